@@ -1,1 +1,87 @@
+//! The run record: what a run leaves behind, raw and append-only.
+//!
+//! A run folder holds `manifest.json` and one table a file: `io`, `telemetry`, `smart` and, where
+//! the plan asks for it, `ops`. While the run is under way a table is an Arrow stream
+//! (`io.arrow`), flushed at least twice a second; closing turns it into Parquet (`io.parquet`).
+//! [`read`] takes either, so a killed run is a run that ends early and says so.
+//!
+//! # What it does not do
+//! It draws no conclusion. What was read is kept, raw pages included; meaning is derived by the reader.
+//!
+//! # Schema
+//! [`SCHEMA`] is 1. A folder from a newer schema is refused, with what to do.
 
+mod manifest;
+mod read;
+mod rows;
+mod table;
+mod write;
+
+pub use manifest::{
+    ClockAnchor, DriveFacts, End, EndReason, HostFacts, LinkFacts, Manifest, Origin, PhaseFacts,
+    SettingsFacts, ThermalSettings,
+};
+pub use read::{Record, is_run_folder, read, read_manifest, read_ops};
+pub use rows::{IoRow, Op, OpRow, SmartRow, TelemetryRow};
+pub use write::RunWriter;
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// The version of the run folder's format that this code writes, and the newest it reads.
+pub const SCHEMA: u32 = 1;
+
+/// Why a run folder could not be written or read.
+#[derive(Debug, Error)]
+pub enum RecordError {
+    /// The folder to be made is already there.
+    #[error(
+        "cannot make the run folder {path}: it exists and is not empty; name another with --out, or move it away"
+    )]
+    Exists {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Not a run folder.
+    #[error(
+        "{path} is not a run folder: it has no manifest.json; name a folder that `heatsoak run` has written"
+    )]
+    NotARun {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A run folder of a later format.
+    #[error("{path} has schema {found}, this heatsoak reads up to {SCHEMA}: update heatsoak to read it")]
+    NewerSchema {
+        /// The manifest.
+        path: PathBuf,
+        /// The schema it names.
+        found: u64,
+    },
+    /// A file whose content is not what the format says.
+    #[error("cannot read {path}: {why}; the file is damaged or was not written by heatsoak")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        why: String,
+    },
+    /// The system refused.
+    #[error("cannot {what} {path}: {source}")]
+    Io {
+        /// What was attempted, as a verb.
+        what: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl RecordError {
+    /// Whether the file system had no room left: the run ends, what is written stays readable.
+    pub fn is_disk_full(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if matches!(source.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded))
+    }
+}

@@ -1,0 +1,203 @@
+//! `manifest.json`: what was run on what, with which settings, and how it ended.
+//!
+//! This is a file format: the structs are the JSON, field by field. It is written whole at the start, at
+//! every phase change and at the end, always beside and then renamed over, so that it is never half there.
+
+use serde::{Deserialize, Serialize};
+
+/// What was run on what, with which settings, and how it ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of the folder's format; see [`super::SCHEMA`].
+    pub schema: u32,
+    /// Version of heatsoak that wrote it.
+    pub heatsoak_version: String,
+    /// Where the numbers come from: a simulated drive can never pass for a measured one.
+    pub origin: Origin,
+    /// The address the user gave, such as `twin:ssd1`.
+    pub address: String,
+    /// The drive.
+    pub drive: DriveFacts,
+    /// Name of the plan.
+    pub plan_name: String,
+    /// The plan with everything filled in, as TOML: running it again runs the same thing.
+    pub plan_toml: String,
+    /// Length of a full interval in nanoseconds.
+    pub interval_ns: u64,
+    /// The plan's phases, in order, with what came of them.
+    pub phases: Vec<PhaseFacts>,
+    /// Settings before, set and after.
+    pub settings: SettingsFacts,
+    /// The load stops at this composite temperature, in kelvins.
+    pub stop_at_k: Option<u16>,
+    /// The machine; `None` in simulated runs, which do not depend on it.
+    pub host: Option<HostFacts>,
+    /// The link at the start of the run; `None` where there is none to be read.
+    pub link: Option<LinkFacts>,
+    /// The link at the end of the run.
+    pub link_end: Option<LinkFacts>,
+    /// One pair of wall clock and monotonic clock.
+    pub clock_anchor: ClockAnchor,
+    /// Things a reader of the numbers has to know: what was prepared, ignored or done another way.
+    pub notes: Vec<String>,
+    /// How the run ended; `None` while it is under way, or when it was killed.
+    pub end: Option<End>,
+}
+
+/// Where the numbers come from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Origin {
+    /// Measured on a device or a file.
+    Device,
+    /// Simulated.
+    Twin {
+        /// Name of the profile.
+        profile: String,
+        /// The profile's parameters, as TOML.
+        profile_toml: String,
+        /// Seed of everything random.
+        seed: u64,
+    },
+}
+
+impl Origin {
+    /// Whether the numbers are simulated.
+    pub const fn is_simulated(&self) -> bool {
+        matches!(self, Self::Twin { .. })
+    }
+}
+
+/// What is known about the drive. Everything a drive may not report is an `Option`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DriveFacts {
+    /// `nvme`, `scsi`, `file`, `null` or `twin`.
+    pub kind: String,
+    /// Model name.
+    pub model: Option<String>,
+    /// Serial number.
+    pub serial: Option<String>,
+    /// Firmware revision.
+    pub firmware: Option<String>,
+    /// Size of what was under load, in bytes.
+    pub size_bytes: u64,
+    /// Logical block size in bytes.
+    pub block_bytes: u32,
+    /// Warning composite temperature threshold (WCTEMP).
+    pub warning_k: Option<u16>,
+    /// Critical composite temperature threshold (CCTEMP).
+    pub critical_k: Option<u16>,
+    /// Lowest settable thermal management temperature (MNTMT).
+    pub tmt_min_k: Option<u16>,
+    /// Highest settable thermal management temperature (MXTMT).
+    pub tmt_max_k: Option<u16>,
+    /// Whether the host may set the thermal management temperatures (HCTMA).
+    pub hctm: Option<bool>,
+    /// Size of the fast write cache in bytes, where known beforehand.
+    pub slc_bytes: Option<u64>,
+}
+
+/// One phase of the plan and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PhaseFacts {
+    /// Its name in the plan.
+    pub name: String,
+    /// The operations it is made of: `read`, `write`, `trim`; `idle` alone where there is no load.
+    pub ops: Vec<String>,
+    /// What it does, in one line for people: "sequential write, 1 MiB, depth 64".
+    pub what: String,
+    /// Rate limit of all its loads together, in bytes per second.
+    pub rate_limit_bytes_per_s: Option<f64>,
+    /// Whether its I/O goes through the page cache.
+    pub buffered: bool,
+    /// When it began, in nanoseconds since the run began; `None` if it never did.
+    pub start_ns: Option<u64>,
+    /// When it ended.
+    pub end_ns: Option<u64>,
+    /// Why it ended: `duration`, `bytes`, `laps`, `stop_rule`, `interrupted`, `safety`, `errors`.
+    pub ended_by: Option<String>,
+}
+
+/// The settings that govern throttling, at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThermalSettings {
+    /// Light throttling from this temperature on (TMT1); 0 is disabled.
+    pub tmt1_k: Option<u16>,
+    /// Heavy throttling from this temperature on (TMT2); 0 is disabled.
+    pub tmt2_k: Option<u16>,
+    /// Power state.
+    pub power_state: Option<u8>,
+}
+
+/// Settings before the run, as set for it, and after it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettingsFacts {
+    /// As found.
+    pub before: ThermalSettings,
+    /// What the plan set; empty where it set nothing.
+    pub set: ThermalSettings,
+    /// As left; `None` until the run has ended.
+    pub after: Option<ThermalSettings>,
+}
+
+/// The machine a run was made on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostFacts {
+    /// Its name.
+    pub hostname: String,
+    /// Kernel name, release and version, as `uname -srv` prints them.
+    pub kernel: String,
+    /// Processor model.
+    pub cpu: Option<String>,
+    /// Number of processors in use.
+    pub cpu_count: u32,
+    /// Main memory in bytes.
+    pub memory_bytes: Option<u64>,
+}
+
+/// A PCIe, USB or SATA link, as negotiated and as possible.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkFacts {
+    /// What it is, for people: "PCIe 8.0 GT/s x4".
+    pub name: String,
+    /// What it can carry, in bytes per second, line coding taken off.
+    pub ceiling_bytes_per_s: f64,
+    /// What drive and slot could carry together, where that is known to be more.
+    pub possible_bytes_per_s: Option<f64>,
+}
+
+/// One moment, told by both clocks. Series carry only time since the run began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClockAnchor {
+    /// Wall clock at the run's zero, in nanoseconds since 1970-01-01 UTC.
+    pub wall_unix_ns: i64,
+    /// `CLOCK_MONOTONIC` at the run's zero in nanoseconds; `None` in simulated time.
+    pub monotonic_ns: Option<u64>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// Why.
+    pub reason: EndReason,
+    /// When, in nanoseconds since the run began.
+    pub t_ns: u64,
+    /// More about it, for people.
+    pub detail: Option<String>,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndReason {
+    /// All phases were done.
+    Completed,
+    /// Ctrl-C or a signal.
+    Interrupted,
+    /// The thermal limit.
+    SafetyLimit,
+    /// More I/O errors than the plan allows, or a target that went away.
+    DeviceFailed,
+    /// The record could not be written on.
+    RecordFailed,
+}

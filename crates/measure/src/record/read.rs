@@ -1,0 +1,126 @@
+//! Reads a run folder: closed (Parquet), under way or cut short (Arrow streams).
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::StreamReader;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use super::manifest::Manifest;
+use super::rows::{IoRow, OpRow, SmartRow, TelemetryRow};
+use super::table::Table;
+use super::{RecordError, SCHEMA};
+
+/// A run as it was recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// What was run on what.
+    pub manifest: Manifest,
+    /// Intervals of load, in order of time.
+    pub io: Vec<IoRow>,
+    /// Readings, in order of time within a source.
+    pub telemetry: Vec<TelemetryRow>,
+    /// Raw log pages, in order of time.
+    pub smart: Vec<SmartRow>,
+    /// Whether the run is under way or was cut short: the end is missing.
+    pub unfinished: bool,
+}
+
+/// Whether `dir` looks like a run folder.
+pub fn is_run_folder(dir: &Path) -> bool {
+    dir.join("manifest.json").is_file()
+}
+
+/// Reads a run folder, finished or not. Single I/Os stay on disk; see [`read_ops`].
+pub fn read(dir: &Path) -> Result<Record, RecordError> {
+    let manifest = read_manifest(dir)?;
+    let unfinished = manifest.end.is_none();
+    Ok(Record {
+        io: rows::<IoRow>(dir)?.unwrap_or_default(),
+        telemetry: rows::<TelemetryRow>(dir)?.unwrap_or_default(),
+        smart: rows::<SmartRow>(dir)?.unwrap_or_default(),
+        manifest,
+        unfinished,
+    })
+}
+
+/// Reads the manifest alone.
+pub fn read_manifest(dir: &Path) -> Result<Manifest, RecordError> {
+    let path = dir.join("manifest.json");
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error)
+            if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
+        {
+            return Err(RecordError::NotARun { path: dir.to_owned() });
+        }
+        Err(source) => return Err(RecordError::Io { what: "read", path, source }),
+    };
+    let damaged =
+        |error: serde_json::Error| RecordError::Damaged { path: path.clone(), why: error.to_string() };
+    // The schema first: a newer manifest may have a shape that this code cannot know.
+    let value: serde_json::Value = serde_json::from_str(&text).map_err(damaged)?;
+    match value.get("schema").and_then(serde_json::Value::as_u64) {
+        Some(found) if found > u64::from(SCHEMA) => Err(RecordError::NewerSchema { path, found }),
+        Some(_) => serde_json::from_value(value).map_err(damaged),
+        None => Err(RecordError::Damaged { path, why: "it names no schema".to_owned() }),
+    }
+}
+
+/// Reads the single I/Os of a run; `None` where the plan did not ask for them.
+pub fn read_ops(dir: &Path) -> Result<Option<Vec<OpRow>>, RecordError> {
+    rows::<OpRow>(dir)
+}
+
+/// All rows of one table: from Parquet where the run was closed, else from the stream.
+fn rows<R: Table>(dir: &Path) -> Result<Option<Vec<R>>, RecordError> {
+    let (parquet, stream) =
+        (dir.join(format!("{}.parquet", R::NAME)), dir.join(format!("{}.arrow", R::NAME)));
+    let (path, batches) = if parquet.is_file() {
+        (parquet.clone(), parquet_batches(&parquet)?)
+    } else if stream.is_file() {
+        // A batch that does not decode is where the process died: the record ends before it.
+        let whole = stream_batches(&stream)?.map_while(Result::ok).collect();
+        (stream, whole)
+    } else {
+        return Ok(None);
+    };
+    let mut rows = Vec::new();
+    for batch in batches {
+        rows.extend(R::rows(&batch).map_err(|why| RecordError::Damaged { path: path.clone(), why })?);
+    }
+    Ok(Some(rows))
+}
+
+fn parquet_batches(path: &Path) -> Result<Vec<RecordBatch>, RecordError> {
+    let damaged = |why: String| RecordError::Damaged { path: path.to_owned(), why };
+    let reader = ParquetRecordBatchReaderBuilder::try_new(open(path)?)
+        .and_then(ParquetRecordBatchReaderBuilder::build)
+        .map_err(|error| damaged(error.to_string()))?;
+    reader.collect::<Result<_, _>>().map_err(|error| damaged(error.to_string()))
+}
+
+/// The batches of a stream, up to where it ends or breaks off. A stream without even a header has none.
+pub(super) fn stream_batches(path: &Path) -> Result<StreamBatches, RecordError> {
+    let file = BufReader::new(open(path)?);
+    Ok(StreamBatches { reader: StreamReader::try_new(file, None).ok() })
+}
+
+/// See [`stream_batches`].
+pub(super) struct StreamBatches {
+    reader: Option<StreamReader<BufReader<File>>>,
+}
+
+impl Iterator for StreamBatches {
+    type Item = Result<RecordBatch, arrow_schema::ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.reader.as_mut()?.next()
+    }
+}
+
+fn open(path: &Path) -> Result<File, RecordError> {
+    File::open(path).map_err(|source| RecordError::Io { what: "open", path: PathBuf::from(path), source })
+}

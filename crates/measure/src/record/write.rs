@@ -1,0 +1,411 @@
+//! Writes a run folder: append-only Arrow streams while the run is under way, Parquet when it is closed.
+//!
+//! A batch is handed to the kernel at least every [`FLUSH_SPAN`] of run time, so a killed process loses no
+//! more than that. Files appear whole or not at all: manifest and Parquet are written beside and renamed.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrow_array::RecordBatch;
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{ArrowError, SchemaRef};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+
+use super::RecordError;
+use super::manifest::{End, Manifest};
+use super::read::stream_batches;
+use super::rows::{IoRow, OpRow, SmartRow, TelemetryRow};
+use super::table::Table;
+use crate::time::Instant;
+
+/// Rows wait at most this long in memory, half of what a killed run may lose.
+const FLUSH_SPAN: Duration = Duration::from_millis(500);
+
+/// And never more than this many, so that memory is bounded whatever the rate.
+const FLUSH_ROWS: usize = 65_536;
+
+/// A run folder that is being written.
+pub struct RunWriter {
+    dir: PathBuf,
+    manifest: Manifest,
+    io: Stream<IoRow>,
+    telemetry: Stream<TelemetryRow>,
+    smart: Stream<SmartRow>,
+    ops: Option<Stream<OpRow>>,
+    flushed_at: Instant,
+}
+
+impl RunWriter {
+    /// Makes the folder `dir` (which must not exist, or be empty) with its manifest and empty tables.
+    ///
+    /// With `with_ops` it also takes one row an I/O.
+    pub fn create(dir: &Path, manifest: Manifest, with_ops: bool) -> Result<Self, RecordError> {
+        make_empty_dir(dir)?;
+        let writer = Self {
+            io: Stream::create(dir)?,
+            telemetry: Stream::create(dir)?,
+            smart: Stream::create(dir)?,
+            ops: with_ops.then(|| Stream::create(dir)).transpose()?,
+            dir: dir.to_owned(),
+            manifest,
+            flushed_at: Instant::ZERO,
+        };
+        write_manifest(dir, &writer.manifest)?;
+        Ok(writer)
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The manifest as it stands.
+    pub const fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Changes the manifest and writes it at once.
+    pub fn update_manifest(&mut self, change: impl FnOnce(&mut Manifest)) -> Result<(), RecordError> {
+        change(&mut self.manifest);
+        write_manifest(&self.dir, &self.manifest)
+    }
+
+    /// Adds an interval.
+    pub fn push_io(&mut self, row: IoRow) -> Result<(), RecordError> {
+        self.io.push(row)
+    }
+
+    /// Adds a reading.
+    pub fn push_telemetry(&mut self, row: TelemetryRow) -> Result<(), RecordError> {
+        self.telemetry.push(row)
+    }
+
+    /// Adds a raw log page.
+    pub fn push_smart(&mut self, row: SmartRow) -> Result<(), RecordError> {
+        self.smart.push(row)
+    }
+
+    /// Adds an I/O; ignored where the folder was made without that table.
+    pub fn push_op(&mut self, row: OpRow) -> Result<(), RecordError> {
+        self.ops.as_mut().map_or(Ok(()), |ops| ops.push(row))
+    }
+
+    /// Hands waiting rows to the kernel when the last time is half a second of run time ago.
+    pub fn flush_if_due(&mut self, now: Instant) -> Result<(), RecordError> {
+        if now.since(self.flushed_at) < FLUSH_SPAN {
+            return Ok(());
+        }
+        self.flushed_at = now;
+        self.flush()
+    }
+
+    /// Hands waiting rows to the kernel.
+    pub fn flush(&mut self) -> Result<(), RecordError> {
+        self.io.flush()?;
+        self.telemetry.flush()?;
+        self.smart.flush()?;
+        self.ops.as_mut().map_or(Ok(()), Stream::flush)
+    }
+
+    /// Ends the run: streams become Parquet, then the manifest says how the run ended.
+    ///
+    /// On an error the streams stay, and the folder reads as an unfinished run.
+    pub fn close(mut self, end: End) -> Result<PathBuf, RecordError> {
+        self.flush()?;
+        let Self { dir, mut manifest, io, telemetry, smart, ops, .. } = self;
+        io.close(&dir)?;
+        telemetry.close(&dir)?;
+        smart.close(&dir)?;
+        ops.map_or(Ok(()), |ops| ops.close(&dir))?;
+        manifest.end = Some(end);
+        write_manifest(&dir, &manifest)?;
+        Ok(dir)
+    }
+}
+
+/// One table's stream.
+struct Stream<R: Table> {
+    path: PathBuf,
+    schema: SchemaRef,
+    writer: StreamWriter<File>,
+    waiting: Vec<R>,
+}
+
+impl<R: Table> Stream<R> {
+    fn create(dir: &Path) -> Result<Self, RecordError> {
+        let path = dir.join(format!("{}.arrow", R::NAME));
+        let schema: SchemaRef = Arc::new(R::schema());
+        let file = File::create_new(&path).map_err(|source| io_error("create", &path, source))?;
+        let writer = StreamWriter::try_new(file, &schema).map_err(|error| arrow_error(&path, error))?;
+        Ok(Self { path, schema, writer, waiting: Vec::new() })
+    }
+
+    fn push(&mut self, row: R) -> Result<(), RecordError> {
+        self.waiting.push(row);
+        if self.waiting.len() >= FLUSH_ROWS { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), RecordError> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        RecordBatch::try_new(Arc::clone(&self.schema), R::columns(&self.waiting))
+            .and_then(|batch| self.writer.write(&batch))
+            .and_then(|()| self.writer.flush())
+            .map_err(|error| arrow_error(&self.path, error))?;
+        self.waiting.clear();
+        Ok(())
+    }
+
+    /// Copies the stream, batch by batch, into a Parquet file, and removes it.
+    fn close(mut self, dir: &Path) -> Result<(), RecordError> {
+        self.writer.finish().map_err(|error| arrow_error(&self.path, error))?;
+        let path = dir.join(format!("{}.parquet", R::NAME));
+        let batches = stream_batches(&self.path)?;
+        replace(&path, |file| {
+            let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+            let mut parquet =
+                ArrowWriter::try_new(file, Arc::clone(&self.schema), Some(properties)).map_err(parquet_io)?;
+            for batch in batches {
+                let batch = batch.map_err(std::io::Error::other)?;
+                parquet.write(&batch).map_err(parquet_io)?;
+            }
+            parquet.close().map_err(parquet_io).map(|_| ())
+        })?;
+        fs::remove_file(&self.path).map_err(|source| io_error("remove", &self.path, source))
+    }
+}
+
+fn make_empty_dir(dir: &Path) -> Result<(), RecordError> {
+    match fs::read_dir(dir) {
+        Ok(mut entries) => match entries.next() {
+            Some(_) => Err(RecordError::Exists { path: dir.to_owned() }),
+            None => Ok(()),
+        },
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            fs::create_dir_all(dir).map_err(|source| io_error("make the run folder", dir, source))
+        }
+        Err(source) => Err(io_error("make the run folder", dir, source)),
+    }
+}
+
+fn write_manifest(dir: &Path, manifest: &Manifest) -> Result<(), RecordError> {
+    let path = dir.join("manifest.json");
+    let mut text = serde_json::to_string_pretty(manifest)
+        .map_err(|error| RecordError::Damaged { path: path.clone(), why: error.to_string() })?;
+    text.push('\n');
+    replace(&path, |file| file.write_all(text.as_bytes()))
+}
+
+/// Writes a file beside `path`, syncs it and renames it over: whole or not at all, power cut included.
+fn replace(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<(), RecordError> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    let beside = PathBuf::from(beside);
+    let attempt = || -> std::io::Result<()> {
+        let mut file = File::create(&beside)?;
+        write(&mut file)?;
+        file.sync_all()?;
+        fs::rename(&beside, path)
+    };
+    attempt().map_err(|source| {
+        // The half-written file is of no use to anybody; the error that matters is the first one.
+        let _ = fs::remove_file(&beside);
+        io_error("write", path, source)
+    })
+}
+
+fn io_error(what: &'static str, path: &Path, source: std::io::Error) -> RecordError {
+    RecordError::Io { what, path: path.to_owned(), source }
+}
+
+fn arrow_error(path: &Path, error: ArrowError) -> RecordError {
+    match error {
+        ArrowError::IoError(_, source) => io_error("write", path, source),
+        other => RecordError::Damaged { path: path.to_owned(), why: other.to_string() },
+    }
+}
+
+/// Keeps the system's error, so that a full disk stays recognisable.
+fn parquet_io(error: ParquetError) -> std::io::Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<std::io::Error>() {
+            Ok(io) => *io,
+            Err(other) => std::io::Error::other(other),
+        },
+        other => std::io::Error::other(other),
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use std::io::Write as _;
+
+    use super::super::{self as record, ClockAnchor, DriveFacts, EndReason, Op, Origin, SettingsFacts};
+    use super::*;
+    use crate::histogram::Histogram;
+    use crate::units::{Bytes, Kelvin, Watts};
+
+    fn manifest() -> Manifest {
+        Manifest {
+            schema: record::SCHEMA,
+            heatsoak_version: "0.1.0".into(),
+            origin: Origin::Twin { profile: "ssd1".into(), profile_toml: String::new(), seed: 1 },
+            address: "twin:ssd1".into(),
+            drive: DriveFacts {
+                kind: "twin".into(),
+                model: Some("SSD1".into()),
+                serial: None,
+                firmware: None,
+                size_bytes: 1 << 40,
+                block_bytes: 512,
+                warning_k: Some(358),
+                critical_k: Some(363),
+                tmt_min_k: Some(273),
+                tmt_max_k: Some(358),
+                hctm: Some(true),
+                slc_bytes: None,
+            },
+            plan_name: "hctm-read".into(),
+            plan_toml: String::new(),
+            interval_ns: 100_000_000,
+            phases: Vec::new(),
+            settings: SettingsFacts::default(),
+            stop_at_k: Some(358),
+            host: None,
+            link: None,
+            link_end: None,
+            clock_anchor: ClockAnchor { wall_unix_ns: 0, monotonic_ns: None },
+            notes: Vec::new(),
+            end: None,
+        }
+    }
+
+    fn io_row(index: u64) -> IoRow {
+        let mut clat = Histogram::new();
+        (0..index % 7).for_each(|n| clat.record_ns(1000 * (n + index)));
+        IoRow {
+            t: Instant::from_ns(index * 100_000_000),
+            span: Duration::from_millis(100),
+            phase: 0,
+            op: Op::ALL[index as usize % 4],
+            bytes: Bytes::new(index << 20),
+            ios: index,
+            errors: 0,
+            slat: Histogram::new(),
+            clat,
+        }
+    }
+
+    fn telemetry_row(index: u64) -> TelemetryRow {
+        let t = Instant::from_ns(index * 1_000_000_000);
+        if index == 3 {
+            return TelemetryRow::failed(t, "smart", Duration::from_micros(20), "ioctl: I/O error");
+        }
+        TelemetryRow {
+            composite: Some(Kelvin::from_kelvin(318)),
+            tmt1_seconds: Some(7),
+            power: Some(Watts::new(5.25)),
+            ..TelemetryRow::empty(t, "smart", Duration::from_micros(20))
+        }
+    }
+
+    fn fill(writer: &mut RunWriter, rows: std::ops::Range<u64>) {
+        for index in rows {
+            writer.push_io(io_row(index)).expect("space on disk");
+            writer.push_telemetry(telemetry_row(index)).expect("space on disk");
+            writer
+                .push_smart(SmartRow { t: Instant::from_ns(index), log_id: 2, page: vec![7; 512] })
+                .expect("space on disk");
+        }
+    }
+
+    const COMPLETED: End = End { reason: EndReason::Completed, t_ns: 1, detail: None };
+
+    /// Goal: what is written is what is read, closed or not, and both say which they are.
+    #[test]
+    fn a_run_reads_the_same_under_way_and_closed() {
+        let parent = tempfile::tempdir().expect("a scratch folder");
+        let dir = parent.path().join("run");
+        let mut writer = RunWriter::create(&dir, manifest(), false).expect("a new folder");
+        fill(&mut writer, 0..10);
+        writer.flush().expect("space on disk");
+        fill(&mut writer, 10..20);
+        writer.flush().expect("space on disk");
+        let under_way = record::read(&dir).expect("a readable run");
+        assert!(under_way.unfinished);
+        assert_eq!(under_way.io, (0..20).map(io_row).collect::<Vec<_>>());
+        assert_eq!(under_way.telemetry, (0..20).map(telemetry_row).collect::<Vec<_>>());
+
+        writer.close(COMPLETED).expect("space on disk");
+        let closed = record::read(&dir).expect("a readable run");
+        assert!(!closed.unfinished);
+        assert_eq!(
+            (closed.io, closed.telemetry, closed.smart),
+            (under_way.io, under_way.telemetry, under_way.smart)
+        );
+        assert_eq!(record::read_ops(&dir).expect("readable"), None);
+        let mut names: Vec<_> =
+            fs::read_dir(&dir).expect("a folder").map(|e| e.expect("an entry").file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["io.parquet", "manifest.json", "smart.parquet", "telemetry.parquet"]);
+    }
+
+    /// Goal: wherever the process dies, what was flushed before is there. Method: cut the stream at every byte.
+    #[test]
+    fn a_stream_cut_anywhere_reads_up_to_its_last_whole_batch() {
+        let parent = tempfile::tempdir().expect("a scratch folder");
+        let dir = parent.path().join("run");
+        let mut writer = RunWriter::create(&dir, manifest(), false).expect("a new folder");
+        let path = dir.join("telemetry.arrow");
+        let mut whole_batches = vec![];
+        for batch in 0..3 {
+            fill(&mut writer, batch * 4..batch * 4 + 4);
+            writer.flush().expect("space on disk");
+            whole_batches.push(fs::metadata(&path).expect("a file").len());
+        }
+        let bytes = fs::read(&path).expect("a file");
+        drop(writer);
+        for cut in (0..bytes.len()).step_by(13) {
+            fs::write(&path, &bytes[..cut]).expect("space on disk");
+            let rows = record::read(&dir).expect("a readable run").telemetry.len();
+            let whole = whole_batches.iter().filter(|end| **end <= cut as u64).count();
+            assert!(rows >= whole * 4, "cut at {cut}: {rows} rows of {whole} whole batches");
+        }
+    }
+
+    /// Goal: garbage at the end of a stream costs the garbage, not the run.
+    #[test]
+    fn garbage_after_a_stream_is_left_out() {
+        let parent = tempfile::tempdir().expect("a scratch folder");
+        let dir = parent.path().join("run");
+        let mut writer = RunWriter::create(&dir, manifest(), false).expect("a new folder");
+        fill(&mut writer, 0..4);
+        writer.flush().expect("space on disk");
+        let mut file = fs::OpenOptions::new().append(true).open(dir.join("io.arrow")).expect("a file");
+        file.write_all(&[0x5a; 1000]).expect("space on disk");
+        assert_eq!(record::read(&dir).expect("a readable run").io.len(), 4);
+    }
+
+    #[test]
+    fn folders_that_are_no_runs_or_too_new_are_refused_with_advice() {
+        let parent = tempfile::tempdir().expect("a scratch folder");
+        let error = record::read(parent.path()).expect_err("no run").to_string();
+        assert!(error.contains("it has no manifest.json"), "{error}");
+
+        let dir = parent.path().join("run");
+        drop(RunWriter::create(&dir, manifest(), false).expect("a new folder"));
+        let error = RunWriter::create(&dir, manifest(), false).map(|_| ()).expect_err("exists").to_string();
+        assert!(error.contains("name another with --out"), "{error}");
+
+        fs::write(dir.join("manifest.json"), r#"{"schema": 2, "shape": "unknown"}"#).expect("space on disk");
+        let error = record::read(&dir).expect_err("newer").to_string();
+        assert!(error.contains("has schema 2, this heatsoak reads up to 1"), "{error}");
+    }
+}
