@@ -1,1 +1,6 @@
-//! capture
+//! Everything that touches a real drive: plans, targets, the load engine, telemetry, the session.
+//!
+//! It writes a record and draws no conclusion: it knows no analysis, no twin and no report. "Stop when
+//! steady" is a closure that the caller passes in.
+
+pub mod plan;

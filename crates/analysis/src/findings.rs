@@ -1,0 +1,211 @@
+//! What an analysis finds: the JSON of `heatsoak analyze --json` and of `findings.json`.
+//!
+//! This is a file format (schema 1): the structs are the JSON, field by field. A value that the data cannot
+//! give is `None`, with a [`Caveat`] that says why; it is never a guess.
+
+use serde::{Deserialize, Serialize};
+
+/// Everything found in one run or log.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Findings {
+    /// Version of this format: 1.
+    pub schema: u32,
+    /// Whether the numbers come from a simulated drive; `None` where the source does not say.
+    pub simulated: Option<bool>,
+    /// Stretches of one behaviour, in order of time.
+    pub segments: Vec<Segment>,
+    /// Changes of behaviour, in order of time.
+    pub events: Vec<Event>,
+    /// How the drive manages its heat.
+    pub policy: Policy,
+    /// The fast write cache; `None` where its end was not seen.
+    pub slc_cache: Option<SlcCache>,
+    /// How load becomes temperature.
+    pub thermal: Thermal,
+    /// Why numbers here deserve care.
+    pub caveats: Vec<Caveat>,
+}
+
+/// A stretch of one behaviour.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Segment {
+    /// Start, in seconds since the run began.
+    pub start_s: f64,
+    /// End, in seconds since the run began.
+    pub end_s: f64,
+    /// What the load did.
+    pub op: SegmentOp,
+    /// Mean speed over the segment, gaps left out; `None` where there is no speed at all.
+    pub mean_bytes_per_s: Option<f64>,
+    /// What it is.
+    pub label: Label,
+    /// Temperature at the start in kelvins; `None` without a reading.
+    pub temp_start_k: Option<f64>,
+    /// Temperature at the end in kelvins.
+    pub temp_end_k: Option<f64>,
+}
+
+/// What the load did in a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SegmentOp {
+    /// Reading.
+    Read,
+    /// Writing.
+    Write,
+    /// Several operations at once.
+    Mixed,
+    /// Deallocating.
+    Trim,
+    /// Nothing.
+    Idle,
+}
+
+/// What a segment is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Label {
+    /// As fast as the drive goes in this operation.
+    FullSpeed,
+    /// Slowed down by heat.
+    Throttled,
+    /// Slowed down because the fast write cache is full.
+    SlcExhausted,
+    /// A short slow stretch that is not heat.
+    Dip,
+    /// As fast as the plan allows.
+    RateLimited,
+    /// Speeding up or slowing down steadily.
+    Ramp,
+    /// No load.
+    Idle,
+    /// Slow, and the data do not say why.
+    Unknown,
+}
+
+/// A change of behaviour.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// What happened.
+    pub kind: EventKind,
+    /// When, in seconds since the run began.
+    pub t_s: f64,
+    /// Temperature then, in kelvins; `None` without a reading near it.
+    pub temp_k: Option<f64>,
+    /// What caused it.
+    pub cause: Cause,
+    /// Speed after over speed before; `None` where one of them is unknown.
+    pub strength: Option<f64>,
+    /// How sure this is, from 0 to 1.
+    pub confidence: f64,
+    /// What speaks for it, in sentences with numbers and units.
+    pub evidence: Vec<String>,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventKind {
+    /// Slowing down because of heat begins.
+    ThrottleOnset,
+    /// It ends.
+    ThrottleRelease,
+    /// The fast write cache is full.
+    SlcExhausted,
+    /// A short slow stretch.
+    Dip,
+    /// The drive stopped working because of heat.
+    ThermalShutdown,
+}
+
+/// What caused an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// Host controlled thermal management, light (TMT1).
+    HctmTmt1,
+    /// Host controlled thermal management, heavy (TMT2).
+    HctmTmt2,
+    /// A threshold of the drive's own.
+    Vendor,
+    /// Heat, but which threshold cannot be told.
+    Thermal,
+    /// Not heat.
+    NotThermal,
+    /// The data do not say.
+    Unknown,
+}
+
+/// How the drive manages its heat.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Policy {
+    /// The kind that explains the run best.
+    pub class: PolicyClass,
+    /// Other kinds that act beside it.
+    pub also: Vec<PolicyClass>,
+    /// Temperature at which slowing down begins, in kelvins.
+    pub onset_k: Option<f64>,
+    /// Temperature at which it ends; `None` where no release was seen.
+    pub release_k: Option<f64>,
+    /// Speed while slowed down, in bytes per second.
+    pub floor_bytes_per_s: Option<f64>,
+    /// How sure the class is, from 0 to 1.
+    pub confidence: f64,
+}
+
+/// Kinds of heat management. See METHODS for how each is recognised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PolicyClass {
+    /// It got hot and was not slowed down, or nothing in the run calls for more.
+    None,
+    /// On at one temperature, off at a lower one.
+    Relay,
+    /// Light and heavy, heavy held until the lower threshold.
+    TwoLevel,
+    /// Speed follows temperature so that temperature stays.
+    Regulator,
+    /// As a regulator, by bursts.
+    DutyCycled,
+    /// A threshold of the drive's own, whatever is set.
+    Vendor,
+    /// No I/O at all until it has cooled.
+    Stop,
+    /// Slowed down already when the load began.
+    PreLimited,
+    /// The data do not decide it.
+    Undetermined,
+}
+
+/// The fast write cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SlcCache {
+    /// Data written until it was full, in bytes.
+    pub bytes: u64,
+    /// Write speed before, in bytes per second.
+    pub before_bytes_per_s: f64,
+    /// Write speed after, in bytes per second.
+    pub after_bytes_per_s: f64,
+}
+
+/// How load becomes temperature.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Thermal {
+    /// Steady rise in kelvins for each 10^9 B/s of writing.
+    pub kelvin_per_gb_per_s_write: Option<f64>,
+    /// Steady rise in kelvins for each 10^9 B/s of reading.
+    pub kelvin_per_gb_per_s_read: Option<f64>,
+    /// Time constants in seconds, fast to slow.
+    pub tau_s: Option<Vec<f64>>,
+    /// Temperature without load, in kelvins.
+    pub idle_floor_k: Option<f64>,
+}
+
+/// Why a number deserves care.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caveat {
+    /// A fixed name for scripts, such as `above_link_rate`.
+    pub kind: String,
+    /// The sentence for people.
+    pub text: String,
+}
