@@ -1,0 +1,3 @@
+//! Log pages (Get Log Page, opcode 02h): one file a page.
+
+pub mod smart;
