@@ -2,12 +2,27 @@
 //!
 //! A plan is data. It comes from a built-in, a TOML file or a fio job file, is checked against the target
 //! before anything runs, and is kept in the record with everything filled in.
+//!
+//! # Architecture
+//! - this file: what a plan is made of.
+//! - `defaults`: the value of everything a plan does not name.
+//! - [`toml`]: the plan format of our own, both ways. `docs/PLANS.md` documents it for people.
+//!
+//! # What it does not do
+//! It does no I/O on a target and knows no clock.
+
+mod defaults;
+mod error;
+mod nearest;
+pub mod toml;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use measure::record::ThermalSettings;
 use measure::{Bytes, BytesPerSec, Kelvin, QueueDepth, Seed};
+
+pub use error::PlanError;
 
 /// An experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,11 +70,24 @@ pub struct TelemetryPlan {
 #[derive(Clone, Debug, PartialEq)]
 pub enum PowerSource {
     /// A hwmon file in microwatts, such as `/sys/class/hwmon/hwmon3/power1_input`.
-    Hwmon { path: PathBuf, period: Duration },
+    Hwmon {
+        /// The file.
+        path: PathBuf,
+        /// Time between readings.
+        period: Duration,
+    },
     /// A command that prints watts on its first line of output.
-    Command { argv: Vec<String>, period: Duration },
+    Command {
+        /// The command and its arguments, run without a shell.
+        argv: Vec<String>,
+        /// Time between readings.
+        period: Duration,
+    },
     /// A CSV with `t_s` and `power_w`, merged when the run ends.
-    Csv { path: PathBuf },
+    Csv {
+        /// The file.
+        path: PathBuf,
+    },
 }
 
 /// Loads that run at once, until the phase ends. Without loads it is idle time.
@@ -146,9 +174,23 @@ pub enum Sizes {
     /// One of these, by weight.
     Weighted(Vec<(u32, u32)>),
     /// Log-uniform between the two, in multiples of `step`: every octave as likely as the next.
-    LogUniform { min: u32, max: u32, step: u32 },
+    LogUniform {
+        /// The smallest; a multiple of `step`.
+        min: u32,
+        /// The largest; a multiple of `step`.
+        max: u32,
+        /// What all sizes are multiples of.
+        step: u32,
+    },
     /// Uniform between the two, in multiples of `step` (fio's `bsrange`).
-    Uniform { min: u32, max: u32, step: u32 },
+    Uniform {
+        /// The smallest; a multiple of `step`.
+        min: u32,
+        /// The largest; a multiple of `step`.
+        max: u32,
+        /// What all sizes are multiples of.
+        step: u32,
+    },
 }
 
 /// How threads share a sequential region.
