@@ -1,0 +1,363 @@
+//! The block devices of this machine, as sysfs shows them.
+//!
+//! Nothing is opened and no command is sent: what stands here is what the kernel tells anybody. Virtual
+//! devices (loop, ram, device mapper, md) are left out; they can be named all the same. The folders are
+//! parameters, so that recorded trees serve as fixtures.
+//!
+//! Layout: Linux `Documentation/ABI/stable/sysfs-block` and `Documentation/ABI/testing/sysfs-class-nvme`.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use measure::Bytes;
+use serde::Serialize;
+
+/// `size` in sysfs counts these, whatever the device's block size (sysfs-block).
+const SYSFS_SECTOR_BYTES: u64 = 512;
+
+/// Where the kernel shows itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Roots {
+    /// `/sys`.
+    pub(crate) sys: PathBuf,
+    /// `/proc`.
+    pub(crate) proc: PathBuf,
+    /// `/dev`.
+    pub(crate) dev: PathBuf,
+}
+
+impl Roots {
+    /// Those of this machine.
+    pub(crate) fn system() -> Self {
+        Self { sys: "/sys".into(), proc: "/proc".into(), dev: "/dev".into() }
+    }
+}
+
+/// One drive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct BlockDevice {
+    /// The address to give to `--drive`.
+    pub(crate) address: String,
+    /// A name that stays the same over reboots; `None` where udev made none.
+    pub(crate) by_id: Option<String>,
+    /// What it is attached by.
+    pub(crate) kind: Kind,
+    /// Model; `None` where the kernel shows none.
+    pub(crate) model: Option<String>,
+    /// Size in bytes.
+    pub(crate) size_bytes: u64,
+    /// Logical block size in bytes.
+    pub(crate) block_bytes: Option<u64>,
+    /// hwmon folders with the drive's temperature.
+    pub(crate) hwmon: Vec<PathBuf>,
+    /// The NVMe controller's device, for admin commands.
+    pub(crate) controller: Option<String>,
+    /// What uses it now: mounts, swap, and devices built on it.
+    pub(crate) in_use: Vec<String>,
+}
+
+impl BlockDevice {
+    /// Size as a quantity.
+    pub(crate) const fn size(&self) -> Bytes {
+        Bytes::new(self.size_bytes)
+    }
+}
+
+/// What a drive is attached by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// NVMe, over PCIe or fabrics.
+    Nvme,
+    /// SATA.
+    Sata,
+    /// A USB bridge, whatever is behind it.
+    Usb,
+    /// SCSI, SAS and what looks like it.
+    Scsi,
+    /// A virtual machine's disk.
+    Virtio,
+    /// eMMC or an SD card.
+    Mmc,
+    /// None of these.
+    Other,
+}
+
+impl Kind {
+    /// The name in the output.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Nvme => "nvme",
+            Self::Sata => "sata",
+            Self::Usb => "usb",
+            Self::Scsi => "scsi",
+            Self::Virtio => "virtio",
+            Self::Mmc => "mmc",
+            Self::Other => "other",
+        }
+    }
+
+    /// From the device's name and its real place in sysfs.
+    fn of(name: &str, place: &Path) -> Self {
+        let any = |matches: &dyn Fn(&str) -> bool| {
+            place.components().any(|part| part.as_os_str().to_str().is_some_and(matches))
+        };
+        if name.starts_with("nvme") {
+            Self::Nvme
+        } else if name.starts_with("mmcblk") {
+            Self::Mmc
+        } else if any(&|part| part.starts_with("usb")) {
+            Self::Usb
+        } else if any(&|part| part.starts_with("ata")) {
+            Self::Sata
+        } else if any(&|part| part.starts_with("virtio")) {
+            Self::Virtio
+        } else if name.starts_with("sd") {
+            Self::Scsi
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// All drives, in order of their names.
+///
+/// # Errors
+/// When `/sys/block` cannot be read. A device that goes away meanwhile is left out.
+pub(crate) fn all(roots: &Roots) -> io::Result<Vec<BlockDevice>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(roots.sys.join("block"))? {
+        names.extend(entry?.file_name().into_string());
+    }
+    names.sort();
+    Ok(names.iter().filter_map(|name| one(roots, name)).collect())
+}
+
+/// One device; `None` for virtual, hidden, empty and vanished ones.
+fn one(roots: &Roots, name: &str) -> Option<BlockDevice> {
+    let place = fs::canonicalize(roots.sys.join("block").join(name)).ok()?;
+    // With native multipath an NVMe namespace lies under devices/virtual/nvme-subsystem, and each path
+    // to it is a hidden device beside it.
+    let is_virtual = place.components().any(|part| part.as_os_str() == "virtual");
+    if is_virtual && !name.starts_with("nvme") || text(&place.join("hidden")).as_deref() == Some("1") {
+        return None;
+    }
+    let size_bytes = number(&place.join("size"))? * SYSFS_SECTOR_BYTES;
+    if size_bytes == 0 {
+        return None;
+    }
+    let controllers = controllers(&place);
+    Some(BlockDevice {
+        address: format!("/dev/{name}"),
+        by_id: by_id(&roots.dev, name),
+        kind: Kind::of(name, &place),
+        model: model(&place),
+        size_bytes,
+        block_bytes: number(&place.join("queue/logical_block_size")),
+        hwmon: controllers.iter().flat_map(|controller| hwmon(controller)).collect(),
+        controller: name.starts_with("nvme").then(|| controller_name(&controllers)).flatten(),
+        in_use: in_use(roots, name, &place),
+    })
+}
+
+/// The devices behind a block device: one, or one a path for an NVMe subsystem.
+fn controllers(place: &Path) -> Vec<PathBuf> {
+    let Ok(device) = fs::canonicalize(place.join("device")) else { return Vec::new() };
+    let paths: Vec<PathBuf> = entries(&device)
+        .into_iter()
+        .filter(|name| is_controller_name(name))
+        .filter_map(|name| fs::canonicalize(device.join(name)).ok())
+        .collect();
+    if paths.is_empty() { vec![device] } else { paths }
+}
+
+fn controller_name(controllers: &[PathBuf]) -> Option<String> {
+    let name = controllers.first()?.file_name()?.to_str()?;
+    is_controller_name(name).then(|| format!("/dev/{name}"))
+}
+
+/// `nvme0`, and neither `nvme0n1` nor `nvme-subsys0`.
+fn is_controller_name(name: &str) -> bool {
+    name.strip_prefix("nvme").is_some_and(|number| !number.is_empty() && number.parse::<u32>().is_ok())
+}
+
+/// hwmon folders of a device: beside its files, or in a folder of their own before Linux 5.18.
+fn hwmon(device: &Path) -> Vec<PathBuf> {
+    [device.to_owned(), device.join("hwmon")]
+        .iter()
+        .flat_map(|dir| entries(dir).into_iter().map(|name| dir.join(name)))
+        .filter(|path| path.join("temp1_input").is_file())
+        .collect()
+}
+
+fn model(place: &Path) -> Option<String> {
+    let device = place.join("device");
+    let model = text(&device.join("model")).or_else(|| text(&device.join("name")))?;
+    // SCSI keeps the maker apart; for SATA it is only ever "ATA".
+    match text(&device.join("vendor")).filter(|vendor| vendor != "ATA" && !vendor.starts_with("0x")) {
+        Some(vendor) => Some(format!("{vendor} {model}")),
+        None => Some(model),
+    }
+}
+
+/// The most telling name under `/dev/disk/by-id`: with model and serial rather than a number.
+fn by_id(dev: &Path, name: &str) -> Option<String> {
+    let dir = dev.join("disk/by-id");
+    let points_here = |link: &String| {
+        fs::read_link(dir.join(link)).is_ok_and(|target| target.file_name().is_some_and(|file| file == name))
+    };
+    let is_number = |link: &String| ["wwn-", "nvme-eui.", "nvme-nvme."].iter().any(|p| link.starts_with(p));
+    let link =
+        entries(&dir).into_iter().filter(points_here).min_by_key(|link| (is_number(link), link.clone()))?;
+    Some(format!("/dev/disk/by-id/{link}"))
+}
+
+/// Mounts, swap and holders of the device and its partitions.
+fn in_use(roots: &Roots, name: &str, place: &Path) -> Vec<String> {
+    let mut nodes = vec![(name.to_owned(), place.to_owned())];
+    let partitions = entries(place).into_iter().filter(|entry| place.join(entry).join("partition").is_file());
+    nodes.extend(partitions.map(|entry| (entry.clone(), place.join(entry))));
+    let mounts = fs::read_to_string(roots.proc.join("self/mountinfo")).unwrap_or_default();
+    let swaps = fs::read_to_string(roots.proc.join("swaps")).unwrap_or_default();
+    let mut uses = Vec::new();
+    for (node, dir) in nodes {
+        let number = text(&dir.join("dev")).unwrap_or_default();
+        // proc(5), mountinfo: field 3 is major:minor, field 5 the mount point.
+        let mounted = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+        let points = mounted.filter(|fields| fields.len() > 4 && fields[2] == number).map(|f| f[4]);
+        uses.extend(points.map(|point| format!("{node} mounted at {point}")));
+        let swap = format!("/dev/{node}");
+        if swaps.lines().any(|line| line.split_whitespace().next() == Some(&swap)) {
+            uses.push(format!("{node} is swap"));
+        }
+        uses.extend(entries(&dir.join("holders")).iter().map(|holder| format!("{node} held by {holder}")));
+    }
+    uses
+}
+
+/// Names in a folder, in order; none where it cannot be read.
+fn entries(dir: &Path) -> Vec<String> {
+    let Ok(found) = fs::read_dir(dir) else { return Vec::new() };
+    let mut names: Vec<String> =
+        found.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    names.sort();
+    names
+}
+
+/// A sysfs attribute without its line end; `None` where it is missing or empty.
+fn text(path: &Path) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    let trimmed = text.trim();
+    (!trimmed.is_empty()).then(|| trimmed.to_owned())
+}
+
+fn number(path: &Path) -> Option<u64> {
+    text(path)?.parse().ok()
+}
+
+#[cfg(test)]
+mod test {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// A sysfs in a scratch folder.
+    struct Tree {
+        root: tempfile::TempDir,
+    }
+
+    impl Tree {
+        fn new() -> Self {
+            let tree = Self { root: tempfile::tempdir().expect("a scratch folder") };
+            fs::create_dir_all(tree.root.path().join("sys/block")).expect("a scratch folder");
+            tree
+        }
+
+        fn file(&self, path: &str, content: &str) {
+            let path = self.root.path().join(path);
+            fs::create_dir_all(path.parent().expect("a file lies in a folder")).expect("a scratch folder");
+            fs::write(path, content).expect("a scratch file");
+        }
+
+        fn link(&self, path: &str, target: &str) {
+            let path = self.root.path().join(path);
+            fs::create_dir_all(path.parent().expect("a link lies in a folder")).expect("a scratch folder");
+            symlink(target, path).expect("a scratch link");
+        }
+
+        /// A block device at its real place, linked from `block`.
+        fn device(&self, place: &str, name: &str, sectors: u64) {
+            self.file(&format!("sys/devices/{place}/{name}/size"), &format!("{sectors}\n"));
+            self.file(&format!("sys/devices/{place}/{name}/queue/logical_block_size"), "512\n");
+            self.link(&format!("sys/block/{name}"), &format!("../devices/{place}/{name}"));
+            self.link(&format!("sys/devices/{place}/{name}/device"), "..");
+        }
+
+        fn all(&self) -> Vec<BlockDevice> {
+            let at = |dir: &str| self.root.path().join(dir);
+            all(&Roots { sys: at("sys"), proc: at("proc"), dev: at("dev") }).expect("a readable tree")
+        }
+    }
+
+    #[test]
+    fn an_nvme_drive_shows_its_controller_temperature_and_use() {
+        let tree = Tree::new();
+        let controller = "pci0000:00/0000:01:00.0/nvme/nvme0";
+        tree.device(controller, "nvme0n1", 2_000_409_264);
+        tree.file(&format!("sys/devices/{controller}/model"), "Example 1TB              \n");
+        tree.file(&format!("sys/devices/{controller}/hwmon2/temp1_input"), "44850\n");
+        tree.file(&format!("sys/devices/{controller}/nvme0n1/nvme0n1p1/partition"), "1\n");
+        tree.file(&format!("sys/devices/{controller}/nvme0n1/nvme0n1p1/dev"), "259:1\n");
+        tree.file("proc/self/mountinfo", "22 1 259:1 / / rw,relatime shared:1 - ext4 /dev/nvme0n1p1 rw\n");
+        tree.link("dev/disk/by-id/nvme-eui.0025", "../../nvme0n1");
+        tree.link("dev/disk/by-id/nvme-Example_1TB_S123", "../../nvme0n1");
+        tree.link("dev/disk/by-id/nvme-Example_1TB_S123-part1", "../../nvme0n1p1");
+        let [drive] = &tree.all()[..] else { panic!("one drive") };
+        assert_eq!((drive.kind, drive.model.as_deref()), (Kind::Nvme, Some("Example 1TB")));
+        assert_eq!(drive.size_bytes, 1_024_209_543_168);
+        assert_eq!(drive.controller.as_deref(), Some("/dev/nvme0"));
+        assert!(drive.hwmon[0].ends_with("nvme0/hwmon2"), "{:?}", drive.hwmon);
+        assert_eq!(drive.in_use, ["nvme0n1p1 mounted at /"]);
+        assert_eq!(drive.by_id.as_deref(), Some("/dev/disk/by-id/nvme-Example_1TB_S123"));
+    }
+
+    /// Goal: with native multipath the namespace is "virtual" and its paths are hidden devices.
+    #[test]
+    fn a_multipath_namespace_is_found_once_and_reaches_its_controllers() {
+        let tree = Tree::new();
+        tree.device("virtual/nvme-subsystem/nvme-subsys0", "nvme0n1", 8);
+        tree.link("sys/devices/virtual/nvme-subsystem/nvme-subsys0/nvme0", "../../../pci0/nvme0");
+        tree.file("sys/devices/pci0/nvme0/hwmon1/temp1_input", "44850\n");
+        tree.device("pci0/nvme0", "nvme0c0n1", 8);
+        tree.file("sys/devices/pci0/nvme0/nvme0c0n1/hidden", "1\n");
+        let [drive] = &tree.all()[..] else { panic!("one drive") };
+        assert_eq!(drive.address, "/dev/nvme0n1");
+        assert_eq!(drive.controller.as_deref(), Some("/dev/nvme0"));
+        assert_eq!(drive.hwmon.len(), 1);
+    }
+
+    #[test]
+    fn other_drives_are_told_by_where_they_are_attached() {
+        let tree = Tree::new();
+        tree.device("pci0/ata1/host0/target0/0:0:0:0", "sda", 8);
+        tree.file("sys/devices/pci0/ata1/host0/target0/0:0:0:0/vendor", "ATA     \n");
+        tree.file("sys/devices/pci0/ata1/host0/target0/0:0:0:0/model", "Example SATA\n");
+        tree.device("pci0/usb2/2-1/host1/target1/1:0:0:0", "sdb", 8);
+        tree.file("sys/devices/pci0/usb2/2-1/host1/target1/1:0:0:0/vendor", "Realtek\n");
+        tree.file("sys/devices/pci0/usb2/2-1/host1/target1/1:0:0:0/model", "RTL9210B-CG\n");
+        tree.device("pci0/virtio1", "vda", 8);
+        tree.file("sys/devices/pci0/virtio1/vendor", "0x1af4\n");
+        tree.device("virtual/block", "loop0", 8);
+        tree.device("pci0/usb2/2-2/host2/target2/2:0:0:0", "sdc", 0);
+        let told: Vec<_> = tree.all().into_iter().map(|d| (d.address, d.kind, d.model)).collect();
+        assert_eq!(
+            told,
+            [
+                ("/dev/sda".into(), Kind::Sata, Some("Example SATA".into())),
+                ("/dev/sdb".into(), Kind::Usb, Some("Realtek RTL9210B-CG".into())),
+                ("/dev/vda".into(), Kind::Virtio, None)
+            ]
+        );
+    }
+}

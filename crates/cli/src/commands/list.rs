@@ -1,0 +1,132 @@
+//! `heatsoak list`: the drives of this machine, how each can be reached, and what is refused today.
+
+use anyhow::Context as _;
+use serde::Serialize;
+
+use crate::Outcome;
+use crate::args::ListArgs;
+use crate::block_devices::{self, BlockDevice, Kind, Roots};
+use crate::printer::Printer;
+use crate::table;
+
+/// Why writing to a block device is refused, for people and scripts.
+const WRITE_REFUSED: &str = "writing to a block device is refused in this version: what would earn it, a guard that checks path, \
+     serial and use of the drive, is not built yet";
+
+/// The other forms of an address, with what they are.
+const ADDRESSES: [(&str, &str); 5] = [
+    ("twin:NAME", "a built-in simulated drive, in virtual time; `heatsoak profiles` shows them"),
+    ("twin:PROFILE.toml", "a simulated drive of your own"),
+    ("file:PATH?size=4GiB", "a file on a file system; reads and writes"),
+    ("/dev/disk/by-id/...", "a drive by a name that stays the same"),
+    ("null:", "completes at once: the tool's own floor"),
+];
+
+/// The JSON of `heatsoak list --json`.
+#[derive(Serialize)]
+struct Listing {
+    drives: Vec<Entry>,
+    addresses: Vec<Address>,
+}
+
+#[derive(Serialize)]
+struct Entry {
+    #[serde(flatten)]
+    device: BlockDevice,
+    /// How I/O and temperature are had.
+    io: &'static str,
+    temperature: Vec<String>,
+    /// What may be done to it today.
+    allowed: [&'static str; 1],
+    refused: [Refusal; 1],
+}
+
+#[derive(Serialize)]
+struct Refusal {
+    what: &'static str,
+    why: &'static str,
+}
+
+#[derive(Serialize)]
+struct Address {
+    form: &'static str,
+    what: &'static str,
+}
+
+/// Lists.
+pub(crate) fn execute(args: &ListArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+    let listing = listing(&Roots::system())?;
+    if args.json {
+        printer.json(&listing)?;
+    } else {
+        printer.data(&for_people(&listing))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn listing(roots: &Roots) -> anyhow::Result<Listing> {
+    let devices = block_devices::all(roots)
+        .with_context(|| format!("cannot list the drives in {}", roots.sys.join("block").display()))?;
+    let addresses = ADDRESSES.map(|(form, what)| Address { form, what });
+    Ok(Listing { drives: devices.into_iter().map(entry).collect(), addresses: addresses.into() })
+}
+
+fn entry(device: BlockDevice) -> Entry {
+    Entry {
+        io: "io_uring on the block device",
+        temperature: temperature_sources(&device),
+        allowed: ["read"],
+        refused: [Refusal { what: "write", why: WRITE_REFUSED }],
+        device,
+    }
+}
+
+/// Where readings of temperature come from during a run; none is an empty list.
+fn temperature_sources(device: &BlockDevice) -> Vec<String> {
+    let mut sources = Vec::new();
+    if let (Kind::Nvme, Some(controller)) = (device.kind, &device.controller) {
+        sources.push(format!("SMART log of {controller}"));
+    }
+    let hwmons = device.hwmon.iter().filter_map(|path| path.file_name()?.to_str());
+    sources.extend(hwmons.map(str::to_owned));
+    sources
+}
+
+fn for_people(listing: &Listing) -> String {
+    let mut text = String::new();
+    if listing.drives.is_empty() {
+        text.push_str("No drives found in /sys/block.\n");
+    } else {
+        let heading = ["DRIVE", "MODEL", "SIZE", "KIND", "TEMPERATURE", "IN USE"].map(str::to_owned);
+        let rows: Vec<_> = std::iter::once(heading).chain(listing.drives.iter().map(row)).collect();
+        text.push_str(&table::aligned(&rows));
+        text.push_str(&format!(
+            "\nAll of them can be read (io_uring; needs permission). {}.\n",
+            capital(WRITE_REFUSED)
+        ));
+    }
+    text.push_str("\nOther addresses for --drive:\n");
+    let rows =
+        listing.addresses.iter().map(|address| [format!("  {}", address.form), address.what.to_owned()]);
+    text.push_str(&table::aligned(&rows.collect::<Vec<_>>()));
+    text
+}
+
+fn row(entry: &Entry) -> [String; 6] {
+    let device = &entry.device;
+    let or_dash = |list: &[String]| if list.is_empty() { "-".to_owned() } else { list.join(", ") };
+    [
+        device.address.clone(),
+        device.model.clone().unwrap_or_else(|| "-".to_owned()),
+        device.size().to_string(),
+        device.kind.name().to_owned(),
+        or_dash(&entry.temperature),
+        or_dash(&device.in_use),
+    ]
+}
+
+/// The sentence with a capital letter.
+fn capital(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}

@@ -1,0 +1,20 @@
+//! One file a command.
+
+mod generate;
+mod list;
+
+use crate::Outcome;
+use crate::args::{Command, Typed};
+use crate::printer::Printer;
+
+/// Does what was typed.
+pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Outcome> {
+    let command = match typed {
+        Typed::Command(command) => command,
+        Typed::Generate(args) => return generate::generate(&args),
+    };
+    match command {
+        Command::List(args) => list::execute(&args, printer),
+        Command::Completions(args) => generate::completions(&args, printer),
+    }
+}

@@ -1,0 +1,144 @@
+//! Everything the tool says: data on stdout, progress and messages on stderr.
+//!
+//! The only place that writes to either. Colour is left out by itself where the stream is no terminal or
+//! `NO_COLOR` is set. A reader that went away (`heatsoak list | head`) is success, not an error.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use anstyle::{AnsiColor, Style};
+
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+
+/// Columns where stderr is no terminal, or does not say how wide it is.
+const DEFAULT_WIDTH: usize = 80;
+
+/// Says things.
+#[derive(Debug)]
+pub(crate) struct Printer {
+    /// Whether a progress line stands on the terminal, to be wiped before anything else is said.
+    progress_shown: bool,
+}
+
+impl Printer {
+    /// A printer on this process's streams.
+    pub(crate) const fn new() -> Self {
+        Self { progress_shown: false }
+    }
+
+    /// Data: goes to stdout as it is, with a line end if it has none.
+    ///
+    /// # Errors
+    /// What the system says; a reader that went away is [`io::ErrorKind::BrokenPipe`].
+    pub(crate) fn data(&mut self, text: &str) -> io::Result<()> {
+        self.wipe_progress();
+        let mut out = anstream::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        if !text.ends_with('\n') {
+            out.write_all(b"\n")?;
+        }
+        out.flush()
+    }
+
+    /// Data that is serialised as one JSON document.
+    ///
+    /// # Errors
+    /// As [`Self::data`].
+    pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> anyhow::Result<()> {
+        Ok(self.data(&serde_json::to_string_pretty(value)?)?)
+    }
+
+    /// A message: goes to stderr. That stderr is gone is nobody's business.
+    pub(crate) fn message(&mut self, text: &str) {
+        self.say_on_stderr(text);
+    }
+
+    /// Something to be careful about.
+    pub(crate) fn warning(&mut self, text: &str) {
+        self.say_on_stderr(&format!("{WARNING}warning:{WARNING:#} {text}"));
+    }
+
+    /// Why nothing, or not all, was done.
+    pub(crate) fn error(&mut self, error: &anyhow::Error) {
+        self.say_on_stderr(&format!("{ERROR}error:{ERROR:#} {}", sentence(error)));
+    }
+
+    /// Whether progress goes to a terminal, where a line can be written over.
+    pub(crate) fn progress_is_live(&self) -> bool {
+        io::stderr().is_terminal()
+    }
+
+    /// Progress: one line, written over the one before on a terminal.
+    pub(crate) fn progress(&mut self, line: &str) {
+        let mut err = anstream::stderr().lock();
+        if self.progress_is_live() {
+            let fitting: String = line.chars().take(width(&io::stderr()).saturating_sub(1)).collect();
+            let _ = write!(err, "\r\x1b[2K{fitting}");
+            let _ = err.flush();
+            self.progress_shown = true;
+        } else {
+            let _ = writeln!(err, "{line}");
+        }
+    }
+
+    /// Whether data may be coloured.
+    pub(crate) fn data_has_colour(&self) -> bool {
+        anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
+    }
+
+    /// Columns for data.
+    pub(crate) fn data_width(&self) -> usize {
+        width(&io::stdout())
+    }
+
+    fn say_on_stderr(&mut self, text: &str) {
+        self.wipe_progress();
+        let _ = writeln!(anstream::stderr().lock(), "{}", text.trim_end());
+    }
+
+    fn wipe_progress(&mut self) {
+        if std::mem::take(&mut self.progress_shown) {
+            let _ = write!(io::stderr(), "\r\x1b[2K");
+        }
+    }
+}
+
+fn width(stream: &impl std::os::fd::AsFd) -> usize {
+    terminal_size::terminal_size_of(stream).map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0))
+}
+
+/// An error and its causes as one sentence; a cause that is already told is not told again.
+pub(crate) fn sentence(error: &anyhow::Error) -> String {
+    let mut said = String::new();
+    for cause in error.chain() {
+        let text = cause.to_string();
+        if said.is_empty() {
+            said = text;
+        } else if !said.contains(&text) {
+            said = format!("{said}: {text}");
+        }
+    }
+    said
+}
+
+/// Whether an error is only a reader of stdout that went away.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(broken))
+}
+
+#[cfg(test)]
+mod test {
+    use anyhow::Context as _;
+
+    use super::*;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let cause = || io::Error::other("no such device");
+        let told = anyhow::Error::new(cause()).context("cannot open /dev/x: no such device");
+        assert_eq!(sentence(&told), "cannot open /dev/x: no such device");
+        let untold = Err::<(), _>(cause()).context("cannot open /dev/x").expect_err("an error");
+        assert_eq!(sentence(&untold), "cannot open /dev/x: no such device");
+    }
+}
