@@ -3,4 +3,6 @@
 //! It writes a record and draws no conclusion: it knows no analysis, no twin and no report. "Stop when
 //! steady" is a closure that the caller passes in.
 
+pub mod load;
 pub mod plan;
+pub mod telemetry;

@@ -1,0 +1,167 @@
+//! The memory that I/O reads into and writes from: aligned, one part a slot, filled before the load starts.
+//!
+//! What is written must not become smaller on its way to the flash, or a drive looks faster and cooler than it
+//! is. Every slot has its own random bytes, and each write:
+//! - starts at another place in them, so that neighbouring small writes differ (a file system that compresses
+//!   looks at up to 1 MiB at once; within a slot a place comes again after up to 64 writes);
+//! - gets a number that never comes again into each of its 512 B sectors (fio's `scramble_buffers` does alike),
+//!   so that no sector is ever equal to another one: there is nothing to deduplicate.
+//!
+//! That costs eight bytes a sector, where filling afresh would cost all of them. Reads have memory of their own:
+//! what was read must not be written.
+
+use measure::Seed;
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::{Rng as _, SeedableRng as _};
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
+
+use crate::plan::Data;
+
+/// The strictest alignment that O_DIRECT asks for on common devices, and the size of a page.
+pub(crate) const PAGE_BYTES: usize = 4096;
+
+/// The smallest block of any drive.
+pub(crate) const SECTOR_BYTES: usize = 512;
+
+/// Room in which the writes of one slot start at different places.
+const ROTATION_BYTES_MAX: usize = 64 * PAGE_BYTES;
+
+/// And of all slots of a worker together: filling it takes some 50 ms.
+const ROTATION_BYTES_ALL: usize = 64 << 20;
+
+/// A worker with more than this is a mistake: 16 MiB I/Os at depth 256.
+const BUFFER_BYTES_MAX: usize = 4 << 30;
+
+/// A page of memory.
+#[derive(Clone, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C, align(4096))]
+struct Page([u8; PAGE_BYTES]);
+
+/// Aligned memory.
+pub(crate) struct Memory {
+    pages: Vec<Page>,
+}
+
+impl Memory {
+    /// At least `len` bytes, zeroed.
+    pub(crate) fn new(len: usize) -> Self {
+        Self { pages: vec![Page::new_zeroed(); len.div_ceil(PAGE_BYTES)] }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.pages.as_bytes()
+    }
+
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        self.pages.as_mut_bytes()
+    }
+}
+
+/// What a worker's buffers are for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BufferSpec {
+    pub(crate) depth: usize,
+    pub(crate) largest: u32,
+    pub(crate) reads: bool,
+    pub(crate) writes: bool,
+    pub(crate) data: Data,
+    pub(crate) seed: Seed,
+}
+
+/// Where in the memory everything is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BufferLayout {
+    /// From one slot to the next.
+    pub(crate) stride: usize,
+    /// Start of the part that is written from, within a slot; before it lies what is read into.
+    pub(crate) write_start: usize,
+    /// How many pages further a write may start.
+    pub(crate) rotation_pages: usize,
+}
+
+impl BufferLayout {
+    /// The layout for `spec`; `None` when it is beyond reason.
+    pub(crate) fn new(spec: &BufferSpec) -> Option<Self> {
+        let io_bytes = (spec.largest as usize).next_multiple_of(PAGE_BYTES);
+        let rotation_pages = if spec.writes && spec.data == Data::Incompressible {
+            ROTATION_BYTES_MAX.min(ROTATION_BYTES_ALL / spec.depth.max(1)) / PAGE_BYTES
+        } else {
+            0
+        };
+        let write_start = if spec.reads { io_bytes } else { 0 };
+        let write_bytes = if spec.writes { io_bytes + rotation_pages * PAGE_BYTES } else { 0 };
+        let stride = write_start + write_bytes;
+        let all = stride.checked_mul(spec.depth)?;
+        (all <= BUFFER_BYTES_MAX).then_some(Self { stride, write_start, rotation_pages })
+    }
+
+    /// The memory, with what is to be written in it.
+    pub(crate) fn fill(&self, spec: &BufferSpec) -> Memory {
+        let mut memory = Memory::new(self.stride * spec.depth);
+        if spec.writes && spec.data == Data::Incompressible {
+            let mut generator = Pcg64Mcg::seed_from_u64(spec.seed.as_u64());
+            for slot in memory.bytes_mut().chunks_exact_mut(self.stride) {
+                generator.fill_bytes(&mut slot[self.write_start..]);
+            }
+        }
+        memory
+    }
+}
+
+/// The numbers that make every sector unique: a Weyl sequence, which visits all 2^64 before one comes again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stamps {
+    next: u64,
+}
+
+impl Stamps {
+    /// 2^64 over the golden ratio, made odd: neighbours share few bits (Knuth, TAOCP 6.4).
+    const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+    pub(crate) fn new(seed: Seed) -> Self {
+        Self { next: seed.part(0).as_u64() }
+    }
+
+    #[inline]
+    pub(crate) fn next(&mut self) -> u64 {
+        self.next = self.next.wrapping_add(Self::STEP);
+        self.next
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    const SPEC: BufferSpec = BufferSpec {
+        depth: 4,
+        largest: 10_000,
+        reads: true,
+        writes: true,
+        data: Data::Incompressible,
+        seed: Seed::new(1),
+    };
+
+    #[test]
+    fn slots_are_aligned_and_apart() {
+        let layout = BufferLayout::new(&SPEC).expect("reasonable");
+        assert_eq!(
+            layout,
+            BufferLayout { stride: 3 * 4096 * 2 + 64 * 4096, write_start: 3 * 4096, rotation_pages: 64 }
+        );
+        let memory = layout.fill(&SPEC);
+        assert_eq!(memory.bytes().as_ptr().addr() % PAGE_BYTES, 0);
+        assert_eq!(memory.bytes().len(), 4 * layout.stride);
+        assert_eq!(memory.bytes()[..layout.write_start], vec![0; layout.write_start]);
+    }
+
+    #[test]
+    fn only_writes_of_random_data_cost_room_for_it() {
+        let reads = BufferSpec { writes: false, largest: 4096, ..SPEC };
+        assert_eq!(BufferLayout::new(&reads).map(|layout| layout.stride), Some(4096));
+        let zeroes = BufferSpec { reads: false, data: Data::Zeroes, largest: 4096, ..SPEC };
+        assert_eq!(BufferLayout::new(&zeroes).map(|layout| layout.stride), Some(4096));
+        assert_eq!(BufferLayout::new(&BufferSpec { depth: 65_535, largest: u32::MAX, ..SPEC }), None);
+    }
+}

@@ -1,0 +1,71 @@
+//! What stops a load from outside: a halt, and the budget of errors that all workers share.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+/// Shared by all workers of a phase and by whoever may stop them. Clones are the same control.
+#[derive(Clone, Debug)]
+pub struct Control {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    halt: AtomicU8,
+    errors: AtomicU64,
+    errors_max: u64,
+}
+
+/// How firmly a load is to be stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Halt {
+    /// Not at all.
+    No,
+    /// Make no more I/Os and wait for those in flight.
+    Drain,
+    /// Make no more I/Os and wait for nothing.
+    AtOnce,
+}
+
+impl Control {
+    /// A control under which a load runs, until more than `errors_max` I/Os have failed.
+    pub fn new(errors_max: u64) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                halt: AtomicU8::new(Halt::No as u8),
+                errors: AtomicU64::new(0),
+                errors_max,
+            }),
+        }
+    }
+
+    /// Stops the load; a firmer halt is never taken back by a softer one.
+    pub fn halt(&self, halt: Halt) {
+        self.shared.halt.fetch_max(halt as u8, Ordering::Relaxed);
+    }
+
+    /// How firmly the load is stopped.
+    #[inline]
+    pub fn halted(&self) -> Halt {
+        match self.shared.halt.load(Ordering::Relaxed) {
+            0 => Halt::No,
+            1 => Halt::Drain,
+            _ => Halt::AtOnce,
+        }
+    }
+
+    /// Counts an I/O that failed.
+    pub fn count_error(&self) {
+        self.shared.errors.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many I/Os have failed.
+    pub fn errors(&self) -> u64 {
+        self.shared.errors.load(Ordering::Relaxed)
+    }
+
+    /// Whether more I/Os have failed than may.
+    pub fn too_many_errors(&self) -> bool {
+        self.errors() > self.shared.errors_max
+    }
+}

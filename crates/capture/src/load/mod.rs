@@ -1,0 +1,74 @@
+//! The load engine: keeps I/Os in flight as a plan says, and accounts for them by interval.
+//!
+//! # Architecture
+//! - [`path`]: where I/O goes and which clock tells its time. [`NullPath`] completes at once, [`Ring`] is
+//!   io_uring on a file or device, [`VirtualPath`] is a simulated drive.
+//! - [`Worker`]: one thread's share of one load, a state machine without a clock.
+//! - [`drive`]: the one loop, for real threads and for simulated sessions.
+//! - [`Control`]: stops a load from outside.
+//!
+//! # What it does not do
+//! It opens nothing, writes no record and knows no plan as a whole: `session` does that.
+
+mod buffers;
+mod control;
+mod draw;
+mod engine;
+mod interval;
+mod null;
+mod offsets;
+mod pace;
+pub mod path;
+mod permutation;
+mod ring;
+mod virtual_path;
+mod worker;
+
+pub use control::{Control, Halt};
+pub use engine::{Tick, drive};
+pub use interval::{IntervalStats, OpStats};
+pub use null::NullPath;
+pub use path::{Completion, Io, IoPath, PathError};
+pub use ring::Ring;
+pub use virtual_path::{VirtualDrive, VirtualPath};
+pub use worker::{Ended, Worker, WorkerSpec};
+
+use thiserror::Error;
+
+/// Why a load cannot be run as it is.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum LoadError {
+    /// Nothing to draw sizes from.
+    #[error("the sizes of the I/Os cannot be drawn: {why}")]
+    Sizes {
+        /// What is wrong with them.
+        why: &'static str,
+    },
+    /// An alignment of zero.
+    #[error("offsets cannot be multiples of zero bytes; leave the alignment out, or give the block size")]
+    Align,
+    /// An I/O does not fit.
+    #[error(
+        "{}has {part_bytes} bytes of the region and an I/O has {io_bytes}; \
+         use a larger region, fewer threads or smaller I/Os",
+        if *threads > 1 { format!("each of {threads} threads ") } else { "a thread ".to_owned() }
+    )]
+    Region {
+        /// Bytes of the region for one thread.
+        part_bytes: u64,
+        /// The largest I/O.
+        io_bytes: u32,
+        /// How many threads share the region.
+        threads: u16,
+    },
+}
+
+#[cfg(test)]
+mod test {
+    use crate::plan::{Load, Mix, Order, Sizes};
+
+    /// A load that tests change as they need: random reads of 4 KiB, one in flight.
+    pub(crate) fn load() -> Load {
+        Load::new("test", Order::Random, Mix::READ, Sizes::Fixed(4096))
+    }
+}

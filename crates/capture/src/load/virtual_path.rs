@@ -1,0 +1,87 @@
+//! A path over a drive that is not there: time stands still until the drive has nothing left to do in it.
+//!
+//! The drive is given by the trait [`VirtualDrive`], which this crate does not implement: the command line glues a
+//! twin to it, tests a drive with a closed form.
+
+use std::time::Duration;
+
+use measure::Instant;
+use measure::record::ThermalSettings;
+
+use super::path::{Completion, Io, IoPath, PathError};
+use crate::plan::TelemetryPlan;
+use crate::telemetry::Reading;
+
+/// A simulated drive: takes I/Os, moves through time when told to, and can be read.
+///
+/// It must be deterministic. Times never run backwards: each call comes with a time no earlier than the last.
+pub trait VirtualDrive {
+    /// Takes an I/O at `now`.
+    fn submit(&mut self, now: Instant, io: Io);
+
+    /// When the next I/O completes if nothing else is submitted; `None` without any in flight, or if none
+    /// ever will.
+    fn next_completion(&mut self) -> Option<Instant>;
+
+    /// Moves to `to` and adds what completes up to then, `to` included, in order of time.
+    fn advance(&mut self, to: Instant, done: &mut Vec<Completion>);
+
+    /// Its telemetry sources, each with the time between readings.
+    fn sources(&self, plan: &TelemetryPlan) -> Vec<(&'static str, Duration)>;
+
+    /// Reads source number `source` of [`VirtualDrive::sources`] at `now`.
+    fn sample(&mut self, source: usize, now: Instant) -> Reading;
+
+    /// Its settings as they are.
+    fn settings(&mut self) -> ThermalSettings;
+
+    /// Changes the settings that are given and leaves the others.
+    ///
+    /// # Errors
+    /// Why the drive refuses, as a sentence.
+    fn set(&mut self, settings: &ThermalSettings) -> Result<(), String>;
+}
+
+/// A path over a simulated drive, with its own clock.
+#[derive(Debug)]
+pub struct VirtualPath<'a, D> {
+    drive: &'a mut D,
+    now: Instant,
+}
+
+impl<'a, D: VirtualDrive> VirtualPath<'a, D> {
+    /// A path at time zero.
+    pub fn new(drive: &'a mut D) -> Self {
+        Self { drive, now: Instant::ZERO }
+    }
+
+    /// The drive, to be read or set at the path's present.
+    pub fn drive(&mut self) -> &mut D {
+        self.drive
+    }
+}
+
+impl<D: VirtualDrive> IoPath for VirtualPath<'_, D> {
+    fn now(&self) -> Instant {
+        self.now
+    }
+
+    fn queue(&mut self, io: Io) {
+        self.drive.submit(self.now, io);
+    }
+
+    fn commit(&mut self) -> Result<Instant, PathError> {
+        // A simulated drive takes I/O in no time: slat is zero, and clat the drive's own latency.
+        Ok(self.now)
+    }
+
+    fn reap(&mut self, until: Instant, done: &mut Vec<Completion>) -> Result<(), PathError> {
+        let to = self.drive.next_completion().map_or(until, |t| t.min(until));
+        if to == Instant::NEVER {
+            return Err(PathError::NoAnswer { in_flight: 0, seconds: 0 });
+        }
+        self.now = self.now.max(to);
+        self.drive.advance(self.now, done);
+        Ok(())
+    }
+}

@@ -1,0 +1,280 @@
+//! One thread's share of one load, as a state machine: what to make next, and what came of it.
+//!
+//! A worker reads no clock and waits for nothing; [`super::drive`] does both. Nothing is allocated per I/O, except
+//! for a growing list where single I/Os are recorded.
+//!
+//! An I/O belongs to the interval in which it completed. A transfer shorter than asked counts as an error (`EIO`):
+//! on a file it means that the end was reached or that the file system is full, and continuing it would turn one
+//! I/O into two that nobody asked for.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::time::Duration;
+
+use measure::record::{Op, OpRow};
+use measure::{Bytes, Instant, Seed};
+
+use super::LoadError;
+use super::control::{Control, Halt};
+use super::draw::{Draw, OpDraw, SizeDraw};
+use super::interval::IntervalStats;
+use super::offsets::Offsets;
+use super::pace::Pace;
+use super::path::{Completion, Io, IoPath};
+use crate::plan::Load;
+
+/// `EIO` (errno(3)): what a short transfer is counted as.
+pub(crate) const EIO: i32 = 5;
+
+/// What a worker is made from.
+#[derive(Clone, Debug)]
+pub struct WorkerSpec<'a> {
+    /// The load it has a share of.
+    pub load: &'a Load,
+    /// The load's region, in bytes of the target.
+    pub region: Range<u64>,
+    /// Which of the load's threads it is, counted from 0.
+    pub thread: u16,
+    /// Its number over all loads of the phase, counted from 0.
+    pub worker: u32,
+    /// The phase's number in the plan.
+    pub phase: u32,
+    /// The seed of the load; each thread draws its own from it.
+    pub seed: Seed,
+    /// When it starts.
+    pub start: Instant,
+    /// When it ends, by the phase's duration; [`Instant::NEVER`] without one. The load's own counts from `start`.
+    pub end: Instant,
+    /// Whether to keep single I/Os.
+    pub record_ops: bool,
+    /// Stops it from outside.
+    pub control: Control,
+}
+
+/// Why a worker made no more I/Os.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Its time was over.
+    Duration,
+    /// It had moved as much as it should.
+    Bytes,
+    /// It had passed over its region as often as it should.
+    Laps,
+    /// It was stopped from outside.
+    Halted,
+    /// Too many I/Os had failed.
+    Errors,
+}
+
+/// One thread's share of one load.
+#[derive(Debug)]
+pub struct Worker {
+    spec: Fixed,
+    draw: Draw,
+    op_draw: OpDraw,
+    sizes: SizeDraw,
+    offsets: Offsets,
+    pace: Pace,
+    budget_bytes: u64,
+    slots: Box<[Slot]>,
+    /// Slots without an I/O and when each may have its next: with a constant think time, in order of time.
+    free: VecDeque<(Instant, u16)>,
+    /// Slots whose I/O was queued and not yet committed.
+    queued: Vec<u16>,
+    /// Where in `stats` each operation is.
+    stats_index: [usize; 3],
+    stats: IntervalStats,
+    control: Control,
+    ended: Option<Ended>,
+}
+
+/// What does not change while a worker runs.
+#[derive(Debug)]
+struct Fixed {
+    worker: u32,
+    phase: u32,
+    start: Instant,
+    deadline: Instant,
+    budget_ends_by: Ended,
+    think_time: Duration,
+    record_ops: bool,
+}
+
+/// An I/O in flight.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    op: Op,
+    offset: u64,
+    len: u32,
+    made: Instant,
+    issued: Instant,
+}
+
+impl Worker {
+    /// A worker that has made no I/O yet.
+    ///
+    /// # Errors
+    /// When the load's sizes, alignment or region leave no I/O that could be made. The plan's check says so
+    /// before a run starts, and with the place in the plan.
+    pub fn new(spec: WorkerSpec<'_>) -> Result<Self, LoadError> {
+        let load = spec.load;
+        let seed = spec.seed.part(u64::from(spec.thread));
+        let sizes = SizeDraw::new(&load.sizes)?;
+        let offsets = Offsets::new(load, &sizes, spec.region.clone(), spec.thread, seed.part(0))?;
+        let (budget_bytes, budget_ends_by) = budget(load, &offsets, &sizes);
+        // Each thread has the same share of a rate that is meant for all of them.
+        let share = |rate: f64| rate / f64::from(load.threads.max(1));
+        let depth = load.depth.as_usize();
+        let mut stats_index = [0; 3];
+        load.mix.ops().enumerate().for_each(|(index, op)| stats_index[op as usize] = index);
+        let unused = Slot { op: Op::Idle, offset: 0, len: 0, made: Instant::ZERO, issued: Instant::ZERO };
+        Ok(Self {
+            draw: Draw::new(seed.part(1)),
+            op_draw: OpDraw::new(load.mix),
+            sizes,
+            offsets,
+            pace: Pace::new(load.rate.map(|rate| share(rate.as_f64())), load.rate_iops.map(share)),
+            budget_bytes,
+            slots: vec![unused; depth].into_boxed_slice(),
+            free: (0..depth).map(|slot| (spec.start, slot as u16)).collect(),
+            queued: Vec::with_capacity(depth),
+            stats_index,
+            stats: IntervalStats::new(load.mix.ops()),
+            control: spec.control,
+            ended: None,
+            spec: Fixed {
+                worker: spec.worker,
+                phase: spec.phase,
+                start: spec.start,
+                deadline: load.duration.map_or(spec.end, |span| spec.end.min(spec.start + span)),
+                budget_ends_by,
+                think_time: load.think_time,
+                record_ops: spec.record_ops,
+            },
+        })
+    }
+
+    /// Queues every I/O that is due at `now`, with `index` as the worker in its tokens.
+    ///
+    /// Returns when it wants to be asked again at the latest; completions may let it go on earlier.
+    #[inline]
+    pub(super) fn fill(&mut self, now: Instant, index: u32, path: &mut impl IoPath) -> Instant {
+        if self.ended.is_some() {
+            return Instant::NEVER;
+        }
+        if let Some(ended) = self.stopped(now) {
+            self.ended = Some(ended);
+            return Instant::NEVER;
+        }
+        while let Some((ready, slot)) = self.free.front().copied() {
+            let due = ready.max(self.pace.opens());
+            if due > now {
+                return due.min(self.spec.deadline);
+            }
+            if self.budget_bytes == 0 {
+                self.ended = Some(self.spec.budget_ends_by);
+                return Instant::NEVER;
+            }
+            self.free.pop_front();
+            path.queue(self.make(now, index, slot));
+        }
+        self.spec.deadline
+    }
+
+    fn stopped(&self, now: Instant) -> Option<Ended> {
+        if self.control.halted() > Halt::No {
+            return Some(Ended::Halted);
+        }
+        if self.control.too_many_errors() {
+            return Some(Ended::Errors);
+        }
+        (now >= self.spec.deadline).then_some(Ended::Duration)
+    }
+
+    #[inline]
+    fn make(&mut self, now: Instant, index: u32, slot: u16) -> Io {
+        let op = self.op_draw.next(&mut self.draw);
+        let len = self.sizes.next(&mut self.draw);
+        let offset = self.offsets.next(op, len);
+        self.pace.count(now, len);
+        self.budget_bytes = self.budget_bytes.saturating_sub(u64::from(len));
+        self.slots[usize::from(slot)] = Slot { op, offset, len, made: now, issued: Instant::NEVER };
+        self.queued.push(slot);
+        Io { token: Io::token(index, slot), op, offset, len }
+    }
+
+    /// Whether I/Os are queued that the path has not been told to start.
+    pub(super) fn has_queued(&self) -> bool {
+        !self.queued.is_empty()
+    }
+
+    /// Notes that the queued I/Os were started, the device having taken them at `t`.
+    #[inline]
+    pub(super) fn issued(&mut self, t: Instant) {
+        for slot in self.queued.drain(..) {
+            self.slots[usize::from(slot)].issued = t;
+        }
+    }
+
+    /// Accounts for an I/O that has completed.
+    #[inline]
+    pub(super) fn complete(&mut self, completion: &Completion) {
+        let slot = Io::slot(completion.token);
+        let io = self.slots[usize::from(slot)];
+        debug_assert!(io.issued < Instant::NEVER, "slot {slot} completed without having been started");
+        let (slat, clat) = (io.issued.since(io.made), completion.t.since(io.issued));
+        let errno = match completion.result {
+            Ok(len) if len == io.len => None,
+            Ok(_) => Some(EIO),
+            Err(errno) => Some(errno),
+        };
+        let stats = &mut self.stats.ops[self.stats_index[io.op as usize]];
+        if errno.is_none() {
+            stats.ios += 1;
+            stats.bytes += Bytes::new(u64::from(io.len));
+            stats.slat.record_ns(slat.as_nanos() as u64);
+            stats.clat.record_ns(clat.as_nanos() as u64);
+        } else {
+            stats.errors += 1;
+            self.control.count_error();
+        }
+        if self.spec.record_ops {
+            let Fixed { phase, worker, .. } = self.spec;
+            let Slot { op, offset, len, made: t, .. } = io;
+            self.stats.rows.push(OpRow { t, phase, worker, op, offset, len, slat, clat, errno });
+        }
+        self.free.push_back((completion.t + self.spec.think_time, slot));
+    }
+
+    /// How many I/Os were started and have not completed.
+    pub(super) fn in_flight(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Why it makes no more I/Os; `None` while it does.
+    pub fn ended(&self) -> Option<Ended> {
+        self.ended
+    }
+
+    /// When it starts.
+    pub fn start(&self) -> Instant {
+        self.spec.start
+    }
+
+    /// How many I/Os it keeps in flight.
+    pub fn depth(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// What has completed since the last time, moved out.
+    pub fn interval(&mut self) -> &mut IntervalStats {
+        &mut self.stats
+    }
+}
+
+/// How much a worker may move, and what it has then reached.
+fn budget(load: &Load, offsets: &Offsets, sizes: &SizeDraw) -> (u64, Ended) {
+    let bytes = load.bytes.map_or(u64::MAX, Bytes::as_u64);
+    let laps = load.laps.map_or(u64::MAX, |laps| offsets.lap_bytes(sizes).saturating_mul(u64::from(laps)));
+    if laps < bytes { (laps, Ended::Laps) } else { (bytes, Ended::Bytes) }
+}
