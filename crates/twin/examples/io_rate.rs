@@ -1,0 +1,66 @@
+//! Prints how many simulated I/Os a second the drive serves, and how long a simulated hour takes.
+//!
+//! `cargo run --release -p twin --example io_rate`
+#![expect(clippy::print_stdout, reason = "printing is its purpose")]
+
+use std::time::{Duration, Instant as Wall};
+
+use measure::record::Op;
+use measure::{Instant, Seed};
+use twin::{Demand, Drive, Profile, Transfer};
+
+fn main() -> Result<(), twin::ProfileError> {
+    let profile = Profile::builtin("ssd1")?;
+    for (name, op, len, random) in [
+        ("1 MiB sequential write", Op::Write, 1 << 20, false),
+        ("1 MiB sequential read", Op::Read, 1 << 20, false),
+        ("4 KiB random read", Op::Read, 4096, true),
+        ("4 KiB random write", Op::Write, 4096, true),
+    ] {
+        ios(name, &profile, op, len, random);
+    }
+    let mut drive = Drive::new(&profile, Seed::new(1));
+    let start = Wall::now();
+    for (hour, op) in [(1, Op::Write), (2, Op::Read)] {
+        let demand = Demand::Transfer(Transfer::sequential(op, 50 << 30));
+        drive.advance_demand(Instant::ZERO + Duration::from_secs(3600 * hour), &demand);
+    }
+    println!("by demand rate: {:.1} ms a simulated hour", start.elapsed().as_secs_f64() * 1e3 / 2.0);
+    Ok(())
+}
+
+fn ios(name: &str, profile: &Profile, op: Op, len: u32, random: bool) {
+    const COUNT: u64 = 3_000_000;
+    const REGION_BYTES: u64 = 50 << 30;
+    let mut drive = Drive::new(profile, Seed::new(1));
+    let mut done = Vec::with_capacity(64);
+    let (mut submitted, mut completed, mut place) = (0_u64, 0_u64, 1_u64);
+    let mut offset = |n: u64| {
+        if !random {
+            return n * u64::from(len) % REGION_BYTES;
+        }
+        place = place.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (place >> 33) % (REGION_BYTES / u64::from(len)) * u64::from(len)
+    };
+    let start = Wall::now();
+    while submitted < 64 {
+        drive.submit(Instant::ZERO, submitted, op, offset(submitted), len);
+        submitted += 1;
+    }
+    while completed < COUNT {
+        done.clear();
+        drive.advance(Instant::NEVER, &mut done);
+        completed += done.len() as u64;
+        for _ in 0..done.len() {
+            drive.submit(drive.now(), submitted, op, offset(submitted), len);
+            submitted += 1;
+        }
+    }
+    let wall_s = start.elapsed().as_secs_f64();
+    println!(
+        "{name}: {:.1} million I/Os/s, {:.0} s simulated in {:.3} s",
+        COUNT as f64 / wall_s / 1e6,
+        drive.now().as_secs_f64(),
+        wall_s
+    );
+}

@@ -1,0 +1,320 @@
+//! What can be asked of a drive and set on it.
+
+use measure::record::Op;
+use measure::{Celsius, Kelvin, Watts};
+
+use super::{Drive, Moved, SettingError, TICKS_PER_S};
+use crate::policy::{HctmCounters, Tmt, TmtError};
+use crate::profile::{Heatsink, Limits};
+use crate::thermal::EnergyBalance;
+use crate::truth::TruthEvent;
+
+impl Drive {
+    /// The composite temperature as the health log reports it.
+    pub const fn composite(&self) -> Kelvin {
+        Kelvin::from_kelvin(self.sensors.composite_k())
+    }
+
+    /// Sensor 1 to 8 as the health log reports it; `None` where there is none.
+    pub fn sensor(&self, number: u8) -> Option<Kelvin> {
+        let index = usize::from(number).checked_sub(1)?;
+        Kelvin::from_nvme(*self.sensors.extra_k().get(index)?)
+    }
+
+    /// Mean power of the latest whole second, as the health log's interval power reports it.
+    pub const fn power_w(&self) -> Watts {
+        Watts::new(self.power.latest_w)
+    }
+
+    /// The thermal management temperatures in force.
+    pub const fn tmt(&self) -> Tmt {
+        self.policies.tmt()
+    }
+
+    /// Sets the thermal management temperatures; policies see them when they next look.
+    ///
+    /// # Errors
+    /// A pair that the specification forbids, or a drive without the feature.
+    pub fn set_tmt(&mut self, tmt: Tmt) -> Result<(), TmtError> {
+        self.policies.set_tmt(tmt)
+    }
+
+    /// The thermal management temperatures that the drive comes with.
+    pub fn default_tmt(&self) -> Tmt {
+        let hctm = self.profile.limits.hctm.as_ref();
+        hctm.map_or(Tmt::OFF, |hctm| Tmt::from_kelvin(hctm.tmt1_k, hctm.tmt2_k))
+    }
+
+    /// How often and how long host controlled throttling acted.
+    pub fn hctm_counters(&self) -> HctmCounters {
+        self.policies.counters()
+    }
+
+    /// The power state.
+    pub const fn power_state(&self) -> u8 {
+        self.power_state
+    }
+
+    /// Changes the power state, from the next firmware tick on.
+    ///
+    /// # Errors
+    /// A state that the drive does not have.
+    pub fn set_power_state(&mut self, state: u8) -> Result<(), SettingError> {
+        let last = self.profile.power_state.len() as u8 - 1;
+        if state > last {
+            return Err(SettingError::PowerState { asked: state, last });
+        }
+        self.power_state = state;
+        self.refresh();
+        Ok(())
+    }
+
+    /// A temperature threshold (feature 04h); `None` when it is off.
+    ///
+    /// # Errors
+    /// A sensor that the drive does not have.
+    pub fn temp_threshold(
+        &self,
+        sensor: ThresholdSensor,
+        kind: ThresholdKind,
+    ) -> Result<Option<Kelvin>, SettingError> {
+        let index = self.sensor_index(sensor)?;
+        Ok(Kelvin::from_nvme(self.thresholds.of(kind)[index]).filter(|k| k.as_kelvin() != NO_OVER))
+    }
+
+    /// Sets a temperature threshold (feature 04h): it raises Critical Warning bit 1 and nothing else.
+    ///
+    /// # Errors
+    /// A sensor that the drive does not have.
+    pub fn set_temp_threshold(
+        &mut self,
+        sensor: ThresholdSensor,
+        kind: ThresholdKind,
+        at: Kelvin,
+    ) -> Result<(), SettingError> {
+        let index = self.sensor_index(sensor)?;
+        self.thresholds.of_mut(kind)[index] = at.as_kelvin();
+        Ok(())
+    }
+
+    /// Changes the temperature of the surroundings.
+    pub const fn set_ambient(&mut self, ambient: Celsius) {
+        self.thermal.set_ambient_k(ambient.as_kelvin_f64());
+    }
+
+    /// The temperature of the surroundings.
+    pub const fn ambient(&self) -> Celsius {
+        Celsius::from_kelvin_f64(self.thermal.ambient_k())
+    }
+
+    /// Scales every conductance to the surroundings; 1 is the profile's own air.
+    ///
+    /// # Panics
+    /// When the scale is not positive: a drive without any way to lose heat has no temperature.
+    pub fn set_airflow(&mut self, airflow: f64) {
+        assert!(airflow > 0.0 && airflow.is_finite(), "air flow of {airflow}");
+        self.thermal.set_airflow(airflow);
+    }
+
+    /// Puts a heat sink at ambient temperature on, or takes it off.
+    pub fn set_heatsink(&mut self, heatsink: Option<&Heatsink>) {
+        self.thermal.set_heatsink(heatsink);
+    }
+
+    /// Truth: temperature of each node, from the flash outwards; a heat sink comes last.
+    pub fn node_temps(&self) -> impl Iterator<Item = Celsius> + '_ {
+        self.thermal.node_k().iter().map(|kelvin| Celsius::from_kelvin_f64(*kelvin))
+    }
+
+    /// Truth: the composite temperature before it was cut to whole kelvins.
+    pub fn exact_composite(&self) -> Celsius {
+        Celsius::from_kelvin_f64(self.sensors.firmware_k(&self.thermal))
+    }
+
+    /// Truth: where the energy went.
+    pub fn energy(&self) -> EnergyBalance {
+        self.thermal.energy()
+    }
+
+    /// Truth: the limit that throttling puts on `op`, in bytes per second; `None` without one.
+    pub fn active_cap(&self, op: Op) -> Option<f64> {
+        let cap = match op {
+            Op::Read => self.caps[0],
+            Op::Write => self.caps[1],
+            Op::Trim | Op::Idle => f64::INFINITY,
+        };
+        cap.is_finite().then_some(cap)
+    }
+
+    /// Truth: room in the SLC cache in bytes; `None` without one.
+    pub fn slc_free_bytes(&self) -> Option<u64> {
+        self.slc.as_ref().map(crate::media::slc::SlcCache::free_bytes)
+    }
+
+    /// Truth: what happened so far, in order of time.
+    pub fn truth(&self) -> &[TruthEvent] {
+        &self.truth
+    }
+
+    /// Deallocates a region at once, as a Dataset Management command would.
+    pub fn trim(&mut self, offset_bytes: u64, len_bytes: u64) {
+        if let Some(slc) = &mut self.slc {
+            slc.trim(offset_bytes, len_bytes);
+        }
+    }
+
+    fn sensor_index(&self, sensor: ThresholdSensor) -> Result<usize, SettingError> {
+        let count = self.profile.sensor.sensor.len() as u8;
+        match sensor {
+            ThresholdSensor::Composite => Ok(0),
+            ThresholdSensor::Number(asked) if (1..=count).contains(&asked) => Ok(usize::from(asked)),
+            ThresholdSensor::Number(asked) => Err(SettingError::Sensor { asked, count }),
+        }
+    }
+}
+
+/// Which reading a temperature threshold looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThresholdSensor {
+    /// The composite temperature.
+    Composite,
+    /// Sensor 1 to 8.
+    Number(u8),
+}
+
+/// Which way a temperature threshold looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThresholdKind {
+    /// Warns at or above.
+    Over,
+    /// Warns at or below.
+    Under,
+}
+
+/// Defaults of feature 04h (NVMe Base 2.3, 5.2.26.1.3): over is off at FFFFh, under at 0.
+const NO_OVER: u16 = 0xffff;
+
+/// The temperature thresholds: index 0 is the composite, 1 to 8 the sensors.
+#[derive(Clone, Debug)]
+pub(super) struct Thresholds {
+    over_k: [u16; 9],
+    under_k: [u16; 9],
+}
+
+impl Thresholds {
+    pub(super) const fn new(limits: &Limits) -> Self {
+        let mut over_k = [NO_OVER; 9];
+        over_k[0] = limits.wctemp_k;
+        Self { over_k, under_k: [0; 9] }
+    }
+
+    const fn of(&self, kind: ThresholdKind) -> &[u16; 9] {
+        match kind {
+            ThresholdKind::Over => &self.over_k,
+            ThresholdKind::Under => &self.under_k,
+        }
+    }
+
+    const fn of_mut(&mut self, kind: ThresholdKind) -> &mut [u16; 9] {
+        match kind {
+            ThresholdKind::Over => &mut self.over_k,
+            ThresholdKind::Under => &mut self.under_k,
+        }
+    }
+
+    /// Whether any reading lies at or past its threshold.
+    pub(super) fn crossed(&self, composite_k: u16, extra_k: &[u16; 8]) -> bool {
+        let readings = std::iter::once(composite_k).chain(extra_k.iter().copied());
+        let limits = self.over_k.iter().zip(&self.under_k);
+        readings.zip(limits).any(|(reading, (over, under))| {
+            reading != 0 && (reading >= *over || (*under != 0 && reading <= *under))
+        })
+    }
+}
+
+/// Energy of the running second and power of the one before it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PowerMeter {
+    energy_j: f64,
+    span_s: f64,
+    pub(super) latest_w: f64,
+    pub(super) total_j: f64,
+}
+
+impl PowerMeter {
+    pub(super) const fn new(start_w: f64) -> Self {
+        Self { energy_j: 0.0, span_s: 0.0, latest_w: start_w, total_j: 0.0 }
+    }
+
+    pub(super) fn add(&mut self, energy_j: f64, span_s: f64) {
+        self.energy_j += energy_j;
+        self.span_s += span_s;
+        self.total_j += energy_j;
+    }
+
+    pub(super) fn close_second(&mut self) {
+        if self.span_s > 0.0 {
+            self.latest_w = self.energy_j / self.span_s;
+        }
+        (self.energy_j, self.span_s) = (0.0, 0.0);
+    }
+}
+
+/// What the health log counts; a simulated drive's life begins when it is made.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) read_bytes: f64,
+    pub(super) write_bytes: f64,
+    pub(super) reads: f64,
+    pub(super) writes: f64,
+    busy_ticks: u64,
+    warning_ticks: u64,
+    critical_ticks: u64,
+}
+
+impl Counts {
+    #[inline]
+    pub(super) const fn command(&mut self, op: Op, len_bytes: u32) {
+        match op {
+            Op::Read => {
+                self.reads += 1.0;
+                self.read_bytes += len_bytes as f64;
+            }
+            Op::Write => {
+                self.writes += 1.0;
+                self.write_bytes += len_bytes as f64;
+            }
+            Op::Trim | Op::Idle => {}
+        }
+    }
+
+    pub(super) const fn bytes(&mut self, moved: Moved, io_bytes: f64) {
+        self.reads += moved.read_bytes / io_bytes;
+        self.writes += moved.write_bytes / io_bytes;
+        self.read_bytes += moved.read_bytes;
+        self.write_bytes += moved.write_bytes;
+    }
+
+    pub(super) const fn elapse(&mut self, ticks: u64, busy: bool, composite_k: u16, limits: &Limits) {
+        if busy {
+            self.busy_ticks += ticks;
+        }
+        if composite_k >= limits.cctemp_k {
+            self.critical_ticks += ticks;
+        } else if composite_k >= limits.wctemp_k {
+            self.warning_ticks += ticks;
+        }
+    }
+
+    pub(super) const fn busy_minutes(&self) -> u64 {
+        self.busy_ticks / (60 * TICKS_PER_S)
+    }
+
+    pub(super) const fn warning_minutes(&self) -> u64 {
+        self.warning_ticks / (60 * TICKS_PER_S)
+    }
+
+    pub(super) const fn critical_minutes(&self) -> u64 {
+        self.critical_ticks / (60 * TICKS_PER_S)
+    }
+}

@@ -1,0 +1,134 @@
+//! The firmware tick: energy becomes heat, and what is due is run.
+
+use measure::Instant;
+use measure::record::Op;
+
+use super::{Drive, TICK_NS, TICK_S, TICKS_PER_S, Work};
+use crate::media::{OpLimit, Rates, full_speed};
+use crate::policy::{Change, Effect, Stage};
+use crate::power::PowerLevel;
+use crate::profile::{Machine, Threshold};
+use crate::truth::{Source, TruthEvent, TruthKind};
+
+/// Truth events kept; a relay that swings every second fills this in twelve days.
+const MAX_TRUTH_EVENTS: usize = 1 << 20;
+
+impl Drive {
+    /// The end of the running tick, in nanoseconds.
+    pub(super) const fn tick_end_ns(&self) -> u64 {
+        (self.tick + 1) * TICK_NS
+    }
+
+    /// Ends a span of `ticks` ticks in which [`Work`] was done and nothing was due inside.
+    pub(super) fn end_span(&mut self, ticks: u64) {
+        let work = std::mem::take(&mut self.work);
+        let span_s = ticks as f64 * TICK_S;
+        let folded_bytes = self.fold(&work, ticks, span_s);
+        let level = &self.level;
+        let energy_j = level.idle_w * span_s
+            + level.active_w * work.busy_ns / 1e9
+            + level.read_j_per_byte * work.read_bytes
+            + level.write_j_per_byte * work.write_bytes
+            + level.fold_j_per_byte * folded_bytes;
+        self.thermal.step_ticks(ticks, energy_j / span_s);
+        self.power.add(energy_j, span_s);
+        self.policies.elapse(ticks);
+        self.counts.elapse(ticks, work.busy_ns > 0.0, self.sensors.composite_k(), &self.profile.limits);
+        self.tick += ticks;
+        self.now_ns = self.now_ns.max(self.tick * TICK_NS);
+        if self.tick >= self.next_due {
+            self.run_due();
+        }
+    }
+
+    /// Ticks that may pass before something is due; at least one.
+    pub(super) fn quiet_ticks(&self) -> u64 {
+        (self.next_due - self.tick).max(1)
+    }
+
+    /// Runs what is due at this tick and takes over what it changed.
+    pub(super) fn run_due(&mut self) {
+        let temp_k = self.sensors.firmware_k(&self.thermal);
+        self.sensors.run(self.tick, &self.thermal);
+        let mut changes = Vec::new();
+        self.policies.run(self.tick, temp_k, &mut changes);
+        for change in changes {
+            self.note_policy(change, temp_k);
+        }
+        let mut dips = Vec::new();
+        self.disturbances.run(self.tick, &mut dips);
+        for change in dips {
+            let kind = if change.began { TruthKind::DipBegin } else { TruthKind::DipEnd };
+            self.note(kind, temp_k, self.profile.dip[change.dip].name.clone());
+        }
+        if self.tick.is_multiple_of(TICKS_PER_S) {
+            self.power.close_second();
+        }
+        self.refresh();
+        let next_second = (self.tick / TICKS_PER_S + 1) * TICKS_PER_S;
+        self.next_due = next_second
+            .min(self.sensors.next_tick())
+            .min(self.policies.next_tick())
+            .min(self.disturbances.next_tick());
+    }
+
+    /// Takes over caps, power state and disturbances into rates and power.
+    pub(super) fn refresh(&mut self) {
+        let state = &self.profile.power_state[usize::from(self.power_state)];
+        let limit = |op: Op, state_cap: Option<f64>| {
+            let effect = self.policies.strictest(op, full_speed(&self.profile, op));
+            let cap = effect
+                .cap_bytes_per_s
+                .min(state_cap.unwrap_or(f64::INFINITY))
+                .min(self.profile.media.link_bytes_per_s);
+            (OpLimit { cap_bytes_per_s: cap, media_share: self.disturbances.share(op) }, effect)
+        };
+        let (read, read_effect) = limit(Op::Read, state.read_cap_bytes_per_s);
+        let (write, write_effect) = limit(Op::Write, state.write_cap_bytes_per_s);
+        self.level = PowerLevel::new(&self.profile.power, state, read_effect.level, write_effect.level);
+        self.rates = Rates::new(&self.profile, read, write);
+        self.caps = [read_effect, write_effect].map(|effect: Effect| effect.cap_bytes_per_s);
+    }
+
+    /// Folds the cache over a span; returns the bytes folded.
+    fn fold(&mut self, work: &Work, ticks: u64, span_s: f64) -> f64 {
+        let idle = !work.asked && work.busy_ns == 0.0 && self.pipe.is_empty();
+        if !idle {
+            self.idle_since_tick = self.tick + ticks;
+        }
+        let Some(slc) = &mut self.slc else { return 0.0 };
+        let idle_s = (self.tick + ticks).saturating_sub(self.idle_since_tick) as f64 * TICK_S;
+        let folded = slc.fold(span_s, idle_s, work.write_bytes > 0.0);
+        let open = slc.is_open();
+        if open != self.slc_was_open {
+            self.slc_was_open = open;
+            let kind = if open { TruthKind::SlcOpen } else { TruthKind::SlcFull };
+            self.note(kind, self.sensors.firmware_k(&self.thermal), "slc".to_owned());
+        }
+        folded
+    }
+
+    fn note_policy(&mut self, change: Change, temp_k: f64) {
+        let policy = &self.profile.policy[change.policy];
+        let heavy = change.stage == Stage::Heavy;
+        let source = match (policy.on, policy.machine) {
+            (Threshold::Kelvin(_), _) => Source::Vendor,
+            (_, Machine::TwoLevel(_)) if heavy => Source::HctmTmt2,
+            (Threshold::Tmt2PlusK(_), _) => Source::HctmTmt2,
+            (Threshold::Tmt1PlusK(_), _) => Source::HctmTmt1,
+        };
+        let kind = match change.stage {
+            Stage::Off => TruthKind::ThrottleRelease(source),
+            Stage::Light | Stage::Heavy => TruthKind::ThrottleOnset(source),
+        };
+        let name = policy.name.clone();
+        self.note(kind, temp_k, name);
+    }
+
+    fn note(&mut self, kind: TruthKind, temp_k: f64, name: String) {
+        if self.truth.len() < MAX_TRUTH_EVENTS {
+            let t = Instant::from_ns(self.tick * TICK_NS);
+            self.truth.push(TruthEvent { t, temp_k, kind, name });
+        }
+    }
+}
