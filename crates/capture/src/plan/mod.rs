@@ -7,12 +7,20 @@
 //! - this file: what a plan is made of.
 //! - `defaults`: the value of everything a plan does not name.
 //! - [`toml`]: the plan format of our own, both ways. `docs/PLANS.md` documents it for people.
+//! - `fio`: fio job files as plans.
+//! - `builtin`: the plans that come with the tool, and [`Plan::load`].
+//! - [`check`]: whether a plan fits a target, and what it will take.
+//! - `describe`: a phase in one line for people.
 //!
 //! # What it does not do
 //! It does no I/O on a target and knows no clock.
 
+mod builtin;
+pub mod check;
 mod defaults;
+mod describe;
 mod error;
+mod fio;
 mod nearest;
 pub mod toml;
 
