@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueHint};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use clap_complete::Shell;
 
 /// The hidden command's name.
@@ -50,6 +50,10 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Show the drives of this machine and how each can be reached
     List(ListArgs),
+    /// Show the built-in plans, or print one as TOML to start from
+    Plans(NameArgs),
+    /// Show the built-in simulated drives, or print the profile of one as TOML
+    Profiles(NameArgs),
     /// Print the completions for a shell
     Completions(CompletionsArgs),
 }
@@ -60,6 +64,14 @@ pub(crate) struct ListArgs {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `heatsoak plans` and `heatsoak profiles`.
+#[derive(Debug, Args)]
+pub(crate) struct NameArgs {
+    /// Print this one as TOML
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
 }
 
 /// `heatsoak completions`.

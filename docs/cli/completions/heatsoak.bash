@@ -22,6 +22,12 @@ _heatsoak() {
             heatsoak,list)
                 cmd="heatsoak__subcmd__list"
                 ;;
+            heatsoak,plans)
+                cmd="heatsoak__subcmd__plans"
+                ;;
+            heatsoak,profiles)
+                cmd="heatsoak__subcmd__profiles"
+                ;;
             *)
                 ;;
         esac
@@ -29,7 +35,7 @@ _heatsoak() {
 
     case "${cmd}" in
         heatsoak)
-            opts="-h -V --help --version list completions"
+            opts="-h -V --help --version list plans profiles completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -58,6 +64,34 @@ _heatsoak() {
             ;;
         heatsoak__subcmd__list)
             opts="-h -V --json --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        heatsoak__subcmd__plans)
+            opts="-h -V --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        heatsoak__subcmd__profiles)
+            opts="-h -V --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -2,6 +2,7 @@
 
 mod generate;
 mod list;
+mod show;
 
 use crate::Outcome;
 use crate::args::{Command, Typed};
@@ -15,6 +16,8 @@ pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Out
     };
     match command {
         Command::List(args) => list::execute(&args, printer),
+        Command::Plans(args) => show::plans(&args, printer),
+        Command::Profiles(args) => show::profiles(&args, printer),
         Command::Completions(args) => generate::completions(&args, printer),
     }
 }

@@ -3,7 +3,7 @@
 use crate::support::{Scratch, files};
 
 /// The commands that a user sees.
-const COMMANDS: [&str; 2] = ["list", "completions"];
+const COMMANDS: [&str; 4] = ["list", "plans", "profiles", "completions"];
 
 #[test]
 fn help_is_as_a_stranger_sees_it() {
