@@ -1,1 +1,84 @@
-fn main() {}
+//! xtask: the commands that keep this repository in order. `cargo xtask check` is the one door.
+//!
+//! It builds, tests, reads and compares; it measures no drive and depends on no crate of ours, so it
+//! works while they do not compile. What each command does is told by `cargo xtask --help`.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command's job is to print")]
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+mod bench;
+mod cargo;
+mod check;
+mod generate;
+mod tidy;
+mod tier;
+
+/// Keeps the heatsoak repository in order.
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask", disable_help_subcommand = true)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Everything that must hold before a change is good: run it before each commit.
+    ///
+    /// Tidy, format, clippy with warnings denied, every test tier that can run, documentation with
+    /// warnings denied, generated documents fresh. Stops at the first step that fails and says how
+    /// to see it again; otherwise ends with the time of each step and the tiers that did not run.
+    Check,
+    /// The house rules no compiler keeps: crate edges, lengths, left-overs, addresses, fixtures,
+    /// links, licences.
+    Tidy,
+    /// Writes docs/cli from the built tool: reference, man pages, shell completions.
+    Generate {
+        /// Writes nothing; fails when what is in the tree is stale.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Runs the tests: all tiers that can run, or one.
+    Test {
+        /// The tier; tiers are named by what they need.
+        tier: Option<tier::Tier>,
+        /// Handed to the test programs: a part of a test's name, `--nocapture` and so on.
+        #[arg(last = true)]
+        arguments: Vec<String>,
+    },
+    /// Runs the benchmarks at full size, one after the other.
+    Bench {
+        /// Only benchmarks whose name contains this.
+        name: Option<String>,
+        /// Handed to the benchmarks.
+        #[arg(last = true)]
+        arguments: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse().task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(task: Task) -> Result<()> {
+    let root = cargo::root();
+    match task {
+        Task::Check => check::run(&root),
+        Task::Tidy => tidy::run(&root),
+        Task::Generate { check: false } => generate::write(&root),
+        Task::Generate { check: true } => generate::check(&root),
+        Task::Test { tier: None, arguments } => tier::run_all(&root, &arguments),
+        Task::Test { tier: Some(tier), arguments } => tier::run(&root, tier, &arguments),
+        Task::Bench { name, arguments } => bench::run(&root, name.as_deref(), &arguments),
+    }
+}
