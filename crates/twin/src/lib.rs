@@ -30,6 +30,7 @@
 //! Middelkoop and Barooah (CDC 2012). Parameters: in each profile, beside the value.
 
 pub mod drive;
+mod grain;
 mod media;
 pub mod policy;
 mod power;

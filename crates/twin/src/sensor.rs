@@ -3,7 +3,7 @@
 //! Readings are renewed at their own period; between two renewals they stand still, however often
 //! they are asked for. The composite's lag is a state of the thermal network.
 
-use crate::drive::ticks;
+use crate::grain::Grain;
 use crate::profile::{Rounding, SensorProfile};
 use crate::thermal::Network;
 
@@ -18,10 +18,10 @@ pub(crate) struct Sensors {
 }
 
 impl Sensors {
-    pub(crate) fn new(profile: &SensorProfile, thermal: &Network) -> Self {
+    pub(crate) fn new(profile: &SensorProfile, grain: Grain, thermal: &Network) -> Self {
         let mut sensors = Self {
             profile: profile.clone(),
-            period_ticks: ticks(profile.update_period_s),
+            period_ticks: grain.ticks(profile.update_period_s),
             next: 0,
             composite_k: 0,
             extra_k: [0; 8],

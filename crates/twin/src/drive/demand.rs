@@ -9,7 +9,7 @@ use measure::Instant;
 use measure::record::Op;
 use rand_pcg::rand_core::Rng;
 
-use super::{Drive, TICK_NS};
+use super::Drive;
 use crate::media::Access;
 use crate::media::slc::CHUNK_BYTES;
 
@@ -92,14 +92,14 @@ impl Drive {
     /// When single commands are outstanding: a drive is driven one way at a time.
     pub fn advance_demand(&mut self, until: Instant, demand: &Demand) -> Moved {
         assert!(self.pipe.is_empty(), "single commands are outstanding");
-        let until_ns = until.as_ns();
+        let (until_ns, tick_ns) = (until.as_ns(), self.grain.tick_ns());
         let mut moved = Moved::default();
         if matches!(demand, Demand::Transfer(_)) {
             self.wake(self.now_ns);
         }
         while self.now_ns < until_ns {
-            let ticks = self.quiet_ticks().min(((until_ns - self.tick * TICK_NS) / TICK_NS).max(1));
-            let end_ns = (self.tick + ticks) * TICK_NS;
+            let ticks = self.quiet_ticks().min(((until_ns - self.tick * tick_ns) / tick_ns).max(1));
+            let end_ns = (self.tick + ticks) * tick_ns;
             let stop_ns = end_ns.min(until_ns);
             if let Demand::Transfer(transfer) = demand {
                 let part = self.flow(transfer, (stop_ns - self.now_ns) as f64);

@@ -104,7 +104,7 @@ impl Drive {
                 return;
             }
             let whole = if self.pipe.is_empty() {
-                let left = (until_ns - self.tick * super::TICK_NS) / super::TICK_NS;
+                let left = until_ns / self.grain.tick_ns() - self.tick;
                 self.quiet_ticks().min(left).max(1)
             } else {
                 1

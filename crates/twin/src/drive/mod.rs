@@ -16,11 +16,12 @@ use rand_pcg::Pcg32;
 use rand_pcg::rand_core::SeedableRng;
 use thiserror::Error;
 
+use crate::grain::Grain;
 use crate::media::disturb::Disturbances;
 use crate::media::latency::Latencies;
 use crate::media::slc::SlcCache;
 use crate::media::{OpLimit, Rates, Streams};
-use crate::policy::Policies;
+use crate::policy::{Load, Policies};
 use crate::power::PowerLevel;
 use crate::profile::{Profile, Start};
 use crate::sensor::Sensors;
@@ -29,22 +30,23 @@ use crate::truth::TruthEvent;
 pub use demand::{Demand, Moved, Transfer};
 pub use query::{ThresholdKind, ThresholdSensor};
 
-/// Firmware tick in seconds. The fastest things modelled - policy polls and bursts - are ten times
-/// as slow and more, and thermal time constants a thousand times; heat itself is exact at any tick.
-pub(crate) const TICK_S: f64 = 0.01;
-/// Firmware tick in nanoseconds.
-const TICK_NS: u64 = 10_000_000;
-/// Ticks of a second.
-pub(crate) const TICKS_PER_S: u64 = 100;
-
-/// Ticks of `span_s` seconds, at least one.
-pub(crate) fn ticks(span_s: f64) -> u64 {
-    ((span_s / TICK_S).round() as u64).max(1)
-}
-
 /// A setting that the drive refuses.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Error, PartialEq)]
 pub enum SettingError {
+    /// Air that carries no heat, or more than any fan.
+    #[error("an air flow of {asked} cannot be simulated; allowed is 0.01 to 100 times the profile's own")]
+    Airflow {
+        /// What was asked for.
+        asked: f64,
+    },
+    /// A heat sink on a node that does not exist, or with values that mean nothing.
+    #[error(
+        "the heat sink cannot be put on: node must be 0 to {last}, capacity and resistances positive numbers"
+    )]
+    Heatsink {
+        /// The last node.
+        last: usize,
+    },
     /// There is no such power state.
     #[error("the drive has power states 0 to {last}, not {asked}")]
     PowerState {
@@ -67,6 +69,7 @@ pub enum SettingError {
 #[derive(Clone, Debug)]
 pub struct Drive {
     profile: Profile,
+    grain: Grain,
     now_ns: u64,
     tick: u64,
     /// The tick at which something is next due.
@@ -86,6 +89,7 @@ pub struct Drive {
     /// Work since the last tick.
     work: Work,
     idle_since_tick: u64,
+    load: Load,
     pipe: io::Pipe,
     /// Where a sequential demand goes on, and what random demands draw places from.
     cursor_bytes: u64,
@@ -112,22 +116,26 @@ impl Drive {
     ///
     /// The profile must have passed its check, as everything that [`Profile`] reads has.
     pub fn new(profile: &Profile, seed: Seed) -> Self {
+        Self::with_grain(profile, seed, Grain::FIRMWARE)
+    }
+
+    pub(crate) fn with_grain(profile: &Profile, seed: Seed, grain: Grain) -> Self {
         let start_w = match profile.thermal.start {
             Start::Idle => profile.power_state[0].idle_w.unwrap_or(profile.power.idle_w),
             Start::Ambient => 0.0,
         };
         let sensor = &profile.sensor;
-        let thermal =
-            Network::new(&profile.thermal, &sensor.composite_share, sensor.composite_lag_s, start_w, TICK_S);
+        let thermal = Network::new(&profile.thermal, sensor, start_w, grain.tick_s());
         let unlimited = OpLimit { cap_bytes_per_s: profile.media.link_bytes_per_s, media_share: 1.0 };
         let mut drive = Self {
+            grain,
             now_ns: 0,
             tick: 0,
             next_due: 0,
-            sensors: Sensors::new(sensor, &thermal),
+            sensors: Sensors::new(sensor, grain, &thermal),
             thermal,
-            policies: Policies::new(&profile.policy, profile.limits.hctm.as_ref()),
-            disturbances: Disturbances::new(profile, seed.part(0)),
+            policies: Policies::new(&profile.policy, profile.limits.hctm.as_ref(), grain),
+            disturbances: Disturbances::new(profile, grain, seed.part(0)),
             slc: profile.slc.map(|slc| SlcCache::new(slc, profile.identity.capacity_bytes)),
             slc_was_open: true,
             latencies: Latencies::new(&profile.media, seed.part(1)),
@@ -137,6 +145,7 @@ impl Drive {
             power_state: 0,
             work: Work::default(),
             idle_since_tick: 0,
+            load: Load::default(),
             pipe: io::Pipe::new(),
             cursor_bytes: 0,
             places: Pcg32::seed_from_u64(seed.part(2).as_u64()),
@@ -161,3 +170,6 @@ impl Drive {
         &self.profile
     }
 }
+
+#[cfg(test)]
+mod test;

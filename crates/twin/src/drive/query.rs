@@ -3,7 +3,7 @@
 use measure::record::Op;
 use measure::{Celsius, Kelvin, Watts};
 
-use super::{Drive, Moved, SettingError, TICKS_PER_S};
+use super::{Drive, Moved, SettingError};
 use crate::policy::{HctmCounters, Tmt, TmtError};
 use crate::profile::{Heatsink, Limits};
 use crate::thermal::EnergyBalance;
@@ -109,16 +109,31 @@ impl Drive {
 
     /// Scales every conductance to the surroundings; 1 is the profile's own air.
     ///
-    /// # Panics
-    /// When the scale is not positive: a drive without any way to lose heat has no temperature.
-    pub fn set_airflow(&mut self, airflow: f64) {
-        assert!(airflow > 0.0 && airflow.is_finite(), "air flow of {airflow}");
-        self.thermal.set_airflow(airflow);
+    /// # Errors
+    /// A scale outside 0.01 to 100, as in profiles.
+    pub fn set_airflow(&mut self, asked: f64) -> Result<(), SettingError> {
+        if !(0.01..=100.0).contains(&asked) {
+            return Err(SettingError::Airflow { asked });
+        }
+        self.thermal.set_airflow(asked);
+        Ok(())
     }
 
-    /// Puts a heat sink at ambient temperature on, or takes it off.
-    pub fn set_heatsink(&mut self, heatsink: Option<&Heatsink>) {
+    /// Puts a heat sink at ambient temperature on, in place of the one there may be, or takes it off.
+    ///
+    /// # Errors
+    /// A node that does not exist, or a capacity or resistance that is not positive.
+    pub fn set_heatsink(&mut self, heatsink: Option<&Heatsink>) -> Result<(), SettingError> {
+        let last = self.profile.thermal.node.len() - 1;
+        let sound = |sink: &Heatsink| {
+            let values = [sink.capacity_j_per_k, sink.contact_k_per_w, sink.to_ambient_k_per_w];
+            sink.node <= last && values.iter().all(|value| value.is_finite() && *value > 0.0)
+        };
+        if heatsink.is_some_and(|sink| !sound(sink)) {
+            return Err(SettingError::Heatsink { last });
+        }
         self.thermal.set_heatsink(heatsink);
+        Ok(())
     }
 
     /// Truth: temperature of each node, from the flash outwards; a heat sink comes last.
@@ -267,9 +282,9 @@ pub(super) struct Counts {
     pub(super) write_bytes: f64,
     pub(super) reads: f64,
     pub(super) writes: f64,
-    busy_ticks: u64,
-    warning_ticks: u64,
-    critical_ticks: u64,
+    pub(super) busy_ticks: u64,
+    pub(super) warning_ticks: u64,
+    pub(super) critical_ticks: u64,
 }
 
 impl Counts {
@@ -305,16 +320,102 @@ impl Counts {
             self.warning_ticks += ticks;
         }
     }
+}
 
-    pub(super) const fn busy_minutes(&self) -> u64 {
-        self.busy_ticks / (60 * TICKS_PER_S)
+#[cfg(test)]
+mod test {
+    use std::time::Duration;
+
+    use measure::{Instant, Seed};
+
+    use super::*;
+    use crate::drive::{Demand, Transfer};
+    use crate::profile::{ExtraSensor, PowerState, Profile};
+
+    fn profile() -> Profile {
+        Profile::builtin("relay").expect("built in")
     }
 
-    pub(super) const fn warning_minutes(&self) -> u64 {
-        self.warning_ticks / (60 * TICKS_PER_S)
+    fn read(drive: &mut Drive, seconds: u64) -> f64 {
+        let demand = Demand::Transfer(Transfer::sequential(Op::Read, 1 << 30));
+        let end = drive.now() + Duration::from_secs(seconds);
+        drive.advance_demand(end, &demand).read_bytes
     }
 
-    pub(super) const fn critical_minutes(&self) -> u64 {
-        self.critical_ticks / (60 * TICKS_PER_S)
+    /// Readings stand still between renewals, a frozen one for ever; policies see what is real.
+    #[test]
+    fn readings_stand_still_and_policies_do_not_care() {
+        let mut profile = profile();
+        profile.sensor.update_period_s = 5.0;
+        profile.sensor.sensor.push(ExtraSensor { share: vec![0.0, 1.0], offset_k: 2.0 });
+        let mut slow = Drive::new(&profile, Seed::new(1));
+        read(&mut slow, 11);
+        let (composite, sensor) = (slow.composite(), slow.sensor(1));
+        read(&mut slow, 3);
+        assert_eq!((slow.composite(), slow.sensor(1)), (composite, sensor));
+        read(&mut slow, 2);
+        assert!(slow.composite() > composite);
+        assert_eq!(slow.sensor(2), None);
+        profile.sensor.frozen_composite_k = Some(313);
+        let mut frozen = Drive::new(&profile, Seed::new(1));
+        read(&mut frozen, 300);
+        assert_eq!(frozen.composite().as_kelvin(), 313);
+        assert!(frozen.hctm_counters().tmt1_transitions > 0);
+    }
+
+    #[test]
+    fn a_temperature_threshold_raises_the_warning_and_nothing_else() {
+        let mut drive = Drive::new(&profile(), Seed::new(1));
+        let warns = |drive: &Drive| drive.smart_log().critical_warning.bits() == 2;
+        assert!(!warns(&drive));
+        let over = (ThresholdSensor::Composite, ThresholdKind::Over);
+        assert_eq!(drive.temp_threshold(over.0, over.1), Ok(Some(Kelvin::from_kelvin(358))));
+        drive.set_temp_threshold(over.0, over.1, Kelvin::from_kelvin(310)).expect("there is a composite");
+        assert!(warns(&drive));
+        assert_eq!(drive.active_cap(Op::Read), None);
+        let absent = ThresholdSensor::Number(1);
+        assert!(drive.set_temp_threshold(absent, ThresholdKind::Under, Kelvin::from_kelvin(1)).is_err());
+    }
+
+    #[test]
+    fn power_states_cap_speed_and_a_command_wakes_the_drive() {
+        let mut profile = profile();
+        let state = |cap: Option<f64>, operational, idle_w| PowerState {
+            max_power_w: 3.0,
+            operational,
+            read_cap_bytes_per_s: cap,
+            write_cap_bytes_per_s: cap,
+            idle_w,
+            active_w: None,
+            read_energy_scale: 1.0,
+            write_energy_scale: 1.0,
+            entry_us: 100,
+            exit_us: 2000,
+        };
+        profile.power_state.push(state(Some(1e9), true, None));
+        profile.power_state.push(state(None, false, Some(0.1)));
+        let mut drive = Drive::new(&profile, Seed::new(1));
+        drive.set_power_state(1).expect("exists");
+        assert!((read(&mut drive, 5) / 5e9 - 1.0).abs() < 1e-6);
+        drive.set_power_state(2).expect("exists");
+        drive.advance_demand(drive.now() + Duration::from_secs(2), &Demand::Idle);
+        assert!((drive.power_w().as_f64() - 0.1).abs() < 1e-9);
+        let start = drive.now();
+        drive.submit(start, 1, Op::Read, 0, 4096);
+        let mut done = Vec::new();
+        drive.advance(Instant::NEVER, &mut done);
+        assert!(done[0].1 - start > Duration::from_millis(2), "it wakes first");
+        assert_eq!(drive.power_state(), 1);
+        assert_eq!(drive.set_power_state(3), Err(SettingError::PowerState { asked: 3, last: 2 }));
+    }
+
+    #[test]
+    fn cooling_that_means_nothing_is_refused() {
+        let mut drive = Drive::new(&profile(), Seed::new(1));
+        assert!(drive.set_airflow(0.0).is_err() && drive.set_airflow(f64::NAN).is_err());
+        let sink = Heatsink { node: 2, capacity_j_per_k: 1.0, contact_k_per_w: 1.0, to_ambient_k_per_w: 1.0 };
+        assert!(drive.set_heatsink(Some(&sink)).is_err());
+        assert!(drive.set_heatsink(Some(&Heatsink { node: 0, ..sink })).is_ok());
+        assert!(drive.set_airflow(2.0).is_ok());
     }
 }

@@ -3,7 +3,7 @@
 use measure::Kelvin;
 use nvme::smart::{CriticalWarning, DataUnits, IntervalPower, SMART_LOG_LEN, SmartLog};
 
-use super::{Drive, TICKS_PER_S};
+use super::Drive;
 
 /// Measurement type "nominal", Interval Power Measurement bits 23:20 (NVMe Base 2.3, figure 206).
 const NOMINAL: u8 = 0;
@@ -18,6 +18,7 @@ impl Drive {
     pub fn smart_log(&self) -> SmartLog {
         let counters = self.hctm_counters();
         let counts = &self.counts;
+        let minutes = |ticks: u64| ticks / (60 * self.grain.per_s());
         let extra_k = self.sensors.extra_k();
         let crossed = self.thresholds.crossed(self.sensors.composite_k(), &extra_k);
         SmartLog {
@@ -32,14 +33,14 @@ impl Drive {
             data_units_written: DataUnits::from_bytes(counts.write_bytes as u128),
             host_reads: counts.reads as u128,
             host_writes: counts.writes as u128,
-            busy_minutes: counts.busy_minutes().into(),
+            busy_minutes: minutes(counts.busy_ticks).into(),
             power_cycles: 1,
-            power_on_hours: (self.tick / (3600 * TICKS_PER_S)).into(),
+            power_on_hours: (self.tick / (3600 * self.grain.per_s())).into(),
             unsafe_shutdowns: 0,
             media_errors: 0,
             error_log_entries: 0,
-            warning_minutes: u32::try_from(counts.warning_minutes()).unwrap_or(u32::MAX),
-            critical_minutes: u32::try_from(counts.critical_minutes()).unwrap_or(u32::MAX),
+            warning_minutes: u32::try_from(minutes(counts.warning_ticks)).unwrap_or(u32::MAX),
+            critical_minutes: u32::try_from(minutes(counts.critical_ticks)).unwrap_or(u32::MAX),
             sensors: extra_k.map(Kelvin::from_nvme),
             tmt1_transitions: counters.tmt1_transitions,
             tmt2_transitions: counters.tmt2_transitions,

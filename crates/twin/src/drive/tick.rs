@@ -3,7 +3,7 @@
 use measure::Instant;
 use measure::record::Op;
 
-use super::{Drive, TICK_NS, TICK_S, TICKS_PER_S, Work};
+use super::{Drive, Work};
 use crate::media::{OpLimit, Rates, full_speed};
 use crate::policy::{Change, Effect, Stage};
 use crate::power::PowerLevel;
@@ -16,13 +16,13 @@ const MAX_TRUTH_EVENTS: usize = 1 << 20;
 impl Drive {
     /// The end of the running tick, in nanoseconds.
     pub(super) const fn tick_end_ns(&self) -> u64 {
-        (self.tick + 1) * TICK_NS
+        (self.tick + 1) * self.grain.tick_ns()
     }
 
     /// Ends a span of `ticks` ticks in which [`Work`] was done and nothing was due inside.
     pub(super) fn end_span(&mut self, ticks: u64) {
         let work = std::mem::take(&mut self.work);
-        let span_s = ticks as f64 * TICK_S;
+        let span_s = self.grain.seconds(ticks);
         let folded_bytes = self.fold(&work, ticks, span_s);
         let level = &self.level;
         let energy_j = level.idle_w * span_s
@@ -35,7 +35,13 @@ impl Drive {
         self.policies.elapse(ticks);
         self.counts.elapse(ticks, work.busy_ns > 0.0, self.sensors.composite_k(), &self.profile.limits);
         self.tick += ticks;
-        self.now_ns = self.now_ns.max(self.tick * TICK_NS);
+        if work.read_bytes > 0.0 {
+            self.load.read_tick = self.tick;
+        }
+        if work.write_bytes > 0.0 {
+            self.load.write_tick = self.tick;
+        }
+        self.now_ns = self.now_ns.max(self.tick * self.grain.tick_ns());
         if self.tick >= self.next_due {
             self.run_due();
         }
@@ -51,7 +57,7 @@ impl Drive {
         let temp_k = self.sensors.firmware_k(&self.thermal);
         self.sensors.run(self.tick, &self.thermal);
         let mut changes = Vec::new();
-        self.policies.run(self.tick, temp_k, &mut changes);
+        self.policies.run(self.tick, temp_k, self.load, &mut changes);
         for change in changes {
             self.note_policy(change, temp_k);
         }
@@ -61,11 +67,12 @@ impl Drive {
             let kind = if change.began { TruthKind::DipBegin } else { TruthKind::DipEnd };
             self.note(kind, temp_k, self.profile.dip[change.dip].name.clone());
         }
-        if self.tick.is_multiple_of(TICKS_PER_S) {
+        let per_s = self.grain.per_s();
+        if self.tick.is_multiple_of(per_s) {
             self.power.close_second();
         }
         self.refresh();
-        let next_second = (self.tick / TICKS_PER_S + 1) * TICKS_PER_S;
+        let next_second = (self.tick / per_s + 1) * per_s;
         self.next_due = next_second
             .min(self.sensors.next_tick())
             .min(self.policies.next_tick())
@@ -97,7 +104,7 @@ impl Drive {
             self.idle_since_tick = self.tick + ticks;
         }
         let Some(slc) = &mut self.slc else { return 0.0 };
-        let idle_s = (self.tick + ticks).saturating_sub(self.idle_since_tick) as f64 * TICK_S;
+        let idle_s = self.grain.seconds((self.tick + ticks).saturating_sub(self.idle_since_tick));
         let folded = slc.fold(span_s, idle_s, work.write_bytes > 0.0);
         let open = slc.is_open();
         if open != self.slc_was_open {
@@ -110,7 +117,8 @@ impl Drive {
 
     fn note_policy(&mut self, change: Change, temp_k: f64) {
         let policy = &self.profile.policy[change.policy];
-        let heavy = change.stage == Stage::Heavy;
+        // What is let go is named after what it was.
+        let heavy = change.stage.max(change.before) == Stage::Heavy;
         let source = match (policy.on, policy.machine) {
             (Threshold::Kelvin(_), _) => Source::Vendor,
             (_, Machine::TwoLevel(_)) if heavy => Source::HctmTmt2,
@@ -127,7 +135,7 @@ impl Drive {
 
     fn note(&mut self, kind: TruthKind, temp_k: f64, name: String) {
         if self.truth.len() < MAX_TRUTH_EVENTS {
-            let t = Instant::from_ns(self.tick * TICK_NS);
+            let t = Instant::from_ns(self.tick * self.grain.tick_ns());
             self.truth.push(TruthEvent { t, temp_k, kind, name });
         }
     }

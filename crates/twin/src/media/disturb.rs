@@ -5,7 +5,7 @@ use measure::record::Op;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
-use crate::drive::ticks;
+use crate::grain::Grain;
 use crate::profile::{Dip, DipTiming, Profile, Wobble};
 
 /// A dip that began or ended.
@@ -18,6 +18,7 @@ pub(crate) struct DipChange {
 /// All disturbances of a drive. Each draws from its own stream, so that one more changes no other.
 #[derive(Clone, Debug)]
 pub(crate) struct Disturbances {
+    grain: Grain,
     dips: Vec<Running>,
     wobble: Option<Wobbling>,
 }
@@ -25,6 +26,7 @@ pub(crate) struct Disturbances {
 #[derive(Clone, Debug)]
 struct Running {
     dip: Dip,
+    grain: Grain,
     generator: Pcg32,
     active: bool,
     next: u64,
@@ -39,14 +41,16 @@ struct Wobbling {
 }
 
 impl Disturbances {
-    pub(crate) fn new(profile: &Profile, seed: Seed) -> Self {
+    pub(crate) fn new(profile: &Profile, grain: Grain, seed: Seed) -> Self {
         let stream = |index: u64| Pcg32::seed_from_u64(seed.part(index).as_u64());
         let dips = (1..).zip(&profile.dip).map(|(index, dip)| {
-            let mut running = Running { dip: dip.clone(), generator: stream(index), active: false, next: 0 };
+            let mut running =
+                Running { dip: dip.clone(), grain, generator: stream(index), active: false, next: 0 };
             running.next = running.pause();
             running
         });
         Self {
+            grain,
             dips: dips.collect(),
             wobble: profile.media.wobble.map(|wobble| Wobbling {
                 wobble,
@@ -68,14 +72,15 @@ impl Disturbances {
         for (dip, running) in self.dips.iter_mut().enumerate() {
             if tick >= running.next {
                 running.active = !running.active;
-                let span = if running.active { ticks(running.dip.duration_s) } else { running.pause() };
+                let span =
+                    if running.active { self.grain.ticks(running.dip.duration_s) } else { running.pause() };
                 running.next = tick + span;
                 changes.push(DipChange { dip, began: running.active });
             }
         }
         if let Some(wobbling) = self.wobble.as_mut().filter(|wobbling| tick >= wobbling.next) {
             wobbling.share = 1.0 - wobbling.wobble.depth * unit(&mut wobbling.generator);
-            wobbling.next = tick + ticks(wobbling.wobble.period_s);
+            wobbling.next = tick + self.grain.ticks(wobbling.wobble.period_s);
         }
     }
 
@@ -91,9 +96,11 @@ impl Running {
     /// Ticks until the next dip.
     fn pause(&mut self) -> u64 {
         match self.dip.timing {
-            DipTiming::Periodic => ticks(self.dip.every_s),
+            DipTiming::Periodic => self.grain.ticks(self.dip.every_s),
             // Exponential gaps make a Poisson process; 1 - u is never 0.
-            DipTiming::Poisson => ticks(-self.dip.every_s * (1.0 - unit(&mut self.generator)).ln()),
+            DipTiming::Poisson => {
+                self.grain.ticks(-self.dip.every_s * (1.0 - unit(&mut self.generator)).ln())
+            }
         }
     }
 }

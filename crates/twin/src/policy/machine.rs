@@ -3,8 +3,8 @@
 use measure::record::Op;
 
 use super::Effect;
-use crate::drive::{TICK_S, ticks};
-use crate::profile::{Cap, Gains, Machine, Policy, Threshold};
+use crate::grain::Grain;
+use crate::profile::{Cap, Gains, Machine, Ops, Policy, Threshold};
 
 /// A regulator counts as throttling from this share of full speed down: above it nobody could tell.
 const REGULATING_SHARE: f64 = 0.99;
@@ -17,10 +17,25 @@ pub(crate) enum Stage {
     Heavy,
 }
 
+/// When each operation last moved or was held back, in ticks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Load {
+    pub(crate) read_tick: u64,
+    pub(crate) write_tick: u64,
+}
+
+impl Load {
+    /// Whether one of `ops` was asked for since `tick`.
+    const fn has(self, ops: Ops, tick: u64) -> bool {
+        (ops.has(Op::Read) && self.read_tick > tick) || (ops.has(Op::Write) && self.write_tick > tick)
+    }
+}
+
 /// A policy at work.
 #[derive(Clone, Debug)]
 pub(crate) struct Running {
     policy: Policy,
+    grain: Grain,
     poll_ticks: u64,
     next_poll: u64,
     stage: Stage,
@@ -44,10 +59,11 @@ const NO_CAP: Cap = Cap { read_bytes_per_s: None, write_bytes_per_s: None };
 const CLOSED: Cap = Cap { read_bytes_per_s: Some(0.0), write_bytes_per_s: Some(0.0) };
 
 impl Running {
-    pub(super) fn new(policy: &Policy) -> Self {
-        let poll_ticks = ticks(policy.poll_s);
+    pub(super) fn new(policy: &Policy, grain: Grain) -> Self {
+        let poll_ticks = grain.ticks(policy.poll_s);
         Self {
             policy: policy.clone(),
+            grain,
             poll_ticks,
             next_poll: poll_ticks,
             stage: Stage::Off,
@@ -62,8 +78,12 @@ impl Running {
         }
     }
 
-    pub(super) const fn stage(&self) -> Stage {
-        self.stage
+    /// How hard it throttles. A light stage that limits nothing is no throttling.
+    pub(super) fn stage(&self) -> Stage {
+        match self.policy.machine {
+            Machine::TwoLevel(two) if self.stage == Stage::Light && two.light == NO_CAP => Stage::Off,
+            _ => self.stage,
+        }
     }
 
     pub(super) fn next_tick(&self) -> u64 {
@@ -74,16 +94,21 @@ impl Running {
     pub(super) fn hctm_stage(&self) -> Option<Stage> {
         match (self.policy.machine, self.policy.on) {
             (_, Threshold::Kelvin(_)) => None,
-            // A light stage that limits nothing is no throttling.
-            (Machine::TwoLevel(two), _) if self.stage == Stage::Light && two.light == NO_CAP => None,
-            (Machine::TwoLevel(_), _) | (_, Threshold::Tmt1PlusK(_)) => Some(self.stage),
+            (Machine::TwoLevel(_), _) | (_, Threshold::Tmt1PlusK(_)) => Some(self.stage()),
             (_, Threshold::Tmt2PlusK(_)) => (self.stage != Stage::Off).then_some(Stage::Heavy),
         }
     }
 
     /// Looks at the temperature if it is time to, and turns bursts on and off.
-    pub(super) fn run(&mut self, tick: u64, temp_k: f64, resolve: impl Fn(Threshold) -> Option<f64>) {
+    pub(super) fn run(
+        &mut self,
+        tick: u64,
+        temp_k: f64,
+        load: Load,
+        resolve: impl Fn(Threshold) -> Option<f64>,
+    ) {
         if tick >= self.next_poll {
+            let loaded = load.has(self.policy.ops, tick - self.poll_ticks);
             self.next_poll = tick + self.poll_ticks;
             let on_k = resolve(self.policy.on).filter(|on| *on >= self.policy.only_from_k.unwrap_or(0.0));
             match self.policy.machine {
@@ -92,12 +117,12 @@ impl Running {
                     self.switch(tick, temp_k, on_k, resolve(two.heavy_on), two.light, two.heavy);
                 }
                 Machine::Stop {} => self.switch(tick, temp_k, on_k, None, CLOSED, NO_CAP),
-                Machine::Regulator(gains) => self.regulate(temp_k, on_k, gains),
-                Machine::DutyCycled(duty) => self.regulate(temp_k, on_k, duty.gains),
+                Machine::Regulator(gains) => self.regulate(temp_k, on_k, loaded, gains),
+                Machine::DutyCycled(duty) => self.regulate(temp_k, on_k, loaded, duty.gains),
             }
         }
         if let Machine::DutyCycled(duty) = self.policy.machine {
-            self.toggle(tick, ticks(duty.burst_s));
+            self.toggle(tick, self.grain.ticks(duty.burst_s));
         }
     }
 
@@ -151,7 +176,7 @@ impl Running {
             Stage::Light | Stage::Off if hot(on_k) => Stage::Light,
             Stage::Light | Stage::Off => Stage::Off,
         };
-        let may_move = tick - self.changed_at >= ticks(self.policy.dwell_s) || wanted > self.stage;
+        let may_move = tick - self.changed_at >= self.grain.ticks(self.policy.dwell_s) || wanted > self.stage;
         if wanted != self.stage && may_move {
             self.stage = wanted;
             self.changed_at = tick;
@@ -167,7 +192,7 @@ impl Running {
 
     /// A PI controller in velocity form, which cannot wind up: the share moves with the change of
     /// the error and with the error itself, and stays between floor and 1.
-    fn regulate(&mut self, temp_k: f64, on_k: Option<f64>, gains: Gains) {
+    fn regulate(&mut self, temp_k: f64, on_k: Option<f64>, loaded: bool, gains: Gains) {
         let Some(on_k) = on_k else {
             (self.share, self.stage, self.last_excess_k) = (1.0, Stage::Off, f64::NAN);
             return;
@@ -175,10 +200,10 @@ impl Running {
         let excess_k = temp_k - on_k;
         let change_k = if self.last_excess_k.is_finite() { excess_k - self.last_excess_k } else { 0.0 };
         self.last_excess_k = excess_k;
-        let poll_s = self.poll_ticks as f64 * TICK_S;
+        let poll_s = self.grain.seconds(self.poll_ticks);
         let mut step = -(gains.share_per_k * change_k + gains.share_per_k_s * excess_k * poll_s);
-        // Far below the threshold it only ever lets go.
-        if excess_k < -self.policy.hysteresis_k {
+        // Far below the threshold it only ever lets go, and so it does when heat is not its doing.
+        if !loaded || excess_k < -self.policy.hysteresis_k {
             step = step.max(0.0);
         }
         let target = (self.share + step).clamp(gains.floor_share, 1.0);
@@ -194,7 +219,7 @@ impl Running {
         match self.policy.slew_per_s {
             None => to,
             Some(slew) => {
-                let most = slew * self.poll_ticks as f64 * TICK_S;
+                let most = slew * self.grain.seconds(self.poll_ticks);
                 from + (to - from).clamp(-most, most)
             }
         }

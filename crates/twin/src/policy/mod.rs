@@ -13,8 +13,9 @@ mod tmt;
 
 use measure::record::Op;
 
+use crate::grain::Grain;
 use crate::profile::{HctmLimits, Policy, Threshold};
-pub(crate) use machine::{Running, Stage};
+pub(crate) use machine::{Load, Running, Stage};
 pub(crate) use tmt::check_tmt;
 pub use tmt::{Tmt, TmtError};
 
@@ -49,6 +50,7 @@ impl Effect {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Change {
     pub(crate) policy: usize,
+    pub(crate) before: Stage,
     pub(crate) stage: Stage,
 }
 
@@ -56,6 +58,7 @@ pub(crate) struct Change {
 #[derive(Clone, Debug)]
 pub(crate) struct Policies {
     machines: Vec<Running>,
+    grain: Grain,
     limits: Option<HctmLimits>,
     tmt: Tmt,
     light: bool,
@@ -66,9 +69,10 @@ pub(crate) struct Policies {
 }
 
 impl Policies {
-    pub(crate) fn new(policies: &[Policy], limits: Option<&HctmLimits>) -> Self {
+    pub(crate) fn new(policies: &[Policy], limits: Option<&HctmLimits>, grain: Grain) -> Self {
         Self {
-            machines: policies.iter().map(Running::new).collect(),
+            machines: policies.iter().map(|policy| Running::new(policy, grain)).collect(),
+            grain,
             limits: limits.cloned(),
             tmt: limits.map_or(Tmt::OFF, |hctm| Tmt::from_kelvin(hctm.tmt1_k, hctm.tmt2_k)),
             light: false,
@@ -85,12 +89,12 @@ impl Policies {
     }
 
     /// Lets every machine that is due look at the temperature; says which changed their stage.
-    pub(crate) fn run(&mut self, tick: u64, temp_k: f64, changes: &mut Vec<Change>) {
+    pub(crate) fn run(&mut self, tick: u64, temp_k: f64, load: Load, changes: &mut Vec<Change>) {
         for (policy, machine) in self.machines.iter_mut().enumerate() {
             let before = machine.stage();
-            machine.run(tick, temp_k, |threshold| resolve(threshold, self.tmt, self.limits.as_ref()));
+            machine.run(tick, temp_k, load, |threshold| resolve(threshold, self.tmt, self.limits.as_ref()));
             if machine.stage() != before {
-                changes.push(Change { policy, stage: machine.stage() });
+                changes.push(Change { policy, before, stage: machine.stage() });
             }
         }
         self.count();
@@ -128,7 +132,7 @@ impl Policies {
     }
 
     pub(crate) fn counters(&self) -> HctmCounters {
-        let seconds = |ticks: u64| u32::try_from(ticks / crate::drive::TICKS_PER_S).unwrap_or(u32::MAX);
+        let seconds = |ticks: u64| u32::try_from(ticks / self.grain.per_s()).unwrap_or(u32::MAX);
         HctmCounters {
             tmt1_seconds: seconds(self.light_ticks),
             tmt2_seconds: seconds(self.heavy_ticks),

@@ -3,7 +3,17 @@
 use super::{Profile, ProfileError};
 
 /// Name and text of every built-in profile, in the order they are listed.
-const BUILTIN: [(&str, &str); 1] = [("ssd1", include_str!("../../profiles/ssd1.toml"))];
+const BUILTIN: [(&str, &str); 9] = [
+    ("ssd1", include_str!("../../profiles/ssd1.toml")),
+    ("ssd2", include_str!("../../profiles/ssd2.toml")),
+    ("slc", include_str!("../../profiles/slc.toml")),
+    ("relay", include_str!("../../profiles/relay.toml")),
+    ("two-level", include_str!("../../profiles/two-level.toml")),
+    ("regulator", include_str!("../../profiles/regulator.toml")),
+    ("duty-cycled", include_str!("../../profiles/duty-cycled.toml")),
+    ("vendor", include_str!("../../profiles/vendor.toml")),
+    ("stop", include_str!("../../profiles/stop.toml")),
+];
 
 /// How alike two names must be to be proposed (Jaro-Winkler; 0.7 catches one wrong letter in four).
 const NEAR: f64 = 0.7;

@@ -49,7 +49,7 @@ const TEMPERATURE_K: (f64, f64) = (200.0, 500.0);
 /// Slowest and fastest speed: a byte a second to well past PCIe 6 x4.
 const SPEED: (f64, f64) = (1.0, 1e12);
 /// Shortest and longest period: the firmware tick to a day.
-const PERIOD_S: (f64, f64) = (crate::drive::TICK_S, 86_400.0);
+const PERIOD_S: (f64, f64) = (crate::grain::Grain::FIRMWARE.tick_s(), 86_400.0);
 const SHARE: (f64, f64) = (0.0, 1.0);
 /// How far shares that make a whole may miss it.
 const WHOLE_TOLERANCE: f64 = 1e-6;

@@ -515,3 +515,6 @@ const fn one() -> f64 {
 const fn yes() -> bool {
     true
 }
+
+#[cfg(test)]
+mod test;

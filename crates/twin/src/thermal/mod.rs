@@ -14,7 +14,7 @@ mod matrix;
 
 use matrix::{DIM, Matrix};
 
-use crate::profile::{Heatsink, ThermalProfile};
+use crate::profile::{Heatsink, SensorProfile, ThermalProfile};
 
 /// Nodes of a profile (three) and the heat sink.
 pub(crate) const MAX_NODES: usize = 4;
@@ -61,13 +61,7 @@ pub(crate) struct Network {
 impl Network {
     /// A network at rest: every node at the temperature it settles to under `idle_w`,
     /// or at ambient when `idle_w` is zero.
-    pub(crate) fn new(
-        profile: &ThermalProfile,
-        probe_share: &[f64],
-        probe_lag_s: f64,
-        idle_w: f64,
-        tick_s: f64,
-    ) -> Self {
+    pub(crate) fn new(profile: &ThermalProfile, sensor: &SensorProfile, idle_w: f64, tick_s: f64) -> Self {
         let nodes = profile.node.len();
         let mut network = Self {
             nodes,
@@ -76,7 +70,7 @@ impl Network {
             to_ambient_w_per_k: [0.0; MAX_NODES],
             heat_share: [0.0; MAX_NODES],
             probe_share: [0.0; MAX_NODES],
-            probe_lag_s,
+            probe_lag_s: sensor.composite_lag_s,
             airflow: profile.airflow,
             has_heatsink: false,
             tick_s,
@@ -88,7 +82,7 @@ impl Network {
         for (i, node) in profile.node.iter().enumerate() {
             network.capacity_j_per_k[i] = node.capacity_j_per_k;
             network.heat_share[i] = node.heat_share;
-            network.probe_share[i] = probe_share.get(i).copied().unwrap_or(0.0);
+            network.probe_share[i] = sensor.composite_share.get(i).copied().unwrap_or(0.0);
             if i + 1 < nodes {
                 network.couple(i, i + 1, 1.0 / node.outward_k_per_w);
             } else {
@@ -293,7 +287,7 @@ mod test {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::profile::{Node, Start};
+    use crate::profile::{Node, Rounding, Start};
 
     fn profile(nodes: &[(f64, f64, f64)]) -> ThermalProfile {
         let node = |&(capacity_j_per_k, outward_k_per_w, heat_share)| Node {
@@ -312,9 +306,18 @@ mod test {
     }
 
     fn network(nodes: &[(f64, f64, f64)], lag_s: f64) -> Network {
-        let mut shares = [0.0; 3];
-        shares[0] = 1.0;
-        Network::new(&profile(nodes), &shares[..nodes.len()], lag_s, 0.0, 0.01)
+        let mut composite_share = vec![0.0; nodes.len()];
+        composite_share[0] = 1.0;
+        let sensor = SensorProfile {
+            composite_share,
+            composite_offset_k: 0.0,
+            composite_lag_s: lag_s,
+            update_period_s: 1.0,
+            rounding: Rounding::Floor,
+            sensor: Vec::new(),
+            frozen_composite_k: None,
+        };
+        Network::new(&profile(nodes), &sensor, 0.0, 0.01)
     }
 
     /// Published Foster form of SSD1: parts of 1/2 with 40 s and 140 s; its Cauer form must agree.
