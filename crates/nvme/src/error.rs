@@ -6,7 +6,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum DecodeError {
     /// Too few bytes: the other side sent less than the layout needs.
-    #[error("{what} is cut short: it needs {needed} bytes, {got} were given")]
+    #[error("{what}: cut short, {needed} bytes are needed and {got} were given")]
     Short {
         /// The layout that was being decoded.
         what: &'static str,

@@ -333,7 +333,10 @@ mod test {
     #[test]
     fn a_short_page_is_refused_and_a_long_one_is_read() {
         let error = SmartLog::decode(&[0; 511]).expect_err("one byte is missing");
-        assert_eq!(error.to_string(), "the SMART log (02h) is cut short: it needs 512 bytes, 511 were given");
+        assert_eq!(
+            error.to_string(),
+            "the SMART log (02h): cut short, 512 bytes are needed and 511 were given"
+        );
         assert!(SmartLog::decode(&[0; 4096]).is_ok());
     }
 
