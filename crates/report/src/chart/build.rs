@@ -1,0 +1,107 @@
+//! What all charts of a run share: time axis, phases, events, value axes, lengths of buckets.
+
+use measure::record::Op;
+
+use super::{Axis, Band, Chart, Ink, Mark, SpeedUnit, Table, main_chart, small};
+use crate::reduce::{self, CHART_POINTS};
+use crate::scale;
+use crate::sentences;
+use crate::view::{Interval, ReportInput};
+
+/// Every chart that the input has data for; the main one first, always.
+pub(crate) fn charts(input: &ReportInput) -> Vec<Chart> {
+    let mut charts = vec![main_chart(input)];
+    charts.extend(small::power_chart(input));
+    charts.extend(small::latency_chart(input));
+    charts.extend(small::counter_chart(input));
+    charts
+}
+
+/// An empty chart with the run's time axis, phases and events.
+pub(super) fn frame(input: &ReportInput, id: &str, title: &str) -> Chart {
+    let end_s = match input.end_s() {
+        end_s if end_s > 0.0 => end_s,
+        _ => 1.0,
+    };
+    let in_range = |t: f64| (0.0..=end_s).contains(&t);
+    let bands = input.phases.iter().filter(|phase| in_range(phase.start_s) && phase.end_s > phase.start_s);
+    let marks = input.findings.events.iter().filter(|event| in_range(event.t_s));
+    Chart {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        alt: String::new(),
+        note: String::new(),
+        end_s,
+        left: plain_axis("", "", 1.0, 0),
+        right: None,
+        lines: Vec::new(),
+        levels: Vec::new(),
+        bands: bands
+            .map(|phase| Band {
+                label: phase.name.clone(),
+                from_s: phase.start_s,
+                to_s: phase.end_s.min(end_s),
+            })
+            .collect(),
+        marks: marks
+            .map(|event| Mark {
+                t_s: event.t_s,
+                label: format!("{} {}", sentences::event_sign(event.kind), sentences::event_kind(event.kind)),
+                detail: sentences::event(event, &input.levels),
+            })
+            .collect(),
+        table: Table::default(),
+    }
+}
+
+/// An axis from 0.
+pub(super) fn plain_axis(name: &str, unit: &'static str, max: f64, decimals: usize) -> Axis {
+    Axis { name: name.to_owned(), unit, min: 0.0, max: air_above(max), log: false, decimals }
+}
+
+pub(crate) fn speed_axis(name: &str, unit: SpeedUnit, max: f64) -> Axis {
+    plain_axis(name, unit.name(), max, unit.decimals())
+}
+
+/// A round upper end with a little air, so that a flat line does not lie on the frame.
+fn air_above(max: f64) -> f64 {
+    if max <= 0.0 || !(max * 1.2).is_finite() {
+        return 1.0;
+    }
+    let step = scale::nice_step(max / 10.0);
+    (max * 1.06 / step).ceil() * step
+}
+
+/// Length of the means in the chart: a second, or more where the run or its intervals are long.
+pub(super) fn chart_bucket_s(input: &ReportInput) -> f64 {
+    bucket_for(input, CHART_POINTS)
+}
+
+/// Length of a bucket, in seconds, that cuts a run into at most `limit` pieces and holds a whole interval.
+pub(crate) fn bucket_for(input: &ReportInput, limit: usize) -> f64 {
+    let longest =
+        input.speed.iter().filter_map(|series| typical_span_s(&series.intervals)).fold(0.0, f64::max);
+    // A hundredth of slack: intervals of a real clock are not exact.
+    let by_interval = reduce::bucket_s(longest * 0.99, 1);
+    reduce::bucket_s(input.end_s(), limit).max(by_interval)
+}
+
+/// The median length of the intervals in seconds.
+pub(super) fn typical_span_s(intervals: &[Interval]) -> Option<f64> {
+    let mut spans: Vec<f64> = intervals
+        .iter()
+        .map(|interval| interval.span_s)
+        .filter(|span| span.is_finite() && *span > 0.0)
+        .collect();
+    spans.sort_by(f64::total_cmp);
+    spans.get(spans.len() / 2).copied()
+}
+
+/// The colour of an operation.
+pub(super) const fn op_ink(op: Op) -> Ink {
+    match op {
+        Op::Read => Ink::Read,
+        Op::Write => Ink::Write,
+        Op::Trim | Op::Idle => Ink::Trim,
+    }
+}

@@ -1,0 +1,169 @@
+//! The main chart: speed on the left axis, temperature on the right, thresholds, phases and events.
+
+use super::build::{bucket_for, chart_bucket_s, frame, op_ink, typical_span_s};
+use super::{Axis, Chart, Ink, LevelLine, Line, Rows, Side, SpeedUnit, Stroke, Table, speed_axis};
+use crate::format::{self, celsius};
+use crate::reduce::{self, CHART_POINTS, TABLE_ROWS};
+use crate::scale;
+use crate::sentences;
+use crate::view::{Level, Readings, ReportInput};
+
+/// A threshold this far from the readings, in °C, still matters to them; farther ones would squeeze the curve.
+const LEVEL_REACH_C: f64 = 12.0;
+/// Air above and below temperatures, in °C.
+const TEMPERATURE_AIR_C: f64 = 2.0;
+
+/// Speed on the left, temperature on the right.
+pub(crate) fn main_chart(input: &ReportInput) -> Chart {
+    let mut chart = frame(input, "speed-temperature", "Speed and temperature over time");
+    let top = input.speed.iter().flat_map(|series| &series.intervals).map(|interval| interval.value);
+    let top = top.filter(|value| value.is_finite()).fold(0.0, f64::max);
+    let unit = SpeedUnit::for_max(top);
+    let bucket_s = chart_bucket_s(input);
+    let mut raw_s = None;
+    for series in &input.speed {
+        raw_s = raw_s.or_else(|| typical_span_s(&series.intervals));
+        let raw = reduce::raw_line(&series.intervals);
+        let is_reduced = raw.len() > CHART_POINTS;
+        let raw_name = if is_reduced { "lowest and highest intervals" } else { "intervals" };
+        let to_unit = |points: Vec<reduce::Point>| {
+            points.into_iter().map(|(t, v)| (t, v.map(|v| unit.of(v)))).collect::<Vec<_>>()
+        };
+        let line = |name: String, stroke, points| Line {
+            name,
+            side: Side::Left,
+            ink: op_ink(series.op),
+            stroke,
+            shown: true,
+            points,
+        };
+        let thin = to_unit(reduce::envelope(&raw, CHART_POINTS));
+        let mean = to_unit(reduce::mean_line(&series.intervals, bucket_s));
+        // Where intervals are as long as the mean's, both lines are the same: one will do.
+        if typical_span_s(&series.intervals).is_some_and(|span_s| span_s < bucket_s * 0.99) {
+            chart.lines.push(line(format!("{}, {raw_name}", series.op), Stroke::Thin, thin));
+            let name = format!("{}, mean of {}", series.op, format::seconds(bucket_s));
+            chart.lines.push(line(name, Stroke::Solid, mean));
+        } else {
+            chart.lines.push(line(series.op.to_string(), Stroke::Solid, thin));
+        }
+    }
+    chart.left = speed_axis("Speed", unit, unit.of(top));
+    add_temperatures(&mut chart, &input.temperature);
+    add_levels(&mut chart, input);
+    chart.table = speed_table(input, unit);
+    chart.note = main_note(raw_s, bucket_s, &chart);
+    chart.alt = alt_text(input, &chart);
+    chart
+}
+
+fn add_temperatures(chart: &mut Chart, temperature: &[Readings]) {
+    let mut range: Option<(f64, f64)> = None;
+    for (index, readings) in temperature.iter().enumerate() {
+        let points = reduce::readings_line(&readings.points, CHART_POINTS);
+        if index == 0 {
+            for value in points.iter().filter_map(|point| point.1) {
+                let (low, high) = range.unwrap_or((value, value));
+                range = Some((low.min(value), high.max(value)));
+            }
+        }
+        chart.lines.push(Line {
+            name: format!("{} temperature", readings.name),
+            side: Side::Right,
+            ink: if index == 0 { Ink::Composite } else { Ink::Sensor(index - 1) },
+            stroke: Stroke::Dotted,
+            shown: index == 0,
+            points,
+        });
+    }
+    if let Some((low, high)) = range {
+        chart.right = Some(Axis {
+            name: "Temperature".to_owned(),
+            unit: "°C",
+            min: low,
+            max: high,
+            log: false,
+            decimals: 0,
+        });
+    }
+}
+
+/// Draws the thresholds that lie near the readings, and gives the axis its round ends.
+fn add_levels(chart: &mut Chart, input: &ReportInput) {
+    let Some(axis) = &mut chart.right else { return };
+    let (low, high) = (axis.min - LEVEL_REACH_C, axis.max + LEVEL_REACH_C);
+    let mut near: Vec<&Level> = input.levels.iter().collect();
+    near.retain(|level| (low..=high).contains(&celsius(f64::from(level.temp_k))));
+    near.sort_by_key(|level| (level.temp_k, level.kind));
+    for same in near.chunk_by(|a, b| a.temp_k == b.temp_k) {
+        let value = celsius(f64::from(same[0].temp_k));
+        let names: Vec<&str> = same.iter().map(|level| level.kind.name()).collect();
+        let label = format!("{} {}", names.join(", "), format::degrees(value));
+        chart.levels.push(LevelLine { label, value });
+        axis.min = axis.min.min(value);
+        axis.max = axis.max.max(value);
+    }
+    let step = scale::nice_step((axis.max - axis.min + 2.0 * TEMPERATURE_AIR_C) / 16.0);
+    let (min, max) = ((axis.min - TEMPERATURE_AIR_C) / step, (axis.max + TEMPERATURE_AIR_C) / step);
+    (axis.min, axis.max) = (min.floor() * step, max.ceil() * step);
+}
+
+fn main_note(raw_s: Option<f64>, bucket_s: f64, chart: &Chart) -> String {
+    let mut parts = Vec::new();
+    if let Some(raw_s) = raw_s {
+        let length = format::cell(Some(raw_s * 1000.0), 0);
+        let is_reduced = chart.lines.iter().any(|line| line.name.contains("lowest and highest"));
+        let thin = if is_reduced {
+            format!(
+                "thin: lowest and highest of neighbouring intervals of {length} ms, at most {CHART_POINTS} points a line"
+            )
+        } else {
+            format!("thin: every interval of {length} ms")
+        };
+        if raw_s < bucket_s * 0.99 {
+            parts.push(format!("Speed, {thin}; bold: mean of {}.", format::seconds(bucket_s)));
+        } else {
+            parts.push(format!("Speed: mean of each interval of {length} ms."));
+        }
+    }
+    if chart.right.is_some() {
+        parts.push("Temperature is dotted, on the right axis.".to_owned());
+    }
+    parts.push("Missing readings are gaps.".to_owned());
+    parts.join(" ")
+}
+
+fn alt_text(input: &ReportInput, chart: &Chart) -> String {
+    let names: Vec<&str> = chart
+        .lines
+        .iter()
+        .filter(|line| line.stroke != Stroke::Thin)
+        .map(|line| line.name.as_str())
+        .collect();
+    let badge = input.simulated_badge().map(|badge| format!(" {badge}.")).unwrap_or_default();
+    format!(
+        "Line chart over {}: {}.{badge} {} The numbers are in the table below the chart.",
+        format::seconds(chart.end_s),
+        if names.is_empty() { "no data".to_owned() } else { names.join(", ") },
+        sentences::verdict(&input.findings, &input.levels).join(" ")
+    )
+}
+
+/// Speed and temperatures, one row a bucket.
+fn speed_table(input: &ReportInput, unit: SpeedUnit) -> Table {
+    let bucket_s = bucket_for(input, TABLE_ROWS);
+    let mut rows = Rows::new(bucket_s);
+    for series in &input.speed {
+        let buckets = reduce::means(&series.intervals, bucket_s);
+        for (what, value) in [("mean", 0), ("lowest", 1), ("highest", 2)] {
+            let of = |bucket: &reduce::Bucket| [bucket.mean, bucket.min, bucket.max][value];
+            let cells = buckets.iter().map(|bucket| (bucket.start_s, unit.of(of(bucket))));
+            rows.add(format!("{} {what} ({})", series.op, unit.name()), unit.decimals(), cells);
+        }
+    }
+    for readings in &input.temperature {
+        let cells = reduce::reading_means(&readings.points, bucket_s);
+        rows.add(format!("{} (°C)", readings.name), 1, cells.into_iter());
+    }
+    rows.table()
+}

@@ -1,0 +1,126 @@
+//! The overlaid chart: speed of each run solid, its temperature dotted, both in the run's colour.
+
+use crate::chart::{Axis, Band, Chart, Ink, Line, Rows, Side, SpeedUnit, Stroke, bucket_for, speed_axis};
+use crate::format;
+use crate::reduce::{self, Point, TABLE_ROWS};
+use crate::scale;
+use crate::view::ReportInput;
+
+/// Points a line has at most: with many runs in a page it has to be fewer than in a report.
+const POINTS: usize = 2000;
+
+pub(super) fn chart(runs: &[ReportInput], names: &[String]) -> Chart {
+    let end_s = runs.iter().map(ReportInput::end_s).fold(0.0, f64::max);
+    let bucket_s = runs.iter().map(|run| bucket_for(run, POINTS)).fold(1.0, f64::max);
+    let speeds: Vec<Vec<Point>> = runs.iter().map(|run| speed(run, bucket_s)).collect();
+    let top = speeds.iter().flatten().filter_map(|point| point.1).fold(0.0, f64::max);
+    let unit = SpeedUnit::for_max(top);
+    let mut lines = Vec::new();
+    for (index, (run, speed)) in runs.iter().zip(speeds).enumerate() {
+        let simulated = if run.simulated_badge().is_some() { " (SIMULATED)" } else { "" };
+        let mut add = |what: &str, side, stroke, points| {
+            lines.push(Line {
+                name: format!("{}{simulated}, {what}", names[index]),
+                side,
+                ink: Ink::Run(index),
+                stroke,
+                shown: true,
+                points,
+            });
+        };
+        let in_unit = speed.into_iter().map(|(t, v)| (t, v.map(|v| unit.of(v)))).collect();
+        add("speed", Side::Left, Stroke::Solid, in_unit);
+        if let Some(readings) = run.temperature.first() {
+            let points = reduce::readings_line(&readings.points, POINTS);
+            add("temperature", Side::Right, Stroke::Dotted, points);
+        }
+    }
+    let right = temperature_axis(&lines);
+    Chart {
+        id: "comparison".to_owned(),
+        title: "Speed and temperature over time, all runs".to_owned(),
+        alt: format!(
+            "Line chart that compares the speed and temperature of {} runs. The numbers are in the table.",
+            runs.len()
+        ),
+        note: format!(
+            "Speed: all operations together, mean of {}, solid. Temperature: dotted, on the right axis.",
+            format::seconds(bucket_s)
+        ),
+        end_s: if end_s > 0.0 { end_s } else { 1.0 },
+        left: speed_axis("Speed", unit, unit.of(top)),
+        right,
+        lines,
+        levels: Vec::new(),
+        bands: shared_phases(runs),
+        marks: Vec::new(),
+        table: table(runs, names, unit),
+    }
+}
+
+fn speed(run: &ReportInput, bucket_s: f64) -> Vec<Point> {
+    let mut line: Vec<Point> = Vec::new();
+    let mut next_s = f64::INFINITY;
+    for (start_s, _, rate) in
+        reduce::totals(run.speed.iter().map(|series| series.intervals.as_slice()), bucket_s)
+    {
+        if start_s > next_s + bucket_s / 2.0 {
+            line.push((next_s, None));
+        }
+        line.push((start_s + bucket_s / 2.0, Some(rate)));
+        next_s = start_s + bucket_s;
+    }
+    line
+}
+
+fn temperature_axis(lines: &[Line]) -> Option<Axis> {
+    let right = lines.iter().filter(|line| line.side == Side::Right).flat_map(|line| &line.points);
+    let values: Vec<f64> = right.filter_map(|point| point.1).collect();
+    let low = values.iter().copied().reduce(f64::min)?;
+    let high = values.iter().copied().reduce(f64::max)?;
+    // Two degrees of air, and round ends.
+    let step = scale::nice_step((high - low + 4.0) / 16.0);
+    Some(Axis {
+        name: "Temperature".to_owned(),
+        unit: "°C",
+        min: ((low - 2.0) / step).floor() * step,
+        max: ((high + 2.0) / step).ceil() * step,
+        log: false,
+        decimals: 0,
+    })
+}
+
+/// Phases are drawn only where all runs have the same ones at the same times, to a second.
+fn shared_phases(runs: &[ReportInput]) -> Vec<Band> {
+    let Some((first, others)) = runs.split_first() else { return Vec::new() };
+    let same = |run: &ReportInput| {
+        run.phases.len() == first.phases.len()
+            && run.phases.iter().zip(&first.phases).all(|(a, b)| {
+                a.name == b.name && (a.start_s - b.start_s).abs() <= 1.0 && (a.end_s - b.end_s).abs() <= 1.0
+            })
+    };
+    if !others.iter().all(same) {
+        return Vec::new();
+    }
+    let band = |phase: &crate::view::Phase| Band {
+        label: phase.name.clone(),
+        from_s: phase.start_s,
+        to_s: phase.end_s,
+    };
+    first.phases.iter().map(band).collect()
+}
+
+fn table(runs: &[ReportInput], names: &[String], unit: SpeedUnit) -> crate::chart::Table {
+    let bucket_s = runs.iter().map(|run| bucket_for(run, TABLE_ROWS)).fold(1.0, f64::max);
+    let mut rows = Rows::new(bucket_s);
+    for (run, name) in runs.iter().zip(names) {
+        let speed = reduce::totals(run.speed.iter().map(|series| series.intervals.as_slice()), bucket_s);
+        let cells = speed.into_iter().map(|(start_s, _, rate)| (start_s, unit.of(rate)));
+        rows.add(format!("{name}: speed ({})", unit.name()), unit.decimals(), cells);
+        if let Some(readings) = run.temperature.first() {
+            let cells = reduce::reading_means(&readings.points, bucket_s);
+            rows.add(format!("{name}: temperature (°C)"), 1, cells.into_iter());
+        }
+    }
+    rows.table()
+}

@@ -1,0 +1,49 @@
+//! Text as HTML and XML take it, whatever it holds.
+
+use crate::format::unbroken;
+
+/// Text for an element or a quoted attribute. Control characters, which neither HTML nor XML allow, become U+FFFD.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' | '\t' => out.push(c),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Escaped text whose numbers stay on one line with their units: "70 °C".
+pub(crate) fn prose(text: &str) -> String {
+    escape(&unbroken(text))
+}
+
+/// JSON for a script element: nothing in it can end the element or start a comment.
+pub(crate) fn script_json(value: &serde_json::Value) -> String {
+    // Only strings of JSON can hold these characters, and there the escape means the same.
+    value.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn nothing_gets_out_of_its_element() {
+        assert_eq!(
+            escape("<script>\"a\" & 'b'\u{0}"),
+            "&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;\u{fffd}"
+        );
+        assert_eq!(prose("near 70 °C & 2 3"), "near 70\u{a0}°C &amp; 2 3");
+        let json = script_json(&serde_json::json!("</script><!--"));
+        assert_eq!(json, "\"\\u003c/script\\u003e\\u003c!--\"");
+        assert_eq!(serde_json::from_str::<String>(&json).expect("still JSON"), "</script><!--");
+    }
+}

@@ -1,0 +1,37 @@
+//! One self-contained HTML page: opens from disk, loads nothing, prints, and reads without scripts.
+//!
+//! Every chart stands in it three times: as data for the script, as a static drawing (for print and where
+//! scripts do not run) and as a table. A policy in the head forbids the browser to load anything.
+
+mod escape;
+mod figure;
+mod page;
+pub(crate) mod sections;
+mod table;
+
+pub(crate) use escape::{escape, prose, script_json};
+pub(crate) use figure::figure;
+pub(crate) use page::{Page, page};
+pub(crate) use table::{number_table, text_table};
+
+use crate::chart::{Chart, charts};
+use crate::view::ReportInput;
+
+/// The report of one run as an HTML page.
+pub fn html(input: &ReportInput) -> String {
+    let charts: Vec<Chart> = charts(input);
+    let title = input.title();
+    let badge = input.simulated_badge();
+    let mut body = sections::header(&title, badge.as_deref(), &sections::subtitle(input));
+    body.push_str(&sections::verdict(input));
+    let mut figures = charts.iter().map(|chart| figure(chart, &title, badge.as_deref()));
+    body.push_str(&figures.next().unwrap_or_default());
+    body.push_str(&sections::phases(input));
+    figures.for_each(|figure| body.push_str(&figure));
+    body.push_str(&sections::findings(input));
+    body.push_str(&sections::caveats(input));
+    body.push_str(&sections::facts(input));
+    body.push_str(&sections::reproduce(input));
+    body.push_str(&sections::footer(input.written_by.as_deref()));
+    page(&Page { title: &title, is_simulated: badge.is_some(), body: &body, charts: &charts })
+}

@@ -1,0 +1,216 @@
+//! Long series as few points as a page can carry, without hiding the extremes.
+//!
+//! Two reductions: [`means`] (time-weighted, for lines and tables) and [`envelope`] (lowest and highest of
+//! each bucket, for raw intervals: a stall of one interval stays visible however long the run was).
+//! A gap stays a gap: `None` breaks the line, it is never a zero.
+
+use crate::view::Interval;
+
+/// A point of a line: (seconds, value); `None` breaks the line.
+pub(crate) type Point = (f64, Option<f64>);
+
+/// Points a line in a page has at most; twice what a wide screen can tell apart.
+pub(crate) const CHART_POINTS: usize = 4000;
+/// Rows a table in a page has at most: about what a person scrolls through, and small enough for a day's run.
+pub(crate) const TABLE_ROWS: usize = 1000;
+
+/// Lengths of a bucket that a reader can name, in seconds.
+const BUCKETS_S: [f64; 14] =
+    [1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0, 7200.0];
+
+/// The shortest bucket, from one second on, that cuts `span_s` into at most `limit` pieces.
+pub(crate) fn bucket_s(span_s: f64, limit: usize) -> f64 {
+    let least = span_s / limit as f64;
+    if !least.is_finite() {
+        return 1.0;
+    }
+    BUCKETS_S.into_iter().find(|bucket| *bucket >= least).unwrap_or_else(|| (least / 3600.0).ceil() * 3600.0)
+}
+
+/// Whether a number can be a quantity at all: it is one, and none of ours comes near the bound.
+pub(crate) fn plausible(value: f64) -> bool {
+    value.abs() < 1e15
+}
+
+/// Mean, lowest and highest of a bucket.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bucket {
+    /// Start in seconds.
+    pub(crate) start_s: f64,
+    /// Time that the intervals cover, in seconds.
+    pub(crate) covered_s: f64,
+    /// Mean over the covered time.
+    pub(crate) mean: f64,
+    /// Lowest interval.
+    pub(crate) min: f64,
+    /// Highest interval.
+    pub(crate) max: f64,
+}
+
+/// Buckets that hold something, in order of time. An interval belongs to the bucket of its middle.
+pub(crate) fn means(intervals: &[Interval], bucket_s: f64) -> Vec<Bucket> {
+    let mut buckets: Vec<Bucket> = Vec::new();
+    for interval in sorted(intervals) {
+        let start_s = ((interval.start_s + interval.span_s / 2.0) / bucket_s).floor() * bucket_s;
+        match buckets.last_mut().filter(|bucket| bucket.start_s >= start_s) {
+            Some(bucket) => {
+                let covered = bucket.covered_s + interval.span_s;
+                // As a running mean, which cannot overflow where a sum could.
+                bucket.mean += (interval.value - bucket.mean) * (interval.span_s / covered);
+                bucket.covered_s = covered;
+                bucket.min = bucket.min.min(interval.value);
+                bucket.max = bucket.max.max(interval.value);
+            }
+            None => buckets.push(Bucket {
+                start_s,
+                covered_s: interval.span_s,
+                mean: interval.value,
+                min: interval.value,
+                max: interval.value,
+            }),
+        }
+    }
+    buckets
+}
+
+/// Buckets of several operations together: (start in seconds, covered time in seconds, mean of all data moved).
+///
+/// Operations that ran at once add up; those that took turns do not.
+pub(crate) fn totals<'a>(
+    series: impl Iterator<Item = &'a [Interval]>,
+    bucket_s: f64,
+) -> Vec<(f64, f64, f64)> {
+    let mut all: Vec<Bucket> = series.flat_map(|intervals| means(intervals, bucket_s)).collect();
+    all.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+    let total = |same: &[Bucket]| {
+        let covered_s = same.iter().map(|bucket| bucket.covered_s).fold(0.0, f64::max);
+        // Each one's share of the time first: that cannot overflow.
+        let rate = same.iter().map(|bucket| bucket.mean * (bucket.covered_s / covered_s)).sum();
+        (same[0].start_s, covered_s, rate)
+    };
+    all.chunk_by(|a, b| a.start_s == b.start_s).map(total).collect()
+}
+
+/// The bucket means as a line that breaks where a bucket is missing.
+pub(crate) fn mean_line(intervals: &[Interval], bucket_s: f64) -> Vec<Point> {
+    let mut line: Vec<Point> = Vec::new();
+    let mut next_s = f64::NEG_INFINITY;
+    for bucket in means(intervals, bucket_s) {
+        if !line.is_empty() && bucket.start_s > next_s + bucket_s * 0.5 {
+            line.push((next_s, None));
+        }
+        line.push((bucket.start_s + bucket_s / 2.0, Some(bucket.mean)));
+        next_s = bucket.start_s + bucket_s;
+    }
+    line
+}
+
+/// Every interval as a point at its middle; the line breaks where time is not covered.
+pub(crate) fn raw_line(intervals: &[Interval]) -> Vec<Point> {
+    let mut line: Vec<Point> = Vec::new();
+    let mut end_s = f64::INFINITY;
+    for interval in sorted(intervals) {
+        // Half an interval of slack: stamps of a real clock do not meet to the nanosecond.
+        if interval.start_s > end_s + interval.span_s / 2.0 {
+            line.push((end_s, None));
+        }
+        line.push((interval.start_s + interval.span_s / 2.0, Some(interval.value)));
+        end_s = interval.start_s + interval.span_s;
+    }
+    line
+}
+
+/// At most `limit` points: of each bucket its lowest and its highest, in the order they came.
+pub(crate) fn envelope(points: &[Point], limit: usize) -> Vec<Point> {
+    let points: Vec<Point> =
+        points.iter().copied().filter(|(t, v)| plausible(*t) && v.is_none_or(plausible)).collect();
+    if points.len() <= limit {
+        return points;
+    }
+    // Two points a bucket, and one more where a gap falls into it.
+    let per_bucket = points.len().div_ceil((limit / 3).max(1));
+    points.chunks(per_bucket).flat_map(extremes).collect()
+}
+
+fn extremes(bucket: &[Point]) -> Vec<Point> {
+    let value = |point: &Point| point.1.unwrap_or(f64::NAN);
+    let filled = || bucket.iter().enumerate().filter(|(_, point)| point.1.is_some());
+    let lowest = filled().min_by(|a, b| value(a.1).total_cmp(&value(b.1))).map(|(index, _)| index);
+    let highest = filled().max_by(|a, b| value(a.1).total_cmp(&value(b.1))).map(|(index, _)| index);
+    let gap = bucket.iter().position(|point| point.1.is_none());
+    let mut kept: Vec<usize> = [lowest, highest, gap].into_iter().flatten().collect();
+    kept.sort_unstable();
+    kept.dedup();
+    kept.into_iter().map(|index| bucket[index]).collect()
+}
+
+/// Readings as a line of at most `limit` points. Whole seconds apart, they are mostly taken as they are.
+pub(crate) fn readings_line(points: &[Point], limit: usize) -> Vec<Point> {
+    let mut points = points.to_vec();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    envelope(&points, limit)
+}
+
+/// Mean of the readings in each bucket: (start of the bucket in seconds, mean).
+pub(crate) fn reading_means(points: &[Point], bucket_s: f64) -> Vec<(f64, f64)> {
+    let as_interval = |&(t, value): &Point| Some(Interval { start_s: t, span_s: 1e-9, value: value? });
+    let intervals: Vec<Interval> = points.iter().filter_map(as_interval).collect();
+    means(&intervals, bucket_s).into_iter().map(|bucket| (bucket.start_s, bucket.mean)).collect()
+}
+
+fn sorted(intervals: &[Interval]) -> Vec<Interval> {
+    let is_usable =
+        |i: &&Interval| plausible(i.start_s) && plausible(i.span_s) && i.span_s > 0.0 && plausible(i.value);
+    let mut usable: Vec<Interval> = intervals.iter().filter(is_usable).copied().collect();
+    usable.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+    usable
+}
+
+#[cfg(test)]
+mod test {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn interval(start_s: f64, span_s: f64, value: f64) -> Interval {
+        Interval { start_s, span_s, value }
+    }
+
+    #[test]
+    fn a_mean_is_weighted_by_time_and_a_hole_breaks_the_line() {
+        let intervals = [interval(0.0, 0.75, 100.0), interval(0.75, 0.25, 200.0), interval(3.0, 1.0, 50.0)];
+        let buckets = means(&intervals, 1.0);
+        assert_eq!(buckets.len(), 2);
+        assert_eq!(buckets[0], Bucket { start_s: 0.0, covered_s: 1.0, mean: 125.0, min: 100.0, max: 200.0 });
+        assert_eq!(mean_line(&intervals, 1.0), [(0.5, Some(125.0)), (1.0, None), (3.5, Some(50.0))]);
+        assert_eq!(
+            raw_line(&intervals),
+            [(0.375, Some(100.0)), (0.875, Some(200.0)), (1.0, None), (3.5, Some(50.0))]
+        );
+    }
+
+    #[test]
+    fn buckets_have_lengths_that_a_reader_can_name() {
+        assert_eq!(bucket_s(600.0, TABLE_ROWS), 1.0);
+        assert_eq!(bucket_s(3600.0, TABLE_ROWS), 5.0);
+        assert_eq!(bucket_s(86_400.0, TABLE_ROWS), 120.0);
+        assert_eq!(bucket_s(f64::INFINITY, 10), 1.0);
+    }
+
+    proptest! {
+        /// However long the series, the page stays small and no extreme gets lost.
+        #[test]
+        fn an_envelope_is_short_and_keeps_the_extremes(
+            values in prop::collection::vec(prop::option::weighted(0.95, -1e6f64..1e6), 1..3000), limit in 3usize..200,
+        ) {
+            let points: Vec<Point> = values.iter().enumerate().map(|(i, v)| (i as f64, *v)).collect();
+            let short = envelope(&points, limit);
+            prop_assert!(short.len() <= limit.max(3), "{} points of {limit}", short.len());
+            prop_assert!(short.windows(2).all(|pair| pair[0].0 < pair[1].0));
+            let highest = |p: &[Point]| p.iter().filter_map(|p| p.1).fold(f64::NEG_INFINITY, f64::max);
+            let lowest = |p: &[Point]| p.iter().filter_map(|p| p.1).fold(f64::INFINITY, f64::min);
+            prop_assert_eq!(highest(&short), highest(&points));
+            prop_assert_eq!(lowest(&short), lowest(&points));
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Text in a terminal: wrapping, columns, and what a terminal must not be sent.
+
+use super::TerminalStyle;
+use crate::format::{NO_BREAK, unbroken};
+use crate::sentences;
+
+/// Text without control characters: a drive's model name must not steer the terminal.
+pub(super) fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// Bold where colours are allowed.
+pub(super) fn bold(text: &str, style: &TerminalStyle) -> String {
+    if style.colour { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
+}
+
+/// A paragraph in lines of at most `width` characters; `bullet` stands before it, the rest is indented alike.
+pub(crate) fn wrapped(text: &str, bullet: &str, width: usize) -> String {
+    let mut out = String::new();
+    let mut line = bullet.to_owned();
+    let indent = " ".repeat(bullet.chars().count());
+    let text = unbroken(&printable(text));
+    let mut is_empty = true;
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        if !is_empty && line.chars().count() + 1 + word.chars().count() > width {
+            out.push_str(&line);
+            out.push('\n');
+            (line, is_empty) = (indent.clone(), true);
+        }
+        if !is_empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_empty = false;
+    }
+    out.push_str(&line);
+    out.push('\n');
+    out.replace(NO_BREAK, " ")
+}
+
+/// Rows in aligned columns under bold headers. What is too wide for the line is wrapped in the last column.
+pub(crate) fn columns(headers: &[&str], rows: &[Vec<String>], style: &TerminalStyle) -> String {
+    // What becomes shorter in ASCII has to do so before it is aligned.
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|row| row.iter().map(|cell| finished(cell, style)).collect()).collect();
+    let headers: Vec<String> = headers.iter().map(|header| finished(header, style)).collect();
+    let width_of = |text: &str| text.chars().count();
+    let last = headers.len().saturating_sub(1);
+    let widths: Vec<usize> = (0..last)
+        .map(|column| {
+            let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| width_of(cell));
+            cells.chain([width_of(&headers[column])]).max().unwrap_or(0)
+        })
+        .collect();
+    let indent: usize = widths.iter().map(|width| width + 2).sum();
+    let line = |cells: &[String]| {
+        let mut start = String::new();
+        for (cell, width) in cells.iter().zip(&widths) {
+            let padding = " ".repeat(width + 2 - width_of(cell).min(*width));
+            start.push_str(&printable(cell));
+            start.push_str(&padding);
+        }
+        let room = style.width().saturating_sub(indent).max(12);
+        let tail = wrapped(cells.get(last).map_or("", String::as_str), "", room);
+        let mut lines = tail.lines();
+        let mut out = format!("{start}{}", lines.next().unwrap_or_default()).trim_end().to_owned();
+        out.push('\n');
+        for more in lines {
+            out.push_str(&format!("{}{more}\n", " ".repeat(indent)));
+        }
+        out
+    };
+    let head = line(&headers);
+    let mut out = format!("{}\n", bold(head.trim_end(), style));
+    rows.iter().for_each(|row| out.push_str(&line(row)));
+    out
+}
+
+/// The last step: only ASCII where only that is wanted.
+pub(crate) fn finished(text: &str, style: &TerminalStyle) -> String {
+    if !style.ascii {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if c.is_ascii() => out.push(c),
+            '°' => {}
+            '·' | '–' => out.push('-'),
+            'µ' => out.push('u'),
+            '×' => out.push('x'),
+            '…' => out.push('.'),
+            sign => out.push(sentences::event_sign_ascii(sign)),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn lines_are_no_wider_than_allowed_and_nothing_is_lost() {
+        let text = "one two three four five six";
+        let lines = wrapped(text, "- ", 12);
+        assert_eq!(lines, "- one two\n  three four\n  five six\n");
+    }
+
+    #[test]
+    fn a_model_name_cannot_steer_the_terminal() {
+        assert_eq!(printable("SSD\u{1b}[2J\u{7}"), "SSD\u{fffd}[2J\u{fffd}");
+    }
+}

@@ -1,0 +1,181 @@
+//! A run record as what a report shows.
+
+use analysis::Findings;
+use measure::record::{IoRow, Manifest, Op, Origin, PhaseFacts, Record, TelemetryRow};
+use measure::{Histogram, Instant};
+
+use super::{
+    Counter, CounterKind, Interval, LatencyPoint, LatencySeries, Level, LevelKind, Phase, Readings,
+    ReportInput, RunSettings, Source, SpeedSeries, facts,
+};
+use crate::format::celsius;
+use crate::reduce;
+
+impl ReportInput {
+    /// What a report shows of a recorded run and its findings.
+    pub fn new(record: &Record, findings: &Findings) -> Self {
+        let manifest = &record.manifest;
+        let end = record_end(record);
+        Self {
+            drive: manifest.drive.model.clone().unwrap_or_else(|| manifest.address.clone()),
+            plan: Some(manifest.plan_name.clone()),
+            source: match &manifest.origin {
+                Origin::Device => Source::Measured,
+                Origin::Twin { profile, seed, .. } => {
+                    Source::Simulated { profile: profile.clone(), seed: *seed }
+                }
+            },
+            speed: speed(&record.io),
+            latency: latency(&record.io, end.as_secs_f64()),
+            temperature: temperature(&record.telemetry),
+            power: readings(&record.telemetry, "power", |row| row.power.map(|power| power.as_f64()))
+                .into_iter()
+                .collect(),
+            counters: counters(&record.telemetry),
+            phases: manifest.phases.iter().filter_map(|facts| phase(facts, end)).collect(),
+            levels: levels(manifest),
+            settings: RunSettings::from_manifest(manifest),
+            facts: facts::groups(manifest),
+            notes: manifest.notes.clone(),
+            ending: facts::ending(manifest),
+            reproduce: facts::reproduce(manifest),
+            written_by: Some(format!("heatsoak {}", manifest.heatsoak_version)),
+            findings: findings.clone(),
+        }
+    }
+}
+
+/// The latest moment that the record tells of.
+fn record_end(record: &Record) -> Instant {
+    let io = record.io.iter().map(|row| row.t + row.span).max();
+    let telemetry = record.telemetry.iter().map(|row| row.t).max();
+    let end = record.manifest.end.as_ref().map(|end| Instant::from_ns(end.t_ns));
+    [io, telemetry, end].into_iter().flatten().max().unwrap_or(Instant::ZERO)
+}
+
+/// Operations that move data; trims count what they deallocate. Idle time has no speed.
+const LOADS: [Op; 3] = [Op::Read, Op::Write, Op::Trim];
+
+fn speed(io: &[IoRow]) -> Vec<SpeedSeries> {
+    let series = LOADS.into_iter().map(|op| {
+        let rows = io.iter().filter(|row| row.op == op);
+        let intervals = rows.filter_map(|row| {
+            let rate = row.bytes.per(row.span)?.as_f64();
+            Some(Interval { start_s: row.t.as_secs_f64(), span_s: row.span.as_secs_f64(), value: rate })
+        });
+        SpeedSeries { op, intervals: intervals.collect() }
+    });
+    series.filter(|series| !series.intervals.is_empty()).collect()
+}
+
+/// Quantiles of merged histograms: quantiles themselves cannot be averaged.
+fn latency(io: &[IoRow], end_s: f64) -> Vec<LatencySeries> {
+    let bucket_s = reduce::bucket_s(end_s, reduce::CHART_POINTS);
+    let series = LOADS.into_iter().map(|op| {
+        let mut points = Vec::new();
+        let mut merged = Histogram::new();
+        let mut current: Option<f64> = None;
+        for row in io.iter().filter(|row| row.op == op && row.clat.count() > 0) {
+            let start_s = (row.t.as_secs_f64() / bucket_s).floor() * bucket_s;
+            if let Some(before) = current.filter(|before| *before != start_s) {
+                points.extend(latency_point(before, bucket_s, &merged));
+                merged.clear();
+            }
+            current = Some(start_s);
+            merged.merge(&row.clat);
+        }
+        points.extend(current.and_then(|start_s| latency_point(start_s, bucket_s, &merged)));
+        LatencySeries { op, points }
+    });
+    series.filter(|series| !series.points.is_empty()).collect()
+}
+
+fn latency_point(start_s: f64, span_s: f64, merged: &Histogram) -> Option<LatencyPoint> {
+    let ns = |fraction| merged.quantile(fraction).map(|latency| latency.as_nanos() as f64);
+    Some(LatencyPoint { start_s, span_s, p50_ns: ns(0.5)?, p99_ns: ns(0.99)?, p999_ns: ns(0.999)? })
+}
+
+fn temperature(telemetry: &[TelemetryRow]) -> Vec<Readings> {
+    let kelvin = |kelvin: measure::Kelvin| celsius(f64::from(kelvin.as_kelvin()));
+    let mut all: Vec<Readings> =
+        readings(telemetry, "composite", |row| row.composite.map(kelvin)).into_iter().collect();
+    for index in 0..8 {
+        let name = format!("sensor {}", index + 1);
+        all.extend(readings(telemetry, &name, |row| row.sensors[index].map(kelvin)));
+    }
+    // The kernel's own reading, with its own offset: it may lie 0.15 °C beside the composite one.
+    all.extend(readings(telemetry, "hwmon", |row| {
+        row.hwmon_millicelsius.map(|reading| f64::from(reading) / 1000.0)
+    }));
+    all
+}
+
+/// One field over time. A failed reading of a source that gives this field is a gap in it.
+fn readings(
+    telemetry: &[TelemetryRow],
+    name: &str,
+    value: impl Fn(&TelemetryRow) -> Option<f64>,
+) -> Option<Readings> {
+    let mut sources: Vec<&str> = Vec::new();
+    for row in telemetry.iter().filter(|row| value(row).is_some()) {
+        if !sources.contains(&row.source.as_str()) {
+            sources.push(&row.source);
+        }
+    }
+    if sources.is_empty() {
+        return None;
+    }
+    let rows = telemetry.iter().filter(|row| sources.contains(&row.source.as_str()));
+    let mut points: Vec<_> = rows.map(|row| (row.t.as_secs_f64(), value(row))).collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Some(Readings { name: name.to_owned(), points })
+}
+
+/// Counters that moved during the run; one that stood still has nothing to show.
+fn counters(telemetry: &[TelemetryRow]) -> Vec<Counter> {
+    type Field = fn(&TelemetryRow) -> Option<u32>;
+    let fields: [(CounterKind, Field); 4] = [
+        (CounterKind::Tmt1Transitions, |row| row.tmt1_transitions),
+        (CounterKind::Tmt2Transitions, |row| row.tmt2_transitions),
+        (CounterKind::Tmt1Seconds, |row| row.tmt1_seconds),
+        (CounterKind::Tmt2Seconds, |row| row.tmt2_seconds),
+    ];
+    let counter = |(kind, field): (CounterKind, Field)| {
+        let mut all = readings(telemetry, "", |row| field(row).map(f64::from))?;
+        let first = all.points.iter().find_map(|point| point.1)?;
+        for value in all.points.iter_mut().filter_map(|point| point.1.as_mut()) {
+            *value -= first;
+        }
+        let moved = all.points.iter().any(|point| point.1.is_some_and(|value| value != 0.0));
+        moved.then_some(Counter { kind, points: all.points })
+    };
+    fields.into_iter().filter_map(counter).collect()
+}
+
+fn phase(facts: &PhaseFacts, end: Instant) -> Option<Phase> {
+    let start = Instant::from_ns(facts.start_ns?);
+    Some(Phase {
+        name: facts.name.clone(),
+        op: facts.ops.join(" + "),
+        what: facts.what.clone(),
+        start_s: start.as_secs_f64(),
+        end_s: facts.end_ns.map_or(end, Instant::from_ns).max(start).as_secs_f64(),
+        ended_by: facts.ended_by.clone(),
+        rate_limit_bytes_per_s: facts.rate_limit_bytes_per_s,
+    })
+}
+
+fn levels(manifest: &Manifest) -> Vec<Level> {
+    let (set, before) = (&manifest.settings.set, &manifest.settings.before);
+    let all = [
+        (LevelKind::Tmt1, set.tmt1_k.or(before.tmt1_k)),
+        (LevelKind::Tmt2, set.tmt2_k.or(before.tmt2_k)),
+        (LevelKind::Warning, manifest.drive.warning_k),
+        (LevelKind::Critical, manifest.drive.critical_k),
+        (LevelKind::StopLimit, manifest.stop_at_k),
+    ];
+    // 0 is "disabled" for the settings and "not reported" for the thresholds.
+    all.into_iter()
+        .filter_map(|(kind, temp_k)| temp_k.filter(|temp_k| *temp_k > 0).map(|temp_k| Level { kind, temp_k }))
+        .collect()
+}
