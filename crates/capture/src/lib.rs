@@ -5,4 +5,6 @@
 
 pub mod load;
 pub mod plan;
+pub mod session;
+pub mod target;
 pub mod telemetry;

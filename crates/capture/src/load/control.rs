@@ -6,13 +6,8 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 /// Shared by all workers of a phase and by whoever may stop them. Clones are the same control.
 #[derive(Clone, Debug)]
 pub struct Control {
-    shared: Arc<Shared>,
-}
-
-#[derive(Debug)]
-struct Shared {
-    halt: AtomicU8,
-    errors: AtomicU64,
+    halt: Arc<AtomicU8>,
+    errors: Arc<AtomicU64>,
     errors_max: u64,
 }
 
@@ -31,23 +26,26 @@ impl Control {
     /// A control under which a load runs, until more than `errors_max` I/Os have failed.
     pub fn new(errors_max: u64) -> Self {
         Self {
-            shared: Arc::new(Shared {
-                halt: AtomicU8::new(Halt::No as u8),
-                errors: AtomicU64::new(0),
-                errors_max,
-            }),
+            halt: Arc::new(AtomicU8::new(Halt::No as u8)),
+            errors: Arc::new(AtomicU64::new(0)),
+            errors_max,
         }
+    }
+
+    /// A control for the next phase: not halted, with what is left of the same budget of errors.
+    pub fn next_phase(&self) -> Self {
+        Self { halt: Arc::new(AtomicU8::new(Halt::No as u8)), ..self.clone() }
     }
 
     /// Stops the load; a firmer halt is never taken back by a softer one.
     pub fn halt(&self, halt: Halt) {
-        self.shared.halt.fetch_max(halt as u8, Ordering::Relaxed);
+        self.halt.fetch_max(halt as u8, Ordering::Relaxed);
     }
 
     /// How firmly the load is stopped.
     #[inline]
     pub fn halted(&self) -> Halt {
-        match self.shared.halt.load(Ordering::Relaxed) {
+        match self.halt.load(Ordering::Relaxed) {
             0 => Halt::No,
             1 => Halt::Drain,
             _ => Halt::AtOnce,
@@ -56,16 +54,16 @@ impl Control {
 
     /// Counts an I/O that failed.
     pub fn count_error(&self) {
-        self.shared.errors.fetch_add(1, Ordering::Relaxed);
+        self.errors.fetch_add(1, Ordering::Relaxed);
     }
 
     /// How many I/Os have failed.
     pub fn errors(&self) -> u64 {
-        self.shared.errors.load(Ordering::Relaxed)
+        self.errors.load(Ordering::Relaxed)
     }
 
     /// Whether more I/Os have failed than may.
     pub fn too_many_errors(&self) -> bool {
-        self.errors() > self.shared.errors_max
+        self.errors() > self.errors_max
     }
 }

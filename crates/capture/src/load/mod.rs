@@ -14,6 +14,8 @@ mod buffers;
 mod control;
 mod draw;
 mod engine;
+#[cfg(test)]
+pub(crate) mod fake;
 mod interval;
 mod null;
 mod offsets;
@@ -24,6 +26,7 @@ mod ring;
 mod virtual_path;
 mod worker;
 
+pub(crate) use buffers::{SECTOR_BYTES, Stamps};
 pub use control::{Control, Halt};
 pub use engine::{Tick, drive};
 pub use interval::{IntervalStats, OpStats};

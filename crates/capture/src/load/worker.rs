@@ -266,9 +266,15 @@ impl Worker {
         self.slots.len()
     }
 
-    /// What has completed since the last time, moved out.
+    /// What has completed since it was last moved out of here.
     pub fn interval(&mut self) -> &mut IntervalStats {
         &mut self.stats
+    }
+
+    /// Moves out what has completed since the last time.
+    pub fn take_interval(&mut self) -> IntervalStats {
+        let empty = IntervalStats::new(self.stats.ops.iter().map(|stats| stats.op));
+        std::mem::replace(&mut self.stats, empty)
     }
 }
 

@@ -1,0 +1,101 @@
+//! A simulated drive with a closed form, for tests: one server of fixed bandwidth, then a fixed latency.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use measure::record::{TelemetryRow, ThermalSettings};
+use measure::{Instant, Kelvin};
+
+use super::{Completion, Io, VirtualDrive};
+use crate::plan::TelemetryPlan;
+use crate::telemetry::Reading;
+
+/// A drive with a closed form.
+pub(crate) struct FakeDrive {
+    /// Each byte takes so long in the server.
+    pub(crate) ns_per_byte: u64,
+    /// And each I/O so much longer until it is back.
+    pub(crate) latency_ns: u64,
+    /// From then on nothing completes.
+    pub(crate) dies_at: Instant,
+    /// What an I/O fails with.
+    pub(crate) fails: fn(&Io) -> Option<i32>,
+    /// Composite temperature at a time; `None` is a gap.
+    pub(crate) composite: fn(Instant) -> Option<u16>,
+    /// Its settings.
+    pub(crate) settings: ThermalSettings,
+    /// Every I/O it was given, and when.
+    pub(crate) log: Vec<(Instant, Io)>,
+    /// What it has not given back, in order.
+    pub(crate) in_flight: VecDeque<Completion>,
+    /// When its server is free again.
+    pub(crate) free_at_ns: u64,
+}
+
+impl FakeDrive {
+    /// A drive of 1 ns a byte (1 GB/s) and 100 µs, at 300 K.
+    pub(crate) fn new() -> Self {
+        Self {
+            ns_per_byte: 1,
+            latency_ns: 100_000,
+            dies_at: Instant::NEVER,
+            fails: |_| None,
+            composite: |_| Some(300),
+            settings: ThermalSettings::default(),
+            log: Vec::new(),
+            in_flight: VecDeque::new(),
+            free_at_ns: 0,
+        }
+    }
+}
+
+impl VirtualDrive for FakeDrive {
+    fn submit(&mut self, now: Instant, io: Io) {
+        self.log.push((now, io));
+        self.free_at_ns = self.free_at_ns.max(now.as_ns()) + u64::from(io.len) * self.ns_per_byte;
+        let t = Instant::from_ns(self.free_at_ns + self.latency_ns);
+        let result = (self.fails)(&io).map_or(Ok(io.len), Err);
+        if t < self.dies_at {
+            self.in_flight.push_back(Completion { token: io.token, t, result });
+        }
+    }
+
+    fn next_completion(&mut self) -> Option<Instant> {
+        self.in_flight.front().map(|completion| completion.t)
+    }
+
+    fn advance(&mut self, to: Instant, done: &mut Vec<Completion>) {
+        while let Some(completion) = self.in_flight.pop_front_if(|completion| completion.t <= to) {
+            done.push(completion);
+        }
+    }
+
+    fn sources(&self, plan: &TelemetryPlan) -> Vec<(&'static str, Duration)> {
+        vec![("smart", plan.smart_period)]
+    }
+
+    fn sample(&mut self, _source: usize, now: Instant) -> Reading {
+        let row = match (self.composite)(now) {
+            Some(kelvin) => TelemetryRow {
+                composite: Some(Kelvin::from_kelvin(kelvin)),
+                ..TelemetryRow::empty(now, "smart", Duration::ZERO)
+            },
+            None => TelemetryRow::failed(now, "smart", Duration::ZERO, "no answer"),
+        };
+        Reading { row, page: None }
+    }
+
+    fn settings(&mut self) -> ThermalSettings {
+        self.settings.clone()
+    }
+
+    fn set(&mut self, settings: &ThermalSettings) -> Result<(), String> {
+        if settings.power_state == Some(99) {
+            return Err("there is no power state 99".to_owned());
+        }
+        self.settings.tmt1_k = settings.tmt1_k.or(self.settings.tmt1_k);
+        self.settings.tmt2_k = settings.tmt2_k.or(self.settings.tmt2_k);
+        self.settings.power_state = settings.power_state.or(self.settings.power_state);
+        Ok(())
+    }
+}

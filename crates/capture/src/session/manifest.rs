@@ -1,0 +1,32 @@
+//! The manifest of a run that has not begun.
+
+use measure::record::{ClockAnchor, DriveFacts, Manifest, Origin, SCHEMA, SettingsFacts};
+
+use super::guard::thermal_limit;
+use crate::plan::{Phase, Plan};
+
+/// The manifest of `plan` on a drive, before the run.
+///
+/// The caller may add what it knows of host and link. Times, phases, settings and the end are filled in by the
+/// session; the clock anchor only in real time, simulated runs start at the beginning of 1970.
+pub fn draft_manifest(plan: &Plan, address: &str, origin: Origin, drive: DriveFacts) -> Manifest {
+    Manifest {
+        schema: SCHEMA,
+        heatsoak_version: env!("CARGO_PKG_VERSION").to_owned(),
+        origin,
+        address: address.to_owned(),
+        stop_at_k: Some(thermal_limit(plan, &drive).as_kelvin()),
+        drive,
+        plan_name: plan.name.clone(),
+        plan_toml: plan.to_toml(),
+        interval_ns: plan.interval.as_nanos() as u64,
+        phases: plan.phases.iter().map(Phase::facts).collect(),
+        settings: SettingsFacts::default(),
+        host: None,
+        link: None,
+        link_end: None,
+        clock_anchor: ClockAnchor { wall_unix_ns: 0, monotonic_ns: None },
+        notes: plan.notes.clone(),
+        end: None,
+    }
+}

@@ -1,0 +1,190 @@
+//! A session: one plan on one drive, from the first reading to the closed record.
+//!
+//! # Architecture
+//! - `recorder` writes down what happens and decides when a phase or the run ends: at the thermal limit, by the
+//!   user, by the caller's rule, by errors, by a full disk.
+//! - `real` feeds it from threads; `simulated` from one loop in simulated time. The load is the same code.
+//! - [`Observer`] is told about progress; [`StopFlag`] stops from outside.
+//!
+//! # What it does not do
+//! It draws no conclusion: "stop when steady" is a [`StopRule`] that the caller brings. It changes no setting
+//! of a real drive; on a simulated one it puts back what it has changed.
+
+mod grid;
+mod guard;
+mod manifest;
+mod merge;
+mod observer;
+mod real;
+mod recorder;
+mod simulated;
+mod stop;
+mod threads;
+
+pub use guard::thermal_limit;
+pub use manifest::draft_manifest;
+pub use observer::{Observer, Progress};
+pub use recorder::StopRule;
+pub use stop::{Stop, StopFlag};
+
+use std::io;
+use std::path::PathBuf;
+
+use measure::record::{End, IoRow, Op, RecordError, RunWriter};
+use measure::{Bytes, Instant, Seed};
+use thiserror::Error;
+
+use crate::load::{LoadError, VirtualDrive, Worker, WorkerSpec};
+use crate::plan::check::resolve;
+use crate::plan::{Phase, Plan};
+use crate::target::{Prepared, Target};
+use recorder::Recorder;
+
+/// One plan on one drive.
+pub struct Session<'a> {
+    plan: &'a Plan,
+    writer: RunWriter,
+    observer: &'a mut dyn Observer,
+    stop_rule: Option<Box<StopRule<'a>>>,
+    stop: StopFlag,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The run folder, closed.
+    pub folder: PathBuf,
+    /// Why it ended.
+    pub end: End,
+    /// How many I/Os failed.
+    pub errors: u64,
+}
+
+/// Why a session came to nothing, or its record to an early end.
+#[derive(Debug, Error)]
+pub enum SessionError {
+    /// The record could not be written.
+    #[error(
+        "the load was stopped because the record could not be written: {source}; what was measured before is kept in \
+         {folder} and can be read"
+    )]
+    Record {
+        /// What went wrong.
+        source: RecordError,
+        /// The run folder.
+        folder: PathBuf,
+    },
+    /// A load that cannot run on this target.
+    #[error("cannot run load {load:?} of phase {phase:?}: {why}")]
+    Load {
+        /// The phase.
+        phase: String,
+        /// The load.
+        load: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A thread could not be started.
+    #[error("cannot start a thread of the load: {source}; use fewer threads, or raise the limit (ulimit -u)")]
+    Thread {
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl<'a> Session<'a> {
+    /// A session for `plan`, which has passed its check, into a new run folder whose manifest names the drive
+    /// (see [`draft_manifest`]).
+    pub fn new(plan: &'a Plan, writer: RunWriter, observer: &'a mut dyn Observer) -> Self {
+        Self { plan, writer, observer, stop_rule: None, stop: StopFlag::new() }
+    }
+
+    /// Stops when `flag` is raised.
+    #[must_use]
+    pub fn stop_flag(mut self, flag: &StopFlag) -> Self {
+        self.stop = flag.clone();
+        self
+    }
+
+    /// Ends the present phase when `rule` breaks on a row.
+    #[must_use]
+    pub fn stop_rule(mut self, rule: impl FnMut(&IoRow) -> std::ops::ControlFlow<()> + 'a) -> Self {
+        self.stop_rule = Some(Box::new(rule));
+        self
+    }
+
+    /// Runs on a real target that was prepared for the plan, in real time. Returns when all is over and recorded.
+    ///
+    /// # Errors
+    /// When the record could not be written, or the load not be started. A drive that fails is an [`Outcome`].
+    pub fn run(self, target: Target, prepared: Prepared) -> Result<Outcome, SessionError> {
+        real::run(self.recorder(true), target, prepared)
+    }
+
+    /// Runs on a simulated drive, in simulated time: as fast as it goes, and the same each time.
+    ///
+    /// The drive's settings are changed as the plan says, and put back.
+    ///
+    /// # Errors
+    /// When the record could not be written, or the load not be started. A drive that fails is an [`Outcome`].
+    pub fn run_virtual(self, drive: &mut impl VirtualDrive) -> Result<Outcome, SessionError> {
+        simulated::run(self.recorder(false), drive)
+    }
+
+    fn recorder(self, real_time: bool) -> Recorder<'a> {
+        let Self { plan, writer, observer, stop_rule, stop } = self;
+        Recorder::new(plan, writer, observer, stop_rule, stop, real_time)
+    }
+}
+
+/// The operations of a phase's loads, in the order of the record.
+fn ops_of_phase(phase: &Phase) -> Vec<Op> {
+    Op::ALL
+        .into_iter()
+        .filter(|op| phase.loads.iter().any(|load| load.mix.ops().any(|one| one == *op)))
+        .collect()
+}
+
+/// The seed of a load: its own, or one from the plan's that no other load of the plan has.
+fn seed_of(plan: &Plan, phase: usize, load: usize) -> Seed {
+    let own = plan.phases[phase].loads[load].seed;
+    own.unwrap_or_else(|| plan.seed.part((phase as u64) << 32 | load as u64))
+}
+
+/// The workers of a phase, all of whose loads start at `start`.
+fn workers(recorder: &Recorder<'_>, index: usize, start: Instant) -> Result<Vec<Worker>, SessionError> {
+    let phase = &recorder.plan.phases[index];
+    let drive = &recorder.manifest().drive;
+    let (size, slc) = (Bytes::new(drive.size_bytes), drive.slc_bytes.map(Bytes::new));
+    let mut workers = Vec::new();
+    for (number, load) in phase.loads.iter().enumerate() {
+        let refused =
+            |why: String| SessionError::Load { phase: phase.name.clone(), load: load.name.clone(), why };
+        let region = resolve(load.region, size, slc).map_err(refused)?;
+        for thread in 0..load.threads {
+            let worker = Worker::new(WorkerSpec {
+                load,
+                region: region.clone(),
+                thread,
+                worker: workers.len() as u32,
+                phase: index as u32,
+                seed: seed_of(recorder.plan, index, number),
+                start,
+                end: phase.duration.map_or(Instant::NEVER, |duration| start + duration),
+                record_ops: recorder.plan.record_ops,
+                control: recorder.control().clone(),
+            });
+            workers.push(worker.map_err(|error: LoadError| refused(error.to_string()))?);
+        }
+    }
+    Ok(workers)
+}
+
+/// The wall clock, in nanoseconds since 1970: told once, for people; never subtracted.
+fn wall_unix_ns() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod test;

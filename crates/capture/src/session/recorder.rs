@@ -1,0 +1,293 @@
+//! Writes down what happens, and decides from it when a phase or the run has to end.
+//!
+//! Real and simulated sessions feed it the same way; it knows no threads and no clock.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use measure::record::{End, EndReason, IoRow, Manifest, Op, PhaseFacts, RecordError, RunWriter};
+use measure::{Bytes, Instant, Kelvin, Watts};
+
+use super::guard::{ThermalGuard, thermal_limit};
+use super::observer::{Meter, Observer};
+use super::stop::{Stop, StopFlag};
+use super::{Outcome, SessionError};
+use crate::load::{Control, Ended, Halt, IntervalStats};
+use crate::plan::Plan;
+use crate::telemetry::Reading;
+
+/// Looks at each row as it is recorded and may end the phase with [`ControlFlow::Break`].
+pub type StopRule<'a> = dyn FnMut(&IoRow) -> ControlFlow<()> + 'a;
+
+/// In simulated time nothing is lost by a killed run: rows are written when they are many.
+const FLUSH_SPAN_SIMULATED: Duration = Duration::from_secs(10);
+
+/// Writes down what happens.
+pub(super) struct Recorder<'a> {
+    pub(super) plan: &'a Plan,
+    writer: RunWriter,
+    observer: &'a mut dyn Observer,
+    stop_rule: Option<Box<StopRule<'a>>>,
+    stop: StopFlag,
+    guard: ThermalGuard,
+    meter: Meter,
+    /// Whether a reader may look at the folder while the run is under way.
+    real_time: bool,
+    flushed_at: Instant,
+    phase_index: usize,
+    control: Control,
+    rule_ended_phase: bool,
+    run_ends: Option<(EndReason, String)>,
+    failed: Option<RecordError>,
+    notes: Vec<String>,
+    errors: u64,
+    composite: Option<Kelvin>,
+    power: Option<Watts>,
+}
+
+impl<'a> Recorder<'a> {
+    pub(super) fn new(
+        plan: &'a Plan,
+        writer: RunWriter,
+        observer: &'a mut dyn Observer,
+        stop_rule: Option<Box<StopRule<'a>>>,
+        stop: StopFlag,
+        real_time: bool,
+    ) -> Self {
+        Self {
+            guard: ThermalGuard::new(thermal_limit(plan, &writer.manifest().drive)),
+            meter: Meter::new(plan),
+            control: Control::new(plan.max_errors),
+            flushed_at: Instant::ZERO,
+            phase_index: 0,
+            rule_ended_phase: false,
+            run_ends: None,
+            failed: None,
+            notes: Vec::new(),
+            errors: 0,
+            composite: None,
+            power: None,
+            plan,
+            writer,
+            observer,
+            stop_rule,
+            stop,
+            real_time,
+        }
+    }
+
+    /// What stops the load of the present phase.
+    pub(super) const fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// The manifest as it stands.
+    pub(super) const fn manifest(&self) -> &Manifest {
+        self.writer.manifest()
+    }
+
+    /// Whether the present phase has to end before its own end.
+    pub(super) const fn phase_is_over(&self) -> bool {
+        self.rule_ended_phase || self.run_ends.is_some()
+    }
+
+    /// Whether no further phase may begin.
+    pub(super) const fn run_is_over(&self) -> bool {
+        self.run_ends.is_some()
+    }
+
+    /// Whether nothing may be waited for any more.
+    pub(super) fn at_once(&self) -> bool {
+        self.stop.asks() == Stop::AtOnce
+    }
+
+    /// Ends the run; the first reason is the one that counts.
+    pub(super) fn end_run(&mut self, reason: EndReason, detail: String) {
+        self.control.halt(Halt::Drain);
+        self.run_ends.get_or_insert((reason, detail));
+    }
+
+    /// Changes the manifest.
+    pub(super) fn update_manifest(&mut self, change: impl FnOnce(&mut Manifest)) {
+        let result = self.writer.update_manifest(change);
+        self.check(result);
+    }
+
+    /// Notes something for whoever reads the numbers; once, however often it happens.
+    pub(super) fn note(&mut self, text: String) {
+        if !self.notes.contains(&text) {
+            self.observer.note(&text);
+            self.notes.push(text);
+        }
+    }
+
+    /// A phase begins.
+    pub(super) fn phase_begins(&mut self, index: usize, t: Instant) {
+        self.phase_index = index;
+        self.rule_ended_phase = false;
+        self.meter.phase_begins(t);
+        self.observer.phase_begins(index, &self.plan.phases[index]);
+        self.phase_facts(|phase| phase.start_ns = Some(t.as_ns()));
+    }
+
+    /// The present phase has ended, its workers for the reasons given.
+    pub(super) fn phase_ends(&mut self, t: Instant, ended: &[Ended]) {
+        if ended.contains(&Ended::Errors) {
+            let detail = format!(
+                "{} I/Os failed, and the plan allows {}",
+                self.control.errors(),
+                self.plan.max_errors
+            );
+            self.end_run(EndReason::DeviceFailed, detail);
+        }
+        let by = match &self.run_ends {
+            Some((EndReason::SafetyLimit, _)) => "safety",
+            Some((EndReason::DeviceFailed, _)) => "errors",
+            Some((EndReason::RecordFailed, _)) => "record",
+            Some((EndReason::Interrupted | EndReason::Completed, _)) => "interrupted",
+            None if self.rule_ended_phase => "stop_rule",
+            None => match ended.last() {
+                Some(Ended::Bytes) => "bytes",
+                Some(Ended::Laps) => "laps",
+                _ => "duration",
+            },
+        };
+        self.phase_facts(|phase| {
+            phase.end_ns = Some(t.as_ns());
+            phase.ended_by = Some(by.to_owned());
+        });
+        self.control = self.control.next_phase();
+    }
+
+    fn phase_facts(&mut self, change: impl FnOnce(&mut PhaseFacts)) {
+        let index = self.phase_index;
+        self.update_manifest(|manifest| {
+            if let Some(phase) = manifest.phases.get_mut(index) {
+                change(phase);
+            }
+        });
+    }
+
+    /// An interval of load is whole.
+    pub(super) fn interval(&mut self, start: Instant, end: Instant, stats: IntervalStats) {
+        for row in stats.rows {
+            let result = self.writer.push_op(row);
+            self.check(result);
+        }
+        for op in stats.ops {
+            self.errors += op.errors;
+            self.meter.count(op.bytes, op.ios);
+            self.push(IoRow {
+                t: start,
+                span: end - start,
+                phase: self.phase_index as u32,
+                op: op.op,
+                bytes: op.bytes,
+                ios: op.ios,
+                errors: op.errors,
+                slat: op.slat,
+                clat: op.clat,
+            });
+        }
+    }
+
+    /// An interval without load is over.
+    pub(super) fn idle(&mut self, start: Instant, end: Instant) {
+        let empty = measure::Histogram::new;
+        self.push(IoRow {
+            t: start,
+            span: end - start,
+            phase: self.phase_index as u32,
+            op: Op::Idle,
+            bytes: Bytes::ZERO,
+            ios: 0,
+            errors: 0,
+            slat: empty(),
+            clat: empty(),
+        });
+    }
+
+    fn push(&mut self, row: IoRow) {
+        if let Some(rule) = &mut self.stop_rule
+            && rule(&row).is_break()
+        {
+            self.rule_ended_phase = true;
+            self.control.halt(Halt::Drain);
+        }
+        let result = self.writer.push_io(row);
+        self.check(result);
+    }
+
+    /// A source was read.
+    pub(super) fn reading(&mut self, Reading { row, page }: Reading) {
+        if let Some(why) = self.guard.look(&row) {
+            self.end_run(EndReason::SafetyLimit, why);
+        }
+        self.composite = row.composite.or(self.composite);
+        self.power = row.power.or(self.power);
+        let result = self.writer.push_telemetry(row);
+        self.check(result);
+        if let Some(page) = page {
+            let result = self.writer.push_smart(page);
+            self.check(result);
+        }
+    }
+
+    /// What has to be done every now and then: heed stops, flush, tell the observer.
+    pub(super) fn poll(&mut self, now: Instant) {
+        match self.stop.asks() {
+            Stop::No => {}
+            Stop::Cleanly => self.end_run(EndReason::Interrupted, format!("stopped by the user at {now}")),
+            Stop::AtOnce => {
+                self.end_run(EndReason::Interrupted, format!("stopped by the user at {now}"));
+                self.control.halt(Halt::AtOnce);
+            }
+        }
+        if let Some(text) = self.guard.silence(now) {
+            self.note(text);
+        }
+        let flushed = if self.real_time {
+            self.writer.flush_if_due(now)
+        } else if now.since(self.flushed_at) >= FLUSH_SPAN_SIMULATED {
+            self.flushed_at = now;
+            self.writer.flush()
+        } else {
+            Ok(())
+        };
+        self.check(flushed);
+        if let Some(progress) = self.meter.progress(self.plan, self.phase_index, now) {
+            let (composite, power, errors) = (self.composite, self.power, self.errors);
+            self.observer.progress(&super::Progress { composite, power, errors, ..progress });
+        }
+    }
+
+    /// A record that cannot be written on ends the run; the first error is the one that says why.
+    fn check(&mut self, result: Result<(), RecordError>) {
+        if let Err(error) = result {
+            self.end_run(EndReason::RecordFailed, error.to_string());
+            self.failed.get_or_insert(error);
+        }
+    }
+
+    /// The run has ended: closes the folder.
+    ///
+    /// # Errors
+    /// When the record could not be written; what there is of it stays readable.
+    pub(super) fn finish(mut self, now: Instant) -> Result<Outcome, SessionError> {
+        let (reason, detail) = match self.run_ends.take() {
+            Some((reason, detail)) => (reason, Some(detail)),
+            None => (EndReason::Completed, None),
+        };
+        let notes = std::mem::take(&mut self.notes);
+        self.update_manifest(|manifest| manifest.notes.extend(notes));
+        let end = End { reason, t_ns: now.as_ns(), detail };
+        let folder = self.writer.dir().to_owned();
+        let closed = self.writer.close(end.clone());
+        match self.failed {
+            Some(source) => Err(SessionError::Record { source, folder }),
+            None => closed
+                .map(|folder| Outcome { folder: folder.clone(), end, errors: self.errors })
+                .map_err(|source| SessionError::Record { source, folder }),
+        }
+    }
+}

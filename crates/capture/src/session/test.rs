@@ -1,0 +1,350 @@
+//! Whole sessions in simulated time, on a drive whose every number is known in closed form.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use measure::record::{self, EndReason, IoRow, Op, Origin, Record, RunWriter, ThermalSettings};
+use measure::{Bytes, BytesPerSec, Instant, Kelvin, QueueDepth};
+
+use super::*;
+use crate::load::fake::FakeDrive;
+use crate::plan::{Load, Mix, Order, Sharing, Sizes};
+use crate::target::drive_facts;
+
+const MIB: u64 = 1 << 20;
+
+/// A run and the drive it was on.
+struct Run {
+    outcome: Outcome,
+    record: Record,
+    drive: FakeDrive,
+    ops: Vec<record::OpRow>,
+}
+
+fn run_on(drive: FakeDrive, plan: &Plan) -> Run {
+    run_with(drive, plan, |session| session)
+}
+
+/// Runs `plan` on a fake drive of 64 MiB; `prepare` may add flags and rules.
+fn run_with(
+    mut drive: FakeDrive,
+    plan: &Plan,
+    prepare: impl for<'a> FnOnce(Session<'a>) -> Session<'a>,
+) -> Run {
+    let parent = tempfile::tempdir().expect("a scratch folder");
+    let origin =
+        Origin::Twin { profile: "fake".into(), profile_toml: String::new(), seed: plan.seed.as_u64() };
+    let manifest = draft_manifest(plan, "twin:fake", origin, drive_facts("twin", Bytes::new(64 * MIB), 512));
+    let writer =
+        RunWriter::create(&parent.path().join("run"), manifest, plan.record_ops).expect("a new folder");
+    let mut observer = ();
+    let session = prepare(Session::new(plan, writer, &mut observer));
+    let outcome = session.run_virtual(&mut drive).expect("a recorded run");
+    let record = record::read(&outcome.folder).expect("a readable run");
+    let ops = record::read_ops(&outcome.folder).expect("readable").unwrap_or_default();
+    Run { outcome, record, drive, ops }
+}
+
+fn load(order: Order, mix: Mix, size: u32, depth: u16) -> Load {
+    Load {
+        depth: QueueDepth::new(depth).expect("not zero"),
+        ..Load::new("l", order, mix, Sizes::Fixed(size))
+    }
+}
+
+fn phase(name: &str, seconds: u64, loads: Vec<Load>) -> Phase {
+    Phase { loads, ..Phase::idle(name, Duration::from_secs(seconds)) }
+}
+
+fn plan(phases: Vec<Phase>) -> Plan {
+    Plan { phases, ..Plan::new("test") }
+}
+
+fn sum(rows: &[IoRow], of: impl Fn(&IoRow) -> u64) -> u64 {
+    rows.iter().map(of).sum()
+}
+
+/// Goal: every interval holds exactly what completed in it.
+/// Method: depth 1 of 1 MB at 1 GB/s and 100 µs; an I/O takes 1.1 ms, so I/O number n is done at n * 1.1 ms.
+#[test]
+fn intervals_hold_exactly_what_completed_in_them() {
+    let run = run_on(
+        FakeDrive::new(),
+        &plan(vec![phase("p", 1, vec![load(Order::Sequential, Mix::READ, 1_000_000, 1)])]),
+    );
+    assert_eq!(run.outcome.end.reason, EndReason::Completed);
+    let full: Vec<_> = run.record.io.iter().filter(|row| row.span == Duration::from_millis(100)).collect();
+    assert_eq!(full.len(), 10);
+    for (index, row) in full.iter().enumerate() {
+        assert_eq!(row.t, Instant::from_ns(index as u64 * 100_000_000));
+        // Done before the end of this interval, less those before its start; done exactly on an edge is after it.
+        let done_before = |us: u64| (us - 1) / 1100;
+        let wanted = done_before((index as u64 + 1) * 100_000)
+            - if index == 0 { 0 } else { done_before(index as u64 * 100_000) };
+        assert_eq!((row.ios, row.bytes.as_u64()), (wanted, wanted * 1_000_000), "interval {index}");
+        assert_eq!(row.clat.min(), Some(Duration::from_micros(1100)));
+        assert_eq!(row.clat.max(), Some(Duration::from_micros(1100)));
+        assert_eq!(row.slat.max(), Some(Duration::ZERO));
+    }
+    // The last I/O was made before the end at 1 s and is done after it: a short interval of its own.
+    let last = run.record.io.last().expect("rows");
+    assert_eq!((last.t.as_ns(), last.span, last.ios), (1_000_000_000, Duration::from_micros(1000), 1));
+    assert_eq!(run.record.manifest.phases[0].end_ns, Some(1_001_000_000));
+    assert_eq!(run.record.manifest.phases[0].ended_by.as_deref(), Some("duration"));
+}
+
+#[test]
+fn idle_phases_and_start_delays_have_idle_rows_and_every_op_has_its_row() {
+    let mixed = load(Order::Random, Mix { read: 60, write: 40, trim: 0 }, 4096, 4);
+    let delayed = Phase { start_delay: Duration::from_millis(250), ..phase("load", 1, vec![mixed]) };
+    let run = run_on(FakeDrive::new(), &plan(vec![phase("rest", 2, vec![]), delayed]));
+    let of = |phase: u32, op: Op| run.record.io.iter().filter(move |row| row.phase == phase && row.op == op);
+    assert_eq!(of(0, Op::Idle).count(), 20);
+    assert_eq!(of(1, Op::Idle).map(|row| row.span).sum::<Duration>(), Duration::from_millis(250));
+    assert_eq!(of(1, Op::Read).count(), of(1, Op::Write).count());
+    assert!(of(1, Op::Read).all(|row| row.t >= Instant::from_ns(2_250_000_000)));
+    // Rows of one operation follow on each other without gap or overlap.
+    let rows: Vec<_> = of(1, Op::Read).collect();
+    assert!(rows.windows(2).all(|pair| pair[0].t + pair[0].span == pair[1].t));
+    let reads = sum(&rows.iter().map(|row| (*row).clone()).collect::<Vec<_>>(), |row| row.ios) as f64;
+    let all = run.drive.log.len() as f64;
+    assert!((reads / all - 0.6).abs() < 0.03, "{reads} of {all}");
+    assert_eq!(run.record.manifest.phases[1].start_ns, Some(2_000_000_000));
+}
+
+/// Goal: laps and bytes end a load after exactly as many I/Os, and threads split a region.
+#[test]
+fn laps_and_bytes_end_a_load_exactly() {
+    let laps = Load {
+        laps: Some(3),
+        threads: 3,
+        sharing: Sharing::Split,
+        ..load(Order::Sequential, Mix::WRITE, 1 << 20, 4)
+    };
+    let bytes = Load { bytes: Some(Bytes::new(10 << 20)), ..load(Order::Random, Mix::READ, 4096, 8) };
+    let phases = vec![
+        Phase { duration: None, ..phase("laps", 1, vec![laps]) },
+        Phase { duration: None, ..phase("bytes", 1, vec![bytes]) },
+    ];
+    let run = run_on(FakeDrive::new(), &plan(phases));
+    let mut writes = vec![0; 64];
+    let written = run.drive.log.iter().filter(|(_, io)| io.op == Op::Write);
+    written.for_each(|(_, io)| writes[(io.offset / MIB) as usize] += 1);
+    assert_eq!(writes, vec![3; 64]);
+    assert_eq!(run.drive.log.iter().filter(|(_, io)| io.op == Op::Read).count(), 2560);
+    let by = |index: usize| run.record.manifest.phases[index].ended_by.clone();
+    assert_eq!((by(0).as_deref(), by(1).as_deref()), (Some("laps"), Some("bytes")));
+    assert_eq!(sum(&run.record.io, |row| row.bytes.as_u64()), 3 * 64 * MIB + 10 * MIB);
+}
+
+/// Goal: a rate is held over every second, whoever shares it.
+#[test]
+fn a_rate_is_shared_by_all_threads_and_held() {
+    let rate = Some(BytesPerSec::new(100e6));
+    let paced = Load { rate, threads: 4, ..load(Order::Random, Mix::READ, 4096, 8) };
+    let run = run_on(FakeDrive::new(), &plan(vec![phase("p", 10, vec![paced])]));
+    for row in run.record.io.iter().filter(|row| row.span == Duration::from_millis(100)) {
+        // 10 MB each 100 ms, to within the I/Os that four threads have just in the air.
+        assert!(row.bytes.as_u64().abs_diff(10_000_000) <= 8 * 4096, "{} B at {}", row.bytes.as_u64(), row.t);
+    }
+    let iops = Load { rate_iops: Some(1000.0), ..load(Order::Random, Mix::READ, 4096, 1) };
+    let run = run_on(FakeDrive::new(), &plan(vec![phase("p", 10, vec![iops])]));
+    assert_eq!(run.drive.log.len(), 10_000);
+    let even = run.drive.log.windows(2).all(|pair| pair[1].0 - pair[0].0 == Duration::from_millis(1));
+    assert!(even, "one each millisecond");
+}
+
+#[test]
+fn think_time_lies_between_a_completion_and_the_next_io_of_its_slot() {
+    let thinking =
+        Load { think_time: Duration::from_micros(900), ..load(Order::Random, Mix::READ, 100_000, 1) };
+    let run = run_on(FakeDrive::new(), &plan(vec![phase("p", 1, vec![thinking])]));
+    // 100 µs in the server, 100 µs latency, 900 µs thinking.
+    let even = run.drive.log.windows(2).all(|pair| pair[1].0 - pair[0].0 == Duration::from_micros(1100));
+    assert!(even && run.drive.log.len() == 910, "{}", run.drive.log.len());
+}
+
+#[test]
+fn two_runs_from_one_seed_are_identical_and_another_seed_differs() {
+    let mixed = Load {
+        sizes: Sizes::LogUniform { min: 4096, max: 1 << 20, step: 4096 },
+        threads: 3,
+        ..load(Order::Random, Mix { read: 50, write: 40, trim: 10 }, 4096, 16)
+    };
+    let mut plan = plan(vec![phase("p", 2, vec![mixed]), phase("rest", 1, vec![])]);
+    plan.record_ops = true;
+    let (one, two) = (run_on(FakeDrive::new(), &plan), run_on(FakeDrive::new(), &plan));
+    assert_eq!(one.record.io, two.record.io);
+    assert_eq!(one.record.telemetry, two.record.telemetry);
+    assert_eq!(one.ops, two.ops);
+    assert_eq!(one.ops.len() as u64, sum(&one.record.io, |row| row.ios));
+    plan.seed = Seed::new(2);
+    assert_ne!(one.drive.log, run_on(FakeDrive::new(), &plan).drive.log);
+}
+
+#[test]
+fn telemetry_runs_from_before_the_first_phase_to_after_the_last() {
+    let run =
+        run_on(FakeDrive::new(), &plan(vec![phase("p", 3, vec![load(Order::Random, Mix::READ, 4096, 1)])]));
+    let times: Vec<u64> = run.record.telemetry.iter().map(|row| row.t.as_ns() / 1_000_000).collect();
+    assert_eq!(times, [0, 1000, 2000, 3000, 3000]);
+    assert_eq!(
+        run.record.manifest.end.map(|end| end.t_ns),
+        run.record.telemetry.last().map(|row| row.t.as_ns())
+    );
+}
+
+#[test]
+fn the_thermal_limit_stops_the_load_at_the_reading_that_shows_it() {
+    let hot = FakeDrive { composite: |t| Some(350 + (t.as_ns() / 1_000_000_000) as u16), ..FakeDrive::new() };
+    let mut plan =
+        plan(vec![phase("p", 60, vec![load(Order::Random, Mix::READ, 4096, 8)]), phase("q", 1, vec![])]);
+    let run = run_on(hot, &plan);
+    assert_eq!(run.outcome.end.reason, EndReason::SafetyLimit);
+    assert_eq!(
+        run.outcome.end.detail.as_deref(),
+        Some("composite temperature 85 °C at 8.000 s: the limit is 85 °C")
+    );
+    assert!(run.drive.log.iter().all(|(t, _)| *t <= Instant::from_ns(8_000_000_000)));
+    assert_eq!(run.record.manifest.phases[0].ended_by.as_deref(), Some("safety"));
+    assert_eq!(run.record.manifest.phases[1].start_ns, None, "no further phase begins");
+    plan.stop_at = Some(Kelvin::from_kelvin(352));
+    let hot = FakeDrive { composite: |t| Some(350 + (t.as_ns() / 1_000_000_000) as u16), ..FakeDrive::new() };
+    assert_eq!(run_on(hot, &plan).record.manifest.phases[0].end_ns.map(|ns| ns / 1_000_000_000), Some(2));
+}
+
+#[test]
+fn a_silent_sensor_is_noted_and_does_not_stop_the_run() {
+    let silent = FakeDrive { composite: |t| (t.as_ns() < 5_000_000_000).then_some(300), ..FakeDrive::new() };
+    let run = run_on(silent, &plan(vec![phase("rest", 30, vec![])]));
+    assert_eq!(run.outcome.end.reason, EndReason::Completed);
+    assert_eq!(
+        run.record.manifest.notes,
+        ["no temperature could be read for 10 s after 4.000 s: the thermal limit was not watched there"]
+    );
+}
+
+#[test]
+fn errors_are_counted_survived_up_to_the_limit_and_then_end_the_run() {
+    let fails: fn(&crate::load::Io) -> Option<i32> = |io| (io.offset == 8 * 4096).then_some(5);
+    let mut plan = plan(vec![phase("p", 1, vec![load(Order::Sequential, Mix::READ, 4096, 1)])]);
+    plan.record_ops = true;
+    plan.max_errors = 1000;
+    let run = run_on(FakeDrive { fails, ..FakeDrive::new() }, &plan);
+    assert_eq!(run.outcome.end.reason, EndReason::Completed);
+    let failed = run.drive.log.iter().filter(|(_, io)| fails(io).is_some()).count() as u64;
+    assert!(failed > 0);
+    assert_eq!(sum(&run.record.io, |row| row.errors), failed);
+    assert_eq!(run.outcome.errors, failed);
+    assert_eq!(sum(&run.record.io, |row| row.ios), run.drive.log.len() as u64 - failed);
+    assert!(run.ops.iter().all(|row| row.errno == (row.offset == 8 * 4096).then_some(5)));
+
+    plan.max_errors = 2;
+    let run = run_on(FakeDrive { fails: |_| Some(5), ..FakeDrive::new() }, &plan);
+    assert_eq!(run.outcome.end.reason, EndReason::DeviceFailed);
+    assert_eq!(run.outcome.end.detail.as_deref(), Some("3 I/Os failed, and the plan allows 2"));
+    assert_eq!(run.drive.log.len(), 3);
+    assert_eq!(run.record.manifest.phases[0].ended_by.as_deref(), Some("errors"));
+}
+
+#[test]
+fn a_drive_that_stops_answering_ends_the_run_and_not_the_tool() {
+    let dead = FakeDrive { dies_at: Instant::from_ns(417_000_000_000), ..FakeDrive::new() };
+    let run = run_on(dead, &plan(vec![phase("p", 3600, vec![load(Order::Random, Mix::READ, 1 << 20, 4)])]));
+    assert_eq!(run.outcome.end.reason, EndReason::DeviceFailed);
+    let detail = run.outcome.end.detail.expect("a sentence");
+    assert!(detail.contains("does not answer: 4 I/Os in flight and none completed for 120 s"), "{detail}");
+    // The stall is in the record: rows with nothing in them up to the end.
+    let silent = run.record.io.iter().rev().take_while(|row| row.ios == 0).count();
+    assert!((1199..=1201).contains(&silent), "{silent}");
+}
+
+#[test]
+fn the_first_stop_drains_and_the_second_waits_for_nothing() {
+    for raised in 1..=2 {
+        let flag = StopFlag::new();
+        let seen = flag.clone();
+        let mut rows = 0;
+        let plan =
+            plan(vec![phase("p", 10, vec![load(Order::Random, Mix::READ, 4096, 8)]), phase("q", 1, vec![])]);
+        let run = run_with(FakeDrive::new(), &plan, |session| {
+            session.stop_flag(&flag).stop_rule(move |_| {
+                rows += 1;
+                if rows == 5 {
+                    (0..raised).for_each(|_| seen.raise());
+                }
+                ControlFlow::Continue(())
+            })
+        });
+        assert_eq!(run.outcome.end.reason, EndReason::Interrupted);
+        let [p, q] = &run.record.manifest.phases[..] else { panic!("two phases") };
+        assert_eq!((p.ended_by.as_deref(), q.start_ns), (Some("interrupted"), None));
+        assert!(run.drive.log.iter().all(|(t, _)| t.as_ns() <= 500_000_000));
+        let lost = run.drive.log.len() as u64 - sum(&run.record.io, |row| row.ios);
+        assert_eq!(lost, if raised == 1 { 0 } else { 8 }, "I/Os in flight");
+    }
+}
+
+#[test]
+fn a_stop_rule_ends_its_phase_and_the_next_one_runs() {
+    let plan = plan(vec![
+        phase("p", 10, vec![load(Order::Random, Mix::READ, 4096, 8)]),
+        phase("q", 1, vec![load(Order::Random, Mix::READ, 4096, 8)]),
+    ]);
+    let run = run_with(FakeDrive::new(), &plan, |session| {
+        session.stop_rule(|row| {
+            if row.phase == 0 && row.t.as_ns() >= 1_000_000_000 {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })
+    });
+    assert_eq!(run.outcome.end.reason, EndReason::Completed);
+    let [p, q] = &run.record.manifest.phases[..] else { panic!("two phases") };
+    assert_eq!((p.ended_by.as_deref(), q.ended_by.as_deref()), (Some("stop_rule"), Some("duration")));
+    assert!(p.end_ns < Some(1_200_000_000) && q.end_ns > Some(2_000_000_000));
+}
+
+#[test]
+fn settings_are_made_noted_and_put_back() {
+    let before = ThermalSettings { tmt1_k: Some(350), tmt2_k: Some(355), power_state: Some(0) };
+    let mut plan = plan(vec![phase("rest", 1, vec![])]);
+    plan.settings = ThermalSettings { tmt1_k: Some(330), tmt2_k: None, power_state: None };
+    let run = run_on(FakeDrive { settings: before.clone(), ..FakeDrive::new() }, &plan);
+    let facts = &run.record.manifest.settings;
+    assert_eq!((&facts.before, &facts.set, &facts.after), (&before, &plan.settings, &Some(before.clone())));
+    assert_eq!(run.drive.settings, before);
+
+    plan.settings = ThermalSettings { power_state: Some(99), ..ThermalSettings::default() };
+    let run = run_on(FakeDrive::new(), &plan);
+    assert_eq!(run.outcome.end.reason, EndReason::DeviceFailed);
+    assert_eq!(
+        run.outcome.end.detail.as_deref(),
+        Some("the drive refused its settings: there is no power state 99")
+    );
+}
+
+/// Goal: several kinds of I/O at once keep apart. Method: each load has its own region.
+#[test]
+fn loads_of_a_phase_run_at_once_in_their_own_regions() {
+    let part = |start: u64| crate::plan::Region {
+        start: crate::plan::Extent::Bytes(Bytes::new(start)),
+        len: Some(crate::plan::Extent::Bytes(Bytes::new(MIB))),
+    };
+    let reads = Load { region: part(0), ..load(Order::Random, Mix::READ, 4096, 2) };
+    let writes = Load {
+        region: part(8 * MIB),
+        duration: Some(Duration::from_millis(300)),
+        ..load(Order::Sequential, Mix::WRITE, 65536, 2)
+    };
+    let run = run_on(FakeDrive::new(), &plan(vec![phase("p", 1, vec![reads, writes])]));
+    for (t, io) in &run.drive.log {
+        match io.op {
+            Op::Read => assert!(io.offset < MIB),
+            _ => assert!((8 * MIB..9 * MIB).contains(&io.offset) && t.as_ns() < 300_000_000),
+        }
+    }
+    let rows = |op: Op| run.record.io.iter().filter(|row| row.op == op).count();
+    assert_eq!(rows(Op::Read), rows(Op::Write), "both have rows to the end");
+}

@@ -1,0 +1,221 @@
+//! Drive addresses as people type them: `twin:ssd1`, `file:/var/tmp/t.bin?size=2GiB`, `/dev/nvme0n1`, `null:`.
+//!
+//! Parsing looks at nothing but the text. Twins are only recognised here: who has a twin glues it.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use measure::{Bytes, parse};
+use thiserror::Error;
+
+/// Size of `null:` without `?size=`: larger than any region that a plan is likely to name.
+const NULL_BYTES: Bytes = Bytes::new(1 << 40);
+
+/// How a drive is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    text: String,
+    kind: AddressKind,
+}
+
+/// The kinds of addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AddressKind {
+    /// A simulated drive: the name of a built-in profile, or the path of one.
+    Twin {
+        /// Name or path.
+        profile: String,
+    },
+    /// A file on a file system.
+    File(FileAddress),
+    /// A block device.
+    Device {
+        /// Its path below `/dev`.
+        path: PathBuf,
+    },
+    /// Completes at once.
+    Null {
+        /// Its size.
+        size: Bytes,
+    },
+}
+
+/// A file on a file system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileAddress {
+    /// Its path.
+    pub path: PathBuf,
+    /// Use this much of it, and make or extend it to this much; `None` takes the file as it is.
+    pub size: Option<Bytes>,
+    /// Whether data in it that heatsoak did not make may be destroyed.
+    pub overwrite: bool,
+}
+
+/// Why an address was not understood.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("cannot use {typed:?} as a drive: {why}")]
+pub struct AddressError {
+    typed: String,
+    why: String,
+}
+
+/// How addresses look, for errors: scheme, and an example of it.
+const SCHEMES: [(&str, &str); 5] = [
+    ("twin:", "twin:ssd1"),
+    ("file:", "file:/var/tmp/t.bin?size=4GiB"),
+    ("/dev/", "/dev/nvme0n1"),
+    ("null:", "null:"),
+    ("nvme-tcp://", "nvme-tcp://HOST:PORT/NQN"),
+];
+
+impl Address {
+    /// Understands a typed address.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong with it and names the nearest valid form.
+    pub fn parse(typed: &str) -> Result<Self, AddressError> {
+        let refused = |why: String| AddressError { typed: typed.to_owned(), why };
+        let kind = if let Some(profile) = typed.strip_prefix("twin:") {
+            if profile.is_empty() {
+                return Err(refused("it names no twin; write for example twin:ssd1".to_owned()));
+            }
+            AddressKind::Twin { profile: profile.to_owned() }
+        } else if let Some(rest) = typed.strip_prefix("file:") {
+            AddressKind::File(file(rest).map_err(refused)?)
+        } else if let Some(rest) = typed.strip_prefix("null:") {
+            let Options { size, .. } =
+                options(rest.strip_prefix('?').unwrap_or(rest), &["size"]).map_err(refused)?;
+            AddressKind::Null { size: size.unwrap_or(NULL_BYTES) }
+        } else if typed.starts_with("nvme-tcp://") {
+            return Err(refused(
+                "NVMe/TCP is not in this version; a drive that the kernel has connected is reached as /dev/nvmeXnY"
+                    .to_owned(),
+            ));
+        } else if typed.starts_with("/dev/") {
+            AddressKind::Device { path: PathBuf::from(typed) }
+        } else {
+            return Err(refused(unknown_scheme(typed)));
+        };
+        Ok(Self { text: typed.to_owned(), kind })
+    }
+
+    /// What it is.
+    pub const fn kind(&self) -> &AddressKind {
+        &self.kind
+    }
+}
+
+impl fmt::Display for Address {
+    /// As it was typed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn file(rest: &str) -> Result<FileAddress, String> {
+    // The last question mark: a path may contain one, options do not.
+    let (path, typed_options) = rest.rsplit_once('?').unwrap_or((rest, ""));
+    if path.is_empty() {
+        return Err("it names no file; write for example file:/var/tmp/t.bin?size=4GiB".to_owned());
+    }
+    if path.starts_with("/dev/") && !path.starts_with("/dev/shm/") {
+        return Err(format!("a device is not a file; write {path} without \"file:\""));
+    }
+    let Options { size, overwrite } = options(typed_options, &["size", "overwrite"])?;
+    Ok(FileAddress { path: PathBuf::from(path), size, overwrite })
+}
+
+/// What may stand behind the question mark.
+struct Options {
+    size: Option<Bytes>,
+    overwrite: bool,
+}
+
+fn options(typed: &str, known: &[&str]) -> Result<Options, String> {
+    let mut options = Options { size: None, overwrite: false };
+    for option in typed.split('&').filter(|option| !option.is_empty()) {
+        match option.split_once('=') {
+            Some(("size", value)) => {
+                let size = parse::size(value).map_err(|error| error.to_string())?;
+                if size == Bytes::ZERO {
+                    return Err("a size of zero leaves nothing to load".to_owned());
+                }
+                options.size = Some(size);
+            }
+            Some(("overwrite", "yes")) if known.contains(&"overwrite") => options.overwrite = true,
+            Some(("overwrite", "no")) if known.contains(&"overwrite") => options.overwrite = false,
+            _ => {
+                let known = known.iter().map(|name| format!("{name}=...")).collect::<Vec<_>>();
+                return Err(format!("there is no option {option:?} here, only {}", known.join(" and ")));
+            }
+        }
+    }
+    Ok(options)
+}
+
+fn unknown_scheme(typed: &str) -> String {
+    if typed.starts_with(['/', '.', '~']) && !typed.contains(':') {
+        return format!("a file is written file:{typed}, with ?size=4GiB behind it if it is to be made");
+    }
+    let scheme = typed.split_inclusive(':').next().unwrap_or(typed).to_lowercase();
+    let (likeness, example) = SCHEMES
+        .iter()
+        .map(|(name, example)| (strsim::jaro_winkler(&scheme, name), example))
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .unwrap_or((0.0, &""));
+    // Below two thirds alike, nobody would call it a slip of the pen.
+    if likeness > 0.66 {
+        return format!("did you mean an address like {example}?");
+    }
+    let all = SCHEMES.map(|(_, example)| example).join(", ");
+    format!("an address looks like one of these: {all}")
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    fn kind(typed: &str) -> AddressKind {
+        Address::parse(typed).expect("a valid address").kind
+    }
+
+    fn why(typed: &str) -> String {
+        Address::parse(typed).expect_err("not an address").why
+    }
+
+    #[test]
+    fn addresses_are_what_they_look_like() {
+        assert_eq!(kind("twin:ssd1"), AddressKind::Twin { profile: "ssd1".into() });
+        assert_eq!(kind("twin:a/b.toml"), AddressKind::Twin { profile: "a/b.toml".into() });
+        assert_eq!(kind("/dev/disk/by-id/x"), AddressKind::Device { path: "/dev/disk/by-id/x".into() });
+        assert_eq!(kind("null:"), AddressKind::Null { size: NULL_BYTES });
+        assert_eq!(kind("null:?size=1MiB"), AddressKind::Null { size: Bytes::new(1 << 20) });
+        let file = |path: &str, size: Option<u64>, overwrite| {
+            AddressKind::File(FileAddress { path: path.into(), size: size.map(Bytes::new), overwrite })
+        };
+        assert_eq!(kind("file:t.bin"), file("t.bin", None, false));
+        assert_eq!(kind("file:/t?size=4GiB&overwrite=yes"), file("/t", Some(4 << 30), true));
+        assert_eq!(kind("file:/what?.bin?size=1KiB"), file("/what?.bin", Some(1024), false));
+    }
+
+    #[test]
+    fn errors_name_the_nearest_valid_form() {
+        assert_eq!(why("twn:ssd1"), "did you mean an address like twin:ssd1?");
+        assert_eq!(why("fil:/tmp/x"), "did you mean an address like file:/var/tmp/t.bin?size=4GiB?");
+        assert_eq!(
+            why("/tmp/x"),
+            "a file is written file:/tmp/x, with ?size=4GiB behind it if it is to be made"
+        );
+        assert!(why("nvme-tcp://h:4420/nqn").contains("not in this version"));
+        assert!(why("zzz").contains("twin:ssd1, file:"));
+        assert_eq!(why("file:/dev/sda"), "a device is not a file; write /dev/sda without \"file:\"");
+        assert_eq!(
+            why("file:x?sise=1GiB"),
+            "there is no option \"sise=1GiB\" here, only size=... and overwrite=..."
+        );
+        assert_eq!(why("null:?overwrite=yes"), "there is no option \"overwrite=yes\" here, only size=...");
+        assert!(why("file:x?size=4").contains("4GiB"));
+        assert_eq!(why("file:x?size=0B"), "a size of zero leaves nothing to load");
+        assert!(why("file:").contains("names no file") && why("twin:").contains("names no twin"));
+    }
+}

@@ -1,0 +1,135 @@
+//! Why a target cannot be had.
+
+use std::io;
+use std::path::PathBuf;
+
+use measure::Bytes;
+use thiserror::Error;
+
+/// Why a target cannot be had, or not be used as a plan wants it.
+#[derive(Debug, Error)]
+pub enum TargetError {
+    /// The address names no file, and no size to make one.
+    #[error("{path} does not exist; to have it made, say how large: file:{path}?size=4GiB")]
+    NoSuchFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Something that is not what the address says.
+    #[error("cannot use {path}: it is {what}; {advice}")]
+    WrongKind {
+        /// The path.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+        /// What to write instead.
+        advice: String,
+    },
+    /// A file with somebody's data in it.
+    #[error(
+        "will not {what} {path}: it holds data that heatsoak did not make{detail}; \
+         name another file, or add &overwrite=yes behind its size if all of it may be destroyed"
+    )]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What would be done to it, as a verb.
+        what: &'static str,
+        /// Why it is not taken for one of ours, where that needs saying.
+        detail: String,
+    },
+    /// Somebody has it under load already.
+    #[error(
+        "cannot use {path}: another process has locked it, probably another heatsoak; wait for it, or name another file"
+    )]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file system without O_DIRECT.
+    #[error(
+        "cannot open {path} past the page cache: its file system has no O_DIRECT; \
+         set direct = false in the plan to measure through the cache, or name a file on another file system"
+    )]
+    NoDirect {
+        /// The file.
+        path: PathBuf,
+    },
+    /// I/O sizes that O_DIRECT does not take here.
+    #[error(
+        "cannot run load {load:?} on {path}: direct I/O there comes in multiples of {block_bytes} B; \
+         use such sizes and alignment, or set direct = false"
+    )]
+    Block {
+        /// The file.
+        path: PathBuf,
+        /// The load.
+        load: String,
+        /// What sizes and offsets must be multiples of.
+        block_bytes: u32,
+    },
+    /// No room for the file.
+    #[error(
+        "cannot make {path} {size} large: {free} are free on its file system; use a smaller size or make room"
+    )]
+    NoRoom {
+        /// The file.
+        path: PathBuf,
+        /// How large it should be.
+        size: Bytes,
+        /// What is free.
+        free: Bytes,
+    },
+    /// A block device cannot be written to yet.
+    #[error("will not {what} {path}: {why}")]
+    ReadOnly {
+        /// The device.
+        path: PathBuf,
+        /// What the plan would do, as a verb.
+        what: &'static str,
+        /// The reason, and what to do instead.
+        why: &'static str,
+    },
+    /// A region that does not lie on the target.
+    #[error("cannot run load {load:?}: {why}")]
+    Region {
+        /// The load.
+        load: String,
+        /// What is wrong with its region.
+        why: String,
+    },
+    /// Settings that cannot be made here.
+    #[error(
+        "will not change the thermal settings of {address}: in this version only those of twins are changed; \
+         take [settings] out of the plan"
+    )]
+    Settings {
+        /// The target.
+        address: String,
+    },
+    /// The user stopped it while it was prepared.
+    #[error("stopped while {path} was being filled; what is there of it is kept and used the next time")]
+    Interrupted {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The system refused.
+    #[error("cannot {what} {path}: {source}{}", advice(source))]
+    Io {
+        /// What was attempted, as a verb.
+        what: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => "; use a path of your own, or for a device run as root",
+        io::ErrorKind::NotFound => "; look at its spelling, or run `heatsoak list`",
+        io::ErrorKind::ReadOnlyFilesystem => "; name a file on a file system that can be written",
+        _ => "",
+    }
+}

@@ -1,0 +1,230 @@
+//! Targets: a complete way to reach a drive, chosen as one by its address.
+//!
+//! # Architecture
+//! - [`Address`]: what the user typed.
+//! - [`Target`]: what is there - identity, size, how I/O goes to it - looked at and not touched.
+//! - [`Target::prepare`]: what a plan needs - a file made, extended or filled - and [`Access`], from which each
+//!   thread of the load makes its own path.
+//!
+//! # What it does not do
+//! No block device is opened for writing. Twins are not made here: the command line has them.
+//! What may and may not be done to a file stands in `docs/SAFETY.md`.
+
+mod access;
+pub mod address;
+mod device;
+mod error;
+mod file;
+mod layout;
+mod needs;
+
+pub use access::{Access, Path};
+pub use address::{Address, AddressError, AddressKind, FileAddress};
+pub use error::TargetError;
+pub use layout::Progress;
+
+use std::fs::File;
+use std::sync::Arc;
+
+use measure::Bytes;
+use measure::record::{DriveFacts, ThermalSettings};
+
+use crate::plan::Plan;
+use crate::plan::check::TargetFacts;
+use crate::telemetry::Sampler;
+use device::DeviceTarget;
+use file::FileTarget;
+use needs::{Needs, fits_block};
+
+/// A way to reach a drive: its I/O, its readings and who it is.
+pub struct Target {
+    address: Address,
+    kind: Kind,
+    drive: DriveFacts,
+    samplers: Vec<Box<dyn Sampler>>,
+}
+
+enum Kind {
+    File(FileTarget),
+    Device(DeviceTarget),
+    Null,
+}
+
+/// A target that is ready for a plan.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Makes the paths of the load.
+    pub access: Access,
+    /// What was done for it, and what a reader of the numbers has to know.
+    pub notes: Vec<String>,
+}
+
+impl Target {
+    /// Looks at what `address` names, and touches nothing.
+    ///
+    /// # Errors
+    /// When it is not there, or not what the address says. A twin's address is refused: it is not reached through
+    /// the system.
+    pub fn look(address: &Address) -> Result<Self, TargetError> {
+        let (kind, drive) = match address.kind() {
+            AddressKind::Twin { .. } => {
+                return Err(TargetError::WrongKind {
+                    path: address.to_string().into(),
+                    what: "a twin",
+                    advice: "it has no device; run it in simulated time".to_owned(),
+                });
+            }
+            AddressKind::File(file) => {
+                let target = FileTarget::look(file)?;
+                let drive = drive_facts("file", target.size, target.block_bytes);
+                (Kind::File(target), drive)
+            }
+            AddressKind::Device { path } => {
+                let target = DeviceTarget::look(path)?;
+                let drive = drive_facts("scsi", target.size, target.block_bytes);
+                (Kind::Device(target), drive)
+            }
+            AddressKind::Null { size } => (Kind::Null, drive_facts("null", *size, access::NULL_BLOCK_BYTES)),
+        };
+        Ok(Self { address: address.clone(), kind, drive, samplers: Vec::new() })
+    }
+
+    /// The address it was found at.
+    pub const fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Who and how large it is.
+    pub const fn drive(&self) -> &DriveFacts {
+        &self.drive
+    }
+
+    /// The same, to fill in what other sources know.
+    pub const fn drive_mut(&mut self) -> &mut DriveFacts {
+        &mut self.drive
+    }
+
+    /// What a plan's check has to know about it.
+    pub fn facts(&self) -> TargetFacts {
+        let (read_only, direct, trim) = match &self.kind {
+            Kind::Null => (None, true, true),
+            Kind::File(file) => (file.read_only(), file.direct, true),
+            Kind::Device(_) => (Some(device::READ_ONLY.to_owned()), true, false),
+        };
+        TargetFacts {
+            address: self.address.to_string(),
+            size: Bytes::new(self.drive.size_bytes),
+            block_bytes: self.drive.block_bytes,
+            read_only,
+            direct,
+            trim,
+            slc: self.drive.slc_bytes.map(Bytes::new),
+        }
+    }
+
+    /// Its readings.
+    pub const fn samplers(&mut self) -> &mut Vec<Box<dyn Sampler>> {
+        &mut self.samplers
+    }
+
+    /// Makes it ready for `plan`: opens it, and makes, extends or fills a file as far as its rules allow.
+    ///
+    /// # Errors
+    /// When the plan would do what may not be done, or the system refuses. Nothing was done then, or it was
+    /// taken back as far as that goes.
+    pub fn prepare(&self, plan: &Plan, progress: &mut Progress<'_>) -> Result<Prepared, TargetError> {
+        if plan.settings != ThermalSettings::default() {
+            return Err(TargetError::Settings { address: self.address.to_string() });
+        }
+        let slc = self.drive.slc_bytes.map(Bytes::new);
+        let needs = Needs::of(plan, Bytes::new(self.drive.size_bytes), slc)?;
+        match &self.kind {
+            Kind::Null => Ok(Prepared { access: Access::null(), notes: Vec::new() }),
+            Kind::Device(device) => {
+                let open = |wanted: bool, direct| {
+                    wanted.then(|| device.open(&needs, direct).map(Arc::new)).transpose()
+                };
+                let access = Access::files(open(needs.direct, true)?, open(needs.buffered, false)?);
+                Ok(Prepared { access, notes: Vec::new() })
+            }
+            Kind::File(file) => prepare_file(file, plan, &needs, progress),
+        }
+    }
+}
+
+fn prepare_file(
+    target: &FileTarget,
+    plan: &Plan,
+    needs: &Needs,
+    progress: &mut Progress<'_>,
+) -> Result<Prepared, TargetError> {
+    let opened = target.open(needs)?;
+    let mut notes: Vec<String> = opened.note.into_iter().collect();
+    let direct = needs.direct.then(|| target.open_direct(needs.changes())).transpose()?;
+    check_blocks(target, plan)?;
+    if let Some(note) = fill_holes(target, &opened.file, opened.ours, plan, needs, progress)? {
+        notes.push(note);
+    }
+    // The file opened first holds the lock, so it stays open whoever uses it.
+    let access = Access::files(direct.map(Arc::new), Some(Arc::new(opened.file)));
+    Ok(Prepared { access, notes })
+}
+
+/// A new file shows only now what its file system asks of direct I/O.
+fn check_blocks(target: &FileTarget, plan: &Plan) -> Result<(), TargetError> {
+    let told = file::direct_block_bytes(&target.path).filter(|block| *block > 0);
+    let block_bytes = told.unwrap_or(target.block_bytes);
+    let mut loads = plan.phases.iter().flat_map(|phase| &phase.loads);
+    match loads.find(|load| load.direct && !fits_block(load, block_bytes)) {
+        Some(load) => {
+            Err(TargetError::Block { path: target.path.clone(), load: load.name.clone(), block_bytes })
+        }
+        None => Ok(()),
+    }
+}
+
+/// Fills what the plan reads and was never written; says what it did, or why it could not.
+fn fill_holes(
+    target: &FileTarget,
+    file: &File,
+    ours: bool,
+    plan: &Plan,
+    needs: &Needs,
+    progress: &mut Progress<'_>,
+) -> Result<Option<String>, TargetError> {
+    let holes = layout::holes(target, file, &needs.reads)?;
+    let bytes = Bytes::new(layout::length(&holes));
+    if bytes == Bytes::ZERO {
+        return Ok(None);
+    }
+    let path = target.path.display();
+    if !ours {
+        return Ok(Some(format!(
+            "{bytes} of what is read of {path} were never written: the file system answers there, not the drive. \
+             heatsoak fills only files that it has made"
+        )));
+    }
+    layout::fill(target, file, &holes, plan.seed.part(SEED_OF_FILL), progress)?;
+    Ok(Some(format!("{bytes} of {path} that were never written were filled before the run")))
+}
+
+/// Which part of the plan's seed fills files; loads use parts counted from 0.
+const SEED_OF_FILL: u64 = u64::MAX;
+
+/// The size, and nothing else known.
+pub(crate) fn drive_facts(kind: &str, size: Bytes, block_bytes: u32) -> DriveFacts {
+    DriveFacts {
+        kind: kind.to_owned(),
+        model: None,
+        serial: None,
+        firmware: None,
+        size_bytes: size.as_u64(),
+        block_bytes,
+        warning_k: None,
+        critical_k: None,
+        tmt_min_k: None,
+        tmt_max_k: None,
+        hctm: None,
+        slc_bytes: None,
+    }
+}
