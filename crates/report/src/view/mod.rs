@@ -1,11 +1,12 @@
 //! What a report is made from: series, facts and findings, whatever they came from.
 //!
-//! [`ReportInput::new`] fills it from a run record. Nothing here knows how the numbers were got, so a
-//! foreign log can fill it too. All fields may hold anything: what cannot be drawn is left out later.
+//! [`ReportInput::new`] fills it from a run record, [`ReportInput::from_trace`] from a foreign log.
+//! Nothing here knows how the numbers were got. All fields may hold anything: what cannot be drawn is left out later.
 
 mod facts;
 mod record;
 mod settings;
+mod trace;
 
 use analysis::Findings;
 use analysis::findings::SegmentOp;
@@ -131,6 +132,18 @@ pub struct Counter {
     pub kind: CounterKind,
     /// (seconds since the run began, how much since the first reading); `None` is a reading that failed.
     pub points: Vec<(f64, Option<f64>)>,
+}
+
+impl Counter {
+    /// Counts from the first reading on; `None` for one that stood still, which has nothing to show.
+    pub fn since_first(kind: CounterKind, mut points: Vec<(f64, Option<f64>)>) -> Option<Self> {
+        let first = points.iter().find_map(|point| point.1)?;
+        for value in points.iter_mut().filter_map(|point| point.1.as_mut()) {
+            *value -= first;
+        }
+        let has_moved = points.iter().any(|point| point.1.is_some_and(|value| value != 0.0));
+        has_moved.then_some(Self { kind, points })
+    }
 }
 
 /// What a throttle counter counts.

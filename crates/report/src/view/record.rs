@@ -1,12 +1,12 @@
 //! A run record as what a report shows.
 
-use analysis::Findings;
+use analysis::{Findings, Trace};
 use measure::record::{IoRow, Manifest, Op, Origin, PhaseFacts, Record, TelemetryRow};
 use measure::{Histogram, Instant};
 
 use super::{
     Counter, CounterKind, Interval, LatencyPoint, LatencySeries, Level, LevelKind, Phase, Readings,
-    ReportInput, RunSettings, Source, SpeedSeries, facts,
+    ReportInput, RunSettings, Source, SpeedSeries, facts, trace::trusted_first,
 };
 use crate::format::celsius;
 use crate::reduce;
@@ -27,7 +27,7 @@ impl ReportInput {
             },
             speed: speed(&record.io),
             latency: latency(&record.io, end.as_secs_f64()),
-            temperature: temperature(&record.telemetry),
+            temperature: temperature(record),
             power: readings(&record.telemetry, "power", |row| row.power.map(|power| power.as_f64()))
                 .into_iter()
                 .collect(),
@@ -95,7 +95,8 @@ fn latency_point(start_s: f64, span_s: f64, merged: &Histogram) -> Option<Latenc
     Some(LatencyPoint { start_s, span_s, p50_ns: ns(0.5)?, p99_ns: ns(0.99)?, p999_ns: ns(0.999)? })
 }
 
-fn temperature(telemetry: &[TelemetryRow]) -> Vec<Readings> {
+fn temperature(record: &Record) -> Vec<Readings> {
+    let telemetry = &record.telemetry;
     let kelvin = |kelvin: measure::Kelvin| celsius(f64::from(kelvin.as_kelvin()));
     let mut all: Vec<Readings> =
         readings(telemetry, "composite", |row| row.composite.map(kelvin)).into_iter().collect();
@@ -107,6 +108,7 @@ fn temperature(telemetry: &[TelemetryRow]) -> Vec<Readings> {
     all.extend(readings(telemetry, "hwmon", |row| {
         row.hwmon_millicelsius.map(|reading| f64::from(reading) / 1000.0)
     }));
+    trusted_first(&mut all, &Trace::from_record(record));
     all
 }
 
@@ -141,13 +143,7 @@ fn counters(telemetry: &[TelemetryRow]) -> Vec<Counter> {
         (CounterKind::Tmt2Seconds, |row| row.tmt2_seconds),
     ];
     let counter = |(kind, field): (CounterKind, Field)| {
-        let mut all = readings(telemetry, "", |row| field(row).map(f64::from))?;
-        let first = all.points.iter().find_map(|point| point.1)?;
-        for value in all.points.iter_mut().filter_map(|point| point.1.as_mut()) {
-            *value -= first;
-        }
-        let moved = all.points.iter().any(|point| point.1.is_some_and(|value| value != 0.0));
-        moved.then_some(Counter { kind, points: all.points })
+        Counter::since_first(kind, readings(telemetry, "", |row| field(row).map(f64::from))?.points)
     };
     fields.into_iter().filter_map(counter).collect()
 }
