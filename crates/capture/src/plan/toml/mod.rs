@@ -13,6 +13,7 @@ mod test;
 mod write;
 
 use super::{Plan, PlanError};
+pub(in crate::plan) use write::whole_bytes;
 
 impl Plan {
     /// Reads a plan from TOML. `file` is for errors; its stem is the name of a plan that has none.

@@ -19,7 +19,8 @@ pub(super) fn plan(plan: &Plan) -> String {
     out.key("record_ops", plan.record_ops.to_string());
     out.optional("drive", plan.drive.as_deref().map(quote));
     if !plan.notes.is_empty() {
-        out.key("notes", list(plan.notes.iter().map(|note| quote(note))));
+        let notes: String = plan.notes.iter().map(|note| format!("    {},\n", quote(note))).collect();
+        out.key("notes", format!("[\n{notes}]"));
     }
     out.heading("[telemetry]");
     telemetry(&mut out, &plan.telemetry);
@@ -187,7 +188,7 @@ fn temperature(temperature: Kelvin) -> String {
 }
 
 /// The unit that leaves the smallest whole number; bytes where nothing divides evenly.
-fn whole_bytes(bytes: u64) -> String {
+pub(in crate::plan) fn whole_bytes(bytes: u64) -> String {
     const UNITS: [(&str, u64); 8] = [
         ("TiB", 1 << 40),
         ("TB", 1_000_000_000_000),
