@@ -347,3 +347,7 @@ fn too_deep(spec: &BufferSpec) -> PathError {
         advice: "use a depth of at most 32768 and at most 4 GiB of buffers: a smaller depth or smaller I/Os",
     }
 }
+
+#[cfg(test)]
+#[path = "ring_test.rs"]
+mod test;

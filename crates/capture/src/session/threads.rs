@@ -13,7 +13,7 @@ use super::grid::Grid;
 use crate::load::{Control, Ended, Halt, IntervalStats, IoPath as _, Tick, Worker, drive};
 use crate::plan::Load;
 use crate::target::{Access, Path};
-use crate::telemetry::{Reading, Sampler};
+use crate::telemetry::{self, Reading, Sampler};
 
 /// A load thread looks at its control at least this often.
 const CONTROL_SPAN: Duration = Duration::from_millis(100);
@@ -129,7 +129,7 @@ impl SamplerThread {
             let _last = Last { to: &to, message: Some(Message::SamplerEnded) };
             let grid = Grid::new(sampler.period());
             loop {
-                let reading = sampler.sample(clock.now());
+                let reading = telemetry::read(&mut *sampler, &clock);
                 if to.send(Message::Reading(Box::new(reading))).is_err() {
                     return;
                 }
@@ -139,7 +139,7 @@ impl SamplerThread {
                     Err(RecvTimeoutError::Disconnected) => break,
                 }
             }
-            let _ = to.send(Message::Reading(Box::new(sampler.sample(clock.now()))));
+            let _ = to.send(Message::Reading(Box::new(telemetry::read(&mut *sampler, &clock))));
         })?;
         Ok(Self { source, _go_on: go_on })
     }

@@ -173,21 +173,18 @@ impl FileTarget {
     /// Gives the file its size, with room on the disk for all of it, and the mark.
     fn grow(&self, file: &File, old_len: u64) -> Result<Option<String>, TargetError> {
         let size = self.size.as_u64();
+        // Asked first: trying would fill the disk for everybody until it fails.
+        if self.free().is_some_and(|free| free < Bytes::new(size - old_len)) {
+            self.undo_grow(file, old_len);
+            return Err(self.no_room());
+        }
         let grown = match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, size) {
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => file.set_len(size),
             other => other.map_err(Into::into),
         };
         if let Err(source) = grown {
-            // As it was before; that this fails too is nothing that anybody could do something about.
-            let _ = if self.found == Found::Nothing {
-                std::fs::remove_file(&self.path)
-            } else {
-                file.set_len(old_len)
-            };
-            return Err(match source.kind() {
-                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => self.no_room(),
-                _ => self.io("extend", source),
-            });
+            self.undo_grow(file, old_len);
+            return Err(self.io("extend", source));
         }
         // A file with somebody's data that may be overwritten stays theirs: next time they say so again.
         if matches!(self.found, Found::File { owner: Owner::Foreign { .. }, .. }) {
@@ -203,10 +200,23 @@ impl FileTarget {
         }
     }
 
+    /// Leaves the file as it was; that this fails too is nothing that anybody could do something about.
+    fn undo_grow(&self, file: &File, old_len: u64) {
+        let _ = match self.found {
+            Found::Nothing => std::fs::remove_file(&self.path),
+            Found::File { .. } => file.set_len(old_len),
+        };
+    }
+
+    /// What is free on the file system, where it says so.
+    fn free(&self) -> Option<Bytes> {
+        let stat = rustix::fs::statvfs(parent(&self.path)).ok()?;
+        Some(Bytes::new(stat.f_bavail.saturating_mul(stat.f_frsize)))
+    }
+
     fn no_room(&self) -> TargetError {
-        let parent = parent(&self.path);
-        let free = rustix::fs::statvfs(&parent).map_or(0, |stat| stat.f_bavail * stat.f_frsize);
-        TargetError::NoRoom { path: self.path.clone(), size: self.size, free: Bytes::new(free) }
+        let free = self.free().unwrap_or(Bytes::ZERO);
+        TargetError::NoRoom { path: self.path.clone(), size: self.size, free }
     }
 
     /// The error of a system call on this file.
@@ -301,4 +311,160 @@ fn wrong_kind(path: PathBuf, kind: &std::fs::FileType) -> TargetError {
         ("not a regular file", "name a regular file".to_owned())
     };
     TargetError::WrongKind { path, what, advice }
+}
+
+#[cfg(test)]
+mod test {
+    use std::fs;
+
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    /// A scratch folder with a file `t.bin` in it that may be anything.
+    struct Scratch(tempfile::TempDir);
+
+    impl Scratch {
+        fn new() -> Self {
+            Self(tempfile::tempdir().expect("a scratch folder"))
+        }
+
+        fn path(&self) -> PathBuf {
+            self.0.path().join("t.bin")
+        }
+
+        fn look(&self, size: Option<u64>, overwrite: bool) -> Result<FileTarget, TargetError> {
+            let size = size.map(Bytes::new);
+            FileTarget::look(&FileAddress { path: self.path(), size, overwrite })
+        }
+
+        /// What becomes of a plan that needs `needs`.
+        fn open(&self, size: Option<u64>, overwrite: bool, needs: &Needs) -> Result<bool, String> {
+            let target = self.look(size, overwrite).map_err(|error| error.to_string())?;
+            target.open(needs).map(|opened| opened.ours).map_err(|error| error.to_string())
+        }
+
+        fn len(&self) -> u64 {
+            fs::metadata(self.path()).expect("a file").len()
+        }
+
+        fn fill(&self, len: u64) {
+            fs::write(self.path(), vec![7; len as usize]).expect("space on disk");
+        }
+    }
+
+    fn writes() -> Needs {
+        Needs { writes: true, buffered: true, ..Needs::default() }
+    }
+
+    fn reads() -> Needs {
+        Needs { reads: vec![0..MIB], buffered: true, ..Needs::default() }
+    }
+
+    #[test]
+    fn a_missing_file_is_made_as_large_as_said_and_not_otherwise() {
+        let scratch = Scratch::new();
+        let why = scratch.open(None, false, &writes()).expect_err("no size");
+        assert!(why.contains("does not exist; to have it made, say how large"), "{why}");
+        let target = scratch.look(Some(3 * MIB), false).expect("a size");
+        assert!(!scratch.path().exists(), "looking touches nothing");
+        drop(target.open(&writes()).expect("made"));
+        assert_eq!(scratch.len(), 3 * MIB);
+    }
+
+    /// Goal: the plain case twice in a row, with another tool writing the same file in between.
+    #[test]
+    fn what_heatsoak_made_it_uses_again_until_somebody_changes_its_size() {
+        let scratch = Scratch::new();
+        for _ in 0..2 {
+            assert_eq!(scratch.open(Some(2 * MIB), false, &writes()), Ok(true));
+            let other = OpenOptions::new().write(true).open(scratch.path()).expect("the file");
+            std::os::unix::fs::FileExt::write_all_at(&other, &[9; MIB as usize], MIB / 2)
+                .expect("space on disk");
+        }
+        assert_eq!(scratch.open(Some(4 * MIB), false, &writes()), Ok(true), "extended as said");
+        assert_eq!((scratch.len(), scratch.open(None, false, &writes())), (4 * MIB, Ok(true)));
+        assert_eq!(scratch.open(Some(MIB), false, &writes()), Ok(true), "a part of it");
+        assert_eq!(scratch.len(), 4 * MIB, "never shrunk");
+        scratch.fill(MIB);
+        let why = scratch.open(Some(MIB), false, &writes()).expect_err("somebody else's now");
+        assert!(why.contains("heatsoak made it 4 MiB, now it is 1 MiB"), "{why}");
+    }
+
+    /// Goal: nobody's data is lost. Method: everything that a plan may want of somebody's file.
+    #[test]
+    fn somebodys_file_is_read_and_nothing_else() {
+        let scratch = Scratch::new();
+        scratch.fill(MIB);
+        let content = fs::read(scratch.path()).expect("a file");
+        for (size, needs, verb) in [
+            (Some(MIB), writes(), "write to"),
+            (None, Needs { trims: true, ..Needs::default() }, "trim"),
+            (Some(2 * MIB), reads(), "extend"),
+        ] {
+            let why = scratch.open(size, false, &needs).expect_err("somebody's");
+            assert!(why.starts_with(&format!("will not {verb} ")) && why.contains("&overwrite=yes"), "{why}");
+        }
+        assert!(scratch.look(None, false).expect("a file").read_only().is_some());
+        let opened = scratch.look(None, false).expect("a file").open(&reads()).expect("reading is harmless");
+        assert!(!opened.ours);
+        assert!(
+            std::os::unix::fs::FileExt::write_at(&opened.file, b"x", 0).is_err(),
+            "opened for reading only"
+        );
+        assert_eq!(fs::read(scratch.path()).expect("a file"), content);
+    }
+
+    #[test]
+    fn overwrite_holds_for_the_run_that_says_so() {
+        let scratch = Scratch::new();
+        scratch.fill(MIB);
+        assert_eq!(scratch.open(Some(MIB), true, &writes()), Ok(true));
+        assert_eq!(scratch.open(Some(2 * MIB), true, &writes()), Ok(true));
+        assert!(scratch.open(Some(2 * MIB), false, &writes()).is_err());
+    }
+
+    #[test]
+    fn a_file_with_nothing_in_it_is_as_good_as_ours() {
+        let scratch = Scratch::new();
+        scratch.fill(0);
+        assert_eq!(scratch.open(Some(MIB), false, &writes()), Ok(true));
+        let sparse = Scratch::new();
+        File::create(sparse.path()).and_then(|file| file.set_len(MIB)).expect("space on disk");
+        assert_eq!(sparse.open(None, false, &writes()), Ok(true));
+    }
+
+    #[test]
+    fn a_file_that_does_not_fit_is_refused_and_leaves_nothing() {
+        let scratch = Scratch::new();
+        let why = scratch.open(Some(1 << 60), false, &writes()).expect_err("no room");
+        assert!(why.contains("1048576 TiB large: ") && why.contains("are free"), "{why}");
+        assert!(!scratch.path().exists());
+    }
+
+    #[test]
+    fn a_file_under_load_is_not_loaded_twice() {
+        let scratch = Scratch::new();
+        let first = scratch.look(Some(MIB), false).expect("a size").open(&writes()).expect("free");
+        let why = scratch.open(Some(MIB), false, &writes()).expect_err("locked");
+        assert!(why.contains("another process has locked it"), "{why}");
+        drop(first);
+        assert_eq!(scratch.open(Some(MIB), false, &writes()), Ok(true));
+    }
+
+    #[test]
+    fn other_things_than_files_are_refused_with_what_to_write() {
+        let scratch = Scratch::new();
+        fs::create_dir(scratch.path()).expect("space on disk");
+        let why = scratch.open(Some(MIB), false, &writes()).expect_err("a folder");
+        assert!(why.contains("it is a folder; name a file in it: file:"), "{why}");
+        let null = FileAddress { path: "/dev/null".into(), size: None, overwrite: true };
+        assert!(FileTarget::look(&null).expect_err("a device").to_string().contains("not a regular file"));
+    }
+
+    #[test]
+    fn a_file_system_without_direct_io_is_named_with_the_way_out() {
+        let error = direct_error(Path::new("/x/t.bin"), Errno::INVAL.into()).to_string();
+        assert!(error.contains("/x/t.bin") && error.contains("set direct = false"), "{error}");
+    }
 }

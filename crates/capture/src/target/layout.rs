@@ -95,3 +95,63 @@ pub(crate) fn fill(
 pub(crate) fn length(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().map(|range| range.end - range.start).sum()
 }
+
+#[cfg(test)]
+mod test {
+    use std::collections::HashSet;
+    use std::os::unix::fs::MetadataExt as _;
+
+    use super::*;
+    use crate::target::address::FileAddress;
+
+    const MIB: u64 = 1 << 20;
+
+    fn target(folder: &tempfile::TempDir, size: u64) -> FileTarget {
+        let path = folder.path().join("t.bin");
+        FileTarget::look(&FileAddress { path, size: Some(Bytes::new(size)), overwrite: false })
+            .expect("a size")
+    }
+
+    /// Goal: holes are filled, data stays, and nothing that was filled can be deduplicated.
+    #[test]
+    fn holes_are_found_and_filled_and_data_is_left_alone() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let target = target(&folder, 8 * MIB);
+        let file = File::create_new(&target.path).expect("a new file");
+        file.set_len(8 * MIB).expect("space on disk");
+        file.write_all_at(&[7; MIB as usize], 2 * MIB).expect("space on disk");
+        let range = MIB..7 * MIB;
+        let found = holes(&target, &file, std::slice::from_ref(&range)).expect("a file");
+        assert_eq!(found, [MIB..2 * MIB, 3 * MIB..7 * MIB]);
+
+        let file = File::options().read(true).write(true).open(&target.path).expect("the file");
+        let mut told = Vec::new();
+        let mut progress = |done: Bytes, total: Bytes| {
+            told.push((done.as_u64(), total.as_u64()));
+            ControlFlow::Continue(())
+        };
+        fill(&target, &file, &found, Seed::new(1), &mut progress).expect("space on disk");
+        assert_eq!(told.last(), Some(&(5 * MIB, 5 * MIB)));
+        assert_eq!(holes(&target, &file, std::slice::from_ref(&range)).expect("a file"), []);
+        let content = std::fs::read(&target.path).expect("a file");
+        let part = |from: u64, to: u64| &content[from as usize..to as usize];
+        assert_eq!(part(2 * MIB, 3 * MIB), [7; MIB as usize]);
+        assert_eq!((part(0, MIB), part(7 * MIB, 8 * MIB)), (&[0; MIB as usize][..], &[0; MIB as usize][..]));
+        let sectors: HashSet<&[u8]> = part(3 * MIB, 7 * MIB).chunks(SECTOR_BYTES).collect();
+        assert_eq!(sectors.len(), 4 * MIB as usize / SECTOR_BYTES, "no sector twice");
+        assert!(file.metadata().expect("a file").blocks() * 512 >= 6 * MIB);
+    }
+
+    #[test]
+    fn filling_can_be_broken_off() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let target = target(&folder, 8 * MIB);
+        let file = File::create_new(&target.path).expect("a new file");
+        let mut progress = |done: Bytes, _: Bytes| {
+            if done > Bytes::ZERO { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let whole = 0..8 * MIB;
+        let error = fill(&target, &file, std::slice::from_ref(&whole), Seed::new(1), &mut progress);
+        assert!(matches!(error, Err(TargetError::Interrupted { .. })));
+    }
+}
