@@ -9,7 +9,7 @@ pub(super) type Exception = (&'static str, &'static str);
 /// Where `unsafe` may stand.
 pub(super) const UNSAFE: &[Exception] = &[
     ("crates/capture/src/load/ring", "io_uring submission: the kernel reads our buffers"),
-    ("crates/nvme/src/host/ioctl", "admin commands: ioctl with pointers to our buffers"),
+    ("crates/nvme/src/host/linux.rs", "admin commands: ioctl with pointers to our buffers"),
 ];
 
 /// Where code outside tests may sleep. Elsewhere waiting goes through the session's clock or a
