@@ -29,7 +29,13 @@
   }
 
   function scale(axis) {
-    return { distr: axis.log ? 3 : 1, range: [axis.min, axis.max] };
+    // The axis stays as it is, unless a line that was hidden at first needs more.
+    return {
+      distr: axis.log ? 3 : 1,
+      range: function (u, low, high) {
+        return [low === null || low >= axis.min ? axis.min : low, high === null || high <= axis.max ? axis.max : high];
+      }
+    };
   }
 
   // Charts without a right axis leave its room free, so that all time axes lie under each other.

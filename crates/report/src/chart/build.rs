@@ -63,6 +63,26 @@ pub(crate) fn speed_axis(name: &str, unit: SpeedUnit, max: f64) -> Axis {
     plain_axis(name, unit.name(), max, unit.decimals())
 }
 
+/// Air above and below temperatures, in °C.
+const TEMPERATURE_AIR_C: f64 = 2.0;
+/// A temperature axis spans at least this, in °C: whole kelvins of rounding must not look like heating.
+const TEMPERATURE_SPAN_C: f64 = 20.0;
+
+/// A temperature axis with round ends that holds everything from `low` to `high`, in °C.
+pub(crate) fn temperature_axis(low: f64, high: f64) -> Axis {
+    let widening = ((TEMPERATURE_SPAN_C - (high - low)) / 2.0).max(TEMPERATURE_AIR_C);
+    let (low, high) = (low - widening, high + widening);
+    let step = scale::nice_step((high - low) / 16.0);
+    Axis {
+        name: "Temperature".to_owned(),
+        unit: "°C",
+        min: (low / step).floor() * step,
+        max: (high / step).ceil() * step,
+        log: false,
+        decimals: 0,
+    }
+}
+
 /// A round upper end with a little air, so that a flat line does not lie on the frame.
 fn air_above(max: f64) -> f64 {
     if max <= 0.0 || !(max * 1.2).is_finite() {

@@ -1,17 +1,16 @@
 //! The main chart: speed on the left axis, temperature on the right, thresholds, phases and events.
 
 use super::build::{bucket_for, chart_bucket_s, frame, op_ink, typical_span_s};
-use super::{Axis, Chart, Ink, LevelLine, Line, Rows, Side, SpeedUnit, Stroke, Table, speed_axis};
+use super::{
+    Chart, Ink, LevelLine, Line, Rows, Side, SpeedUnit, Stroke, Table, speed_axis, temperature_axis,
+};
 use crate::format::{self, celsius};
 use crate::reduce::{self, CHART_POINTS, TABLE_ROWS};
-use crate::scale;
 use crate::sentences;
-use crate::view::{Level, Readings, ReportInput};
+use crate::view::{Level, ReportInput};
 
 /// A threshold this far from the readings, in °C, still matters to them; farther ones would squeeze the curve.
 const LEVEL_REACH_C: f64 = 12.0;
-/// Air above and below temperatures, in °C.
-const TEMPERATURE_AIR_C: f64 = 2.0;
 
 /// Speed on the left, temperature on the right.
 pub(crate) fn main_chart(input: &ReportInput) -> Chart {
@@ -49,63 +48,50 @@ pub(crate) fn main_chart(input: &ReportInput) -> Chart {
         }
     }
     chart.left = speed_axis("Speed", unit, unit.of(top));
-    add_temperatures(&mut chart, &input.temperature);
-    add_levels(&mut chart, input);
+    add_temperatures(&mut chart, input);
     chart.table = speed_table(input, unit);
     chart.note = main_note(raw_s, bucket_s, &chart);
     chart.alt = alt_text(input, &chart);
     chart
 }
 
-fn add_temperatures(chart: &mut Chart, temperature: &[Readings]) {
-    let mut range: Option<(f64, f64)> = None;
-    for (index, readings) in temperature.iter().enumerate() {
-        let points = reduce::readings_line(&readings.points, CHART_POINTS);
-        if index == 0 {
-            for value in points.iter().filter_map(|point| point.1) {
-                let (low, high) = range.unwrap_or((value, value));
-                range = Some((low.min(value), high.max(value)));
-            }
-        }
+/// Adds the temperatures, and their axis by the first of them: others may be far hotter, and are not shown at first.
+fn add_temperatures(chart: &mut Chart, input: &ReportInput) {
+    for (index, readings) in input.temperature.iter().enumerate() {
         chart.lines.push(Line {
             name: format!("{} temperature", readings.name),
             side: Side::Right,
             ink: if index == 0 { Ink::Composite } else { Ink::Sensor(index - 1) },
             stroke: Stroke::Dotted,
             shown: index == 0,
-            points,
+            points: reduce::readings_line(&readings.points, CHART_POINTS),
         });
     }
-    if let Some((low, high)) = range {
-        chart.right = Some(Axis {
-            name: "Temperature".to_owned(),
-            unit: "°C",
-            min: low,
-            max: high,
-            log: false,
-            decimals: 0,
-        });
+    let first = chart.lines.iter().find(|line| line.side == Side::Right);
+    let values: Vec<f64> = first.iter().flat_map(|line| &line.points).filter_map(|point| point.1).collect();
+    let (low, high) = (values.iter().copied().reduce(f64::min), values.iter().copied().reduce(f64::max));
+    if let (Some(low), Some(high)) = (low, high) {
+        chart.levels = levels(&input.levels, low, high);
+        let values = chart.levels.iter().map(|level| level.value);
+        let (low, high) = values.fold((low, high), |(low, high), value| (low.min(value), high.max(value)));
+        chart.right = Some(temperature_axis(low, high));
+    } else {
+        chart.lines.retain(|line| line.side == Side::Left);
     }
 }
 
-/// Draws the thresholds that lie near the readings, and gives the axis its round ends.
-fn add_levels(chart: &mut Chart, input: &ReportInput) {
-    let Some(axis) = &mut chart.right else { return };
-    let (low, high) = (axis.min - LEVEL_REACH_C, axis.max + LEVEL_REACH_C);
-    let mut near: Vec<&Level> = input.levels.iter().collect();
-    near.retain(|level| (low..=high).contains(&celsius(f64::from(level.temp_k))));
+/// The thresholds that lie near the readings, in rising order; those at one temperature share a line.
+fn levels(all: &[Level], low: f64, high: f64) -> Vec<LevelLine> {
+    let reach = low - LEVEL_REACH_C..=high + LEVEL_REACH_C;
+    let mut near: Vec<&Level> = all.iter().collect();
+    near.retain(|level| reach.contains(&celsius(f64::from(level.temp_k))));
     near.sort_by_key(|level| (level.temp_k, level.kind));
-    for same in near.chunk_by(|a, b| a.temp_k == b.temp_k) {
+    let line = |same: &[&Level]| {
         let value = celsius(f64::from(same[0].temp_k));
         let names: Vec<&str> = same.iter().map(|level| level.kind.name()).collect();
-        let label = format!("{} {}", names.join(", "), format::degrees(value));
-        chart.levels.push(LevelLine { label, value });
-        axis.min = axis.min.min(value);
-        axis.max = axis.max.max(value);
-    }
-    let step = scale::nice_step((axis.max - axis.min + 2.0 * TEMPERATURE_AIR_C) / 16.0);
-    let (min, max) = ((axis.min - TEMPERATURE_AIR_C) / step, (axis.max + TEMPERATURE_AIR_C) / step);
-    (axis.min, axis.max) = (min.floor() * step, max.ceil() * step);
+        LevelLine { label: format!("{} {}", names.join(", "), format::degrees(value)), value }
+    };
+    near.chunk_by(|a, b| a.temp_k == b.temp_k).map(line).collect()
 }
 
 fn main_note(raw_s: Option<f64>, bucket_s: f64, chart: &Chart) -> String {

@@ -12,7 +12,7 @@ mod small;
 mod speed;
 mod svg;
 
-pub(crate) use build::{bucket_for, charts, speed_axis};
+pub(crate) use build::{bucket_for, charts, speed_axis, temperature_axis};
 pub(crate) use colour::{Ink, css_variables};
 pub(crate) use json::json;
 pub(crate) use main_chart::main_chart;

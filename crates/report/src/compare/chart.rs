@@ -1,9 +1,10 @@
 //! The overlaid chart: speed of each run solid, its temperature dotted, both in the run's colour.
 
-use crate::chart::{Axis, Band, Chart, Ink, Line, Rows, Side, SpeedUnit, Stroke, bucket_for, speed_axis};
+use crate::chart::{
+    Axis, Band, Chart, Ink, Line, Rows, Side, SpeedUnit, Stroke, bucket_for, speed_axis, temperature_axis,
+};
 use crate::format;
 use crate::reduce::{self, Point, TABLE_ROWS};
-use crate::scale;
 use crate::view::ReportInput;
 
 /// Points a line has at most: with many runs in a page it has to be fewer than in a report.
@@ -35,7 +36,10 @@ pub(super) fn chart(runs: &[ReportInput], names: &[String]) -> Chart {
             add("temperature", Side::Right, Stroke::Dotted, points);
         }
     }
-    let right = temperature_axis(&lines);
+    let right = right_axis(&lines);
+    if right.is_none() {
+        lines.retain(|line| line.side == Side::Left);
+    }
     Chart {
         id: "comparison".to_owned(),
         title: "Speed and temperature over time, all runs".to_owned(),
@@ -73,21 +77,11 @@ fn speed(run: &ReportInput, bucket_s: f64) -> Vec<Point> {
     line
 }
 
-fn temperature_axis(lines: &[Line]) -> Option<Axis> {
+fn right_axis(lines: &[Line]) -> Option<Axis> {
     let right = lines.iter().filter(|line| line.side == Side::Right).flat_map(|line| &line.points);
     let values: Vec<f64> = right.filter_map(|point| point.1).collect();
-    let low = values.iter().copied().reduce(f64::min)?;
-    let high = values.iter().copied().reduce(f64::max)?;
-    // Two degrees of air, and round ends.
-    let step = scale::nice_step((high - low + 4.0) / 16.0);
-    Some(Axis {
-        name: "Temperature".to_owned(),
-        unit: "°C",
-        min: ((low - 2.0) / step).floor() * step,
-        max: ((high + 2.0) / step).ceil() * step,
-        log: false,
-        decimals: 0,
-    })
+    let (low, high) = (values.iter().copied().reduce(f64::min)?, values.iter().copied().reduce(f64::max)?);
+    Some(temperature_axis(low, high))
 }
 
 /// Phases are drawn only where all runs have the same ones at the same times, to a second.
