@@ -128,6 +128,15 @@ mod test {
     }
 
     #[test]
+    fn job_files_and_toml_files_are_loaded_by_path() {
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/fio/good");
+        let load = |name: &str| Plan::load(fixtures.join(name).to_str().expect("a plain path"));
+        let job = load("two-at-once.fio").unwrap_or_else(|error| panic!("{error}"));
+        let toml = load("two-at-once.toml").unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((job.phases.len(), job.phases), (2, toml.phases));
+    }
+
+    #[test]
     fn a_file_that_is_no_text_is_refused_with_its_line() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("x.toml");

@@ -85,7 +85,9 @@ pub fn resolve(region: Region, size: Bytes, slc: Option<Bytes>) -> Result<Range<
         Extent::Bytes(bytes) => Ok(bytes.as_u64()),
         Extent::Fraction(fraction) => Ok((size.as_f64() * fraction) as u64),
         Extent::Slc => slc.map(|slc| slc.as_u64().min(total)).ok_or_else(|| {
-            "its region is as large as the fast write cache, but the size of that is not known; give it with --slc, such as --slc 64GiB, or give the plan's `region` a size".to_owned()
+            "its region is as large as the fast write cache, whose size is not known here; in a copy of the plan \
+             (`heatsoak plans NAME` prints a built-in), write a size such as \"64GiB\" in the place of \"slc\""
+                .to_owned()
         }),
     }
     };
@@ -340,7 +342,7 @@ mod test {
                 "starts at 4294967296 B, and the target ends at",
             ),
             (timed("region = { start = \"1GiB\", len = \"0B\" }"), target(), "its region is empty"),
-            (timed("region = \"slc\""), target(), "give it with --slc"),
+            (timed("region = \"slc\""), target(), "whose size is not known here"),
             (timed("region = \"64KiB\""), target(), "its region of 64 KiB has no room for an I/O of 1 MiB"),
             (timed("region = \"3MiB\"\nthreads = 4"), target(), "split between 4 threads"),
             (
