@@ -28,7 +28,7 @@ pub fn event(event: &Event, levels: &[Level]) -> String {
     text.push('.');
     if event.kind != EventKind::ThrottleRelease {
         text.push(' ');
-        text.push_str(&cause_sentence(event, levels));
+        text.push_str(&cause_sentence(event, levels, usize::MAX));
     }
     text
 }
@@ -57,10 +57,10 @@ pub(crate) fn ratio_cell(strength: f64) -> String {
     }
 }
 
-/// "Cause: the drive's own threshold (confidence 95 %), because …."
-pub(crate) fn cause_sentence(event: &Event, levels: &[Level]) -> String {
+/// "Cause: the drive's own threshold (confidence 95 %), because …." with the first `most` pieces of evidence.
+fn cause_sentence(event: &Event, levels: &[Level], most: usize) -> String {
     let confidence = format::percent(event.confidence);
-    let because = match words::evidence(&event.evidence) {
+    let because = match words::evidence(&event.evidence[..event.evidence.len().min(most)]) {
         evidence if evidence.is_empty() => String::new(),
         evidence => format!(", because {evidence}"),
     };

@@ -9,6 +9,8 @@ use crate::view::Level;
 
 /// From this many onsets on, one sentence tells of the cycle instead of one each.
 const CYCLE_ONSETS: usize = 3;
+/// Pieces of evidence told in a verdict; the event itself has them all.
+const EVIDENCE: usize = 3;
 /// Stretches without anything to tell that get a sentence each; more are counted.
 const QUIET_SENTENCES: usize = 4;
 
@@ -59,7 +61,7 @@ fn eventful_sentences(block: &Block<'_>, levels: &[Level]) -> Vec<String> {
     }
     for event in of_kind(block, EventKind::ThermalShutdown) {
         let at = at_temperature(event, " at ");
-        let cause = cause_sentence(event, levels);
+        let cause = cause_sentence(event, levels, EVIDENCE);
         sentences.push(format!("The drive stopped working at {}{at}. {cause}", format::seconds(event.t_s)));
     }
     if sentences.is_empty() {
@@ -71,7 +73,7 @@ fn eventful_sentences(block: &Block<'_>, levels: &[Level]) -> Vec<String> {
             "A short dip at {}{}. {}",
             format::seconds(dip.t_s),
             strength(dip).map(|to| format!(" to {to} of the speed before")).unwrap_or_default(),
-            cause_sentence(dip, levels)
+            cause_sentence(dip, levels, EVIDENCE)
         )),
         dips => sentences.push(format!(
             "{} short dips while {}.",
@@ -109,7 +111,7 @@ fn slowed(block: &Block<'_>, event: &Event, when: &str, levels: &[Level]) -> Str
             None => "slowed down".to_owned(),
         },
     };
-    format!("{doing} {fell} at {at}{when}. {}", cause_sentence(event, levels))
+    format!("{doing} {fell} at {at}{when}. {}", cause_sentence(event, levels, EVIDENCE))
 }
 
 /// "Writing was slowed down 14 times between 60 s and 290 s, …"
@@ -142,7 +144,7 @@ fn cycle(block: &Block<'_>, onsets: &[&Event], levels: &[Level]) -> String {
     }
     // The surest of the onsets speaks for all of the same kind.
     let surest = onsets.iter().max_by(|a, b| a.confidence.total_cmp(&b.confidence));
-    let cause = surest.map(|event| cause_sentence(event, levels)).unwrap_or_default();
+    let cause = surest.map(|event| cause_sentence(event, levels, EVIDENCE)).unwrap_or_default();
     format!("{text}. {cause}")
 }
 

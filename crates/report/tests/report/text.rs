@@ -68,6 +68,17 @@ fn colours_come_only_when_asked_for() {
     assert!(terminal(&run, &TerminalStyle { colour: true, ..STYLE }).contains("\u{1b}[34m"));
 }
 
+/// A verdict stays readable however much speaks for it; the event keeps everything.
+#[test]
+fn a_verdict_names_the_first_evidence_and_the_event_all_of_it() {
+    let mut run = scene::vendor();
+    run.findings.events[0].evidence = (1..=8).map(|n| format!("Reason {n}.")).collect();
+    let verdict = sentences::verdict(&run.findings, &run.levels).join(" ");
+    assert!(verdict.contains("because reason 1; reason 2; reason 3."), "{verdict}");
+    let event = sentences::event(&run.findings.events[0], &run.levels);
+    assert!(event.contains("reason 8."), "{event}");
+}
+
 /// A verdict never claims what it cannot know.
 #[test]
 fn what_the_data_do_not_say_is_not_said() {
