@@ -187,4 +187,6 @@ fn wall_unix_ns() -> i64 {
 }
 
 #[cfg(test)]
+mod real_test;
+#[cfg(test)]
 mod test;

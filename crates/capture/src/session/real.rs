@@ -9,7 +9,7 @@ use measure::{Clock as _, Instant, MonotonicClock};
 use super::grid::Grid;
 use super::merge::Merge;
 use super::recorder::Recorder;
-use super::threads::{LoadThread, Message, SamplerThread};
+use super::threads::{LoadThread, Message, News, SamplerThread};
 use super::{Outcome, SessionError, ops_of_phase, seed_of, workers};
 use crate::load::{Control, Ended, Halt, Worker};
 use crate::plan::Phase;
@@ -89,6 +89,15 @@ impl Real<'_> {
         message
     }
 
+    /// The next that a load thread of phase `index` tells. What comes late from an earlier phase, whose threads
+    /// were not waited for, is dropped.
+    fn receive_of(&mut self, index: usize, until: Instant) -> Option<News> {
+        match self.receive(until) {
+            Some(Message::Load { phase, news }) if phase == index => Some(news),
+            _ => None,
+        }
+    }
+
     fn start_samplers(&mut self, target: &mut Target) -> Vec<SamplerThread> {
         let mut threads = Vec::new();
         for sampler in target.samplers().drain(..) {
@@ -134,18 +143,27 @@ impl Real<'_> {
         let phase = &self.recorder.plan.phases[index];
         let ready = if phase.loads.is_empty() { None } else { self.start_threads(index)? };
         let begun = self.clock.now();
-        self.recorder.phase_begins(index, begun);
-        let mut end = begun;
-        let idle = match ready {
+        let idle = match &ready {
             Some(_) => phase.start_delay,
-            None => phase.start_delay + phase.duration.unwrap_or_default(),
+            None if phase.loads.is_empty() => phase.start_delay + phase.duration.unwrap_or_default(),
+            None => Duration::ZERO,
         };
-        if !idle.is_zero() && (phase.loads.is_empty() || ready.is_some()) {
+        let (mut end, mut ended) = (begun, Vec::new());
+        if !idle.is_zero() {
+            self.recorder.phase_begins(index, begun);
             end = self.idle_until(begun, begun + idle);
         }
-        let mut ended = Vec::new();
-        if let Some(ready) = ready.filter(|_| !self.recorder.phase_is_over()) {
-            (end, ended) = self.run_load(index, ready)?;
+        match ready {
+            Some(ready) if !self.recorder.phase_is_over() => {
+                let load = self.start_load(index, end, &ready)?;
+                if idle.is_zero() {
+                    // Writing the manifest takes its time, and the load runs already.
+                    self.recorder.phase_begins(index, begun);
+                }
+                (end, ended) = self.run_load(load, phase_due(phase, end), &ready.control);
+            }
+            _ if idle.is_zero() => return Ok(()),
+            _ => {}
         }
         self.recorder.phase_ends(end, &ended);
         Ok(())
@@ -160,6 +178,7 @@ impl Real<'_> {
             let seed = seed_of(self.recorder.plan, index, number);
             for thread in 0..load.threads {
                 let started = LoadThread {
+                    phase: index,
                     worker: starters.len(),
                     load: load.clone(),
                     // Data of its own, apart from the parts that its worker draws from.
@@ -177,12 +196,12 @@ impl Real<'_> {
         let limit = self.clock.now() + READY_LIMIT;
         let mut waiting = starters.len();
         while waiting > 0 && !self.recorder.run_is_over() {
-            match self.receive(limit) {
-                Some(Message::Ready { note }) => {
+            match self.receive_of(index, limit) {
+                Some(News::Ready { note }) => {
                     note.into_iter().for_each(|note| self.recorder.note(note));
                     waiting -= 1;
                 }
-                Some(Message::Ended { how: Err(why), .. }) => {
+                Some(News::Ended { how: Err(why), .. }) => {
                     self.recorder.end_run(EndReason::DeviceFailed, why);
                 }
                 _ if self.clock.now() >= limit => {
@@ -215,33 +234,31 @@ impl Real<'_> {
         until
     }
 
-    /// Runs the load of a phase; returns when it had ended, and why each of its workers did.
-    fn run_load(&mut self, index: usize, ready: Ready) -> Result<(Instant, Vec<Ended>), SessionError> {
+    /// Gives every thread its worker.
+    fn start_load(&self, index: usize, start: Instant, ready: &Ready) -> Result<RunningLoad, SessionError> {
         let phase = &self.recorder.plan.phases[index];
-        let begun = self.clock.now();
-        let workers = workers(&self.recorder, index, begun)?;
-        let mut load = RunningLoad {
-            merge: Merge::new(self.grid, ops_of_phase(phase), begun, workers.len()),
-            running: workers.len(),
-            ended: Vec::new(),
-            end: begun,
-        };
+        let workers = workers(&self.recorder, index, start)?;
+        let running = workers.len();
         for (starter, worker) in ready.starters.iter().zip(workers) {
             // A thread that is gone has told so, and is counted when its message comes.
             let _ = starter.send(worker);
         }
-        let due = phase_due(phase, begun);
+        let merge = Merge::new(self.grid, ops_of_phase(phase), start, running);
+        Ok(RunningLoad { index, merge, running, ended: Vec::new(), end: start })
+    }
+
+    /// Records a load until all its threads have ended; returns when that was, and why each of its workers did.
+    fn run_load(&mut self, mut load: RunningLoad, due: Instant, control: &Control) -> (Instant, Vec<Ended>) {
         let mut give_up = Instant::NEVER;
         while load.running > 0 {
-            let message = self.receive(give_up);
-            if let Some(message) = message {
-                load.take(message, &mut self.recorder);
+            if let Some(news) = self.receive_of(load.index, give_up) {
+                load.take(news, &mut self.recorder);
             }
             while let Some(whole) = load.merge.next() {
                 self.recorder.interval(whole.start, whole.end, whole.stats);
             }
             let now = self.clock.now();
-            give_up = give_up.min(end_limit(now, due, ready.control.halted()));
+            give_up = give_up.min(end_limit(now, due, control.halted()));
             if now >= give_up {
                 self.recorder.end_run(
                     EndReason::DeviceFailed,
@@ -254,7 +271,7 @@ impl Real<'_> {
         while let Some(whole) = load.merge.rest(load.end) {
             self.recorder.interval(whole.start, whole.end, whole.stats);
         }
-        Ok((load.end, load.ended))
+        (load.end, load.ended)
     }
 }
 
@@ -274,6 +291,8 @@ fn end_limit(now: Instant, due: Instant, halted: Halt) -> Instant {
 
 /// A load whose threads run.
 struct RunningLoad {
+    /// Its phase.
+    index: usize,
     merge: Merge,
     running: usize,
     ended: Vec<Ended>,
@@ -282,10 +301,11 @@ struct RunningLoad {
 }
 
 impl RunningLoad {
-    fn take(&mut self, message: Message, recorder: &mut Recorder<'_>) {
-        match message {
-            Message::Part { worker, end, stats } => self.merge.part(worker, end, stats),
-            Message::Ended { worker, at, how } => {
+    fn take(&mut self, news: News, recorder: &mut Recorder<'_>) {
+        match news {
+            News::Ready { .. } => {}
+            News::Part { worker, end, stats } => self.merge.part(worker, end, stats),
+            News::Ended { worker, at, how } => {
                 self.merge.ended(worker);
                 self.running -= 1;
                 self.end = self.end.max(at);
@@ -294,7 +314,6 @@ impl RunningLoad {
                     Err(why) => recorder.end_run(EndReason::DeviceFailed, why),
                 }
             }
-            Message::Ready { .. } | Message::Reading(_) | Message::SamplerEnded => {}
         }
     }
 }

@@ -20,16 +20,22 @@ const CONTROL_SPAN: Duration = Duration::from_millis(100);
 
 /// What threads tell the recorder.
 pub(super) enum Message {
-    /// A load thread has its path; with a note for the record.
-    Ready { note: Option<String> },
-    /// What a worker has completed, all in the interval that `end` ends or cuts.
-    Part { worker: usize, end: Instant, stats: IntervalStats },
-    /// A load thread has ended.
-    Ended { worker: usize, at: Instant, how: Result<Option<Ended>, String> },
+    /// From a load thread of that phase.
+    Load { phase: usize, news: News },
     /// A source was read.
     Reading(Box<Reading>),
     /// A sampler thread has taken its last reading.
     SamplerEnded,
+}
+
+/// What a load thread tells.
+pub(super) enum News {
+    /// It has its path; with a note for the record.
+    Ready { note: Option<String> },
+    /// What its worker has completed, all in the interval that `end` ends or cuts.
+    Part { worker: usize, end: Instant, stats: IntervalStats },
+    /// It has ended.
+    Ended { worker: usize, at: Instant, how: Result<Option<Ended>, String> },
 }
 
 /// Sends a last message when its thread ends, however it ends.
@@ -49,6 +55,7 @@ impl Drop for Last<'_> {
 
 /// What a load thread is made from.
 pub(super) struct LoadThread {
+    pub(super) phase: usize,
     pub(super) worker: usize,
     pub(super) load: Load,
     pub(super) seed: Seed,
@@ -71,12 +78,13 @@ impl LoadThread {
 
     fn run(self, worker: &Receiver<Worker>) {
         let panicked = Err("a thread of the load panicked, which is a bug of heatsoak".to_owned());
-        let ended = |at, how| Message::Ended { worker: self.worker, at, how };
+        let tell = |news| Message::Load { phase: self.phase, news };
+        let ended = |at, how| tell(News::Ended { worker: self.worker, at, how });
         let mut last = Last { to: &self.to, message: Some(ended(self.clock.now(), panicked)) };
         let how = match self.access.path(self.clock, &self.load, self.seed) {
             Ok(mut path) => {
                 let note = path.note().map(str::to_owned);
-                let _ = self.to.send(Message::Ready { note });
+                let _ = self.to.send(tell(News::Ready { note }));
                 match worker.recv() {
                     Ok(worker) => self.drive(worker, &mut path),
                     // The phase ended before it began.
@@ -92,7 +100,8 @@ impl LoadThread {
         let mut start = worker.start();
         let send = |end: Instant, worker: &mut Worker| {
             let stats = worker.take_interval();
-            let _ = self.to.send(Message::Part { worker: self.worker, end, stats });
+            let news = News::Part { worker: self.worker, end, stats };
+            let _ = self.to.send(Message::Load { phase: self.phase, news });
         };
         let driven = drive(std::slice::from_mut(&mut worker), path, Instant::ZERO, |now, workers, _| {
             let mut edge = self.grid.edge_after(start);

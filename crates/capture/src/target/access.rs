@@ -28,7 +28,7 @@ impl Access {
         Self { to: To::Null }
     }
 
-    pub(super) const fn files(direct: Option<Arc<File>>, buffered: Option<Arc<File>>) -> Self {
+    pub(crate) const fn files(direct: Option<Arc<File>>, buffered: Option<Arc<File>>) -> Self {
         Self { to: To::Files { direct, buffered } }
     }
 

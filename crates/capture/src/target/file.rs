@@ -358,7 +358,7 @@ mod test {
     }
 
     fn reads() -> Needs {
-        Needs { reads: vec![0..MIB], buffered: true, ..Needs::default() }
+        Needs { reads: std::iter::once(0..MIB).collect(), buffered: true, ..Needs::default() }
     }
 
     #[test]

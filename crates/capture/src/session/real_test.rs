@@ -1,0 +1,250 @@
+//! Whole sessions in real time, on real files: threads, stops and failures. Nothing here waits for a time.
+
+use std::fs::File;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use measure::record::{self, EndReason, Origin, Record, RunWriter, TelemetryRow};
+use measure::{Bytes, Instant, Kelvin, QueueDepth};
+
+use super::*;
+use crate::plan::{Load, Mix, Order, Sharing, Sizes};
+use crate::target::{Access, Address, TargetError};
+use crate::telemetry::{Reading, Sampler};
+
+const MIB: u64 = 1 << 20;
+
+/// Longer than any test may take: a phase that has to be ended by something else than its time.
+const FOREVER: Duration = Duration::from_secs(3600);
+
+/// A drive of that temperature.
+struct Thermometer {
+    kelvin: u16,
+}
+
+impl Sampler for Thermometer {
+    fn source(&self) -> &'static str {
+        "smart"
+    }
+
+    fn period(&self) -> Duration {
+        Duration::from_millis(1)
+    }
+
+    fn sample(&mut self, now: Instant) -> Reading {
+        let composite = Some(Kelvin::from_kelvin(self.kelvin));
+        Reading {
+            row: TelemetryRow { composite, ..TelemetryRow::empty(now, "smart", Duration::ZERO) },
+            page: None,
+        }
+    }
+}
+
+/// A scratch folder with a target in it.
+struct Scratch {
+    folder: tempfile::TempDir,
+    stop: StopFlag,
+    sampler: Option<Thermometer>,
+    before_run: fn(&PathBuf),
+    access: Option<Access>,
+}
+
+impl Scratch {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        Self { folder, stop: StopFlag::new(), sampler: None, before_run: |_| {}, access: None }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("t.bin")
+    }
+
+    /// Runs `plan` on a file of 8 MiB.
+    fn run(self, plan: &Plan) -> (Outcome, Record) {
+        self.run_with(plan, |_| ControlFlow::Continue(()))
+    }
+
+    fn run_with(mut self, plan: &Plan, rule: impl FnMut(&IoRow) -> ControlFlow<()>) -> (Outcome, Record) {
+        let address =
+            Address::parse(&format!("file:{}?size=8MiB", self.file().display())).expect("an address");
+        let mut target = Target::look(&address).expect("a file");
+        crate::plan::check::check(plan, &target.facts()).expect("a plan that fits");
+        let mut prepared = target.prepare(plan, &mut |_, _| ControlFlow::Continue(())).expect("room");
+        if let Some(access) = self.access.take() {
+            prepared.access = access;
+        }
+        (self.before_run)(&self.file());
+        if let Some(sampler) = self.sampler.take() {
+            target.samplers().push(Box::new(sampler));
+        }
+        let manifest = draft_manifest(plan, &address.to_string(), Origin::Device, target.drive().clone());
+        let writer =
+            RunWriter::create(&self.folder.path().join("run"), manifest, false).expect("a new folder");
+        let mut observer = ();
+        let session = Session::new(plan, writer, &mut observer).stop_flag(&self.stop).stop_rule(rule);
+        let outcome = session.run(target, prepared).expect("a recorded run");
+        let record = record::read(&outcome.folder).expect("a readable run");
+        (outcome, record)
+    }
+}
+
+fn load(order: Order, mix: Mix, size: u32, depth: u16) -> Load {
+    let depth = QueueDepth::new(depth).expect("not zero");
+    Load { depth, direct: false, ..Load::new("l", order, mix, Sizes::Fixed(size)) }
+}
+
+fn plan(phases: Vec<Phase>) -> Plan {
+    Plan { phases, ..Plan::new("test") }
+}
+
+fn phase(name: &str, duration: Option<Duration>, load: Load) -> Phase {
+    Phase { name: name.into(), loads: vec![load], duration, start_delay: Duration::ZERO }
+}
+
+fn total(record: &Record, phase: u32, of: impl Fn(&IoRow) -> u64) -> u64 {
+    record.io.iter().filter(|row| row.phase == phase).map(of).sum()
+}
+
+/// Goal: what several threads do is recorded once and whole, and rows follow on each other.
+#[test]
+fn laps_of_several_threads_add_up() {
+    let writes = Load {
+        laps: Some(2),
+        threads: 3,
+        sharing: Sharing::Split,
+        ..load(Order::Sequential, Mix::WRITE, 65_536, 4)
+    };
+    let reads = Load { laps: Some(1), threads: 2, ..load(Order::Random, Mix::READ, 4096, 8) };
+    let (outcome, record) =
+        Scratch::new().run(&plan(vec![phase("w", None, writes), phase("r", None, reads)]));
+    assert_eq!(outcome.end.reason, EndReason::Completed);
+    assert_eq!(total(&record, 0, |row| row.bytes.as_u64()), 16 * MIB);
+    assert_eq!(total(&record, 1, |row| row.ios), 2 * 8 * MIB / 4096);
+    assert_eq!(total(&record, 1, |row| row.clat.count()), 2 * 8 * MIB / 4096);
+    let [w, r] = &record.manifest.phases[..] else { panic!("two phases") };
+    assert_eq!((w.ended_by.as_deref(), r.ended_by.as_deref()), (Some("laps"), Some("laps")));
+    for (index, facts) in [w, r].into_iter().enumerate() {
+        let rows: Vec<_> = record.io.iter().filter(|row| row.phase == index as u32).collect();
+        assert_eq!(Some(rows[0].t.as_ns()), facts.start_ns);
+        assert!(rows.windows(2).all(|pair| pair[0].t + pair[0].span == pair[1].t));
+        let last = rows[rows.len() - 1];
+        assert_eq!(Some((last.t + last.span).as_ns()), facts.end_ns);
+    }
+    assert!(record.manifest.clock_anchor.monotonic_ns.is_some());
+    assert_eq!(
+        record.manifest.notes,
+        [format!(
+            "8 MiB of {} that were never written were filled before the run",
+            &record.manifest.address["file:".len()..record.manifest.address.len() - "?size=8MiB".len()]
+        ),]
+    );
+}
+
+#[test]
+fn a_hot_drive_stops_the_load() {
+    let scratch = Scratch { sampler: Some(Thermometer { kelvin: 400 }), ..Scratch::new() };
+    let (outcome, record) =
+        scratch.run(&plan(vec![phase("r", Some(FOREVER), load(Order::Random, Mix::READ, 4096, 8))]));
+    assert_eq!(outcome.end.reason, EndReason::SafetyLimit);
+    assert!(outcome.end.detail.is_some_and(|detail| detail.starts_with("composite temperature 127 °C")));
+    // The reading before the load was over the limit: there was no load.
+    assert_eq!((record.io.len(), record.manifest.phases[0].start_ns), (0, None));
+    assert!(!record.telemetry.is_empty());
+}
+
+/// Goal: a stop ends an endless phase, readings go on to the end, and the folder is closed.
+#[test]
+fn a_stop_ends_a_load_and_an_idle_phase() {
+    for phase in [
+        phase("r", Some(FOREVER), load(Order::Random, Mix::READ, 4096, 8)),
+        Phase::idle("rest", FOREVER),
+        Phase {
+            start_delay: FOREVER,
+            ..phase("late", Some(FOREVER), load(Order::Random, Mix::READ, 4096, 8))
+        },
+    ] {
+        let stop = StopFlag::new();
+        let mut rows = 0;
+        let flag = stop.clone();
+        let scratch = Scratch { stop, ..Scratch::new() };
+        let (outcome, record) = scratch.run_with(&plan(vec![phase]), move |_| {
+            rows += 1;
+            if rows == 2 {
+                flag.raise();
+            }
+            ControlFlow::Continue(())
+        });
+        assert_eq!(outcome.end.reason, EndReason::Interrupted);
+        assert_eq!(record.manifest.phases[0].ended_by.as_deref(), Some("interrupted"));
+        assert!(!record.unfinished && record.io.len() >= 2);
+    }
+}
+
+/// Goal: errors of a real file are counted and end the run at the limit. Method: cut it under the load.
+#[test]
+fn a_file_that_is_cut_under_the_load_is_a_failed_device() {
+    let cut: fn(&PathBuf) = |path| {
+        File::options().write(true).open(path).and_then(|file| file.set_len(MIB)).expect("a file");
+    };
+    let scratch = Scratch { before_run: cut, ..Scratch::new() };
+    let plan = plan(vec![phase("r", Some(FOREVER), load(Order::Random, Mix::READ, 4096, 4))]);
+    let (outcome, record) = scratch.run(&plan);
+    assert_eq!(outcome.end.reason, EndReason::DeviceFailed);
+    assert!(outcome.errors > plan.max_errors && outcome.errors <= plan.max_errors + 4, "{}", outcome.errors);
+    assert_eq!(total(&record, 0, |row| row.errors), outcome.errors);
+    assert_eq!(record.manifest.phases[0].ended_by.as_deref(), Some("errors"));
+}
+
+/// Goal: a drive that never answers does not hold the tool. Method: a pipe into which nobody writes, and a user
+/// who asks twice.
+#[test]
+fn a_drive_that_never_answers_is_left_at_the_second_stop() {
+    let (reader, _writer) = std::io::pipe().expect("a pipe");
+    let file = std::sync::Arc::new(File::from(std::os::fd::OwnedFd::from(reader)));
+    let stop = StopFlag::new();
+    let sampler = Thermometer { kelvin: 300 };
+    let flag = stop.clone();
+    let scratch = Scratch {
+        access: Some(Access::files(None, Some(file))),
+        stop,
+        sampler: Some(sampler),
+        ..Scratch::new()
+    };
+    let plan = plan(vec![phase("r", Some(FOREVER), load(Order::Sequential, Mix::READ, 4096, 4))]);
+    let mut rows = 0;
+    let (outcome, record) = scratch.run_with(&plan, move |_| {
+        rows += 1;
+        if rows >= 2 {
+            flag.raise();
+        }
+        ControlFlow::Continue(())
+    });
+    assert_eq!(outcome.end.reason, EndReason::Interrupted);
+    assert_eq!(total(&record, 0, |row| row.ios), 0);
+    assert!(record.io.len() >= 2, "rows of nothing, while nothing came");
+}
+
+#[test]
+fn what_may_not_be_done_is_refused_before_a_folder_is_made() {
+    let scratch = Scratch::new();
+    std::fs::write(scratch.file(), vec![7; MIB as usize]).expect("space on disk");
+    let address = Address::parse(&format!("file:{}", scratch.file().display())).expect("an address");
+    let target = Target::look(&address).expect("a file");
+    let writes = plan(vec![phase("w", Some(FOREVER), load(Order::Sequential, Mix::WRITE, 4096, 1))]);
+    let error = crate::plan::check::check(&writes, &target.facts()).expect_err("somebody's file").to_string();
+    assert!(error.contains("it holds data that heatsoak did not make"), "{error}");
+    let error = target.prepare(&writes, &mut |_, _| ControlFlow::Continue(()));
+    assert!(matches!(error, Err(TargetError::Foreign { .. })));
+    let settings = Plan {
+        settings: measure::record::ThermalSettings { tmt1_k: Some(330), ..Default::default() },
+        ..Plan::new("s")
+    };
+    let error = target.prepare(&settings, &mut |_, _| ControlFlow::Continue(()));
+    assert!(matches!(error, Err(TargetError::Settings { .. })));
+    let twin = Target::look(&Address::parse("twin:ssd1").expect("an address"));
+    assert!(matches!(twin, Err(TargetError::WrongKind { .. })));
+    assert_eq!(Bytes::new(target.drive().size_bytes), Bytes::new(MIB));
+    let null = Target::look(&Address::parse("null:").expect("an address")).expect("always there");
+    assert!(null.facts().read_only.is_none() && null.facts().direct);
+}
