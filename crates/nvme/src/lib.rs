@@ -5,6 +5,7 @@
 //! - [`identify`]: what controllers and namespaces say about themselves.
 //! - [`feature`]: settings as typed values; [`hctm`] with the rule its temperatures obey.
 //! - [`log`]: log pages; [`smart`] (log 02h) is the one everybody samples.
+//! - `host` (cargo feature): sending commands to a real drive, and typed calls.
 //! - [`power`]: a power value with the scale that NVMe puts beside it.
 //!
 //! Each layout exists in two forms. Wire layouts are private structs of little-endian fields whose
@@ -15,7 +16,7 @@
 //! being encoded; reserved and vendor bytes do not, so whoever needs them keeps the raw page.
 //!
 //! # What it does not do
-//! It reads no clock, keeps no state, opens no device and no socket.
+//! It reads no clock, keeps no state and opens no socket. It opens no device either, except in `host`.
 //!
 //! # Where the numbers come from
 //! NVMe Base Specification 2.3, NVM Command Set Specification 1.1 and OCP Datacenter NVMe SSD 2.0;
@@ -24,6 +25,8 @@
 pub mod command;
 mod error;
 pub mod feature;
+#[cfg(any(test, feature = "host"))]
+pub mod host;
 pub mod identify;
 pub mod log;
 pub mod power;

@@ -3,6 +3,8 @@
 //! Builds and reads command dwords only; the answers are decoded in `identify`, `feature` and
 //! `log`. Layouts: NVMe Base 2.3, Admin Command Set.
 
+use std::fmt;
+
 use super::{NSID_ALL, Sqe, opcode};
 use crate::feature::{FeatureId, Select};
 use crate::log::LogId;
@@ -52,6 +54,20 @@ impl Cns {
     pub const CSI_CONTROLLER: Self = Self(0x06);
     /// I/O command set independent Identify Namespace.
     pub const INDEPENDENT_NAMESPACE: Self = Self(0x08);
+
+    /// What is asked for, in words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NAMESPACE => "Namespace",
+            Self::CONTROLLER => "Controller",
+            Self::ACTIVE_NAMESPACES => "Active Namespace list",
+            Self::NAMESPACE_IDS => "Namespace Identification Descriptors",
+            Self::CSI_NAMESPACE => "Namespace of a command set",
+            Self::CSI_CONTROLLER => "Controller for a command set",
+            Self::INDEPENDENT_NAMESPACE => "Namespace independent of command sets",
+            _ => "with an unnamed CNS",
+        }
+    }
 }
 
 /// The fields of Identify.
@@ -189,6 +205,22 @@ impl SetFeatures {
     }
 }
 
+impl fmt::Display for AdminCommand {
+    /// The specification's name, and what it is about.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Identify(command) => write!(f, "Identify {}", command.cns.name()),
+            Self::GetLogPage(command) => write!(f, "Get Log Page {}", command.lid),
+            Self::GetFeatures(command) => write!(f, "Get Features {}", command.fid),
+            Self::SetFeatures(command) => write!(f, "Set Features {}", command.fid),
+            Self::Abort { cid, .. } => write!(f, "Abort of command {cid}"),
+            Self::AsyncEventRequest => write!(f, "Asynchronous Event Request"),
+            Self::KeepAlive => write!(f, "Keep Alive"),
+            Self::Other(sqe) => write!(f, "admin command {:02X}h", sqe.opcode),
+        }
+    }
+}
+
 const SAVE: u32 = 1 << 31;
 const RETAIN_EVENT: u32 = 1 << 15;
 const UUID_INDEX_MASK: u32 = 0x7f;
@@ -205,6 +237,24 @@ impl AdminCommand {
             Self::AsyncEventRequest => opcode::ASYNC_EVENT_REQUEST,
             Self::KeepAlive => opcode::KEEP_ALIVE,
             Self::Other(sqe) => sqe.opcode,
+        }
+    }
+
+    /// Bytes of data this command moves; `None` where only the command's own definition knows.
+    ///
+    /// A buffer of any other length is a danger, not a convenience: the drive moves what the command
+    /// says, not what the buffer holds.
+    pub fn data_len(&self) -> Option<u64> {
+        match self {
+            Self::Identify(_) => Some(Identify::LEN as u64),
+            Self::GetLogPage(command) if command.is_release() => None,
+            Self::GetLogPage(command) => Some(command.len_bytes.div_ceil(4).max(1) * 4),
+            Self::GetFeatures(command) if command.select == Select::Supported => Some(0),
+            Self::GetFeatures(GetFeatures { fid, .. }) | Self::SetFeatures(SetFeatures { fid, .. }) => {
+                fid.data_len()
+            }
+            Self::Abort { .. } | Self::AsyncEventRequest | Self::KeepAlive => Some(0),
+            Self::Other(_) => None,
         }
     }
 
@@ -284,6 +334,11 @@ impl AdminCommand {
 }
 
 impl GetLogPage {
+    /// Whether this only releases the context of the persistent event log, which moves no data.
+    const fn is_release(&self) -> bool {
+        matches!(self.lid, LogId::PERSISTENT_EVENTS) && self.specific == log_action::RELEASE
+    }
+
     fn encode(&self) -> Sqe {
         let dwords_z = self.len_bytes.div_ceil(4).saturating_sub(1);
         let dwords_z = u32::try_from(dwords_z).unwrap_or(u32::MAX);
@@ -332,6 +387,20 @@ mod test {
         assert_eq!((sqe.dword(10) >> 16, sqe.dword(11) & 0xffff), (0xffff, 3));
         assert_eq!((sqe.dword(12), sqe.dword(13)), (0, 2));
         assert_eq!(AdminCommand::decode(&sqe), AdminCommand::GetLogPage(command));
+    }
+
+    /// Goal: a buffer that does not fit its command is found before the drive writes into it.
+    #[test]
+    fn commands_know_how_much_they_move() {
+        let log = |len| AdminCommand::GetLogPage(GetLogPage::controller(LogId::SMART, len));
+        assert_eq!(log(512).data_len(), Some(512));
+        assert_eq!(log(510).data_len(), Some(512));
+        assert_eq!(AdminCommand::Identify(Identify::controller()).data_len(), Some(4096));
+        let get = |fid, select| AdminCommand::GetFeatures(GetFeatures::controller(fid, select)).data_len();
+        assert_eq!(get(FeatureId::HCTM, Select::Current), Some(0));
+        assert_eq!(get(FeatureId::APST, Select::Current), Some(256));
+        assert_eq!(get(FeatureId::APST, Select::Supported), Some(0));
+        assert_eq!(get(FeatureId(0xd0), Select::Current), None);
     }
 
     proptest! {

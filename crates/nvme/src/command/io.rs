@@ -137,9 +137,9 @@ impl Transfer {
 }
 
 impl DeallocateRange {
-    /// The ranges that cover `blocks` blocks from `start`: as many as the 32-bit field makes needed.
-    pub fn cover(start: Lba, blocks: u64) -> impl Iterator<Item = Self> {
-        let range_max = u64::from(RANGE_BLOCKS_MAX);
+    /// The ranges that cover `blocks` blocks from `start`, each of at most `range_blocks_max` (not 0).
+    pub fn cover(start: Lba, blocks: u64, range_blocks_max: u32) -> impl Iterator<Item = Self> {
+        let range_max = u64::from(range_blocks_max.max(1));
         (0..blocks.div_ceil(range_max)).map(move |index| {
             let done = index * range_max;
             let blocks = (blocks - done).min(range_max) as u32;
@@ -212,11 +212,11 @@ mod test {
     #[test]
     fn a_big_span_needs_several_ranges() {
         let blocks = 3 * (1_u64 << 40) / 512;
-        let ranges: Vec<_> = DeallocateRange::cover(Lba::new(0), blocks).collect();
+        let ranges: Vec<_> = DeallocateRange::cover(Lba::new(0), blocks, RANGE_BLOCKS_MAX).collect();
         assert_eq!(ranges.len(), 2);
         assert_eq!(ranges.iter().map(|range| u64::from(range.blocks)).sum::<u64>(), blocks);
         assert_eq!(ranges[1].start.as_u64(), u64::from(RANGE_BLOCKS_MAX));
-        assert_eq!(DeallocateRange::cover(Lba::new(0), 0).count(), 0);
+        assert_eq!(DeallocateRange::cover(Lba::new(0), 0, RANGE_BLOCKS_MAX).count(), 0);
     }
 
     #[test]

@@ -49,6 +49,28 @@ impl FeatureId {
     /// Power measurement (25h, NVMe 2.3).
     pub const POWER_MEASUREMENT: Self = Self(0x25);
 
+    /// Bytes of data that getting or setting a value moves; `None` for features we do not know.
+    ///
+    /// The host memory buffer is counted as in Get Features; setting it is not ours to do.
+    pub const fn data_len(self) -> Option<u64> {
+        match self {
+            Self::APST => Some(power::APST_LEN as u64),
+            Self::HOST_MEMORY_BUFFER => Some(host_memory::HOST_MEMORY_ATTRIBUTES_LEN as u64),
+            Self::TIMESTAMP => Some(session::TIMESTAMP_LEN as u64),
+            Self::POWER_MANAGEMENT
+            | Self::TEMPERATURE_THRESHOLD
+            | Self::VOLATILE_WRITE_CACHE
+            | Self::NUMBER_OF_QUEUES
+            | Self::ASYNC_EVENTS
+            | Self::KEEP_ALIVE
+            | Self::HCTM
+            | Self::POWER_LIMIT
+            | Self::POWER_THRESHOLD
+            | Self::POWER_MEASUREMENT => Some(0),
+            _ => None,
+        }
+    }
+
     /// The specification's name.
     pub const fn name(self) -> &'static str {
         match self {

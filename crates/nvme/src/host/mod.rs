@@ -1,0 +1,97 @@
+//! The host's side: sending commands to a real drive, and typed calls on top of that.
+//!
+//! # Architecture
+//! - [`AdminTransport`] and [`IoTransport`]: one command out, one completion back. What a status
+//!   means is not their matter.
+//! - [`linux`]: both over the kernel's passthrough ioctls.
+//! - [`scripted`]: both over a script, for tests: exact commands expected, exact bytes answered.
+//! - [`Controller`]: typed calls on any transport; here a failing status becomes an error.
+//!
+//! # What it does not do
+//! It keeps no journal of settings and guards no data: `capture` does, before it calls. It never
+//! saves a setting unless told so, and it finds no devices.
+//!
+//! Not part of the crate unless the cargo feature `host` is on.
+
+mod controller;
+mod deallocate;
+mod error;
+pub mod linux;
+pub mod scripted;
+
+pub use controller::{Controller, FeatureValues};
+pub use deallocate::deallocate;
+pub use error::HostError;
+
+use crate::command::{AdminCommand, Completion, IoCommand};
+
+/// The data that goes with a command.
+#[derive(Debug)]
+pub enum Data<'a> {
+    /// None.
+    None,
+    /// From the drive into this buffer, all of it.
+    Read(&'a mut [u8]),
+    /// From this buffer to the drive, all of it.
+    Write(&'a [u8]),
+}
+
+impl Data<'_> {
+    /// Bytes to move.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Read(buffer) => buffer.len(),
+            Self::Write(buffer) => buffer.len(),
+        }
+    }
+
+    /// Whether nothing is to be moved.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A way to send admin commands to one controller.
+pub trait AdminTransport {
+    /// What errors call the controller, for example its path.
+    fn name(&self) -> &str;
+
+    /// Sends `command` with `data` and waits for its end, whatever its status.
+    ///
+    /// # Errors
+    /// [`HostError`] when the command did not reach the controller or the controller did not answer.
+    fn admin(&mut self, command: &AdminCommand, data: Data<'_>) -> Result<Completion, HostError>;
+}
+
+/// A way to send I/O commands to one namespace. Not the load path: for single commands.
+pub trait IoTransport {
+    /// What errors call the namespace, for example its path.
+    fn name(&self) -> &str;
+
+    /// Sends `command` with `data` and waits for its end, whatever its status.
+    ///
+    /// # Errors
+    /// [`HostError`] when the command did not reach the drive or the drive did not answer.
+    fn io(&mut self, command: &IoCommand, data: Data<'_>) -> Result<Completion, HostError>;
+}
+
+impl<T: AdminTransport + ?Sized> AdminTransport for &mut T {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn admin(&mut self, command: &AdminCommand, data: Data<'_>) -> Result<Completion, HostError> {
+        (**self).admin(command, data)
+    }
+}
+
+impl<T: AdminTransport + ?Sized> AdminTransport for Box<T> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn admin(&mut self, command: &AdminCommand, data: Data<'_>) -> Result<Completion, HostError> {
+        (**self).admin(command, data)
+    }
+}
