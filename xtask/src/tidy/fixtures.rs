@@ -3,33 +3,46 @@
 //! Every file under a `fixtures` folder is named by a README.md in its own folder or above it, up to
 //! `fixtures` itself. A recorded tree is covered by naming one of its folders, written `like/this/`.
 
+use std::collections::BTreeMap;
+
 use super::Finding;
 use super::tree::Tree;
 
-/// Findings about every file below a folder called `fixtures`.
+/// How many files a finding names before it only counts them.
+const NAMES_MAX: usize = 5;
+
+/// One finding for each folder that holds files nobody wrote down.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
-    tree.paths().filter_map(|path| check_file(tree, path)).collect()
+    let mut untold: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (folder, name) in tree.paths().filter_map(|path| path.rsplit_once('/')) {
+        if !is_told(tree, folder, name) {
+            untold.entry(folder).or_default().push(name);
+        }
+    }
+    untold.into_iter().map(|(folder, names)| finding(folder, &names)).collect()
 }
 
-fn check_file(tree: &Tree, path: &str) -> Option<Finding> {
-    let (folder, name) = path.rsplit_once('/')?;
+fn finding(folder: &str, names: &[&str]) -> Finding {
+    let more = names.len().saturating_sub(NAMES_MAX);
+    let mut what =
+        format!("nobody wrote down where this came from: {}", names[..names.len() - more].join(", "));
+    if more > 0 {
+        what += &format!(" and {more} more");
+    }
+    let instead = "say it in a README.md beside or above: device or tool, version or firmware, how it was taken \
+                   or made; name the files, or their folder as `folder/`";
+    Finding::new("provenance", folder, 0, what, instead)
+}
+
+/// Whether a README.md speaks of the file `name` in `folder`, if it is a fixture at all.
+fn is_told(tree: &Tree, folder: &str, name: &str) -> bool {
     let parts: Vec<&str> = folder.split('/').collect();
-    let top = parts.iter().position(|part| *part == "fixtures")?;
-    if name == "README.md" {
-        return None;
-    }
-    let readmes = (top..parts.len()).rev().filter_map(|depth| {
-        let folder = parts[..=depth].join("/");
-        let text = tree.text(&format!("{folder}/README.md"))?;
-        Some((text, path[folder.len() + 1..].to_owned()))
+    let Some(top) = parts.iter().position(|part| *part == "fixtures") else { return true };
+    let mut readmes = (top..parts.len()).filter_map(|depth| {
+        let inside = parts[depth + 1..].iter().chain([&name]).copied().collect::<Vec<_>>().join("/");
+        Some((tree.text(&format!("{}/README.md", parts[..=depth].join("/")))?, inside))
     });
-    if readmes.into_iter().any(|(readme, inside)| names(readme, &inside)) {
-        return None;
-    }
-    let instead = format!(
-        "name `{name}` in {folder}/README.md: device or tool, version or firmware, how it was taken or made"
-    );
-    Some(Finding::new("provenance", path, 0, "nobody wrote down where it came from", instead))
+    name == "README.md" || readmes.any(|(readme, inside)| names(readme, &inside))
 }
 
 /// Whether `readme` names the file `inside` its folder: by name, or by a folder above it.
@@ -52,8 +65,13 @@ fn names(readme: &str, inside: &str) -> bool {
 mod test {
     use super::*;
 
-    fn found(files: &[(&str, &str)]) -> Vec<String> {
-        check(&Tree::of(files)).into_iter().map(|finding| finding.path).collect()
+    /// Folder and text of every finding.
+    fn found(files: &[(&str, &str)]) -> Vec<(String, String)> {
+        check(&Tree::of(files)).into_iter().map(|finding| (finding.path, finding.what)).collect()
+    }
+
+    fn untold(folder: &str, names: &str) -> (String, String) {
+        (folder.into(), format!("nobody wrote down where this came from: {names}"))
     }
 
     #[test]
@@ -64,7 +82,14 @@ mod test {
             ("fixtures/smart/bad.bin", ""),
             ("fixtures/other/log.csv", ""),
         ];
-        assert_eq!(found(&tree), ["fixtures/other/log.csv", "fixtures/smart/bad.bin"]);
+        assert_eq!(found(&tree), [untold("fixtures/other", "log.csv"), untold("fixtures/smart", "bad.bin")]);
+    }
+
+    #[test]
+    fn a_folder_is_one_finding() {
+        let names = ["1", "2", "3", "4", "5", "6", "7"].map(|name| format!("fixtures/x/{name}"));
+        let tree = names.each_ref().map(|path| (path.as_str(), ""));
+        assert_eq!(found(&tree), [untold("fixtures/x", "1, 2, 3, 4, 5 and 2 more")]);
     }
 
     #[test]
@@ -81,11 +106,11 @@ mod test {
             ("crates/nvme/fixtures/sysfs/qemu/class/nvme0/model", ""),
             ("crates/nvme/fixtures/sysfs/other/model", ""),
         ];
-        assert_eq!(found(&tree), ["crates/nvme/fixtures/sysfs/other/model"]);
+        assert_eq!(found(&tree), [untold("crates/nvme/fixtures/sysfs/other", "model")]);
     }
 
     #[test]
     fn what_is_no_fixture_is_left_alone() {
-        assert_eq!(found(&[("crates/x/src/fixtures.rs", ""), ("docs/a.png", "")]), Vec::<String>::new());
+        assert_eq!(found(&[("crates/x/src/fixtures.rs", ""), ("docs/a.png", "")]), []);
     }
 }
