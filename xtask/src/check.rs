@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Result, bail};
 
 use crate::{cargo, generate, tidy, tier};
 
@@ -37,10 +37,10 @@ pub(crate) fn run(root: &Path) -> Result<()> {
             Action::Own(task) => task(root),
         };
         times.push((step.name, start.elapsed()));
-        result.with_context(|| {
+        if let Err(error) = result {
             print!("{}", summary(&times, "FAILED"));
-            format!("check failed at `{}`; to see it again: {}", step.name, step.again)
-        })?;
+            bail!("{error:#}\ncheck failed at `{}`; to see it again: {}", step.name, step.again);
+        }
     }
     print!("{}", summary(&times, "ok"));
     print!("{}", tier::not_run(root)?);
