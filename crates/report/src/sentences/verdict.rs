@@ -11,6 +11,8 @@ use crate::view::Level;
 const CYCLE_ONSETS: usize = 3;
 /// Pieces of evidence told in a verdict; the event itself has them all.
 const EVIDENCE: usize = 3;
+/// A strength and the quotient of two segments' speeds are the same to this: two percent, one for each rounding.
+const STRENGTH_SLACK: f64 = 0.02;
 /// Stretches without anything to tell that get a sentence each; more are counted.
 const QUIET_SENTENCES: usize = 4;
 
@@ -103,6 +105,9 @@ fn slowed(block: &Block<'_>, event: &Event, when: &str, levels: &[Level]) -> Str
     let to = strength(event).map(|to| format!(" (to {to})")).unwrap_or_default();
     let fell = match block.speeds_around(event.t_s) {
         (Some(before), Some(after)) => {
+            // Segment and event may average over different spans; two figures that disagree help nobody.
+            let agrees = event.strength.is_some_and(|to| (to - after / before).abs() <= STRENGTH_SLACK);
+            let to = if agrees { to.as_str() } else { "" };
             format!("fell from {} to {}{to}", format::speed(Some(before)), format::speed(Some(after)))
         }
         (None, Some(after)) => format!("slowed down to {}{to}", format::speed(Some(after))),

@@ -68,6 +68,15 @@ fn colours_come_only_when_asked_for() {
     assert!(terminal(&run, &TerminalStyle { colour: true, ..STYLE }).contains("\u{1b}[34m"));
 }
 
+/// Goal: no sentence contradicts itself. Method: an event whose strength is not that of its segments.
+#[test]
+fn a_strength_that_disagrees_with_the_speeds_is_left_to_the_event() {
+    let mut run = scene::vendor();
+    run.findings.events[0].strength = Some(0.35);
+    let verdict = sentences::verdict(&run.findings, &run.levels).join(" ");
+    assert!(verdict.contains("fell from 3.00 GB/s to 2.40 GB/s at 512 s"), "{verdict}");
+}
+
 /// A verdict stays readable however much speaks for it; the event keeps everything.
 #[test]
 fn a_verdict_names_the_first_evidence_and_the_event_all_of_it() {
