@@ -100,7 +100,9 @@ impl Real<'_> {
 
     fn start_samplers(&mut self, target: &mut Target) -> Vec<SamplerThread> {
         let mut threads = Vec::new();
-        for sampler in target.samplers().drain(..) {
+        let (samplers, notes) = target.sources(&self.recorder.plan.telemetry);
+        notes.into_iter().for_each(|note| self.recorder.note(note));
+        for sampler in samplers {
             let source = sampler.source();
             match SamplerThread::start(sampler, self.clock, self.outbox.clone()) {
                 Ok(thread) => threads.push(thread),

@@ -132,13 +132,8 @@ fn laps_of_several_threads_add_up() {
         assert_eq!(Some((last.t + last.span).as_ns()), facts.end_ns);
     }
     assert!(record.manifest.clock_anchor.monotonic_ns.is_some());
-    assert_eq!(
-        record.manifest.notes,
-        [format!(
-            "8 MiB of {} that were never written were filled before the run",
-            &record.manifest.address["file:".len()..record.manifest.address.len() - "?size=8MiB".len()]
-        ),]
-    );
+    let filled = record.manifest.notes.iter().filter(|note| note.starts_with("8 MiB of ")).count();
+    assert_eq!(filled, 1, "{:?}", record.manifest.notes);
 }
 
 #[test]

@@ -13,8 +13,8 @@ use super::observer::{Meter, Observer};
 use super::stop::{Stop, StopFlag};
 use super::{Outcome, SessionError};
 use crate::load::{Control, Ended, Halt, IntervalStats};
-use crate::plan::Plan;
-use crate::telemetry::Reading;
+use crate::plan::{Plan, PowerSource};
+use crate::telemetry::{Reading, power};
 
 /// Looks at each row as it is recorded and may end the phase with [`ControlFlow::Break`].
 pub type StopRule<'a> = dyn FnMut(&IoRow) -> ControlFlow<()> + 'a;
@@ -26,6 +26,8 @@ const FLUSH_SPAN_SIMULATED: Duration = Duration::from_secs(10);
 pub(super) struct Recorder<'a> {
     pub(super) plan: &'a Plan,
     writer: RunWriter,
+    /// As it will be written; on disk it is as old as the last [`Recorder::write_manifest`].
+    manifest: Manifest,
     observer: &'a mut dyn Observer,
     stop_rule: Option<Box<StopRule<'a>>>,
     stop: StopFlag,
@@ -55,6 +57,7 @@ impl<'a> Recorder<'a> {
         real_time: bool,
     ) -> Self {
         Self {
+            manifest: writer.manifest().clone(),
             guard: ThermalGuard::new(thermal_limit(plan, &writer.manifest().drive)),
             meter: Meter::new(plan),
             control: Control::new(plan.max_errors),
@@ -83,7 +86,7 @@ impl<'a> Recorder<'a> {
 
     /// The manifest as it stands.
     pub(super) const fn manifest(&self) -> &Manifest {
-        self.writer.manifest()
+        &self.manifest
     }
 
     /// Whether the present phase has to end before its own end.
@@ -107,9 +110,17 @@ impl<'a> Recorder<'a> {
         self.run_ends.get_or_insert((reason, detail));
     }
 
-    /// Changes the manifest.
+    /// Changes the manifest; in real time on disk too, so that a killed run tells how far it came.
     pub(super) fn update_manifest(&mut self, change: impl FnOnce(&mut Manifest)) {
-        let result = self.writer.update_manifest(change);
+        change(&mut self.manifest);
+        if self.real_time {
+            self.write_manifest();
+        }
+    }
+
+    fn write_manifest(&mut self) {
+        let manifest = self.manifest.clone();
+        let result = self.writer.update_manifest(|written| *written = manifest);
         self.check(result);
     }
 
@@ -269,17 +280,33 @@ impl<'a> Recorder<'a> {
         }
     }
 
+    /// Merges what a power meter wrote beside the run.
+    fn merge_power(&mut self) {
+        let Some(PowerSource::Csv { path, .. }) = &self.plan.telemetry.power else { return };
+        match power::read_csv(path) {
+            Ok(rows) => {
+                for row in rows {
+                    let result = self.writer.push_telemetry(row);
+                    self.check(result);
+                }
+            }
+            Err(error) => self.note(error.to_string()),
+        }
+    }
+
     /// The run has ended: closes the folder.
     ///
     /// # Errors
     /// When the record could not be written; what there is of it stays readable.
     pub(super) fn finish(mut self, now: Instant) -> Result<Outcome, SessionError> {
+        self.merge_power();
         let (reason, detail) = match self.run_ends.take() {
             Some((reason, detail)) => (reason, Some(detail)),
             None => (EndReason::Completed, None),
         };
         let notes = std::mem::take(&mut self.notes);
-        self.update_manifest(|manifest| manifest.notes.extend(notes));
+        self.manifest.notes.extend(notes);
+        self.write_manifest();
         let end = End { reason, t_ns: now.as_ns(), detail };
         let folder = self.writer.dir().to_owned();
         let closed = self.writer.close(end.clone());

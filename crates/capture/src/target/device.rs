@@ -14,6 +14,16 @@ use super::needs::Needs;
 pub(super) const READ_ONLY: &str = "in this version block devices are only read; what guards the data on a device \
     comes in a later one. Use a plan that reads, or a file on the device: file:PATH?size=4GiB";
 
+/// What kind of drive a device is, by the name of its driver's devices.
+pub(super) fn kind(path: &Path) -> &'static str {
+    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    match path.file_name().and_then(|name| name.to_str()) {
+        Some(name) if name.starts_with("nvme") => "nvme",
+        Some(name) if name.starts_with("sd") => "scsi",
+        _ => "block",
+    }
+}
+
 /// A block device, opened for reading.
 #[derive(Debug)]
 pub(crate) struct DeviceTarget {

@@ -15,6 +15,7 @@ pub mod address;
 mod device;
 mod error;
 mod file;
+mod identity;
 mod layout;
 mod needs;
 
@@ -28,10 +29,14 @@ use std::sync::Arc;
 
 use measure::Bytes;
 use measure::record::{DriveFacts, ThermalSettings};
+use nvme::host::Controller;
+use nvme::host::linux::LinuxController;
+use nvme::smart::SMART_LOG_LEN;
 
-use crate::plan::Plan;
 use crate::plan::check::TargetFacts;
-use crate::telemetry::Sampler;
+use crate::plan::{Plan, TelemetryPlan};
+use crate::telemetry::smart::SmartSampler;
+use crate::telemetry::{self, Sampler, discover};
 use device::DeviceTarget;
 use file::FileTarget;
 use needs::{Needs, fits_block};
@@ -41,6 +46,8 @@ pub struct Target {
     address: Address,
     kind: Kind,
     drive: DriveFacts,
+    /// The way to the SMART log, or why there is none; `None` for what is no drive.
+    controller: Option<Result<Controller<LinuxController>, String>>,
     samplers: Vec<Box<dyn Sampler>>,
 }
 
@@ -66,7 +73,7 @@ impl Target {
     /// When it is not there, or not what the address says. A twin's address is refused: it is not reached through
     /// the system.
     pub fn look(address: &Address) -> Result<Self, TargetError> {
-        let (kind, drive) = match address.kind() {
+        let (kind, mut drive) = match address.kind() {
             AddressKind::Twin { .. } => {
                 return Err(TargetError::WrongKind {
                     path: address.to_string().into(),
@@ -81,12 +88,13 @@ impl Target {
             }
             AddressKind::Device { path } => {
                 let target = DeviceTarget::look(path)?;
-                let drive = drive_facts("scsi", target.size, target.block_bytes);
+                let drive = drive_facts(device::kind(path), target.size, target.block_bytes);
                 (Kind::Device(target), drive)
             }
             AddressKind::Null { size } => (Kind::Null, drive_facts("null", *size, access::NULL_BLOCK_BYTES)),
         };
-        Ok(Self { address: address.clone(), kind, drive, samplers: Vec::new() })
+        let controller = place(address).map(|place| identity::identify(&mut drive, place));
+        Ok(Self { address: address.clone(), kind, drive, controller, samplers: Vec::new() })
     }
 
     /// The address it was found at.
@@ -122,9 +130,33 @@ impl Target {
         }
     }
 
-    /// Its readings.
+    /// Sources of readings that the caller adds to those that are found.
     pub const fn samplers(&mut self) -> &mut Vec<Box<dyn Sampler>> {
         &mut self.samplers
+    }
+
+    /// All sources of readings, to be read as `plan` says, and what there is not, and why.
+    pub(crate) fn sources(&mut self, plan: &TelemetryPlan) -> (Vec<Box<dyn Sampler>>, Vec<String>) {
+        let mut samplers = std::mem::take(&mut self.samplers);
+        let Some(place) = place(&self.address) else {
+            samplers.extend(plan.power.as_ref().and_then(telemetry::power::sampler));
+            return (samplers, Vec::new());
+        };
+        let found = telemetry::discover(place, std::path::Path::new(discover::SYSFS), plan);
+        let mut notes = found.notes;
+        match self.controller.take() {
+            Some(Ok(mut controller)) => {
+                samplers.push(Box::new(SmartSampler::new(plan.smart_period, move || {
+                    let mut page = [0; SMART_LOG_LEN];
+                    controller.smart_page(&mut page).map(|()| page).map_err(|error| error.to_string())
+                })))
+            }
+            Some(Err(why)) if found.disk.is_some() => notes.push(format!("no SMART log: {why}")),
+            // Without a disk, its absence is noted already.
+            _ => {}
+        }
+        samplers.extend(found.samplers);
+        (samplers, notes)
     }
 
     /// Makes it ready for `plan`: opens it, and makes, extends or fills a file as far as its rules allow.
@@ -206,6 +238,15 @@ fn fill_holes(
     }
     layout::fill(target, file, &holes, plan.seed.part(SEED_OF_FILL), progress)?;
     Ok(Some(format!("{bytes} of {path} that were never written were filled before the run")))
+}
+
+/// Where telemetry looks for the drive of an address; `None` where there is none.
+fn place(address: &Address) -> Option<discover::Place<'_>> {
+    match address.kind() {
+        AddressKind::File(file) => Some(discover::Place::File(&file.path)),
+        AddressKind::Device { path } => path.to_str().map(discover::Place::Device),
+        AddressKind::Twin { .. } | AddressKind::Null { .. } => None,
+    }
 }
 
 /// Which part of the plan's seed fills files; loads use parts counted from 0.
