@@ -14,26 +14,42 @@ const OCTAVES: u32 = 42 - SUB_BITS;
 const BUCKETS: usize = ((OCTAVES + 1) << SUB_BITS) as usize;
 
 /// Counts of latencies by bucket, with exact smallest, largest and mean.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// Room is kept only for the octaves that were seen, so that a day of intervals fits in memory; recording
+/// allocates only when a value falls outside of them.
+#[derive(Clone, Debug)]
 pub struct Histogram {
-    counts: Box<[u32]>,
+    /// Number of the first bucket in `counts`, a multiple of an octave.
+    first: usize,
+    counts: Vec<u32>,
     count: u64,
     sum_ns: u64,
     min_ns: u64,
     max_ns: u64,
 }
 
+impl PartialEq for Histogram {
+    /// Equal when the same values were counted, whatever room is kept.
+    fn eq(&self, other: &Self) -> bool {
+        (self.count, self.sum_ns, self.min_ns, self.max_ns)
+            == (other.count, other.sum_ns, other.min_ns, other.max_ns)
+            && self.filled().eq(other.filled())
+    }
+}
+
+impl Eq for Histogram {}
+
 impl Histogram {
-    /// A histogram without values.
-    #[expect(clippy::new_without_default, reason = "it allocates; say so")]
-    pub fn new() -> Self {
-        Self { counts: vec![0; BUCKETS].into_boxed_slice(), count: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
+    /// A histogram without values; it holds no memory yet.
+    #[expect(clippy::new_without_default, reason = "an empty histogram is made on purpose")]
+    pub const fn new() -> Self {
+        Self { first: 0, counts: Vec::new(), count: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
     }
 
     /// Counts one latency of `ns` nanoseconds.
     #[inline]
     pub fn record_ns(&mut self, ns: u64) {
-        self.counts[bucket(ns)] += 1;
+        self.add(bucket(ns), 1);
         self.count += 1;
         self.sum_ns += ns;
         self.min_ns = self.min_ns.min(ns);
@@ -42,25 +58,47 @@ impl Histogram {
 
     /// Adds all values of `other`.
     pub fn merge(&mut self, other: &Self) {
-        if other.count == 0 {
-            return;
-        }
-        let range = bucket(other.min_ns)..=bucket(other.max_ns);
-        for (mine, theirs) in self.counts[range.clone()].iter_mut().zip(&other.counts[range]) {
-            *mine += theirs;
+        for (index, count) in other.filled() {
+            self.add(usize::from(index), count);
         }
         self.count += other.count;
-        self.sum_ns += other.sum_ns;
+        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// Forgets all values; costs only as much as the range that was touched.
+    /// Forgets all values and keeps the room.
     pub fn clear(&mut self) {
-        if self.count > 0 {
-            self.counts[bucket(self.min_ns)..=bucket(self.max_ns)].fill(0);
-        }
+        self.counts.fill(0);
         (self.count, self.sum_ns, self.min_ns, self.max_ns) = (0, 0, u64::MAX, 0);
+    }
+
+    #[inline]
+    fn add(&mut self, index: usize, count: u32) {
+        if let Some(slot) = self.counts.get_mut(index.wrapping_sub(self.first)) {
+            *slot = slot.saturating_add(count);
+        } else {
+            self.cover(index);
+            self.counts[index - self.first] = count;
+        }
+    }
+
+    /// Makes room for the octave of bucket `index`.
+    #[cold]
+    fn cover(&mut self, index: usize) {
+        const OCTAVE: usize = 1 << SUB_BITS;
+        let octave_start = index / OCTAVE * OCTAVE;
+        if self.counts.is_empty() {
+            self.first = octave_start;
+        }
+        if octave_start < self.first {
+            self.counts.splice(0..0, std::iter::repeat_n(0, self.first - octave_start));
+            self.first = octave_start;
+        }
+        let end = octave_start + OCTAVE - self.first;
+        if end > self.counts.len() {
+            self.counts.resize(end, 0);
+        }
     }
 
     /// How many values were counted.
@@ -90,10 +128,10 @@ impl Histogram {
         }
         let rank = ((fraction * self.count as f64).ceil() as u64).clamp(1, self.count);
         let mut seen = 0;
-        for index in bucket(self.min_ns)..=bucket(self.max_ns) {
-            seen += u64::from(self.counts[index]);
+        for (index, count) in self.filled() {
+            seen += u64::from(count);
             if seen >= rank {
-                let middle = Self::bucket_middle_ns(index).clamp(self.min_ns, self.max_ns);
+                let middle = Self::bucket_middle_ns(usize::from(index)).clamp(self.min_ns, self.max_ns);
                 return Some(Duration::from_nanos(middle));
             }
         }
@@ -102,11 +140,8 @@ impl Histogram {
 
     /// The filled buckets as (number, count), in rising order.
     pub fn filled(&self) -> impl Iterator<Item = (u16, u32)> + '_ {
-        let range = if self.count == 0 { 0..0 } else { bucket(self.min_ns)..bucket(self.max_ns) + 1 };
-        range.filter_map(|index| {
-            let count = self.counts[index];
-            (count > 0).then(|| (u16::try_from(index).unwrap_or(u16::MAX), count))
-        })
+        let filled = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        filled.map(|(index, count)| (u16::try_from(self.first + index).unwrap_or(u16::MAX), *count))
     }
 
     /// A histogram from recorded buckets and its exact edges; unknown bucket numbers are refused.
@@ -118,7 +153,10 @@ impl Histogram {
     ) -> Option<Self> {
         let mut histogram = Self::new();
         for (index, count) in filled {
-            *histogram.counts.get_mut(usize::from(index))? += count;
+            if usize::from(index) >= BUCKETS {
+                return None;
+            }
+            histogram.add(usize::from(index), count);
             histogram.count += u64::from(count);
         }
         if histogram.count > 0 {
