@@ -2,15 +2,65 @@
 //!
 //! # Architecture
 //! - [`trace`]: what an analysis works on, made from our record or by [`import`] from a foreign log.
+//! - `segment`: the run cut into pieces of one speed.
+//! - `cause`: where speed gave way, and what speaks for each cause.
+//! - `events`, `policy`, `thermal`, `caveats`: the parts of the findings.
 //! - [`findings`]: what comes out, the JSON of `analyze --json`.
 //!
 //! # What it does not do
 //! Pure functions. Nothing here opens a file of a run, sends a command or reads a clock, so every number
 //! can be had again from the record alone.
 
+mod cause;
+mod caveats;
+mod events;
 pub mod findings;
 pub mod import;
+mod policy;
+mod segment;
+mod thermal;
 pub mod trace;
 
 pub use findings::Findings;
 pub use trace::Trace;
+
+use cause::Judged;
+use cause::evidence::Finding;
+use cause::heat::Heat;
+use findings::SlcCache;
+
+/// The version of the findings' format.
+const SCHEMA: u32 = 1;
+
+/// Everything that can be said about a run. Never fails: what cannot be known is `None` with a caveat.
+pub fn analyze(trace: &Trace) -> Findings {
+    let heat = Heat::new(trace);
+    let stretches = segment::stretches(trace);
+    let pieces = segment::pieces(&stretches);
+    let judged = cause::judge(trace, &stretches, &pieces, &heat);
+    let (policy, undecided) = policy::policy(trace, &heat, &pieces, &judged);
+    let (thermal, unidentified) = thermal::thermal(trace, &heat);
+    let mut caveats = caveats::caveats(trace, &stretches, &heat, &judged, &thermal);
+    caveats.extend(undecided);
+    caveats.extend(unidentified);
+    Findings {
+        schema: SCHEMA,
+        simulated: trace.facts.simulated,
+        segments: events::segments(trace, &stretches, &pieces, &judged, &heat),
+        events: events::events(trace, &pieces, &judged, &stretches),
+        policy,
+        slc_cache: slc_cache(&judged),
+        thermal,
+        caveats,
+    }
+}
+
+/// The fast cache as its first end in the run showed it.
+fn slc_cache(judged: &[Judged]) -> Option<SlcCache> {
+    let full = judged.iter().find(|j| j.verdict.finding == Finding::SlcFull && !j.drop.at_start)?;
+    Some(SlcCache {
+        bytes: full.written_bytes as u64,
+        before_bytes_per_s: full.drop.before?,
+        after_bytes_per_s: full.drop.level,
+    })
+}

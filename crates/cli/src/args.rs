@@ -4,16 +4,24 @@
 //! system; names are resolved where they are used. Only commands that exist are listed.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
+use measure::{Kelvin, parse};
+
+/// The plan of `heatsoak run` without a PLAN.
+pub(crate) const DEFAULT_PLAN: &str = "hctm-read";
+
+/// The drive of `heatsoak run` where neither the command line nor the plan names one.
+pub(crate) const DEFAULT_DRIVE: &str = "twin:ssd1";
 
 /// The hidden command's name.
 const GENERATE: &str = "generate";
 
 const AFTER_HELP: &str = "\
 Drives:
-  twin:ssd1, twin:PROFILE.toml   a simulated drive, in virtual time
+  twin:ssd1, twin:PROFILE.toml   a simulated drive, in virtual time (see `heatsoak profiles`)
   /dev/nvme0n1, /dev/sda         a real drive; reads only, writing is refused in this version
   file:PATH?size=4GiB            a file on a file system, made if it is not there
   null:                          completes at once: the tool's own floor
@@ -23,7 +31,43 @@ Exit codes:
   0  done
   1  done, and something you asked to be checked did not hold
   2  not done: usage, refused, or the device failed
-  3  stopped early by the thermal limit or by Ctrl-C; what was measured is kept";
+  3  stopped early by the thermal limit or by Ctrl-C; what was measured is kept
+
+Examples:
+  heatsoak run                                   ten minutes of a simulated drive, in a second
+  heatsoak run quick --drive /dev/nvme0n1        reads only, 60 s, safe on a drive in use
+  heatsoak run job.fio --drive 'file:/var/tmp/t.bin?size=4GiB'
+  heatsoak analyze runs/* log.csv                what slowed them down";
+
+const AFTER_RUN_HELP: &str = "\
+PLAN is the name of a built-in plan (`heatsoak plans`), a TOML file, or a fio job file.
+
+The run folder holds manifest.json, io.parquet, telemetry.parquet, smart.parquet, findings.json
+and report.html. While the run is under way the series are Arrow streams: a run that was killed is
+readable up to its last second.
+
+Ctrl-C ends the phase and with it the run cleanly; a second one ends it at once. Both keep what
+was measured, and exit with 3.
+
+Examples:
+  heatsoak run                                     plan hctm-read on twin:ssd1
+  heatsoak run hctm-read --tmt1 70C --tmt2 80C     the same with host controlled thermal management
+  heatsoak run quick --drive /dev/nvme0n1 --json   the findings as JSON
+  heatsoak run my-plan.toml --drive 'file:/var/tmp/t.bin?size=4GiB' --out runs/first";
+
+const AFTER_ANALYZE_HELP: &str = "\
+An input is a run folder, finished or cut short, or a log of another tool: a CSV with a header
+line, of which `t_s` is needed and each of these is taken: read_bytes_per_s, write_bytes_per_s,
+read_mb_per_s, write_mb_per_s, composite_k, temp_c, sensor1_c to sensor8_c, power_w, tmt1_c, tmt2_c,
+tmt1_transitions, tmt2_transitions, tmt1_seconds, tmt2_seconds, phase, written_bytes. An empty cell
+is a missing reading. Lines that start with # are comments; `# link_bytes_per_s: 3938000000` names a
+fact of the run.
+
+Nothing is written: a run folder stays as it is.
+
+Examples:
+  heatsoak analyze runs/2026-11-21T10-00-00-hctm-read-ssd1
+  heatsoak analyze log.csv --json";
 
 /// Finds out how an SSD behaves when it gets hot.
 ///
@@ -31,13 +75,7 @@ Exit codes:
 /// clock, and says what slowed the drive down, how that is known, and how sure it is. Without hardware it
 /// works on a simulated drive.
 #[derive(Debug, Parser)]
-#[command(
-    name = "heatsoak",
-    version,
-    propagate_version = true,
-    arg_required_else_help = true,
-    disable_help_subcommand = true
-)]
+#[command(name = "heatsoak", version, arg_required_else_help = true, disable_help_subcommand = true)]
 #[command(after_long_help = AFTER_HELP, max_term_width = 110)]
 pub(crate) struct Cli {
     /// What to do.
@@ -48,6 +86,16 @@ pub(crate) struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Run an experiment; leaves a run folder with a report in it
+    #[command(after_long_help = AFTER_RUN_HELP)]
+    Run(RunArgs),
+    /// Say what slowed a drive down, from run folders or logs of other tools
+    #[command(after_long_help = AFTER_ANALYZE_HELP)]
+    Analyze(AnalyzeArgs),
+    /// Make the report of a run again, or one of a log
+    Report(ReportArgs),
+    /// Show runs against each other
+    Compare(CompareArgs),
     /// Show the drives of this machine and how each can be reached
     List(ListArgs),
     /// Show the built-in plans, or print one as TOML to start from
@@ -56,6 +104,88 @@ pub(crate) enum Command {
     Profiles(NameArgs),
     /// Print the completions for a shell
     Completions(CompletionsArgs),
+}
+
+/// `heatsoak run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// What to run: a built-in plan, a TOML file or a fio job file
+    #[arg(value_name = "PLAN", default_value = DEFAULT_PLAN, value_hint = ValueHint::FilePath)]
+    pub(crate) plan: String,
+    /// What to run it on; without it the drive that the plan names, else twin:ssd1
+    #[arg(short, long, value_name = "ADDRESS", value_hint = ValueHint::FilePath)]
+    pub(crate) drive: Option<String>,
+    /// The run folder to make; without it a new one under ./runs/
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) out: Option<PathBuf>,
+    /// Seed of everything random; the same seed repeats a simulated run byte for byte
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Light throttling from this temperature on (TMT1), such as 65C, or off
+    #[arg(long, value_name = "TEMP", value_parser = threshold)]
+    pub(crate) tmt1: Option<Kelvin>,
+    /// Heavy throttling from this temperature on (TMT2), such as 70C, or off
+    #[arg(long, value_name = "TEMP", value_parser = threshold)]
+    pub(crate) tmt2: Option<Kelvin>,
+    /// Stop the load at this composite temperature [default: 5 K below the critical threshold, else 85C]
+    #[arg(long, value_name = "TEMP", value_parser = parse::temperature)]
+    pub(crate) stop_at: Option<Kelvin>,
+    /// Length of an accounting interval, such as 100ms
+    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
+    pub(crate) interval: Option<Duration>,
+    /// Give up after this many I/O errors
+    #[arg(long, value_name = "N")]
+    pub(crate) max_errors: Option<u64>,
+    /// Print the findings as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress on stderr
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// Make no report.html
+    #[arg(long)]
+    pub(crate) no_report: bool,
+}
+
+/// A thermal management temperature: 0 K turns it off (NVMe Base 2.3, 5.2.26.1.9).
+fn threshold(typed: &str) -> Result<Kelvin, parse::ParseError> {
+    if typed == "off" { Ok(Kelvin::from_kelvin(0)) } else { parse::temperature(typed) }
+}
+
+/// `heatsoak analyze`.
+#[derive(Debug, Args)]
+pub(crate) struct AnalyzeArgs {
+    /// Run folders, or logs of other tools
+    #[arg(value_name = "RUN_OR_LOG", required = true, value_hint = ValueHint::AnyPath)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Print one JSON document: the findings, or {"results": [{"source", "findings"}]} for several inputs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `heatsoak report`.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Run folders, or logs of other tools
+    #[arg(value_name = "RUN_OR_LOG", required = true, value_hint = ValueHint::AnyPath)]
+    pub(crate) runs: Vec<PathBuf>,
+    /// Where to write it; without it into the run folder. For one input only; - is stdout
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) out: Option<PathBuf>,
+    /// Make the chart as SVG, for papers, instead of the report as HTML
+    #[arg(long)]
+    pub(crate) svg: bool,
+}
+
+/// `heatsoak compare`.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// Run folders or logs of other tools, two or more
+    #[arg(value_name = "RUN_OR_LOG", required = true, num_args = 2.., value_hint = ValueHint::AnyPath)]
+    pub(crate) runs: Vec<PathBuf>,
+    /// Also write a page with all runs in one chart
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// `heatsoak list`.
@@ -119,5 +249,17 @@ mod test {
     #[test]
     fn the_definition_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn quantities_are_read_with_their_units() {
+        let cli =
+            Cli::try_parse_from(["heatsoak", "run", "--tmt1", "65C", "--tmt2", "off", "--interval", "100ms"]);
+        let Ok(Cli { command: Command::Run(args) }) = cli else { panic!("{cli:?}") };
+        assert_eq!(args.tmt1, Some(Kelvin::from_kelvin(338)));
+        assert_eq!(args.tmt2, Some(Kelvin::from_kelvin(0)));
+        assert_eq!(args.interval, Some(Duration::from_millis(100)));
+        assert_eq!(args.plan, DEFAULT_PLAN);
+        assert_eq!(args.drive, None);
     }
 }

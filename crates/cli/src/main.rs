@@ -7,13 +7,16 @@
 //! - [`args`]: what may be typed; [`commands`]: one file a command.
 //! - [`printer`]: the only place that writes to stdout or stderr.
 
-#![expect(dead_code, reason = "what `run` needs of printer and outcomes stands already")]
-
 mod args;
 mod block_devices;
 mod commands;
+mod host;
 mod printer;
+mod progress;
+mod run_folder;
+mod signals;
 mod table;
+mod targets;
 
 use std::process::ExitCode;
 
@@ -30,15 +33,12 @@ enum Outcome {
     Stopped,
 }
 
-/// Exit code where an error ended the command.
-const NOT_DONE: u8 = 2;
-
-impl From<Outcome> for ExitCode {
-    fn from(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Done => Self::SUCCESS,
-            Outcome::NotDone => Self::from(NOT_DONE),
-            Outcome::Stopped => Self::from(3),
+impl Outcome {
+    const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::NotDone => 2,
+            Self::Stopped => 3,
         }
     }
 }
@@ -47,11 +47,11 @@ fn main() -> ExitCode {
     let typed = args::typed();
     let mut printer = Printer::new();
     match commands::execute(typed, &mut printer) {
-        Ok(outcome) => outcome.into(),
+        Ok(outcome) => outcome.code().into(),
         Err(error) if printer::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             printer.error(&error);
-            ExitCode::from(NOT_DONE)
+            Outcome::NotDone.code().into()
         }
     }
 }

@@ -1,7 +1,12 @@
 //! One file a command.
 
+mod analyze;
+mod compare;
+mod findings;
 mod generate;
 mod list;
+mod report;
+mod run;
 mod show;
 
 use crate::Outcome;
@@ -15,6 +20,10 @@ pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Out
         Typed::Generate(args) => return generate::generate(&args),
     };
     match command {
+        Command::Run(args) => run::execute(&args, printer),
+        Command::Analyze(args) => analyze::execute(&args, printer),
+        Command::Report(args) => report::execute(&args, printer),
+        Command::Compare(args) => compare::execute(&args, printer),
         Command::List(args) => list::execute(&args, printer),
         Command::Plans(args) => show::plans(&args, printer),
         Command::Profiles(args) => show::profiles(&args, printer),

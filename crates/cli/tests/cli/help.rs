@@ -1,9 +1,11 @@
 //! Help, completions and what is generated from the command line's definition.
 
-use crate::support::{Scratch, files};
+use crate::found::files;
+use crate::support::Scratch;
 
 /// The commands that a user sees.
-const COMMANDS: [&str; 4] = ["list", "plans", "profiles", "completions"];
+const COMMANDS: [&str; 8] =
+    ["run", "analyze", "report", "compare", "list", "plans", "profiles", "completions"];
 
 #[test]
 fn help_is_as_a_stranger_sees_it() {

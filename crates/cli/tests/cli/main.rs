@@ -1,5 +1,9 @@
 //! The real binary in scratch folders: help, exit codes, and what it leaves behind.
 
+mod file_run;
+mod folders;
+mod found;
 mod help;
+mod run;
 mod show;
 mod support;

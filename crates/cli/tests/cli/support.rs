@@ -1,6 +1,6 @@
 //! Runs the binary in a scratch folder of its own.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 /// A scratch folder in which the binary runs.
@@ -9,9 +9,9 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// An empty one.
+    /// An empty one, beside what is built: on a real file system, which `/tmp` need not be.
     pub(crate) fn new() -> Self {
-        Self { dir: tempfile::tempdir().expect("a scratch folder") }
+        Self { dir: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a scratch folder") }
     }
 
     /// A path in it.
@@ -51,23 +51,4 @@ impl From<Output> for Done {
         let text = |bytes| String::from_utf8(bytes).expect("the output is text");
         Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
-}
-
-/// All files below a folder, as paths from it, in order.
-pub(crate) fn files(dir: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut open = vec![dir.to_owned()];
-    while let Some(folder) = open.pop() {
-        for entry in std::fs::read_dir(&folder).expect("a readable folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                open.push(path);
-            } else {
-                let below = path.strip_prefix(dir).expect("it lies below");
-                found.push(below.to_str().expect("a plain name").to_owned());
-            }
-        }
-    }
-    found.sort();
-    found
 }

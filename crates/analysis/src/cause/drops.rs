@@ -1,0 +1,217 @@
+//! Where speed gives way and comes back: the drops of a stretch, before anybody asks why.
+
+use std::ops::Range;
+
+use crate::segment::Piece;
+
+/// A piece this much slower than before is slow. Below the 4 % lie run-to-run differences and the steps by which
+/// a log in whole MB/s differs from bytes.
+const SLOW: f64 = 0.96;
+/// Inside a drop, a piece this much slower than the last one is a further drop.
+const FURTHER: f64 = 0.75;
+/// A drop is over when this share of the lost speed has come back.
+const REGAINED: f64 = 0.75;
+/// A load that began slow is no longer so when it is faster by this factor.
+const RISEN: f64 = 1.15;
+/// The speed inside a drop is the median of this many pieces, so that a month of wobble stays linear.
+const MOST_PIECES: usize = 64;
+/// A burst shorter than this does not set the speed that later pieces are compared with.
+const SHORTEST_BASE_S: f64 = 5.0;
+
+/// A stretch of slower pieces.
+#[derive(Clone, Debug)]
+pub(crate) struct Drop {
+    /// First slow piece.
+    pub first: usize,
+    /// Last slow piece.
+    pub last: usize,
+    /// Speed before, in bytes per second; `None` where the load began slow and never was faster.
+    pub before: Option<f64>,
+    /// Median speed in bytes per second, over its time without further drops inside it.
+    pub level: f64,
+    /// Whether the speed came back while the load went on.
+    pub recovered: bool,
+    /// Whether it began with a step rather than by sinking little by little.
+    pub sharp: bool,
+    /// Whether the load was slow from its very beginning.
+    pub at_start: bool,
+    /// Its pieces, without those of further drops inside it.
+    pub own: Vec<usize>,
+    /// The drop that this one lies in.
+    pub inside: Option<usize>,
+}
+
+/// What the first piece of a stretch is compared with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Start {
+    /// Nothing: it sets the speed for what follows.
+    Fresh,
+    /// The fastest speed of the same load in the run, in bytes per second.
+    Known(f64),
+    /// It is known to be slow, but not by how much.
+    Slow,
+}
+
+/// The drops among `pieces[range]`, which are all of one stretch; indices count in `pieces`. A piece for
+/// which `as_meant` holds is as fast as the plan allows and never slow.
+pub(crate) fn drops(
+    pieces: &[Piece],
+    range: Range<usize>,
+    start: Start,
+    as_meant: &dyn Fn(&Piece) -> bool,
+) -> Vec<Drop> {
+    let base = if let Start::Known(speed) = start { Some(speed) } else { None };
+    let mut walk = Walk { pieces, base, done: Vec::new(), open: Vec::new() };
+    for index in range.clone() {
+        let at_start = index == range.start;
+        if at_start && start == Start::Slow {
+            walk.push(drop(index, None, true, true));
+            walk.extend(index);
+        } else {
+            walk.step(index, at_start, as_meant(&pieces[index]));
+        }
+    }
+    for drop in &mut walk.done {
+        drop.level = median_speed(pieces, &drop.own);
+    }
+    walk.done
+}
+
+struct Walk<'a> {
+    pieces: &'a [Piece],
+    base: Option<f64>,
+    done: Vec<Drop>,
+    /// Indices into `done` of the drops that are not over, the innermost last.
+    open: Vec<usize>,
+}
+
+impl Walk<'_> {
+    fn step(&mut self, index: usize, at_start: bool, as_meant: bool) {
+        let mean = self.pieces[index].level;
+        self.close(mean, as_meant);
+        let previous = if at_start { None } else { Some(self.pieces[index - 1].level) };
+        let sharp = previous.is_none_or(|previous| mean < SLOW * previous);
+        if as_meant {
+            self.base = Some(mean);
+        } else if let Some(inner) = self.open.last() {
+            if let Some(previous) = previous.filter(|previous| mean < FURTHER * previous) {
+                let inside = Some(*inner);
+                self.push(Drop { inside, ..drop(index, Some(previous), sharp, at_start) });
+            }
+        } else {
+            match self.base {
+                Some(base) if mean < SLOW * base => self.push(drop(index, Some(base), sharp, at_start)),
+                Some(base) if mean < base => {}
+                _ if self.pieces[index].span_s() < SHORTEST_BASE_S => {}
+                _ => self.base = Some(mean),
+            }
+        }
+        self.extend(index);
+    }
+
+    /// Adds a piece to the drops that are not over.
+    fn extend(&mut self, index: usize) {
+        for open in &self.open {
+            self.done[*open].last = index;
+        }
+        if let Some(innermost) = self.open.last() {
+            self.done[*innermost].own.push(index);
+        }
+    }
+
+    fn push(&mut self, drop: Drop) {
+        self.open.push(self.done.len());
+        self.done.push(drop);
+    }
+
+    /// Ends the drops that a piece of speed `mean` has recovered from.
+    fn close(&mut self, mean: f64, as_meant: bool) {
+        while let Some(innermost) = self.open.last() {
+            let drop = &mut self.done[*innermost];
+            let latest = &drop.own[drop.own.len().saturating_sub(MOST_PIECES)..];
+            let level = median_speed(self.pieces, latest);
+            let fastest = latest.iter().map(|own| self.pieces[*own].level).fold(0.0, f64::max);
+            let over = match drop.before {
+                Some(before) => mean >= SLOW * before || mean >= level + REGAINED * (before - level),
+                None => mean > RISEN * fastest,
+            };
+            if !over && !as_meant {
+                return;
+            }
+            drop.recovered = true;
+            if self.open.len() == 1 {
+                self.base = Some(mean);
+            }
+            self.open.pop();
+        }
+    }
+}
+
+fn drop(index: usize, before: Option<f64>, sharp: bool, at_start: bool) -> Drop {
+    Drop {
+        own: Vec::new(),
+        first: index,
+        last: index,
+        before,
+        level: 0.0,
+        recovered: false,
+        sharp,
+        at_start,
+        inside: None,
+    }
+}
+
+/// The speed that half of the time of these pieces is slower than.
+pub(crate) fn median_speed(pieces: &[Piece], own: &[usize]) -> f64 {
+    let mut by_speed: Vec<(f64, f64)> = own.iter().map(|i| (pieces[*i].level, pieces[*i].span_s())).collect();
+    by_speed.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let half = by_speed.iter().map(|(_, span)| span).sum::<f64>() / 2.0;
+    let mut seen = 0.0;
+    let middle = by_speed.iter().find(|(_, span)| {
+        seen += span;
+        seen >= half
+    });
+    middle.map_or(0.0, |(mean, _)| *mean)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    fn pieces(levels: &[(f64, f64)]) -> Vec<Piece> {
+        let mut t = 0.0;
+        levels
+            .iter()
+            .map(|(mean, span)| {
+                t += span;
+                let (mean, stopped) = (*mean, *mean == 0.0);
+                Piece { stretch: 0, start_s: t - span, end_s: t, mean, level: mean, variation: 0.0, stopped }
+            })
+            .collect()
+    }
+
+    fn found(levels: &[(f64, f64)]) -> Vec<(usize, usize, bool, Option<usize>)> {
+        let pieces = pieces(levels);
+        let drops = drops(&pieces, 0..pieces.len(), Start::Fresh, &|_| false);
+        drops.iter().map(|d| (d.first, d.last, d.recovered, d.inside)).collect()
+    }
+
+    #[test]
+    fn a_cycle_is_drops_and_recoveries() {
+        let cycle = [(16., 60.), (2., 20.), (16., 17.), (2., 20.), (15.9, 17.), (2., 5.)];
+        assert_eq!(found(&cycle), [(1, 1, true, None), (3, 3, true, None), (5, 5, false, None)]);
+    }
+
+    #[test]
+    fn stairs_are_one_drop_and_a_second_fall_lies_inside_the_first() {
+        assert_eq!(found(&[(30., 60.), (28., 5.), (26., 5.), (24., 200.)]), [(1, 3, false, None)]);
+        let two = [(30., 60.), (20., 40.), (2., 40.), (20., 30.), (30., 30.)];
+        assert_eq!(found(&two), [(1, 3, true, None), (2, 2, true, Some(0))]);
+    }
+
+    #[test]
+    fn what_sinks_by_small_steps_sinks() {
+        assert_eq!(found(&[(30., 60.), (29.2, 30.), (28.4, 30.), (27.6, 30.)]), [(2, 3, false, None)]);
+        assert_eq!(found(&[(60., 2.), (30., 60.), (30.5, 60.)]), []);
+    }
+}

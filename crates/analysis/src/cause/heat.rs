@@ -1,0 +1,133 @@
+//! Temperatures and counters beside a moment of the load.
+//!
+//! Sensors answer in whole kelvins, late and once a second or more rarely. A value "at" a change of speed is therefore
+//! the extreme within one reading period around it: a drive that slows down at 343 K has shown 343 K
+//! within a reading of that moment, or never will.
+
+use measure::Point;
+
+use crate::trace::{Counters, Trace};
+
+/// Readings are looked for this many periods before and after a moment.
+const PERIODS_AROUND: f64 = 1.2;
+
+/// The trusted temperature and the counters of a trace, with look-ups by time.
+pub(crate) struct Heat<'a> {
+    points: &'a [Point<f64>],
+    counters: &'a [Point<Counters>],
+    /// Usual time between two temperatures, in seconds.
+    pub period_s: f64,
+    counter_period_s: f64,
+}
+
+/// By how much each counter moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Moved {
+    /// Light throttling: transitions or seconds; `None` without readings.
+    pub tmt1: Option<u64>,
+    /// Heavy throttling.
+    pub tmt2: Option<u64>,
+}
+
+impl<'a> Heat<'a> {
+    pub(crate) fn new(trace: &'a Trace) -> Self {
+        let points = trace.temperature().map_or(&[][..], |series| series.points());
+        let counters = trace.counters.points();
+        Self { period_s: period_s(points), counter_period_s: period_s(counters), points, counters }
+    }
+
+    /// All readings from `from_s` to `to_s`.
+    pub(crate) fn within(&self, from_s: f64, to_s: f64) -> &'a [Point<f64>] {
+        let first = self.points.partition_point(|p| p.t.as_secs_f64() < from_s);
+        let last = self.points.partition_point(|p| p.t.as_secs_f64() <= to_s);
+        &self.points[first..last.max(first)]
+    }
+
+    /// All readings.
+    pub(crate) fn all(&self) -> &'a [Point<f64>] {
+        self.points
+    }
+
+    /// The hottest reading around `t_s`, in kelvins.
+    pub(crate) fn peak_k(&self, t_s: f64) -> Option<f64> {
+        self.around(t_s).iter().map(|p| p.value).max_by(f64::total_cmp)
+    }
+
+    /// The coolest reading around `t_s`, in kelvins.
+    pub(crate) fn low_k(&self, t_s: f64) -> Option<f64> {
+        self.around(t_s).iter().map(|p| p.value).min_by(f64::total_cmp)
+    }
+
+    /// The reading nearest to `t_s`, in kelvins, unless it is further away than a reading period or two.
+    pub(crate) fn nearest_k(&self, t_s: f64) -> Option<f64> {
+        let far = |p: &Point<f64>| (p.t.as_secs_f64() - t_s).abs();
+        let window = self.within(t_s - 2.0 * self.period_s, t_s + 2.0 * self.period_s);
+        window.iter().min_by(|a, b| far(a).total_cmp(&far(b))).map(|p| p.value)
+    }
+
+    /// How fast the temperature changed in the ten periods before `t_s`, in K/s; 0 without readings.
+    pub(crate) fn slope_before(&self, t_s: f64) -> f64 {
+        let window = self.within(t_s - 10.0 * self.period_s, t_s);
+        match (window.first(), window.last()) {
+            (Some(a), Some(b)) if b.t > a.t => (b.value - a.value) / (b.t - a.t).as_secs_f64(),
+            _ => 0.0,
+        }
+    }
+
+    /// By how much the counters moved between the last reading at or before `from_s` and the first one at or after
+    /// `to_s`.
+    pub(crate) fn moved(&self, from_s: f64, to_s: f64) -> Moved {
+        let first = self.counters.partition_point(|p| p.t.as_secs_f64() <= from_s).saturating_sub(1);
+        let last = self
+            .counters
+            .partition_point(|p| p.t.as_secs_f64() < to_s)
+            .min(self.counters.len().saturating_sub(1));
+        let (Some(a), Some(b)) = (self.counters.get(first), self.counters.get(last)) else {
+            return Moved::default();
+        };
+        let (a, b) = (a.value, b.value);
+        let delta = |pairs: [(Option<u64>, Option<u64>); 2]| {
+            let known = pairs.into_iter().filter_map(|(a, b)| Some(b?.saturating_sub(a?)));
+            known.reduce(|x, y| x + y)
+        };
+        Moved {
+            tmt1: delta([(a.tmt1_transitions, b.tmt1_transitions), (a.tmt1_seconds, b.tmt1_seconds)]),
+            tmt2: delta([(a.tmt2_transitions, b.tmt2_transitions), (a.tmt2_seconds, b.tmt2_seconds)]),
+        }
+    }
+
+    /// Whether the drive has ever counted: zeroes may also mean that it does not.
+    pub(crate) fn has_counted(&self) -> bool {
+        self.counters.last().is_some_and(|p| {
+            let c = p.value;
+            [c.tmt1_transitions, c.tmt2_transitions, c.tmt1_seconds, c.tmt2_seconds]
+                .iter()
+                .flatten()
+                .any(|n| *n > 0)
+        })
+    }
+
+    /// Usual time between two counter readings, in seconds.
+    pub(crate) fn counter_period_s(&self) -> f64 {
+        self.counter_period_s
+    }
+
+    fn around(&self, t_s: f64) -> &'a [Point<f64>] {
+        let reach = PERIODS_AROUND * self.period_s;
+        self.within(t_s - reach, t_s + reach)
+    }
+}
+
+fn period_s<T>(points: &[Point<T>]) -> f64 {
+    let steps: Vec<f64> = points.windows(2).map(|w| w[1].t.since(w[0].t).as_secs_f64()).collect();
+    if steps.is_empty() { 1.0 } else { crate::segment::median(&steps).max(1e-3) }
+}
+
+/// A temperature for people: whole kelvins as whole degrees, others with one decimal.
+pub(crate) fn degrees(kelvin: f64) -> String {
+    if kelvin.fract() == 0.0 {
+        measure::Kelvin::from_kelvin(kelvin as u16).to_string()
+    } else {
+        measure::Celsius::from_kelvin_f64(kelvin).to_string()
+    }
+}

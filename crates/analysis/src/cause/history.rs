@@ -1,0 +1,131 @@
+//! What the whole run tells about one drop: how hot the drive was at full speed, how often it was slow and when.
+
+use std::collections::BTreeMap;
+
+use super::drops::Drop;
+use super::heat::Heat;
+use crate::findings::SegmentOp;
+use crate::segment::{Piece, Stretch};
+
+/// Temperatures are counted in bins this wide: whole kelvins fall into every second one.
+const BIN_K: f64 = 0.5;
+/// A speed within this share of the speed after the cache was full is that speed.
+const SAME_SPEED: f64 = 0.25;
+
+/// Sums over a run, by operation.
+#[derive(Debug, Default)]
+pub(crate) struct History {
+    by_op: BTreeMap<u8, OpHistory>,
+    /// Speeds after the fast cache was found full, in bytes per second.
+    after_cache: Vec<f64>,
+}
+
+#[derive(Debug, Default)]
+struct OpHistory {
+    /// Seconds at full speed by temperature bin; after `finish`, in that bin or a hotter one.
+    full_speed_s: BTreeMap<i64, f64>,
+    /// Temperatures at which drops began, rising.
+    onsets_k: Vec<f64>,
+}
+
+/// How drops are spread over hot and cool time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Lock {
+    /// Drops at or above the temperature in question.
+    pub hot_drops: usize,
+    /// Drops below it.
+    pub cool_drops: usize,
+    /// Seconds at full speed at or above it.
+    pub hot_s: f64,
+    /// Seconds at full speed below it.
+    pub cool_s: f64,
+}
+
+impl Lock {
+    /// How many times as often drops come in hot time as in cool time.
+    pub(crate) fn ratio(&self) -> f64 {
+        let rate = |drops: usize, seconds: f64| drops as f64 / seconds.max(1.0);
+        rate(self.hot_drops, self.hot_s) / rate(self.cool_drops, self.cool_s).max(1e-12)
+    }
+
+    /// Two Poisson rates against one, as a logarithm of likelihoods; 0 where hot time has the lower rate.
+    pub(crate) fn log_likelihood_ratio(&self) -> f64 {
+        let (hot_s, cool_s) = (self.hot_s.max(1.0), self.cool_s.max(1.0));
+        let both = (self.hot_drops + self.cool_drops) as f64 / (hot_s + cool_s);
+        let part = |drops: usize, seconds: f64| match drops {
+            0 => 0.0,
+            n => n as f64 * (n as f64 / seconds / both).ln(),
+        };
+        if self.ratio() > 1.0 { part(self.hot_drops, hot_s) + part(self.cool_drops, cool_s) } else { 0.0 }
+    }
+}
+
+impl History {
+    /// Sums up a run. `drops` are those of each stretch; time inside them is not full speed.
+    pub(crate) fn new(heat: &Heat, stretches: &[Stretch], pieces: &[Piece], drops: &[Drop]) -> Self {
+        let mut history = Self::default();
+        let mut slow = vec![false; pieces.len()];
+        for drop in drops {
+            slow[drop.first..=drop.last].fill(true);
+            let first = &pieces[drop.first];
+            if drop.at_start || drop.inside.is_some() {
+                continue;
+            }
+            if let Some(onset_k) = heat.peak_k(first.start_s) {
+                history.op_mut(stretches[first.stretch].op).onsets_k.push(onset_k);
+            }
+        }
+        for (piece, _) in pieces.iter().zip(&slow).filter(|(piece, slow)| !**slow && !piece.stopped) {
+            let sums = &mut history.op_mut(stretches[piece.stretch].op).full_speed_s;
+            for reading in heat.within(piece.start_s, piece.end_s) {
+                *sums.entry((reading.value / BIN_K).floor() as i64).or_default() += heat.period_s;
+            }
+        }
+        for sums in history.by_op.values_mut() {
+            sums.onsets_k.sort_by(f64::total_cmp);
+            let mut hotter = 0.0;
+            for seconds in sums.full_speed_s.values_mut().rev() {
+                hotter += *seconds;
+                *seconds = hotter;
+            }
+        }
+        history
+    }
+
+    /// Seconds at full speed at `kelvin` or hotter.
+    pub(crate) fn full_speed_s_above(&self, op: SegmentOp, kelvin: f64) -> f64 {
+        let bin = (kelvin / BIN_K).ceil() as i64;
+        let sums = self.by_op.get(&(op as u8)).map(|history| &history.full_speed_s);
+        sums.and_then(|sums| sums.range(bin..).next()).map_or(0.0, |(_, seconds)| *seconds)
+    }
+
+    /// How many drops this operation had.
+    pub(crate) fn drop_count(&self, op: SegmentOp) -> usize {
+        self.by_op.get(&(op as u8)).map_or(0, |history| history.onsets_k.len())
+    }
+
+    /// How drops are spread over time at `kelvin` or hotter and cooler time; `None` for fewer than three drops, which
+    /// on a drive that only warms up always look locked to heat.
+    pub(crate) fn lock(&self, op: SegmentOp, kelvin: f64) -> Option<Lock> {
+        let history = self.by_op.get(&(op as u8)).filter(|history| history.onsets_k.len() >= 3)?;
+        let cool_drops = history.onsets_k.partition_point(|onset| *onset < kelvin);
+        let all_s = history.full_speed_s.values().next().copied().unwrap_or(0.0);
+        let hot_s = self.full_speed_s_above(op, kelvin);
+        let hot_drops = history.onsets_k.len() - cool_drops;
+        Some(Lock { hot_drops, cool_drops, hot_s, cool_s: all_s - hot_s })
+    }
+
+    /// Remembers the speed after the fast cache was found full.
+    pub(crate) fn remember_full_cache(&mut self, after_bytes_per_s: f64) {
+        self.after_cache.push(after_bytes_per_s);
+    }
+
+    /// Whether a speed is about that after the fast cache was found full.
+    pub(crate) fn slow_after_cache(&self, bytes_per_s: f64) -> bool {
+        self.after_cache.iter().any(|after| (bytes_per_s / after - 1.0).abs() <= SAME_SPEED)
+    }
+
+    fn op_mut(&mut self, op: SegmentOp) -> &mut OpHistory {
+        self.by_op.entry(op as u8).or_default()
+    }
+}

@@ -1,0 +1,323 @@
+//! What slowed the drive down: drops of speed, joined with temperature, settings, counters and data written.
+//!
+//! [`drops`] finds where speed gives way, [`weigh`] gathers what speaks for each cause, [`evidence`] weighs it,
+//! [`heat`] looks up readings, [`history`] sums up the run.
+
+pub(crate) mod drops;
+pub(crate) mod evidence;
+pub(crate) mod heat;
+mod history;
+mod weigh;
+
+use std::collections::BTreeMap;
+
+use self::drops::{Drop, Start};
+use self::evidence::{Finding, Scale, Verdict};
+use self::heat::Heat;
+use self::history::History;
+use self::weigh::Case;
+use crate::findings::SegmentOp;
+use crate::segment::{Piece, SHORTEST_PIECE_S, Stretch, median};
+use crate::trace::{Phase, Trace};
+
+/// Within this share of the plan's limit a load is as fast as it was meant to be.
+const AT_LIMIT: f64 = 0.03;
+/// A load is compared with the same load elsewhere when that was faster by this factor.
+const FASTER_ELSEWHERE: f64 = 1.0 / 0.85;
+/// A verdict this sure speaks for others that look the same.
+const CLEAR: f64 = 0.85;
+/// A slow beginning this short is a ramp.
+pub(crate) const RAMP_S: f64 = 10.0;
+/// A pause this long lets drives empty their fast cache (S3 of the seed experiments; makers state seconds to
+/// minutes), so that data written before it no longer counts.
+const EMPTYING_PAUSE_S: f64 = 30.0;
+
+/// One drop with what it was found to be.
+#[derive(Clone, Debug)]
+pub(crate) struct Judged {
+    /// The drop.
+    pub drop: Drop,
+    /// Everything that was weighed.
+    pub scale: Scale,
+    /// What it was, and why.
+    pub verdict: Verdict,
+    /// Start in seconds.
+    pub start_s: f64,
+    /// End in seconds.
+    pub end_s: f64,
+    /// Temperature at the start, in kelvins.
+    pub onset_k: Option<f64>,
+    /// Temperature at the end, in kelvins, where speed came back.
+    pub release_k: Option<f64>,
+    /// Speed during over speed before.
+    pub strength: Option<f64>,
+    /// Data written since the fast cache was last empty, as far as the run shows.
+    pub written_bytes: f64,
+    /// Whether it only goes on with what another one began: no event of its own.
+    pub continues: bool,
+}
+
+/// All drops of a run with their causes, in order of time.
+pub(crate) fn judge(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], heat: &Heat) -> Vec<Judged> {
+    let by_stretch = ranges(pieces);
+    let fastest = fastest_alike(trace, stretches, pieces);
+    let mut all: Vec<Drop> = Vec::new();
+    for range in &by_stretch {
+        let stretch = &stretches[pieces[range.start].stretch];
+        if !matches!(stretch.op, SegmentOp::Read | SegmentOp::Write | SegmentOp::Mixed) {
+            continue;
+        }
+        let phase = &trace.phases[stretch.phase];
+        let start = match as_meant(phase, &pieces[range.start]) {
+            true => Start::Fresh,
+            false => start(trace, &pieces[range.clone()], fastest[stretch.phase], heat),
+        };
+        let found = drops::drops(pieces, range.clone(), start, &|piece| as_meant(phase, piece));
+        let offset = all.len();
+        all.extend(found.into_iter().map(|drop| Drop { inside: drop.inside.map(|i| i + offset), ..drop }));
+    }
+    let pauses =
+        |drop: &&Drop| !(pieces[drop.first].stopped && phase_of(trace, stretches, pieces, drop).inferred);
+    let counted: Vec<Drop> = all.iter().filter(pauses).cloned().collect();
+    let mut history = History::new(heat, stretches, pieces, &counted);
+    let written = Written::new(trace);
+    let mut judged: Vec<Judged> = Vec::new();
+    for drop in all {
+        let case = Case {
+            trace,
+            heat,
+            history: &history,
+            pieces,
+            op: stretches[pieces[drop.first].stretch].op,
+            phase: phase_of(trace, stretches, pieces, &drop),
+            written_bytes: written.until(pieces[drop.first].start_s),
+            drop: &drop,
+        };
+        let new = judged_case(&case);
+        if new.verdict.finding == Finding::SlcFull {
+            history.remember_full_cache(new.drop.level);
+        }
+        judged.push(new);
+    }
+    judge_kin(&mut judged);
+    for index in 0..judged.len() {
+        judged[index].continues = continues(&judged[..index], &judged[index], stretches, pieces);
+        if judged[index].continues {
+            join_outer(&mut judged, index, pieces);
+        }
+    }
+    judged
+}
+
+/// Gives the pieces of a drop that only goes on with what its outer one began to that one.
+fn join_outer(judged: &mut [Judged], index: usize, pieces: &[Piece]) {
+    let Some(outer) = judged[index].drop.inside.map(|_| outermost(judged, index)) else { return };
+    let joined = std::mem::take(&mut judged[index].drop.own);
+    let outer = &mut judged[outer];
+    outer.drop.own.extend(joined);
+    outer.drop.level = drops::median_speed(pieces, &outer.drop.own);
+    outer.strength = strength(&outer.drop);
+}
+
+/// The drop whose cause holds for one inside it that goes on with it.
+fn outermost(judged: &[Judged], mut index: usize) -> usize {
+    while let Some(outer) = judged[index].drop.inside.filter(|_| judged[index].continues) {
+        index = outer;
+    }
+    index
+}
+
+/// Speed during a drop over speed before it.
+fn strength(drop: &Drop) -> Option<f64> {
+    drop.before.filter(|before| *before > 0.0).map(|before| drop.level / before)
+}
+
+/// Judges again what is not clear by itself, by other drops that look the same.
+fn judge_kin(judged: &mut [Judged]) {
+    /// Depth in steps of a fifth and length in factors of 1.6: coarse, as speeds and times vary.
+    fn kind(judged: &Judged) -> Option<(i64, i64)> {
+        let strength = judged.strength.filter(|_| judged.drop.recovered && !judged.drop.at_start)?;
+        let length = (judged.end_s - judged.start_s).max(1.0).ln() / 1.6f64.ln();
+        Some(((strength * 5.0).round() as i64, length.round() as i64))
+    }
+    let mut onsets_k: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+    for (kind, onset_k) in judged.iter().filter_map(|j| kind(j).zip(j.onset_k)) {
+        onsets_k.entry(kind).or_default().push(onset_k);
+    }
+    onsets_k.values_mut().for_each(|onsets| onsets.sort_by(f64::total_cmp));
+    for judged in judged.iter_mut() {
+        let Some((kind, onset_k)) = kind(judged).zip(judged.onset_k) else { continue };
+        let cooler = onsets_k[&kind].partition_point(|k| *k <= onset_k - weigh::OTHER_THRESHOLD_K);
+        weigh::weigh_cooler_kin(&mut judged.scale, cooler);
+        judged.verdict = judged.scale.verdict();
+    }
+    let mut clear: BTreeMap<_, (usize, usize)> = BTreeMap::new();
+    for judged in judged.iter().filter(|j| j.verdict.confidence >= CLEAR) {
+        let Some(kind) = kind(judged) else { continue };
+        match judged.verdict.finding {
+            Finding::NotHeat => clear.entry(kind).or_default().0 += 1,
+            finding if finding.is_heat() => clear.entry(kind).or_default().1 += 1,
+            _ => {}
+        }
+    }
+    for judged in judged.iter_mut().filter(|j| j.verdict.confidence < CLEAR) {
+        if let Some((not_heat, heat)) = kind(judged).and_then(|kind| clear.get(&kind)) {
+            weigh::weigh_kin(&mut judged.scale, *not_heat, *heat);
+            judged.verdict = judged.scale.verdict();
+        }
+    }
+}
+
+fn judged_case(case: &Case) -> Judged {
+    let scale = weigh::weigh(case);
+    Judged {
+        verdict: scale.verdict(),
+        scale,
+        start_s: case.start_s(),
+        end_s: case.end_s(),
+        onset_k: case.onset_k(),
+        release_k: case.release_k(),
+        strength: case.strength(),
+        written_bytes: case.written_bytes,
+        continues: false,
+        drop: case.drop.clone(),
+    }
+}
+
+/// Whether `new` lies in a drop with the same finding, or goes on with one on the other side of a gap.
+fn continues(judged: &[Judged], new: &Judged, stretches: &[Stretch], pieces: &[Piece]) -> bool {
+    if let Some(outer) = new.drop.inside {
+        let outer = judged[outermost(judged, outer)].verdict.finding;
+        let finding = new.verdict.finding;
+        return finding == outer
+            || matches!(finding, Finding::NotHeat | Finding::Unknown)
+            || (finding == Finding::SomeHeat && outer.is_heat());
+    }
+    let phase = |drop: &Drop| stretches[pieces[drop.first].stretch].phase;
+    let goes_on = |last: &Judged| {
+        phase(&last.drop) == phase(&new.drop)
+            && !last.drop.recovered
+            && (last.verdict.finding.is_heat() == new.verdict.finding.is_heat())
+    };
+    new.drop.at_start && judged.last().is_some_and(goes_on)
+}
+
+/// Whether a piece is as fast as the plan allows.
+pub(crate) fn as_meant(phase: &Phase, piece: &Piece) -> bool {
+    phase.rate_limit_bytes_per_s.is_some_and(|limit| (piece.level / limit - 1.0).abs() <= AT_LIMIT)
+}
+
+fn phase_of<'a>(trace: &'a Trace, stretches: &[Stretch], pieces: &[Piece], drop: &Drop) -> &'a Phase {
+    &trace.phases[stretches[pieces[drop.first].stretch].phase]
+}
+
+/// The pieces of each stretch, as ranges of indices.
+fn ranges(pieces: &[Piece]) -> Vec<std::ops::Range<usize>> {
+    let mut ranges: Vec<std::ops::Range<usize>> = Vec::new();
+    for (index, piece) in pieces.iter().enumerate() {
+        match ranges.last_mut() {
+            Some(last) if pieces[last.start].stretch == piece.stretch => last.end = index + 1,
+            _ => ranges.push(index..index + 1),
+        }
+    }
+    ranges
+}
+
+/// What the first of a stretch's pieces is to be compared with; `known` is the fastest the same load was.
+fn start(trace: &Trace, pieces: &[Piece], known: f64, heat: &Heat) -> Start {
+    let first = &pieces[0];
+    let ramp = first.span_s() <= RAMP_S && pieces.len() > 1;
+    if known > FASTER_ELSEWHERE * first.level && !ramp {
+        return Start::Known(known);
+    }
+    let period_s = heat.counter_period_s();
+    let soon_s = (5.0f64).max(3.0 * period_s);
+    let moved = heat.moved(first.start_s, first.start_s + soon_s);
+    let counted = [moved.tmt1, moved.tmt2].iter().flatten().any(|n| *n > 0);
+    // A drop right after the beginning moves the counters as well: then the first piece was the fast one.
+    let lasts = first.span_s() > soon_s + SHORTEST_PIECE_S;
+    if (counted && lasts) || held_at_tmt1(trace, pieces, heat) { Start::Slow } else { Start::Fresh }
+}
+
+/// For each phase, the fastest piece of the same load anywhere in the run, in bytes per second.
+fn fastest_alike(trace: &Trace, stretches: &[Stretch], pieces: &[Piece]) -> Vec<f64> {
+    let load = |phase: usize| {
+        let p = &trace.phases[phase];
+        (p.op as u8, p.what.as_str(), p.buffered, p.rate_limit_bytes_per_s.map(f64::to_bits))
+    };
+    let mut fastest = BTreeMap::new();
+    for piece in pieces.iter().filter(|p| p.span_s() >= SHORTEST_PIECE_S) {
+        let speed: &mut f64 = fastest.entry(load(stretches[piece.stretch].phase)).or_default();
+        *speed = speed.max(piece.level);
+    }
+    (0..trace.phases.len()).map(|phase| fastest.get(&load(phase)).copied().unwrap_or(0.0)).collect()
+}
+
+/// Whether a load began at TMT1, the temperature stayed there, and its first piece was no faster than those
+/// that followed: then it never was at full speed.
+///
+/// A load that has just begun heats a drive, unless something holds it back.
+fn held_at_tmt1(trace: &Trace, pieces: &[Piece], heat: &Heat) -> bool {
+    const LOOKED_AT_S: f64 = 60.0;
+    const LONG_ENOUGH_S: f64 = 30.0;
+    const HELD_K: f64 = 1.6;
+    const ABOVE_COOLEST_K: f64 = 3.0;
+    const NO_FASTER: f64 = 1.5;
+    let from_s = pieces[0].start_s;
+    let (Some(tmt1_k), _) = trace.tmt_at(from_s) else { return false };
+    let early = &pieces[..pieces.partition_point(|p| p.start_s < from_s + LOOKED_AT_S)];
+    let to_s = early[early.len() - 1].end_s.min(from_s + LOOKED_AT_S);
+    let coolest = heat.all().iter().map(|p| p.value).fold(f64::INFINITY, f64::min);
+    let mut during: Vec<f64> = heat.within(from_s, to_s).iter().map(|p| p.value).collect();
+    if during.is_empty() {
+        return false;
+    }
+    during.sort_by(f64::total_cmp);
+    // Without the tenth at both ends: a reading or two is off by the sensor's own noise.
+    let at = |share: f64| during[((during.len() - 1) as f64 * share) as usize];
+    let mean = early.iter().map(|p| p.level * p.span_s()).sum::<f64>()
+        / early.iter().map(Piece::span_s).sum::<f64>();
+    to_s - from_s >= LONG_ENOUGH_S
+        && tmt1_k >= coolest + ABOVE_COOLEST_K
+        && at(0.9) - at(0.1) <= 2.0 * HELD_K
+        && (median(&during) - tmt1_k).abs() <= HELD_K
+        && pieces[0].level <= NO_FASTER * mean
+}
+
+/// Data written over time, counted anew after what empties the fast cache.
+struct Written {
+    /// End of each write interval, and data written up to it.
+    sums: Vec<(f64, f64)>,
+    /// Ends of trims and long pauses, in seconds.
+    emptied_s: Vec<f64>,
+}
+
+impl Written {
+    fn new(trace: &Trace) -> Self {
+        let mut sum = 0.0;
+        let intervals = trace.speeds.iter().filter(|s| s.op == SegmentOp::Write).flat_map(|s| &s.intervals);
+        let sums = intervals.map(|i| {
+            sum += i.bytes;
+            (i.end_s(), sum)
+        });
+        let empties = |phase: &&Phase| match phase.op {
+            SegmentOp::Trim => true,
+            SegmentOp::Idle => phase.end_s - phase.start_s >= EMPTYING_PAUSE_S,
+            _ => false,
+        };
+        Self {
+            sums: sums.collect(),
+            emptied_s: trace.phases.iter().filter(empties).map(|p| p.end_s).collect(),
+        }
+    }
+
+    /// Bytes written up to `t_s` since the cache was last empty.
+    fn until(&self, t_s: f64) -> f64 {
+        let up_to = |t_s: f64| {
+            let after = self.sums.partition_point(|(end_s, _)| *end_s <= t_s + 1e-6);
+            after.checked_sub(1).map_or(0.0, |last| self.sums[last].1)
+        };
+        let emptied = self.emptied_s.partition_point(|end_s| *end_s <= t_s);
+        up_to(t_s) - emptied.checked_sub(1).map_or(0.0, |last| up_to(self.emptied_s[last]))
+    }
+}

@@ -1,0 +1,228 @@
+//! Why the numbers of a run deserve care. METHODS lists every kind.
+
+use measure::BytesPerSec;
+
+use crate::cause::Judged;
+use crate::cause::evidence::Finding;
+use crate::cause::heat::{Heat, degrees};
+use crate::findings::{Caveat, SegmentOp, Thermal};
+use crate::segment::{Stretch, usual_span_s};
+use crate::trace::{Interval, Trace};
+
+/// Samples may exceed the link by rounding of their interval.
+const OVER_LINK: f64 = 1.01;
+/// From this share of the link's rate on the link is what limits: protocol overhead takes the rest (PCIe: headers of
+/// 20 to 28 B for each 128 to 256 B of data).
+const AT_LINK: f64 = 0.85;
+/// A hole in a series is a gap when it is longer than this many of its usual steps.
+const GAP_STEPS: f64 = 3.0;
+/// Less load than this shows no steady state: three fast time constants of an M.2 drive.
+const SHORT_S: f64 = 120.0;
+/// A temperature that never moves while a load runs this long is not measured.
+const FROZEN_S: f64 = 120.0;
+/// Readings further apart than this miss cycles of half a minute.
+const SLOW_SAMPLING_S: f64 = 10.0;
+
+/// All caveats that the trace itself gives rise to.
+pub(crate) fn caveats(
+    trace: &Trace,
+    stretches: &[Stretch],
+    heat: &Heat,
+    judged: &[Judged],
+    thermal: &Thermal,
+) -> Vec<Caveat> {
+    let mut caveats = trace.caveats.clone();
+    caveats.extend(origin(trace));
+    caveats.extend(speed(trace, stretches));
+    caveats.extend(gaps(trace, heat));
+    caveats.extend(clock(trace));
+    caveats.extend(sensors(trace, stretches, heat));
+    caveats.extend(counters(trace, heat, judged));
+    let hot = judged.iter().any(|j| j.verdict.finding.is_heat());
+    if trace.facts.ambient_k.is_none() && (hot || thermal.idle_floor_k.is_some()) {
+        caveats.push(caveat(
+            "ambient_unknown",
+            "The temperature around the drive is not known: where it is warmer or cooler by some kelvins, the drive is as well, and it is slowed down earlier or later.",
+        ));
+    }
+    caveats
+}
+
+fn caveat(kind: &str, text: impl Into<String>) -> Caveat {
+    Caveat { kind: kind.to_owned(), text: text.into() }
+}
+
+fn origin(trace: &Trace) -> Vec<Caveat> {
+    let mut found = Vec::new();
+    if trace.facts.simulated == Some(true) {
+        found.push(caveat(
+            "simulated",
+            "The drive is simulated: these numbers are a model's, not a device's.",
+        ));
+    }
+    if let Some(why) = &trace.facts.ended_early {
+        found.push(caveat("unfinished", format!("The run is not whole: {why}.")));
+    }
+    if trace.io_errors > 0 {
+        let text = format!("{} I/Os failed; they count neither as data nor as time saved.", trace.io_errors);
+        found.push(caveat("io_errors", text));
+    }
+    found
+}
+
+fn speed(trace: &Trace, stretches: &[Stretch]) -> Vec<Caveat> {
+    let mut found = Vec::new();
+    let buffered: Vec<&str> = trace.phases.iter().filter(|p| p.buffered).map(|p| p.name.as_str()).collect();
+    if !buffered.is_empty() {
+        let text = format!(
+            "Through the page cache: {}. Its speed is partly the memory's, not the drive's.",
+            buffered.join(", ")
+        );
+        found.push(caveat("page_cache", text));
+    }
+    if let Some(link) = trace.facts.link_bytes_per_s {
+        found.extend(against_link(stretches, link));
+    }
+    let loaded = stretches.iter().filter(|s| !matches!(s.op, SegmentOp::Idle | SegmentOp::Trim));
+    let longest_s = loaded.map(|s| s.end_s() - s.start_s()).fold(0.0, f64::max);
+    if longest_s < SHORT_S {
+        let text = format!(
+            "The longest load took {longest_s:.0} s: too short for the drive to reach a steady temperature."
+        );
+        found.push(caveat("too_short", text));
+    }
+    let span_s = usual_span_s(&trace.speeds);
+    if span_s > SLOW_SAMPLING_S {
+        let text = format!("Speeds are means over {span_s:.0} s: shorter bursts and cycles are not in them.");
+        found.push(caveat("averaged", text));
+    }
+    found
+}
+
+fn against_link(stretches: &[Stretch], link: f64) -> Option<Caveat> {
+    let (mut over, mut most, mut near_s, mut all_s) = (0usize, 0.0f64, 0.0, 0.0);
+    for sample in stretches.iter().flat_map(|s| &s.samples) {
+        let speed = sample.bytes_per_s();
+        over += usize::from(speed > OVER_LINK * link);
+        most = most.max(speed);
+        near_s += if speed >= AT_LINK * link { sample.span_s } else { 0.0 };
+        all_s += sample.span_s;
+    }
+    let link = BytesPerSec::new(link);
+    if over > 0 {
+        let text = format!(
+            "{over} samples are faster than the link of {link} (up to {}): data does not move in the interval that it is counted in, so single samples are not to be trusted, means are.",
+            BytesPerSec::new(most)
+        );
+        return Some(caveat("above_link_rate", text));
+    }
+    (near_s > 0.1 * all_s && near_s > 0.0).then(|| {
+        let text = format!(
+            "For {near_s:.0} s the speed was that of the link ({link}): the drive itself may be faster."
+        );
+        caveat("at_link_rate", text)
+    })
+}
+
+fn gaps(trace: &Trace, heat: &Heat) -> Vec<Caveat> {
+    let mut found = Vec::new();
+    let mut lost = (0usize, 0.0);
+    for series in &trace.speeds {
+        let usual_s = usual_span_s(std::slice::from_ref(series));
+        for pair in series.intervals.windows(2).filter(|pair| pair[0].phase == pair[1].phase) {
+            let hole_s = pair[1].start_s - pair[0].end_s();
+            if hole_s > GAP_STEPS * usual_s {
+                lost = (lost.0 + 1, lost.1 + hole_s);
+            }
+        }
+    }
+    if lost.0 > 0 {
+        found.push(caveat("gap", format!("Speed is missing {} times, {:.1} s in all.", lost.0, lost.1)));
+    }
+    let points = heat.all();
+    let holes: Vec<f64> = points
+        .windows(2)
+        .map(|w| w[1].t.since(w[0].t).as_secs_f64())
+        .filter(|step| *step > GAP_STEPS * heat.period_s)
+        .collect();
+    if !holes.is_empty() {
+        let reason =
+            trace.temperature().and_then(|t| t.gaps().first()).map(|gap| format!(" ({})", gap.reason));
+        let text = format!(
+            "The temperature is missing {} times, {:.1} s in all{}.",
+            holes.len(),
+            holes.iter().sum::<f64>(),
+            reason.unwrap_or_default()
+        );
+        found.push(caveat("gap", text));
+    }
+    found
+}
+
+fn clock(trace: &Trace) -> Option<Caveat> {
+    // A tenth of an interval: what is counted twice would show in the speed.
+    let overlaps = |pair: &&[Interval]| pair[1].start_s < pair[0].end_s() - 0.1 * pair[0].span_s;
+    let count: usize =
+        trace.speeds.iter().map(|series| series.intervals.windows(2).filter(overlaps).count()).sum();
+    (count > 0).then(|| {
+        caveat(
+            "clock",
+            format!("{count} intervals of load overlap the one before: their times or lengths are wrong."),
+        )
+    })
+}
+
+fn sensors(trace: &Trace, stretches: &[Stretch], heat: &Heat) -> Vec<Caveat> {
+    let mut found = Vec::new();
+    let points = heat.all();
+    if points.is_empty() {
+        found.push(caveat(
+            "no_temperature",
+            "There is no temperature, so heat can neither be blamed nor cleared.",
+        ));
+        return found;
+    }
+    for name in trace.stuck_sensors() {
+        let text = format!("The sensor {name} never moved while another one did: it is not gone by.");
+        found.push(caveat("frozen_sensor", text));
+    }
+    let loaded_s: f64 = stretches.iter().map(|s| s.end_s() - s.start_s()).sum();
+    let first = points[0].value;
+    if loaded_s >= FROZEN_S && points.iter().all(|p| p.value == first) {
+        let text = format!(
+            "The temperature stood at {} for the whole run, load or not: it is not measured.",
+            degrees(first)
+        );
+        found.push(caveat("frozen_sensor", text));
+    }
+    if points.iter().all(|p| p.value.fract() == 0.0) {
+        found.push(caveat("whole_kelvin", "Temperatures are whole kelvins: thresholds are known to 1 K."));
+    }
+    if heat.period_s > SLOW_SAMPLING_S {
+        let text = format!("Temperatures are {:.0} s apart: peaks between two are not seen.", heat.period_s);
+        found.push(caveat("slow_temperature", text));
+    }
+    found
+}
+
+/// Counters that moved while speed did not, and the reverse.
+fn counters(trace: &Trace, heat: &Heat, judged: &[Judged]) -> Vec<Caveat> {
+    let mut found = Vec::new();
+    let moved = heat.moved(0.0, trace.end_s());
+    let hot: Vec<&Judged> = judged.iter().filter(|j| j.verdict.finding.is_heat()).collect();
+    for (name, count) in [("TMT1", moved.tmt1), ("TMT2", moved.tmt2)] {
+        if let Some(count) = count.filter(|count| *count > 0 && hot.is_empty()) {
+            let text =
+                format!("The drive's counters of {name} moved by {count}, but its speed did not give way.");
+            found.push(caveat("counters_without_slowdown", text));
+        }
+    }
+    let still = moved.tmt1 == Some(0) && moved.tmt2.unwrap_or(0) == 0;
+    let own = hot.iter().filter(|j| !matches!(j.verdict.finding, Finding::NotHeat)).count();
+    if still && own > 0 {
+        let reliable = if heat.has_counted() { "" } else { " (or does not count at all)" };
+        let text = format!("The drive was slowed down by heat and its counters do not show it{reliable}.");
+        found.push(caveat("slowdown_without_counters", text));
+    }
+    found
+}

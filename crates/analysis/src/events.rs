@@ -1,0 +1,241 @@
+//! From judged drops to the segments and events of the findings.
+
+use measure::BytesPerSec;
+
+use crate::cause::evidence::{Finding, Suspect};
+use crate::cause::heat::{Heat, degrees};
+use crate::cause::{Judged, RAMP_S, as_meant};
+use crate::findings::{Cause, Event, EventKind, Label, Segment, SegmentOp};
+use crate::segment::{Piece, Stretch};
+use crate::trace::Trace;
+
+/// A slow stretch that is not heat and shorter than this is a dip.
+const LONGEST_DIP_S: f64 = 60.0;
+/// Neighbours with one label are one segment when their speeds differ by less than this share.
+const ONE_SEGMENT: f64 = 0.1;
+/// A stop this near the critical temperature, with no I/O after it, is a shutdown (the sensor may be
+/// late and shows whole kelvins).
+const AT_CRITICAL_K: f64 = 3.0;
+
+/// The events of a run, in order of time.
+pub(crate) fn events(
+    trace: &Trace,
+    pieces: &[Piece],
+    judged: &[Judged],
+    stretches: &[Stretch],
+) -> Vec<Event> {
+    let mut events: Vec<Event> = Vec::new();
+    for judged in judged.iter().filter(|judged| !judged.continues) {
+        let piece = &pieces[judged.drop.first];
+        let phase = &trace.phases[stretches[piece.stretch].phase];
+        if is_pause(judged, piece, phase.inferred) {
+            continue;
+        }
+        let Some(kind) = kind(trace, judged, piece, phase.buffered) else { continue };
+        events.push(begin(judged, kind));
+        if kind == EventKind::ThrottleOnset && judged.drop.recovered {
+            events.push(release(judged));
+        }
+    }
+    events.sort_by(|a, b| a.t_s.total_cmp(&b.t_s));
+    events
+}
+
+/// The segments of a run, in order of time.
+pub(crate) fn segments(
+    trace: &Trace,
+    stretches: &[Stretch],
+    pieces: &[Piece],
+    judged: &[Judged],
+    heat: &Heat,
+) -> Vec<Segment> {
+    let labels = labels(trace, stretches, pieces, judged);
+    let mut segments: Vec<Segment> = Vec::new();
+    let mut before: Option<(usize, Named)> = None;
+    for (piece, named) in pieces.iter().zip(labels) {
+        let same_stretch = before.filter(|(stretch, _)| *stretch == piece.stretch);
+        match (segments.last_mut(), same_stretch) {
+            (Some(last), Some((_, before))) if one_segment(last, before, piece, named) => {
+                extend(last, piece, heat);
+            }
+            _ => segments.push(segment(piece, named, heat)),
+        }
+        before = Some((piece.stretch, named));
+    }
+    idle_phases(trace, &mut segments, heat);
+    segments
+}
+
+fn kind(trace: &Trace, judged: &Judged, piece: &Piece, buffered: bool) -> Option<EventKind> {
+    match judged.verdict.finding {
+        finding if finding.is_heat() => {
+            let critical = trace.facts.critical_k.zip(judged.onset_k);
+            let at_critical = critical.is_some_and(|(critical, onset)| onset >= critical - AT_CRITICAL_K);
+            let dead = piece.stopped && !judged.drop.recovered && at_critical;
+            Some(if dead { EventKind::ThermalShutdown } else { EventKind::ThrottleOnset })
+        }
+        // The cache was full before the load began: nothing happened here.
+        _ if judged.drop.at_start => None,
+        Finding::SlcFull => Some(EventKind::SlcExhausted),
+        // Speed that sinks little by little is no event, and the page cache is not the drive.
+        _ => (judged.drop.sharp && !buffered).then_some(EventKind::Dip),
+    }
+}
+
+fn begin(judged: &Judged, kind: EventKind) -> Event {
+    let mut evidence = vec![summary(judged)];
+    evidence.extend(judged.verdict.evidence.iter().cloned());
+    Event {
+        kind,
+        t_s: judged.start_s,
+        temp_k: judged.onset_k,
+        cause: cause(judged.verdict.finding),
+        strength: judged.strength,
+        confidence: judged.verdict.confidence,
+        evidence,
+    }
+}
+
+fn summary(judged: &Judged) -> String {
+    let level = BytesPerSec::new(judged.drop.level);
+    let span_s = judged.end_s - judged.start_s;
+    let end = if judged.drop.recovered { "" } else { ", up to the end of the load" };
+    match judged.drop.before {
+        Some(before) => {
+            format!("Speed fell from {} to {level} for {span_s:.0} s{end}.", BytesPerSec::new(before))
+        }
+        None => format!("The load began at {level}, slowed down already, for {span_s:.0} s{end}."),
+    }
+}
+
+fn release(judged: &Judged) -> Event {
+    let at = judged.release_k.map_or(String::new(), |k| format!(", at {}", degrees(k)));
+    let span_s = judged.end_s - judged.start_s;
+    Event {
+        kind: EventKind::ThrottleRelease,
+        t_s: judged.end_s,
+        temp_k: judged.release_k,
+        cause: cause(judged.verdict.finding),
+        strength: judged.strength,
+        confidence: judged.verdict.confidence,
+        evidence: vec![format!("Speed came back after {span_s:.0} s{at}.")],
+    }
+}
+
+const fn cause(finding: Finding) -> Cause {
+    match finding {
+        Finding::Heat(Suspect::Tmt1) => Cause::HctmTmt1,
+        Finding::Heat(Suspect::Tmt2) => Cause::HctmTmt2,
+        Finding::Heat(_) => Cause::Vendor,
+        Finding::SomeHeat => Cause::Thermal,
+        Finding::SlcFull | Finding::NotHeat => Cause::NotThermal,
+        Finding::Unknown => Cause::Unknown,
+    }
+}
+
+/// Whether a drop is only that nobody asked for data, as far as can be told.
+fn is_pause(judged: &Judged, piece: &Piece, inferred: bool) -> bool {
+    piece.stopped && inferred && !judged.verdict.finding.is_heat()
+}
+
+/// What a piece is, and which drop says so.
+#[derive(Clone, Copy, PartialEq)]
+struct Named {
+    op: SegmentOp,
+    label: Label,
+    drop: Option<usize>,
+}
+
+/// What each piece is.
+fn labels(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], judged: &[Judged]) -> Vec<Named> {
+    let phase_of = |piece: &Piece| &trace.phases[stretches[piece.stretch].phase];
+    let own = |index: usize| {
+        let piece = &pieces[index];
+        let next = pieces.get(index + 1).filter(|next| next.stretch == piece.stretch);
+        let first = index == 0 || pieces[index - 1].stretch != piece.stretch;
+        let ramp =
+            first && piece.span_s() <= RAMP_S && next.is_some_and(|next| piece.level < 0.96 * next.level);
+        match stretches[piece.stretch].op {
+            SegmentOp::Idle => Label::Idle,
+            _ if as_meant(phase_of(piece), piece) => Label::RateLimited,
+            _ if ramp => Label::Ramp,
+            _ if piece.stopped => Label::Idle,
+            _ => Label::FullSpeed,
+        }
+    };
+    let op = |index: usize| stretches[pieces[index].stretch].op;
+    let mut labels: Vec<Named> =
+        (0..pieces.len()).map(|i| Named { op: op(i), label: own(i), drop: None }).collect();
+    // Outer drops come before those inside them, which know better.
+    let telling = |judged: &Judged| !(judged.continues && judged.drop.inside.is_some());
+    for (index, judged) in judged.iter().enumerate().filter(|(_, judged)| telling(judged)) {
+        for named in &mut labels[judged.drop.first..=judged.drop.last] {
+            *named = Named { label: drop_label(judged), drop: Some(index), ..*named };
+        }
+    }
+    for (named, piece) in labels.iter_mut().zip(pieces) {
+        if piece.stopped && phase_of(piece).inferred && named.label != Label::Throttled {
+            *named = Named { op: SegmentOp::Idle, label: Label::Idle, drop: None };
+        }
+    }
+    labels
+}
+
+fn drop_label(judged: &Judged) -> Label {
+    let short = judged.drop.recovered && judged.end_s - judged.start_s <= LONGEST_DIP_S;
+    match judged.verdict.finding {
+        finding if finding.is_heat() => Label::Throttled,
+        Finding::SlcFull => Label::SlcExhausted,
+        _ if !judged.drop.sharp => Label::Ramp,
+        _ if short => Label::Dip,
+        _ => Label::Unknown,
+    }
+}
+
+fn segment(piece: &Piece, named: Named, heat: &Heat) -> Segment {
+    Segment {
+        start_s: piece.start_s,
+        end_s: piece.end_s,
+        op: named.op,
+        mean_bytes_per_s: Some(piece.mean),
+        label: named.label,
+        temp_start_k: heat.nearest_k(piece.start_s),
+        temp_end_k: heat.nearest_k(piece.end_s),
+    }
+}
+
+/// Whether a piece goes on with the segment before it: in one drop whatever its speed, else at one speed.
+fn one_segment(last: &Segment, before: Named, piece: &Piece, named: Named) -> bool {
+    let mean = last.mean_bytes_per_s.unwrap_or(0.0);
+    let one_speed = (mean - piece.mean).abs() <= ONE_SEGMENT * mean.max(piece.mean);
+    before == named && (named.drop.is_some() || one_speed)
+}
+
+fn extend(last: &mut Segment, piece: &Piece, heat: &Heat) {
+    let span_s = last.end_s - last.start_s;
+    let bytes = last.mean_bytes_per_s.unwrap_or(0.0) * span_s + piece.mean * piece.span_s();
+    last.mean_bytes_per_s = Some(bytes / (span_s + piece.span_s()));
+    last.end_s = piece.end_s;
+    last.temp_end_k = heat.nearest_k(piece.end_s);
+}
+
+/// Idle phases have no intervals of load, and yet are part of the run.
+fn idle_phases(trace: &Trace, segments: &mut Vec<Segment>, heat: &Heat) {
+    let loaded = segments.len();
+    for phase in trace.phases.iter().filter(|p| p.op == SegmentOp::Idle && p.end_s > p.start_s) {
+        let next = segments[..loaded].partition_point(|s| s.end_s <= phase.start_s);
+        let seen = segments[..loaded].get(next).is_some_and(|s| s.start_s < phase.end_s);
+        if !seen {
+            segments.push(Segment {
+                start_s: phase.start_s,
+                end_s: phase.end_s,
+                op: SegmentOp::Idle,
+                mean_bytes_per_s: None,
+                label: Label::Idle,
+                temp_start_k: heat.nearest_k(phase.start_s),
+                temp_end_k: heat.nearest_k(phase.end_s),
+            });
+        }
+    }
+    segments.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+}

@@ -1,0 +1,194 @@
+//! How the drive manages its heat: the class of its policy, from the drops that were heat.
+//!
+//! One run rarely decides everything. Where two classes explain it alike, the class is `undetermined` and a caveat
+//! says which measurement would tell them apart. The seed experiments' vendor throttle is the example: a
+//! constant speed at a constant temperature may be a regulator, or a fixed lower speed whose heat happens to
+//! hold the drive there.
+
+use crate::cause::Judged;
+use crate::cause::evidence::{Finding, Suspect};
+use crate::cause::heat::{Heat, degrees};
+use crate::findings::{Caveat, Policy, PolicyClass};
+use crate::segment::{Piece, median};
+use crate::trace::Trace;
+
+/// A release this far below the onset is hysteresis rather than rounding.
+const HYSTERESIS_K: f64 = 1.9;
+/// A temperature is held when its middle 80 % lie within this: rounding to whole kelvins, twice, and a ripple.
+const HELD_K: f64 = 2.6;
+/// ... for at least this long, the fast time constant of an M.2 drive (40 s) one and a half times.
+const HELD_S: f64 = 60.0;
+/// A release as low as this below TMT2 was held until the lower threshold.
+const LATCHED_K: f64 = 5.0;
+/// Bursts make speed vary this many times as much as at full speed, and at least by a tenth.
+const BURSTY: f64 = 3.0;
+const BURSTY_VARIATION: f64 = 0.1;
+/// Without slowing down, a run that stayed below this says little about what the drive does when hot.
+const HOT_K: f64 = 343.0;
+
+/// The policy and, where it stays open, the measurement that would decide it.
+pub(crate) fn policy(
+    trace: &Trace,
+    heat: &Heat,
+    pieces: &[Piece],
+    judged: &[Judged],
+) -> (Policy, Vec<Caveat>) {
+    let hot: Vec<&Judged> = judged.iter().filter(|j| j.verdict.finding.is_heat() && !j.continues).collect();
+    if hot.is_empty() {
+        return unprovoked(trace, heat);
+    }
+    let host: Vec<&Judged> = hot.iter().copied().filter(|j| is_host(j)).collect();
+    let own: Vec<&Judged> =
+        hot.iter().copied().filter(|j| j.verdict.finding == Finding::Heat(Suspect::Vendor)).collect();
+    let leading = if host.is_empty() { if own.is_empty() { &hot } else { &own } } else { &host };
+    let mechanisms = mechanisms(trace, heat, pieces, leading);
+    let mut also: Vec<PolicyClass> = Vec::new();
+    let mut confidence = mean(leading.iter().map(|j| j.verdict.confidence));
+    let (class, how_sure) = mechanisms[0];
+    let class = if host.is_empty() && !own.is_empty() {
+        also.extend(mechanisms.iter().map(|(class, _)| *class).filter(|c| *c != PolicyClass::Undetermined));
+        PolicyClass::Vendor
+    } else {
+        confidence *= how_sure;
+        also.extend(mechanisms[1..].iter().map(|(class, _)| *class));
+        if !own.is_empty() && !host.is_empty() {
+            also.push(PolicyClass::Vendor);
+        }
+        class
+    };
+    let caveats = if class == PolicyClass::Undetermined { vec![undecided(leading)] } else { Vec::new() };
+    let policy = Policy {
+        class,
+        also,
+        onset_k: middle(leading.iter().filter(|j| !j.drop.at_start).filter_map(|j| j.onset_k)),
+        release_k: middle(leading.iter().filter_map(|j| j.release_k)),
+        floor_bytes_per_s: middle(leading.iter().map(|j| j.drop.level)),
+        confidence,
+    };
+    (policy, caveats)
+}
+
+fn is_host(judged: &Judged) -> bool {
+    matches!(judged.verdict.finding, Finding::Heat(Suspect::Tmt1 | Suspect::Tmt2))
+}
+
+/// The ways of slowing down that these drops show, the plainest first; never empty.
+fn mechanisms(trace: &Trace, heat: &Heat, pieces: &[Piece], drops: &[&Judged]) -> Vec<(PolicyClass, f64)> {
+    use PolicyClass::{DutyCycled, PreLimited, Regulator, Relay, Stop, TwoLevel, Undetermined};
+    let released: Vec<&&Judged> =
+        drops.iter().filter(|j| cooled_k(j).is_some_and(|k| k >= HYSTERESIS_K)).collect();
+    let mut found = Vec::new();
+    if drops.iter().any(|j| pieces[j.drop.first].stopped) {
+        found.push((Stop, 0.95));
+    } else if two_levels(trace, drops) {
+        found.push((TwoLevel, 0.9));
+    } else if bursty(pieces, drops) {
+        found.push((DutyCycled, 0.85));
+    } else if released.len() >= 2 && released.len() * 2 >= drops.len() {
+        found.push((Relay, 0.97));
+    } else if drops.iter().any(|j| held(heat, j)) {
+        found.push((Regulator, 0.75));
+    } else if released.len() == 1 {
+        found.push((Relay, 0.6));
+    }
+    if drops.iter().any(|j| j.drop.at_start) {
+        let only = drops.iter().all(|j| j.drop.at_start);
+        found.insert(if only { 0 } else { found.len() }, (PreLimited, 0.8));
+    }
+    if found.is_empty() {
+        found.push((Undetermined, 0.5));
+    }
+    found
+}
+
+fn cooled_k(judged: &Judged) -> Option<f64> {
+    Some(judged.onset_k? - judged.release_k?)
+}
+
+/// Light and heavy throttling, or heavy throttling that was held far below its threshold.
+fn two_levels(trace: &Trace, drops: &[&Judged]) -> bool {
+    let of = |suspect: Suspect| drops.iter().filter(move |j| j.verdict.finding == Finding::Heat(suspect));
+    let both = of(Suspect::Tmt1).next().is_some() && of(Suspect::Tmt2).next().is_some();
+    let latched = of(Suspect::Tmt2).any(|j| {
+        let (tmt1, tmt2) = trace.tmt_at(j.start_s);
+        let apart = tmt1.zip(tmt2).is_some_and(|(one, two)| two - one >= LATCHED_K);
+        apart && cooled_k(j).is_some_and(|cooled| cooled >= LATCHED_K)
+    });
+    both || latched
+}
+
+/// Whether slow speed comes as bursts rather than as a lower speed.
+fn bursty(pieces: &[Piece], drops: &[&Judged]) -> bool {
+    let weighted = |pieces: &mut dyn Iterator<Item = &Piece>| {
+        let (sum, span) = pieces.fold((0.0, 0.0), |(s, t), p| (s + p.variation * p.span_s(), t + p.span_s()));
+        if span > 0.0 { sum / span } else { 0.0 }
+    };
+    let mut slow = vec![false; pieces.len()];
+    for judged in drops {
+        slow[judged.drop.first..=judged.drop.last].fill(true);
+    }
+    let of = |wanted: bool| {
+        pieces.iter().zip(&slow).filter(move |(p, s)| **s == wanted && !p.stopped).map(|(p, _)| p)
+    };
+    let (while_slow, otherwise) = (weighted(&mut of(true)), weighted(&mut of(false)));
+    while_slow >= BURSTY_VARIATION && while_slow >= BURSTY * otherwise
+}
+
+/// Whether the temperature was held while speed gave way.
+fn held(heat: &Heat, judged: &Judged) -> bool {
+    let mut during: Vec<f64> = heat.within(judged.start_s, judged.end_s).iter().map(|p| p.value).collect();
+    if judged.end_s - judged.start_s < HELD_S || during.is_empty() {
+        return false;
+    }
+    during.sort_by(f64::total_cmp);
+    let at = |share: f64| during[((during.len() - 1) as f64 * share) as usize];
+    let near = judged.onset_k.is_none_or(|onset| judged.drop.at_start || (at(0.5) - onset).abs() <= HELD_K);
+    at(0.9) - at(0.1) <= HELD_K && near
+}
+
+/// The policy of a run in which nothing was slowed down by heat.
+fn unprovoked(trace: &Trace, heat: &Heat) -> (Policy, Vec<Caveat>) {
+    let policy = |class, confidence| Policy {
+        class,
+        also: Vec::new(),
+        onset_k: None,
+        release_k: None,
+        floor_bytes_per_s: None,
+        confidence,
+    };
+    let hottest = heat.all().iter().map(|p| p.value).fold(f64::NEG_INFINITY, f64::max);
+    if !hottest.is_finite() || trace.speeds.is_empty() {
+        let text = "No temperature or no load was recorded: how the drive manages its heat cannot be told.";
+        let caveat = Caveat { kind: "policy_undetermined".into(), text: text.into() };
+        return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
+    }
+    let set: Vec<f64> = [trace.tmt_at(0.0).0, trace.tmt_at(0.0).1].into_iter().flatten().collect();
+    let provoked = hottest >= HOT_K || set.iter().any(|k| hottest >= *k && *k > 300.0);
+    if provoked {
+        return (policy(PolicyClass::None, 0.9), Vec::new());
+    }
+    let text = format!(
+        "The drive was not slowed down, and got no hotter than {}: what it does when hotter was not seen.",
+        degrees(hottest)
+    );
+    (policy(PolicyClass::None, 0.6), vec![Caveat { kind: "not_hot_enough".into(), text }])
+}
+
+fn undecided(drops: &[&Judged]) -> Caveat {
+    let text = if drops.iter().any(|j| j.drop.recovered) {
+        "The drive was slowed down by heat, but too shortly or irregularly to tell by which rule. A load at full speed for 15 minutes would show whether it holds its temperature or goes to and fro."
+    } else {
+        "The drive was slowed down by heat and no release was seen, so a fixed lower speed cannot be told from one that follows the temperature. A longer load, or the same one with another air flow, would decide it: a regulator keeps the temperature, a relay keeps the speed."
+    };
+    Caveat { kind: "policy_undetermined".into(), text: text.into() }
+}
+
+fn middle(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.collect();
+    if values.is_empty() { None } else { Some(median(&values)) }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0), |(s, n), v| (s + v, n + 1));
+    sum / f64::from(count.max(1))
+}

@@ -1,0 +1,111 @@
+//! `heatsoak analyze`: what slowed a drive down, from run folders and from logs of other tools.
+
+use analysis::findings::{Findings, Segment};
+use measure::{BytesPerSec, Kelvin};
+use report::sentences;
+use serde::Serialize;
+
+use crate::Outcome;
+use crate::args::AnalyzeArgs;
+use crate::commands::findings::Analyzed;
+use crate::printer::Printer;
+use crate::table;
+
+/// The JSON for several inputs.
+#[derive(Serialize)]
+struct Results<'a> {
+    results: Vec<OneResult<'a>>,
+}
+
+#[derive(Serialize)]
+struct OneResult<'a> {
+    source: String,
+    findings: &'a Findings,
+}
+
+impl<'a> OneResult<'a> {
+    fn new(analyzed: &'a Analyzed) -> Self {
+        Self { source: analyzed.source.display().to_string(), findings: &analyzed.findings }
+    }
+}
+
+/// Analyzes. An input that cannot be read does not keep the others from being told.
+pub(crate) fn execute(args: &AnalyzeArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+    let mut analyzed = Vec::new();
+    let mut failed = false;
+    for input in &args.inputs {
+        match Analyzed::read(input) {
+            Ok(one) => analyzed.push(one),
+            Err(error) => {
+                failed = true;
+                printer.error(&error);
+            }
+        }
+    }
+    if args.json {
+        match analyzed.as_slice() {
+            [one] if args.inputs.len() == 1 => printer.json(&one.findings)?,
+            [] => {}
+            several => {
+                let results = several.iter().map(OneResult::new);
+                printer.json(&Results { results: results.collect() })?;
+            }
+        }
+    } else if !analyzed.is_empty() {
+        let texts: Vec<String> = analyzed.iter().map(|one| for_people(one, printer.data_width())).collect();
+        printer.data(&texts.join("\n"))?;
+    }
+    Ok(if failed { Outcome::NotDone } else { Outcome::Done })
+}
+
+fn for_people(analyzed: &Analyzed, width: usize) -> String {
+    let Analyzed { source, findings, input, .. } = analyzed;
+    let mut text = source.display().to_string();
+    if let Some(badge) = input.simulated_badge() {
+        text.push_str(&format!("  [{badge}]"));
+    }
+    text.push('\n');
+    let mut lines: Vec<String> = input.ending.iter().cloned().collect();
+    lines.extend(sentences::verdict(findings, &input.levels));
+    lines.push(sentences::policy(&findings.policy));
+    lines.extend(findings.slc_cache.as_ref().map(sentences::slc_cache));
+    lines.extend(sentences::thermal(&findings.thermal));
+    for line in lines {
+        text.push_str(&paragraph(&line, "  ", width));
+    }
+    if !findings.segments.is_empty() {
+        let heading = ["  FROM", "TO", "LOAD", "SPEED", "TEMPERATURE", "WHAT"].map(str::to_owned);
+        let rows: Vec<_> = std::iter::once(heading).chain(findings.segments.iter().map(row)).collect();
+        text.push_str(&format!("\n{}", table::aligned(&rows)));
+    }
+    if !findings.caveats.is_empty() {
+        text.push_str("\n  Caveats\n");
+    }
+    for caveat in &findings.caveats {
+        text.push_str(&paragraph(&caveat.text, "  - ", width));
+    }
+    text
+}
+
+/// Lines of at most `width` columns; `bullet` stands before the first, the others are indented alike.
+fn paragraph(text: &str, bullet: &str, width: usize) -> String {
+    let indent = " ".repeat(bullet.len());
+    let options = textwrap::Options::new(width).initial_indent(bullet).subsequent_indent(&indent);
+    textwrap::fill(text, options) + "\n"
+}
+
+fn row(segment: &Segment) -> [String; 6] {
+    let kelvin = |k: Option<f64>| {
+        // Readings are whole kelvins; so is what people read.
+        k.map_or_else(|| "-".to_owned(), |k| Kelvin::from_kelvin(k.round() as u16).to_string())
+    };
+    let (start, end) = (kelvin(segment.temp_start_k), kelvin(segment.temp_end_k));
+    [
+        format!("  {:.1} s", segment.start_s),
+        format!("{:.1} s", segment.end_s),
+        sentences::doing(segment.op).to_owned(),
+        segment.mean_bytes_per_s.map_or_else(|| "-".to_owned(), |rate| BytesPerSec::new(rate).to_string()),
+        if start == end { start } else { format!("{start} to {end}") },
+        sentences::label(segment.label).to_owned(),
+    ]
+}

@@ -1,0 +1,24 @@
+//! `heatsoak compare`: runs against each other, as a table and as a page with one chart.
+
+use crate::Outcome;
+use crate::args::CompareArgs;
+use crate::commands::findings::{Analyzed, style};
+use crate::printer::Printer;
+use crate::run_folder::write_whole;
+
+/// Compares.
+pub(crate) fn execute(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+    let mut inputs = Vec::new();
+    for run in &args.runs {
+        inputs.push(Analyzed::read(run)?.input);
+    }
+    if let Some(out) = &args.out {
+        write_whole(out, report::compare_html(&inputs).as_bytes())?;
+    }
+    let mut text = report::compare_terminal(&inputs, &style(printer, None));
+    if let Some(out) = &args.out {
+        text.push_str(&format!("\nReport: {}\n", out.display()));
+    }
+    printer.data(&text)?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,110 @@
+//! From a record to findings, and where both are shown: what `run`, `analyze` and `report` share.
+
+use std::path::{Path, PathBuf};
+
+use analysis::{Findings, Trace, import};
+use anyhow::Context as _;
+use measure::record;
+use report::{ReportInput, TerminalStyle};
+use serde::Serialize;
+
+use crate::args::RunArgs;
+use crate::printer::Printer;
+use crate::run_folder::write_whole;
+
+/// Names of what follows the record in a run folder.
+const FINDINGS: &str = "findings.json";
+const REPORT: &str = "report.html";
+
+/// A run folder or a log of another tool, with what was found in it.
+pub(crate) struct Analyzed {
+    /// As it was typed.
+    pub(crate) source: PathBuf,
+    /// Whether it is a run folder.
+    pub(crate) is_run: bool,
+    /// What was found.
+    pub(crate) findings: Findings,
+    /// What a report of it shows.
+    pub(crate) input: ReportInput,
+}
+
+impl Analyzed {
+    /// Reads and analyzes: a folder is a run, finished or not; anything else is a log, told by its content.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is neither.
+    pub(crate) fn read(source: &Path) -> anyhow::Result<Self> {
+        if source.is_dir() { Self::read_run(source) } else { Self::read_log(source) }
+    }
+
+    fn read_run(folder: &Path) -> anyhow::Result<Self> {
+        let record = record::read(folder)?;
+        let findings = analysis::analyze(&Trace::from_record(&record));
+        let input = ReportInput::new(&record, &findings);
+        Ok(Self { source: folder.to_owned(), is_run: true, findings, input })
+    }
+
+    fn read_log(file: &Path) -> anyhow::Result<Self> {
+        let name = file.display().to_string();
+        let bytes = std::fs::read(file).with_context(|| {
+            format!("cannot read {name} as a run folder or a log (`heatsoak analyze --help` tells which)")
+        })?;
+        let trace = import::csv(&name, &bytes)?;
+        let findings = analysis::analyze(&trace);
+        let input = ReportInput::from_trace(&trace, &findings);
+        Ok(Self { source: file.to_owned(), is_run: false, findings, input })
+    }
+}
+
+/// The JSON of `heatsoak run --json`: the findings and where the run lies.
+#[derive(Serialize)]
+struct RunResult<'a> {
+    run_folder: String,
+    #[serde(flatten)]
+    findings: &'a Findings,
+}
+
+/// Analyzes a run that has just ended, writes findings and report into its folder, and shows them.
+pub(crate) fn tell_run(folder: &Path, args: &RunArgs, printer: &mut Printer) -> anyhow::Result<()> {
+    let run = Analyzed::read_run(folder)?;
+    let json = serde_json::to_string_pretty(&run.findings)?;
+    write_whole(&folder.join(FINDINGS), format!("{json}\n").as_bytes())?;
+    let report = if args.no_report { None } else { Some(write_report(folder, &run.input)?) };
+    let run_folder = folder.display().to_string();
+    if args.json {
+        return printer.json(&RunResult { run_folder, findings: &run.findings });
+    }
+    let mut text = report::terminal(&run.input, &style(printer, Some(run_folder)));
+    if let Some(report) = report {
+        text.push_str(&format!("Report:     {}\n", report.display()));
+    }
+    Ok(printer.data(&text)?)
+}
+
+/// Writes the report of a run into its folder; says where.
+pub(crate) fn write_report(folder: &Path, input: &ReportInput) -> anyhow::Result<PathBuf> {
+    let path = folder.join(REPORT);
+    write_whole(&path, report::html(input).as_bytes()).with_context(|| {
+        format!("`heatsoak report {}` makes the report once there is room", folder.display())
+    })?;
+    Ok(path)
+}
+
+/// What the terminal on stdout can show.
+pub(crate) fn style(printer: &Printer, run_folder: Option<String>) -> TerminalStyle {
+    TerminalStyle {
+        width: printer.data_width(),
+        ascii: is_ascii_locale(),
+        colour: printer.data_has_colour(),
+        run_folder,
+    }
+}
+
+/// Whether the locale says in so many words that it has no Unicode: `C`, or a code set that is not UTF-8.
+///
+/// Without any, as in most containers, terminals have it all the same. Order: POSIX 8.2.
+fn is_ascii_locale() -> bool {
+    let set = |name: &&str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).unwrap_or_default().to_lowercase();
+    !locale.is_empty() && !locale.contains("utf-8") && !locale.contains("utf8")
+}

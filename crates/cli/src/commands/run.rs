@@ -1,0 +1,148 @@
+//! `heatsoak run`: a plan on a drive, then its record, its findings and its report.
+//!
+//! The load comes first: whatever fails after it leaves the record where it is and says so.
+
+use std::ops::ControlFlow;
+
+use capture::plan::Plan;
+use capture::plan::check;
+use capture::session::{self, Session, Stop, StopFlag, draft_manifest};
+use capture::target::{Address, AddressKind, Prepared, Target, TargetError};
+use measure::Seed;
+use measure::record::{EndReason, Manifest, Origin, RunWriter};
+
+use crate::Outcome;
+use crate::args::{DEFAULT_DRIVE, RunArgs};
+use crate::commands::findings;
+use crate::host;
+use crate::printer::Printer;
+use crate::progress::Progress;
+use crate::run_folder;
+use crate::signals;
+use crate::targets::twin::TwinTarget;
+
+/// Runs.
+pub(crate) fn execute(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+    let plan = plan(args)?;
+    let typed = args.drive.as_deref().or(plan.drive.as_deref()).unwrap_or(DEFAULT_DRIVE);
+    let address = Address::parse(typed)?;
+    if let Some(out) = &args.out {
+        run_folder::refuse_filled(out)?;
+    }
+    let stop = signals::stop_flag()?;
+    let start = Start { args, plan: &plan, address: &address, stop: &stop };
+    let ended = match address.kind() {
+        AddressKind::Twin { profile } => start.on_twin(profile, printer)?,
+        AddressKind::File(_) | AddressKind::Device { .. } | AddressKind::Null { .. } => {
+            start.on_target(printer)?
+        }
+    };
+    let Some(ended) = ended else { return Ok(Outcome::Stopped) };
+    tell_end(&ended, printer);
+    let told = findings::tell_run(&ended.folder, args, printer);
+    let outcome = outcome(ended.end.reason);
+    match told {
+        Ok(()) => Ok(outcome),
+        Err(error) => Err(error.context(format!(
+            "the run is recorded in {}, but what follows it was not done",
+            ended.folder.display()
+        ))),
+    }
+}
+
+/// The plan that was named, with what the command line changes in it.
+fn plan(args: &RunArgs) -> anyhow::Result<Plan> {
+    let mut plan = Plan::load(&args.plan)?;
+    if let Some(seed) = args.seed {
+        plan.seed = Seed::new(seed);
+    }
+    if let Some(tmt1) = args.tmt1 {
+        plan.settings.tmt1_k = Some(tmt1.as_kelvin());
+    }
+    if let Some(tmt2) = args.tmt2 {
+        plan.settings.tmt2_k = Some(tmt2.as_kelvin());
+    }
+    plan.stop_at = args.stop_at.or(plan.stop_at);
+    plan.interval = args.interval.unwrap_or(plan.interval);
+    plan.max_errors = args.max_errors.unwrap_or(plan.max_errors);
+    Ok(plan)
+}
+
+/// All that a run starts from.
+struct Start<'a> {
+    args: &'a RunArgs,
+    plan: &'a Plan,
+    address: &'a Address,
+    stop: &'a StopFlag,
+}
+
+impl Start<'_> {
+    /// In simulated time.
+    fn on_twin(&self, profile: &str, printer: &mut Printer) -> anyhow::Result<Option<session::Outcome>> {
+        let mut target = TwinTarget::open(profile, self.plan.seed)?;
+        check::check(self.plan, &target.plan_facts(self.address))?;
+        target.check_settings(&self.plan.settings)?;
+        let manifest = draft_manifest(self.plan, &self.address.to_string(), target.origin(), target.facts());
+        let writer = self.writer(manifest)?;
+        let mut progress = Progress::new(printer, self.args.quiet);
+        let session = Session::new(self.plan, writer, &mut progress).stop_flag(self.stop);
+        Ok(Some(session.run_virtual(&mut target)?))
+    }
+
+    /// In real time; `None` when the user stopped it before there was a run.
+    fn on_target(&self, printer: &mut Printer) -> anyhow::Result<Option<session::Outcome>> {
+        let target = Target::look(self.address)?;
+        check::check(self.plan, &target.facts())?;
+        let mut progress = Progress::new(printer, self.args.quiet);
+        let Some(prepared) = self.prepare(&target, &mut progress)? else { return Ok(None) };
+        let mut manifest =
+            draft_manifest(self.plan, &self.address.to_string(), Origin::Device, target.drive().clone());
+        manifest.host = Some(host::facts());
+        let writer = self.writer(manifest)?;
+        let session = Session::new(self.plan, writer, &mut progress).stop_flag(self.stop);
+        Ok(Some(session.run(target, prepared)?))
+    }
+
+    fn prepare(&self, target: &Target, progress: &mut Progress<'_>) -> anyhow::Result<Option<Prepared>> {
+        let mut filling = |done, total| {
+            progress.filling(done, total);
+            if self.stop.asks() == Stop::No { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        match target.prepare(self.plan, &mut filling) {
+            Ok(prepared) => Ok(Some(prepared)),
+            Err(error @ TargetError::Interrupted { .. }) => {
+                progress.message(&error.to_string());
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The run folder, made as late as can be: what is refused before leaves none behind.
+    fn writer(&self, manifest: Manifest) -> anyhow::Result<RunWriter> {
+        let dir = match &self.args.out {
+            Some(out) => out.clone(),
+            None => run_folder::make_new(&self.plan.name, &self.address.to_string())?,
+        };
+        Ok(RunWriter::create(&dir, manifest, self.plan.record_ops)?)
+    }
+}
+
+/// Says how the run ended, where that is not as planned.
+fn tell_end(ended: &session::Outcome, printer: &mut Printer) {
+    if ended.end.reason != EndReason::Completed {
+        let why = ended.end.detail.as_deref().unwrap_or("the run ended before its plan did");
+        printer.warning(&format!("{why}; what was measured is kept in {}", ended.folder.display()));
+    }
+    if ended.errors > 0 {
+        printer.warning(&format!("{} I/Os failed", ended.errors));
+    }
+}
+
+const fn outcome(reason: EndReason) -> Outcome {
+    match reason {
+        EndReason::Completed => Outcome::Done,
+        EndReason::Interrupted | EndReason::SafetyLimit => Outcome::Stopped,
+        EndReason::DeviceFailed | EndReason::RecordFailed => Outcome::NotDone,
+    }
+}

@@ -1,0 +1,105 @@
+//! Names of run folders, and files that appear in them whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::Context as _;
+use measure::record::RecordError;
+
+/// Where run folders go that nobody named.
+const RUNS: &str = "runs";
+
+/// Longer names of plan and drive are cut, so that the folder's name fits every file system (255 bytes).
+const PART_MAX: usize = 60;
+
+/// Makes a new, empty folder under `./runs/`, named by time, plan and drive; never one that was there.
+///
+/// # Errors
+/// When the system refuses, with what to do.
+pub(crate) fn make_new(plan: &str, drive: &str) -> anyhow::Result<PathBuf> {
+    fs::create_dir_all(RUNS).with_context(|| refused(Path::new(RUNS)))?;
+    let name = format!("{}-{}-{}", utc(SystemTime::now()), plain(plan), plain(drive));
+    for number in 1.. {
+        let suffix = if number == 1 { String::new() } else { format!("-{number}") };
+        let path = Path::new(RUNS).join(format!("{name}{suffix}"));
+        // Making it is what claims it: two runs that start in the same second get two folders.
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            made => return made.with_context(|| refused(&path)).map(|()| path),
+        }
+    }
+    unreachable!("numbers do not run out")
+}
+
+/// Refuses a folder that something is in, before anything else is done for the run.
+///
+/// # Errors
+/// [`RecordError::Exists`], as whoever makes it would say it later.
+pub(crate) fn refuse_filled(dir: &Path) -> Result<(), RecordError> {
+    let is_filled = fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some());
+    if is_filled { Err(RecordError::Exists { path: dir.to_owned() }) } else { Ok(()) }
+}
+
+/// Writes a file beside `path` and renames it over: whole or not at all.
+///
+/// # Errors
+/// When the system refuses.
+pub(crate) fn write_whole(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    let beside = PathBuf::from(beside);
+    let attempt = || -> std::io::Result<()> {
+        let mut file = File::create(&beside)?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        fs::rename(&beside, path)
+    };
+    attempt().with_context(|| {
+        // Half of it is of no use to anybody; the error that matters is the first one.
+        let _ = fs::remove_file(&beside);
+        format!("cannot write {}", path.display())
+    })
+}
+
+fn refused(path: &Path) -> String {
+    format!("cannot make the run folder {} (another place is named with --out)", path.display())
+}
+
+/// `2026-11-21T10-00-00Z`: sorts by time, and has no colon, which some file systems refuse.
+fn utc(time: SystemTime) -> String {
+    humantime::format_rfc3339_seconds(time).to_string().replace(':', "-")
+}
+
+/// A name that every shell and file system takes: what stands behind the last `/` or `:`, letters, digits,
+/// `-`, `_` and `.`, no ending.
+fn plain(name: &str) -> String {
+    let name = name.split('?').next().unwrap_or(name).trim_end_matches(['/', ':']);
+    let last = name.rsplit(['/', ':']).next().unwrap_or(name);
+    let stem = last.rsplit_once('.').map_or(last, |(stem, _)| if stem.is_empty() { last } else { stem });
+    let keep = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    stem.chars().map(keep).take(PART_MAX).collect()
+}
+
+#[cfg(test)]
+mod test {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn names_tell_time_plan_and_drive() {
+        assert_eq!(utc(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_256_400)), "2026-11-21T10-20-00Z");
+        for (drive, short) in [
+            ("twin:ssd1", "ssd1"),
+            ("twin:a/b.toml", "b"),
+            ("/dev/nvme0n1", "nvme0n1"),
+            ("file:/var/tmp/t.bin?size=4GiB", "t"),
+            ("null:", "null"),
+            ("file:/tmp/mine & yours", "mine___yours"),
+        ] {
+            assert_eq!(plain(drive), short);
+        }
+    }
+}

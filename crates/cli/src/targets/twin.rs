@@ -1,0 +1,208 @@
+//! A simulated drive as a target: the session of `capture` runs on the physics of `twin`.
+//!
+//! This is the only place where the two meet. It adds nothing of its own: I/O goes to the drive as it comes,
+//! the health log is the drive's page through the decoder that real drives have, and settings are written
+//! and read back on the drive.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow};
+use capture::load::VirtualDrive;
+use capture::load::path::{Completion, Io};
+use capture::plan::TelemetryPlan;
+use capture::plan::check::TargetFacts;
+use capture::target::Address;
+use capture::telemetry::{Reading, smart};
+use measure::record::{DriveFacts, Origin, ThermalSettings};
+use measure::{Bytes, Instant, Kelvin, Seed};
+use twin::{Drive, Profile, Tmt, TmtError};
+
+/// A simulated drive with what its record has to say about it.
+pub(crate) struct TwinTarget {
+    drive: Drive,
+    origin: Origin,
+    in_flight: InFlight,
+    /// Completions of one call, kept for its memory.
+    completed: Vec<(u64, Instant)>,
+}
+
+impl TwinTarget {
+    /// The drive that `profile` names: a built-in, or a TOML file.
+    ///
+    /// # Errors
+    /// An unknown name with the nearest ones, or what is wrong with the file.
+    pub(crate) fn open(profile: &str, seed: Seed) -> anyhow::Result<Self> {
+        let profile = read_profile(profile)?;
+        let origin = Origin::Twin {
+            profile: profile.name.clone(),
+            profile_toml: profile.to_toml().context("cannot keep the profile in the record")?,
+            seed: seed.as_u64(),
+        };
+        Ok(Self {
+            drive: Drive::new(&profile, seed),
+            origin,
+            in_flight: InFlight { slots: Vec::new(), free: Vec::new() },
+            completed: Vec::new(),
+        })
+    }
+
+    /// Where its numbers come from: profile and seed.
+    pub(crate) fn origin(&self) -> Origin {
+        self.origin.clone()
+    }
+
+    /// What a plan's check has to know about it: anything may be done to it.
+    pub(crate) fn plan_facts(&self, address: &Address) -> TargetFacts {
+        let facts = self.facts();
+        TargetFacts {
+            address: address.to_string(),
+            size: Bytes::new(facts.size_bytes),
+            block_bytes: facts.block_bytes,
+            read_only: None,
+            direct: true,
+            trim: true,
+            slc: facts.slc_bytes.map(Bytes::new),
+        }
+    }
+
+    /// Whether the drive will take a plan's settings: tried on a copy.
+    ///
+    /// # Errors
+    /// Why it refuses them.
+    pub(crate) fn check_settings(&self, settings: &ThermalSettings) -> anyhow::Result<()> {
+        set(&mut self.drive.clone(), settings)
+            .map_err(|why| anyhow!("cannot make the plan's settings: {why}"))
+    }
+
+    /// What Identify says about it.
+    pub(crate) fn facts(&self) -> DriveFacts {
+        let Profile { identity, limits, .. } = self.drive.profile();
+        DriveFacts {
+            kind: "twin".to_owned(),
+            model: Some(identity.model.clone()),
+            serial: Some(identity.serial.clone()),
+            firmware: Some(identity.firmware.clone()),
+            size_bytes: identity.capacity_bytes,
+            block_bytes: identity.block_bytes,
+            warning_k: Some(limits.wctemp_k),
+            critical_k: Some(limits.cctemp_k),
+            tmt_min_k: limits.hctm.as_ref().map(|hctm| hctm.mntmt_k),
+            tmt_max_k: limits.hctm.as_ref().map(|hctm| hctm.mxtmt_k),
+            hctm: Some(limits.hctm.is_some()),
+            slc_bytes: self.drive.profile().slc_bytes(),
+        }
+    }
+}
+
+/// A built-in wins over a file of the same name, as with plans; `./ssd1` names the file.
+fn read_profile(name: &str) -> anyhow::Result<Profile> {
+    if Profile::builtin_names().any(|known| known == name) || !Path::new(name).exists() {
+        return Ok(Profile::builtin(name)?);
+    }
+    let text = std::fs::read_to_string(name).with_context(|| format!("cannot read the profile {name}"))?;
+    Profile::from_toml(&text).with_context(|| format!("cannot use the profile {name}"))
+}
+
+impl VirtualDrive for TwinTarget {
+    fn submit(&mut self, now: Instant, io: Io) {
+        let slot = self.in_flight.put(io.token, io.len);
+        self.drive.submit(now, slot, io.op, io.offset, io.len);
+    }
+
+    fn next_completion(&mut self) -> Option<Instant> {
+        self.drive.next_completion()
+    }
+
+    fn advance(&mut self, to: Instant, done: &mut Vec<Completion>) {
+        loop {
+            // The drive stops at every completion; the last call finds none and ends at `to`.
+            self.completed.clear();
+            self.drive.advance(to, &mut self.completed);
+            if self.completed.is_empty() {
+                return;
+            }
+            for &(slot, t) in &self.completed {
+                let (token, len) = self.in_flight.take(slot);
+                done.push(Completion { token, t, result: Ok(len) });
+            }
+        }
+    }
+
+    fn sources(&self, plan: &TelemetryPlan) -> Vec<(&'static str, Duration)> {
+        vec![("smart", plan.smart_period)]
+    }
+
+    fn sample(&mut self, _source: usize, now: Instant) -> Reading {
+        smart::decode(now, &self.drive.smart_page())
+    }
+
+    fn settings(&mut self) -> ThermalSettings {
+        let tmt = self.drive.profile().limits.hctm.is_some().then(|| self.drive.tmt());
+        ThermalSettings {
+            tmt1_k: tmt.map(Tmt::tmt1_raw),
+            tmt2_k: tmt.map(Tmt::tmt2_raw),
+            power_state: Some(self.drive.power_state()),
+        }
+    }
+
+    fn set(&mut self, settings: &ThermalSettings) -> Result<(), String> {
+        set(&mut self.drive, settings)
+    }
+}
+
+/// Changes the settings that are given and leaves the others.
+fn set(drive: &mut Drive, settings: &ThermalSettings) -> Result<(), String> {
+    if settings.tmt1_k.is_some() || settings.tmt2_k.is_some() {
+        let now = drive.tmt();
+        let tmt1_k = settings.tmt1_k.unwrap_or(now.tmt1_raw());
+        let tmt2_k = settings.tmt2_k.unwrap_or(now.tmt2_raw());
+        drive.set_tmt(Tmt::from_kelvin(tmt1_k, tmt2_k)).map_err(|error| in_degrees(&error))?;
+    }
+    if let Some(state) = settings.power_state {
+        drive.set_power_state(state).map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+/// Why a pair of temperatures is refused, in the degrees in which people type them.
+fn in_degrees(error: &TmtError) -> String {
+    let degrees = |kelvin: u16| Kelvin::from_kelvin(kelvin).to_string();
+    match *error {
+        TmtError::Range { which, kelvin, least, most } => {
+            let (asked, least, most) = (degrees(kelvin), degrees(least), degrees(most));
+            format!("TMT{which} = {asked} lies outside what the drive takes, {least} to {most}")
+        }
+        TmtError::Order { tmt1_k, tmt2_k } => {
+            let (tmt1, tmt2) = (degrees(tmt1_k), degrees(tmt2_k));
+            format!("TMT1 = {tmt1} is not below TMT2 = {tmt2}; set both, with --tmt1 and --tmt2")
+        }
+        TmtError::Unsupported => error.to_string(),
+    }
+}
+
+/// What is under way on the drive: token and length by the number under which the drive has it.
+struct InFlight {
+    slots: Vec<(u64, u32)>,
+    free: Vec<u64>,
+}
+
+impl InFlight {
+    fn put(&mut self, token: u64, len: u32) -> u64 {
+        match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = (token, len);
+                slot
+            }
+            None => {
+                self.slots.push((token, len));
+                self.slots.len() as u64 - 1
+            }
+        }
+    }
+
+    fn take(&mut self, slot: u64) -> (u64, u32) {
+        self.free.push(slot);
+        self.slots[slot as usize]
+    }
+}

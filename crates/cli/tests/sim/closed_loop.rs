@@ -1,0 +1,132 @@
+//! One simulated drive a policy class: the analysis of a run on it has to find what its profile says.
+//!
+//! Truth is read from the profile, so that a changed profile changes what is expected.
+
+use analysis::findings::{Cause, EventKind, Findings, Label, PolicyClass};
+use twin::Profile;
+
+use crate::support::Scratch;
+
+/// A minute of rest, then reading at full speed until long after everything has settled.
+const READ: &str = r#"
+[[phase]]
+name = "rest"
+op = "idle"
+duration = "1m"
+
+[[phase]]
+name = "read"
+op = "read"
+block_size = "1MiB"
+depth = 64
+region = { start = "0B", len = "64GiB" }
+duration = "15m"
+"#;
+
+/// Writes past the end of the fast write cache.
+const WRITE: &str = r#"
+[[phase]]
+name = "write"
+op = "write"
+block_size = "1MiB"
+depth = 64
+region = { start = "0B", len = "400GiB" }
+duration = "3m"
+"#;
+
+fn findings(profile: &str, plan: &str) -> Findings {
+    let scratch = Scratch::new();
+    std::fs::write(scratch.path("plan.toml"), plan).expect("a scratch file");
+    let done = scratch.run(&["run", "plan.toml", "--drive", &format!("twin:{profile}"), "--json", "--quiet"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    serde_json::from_str(&done.stdout).expect("findings")
+}
+
+fn profile(name: &str) -> Profile {
+    Profile::builtin(name).expect("it is built in")
+}
+
+fn tmt1_k(name: &str) -> f64 {
+    f64::from(profile(name).limits.hctm.expect("it has HCTM").tmt1_k)
+}
+
+/// Thresholds are read to the whole kelvin.
+fn within_a_kelvin(found: Option<f64>, truth: f64, what: &str) {
+    let found = found.unwrap_or_else(|| panic!("no {what}"));
+    assert!((found - truth).abs() <= 1.0, "{what} at {found} K, in truth at {truth} K");
+}
+
+fn within(found: Option<f64>, truth: f64, share: f64, what: &str) {
+    let found = found.unwrap_or_else(|| panic!("no {what}"));
+    assert!((found / truth - 1.0).abs() <= share, "{what} is {found}, in truth {truth}");
+}
+
+#[test]
+fn a_relay_is_found_with_both_its_thresholds_and_its_floor() {
+    let found = findings("relay", READ);
+    assert_eq!(found.policy.class, PolicyClass::Relay, "{:?}", found.policy);
+    let (on_k, hysteresis_k) = (tmt1_k("relay"), profile("relay").policy[0].hysteresis_k);
+    within_a_kelvin(found.policy.onset_k, on_k, "onset");
+    within_a_kelvin(found.policy.release_k, on_k - hysteresis_k, "release");
+    within(found.policy.floor_bytes_per_s, 3.0e8, 0.05, "floor");
+    let onsets = found.events.iter().filter(|e| e.kind == EventKind::ThrottleOnset);
+    assert!(onsets.clone().count() >= 3, "a cycle: {:?}", found.events);
+    assert!(onsets.clone().all(|e| e.cause == Cause::HctmTmt1), "{:?}", found.events);
+}
+
+#[test]
+fn a_two_level_latch_is_told_from_a_relay() {
+    let found = findings("two-level", READ);
+    assert_eq!(found.policy.class, PolicyClass::TwoLevel, "{:?}", found.policy);
+    within_a_kelvin(found.policy.onset_k, tmt1_k("two-level"), "onset");
+    within(found.policy.floor_bytes_per_s, 1.0e8, 0.05, "floor");
+    let causes: Vec<Cause> =
+        found.events.iter().filter(|e| e.kind == EventKind::ThrottleOnset).map(|e| e.cause).collect();
+    assert!(causes.contains(&Cause::HctmTmt1) && causes.contains(&Cause::HctmTmt2), "{causes:?}");
+}
+
+#[test]
+fn a_regulator_is_found_where_it_holds_the_temperature() {
+    let found = findings("regulator", READ);
+    assert_eq!(found.policy.class, PolicyClass::Regulator, "{:?}", found.policy);
+    let last = found.segments.last().expect("a segment");
+    assert_eq!(last.label, Label::Throttled, "{last:?}");
+    within_a_kelvin(last.temp_end_k, tmt1_k("regulator") - 1.0, "held temperature");
+}
+
+#[test]
+fn a_duty_cycled_regulator_is_told_from_a_smooth_one() {
+    let found = findings("duty-cycled", READ);
+    assert_eq!(found.policy.class, PolicyClass::DutyCycled, "{:?}", found.policy);
+}
+
+#[test]
+fn a_vendors_own_threshold_is_found_without_any_setting() {
+    let found = findings("vendor", READ);
+    assert_eq!(found.policy.class, PolicyClass::Vendor, "{:?}", found.policy);
+    within_a_kelvin(found.policy.onset_k, 348.0, "onset");
+    within(found.policy.floor_bytes_per_s, 2.2e9, 0.05, "floor");
+    let onset = found.events.iter().find(|e| e.kind == EventKind::ThrottleOnset).expect("an onset");
+    assert_eq!(onset.cause, Cause::Vendor);
+    within(onset.strength, 2.2 / 3.0, 0.05, "strength");
+}
+
+#[test]
+fn a_drive_that_stops_is_found_with_both_its_thresholds() {
+    let found = findings("stop", READ);
+    assert_eq!(found.policy.class, PolicyClass::Stop, "{:?}", found.policy);
+    within_a_kelvin(found.policy.onset_k, 351.0, "onset");
+    within_a_kelvin(found.policy.release_k, 341.0, "release");
+}
+
+#[test]
+fn the_end_of_the_fast_write_cache_is_not_heat() {
+    let found = findings("slc", WRITE);
+    let slc = found.slc_cache.as_ref().expect("its end was passed");
+    let truth = profile("slc").slc.expect("it has one");
+    within(Some(slc.bytes as f64), truth.capacity_bytes as f64, 0.02, "size of the cache");
+    within(Some(slc.before_bytes_per_s), 1.6e9, 0.05, "speed before");
+    within(Some(slc.after_bytes_per_s), 2.0e8, 0.05, "speed after");
+    assert_eq!(found.policy.class, PolicyClass::None, "{:?}", found.policy);
+    assert!(found.events.iter().all(|e| e.kind == EventKind::SlcExhausted), "{:?}", found.events);
+}
