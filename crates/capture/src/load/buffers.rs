@@ -1,11 +1,11 @@
 //! The memory that I/O reads into and writes from: aligned, one part a slot, filled before the load starts.
 //!
 //! What is written must not become smaller on its way to the flash, or a drive looks faster and cooler than it
-//! is. Every slot has its own random bytes, and each write:
-//! - starts at another place in them, so that neighbouring small writes differ (a file system that compresses
-//!   looks at up to 1 MiB at once; within a slot a place comes again after up to 64 writes);
-//! - gets a number that never comes again into each of its 512 B sectors (fio's `scramble_buffers` does alike),
-//!   so that no sector is ever equal to another one: there is nothing to deduplicate.
+//! is. Every slot has its own random bytes, and more of them than an I/O takes:
+//! - each write goes on where the slot's last one ended, so that a file system that compresses (it looks at up to
+//!   1 MiB at once, mostly at 128 KiB) finds nothing twice, at depth 1 neither;
+//! - each of its 512 B sectors gets a number that never comes again (fio's `scramble_buffers` does alike), so that
+//!   no sector is ever equal to another one: there is nothing to deduplicate.
 //!
 //! That costs eight bytes a sector, where filling afresh would cost all of them. Reads have memory of their own:
 //! what was read must not be written.
@@ -23,11 +23,13 @@ pub(crate) const PAGE_BYTES: usize = 4096;
 /// The smallest block of any drive.
 pub(crate) const SECTOR_BYTES: usize = 512;
 
-/// Room in which the writes of one slot start at different places.
-const ROTATION_BYTES_MAX: usize = 64 * PAGE_BYTES;
+/// Random bytes of all slots together, beside one I/O each: small enough to stay in a processor's cache, large
+/// enough that a compressor's window has gone on before they come again.
+const ROOM_BYTES_ALL: usize = 8 << 20;
 
-/// And of all slots of a worker together: filling it takes some 50 ms.
-const ROTATION_BYTES_ALL: usize = 64 << 20;
+/// For one slot: no less than this, and no more than a compressor looks at.
+const ROOM_BYTES_MIN: usize = 64 << 10;
+const ROOM_BYTES_MAX: usize = 1 << 20;
 
 /// A worker with more than this is a mistake: 16 MiB I/Os at depth 256.
 const BUFFER_BYTES_MAX: usize = 4 << 30;
@@ -76,24 +78,25 @@ pub(crate) struct BufferLayout {
     pub(crate) stride: usize,
     /// Start of the part that is written from, within a slot; before it lies what is read into.
     pub(crate) write_start: usize,
-    /// How many pages further a write may start.
-    pub(crate) rotation_pages: usize,
+    /// Up to where it may be written from, within a slot.
+    pub(crate) write_end: usize,
 }
 
 impl BufferLayout {
     /// The layout for `spec`; `None` when it is beyond reason.
     pub(crate) fn new(spec: &BufferSpec) -> Option<Self> {
         let io_bytes = (spec.largest as usize).next_multiple_of(PAGE_BYTES);
-        let rotation_pages = if spec.writes && spec.data == Data::Incompressible {
-            ROTATION_BYTES_MAX.min(ROTATION_BYTES_ALL / spec.depth.max(1)) / PAGE_BYTES
+        let room_bytes = if spec.data == Data::Incompressible {
+            (ROOM_BYTES_ALL / spec.depth.max(1)).clamp(ROOM_BYTES_MIN, ROOM_BYTES_MAX)
         } else {
             0
         };
         let write_start = if spec.reads { io_bytes } else { 0 };
-        let write_bytes = if spec.writes { io_bytes + rotation_pages * PAGE_BYTES } else { 0 };
-        let stride = write_start + write_bytes;
+        let write_bytes = if spec.writes { io_bytes + room_bytes } else { 0 };
+        let write_end = write_start + write_bytes;
+        let stride = write_end.next_multiple_of(PAGE_BYTES);
         let all = stride.checked_mul(spec.depth)?;
-        (all <= BUFFER_BYTES_MAX).then_some(Self { stride, write_start, rotation_pages })
+        (all <= BUFFER_BYTES_MAX).then_some(Self { stride, write_start, write_end })
     }
 
     /// The memory, with what is to be written in it.
@@ -146,10 +149,8 @@ mod test {
     #[test]
     fn slots_are_aligned_and_apart() {
         let layout = BufferLayout::new(&SPEC).expect("reasonable");
-        assert_eq!(
-            layout,
-            BufferLayout { stride: 3 * 4096 * 2 + 64 * 4096, write_start: 3 * 4096, rotation_pages: 64 }
-        );
+        let (write_start, write_end) = (3 * 4096, 2 * 3 * 4096 + (1 << 20));
+        assert_eq!(layout, BufferLayout { stride: write_end, write_start, write_end });
         let memory = layout.fill(&SPEC);
         assert_eq!(memory.bytes().as_ptr().addr() % PAGE_BYTES, 0);
         assert_eq!(memory.bytes().len(), 4 * layout.stride);

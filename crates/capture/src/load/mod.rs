@@ -32,7 +32,7 @@ pub use engine::{Tick, drive};
 pub use interval::{IntervalStats, OpStats};
 pub use null::NullPath;
 pub use path::{Completion, Io, IoPath, PathError};
-pub use ring::Ring;
+pub use ring::{Ring, probe_ring};
 pub use virtual_path::{VirtualDrive, VirtualPath};
 pub use worker::{Ended, Worker, WorkerSpec};
 

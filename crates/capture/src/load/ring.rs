@@ -64,8 +64,8 @@ struct Buffers {
     layout: BufferLayout,
     registered: bool,
     stamps: Option<Stamps>,
-    /// How many pages into its part the next write starts.
-    rotation: usize,
+    /// Where in each slot its next write starts.
+    write_at: Box<[usize]>,
 }
 
 impl Ring {
@@ -98,7 +98,7 @@ impl Ring {
             layout,
             registered: false,
             stamps: (spec.writes && spec.data == Data::Incompressible).then(|| Stamps::new(seed)),
-            rotation: 0,
+            write_at: vec![layout.write_start; depth].into_boxed_slice(),
         };
         let mut made =
             Self { ring, clock, _file: file, buffers, lens: vec![0; depth], in_flight: 0, note: None };
@@ -283,10 +283,14 @@ impl Buffers {
     /// What the next write of a slot writes, unlike everything before.
     #[inline]
     fn payload(&mut self, slot: u16, len: u32) -> *const u8 {
-        let BufferLayout { write_start, rotation_pages, .. } = self.layout;
-        let at = self.place(slot, write_start + self.rotation * PAGE_BYTES, len);
+        let BufferLayout { write_start, write_end, .. } = self.layout;
+        let mut start = self.write_at[usize::from(slot)];
+        if start + len as usize > write_end {
+            start = write_start;
+        }
+        let at = self.place(slot, start, len);
         if let Some(stamps) = &mut self.stamps {
-            self.rotation = if self.rotation == rotation_pages { 0 } else { self.rotation + 1 };
+            self.write_at[usize::from(slot)] = start + (len as usize).next_multiple_of(PAGE_BYTES);
             for sector in 0..len as usize / SECTOR_BYTES {
                 // SAFETY: `place` has checked that `len` bytes lie here, page-aligned; no I/O of this slot is in
                 // flight, so neither the kernel nor a reference of ours looks at them.
@@ -295,6 +299,14 @@ impl Buffers {
         }
         at
     }
+}
+
+/// Whether io_uring can be had here at all, asked before anything is made for a run.
+///
+/// # Errors
+/// When it is switched off, or the kernel is too old.
+pub fn probe_ring() -> Result<(), PathError> {
+    build(1).map(|_| ())
 }
 
 /// Makes a ring in the mode that costs least, as far as the kernel has it.

@@ -144,28 +144,23 @@ impl Real<'_> {
     fn run_phase(&mut self, index: usize) -> Result<(), SessionError> {
         let phase = &self.recorder.plan.phases[index];
         let ready = if phase.loads.is_empty() { None } else { self.start_threads(index)? };
+        if ready.is_none() && !phase.loads.is_empty() {
+            return Ok(());
+        }
+        self.recorder.phase_begins(index, self.clock.now());
         let begun = self.clock.now();
+        self.recorder.phase_began(begun);
+        let (mut end, mut ended) = (begun, Vec::new());
         let idle = match &ready {
             Some(_) => phase.start_delay,
-            None if phase.loads.is_empty() => phase.start_delay + phase.duration.unwrap_or_default(),
-            None => Duration::ZERO,
+            None => phase.start_delay + phase.duration.unwrap_or_default(),
         };
-        let (mut end, mut ended) = (begun, Vec::new());
         if !idle.is_zero() {
-            self.recorder.phase_begins(index, begun);
             end = self.idle_until(begun, begun + idle);
         }
-        match ready {
-            Some(ready) if !self.recorder.phase_is_over() => {
-                let load = self.start_load(index, end, &ready)?;
-                if idle.is_zero() {
-                    // Writing the manifest takes its time, and the load runs already.
-                    self.recorder.phase_begins(index, begun);
-                }
-                (end, ended) = self.run_load(load, phase_due(phase, end), &ready.control);
-            }
-            _ if idle.is_zero() => return Ok(()),
-            _ => {}
+        if let Some(ready) = ready.filter(|_| !self.recorder.phase_is_over()) {
+            let load = self.start_load(index, end, &ready)?;
+            (end, ended) = self.run_load(load, phase_due(phase, end), &ready.control);
         }
         self.recorder.phase_ends(end, &ended);
         Ok(())

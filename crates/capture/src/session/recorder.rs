@@ -5,7 +5,7 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use measure::record::{End, EndReason, IoRow, Manifest, Op, PhaseFacts, RecordError, RunWriter};
+use measure::record::{End, EndReason, IoRow, Manifest, Op, RecordError, RunWriter};
 use measure::{Bytes, Instant, Kelvin, Watts};
 
 use super::guard::{ThermalGuard, thermal_limit};
@@ -132,13 +132,25 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// A phase begins.
+    /// A phase is about to begin at `t` or a moment later; see [`Recorder::phase_began`].
+    ///
+    /// The manifest is synced here, before the load: beside a load that takes seconds, in which rows would wait.
     pub(super) fn phase_begins(&mut self, index: usize, t: Instant) {
         self.phase_index = index;
         self.rule_ended_phase = false;
-        self.meter.phase_begins(t);
         self.observer.phase_begins(index, &self.plan.phases[index]);
-        self.phase_facts(|phase| phase.start_ns = Some(t.as_ns()));
+        self.phase_began(t);
+        if self.real_time {
+            self.write_manifest();
+        }
+    }
+
+    /// The present phase has begun at `t`.
+    pub(super) fn phase_began(&mut self, t: Instant) {
+        self.meter.phase_begins(t);
+        if let Some(phase) = self.manifest.phases.get_mut(self.phase_index) {
+            phase.start_ns = Some(t.as_ns());
+        }
     }
 
     /// The present phase has ended, its workers for the reasons given.
@@ -163,20 +175,14 @@ impl<'a> Recorder<'a> {
                 _ => "duration",
             },
         };
-        self.phase_facts(|phase| {
-            phase.end_ns = Some(t.as_ns());
-            phase.ended_by = Some(by.to_owned());
-        });
-        self.control = self.control.next_phase();
-    }
-
-    fn phase_facts(&mut self, change: impl FnOnce(&mut PhaseFacts)) {
         let index = self.phase_index;
         self.update_manifest(|manifest| {
             if let Some(phase) = manifest.phases.get_mut(index) {
-                change(phase);
+                phase.end_ns = Some(t.as_ns());
+                phase.ended_by = Some(by.to_owned());
             }
         });
+        self.control = self.control.next_phase();
     }
 
     /// An interval of load is whole.

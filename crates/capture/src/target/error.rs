@@ -113,6 +113,9 @@ pub enum TargetError {
         /// The file.
         path: PathBuf,
     },
+    /// There is no way to do I/O here.
+    #[error(transparent)]
+    Path(#[from] crate::load::PathError),
     /// The system refused.
     #[error("cannot {what} {path}: {source}{}", advice(source))]
     Io {

@@ -33,6 +33,7 @@ use nvme::host::Controller;
 use nvme::host::linux::LinuxController;
 use nvme::smart::SMART_LOG_LEN;
 
+use crate::load::probe_ring;
 use crate::plan::check::TargetFacts;
 use crate::plan::{Plan, TelemetryPlan};
 use crate::telemetry::smart::SmartSampler;
@@ -170,6 +171,9 @@ impl Target {
         }
         let slc = self.drive.slc_bytes.map(Bytes::new);
         let needs = Needs::of(plan, Bytes::new(self.drive.size_bytes), slc)?;
+        if !matches!(self.kind, Kind::Null) {
+            probe_ring()?;
+        }
         match &self.kind {
             Kind::Null => Ok(Prepared { access: Access::null(), notes: Vec::new() }),
             Kind::Device(device) => {
