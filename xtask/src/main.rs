@@ -14,6 +14,7 @@ mod bench;
 mod cargo;
 mod check;
 mod generate;
+mod tally;
 mod tidy;
 mod tier;
 

@@ -11,6 +11,7 @@ use clap::ValueEnum;
 use serde_json::Value;
 
 use crate::cargo::{self, Depth};
+use crate::tally::cargo_test;
 
 /// `cargo` with this runs every tier that lives in test targets.
 pub(crate) const ALL: &[&str] = &["test", "--workspace", "--no-fail-fast"];
@@ -73,8 +74,19 @@ impl Tier {
 
 /// Runs every tier that can run and says which did not.
 pub(crate) fn run_all(root: &Path, arguments: &[String]) -> Result<()> {
-    cargo::run(root, &with(ALL.to_vec(), arguments), &[])?;
+    let count = cargo_test(root, &with(ALL.to_vec(), arguments))?;
+    println!("\n{count}");
     print!("{}", not_run(root)?);
+    Ok(())
+}
+
+/// Runs every tier that can run, as a step of `check`.
+pub(crate) fn check(root: &Path) -> Result<()> {
+    let count = cargo_test(root, ALL)?;
+    // cargo closes with the doc examples of the last crate, of which there may be none: the sum
+    // shows whoever reads the last lines alone that tests ran.
+    println!("\n{count}");
+    ensure!(count.passed > 0, "no test ran at all, which cannot be right");
     Ok(())
 }
 
@@ -94,11 +106,12 @@ pub(crate) fn run(root: &Path, tier: Tier, arguments: &[String]) -> Result<()> {
         line.extend(["--lib", "--bins"]);
     }
     line.extend(targets.iter().flat_map(|target| ["--test", target]));
-    cargo::run(root, &with(line, arguments), &[])?;
+    let mut count = cargo_test(root, &with(line, arguments))?;
     if tier == Tier::Unit {
         // Doc examples: cargo does not run them together with named targets.
-        cargo::run(root, &with(vec!["test", "--workspace", "--doc"], arguments), &[])?;
+        count += cargo_test(root, &with(vec!["test", "--workspace", "--doc"], arguments))?;
     }
+    println!("\n{count}");
     Ok(())
 }
 

@@ -36,7 +36,7 @@ const REGISTRIES: &[&str] = &[
 /// Findings in every text file.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     tree.texts()
-        .filter(|(path, _)| *path != "Cargo.lock")
+        .filter(|(path, _)| !path.ends_with("Cargo.lock"))
         .flat_map(|(path, text)| text.lines().zip(1..).map(move |(line, number)| (path, number, line)))
         .filter_map(|(path, number, line)| {
             let ours = !matches!(kind_of(path), Kind::Foreign | Kind::Markdown);
