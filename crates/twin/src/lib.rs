@@ -14,6 +14,7 @@
 //!   controlled or the vendor's own thresholds; the strictest wins.
 //! - `sensor`: whole-kelvin readings with lag and period.
 //! - [`drive`]: ties them together, tick by tick; the health log; settings.
+//! - [`experiments`]: the published experiments, run again; which of their rows hold.
 //! - [`truth`]: what really happened inside, for tests.
 //!
 //! A tick of 10 ms is the grain of everything that firmware does: bytes and joules add up within it,
@@ -30,6 +31,7 @@
 //! Middelkoop and Barooah (CDC 2012). Parameters: in each profile, beside the value.
 
 pub mod drive;
+pub mod experiments;
 mod grain;
 mod media;
 pub mod policy;

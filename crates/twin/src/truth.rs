@@ -13,7 +13,7 @@ pub struct TruthEvent {
     pub temp_k: f64,
     /// What.
     pub kind: TruthKind,
-    /// Name of the policy or dip in the profile; `slc` for the cache.
+    /// Name of the policy or dip in the profile; `slc` for the cache, `housekeeping` for erasing.
     pub name: String,
 }
 

@@ -160,7 +160,9 @@ impl Drive {
 
     /// Where the next bytes go and how far they go alike.
     fn place(&mut self, transfer: &Transfer) -> Place {
-        let access = Access::new(Op::Write, transfer.sequential);
+        let must_erase = self.must_erase();
+        let access =
+            if must_erase { Access::ErasingWrite } else { Access::new(Op::Write, transfer.sequential) };
         let Some(slc) = self.slc.as_ref().filter(|_| transfer.read_share < 1.0) else {
             return Place { offset_bytes: 0, write_bytes: f64::INFINITY, access };
         };
@@ -175,7 +177,7 @@ impl Drive {
             let draw = f64::from(self.places.next_u32()) / 4_294_967_296.0;
             (transfer.offset_bytes + (draw * transfer.len_bytes as f64) as u64, RANDOM_PIECE_BYTES)
         };
-        if !slc.takes(offset_bytes) {
+        if !slc.takes(offset_bytes) || (must_erase && transfer.sequential) {
             return Place { offset_bytes, write_bytes: piece, access: Access::DirectWrite };
         }
         // What would fill the cache ends where it is full.

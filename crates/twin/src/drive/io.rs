@@ -172,13 +172,22 @@ impl Drive {
     fn begin(&mut self, command: &Command) -> Access {
         let access = Access::new(command.op, command.sequential);
         let (offset, len) = (command.offset_bytes, u64::from(command.len_bytes));
+        let must_erase = self.must_erase();
+        if command.op == Op::Trim {
+            self.give_back(len);
+        }
+        if must_erase && command.op == Op::Write && command.sequential {
+            return Access::DirectWrite;
+        }
         match (command.op, &mut self.slc) {
-            (Op::Write, Some(slc)) if slc.takes(offset) => slc.write(offset, len, command.sequential),
+            (Op::Write, Some(slc)) if slc.takes(offset) => {
+                slc.write(offset, len, command.sequential);
+            }
             (Op::Write, Some(_)) => return Access::DirectWrite,
             (Op::Trim, Some(slc)) => slc.trim(offset, len),
             _ => {}
         }
-        access
+        if must_erase && command.op == Op::Write { Access::ErasingWrite } else { access }
     }
 
     #[inline]

@@ -18,6 +18,7 @@ use thiserror::Error;
 
 use crate::grain::Grain;
 use crate::media::disturb::Disturbances;
+use crate::media::erase::Erase;
 use crate::media::latency::Latencies;
 use crate::media::slc::SlcCache;
 use crate::media::{OpLimit, Rates, Streams};
@@ -80,6 +81,7 @@ pub struct Drive {
     disturbances: Disturbances,
     slc: Option<SlcCache>,
     slc_was_open: bool,
+    erase: Option<Erase>,
     latencies: Latencies,
     streams: Streams,
     rates: Rates,
@@ -99,6 +101,8 @@ pub struct Drive {
     counts: query::Counts,
     truth: Vec<TruthEvent>,
     caps: [f64; 2],
+    /// The tick at which the drive is ready after power-on.
+    ready_tick: u64,
 }
 
 /// What was moved since the last tick.
@@ -138,6 +142,9 @@ impl Drive {
             disturbances: Disturbances::new(profile, grain, seed.part(0)),
             slc: profile.slc.map(|slc| SlcCache::new(slc, profile.identity.capacity_bytes)),
             slc_was_open: true,
+            erase: profile
+                .housekeeping
+                .map(|keeping| Erase::new(keeping, profile.identity.capacity_bytes, grain, seed.part(3))),
             latencies: Latencies::new(&profile.media, seed.part(1)),
             streams: Streams::new(),
             rates: Rates::new(profile, unlimited, unlimited),
@@ -154,10 +161,16 @@ impl Drive {
             counts: query::Counts::default(),
             truth: Vec::new(),
             caps: [f64::INFINITY; 2],
+            ready_tick: ready_tick(profile, grain),
             profile: profile.clone(),
         };
         drive.run_due();
         drive
+    }
+
+    /// Whether no erased block is left, so that housekeeping goes on.
+    fn must_erase(&self) -> bool {
+        self.erase.as_ref().is_some_and(Erase::exhausted)
     }
 
     /// The present of this drive.
@@ -168,6 +181,14 @@ impl Drive {
     /// The parameters this drive was made from.
     pub const fn profile(&self) -> &Profile {
         &self.profile
+    }
+}
+
+/// When a drive that is switched on at tick 0 is ready; one that was powered before is at once.
+fn ready_tick(profile: &Profile, grain: Grain) -> u64 {
+    match (profile.thermal.start, profile.power.start_up) {
+        (Start::Ambient, Some(start_up)) => grain.ticks(start_up.duration_s),
+        _ => 0,
     }
 }
 

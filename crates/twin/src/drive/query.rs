@@ -176,6 +176,7 @@ impl Drive {
         if let Some(slc) = &mut self.slc {
             slc.trim(offset_bytes, len_bytes);
         }
+        self.give_back(len_bytes);
     }
 
     fn sensor_index(&self, sensor: ThresholdSensor) -> Result<usize, SettingError> {
@@ -330,7 +331,8 @@ mod test {
 
     use super::*;
     use crate::drive::{Demand, Transfer};
-    use crate::profile::{ExtraSensor, PowerState, Profile};
+    use crate::profile::{ExtraSensor, Housekeeping, PowerState, Profile, Start, StartUp};
+    use crate::truth::TruthKind;
 
     fn profile() -> Profile {
         Profile::builtin("relay").expect("built in")
@@ -407,6 +409,46 @@ mod test {
         assert!(done[0].1 - start > Duration::from_millis(2), "it wakes first");
         assert_eq!(drive.power_state(), 1);
         assert_eq!(drive.set_power_state(3), Err(SettingError::PowerState { asked: 3, last: 2 }));
+    }
+
+    /// Switched on, it draws its start-up power and moves nothing until it is ready.
+    #[test]
+    fn a_drive_that_starts_up_is_not_ready() {
+        let mut profile = profile();
+        profile.thermal.start = Start::Ambient;
+        profile.power.start_up = Some(StartUp { power_w: 3.5, duration_s: 4.0 });
+        let mut drive = Drive::new(&profile, Seed::new(1));
+        assert_eq!(read(&mut drive, 4), 0.0);
+        assert!((drive.power_w().as_f64() - 3.5).abs() < 1e-9);
+        assert!((read(&mut drive, 1) / 3e9 - 1.0).abs() < 1e-6);
+        profile.thermal.start = Start::Idle;
+        assert!(read(&mut Drive::new(&profile, Seed::new(1)), 1) > 2.9e9, "powered before");
+    }
+
+    /// Once every block is written, half of the time goes into erasing, until something is deallocated.
+    #[test]
+    fn a_drive_without_erased_blocks_pauses() {
+        let mut profile = profile();
+        profile.identity.capacity_bytes = 16 << 30;
+        profile.slc = None;
+        profile.policy.clear();
+        profile.housekeeping = Some(Housekeeping {
+            pause_s: 0.1,
+            every_s: 0.1,
+            cached_write: profile.media.sequential_write,
+            fold_bytes_per_s: 0.0,
+        });
+        let mut drive = Drive::new(&profile, Seed::new(1));
+        let fresh = read(&mut drive, 20);
+        let write = Demand::Transfer(Transfer::sequential(Op::Write, 16 << 30));
+        drive.advance_demand(drive.now() + Duration::from_secs(12), &write);
+        let used = read(&mut drive, 20);
+        assert!((0.4..0.6).contains(&(used / fresh)), "{}", used / fresh);
+        drive.trim(0, 16 << 30);
+        assert!((read(&mut drive, 20) / fresh - 1.0).abs() < 1e-3);
+        let names: Vec<_> = drive.truth().iter().map(|event| (event.kind, event.name.as_str())).collect();
+        let name = "housekeeping";
+        assert_eq!(names, [(TruthKind::DipBegin, name), (TruthKind::DipEnd, name)]);
     }
 
     #[test]

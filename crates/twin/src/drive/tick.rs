@@ -4,6 +4,7 @@ use measure::Instant;
 use measure::record::Op;
 
 use super::{Drive, Work};
+use crate::media::erase::Erase;
 use crate::media::{OpLimit, Rates, full_speed};
 use crate::policy::{Change, Effect, Stage};
 use crate::power::PowerLevel;
@@ -12,6 +13,8 @@ use crate::truth::{Source, TruthEvent, TruthKind};
 
 /// Truth events kept; a relay that swings every second fills this in twelve days.
 const MAX_TRUTH_EVENTS: usize = 1 << 20;
+/// Name of housekeeping in truth events; single pauses would fill the list.
+const HOUSEKEEPING: &str = "housekeeping";
 
 impl Drive {
     /// The end of the running tick, in nanoseconds.
@@ -24,6 +27,7 @@ impl Drive {
         let work = std::mem::take(&mut self.work);
         let span_s = self.grain.seconds(ticks);
         let folded_bytes = self.fold(&work, ticks, span_s);
+        self.use_erased(work.write_bytes);
         let level = &self.level;
         let energy_j = level.idle_w * span_s
             + level.active_w * work.busy_ns / 1e9
@@ -67,6 +71,9 @@ impl Drive {
             let kind = if change.began { TruthKind::DipBegin } else { TruthKind::DipEnd };
             self.note(kind, temp_k, self.profile.dip[change.dip].name.clone());
         }
+        if let Some(erase) = &mut self.erase {
+            erase.run(self.tick);
+        }
         let per_s = self.grain.per_s();
         if self.tick.is_multiple_of(per_s) {
             self.power.close_second();
@@ -76,23 +83,31 @@ impl Drive {
         self.next_due = next_second
             .min(self.sensors.next_tick())
             .min(self.policies.next_tick())
-            .min(self.disturbances.next_tick());
+            .min(self.disturbances.next_tick())
+            .min(self.erase.as_ref().map_or(u64::MAX, Erase::next_tick))
+            .min(if self.tick < self.ready_tick { self.ready_tick } else { u64::MAX });
     }
 
     /// Takes over caps, power state and disturbances into rates and power.
     pub(super) fn refresh(&mut self) {
         let state = &self.profile.power_state[usize::from(self.power_state)];
+        let starting = self.tick < self.ready_tick;
+        let closed = starting || self.erase.as_ref().is_some_and(Erase::pausing);
         let limit = |op: Op, state_cap: Option<f64>| {
             let effect = self.policies.strictest(op, full_speed(&self.profile, op));
             let cap = effect
                 .cap_bytes_per_s
                 .min(state_cap.unwrap_or(f64::INFINITY))
                 .min(self.profile.media.link_bytes_per_s);
+            let cap = if closed { 0.0 } else { cap };
             (OpLimit { cap_bytes_per_s: cap, media_share: self.disturbances.share(op) }, effect)
         };
         let (read, read_effect) = limit(Op::Read, state.read_cap_bytes_per_s);
         let (write, write_effect) = limit(Op::Write, state.write_cap_bytes_per_s);
         self.level = PowerLevel::new(&self.profile.power, state, read_effect.level, write_effect.level);
+        if let Some(start_up) = self.profile.power.start_up.filter(|_| starting) {
+            self.level.idle_w = start_up.power_w;
+        }
         self.rates = Rates::new(&self.profile, read, write);
         self.caps = [read_effect, write_effect].map(|effect: Effect| effect.cap_bytes_per_s);
     }
@@ -105,7 +120,8 @@ impl Drive {
         }
         let Some(slc) = &mut self.slc else { return 0.0 };
         let idle_s = self.grain.seconds((self.tick + ticks).saturating_sub(self.idle_since_tick));
-        let folded = slc.fold(span_s, idle_s, work.write_bytes > 0.0);
+        let housekeeping = self.erase.as_ref().map_or(0.0, Erase::fold_bytes_per_s);
+        let folded = slc.fold(span_s, idle_s, work.write_bytes > 0.0, housekeeping);
         let open = slc.is_open();
         if open != self.slc_was_open {
             self.slc_was_open = open;
@@ -113,6 +129,27 @@ impl Drive {
             self.note(kind, self.sensors.firmware_k(&self.thermal), "slc".to_owned());
         }
         folded
+    }
+
+    /// Takes erased blocks for what was written.
+    fn use_erased(&mut self, bytes: f64) {
+        let tick = self.tick;
+        if let Some(erase) = self.erase.as_mut().filter(|_| bytes > 0.0)
+            && erase.write(tick, bytes)
+        {
+            self.next_due = self.next_due.min(tick + 1);
+            self.note(TruthKind::DipBegin, self.sensors.firmware_k(&self.thermal), HOUSEKEEPING.to_owned());
+        }
+    }
+
+    /// Gives erased blocks back for what was deallocated.
+    pub(super) fn give_back(&mut self, bytes: u64) {
+        if let Some(erase) = &mut self.erase
+            && erase.trim(bytes)
+        {
+            self.note(TruthKind::DipEnd, self.sensors.firmware_k(&self.thermal), HOUSEKEEPING.to_owned());
+            self.refresh();
+        }
     }
 
     fn note_policy(&mut self, change: Change, temp_k: f64) {

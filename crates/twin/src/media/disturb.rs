@@ -106,6 +106,6 @@ impl Running {
 }
 
 /// Even in [0, 1).
-fn unit(generator: &mut Pcg32) -> f64 {
+pub(super) fn unit(generator: &mut Pcg32) -> f64 {
     f64::from(generator.next_u32()) / 4_294_967_296.0
 }

@@ -6,6 +6,7 @@
 //! their sums are the ceilings.
 
 pub(crate) mod disturb;
+pub(crate) mod erase;
 pub(crate) mod latency;
 pub(crate) mod slc;
 
@@ -22,10 +23,12 @@ pub(crate) enum Access {
     RandomWrite,
     /// Past the SLC cache, in order or not.
     DirectWrite,
+    /// Into the SLC cache of a drive that must erase first.
+    ErasingWrite,
     Trim,
 }
 
-const ACCESSES: usize = 6;
+const ACCESSES: usize = 7;
 
 impl Access {
     pub(crate) const fn new(op: Op, sequential: bool) -> Self {
@@ -65,6 +68,8 @@ impl Rates {
         rates.set(Access::SequentialWrite, media.sequential_write, write);
         rates.set(Access::RandomWrite, media.random_write, write);
         rates.set(Access::DirectWrite, direct, write);
+        let erasing = profile.housekeeping.map_or(media.sequential_write, |keeping| keeping.cached_write);
+        rates.set(Access::ErasingWrite, erasing, write);
         // Deallocation moves no data and is not throttled.
         rates.command_ns[Access::Trim as usize] = 1e9 / media.trim_iops;
         rates

@@ -5,7 +5,7 @@
 //! folded into the main flash first. Chunks are coarse on purpose: an access costs one look-up, and
 //! a simulated hour a few hundred thousand of them.
 //!
-//! Not modelled: the erase that writing over cached data costs, wear, and a cache that shrinks
+//! Not modelled: the erase that writing over cached data costs (see `erase` for the drive's), wear, and a cache that shrinks
 //! as the drive fills.
 
 use std::collections::VecDeque;
@@ -89,13 +89,23 @@ impl SlcCache {
     }
 
     /// Folds for `span_s` seconds; returns the bytes moved into the main flash.
-    pub(crate) fn fold(&mut self, span_s: f64, idle_s: f64, written_to: bool) -> f64 {
+    ///
+    /// `housekeeping_bytes_per_s` is what a drive without erased blocks folds while nobody writes.
+    pub(crate) fn fold(
+        &mut self,
+        span_s: f64,
+        idle_s: f64,
+        written_to: bool,
+        housekeeping_bytes_per_s: f64,
+    ) -> f64 {
         let rate = if idle_s > self.profile.idle_fold_after_s {
             self.profile.idle_fold_bytes_per_s
         } else if written_to && !self.open {
             self.profile.pressure_fold_bytes_per_s
-        } else {
+        } else if written_to {
             0.0
+        } else {
+            housekeeping_bytes_per_s
         };
         if rate == 0.0 || self.used_bytes == 0 {
             return 0.0;

@@ -66,6 +66,7 @@ impl Profile {
         self.check_power()?;
         self.check_media()?;
         self.check_slc()?;
+        self.check_housekeeping()?;
         self.check_sensors()?;
         for (i, dip) in self.dip.iter().enumerate() {
             within(&format!("dip[{i}].every_s"), dip.every_s, PERIOD_S)?;
@@ -148,6 +149,10 @@ impl Profile {
         ] {
             within(&format!("power.{key}"), value, (0.0, 1000.0))?;
         }
+        if let Some(start_up) = power.start_up {
+            within("power.start_up.power_w", start_up.power_w, (0.0, 1000.0))?;
+            within("power.start_up.duration_s", start_up.duration_s, PERIOD_S)?;
+        }
         // Below 1 a throttle would raise the power of a byte without bound as it closes.
         within("power.read_level_exponent", power.read_level_exponent, (1.0, 20.0))?;
         within("power.write_level_exponent", power.write_level_exponent, (1.0, 20.0))?;
@@ -198,6 +203,14 @@ impl Profile {
         within("slc.idle_fold_after_s", slc.idle_fold_after_s, (0.0, PERIOD_S.1))?;
         within("slc.pressure_fold_bytes_per_s", slc.pressure_fold_bytes_per_s, (0.0, SPEED.1))?;
         within("slc.reopen_share", slc.reopen_share, (0.001, 1.0))
+    }
+
+    fn check_housekeeping(&self) -> Check {
+        let Some(housekeeping) = &self.housekeeping else { return Ok(()) };
+        within("housekeeping.pause_s", housekeeping.pause_s, PERIOD_S)?;
+        within("housekeeping.every_s", housekeeping.every_s, PERIOD_S)?;
+        within("housekeeping.fold_bytes_per_s", housekeeping.fold_bytes_per_s, (0.0, SPEED.1))?;
+        ceiling("housekeeping.cached_write", housekeeping.cached_write)
     }
 
     fn check_sensors(&self) -> Check {

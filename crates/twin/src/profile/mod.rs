@@ -9,6 +9,7 @@
 
 mod builtin;
 mod check;
+pub(crate) mod power_table;
 
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +37,8 @@ pub struct Profile {
     pub media: MediaProfile,
     /// The SLC cache; a drive without one writes at its sequential speed for ever.
     pub slc: Option<SlcProfile>,
+    /// What a drive without erased blocks does between commands; without it, nothing.
+    pub housekeeping: Option<Housekeeping>,
     /// Slow-downs that have nothing to do with heat.
     #[serde(default)]
     pub dip: Vec<Dip>,
@@ -178,6 +181,18 @@ pub struct PowerProfile {
     /// Exponent of dynamic power over the throttle level for writes; 1 is affine.
     #[serde(default = "one")]
     pub write_level_exponent: f64,
+    /// From power-on until the drive is ready, where that differs from idle.
+    pub start_up: Option<StartUp>,
+}
+
+/// The time from power-on until a drive takes commands; felt by one that starts at ambient temperature.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct StartUp {
+    /// Power until it is ready, in place of idle power.
+    pub power_w: f64,
+    /// How long that takes.
+    pub duration_s: f64,
 }
 
 /// One power state.
@@ -285,6 +300,21 @@ pub struct SlcProfile {
     pub pressure_fold_bytes_per_s: f64,
     /// Free share from which a full cache takes writes again.
     pub reopen_share: f64,
+}
+
+/// What a drive does once every block has been written since it was last deallocated: it erases and
+/// tidies up between commands, writes into the cache wait for erased blocks, and streams go past it.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Housekeeping {
+    /// How long it lets commands wait.
+    pub pause_s: f64,
+    /// Mean time between two pauses; they come at random.
+    pub every_s: f64,
+    /// Writes into the SLC cache, between pauses.
+    pub cached_write: Ceiling,
+    /// Rate at which the SLC cache empties while nobody writes.
+    pub fold_bytes_per_s: f64,
 }
 
 /// Slow-downs that have nothing to do with heat.

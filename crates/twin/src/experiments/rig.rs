@@ -1,0 +1,199 @@
+//! The test bench: drives off the shelf, loads, and a logger that looks once a second.
+
+use std::time::Duration;
+
+use measure::record::Op;
+use measure::{Instant, Kelvin, Seed};
+
+use crate::drive::{Demand, Drive, Transfer};
+use crate::policy::Tmt;
+use crate::profile::Profile;
+use crate::truth::{Source, TruthKind};
+
+/// The region of the HCTM runs: any that fits the SLC cache; its size is not stated.
+const REGION_BYTES: u64 = 50 << 30;
+/// Commands of 1 MiB at depth 64: stated.
+const COMMAND_BYTES: u32 = 1 << 20;
+const DEPTH: u64 = 64;
+/// Any; what comes out by chance (dips, wobble) comes out the same every time.
+const SEED: Seed = Seed::new(1);
+
+/// Where drives come from; a test may bend their profiles on the way.
+pub(super) struct Shelf<'a> {
+    bend: &'a dyn Fn(&mut Profile),
+}
+
+impl<'a> Shelf<'a> {
+    /// Drives as they are.
+    pub(super) const fn builtin() -> Shelf<'static> {
+        Shelf { bend: &|_| {} }
+    }
+
+    /// Drives whose profiles are changed first.
+    #[cfg(test)]
+    pub(super) const fn bent(bend: &'a dyn Fn(&mut Profile)) -> Self {
+        Self { bend }
+    }
+
+    pub(super) fn profile(&self, name: &str) -> Profile {
+        let mut profile =
+            Profile::builtin(name).expect("experiments name built-in profiles only (our own bug)");
+        (self.bend)(&mut profile);
+        profile
+    }
+
+    /// A drive with thermal management temperatures in whole degrees Celsius, or its defaults.
+    pub(super) fn drive(&self, name: &str, tmt_c: Option<(i32, i32)>) -> Drive {
+        let mut drive = Drive::new(&self.profile(name), SEED);
+        if let Some((tmt1, tmt2)) = tmt_c {
+            let kelvin = |c| Kelvin::from_whole_celsius(c).map_or(0, Kelvin::as_kelvin);
+            drive
+                .set_tmt(Tmt::from_kelvin(kelvin(tmt1), kelvin(tmt2)))
+                .expect("published settings are legal on the drives they were made on (our own bug)");
+        }
+        drive
+    }
+}
+
+/// What the logger saw of one second.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Second {
+    pub(super) mb_per_s: f64,
+    /// The reported composite, in whole degrees.
+    pub(super) temp_c: f64,
+}
+
+pub(super) type Log = Vec<Second>;
+
+fn second(drive: &Drive, bytes: f64) -> Second {
+    Second { mb_per_s: bytes / 1e6, temp_c: f64::from(drive.composite().as_whole_celsius()) }
+}
+
+/// Sequential commands at depth 64 for `seconds`, one by one, then an empty queue.
+pub(super) fn commands(drive: &mut Drive, op: Op, seconds: u64) -> Log {
+    let len = u64::from(COMMAND_BYTES);
+    let mut offset = 0;
+    let mut next = |drive: &mut Drive, at| {
+        drive.submit(at, 0, op, offset, COMMAND_BYTES);
+        offset = (offset + len) % REGION_BYTES;
+    };
+    for _ in 0..DEPTH {
+        next(drive, drive.now());
+    }
+    let start = drive.now();
+    let mut done = Vec::new();
+    let mut log = Vec::new();
+    for s in 1..=seconds {
+        let mut bytes = 0;
+        loop {
+            drive.advance(start + Duration::from_secs(s), &mut done);
+            if done.is_empty() {
+                break;
+            }
+            for (_, at) in done.drain(..) {
+                bytes += len;
+                next(drive, at);
+            }
+        }
+        log.push(second(drive, bytes as f64));
+    }
+    while drive.outstanding() > 0 {
+        drive.advance(Instant::NEVER, &mut done);
+    }
+    log
+}
+
+/// Moves `bytes` in sequence from the start of the drive on as a demand; gives up after `most_s` seconds.
+pub(super) fn span(drive: &mut Drive, op: Op, bytes: f64, most_s: usize) -> Log {
+    let demand = Demand::Transfer(Transfer::sequential(op, drive.profile().identity.capacity_bytes));
+    let (mut moved, mut log) = (0.0, Vec::new());
+    while moved < bytes && log.len() < most_s {
+        let part = drive.advance_demand(drive.now() + Duration::from_secs(1), &demand);
+        let part = part.read_bytes + part.write_bytes;
+        moved += part;
+        log.push(second(drive, part));
+    }
+    log
+}
+
+/// One command after the other, each as soon as the one before is back; returns the seconds it took.
+pub(super) fn one_by_one(drive: &mut Drive, op: Op, offset: u64, bytes: u64, command: u64) -> f64 {
+    let start = drive.now();
+    let mut done = Vec::new();
+    let mut at = 0;
+    while at < bytes {
+        let len = command.min(bytes - at) as u32;
+        drive.submit(drive.now(), 0, op, offset + at, len);
+        while done.is_empty() {
+            drive.advance(Instant::NEVER, &mut done);
+        }
+        done.clear();
+        at += u64::from(len);
+    }
+    drive.now().since(start).as_secs_f64()
+}
+
+/// How often something throttled.
+pub(super) fn onsets(drive: &Drive) -> usize {
+    drive.truth().iter().filter(|event| matches!(event.kind, TruthKind::ThrottleOnset(_))).count()
+}
+
+/// How often `source` throttled.
+pub(super) fn onsets_of(drive: &Drive, source: Source) -> usize {
+    drive.truth().iter().filter(|event| event.kind == TruthKind::ThrottleOnset(source)).count()
+}
+
+fn speeds(log: &[Second]) -> impl Iterator<Item = f64> + '_ {
+    log.iter().map(|s| s.mb_per_s)
+}
+
+/// Mean speed in MB/s.
+pub(super) fn mean(log: &[Second]) -> f64 {
+    speeds(log).sum::<f64>() / log.len() as f64
+}
+
+/// Standard deviation of the speed in MB/s.
+pub(super) fn deviation(log: &[Second]) -> f64 {
+    let mean = mean(log);
+    (speeds(log).map(|speed| (speed - mean).powi(2)).sum::<f64>() / log.len() as f64).sqrt()
+}
+
+/// Middle value; NaN of nothing.
+pub(super) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// Middle speed of the last minute: dips that come by chance are no part of a plateau.
+pub(super) fn plateau(log: &[Second]) -> f64 {
+    median(speeds(&log[log.len().saturating_sub(60)..]))
+}
+
+pub(super) fn slowest(log: &[Second]) -> f64 {
+    speeds(log).fold(f64::MAX, f64::min)
+}
+
+pub(super) fn fastest(log: &[Second]) -> f64 {
+    speeds(log).fold(0.0, f64::max)
+}
+
+/// Highest reading in °C.
+pub(super) fn hottest(log: &[Second]) -> f64 {
+    log.iter().map(|s| s.temp_c).fold(f64::MIN, f64::max)
+}
+
+/// Reading at the end in °C; NaN of nothing.
+pub(super) fn end_temp(log: &[Second]) -> f64 {
+    log.last().map_or(f64::NAN, |s| s.temp_c)
+}
+
+/// Index of the first second slower than `mb_per_s`; the length when there is none.
+pub(super) fn first_below(log: &[Second], mb_per_s: f64) -> usize {
+    log.iter().position(|s| s.mb_per_s < mb_per_s).unwrap_or(log.len())
+}
+
+/// Reading at a second in °C; NaN past the end.
+pub(super) fn temp_at(log: &[Second], index: usize) -> f64 {
+    log.get(index).map_or(f64::NAN, |s| s.temp_c)
+}
