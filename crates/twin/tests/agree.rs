@@ -1,8 +1,8 @@
 //! One state, two ways to drive it: single I/Os and a demand rate agree on every built-in drive.
 
-mod common;
+mod logger;
 
-use common::{Second, demand, drive, ios, mean};
+use logger::{Second, demand, drive, ios, mean};
 use measure::record::Op;
 use twin::{Drive, Profile};
 

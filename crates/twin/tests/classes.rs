@@ -1,8 +1,8 @@
 //! One profile a policy class, each with its known truth: what analysis is tested against.
 
-mod common;
+mod logger;
 
-use common::{demand, deviation, drive, ios, max_temp, mean, min_speed};
+use logger::{demand, deviation, drive, ios, max_temp, mean, min_speed};
 use measure::record::Op;
 use twin::{Source, TruthKind};
 
@@ -106,7 +106,7 @@ fn slc_cliff_is_locked_to_bytes() {
     assert!((written / 80e9 - 1.0).abs() < 1e-3, "{written}");
     let cliff_s = drive.now().since(start).as_secs_f64();
     assert!((cliff_s - 50.0).abs() < 0.1, "80 GB at 1.6 GB/s: {cliff_s}");
-    let after = common::by_demand(&mut drive, &Demand::Transfer(transfer), 20);
+    let after = logger::by_demand(&mut drive, &Demand::Transfer(transfer), 20);
     assert!((mean(&after) / 200.0 - 1.0).abs() < 1e-3);
     drive.trim(0, 400 << 30);
     assert_eq!(drive.slc_free_bytes(), Some(80_000_000_000));
@@ -122,7 +122,7 @@ fn idle_empties_the_cache() {
     let mut drive = drive("slc", None);
     demand(&mut drive, Op::Write, 30);
     let before = drive.slc_free_bytes().expect("has one");
-    common::by_demand(&mut drive, &twin::Demand::Idle, 90);
+    logger::by_demand(&mut drive, &twin::Demand::Idle, 90);
     let freed = drive.slc_free_bytes().expect("has one") - before;
     // 60 s of the 90: it waits 30 s first.
     assert!((freed as f64 / (60.0 * 3e8) - 1.0).abs() < 0.02, "{freed}");

@@ -2,9 +2,9 @@
 //!
 //! Tolerances: 4.9 % on absolute speeds (the source does not say MB or MiB), 2 K on temperatures.
 
-mod common;
+mod logger;
 
-use common::{deviation, drive, ios, max_speed, max_temp, mean, min_speed};
+use logger::{deviation, drive, ios, max_speed, max_temp, mean, min_speed};
 use measure::record::Op;
 use twin::{Source, TruthKind};
 

@@ -3,9 +3,9 @@
 //! The source gives temperatures and orderings, few speeds. Plateau speeds are medians of the last
 //! minute: row B5's dips fall at random and are no part of a plateau.
 
-mod common;
+mod logger;
 
-use common::{Second, deviation, drive, ios, max_speed, max_temp, min_speed};
+use logger::{Second, deviation, drive, ios, max_speed, max_temp, min_speed};
 use measure::Seed;
 use measure::record::Op;
 use twin::{Drive, HctmCounters, Profile, Source, TruthKind};
@@ -63,7 +63,7 @@ fn b5_b6_default_settings_dip_and_wobble_without_throttling() {
     let write = ios(&mut drive, Op::Write, 300);
     assert!((250.0..=350.0).contains(&min_speed(&write)), "{}", min_speed(&write));
     let read = ios(&mut drive, Op::Read, 300);
-    assert!(common::mean(&read) > 3000.0);
+    assert!(logger::mean(&read) > 3000.0);
     let wobble = max_speed(&read) - min_speed(&read);
     assert!((400.0..=600.0).contains(&wobble), "about 500 MB/s: {wobble}");
     assert!(max_temp(&read) < 71.0 && read[299].exact_c > read[0].exact_c + 1.0, "rises, never 71");
