@@ -116,3 +116,103 @@ fn account<P: IoPath>(
     }
     due
 }
+
+#[cfg(test)]
+mod test {
+    use measure::record::Op;
+    use measure::{Bytes, QueueDepth, Seed, VirtualClock};
+
+    use super::super::path::IoPath;
+    use super::super::{Control, Ended, Halt, NullPath, WorkerSpec};
+    use super::*;
+    use crate::plan::{Load, Mix, Order, Sizes};
+
+    fn worker(load: &Load, control: Control) -> Worker {
+        Worker::new(WorkerSpec {
+            load,
+            region: 0..1000 * 4096,
+            thread: 0,
+            worker: 0,
+            phase: 0,
+            seed: Seed::new(1),
+            start: Instant::ZERO,
+            end: Instant::NEVER,
+            record_ops: false,
+            control,
+        })
+        .expect("a load that fits")
+    }
+
+    fn load(laps: u32) -> Load {
+        let depth = QueueDepth::new(32).expect("not zero");
+        Load { depth, laps: Some(laps), ..Load::new("l", Order::Random, Mix::READ, Sizes::Fixed(4096)) }
+    }
+
+    fn tick<P>(now: Instant, _: &mut [Worker], _: &mut P) -> Tick {
+        Tick { next: now + Duration::from_secs(1), leave: false }
+    }
+
+    #[test]
+    fn a_lap_on_the_null_path_is_as_many_ios_as_there_are_blocks() {
+        let load = load(3);
+        let mut worker = worker(&load, Control::new(0));
+        let mut path = NullPath::new(VirtualClock::new(), worker.depth());
+        drive(std::slice::from_mut(&mut worker), &mut path, Instant::ZERO, tick).expect("it answers at once");
+        let stats = worker.take_interval();
+        assert_eq!((stats.ops.len(), stats.ops[0].op), (1, Op::Read));
+        assert_eq!((stats.ops[0].ios, stats.ops[0].bytes), (3000, Bytes::new(3000 * 4096)));
+        assert_eq!(stats.ops[0].clat.max(), Some(Duration::ZERO));
+        assert_eq!(worker.ended(), Some(Ended::Laps));
+        assert_eq!(worker.take_interval().ops[0].ios, 0, "taken is taken");
+    }
+
+    #[test]
+    fn a_halted_load_makes_no_io() {
+        let load = load(3);
+        let control = Control::new(0);
+        control.halt(Halt::AtOnce);
+        control.halt(Halt::Drain);
+        assert_eq!(control.halted(), Halt::AtOnce, "never taken back");
+        assert_eq!(control.next_phase().halted(), Halt::No);
+        let mut worker = worker(&load, control);
+        let mut path = NullPath::new(VirtualClock::new(), worker.depth());
+        drive(std::slice::from_mut(&mut worker), &mut path, Instant::ZERO, tick).expect("it answers at once");
+        assert_eq!((worker.ended(), worker.take_interval().ops[0].ios), (Some(Ended::Halted), 0));
+    }
+
+    /// A path that loses every I/O and lets a second pass at each wait.
+    struct Lossy(VirtualClock);
+
+    impl IoPath for Lossy {
+        fn now(&self) -> Instant {
+            use measure::Clock as _;
+            self.0.now()
+        }
+
+        fn queue(&mut self, _: Io) {}
+
+        fn commit(&mut self) -> Result<Instant, PathError> {
+            Ok(self.now())
+        }
+
+        fn reap(&mut self, until: Instant, _: &mut Vec<Completion>) -> Result<(), PathError> {
+            self.0.advance_to(until);
+            Ok(())
+        }
+    }
+
+    /// Goal: the limit counts from the last answer, and is shorter once the load is over.
+    #[test]
+    fn a_drive_that_loses_io_is_given_up_after_the_limit() {
+        for (end, given_up) in [(Instant::NEVER, 120), (Instant::from_ns(10_000_000_000), 35)] {
+            let load = load(3);
+            let span = (end < Instant::NEVER).then(|| end.since(Instant::ZERO));
+            let mut worker = worker(&Load { duration: span, ..load }, Control::new(0));
+            let mut path = Lossy(VirtualClock::new());
+            let error = drive(std::slice::from_mut(&mut worker), &mut path, Instant::ZERO, tick);
+            let Err(PathError::NoAnswer { in_flight, seconds }) = error else { panic!("{error:?}") };
+            assert_eq!((in_flight, seconds), (32, given_up));
+            assert_eq!(path.now().as_ns() / 1_000_000_000, given_up);
+        }
+    }
+}

@@ -4,6 +4,9 @@
 //! and waiting are two system calls, so that the end of submission has a time of its own (slat); waiting carries
 //! its timeout with it (`IORING_ENTER_EXT_ARG`, Linux 5.11). Reading and writing need no further feature.
 //!
+//! Through the page cache, a read that is found there is served while it is handed over: its time is in slat, and
+//! its clat is next to nothing.
+//!
 //! Trim on a file is a punched hole of unchanged size. On a block device it would discard; that comes with the
 //! device guard, and [`crate::target`] never opens a device for it.
 //!

@@ -74,6 +74,17 @@ pub enum SessionError {
         /// The run folder.
         folder: PathBuf,
     },
+    /// The run was over, and the record could not be closed.
+    #[error(
+        "the run could not be closed: {source}; all that was measured is kept in {folder} and can be read, \
+         but it reads as a run that was cut short"
+    )]
+    Close {
+        /// What went wrong.
+        source: RecordError,
+        /// The run folder.
+        folder: PathBuf,
+    },
     /// A load that cannot run on this target.
     #[error("cannot run load {load:?} of phase {phase:?}: {why}")]
     Load {

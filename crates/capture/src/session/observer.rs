@@ -46,7 +46,7 @@ pub struct Progress<'a> {
     pub speed: Option<BytesPerSec>,
     /// I/Os a second over the same time.
     pub ios_per_s: Option<f64>,
-    /// The latest composite temperature.
+    /// The latest composite temperature, which for NVMe drives is also what hwmon tells.
     pub composite: Option<Kelvin>,
     /// The latest power.
     pub power: Option<Watts>,

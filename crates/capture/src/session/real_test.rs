@@ -65,7 +65,24 @@ impl Scratch {
         self.run_with(plan, |_| ControlFlow::Continue(()))
     }
 
-    fn run_with(mut self, plan: &Plan, rule: impl FnMut(&IoRow) -> ControlFlow<()>) -> (Outcome, Record) {
+    fn run_with(self, plan: &Plan, rule: impl FnMut(&IoRow) -> ControlFlow<()>) -> (Outcome, Record) {
+        let (outcome, scratch) = self.try_run(plan, rule);
+        let outcome = outcome.expect("a recorded run");
+        assert_eq!(outcome.folder, scratch.run_folder());
+        let record = record::read(&outcome.folder).expect("a readable run");
+        (outcome, record)
+    }
+
+    fn run_folder(&self) -> PathBuf {
+        self.folder.path().join("run")
+    }
+
+    /// The scratch folder comes back, because the record lies in it.
+    fn try_run(
+        mut self,
+        plan: &Plan,
+        rule: impl FnMut(&IoRow) -> ControlFlow<()>,
+    ) -> (Result<Outcome, SessionError>, Self) {
         let address =
             Address::parse(&format!("file:{}?size=8MiB", self.file().display())).expect("an address");
         let mut target = Target::look(&address).expect("a file");
@@ -79,13 +96,10 @@ impl Scratch {
             target.samplers().push(Box::new(sampler));
         }
         let manifest = draft_manifest(plan, &address.to_string(), Origin::Device, target.drive().clone());
-        let writer =
-            RunWriter::create(&self.folder.path().join("run"), manifest, false).expect("a new folder");
+        let writer = RunWriter::create(&self.run_folder(), manifest, false).expect("a new folder");
         let mut observer = ();
         let session = Session::new(plan, writer, &mut observer).stop_flag(&self.stop).stop_rule(rule);
-        let outcome = session.run(target, prepared).expect("a recorded run");
-        let record = record::read(&outcome.folder).expect("a readable run");
-        (outcome, record)
+        (session.run(target, prepared), self)
     }
 }
 
@@ -218,6 +232,24 @@ fn a_drive_that_never_answers_is_left_at_the_second_stop() {
     assert_eq!(outcome.end.reason, EndReason::Interrupted);
     assert_eq!(total(&record, 0, |row| row.ios), 0);
     assert!(record.io.len() >= 2, "rows of nothing, while nothing came");
+}
+
+/// Goal: a record that cannot be written ends the run. Method: its folder is taken away under it.
+#[test]
+fn a_record_that_cannot_be_written_stops_the_load() {
+    let scratch = Scratch::new();
+    let folder = scratch.run_folder();
+    let lap = Load { laps: Some(1), ..load(Order::Random, Mix::READ, 4096, 8) };
+    let endless = load(Order::Random, Mix::READ, 4096, 8);
+    let plan = plan(vec![phase("p", None, lap), phase("q", Some(FOREVER), endless)]);
+    let (outcome, _scratch) = scratch.try_run(&plan, |_| {
+        // From the second row on there is nothing to take away.
+        let _ = std::fs::remove_dir_all(&folder);
+        ControlFlow::Continue(())
+    });
+    let error = outcome.expect_err("nowhere to write to").to_string();
+    assert!(error.starts_with("the load was stopped because the record could not be written: "), "{error}");
+    assert!(error.contains("manifest.json"), "{error}");
 }
 
 #[test]

@@ -5,8 +5,8 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use measure::record::{End, EndReason, IoRow, Manifest, Op, RecordError, RunWriter};
-use measure::{Bytes, Instant, Kelvin, Watts};
+use measure::record::{End, EndReason, IoRow, Manifest, Op, RecordError, RunWriter, TelemetryRow};
+use measure::{Bytes, Celsius, Instant, Kelvin, Watts};
 
 use super::guard::{ThermalGuard, thermal_limit};
 use super::observer::{Meter, Observer};
@@ -240,7 +240,7 @@ impl<'a> Recorder<'a> {
         if let Some(why) = self.guard.look(&row) {
             self.end_run(EndReason::SafetyLimit, why);
         }
-        self.composite = row.composite.or(self.composite);
+        self.composite = row.composite.or_else(|| hwmon_kelvin(&row)).or(self.composite);
         self.power = row.power.or(self.power);
         let result = self.writer.push_telemetry(row);
         self.check(result);
@@ -320,7 +320,13 @@ impl<'a> Recorder<'a> {
             Some(source) => Err(SessionError::Record { source, folder }),
             None => closed
                 .map(|folder| Outcome { folder: folder.clone(), end, errors: self.errors })
-                .map_err(|source| SessionError::Record { source, folder }),
+                .map_err(|source| SessionError::Close { source, folder }),
         }
     }
+}
+
+/// What hwmon tells, in whole kelvins, of which the kernel has made thousandths of a degree.
+fn hwmon_kelvin(row: &TelemetryRow) -> Option<Kelvin> {
+    let celsius = Celsius::from_millidegrees(row.hwmon_millicelsius?);
+    Some(Kelvin::from_kelvin(celsius.as_kelvin_f64().round() as u16))
 }
