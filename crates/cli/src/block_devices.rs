@@ -10,6 +10,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use capture::telemetry::hwmon;
 use measure::Bytes;
 use serde::Serialize;
 
@@ -49,10 +50,8 @@ pub(crate) struct BlockDevice {
     pub(crate) size_bytes: u64,
     /// Logical block size in bytes.
     pub(crate) block_bytes: Option<u64>,
-    /// hwmon folders with the drive's temperature.
-    pub(crate) hwmon: Vec<PathBuf>,
-    /// The NVMe controller's device, for admin commands.
-    pub(crate) controller: Option<String>,
+    /// Where readings of temperature come from.
+    pub(crate) temperature: Vec<String>,
     /// What uses it now: mounts, swap, and devices built on it.
     pub(crate) in_use: Vec<String>,
 }
@@ -147,7 +146,6 @@ fn one(roots: &Roots, name: &str) -> Option<BlockDevice> {
     if size_bytes == 0 {
         return None;
     }
-    let controllers = controllers(&place);
     Some(BlockDevice {
         address: format!("/dev/{name}"),
         by_id: by_id(&roots.dev, name),
@@ -155,40 +153,21 @@ fn one(roots: &Roots, name: &str) -> Option<BlockDevice> {
         model: model(&place),
         size_bytes,
         block_bytes: number(&place.join("queue/logical_block_size")),
-        hwmon: controllers.iter().flat_map(|controller| hwmon(controller)).collect(),
-        controller: name.starts_with("nvme").then(|| controller_name(&controllers)).flatten(),
+        temperature: temperature(&roots.sys, name),
         in_use: in_use(roots, name, &place),
     })
 }
 
-/// The devices behind a block device: one, or one a path for an NVMe subsystem.
-fn controllers(place: &Path) -> Vec<PathBuf> {
-    let Ok(device) = fs::canonicalize(place.join("device")) else { return Vec::new() };
-    let paths: Vec<PathBuf> = entries(&device)
-        .into_iter()
-        .filter(|name| is_controller_name(name))
-        .filter_map(|name| fs::canonicalize(device.join(name)).ok())
-        .collect();
-    if paths.is_empty() { vec![device] } else { paths }
-}
-
-fn controller_name(controllers: &[PathBuf]) -> Option<String> {
-    let name = controllers.first()?.file_name()?.to_str()?;
-    is_controller_name(name).then(|| format!("/dev/{name}"))
-}
-
-/// `nvme0`, and neither `nvme0n1` nor `nvme-subsys0`.
-fn is_controller_name(name: &str) -> bool {
-    name.strip_prefix("nvme").is_some_and(|number| !number.is_empty() && number.parse::<u32>().is_ok())
-}
-
-/// hwmon folders of a device: beside its files, or in a folder of their own before Linux 5.18.
-fn hwmon(device: &Path) -> Vec<PathBuf> {
-    [device.to_owned(), device.join("hwmon")]
-        .iter()
-        .flat_map(|dir| entries(dir).into_iter().map(|name| dir.join(name)))
-        .filter(|path| path.join("temp1_input").is_file())
-        .collect()
+/// Where readings of temperature come from, as a run takes them; none is an empty list.
+fn temperature(sys: &Path, name: &str) -> Vec<String> {
+    let mut sources = Vec::new();
+    if name.starts_with("nvme") {
+        sources.push("SMART log".to_owned());
+    }
+    let hwmon = hwmon::find(sys, name);
+    let folder = hwmon.as_deref().and_then(Path::parent).and_then(Path::file_name);
+    sources.extend(folder.and_then(|folder| folder.to_str()).map(str::to_owned));
+    sources
 }
 
 fn model(place: &Path) -> Option<String> {
@@ -291,6 +270,7 @@ mod test {
             self.file(&format!("sys/devices/{place}/{name}/size"), &format!("{sectors}\n"));
             self.file(&format!("sys/devices/{place}/{name}/queue/logical_block_size"), "512\n");
             self.link(&format!("sys/block/{name}"), &format!("../devices/{place}/{name}"));
+            self.link(&format!("sys/class/block/{name}"), &format!("../../devices/{place}/{name}"));
             self.link(&format!("sys/devices/{place}/{name}/device"), "..");
         }
 
@@ -301,12 +281,13 @@ mod test {
     }
 
     #[test]
-    fn an_nvme_drive_shows_its_controller_temperature_and_use() {
+    fn an_nvme_drive_shows_its_temperature_and_use() {
         let tree = Tree::new();
         let controller = "pci0000:00/0000:01:00.0/nvme/nvme0";
         tree.device(controller, "nvme0n1", 2_000_409_264);
         tree.file(&format!("sys/devices/{controller}/model"), "Example 1TB              \n");
         tree.file(&format!("sys/devices/{controller}/hwmon2/temp1_input"), "44850\n");
+        tree.file(&format!("sys/devices/{controller}/hwmon2/name"), "nvme\n");
         tree.file(&format!("sys/devices/{controller}/nvme0n1/nvme0n1p1/partition"), "1\n");
         tree.file(&format!("sys/devices/{controller}/nvme0n1/nvme0n1p1/dev"), "259:1\n");
         tree.file("proc/self/mountinfo", "22 1 259:1 / / rw,relatime shared:1 - ext4 /dev/nvme0n1p1 rw\n");
@@ -316,25 +297,20 @@ mod test {
         let [drive] = &tree.all()[..] else { panic!("one drive") };
         assert_eq!((drive.kind, drive.model.as_deref()), (Kind::Nvme, Some("Example 1TB")));
         assert_eq!(drive.size_bytes, 1_024_209_543_168);
-        assert_eq!(drive.controller.as_deref(), Some("/dev/nvme0"));
-        assert!(drive.hwmon[0].ends_with("nvme0/hwmon2"), "{:?}", drive.hwmon);
+        assert_eq!(drive.temperature, ["SMART log", "hwmon2"]);
         assert_eq!(drive.in_use, ["nvme0n1p1 mounted at /"]);
         assert_eq!(drive.by_id.as_deref(), Some("/dev/disk/by-id/nvme-Example_1TB_S123"));
     }
 
     /// Goal: with native multipath the namespace is "virtual" and its paths are hidden devices.
     #[test]
-    fn a_multipath_namespace_is_found_once_and_reaches_its_controllers() {
+    fn a_multipath_namespace_is_found_once() {
         let tree = Tree::new();
         tree.device("virtual/nvme-subsystem/nvme-subsys0", "nvme0n1", 8);
-        tree.link("sys/devices/virtual/nvme-subsystem/nvme-subsys0/nvme0", "../../../pci0/nvme0");
-        tree.file("sys/devices/pci0/nvme0/hwmon1/temp1_input", "44850\n");
         tree.device("pci0/nvme0", "nvme0c0n1", 8);
         tree.file("sys/devices/pci0/nvme0/nvme0c0n1/hidden", "1\n");
         let [drive] = &tree.all()[..] else { panic!("one drive") };
         assert_eq!(drive.address, "/dev/nvme0n1");
-        assert_eq!(drive.controller.as_deref(), Some("/dev/nvme0"));
-        assert_eq!(drive.hwmon.len(), 1);
     }
 
     #[test]

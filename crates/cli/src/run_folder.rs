@@ -33,13 +33,19 @@ pub(crate) fn make_new(plan: &str, drive: &str) -> anyhow::Result<PathBuf> {
     unreachable!("numbers do not run out")
 }
 
-/// Refuses a folder that something is in, before anything else is done for the run.
+/// Refuses what cannot become a run folder, before anything else is done for the run.
 ///
 /// # Errors
-/// [`RecordError::Exists`], as whoever makes it would say it later.
-pub(crate) fn refuse_filled(dir: &Path) -> Result<(), RecordError> {
-    let is_filled = fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some());
-    if is_filled { Err(RecordError::Exists { path: dir.to_owned() }) } else { Ok(()) }
+/// As whoever makes it would say it later: something is in it, or it is no folder.
+pub(crate) fn refuse_unusable(dir: &Path) -> Result<(), RecordError> {
+    match fs::read_dir(dir) {
+        Ok(mut entries) => match entries.next() {
+            Some(_) => Err(RecordError::Exists { path: dir.to_owned() }),
+            None => Ok(()),
+        },
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(source) => Err(RecordError::Io { what: "use as a run folder", path: dir.to_owned(), source }),
+    }
 }
 
 /// Writes a file beside `path` and renames it over: whole or not at all.

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::Outcome;
 use crate::args::ListArgs;
-use crate::block_devices::{self, BlockDevice, Kind, Roots};
+use crate::block_devices::{self, BlockDevice, Roots};
 use crate::printer::Printer;
 use crate::table;
 
@@ -33,9 +33,8 @@ struct Listing {
 struct Entry {
     #[serde(flatten)]
     device: BlockDevice,
-    /// How I/O and temperature are had.
+    /// How I/O gets to it.
     io: &'static str,
-    temperature: Vec<String>,
     /// What may be done to it today.
     allowed: [&'static str; 1],
     refused: [Refusal; 1],
@@ -74,22 +73,10 @@ fn listing(roots: &Roots) -> anyhow::Result<Listing> {
 fn entry(device: BlockDevice) -> Entry {
     Entry {
         io: "io_uring on the block device",
-        temperature: temperature_sources(&device),
         allowed: ["read"],
         refused: [Refusal { what: "write", why: WRITE_REFUSED }],
         device,
     }
-}
-
-/// Where readings of temperature come from during a run; none is an empty list.
-fn temperature_sources(device: &BlockDevice) -> Vec<String> {
-    let mut sources = Vec::new();
-    if let (Kind::Nvme, Some(controller)) = (device.kind, &device.controller) {
-        sources.push(format!("SMART log of {controller}"));
-    }
-    let hwmons = device.hwmon.iter().filter_map(|path| path.file_name()?.to_str());
-    sources.extend(hwmons.map(str::to_owned));
-    sources
 }
 
 fn for_people(listing: &Listing) -> String {
@@ -120,7 +107,7 @@ fn row(entry: &Entry) -> [String; 6] {
         device.model.clone().unwrap_or_else(|| "-".to_owned()),
         device.size().to_string(),
         device.kind.name().to_owned(),
-        or_dash(&entry.temperature),
+        or_dash(&device.temperature),
         or_dash(&device.in_use),
     ]
 }

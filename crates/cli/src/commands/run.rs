@@ -27,7 +27,7 @@ pub(crate) fn execute(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<O
     let typed = args.drive.as_deref().or(plan.drive.as_deref()).unwrap_or(DEFAULT_DRIVE);
     let address = Address::parse(typed)?;
     if let Some(out) = &args.out {
-        run_folder::refuse_filled(out)?;
+        run_folder::refuse_unusable(out)?;
     }
     let stop = signals::stop_flag()?;
     let start = Start { args, plan: &plan, address: &address, stop: &stop };

@@ -56,19 +56,11 @@ impl<'a> Running<'a> {
         self.wait_until(|| manifest.exists());
     }
 
-    /// Waits until the stream of intervals has grown `times` times.
-    fn wait_for_growth(&mut self, times: usize) {
-        // The manifest is written after the heads of the streams, so what grows later are intervals.
+    /// Waits until so many intervals of load can be read. They come in batches, twice a second.
+    fn wait_for_intervals(&mut self, count: usize) {
         self.wait_for_manifest();
-        let stream = self.scratch.path(self.out).join("io.arrow");
-        let len = || std::fs::metadata(&stream).map_or(0, |metadata| metadata.len());
-        let (mut seen, mut grown) = (len(), 0);
-        self.wait_until(|| {
-            let now = len();
-            grown += usize::from(now > seen);
-            seen = now;
-            grown >= times
-        });
+        let dir = self.scratch.path(self.out);
+        self.wait_until(|| record::read(&dir).expect("a readable run").io.len() >= count);
     }
 
     fn signal(&self, signal: Signal) {
@@ -91,9 +83,9 @@ fn missing_s(record: &Record, monotonic_ns: u64) -> f64 {
 #[test]
 fn a_killed_run_is_readable_and_misses_at_most_its_last_second() {
     let scratch = Scratch::new();
-    for (times, out) in [(1, "k1"), (2, "k2"), (3, "k3"), (5, "k5")] {
+    for (intervals, out) in [(1, "k1"), (6, "k6"), (13, "k13"), (30, "k30")] {
         let mut running = Running::start(&scratch, out);
-        running.wait_for_growth(times);
+        running.wait_for_intervals(intervals);
         let killed_ns = MonotonicClock::start().start_monotonic_ns();
         running.signal(Signal::KILL);
         assert_eq!(running.end().code, None);
@@ -104,9 +96,9 @@ fn a_killed_run_is_readable_and_misses_at_most_its_last_second() {
         let done = scratch.run(&["analyze", out, "--json"]);
         assert_eq!(done.code, Some(0), "{}", done.stderr);
         let told: serde_json::Value = serde_json::from_str(&done.stdout).expect("findings");
-        // Half a second of load is no stretch to speak of; what there is of it is in the record.
         assert!(record.io.iter().any(|row| row.ios > 0), "{out} has no load in it");
-        assert!(times < 5 || told["segments"][0]["op"] == "read", "{told}");
+        // Half a second of load is no stretch to speak of.
+        assert!(intervals < 30 || told["segments"][0]["op"] == "read", "{told}");
         assert_eq!(scratch.run(&["report", out]).code, Some(0));
     }
 }
@@ -128,7 +120,7 @@ fn ctrl_c_sigterm_and_sighup_end_a_run_cleanly() {
     let scratch = Scratch::new();
     for (signal, out) in [(Signal::INT, "int"), (Signal::TERM, "term"), (Signal::HUP, "hup")] {
         let mut running = Running::start(&scratch, out);
-        running.wait_for_growth(1);
+        running.wait_for_intervals(1);
         running.signal(signal);
         let done = running.end();
         assert_eq!(done.code, Some(3), "{}", done.stderr);
@@ -148,7 +140,7 @@ fn ctrl_c_sigterm_and_sighup_end_a_run_cleanly() {
 fn a_second_ctrl_c_ends_at_once_and_leaves_a_readable_run() {
     let scratch = Scratch::new();
     let mut running = Running::start(&scratch, "r");
-    running.wait_for_growth(1);
+    running.wait_for_intervals(1);
     running.signal(Signal::INT);
     running.signal(Signal::TERM);
     let done = running.end();

@@ -85,7 +85,15 @@ fn text_has_sentences_and_a_table_and_says_simulated() {
     run(&scratch, "r");
     let done = scratch.run(&["analyze", "r"]);
     assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
-    insta::assert_snapshot!("analyze", done.stdout);
+    assert!(done.stdout.starts_with("r  [SIMULATED"), "{}", done.stdout);
+    // Sentences, a row a segment, caveats: their words are tested where they are made.
+    for part in ["  Reading fell from 3.00 GB/s to 2.40 GB/s", "\n  FROM ", "  Caveats\n  - "] {
+        assert!(done.stdout.contains(part), "{part:?} is not in {}", done.stdout);
+    }
+    let rows =
+        |load: &str| done.stdout.lines().filter(|line| line.contains(&format!(" s  {load}  "))).count();
+    assert_eq!((rows("Writing"), rows("Reading")), (1, 2), "{}", done.stdout);
+    assert!(done.stdout.lines().all(|line| line.chars().count() <= 80), "{}", done.stdout);
 }
 
 #[test]
@@ -143,6 +151,8 @@ fn runs_are_compared_in_a_table_and_a_page() {
     assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
     assert!(done.stdout.contains("both.html"), "{}", done.stdout);
     assert!(read_text(&scratch.path("both.html")).contains("SIMULATED"));
-    insta::assert_snapshot!("compare", done.stdout);
+    for part in ["2 runs compared", "SIMULATED", "TMT1 70 °C", "relay"] {
+        assert!(done.stdout.contains(part), "{part:?} is not in {}", done.stdout);
+    }
     assert_eq!(scratch.run(&["compare", "a"]).code, Some(2));
 }

@@ -20,6 +20,11 @@ fn a_run_leaves_a_whole_folder_and_says_where() {
     assert!(done.stdout.contains("SIMULATED"), "{}", done.stdout);
     assert!(done.stdout.contains(&format!("runs/{name}/report.html")), "{}", done.stdout);
     assert!(!done.stdout.contains('\u{1b}'), "colour where there is no terminal");
+    // Any reader of Parquet takes them as they lie; the format begins and ends with its name.
+    for table in RUN_FILES.iter().filter(|name| name.ends_with(".parquet")) {
+        let bytes = std::fs::read(run.join(table)).expect("a table");
+        assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"), "{table}");
+    }
     assert!(read_text(&run.join("report.html")).contains("SIMULATED"));
 }
 
@@ -137,6 +142,24 @@ fn a_folder_with_something_in_it_is_not_written_to() {
     assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""));
     assert!(done.stderr.contains("mine") && done.stderr.contains("--out"), "{}", done.stderr);
     assert_eq!(files(&scratch.path("mine")), ["thesis.txt"]);
+    let done = scratch.run(&["run", "--out", "mine/thesis.txt"]);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""));
+    assert!(done.stderr.contains("mine/thesis.txt"), "{}", done.stderr);
+}
+
+#[test]
+fn the_command_line_wins_over_the_plan_and_the_plan_over_the_default() {
+    let scratch = Scratch::new();
+    let plan = "drive = \"twin:relay\"\n[[phase]]\nname = \"rest\"\nop = \"idle\"\nduration = \"1s\"\n";
+    std::fs::write(scratch.path("p.toml"), plan).expect("a scratch file");
+    for (args, address) in [
+        (&["run", "p.toml", "--out", "a"][..], "twin:relay"),
+        (&["run", "p.toml", "--out", "b", "--drive", "twin:stop"], "twin:stop"),
+    ] {
+        let done = scratch.run(args);
+        assert_eq!(done.code, Some(0), "{}", done.stderr);
+        assert_eq!(record::read_manifest(&scratch.path(args[3])).expect("a manifest").address, address);
+    }
 }
 
 /// Goal: what goes wrong after the load costs the report, not the record. Method: a folder stands where the
