@@ -5,6 +5,7 @@
 //! - [`identify`]: what controllers and namespaces say about themselves.
 //! - [`feature`]: settings as typed values; [`hctm`] with the rule its temperatures obey.
 //! - [`log`]: log pages; [`smart`] (log 02h) is the one everybody samples.
+//! - [`fabrics`]: what takes the place of registers on a network; [`tcp`]: PDUs, without any I/O.
 //! - `host` (cargo feature): sending commands to a real drive, and typed calls.
 //! - [`power`]: a power value with the scale that NVMe puts beside it.
 //!
@@ -24,6 +25,7 @@
 
 pub mod command;
 mod error;
+pub mod fabrics;
 pub mod feature;
 #[cfg(any(test, feature = "host"))]
 pub mod host;
@@ -31,6 +33,7 @@ pub mod identify;
 pub mod log;
 pub mod power;
 pub mod status;
+pub mod tcp;
 mod wire;
 
 pub use error::DecodeError;
