@@ -3,7 +3,6 @@
 use measure::BytesPerSec;
 
 use crate::cause::Judged;
-use crate::cause::evidence::Finding;
 use crate::cause::heat::{Heat, degrees};
 use crate::findings::{Caveat, SegmentOp, Thermal};
 use crate::segment::{Stretch, usual_span_s};
@@ -218,10 +217,11 @@ fn counters(trace: &Trace, heat: &Heat, judged: &[Judged]) -> Vec<Caveat> {
         }
     }
     let still = moved.tmt1 == Some(0) && moved.tmt2.unwrap_or(0) == 0;
-    let own = hot.iter().filter(|j| !matches!(j.verdict.finding, Finding::NotHeat)).count();
-    if still && own > 0 {
-        let reliable = if heat.has_counted() { "" } else { " (or does not count at all)" };
-        let text = format!("The drive was slowed down by heat and its counters do not show it{reliable}.");
+    if still && !hot.is_empty() {
+        let perhaps = if heat.has_counted() { "" } else { ", unless this drive does not count at all" };
+        let text = format!(
+            "The drive was slowed down by heat and its TMT counters stood still: a health log does not show this slow-down{perhaps}."
+        );
         found.push(caveat("slowdown_without_counters", text));
     }
     found

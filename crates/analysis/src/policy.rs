@@ -23,6 +23,10 @@ const LATCHED_K: f64 = 5.0;
 /// Bursts make speed vary this many times as much as at full speed, and at least by a tenth.
 const BURSTY: f64 = 3.0;
 const BURSTY_VARIATION: f64 = 0.1;
+/// Speed that is off a fifth of the time and full otherwise varies by sqrt(0.2 / 0.8): nothing smooth varies so much.
+const ON_OFF_VARIATION: f64 = 0.5;
+/// A regulator that starts early lets speed give way bit by bit: by a tenth and more from beginning to end.
+const GAVE_WAY: f64 = 0.9;
 /// Without slowing down, a run that stayed below this says little about what the drive does when hot.
 const HOT_K: f64 = 343.0;
 
@@ -45,13 +49,14 @@ pub(crate) fn policy(
     let mut also: Vec<PolicyClass> = Vec::new();
     let mut confidence = mean(leading.iter().map(|j| j.verdict.confidence));
     let (class, how_sure) = mechanisms[0];
-    let class = if host.is_empty() && !own.is_empty() {
+    // A drive that stops altogether does so whoever set the threshold: that outweighs whose it is.
+    let class = if host.is_empty() && !own.is_empty() && class != PolicyClass::Stop {
         also.extend(mechanisms.iter().map(|(class, _)| *class).filter(|c| *c != PolicyClass::Undetermined));
         PolicyClass::Vendor
     } else {
         confidence *= how_sure;
         also.extend(mechanisms[1..].iter().map(|(class, _)| *class));
-        if !own.is_empty() && !host.is_empty() {
+        if !own.is_empty() {
             also.push(PolicyClass::Vendor);
         }
         class
@@ -62,10 +67,18 @@ pub(crate) fn policy(
         also,
         onset_k: middle(leading.iter().filter(|j| !j.drop.at_start).filter_map(|j| j.onset_k)),
         release_k: middle(leading.iter().filter_map(|j| j.release_k)),
-        floor_bytes_per_s: middle(leading.iter().map(|j| j.drop.level)),
+        floor_bytes_per_s: floor(class, leading),
         confidence,
     };
     (policy, caveats)
+}
+
+/// Speed while slowed down; of two levels the heavy one.
+fn floor(class: PolicyClass, drops: &[&Judged]) -> Option<f64> {
+    let heavy = |j: &&&Judged| j.verdict.finding == Finding::Heat(Suspect::Tmt2);
+    let of_heavy = middle(drops.iter().filter(heavy).map(|j| j.drop.level));
+    let of_all = middle(drops.iter().map(|j| j.drop.level));
+    if class == PolicyClass::TwoLevel { of_heavy.or(of_all) } else { of_all }
 }
 
 fn is_host(judged: &Judged) -> bool {
@@ -86,14 +99,16 @@ fn mechanisms(trace: &Trace, heat: &Heat, pieces: &[Piece], drops: &[&Judged]) -
         found.push((DutyCycled, 0.85));
     } else if released.len() >= 2 && released.len() * 2 >= drops.len() {
         found.push((Relay, 0.97));
-    } else if drops.iter().any(|j| held(heat, j)) {
+    } else if drops.iter().any(|j| held(heat, pieces, j)) {
         found.push((Regulator, 0.75));
     } else if released.len() == 1 {
         found.push((Relay, 0.6));
     }
     if drops.iter().any(|j| j.drop.at_start) {
+        // Slow from the first second on and steady says how it began, bursts and cycles say how it works.
+        let steady = found.iter().all(|(class, _)| *class == Regulator);
         let only = drops.iter().all(|j| j.drop.at_start);
-        found.insert(if only { 0 } else { found.len() }, (PreLimited, 0.8));
+        found.insert(if only && steady { 0 } else { found.len() }, (PreLimited, 0.8));
     }
     if found.is_empty() {
         found.push((Undetermined, 0.5));
@@ -131,19 +146,31 @@ fn bursty(pieces: &[Piece], drops: &[&Judged]) -> bool {
         pieces.iter().zip(&slow).filter(move |(p, s)| **s == wanted && !p.stopped).map(|(p, _)| p)
     };
     let (while_slow, otherwise) = (weighted(&mut of(true)), weighted(&mut of(false)));
-    while_slow >= BURSTY_VARIATION && while_slow >= BURSTY * otherwise
+    // A full speed that varies as much may be the regulator's first bursts.
+    while_slow >= ON_OFF_VARIATION || (while_slow >= BURSTY_VARIATION && while_slow >= BURSTY * otherwise)
 }
 
 /// Whether the temperature was held while speed gave way.
-fn held(heat: &Heat, judged: &Judged) -> bool {
-    let mut during: Vec<f64> = heat.within(judged.start_s, judged.end_s).iter().map(|p| p.value).collect();
-    if judged.end_s - judged.start_s < HELD_S || during.is_empty() {
+fn held(heat: &Heat, pieces: &[Piece], judged: &Judged) -> bool {
+    if judged.end_s - judged.start_s < HELD_S {
         return false;
     }
-    during.sort_by(f64::total_cmp);
-    let at = |share: f64| during[((during.len() - 1) as f64 * share) as usize];
-    let near = judged.onset_k.is_none_or(|onset| judged.drop.at_start || (at(0.5) - onset).abs() <= HELD_K);
-    at(0.9) - at(0.1) <= HELD_K && near
+    let steady_near = |from_s: f64, near: &dyn Fn(f64) -> bool| {
+        let mut during: Vec<f64> = heat.within(from_s, judged.end_s).iter().map(|p| p.value).collect();
+        during.sort_by(f64::total_cmp);
+        let at = |share: f64| during[((during.len() - 1) as f64 * share) as usize];
+        !during.is_empty() && at(0.9) - at(0.1) <= HELD_K && near(at(0.5))
+    };
+    let at_onset =
+        |k: f64| judged.onset_k.is_none_or(|onset| judged.drop.at_start || (k - onset).abs() <= NEAR_ONSET_K);
+    if steady_near(judged.start_s, &at_onset) {
+        return true;
+    }
+    // One that starts early: speed gave way bit by bit while it still heated, then both stood.
+    let (first, last) = (&pieces[judged.drop.first], &pieces[judged.drop.last]);
+    let middle_s = (judged.start_s + judged.end_s) / 2.0;
+    last.level <= GAVE_WAY * first.level
+        && steady_near(middle_s, &|k| judged.onset_k.is_none_or(|onset| k >= onset - HELD_K))
 }
 
 /// The policy of a run in which nothing was slowed down by heat.
@@ -163,6 +190,12 @@ fn unprovoked(trace: &Trace, heat: &Heat) -> (Policy, Vec<Caveat>) {
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
     let set: Vec<f64> = [trace.tmt_at(0.0).0, trace.tmt_at(0.0).1].into_iter().flatten().collect();
+    let counted = heat.moved(0.0, trace.end_s());
+    let moved = [counted.tmt1, counted.tmt2].iter().flatten().any(|n| *n > 0);
+    if moved {
+        // The caveat about counters says the rest: it acted, and speed hardly gave way.
+        return (policy(PolicyClass::None, 0.5), Vec::new());
+    }
     let provoked = hottest >= HOT_K || set.iter().any(|k| hottest >= *k && *k > 300.0);
     if provoked {
         return (policy(PolicyClass::None, 0.9), Vec::new());

@@ -16,6 +16,8 @@ const SAME_SPEED: f64 = 0.25;
 #[derive(Debug, Default)]
 pub(crate) struct History {
     by_op: BTreeMap<u8, OpHistory>,
+    /// The coolest reading of the run, in kelvins; infinite without any.
+    pub coolest_k: f64,
     /// Speeds after the fast cache was found full, in bytes per second.
     after_cache: Vec<f64>,
 }
@@ -63,7 +65,8 @@ impl Lock {
 impl History {
     /// Sums up a run. `drops` are those of each stretch; time inside them is not full speed.
     pub(crate) fn new(heat: &Heat, stretches: &[Stretch], pieces: &[Piece], drops: &[Drop]) -> Self {
-        let mut history = Self::default();
+        let coolest_k = heat.all().iter().map(|p| p.value).fold(f64::INFINITY, f64::min);
+        let mut history = Self { coolest_k, ..Self::default() };
         let mut slow = vec![false; pieces.len()];
         for drop in drops {
             slow[drop.first..=drop.last].fill(true);

@@ -24,6 +24,12 @@ const REGULATOR_MARGIN_K: f64 = 4.0;
 /// How long a drop must last before its temperature says something.
 const TELLING_S: f64 = 20.0;
 
+/// How long a drop must last for its second half to show that it came to rest: one and a half fast time constants
+/// of an M.2 drive (40 s).
+const SETTLING_S: f64 = 60.0;
+/// Speed that gave way bit by bit ends at least a tenth lower than it began.
+const GAVE_WAY: f64 = 0.9;
+
 /// Temperatures this far apart are not one threshold: rounding at both ends and a reading period of climbing.
 pub(crate) const OTHER_THRESHOLD_K: f64 = 2.5;
 /// The drive's counters are looked at this long before and after the beginning of a drop.
@@ -172,14 +178,31 @@ fn thresholds(case: &Case, onset_k: f64, scale: &mut Scale) {
             met = true;
             let text = format!("It was {at}, and from then on the temperature stayed below {name}, {set}.");
             scale.weigh(&[(suspect, 2.0)], text);
+        } else if suspect == Tmt1 && above_k < 0.0 && settled_below(case, threshold_k) {
+            met = true;
+            let text = format!(
+                "It was {at}; speed gave way bit by bit and the temperature settled just below {name}, {set}."
+            );
+            scale.weigh(&[(suspect, 2.5)], text);
         } else {
-            let side = if above_k > 0.0 { "above" } else { "below" };
-            let far = degrees_apart(above_k);
-            scale.weigh(&[(suspect, -4.0)], format!("It was {at}, {far} {side} {name} ({set})."));
+            scale.weigh(&[(suspect, -4.0)], elsewhere(case, name, onset_k, threshold_k));
         }
     }
     // Two thresholds at one temperature would be a coincidence.
     scale.prior(Vendor, if met { -1.5 } else { 0.0 });
+}
+
+/// Why a threshold that was not met explains nothing.
+fn elsewhere(case: &Case, name: &str, onset_k: f64, threshold_k: f64) -> String {
+    let (at, set) = (degrees(onset_k), degrees(threshold_k));
+    if threshold_k < case.history.coolest_k {
+        return format!(
+            "{name} is set to {set}, below everything the drive was in this run: it does not act."
+        );
+    }
+    let far_k = (onset_k - threshold_k).abs();
+    let side = if onset_k > threshold_k { "above" } else { "below" };
+    format!("It was {at}, {far_k:.0} K {side} {name} ({set}).")
 }
 
 /// Whether the temperature was held, and stayed under `threshold_k`, while the drive was slow.
@@ -189,8 +212,20 @@ fn held_below(case: &Case, threshold_k: f64) -> bool {
     case.span_s() >= TELLING_S && hottest <= threshold_k + 0.5 && hottest >= threshold_k - REGULATOR_MARGIN_K
 }
 
-fn degrees_apart(kelvin: f64) -> String {
-    format!("{:.0} K", kelvin.abs())
+/// Whether a drop that began early came to rest just below `threshold_k`, as a regulator that acts ahead of
+/// its threshold makes it: speed gives way in steps, and for the second half the temperature stands.
+fn settled_below(case: &Case, threshold_k: f64) -> bool {
+    let (first, last) = (&case.pieces[case.drop.first], &case.pieces[case.drop.last]);
+    let middle_s = case.start_s() + case.span_s() / 2.0;
+    let mut late: Vec<f64> = case.heat.within(middle_s, case.end_s()).iter().map(|p| p.value).collect();
+    if late.is_empty() || case.span_s() < SETTLING_S || last.level > GAVE_WAY * first.level {
+        return false;
+    }
+    late.sort_by(f64::total_cmp);
+    let (low_k, high_k) = (late[late.len() / 10], late[late.len() - 1 - late.len() / 10]);
+    high_k - low_k <= OTHER_THRESHOLD_K
+        && high_k <= threshold_k + 0.5
+        && high_k >= threshold_k - REGULATOR_MARGIN_K
 }
 
 /// Whether the drive had been hotter at full speed: then this temperature is no threshold.
@@ -233,7 +268,7 @@ fn meanwhile(case: &Case, onset_k: f64, scale: &mut Scale) {
     } else if moved_k <= -4.0 && !case.drop.recovered {
         let text = format!("It stayed slow although it cooled from {} to {at}.", degrees(onset_k));
         scale.weigh_heat(-1.0, &[(Slc, 2.0), (Other, 0.5)], text);
-    } else if moved_k >= 5.0 {
+    } else if moved_k >= 5.0 && case.trace.tmt_at(case.start_s()).0.is_none_or(|k| !settled_below(case, k)) {
         let text = format!("It went on heating while it was slow, from {} to {at}.", degrees(onset_k));
         scale.weigh_heat(-1.0, &[], text);
     }
@@ -335,7 +370,9 @@ fn cache(case: &Case, scale: &mut Scale) {
         scale.weigh(&[(Slc, 4.0)], "The fast cache had been filled before, and this is the speed since.");
     }
     let Some(strength) = case.strength() else { return };
-    if !case.drop.recovered && strength <= 0.6 && case.span_s() >= TELLING_S {
+    if case.drop.recovered {
+        scale.weigh(&[(Slc, -3.0)], "Its speed came back while writing went on, which empties no cache.");
+    } else if strength <= 0.6 && case.span_s() >= TELLING_S {
         let text = format!("Writing fell to {:.0} % after {written} and stayed there.", strength * 100.0);
         scale.weigh(&[(Slc, if strength <= 0.2 { 2.0 } else { 1.0 })], text);
     }
