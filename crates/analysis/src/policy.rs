@@ -162,7 +162,7 @@ fn held(heat: &Heat, pieces: &[Piece], judged: &Judged) -> bool {
         !during.is_empty() && at(0.9) - at(0.1) <= HELD_K && near(at(0.5))
     };
     let at_onset =
-        |k: f64| judged.onset_k.is_none_or(|onset| judged.drop.at_start || (k - onset).abs() <= NEAR_ONSET_K);
+        |k: f64| judged.onset_k.is_none_or(|onset| judged.drop.at_start || (k - onset).abs() <= HELD_K);
     if steady_near(judged.start_s, &at_onset) {
         return true;
     }
