@@ -43,7 +43,7 @@ fn identify_and_smart_send_one_command_each() {
     page[1..3].copy_from_slice(&318_u16.to_le_bytes());
     let mut controller = controller(vec![
         Step::raw(0x06, 0, [1, 0, 0, 0, 0, 0]).answers(&[0; 4096]),
-        Step::raw(0x02, ALL, [0x007f_8002, 0, 0, 0, 0, 0]).answers(&page),
+        Step::raw(0x02, ALL, [0x007f_0002, 0, 0, 0, 0, 0]).answers(&page),
     ]);
     assert_eq!(controller.identify_controller().expect("a page").serial, "");
     assert_eq!(controller.smart_log().expect("a page").composite, Some(Kelvin::from_kelvin(318)));
@@ -165,8 +165,8 @@ fn long_logs_are_read_piece_by_piece() {
     let mut second = vec![0; 64];
     second[0] = 2;
     let mut controller = controller(vec![
-        Step::raw(0x02, ALL, [0x03ff_8001, 0, 0, 0, 0, 0]).answers(&first),
-        Step::raw(0x02, ALL, [0x000f_8001, 0, 4096, 0, 0, 0]).answers(&second),
+        Step::raw(0x02, ALL, [0x03ff_0001, 0, 0, 0, 0, 0]).answers(&first),
+        Step::raw(0x02, ALL, [0x000f_0001, 0, 4096, 0, 0, 0]).answers(&second),
     ]);
     let entries = controller.error_log(65).expect("two pieces");
     assert_eq!(entries.iter().map(|entry| entry.number).collect::<Vec<_>>(), [1, 2]);
@@ -192,12 +192,12 @@ fn events() -> Vec<u8> {
 
 /// Reads the header with the context established (action 1), 512 bytes.
 fn establish(page: &[u8]) -> Step {
-    Step::raw(0x02, ALL, [0x007f_810d, 0, 0, 0, 0, 0]).answers(&page[..512])
+    Step::raw(0x02, ALL, [0x007f_010d, 0, 0, 0, 0, 0]).answers(&page[..512])
 }
 
 /// Releases the context (action 2).
 fn release() -> Step {
-    Step::raw(0x02, ALL, [0x0000_820d, 0, 0, 0, 0, 0])
+    Step::raw(0x02, ALL, [0x0000_020d, 0, 0, 0, 0, 0])
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn persistent_events_are_read_in_a_context_that_is_released() {
     page.extend([0; 2]);
     let mut controller = controller(vec![
         establish(&page),
-        Step::raw(0x02, ALL, [0x0086_800d, 0, 0, 0, 0, 0]).answers(&page),
+        Step::raw(0x02, ALL, [0x0086_000d, 0, 0, 0, 0, 0]).answers(&page),
         release(),
     ]);
     assert_eq!(controller.persistent_events(1 << 20).expect("one event").events.len(), 1);
@@ -227,7 +227,7 @@ fn the_context_is_released_after_an_error_too() {
 #[test]
 fn garbage_is_an_error_that_names_the_drive() {
     let mut controller =
-        controller(vec![Step::raw(0x02, ALL, [0x007f_80c0, 0, 0, 0, 0, 0]).answers(&[7; 512])]);
+        controller(vec![Step::raw(0x02, ALL, [0x007f_00c0, 0, 0, 0, 0, 0]).answers(&[7; 512])]);
     let error = controller.ocp_smart().expect_err("no GUID");
     assert!(error.to_string().starts_with("the scripted drive sent something"), "{error}");
 }
