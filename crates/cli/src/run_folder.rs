@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
 use measure::record::RecordError;
@@ -20,7 +20,7 @@ const PART_MAX: usize = 60;
 /// When the system refuses, with what to do.
 pub(crate) fn make_new(plan: &str, drive: &str) -> anyhow::Result<PathBuf> {
     fs::create_dir_all(RUNS).with_context(|| refused(Path::new(RUNS)))?;
-    let name = format!("{}-{}-{}", utc(SystemTime::now()), plain(plan), plain(drive));
+    let name = format!("{}-{}-{}", utc(now()), plain(plan), plain(drive));
     for number in 1.. {
         let suffix = if number == 1 { String::new() } else { format!("-{number}") };
         let path = Path::new(RUNS).join(format!("{name}{suffix}"));
@@ -74,6 +74,11 @@ fn refused(path: &Path) -> String {
 }
 
 /// `2026-11-21T10-00-00Z`: sorts by time, and has no colon, which some file systems refuse.
+fn now() -> SystemTime {
+    let since = u64::try_from(measure::time::wall_unix_ns()).unwrap_or(0);
+    SystemTime::UNIX_EPOCH + Duration::from_nanos(since)
+}
+
 fn utc(time: SystemTime) -> String {
     humantime::format_rfc3339_seconds(time).to_string().replace(':', "-")
 }
@@ -90,7 +95,6 @@ fn plain(name: &str) -> String {
 
 #[cfg(test)]
 mod test {
-    use std::time::Duration;
 
     use super::*;
 

@@ -98,6 +98,12 @@ impl Clock for MonotonicClock {
     }
 }
 
+/// The wall clock in nanoseconds since 1970-01-01 UTC: told once a run, for people, and never subtracted.
+pub fn wall_unix_ns() -> i64 {
+    let now = clock_gettime(ClockId::Realtime);
+    now.tv_sec * 1_000_000_000 + now.tv_nsec
+}
+
 fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64

@@ -43,7 +43,7 @@ impl Trace {
         self.trusted = chosen.map(|(index, why)| TrustedSensor { index, why: why.to_owned() });
     }
 
-    /// Names of sensors that stood still while another moved by [`STUCK_WHILE_OTHERS_MOVED_K`] or more.
+    /// Names of sensors that stood still while another moved by more than a reading's rounding.
     pub fn stuck_sensors(&self) -> Vec<&str> {
         let widest = self.temperatures.iter().map(range_k).fold(0.0, f64::max);
         self.temperatures

@@ -191,12 +191,6 @@ fn workers(recorder: &Recorder<'_>, index: usize, start: Instant) -> Result<Vec<
     Ok(workers)
 }
 
-/// The wall clock, in nanoseconds since 1970: told once, for people; never subtracted.
-fn wall_unix_ns() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH);
-    since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
-}
-
 #[cfg(test)]
 mod real_test;
 #[cfg(test)]

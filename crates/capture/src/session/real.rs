@@ -38,8 +38,10 @@ pub(super) fn run(
     prepared: Prepared,
 ) -> Result<Outcome, SessionError> {
     let clock = MonotonicClock::start();
-    let anchor =
-        ClockAnchor { wall_unix_ns: super::wall_unix_ns(), monotonic_ns: Some(clock.start_monotonic_ns()) };
+    let anchor = ClockAnchor {
+        wall_unix_ns: measure::time::wall_unix_ns(),
+        monotonic_ns: Some(clock.start_monotonic_ns()),
+    };
     recorder.update_manifest(|manifest| manifest.clock_anchor = anchor);
     prepared.notes.into_iter().for_each(|note| recorder.note(note));
     let (outbox, inbox) = channel();

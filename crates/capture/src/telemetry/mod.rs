@@ -3,7 +3,7 @@
 //! # Architecture
 //! - [`Sampler`]: one source, used by one thread; [`read`] takes one reading from it.
 //! - [`smart`], [`hwmon`], [`blockstat`], [`power`]: the sources.
-//! - [`discover`]: which of them there are for a block device, or for the drive under a file.
+//! - [`discover()`]: which of them there are for a block device, or for the drive under a file.
 //!
 //! # What it does not do
 //! It never stops a run: what cannot be read is a gap with its reason. It draws no conclusion from what it reads.
