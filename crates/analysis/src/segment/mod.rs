@@ -61,9 +61,10 @@ impl Piece {
 /// The pieces of all stretches, in order of time.
 pub(crate) fn pieces(stretches: &[Stretch]) -> Vec<Piece> {
     let each = |(index, stretch): (usize, &Stretch)| {
-        cuts(&stretch.samples)
+        let fast = fast_speed(&stretch.samples);
+        cuts(&stretch.samples, fast)
             .windows(2)
-            .map(|cut| piece(index, &stretch.samples[cut[0]..cut[1]], fast_speed(&stretch.samples)))
+            .map(|cut| piece(index, &stretch.samples[cut[0]..cut[1]], fast))
             .collect::<Vec<_>>()
     };
     stretches.iter().enumerate().flat_map(each).collect()
@@ -88,9 +89,8 @@ fn piece(stretch: usize, samples: &[Sample], fast: f64) -> Piece {
 }
 
 /// Where pieces begin, as indices into `samples`, and at last their number.
-fn cuts(samples: &[Sample]) -> Vec<usize> {
+fn cuts(samples: &[Sample], fast: f64) -> Vec<usize> {
     let bins = bins(samples);
-    let fast = fast_speed(samples);
     let x: Vec<f64> = bins.iter().map(|bin| log_speed(bin.bytes_per_s, fast)).collect();
     let noise = noise(&x);
     let shortest = (SHORTEST_PIECE_S / bin_span_s(&bins)).ceil() as usize;
