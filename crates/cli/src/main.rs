@@ -5,12 +5,14 @@
 //!
 //! # Map
 //! - [`args`]: what may be typed; [`commands`]: one file a command.
+//! - [`targets`]: simulated drives as targets; [`host`], [`link`], [`block_devices`]: this machine.
 //! - [`printer`]: the only place that writes to stdout or stderr.
 
 mod args;
 mod block_devices;
 mod commands;
 mod host;
+mod link;
 mod printer;
 mod progress;
 mod run_folder;

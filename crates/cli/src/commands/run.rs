@@ -3,19 +3,22 @@
 //! The load comes first: whatever fails after it leaves the record where it is and says so.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use capture::plan::Plan;
 use capture::plan::check;
 use capture::session::{self, Session, Stop, StopFlag, draft_manifest};
 use capture::target::{Address, AddressKind, Prepared, Target, TargetError};
+use capture::telemetry::discover::{self, Place};
 use measure::Seed;
-use measure::record::{EndReason, Manifest, Origin, RunWriter};
+use measure::record::{EndReason, LinkFacts, Manifest, Origin, RunWriter};
 
 use crate::Outcome;
 use crate::args::{DEFAULT_DRIVE, RunArgs};
 use crate::commands::findings;
 use crate::host;
-use crate::printer::Printer;
+use crate::link;
+use crate::printer::{Printer, is_broken_pipe};
 use crate::progress::Progress;
 use crate::run_folder;
 use crate::signals;
@@ -43,6 +46,7 @@ pub(crate) fn execute(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<O
     let outcome = outcome(ended.end.reason);
     match told {
         Ok(()) => Ok(outcome),
+        Err(error) if is_broken_pipe(&error) => Ok(outcome),
         Err(error) => Err(error.context(format!(
             "the run is recorded in {}, but what follows it was not done",
             ended.folder.display()
@@ -82,7 +86,9 @@ impl Start<'_> {
         let mut target = TwinTarget::open(profile, self.plan.seed)?;
         check::check(self.plan, &target.plan_facts(self.address))?;
         target.check_settings(&self.plan.settings)?;
-        let manifest = draft_manifest(self.plan, &self.address.to_string(), target.origin(), target.facts());
+        let mut manifest =
+            draft_manifest(self.plan, &self.address.to_string(), target.origin(), target.facts());
+        manifest.link = Some(target.link());
         let writer = self.writer(manifest)?;
         let mut progress = Progress::new(printer, self.args.quiet);
         let session = Session::new(self.plan, writer, &mut progress).stop_flag(self.stop);
@@ -98,9 +104,21 @@ impl Start<'_> {
         let mut manifest =
             draft_manifest(self.plan, &self.address.to_string(), Origin::Device, target.drive().clone());
         manifest.host = Some(host::facts());
+        manifest.link = self.link();
         let writer = self.writer(manifest)?;
         let session = Session::new(self.plan, writer, &mut progress).stop_flag(self.stop);
         Ok(Some(session.run(target, prepared)?))
+    }
+
+    /// The link of the disk at or under the address.
+    fn link(&self) -> Option<LinkFacts> {
+        let sysfs = Path::new(discover::SYSFS);
+        let place = match self.address.kind() {
+            AddressKind::File(file) => Place::File(&file.path),
+            AddressKind::Device { path } => Place::Device(path.to_str()?),
+            AddressKind::Twin { .. } | AddressKind::Null { .. } => return None,
+        };
+        link::of_disk(sysfs, &discover::disk(place, sysfs).ok()?)
     }
 
     fn prepare(&self, target: &Target, progress: &mut Progress<'_>) -> anyhow::Result<Option<Prepared>> {

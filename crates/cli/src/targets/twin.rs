@@ -14,7 +14,7 @@ use capture::plan::TelemetryPlan;
 use capture::plan::check::TargetFacts;
 use capture::target::Address;
 use capture::telemetry::{Reading, smart};
-use measure::record::{DriveFacts, Origin, ThermalSettings};
+use measure::record::{DriveFacts, LinkFacts, Origin, ThermalSettings};
 use measure::{Bytes, Instant, Kelvin, Seed};
 use twin::{Drive, Profile, Tmt, TmtError};
 
@@ -73,6 +73,15 @@ impl TwinTarget {
     pub(crate) fn check_settings(&self, settings: &ThermalSettings) -> anyhow::Result<()> {
         set(&mut self.drive.clone(), settings)
             .map_err(|why| anyhow!("cannot make the plan's settings: {why}"))
+    }
+
+    /// Its link; a simulated one is never slower than it could be.
+    pub(crate) fn link(&self) -> LinkFacts {
+        LinkFacts {
+            name: "simulated link".to_owned(),
+            ceiling_bytes_per_s: self.drive.profile().media.link_bytes_per_s,
+            possible_bytes_per_s: None,
+        }
     }
 
     /// What Identify says about it.
