@@ -29,6 +29,8 @@ use crate::printer::Printer;
 enum Outcome {
     /// 0: done.
     Done,
+    /// 1: done, and something that was asked to be checked does not hold.
+    DoesNotHold,
     /// 2: not done, and that has been said already.
     NotDone,
     /// 3: stopped early by a safety limit or by a signal; what was measured is kept.
@@ -39,6 +41,7 @@ impl Outcome {
     const fn code(self) -> u8 {
         match self {
             Self::Done => 0,
+            Self::DoesNotHold => 1,
             Self::NotDone => 2,
             Self::Stopped => 3,
         }

@@ -3,12 +3,16 @@
 //! Help, man page, completions and the reference in `docs/cli` are made from it. Nothing here looks at the
 //! system; names are resolved where they are used. Only commands that exist are listed.
 
+mod validate;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 use measure::{Kelvin, parse};
+
+pub(crate) use validate::ValidateArgs;
 
 /// The plan of `heatsoak run` without a PLAN.
 pub(crate) const DEFAULT_PLAN: &str = "hctm-read";
@@ -96,6 +100,9 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Show runs against each other
     Compare(CompareArgs),
+    /// Reproduce the published experiments on simulated drives, row by row
+    #[command(after_long_help = validate::AFTER_HELP)]
+    Validate(ValidateArgs),
     /// Show the drives of this machine and how each can be reached
     List(ListArgs),
     /// Show the built-in plans, or print one as TOML to start from

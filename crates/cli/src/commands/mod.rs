@@ -8,6 +8,7 @@ mod list;
 mod report;
 mod run;
 mod show;
+mod validate;
 
 use crate::Outcome;
 use crate::args::{Command, Typed};
@@ -24,6 +25,7 @@ pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Out
         Command::Analyze(args) => analyze::execute(&args, printer),
         Command::Report(args) => report::execute(&args, printer),
         Command::Compare(args) => compare::execute(&args, printer),
+        Command::Validate(args) => validate::execute(&args, printer),
         Command::List(args) => list::execute(&args, printer),
         Command::Plans(args) => show::plans(&args, printer),
         Command::Profiles(args) => show::profiles(&args, printer),

@@ -4,8 +4,8 @@ use crate::found::files;
 use crate::support::Scratch;
 
 /// The commands that a user sees.
-const COMMANDS: [&str; 8] =
-    ["run", "analyze", "report", "compare", "list", "plans", "profiles", "completions"];
+const COMMANDS: [&str; 9] =
+    ["run", "analyze", "report", "compare", "validate", "list", "plans", "profiles", "completions"];
 
 #[test]
 fn help_is_as_a_stranger_sees_it() {

@@ -7,3 +7,4 @@ mod help;
 mod run;
 mod show;
 mod support;
+mod validate;

@@ -19,16 +19,6 @@ const WORDS: &str = "the statement in numbers; 2 K, whole kelvins read off a fig
 const MB: &str = "MB/s";
 const C: &str = "°C";
 
-pub(super) fn rows(shelf: &Shelf<'_>) -> Vec<Row> {
-    let mut rows = ssd1(shelf);
-    let ssd2 = Ssd2::run(shelf);
-    rows.extend(ssd2.writes());
-    rows.extend(ssd2.free());
-    rows.extend(ssd2.throttled_reads());
-    rows.extend(ssd2.orderings(shelf));
-    rows
-}
-
 /// A drive that wrote for 10 min.
 fn write(shelf: &Shelf<'_>, name: &str, tmt: Option<(i32, i32)>) -> (Drive, Log) {
     let mut drive = shelf.drive(name, tmt);
@@ -44,9 +34,20 @@ fn write_read(shelf: &Shelf<'_>, name: &str, tmt: Option<(i32, i32)>) -> (Drive,
     (drive, written, read)
 }
 
-fn ssd1(shelf: &Shelf<'_>) -> Vec<Row> {
+/// Rows A.
+pub(super) fn ssd1(shelf: &Shelf<'_>) -> Vec<Row> {
     let mut rows = ssd1_writes(shelf);
     rows.extend(ssd1_reads(shelf));
+    rows
+}
+
+/// Rows B and the orderings, of which some compare the two drives.
+pub(super) fn ssd2(shelf: &Shelf<'_>) -> Vec<Row> {
+    let ssd2 = Ssd2::run(shelf);
+    let mut rows = ssd2.writes();
+    rows.extend(ssd2.free());
+    rows.extend(ssd2.throttled_reads());
+    rows.extend(ssd2.orderings(shelf));
     rows
 }
 

@@ -1,6 +1,6 @@
 //! A row: what is stated, within which bounds, and what was measured.
 
-use super::RowResult;
+use super::{QuantityResult, RowResult};
 
 /// The publications do not say whether MB means 10^6 or 2^20 bytes: 4.9 % apart.
 pub(super) const UNIT: f64 = 0.049;
@@ -53,6 +53,22 @@ impl Quantity {
         (self.low..=self.high).contains(&self.got)
     }
 
+    fn result(&self) -> QuantityResult {
+        let spaced = |number: String| {
+            if self.unit.is_empty() { number } else { format!("{number} {}", self.unit) }
+        };
+        QuantityResult {
+            what: self.what.to_owned(),
+            unit: self.unit.to_owned(),
+            got: self.got,
+            least: self.low.is_finite().then_some(self.low),
+            most: self.high.is_finite().then_some(self.high),
+            holds: self.holds(),
+            shown: spaced(number(self.got)),
+            bounds: spaced(self.bounds()),
+        }
+    }
+
     fn bounds(&self) -> String {
         let (low, high) = (number(self.low), number(self.high));
         match (self.low.is_finite(), self.high.is_finite()) {
@@ -89,21 +105,22 @@ impl Row {
     }
 
     pub(super) fn result(self) -> RowResult {
-        let list = |each: &dyn Fn(&Quantity) -> String| {
-            self.quantities.iter().map(each).collect::<Vec<_>>().join("; ")
+        let quantities: Vec<QuantityResult> = self.quantities.iter().map(Quantity::result).collect();
+        let list = |each: &dyn Fn(&QuantityResult) -> String| {
+            quantities.iter().map(each).collect::<Vec<_>>().join("; ")
         };
-        let spaced = |unit: &str| if unit.is_empty() { String::new() } else { format!(" {unit}") };
         RowResult {
             reproduced: list(&|q| {
-                let mark = if q.holds() { "" } else { " (out of bounds)" };
-                format!("{} {}{}{mark}", q.what, number(q.got), spaced(q.unit))
+                let mark = if q.holds { "" } else { " (out of bounds)" };
+                format!("{} {}{mark}", q.what, q.shown)
             }),
-            tolerance: format!("{}: {}", list(&|q| format!("{}{}", q.bounds(), spaced(q.unit))), self.bounds),
-            holds: !self.quantities.is_empty() && self.quantities.iter().all(Quantity::holds),
+            tolerance: format!("{}: {}", list(&|q| q.bounds.clone()), self.bounds),
+            holds: !quantities.is_empty() && quantities.iter().all(|q| q.holds),
             id: self.id,
             stated: self.stated,
             used_to_set_parameters: self.used,
             why: self.why,
+            quantities,
         }
     }
 }

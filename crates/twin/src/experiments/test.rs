@@ -2,10 +2,8 @@
 
 use super::rig::Shelf;
 use super::row::Row;
-use super::{RowResult, hctm, power, qlc, usb, validate};
+use super::{Part, RowResult, hctm, power, qlc, usb, validate};
 use crate::profile::{Machine, Profile};
-
-type Part = fn(&Shelf<'_>) -> Vec<Row>;
 
 fn failing(part: Part, bend: &dyn Fn(&mut Profile)) -> Vec<String> {
     let results = part(&Shelf::bent(bend)).into_iter().map(Row::result);
@@ -46,8 +44,8 @@ fn a_third_of_the_rows_are_predictions_and_nine_tenths_hold() {
 fn a_bent_profile_breaks_its_row() {
     type Bend = fn(&mut Profile);
     let cases: [(&str, Part, Bend); 8] = [
-        ("A2", hctm::rows, |p| p.media.sequential_write.bytes_per_s *= 1.1),
-        ("A5", hctm::rows, |p| p.thermal.ambient_c -= 8.0),
+        ("A2", hctm::ssd1, |p| p.media.sequential_write.bytes_per_s *= 1.1),
+        ("A5", hctm::ssd1, |p| p.thermal.ambient_c -= 8.0),
         ("C1", usb::rows, |p| p.thermal.node[0].outward_k_per_w *= 0.2),
         ("C2", usb::rows, |p| p.thermal.airflow = 1.0),
         ("D3", qlc::rows, |p| {
@@ -68,9 +66,10 @@ fn a_bent_profile_breaks_its_row() {
 /// Without the machine at TMT1, both drives break the rows that show it.
 #[test]
 fn rows_of_throttling_need_the_throttle() {
-    let failing = failing(hctm::rows, &|profile| {
+    let without = |profile: &mut Profile| {
         profile.policy.retain(|policy| !matches!(policy.machine, Machine::Relay(_) | Machine::DutyCycled(_)));
-    });
+    };
+    let failing = [failing(hctm::ssd1, &without), failing(hctm::ssd2, &without)].concat();
     for id in ["A3", "A5", "A6", "B8"] {
         assert!(failing.iter().any(|row| row == id), "{id} still holds; {failing:?} do not");
     }
