@@ -2,7 +2,7 @@
 //!
 //! One physical state, [`Drive`], is made from a [`Profile`] and a seed and is driven forward either
 //! by single I/Os ([`Drive::submit`], [`Drive::advance`]) or by a demand rate
-//! ([`Drive::advance_demand`]). Time is passed in; the crate starts no thread, reads no clock and does
+//! ([`Drive::advance_demand`]). Time is passed in; the physics start no thread, read no clock and do
 //! no I/O. The same profile, seed and calls give the same results, bit for bit.
 //!
 //! # Architecture
@@ -14,6 +14,7 @@
 //!   controlled or the vendor's own thresholds; the strictest wins.
 //! - `sensor`: whole-kelvin readings with lag and period.
 //! - [`drive`]: ties them together, tick by tick; the health log; settings.
+//! - [`controller`]: an NVMe controller over a drive, for any transport; the data behind it.
 //! - [`experiments`]: the published experiments, run again; which of their rows hold.
 //! - [`truth`]: what really happened inside, for tests.
 //!
@@ -23,13 +24,14 @@
 //!
 //! # What it does not model
 //! Dies, planes, mapping tables, garbage collection and wear: their sums are the speeds in the
-//! profile. Errors and failing media. Data: what was written is not kept. Voltage, and what
+//! profile. Errors and failing media. Data: what was written is kept by [`controller`] alone. Voltage, and what
 //! temperature does to power and resistances. Sensors that drift.
 //!
 //! # Where the numbers come from
 //! Equations: NVMe Base 2.3 for what throttling must do; Cauer ladders of two nodes after Lin,
 //! Middelkoop and Barooah (CDC 2012). Parameters: in each profile, beside the value.
 
+pub mod controller;
 pub mod drive;
 pub mod experiments;
 mod grain;
