@@ -80,22 +80,28 @@ struct Round {
     making: bool,
 }
 
-/// Makes every I/O that is due and hands them over.
+/// Makes every I/O that is due and hands them over, as many at once as the path takes.
 #[inline]
-fn make<P: IoPath>(now: Instant, workers: &mut [Worker], path: &mut P) -> Result<Round, PathError> {
-    let mut round = Round { wake: Instant::NEVER, in_flight: 0, making: false };
-    let mut queued = false;
-    for (index, worker) in workers.iter_mut().enumerate() {
-        round.wake = round.wake.min(worker.fill(now, index as u32, path));
-        round.in_flight += worker.in_flight();
-        round.making |= worker.ended().is_none();
-        queued |= worker.has_queued();
-    }
-    if queued {
+fn make<P: IoPath>(mut now: Instant, workers: &mut [Worker], path: &mut P) -> Result<Round, PathError> {
+    loop {
+        let mut round = Round { wake: Instant::NEVER, in_flight: 0, making: false };
+        let mut queued = false;
+        for (index, worker) in workers.iter_mut().enumerate() {
+            round.wake = round.wake.min(worker.fill(now, index as u32, path));
+            round.in_flight += worker.in_flight();
+            round.making |= worker.ended().is_none();
+            queued |= worker.has_queued();
+        }
+        if !queued {
+            return Ok(round);
+        }
         let issued = path.commit()?;
         workers.iter_mut().for_each(|worker| worker.issued(issued));
+        if round.wake > now {
+            return Ok(round);
+        }
+        now = issued;
     }
-    Ok(round)
 }
 
 /// Accounts for what has completed, closing intervals on the way.
@@ -180,6 +186,44 @@ mod test {
         assert_eq!((worker.ended(), worker.take_interval().ops[0].ios), (Some(Ended::Halted), 0));
     }
 
+    /// A path that takes three at once and answers at the end of time.
+    struct Narrow {
+        queued: usize,
+        committed: Vec<usize>,
+    }
+
+    impl IoPath for Narrow {
+        fn now(&self) -> Instant {
+            Instant::ZERO
+        }
+
+        fn queue(&mut self, _: Io) {
+            self.queued += 1;
+        }
+
+        fn batch_max(&self) -> usize {
+            3
+        }
+
+        fn commit(&mut self) -> Result<Instant, PathError> {
+            self.committed.push(std::mem::take(&mut self.queued));
+            Ok(self.now())
+        }
+
+        fn reap(&mut self, _: Instant, _: &mut Vec<Completion>) -> Result<(), PathError> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_path_is_handed_no_more_than_it_takes_at_once_and_the_depth_is_kept() {
+        let mut workers = [worker(&load(3), Control::new(0))];
+        let mut path = Narrow { queued: 0, committed: Vec::new() };
+        let round = make(Instant::ZERO, &mut workers, &mut path).expect("it takes everything");
+        assert_eq!(path.committed, [3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 2]);
+        assert_eq!((round.in_flight, round.making), (32, true));
+    }
+
     /// A path that loses every I/O and lets a second pass at each wait.
     struct Lossy(VirtualClock);
 
@@ -190,6 +234,10 @@ mod test {
         }
 
         fn queue(&mut self, _: Io) {}
+
+        fn batch_max(&self) -> usize {
+            usize::MAX
+        }
 
         fn commit(&mut self) -> Result<Instant, PathError> {
             Ok(self.now())

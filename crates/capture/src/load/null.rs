@@ -34,6 +34,10 @@ impl<C: Clock> IoPath for NullPath<C> {
         self.queued.push(io);
     }
 
+    fn batch_max(&self) -> usize {
+        usize::MAX
+    }
+
     fn commit(&mut self) -> Result<Instant, PathError> {
         self.started = self.queued.len();
         Ok(self.clock.now())

@@ -67,6 +67,9 @@ pub trait IoPath {
     /// Takes an I/O, to be started by the next [`IoPath::commit`].
     fn queue(&mut self, io: Io);
 
+    /// How many I/Os to queue at most before they are committed.
+    fn batch_max(&self) -> usize;
+
     /// Starts everything queued; returns when the device had taken it.
     fn commit(&mut self) -> Result<Instant, PathError>;
 

@@ -70,6 +70,10 @@ impl<D: VirtualDrive> IoPath for VirtualPath<'_, D> {
         self.drive.submit(self.now, io);
     }
 
+    fn batch_max(&self) -> usize {
+        usize::MAX
+    }
+
     fn commit(&mut self) -> Result<Instant, PathError> {
         // A simulated drive takes I/O in no time: slat is zero, and clat the drive's own latency.
         Ok(self.now)

@@ -154,9 +154,11 @@ impl Worker {
         })
     }
 
-    /// Queues every I/O that is due at `now`, with `index` as the worker in its tokens.
+    /// Queues the I/Os that are due at `now`, as many as the path takes at once, with `index` as the worker in
+    /// their tokens.
     ///
-    /// Returns when it wants to be asked again at the latest; completions may let it go on earlier.
+    /// Returns when it wants to be asked again at the latest: `now` when more are due; completions may let it go
+    /// on earlier.
     #[inline]
     pub(super) fn fill(&mut self, now: Instant, index: u32, path: &mut impl IoPath) -> Instant {
         if self.ended.is_some() {
@@ -174,6 +176,9 @@ impl Worker {
             if self.budget_bytes == 0 {
                 self.ended = Some(self.spec.budget_ends_by);
                 return Instant::NEVER;
+            }
+            if self.queued.len() >= path.batch_max() {
+                return now;
             }
             self.free.pop_front();
             path.queue(self.make(now, index, slot));

@@ -87,6 +87,14 @@ impl IoPath for Path {
     }
 
     #[inline]
+    fn batch_max(&self) -> usize {
+        match self {
+            Self::Ring(path) => path.batch_max(),
+            Self::Null(path) => path.batch_max(),
+        }
+    }
+
+    #[inline]
     fn commit(&mut self) -> Result<Instant, PathError> {
         match self {
             Self::Ring(path) => path.commit(),
