@@ -6,5 +6,6 @@
 pub mod load;
 pub mod plan;
 pub mod session;
+pub mod settings;
 pub mod target;
 pub mod telemetry;
