@@ -48,7 +48,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
-fn steps() -> [Step; 6] {
+fn steps() -> [Step; 8] {
     let cargo = |name, arguments, environment| Step {
         name,
         run: Action::Cargo(arguments, environment),
@@ -60,9 +60,16 @@ fn steps() -> [Step; 6] {
         cargo("format", &["fmt", "--all", "--", "--check"], &[]),
         // Warnings are denied behind `--`: in RUSTFLAGS they would make every dependency build anew.
         cargo("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[]),
+        // `--all-targets` leaves out what a plain `cargo test` leaves out.
+        cargo(
+            "clippy of the kernel tier",
+            &["clippy", "--workspace", "--test", "kernel", "--", "-D", "warnings"],
+            &[],
+        ),
         // One failing crate must not hide another: CI may be the only look anybody gets.
         own("test", tier::check, &cargo::spelled(tier::ALL, &[])),
         cargo("doc", &["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
+        own("kernel", tier::check_kernel, "cargo xtask test kernel"),
         own("generated", generate::check, "cargo xtask generate --check"),
     ]
 }

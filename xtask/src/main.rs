@@ -14,6 +14,7 @@ mod bench;
 mod cargo;
 mod check;
 mod generate;
+mod guest;
 mod tally;
 mod tidy;
 mod tier;
@@ -51,6 +52,8 @@ enum Task {
         #[arg(last = true)]
         arguments: Vec<String>,
     },
+    /// Prepares the guest of the kernel tier from Debian's stock kernels, and runs scripts in it.
+    Guest(guest::GuestArgs),
     /// Runs the benchmarks at full size, one after the other.
     Bench {
         /// Only benchmarks whose name contains this.
@@ -80,6 +83,7 @@ fn run(task: Task) -> Result<()> {
         Task::Generate { check: true } => generate::check(&root),
         Task::Test { tier: None, arguments } => tier::run_all(&root, &arguments),
         Task::Test { tier: Some(tier), arguments } => tier::run(&root, tier, &arguments),
+        Task::Guest(args) => guest::run(&root, &args),
         Task::Bench { name, arguments } => bench::run(&root, name.as_deref(), &arguments),
     }
 }

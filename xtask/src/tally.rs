@@ -15,8 +15,14 @@ use crate::cargo;
 
 /// Runs `cargo ARGUMENTS..`, hands on what it prints, byte for byte, and counts.
 pub(crate) fn cargo_test(root: &Path, arguments: &[&str]) -> Result<Count> {
+    cargo_test_in(root, arguments, &[])
+}
+
+/// The same with settings of its environment, which hold paths.
+pub(crate) fn cargo_test_in(root: &Path, arguments: &[&str], environment: &[(&str, &Path)]) -> Result<Count> {
     let line = cargo::spelled(arguments, &[]);
     let mut child = cargo::command(root, arguments)
+        .envs(environment.iter().copied())
         .stdout(Stdio::piped())
         .spawn()
         .with_context(|| format!("starting `{line}`: is cargo installed?"))?;

@@ -11,9 +11,11 @@ use clap::ValueEnum;
 use serde_json::Value;
 
 use crate::cargo::{self, Depth};
-use crate::tally::cargo_test;
+use crate::guest;
+use crate::tally::{Count, cargo_test, cargo_test_in};
 
-/// `cargo` with this runs every tier that lives in test targets.
+/// `cargo` with this runs every tier that needs nothing prepared. The test targets of the others say
+/// `test = false` in their manifest.
 pub(crate) const ALL: &[&str] = &["test", "--workspace", "--no-fail-fast"];
 
 /// A tier of tests.
@@ -50,12 +52,12 @@ impl Tier {
 
     /// Why this tier cannot run here and now, whatever test targets there are.
     ///
-    /// `cargo xtask guest` and the tier of named drives put their own questions here (is QEMU
-    /// installed, which drive was named) when they come, and their runs into [`run`].
-    fn missing(self) -> Option<&'static str> {
+    /// The tier of named drives puts its own question here (which drive was named) when it comes, and
+    /// its run into [`run`].
+    fn missing(self) -> Option<String> {
         match self {
-            Self::Kernel => Some("not built yet: nothing in the tree boots a guest"),
-            Self::Hardware => Some("not built yet: no test takes the name of a real drive"),
+            Self::Kernel => guest::missing(),
+            Self::Hardware => Some("not built yet: no test takes the name of a real drive".into()),
             Self::Unit | Self::Golden | Self::Cli | Self::Sim | Self::Loop => None,
         }
     }
@@ -74,13 +76,16 @@ impl Tier {
 
 /// Runs every tier that can run and says which did not.
 pub(crate) fn run_all(root: &Path, arguments: &[String]) -> Result<()> {
-    let count = cargo_test(root, &with(ALL.to_vec(), arguments))?;
+    let mut count = cargo_test(root, &with(ALL.to_vec(), arguments))?;
+    if Tier::Kernel.missing().is_none() {
+        count += kernel(root, arguments)?;
+    }
     println!("\n{count}");
     print!("{}", not_run(root)?);
     Ok(())
 }
 
-/// Runs every tier that can run, as a step of `check`.
+/// Runs every tier that needs nothing prepared, as a step of `check`.
 pub(crate) fn check(root: &Path) -> Result<()> {
     let count = cargo_test(root, ALL)?;
     // cargo closes with the doc examples of the last crate, of which there may be none: the sum
@@ -90,10 +95,38 @@ pub(crate) fn check(root: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Runs the kernel tier as a step of `check`: left out, loudly, where there is no QEMU, but never in CI.
+pub(crate) fn check_kernel(root: &Path) -> Result<()> {
+    match Tier::Kernel.missing() {
+        Some(reason) if in_ci() => bail!("CI requires the kernel tier: {reason}"),
+        Some(reason) => println!("left out: {reason}"),
+        None => println!("\n{}", kernel(root, &[])?),
+    }
+    Ok(())
+}
+
+/// CI says so in the environment (`.ci/run` does, and so do the common services).
+fn in_ci() -> bool {
+    std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false")
+}
+
+/// The targets of the kernel tier, as their manifests name them.
+const KERNEL: &[&str] = &["test", "--workspace", "--no-fail-fast", "--test", "kernel"];
+
+/// Prepares the guest and runs the kernel tier in it.
+fn kernel(root: &Path, arguments: &[String]) -> Result<Count> {
+    let prepared = guest::prepare(root)?;
+    cargo_test_in(root, &with(KERNEL.to_vec(), arguments), &[(guest::PREPARED, &prepared)])
+}
+
 /// Runs one tier. One that cannot run is an error here: it was asked for by name.
 pub(crate) fn run(root: &Path, tier: Tier, arguments: &[String]) -> Result<()> {
     if let Some(reason) = tier.missing() {
         bail!("tier `{}` cannot run: {reason}", tier.name());
+    }
+    if tier == Tier::Kernel {
+        println!("\n{}", kernel(root, arguments)?);
+        return Ok(());
     }
     let targets = targets(root, tier)?;
     ensure!(
@@ -122,7 +155,9 @@ pub(crate) fn not_run(root: &Path) -> Result<String> {
     for tier in Tier::value_variants() {
         let reason = match tier.missing() {
             Some(reason) => reason,
-            None if *tier != Tier::Unit && targets(root, *tier)?.is_empty() => "has no test target yet",
+            None if *tier != Tier::Unit && targets(root, *tier)?.is_empty() => {
+                "has no test target yet".into()
+            }
             None => continue,
         };
         text += &format!("{:<10} DID NOT RUN: {reason}\n", tier.name());

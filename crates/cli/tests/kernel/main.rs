@@ -1,0 +1,8 @@
+//! The tool inside a QEMU guest with Debian's stock kernels, beside nvme-cli, smartctl and fio.
+//!
+//! Run by `cargo xtask test kernel`, which prepares the guest; a plain `cargo test` leaves this target
+//! out. How to add a case: docs/HACKING.md.
+
+mod drives;
+mod guest;
+mod harness;

@@ -1,0 +1,88 @@
+//! A QEMU guest: its command line, started and waited for.
+//!
+//! Shared by `cargo xtask guest` and by the kernel tier's harness (`crates/cli/tests/kernel`), which
+//! takes this very file in by its path; so it knows the standard library and nothing else. Emulation
+//! only (TCG): the same everywhere, whatever the processor offers.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::{fs, io};
+
+/// A guest that is about to be started.
+pub(crate) struct Machine<'a> {
+    /// The folder that `cargo xtask guest` prepared.
+    pub(crate) prepared: &'a Path,
+    /// Which kernel in it: `6.1` or `6.12`.
+    pub(crate) kernel: &'a str,
+    /// The folder of the job: `script` and `modules` are read from there, `out/`, `status`, `dmesg` and
+    /// `console` are written there.
+    pub(crate) job: &'a Path,
+    /// The folder of the binary under test, seen as `/program`.
+    pub(crate) program: Option<&'a Path>,
+    /// Memory in MiB.
+    pub(crate) memory_mib: u32,
+    /// Processors.
+    pub(crate) processors: u32,
+    /// Further arguments of QEMU: devices, networks.
+    pub(crate) devices: Vec<OsString>,
+    /// After this many seconds the guest is ended.
+    pub(crate) timeout_s: u32,
+    /// Whether the guest's second serial line is our terminal.
+    pub(crate) on_terminal: bool,
+}
+
+impl Machine<'_> {
+    /// Writes the job's files, runs the guest to its end, and hands back how QEMU ended.
+    ///
+    /// # Errors
+    /// When a file cannot be written, or QEMU cannot be started.
+    pub(crate) fn run(&self, script: &str, modules: &[&str]) -> io::Result<ExitStatus> {
+        fs::create_dir_all(self.job.join("out"))?;
+        fs::write(self.job.join("script"), script)?;
+        fs::write(self.job.join("modules"), modules.iter().map(|m| format!("{m}\n")).collect::<String>())?;
+        let mut command = self.command();
+        if !self.on_terminal {
+            let messages = fs::File::create(self.job.join("qemu"))?;
+            command.stdin(Stdio::null()).stdout(messages.try_clone()?).stderr(messages);
+        }
+        command.status()
+    }
+
+    fn command(&self) -> Command {
+        let kernel = self.prepared.join(self.kernel);
+        // coreutils' timeout: a test that is killed itself leaves no guest behind for longer than this.
+        let mut command = Command::new("timeout");
+        command.args(["--foreground", "--signal=KILL", &self.timeout_s.to_string(), "qemu-system-x86_64"]);
+        command.args(["-accel", "tcg,thread=multi", "-machine", "q35", "-cpu", "max", "-no-reboot"]);
+        command.args(["-m", &self.memory_mib.to_string(), "-smp", &self.processors.to_string()]);
+        command.args(["-display", "none", "-nodefaults", "-monitor", "none"]);
+        command.arg("-kernel").arg(kernel.join("vmlinuz")).arg("-initrd").arg(kernel.join("initrd"));
+        // panic=-1 with -no-reboot: a kernel panic ends the guest instead of waiting for the timeout.
+        command.args(["-append", "console=ttyS0 panic=-1 quiet loglevel=5 random.trust_cpu=on"]);
+        command.arg("-serial").arg(with_path("file:", &self.job.join("console"), ""));
+        if self.on_terminal {
+            command.args(["-serial", "stdio"]);
+        }
+        let image = self.prepared.join("root.ext4");
+        command.arg("-drive").arg(with_path("if=virtio,format=raw,readonly=on,file=", &image, ""));
+        command.args(shared_folder("job", self.job, false));
+        if let Some(program) = self.program {
+            command.args(shared_folder("program", program, true));
+        }
+        command.args(&self.devices);
+        command
+    }
+}
+
+/// QEMU's arguments for a folder that the guest mounts by `tag`.
+pub(crate) fn shared_folder(tag: &str, folder: &Path, read_only: bool) -> [OsString; 2] {
+    let access = if read_only { ",readonly=on" } else { "" };
+    let rest = format!(",mount_tag={tag},security_model=none,multidevs=remap{access}");
+    ["-virtfs".into(), with_path("local,path=", folder, &rest)]
+}
+
+/// `before`, the path with its commas doubled as QEMU wants them, `after`.
+pub(crate) fn with_path(before: &str, path: &Path, after: &str) -> OsString {
+    format!("{before}{}{after}", path.to_string_lossy().replace(',', ",,")).into()
+}
