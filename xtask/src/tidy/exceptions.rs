@@ -14,10 +14,16 @@ pub(super) const UNSAFE: &[Exception] = &[
 
 /// Where code outside tests may sleep. Elsewhere waiting goes through the session's clock or a
 /// blocking call with a timeout, for both of which virtual time can stand in.
-pub(super) const SLEEP: &[Exception] = &[(
-    "crates/capture/src/load/null.rs",
-    "the null device has no completion to wait for, only the next due time",
-)];
+pub(super) const SLEEP: &[Exception] = &[
+    (
+        "crates/capture/src/load/null.rs",
+        "the null device has no completion to wait for, only the next due time",
+    ),
+    (
+        "crates/capture/src/settings/journal/disk.rs",
+        "a lock that another process has for a moment: flock(2) knows no timeout",
+    ),
+];
 
 /// Where a clock may be read.
 pub(super) const CLOCK: &[Exception] = &[
