@@ -15,6 +15,7 @@ mod cargo;
 mod check;
 mod generate;
 mod guest;
+mod score;
 mod tally;
 mod tidy;
 mod tier;
@@ -62,6 +63,12 @@ enum Task {
         #[arg(last = true)]
         arguments: Vec<String>,
     },
+    /// Scores verdicts on simulated runs with known truth: confusion matrix and metrics.
+    Score {
+        /// Handed to the scorer: `--runs N`, `--half scored|tuned`, `--wrong`, `--show NUMBER`.
+        #[arg(last = true)]
+        arguments: Vec<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -84,6 +91,7 @@ fn run(task: Task) -> Result<()> {
         Task::Test { tier: None, arguments } => tier::run_all(&root, &arguments),
         Task::Test { tier: Some(tier), arguments } => tier::run(&root, tier, &arguments),
         Task::Guest(args) => guest::run(&root, &args),
+        Task::Score { arguments } => score::run(&root, &arguments),
         Task::Bench { name, arguments } => bench::run(&root, name.as_deref(), &arguments),
     }
 }

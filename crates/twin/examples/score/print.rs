@@ -1,0 +1,126 @@
+//! The score as text.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use crate::corpus::{self, Cause};
+use crate::tally::{Detection, Said, Tally};
+
+/// Everything about a half of the corpus.
+pub(crate) fn all(tally: &Tally, scored: bool, wrong: bool) -> String {
+    let half = if scored { "only scored (odd numbers)" } else { "tuned on (even numbers)" };
+    let mut text = format!(
+        "{} runs of simulated drives, {:.0} h, from the half that is {half}\n\n",
+        tally.runs, tally.hours
+    );
+    metrics(tally, &mut text);
+    confusion(tally, &mut text);
+    reliability(tally, &mut text);
+    kinds(tally, &mut text);
+    if wrong {
+        text += "\n";
+        for line in &tally.wrong {
+            text += &format!("{line}\n");
+        }
+    }
+    text
+}
+
+fn line(text: &mut String, name: &str, value: String, target: &str, holds: bool) {
+    let holds = if holds { "holds" } else { "MISSED" };
+    let _ = writeln!(text, "{name:<44} {value:<34} {target:<8} {holds}");
+}
+
+fn metrics(tally: &Tally, text: &mut String) {
+    for (name, detection) in [("onset F1", &tally.onset), ("release F1", &tally.release)] {
+        let Detection { right, missed, false_alarms } = detection;
+        let f1 = detection.f1();
+        let value = format!("{f1:.4} ({right} right, {missed} missed, {false_alarms} false)");
+        line(text, name, value, ">= 0.97", f1 >= 0.97);
+    }
+    let macro_f1 = tally.cause_macro_f1();
+    line(text, "cause macro-F1", format!("{macro_f1:.4}"), ">= 0.95", macro_f1 >= 0.95);
+    let rate = tally.cold_alarms as f64 / tally.cold_hours.max(1e-9);
+    let value = format!("{rate:.3} ({} in {:.0} h)", tally.cold_alarms, tally.cold_hours);
+    line(text, "false thermal alarms an hour without heat", value, "<= 0.1", rate <= 0.1);
+    for (name, (right, all)) in
+        [("onset temperature within 1 K", tally.temperature), ("strength within 5 %", tally.strength)]
+    {
+        let share = right as f64 / all.max(1) as f64;
+        line(text, name, format!("{:.2} % of {all}", 100.0 * share), ">= 95 %", share >= 0.95);
+    }
+}
+
+fn confusion(tally: &Tally, text: &mut String) {
+    let name = |said: &Said| match said {
+        Said::Cause(cause) => format!("{cause:?}"),
+        other => format!("{other:?}"),
+    };
+    let said: BTreeSet<Said> = tally.causes.keys().map(|(_, said)| *said).collect();
+    let truths: BTreeSet<Cause> = tally.causes.keys().map(|(truth, _)| *truth).collect();
+    let _ = write!(text, "\n{:<10}", "truth\\said");
+    for said in &said {
+        let _ = write!(text, "{:>9}", name(said));
+    }
+    text.push('\n');
+    for truth in truths {
+        let _ = write!(text, "{:<10}", format!("{truth:?}"));
+        for said in &said {
+            let _ = write!(text, "{:>9}", tally.causes.get(&(truth, *said)).copied().unwrap_or(0));
+        }
+        text.push('\n');
+    }
+}
+
+fn reliability(tally: &Tally, text: &mut String) {
+    *text += "\nconfidence    mean     right        of\n";
+    for (tenth, (sum, right, all)) in &tally.confidence {
+        let (low, high) = (f64::from(*tenth) / 10.0, f64::from(tenth + 1) / 10.0);
+        let share = *right as f64 / *all as f64;
+        let _ = writeln!(text, "{low:.1} to {high:.1}   {:.3}     {share:.3} {all:>9}", sum / *all as f64);
+    }
+}
+
+fn kinds(tally: &Tally, text: &mut String) {
+    *text += "\nkind              runs  onset F1  release F1    causes right    alarms without heat\n";
+    for (kind, sums) in &tally.by_kind {
+        let _ = writeln!(
+            text,
+            "{:<16}{:>6}{:>10.3}{:>12.3}{:>11} / {:<6}{:>12}",
+            format!("{kind:?}"),
+            sums.runs,
+            sums.onset.f1(),
+            sums.release.f1(),
+            sums.causes_right,
+            sums.causes,
+            sums.cold_alarms
+        );
+    }
+}
+
+/// Everything about one run.
+pub(crate) fn one(number: u64) -> String {
+    let run = corpus::labelled(number);
+    let findings = analysis::analyze(&run.trace);
+    let mut text = format!("{:#?}\n{:#?}\n", run.recipe, run.truth);
+    for event in &findings.events {
+        let _ = writeln!(text, "{event:#?}");
+    }
+    for segment in &findings.segments {
+        let _ = writeln!(
+            text,
+            "{:8.1} {:8.1} {:?} {:?} {:.3e} {:?}",
+            segment.start_s,
+            segment.end_s,
+            segment.op,
+            segment.label,
+            segment.mean_bytes_per_s.unwrap_or(f64::NAN),
+            segment.temp_start_k
+        );
+    }
+    let _ = writeln!(text, "{:?}", findings.policy);
+    for caveat in &findings.caveats {
+        let _ = writeln!(text, "{}: {}", caveat.kind, caveat.text);
+    }
+    text
+}

@@ -1,0 +1,292 @@
+//! Holds findings against truth and adds up.
+
+use std::collections::BTreeMap;
+
+use analysis::Findings;
+use analysis::findings::{self, Event, EventKind};
+
+use crate::corpus::{Cause, Episode, Kind, Labelled, Truth};
+
+/// Hits and misses of one kind of event.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Detection {
+    pub(crate) right: usize,
+    pub(crate) missed: usize,
+    pub(crate) false_alarms: usize,
+}
+
+impl Detection {
+    pub(crate) fn f1(&self) -> f64 {
+        2.0 * self.right as f64 / (2 * self.right + self.missed + self.false_alarms).max(1) as f64
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.right += other.right;
+        self.missed += other.missed;
+        self.false_alarms += other.false_alarms;
+    }
+}
+
+/// What a verdict said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Said {
+    Cause(Cause),
+    Unknown,
+    Nothing,
+}
+
+/// Sums over runs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) runs: usize,
+    pub(crate) hours: f64,
+    pub(crate) onset: Detection,
+    pub(crate) release: Detection,
+    /// Truth and verdict.
+    pub(crate) causes: BTreeMap<(Cause, Said), usize>,
+    /// Hours and alarms of runs in which heat took nothing.
+    pub(crate) cold_hours: f64,
+    pub(crate) cold_alarms: usize,
+    /// Right and all.
+    pub(crate) temperature: (usize, usize),
+    pub(crate) strength: (usize, usize),
+    /// By tenth of the confidence: sum of confidences, right, all.
+    pub(crate) confidence: BTreeMap<u8, (f64, usize, usize)>,
+    pub(crate) by_kind: BTreeMap<Kind, KindTally>,
+    /// What went wrong, for people who look for it.
+    pub(crate) wrong: Vec<String>,
+}
+
+/// Sums over the runs of one kind.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct KindTally {
+    pub(crate) runs: usize,
+    pub(crate) onset: Detection,
+    pub(crate) release: Detection,
+    pub(crate) causes_right: usize,
+    pub(crate) causes: usize,
+    pub(crate) cold_alarms: usize,
+}
+
+impl Tally {
+    /// Adds what another one has counted.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.runs += other.runs;
+        self.hours += other.hours;
+        self.onset.add(&other.onset);
+        self.release.add(&other.release);
+        self.cold_hours += other.cold_hours;
+        self.cold_alarms += other.cold_alarms;
+        for (key, count) in other.causes {
+            *self.causes.entry(key).or_default() += count;
+        }
+        for (mine, others) in
+            [(&mut self.temperature, other.temperature), (&mut self.strength, other.strength)]
+        {
+            *mine = (mine.0 + others.0, mine.1 + others.1);
+        }
+        for (tenth, (sum, right, all)) in other.confidence {
+            let mine = self.confidence.entry(tenth).or_default();
+            *mine = (mine.0 + sum, mine.1 + right, mine.2 + all);
+        }
+        for (kind, others) in other.by_kind {
+            let mine = self.by_kind.entry(kind).or_default();
+            mine.runs += others.runs;
+            mine.onset.add(&others.onset);
+            mine.release.add(&others.release);
+            mine.causes_right += others.causes_right;
+            mine.causes += others.causes;
+            mine.cold_alarms += others.cold_alarms;
+        }
+        self.wrong.extend(other.wrong);
+    }
+
+    /// Macro-F1 over the causes that occur in truth. What was said of nothing true is no part of it.
+    pub(crate) fn cause_macro_f1(&self) -> f64 {
+        let mut classes: Vec<Cause> = self.causes.keys().map(|(truth, _)| *truth).collect();
+        classes.dedup();
+        let f1 = |class: &Cause| {
+            let sum = |pick: &dyn Fn(&Cause, &Said) -> bool| {
+                self.causes.iter().filter(|((t, s), _)| pick(t, s)).map(|(_, n)| *n).sum::<usize>() as f64
+            };
+            let right = sum(&|t, s| t == class && *s == Said::Cause(*class));
+            let truth = sum(&|t, _| t == class);
+            let said = sum(&|_, s| *s == Said::Cause(*class));
+            2.0 * right / (truth + said).max(1.0)
+        };
+        classes.iter().map(f1).sum::<f64>() / classes.len().max(1) as f64
+    }
+}
+
+/// The score of one run.
+pub(crate) fn score(run: &Labelled, findings: &Findings) -> Tally {
+    let mut tally = Tally { runs: 1, hours: run.truth.hours, ..Tally::default() };
+    let found = |kinds: &[EventKind]| {
+        findings.events.iter().filter(|event| kinds.contains(&event.kind)).collect::<Vec<_>>()
+    };
+    let onsets = found(&[EventKind::ThrottleOnset, EventKind::ThermalShutdown]);
+    let mut releases = found(&[EventKind::ThrottleRelease]);
+    // Two policies that let go at one moment are one release.
+    releases.dedup_by(|a, b| (a.t_s - b.t_s).abs() < 1e-6);
+    let heat: Vec<&Episode> = run.truth.episodes.iter().filter(|episode| episode.heat).collect();
+    let matched = match_up(&heat, &|e| Some(e.onset_s), &onsets, &run.truth);
+    tally.onset = matched.detection();
+    tally.release = match_up(&heat, &|e| e.release_s, &releases, &run.truth).detection();
+    if !run.truth.throttled {
+        tally.cold_hours = run.truth.hours;
+        tally.cold_alarms = onsets.len();
+    }
+    for (episode, event) in heat.iter().zip(&matched.of_truth) {
+        values(&mut tally, run, episode, *event);
+    }
+    causes(&mut tally, run, findings, &heat, &matched);
+    for event in &matched.false_alarms {
+        count_confidence(&mut tally, event.confidence, false);
+    }
+    explain(&mut tally, run, &matched, &heat);
+    let causes_right = tally.causes.iter().filter(|((t, s), _)| *s == Said::Cause(*t)).map(|(_, n)| *n).sum();
+    let kind = KindTally {
+        runs: 1,
+        onset: tally.onset,
+        release: tally.release,
+        causes_right,
+        causes: tally.causes.values().sum(),
+        cold_alarms: tally.cold_alarms,
+    };
+    tally.by_kind.insert(run.recipe.kind, kind);
+    tally
+}
+
+/// Which event answers to which episode.
+struct Matched<'a> {
+    asked: usize,
+    of_truth: Vec<Option<&'a Event>>,
+    false_alarms: Vec<&'a Event>,
+}
+
+impl Matched<'_> {
+    fn detection(&self) -> Detection {
+        let right = self.of_truth.iter().flatten().count();
+        Detection { right, missed: self.asked - right, false_alarms: self.false_alarms.len() }
+    }
+}
+
+/// Matches events with windows, each once; events in grey time that match nothing count neither way.
+fn match_up<'a>(
+    episodes: &[&Episode],
+    window: &dyn Fn(&Episode) -> Option<(f64, f64)>,
+    events: &[&'a Event],
+    truth: &Truth,
+) -> Matched<'a> {
+    let mut free = vec![true; events.len()];
+    let mut of_truth = Vec::new();
+    let mut asked = 0;
+    for episode in episodes {
+        let Some((from_s, to_s)) = window(episode) else {
+            of_truth.push(None);
+            continue;
+        };
+        asked += 1;
+        let off = |t_s: f64| (from_s - t_s).max(t_s - to_s).max(0.0);
+        let fits = (0..events.len()).filter(|i| free[*i] && off(events[*i].t_s) <= truth.within_s + 1e-6);
+        let best = fits.min_by(|a, b| off(events[*a].t_s).total_cmp(&off(events[*b].t_s)));
+        if let Some(best) = best {
+            free[best] = false;
+        }
+        of_truth.push(best.map(|best| events[best]));
+    }
+    let grey = |t_s: f64| truth.grey_s.iter().any(|(from_s, to_s)| (*from_s..=*to_s).contains(&t_s));
+    let left = events.iter().zip(&free).filter(|(event, free)| **free && !grey(event.t_s));
+    Matched { asked, of_truth, false_alarms: left.map(|(event, _)| *event).collect() }
+}
+
+/// Temperature and strength of an onset.
+fn values(tally: &mut Tally, run: &Labelled, episode: &Episode, event: Option<&Event>) {
+    let Some(event) = event else { return };
+    if let Some((low_k, high_k)) = episode.temp_k {
+        let right = event.temp_k.is_some_and(|k| (low_k - 1.0..=high_k + 1.0).contains(&k));
+        tally.temperature = (tally.temperature.0 + usize::from(right), tally.temperature.1 + 1);
+        if !right {
+            let text = format!("temperature {:?}, in truth {low_k:.1} to {high_k:.1} K", event.temp_k);
+            tally
+                .wrong
+                .push(format!("{} {:?}: {:.1} s {text}", run.recipe.number, run.recipe.kind, event.t_s));
+        }
+    }
+    if let Some(strength) = episode.strength {
+        // A stop is a stop: there is no logarithm of nothing.
+        let near = |s: f64| (s - strength).abs() <= 0.05 * strength || (strength < 0.005 && s < 0.005);
+        let right = event.strength.is_some_and(near);
+        tally.strength = (tally.strength.0 + usize::from(right), tally.strength.1 + 1);
+        if !right {
+            let text = format!("strength {:?}, in truth {strength:.3}", event.strength);
+            tally
+                .wrong
+                .push(format!("{} {:?}: {:.1} s {text}", run.recipe.number, run.recipe.kind, event.t_s));
+        }
+    }
+}
+
+fn causes(tally: &mut Tally, run: &Labelled, findings: &Findings, heat: &[&Episode], matched: &Matched<'_>) {
+    let mut count = |episode: &Episode, event: Option<&Event>| {
+        let Some(truth) = episode.cause else { return };
+        let said = event.map_or(Said::Nothing, said);
+        *tally.causes.entry((truth, said)).or_default() += 1;
+        let right = said == Said::Cause(truth);
+        if let Some(event) = event {
+            count_confidence(tally, event.confidence, right);
+        }
+        if !right {
+            let (number, kind) = (run.recipe.number, run.recipe.kind);
+            tally
+                .wrong
+                .push(format!("{number} {kind:?}: {:.1} s is {truth:?}, said {said:?}", episode.onset_s.0));
+        }
+    };
+    let near = |episode: &Episode, event: &&Event| {
+        let (from_s, to_s) = episode.onset_s;
+        let begins = event.kind != EventKind::ThrottleRelease;
+        let within_s = run.truth.within_s;
+        begins && (from_s - within_s..=to_s + within_s).contains(&event.t_s)
+    };
+    for (episode, event) in heat.iter().zip(&matched.of_truth) {
+        let other = || findings.events.iter().find(|event| near(episode, event));
+        count(episode, event.or_else(other));
+    }
+    for episode in run.truth.episodes.iter().filter(|episode| !episode.heat) {
+        let off = |event: &&Event| (event.t_s - episode.onset_s.0).abs();
+        let nearest = findings.events.iter().filter(|event| near(episode, event));
+        count(episode, nearest.min_by(|a, b| off(a).total_cmp(&off(b))));
+    }
+}
+
+fn said(event: &Event) -> Said {
+    match (event.kind, event.cause) {
+        (EventKind::SlcExhausted, _) => Said::Cause(Cause::Slc),
+        (_, findings::Cause::HctmTmt1) => Said::Cause(Cause::Tmt1),
+        (_, findings::Cause::HctmTmt2) => Said::Cause(Cause::Tmt2),
+        (_, findings::Cause::Vendor) => Said::Cause(Cause::Vendor),
+        (_, findings::Cause::Thermal) => Said::Cause(Cause::Thermal),
+        (_, findings::Cause::Unknown) => Said::Unknown,
+        (_, _) => Said::Cause(Cause::Other),
+    }
+}
+
+fn count_confidence(tally: &mut Tally, confidence: f64, right: bool) {
+    let tenth = ((confidence * 10.0) as u8).min(9);
+    let row = tally.confidence.entry(tenth).or_default();
+    *row = (row.0 + confidence, row.1 + usize::from(right), row.2 + 1);
+}
+
+/// Notes misses and false alarms.
+fn explain(tally: &mut Tally, run: &Labelled, matched: &Matched<'_>, heat: &[&Episode]) {
+    let (number, kind) = (run.recipe.number, run.recipe.kind);
+    for (episode, _) in heat.iter().zip(&matched.of_truth).filter(|(_, event)| event.is_none()) {
+        let (from_s, to_s) = episode.onset_s;
+        tally.wrong.push(format!("{number} {kind:?}: onset at {from_s:.1} to {to_s:.1} s missed"));
+    }
+    for event in &matched.false_alarms {
+        let text = format!("{:.1} s false onset, {:?} {:.2}", event.t_s, event.cause, event.confidence);
+        tally.wrong.push(format!("{number} {kind:?}: {text}"));
+    }
+}
