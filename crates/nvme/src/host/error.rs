@@ -87,6 +87,18 @@ pub enum HostError {
         /// Which part of the rule.
         source: HctmError,
     },
+    /// The connection to a drive on a network could not be made, or broke.
+    #[error(
+        "{what} with {device} failed: {why}; look whether the target runs and is reached at this address"
+    )]
+    Connection {
+        /// The address.
+        device: String,
+        /// What was attempted.
+        what: String,
+        /// Why it failed.
+        why: String,
+    },
     /// The log is larger than the caller is willing to read.
     #[error(
         "{log} of {device} is said to be {len_bytes} bytes long, more than the limit of {limit}; it was not read"
@@ -125,6 +137,7 @@ impl HostError {
             Self::Open { source, .. } | Self::Send { source, .. } => {
                 matches!(source.raw_os_error(), Some(ENODEV | ENXIO))
             }
+            Self::Connection { .. } => true,
             _ => false,
         }
     }

@@ -4,6 +4,7 @@
 //! - [`AdminTransport`] and [`IoTransport`]: one command out, one completion back. What a status
 //!   means is not their matter.
 //! - [`linux`]: both over the kernel's passthrough ioctls.
+//! - [`tcp`]: both over NVMe/TCP, with our own initiator; and queues for the load path.
 //! - [`scripted`]: both over a script, for tests: exact commands expected, exact bytes answered.
 //! - [`Controller`]: typed calls on any transport; here a failing status becomes an error.
 //!
@@ -18,6 +19,7 @@ mod deallocate;
 mod error;
 pub mod linux;
 pub mod scripted;
+pub mod tcp;
 
 pub use controller::{Controller, FeatureValues};
 pub use deallocate::deallocate;
