@@ -42,6 +42,7 @@ pub mod profile;
 mod sensor;
 mod thermal;
 pub mod truth;
+pub mod vssd;
 
 pub use drive::{Demand, Drive, Moved, SettingError, Transfer};
 pub use policy::{HctmCounters, Tmt, TmtError};

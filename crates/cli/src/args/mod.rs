@@ -4,6 +4,7 @@
 //! system; names are resolved where they are used. Only commands that exist are listed.
 
 mod validate;
+mod vssd;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,6 +14,7 @@ use clap_complete::Shell;
 use measure::{Kelvin, parse};
 
 pub(crate) use validate::ValidateArgs;
+pub(crate) use vssd::VssdArgs;
 
 /// The plan of `heatsoak run` without a PLAN.
 pub(crate) const DEFAULT_PLAN: &str = "hctm-read";
@@ -103,6 +105,9 @@ pub(crate) enum Command {
     /// Reproduce the published experiments on simulated drives, row by row
     #[command(after_long_help = validate::AFTER_HELP)]
     Validate(ValidateArgs),
+    /// Be a simulated SSD over NVMe/TCP, which an unmodified Linux takes for a real one
+    #[command(after_long_help = vssd::AFTER_HELP)]
+    Vssd(VssdArgs),
     /// Show the drives of this machine and how each can be reached
     List(ListArgs),
     /// Show the built-in plans, or print one as TOML to start from

@@ -9,6 +9,7 @@ mod report;
 mod run;
 mod show;
 mod validate;
+mod vssd;
 
 use crate::Outcome;
 use crate::args::{Command, Typed};
@@ -26,6 +27,7 @@ pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Out
         Command::Report(args) => report::execute(&args, printer),
         Command::Compare(args) => compare::execute(&args, printer),
         Command::Validate(args) => validate::execute(&args, printer),
+        Command::Vssd(args) => vssd::execute(&args, printer),
         Command::List(args) => list::execute(&args, printer),
         Command::Plans(args) => show::plans(&args, printer),
         Command::Profiles(args) => show::profiles(&args, printer),

@@ -105,7 +105,7 @@ impl TwinTarget {
 }
 
 /// A built-in wins over a file of the same name, as with plans; `./ssd1` names the file.
-fn read_profile(name: &str) -> anyhow::Result<Profile> {
+pub(crate) fn read_profile(name: &str) -> anyhow::Result<Profile> {
     if Profile::builtin_names().any(|known| known == name) || !Path::new(name).exists() {
         return Ok(Profile::builtin(name)?);
     }

@@ -1,0 +1,171 @@
+//! `heatsoak vssd`: simulated drives behind NVMe/TCP, until a signal comes.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow, ensure};
+use capture::session::{Stop, StopFlag};
+use measure::{Bytes, Seed};
+use serde::Serialize;
+use twin::Profile;
+use twin::controller::{BackingOptions, Identity, Options, Scale};
+use twin::vssd::{DriveOptions, Server, ServerLimits, ServerOptions};
+
+use crate::Outcome;
+use crate::args::VssdArgs;
+use crate::printer::Printer;
+use crate::signals;
+use crate::targets::twin::read_profile;
+
+/// How often the signals are looked at.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Serves.
+pub(crate) fn execute(args: &VssdArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+    let drives = drives(args)?;
+    let told: Vec<(String, u64)> =
+        drives.iter().map(|drive| (drive.options.profile.name.clone(), size_bytes(&drive.options))).collect();
+    let stop = signals::stop_flag()?;
+    let server = Server::start(ServerOptions {
+        listen: args.listen,
+        allow_network: args.allow_network,
+        drives: drives.clone(),
+        limits: ServerLimits::default(),
+    })?;
+    tell(args, &server, &drives, &told, printer)?;
+    wait(&stop);
+    server.stop();
+    Ok(Outcome::Done)
+}
+
+/// Waits for a signal.
+fn wait(stop: &StopFlag) {
+    // Nobody ever sends: the timeout is the wait.
+    let (_keep, never) = channel::<()>();
+    while stop.asks() == Stop::No && never.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {}
+}
+
+/// The drives that were asked for.
+fn drives(args: &VssdArgs) -> anyhow::Result<Vec<DriveOptions>> {
+    let names: Vec<String> =
+        if args.shelf { Profile::builtin_names().map(str::to_owned).collect() } else { args.profile.clone() };
+    let scale = Scale::new(args.time_scale, args.bandwidth_scale)
+        .ok_or_else(|| anyhow!("cannot scale: --time-scale and --bandwidth-scale are 1 to {}", Scale::MAX))?;
+    let mut instances = BTreeMap::new();
+    let several = names.len() > 1;
+    names
+        .iter()
+        .map(|name| {
+            let profile = sized(read_profile(name)?, args.size, scale)?;
+            let instance: &mut u32 = instances.entry(profile.name.clone()).or_default();
+            *instance += 1;
+            drive(args, profile, scale, *instance, several)
+        })
+        .collect()
+}
+
+fn drive(
+    args: &VssdArgs,
+    profile: Profile,
+    scale: Scale,
+    instance: u32,
+    several: bool,
+) -> anyhow::Result<DriveOptions> {
+    let identity = Identity::of(&profile.name, instance);
+    // The name behind the colon tells drives of one profile apart.
+    let name = identity.nqn.rsplit(':').next().unwrap_or(&profile.name).to_owned();
+    let place = |path: &PathBuf, ending: &str| -> anyhow::Result<PathBuf> {
+        if !several {
+            return Ok(path.clone());
+        }
+        std::fs::create_dir_all(path).with_context(|| {
+            format!("several drives need a folder, and {} cannot be made one", path.display())
+        })?;
+        Ok(path.join(format!("{name}.{ending}")))
+    };
+    let backing = match &args.backing {
+        Some(path) => BackingOptions::File { path: place(path, "data")? },
+        None => BackingOptions::Memory { limit_bytes: args.memory.as_u64() },
+    };
+    let state_file = args.state.as_ref().map(|path| place(path, "json")).transpose()?;
+    let mut options = Options::new(profile, Seed::new(args.seed));
+    (options.identity, options.scale, options.backing) = (identity, scale, backing);
+    Ok(DriveOptions { options, state_file })
+}
+
+/// The profile with the size that hosts shall see.
+fn sized(mut profile: Profile, size: Option<Bytes>, scale: Scale) -> anyhow::Result<Profile> {
+    if let Some(size) = size {
+        let bytes = size.as_u64().checked_mul(u64::from(scale.bandwidth()));
+        profile.identity.capacity_bytes =
+            bytes.context("cannot make a drive of that size: it is too large")?;
+        profile.check().with_context(|| format!("profile {} cannot be {size} large", profile.name))?;
+    }
+    Ok(profile)
+}
+
+/// Size as hosts see it.
+fn size_bytes(options: &Options) -> u64 {
+    let block = u64::from(options.profile.identity.block_bytes);
+    options.profile.identity.capacity_bytes / (block * u64::from(options.scale.bandwidth())) * block
+}
+
+/// The line of `--json`.
+#[derive(Serialize)]
+struct Told<'a> {
+    simulated: bool,
+    address: String,
+    port: u16,
+    control: Option<&'a Path>,
+    drives: Vec<ToldDrive>,
+}
+
+#[derive(Serialize)]
+struct ToldDrive {
+    nqn: String,
+    url: String,
+    profile: String,
+    serial: String,
+    size_bytes: u64,
+}
+
+fn tell(
+    args: &VssdArgs,
+    server: &Server,
+    drives: &[DriveOptions],
+    told: &[(String, u64)],
+    printer: &mut Printer,
+) -> anyhow::Result<()> {
+    let address = server.address();
+    ensure!(drives.len() == told.len(), "a drive was lost on the way");
+    let drives = drives.iter().zip(told).map(|(drive, (profile, size_bytes))| {
+        let Identity { nqn, serial, .. } = drive.options.identity.clone();
+        ToldDrive {
+            url: format!("nvme-tcp://{address}/{nqn}"),
+            nqn,
+            profile: profile.clone(),
+            serial,
+            size_bytes: *size_bytes,
+        }
+    });
+    if args.json {
+        let told = Told {
+            simulated: true,
+            address: address.ip().to_string(),
+            port: address.port(),
+            control: args.control.as_deref(),
+            drives: drives.collect(),
+        };
+        printer.data(&serde_json::to_string(&told)?)?;
+    } else {
+        let mut text = format!("listening on {address}\n");
+        for drive in drives {
+            text += &format!("{}  {}  {}\n", drive.nqn, drive.profile, Bytes::new(drive.size_bytes));
+        }
+        printer.data(&text)?;
+    }
+    printer.message("These drives are SIMULATED: heat, speed and health are a model's. Ctrl-C ends them.");
+    Ok(())
+}

@@ -1,0 +1,1 @@
+//! Changes of the surroundings and faults, asked for over a Unix socket: JSON, one document a line.
