@@ -201,6 +201,10 @@ mod test {
 
     #[test]
     fn what_is_wrong_is_said_with_the_valid_units() {
+        for far in ["2147483647C", "-2147483647C", "-274C", "65536K"] {
+            let error = temperature(far).expect_err("no drive is there").to_string();
+            assert!(error.contains("0 K to 65535 K"), "{error}");
+        }
         let error = size("4").expect_err("no unit").to_string();
         assert!(error.contains("it has no unit (B, kB"), "{error}");
         let error = temperature("70F").expect_err("Fahrenheit").to_string();

@@ -33,9 +33,10 @@ impl Kelvin {
         if raw == 0 { None } else { Some(Self(raw)) }
     }
 
-    /// The nearest whole kelvin to a temperature typed in whole degrees Celsius: `65C` is 338 K.
+    /// The nearest whole kelvin to a temperature typed in whole degrees Celsius: `65C` is 338 K; `None` below
+    /// 0 K and above 65535 K.
     pub fn from_whole_celsius(degrees: i32) -> Option<Self> {
-        u16::try_from(degrees + CELSIUS_ZERO_WHOLE_K).ok().map(Self)
+        degrees.checked_add(CELSIUS_ZERO_WHOLE_K).and_then(|kelvin| u16::try_from(kelvin).ok()).map(Self)
     }
 
     /// The value in kelvins.
