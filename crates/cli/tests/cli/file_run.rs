@@ -168,6 +168,29 @@ fn a_run_on_a_file_records_its_host_and_clocks() {
     assert!(!done.stdout.contains("SIMULATED"));
 }
 
+/// Goal: what a meter wrote beside the run is in the record, gaps as gaps, and a file that is none is said so.
+#[test]
+fn power_readings_of_a_csv_are_merged_when_the_run_ends() {
+    let scratch = Scratch::new();
+    let plan = "[telemetry]\npower = { csv = \"meter.csv\" }\n\n[[phase]]\nname = \"read\"\nop = \"read\"\n\
+                block_size = \"128KiB\"\ndepth = 4\nbytes = \"8MiB\"\n";
+    std::fs::write(scratch.path("p.toml"), plan).expect("a scratch file");
+    std::fs::write(scratch.path("meter.csv"), "t_s,power_w,volt\n0,3.25,5\n0.001,,5\n0.002,4.5,5\n")
+        .expect("a scratch file");
+    let drive = "file:t.bin?size=16MiB";
+    let done = scratch.run(&["run", "p.toml", "--drive", drive, "--out", "r"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let record = record::read(&scratch.path("r")).expect("a run");
+    let watts: Vec<_> =
+        record.telemetry.iter().filter_map(|row| Some((row.t.as_ns(), row.power?.as_f64()))).collect();
+    assert_eq!(watts, [(0, 3.25), (2_000_000, 4.5)]);
+    std::fs::write(scratch.path("meter.csv"), "t_s,watts\n0,3.25\n").expect("a scratch file");
+    let done = scratch.run(&["run", "p.toml", "--drive", drive, "--out", "s"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let notes = record::read(&scratch.path("s")).expect("a run").manifest.notes;
+    assert!(notes.iter().any(|note| note.contains("no column power_w")), "{notes:?}");
+}
+
 /// Goal: a disk that fills up during the run ends it with a sentence; what is there is readable.
 #[test]
 fn a_full_disk_ends_a_run_and_what_was_written_is_kept() {
