@@ -7,11 +7,13 @@ use super::nearest::did_you_mean;
 use super::{Plan, PlanError};
 
 /// Name and text of each, in the order in which people should meet them.
-const BUILTINS: [(&str, &str); 8] = [
+const BUILTINS: [(&str, &str); 10] = [
     ("quick", include_str!("../../plans/quick.toml")),
     ("hctm-write", include_str!("../../plans/hctm-write.toml")),
     ("hctm-read", include_str!("../../plans/hctm-read.toml")),
+    ("hctm-sweep", include_str!("../../plans/hctm-sweep.toml")),
     ("power", include_str!("../../plans/power.toml")),
+    ("power-states", include_str!("../../plans/power-states.toml")),
     ("full-span", include_str!("../../plans/full-span.toml")),
     ("random-sizes", include_str!("../../plans/random-sizes.toml")),
     ("buffered", include_str!("../../plans/buffered.toml")),

@@ -62,6 +62,9 @@ pub fn check(plan: &Plan, target: &TargetFacts) -> Result<(), PlanError> {
             format!("TMT1 ({tmt1} K) does not lie below TMT2 ({tmt2} K), as NVMe demands"),
         ));
     }
+    if let Some(sweep) = &plan.sweep {
+        super::sweep::check(plan, sweep)?;
+    }
     for phase in &plan.phases {
         check_end(phase).map_err(|why| unfit(Some(phase), why))?;
         for load in &phase.loads {

@@ -29,6 +29,7 @@ impl Plan {
             max_errors: MAX_ERRORS,
             record_ops: false,
             phases: Vec::new(),
+            sweep: None,
             drive: None,
             notes: Vec::new(),
         }
@@ -50,6 +51,7 @@ impl Phase {
             loads: Vec::new(),
             duration: Some(duration),
             start_delay: Duration::ZERO,
+            until_below: None,
         }
     }
 }

@@ -10,6 +10,7 @@
 //! - `fio`: fio job files as plans.
 //! - `builtin`: the plans that come with the tool, and [`Plan::load`].
 //! - [`check`]: whether a plan fits a target, and what it will take.
+//! - `sweep`: a plan under several settings.
 //! - `describe`: a phase in one line for people.
 //!
 //! # What it does not do
@@ -22,6 +23,7 @@ mod describe;
 mod error;
 mod fio;
 mod nearest;
+mod sweep;
 pub mod toml;
 
 use std::path::PathBuf;
@@ -31,6 +33,7 @@ use measure::record::ThermalSettings;
 use measure::{Bytes, BytesPerSec, Kelvin, QueueDepth, Seed};
 
 pub use error::PlanError;
+pub use sweep::{Setting, Sweep};
 
 /// An experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,6 +58,8 @@ pub struct Plan {
     pub record_ops: bool,
     /// The phases, one after the other.
     pub phases: Vec<Phase>,
+    /// Run it under several settings, one run each.
+    pub sweep: Option<Sweep>,
     /// A drive address named by the plan itself (fio's `filename`); the command line wins.
     pub drive: Option<String>,
     /// What of the source was not taken over, for people.
@@ -109,6 +114,8 @@ pub struct Phase {
     pub duration: Option<Duration>,
     /// Wait this long before the loads start.
     pub start_delay: Duration,
+    /// The phase ends as soon as a reading of the composite is as low as this, if given.
+    pub until_below: Option<Kelvin>,
 }
 
 /// One kind of I/O, by one or several threads.

@@ -113,7 +113,7 @@ fn plan(phases: Vec<Phase>) -> Plan {
 }
 
 fn phase(name: &str, duration: Option<Duration>, load: Load) -> Phase {
-    Phase { name: name.into(), loads: vec![load], duration, start_delay: Duration::ZERO }
+    Phase { name: name.into(), loads: vec![load], duration, ..Phase::idle("", Duration::ZERO) }
 }
 
 fn total(record: &Record, phase: u32, of: impl Fn(&IoRow) -> u64) -> u64 {

@@ -39,6 +39,8 @@ pub(super) struct Recorder<'a> {
     phase_index: usize,
     control: Control,
     rule_ended_phase: bool,
+    /// The present phase waited for a temperature, and it has come.
+    cool: bool,
     run_ends: Option<(EndReason, String)>,
     failed: Option<RecordError>,
     notes: Vec<String>,
@@ -64,6 +66,7 @@ impl<'a> Recorder<'a> {
             flushed_at: Instant::ZERO,
             phase_index: 0,
             rule_ended_phase: false,
+            cool: false,
             run_ends: None,
             failed: None,
             notes: Vec::new(),
@@ -91,7 +94,7 @@ impl<'a> Recorder<'a> {
 
     /// Whether the present phase has to end before its own end.
     pub(super) const fn phase_is_over(&self) -> bool {
-        self.rule_ended_phase || self.run_ends.is_some()
+        self.rule_ended_phase || self.cool || self.run_ends.is_some()
     }
 
     /// Whether no further phase may begin.
@@ -138,6 +141,7 @@ impl<'a> Recorder<'a> {
     pub(super) fn phase_begins(&mut self, index: usize, t: Instant) {
         self.phase_index = index;
         self.rule_ended_phase = false;
+        self.cool = false;
         self.observer.phase_begins(index, &self.plan.phases[index]);
         self.phase_began(t);
         if self.real_time {
@@ -169,6 +173,7 @@ impl<'a> Recorder<'a> {
             Some((EndReason::RecordFailed, _)) => "record",
             Some((EndReason::Interrupted | EndReason::Completed, _)) => "interrupted",
             None if self.rule_ended_phase => "stop_rule",
+            None if self.cool => "temperature",
             None => match ended.last() {
                 Some(Ended::Bytes) => "bytes",
                 Some(Ended::Laps) => "laps",
@@ -242,6 +247,13 @@ impl<'a> Recorder<'a> {
         }
         self.composite = row.composite.or_else(|| hwmon_kelvin(&row)).or(self.composite);
         self.power = row.power.or(self.power);
+        let until_below = self.plan.phases.get(self.phase_index).and_then(|phase| phase.until_below);
+        if let (Some(limit), Some(composite)) = (until_below, self.composite)
+            && composite <= limit
+        {
+            self.cool = true;
+            self.control.halt(Halt::Drain);
+        }
         let result = self.writer.push_telemetry(row);
         self.check(result);
         if let Some(page) = page {

@@ -112,6 +112,29 @@ fn idle_phases_and_start_delays_have_idle_rows_and_every_op_has_its_row() {
     assert_eq!(run.record.manifest.phases[1].start_ns, Some(2_000_000_000));
 }
 
+/// Goal: a phase that waits for the drive to cool ends at the first reading that is low enough, whatever it does.
+/// Method: a drive that loses 1 K a second from 310 K on. Bound: the reading of the sixth second.
+#[test]
+fn a_phase_ends_as_soon_as_the_drive_is_cool() {
+    let cooling = || FakeDrive {
+        composite: |t| Some(310 - (t.as_ns() / 1_000_000_000).min(100) as u16),
+        ..FakeDrive::new()
+    };
+    for loads in [vec![], vec![load(Order::Sequential, Mix::READ, 4096, 1)]] {
+        let until_below = Some(Kelvin::from_kelvin(304));
+        let run = run_on(cooling(), &plan(vec![Phase { until_below, ..phase("cool", 60, loads) }]));
+        let facts = &run.record.manifest.phases[0];
+        assert_eq!(facts.ended_by.as_deref(), Some("temperature"));
+        let end_s = facts.end_ns.expect("it ended") as f64 / 1e9;
+        assert!((6.0..6.01).contains(&end_s), "{end_s} s");
+        assert_eq!(run.outcome.end.reason, EndReason::Completed);
+    }
+    // Warmer than that to the end: time ends it.
+    let until_below = Some(Kelvin::from_kelvin(200));
+    let run = run_on(cooling(), &plan(vec![Phase { until_below, ..phase("cool", 3, vec![]) }]));
+    assert_eq!(run.record.manifest.phases[0].ended_by.as_deref(), Some("duration"));
+}
+
 /// Goal: laps and bytes end a load after exactly as many I/Os, and threads split a region.
 #[test]
 fn laps_and_bytes_end_a_load_exactly() {

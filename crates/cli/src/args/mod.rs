@@ -9,6 +9,7 @@ mod vssd;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use capture::plan::Sweep;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 use measure::{Kelvin, parse};
@@ -52,12 +53,16 @@ The run folder holds manifest.json, io.parquet, telemetry.parquet, smart.parquet
 and report.html. While the run is under way the series are Arrow streams: a run that was killed is
 readable up to its last second.
 
+A sweep (a plan with a [sweep] table, or --sweep) makes one run folder a setting inside DIR, brings
+the drive back in between, and ends with compare.html: all settings in one chart and one table.
+
 Ctrl-C ends the phase and with it the run cleanly; a second one ends it at once. Both keep what
 was measured, and exit with 3.
 
 Examples:
   heatsoak run                                     plan hctm-read on twin:ssd1
   heatsoak run hctm-read --tmt1 70C --tmt2 80C     the same with host controlled thermal management
+  heatsoak run hctm-sweep --drive twin:ssd2        four settings, one after the other, then in one chart
   heatsoak run quick --drive /dev/nvme0n1 --json   the findings as JSON
   heatsoak run my-plan.toml --drive 'file:/var/tmp/t.bin?size=4GiB' --out runs/first";
 
@@ -139,6 +144,9 @@ pub(crate) struct RunArgs {
     /// Heavy throttling from this temperature on (TMT2), such as 70C, or off
     #[arg(long, value_name = "TEMP", value_parser = threshold)]
     pub(crate) tmt2: Option<Kelvin>,
+    /// Run the plan once a setting, such as tmt=default,65C/70C, power-state=0,5, link=1GB/s,2GB/s, ambient=20C,35C
+    #[arg(long, value_name = "WHAT=A,B,...", value_parser = Sweep::parse)]
+    pub(crate) sweep: Option<Sweep>,
     /// Stop the load at this composite temperature [default: 5 K below the critical threshold, else 85C]
     #[arg(long, value_name = "TEMP", value_parser = parse::temperature)]
     pub(crate) stop_at: Option<Kelvin>,

@@ -66,10 +66,7 @@ struct RunResult<'a> {
 
 /// Analyzes a run that has just ended, writes findings and report into its folder, and shows them.
 pub(crate) fn tell_run(folder: &Path, args: &RunArgs, printer: &mut Printer) -> anyhow::Result<()> {
-    let run = Analyzed::read_run(folder)?;
-    let json = serde_json::to_string_pretty(&run.findings)?;
-    write_whole(&folder.join(FINDINGS), format!("{json}\n").as_bytes())?;
-    let report = if args.no_report { None } else { Some(write_report(folder, &run.input)?) };
+    let (run, report) = finish_run(folder, !args.no_report)?;
     let run_folder = folder.display().to_string();
     if args.json {
         return printer.json(&RunResult { run_folder, findings: &run.findings });
@@ -79,6 +76,15 @@ pub(crate) fn tell_run(folder: &Path, args: &RunArgs, printer: &mut Printer) -> 
         text.push_str(&format!("Report:     {}\n", report.display()));
     }
     Ok(printer.data(&text)?)
+}
+
+/// Analyzes a run that has just ended, and writes findings and report into its folder; says where the report is.
+pub(crate) fn finish_run(folder: &Path, with_report: bool) -> anyhow::Result<(Analyzed, Option<PathBuf>)> {
+    let run = Analyzed::read_run(folder)?;
+    let json = serde_json::to_string_pretty(&run.findings)?;
+    write_whole(&folder.join(FINDINGS), format!("{json}\n").as_bytes())?;
+    let report = if with_report { Some(write_report(folder, &run.input)?) } else { None };
+    Ok((run, report))
 }
 
 /// Writes the report of a run into its folder; says where.

@@ -8,6 +8,7 @@ mod list;
 mod report;
 mod run;
 mod show;
+mod sweep;
 mod validate;
 mod vssd;
 

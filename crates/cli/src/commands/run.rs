@@ -1,12 +1,13 @@
 //! `heatsoak run`: a plan on a drive, then its record, its findings and its report.
 //!
-//! The load comes first: whatever fails after it leaves the record where it is and says so.
+//! The load comes first: whatever fails after it leaves the record where it is and says so. A plan with a sweep is
+//! [`super::sweep`]'s, which makes its runs here.
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use capture::plan::Plan;
 use capture::plan::check;
+use capture::plan::{Plan, Sweep};
 use capture::session::{self, Session, Stop, StopFlag, draft_manifest};
 use capture::target::{Address, AddressKind, Prepared, Target, TargetError};
 use capture::telemetry::discover::{self, Place};
@@ -15,7 +16,7 @@ use measure::record::{EndReason, LinkFacts, Manifest, Origin, RunWriter};
 
 use crate::Outcome;
 use crate::args::{DEFAULT_DRIVE, RunArgs};
-use crate::commands::findings;
+use crate::commands::{findings, sweep};
 use crate::host;
 use crate::link;
 use crate::printer::{Printer, is_broken_pipe};
@@ -33,9 +34,15 @@ pub(crate) fn execute(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<O
         run_folder::refuse_unusable(out)?;
     }
     let stop = signals::stop_flag()?;
-    let start = Start { args, plan: &plan, address: &address, stop: &stop };
+    if let Some(sweep) = &plan.sweep {
+        return sweep::execute(args, &plan, sweep, &address, &stop, printer);
+    }
+    let start = Start { args, plan: &plan, address: &address, stop: &stop, out: args.out.as_deref() };
     let ended = match address.kind() {
-        AddressKind::Twin { profile } => start.on_twin(profile, printer)?,
+        AddressKind::Twin { profile } => {
+            let mut target = TwinTarget::open(profile, plan.seed)?;
+            start.on_twin(&mut target, printer)?
+        }
         AddressKind::File(_) | AddressKind::Device { .. } | AddressKind::Null { .. } => {
             start.on_target(printer)?
         }
@@ -66,6 +73,11 @@ fn plan(args: &RunArgs) -> anyhow::Result<Plan> {
     if let Some(tmt2) = args.tmt2 {
         plan.settings.tmt2_k = Some(tmt2.as_kelvin());
     }
+    if let Some(sweep) = &args.sweep {
+        // What a plan says about the time between its runs holds for other settings too.
+        let between = plan.sweep.unwrap_or_else(|| Sweep::new(Vec::new()));
+        plan.sweep = Some(Sweep { settings: sweep.settings.clone(), ..between });
+    }
     plan.stop_at = args.stop_at.or(plan.stop_at);
     plan.interval = args.interval.unwrap_or(plan.interval);
     plan.max_errors = args.max_errors.unwrap_or(plan.max_errors);
@@ -73,30 +85,41 @@ fn plan(args: &RunArgs) -> anyhow::Result<Plan> {
 }
 
 /// All that a run starts from.
-struct Start<'a> {
-    args: &'a RunArgs,
-    plan: &'a Plan,
-    address: &'a Address,
-    stop: &'a StopFlag,
+#[derive(Clone, Copy)]
+pub(super) struct Start<'a> {
+    pub(super) args: &'a RunArgs,
+    pub(super) plan: &'a Plan,
+    pub(super) address: &'a Address,
+    pub(super) stop: &'a StopFlag,
+    /// The run folder to make; without it a new one under ./runs/.
+    pub(super) out: Option<&'a Path>,
 }
 
 impl Start<'_> {
-    /// In simulated time.
-    fn on_twin(&self, profile: &str, printer: &mut Printer) -> anyhow::Result<Option<session::Outcome>> {
-        let mut target = TwinTarget::open(profile, self.plan.seed)?;
+    /// Whether the plan can run on a simulated drive.
+    pub(super) fn check_twin(&self, target: &TwinTarget) -> anyhow::Result<()> {
         check::check(self.plan, &target.plan_facts(self.address))?;
-        target.check_settings(&self.plan.settings)?;
+        target.check_settings(&self.plan.settings)
+    }
+
+    /// In simulated time.
+    pub(super) fn on_twin(
+        &self,
+        target: &mut TwinTarget,
+        printer: &mut Printer,
+    ) -> anyhow::Result<Option<session::Outcome>> {
+        self.check_twin(target)?;
         let mut manifest =
             draft_manifest(self.plan, &self.address.to_string(), target.origin(), target.facts());
         manifest.link = Some(target.link());
         let writer = self.writer(manifest)?;
         let mut progress = Progress::new(printer, self.args.quiet);
         let session = Session::new(self.plan, writer, &mut progress).stop_flag(self.stop);
-        Ok(Some(session.run_virtual(&mut target)?))
+        Ok(Some(session.run_virtual(target)?))
     }
 
     /// In real time; `None` when the user stopped it before there was a run.
-    fn on_target(&self, printer: &mut Printer) -> anyhow::Result<Option<session::Outcome>> {
+    pub(super) fn on_target(&self, printer: &mut Printer) -> anyhow::Result<Option<session::Outcome>> {
         let target = Target::look(self.address)?;
         check::check(self.plan, &target.facts())?;
         let mut progress = Progress::new(printer, self.args.quiet);
@@ -138,8 +161,8 @@ impl Start<'_> {
 
     /// The run folder, made as late as can be: what is refused before leaves none behind.
     fn writer(&self, manifest: Manifest) -> anyhow::Result<RunWriter> {
-        let dir = match &self.args.out {
-            Some(out) => out.clone(),
+        let dir = match self.out {
+            Some(out) => out.to_owned(),
             None => run_folder::make_new(&self.plan.name, &self.address.to_string())?,
         };
         Ok(RunWriter::create(&dir, manifest, self.plan.record_ops)?)
@@ -147,7 +170,7 @@ impl Start<'_> {
 }
 
 /// Says how the run ended, where that is not as planned.
-fn tell_end(ended: &session::Outcome, printer: &mut Printer) {
+pub(super) fn tell_end(ended: &session::Outcome, printer: &mut Printer) {
     if ended.end.reason != EndReason::Completed {
         let why = ended.end.detail.as_deref().unwrap_or("the run ended before its plan did");
         printer.warning(&format!("{why}; what was measured is kept in {}", ended.folder.display()));
@@ -157,7 +180,7 @@ fn tell_end(ended: &session::Outcome, printer: &mut Printer) {
     }
 }
 
-const fn outcome(reason: EndReason) -> Outcome {
+pub(super) const fn outcome(reason: EndReason) -> Outcome {
     match reason {
         EndReason::Completed => Outcome::Done,
         EndReason::Interrupted | EndReason::SafetyLimit => Outcome::Stopped,

@@ -10,17 +10,19 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use capture::load::VirtualDrive;
 use capture::load::path::{Completion, Io};
-use capture::plan::TelemetryPlan;
 use capture::plan::check::TargetFacts;
+use capture::plan::{Setting, TelemetryPlan};
 use capture::target::Address;
 use capture::telemetry::{Reading, smart};
 use measure::record::{DriveFacts, LinkFacts, Origin, ThermalSettings};
-use measure::{Bytes, Instant, Kelvin, Seed};
+use measure::{Bytes, Celsius, Instant, Kelvin, Seed};
 use twin::{Drive, Profile, Tmt, TmtError};
 
 /// A simulated drive with what its record has to say about it.
 pub(crate) struct TwinTarget {
     drive: Drive,
+    /// The drive's own time when the present run began: a drive that has several runs goes on where it was.
+    epoch_ns: u64,
     origin: Origin,
     in_flight: InFlight,
     /// Completions of one call, kept for its memory.
@@ -33,18 +35,53 @@ impl TwinTarget {
     /// # Errors
     /// An unknown name with the nearest ones, or what is wrong with the file.
     pub(crate) fn open(profile: &str, seed: Seed) -> anyhow::Result<Self> {
-        let profile = read_profile(profile)?;
+        Self::open_in(profile, seed, &Setting::default())
+    }
+
+    /// The same on another link or in another room, at rest there.
+    ///
+    /// # Errors
+    /// As [`Self::open`], or surroundings in which no drive could be.
+    pub(crate) fn open_in(profile: &str, seed: Seed, surroundings: &Setting) -> anyhow::Result<Self> {
+        let mut profile = read_profile(profile)?;
+        if let Some(link) = surroundings.link {
+            profile.media.link_bytes_per_s = link.as_f64();
+        }
+        if let Some(ambient) = surroundings.ambient {
+            profile.thermal.ambient_c = Celsius::from_kelvin_f64(f64::from(ambient.as_kelvin())).as_degrees();
+        }
+        let mut name = profile.name.clone();
+        if surroundings.link.is_some() || surroundings.ambient.is_some() {
+            // A comparison tells runs apart by it.
+            name = format!("{name}, {}", surroundings.name);
+            let text = profile.to_toml().context("cannot change the profile")?;
+            Profile::from_toml(&text).context("no drive could be in these surroundings")?;
+        }
         let origin = Origin::Twin {
-            profile: profile.name.clone(),
+            profile: name,
             profile_toml: profile.to_toml().context("cannot keep the profile in the record")?,
             seed: seed.as_u64(),
         };
         Ok(Self {
             drive: Drive::new(&profile, seed),
+            epoch_ns: 0,
             origin,
             in_flight: InFlight { slots: Vec::new(), free: Vec::new() },
             completed: Vec::new(),
         })
+    }
+
+    /// From here on time counts from zero again, and the drive stays as it is: hot, full, worn.
+    pub(crate) const fn begin_next_run(&mut self) {
+        self.epoch_ns = self.drive.now().as_ns();
+    }
+
+    const fn drive_time(&self, run: Instant) -> Instant {
+        Instant::from_ns(run.as_ns().saturating_add(self.epoch_ns))
+    }
+
+    const fn run_time(&self, drive: Instant) -> Instant {
+        Instant::from_ns(drive.as_ns().saturating_sub(self.epoch_ns))
     }
 
     /// Where its numbers come from: profile and seed.
@@ -116,14 +153,15 @@ pub(crate) fn read_profile(name: &str) -> anyhow::Result<Profile> {
 impl VirtualDrive for TwinTarget {
     fn submit(&mut self, now: Instant, io: Io) {
         let slot = self.in_flight.put(io.token, io.len);
-        self.drive.submit(now, slot, io.op, io.offset, io.len);
+        self.drive.submit(self.drive_time(now), slot, io.op, io.offset, io.len);
     }
 
     fn next_completion(&mut self) -> Option<Instant> {
-        self.drive.next_completion()
+        self.drive.next_completion().map(|t| self.run_time(t))
     }
 
     fn advance(&mut self, to: Instant, done: &mut Vec<Completion>) {
+        let to = self.drive_time(to);
         loop {
             // The drive stops at every completion; the last call finds none and ends at `to`.
             self.completed.clear();
@@ -133,6 +171,7 @@ impl VirtualDrive for TwinTarget {
             }
             for &(slot, t) in &self.completed {
                 let (token, len) = self.in_flight.take(slot);
+                let t = Instant::from_ns(t.as_ns().saturating_sub(self.epoch_ns));
                 done.push(Completion { token, t, result: Ok(len) });
             }
         }

@@ -7,4 +7,5 @@ mod help;
 mod run;
 mod show;
 mod support;
+mod sweep;
 mod validate;

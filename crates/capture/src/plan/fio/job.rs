@@ -55,7 +55,7 @@ fn phase(group: &[&Job<'_>], reader: &mut Reader<'_>) -> Result<Phase, PlanError
         loads.iter_mut().for_each(|load| load.duration = None);
     }
     let names: Vec<&str> = group.iter().map(|job| job.name).collect();
-    Ok(Phase { name: names.join(" + "), loads, duration, start_delay })
+    Ok(Phase { name: names.join(" + "), loads, duration, start_delay, until_below: None })
 }
 
 fn load(job: &Job<'_>, reader: &mut Reader<'_>) -> Result<Load, PlanError> {

@@ -11,7 +11,9 @@ use super::table::{Field, Source, Table};
 use super::words::{DATA, OPS, ORDERS, SHARINGS};
 use crate::plan::TelemetryPlan;
 use crate::plan::nearest::did_you_mean;
-use crate::plan::{Extent, Load, Mix, Order, Phase, Plan, PlanError, PowerSource, Region, Sizes};
+use crate::plan::{
+    Extent, Load, Mix, Order, Phase, Plan, PlanError, PowerSource, Region, Setting, Sizes, Sweep,
+};
 
 pub(super) fn plan(text: &str, file: &str) -> Result<Plan, PlanError> {
     let source = Source { file, text };
@@ -54,6 +56,7 @@ pub(super) fn plan(text: &str, file: &str) -> Result<Plan, PlanError> {
     if let Some(field) = table.get("settings") {
         plan.settings = settings(&field.table(&shape::SETTINGS)?)?;
     }
+    plan.sweep = table.get("sweep").map(|field| sweep(&field.table(&shape::SWEEP)?)).transpose()?;
     let phases = table
         .get("phase")
         .ok_or_else(|| {
@@ -138,9 +141,35 @@ fn settings(table: &Table<'_>) -> Result<ThermalSettings, PlanError> {
     })
 }
 
+fn sweep(table: &Table<'_>) -> Result<Sweep, PlanError> {
+    let settings = table.need("setting", "[[sweep.setting]] and below it tmt1 = \"65C\", tmt2 = \"70C\"")?;
+    let settings = settings.tables(&shape::SETTING)?;
+    let mut sweep = Sweep::new(settings.iter().map(setting).collect::<Result<_, _>>()?);
+    if let Some(field) = table.get("deallocate") {
+        sweep.deallocate = field.boolean()?;
+    }
+    sweep.cool_to = table.get("cool_to").map(|field| field.temperature()).transpose()?;
+    if let Some(field) = table.get("cool_at_most") {
+        sweep.cool_at_most = field.duration_above_zero()?;
+    }
+    Ok(sweep)
+}
+
+fn setting(table: &Table<'_>) -> Result<Setting, PlanError> {
+    let link = table.get("link").map(|field| field.rate()).transpose()?;
+    let setting = Setting {
+        name: table.get("name").map(|field| field.string()).transpose()?.unwrap_or_default().to_owned(),
+        thermal: settings(table)?,
+        link,
+        ambient: table.get("ambient").map(|field| field.temperature()).transpose()?,
+    };
+    Ok(setting.named())
+}
+
 fn phase(table: &Table<'_>, number: usize) -> Result<Phase, PlanError> {
     let duration = table.get("duration").map(|field| field.duration()).transpose()?;
     let start_delay = table.get("start_delay").map(|field| field.duration()).transpose()?.unwrap_or_default();
+    let until_below = table.get("until_below").map(|field| field.temperature()).transpose()?;
     let named = table.get("name").map(|field| field.string()).transpose()?;
     if let Some(loads) = table.get("load") {
         if let Some(key) = LOAD_ONLY.iter().find(|key| table.has(key)) {
@@ -158,17 +187,17 @@ fn phase(table: &Table<'_>, number: usize) -> Result<Phase, PlanError> {
             })
             .collect::<Result<_, _>>()?;
         let name = named.map_or_else(|| format!("phase {number}"), str::to_owned);
-        return Ok(Phase { name, loads, duration, start_delay });
+        return Ok(Phase { name, loads, duration, start_delay, until_below });
     }
     if table.get("op").and_then(|op| op.as_string()) == Some("idle") {
         if let Some(key) = LOAD_ONLY.iter().find(|key| **key != "op" && table.has(key)) {
             return Err(table.error(format!("an idle phase does no I/O, so it has no `{key}`")));
         }
         let name = named.unwrap_or("idle").to_owned();
-        return Ok(Phase { name, loads: Vec::new(), duration, start_delay });
+        return Ok(Phase { name, loads: Vec::new(), duration, start_delay, until_below });
     }
     let load = load(table, named)?;
-    Ok(Phase { name: load.name.clone(), loads: vec![load], duration, start_delay })
+    Ok(Phase { name: load.name.clone(), loads: vec![load], duration, start_delay, until_below })
 }
 
 /// Keys of a phase that describe its one load.

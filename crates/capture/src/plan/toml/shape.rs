@@ -19,9 +19,12 @@ const PLAN_KEYS: &[&str] = &[
     "notes",
     "telemetry",
     "settings",
+    "sweep",
     "phase",
 ];
 const TELEMETRY_KEYS: &[&str] = &["smart_period", "hwmon_period", "blockstat_period", "power"];
+const IN_A_SETTING: &str = "in a [[sweep.setting]]";
+const SETTING_KEYS: &[&str] = &["name", "tmt1", "tmt2", "power_state", "link", "ambient"];
 const SETTINGS_KEYS: &[&str] = &["tmt1", "tmt2", "power_state"];
 const LOAD_KEYS: &[&str] = &[
     "name",
@@ -70,6 +73,7 @@ const PHASE_KEYS: &[&str] = &[
     "direct",
     "seed",
     "start_delay",
+    "until_below",
     "load",
 ];
 
@@ -97,11 +101,21 @@ pub(super) static LOAD: Shape = Shape {
     what: "a load",
     keys: LOAD_KEYS,
     elsewhere: &[
-        (&["start_delay"], "in the [[phase]] itself, before its first [[phase.load]]"),
+        (&["start_delay", "until_below"], "in the [[phase]] itself, before its first [[phase.load]]"),
         (PLAN_KEYS, AT_THE_TOP),
         (TELEMETRY_KEYS, IN_TELEMETRY),
         (SETTINGS_KEYS, IN_SETTINGS),
     ],
+};
+pub(super) static SWEEP: Shape = Shape {
+    what: "the table [sweep]",
+    keys: &["deallocate", "cool_to", "cool_at_most", "setting"],
+    elsewhere: &[(SETTING_KEYS, IN_A_SETTING)],
+};
+pub(super) static SETTING: Shape = Shape {
+    what: "a setting of a sweep",
+    keys: SETTING_KEYS,
+    elsewhere: &[(&["deallocate", "cool_to", "cool_at_most"], "in the table [sweep]")],
 };
 pub(super) static MIX: Shape = Shape { what: "a mix", keys: &["read", "write", "trim"], elsewhere: &[] };
 pub(super) static REGION: Shape = Shape { what: "a region", keys: &["start", "len"], elsewhere: &[] };

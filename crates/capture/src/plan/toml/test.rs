@@ -10,7 +10,8 @@ use proptest::option::of;
 use proptest::prelude::*;
 
 use crate::plan::{
-    Data, Extent, Load, Mix, Order, Phase, Plan, PowerSource, Region, Sharing, Sizes, TelemetryPlan,
+    Data, Extent, Load, Mix, Order, Phase, Plan, PowerSource, Region, Setting, Sharing, Sizes, Sweep,
+    TelemetryPlan,
 };
 
 /// The full example of the document for people is read by this very code.
@@ -32,6 +33,7 @@ fn a_short_plan_gets_every_default() {
         loads: vec![load],
         duration: Some(Duration::from_secs(300)),
         start_delay: Duration::ZERO,
+        until_below: None,
     }];
     assert_eq!(plan, expected);
 }
@@ -170,13 +172,14 @@ fn load() -> impl Strategy<Value = Load> {
 }
 
 fn phase() -> impl Strategy<Value = Phase> {
-    (".*", vec(load(), 0..3), of(duration()), duration(), any::<bool>()).prop_map(
-        |(name, mut loads, duration, start_delay, plain)| {
+    let until_below = of(any::<u16>().prop_map(Kelvin::from_kelvin));
+    (".*", vec(load(), 0..3), of(duration()), duration(), until_below, any::<bool>()).prop_map(
+        |(name, mut loads, duration, start_delay, until_below, plain)| {
             if let (true, [only]) = (plain, loads.as_mut_slice()) {
                 only.name.clone_from(&name);
                 only.duration = None;
             }
-            Phase { name, loads, duration, start_delay }
+            Phase { name, loads, duration, start_delay, until_below }
         },
     )
 }
@@ -194,12 +197,27 @@ fn settings() -> impl Strategy<Value = ThermalSettings> {
         .prop_map(|(tmt1_k, tmt2_k, power_state)| ThermalSettings { tmt1_k, tmt2_k, power_state })
 }
 
+fn sweep() -> impl Strategy<Value = Sweep> {
+    let rate = (1_u64..1 << 50).prop_map(|rate| BytesPerSec::new(rate as f64));
+    let kelvin = || of(any::<u16>().prop_map(Kelvin::from_kelvin));
+    let setting = (".+", settings(), of(rate), kelvin()).prop_map(|(name, thermal, link, ambient)| Setting {
+        name,
+        thermal,
+        link,
+        ambient,
+    });
+    (vec(setting, 1..4), any::<bool>(), kelvin(), period()).prop_map(
+        |(settings, deallocate, cool_to, cool_at_most)| Sweep { settings, deallocate, cool_to, cool_at_most },
+    )
+}
+
 prop_compose! {
     fn plan()(
         texts in (".*", ".*", of(".*"), vec(".*", 0..3)),
         numbers in (period(), any::<u64>(), of(any::<u16>()), 0..u64::MAX >> 1, any::<bool>()),
         periods in (period(), period(), period(), of(power())),
         settings in settings(),
+        sweep in of(sweep()),
         phases in vec(phase(), 1..3),
     ) -> Plan {
         Plan {
@@ -218,6 +236,7 @@ prop_compose! {
             max_errors: numbers.3,
             record_ops: numbers.4,
             phases,
+            sweep,
             drive: texts.2,
             notes: texts.3,
         }

@@ -3,10 +3,11 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use measure::record::ThermalSettings;
 use measure::{Bytes, BytesPerSec, Kelvin, Seed};
 
 use super::words::{DATA, OPS, ORDERS, SHARINGS, word};
-use crate::plan::{Extent, Load, Order, Phase, Plan, PowerSource, Region, Sizes, TelemetryPlan};
+use crate::plan::{Extent, Load, Order, Phase, Plan, PowerSource, Region, Sizes, Sweep, TelemetryPlan};
 
 pub(super) fn plan(plan: &Plan) -> String {
     let mut out = Lines(String::new());
@@ -24,13 +25,12 @@ pub(super) fn plan(plan: &Plan) -> String {
     }
     out.heading("[telemetry]");
     telemetry(&mut out, &plan.telemetry);
-    let settings = &plan.settings;
-    if *settings != measure::record::ThermalSettings::default() {
+    if plan.settings != ThermalSettings::default() {
         out.heading("[settings]");
-        let tmt = |kelvin| if kelvin == 0 { quote("off") } else { temperature(Kelvin::from_kelvin(kelvin)) };
-        out.optional("tmt1", settings.tmt1_k.map(tmt));
-        out.optional("tmt2", settings.tmt2_k.map(tmt));
-        out.optional("power_state", settings.power_state.map(|state| state.to_string()));
+        thermal(&mut out, &plan.settings);
+    }
+    if let Some(sweep) = &plan.sweep {
+        self::sweep(&mut out, sweep);
     }
     for phase in &plan.phases {
         self::phase(&mut out, phase);
@@ -58,24 +58,46 @@ fn telemetry(out: &mut Lines, plan: &TelemetryPlan) {
     );
 }
 
+fn thermal(out: &mut Lines, settings: &ThermalSettings) {
+    let tmt = |kelvin| if kelvin == 0 { quote("off") } else { temperature(Kelvin::from_kelvin(kelvin)) };
+    out.optional("tmt1", settings.tmt1_k.map(tmt));
+    out.optional("tmt2", settings.tmt2_k.map(tmt));
+    out.optional("power_state", settings.power_state.map(|state| state.to_string()));
+}
+
+fn sweep(out: &mut Lines, sweep: &Sweep) {
+    out.heading("[sweep]");
+    out.key("deallocate", sweep.deallocate.to_string());
+    out.optional("cool_to", sweep.cool_to.map(temperature));
+    out.key("cool_at_most", duration(sweep.cool_at_most));
+    for setting in &sweep.settings {
+        out.heading("[[sweep.setting]]");
+        out.key("name", quote(&setting.name));
+        thermal(out, &setting.thermal);
+        out.optional("link", setting.link.map(rate));
+        out.optional("ambient", setting.ambient.map(temperature));
+    }
+}
+
 fn phase(out: &mut Lines, phase: &Phase) {
     out.heading("[[phase]]");
     out.key("name", quote(&phase.name));
-    let start_delay = (!phase.start_delay.is_zero()).then(|| duration(phase.start_delay));
+    let ends = |out: &mut Lines| {
+        out.optional("duration", phase.duration.map(duration));
+        out.optional("start_delay", (!phase.start_delay.is_zero()).then(|| duration(phase.start_delay)));
+        out.optional("until_below", phase.until_below.map(temperature));
+    };
     match phase.loads.as_slice() {
         [] => {
             out.key("op", quote("idle"));
-            out.optional("duration", phase.duration.map(duration));
-            out.optional("start_delay", start_delay);
+            ends(out);
         }
         [only] if only.name == phase.name && only.duration.is_none() => {
             load(out, only);
-            out.optional("duration", phase.duration.map(duration));
-            out.optional("start_delay", start_delay);
+            ends(out);
         }
         loads => {
-            out.optional("duration", phase.duration.map(duration));
-            out.optional("start_delay", start_delay);
+            ends(out);
             for one in loads {
                 out.heading("[[phase.load]]");
                 out.key("name", quote(&one.name));
