@@ -16,6 +16,10 @@ const SOURCE: &str = "hwmon";
 /// Drivers whose `temp1_input` is the temperature of a drive; for NVMe it is the composite temperature.
 const DRIVERS: [&str; 2] = ["nvme", "drivetemp"];
 
+/// What the kernel makes of 0 K, which NVMe drives and targets without a temperature report: Linux's own
+/// target (drivers/nvme/target) does.
+const NOT_REPORTED_MILLICELSIUS: i32 = -273_150;
+
 /// Reads a temperature once a period.
 #[derive(Clone, Debug)]
 pub struct HwmonSampler {
@@ -41,6 +45,9 @@ impl Sampler for HwmonSampler {
 
     fn sample(&mut self, now: Instant) -> Reading {
         match read_number(&self.path) {
+            Ok(NOT_REPORTED_MILLICELSIUS) => {
+                Reading::failed(now, SOURCE, "the drive reports 0 K, which means no temperature")
+            }
             Ok(millicelsius) => {
                 let mut reading = Reading::empty(now, SOURCE);
                 reading.row.hwmon_millicelsius = Some(millicelsius);
@@ -93,6 +100,18 @@ mod test {
     fn reading(sysfs: &Path, block: &str) -> Option<Reading> {
         let path = find(sysfs, block)?;
         Some(HwmonSampler::new(path, Duration::from_secs(1)).sample(Instant::ZERO))
+    }
+
+    #[test]
+    fn zero_kelvin_is_no_temperature() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let path = scratch.path().join("temp1_input");
+        let mut sampler = HwmonSampler::new(path.clone(), Duration::from_secs(1));
+        for (text, expected) in [("-273150\n", None), ("-272150\n", Some(-272_150))] {
+            fs::write(&path, text).expect("a scratch file");
+            let row = sampler.sample(Instant::ZERO).row;
+            assert_eq!((row.hwmon_millicelsius, row.gap.is_some()), (expected, expected.is_none()));
+        }
     }
 
     /// Goal: the file is found wherever kernels have put it. Method: one tree each.

@@ -26,7 +26,7 @@ const PREPARED: &str = "HEATSOAK_GUEST";
 /// Size of a drive that nobody gave another one: small, but every file system fits.
 const DRIVE_BYTES: u64 = 512 << 20;
 /// Ends a guest that hangs. A boot takes 3 s on an idle machine and 15 s on a crowded one.
-const TIMEOUT_S: u32 = 180;
+const TIMEOUT_S: u32 = 300;
 /// `timeout` exits with this when it had to end the program with SIGKILL: 128 + 9.
 const TIMED_OUT: i32 = 137;
 /// What a kernel says when it has met a bug of its own or of our making.

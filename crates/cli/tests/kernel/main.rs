@@ -6,3 +6,4 @@
 mod drives;
 mod guest;
 mod harness;
+mod runs;

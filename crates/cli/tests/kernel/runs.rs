@@ -1,0 +1,262 @@
+//! Runs that read real block devices: what the record says is what nvme-cli, smartctl and the kernel say.
+
+use std::path::Path;
+
+use measure::record::{self, EndReason, Record};
+use nvme::smart::SmartLog;
+use serde_json::Value;
+
+use crate::guest::{Guest, Kernel, Output, on_each_kernel};
+
+on_each_kernel!(
+    a_record_is_what_the_other_tools_say,
+    reading_opens_nothing_for_writing,
+    the_load_ends_at_the_thermal_limit,
+);
+
+/// Reads for two seconds, with readings often enough that each source has several.
+const PLAN: &str = r#"cat >/tmp/read.toml <<'PLAN'
+name = "read"
+[telemetry]
+smart_period = "200ms"
+hwmon_period = "200ms"
+blockstat_period = "200ms"
+[[phase]]
+op = "read"
+block_size = "128KiB"
+depth = 8
+duration = "2s"
+PLAN
+"#;
+
+fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a scratch folder")
+}
+
+fn read(folder: &Path, name: &str) -> Record {
+    record::read(&folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Goal: identity and telemetry agree with the referees, field by field. Method: one drive of each kind, each run
+/// on between two readings of the referee.
+fn a_record_is_what_the_other_tools_say(kernel: Kernel) {
+    let folder = scratch();
+    // Linux's own target, once over each of its transports.
+    let connect = if kernel == Kernel::V6_1 { "nvmet_tcp" } else { "nvmet_loop" };
+    let output = Guest::on(kernel)
+        .nvme("NVME1")
+        .ata("ATA1")
+        .uas("USB1")
+        .share(folder.path())
+        .script(PLAN)
+        .script(&format!(
+            "wait_for test -b /dev/sdb
+             modprobe scsi_debug dev_size_mb=64
+             modprobe brd rd_nr=1 rd_size=65536
+             {connect} nqn.2014-08.org.example:ram /dev/ram0
+             wait_for test -b /dev/sdc
+             wait_for test -b /dev/nvme1n1
+             for drive in nvme0n1 nvme1n1 sda sdb sdc; do
+                 case $drive in nvme*)
+                     section before-$drive; nvme smart-log /dev/$drive -o json
+                     section id-$drive; nvme id-ctrl /dev/$drive -o json;;
+                 esac
+                 section stat-before-$drive; cat /sys/block/$drive/stat
+                 section run-$drive; heatsoak run /tmp/read.toml --drive /dev/$drive --out /share/$drive --quiet --json
+                 section stat-after-$drive; cat /sys/block/$drive/stat
+                 section size-$drive; blockdev --getsize64 /dev/$drive
+                 section smartctl-$drive; smartctl --json -x /dev/$drive || true
+                 case $drive in nvme*) section after-$drive; nvme smart-log /dev/$drive -o json;; esac
+             done"
+        ))
+        .run();
+    for name in ["nvme0n1", "nvme1n1"] {
+        let record = read(folder.path(), name);
+        identity_agrees_with_nvme_cli(&record, &output.json(&format!("id-{name}")));
+        let around = ["before", "after"].map(|when| output.json(&format!("{when}-{name}")));
+        every_page_agrees_with_nvme_cli(&record, &around);
+    }
+    for name in ["nvme0n1", "nvme1n1", "sda", "sdb", "sdc"] {
+        let record = read(folder.path(), name);
+        assert_eq!(
+            record.manifest.drive.size_bytes.to_string(),
+            output.section(&format!("size-{name}")).trim()
+        );
+        identity_agrees_with_smartctl(&record, &output.json(&format!("smartctl-{name}")));
+        // Kernel 6.1 counts nothing at the head of a multipath drive, which Linux's own target is taken for.
+        if (kernel, name) != (Kernel::V6_1, "nvme1n1") {
+            bytes_agree_with_the_kernel(&record, &output, name);
+        }
+    }
+    temperatures_are_what_they_are(&folder);
+}
+
+fn identity_agrees_with_nvme_cli(record: &Record, id: &Value) {
+    let drive = &record.manifest.drive;
+    let text = |name: &str| id[name].as_str().map(|text| text.trim().to_owned());
+    assert_eq!(drive.model, text("mn"));
+    assert_eq!(drive.serial, text("sn"));
+    assert_eq!(drive.firmware, text("fr"));
+    // Zero is "not reported".
+    let kelvin = |name: &str| Some(number(&id[name])).filter(|kelvin| *kelvin > 0);
+    assert_eq!(drive.warning_k.map(u128::from), kelvin("wctemp"));
+    assert_eq!(drive.critical_k.map(u128::from), kelvin("cctemp"));
+    assert_eq!(drive.tmt_min_k.map(u128::from), kelvin("mntmt"));
+    assert_eq!(drive.tmt_max_k.map(u128::from), kelvin("mxtmt"));
+    assert_eq!(drive.hctm, Some(number(&id["hctma"]) & 1 == 1));
+}
+
+/// Values that stand still are equal; counters lie between those before and after.
+fn every_page_agrees_with_nvme_cli(record: &Record, around: &[Value; 2]) {
+    assert!(record.smart.len() >= 5, "{} pages in two seconds", record.smart.len());
+    for page in &record.smart {
+        let log = SmartLog::decode(&page.page).expect("a whole page");
+        let fields: [(&str, u128); 20] = [
+            ("critical_warning", log.critical_warning.bits().into()),
+            ("temperature", log.composite.map_or(0, |composite| composite.as_kelvin().into())),
+            ("avail_spare", log.available_spare_percent.into()),
+            ("spare_thresh", log.spare_threshold_percent.into()),
+            ("percent_used", log.percentage_used.into()),
+            ("data_units_read", log.data_units_read.as_u128()),
+            ("data_units_written", log.data_units_written.as_u128()),
+            ("host_read_commands", log.host_reads),
+            ("host_write_commands", log.host_writes),
+            ("controller_busy_time", log.busy_minutes),
+            ("power_cycles", log.power_cycles),
+            ("power_on_hours", log.power_on_hours),
+            ("unsafe_shutdowns", log.unsafe_shutdowns),
+            ("media_errors", log.media_errors),
+            ("num_err_log_entries", log.error_log_entries),
+            ("warning_temp_time", log.warning_minutes.into()),
+            ("thm_temp1_trans_count", log.tmt1_transitions.into()),
+            ("thm_temp2_trans_count", log.tmt2_transitions.into()),
+            ("thm_temp1_total_time", log.tmt1_seconds.into()),
+            ("thm_temp2_total_time", log.tmt2_seconds.into()),
+        ];
+        for (name, ours) in fields {
+            let [before, after] = [number(&around[0][name]), number(&around[1][name])];
+            assert!((before..=after).contains(&ours), "{name}: {ours}, by nvme-cli {before} to {after}");
+        }
+    }
+}
+
+/// What smartctl knows of a drive; of the USB disk it knows nothing ("Unknown USB bridge").
+fn identity_agrees_with_smartctl(record: &Record, smartctl: &Value) {
+    let drive = &record.manifest.drive;
+    let ours = [&drive.model, &drive.serial, &drive.firmware];
+    let theirs = ["model_name", "serial_number", "firmware_version"];
+    for (ours, name) in ours.iter().zip(theirs) {
+        if let (Some(ours), Some(theirs)) = (ours, smartctl[name].as_str()) {
+            assert_eq!(ours, theirs, "{name}");
+        }
+    }
+    if let Some(bytes) = smartctl["user_capacity"]["bytes"].as_u64() {
+        assert_eq!(drive.size_bytes, bytes);
+        assert_eq!(u64::from(drive.block_bytes), smartctl["logical_block_size"]);
+    }
+}
+
+/// The load's own count, the record's reading of the kernel's, and the kernel's.
+fn bytes_agree_with_the_kernel(record: &Record, output: &Output, name: &str) {
+    // Documentation/block/stat.rst: the third field counts sectors of 512 bytes that were read.
+    let sectors = |when: &str| {
+        let stat = output.section(&format!("stat-{when}-{name}"));
+        let field = stat.split_whitespace().nth(2).and_then(|field| field.parse::<u64>().ok());
+        field.expect("the kernel counts sectors")
+    };
+    let (before, after) = (sectors("before") * 512, sectors("after") * 512);
+    let loaded: u64 = record.io.iter().map(|row| row.bytes.as_u64()).sum();
+    assert!(loaded > 0 && record.io.iter().all(|row| row.errors == 0), "{name}: {loaded} bytes");
+    // Opening a drive makes the kernel read its beginning and end for partitions; nothing else may be read.
+    const PROBING_BYTES: u64 = 4 << 20;
+    let read = after - before;
+    assert!(
+        (loaded..=loaded + PROBING_BYTES).contains(&read),
+        "{name}: {loaded} bytes, by the kernel {read}"
+    );
+    let readings: Vec<u64> =
+        record.telemetry.iter().filter_map(|row| row.device_read.map(|bytes| bytes.as_u64())).collect();
+    assert!(readings.len() >= 5 && readings.is_sorted(), "{name}: {readings:?}");
+    assert!(readings.iter().all(|reading| (before..=after).contains(reading)), "{name}: {readings:?}");
+}
+
+/// 323 K for ever from QEMU; none from Linux's target, which reports 0 K.
+fn temperatures_are_what_they_are(folder: &tempfile::TempDir) {
+    let of = |name: &str| {
+        let rows = read(folder.path(), name).telemetry;
+        let composite: Vec<_> = rows.iter().filter_map(|row| row.composite.map(|k| k.as_kelvin())).collect();
+        let hwmon: Vec<_> = rows.iter().filter_map(|row| row.hwmon_millicelsius).collect();
+        (composite, hwmon)
+    };
+    let (composite, hwmon) = of("nvme0n1");
+    assert!(composite.len() >= 5 && composite.iter().all(|kelvin| *kelvin == 323), "{composite:?}");
+    assert!(hwmon.len() >= 5 && hwmon.iter().all(|reading| *reading == 49_850), "{hwmon:?}");
+    assert_eq!(of("nvme1n1"), (vec![], vec![]), "0 K is no temperature");
+}
+
+/// nvme-cli writes 128 bit numbers as text.
+fn number(value: &Value) -> u128 {
+    let number = value.as_u64().map(u128::from).or_else(|| value.as_str()?.parse().ok());
+    number.unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+/// Goal: harmless by construction. Method: every call that opens a device, as the kernel got it; and the drive's
+/// content, which is not all zeros.
+fn reading_opens_nothing_for_writing(kernel: Kernel) {
+    let guest = Guest::on(kernel).nvme("NVME1").ata("ATA1");
+    let content: Vec<u8> = (0..1_u32 << 20).flat_map(u32::to_le_bytes).collect();
+    for serial in ["NVME1", "ATA1"] {
+        let size = std::fs::metadata(guest.image(serial)).expect("an image").len();
+        std::fs::write(guest.image(serial), &content).expect("an image");
+        let file = std::fs::OpenOptions::new().write(true).open(guest.image(serial)).expect("an image");
+        file.set_len(size).expect("an image");
+    }
+    let output = guest
+        .script(PLAN)
+        .script(
+            "wait_for test -b /dev/sda
+             for drive in nvme0n1 sda; do
+                 section run-$drive
+                 strace -f -e trace=open,openat,openat2,ioctl -o /job/out/trace-$drive \\
+                     heatsoak run /tmp/read.toml --drive /dev/$drive --out /tmp/$drive --quiet --json
+             done
+             section list; strace -f -e trace=open,openat,openat2 -o /job/out/trace-list heatsoak list",
+        )
+        .run();
+    for name in ["nvme0n1", "sda", "list"] {
+        let trace = output.section(&format!("trace-{name}"));
+        let opens = trace.lines().filter(|line| line.contains("open") && line.contains("\"/dev/"));
+        let opens: Vec<&str> = opens.filter(|line| !line.contains("\"/dev/null\"")).collect();
+        assert!(name == "list" || opens.iter().any(|line| line.contains(name)), "{opens:?}");
+        let writing = ["O_RDWR", "O_WRONLY", "O_CREAT", "O_TRUNC"];
+        assert!(!opens.iter().any(|line| writing.iter().any(|flag| line.contains(flag))), "{opens:?}");
+    }
+    for serial in ["NVME1", "ATA1"] {
+        let after = std::fs::read(output.image(serial)).expect("an image");
+        let (written, rest) = after.split_at(content.len());
+        assert!(written == content && rest.iter().all(|byte| *byte == 0), "{serial} was written to");
+    }
+}
+
+/// Goal: heat ends the load within one sampling period of the reading. Method: a limit below the only temperature
+/// that QEMU's drive ever has.
+fn the_load_ends_at_the_thermal_limit(kernel: Kernel) {
+    let folder = scratch();
+    let output = Guest::on(kernel)
+        .nvme("NVME1")
+        .share(folder.path())
+        .script(PLAN)
+        .script(
+            "sed -i -e 's/^name/stop_at = \"45C\"\\nname/' -e 's/200ms/1s/' -e 's/2s/60s/' /tmp/read.toml
+             section run; status heatsoak run /tmp/read.toml --drive /dev/nvme0n1 --out /share/hot --quiet",
+        )
+        .run();
+    assert!(output.section("run").ends_with("status 3\n"), "{}", output.section("run"));
+    let record = read(folder.path(), "hot");
+    let end = record.manifest.end.expect("an end");
+    assert_eq!(end.reason, EndReason::SafetyLimit, "{end:?}");
+    let hot = record.telemetry.iter().find(|row| row.composite.is_some() || row.hwmon_millicelsius.is_some());
+    let hot_ns = hot.expect("a reading").t.as_ns();
+    let last_ns = record.io.iter().filter(|row| row.ios > 0).map(|row| row.t.as_ns()).max().unwrap_or(0);
+    assert!(last_ns <= hot_ns + 1_000_000_000, "hot at {hot_ns} ns, last I/O at {last_ns} ns");
+}
