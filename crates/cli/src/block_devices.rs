@@ -10,6 +10,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use capture::guard;
 use capture::telemetry::hwmon;
 use measure::Bytes;
 use serde::Serialize;
@@ -46,6 +47,8 @@ pub(crate) struct BlockDevice {
     pub(crate) kind: Kind,
     /// Model; `None` where the kernel shows none.
     pub(crate) model: Option<String>,
+    /// Serial number, as `--destroy` takes it; `None` where the kernel shows none.
+    pub(crate) serial: Option<String>,
     /// Size in bytes.
     pub(crate) size_bytes: u64,
     /// Logical block size in bytes.
@@ -151,11 +154,17 @@ fn one(roots: &Roots, name: &str) -> Option<BlockDevice> {
         by_id: by_id(&roots.dev, name),
         kind: Kind::of(name, &place),
         model: model(&place),
+        serial: guard::serial(name, &guard_roots(roots)),
         size_bytes,
         block_bytes: number(&place.join("queue/logical_block_size")),
         temperature: temperature(&roots.sys, name),
         in_use: in_use(roots, name, &place),
     })
+}
+
+/// The same folders, as the guard names them.
+fn guard_roots(roots: &Roots) -> guard::Roots {
+    guard::Roots { sys: roots.sys.clone(), proc: roots.proc.clone(), dev: roots.dev.clone() }
 }
 
 /// Where readings of temperature come from, as a run takes them; none is an empty list.

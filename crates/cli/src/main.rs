@@ -11,6 +11,7 @@
 mod args;
 mod block_devices;
 mod commands;
+mod cost;
 mod host;
 mod link;
 mod printer;

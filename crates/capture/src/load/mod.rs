@@ -23,6 +23,7 @@ mod pace;
 pub mod path;
 mod permutation;
 mod ring;
+mod ring_trim;
 mod virtual_path;
 mod worker;
 

@@ -7,8 +7,7 @@
 //! Through the page cache, a read that is found there is served while it is handed over: its time is in slat, and
 //! its clat is next to nothing.
 //!
-//! Trim on a file is a punched hole of unchanged size. On a block device it would discard; that comes with the
-//! device guard, and [`crate::target`] never opens a device for it.
+//! Trim on a file is a punched hole of unchanged size, and on a block device a discard (see `ring_trim`).
 //!
 //! # What it does not do
 //! No polling of the device (IOPOLL) and no polling by a kernel thread (SQPOLL): both cost a processor, and the
@@ -28,11 +27,11 @@ use io_uring::types::{Fixed, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
 use measure::record::Op;
 use measure::{Clock as _, Instant, MonotonicClock, Seed};
-use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 
 use super::buffers::{BufferLayout, BufferSpec, Memory, PAGE_BYTES, SECTOR_BYTES, Stamps};
 use super::path::{Completion, Io, IoPath, PathError};
+use super::ring_trim::{self, TrimBy};
 use crate::plan::{Data, Load};
 
 /// The kernel's limit on entries of one ring (IORING_MAX_ENTRIES, io_uring/io_uring.h).
@@ -69,6 +68,7 @@ struct Buffers {
     stamps: Option<Stamps>,
     /// Where in each slot its next write starts.
     write_at: Box<[usize]>,
+    trim_by: TrimBy,
 }
 
 impl Ring {
@@ -90,10 +90,14 @@ impl Ring {
         };
         let layout =
             BufferLayout::new(&spec).filter(|_| depth <= DEPTH_MAX).ok_or_else(|| too_deep(&spec))?;
-        let ring = build(depth as u32)?;
+        let mut ring = build(depth as u32)?;
         ring.submitter()
             .register_files(&[file.as_raw_fd()])
             .map_err(|source| setup("register the target with io_uring", source))?;
+        let (trim_by, zeroes) = match load.mix.trim {
+            0 => (TrimBy::Hole, false),
+            _ => TrimBy::of(&mut ring, &file, FILE).map_err(|source| setup("ask for discards", source))?,
+        };
         let mut memory = layout.fill(&spec);
         let buffers = Buffers {
             base: memory.bytes_mut().as_mut_ptr(),
@@ -102,9 +106,10 @@ impl Ring {
             registered: false,
             stamps: (spec.writes && spec.data == Data::Incompressible).then(|| Stamps::new(seed)),
             write_at: vec![layout.write_start; depth].into_boxed_slice(),
+            trim_by,
         };
-        let mut made =
-            Self { ring, clock, _file: file, buffers, lens: vec![0; depth], in_flight: 0, note: None };
+        let note = zeroes.then(|| ring_trim::NOTE.to_owned());
+        let mut made = Self { ring, clock, _file: file, buffers, lens: vec![0; depth], in_flight: 0, note };
         made.register_buffers(depth);
         Ok(made)
     }
@@ -134,10 +139,11 @@ impl Ring {
         match result {
             Ok(()) => self.buffers.registered = true,
             Err(error) => {
-                self.note = Some(format!(
+                let note = format!(
                     "the I/O buffers could not be registered with the kernel ({error}), each I/O maps its own, \
                      which costs processor time; raise the limit on locked memory (ulimit -l)"
-                ));
+                );
+                self.note = Some(self.note.take().map_or(note.clone(), |other| format!("{other}; {note}")));
             }
         }
     }
@@ -272,13 +278,7 @@ impl Buffers {
                     opcode::Write::new(FILE, at, io.len).offset(io.offset).build()
                 }
             }
-            Op::Trim | Op::Idle => {
-                let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-                opcode::Fallocate::new(FILE, u64::from(io.len))
-                    .offset(io.offset)
-                    .mode(mode.bits() as i32)
-                    .build()
-            }
+            Op::Trim | Op::Idle => self.trim_by.entry(FILE, io.offset, io.len),
         }
     }
 

@@ -88,8 +88,8 @@ pub fn resolve(region: Region, size: Bytes, slc: Option<Bytes>) -> Result<Range<
         Extent::Bytes(bytes) => Ok(bytes.as_u64()),
         Extent::Fraction(fraction) => Ok((size.as_f64() * fraction) as u64),
         Extent::Slc => slc.map(|slc| slc.as_u64().min(total)).ok_or_else(|| {
-            "its region is as large as the fast write cache, whose size is not known here; in a copy of the plan \
-             (`heatsoak plans NAME` prints a built-in), write a size such as \"64GiB\" in the place of \"slc\""
+            "its region is as large as the fast write cache, whose size is not known here; give it with --slc SIZE, \
+             such as --slc 64GiB"
                 .to_owned()
         }),
     }
@@ -215,10 +215,12 @@ fn check_load(load: &Load, target: &TargetFacts) -> Result<(), String> {
     if shares != 100 {
         return Err(format!("the shares of its mix add up to {shares}, not to 100 percent"));
     }
-    if mix.ops().any(|op| op == Op::Write)
-        && let Some(why) = &target.read_only
+    if let Some(why) = &target.read_only
+        && let Some(what) = [(Op::Write, "writes"), (Op::Trim, "deallocates")]
+            .into_iter()
+            .find_map(|(op, what)| mix.ops().any(|one| one == op).then_some(what))
     {
-        return Err(format!("it writes, and {} must not be written to: {why}", target.address));
+        return Err(format!("it {what}, and {} must not be written to: {why}", target.address));
     }
     if mix.trim > 0 && !target.trim {
         return Err(format!("it deallocates, which {} cannot; leave the trims out", target.address));

@@ -80,7 +80,7 @@ pub enum TargetError {
         /// What is free.
         free: Bytes,
     },
-    /// A block device cannot be written to yet.
+    /// A block device whose data was not given away.
     #[error("will not {what} {path}: {why}")]
     ReadOnly {
         /// The device.
@@ -88,7 +88,18 @@ pub enum TargetError {
         /// What the plan would do, as a verb.
         what: &'static str,
         /// The reason, and what to do instead.
-        why: &'static str,
+        why: String,
+    },
+    /// The guard of block devices refuses.
+    #[error(transparent)]
+    Guard(#[from] crate::guard::GuardError),
+    /// A word for a device, said of something else.
+    #[error(
+        "--destroy is for block devices, and {address} is none; a file is given away with &overwrite=yes behind its size"
+    )]
+    NoDevice {
+        /// The target.
+        address: String,
     },
     /// A region that does not lie on the target.
     #[error("cannot run load {load:?}: {why}")]

@@ -7,8 +7,9 @@
 //!   thread of the load makes its own path.
 //!
 //! # What it does not do
-//! No block device is opened for writing. Twins are not made here: the command line has them.
-//! What may and may not be done to a file stands in `docs/SAFETY.md`.
+//! It opens no block device for writing unless its data was given away and the guard ([`crate::guard`]) lets it pass.
+//! Twins are not made here: the command line has them. What may and may not be done to a file or a device stands in
+//! `docs/SAFETY.md`.
 
 mod access;
 pub mod address;
@@ -33,6 +34,7 @@ use nvme::host::Controller;
 use nvme::host::linux::LinuxController;
 use nvme::smart::SMART_LOG_LEN;
 
+use crate::guard::Permission;
 use crate::load::probe_ring;
 use crate::plan::check::TargetFacts;
 use crate::plan::{Plan, TelemetryPlan};
@@ -118,7 +120,7 @@ impl Target {
         let (read_only, direct, trim) = match &self.kind {
             Kind::Null => (None, true, true),
             Kind::File(file) => (file.read_only(), file.direct, true),
-            Kind::Device(_) => (Some(device::READ_ONLY.to_owned()), true, false),
+            Kind::Device(device) => (device.read_only(), true, device.trim),
         };
         TargetFacts {
             address: self.address.to_string(),
@@ -129,6 +131,24 @@ impl Target {
             trim,
             slc: self.drive.slc_bytes.map(Bytes::new),
         }
+    }
+
+    /// Takes the user's word that what is on the block device may be destroyed. It is examined now, for reading only,
+    /// and again when [`Self::prepare`] opens it.
+    ///
+    /// # Errors
+    /// All that speaks against it; or it is no block device.
+    pub fn give(&mut self, permission: Permission) -> Result<(), TargetError> {
+        let Kind::Device(device) = &mut self.kind else {
+            return Err(TargetError::NoDevice { address: self.address.to_string() });
+        };
+        let shared = match (&mut self.controller, device.namespace_id()) {
+            (Some(Ok(controller)), Some(nsid)) => {
+                controller.identify_namespace(nsid).ok().map(|namespace| namespace.sharing & SHARED != 0)
+            }
+            _ => None,
+        };
+        device.give(permission, shared)
     }
 
     /// Sources of readings that the caller adds to those that are found.
@@ -177,11 +197,9 @@ impl Target {
         match &self.kind {
             Kind::Null => Ok(Prepared { access: Access::null(), notes: Vec::new() }),
             Kind::Device(device) => {
-                let open = |wanted: bool, direct| {
-                    wanted.then(|| device.open(&needs, direct).map(Arc::new)).transpose()
-                };
-                let access = Access::files(open(needs.direct, true)?, open(needs.buffered, false)?);
-                Ok(Prepared { access, notes: Vec::new() })
+                let opened = device.open(&needs)?;
+                let access = Access::files(opened.direct.map(Arc::new), opened.buffered.map(Arc::new));
+                Ok(Prepared { access, notes: opened.notes })
             }
             Kind::File(file) => prepare_file(file, plan, &needs, progress),
         }
@@ -252,6 +270,9 @@ fn place(address: &Address) -> Option<discover::Place<'_>> {
         AddressKind::Twin { .. } | AddressKind::Null { .. } => None,
     }
 }
+
+/// NMIC bit 0: the namespace may be attached to several controllers (NVM Command Set 1.0, figure 97).
+const SHARED: u8 = 1;
 
 /// Which part of the plan's seed fills files; loads use parts counted from 0.
 const SEED_OF_FILL: u64 = u64::MAX;

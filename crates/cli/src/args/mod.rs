@@ -3,6 +3,7 @@
 //! Help, man page, completions and the reference in `docs/cli` are made from it. Nothing here looks at the
 //! system; names are resolved where they are used. Only commands that exist are listed.
 
+mod device;
 mod validate;
 mod vssd;
 
@@ -14,6 +15,7 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, V
 use clap_complete::Shell;
 use measure::{Kelvin, parse};
 
+pub(crate) use device::DeviceArgs;
 pub(crate) use validate::ValidateArgs;
 pub(crate) use vssd::VssdArgs;
 
@@ -29,7 +31,7 @@ const GENERATE: &str = "generate";
 const AFTER_HELP: &str = "\
 Drives:
   twin:ssd1, twin:PROFILE.toml   a simulated drive, in virtual time (see `heatsoak profiles`)
-  /dev/nvme0n1, /dev/sda         a real drive; reads only, writing is refused in this version
+  /dev/nvme0n1, /dev/sda         a real drive; reads, and writes what was given away with --destroy
   file:PATH?size=4GiB            a file on a file system, made if it is not there
   null:                          completes at once: the tool's own floor
   `heatsoak list` shows the drives of this machine.
@@ -64,7 +66,9 @@ Examples:
   heatsoak run hctm-read --tmt1 70C --tmt2 80C     the same with host controlled thermal management
   heatsoak run hctm-sweep --drive twin:ssd2        four settings, one after the other, then in one chart
   heatsoak run quick --drive /dev/nvme0n1 --json   the findings as JSON
-  heatsoak run my-plan.toml --drive 'file:/var/tmp/t.bin?size=4GiB' --out runs/first";
+  heatsoak run my-plan.toml --drive 'file:/var/tmp/t.bin?size=4GiB' --out runs/first
+  heatsoak run full-span --drive /dev/nvme0n1 --destroy S4EWNX0R --tbw 600TB
+                                                   all data on the drive of that serial number is lost";
 
 const AFTER_ANALYZE_HELP: &str = "\
 An input is a run folder, finished or cut short, or a log of another tool: a CSV with a header
@@ -165,6 +169,9 @@ pub(crate) struct RunArgs {
     /// Make no report.html
     #[arg(long)]
     pub(crate) no_report: bool,
+    /// The drive's data and endurance
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
 }
 
 /// A thermal management temperature: 0 K turns it off (NVMe Base 2.3, 5.2.26.1.9).

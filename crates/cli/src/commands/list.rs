@@ -1,4 +1,4 @@
-//! `heatsoak list`: the drives of this machine, how each can be reached, and what is refused today.
+//! `heatsoak list`: the drives of this machine, how each can be reached, and what writing takes.
 
 use anyhow::Context as _;
 use serde::Serialize;
@@ -9,9 +9,9 @@ use crate::block_devices::{self, BlockDevice, Roots};
 use crate::printer::Printer;
 use crate::table;
 
-/// Why writing to a block device is refused, for people and scripts.
-const WRITE_REFUSED: &str = "writing to a block device is refused in this version: what would earn it, a guard that checks path, \
-     serial and use of the drive, is not built yet";
+/// What writing takes, for people and scripts.
+const WRITE_NEEDS: &str = "writing and trimming needs --destroy with the drive's serial number, and nothing that uses the drive or \
+     lies on it without a word for that";
 
 /// The other forms of an address, with what they are.
 const ADDRESSES: [(&str, &str); 5] = [
@@ -35,7 +35,7 @@ struct Entry {
     device: BlockDevice,
     /// How I/O gets to it.
     io: &'static str,
-    /// What may be done to it today.
+    /// What may be done to it without a word.
     allowed: [&'static str; 1],
     refused: [Refusal; 1],
 }
@@ -74,7 +74,7 @@ fn entry(device: BlockDevice) -> Entry {
     Entry {
         io: "io_uring on the block device",
         allowed: ["read"],
-        refused: [Refusal { what: "write", why: WRITE_REFUSED }],
+        refused: [Refusal { what: "write", why: WRITE_NEEDS }],
         device,
     }
 }
@@ -84,12 +84,13 @@ fn for_people(listing: &Listing) -> String {
     if listing.drives.is_empty() {
         text.push_str("No drives found in /sys/block.\n");
     } else {
-        let heading = ["DRIVE", "MODEL", "SIZE", "KIND", "TEMPERATURE", "IN USE"].map(str::to_owned);
+        let heading =
+            ["DRIVE", "MODEL", "SERIAL", "SIZE", "KIND", "TEMPERATURE", "IN USE"].map(str::to_owned);
         let rows: Vec<_> = std::iter::once(heading).chain(listing.drives.iter().map(row)).collect();
         text.push_str(&table::aligned(&rows));
         text.push_str(&format!(
             "\nAll of them can be read (io_uring; needs permission). {}.\n",
-            capital(WRITE_REFUSED)
+            capital(WRITE_NEEDS)
         ));
     }
     text.push_str("\nOther addresses for --drive:\n");
@@ -99,12 +100,13 @@ fn for_people(listing: &Listing) -> String {
     text
 }
 
-fn row(entry: &Entry) -> [String; 6] {
+fn row(entry: &Entry) -> [String; 7] {
     let device = &entry.device;
     let or_dash = |list: &[String]| if list.is_empty() { "-".to_owned() } else { list.join(", ") };
     [
         device.address.clone(),
         device.model.clone().unwrap_or_else(|| "-".to_owned()),
+        device.serial.clone().unwrap_or_else(|| "-".to_owned()),
         device.size().to_string(),
         device.kind.name().to_owned(),
         or_dash(&device.temperature),

@@ -6,17 +6,19 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use anyhow::bail;
 use capture::plan::check;
 use capture::plan::{Plan, Sweep};
 use capture::session::{self, Session, Stop, StopFlag, draft_manifest};
 use capture::target::{Address, AddressKind, Prepared, Target, TargetError};
 use capture::telemetry::discover::{self, Place};
-use measure::Seed;
 use measure::record::{EndReason, LinkFacts, Manifest, Origin, RunWriter};
+use measure::{BytesPerSec, Seed};
 
 use crate::Outcome;
 use crate::args::{DEFAULT_DRIVE, RunArgs};
 use crate::commands::{findings, sweep};
+use crate::cost::Cost;
 use crate::host;
 use crate::link;
 use crate::printer::{Printer, is_broken_pipe};
@@ -98,6 +100,9 @@ pub(super) struct Start<'a> {
 impl Start<'_> {
     /// Whether the plan can run on a simulated drive.
     pub(super) fn check_twin(&self, target: &TwinTarget) -> anyhow::Result<()> {
+        if self.args.device.destroy.is_some() || self.args.device.slc.is_some() {
+            bail!("--destroy and --slc are for real drives: a twin has no data, and knows its own cache");
+        }
         check::check(self.plan, &target.plan_facts(self.address))?;
         target.check_settings(&self.plan.settings)
     }
@@ -120,14 +125,27 @@ impl Start<'_> {
 
     /// In real time; `None` when the user stopped it before there was a run.
     pub(super) fn on_target(&self, printer: &mut Printer) -> anyhow::Result<Option<session::Outcome>> {
-        let target = Target::look(self.address)?;
-        check::check(self.plan, &target.facts())?;
+        let mut target = Target::look(self.address)?;
+        if let Some(slc) = self.args.device.slc {
+            target.drive_mut().slc_bytes = Some(slc.as_u64());
+        }
+        if let Some(permission) = self.args.device.permission() {
+            target.give(permission)?;
+        }
+        let facts = target.facts();
+        check::check(self.plan, &facts)?;
+        let link = self.link();
+        if !matches!(self.address.kind(), AddressKind::Null { .. }) {
+            let ceiling = link.as_ref().map(|link| BytesPerSec::new(link.ceiling_bytes_per_s));
+            let cost = Cost { plan: self.plan, target: &facts, link: ceiling, rated: self.args.device.tbw };
+            cost.sentence().into_iter().for_each(|cost| printer.message(&cost));
+        }
         let mut progress = Progress::new(printer, self.args.quiet);
         let Some(prepared) = self.prepare(&target, &mut progress)? else { return Ok(None) };
         let mut manifest =
             draft_manifest(self.plan, &self.address.to_string(), Origin::Device, target.drive().clone());
         manifest.host = Some(host::facts());
-        manifest.link = self.link();
+        manifest.link = link;
         let writer = self.writer(manifest)?;
         let session = Session::new(self.plan, writer, &mut progress).stop_flag(self.stop);
         Ok(Some(session.run(target, prepared)?))

@@ -1,0 +1,257 @@
+//! Which disk a device is or belongs to, which partitions it has, and how it is told from every other.
+//!
+//! All of it is the kernel's word in sysfs, found by the device's number and not by the name of its path.
+//! Layout: Linux `Documentation/ABI/stable/sysfs-block`, `testing/sysfs-block-loop`, `testing/sysfs-class-nvme`.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use super::{GuardError, Kind, Roots, Situation, device_number, io_error, size};
+use crate::scsi::vpd;
+
+/// What is typed for a drive that tells no serial number.
+pub const NO_SERIAL: &str = "no-serial";
+
+/// sysfs counts sizes in these, whatever the device's block size (sysfs-block).
+const SYSFS_SECTOR_BYTES: u64 = 512;
+
+/// A device built on a device and so on: more than this is a loop.
+const LAYERS_MAX: usize = 8;
+
+/// What tells a device from every other, also from one that takes its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The kernel's name: `nvme0n1`, `sda2`.
+    pub name: String,
+    /// Major and minor number.
+    pub number: (u32, u32),
+    /// The kernel's count of media that have come, which no two have in common (Linux 5.15); `None` before that.
+    pub diskseq: Option<u64>,
+    /// The drive's serial number, where it tells one.
+    pub serial: Option<String>,
+    /// Its model, where it tells one.
+    pub model: Option<String>,
+    /// Where a partition starts on its disk, in bytes; 0 for a disk.
+    pub start_bytes: u64,
+    /// Size in bytes.
+    pub size_bytes: u64,
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let model = self.model.as_deref().unwrap_or("a drive without a model name");
+        match &self.serial {
+            Some(serial) => write!(f, "{model}, serial number {serial}, {}", size(self.size_bytes)),
+            None => write!(f, "{model}, without a serial number, {}", size(self.size_bytes)),
+        }
+    }
+}
+
+/// One block device: a disk, or a partition of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Node {
+    pub(super) name: String,
+    /// As the kernel writes it: `259:1`.
+    pub(super) number: String,
+    pub(super) folder: PathBuf,
+    /// Where it lies on the device that was named, in bytes.
+    pub(super) start: u64,
+    pub(super) len: u64,
+}
+
+/// A device that may be written to, with all that lies on it.
+#[derive(Clone, Debug)]
+pub(super) struct Device {
+    pub(super) identity: Identity,
+    /// What was named.
+    pub(super) own: Node,
+    /// Its partitions; none for a partition.
+    pub(super) partitions: Vec<Node>,
+    /// The disk that a partition belongs to.
+    pub(super) disk: Option<Node>,
+}
+
+impl Device {
+    /// The device that an open file is.
+    pub(super) fn of_file(file: &File, path: &Path, roots: &Roots) -> Result<Self, GuardError> {
+        let (major, minor) = device_number(file, path)?;
+        let link = roots.sys.join(format!("dev/block/{major}:{minor}"));
+        let folder = fs::canonicalize(&link).map_err(io_error("find in sysfs", path))?;
+        Ok(Self::at(&folder, (major, minor), roots))
+    }
+
+    /// The device that sysfs shows in `folder`.
+    pub(super) fn at(folder: &Path, number: (u32, u32), roots: &Roots) -> Self {
+        let mut own = node(folder);
+        let start_bytes = std::mem::take(&mut own.start);
+        let is_partition = folder.join("partition").exists();
+        let disk = folder.parent().filter(|_| is_partition).map(node);
+        let partitions = if is_partition { Vec::new() } else { partitions(folder) };
+        let disk_folder = disk.as_ref().map_or(folder, |disk| &disk.folder);
+        let identity = Identity {
+            name: own.name.clone(),
+            number,
+            diskseq: text(&disk_folder.join("diskseq")).and_then(|text| text.parse().ok()),
+            serial: serial_of_disk(disk_folder, roots),
+            model: text(&disk_folder.join("device/model")),
+            start_bytes,
+            size_bytes: own.len,
+        };
+        Self { identity, own, partitions, disk }
+    }
+
+    /// What was named and what lies on it: whatever is written on.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &Node> {
+        std::iter::once(&self.own).chain(&self.partitions)
+    }
+
+    /// The same, and the disk that a partition belongs to: who uses that uses its partitions.
+    pub(super) fn nodes_and_disk(&self) -> impl Iterator<Item = &Node> {
+        self.nodes().chain(&self.disk)
+    }
+
+    /// The disk.
+    fn disk_folder(&self) -> &Path {
+        self.disk.as_ref().map_or(&self.own.folder, |disk| &disk.folder)
+    }
+
+    /// What speaks against it by what it is.
+    pub(super) fn situations(&self, roots: &Roots, shared: Option<bool>) -> Vec<Situation> {
+        let name = &self.own.name;
+        let mut found = Vec::new();
+        let read_only =
+            self.nodes_and_disk().filter(|node| text(&node.folder.join("ro")).as_deref() == Some("1"));
+        found.extend(
+            read_only
+                .map(|node| Situation::new(Kind::ReadOnly, format!("{} is read-only", node.path(roots)))),
+        );
+        if let Some(disk) = &self.disk {
+            let text = format!(
+                "{} is one partition of {}, whose other partitions share its speed and its heat",
+                self.own.path(roots),
+                disk.path(roots)
+            );
+            found.push(Situation::new(Kind::Partition, text));
+        }
+        if let Some(file) = text(&self.disk_folder().join("loop/backing_file")) {
+            found.push(Situation::new(Kind::Loop, format!("{name} is a loop device on {file}")));
+        }
+        let below = entries(&self.disk_folder().join("slaves"));
+        if !below.is_empty() {
+            found.push(Situation::new(Kind::Layered, format!("{name} is built on {}", below.join(", "))));
+        }
+        let paths = controllers(self.disk_folder());
+        if paths.len() > 1 {
+            let text = format!("{name} is reached through several controllers: {}", paths.join(", "));
+            found.push(Situation::new(Kind::Shared, text));
+        } else if shared == Some(true) {
+            let text = format!(
+                "{name} is a namespace that other controllers may have too (NMIC bit 0), and with them other machines"
+            );
+            found.push(Situation::new(Kind::Shared, text));
+        }
+        found
+    }
+}
+
+impl Node {
+    /// Its path, for people and for tools.
+    pub(super) fn path(&self, roots: &Roots) -> String {
+        // The kernel writes a slash in a name as an exclamation mark (drivers/base/core.c).
+        roots.dev.join(self.name.replace('!', "/")).display().to_string()
+    }
+}
+
+/// The serial number of the drive that `name`, a disk or a partition, is or belongs to.
+pub fn serial(name: &str, roots: &Roots) -> Option<String> {
+    let folder = fs::canonicalize(roots.sys.join("class/block").join(name)).ok()?;
+    serial_of_disk(disk_folder(&folder), roots)
+}
+
+/// Whether the device takes trims (sysfs-block: `discard_max_bytes` is 0 where it does not).
+pub fn takes_trims(name: &str, roots: &Roots) -> bool {
+    let folder = fs::canonicalize(roots.sys.join("class/block").join(name)).unwrap_or_default();
+    let most = text(&disk_folder(&folder).join("queue/discard_max_bytes"));
+    most.and_then(|most| most.parse::<u64>().ok()).is_some_and(|most| most > 0)
+}
+
+/// The namespace identifier of an NVMe block device or a partition of it (sysfs-class-nvme, `nsid`).
+pub fn namespace_id(name: &str, roots: &Roots) -> Option<u32> {
+    let folder = fs::canonicalize(roots.sys.join("class/block").join(name)).ok()?;
+    text(&disk_folder(&folder).join("nsid"))?.parse().ok()
+}
+
+fn disk_folder(folder: &Path) -> &Path {
+    if folder.join("partition").exists() { folder.parent().unwrap_or(folder) } else { folder }
+}
+
+/// NVMe and MMC say it in `device/serial`, virtio in `serial`, SCSI and SATA in VPD page 80h. A USB bridge that has
+/// no such page has a serial number of its own. What is built on one drive is known by that drive's.
+fn serial_of_disk(folder: &Path, roots: &Roots) -> Option<String> {
+    let mut folder = folder.to_owned();
+    for _ in 0..LAYERS_MAX {
+        let own = text(&folder.join("device/serial"))
+            .or_else(|| text(&folder.join("serial")))
+            .or_else(|| vpd::serial_number(&fs::read(folder.join("device/vpd_pg80")).ok()?))
+            .or_else(|| usb_serial(&folder));
+        if own.is_some() {
+            return own;
+        }
+        let below = entries(&folder.join("slaves"));
+        let [only] = below.as_slice() else { return None };
+        let below = fs::canonicalize(roots.sys.join("class/block").join(only)).ok()?;
+        folder = disk_folder(&below).to_owned();
+    }
+    None
+}
+
+/// The nearest USB device above: the one folder that has both these files.
+fn usb_serial(folder: &Path) -> Option<String> {
+    let usb = folder.ancestors().find(|folder| folder.join("idVendor").is_file())?;
+    text(&usb.join("serial"))
+}
+
+/// The controllers of a namespace with native multipath: they are in its subsystem's folder, as links.
+fn controllers(folder: &Path) -> Vec<String> {
+    let is_controller = |name: &String| {
+        name.strip_prefix("nvme")
+            .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let subsystem = folder.join("device");
+    // A namespace without multipath is a device of its controller, which lists no other.
+    let names = entries(&subsystem);
+    names.into_iter().filter(is_controller).collect()
+}
+
+fn node(folder: &Path) -> Node {
+    let number = |name: &str| text(&folder.join(name)).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
+    Node {
+        name: folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+        number: text(&folder.join("dev")).unwrap_or_default(),
+        folder: folder.to_owned(),
+        start: number("start").saturating_mul(SYSFS_SECTOR_BYTES),
+        len: number("size").saturating_mul(SYSFS_SECTOR_BYTES),
+    }
+}
+
+fn partitions(folder: &Path) -> Vec<Node> {
+    let found = entries(folder).into_iter().map(|name| folder.join(name));
+    found.filter(|folder| folder.join("partition").is_file()).map(|folder| node(&folder)).collect()
+}
+
+/// Names in a folder, in order; none where it cannot be read.
+pub(super) fn entries(folder: &Path) -> Vec<String> {
+    let Ok(found) = fs::read_dir(folder) else { return Vec::new() };
+    let mut names: Vec<String> =
+        found.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    names.sort();
+    names
+}
+
+/// A small file without its line end; `None` where it is missing or empty.
+pub(super) fn text(path: &Path) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
+    (!text.is_empty()).then(|| text.to_owned())
+}
