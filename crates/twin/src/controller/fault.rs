@@ -10,7 +10,17 @@
 //! {"fault": "vanish", "for_ms": 5000}
 //! ```
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use measure::{Instant, Kelvin};
+use nvme::Status;
+use nvme::command::{Sqe, opcode};
+use nvme::smart::SmartLog;
 use serde::{Deserialize, Serialize};
+
+use super::Queue;
+use super::command::Failure;
 
 /// Something that goes wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -76,7 +86,7 @@ pub enum Act {
 pub struct FaultMatch {
     /// Only on this kind of queue.
     pub queue: Option<QueueKind>,
-    /// Only this opcode.
+    /// Only this opcode; it means different commands on the two kinds of queue.
     pub opcode: Option<u8>,
     /// Only this CNS of Identify, log page of Get Log Page, or feature of Get and Set Features.
     pub id: Option<u8>,
@@ -108,4 +118,194 @@ pub enum SensorName {
     Composite,
     /// Sensor 1 to 8.
     Sensor(u8),
+}
+
+impl SensorName {
+    /// What a health log says of it.
+    const fn of(self, log: &SmartLog) -> Option<Kelvin> {
+        match self {
+            Self::Composite => log.composite,
+            Self::Sensor(number @ 1..=8) => log.sensors[number as usize - 1],
+            Self::Sensor(_) => None,
+        }
+    }
+
+    const fn of_mut(self, log: &mut SmartLog) -> Option<&mut Option<Kelvin>> {
+        match self {
+            Self::Composite => Some(&mut log.composite),
+            Self::Sensor(number @ 1..=8) => Some(&mut log.sensors[number as usize - 1]),
+            Self::Sensor(_) => None,
+        }
+    }
+}
+
+/// The faults of one subsystem.
+#[derive(Debug, Default)]
+pub(super) struct Faults {
+    on: BTreeMap<u32, Switched>,
+    last_number: u32,
+}
+
+#[derive(Debug)]
+struct Switched {
+    fault: Fault,
+    /// Commands that matched so far.
+    matched: u64,
+    /// The health log when it was switched on.
+    shown: SmartLog,
+    /// When it goes by itself.
+    until: Option<Instant>,
+}
+
+/// What faults do to one command.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Struck {
+    pub(super) not_before: Option<Instant>,
+    pub(super) fail: Option<Failure>,
+    pub(super) disconnect: bool,
+    pub(super) lose: bool,
+    pub(super) ignore: bool,
+}
+
+impl Faults {
+    pub(super) fn inject(&mut self, now: Instant, fault: Fault, shown: SmartLog) -> u32 {
+        self.last_number += 1;
+        let until = match &fault {
+            Fault::Vanish { for_ms: Some(ms) } => Some(now + Duration::from_millis(*ms)),
+            _ => None,
+        };
+        self.on.insert(self.last_number, Switched { fault, matched: 0, shown, until });
+        self.last_number
+    }
+
+    pub(super) fn clear(&mut self, number: u32) -> bool {
+        self.on.remove(&number).is_some()
+    }
+
+    pub(super) fn clear_all(&mut self) {
+        self.on.clear();
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Fault)> {
+        self.on.iter().map(|(number, switched)| (*number, &switched.fault))
+    }
+
+    pub(super) fn vanished(&self) -> bool {
+        self.on.values().any(|switched| matches!(switched.fault, Fault::Vanish { .. }))
+    }
+
+    /// Clears what goes by itself.
+    pub(super) fn expire(&mut self, now: Instant) {
+        if self.next_expiry().is_some_and(|at| at <= now) {
+            self.on.retain(|_, switched| switched.until.is_none_or(|until| until > now));
+        }
+    }
+
+    pub(super) fn next_expiry(&self) -> Option<Instant> {
+        self.on.values().filter_map(|switched| switched.until).min()
+    }
+
+    /// What happens to a command. Where several faults match, delays go by the longest and failures
+    /// by the oldest fault.
+    pub(super) fn strike(&mut self, now: Instant, queue: Queue, sqe: &Sqe) -> Struck {
+        let mut struck = Struck::default();
+        for switched in self.on.values_mut() {
+            let Fault::Command { on, act } = &switched.fault else { continue };
+            if !on.matches(queue, sqe) {
+                continue;
+            }
+            let passed = switched.matched < on.skip;
+            let spent = on.times.is_some_and(|times| switched.matched >= on.skip.saturating_add(times));
+            switched.matched = switched.matched.saturating_add(1);
+            if !passed && !spent {
+                struck.add(now, *act);
+            }
+        }
+        struck
+    }
+
+    /// Makes the health log lie.
+    pub(super) fn distort(&self, log: &mut SmartLog) {
+        for switched in self.on.values() {
+            match &switched.fault {
+                Fault::FreezeSensor { sensor } => {
+                    let frozen = sensor.of(&switched.shown);
+                    if let Some(reading) = sensor.of_mut(log) {
+                        *reading = frozen;
+                    }
+                }
+                Fault::OffsetSensor { sensor, kelvin } => {
+                    if let Some(Some(reading)) = sensor.of_mut(log) {
+                        let shown = reading.as_kelvin().saturating_add_signed(*kelvin);
+                        *reading = Kelvin::from_kelvin(shown);
+                    }
+                }
+                Fault::StickCounters {} => stick(log, &switched.shown),
+                Fault::Command { .. } | Fault::Vanish { .. } => {}
+            }
+        }
+    }
+}
+
+/// Every counter as it was.
+fn stick(log: &mut SmartLog, shown: &SmartLog) {
+    *log = SmartLog {
+        critical_warning: log.critical_warning,
+        composite: log.composite,
+        sensors: log.sensors,
+        interval_power: log.interval_power,
+        ..shown.clone()
+    };
+}
+
+impl Struck {
+    fn add(&mut self, now: Instant, act: Act) {
+        match act {
+            Act::Delay { ms } => {
+                self.not_before = self.not_before.max(Some(now + Duration::from_millis(ms)));
+            }
+            Act::Fail { status, do_not_retry } => {
+                let status = Status::from_field(status).code();
+                let status = if do_not_retry { status.do_not_retry() } else { status };
+                self.fail = self.fail.or(Some(Failure::as_is(status)));
+            }
+            Act::Disconnect => self.disconnect = true,
+            Act::Lose => self.lose = true,
+            Act::Ignore => self.ignore = true,
+        }
+    }
+}
+
+impl FaultMatch {
+    fn matches(&self, queue: Queue, sqe: &Sqe) -> bool {
+        let kind = if queue.is_admin() { QueueKind::Admin } else { QueueKind::Io };
+        self.queue.is_none_or(|wanted| wanted == kind)
+            && self.opcode.is_none_or(|wanted| wanted == sqe.opcode)
+            && self
+                .id
+                .is_none_or(|wanted| queue.is_admin() && has_id(sqe.opcode) && sqe.dword(10) as u8 == wanted)
+            && self.touches(queue, sqe)
+    }
+
+    fn touches(&self, queue: Queue, sqe: &Sqe) -> bool {
+        if self.first_lba.is_none() && self.last_lba.is_none() {
+            return true;
+        }
+        if queue.is_admin() || !has_blocks(sqe.opcode) {
+            return false;
+        }
+        let start = u64::from(sqe.dword(10)) | u64::from(sqe.dword(11)) << 32;
+        let last = start.saturating_add(u64::from(sqe.dword(12) & 0xffff));
+        last >= self.first_lba.unwrap_or(0) && start <= self.last_lba.unwrap_or(u64::MAX)
+    }
+}
+
+/// Admin commands with an identifier in the lowest byte of dword 10.
+const fn has_id(code: u8) -> bool {
+    matches!(code, opcode::IDENTIFY | opcode::GET_LOG_PAGE | opcode::GET_FEATURES | opcode::SET_FEATURES)
+}
+
+/// I/O commands that name blocks.
+const fn has_blocks(code: u8) -> bool {
+    matches!(code, opcode::READ | opcode::WRITE | opcode::COMPARE | opcode::WRITE_ZEROES | opcode::VERIFY)
 }

@@ -21,11 +21,18 @@
 //! NVMe Base 2.3 and NVM Command Set 1.1; what Linux 6.1 and 6.12, nvme-cli 2.3 and smartctl 7.3 ask
 //! for and accept.
 
+mod admin;
 mod backing;
+mod command;
 mod connect;
 mod discovery;
+mod events;
 mod fault;
+mod health;
+mod hosts;
+mod io;
 mod options;
+mod power;
 mod reply;
 mod saved;
 mod subsystem;
@@ -42,7 +49,7 @@ pub use discovery::Discovery;
 pub use fault::{Act, Fault, FaultMatch, QueueKind, SensorName};
 pub use options::{BackingOptions, Identity, Limits, MEMORY_LIMIT_BYTES, Options, OptionsError, Scale};
 pub use reply::{Accepted, Blocks, Outcome, Payload, Queue, Reply, Ticket};
-pub use saved::{SavedFeatures, SavedState, SavedStateError};
+pub use saved::{SavedFeature, SavedState, SavedStateError};
 pub use subsystem::Subsystem;
 
 /// What a transport serves: a drive, or the list of drives.
@@ -86,3 +93,6 @@ pub trait Service: Send {
     /// in the past means now.
     fn next_event(&self) -> Option<Instant>;
 }
+
+#[cfg(test)]
+mod test;

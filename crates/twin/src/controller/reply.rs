@@ -89,7 +89,7 @@ impl Reply {
 #[must_use = "the command waits for its data until the ticket is handed back"]
 pub struct Ticket {
     pub(super) slot: u32,
-    pub(super) number: u64,
+    pub(super) generation: u32,
 }
 
 /// What becomes of a command that was submitted.

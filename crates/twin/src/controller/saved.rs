@@ -1,7 +1,8 @@
 //! What outlives a restart of the server: saved settings, and how often the drive was switched on.
 //!
 //! This is a file format: JSON, schema 1. The server reads it at its start and writes it whenever
-//! [`Subsystem::take_saved`](super::Subsystem::take_saved) has something new.
+//! [`Subsystem::take_saved`](super::Subsystem::take_saved) has something new. A value that the drive
+//! does not take (another profile now has the file) is left out, and its default holds.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -12,30 +13,41 @@ use thiserror::Error;
 pub struct SavedState {
     /// Format of this file; 1.
     pub schema: u32,
-    /// How often it was started, this time not counted.
+    /// How often the drive was switched on so far.
     pub power_cycles: u64,
-    /// Settings saved by a host (Set Features with SV); what none saved is absent.
-    pub features: SavedFeatures,
+    /// Settings that a host saved (Set Features with SV).
+    #[serde(default)]
+    pub features: Vec<SavedFeature>,
 }
 
 impl Default for SavedState {
     fn default() -> Self {
-        Self { schema: SCHEMA, power_cycles: 0, features: SavedFeatures::default() }
+        Self { schema: SCHEMA, power_cycles: 0, features: Vec::new() }
     }
 }
 
 const SCHEMA: u32 = 1;
 
-/// Settings that a host saved, each as the raw value of its feature. Absent: never saved.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct SavedFeatures {
-    /// Power state (02h).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub power_management: Option<u32>,
-    /// Thermal management temperatures (10h).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hctm: Option<u32>,
+/// One setting that a host saved.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct SavedFeature {
+    /// Feature identifier.
+    pub fid: u8,
+    /// Which of several values of the feature: for temperature thresholds TMPSEL in bits 3:0 and
+    /// THSEL in bits 5:4; 0 for all others.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub selector: u8,
+    /// The value, as the dword that sets it.
+    pub value: u32,
+    /// The table of autonomous power state transition (0Ch), an entry a state; empty for all others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub table: Vec<u64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(selector: &u8) -> bool {
+    *selector == 0
 }
 
 /// Why a state file cannot be used.

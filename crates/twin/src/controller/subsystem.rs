@@ -1,15 +1,29 @@
-//! One drive with its controllers.
+//! One drive with its controllers: how a command goes through, and how time passes.
+//!
+//! A command is accepted (which makes its permit), struck by faults, carried out as far as it can
+//! be ([`Flow`]), parked while it waits, and answered. What single commands mean is in `admin`, `io`
+//! and `power`; who is connected is in `hosts`.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
+use measure::record::Op;
 use measure::{Celsius, Instant};
 use nvme::Status;
-use nvme::command::{Completion, Sqe};
+use nvme::command::{Completion, Sqe, opcode};
+use nvme::fabrics::ConnectParameter;
+use nvme::identify::Version;
 
+use super::admin::errors::ErrorLog;
+use super::admin::features::Features;
+use super::command::{Answer, Command, Failure, Key, Permit, Stage, Success};
+use super::fault::{Faults, Struck};
+use super::health::Health;
+use super::hosts::Hosts;
 use super::{
-    Accepted, Backing, BackingOptions, ConnectRequest, Connected, Fault, Options, OptionsError, Outcome,
-    Payload, Queue, Reply, SavedState, Scale, Service, Ticket,
+    Accepted, Backing, BackingOptions, Blocks, ConnectRequest, Connected, Fault, Options, OptionsError,
+    Outcome, Payload, Queue, SavedState, Scale, Service, Ticket,
 };
 use crate::Drive;
 use crate::drive::SettingError;
@@ -17,36 +31,102 @@ use crate::drive::SettingError;
 /// One simulated drive behind its controllers.
 #[derive(Debug)]
 pub struct Subsystem {
-    drive: Drive,
-    options: Options,
-    backing: Arc<Backing>,
-    capacity_bytes: u64,
-    queues: BTreeMap<u64, Queue>,
-    next_number: u64,
+    pub(super) drive: Drive,
+    pub(super) options: Options,
+    pub(super) backing: Arc<Backing>,
+    pub(super) blocks: u64,
+    pub(super) hosts: Hosts,
+    pub(super) features: Features,
+    pub(super) health: Health,
+    pub(super) errors: ErrorLog,
+    pub(super) faults: Faults,
+    now: Instant,
+    /// Answers that a fault holds back, by the time they may go.
+    held: BTreeSet<(Instant, Key)>,
+    /// Drive time at which temperatures and power are next looked at.
+    next_look: Instant,
+    /// Drive time since when no I/O is under way.
+    idle_since: Instant,
+    /// Completions of one call, kept for its memory.
+    served: Vec<(u64, Instant)>,
 }
+
+/// How far a command could be carried out.
+#[derive(Debug)]
+pub(super) enum Flow {
+    /// To its end.
+    Done(Answer),
+    /// It needs so many bytes of data.
+    Data(u32),
+    /// It needs so many bytes of data, which a fault throws away.
+    Discard(u32),
+    /// It needs its data in the backing store.
+    Blocks(Blocks),
+    /// The drive has to do something; then this is sent.
+    Drive { op: Op, at: Blocks, payload: Payload },
+    /// It waits for an event.
+    Event,
+    /// It never ends.
+    Lost,
+    /// It aborts the command with this identifier on this queue.
+    Abort { queue: Option<Queue>, cid: u16 },
+}
+
+impl<E: Into<Failure>> From<E> for Flow {
+    fn from(failure: E) -> Self {
+        Self::Done(Err(failure.into()))
+    }
+}
+
+/// How often temperatures and power are looked at, in drive time: the interval of Interval Power.
+const LOOK: Duration = Duration::from_secs(1);
+/// Longest that nobody looks, in the host's time: there must not be hours to catch up with when
+/// simulated time runs fast.
+const IDLE: Duration = Duration::from_secs(1);
+/// What the controller calls itself, and with the power features of 2.3.
+const VERSION: Version = Version { major: 1, minor: 4, tertiary: 0 };
+const VERSION_WITH_POWER: Version = Version { major: 2, minor: 3, tertiary: 0 };
 
 impl Subsystem {
     /// The drive, switched on at [`Instant::ZERO`] and without a host.
     ///
     /// # Errors
     /// Names that cannot be told, a scale that leaves nothing, or a file that cannot be used.
-    pub fn new(options: Options) -> Result<Self, OptionsError> {
+    pub fn new(mut options: Options) -> Result<Self, OptionsError> {
         options.identity.check()?;
+        options.profile.identity.serial.clone_from(&options.identity.serial);
         let identity = &options.profile.identity;
         let block = u64::from(identity.block_bytes);
-        let bandwidth = options.scale.bandwidth();
-        let capacity_bytes = identity.capacity_bytes / options.scale.bytes(block) * block;
-        if capacity_bytes == 0 {
-            return Err(OptionsError::Scale { bandwidth, capacity_bytes: identity.capacity_bytes });
+        let blocks = identity.capacity_bytes / options.scale.bytes(block);
+        if blocks == 0 {
+            let (bandwidth, capacity_bytes) = (options.scale.bandwidth(), identity.capacity_bytes);
+            return Err(OptionsError::Scale { bandwidth, capacity_bytes });
         }
         let backing = match &options.backing {
-            BackingOptions::Memory { limit_bytes } => Backing::memory(capacity_bytes, *limit_bytes),
-            BackingOptions::File { path } => Backing::file(path, capacity_bytes)
+            BackingOptions::Memory { limit_bytes } => Backing::memory(blocks * block, *limit_bytes),
+            BackingOptions::File { path } => Backing::file(path, blocks * block)
                 .map_err(|why| OptionsError::File { path: path.clone(), why })?,
         };
         let drive = Drive::new(&options.profile, options.seed);
-        let (backing, queues) = (Arc::new(backing), BTreeMap::new());
-        Ok(Self { drive, options, backing, capacity_bytes, queues, next_number: 0 })
+        let version = if options.profile.limits.power_control { VERSION_WITH_POWER } else { VERSION };
+        let mut subsystem = Self {
+            hosts: Hosts::new(options.limits, version),
+            features: Features::new(&options),
+            health: Health::new(&options),
+            errors: ErrorLog::default(),
+            faults: Faults::default(),
+            drive,
+            backing: Arc::new(backing),
+            blocks,
+            options,
+            now: Instant::ZERO,
+            held: BTreeSet::new(),
+            next_look: Instant::ZERO + LOOK,
+            idle_since: Instant::ZERO,
+            served: Vec::new(),
+        };
+        subsystem.reset_features();
+        Ok(subsystem)
     }
 
     /// The drive and its truth, for tests and for people. Its time is the simulated one.
@@ -60,8 +140,8 @@ impl Subsystem {
     }
 
     /// Size of the namespace as hosts see it.
-    pub const fn capacity_bytes(&self) -> u64 {
-        self.capacity_bytes
+    pub fn capacity_bytes(&self) -> u64 {
+        self.backing.len_bytes()
     }
 
     /// How time and data are scaled.
@@ -69,9 +149,14 @@ impl Subsystem {
         self.options.scale
     }
 
+    /// Commands that wait for the drive, for data, for events or for a fault to let them go.
+    pub fn under_way(&self) -> usize {
+        self.hosts.commands.len()
+    }
+
     /// Changes the temperature of the surroundings from `now` on.
     pub fn set_ambient(&mut self, now: Instant, ambient: Celsius) {
-        self.drive_to(now);
+        self.pass(now);
         self.drive.set_ambient(ambient);
     }
 
@@ -80,36 +165,257 @@ impl Subsystem {
     /// # Errors
     /// A scale outside 0.01 to 100.
     pub fn set_airflow(&mut self, now: Instant, airflow: f64) -> Result<(), SettingError> {
-        self.drive_to(now);
+        self.pass(now);
         self.drive.set_airflow(airflow)
     }
 
     /// Switches a fault on from `now` on; the number clears it again.
-    pub fn inject(&mut self, _now: Instant, _fault: Fault) -> u32 {
-        0
+    pub fn inject(&mut self, now: Instant, fault: Fault) -> u32 {
+        self.pass(now);
+        if matches!(fault, Fault::Vanish { .. }) {
+            self.hosts.close_all();
+        }
+        let shown = self.smart_log();
+        self.faults.inject(self.now, fault, shown)
     }
 
     /// Switches the fault with this number off; whether there was one.
-    pub fn clear(&mut self, _now: Instant, _number: u32) -> bool {
-        false
+    pub fn clear(&mut self, now: Instant, number: u32) -> bool {
+        self.pass(now);
+        self.faults.clear(number)
     }
 
     /// Switches all faults off.
-    pub fn clear_all(&mut self, _now: Instant) {}
+    pub fn clear_all(&mut self, now: Instant) {
+        self.pass(now);
+        self.faults.clear_all();
+    }
 
     /// The faults that are on, with their numbers.
     pub fn faults(&self) -> impl Iterator<Item = (u32, &Fault)> {
-        std::iter::empty()
+        self.faults.iter()
     }
 
-    /// The state to keep for the next start, if it changed since it was last taken.
-    pub const fn take_saved(&mut self) -> Option<SavedState> {
-        None
+    /// The state to keep for the next start, if it changed since it was last taken. The first call
+    /// after the start has one: the drive was switched on once more.
+    pub fn take_saved(&mut self) -> Option<SavedState> {
+        self.features.take_saved()
     }
 
-    fn drive_to(&mut self, now: Instant) {
-        self.drive.advance(self.options.scale.to_drive(now), &mut Vec::new());
+    /// Carries a command on from where it is.
+    fn go_on(&mut self, permit: Permit, sqe: &Sqe, not_before: Option<Instant>, flow: Flow) -> Accepted {
+        let stage = match flow {
+            Flow::Done(answer) => return self.finish(permit, sqe, not_before, answer),
+            Flow::Event => {
+                return match self.hosts.wait_for_event(permit, sqe) {
+                    Some((permit, failure)) => self.finish(permit, sqe, not_before, Err(failure)),
+                    None => Accepted::Pending,
+                };
+            }
+            Flow::Abort { queue, cid } => return self.abort(permit, queue, cid),
+            Flow::Drive { op, at, payload } => {
+                let stage = Stage::Drive(payload);
+                let key = self.hosts.commands.put(Command { permit, sqe: *sqe, stage, not_before });
+                self.serve(key, op, at);
+                return Accepted::Pending;
+            }
+            Flow::Data(len) => Stage::Data(len),
+            Flow::Discard(len) => Stage::Discard(len),
+            Flow::Blocks(blocks) => Stage::Blocks(blocks),
+            Flow::Lost => Stage::Lost,
+        };
+        let wants = match &stage {
+            Stage::Data(len) | Stage::Discard(len) => Wants::Data(*len),
+            Stage::Blocks(blocks) => Wants::Blocks(*blocks),
+            _ => Wants::Nothing,
+        };
+        let ticket = self.hosts.commands.put(Command { permit, sqe: *sqe, stage, not_before }).ticket();
+        match wants {
+            Wants::Data(len_bytes) => Accepted::NeedsData { ticket, len_bytes },
+            Wants::Blocks(blocks) => Accepted::NeedsBlocks { ticket, blocks },
+            Wants::Nothing => Accepted::Pending,
+        }
     }
+
+    /// Hands the drive what a command has it do.
+    fn serve(&mut self, key: Key, op: Op, at: Blocks) {
+        let scale = self.options.scale;
+        let len = u32::try_from(scale.bytes(at.len_bytes.into())).unwrap_or(u32::MAX);
+        self.drive.submit(self.drive.now(), key.token(), op, scale.bytes(at.offset_bytes), len);
+    }
+
+    /// Answers a command, or holds the answer back.
+    fn finish(&mut self, permit: Permit, sqe: &Sqe, not_before: Option<Instant>, answer: Answer) -> Accepted {
+        if let Err(failure) = &answer {
+            self.errors.add(permit.queue(), sqe, failure);
+        }
+        if let Some(until) = not_before.filter(|until| *until > self.now) {
+            self.hold(permit, sqe, until, answer);
+            return Accepted::Pending;
+        }
+        match self.hosts.reply(permit, answer) {
+            Some(reply) => Accepted::Done(reply),
+            None => Accepted::Close,
+        }
+    }
+
+    fn hold(&mut self, permit: Permit, sqe: &Sqe, until: Instant, answer: Answer) {
+        let stage = Stage::Held(answer);
+        let key = self.hosts.commands.put(Command { permit, sqe: *sqe, stage, not_before: None });
+        self.held.insert((until, key));
+    }
+
+    /// Ends another command before its time. Both completions come out in their order.
+    fn abort(&mut self, permit: Permit, queue: Option<Queue>, cid: u16) -> Accepted {
+        // Data on their way cannot be called back; what the drive has, it goes on with for nothing.
+        let ends_now = |command: &Command| {
+            !matches!(command.stage, Stage::Data(_) | Stage::Discard(_) | Stage::Blocks(_))
+        };
+        let commands = &mut self.hosts.commands;
+        let key = queue.and_then(|queue| commands.find(queue, cid));
+        let key = key.filter(|key| commands.get(*key).is_some_and(ends_now));
+        let aborted = key.and_then(|key| commands.take(key));
+        let not_aborted = u32::from(aborted.is_none());
+        if let (Some(key), Some(command)) = (key, aborted) {
+            if let Some(controller) = self.hosts.controller_mut(command.permit.queue()) {
+                controller.events.forget(key);
+            }
+            self.hosts.post(command.permit, Err(Failure::as_is(Status::ABORT_REQUESTED)));
+        }
+        self.hosts.post(permit, Ok(Success::of(not_aborted)));
+        Accepted::Pending
+    }
+
+    /// Lets time pass until `now`: the drive works, answers come due, silent hosts are given up.
+    pub(super) fn pass(&mut self, now: Instant) {
+        self.now = self.now.max(now);
+        let target = self.options.scale.to_drive(self.now);
+        loop {
+            let stop = target.min(self.next_look).min(self.next_transition().unwrap_or(Instant::NEVER));
+            let mut served = std::mem::take(&mut self.served);
+            self.drive.advance(stop.max(self.drive.now()), &mut served);
+            let nothing = served.is_empty();
+            for (token, at) in served.drain(..) {
+                self.served_by_drive(Key::of_token(token), at);
+            }
+            self.served = served;
+            if !nothing {
+                continue;
+            }
+            if self.next_look <= stop {
+                self.next_look = self.next_look + LOOK;
+                self.look();
+            }
+            if self.next_transition().is_some_and(|at| at <= stop) {
+                self.power_down();
+            }
+            if stop == target {
+                break;
+            }
+        }
+        self.let_go();
+        self.faults.expire(self.now);
+        self.hosts.expire(self.now);
+    }
+
+    /// The drive is done with a command.
+    fn served_by_drive(&mut self, key: Key, at: Instant) {
+        if self.drive.outstanding() == 0 {
+            self.idle_since = at;
+        }
+        // It may have been aborted, or its queue may have gone.
+        let Some(command) = self.hosts.commands.take(key) else { return };
+        let Stage::Drive(payload) = command.stage else {
+            debug_assert!(false, "the drive served a command that it never had");
+            return command.permit.close();
+        };
+        let answer = Ok(Success { result: 0, payload });
+        match command.not_before.filter(|until| *until > self.now) {
+            Some(until) => self.hold(command.permit, &command.sqe, until, answer),
+            None => self.hosts.post(command.permit, answer),
+        }
+    }
+
+    /// Lets go what no fault holds back any longer.
+    fn let_go(&mut self) {
+        while let Some((until, key)) = self.held.first().copied()
+            && until <= self.now
+        {
+            self.held.pop_first();
+            // Aborted, or without its queue, it is no longer there.
+            let Some(command) = self.hosts.commands.take(key) else { continue };
+            match command.stage {
+                Stage::Held(answer) => self.hosts.post(command.permit, answer),
+                _ => command.permit.close(),
+            }
+        }
+    }
+
+    /// Drive time of the next autonomous change of the power state (feature 0Ch).
+    fn next_transition(&self) -> Option<Instant> {
+        let (_, after) = self.features.apst_transition(self.power_state())?;
+        (self.drive.outstanding() == 0).then(|| self.idle_since + after)
+    }
+
+    /// Idleness counts from here: in a new power state, for the next transition.
+    pub(super) const fn rest_from_here(&mut self) {
+        self.idle_since = self.drive.now();
+    }
+
+    fn power_down(&mut self) {
+        if let Some((state, _)) = self.features.apst_transition(self.power_state()) {
+            self.set_power_state(state);
+        }
+    }
+
+    /// The present, in the host's time.
+    pub(super) const fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Takes the command of a ticket that waits for its data.
+    fn take_waiting(&mut self, ticket: Ticket) -> Option<Command> {
+        let key = Key::of_ticket(ticket);
+        let waits = |command: &Command| {
+            matches!(command.stage, Stage::Data(_) | Stage::Discard(_) | Stage::Blocks(_))
+        };
+        if !self.hosts.commands.get(key).is_some_and(waits) {
+            return None;
+        }
+        self.hosts.commands.take(key)
+    }
+
+    /// What a command comes to, before its data.
+    fn carry_out(&mut self, queue: Queue, sqe: &Sqe, capsule_data: &[u8], struck: &Struck) -> Flow {
+        if let Some(failure) = struck.fail {
+            return failure.into();
+        }
+        if struck.lose {
+            return Flow::Lost;
+        }
+        if sqe.opcode == opcode::FABRICS {
+            let (answer, reset) = self.hosts.fabrics(queue, sqe);
+            if reset {
+                self.reset_features();
+            }
+            return Flow::Done(answer);
+        }
+        if !self.hosts.controller(queue).is_some_and(super::hosts::Controller::is_ready) {
+            return Failure::new(Status::COMMAND_SEQUENCE_ERROR).into();
+        }
+        match (struck.ignore, queue.is_admin()) {
+            (true, is_admin) if super::io::changes_something(is_admin, sqe.opcode) => self.ignored(sqe),
+            (_, true) => self.admin(queue, sqe, capsule_data),
+            (_, false) => self.io(sqe, capsule_data),
+        }
+    }
+}
+
+/// What a parked command asks of the transport.
+enum Wants {
+    Data(u32),
+    Blocks(Blocks),
+    Nothing,
 }
 
 impl Service for Subsystem {
@@ -122,54 +428,105 @@ impl Service for Subsystem {
     }
 
     fn is_present(&self) -> bool {
-        true
+        !self.faults.vanished()
     }
 
-    fn connect(&mut self, _now: Instant, request: &ConnectRequest) -> Result<Connected, Completion> {
+    fn connect(&mut self, now: Instant, request: &ConnectRequest) -> Result<Connected, Completion> {
+        self.pass(now);
         if request.data.subsystem_nqn != self.nqn() {
-            return Err(request.refuse(nvme::fabrics::ConnectParameter::SUBSYSTEM_NQN));
+            return Err(request.refuse(ConnectParameter::SUBSYSTEM_NQN));
         }
-        self.next_number += 1;
-        let queue = Queue { number: self.next_number, controller_id: 1, queue_id: request.command.queue_id };
-        self.queues.insert(queue.number, queue);
-        Ok(Connected {
-            queue,
-            completion: Completion::success(request.cid, 1),
-            in_capsule_bytes: self.options.limits.in_capsule_bytes,
-            entries: request.command.queue_entries,
-            no_flow_control: false,
-        })
+        if !self.is_present() {
+            return Err(request.refuse_with(Status::CONNECT_RESTART_DISCOVERY));
+        }
+        let is_first = self.hosts.is_empty();
+        let connected = self.hosts.connect(self.now, request)?;
+        if is_first {
+            // A new controller knows nothing of the one before it but what was saved.
+            self.reset_features();
+        }
+        Ok(connected)
     }
 
-    fn disconnect(&mut self, _now: Instant, queue: Queue) {
-        self.queues.remove(&queue.number);
+    fn disconnect(&mut self, now: Instant, queue: Queue) {
+        self.pass(now);
+        self.hosts.disconnect(queue);
     }
 
-    fn submit(&mut self, _now: Instant, queue: Queue, sqe: &Sqe, _capsule_data: &[u8]) -> Accepted {
-        if !self.queues.contains_key(&queue.number) {
+    fn submit(&mut self, now: Instant, queue: Queue, sqe: &Sqe, capsule_data: &[u8]) -> Accepted {
+        self.pass(now);
+        let Some(permit) = self.hosts.accept(queue, sqe) else { return Accepted::Close };
+        let struck = self.faults.strike(self.now, queue, sqe);
+        if struck.disconnect {
+            permit.close();
+            self.hosts.disconnect(queue);
             return Accepted::Close;
         }
-        let completion = Completion::failure(sqe.cid, Status::INVALID_OPCODE.do_not_retry());
-        Accepted::Done(Reply { completion, payload: Payload::None })
+        // Searched for on the admin queue alone: there are few, and they matter most.
+        if queue.is_admin() && self.hosts.commands.find(queue, sqe.cid).is_some() {
+            let conflict = Failure { location: 2, ..Failure::new(Status::COMMAND_ID_CONFLICT) };
+            return self.finish(permit, sqe, None, Err(conflict));
+        }
+        let flow = self.carry_out(queue, sqe, capsule_data, &struck);
+        self.go_on(permit, sqe, struck.not_before, flow)
     }
 
-    fn data(&mut self, _now: Instant, _ticket: Ticket, _data: &[u8]) -> Accepted {
-        Accepted::Close
+    fn data(&mut self, now: Instant, ticket: Ticket, data: &[u8]) -> Accepted {
+        self.pass(now);
+        let Some(Command { permit, sqe, stage, not_before }) = self.take_waiting(ticket) else {
+            return Accepted::Close;
+        };
+        let flow = match stage {
+            Stage::Data(len) if len as usize == data.len() => match permit.queue().is_admin() {
+                true => self.admin_data(permit.queue(), &sqe, data),
+                false => self.io_data(&sqe, data),
+            },
+            Stage::Discard(_) => Flow::Done(Ok(Success::NOTHING)),
+            _ => Status::DATA_TRANSFER_ERROR.into(),
+        };
+        self.go_on(permit, &sqe, not_before, flow)
     }
 
-    fn stored(&mut self, _now: Instant, _ticket: Ticket) -> Accepted {
-        Accepted::Close
+    fn stored(&mut self, now: Instant, ticket: Ticket) -> Accepted {
+        self.pass(now);
+        let Some(Command { permit, sqe, stage, not_before }) = self.take_waiting(ticket) else {
+            return Accepted::Close;
+        };
+        let flow = match stage {
+            Stage::Blocks(at) => Flow::Drive { op: Op::Write, at, payload: Payload::None },
+            _ => Status::DATA_TRANSFER_ERROR.into(),
+        };
+        self.go_on(permit, &sqe, not_before, flow)
     }
 
-    fn fail(&mut self, _now: Instant, _ticket: Ticket, _status: Status) -> Accepted {
-        Accepted::Close
+    fn fail(&mut self, now: Instant, ticket: Ticket, status: Status) -> Accepted {
+        self.pass(now);
+        let Some(Command { permit, sqe, not_before, .. }) = self.take_waiting(ticket) else {
+            return Accepted::Close;
+        };
+        self.go_on(permit, &sqe, not_before, Failure::as_is(status).into())
     }
 
-    fn advance(&mut self, now: Instant, _out: &mut Vec<Outcome>) {
-        self.drive_to(now);
+    fn advance(&mut self, now: Instant, out: &mut Vec<Outcome>) {
+        self.pass(now);
+        self.hosts.drain(out);
     }
 
     fn next_event(&self) -> Option<Instant> {
-        self.drive.next_completion().map(|then| self.options.scale.to_host(then))
+        if self.hosts.has_output() {
+            return Some(self.now);
+        }
+        let scale = self.options.scale;
+        let waits_for_events = self.hosts.controllers().any(|controller| controller.events.waiting() > 0);
+        let in_drive_time = [
+            self.drive.next_completion(),
+            waits_for_events.then_some(self.next_look),
+            self.next_transition(),
+        ];
+        let held = self.held.first().map(|(until, _)| *until);
+        let idle = Some(self.now + IDLE);
+        let in_host_time = [held, self.hosts.next_expiry(), self.faults.next_expiry(), idle];
+        let scaled = in_drive_time.into_iter().flatten().map(|then| scale.to_host(then));
+        scaled.chain(in_host_time.into_iter().flatten()).min()
     }
 }

@@ -77,6 +77,9 @@ pub struct Limits {
     pub cctemp_k: u16,
     /// Host controlled thermal management; a drive without it has none.
     pub hctm: Option<HctmLimits>,
+    /// Whether power can be limited and measured (features 23h to 25h, NVMe 2.3).
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub power_control: bool,
 }
 
 /// Host controlled thermal management (feature 10h).
@@ -540,6 +543,11 @@ impl Profile {
 
 const fn one() -> f64 {
     1.0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_no(value: &bool) -> bool {
+    !*value
 }
 
 const fn yes() -> bool {

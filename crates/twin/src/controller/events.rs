@@ -1,0 +1,67 @@
+//! Asynchronous events of one controller: what is to be told, who waits for it, what was told.
+//!
+//! NVMe Base 2.3, Asynchronous Event Request: an event of a type is told once; further ones of the
+//! type wait until the host has read its log page.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use nvme::feature::session::AsyncEvent;
+use nvme::log::LogId;
+
+use super::command::Key;
+
+/// Event requests that may wait at once; Linux keeps one.
+pub(super) const EVENT_REQUESTS_MAX: u16 = 4;
+
+/// The events of one controller.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    /// Feature 0Bh.
+    pub(super) config: u32,
+    waiting: VecDeque<Key>,
+    /// To be told. One of a kind, so bounded by the kinds there are.
+    pending: VecDeque<AsyncEvent>,
+    /// Types told and not yet cleared, with the page that clears each.
+    masked: BTreeSet<(u8, u8)>,
+    /// Critical warnings told while they last.
+    pub(super) told_warnings: u8,
+}
+
+impl Events {
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub(super) fn wait(&mut self, key: Key) {
+        self.waiting.push_back(key);
+    }
+
+    /// A request no longer waits: it was aborted.
+    pub(super) fn forget(&mut self, key: Key) {
+        self.waiting.retain(|other| *other != key);
+    }
+
+    /// Something is to be told.
+    pub(super) fn raise(&mut self, event: AsyncEvent) {
+        if !self.pending.contains(&event) {
+            self.pending.push_back(event);
+        }
+    }
+
+    /// The next request that can be answered, and with what.
+    pub(super) fn tell(&mut self) -> Option<(Key, AsyncEvent)> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        let masked = |event: &AsyncEvent| self.masked.iter().any(|(kind, _)| *kind == event.kind);
+        let index = self.pending.iter().position(|event| !masked(event))?;
+        let event = self.pending.remove(index)?;
+        self.masked.insert((event.kind, event.lid));
+        Some((self.waiting.pop_front()?, event))
+    }
+
+    /// The host has read a page: events that pointed to it may come again.
+    pub(super) fn log_was_read(&mut self, lid: LogId) {
+        self.masked.retain(|(_, page)| *page != lid.0);
+    }
+}

@@ -1,0 +1,163 @@
+//! I/O commands: data, ranges, limits, and the drive's pace.
+
+use nvme::command::{DeallocateRange, NSID_ALL};
+
+use super::*;
+
+const BLOCKS: u64 = 1_024_209_543_168 / 512;
+
+fn deallocate(host: &mut Host<Subsystem>, ranges: &[(u64, u32)]) -> Ended {
+    let ranges: Vec<_> = ranges
+        .iter()
+        .map(|(start, blocks)| DeallocateRange { start: Lba::new(*start), blocks: *blocks, attributes: 0 })
+        .collect();
+    let command = IoCommand::DatasetManagement { ranges: ranges.len() as u16, deallocate: true };
+    // The kernel sends a page, however few ranges there are.
+    let mut data = DeallocateRange::encode_all(&ranges);
+    data.resize(4096, 0);
+    let queue = host.io;
+    host.send(queue, command.encode(1), 0, &data)
+}
+
+fn without_data(host: &mut Host<Subsystem>, command: IoCommand) -> Result<(), Status> {
+    let queue = host.io;
+    host.send(queue, command.encode(1), 0, &[]).map(|_| ())
+}
+
+#[test]
+fn what_was_written_is_what_is_read() {
+    let mut host = host("ssd1");
+    let data: Vec<u8> = (0..128 * 1024).map(|index| (index / 7) as u8).collect();
+    host.write(100, &data).expect("in range");
+    assert_eq!(host.read_blocks(100, data.len()).as_deref(), Ok(&data[..]));
+    assert_eq!(host.read_blocks(99, 1024).expect("in range")[512..], data[..512]);
+    // In the capsule.
+    let queue = host.io;
+    let small = vec![0xab; 4096];
+    let command = IoCommand::Write(transfer(100, 4096)).encode(1);
+    host.send_in_capsule(queue, command, &small).expect("in range");
+    assert_eq!(host.read_blocks(100, 4096), Ok(small));
+    // The last block, and the one after it.
+    host.write(BLOCKS - 1, &data[..512]).expect("the last one");
+    let beyond = host.write(BLOCKS - 1, &data[..1024]).expect_err("one too many");
+    assert_eq!(beyond, never(Status::LBA_OUT_OF_RANGE));
+    assert_eq!(host.read_blocks(u64::MAX - 1, 4096), Err(never(Status::LBA_OUT_OF_RANGE)));
+}
+
+#[test]
+fn deallocated_blocks_read_as_zeros() {
+    let mut host = host("ssd1");
+    let data = vec![0x55; 8192];
+    host.write(0, &data).expect("in range");
+    deallocate(&mut host, &[(1, 2), (10, 1)]).expect("in range");
+    let read = host.read_blocks(0, 8192).expect("in range");
+    for (block, bytes) in read.chunks(512).enumerate() {
+        let wanted = if [1, 2, 10].contains(&block) { 0 } else { 0x55 };
+        assert!(bytes.iter().all(|byte| *byte == wanted), "block {block}");
+    }
+    // One range out of reach: nothing is done for the others.
+    let refused = deallocate(&mut host, &[(0, 1), (BLOCKS, 1)]).expect_err("out of reach");
+    assert_eq!(refused, never(Status::LBA_OUT_OF_RANGE));
+    assert_eq!(host.read_blocks(0, 512), Ok(vec![0x55; 512]));
+    without_data(&mut host, IoCommand::WriteZeroes { range: transfer(0, 512), deallocate: false })
+        .expect("in range");
+    assert_eq!(host.read_blocks(0, 512), Ok(vec![0; 512]));
+    // The whole drive, 2 TB in blocks of 512 bytes.
+    deallocate(&mut host, &[(0, BLOCKS as u32)]).expect("in range");
+    assert_eq!(host.service.backing.used_bytes().expect("memory"), 0);
+}
+
+#[test]
+fn compare_finds_the_block_that_differs() {
+    let mut host = host("ssd1");
+    let mut data = vec![1; 4096];
+    host.write(64, &data).expect("in range");
+    let command = IoCommand::Compare(transfer(64, 4096)).encode(1);
+    let queue = host.io;
+    host.send(queue, command, 0, &data).expect("the same");
+    data[3 * 512] = 2;
+    assert_eq!(host.send(queue, command, 0, &data), Err(never(Status::COMPARE_FAILURE)));
+    let log = nvme::log::errors::ErrorEntry::decode_all(&host.get_log(LogId::ERRORS, 64).expect("a page"));
+    assert_eq!(log.expect("an entry")[0].lba.as_u64(), 67);
+}
+
+#[test]
+fn commands_without_data_take_their_turn() {
+    let mut host = host("ssd1");
+    without_data(&mut host, IoCommand::Flush).expect("always");
+    without_data(&mut host, IoCommand::Verify(transfer(0, 4096))).expect("in range");
+    let queue = host.io;
+    let flush_all = IoCommand::Flush.encode(NSID_ALL);
+    host.send(queue, flush_all, 0, &[]).expect("VWC says so");
+    let before = host.now;
+    host.read_blocks(0, 1 << 20).expect("in range");
+    let span = host.now - before;
+    // 1 MiB at the profile's 2.8 GB/s, and its latency of 55 us and up.
+    assert!(span > Duration::from_micros(374 + 55) && span < Duration::from_micros(700), "{span:?}");
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_the_words_of_the_specification() {
+    let mut host = host("ssd1");
+    let queue = host.io;
+    let read = |len| IoCommand::Read(transfer(0, len)).encode(1);
+    let refused = |ended: Ended| ended.expect_err("it cannot be").code();
+    // More than MDTS, 1 MiB.
+    assert_eq!(refused(host.send(queue, read((1 << 20) + 512), 2 << 20, &[])), Status::INVALID_FIELD);
+    assert_eq!(refused(host.send(queue, read(4096), 512, &[])), Status::SGL_DATA_LENGTH);
+    assert_eq!(refused(host.send(queue, Sqe::new(0x7e, 1), 0, &[])), Status::INVALID_OPCODE);
+    let elsewhere = IoCommand::Read(transfer(0, 512)).encode(2);
+    assert_eq!(refused(host.send(queue, elsewhere, 512, &[])), Status::INVALID_NAMESPACE);
+    // Page pointers where there are no pages; a descriptor of another kind; data that are not there.
+    let physical = Sqe { data: [0; 16], ..read(512) };
+    let accepted = host.submit(queue, physical, &[]);
+    let cid = host.cid;
+    assert_eq!(refused(host.wait(queue, cid, accepted, &[])), Status::INVALID_FIELD);
+    let accepted = host.submit(queue, read(512).with_sgl(Sgl::Other([0x30; 16])), &[]);
+    let cid = host.cid;
+    assert_eq!(refused(host.wait(queue, cid, accepted, &[])), Status::SGL_TYPE);
+    let write = IoCommand::Write(transfer(0, 512)).encode(1);
+    let accepted = host.submit(queue, write.with_sgl(Sgl::InCapsule { offset: 8, length: 512 }), &[0; 512]);
+    let cid = host.cid;
+    assert_eq!(refused(host.wait(queue, cid, accepted, &[])), Status::SGL_OFFSET);
+    // A write must have exactly its blocks.
+    assert_eq!(refused(host.send(queue, write, 0, &[0; 1024])), Status::SGL_DATA_LENGTH);
+}
+
+#[test]
+fn full_memory_is_told_and_ends_there() {
+    let mut options = options("ssd1");
+    options.backing = BackingOptions::Memory { limit_bytes: 64 << 10 };
+    let mut host = host_of(Subsystem::new(options).expect("sound"), Instant::ZERO);
+    let queue = host.io;
+    let command = |lba| IoCommand::Write(transfer(lba, 4096)).encode(1);
+    host.send_in_capsule(queue, command(0), &[1; 4096]).expect("there is room");
+    let full = host.send_in_capsule(queue, command(1 << 20), &[1; 4096]).expect_err("there is none");
+    assert_eq!(full, never(Status::CAPACITY_EXCEEDED));
+    assert_eq!(host.read_blocks(0, 4096), Ok(vec![1; 4096]));
+}
+
+/// A smaller drive that heats as the large one: bytes count for more, time runs faster.
+#[test]
+fn scaled_drives_are_smaller_and_heat_faster() {
+    let read_for = |scale: Scale| {
+        let mut options = options("relay");
+        options.scale = scale;
+        let mut host = host_of(Subsystem::new(options).expect("sound"), Instant::ZERO);
+        let mut bytes = 0_u64;
+        // A minute of the drive's time, whatever that is here.
+        while host.service.drive().now() < Instant::ZERO + Duration::from_secs(60) {
+            let at = bytes / 512 % 100_000;
+            bytes += host.read_blocks(at, 128 << 10).map(|data| data.len() as u64).expect("in range");
+        }
+        (host.service.capacity_bytes(), bytes, host.service.drive().exact_composite().as_degrees())
+    };
+    let (capacity, bytes, heated_c) = read_for(Scale::new(10, 1000).expect("in range"));
+    let (whole, more, also_c) = read_for(Scale::new(10, 100).expect("in range"));
+    assert_eq!(capacity, whole / 10 / 512 * 512);
+    // The same simulated bytes a minute, one a tenth of the other to the host; the latency of a
+    // command weighs more where commands are small.
+    let ratio = more as f64 / bytes as f64;
+    assert!((8.5..10.5).contains(&ratio), "{ratio}");
+    assert!((heated_c - also_c).abs() < 2.0 && heated_c > 40.0, "{heated_c} {also_c}");
+}
