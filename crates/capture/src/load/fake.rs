@@ -3,11 +3,13 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use measure::record::{TelemetryRow, ThermalSettings};
+use measure::record::TelemetryRow;
 use measure::{Instant, Kelvin};
+use nvme::host::AdminTransport;
 
 use super::{Completion, Io, VirtualDrive};
 use crate::plan::TelemetryPlan;
+use crate::settings::fake::FakeFeatures;
 use crate::telemetry::Reading;
 
 /// A drive with a closed form.
@@ -23,7 +25,7 @@ pub(crate) struct FakeDrive {
     /// Composite temperature at a time; `None` is a gap.
     pub(crate) composite: fn(Instant) -> Option<u16>,
     /// Its settings.
-    pub(crate) settings: ThermalSettings,
+    pub(crate) features: FakeFeatures,
     /// Every I/O it was given, and when.
     pub(crate) log: Vec<(Instant, Io)>,
     /// What it has not given back, in order.
@@ -41,7 +43,7 @@ impl FakeDrive {
             dies_at: Instant::NEVER,
             fails: |_| None,
             composite: |_| Some(300),
-            settings: ThermalSettings::default(),
+            features: FakeFeatures::new(),
             log: Vec::new(),
             in_flight: VecDeque::new(),
             free_at_ns: 0,
@@ -85,17 +87,7 @@ impl VirtualDrive for FakeDrive {
         Reading { row, page: None }
     }
 
-    fn settings(&mut self) -> ThermalSettings {
-        self.settings.clone()
-    }
-
-    fn set(&mut self, settings: &ThermalSettings) -> Result<(), String> {
-        if settings.power_state == Some(99) {
-            return Err("there is no power state 99".to_owned());
-        }
-        self.settings.tmt1_k = settings.tmt1_k.or(self.settings.tmt1_k);
-        self.settings.tmt2_k = settings.tmt2_k.or(self.settings.tmt2_k);
-        self.settings.power_state = settings.power_state.or(self.settings.power_state);
-        Ok(())
+    fn admin(&mut self) -> &mut dyn AdminTransport {
+        &mut self.features
     }
 }

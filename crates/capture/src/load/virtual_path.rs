@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use measure::Instant;
-use measure::record::ThermalSettings;
+use nvme::host::AdminTransport;
 
 use super::path::{Completion, Io, IoPath, PathError};
 use crate::plan::TelemetryPlan;
@@ -32,14 +32,8 @@ pub trait VirtualDrive {
     /// Reads source number `source` of [`VirtualDrive::sources`] at `now`.
     fn sample(&mut self, source: usize, now: Instant) -> Reading;
 
-    /// Its settings as they are.
-    fn settings(&mut self) -> ThermalSettings;
-
-    /// Changes the settings that are given and leaves the others.
-    ///
-    /// # Errors
-    /// Why the drive refuses, as a sentence.
-    fn set(&mut self, settings: &ThermalSettings) -> Result<(), String>;
+    /// Where its admin commands go: its settings are read and changed as those of a real drive are.
+    fn admin(&mut self) -> &mut dyn AdminTransport;
 }
 
 /// A path over a simulated drive, with its own clock.

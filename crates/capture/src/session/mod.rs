@@ -7,8 +7,8 @@
 //! - [`Observer`] is told about progress; [`StopFlag`] stops from outside.
 //!
 //! # What it does not do
-//! It draws no conclusion: "stop when steady" is a [`StopRule`] that the caller brings. It changes no setting
-//! of a real drive; on a simulated one it puts back what it has changed.
+//! It draws no conclusion: "stop when steady" is a [`StopRule`] that the caller brings. Settings are
+//! `crate::settings`: here they are changed before the load and put back after it, on every path.
 
 mod grid;
 mod guard;
@@ -17,6 +17,7 @@ mod merge;
 mod observer;
 mod real;
 mod recorder;
+mod settings;
 mod simulated;
 mod stop;
 mod threads;
@@ -30,13 +31,14 @@ pub use stop::{Stop, StopFlag};
 use std::io;
 use std::path::PathBuf;
 
-use measure::record::{End, IoRow, Op, RecordError, RunWriter};
+use measure::record::{End, IoRow, Manifest, Op, RecordError, RunWriter};
 use measure::{Bytes, Instant, Seed};
 use thiserror::Error;
 
 use crate::load::{LoadError, VirtualDrive, Worker, WorkerSpec};
 use crate::plan::check::resolve;
 use crate::plan::{Phase, Plan};
+use crate::settings::journal::Journals;
 use crate::target::{Prepared, Target};
 use recorder::Recorder;
 
@@ -47,7 +49,12 @@ pub struct Session<'a> {
     observer: &'a mut dyn Observer,
     stop_rule: Option<Box<StopRule<'a>>>,
     stop: StopFlag,
+    journals: Journals,
+    last_facts: Option<Box<LastFacts<'a>>>,
 }
+
+/// Adds to the manifest what is to be looked at when the run is over.
+type LastFacts<'a> = dyn FnOnce(&mut Manifest) + 'a;
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,7 +114,29 @@ impl<'a> Session<'a> {
     /// A session for `plan`, which has passed its check, into a new run folder whose manifest names the drive
     /// (see [`draft_manifest`]).
     pub fn new(plan: &'a Plan, writer: RunWriter, observer: &'a mut dyn Observer) -> Self {
-        Self { plan, writer, observer, stop_rule: None, stop: StopFlag::new() }
+        Self {
+            plan,
+            writer,
+            observer,
+            stop_rule: None,
+            stop: StopFlag::new(),
+            journals: Journals::in_memory(),
+            last_facts: None,
+        }
+    }
+
+    /// Keeps what is found of a simulated drive's settings there, instead of in memory. Real drives bring theirs.
+    #[must_use]
+    pub fn journals(mut self, journals: Journals) -> Self {
+        self.journals = journals;
+        self
+    }
+
+    /// Has `look` add to the manifest when the run is over: the link, which may have changed.
+    #[must_use]
+    pub fn last_facts(mut self, look: impl FnOnce(&mut Manifest) + 'a) -> Self {
+        self.last_facts = Some(Box::new(look));
+        self
     }
 
     /// Stops when `flag` is raised.
@@ -139,12 +168,15 @@ impl<'a> Session<'a> {
     /// # Errors
     /// When the record could not be written, or the load not be started. A drive that fails is an [`Outcome`].
     pub fn run_virtual(self, drive: &mut impl VirtualDrive) -> Result<Outcome, SessionError> {
-        simulated::run(self.recorder(false), drive)
+        let journals = self.journals.clone();
+        simulated::run(self.recorder(false), drive, &journals)
     }
 
     fn recorder(self, real_time: bool) -> Recorder<'a> {
-        let Self { plan, writer, observer, stop_rule, stop } = self;
-        Recorder::new(plan, writer, observer, stop_rule, stop, real_time)
+        let Self { plan, writer, observer, stop_rule, stop, last_facts, journals: _ } = self;
+        let mut recorder = Recorder::new(plan, writer, observer, stop_rule, stop, real_time);
+        recorder.last_facts = last_facts;
+        recorder
     }
 }
 

@@ -9,11 +9,12 @@ use measure::{Clock as _, Instant, MonotonicClock};
 use super::grid::Grid;
 use super::merge::Merge;
 use super::recorder::Recorder;
+use super::settings::HeldSettings;
 use super::threads::{LoadThread, Message, News, SamplerThread};
 use super::{Outcome, SessionError, ops_of_phase, seed_of, workers};
 use crate::load::{Control, Ended, Halt, Worker};
 use crate::plan::Phase;
-use crate::target::{Access, Prepared, Target};
+use crate::target::{Access, Prepared, PreparedSettings, Target};
 
 /// The recorder looks at stops, and whether rows wait to be written, at least this often.
 const POLL_SPAN: Duration = Duration::from_millis(100);
@@ -47,6 +48,10 @@ pub(super) fn run(
     let (outbox, inbox) = channel();
     let grid = Grid::new(recorder.plan.interval);
     let mut session = Real { recorder, clock, grid, access: prepared.access, inbox, outbox };
+    // Dropped on every path that leaves this function, by a panic too, and then put back.
+    let settings = prepared.settings.map(|PreparedSettings { drive, journals }| {
+        HeldSettings::change(&mut session.recorder, drive, &journals, anchor.wall_unix_ns)
+    });
     let samplers = session.start_samplers(&mut target);
     for index in 0..session.recorder.plan.phases.len() {
         if session.recorder.run_is_over() {
@@ -56,6 +61,9 @@ pub(super) fn run(
     }
     session.end_samplers(samplers);
     let end = session.clock.now();
+    if let Some(settings) = settings {
+        settings.put_back(&mut session.recorder);
+    }
     session.recorder.finish(end)
 }
 

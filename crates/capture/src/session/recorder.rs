@@ -47,6 +47,8 @@ pub(super) struct Recorder<'a> {
     errors: u64,
     composite: Option<Kelvin>,
     power: Option<Watts>,
+    /// What looks at last facts when the run is over.
+    pub(super) last_facts: Option<Box<super::LastFacts<'a>>>,
 }
 
 impl<'a> Recorder<'a> {
@@ -73,6 +75,7 @@ impl<'a> Recorder<'a> {
             errors: 0,
             composite: None,
             power: None,
+            last_facts: None,
             plan,
             writer,
             observer,
@@ -324,6 +327,9 @@ impl<'a> Recorder<'a> {
         };
         let notes = std::mem::take(&mut self.notes);
         self.manifest.notes.extend(notes);
+        if let Some(look) = self.last_facts.take() {
+            look(&mut self.manifest);
+        }
         self.write_manifest();
         let end = End { reason, t_ns: now.as_ns(), detail };
         let folder = self.writer.dir().to_owned();

@@ -4,31 +4,31 @@
 //! seed leave identical series.
 
 use measure::Instant;
-use measure::record::{EndReason, Op, SettingsFacts, ThermalSettings};
+use measure::record::{EndReason, Op};
 
 use super::grid::Grid;
 use super::recorder::Recorder;
-use super::{Outcome, SessionError, ops_of_phase, workers};
+use super::{Outcome, SessionError, ops_of_phase, settings, workers};
 use crate::load::{IntervalStats, IoPath as _, PathError, Tick, VirtualDrive, VirtualPath, Worker, drive};
 use crate::plan::Phase;
+use crate::settings::journal::Journals;
+use crate::settings::{DriveSettings, Journaled};
 
 /// Runs the recorder's plan on a simulated drive.
-pub(super) fn run<D: VirtualDrive>(recorder: Recorder<'_>, drive: &mut D) -> Result<Outcome, SessionError> {
+pub(super) fn run<D: VirtualDrive>(
+    recorder: Recorder<'_>,
+    drive: &mut D,
+    journals: &Journals,
+) -> Result<Outcome, SessionError> {
     let grid = Grid::new(recorder.plan.interval);
     let telemetry = Telemetry::new(drive, recorder.plan);
     let mut session = Simulated { recorder, grid, telemetry };
-    let settings = session.change_settings(drive);
+    let changed = session.change_settings(drive, journals);
     let mut path = VirtualPath::new(drive);
-    session.telemetry.sample(path.now(), &mut path, &mut session.recorder);
-    for index in 0..session.recorder.plan.phases.len() {
-        if session.recorder.run_is_over() {
-            break;
-        }
-        session.run_phase(index, &mut path)?;
-    }
-    session.telemetry.sample_all(path.now(), &mut path, &mut session.recorder);
+    let ran = session.run_phases(&mut path);
     let end = path.now();
-    session.restore_settings(settings, path.drive());
+    session.put_settings_back(changed, path.drive());
+    ran?;
     session.recorder.finish(end)
 }
 
@@ -39,6 +39,18 @@ struct Simulated<'a> {
 }
 
 impl Simulated<'_> {
+    fn run_phases<D: VirtualDrive>(&mut self, path: &mut VirtualPath<'_, D>) -> Result<(), SessionError> {
+        self.telemetry.sample(path.now(), path, &mut self.recorder);
+        for index in 0..self.recorder.plan.phases.len() {
+            if self.recorder.run_is_over() {
+                break;
+            }
+            self.run_phase(index, path)?;
+        }
+        self.telemetry.sample_all(path.now(), path, &mut self.recorder);
+        Ok(())
+    }
+
     fn run_phase<D: VirtualDrive>(
         &mut self,
         index: usize,
@@ -77,29 +89,25 @@ impl Simulated<'_> {
         }
     }
 
-    /// Makes the plan's settings; returns them as they were.
-    fn change_settings(&mut self, drive: &mut impl VirtualDrive) -> ThermalSettings {
-        let before = drive.settings();
-        let wanted = self.recorder.plan.settings.clone();
-        if wanted != ThermalSettings::default()
-            && let Err(why) = drive.set(&wanted)
-        {
-            self.recorder.end_run(EndReason::DeviceFailed, format!("the drive refused its settings: {why}"));
+    /// Makes the plan's settings.
+    fn change_settings(&mut self, drive: &mut impl VirtualDrive, journals: &Journals) -> Option<Journaled> {
+        match DriveSettings::open(drive.admin()) {
+            Ok(mut drive) => settings::change(&mut self.recorder, &mut drive, journals, 0),
+            Err(error) => {
+                settings::unknown(&mut self.recorder, &error.to_string());
+                None
+            }
         }
-        let facts = SettingsFacts { before: before.clone(), set: wanted, after: None };
-        self.recorder.update_manifest(|manifest| manifest.settings = facts);
-        before
     }
 
     /// Puts back what was changed, and notes what is then set.
-    fn restore_settings(&mut self, before: ThermalSettings, drive: &mut impl VirtualDrive) {
-        if self.recorder.plan.settings != ThermalSettings::default()
-            && let Err(why) = drive.set(&before)
-        {
-            self.recorder.note(format!("the drive did not take its settings back: {why}"));
+    fn put_settings_back(&mut self, changed: Option<Journaled>, drive: &mut impl VirtualDrive) {
+        match DriveSettings::open(drive.admin()) {
+            Ok(mut drive) => settings::put_back(&mut self.recorder, &mut drive, changed),
+            // That it does not tell who it is has been noted before it was loaded.
+            Err(_) if changed.is_none() => {}
+            Err(error) => self.recorder.note(format!("the settings of the drive were not put back: {error}")),
         }
-        let after = drive.settings();
-        self.recorder.update_manifest(|manifest| manifest.settings.after = Some(after));
     }
 }
 

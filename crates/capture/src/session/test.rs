@@ -331,21 +331,25 @@ fn a_stop_rule_ends_its_phase_and_the_next_one_runs() {
 
 #[test]
 fn settings_are_made_noted_and_put_back() {
-    let before = ThermalSettings { tmt1_k: Some(350), tmt2_k: Some(355), power_state: Some(0) };
+    let before = ThermalSettings { tmt1_k: Some(338), tmt2_k: Some(343), power_state: Some(0) };
     let mut plan = plan(vec![phase("rest", 1, vec![])]);
-    plan.settings = ThermalSettings { tmt1_k: Some(330), tmt2_k: None, power_state: None };
-    let run = run_on(FakeDrive { settings: before.clone(), ..FakeDrive::new() }, &plan);
+    plan.settings = ThermalSettings { tmt1_k: Some(330), tmt2_k: None, power_state: Some(1) };
+    let journals = Journals::in_memory();
+    let run = run_with(FakeDrive::new(), &plan, |session| session.journals(journals.clone()));
     let facts = &run.record.manifest.settings;
     assert_eq!((&facts.before, &facts.set, &facts.after), (&before, &plan.settings, &Some(before.clone())));
-    assert_eq!(run.drive.settings, before);
+    let sets: Vec<(u8, u32, bool)> = run.drive.features.state().sets.clone();
+    // The half that was not given stays, nothing is saved, and the last change is undone first.
+    let tmt = |tmt1: u32| (0x10, tmt1 << 16 | 343, false);
+    assert_eq!(sets, [tmt(330), (0x02, 1, false), (0x02, 0, false), tmt(338)]);
+    assert!(journals.all().expect("readable").is_empty());
 
     plan.settings = ThermalSettings { power_state: Some(99), ..ThermalSettings::default() };
     let run = run_on(FakeDrive::new(), &plan);
     assert_eq!(run.outcome.end.reason, EndReason::DeviceFailed);
-    assert_eq!(
-        run.outcome.end.detail.as_deref(),
-        Some("the drive refused its settings: there is no power state 99")
-    );
+    let detail = run.outcome.end.detail.expect("a reason");
+    assert!(detail.contains("the drive has power state 0 to 2"), "{detail}");
+    assert!(run.drive.features.state().sets.is_empty());
 }
 
 /// Goal: several kinds of I/O at once keep apart. Method: each load has its own region.

@@ -19,6 +19,7 @@ mod error;
 pub(crate) mod fake;
 pub mod journal;
 mod journaled;
+pub mod linux;
 pub mod restore;
 pub mod value;
 

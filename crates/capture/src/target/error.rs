@@ -111,13 +111,17 @@ pub enum TargetError {
     },
     /// Settings that cannot be made here.
     #[error(
-        "will not change the thermal settings of {address}: in this version only those of twins are changed; \
-         take [settings] out of the plan"
+        "cannot make the plan's settings on {address}: {why}; take [settings] out of the plan to run without"
     )]
     Settings {
         /// The target.
         address: String,
+        /// Why.
+        why: String,
     },
+    /// The drive's settings are not as they were found, or just being changed.
+    #[error(transparent)]
+    Journal(#[from] crate::settings::journal::JournalError),
     /// The user stopped it while it was prepared.
     #[error("stopped while {path} was being filled; what is there of it is kept and used the next time")]
     Interrupted {

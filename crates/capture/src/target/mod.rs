@@ -19,17 +19,19 @@ mod file;
 mod identity;
 mod layout;
 mod needs;
+mod settings;
 
 pub use access::{Access, Path};
 pub use address::{Address, AddressError, AddressKind, FileAddress};
 pub use error::TargetError;
 pub use layout::Progress;
+pub use settings::PreparedSettings;
 
 use std::fs::File;
 use std::sync::Arc;
 
 use measure::Bytes;
-use measure::record::{DriveFacts, ThermalSettings};
+use measure::record::DriveFacts;
 use nvme::host::Controller;
 use nvme::host::linux::LinuxController;
 use nvme::smart::SMART_LOG_LEN;
@@ -67,6 +69,8 @@ pub struct Prepared {
     pub access: Access,
     /// What was done for it, and what a reader of the numbers has to know.
     pub notes: Vec<String>,
+    /// The way to the drive's settings, where there is one.
+    pub settings: Option<PreparedSettings>,
 }
 
 impl Target {
@@ -186,22 +190,23 @@ impl Target {
     /// When the plan would do what may not be done, or the system refuses. Nothing was done then, or it was
     /// taken back as far as that goes.
     pub fn prepare(&self, plan: &Plan, progress: &mut Progress<'_>) -> Result<Prepared, TargetError> {
-        if plan.settings != ThermalSettings::default() {
-            return Err(TargetError::Settings { address: self.address.to_string() });
-        }
+        let settings = settings::prepare(&self.address, place(&self.address), &self.drive, plan)?;
         let slc = self.drive.slc_bytes.map(Bytes::new);
         let needs = Needs::of(plan, Bytes::new(self.drive.size_bytes), slc)?;
         if !matches!(self.kind, Kind::Null) {
             probe_ring()?;
         }
         match &self.kind {
-            Kind::Null => Ok(Prepared { access: Access::null(), notes: Vec::new() }),
+            Kind::Null => Ok(Prepared { access: Access::null(), notes: Vec::new(), settings }),
             Kind::Device(device) => {
                 let opened = device.open(&needs)?;
                 let access = Access::files(opened.direct.map(Arc::new), opened.buffered.map(Arc::new));
-                Ok(Prepared { access, notes: opened.notes })
+                Ok(Prepared { access, notes: opened.notes, settings })
             }
-            Kind::File(file) => prepare_file(file, plan, &needs, progress),
+            Kind::File(file) => {
+                let (access, notes) = prepare_file(file, plan, &needs, progress)?;
+                Ok(Prepared { access, notes, settings })
+            }
         }
     }
 }
@@ -211,7 +216,7 @@ fn prepare_file(
     plan: &Plan,
     needs: &Needs,
     progress: &mut Progress<'_>,
-) -> Result<Prepared, TargetError> {
+) -> Result<(Access, Vec<String>), TargetError> {
     let opened = target.open(needs)?;
     let mut notes: Vec<String> = opened.note.into_iter().collect();
     let direct = needs.direct.then(|| target.open_direct(needs.changes())).transpose()?;
@@ -221,7 +226,7 @@ fn prepare_file(
     }
     // The file opened first holds the lock, so it stays open whoever uses it.
     let access = Access::files(direct.map(Arc::new), Some(Arc::new(opened.file)));
-    Ok(Prepared { access, notes })
+    Ok((access, notes))
 }
 
 /// A new file shows only now what its file system asks of direct I/O.

@@ -147,7 +147,9 @@ impl Start<'_> {
         manifest.host = Some(host::facts());
         manifest.link = link;
         let writer = self.writer(manifest)?;
-        let session = Session::new(self.plan, writer, &mut progress).stop_flag(self.stop);
+        let session = Session::new(self.plan, writer, &mut progress)
+            .stop_flag(self.stop)
+            .last_facts(|manifest| manifest.link_end = self.link());
         Ok(Some(session.run(target, prepared)?))
     }
 

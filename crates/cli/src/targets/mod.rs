@@ -1,3 +1,4 @@
 //! Targets that need more than one of our crates.
 
 pub(crate) mod twin;
+mod twin_admin;

@@ -2,24 +2,29 @@
 //!
 //! This is the only place where the two meet. It adds nothing of its own: I/O goes to the drive as it comes,
 //! the health log is the drive's page through the decoder that real drives have, and settings are written
-//! and read back on the drive.
+//! and read back on the drive, by the admin commands in `twin_admin`.
 
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use capture::load::VirtualDrive;
 use capture::load::path::{Completion, Io};
 use capture::plan::check::TargetFacts;
 use capture::plan::{Setting, TelemetryPlan};
+use capture::settings::DriveSettings;
 use capture::target::Address;
 use capture::telemetry::{Reading, smart};
 use measure::record::{DriveFacts, LinkFacts, Origin, ThermalSettings};
-use measure::{Bytes, Celsius, Instant, Kelvin, Seed};
-use twin::{Drive, Profile, Tmt, TmtError};
+use measure::{Bytes, Celsius, Instant, Seed};
+use nvme::host::AdminTransport;
+use twin::{Drive, Profile};
+
+use super::twin_admin::TwinCopy;
 
 /// A simulated drive with what its record has to say about it.
 pub(crate) struct TwinTarget {
+    address: String,
     drive: Drive,
     /// The drive's own time when the present run began: a drive that has several runs goes on where it was.
     epoch_ns: u64,
@@ -43,6 +48,7 @@ impl TwinTarget {
     /// # Errors
     /// As [`Self::open`], or surroundings in which no drive could be.
     pub(crate) fn open_in(profile: &str, seed: Seed, surroundings: &Setting) -> anyhow::Result<Self> {
+        let address = format!("twin:{profile}");
         let mut profile = read_profile(profile)?;
         if let Some(link) = surroundings.link {
             profile.media.link_bytes_per_s = link.as_f64();
@@ -63,6 +69,7 @@ impl TwinTarget {
             seed: seed.as_u64(),
         };
         Ok(Self {
+            address,
             drive: Drive::new(&profile, seed),
             epoch_ns: 0,
             origin,
@@ -103,13 +110,27 @@ impl TwinTarget {
         }
     }
 
-    /// Whether the drive will take a plan's settings: tried on a copy.
+    /// Whether the drive will take a plan's settings: asked of a copy.
     ///
     /// # Errors
     /// Why it refuses them.
     pub(crate) fn check_settings(&self, settings: &ThermalSettings) -> anyhow::Result<()> {
-        set(&mut self.drive.clone(), settings)
-            .map_err(|why| anyhow!("cannot make the plan's settings: {why}"))
+        let copy = TwinCopy { address: self.address.clone(), drive: self.drive.clone() };
+        let mut drive = DriveSettings::open(copy)?;
+        for change in drive.changes(settings)? {
+            drive.check(&change)?;
+        }
+        Ok(())
+    }
+
+    /// What messages call it.
+    pub(super) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The drive, for its admin commands.
+    pub(super) const fn drive_mut(&mut self) -> &mut Drive {
+        &mut self.drive
     }
 
     /// Its link; a simulated one is never slower than it could be.
@@ -185,47 +206,8 @@ impl VirtualDrive for TwinTarget {
         smart::decode(now, &self.drive.smart_page())
     }
 
-    fn settings(&mut self) -> ThermalSettings {
-        let tmt = self.drive.profile().limits.hctm.is_some().then(|| self.drive.tmt());
-        ThermalSettings {
-            tmt1_k: tmt.map(Tmt::tmt1_raw),
-            tmt2_k: tmt.map(Tmt::tmt2_raw),
-            power_state: Some(self.drive.power_state()),
-        }
-    }
-
-    fn set(&mut self, settings: &ThermalSettings) -> Result<(), String> {
-        set(&mut self.drive, settings)
-    }
-}
-
-/// Changes the settings that are given and leaves the others.
-fn set(drive: &mut Drive, settings: &ThermalSettings) -> Result<(), String> {
-    if settings.tmt1_k.is_some() || settings.tmt2_k.is_some() {
-        let now = drive.tmt();
-        let tmt1_k = settings.tmt1_k.unwrap_or(now.tmt1_raw());
-        let tmt2_k = settings.tmt2_k.unwrap_or(now.tmt2_raw());
-        drive.set_tmt(Tmt::from_kelvin(tmt1_k, tmt2_k)).map_err(|error| in_degrees(&error))?;
-    }
-    if let Some(state) = settings.power_state {
-        drive.set_power_state(state).map_err(|error| error.to_string())?;
-    }
-    Ok(())
-}
-
-/// Why a pair of temperatures is refused, in the degrees in which people type them.
-fn in_degrees(error: &TmtError) -> String {
-    let degrees = |kelvin: u16| Kelvin::from_kelvin(kelvin).to_string();
-    match *error {
-        TmtError::Range { which, kelvin, least, most } => {
-            let (asked, least, most) = (degrees(kelvin), degrees(least), degrees(most));
-            format!("TMT{which} = {asked} lies outside what the drive takes, {least} to {most}")
-        }
-        TmtError::Order { tmt1_k, tmt2_k } => {
-            let (tmt1, tmt2) = (degrees(tmt1_k), degrees(tmt2_k));
-            format!("TMT1 = {tmt1} is not below TMT2 = {tmt2}; set both, with --tmt1 and --tmt2")
-        }
-        TmtError::Unsupported => error.to_string(),
+    fn admin(&mut self) -> &mut dyn AdminTransport {
+        self
     }
 }
 
