@@ -11,7 +11,7 @@ use measure::{Bytes, Seed};
 use serde::Serialize;
 use twin::Profile;
 use twin::controller::{BackingOptions, Identity, Options, Scale};
-use twin::vssd::{DriveOptions, Server, ServerLimits, ServerOptions};
+use twin::vssd::{Control, DriveOptions, Server, ServerLimits, ServerOptions};
 
 use crate::Outcome;
 use crate::args::VssdArgs;
@@ -34,8 +34,11 @@ pub(crate) fn execute(args: &VssdArgs, printer: &mut Printer) -> anyhow::Result<
         drives: drives.clone(),
         limits: ServerLimits::default(),
     })?;
+    // It goes before the server, so that nobody asks about drives that have ended.
+    let control = args.control.as_deref().map(|path| Control::start(path, &server)).transpose()?;
     tell(args, &server, &drives, &told, printer)?;
     wait(&stop);
+    drop(control);
     server.stop();
     Ok(Outcome::Done)
 }

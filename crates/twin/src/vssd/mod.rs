@@ -31,6 +31,7 @@ use thiserror::Error;
 
 use crate::controller::{Options, OptionsError, SavedStateError};
 
+pub use control::Control;
 pub use server::Server;
 pub use shelf::{Mailbox, Shelf, Unit};
 
