@@ -2,7 +2,7 @@
 //!
 //! # Architecture
 //! - [`path`]: where I/O goes and which clock tells its time. [`NullPath`] completes at once, [`Ring`] is
-//!   io_uring on a file or device, [`VirtualPath`] is a simulated drive.
+//!   io_uring on a file or device, [`FabricPath`] our own NVMe/TCP initiator, [`VirtualPath`] a simulated drive.
 //! - [`Worker`]: one thread's share of one load, a state machine without a clock.
 //! - [`drive`]: the one loop, for real threads and for simulated sessions.
 //! - [`Control`]: stops a load from outside.
@@ -14,6 +14,7 @@ mod buffers;
 mod control;
 mod draw;
 mod engine;
+mod fabric;
 #[cfg(test)]
 pub(crate) mod fake;
 mod interval;
@@ -30,6 +31,7 @@ mod worker;
 pub(crate) use buffers::{SECTOR_BYTES, Stamps};
 pub use control::{Control, Halt};
 pub use engine::{Tick, drive};
+pub use fabric::{FabricPath, Namespace};
 pub use interval::{IntervalStats, OpStats};
 pub use null::NullPath;
 pub use path::{Completion, Io, IoPath, PathError};

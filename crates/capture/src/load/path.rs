@@ -100,6 +100,9 @@ pub enum PathError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The connection to the drive broke, or could not be made.
+    #[error("{0}; what was measured before is kept")]
+    Fabric(#[from] nvme::host::HostError),
     /// Nothing has completed for very long.
     #[error(
         "the drive does not answer: {in_flight} I/Os in flight and none completed for {seconds} s; \

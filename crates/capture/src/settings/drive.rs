@@ -65,6 +65,16 @@ impl<T: AdminTransport> DriveSettings<T> {
         Ok(Self { controller, identify, apst: None })
     }
 
+    /// The same behind a transport of any kind.
+    pub fn erased(self) -> DriveSettings<Box<dyn AdminTransport + Send>>
+    where
+        T: Send + 'static,
+    {
+        let Self { controller, identify, apst } = self;
+        let transport: Box<dyn AdminTransport + Send> = Box::new(controller.into_transport());
+        DriveSettings { controller: Controller::new(transport), identify, apst }
+    }
+
     /// With the kernel's knob of autonomous power state transitions: `pm_qos_latency_tolerance_us` of the controller.
     #[must_use]
     pub fn with_apst(mut self, knob: PathBuf) -> Self {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use measure::{Instant, MonotonicClock, Seed};
 
-use crate::load::{Completion, Io, IoPath, NullPath, PathError, Ring};
+use nvme::host::tcp::TcpController;
+
+use crate::load::{Completion, FabricPath, Io, IoPath, Namespace, NullPath, PathError, Ring};
 use crate::plan::Load;
 
 /// The block of the null target: the smallest of any drive.
@@ -20,12 +22,17 @@ pub struct Access {
 #[derive(Clone, Debug)]
 enum To {
     Null,
+    Fabric { controller: TcpController, namespace: Namespace },
     Files { direct: Option<Arc<File>>, buffered: Option<Arc<File>> },
 }
 
 impl Access {
     pub(super) const fn null() -> Self {
         Self { to: To::Null }
+    }
+
+    pub(crate) const fn fabric(controller: TcpController, namespace: Namespace) -> Self {
+        Self { to: To::Fabric { controller, namespace } }
     }
 
     pub(crate) const fn files(direct: Option<Arc<File>>, buffered: Option<Arc<File>>) -> Self {
@@ -42,6 +49,9 @@ impl Access {
     pub fn path(&self, clock: MonotonicClock, load: &Load, seed: Seed) -> Result<Path, PathError> {
         match &self.to {
             To::Null => Ok(Path::Null(NullPath::new(clock, load.depth.as_usize()))),
+            To::Fabric { controller, namespace } => {
+                FabricPath::new(clock, controller, *namespace, load, seed).map(Box::new).map(Path::Fabric)
+            }
             To::Files { direct, buffered } => {
                 let file = if load.direct { direct } else { buffered };
                 let file = file.as_ref().expect("the target was prepared for the plan that the load is from");
@@ -55,6 +65,8 @@ impl Access {
 pub enum Path {
     /// A file or a device.
     Ring(Box<Ring>),
+    /// A subsystem on a network.
+    Fabric(Box<FabricPath>),
     /// Nowhere.
     Null(NullPath<MonotonicClock>),
 }
@@ -64,7 +76,7 @@ impl Path {
     pub fn note(&self) -> Option<&str> {
         match self {
             Self::Ring(ring) => ring.note(),
-            Self::Null(_) => None,
+            Self::Fabric(_) | Self::Null(_) => None,
         }
     }
 }
@@ -74,6 +86,7 @@ impl IoPath for Path {
     fn now(&self) -> Instant {
         match self {
             Self::Ring(path) => path.now(),
+            Self::Fabric(path) => path.now(),
             Self::Null(path) => path.now(),
         }
     }
@@ -82,6 +95,7 @@ impl IoPath for Path {
     fn queue(&mut self, io: Io) {
         match self {
             Self::Ring(path) => path.queue(io),
+            Self::Fabric(path) => path.queue(io),
             Self::Null(path) => path.queue(io),
         }
     }
@@ -90,6 +104,7 @@ impl IoPath for Path {
     fn batch_max(&self) -> usize {
         match self {
             Self::Ring(path) => path.batch_max(),
+            Self::Fabric(path) => path.batch_max(),
             Self::Null(path) => path.batch_max(),
         }
     }
@@ -98,6 +113,7 @@ impl IoPath for Path {
     fn commit(&mut self) -> Result<Instant, PathError> {
         match self {
             Self::Ring(path) => path.commit(),
+            Self::Fabric(path) => path.commit(),
             Self::Null(path) => path.commit(),
         }
     }
@@ -106,6 +122,7 @@ impl IoPath for Path {
     fn reap(&mut self, until: Instant, done: &mut Vec<Completion>) -> Result<(), PathError> {
         match self {
             Self::Ring(path) => path.reap(until, done),
+            Self::Fabric(path) => path.reap(until, done),
             Self::Null(path) => path.reap(until, done),
         }
     }

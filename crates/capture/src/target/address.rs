@@ -1,11 +1,12 @@
 //! Drive addresses as people type them: `twin:ssd1`, `file:/var/tmp/t.bin?size=2GiB`, `/dev/nvme0n1`, `null:`.
 //!
-//! Parsing looks at nothing but the text. Twins are only recognised here: who has a twin glues it.
+//! `nvme-tcp://HOST:PORT/NQN` as well. Parsing looks at nothing but the text. Twins are only recognised here: who has a twin glues it.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use measure::{Bytes, parse};
+use nvme::host::tcp::TcpAddress;
 use thiserror::Error;
 
 /// Size of `null:` without `?size=`: larger than any region that a plan is likely to name.
@@ -33,6 +34,8 @@ pub enum AddressKind {
         /// Its path below `/dev`.
         path: PathBuf,
     },
+    /// A subsystem on a network.
+    Fabric(TcpAddress),
     /// Completes at once.
     Null {
         /// Its size.
@@ -87,10 +90,7 @@ impl Address {
                 options(rest.strip_prefix('?').unwrap_or(rest), &["size"]).map_err(refused)?;
             AddressKind::Null { size: size.unwrap_or(NULL_BYTES) }
         } else if typed.starts_with("nvme-tcp://") {
-            return Err(refused(
-                "NVMe/TCP is not in this version; a drive that the kernel has connected is reached as /dev/nvmeXnY"
-                    .to_owned(),
-            ));
+            AddressKind::Fabric(fabric(typed).map_err(refused)?)
         } else if typed.starts_with("/dev/") {
             AddressKind::Device { path: PathBuf::from(typed) }
         } else {
@@ -110,6 +110,20 @@ impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
+}
+
+/// What allows an address that is not this machine, behind it.
+const NETWORK: &str = "?network=yes";
+
+fn fabric(typed: &str) -> Result<TcpAddress, String> {
+    let (plain, network) = typed.strip_suffix(NETWORK).map_or((typed, false), |plain| (plain, true));
+    let address = TcpAddress::parse(plain).map_err(|error| error.to_string())?;
+    if !address.is_loopback() && !network {
+        return Err(format!(
+            "it is another machine's, to be loaded over a network; if that is meant, add {NETWORK}"
+        ));
+    }
+    Ok(address)
 }
 
 fn file(rest: &str) -> Result<FileAddress, String> {
@@ -206,7 +220,11 @@ mod test {
             why("/tmp/x"),
             "a file is written file:/tmp/x, with ?size=4GiB behind it if it is to be made"
         );
-        assert!(why("nvme-tcp://h:4420/nqn").contains("not in this version"));
+        assert!(why("nvme-tcp://h:4420/nqn").contains("nvme-tcp://HOST:PORT/NQN"));
+        let elsewhere = format!("nvme-tcp://{}/nqn", std::net::Ipv4Addr::from([10, 1, 2, 3]));
+        assert!(why(&elsewhere).contains("?network=yes"));
+        assert!(matches!(kind(&format!("{elsewhere}?network=yes")), AddressKind::Fabric(_)));
+        assert!(matches!(kind("nvme-tcp://localhost/nqn"), AddressKind::Fabric(_)));
         assert!(why("zzz").contains("twin:ssd1, file:"));
         assert_eq!(why("file:/dev/sda"), "a device is not a file; write /dev/sda without \"file:\"");
         assert_eq!(

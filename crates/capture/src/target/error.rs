@@ -128,6 +128,9 @@ pub enum TargetError {
         /// The file.
         path: PathBuf,
     },
+    /// A subsystem on a network that does not answer as it should.
+    #[error(transparent)]
+    Fabric(#[from] nvme::host::HostError),
     /// There is no way to do I/O here.
     #[error(transparent)]
     Path(#[from] crate::load::PathError),

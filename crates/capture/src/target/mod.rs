@@ -15,6 +15,7 @@ mod access;
 pub mod address;
 mod device;
 mod error;
+mod fabric;
 mod file;
 mod identity;
 mod layout;
@@ -26,14 +27,15 @@ pub use address::{Address, AddressError, AddressKind, FileAddress};
 pub use error::TargetError;
 pub use layout::Progress;
 pub use settings::PreparedSettings;
+use settings::Way;
 
 use std::fs::File;
 use std::sync::Arc;
 
 use measure::Bytes;
 use measure::record::DriveFacts;
-use nvme::host::Controller;
 use nvme::host::linux::LinuxController;
+use nvme::host::{AdminTransport, Controller};
 use nvme::smart::SMART_LOG_LEN;
 
 use crate::guard::Permission;
@@ -43,6 +45,7 @@ use crate::plan::{Plan, TelemetryPlan};
 use crate::telemetry::smart::SmartSampler;
 use crate::telemetry::{self, Sampler, discover};
 use device::DeviceTarget;
+use fabric::FabricTarget;
 use file::FileTarget;
 use needs::{Needs, fits_block};
 
@@ -57,6 +60,7 @@ pub struct Target {
 }
 
 enum Kind {
+    Fabric(Box<FabricTarget>),
     File(FileTarget),
     Device(DeviceTarget),
     Null,
@@ -88,6 +92,11 @@ impl Target {
                     advice: "it has no device; run it in simulated time".to_owned(),
                 });
             }
+            AddressKind::Fabric(address) => {
+                let target = FabricTarget::look(address)?;
+                let drive = target.drive();
+                (Kind::Fabric(Box::new(target)), drive)
+            }
             AddressKind::File(file) => {
                 let target = FileTarget::look(file)?;
                 let drive = drive_facts("file", target.size, target.block_bytes);
@@ -102,6 +111,11 @@ impl Target {
         };
         let controller = place(address).map(|place| identity::identify(&mut drive, place));
         Ok(Self { address: address.clone(), kind, drive, controller, samplers: Vec::new() })
+    }
+
+    /// Whether all that is measured on it is simulated: it is a virtual SSD of ours.
+    pub const fn is_simulated(&self) -> bool {
+        matches!(&self.kind, Kind::Fabric(fabric) if fabric.is_simulated())
     }
 
     /// The address it was found at.
@@ -123,6 +137,7 @@ impl Target {
     pub fn facts(&self) -> TargetFacts {
         let (read_only, direct, trim) = match &self.kind {
             Kind::Null => (None, true, true),
+            Kind::Fabric(fabric) => (fabric.read_only().map(str::to_owned), true, fabric.trims()),
             Kind::File(file) => (file.read_only(), file.direct, true),
             Kind::Device(device) => (device.read_only(), true, device.trim),
         };
@@ -163,6 +178,9 @@ impl Target {
     /// All sources of readings, to be read as `plan` says, and what there is not, and why.
     pub(crate) fn sources(&mut self, plan: &TelemetryPlan) -> (Vec<Box<dyn Sampler>>, Vec<String>) {
         let mut samplers = std::mem::take(&mut self.samplers);
+        if let Kind::Fabric(fabric) = &self.kind {
+            samplers.push(smart_sampler(plan, Controller::new(fabric.controller.clone())));
+        }
         let Some(place) = place(&self.address) else {
             samplers.extend(plan.power.as_ref().and_then(telemetry::power::sampler));
             return (samplers, Vec::new());
@@ -170,12 +188,7 @@ impl Target {
         let found = telemetry::discover(place, std::path::Path::new(discover::SYSFS), plan);
         let mut notes = found.notes;
         match self.controller.take() {
-            Some(Ok(mut controller)) => {
-                samplers.push(Box::new(SmartSampler::new(plan.smart_period, move || {
-                    let mut page = [0; SMART_LOG_LEN];
-                    controller.smart_page(&mut page).map(|()| page).map_err(|error| error.to_string())
-                })))
-            }
+            Some(Ok(controller)) => samplers.push(smart_sampler(plan, controller)),
             Some(Err(why)) if found.disk.is_some() => notes.push(format!("no SMART log: {why}")),
             // Without a disk, its absence is noted already.
             _ => {}
@@ -190,14 +203,22 @@ impl Target {
     /// When the plan would do what may not be done, or the system refuses. Nothing was done then, or it was
     /// taken back as far as that goes.
     pub fn prepare(&self, plan: &Plan, progress: &mut Progress<'_>) -> Result<Prepared, TargetError> {
-        let settings = settings::prepare(&self.address, place(&self.address), &self.drive, plan)?;
+        let way = match &self.kind {
+            Kind::Fabric(fabric) => Way::Fabric(fabric.controller.clone()),
+            _ => Way::System(place(&self.address)),
+        };
+        let settings = settings::prepare(&self.address, way, &self.drive, plan)?;
         let slc = self.drive.slc_bytes.map(Bytes::new);
         let needs = Needs::of(plan, Bytes::new(self.drive.size_bytes), slc)?;
-        if !matches!(self.kind, Kind::Null) {
+        if !matches!(self.kind, Kind::Null | Kind::Fabric(_)) {
             probe_ring()?;
         }
         match &self.kind {
             Kind::Null => Ok(Prepared { access: Access::null(), notes: Vec::new(), settings }),
+            Kind::Fabric(fabric) => {
+                let access = fabric.open(&needs, &self.address.to_string())?;
+                Ok(Prepared { access, notes: Vec::new(), settings })
+            }
             Kind::Device(device) => {
                 let opened = device.open(&needs)?;
                 let access = Access::files(opened.direct.map(Arc::new), opened.buffered.map(Arc::new));
@@ -209,6 +230,17 @@ impl Target {
             }
         }
     }
+}
+
+/// The SMART log of `controller` as a source of readings.
+fn smart_sampler<T>(plan: &TelemetryPlan, mut controller: Controller<T>) -> Box<dyn Sampler>
+where
+    T: AdminTransport + Send + 'static,
+{
+    Box::new(SmartSampler::new(plan.smart_period, move || {
+        let mut page = [0; SMART_LOG_LEN];
+        controller.smart_page(&mut page).map(|()| page).map_err(|error| error.to_string())
+    }))
 }
 
 fn prepare_file(
@@ -272,7 +304,7 @@ fn place(address: &Address) -> Option<discover::Place<'_>> {
     match address.kind() {
         AddressKind::File(file) => Some(discover::Place::File(&file.path)),
         AddressKind::Device { path } => path.to_str().map(discover::Place::Device),
-        AddressKind::Twin { .. } | AddressKind::Null { .. } => None,
+        AddressKind::Twin { .. } | AddressKind::Fabric(_) | AddressKind::Null { .. } => None,
     }
 }
 

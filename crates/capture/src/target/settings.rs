@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use measure::record::{DriveFacts, ThermalSettings};
-use nvme::host::linux::LinuxController;
+use nvme::host::AdminTransport;
+use nvme::host::tcp::TcpController;
 
 use super::{Address, TargetError};
 use crate::plan::Plan;
@@ -16,27 +17,44 @@ use crate::telemetry::discover::{Place, SYSFS};
 #[derive(Debug)]
 pub struct PreparedSettings {
     /// The drive.
-    pub drive: DriveSettings<LinuxController>,
+    pub drive: DriveSettings<Transport>,
     /// Where what is found on it is written down.
     pub journals: Journals,
 }
 
-/// The way to the settings of the drive at `place`; `None` where there is none and the plan wants none.
+/// Where the commands go.
+pub type Transport = Box<dyn AdminTransport + Send>;
+
+/// How the drive is reached.
+pub(super) enum Way<'a> {
+    /// Through the system, if it has a device.
+    System(Option<Place<'a>>),
+    /// Through our own initiator.
+    Fabric(TcpController),
+}
+
+/// The way to the settings of a drive; `None` where there is none and the plan wants none.
 pub(super) fn prepare(
     address: &Address,
-    place: Option<Place<'_>>,
+    way: Way<'_>,
     drive: &DriveFacts,
     plan: &Plan,
 ) -> Result<Option<PreparedSettings>, TargetError> {
     let wants = plan.settings != ThermalSettings::default();
     let refused = |why: String| TargetError::Settings { address: address.to_string(), why };
-    let Some(place) = place else {
-        let none = || refused("there is no drive behind it that has any".to_owned());
-        return if wants { Err(none()) } else { Ok(None) };
+    let opened = match way {
+        Way::System(None) => {
+            let none = || refused("there is no drive behind it that has any".to_owned());
+            return if wants { Err(none()) } else { Ok(None) };
+        }
+        Way::System(Some(place)) => Controller::under(place, Path::new(SYSFS))
+            .map_err(|error| error.to_string())
+            .and_then(|controller| controller.settings().map_err(|error| error.to_string()))
+            .map(DriveSettings::erased),
+        Way::Fabric(controller) => {
+            DriveSettings::open(controller).map(DriveSettings::erased).map_err(|error| error.to_string())
+        }
     };
-    let opened = Controller::under(place, Path::new(SYSFS))
-        .map_err(|error| error.to_string())
-        .and_then(|controller| controller.settings().map_err(|error| error.to_string()));
     let mut settings = match opened {
         Ok(settings) => settings,
         Err(why) => {
@@ -53,7 +71,7 @@ pub(super) fn prepare(
 }
 
 /// Whether the drive will take the plan's settings, as far as it says so itself.
-fn check(drive: &mut DriveSettings<LinuxController>, plan: &Plan) -> Result<(), SettingsError> {
+fn check(drive: &mut DriveSettings<Transport>, plan: &Plan) -> Result<(), SettingsError> {
     drive.changes(&plan.settings)?.iter().try_for_each(|change| drive.check(change))
 }
 

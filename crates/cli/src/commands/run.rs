@@ -45,9 +45,10 @@ pub(crate) fn execute(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<O
             let mut target = TwinTarget::open(profile, plan.seed)?;
             start.on_twin(&mut target, printer)?
         }
-        AddressKind::File(_) | AddressKind::Device { .. } | AddressKind::Null { .. } => {
-            start.on_target(printer)?
-        }
+        AddressKind::File(_)
+        | AddressKind::Device { .. }
+        | AddressKind::Fabric(_)
+        | AddressKind::Null { .. } => start.on_target(printer)?,
     };
     let Some(ended) = ended else { return Ok(Outcome::Stopped) };
     tell_end(&ended, printer);
@@ -142,8 +143,14 @@ impl Start<'_> {
         }
         let mut progress = Progress::new(printer, self.args.quiet);
         let Some(prepared) = self.prepare(&target, &mut progress)? else { return Ok(None) };
+        let origin = match self.address.kind() {
+            AddressKind::Fabric(address) if target.is_simulated() => {
+                Origin::VirtualSsd { nqn: address.nqn.clone() }
+            }
+            _ => Origin::Device,
+        };
         let mut manifest =
-            draft_manifest(self.plan, &self.address.to_string(), Origin::Device, target.drive().clone());
+            draft_manifest(self.plan, &self.address.to_string(), origin, target.drive().clone());
         manifest.host = Some(host::facts());
         manifest.link = link;
         let writer = self.writer(manifest)?;
@@ -159,7 +166,7 @@ impl Start<'_> {
         let place = match self.address.kind() {
             AddressKind::File(file) => Place::File(&file.path),
             AddressKind::Device { path } => Place::Device(path.to_str()?),
-            AddressKind::Twin { .. } | AddressKind::Null { .. } => return None,
+            AddressKind::Twin { .. } | AddressKind::Fabric(_) | AddressKind::Null { .. } => return None,
         };
         link::of_disk(sysfs, &discover::disk(place, sysfs).ok()?)
     }

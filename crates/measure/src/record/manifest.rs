@@ -59,12 +59,17 @@ pub enum Origin {
         /// Seed of everything random.
         seed: u64,
     },
+    /// Measured in real time on a simulated drive behind NVMe/TCP.
+    VirtualSsd {
+        /// Name of its subsystem.
+        nqn: String,
+    },
 }
 
 impl Origin {
     /// Whether the numbers are simulated.
     pub const fn is_simulated(&self) -> bool {
-        matches!(self, Self::Twin { .. })
+        matches!(self, Self::Twin { .. } | Self::VirtualSsd { .. })
     }
 }
 

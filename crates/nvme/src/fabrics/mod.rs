@@ -13,6 +13,10 @@ use property::Property;
 
 use crate::command::{Sqe, opcode};
 
+/// How the names of simulated subsystems begin, ours on both sides. RFC 2606 reserves `.invalid`: nobody
+/// owns the name, so no real drive can have it.
+pub const SIMULATED_NQN_PREFIX: &str = "nqn.2026-11.invalid.heatsoak:";
+
 /// A Fabrics command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FabricsCommand {

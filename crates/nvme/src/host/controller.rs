@@ -60,6 +60,11 @@ impl<T: AdminTransport> Controller<T> {
         &mut self.transport
     }
 
+    /// The transport again.
+    pub fn into_transport(self) -> T {
+        self.transport
+    }
+
     /// Sends any command; a failing status is an error.
     ///
     /// # Errors

@@ -66,6 +66,12 @@ pub trait AdminTransport {
     fn admin(&mut self, command: &AdminCommand, data: Data<'_>) -> Result<Completion, HostError>;
 }
 
+impl std::fmt::Debug for dyn AdminTransport + Send {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("AdminTransport").field(&self.name()).finish()
+    }
+}
+
 /// A way to send I/O commands to one namespace. Not the load path: for single commands.
 pub trait IoTransport {
     /// What errors call the namespace, for example its path.

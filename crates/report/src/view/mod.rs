@@ -68,6 +68,11 @@ pub enum Source {
         /// Seed of everything random.
         seed: u64,
     },
+    /// A simulated drive behind NVMe/TCP, measured in real time.
+    VirtualSsd {
+        /// Name of its subsystem.
+        nqn: String,
+    },
     /// The log does not say.
     Unknown,
 }
@@ -250,6 +255,7 @@ impl ReportInput {
             Source::Simulated { profile, seed } => {
                 Some(format!("SIMULATED (profile {profile}, seed {seed})"))
             }
+            Source::VirtualSsd { nqn } => Some(format!("SIMULATED (virtual SSD {nqn})")),
             _ if self.findings.simulated == Some(true) => Some("SIMULATED".to_owned()),
             _ => None,
         }

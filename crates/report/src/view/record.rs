@@ -24,6 +24,7 @@ impl ReportInput {
                 Origin::Twin { profile, seed, .. } => {
                     Source::Simulated { profile: profile.clone(), seed: *seed }
                 }
+                Origin::VirtualSsd { nqn } => Source::VirtualSsd { nqn: nqn.clone() },
             },
             speed: speed(&record.io),
             latency: latency(&record.io, end.as_secs_f64()),

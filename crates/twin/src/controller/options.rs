@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use measure::{Instant, Seed};
+use nvme::fabrics::SIMULATED_NQN_PREFIX;
 use thiserror::Error;
 
 use super::saved::SavedState;
@@ -110,9 +111,6 @@ pub struct Identity {
     pub eui64: [u8; 8],
 }
 
-/// RFC 2606 reserves `.invalid`: nobody owns the name and nobody's drives can have it.
-const NQN_PREFIX: &str = "nqn.2026-11.invalid.heatsoak:";
-
 impl Identity {
     /// The names of the `instance`th (from 1) drive with the profile `profile`. The same arguments
     /// give the same names, so a host finds its drive again after a restart.
@@ -130,7 +128,7 @@ impl Identity {
         // Locally administered (bit 1 of the first byte): no maker's number is taken.
         let mut eui64 = high.to_be_bytes();
         eui64[0] = eui64[0] & 0xfc | 0x02;
-        let nqn = format!("{NQN_PREFIX}{name}");
+        let nqn = format!("{SIMULATED_NQN_PREFIX}{name}");
         let serial = format!("VSSD{:016X}", high);
         Self { nqn, serial, uuid, nguid, eui64 }
     }
