@@ -87,7 +87,9 @@ impl FabricTarget {
     pub(super) fn open(&self, needs: &Needs, address: &str) -> Result<Access, TargetError> {
         let what = if needs.writes { Some("write to") } else { needs.trims.then_some("trim") };
         match (what, self.read_only()) {
-            (Some(what), Some(why)) => Err(TargetError::ReadOnly { path: address.into(), what, why }),
+            (Some(what), Some(why)) => {
+                Err(TargetError::ReadOnly { path: address.into(), what, why: why.to_owned() })
+            }
             _ => Ok(Access::fabric(self.controller.clone(), self.namespace)),
         }
     }
