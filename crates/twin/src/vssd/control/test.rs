@@ -1,3 +1,5 @@
+//! The control socket without its socket: verbs on drives in simulated time.
+
 use measure::Seed;
 use serde_json::Value;
 
