@@ -26,8 +26,8 @@ pub use access::{Access, Path};
 pub use address::{Address, AddressError, AddressKind, FileAddress};
 pub use error::TargetError;
 pub use layout::Progress;
-pub use settings::PreparedSettings;
 use settings::Way;
+pub use settings::{PreparedSettings, Transport};
 
 use std::fs::File;
 use std::sync::Arc;
