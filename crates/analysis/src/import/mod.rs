@@ -1,13 +1,141 @@
-//! Foreign logs to traces. The caller reads the file; here it is text or bytes with a name.
+//! Foreign logs to traces: which format a file has, what becomes of its fields, and how files are joined.
+//!
+//! # Architecture
+//! - `detect`: the format, by content. `csv`, `fio`, `iometer`, `nvme`, `smartctl`, `prometheus`: one a format.
+//! - `part`: what they make; `join`: parts on one clock; `offset`: how far apart two clocks are.
+//! - `lines`, `json`, `grid`, `reading`: what several of them need.
 //!
 //! What can be understood two ways is decided by a rule that the importer's header states, or is an error
-//! that names file, line and column. Nothing is guessed silently: what was decided goes into the notes.
+//! that names file, line and column. Nothing is guessed silently: what was decided goes into the notes, what may be
+//! wrong with it into the caveats.
+//!
+//! # What it does not do
+//! It opens no file: the caller hands over readers. It judges nothing.
 
 mod csv;
+mod detect;
+mod fio;
+mod grid;
+mod iometer;
+mod join;
+mod json;
+mod lines;
+mod nvme;
+mod offset;
+mod part;
+mod prometheus;
+mod reading;
+mod smartctl;
 
 pub use csv::csv;
 
+use std::io::{BufRead, BufReader, Cursor, Read};
+
 use thiserror::Error;
+
+use crate::trace::{Trace, infer_phases};
+use lines::Lines;
+
+/// How much of a file is looked at to tell its format.
+const HEAD: usize = 64 << 10;
+
+/// Formats that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// The plain CSV with a header line.
+    Csv,
+    /// fio's bandwidth log.
+    FioBwLog,
+    /// fio's log of I/Os per second.
+    FioIopsLog,
+    /// fio's logs of latencies: lat, clat, slat.
+    FioLatLog,
+    /// fio's histogram logs: known, not read.
+    FioHistLog,
+    /// fio's JSON and JSON+.
+    FioJson,
+    /// Iometer's results.
+    Iometer,
+    /// Iometer's instantaneous results.
+    IometerInst,
+    /// JSON of `nvme smart-log` and `nvme id-ctrl`.
+    NvmeJson,
+    /// JSON of smartctl.
+    SmartctlJson,
+    /// Answer of Prometheus to a range query.
+    Prometheus,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::Csv,
+        Self::FioBwLog,
+        Self::FioIopsLog,
+        Self::FioLatLog,
+        Self::FioHistLog,
+        Self::FioJson,
+        Self::Iometer,
+        Self::IometerInst,
+        Self::NvmeJson,
+        Self::SmartctlJson,
+        Self::Prometheus,
+    ];
+
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::FioBwLog => "fio-bw-log",
+            Self::FioIopsLog => "fio-iops-log",
+            Self::FioLatLog => "fio-lat-log",
+            Self::FioHistLog => "fio-hist-log",
+            Self::FioJson => "fio-json",
+            Self::Iometer => "iometer",
+            Self::IometerInst => "iometer-inst",
+            Self::NvmeJson => "nvme-json",
+            Self::SmartctlJson => "smartctl-json",
+            Self::Prometheus => "prometheus",
+        }
+    }
+
+    /// The format with that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+}
+
+/// Opens a file when its turn comes.
+pub type Open<'a> = Box<dyn FnOnce() -> std::io::Result<Box<dyn Read + 'a>> + 'a>;
+
+/// A file to import.
+pub struct Source<'a> {
+    /// The file as the caller names it: used in errors, for fio's logs also as what tells their values.
+    pub name: String,
+    /// When it was last written, in seconds since 1970; a last resort for readings without a time.
+    pub modified_unix_s: Option<f64>,
+    /// Its content. Opened when its turn comes, so that a folder of a hundred thousand files can be read.
+    pub open: Open<'a>,
+}
+
+impl<'a> Source<'a> {
+    /// A file that is in memory.
+    pub fn from_bytes(name: &str, bytes: &'a [u8]) -> Self {
+        let open = Box::new(move || Ok(Box::new(bytes) as Box<dyn Read + 'a>));
+        Self { name: name.to_owned(), modified_unix_s: None, open }
+    }
+}
+
+/// What the caller decides about an import.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The format of all files, instead of telling it by content.
+    pub format: Option<Format>,
+    /// Seconds that are added to the times of a file, by its name.
+    pub offsets: Vec<(String, f64)>,
+    /// How far apart readings are that carry no time, in seconds.
+    pub every_s: Option<f64>,
+}
 
 /// Why a foreign log was not understood.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -23,6 +151,17 @@ pub struct ImportError {
     pub why: String,
 }
 
+impl ImportError {
+    fn at(file: &str, line: usize, column: Option<&str>, why: impl Into<String>) -> Self {
+        let column = column.map(str::to_owned);
+        Self { file: file.to_owned(), line: Some(line), column, why: why.into() }
+    }
+
+    fn whole(file: &str, why: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), line: None, column: None, why: why.into() }
+    }
+}
+
 fn place(file: &str, line: Option<usize>, column: Option<&str>) -> String {
     match (line, column) {
         (Some(line), Some(column)) => format!("{file}, line {line}, column {column}"),
@@ -32,25 +171,74 @@ fn place(file: &str, line: Option<usize>, column: Option<&str>) -> String {
     }
 }
 
-/// The text in `bytes`; binary files are refused with a word on what they might be.
-pub(crate) fn text<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, ImportError> {
-    let whole =
-        |why: &str| ImportError { file: file.to_owned(), line: None, column: None, why: why.to_owned() };
-    if bytes.is_empty() {
-        return Err(whole("the file is empty"));
+/// The one run in `sources`, which are joined on one clock.
+///
+/// # Errors
+/// With file, line and column where a file is not understood, and with what to do where something has to be decided.
+pub fn import(sources: Vec<Source<'_>>, options: &Options) -> Result<Trace, ImportError> {
+    let mut gathered = Gathered::default();
+    let names: Vec<String> = sources.iter().map(|source| source.name.clone()).collect();
+    for source in sources {
+        gathered.add(source, options)?;
     }
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    if bytes.starts_with(b"\x1f\x8b") {
-        return Err(whole("it is compressed with gzip; unpack it first"));
+    let Gathered { mut parts, logs, jsons, readings, notes } = gathered;
+    parts.extend(fio::parts(logs, jsons)?);
+    parts.extend(reading::part(readings, options)?);
+    let mut trace = match parts.len() {
+        0 => {
+            let first = names.first().map_or("nothing", String::as_str);
+            let why = if notes.is_empty() { "there is nothing to read".to_owned() } else { notes.join("; ") };
+            return Err(ImportError::whole(first, why));
+        }
+        _ => join::join(parts, &options.offsets)?,
+    };
+    trace.notes.extend(notes);
+    if trace.phases.is_empty() {
+        infer_phases(&mut trace);
     }
-    if bytes.starts_with(b"PAR1") {
-        return Err(whole("it is a Parquet file; name the run folder that it lies in"));
+    trace.trust_a_sensor();
+    Ok(trace)
+}
+
+/// What the files gave, before it is put together.
+#[derive(Default)]
+struct Gathered {
+    parts: Vec<part::Part>,
+    logs: Vec<fio::FioLog>,
+    jsons: Vec<fio::FioJson>,
+    readings: Vec<reading::Reading>,
+    notes: Vec<String>,
+}
+
+impl Gathered {
+    fn add(&mut self, source: Source<'_>, options: &Options) -> Result<(), ImportError> {
+        let Source { name, modified_unix_s, open } = source;
+        let failed = |error: std::io::Error| ImportError::whole(&name, error.to_string());
+        let mut content = open().map_err(failed)?;
+        let mut head = Vec::new();
+        content.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(failed)?;
+        let format = match options.format {
+            Some(format) if !head.is_empty() => format,
+            _ => detect::detect(&name, &head)?,
+        };
+        let reader: Box<dyn BufRead> =
+            Box::new(BufReader::with_capacity(HEAD, Cursor::new(head).chain(content)));
+        let lines = Lines::new(&name, reader);
+        match format {
+            Format::Csv => self.parts.push(csv::part(&name, lines)?),
+            Format::FioBwLog | Format::FioIopsLog | Format::FioLatLog => {
+                self.logs.push(fio::fio_log(&name, format, lines)?);
+            }
+            Format::FioHistLog => {
+                self.notes.push(format!("{name} is a histogram log of fio, which holds no speed: not read"));
+            }
+            Format::FioJson => self.jsons.push(fio::fio_json(&name, lines)?),
+            Format::Iometer => self.parts.push(iometer::results(&name, lines)?),
+            Format::IometerInst => self.parts.push(iometer::instant(&name, lines)?),
+            Format::NvmeJson => self.readings.extend(nvme::readings(&name, modified_unix_s, lines)?),
+            Format::SmartctlJson => self.readings.extend(smartctl::readings(&name, lines)?),
+            Format::Prometheus => self.parts.push(prometheus::part(&name, lines)?),
+        }
+        Ok(())
     }
-    if bytes.contains(&0) {
-        return Err(whole("it is not text (it has zero bytes in it)"));
-    }
-    std::str::from_utf8(bytes).map_err(|error| {
-        let line = bytes[..error.valid_up_to()].iter().filter(|b| **b == b'\n').count() + 1;
-        ImportError { line: Some(line), ..whole("it is not UTF-8 text") }
-    })
 }

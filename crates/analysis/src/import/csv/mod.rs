@@ -25,7 +25,9 @@ use measure::record::ThermalSettings;
 
 use self::series::{add_phases, add_readings, add_speeds, kelvin_from_celsius};
 use self::table::{Table, WALL_CLOCK_S};
-use super::{ImportError, text};
+use super::ImportError;
+use super::lines::Lines;
+use super::part::{Clock, Part, Source};
 use crate::findings::Caveat;
 use crate::trace::{Trace, instant};
 
@@ -50,8 +52,15 @@ const FACTS: [&str; 12] = [
 /// # Errors
 /// Anything that is not the format in this module's header, with line and column.
 pub fn csv(file: &str, bytes: &[u8]) -> Result<Trace, ImportError> {
-    let text = text(file, bytes)?;
-    let table = Table::read(file, text)?;
+    super::import(
+        vec![super::Source::from_bytes(file, bytes)],
+        &super::Options { format: Some(super::Format::Csv), ..super::Options::default() },
+    )
+}
+
+/// The part in a plain CSV.
+pub(super) fn part(file: &str, lines: Lines<'_>) -> Result<Part, ImportError> {
+    let table = Table::read(file, lines)?;
     let mut trace = Trace::empty(file);
     let limit = facts(&table, &mut trace)?;
     clock_caveats(&table, &mut trace);
@@ -61,14 +70,16 @@ pub fn csv(file: &str, bytes: &[u8]) -> Result<Trace, ImportError> {
     for phase in &mut trace.phases {
         phase.rate_limit_bytes_per_s = limit;
     }
-    trace.trust_a_sensor();
-    Ok(trace)
+    let zero_s = table.t_s[0];
+    let clock = if zero_s > WALL_CLOCK_S { Clock::Unix { zero_s } } else { Clock::Own };
+    Ok(Part { files: vec![file.to_owned()], source: Source::Load, clock, trace })
 }
 
 /// Takes over the facts; returns the rate limit, which belongs to the phases.
 fn facts(table: &Table, trace: &mut Trace) -> Result<Option<f64>, ImportError> {
     let (mut limit, mut settings) = (None, ThermalSettings::default());
-    for &(line, name, value) in &table.facts {
+    for (line, name, value) in &table.facts {
+        let (line, name, value) = (*line, name.as_str(), value.as_str());
         // Other comments with a colon in them are just comments.
         if !FACTS.contains(&name) {
             continue;

@@ -109,13 +109,13 @@ fn is_whole(values: &[f64]) -> bool {
 
 pub(super) fn add_phases(table: &Table, trace: &mut Trace) {
     infer_phases(trace);
-    if table.phase.iter().all(|name| name.is_empty()) {
+    if table.phases().all(str::is_empty) {
         return;
     }
     let mut named: Vec<Phase> = Vec::new();
-    for (t_s, name) in table.times().zip(&table.phase) {
+    for (t_s, name) in table.times().zip(table.phases()) {
         match named.last_mut() {
-            Some(last) if last.name == *name => last.end_s = t_s,
+            Some(last) if last.name == name => last.end_s = t_s,
             _ => {
                 if let Some(last) = named.last_mut() {
                     last.end_s = t_s;

@@ -3,6 +3,7 @@
 //! Knows names and shapes, not meanings: those are in [`super`].
 
 use crate::import::ImportError;
+use crate::import::lines::Lines;
 
 const COLUMNS: [&str; 26] = [
     "t_s",
@@ -35,32 +36,45 @@ const COLUMNS: [&str; 26] = [
 
 /// One row in this many may have a time that does not go forward.
 const TOLERATED_TIMES: usize = 20;
+/// Rows at most: three months at 1 Hz, 2 GB with all columns. More would not fit a lab machine's memory.
+const MOST_ROWS: usize = 1 << 23;
+/// Phases of different names at most.
+const MOST_PHASES: usize = 1 << 16;
 /// A time column that starts later than this is a wall clock.
 pub(super) const WALL_CLOCK_S: f64 = 1e8;
+
 /// The cells, column by column. `NaN` is an empty cell.
 pub(super) struct Table<'a> {
     /// The file's name, for errors.
     file: &'a str,
     /// Line, name and value of each comment that has a colon.
-    pub(super) facts: Vec<(usize, &'a str, &'a str)>,
+    pub(super) facts: Vec<(usize, String, String)>,
     /// Times as they stand in the file, rising.
     pub(super) t_s: Vec<f64>,
     /// All other columns but `phase`.
     pub(super) columns: Vec<(&'static str, Vec<f64>)>,
-    /// Phase names; empty where there is no such column.
-    pub(super) phase: Vec<&'a str>,
+    /// Rows' phases, as indices into `phase_names`.
+    phase: Vec<u32>,
+    phase_names: Vec<String>,
     /// Rows left out because their time did not go forward.
     pub(super) not_forward: usize,
 }
 
 impl<'a> Table<'a> {
-    pub(super) fn read(file: &'a str, text: &'a str) -> Result<Self, ImportError> {
-        let mut table =
-            Self { file, facts: vec![], t_s: vec![], columns: vec![], phase: vec![], not_forward: 0 };
+    pub(super) fn read(file: &'a str, mut lines: Lines<'_>) -> Result<Self, ImportError> {
+        let mut table = Self {
+            file,
+            facts: vec![],
+            t_s: vec![],
+            columns: vec![],
+            phase: vec![],
+            phase_names: vec![],
+            not_forward: 0,
+        };
         let mut header: Option<Vec<&'static str>> = None;
         let mut rows = 0;
-        for (index, line) in text.lines().enumerate() {
-            let (number, line) = (index + 1, line.trim());
+        while let Some((number, line)) = lines.next()? {
+            let line = line.trim();
             if let Some(comment) = line.strip_prefix('#') {
                 table.comment(number, comment);
             } else if line.is_empty() {
@@ -89,13 +103,13 @@ impl<'a> Table<'a> {
         Ok(table)
     }
 
-    fn comment(&mut self, number: usize, comment: &'a str) {
+    fn comment(&mut self, number: usize, comment: &str) {
         if let Some((name, value)) = comment.split_once(':') {
-            self.facts.push((number, name.trim(), value.trim()));
+            self.facts.push((number, name.trim().to_owned(), value.trim().to_owned()));
         }
     }
 
-    fn row(&mut self, number: usize, line: &'a str, names: &[&'static str]) -> Result<(), ImportError> {
+    fn row(&mut self, number: usize, line: &str, names: &[&'static str]) -> Result<(), ImportError> {
         let cells = line.split(',').count();
         if cells != names.len() {
             let comma = if cells > names.len() { "; decimals need a point, not a comma" } else { "" };
@@ -126,9 +140,35 @@ impl<'a> Table<'a> {
             }
             return Ok(());
         }
+        if self.t_s.len() == MOST_ROWS {
+            let why = format!("there are more than {MOST_ROWS} rows; thin them out or split the file");
+            return Err(self.at(number, None, why));
+        }
         self.t_s.push(t_s);
+        let phase = self.phase_number(phase).ok_or_else(|| {
+            let why = format!("there are more than {MOST_PHASES} different phases");
+            self.at(number, Some("phase"), why)
+        })?;
         self.phase.push(phase);
         Ok(())
+    }
+
+    /// The number of a phase's name; `None` when there are too many. Rows of one phase mostly follow one another.
+    fn phase_number(&mut self, name: &str) -> Option<u32> {
+        if let Some(last) = self.phase.last().filter(|last| self.phase_names[**last as usize] == name) {
+            return Some(*last);
+        }
+        let known = self.phase_names.iter().position(|known| known == name);
+        if known.is_none() {
+            self.phase_names.push(name.to_owned());
+        }
+        let number = known.unwrap_or(self.phase_names.len() - 1);
+        if number < MOST_PHASES { u32::try_from(number).ok() } else { None }
+    }
+
+    /// The rows' phase names; empty ones where there is no such column.
+    pub(super) fn phases(&self) -> impl Iterator<Item = &str> {
+        self.phase.iter().map(|number| self.phase_names[*number as usize].as_str())
     }
 
     fn number(&self, number: usize, name: &str, cell: &str) -> Result<f64, ImportError> {
@@ -179,7 +219,10 @@ fn header_names(file: &str, number: usize, line: &str) -> Result<Vec<&'static st
         why,
     };
     if line.contains(';') || line.contains('\t') {
-        return Err(error(None, "the columns are not separated by commas".into()));
+        return Err(error(
+            None,
+            "the columns are not separated by commas (decimals need a point, then)".into(),
+        ));
     }
     let mut names: Vec<&'static str> = Vec::new();
     for typed in line.split(',').map(|name| name.trim().trim_matches('"')) {
