@@ -5,7 +5,7 @@
 //!
 //! # Map
 //! - [`args`]: what may be typed; [`commands`]: one file a command.
-//! - [`targets`]: simulated drives as targets; [`host`], [`link`], [`block_devices`]: this machine.
+//! - [`logs`]: logs of other tools. [`targets`]: simulated drives as targets; [`host`], [`link`], [`block_devices`]: this machine.
 //! - [`printer`]: the only place that writes to stdout or stderr.
 
 mod args;
@@ -14,6 +14,7 @@ mod commands;
 mod cost;
 mod host;
 mod link;
+mod logs;
 mod printer;
 mod progress;
 mod run_folder;

@@ -147,7 +147,9 @@ pub(super) fn number_at(object: &Value, key: &str) -> Option<f64> {
 mod test {
     use super::*;
 
-    fn all(text: &str) -> Result<(Vec<(usize, Value)>, usize, Option<usize>), ImportError> {
+    type Found = (Vec<(usize, Value)>, usize, Option<usize>);
+
+    fn all(text: &str) -> Result<Found, ImportError> {
         let mut documents = Documents::new("log", Lines::new("log", Box::new(text.as_bytes())));
         let mut found = Vec::new();
         while let Some(document) = documents.next()? {

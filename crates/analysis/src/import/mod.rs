@@ -178,8 +178,11 @@ fn place(file: &str, line: Option<usize>, column: Option<&str>) -> String {
 pub fn import(sources: Vec<Source<'_>>, options: &Options) -> Result<Trace, ImportError> {
     let mut gathered = Gathered::default();
     let names: Vec<String> = sources.iter().map(|source| source.name.clone()).collect();
-    for source in sources {
-        gathered.add(source, options)?;
+    // What tells about logs comes before them: fio's JSON knows how long their windows are.
+    let (logs, others): (Vec<_>, Vec<_>) =
+        sources.into_iter().partition(|source| source.name.ends_with(".log"));
+    for source in others.into_iter().chain(logs) {
+        gathered.add(source, options, names.len())?;
     }
     let Gathered { mut parts, logs, jsons, readings, notes } = gathered;
     parts.extend(fio::parts(logs, jsons)?);
@@ -211,12 +214,18 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn add(&mut self, source: Source<'_>, options: &Options) -> Result<(), ImportError> {
+    /// Reads one of `count` files.
+    fn add(&mut self, source: Source<'_>, options: &Options, count: usize) -> Result<(), ImportError> {
         let Source { name, modified_unix_s, open } = source;
         let failed = |error: std::io::Error| ImportError::whole(&name, error.to_string());
         let mut content = open().map_err(failed)?;
         let mut head = Vec::new();
         content.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(failed)?;
+        // fio makes a log of each kind that was asked for, with rows or without.
+        if head.is_empty() && count > 1 {
+            self.notes.push(format!("{name} is empty"));
+            return Ok(());
+        }
         let format = match options.format {
             Some(format) if !head.is_empty() => format,
             _ => detect::detect(&name, &head)?,
@@ -227,7 +236,7 @@ impl Gathered {
         match format {
             Format::Csv => self.parts.push(csv::part(&name, lines)?),
             Format::FioBwLog | Format::FioIopsLog | Format::FioLatLog => {
-                self.logs.push(fio::fio_log(&name, format, lines)?);
+                self.logs.push(fio::fio_log(&name, format, &self.jsons, lines)?);
             }
             Format::FioHistLog => {
                 self.notes.push(format!("{name} is a histogram log of fio, which holds no speed: not read"));

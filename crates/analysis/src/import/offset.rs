@@ -244,7 +244,7 @@ fn solve(gram: &[[f64; COLUMNS]; COLUMNS], a: usize, b: usize) -> Option<(f64, [
     }
     if a == b {
         let gain = say / saa;
-        return (gain > 0.0).then(|| (syy - gain * say, [0.0, gain, 0.0]));
+        return (gain > 0.0).then_some((syy - gain * say, [0.0, gain, 0.0]));
     }
     let (sbb, sab, sby) = (c(b, b), c(a, b), c(b, y));
     let det = saa * sbb - sab * sab;
@@ -252,7 +252,7 @@ fn solve(gram: &[[f64; COLUMNS]; COLUMNS], a: usize, b: usize) -> Option<(f64, [
         return None;
     }
     let (gain_a, gain_b) = ((say * sbb - sby * sab) / det, (sby * saa - say * sab) / det);
-    (gain_a >= 0.0 && gain_b >= 0.0).then(|| (syy - gain_a * say - gain_b * sby, [0.0, gain_a, gain_b]))
+    (gain_a >= 0.0 && gain_b >= 0.0).then_some((syy - gain_a * say - gain_b * sby, [0.0, gain_a, gain_b]))
 }
 
 /// How many independent readings the residuals are worth.
@@ -323,7 +323,7 @@ mod test {
     fn what_cannot_be_told_is_not_guessed() {
         let (speeds, kelvin) = run(0.0, |_| 0.0, 400);
         assert!(estimate(&speeds, &kelvin).expect_err("no load").contains("does not move"));
-        let square = |t: f64| if (t / 30.0) as u64 % 2 == 0 { 2e9 } else { 0.2e9 };
+        let square = |t: f64| if ((t / 30.0) as u64).is_multiple_of(2) { 2e9 } else { 0.2e9 };
         let (speeds, _) = run(0.0, square, 2400);
         let (_, kelvin) = run(0.0, square, 2400);
         let late = Series::clone(&kelvin);

@@ -3,6 +3,7 @@
 //! Help, man page, completions and the reference in `docs/cli` are made from it. Nothing here looks at the
 //! system; names are resolved where they are used. Only commands that exist are listed.
 
+mod analyze;
 mod device;
 mod validate;
 mod vssd;
@@ -15,6 +16,7 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, V
 use clap_complete::Shell;
 use measure::{Kelvin, parse};
 
+pub(crate) use analyze::AnalyzeArgs;
 pub(crate) use device::DeviceArgs;
 pub(crate) use validate::ValidateArgs;
 pub(crate) use vssd::VssdArgs;
@@ -70,20 +72,6 @@ Examples:
   heatsoak run full-span --drive /dev/nvme0n1 --destroy S4EWNX0R --tbw 600TB
                                                    all data on the drive of that serial number is lost";
 
-const AFTER_ANALYZE_HELP: &str = "\
-An input is a run folder, finished or cut short, or a log of another tool: a CSV with a header
-line, of which `t_s` is needed and each of these is taken: read_bytes_per_s, write_bytes_per_s,
-read_mb_per_s, write_mb_per_s, composite_k, temp_c, sensor1_c to sensor8_c, power_w, tmt1_c, tmt2_c,
-tmt1_transitions, tmt2_transitions, tmt1_seconds, tmt2_seconds, phase, written_bytes. An empty cell
-is a missing reading. Lines that start with # are comments; `# link_bytes_per_s: 3938000000` names a
-fact of the run.
-
-Nothing is written: a run folder stays as it is.
-
-Examples:
-  heatsoak analyze runs/2026-11-21T10-00-00-hctm-read-ssd1
-  heatsoak analyze log.csv --json";
-
 /// Finds out how an SSD behaves when it gets hot.
 ///
 /// heatsoak loads a drive, watches speed, temperature, power and the drive's own throttle counters on one
@@ -105,7 +93,7 @@ pub(crate) enum Command {
     #[command(after_long_help = AFTER_RUN_HELP)]
     Run(RunArgs),
     /// Say what slowed a drive down, from run folders or logs of other tools
-    #[command(after_long_help = AFTER_ANALYZE_HELP)]
+    #[command(after_long_help = analyze::AFTER_HELP)]
     Analyze(AnalyzeArgs),
     /// Make the report of a run again, or one of a log
     Report(ReportArgs),
@@ -177,17 +165,6 @@ pub(crate) struct RunArgs {
 /// A thermal management temperature: 0 K turns it off (NVMe Base 2.3, 5.2.26.1.9).
 fn threshold(typed: &str) -> Result<Kelvin, parse::ParseError> {
     if typed == "off" { Ok(Kelvin::from_kelvin(0)) } else { parse::temperature(typed) }
-}
-
-/// `heatsoak analyze`.
-#[derive(Debug, Args)]
-pub(crate) struct AnalyzeArgs {
-    /// Run folders, or logs of other tools
-    #[arg(value_name = "RUN_OR_LOG", required = true, value_hint = ValueHint::AnyPath)]
-    pub(crate) inputs: Vec<PathBuf>,
-    /// Print one JSON document: the findings, or {"results": [{"source", "findings"}]} for several inputs
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// `heatsoak report`.

@@ -1,6 +1,7 @@
 //! `heatsoak analyze`: what slowed a drive down, from run folders and from logs of other tools.
 
 use analysis::findings::{Findings, Segment};
+use analysis::import::Options;
 use measure::{BytesPerSec, Kelvin};
 use report::sentences;
 use serde::Serialize;
@@ -33,8 +34,20 @@ impl<'a> OneResult<'a> {
 pub(crate) fn execute(args: &AnalyzeArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
     let mut analyzed = Vec::new();
     let mut failed = false;
-    for input in &args.inputs {
-        match Analyzed::read(input) {
+    let options = Options {
+        format: args.format,
+        offsets: args.offset.clone(),
+        every_s: args.every.map(|every| every.as_secs_f64()),
+    };
+    // Each input is a run of its own, or all of them are one.
+    let count = if args.join { 1 } else { args.inputs.len() };
+    for runs in args.inputs.chunks(args.inputs.len() / count) {
+        let read = if args.join {
+            Analyzed::read_logs(runs, &options)
+        } else {
+            Analyzed::read_as(&runs[0], &options)
+        };
+        match read {
             Ok(one) => analyzed.push(one),
             Err(error) => {
                 failed = true;
@@ -44,7 +57,7 @@ pub(crate) fn execute(args: &AnalyzeArgs, printer: &mut Printer) -> anyhow::Resu
     }
     if args.json {
         match analyzed.as_slice() {
-            [one] if args.inputs.len() == 1 => printer.json(&one.findings)?,
+            [one] if count == 1 => printer.json(&one.findings)?,
             [] => {}
             several => {
                 let results = several.iter().map(OneResult::new);
@@ -59,7 +72,7 @@ pub(crate) fn execute(args: &AnalyzeArgs, printer: &mut Printer) -> anyhow::Resu
 }
 
 fn for_people(analyzed: &Analyzed, width: usize) -> String {
-    let Analyzed { source, findings, input, .. } = analyzed;
+    let Analyzed { source, findings, input, notes, .. } = analyzed;
     let mut text = source.display().to_string();
     if let Some(badge) = input.simulated_badge() {
         text.push_str(&format!("  [{badge}]"));
@@ -83,6 +96,12 @@ fn for_people(analyzed: &Analyzed, width: usize) -> String {
     }
     for caveat in &findings.caveats {
         text.push_str(&paragraph(&caveat.text, "  - ", width));
+    }
+    if !notes.is_empty() {
+        text.push_str("\n  How it was read\n");
+    }
+    for note in notes {
+        text.push_str(&paragraph(note, "  - ", width));
     }
     text
 }

@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use analysis::{Findings, Trace, import};
+use analysis::import::Options;
+use analysis::{Findings, Trace};
 use anyhow::Context as _;
 use measure::record;
 use report::{ReportInput, TerminalStyle};
 use serde::Serialize;
 
 use crate::args::RunArgs;
+use crate::logs;
 use crate::printer::Printer;
 use crate::run_folder::write_whole;
 
@@ -22,6 +24,8 @@ pub(crate) struct Analyzed {
     pub(crate) source: PathBuf,
     /// Whether it is a run folder.
     pub(crate) is_run: bool,
+    /// How logs were understood, in sentences.
+    pub(crate) notes: Vec<String>,
     /// What was found.
     pub(crate) findings: Findings,
     /// What a report of it shows.
@@ -29,30 +33,38 @@ pub(crate) struct Analyzed {
 }
 
 impl Analyzed {
-    /// Reads and analyzes: a folder is a run, finished or not; anything else is a log, told by its content.
+    /// Reads and analyzes: a folder is a run, finished or not, or one of logs; anything else is a log, told by its
+    /// content.
     ///
     /// # Errors
     /// When it cannot be read, or is neither.
     pub(crate) fn read(source: &Path) -> anyhow::Result<Self> {
-        if source.is_dir() { Self::read_run(source) } else { Self::read_log(source) }
+        Self::read_as(source, &Options::default())
+    }
+
+    /// The same, with what the user says of logs.
+    pub(crate) fn read_as(source: &Path, options: &Options) -> anyhow::Result<Self> {
+        if source.is_dir() && !logs::is_folder_of_logs(source) {
+            Self::read_run(source)
+        } else {
+            Self::read_logs(std::slice::from_ref(&source.to_owned()), options)
+        }
     }
 
     fn read_run(folder: &Path) -> anyhow::Result<Self> {
         let record = record::read(folder)?;
         let findings = analysis::analyze(&Trace::from_record(&record));
         let input = ReportInput::new(&record, &findings);
-        Ok(Self { source: folder.to_owned(), is_run: true, findings, input })
+        Ok(Self { source: folder.to_owned(), is_run: true, notes: Vec::new(), findings, input })
     }
 
-    fn read_log(file: &Path) -> anyhow::Result<Self> {
-        let name = file.display().to_string();
-        let bytes = std::fs::read(file).with_context(|| {
-            format!("cannot read {name} as a run folder or a log (`heatsoak analyze --help` tells which)")
-        })?;
-        let trace = import::csv(&name, &bytes)?;
+    /// Reads logs of one run, joined on one clock, and analyzes them. The first one stands for all.
+    pub(crate) fn read_logs(inputs: &[PathBuf], options: &Options) -> anyhow::Result<Self> {
+        let mut trace = logs::read(inputs, options)?;
         let findings = analysis::analyze(&trace);
         let input = ReportInput::from_trace(&trace, &findings);
-        Ok(Self { source: file.to_owned(), is_run: false, findings, input })
+        let notes = std::mem::take(&mut trace.notes);
+        Ok(Self { source: inputs[0].clone(), is_run: false, notes, findings, input })
     }
 }
 

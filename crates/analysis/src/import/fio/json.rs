@@ -49,8 +49,24 @@ pub(super) struct Options {
     pub(super) buffered: bool,
     /// Whether it pauses by itself: then no speed is no stop of the drive's.
     pub(super) pauses: bool,
+    /// Length of the windows of its logs, in seconds; 0 where each I/O has its row.
+    pub(super) log_window_s: Option<f64>,
     /// What the job's logs are called.
     pub(super) log_prefixes: Vec<String>,
+}
+
+impl FioJson {
+    /// Length of the windows of logs of that name, where it is told.
+    pub(crate) fn log_window_s(&self, prefix: &str) -> Option<f64> {
+        let named = |job: &&JobRun| {
+            job.options.log_prefixes.iter().any(|name| super::base(name) == super::base(prefix))
+        };
+        self.jobs
+            .iter()
+            .find(named)
+            .and_then(|job| job.options.log_window_s)
+            .filter(|window_s| *window_s > 0.0)
+    }
 }
 
 impl JobRun {
@@ -92,6 +108,8 @@ struct Job {
     jobname: String,
     #[serde(default)]
     hostname: String,
+    #[serde(default)]
+    groupid: i64,
     #[serde(default)]
     error: i64,
     elapsed: Option<f64>,
@@ -172,15 +190,16 @@ pub(crate) fn fio_json(file: &str, lines: Lines<'_>) -> Result<FioJson, ImportEr
     Ok(run)
 }
 
-/// When a job started: on the wall clock where fio says so, and by its own count otherwise.
+/// What is known of when a job started.
 struct Start {
     job_start_ms: Option<f64>,
     wall_clock: bool,
-    /// Wall clock of the status that it was first seen in, and seconds that the job had run by then.
+    group: i64,
+    /// Wall clock of the first state in which it had run, and seconds that it had run by then.
     seen_s: Option<f64>,
     ran_s: f64,
-    /// Seconds since fio's start.
-    elapsed_s: Option<f64>,
+    /// Seconds since fio's start at that state.
+    elapsed_s: f64,
 }
 
 impl FioJson {
@@ -203,13 +222,13 @@ impl FioJson {
                 };
                 let options = Options::read(&global, &job.options);
                 self.jobs.push(JobRun { name, start_s: 0.0, threads: 1, moved: Default::default(), options });
-                let longest_ms = [&job.read, &job.write, &job.trim].map(|d| d.runtime).into_iter();
                 starts.push(Start {
                     job_start_ms: job.job_start,
                     wall_clock: job.job_start_clock_id == 0,
-                    seen_s: timestamp_ms.map(|ms| ms / 1e3).or(timestamp),
-                    ran_s: longest_ms.fold(0.0, f64::max) / 1e3,
-                    elapsed_s: job.elapsed,
+                    group: job.groupid,
+                    seen_s: None,
+                    ran_s: 0.0,
+                    elapsed_s: 0.0,
                 });
             }
         }
@@ -217,7 +236,14 @@ impl FioJson {
             let (now, before) = (jobs.len(), self.jobs.len());
             return Err(format!("this status has {now} jobs, the first {before}: not one run"));
         }
-        for (run, job) in self.jobs.iter_mut().zip(&jobs) {
+        for ((run, job), start) in self.jobs.iter_mut().zip(&jobs).zip(starts.iter_mut()) {
+            let ran_ms =
+                [&job.read, &job.write, &job.trim].map(|d| d.runtime).into_iter().fold(0.0, f64::max);
+            if start.ran_s == 0.0 && ran_ms > 0.0 {
+                start.ran_s = ran_ms / 1e3;
+                start.seen_s = timestamp_ms.map(|ms| ms / 1e3).or(timestamp);
+                start.elapsed_s = job.elapsed.unwrap_or(0.0);
+            }
             for (moved, direction) in run.moved.iter_mut().zip([&job.read, &job.write, &job.trim]) {
                 let now = (direction.runtime / 1e3, direction.bytes());
                 let last = moved.last().copied().unwrap_or((0.0, 0.0));
@@ -253,16 +279,13 @@ impl FioJson {
         let known: Option<Vec<f64>> = starts.iter().map(|start| Some(start.job_start_ms? / 1e3)).collect();
         let (at, wall): (Vec<f64>, bool) = match known {
             Some(known) => (known, starts.iter().all(|start| start.wall_clock)),
-            // Before job_start there was only how long fio had run when the job ended, in whole seconds.
             None => {
-                let after = |start: &Start| (start.elapsed_s.unwrap_or(start.ran_s) - start.ran_s).max(0.0);
-                let longest = starts.iter().filter_map(|start| start.elapsed_s).fold(0.0, f64::max);
-                let seen = starts[0].seen_s.map(|seen| seen - longest);
+                let several = self.jobs.iter().flat_map(|job| &job.moved).any(|moved| moved.len() > 1);
                 self.notes.push(format!(
-                    "{}: its version does not say when jobs started; that is counted back from when they ended, to a second",
+                    "{}: its version does not say when jobs started; that is counted back from the time of fio's output",
                     self.file
                 ));
-                (starts.iter().map(|start| seen.unwrap_or(0.0) + after(start)).collect(), seen.is_some())
+                (counted_back(starts, several), starts.iter().all(|start| start.seen_s.is_some()))
             }
         };
         let first = at.iter().copied().fold(f64::INFINITY, f64::min);
@@ -271,6 +294,31 @@ impl FioJson {
         }
         self.unix_s = wall.then_some(first);
     }
+}
+
+/// Starts of jobs that fio does not tell (before `job_start`). In a state while they run it is the state's time less
+/// what they had run. In the final one that holds for what ended last. Groups (`stonewall`) ran one after the other
+/// where their times add up to fio's whole time, and all together where the longest of them does.
+fn counted_back(starts: &[Start], several_states: bool) -> Vec<f64> {
+    let seen = |start: &Start| start.seen_s.unwrap_or(0.0) - start.ran_s;
+    if several_states {
+        return starts.iter().map(seen).collect();
+    }
+    let mut groups: BTreeMap<i64, f64> = BTreeMap::new();
+    for start in starts {
+        let longest = groups.entry(start.group).or_insert(0.0);
+        *longest = longest.max(start.ran_s);
+    }
+    let whole_s = starts.iter().map(|start| start.elapsed_s).fold(0.0, f64::max);
+    let (sum_s, longest_s) = (groups.values().sum::<f64>(), groups.values().copied().fold(0.0, f64::max));
+    let in_turn = groups.len() > 1 && (sum_s - whole_s).abs() < (longest_s - whole_s).abs();
+    let end_s = starts.iter().filter_map(|start| start.seen_s).fold(0.0, f64::max);
+    if !in_turn {
+        return starts.iter().map(|_| end_s - longest_s).collect();
+    }
+    let after =
+        |group: i64| groups.iter().filter(|(other, _)| **other >= group).map(|(_, ran_s)| ran_s).sum::<f64>();
+    starts.iter().map(|start| end_s - after(start.group)).collect()
 }
 
 impl Options {
@@ -294,6 +342,7 @@ impl Options {
                 && text("buffered").is_none_or(|buffered| buffered != "0")
                 && text("ioengine").is_none_or(|engine| !["null", "io_uring_cmd", "sg"].contains(&&*engine)),
             pauses: ["thinktime", "thinkcycles", "rate_process"].iter().any(|name| text(name).is_some()),
+            log_window_s: text("log_avg_msec").and_then(|ms| ms.parse::<f64>().ok()).map(|ms| ms / 1e3),
             log_prefixes: ["write_bw_log", "write_iops_log", "write_lat_log", "write_hist_log"]
                 .iter()
                 .filter_map(|name| text(name).filter(|text| !text.is_empty()))

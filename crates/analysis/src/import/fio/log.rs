@@ -2,6 +2,7 @@
 //!
 //! Rows are taken one by one, so that a log of any length needs the memory of its windows only.
 
+use super::json::FioJson;
 use super::row::{Layout, Numbers, Row, Wrong};
 use crate::findings::Caveat;
 use crate::import::grid::Grid;
@@ -22,8 +23,8 @@ const PERIODIC_MS: u64 = 100;
 const EPOCH_MS: u64 = 100_000_000_000;
 /// Two rows further apart than this are not of one run.
 const LONGEST_RUN_MS: u64 = 400 * 86_400 * 1000;
-/// One averaged row in this many may lie before the one before it.
-const TOLERATED_TIMES: usize = 20;
+/// Rows between two falls of the time at least, if each begins another job's log.
+const ROWS_A_JOB: usize = 3;
 
 /// What a log counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,10 +56,17 @@ pub(crate) struct FioLog {
 }
 
 /// Reads a log. `format` says what its values are, which the content cannot.
-pub(crate) fn fio_log(file: &str, format: Format, mut lines: Lines<'_>) -> Result<FioLog, ImportError> {
+/// `jsons` may tell how long its windows are.
+pub(crate) fn fio_log(
+    file: &str,
+    format: Format,
+    jsons: &[FioJson],
+    mut lines: Lines<'_>,
+) -> Result<FioLog, ImportError> {
     let mut reading = Reading::new(file, format);
-    loop {
-        let Some((number, line)) = lines.next()? else { break };
+    let prefix = prefix_and_job(file).0;
+    reading.told_window_s = jsons.iter().find_map(|json| json.log_window_s(&prefix));
+    while let Some((number, line)) = lines.next()? {
         if line.trim().is_empty() {
             continue;
         }
@@ -101,6 +109,8 @@ struct Reading<'a> {
     /// Rows seen before layout and kind are decided, with their lines.
     early: Vec<(usize, Numbers)>,
     kind: Option<Kind>,
+    /// Length of the windows as fio's JSON tells it.
+    told_window_s: Option<f64>,
     first_ms: u64,
     lanes: [Lane; 3],
     grids: [Option<Grid>; 3],
@@ -123,6 +133,7 @@ impl<'a> Reading<'a> {
             layout: None,
             early: Vec::new(),
             kind: None,
+            told_window_s: None,
             first_ms: 0,
             lanes: Default::default(),
             grids: [None, None, None],
@@ -188,7 +199,7 @@ impl<'a> Reading<'a> {
         };
         let early = std::mem::take(&mut self.early);
         let rows: Vec<Row> = early.iter().map(|(_, numbers)| numbers.row(layout)).collect();
-        let kind = kind(&rows, self.width.unwrap_or(0));
+        let kind = kind(&rows, self.width.unwrap_or(0), self.told_window_s);
         (self.layout, self.kind, self.first_ms) = (Some(layout), Some(kind), rows[0].time_ms);
         for (line, numbers) in early {
             self.row(line, numbers.row(layout), numbers, layout, kind)?;
@@ -273,7 +284,7 @@ impl<'a> Reading<'a> {
             return Err(ImportError::whole(self.file, "it has no rows"));
         };
         let whole = |why: String| ImportError::whole(self.file, why);
-        if kind != Kind::PerIo && self.back.0 * TOLERATED_TIMES > self.rows {
+        if kind != Kind::PerIo && self.back.0 * ROWS_A_JOB > self.rows {
             return Err(whole(format!(
                 "in {} of {} rows the time lies before that of the row before (first in line {}): this is not a log of one run",
                 self.back.0, self.rows, self.back.1
@@ -345,23 +356,31 @@ fn step_s(kind: Kind) -> f64 {
 /// What the rows are, from the first of them. Without a block size they are averaged. With one they are single
 /// I/Os, but for logs of four columns whose rows are never closer than a tenth of a second: old versions wrote
 /// the size of one I/O beside a mean.
-fn kind(rows: &[Row], width: usize) -> Kind {
+fn kind(rows: &[Row], width: usize, told_window_s: Option<f64>) -> Kind {
     let mut steps: Vec<u64> = Vec::new();
     for direction in 0..3 {
         let times: Vec<u64> = rows.iter().filter(|r| r.direction == direction).map(|r| r.time_ms).collect();
-        steps.extend(times.windows(2).filter_map(|w| w[1].checked_sub(w[0])).filter(|step| *step > 0));
+        let mut forward: Vec<u64> =
+            times.windows(2).filter_map(|w| w[1].checked_sub(w[0])).filter(|step| *step > 0).collect();
+        // The last window of a log is short.
+        if forward.len() > 1 {
+            forward.pop();
+        }
+        steps.extend(forward);
     }
-    let least = steps.iter().copied().min();
-    let window_s = if steps.is_empty() {
-        (rows[0].time_ms as f64 / 1e3).clamp(SHORTEST_STEP_S, 1.0)
-    } else {
-        let middle = steps.len() / 2;
-        *steps.select_nth_unstable(middle).1 as f64 / 1e3
-    };
-    if rows.iter().all(|row| row.block == 0) {
-        Kind::Averaged { window_s }
-    } else if width == 4 && least.is_some_and(|least| least >= PERIODIC_MS) {
-        Kind::Periodic { window_s }
+    steps.sort_unstable();
+    let averaged = rows.iter().all(|row| row.block == 0);
+    // Windows without I/O are left out, so that most steps may be longer than a window, but none is shorter: the
+    // lowest tenth. Old versions wrote when the next I/O ended: there it is the middle.
+    let usual = if averaged { steps.get(steps.len() / 10) } else { steps.get(steps.len() / 2) };
+    let seen_s = usual.map_or_else(
+        || (rows[0].time_ms as f64 / 1e3).clamp(SHORTEST_STEP_S, 1.0),
+        |step_ms| *step_ms as f64 / 1e3,
+    );
+    if averaged {
+        Kind::Averaged { window_s: told_window_s.unwrap_or(seen_s) }
+    } else if width == 4 && steps.first().is_some_and(|least| *least >= PERIODIC_MS) {
+        Kind::Periodic { window_s: seen_s }
     } else {
         Kind::PerIo
     }

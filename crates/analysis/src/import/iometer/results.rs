@@ -40,54 +40,83 @@ enum Next {
     Header,
 }
 
+/// Start, end, name, and bytes read and written of a finished test.
+type Done = (f64, f64, String, [f64; 2]);
+
+/// A result file while it is read.
+struct Reading<'a> {
+    file: &'a str,
+    done: Vec<Done>,
+    trace: Trace,
+    test: Option<Test>,
+    next: Next,
+    /// Tests whose unit is not stated.
+    unstated: usize,
+}
+
 /// Reads a result file.
 pub(in crate::import) fn results(file: &str, mut lines: Lines<'_>) -> Result<Part, ImportError> {
-    let mut done: Vec<(f64, f64, String, [f64; 2])> = Vec::new();
-    let mut trace = Trace::empty(file);
-    let mut test: Option<Test> = None;
-    let (mut next, mut unstated) = (Next::Anything, 0);
+    let (trace, next) = (Trace::empty(file), Next::Anything);
+    let mut reading = Reading { file, done: Vec::new(), trace, test: None, next, unstated: 0 };
     while let Some((number, line)) = lines.next()? {
-        let wrong = |why: String| ImportError::at(file, number, None, why);
-        if let Some(marker) = line.strip_prefix('\'') {
-            match (next, marker.split(',').next().unwrap_or(marker)) {
-                (_, "Test Type") => {
-                    if let Some(open) = test.replace(Test { line: number, ..Test::default() }) {
-                        left_out(file, &open, &mut trace);
-                    }
-                    next = Next::Description;
-                }
-                (_, "Time Stamp") => next = Next::Stamp,
-                (_, "size") => next = Next::Sizes,
-                (_, "Results") => next = Next::Header,
-                (Next::Header, "Target Type") => {
-                    if let Some(test) = &mut test {
-                        test.columns = Some(Columns::read(line).map_err(wrong)?);
-                    }
-                    next = Next::Anything;
-                }
-                (_, "End Test") => {
-                    if let Some(test) = test.take() {
-                        match test.close() {
-                            Some(closed) => {
-                                unstated += usize::from(closed.base_unstated);
-                                trace.io_errors += closed.errors as u64;
-                                done.push((closed.start_s, closed.end_s, closed.name, closed.bytes));
-                            }
-                            None => {
-                                return Err(wrong(
-                                    "the test that ends here has no totals or no two time stamps".into(),
-                                ));
-                            }
-                        }
-                    }
-                    next = Next::Anything;
-                }
-                _ => next = Next::Anything,
-            }
-            continue;
+        match line.strip_prefix('\'') {
+            Some(marker) => reading.marker(number, line, marker.split(',').next().unwrap_or(marker))?,
+            None => reading.content(number, line)?,
         }
-        let Some(test) = &mut test else { continue };
-        match next {
+    }
+    if let Some(open) = &reading.test {
+        left_out(file, open, &mut reading.trace);
+    }
+    if reading.unstated > 0 {
+        let text = format!(
+            "{file}: in {} tests MBps states no base and the transfer sizes do not tell: 2^20 B/s is taken, as Iometer 2006 divides. If it were 10^6, speeds would be 4.6 % lower.",
+            reading.unstated
+        );
+        reading.trace.caveats.push(Caveat { kind: "unit_unstated".into(), text });
+    }
+    finish(file, reading.done, reading.trace)
+}
+
+impl Reading<'_> {
+    /// A line that begins with an apostrophe: it names what follows.
+    fn marker(&mut self, number: usize, line: &str, marker: &str) -> Result<(), ImportError> {
+        let wrong = |why: String| ImportError::at(self.file, number, None, why);
+        let before = std::mem::replace(&mut self.next, Next::Anything);
+        match marker {
+            "Test Type" => {
+                let fresh = Test { line: number, ..Test::default() };
+                if let Some(open) = self.test.replace(fresh) {
+                    left_out(self.file, &open, &mut self.trace);
+                }
+                self.next = Next::Description;
+            }
+            "Time Stamp" => self.next = Next::Stamp,
+            "size" => self.next = Next::Sizes,
+            "Results" => self.next = Next::Header,
+            "Target Type" if before == Next::Header => {
+                if let Some(test) = &mut self.test {
+                    test.columns = Some(Columns::read(line).map_err(wrong)?);
+                }
+            }
+            "End Test" => {
+                let Some(test) = self.test.take() else { return Ok(()) };
+                let Some(closed) = test.close() else {
+                    return Err(wrong("the test that ends here has no totals or no two time stamps".into()));
+                };
+                self.unstated += usize::from(closed.base_unstated);
+                self.trace.io_errors += closed.errors as u64;
+                self.done.push((closed.start_s, closed.end_s, closed.name, closed.bytes));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Any other line.
+    fn content(&mut self, number: usize, line: &str) -> Result<(), ImportError> {
+        let wrong = |why: String| ImportError::at(self.file, number, None, why);
+        let Some(test) = &mut self.test else { return Ok(()) };
+        match self.next {
             Next::Description => test.name = description(line),
             Next::Stamp => {
                 let Some(at) = stamp(line) else {
@@ -96,28 +125,19 @@ pub(in crate::import) fn results(file: &str, mut lines: Lines<'_>) -> Result<Par
                 test.stamps.push(at);
             }
             Next::Sizes => {
-                test.sizes.extend(line.split(',').next().and_then(|size| size.trim().parse::<f64>().ok()))
+                let size = line.split(',').next().and_then(|size| size.trim().parse::<f64>().ok());
+                test.sizes.extend(size);
+                return Ok(());
             }
             Next::Header => {
                 return Err(wrong("after 'Results there is no header line with 'Target Type".into()));
             }
-            Next::Anything if line.starts_with("ALL,") => test.total(file, number, line)?,
+            Next::Anything if line.starts_with("ALL,") => test.total(self.file, number, line)?,
             Next::Anything => {}
         }
-        if next != Next::Sizes {
-            next = Next::Anything;
-        }
+        self.next = Next::Anything;
+        Ok(())
     }
-    if let Some(open) = &test {
-        left_out(file, open, &mut trace);
-    }
-    if unstated > 0 {
-        let text = format!(
-            "{file}: in {unstated} tests MBps states no base and the transfer sizes do not tell: 2^20 B/s is taken, as Iometer 2006 divides. If it were 10^6, speeds would be 4.6 % lower."
-        );
-        trace.caveats.push(Caveat { kind: "unit_unstated".into(), text });
-    }
-    finish(file, done, trace)
 }
 
 fn left_out(file: &str, test: &Test, trace: &mut Trace) {
@@ -181,11 +201,7 @@ fn told_base(total: &Total, sizes: &[f64]) -> Option<f64> {
     [MIB, MB].into_iter().find(|base| rate > 0.0 && (ios * size / (rate * base) - 1.0).abs() < SAME_RATE)
 }
 
-fn finish(
-    file: &str,
-    mut done: Vec<(f64, f64, String, [f64; 2])>,
-    mut trace: Trace,
-) -> Result<Part, ImportError> {
+fn finish(file: &str, mut done: Vec<Done>, mut trace: Trace) -> Result<Part, ImportError> {
     done.sort_by(|a, b| a.0.total_cmp(&b.0));
     let Some((zero_s, ..)) = done.first() else {
         return Err(ImportError::whole(file, "there is no finished test in it"));
@@ -196,20 +212,19 @@ fn finish(
         return Err(ImportError::whole(file, why));
     }
     for (which, op) in [SegmentOp::Read, SegmentOp::Write].into_iter().enumerate() {
-        let interval =
-            |(index, (start_s, end_s, _, bytes)): (usize, &(f64, f64, String, [f64; 2]))| Interval {
-                start_s: start_s - zero_s,
-                span_s: end_s - start_s,
-                bytes: bytes[which],
-                phase: index as u32,
-            };
+        let interval = |(index, (start_s, end_s, _, bytes)): (usize, &Done)| Interval {
+            start_s: start_s - zero_s,
+            span_s: end_s - start_s,
+            bytes: bytes[which],
+            phase: index as u32,
+        };
         let intervals: Vec<Interval> =
             done.iter().enumerate().map(interval).filter(|i| i.bytes > 0.0).collect();
         if !intervals.is_empty() {
             trace.speeds.push(SpeedSeries { op, intervals });
         }
     }
-    let as_phase = |(start_s, end_s, name, bytes): &(f64, f64, String, [f64; 2])| {
+    let as_phase = |(start_s, end_s, name, bytes): &Done| {
         phase(name, op_of(bytes[0], bytes[1]), start_s - zero_s, end_s - zero_s)
     };
     trace.phases = done.iter().map(as_phase).collect();

@@ -1,0 +1,95 @@
+//! `heatsoak analyze`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use analysis::import::Format;
+use clap::builder::PossibleValuesParser;
+use clap::builder::TypedValueParser as _;
+use clap::{Args, ValueHint};
+use measure::parse;
+
+/// What stands below the help.
+pub(crate) const AFTER_HELP: &str = "\
+An input is a run folder, finished or cut short, a log of another tool, or a folder of such logs,
+which are taken for one run. Logs are told by their content:
+  CSV with a header line, of which `t_s` is needed and each of these is taken: read_bytes_per_s,
+    write_bytes_per_s, read_mb_per_s, write_mb_per_s, composite_k, temp_c, sensor1_c to sensor8_c,
+    power_w, tmt1_c, tmt2_c, tmt1_transitions, tmt2_transitions, tmt1_seconds, tmt2_seconds, phase,
+    written_bytes. An empty cell is a missing reading. Lines that start with # are comments;
+    `# link_bytes_per_s: 3938000000` names a fact of the run.
+  fio: logs of bandwidth, I/Os and latencies of any version, JSON and JSON+
+  nvme-cli: JSON of smart-log and id-ctrl. smartctl: JSON, with a SATA drive's own history
+  Iometer: results and instantaneous results
+  Prometheus: answers to range queries of node_exporter, smartctl_exporter and the like
+What is read of each and by which rules: docs/FORMATS.md.
+
+With --join all inputs are one run: jobs of fio are summed, temperatures are put beside speeds. Clocks
+that count from 1970 are joined as they are. Others begin where the speeds begin, plus their --offset;
+without one it is estimated from how the temperature follows the speed, and a caveat says so.
+
+Nothing is written: a run folder stays as it is.
+
+Examples:
+  heatsoak analyze runs/2026-11-21T10-00-00-hctm-read-ssd1
+  heatsoak analyze log.csv --json
+  heatsoak analyze --join job_bw.1.log job_bw.2.log job.json
+  heatsoak analyze --join job_bw.1.log smart/ --offset smart/=+3.5s";
+
+/// `heatsoak analyze`.
+#[derive(Debug, Args)]
+pub(crate) struct AnalyzeArgs {
+    /// Run folders, logs of other tools, or folders of such logs
+    #[arg(value_name = "RUN_OR_LOG", required = true, value_hint = ValueHint::AnyPath)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Take all inputs for logs of one run and put them on one clock
+    #[arg(long)]
+    pub(crate) join: bool,
+    /// Add this to the times of a log or of a folder of logs, such as smart/=+3.5s; may be given more than once
+    #[arg(long, value_name = "FILE=TIME", value_parser = offset)]
+    pub(crate) offset: Vec<(String, f64)>,
+    /// Take logs for this format instead of telling it by their content
+    #[arg(long, value_name = "NAME", value_parser = format_names())]
+    pub(crate) format: Option<Format>,
+    /// How far apart readings are that carry no time, such as 1s
+    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
+    pub(crate) every: Option<Duration>,
+    /// Print one JSON document: the findings, or {"results": [{"source", "findings"}]} for several inputs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn format_names() -> impl clap::builder::TypedValueParser<Value = Format> {
+    let names = PossibleValuesParser::new(Format::ALL.map(Format::name));
+    names.map(|name| Format::from_name(&name).expect("only names of formats are possible"))
+}
+
+/// `smart/=+3.5s`: a file and seconds with their sign.
+fn offset(typed: &str) -> Result<(String, f64), String> {
+    let wanted = "an offset is a file and a time, such as smart/=+3.5s or temps.csv=-200ms";
+    let (file, time) = typed.rsplit_once('=').ok_or(wanted)?;
+    let (sign, size) = match time.strip_prefix('-') {
+        Some(size) => (-1.0, size),
+        None => (1.0, time.strip_prefix('+').unwrap_or(time)),
+    };
+    if file.is_empty() {
+        return Err(wanted.to_owned());
+    }
+    let span = parse::duration(size).map_err(|error| format!("{error}; {wanted}"))?;
+    Ok((file.to_owned(), sign * span.as_secs_f64()))
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn offsets_have_a_file_a_sign_and_a_unit() {
+        assert_eq!(offset("smart/=+3.5s"), Ok(("smart/".into(), 3.5)));
+        assert_eq!(offset("a=b.csv=-200ms"), Ok(("a=b.csv".into(), -0.2)));
+        assert_eq!(offset("t.csv=0s"), Ok(("t.csv".into(), 0.0)));
+        for typed in ["3s", "=3s", "t.csv=3", "t.csv=x", "t.csv=--3s"] {
+            assert!(offset(typed).is_err(), "{typed}");
+        }
+    }
+}
