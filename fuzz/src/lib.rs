@@ -1,6 +1,7 @@
-//! What is fuzzed: one plain function a decoder, taking any bytes.
+//! What is fuzzed: one plain function a decoder or machine, taking any bytes.
 //!
 //! A function panics when a law is broken, and only then. The fuzz targets call them, and so do
 //! property tests in the crates they belong to, so that they cannot rot unnoticed.
 
 pub mod nvme;
+pub mod twin;

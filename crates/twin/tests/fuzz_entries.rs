@@ -1,0 +1,64 @@
+//! The entries of the fuzz targets of this crate, run on noise in every test run.
+//!
+//! Goal: every accepted command of a controller ends exactly once, whatever hosts, people and the
+//! network do; no panic; what waits is bounded.
+
+#[expect(unreachable_pub, reason = "public in the crate it belongs to")]
+#[path = "../../../fuzz/src/twin.rs"]
+mod entries;
+
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+
+/// Every entry has its target, and every target its entry.
+#[test]
+fn targets_and_entries_are_the_same() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/fuzz_targets");
+    let files = std::fs::read_dir(folder).expect("the folder");
+    let mut targets: Vec<String> = files
+        .map(|entry| entry.expect("a file").path())
+        .map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned())
+        .filter(|name| name.starts_with("twin_"))
+        .collect();
+    targets.sort();
+    let mut entries: Vec<_> = entries::ENTRIES.iter().map(|(name, _)| (*name).to_owned()).collect();
+    entries.sort();
+    assert_eq!(targets, entries);
+}
+
+/// Noise after a beginning that gets somewhere: an admin queue, enabled, and two I/O queues.
+fn connected(noise: &[u8]) -> Vec<u8> {
+    let admin = [1, 0, 19, 0, 0];
+    let enable = [1, 2, 7, 0];
+    let io = |queue_id| [1, 1, queue_id, 15, 0, 0, 0];
+    [&admin[..], &enable, &io(1), &io(2), noise].concat()
+}
+
+#[test]
+fn entries_hold_on_nothing() {
+    for (_, entry) in entries::ENTRIES {
+        entry(&[]);
+        entry(&connected(&[]));
+    }
+}
+
+#[test]
+fn a_state_of_another_drive_is_no_reason_not_to_start() {
+    let text = r#"{"schema": 1, "power_cycles": 3, "features": [
+        {"fid": 16, "value": 4294967295}, {"fid": 4, "selector": 250, "value": 9},
+        {"fid": 12, "value": 1, "table": [1, 2]}, {"fid": 99, "value": 1}]}"#;
+    entries::saved_state(text.as_bytes());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn entries_hold_on_noise(noise in prop::collection::vec(any::<u8>(), 0..3000)) {
+        for (_, entry) in entries::ENTRIES {
+            entry(&noise);
+            entry(&connected(&noise));
+        }
+    }
+}
