@@ -43,6 +43,16 @@ fn entries_hold_on_nothing() {
     }
 }
 
+/// Goal: streams get past the gates. The beginning enables a controller; a read of one block on the
+/// first I/O queue, then a second of time.
+#[test]
+fn a_stream_gets_somewhere() {
+    let read = [1, 3, 1, 2, 0, 3, 3, 3, 3, 3, 3, 0, 0, 1];
+    let a_second = [1, 11, 30];
+    let stream = [&read[..], &a_second].concat();
+    assert_eq!(entries::answered(&connected(&stream)), 2);
+}
+
 #[test]
 fn a_state_of_another_drive_is_no_reason_not_to_start() {
     let text = r#"{"schema": 1, "power_cycles": 3, "features": [

@@ -8,7 +8,9 @@ use std::io;
 use measure::record::Op;
 use nvme::Status;
 use nvme::command::{DeallocateRange, IoCommand, NSID_ALL, RANGE_LEN, Sgl, Sqe, Transfer, opcode};
+use nvme::feature::FeatureId;
 
+use super::admin::features::data_to_set;
 use super::command::{Failure, Success};
 use super::subsystem::Flow;
 use super::{Blocks, Payload, Subsystem};
@@ -188,10 +190,14 @@ impl Subsystem {
         PAGE_BYTES << self.options.limits.max_transfer_shift
     }
 
-    /// A command that succeeds and does nothing; its data are fetched all the same.
-    pub(super) fn ignored(&self, sqe: &Sqe) -> Flow {
+    /// A command that succeeds and does nothing; data that it has are fetched all the same.
+    pub(super) fn ignored(&self, is_admin: bool, sqe: &Sqe) -> Flow {
+        let has_data = match is_admin {
+            true => data_to_set(FeatureId(sqe.dword(10) as u8)).is_some(),
+            false => sqe.opcode != opcode::WRITE_ZEROES,
+        };
         match sqe.sgl() {
-            Sgl::Transport { length } if sqe.opcode != opcode::WRITE_ZEROES && length > 0 => {
+            Sgl::Transport { length } if has_data && length > 0 => {
                 match u64::from(length) <= self.max_transfer_bytes() {
                     true => Flow::Discard(length),
                     false => Failure::in_data_pointer(Status::INVALID_FIELD).into(),

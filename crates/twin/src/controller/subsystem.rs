@@ -404,7 +404,9 @@ impl Subsystem {
             return Failure::new(Status::COMMAND_SEQUENCE_ERROR).into();
         }
         match (struck.ignore, queue.is_admin()) {
-            (true, is_admin) if super::io::changes_something(is_admin, sqe.opcode) => self.ignored(sqe),
+            (true, is_admin) if super::io::changes_something(is_admin, sqe.opcode) => {
+                self.ignored(is_admin, sqe)
+            }
             (_, true) => self.admin(queue, sqe, capsule_data),
             (_, false) => self.io(sqe, capsule_data),
         }

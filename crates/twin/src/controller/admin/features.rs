@@ -58,7 +58,7 @@ const NO_TRANSITIONS: ApstTable = ApstTable { transitions: [None; nvme::feature:
 const EVENT_CONFIG_MASK: u32 = 0xff | AsyncEventConfig::NAMESPACE_ATTRIBUTE;
 
 /// Bytes of data that Set Features has, for those features that have any.
-pub(super) const fn data_to_set(fid: FeatureId) -> Option<usize> {
+pub(in super::super) const fn data_to_set(fid: FeatureId) -> Option<usize> {
     match fid {
         FeatureId::APST => Some(APST_LEN),
         FeatureId::TIMESTAMP => Some(TIMESTAMP_LEN),

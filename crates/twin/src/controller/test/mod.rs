@@ -1,7 +1,13 @@
 //! A host for tests: it sends what a driver would and waits in virtual time.
 
+mod discovery;
+mod faults;
+mod features;
+mod heat;
 mod io;
 mod linux;
+mod logs;
+mod queues;
 
 use std::time::Duration;
 
