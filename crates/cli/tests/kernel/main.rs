@@ -7,3 +7,4 @@ mod drives;
 mod guest;
 mod harness;
 mod runs;
+mod vssd;

@@ -1,0 +1,119 @@
+//! A thermal life in half a minute: fio sees the drive slow down, nvme-cli sees the counters count.
+
+use serde_json::Value;
+use twin::Profile;
+
+use super::number;
+use super::server::Vssd;
+use crate::guest::{Guest, Kernel, Output, on_each_kernel};
+
+on_each_kernel!(fio_slows_down_as_the_thresholds_are_crossed);
+
+/// Ten seconds of the drive in one of the guest's.
+const TIME_SCALE: f64 = 10.0;
+/// 3 GB/s become 20 MB/s, which emulation can follow.
+const BANDWIDTH_SCALE: f64 = 1500.0;
+/// TMT1 and TMT2 that are set: 57 °C and 63 °C, between the idle 45 °C and what a full-speed read settles at.
+const SETTING: &str = "0x014a0150";
+const TMT1_K: u128 = 0x14a;
+const TMT2_K: u128 = 0x150;
+
+/// Goal: crossing TMT1 and TMT2 is seen as a kernel's user sees it. Method: a profile with two known levels, its
+/// own thresholds replaced by ours; fio's speed second by second beside the SMART log.
+fn fio_slows_down_as_the_thresholds_are_crossed(kernel: Kernel) {
+    let scale = |factor: f64| format!("{factor}");
+    let vssd = Vssd::start(&[
+        "--profile",
+        "two-level",
+        "--time-scale",
+        &scale(TIME_SCALE),
+        "--bandwidth-scale",
+        &scale(BANDWIDTH_SCALE),
+    ]);
+    let output = Guest::on(kernel)
+        .network()
+        .modules(&["nvme-tcp"])
+        .script("net_up")
+        .script(&vssd.connect(0, ""))
+        .script("wait_for test -b /dev/nvme0n1")
+        .script(&format!("nvme set-feature /dev/nvme0 -f 0x10 -v {SETTING}"))
+        .script(
+            "fio --name=heat --filename=/dev/nvme0n1 --direct=1 --ioengine=libaio --iodepth=16 --rw=read --bs=128k \\
+                 --time_based --runtime=30 --write_bw_log=/tmp/heat --log_avg_msec=500 >/tmp/fio.out 2>&1 &
+             fio=$!
+             section logs
+             while kill -0 $fio 2>/dev/null; do
+                 echo \"$(cut -d' ' -f1 /proc/uptime) $(nvme smart-log /dev/nvme0 -o json | tr -d '\\n')\"
+                 usleep 250000
+             done
+             wait $fio
+             section speeds; cat /tmp/heat_bw.*.log",
+        )
+        .run();
+    let logs = logs(&output);
+    counters_count(&logs);
+    speeds_fall(&output, &logs);
+}
+
+/// The SMART logs with the guest's time in seconds.
+fn logs(output: &Output) -> Vec<(f64, Value)> {
+    let text = output.section("logs");
+    let line = |line: &str| {
+        let (time, log) = line.split_once(' ')?;
+        Some((time.parse().ok()?, serde_json::from_str(log).ok()?))
+    };
+    let logs: Vec<(f64, Value)> = text.lines().filter_map(line).collect();
+    assert!(logs.len() > 20, "{} logs in half a minute\n{text}", logs.len());
+    logs
+}
+
+/// Transitions come at the thresholds, and seconds count while throttled, in the drive's time.
+fn counters_count(logs: &[(f64, Value)]) {
+    for (name, tmt_k) in [("thm_temp1_trans_count", TMT1_K), ("thm_temp2_trans_count", TMT2_K)] {
+        assert_eq!(number(&logs[0].1[name]), 0, "{name} before the heat");
+        let first = logs.iter().find(|(_, log)| number(&log[name]) > 0);
+        let (_, log) = first.unwrap_or_else(|| panic!("{name} never counted: {:?}", logs.last()));
+        // Some seconds of the drive pass between two readings of the guest.
+        let composite_k = number(&log["temperature"]);
+        assert!(composite_k + 4 >= tmt_k, "{name} counted at {composite_k} K");
+        let before = logs.iter().filter(|(_, log)| number(&log[name]) == 0);
+        let hottest = before.map(|(_, log)| number(&log["temperature"])).max().unwrap_or(0);
+        assert!(hottest < tmt_k + 1, "{name} had not counted at {hottest} K");
+    }
+    for name in ["thm_temp1_total_time", "thm_temp2_total_time"] {
+        let seconds: Vec<u128> = logs.iter().map(|(_, log)| number(&log[name])).collect();
+        assert!(seconds.is_sorted() && seconds[0] == 0, "{name}: {seconds:?}");
+        assert!(*seconds.last().expect("some") >= 5, "{name}: {seconds:?}");
+    }
+}
+
+/// Full speed before TMT1, the profile's heavy floor at the worst after TMT2.
+fn speeds_fall(output: &Output, logs: &[(f64, Value)]) {
+    let profile = Profile::builtin("two-level").expect("it is built in");
+    let full = profile.media.sequential_read.bytes_per_s * TIME_SCALE / BANDWIDTH_SCALE;
+    // fio's log: milliseconds, KiB/s, direction, ...
+    let text = output.section("speeds");
+    let line = |line: &str| {
+        let mut fields = line.split(", ");
+        let ms: f64 = fields.next()?.trim().parse().ok()?;
+        let kib_per_s: f64 = fields.next()?.trim().parse().ok()?;
+        Some((ms / 1000.0, kib_per_s * 1024.0))
+    };
+    let speeds: Vec<(f64, f64)> = text.lines().filter_map(line).collect();
+    let start_s = logs[0].0;
+    let onset = |name: &str| {
+        let crossed = logs.iter().find(|(_, log)| number(&log[name]) > 0);
+        crossed.expect("it was crossed").0 - start_s
+    };
+    let (light_s, heavy_s) = (onset("thm_temp1_trans_count"), onset("thm_temp2_trans_count"));
+    let mean = |from_s: f64, to_s: f64| {
+        let within: Vec<f64> =
+            speeds.iter().filter(|(at, _)| (from_s..to_s).contains(at)).map(|(_, speed)| *speed).collect();
+        within.iter().sum::<f64>() / within.len().max(1) as f64
+    };
+    // The clocks of fio and of the readings differ by its start, a second at the most.
+    let fast = mean(0.5, light_s - 1.0);
+    let slow = speeds.iter().filter(|(at, _)| *at > heavy_s).map(|(_, speed)| *speed).fold(fast, f64::min);
+    assert!((fast / full - 1.0).abs() < 0.25, "{fast} B/s before TMT1, by the profile {full}: {speeds:?}");
+    assert!(slow < 0.2 * fast, "{slow} B/s at the slowest after TMT2, {fast} before: {speeds:?}");
+}
