@@ -148,7 +148,7 @@ impl Drive {
             latencies: Latencies::new(&profile.media, seed.part(1)),
             streams: Streams::new(),
             rates: Rates::new(profile, unlimited, unlimited),
-            level: PowerLevel::new(&profile.power, &profile.power_state[0], 1.0, 1.0),
+            level: PowerLevel::new(profile, &profile.power_state[0], 1.0, 1.0),
             power_state: 0,
             work: Work::default(),
             idle_since_tick: 0,

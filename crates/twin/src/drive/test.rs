@@ -355,6 +355,28 @@ proptest! {
         }
     }
 
+    /// A slower link never makes a reading warmer, though flash that waits for it draws power.
+    #[test]
+    fn a_slower_link_never_warms(
+        name in prop::sample::select(vec!["ssd1", "ent-u3-gen4"]), state in 0_u8..8, wait_w in 0.0..2.0_f64, slower in 0.1..1.0_f64,
+    ) {
+        let mut fast = builtin(name);
+        fast.policy.clear();
+        fast.power.active_w = 0.0;
+        fast.power.read_wait_w = wait_w;
+        let mut slow = fast.clone();
+        slow.media.link_bytes_per_s *= slower;
+        let temps = |profile: &Profile| {
+            let mut drive = Drive::new(profile, Seed::new(1));
+            // A drive without the state stays in state 0, on both links.
+            let _ = drive.set_power_state(state);
+            run(&mut drive, &vec![(transfer(Op::Read), 200.0)])
+        };
+        for ((_, slow), (_, fast)) in temps(&slow).into_iter().zip(temps(&fast)) {
+            prop_assert!(slow <= fast + 1e-6, "{slow} {fast}");
+        }
+    }
+
     /// How a caller cuts time makes no difference.
     #[test]
     fn slices_of_a_call_do_not_matter(profile in any_profile(), slice_ms in 1.0..3000.0_f64) {

@@ -104,7 +104,7 @@ impl Drive {
         };
         let (read, read_effect) = limit(Op::Read, state.read_cap_bytes_per_s);
         let (write, write_effect) = limit(Op::Write, state.write_cap_bytes_per_s);
-        self.level = PowerLevel::new(&self.profile.power, state, read_effect.level, write_effect.level);
+        self.level = PowerLevel::new(&self.profile, state, read_effect.level, write_effect.level);
         if let Some(start_up) = self.profile.power.start_up.filter(|_| starting) {
             self.level.idle_w = start_up.power_w;
         }

@@ -6,12 +6,16 @@
 use measure::record::Op;
 
 use super::rig::{
-    Log, Shelf, commands, deviation, end_temp, fastest, first_below, hottest, mean, onsets, onsets_of,
-    plateau, slowest, temp_at,
+    Log, Shelf, commands, commands_seen, deviation, end_temp, fastest, first_below, hottest, mean, onsets,
+    onsets_of, plateau, slowest, temp_at, wobble,
 };
 use super::row::{KELVIN, Quantity, Row, UNIT};
 use crate::drive::Drive;
 use crate::truth::Source;
+
+/// How early or late a second of the load generator may end in row B8a: set from that row, 0.15 s. The source
+/// says only that its seconds may not have been seconds.
+const CLOCK_ERROR_S: f64 = 0.15;
 
 const SPEED: &str = "4.9 %, MB or MiB";
 const SPEED_HEAT: &str = "4.9 %, MB or MiB; 2 K, whole kelvins read off a figure";
@@ -32,6 +36,13 @@ fn write_read(shelf: &Shelf<'_>, name: &str, tmt: Option<(i32, i32)>) -> (Drive,
     let written = commands(&mut drive, Op::Write, 300);
     let read = commands(&mut drive, Op::Read, 300);
     (drive, written, read)
+}
+
+/// SSD2 as in [`write_read`], its reads seen by a logger whose seconds end early or late.
+fn read_unevenly(shelf: &Shelf<'_>, tmt: (i32, i32)) -> Log {
+    let mut drive = shelf.drive("ssd2", Some(tmt));
+    commands(&mut drive, Op::Write, 300);
+    commands_seen(&mut drive, Op::Read, 300, CLOCK_ERROR_S)
 }
 
 /// Rows A.
@@ -161,6 +172,8 @@ struct Ssd2 {
     b6: Log,
     b7: Log,
     b8: Log,
+    /// B8 through a logger whose seconds are not equal.
+    b8_uneven: Log,
     b9: Log,
 }
 
@@ -179,6 +192,7 @@ impl Ssd2 {
             b6,
             b7: read((65, 70)),
             b8: read((60, 70)),
+            b8_uneven: read_unevenly(shelf, (60, 70)),
             b9: read((50, 60)),
         }
     }
@@ -293,14 +307,14 @@ impl Ssd2 {
                 "SSD2, 65/70 °C, reads: wobble grows near 65 °C, which is not passed",
                 true,
                 "more in the last minute than in the first; whole kelvins",
-                "set the duty-cycled regulator",
+                "set the duty-cycled regulator, and that writes are held a kelvin below where reads are",
                 vec![
                     Quantity::most("hottest", C, 65.0, hottest(&self.b7)),
                     Quantity::least(
-                        "deviation, last minute over first",
+                        "wobble, last minute over first",
                         "",
                         1.2,
-                        deviation(&self.b7[240..]) / deviation(&self.b7[..60]),
+                        wobble(&self.b7[240..]) / wobble(&self.b7[..60]),
                     ),
                 ],
             ),
@@ -314,6 +328,27 @@ impl Ssd2 {
                 vec![
                     Quantity::most("hottest", C, 60.0, hottest(&self.b8)),
                     Quantity::least("fastest", MB, 4000.0, fastest(&self.b8)),
+                ],
+            ),
+            Row::new(
+                "B8a",
+                "B8 as its author explains it: a load generator whose seconds are not a second each shows samples \
+                 above 4000 MB/s that the drive never reached; the trend is not affected",
+                true,
+                "4000 as stated; no second of true length above the link of 3500 MB/s; trend: 2 % in the mean",
+                "the run of B8 through a logger whose seconds end up to 0.15 s early or late; that size was set \
+                 from this row, so it shows that timing suffices and not that it was the cause",
+                vec![
+                    Quantity::least("fastest sample", MB, 4000.0, fastest(&self.b8_uneven)),
+                    Quantity::most("fastest true second", MB, 3500.0, fastest(&self.b8)),
+                    Quantity::within(
+                        "mean against B8",
+                        "",
+                        0.98,
+                        1.02,
+                        mean(&self.b8_uneven) / mean(&self.b8),
+                    ),
+                    Quantity::most("hottest", C, 60.0, hottest(&self.b8_uneven)),
                 ],
             ),
             Row::new(
@@ -332,7 +367,7 @@ impl Ssd2 {
     }
 
     fn orderings(&self, shelf: &Shelf<'_>) -> Vec<Row> {
-        let wobble = |log: &Log| deviation(&log[60..]);
+        let wobble = |log: &Log| wobble(&log[60..]);
         let rise = |name| {
             let log = commands(&mut shelf.drive(name, None), Op::Read, 60);
             end_temp(&log) - temp_at(&log, 0)

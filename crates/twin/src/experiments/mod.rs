@@ -24,6 +24,8 @@ use serde::Serialize;
 use rig::Shelf;
 use row::Row;
 
+use crate::profile::Profile;
+
 /// One number of a row, with the bounds that were fixed for it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct QuantityResult {
@@ -101,6 +103,15 @@ pub fn validate_with(progress: &mut dyn FnMut(usize, usize, &str)) -> Validation
         rows.extend(part(&shelf).into_iter().map(Row::result));
     }
     Validation { simulated: true, rows }
+}
+
+/// The rows of one part alone - 0 is SSD1, 1 is SSD2, in the order of [`validate_with`] - on drives whose
+/// profiles are changed first. `None` for a part that there is not.
+///
+/// For questions to the model itself: how far a parameter may go, what a row says about another.
+pub fn part_with(part: usize, change: &dyn Fn(&mut Profile)) -> Option<Vec<RowResult>> {
+    let (_, rows) = PARTS.get(part)?;
+    Some(rows(&Shelf::bent(change)).into_iter().map(Row::result).collect())
 }
 
 impl Validation {

@@ -135,11 +135,14 @@ fn state_row(shelf: &Shelf<'_>, name: &str, state: usize, stated: [f64; 4], used
     let (write_w, write) = passes(&mut drive, Op::Write);
     let why = match (name == ENTERPRISE, state) {
         (true, 5..) => {
-            "caps and energy of a read byte set from it; energy of a written byte is that of state 0"
+            "caps and energy of a read byte set from it, state 5 with state 0 what waiting flash draws; energy \
+             of a written byte is that of state 0"
         }
         (true, _) => "state 0 without change",
         (false, 4) => "the published write of 3016 MB/s stands out from 3545 to 3576 in the states beside it",
-        (false, 5) => "a drive that the link already slows down saves nothing in this state; here it does",
+        (false, 5) => {
+            "Gen4 states on the Gen3 link; flash that waits for the link draws power, and on Gen3 it waits"
+        }
         (false, _) => "Gen4 states on the Gen3 link",
     };
     let mut quantities = vec![

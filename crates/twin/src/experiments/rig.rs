@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use measure::record::Op;
 use measure::{Instant, Kelvin, Seed};
+use rand_pcg::Pcg32;
+use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use crate::drive::{Demand, Drive, Transfer};
 use crate::policy::Tmt;
@@ -30,7 +32,6 @@ impl<'a> Shelf<'a> {
     }
 
     /// Drives whose profiles are changed first.
-    #[cfg(test)]
     pub(super) const fn bent(bend: &'a dyn Fn(&mut Profile)) -> Self {
         Self { bend }
     }
@@ -71,6 +72,14 @@ fn second(drive: &Drive, bytes: f64) -> Second {
 
 /// Sequential commands at depth 64 for `seconds`, one by one, then an empty queue.
 pub(super) fn commands(drive: &mut Drive, op: Op, seconds: u64) -> Log {
+    commands_seen(drive, op, seconds, 0.0)
+}
+
+/// The same through a logger each of whose seconds ends up to `error_s` early or late, and that takes it for
+/// a second all the same. What the drive does is not touched by it.
+pub(super) fn commands_seen(drive: &mut Drive, op: Op, seconds: u64, error_s: f64) -> Log {
+    let mut clock = Pcg32::seed_from_u64(SEED.as_u64());
+    let mut error = || (f64::from(clock.next_u32()) / 2_147_483_648.0 - 1.0) * error_s;
     let len = u64::from(COMMAND_BYTES);
     let mut offset = 0;
     let mut next = |drive: &mut Drive, at| {
@@ -84,9 +93,10 @@ pub(super) fn commands(drive: &mut Drive, op: Op, seconds: u64) -> Log {
     let mut done = Vec::new();
     let mut log = Vec::new();
     for s in 1..=seconds {
+        let end = start + Duration::from_secs_f64(s as f64 + error());
         let mut bytes = 0;
         loop {
-            drive.advance(start + Duration::from_secs(s), &mut done);
+            drive.advance(end, &mut done);
             if done.is_empty() {
                 break;
             }
@@ -156,6 +166,14 @@ pub(super) fn mean(log: &[Second]) -> f64 {
 pub(super) fn deviation(log: &[Second]) -> f64 {
     let mean = mean(log);
     (speeds(log).map(|speed| (speed - mean).powi(2)).sum::<f64>() / log.len() as f64).sqrt()
+}
+
+/// Wobble of the speed in MB/s: how far a second lies from the one before, as a deviation. A speed that
+/// drifts does not wobble.
+pub(super) fn wobble(log: &[Second]) -> f64 {
+    let steps = log.windows(2).map(|pair| (pair[1].mb_per_s - pair[0].mb_per_s).powi(2));
+    // Two draws that have nothing to do with each other lie sqrt(2) deviations apart.
+    (steps.sum::<f64>() / log.len().saturating_sub(1) as f64 / 2.0).sqrt()
 }
 
 /// Middle value; NaN of nothing.

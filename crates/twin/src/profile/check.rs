@@ -144,6 +144,7 @@ impl Profile {
             ("idle_w", power.idle_w),
             ("active_w", power.active_w),
             ("read_w_per_gb_per_s", power.read_w_per_gb_per_s),
+            ("read_wait_w", power.read_wait_w),
             ("write_w_per_gb_per_s", power.write_w_per_gb_per_s),
             ("fold_w_per_gb_per_s", power.fold_w_per_gb_per_s),
         ] {

@@ -173,6 +173,9 @@ pub struct PowerProfile {
     pub active_w: f64,
     /// Reads, per GB/s (10^9).
     pub read_w_per_gb_per_s: f64,
+    /// On top of reads for the share of time in which the flash waits for the link.
+    #[serde(default)]
+    pub read_wait_w: f64,
     /// Writes, per GB/s (10^9).
     pub write_w_per_gb_per_s: f64,
     /// Folding the SLC cache, per GB/s (10^9).
