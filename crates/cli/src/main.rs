@@ -5,7 +5,8 @@
 //!
 //! # Map
 //! - [`args`]: what may be typed; [`commands`]: one file a command.
-//! - [`logs`]: logs of other tools. [`targets`]: simulated drives as targets; [`host`], [`link`], [`block_devices`]: this machine.
+//! - [`logs`]: logs of other tools. [`reach`]: a drive whose settings are wanted. [`targets`]: simulated drives as
+//!   targets; [`host`], [`link`], [`block_devices`]: this machine.
 //! - [`printer`]: the only place that writes to stdout or stderr.
 
 mod args;
@@ -17,6 +18,7 @@ mod link;
 mod logs;
 mod printer;
 mod progress;
+mod reach;
 mod run_folder;
 mod signals;
 mod table;

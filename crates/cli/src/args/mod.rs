@@ -5,6 +5,7 @@
 
 mod analyze;
 mod device;
+mod settings;
 mod validate;
 mod vssd;
 
@@ -18,6 +19,7 @@ use measure::{Kelvin, parse};
 
 pub(crate) use analyze::AnalyzeArgs;
 pub(crate) use device::DeviceArgs;
+pub(crate) use settings::{HctmArgs, PowerStateArgs, RestoreArgs, TempThresholdArgs};
 pub(crate) use validate::ValidateArgs;
 pub(crate) use vssd::VssdArgs;
 
@@ -107,6 +109,17 @@ pub(crate) enum Command {
     Vssd(VssdArgs),
     /// Show the drives of this machine and how each can be reached
     List(ListArgs),
+    /// Show or change the temperatures at which the host has a drive throttle
+    #[command(after_long_help = settings::AFTER_HCTM_HELP)]
+    Hctm(HctmArgs),
+    /// Show the power states of a drive, or change the one it is in
+    PowerState(PowerStateArgs),
+    /// Show or change the temperatures at which a drive warns
+    #[command(after_long_help = settings::AFTER_THRESHOLD_HELP)]
+    TempThreshold(TempThresholdArgs),
+    /// Put back the settings that an interrupted run has left changed
+    #[command(after_long_help = settings::AFTER_RESTORE_HELP)]
+    Restore(RestoreArgs),
     /// Show the built-in plans, or print one as TOML to start from
     Plans(NameArgs),
     /// Show the built-in simulated drives, or print the profile of one as TOML

@@ -7,6 +7,7 @@ use crate::Outcome;
 use crate::args::ListArgs;
 use crate::block_devices::{self, BlockDevice, Roots};
 use crate::printer::Printer;
+use crate::reach;
 use crate::table;
 
 /// What writing takes, for people and scripts.
@@ -54,6 +55,7 @@ struct Address {
 
 /// Lists.
 pub(crate) fn execute(args: &ListArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+    reach::warn_of_all(printer);
     let listing = listing(&Roots::system())?;
     if args.json {
         printer.json(&listing)?;

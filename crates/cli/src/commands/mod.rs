@@ -7,6 +7,7 @@ mod generate;
 mod list;
 mod report;
 mod run;
+mod settings;
 mod show;
 mod sweep;
 mod validate;
@@ -29,6 +30,10 @@ pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Out
         Command::Compare(args) => compare::execute(&args, printer),
         Command::Validate(args) => validate::execute(&args, printer),
         Command::Vssd(args) => vssd::execute(&args, printer),
+        Command::Hctm(args) => settings::hctm::execute(&args, printer),
+        Command::PowerState(args) => settings::power_state::execute(&args, printer),
+        Command::TempThreshold(args) => settings::temp_threshold::execute(&args, printer),
+        Command::Restore(args) => settings::restore::execute(&args, printer),
         Command::List(args) => list::execute(&args, printer),
         Command::Plans(args) => show::plans(&args, printer),
         Command::Profiles(args) => show::profiles(&args, printer),

@@ -4,8 +4,22 @@ use crate::found::files;
 use crate::support::Scratch;
 
 /// The commands that a user sees.
-const COMMANDS: [&str; 9] =
-    ["run", "analyze", "report", "compare", "validate", "list", "plans", "profiles", "completions"];
+const COMMANDS: &[&str] = &[
+    "run",
+    "analyze",
+    "report",
+    "compare",
+    "validate",
+    "vssd",
+    "list",
+    "hctm",
+    "power-state",
+    "temp-threshold",
+    "restore",
+    "plans",
+    "profiles",
+    "completions",
+];
 
 #[test]
 fn help_is_as_a_stranger_sees_it() {
@@ -14,7 +28,7 @@ fn help_is_as_a_stranger_sees_it() {
     assert_eq!((help.code, help.stderr.as_str()), (Some(0), ""));
     insta::assert_snapshot!("help", help.stdout);
     for command in COMMANDS {
-        let help = scratch.run(&[command, "--help"]);
+        let help = scratch.run(&[*command, "--help"]);
         assert_eq!((help.code, help.stderr.as_str()), (Some(0), ""));
         insta::assert_snapshot!(format!("help-{command}"), help.stdout);
     }

@@ -5,6 +5,7 @@ mod folders;
 mod found;
 mod help;
 mod run;
+mod settings;
 mod show;
 mod support;
 mod sweep;

@@ -1,0 +1,136 @@
+//! `heatsoak hctm`: the two thermal management temperatures of a drive.
+
+use capture::settings::{Change, Setting, SettingValues, Value};
+use measure::Kelvin;
+use measure::record::ThermalSettings;
+use nvme::feature::DwordFeature as _;
+use nvme::hctm::{Hctm, HctmLimits, RULE};
+use serde::Serialize;
+
+use super::{Document, SettingJson, can, change, kelvin, told};
+use crate::Outcome;
+use crate::args::HctmArgs;
+use crate::printer::Printer;
+use crate::reach::{Reached, reach};
+use crate::table;
+
+/// The setting in JSON.
+#[derive(Debug, Serialize)]
+struct HctmSetting {
+    /// Whether the drive has it (HCTMA).
+    supported: bool,
+    /// Lowest and highest temperature that it takes (MNTMT, MXTMT); `null` when not reported.
+    min_k: Option<u16>,
+    max_k: Option<u16>,
+    hctm: Option<SettingJson<HctmJson>>,
+}
+
+/// A pair of temperatures; 0 is off.
+#[derive(Debug, Serialize)]
+pub(crate) struct HctmJson {
+    tmt1_k: u16,
+    tmt2_k: u16,
+}
+
+/// Shows, or changes.
+pub(crate) fn execute(args: &HctmArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+    let mut reached = reach(&args.drive)?;
+    let wanted = ThermalSettings {
+        tmt1_k: args.tmt1.map(Kelvin::as_kelvin),
+        tmt2_k: args.tmt2.map(Kelvin::as_kelvin),
+        power_state: None,
+    };
+    let mut changed = Vec::new();
+    let address = reached.address.clone();
+    if wanted == ThermalSettings::default() {
+        if args.save {
+            anyhow::bail!("--save keeps a change over power cycles: say which, with --tmt1 or --tmt2");
+        }
+        reached.warn_of_journal(printer);
+    } else {
+        let changes = reached.settings.changes(&wanted)?;
+        let save = if args.save { " --save" } else { "" };
+        let typed = |change: &Change| typed(&address, change, save);
+        changed = change(&mut reached, &changes, args.save, typed, printer)?;
+    }
+    let limits = reached.settings.identify().hctm;
+    let values = if limits.supported { Some(reached.settings.read(Setting::Hctm)?) } else { None };
+    if args.json {
+        let setting = HctmSetting {
+            supported: limits.supported,
+            min_k: limits.min.map(Kelvin::as_kelvin),
+            max_k: limits.max.map(Kelvin::as_kelvin),
+            hctm: values.map(|values| SettingJson::new(&values, json)),
+        };
+        printer.json(&Document { drive: reached.drive(), setting, changed })?;
+        return Ok(Outcome::Done);
+    }
+    if changed.is_empty() {
+        printer.data(&for_people(&reached, limits, values))?;
+    } else {
+        printer.data(&told(&changed, reached.is_simulated()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// What to type to have these values.
+fn typed(address: &str, change: &Change, save: &str) -> String {
+    let HctmJson { tmt1_k, tmt2_k } = json(change.value);
+    format!("heatsoak hctm {address} --tmt1 {} --tmt2 {}{save}", kelvin(tmt1_k, 0), kelvin(tmt2_k, 0))
+}
+
+/// A value as numbers.
+pub(crate) fn json(value: Value) -> HctmJson {
+    let hctm = hctm(value);
+    let raw = |kelvin: Option<Kelvin>| kelvin.map_or(0, Kelvin::as_kelvin);
+    HctmJson { tmt1_k: raw(hctm.tmt1), tmt2_k: raw(hctm.tmt2) }
+}
+
+/// A value as temperatures.
+pub(crate) fn hctm(value: Value) -> Hctm {
+    let off = Hctm { tmt1: None, tmt2: None };
+    match value {
+        Value::Dword(dword) => Hctm::decode(dword).unwrap_or(off),
+        Value::Latency(_) => off,
+    }
+}
+
+fn for_people(reached: &Reached, limits: HctmLimits, values: Option<SettingValues>) -> String {
+    let mut text = format!("{}\n\n", reached.heading());
+    let Some(values) = values else {
+        text.push_str(
+            "It does not support host controlled thermal management (HCTMA is 0): only its own thresholds act.\n",
+        );
+        return text;
+    };
+    let row = |name: &str, of: fn(Hctm) -> Option<Kelvin>, meaning: &str| {
+        let cell = |value: Option<Value>| match value.map(|value| of(hctm(value))) {
+            None => "not told".to_owned(),
+            Some(None) => "off".to_owned(),
+            Some(Some(kelvin)) => kelvin.to_string(),
+        };
+        let [now, default, saved] = [Some(values.current), values.default, values.saved].map(cell);
+        [name.to_owned(), now, default, saved, meaning.to_owned()]
+    };
+    let rows = [
+        ["", "NOW", "DEFAULT", "SAVED", "FROM THERE ON"].map(str::to_owned),
+        row("TMT1", |hctm| hctm.tmt1, "it may throttle lightly"),
+        row("TMT2", |hctm| hctm.tmt2, "it throttles whatever it costs"),
+    ];
+    text.push_str(&table::aligned(&rows));
+    text.push_str(&format!("\nThe drive takes {}; {RULE}.\n", limits_text(limits)));
+    text.push_str(can(values.capabilities));
+    text.push('\n');
+    text
+}
+
+/// The range that the drive reports.
+pub(crate) fn limits_text(limits: HctmLimits) -> String {
+    let one = |kelvin: Kelvin| format!("{kelvin} ({} K)", kelvin.as_kelvin());
+    match (limits.min, limits.max) {
+        (Some(min), Some(max)) => format!("{} to {}", one(min), one(max)),
+        (Some(min), None) => format!("{} and above", one(min)),
+        (None, Some(max)) => format!("up to {}", one(max)),
+        (None, None) => "a range that it does not report".to_owned(),
+    }
+}

@@ -1,0 +1,139 @@
+//! `heatsoak hctm`, `power-state`, `temp-threshold` and `restore`: settings of a drive, by hand.
+//!
+//! Unlike a run, these change for good: until the next power cycle, or beyond it with `--save`. They say what was
+//! before and how to put it back, before they send anything. While a run's journal is open on a drive they refuse.
+
+pub(crate) mod hctm;
+pub(crate) mod power_state;
+pub(crate) mod restore;
+pub(crate) mod temp_threshold;
+
+use capture::settings::{Applied, Change, SettingValues, Value};
+use nvme::feature::Capabilities;
+use serde::Serialize;
+
+use crate::printer::Printer;
+use crate::reach::{DriveJson, Reached};
+
+/// A setting in JSON: the same words for all of them.
+#[derive(Debug, Serialize)]
+pub(crate) struct SettingJson<V: Serialize> {
+    current: V,
+    /// As the drive was made; `null` when it does not tell.
+    default: Option<V>,
+    /// In force after the next power cycle; `null` when it does not tell.
+    saved: Option<V>,
+    /// `null` when it does not tell.
+    changeable: Option<bool>,
+    saveable: Option<bool>,
+}
+
+impl<V: Serialize> SettingJson<V> {
+    /// Every value as `show` has it.
+    pub(crate) fn new(values: &SettingValues, show: impl Fn(Value) -> V) -> Self {
+        Self {
+            current: show(values.current),
+            default: values.default.map(&show),
+            saved: values.saved.map(&show),
+            changeable: values.capabilities.map(|can| can.changeable),
+            saveable: values.capabilities.map(|can| can.saveable),
+        }
+    }
+}
+
+/// The document of a command about one setting.
+#[derive(Debug, Serialize)]
+struct Document<S: Serialize> {
+    drive: DriveJson,
+    #[serde(flatten)]
+    setting: S,
+    /// What was changed; empty where nothing was asked to be.
+    changed: Vec<ChangeJson>,
+}
+
+/// A change that was made and read back.
+#[derive(Debug, Serialize)]
+struct ChangeJson {
+    setting: String,
+    before: String,
+    now: String,
+    saved_before: Option<String>,
+    saved: bool,
+    /// What to type to undo it.
+    put_back: String,
+}
+
+/// Makes changes that stay; says before the first of them what is there and how to have it back.
+///
+/// `typed` is what to type to have a value of a change.
+fn change(
+    reached: &mut Reached,
+    changes: &[Change],
+    save: bool,
+    typed: impl Fn(&Change) -> String,
+    printer: &mut Printer,
+) -> anyhow::Result<Vec<ChangeJson>> {
+    let _claim = reached.claim()?;
+    for change in changes {
+        reached.settings.check(change)?;
+    }
+    let mut made = Vec::new();
+    for change in changes {
+        let before = reached.settings.get(change.setting, nvme::feature::Select::Current)?;
+        let put_back = typed(&Change { setting: change.setting, value: before });
+        printer.message(&format!(
+            "{}: {}; to put it back: {put_back}",
+            change.setting.name(),
+            change.setting.text_of(before)
+        ));
+        let applied = reached.settings.apply(change, save)?;
+        made.push(change_json(&applied, put_back));
+    }
+    Ok(made)
+}
+
+fn change_json(applied: &Applied, put_back: String) -> ChangeJson {
+    let text = |value: Value| applied.setting.text_of(value);
+    ChangeJson {
+        setting: applied.setting.to_string(),
+        before: text(applied.before),
+        now: text(applied.now),
+        saved_before: applied.saved_before.map(text),
+        saved: applied.saved,
+        put_back,
+    }
+}
+
+/// What was changed, for people.
+fn told(changes: &[ChangeJson], simulated: bool) -> String {
+    let mut text = String::new();
+    for change in changes {
+        let how_long = match (simulated, change.saved) {
+            (true, _) => "in a simulated drive, which is gone with this command",
+            (false, true) => "saved: it outlives power cycles",
+            (false, false) => "until the next power cycle or reset of the drive",
+        };
+        text.push_str(&format!("{} (was: {}), read back; {how_long}\n", change.now, change.before));
+        if let Some(saved) = &change.saved_before {
+            text.push_str(&format!("saved before: {saved}\n"));
+        }
+    }
+    text
+}
+
+/// Whether it can be changed and saved, as far as the drive tells.
+fn can(capabilities: Option<Capabilities>) -> &'static str {
+    match capabilities {
+        None => "The drive does not tell whether it can be changed or saved.",
+        Some(Capabilities { changeable: false, .. }) => "The drive says that it cannot be changed.",
+        Some(Capabilities { saveable: true, .. }) => "It can be changed, and saved over power cycles.",
+        Some(Capabilities { saveable: false, .. }) => {
+            "It can be changed, and not be saved over power cycles."
+        }
+    }
+}
+
+/// A temperature as it is typed again, exactly.
+fn kelvin(raw: u16, off: u16) -> String {
+    if raw == off { "off".to_owned() } else { format!("{raw}K") }
+}

@@ -1,0 +1,132 @@
+//! `heatsoak power-state`: the power states of a drive, and which it is in.
+
+use capture::settings::{Change, Setting, SettingValues, Value};
+use nvme::feature::DwordFeature as _;
+use nvme::feature::power::PowerManagement;
+use nvme::identify::PowerState;
+use serde::Serialize;
+
+use super::{Document, SettingJson, can, change, told};
+use crate::Outcome;
+use crate::args::PowerStateArgs;
+use crate::printer::Printer;
+use crate::reach::{Reached, reach};
+use crate::table;
+
+/// The setting in JSON.
+#[derive(Debug, Serialize)]
+struct PowerSetting {
+    power_state: SettingJson<u8>,
+    states: Vec<StateJson>,
+}
+
+/// A power state; what is not reported is `null`.
+#[derive(Debug, Serialize)]
+pub(crate) struct StateJson {
+    number: usize,
+    max_power_w: Option<f64>,
+    idle_power_w: Option<f64>,
+    active_power_w: Option<f64>,
+    operational: bool,
+    entry_us: Option<u64>,
+    exit_us: Option<u64>,
+}
+
+impl StateJson {
+    /// State `number`.
+    pub(crate) fn new(number: usize, state: &PowerState) -> Self {
+        let watts = |power: Option<nvme::power::ScaledPower>| power.map(|power| power.watts().as_f64());
+        let us = |span: Option<std::time::Duration>| span.map(|span| span.as_micros() as u64);
+        Self {
+            number,
+            max_power_w: watts(state.max_power),
+            idle_power_w: watts(state.idle_power),
+            active_power_w: watts(state.active_power),
+            operational: !state.non_operational,
+            entry_us: us(state.entry_latency),
+            exit_us: us(state.exit_latency),
+        }
+    }
+}
+
+/// Shows, or changes.
+pub(crate) fn execute(args: &PowerStateArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+    let mut reached = reach(&args.drive)?;
+    let mut changed = Vec::new();
+    let address = reached.address.clone();
+    match args.state {
+        None => reached.warn_of_journal(printer),
+        Some(wanted) => {
+            let wanted = reached.settings.power_change(wanted)?;
+            let save = if args.save { " --save" } else { "" };
+            let typed =
+                |change: &Change| format!("heatsoak power-state {address} {}{save}", state(change.value));
+            warn_of_sleep(&reached, &wanted, printer);
+            changed = change(&mut reached, &[wanted], args.save, typed, printer)?;
+        }
+    }
+    let values = reached.settings.read(Setting::PowerState)?;
+    if args.json {
+        let states = reached.settings.identify().power_states.iter().enumerate();
+        let states = states.map(|(number, state)| StateJson::new(number, state)).collect();
+        let setting = PowerSetting { power_state: SettingJson::new(&values, state), states };
+        printer.json(&Document { drive: reached.drive(), setting, changed })?;
+    } else if changed.is_empty() {
+        printer.data(&for_people(&reached, &values))?;
+    } else {
+        printer.data(&told(&changed, reached.is_simulated()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// The number of the state.
+pub(crate) fn state(value: Value) -> u8 {
+    match value {
+        Value::Dword(dword) => PowerManagement::decode(dword).map_or(0, |power| power.state),
+        Value::Latency(_) => 0,
+    }
+}
+
+fn warn_of_sleep(reached: &Reached, change: &Change, printer: &mut Printer) {
+    let number = state(change.value);
+    let states = &reached.settings.identify().power_states;
+    if states.get(usize::from(number)).is_some_and(|state| state.non_operational) {
+        printer.warning(&format!(
+            "power state {number} serves no I/O: the drive leaves it at the next one, for the last state that does"
+        ));
+    }
+}
+
+fn for_people(reached: &Reached, values: &SettingValues) -> String {
+    format!(
+        "{}\n\n{}\nDefault: {}. After a power cycle: {}. {}\n",
+        reached.heading(),
+        states_table(&reached.settings.identify().power_states, Some(state(values.current))),
+        values.default.map_or_else(|| "not told".to_owned(), |value| state(value).to_string()),
+        values.saved.map_or_else(|| "not told".to_owned(), |value| state(value).to_string()),
+        can(values.capabilities),
+    )
+}
+
+/// The states as a table, the present one marked.
+pub(crate) fn states_table(states: &[PowerState], now: Option<u8>) -> String {
+    let heading = ["STATE", "MAX POWER", "IDLE POWER", "SERVES I/O", "ENTRY", "EXIT"].map(str::to_owned);
+    let rows = states.iter().enumerate().map(|(number, state)| {
+        let watts = |power: Option<nvme::power::ScaledPower>| {
+            power.map_or_else(|| "-".to_owned(), |power| power.watts().to_string())
+        };
+        let span = |span: Option<std::time::Duration>| {
+            span.map_or_else(|| "-".to_owned(), |span| format!("{} µs", span.as_micros()))
+        };
+        let mark = if now.map(usize::from) == Some(number) { " (now)" } else { "" };
+        [
+            format!("{number}{mark}"),
+            watts(state.max_power),
+            watts(state.idle_power),
+            if state.non_operational { "no".to_owned() } else { "yes".to_owned() },
+            span(state.entry_latency),
+            span(state.exit_latency),
+        ]
+    });
+    table::aligned(&std::iter::once(heading).chain(rows).collect::<Vec<_>>())
+}

@@ -1,0 +1,205 @@
+//! `heatsoak restore`: puts back every setting that an interrupted run has left changed.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use capture::settings::journal::{Found, Identity, Journal, JournalError, Journals, places};
+use capture::settings::linux::Controller;
+use capture::settings::{Restored, restore};
+use capture::telemetry::discover::SYSFS;
+use serde::Serialize;
+
+use crate::Outcome;
+use crate::args::RestoreArgs;
+use crate::printer::Printer;
+use crate::reach::{self, Reached, of_controller, reach};
+
+/// The JSON of `heatsoak restore --json`.
+#[derive(Debug, Default, Serialize)]
+struct Document {
+    drives: Vec<DriveJson>,
+}
+
+/// One drive that had a journal.
+#[derive(Debug, Serialize)]
+struct DriveJson {
+    model: String,
+    serial: String,
+    /// How it was reached; `null` when it is not there.
+    address: Option<String>,
+    /// What had changed its settings.
+    why: String,
+    restored: Vec<SettingJson>,
+    /// What was not put back, and what to do; empty when all is as it was found.
+    problems: Vec<String>,
+}
+
+/// One setting that is as it was found.
+#[derive(Debug, Serialize)]
+struct SettingJson {
+    setting: String,
+    value: String,
+}
+
+/// Restores.
+pub(crate) fn execute(args: &RestoreArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+    let drives = match &args.drive {
+        Some(typed) => {
+            let mut reached = reach(typed)?;
+            if args.forget { forget(&reached)? } else { one(&mut reached)? }.into_iter().collect()
+        }
+        None => all()?,
+    };
+    let whole = drives.iter().all(|drive| drive.problems.is_empty());
+    for problem in drives.iter().flat_map(|drive| &drive.problems) {
+        printer.warning(problem);
+    }
+    if args.json {
+        printer.json(&Document { drives })?;
+    } else {
+        printer.data(&for_people(&drives))?;
+    }
+    Ok(if whole { Outcome::Done } else { Outcome::NotDone })
+}
+
+fn for_people(drives: &[DriveJson]) -> String {
+    if drives.is_empty() {
+        return "No run has left a setting changed.\n".to_owned();
+    }
+    let mut text = String::new();
+    for drive in drives {
+        let place = drive.address.as_deref().unwrap_or("not here");
+        text.push_str(&format!(
+            "{} (serial {}), {place}, left by \"{}\":\n",
+            drive.model, drive.serial, drive.why
+        ));
+        for SettingJson { setting, value } in &drive.restored {
+            text.push_str(&format!("  {setting}: {value}, as it was found\n"));
+        }
+        if !drive.problems.is_empty() {
+            text.push_str("  not everything is as it was found\n");
+        }
+    }
+    text
+}
+
+/// The drive that was reached; `None` when it has no journal.
+fn one(reached: &mut Reached) -> anyhow::Result<Option<DriveJson>> {
+    let identity = reached.settings.identity();
+    for journals in reached_journals(reached)? {
+        if journals.of(&identity).is_none() {
+            continue;
+        }
+        if let Some((journal, restored)) = restore(&mut reached.settings, &journals)? {
+            return Ok(Some(told(&journal, Some(&reached.address), restored)));
+        }
+    }
+    Ok(None)
+}
+
+fn reached_journals(reached: &Reached) -> anyhow::Result<Vec<Journals>> {
+    Ok(if reached.is_simulated() { vec![reached.journals()?.clone()] } else { places() })
+}
+
+/// Removes the journal of a drive, whose settings a power cycle has brought back.
+fn forget(reached: &Reached) -> anyhow::Result<Option<DriveJson>> {
+    let identity = reached.settings.identity();
+    for journals in reached_journals(reached)? {
+        let Some(found) = journals.of(&identity) else { continue };
+        let claim = journals.claim(&identity)?;
+        claim.remove()?;
+        let why =
+            found.journal.map_or_else(|_| "something that cannot be read".to_owned(), |journal| journal.why);
+        return Ok(Some(DriveJson {
+            model: identity.model,
+            serial: identity.serial,
+            address: Some(reached.address.clone()),
+            why,
+            restored: Vec::new(),
+            problems: Vec::new(),
+        }));
+    }
+    Ok(None)
+}
+
+/// Every drive that has a journal.
+fn all() -> anyhow::Result<Vec<DriveJson>> {
+    let mut drives = Vec::new();
+    for journals in places() {
+        // Root's folder need not be there, nor be open to others.
+        let found = match journals.all() {
+            Ok(found) => found,
+            Err(JournalError::Io { source, .. }) if source.kind() == std::io::ErrorKind::PermissionDenied => {
+                continue;
+            }
+            Err(error) => return Err(error).context("cannot look for journals of settings"),
+        };
+        for found in found {
+            drives.push(by_journal(&journals, found));
+        }
+    }
+    Ok(drives)
+}
+
+/// The drive of a journal, wherever it is plugged in now.
+fn by_journal(journals: &Journals, found: Found) -> DriveJson {
+    let problem = |journal: Option<&Journal>, why: String| DriveJson {
+        model: journal.map(|journal| journal.drive.model.clone()).unwrap_or_default(),
+        serial: journal.map(|journal| journal.drive.serial.clone()).unwrap_or_default(),
+        address: None,
+        why: journal.map(|journal| journal.why.clone()).unwrap_or_default(),
+        restored: Vec::new(),
+        problems: vec![why],
+    };
+    if found.held || found.journal.is_err() {
+        let why = reach::told(&found, "");
+        return problem(found.journal.as_ref().ok(), why);
+    }
+    let Ok(journal) = found.journal else { return problem(None, "there is no journal".to_owned()) };
+    let mut reached = match find(&journal.drive) {
+        Ok(Some(reached)) => reached,
+        Ok(None) => {
+            let why = format!(
+                "{} is not here; what was found on it is kept in {}, and put back by `heatsoak restore` when it is",
+                journal.drive, found.place
+            );
+            return problem(Some(&journal), why);
+        }
+        Err(error) => return problem(Some(&journal), crate::printer::sentence(&error)),
+    };
+    match restore(&mut reached.settings, journals) {
+        Ok(Some((journal, restored))) => told(&journal, Some(&reached.address), restored),
+        // Somebody else has just done it.
+        Ok(None) => told(&journal, Some(&reached.address), Restored::default()),
+        Err(error) => problem(Some(&journal), error.to_string()),
+    }
+}
+
+/// The drive of this identity among those of this machine.
+fn find(identity: &Identity) -> anyhow::Result<Option<Reached>> {
+    let mut refused = None;
+    for controller in Controller::all(Path::new(SYSFS)) {
+        match of_controller(controller) {
+            Ok(reached) if reached.settings.identity() == *identity => return Ok(Some(reached)),
+            Ok(_) => {}
+            Err(error) => refused = Some(error),
+        }
+    }
+    // One that does not let us ask may be the one.
+    refused.map_or(Ok(None), Err)
+}
+
+fn told(journal: &Journal, address: Option<&str>, restored: Restored) -> DriveJson {
+    let settings = restored
+        .settings
+        .iter()
+        .map(|(setting, value)| SettingJson { setting: setting.name(), value: setting.text_of(*value) });
+    DriveJson {
+        model: journal.drive.model.clone(),
+        serial: journal.drive.serial.clone(),
+        address: address.map(str::to_owned),
+        why: journal.why.clone(),
+        restored: settings.collect(),
+        problems: restored.problems,
+    }
+}

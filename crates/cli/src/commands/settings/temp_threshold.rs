@@ -1,0 +1,169 @@
+//! `heatsoak temp-threshold`: where a drive warns of heat and cold.
+
+use capture::settings::{Change, Setting, SettingValues, SettingsError, Value};
+use measure::Kelvin;
+use nvme::feature::Select;
+use nvme::feature::temperature::{TemperatureThreshold, ThresholdSelector, ThresholdSensor, ThresholdSide};
+use nvme::host::AdminTransport;
+use serde::Serialize;
+
+use super::{Document, SettingJson, change, kelvin, told};
+use crate::Outcome;
+use crate::args::TempThresholdArgs;
+use crate::printer::Printer;
+use crate::reach::{Reached, reach};
+use crate::table;
+
+/// Sensors that a drive may have (NVMe Base 2.3, SMART log).
+const SENSORS: u8 = 8;
+
+/// The thresholds in JSON.
+#[derive(Debug, Serialize)]
+struct Thresholds {
+    thresholds: Vec<ThresholdJson>,
+}
+
+/// One threshold, in kelvins; FFFFh above and 0 below never warn.
+#[derive(Debug, Serialize)]
+pub(crate) struct ThresholdJson {
+    /// `composite`, or `sensor1` to `sensor8`.
+    sensor: String,
+    /// `over` or `under`.
+    side: &'static str,
+    #[serde(flatten)]
+    values: SettingJson<u16>,
+}
+
+/// Shows, or changes.
+pub(crate) fn execute(args: &TempThresholdArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+    let mut reached = reach(&args.drive)?;
+    let sensor = args.sensor.map_or(ThresholdSensor::Composite, ThresholdSensor::Sensor);
+    let wanted = [(ThresholdSide::Over, args.over), (ThresholdSide::Under, args.under)];
+    let mut changes = Vec::new();
+    for (side, temperature) in wanted {
+        let Some(temperature) = temperature else { continue };
+        changes.push(to(&mut reached, ThresholdSelector { sensor, side }, temperature)?);
+    }
+    let mut changed = Vec::new();
+    let address = reached.address.clone();
+    if changes.is_empty() {
+        if args.save {
+            anyhow::bail!("--save keeps a change over power cycles: say which, with --over or --under");
+        }
+        reached.warn_of_journal(printer);
+    } else {
+        let save = if args.save { " --save" } else { "" };
+        let typed = |change: &Change| typed(&address, change, save);
+        changed = change(&mut reached, &changes, args.save, typed, printer)?;
+    }
+    let only = args.sensor.map(|_| sensor);
+    let thresholds = read_all(&mut reached.settings, only)?;
+    if args.json {
+        let thresholds = thresholds.iter().map(|(which, values)| json(*which, values)).collect();
+        printer.json(&Document { drive: reached.drive(), setting: Thresholds { thresholds }, changed })?;
+    } else if changed.is_empty() {
+        printer.data(&for_people(&reached, &thresholds))?;
+    } else {
+        printer.data(&told(&changed, reached.is_simulated()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// The change of one threshold that leaves its hysteresis alone.
+fn to(reached: &mut Reached, which: ThresholdSelector, temperature: Kelvin) -> anyhow::Result<Change> {
+    let found = reached.settings.get(Setting::Threshold(which), Select::Current);
+    let before = match found {
+        Ok(value) => of(which, value),
+        Err(error) if error.is_unsupported() => anyhow::bail!(
+            "cannot set the {} of {}: the drive has no such threshold ({error})",
+            Setting::Threshold(which).name(),
+            reached.address
+        ),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Change::threshold(TemperatureThreshold { temperature, ..before }))
+}
+
+/// What to type to have this value.
+fn typed(address: &str, change: &Change, save: &str) -> String {
+    let Setting::Threshold(which) = change.setting else { return String::new() };
+    let raw = of(which, change.value).temperature.as_kelvin();
+    let sensor = match which.sensor {
+        ThresholdSensor::Sensor(number) => format!(" --sensor {number}"),
+        ThresholdSensor::Composite | ThresholdSensor::All => String::new(),
+    };
+    let value = match which.side {
+        ThresholdSide::Over => format!("--over {}", kelvin(raw, u16::MAX)),
+        ThresholdSide::Under => format!("--under {}", kelvin(raw, 0)),
+    };
+    format!("heatsoak temp-threshold {address}{sensor} {value}{save}")
+}
+
+/// A value as a threshold.
+pub(crate) fn of(which: ThresholdSelector, value: Value) -> TemperatureThreshold {
+    let dword = if let Value::Dword(dword) = value { dword } else { 0 };
+    TemperatureThreshold::of(which, dword)
+}
+
+/// All thresholds that the drive has, of all sensors or of one.
+///
+/// # Errors
+/// When the drive does not answer; a threshold that it does not have is left out.
+pub(crate) fn read_all<T: AdminTransport>(
+    settings: &mut capture::settings::DriveSettings<T>,
+    only: Option<ThresholdSensor>,
+) -> Result<Vec<(ThresholdSelector, SettingValues)>, SettingsError> {
+    let sensors =
+        std::iter::once(ThresholdSensor::Composite).chain((1..=SENSORS).map(ThresholdSensor::Sensor));
+    let mut thresholds = Vec::new();
+    for sensor in sensors.filter(|sensor| only.is_none_or(|only| only == *sensor)) {
+        for side in [ThresholdSide::Over, ThresholdSide::Under] {
+            let which = ThresholdSelector { sensor, side };
+            match settings.read(Setting::Threshold(which)) {
+                Ok(values) => thresholds.push((which, values)),
+                Err(error) if error.is_unsupported() => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(thresholds)
+}
+
+/// A threshold in JSON.
+pub(crate) fn json(which: ThresholdSelector, values: &SettingValues) -> ThresholdJson {
+    ThresholdJson {
+        sensor: match which.sensor {
+            ThresholdSensor::Composite => "composite".to_owned(),
+            ThresholdSensor::Sensor(number) => format!("sensor{number}"),
+            ThresholdSensor::All => "all".to_owned(),
+        },
+        side: if which.side == ThresholdSide::Over { "over" } else { "under" },
+        values: SettingJson::new(values, |value| of(which, value).temperature.as_kelvin()),
+    }
+}
+
+fn for_people(reached: &Reached, thresholds: &[(ThresholdSelector, SettingValues)]) -> String {
+    if thresholds.is_empty() {
+        return format!("{}\n\nIt tells no temperature threshold.\n", reached.heading());
+    }
+    format!(
+        "{}\n\n{}\nA threshold only makes the drive warn; it does not throttle.\n",
+        reached.heading(),
+        thresholds_table(thresholds)
+    )
+}
+
+/// The thresholds as a table.
+pub(crate) fn thresholds_table(thresholds: &[(ThresholdSelector, SettingValues)]) -> String {
+    let heading = ["THRESHOLD", "NOW", "DEFAULT", "SAVED"].map(str::to_owned);
+    let rows = thresholds.iter().map(|(which, values)| {
+        let setting = Setting::Threshold(*which);
+        let cell = |value: Option<Value>| {
+            value.map_or_else(|| "not told".to_owned(), |value| setting.text_of(value))
+        };
+        let name = setting.name().replace("-temperature threshold", "");
+        let [now, default, saved] = [Some(values.current), values.default, values.saved].map(cell);
+        [name, now, default, saved]
+    });
+    table::aligned(&std::iter::once(heading).chain(rows).collect::<Vec<_>>())
+}
