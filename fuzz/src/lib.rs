@@ -3,5 +3,6 @@
 //! A function panics when a law is broken, and only then. The fuzz targets call them, and so do
 //! property tests in the crates they belong to, so that they cannot rot unnoticed.
 
+pub mod import;
 pub mod nvme;
 pub mod twin;

@@ -2,14 +2,15 @@
 //!
 //! Rules, the first that fits decides. They look at the first 64 KiB; names count only where [`by_name`] says so.
 //! 1. Nothing, gzip, Parquet, zero bytes: refused with a word on what it is.
-//! 2. A line that begins with `{` or `[` before any that looks like a table: JSON, told by keys that only one tool
+//! 2. A first line, comments with `#` left out, with a column `t_s`: the plain CSV.
+//! 3. A line that begins with `{` or `[` before any that looks like a table: JSON, told by keys that only one tool
 //!    writes ([`JSON_KEYS`]). Keys of two tools, or of none: refused.
-//! 3. A line that begins with `'Test Type`: Iometer. `TimeStamp,` among the lines after makes it the instantaneous file.
-//! 4. A first line of four to eight whole numbers: a log of fio. What its values are is not in it and is told by the
+//! 4. A line that begins with `'Test Type`: Iometer. `TimeStamp,` among the lines after makes it the instantaneous file.
+//! 5. A first line of four to eight whole numbers: a log of fio. What its values are is not in it and is told by the
 //!    name that fio gives it (`_bw.1.log`, `_iops`, `_lat`, `_clat`, `_slat`); any other name: refused, to be forced.
 //!    Hundreds of numbers: a histogram log.
-//! 5. Text of a tool that has a JSON as well: refused with the option that makes it.
-//! 6. Anything else is taken for the plain CSV, whose importer says which line and column are not.
+//! 6. Text of a tool that has a JSON as well: refused with the option that makes it.
+//! 7. Anything else is taken for the plain CSV, whose importer says which line and column are not.
 
 use super::{Format, ImportError};
 
@@ -51,9 +52,11 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
     let Some(first) = lines().next() else {
         return Err(ImportError::whole(file, "there is nothing in it but empty lines"));
     };
-    if lines().take_while(|line| !is_numbers(line)).any(|line| line.starts_with(['{', '[']))
-        && !first.contains("t_s")
-    {
+    let header = lines().find(|line| !line.starts_with('#')).unwrap_or(first);
+    if header.split([',', ';', '\t']).any(|name| name.trim().trim_matches('"') == "t_s") {
+        return Ok(Format::Csv);
+    }
+    if lines().take_while(|line| !is_numbers(line)).any(|line| line.starts_with(['{', '['])) {
         return json(file, &text);
     }
     if first.starts_with("'Test Type") {

@@ -193,7 +193,7 @@ impl<'a> Reading<'a> {
                 let odd =
                     self.early.iter().find(|(_, n)| n.layouts().only() != self.early[0].1.layouts().only());
                 let line = odd.unwrap_or(&self.early[0]).0;
-                let why = "the third value is no direction (0 read, 1 write, 2 trim), nor is the fourth after a greatest value".to_owned();
+                let why = "the third value is no direction (0 read, 1 write, 2 trim), nor is the fourth after a greatest value; decimals with a comma look like this, and fio writes whole numbers".to_owned();
                 return Err(ImportError::at(self.file, line, Some("3"), why));
             }
         };
@@ -232,7 +232,7 @@ impl<'a> Reading<'a> {
         self.rows += 1;
         let last = self.lanes[row.direction].last.replace(row);
         if let Some(last) = last.filter(|last| row.time_ms < last.time_ms)
-            && (last.time_ms - row.time_ms) as f64 > 1e3 * step_s(kind)
+            && (last.time_ms - row.time_ms) as f64 > 0.5e3 * step_s(kind)
         {
             self.back = (self.back.0 + 1, if self.back.0 == 0 { line } else { self.back.1 });
         }

@@ -150,10 +150,9 @@ impl Run {
                     .push(format!("{}: its logs hold no bytes: the JSON's totals are used", self.prefix));
                 return Ok(Vec::new());
             }
-            return Err(format!(
-                "{} holds no bytes: means of I/Os or latencies need the bandwidth log of the same run, or fio's JSON that tells the block size (name them too, with --join)",
-                logs[0].file
-            ));
+            return Err(
+                "it holds no bytes: means of I/Os or latencies need the bandwidth log of the same run, or fio's JSON that tells the block size (name them too, with --join)"
+                    .to_owned());
         };
         let kind_of = |log: &FioLog| base(&log.file).rsplit_once('_').map_or("", |(_, k)| k).to_owned();
         let (mut chosen, rest): (Vec<_>, Vec<_>) =
