@@ -1,6 +1,7 @@
 //! I/O commands: data, ranges, limits, and the drive's pace.
 
 use nvme::command::{DeallocateRange, NSID_ALL};
+use proptest::prelude::*;
 
 use super::*;
 
@@ -160,4 +161,83 @@ fn scaled_drives_are_smaller_and_heat_faster() {
     let ratio = more as f64 / bytes as f64;
     assert!((8.5..10.5).contains(&ratio), "{ratio}");
     assert!((heated_c - also_c).abs() < 2.0 && heated_c > 40.0, "{heated_c} {also_c}");
+}
+
+/// A drive that stands still for its throttle answers for its health at once.
+#[test]
+fn a_throttled_queue_holds_nobody_up() {
+    let mut host = host("stop");
+    // Hotter than any of its thresholds: no I/O at all until it has cooled down.
+    let now = host.now;
+    host.service.set_ambient(now, measure::Celsius::from_degrees(80.0));
+    host.pass(Duration::from_secs(1800));
+    let queue = host.io;
+    let read = IoCommand::Read(transfer(0, 1 << 20)).encode(1).with_sgl(Sgl::Transport { length: 1 << 20 });
+    for _ in 0..100 {
+        assert_eq!(host.submit(queue, read, &[]), Accepted::Pending);
+    }
+    assert!(host.pass(Duration::from_secs(10)).is_empty(), "it has stopped");
+    let now = host.now;
+    host.get_log(LogId::SMART, 512).expect("a page");
+    host.set(FeatureId::TEMPERATURE_THRESHOLD, 350, false).expect("any");
+    assert_eq!(host.now, now, "at once");
+    // In the cold all of them come back.
+    host.service.set_ambient(now, measure::Celsius::from_degrees(0.0));
+    assert_eq!(host.pass(Duration::from_secs(1800)).len(), 100);
+}
+
+#[derive(Clone, Debug)]
+enum Change {
+    Write(u64, u8),
+    WriteInCapsule(u64, u8),
+    Trim(u64, u32),
+    Zero(u64, u32),
+}
+
+fn changes() -> impl Strategy<Value = Vec<Change>> {
+    let at = 0..120_u64;
+    prop::collection::vec(
+        prop_oneof![
+            (at.clone(), 1_u8..).prop_map(|(lba, byte)| Change::Write(lba, byte)),
+            (at.clone(), 1_u8..).prop_map(|(lba, byte)| Change::WriteInCapsule(lba, byte)),
+            (at.clone(), 1..8_u32).prop_map(|(lba, blocks)| Change::Trim(lba, blocks)),
+            (at, 1..8_u32).prop_map(|(lba, blocks)| Change::Zero(lba, blocks)),
+        ],
+        1..40,
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+    /// Writes of eight blocks with deallocations between them, against a plain vector.
+    #[test]
+    fn nothing_is_lost_and_nothing_comes_back(changes in changes()) {
+        let mut host = host("ssd1");
+        let mut plain = vec![0_u8; 128 * BLOCK];
+        for change in changes {
+            let (lba, blocks, byte) = match change {
+                Change::Write(lba, byte) | Change::WriteInCapsule(lba, byte) => (lba, 8, byte),
+                Change::Trim(lba, blocks) | Change::Zero(lba, blocks) => (lba, blocks, 0),
+            };
+            let data = vec![byte; blocks as usize * BLOCK];
+            let queue = host.io;
+            match change {
+                Change::Write(..) => host.write(lba, &data).expect("in range"),
+                Change::WriteInCapsule(..) => {
+                    let command = IoCommand::Write(transfer(lba, data.len())).encode(1);
+                    host.send_in_capsule(queue, command, &data).expect("in range");
+                }
+                Change::Trim(..) => {
+                    deallocate(&mut host, &[(lba, blocks)]).expect("in range");
+                }
+                Change::Zero(..) => {
+                    let range = transfer(lba, data.len());
+                    let command = IoCommand::WriteZeroes { range, deallocate: true };
+                    without_data(&mut host, command).expect("in range");
+                }
+            }
+            plain[lba as usize * BLOCK..][..data.len()].copy_from_slice(&data);
+        }
+        prop_assert_eq!(host.read_blocks(0, 128 * BLOCK), Ok(plain));
+    }
 }
