@@ -137,7 +137,7 @@ pub(crate) fn all(roots: &Roots) -> io::Result<Vec<BlockDevice>> {
 }
 
 /// One device; `None` for virtual, hidden, empty and vanished ones.
-fn one(roots: &Roots, name: &str) -> Option<BlockDevice> {
+pub(crate) fn one(roots: &Roots, name: &str) -> Option<BlockDevice> {
     let place = fs::canonicalize(roots.sys.join("block").join(name)).ok()?;
     // With native multipath an NVMe namespace lies under devices/virtual/nvme-subsystem, and each path
     // to it is a hidden device beside it.

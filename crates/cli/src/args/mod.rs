@@ -5,6 +5,7 @@
 
 mod analyze;
 mod device;
+mod inspect;
 mod settings;
 mod validate;
 mod vssd;
@@ -19,6 +20,7 @@ use measure::{Kelvin, parse};
 
 pub(crate) use analyze::AnalyzeArgs;
 pub(crate) use device::DeviceArgs;
+pub(crate) use inspect::InspectArgs;
 pub(crate) use settings::{HctmArgs, PowerStateArgs, RestoreArgs, TempThresholdArgs};
 pub(crate) use validate::ValidateArgs;
 pub(crate) use vssd::VssdArgs;
@@ -109,6 +111,9 @@ pub(crate) enum Command {
     Vssd(VssdArgs),
     /// Show the drives of this machine and how each can be reached
     List(ListArgs),
+    /// Show everything about a drive that matters for heat, power and speed
+    #[command(after_long_help = inspect::AFTER_HELP)]
+    Inspect(InspectArgs),
     /// Show or change the temperatures at which the host has a drive throttle
     #[command(after_long_help = settings::AFTER_HCTM_HELP)]
     Hctm(HctmArgs),
@@ -242,7 +247,7 @@ pub(crate) struct GenerateArgs {
 #[derive(Debug)]
 pub(crate) enum Typed {
     /// A command.
-    Command(Command),
+    Command(Box<Command>),
     /// The hidden one.
     Generate(GenerateArgs),
 }
@@ -254,7 +259,7 @@ pub(crate) fn typed() -> Typed {
     let matches = definition.clone().get_matches();
     let typed = match matches.subcommand() {
         Some((GENERATE, matches)) => GenerateArgs::from_arg_matches(matches).map(Typed::Generate),
-        _ => Cli::from_arg_matches(&matches).map(|cli| Typed::Command(cli.command)),
+        _ => Cli::from_arg_matches(&matches).map(|cli| Typed::Command(Box::new(cli.command))),
     };
     typed.unwrap_or_else(|error| error.format(&mut definition.clone()).exit())
 }

@@ -4,6 +4,7 @@ mod analyze;
 mod compare;
 mod findings;
 mod generate;
+mod inspect;
 mod list;
 mod report;
 mod run;
@@ -20,7 +21,7 @@ use crate::printer::Printer;
 /// Does what was typed.
 pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Outcome> {
     let command = match typed {
-        Typed::Command(command) => command,
+        Typed::Command(command) => *command,
         Typed::Generate(args) => return generate::generate(&args),
     };
     match command {
@@ -30,6 +31,7 @@ pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Out
         Command::Compare(args) => compare::execute(&args, printer),
         Command::Validate(args) => validate::execute(&args, printer),
         Command::Vssd(args) => vssd::execute(&args, printer),
+        Command::Inspect(args) => inspect::execute(&args, printer),
         Command::Hctm(args) => settings::hctm::execute(&args, printer),
         Command::PowerState(args) => settings::power_state::execute(&args, printer),
         Command::TempThreshold(args) => settings::temp_threshold::execute(&args, printer),

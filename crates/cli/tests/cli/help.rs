@@ -12,6 +12,7 @@ const COMMANDS: &[&str] = &[
     "validate",
     "vssd",
     "list",
+    "inspect",
     "hctm",
     "power-state",
     "temp-threshold",

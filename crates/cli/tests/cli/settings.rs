@@ -127,3 +127,30 @@ fn a_journal_of_a_drive_that_is_not_here_is_kept_and_told() {
     assert!(done.stderr.contains("cannot read the journal"), "{}", done.stderr);
     assert!(path.exists(), "what cannot be read is not thrown away");
 }
+
+/// Goal: what a simulated drive is known to be stands in its inspection.
+#[test]
+fn inspect_shows_the_drive_as_its_profile_has_it() {
+    let scratch = Scratch::new();
+    let shown = json(&scratch, &["inspect", "twin:ssd2", "--json"]);
+    let nvme = &shown["nvme"];
+    assert_eq!((&shown["simulated"], &shown["model"]), (&true.into(), &"Simulated SSD2".into()));
+    assert_eq!((&nvme["hctm"]["min_k"], &nvme["hctm"]["max_k"]), (&303.into(), &348.into()));
+    assert_eq!(nvme["hctm"]["saveable"], false);
+    assert_eq!(nvme["power_state"]["current"], 0);
+    assert!(nvme["smart"]["composite_k"].as_u64().is_some_and(|kelvin| kelvin > 280), "{nvme}");
+    assert_eq!(nvme["likely_dram_less"]["value"], Value::Null, "it says nothing of it");
+    assert!(shown["link"]["ceiling_bytes_per_s"].as_f64().is_some_and(|rate| rate > 1e9), "{shown}");
+    let done = run(&scratch, &["inspect", "twin:ssd2"]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
+    insta::assert_snapshot!("inspect-ssd2", done.stdout);
+    for (drive, sentence) in [
+        ("/dev/no-such-drive", "there is no device"),
+        ("/dev/null", "a character device of something else"),
+        ("null:", "name a drive by its device"),
+    ] {
+        let done = run(&scratch, &["inspect", drive]);
+        assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""), "{drive}");
+        assert!(done.stderr.contains(sentence), "{drive}: {}", done.stderr);
+    }
+}

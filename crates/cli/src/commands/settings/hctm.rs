@@ -28,8 +28,8 @@ struct HctmSetting {
 /// A pair of temperatures; 0 is off.
 #[derive(Debug, Serialize)]
 pub(crate) struct HctmJson {
-    tmt1_k: u16,
-    tmt2_k: u16,
+    pub(crate) tmt1_k: u16,
+    pub(crate) tmt2_k: u16,
 }
 
 /// Shows, or changes.

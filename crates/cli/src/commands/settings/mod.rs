@@ -18,14 +18,14 @@ use crate::reach::{DriveJson, Reached};
 /// A setting in JSON: the same words for all of them.
 #[derive(Debug, Serialize)]
 pub(crate) struct SettingJson<V: Serialize> {
-    current: V,
+    pub(crate) current: V,
     /// As the drive was made; `null` when it does not tell.
-    default: Option<V>,
+    pub(crate) default: Option<V>,
     /// In force after the next power cycle; `null` when it does not tell.
-    saved: Option<V>,
+    pub(crate) saved: Option<V>,
     /// `null` when it does not tell.
-    changeable: Option<bool>,
-    saveable: Option<bool>,
+    pub(crate) changeable: Option<bool>,
+    pub(crate) saveable: Option<bool>,
 }
 
 impl<V: Serialize> SettingJson<V> {

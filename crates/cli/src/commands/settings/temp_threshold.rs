@@ -56,8 +56,8 @@ pub(crate) fn execute(args: &TempThresholdArgs, printer: &mut Printer) -> anyhow
         let typed = |change: &Change| typed(&address, change, save);
         changed = change(&mut reached, &changes, args.save, typed, printer)?;
     }
-    let only = args.sensor.map(|_| sensor);
-    let thresholds = read_all(&mut reached.settings, only)?;
+    let sensors = if args.sensor.is_some() { vec![sensor] } else { sensors(&mut reached.settings) };
+    let thresholds = read_all(&mut reached.settings, &sensors)?;
     if args.json {
         let thresholds = thresholds.iter().map(|(which, values)| json(*which, values)).collect();
         printer.json(&Document { drive: reached.drive(), setting: Thresholds { thresholds }, changed })?;
@@ -105,18 +105,29 @@ pub(crate) fn of(which: ThresholdSelector, value: Value) -> TemperatureThreshold
     TemperatureThreshold::of(which, dword)
 }
 
-/// All thresholds that the drive has, of all sensors or of one.
+/// The sensors that the drive has. Others are not asked for: drives keep a log of what they had to refuse.
+pub(crate) fn sensors<T: AdminTransport>(
+    settings: &mut capture::settings::DriveSettings<T>,
+) -> Vec<ThresholdSensor> {
+    let log = settings.controller().smart_log().ok();
+    let there = |number: &u8| {
+        let index = usize::from(*number) - 1;
+        log.as_ref().and_then(|log| log.sensors.get(index)).is_some_and(Option::is_some)
+    };
+    let numbered = (1..=SENSORS).filter(there).map(ThresholdSensor::Sensor);
+    std::iter::once(ThresholdSensor::Composite).chain(numbered).collect()
+}
+
+/// The thresholds of these sensors, as far as the drive has them.
 ///
 /// # Errors
 /// When the drive does not answer; a threshold that it does not have is left out.
 pub(crate) fn read_all<T: AdminTransport>(
     settings: &mut capture::settings::DriveSettings<T>,
-    only: Option<ThresholdSensor>,
+    sensors: &[ThresholdSensor],
 ) -> Result<Vec<(ThresholdSelector, SettingValues)>, SettingsError> {
-    let sensors =
-        std::iter::once(ThresholdSensor::Composite).chain((1..=SENSORS).map(ThresholdSensor::Sensor));
     let mut thresholds = Vec::new();
-    for sensor in sensors.filter(|sensor| only.is_none_or(|only| only == *sensor)) {
+    for &sensor in sensors {
         for side in [ThresholdSide::Over, ThresholdSide::Under] {
             let which = ThresholdSelector { sensor, side };
             match settings.read(Setting::Threshold(which)) {
