@@ -85,7 +85,19 @@ impl Scale {
         let mut row = [0.0; 5];
         for (suspect, weight) in weights {
             row[*suspect as usize] += weight;
-            self.total[*suspect as usize] += weight;
+        }
+        self.weigh_row(row, text);
+    }
+
+    /// The sums of log odds, suspect by suspect.
+    pub(crate) const fn total(&self) -> [f64; 5] {
+        self.total
+    }
+
+    /// Adds a row of weights as it is.
+    pub(crate) fn weigh_row(&mut self, row: [f64; 5], text: impl Into<String>) {
+        for (total, weight) in self.total.iter_mut().zip(row) {
+            *total += weight;
         }
         self.observations.push((row, text.into()));
     }

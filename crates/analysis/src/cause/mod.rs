@@ -3,6 +3,8 @@
 //! [`drops`] finds where speed gives way, [`weigh`] gathers what speaks for each cause, [`evidence`] weighs it,
 //! [`heat`] looks up readings, [`history`] sums up the run.
 
+mod alike;
+mod course;
 pub(crate) mod drops;
 pub(crate) mod evidence;
 pub(crate) mod heat;
@@ -24,8 +26,9 @@ use crate::trace::{Phase, Trace};
 const AT_LIMIT: f64 = 0.03;
 /// A load is compared with the same load elsewhere when that was faster by this factor.
 const FASTER_ELSEWHERE: f64 = 1.0 / 0.85;
-/// A verdict this sure speaks for others that look the same.
-const CLEAR: f64 = 0.85;
+/// A load that began slow was not faster at first than later on, but for what a regulator takes back as the
+/// case warms up.
+const NO_FASTER_THAN_REST: f64 = 1.1;
 /// A slow beginning this short is a ramp.
 pub(crate) const RAMP_S: f64 = 10.0;
 /// A pause this long lets drives empty their fast cache (S3 of the seed experiments; makers state seconds to
@@ -47,6 +50,8 @@ pub(crate) struct Judged {
     pub end_s: f64,
     /// Temperature at the start, in kelvins.
     pub onset_k: Option<f64>,
+    /// How much a reading may lag behind the temperature at the start, in kelvins.
+    pub climb_k: f64,
     /// Temperature at the end, in kelvins, where speed came back.
     pub release_k: Option<f64>,
     /// Speed during over speed before.
@@ -99,7 +104,7 @@ pub(crate) fn judge(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], heat
         }
         judged.push(new);
     }
-    judge_kin(&mut judged);
+    alike::judge(&mut judged);
     for index in 0..judged.len() {
         judged[index].continues = continues(&judged[..index], &judged[index], stretches, pieces);
         if judged[index].continues {
@@ -132,42 +137,6 @@ fn strength(drop: &Drop) -> Option<f64> {
     drop.before.filter(|before| *before > 0.0).map(|before| drop.level / before)
 }
 
-/// Judges again what is not clear by itself, by other drops that look the same.
-fn judge_kin(judged: &mut [Judged]) {
-    /// Depth in steps of a fifth and length in factors of 1.6: coarse, as speeds and times vary.
-    fn kind(judged: &Judged) -> Option<(i64, i64)> {
-        let strength = judged.strength.filter(|_| judged.drop.recovered && !judged.drop.at_start)?;
-        let length = (judged.end_s - judged.start_s).max(1.0).ln() / 1.6f64.ln();
-        Some(((strength * 5.0).round() as i64, length.round() as i64))
-    }
-    let mut onsets_k: BTreeMap<_, Vec<f64>> = BTreeMap::new();
-    for (kind, onset_k) in judged.iter().filter_map(|j| kind(j).zip(j.onset_k)) {
-        onsets_k.entry(kind).or_default().push(onset_k);
-    }
-    onsets_k.values_mut().for_each(|onsets| onsets.sort_by(f64::total_cmp));
-    for judged in judged.iter_mut() {
-        let Some((kind, onset_k)) = kind(judged).zip(judged.onset_k) else { continue };
-        let cooler = onsets_k[&kind].partition_point(|k| *k <= onset_k - weigh::OTHER_THRESHOLD_K);
-        weigh::weigh_cooler_kin(&mut judged.scale, cooler);
-        judged.verdict = judged.scale.verdict();
-    }
-    let mut clear: BTreeMap<_, (usize, usize)> = BTreeMap::new();
-    for judged in judged.iter().filter(|j| j.verdict.confidence >= CLEAR) {
-        let Some(kind) = kind(judged) else { continue };
-        match judged.verdict.finding {
-            Finding::NotHeat => clear.entry(kind).or_default().0 += 1,
-            finding if finding.is_heat() => clear.entry(kind).or_default().1 += 1,
-            _ => {}
-        }
-    }
-    for judged in judged.iter_mut().filter(|j| j.verdict.confidence < CLEAR) {
-        if let Some((not_heat, heat)) = kind(judged).and_then(|kind| clear.get(&kind)) {
-            weigh::weigh_kin(&mut judged.scale, *not_heat, *heat);
-            judged.verdict = judged.scale.verdict();
-        }
-    }
-}
-
 fn judged_case(case: &Case) -> Judged {
     let scale = weigh::weigh(case);
     Judged {
@@ -176,6 +145,7 @@ fn judged_case(case: &Case) -> Judged {
         start_s: case.start_s(),
         end_s: case.end_s(),
         onset_k: case.onset_k(),
+        climb_k: case.climb_k(),
         release_k: case.release_k(),
         strength: case.strength(),
         written_bytes: case.written_bytes,
@@ -189,9 +159,9 @@ fn continues(judged: &[Judged], new: &Judged, stretches: &[Stretch], pieces: &[P
     if let Some(outer) = new.drop.inside {
         let outer = judged[outermost(judged, outer)].verdict.finding;
         let finding = new.verdict.finding;
-        return finding == outer
+        return (finding == outer && !second_threshold(judged, new))
             || matches!(finding, Finding::NotHeat | Finding::Unknown)
-            || (finding == Finding::SomeHeat && outer.is_heat());
+            || (finding == Finding::SomeHeat && outer.is_heat() && !second_threshold(judged, new));
     }
     let phase = |drop: &Drop| stretches[pieces[drop.first].stretch].phase;
     let goes_on = |last: &Judged| {
@@ -200,6 +170,14 @@ fn continues(judged: &[Judged], new: &Judged, stretches: &[Stretch], pieces: &[P
             && (last.verdict.finding.is_heat() == new.verdict.finding.is_heat())
     };
     new.drop.at_start && judged.last().is_some_and(goes_on)
+}
+
+/// Whether heat slowed a drop down further at once, and at a higher temperature than the drop it lies in.
+fn second_threshold(judged: &[Judged], new: &Judged) -> bool {
+    let outer = new.drop.inside.map(|outer| &judged[outermost(judged, outer)]);
+    let onsets_k = outer.and_then(|outer| outer.onset_k).zip(new.onset_k);
+    let hotter = onsets_k.is_some_and(|(outer, new)| new >= outer + weigh::OTHER_THRESHOLD_K);
+    new.verdict.finding.is_heat() && new.drop.sharp && hotter
 }
 
 /// Whether a piece is as fast as the plan allows.
@@ -236,7 +214,13 @@ fn start(trace: &Trace, pieces: &[Piece], known: f64, heat: &Heat) -> Start {
     let counted = [moved.tmt1, moved.tmt2].iter().flatten().any(|n| *n > 0);
     // A drop right after the beginning moves the counters as well: then the first piece was the fast one.
     let lasts = first.span_s() > soon_s + SHORTEST_PIECE_S;
-    if (counted && lasts) || held_at_tmt1(trace, pieces, heat) { Start::Slow } else { Start::Fresh }
+    let rest: Vec<f64> = pieces.iter().map(|piece| piece.level).collect();
+    let no_faster = first.level <= NO_FASTER_THAN_REST * median(&rest);
+    if (counted && lasts && no_faster) || held_at_tmt1(trace, pieces, heat) {
+        Start::Slow
+    } else {
+        Start::Fresh
+    }
 }
 
 /// For each phase, the fastest piece of the same load anywhere in the run, in bytes per second.

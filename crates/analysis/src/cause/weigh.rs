@@ -2,6 +2,7 @@
 //!
 //! The order is that of METHODS, "Causes". Numbers in comments are log odds.
 
+use super::course;
 use super::drops::Drop;
 use super::evidence::Scale;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
@@ -18,11 +19,11 @@ const COOL_K: f64 = 328.0;
 /// A threshold counts as met when the reading is within this: half a kelvin of rounding at both
 /// ends, and a reading late by up to a period while the temperature climbs.
 const AT_THRESHOLD_K: f64 = 1.6;
-/// A regulator begins this far below the temperature that it is to hold (SSD2 of the seed experiments stays "slightly
-/// below" its TMT1).
-const REGULATOR_MARGIN_K: f64 = 4.0;
+/// A regulator holds its temperature at most this far below TMT1 (SSD2 of the seed experiments stays "slightly
+/// below" it): a kelvin and a half, and one of rounding.
+const REGULATOR_MARGIN_K: f64 = 2.6;
 /// How long a drop must last before its temperature says something.
-const TELLING_S: f64 = 20.0;
+pub(super) const TELLING_S: f64 = 20.0;
 
 /// How long a drop must last for its second half to show that it came to rest: one and a half fast time constants
 /// of an M.2 drive (40 s).
@@ -34,6 +35,9 @@ const GAVE_WAY: f64 = 0.9;
 pub(crate) const OTHER_THRESHOLD_K: f64 = 2.5;
 /// The drive's counters are looked at this long before and after the beginning of a drop.
 const COUNTED_WITHIN_S: f64 = 10.0;
+
+/// A setting acts within this: the drive's entry latency is milliseconds, the log's times are a reading off.
+const SETTING_SEEN_S: f64 = 3.0;
 
 /// Everything that one drop is judged by.
 pub(crate) struct Case<'a> {
@@ -64,6 +68,12 @@ impl Case<'_> {
         self.heat.peak_k(self.start_s())
     }
 
+    /// How much a reading may lag behind the temperature when it began: it is up to one period old when
+    /// the drive acts on a newer one.
+    pub(crate) fn climb_k(&self) -> f64 {
+        (self.heat.slope_before(self.start_s()).abs() * self.heat.period_s).min(4.0)
+    }
+
     /// The temperature at which it ended, in kelvins; `None` where it did not.
     pub(crate) fn release_k(&self) -> Option<f64> {
         if self.drop.recovered { self.heat.low_k(self.end_s()) } else { None }
@@ -74,27 +84,8 @@ impl Case<'_> {
         super::strength(self.drop)
     }
 
-    fn span_s(&self) -> f64 {
+    pub(crate) fn span_s(&self) -> f64 {
         self.end_s() - self.start_s()
-    }
-}
-
-/// Adds what was found about other drops that look the same: of one kind, one cause.
-pub(crate) fn weigh_kin(scale: &mut Scale, not_heat: usize, heat: usize) {
-    if not_heat >= 2 && heat == 0 {
-        let text = format!("{not_heat} others as deep and as long were clearly not heat.");
-        scale.weigh_heat(-3.0, &[(Other, 1.0)], text);
-    } else if heat >= 2 && not_heat == 0 {
-        scale.weigh_heat(1.0, &[], format!("{heat} others as deep and as long were clearly heat."));
-    }
-}
-
-/// Adds that drops which look the same began at other temperatures: a threshold would have one.
-pub(crate) fn weigh_cooler_kin(scale: &mut Scale, cooler: usize) {
-    if cooler > 0 {
-        let text =
-            format!("{cooler} others as deep and as long began at least {OTHER_THRESHOLD_K} K cooler.");
-        scale.weigh_heat(-(cooler as f64).min(3.0), &[], text);
     }
 }
 
@@ -105,10 +96,7 @@ pub(crate) fn weigh(case: &Case) -> Scale {
         Some(onset_k) => {
             absolute(case, onset_k, &mut scale);
             thresholds(case, onset_k, &mut scale);
-            hotter_before(case, onset_k, &mut scale);
-            meanwhile(case, onset_k, &mut scale);
-            coming_back(case, onset_k, &mut scale);
-            again_and_again(case, onset_k, &mut scale);
+            course::weigh(case, onset_k, &mut scale);
         }
         None => scale.weigh_heat(-1.0, &[], "There is no temperature near it."),
     }
@@ -155,9 +143,7 @@ fn thresholds(case: &Case, onset_k: f64, scale: &mut Scale) {
     if hctm_unknown(case) {
         return;
     }
-    // A reading is up to one period old when the drive acts on a newer one.
-    let climb_k = (case.heat.slope_before(case.start_s()).abs() * case.heat.period_s).min(4.0);
-    let near_k = AT_THRESHOLD_K + climb_k;
+    let near_k = AT_THRESHOLD_K + case.climb_k();
     // A load that begins on a hot drive is slowed down above the threshold, not at it.
     let soon = case.drop.at_start || case.start_s() - case.phase.start_s <= super::RAMP_S;
     let (tmt1, tmt2) = case.trace.tmt_at(case.start_s());
@@ -205,16 +191,21 @@ fn elsewhere(case: &Case, name: &str, onset_k: f64, threshold_k: f64) -> String 
     format!("It was {at}, {far_k:.0} K {side} {name} ({set}).")
 }
 
-/// Whether the temperature was held, and stayed under `threshold_k`, while the drive was slow.
+/// Whether the temperature was held just under `threshold_k` while the drive was slow, to the end of the load.
 fn held_below(case: &Case, threshold_k: f64) -> bool {
-    let during = case.heat.within(case.start_s(), case.end_s());
-    let hottest = during.iter().map(|p| p.value).fold(0.0, f64::max);
-    case.span_s() >= TELLING_S && hottest <= threshold_k + 0.5 && hottest >= threshold_k - REGULATOR_MARGIN_K
+    let mut during: Vec<f64> =
+        case.heat.within(case.start_s(), case.end_s()).iter().map(|p| p.value).collect();
+    if during.is_empty() || case.drop.recovered || case.span_s() < TELLING_S {
+        return false;
+    }
+    during.sort_by(f64::total_cmp);
+    let (low_k, high_k) = (during[during.len() / 10], during[during.len() - 1 - during.len() / 10]);
+    high_k <= threshold_k + 0.5 && low_k >= threshold_k - REGULATOR_MARGIN_K
 }
 
 /// Whether a drop that began early came to rest just below `threshold_k`, as a regulator that acts ahead of
 /// its threshold makes it: speed gives way in steps, and for the second half the temperature stands.
-fn settled_below(case: &Case, threshold_k: f64) -> bool {
+pub(super) fn settled_below(case: &Case, threshold_k: f64) -> bool {
     let (first, last) = (&case.pieces[case.drop.first], &case.pieces[case.drop.last]);
     let middle_s = case.start_s() + case.span_s() / 2.0;
     let mut late: Vec<f64> = case.heat.within(middle_s, case.end_s()).iter().map(|p| p.value).collect();
@@ -226,95 +217,6 @@ fn settled_below(case: &Case, threshold_k: f64) -> bool {
     high_k - low_k <= OTHER_THRESHOLD_K
         && high_k <= threshold_k + 0.5
         && high_k >= threshold_k - REGULATOR_MARGIN_K
-}
-
-/// Whether the drive had been hotter at full speed: then this temperature is no threshold.
-fn hotter_before(case: &Case, onset_k: f64, scale: &mut Scale) {
-    let hotter_s = case.history.full_speed_s_above(case.op, onset_k + 1.5)
-        / case.history.drop_count(case.op).max(1) as f64;
-    // Detection lag and rounding leave a second or two of full speed above any threshold.
-    if hotter_s >= (5.0f64).max(3.0 * case.heat.period_s) {
-        let text = format!(
-            "The drive ran {:.0} s at full speed while it was at least 1.5 K hotter than that.",
-            case.history.full_speed_s_above(case.op, onset_k + 1.5)
-        );
-        scale.weigh_heat(-3.0, &[], text);
-    } else if !case.drop.at_start {
-        scale.weigh_heat(0.7, &[], "At full speed it was never hotter than that in this operation.");
-    }
-}
-
-/// What the temperature did while the drive was slow.
-fn meanwhile(case: &Case, onset_k: f64, scale: &mut Scale) {
-    let span_s = case.span_s();
-    if span_s < TELLING_S.max(3.0 * case.heat.period_s) {
-        return;
-    }
-    let late: Vec<f64> =
-        case.heat.within(case.end_s() - span_s / 2.0, case.end_s()).iter().map(|p| p.value).collect();
-    if late.is_empty() {
-        return;
-    }
-    let late_k = crate::segment::median(&late);
-    let (at, moved_k) = (degrees(late_k), late_k - onset_k);
-    if moved_k.abs() <= 2.5 {
-        let text = format!(
-            "While it was slow the temperature stayed where it was: {at} after {}.",
-            degrees(onset_k)
-        );
-        // Within a time constant (40 s is a usual fast one) no temperature gets far.
-        let weight = if span_s >= 60.0 { 1.8 } else { 0.8 };
-        scale.weigh_heat(weight, &[(Slc, -1.0)], text);
-    } else if moved_k <= -4.0 && !case.drop.recovered {
-        let text = format!("It stayed slow although it cooled from {} to {at}.", degrees(onset_k));
-        scale.weigh_heat(-1.0, &[(Slc, 2.0), (Other, 0.5)], text);
-    } else if moved_k >= 5.0 && case.trace.tmt_at(case.start_s()).0.is_none_or(|k| !settled_below(case, k)) {
-        let text = format!("It went on heating while it was slow, from {} to {at}.", degrees(onset_k));
-        scale.weigh_heat(-1.0, &[], text);
-    }
-}
-
-/// At which temperature the speed came back.
-fn coming_back(case: &Case, onset_k: f64, scale: &mut Scale) {
-    let Some(release_k) = case.release_k() else { return };
-    if case.span_s() < 3.0 * case.heat.period_s {
-        return;
-    }
-    let (cooled_k, at) = (onset_k - release_k, degrees(release_k));
-    if cooled_k >= 1.9 {
-        let text = format!("Its speed came back when it had cooled by {cooled_k:.0} K, to {at}.");
-        // Any drive cools while it does less: this tells little, and nothing after a few seconds.
-        let weight = if case.span_s() >= 10.0 { 1.3 } else { 0.4 };
-        scale.weigh_heat(weight, &[(Slc, -2.0)], text);
-    } else if cooled_k <= 0.5 {
-        let text = format!("Its speed came back although it had not cooled: {at}.");
-        scale.weigh_heat(-2.0, &[(Other, 1.0), (Slc, -2.0)], text);
-    }
-}
-
-/// Whether drops go with heat over the whole run.
-fn again_and_again(case: &Case, onset_k: f64, scale: &mut Scale) {
-    let Some(lock) = case.history.lock(case.op, onset_k - 1.5) else { return };
-    if lock.cool_drops >= 2 && lock.ratio() < 3.0 {
-        let text = format!(
-            "It was slow {} times when it was cooler than {} as well, about as often for the time spent there.",
-            lock.cool_drops,
-            degrees(onset_k - 1.5)
-        );
-        scale.weigh_heat(-2.0, &[], text);
-    } else if lock.hot_drops >= 2 {
-        // A Poisson rate that differs between hot and cool time; half of it, as cycles are not independent.
-        let weight = (0.5 * lock.log_likelihood_ratio()).min(2.5);
-        let text = format!(
-            "It became slow {} times at {} or hotter and {} times below, for {:.0} s and {:.0} s at full speed.",
-            lock.hot_drops,
-            degrees(onset_k - 1.5),
-            lock.cool_drops,
-            lock.hot_s,
-            lock.cool_s
-        );
-        scale.weigh_heat(weight, &[], text);
-    }
 }
 
 /// The drive's own counters.
@@ -388,6 +290,10 @@ fn circumstances(case: &Case, scale: &mut Scale) {
     if case.drop.recovered && span_s <= 10.0 {
         scale.weigh(&[(Other, 1.0)], format!("It lasted only {span_s:.1} s."));
     }
+    if let Some((before, after)) = power_states(case) {
+        let text = format!("The host took the drive from power state {before} to {after} at that moment.");
+        scale.weigh(&[(Other, 6.0)], text);
+    }
     let zero = case.pieces[case.drop.first].stopped;
     if zero && case.phase.inferred {
         scale.weigh(
@@ -395,4 +301,11 @@ fn circumstances(case: &Case, scale: &mut Scale) {
             "Nothing moved, which may be the load's own pause: the log does not say.",
         );
     }
+}
+
+/// The power states before and after the beginning, where the host changed them then.
+fn power_states(case: &Case) -> Option<(u8, u8)> {
+    let state = |t_s: f64| case.trace.settings_at(t_s).and_then(|settings| settings.power_state);
+    let (before, after) = (state(case.start_s() - SETTING_SEEN_S)?, state(case.start_s() + SETTING_SEEN_S)?);
+    (before != after).then_some((before, after))
 }

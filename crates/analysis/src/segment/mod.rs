@@ -10,6 +10,7 @@
 
 mod load;
 mod potts;
+mod sinking;
 
 pub(crate) use load::{Sample, Stretch, stretches, usual_span_s};
 
@@ -109,6 +110,15 @@ fn cuts(samples: &[Sample], fast: f64) -> Vec<usize> {
                 fast,
             ),
         };
+        let level = |n: usize| {
+            let end = starts.get(n + 1).copied().unwrap_or(x.len());
+            median(&x[starts[n]..end])
+        };
+        // Of a flight of steps down only the first may begin earlier than it looks.
+        let first_down = n > 0 && level(n) < level(n - 1) && (n < 2 || level(n - 1) >= level(n - 2));
+        let began =
+            if first_down { sinking::began(&x, starts[n - 1], start, end, bin_span_s(&bins)) } else { None };
+        let cut = began.map_or(cut, |bin| bins[bin].first.min(cut));
         cuts.push(cut);
     }
     cuts.push(samples.len());

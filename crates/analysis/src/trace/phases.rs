@@ -1,7 +1,7 @@
 //! Phases of a log that names none: read off which operation moved data when.
 //!
 //! Zero speed between two stretches of one operation belongs to that operation (the drive may have stopped);
-//! zero speed between two operations is idle time. The phase says that it was inferred, so that zero speed in it may
+//! zero speed between two operations, or for more than a minute, is idle time. The phase says that it was inferred, so that zero speed in it may
 //! still be judged to be no load.
 
 use super::{Interval, Phase, SpeedSeries, Trace};
@@ -13,6 +13,9 @@ pub(crate) const MINOR_SHARE: f64 = 0.05;
 
 /// Another operation for less than this joins its surroundings: shorter than any segment.
 const SHORTEST_S: f64 = 3.0;
+
+/// Nothing moving for longer than this is no load: drives that stop when hot were back after 15 to 50 s.
+const LONGEST_STOP_S: f64 = 60.0;
 
 /// Load of all operations in one slice of time.
 struct Slice {
@@ -105,6 +108,7 @@ fn settle(slices: &[Slice]) -> Vec<(SegmentOp, f64, f64)> {
             let after = nth(kept.partition_point(|k| *k < i));
             let op = match (op, before, after) {
                 (Some(op), ..) if kept.binary_search(&i).is_ok() => op,
+                (None, ..) if end_s - start_s > LONGEST_STOP_S => SegmentOp::Idle,
                 // The end of a log may be a stop as well: the operation before keeps it.
                 (_, Some(before), after) if after.is_none_or(|after| after == before) => before,
                 (Some(_), Some(before), _) => before,

@@ -16,6 +16,9 @@ use super::recipe::{Kind, Load, Logging, Sensors};
 /// Firmware of consumer drives protects itself here (the published ones: 353 to 355 K).
 const OWN_K: (f64, f64) = (346.0, 361.0);
 
+/// The usual 4 TB (IDEMA LBA1-03), so that a cache may be large.
+const SLC_DRIVE_BYTES: u64 = 4_000_787_030_016;
+
 /// Warmth of a drive under the load that is meant to heat it.
 struct Warmth {
     /// At rest, in kelvins.
@@ -301,7 +304,11 @@ fn loads(draw: &mut Draw, kind: Kind, hot: Op, logging: &Logging, profile: &Prof
     let main_s = draw.between(420.0, 900.0);
     match kind {
         Kind::PreLimited => vec![load(other, draw.between(200.0, 400.0)), load(hot, main_s)],
-        Kind::SlcCliff => vec![load(Op::Idle, 20.0), load(Op::Write, main_s)],
+        // Never once round the drive: what is written over gives cache back.
+        Kind::SlcCliff => {
+            let most_s = 0.8 * SLC_DRIVE_BYTES as f64 / full_speed(profile, Op::Write) / scale;
+            vec![load(Op::Idle, 20.0), load(Op::Write, main_s.min(most_s))]
+        }
         Kind::RateLimits => {
             let steps = 4;
             let stair = |draw: &mut Draw| Load {
@@ -331,8 +338,8 @@ fn cache(draw: &mut Draw, loads: &[Load], profile: &mut Profile) {
     let write = full_speed(profile, Op::Write);
     let seconds: f64 = loads.iter().filter(|load| load.op == Op::Write).map(|load| load.seconds).sum();
     let bytes = write * (seconds * draw.between(0.1, 0.7)).max(10.0);
-    profile.identity.capacity_bytes = 4_000_797_868_032;
-    let most = profile.identity.capacity_bytes as f64 * 0.9;
+    profile.identity.capacity_bytes = SLC_DRIVE_BYTES;
+    let most = SLC_DRIVE_BYTES as f64 * 0.9;
     profile.slc = Some(SlcProfile {
         capacity_bytes: bytes.min(most) as u64,
         direct_write: ceiling(write * draw.between(0.03, 0.7)),

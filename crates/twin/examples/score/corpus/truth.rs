@@ -15,6 +15,7 @@
 //!   policy let go.
 //! - A load that is slow from its beginning is asked for where the same load ran faster in the run, or
 //!   where TMT1 is known and the temperature stood at it for the first minute.
+//! - A stop that lasts until the load ends is not asked for where the log has no phases.
 //! - Heat can be told from other causes where [`heat_shows`]; other slow stretches in which heat acts are not asked for.
 //! - A second policy that sets in within an episode is asked for when it takes a quarter of what was left.
 //! - *Cause*: see [`heat_cause`] and [`other_cause`].
@@ -82,7 +83,10 @@ pub(crate) struct Truth {
 /// The truth of a run that was logged as `recipe` says.
 pub(super) fn of(recipe: &Recipe, truth: &Steps) -> Truth {
     let mut of = Of::new(recipe, truth);
-    for phase in phases(&truth.steps) {
+    let phases = phases(&truth.steps);
+    of.long_enough = phases.iter().map(|phase| of.slow(*phase, &of.heat.clone()).len()).sum();
+    of.grey_s.clear();
+    for phase in phases {
         of.phase(phase);
     }
     let hours = truth.steps.len() as f64 * STEP_S / 3600.0;
@@ -111,6 +115,8 @@ struct Of<'a> {
     /// Shortest thing that is asked for.
     shortest: usize,
     within_s: f64,
+    /// How many heat episodes are long enough to be asked for.
+    long_enough: usize,
     episodes: Vec<Episode>,
     grey_s: Vec<(f64, f64)>,
 }
@@ -130,6 +136,7 @@ impl<'a> Of<'a> {
             other: truth.steps.iter().map(|step| step.other).collect(),
             shortest: (SHORTEST_S.max(2.5 * interval_s) / STEP_S).round() as usize,
             within_s: WITHIN_S.max(interval_s),
+            long_enough: 0,
             episodes: Vec::new(),
             grey_s: Vec::new(),
         }
@@ -216,7 +223,9 @@ impl<'a> Of<'a> {
         let at_start = from < phase.0 + self.shortest;
         let set_in = self.set_in(from, phase.0);
         let shows = set_in.1.is_some_and(|source| heat_shows(self, source, from, to));
-        let known = !at_start || self.known_slow(phase, from, to);
+        // Without phases a stop up to the end of a load goes over into the pause after it.
+        let paused = !self.recipe.logging.phases_known && left < 0.005 && to + self.shortest > phase.1;
+        let known = (!at_start || self.known_slow(phase, from, to)) && !paused;
         if !self.visible(left) || own.is_empty() || !known || !shows {
             self.grey(from, to);
             return;
@@ -360,7 +369,7 @@ fn composite_usable(logging: &Logging) -> bool {
 ///
 /// - counters that are seen to move, and the policy moves them;
 /// - settings and a moving composite, and the host's threshold or 70 °C and more;
-/// - any moving temperature, and it was 70 °C or hotter, or there were at least three onsets, or the
+/// - any moving temperature, and it was 70 °C or hotter, or there were at least three episodes, or the
 ///   temperature was held within 2.5 K for a minute from the onset on.
 fn heat_shows(of: &Of<'_>, source: Source, from: usize, to: usize) -> bool {
     let logging = &of.recipe.logging;
@@ -373,10 +382,9 @@ fn heat_shows(of: &Of<'_>, source: Source, from: usize, to: usize) -> bool {
     let steps = &of.truth.steps;
     let temp_k = steps[from].temp_k;
     let set = logging.settings_known && composite_usable(logging) && source != Source::Vendor;
-    let onsets = of.truth.events.iter().filter(|e| matches!(e.kind, TruthKind::ThrottleOnset(_))).count();
     let minute = from..from + (60.0 / STEP_S) as usize;
     let held = minute.end <= to && minute.clone().all(|i| (steps[i].temp_k - temp_k).abs() <= 2.5);
-    set || temp_k >= USUAL_LIMIT_K || onsets >= 3 || held
+    set || temp_k >= USUAL_LIMIT_K || of.long_enough >= 3 || held
 }
 
 /// Whether the log shows counters that move.

@@ -1,0 +1,134 @@
+//! Drops that look the same have one cause: what is found about some of them counts for all.
+//!
+//! Alike are drops of about the same loss and length. A threshold has one temperature, so drops that are
+//! alike and begin at different ones are not heat; and a drop that by itself could be either is what the others are.
+//! They are sorted into cells of loss and length, so that the work grows with the number of drops and not
+//! with its square; neighbouring cells count as alike.
+
+use std::collections::BTreeMap;
+
+use super::Judged;
+use super::evidence::Suspect::Other;
+use super::weigh::OTHER_THRESHOLD_K;
+
+/// Width of a cell as a factor of the loss; drops up to one and a half cells apart are alike.
+const LOSS_FACTOR: f64 = 1.4;
+/// ... and of the length, which varies more.
+const LENGTH_FACTOR: f64 = 1.6;
+/// Fewer than this are no group.
+const LEAST: usize = 3;
+/// A load that begins slow may begin below its threshold by a hysteresis: the widest seen is 6 K.
+const HYSTERESIS_K: f64 = 8.0;
+/// How far a group may pull one of its drops, in log odds.
+const MOST_PULL: f64 = 4.0;
+/// A verdict this sure speaks for others that began at the same temperature.
+const CLEAR: f64 = 0.85;
+/// Temperatures this near are one: half a kelvin of rounding at both ends, and some.
+const SAME_K: f64 = 1.6;
+
+/// Number of a cell: loss, length.
+type Cell = (i64, i64);
+
+/// Sums over the drops of a cell.
+#[derive(Default)]
+struct Sums {
+    count: usize,
+    total: [f64; 5],
+    /// Temperatures at which they began; with a margin for those of a load's beginning.
+    onsets_k: Vec<f64>,
+}
+
+/// Judges every drop again in the light of those that look the same.
+pub(super) fn judge(judged: &mut [Judged]) {
+    let cells: Vec<Option<Cell>> = judged.iter().map(cell).collect();
+    cooler(judged, &cells);
+    pool(judged, &cells);
+    same_temperature(judged);
+}
+
+fn cell(judged: &Judged) -> Option<Cell> {
+    let loss = 1.0 - judged.strength?;
+    let length_s = (judged.end_s - judged.start_s).max(1.0);
+    let number = |value: f64, factor: f64| (value.ln() / factor.ln()).round() as i64;
+    (loss > 0.0).then(|| (number(loss, LOSS_FACTOR), number(length_s, LENGTH_FACTOR)))
+}
+
+/// A cell and those around it.
+fn around(sums: &BTreeMap<Cell, Sums>, (loss, length): Cell) -> impl Iterator<Item = &Sums> {
+    (-1..=1).flat_map(move |i| (-1..=1).filter_map(move |j| sums.get(&(loss + i, length + j))))
+}
+
+fn sums(judged: &[Judged], cells: &[Option<Cell>]) -> BTreeMap<Cell, Sums> {
+    let mut sums: BTreeMap<Cell, Sums> = BTreeMap::new();
+    for (judged, cell) in judged.iter().zip(cells) {
+        let (Some(cell), Some(onset_k)) = (cell, judged.onset_k) else { continue };
+        let of_cell = sums.entry(*cell).or_default();
+        of_cell.count += 1;
+        for (sum, total) in of_cell.total.iter_mut().zip(judged.scale.total()) {
+            *sum += total;
+        }
+        of_cell.onsets_k.push(onset_k + if judged.drop.at_start { HYSTERESIS_K } else { 0.0 });
+    }
+    sums.values_mut().for_each(|sums| sums.onsets_k.sort_by(f64::total_cmp));
+    sums
+}
+
+/// Drops that look the same began at other temperatures: a threshold would have one.
+fn cooler(judged: &mut [Judged], cells: &[Option<Cell>]) {
+    let sums = sums(judged, cells);
+    for (judged, cell) in judged.iter_mut().zip(cells) {
+        let (Some(cell), Some(onset_k)) = (cell, judged.onset_k) else { continue };
+        let margin_k = OTHER_THRESHOLD_K + judged.climb_k;
+        let below = |sums: &Sums| sums.onsets_k.partition_point(|k| *k <= onset_k - margin_k);
+        let count: usize = around(&sums, *cell).map(below).sum();
+        if count > 0 {
+            let text =
+                format!("{count} others about as deep and as long began at least {margin_k:.1} K cooler.");
+            judged.scale.weigh_heat(-(count as f64).min(4.0), &[], text);
+            judged.verdict = judged.scale.verdict();
+        }
+    }
+}
+
+/// What drops that look the same weigh on average counts for each of them.
+fn pool(judged: &mut [Judged], cells: &[Option<Cell>]) {
+    let sums = sums(judged, cells);
+    for (judged, cell) in judged.iter_mut().zip(cells) {
+        let (Some(cell), Some(_)) = (cell, judged.onset_k) else { continue };
+        let count: usize = around(&sums, *cell).map(|sums| sums.count).sum();
+        if count < LEAST {
+            continue;
+        }
+        let own = judged.scale.total();
+        let mut pull: [f64; 5] = std::array::from_fn(|suspect| {
+            let sum: f64 = around(&sums, *cell).map(|sums| sums.total[suspect]).sum();
+            (sum / count as f64 - own[suspect]).clamp(-MOST_PULL, MOST_PULL)
+        });
+        // Only differences between suspects count; those to anything else read best.
+        let other = pull[Other as usize];
+        pull.iter_mut().for_each(|weight| *weight -= other);
+        let text =
+            format!("This is how the {count} slow stretches about as deep and as long weigh on average.");
+        judged.scale.weigh_row(pull, text);
+        judged.verdict = judged.scale.verdict();
+    }
+}
+
+/// A drop that is not clear began at the very temperature at which clear ones did.
+fn same_temperature(judged: &mut [Judged]) {
+    let clear =
+        |j: &&Judged| j.verdict.finding.is_heat() && j.verdict.confidence >= CLEAR && !j.drop.at_start;
+    let mut onsets_k: Vec<f64> = judged.iter().filter(clear).filter_map(|j| j.onset_k).collect();
+    onsets_k.sort_by(f64::total_cmp);
+    let unclear = |j: &&mut Judged| j.verdict.confidence < CLEAR || !j.verdict.finding.is_heat();
+    for judged in judged.iter_mut().filter(unclear) {
+        let Some(onset_k) = judged.onset_k.filter(|_| !judged.drop.at_start) else { continue };
+        let up_to = |k: f64| onsets_k.partition_point(|onset| *onset <= k);
+        let near = up_to(onset_k + SAME_K) - up_to(onset_k - SAME_K);
+        if near >= LEAST {
+            let text = format!("{near} others, which were clearly heat, began within {SAME_K} K of that.");
+            judged.scale.weigh_heat(2.0, &[], text);
+            judged.verdict = judged.scale.verdict();
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What the temperature did before, while and after the drive was slow, and over the whole run.
+//!
+//! A threshold is crossed by a temperature that rises; it has one value; full speed above it does not happen; and
+//! what heat slowed down comes back when it has cooled. Each of these can be looked for.
+
+use super::evidence::Scale;
+use super::evidence::Suspect::{Other, Slc};
+use super::heat::degrees;
+use super::weigh::{Case, TELLING_S, settled_below};
+
+/// A temperature that stands still for so long at full speed is not about to cross a threshold: at the slowest
+/// crossing that was simulated (0.02 K/s) a whole kelvin takes 50 s.
+const STANDS_S: f64 = 45.0;
+/// Cooling of this much would be seen in whole kelvins.
+const COOLING_SHOWS_K: f64 = 4.0;
+/// The fast time constant of an M.2 drive.
+const FAST_TAU_S: f64 = 40.0;
+
+/// Weighs the course of the temperature around a drop that began at `onset_k`.
+pub(super) fn weigh(case: &Case, onset_k: f64, scale: &mut Scale) {
+    hotter_before(case, onset_k, scale);
+    standing(case, onset_k, scale);
+    meanwhile(case, onset_k, scale);
+    coming_back(case, onset_k, scale);
+    again_and_again(case, onset_k, scale);
+}
+
+/// Whether the drive had been hotter at full speed: then this temperature is no threshold.
+fn hotter_before(case: &Case, onset_k: f64, scale: &mut Scale) {
+    let hotter_s = case.history.full_speed_s_above(case.op, onset_k + 1.5)
+        / case.history.drop_count(case.op).max(1) as f64;
+    // Detection lag and rounding leave a second or two of full speed above any threshold.
+    if hotter_s >= (5.0f64).max(3.0 * case.heat.period_s) {
+        let text = format!(
+            "The drive ran {:.0} s at full speed while it was at least 1.5 K hotter than that.",
+            case.history.full_speed_s_above(case.op, onset_k + 1.5)
+        );
+        scale.weigh_heat(-3.0, &[], text);
+    } else if !case.drop.at_start {
+        scale.weigh_heat(0.7, &[], "At full speed it was never hotter than that in this operation.");
+    }
+}
+
+/// Whether the temperature had stood where it was for long: then nothing was crossed.
+fn standing(case: &Case, onset_k: f64, scale: &mut Scale) {
+    if case.drop.at_start {
+        return;
+    }
+    let start_s = case.start_s();
+    let since_s = case.pieces[case.drop.first - 1].start_s.max(case.phase.start_s);
+    let before = case.heat.within(since_s, start_s);
+    let stood = before.iter().rev().take_while(|p| (p.value - onset_k).abs() <= 0.6);
+    let Some(first) = stood.last() else { return };
+    let stood_s = start_s - first.t.as_secs_f64();
+    if stood_s >= STANDS_S && stood_s >= 4.0 * case.heat.period_s {
+        let text = format!("It had stood at {} for {stood_s:.0} s at full speed.", degrees(onset_k));
+        scale.weigh_heat(-(stood_s / STANDS_S).min(3.0), &[], text);
+    }
+}
+
+/// How far the drive would have cooled by what it lost in speed, if nothing else had happened: all that it
+/// was hotter than at its coolest is taken to come from its load.
+fn would_cool_k(case: &Case, onset_k: f64) -> f64 {
+    let loss = 1.0 - case.strength().unwrap_or(0.0);
+    loss * (onset_k - case.history.coolest_k).max(0.0) * (1.0 - (-case.span_s() / FAST_TAU_S).exp())
+}
+
+/// What the temperature did while the drive was slow.
+fn meanwhile(case: &Case, onset_k: f64, scale: &mut Scale) {
+    let span_s = case.span_s();
+    if span_s < TELLING_S.max(3.0 * case.heat.period_s) {
+        return;
+    }
+    let late: Vec<f64> =
+        case.heat.within(case.end_s() - span_s / 2.0, case.end_s()).iter().map(|p| p.value).collect();
+    if late.is_empty() {
+        return;
+    }
+    let late_k = crate::segment::median(&late);
+    let (at, moved_k) = (degrees(late_k), late_k - onset_k);
+    if moved_k.abs() <= 2.5 {
+        let text = format!(
+            "While it was slow the temperature stayed where it was: {at} after {}.",
+            degrees(onset_k)
+        );
+        // Within a time constant (40 s is a usual fast one) no temperature gets far, nor does it for a small loss.
+        let weight = if span_s >= 60.0 { 1.8 } else { 0.8 };
+        let weight = weight * (would_cool_k(case, onset_k) / COOLING_SHOWS_K).clamp(0.0, 1.0);
+        scale.weigh_heat(weight, &[(Slc, -weight / 2.0)], text);
+    } else if moved_k <= -4.0 && !case.drop.recovered {
+        let text = format!("It stayed slow although it cooled from {} to {at}.", degrees(onset_k));
+        scale.weigh_heat(-1.0, &[(Slc, 2.0), (Other, 0.5)], text);
+    } else if moved_k >= 5.0 && case.trace.tmt_at(case.start_s()).0.is_none_or(|k| !settled_below(case, k)) {
+        let text = format!("It went on heating while it was slow, from {} to {at}.", degrees(onset_k));
+        scale.weigh_heat(-1.0, &[], text);
+    }
+}
+
+/// At which temperature the speed came back.
+fn coming_back(case: &Case, onset_k: f64, scale: &mut Scale) {
+    let Some(release_k) = case.release_k() else { return };
+    if case.span_s() < 3.0 * case.heat.period_s {
+        return;
+    }
+    let (cooled_k, at) = (onset_k - release_k, degrees(release_k));
+    if cooled_k >= 1.9 {
+        let text = format!("Its speed came back when it had cooled by {cooled_k:.0} K, to {at}.");
+        // Any drive cools while it does less: this tells little, and nothing after a few seconds.
+        let weight = if case.span_s() >= 10.0 { 1.3 } else { 0.4 };
+        scale.weigh_heat(weight, &[(Slc, -2.0)], text);
+    } else if cooled_k <= 0.5 {
+        let text = format!("Its speed came back although it had not cooled: {at}.");
+        scale.weigh_heat(-2.0, &[(Other, 1.0), (Slc, -2.0)], text);
+    }
+}
+
+/// Whether drops go with heat over the whole run.
+fn again_and_again(case: &Case, onset_k: f64, scale: &mut Scale) {
+    let Some(lock) = case.history.lock(case.op, onset_k - 1.5) else { return };
+    if lock.cool_drops >= 2 && lock.ratio() < 3.0 {
+        let text = format!(
+            "It was slow {} times when it was cooler than {} as well, about as often for the time spent there.",
+            lock.cool_drops,
+            degrees(onset_k - 1.5)
+        );
+        scale.weigh_heat(-2.0, &[], text);
+    } else if lock.hot_drops >= 2 {
+        // A Poisson rate that differs between hot and cool time; half of it, as cycles are not independent.
+        let weight = (0.5 * lock.log_likelihood_ratio()).min(2.5);
+        let text = format!(
+            "It became slow {} times at {} or hotter and {} times below, for {:.0} s and {:.0} s at full speed.",
+            lock.hot_drops,
+            degrees(onset_k - 1.5),
+            lock.cool_drops,
+            lock.hot_s,
+            lock.cool_s
+        );
+        scale.weigh_heat(weight, &[], text);
+    }
+}
