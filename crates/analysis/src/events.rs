@@ -88,7 +88,7 @@ fn begin(judged: &Judged, kind: EventKind) -> Event {
     Event {
         kind,
         t_s: judged.start_s,
-        temp_k: judged.onset_k,
+        temp_k: if judged.verdict.finding.is_heat() { judged.crossed_k } else { judged.onset_k },
         cause: cause(judged.verdict.finding),
         strength: judged.strength,
         confidence: judged.verdict.confidence,

@@ -65,7 +65,7 @@ pub(crate) fn policy(
     let policy = Policy {
         class,
         also,
-        onset_k: middle(leading.iter().filter(|j| !j.drop.at_start).filter_map(|j| j.onset_k)),
+        onset_k: middle(leading.iter().filter(|j| !j.drop.at_start).filter_map(|j| j.crossed_k)),
         release_k: middle(leading.iter().filter_map(|j| j.release_k)),
         floor_bytes_per_s: floor(class, leading),
         confidence,

@@ -6,7 +6,7 @@
 use super::evidence::Scale;
 use super::evidence::Suspect::{Other, Slc};
 use super::heat::degrees;
-use super::weigh::{Case, TELLING_S, settled_below};
+use super::weigh::{Case, OTHER_THRESHOLD_K, SETTLING_S, TELLING_S, settled_below};
 
 /// A temperature that stands still for so long at full speed is not about to cross a threshold: at the slowest
 /// crossing that was simulated (0.02 K/s) a whole kelvin takes 50 s.
@@ -20,6 +20,7 @@ const FAST_TAU_S: f64 = 40.0;
 pub(super) fn weigh(case: &Case, onset_k: f64, scale: &mut Scale) {
     hotter_before(case, onset_k, scale);
     standing(case, onset_k, scale);
+    settling(case, onset_k, scale);
     meanwhile(case, onset_k, scale);
     coming_back(case, onset_k, scale);
     again_and_again(case, onset_k, scale);
@@ -55,6 +56,22 @@ fn standing(case: &Case, onset_k: f64, scale: &mut Scale) {
     if stood_s >= STANDS_S && stood_s >= 4.0 * case.heat.period_s {
         let text = format!("It had stood at {} for {stood_s:.0} s at full speed.", degrees(onset_k));
         scale.weigh_heat(-(stood_s / STANDS_S).min(3.0), &[], text);
+    }
+}
+
+/// Whether speed gave way bit by bit and the temperature came to rest: what a regulator does, whatever it is set to.
+fn settling(case: &Case, onset_k: f64, scale: &mut Scale) {
+    let middle_s = case.start_s() + case.span_s() / 2.0;
+    let mut late: Vec<f64> = case.heat.within(middle_s, case.end_s()).iter().map(|p| p.value).collect();
+    if !case.pieces[case.drop.first].gradual || late.is_empty() || case.span_s() < SETTLING_S {
+        return;
+    }
+    late.sort_by(f64::total_cmp);
+    let (low_k, high_k) = (late[late.len() / 10], late[late.len() - 1 - late.len() / 10]);
+    if high_k - low_k <= OTHER_THRESHOLD_K && low_k >= onset_k - OTHER_THRESHOLD_K {
+        let at = degrees(crate::segment::median(&late));
+        let text = format!("Speed gave way bit by bit, and the temperature came to rest at {at}.");
+        scale.weigh_heat(2.0, &[(Slc, -1.0)], text);
     }
 }
 

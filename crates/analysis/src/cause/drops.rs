@@ -16,7 +16,7 @@ const RISEN: f64 = 1.15;
 /// The speed inside a drop is the median of this many pieces, so that a month of wobble stays linear.
 const MOST_PIECES: usize = 64;
 /// A burst shorter than this does not set the speed that later pieces are compared with.
-const SHORTEST_BASE_S: f64 = 5.0;
+const SHORTEST_BASE_S: f64 = 3.0;
 
 /// A stretch of slower pieces.
 #[derive(Clone, Debug)]
@@ -185,7 +185,16 @@ mod test {
             .map(|(mean, span)| {
                 t += span;
                 let (mean, stopped) = (*mean, *mean == 0.0);
-                Piece { stretch: 0, start_s: t - span, end_s: t, mean, level: mean, variation: 0.0, stopped }
+                Piece {
+                    stretch: 0,
+                    start_s: t - span,
+                    end_s: t,
+                    mean,
+                    level: mean,
+                    variation: 0.0,
+                    stopped,
+                    gradual: false,
+                }
             })
             .collect()
     }

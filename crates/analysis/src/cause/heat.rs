@@ -8,6 +8,8 @@ use measure::Point;
 
 use crate::trace::{Counters, Trace};
 
+/// A temperature that never moves for so long is not measured.
+const FROZEN_S: f64 = 120.0;
 /// Readings are looked for this many periods before and after a moment.
 const PERIODS_AROUND: f64 = 1.2;
 
@@ -18,6 +20,8 @@ pub(crate) struct Heat<'a> {
     /// Usual time between two temperatures, in seconds.
     pub period_s: f64,
     counter_period_s: f64,
+    /// Whether the temperature never moves, load or not.
+    pub frozen: bool,
 }
 
 /// By how much each counter moved.
@@ -33,11 +37,21 @@ impl<'a> Heat<'a> {
     pub(crate) fn new(trace: &'a Trace) -> Self {
         let points = trace.temperature().map_or(&[][..], |series| series.points());
         let counters = trace.counters.points();
-        Self { period_s: period_s(points), counter_period_s: period_s(counters), points, counters }
+        let frozen = match (points.first(), points.last()) {
+            (Some(first), Some(last)) => {
+                last.t.since(first.t).as_secs_f64() >= FROZEN_S
+                    && points.iter().all(|p| p.value == first.value)
+            }
+            _ => false,
+        };
+        Self { period_s: period_s(points), counter_period_s: period_s(counters), points, counters, frozen }
     }
 
     /// All readings from `from_s` to `to_s`.
     pub(crate) fn within(&self, from_s: f64, to_s: f64) -> &'a [Point<f64>] {
+        if self.frozen {
+            return &[];
+        }
         let first = self.points.partition_point(|p| p.t.as_secs_f64() < from_s);
         let last = self.points.partition_point(|p| p.t.as_secs_f64() <= to_s);
         &self.points[first..last.max(first)]
@@ -46,6 +60,27 @@ impl<'a> Heat<'a> {
     /// All readings.
     pub(crate) fn all(&self) -> &'a [Point<f64>] {
         self.points
+    }
+
+    /// The temperature crossed at `t_s` on the way up, in kelvins. Whole kelvins stand for what is up to one
+    /// kelvin more (cut off) or half a kelvin less or more (rounded): half a kelvin is added where the reading
+    /// had stood long enough, at the rate of the climb before, to be off by it. Either way the error is half a kelvin.
+    pub(crate) fn crossed_k(&self, t_s: f64) -> Option<f64> {
+        const CLIMB_SEEN_S: f64 = 30.0;
+        let peak_k = self.peak_k(t_s)?;
+        if peak_k.fract() != 0.0 {
+            return Some(peak_k);
+        }
+        let before = self.within(t_s - CLIMB_SEEN_S.max(10.0 * self.period_s), t_s);
+        let reached = before.iter().rposition(|p| p.value < peak_k).map_or(0, |below| below + 1);
+        let (Some(first), Some(reached)) = (before.first(), before.get(reached)) else { return Some(peak_k) };
+        let climbing_s = reached.t.since(first.t).as_secs_f64();
+        if climbing_s <= 0.0 || first.value >= peak_k {
+            return Some(peak_k);
+        }
+        let rate = (peak_k - first.value) / climbing_s;
+        let further_k = rate * (t_s - reached.t.as_secs_f64());
+        Some(peak_k + if further_k >= 0.25 { 0.5 } else { 0.0 })
     }
 
     /// The hottest reading around `t_s`, in kelvins.
@@ -62,6 +97,9 @@ impl<'a> Heat<'a> {
     pub(crate) fn nearest_k(&self, t_s: f64) -> Option<f64> {
         let far = |p: &Point<f64>| (p.t.as_secs_f64() - t_s).abs();
         let window = self.within(t_s - 2.0 * self.period_s, t_s + 2.0 * self.period_s);
+        if self.frozen {
+            return self.points.first().map(|p| p.value);
+        }
         window.iter().min_by(|a, b| far(a).total_cmp(&far(b))).map(|p| p.value)
     }
 

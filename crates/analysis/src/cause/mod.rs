@@ -14,7 +14,7 @@ mod weigh;
 use std::collections::BTreeMap;
 
 use self::drops::{Drop, Start};
-use self::evidence::{Finding, Scale, Verdict};
+use self::evidence::{Finding, Scale, Suspect, Verdict};
 use self::heat::Heat;
 use self::history::History;
 use self::weigh::Case;
@@ -50,6 +50,9 @@ pub(crate) struct Judged {
     pub end_s: f64,
     /// Temperature at the start, in kelvins.
     pub onset_k: Option<f64>,
+    /// The temperature that was crossed at the start, in kelvins: the reading, and half a kelvin more where it
+    /// had stood there long enough to have risen further.
+    pub crossed_k: Option<f64>,
     /// How much a reading may lag behind the temperature at the start, in kelvins.
     pub climb_k: f64,
     /// Temperature at the end, in kelvins, where speed came back.
@@ -145,6 +148,7 @@ fn judged_case(case: &Case) -> Judged {
         start_s: case.start_s(),
         end_s: case.end_s(),
         onset_k: case.onset_k(),
+        crossed_k: case.heat.crossed_k(case.start_s()),
         climb_k: case.climb_k(),
         release_k: case.release_k(),
         strength: case.strength(),
@@ -177,7 +181,9 @@ fn second_threshold(judged: &[Judged], new: &Judged) -> bool {
     let outer = new.drop.inside.map(|outer| &judged[outermost(judged, outer)]);
     let onsets_k = outer.and_then(|outer| outer.onset_k).zip(new.onset_k);
     let hotter = onsets_k.is_some_and(|(outer, new)| new >= outer + weigh::OTHER_THRESHOLD_K);
-    new.verdict.finding.is_heat() && new.drop.sharp && hotter
+    // TMT1 and TMT2 are one threshold each; of its own a drive may have several.
+    let may_be_several = matches!(new.verdict.finding, Finding::SomeHeat | Finding::Heat(Suspect::Vendor));
+    may_be_several && new.drop.sharp && hotter
 }
 
 /// Whether a piece is as fast as the plan allows.

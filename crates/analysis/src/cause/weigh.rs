@@ -4,9 +4,9 @@
 
 use super::course;
 use super::drops::Drop;
-use super::evidence::Scale;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
-use super::heat::{Heat, degrees};
+use super::evidence::{Scale, Suspect};
+use super::heat::{Heat, Moved, degrees};
 use super::history::History;
 use crate::findings::SegmentOp;
 use crate::segment::Piece;
@@ -27,9 +27,7 @@ pub(super) const TELLING_S: f64 = 20.0;
 
 /// How long a drop must last for its second half to show that it came to rest: one and a half fast time constants
 /// of an M.2 drive (40 s).
-const SETTLING_S: f64 = 60.0;
-/// Speed that gave way bit by bit ends at least a tenth lower than it began.
-const GAVE_WAY: f64 = 0.9;
+pub(super) const SETTLING_S: f64 = 60.0;
 
 /// Temperatures this far apart are not one threshold: rounding at both ends and a reading period of climbing.
 pub(crate) const OTHER_THRESHOLD_K: f64 = 2.5;
@@ -97,6 +95,9 @@ pub(crate) fn weigh(case: &Case) -> Scale {
             absolute(case, onset_k, &mut scale);
             thresholds(case, onset_k, &mut scale);
             course::weigh(case, onset_k, &mut scale);
+        }
+        None if case.heat.frozen => {
+            scale.weigh_heat(-1.0, &[], "The temperature never moves, so it says nothing.");
         }
         None => scale.weigh_heat(-1.0, &[], "There is no temperature near it."),
     }
@@ -171,7 +172,9 @@ fn thresholds(case: &Case, onset_k: f64, scale: &mut Scale) {
             );
             scale.weigh(&[(suspect, 2.5)], text);
         } else {
-            scale.weigh(&[(suspect, -4.0)], elsewhere(case, name, onset_k, threshold_k));
+            // A drive that counts knows better than a reading.
+            let weight = if counted(case, suspect) { -1.5 } else { -4.0 };
+            scale.weigh(&[(suspect, weight)], elsewhere(case, name, onset_k, threshold_k));
         }
     }
     // Two thresholds at one temperature would be a coincidence.
@@ -206,10 +209,9 @@ fn held_below(case: &Case, threshold_k: f64) -> bool {
 /// Whether a drop that began early came to rest just below `threshold_k`, as a regulator that acts ahead of
 /// its threshold makes it: speed gives way in steps, and for the second half the temperature stands.
 pub(super) fn settled_below(case: &Case, threshold_k: f64) -> bool {
-    let (first, last) = (&case.pieces[case.drop.first], &case.pieces[case.drop.last]);
     let middle_s = case.start_s() + case.span_s() / 2.0;
     let mut late: Vec<f64> = case.heat.within(middle_s, case.end_s()).iter().map(|p| p.value).collect();
-    if late.is_empty() || case.span_s() < SETTLING_S || last.level > GAVE_WAY * first.level {
+    if late.is_empty() || case.span_s() < SETTLING_S || case.drop.recovered {
         return false;
     }
     late.sort_by(f64::total_cmp);
@@ -221,12 +223,7 @@ pub(super) fn settled_below(case: &Case, threshold_k: f64) -> bool {
 
 /// The drive's own counters.
 fn counters(case: &Case, scale: &mut Scale) {
-    // A regulator counts when it begins, which is before its speed has visibly given way; a slow log page
-    // shows it a reading later.
-    let around_s = COUNTED_WITHIN_S.max(3.0 * case.heat.counter_period_s());
-    let from_s = if case.drop.at_start { case.start_s() } else { case.start_s() - around_s };
-    let to_s = case.start_s() + around_s;
-    let moved = case.heat.moved(from_s, to_s);
+    let moved = counted_around(case);
     for (suspect, name, count) in [(Tmt1, "TMT1", moved.tmt1), (Tmt2, "TMT2", moved.tmt2)] {
         match count {
             Some(0) if case.heat.has_counted() => {
@@ -241,6 +238,21 @@ fn counters(case: &Case, scale: &mut Scale) {
             None => {}
         }
     }
+}
+
+/// By how much the counters moved around the beginning: a regulator counts when it begins, which is before its
+/// speed has visibly given way; a slow log page shows it a reading later.
+fn counted_around(case: &Case) -> Moved {
+    let around_s = COUNTED_WITHIN_S.max(3.0 * case.heat.counter_period_s());
+    let from_s = if case.drop.at_start { case.start_s() } else { case.start_s() - around_s };
+    case.heat.moved(from_s, case.start_s() + around_s)
+}
+
+/// Whether the drive's own counter of a threshold moved around the beginning.
+fn counted(case: &Case, suspect: Suspect) -> bool {
+    let moved = counted_around(case);
+    let count = if suspect == Tmt1 { moved.tmt1 } else { moved.tmt2 };
+    count.is_some_and(|count| count > 0)
 }
 
 /// The fast write cache.

@@ -50,6 +50,8 @@ pub(crate) struct Piece {
     pub variation: f64,
     /// Whether nothing moves.
     pub stopped: bool,
+    /// Whether the speed sank into it bit by bit.
+    pub gradual: bool,
 }
 
 impl Piece {
@@ -65,7 +67,10 @@ pub(crate) fn pieces(stretches: &[Stretch]) -> Vec<Piece> {
         let fast = fast_speed(&stretch.samples);
         cuts(&stretch.samples, fast)
             .windows(2)
-            .map(|cut| piece(index, &stretch.samples[cut[0]..cut[1]], fast))
+            .map(|cut| Piece {
+                gradual: cut[0].gradual,
+                ..piece(index, &stretch.samples[cut[0].at..cut[1].at], fast)
+            })
             .collect::<Vec<_>>()
     };
     stretches.iter().enumerate().flat_map(each).collect()
@@ -86,42 +91,42 @@ fn piece(stretch: usize, samples: &[Sample], fast: f64) -> Piece {
         level,
         variation: if level > 0.0 { variance.sqrt() / level } else { 0.0 },
         stopped: level <= STOP_FRACTION * fast,
+        gradual: false,
     }
 }
 
-/// Where pieces begin, as indices into `samples`, and at last their number.
-fn cuts(samples: &[Sample], fast: f64) -> Vec<usize> {
+/// Where a piece begins.
+struct Cut {
+    /// Index into the samples.
+    at: usize,
+    /// Whether the speed sinks there bit by bit.
+    gradual: bool,
+}
+
+/// Where pieces begin, and at last where there are no more samples.
+fn cuts(samples: &[Sample], fast: f64) -> Vec<Cut> {
     let bins = bins(samples);
+    let bin_s = bin_span_s(&bins);
     let x: Vec<f64> = bins.iter().map(|bin| log_speed(bin.bytes_per_s, fast)).collect();
     let noise = noise(&x);
-    let shortest = (SHORTEST_PIECE_S / bin_span_s(&bins)).ceil() as usize;
+    let shortest = (SHORTEST_PIECE_S / bin_s).ceil() as usize;
     let penalty = PENALTY * noise * (x.len().max(2) as f64).ln();
     let starts = potts::piece_starts(&x, noise / 2.0, shortest, penalty);
-    let mut cuts: Vec<usize> = Vec::with_capacity(starts.len() + 1);
-    for (n, &start) in starts.iter().enumerate() {
-        let end = starts.get(n + 1).copied().unwrap_or(x.len());
-        let cut = match n {
-            0 => 0,
-            _ => finer_cut(
-                samples,
-                &bins,
-                start,
-                (median(&x[starts[n - 1]..start]), median(&x[start..end])),
-                fast,
-            ),
-        };
-        let level = |n: usize| {
-            let end = starts.get(n + 1).copied().unwrap_or(x.len());
-            median(&x[starts[n]..end])
-        };
+    let end = |n: usize| starts.get(n + 1).copied().unwrap_or(x.len());
+    let levels: Vec<f64> = (0..starts.len()).map(|n| median(&x[starts[n]..end(n)])).collect();
+    let mut cuts = vec![Cut { at: 0, gradual: false }];
+    for n in 1..starts.len() {
+        let at = finer_cut(samples, &bins, starts[n], (levels[n - 1], levels[n]), fast);
         // Of a flight of steps down only the first may begin earlier than it looks.
-        let first_down = n > 0 && level(n) < level(n - 1) && (n < 2 || level(n - 1) >= level(n - 2));
+        let first_down = levels[n] < levels[n - 1] && (n < 2 || levels[n - 1] >= levels[n - 2]);
         let began =
-            if first_down { sinking::began(&x, starts[n - 1], start, end, bin_span_s(&bins)) } else { None };
-        let cut = began.map_or(cut, |bin| bins[bin].first.min(cut));
-        cuts.push(cut);
+            if first_down { sinking::began(&x, starts[n - 1], starts[n], end(n), bin_s) } else { None };
+        cuts.push(match began {
+            Some(bin) => Cut { at: bins[bin].first.min(at), gradual: true },
+            None => Cut { at, gradual: false },
+        });
     }
-    cuts.push(samples.len());
+    cuts.push(Cut { at: samples.len(), gradual: false });
     cuts
 }
 
