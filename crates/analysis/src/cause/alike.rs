@@ -18,13 +18,18 @@ const LENGTH_FACTOR: f64 = 1.6;
 /// Fewer than this are no group.
 const LEAST: usize = 3;
 /// A load that begins slow may begin below its threshold by a hysteresis: the widest seen is 6 K.
-const HYSTERESIS_K: f64 = 8.0;
+pub(super) const HYSTERESIS_K: f64 = 8.0;
 /// How far a group may pull one of its drops, in log odds.
 const MOST_PULL: f64 = 4.0;
 /// A verdict this sure speaks for others that began at the same temperature.
 const CLEAR: f64 = 0.85;
 /// Temperatures this near are one: half a kelvin of rounding at both ends, and some.
 const SAME_K: f64 = 1.6;
+
+/// Cooling that whole kelvins show.
+const COOLED_K: f64 = 2.0;
+/// Nothing moves below this share of the speed.
+const STOPPED: f64 = 1e-3;
 
 /// Number of a cell: loss, length.
 type Cell = (i64, i64);
@@ -42,6 +47,7 @@ struct Sums {
 pub(super) fn judge(judged: &mut [Judged]) {
     let cells: Vec<Option<Cell>> = judged.iter().map(cell).collect();
     cooler(judged, &cells);
+    one_temperature(judged, &cells);
     pool(judged, &cells);
     same_temperature(judged);
 }
@@ -85,6 +91,32 @@ fn cooler(judged: &mut [Judged], cells: &[Option<Cell>]) {
             let text =
                 format!("{count} others about as deep and as long began at least {margin_k:.1} K cooler.");
             judged.scale.weigh_heat(-(count as f64).min(4.0), &[], text);
+            judged.verdict = judged.scale.verdict();
+        }
+    }
+}
+
+/// All drops that look the same began at one temperature, and each time the drive had to cool first: a pause of
+/// the load, or anything else, knows no temperature.
+fn one_temperature(judged: &mut [Judged], cells: &[Option<Cell>]) {
+    let sums = sums(judged, cells);
+    for (judged, cell) in judged.iter_mut().zip(cells) {
+        let (Some(cell), Some(onset_k)) = (cell, judged.onset_k.filter(|_| !judged.drop.at_start)) else {
+            continue;
+        };
+        let margin_k = SAME_K + judged.climb_k;
+        let near = |sums: &Sums| {
+            let up_to = |k: f64| sums.onsets_k.partition_point(|onset| *onset <= k);
+            up_to(onset_k + margin_k) - up_to(onset_k - margin_k)
+        };
+        let (alike, all) = around(&sums, *cell).fold((0, 0), |(a, b), s| (a + near(s), b + s.count));
+        let cooled = judged.release_k.is_some_and(|k| onset_k - k >= COOLED_K);
+        if alike >= LEAST && alike == all && cooled {
+            let text = format!(
+                "All {all} slow stretches about as deep and as long began within {margin_k:.1} K of that, and ended when it had cooled."
+            );
+            let weight = if judged.strength.is_some_and(|s| s <= STOPPED) { 3.5 } else { 1.0 };
+            judged.scale.weigh_heat(weight, &[], text);
             judged.verdict = judged.scale.verdict();
         }
     }

@@ -28,17 +28,17 @@ pub(super) fn weigh(case: &Case, onset_k: f64, scale: &mut Scale) {
 
 /// Whether the drive had been hotter at full speed: then this temperature is no threshold.
 fn hotter_before(case: &Case, onset_k: f64, scale: &mut Scale) {
-    let hotter_s = case.history.full_speed_s_above(case.op, onset_k + 1.5)
-        / case.history.drop_count(case.op).max(1) as f64;
+    let hotter_s = case.history.full_speed_s_above((case.op, false), onset_k + 1.5)
+        / case.history.drop_count((case.op, false)).max(1) as f64;
     // Detection lag and rounding leave a second or two of full speed above any threshold.
     if hotter_s >= (5.0f64).max(3.0 * case.heat.period_s) {
         let text = format!(
             "The drive ran {:.0} s at full speed while it was at least 1.5 K hotter than that.",
-            case.history.full_speed_s_above(case.op, onset_k + 1.5)
+            case.history.full_speed_s_above((case.op, false), onset_k + 1.5)
         );
         scale.weigh_heat(-3.0, &[], text);
     } else if !case.drop.at_start {
-        scale.weigh_heat(0.7, &[], "At full speed it was never hotter than that in this operation.");
+        scale.weigh_heat(1.0, &[], "At full speed it was never hotter than that in this operation.");
     }
 }
 
@@ -109,7 +109,9 @@ fn meanwhile(case: &Case, onset_k: f64, scale: &mut Scale) {
         scale.weigh_heat(-1.0, &[(Slc, 2.0), (Other, 0.5)], text);
     } else if moved_k >= 5.0 && case.trace.tmt_at(case.start_s()).0.is_none_or(|k| !settled_below(case, k)) {
         let text = format!("It went on heating while it was slow, from {} to {at}.", degrees(onset_k));
-        scale.weigh_heat(-1.0, &[], text);
+        // A drive that gives up little goes on heating whatever the reason.
+        let loss = 1.0 - case.strength().unwrap_or(0.0);
+        scale.weigh_heat(-(loss / 0.4).clamp(0.0, 1.0), &[], text);
     }
 }
 
@@ -133,7 +135,7 @@ fn coming_back(case: &Case, onset_k: f64, scale: &mut Scale) {
 
 /// Whether drops go with heat over the whole run.
 fn again_and_again(case: &Case, onset_k: f64, scale: &mut Scale) {
-    let Some(lock) = case.history.lock(case.op, onset_k - 1.5) else { return };
+    let Some(lock) = case.history.lock((case.op, case.drop.inside.is_some()), onset_k - 1.5) else { return };
     if lock.cool_drops >= 2 && lock.ratio() < 3.0 {
         let text = format!(
             "It was slow {} times when it was cooler than {} as well, about as often for the time spent there.",

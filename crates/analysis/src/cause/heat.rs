@@ -115,6 +115,15 @@ impl<'a> Heat<'a> {
     /// By how much the counters moved between the last reading at or before `from_s` and the first one at or after
     /// `to_s`.
     pub(crate) fn moved(&self, from_s: f64, to_s: f64) -> Moved {
+        self.moved_by(from_s, to_s, true)
+    }
+
+    /// The same without the seconds, which go on while a throttle lasts.
+    pub(crate) fn began(&self, from_s: f64, to_s: f64) -> Moved {
+        self.moved_by(from_s, to_s, false)
+    }
+
+    fn moved_by(&self, from_s: f64, to_s: f64, seconds_too: bool) -> Moved {
         let first = self.counters.partition_point(|p| p.t.as_secs_f64() <= from_s).saturating_sub(1);
         let last = self
             .counters
@@ -125,7 +134,10 @@ impl<'a> Heat<'a> {
         };
         let (a, b) = (a.value, b.value);
         let delta = |pairs: [(Option<u64>, Option<u64>); 2]| {
-            let known = pairs.into_iter().filter_map(|(a, b)| Some(b?.saturating_sub(a?)));
+            let known = pairs
+                .into_iter()
+                .take(if seconds_too { 2 } else { 1 })
+                .filter_map(|(a, b)| Some(b?.saturating_sub(a?)));
             known.reduce(|x, y| x + y)
         };
         Moved {

@@ -12,10 +12,13 @@ const BIN_K: f64 = 0.5;
 /// A speed within this share of the speed after the cache was full is that speed.
 const SAME_SPEED: f64 = 0.25;
 
+/// Whose sums: the operation, and whether those of drops inside drops, for which the outer speed is the full one.
+type Of = (SegmentOp, bool);
+
 /// Sums over a run, by operation.
 #[derive(Debug, Default)]
 pub(crate) struct History {
-    by_op: BTreeMap<u8, OpHistory>,
+    by_op: BTreeMap<(u8, bool), OpHistory>,
     /// The coolest reading of the run, in kelvins; infinite without any.
     pub coolest_k: f64,
     /// Speeds after the fast cache was found full, in bytes per second.
@@ -28,6 +31,17 @@ struct OpHistory {
     full_speed_s: BTreeMap<i64, f64>,
     /// Temperatures at which drops began, rising.
     onsets_k: Vec<f64>,
+}
+
+/// What a piece is to the drops around it.
+#[derive(Clone, Copy)]
+enum Slow {
+    /// It is at full speed.
+    No,
+    /// It is slow.
+    Outer,
+    /// It is slower still.
+    Inner,
 }
 
 /// How drops are spread over hot and cool time.
@@ -67,19 +81,30 @@ impl History {
     pub(crate) fn new(heat: &Heat, stretches: &[Stretch], pieces: &[Piece], drops: &[Drop]) -> Self {
         let coolest_k = heat.all().iter().map(|p| p.value).fold(f64::INFINITY, f64::min);
         let mut history = Self { coolest_k, ..Self::default() };
-        let mut slow = vec![false; pieces.len()];
+        let mut slow = vec![Slow::No; pieces.len()];
         for drop in drops {
-            slow[drop.first..=drop.last].fill(true);
+            slow[drop.first..=drop.last].fill(Slow::Inner);
             let first = &pieces[drop.first];
-            if drop.at_start || drop.inside.is_some() {
+            // A load that is known to begin slow began so at any temperature.
+            if drop.at_start && drop.before.is_none() {
                 continue;
             }
             if let Some(onset_k) = heat.peak_k(first.start_s) {
-                history.op_mut(stretches[first.stretch].op).onsets_k.push(onset_k);
+                let of = (stretches[first.stretch].op, drop.inside.is_some());
+                let hysteresis_k = if drop.at_start { super::alike::HYSTERESIS_K } else { 0.0 };
+                history.of_mut(of).onsets_k.push(onset_k + hysteresis_k);
             }
         }
-        for (piece, _) in pieces.iter().zip(&slow).filter(|(piece, slow)| !**slow && !piece.stopped) {
-            let sums = &mut history.op_mut(stretches[piece.stretch].op).full_speed_s;
+        for drop in drops.iter().filter(|drop| drop.inside.is_none()) {
+            drop.own.iter().for_each(|own| slow[*own] = Slow::Outer);
+        }
+        for (piece, slow) in pieces.iter().zip(&slow).filter(|(piece, _)| !piece.stopped) {
+            let inner = match slow {
+                Slow::No => false,
+                Slow::Outer => true,
+                Slow::Inner => continue,
+            };
+            let sums = &mut history.of_mut((stretches[piece.stretch].op, inner)).full_speed_s;
             for reading in heat.within(piece.start_s, piece.end_s) {
                 *sums.entry((reading.value / BIN_K).floor() as i64).or_default() += heat.period_s;
             }
@@ -96,24 +121,24 @@ impl History {
     }
 
     /// Seconds at full speed at `kelvin` or hotter.
-    pub(crate) fn full_speed_s_above(&self, op: SegmentOp, kelvin: f64) -> f64 {
+    pub(crate) fn full_speed_s_above(&self, of: Of, kelvin: f64) -> f64 {
         let bin = (kelvin / BIN_K).ceil() as i64;
-        let sums = self.by_op.get(&(op as u8)).map(|history| &history.full_speed_s);
+        let sums = self.by_op.get(&(of.0 as u8, of.1)).map(|history| &history.full_speed_s);
         sums.and_then(|sums| sums.range(bin..).next()).map_or(0.0, |(_, seconds)| *seconds)
     }
 
     /// How many drops this operation had.
-    pub(crate) fn drop_count(&self, op: SegmentOp) -> usize {
-        self.by_op.get(&(op as u8)).map_or(0, |history| history.onsets_k.len())
+    pub(crate) fn drop_count(&self, of: Of) -> usize {
+        self.by_op.get(&(of.0 as u8, of.1)).map_or(0, |history| history.onsets_k.len())
     }
 
     /// How drops are spread over time at `kelvin` or hotter and cooler time; `None` for fewer than three drops, which
     /// on a drive that only warms up always look locked to heat.
-    pub(crate) fn lock(&self, op: SegmentOp, kelvin: f64) -> Option<Lock> {
-        let history = self.by_op.get(&(op as u8)).filter(|history| history.onsets_k.len() >= 3)?;
+    pub(crate) fn lock(&self, of: Of, kelvin: f64) -> Option<Lock> {
+        let history = self.by_op.get(&(of.0 as u8, of.1)).filter(|history| history.onsets_k.len() >= 3)?;
         let cool_drops = history.onsets_k.partition_point(|onset| *onset < kelvin);
         let all_s = history.full_speed_s.values().next().copied().unwrap_or(0.0);
-        let hot_s = self.full_speed_s_above(op, kelvin);
+        let hot_s = self.full_speed_s_above(of, kelvin);
         let hot_drops = history.onsets_k.len() - cool_drops;
         Some(Lock { hot_drops, cool_drops, hot_s, cool_s: all_s - hot_s })
     }
@@ -128,7 +153,7 @@ impl History {
         self.after_cache.iter().any(|after| (bytes_per_s / after - 1.0).abs() <= SAME_SPEED)
     }
 
-    fn op_mut(&mut self, op: SegmentOp) -> &mut OpHistory {
-        self.by_op.entry(op as u8).or_default()
+    fn of_mut(&mut self, of: Of) -> &mut OpHistory {
+        self.by_op.entry((of.0 as u8, of.1)).or_default()
     }
 }

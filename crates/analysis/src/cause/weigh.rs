@@ -245,7 +245,9 @@ fn counters(case: &Case, scale: &mut Scale) {
 fn counted_around(case: &Case) -> Moved {
     let around_s = COUNTED_WITHIN_S.max(3.0 * case.heat.counter_period_s());
     let from_s = if case.drop.at_start { case.start_s() } else { case.start_s() - around_s };
-    case.heat.moved(from_s, case.start_s() + around_s)
+    let to_s = case.start_s() + around_s;
+    // Inside another drop the outer one's seconds go on.
+    if case.drop.inside.is_some() { case.heat.began(from_s, to_s) } else { case.heat.moved(from_s, to_s) }
 }
 
 /// Whether the drive's own counter of a threshold moved around the beginning.
