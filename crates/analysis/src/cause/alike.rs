@@ -85,12 +85,17 @@ fn cooler(judged: &mut [Judged], cells: &[Option<Cell>]) {
     for (judged, cell) in judged.iter_mut().zip(cells) {
         let (Some(cell), Some(onset_k)) = (cell, judged.onset_k) else { continue };
         let margin_k = OTHER_THRESHOLD_K + judged.climb_k;
-        let below = |sums: &Sums| sums.onsets_k.partition_point(|k| *k <= onset_k - margin_k);
-        let count: usize = around(&sums, *cell).map(below).sum();
+        let below = |by_k: f64| {
+            let of = |sums: &Sums| sums.onsets_k.partition_point(|k| *k <= onset_k - by_k);
+            around(&sums, *cell).map(of).sum::<usize>()
+        };
+        let count = below(margin_k);
         if count > 0 {
             let text =
                 format!("{count} others about as deep and as long began at least {margin_k:.1} K cooler.");
-            judged.scale.weigh_heat(-(count as f64).min(4.0), &[], text);
+            // Far below counts twice.
+            let weight = (count + below(2.0 * margin_k)) as f64;
+            judged.scale.weigh_heat(-weight.min(5.0), &[], text);
             judged.verdict = judged.scale.verdict();
         }
     }

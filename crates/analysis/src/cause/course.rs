@@ -3,14 +3,19 @@
 //! A threshold is crossed by a temperature that rises; it has one value; full speed above it does not happen; and
 //! what heat slowed down comes back when it has cooled. Each of these can be looked for.
 
+use measure::Point;
+
 use super::evidence::Scale;
-use super::evidence::Suspect::{Other, Slc};
+use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::heat::degrees;
 use super::weigh::{Case, OTHER_THRESHOLD_K, SETTLING_S, TELLING_S, settled_below};
 
-/// A temperature that stands still for so long at full speed is not about to cross a threshold: at the slowest
-/// crossing that was simulated (0.02 K/s) a whole kelvin takes 50 s.
-const STANDS_S: f64 = 45.0;
+/// A temperature that rises by less than this in so long is not about to cross a threshold: the slowest crossings
+/// that were simulated went at 0.02 K/s.
+const STANDS_S: f64 = 60.0;
+const STANDING_K: f64 = 0.8;
+/// No further back.
+const LOOKED_BACK_S: f64 = 120.0;
 /// Cooling of this much would be seen in whole kelvins.
 const COOLING_SHOWS_K: f64 = 4.0;
 /// The fast time constant of an M.2 drive.
@@ -28,17 +33,19 @@ pub(super) fn weigh(case: &Case, onset_k: f64, scale: &mut Scale) {
 
 /// Whether the drive had been hotter at full speed: then this temperature is no threshold.
 fn hotter_before(case: &Case, onset_k: f64, scale: &mut Scale) {
-    let hotter_s = case.history.full_speed_s_above((case.op, false), onset_k + 1.5)
-        / case.history.drop_count((case.op, false)).max(1) as f64;
+    let all_s = case.history.full_speed_s_above((case.op, false), onset_k + 1.5);
+    let drops = case.history.drop_count((case.op, false));
+    let hotter_s = all_s / drops.max(1) as f64;
     // Detection lag and rounding leave a second or two of full speed above any threshold.
-    if hotter_s >= (5.0f64).max(3.0 * case.heat.period_s) {
-        let text = format!(
-            "The drive ran {:.0} s at full speed while it was at least 1.5 K hotter than that.",
-            case.history.full_speed_s_above((case.op, false), onset_k + 1.5)
-        );
-        scale.weigh_heat(-3.0, &[], text);
+    let lag_s = (5.0f64).max(3.0 * case.heat.period_s);
+    if hotter_s >= lag_s {
+        let text =
+            format!("The drive ran {all_s:.0} s at full speed while it was at least 1.5 K hotter than that.");
+        scale.weigh_heat(-(3.0 + (hotter_s / lag_s).log10() * 2.0).min(6.0), &[], text);
     } else if !case.drop.at_start {
-        scale.weigh_heat(1.0, &[], "At full speed it was never hotter than that in this operation.");
+        // While a drive only warms up, whatever happens to it does so at the hottest yet.
+        let weight = if drops <= 1 && !case.pieces[case.drop.first].gradual { 0.4 } else { 1.0 };
+        scale.weigh_heat(weight, &[], "At full speed it was never hotter than that in this operation.");
     }
 }
 
@@ -48,14 +55,18 @@ fn standing(case: &Case, onset_k: f64, scale: &mut Scale) {
         return;
     }
     let start_s = case.start_s();
-    let since_s = case.pieces[case.drop.first - 1].start_s.max(case.phase.start_s);
+    let since_s = case.pieces[case.drop.first - 1].start_s.max(start_s - LOOKED_BACK_S);
     let before = case.heat.within(since_s, start_s);
-    let stood = before.iter().rev().take_while(|p| (p.value - onset_k).abs() <= 0.6);
-    let Some(first) = stood.last() else { return };
-    let stood_s = start_s - first.t.as_secs_f64();
-    if stood_s >= STANDS_S && stood_s >= 4.0 * case.heat.period_s {
-        let text = format!("It had stood at {} for {stood_s:.0} s at full speed.", degrees(onset_k));
-        scale.weigh_heat(-(stood_s / STANDS_S).min(3.0), &[], text);
+    let span_s = start_s - since_s;
+    if span_s < STANDS_S || before.len() < 6 {
+        return;
+    }
+    let third = |part: &[Point<f64>]| part.iter().map(|p| p.value).sum::<f64>() / part.len() as f64;
+    // Two thirds of the span lie between the middles of its first and last thirds.
+    let rise_k = 1.5 * (third(&before[before.len() * 2 / 3..]) - third(&before[..before.len() / 3]));
+    if rise_k <= STANDING_K * span_s / STANDS_S {
+        let text = format!("It had stood at {} for {span_s:.0} s at full speed.", degrees(onset_k));
+        scale.weigh_heat(-0.5 - span_s / STANDS_S, &[], text);
     }
 }
 
@@ -106,7 +117,9 @@ fn meanwhile(case: &Case, onset_k: f64, scale: &mut Scale) {
         scale.weigh_heat(weight, &[(Slc, -weight / 2.0)], text);
     } else if moved_k <= -4.0 && !case.drop.recovered {
         let text = format!("It stayed slow although it cooled from {} to {at}.", degrees(onset_k));
-        scale.weigh_heat(-1.0, &[(Slc, 2.0), (Other, 0.5)], text);
+        // Hysteresis is 2 to 7 K, but for TMT2, which holds until below TMT1.
+        let weight = if moved_k <= -8.0 { -2.5 } else { -1.0 };
+        scale.weigh(&[(Vendor, weight), (Tmt1, weight), (Tmt2, -1.0), (Slc, 2.0), (Other, 0.5)], text);
     } else if moved_k >= 5.0 && case.trace.tmt_at(case.start_s()).0.is_none_or(|k| !settled_below(case, k)) {
         let text = format!("It went on heating while it was slow, from {} to {at}.", degrees(onset_k));
         // A drive that gives up little goes on heating whatever the reason.
@@ -125,7 +138,7 @@ fn coming_back(case: &Case, onset_k: f64, scale: &mut Scale) {
     if cooled_k >= 1.9 {
         let text = format!("Its speed came back when it had cooled by {cooled_k:.0} K, to {at}.");
         // Any drive cools while it does less: this tells little, and nothing after a few seconds.
-        let weight = if case.span_s() >= 10.0 { 1.3 } else { 0.4 };
+        let weight = if case.span_s() >= 10.0 { 0.6 } else { 0.2 };
         scale.weigh_heat(weight, &[(Slc, -2.0)], text);
     } else if cooled_k <= 0.5 {
         let text = format!("Its speed came back although it had not cooled: {at}.");

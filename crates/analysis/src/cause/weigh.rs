@@ -118,7 +118,8 @@ fn absolute(case: &Case, onset_k: f64, scale: &mut Scale) {
         }
         scale.weigh(&weights, text);
     };
-    let critical = case.trace.facts.critical_k.filter(|k| onset_k >= k - 3.0);
+    let ran_hotter = case.history.full_speed_s_above((case.op, false), onset_k + 1.5) > 30.0;
+    let critical = case.trace.facts.critical_k.filter(|k| onset_k >= k - 3.0 && !ran_hotter);
     if let Some(critical) = critical {
         weigh(3.0, format!("It was {at}, the critical temperature of the drive is {}.", degrees(critical)));
         return;

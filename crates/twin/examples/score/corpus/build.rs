@@ -19,6 +19,9 @@ const OWN_K: (f64, f64) = (346.0, 361.0);
 /// The usual 4 TB (IDEMA LBA1-03), so that a cache may be large.
 const SLC_DRIVE_BYTES: u64 = 4_000_787_030_016;
 
+/// What a drive without protection of its own may get to: the lowest warning threshold drawn here.
+const HOTTEST_K: f64 = 358.0;
+
 /// Warmth of a drive under the load that is meant to heat it.
 struct Warmth {
     /// At rest, in kelvins.
@@ -97,7 +100,8 @@ fn warmth(draw: &mut Draw, kind: Kind, hot: Op, profile: &mut Profile) -> Warmth
         // The drive's own threshold lies at a share of the rise: the air follows from it.
         draw.between(OWN_K.0, OWN_K.1) - idle_k - rise_k * own_share
     } else {
-        273.15 + draw.between(15.0, 40.0)
+        // No drive runs at full speed above its critical temperature, whatever the air.
+        (273.15 + draw.between(15.0, 40.0)).min(HOTTEST_K - idle_k - rise_k)
     };
     profile.thermal.ambient_c = ambient_k - 273.15;
     let rest_k = ambient_k + idle_k;
