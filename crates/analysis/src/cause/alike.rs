@@ -1,8 +1,8 @@
 //! Drops that look the same have one cause: what is found about some of them counts for all.
 //!
-//! Alike are drops of about the same loss and length. A threshold has one temperature, so drops that are
+//! Alike are drops of about the same loss and size: seconds' worth of data that were lost. A threshold has one temperature, so drops that are
 //! alike and begin at different ones are not heat; and a drop that by itself could be either is what the others are.
-//! They are sorted into cells of loss and length, so that the work grows with the number of drops and not
+//! They are sorted into cells of loss and size, so that the work grows with the number of drops and not
 //! with its square; neighbouring cells count as alike.
 
 use std::collections::BTreeMap;
@@ -11,10 +11,11 @@ use super::Judged;
 use super::evidence::Suspect::Other;
 use super::weigh::OTHER_THRESHOLD_K;
 
-/// Width of a cell as a factor of the loss; drops up to one and a half cells apart are alike.
-const LOSS_FACTOR: f64 = 1.4;
-/// ... and of the length, which varies more.
-const LENGTH_FACTOR: f64 = 1.6;
+/// Width of a cell as a factor of the loss; drops up to one and a half cells apart are alike. Wide, as a log of few
+/// intervals a drop mixes slow and fast in each.
+const LOSS_FACTOR: f64 = 1.8;
+/// ... and of the time's worth of data that was lost, which such a log keeps.
+const LOST_FACTOR: f64 = 1.5;
 /// Fewer than this are no group.
 const LEAST: usize = 3;
 /// A load that begins slow may begin below its threshold by a hysteresis: the widest seen is 6 K.
@@ -28,10 +29,12 @@ const SAME_K: f64 = 1.6;
 
 /// Cooling that whole kelvins show.
 const COOLED_K: f64 = 2.0;
+/// From this share on cooler ones are no stray readings.
+const SCATTERED: f64 = 0.3;
 /// Nothing moves below this share of the speed.
 const STOPPED: f64 = 1e-3;
 
-/// Number of a cell: loss, length.
+/// Number of a cell: loss, size.
 type Cell = (i64, i64);
 
 /// Sums over the drops of a cell.
@@ -48,20 +51,27 @@ pub(super) fn judge(judged: &mut [Judged]) {
     let cells: Vec<Option<Cell>> = judged.iter().map(cell).collect();
     cooler(judged, &cells);
     one_temperature(judged, &cells);
+    many_temperatures(judged, &cells);
     pool(judged, &cells);
     same_temperature(judged);
 }
 
 fn cell(judged: &Judged) -> Option<Cell> {
     let loss = 1.0 - judged.strength?;
-    let length_s = (judged.end_s - judged.start_s).max(1.0);
+    let lost_s = loss * (judged.end_s - judged.start_s).max(1.0);
     let number = |value: f64, factor: f64| (value.ln() / factor.ln()).round() as i64;
-    (loss > 0.0).then(|| (number(loss, LOSS_FACTOR), number(length_s, LENGTH_FACTOR)))
+    (loss > 0.0).then(|| (number(loss, LOSS_FACTOR), number(lost_s, LOST_FACTOR)))
 }
 
-/// A cell and those around it.
-fn around(sums: &BTreeMap<Cell, Sums>, (loss, length): Cell) -> impl Iterator<Item = &Sums> {
-    (-1..=1).flat_map(move |i| (-1..=1).filter_map(move |j| sums.get(&(loss + i, length + j))))
+/// The sums of a drop's cell and of those around it. How long a drop would have lasted that the end of the load cut
+/// off is not known: it is like all that were larger.
+fn around<'a>(
+    sums: &'a BTreeMap<Cell, Sums>,
+    judged: &Judged,
+    (loss, size): Cell,
+) -> impl Iterator<Item = &'a Sums> {
+    let largest = if judged.drop.recovered { size + 1 } else { i64::MAX };
+    (loss - 1..=loss + 1).flat_map(move |loss| sums.range((loss, size - 1)..=(loss, largest)).map(|(_, s)| s))
 }
 
 fn sums(judged: &[Judged], cells: &[Option<Cell>]) -> BTreeMap<Cell, Sums> {
@@ -87,7 +97,7 @@ fn cooler(judged: &mut [Judged], cells: &[Option<Cell>]) {
         let margin_k = OTHER_THRESHOLD_K + judged.climb_k;
         let below = |by_k: f64| {
             let of = |sums: &Sums| sums.onsets_k.partition_point(|k| *k <= onset_k - by_k);
-            around(&sums, *cell).map(of).sum::<usize>()
+            around(&sums, judged, *cell).map(of).sum::<usize>()
         };
         let count = below(margin_k);
         if count > 0 {
@@ -114,7 +124,7 @@ fn one_temperature(judged: &mut [Judged], cells: &[Option<Cell>]) {
             let up_to = |k: f64| sums.onsets_k.partition_point(|onset| *onset <= k);
             up_to(onset_k + margin_k) - up_to(onset_k - margin_k)
         };
-        let (alike, all) = around(&sums, *cell).fold((0, 0), |(a, b), s| (a + near(s), b + s.count));
+        let (alike, all) = around(&sums, judged, *cell).fold((0, 0), |(a, b), s| (a + near(s), b + s.count));
         let cooled = judged.release_k.is_some_and(|k| onset_k - k >= COOLED_K);
         if alike >= LEAST && alike == all && cooled {
             let text = format!(
@@ -127,18 +137,40 @@ fn one_temperature(judged: &mut [Judged], cells: &[Option<Cell>]) {
     }
 }
 
+/// Drops that look the same began all over the range: none of them was at a threshold, not even the hottest.
+fn many_temperatures(judged: &mut [Judged], cells: &[Option<Cell>]) {
+    let sums = sums(judged, cells);
+    for (judged, cell) in judged.iter_mut().zip(cells) {
+        let (Some(cell), Some(_)) = (cell, judged.onset_k.filter(|_| judged.drop.recovered)) else { continue };
+        let margin_k = OTHER_THRESHOLD_K + judged.climb_k;
+        let count = |up_to_k: f64| -> usize {
+            around(&sums, judged, *cell).map(|s| s.onsets_k.partition_point(|k| *k <= up_to_k)).sum()
+        };
+        let hottest = |s: &Sums| s.onsets_k.last().copied().unwrap_or(0.0);
+        let hottest_k = around(&sums, judged, *cell).map(hottest).fold(0.0, f64::max);
+        let (all, cooler) = (count(hottest_k), count(hottest_k - margin_k));
+        if cooler >= LEAST && cooler as f64 >= SCATTERED * all as f64 {
+            let text = format!(
+                "Of {all} slow stretches about as deep and as long {cooler} began at least {margin_k:.1} K cooler than the hottest."
+            );
+            judged.scale.weigh_heat(-4.0, &[], text);
+            judged.verdict = judged.scale.verdict();
+        }
+    }
+}
+
 /// What drops that look the same weigh on average counts for each of them.
 fn pool(judged: &mut [Judged], cells: &[Option<Cell>]) {
     let sums = sums(judged, cells);
     for (judged, cell) in judged.iter_mut().zip(cells) {
-        let (Some(cell), Some(_)) = (cell, judged.onset_k) else { continue };
-        let count: usize = around(&sums, *cell).map(|sums| sums.count).sum();
+        let (Some(cell), Some(_)) = (cell, judged.onset_k.filter(|_| judged.drop.recovered)) else { continue };
+        let count: usize = around(&sums, judged, *cell).map(|sums| sums.count).sum();
         if count < LEAST {
             continue;
         }
         let own = judged.scale.total();
         let mut pull: [f64; 5] = std::array::from_fn(|suspect| {
-            let sum: f64 = around(&sums, *cell).map(|sums| sums.total[suspect]).sum();
+            let sum: f64 = around(&sums, judged, *cell).map(|sums| sums.total[suspect]).sum();
             (sum / count as f64 - own[suspect]).clamp(-MOST_PULL, MOST_PULL)
         });
         // Only differences between suspects count; those to anything else read best.

@@ -14,10 +14,14 @@ use super::weigh::{Case, OTHER_THRESHOLD_K, SETTLING_S, TELLING_S, settled_below
 /// that were simulated went at 0.02 K/s.
 const STANDS_S: f64 = 60.0;
 const STANDING_K: f64 = 0.8;
+/// A threshold is crossed in the time of one kelvin; rounding makes it two.
+const LINGERING: f64 = 2.5;
 /// No further back.
 const LOOKED_BACK_S: f64 = 120.0;
 /// Cooling of this much would be seen in whole kelvins.
 const COOLING_SHOWS_K: f64 = 4.0;
+/// Whole kelvins hide this much.
+const ROUNDING_K: f64 = 1.0;
 /// The fast time constant of an M.2 drive.
 const FAST_TAU_S: f64 = 40.0;
 
@@ -46,6 +50,20 @@ fn hotter_before(case: &Case, onset_k: f64, scale: &mut Scale) {
         // While a drive only warms up, whatever happens to it does so at the hottest yet.
         let weight = if drops <= 1 && !case.pieces[case.drop.first].gradual { 0.4 } else { 1.0 };
         scale.weigh_heat(weight, &[], "At full speed it was never hotter than that in this operation.");
+        lingering(case, onset_k, drops, scale);
+    }
+}
+
+/// Whether the drive spent longer at that temperature at full speed than it takes to rise through a whole kelvin.
+fn lingering(case: &Case, onset_k: f64, drops: usize, scale: &mut Scale) {
+    let there_s = case.history.full_speed_s_above((case.op, false), onset_k - 0.1) / drops.max(1) as f64;
+    let rate = case.heat.slope_before(case.start_s());
+    let through_s = if rate > 0.0 { 1.0 / rate } else { return };
+    if drops >= 2 && there_s > LINGERING * through_s + 3.0 * case.heat.period_s {
+        let text = format!(
+            "At full speed it spent {there_s:.0} s there before each such drop, and rising through a kelvin takes {through_s:.0} s."
+        );
+        scale.weigh_heat(-1.5, &[], text);
     }
 }
 
@@ -113,7 +131,7 @@ fn meanwhile(case: &Case, onset_k: f64, scale: &mut Scale) {
         );
         // Within a time constant (40 s is a usual fast one) no temperature gets far, nor does it for a small loss.
         let weight = if span_s >= 60.0 { 1.8 } else { 0.8 };
-        let weight = weight * (would_cool_k(case, onset_k) / COOLING_SHOWS_K).clamp(0.0, 1.0);
+        let weight = weight * ((would_cool_k(case, onset_k) - ROUNDING_K) / COOLING_SHOWS_K).clamp(0.0, 1.0);
         scale.weigh_heat(weight, &[(Slc, -weight / 2.0)], text);
     } else if moved_k <= -4.0 && !case.drop.recovered {
         let text = format!("It stayed slow although it cooled from {} to {at}.", degrees(onset_k));
@@ -140,7 +158,12 @@ fn coming_back(case: &Case, onset_k: f64, scale: &mut Scale) {
         // Any drive cools while it does less: this tells little, and nothing after a few seconds.
         let weight = if case.span_s() >= 10.0 { 0.6 } else { 0.2 };
         scale.weigh_heat(weight, &[(Slc, -2.0)], text);
-    } else if cooled_k <= 0.5 {
+    } else if cooled_k > 0.5 {
+        let text = format!("Its speed came back when it had hardly cooled: {at} after {}.", degrees(onset_k));
+        // No hysteresis is that narrow, but a late sensor has not seen the end of a short one.
+        let weight = if case.span_s() <= 5.0 { -1.2 } else { -0.7 };
+        scale.weigh_heat(weight, &[(Slc, -2.0)], text);
+    } else {
         let text = format!("Its speed came back although it had not cooled: {at}.");
         scale.weigh_heat(-2.0, &[(Other, 1.0), (Slc, -2.0)], text);
     }

@@ -94,7 +94,9 @@ impl Walk<'_> {
         if as_meant {
             self.base = Some(mean);
         } else if let Some(inner) = self.open.last() {
-            if let Some(previous) = previous.filter(|previous| mean < FURTHER * previous) {
+            // A slice that the fall lies in is the edge of the drop and no level of its own.
+            let edge = self.done[*inner].first + 1 == index && self.pieces[index - 1].slices <= 1;
+            if let Some(previous) = previous.filter(|previous| mean < FURTHER * previous && !edge) {
                 let inside = Some(*inner);
                 self.push(Drop { inside, ..drop(index, Some(previous), sharp, at_start) });
             }
@@ -194,6 +196,7 @@ mod test {
                     variation: 0.0,
                     stopped,
                     gradual: false,
+                    slices: 10,
                 }
             })
             .collect()

@@ -34,6 +34,8 @@ pub(crate) const OTHER_THRESHOLD_K: f64 = 2.5;
 /// The drive's counters are looked at this long before and after the beginning of a drop.
 const COUNTED_WITHIN_S: f64 = 10.0;
 
+/// The weakest step of heat that was measured takes a fifth (SSD1 of the seed experiments).
+const LITTLE_LOST: f64 = 0.9;
 /// A setting acts within this: the drive's entry latency is milliseconds, the log's times are a reading off.
 const SETTING_SEEN_S: f64 = 3.0;
 
@@ -303,7 +305,14 @@ fn circumstances(case: &Case, scale: &mut Scale) {
     }
     let span_s = case.span_s();
     if case.drop.recovered && span_s <= 10.0 {
-        scale.weigh(&[(Other, 1.0)], format!("It lasted only {span_s:.1} s."));
+        // A hysteresis of 2 K takes longer than a few seconds to cool through.
+        let weight = if span_s <= 5.0 { 2.0 } else { 1.0 };
+        scale.weigh(&[(Other, weight)], format!("It lasted only {span_s:.1} s."));
+    }
+    let little = case.strength().is_some_and(|strength| strength > LITTLE_LOST);
+    if little && !case.pieces[case.drop.first].gradual {
+        let text = "It lost little and at once: drives that protect themselves in steps give up more.";
+        scale.weigh_heat(-1.2, &[], text);
     }
     if let Some((before, after)) = power_states(case) {
         let text = format!("The host took the drive from power state {before} to {after} at that moment.");

@@ -23,15 +23,16 @@ pub(crate) const SHORTEST_PIECE_S: f64 = 3.0;
 const LEAST_NOISE: f64 = 0.01;
 /// Noise above this is not noise but bursts.
 const MOST_NOISE: f64 = 0.5;
-/// Penalty of a change in units of noise times the logarithm of the number of bins. Three times the 1.4
+/// Penalty of a change in units of noise times the logarithm of the number of bins. Half as much again as the 1.4
 /// or so at which pure Gaussian noise begins to be cut.
-const PENALTY: f64 = 4.0;
+const PENALTY: f64 = 2.0;
 /// Slower than this fraction of the stretch's fast speed is a stop, a level of its own.
 const STOP_FRACTION: f64 = 1e-3;
 /// A level is taken without the slices at both ends where at least this many are left.
 const LEAST_INNER: usize = 2;
-/// Ratio of a median absolute difference to the standard deviation of Gaussian noise: 0.6745 * sqrt(2).
-const MEDIAN_DIFFERENCE: f64 = 0.954;
+/// Ratio of the lower quartile of absolute differences to the standard deviation of Gaussian noise: 0.3186 * sqrt(2).
+/// The quartile, as in a cycle of five slices two differences of five are its steps.
+const QUARTILE_DIFFERENCE: f64 = 0.4506;
 
 /// A stretch of one speed.
 #[derive(Clone, Debug)]
@@ -52,6 +53,8 @@ pub(crate) struct Piece {
     pub stopped: bool,
     /// Whether the speed sank into it bit by bit.
     pub gradual: bool,
+    /// Of how many slices it is made.
+    pub slices: usize,
 }
 
 impl Piece {
@@ -92,6 +95,7 @@ fn piece(stretch: usize, samples: &[Sample], fast: f64) -> Piece {
         variation: if level > 0.0 { variance.sqrt() / level } else { 0.0 },
         stopped: level <= STOP_FRACTION * fast,
         gradual: false,
+        slices: samples.len(),
     }
 }
 
@@ -200,8 +204,13 @@ fn fast_speed(samples: &[Sample]) -> f64 {
 
 /// Standard deviation of the noise between neighbours, which steps hardly touch.
 fn noise(x: &[f64]) -> f64 {
-    let differences: Vec<f64> = x.windows(2).map(|w| (w[1] - w[0]).abs()).collect();
-    (median(&differences) / MEDIAN_DIFFERENCE).clamp(LEAST_NOISE, MOST_NOISE)
+    let mut differences: Vec<f64> = x.windows(2).map(|w| (w[1] - w[0]).abs()).collect();
+    if differences.is_empty() {
+        return LEAST_NOISE;
+    }
+    let quarter = differences.len() / 4;
+    let quartile = *differences.select_nth_unstable_by(quarter, f64::total_cmp).1;
+    (quartile / QUARTILE_DIFFERENCE).clamp(LEAST_NOISE, MOST_NOISE)
 }
 
 /// The median; 0 of nothing.

@@ -1,7 +1,7 @@
 //! Phases of a log that names none: read off which operation moved data when.
 //!
 //! Zero speed between two stretches of one operation belongs to that operation (the drive may have stopped);
-//! zero speed between two operations, or for more than a minute, is idle time. The phase says that it was inferred, so that zero speed in it may
+//! zero speed between two operations, or for more than 90 s, is idle time. The phase says that it was inferred, so that zero speed in it may
 //! still be judged to be no load.
 
 use super::{Interval, Phase, SpeedSeries, Trace};
@@ -14,8 +14,8 @@ pub(crate) const MINOR_SHARE: f64 = 0.05;
 /// Another operation for less than this joins its surroundings: shorter than any segment.
 const SHORTEST_S: f64 = 3.0;
 
-/// Nothing moving for longer than this is no load: drives that stop when hot were back after 15 to 50 s.
-const LONGEST_STOP_S: f64 = 60.0;
+/// Nothing moving for longer than this is no load: drives that stop when hot were back after 15 to 60 s.
+const LONGEST_STOP_S: f64 = 90.0;
 
 /// Load of all operations in one slice of time.
 struct Slice {

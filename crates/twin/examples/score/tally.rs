@@ -135,6 +135,10 @@ pub(crate) fn score(run: &Labelled, findings: &Findings) -> Tally {
     if !run.truth.throttled {
         tally.cold_hours = run.truth.hours;
         tally.cold_alarms = onsets.len();
+        for event in &onsets {
+            let (number, kind) = (run.recipe.number, run.recipe.kind);
+            tally.wrong.push(format!("{number} {kind:?}: {:.1} s alarm without heat", event.t_s));
+        }
     }
     for (episode, event) in heat.iter().zip(&matched.of_truth) {
         values(&mut tally, run, episode, *event);
