@@ -29,7 +29,7 @@ const SAME_K: f64 = 1.6;
 
 /// Cooling that whole kelvins show.
 const COOLED_K: f64 = 2.0;
-/// From this share on cooler ones are no stray readings.
+/// From this share on those elsewhere are no stray readings.
 const SCATTERED: f64 = 0.3;
 /// Nothing moves below this share of the speed.
 const STOPPED: f64 = 1e-3;
@@ -141,17 +141,17 @@ fn one_temperature(judged: &mut [Judged], cells: &[Option<Cell>]) {
 fn many_temperatures(judged: &mut [Judged], cells: &[Option<Cell>]) {
     let sums = sums(judged, cells);
     for (judged, cell) in judged.iter_mut().zip(cells) {
-        let (Some(cell), Some(_)) = (cell, judged.onset_k.filter(|_| judged.drop.recovered)) else { continue };
+        let fit = judged.drop.recovered && !judged.drop.at_start;
+        let (Some(cell), Some(onset_k)) = (cell, judged.onset_k.filter(|_| fit)) else { continue };
         let margin_k = OTHER_THRESHOLD_K + judged.climb_k;
-        let count = |up_to_k: f64| -> usize {
-            around(&sums, judged, *cell).map(|s| s.onsets_k.partition_point(|k| *k <= up_to_k)).sum()
+        let up_to = |kelvin: f64| -> usize {
+            around(&sums, judged, *cell).map(|s| s.onsets_k.partition_point(|k| *k <= kelvin)).sum()
         };
-        let hottest = |s: &Sums| s.onsets_k.last().copied().unwrap_or(0.0);
-        let hottest_k = around(&sums, judged, *cell).map(hottest).fold(0.0, f64::max);
-        let (all, cooler) = (count(hottest_k), count(hottest_k - margin_k));
-        if cooler >= LEAST && cooler as f64 >= SCATTERED * all as f64 {
+        let all = up_to(f64::INFINITY);
+        let elsewhere = all - (up_to(onset_k + margin_k) - up_to(onset_k - margin_k));
+        if elsewhere >= LEAST && elsewhere as f64 >= SCATTERED * all as f64 {
             let text = format!(
-                "Of {all} slow stretches about as deep and as long {cooler} began at least {margin_k:.1} K cooler than the hottest."
+                "Of {all} slow stretches about as deep and as long {elsewhere} began more than {margin_k:.1} K away from that."
             );
             judged.scale.weigh_heat(-4.0, &[], text);
             judged.verdict = judged.scale.verdict();
@@ -163,7 +163,9 @@ fn many_temperatures(judged: &mut [Judged], cells: &[Option<Cell>]) {
 fn pool(judged: &mut [Judged], cells: &[Option<Cell>]) {
     let sums = sums(judged, cells);
     for (judged, cell) in judged.iter_mut().zip(cells) {
-        let (Some(cell), Some(_)) = (cell, judged.onset_k.filter(|_| judged.drop.recovered)) else { continue };
+        let (Some(cell), Some(_)) = (cell, judged.onset_k.filter(|_| judged.drop.recovered)) else {
+            continue;
+        };
         let count: usize = around(&sums, judged, *cell).map(|sums| sums.count).sum();
         if count < LEAST {
             continue;

@@ -124,7 +124,8 @@ fn meanwhile(case: &Case, onset_k: f64, scale: &mut Scale) {
     }
     let late_k = crate::segment::median(&late);
     let (at, moved_k) = (degrees(late_k), late_k - onset_k);
-    if moved_k.abs() <= 2.5 {
+    // Where a fixed lower speed takes a drive is up to some kelvins above the threshold.
+    if (-2.5..=3.5).contains(&moved_k) {
         let text = format!(
             "While it was slow the temperature stayed where it was: {at} after {}.",
             degrees(onset_k)

@@ -29,7 +29,7 @@ pub(crate) const HEAT: [Suspect; 3] = [Tmt1, Tmt2, Vendor];
 const MOST_CERTAIN: f64 = 0.98;
 
 /// Heat is blamed from this probability on: a false alarm costs more than an unknown.
-const CALLED_HEAT: f64 = 0.68;
+const CALLED_HEAT: f64 = 0.7;
 
 /// Observations and what they weigh.
 #[derive(Clone, Debug)]

@@ -29,6 +29,8 @@ const FASTER_ELSEWHERE: f64 = 1.0 / 0.85;
 /// A load that began slow was not faster at first than later on, but for what a regulator takes back as the
 /// case warms up.
 const NO_FASTER_THAN_REST: f64 = 1.1;
+/// ... and what is held back from the beginning does not run a quarter faster later on.
+const RISES_LATER: f64 = 1.25;
 /// A slow beginning this short is a ramp.
 pub(crate) const RAMP_S: f64 = 10.0;
 /// A pause this long lets drives empty their fast cache (S3 of the seed experiments; makers state seconds to
@@ -221,7 +223,9 @@ fn start(trace: &Trace, pieces: &[Piece], known: f64, heat: &Heat) -> Start {
     // A drop right after the beginning moves the counters as well: then the first piece was the fast one.
     let lasts = first.span_s() > soon_s + SHORTEST_PIECE_S;
     let rest: Vec<f64> = pieces.iter().map(|piece| piece.level).collect();
-    let no_faster = first.level <= NO_FASTER_THAN_REST * median(&rest);
+    let fastest = rest.iter().copied().fold(0.0, f64::max);
+    let no_faster =
+        first.level <= NO_FASTER_THAN_REST * median(&rest) && fastest <= RISES_LATER * first.level;
     if (counted && lasts && no_faster) || held_at_tmt1(trace, pieces, heat) {
         Start::Slow
     } else {

@@ -25,6 +25,8 @@ const REGULATOR_MARGIN_K: f64 = 2.6;
 /// How long a drop must last before its temperature says something.
 pub(super) const TELLING_S: f64 = 20.0;
 
+/// Writing that is slow for less than this up to the end of the load may be a dip.
+const STAYED_S: f64 = 30.0;
 /// How long a drop must last for its second half to show that it came to rest: one and a half fast time constants
 /// of an M.2 drive (40 s).
 pub(super) const SETTLING_S: f64 = 60.0;
@@ -291,7 +293,7 @@ fn cache(case: &Case, scale: &mut Scale) {
     let Some(strength) = case.strength() else { return };
     if case.drop.recovered {
         scale.weigh(&[(Slc, -3.0)], "Its speed came back while writing went on, which empties no cache.");
-    } else if strength <= 0.6 && case.span_s() >= TELLING_S {
+    } else if strength <= 0.6 && case.span_s() >= STAYED_S {
         let text = format!("Writing fell to {:.0} % after {written} and stayed there.", strength * 100.0);
         scale.weigh(&[(Slc, if strength <= 0.2 { 2.0 } else { 1.0 })], text);
     }

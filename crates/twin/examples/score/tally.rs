@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use analysis::Findings;
 use analysis::findings::{self, Event, EventKind};
 
-use crate::corpus::{Cause, Episode, Kind, Labelled, Truth};
+use super::corpus::{Cause, Episode, Kind, Labelled, Truth};
 
 /// Hits and misses of one kind of event.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,0 +1,35 @@
+//! Verdicts on a small part of the labelled corpus, from the half that may be tuned on; `cargo xtask score` has all of it.
+
+#[path = "../examples/score/corpus/mod.rs"]
+#[allow(dead_code, reason = "the example prints more than a test asks for")]
+mod corpus;
+#[path = "../examples/score/tally.rs"]
+#[allow(dead_code, reason = "the example prints more than a test asks for")]
+mod tally;
+
+/// The targets of `cargo xtask score`, with room for how few runs these are: one run of 150 may hold a tenth of all
+/// onsets. What breaks a rule falls below them at once.
+#[test]
+fn verdicts_hold_on_the_first_runs_of_the_corpus() {
+    let mut sum = tally::Tally::default();
+    for n in 0..150 {
+        let run = corpus::labelled(2 * n);
+        sum.add(tally::score(&run, &analysis::analyze(&run.trace)));
+    }
+    let (onset, release, cause) = (sum.onset.f1(), sum.release.f1(), sum.cause_macro_f1());
+    assert!(
+        onset >= 0.95 && release >= 0.95,
+        "F1 of onsets {onset}, of releases {release}\n{:#?}",
+        sum.wrong
+    );
+    assert!(cause >= 0.93, "macro-F1 of causes {cause}\n{:#?}", sum.wrong);
+    assert!(sum.cold_alarms as f64 <= 0.4 * sum.cold_hours, "{} false alarms", sum.cold_alarms);
+}
+
+/// The corpus is the same for everybody, or a score means nothing.
+#[test]
+fn a_run_of_the_corpus_is_the_same_every_time() {
+    let (first, second) = (corpus::labelled(7), corpus::labelled(7));
+    assert_eq!(first.trace, second.trace);
+    assert_ne!(first.trace, corpus::labelled(9).trace);
+}
