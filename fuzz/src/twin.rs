@@ -178,7 +178,10 @@ impl<S: Service> World<S> {
     /// One thing that a host does.
     fn step(&mut self, stream: &mut Stream<'_>) {
         match stream.byte() % 16 {
-            0 => self.connect(stream, 0),
+            0 => {
+                self.connect(stream, 0);
+                self.enable(stream);
+            }
             1 => {
                 let queue_id = u16::from(stream.byte() % 4);
                 self.connect(stream, queue_id);
@@ -190,7 +193,7 @@ impl<S: Service> World<S> {
                 let span = std::time::Duration::from_nanos(1 << (stream.byte() % 33));
                 self.advance(self.now + span);
             }
-            14 => self.disconnect(stream),
+            14 if stream.byte().is_multiple_of(4) => self.disconnect(stream),
             _ => self.raw(stream),
         }
     }
@@ -207,9 +210,10 @@ impl<S: Service> World<S> {
             command: Connect {
                 record_format: 0,
                 queue_id,
-                queue_entries: u32::from(kind) % 20 + 1,
+                // 1 and 17 are too few and too many.
+                queue_entries: u32::from(kind) % 17 + 1,
                 attributes: stream.byte() & 4,
-                keep_alive_ms: u32::from(stream.byte()) * 20,
+                keep_alive_ms: u32::from(stream.byte() % 16) * 1000,
             },
             data: ConnectData {
                 host_id: [if kind % 16 == 1 { 0 } else { 7 }; 16],
@@ -260,20 +264,21 @@ impl<S: Service> World<S> {
             };
             sqe = sqe.with_dword(dword, value);
         }
-        let len = [0, 8, 512, 4096, 1024, 256, 8192, 64 << 10][usize::from(stream.byte() % 8)];
-        if stream.byte().is_multiple_of(2) {
-            let fits = !stream.byte().is_multiple_of(4);
-            let length = match (code, fits) {
-                // Blocks of 512 bytes.
-                (opcode::READ | opcode::WRITE | opcode::COMPARE, true) => {
-                    (sqe.dword(12) % 0x1_0000 + 1) * 512
-                }
-                _ => len,
-            };
+        let has_blocks = matches!(code, opcode::READ | opcode::WRITE | opcode::COMPARE);
+        let fits = !stream.byte().is_multiple_of(4);
+        if has_blocks && fits {
+            // A few blocks that the namespace has.
+            sqe = sqe.with_dword(11, 0).with_dword(12, sqe.dword(12) % 16);
+        }
+        let length = match has_blocks && fits {
+            true => (sqe.dword(12) + 1) * 512,
+            false => [0, 8, 512, 4096, 1024, 256, 8192, 64 << 10][usize::from(stream.byte() % 8)],
+        };
+        if code == opcode::READ || !stream.byte().is_multiple_of(3) {
             self.submit(number, sqe.with_sgl(Sgl::Transport { length }), &[]);
         } else {
-            let data = vec![stream.byte(); (len as usize).min(8192)];
-            let length = data.len() as u32;
+            let length = length.min(8192);
+            let data = vec![stream.byte(); length as usize];
             self.submit(number, sqe.with_sgl(Sgl::InCapsule { offset: 0, length }), &data);
         }
     }
