@@ -65,9 +65,10 @@ impl ConnectRequest {
         invalid(self.cid, parameter)
     }
 
-    /// The completion that refuses it with a status of its own.
-    pub(super) fn refuse_with(&self, status: Status) -> Completion {
-        Completion::failure(self.cid, status.do_not_retry())
+    /// The completion that refuses it with a status of its own: for good, or for now. Linux tries no
+    /// more to come back once it was refused for good.
+    pub(super) const fn refuse_with(&self, status: Status) -> Completion {
+        Completion::failure(self.cid, status)
     }
 }
 

@@ -140,6 +140,7 @@ impl Hosts {
         if !(2..=ADMIN_ENTRIES_MAX).contains(&command.queue_entries) {
             return Err(request.refuse(ConnectParameter::QUEUE_SIZE));
         }
+        // The one before may be about to be given up, so this is for now.
         if self.controllers.len() >= usize::from(self.limits.controllers) {
             return Err(request.refuse_with(Status::CONNECT_BUSY));
         }
@@ -182,7 +183,7 @@ impl Hosts {
             return Err(request.refuse(ConnectParameter::HOST_NQN));
         }
         if !controller.is_ready() {
-            return Err(request.refuse_with(Status::COMMAND_SEQUENCE_ERROR));
+            return Err(request.refuse_with(Status::COMMAND_SEQUENCE_ERROR.do_not_retry()));
         }
         if command.queue_id > controller.io_queues || controller.queues.contains_key(&command.queue_id) {
             return Err(request.refuse(ConnectParameter::QUEUE_ID));
