@@ -105,7 +105,10 @@ const HWMON: [(&str, &str); 9] = [
 fn meaning(metric: &BTreeMap<String, String>) -> Option<Meaning> {
     let label = |name: &str| metric.get(name).map_or("", String::as_str);
     let moved = |direction, unit, source| Some(Meaning::Moved(direction, unit, source));
-    match label("__name__") {
+    let name = label("__name__");
+    let name =
+        name.strip_prefix("nvme_smart_").map_or_else(|| name.to_owned(), |rest| format!("nvme_{rest}"));
+    match name.as_str() {
         "node_hwmon_temp_celsius" => {
             let input = HWMON.iter().find(|(input, _)| *input == label("sensor"));
             match input {
@@ -131,8 +134,8 @@ fn meaning(metric: &BTreeMap<String, String>) -> Option<Meaning> {
         "nvme_data_units_written" | "nvme_data_units_written_total" => moved(1, 512_000.0, Source::Drive),
         "nvme_thm_temp1_trans_count" => Some(Meaning::Counter(0)),
         "nvme_thm_temp2_trans_count" => Some(Meaning::Counter(1)),
-        "nvme_thm_temp1_total_time" => Some(Meaning::Counter(2)),
-        "nvme_thm_temp2_total_time" => Some(Meaning::Counter(3)),
+        "nvme_thm_temp1_total_time" | "nvme_thm_temp1_trans_time" => Some(Meaning::Counter(2)),
+        "nvme_thm_temp2_total_time" | "nvme_thm_temp2_trans_time" => Some(Meaning::Counter(3)),
         name if name.starts_with("node_hwmon_") || name.starts_with("node_disk_") => Some(Meaning::Nothing),
         name if name.starts_with("smartctl_") || name.starts_with("nvme_") => Some(Meaning::Nothing),
         _ => None,

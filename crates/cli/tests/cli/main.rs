@@ -4,6 +4,7 @@ mod file_run;
 mod folders;
 mod found;
 mod help;
+mod logs;
 mod run;
 mod settings;
 mod show;
