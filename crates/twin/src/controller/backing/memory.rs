@@ -88,12 +88,20 @@ impl Memory {
             let part = &data[done..done + range.len()];
             done += range.len();
             let mut chunk = self.chunk(index).write().unwrap_or_else(PoisonError::into_inner);
+            let is_whole = part.len() == CHUNK_BYTES;
             match &mut *chunk {
-                Some(held) => Arc::make_mut(held)[range].copy_from_slice(part),
+                Some(held) => match Arc::get_mut(held) {
+                    Some(data) => data[range].copy_from_slice(part),
+                    // Somebody sends the old data out; of a whole chunk there is nothing to keep.
+                    None if is_whole => *held = Arc::new(part.to_vec()),
+                    None => Arc::make_mut(held)[range].copy_from_slice(part),
+                },
                 absent => {
                     self.take_room()?;
-                    let mut fresh = vec![0; CHUNK_BYTES];
-                    fresh[range].copy_from_slice(part);
+                    let mut fresh = if is_whole { part.to_vec() } else { vec![0; CHUNK_BYTES] };
+                    if !is_whole {
+                        fresh[range].copy_from_slice(part);
+                    }
                     *absent = Some(Arc::new(fresh));
                 }
             }

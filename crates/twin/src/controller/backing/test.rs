@@ -91,3 +91,19 @@ fn a_file_that_is_there_keeps_its_data() {
     assert_eq!(&read, b"kept");
     assert!(Backing::file(folder.path(), LEN).is_err(), "a folder is no file");
 }
+
+#[test]
+fn what_is_being_read_is_not_changed_by_writes() {
+    let chunk = CHUNK_BYTES as u64;
+    let backing = Backing::memory(LEN, LEN);
+    backing.write_at(0, &vec![1; 2 * CHUNK_BYTES]).expect("in range");
+    let held = backing.pieces(0, 2 * CHUNK_BYTES).expect("in range").expect("memory");
+    // A part of the first chunk and the whole second.
+    backing.write_at(chunk - 4, &vec![2; CHUNK_BYTES + 4]).expect("in range");
+    assert!(joined(&held).iter().all(|byte| *byte == 1));
+    let mut read = vec![0; 2 * CHUNK_BYTES];
+    backing.read_at(0, &mut read).expect("in range");
+    assert!(read[..CHUNK_BYTES - 4].iter().all(|byte| *byte == 1));
+    assert!(read[CHUNK_BYTES - 4..].iter().all(|byte| *byte == 2));
+    assert_eq!(backing.used_bytes().expect("known"), 2 * chunk);
+}

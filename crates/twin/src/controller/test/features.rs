@@ -67,6 +67,32 @@ fn what_is_saved_outlives_controllers_and_servers_and_the_rest_does_not() {
     assert!(SavedState::from_json(&text.replace("\"schema\": 1", "\"schema\": 2")).is_err());
 }
 
+/// A table is saved with its switch.
+#[test]
+fn saved_transitions_come_back() {
+    use nvme::feature::power::{ApstTable, ApstTransition};
+    let drive = |saved: SavedState| {
+        let mut profile = Profile::builtin("ssd1").expect("built in");
+        let idle = crate::profile::PowerState { operational: false, ..profile.power_state[0].clone() };
+        profile.power_state.push(idle);
+        let options = Options { saved, ..Options::new(profile, Seed::new(1)) };
+        host_of(Subsystem::new(options).expect("sound"), Instant::ZERO)
+    };
+    let mut table = ApstTable { transitions: [None; 32] };
+    table.transitions[0] = Some(ApstTransition { idle_ms: 700, target_state: 1 });
+    let mut host = drive(SavedState::default());
+    let set = AdminCommand::SetFeatures(SetFeatures::controller(FeatureId::APST, 1, true)).encode();
+    let queue = host.admin;
+    host.send_in_capsule(queue, set, &table.encode()).expect("saveable");
+    let text = host.service.take_saved().expect("it was saved").to_json().expect("our own");
+    let mut host = drive(SavedState::from_json(&text).expect("our own"));
+    let get = |select| AdminCommand::GetFeatures(GetFeatures::controller(FeatureId::APST, select)).encode();
+    assert_eq!(host.admin(get(Select::Current)), Ok((1, table.encode().to_vec())));
+    assert_eq!(host.admin(get(Select::Default)), Ok((0, vec![0; 256])));
+    host.pass(Duration::from_secs(1));
+    assert_eq!(host.get(FeatureId::POWER_MANAGEMENT, Select::Current), Ok(1), "it sleeps");
+}
+
 #[test]
 fn a_reset_puts_settings_back() {
     let mut host = host("ssd1");

@@ -63,6 +63,9 @@ fn thermal_management_set_by_a_host_throttles_and_is_counted() {
     assert_eq!(after.tmt1_transitions, 1);
     assert!((9..=10).contains(&(after.tmt1_seconds - before.tmt1_seconds)));
     assert_eq!((after.tmt2_transitions, after.tmt2_seconds), (0, 0));
+    // The same where nvme-cli looks: count at byte 216, seconds at 224.
+    let page = host.get_log(LogId::SMART, 512).expect("a page");
+    assert_eq!((page[216], page[220], u32::from(page[224])), (1, 0, after.tmt1_seconds));
     let ocp = OcpSmart::decode(&host.get_log(LogId::OCP_SMART, 512).expect("a page")).expect("its GUID");
     assert_eq!((ocp.throttle_events, ocp.throttle_level), (1, 1));
     // Off again.

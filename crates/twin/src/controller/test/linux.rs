@@ -142,6 +142,32 @@ fn shut_down(host: &mut Host<Subsystem>) {
     assert_eq!(host.service.under_way(), 0);
 }
 
+/// Golden bytes of Identify Controller, at the offsets of the specification and not of our encoder.
+#[test]
+fn identify_controller_has_its_bytes() {
+    let mut host = bring_up(true);
+    let page = identify(&mut host, Identify::controller());
+    let u16_at = |at: usize| u16::from_le_bytes([page[at], page[at + 1]]);
+    let u32_at = |at: usize| u32::from(u16_at(at)) | u32::from(u16_at(at + 2)) << 16;
+    assert_eq!(&page[4..24], Identity::of("ssd1", 1).serial.as_bytes());
+    assert_eq!((&page[24..37], page[63]), (&b"Simulated SSD"[..], b' '));
+    assert_eq!((page[77], u16_at(78)), (8, host.admin.controller_id()), "MDTS, CNTLID");
+    assert_eq!((u32_at(80), u32_at(92), page[111]), (0x0001_0400, 0x100, 1), "VER, OAES, CNTRLTYPE");
+    assert_eq!((page[258], page[259], page[261], page[262]), (3, 3, 0x17, 63), "ACL, AERL, LPA, ELPE");
+    assert_eq!(
+        (page[263], page[265], u16_at(266), u16_at(268)),
+        (0, 0, 358, 363),
+        "NPSS, APSTA, temperatures"
+    );
+    assert_eq!((u16_at(320), u16_at(322), u16_at(324), u16_at(326)), (10, 1, 273, 358), "KAS, HCTM");
+    assert_eq!((page[512], page[513], u16_at(514), u32_at(516)), (0x66, 0x44, 128, 1), "entries, MAXCMD, NN");
+    assert_eq!((u16_at(520), page[525], u32_at(536)), (0xdd, 7, 0x0014_0001), "ONCS, VWC, SGLS");
+    assert!(page[768..].starts_with(b"nqn.2026-11.invalid.heatsoak:ssd1\0"));
+    assert_eq!((u32_at(1792), u32_at(1796), u16_at(1800)), (4 + 512, 1, 0), "IOCCSZ, IORCSZ, ICDOFF");
+    // Power state 0: 6 W in steps of 0.0001 W.
+    assert_eq!((u16_at(2048), page[2051]), (60_000, 1));
+}
+
 /// hwmon's limits: temp1_max and temp1_min are feature 04h, read and written.
 #[test]
 fn hwmon_reads_and_writes_its_limits() {
