@@ -28,7 +28,6 @@ CASES = [
     # name, share of reads, bytes, nanoseconds between arrivals
     ("4 KiB random reads", 1.0, 4096, 20_000),
     ("4 KiB random writes", 0.0, 4096, 40_000),
-    ("128 KiB random reads", 1.0, 131_072, 200_000),
 ]
 
 

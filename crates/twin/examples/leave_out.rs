@@ -5,7 +5,8 @@
 //! counts on how many each other row holds as well; beside it stands the share on any profile, which is what
 //! luck would give. The same count is made with all other rows as the subset (leave one out).
 //!
-//! `cargo run -p twin --example leave_out -- 400` draws 400 profiles a drive; docs/VALIDATION.md has what came out.
+//! `cargo run -p twin --example leave_out -- 400` draws 400 profiles a drive, `... -- 400 ssd2` of that drive alone;
+//! docs/VALIDATION.md has what came out.
 
 use std::io::Write as _;
 
@@ -54,9 +55,17 @@ fn heavy_reads(profile: &mut Profile, gb_per_s: f64) {
 }
 
 fn main() -> std::io::Result<()> {
-    let draws = std::env::args().nth(1).and_then(|typed| typed.parse().ok()).unwrap_or(100);
-    drive("ssd1", 0, draws, &SSD1, &SSD1_SET)?;
-    drive("ssd2", 1, draws, &SSD2, &SSD2_SET)
+    let mut typed = std::env::args().skip(1);
+    let draws = typed.next().and_then(|typed| typed.parse().ok()).unwrap_or(100);
+    let only = typed.next();
+    let wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
+    if wanted("ssd1") {
+        drive("ssd1", 0, draws, &SSD1, &SSD1_SET)?;
+    }
+    if wanted("ssd2") {
+        drive("ssd2", 1, draws, &SSD2, &SSD2_SET)?;
+    }
+    Ok(())
 }
 
 /// Draws profiles of one drive and counts.
