@@ -82,8 +82,8 @@ impl Reply {
 }
 
 /// Stands for one command whose data are on their way from the host. Neither copied nor made
-/// outside: it is handed back exactly once, to [`Subsystem::data`](super::Subsystem::data),
-/// [`Subsystem::stored`](super::Subsystem::stored) or [`Subsystem::fail`](super::Subsystem::fail).
+/// outside: it is handed back exactly once, to [`Service::data`](super::Service::data),
+/// [`Service::stored`](super::Service::stored) or [`Service::fail`](super::Service::fail).
 /// A connection that breaks off drops it and reports the loss of its queue instead.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the command waits for its data until the ticket is handed back"]
@@ -98,10 +98,10 @@ pub struct Ticket {
 pub enum Accepted {
     /// It has ended.
     Done(Reply),
-    /// It will end; the reply comes out of [`Subsystem::advance`](super::Subsystem::advance).
+    /// It will end; the reply comes out of [`Service::advance`](super::Service::advance).
     Pending,
     /// It needs `len_bytes` of data first (R2T), which then go to
-    /// [`Subsystem::data`](super::Subsystem::data). At most the largest transfer.
+    /// [`Service::data`](super::Service::data). At most the largest transfer.
     NeedsData {
         /// Stands for the command.
         ticket: Ticket,
@@ -109,7 +109,7 @@ pub enum Accepted {
         len_bytes: u32,
     },
     /// It needs its data in the namespace: fetch `blocks.len_bytes` (R2T), write them straight into
-    /// the backing store as they come, then call [`Subsystem::stored`](super::Subsystem::stored).
+    /// the backing store as they come, then call [`Service::stored`](super::Service::stored).
     NeedsBlocks {
         /// Stands for the command.
         ticket: Ticket,
@@ -127,6 +127,6 @@ pub enum Outcome {
     /// A command ended.
     Reply(Queue, Reply),
     /// The queue is no more: close its connection. Its commands will not be answered, and
-    /// [`Subsystem::disconnect`](super::Subsystem::disconnect) need not be called (but may).
+    /// [`Service::disconnect`](super::Service::disconnect) need not be called (but may).
     Close(Queue),
 }
