@@ -157,7 +157,7 @@ impl TcpController {
         queues.granted.saturating_sub(queues.made)
     }
 
-    /// Makes an I/O queue for `depth` commands of up to `io_bytes` in flight.
+    /// Makes an I/O queue for `depth` commands of up to `io_bytes` in flight; it keeps the controller.
     ///
     /// # Errors
     /// [`HostError::Connection`] when there are no queues left, when the controller's queues are
@@ -196,7 +196,9 @@ impl TcpController {
             stride: io_bytes.max(crate::fabrics::CONNECT_DATA_LEN),
             in_capsule_max: *in_capsule_max,
         };
-        spec.open().map(|(queue, _)| queue)
+        let (mut queue, _) = spec.open()?;
+        queue.controller = Some(self.clone());
+        Ok(queue)
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use measure::{Clock as _, Instant, MonotonicClock};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::controller::OnClose;
+use super::controller::{OnClose, TcpController};
 use super::outbox::Outbox;
 use crate::command::{Completion, Sgl, Sqe};
 use crate::host::HostError;
@@ -72,6 +72,8 @@ pub struct TcpQueue {
     broken: Option<String>,
     /// Whoever listens to this learns that the queue is gone.
     pub(super) on_close: Option<OnClose>,
+    /// An I/O queue ends with its controller, so it keeps it.
+    pub(super) controller: Option<TcpController>,
 }
 
 /// A place for one command.
@@ -134,6 +136,7 @@ impl TcpQueue {
             in_flight: 0,
             broken: None,
             on_close: None,
+            controller: None,
         }
     }
 
@@ -176,6 +179,10 @@ impl TcpQueue {
     /// # Panics
     /// When the slot is in use or its memory is smaller than the data: a mistake of the caller.
     pub fn submit(&mut self, slot: u16, command: &Sqe, direction: Direction) {
+        if self.broken.is_some() {
+            // Told by the next flush; slots of commands that will never end are of no use any more.
+            return;
+        }
         let index = usize::from(slot);
         let state = &mut self.slots[index];
         assert!(!state.busy, "slot {slot} is in use");

@@ -1,0 +1,160 @@
+//! Restarts: a target that ends under a host, saved settings, a control socket, signals.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use measure::Kelvin;
+use nvme::hctm::Hctm;
+use nvme::host::Controller;
+use nvme::host::tcp::{TcpAddress, TcpController, TcpOptions};
+
+use crate::support::Scratch;
+
+/// `heatsoak vssd` as a process.
+struct Process {
+    child: Child,
+    out: BufReader<ChildStdout>,
+}
+
+impl Process {
+    fn start(scratch: &Scratch, more: &[&str]) -> (Self, serde_json::Value) {
+        let mut args = vec!["vssd", "--listen", "127.0.0.1:0", "--json"];
+        args.extend(more);
+        let mut child = scratch
+            .command(&args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the binary starts");
+        let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        out.read_line(&mut line).expect("one line");
+        let told = serde_json::from_str(&line).expect("JSON");
+        (Self { child, out }, told)
+    }
+
+    fn signal(&self, signal: &str) {
+        let done = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
+        assert!(done.expect("kill is there").success());
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Over already, mostly.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn connect(told: &serde_json::Value) -> Controller<TcpController> {
+    let url = told["drives"][0]["url"].as_str().expect("an address");
+    let address = TcpAddress::parse(url).expect("an address");
+    Controller::new(TcpController::connect(&address, &TcpOptions::default()).expect("it takes hosts"))
+}
+
+fn tmt(tmt1_k: u16, tmt2_k: u16) -> Hctm {
+    Hctm { tmt1: Some(Kelvin::from_kelvin(tmt1_k)), tmt2: Some(Kelvin::from_kelvin(tmt2_k)) }
+}
+
+#[test]
+fn saved_settings_outlive_a_kill_and_others_do_not() {
+    let scratch = Scratch::new();
+    let more = ["--profile", "relay", "--state", "state.json"];
+    let (process, told) = Process::start(&scratch, &more);
+    let mut controller = connect(&told);
+    let limits = controller.identify_controller().expect("it says who it is").hctm;
+    controller.set_hctm(&limits, tmt(330, 340), true).expect("saved");
+    controller.set_hctm(&limits, tmt(335, 345), false).expect("not saved");
+    // Completed is saved: nothing is lost however it ends.
+    process.signal("-KILL");
+    drop(process);
+    let error = controller.smart_log().expect_err("it is gone");
+    assert!(error.is_gone(), "{error}");
+
+    let (process, told) = Process::start(&scratch, &more);
+    let values = connect(&told).feature_values::<Hctm>(true).expect("it has HCTM");
+    assert_eq!((values.current, values.saved), (tmt(330, 340), Some(tmt(330, 340))));
+    assert_ne!(values.default, Some(tmt(330, 340)));
+    drop(process);
+}
+
+#[test]
+fn what_cannot_be_served_is_refused_with_a_sentence() {
+    let scratch = Scratch::new();
+    let foreign = format!("{}:0", std::net::Ipv4Addr::from([10, 0, 0, 1]));
+    for (args, part) in [
+        (["--profile", "ssd17"], "ssd1"),
+        (["--time-scale", "0"], "--time-scale"),
+        (["--size", "1KiB"], "1 KiB large"),
+        (["--state", "/"], "/"),
+        (["--listen", foreign.as_str()], "no authentication"),
+    ] {
+        let done = scratch.run(&["vssd", "--listen", "127.0.0.1:0", args[0], args[1]]);
+        assert_eq!(done.code, Some(2), "{args:?}: {}", done.stderr);
+        assert!(done.stderr.contains(part), "{args:?}: {}", done.stderr);
+    }
+}
+
+#[test]
+fn sigterm_ends_it_cleanly() {
+    let scratch = Scratch::new();
+    let (mut process, told) = Process::start(&scratch, &["--control", "control.sock"]);
+    let mut controller = connect(&told);
+    controller.smart_log().expect("it is there");
+    assert!(scratch.path("control.sock").exists());
+    process.signal("-TERM");
+    assert_eq!(process.child.wait().expect("it ends").code(), Some(0));
+    assert!(!scratch.path("control.sock").exists(), "it leaves no socket behind");
+    let mut rest = String::new();
+    process.out.read_line(&mut rest).expect("its end");
+    assert_eq!(rest, "", "one line of JSON and no more");
+    assert!(controller.smart_log().expect_err("it is gone").is_gone());
+}
+
+#[test]
+fn surroundings_and_faults_change_at_run_time() {
+    let scratch = Scratch::new();
+    let (_process, told) =
+        Process::start(&scratch, &["--shelf", "--time-scale", "1000", "--control", "control.sock"]);
+    let mut socket = UnixStream::connect(scratch.path("control.sock")).expect("it listens");
+    let mut answers = BufReader::new(socket.try_clone().expect("a second handle"));
+    let mut ask = |line: &str| {
+        socket.write_all(format!("{line}\n").as_bytes()).expect("it takes requests");
+        let mut answer = String::new();
+        answers.read_line(&mut answer).expect("it answers");
+        let answer: serde_json::Value = serde_json::from_str(&answer).expect("JSON");
+        assert_eq!(answer["simulated"], true, "{answer}");
+        answer
+    };
+    assert_eq!(
+        ask(r#"{"do":"status"}"#)["drives"].as_array().map(Vec::len),
+        told["drives"].as_array().map(Vec::len)
+    );
+    let url = told["drives"][0]["url"].as_str().expect("an address").to_owned();
+    let name = told["drives"][0]["profile"].as_str().expect("a name").to_owned();
+    let mut controller = connect(&told);
+    let cool = controller.smart_log().expect("a log").composite.expect("a reading");
+    assert_eq!(ask(&format!(r#"{{"do":"ambient","drive":"{name}","celsius":70}}"#))["ok"], true);
+    // A thousand times faster than life: it is warmer before many answers have come.
+    let warmer = (0..100_000).any(|_| controller.smart_log().expect("a log").composite > Some(cool));
+    assert!(warmer, "{url} follows its surroundings");
+
+    let fault = r#"{"fault":"command","on":{"queue":"admin","opcode":2},"act":{"fail":{"status":2}}}"#;
+    let answer = ask(&format!(r#"{{"do":"inject","drive":"{name}","fault":{fault}}}"#));
+    let number = answer["number"].as_u64().expect("a number");
+    assert!(controller.smart_log().is_err(), "the fault acts");
+    assert_eq!(
+        ask(&format!(r#"{{"do":"faults","drive":"{name}"}}"#))["faults"].as_array().map(Vec::len),
+        Some(1)
+    );
+    assert_eq!(ask(&format!(r#"{{"do":"clear","drive":"{name}","number":{number}}}"#))["cleared"], true);
+    controller.smart_log().expect("it works again");
+
+    ask(&format!(r#"{{"do":"inject","drive":"{name}","fault":{{"fault":"vanish"}}}}"#));
+    let gone = (0..100_000).find_map(|_| controller.smart_log().err()).expect("the connection breaks off");
+    assert!(gone.is_gone(), "{gone}");
+    ask(&format!(r#"{{"do":"clear","drive":"{name}"}}"#));
+    connect(&told).smart_log().expect("it is back");
+}

@@ -1,0 +1,195 @@
+//! A measurement of a drive with known parameters has to find the parameters.
+//!
+//! Truth is read from the profile and from the settings that the test makes, so that a changed profile changes what
+//! is expected. Bounds are those the tool promises: thresholds to a kelvin, speeds while throttled to 3 %, the
+//! size of the fast write cache to 2 %.
+
+use analysis::Trace;
+use analysis::findings::{Cause, EventKind, Findings, Label, PolicyClass};
+use measure::record::{self, Record};
+use measure::{Bytes, Instant, Kelvin};
+use nvme::hctm::Hctm;
+use nvme::host::Controller;
+use twin::Profile;
+
+use crate::drive::Vssd;
+use crate::support::{Done, Scratch};
+
+/// Simulated seconds in one of ours: six minutes pass in 12 s.
+const TIME: u32 = 30;
+/// Simulated bytes for one of ours: 3 GB/s are moved as 75 MB/s.
+const BANDWIDTH: u32 = 1200;
+
+/// Half a minute of rest, then reading until long after everything has settled, in the drive's own time.
+const READ: &str = r#"
+interval = "20ms"
+[telemetry]
+smart_period = "20ms"
+[[phase]]
+name = "rest"
+op = "idle"
+duration = "1s"
+[[phase]]
+name = "read"
+op = "read"
+block_size = "16KiB"
+depth = 32
+region = { start = "0B", len = "50MiB" }
+duration = "12s"
+"#;
+
+/// Runs `plan` as a user would, and analyses the record as one of the drive in its own time: what verdicts know about
+/// drives - how fast they can heat, how long a cycle is - holds there and not for a time-lapse of it.
+fn findings(drive: &Vssd, plan: &str) -> Findings {
+    let scratch = Scratch::new();
+    std::fs::write(scratch.path("plan.toml"), plan).expect("a scratch file");
+    let mut command =
+        scratch.command(&["run", "plan.toml", "--drive", &drive.url(), "--out", "run", "--quiet"]);
+    let output = command.env("HEATSOAK_STATE_DIR", scratch.path("state")).output().expect("the binary runs");
+    let done = Done::from(output);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    assert!(done.stdout.contains("SIMULATED"), "what a virtual SSD shows is said to be simulated");
+    let mut record = record::read(&scratch.path("run")).expect("a run folder");
+    let scale = drive.unit().with_drive(|one| one.scale()).expect("a drive");
+    stretch(&mut record, u64::from(scale.time()), u64::from(scale.bandwidth()));
+    analysis::analyze(&Trace::from_record(&record))
+}
+
+fn stretch(record: &mut Record, time: u64, bandwidth: u64) {
+    let instant = |t: Instant| Instant::from_ns(t.as_ns() * time);
+    for row in &mut record.io {
+        (row.t, row.span) = (instant(row.t), row.span * time as u32);
+        row.bytes = Bytes::new(row.bytes.as_u64() * bandwidth);
+    }
+    record.telemetry.iter_mut().for_each(|row| row.t = instant(row.t));
+    let manifest = &mut record.manifest;
+    manifest.drive.size_bytes *= bandwidth;
+    for phase in &mut manifest.phases {
+        (phase.start_ns, phase.end_ns) =
+            (phase.start_ns.map(|ns| ns * time), phase.end_ns.map(|ns| ns * time));
+    }
+    if let Some(end) = &mut manifest.end {
+        end.t_ns *= time;
+    }
+}
+
+fn read(profile: &str) -> Findings {
+    findings(&Vssd::scaled(profile, TIME, BANDWIDTH), READ)
+}
+
+fn profile(name: &str) -> Profile {
+    Profile::builtin(name).expect("it is built in")
+}
+
+fn tmt1_k(name: &str) -> f64 {
+    f64::from(profile(name).limits.hctm.expect("it has HCTM").tmt1_k)
+}
+
+fn within_a_kelvin(found: Option<f64>, truth: f64, what: &str) {
+    let found = found.unwrap_or_else(|| panic!("no {what}"));
+    assert!((found - truth).abs() <= 1.0, "{what} at {found} K, in truth at {truth} K");
+}
+
+fn within(found: Option<f64>, truth: f64, share: f64, what: &str) {
+    let found = found.unwrap_or_else(|| panic!("no {what}"));
+    assert!((found / truth - 1.0).abs() <= share, "{what} is {found}, in truth {truth}");
+}
+
+#[test]
+fn a_relay_at_tmt1() {
+    let found = read("relay");
+    assert_eq!(found.policy.class, PolicyClass::Relay, "{:?}", found.policy);
+    within_a_kelvin(found.policy.onset_k, tmt1_k("relay"), "onset");
+    within_a_kelvin(
+        found.policy.release_k,
+        tmt1_k("relay") - profile("relay").policy[0].hysteresis_k,
+        "release",
+    );
+    within(found.policy.floor_bytes_per_s, 3.0e8, 0.03, "floor");
+    let onsets = || found.events.iter().filter(|event| event.kind == EventKind::ThrottleOnset);
+    assert!(
+        onsets().count() >= 3 && onsets().all(|event| event.cause == Cause::HctmTmt1),
+        "{:?}",
+        found.events
+    );
+}
+
+/// The thresholds are not read from the profile but set, over the wire.
+#[test]
+fn a_relay_whose_tmt1_was_set_by_the_host() {
+    let drive = Vssd::scaled("relay", TIME, BANDWIDTH);
+    let tmt1_k = 331;
+    let hctm = Hctm { tmt1: Some(Kelvin::from_kelvin(tmt1_k)), tmt2: Some(Kelvin::from_kelvin(348)) };
+    let mut controller = Controller::new(drive.connect());
+    let limits = controller.identify_controller().expect("it says who it is").hctm;
+    // Saved: the next host's controller begins with what is saved.
+    controller.set_hctm(&limits, hctm, true).expect("the drive takes it");
+    drop(controller);
+    let found = findings(&drive, READ);
+    within_a_kelvin(found.policy.onset_k, f64::from(tmt1_k), "onset");
+    within_a_kelvin(found.policy.release_k, f64::from(tmt1_k) - 4.0, "release");
+    within(found.policy.floor_bytes_per_s, 3.0e8, 0.03, "floor");
+}
+
+#[test]
+fn a_two_level_latch_at_tmt1_and_tmt2() {
+    let found = read("two-level");
+    let limits = profile("two-level").limits.hctm.expect("it has HCTM");
+    assert_eq!(found.policy.class, PolicyClass::TwoLevel, "{:?}", found.policy);
+    within_a_kelvin(found.policy.onset_k, limits.tmt1_k.into(), "onset");
+    within_a_kelvin(found.policy.release_k, f64::from(limits.tmt1_k) - 2.0, "release");
+    for (cause, threshold_k) in [(Cause::HctmTmt1, limits.tmt1_k), (Cause::HctmTmt2, limits.tmt2_k)] {
+        let mut onsets =
+            found.events.iter().filter(|e| e.kind == EventKind::ThrottleOnset && e.cause == cause).peekable();
+        assert!(onsets.peek().is_some(), "{cause:?}: {:?}", found.events);
+        onsets.for_each(|onset| within_a_kelvin(onset.temp_k, threshold_k.into(), "onset of a level"));
+    }
+    within(found.policy.floor_bytes_per_s, 1.0e8, 0.03, "floor");
+}
+
+#[test]
+fn a_regulator_below_tmt1() {
+    let found = read("regulator");
+    assert_eq!(found.policy.class, PolicyClass::Regulator, "{:?}", found.policy);
+    let last = found.segments.last().expect("a segment");
+    assert_eq!(last.label, Label::Throttled, "{last:?}");
+    within_a_kelvin(last.temp_end_k, tmt1_k("regulator") - 1.0, "held temperature");
+}
+
+#[test]
+fn a_vendors_own_threshold() {
+    let found = read("vendor");
+    within_a_kelvin(found.policy.onset_k, 348.0, "onset");
+    within(found.policy.floor_bytes_per_s, 2.2e9, 0.03, "floor");
+}
+
+#[test]
+fn a_drive_that_stops() {
+    let found = read("stop");
+    within_a_kelvin(found.policy.onset_k, 351.0, "onset");
+    within_a_kelvin(found.policy.release_k, 341.0, "release");
+    assert!(found.policy.floor_bytes_per_s.is_some_and(|floor| floor < 1e6), "{:?}", found.policy);
+}
+
+#[test]
+fn the_end_of_the_fast_write_cache() {
+    // Slower than the others, so that the cache is larger than what an interval holds by far.
+    let plan = r#"
+interval = "10ms"
+[telemetry]
+smart_period = "20ms"
+[[phase]]
+name = "write"
+op = "write"
+block_size = "64KiB"
+depth = 32
+region = { start = "0B", len = "476MiB" }
+duration = "9s"
+"#;
+    let found = findings(&Vssd::scaled("slc", 20, 400), plan);
+    let slc = found.slc_cache.as_ref().expect("its end was passed");
+    let truth = profile("slc").slc.expect("it has one");
+    within(Some(slc.bytes as f64), truth.capacity_bytes as f64, 0.02, "size of the cache");
+    within(Some(slc.after_bytes_per_s), 2.0e8, 0.03, "speed after");
+    assert!(found.events.iter().all(|event| event.kind == EventKind::SlcExhausted), "{:?}", found.events);
+}
