@@ -6,3 +6,4 @@
 pub mod import;
 pub mod nvme;
 pub mod twin;
+pub mod vssd;

@@ -220,6 +220,9 @@ fn pdus_cut_short_hold_up_nobody() {
     assert!(io.completion().status.is_success());
 }
 
+/// Tag, command, offset, length and whether it is the last, made of what was asked for.
+type Wrong = fn(R2t) -> (u16, u16, u32, u32, bool);
+
 #[test]
 fn data_that_nobody_asked_for_ends_the_connection() {
     let drive = Vssd::quick();
@@ -232,7 +235,7 @@ fn data_that_nobody_asked_for_ends_the_connection() {
     io.terminated(FatalError::INVALID_HEADER, "data without an R2T");
 
     // What is wrong, what is said, and with what.
-    let cases: [(&str, FatalError, fn(R2t) -> (u16, u16, u32, u32, bool)); 6] = [
+    let cases: [(&str, FatalError, Wrong); 6] = [
         ("another tag", FatalError::INVALID_HEADER, |r| (r.tag + 1, r.cid, 0, r.len, true)),
         ("another command", FatalError::INVALID_HEADER, |r| (r.tag, r.cid + 1, 0, r.len, true)),
         ("not at the beginning", FatalError::OUT_OF_RANGE, |r| (r.tag, r.cid, 512, r.len - 512, true)),

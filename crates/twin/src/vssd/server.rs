@@ -179,10 +179,8 @@ impl Shared {
     fn tick(&self) {
         while !self.is_ending() {
             let now = self.clock.now();
-            for unit in self.shelf.units() {
-                unit.step(now, None);
-                unit.close_if_absent();
-            }
+            self.shelf.step(now);
+            self.shelf.units().iter().for_each(|unit| unit.close_if_absent());
             wait_for(&[self.bells[1].wake()], Some(TICK));
         }
     }

@@ -136,6 +136,13 @@ impl Shelf {
         &self.units
     }
 
+    /// Lets time pass until `now` on all of them; what comes of it is in the mailboxes.
+    pub fn step(&self, now: Instant) {
+        for unit in &self.units {
+            unit.step(now, None);
+        }
+    }
+
     /// The unit with this name.
     pub fn find(&self, nqn: &str) -> Option<Arc<Unit>> {
         self.units.iter().find(|unit| unit.nqn == nqn).cloned()
