@@ -3,7 +3,7 @@
 use super::server::Vssd;
 use crate::guest::{Guest, Kernel, on_each_kernel};
 
-on_each_kernel!(data_survive_random_sizes_and_trims);
+on_each_kernel!(data_survive_random_sizes_and_trims, io_commands_do_what_they_say);
 
 /// Goal: no block is lost, swapped or torn. Method: fio writes random sizes with a checksum in every block and reads
 /// everything again: alone, beside trims of a neighbouring range, with a trim before each write, with both digests,
@@ -47,4 +47,39 @@ fn data_survive_random_sizes_and_trims(kernel: Kernel) {
     assert_eq!((trims("beside-trims", 1), trims("after-trims", 0)), (Some(16 << 20), Some(16 << 20)));
     assert_eq!(output.section("trimmed"), "0\n", "what was trimmed is zero");
     assert!(!output.dmesg().contains("I/O error"), "{}", output.dmesg());
+}
+
+/// Goal: every I/O command through nvme-cli. Method: one block written, read, compared with itself and with another,
+/// verified, zeroed, and out of range.
+fn io_commands_do_what_they_say(kernel: Kernel) {
+    let vssd = Vssd::start(&["--profile", "ssd1"]);
+    let output = Guest::on(kernel)
+        .network()
+        .modules(&["nvme-tcp"])
+        .script("net_up")
+        .script(&vssd.connect(0, ""))
+        .script(
+            "wait_for test -b /dev/nvme0n1
+             head -c 512 /dev/urandom >/tmp/one; head -c 512 /dev/urandom >/tmp/other
+             block='/dev/nvme0n1 --start-block=1023 --block-count=0'
+             section written; nvme write $block --data-size=512 --data=/tmp/one
+             section same; nvme read $block --data-size=512 --data=/tmp/read; cmp /tmp/one /tmp/read && echo same
+             section equal; status nvme compare $block --data-size=512 --data=/tmp/one
+             section unequal; status nvme compare $block --data-size=512 --data=/tmp/other
+             section verified; nvme verify $block
+             section beyond; status nvme verify /dev/nvme0n1 --start-block=0xffffffffff --block-count=0
+             section flushed; nvme flush /dev/nvme0n1 -n 1
+             section zeroed; nvme write-zeroes $block
+             nvme read $block --data-size=512 --data=/tmp/read; tr -d '\\0' </tmp/read | wc -c",
+        )
+        .run();
+    assert!(output.section("same").ends_with("same\n"), "{}", output.section("same"));
+    assert!(output.section("equal").ends_with("status 0\n"), "{}", output.section("equal"));
+    let refused = |name: &str, why: &str| {
+        let text = output.section(name) + &output.errors(name);
+        assert!(text.contains("status 1") && text.contains(why), "{name}: {text}");
+    };
+    refused("unequal", "Compare Failure");
+    refused("beyond", "LBA Out of Range");
+    assert!(output.section("zeroed").ends_with("0\n"), "{}", output.section("zeroed"));
 }
