@@ -7,4 +7,5 @@ mod drives;
 mod guest;
 mod harness;
 mod runs;
+mod settings;
 mod vssd;

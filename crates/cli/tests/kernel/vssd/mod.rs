@@ -11,6 +11,8 @@ mod tools;
 
 use serde_json::Value;
 
+pub(crate) use server::Vssd;
+
 /// A number of nvme-cli's JSON, which has 128 bit numbers as text.
 fn number(value: &Value) -> u128 {
     let number = value.as_u64().map(u128::from).or_else(|| value.as_str()?.parse().ok());

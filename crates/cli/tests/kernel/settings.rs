@@ -1,0 +1,161 @@
+//! Settings of a drive through the kernel: what heatsoak says and sets is what nvme-cli reads; and a killed run
+//! leaves nothing behind that `heatsoak restore` does not put back.
+
+use crate::guest::{Guest, Kernel, Output, on_each_kernel};
+use crate::vssd::Vssd;
+
+on_each_kernel!(
+    what_is_set_is_what_nvme_cli_reads,
+    a_drive_without_a_setting_is_told_so,
+    a_killed_run_is_put_right,
+);
+
+/// A connected drive with HCTM, power states and thresholds, as `/dev/nvme0`.
+fn with_vssd(kernel: Kernel, vssd: &Vssd) -> Guest {
+    let guest = Guest::on(kernel).network().modules(&["nvme-tcp"]).script("net_up");
+    guest.script(&vssd.connect(0, "")).script("wait_for test -b /dev/nvme0n1")
+}
+
+/// The value that nvme-cli printed in this section.
+fn value(output: &Output, section: &str) -> u32 {
+    let text = output.section(section);
+    let line = text.lines().find_map(|line| line.rsplit_once("value:"));
+    let digits = line.unwrap_or_else(|| panic!("{section}: {text}")).1.trim().trim_start_matches("0x");
+    u32::from_str_radix(digits, 16).unwrap_or_else(|error| panic!("{section}: {error}: {text}"))
+}
+
+/// Goal: read and set through ioctl, on the real driver. Method: each value set by one tool and read by the other.
+fn what_is_set_is_what_nvme_cli_reads(kernel: Kernel) {
+    let vssd = Vssd::start(&["--profile", "relay"]);
+    let output = with_vssd(kernel, &vssd)
+        .script(
+            "section default; nvme get-feature /dev/nvme0 -f 0x10 -s 1
+             section ours; heatsoak hctm /dev/nvme0 --json
+             section set; heatsoak hctm /dev/nvme0n1 --tmt1 52C --tmt2 63C --json
+             section theirs; nvme get-feature /dev/nvme0 -f 0x10
+             section one; heatsoak hctm /dev/nvme0 --tmt2 off
+             section theirs-one; nvme get-feature /dev/nvme0 -f 0x10
+             section unsaved; nvme get-feature /dev/nvme0 -f 0x10 -s 2
+             section save; heatsoak hctm /dev/nvme0 --tmt1 53C --tmt2 64C --save
+             section saved; nvme get-feature /dev/nvme0 -f 0x10 -s 2
+             section beyond; status heatsoak hctm /dev/nvme0 --tmt2 99C
+             section upside-down; status heatsoak hctm /dev/nvme0 --tmt1 70C --tmt2 60C
+             section theirs-last; nvme get-feature /dev/nvme0 -f 0x10
+             section threshold; heatsoak temp-threshold /dev/nvme0 --over 49C
+             section theirs-threshold; nvme get-feature /dev/nvme0 -f 0x04
+             section power; heatsoak power-state /dev/nvme0 --json
+             section theirs-power; nvme get-feature /dev/nvme0 -f 0x02",
+        )
+        .run();
+    let hctm = &output.json("ours")["hctm"];
+    let default = value(&output, "default");
+    for which in ["current", "default", "saved"] {
+        let kelvin = |name: &str| hctm[which][name].as_u64();
+        let both = kelvin("tmt1_k").zip(kelvin("tmt2_k"));
+        let both = both.unwrap_or_else(|| panic!("no {which} in {}", output.section("ours")));
+        assert_eq!(both.0 << 16 | both.1, u64::from(default), "{which}");
+    }
+    // 52 °C are 325 K, 63 °C 336 K (whole kelvins, as every tool shows them).
+    assert_eq!(value(&output, "theirs"), 325 << 16 | 336);
+    assert_eq!(value(&output, "theirs-one"), 325 << 16, "the other one stays");
+    assert_eq!(value(&output, "unsaved"), default, "nothing is saved unless asked for");
+    assert_eq!(value(&output, "saved"), 326 << 16 | 337);
+    for section in ["beyond", "upside-down"] {
+        let text = output.section(section) + &output.errors(section);
+        assert!(text.contains("status 2"), "{section}: {text}");
+    }
+    assert_eq!(value(&output, "theirs-last"), 326 << 16 | 337, "what is refused changes nothing");
+    assert_eq!(value(&output, "theirs-threshold"), 322);
+    let power = output.json("power");
+    assert_eq!(power["power_state"]["current"].as_u64(), Some(value(&output, "theirs-power").into()));
+}
+
+/// Goal: a sentence, and nothing sent, where a drive has no such setting. Method: QEMU's drive, which has no HCTM,
+/// and Linux's own target, which answers Invalid Field to every feature of ours.
+fn a_drive_without_a_setting_is_told_so(kernel: Kernel) {
+    let connect = if kernel == Kernel::V6_1 { "nvmet_tcp" } else { "nvmet_loop" };
+    let output = Guest::on(kernel)
+        .nvme("NVME1")
+        .script(&format!(
+            "modprobe brd rd_nr=1 rd_size=65536
+             {connect} nqn.2014-08.org.example:ram /dev/ram0
+             wait_for test -b /dev/nvme1n1
+             for drive in nvme0 nvme1; do
+                 section hctm-$drive; status heatsoak hctm /dev/$drive
+                 section set-$drive; status heatsoak hctm /dev/$drive --tmt1 50C --tmt2 60C
+                 section power-$drive; status heatsoak power-state /dev/$drive
+                 section threshold-$drive; status heatsoak temp-threshold /dev/$drive
+             done
+             section over; heatsoak temp-threshold /dev/nvme0 --over 49C
+             section theirs-over; nvme get-feature /dev/nvme0 -f 0x04"
+        ))
+        .run();
+    assert_eq!(value(&output, "theirs-over"), 322);
+    for drive in ["nvme0", "nvme1"] {
+        let shown = output.section(&format!("hctm-{drive}"));
+        assert!(shown.contains("does not support") && shown.contains("status 0"), "{shown}");
+        let set = format!("set-{drive}");
+        let text = output.section(&set) + &output.errors(&set);
+        assert!(text.contains("status 2"), "{drive}: {text}");
+    }
+    // Linux's target: a sentence, not a panic and not a made-up value.
+    let said = |what: &str| output.section(what) + &output.errors(what);
+    let power = said("power-nvme1");
+    assert!(
+        power.contains("status 2") && power.contains("/dev/nvme1") && !power.contains("panicked"),
+        "{power}"
+    );
+    let threshold = said("threshold-nvme1");
+    assert!(threshold.contains("It tells no temperature threshold"), "{threshold}");
+}
+
+/// Goal: kill -9 at any time, and every setting is as found or `restore` makes it so. Method: twenty runs that set
+/// both temperatures, killed later and later, each followed by `restore` and by nvme-cli's reading.
+fn a_killed_run_is_put_right(kernel: Kernel) {
+    const KILLS: usize = 20;
+    let vssd = Vssd::start(&["--profile", "relay"]);
+    let output = with_vssd(kernel, &vssd)
+        .script(
+            "cat >/tmp/set.toml <<'PLAN'
+[settings]
+tmt1 = \"52C\"
+tmt2 = \"63C\"
+[[phase]]
+op = \"read\"
+block_size = \"64KiB\"
+duration = \"1s\"
+PLAN
+             export HEATSOAK_STATE_DIR=/tmp/journals
+             nvme set-feature /dev/nvme0 -f 0x10 -v 0x01440155 >/dev/null
+             section kills
+             kill=0
+             while [ $kill -lt 20 ]; do
+                 heatsoak run /tmp/set.toml --drive /dev/nvme0n1 --out /tmp/run-$kill --quiet >/tmp/said 2>&1 &
+                 run=$!
+                 usleep $((60000 + kill * 90000))
+                 kill -9 $run 2>/dev/null || true
+                 wait $run && ended=whole || ended=killed
+                 left=$(nvme get-feature /dev/nvme0 -f 0x10 | grep -o '0x0[0-9a-f]*$')
+                 heatsoak restore >/tmp/restored 2>&1 || { cat /tmp/restored /tmp/said; exit 1; }
+                 back=$(nvme get-feature /dev/nvme0 -f 0x10 | grep -o '0x0[0-9a-f]*$')
+                 echo \"$kill $ended $left $back\"
+                 rm -rf /tmp/run-$kill
+                 kill=$((kill + 1))
+             done
+             section again; heatsoak restore",
+        )
+        .timeout_s(420)
+        .run();
+    let text = output.section("kills");
+    let kills: Vec<Vec<&str>> = text.lines().map(|line| line.split(' ').collect()).collect();
+    assert_eq!(kills.len(), KILLS, "{text}");
+    assert!(kills.iter().all(|kill| kill[3] == "0x01440155"), "not put back:\n{text}");
+    // The test can only tell something when some kills met a changed drive.
+    let changed = kills.iter().filter(|kill| kill[1] == "killed" && kill[2] == "0x01450150").count();
+    assert!(changed >= 3, "only {changed} kills met a changed drive:\n{text}");
+    assert!(
+        output.section("again").contains("No run has left a setting changed"),
+        "{}",
+        output.section("again")
+    );
+}
