@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::guest::{Guest, Kernel, on_each_kernel};
 
-on_each_kernel!(list_shows_every_drive_as_lsblk_does);
+on_each_kernel!(list_shows_every_drive_as_lsblk_does, inspect_shows_other_drives_as_smartctl_does);
 
 /// Goal: no drive is forgotten, none is told wrong. Method: one of each kind, `lsblk` as referee.
 fn list_shows_every_drive_as_lsblk_does(kernel: Kernel) {
@@ -46,6 +46,51 @@ fn list_shows_every_drive_as_lsblk_does(kernel: Kernel) {
         assert!(link.is_none_or(is_there), "{drive}");
         assert!(link.is_some() || drive["kind"] == "virtio", "{drive} has no lasting name");
     }
+}
+
+/// Goal: drives that are not NVMe are told as smartctl tells them, as far as either knows them. Method: a SATA, a USB
+/// and a SCSI disk; the kernel's own NVMe target for a drive that answers almost nothing.
+fn inspect_shows_other_drives_as_smartctl_does(kernel: Kernel) {
+    let output = Guest::on(kernel)
+        .ata("ATA1")
+        .uas("USB1")
+        .script(
+            "wait_for test -b /dev/sdb
+             modprobe scsi_debug dev_size_mb=64
+             modprobe brd rd_nr=1 rd_size=65536
+             nvmet_tcp nqn.2014-08.org.example:ram /dev/ram0
+             wait_for test -b /dev/sdc
+             wait_for test -b /dev/nvme0n1
+             for drive in sda sdb sdc nvme0n1; do
+                 section inspect-$drive; heatsoak inspect /dev/$drive --json
+                 section smartctl-$drive; smartctl --json -i /dev/$drive || true
+                 section size-$drive; blockdev --getsize64 /dev/$drive
+                 section block-$drive; blockdev --getss /dev/$drive
+             done",
+        )
+        .run();
+    for name in ["sda", "sdb", "sdc", "nvme0n1"] {
+        let (ours, theirs) =
+            (output.json(&format!("inspect-{name}")), output.json(&format!("smartctl-{name}")));
+        let device = &ours["block_device"];
+        let said = |section: &str| output.section(&format!("{section}-{name}")).trim().parse::<u64>().ok();
+        assert_eq!(device["size_bytes"].as_u64(), said("size"), "{ours}");
+        assert_eq!(device["block_bytes"].as_u64(), said("block"), "{ours}");
+        assert_eq!(ours["simulated"], false, "{ours}");
+        let same = |field: &str, names: &[&str]| {
+            let theirs = names.iter().find_map(|name| theirs[name].as_str());
+            if let (Some(ours), Some(theirs)) = (ours[field].as_str(), theirs) {
+                assert_eq!(ours, theirs, "{name}: {field}");
+            }
+        };
+        same("model", &["model_name", "scsi_model_name"]);
+        same("serial", &["serial_number"]);
+        same("firmware", &["firmware_version", "scsi_revision"]);
+        assert!(ours["model"].is_string(), "{ours}");
+        assert_eq!(ours["nvme"].is_object(), name == "nvme0n1", "{ours}");
+    }
+    let health = &output.json("inspect-nvme0n1")["nvme"]["smart"];
+    assert!(health["composite_k"].is_null(), "0 K is no temperature: {health}");
 }
 
 fn of_lsblk<'a>(devices: &'a [Value], drive: &Value) -> &'a Value {

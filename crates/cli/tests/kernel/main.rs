@@ -4,8 +4,8 @@
 //! out. How to add a case: docs/HACKING.md.
 
 mod drives;
+mod features;
 mod guest;
 mod harness;
 mod runs;
-mod settings;
 mod vssd;

@@ -1,14 +1,10 @@
-//! Settings of a drive through the kernel: what heatsoak says and sets is what nvme-cli reads; and a killed run
-//! leaves nothing behind that `heatsoak restore` does not put back.
+//! Single settings through the kernel: what heatsoak says and sets is what nvme-cli reads, and a drive that has no
+//! such setting is told so.
 
 use crate::guest::{Guest, Kernel, Output, on_each_kernel};
 use crate::vssd::Vssd;
 
-on_each_kernel!(
-    what_is_set_is_what_nvme_cli_reads,
-    a_drive_without_a_setting_is_told_so,
-    a_killed_run_is_put_right,
-);
+on_each_kernel!(what_is_set_is_what_nvme_cli_reads, a_drive_without_a_setting_is_told_so);
 
 /// A connected drive with HCTM, power states and thresholds, as `/dev/nvme0`.
 fn with_vssd(kernel: Kernel, vssd: &Vssd) -> Guest {
@@ -107,55 +103,4 @@ fn a_drive_without_a_setting_is_told_so(kernel: Kernel) {
     );
     let threshold = said("threshold-nvme1");
     assert!(threshold.contains("It tells no temperature threshold"), "{threshold}");
-}
-
-/// Goal: kill -9 at any time, and every setting is as found or `restore` makes it so. Method: twenty runs that set
-/// both temperatures, killed later and later, each followed by `restore` and by nvme-cli's reading.
-fn a_killed_run_is_put_right(kernel: Kernel) {
-    const KILLS: usize = 20;
-    let vssd = Vssd::start(&["--profile", "relay"]);
-    let output = with_vssd(kernel, &vssd)
-        .script(
-            "cat >/tmp/set.toml <<'PLAN'
-[settings]
-tmt1 = \"52C\"
-tmt2 = \"63C\"
-[[phase]]
-op = \"read\"
-block_size = \"64KiB\"
-duration = \"1s\"
-PLAN
-             export HEATSOAK_STATE_DIR=/tmp/journals
-             nvme set-feature /dev/nvme0 -f 0x10 -v 0x01440155 >/dev/null
-             section kills
-             kill=0
-             while [ $kill -lt 20 ]; do
-                 heatsoak run /tmp/set.toml --drive /dev/nvme0n1 --out /tmp/run-$kill --quiet >/tmp/said 2>&1 &
-                 run=$!
-                 usleep $((60000 + kill * 90000))
-                 kill -9 $run 2>/dev/null || true
-                 wait $run && ended=whole || ended=killed
-                 left=$(nvme get-feature /dev/nvme0 -f 0x10 | grep -o '0x0[0-9a-f]*$')
-                 heatsoak restore >/tmp/restored 2>&1 || { cat /tmp/restored /tmp/said; exit 1; }
-                 back=$(nvme get-feature /dev/nvme0 -f 0x10 | grep -o '0x0[0-9a-f]*$')
-                 echo \"$kill $ended $left $back\"
-                 rm -rf /tmp/run-$kill
-                 kill=$((kill + 1))
-             done
-             section again; heatsoak restore",
-        )
-        .timeout_s(420)
-        .run();
-    let text = output.section("kills");
-    let kills: Vec<Vec<&str>> = text.lines().map(|line| line.split(' ').collect()).collect();
-    assert_eq!(kills.len(), KILLS, "{text}");
-    assert!(kills.iter().all(|kill| kill[3] == "0x01440155"), "not put back:\n{text}");
-    // The test can only tell something when some kills met a changed drive.
-    let changed = kills.iter().filter(|kill| kill[1] == "killed" && kill[2] == "0x01450150").count();
-    assert!(changed >= 3, "only {changed} kills met a changed drive:\n{text}");
-    assert!(
-        output.section("again").contains("No run has left a setting changed"),
-        "{}",
-        output.section("again")
-    );
 }
