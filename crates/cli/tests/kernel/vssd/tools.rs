@@ -223,7 +223,8 @@ fn a_shelf_is_discovered(kernel: Kernel) {
     let records = discovered["records"].as_array().expect("records");
     let mut found: Vec<&str> = records.iter().filter_map(|record| record["subnqn"].as_str()).collect();
     let mut expected = vssd.nqns();
-    (found.sort_unstable(), expected.sort_unstable());
+    found.sort_unstable();
+    expected.sort_unstable();
     assert!(expected.len() > 10 && found == expected, "{discovered}");
     let list = output.json("list");
     let devices = list["Devices"].as_array().expect("devices");
