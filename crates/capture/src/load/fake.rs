@@ -54,6 +54,7 @@ impl FakeDrive {
 impl VirtualDrive for FakeDrive {
     fn submit(&mut self, now: Instant, io: Io) {
         self.log.push((now, io));
+        self.features.step();
         self.free_at_ns = self.free_at_ns.max(now.as_ns()) + u64::from(io.len) * self.ns_per_byte;
         let t = Instant::from_ns(self.free_at_ns + self.latency_ns);
         let result = (self.fails)(&io).map_or(Ok(io.len), Err);

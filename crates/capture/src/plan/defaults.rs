@@ -15,6 +15,10 @@ const TELEMETRY_PERIOD: Duration = Duration::from_secs(1);
 /// Enough to see that errors are many, few enough not to wear on a dying drive.
 const MAX_ERRORS: u64 = 100;
 
+/// Below the fastest time constant of a published drive under load (41 s), and longer than a busy controller lets an
+/// admin command wait.
+const STOP_UNWATCHED: Duration = Duration::from_secs(30);
+
 impl Plan {
     /// A plan without phases, with every default in place.
     pub fn new(name: &str) -> Self {
@@ -26,6 +30,7 @@ impl Plan {
             telemetry: TelemetryPlan::every(TELEMETRY_PERIOD),
             settings: ThermalSettings::default(),
             stop_at: None,
+            stop_unwatched: STOP_UNWATCHED,
             max_errors: MAX_ERRORS,
             record_ops: false,
             phases: Vec::new(),

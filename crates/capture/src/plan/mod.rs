@@ -52,6 +52,8 @@ pub struct Plan {
     pub settings: ThermalSettings,
     /// Stop the load at this temperature; `None` is the default (critical threshold - 5 K, else 85 °C).
     pub stop_at: Option<Kelvin>,
+    /// End the run when a drive that has told its temperature does not for so long. One that never did is loaded.
+    pub stop_unwatched: Duration,
     /// Give up after this many I/O errors.
     pub max_errors: u64,
     /// Keep one row an I/O.

@@ -172,6 +172,7 @@ impl Plan {
             seed: self.seed,
             telemetry: self.telemetry.clone(),
             stop_at: self.stop_at,
+            stop_unwatched: self.stop_unwatched,
             drive: self.drive.clone(),
             ..Self::new("between")
         };

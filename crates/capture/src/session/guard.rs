@@ -25,17 +25,43 @@ pub fn thermal_limit(plan: &Plan, drive: &DriveFacts) -> Kelvin {
     })
 }
 
+/// A temperature that does not move by a kelvin while a drive is loaded for so long is not taken for measured.
+const FROZEN_SPAN: Duration = Duration::from_secs(60);
+
+/// An idle drive that gets warmer by this much is kept awake by something; the reading itself swings by one.
+const WARMED_K: u16 = 2;
+
 /// Watches the temperature.
 #[derive(Debug)]
 pub(super) struct ThermalGuard {
     limit: Kelvin,
+    /// A drive that has told a temperature may not be silent for longer.
+    unwatched_limit: Duration,
     last: Option<Instant>,
     silent_since: Option<Instant>,
+    composites: Option<Composites>,
+}
+
+/// Composite temperatures since a moment.
+#[derive(Clone, Copy, Debug)]
+struct Composites {
+    since: Instant,
+    first: Kelvin,
+    last: Kelvin,
+    /// Whether all of them were the same.
+    still: bool,
 }
 
 impl ThermalGuard {
-    pub(super) const fn new(limit: Kelvin) -> Self {
-        Self { limit, last: None, silent_since: None }
+    pub(super) fn new(limit: Kelvin, plan: &Plan) -> Self {
+        let period = plan.telemetry.smart_period.min(plan.telemetry.hwmon_period);
+        Self {
+            limit,
+            unwatched_limit: plan.stop_unwatched.max(period * 3),
+            last: None,
+            silent_since: None,
+            composites: None,
+        }
     }
 
     /// Looks at a reading; a sentence when it is at the limit or above.
@@ -45,6 +71,9 @@ impl ThermalGuard {
             return None;
         }
         self.last = Some(row.t);
+        if let Some(composite) = row.composite {
+            self.follow(row.t, composite);
+        }
         let limit = self.limit;
         if let Some(composite) = row.composite.filter(|composite| *composite >= limit) {
             return Some(format!("composite temperature {composite} at {}: the limit is {limit}", row.t));
@@ -52,6 +81,50 @@ impl ThermalGuard {
         // hwmon has the fraction; the limit is a whole kelvin.
         let hot = hwmon.filter(|hwmon| hwmon.as_kelvin_f64() >= f64::from(limit.as_kelvin()))?;
         Some(format!("hwmon temperature {hot} at {}: the limit is {limit}", row.t))
+    }
+
+    fn follow(&mut self, t: Instant, composite: Kelvin) {
+        let now = Composites { since: t, first: composite, last: composite, still: true };
+        let before = self.composites.get_or_insert(now);
+        before.last = composite;
+        before.still &= composite == before.first;
+    }
+
+    /// A phase begins: what the temperature does in it is followed anew.
+    pub(super) const fn phase_begins(&mut self) {
+        self.composites = None;
+    }
+
+    /// A phase that loads the drive has ended: a sentence when the temperature stood still all the time.
+    pub(super) fn stood_still(&self, now: Instant) -> Option<String> {
+        let Composites { since, first, .. } = self.composites.filter(|seen| seen.still)?;
+        (now.since(since) >= FROZEN_SPAN).then(|| {
+            format!(
+                "every reading of the composite temperature was {first} during a load of more than {} s: a sensor that \
+                 stands still cannot warn, so the thermal limit may not have been watched",
+                FROZEN_SPAN.as_secs()
+            )
+        })
+    }
+
+    /// A phase in which only readings were made has ended: a sentence when the drive got warmer in it.
+    pub(super) fn warmed_by_reading(&self) -> Option<String> {
+        let Composites { first, last, .. } = self.composites?;
+        (last.as_kelvin() >= first.as_kelvin().saturating_add(WARMED_K)).then(|| {
+            format!(
+                "before any load the composite temperature rose from {first} to {last}: reading it may keep the drive \
+                 awake; a longer smart_period in [telemetry] disturbs it less"
+            )
+        })
+    }
+
+    /// A sentence when a drive that has told its temperature has been silent for too long to be loaded on.
+    pub(super) fn unwatched(&self, now: Instant) -> Option<String> {
+        let last = self.last.filter(|last| now.since(*last) >= self.unwatched_limit)?;
+        Some(format!(
+            "no temperature could be read for {} s after {last}: nobody watches the thermal limit (stop_unwatched)",
+            self.unwatched_limit.as_secs_f64()
+        ))
     }
 
     /// A sentence when it has been silent for long, once for each silence.
@@ -98,7 +171,7 @@ mod test {
 
     #[test]
     fn a_reading_at_the_limit_stops_and_one_below_does_not() {
-        let mut guard = ThermalGuard::new(Kelvin::from_kelvin(358));
+        let mut guard = ThermalGuard::new(Kelvin::from_kelvin(358), &Plan::new("p"));
         assert_eq!(guard.look(&TelemetryRow { composite: Some(Kelvin::from_kelvin(357)), ..row(1) }), None);
         let why = guard.look(&TelemetryRow { composite: Some(Kelvin::from_kelvin(358)), ..row(2) });
         assert_eq!(why.as_deref(), Some("composite temperature 85 °C at 2.000 s: the limit is 85 °C"));
@@ -110,12 +183,47 @@ mod test {
     #[test]
     fn every_silence_is_told_once() {
         let at = |seconds: u64| Instant::from_ns(seconds * 1_000_000_000);
-        let mut guard = ThermalGuard::new(Kelvin::from_kelvin(358));
+        let mut guard = ThermalGuard::new(Kelvin::from_kelvin(358), &Plan::new("p"));
         assert_eq!(guard.silence(at(9)), None);
         assert!(guard.silence(at(10)).is_some());
         assert_eq!(guard.silence(at(11)), None);
         guard.look(&TelemetryRow { composite: Some(Kelvin::from_kelvin(300)), ..row(12) });
         assert_eq!(guard.silence(at(13)), None);
         assert!(guard.silence(at(22)).is_some_and(|text| text.contains("after 12.000 s")));
+    }
+
+    /// Goal: silence ends a run only on a drive that has spoken, and not before its readings are due.
+    #[test]
+    fn a_drive_that_falls_silent_is_not_loaded_on() {
+        let at = |seconds: u64| Instant::from_ns(seconds * 1_000_000_000);
+        let mut plan = Plan::new("p");
+        let mut guard = ThermalGuard::new(Kelvin::from_kelvin(358), &plan);
+        assert_eq!(guard.unwatched(at(1000)), None, "a drive without a sensor is loaded");
+        guard.look(&TelemetryRow { composite: Some(Kelvin::from_kelvin(300)), ..row(5) });
+        assert_eq!(guard.unwatched(at(34)), None);
+        assert!(guard.unwatched(at(35)).is_some_and(|why| why.contains("for 30 s after 5.000 s")));
+        plan.telemetry.smart_period = Duration::from_secs(60);
+        plan.telemetry.hwmon_period = Duration::from_secs(60);
+        let mut slow = ThermalGuard::new(Kelvin::from_kelvin(358), &plan);
+        slow.look(&TelemetryRow { composite: Some(Kelvin::from_kelvin(300)), ..row(0) });
+        assert_eq!(slow.unwatched(at(179)), None);
+        assert!(slow.unwatched(at(180)).is_some());
+    }
+
+    #[test]
+    fn a_sensor_that_stands_still_and_a_drive_warmed_by_reading_are_told() {
+        let reading = |t, kelvin| TelemetryRow { composite: Some(Kelvin::from_kelvin(kelvin)), ..row(t) };
+        let at = |seconds: u64| Instant::from_ns(seconds * 1_000_000_000);
+        let mut guard = ThermalGuard::new(Kelvin::from_kelvin(358), &Plan::new("p"));
+        (0..61).for_each(|second| drop(guard.look(&reading(second, 313))));
+        assert_eq!(guard.stood_still(at(59)), None);
+        assert!(guard.stood_still(at(60)).is_some_and(|text| text.contains("40 °C")));
+        assert_eq!(guard.warmed_by_reading(), None);
+        guard.look(&reading(61, 314));
+        assert_eq!((guard.stood_still(at(100)), guard.warmed_by_reading()), (None, None));
+        guard.look(&reading(62, 315));
+        assert!(guard.warmed_by_reading().is_some_and(|text| text.contains("from 40 °C to 42 °C")));
+        guard.phase_begins();
+        assert_eq!(guard.warmed_by_reading(), None);
     }
 }

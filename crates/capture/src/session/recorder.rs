@@ -62,7 +62,7 @@ impl<'a> Recorder<'a> {
     ) -> Self {
         Self {
             manifest: writer.manifest().clone(),
-            guard: ThermalGuard::new(thermal_limit(plan, &writer.manifest().drive)),
+            guard: ThermalGuard::new(thermal_limit(plan, &writer.manifest().drive), plan),
             meter: Meter::new(plan),
             control: Control::new(plan.max_errors),
             flushed_at: Instant::ZERO,
@@ -155,6 +155,7 @@ impl<'a> Recorder<'a> {
     /// The present phase has begun at `t`.
     pub(super) fn phase_began(&mut self, t: Instant) {
         self.meter.phase_begins(t);
+        self.guard.phase_begins();
         if let Some(phase) = self.manifest.phases.get_mut(self.phase_index) {
             phase.start_ns = Some(t.as_ns());
         }
@@ -170,6 +171,7 @@ impl<'a> Recorder<'a> {
             );
             self.end_run(EndReason::DeviceFailed, detail);
         }
+        self.tell_readings(t);
         let by = match &self.run_ends {
             Some((EndReason::SafetyLimit, _)) => "safety",
             Some((EndReason::DeviceFailed, _)) => "errors",
@@ -191,6 +193,19 @@ impl<'a> Recorder<'a> {
             }
         });
         self.control = self.control.next_phase();
+    }
+
+    /// What the readings of the phase that ends at `t` say about themselves.
+    fn tell_readings(&mut self, t: Instant) {
+        let loads = |phase: &crate::plan::Phase| !phase.loads.is_empty();
+        let told = if loads(&self.plan.phases[self.phase_index]) {
+            self.guard.stood_still(t)
+        } else if self.plan.phases[..self.phase_index].iter().any(loads) {
+            None
+        } else {
+            self.guard.warmed_by_reading()
+        };
+        told.into_iter().for_each(|text| self.note(text));
     }
 
     /// An interval of load is whole.
@@ -277,6 +292,9 @@ impl<'a> Recorder<'a> {
         }
         if let Some(text) = self.guard.silence(now) {
             self.note(text);
+        }
+        if let Some(why) = self.guard.unwatched(now) {
+            self.end_run(EndReason::SafetyLimit, why);
         }
         let flushed = if self.real_time {
             self.writer.flush_if_due(now)

@@ -9,6 +9,9 @@ use measure::{Bytes, BytesPerSec, Instant, Kelvin, QueueDepth};
 use super::*;
 use crate::load::fake::FakeDrive;
 use crate::plan::{Load, Mix, Order, Sharing, Sizes};
+use crate::settings::fake::{FakeFeatures, HCTM, POWER};
+use crate::settings::journal::memory::{CrashDisk, Fuse};
+use crate::settings::{DriveSettings, restore};
 use crate::target::drive_facts;
 
 const MIB: u64 = 1 << 20;
@@ -350,6 +353,41 @@ fn settings_are_made_noted_and_put_back() {
     let detail = run.outcome.end.detail.expect("a reason");
     assert!(detail.contains("the drive has power state 0 to 2"), "{detail}");
     assert!(run.drive.features.state().sets.is_empty());
+}
+
+/// Goal: a whole run killed at any point leaves every setting as found, or `restore` makes it so.
+/// Method: 200 seeds draw the step - a command, an I/O, a write or a sync of the journal - in which the process dies,
+/// and what of the unsynced is lost; whatever the dead process still does has no effect.
+#[test]
+fn two_hundred_kills_of_a_whole_run_leave_every_setting_as_found() {
+    let mut plan = plan(vec![phase("p", 1, vec![load(Order::Sequential, Mix::READ, 40_000_000, 1)])]);
+    plan.settings = ThermalSettings { tmt1_k: Some(330), tmt2_k: Some(340), power_state: Some(1) };
+    let run = |fuse: &Fuse, seed: Seed| {
+        let drive = FakeDrive::new();
+        let features = drive.features.clone();
+        features.state().current.insert(HCTM, 305 << 16 | 347);
+        features.state().fuse = Some((fuse.clone(), seed));
+        let disk = CrashDisk::new(fuse, seed);
+        run_with(drive, &plan, |session| session.journals(Journals::on(disk.clone())));
+        (features, disk)
+    };
+    let settings_of = |features: &FakeFeatures| [HCTM, POWER].map(|key| features.state().current[&key]);
+    let endless = Fuse::endless();
+    run(&endless, Seed::new(0));
+    let mut changed = 0;
+    for number in 0..200 {
+        let seed = Seed::new(number);
+        let fuse = Fuse::of(seed.part(1).as_u64() % endless.burnt());
+        let (features, disk) = run(&fuse, seed);
+        changed += u32::from(settings_of(&features) != [305 << 16 | 347, 0]);
+        let journals = Journals::on(disk.reopened(seed.part(2).as_u64() & 1 == 0, &Fuse::endless()));
+        features.state().fuse = None;
+        let mut settings = DriveSettings::open(features.clone()).expect("the drive lives");
+        restore(&mut settings, &journals).expect("nobody kills it");
+        assert_eq!(settings_of(&features), [305 << 16 | 347, 0], "seed {number}");
+        assert!(journals.all().expect("readable").is_empty(), "seed {number}");
+    }
+    assert!(changed > 60, "only {changed} of 200 kills came while the settings were changed");
 }
 
 /// Goal: several kinds of I/O at once keep apart. Method: each load has its own region.

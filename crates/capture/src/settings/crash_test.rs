@@ -1,45 +1,14 @@
 //! Killed at any point of a run that changes settings, and the power cut as well: `restore` makes them as found.
 
 use measure::{Kelvin, Seed};
-use nvme::command::{AdminCommand, Completion};
 use nvme::feature::power::PowerManagement;
 use nvme::feature::temperature::{TemperatureThreshold, ThresholdSelector};
 use nvme::hctm::Hctm;
-use nvme::host::{AdminTransport, Data, HostError};
 
 use super::fake::{COMPOSITE_OVER, FakeFeatures, HCTM, POWER};
 use super::journal::Journals;
 use super::journal::memory::{CrashDisk, Fuse, Step};
 use super::*;
-
-/// A process's way to the drive, which ends when the process dies.
-struct Mortal {
-    drive: FakeFeatures,
-    fuse: Fuse,
-    seed: Seed,
-}
-
-impl AdminTransport for Mortal {
-    fn name(&self) -> &str {
-        self.drive.name()
-    }
-
-    fn admin(&mut self, command: &AdminCommand, data: Data<'_>) -> Result<Completion, HostError> {
-        let dead = || HostError::Send {
-            device: "/dev/fake0".to_owned(),
-            command: command.to_string(),
-            source: std::io::Error::other("the process is dead"),
-        };
-        match self.fuse.step() {
-            Step::Alive => self.drive.admin(command, data),
-            Step::Cut if self.seed.part(97).as_u64() & 1 == 0 => {
-                // The command reached the drive; nobody is there to be told.
-                self.drive.admin(command, data).and_then(|_| Err(dead()))
-            }
-            Step::Cut | Step::Dead => Err(dead()),
-        }
-    }
-}
 
 fn changes() -> Vec<Change> {
     let kelvin = |kelvin| Some(Kelvin::from_kelvin(kelvin));
@@ -56,8 +25,8 @@ fn changes() -> Vec<Change> {
 
 /// A whole run, as far as the fuse lets it come: journal, changes, load, putting back.
 fn run(drive: &FakeFeatures, disk: &CrashDisk, fuse: &Fuse, seed: Seed) -> Result<(), SettingsError> {
-    let way = Mortal { drive: drive.clone(), fuse: fuse.clone(), seed };
-    let mut settings = DriveSettings::open(way)?;
+    drive.state().fuse = Some((fuse.clone(), seed));
+    let mut settings = DriveSettings::open(drive.clone())?;
     let journals = Journals::on(disk.clone());
     let mut journaled = Journaled::begin(&mut settings, &journals, &changes(), "run test", 0)?;
     // The load: as many steps in which nothing is changed.
@@ -150,8 +119,8 @@ fn restore_once(
     fuse: &Fuse,
     seed: Seed,
 ) -> Result<bool, SettingsError> {
-    let way = Mortal { drive: drive.clone(), fuse: fuse.clone(), seed: seed.part(5) };
-    let mut settings = DriveSettings::open(way)?;
+    drive.state().fuse = Some((fuse.clone(), seed.part(5)));
+    let mut settings = DriveSettings::open(drive.clone())?;
     restore(&mut settings, &Journals::on(disk.clone())).map(|outcome| outcome.is_some())
 }
 

@@ -13,7 +13,9 @@ use nvme::hctm::{Hctm, HctmLimits};
 use nvme::host::{AdminTransport, Data, HostError};
 use nvme::identify::{IdentifyController, PowerState};
 
-use measure::Kelvin;
+use measure::{Kelvin, Seed};
+
+use super::journal::memory::{Fuse, Step};
 
 /// A drive that outlives the handles on it, as drives do.
 #[derive(Clone, Debug)]
@@ -33,6 +35,8 @@ pub(crate) struct State {
     pub(crate) mute: bool,
     /// No longer there.
     pub(crate) gone: bool,
+    /// Ends the process that talks to it; the drive goes on.
+    pub(crate) fuse: Option<(Fuse, Seed)>,
     /// Set Features that arrived: feature, dword 11 and whether it should be saved.
     pub(crate) sets: Vec<(u8, u32, bool)>,
 }
@@ -71,6 +75,7 @@ impl FakeFeatures {
             deaf: false,
             mute: false,
             gone: false,
+            fuse: None,
             sets: Vec::new(),
         };
         Self { state: Arc::new(Mutex::new(state)) }
@@ -78,6 +83,11 @@ impl FakeFeatures {
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect("no test panics while it looks at its drive")
+    }
+
+    /// One step of the process that talks to it.
+    pub(crate) fn step(&self) -> Step {
+        self.state().fuse.as_ref().map_or(Step::Alive, |(fuse, _)| fuse.step())
     }
 
     /// What a power cycle leaves of its settings.
@@ -147,18 +157,27 @@ impl AdminTransport for FakeFeatures {
     }
 
     fn admin(&mut self, command: &AdminCommand, data: Data<'_>) -> Result<Completion, HostError> {
+        let step = self.step();
         let mut state = self.state();
-        if state.gone {
-            return Err(HostError::Send {
-                device: "/dev/fake0".to_owned(),
-                command: command.to_string(),
-                source: io::Error::from_raw_os_error(libc::ENODEV),
-            });
-        }
-        let (result, status) = match state.answer(command, data) {
-            Ok(result) => (result, Status::SUCCESS),
-            Err(status) => (0, status),
+        let failed = |source| HostError::Send {
+            device: "/dev/fake0".to_owned(),
+            command: command.to_string(),
+            source,
         };
-        Ok(Completion { result: result.into(), sq_head: 0, sq_id: 0, cid: 0, status })
+        if state.gone {
+            return Err(failed(io::Error::from_raw_os_error(libc::ENODEV)));
+        }
+        // A process that dies in a command may have sent it.
+        let sent = state.fuse.as_ref().is_none_or(|(_, seed)| seed.part(97).as_u64() & 1 == 0);
+        if step == Step::Cut && sent {
+            let _ = state.answer(command, data);
+        } else if step == Step::Alive {
+            let (result, status) = match state.answer(command, data) {
+                Ok(result) => (result, Status::SUCCESS),
+                Err(status) => (0, status),
+            };
+            return Ok(Completion { result: result.into(), sq_head: 0, sq_id: 0, cid: 0, status });
+        }
+        Err(failed(io::Error::other("the process is dead")))
     }
 }

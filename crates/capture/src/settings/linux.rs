@@ -109,7 +109,7 @@ impl Controller {
         let device = sysfs.join("class/block").join(&disk).join("device");
         let device =
             fs::canonicalize(&device).map_err(|error| lost(format!("{}: {error}", device.display())))?;
-        Self::at(&device).or_else(|| Self::of_subsystem(&device)).ok_or_else(|| {
+        Self::at(&device, sysfs).or_else(|| Self::of_subsystem(&device, sysfs)).ok_or_else(|| {
             lost(format!("{} is neither a controller nor a subsystem with one", device.display()))
         })
     }
@@ -119,32 +119,32 @@ impl Controller {
         let class = if name.starts_with("ng") { "class/nvme-generic" } else { "class/nvme" };
         let folder = fs::canonicalize(sysfs.join(class).join(name)).ok()?;
         if !name.starts_with("ng") {
-            return Self::at(&folder);
+            return Self::at(&folder, sysfs);
         }
         let device = fs::canonicalize(folder.join("device")).ok()?;
-        Self::at(&device).or_else(|| Self::of_subsystem(&device))
+        Self::at(&device, sysfs).or_else(|| Self::of_subsystem(&device, sysfs))
     }
 
     /// The controller whose folder this is.
-    fn at(folder: &Path) -> Option<Self> {
+    fn at(folder: &Path, sysfs: &Path) -> Option<Self> {
         let name = folder.file_name()?.to_str().filter(|name| is_controller(name))?.to_owned();
         let mut namespaces = namespaces_in(folder);
         if namespaces.is_empty() {
             // With native multipath the namespaces hang on the subsystem, and hidden paths on the controller.
-            namespaces = fs::canonicalize(folder.join("subsystem"))
-                .ok()
-                .filter(|subsystem| !subsystem.ends_with("class/nvme"))
-                .map(|subsystem| namespaces_in(&subsystem))
-                .unwrap_or_default();
+            let subsystems = sysfs.join("class/nvme-subsystem");
+            let ours = |subsystem: &String| subsystems.join(subsystem).join(&name).exists();
+            let subsystem = names(&subsystems).into_iter().find(ours);
+            namespaces =
+                subsystem.map(|subsystem| namespaces_in(&subsystems.join(subsystem))).unwrap_or_default();
         }
         Some(Self { device: Path::new("/dev").join(&name), namespaces, sysfs: folder.to_owned(), name })
     }
 
     /// With native multipath a namespace hangs on a subsystem; the first of its controllers is taken.
-    fn of_subsystem(folder: &Path) -> Option<Self> {
+    fn of_subsystem(folder: &Path, sysfs: &Path) -> Option<Self> {
         let name = names(folder).into_iter().find(|name| is_controller(name))?;
         let namespaces = namespaces_in(folder);
-        let controller = Self::at(&fs::canonicalize(folder.join(name)).ok()?)?;
+        let controller = Self::at(&fs::canonicalize(folder.join(name)).ok()?, sysfs)?;
         Some(Self { namespaces, ..controller })
     }
 
@@ -171,7 +171,7 @@ impl Controller {
         let class = sysfs.join("class/nvme");
         let mut controllers: Vec<Self> = names(&class)
             .iter()
-            .filter_map(|name| Self::at(&fs::canonicalize(class.join(name)).ok()?))
+            .filter_map(|name| Self::at(&fs::canonicalize(class.join(name)).ok()?, sysfs))
             .collect();
         controllers.sort_by_key(|controller| (controller.name.len(), controller.name.clone()));
         controllers
@@ -245,6 +245,23 @@ mod test {
         assert!(error.contains("is a folder"), "{error}");
         let error = under("desktop", "md0").expect_err("two disks").to_string();
         assert!(error.contains("several disks"), "{error}");
+    }
+
+    /// With native multipath a controller's folder shows hidden paths only; its subsystem has the namespaces.
+    #[test]
+    fn a_controller_finds_the_namespaces_of_its_subsystem() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let sysfs = folder.path();
+        let controller = sysfs.join("devices/virtual/nvme-fabrics/ctl/nvme1");
+        let subsystem = sysfs.join("class/nvme-subsystem/nvme-subsys1");
+        fs::create_dir_all(controller.join("nvme1c1n1")).expect("made");
+        fs::create_dir_all(subsystem.join("nvme1n1")).expect("made");
+        fs::create_dir_all(sysfs.join("class/nvme-subsystem/nvme-subsys0/nvme0n1")).expect("made");
+        fs::create_dir_all(sysfs.join("class/nvme")).expect("made");
+        std::os::unix::fs::symlink(&controller, subsystem.join("nvme1")).expect("linked");
+        std::os::unix::fs::symlink(&controller, sysfs.join("class/nvme/nvme1")).expect("linked");
+        let all = Controller::all(sysfs);
+        assert_eq!((all.len(), &all[0].namespaces[..]), (1, &["nvme1n1".to_owned()][..]));
     }
 
     #[test]

@@ -37,6 +37,9 @@ pub(super) fn plan(text: &str, file: &str) -> Result<Plan, PlanError> {
     if let Some(field) = table.get("stop_at") {
         plan.stop_at = Some(field.temperature()?);
     }
+    if let Some(field) = table.get("stop_unwatched") {
+        plan.stop_unwatched = field.duration_above_zero()?;
+    }
     if let Some(field) = table.get("max_errors") {
         plan.max_errors = field.integer(0)?;
     }

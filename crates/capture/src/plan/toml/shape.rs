@@ -13,6 +13,7 @@ const PLAN_KEYS: &[&str] = &[
     "interval",
     "seed",
     "stop_at",
+    "stop_unwatched",
     "max_errors",
     "record_ops",
     "drive",

@@ -233,6 +233,7 @@ prop_compose! {
             },
             settings,
             stop_at: numbers.2.map(Kelvin::from_kelvin),
+            stop_unwatched: periods.0,
             max_errors: numbers.3,
             record_ops: numbers.4,
             phases,

@@ -16,6 +16,7 @@ pub(super) fn plan(plan: &Plan) -> String {
     out.key("interval", duration(plan.interval));
     out.key("seed", seed(plan.seed));
     out.optional("stop_at", plan.stop_at.map(temperature));
+    out.key("stop_unwatched", duration(plan.stop_unwatched));
     out.key("max_errors", plan.max_errors.to_string());
     out.key("record_ops", plan.record_ops.to_string());
     out.optional("drive", plan.drive.as_deref().map(quote));
