@@ -5,5 +5,6 @@
 
 pub mod import;
 pub mod nvme;
+pub mod scsi;
 pub mod twin;
 pub mod vssd;

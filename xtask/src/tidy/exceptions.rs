@@ -9,6 +9,7 @@ pub(super) type Exception = (&'static str, &'static str);
 /// Where `unsafe` may stand.
 pub(super) const UNSAFE: &[Exception] = &[
     ("crates/capture/src/load/ring", "io_uring submission: the kernel reads our buffers"),
+    ("crates/capture/src/scsi/sg_io.rs", "SCSI commands that ask: ioctl with pointers to our buffers"),
     ("crates/nvme/src/host/linux.rs", "admin commands: ioctl with pointers to our buffers"),
 ];
 
