@@ -16,6 +16,7 @@
 // The kernel reads and writes our memory between two calls: only raw pointers can say that.
 #![expect(unsafe_code, reason = "memory shared with the kernel")]
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::mem;
@@ -48,10 +49,12 @@ pub struct Ring {
     ring: IoUring,
     clock: MonotonicClock,
     /// Kept open as long as I/O may be in flight.
-    _file: Arc<File>,
+    file: Arc<File>,
     buffers: Buffers,
     lens: Vec<TrimLen>,
     in_flight: usize,
+    /// Trims that the kernel takes only by a call of their own, not yet made.
+    calls: VecDeque<Io>,
     note: Option<String>,
 }
 
@@ -94,8 +97,8 @@ impl Ring {
         ring.submitter()
             .register_files(&[file.as_raw_fd()])
             .map_err(|source| setup("register the target with io_uring", source))?;
-        let (trim_by, zeroes) = match load.mix.trim {
-            0 => (TrimBy::Hole, false),
+        let trim_by = match load.mix.trim {
+            0 => TrimBy::Hole,
             _ => TrimBy::of(&mut ring, &file, FILE).map_err(|source| setup("ask for discards", source))?,
         };
         let mut memory = layout.fill(&spec);
@@ -108,8 +111,9 @@ impl Ring {
             write_at: vec![layout.write_start; depth].into_boxed_slice(),
             trim_by,
         };
-        let note = zeroes.then(|| ring_trim::NOTE.to_owned());
-        let mut made = Self { ring, clock, _file: file, buffers, lens: vec![0; depth], in_flight: 0, note };
+        let note = (trim_by == TrimBy::Call).then(|| ring_trim::NOTE.to_owned());
+        let calls = VecDeque::with_capacity(depth);
+        let mut made = Self { ring, clock, file, buffers, lens: vec![0; depth], in_flight: 0, calls, note };
         made.register_buffers(depth);
         Ok(made)
     }
@@ -186,6 +190,10 @@ impl IoPath for Ring {
     }
 
     fn queue(&mut self, io: Io) {
+        if io.op == Op::Trim && self.buffers.trim_by == TrimBy::Call {
+            self.calls.push_back(io);
+            return;
+        }
         let slot = Io::slot(io.token);
         if io.op == Op::Trim {
             self.lens[usize::from(slot)] = io.len;
@@ -223,6 +231,11 @@ impl IoPath for Ring {
 
     fn reap(&mut self, until: Instant, done: &mut Vec<Completion>) -> Result<(), PathError> {
         if self.collect(done) {
+            return Ok(());
+        }
+        if let Some(io) = self.calls.pop_front() {
+            let result = ring_trim::call(&self.file, io.offset, io.len);
+            done.push(Completion { token: io.token, t: self.clock.now(), result });
             return Ok(());
         }
         match self.wait(until) {

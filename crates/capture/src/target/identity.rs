@@ -59,9 +59,7 @@ pub(super) fn identify(
     let disk = discover::disk(place, sysfs)?;
     from_sysfs(drive, sysfs, &disk);
     if !disk.starts_with("nvme") {
-        return Err(format!(
-            "{disk} is not an NVMe drive: the SMART logs of others are not read in this version"
-        ));
+        return Err(format!("{disk} is not an NVMe drive"));
     }
     let refused = |error: nvme::host::HostError| error.to_string();
     let mut controller = Controller::new(LinuxController::open(&format!("/dev/{disk}")).map_err(refused)?);

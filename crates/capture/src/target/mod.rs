@@ -43,6 +43,7 @@ use crate::load::probe_ring;
 use crate::plan::check::TargetFacts;
 use crate::plan::{Plan, TelemetryPlan};
 use crate::telemetry::smart::SmartSampler;
+use crate::telemetry::smartctl::{Smartctl, SmartctlSampler};
 use crate::telemetry::{self, Sampler, discover};
 use device::DeviceTarget;
 use fabric::FabricTarget;
@@ -185,11 +186,14 @@ impl Target {
             samplers.extend(plan.power.as_ref().and_then(telemetry::power::sampler));
             return (samplers, Vec::new());
         };
-        let found = telemetry::discover(place, std::path::Path::new(discover::SYSFS), plan);
-        let mut notes = found.notes;
+        let mut found = telemetry::discover(place, std::path::Path::new(discover::SYSFS), plan);
+        let mut notes = std::mem::take(&mut found.notes);
         match self.controller.take() {
             Some(Ok(controller)) => samplers.push(smart_sampler(plan, controller)),
-            Some(Err(why)) if found.disk.is_some() => notes.push(format!("no SMART log: {why}")),
+            Some(Err(why)) if found.disk.is_some() => {
+                notes.push(format!("no SMART log: {why}"));
+                samplers.extend(smartctl_sampler(&found, plan, &mut notes));
+            }
             // Without a disk, its absence is noted already.
             _ => {}
         }
@@ -241,6 +245,35 @@ where
         let mut page = [0; SMART_LOG_LEN];
         controller.smart_page(&mut page).map(|()| page).map_err(|error| error.to_string())
     }))
+}
+
+/// Where the kernel reads no temperature of a SATA or USB drive, smartctl may; the record says by which way.
+fn smartctl_sampler(
+    found: &discover::Found,
+    plan: &TelemetryPlan,
+    notes: &mut Vec<String>,
+) -> Option<Box<dyn Sampler>> {
+    let disk = found.disk.as_deref().filter(|disk| disk.starts_with("sd"))?;
+    if found.samplers.iter().any(|sampler| sampler.source() == "hwmon") {
+        return None;
+    }
+    let asked = Smartctl::new(&format!("/dev/{disk}"), std::path::Path::new(discover::SYSFS))
+        .and_then(|mut smartctl| smartctl.ask(&["-A"]).map(|report| (smartctl, report)));
+    match asked {
+        Ok((smartctl, report)) if report.temperature.is_some() => {
+            let way = smartctl.device_type().unwrap_or("auto");
+            notes.push(format!("the temperature of {disk} is read by smartctl -d {way}"));
+            Some(Box::new(SmartctlSampler::new(smartctl, plan.smart_period)))
+        }
+        Ok(_) => {
+            notes.push(format!("{disk} tells smartctl no plausible temperature"));
+            None
+        }
+        Err(why) => {
+            notes.push(why);
+            None
+        }
+    }
 }
 
 fn prepare_file(

@@ -2,7 +2,7 @@
 //!
 //! # Architecture
 //! - [`Sampler`]: one source, used by one thread; [`read`] takes one reading from it.
-//! - [`smart`], [`hwmon`], [`blockstat`], [`power`]: the sources.
+//! - [`smart`], [`hwmon`], [`blockstat`], [`power`], [`smartctl`]: the sources.
 //! - [`discover()`]: which of them there are for a block device, or for the drive under a file.
 //!
 //! # What it does not do
@@ -14,6 +14,7 @@ pub mod discover;
 pub mod hwmon;
 pub mod power;
 pub mod smart;
+pub mod smartctl;
 
 use std::path::Path;
 use std::time::Duration;
@@ -34,7 +35,7 @@ pub struct Reading {
 
 /// A source of readings, used by one thread.
 pub trait Sampler: Send {
-    /// Its name in the record: `smart`, `hwmon`, `blockstat`, `power`.
+    /// Its name in the record: `smart`, `hwmon`, `blockstat`, `power`, `smartctl`.
     fn source(&self) -> &'static str;
 
     /// Time between readings.

@@ -6,6 +6,7 @@
 mod limits;
 mod nvme_part;
 mod platform;
+mod scsi_part;
 mod text;
 
 use std::path::Path;
@@ -25,6 +26,7 @@ use crate::targets::twin::TwinTarget;
 use crate::{host, link};
 use nvme_part::NvmePart;
 use platform::Platform;
+use scsi_part::ScsiPart;
 
 /// The JSON of `heatsoak inspect --json`.
 #[derive(Debug, Serialize)]
@@ -40,6 +42,8 @@ pub(super) struct Inspection {
     nvme: Option<NvmePart>,
     /// Why an NVMe drive could not be asked.
     nvme_error: Option<String>,
+    /// What a SATA, USB or SCSI drive says about itself; `null` for others.
+    scsi: Option<ScsiPart>,
     link: Option<LinkFacts>,
     /// `null` for a simulated drive, which depends on none.
     platform: Option<Platform>,
@@ -91,8 +95,14 @@ fn of_device(typed: &str, path: &Path, printer: &mut Printer) -> anyhow::Result<
         inspection.link = link::of_disk(&roots.sys, disk);
         inspection.platform = Some(Platform::of(&roots.sys, disk));
         (inspection.serial, inspection.firmware) = platform::identity(&roots.sys, disk);
+        inspection.scsi = ScsiPart::of(&roots.sys, disk);
     }
     inspection.model = inspection.block_device.as_ref().and_then(|device| device.model.clone());
+    if let Some(smartctl) = inspection.scsi.as_ref().and_then(|scsi| scsi.smartctl.as_ref()) {
+        // Behind a bridge the kernel knows the bridge's name, smartctl the drive's.
+        inspection.model = smartctl.model.clone().or(inspection.model);
+        inspection.firmware = smartctl.firmware.clone().or(inspection.firmware);
+    }
     let mut nvme = None;
     if let Ok(controller) = controller {
         let asked = reach::of_controller(controller.clone()).and_then(|mut reached: Reached| {
@@ -126,6 +136,7 @@ fn empty(typed: &str) -> Inspection {
         block_device: None,
         nvme: None,
         nvme_error: None,
+        scsi: None,
         link: None,
         platform: None,
         kernel: None,

@@ -4,6 +4,7 @@ use measure::{Bytes, BytesPerSec, Kelvin};
 
 use super::Inspection;
 use super::nvme_part::NvmePart;
+use super::scsi_part::ScsiPart;
 use crate::commands::settings::hctm::limits_text;
 use crate::table;
 
@@ -51,6 +52,9 @@ fn facts(inspection: &Inspection) -> String {
         row("block device", format!("{}, {}, {}", device.address, device.size(), device.kind.name()));
         row("temperature from", join(&device.temperature));
         row("in use", join(&device.in_use));
+    }
+    for (name, value) in inspection.scsi.iter().flat_map(ScsiPart::rows) {
+        row(name, value);
     }
     if let Some(nvme) = &inspection.nvme {
         if let Some(controller) = &nvme.controller {

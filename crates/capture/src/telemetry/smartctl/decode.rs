@@ -1,0 +1,113 @@
+//! What smartctl says, from its JSON (smartmontools, `--json`; schema 1.0): as far as heat and identity need it.
+//!
+//! Any JSON is taken; what is not there, or not of its kind, is `None`. The exit status of smartctl is a bit mask, of
+//! which only the two lowest bits say that there is nothing (smartctl(8), "EXIT STATUS").
+
+use measure::Kelvin;
+use serde_json::Value;
+
+/// The command line was not understood, or the device could not be opened or identified.
+const EXIT_NOTHING: u64 = 0b11;
+
+/// Degrees that a drive in somebody's hands can have. What lies outside is a bridge's invention.
+const PLAUSIBLE_C: std::ops::RangeInclusive<i64> = -40..=125;
+
+/// An answer of smartctl.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Type that it was asked with, or has found: `sat`, `scsi`, `sntrealtek`.
+    pub device_type: Option<String>,
+    /// `ATA`, `NVMe`, `SCSI`.
+    pub protocol: Option<String>,
+    /// Model.
+    pub model: Option<String>,
+    /// Serial number.
+    pub serial: Option<String>,
+    /// Firmware.
+    pub firmware: Option<String>,
+    /// The drive's temperature.
+    pub temperature: Option<Kelvin>,
+    /// Temperature sensors of an NVMe drive behind a bridge, in order; `None` where one is missing in between.
+    pub sensors: Vec<Option<Kelvin>>,
+    /// Above this the maker promises nothing.
+    pub limit: Option<Kelvin>,
+    /// The drive's own record of its temperature.
+    pub history: Option<SctHistory>,
+    /// What smartctl had to say, errors and warnings.
+    pub messages: Vec<String>,
+    /// Whether it could do nothing.
+    pub failed: bool,
+}
+
+/// The temperature history of the SCT data table (ACS-4, 8.3.5), oldest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SctHistory {
+    /// Minutes between two samples of the drive.
+    pub sampling_minutes: u32,
+    /// Minutes between two entries.
+    pub logging_minutes: u32,
+    /// One entry each `logging_minutes`, the newest last; `None` where the drive has no reading.
+    pub entries: Vec<Option<Kelvin>>,
+}
+
+impl Report {
+    /// Reads an answer.
+    ///
+    /// # Errors
+    /// When it is no JSON document of smartctl's.
+    pub fn decode(text: &str) -> Result<Self, String> {
+        let json: Value =
+            serde_json::from_str(text).map_err(|error| format!("smartctl printed no JSON ({error})"))?;
+        let own = json.get("smartctl").ok_or("this JSON is not smartctl's")?;
+        let text = |place: &str| json.pointer(place).and_then(Value::as_str).map(str::to_owned);
+        let messages = own.get("messages").and_then(Value::as_array).into_iter().flatten();
+        let sensors = json.pointer("/nvme_smart_health_information_log/temperature_sensors");
+        Ok(Self {
+            device_type: text("/device/type"),
+            protocol: text("/device/protocol"),
+            model: text("/model_name").or_else(|| text("/scsi_model_name")),
+            serial: text("/serial_number"),
+            firmware: text("/firmware_version").or_else(|| text("/scsi_revision")),
+            temperature: kelvin(json.pointer("/temperature/current")),
+            sensors: sensors
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .map(|one| kelvin(Some(one)))
+                .collect(),
+            // NVMe calls it critical, ATA an operating limit, SCSI a trip point.
+            limit: ["critical_limit_max", "op_limit_max", "drive_trip"]
+                .iter()
+                .find_map(|name| kelvin(json.pointer(&format!("/temperature/{name}")))),
+            history: history(&json),
+            messages: messages.filter_map(|one| one.get("string")?.as_str().map(str::to_owned)).collect(),
+            failed: own
+                .get("exit_status")
+                .and_then(Value::as_u64)
+                .is_none_or(|bits| bits & EXIT_NOTHING != 0),
+        })
+    }
+
+    /// Whether it says whose answer it is: a bridge asked in the wrong way often gives an empty one.
+    pub fn is_somebody(&self) -> bool {
+        !self.failed && (self.model.is_some() || self.serial.is_some())
+    }
+}
+
+/// Whole degrees Celsius as the drive's whole kelvins; `None` for what no drive has.
+fn kelvin(celsius: Option<&Value>) -> Option<Kelvin> {
+    let celsius = celsius?.as_i64().filter(|celsius| PLAUSIBLE_C.contains(celsius))?;
+    // As NVMe tools do: whole kelvins less 273.
+    u16::try_from(celsius + 273).ok().map(Kelvin::from_kelvin)
+}
+
+fn history(json: &Value) -> Option<SctHistory> {
+    let history = json.get("ata_sct_temperature_history")?;
+    let minutes =
+        |name: &str| history.get(name).and_then(Value::as_u64).and_then(|one| u32::try_from(one).ok());
+    Some(SctHistory {
+        sampling_minutes: minutes("sampling_period_minutes")?,
+        logging_minutes: minutes("logging_interval_minutes").filter(|minutes| *minutes > 0)?,
+        entries: history.get("table")?.as_array()?.iter().map(|one| kelvin(Some(one))).collect(),
+    })
+}

@@ -1,0 +1,200 @@
+//! What a SATA, USB or SCSI drive says about itself: by SCSI commands, and by smartctl.
+
+use std::fs::File;
+use std::path::Path;
+
+use capture::scsi::{self, Rotation};
+use capture::telemetry::smartctl::{self, Report};
+use serde::Serialize;
+
+/// The JSON of it. What a drive does not tell is `null`, and why stands in the notes.
+#[derive(Debug, Serialize)]
+pub(super) struct ScsiPart {
+    pub(super) vendor: Option<String>,
+    pub(super) product: Option<String>,
+    pub(super) size_bytes: Option<u64>,
+    pub(super) block_bytes: Option<u32>,
+    pub(super) physical_block_bytes: Option<u32>,
+    /// Turns a minute; 0 for flash.
+    pub(super) rotation_rpm: Option<u16>,
+    /// Ways in which it deallocates: `unmap`, `write_same_16`, `write_same_10`.
+    pub(super) deallocates_by: Vec<&'static str>,
+    /// Deallocated blocks read as zeroes.
+    pub(super) reads_zeroes: Option<bool>,
+    pub(super) unmap_blocks_max: Option<u32>,
+    pub(super) unmap_ranges_max: Option<u32>,
+    /// What smartctl tells.
+    pub(super) smartctl: Option<SmartctlPart>,
+    pub(super) notes: Vec<String>,
+}
+
+/// What smartctl tells.
+#[derive(Debug, Serialize)]
+pub(super) struct SmartctlPart {
+    /// The type that it was asked as or has found.
+    pub(super) device_type: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) serial: Option<String>,
+    pub(super) firmware: Option<String>,
+    pub(super) temperature_k: Option<u16>,
+    pub(super) limit_k: Option<u16>,
+    /// The drive's own record of its temperature, oldest first.
+    pub(super) history: Option<HistoryPart>,
+}
+
+/// The SCT temperature history.
+#[derive(Debug, Serialize)]
+pub(super) struct HistoryPart {
+    pub(super) minutes_between: u32,
+    pub(super) composite_k: Vec<Option<u16>>,
+}
+
+impl ScsiPart {
+    /// Asks the drive `disk`; `None` for what is no SCSI disk to the kernel.
+    pub(super) fn of(sysfs: &Path, disk: &str) -> Option<Self> {
+        if !disk.starts_with("sd") {
+            return None;
+        }
+        let device = format!("/dev/{disk}");
+        let asked = File::open(&device)
+            .map_err(|error| format!("cannot open {device}: {error}"))
+            .and_then(|file| scsi::facts(&file).map_err(|error| error.to_string()));
+        let mut part = match asked {
+            Ok(facts) => Self::from_facts(facts),
+            Err(why) => Self::empty(why),
+        };
+        match smartctl::read(&device, sysfs) {
+            Ok(report) => part.smartctl = Some(SmartctlPart::from(report)),
+            Err(why) => part.notes.push(why),
+        }
+        Some(part)
+    }
+
+    fn from_facts(facts: scsi::Facts) -> Self {
+        let provisioning = facts.provisioning.unwrap_or_default();
+        let ways = [
+            (provisioning.unmap, "unmap"),
+            (provisioning.write_same_16, "write_same_16"),
+            (provisioning.write_same_10, "write_same_10"),
+        ];
+        Self {
+            vendor: facts.inquiry.vendor,
+            product: facts.inquiry.product,
+            size_bytes: facts.capacity.and_then(|capacity| capacity.bytes()),
+            block_bytes: facts.capacity.map(|capacity| capacity.block_bytes),
+            physical_block_bytes: facts
+                .capacity
+                .and_then(|capacity| capacity.block_bytes.checked_shl(capacity.physical_exponent.into())),
+            rotation_rpm: facts.characteristics.and_then(|one| match one.rotation {
+                Rotation::Unknown => None,
+                Rotation::None => Some(0),
+                Rotation::Rpm(rpm) => Some(rpm),
+            }),
+            deallocates_by: ways.into_iter().filter_map(|(has, name)| has.then_some(name)).collect(),
+            reads_zeroes: facts.capacity.map(|capacity| capacity.reads_zeroes),
+            unmap_blocks_max: facts.limits.and_then(|limits| limits.unmap_blocks_max),
+            unmap_ranges_max: facts.limits.and_then(|limits| limits.unmap_ranges_max),
+            smartctl: None,
+            notes: facts.notes,
+        }
+    }
+
+    fn empty(why: String) -> Self {
+        Self {
+            vendor: None,
+            product: None,
+            size_bytes: None,
+            block_bytes: None,
+            physical_block_bytes: None,
+            rotation_rpm: None,
+            deallocates_by: Vec::new(),
+            reads_zeroes: None,
+            unmap_blocks_max: None,
+            unmap_ranges_max: None,
+            smartctl: None,
+            notes: vec![why],
+        }
+    }
+
+    /// In lines for people: name, value.
+    pub(super) fn rows(&self) -> Vec<(&'static str, String)> {
+        let mut rows = Vec::new();
+        let ways = if self.deallocates_by.is_empty() {
+            "no way told".into()
+        } else {
+            self.deallocates_by.join(", ")
+        };
+        rows.push(("deallocates by", ways));
+        if let Some(smartctl) = &self.smartctl {
+            let degrees = |kelvin: u16| measure::Kelvin::from_kelvin(kelvin).to_string();
+            let limit = smartctl.limit_k.map_or(String::new(), |limit| format!(", limit {}", degrees(limit)));
+            let now = smartctl.temperature_k.map_or_else(|| "not told".to_owned(), degrees);
+            let way = smartctl.device_type.as_deref().unwrap_or("auto");
+            rows.push(("temperature", format!("{now}{limit} (smartctl -d {way})")));
+            if let Some(history) = &smartctl.history {
+                rows.push(("own history", history.sentence()));
+            }
+        }
+        rows.extend(self.notes.iter().map(|note| ("not told", note.clone())));
+        rows
+    }
+}
+
+impl HistoryPart {
+    fn sentence(&self) -> String {
+        let degrees = |kelvin: u16| measure::Kelvin::from_kelvin(kelvin).to_string();
+        let readings = || self.composite_k.iter().flatten().copied();
+        match (readings().min(), readings().max()) {
+            (Some(least), Some(most)) => format!(
+                "{} to {} in {} readings, one each {} min",
+                degrees(least),
+                degrees(most),
+                readings().count(),
+                self.minutes_between
+            ),
+            _ => "empty".to_owned(),
+        }
+    }
+}
+
+impl From<Report> for SmartctlPart {
+    fn from(report: Report) -> Self {
+        let kelvin = |kelvin: Option<measure::Kelvin>| kelvin.map(measure::Kelvin::as_kelvin);
+        Self {
+            temperature_k: kelvin(report.temperature),
+            limit_k: kelvin(report.limit),
+            history: report.history.map(|history| HistoryPart {
+                minutes_between: history.logging_minutes,
+                composite_k: history.entries.into_iter().map(kelvin).collect(),
+            }),
+            device_type: report.device_type,
+            model: report.model,
+            serial: report.serial,
+            firmware: report.firmware,
+        }
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn a_report_is_told_with_its_history_and_what_is_missing() {
+        let json = r#"{"smartctl":{"exit_status":0},"device":{"type":"sat"},"model_name":"M",
+            "temperature":{"current":36,"op_limit_max":70},"ata_sct_temperature_history":
+            {"sampling_period_minutes":1,"logging_interval_minutes":10,"table":[null,33,57]}}"#;
+        let report = Report::decode(json).expect("smartctl's JSON");
+        let part = ScsiPart { smartctl: Some(report.into()), ..ScsiPart::empty("no INQUIRY".to_owned()) };
+        assert_eq!(
+            part.rows(),
+            [
+                ("deallocates by", "no way told".to_owned()),
+                ("temperature", "36 °C, limit 70 °C (smartctl -d sat)".to_owned()),
+                ("own history", "33 °C to 57 °C in 2 readings, one each 10 min".to_owned()),
+                ("not told", "no INQUIRY".to_owned()),
+            ]
+        );
+        assert!(ScsiPart::of(Path::new("/sys"), "nvme0n1").is_none(), "that is no SCSI disk");
+    }
+}
