@@ -21,6 +21,8 @@ mod controller;
 mod outbox;
 mod queue;
 mod receive;
+#[cfg(test)]
+mod test;
 
 pub use address::{TcpAddress, TcpAddressError};
 pub use controller::TcpController;
