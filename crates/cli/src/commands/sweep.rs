@@ -153,7 +153,7 @@ impl<'a> Swept<'a> {
             match self {
                 Self::Twin(target) => start.check_twin(target),
                 Self::Twins(profile) => start.check_twin(&TwinTarget::open_in(profile, plan.seed, setting)?),
-                Self::Real if one.settings != ThermalSettings::default() && !is_device(start.address) => {
+                Self::Real if one.settings != ThermalSettings::default() && !has_settings(start.address) => {
                     Err(anyhow!("{} has no thermal settings to sweep over", start.address))
                 }
                 Self::Real => Ok(check::check(&one, &facts)?),
@@ -188,8 +188,9 @@ impl<'a> Swept<'a> {
     }
 }
 
-fn is_device(address: &Address) -> bool {
-    matches!(address.kind(), AddressKind::Device { .. })
+/// Whether there is a controller behind an address; what it takes, the session finds out.
+fn has_settings(address: &Address) -> bool {
+    !matches!(address.kind(), AddressKind::File(_) | AddressKind::Null { .. })
 }
 
 /// Where a run began, and 1 K more: a drive that comes to rest from above stays a reading above it for long.
