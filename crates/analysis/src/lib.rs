@@ -20,6 +20,7 @@ mod policy;
 mod segment;
 mod thermal;
 pub mod trace;
+mod work;
 
 pub use findings::Findings;
 pub use trace::Trace;
@@ -63,4 +64,45 @@ fn slc_cache(judged: &[Judged]) -> Option<SlcCache> {
         before_bytes_per_s: full.drop.before?,
         after_bytes_per_s: full.drop.level,
     })
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use findings::SegmentOp;
+    use trace::{Interval, SpeedSeries, Temperature, instant};
+
+    /// A drive that goes to and fro between two temperatures all day long.
+    fn cycling(seconds: usize) -> Trace {
+        let mut trace = Trace::empty("cycles");
+        let slow = |s: usize| s % 40 >= 25;
+        let speed = |s: usize| if slow(s) { 2e8 } else { 3e9 } * (1.0 + 0.02 * (s as f64 * 12.9898).sin());
+        let interval = |s: usize| Interval { start_s: s as f64, span_s: 1.0, bytes: speed(s), phase: 0 };
+        trace.speeds =
+            vec![SpeedSeries { op: SegmentOp::Read, intervals: (0..seconds).map(interval).collect() }];
+        let mut kelvin = measure::Series::new();
+        for s in 0..seconds {
+            let within = (s % 40) as f64;
+            let k = if slow(s) { 343.0 - (within - 25.0) / 3.0 } else { 338.0 + within / 5.0 };
+            kelvin.push(instant(s as f64), k.floor());
+        }
+        trace.temperatures = vec![Temperature { name: "composite".into(), kelvin }];
+        trace.trust_a_sensor();
+        trace::infer_phases(&mut trace);
+        trace
+    }
+
+    /// Goal: a month in seconds. Method: inner steps of four days against those of one.
+    #[test]
+    fn work_grows_with_the_length_of_a_run_and_no_faster() {
+        let steps = |days: usize| {
+            let trace = cycling(days * 86_400);
+            work::of(|| {
+                let found = analyze(&trace);
+                assert!(found.events.len() > days * 4_000, "{} events", found.events.len());
+            })
+        };
+        let (one, four) = (steps(1), steps(4));
+        assert!(one > 86_400 && four < 5 * one, "{one} steps for a day, {four} for four");
+    }
 }

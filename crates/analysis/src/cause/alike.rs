@@ -70,6 +70,7 @@ fn around<'a>(
     judged: &Judged,
     (loss, size): Cell,
 ) -> impl Iterator<Item = &'a Sums> {
+    crate::work::count(sums.len().min(9));
     let largest = if judged.drop.recovered { size + 1 } else { i64::MAX };
     (loss - 1..=loss + 1).flat_map(move |loss| sums.range((loss, size - 1)..=(loss, largest)).map(|(_, s)| s))
 }

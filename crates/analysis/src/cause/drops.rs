@@ -165,6 +165,7 @@ fn drop(index: usize, before: Option<f64>, sharp: bool, at_start: bool) -> Drop 
 
 /// The speed that half of the time of these pieces is slower than.
 pub(crate) fn median_speed(pieces: &[Piece], own: &[usize]) -> f64 {
+    crate::work::count(own.len());
     let mut by_speed: Vec<(f64, f64)> = own.iter().map(|i| (pieces[*i].level, pieces[*i].span_s())).collect();
     by_speed.sort_by(|a, b| a.0.total_cmp(&b.0));
     let half = by_speed.iter().map(|(_, span)| span).sum::<f64>() / 2.0;

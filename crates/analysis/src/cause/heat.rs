@@ -54,6 +54,7 @@ impl<'a> Heat<'a> {
         }
         let first = self.points.partition_point(|p| p.t.as_secs_f64() < from_s);
         let last = self.points.partition_point(|p| p.t.as_secs_f64() <= to_s);
+        crate::work::count(last.saturating_sub(first));
         &self.points[first..last.max(first)]
     }
 

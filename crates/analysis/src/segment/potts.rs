@@ -73,6 +73,7 @@ impl Forward {
 
     fn step(&mut self, x: &[f64], t: usize) {
         let (entry, from) = self.entry_cost(t);
+        crate::work::count(self.levels.len() * (t - from + 2));
         let now = x[t] as f32;
         for (chunk, levels) in self.cost.chunks_mut(64).zip(self.levels.chunks(64)) {
             let mut word = 0u64;

@@ -39,6 +39,7 @@ fn slope(x: &[f64], first: usize, cut: usize, last: usize) -> Option<(f64, usize
     let level_after = super::median(&x[cut..last]);
     let step: f64 = (first..cut).map(|i| off(i, before)).sum::<f64>()
         + (cut..last).map(|i| off(i, level_after)).sum::<f64>();
+    crate::work::count((last - first) * (cut - first));
     let mut flat: f64 = (first..first + LEAST_BINS).map(|i| off(i, before)).sum();
     let mut best = (f64::INFINITY, cut, 0.0);
     for bend in first + LEAST_BINS..cut {
