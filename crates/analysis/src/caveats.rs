@@ -37,6 +37,7 @@ pub(crate) fn caveats(
     caveats.extend(clock(trace));
     caveats.extend(sensors(trace, stretches, heat));
     caveats.extend(counters(trace, heat, judged));
+    caveats.extend(cycles(judged));
     let hot = judged.iter().any(|j| j.verdict.finding.is_heat());
     if trace.facts.ambient_k.is_none() && (hot || thermal.idle_floor_k.is_some()) {
         caveats.push(caveat(
@@ -158,6 +159,17 @@ fn gaps(trace: &Trace, heat: &Heat) -> Vec<Caveat> {
     found
 }
 
+/// A drive that goes to and fro is in no steady state, whatever a rule over rounds says.
+fn cycles(judged: &[Judged]) -> Option<Caveat> {
+    let began = |j: &&Judged| j.verdict.finding.is_heat() && !j.continues && j.drop.inside.is_none();
+    let began_s: Vec<f64> = judged.iter().filter(began).map(|j| j.start_s).collect();
+    let period_s = crate::steady::period_s(&began_s)?;
+    let text = format!(
+        "The drive goes to and fro every {period_s:.0} s (cyclostationary): rounds shorter than that never show a steady state, rounds of several cycles always do. Mean, slowest and fastest speed belong together."
+    );
+    Some(caveat("cyclostationary", text))
+}
+
 fn clock(trace: &Trace) -> Option<Caveat> {
     // A tenth of an interval: what is counted twice would show in the speed.
     let overlaps = |pair: &&[Interval]| pair[1].start_s < pair[0].end_s() - 0.1 * pair[0].span_s;
@@ -181,6 +193,7 @@ fn sensors(trace: &Trace, stretches: &[Stretch], heat: &Heat) -> Vec<Caveat> {
         ));
         return found;
     }
+    found.extend(copied(trace));
     for name in trace.stuck_sensors() {
         let text = format!("The sensor {name} never moved while another one did: it is not gone by.");
         found.push(caveat("frozen_sensor", text));
@@ -202,6 +215,28 @@ fn sensors(trace: &Trace, stretches: &[Stretch], heat: &Heat) -> Vec<Caveat> {
         found.push(caveat("slow_temperature", text));
     }
     found
+}
+
+/// A sensor whose every reading is the composite's: one of the two is a copy, and the drive shows one sensor fewer.
+fn copied(trace: &Trace) -> Option<Caveat> {
+    const READINGS: usize = 100;
+    const MOVED_K: f64 = 8.0;
+    let composite = trace.temperatures.iter().find(|t| t.name == "composite")?.kelvin.points();
+    let values = composite.iter().map(|p| p.value);
+    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
+    if composite.len() < READINGS || high - low < MOVED_K {
+        return None;
+    }
+    let others = trace.temperatures.iter().filter(|t| t.name.starts_with("sensor"));
+    let copies: Vec<&str> =
+        others.filter(|t| t.kelvin.points() == composite).map(|t| t.name.as_str()).collect();
+    (!copies.is_empty()).then(|| {
+        let text = format!(
+            "Every reading of {} is that of the composite: one of them is a copy.",
+            copies.join(", ")
+        );
+        caveat("copied_sensor", text)
+    })
 }
 
 /// Counters that moved while speed did not, and the reverse.

@@ -5,6 +5,7 @@
 //! - `segment`: the run cut into pieces of one speed.
 //! - `cause`: where speed gave way, and what speaks for each cause.
 //! - `events`, `policy`, `thermal`, `caveats`: the parts of the findings.
+//! - [`steady`]: steady state as SNIA's test specification has it.
 //! - [`findings`]: what comes out, the JSON of `analyze --json`.
 //!
 //! # What it does not do
@@ -18,6 +19,7 @@ pub mod findings;
 pub mod import;
 mod policy;
 mod segment;
+pub mod steady;
 mod thermal;
 pub mod trace;
 mod work;

@@ -13,7 +13,8 @@ mod truth;
 
 use analysis::Trace;
 
-pub(crate) use recipe::{Kind, Recipe};
+#[allow(unused_imports, reason = "tests make recipes of their own")]
+pub(crate) use recipe::{Counting, Kind, Load, Logging, Recipe, Sensors};
 pub(crate) use truth::{Cause, Episode, Truth};
 
 /// A log and what really happened.
@@ -25,7 +26,11 @@ pub(crate) struct Labelled {
 
 /// Run `number` of the corpus.
 pub(crate) fn labelled(number: u64) -> Labelled {
-    let recipe = recipe::draw(number);
+    of(recipe::draw(number))
+}
+
+/// The run of any recipe.
+pub(crate) fn of(recipe: Recipe) -> Labelled {
     let (trace, steps) = log::record(&recipe);
     let truth = truth::of(&recipe, &steps);
     Labelled { recipe, trace, truth }
