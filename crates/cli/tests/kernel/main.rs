@@ -8,4 +8,5 @@ mod features;
 mod guest;
 mod harness;
 mod runs;
+mod settings;
 mod vssd;

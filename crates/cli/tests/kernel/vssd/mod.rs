@@ -6,7 +6,7 @@
 mod data;
 mod heat;
 mod restart;
-mod server;
+pub(crate) mod server;
 mod tools;
 
 use serde_json::Value;
