@@ -25,11 +25,20 @@ _heatsoak() {
             heatsoak,completions)
                 cmd="heatsoak__subcmd__completions"
                 ;;
+            heatsoak,hctm)
+                cmd="heatsoak__subcmd__hctm"
+                ;;
+            heatsoak,inspect)
+                cmd="heatsoak__subcmd__inspect"
+                ;;
             heatsoak,list)
                 cmd="heatsoak__subcmd__list"
                 ;;
             heatsoak,plans)
                 cmd="heatsoak__subcmd__plans"
+                ;;
+            heatsoak,power-state)
+                cmd="heatsoak__subcmd__power__subcmd__state"
                 ;;
             heatsoak,profiles)
                 cmd="heatsoak__subcmd__profiles"
@@ -37,8 +46,20 @@ _heatsoak() {
             heatsoak,report)
                 cmd="heatsoak__subcmd__report"
                 ;;
+            heatsoak,restore)
+                cmd="heatsoak__subcmd__restore"
+                ;;
             heatsoak,run)
                 cmd="heatsoak__subcmd__run"
+                ;;
+            heatsoak,temp-threshold)
+                cmd="heatsoak__subcmd__temp__subcmd__threshold"
+                ;;
+            heatsoak,validate)
+                cmd="heatsoak__subcmd__validate"
+                ;;
+            heatsoak,vssd)
+                cmd="heatsoak__subcmd__vssd"
                 ;;
             *)
                 ;;
@@ -47,7 +68,7 @@ _heatsoak() {
 
     case "${cmd}" in
         heatsoak)
-            opts="-h -V --help --version run analyze report compare list plans profiles completions"
+            opts="-h -V --help --version run analyze report compare validate vssd list inspect hctm power-state temp-threshold restore plans profiles completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -61,12 +82,24 @@ _heatsoak() {
             return 0
             ;;
         heatsoak__subcmd__analyze)
-            opts="-h --json --help"
+            opts="-h --join --offset --format --every --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "csv fio-bw-log fio-iops-log fio-lat-log fio-hist-log fio-json iometer iometer-inst nvme-json smartctl-json prometheus" -- "${cur}"))
+                    return 0
+                    ;;
+                --every)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -132,6 +165,42 @@ _heatsoak() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        heatsoak__subcmd__hctm)
+            opts="-h --tmt1 --tmt2 --save --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --tmt1)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tmt2)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        heatsoak__subcmd__inspect)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         heatsoak__subcmd__list)
             opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -148,6 +217,20 @@ _heatsoak() {
             ;;
         heatsoak__subcmd__plans)
             opts="-h --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        heatsoak__subcmd__power__subcmd__state)
+            opts="-h --save --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -218,8 +301,22 @@ _heatsoak() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        heatsoak__subcmd__restore)
+            opts="-h --forget --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         heatsoak__subcmd__run)
-            opts="-d -o -q -h --drive --out --seed --tmt1 --tmt2 --stop-at --interval --max-errors --json --quiet --no-report --help"
+            opts="-d -o -q -h --drive --out --seed --tmt1 --tmt2 --sweep --stop-at --interval --max-errors --json --quiet --no-report --destroy --even-if --tbw --slc --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -281,6 +378,10 @@ _heatsoak() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --sweep)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --stop-at)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -290,6 +391,127 @@ _heatsoak() {
                     return 0
                     ;;
                 --max-errors)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --destroy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --even-if)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tbw)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --slc)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        heatsoak__subcmd__temp__subcmd__threshold)
+            opts="-h --sensor --over --under --save --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --sensor)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --over)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --under)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        heatsoak__subcmd__validate)
+            opts="-q -h --json --quiet --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        heatsoak__subcmd__vssd)
+            opts="-h --profile --shelf --listen --allow-network --time-scale --bandwidth-scale --size --memory --backing --state --control --seed --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --profile)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --time-scale)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bandwidth-scale)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --backing)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --control)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
