@@ -80,7 +80,7 @@ fn facts_from(
     let mut read = Reader { notes };
     Ok(Facts {
         inquiry,
-        capacity: read.answer(capacity, |data| Capacity::decode(data)),
+        capacity: read.answer(capacity, Capacity::decode),
         serial: serial.and_then(|page| vpd::serial_number(&page)),
         designators: read.answer(names, vpd::designators).unwrap_or_default(),
         limits: read.answer(limits, vpd::block_limits),

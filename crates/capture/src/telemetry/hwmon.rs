@@ -140,7 +140,7 @@ mod test {
         assert!(gap(&mut sampler).contains("temp1_input: No such file"));
         fs::write(&path, "n/a\n").expect("written");
         assert!(gap(&mut sampler).contains("\"n/a\", which is no number"));
-        fs::write(&path, "-273150\n").expect("written");
-        assert_eq!(sampler.sample(Instant::ZERO).row.hwmon_millicelsius, Some(-273_150));
+        fs::write(&path, "-272150\n").expect("written");
+        assert_eq!(sampler.sample(Instant::ZERO).row.hwmon_millicelsius, Some(-272_150));
     }
 }

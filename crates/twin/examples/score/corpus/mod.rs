@@ -3,7 +3,7 @@
 //! Run number N is made from seed N and nothing else. Even numbers are there to tune on; odd numbers are only ever
 //! scored. Both halves are drawn from the same [`recipe`].
 //!
-//! What is asked of a verdict was fixed before anything was scored: [`truth`] has the rules.
+//! What is asked of a verdict was fixed before the scored half was scored: [`truth`] has the rules.
 
 mod build;
 mod draw;

@@ -1,4 +1,4 @@
-//! What a verdict has to say about a run, and what it cannot be asked: fixed before anything was scored.
+//! What a verdict has to say about a run, and what it cannot be asked: fixed before the scored half was scored.
 //!
 //! # Episodes
 //! Truth is known every 0.1 s: what heat leaves of the speed (a duty-cycled policy as a mean over two bursts), and
