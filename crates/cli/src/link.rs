@@ -77,7 +77,7 @@ fn usb(device: &Path) -> Option<LinkFacts> {
     })
 }
 
-/// A port `ata1` has its speed in `class/ata_link/link1/sata_spd`: "6.0 Gbps", or "<unknown>".
+/// A port `ata1` has its speed in `class/ata_link/link1/sata_spd`: "6.0 Gbps", or `<unknown>`.
 fn sata(sysfs: &Path, device: &Path) -> Option<LinkFacts> {
     let port = device.file_name()?.to_str()?.strip_prefix("ata")?;
     let link = sysfs.join("class/ata_link").join(format!("link{port}"));

@@ -1,7 +1,7 @@
 //! What is on a device, told by the magic numbers that formats put in known places.
 //!
 //! The table is ours, so that the guard needs nothing installed; `blkid` is asked as well where it is
-//! ([`super::blkid`]). Places and numbers are those of the formats' own definitions, named at each row: kernel
+//! (`blkid.rs`). Places and numbers are those of the formats' own definitions, named at each row: kernel
 //! headers, specifications, and for a few the table in `magic(5)` and `wipefs(8)`. A magic number proves little, so a
 //! false alarm is possible; it costs the user one word.
 
