@@ -15,7 +15,7 @@ use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{Rng as _, SeedableRng as _};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 
-use crate::plan::Data;
+use crate::plan::{Data, Load};
 
 /// The strictest alignment that O_DIRECT asks for on common devices, and the size of a page.
 pub(crate) const PAGE_BYTES: usize = 4096;
@@ -71,6 +71,24 @@ pub(crate) struct BufferSpec {
     pub(crate) seed: Seed,
 }
 
+impl BufferSpec {
+    /// What one thread of `load` needs.
+    pub(crate) fn of(load: &Load, seed: Seed) -> Self {
+        Self {
+            depth: load.depth.as_usize(),
+            largest: load.sizes.max(),
+            reads: load.mix.read > 0,
+            writes: load.mix.write > 0,
+            data: load.data,
+            seed,
+        }
+    }
+
+    fn is_random(&self) -> bool {
+        self.writes && self.data == Data::Incompressible
+    }
+}
+
 /// Where in the memory everything is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BufferLayout {
@@ -102,13 +120,46 @@ impl BufferLayout {
     /// The memory, with what is to be written in it.
     pub(crate) fn fill(&self, spec: &BufferSpec) -> Memory {
         let mut memory = Memory::new(self.stride * spec.depth);
-        if spec.writes && spec.data == Data::Incompressible {
+        if spec.is_random() {
             let mut generator = Pcg64Mcg::seed_from_u64(spec.seed.as_u64());
             for slot in memory.bytes_mut().chunks_exact_mut(self.stride) {
                 generator.fill_bytes(&mut slot[self.write_start..]);
             }
         }
         memory
+    }
+}
+
+/// What each slot writes next.
+pub(crate) struct Payloads {
+    layout: BufferLayout,
+    /// Where in each slot its next write starts.
+    starts: Box<[usize]>,
+    /// For the first eight bytes of each sector; `None` where data is not to be unlike everything before.
+    pub(crate) stamps: Option<Stamps>,
+}
+
+impl Payloads {
+    pub(crate) fn new(spec: &BufferSpec, layout: BufferLayout) -> Self {
+        Self {
+            layout,
+            starts: vec![layout.write_start; spec.depth].into_boxed_slice(),
+            stamps: spec.is_random().then(|| Stamps::new(spec.seed)),
+        }
+    }
+
+    /// Where in `slot` its next write of `len` bytes starts.
+    #[inline]
+    pub(crate) fn start(&mut self, slot: u16, len: u32) -> usize {
+        let (slot, len) = (usize::from(slot), len as usize);
+        let mut start = self.starts[slot];
+        if start + len > self.layout.write_end {
+            start = self.layout.write_start;
+        }
+        if self.stamps.is_some() {
+            self.starts[slot] = start + len.next_multiple_of(PAGE_BYTES);
+        }
+        start
     }
 }
 

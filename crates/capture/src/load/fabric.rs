@@ -10,10 +10,10 @@ use nvme::command::{Completion as Ended, DeallocateRange, IoCommand, RANGE_LEN, 
 use nvme::host::tcp::{Direction, TcpController, TcpQueue};
 use nvme::status::Status;
 
-use super::buffers::{BufferLayout, BufferSpec, SECTOR_BYTES, Stamps};
+use super::buffers::{BufferLayout, BufferSpec, Payloads, SECTOR_BYTES};
 use super::path::{Completion, Io, IoPath, PathError};
 use super::worker::EIO;
-use crate::plan::{Data, Load};
+use crate::plan::Load;
 
 /// `ENOSPC` (errno(3)): what the kernel makes of Capacity Exceeded (drivers/nvme/host/core.c).
 const ENOSPC: i32 = 28;
@@ -25,9 +25,7 @@ pub struct FabricPath {
     nsid: u32,
     block_bytes: u32,
     layout: BufferLayout,
-    stamps: Option<Stamps>,
-    /// Where in each slot its next write starts.
-    write_at: Box<[usize]>,
+    payloads: Payloads,
     /// The I/O in each slot.
     ios: Box<[Io]>,
     ended: Vec<(u16, Ended)>,
@@ -46,14 +44,7 @@ impl FabricPath {
         seed: Seed,
     ) -> Result<Self, PathError> {
         let depth = load.depth.as_usize();
-        let spec = BufferSpec {
-            depth,
-            largest: load.sizes.max(),
-            reads: load.mix.read > 0,
-            writes: load.mix.write > 0,
-            data: load.data,
-            seed,
-        };
+        let spec = BufferSpec::of(load, seed);
         let too_large = |why: &str| PathError::Setup {
             what: format!("keep {depth} I/Os of up to {} B in flight", spec.largest),
             source: std::io::Error::new(std::io::ErrorKind::InvalidInput, why.to_owned()),
@@ -79,8 +70,7 @@ impl FabricPath {
             nsid: namespace.nsid,
             block_bytes: namespace.block_bytes,
             layout,
-            stamps: (spec.writes && spec.data == Data::Incompressible).then(|| Stamps::new(seed)),
-            write_at: vec![layout.write_start; depth].into_boxed_slice(),
+            payloads: Payloads::new(&spec, layout),
             ios: vec![unused; depth].into_boxed_slice(),
             ended: Vec::with_capacity(depth),
         })
@@ -88,15 +78,10 @@ impl FabricPath {
 
     /// Makes the next write of a slot unlike everything before; says where it lies.
     fn payload(&mut self, slot: u16, len: u32) -> usize {
-        let BufferLayout { write_start, write_end, .. } = self.layout;
-        let (index, len) = (usize::from(slot), len as usize);
-        let mut start = self.write_at[index];
-        if start + len > write_end {
-            start = write_start;
-        }
-        if let Some(stamps) = &mut self.stamps {
-            self.write_at[index] = start + len.next_multiple_of(super::buffers::PAGE_BYTES);
-            for sector in self.queue.memory(slot)[start..start + len].chunks_exact_mut(SECTOR_BYTES) {
+        let start = self.payloads.start(slot, len);
+        if let Some(stamps) = &mut self.payloads.stamps {
+            let payload = &mut self.queue.memory(slot)[start..start + len as usize];
+            for sector in payload.chunks_exact_mut(SECTOR_BYTES) {
                 sector[..8].copy_from_slice(&stamps.next().to_ne_bytes());
             }
         }

@@ -30,10 +30,10 @@ use measure::record::Op;
 use measure::{Clock as _, Instant, MonotonicClock, Seed};
 use rustix::io::Errno;
 
-use super::buffers::{BufferLayout, BufferSpec, Memory, PAGE_BYTES, SECTOR_BYTES, Stamps};
+use super::buffers::{BufferLayout, BufferSpec, Memory, Payloads, SECTOR_BYTES};
 use super::path::{Completion, Io, IoPath, PathError};
 use super::ring_trim::{self, TrimBy};
-use crate::plan::{Data, Load};
+use crate::plan::Load;
 
 /// The kernel's limit on entries of one ring (IORING_MAX_ENTRIES, io_uring/io_uring.h).
 const DEPTH_MAX: usize = 32_768;
@@ -68,9 +68,7 @@ struct Buffers {
     base: *mut u8,
     layout: BufferLayout,
     registered: bool,
-    stamps: Option<Stamps>,
-    /// Where in each slot its next write starts.
-    write_at: Box<[usize]>,
+    payloads: Payloads,
     trim_by: TrimBy,
 }
 
@@ -83,14 +81,7 @@ impl Ring {
     /// When the kernel has no io_uring, does not allow it, or not of that depth.
     pub fn new(clock: MonotonicClock, file: Arc<File>, load: &Load, seed: Seed) -> Result<Self, PathError> {
         let depth = load.depth.as_usize();
-        let spec = BufferSpec {
-            depth,
-            largest: load.sizes.max(),
-            reads: load.mix.read > 0,
-            writes: load.mix.write > 0,
-            data: load.data,
-            seed,
-        };
+        let spec = BufferSpec::of(load, seed);
         let layout =
             BufferLayout::new(&spec).filter(|_| depth <= DEPTH_MAX).ok_or_else(|| too_deep(&spec))?;
         let mut ring = build(depth as u32)?;
@@ -107,8 +98,7 @@ impl Ring {
             memory,
             layout,
             registered: false,
-            stamps: (spec.writes && spec.data == Data::Incompressible).then(|| Stamps::new(seed)),
-            write_at: vec![layout.write_start; depth].into_boxed_slice(),
+            payloads: Payloads::new(&spec, layout),
             trim_by,
         };
         let note = (trim_by == TrimBy::Call).then(|| ring_trim::NOTE.to_owned());
@@ -306,14 +296,9 @@ impl Buffers {
     /// What the next write of a slot writes, unlike everything before.
     #[inline]
     fn payload(&mut self, slot: u16, len: u32) -> *const u8 {
-        let BufferLayout { write_start, write_end, .. } = self.layout;
-        let mut start = self.write_at[usize::from(slot)];
-        if start + len as usize > write_end {
-            start = write_start;
-        }
+        let start = self.payloads.start(slot, len);
         let at = self.place(slot, start, len);
-        if let Some(stamps) = &mut self.stamps {
-            self.write_at[usize::from(slot)] = start + (len as usize).next_multiple_of(PAGE_BYTES);
+        if let Some(stamps) = &mut self.payloads.stamps {
             for sector in 0..len as usize / SECTOR_BYTES {
                 // SAFETY: `place` has checked that `len` bytes lie here, page-aligned; no I/O of this slot is in
                 // flight, so neither the kernel nor a reference of ours looks at them.

@@ -9,7 +9,7 @@ use rustix::fs::OFlags;
 
 use super::*;
 use crate::load::{Control, IntervalStats, Tick, Worker, WorkerSpec, drive};
-use crate::plan::{Mix, Order, Sizes};
+use crate::plan::{Data, Mix, Order, Sizes};
 
 const MIB: u64 = 1 << 20;
 
