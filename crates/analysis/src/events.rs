@@ -17,14 +17,14 @@ const ONE_SEGMENT: f64 = 0.1;
 /// late and shows whole kelvins).
 const AT_CRITICAL_K: f64 = 3.0;
 
-/// The events of a run, in order of time.
-pub(crate) fn events(
+/// The events of a run in order of time, each with what was judged to be one.
+pub(crate) fn events<'a>(
     trace: &Trace,
     pieces: &[Piece],
-    judged: &[Judged],
+    judged: &'a [Judged],
     stretches: &[Stretch],
-) -> Vec<Event> {
-    let mut events: Vec<Event> = Vec::new();
+) -> Vec<(Event, &'a Judged)> {
+    let mut events: Vec<(Event, &Judged)> = Vec::new();
     for judged in judged.iter().filter(|judged| !judged.continues) {
         let piece = &pieces[judged.drop.first];
         let phase = &trace.phases[stretches[piece.stretch].phase];
@@ -32,12 +32,12 @@ pub(crate) fn events(
             continue;
         }
         let Some(kind) = kind(trace, judged, piece, phase.buffered) else { continue };
-        events.push(begin(judged, kind));
+        events.push((begin(judged, kind), judged));
         if kind == EventKind::ThrottleOnset && judged.drop.recovered {
-            events.push(release(judged));
+            events.push((release(judged), judged));
         }
     }
-    events.sort_by(|a, b| a.t_s.total_cmp(&b.t_s));
+    events.sort_by(|(a, _), (b, _)| a.t_s.total_cmp(&b.t_s));
     events
 }
 

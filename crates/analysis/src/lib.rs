@@ -6,6 +6,7 @@
 //! - `cause`: where speed gave way, and what speaks for each cause.
 //! - `events`, `policy`, `thermal`, `caveats`: the parts of the findings.
 //! - [`steady`]: steady state as SNIA's test specification has it.
+//! - [`explain`]: the reasoning behind each event, read off the same scales.
 //! - [`findings`]: what comes out, the JSON of `analyze --json`.
 //!
 //! # What it does not do
@@ -15,6 +16,7 @@
 mod cause;
 mod caveats;
 mod events;
+pub mod explain;
 pub mod findings;
 pub mod import;
 mod policy;
@@ -24,19 +26,34 @@ mod thermal;
 pub mod trace;
 mod work;
 
+pub use explain::Explanation;
 pub use findings::Findings;
 pub use trace::Trace;
 
 use cause::Judged;
 use cause::evidence::Finding;
 use cause::heat::Heat;
-use findings::SlcCache;
+use explain::Evidence;
+use findings::{Event, SlcCache};
 
 /// The version of the findings' format.
 const SCHEMA: u32 = 1;
 
 /// Everything that can be said about a run. Never fails: what cannot be known is `None` with a caveat.
 pub fn analyze(trace: &Trace) -> Findings {
+    analyze_with(trace, |_, _| ()).0
+}
+
+/// The same, and the reasoning behind each event, in order of time.
+pub fn explain(trace: &Trace) -> (Findings, Vec<Explanation>) {
+    analyze_with(trace, |evidence, events| {
+        let explained = events.iter().enumerate();
+        explained.map(|(index, (event, judged))| evidence.explain(index + 1, event, judged)).collect()
+    })
+}
+
+/// Analyzes, and lets `look` see what the events were made from.
+fn analyze_with<T>(trace: &Trace, look: impl Fn(&Evidence, &[(Event, &Judged)]) -> T) -> (Findings, T) {
     let heat = Heat::new(trace);
     let stretches = segment::stretches(trace);
     let pieces = segment::pieces(&stretches);
@@ -46,16 +63,19 @@ pub fn analyze(trace: &Trace) -> Findings {
     let mut caveats = caveats::caveats(trace, &stretches, &heat, &judged, &thermal);
     caveats.extend(undecided);
     caveats.extend(unidentified);
-    Findings {
+    let events = events::events(trace, &pieces, &judged, &stretches);
+    let seen = look(&Evidence { trace, heat: &heat, pieces: &pieces, stretches: &stretches }, &events);
+    let findings = Findings {
         schema: SCHEMA,
         simulated: trace.facts.simulated,
         segments: events::segments(trace, &stretches, &pieces, &judged, &heat),
-        events: events::events(trace, &pieces, &judged, &stretches),
+        events: events.into_iter().map(|(event, _)| event).collect(),
         policy,
         slc_cache: slc_cache(&judged),
         thermal,
         caveats,
-    }
+    };
+    (findings, seen)
 }
 
 /// The fast cache as its first end in the run showed it.

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use super::Judged;
 use super::evidence::Suspect::Other;
+use super::rule::Rule;
 use super::weigh::OTHER_THRESHOLD_K;
 
 /// Width of a cell as a factor of the loss; drops up to one and a half cells apart are alike. Wide, as a log of few
@@ -106,7 +107,7 @@ fn cooler(judged: &mut [Judged], cells: &[Option<Cell>]) {
                 format!("{count} others about as deep and as long began at least {margin_k:.1} K cooler.");
             // Far below counts twice.
             let weight = (count + below(2.0 * margin_k)) as f64;
-            judged.scale.weigh_heat(-weight.min(5.0), &[], text);
+            judged.scale.weigh_heat(Rule::AlikeCooler, -weight.min(5.0), &[], text);
             judged.verdict = judged.scale.verdict();
         }
     }
@@ -132,7 +133,7 @@ fn one_temperature(judged: &mut [Judged], cells: &[Option<Cell>]) {
                 "All {all} slow stretches about as deep and as long began within {margin_k:.1} K of that, and ended when it had cooled."
             );
             let weight = if judged.strength.is_some_and(|s| s <= STOPPED) { 3.5 } else { 1.0 };
-            judged.scale.weigh_heat(weight, &[], text);
+            judged.scale.weigh_heat(Rule::AlikeOneTemperature, weight, &[], text);
             judged.verdict = judged.scale.verdict();
         }
     }
@@ -154,7 +155,7 @@ fn many_temperatures(judged: &mut [Judged], cells: &[Option<Cell>]) {
             let text = format!(
                 "Of {all} slow stretches about as deep and as long {elsewhere} began more than {margin_k:.1} K away from that."
             );
-            judged.scale.weigh_heat(-4.0, &[], text);
+            judged.scale.weigh_heat(Rule::AlikeManyTemperatures, -4.0, &[], text);
             judged.verdict = judged.scale.verdict();
         }
     }
@@ -181,7 +182,7 @@ fn pool(judged: &mut [Judged], cells: &[Option<Cell>]) {
         pull.iter_mut().for_each(|weight| *weight -= other);
         let text =
             format!("This is how the {count} slow stretches about as deep and as long weigh on average.");
-        judged.scale.weigh_row(pull, text);
+        judged.scale.weigh_row(Rule::AlikeAverage, pull, text);
         judged.verdict = judged.scale.verdict();
     }
 }
@@ -199,7 +200,7 @@ fn same_temperature(judged: &mut [Judged]) {
         let near = up_to(onset_k + SAME_K) - up_to(onset_k - SAME_K);
         if near >= LEAST {
             let text = format!("{near} others, which were clearly heat, began within {SAME_K} K of that.");
-            judged.scale.weigh_heat(2.0, &[], text);
+            judged.scale.weigh_heat(Rule::AlikeClear, 2.0, &[], text);
             judged.verdict = judged.scale.verdict();
         }
     }

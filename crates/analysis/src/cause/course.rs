@@ -8,6 +8,7 @@ use measure::Point;
 use super::evidence::Scale;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::heat::degrees;
+use super::rule::Rule;
 use super::weigh::{Case, OTHER_THRESHOLD_K, SETTLING_S, TELLING_S, settled_below};
 
 /// A temperature that rises by less than this in so long is not about to cross a threshold: the slowest crossings
@@ -45,11 +46,16 @@ fn hotter_before(case: &Case, onset_k: f64, scale: &mut Scale) {
     if hotter_s >= lag_s {
         let text =
             format!("The drive ran {all_s:.0} s at full speed while it was at least 1.5 K hotter than that.");
-        scale.weigh_heat(-(3.0 + (hotter_s / lag_s).log10() * 2.0).min(6.0), &[], text);
+        scale.weigh_heat(Rule::HotterBefore, -(3.0 + (hotter_s / lag_s).log10() * 2.0).min(6.0), &[], text);
     } else if !case.drop.at_start {
         // While a drive only warms up, whatever happens to it does so at the hottest yet.
         let weight = if drops <= 1 && !case.pieces[case.drop.first].gradual { 0.4 } else { 1.0 };
-        scale.weigh_heat(weight, &[], "At full speed it was never hotter than that in this operation.");
+        scale.weigh_heat(
+            Rule::HotterBefore,
+            weight,
+            &[],
+            "At full speed it was never hotter than that in this operation.",
+        );
         lingering(case, onset_k, drops, scale);
     }
 }
@@ -63,7 +69,7 @@ fn lingering(case: &Case, onset_k: f64, drops: usize, scale: &mut Scale) {
         let text = format!(
             "At full speed it spent {there_s:.0} s there before each such drop, and rising through a kelvin takes {through_s:.0} s."
         );
-        scale.weigh_heat(-1.5, &[], text);
+        scale.weigh_heat(Rule::Lingering, -1.5, &[], text);
     }
 }
 
@@ -84,7 +90,7 @@ fn standing(case: &Case, onset_k: f64, scale: &mut Scale) {
     let rise_k = 1.5 * (third(&before[before.len() * 2 / 3..]) - third(&before[..before.len() / 3]));
     if rise_k <= STANDING_K * span_s / STANDS_S {
         let text = format!("It had stood at {} for {span_s:.0} s at full speed.", degrees(onset_k));
-        scale.weigh_heat(-0.5 - span_s / STANDS_S, &[], text);
+        scale.weigh_heat(Rule::Standing, -0.5 - span_s / STANDS_S, &[], text);
     }
 }
 
@@ -100,7 +106,7 @@ fn settling(case: &Case, onset_k: f64, scale: &mut Scale) {
     if high_k - low_k <= OTHER_THRESHOLD_K && low_k >= onset_k - OTHER_THRESHOLD_K {
         let at = degrees(crate::segment::median(&late));
         let text = format!("Speed gave way bit by bit, and the temperature came to rest at {at}.");
-        scale.weigh_heat(2.0, &[(Slc, -1.0)], text);
+        scale.weigh_heat(Rule::Settling, 2.0, &[(Slc, -1.0)], text);
     }
 }
 
@@ -133,17 +139,21 @@ fn meanwhile(case: &Case, onset_k: f64, scale: &mut Scale) {
         // Within a time constant (40 s is a usual fast one) no temperature gets far, nor does it for a small loss.
         let weight = if span_s >= 60.0 { 1.8 } else { 0.8 };
         let weight = weight * ((would_cool_k(case, onset_k) - ROUNDING_K) / COOLING_SHOWS_K).clamp(0.0, 1.0);
-        scale.weigh_heat(weight, &[(Slc, -weight / 2.0)], text);
+        scale.weigh_heat(Rule::Meanwhile, weight, &[(Slc, -weight / 2.0)], text);
     } else if moved_k <= -4.0 && !case.drop.recovered {
         let text = format!("It stayed slow although it cooled from {} to {at}.", degrees(onset_k));
         // Hysteresis is 2 to 7 K, but for TMT2, which holds until below TMT1.
         let weight = if moved_k <= -8.0 { -2.5 } else { -1.0 };
-        scale.weigh(&[(Vendor, weight), (Tmt1, weight), (Tmt2, -1.0), (Slc, 2.0), (Other, 0.5)], text);
+        scale.weigh(
+            Rule::Meanwhile,
+            &[(Vendor, weight), (Tmt1, weight), (Tmt2, -1.0), (Slc, 2.0), (Other, 0.5)],
+            text,
+        );
     } else if moved_k >= 5.0 && case.trace.tmt_at(case.start_s()).0.is_none_or(|k| !settled_below(case, k)) {
         let text = format!("It went on heating while it was slow, from {} to {at}.", degrees(onset_k));
         // A drive that gives up little goes on heating whatever the reason.
         let loss = 1.0 - case.strength().unwrap_or(0.0);
-        scale.weigh_heat(-(loss / 0.4).clamp(0.0, 1.0), &[], text);
+        scale.weigh_heat(Rule::Meanwhile, -(loss / 0.4).clamp(0.0, 1.0), &[], text);
     }
 }
 
@@ -158,15 +168,15 @@ fn coming_back(case: &Case, onset_k: f64, scale: &mut Scale) {
         let text = format!("Its speed came back when it had cooled by {cooled_k:.0} K, to {at}.");
         // Any drive cools while it does less: this tells little, and nothing after a few seconds.
         let weight = if case.span_s() >= 10.0 { 0.6 } else { 0.2 };
-        scale.weigh_heat(weight, &[(Slc, -2.0)], text);
+        scale.weigh_heat(Rule::ComingBack, weight, &[(Slc, -2.0)], text);
     } else if cooled_k > 0.5 {
         let text = format!("Its speed came back when it had hardly cooled: {at} after {}.", degrees(onset_k));
         // No hysteresis is that narrow, but a late sensor has not seen the end of a short one.
         let weight = if case.span_s() <= 5.0 { -1.2 } else { -0.7 };
-        scale.weigh_heat(weight, &[(Slc, -2.0)], text);
+        scale.weigh_heat(Rule::ComingBack, weight, &[(Slc, -2.0)], text);
     } else {
         let text = format!("Its speed came back although it had not cooled: {at}.");
-        scale.weigh_heat(-2.0, &[(Other, 1.0), (Slc, -2.0)], text);
+        scale.weigh_heat(Rule::ComingBack, -2.0, &[(Other, 1.0), (Slc, -2.0)], text);
     }
 }
 
@@ -179,7 +189,7 @@ fn again_and_again(case: &Case, onset_k: f64, scale: &mut Scale) {
             lock.cool_drops,
             degrees(onset_k - 1.5)
         );
-        scale.weigh_heat(-2.0, &[], text);
+        scale.weigh_heat(Rule::AgainAndAgain, -2.0, &[], text);
     } else if lock.hot_drops >= 2 {
         // A Poisson rate that differs between hot and cool time; half of it, as cycles are not independent.
         let weight = (0.5 * lock.log_likelihood_ratio()).min(2.5);
@@ -191,6 +201,6 @@ fn again_and_again(case: &Case, onset_k: f64, scale: &mut Scale) {
             lock.hot_s,
             lock.cool_s
         );
-        scale.weigh_heat(weight, &[], text);
+        scale.weigh_heat(Rule::AgainAndAgain, weight, &[], text);
     }
 }

@@ -1,7 +1,7 @@
 //! What slowed the drive down: drops of speed, joined with temperature, settings, counters and data written.
 //!
-//! [`drops`] finds where speed gives way, [`weigh`] gathers what speaks for each cause, [`evidence`] weighs it,
-//! [`heat`] looks up readings, [`history`] sums up the run.
+//! [`drops`] finds where speed gives way, [`weigh`] gathers what speaks for each cause by the rules that [`rule`]
+//! names, [`evidence`] weighs it, [`heat`] looks up readings, [`history`] sums up the run.
 
 mod alike;
 mod course;
@@ -9,13 +9,14 @@ pub(crate) mod drops;
 pub(crate) mod evidence;
 pub(crate) mod heat;
 mod history;
+pub(crate) mod rule;
 mod weigh;
 
 use std::collections::BTreeMap;
 
 use self::drops::{Drop, Start};
 use self::evidence::{Finding, Scale, Suspect, Verdict};
-use self::heat::Heat;
+use self::heat::{Heat, Moved};
 use self::history::History;
 use self::weigh::Case;
 use crate::findings::SegmentOp;
@@ -63,6 +64,8 @@ pub(crate) struct Judged {
     pub strength: Option<f64>,
     /// Data written since the fast cache was last empty, as far as the run shows.
     pub written_bytes: f64,
+    /// By how much the drive's counters moved around the beginning.
+    pub counted: Moved,
     /// Whether it only goes on with what another one began: no event of its own.
     pub continues: bool,
 }
@@ -155,6 +158,7 @@ fn judged_case(case: &Case) -> Judged {
         release_k: case.release_k(),
         strength: case.strength(),
         written_bytes: case.written_bytes,
+        counted: weigh::counted_around(case),
         continues: false,
         drop: case.drop.clone(),
     }

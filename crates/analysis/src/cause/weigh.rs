@@ -8,6 +8,7 @@ use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{Scale, Suspect};
 use super::heat::{Heat, Moved, degrees};
 use super::history::History;
+use super::rule::Rule;
 use crate::findings::SegmentOp;
 use crate::segment::Piece;
 use crate::trace::{Phase, Trace};
@@ -101,9 +102,14 @@ pub(crate) fn weigh(case: &Case) -> Scale {
             course::weigh(case, onset_k, &mut scale);
         }
         None if case.heat.frozen => {
-            scale.weigh_heat(-1.0, &[], "The temperature never moves, so it says nothing.");
+            scale.weigh_heat(
+                Rule::NoTemperature,
+                -1.0,
+                &[],
+                "The temperature never moves, so it says nothing.",
+            );
         }
-        None => scale.weigh_heat(-1.0, &[], "There is no temperature near it."),
+        None => scale.weigh_heat(Rule::NoTemperature, -1.0, &[], "There is no temperature near it."),
     }
     counters(case, &mut scale);
     cache(case, &mut scale);
@@ -120,7 +126,7 @@ fn absolute(case: &Case, onset_k: f64, scale: &mut Scale) {
             // Any threshold may have been set: what suits the drive's own suits the host's nearly as well.
             weights.extend([(Tmt1, weight - 0.2), (Tmt2, weight - 0.2)]);
         }
-        scale.weigh(&weights, text);
+        scale.weigh(Rule::Hot, &weights, text);
     };
     let ran_hotter = case.history.full_speed_s_above((case.op, false), onset_k + 1.5) > 30.0;
     let critical = case.trace.facts.critical_k.filter(|k| onset_k >= k - 3.0 && !ran_hotter);
@@ -158,32 +164,38 @@ fn thresholds(case: &Case, onset_k: f64, scale: &mut Scale) {
         [(Tmt1, "TMT1", tmt1, REGULATOR_MARGIN_K), (Tmt2, "TMT2", tmt2, 0.0)]
     {
         let Some(threshold_k) = threshold else {
-            scale.weigh(&[(suspect, -6.0)], format!("{name} is disabled."));
+            scale.weigh(Rule::Thresholds, &[(suspect, -6.0)], format!("{name} is disabled."));
             continue;
         };
         let (at, set) = (degrees(onset_k), degrees(threshold_k));
         let above_k = onset_k - threshold_k;
         if above_k.abs() <= near_k || (above_k >= 0.0 && soon) {
             met = true;
-            scale.weigh(&[(suspect, 2.5)], format!("It was {at}, and {name} is set to {set}."));
+            scale.weigh(
+                Rule::Thresholds,
+                &[(suspect, 2.5)],
+                format!("It was {at}, and {name} is set to {set}."),
+            );
         } else if above_k < 0.0 && -above_k <= margin_k && held_below(case, threshold_k) {
             met = true;
             let text = format!("It was {at}, and from then on the temperature stayed below {name}, {set}.");
-            scale.weigh(&[(suspect, 2.0)], text);
+            scale.weigh(Rule::Thresholds, &[(suspect, 2.0)], text);
         } else if suspect == Tmt1 && above_k < 0.0 && settled_below(case, threshold_k) {
             met = true;
             let text = format!(
                 "It was {at}; speed gave way bit by bit and the temperature settled just below {name}, {set}."
             );
-            scale.weigh(&[(suspect, 2.5)], text);
+            scale.weigh(Rule::Thresholds, &[(suspect, 2.5)], text);
         } else {
             // A drive that counts knows better than a reading.
             let weight = if counted(case, suspect) { -1.5 } else { -4.0 };
-            scale.weigh(&[(suspect, weight)], elsewhere(case, name, onset_k, threshold_k));
+            scale.weigh(Rule::Thresholds, &[(suspect, weight)], elsewhere(case, name, onset_k, threshold_k));
         }
     }
-    // Two thresholds at one temperature would be a coincidence.
-    scale.prior(Vendor, if met { -1.5 } else { 0.0 });
+    if met {
+        let text = "Two thresholds at one temperature would be a coincidence.";
+        scale.prior(Rule::Thresholds, Vendor, -1.5, text);
+    }
 }
 
 /// Why a threshold that was not met explains nothing.
@@ -233,13 +245,17 @@ fn counters(case: &Case, scale: &mut Scale) {
         match count {
             Some(0) if case.heat.has_counted() => {
                 let text = format!("The drive's counters of {name} stood still, and this drive does count.");
-                scale.weigh(&[(suspect, -4.0)], text);
+                scale.weigh(Rule::Counters, &[(suspect, -4.0)], text);
             }
             Some(0) => {
                 let text = format!("The drive's counters of {name} stood still at zero.");
-                scale.weigh(&[(suspect, -1.2)], text);
+                scale.weigh(Rule::Counters, &[(suspect, -1.2)], text);
             }
-            Some(_) => scale.weigh(&[(suspect, 5.0)], format!("The drive's own counters of {name} moved.")),
+            Some(_) => scale.weigh(
+                Rule::Counters,
+                &[(suspect, 5.0)],
+                format!("The drive's own counters of {name} moved."),
+            ),
             None => {}
         }
     }
@@ -247,7 +263,7 @@ fn counters(case: &Case, scale: &mut Scale) {
 
 /// By how much the counters moved around the beginning: a regulator counts when it begins, which is before its
 /// speed has visibly given way; a slow log page shows it a reading later.
-fn counted_around(case: &Case) -> Moved {
+pub(super) fn counted_around(case: &Case) -> Moved {
     let around_s = COUNTED_WITHIN_S.max(3.0 * case.heat.counter_period_s());
     let from_s = if case.drop.at_start { case.start_s() } else { case.start_s() - around_s };
     let to_s = case.start_s() + around_s;
@@ -265,10 +281,10 @@ fn counted(case: &Case, suspect: Suspect) -> bool {
 /// The fast write cache.
 fn cache(case: &Case, scale: &mut Scale) {
     if !matches!(case.op, SegmentOp::Write | SegmentOp::Mixed) {
-        scale.prior(Slc, -8.0);
+        scale.prior(Rule::WriteCache, Slc, -8.0, "Reading fills no write cache.");
         return;
     }
-    scale.prior(Slc, -0.5);
+    scale.prior(Rule::WriteCache, Slc, -0.5, "Most drops of write speed are no full cache.");
     let written = measure::Bytes::new(case.written_bytes as u64);
     if let Some(slc) = case.trace.facts.slc_bytes.filter(|_| !case.drop.at_start) {
         let ratio = case.written_bytes / slc as f64;
@@ -283,19 +299,27 @@ fn cache(case: &Case, scale: &mut Scale) {
         } else {
             0.0
         };
-        scale.weigh(&[(Slc, weight)], text);
+        scale.weigh(Rule::WriteCache, &[(Slc, weight)], text);
     } else if case.written_bytes < 1e9 && !case.drop.at_start {
-        scale.weigh(&[(Slc, -2.0)], format!("Only {written} had been written."));
+        scale.weigh(Rule::WriteCache, &[(Slc, -2.0)], format!("Only {written} had been written."));
     }
     if case.drop.at_start && case.history.slow_after_cache(case.drop.level) {
-        scale.weigh(&[(Slc, 4.0)], "The fast cache had been filled before, and this is the speed since.");
+        scale.weigh(
+            Rule::WriteCache,
+            &[(Slc, 4.0)],
+            "The fast cache had been filled before, and this is the speed since.",
+        );
     }
     let Some(strength) = case.strength() else { return };
     if case.drop.recovered {
-        scale.weigh(&[(Slc, -3.0)], "Its speed came back while writing went on, which empties no cache.");
+        scale.weigh(
+            Rule::WriteCache,
+            &[(Slc, -3.0)],
+            "Its speed came back while writing went on, which empties no cache.",
+        );
     } else if strength <= 0.6 && case.span_s() >= STAYED_S {
         let text = format!("Writing fell to {:.0} % after {written} and stayed there.", strength * 100.0);
-        scale.weigh(&[(Slc, if strength <= 0.2 { 2.0 } else { 1.0 })], text);
+        scale.weigh(Rule::WriteCache, &[(Slc, if strength <= 0.2 { 2.0 } else { 1.0 })], text);
     }
 }
 
@@ -303,26 +327,27 @@ fn cache(case: &Case, scale: &mut Scale) {
 fn circumstances(case: &Case, scale: &mut Scale) {
     if case.phase.buffered {
         let text = "The phase goes through the page cache, whose speed is not the drive's.";
-        scale.weigh(&[(Other, 2.5)], text);
+        scale.weigh(Rule::PageCache, &[(Other, 2.5)], text);
     }
     let span_s = case.span_s();
     if case.drop.recovered && span_s <= 10.0 {
         // A hysteresis of 2 K takes longer than a few seconds to cool through.
         let weight = if span_s <= 5.0 { 2.0 } else { 1.0 };
-        scale.weigh(&[(Other, weight)], format!("It lasted only {span_s:.1} s."));
+        scale.weigh(Rule::Short, &[(Other, weight)], format!("It lasted only {span_s:.1} s."));
     }
     let little = case.strength().is_some_and(|strength| strength > LITTLE_LOST);
     if little && !case.pieces[case.drop.first].gradual {
         let text = "It lost little and at once: drives that protect themselves in steps give up more.";
-        scale.weigh_heat(-1.2, &[], text);
+        scale.weigh_heat(Rule::LittleLost, -1.2, &[], text);
     }
     if let Some((before, after)) = power_states(case) {
         let text = format!("The host took the drive from power state {before} to {after} at that moment.");
-        scale.weigh(&[(Other, 6.0)], text);
+        scale.weigh(Rule::PowerState, &[(Other, 6.0)], text);
     }
     let zero = case.pieces[case.drop.first].stopped;
     if zero && case.phase.inferred {
         scale.weigh(
+            Rule::Pause,
             &[(Other, 1.5)],
             "Nothing moved, which may be the load's own pause: the log does not say.",
         );

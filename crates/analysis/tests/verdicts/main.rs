@@ -2,6 +2,7 @@
 //! class, and slow-downs that are not heat.
 
 mod drive;
+mod explained;
 
 use analysis::findings::{Cause, EventKind, Label, PolicyClass, SegmentOp};
 use analysis::{Findings, analyze};

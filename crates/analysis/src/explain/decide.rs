@@ -1,0 +1,103 @@
+//! Why a cause won, and what would decide one that did not win clearly.
+
+use super::Evidence;
+use crate::cause::Judged;
+use crate::cause::evidence::{Finding, HEAT, Observation, Odds, SURE, SUSPECTS, Suspect};
+use crate::findings::SegmentOp;
+
+/// An observation that makes less difference is not told as a reason.
+const A_HINT: f64 = 0.5;
+/// A rival less likely than this is out of the question.
+const POSSIBLE: f64 = 0.05;
+
+/// Why the cause is called as it is.
+pub(super) fn why(judged: &Judged, odds: &Odds) -> Vec<String> {
+    let mut ranked = SUSPECTS;
+    ranked.sort_by(|a, b| odds.p[*b as usize].total_cmp(&odds.p[*a as usize]));
+    let (winner, rival) = (ranked[0], ranked[1]);
+    let mut sentences = vec![odds.why()];
+    let total = judged.scale.total();
+    let ahead = total[winner as usize] - total[rival as usize];
+    sentences.push(format!(
+        "The likeliest is {} ({:.0} %), ahead of {} ({:.0} %) by {ahead:.1} in log odds, which is {}.",
+        winner.name(),
+        100.0 * odds.p[winner as usize],
+        rival.name(),
+        100.0 * odds.p[rival as usize],
+        odds_to_one(ahead)
+    ));
+    let name = rival.name();
+    sentences
+        .extend(strongest(judged, winner, rival).map(|(by, told)| format!("Most for it ({by:+.1}): {told}")));
+    let against = strongest(judged, rival, winner);
+    sentences.extend(against.map(|(by, told)| format!("Most against it, and for {name} ({by:+.1}): {told}")));
+    sentences
+}
+
+/// Log odds as odds.
+fn odds_to_one(log_odds: f64) -> String {
+    match log_odds.exp() {
+        odds if odds < 10.0 => format!("odds of {odds:.1} to 1"),
+        odds if odds < 1e6 => format!("odds of {odds:.0} to 1"),
+        _ => "odds of more than a million to 1".to_owned(),
+    }
+}
+
+/// The observation that sets `one` furthest ahead of `other`: by how much, and its text with its rule.
+fn strongest(judged: &Judged, one: Suspect, other: Suspect) -> Option<(f64, String)> {
+    let ahead = |o: &Observation| o.weights[one as usize] - o.weights[other as usize];
+    let strongest = judged.scale.observations().iter().max_by(|a, b| ahead(a).total_cmp(&ahead(b)))?;
+    let told = format!("{} [{}]", strongest.text, strongest.rule.name());
+    (ahead(strongest) >= A_HINT).then(|| (ahead(strongest), told))
+}
+
+/// What else would decide it; nothing where it is sure.
+pub(super) fn would_decide(evidence: &Evidence, judged: &Judged, odds: &Odds) -> Vec<String> {
+    let verdict = &judged.verdict;
+    let named = !matches!(verdict.finding, Finding::Unknown | Finding::SomeHeat);
+    if named && verdict.confidence >= SURE {
+        return Vec::new();
+    }
+    let mut ways = missing(evidence, judged);
+    let possible = |suspect: Suspect| odds.p[suspect as usize] >= POSSIBLE;
+    let thresholds: Vec<_> = HEAT.into_iter().filter(|suspect| possible(*suspect)).collect();
+    if thresholds.len() >= 2 {
+        let names: Vec<_> = thresholds.iter().map(|suspect| suspect.name()).collect();
+        ways.push(format!(
+            "Between {}: the same run with TMT1 and TMT2 set 5 K lower. What begins 5 K lower then is the one that was moved; what stays is the drive's own.",
+            names.join(" and ")
+        ));
+    }
+    let heat = !thresholds.is_empty();
+    if heat && possible(Suspect::Other) {
+        ways.push("Between heat and anything else: the same run with a fan on the drive. What heat does comes later or not at all; anything else comes when it came.".to_owned());
+    }
+    if possible(Suspect::Slc) && (heat || possible(Suspect::Other)) {
+        ways.push("Between the write cache and the others: the same run from a deallocated drive at half the speed. A full cache comes after the same amount of data; heat and time do not go by data.".to_owned());
+    }
+    ways
+}
+
+/// What the record lacks.
+fn missing(evidence: &Evidence, judged: &Judged) -> Vec<String> {
+    let trace = evidence.trace;
+    let mut ways = Vec::new();
+    if judged.onset_k.is_none() {
+        ways.push("A temperature beside the speed, once a second, from a sensor that moves: `heatsoak run` records it, and `heatsoak analyze --join` takes one from nvme-cli or smartctl.".to_owned());
+    }
+    let settings = trace.settings_at(judged.start_s);
+    if settings.is_none_or(|settings| settings.tmt1_k.is_none() && settings.tmt2_k.is_none()) {
+        ways.push("The settings of TMT1 and TMT2 during the run (`heatsoak hctm DRIVE` tells them; `tmt1_c` and `tmt2_c` in a CSV).".to_owned());
+    }
+    if judged.counted.tmt1.is_none() && judged.counted.tmt2.is_none() {
+        ways.push(
+            "The drive's own counters of TMT1 and TMT2, from its SMART log in a reading every second."
+                .to_owned(),
+        );
+    }
+    let writes = matches!(evidence.stretch(judged).op, SegmentOp::Write | SegmentOp::Mixed);
+    if writes && trace.facts.slc_bytes.is_none() && judged.verdict.finding == Finding::Unknown {
+        ways.push("The size of the fast write cache.".to_owned());
+    }
+    ways
+}
