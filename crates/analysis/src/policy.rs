@@ -6,6 +6,7 @@
 //! hold the drive there.
 
 use crate::cause::Judged;
+use crate::cause::drops::median_speed;
 use crate::cause::evidence::{Finding, Suspect};
 use crate::cause::heat::{Heat, degrees};
 use crate::findings::{Caveat, Policy, PolicyClass};
@@ -25,8 +26,12 @@ const BURSTY: f64 = 3.0;
 const BURSTY_VARIATION: f64 = 0.1;
 /// Speed that is off a fifth of the time and full otherwise varies by sqrt(0.2 / 0.8): nothing smooth varies so much.
 const ON_OFF_VARIATION: f64 = 0.5;
-/// A regulator that starts early lets speed give way bit by bit: by a tenth and more from beginning to end.
+/// A regulator that starts early lets speed give way bit by bit: by a tenth and more from beginning to end, or by a
+/// quarter of a loss that is no smaller. A fixed lower speed is lost at once.
 const GAVE_WAY: f64 = 0.9;
+const GAVE_WAY_LATER: f64 = 0.25;
+/// A level that lasts shorter than this may be chance, or the edge of something else.
+const LEVEL_S: f64 = 10.0;
 /// Without slowing down, a run that stayed below this says little about what the drive does when hot.
 const HOT_K: f64 = 343.0;
 
@@ -167,10 +172,27 @@ fn held(heat: &Heat, pieces: &[Piece], judged: &Judged) -> bool {
         return true;
     }
     // One that starts early: speed gave way bit by bit while it still heated, then both stood.
-    let (first, last) = (&pieces[judged.drop.first], &pieces[judged.drop.last]);
-    let middle_s = (judged.start_s + judged.end_s) / 2.0;
-    last.level <= GAVE_WAY * first.level
-        && steady_near(middle_s, &|k| judged.onset_k.is_none_or(|onset| k >= onset - HELD_K))
+    gave_way(pieces, judged)
+        && steady_near(middle_s(judged), &|k| judged.onset_k.is_none_or(|onset| k >= onset - HELD_K))
+}
+
+/// Whether speed went on giving way after it had begun to. Dips within count neither early nor late.
+fn gave_way(pieces: &[Piece], judged: &Judged) -> bool {
+    let middle_s = middle_s(judged);
+    let (early, late): (Vec<usize>, Vec<usize>) =
+        judged.drop.own.iter().partition(|own| pieces[**own].start_s < middle_s);
+    let lasting = |own: &&usize| **own == judged.drop.first || pieces[**own].span_s() >= LEVEL_S;
+    let early = early.iter().filter(lasting).map(|own| pieces[*own].level).fold(0.0, f64::max);
+    let late = if late.is_empty() { pieces[judged.drop.last].level } else { median_speed(pieces, &late) };
+    let of_all = judged
+        .drop
+        .before
+        .is_some_and(|before| late <= GAVE_WAY * before && early - late >= GAVE_WAY_LATER * (before - late));
+    late <= GAVE_WAY * early || of_all
+}
+
+fn middle_s(judged: &Judged) -> f64 {
+    (judged.start_s + judged.end_s) / 2.0
 }
 
 /// The policy of a run in which nothing was slowed down by heat.

@@ -8,3 +8,4 @@ mod support;
 mod acceptance;
 mod closed_loop;
 mod determinism;
+mod seed_rows;
