@@ -1,4 +1,3 @@
 //! Targets that need more than one of our crates.
 
 pub(crate) mod twin;
-mod twin_admin;

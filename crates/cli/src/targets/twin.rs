@@ -1,8 +1,8 @@
 //! A simulated drive as a target: the session of `capture` runs on the physics of `twin`.
 //!
 //! This is the only place where the two meet. It adds nothing of its own: I/O goes to the drive as it comes,
-//! the health log is the drive's page through the decoder that real drives have, and settings are written
-//! and read back on the drive, by the admin commands in `twin_admin`.
+//! the health log is the drive's page through the decoder that real drives have, and admin commands are answered
+//! by the controller that a virtual SSD has.
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,15 +17,15 @@ use capture::target::Address;
 use capture::telemetry::{Reading, smart};
 use measure::record::{DriveFacts, LinkFacts, Origin, ThermalSettings};
 use measure::{Bytes, Celsius, Instant, Seed};
-use nvme::host::AdminTransport;
+use nvme::command::{AdminCommand, Completion as AdminCompletion};
+use nvme::host::{AdminTransport, Data, HostError};
+use twin::controller::{Direct, Payload};
 use twin::{Drive, Profile};
-
-use super::twin_admin::TwinCopy;
 
 /// A simulated drive with what its record has to say about it.
 pub(crate) struct TwinTarget {
     address: String,
-    drive: Drive,
+    direct: Direct,
     /// The drive's own time when the present run began: a drive that has several runs goes on where it was.
     epoch_ns: u64,
     origin: Origin,
@@ -70,7 +70,7 @@ impl TwinTarget {
         };
         Ok(Self {
             address,
-            drive: Drive::new(&profile, seed),
+            direct: Direct::new(&profile, seed).context("no drive could say such a thing about itself")?,
             epoch_ns: 0,
             origin,
             in_flight: InFlight { slots: Vec::new(), free: Vec::new() },
@@ -80,7 +80,7 @@ impl TwinTarget {
 
     /// From here on time counts from zero again, and the drive stays as it is: hot, full, worn.
     pub(crate) const fn begin_next_run(&mut self) {
-        self.epoch_ns = self.drive.now().as_ns();
+        self.epoch_ns = self.direct.drive().now().as_ns();
     }
 
     const fn drive_time(&self, run: Instant) -> Instant {
@@ -110,41 +110,38 @@ impl TwinTarget {
         }
     }
 
-    /// Whether the drive will take a plan's settings: asked of a copy.
+    /// Whether the drive will take a plan's settings: asked of another one of the same profile.
     ///
     /// # Errors
     /// Why it refuses them.
     pub(crate) fn check_settings(&self, settings: &ThermalSettings) -> anyhow::Result<()> {
-        let copy = TwinCopy { address: self.address.clone(), drive: self.drive.clone() };
-        let mut drive = DriveSettings::open(copy)?;
+        let other = Other {
+            address: self.address.clone(),
+            direct: Direct::new(self.drive().profile(), Seed::new(0))?,
+        };
+        let mut drive = DriveSettings::open(other)?;
         for change in drive.changes(settings)? {
             drive.check(&change)?;
         }
         Ok(())
     }
 
-    /// What messages call it.
-    pub(super) fn address(&self) -> &str {
-        &self.address
-    }
-
-    /// The drive, for its admin commands.
-    pub(super) const fn drive_mut(&mut self) -> &mut Drive {
-        &mut self.drive
+    const fn drive(&self) -> &Drive {
+        self.direct.drive()
     }
 
     /// Its link; a simulated one is never slower than it could be.
     pub(crate) fn link(&self) -> LinkFacts {
         LinkFacts {
             name: "simulated link".to_owned(),
-            ceiling_bytes_per_s: self.drive.profile().media.link_bytes_per_s,
+            ceiling_bytes_per_s: self.drive().profile().media.link_bytes_per_s,
             possible_bytes_per_s: None,
         }
     }
 
     /// What Identify says about it.
     pub(crate) fn facts(&self) -> DriveFacts {
-        let Profile { identity, limits, .. } = self.drive.profile();
+        let Profile { identity, limits, .. } = self.drive().profile();
         DriveFacts {
             kind: "twin".to_owned(),
             model: Some(identity.model.clone()),
@@ -157,7 +154,7 @@ impl TwinTarget {
             tmt_min_k: limits.hctm.as_ref().map(|hctm| hctm.mntmt_k),
             tmt_max_k: limits.hctm.as_ref().map(|hctm| hctm.mxtmt_k),
             hctm: Some(limits.hctm.is_some()),
-            slc_bytes: self.drive.profile().slc_bytes(),
+            slc_bytes: self.drive().profile().slc_bytes(),
         }
     }
 }
@@ -174,11 +171,11 @@ pub(crate) fn read_profile(name: &str) -> anyhow::Result<Profile> {
 impl VirtualDrive for TwinTarget {
     fn submit(&mut self, now: Instant, io: Io) {
         let slot = self.in_flight.put(io.token, io.len);
-        self.drive.submit(self.drive_time(now), slot, io.op, io.offset, io.len);
+        self.direct.submit(self.drive_time(now), slot, io.op, io.offset, io.len);
     }
 
     fn next_completion(&mut self) -> Option<Instant> {
-        self.drive.next_completion().map(|t| self.run_time(t))
+        self.direct.next_completion().map(|t| self.run_time(t))
     }
 
     fn advance(&mut self, to: Instant, done: &mut Vec<Completion>) {
@@ -186,7 +183,7 @@ impl VirtualDrive for TwinTarget {
         loop {
             // The drive stops at every completion; the last call finds none and ends at `to`.
             self.completed.clear();
-            self.drive.advance(to, &mut self.completed);
+            self.direct.advance(to, &mut self.completed);
             if self.completed.is_empty() {
                 return;
             }
@@ -203,12 +200,61 @@ impl VirtualDrive for TwinTarget {
     }
 
     fn sample(&mut self, _source: usize, now: Instant) -> Reading {
-        smart::decode(now, &self.drive.smart_page())
+        smart::decode(now, &self.direct.smart_page())
     }
 
     fn admin(&mut self) -> &mut dyn AdminTransport {
         self
     }
+}
+
+/// Another drive of the same profile, to ask what the one in use would do.
+struct Other {
+    address: String,
+    direct: Direct,
+}
+
+impl AdminTransport for Other {
+    fn name(&self) -> &str {
+        &self.address
+    }
+
+    fn admin(&mut self, command: &AdminCommand, data: Data<'_>) -> Result<AdminCompletion, HostError> {
+        send(&mut self.direct, &self.address, command, data)
+    }
+}
+
+impl AdminTransport for TwinTarget {
+    fn name(&self) -> &str {
+        &self.address
+    }
+
+    fn admin(&mut self, command: &AdminCommand, data: Data<'_>) -> Result<AdminCompletion, HostError> {
+        send(&mut self.direct, &self.address, command, data)
+    }
+}
+
+fn send(
+    direct: &mut Direct,
+    address: &str,
+    command: &AdminCommand,
+    data: Data<'_>,
+) -> Result<AdminCompletion, HostError> {
+    let reply = match &data {
+        Data::Write(bytes) => direct.admin(command, bytes, 0),
+        Data::None | Data::Read(_) => direct.admin(command, &[], data.len()),
+    };
+    let reply = reply.ok_or_else(|| HostError::Send {
+        device: address.to_owned(),
+        command: format!("{command:?}"),
+        source: std::io::Error::other("the simulated drive has no answer to it"),
+    })?;
+    if let (Data::Read(buffer), Payload::Bytes(page)) = (data, &reply.payload) {
+        let (filled, rest) = buffer.split_at_mut(page.len().min(buffer.len()));
+        filled.copy_from_slice(&page[..filled.len()]);
+        rest.fill(0);
+    }
+    Ok(reply.completion)
 }
 
 /// What is under way on the drive: token and length by the number under which the drive has it.

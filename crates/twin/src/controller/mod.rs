@@ -13,6 +13,8 @@
 //!    lock around the service.
 //! 4. When a connection breaks off, call [`Service::disconnect`].
 //!
+//! [`Direct`] is the way past all that, for a host in the same process.
+//!
 //! # What it does not do
 //! It opens no socket, starts no thread, holds no lock, reads no clock. Time must not run backwards
 //! between calls; if it does, the later one counts.
@@ -25,6 +27,7 @@ mod admin;
 mod backing;
 mod command;
 mod connect;
+mod direct;
 mod discovery;
 mod events;
 mod fault;
@@ -45,6 +48,7 @@ use nvme::command::{Completion, Sqe};
 
 pub use backing::{Backing, Piece};
 pub use connect::{ConnectRequest, Connected};
+pub use direct::Direct;
 pub use discovery::Discovery;
 pub use fault::{Act, Fault, FaultMatch, QueueKind, SensorName};
 pub use options::{BackingOptions, Identity, Limits, MEMORY_LIMIT_BYTES, Options, OptionsError, Scale};

@@ -25,6 +25,8 @@ pub struct Options {
     pub scale: Scale,
     /// What it offers to hosts.
     pub limits: Limits,
+    /// Whether hosts can save settings; not where the drive ends with its host.
+    pub saves: bool,
     /// What a former life saved; [`SavedState::default`] for a new drive.
     pub saved: SavedState,
 }
@@ -41,6 +43,7 @@ impl Options {
             backing,
             scale: Scale::REAL,
             limits: Limits::default(),
+            saves: true,
             saved: SavedState::default(),
         }
     }

@@ -290,17 +290,34 @@ impl Subsystem {
     pub(super) fn pass(&mut self, now: Instant) {
         self.now = self.now.max(now);
         let target = self.options.scale.to_drive(self.now);
+        let mut served = std::mem::take(&mut self.served);
+        loop {
+            self.work(target, &mut served);
+            if served.is_empty() {
+                break;
+            }
+            for (token, _) in served.drain(..) {
+                self.served_by_drive(Key::of_token(token));
+            }
+        }
+        self.served = served;
+        self.let_go();
+        self.faults.expire(self.now);
+        self.hosts.expire(self.now);
+    }
+
+    /// Lets the drive work until `target`, in its own time, or until it is done with something: then that is appended
+    /// to `served`.
+    pub(super) fn work(&mut self, target: Instant, served: &mut Vec<(u64, Instant)>) {
+        let before = served.len();
         loop {
             let stop = target.min(self.next_look).min(self.next_transition().unwrap_or(Instant::NEVER));
-            let mut served = std::mem::take(&mut self.served);
-            self.drive.advance(stop.max(self.drive.now()), &mut served);
-            let nothing = served.is_empty();
-            for (token, at) in served.drain(..) {
-                self.served_by_drive(Key::of_token(token), at);
-            }
-            self.served = served;
-            if !nothing {
-                continue;
+            self.drive.advance(stop.max(self.drive.now()), served);
+            if let Some((_, at)) = served[before..].last() {
+                if self.drive.outstanding() == 0 {
+                    self.idle_since = *at;
+                }
+                return;
             }
             if self.next_look <= stop {
                 self.next_look = self.next_look + LOOK;
@@ -310,19 +327,13 @@ impl Subsystem {
                 self.power_down();
             }
             if stop == target {
-                break;
+                return;
             }
         }
-        self.let_go();
-        self.faults.expire(self.now);
-        self.hosts.expire(self.now);
     }
 
     /// The drive is done with a command.
-    fn served_by_drive(&mut self, key: Key, at: Instant) {
-        if self.drive.outstanding() == 0 {
-            self.idle_since = at;
-        }
+    fn served_by_drive(&mut self, key: Key) {
         // It may have been aborted, or its queue may have gone.
         let Some(command) = self.hosts.commands.take(key) else { return };
         let Stage::Drive(payload) = command.stage else {

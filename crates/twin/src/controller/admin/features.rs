@@ -170,7 +170,10 @@ impl Subsystem {
     /// Which features there are, and what can be done with each.
     fn capabilities(&self, fid: FeatureId) -> Option<Capabilities> {
         let limits = &self.options.profile.limits;
-        let of = |saveable, changeable| Some(Capabilities { saveable, per_namespace: false, changeable });
+        let of = |saveable, changeable| {
+            let saveable = saveable && self.options.saves;
+            Some(Capabilities { saveable, per_namespace: false, changeable })
+        };
         match fid {
             FeatureId::POWER_MANAGEMENT
             | FeatureId::TEMPERATURE_THRESHOLD

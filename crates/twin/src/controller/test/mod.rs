@@ -1,5 +1,6 @@
 //! A host for tests: it sends what a driver would and waits in virtual time.
 
+mod direct;
 mod discovery;
 mod faults;
 mod features;
