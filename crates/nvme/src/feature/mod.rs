@@ -9,6 +9,7 @@
 pub mod hctm;
 pub mod host_memory;
 pub mod power;
+pub mod service;
 pub mod session;
 pub mod temperature;
 
@@ -22,14 +23,20 @@ use crate::command::{GetFeatures, SetFeatures};
 pub struct FeatureId(pub u8);
 
 impl FeatureId {
+    /// Arbitration (01h).
+    pub const ARBITRATION: Self = Self(0x01);
     /// Power state (02h).
     pub const POWER_MANAGEMENT: Self = Self(0x02);
     /// Temperature threshold (04h).
     pub const TEMPERATURE_THRESHOLD: Self = Self(0x04);
+    /// Error recovery (05h).
+    pub const ERROR_RECOVERY: Self = Self(0x05);
     /// Volatile write cache (06h).
     pub const VOLATILE_WRITE_CACHE: Self = Self(0x06);
     /// Number of queues (07h).
     pub const NUMBER_OF_QUEUES: Self = Self(0x07);
+    /// Write atomicity normal (0Ah).
+    pub const WRITE_ATOMICITY: Self = Self(0x0a);
     /// Asynchronous event configuration (0Bh).
     pub const ASYNC_EVENTS: Self = Self(0x0b);
     /// Autonomous power state transition (0Ch).
@@ -57,10 +64,13 @@ impl FeatureId {
             Self::APST => Some(power::APST_LEN as u64),
             Self::HOST_MEMORY_BUFFER => Some(host_memory::HOST_MEMORY_ATTRIBUTES_LEN as u64),
             Self::TIMESTAMP => Some(session::TIMESTAMP_LEN as u64),
-            Self::POWER_MANAGEMENT
+            Self::ARBITRATION
+            | Self::POWER_MANAGEMENT
             | Self::TEMPERATURE_THRESHOLD
+            | Self::ERROR_RECOVERY
             | Self::VOLATILE_WRITE_CACHE
             | Self::NUMBER_OF_QUEUES
+            | Self::WRITE_ATOMICITY
             | Self::ASYNC_EVENTS
             | Self::KEEP_ALIVE
             | Self::HCTM
@@ -74,10 +84,13 @@ impl FeatureId {
     /// The specification's name.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::ARBITRATION => "Arbitration",
             Self::POWER_MANAGEMENT => "Power Management",
             Self::TEMPERATURE_THRESHOLD => "Temperature Threshold",
+            Self::ERROR_RECOVERY => "Error Recovery",
             Self::VOLATILE_WRITE_CACHE => "Volatile Write Cache",
             Self::NUMBER_OF_QUEUES => "Number of Queues",
+            Self::WRITE_ATOMICITY => "Write Atomicity Normal",
             Self::ASYNC_EVENTS => "Asynchronous Event Configuration",
             Self::APST => "Autonomous Power State Transition",
             Self::HOST_MEMORY_BUFFER => "Host Memory Buffer",

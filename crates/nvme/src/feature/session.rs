@@ -113,7 +113,7 @@ impl DwordFeature for KeepAliveTimeout {
 /// What an asynchronous event says: dword 0 of the completion of its request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AsyncEvent {
-    /// Type (2:0): 0 error, 1 SMART, 2 notice.
+    /// Type (2:0): 0 error, 1 SMART, 2 notice, 3 immediate, 4 one-shot.
     pub kind: u8,
     /// Information (15:8); for SMART: 0 reliability, 1 temperature, 2 spare.
     pub info: u8,
@@ -124,6 +124,11 @@ pub struct AsyncEvent {
 impl AsyncEvent {
     /// A temperature crossed a threshold: read the SMART log.
     pub const TEMPERATURE: Self = Self { kind: 1, info: 1, lid: 2 };
+    /// Power went over the threshold of feature 24h (NVMe Base 2.3, figure 157, as others read it); it points to no
+    /// log page.
+    pub const POWER_THRESHOLD: Self = Self { kind: Self::ONE_SHOT, info: 2, lid: 0 };
+    /// The type of events that are told once for each time that they are asked for.
+    pub const ONE_SHOT: u8 = 4;
 
     /// Decodes dword 0.
     pub const fn decode(dword: u32) -> Self {
@@ -187,6 +192,7 @@ mod test {
     #[test]
     fn a_temperature_event_has_its_bits() {
         assert_eq!(AsyncEvent::TEMPERATURE.encode(), 0x0002_0101);
+        assert_eq!(AsyncEvent::POWER_THRESHOLD.encode(), 0x0000_0204);
     }
 
     proptest! {

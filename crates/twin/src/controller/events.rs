@@ -1,7 +1,8 @@
 //! Asynchronous events of one controller: what is to be told, who waits for it, what was told.
 //!
 //! NVMe Base 2.3, Asynchronous Event Request: an event of a type is told once; further ones of the
-//! type wait until the host has read its log page.
+//! type wait until the host has read its log page. One-shot events have none: whoever wants another
+//! asks for it.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -56,7 +57,9 @@ impl Events {
         let masked = |event: &AsyncEvent| self.masked.iter().any(|(kind, _)| *kind == event.kind);
         let index = self.pending.iter().position(|event| !masked(event))?;
         let event = self.pending.remove(index)?;
-        self.masked.insert((event.kind, event.lid));
+        if event.kind != AsyncEvent::ONE_SHOT {
+            self.masked.insert((event.kind, event.lid));
+        }
         Some((self.waiting.pop_front()?, event))
     }
 

@@ -119,7 +119,13 @@ impl Subsystem {
         self.look_at_limits();
         self.tell_warnings();
         let (at, power) = (self.host_time(), self.drive.power_w());
-        self.health.power.second(power, self.features.timestamp(at));
+        if self.health.power.second(power, self.features.timestamp(at)) {
+            // Of the subsystem, so every controller tells it.
+            for controller in self.hosts.controllers_mut() {
+                controller.events.raise(AsyncEvent::POWER_THRESHOLD);
+            }
+            self.hosts.tell_events();
+        }
     }
 
     /// The host's time at which the drive is.

@@ -86,12 +86,13 @@ impl Subsystem {
     fn write(&self, sqe: &Sqe, transfer: Transfer, capsule_data: &[u8]) -> Result<Flow, Failure> {
         let at = self.transfer_range(transfer)?;
         match self.incoming(sqe, at.len_bytes as usize, capsule_data)? {
-            Incoming::Fetch(len) if len == at.len_bytes => Ok(Flow::Blocks(at)),
-            Incoming::Here(data) if data.len() == at.len_bytes as usize => {
+            // Only what is written is asked for, however much there is.
+            Incoming::Fetch(_) => Ok(Flow::Blocks(at)),
+            Incoming::Here(data) => {
+                let data = &data[..at.len_bytes as usize];
                 self.backing.write_at(at.offset_bytes, data).map_err(|why| storage_failure(&why))?;
                 Ok(Flow::Drive { op: Op::Write, at, payload: Payload::None })
             }
-            _ => Err(Failure::in_data_pointer(Status::SGL_DATA_LENGTH)),
         }
     }
 

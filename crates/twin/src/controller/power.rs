@@ -1,8 +1,9 @@
 //! Power: states and what limits them (02h, 23h), the threshold (24h), measurement (25h, log 25h).
 //!
 //! 23h to 25h are of NVMe 2.3 and there only where the profile says so (`limits.power_control`). A
-//! limit takes the states above it away and numbers the rest anew. The event of a threshold is not
-//! sent: we have no document with its numbers; a crossing only disarms it.
+//! limit takes the states above it away and numbers the rest anew. A threshold that is crossed raises
+//! one event and disarms itself. The power in that event's second dword is left out: we have no
+//! document with its layout.
 
 use nvme::Status;
 use nvme::feature::power::{PowerLimit, PowerMeasurement, PowerThreshold};
@@ -61,15 +62,20 @@ impl Default for PowerLog {
 }
 
 impl PowerLog {
-    /// The mean power of one more second.
-    pub(super) fn second(&mut self, power: Watts, at: Timestamp) {
+    /// The mean power of one more second; whether it crossed the threshold.
+    pub(super) fn second(&mut self, power: Watts, at: Timestamp) -> bool {
         let watts = power.as_f64();
-        if self.threshold_w.is_some_and(|threshold| watts >= threshold) {
+        let crosses = self.threshold_w.is_some_and(|threshold| watts >= threshold);
+        if crosses {
             (self.threshold_w, self.crossed) = (None, true);
         }
-        if !self.enabled {
-            return;
+        if self.enabled {
+            self.collect(watts, at);
         }
+        crosses
+    }
+
+    fn collect(&mut self, watts: f64, at: Timestamp) {
         self.count = self.count.saturating_add(1);
         self.sum_w += watts;
         if watts > self.max_w {

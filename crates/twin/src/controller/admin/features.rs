@@ -12,6 +12,7 @@ use nvme::Status;
 use nvme::command::{GetFeatures, NSID_ALL, SetFeatures};
 use nvme::feature::host_memory::{HostMemoryAttributes, HostMemoryBuffer};
 use nvme::feature::power::{APST_LEN, ApstTable, PowerManagement};
+use nvme::feature::service::{Arbitration, ErrorRecovery, WriteAtomicity};
 use nvme::feature::session::{
     AsyncEventConfig, NumberOfQueues, TIMESTAMP_LEN, Timestamp, VolatileWriteCache,
 };
@@ -172,12 +173,16 @@ impl Subsystem {
         let limits = &self.options.profile.limits;
         let of = |saveable, changeable| {
             let saveable = saveable && self.options.saves;
-            Some(Capabilities { saveable, per_namespace: false, changeable })
+            let per_namespace = fid == FeatureId::ERROR_RECOVERY;
+            Some(Capabilities { saveable, per_namespace, changeable })
         };
         match fid {
-            FeatureId::POWER_MANAGEMENT
+            FeatureId::ARBITRATION
+            | FeatureId::POWER_MANAGEMENT
             | FeatureId::TEMPERATURE_THRESHOLD
+            | FeatureId::ERROR_RECOVERY
             | FeatureId::VOLATILE_WRITE_CACHE
+            | FeatureId::WRITE_ATOMICITY
             | FeatureId::ASYNC_EVENTS => of(true, true),
             FeatureId::NUMBER_OF_QUEUES | FeatureId::TIMESTAMP | FeatureId::KEEP_ALIVE => of(false, true),
             FeatureId::HOST_MEMORY_BUFFER => of(false, false),
@@ -194,7 +199,8 @@ impl Subsystem {
     pub(super) fn get_features(&mut self, queue: Queue, command: &GetFeatures) -> Answer {
         let fid = command.fid;
         let capabilities = self.capabilities(fid).ok_or(Failure::in_dword(Status::INVALID_FIELD, 10))?;
-        if ![0, NSID, NSID_ALL].contains(&command.nsid) {
+        let of_namespace: &[u32] = if capabilities.per_namespace { &[NSID] } else { &[0, NSID, NSID_ALL] };
+        if !of_namespace.contains(&command.nsid) {
             return Err(Failure::in_nsid(Status::INVALID_NAMESPACE));
         }
         let key = match fid {
@@ -232,7 +238,8 @@ impl Subsystem {
             return Err(Failure::in_dword(Status::NOT_SAVEABLE, 10));
         }
         match command.nsid {
-            0 | NSID_ALL => {}
+            NSID | NSID_ALL if capabilities.per_namespace => {}
+            0 | NSID_ALL if !capabilities.per_namespace => {}
             NSID => return Err(Failure::in_nsid(Status::NOT_NAMESPACE_SPECIFIC)),
             _ => return Err(Failure::in_nsid(Status::INVALID_NAMESPACE)),
         }
@@ -281,6 +288,17 @@ impl Subsystem {
                 self.features.set_current(fid, wanted.encode());
             }
             FeatureId::TEMPERATURE_THRESHOLD => self.set_threshold(value)?,
+            // One queue after the other, and blocks that are never torn: nothing here depends on these three, but
+            // what was set is told.
+            FeatureId::ARBITRATION => self.keep::<Arbitration>(value)?,
+            FeatureId::WRITE_ATOMICITY => self.keep::<WriteAtomicity>(value)?,
+            FeatureId::ERROR_RECOVERY => {
+                // Deallocated blocks read as zeros and never as an error (NSFEAT bit 2 is 0).
+                if ErrorRecovery::decode(value).is_ok_and(|recovery| recovery.deallocated_error) {
+                    return Err(invalid);
+                }
+                self.keep::<ErrorRecovery>(value)?;
+            }
             FeatureId::VOLATILE_WRITE_CACHE => {
                 let cache = VolatileWriteCache::decode(value).map_err(|_| invalid)?;
                 self.features.set_current(fid, cache.encode());
@@ -371,7 +389,10 @@ impl Subsystem {
         let mut keys: Vec<Key> = [
             // The limit first: it decides which power states there are.
             FeatureId::POWER_LIMIT,
+            FeatureId::ARBITRATION,
             FeatureId::POWER_MANAGEMENT,
+            FeatureId::ERROR_RECOVERY,
+            FeatureId::WRITE_ATOMICITY,
             FeatureId::VOLATILE_WRITE_CACHE,
             FeatureId::ASYNC_EVENTS,
             FeatureId::HCTM,
@@ -450,6 +471,14 @@ impl Subsystem {
                 return Err(Failure::new(Status::INVALID_FIELD));
             }
         }
+        Ok(())
+    }
+
+    /// Takes a value that changes nothing but what is told.
+    fn keep<F: DwordFeature>(&mut self, value: u32) -> Result<(), Failure> {
+        let known = F::decode(value).ok().filter(|known| known.encode() == value);
+        let known = known.ok_or(Failure::in_dword(Status::INVALID_FIELD, 11))?;
+        self.features.set_current(F::ID, known.encode());
         Ok(())
     }
 

@@ -181,7 +181,8 @@ pub(in super::super) fn common(hosts: &Hosts, queue: Queue, nqn: &str) -> Identi
         completion_entry_size: 0x44,
         // As many as a queue has entries (MQES + 1): Linux takes the smaller and subtracts one.
         max_commands: Some(limits.queue_entries),
-        // SGLs of any alignment (1:0 = 1), longer than the data (18), in-capsule offsets (20).
+        // SGLs of any alignment (1:0 = 1), longer than the data (18: Linux sends a page for any number
+        // of ranges to deallocate), in-capsule offsets (20).
         sgl_support: 1 | 1 << 18 | 1 << 20,
         subsystem_nqn: Some(nqn.to_owned()),
         fabrics: FabricsAttributes {

@@ -8,7 +8,10 @@ use nvme::identify::IdentifyController;
 use super::*;
 use crate::Drive;
 
-const FEATURES: [FeatureId; 8] = [
+const FEATURES: [FeatureId; 11] = [
+    FeatureId::ARBITRATION,
+    FeatureId::ERROR_RECOVERY,
+    FeatureId::WRITE_ATOMICITY,
     FeatureId::POWER_MANAGEMENT,
     FeatureId::TEMPERATURE_THRESHOLD,
     FeatureId::VOLATILE_WRITE_CACHE,

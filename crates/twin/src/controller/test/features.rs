@@ -130,6 +130,81 @@ fn what_a_feature_is_not_is_told() {
     assert_eq!(host.get(FeatureId::POWER_LIMIT, Select::Current), Err(never(Status::INVALID_FIELD)));
 }
 
+/// Features that a controller of the NVM command set must have, and that nothing here depends on.
+#[test]
+fn what_every_controller_has_is_set_saved_and_told() {
+    let mut host = host("ssd1");
+    for (fid, value) in [(FeatureId::ARBITRATION, 0x0302_0107), (FeatureId::WRITE_ATOMICITY, 1)] {
+        assert_eq!(host.get(fid, Select::Supported), Ok(0b101), "{fid}: saveable, changeable");
+        for select in Select::VALUES {
+            assert_eq!(host.get(fid, select), Ok(0), "{fid}");
+        }
+        assert_eq!(
+            host.set(fid, value | 8, false),
+            Err(never(Status::INVALID_FIELD)),
+            "{fid}: a reserved bit"
+        );
+        assert_eq!(host.set(fid, value, true), Ok(0));
+        let all = Select::VALUES.map(|select| host.get(fid, select));
+        assert_eq!(all, [Ok(value), Ok(0), Ok(value)], "{fid}: current, default, saved");
+    }
+    // Error recovery is a namespace's: it is not asked for nor set without one.
+    let fid = FeatureId::ERROR_RECOVERY;
+    assert_eq!(host.get(fid, Select::Current), Err(never(Status::INVALID_NAMESPACE)));
+    assert_eq!(host.set(fid, 7, false), Err(never(Status::INVALID_NAMESPACE)));
+    let get = |host: &mut Host<Subsystem>, nsid, select| {
+        let command = GetFeatures { nsid, ..GetFeatures::controller(fid, select) };
+        host.admin(AdminCommand::GetFeatures(command).encode()).map(|(result, _)| result as u32)
+    };
+    let set = |host: &mut Host<Subsystem>, nsid, value| {
+        let command = SetFeatures { nsid, ..SetFeatures::controller(fid, value, false) };
+        host.admin(AdminCommand::SetFeatures(command).encode()).map(|_| ())
+    };
+    assert_eq!(get(&mut host, u32::MAX, Select::Current), Err(never(Status::INVALID_NAMESPACE)));
+    assert_eq!(get(&mut host, 1, Select::Supported), Ok(0b111));
+    assert_eq!(set(&mut host, 1, 50), Ok(()));
+    assert_eq!(get(&mut host, 1, Select::Current), Ok(50));
+    assert_eq!(set(&mut host, u32::MAX, 70), Ok(()), "that is, in all of its namespaces");
+    let all = Select::VALUES.map(|select| get(&mut host, 1, select));
+    assert_eq!(all, [Ok(70), Ok(0), Ok(0)]);
+    // Deallocated blocks are read without an error: Identify says so.
+    assert_eq!(set(&mut host, 1, 1 << 16), Err(never(Status::INVALID_FIELD)));
+    // A new controller knows what was saved.
+    host.service.disconnect(host.now, host.admin);
+    let mut host = host_of(host.service, host.now);
+    assert_eq!(host.get(FeatureId::ARBITRATION, Select::Current), Ok(0x0302_0107));
+    assert_eq!(get(&mut host, 1, Select::Current), Ok(0));
+}
+
+/// Goal: one event for each time that a threshold was armed, also where nobody reads a log page in between.
+#[test]
+fn power_over_the_threshold_is_told_once() {
+    use nvme::feature::session::AsyncEvent;
+    let mut host = powered();
+    let queue = host.admin;
+    let armed = 150 | 2 << 16 | 1 << 31;
+    for _ in 0..2 {
+        let accepted = host.submit(queue, AdminCommand::AsyncEventRequest.encode(), &[]);
+        assert_eq!(accepted, Accepted::Pending);
+        let request = host.cid;
+        host.set(FeatureId::POWER_THRESHOLD, armed, false).expect("a power");
+        assert!(host.pass(Duration::from_secs(30)).is_empty(), "idle draws 1.2 W");
+        let end = host.now + Duration::from_secs(5);
+        let mut told = Vec::new();
+        while host.now < end {
+            let read =
+                IoCommand::Read(transfer(0, 1 << 20)).encode(1).with_sgl(Sgl::Transport { length: 1 << 20 });
+            let io = host.io;
+            assert_eq!(host.submit(io, read, &[]), Accepted::Pending);
+            let done = host.pass(Duration::from_millis(1));
+            told.extend(done.into_iter().filter(|(from, _)| *from == queue));
+        }
+        let told: Vec<_> = told.iter().map(|(_, r)| (r.completion.cid, r.completion.result)).collect();
+        assert_eq!(told, [(request, AsyncEvent::POWER_THRESHOLD.encode().into())]);
+        host.pass(Duration::from_secs(5));
+    }
+}
+
 #[test]
 fn the_clock_goes_on_from_where_a_host_set_it() {
     let mut host = host("ssd1");

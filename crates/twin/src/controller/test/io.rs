@@ -121,8 +121,27 @@ fn what_cannot_be_is_refused_in_the_words_of_the_specification() {
     let accepted = host.submit(queue, write.with_sgl(Sgl::InCapsule { offset: 8, length: 512 }), &[0; 512]);
     let cid = host.cid;
     assert_eq!(refused(host.wait(queue, cid, accepted, &[])), Status::SGL_OFFSET);
-    // A write must have exactly its blocks.
-    assert_eq!(refused(host.send(queue, write, 0, &[0; 1024])), Status::SGL_DATA_LENGTH);
+    assert_eq!(refused(host.send(queue, write, 0, &[0; 511])), Status::SGL_DATA_LENGTH);
+}
+
+/// SGLS bit 18 says so: of data that are longer than what the command moves, the beginning counts.
+#[test]
+fn data_may_be_longer_than_what_a_command_moves() {
+    let mut host = host("ssd1");
+    let queue = host.io;
+    let long: Vec<u8> = (0..1024).map(|index| (index / 3) as u8).collect();
+    for in_capsule in [false, true] {
+        let mut send = |sqe, data: &[u8]| match in_capsule {
+            true => host.send_in_capsule(queue, sqe, data),
+            false => host.send(queue, sqe, 0, data),
+        };
+        let at = if in_capsule { 32 } else { 8 };
+        send(IoCommand::Write(transfer(at, 512)).encode(1), &long).expect("one block is written");
+        send(IoCommand::Compare(transfer(at, 512)).encode(1), &long).expect("it is the same");
+        let read = host.send(queue, IoCommand::Read(transfer(at, 1024)).encode(1), 4096, &[]);
+        let read = read.expect("in range").1;
+        assert_eq!((&read[..512], &read[512..]), (&long[..512], &[0; 512][..]), "and not one byte more");
+    }
 }
 
 #[test]

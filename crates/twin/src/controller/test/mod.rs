@@ -121,9 +121,8 @@ impl<S: Service> Host<S> {
                 self.service.data(self.now, ticket, &data[..len_bytes as usize])
             }
             Accepted::NeedsBlocks { ticket, blocks } => {
-                assert_eq!(blocks.len_bytes as usize, data.len());
                 let backing = self.service.backing().expect("a drive has one");
-                backing.write_at(blocks.offset_bytes, data).expect("in range");
+                backing.write_at(blocks.offset_bytes, &data[..blocks.len_bytes as usize]).expect("in range");
                 self.service.stored(self.now, ticket)
             }
             other => other,
