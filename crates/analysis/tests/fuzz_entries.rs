@@ -5,14 +5,14 @@
 #[expect(unreachable_pub, reason = "public in the crate it belongs to")]
 #[path = "../../../fuzz/src/import.rs"]
 mod entries;
+#[path = "../../../fuzz/entries_test.rs"]
+mod shared;
 
 use std::path::{Path, PathBuf};
 
+use entries::ENTRIES;
 use proptest::prelude::*;
-
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use shared::{assert_targets, at, enter_all, spoilt};
 
 /// All logs of the golden tests, good and bad.
 fn logs() -> Vec<Vec<u8>> {
@@ -23,32 +23,20 @@ fn logs() -> Vec<Vec<u8>> {
         }
     }
     let mut files = Vec::new();
-    collect(&root().join("fixtures/import"), &mut files);
+    collect(&at("fixtures/import"), &mut files);
     files.sort();
     files.iter().map(|file| std::fs::read(file).expect("a readable file")).collect()
 }
 
-/// Every entry has its target, and every target its entry.
 #[test]
 fn targets_and_entries_are_the_same() {
-    let files = std::fs::read_dir(root().join("fuzz/fuzz_targets")).expect("the folder");
-    let mut targets: Vec<String> = files
-        .map(|entry| entry.expect("a file").path())
-        .map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned())
-        .filter(|name| name.starts_with("import_"))
-        .collect();
-    targets.sort();
-    let mut entries: Vec<_> = entries::ENTRIES.iter().map(|(name, _)| (*name).to_owned()).collect();
-    entries.sort();
-    assert_eq!(targets, entries);
+    assert_targets(&["import_"], ENTRIES);
 }
 
 #[test]
 fn entries_hold_on_all_logs_and_on_nothing() {
-    for (_, entry) in entries::ENTRIES {
-        entry(&[]);
-        logs().iter().for_each(|log| entry(log));
-    }
+    enter_all(ENTRIES, &[]);
+    logs().iter().for_each(|log| enter_all(ENTRIES, log));
 }
 
 proptest! {
@@ -56,9 +44,7 @@ proptest! {
 
     #[test]
     fn entries_hold_on_noise(noise in prop::collection::vec(any::<u8>(), 0..2000)) {
-        for (_, entry) in entries::ENTRIES {
-            entry(&noise);
-        }
+        enter_all(ENTRIES, &noise);
     }
 
     /// Rows of whole numbers of every size: what a log of fio is made of.
@@ -75,29 +61,12 @@ proptest! {
         entries::any(text.as_bytes());
     }
 
-    /// Cut short, with some bytes changed, with some lines twice: closer to what a broken disk or a hasty script makes.
+    /// As a broken disk or a hasty script makes them, and with some lines twice.
     #[test]
-    fn entries_hold_on_spoilt_logs(
-        which in any::<prop::sample::Index>(),
-        length in any::<prop::sample::Index>(),
-        spoilt in prop::collection::vec((any::<prop::sample::Index>(), prop_oneof![any::<u8>(), Just(b'0'), Just(b'9'), Just(b'-')]), 0..12),
-        twice in any::<prop::sample::Index>(),
-    ) {
-        let logs = logs();
-        let mut log = which.get(&logs).clone();
-        log.truncate(length.index(log.len() + 1));
-        for (at, byte) in spoilt {
-            if !log.is_empty() {
-                let at = at.index(log.len());
-                log[at] = byte;
-            }
-        }
-        let again = twice.index(log.len() + 1);
+    fn entries_hold_on_spoilt_logs(log in spoilt(logs()), twice in any::<prop::sample::Index>()) {
         let mut doubled = log.clone();
-        doubled.extend_from_slice(&log[again..]);
-        for (_, entry) in entries::ENTRIES {
-            entry(&log);
-            entry(&doubled);
-        }
+        doubled.extend_from_slice(&log[twice.index(log.len() + 1)..]);
+        enter_all(ENTRIES, &log);
+        enter_all(ENTRIES, &doubled);
     }
 }

@@ -5,14 +5,12 @@
 #[expect(unreachable_pub, reason = "public in the crate it belongs to")]
 #[path = "../../../fuzz/src/scsi.rs"]
 mod entries;
+#[path = "../../../fuzz/entries_test.rs"]
+mod shared;
 
-use std::path::PathBuf;
-
+use entries::ENTRIES;
 use proptest::prelude::*;
-
-fn at(folder: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder)
-}
+use shared::{assert_targets, at, enter_all, spoilt};
 
 /// Every answer of the recorded drives.
 fn answers() -> Vec<Vec<u8>> {
@@ -34,44 +32,25 @@ fn answers() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn every_entry_has_its_target() {
-    for (name, _) in entries::ENTRIES {
-        assert!(at("fuzz/fuzz_targets").join(format!("{name}.rs")).is_file(), "{name}");
-    }
+fn targets_and_entries_are_the_same() {
+    assert_targets(&["scsi_", "device_"], ENTRIES);
 }
 
 #[test]
 fn entries_hold_on_good_answers_and_on_nothing() {
     assert_eq!(answers().len(), 21);
-    for (_, entry) in entries::ENTRIES {
-        entry(&[]);
-        answers().iter().for_each(|answer| entry(answer));
-    }
+    enter_all(ENTRIES, &[]);
+    answers().iter().for_each(|answer| enter_all(ENTRIES, answer));
 }
 
 proptest! {
     #[test]
     fn entries_hold_on_noise(noise in prop::collection::vec(any::<u8>(), 0..5000)) {
-        for (_, entry) in entries::ENTRIES {
-            entry(&noise);
-        }
+        enter_all(ENTRIES, &noise);
     }
 
     #[test]
-    fn entries_hold_on_spoilt_answers(
-        which in any::<prop::sample::Index>(), length in any::<prop::sample::Index>(),
-        spoilt in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..10),
-    ) {
-        let mut answer = which.get(&answers()).clone();
-        answer.truncate(length.index(answer.len() + 1));
-        for (at, byte) in spoilt {
-            if !answer.is_empty() {
-                let at = at.index(answer.len());
-                answer[at] = byte;
-            }
-        }
-        for (_, entry) in entries::ENTRIES {
-            entry(&answer);
-        }
+    fn entries_hold_on_spoilt_answers(answer in spoilt(answers())) {
+        enter_all(ENTRIES, &answer);
     }
 }

@@ -6,25 +6,17 @@
 #[expect(unreachable_pub, reason = "public in the crate it belongs to")]
 #[path = "../../../fuzz/src/twin.rs"]
 mod entries;
+#[path = "../../../fuzz/entries_test.rs"]
+#[expect(dead_code, reason = "streams of commands have no good pages to spoil")]
+mod shared;
 
-use std::path::PathBuf;
-
+use entries::ENTRIES;
 use proptest::prelude::*;
+use shared::{assert_targets, enter_all};
 
-/// Every entry has its target, and every target its entry.
 #[test]
 fn targets_and_entries_are_the_same() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/fuzz_targets");
-    let files = std::fs::read_dir(folder).expect("the folder");
-    let mut targets: Vec<String> = files
-        .map(|entry| entry.expect("a file").path())
-        .map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned())
-        .filter(|name| name.starts_with("twin_"))
-        .collect();
-    targets.sort();
-    let mut entries: Vec<_> = entries::ENTRIES.iter().map(|(name, _)| (*name).to_owned()).collect();
-    entries.sort();
-    assert_eq!(targets, entries);
+    assert_targets(&["twin_"], ENTRIES);
 }
 
 /// Noise after a beginning that gets somewhere: an admin queue, enabled, and two I/O queues.
@@ -36,10 +28,8 @@ fn connected(noise: &[u8]) -> Vec<u8> {
 
 #[test]
 fn entries_hold_on_nothing() {
-    for (_, entry) in entries::ENTRIES {
-        entry(&[]);
-        entry(&connected(&[]));
-    }
+    enter_all(ENTRIES, &[]);
+    enter_all(ENTRIES, &connected(&[]));
 }
 
 /// Goal: streams get past the gates. The beginning enables a controller; a read of one block on the
@@ -79,9 +69,7 @@ proptest! {
 
     #[test]
     fn entries_hold_on_noise(noise in prop::collection::vec(any::<u8>(), 0..3000)) {
-        for (_, entry) in entries::ENTRIES {
-            entry(&noise);
-            entry(&connected(&noise));
-        }
+        enter_all(ENTRIES, &noise);
+        enter_all(ENTRIES, &connected(&noise));
     }
 }
