@@ -122,7 +122,8 @@ fn release(judged: &Judged) -> Event {
     }
 }
 
-const fn cause(finding: Finding) -> Cause {
+/// What the findings call a finding.
+pub(crate) const fn cause(finding: Finding) -> Cause {
     match finding {
         Finding::Heat(Suspect::Tmt1) => Cause::HctmTmt1,
         Finding::Heat(Suspect::Tmt2) => Cause::HctmTmt2,

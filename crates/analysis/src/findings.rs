@@ -143,14 +143,32 @@ pub struct Policy {
     pub class: PolicyClass,
     /// Other kinds that act beside it.
     pub also: Vec<PolicyClass>,
-    /// Temperature at which slowing down begins, in kelvins.
+    /// Temperature at which slowing down begins, in kelvins; of several levels the lightest one's.
     pub onset_k: Option<f64>,
-    /// Temperature at which it ends; `None` where no release was seen.
+    /// Temperature at which that ends; `None` where no release was seen.
     pub release_k: Option<f64>,
-    /// Speed while slowed down, in bytes per second.
+    /// Speed while slowed down by it, in bytes per second.
     pub floor_bytes_per_s: Option<f64>,
+    /// Each threshold that acted, the lightest of the host's first, then the drive's own. Empty without any.
+    #[serde(default)]
+    pub levels: Vec<PolicyLevel>,
     /// How sure the class is, from 0 to 1.
     pub confidence: f64,
+}
+
+/// A threshold, and what the drive does at it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PolicyLevel {
+    /// Whose threshold it is: one of the causes that are heat.
+    pub cause: Cause,
+    /// Temperature at which it begins to act, in kelvins; `None` where it acted from the load's beginning on.
+    pub onset_k: Option<f64>,
+    /// Temperature at which it lets go; `None` where that was not seen.
+    pub release_k: Option<f64>,
+    /// Temperature that the drive kept while it acted; `None` where it kept none.
+    pub held_k: Option<f64>,
+    /// Speed while it acted, in bytes per second.
+    pub floor_bytes_per_s: Option<f64>,
 }
 
 /// Kinds of heat management. See METHODS for how each is recognised.

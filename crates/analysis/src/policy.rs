@@ -5,11 +5,14 @@
 //! constant speed at a constant temperature may be a regulator, or a fixed lower speed whose heat happens to
 //! hold the drive there.
 
+use std::collections::BTreeMap;
+
 use crate::cause::Judged;
 use crate::cause::drops::median_speed;
 use crate::cause::evidence::{Finding, Suspect};
 use crate::cause::heat::{Heat, degrees};
-use crate::findings::{Caveat, Policy, PolicyClass};
+use crate::events;
+use crate::findings::{Caveat, Policy, PolicyClass, PolicyLevel};
 use crate::segment::{Piece, median};
 use crate::trace::Trace;
 
@@ -67,23 +70,44 @@ pub(crate) fn policy(
         class
     };
     let caveats = if class == PolicyClass::Undetermined { vec![undecided(leading)] } else { Vec::new() };
+    let mut levels = levels(heat, pieces, judged, leading);
+    if !host.is_empty() {
+        levels.extend(self::levels(heat, pieces, judged, &own));
+    }
+    let lightest = levels.first();
     let policy = Policy {
         class,
         also,
-        onset_k: middle(leading.iter().filter(|j| !j.drop.at_start).filter_map(|j| j.crossed_k)),
-        release_k: middle(leading.iter().filter_map(|j| j.release_k)),
-        floor_bytes_per_s: floor(class, leading),
+        onset_k: lightest.and_then(|level| level.onset_k),
+        release_k: lightest.and_then(|level| level.release_k),
+        floor_bytes_per_s: lightest.and_then(|level| level.floor_bytes_per_s),
+        levels,
         confidence,
     };
     (policy, caveats)
 }
 
-/// Speed while slowed down; of two levels the heavy one.
-fn floor(class: PolicyClass, drops: &[&Judged]) -> Option<f64> {
-    let heavy = |j: &&&Judged| j.verdict.finding == Finding::Heat(Suspect::Tmt2);
-    let of_heavy = middle(drops.iter().filter(heavy).map(|j| j.drop.level));
-    let of_all = middle(drops.iter().map(|j| j.drop.level));
-    if class == PolicyClass::TwoLevel { of_heavy.or(of_all) } else { of_all }
+/// Each threshold at which these drops began. What lies inside a drop of the same name is a threshold of its own.
+fn levels(heat: &Heat, pieces: &[Piece], all: &[Judged], drops: &[&Judged]) -> Vec<PolicyLevel> {
+    let mut by_level: BTreeMap<(usize, bool), Vec<&Judged>> = BTreeMap::new();
+    for judged in drops {
+        let finding = judged.verdict.finding;
+        let rank = match finding {
+            Finding::Heat(suspect) => suspect as usize,
+            _ => Suspect::Other as usize,
+        };
+        let further =
+            judged.drop.inside.is_some_and(|outer| all[outer].verdict.finding == finding) && !is_host(judged);
+        by_level.entry((rank, further)).or_default().push(judged);
+    }
+    let level = |drops: &Vec<&Judged>| PolicyLevel {
+        cause: events::cause(drops[0].verdict.finding),
+        onset_k: middle(drops.iter().filter(|j| !j.drop.at_start).filter_map(|j| j.crossed_k)),
+        release_k: middle(drops.iter().filter_map(|j| j.release_k)),
+        held_k: middle(drops.iter().filter_map(|j| held_k(heat, pieces, j))),
+        floor_bytes_per_s: middle(drops.iter().map(|j| j.drop.level)),
+    };
+    by_level.values().map(level).collect()
 }
 
 fn is_host(judged: &Judged) -> bool {
@@ -104,7 +128,7 @@ fn mechanisms(trace: &Trace, heat: &Heat, pieces: &[Piece], drops: &[&Judged]) -
         found.push((DutyCycled, 0.85));
     } else if released.len() >= 2 && released.len() * 2 >= drops.len() {
         found.push((Relay, 0.97));
-    } else if drops.iter().any(|j| held(heat, pieces, j)) {
+    } else if drops.iter().any(|j| held_k(heat, pieces, j).is_some()) {
         found.push((Regulator, 0.75));
     } else if released.len() == 1 {
         found.push((Relay, 0.6));
@@ -155,25 +179,24 @@ fn bursty(pieces: &[Piece], drops: &[&Judged]) -> bool {
     while_slow >= ON_OFF_VARIATION || (while_slow >= BURSTY_VARIATION && while_slow >= BURSTY * otherwise)
 }
 
-/// Whether the temperature was held while speed gave way.
-fn held(heat: &Heat, pieces: &[Piece], judged: &Judged) -> bool {
+/// The temperature that was held while speed gave way, in kelvins.
+fn held_k(heat: &Heat, pieces: &[Piece], judged: &Judged) -> Option<f64> {
     if judged.end_s - judged.start_s < HELD_S {
-        return false;
+        return None;
     }
-    let steady_near = |from_s: f64, near: &dyn Fn(f64) -> bool| {
+    let steady_from = |from_s: f64| {
         let mut during: Vec<f64> = heat.within(from_s, judged.end_s).iter().map(|p| p.value).collect();
         during.sort_by(f64::total_cmp);
         let at = |share: f64| during[((during.len() - 1) as f64 * share) as usize];
-        !during.is_empty() && at(0.9) - at(0.1) <= HELD_K && near(at(0.5))
+        (!during.is_empty() && at(0.9) - at(0.1) <= HELD_K).then(|| at(0.5))
     };
     let at_onset =
-        |k: f64| judged.onset_k.is_none_or(|onset| judged.drop.at_start || (k - onset).abs() <= HELD_K);
-    if steady_near(judged.start_s, &at_onset) {
-        return true;
-    }
+        |k: &f64| judged.onset_k.is_none_or(|onset| judged.drop.at_start || (k - onset).abs() <= HELD_K);
     // One that starts early: speed gave way bit by bit while it still heated, then both stood.
-    gave_way(pieces, judged)
-        && steady_near(middle_s(judged), &|k| judged.onset_k.is_none_or(|onset| k >= onset - HELD_K))
+    let no_cooler = |k: &f64| judged.onset_k.is_none_or(|onset| *k >= onset - HELD_K);
+    steady_from(judged.start_s)
+        .filter(at_onset)
+        .or_else(|| steady_from(middle_s(judged)).filter(|k| gave_way(pieces, judged) && no_cooler(k)))
 }
 
 /// Whether speed went on giving way after it had begun to. Dips within count neither early nor late.
@@ -203,6 +226,7 @@ fn unprovoked(trace: &Trace, heat: &Heat) -> (Policy, Vec<Caveat>) {
         onset_k: None,
         release_k: None,
         floor_bytes_per_s: None,
+        levels: Vec::new(),
         confidence,
     };
     let hottest = heat.all().iter().map(|p| p.value).fold(f64::NEG_INFINITY, f64::max);

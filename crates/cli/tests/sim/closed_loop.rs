@@ -82,10 +82,17 @@ fn a_two_level_latch_is_told_from_a_relay() {
     let hysteresis_k = profile("two-level").policy[0].hysteresis_k;
     within_a_kelvin(found.policy.onset_k, hctm.tmt1_k.into(), "onset");
     within_a_kelvin(found.policy.release_k, f64::from(hctm.tmt1_k) - hysteresis_k, "release");
+    within(found.policy.floor_bytes_per_s, 2.2e9, 0.05, "floor");
     // Each level at its threshold, down to its speed: 2.2 of 3.0 GB/s, then 100 MB/s.
-    for (cause, threshold_k, strength) in
-        [(Cause::HctmTmt1, hctm.tmt1_k, 2.2 / 3.0), (Cause::HctmTmt2, hctm.tmt2_k, 0.1 / 2.2)]
-    {
+    assert_eq!(found.policy.levels.len(), 2, "{:?}", found.policy);
+    for (level, (cause, threshold_k, speed, strength)) in found.policy.levels.iter().zip([
+        (Cause::HctmTmt1, hctm.tmt1_k, 2.2e9, 2.2 / 3.0),
+        (Cause::HctmTmt2, hctm.tmt2_k, 1.0e8, 0.1 / 2.2),
+    ]) {
+        assert_eq!(level.cause, cause, "{:?}", found.policy);
+        within_a_kelvin(level.onset_k, threshold_k.into(), "onset of a level");
+        within_a_kelvin(level.release_k, f64::from(hctm.tmt1_k) - hysteresis_k, "release of a level");
+        within(level.floor_bytes_per_s, speed, 0.05, "floor of a level");
         let onsets = found.events.iter().filter(|e| e.kind == EventKind::ThrottleOnset && e.cause == cause);
         assert!(onsets.clone().count() >= 3, "{cause:?}: {:?}", found.events);
         for onset in onsets {

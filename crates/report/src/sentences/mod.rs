@@ -74,22 +74,33 @@ pub fn policy(policy: &Policy) -> String {
         let also: Vec<_> = policy.also.iter().map(|class| policy_class(*class)).collect();
         text.push_str(&format!(", and beside it: {}", also.join("; ")));
     }
-    let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
-    let parts = [
-        finite(policy.onset_k).map(|k| format!("begins at {}", format::temperature(Some(k)))),
-        finite(policy.release_k).map(|k| format!("ends at {}", format::temperature(Some(k)))),
-        finite(policy.floor_bytes_per_s)
-            .map(|rate| format!("speed while slowed down {}", format::speed(Some(rate)))),
-    ];
-    for part in parts.into_iter().flatten() {
-        text.push_str(", ");
-        text.push_str(&part);
+    match policy.levels.as_slice() {
+        [] | [_] => text.push_str(&thresholds(policy.onset_k, policy.release_k, policy.floor_bytes_per_s)),
+        several => {
+            for level in several {
+                let of = words::level(level.cause);
+                let what = thresholds(level.onset_k, level.release_k, level.floor_bytes_per_s);
+                text.push_str(&format!("; {of}{what}"));
+            }
+        }
     }
     if policy.class != PolicyClass::Undetermined {
         text.push_str(&format!(" (confidence {})", format::percent(policy.confidence)));
     }
     text.push('.');
     text
+}
+
+/// Where slowing down begins and ends and what is left of the speed, each after a comma.
+fn thresholds(onset_k: Option<f64>, release_k: Option<f64>, floor_bytes_per_s: Option<f64>) -> String {
+    let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
+    let parts = [
+        finite(onset_k).map(|k| format!(", begins at {}", format::temperature(Some(k)))),
+        finite(release_k).map(|k| format!(", ends at {}", format::temperature(Some(k)))),
+        finite(floor_bytes_per_s)
+            .map(|rate| format!(", speed while slowed down {}", format::speed(Some(rate)))),
+    ];
+    parts.into_iter().flatten().collect()
 }
 
 /// The fast write cache.

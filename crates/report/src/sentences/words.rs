@@ -72,6 +72,16 @@ pub fn cause(cause: Cause, levels: &[Level]) -> String {
     }
 }
 
+/// A threshold of a policy, by whose it is.
+pub(super) const fn level(cause: Cause) -> &'static str {
+    match cause {
+        Cause::HctmTmt1 => "light (TMT1)",
+        Cause::HctmTmt2 => "heavy (TMT2)",
+        Cause::Vendor => "the drive's own",
+        Cause::Thermal | Cause::NotThermal | Cause::Unknown => "further",
+    }
+}
+
 /// A kind of heat management.
 pub const fn policy_class(class: PolicyClass) -> &'static str {
     match class {

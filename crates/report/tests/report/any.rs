@@ -2,7 +2,8 @@
 
 use analysis::Findings;
 use analysis::findings::{
-    Cause, Caveat, Event, EventKind, Label, Policy, PolicyClass, Segment, SegmentOp, SlcCache, Thermal,
+    Cause, Caveat, Event, EventKind, Label, Policy, PolicyClass, PolicyLevel, Segment, SegmentOp, SlcCache,
+    Thermal,
 };
 use measure::record::Op;
 use proptest::prelude::*;
@@ -77,6 +78,15 @@ fn findings() -> impl Strategy<Value = Findings> {
             onset_k,
             release_k,
             floor_bytes_per_s: floor,
+            levels: [(Cause::HctmTmt1, floor), (Cause::HctmTmt2, onset_k)]
+                .map(|(cause, floor_bytes_per_s)| PolicyLevel {
+                    cause,
+                    onset_k,
+                    release_k,
+                    held_k: release_k,
+                    floor_bytes_per_s,
+                })
+                .into(),
             confidence,
         });
     let slc =
