@@ -9,19 +9,36 @@ use crate::guest::{Guest, Kernel, on_each_kernel};
 
 on_each_kernel!(a_power_cut_under_load_loses_nothing);
 
+/// How Linux prints a request that it gave up by itself (NVMe Base 2.3, Path Related Status: 370h).
+const HOST_PATHING_ERROR: &str = "(sct 0x3 / sc 0x70)";
+/// What a program is told of such a request (`BLK_STS_TRANSPORT` in the kernel's block/blk-core.c).
+const ENOLINK: i32 = 67;
+
 /// Goal: data that were acknowledged and settings that were saved outlive SIGKILL; settings that were not do not;
 /// I/O in flight is only late. Method: the process is killed and started again while fio writes.
+///
+/// Two things are the kernel's and not ours, between the end of a connection and the moment at which its recovery
+/// holds back the queues:
+///
+/// - Linux sends requests in vain (`failed to send request -32`) and at once again, as often as
+///   `nvme_core.max_retries` says (`nvme_decide_disposition` in drivers/nvme/host/core.c). On a crowded machine that
+///   takes less time than the recovery does: a write failed after 6 tries in 1 ms; with 255 tries allowed, after
+///   45 ms; with one processor just so. Such a request never left the host, and bears a status that only a host gives:
+///   Host Pathing Error, which is ENOLINK for fio. Those are let pass, and no other.
+/// - It sends in the name of whoever submits, and without `MSG_NOSIGNAL` (`nvme_tcp_try_send` in tcp.c): fio's worker
+///   got SIGPIPE, and fio 3.33 itself then ends in a double free (axboe/fio #1598). So SIGPIPE is ignored here.
 fn a_power_cut_under_load_loses_nothing(kernel: Kernel) {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a scratch folder");
     let place = |name: &str| folder.path().join(name).display().to_string();
     let (state, backing) = (place("state.json"), place("data"));
     let mut vssd = Vssd::start(&["--profile", "relay", "--state", &state, "--backing", &backing]);
     let bell = Bell::new();
-    let fio = "fio --filename=/dev/nvme0n1 --direct=1 --ioengine=libaio --iodepth=8 --bs=64k";
+    // Two emulated processors have no common time stamp counter, which is what fio reads for its clock otherwise.
+    let fio = "fio --clocksource=clock_gettime --filename=/dev/nvme0n1 --direct=1 --ioengine=libaio --iodepth=8 --bs=64k";
     let guest = Guest::on(kernel)
         .network()
         .modules(&["nvme-tcp", "crc32c_generic"])
-        .script("net_up")
+        .script("trap '' PIPE; net_up")
         // Looks for it every second, for a minute.
         .script(&vssd.connect(0, "--reconnect-delay=1 --ctrl-loss-tmo=60"))
         .script("wait_for test -b /dev/nvme0n1")
@@ -29,8 +46,8 @@ fn a_power_cut_under_load_loses_nothing(kernel: Kernel) {
             "nvme set-feature /dev/nvme0 -f 0x10 -v 0x01450150 --save
              nvme set-feature /dev/nvme0 -f 0x04 -v 0x0140
              section written; {fio} --name=kept --rw=write --size=32M --verify=crc32c --do_verify=0
-             {fio} --name=load --offset=256M --size=64M --rw=randwrite --time_based --runtime=20 \\
-                 --output-format=json --output=/tmp/load.json >/dev/null 2>&1 &
+             {fio} --name=load --offset=256M --size=64M --rw=randwrite --time_based --runtime=12 \\
+                 --continue_on_error=io --ignore_error={ENOLINK},{ENOLINK} --output-format=json --output=/job/out/load >/job/out/load.told 2>&1 &
              fio=$!
              # The fifth field counts writes (Documentation/block/stat.rst); 512 of them were of `kept`.
              wait_for sh -c '[ $(awk \"{{print \\$5}}\" /sys/block/nvme0n1/stat) -gt 600 ]'"
@@ -38,8 +55,7 @@ fn a_power_cut_under_load_loses_nothing(kernel: Kernel) {
         .script(&bell.ring())
         .script(&format!(
             "wait_for grep -q live /sys/class/nvme/nvme0/state
-             wait $fio
-             section load; cat /tmp/load.json
+             wait $fio  # What it said is in `load.told`.
              section verified; {fio} --name=kept --rw=read --size=32M --verify=crc32c --verify_only=0 --output-format=json
              section saved; nvme get-feature /dev/nvme0 -f 0x10
              section unsaved; nvme get-feature /dev/nvme0 -f 0x04
@@ -55,8 +71,12 @@ fn a_power_cut_under_load_loses_nothing(kernel: Kernel) {
         log.contains("Reconnecting in 1 seconds") || log.contains("reconnect"),
         "it never noticed\n{log}"
     );
-    assert!(!log.contains("I/O error"), "{log}");
-    assert_eq!(output.json("load")["jobs"][0]["error"], 0);
+    let statuses = log.lines().filter(|line| line.contains("(sct 0x"));
+    let ours: Vec<&str> = statuses.filter(|line| !line.contains(HOST_PATHING_ERROR)).collect();
+    assert!(ours.is_empty(), "{ours:?}\n{log}");
+    let load = &output.json("load")["jobs"][0];
+    let told = output.section("load.told");
+    assert!(load["error"] == 0 && told.is_empty(), "{load}\n{told}");
     let verified = &output.json("verified")["jobs"][0];
     assert_eq!((&verified["error"], &verified["read"]["io_bytes"]), (&0.into(), &(32 << 20).into()));
     assert!(output.section("saved").contains("0x01450150"), "{}", output.section("saved"));
