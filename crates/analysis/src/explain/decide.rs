@@ -38,8 +38,8 @@ pub(super) fn why(judged: &Judged, odds: &Odds) -> Vec<String> {
 fn odds_to_one(log_odds: f64) -> String {
     match log_odds.exp() {
         odds if odds < 10.0 => format!("odds of {odds:.1} to 1"),
-        odds if odds < 1e6 => format!("odds of {odds:.0} to 1"),
-        _ => "odds of more than a million to 1".to_owned(),
+        odds if odds < 1e3 => format!("odds of {odds:.0} to 1"),
+        _ => "odds of more than a thousand to 1".to_owned(),
     }
 }
 

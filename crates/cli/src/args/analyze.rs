@@ -33,6 +33,7 @@ Nothing is written: a run folder stays as it is.
 Examples:
   heatsoak analyze runs/2026-11-21T10-00-00-hctm-read-ssd1
   heatsoak analyze log.csv --json
+  heatsoak analyze log.csv --explain 2
   heatsoak analyze --join job_bw.1.log job_bw.2.log job.json
   heatsoak analyze --join job_bw.1.log smart/ --offset smart/=+3.5s";
 
@@ -54,9 +55,23 @@ pub(crate) struct AnalyzeArgs {
     /// How far apart readings are that carry no time, such as 1s
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     pub(crate) every: Option<Duration>,
-    /// Print one JSON document: the findings, or {"results": [{"source", "findings"}]} for several inputs
+    /// Tell the reasoning behind event N of a run: what was seen, what was weighed and why the cause won; without N,
+    /// the events there are, or the reasoning behind each where they are few
+    #[arg(long, value_name = "N", num_args = 0..=1, value_parser = event_number)]
+    pub(crate) explain: Option<Option<usize>>,
+    /// Print one JSON document: the findings, or {"results": [{"source", "findings"}]} for several inputs; with
+    /// --explain the reasoning as data
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Events count from 1.
+fn event_number(typed: &str) -> Result<usize, String> {
+    match typed.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err("events have numbers from 1; inputs come before it, as in `heatsoak analyze RUN --explain`"
+            .to_owned()),
+    }
 }
 
 fn format_names() -> impl clap::builder::TypedValueParser<Value = Format> {
@@ -82,6 +97,14 @@ fn offset(typed: &str) -> Result<(String, f64), String> {
 #[cfg(test)]
 mod test {
     use super::*;
+
+    #[test]
+    fn events_count_from_1() {
+        assert_eq!(event_number("12"), Ok(12));
+        for typed in ["0", "-1", "1.5", "log.csv"] {
+            assert!(event_number(typed).is_err(), "{typed}");
+        }
+    }
 
     #[test]
     fn offsets_have_a_file_a_sign_and_a_unit() {

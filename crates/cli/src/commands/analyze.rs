@@ -1,13 +1,17 @@
 //! `heatsoak analyze`: what slowed a drive down, from run folders and from logs of other tools.
 
+use std::path::PathBuf;
+
 use analysis::findings::{Findings, Segment};
 use analysis::import::Options;
+use anyhow::bail;
 use measure::{BytesPerSec, Kelvin};
 use report::sentences;
 use serde::Serialize;
 
 use crate::Outcome;
 use crate::args::AnalyzeArgs;
+use crate::commands::explain::Explained;
 use crate::commands::findings::Analyzed;
 use crate::printer::Printer;
 use crate::table;
@@ -30,34 +34,24 @@ impl<'a> OneResult<'a> {
     }
 }
 
+/// The JSON of `--explain` for several inputs.
+#[derive(Serialize)]
+struct ExplainedResults<'a> {
+    results: &'a [Explained],
+}
+
 /// Analyzes. An input that cannot be read does not keep the others from being told.
 pub(crate) fn execute(args: &AnalyzeArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
-    let mut analyzed = Vec::new();
-    let mut failed = false;
-    let options = Options {
-        format: args.format,
-        offsets: args.offset.clone(),
-        every_s: args.every.map(|every| every.as_secs_f64()),
-    };
-    // Each input is a run of its own, or all of them are one.
-    let count = if args.join { 1 } else { args.inputs.len() };
-    for runs in args.inputs.chunks(args.inputs.len() / count) {
-        let read = if args.join {
-            Analyzed::read_logs(runs, &options)
-        } else {
-            Analyzed::read_as(&runs[0], &options)
-        };
-        match read {
-            Ok(one) => analyzed.push(one),
-            Err(error) => {
-                failed = true;
-                printer.error(&error);
-            }
-        }
+    if let Some(number) = args.explain {
+        return explain(args, number, printer);
     }
+    let options = options(args);
+    let (analyzed, failed) = each(args, printer, |run| {
+        if args.join { Analyzed::read_logs(run, &options) } else { Analyzed::read_as(&run[0], &options) }
+    });
     if args.json {
         match analyzed.as_slice() {
-            [one] if count == 1 => printer.json(&one.findings)?,
+            [one] if runs(args).len() == 1 => printer.json(&one.findings)?,
             [] => {}
             several => {
                 let results = several.iter().map(OneResult::new);
@@ -69,6 +63,64 @@ pub(crate) fn execute(args: &AnalyzeArgs, printer: &mut Printer) -> anyhow::Resu
         printer.data(&texts.join("\n"))?;
     }
     Ok(if failed { Outcome::NotDone } else { Outcome::Done })
+}
+
+/// Tells the reasoning behind event `number`, or behind what there is.
+fn explain(args: &AnalyzeArgs, number: Option<usize>, printer: &mut Printer) -> anyhow::Result<Outcome> {
+    if let Some(number) = number.filter(|_| runs(args).len() > 1) {
+        bail!(
+            "cannot explain event {number} of several inputs at once: name one of them, or take them for one run with --join"
+        );
+    }
+    let options = options(args);
+    let (explained, failed) = each(args, printer, |run| {
+        let (findings, explanations) = analysis::explain(&Analyzed::trace(run, &options)?);
+        Explained::new(&run[0], findings.simulated, explanations, number)
+    });
+    if args.json {
+        match explained.as_slice() {
+            [one] if runs(args).len() == 1 => printer.json(one)?,
+            [] => {}
+            results => printer.json(&ExplainedResults { results })?,
+        }
+    } else if !explained.is_empty() {
+        let texts: Vec<String> = explained.iter().map(|one| one.text(printer.data_width())).collect();
+        printer.data(&texts.join("\n"))?;
+    }
+    Ok(if failed { Outcome::NotDone } else { Outcome::Done })
+}
+
+fn options(args: &AnalyzeArgs) -> Options {
+    Options {
+        format: args.format,
+        offsets: args.offset.clone(),
+        every_s: args.every.map(|every| every.as_secs_f64()),
+    }
+}
+
+/// The inputs, run by run: each is a run of its own, or all of them are one.
+fn runs(args: &AnalyzeArgs) -> Vec<&[PathBuf]> {
+    if args.join { vec![&args.inputs] } else { args.inputs.chunks(1).collect() }
+}
+
+/// What `read` makes of each run, and whether one failed: that one is told, and keeps no other from being read.
+fn each<T>(
+    args: &AnalyzeArgs,
+    printer: &mut Printer,
+    read: impl Fn(&[PathBuf]) -> anyhow::Result<T>,
+) -> (Vec<T>, bool) {
+    let mut done = Vec::new();
+    let mut failed = false;
+    for run in runs(args) {
+        match read(run) {
+            Ok(one) => done.push(one),
+            Err(error) => {
+                failed = true;
+                printer.error(&error);
+            }
+        }
+    }
+    (done, failed)
 }
 
 fn for_people(analyzed: &Analyzed, width: usize) -> String {

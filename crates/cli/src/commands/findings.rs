@@ -51,6 +51,19 @@ impl Analyzed {
         }
     }
 
+    /// What an analysis works on, without one: of a run folder, or of logs of one run.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub(crate) fn trace(sources: &[PathBuf], options: &Options) -> anyhow::Result<Trace> {
+        match sources {
+            [folder] if folder.is_dir() && !logs::is_folder_of_logs(folder) => {
+                Ok(Trace::from_record(&record::read(folder)?))
+            }
+            logs => logs::read(logs, options),
+        }
+    }
+
     fn read_run(folder: &Path) -> anyhow::Result<Self> {
         let record = record::read(folder)?;
         let findings = analysis::analyze(&Trace::from_record(&record));

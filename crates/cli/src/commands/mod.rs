@@ -2,6 +2,7 @@
 
 mod analyze;
 mod compare;
+mod explain;
 mod findings;
 mod generate;
 mod inspect;

@@ -1,5 +1,6 @@
 //! The real binary in scratch folders: help, exit codes, and what it leaves behind.
 
+mod explain;
 mod file_run;
 mod folders;
 mod found;
