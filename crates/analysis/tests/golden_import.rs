@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use analysis::Trace;
-use analysis::findings::SegmentOp;
+use analysis::findings::{Label, Segment, SegmentOp};
 use analysis::import::{Format, ImportError, Options, Source, import};
 
 fn folder(name: &str) -> PathBuf {
@@ -229,4 +229,27 @@ fn a_last_line_that_is_cut_short_is_left_out_with_a_caveat() {
         import(vec![Source::from_bytes("x_bw.1.log", twice)], &Options::default()).expect("three rows");
     assert_eq!(trace.speeds[0].intervals.iter().map(|i| i.bytes).sum::<f64>(), 150.0 * 1024.0);
     assert_eq!(trace.caveats[0].kind, "duplicated");
+}
+
+/// Goal: another block size is another load. Method: fio's own logs of 1 MiB reads, then of 4 KiB reads, which are
+/// slower by a factor of twenty without any event; the same two jobs called one load are one drop.
+#[test]
+fn a_change_of_block_size_is_no_drop() {
+    let mut trace = good("fio-block-sizes");
+    let border_s = trace.phases[1].start_s;
+    // The disk was busy with other work: within a phase speeds differ as well, by little.
+    let first_label = |trace: &Trace| {
+        let findings = analysis::analyze(trace);
+        assert!(findings.events.iter().all(|event| (event.t_s - border_s).abs() > 1.0), "{findings:#?}");
+        let (big, small): (Vec<_>, Vec<_>) =
+            findings.segments.iter().partition(|s| s.start_s < border_s - 1.0);
+        let mean = |segment: &Segment| segment.mean_bytes_per_s.expect("a speed");
+        assert!(small.iter().all(|small| mean(small) < 0.1 * mean(big[0])), "{findings:#?}");
+        small[0].label
+    };
+    assert_eq!(first_label(&trace), Label::FullSpeed);
+    let what = trace.phases[0].what.clone();
+    assert!(what.contains("bs=1m") && trace.phases[1].what.contains("bs=4k"), "{what}");
+    trace.phases[1].what = what;
+    assert_ne!(first_label(&trace), Label::FullSpeed, "it is the block size that makes the difference");
 }

@@ -241,7 +241,9 @@ fn start(trace: &Trace, pieces: &[Piece], known: f64, heat: &Heat) -> Start {
 fn fastest_alike(trace: &Trace, stretches: &[Stretch], pieces: &[Piece]) -> Vec<f64> {
     let load = |phase: usize| {
         let p = &trace.phases[phase];
-        (p.op as u8, p.what.as_str(), p.buffered, p.rate_limit_bytes_per_s.map(f64::to_bits))
+        // A log that does not say what its phases did names them: another name may be another block size.
+        let what = if p.what.is_empty() && !p.inferred { p.name.as_str() } else { p.what.as_str() };
+        (p.op as u8, what, p.buffered, p.rate_limit_bytes_per_s.map(f64::to_bits))
     };
     let mut fastest = BTreeMap::new();
     for piece in pieces.iter().filter(|p| p.span_s() >= SHORTEST_PIECE_S) {

@@ -143,6 +143,17 @@ pub(super) fn number_at(object: &Value, key: &str) -> Option<f64> {
     object.get(key).and_then(number)
 }
 
+/// The count under `key`: a whole number, not below zero.
+pub(super) fn count_at(object: &Value, key: &str) -> Option<u64> {
+    number_at(object, key).filter(|count| *count >= 0.0).map(|count| count as u64)
+}
+
+/// Bytes read and written in all of a drive's life: NVMe counts units of a thousand blocks of 512 bytes (NVMe Base,
+/// SMART / Health Information log).
+pub(super) fn data_units(health: &Value) -> [Option<f64>; 2] {
+    ["data_units_read", "data_units_written"].map(|key| number_at(health, key).map(|units| units * 512_000.0))
+}
+
 #[cfg(test)]
 mod test {
     use super::*;

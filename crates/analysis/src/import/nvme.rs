@@ -8,7 +8,7 @@
 use serde_json::Value;
 
 use super::ImportError;
-use super::json::{Documents, number_at};
+use super::json::{Documents, count_at, data_units, number_at};
 use super::lines::Lines;
 use super::reading::{Reading, When, time_in_name};
 use crate::findings::Caveat;
@@ -18,8 +18,6 @@ use crate::trace::{Counters, Facts};
 const COLDEST_K: f64 = 200.0;
 /// Nor this hot: silicon is dead long before.
 const HOTTEST_K: f64 = 500.0;
-/// Bytes in a data unit.
-const DATA_UNIT: f64 = 512_000.0;
 /// Beyond this a time beside a reading is in milliseconds.
 const MS_SINCE_1970: f64 = 1e11;
 
@@ -94,15 +92,13 @@ fn reading(file: &str, object: &Value) -> Result<Reading, (&'static str, String)
     for (sensor, key) in reading.sensors_k.iter_mut().zip(SENSORS) {
         *sensor = kelvin(key)?;
     }
-    let count = |key: &str| number_at(object, key).filter(|count| *count >= 0.0).map(|count| count as u64);
     reading.counters = Counters {
-        tmt1_transitions: count("thm_temp1_trans_count"),
-        tmt2_transitions: count("thm_temp2_trans_count"),
-        tmt1_seconds: count("thm_temp1_total_time"),
-        tmt2_seconds: count("thm_temp2_total_time"),
+        tmt1_transitions: count_at(object, "thm_temp1_trans_count"),
+        tmt2_transitions: count_at(object, "thm_temp2_trans_count"),
+        tmt1_seconds: count_at(object, "thm_temp1_total_time"),
+        tmt2_seconds: count_at(object, "thm_temp2_total_time"),
     };
-    let moved = |key: &str| number_at(object, key).map(|units| units * DATA_UNIT);
-    reading.moved = [moved("data_units_read"), moved("data_units_written")];
+    reading.moved = data_units(object);
     reading.power_w = number_at(object, "interval_power_measurement").and_then(power);
     Ok(reading)
 }

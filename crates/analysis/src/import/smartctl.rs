@@ -8,14 +8,12 @@ use measure::Kelvin;
 use serde_json::Value;
 
 use super::ImportError;
-use super::json::{Documents, number, number_at};
+use super::json::{Documents, count_at, data_units, number, number_at};
 use super::lines::Lines;
 use super::reading::{Reading, When, time_in_name};
 use crate::findings::Caveat;
 use crate::trace::{Counters, Facts};
 
-/// Bytes in a data unit (NVMe Base 2.3, SMART / Health Information log).
-const DATA_UNIT: f64 = 512_000.0;
 /// The first bits of smartctl's exit status say that it did not get at the drive (smartctl(8), "EXIT STATUS").
 const NO_DEVICE: u64 = 0b11;
 
@@ -87,15 +85,13 @@ fn nvme(health: &Value, reading: &mut Reading) {
     for (slot, sensor) in reading.sensors_k.iter_mut().zip(sensors.into_iter().flatten()) {
         *slot = number(sensor).and_then(kelvin);
     }
-    let count = |key: &str| number_at(health, key).filter(|count| *count >= 0.0).map(|count| count as u64);
     reading.counters = Counters {
-        tmt1_transitions: count("thermal_mgmt_temperature_1_transition_count"),
-        tmt2_transitions: count("thermal_mgmt_temperature_2_transition_count"),
-        tmt1_seconds: count("thermal_mgmt_temperature_1_total_time"),
-        tmt2_seconds: count("thermal_mgmt_temperature_2_total_time"),
+        tmt1_transitions: count_at(health, "thermal_mgmt_temperature_1_transition_count"),
+        tmt2_transitions: count_at(health, "thermal_mgmt_temperature_2_transition_count"),
+        tmt1_seconds: count_at(health, "thermal_mgmt_temperature_1_total_time"),
+        tmt2_seconds: count_at(health, "thermal_mgmt_temperature_2_total_time"),
     };
-    let moved = |key: &str| number_at(health, key).map(|units| units * DATA_UNIT);
-    reading.moved = [moved("data_units_read"), moved("data_units_written")];
+    reading.moved = data_units(health);
 }
 
 /// The drive's own history, oldest first; slots without a reading are null.

@@ -92,6 +92,22 @@ pub struct Phase {
     pub inferred: bool,
 }
 
+impl Phase {
+    /// A phase of which nothing is known but its name, operation and times: no limit, direct I/O.
+    pub fn bare(name: &str, op: SegmentOp, start_s: f64, end_s: f64) -> Self {
+        Self {
+            name: name.to_owned(),
+            what: String::new(),
+            op,
+            start_s,
+            end_s,
+            rate_limit_bytes_per_s: None,
+            buffered: false,
+            inferred: false,
+        }
+    }
+}
+
 /// Speeds of one operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpeedSeries {

@@ -50,16 +50,7 @@ fn inferred(op: SegmentOp, start_s: f64, end_s: f64) -> Phase {
         SegmentOp::Trim => "trim",
         SegmentOp::Idle => "idle",
     };
-    Phase {
-        name: name.to_owned(),
-        what: String::new(),
-        op,
-        start_s,
-        end_s,
-        rate_limit_bytes_per_s: None,
-        buffered: false,
-        inferred: true,
-    }
+    Phase { inferred: true, ..Phase::bare(name, op, start_s, end_s) }
 }
 
 /// What moved data in each slice; `None` where nothing did.

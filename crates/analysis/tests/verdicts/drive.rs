@@ -323,16 +323,7 @@ impl<'a> Sim<'a> {
         let mut start_s = 0.0;
         for load in &setup.loads {
             let end_s = start_s + load.seconds;
-            trace.phases.push(Phase {
-                name: format!("{:?}", load.op).to_lowercase(),
-                what: String::new(),
-                op: load.op,
-                start_s,
-                end_s,
-                rate_limit_bytes_per_s: None,
-                buffered: false,
-                inferred: false,
-            });
+            trace.phases.push(Phase::bare(&format!("{:?}", load.op).to_lowercase(), load.op, start_s, end_s));
             start_s = end_s;
         }
         trace.temperatures = vec![Temperature { name: "composite".into(), kelvin: self.composite }];

@@ -120,7 +120,7 @@ pub(super) fn add_phases(table: &Table, trace: &mut Trace) {
                 if let Some(last) = named.last_mut() {
                     last.end_s = t_s;
                 }
-                named.push(phase_named(name, t_s));
+                named.push(Phase::bare(name, SegmentOp::Idle, t_s, t_s));
             }
         }
     }
@@ -141,19 +141,6 @@ pub(super) fn add_phases(table: &Table, trace: &mut Trace) {
         phase.op = op_named(&phase.name).unwrap_or_else(|| main_op(&trace.speeds, bytes));
     }
     trace.phases = named;
-}
-
-fn phase_named(name: &str, t_s: f64) -> Phase {
-    Phase {
-        name: name.to_owned(),
-        what: String::new(),
-        op: SegmentOp::Idle,
-        start_s: t_s,
-        end_s: t_s,
-        rate_limit_bytes_per_s: None,
-        buffered: false,
-        inferred: false,
-    }
 }
 
 fn op_named(name: &str) -> Option<SegmentOp> {

@@ -42,6 +42,8 @@ pub(super) struct JobRun {
 #[derive(Debug, Default)]
 pub(super) struct Options {
     pub(super) numjobs: usize,
+    /// What of its options makes its load, for people: loads of the same text can be as fast as each other.
+    pub(super) load: String,
     /// Bytes of each I/O where all are of one size: read, write, trim.
     pub(super) block: [Option<f64>; 3],
     /// Bytes per second of each thread.
@@ -150,6 +152,23 @@ impl Direction {
 
 /// More threads of one job than this are a number that was misread.
 const MOST_THREADS: usize = 1 << 14;
+
+/// The options that decide how fast a load can be (fio HOWTO, "I/O type", "Block size", "I/O depth").
+const LOAD: [&str; 13] = [
+    "rw",
+    "readwrite",
+    "rwmixread",
+    "rwmixwrite",
+    "bs",
+    "blocksize",
+    "bsrange",
+    "blocksize_range",
+    "bssplit",
+    "ioengine",
+    "iodepth",
+    "numjobs",
+    "fsync",
+];
 
 /// fio names what all clients did together like this.
 const ALL_CLIENTS: &str = "All clients";
@@ -333,8 +352,10 @@ impl Options {
         let parts: Vec<Option<f64>> = size.split(',').map(bytes).collect();
         let block = |direction: usize| parts.get(direction).or(parts.last()).copied().flatten();
         let rates = text("rate").map(|rate| rate.split(',').map(bytes).collect::<Option<Vec<f64>>>());
+        let told = |name: &&str| text(name).map(|value| format!("{name}={value}"));
         Self {
             numjobs,
+            load: LOAD.iter().filter_map(told).collect::<Vec<_>>().join(", "),
             block: if varied { [None; 3] } else { [block(0), block(1), block(2)] },
             // A limit each for reads and writes is no limit of the sum that a phase could name.
             rate_limit: rates.flatten().filter(|r| r.len() == 1).map(|r| r[0]),

@@ -303,6 +303,7 @@ fn phases(jobs: &[JobRun]) -> Vec<Phase> {
                 if !last.name.split(" + ").any(|name| name == job.name) {
                     last.name = format!("{} + {}", last.name, job.name);
                 }
+                last.what = format!("{} + {}", last.what, job.options.load);
                 if last.op != op {
                     last.op = if last.op == SegmentOp::Idle { op } else { SegmentOp::Mixed };
                 }
@@ -311,14 +312,11 @@ fn phases(jobs: &[JobRun]) -> Vec<Phase> {
                 last.inferred |= job.options.pauses;
             }
             _ => phases.push(Phase {
-                name: job.name.clone(),
-                what: String::new(),
-                op,
-                start_s: job.start_s,
-                end_s: job.end_s(),
+                what: job.options.load.clone(),
                 rate_limit_bytes_per_s: limit,
                 buffered: job.options.buffered,
                 inferred: job.options.pauses,
+                ..Phase::bare(&job.name, op, job.start_s, job.end_s())
             }),
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Rows that name an access specification are totals. The row `ALL` is what the sum of the others is compared with.
 
-use super::{Cells, Columns, MB, MIB, description, local, op_of, phase, stamp};
+use super::{Cells, Columns, MB, MIB, description, local, op_of, stamp};
 use crate::findings::{Caveat, SegmentOp};
 use crate::import::ImportError;
 use crate::import::grid::Grid;
@@ -117,7 +117,7 @@ impl Reading {
                     last.op = if last.op == SegmentOp::Idle { op } else { SegmentOp::Mixed };
                 }
             }
-            _ => self.phases.push(phase(&self.test, op, start_s, t_s)),
+            _ => self.phases.push(Phase::bare(&self.test, op, start_s, t_s)),
         }
         Ok(())
     }

@@ -21,7 +21,6 @@ use super::ImportError;
 use super::part::Clock;
 use super::reading::days_since_1970;
 use crate::findings::SegmentOp;
-use crate::trace::Phase;
 
 const MIB: f64 = 1_048_576.0;
 const MB: f64 = 1e6;
@@ -139,19 +138,6 @@ fn stamp(text: &str) -> Option<f64> {
 fn description(line: &str) -> String {
     let text = line.split_once(',').map_or(line, |(_, text)| text).trim();
     if text.is_empty() { "test".to_owned() } else { text.to_owned() }
-}
-
-fn phase(name: &str, op: SegmentOp, start_s: f64, end_s: f64) -> Phase {
-    Phase {
-        name: name.to_owned(),
-        what: String::new(),
-        op,
-        start_s,
-        end_s,
-        rate_limit_bytes_per_s: None,
-        buffered: false,
-        inferred: false,
-    }
 }
 
 fn op_of(read: f64, written: f64) -> SegmentOp {

@@ -1,11 +1,11 @@
 //! The result file: one mean a test.
 
-use super::{Cells, Columns, MB, MIB, description, local, op_of, phase, stamp};
+use super::{Cells, Columns, MB, MIB, description, local, op_of, stamp};
 use crate::findings::{Caveat, SegmentOp};
 use crate::import::ImportError;
 use crate::import::lines::Lines;
 use crate::import::part::{Part, Source};
-use crate::trace::{Interval, SpeedSeries, Trace};
+use crate::trace::{Interval, Phase, SpeedSeries, Trace};
 
 /// I/Os times transfer size agree with a rate to this share, or it is of another base: the bases are 4.9 % apart.
 const SAME_RATE: f64 = 0.02;
@@ -225,7 +225,7 @@ fn finish(file: &str, mut done: Vec<Done>, mut trace: Trace) -> Result<Part, Imp
         }
     }
     let as_phase = |(start_s, end_s, name, bytes): &Done| {
-        phase(name, op_of(bytes[0], bytes[1]), start_s - zero_s, end_s - zero_s)
+        Phase::bare(name, op_of(bytes[0], bytes[1]), start_s - zero_s, end_s - zero_s)
     };
     trace.phases = done.iter().map(as_phase).collect();
     trace.notes.push(format!("{file}: {} tests of Iometer, one mean each", done.len()));
