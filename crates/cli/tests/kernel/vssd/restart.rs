@@ -76,7 +76,9 @@ fn a_power_cut_under_load_loses_nothing(kernel: Kernel) {
     assert!(ours.is_empty(), "{ours:?}\n{log}");
     let load = &output.json("load")["jobs"][0];
     let told = output.section("load.told");
-    assert!(load["error"] == 0 && told.is_empty(), "{load}\n{told}");
+    // It went on to its end, and ended well: fio itself fails for any other error than those that it was to let pass.
+    assert!(load["error"] == 0 || load["error"] == ENOLINK, "{load}\n{told}");
+    assert!(load["job_runtime"].as_u64() >= Some(12_000) && told.is_empty(), "{load}\n{told}");
     let verified = &output.json("verified")["jobs"][0];
     assert_eq!((&verified["error"], &verified["read"]["io_bytes"]), (&0.into(), &(32 << 20).into()));
     assert!(output.section("saved").contains("0x01450150"), "{}", output.section("saved"));
