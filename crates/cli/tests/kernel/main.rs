@@ -5,6 +5,7 @@
 
 mod drives;
 mod features;
+mod guarded;
 mod guest;
 mod harness;
 mod runs;
