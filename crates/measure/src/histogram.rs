@@ -165,6 +165,23 @@ impl Histogram {
         Some(histogram)
     }
 
+    /// The same latencies `factor` times as long, each to 1/128 of what it was recorded as.
+    #[must_use]
+    pub fn stretched(&self, factor: u32) -> Self {
+        if factor == 1 || self.count == 0 {
+            return self.clone();
+        }
+        let longer = |ns: u64| ns.saturating_mul(factor.into());
+        let mut stretched = Self::new();
+        for (index, count) in self.filled() {
+            stretched.add(bucket(longer(Self::bucket_middle_ns(index.into()))), count);
+        }
+        stretched.count = self.count;
+        stretched.sum_ns = longer(self.sum_ns);
+        (stretched.min_ns, stretched.max_ns) = (longer(self.min_ns), longer(self.max_ns));
+        stretched
+    }
+
     /// Sum of all values in nanoseconds.
     pub const fn sum_ns(&self) -> u64 {
         self.sum_ns
@@ -218,6 +235,21 @@ mod test {
         fn a_value_is_reported_within_one_in_128(ns in 0u64..(1 << 42)) {
             let middle = Histogram::bucket_middle_ns(bucket(ns));
             prop_assert!(middle.abs_diff(ns) as f64 <= ns as f64 / 128.0, "{ns} as {middle}");
+        }
+
+        #[test]
+        fn stretched_latencies_are_so_many_times_as_long(values in prop::collection::vec(1u64..1 << 30, 1..50), factor in 1u32..1000) {
+            let mut histogram = Histogram::new();
+            values.iter().for_each(|ns| histogram.record_ns(*ns));
+            let stretched = histogram.stretched(factor);
+            prop_assert_eq!(stretched.count(), histogram.count());
+            prop_assert_eq!(stretched.mean().map(|mean| mean.as_nanos()), Some(u128::from(values.iter().sum::<u64>() * u64::from(factor) / values.len() as u64)));
+            for fraction in [0.0, 0.5, 0.99, 1.0] {
+                let of = |histogram: &Histogram| histogram.quantile(fraction).expect("values").as_nanos() as f64;
+                let ratio = of(&stretched) / (of(&histogram) * f64::from(factor));
+                // One rounding more than either has by itself.
+                prop_assert!((ratio - 1.0).abs() <= 1.0 / 64.0, "{ratio}");
+            }
         }
 
         #[test]

@@ -8,7 +8,7 @@ use measure::record::DriveFacts;
 use nvme::fabrics::SIMULATED_NQN_PREFIX;
 use nvme::host::Controller;
 use nvme::host::tcp::{TcpAddress, TcpController, TcpOptions};
-use nvme::identify::IdentifyController;
+use nvme::identify::{IdentifyController, Simulation};
 
 use super::needs::Needs;
 use super::{Access, TargetError, drive_facts, identity};
@@ -27,7 +27,7 @@ pub(super) struct FabricTarget {
     pub(super) controller: TcpController,
     namespace: Namespace,
     size: Bytes,
-    simulated: bool,
+    simulation: Option<Simulation>,
     trim: bool,
     identify: IdentifyController,
 }
@@ -55,27 +55,30 @@ impl FabricTarget {
             controller: transport,
             namespace: Namespace { nsid, block_bytes: block.as_u64() as u32 },
             size,
-            simulated: name.starts_with(SIMULATED_NQN_PREFIX),
+            simulation: name.starts_with(SIMULATED_NQN_PREFIX).then(|| {
+                // One that tells no scales is of a time before there were any.
+                identify.simulation.unwrap_or(Simulation { time_scale: 1, bandwidth_scale: 1 })
+            }),
             trim: identify.has_dataset_management(),
             identify,
         })
     }
 
     pub(super) fn drive(&self) -> DriveFacts {
-        let kind = if self.simulated { "virtual SSD" } else { "nvme-tcp" };
+        let kind = if self.simulation.is_some() { "virtual SSD" } else { "nvme-tcp" };
         let mut drive = drive_facts(kind, self.size, self.namespace.block_bytes);
         identity::from_controller(&mut drive, &self.identify);
         drive
     }
 
-    /// Whether everything that it says is simulated.
-    pub(super) const fn is_simulated(&self) -> bool {
-        self.simulated
+    /// Where all that it says is simulated: how its time and data relate to ours.
+    pub(super) const fn simulation(&self) -> Option<Simulation> {
+        self.simulation
     }
 
     /// Why it must not be written to; `None` when it may.
     pub(super) const fn read_only(&self) -> Option<&'static str> {
-        if self.simulated { None } else { Some(READ_ONLY) }
+        if self.simulation.is_some() { None } else { Some(READ_ONLY) }
     }
 
     /// Whether it can deallocate.

@@ -36,6 +36,7 @@ use measure::Bytes;
 use measure::record::DriveFacts;
 use nvme::host::linux::LinuxController;
 use nvme::host::{AdminTransport, Controller};
+use nvme::identify::Simulation;
 use nvme::smart::SMART_LOG_LEN;
 
 use crate::guard::Permission;
@@ -114,9 +115,13 @@ impl Target {
         Ok(Self { address: address.clone(), kind, drive, controller, samplers: Vec::new() })
     }
 
-    /// Whether all that is measured on it is simulated: it is a virtual SSD of ours.
-    pub const fn is_simulated(&self) -> bool {
-        matches!(&self.kind, Kind::Fabric(fabric) if fabric.is_simulated())
+    /// Where all that is measured on it is simulated, because it is a virtual SSD of ours: how its time and data
+    /// relate to the host's. The run is made and recorded in the host's.
+    pub const fn simulation(&self) -> Option<Simulation> {
+        match &self.kind {
+            Kind::Fabric(fabric) => fabric.simulation(),
+            _ => None,
+        }
     }
 
     /// The address it was found at.

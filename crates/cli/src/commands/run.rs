@@ -143,10 +143,12 @@ impl Start<'_> {
         }
         let mut progress = Progress::new(printer, self.args.quiet);
         let Some(prepared) = self.prepare(&target, &mut progress)? else { return Ok(None) };
-        let origin = match self.address.kind() {
-            AddressKind::Fabric(address) if target.is_simulated() => {
-                Origin::VirtualSsd { nqn: address.nqn.clone() }
-            }
+        let origin = match (self.address.kind(), target.simulation()) {
+            (AddressKind::Fabric(address), Some(simulation)) => Origin::VirtualSsd {
+                nqn: address.nqn.clone(),
+                time_scale: simulation.time_scale,
+                bandwidth_scale: simulation.bandwidth_scale,
+            },
             _ => Origin::Device,
         };
         let mut manifest =

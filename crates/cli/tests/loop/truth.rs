@@ -4,13 +4,16 @@
 //! is expected. Bounds are those the tool promises: thresholds to a kelvin, speeds while throttled to 3 %, the
 //! size of the fast write cache to 2 %.
 
+use std::path::Path;
+
 use analysis::Trace;
 use analysis::findings::{Cause, EventKind, Findings, Label, PolicyClass};
-use measure::record::{self, Record};
-use measure::{Bytes, Instant, Kelvin};
+use measure::Kelvin;
+use measure::record::{self, Manifest, Origin};
 use nvme::hctm::Hctm;
 use nvme::host::Controller;
 use twin::Profile;
+use twin::controller::Scale;
 
 use crate::drive::Vssd;
 use crate::support::{Done, Scratch};
@@ -42,8 +45,8 @@ region = { start = "0B", len = "50MiB" }
 duration = "18s"
 "#;
 
-/// Runs `plan` as a user would, and analyses the record as one of the drive in its own time: what verdicts know about
-/// drives - how fast they can heat, how long a cycle is - holds there and not for a time-lapse of it.
+/// Runs `plan` as a user would. The drive says how much faster it lives, so findings are of its own time: what verdicts
+/// know about drives - how fast they can heat, how long a cycle is - holds there and not for a time-lapse of it.
 fn findings(drive: &Vssd, plan: &str) -> Findings {
     let scratch = Scratch::new();
     std::fs::write(scratch.path("plan.toml"), plan).expect("a scratch file");
@@ -53,28 +56,24 @@ fn findings(drive: &Vssd, plan: &str) -> Findings {
     let done = Done::from(output);
     assert_eq!(done.code, Some(0), "{}", done.stderr);
     assert!(done.stdout.contains("SIMULATED"), "what a virtual SSD shows is said to be simulated");
-    let mut record = record::read(&scratch.path("run")).expect("a run folder");
     let scale = drive.unit().with_drive(|one| one.scale()).expect("a drive");
-    stretch(&mut record, u64::from(scale.time()), u64::from(scale.bandwidth()));
+    assert!(done.stdout.contains(&format!("lives {} times as fast", scale.time())), "{}", done.stdout);
+    in_its_own_time(&scratch.path("run"), scale);
+    let record = record::read(&scratch.path("run")).expect("a run folder");
     analysis::analyze(&Trace::from_record(&record))
 }
 
-fn stretch(record: &mut Record, time: u64, bandwidth: u64) {
-    let instant = |t: Instant| Instant::from_ns(t.as_ns() * time);
-    for row in &mut record.io {
-        (row.t, row.span) = (instant(row.t), row.span * time as u32);
-        row.bytes = Bytes::new(row.bytes.as_u64() * bandwidth);
-    }
-    record.telemetry.iter_mut().for_each(|row| row.t = instant(row.t));
-    let manifest = &mut record.manifest;
-    manifest.drive.size_bytes *= bandwidth;
-    for phase in &mut manifest.phases {
-        (phase.start_ns, phase.end_ns) =
-            (phase.start_ns.map(|ns| ns * time), phase.end_ns.map(|ns| ns * time));
-    }
-    if let Some(end) = &mut manifest.end {
-        end.t_ns *= time;
-    }
+/// The record is written in our time, and read in the drive's.
+fn in_its_own_time(run: &Path, scale: Scale) {
+    let written = record::read_manifest(run).expect("a manifest");
+    let Origin::VirtualSsd { time_scale, bandwidth_scale, .. } = written.origin else {
+        panic!("{written:?}")
+    };
+    assert_eq!((time_scale, bandwidth_scale), (scale.time(), scale.bandwidth()));
+    let read = record::read(run).expect("a run folder").manifest;
+    let end_ns = |manifest: &Manifest| manifest.end.as_ref().expect("it ended").t_ns;
+    assert_eq!(end_ns(&read), end_ns(&written) * u64::from(time_scale));
+    assert_eq!(read.drive.size_bytes, written.drive.size_bytes * u64::from(bandwidth_scale));
 }
 
 fn read(profile: &str) -> Findings {

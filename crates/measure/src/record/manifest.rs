@@ -63,7 +63,17 @@ pub enum Origin {
     VirtualSsd {
         /// Name of its subsystem.
         nqn: String,
+        /// Seconds of the drive in one of the host's, in which the record is written; 1 where it is not told.
+        #[serde(default = "as_the_host")]
+        time_scale: u32,
+        /// Bytes of the drive for one of the host's.
+        #[serde(default = "as_the_host")]
+        bandwidth_scale: u32,
     },
+}
+
+const fn as_the_host() -> u32 {
+    1
 }
 
 impl Origin {

@@ -5,12 +5,16 @@
 //! (`io.arrow`), flushed at least twice a second; closing turns it into Parquet (`io.parquet`).
 //! [`read`] takes either, so a killed run is a run that ends early and says so.
 //!
+//! A virtual SSD may live faster than its host. Its run is written in the host's time and read in the
+//! drive's: [`read`] applies the scales that the manifest's origin names, once, for all readers.
+//!
 //! # What it does not do
 //! It draws no conclusion. What was read is kept, raw pages included; meaning is derived by the reader.
 //!
 //! # Schema
 //! [`SCHEMA`] is 1. A folder from a newer schema is refused, with what to do.
 
+mod drive_time;
 mod manifest;
 mod read;
 mod rows;

@@ -8,12 +8,12 @@ use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-use super::manifest::Manifest;
+use super::manifest::{Manifest, Origin};
 use super::rows::{IoRow, OpRow, SmartRow, TelemetryRow};
 use super::table::Table;
 use super::{RecordError, SCHEMA};
 
-/// A run as it was recorded.
+/// A run as it was recorded, on the drive's own clock.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// What was run on what.
@@ -33,20 +33,21 @@ pub fn is_run_folder(dir: &Path) -> bool {
     dir.join("manifest.json").is_file()
 }
 
-/// Reads a run folder, finished or not. Single I/Os stay on disk; see [`read_ops`].
+/// Reads a run folder, finished or not, in the drive's time. Single I/Os stay on disk; see [`read_ops`].
 pub fn read(dir: &Path) -> Result<Record, RecordError> {
     let manifest = read_manifest(dir)?;
     let unfinished = manifest.end.is_none();
-    Ok(Record {
+    let record = Record {
         io: rows::<IoRow>(dir)?.unwrap_or_default(),
         telemetry: rows::<TelemetryRow>(dir)?.unwrap_or_default(),
         smart: rows::<SmartRow>(dir)?.unwrap_or_default(),
         manifest,
         unfinished,
-    })
+    };
+    Ok(record.in_drive_time())
 }
 
-/// Reads the manifest alone.
+/// Reads the manifest alone, as it was written: in the host's time.
 pub fn read_manifest(dir: &Path) -> Result<Manifest, RecordError> {
     let path = dir.join("manifest.json");
     let text = match std::fs::read_to_string(&path) {
@@ -64,12 +65,20 @@ pub fn read_manifest(dir: &Path) -> Result<Manifest, RecordError> {
     let value: serde_json::Value = serde_json::from_str(&text).map_err(damaged)?;
     match value.get("schema").and_then(serde_json::Value::as_u64) {
         Some(found) if found > u64::from(SCHEMA) => Err(RecordError::NewerSchema { path, found }),
-        Some(_) => serde_json::from_value(value).map_err(damaged),
+        Some(_) => {
+            let manifest: Manifest = serde_json::from_value(value).map_err(damaged)?;
+            match manifest.origin {
+                Origin::VirtualSsd { time_scale: 0, .. } | Origin::VirtualSsd { bandwidth_scale: 0, .. } => {
+                    Err(RecordError::Damaged { path, why: "a scale of the virtual SSD is 0".to_owned() })
+                }
+                _ => Ok(manifest),
+            }
+        }
         None => Err(RecordError::Damaged { path, why: "it names no schema".to_owned() }),
     }
 }
 
-/// Reads the single I/Os of a run; `None` where the plan did not ask for them.
+/// Reads the single I/Os of a run as they were written, in the host's time; `None` where the plan did not ask for them.
 pub fn read_ops(dir: &Path) -> Result<Option<Vec<OpRow>>, RecordError> {
     rows::<OpRow>(dir)
 }

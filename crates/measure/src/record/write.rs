@@ -328,6 +328,44 @@ mod test {
 
     const COMPLETED: End = End { reason: EndReason::Completed, t_ns: 1, detail: None };
 
+    /// Goal: a virtual SSD that lives 20 times as fast is read on its own clock, and stays written on the host's.
+    #[test]
+    fn a_run_is_read_in_the_drives_time() {
+        let parent = tempfile::tempdir().expect("a scratch folder");
+        let dir = parent.path().join("run");
+        let of = |time_scale, bandwidth_scale| Manifest {
+            origin: Origin::VirtualSsd { nqn: "nqn.x".into(), time_scale, bandwidth_scale },
+            ..manifest()
+        };
+        let mut writer = RunWriter::create(&dir, of(20, 1200), false).expect("a new folder");
+        fill(&mut writer, 0..10);
+        writer.close(COMPLETED).expect("space on disk");
+        let record = record::read(&dir).expect("a readable run");
+        let (row, written) = (&record.io[5], io_row(5));
+        assert_eq!(row.t.as_ns(), written.t.as_ns() * 20);
+        assert_eq!((row.span, row.ios), (Duration::from_secs(2), written.ios));
+        assert_eq!(row.bytes.as_u64(), written.bytes.as_u64() * 1200);
+        assert_eq!(row.clat.mean(), written.clat.mean().map(|mean| mean * 20));
+        assert_eq!(record.telemetry[2].t, Instant::from_ns(40_000_000_000));
+        assert_eq!(record.telemetry[2].tmt1_seconds, Some(7), "the drive counts its own seconds");
+        assert_eq!(
+            (record.manifest.interval_ns, record.manifest.drive.size_bytes),
+            (2_000_000_000, 1200 << 40)
+        );
+        assert_eq!(record.manifest.end.as_ref().map(|end| end.t_ns), Some(20));
+        let raw = record::read_manifest(&dir).expect("a manifest");
+        assert_eq!((raw.interval_ns, raw.origin), (100_000_000, of(20, 1200).origin));
+        let path = dir.join("manifest.json");
+        let text = std::fs::read_to_string(&path).expect("a manifest");
+        std::fs::write(&path, text.replace("\"time_scale\": 20", "\"time_scale\": 0"))
+            .expect("space on disk");
+        let error = record::read(&dir).expect_err("time does not stand still").to_string();
+        assert!(error.contains("scale of the virtual SSD is 0"), "{error}");
+        // Written before there were scales: as the host's.
+        let old: Origin = serde_json::from_str(r#"{"kind":"virtual_ssd","nqn":"nqn.x"}"#).expect("an origin");
+        assert_eq!(old, of(1, 1).origin);
+    }
+
     /// Goal: what is written is what is read, closed or not, and both say which they are.
     #[test]
     fn a_run_reads_the_same_under_way_and_closed() {

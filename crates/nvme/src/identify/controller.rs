@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use measure::{Bytes, Kelvin};
 
-use super::PowerState;
+use super::{PowerState, Simulation};
 use crate::feature::hctm::HctmLimits;
 
 /// What a controller says about itself. Fields are named in words; the mnemonic is in the comment.
@@ -122,6 +122,8 @@ pub struct IdentifyController {
     pub subsystem_nqn: Option<String>,
     /// What concerns Fabrics only.
     pub fabrics: FabricsAttributes,
+    /// How its time and data relate to ours, where it is a virtual SSD of heatsoak (vendor specific, from byte 3072).
+    pub simulation: Option<Simulation>,
     /// The power states, 1 to 32 of them, by number (NPSS, PSD).
     pub power_states: Vec<PowerState>,
 }

@@ -9,11 +9,13 @@ use zerocopy::little_endian::{U16, U32, U128};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use super::power_state::PowerStateWire;
+use super::simulation::Simulation;
 use super::{
     FabricsAttributes, HostMemoryNeeds, IDENTIFY_LEN, IdentifyController, POWER_STATES_MAX, PowerState,
     Version, put_text, text,
 };
 use crate::DecodeError;
+use crate::fabrics::SIMULATED_NQN_PREFIX;
 use crate::feature::hctm::HctmLimits;
 use crate::wire::{self, assert_layout};
 
@@ -36,13 +38,16 @@ impl IdentifyController {
         wire::layout("Identify Controller", page).map(Self::from_wire)
     }
 
-    /// Encodes the page; reserved and vendor bytes are zero. States beyond 32 are left out.
+    /// Encodes the page; reserved bytes, and vendor bytes that are not ours, are zero. States beyond 32 are left out.
     pub fn encode(&self) -> [u8; IDENTIFY_LEN] {
         let mut wire = ControllerWire::new_zeroed();
         self.put_identity(&mut wire);
         self.put_admin(&mut wire);
         self.put_heat_and_memory(&mut wire);
         self.put_nvm_and_fabrics(&mut wire);
+        if let Some(simulation) = self.simulation {
+            simulation.put(&mut wire.vendor);
+        }
         zerocopy::transmute!(wire)
     }
 
@@ -104,6 +109,11 @@ impl IdentifyController {
             atomic_write_blocks: u32::from(wire.awun_z.get()) + 1,
             atomic_power_fail_blocks: u32::from(wire.awupf_z.get()) + 1,
             sgl_support: wire.sgls.get(),
+            // Under any other name these bytes are somebody else's.
+            simulation: subsystem_nqn
+                .starts_with(SIMULATED_NQN_PREFIX)
+                .then(|| Simulation::decode(&wire.vendor))
+                .flatten(),
             subsystem_nqn: Some(subsystem_nqn).filter(|nqn| !nqn.is_empty()),
             fabrics: fabrics(wire),
             power_states: wire.psd[..states].iter().map(PowerState::decode).collect(),
@@ -433,6 +443,21 @@ mod test {
         assert_eq!(identify.total_capacity_bytes, None);
         assert_eq!(identify.subsystem_nqn, None);
         assert_eq!(identify.power_states, [PowerState::UNREPORTED]);
+    }
+
+    #[test]
+    fn the_scales_of_a_virtual_ssd_are_believed_under_our_name_alone() {
+        let simulation = Some(Simulation { time_scale: 60, bandwidth_scale: 600 });
+        for (name, told) in
+            [("nqn.2026-11.invalid.heatsoak:ssd1", simulation), ("nqn.2014-08.com.maker:x", None)]
+        {
+            let mut identify = IdentifyController::unreported();
+            identify.subsystem_nqn = Some(name.to_owned());
+            identify.simulation = simulation;
+            let page = identify.encode();
+            assert_eq!(page[3072..3080], *b"heatsoak");
+            assert_eq!(IdentifyController::decode(&page).expect("a page").simulation, told, "{name}");
+        }
     }
 
     #[test]

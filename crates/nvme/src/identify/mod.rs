@@ -1,19 +1,21 @@
 //! Identify (opcode 06h): what a controller and its namespaces say about themselves.
 //!
 //! Decodes the pages and encodes them; which page is asked for is `command`'s matter. Vendor
-//! specific bytes and fields that no part of heatsoak uses are left alone; the raw page is kept by
-//! whoever read it. Layouts: NVMe Base 2.3, Identify command; NVM Command Set 1.1, Identify Namespace.
+//! specific bytes, but for our own, and fields that no part of heatsoak uses are left alone; the raw
+//! page is kept by whoever read it. Layouts: NVMe Base 2.3, Identify command; NVM Command Set 1.1, Identify Namespace.
 
 mod controller;
 mod controller_wire;
 mod lists;
 mod namespace;
 mod power_state;
+mod simulation;
 
 pub use controller::{FabricsAttributes, HostMemoryNeeds, IdentifyController, Version};
 pub use lists::{IdentifyNvm, NamespaceId, decode_active_namespaces, encode_active_namespaces};
 pub use namespace::{IdentifyNamespace, LbaFormat};
 pub use power_state::{POWER_STATES_MAX, PowerState};
+pub use simulation::Simulation;
 
 /// Bytes of every Identify page.
 pub const IDENTIFY_LEN: usize = 4096;

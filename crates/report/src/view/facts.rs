@@ -179,6 +179,17 @@ fn clock(manifest: &Manifest) -> FactGroup {
         }
         None => list.add("time", "simulated: counted from the start of the run".to_owned()),
     }
+    if let Origin::VirtualSsd { time_scale, bandwidth_scale, .. } = &manifest.origin
+        && (*time_scale, *bandwidth_scale) != (1, 1)
+    {
+        list.add(
+            "scale",
+            format!(
+                "times and bytes are the drive's: {time_scale} s of it pass in one of the host's, and \
+                 {bandwidth_scale} B of it stand for one; latencies have the host's share in them, stretched as well"
+            ),
+        );
+    }
     if let Some(end) = &manifest.end {
         list.add("ended", format!("at {}", at(end.t_ns)));
     }

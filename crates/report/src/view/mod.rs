@@ -72,6 +72,8 @@ pub enum Source {
     VirtualSsd {
         /// Name of its subsystem.
         nqn: String,
+        /// How many times as fast as its host it lives; all times here are its own.
+        time_scale: u32,
     },
     /// The log does not say.
     Unknown,
@@ -255,7 +257,10 @@ impl ReportInput {
             Source::Simulated { profile, seed } => {
                 Some(format!("SIMULATED (profile {profile}, seed {seed})"))
             }
-            Source::VirtualSsd { nqn } => Some(format!("SIMULATED (virtual SSD {nqn})")),
+            Source::VirtualSsd { nqn, time_scale: 1 } => Some(format!("SIMULATED (virtual SSD {nqn})")),
+            Source::VirtualSsd { nqn, time_scale } => {
+                Some(format!("SIMULATED (virtual SSD {nqn}, lives {time_scale} times as fast)"))
+            }
             _ if self.findings.simulated == Some(true) => Some("SIMULATED".to_owned()),
             _ => None,
         }

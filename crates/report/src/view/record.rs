@@ -24,7 +24,9 @@ impl ReportInput {
                 Origin::Twin { profile, seed, .. } => {
                     Source::Simulated { profile: profile.clone(), seed: *seed }
                 }
-                Origin::VirtualSsd { nqn } => Source::VirtualSsd { nqn: nqn.clone() },
+                Origin::VirtualSsd { nqn, time_scale, .. } => {
+                    Source::VirtualSsd { nqn: nqn.clone(), time_scale: *time_scale }
+                }
             },
             speed: speed(&record.io),
             latency: latency(&record.io, end.as_secs_f64()),

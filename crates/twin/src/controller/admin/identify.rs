@@ -10,7 +10,7 @@ use nvme::command::{Cns, Identify, NSID_ALL};
 use nvme::hctm::HctmLimits;
 use nvme::identify::{
     FabricsAttributes, IDENTIFY_LEN, IdentifyController, IdentifyNamespace, IdentifyNvm, LbaFormat,
-    NamespaceId, PowerState, encode_active_namespaces,
+    NamespaceId, PowerState, Simulation, encode_active_namespaces,
 };
 use nvme::power::ScaledPower;
 
@@ -137,6 +137,10 @@ impl Subsystem {
             // A cache that can be switched (0), and flushed for all namespaces at once (2:1 = 3).
             write_cache: 0b111,
             power_states: states.iter().map(|state| self.power_state_descriptor(*state)).collect(),
+            simulation: Some(Simulation {
+                time_scale: self.options.scale.time(),
+                bandwidth_scale: self.options.scale.bandwidth(),
+            }),
             ..common
         }
     }
