@@ -1,12 +1,14 @@
 //! Scores verdicts on runs of simulated drives whose truth is known: `cargo xtask score`.
 //!
-//! `score [--runs N] [--half scored|tuned] [--wrong] [--show NUMBER]`. Every drive here is simulated.
+//! `score [--runs N] [--half scored|tuned] [--wrong] [--show NUMBER] [--export FILE]`. Every drive here is simulated.
 
 mod corpus;
+mod export;
 mod print;
 mod tally;
 
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,6 +24,7 @@ struct Arguments {
     scored: bool,
     wrong: bool,
     show: Option<u64>,
+    export: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -32,6 +35,15 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if let Some(path) = &arguments.export {
+        return match export::write(path, arguments.runs, arguments.scored) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(why) => {
+                let _ = writeln!(std::io::stderr(), "score: cannot write {}: {why}", path.display());
+                ExitCode::from(2)
+            }
+        };
+    }
     let text = match arguments.show {
         Some(number) => print::one(number),
         None => print::all(&run(&arguments), arguments.scored, arguments.wrong),
@@ -43,7 +55,7 @@ fn main() -> ExitCode {
 }
 
 fn arguments() -> Result<Arguments, String> {
-    let mut arguments = Arguments { runs: RUNS, scored: true, wrong: false, show: None };
+    let mut arguments = Arguments { runs: RUNS, scored: true, wrong: false, show: None, export: None };
     let mut typed = std::env::args().skip(1);
     while let Some(name) = typed.next() {
         let mut value = || typed.next().ok_or(format!("{name} needs a value"));
@@ -51,6 +63,7 @@ fn arguments() -> Result<Arguments, String> {
         match name.as_str() {
             "--runs" => arguments.runs = number(value()?)?,
             "--show" => arguments.show = Some(number(value()?)?),
+            "--export" => arguments.export = Some(PathBuf::from(value()?)),
             "--wrong" => arguments.wrong = true,
             "--half" => match value()?.as_str() {
                 "scored" => arguments.scored = true,
@@ -58,7 +71,9 @@ fn arguments() -> Result<Arguments, String> {
                 other => return Err(format!("--half is scored or tuned, not {other}")),
             },
             other => {
-                return Err(format!("{other}: known are --runs N, --half scored|tuned, --wrong, --show N"));
+                return Err(format!(
+                    "{other}: known are --runs N, --half scored|tuned, --wrong, --show N, --export FILE"
+                ));
             }
         }
     }
