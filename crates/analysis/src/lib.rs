@@ -15,6 +15,7 @@
 
 mod cause;
 mod caveats;
+mod clocks;
 mod events;
 pub mod explain;
 pub mod findings;
@@ -61,6 +62,7 @@ fn analyze_with<T>(trace: &Trace, look: impl Fn(&Evidence, &[(Event, &Judged)]) 
     let (policy, undecided) = policy::policy(trace, &heat, &pieces, &judged);
     let (thermal, unidentified) = thermal::thermal(trace, &heat);
     let mut caveats = caveats::caveats(trace, &stretches, &heat, &judged, &thermal);
+    caveats.extend(clocks::caveat(trace, &heat));
     caveats.extend(undecided);
     caveats.extend(unidentified);
     let events = events::events(trace, &pieces, &judged, &stretches);

@@ -1,0 +1,324 @@
+//! Whether the clocks of speed and temperature move against each other within a run: a step, or a drift.
+//!
+//! A drive's temperature bends when its load changes: the rate of change of temperature jumps as the speed does. Both are
+//! compared as the mean over the `reach` after a moment less that over the `reach` before it. In windows of two minutes the
+//! shift that lets the two correlate best is the clock's offset there. Offsets that differ before and after some
+//! moment are a step, offsets along a line a drift.
+//!
+//! # What it does not do
+//! It does not say how far apart the clocks are (a lag of the sensor looks the same; `import::offset` estimates it), only that it changes.
+//! It sees nothing where the load does not change, or where speeds or temperatures are further apart than 2 s, and of a load that repeats it sees the
+//! offset up to whole periods. A step smaller than [`LEAST_S`] or three readings is not told.
+
+use crate::cause::heat::Heat;
+use crate::findings::{Caveat, SegmentOp};
+use crate::segment::{median, usual_span_s};
+use crate::trace::{Interval, Trace};
+
+/// Steps and drifts below this may be the drive's: sensor lags of up to 4 s and renewals of up to 5 s differ in weight between short
+/// and long changes of load.
+pub(crate) const LEAST_S: f64 = 6.0;
+/// ... and so many readings: one on each side is rounding of times.
+const LEAST_READINGS: f64 = 3.0;
+/// Series coarser than this show a bend late and in few readings: a run at 5 s was told a step that was none.
+const COARSEST_S: f64 = 2.0;
+/// Bends are taken over this on both sides: whole kelvins need some, and fast time constants are 20 s and longer.
+const REACH_S: f64 = 12.0;
+/// Long enough for one change of load and what follows.
+const WINDOW_S: f64 = 120.0;
+/// Offsets that are tried, both ways.
+const FARTHEST_S: f64 = 45.0;
+/// Windows are taken half a window apart, and further where there would be more than this: a month costs as much as a day.
+const MOST_WINDOWS: usize = 400;
+/// The shifted speed has to explain the bends of a window this well, as a correlation.
+const LEAST_CORRELATION: f64 = 0.75;
+/// Of several offsets any that explains nearly as much may be the one.
+const NEARLY_BEST: f64 = 0.95;
+/// A window counts where its bends reach this share of the fastest speed ...
+const LEAST_CHANGE: f64 = 0.2;
+/// ... and so many kelvins over the reach: twice what rounding alone does.
+const LEAST_BEND_K: f64 = 2.0;
+/// Windows on each side of a step.
+const LEAST_WINDOWS: usize = 3;
+/// A step is told when it exceeds the scatter of offsets around it by this factor.
+const CLEAR: f64 = 4.0;
+
+/// How the clocks of a run move against each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Moves {
+    /// The temperature's times become later by `by_s` between two moments.
+    Step { after_s: f64, before_s: f64, by_s: f64, scatter_s: f64, cyclic: bool },
+    /// ... bit by bit, over the time that is looked at.
+    Drift { over_s: f64, by_s: f64, scatter_s: f64 },
+}
+
+/// The caveat, if there is one.
+pub(crate) fn caveat(trace: &Trace, heat: &Heat) -> Option<Caveat> {
+    let (kind, text) = match moves(trace, heat)? {
+        Moves::Step { after_s, before_s, by_s, scatter_s, cyclic } => {
+            let way = if by_s > 0.0 { "later" } else { "earlier" };
+            let or = if cyclic { ", or by that and whole cycles of the load" } else { "" };
+            let whose = whose(trace, heat, (after_s, before_s), by_s);
+            let text = format!(
+                "Between {after_s:.0} s and {before_s:.0} s the temperature's times become {way} by {:.0} s (± {scatter_s:.0} s) against the speed's{or}: {whose}. Temperatures of events on one side of it belong to other moments.",
+                by_s.abs()
+            );
+            ("clock_step", text)
+        }
+        Moves::Drift { over_s, by_s, scatter_s } => {
+            let way = if by_s > 0.0 { "slower" } else { "faster" };
+            let text = format!(
+                "Within {over_s:.0} s the temperature's times move by {:.0} s (± {scatter_s:.0} s) against the speed's: the clock of the speed runs {way} than that of the temperature. Temperatures of events belong to other moments, the more the further apart the clocks are.",
+                by_s.abs()
+            );
+            ("clock_drift", text)
+        }
+    };
+    Some(Caveat { kind: kind.into(), text })
+}
+
+/// Whose clock was set, where a hole of that size shows it.
+fn whose(trace: &Trace, heat: &Heat, (after_s, before_s): (f64, f64), by_s: f64) -> &'static str {
+    let within = |t_s: f64| (after_s - WINDOW_S..=before_s + WINDOW_S).contains(&t_s);
+    let about = |hole_s: f64, usual_s: f64| (hole_s - by_s.abs()).abs() <= 2.0 + usual_s;
+    let speed_s = usual_span_s(&trace.speeds);
+    let of_speed = trace.speeds.iter().flat_map(|series| series.intervals.windows(2)).any(|pair| {
+        let hole_s = pair[1].start_s - pair[0].end_s();
+        let same = pair[0].phase == pair[1].phase && within(pair[0].end_s());
+        same && hole_s.abs() > speed_s && hole_s * by_s < 0.0 && about(hole_s.abs(), speed_s)
+    });
+    let of_temperature = heat.all().windows(2).any(|pair| {
+        let hole_s = pair[1].t.since(pair[0].t).as_secs_f64() - heat.period_s;
+        by_s > 0.0
+            && within(pair[0].t.as_secs_f64())
+            && hole_s > heat.period_s
+            && about(hole_s, heat.period_s)
+    });
+    match (of_speed, of_temperature) {
+        (true, false) => "the speed's clock was set, as a hole or overlap of that size in it shows",
+        (false, true) => "the temperature's clock was set, as a hole of that size in it shows",
+        _ => "one of the two clocks was set",
+    }
+}
+
+/// How the clocks of speeds and temperature move against each other, where they clearly do.
+fn moves(trace: &Trace, heat: &Heat) -> Option<Moves> {
+    let step_s = heat.period_s.max(usual_span_s(&trace.speeds)).max(1.0);
+    if step_s > COARSEST_S || heat.frozen {
+        return None;
+    }
+    let offsets = Grid::new(trace, heat, step_s)?.offsets();
+    let least_s = LEAST_S.max(LEAST_READINGS * step_s);
+    let times: Vec<f64> = offsets.iter().map(|offset| offset.middle_s).collect();
+    let values: Vec<f64> = offsets.iter().map(|offset| offset.by_s).collect();
+    let (split, jump, jump_scatter) = step(&values)?;
+    let (slope, line_scatter) = line(&times, &values);
+    let over_s = times[times.len() - 1] - times[0];
+    let drifted = slope * over_s;
+    let clear = |by_s: f64, scatter_s: f64| {
+        by_s.abs() >= least_s && by_s.abs() >= CLEAR * scatter_s.max(0.5 * step_s)
+    };
+    if clear(jump, jump_scatter) && jump_scatter <= line_scatter {
+        let (after_s, before_s) = (times[split - 1], times[split]);
+        let cyclic = 2 * offsets.iter().filter(|offset| offset.cyclic).count() > offsets.len();
+        let scatter_s = jump_scatter.max(0.5 * step_s);
+        return Some(Moves::Step { after_s, before_s, by_s: jump, scatter_s, cyclic });
+    }
+    let enough = values.len() >= 4 * LEAST_WINDOWS;
+    (enough && clear(drifted, line_scatter)).then_some(Moves::Drift {
+        over_s,
+        by_s: drifted,
+        scatter_s: line_scatter.max(0.5 * step_s),
+    })
+}
+
+/// The split of offsets into two of one value each that leaves the least absolute deviation: first index of the second,
+/// the step, and the mean deviation around both.
+fn step(values: &[f64]) -> Option<(usize, f64, f64)> {
+    let deviation = |part: &[f64]| {
+        let middle = median(part);
+        (middle, part.iter().map(|v| (v - middle).abs()).sum::<f64>())
+    };
+    let splits = LEAST_WINDOWS..=values.len().checked_sub(LEAST_WINDOWS)?;
+    let all = splits.map(|split| {
+        let ((left, a), (right, b)) = (deviation(&values[..split]), deviation(&values[split..]));
+        (split, right - left, (a + b) / values.len() as f64)
+    });
+    all.min_by(|a, b| a.2.total_cmp(&b.2))
+}
+
+/// The best line through offsets: its slope, and the mean absolute deviation around it.
+fn line(times: &[f64], values: &[f64]) -> (f64, f64) {
+    let n = times.len() as f64;
+    let (mean_t, mean_v) = (times.iter().sum::<f64>() / n, values.iter().sum::<f64>() / n);
+    let squares: f64 = times.iter().map(|t| (t - mean_t).powi(2)).sum();
+    let products: f64 = times.iter().zip(values).map(|(t, v)| (t - mean_t) * (v - mean_v)).sum();
+    let slope = if squares > 0.0 { products / squares } else { 0.0 };
+    let off = |(t, v): (&f64, &f64)| (v - mean_v - slope * (t - mean_t)).abs();
+    (slope, times.iter().zip(values).map(off).sum::<f64>() / n)
+}
+
+/// The offset of a window.
+struct Offset {
+    middle_s: f64,
+    by_s: f64,
+    /// Whether others fit nearly as well, as of a load that repeats.
+    cyclic: bool,
+}
+
+/// Bends of speed and temperature on equal steps; not a number where either is not known.
+struct Grid {
+    from_s: f64,
+    step_s: f64,
+    speed: Vec<f64>,
+    kelvin: Vec<f64>,
+    /// Below this a bend of the speed is none.
+    least_speed: f64,
+}
+
+impl Grid {
+    fn new(trace: &Trace, heat: &Heat, step_s: f64) -> Option<Self> {
+        let points = heat.all();
+        let (from_s, to_s) = (points.first()?.t.as_secs_f64(), points.last()?.t.as_secs_f64());
+        let moments: Vec<f64> =
+            (0..=((to_s - from_s) / step_s) as usize).map(|i| from_s + i as f64 * step_s).collect();
+        let moved = moved_by(trace, &moments);
+        let kelvin = kelvin_at(heat, &moments);
+        let reach = (REACH_S / step_s).round().max(3.0) as usize;
+        // Mean rates over the reach follow from both ends.
+        let bend = |sums: &[f64]| -> Vec<f64> {
+            let at = |i: usize| match i.checked_sub(reach).zip(sums.get(i + reach)) {
+                Some((before, after)) => (after - sums[i]) - (sums[i] - sums[before]),
+                None => f64::NAN,
+            };
+            (0..sums.len()).map(at).collect()
+        };
+        let fastest = moved.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
+        let least_speed = LEAST_CHANGE * fastest * reach as f64;
+        Some(Self { from_s, step_s, speed: bend(&moved), kelvin: bend(&kelvin), least_speed })
+    }
+
+    /// The offset of each window that has a clear one.
+    fn offsets(&self) -> Vec<Offset> {
+        let window = (WINDOW_S / self.step_s) as usize;
+        let Some(room) = self.speed.len().checked_sub(window) else { return Vec::new() };
+        let stride = (window / 2).max(room / MOST_WINDOWS).max(1);
+        let mut found: Vec<Offset> = Vec::new();
+        for first in (0..=room).step_by(stride) {
+            let last_s = found.last().map_or(0.0, |last| last.by_s);
+            found.extend(self.offset(first..first + window, last_s));
+        }
+        found
+    }
+
+    /// By how much the temperature is later than the speed in a window; `None` where that is not clear. Of several that fit
+    /// nearly alike it is the one nearest to `near_s`.
+    fn offset(&self, window: std::ops::Range<usize>, near_s: f64) -> Option<Offset> {
+        let bends = window.clone().filter(|i| self.speed[*i].abs() >= self.least_speed).count();
+        if (bends as f64) < REACH_S / self.step_s / 2.0 {
+            return None;
+        }
+        let far = (FARTHEST_S / self.step_s) as usize;
+        let correlations: Vec<f64> = (0..=2 * far)
+            .map(|shift| self.correlation(window.clone(), shift as isize - far as isize).unwrap_or(-1.0))
+            .collect();
+        crate::work::count(correlations.len());
+        let best = correlations.iter().copied().fold(-1.0, f64::max);
+        if best < LEAST_CORRELATION {
+            return None;
+        }
+        let peak = |i: &usize| {
+            let (before, at, after) = (correlations[i - 1], correlations[*i], correlations[i + 1]);
+            at >= NEARLY_BEST * best && at > before && at >= after
+        };
+        // A peak at the edge of what is tried is none.
+        let peaks = (1..2 * far).filter(peak).map(|i| (i as f64 - far as f64) * self.step_s);
+        let peaks: Vec<f64> = peaks.collect();
+        let off = |by_s: f64| (by_s - near_s).abs();
+        let by_s = peaks.iter().copied().min_by(|a, b| off(*a).total_cmp(&off(*b)))?;
+        let middle_s = self.from_s + (window.start + window.len() / 2) as f64 * self.step_s;
+        Some(Offset { middle_s, by_s, cyclic: peaks.len() > 1 })
+    }
+
+    /// Correlation of a window's bends of speed with those of the temperature `shift` steps later; `None` where too few are
+    /// known or the temperature hardly bends.
+    fn correlation(&self, window: std::ops::Range<usize>, shift: isize) -> Option<f64> {
+        let all = window.len();
+        let pair = |i: usize| {
+            let bend_k = *self.kelvin.get(i.checked_add_signed(shift)?)?;
+            let of_speed = self.speed[i];
+            (bend_k.is_finite() && of_speed.is_finite()).then_some((of_speed, bend_k))
+        };
+        let (mut n, mut sums, mut squares, mut products) = (0usize, (0.0, 0.0), (0.0, 0.0), 0.0);
+        for (v, k) in window.filter_map(pair) {
+            n += 1;
+            sums = (sums.0 + v, sums.1 + k);
+            squares = (squares.0 + v * v, squares.1 + k * k);
+            products += v * k;
+        }
+        let count = n as f64;
+        let of_speed = squares.0 - sums.0 * sums.0 / count;
+        let of_kelvin = squares.1 - sums.1 * sums.1 / count;
+        let bent = (of_kelvin / count).sqrt() >= LEAST_BEND_K / 2.0;
+        (4 * n >= 3 * all && bent && of_speed > 0.0)
+            .then(|| (products - sums.0 * sums.1 / count) / (of_speed * of_kelvin).sqrt())
+    }
+}
+
+/// Data moved up to each moment. Over a hole within a phase the speed goes on as before it.
+fn moved_by(trace: &Trace, moments: &[f64]) -> Vec<f64> {
+    let mut moved = vec![0.0; moments.len()];
+    for series in trace.speeds.iter().filter(|series| series.op != SegmentOp::Trim) {
+        let knots = knots(&series.intervals);
+        let mut next = 0;
+        for (moved, t_s) in moved.iter_mut().zip(moments) {
+            while knots.get(next).is_some_and(|(knot_s, _)| knot_s <= t_s) {
+                next += 1;
+            }
+            let Some((from_s, sum)) = next.checked_sub(1).map(|before| knots[before]) else { continue };
+            let rest =
+                knots.get(next).map_or(0.0, |(to_s, to)| (to - sum) * (t_s - from_s) / (to_s - from_s));
+            *moved += sum + rest;
+        }
+    }
+    moved
+}
+
+/// Where the speed changes, and the data moved up to there.
+fn knots(intervals: &[Interval]) -> Vec<(f64, f64)> {
+    let mut knots: Vec<(f64, f64)> = Vec::new();
+    let mut sum = 0.0;
+    let mut before: Option<&Interval> = None;
+    for interval in intervals {
+        if let Some(last) = before.filter(|last| last.phase == interval.phase) {
+            sum += last.bytes_per_s() * (interval.start_s - last.end_s()).max(0.0);
+        }
+        let end_s = knots.last().map_or(f64::NEG_INFINITY, |(t_s, _)| *t_s);
+        if interval.start_s > end_s {
+            knots.push((interval.start_s, sum));
+        }
+        sum += interval.bytes;
+        if interval.end_s() > interval.start_s.max(end_s) {
+            knots.push((interval.end_s(), sum));
+        }
+        before = Some(interval);
+    }
+    knots
+}
+
+/// The temperature at each moment, between the readings around it; not a number where they are far apart.
+fn kelvin_at(heat: &Heat, moments: &[f64]) -> Vec<f64> {
+    let points = heat.all();
+    let mut next = 0;
+    let at = |t_s: &f64| {
+        while next < points.len() && points[next].t.as_secs_f64() < *t_s {
+            next += 1;
+        }
+        let after = points.get(next)?;
+        let before = &points[next.saturating_sub(1)];
+        let (from_s, to_s) = (before.t.as_secs_f64(), after.t.as_secs_f64());
+        let share = if to_s > from_s { (t_s - from_s) / (to_s - from_s) } else { 0.0 };
+        (to_s - from_s <= FARTHEST_S).then_some(before.value + share * (after.value - before.value))
+    };
+    moments.iter().map(at).map(|k: Option<f64>| k.unwrap_or(f64::NAN)).collect()
+}
