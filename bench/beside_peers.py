@@ -72,7 +72,7 @@ def threshold(run, share, least_s):
     for start, end, speed in stretches(run):
         slow = (speed < share * speed.max()).astype(np.int8)
         edges = np.flatnonzero(np.diff(np.concatenate(([0], slow, [0]))))
-        for first, after in zip(edges[::2], edges[1::2]):
+        for first, after in edges.reshape(-1, 2):
             last = after == len(speed)
             if (end[after - 1] - start[first]) >= least_s or last:
                 onsets.append(start[first])
@@ -304,7 +304,7 @@ def compare(tuned, scored):
         sums = total(scored, peer), total(warm, peer_warm)
         row(name + "; `KernelCPD`, in C", *sums, seconds_each(scored, peer))
         slow = lambda run: pelt(run, *all_of, engine="pelt")
-        few = scored[:: max(1, len(scored) // 30)]
+        few = scored[0 :: max(1, len(scored) // 30)]
         same = sum(slow(run) == peer(run) for run in few)
         print(f"| the same by `Pelt`, in Python, {len(few)} of the runs; {same} with the very same events | | | | | | | {milliseconds(seconds_each(few, slow, 1))} |", flush=True)
 
