@@ -117,14 +117,7 @@ impl Host {
             return;
         }
         self.is_led = true;
-        let request = IcReq {
-            format: 0,
-            data_alignment_dwords: 1,
-            header_digest: false,
-            data_digest: false,
-            r2t_max: 1,
-        };
-        self.pdu(now, &Pdu::IcReq(request), &[]);
+        self.pdu(now, &Pdu::IcReq(IcReq::new(false, false)), &[]);
         if how_far == 1 {
             return;
         }

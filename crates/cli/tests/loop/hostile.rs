@@ -42,8 +42,7 @@ impl Raw {
     /// As far as ICResp.
     fn initialised(drive: &Vssd, header_digest: bool, data_digest: bool) -> Self {
         let mut raw = Self::dial(drive);
-        let request = IcReq { format: 0, data_alignment_dwords: 1, header_digest, data_digest, r2t_max: 1 };
-        raw.say(Pdu::IcReq(request), &[]);
+        raw.say(Pdu::IcReq(IcReq::new(header_digest, data_digest)), &[]);
         assert!(matches!(raw.hear(), Some(Pdu::IcResp(_))));
         raw.framing = Framing { header_digest, data_digest, data_alignment_dwords: 1 };
         raw.reader.agree(raw.framing, Limits { capsule_data_max: 0, data_max: 1 << 20 });
@@ -162,15 +161,8 @@ fn write(blocks: u32) -> Sqe {
 fn malformed_pdus_end_with_a_termination_request() {
     let drive = Vssd::quick();
     let icreq = |change: fn(&mut Vec<u8>)| {
-        let request = IcReq {
-            format: 0,
-            data_alignment_dwords: 1,
-            header_digest: false,
-            data_digest: false,
-            r2t_max: 1,
-        };
         let mut bytes = Vec::new();
-        Pdu::IcReq(request).encode(Framing::PLAIN, &[], &mut bytes);
+        Pdu::IcReq(IcReq::new(false, false)).encode(Framing::PLAIN, &[], &mut bytes);
         change(&mut bytes);
         bytes
     };
@@ -333,6 +325,35 @@ fn wrong_digests_are_told_from_each_other() {
     bytes[last] ^= 1;
     data.say_bytes(&bytes);
     assert!(data.completion().status.is_success());
+
+    // The same of data that were asked for; nothing that follows is taken for them.
+    let sqe = write(128).with_sgl(Sgl::Transport { length: 65_536 });
+    for wrong in [true, false] {
+        data.say(Pdu::CapsuleCmd { sqe, data_len: 0 }, &[]);
+        let Some(Pdu::R2t(r2t)) = data.hear() else { panic!("no R2T") };
+        let sent =
+            DataPdu { cid: r2t.cid, tag: r2t.tag, offset: 0, len: r2t.len, last: true, success: false };
+        let mut bytes = Vec::new();
+        Pdu::H2cData(sent).encode(data.framing, &[5; 65_536], &mut bytes);
+        bytes[4096] ^= u8::from(wrong);
+        data.say_bytes(&bytes);
+        let status = data.completion().status;
+        assert_eq!((status.is(Status::TRANSIENT_TRANSPORT_ERROR), status.is_success()), (wrong, !wrong));
+    }
+}
+
+/// SGLS bit 18: a host may offer more than its command moves; no more is asked for than that.
+#[test]
+fn of_data_that_are_longer_than_a_write_the_beginning_is_asked_for() {
+    let drive = Vssd::quick();
+    let (_admin, mut io) = both(&drive);
+    let sqe = write(1).with_sgl(Sgl::Transport { length: 65_536 });
+    io.say(Pdu::CapsuleCmd { sqe, data_len: 0 }, &[]);
+    let Some(Pdu::R2t(r2t)) = io.hear() else { panic!("no R2T") };
+    assert_eq!((r2t.offset, r2t.len), (0, 512));
+    let sent = DataPdu { cid: r2t.cid, tag: r2t.tag, offset: 0, len: 512, last: true, success: false };
+    io.say(Pdu::H2cData(sent), &[9; 512]);
+    assert!(io.completion().status.is_success());
 }
 
 #[test]

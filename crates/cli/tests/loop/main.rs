@@ -7,6 +7,9 @@
 #[path = "../cli/support.rs"]
 mod support;
 
+#[path = "../sim/known.rs"]
+mod known;
+
 mod drive;
 mod hostile;
 mod initiator;

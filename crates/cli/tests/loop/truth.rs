@@ -12,10 +12,10 @@ use measure::Kelvin;
 use measure::record::{self, Manifest, Origin};
 use nvme::hctm::Hctm;
 use nvme::host::Controller;
-use twin::Profile;
 use twin::controller::Scale;
 
 use crate::drive::Vssd;
+use crate::known::{profile, tmt1_k, within, within_a_kelvin};
 use crate::support::{Done, Scratch};
 
 /// Simulated seconds in one of ours: six minutes pass in 18 s.
@@ -78,24 +78,6 @@ fn in_its_own_time(run: &Path, scale: Scale) {
 
 fn read(profile: &str) -> Findings {
     findings(&Vssd::scaled(profile, TIME, BANDWIDTH), READ)
-}
-
-fn profile(name: &str) -> Profile {
-    Profile::builtin(name).expect("it is built in")
-}
-
-fn tmt1_k(name: &str) -> f64 {
-    f64::from(profile(name).limits.hctm.expect("it has HCTM").tmt1_k)
-}
-
-fn within_a_kelvin(found: Option<f64>, truth: f64, what: &str) {
-    let found = found.unwrap_or_else(|| panic!("no {what}"));
-    assert!((found - truth).abs() <= 1.0, "{what} at {found} K, in truth at {truth} K");
-}
-
-fn within(found: Option<f64>, truth: f64, share: f64, what: &str) {
-    let found = found.unwrap_or_else(|| panic!("no {what}"));
-    assert!((found / truth - 1.0).abs() <= share, "{what} is {found}, in truth {truth}");
 }
 
 #[test]

@@ -1,10 +1,8 @@
 //! One simulated drive a policy class: the analysis of a run on it has to find what its profile says.
-//!
-//! Truth is read from the profile, so that a changed profile changes what is expected.
 
 use analysis::findings::{Cause, EventKind, Findings, Label, PolicyClass};
-use twin::Profile;
 
+use crate::known::{profile, tmt1_k, within, within_a_kelvin};
 use crate::support::Scratch;
 
 /// A minute of rest, then reading at full speed until long after everything has settled.
@@ -40,25 +38,6 @@ fn findings(profile: &str, plan: &str) -> Findings {
     let done = scratch.run(&["run", "plan.toml", "--drive", &format!("twin:{profile}"), "--json", "--quiet"]);
     assert_eq!(done.code, Some(0), "{}", done.stderr);
     serde_json::from_str(&done.stdout).expect("findings")
-}
-
-fn profile(name: &str) -> Profile {
-    Profile::builtin(name).expect("it is built in")
-}
-
-fn tmt1_k(name: &str) -> f64 {
-    f64::from(profile(name).limits.hctm.expect("it has HCTM").tmt1_k)
-}
-
-/// Thresholds are read to the whole kelvin.
-fn within_a_kelvin(found: Option<f64>, truth: f64, what: &str) {
-    let found = found.unwrap_or_else(|| panic!("no {what}"));
-    assert!((found - truth).abs() <= 1.0, "{what} at {found} K, in truth at {truth} K");
-}
-
-fn within(found: Option<f64>, truth: f64, share: f64, what: &str) {
-    let found = found.unwrap_or_else(|| panic!("no {what}"));
-    assert!((found / truth - 1.0).abs() <= share, "{what} is {found}, in truth {truth}");
 }
 
 #[test]

@@ -8,4 +8,5 @@ mod support;
 mod acceptance;
 mod closed_loop;
 mod determinism;
+mod known;
 mod seed_rows;

@@ -58,6 +58,13 @@ pub struct IcReq {
     pub r2t_max: u64,
 }
 
+impl IcReq {
+    /// What a plain host asks for: any alignment, one R2T at a time.
+    pub const fn new(header_digest: bool, data_digest: bool) -> Self {
+        Self { format: 0, data_alignment_dwords: 1, header_digest, data_digest, r2t_max: 1 }
+    }
+}
+
 /// What the controller grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IcResp {

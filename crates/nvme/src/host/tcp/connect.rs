@@ -126,13 +126,7 @@ impl TcpQueue {
 
 /// Exchanges ICReq and ICResp.
 fn initialise(queue: &mut TcpQueue, options: &TcpOptions) -> Result<IcResp, Broken> {
-    let request = IcReq {
-        format: 0,
-        data_alignment_dwords: 1,
-        header_digest: options.header_digest,
-        data_digest: options.data_digest,
-        r2t_max: 1,
-    };
+    let request = IcReq::new(options.header_digest, options.data_digest);
     queue.outbox.add(|out| Pdu::IcReq(request).encode(Framing::PLAIN, &[], out));
     let response = queue.first_pdu(options.timeout)?;
     let Pdu::IcResp(response) = response else {

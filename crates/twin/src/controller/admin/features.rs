@@ -288,16 +288,8 @@ impl Subsystem {
                 self.features.set_current(fid, wanted.encode());
             }
             FeatureId::TEMPERATURE_THRESHOLD => self.set_threshold(value)?,
-            // One queue after the other, and blocks that are never torn: nothing here depends on these three, but
-            // what was set is told.
-            FeatureId::ARBITRATION => self.keep::<Arbitration>(value)?,
-            FeatureId::WRITE_ATOMICITY => self.keep::<WriteAtomicity>(value)?,
-            FeatureId::ERROR_RECOVERY => {
-                // Deallocated blocks read as zeros and never as an error (NSFEAT bit 2 is 0).
-                if ErrorRecovery::decode(value).is_ok_and(|recovery| recovery.deallocated_error) {
-                    return Err(invalid);
-                }
-                self.keep::<ErrorRecovery>(value)?;
+            FeatureId::ARBITRATION | FeatureId::ERROR_RECOVERY | FeatureId::WRITE_ATOMICITY => {
+                self.keep(fid, value)?;
             }
             FeatureId::VOLATILE_WRITE_CACHE => {
                 let cache = VolatileWriteCache::decode(value).map_err(|_| invalid)?;
@@ -474,11 +466,20 @@ impl Subsystem {
         Ok(())
     }
 
-    /// Takes a value that changes nothing but what is told.
-    fn keep<F: DwordFeature>(&mut self, value: u32) -> Result<(), Failure> {
-        let known = F::decode(value).ok().filter(|known| known.encode() == value);
-        let known = known.ok_or(Failure::in_dword(Status::INVALID_FIELD, 11))?;
-        self.features.set_current(F::ID, known.encode());
+    /// Takes a value that changes nothing but what is told: queues take turns, blocks are never torn, and nothing is
+    /// tried twice. What it has no meaning for is refused.
+    fn keep(&mut self, fid: FeatureId, value: u32) -> Result<(), Failure> {
+        let known = match fid {
+            FeatureId::ARBITRATION => Arbitration::decode(value).map(|known| known.encode()),
+            // Deallocated blocks read as zeros and never as an error (NSFEAT bit 2 is 0).
+            FeatureId::ERROR_RECOVERY => ErrorRecovery::decode(value)
+                .map(|known| ErrorRecovery { deallocated_error: false, ..known }.encode()),
+            _ => WriteAtomicity::decode(value).map(|known| known.encode()),
+        };
+        if known != Ok(value) {
+            return Err(Failure::in_dword(Status::INVALID_FIELD, 11));
+        }
+        self.features.set_current(fid, value);
         Ok(())
     }
 

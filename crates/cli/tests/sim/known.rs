@@ -1,0 +1,24 @@
+//! Drives whose truth is known, and how near to it a finding has to be.
+//!
+//! Truth is read from the profile, so that a changed profile changes what is expected.
+
+use twin::Profile;
+
+pub(crate) fn profile(name: &str) -> Profile {
+    Profile::builtin(name).expect("it is built in")
+}
+
+pub(crate) fn tmt1_k(name: &str) -> f64 {
+    f64::from(profile(name).limits.hctm.expect("it has HCTM").tmt1_k)
+}
+
+/// Thresholds are read to the whole kelvin.
+pub(crate) fn within_a_kelvin(found: Option<f64>, truth: f64, what: &str) {
+    let found = found.unwrap_or_else(|| panic!("no {what}"));
+    assert!((found - truth).abs() <= 1.0, "{what} at {found} K, in truth at {truth} K");
+}
+
+pub(crate) fn within(found: Option<f64>, truth: f64, share: f64, what: &str) {
+    let found = found.unwrap_or_else(|| panic!("no {what}"));
+    assert!((found / truth - 1.0).abs() <= share, "{what} is {found}, in truth {truth}");
+}
