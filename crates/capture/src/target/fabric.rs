@@ -5,13 +5,13 @@
 
 use measure::Bytes;
 use measure::record::DriveFacts;
-use nvme::fabrics::SIMULATED_NQN_PREFIX;
 use nvme::host::Controller;
 use nvme::host::tcp::{TcpAddress, TcpController, TcpOptions};
-use nvme::identify::{IdentifyController, Simulation};
+use nvme::identify::IdentifyController;
 
+use super::identity::{self, Simulated};
 use super::needs::Needs;
-use super::{Access, TargetError, drive_facts, identity};
+use super::{Access, TargetError, drive_facts};
 use crate::load::Namespace;
 
 /// Why a foreign subsystem is not written to.
@@ -27,7 +27,6 @@ pub(super) struct FabricTarget {
     pub(super) controller: TcpController,
     namespace: Namespace,
     size: Bytes,
-    simulation: Option<Simulation>,
     trim: bool,
     identify: IdentifyController,
 }
@@ -50,35 +49,30 @@ impl FabricTarget {
         let (Some(block), Some(size)) = (namespace.block_size(), namespace.size()) else {
             return Err(nothing("a namespace whose format is not known"));
         };
-        let name = identify.subsystem_nqn.as_deref().unwrap_or(&address.nqn);
         Ok(Self {
             controller: transport,
             namespace: Namespace { nsid, block_bytes: block.as_u64() as u32 },
             size,
-            simulation: name.starts_with(SIMULATED_NQN_PREFIX).then(|| {
-                // One that tells no scales is of a time before there were any.
-                identify.simulation.unwrap_or(Simulation { time_scale: 1, bandwidth_scale: 1 })
-            }),
             trim: identify.has_dataset_management(),
             identify,
         })
     }
 
     pub(super) fn drive(&self) -> DriveFacts {
-        let kind = if self.simulation.is_some() { "virtual SSD" } else { "nvme-tcp" };
+        let kind = if self.identify.simulation.is_some() { "virtual SSD" } else { "nvme-tcp" };
         let mut drive = drive_facts(kind, self.size, self.namespace.block_bytes);
         identity::from_controller(&mut drive, &self.identify);
         drive
     }
 
-    /// Where all that it says is simulated: how its time and data relate to ours.
-    pub(super) const fn simulation(&self) -> Option<Simulation> {
-        self.simulation
+    /// Where all that it says is simulated.
+    pub(super) fn simulated(&self) -> Option<Simulated> {
+        Simulated::of(&self.identify)
     }
 
     /// Why it must not be written to; `None` when it may.
     pub(super) const fn read_only(&self) -> Option<&'static str> {
-        if self.simulation.is_some() { None } else { Some(READ_ONLY) }
+        if self.identify.simulation.is_some() { None } else { Some(READ_ONLY) }
     }
 
     /// Whether it can deallocate.

@@ -5,14 +5,39 @@
 use std::path::Path;
 
 use measure::record::DriveFacts;
+use nvme::fabrics::SIMULATED_NQN_PREFIX;
 use nvme::host::Controller;
 use nvme::host::linux::LinuxController;
-use nvme::identify::IdentifyController;
+use nvme::identify::{IdentifyController, Simulation};
 
 use crate::telemetry::{discover, hwmon};
 
 /// No drive has a threshold above this; NVMe drives without one are known to report the largest number there is.
 const THRESHOLD_K_MAX: i64 = 500;
+
+/// A virtual SSD of heatsoak.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Simulated {
+    /// Name of its subsystem, which nobody else can own (`.invalid`, RFC 2606).
+    pub nqn: String,
+    /// How its time and data relate to the host's.
+    pub scales: Simulation,
+}
+
+impl Simulated {
+    /// The one that a controller says it is; `None` for every other drive.
+    pub(super) fn of(identify: &IdentifyController) -> Option<Self> {
+        Some(Self { nqn: identify.subsystem_nqn.clone()?, scales: identify.simulation? })
+    }
+
+    /// The one that sysfs knows under its name, but not its scales: for those one must be let ask.
+    fn in_sysfs(sysfs: &Path, disk: &str) -> Option<Self> {
+        let nqn =
+            std::fs::read_to_string(sysfs.join("class/block").join(disk).join("device/subsysnqn")).ok()?;
+        let nqn = nqn.trim().to_owned();
+        nqn.starts_with(SIMULATED_NQN_PREFIX).then_some(Self { nqn, scales: Simulation::REAL })
+    }
+}
 
 /// Fills in what sysfs knows about `disk`.
 pub(super) fn from_sysfs(drive: &mut DriveFacts, sysfs: &Path, disk: &str) {
@@ -53,17 +78,21 @@ pub(super) fn from_controller(drive: &mut DriveFacts, identify: &IdentifyControl
 /// The disk at or under `place`, who it is, and the way to its SMART log where it is NVMe and lets us.
 pub(super) fn identify(
     drive: &mut DriveFacts,
+    simulated: &mut Option<Simulated>,
     place: discover::Place<'_>,
 ) -> Result<Controller<LinuxController>, String> {
     let sysfs = Path::new(discover::SYSFS);
     let disk = discover::disk(place, sysfs)?;
     from_sysfs(drive, sysfs, &disk);
+    *simulated = Simulated::in_sysfs(sysfs, &disk);
     if !disk.starts_with("nvme") {
         return Err(format!("{disk} is not an NVMe drive"));
     }
     let refused = |error: nvme::host::HostError| error.to_string();
     let mut controller = Controller::new(LinuxController::open(&format!("/dev/{disk}")).map_err(refused)?);
-    from_controller(drive, &controller.identify_controller().map_err(refused)?);
+    let identify = controller.identify_controller().map_err(refused)?;
+    from_controller(drive, &identify);
+    *simulated = Simulated::of(&identify);
     Ok(controller)
 }
 
@@ -76,6 +105,27 @@ mod test {
 
     fn tree(name: &str) -> std::path::PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/sysfs").join(name)
+    }
+
+    /// Goal: a virtual SSD that the kernel has connected does not pass for a measured drive.
+    #[test]
+    fn a_virtual_ssd_is_known_by_its_name() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let device = folder.path().join("class/block/nvme0n1/device");
+        std::fs::create_dir_all(&device).expect("a folder");
+        for (name, known) in [("nqn.2026-11.invalid.heatsoak:ssd1", true), ("nqn.2014-08.com.maker:x", false)]
+        {
+            std::fs::write(device.join("subsysnqn"), format!("{name}\n")).expect("a file");
+            assert_eq!(Simulated::in_sysfs(folder.path(), "nvme0n1").is_some(), known, "{name}");
+            let mut identify = IdentifyController::unreported();
+            identify.subsystem_nqn = Some(name.to_owned());
+            let scales = Simulation { time_scale: 20, bandwidth_scale: 7 };
+            identify.simulation = Some(scales);
+            // As it comes over the wire.
+            let identify = IdentifyController::decode(&identify.encode()).expect("a page");
+            let wanted = known.then(|| Simulated { nqn: name.to_owned(), scales });
+            assert_eq!(Simulated::of(&identify), wanted, "{name}");
+        }
     }
 
     #[test]

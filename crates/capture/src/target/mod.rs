@@ -25,6 +25,7 @@ mod settings;
 pub use access::{Access, Path};
 pub use address::{Address, AddressError, AddressKind, FileAddress};
 pub use error::TargetError;
+pub use identity::Simulated;
 pub use layout::Progress;
 use settings::Way;
 pub use settings::{PreparedSettings, Transport};
@@ -36,7 +37,6 @@ use measure::Bytes;
 use measure::record::DriveFacts;
 use nvme::host::linux::LinuxController;
 use nvme::host::{AdminTransport, Controller};
-use nvme::identify::Simulation;
 use nvme::smart::SMART_LOG_LEN;
 
 use crate::guard::Permission;
@@ -57,6 +57,7 @@ pub struct Target {
     kind: Kind,
     drive: DriveFacts,
     /// The way to the SMART log, or why there is none; `None` for what is no drive.
+    simulated: Option<Simulated>,
     controller: Option<Result<Controller<LinuxController>, String>>,
     samplers: Vec<Box<dyn Sampler>>,
 }
@@ -111,17 +112,18 @@ impl Target {
             }
             AddressKind::Null { size } => (Kind::Null, drive_facts("null", *size, access::NULL_BLOCK_BYTES)),
         };
-        let controller = place(address).map(|place| identity::identify(&mut drive, place));
-        Ok(Self { address: address.clone(), kind, drive, controller, samplers: Vec::new() })
+        let mut simulated = match &kind {
+            Kind::Fabric(fabric) => fabric.simulated(),
+            _ => None,
+        };
+        let controller = place(address).map(|place| identity::identify(&mut drive, &mut simulated, place));
+        Ok(Self { address: address.clone(), kind, drive, simulated, controller, samplers: Vec::new() })
     }
 
-    /// Where all that is measured on it is simulated, because it is a virtual SSD of ours: how its time and data
-    /// relate to the host's. The run is made and recorded in the host's.
-    pub const fn simulation(&self) -> Option<Simulation> {
-        match &self.kind {
-            Kind::Fabric(fabric) => fabric.simulation(),
-            _ => None,
-        }
+    /// Where all that is measured on it is simulated, because a virtual SSD of ours is there, reached by our own
+    /// initiator or by the kernel's. The run is made and recorded in the host's time.
+    pub const fn simulated(&self) -> Option<&Simulated> {
+        self.simulated.as_ref()
     }
 
     /// The address it was found at.

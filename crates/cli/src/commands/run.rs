@@ -143,14 +143,11 @@ impl Start<'_> {
         }
         let mut progress = Progress::new(printer, self.args.quiet);
         let Some(prepared) = self.prepare(&target, &mut progress)? else { return Ok(None) };
-        let origin = match (self.address.kind(), target.simulation()) {
-            (AddressKind::Fabric(address), Some(simulation)) => Origin::VirtualSsd {
-                nqn: address.nqn.clone(),
-                time_scale: simulation.time_scale,
-                bandwidth_scale: simulation.bandwidth_scale,
-            },
-            _ => Origin::Device,
-        };
+        let origin = target.simulated().map_or(Origin::Device, |simulated| Origin::VirtualSsd {
+            nqn: simulated.nqn.clone(),
+            time_scale: simulated.scales.time_scale,
+            bandwidth_scale: simulated.scales.bandwidth_scale,
+        });
         let mut manifest =
             draft_manifest(self.plan, &self.address.to_string(), origin, target.drive().clone());
         manifest.host = Some(host::facts());

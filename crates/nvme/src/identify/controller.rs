@@ -123,6 +123,7 @@ pub struct IdentifyController {
     /// What concerns Fabrics only.
     pub fabrics: FabricsAttributes,
     /// How its time and data relate to ours, where it is a virtual SSD of heatsoak (vendor specific, from byte 3072).
+    /// It is known by its subsystem's name, which nobody else can own; `None` for every other drive.
     pub simulation: Option<Simulation>,
     /// The power states, 1 to 32 of them, by number (NPSS, PSD).
     pub power_states: Vec<PowerState>,

@@ -112,8 +112,7 @@ impl IdentifyController {
             // Under any other name these bytes are somebody else's.
             simulation: subsystem_nqn
                 .starts_with(SIMULATED_NQN_PREFIX)
-                .then(|| Simulation::decode(&wire.vendor))
-                .flatten(),
+                .then(|| Simulation::decode(&wire.vendor).unwrap_or(Simulation::REAL)),
             subsystem_nqn: Some(subsystem_nqn).filter(|nqn| !nqn.is_empty()),
             fabrics: fabrics(wire),
             power_states: wire.psd[..states].iter().map(PowerState::decode).collect(),

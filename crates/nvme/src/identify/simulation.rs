@@ -13,6 +13,11 @@ pub struct Simulation {
     pub bandwidth_scale: u32,
 }
 
+impl Simulation {
+    /// As the host's.
+    pub const REAL: Self = Self { time_scale: 1, bandwidth_scale: 1 };
+}
+
 /// Marks the bytes as ours; behind it stand the two numbers, little-endian.
 const MARK: [u8; 8] = *b"heatsoak";
 

@@ -150,6 +150,8 @@ fn finished(mut inspection: Inspection, nvme: Option<NvmePart>) -> Inspection {
         inspection.model = Some(nvme.model.clone());
         inspection.serial = Some(nvme.serial.clone());
         inspection.firmware = Some(nvme.firmware.clone());
+        // A virtual SSD behind the kernel's initiator.
+        inspection.simulated |= nvme.identify.simulation.is_some();
     }
     inspection.nvme = nvme;
     inspection.limits = limits::of(&inspection);
