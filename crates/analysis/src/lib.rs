@@ -20,7 +20,9 @@ mod events;
 pub mod explain;
 pub mod findings;
 pub mod import;
+mod instruments;
 mod policy;
+mod rounds;
 mod segment;
 pub mod steady;
 mod thermal;
@@ -63,6 +65,8 @@ fn analyze_with<T>(trace: &Trace, look: impl Fn(&Evidence, &[(Event, &Judged)]) 
     let (thermal, unidentified) = thermal::thermal(trace, &heat);
     let mut caveats = caveats::caveats(trace, &stretches, &heat, &judged, &thermal);
     caveats.extend(clocks::caveat(trace, &heat));
+    caveats.extend(instruments::caveats(trace, &heat));
+    caveats.extend(rounds::caveat(&stretches, &judged));
     caveats.extend(undecided);
     caveats.extend(unidentified);
     let events = events::events(trace, &pieces, &judged, &stretches);

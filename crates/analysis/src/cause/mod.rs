@@ -9,6 +9,7 @@ pub(crate) mod drops;
 pub(crate) mod evidence;
 pub(crate) mod heat;
 mod history;
+pub(crate) mod recurring;
 pub(crate) mod rule;
 mod weigh;
 
@@ -119,6 +120,7 @@ pub(crate) fn judge(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], heat
             join_outer(&mut judged, index, pieces);
         }
     }
+    recurring::tell(&mut judged);
     judged
 }
 

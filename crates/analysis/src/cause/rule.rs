@@ -54,11 +54,13 @@ pub enum Rule {
     AlikeAverage,
     /// Clear ones began at the same temperature.
     AlikeClear,
+    /// What comes again and again and is not heat: it names, and weighs nothing.
+    Recurring,
 }
 
 impl Rule {
     /// All of them, in the order of METHODS.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Beforehand,
         Self::Hot,
         Self::NoTemperature,
@@ -82,6 +84,7 @@ impl Rule {
         Self::AlikeManyTemperatures,
         Self::AlikeAverage,
         Self::AlikeClear,
+        Self::Recurring,
     ];
 
     /// Its name, which is the heading of its section in METHODS too.
@@ -110,6 +113,7 @@ impl Rule {
             Self::AlikeManyTemperatures => "alike-many-temperatures",
             Self::AlikeAverage => "alike-average",
             Self::AlikeClear => "alike-clear",
+            Self::Recurring => "recurring",
         }
     }
 

@@ -12,6 +12,7 @@ mod sensors;
 
 pub(crate) use phases::MINOR_SHARE;
 pub use phases::infer_phases;
+pub(crate) use sensors::STUCK_WHILE_OTHERS_MOVED_K;
 pub use sensors::TrustedSensor;
 
 use measure::record::ThermalSettings;

@@ -189,7 +189,11 @@ impl<'a> Logger<'a> {
         let counted = drive.hctm_counters();
         let honest = logging.counting == Counting::Honest;
         let shown = |count: u32| Some(if honest { u64::from(count) } else { 0 });
-        if logging.counting != Counting::Absent {
+        if logging.counting == Counting::Invented {
+            let count = Some((t_s / 30.0) as u64);
+            let counters = Counters { tmt1_transitions: count, tmt1_seconds: count, ..Counters::default() };
+            self.trace.counters.push(at, counters);
+        } else if logging.counting != Counting::Absent {
             let counters = Counters {
                 tmt1_transitions: shown(counted.tmt1_transitions),
                 tmt2_transitions: shown(counted.tmt2_transitions),
@@ -241,6 +245,11 @@ impl<'a> Logger<'a> {
         self.trace.temperatures = match logging.sensors {
             Sensors::None => Vec::new(),
             Sensors::Composite | Sensors::FrozenAlone => vec![named("composite", composite)],
+            Sensors::Copied => vec![named("composite", sensor1.clone()), named("sensor1", sensor1)],
+            Sensors::Stopping => {
+                let composite = stopping(&composite, self.trace.end_s() / 2.0);
+                vec![named("composite", composite), named("sensor1", sensor1), named("sensor2", sensor2)]
+            }
             Sensors::Several | Sensors::FrozenComposite => {
                 vec![named("composite", composite), named("sensor1", sensor1), named("sensor2", sensor2)]
             }
@@ -251,6 +260,17 @@ impl<'a> Logger<'a> {
         }
         self.trace
     }
+}
+
+/// A sensor that goes on showing what it showed at `from_s`.
+fn stopping(kelvin: &Series<f64>, from_s: f64) -> Series<f64> {
+    let mut stopped = Series::new();
+    for point in kelvin.points() {
+        let before = stopped.points().last().map(|last: &measure::Point<f64>| last.value);
+        let stands = point.t.as_secs_f64() >= from_s;
+        stopped.push(point.t, before.filter(|_| stands).unwrap_or(point.value));
+    }
+    stopped
 }
 
 const fn segment_op(op: Op) -> SegmentOp {

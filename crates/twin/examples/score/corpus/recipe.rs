@@ -65,6 +65,8 @@ pub(crate) enum Counting {
     Silent,
     /// The log does not have the counters.
     Absent,
+    /// They move every half a minute, whatever happens. Not drawn: for tests.
+    Invented,
 }
 
 /// Which temperatures the log has.
@@ -78,6 +80,10 @@ pub(crate) enum Sensors {
     /// The only one stands still.
     FrozenAlone,
     None,
+    /// Several, and the composite shows what the first sensor does. Not drawn: for tests.
+    Copied,
+    /// Several, and the composite stops in the middle of the run. Not drawn: for tests.
+    Stopping,
 }
 
 /// A part of the load.
