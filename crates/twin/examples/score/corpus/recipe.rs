@@ -66,6 +66,7 @@ pub(crate) enum Counting {
     /// The log does not have the counters.
     Absent,
     /// They move every half a minute, whatever happens. Not drawn: for tests.
+    #[allow(dead_code, reason = "tests make recipes with it")]
     Invented,
 }
 
@@ -81,8 +82,10 @@ pub(crate) enum Sensors {
     FrozenAlone,
     None,
     /// Several, and the composite shows what the first sensor does. Not drawn: for tests.
+    #[allow(dead_code, reason = "tests make recipes with it")]
     Copied,
     /// Several, and the composite stops in the middle of the run. Not drawn: for tests.
+    #[allow(dead_code, reason = "tests make recipes with it")]
     Stopping,
 }
 
