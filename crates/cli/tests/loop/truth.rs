@@ -96,6 +96,38 @@ fn a_relay_at_tmt1() {
         "{:?}",
         found.events
     );
+    heats_as_in_simulated_time(&found);
+}
+
+/// Time constants are what a wrong clock would spoil most, by the time scale. They have to be those of the same drive
+/// without a host, as far as two loads that are not quite the same tell.
+fn heats_as_in_simulated_time(found: &Findings) {
+    let plan = r#"
+[[phase]]
+name = "rest"
+op = "idle"
+duration = "20s"
+[[phase]]
+name = "read"
+op = "read"
+block_size = "1MiB"
+depth = 64
+region = { start = "0B", len = "60GB" }
+duration = "6m"
+"#;
+    let scratch = Scratch::new();
+    std::fs::write(scratch.path("plan.toml"), plan).expect("a scratch file");
+    let done = scratch.run(&["run", "plan.toml", "--drive", "twin:relay", "--json", "--quiet"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let alone: Findings = serde_json::from_str(&done.stdout).expect("findings");
+    let tau_s = |findings: &Findings| findings.thermal.tau_s.clone().expect("it rises");
+    let (found_s, alone_s) = (tau_s(found), tau_s(&alone));
+    assert_eq!(found_s.len(), alone_s.len(), "{found_s:?}, alone {alone_s:?}");
+    for (found_s, alone_s) in found_s.iter().zip(&alone_s) {
+        within(Some(*found_s), *alone_s, 0.3, "a time constant");
+    }
+    let rise = |findings: &Findings| findings.thermal.kelvin_per_gb_per_s_read;
+    within(rise(found), rise(&alone).expect("it reads"), 0.05, "the rise by reading");
 }
 
 /// The thresholds are not read from the profile but set, over the wire.
