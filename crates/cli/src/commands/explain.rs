@@ -1,6 +1,6 @@
 //! `heatsoak analyze --explain`: the reasoning behind one event, in sentences a person can follow.
 //!
-//! It lays out what [`analysis::explain`] read off the verdict, and computes nothing.
+//! It lays out what [`analysis::explain()`] read off the verdict, and computes nothing.
 
 use std::path::Path;
 
