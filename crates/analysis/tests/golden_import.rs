@@ -134,6 +134,48 @@ fn what_fio_logged_adds_up_to_what_fio_reports() {
     }
 }
 
+/// Sums of real answers against what Prometheus said of the whole range, less what moved while nothing was scraped: no
+/// speed is known there.
+#[test]
+fn what_prometheus_answers_adds_up_to_what_it_counts_itself() {
+    // Which answer and metric, by how much it moved as Prometheus has it, and bytes for each unit.
+    for (case, metric, op, counted, unit) in [
+        ("prometheus-real-disk", "node_disk_read_bytes_total", SegmentOp::Read, 608_833_536.0, 1.0),
+        ("prometheus-real-disk", "node_disk_written_bytes_total", SegmentOp::Write, 1_211_736_064.0, 1.0),
+        ("prometheus-real-textfile", "nvme_data_units_written_total", SegmentOp::Write, 76_000.0, 512_000.0),
+    ] {
+        let (points, found) = (prometheus_points(case, metric), moved(case, op));
+        let unseen: f64 = points
+            .windows(2)
+            .filter(|pair| pair[1].0 - pair[0].0 > 3.0)
+            .map(|pair| pair[1].1 - pair[0].1)
+            .sum();
+        let expected = (counted - unseen) * unit;
+        assert!(points.windows(2).any(|pair| pair[1].0 - pair[0].0 > 3.0), "the outage is in it");
+        assert!((found - expected).abs() < 1.0, "{case} {metric}: {found} of {expected}");
+    }
+    // Steps of 5 s bridge the outage; the first point lies 3 s later, when next to nothing was being read.
+    let found = moved("prometheus-real-disk-5s", SegmentOp::Read);
+    assert!(found <= 608_833_536.0 && found >= 0.99 * 608_833_536.0, "{found}");
+}
+
+/// Times and values of a metric, read here without the importer.
+fn prometheus_points(case: &str, metric: &str) -> Vec<(f64, f64)> {
+    let text = std::fs::read_to_string(folder("good").join(case).join("answer.json")).expect("an answer");
+    let answer: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let all = answer["data"]["result"].as_array().expect("series");
+    let one = all.iter().find(|one| one["metric"]["__name__"] == metric).expect("the metric");
+    let number = |value: &serde_json::Value| value.as_str().expect("text").parse().expect("a number");
+    let points = one["values"].as_array().expect("values").iter();
+    points.map(|point| (point[0].as_f64().expect("a time"), number(&point[1]))).collect()
+}
+
+fn moved(case: &str, op: SegmentOp) -> f64 {
+    let trace = good(case);
+    let series = trace.speeds.iter().find(|series| series.op == op).expect("the direction");
+    series.intervals.iter().map(|i| i.bytes).sum()
+}
+
 #[test]
 fn two_clocks_are_joined_by_what_is_said_or_by_what_the_data_show() {
     // Load for five minutes on a wall clock; temperatures on a clock of their own that began 30 s before it.
