@@ -22,6 +22,9 @@ pub struct Findings {
     pub slc_cache: Option<SlcCache>,
     /// How load becomes temperature.
     pub thermal: Thermal,
+    /// Whether a run in rounds came to a steady state; `None` for any other run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steady_state: Option<SteadyState>,
     /// Why numbers here deserve care.
     pub caveats: Vec<Caveat>,
 }
@@ -217,6 +220,26 @@ pub struct Thermal {
     pub tau_s: Option<Vec<f64>>,
     /// Temperature without load, in kelvins.
     pub idle_floor_k: Option<f64>,
+}
+
+/// Steady state as SNIA's Solid State Storage Performance Test Specification has it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SteadyState {
+    /// The tracked variable: what its phase does.
+    pub tracked: String,
+    /// Its speed in each round, in bytes per second.
+    pub round_bytes_per_s: Vec<f64>,
+    /// Whether a measurement window was steady.
+    pub reached: bool,
+    /// First and last round of the first window that was steady, else of the last one, from 1; `None` where there
+    /// were fewer rounds than a window has.
+    pub window: Option<[usize; 2]>,
+    /// Average over the window, in bytes per second.
+    pub average_bytes_per_s: Option<f64>,
+    /// Largest less smallest in the window, as a share of the average: at most 0.2.
+    pub data_excursion: Option<f64>,
+    /// Change of the best linear fit over the window, as a share of the average: at most 0.1.
+    pub slope_excursion: Option<f64>,
 }
 
 /// Why a number deserves care.

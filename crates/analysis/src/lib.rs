@@ -79,6 +79,7 @@ fn analyze_with<T>(trace: &Trace, look: impl Fn(&Evidence, &[(Event, &Judged)]) 
         policy,
         slc_cache: slc_cache(&judged),
         thermal,
+        steady_state: steady::of(trace),
         caveats,
     };
     (findings, seen)

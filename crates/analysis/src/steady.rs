@@ -1,9 +1,12 @@
 //! Steady state as the SNIA Solid State Storage Performance Test Specification has it, and the state that it misses.
 //!
-//! PTS 2.0.1, definition 2.1.24: over a measurement window of five rounds the *data excursion* (largest less
-//! smallest) is at most 20 % of the window's average, and the *slope excursion* (the best linear fit's
-//! change over the window) at most 10 %. It fails on a drive that throttles to and fro: rounds shorter than a cycle never
+//! PTS 2.0.2 (1 October 2020), definition 2.1.24: over the measurement window, which is five rounds, the *data
+//! excursion* (largest less smallest) is at most 20 % of the window's average, and the *slope excursion* (the best
+//! linear fit's change over the window) at most 10 %. It fails on a drive that throttles to and fro: rounds shorter than a cycle never
 //! pass, rounds of several cycles always do, though nothing is steady. Such a drive is *cyclostationary*.
+
+use crate::findings::SteadyState;
+use crate::trace::{Phase, Trace};
 
 /// Rounds in a measurement window.
 pub const WINDOW: usize = 5;
@@ -72,6 +75,33 @@ pub fn window(rounds: &[f64], first: usize) -> Option<Window> {
 /// The first window in steady state; `None` while there is none.
 pub fn first_steady(rounds: &[f64]) -> Option<Window> {
     (0..rounds.len()).filter_map(|first| window(rounds, first)).find(Window::is_steady)
+}
+
+/// A round that was cut short is none: it has to last this share of the longest.
+const WHOLE_ROUND: f64 = 0.9;
+
+/// The steady state of a run in rounds; `None` for any other.
+pub(crate) fn of(trace: &Trace) -> Option<SteadyState> {
+    let span_s = |phase: &Phase| phase.end_s - phase.start_s;
+    let tracked = || trace.phases.iter().enumerate().filter(|(_, phase)| phase.tracked);
+    let longest_s = tracked().map(|(_, phase)| span_s(phase)).fold(0.0, f64::max);
+    let mut bytes = vec![0.0; trace.phases.len()];
+    for interval in trace.speeds.iter().flat_map(|series| &series.intervals) {
+        bytes[interval.phase as usize] += interval.bytes;
+    }
+    let whole = tracked().filter(|(_, phase)| longest_s > 0.0 && span_s(phase) >= WHOLE_ROUND * longest_s);
+    let rounds: Vec<f64> = whole.map(|(index, phase)| bytes[index] / span_s(phase)).collect();
+    let steady = first_steady(&rounds);
+    let window = steady.or_else(|| window(&rounds, rounds.len().checked_sub(WINDOW)?));
+    Some(SteadyState {
+        tracked: tracked().next().map(|(_, phase)| phase.what.clone())?,
+        reached: steady.is_some(),
+        window: window.map(|window| [window.first + 1, window.first + WINDOW]),
+        average_bytes_per_s: window.map(|window| window.average),
+        data_excursion: window.map(|window| window.data_excursion),
+        slope_excursion: window.map(|window| window.slope_excursion),
+        round_bytes_per_s: rounds,
+    })
 }
 
 /// The period in seconds of something that began at these times, where it has one: at least four cycles, whose

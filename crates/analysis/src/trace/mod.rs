@@ -91,6 +91,8 @@ pub struct Phase {
     pub buffered: bool,
     /// Whether it was read off the speeds: then zero speed may as well be no load.
     pub inferred: bool,
+    /// Whether it is the one in its round whose speed is to become steady.
+    pub tracked: bool,
 }
 
 impl Phase {
@@ -105,6 +107,7 @@ impl Phase {
             rate_limit_bytes_per_s: None,
             buffered: false,
             inferred: false,
+            tracked: false,
         }
     }
 }

@@ -74,6 +74,7 @@ fn phases(manifest: &Manifest, io: &[IoRow]) -> Vec<Phase> {
         rate_limit_bytes_per_s: facts.rate_limit_bytes_per_s,
         buffered: facts.buffered,
         inferred: false,
+        tracked: facts.tracked,
     };
     manifest.phases.iter().map(phase).collect()
 }

@@ -65,6 +65,9 @@ pub fn check(plan: &Plan, target: &TargetFacts) -> Result<(), PlanError> {
     if let Some(sweep) = &plan.sweep {
         super::sweep::check(plan, sweep)?;
     }
+    if let Some(rounds) = &plan.rounds {
+        super::rounds::check(plan, rounds)?;
+    }
     for phase in &plan.phases {
         check_end(phase).map_err(|why| unfit(Some(phase), why))?;
         for load in &phase.loads {
@@ -396,6 +399,9 @@ mod test {
         };
         for name in Plan::builtin_names() {
             let plan = Plan::builtin(name).expect("built in");
+            check(&plan, &TargetFacts { trim: true, ..target.clone() })
+                .unwrap_or_else(|error| panic!("{error}"));
+            let plan = plan.without_purge().unwrap_or(plan);
             check(&plan, &target).unwrap_or_else(|error| panic!("{error}"));
             assert!(plan.phases.iter().all(|phase| !phase.what().is_empty()));
         }

@@ -34,6 +34,7 @@ impl Plan {
             max_errors: MAX_ERRORS,
             record_ops: false,
             phases: Vec::new(),
+            rounds: None,
             sweep: None,
             drive: None,
             notes: Vec::new(),

@@ -34,6 +34,8 @@ impl Phase {
             start_ns: None,
             end_ns: None,
             ended_by: None,
+            round: None,
+            tracked: false,
         }
     }
 

@@ -10,6 +10,7 @@
 //! - `fio`: fio job files as plans.
 //! - `builtin`: the plans that come with the tool, and [`Plan::load`].
 //! - [`check`]: whether a plan fits a target, and what it will take.
+//! - `rounds`: phases that are done again until they are steady.
 //! - `sweep`: a plan under several settings.
 //! - `describe`: a phase in one line for people.
 //!
@@ -23,6 +24,7 @@ mod describe;
 mod error;
 mod fio;
 mod nearest;
+mod rounds;
 mod sweep;
 pub mod toml;
 
@@ -33,6 +35,7 @@ use measure::record::ThermalSettings;
 use measure::{Bytes, BytesPerSec, Kelvin, QueueDepth, Seed};
 
 pub use error::PlanError;
+pub use rounds::Rounds;
 pub use sweep::{Setting, Sweep};
 
 /// An experiment.
@@ -58,8 +61,10 @@ pub struct Plan {
     pub max_errors: u64,
     /// Keep one row an I/O.
     pub record_ops: bool,
-    /// The phases, one after the other.
+    /// The phases, one after the other, those of all rounds included.
     pub phases: Vec<Phase>,
+    /// Which of them make rounds that end when they are steady.
+    pub rounds: Option<Rounds>,
     /// Run it under several settings, one run each.
     pub sweep: Option<Sweep>,
     /// A drive address named by the plan itself (fio's `filename`); the command line wins.

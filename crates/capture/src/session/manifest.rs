@@ -1,6 +1,6 @@
 //! The manifest of a run that has not begun.
 
-use measure::record::{ClockAnchor, DriveFacts, Manifest, Origin, SCHEMA, SettingsFacts};
+use measure::record::{ClockAnchor, DriveFacts, Manifest, Origin, PhaseFacts, SCHEMA, SettingsFacts};
 
 use super::guard::thermal_limit;
 use crate::plan::{Phase, Plan};
@@ -20,7 +20,7 @@ pub fn draft_manifest(plan: &Plan, address: &str, origin: Origin, drive: DriveFa
         plan_name: plan.name.clone(),
         plan_toml: plan.to_toml(),
         interval_ns: plan.interval.as_nanos() as u64,
-        phases: plan.phases.iter().map(Phase::facts).collect(),
+        phases: phases(plan),
         settings: SettingsFacts::default(),
         host: None,
         link: None,
@@ -29,4 +29,14 @@ pub fn draft_manifest(plan: &Plan, address: &str, origin: Origin, drive: DriveFa
         notes: plan.notes.clone(),
         end: None,
     }
+}
+
+/// What the manifest keeps of the phases, with the rounds they belong to.
+fn phases(plan: &Plan) -> Vec<PhaseFacts> {
+    let facts = |(index, phase): (usize, &Phase)| PhaseFacts {
+        round: plan.rounds.as_ref().and_then(|rounds| rounds.round_of(index)),
+        tracked: plan.rounds.as_ref().is_some_and(|rounds| rounds.is_tracked(index)),
+        ..phase.facts()
+    };
+    plan.phases.iter().enumerate().map(facts).collect()
 }

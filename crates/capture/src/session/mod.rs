@@ -7,7 +7,7 @@
 //! - [`Observer`] is told about progress; [`StopFlag`] stops from outside.
 //!
 //! # What it does not do
-//! It draws no conclusion: "stop when steady" is a [`StopRule`] that the caller brings. Settings are
+//! It draws no conclusion: "stop when steady" is a [`SteadyRule`] that the caller brings. Settings are
 //! `crate::settings`: here they are changed before the load and put back after it, on every path.
 
 mod grid;
@@ -17,6 +17,7 @@ mod merge;
 mod observer;
 mod real;
 mod recorder;
+mod rounds;
 mod settings;
 mod simulated;
 mod stop;
@@ -26,6 +27,7 @@ pub use guard::thermal_limit;
 pub use manifest::draft_manifest;
 pub use observer::{Observer, Progress};
 pub use recorder::StopRule;
+pub use rounds::SteadyRule;
 pub use stop::{Stop, StopFlag};
 
 use std::io;
@@ -48,6 +50,7 @@ pub struct Session<'a> {
     writer: RunWriter,
     observer: &'a mut dyn Observer,
     stop_rule: Option<Box<StopRule<'a>>>,
+    steady_rule: Option<Box<SteadyRule<'a>>>,
     stop: StopFlag,
     journals: Journals,
     last_facts: Option<Box<LastFacts<'a>>>,
@@ -119,6 +122,7 @@ impl<'a> Session<'a> {
             writer,
             observer,
             stop_rule: None,
+            steady_rule: None,
             stop: StopFlag::new(),
             journals: Journals::in_memory(),
             last_facts: None,
@@ -153,6 +157,14 @@ impl<'a> Session<'a> {
         self
     }
 
+    /// Leaves out the rounds that are left when `rule` breaks on the speeds of the tracked phase, in bytes per second,
+    /// one for each round so far. Asked at the end of each round.
+    #[must_use]
+    pub fn steady_rule(mut self, rule: impl FnMut(&[f64]) -> std::ops::ControlFlow<()> + 'a) -> Self {
+        self.steady_rule = Some(Box::new(rule));
+        self
+    }
+
     /// Runs on a real target that was prepared for the plan, in real time. Returns when all is over and recorded.
     ///
     /// # Errors
@@ -173,9 +185,10 @@ impl<'a> Session<'a> {
     }
 
     fn recorder(self, real_time: bool) -> Recorder<'a> {
-        let Self { plan, writer, observer, stop_rule, stop, last_facts, journals: _ } = self;
+        let Self { plan, writer, observer, stop_rule, steady_rule, stop, last_facts, journals: _ } = self;
         let mut recorder = Recorder::new(plan, writer, observer, stop_rule, stop, real_time);
         recorder.last_facts = last_facts;
+        recorder.rounds.rule = steady_rule;
         recorder
     }
 }

@@ -10,6 +10,7 @@ use measure::{Bytes, Celsius, Instant, Kelvin, Watts};
 
 use super::guard::{ThermalGuard, thermal_limit};
 use super::observer::{Meter, Observer};
+use super::rounds::RoundSpeeds;
 use super::stop::{Stop, StopFlag};
 use super::{Outcome, SessionError};
 use crate::load::{Control, Ended, Halt, IntervalStats};
@@ -33,6 +34,8 @@ pub(super) struct Recorder<'a> {
     stop: StopFlag,
     guard: ThermalGuard,
     meter: Meter,
+    /// Rounds of phases, where the plan has any.
+    pub(super) rounds: RoundSpeeds<'a>,
     /// Whether a reader may look at the folder while the run is under way.
     real_time: bool,
     flushed_at: Instant,
@@ -64,6 +67,7 @@ impl<'a> Recorder<'a> {
             manifest: writer.manifest().clone(),
             guard: ThermalGuard::new(thermal_limit(plan, &writer.manifest().drive), plan),
             meter: Meter::new(plan),
+            rounds: RoundSpeeds::new(),
             control: Control::new(plan.max_errors),
             flushed_at: Instant::ZERO,
             phase_index: 0,
@@ -102,7 +106,7 @@ impl<'a> Recorder<'a> {
 
     /// Whether no further phase may begin.
     pub(super) const fn run_is_over(&self) -> bool {
-        self.run_ends.is_some()
+        self.run_ends.is_some() || self.rounds.are_steady()
     }
 
     /// Whether nothing may be waited for any more.
@@ -155,6 +159,7 @@ impl<'a> Recorder<'a> {
     /// The present phase has begun at `t`.
     pub(super) fn phase_began(&mut self, t: Instant) {
         self.meter.phase_begins(t);
+        self.rounds.phase_began(t);
         self.guard.phase_begins();
         if let Some(phase) = self.manifest.phases.get_mut(self.phase_index) {
             phase.start_ns = Some(t.as_ns());
@@ -193,6 +198,11 @@ impl<'a> Recorder<'a> {
             }
         });
         self.control = self.control.next_phase();
+        let rounds = self.plan.rounds.as_ref().filter(|_| self.run_ends.is_none());
+        let steady = rounds.and_then(|rounds| self.rounds.phase_ends(rounds, index, t));
+        if let Some(round) = steady {
+            self.note(format!("the rounds were steady after round {round}, so no further one was made"));
+        }
     }
 
     /// What the readings of the phase that ends at `t` say about themselves.
@@ -217,6 +227,7 @@ impl<'a> Recorder<'a> {
         for op in stats.ops {
             self.errors += op.errors;
             self.meter.count(op.bytes, op.ios);
+            self.rounds.count(op.bytes);
             self.push(IoRow {
                 t: start,
                 span: end - start,

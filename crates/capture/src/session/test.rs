@@ -8,7 +8,7 @@ use measure::{Bytes, BytesPerSec, Instant, Kelvin, QueueDepth};
 
 use super::*;
 use crate::load::fake::FakeDrive;
-use crate::plan::{Load, Mix, Order, Sharing, Sizes};
+use crate::plan::{Load, Mix, Order, Rounds, Sharing, Sizes};
 use crate::settings::fake::{FakeFeatures, HCTM, POWER};
 use crate::settings::journal::memory::{CrashDisk, Fuse};
 use crate::settings::{DriveSettings, restore};
@@ -412,4 +412,46 @@ fn loads_of_a_phase_run_at_once_in_their_own_regions() {
     }
     let rows = |op: Op| run.record.io.iter().filter(|row| row.op == op).count();
     assert_eq!(rows(Op::Read), rows(Op::Write), "both have rows to the end");
+}
+
+/// Goal: rounds end when the caller's rule says so, at the end of a whole round, and the record says which was which.
+/// Method: depth 1 of 1 MB at 1 GB/s and 100 µs moves 1 MB in 1.1 ms, whatever the round.
+#[test]
+fn rounds_end_when_the_rule_says_that_they_are_steady() {
+    let read = load(Order::Sequential, Mix::READ, 1_000_000, 1);
+    let round = [phase("one", 1, vec![read]), phase("rest", 1, vec![])];
+    let mut plan = plan(vec![phase("before", 1, vec![])]);
+    let rounds = Rounds::unroll(&mut plan.phases, &round, 9, "one").expect("rounds");
+    plan.rounds = Some(rounds);
+    let asked = std::cell::RefCell::new(Vec::new());
+    let asked_by = &asked;
+    let writer_run = |until: usize| {
+        let parent = tempfile::tempdir().expect("a scratch folder");
+        let origin = Origin::Twin { profile: "fake".into(), profile_toml: String::new(), seed: 1 };
+        let facts = drive_facts("twin", Bytes::new(64 * MIB), 512);
+        let manifest = draft_manifest(&plan, "twin:fake", origin, facts);
+        let writer = RunWriter::create(&parent.path().join("run"), manifest, false).expect("a new folder");
+        let mut observer = ();
+        let session = Session::new(&plan, writer, &mut observer).steady_rule(move |speeds: &[f64]| {
+            asked_by.borrow_mut().push(speeds.to_vec());
+            if speeds.len() >= until { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        let outcome = session.run_virtual(&mut FakeDrive::new()).expect("a recorded run");
+        (outcome.end.reason, record::read(&outcome.folder).expect("a readable run").manifest)
+    };
+    let (reason, manifest) = writer_run(6);
+    assert_eq!(reason, EndReason::Completed);
+    let done = manifest.phases.iter().filter(|phase| phase.end_ns.is_some()).count();
+    assert_eq!((manifest.phases.len(), done), (19, 13), "six rounds of two, and what came before");
+    let told: Vec<_> = manifest.phases[..4].iter().map(|phase| (phase.round, phase.tracked)).collect();
+    assert_eq!(told, [(None, false), (Some(1), true), (Some(1), false), (Some(2), true)]);
+    assert!(manifest.notes.iter().any(|note| note.contains("steady after round 6")), "{:?}", manifest.notes);
+    let asked_so_far = std::mem::take(&mut *asked.borrow_mut());
+    assert_eq!(asked_so_far.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
+    // The last I/O of a second ends in the next: 910 of them in 1.001 s.
+    for speed in &asked_so_far[5] {
+        assert!((speed / (910e6 / 1.001) - 1.0).abs() < 1e-3, "{speed}");
+    }
+    let (_, manifest) = writer_run(usize::MAX);
+    assert!(manifest.phases.iter().all(|phase| phase.end_ns.is_some()), "no more rounds than the plan has");
 }

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::bail;
-use capture::plan::check;
+use capture::plan::check::{self, TargetFacts};
 use capture::plan::{Plan, Sweep};
 use capture::session::{self, Session, Stop, StopFlag, draft_manifest};
 use capture::target::{Address, AddressKind, Prepared, Target, TargetError};
@@ -120,7 +120,7 @@ impl Start<'_> {
         manifest.link = Some(target.link());
         let writer = self.writer(manifest)?;
         let mut progress = Progress::new(printer, self.args.quiet);
-        let session = Session::new(self.plan, writer, &mut progress).stop_flag(self.stop);
+        let session = Session::new(self.plan, writer, &mut progress).stop_flag(self.stop).steady_rule(steady);
         Ok(Some(session.run_virtual(target)?))
     }
 
@@ -134,11 +134,26 @@ impl Start<'_> {
             target.give(permission)?;
         }
         let facts = target.facts();
-        check::check(self.plan, &facts)?;
+        let unpurged = if facts.trim { None } else { self.plan.without_purge() };
+        let fitted = Start { plan: unpurged.as_ref().unwrap_or(self.plan), ..*self };
+        if unpurged.is_some() {
+            printer.warning(&format!("{} cannot deallocate, so it is not purged beforehand", facts.address));
+        }
+        fitted.on_fitting_target(target, &facts, printer)
+    }
+
+    /// The same with a plan that has nothing in it that the target cannot do by its nature.
+    fn on_fitting_target(
+        &self,
+        target: Target,
+        facts: &TargetFacts,
+        printer: &mut Printer,
+    ) -> anyhow::Result<Option<session::Outcome>> {
+        check::check(self.plan, facts)?;
         let link = self.link();
         if !matches!(self.address.kind(), AddressKind::Null { .. }) {
             let ceiling = link.as_ref().map(|link| BytesPerSec::new(link.ceiling_bytes_per_s));
-            let cost = Cost { plan: self.plan, target: &facts, link: ceiling, rated: self.args.device.tbw };
+            let cost = Cost { plan: self.plan, target: facts, link: ceiling, rated: self.args.device.tbw };
             cost.sentence().into_iter().for_each(|cost| printer.message(&cost));
         }
         let mut progress = Progress::new(printer, self.args.quiet);
@@ -155,6 +170,7 @@ impl Start<'_> {
         let writer = self.writer(manifest)?;
         let session = Session::new(self.plan, writer, &mut progress)
             .stop_flag(self.stop)
+            .steady_rule(steady)
             .last_facts(|manifest| manifest.link_end = self.link());
         Ok(Some(session.run(target, prepared)?))
     }
@@ -192,6 +208,15 @@ impl Start<'_> {
             None => run_folder::make_new(&self.plan.name, &self.address.to_string())?,
         };
         Ok(RunWriter::create(&dir, manifest, self.plan.record_ops)?)
+    }
+}
+
+/// Rounds end with the first measurement window that is steady as SNIA's test specification has it.
+fn steady(rounds: &[f64]) -> ControlFlow<()> {
+    if analysis::steady::first_steady(rounds).is_some() {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
     }
 }
 

@@ -10,3 +10,4 @@ mod closed_loop;
 mod determinism;
 mod known;
 mod seed_rows;
+mod steady;

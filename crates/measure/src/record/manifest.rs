@@ -131,6 +131,12 @@ pub struct PhaseFacts {
     pub end_ns: Option<u64>,
     /// Why it ended: `duration`, `bytes`, `laps`, `stop_rule`, `interrupted`, `safety`, `errors`.
     pub ended_by: Option<String>,
+    /// Which round of the plan it belongs to, from 1; `None` outside of rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round: Option<u32>,
+    /// Whether the rounds go on until its speed is steady.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tracked: bool,
 }
 
 /// The settings that govern throttling, at one moment.

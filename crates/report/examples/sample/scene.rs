@@ -79,6 +79,7 @@ fn vendor_findings() -> Findings {
             tau_s: Some(vec![41.0, 140.0]),
             idle_floor_k: Some(303.0),
         },
+        steady_state: None,
         caveats: vec![Caveat {
             kind: "release_not_seen".into(),
             text: "No release was seen: the run ended while the drive was throttled.".into(),
@@ -175,6 +176,7 @@ fn relay_findings() -> Findings {
         },
         slc_cache: None,
         thermal: Thermal::default(),
+        steady_state: None,
         caveats: vec![Caveat {
             kind: "gap".into(),
             text: "No temperature from 300 s to 311 s: ioctl: timed out.".into(),
@@ -286,6 +288,8 @@ fn record(io: Vec<IoRow>, telemetry: Vec<TelemetryRow>, phases: &[&str], set: Th
         start_ns: Some(index as u64 * length_ns),
         end_ns: Some((index as u64 + 1) * length_ns),
         ended_by: Some("duration".into()),
+        round: None,
+        tracked: false,
     };
     let manifest = Manifest {
         schema: 1,

@@ -1,6 +1,6 @@
 //! The sentences at the top: what slowed the drive down, from what to what, when, how hot and why.
 
-use analysis::findings::{Event, EventKind, Findings, Label};
+use analysis::findings::{Event, EventKind, Findings, Label, SteadyState};
 
 use super::block::{Block, blocks};
 use super::{cause_sentence, words};
@@ -22,12 +22,12 @@ const QUIET_SENTENCES: usize = 4;
 /// `levels` are the temperatures that thresholds are set to, where that is known.
 pub fn verdict(findings: &Findings, levels: &[Level]) -> Vec<String> {
     let blocks = blocks(findings);
+    let mut sentences: Vec<String> = findings.steady_state.iter().map(steady_state).collect();
     if blocks.is_empty() {
         return vec!["Nothing can be said about speed: there is no stretch of load in the data.".to_owned()];
     }
     let (quiet, eventful): (Vec<_>, Vec<_>) = blocks.iter().partition(|block| is_quiet(block));
-    let mut sentences: Vec<String> =
-        eventful.into_iter().flat_map(|block| eventful_sentences(block, levels)).collect();
+    sentences.extend(eventful.into_iter().flat_map(|block| eventful_sentences(block, levels)));
     let told = if quiet.len() <= QUIET_SENTENCES { quiet.len() } else { QUIET_SENTENCES - 1 };
     sentences.extend(quiet.iter().take(told).map(|block| steady(block)));
     if quiet.len() > told {
@@ -35,6 +35,28 @@ pub fn verdict(findings: &Findings, levels: &[Level]) -> Vec<String> {
         sentences.push(format!("In {more} more stretches of load nothing was found to slow it down."));
     }
     sentences
+}
+
+/// What SNIA's test specification wants reported: the rounds, the window, its average and both excursions.
+fn steady_state(state: &SteadyState) -> String {
+    let rounds = state.round_bytes_per_s.len();
+    let (Some([first, last]), Some(average), Some(data), Some(slope)) =
+        (state.window, state.average_bytes_per_s, state.data_excursion, state.slope_excursion)
+    else {
+        return format!("Steady state cannot be judged: {rounds} rounds were measured, a window has five.");
+    };
+    let verdict = match state.reached {
+        true => format!("Steady state was reached in round {last}"),
+        false => format!("Steady state was not reached in {rounds} rounds"),
+    };
+    let which = if state.reached { "measurement window" } else { "last window" };
+    format!(
+        "{verdict} ({}): {which} of rounds {first} to {last}, average {}, data excursion {} (at most 20 %), slope excursion {} (at most 10 %).",
+        state.tracked,
+        format::speed(Some(average)),
+        format::percent(data),
+        format::percent(slope)
+    )
 }
 
 fn is_quiet(block: &Block<'_>) -> bool {

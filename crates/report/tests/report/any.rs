@@ -111,6 +111,7 @@ fn findings() -> impl Strategy<Value = Findings> {
             policy,
             slc_cache,
             thermal,
+            steady_state: None,
             caveats: vec![Caveat { kind: "any".into(), text: "Any text.".into() }],
         },
     )

@@ -12,7 +12,7 @@ use super::words::{DATA, OPS, ORDERS, SHARINGS};
 use crate::plan::TelemetryPlan;
 use crate::plan::nearest::did_you_mean;
 use crate::plan::{
-    Extent, Load, Mix, Order, Phase, Plan, PlanError, PowerSource, Region, Setting, Sizes, Sweep,
+    Extent, Load, Mix, Order, Phase, Plan, PlanError, PowerSource, Region, Rounds, Setting, Sizes, Sweep,
 };
 
 pub(super) fn plan(text: &str, file: &str) -> Result<Plan, PlanError> {
@@ -60,16 +60,37 @@ pub(super) fn plan(text: &str, file: &str) -> Result<Plan, PlanError> {
         plan.settings = settings(&field.table(&shape::SETTINGS)?)?;
     }
     plan.sweep = table.get("sweep").map(|field| sweep(&field.table(&shape::SWEEP)?)).transpose()?;
-    let phases = table
-        .get("phase")
-        .ok_or_else(|| {
-            table.error("the plan has no [[phase]], so there is nothing to do; docs/PLANS.md has examples")
-        })?
-        .tables(&shape::PHASE)?;
-    for table in &phases {
-        plan.phases.push(phase(table, plan.phases.len() + 1)?);
+    let rounds = table.get("rounds");
+    match table.get("phase") {
+        Some(field) => plan.phases = phases(&field.tables(&shape::PHASE)?)?,
+        None if rounds.is_some() => {}
+        None => {
+            return Err(table
+                .error("the plan has no [[phase]], so there is nothing to do; docs/PLANS.md has examples"));
+        }
+    }
+    if let Some(field) = rounds {
+        let table = field.table(&shape::ROUNDS)?;
+        let name = "until_steady = \"write 4KiB\", the name of one of its phases";
+        let until_steady = table.need("until_steady", name)?;
+        let round = phases(
+            &table
+                .need("phase", "[[rounds.phase]] and below it op = \"randwrite\"")?
+                .tables(&shape::PHASE)?,
+        )?;
+        let at_most = table.get("at_most").map_or(Ok(AT_MOST), |field| field.integer(1))?;
+        let rounds = Rounds::unroll(&mut plan.phases, &round, at_most, until_steady.string()?);
+        plan.rounds = Some(rounds.map_err(|why| until_steady.error(why))?);
     }
     Ok(plan)
+}
+
+/// PTS 2.0.2 goes on for 25 rounds at most.
+const AT_MOST: u32 = 25;
+
+fn phases(tables: &[Table<'_>]) -> Result<Vec<Phase>, PlanError> {
+    let numbered = (1..).zip(tables);
+    numbered.map(|(number, table)| phase(table, number)).collect()
 }
 
 fn seed(field: Field<'_>) -> Result<Seed, PlanError> {

@@ -22,6 +22,7 @@ const PLAN_KEYS: &[&str] = &[
     "settings",
     "sweep",
     "phase",
+    "rounds",
 ];
 const TELEMETRY_KEYS: &[&str] = &["smart_period", "hwmon_period", "blockstat_period", "power"];
 const IN_A_SETTING: &str = "in a [[sweep.setting]]";
@@ -112,6 +113,11 @@ pub(super) static SWEEP: Shape = Shape {
     what: "the table [sweep]",
     keys: &["deallocate", "cool_to", "cool_at_most", "setting"],
     elsewhere: &[(SETTING_KEYS, IN_A_SETTING)],
+};
+pub(super) static ROUNDS: Shape = Shape {
+    what: "the table [rounds]",
+    keys: &["at_most", "until_steady", "phase"],
+    elsewhere: &[(PHASE_KEYS, "in a [[rounds.phase]]"), (PLAN_KEYS, AT_THE_TOP)],
 };
 pub(super) static SETTING: Shape = Shape {
     what: "a setting of a sweep",

@@ -237,10 +237,54 @@ prop_compose! {
             max_errors: numbers.3,
             record_ops: numbers.4,
             phases,
+            rounds: None,
             sweep,
             drive: texts.2,
             notes: texts.3,
         }
+    }
+}
+
+/// Goal: a record keeps its rounds once, and they run again from it.
+#[test]
+fn rounds_survive_the_way_through_toml() {
+    let text = r#"
+        [[phase]]
+        op = "idle"
+        duration = "1s"
+        [rounds]
+        at_most = 7
+        until_steady = "two"
+        [[rounds.phase]]
+        name = "one"
+        op = "read"
+        block_size = "4KiB"
+        duration = "1s"
+        [[rounds.phase]]
+        name = "two"
+        [[rounds.phase.load]]
+        op = "write"
+        block_size = "4KiB"
+        duration = "1s"
+    "#;
+    let plan = Plan::from_toml(text, "x.toml").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(plan.phases.len(), 15);
+    let written = plan.to_toml();
+    assert_eq!(written.matches("[[rounds.phase]]").count(), 2, "{written}");
+    assert_eq!(
+        Plan::from_toml(&written, "x.toml").unwrap_or_else(|error| panic!("{error}\n{written}")),
+        plan
+    );
+    for (wrong, part) in [
+        (text.replace("at_most = 7", "at_most = 4"), "5 or more"),
+        (
+            text.replace("= \"two\"\n        [[rounds.phase]]", "= \"three\"\n        [[rounds.phase]]"),
+            "no phase of the rounds",
+        ),
+        (text.replace("at_most = 7", "laps = 7"), "laps"),
+    ] {
+        let error = Plan::from_toml(&wrong, "x.toml").expect_err("wrong").to_string();
+        assert!(error.contains(part), "{part:?} is missing in {error}");
     }
 }
 

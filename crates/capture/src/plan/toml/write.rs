@@ -33,8 +33,16 @@ pub(super) fn plan(plan: &Plan) -> String {
     if let Some(sweep) = &plan.sweep {
         self::sweep(&mut out, sweep);
     }
-    for phase in &plan.phases {
-        self::phase(&mut out, phase);
+    let rounds = plan.rounds.as_ref().map(|rounds| (rounds, rounds.rolled_up(plan)));
+    let once = rounds.as_ref().map_or(&plan.phases[..], |(_, (before, ..))| before);
+    for phase in once {
+        self::phase(&mut out, "phase", phase);
+    }
+    if let Some((rounds, (_, phases, tracked))) = &rounds {
+        out.heading("[rounds]");
+        out.key("at_most", rounds.at_most().to_string());
+        out.key("until_steady", quote(tracked));
+        phases.iter().for_each(|phase| self::phase(&mut out, "rounds.phase", phase));
     }
     out.0
 }
@@ -80,8 +88,8 @@ fn sweep(out: &mut Lines, sweep: &Sweep) {
     }
 }
 
-fn phase(out: &mut Lines, phase: &Phase) {
-    out.heading("[[phase]]");
+fn phase(out: &mut Lines, table: &str, phase: &Phase) {
+    out.heading(&format!("[[{table}]]"));
     out.key("name", quote(&phase.name));
     let ends = |out: &mut Lines| {
         out.optional("duration", phase.duration.map(duration));
@@ -100,7 +108,7 @@ fn phase(out: &mut Lines, phase: &Phase) {
         loads => {
             ends(out);
             for one in loads {
-                out.heading("[[phase.load]]");
+                out.heading(&format!("[[{table}.load]]"));
                 out.key("name", quote(&one.name));
                 load(out, one);
                 out.optional("duration", one.duration.map(duration));

@@ -143,14 +143,9 @@ impl<'a> Logger<'a> {
         let limit = Some(load.limit).filter(|limit| limit.is_finite());
         if index == self.trace.phases.len() {
             self.trace.phases.push(Phase {
-                name: format!("{index}"),
                 what: format!("{:?} {limit:?}", load.op),
-                op: segment_op(load.op),
-                start_s: t_s,
-                end_s: t_s,
                 rate_limit_bytes_per_s: limit,
-                buffered: false,
-                inferred: false,
+                ..Phase::bare(&index.to_string(), segment_op(load.op), t_s, t_s)
             });
         }
         if self.recipe.logging.settings_known {
