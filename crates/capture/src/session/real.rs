@@ -49,8 +49,8 @@ pub(super) fn run(
     let grid = Grid::new(recorder.plan.interval);
     let mut session = Real { recorder, clock, grid, access: prepared.access, inbox, outbox };
     // Dropped on every path that leaves this function, by a panic too, and then put back.
-    let settings = prepared.settings.map(|PreparedSettings { drive, journals }| {
-        HeldSettings::change(&mut session.recorder, drive, &journals, anchor.wall_unix_ns)
+    let settings = prepared.settings.map(|PreparedSettings { drive, nsid, journals }| {
+        HeldSettings::change(&mut session.recorder, drive, nsid, &journals, anchor.wall_unix_ns)
     });
     let samplers = session.start_samplers(&mut target);
     for index in 0..session.recorder.plan.phases.len() {

@@ -2,7 +2,7 @@
 //!
 //! Real and simulated drives take the same way; they differ in who holds the drive meanwhile.
 
-use measure::record::{EndReason, SettingsFacts, ThermalSettings};
+use measure::record::{EndReason, RunEdge, SettingsFacts, ThermalSettings};
 use nvme::host::AdminTransport;
 
 use super::recorder::Recorder;
@@ -13,11 +13,13 @@ use crate::settings::{DriveSettings, Journaled, Restored, SettingsError};
 pub(super) fn change<T: AdminTransport>(
     recorder: &mut Recorder<'_>,
     drive: &mut DriveSettings<T>,
+    nsid: Option<u32>,
     journals: &Journals,
     wall_unix_ns: i64,
 ) -> Option<Journaled> {
     let wanted = recorder.plan.settings.clone();
     let before = drive.thermal();
+    keep_answers(recorder, drive, nsid, RunEdge::Start);
     let changed = make(drive, journals, &wanted, &recorder.plan.name, wall_unix_ns);
     recorder.update_manifest(|manifest| {
         manifest.settings = SettingsFacts { before, set: wanted, after: None };
@@ -26,6 +28,19 @@ pub(super) fn change<T: AdminTransport>(
         recorder.end_run(EndReason::DeviceFailed, format!("the plan's settings were not made: {error}"));
         None
     })
+}
+
+/// Keeps the drive's answers byte for byte. One that does not answer at all is missed by others, and by name.
+fn keep_answers<T: AdminTransport>(
+    recorder: &mut Recorder<'_>,
+    drive: &mut DriveSettings<T>,
+    nsid: Option<u32>,
+    when: RunEdge,
+) {
+    match drive.raw_answers(nsid, when) {
+        Ok(answers) => recorder.update_manifest(|manifest| manifest.answers.extend(answers)),
+        Err(error) => recorder.note(format!("the drive's own words are not in the record: {error}")),
+    }
 }
 
 fn make<T: AdminTransport>(
@@ -62,6 +77,7 @@ pub(super) fn put_back<T: AdminTransport>(
     let restored = changed.map_or_else(Restored::default, |mut changed| changed.put_back(drive));
     restored.problems.into_iter().for_each(|problem| recorder.note(problem));
     let after = drive.thermal();
+    keep_answers(recorder, drive, None, RunEdge::End);
     recorder.update_manifest(|manifest| manifest.settings.after = Some(after));
 }
 
@@ -76,10 +92,11 @@ impl<T: AdminTransport> HeldSettings<T> {
     pub(super) fn change(
         recorder: &mut Recorder<'_>,
         mut drive: DriveSettings<T>,
+        nsid: Option<u32>,
         journals: &Journals,
         wall_unix_ns: i64,
     ) -> Self {
-        let changed = change(recorder, &mut drive, journals, wall_unix_ns);
+        let changed = change(recorder, &mut drive, nsid, journals, wall_unix_ns);
         Self { drive, changed }
     }
 

@@ -92,7 +92,7 @@ impl Simulated<'_> {
     /// Makes the plan's settings.
     fn change_settings(&mut self, drive: &mut impl VirtualDrive, journals: &Journals) -> Option<Journaled> {
         match DriveSettings::open(drive.admin()) {
-            Ok(mut drive) => settings::change(&mut self.recorder, &mut drive, journals, 0),
+            Ok(mut drive) => settings::change(&mut self.recorder, &mut drive, None, journals, 0),
             Err(error) => {
                 settings::unknown(&mut self.recorder, &error.to_string());
                 None

@@ -20,6 +20,7 @@ pub(crate) mod fake;
 pub mod journal;
 mod journaled;
 pub mod linux;
+mod raw;
 pub mod restore;
 pub mod value;
 

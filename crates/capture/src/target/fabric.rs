@@ -65,6 +65,11 @@ impl FabricTarget {
         drive
     }
 
+    /// The namespace's number.
+    pub(super) const fn nsid(&self) -> u32 {
+        self.namespace.nsid
+    }
+
     /// Where all that it says is simulated.
     pub(super) fn simulated(&self) -> Option<Simulated> {
         Simulated::of(&self.identify)

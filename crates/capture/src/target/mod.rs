@@ -87,6 +87,8 @@ impl Target {
     /// When it is not there, or not what the address says. A twin's address is refused: it is not reached through
     /// the system.
     pub fn look(address: &Address) -> Result<Self, TargetError> {
+        // Once: load, readings and settings must not meet different drives when a link moves.
+        let address = &address.followed();
         let (kind, mut drive) = match address.kind() {
             AddressKind::Twin { .. } => {
                 return Err(TargetError::WrongKind {
@@ -215,7 +217,7 @@ impl Target {
     /// taken back as far as that goes.
     pub fn prepare(&self, plan: &Plan, progress: &mut Progress<'_>) -> Result<Prepared, TargetError> {
         let way = match &self.kind {
-            Kind::Fabric(fabric) => Way::Fabric(fabric.controller.clone()),
+            Kind::Fabric(fabric) => Way::Fabric(fabric.controller.clone(), fabric.nsid()),
             _ => Way::System(place(&self.address)),
         };
         let settings = settings::prepare(&self.address, way, &self.drive, plan)?;

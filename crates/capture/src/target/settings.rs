@@ -7,17 +7,20 @@ use nvme::host::AdminTransport;
 use nvme::host::tcp::TcpController;
 
 use super::{Address, TargetError};
+use crate::guard;
 use crate::plan::Plan;
 use crate::settings::journal::{Found, Identity, JournalError, Journals, places};
 use crate::settings::linux::Controller;
 use crate::settings::{DriveSettings, SettingsError};
-use crate::telemetry::discover::{Place, SYSFS};
+use crate::telemetry::discover::{self, Place, SYSFS};
 
 /// The way to a drive's settings.
 #[derive(Debug)]
 pub struct PreparedSettings {
     /// The drive.
     pub drive: DriveSettings<Transport>,
+    /// The namespace that is under load, where it has a number.
+    pub nsid: Option<u32>,
     /// Where what is found on it is written down.
     pub journals: Journals,
 }
@@ -29,8 +32,21 @@ pub type Transport = Box<dyn AdminTransport + Send>;
 pub(super) enum Way<'a> {
     /// Through the system, if it has a device.
     System(Option<Place<'a>>),
-    /// Through our own initiator.
-    Fabric(TcpController),
+    /// Through our own initiator, to this namespace.
+    Fabric(TcpController, u32),
+}
+
+impl Way<'_> {
+    /// The namespace at the end of it.
+    fn nsid(&self) -> Option<u32> {
+        match self {
+            Self::System(place) => {
+                let disk = discover::disk((*place)?, Path::new(SYSFS)).ok()?;
+                guard::namespace_id(&disk, &guard::Roots::system())
+            }
+            Self::Fabric(_, nsid) => Some(*nsid),
+        }
+    }
 }
 
 /// The way to the settings of a drive; `None` where there is none and the plan wants none.
@@ -42,6 +58,7 @@ pub(super) fn prepare(
 ) -> Result<Option<PreparedSettings>, TargetError> {
     let wants = plan.settings != ThermalSettings::default();
     let refused = |why: String| TargetError::Settings { address: address.to_string(), why };
+    let nsid = way.nsid();
     let opened = match way {
         Way::System(None) => {
             let none = || refused("there is no drive behind it that has any".to_owned());
@@ -51,7 +68,7 @@ pub(super) fn prepare(
             .map_err(|error| error.to_string())
             .and_then(|controller| controller.settings().map_err(|error| error.to_string()))
             .map(DriveSettings::erased),
-        Way::Fabric(controller) => {
+        Way::Fabric(controller, _) => {
             DriveSettings::open(controller).map(DriveSettings::erased).map_err(|error| error.to_string())
         }
     };
@@ -67,7 +84,7 @@ pub(super) fn prepare(
     check(&mut settings, plan).map_err(|error| refused(error.to_string()))?;
     let journals = places().into_iter().next();
     let journals = journals.ok_or_else(|| refused("there is no folder for their journal".to_owned()))?;
-    Ok(Some(PreparedSettings { drive: settings, journals }))
+    Ok(Some(PreparedSettings { drive: settings, nsid, journals }))
 }
 
 /// Whether the drive will take the plan's settings, as far as it says so itself.

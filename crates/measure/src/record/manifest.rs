@@ -36,6 +36,10 @@ pub struct Manifest {
     pub link: Option<LinkFacts>,
     /// The link at the end of the run.
     pub link_end: Option<LinkFacts>,
+    /// What an NVMe drive said about itself and its settings, byte for byte, at the start of the run and (the settings)
+    /// at its end. Empty where nobody could ask, and in records from before this field.
+    #[serde(default)]
+    pub answers: Vec<RawAnswer>,
     /// One pair of wall clock and monotonic clock.
     pub clock_anchor: ClockAnchor,
     /// Things a reader of the numbers has to know: what was prepared, ignored or done another way.
@@ -161,6 +165,67 @@ pub struct SettingsFacts {
     pub after: Option<ThermalSettings>,
 }
 
+/// One command to an NVMe controller and its answer, as both went over the wire.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawAnswer {
+    /// When it was asked.
+    pub when: RunEdge,
+    /// The command's name, for people: `Identify Controller`.
+    pub command: String,
+    /// Opcode.
+    pub opcode: u8,
+    /// Namespace identifier.
+    pub nsid: u32,
+    /// Command dwords 10 and 11; all others were 0.
+    pub cdw10: u32,
+    /// Command dword 11.
+    pub cdw11: u32,
+    /// Status Field of the completion without its phase tag; 0 is success, and nothing else here has a value.
+    pub status: u16,
+    /// Dword 0 of the completion: a feature's value.
+    pub dword0: u32,
+    /// Bytes of data that came.
+    pub data_bytes: u32,
+    /// The data in hexadecimal, up to its last byte that is not 0.
+    pub data_hex: String,
+}
+
+/// One of the two ends of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunEdge {
+    /// Before the run changed anything.
+    Start,
+    /// After everything was put back.
+    End,
+}
+
+impl RawAnswer {
+    /// Data in the form of [`Self::data_hex`].
+    pub fn hex(data: &[u8]) -> String {
+        let end = data.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        data[..end].iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The data, all of it; `None` when the two fields of it are no data.
+    pub fn data(&self) -> Option<Vec<u8>> {
+        let digits = self.data_hex.as_bytes();
+        let digit = |digit: u8| char::from(digit).to_digit(16);
+        let byte = |pair: &[u8]| match *pair {
+            [high, low] => u8::try_from(digit(high)? << 4 | digit(low)?).ok(),
+            _ => None,
+        };
+        let mut data: Vec<u8> = digits.chunks(2).map(byte).collect::<Option<_>>()?;
+        // More than any command of ours moves is damage, and no reason to take gigabytes.
+        let whole = data.len() <= self.data_bytes as usize && self.data_bytes <= DATA_BYTES_MAX;
+        data.resize(self.data_bytes.min(DATA_BYTES_MAX) as usize, 0);
+        whole.then_some(data)
+    }
+}
+
+/// Bytes of an Identify page and of the longest feature.
+const DATA_BYTES_MAX: u32 = 4096;
+
 /// The machine a run was made on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostFacts {
@@ -221,4 +286,36 @@ pub enum EndReason {
     DeviceFailed,
     /// The record could not be written on.
     RecordFailed,
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    fn answer(data_bytes: u32, data_hex: &str) -> RawAnswer {
+        RawAnswer {
+            when: RunEdge::Start,
+            command: "Identify Controller".into(),
+            opcode: 6,
+            nsid: 0,
+            cdw10: 1,
+            cdw11: 0,
+            status: 0,
+            dword0: 0,
+            data_bytes,
+            data_hex: data_hex.into(),
+        }
+    }
+
+    #[test]
+    fn bytes_survive_without_their_last_zeroes() {
+        for data in [&[0_u8; 4][..], &[], &[0, 1, 0xfe, 0], &[9; 5]] {
+            let kept = answer(data.len() as u32, &RawAnswer::hex(data));
+            assert_eq!(kept.data().as_deref(), Some(data), "{kept:?}");
+        }
+        assert_eq!(RawAnswer::hex(&[0, 0x1b, 0, 0]), "001b");
+        for (bytes, hex) in [(1, "0102"), (4, "012"), (4, "0x"), (4, "äö"), (4, "+1")] {
+            assert_eq!(answer(bytes, hex).data(), None, "{bytes} {hex}");
+        }
+    }
 }

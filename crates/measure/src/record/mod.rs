@@ -22,8 +22,8 @@ mod table;
 mod write;
 
 pub use manifest::{
-    ClockAnchor, DriveFacts, End, EndReason, HostFacts, LinkFacts, Manifest, Origin, PhaseFacts,
-    SettingsFacts, ThermalSettings,
+    ClockAnchor, DriveFacts, End, EndReason, HostFacts, LinkFacts, Manifest, Origin, PhaseFacts, RawAnswer,
+    RunEdge, SettingsFacts, ThermalSettings,
 };
 pub use read::{Record, is_run_folder, read, read_manifest, read_ops};
 pub use rows::{IoRow, Op, OpRow, SmartRow, TelemetryRow};

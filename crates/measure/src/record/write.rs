@@ -281,6 +281,7 @@ mod test {
             host: None,
             link: None,
             link_end: None,
+            answers: Vec::new(),
             clock_anchor: ClockAnchor { wall_unix_ns: 0, monotonic_ns: None },
             notes: Vec::new(),
             end: None,

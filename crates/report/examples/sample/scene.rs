@@ -333,6 +333,7 @@ fn record(io: Vec<IoRow>, telemetry: Vec<TelemetryRow>, phases: &[&str], set: Th
             possible_bytes_per_s: None,
         }),
         link_end: None,
+        answers: Vec::new(),
         clock_anchor: ClockAnchor {
             wall_unix_ns: 1_790_000_000_000_000_000,
             monotonic_ns: Some(123_456_789),
