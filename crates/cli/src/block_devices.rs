@@ -11,6 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use capture::guard;
+use capture::target::DriveKind as Kind;
 use capture::telemetry::hwmon;
 use measure::Bytes;
 use serde::Serialize;
@@ -44,6 +45,7 @@ pub(crate) struct BlockDevice {
     /// A name that stays the same over reboots; `None` where udev made none.
     pub(crate) by_id: Option<String>,
     /// What it is attached by.
+    #[serde(serialize_with = "kind_name")]
     pub(crate) kind: Kind,
     /// Model; `None` where the kernel shows none.
     pub(crate) model: Option<String>,
@@ -66,61 +68,9 @@ impl BlockDevice {
     }
 }
 
-/// What a drive is attached by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Kind {
-    /// NVMe, over PCIe or fabrics.
-    Nvme,
-    /// SATA.
-    Sata,
-    /// A USB bridge, whatever is behind it.
-    Usb,
-    /// SCSI, SAS and what looks like it.
-    Scsi,
-    /// A virtual machine's disk.
-    Virtio,
-    /// eMMC or an SD card.
-    Mmc,
-    /// None of these.
-    Other,
-}
-
-impl Kind {
-    /// The name in the output.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Nvme => "nvme",
-            Self::Sata => "sata",
-            Self::Usb => "usb",
-            Self::Scsi => "scsi",
-            Self::Virtio => "virtio",
-            Self::Mmc => "mmc",
-            Self::Other => "other",
-        }
-    }
-
-    /// From the device's name and its real place in sysfs.
-    fn of(name: &str, place: &Path) -> Self {
-        let any = |matches: &dyn Fn(&str) -> bool| {
-            place.components().any(|part| part.as_os_str().to_str().is_some_and(matches))
-        };
-        if name.starts_with("nvme") {
-            Self::Nvme
-        } else if name.starts_with("mmcblk") {
-            Self::Mmc
-        } else if any(&|part| part.starts_with("usb")) {
-            Self::Usb
-        } else if any(&|part| part.starts_with("ata")) {
-            Self::Sata
-        } else if any(&|part| part.starts_with("virtio")) {
-            Self::Virtio
-        } else if name.starts_with("sd") {
-            Self::Scsi
-        } else {
-            Self::Other
-        }
-    }
+/// In the output a kind is its name.
+fn kind_name<S: serde::Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(kind.name())
 }
 
 /// All drives, in order of their names.

@@ -9,17 +9,16 @@ use std::path::{Path, PathBuf};
 use measure::Bytes;
 use rustix::fs::{OFlags, SeekFrom};
 
-use super::TargetError;
 use super::needs::Needs;
+use super::{DriveKind, TargetError};
 use crate::guard::{self, Claim, Examined, NO_SERIAL, Permission, Roots};
+use crate::telemetry::discover::SYSFS;
 
-/// What kind of drive a device is, by the name of its driver's devices.
+/// What the device is attached by.
 pub(super) fn kind(path: &Path) -> &'static str {
-    match name(path) {
-        name if name.starts_with("nvme") => "nvme",
-        name if name.starts_with("sd") => "scsi",
-        _ => "block",
-    }
+    let name = name(path);
+    let place = std::fs::canonicalize(Path::new(SYSFS).join("class/block").join(&name)).unwrap_or_default();
+    DriveKind::of(&name, &place).name()
 }
 
 /// The kernel's name of the device at `path`, links followed.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use measure::record::{self, EndReason, Record};
+use measure::record::{self, EndReason, RawAnswer, Record, RunEdge};
 use nvme::smart::SmartLog;
 use serde_json::Value;
 
@@ -56,14 +56,18 @@ fn a_record_is_what_the_other_tools_say(kernel: Kernel) {
              {connect} nqn.2014-08.org.example:ram /dev/ram0
              wait_for test -b /dev/sdc
              wait_for test -b /dev/nvme1n1
+             # Kernel 6.1 counts nothing at the head of a multipath drive, which Linux's own target is taken for.
+             stat_of() {{ if [ -e /sys/block/nvme1c1n1 ] && [ $1 = nvme1n1 ]; then echo /sys/block/nvme1c1n1/stat; else echo /sys/block/$1/stat; fi; }}
              for drive in nvme0n1 nvme1n1 sda sdb sdc; do
                  case $drive in nvme*)
                      section before-$drive; nvme smart-log /dev/$drive -o json
-                     section id-$drive; nvme id-ctrl /dev/$drive -o json;;
+                     section id-$drive; nvme id-ctrl /dev/$drive -o json
+                     nvme id-ctrl /dev/$drive -o binary >/share/$drive.ctrl
+                     nvme id-ns /dev/$drive -o binary >/share/$drive.ns;;
                  esac
-                 section stat-before-$drive; cat /sys/block/$drive/stat
+                 section stat-before-$drive; cat $(stat_of $drive)
                  section run-$drive; heatsoak run /tmp/read.toml --drive /dev/$drive --out /share/$drive --quiet --json
-                 section stat-after-$drive; cat /sys/block/$drive/stat
+                 section stat-after-$drive; cat $(stat_of $drive)
                  section size-$drive; blockdev --getsize64 /dev/$drive
                  section smartctl-$drive; smartctl --json -x /dev/$drive || true
                  case $drive in nvme*) section after-$drive; nvme smart-log /dev/$drive -o json;; esac
@@ -73,6 +77,7 @@ fn a_record_is_what_the_other_tools_say(kernel: Kernel) {
     for name in ["nvme0n1", "nvme1n1"] {
         let record = read(folder.path(), name);
         identity_agrees_with_nvme_cli(&record, &output.json(&format!("id-{name}")));
+        raw_bytes_agree_with_nvme_cli(&record, folder.path(), name);
         let around = ["before", "after"].map(|when| output.json(&format!("{when}-{name}")));
         every_page_agrees_with_nvme_cli(&record, &around);
     }
@@ -83,10 +88,7 @@ fn a_record_is_what_the_other_tools_say(kernel: Kernel) {
             output.section(&format!("size-{name}")).trim()
         );
         identity_agrees_with_smartctl(&record, &output.json(&format!("smartctl-{name}")));
-        // Kernel 6.1 counts nothing at the head of a multipath drive, which Linux's own target is taken for.
-        if (kernel, name) != (Kernel::V6_1, "nvme1n1") {
-            bytes_agree_with_the_kernel(&record, &output, name);
-        }
+        bytes_agree_with_the_kernel(&record, &output, name);
     }
     temperatures_are_what_they_are(&folder);
 }
@@ -104,6 +106,23 @@ fn identity_agrees_with_nvme_cli(record: &Record, id: &Value) {
     assert_eq!(drive.tmt_min_k.map(u128::from), kelvin("mntmt"));
     assert_eq!(drive.tmt_max_k.map(u128::from), kelvin("mxtmt"));
     assert_eq!(drive.hctm, Some(number(&id["hctma"]) & 1 == 1));
+}
+
+/// Identify is what nvme-cli got, byte for byte; the features were asked at both ends of the run.
+fn raw_bytes_agree_with_nvme_cli(record: &Record, folder: &Path, name: &str) {
+    let identify = |cns: u32, suffix: &str| {
+        let theirs = std::fs::read(folder.join(format!("{name}.{suffix}"))).expect("nvme-cli's bytes");
+        let ours = record.manifest.answers.iter().find(|answer| (answer.opcode, answer.cdw10) == (6, cns));
+        let ours = ours.expect("it was asked");
+        assert_eq!((ours.status, ours.data().as_deref()), (0, Some(theirs.as_slice())), "{name} {suffix}");
+    };
+    identify(1, "ctrl");
+    identify(0, "ns");
+    for edge in [RunEdge::Start, RunEdge::End] {
+        let asked =
+            |answer: &&RawAnswer| answer.when == edge && (answer.opcode, answer.cdw10) == (0x0a, 0x02);
+        assert!(record.manifest.answers.iter().any(|answer| asked(&answer)), "{name} {edge:?}");
+    }
 }
 
 /// Values that stand still are equal; counters lie between those before and after.

@@ -90,7 +90,8 @@ impl Origin {
 /// What is known about the drive. Everything a drive may not report is an `Option`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DriveFacts {
-    /// `nvme`, `scsi`, `file`, `null` or `twin`.
+    /// What it is attached by, in the words of `heatsoak list` (`nvme`, `sata`, `usb`, `scsi`, `virtio`, `mmc`,
+    /// `other`), or `nvme-tcp`, `virtual SSD`, `file`, `null`, `twin`.
     pub kind: String,
     /// Model name.
     pub model: Option<String>,
