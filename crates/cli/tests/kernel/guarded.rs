@@ -1,7 +1,9 @@
 //! The guard on real kernels: a table of situations, each made for real, each tried with the real binary.
 //!
 //! Before and after every try the whole drive is copied out and compared here: what must not be written has the same
-//! bytes after as before, what is given away has others. (Copies and no hashes: an emulated processor hashes slowly.) The same table runs on made-up machines in `capture`'s unit tests.
+//! bytes after as before, what is given away has others. (Copies and no hashes: an emulated processor hashes slowly.)
+//! The same table runs on made-up machines in `capture`'s unit tests. A row costs two and a half seconds of a processor,
+//! so the whole table runs on one kernel, and on the other what that kernel itself holds.
 
 use std::fs::File;
 use std::ops::Range;
@@ -9,11 +11,7 @@ use std::path::Path;
 
 use crate::guest::{Guest, Kernel, Output, on_each_kernel};
 
-on_each_kernel!(
-    no_byte_is_written_where_it_must_not_be,
-    other_kinds_of_drives_are_guarded_by_their_serial_numbers,
-    a_link_that_moves_all_the_time_never_leads_to_the_other_drive,
-);
+on_each_kernel!(no_byte_is_written_where_it_must_not_be);
 
 /// Small, so that copies are quick; every format of the table fits.
 const DRIVE_BYTES: u64 = 6 << 20;
@@ -309,7 +307,7 @@ try() {
 "#;
 
 fn two_drives(kernel: Kernel) -> Guest {
-    let guest = Guest::on(kernel).nvme("NV1").nvme("NV2").timeout_s(600);
+    let guest = Guest::on(kernel).nvme("NV1").nvme("NV2").timeout_s(1200);
     for serial in ["NV1", "NV2"] {
         let image = File::options().write(true).open(guest.image(serial)).expect("the drive's file");
         image.set_len(DRIVE_BYTES).expect("a sparse file");
@@ -320,7 +318,9 @@ fn two_drives(kernel: Kernel) -> Guest {
 /// Goal: what must not be written is not, and what is given away is. Method: every row, one after the other.
 fn no_byte_is_written_where_it_must_not_be(kernel: Kernel) {
     let mut script = TOOLS.to_owned();
-    for (number, row) in ROWS.iter().enumerate() {
+    // What has to be taken apart again is what the kernel holds; the rest is bytes on a drive, and ours to recognise.
+    let tried_here = |row: &Row| kernel == Kernel::V6_12 || !row.undo.is_empty();
+    for (number, row) in ROWS.iter().enumerate().filter(|(_, row)| tried_here(row)) {
         let Row { make, typed, undo, .. } = row;
         let undo = if undo.is_empty() { ":" } else { undo };
         let make = if make.is_empty() { ":" } else { make };
@@ -342,8 +342,7 @@ fn no_byte_is_written_where_it_must_not_be(kernel: Kernel) {
     ];
     let folder = scratch();
     let output = two_drives(kernel).modules(&modules).share(folder.path()).script(&script).run();
-    assert!(ROWS.len() >= 25);
-    for (number, row) in ROWS.iter().enumerate() {
+    for (number, row) in ROWS.iter().enumerate().filter(|(_, row)| tried_here(row)) {
         let tried = Tried::read(&output, folder.path(), &number.to_string());
         let expected = match row.outcome {
             // Reading is no matter of the guard, and changes nothing.
@@ -407,8 +406,9 @@ fn scratch() -> tempfile::TempDir {
 }
 
 /// Goal: SATA, USB and SCSI drives are known by their own serial numbers. Method: right and wrong ones, on each.
-fn other_kinds_of_drives_are_guarded_by_their_serial_numbers(kernel: Kernel) {
-    let guest = Guest::on(kernel).nvme("NV1").nvme("NV2").ata("ATA1").uas("USB1").timeout_s(600);
+#[test]
+fn other_kinds_of_drives_are_guarded_by_their_serial_numbers() {
+    let guest = Guest::on(Kernel::V6_12).nvme("NV1").nvme("NV2").ata("ATA1").uas("USB1").timeout_s(1200);
     for serial in ["NV1", "NV2", "ATA1", "USB1"] {
         let image = File::options().write(true).open(guest.image(serial)).expect("the drive's file");
         image.set_len(DRIVE_BYTES).expect("a sparse file");
@@ -475,8 +475,9 @@ fn refused(tried: &Tried, why: &str) {
 
 /// Goal: between check and use a path may come to mean another drive. Method: a link that is turned over all the
 /// time; the drive whose serial number was not typed keeps every byte.
-fn a_link_that_moves_all_the_time_never_leads_to_the_other_drive(kernel: Kernel) {
-    let output = two_drives(kernel)
+#[test]
+fn a_link_that_moves_all_the_time_never_leads_to_the_other_drive() {
+    let output = two_drives(Kernel::V6_12)
         .script(TOOLS)
         .script(
             r#"dd if=/bin/busybox of=$b bs=64k count=16 conv=notrunc,fsync 2>/dev/null
@@ -484,7 +485,7 @@ fn a_link_that_moves_all_the_time_never_leads_to_the_other_drive(kernel: Kernel)
             sh -c "while :; do ln -sfn $a /tmp/link; ln -sfn $b /tmp/link; done" & turn=$!
             wait_for test -L /tmp/link
             section tries
-            for try in 1 2 3 4 5 6 7 8 9 10 11 12; do
+            for try in 1 2 3 4 5 6 7 8; do
                 code=0
                 heatsoak run /tmp/w.toml --drive /dev/../tmp/link --destroy NV1 --quiet --no-report --out /tmp/run >/tmp/out || code=$?
                 rm -rf /tmp/run; echo "code $code"
@@ -495,7 +496,7 @@ fn a_link_that_moves_all_the_time_never_leads_to_the_other_drive(kernel: Kernel)
         .run();
     assert_eq!(output.section("other"), "same\n", "{}", output.errors("tries"));
     let tries = output.section("tries");
-    assert_eq!(tries.lines().count(), 12);
+    assert_eq!(tries.lines().count(), 8);
     assert!(
         tries.lines().all(|line| line == "code 0" || line == "code 2"),
         "{tries}\n{}",
