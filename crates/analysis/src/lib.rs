@@ -5,8 +5,10 @@
 //! - `segment`: the run cut into pieces of one speed.
 //! - `cause`: where speed gave way, and what speaks for each cause.
 //! - `events`, `policy`, `thermal`, `caveats`: the parts of the findings.
+//! - `clocks`, `instruments`, `rounds`: further caveats, of clocks that step, sensors and counters that contradict each other, and
+//!   rules for steady state that flip.
 //! - [`steady`]: steady state as SNIA's test specification has it.
-//! - [`explain`]: the reasoning behind each event, read off the same scales.
+//! - [`mod@explain`]: the reasoning behind each event, read off the same scales.
 //! - [`findings`]: what comes out, the JSON of `analyze --json`.
 //!
 //! # What it does not do

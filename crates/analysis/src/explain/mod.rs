@@ -1,6 +1,6 @@
 //! The reasoning behind one event, as data and in sentences: `heatsoak analyze --explain`.
 //!
-//! Everything is read off the scale that made the verdict ([`crate::cause::evidence`]): the same observations,
+//! Everything is read off the scale that made the verdict (`cause::evidence`): the same observations,
 //! weights and probabilities. Nothing is weighed here, and no rule stands here a second time.
 
 mod decide;
