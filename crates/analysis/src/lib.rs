@@ -7,6 +7,7 @@
 //! - `events`, `policy`, `thermal`, `caveats`: the parts of the findings.
 //! - `clocks`, `instruments`, `rounds`: further caveats, of clocks that step, sensors and counters that contradict each other, and
 //!   rules for steady state that flip.
+//! - [`joint`]: the policy of one drive from several runs.
 //! - [`steady`]: steady state as SNIA's test specification has it.
 //! - [`mod@explain`]: the reasoning behind each event, read off the same scales.
 //! - [`findings`]: what comes out, the JSON of `analyze --json`.
@@ -23,6 +24,7 @@ pub mod explain;
 pub mod findings;
 pub mod import;
 mod instruments;
+pub mod joint;
 mod policy;
 mod rounds;
 mod segment;

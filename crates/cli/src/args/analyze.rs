@@ -28,6 +28,10 @@ With --join all inputs are one run: jobs of fio are summed, temperatures are put
 that count from 1970 are joined as they are. Others begin where the speeds begin, plus their --offset;
 without one it is estimated from how the temperature follows the speed, and a caveat says so.
 
+Several runs of one drive, at different TMT1 and TMT2, ambients or loads, also tell together
+which of its thresholds follow a setting and which are its own. Logs name no drive: --one-drive
+says that it is one.
+
 Nothing is written: a run folder stays as it is.
 
 Examples:
@@ -59,8 +63,11 @@ pub(crate) struct AnalyzeArgs {
     /// the events there are, or the reasoning behind each where they are few
     #[arg(long, value_name = "N", num_args = 0..=1, value_parser = event_number)]
     pub(crate) explain: Option<Option<usize>>,
-    /// Print one JSON document: the findings, or {"results": [{"source", "findings"}]} for several inputs; with
-    /// --explain the reasoning as data
+    /// Take all inputs for runs of one drive, which logs do not name
+    #[arg(long, conflicts_with_all = ["join", "explain"])]
+    pub(crate) one_drive: bool,
+    /// Print one JSON document: the findings, or {"results": [{"source", "findings"}], "joint_policies"} for several
+    /// inputs; with --explain the reasoning as data
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -206,6 +206,9 @@ pub(crate) struct CompareArgs {
     /// Run folders or logs of other tools, two or more
     #[arg(value_name = "RUN_OR_LOG", required = true, num_args = 2.., value_hint = ValueHint::AnyPath)]
     pub(crate) runs: Vec<PathBuf>,
+    /// Take all runs for runs of one drive, which logs do not name
+    #[arg(long)]
+    pub(crate) one_drive: bool,
     /// Also write a page with all runs in one chart
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) out: Option<PathBuf>,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use analysis::findings::{Findings, Segment};
 use analysis::import::Options;
+use analysis::joint::JointPolicy;
 use anyhow::bail;
 use measure::{BytesPerSec, Kelvin};
 use report::sentences;
@@ -13,6 +14,7 @@ use crate::Outcome;
 use crate::args::AnalyzeArgs;
 use crate::commands::explain::Explained;
 use crate::commands::findings::Analyzed;
+use crate::commands::joint::joint_policies;
 use crate::printer::Printer;
 use crate::table;
 
@@ -20,6 +22,9 @@ use crate::table;
 #[derive(Serialize)]
 struct Results<'a> {
     results: Vec<OneResult<'a>>,
+    /// One a drive of which there are several runs.
+    #[serde(skip_serializing_if = "<[JointPolicy]>::is_empty")]
+    joint_policies: &'a [JointPolicy],
 }
 
 #[derive(Serialize)]
@@ -49,20 +54,31 @@ pub(crate) fn execute(args: &AnalyzeArgs, printer: &mut Printer) -> anyhow::Resu
     let (analyzed, failed) = each(args, printer, |run| {
         if args.join { Analyzed::read_logs(run, &options) } else { Analyzed::read_as(&run[0], &options) }
     });
+    let joint = joint_policies(analyzed.iter().map(|one| one.joint.clone()).collect(), args.one_drive);
     if args.json {
         match analyzed.as_slice() {
             [one] if runs(args).len() == 1 => printer.json(&one.findings)?,
             [] => {}
             several => {
                 let results = several.iter().map(OneResult::new);
-                printer.json(&Results { results: results.collect() })?;
+                printer.json(&Results { results: results.collect(), joint_policies: &joint })?;
             }
         }
     } else if !analyzed.is_empty() {
-        let texts: Vec<String> = analyzed.iter().map(|one| for_people(one, printer.data_width())).collect();
+        let width = printer.data_width();
+        let mut texts: Vec<String> = analyzed.iter().map(|one| for_people(one, width)).collect();
+        texts.extend(joint.iter().map(|joint| together(joint, width)));
         printer.data(&texts.join("\n"))?;
     }
     Ok(if failed { Outcome::NotDone } else { Outcome::Done })
+}
+
+/// What runs of one drive show together.
+fn together(joint: &JointPolicy, width: usize) -> String {
+    let lines = sentences::joint_policy(joint);
+    lines.iter().fold(format!("{} together\n", joint.runs.join(", ")), |text, line| {
+        text + &paragraph(line, "  ", width)
+    })
 }
 
 /// Tells the reasoning behind event `number`, or behind what there is.

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use analysis::import::Options;
+use analysis::joint::JointRun;
 use analysis::{Findings, Trace};
 use anyhow::Context as _;
-use measure::record;
+use measure::record::{self, Manifest};
 use report::{ReportInput, TerminalStyle};
 use serde::Serialize;
 
@@ -30,6 +31,8 @@ pub(crate) struct Analyzed {
     pub(crate) findings: Findings,
     /// What a report of it shows.
     pub(crate) input: ReportInput,
+    /// What it adds to the policy of its drive.
+    pub(crate) joint: JointRun,
 }
 
 impl Analyzed {
@@ -66,9 +69,12 @@ impl Analyzed {
 
     fn read_run(folder: &Path) -> anyhow::Result<Self> {
         let record = record::read(folder)?;
-        let findings = analysis::analyze(&Trace::from_record(&record));
+        let trace = Trace::from_record(&record);
+        let findings = analysis::analyze(&trace);
         let input = ReportInput::new(&record, &findings);
-        Ok(Self { source: folder.to_owned(), is_run: true, notes: Vec::new(), findings, input })
+        let drive = drive(&record.manifest);
+        let joint = JointRun::new(&folder.display().to_string(), Some(&drive), &trace, &findings);
+        Ok(Self { source: folder.to_owned(), is_run: true, notes: Vec::new(), findings, input, joint })
     }
 
     /// Reads logs of one run, joined on one clock, and analyzes them. The first one stands for all.
@@ -76,8 +82,18 @@ impl Analyzed {
         let mut trace = logs::read(inputs, options)?;
         let findings = analysis::analyze(&trace);
         let input = ReportInput::from_trace(&trace, &findings);
+        let joint = JointRun::new(&inputs[0].display().to_string(), None, &trace, &findings);
         let notes = std::mem::take(&mut trace.notes);
-        Ok(Self { source: inputs[0].clone(), is_run: false, notes, findings, input })
+        Ok(Self { source: inputs[0].clone(), is_run: false, notes, findings, input, joint })
+    }
+}
+
+/// What tells drives apart: model and serial number, or where one was reached.
+fn drive(manifest: &Manifest) -> String {
+    let model = manifest.drive.model.as_deref().unwrap_or(&manifest.address);
+    match &manifest.drive.serial {
+        Some(serial) => format!("{model}, {serial}"),
+        None => model.to_owned(),
     }
 }
 

@@ -6,6 +6,7 @@ mod explain;
 mod findings;
 mod generate;
 mod inspect;
+mod joint;
 mod list;
 mod report;
 mod run;

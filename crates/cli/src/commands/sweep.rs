@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use analysis::Findings;
+use analysis::joint::{JointPolicy, JointRun};
 use anyhow::{Context as _, anyhow, bail};
 use capture::plan::check;
 use capture::plan::{Plan, Setting, Sweep};
@@ -20,6 +21,7 @@ use serde::Serialize;
 use crate::Outcome;
 use crate::args::RunArgs;
 use crate::commands::findings::{finish_run, style};
+use crate::commands::joint::joint_policies;
 use crate::commands::run::{Start, outcome, tell_end};
 use crate::printer::Printer;
 use crate::run_folder::{self, write_whole};
@@ -31,11 +33,12 @@ const COMPARISON: &str = "compare.html";
 /// Where it does not matter how cool the drive becomes.
 const NO_WAIT: Kelvin = Kelvin::from_kelvin(u16::MAX);
 
-/// The JSON of a sweep: where it lies, and the findings of each run.
+/// The JSON of a sweep: where it lies, what its runs show together, and the findings of each.
 #[derive(Serialize)]
 struct SweepResult<'a> {
     run_folder: String,
     comparison: Option<String>,
+    joint_policies: Vec<JointPolicy>,
     runs: Vec<RunOfSweep<'a>>,
 }
 
@@ -53,6 +56,7 @@ struct Done<'a> {
     folder: PathBuf,
     findings: Findings,
     input: ReportInput,
+    joint: JointRun,
 }
 
 /// Runs `plan` under each setting of `sweep`.
@@ -99,7 +103,8 @@ pub(crate) fn execute(
         tell_end(&end, printer);
         let (run, _) = finish_run(&end.folder, !args.no_report)?;
         cool_to = cool_to.or_else(|| first_reading(&end.folder));
-        done.push(Done { setting, folder: end.folder, findings: run.findings, input: run.input });
+        let joint = run.joint.named(&setting.name);
+        done.push(Done { setting, folder: end.folder, findings: run.findings, input: run.input, joint });
         // A setting at which the drive becomes too hot is a result; the first that was not done as planned tells.
         if ended == Outcome::Done {
             ended = outcome(end.end.reason);
@@ -218,9 +223,10 @@ fn warn_if_warm(folder: &Path, cool_to: Kelvin, printer: &mut Printer) -> anyhow
 /// The comparison, written and shown.
 fn tell(args: &RunArgs, parent: &Path, done: &[Done<'_>], printer: &mut Printer) -> anyhow::Result<()> {
     let inputs: Vec<ReportInput> = done.iter().map(|run| run.input.clone()).collect();
+    let joint = joint_policies(done.iter().map(|run| run.joint.clone()).collect(), true);
     let comparison = (inputs.len() > 1 && !args.no_report).then(|| parent.join(COMPARISON));
     if let Some(path) = &comparison {
-        write_whole(path, report::compare_html(&inputs).as_bytes())?;
+        write_whole(path, report::compare_html(&inputs, &joint).as_bytes())?;
     }
     if args.json {
         let runs = done.iter().map(|run| RunOfSweep {
@@ -231,10 +237,11 @@ fn tell(args: &RunArgs, parent: &Path, done: &[Done<'_>], printer: &mut Printer)
         return printer.json(&SweepResult {
             run_folder: parent.display().to_string(),
             comparison: comparison.map(|path| path.display().to_string()),
+            joint_policies: joint,
             runs: runs.collect(),
         });
     }
-    let mut text = report::compare_terminal(&inputs, &style(printer, None));
+    let mut text = report::compare_terminal(&inputs, &joint, &style(printer, None));
     text.push('\n');
     for run in done {
         text.push_str(&format!("Run folder: {}\n", run.folder.display()));

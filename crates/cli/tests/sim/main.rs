@@ -8,6 +8,7 @@ mod support;
 mod acceptance;
 mod closed_loop;
 mod determinism;
+mod joint;
 mod known;
 mod seed_rows;
 mod steady;

@@ -13,9 +13,10 @@ fn main() -> std::io::Result<()> {
         _ => scene::vendor(),
     };
     let text = match argument(2).as_str() {
-        "compare" => report::compare_html(&scene::sweep()),
+        "compare" => report::compare_html(&scene::sweep(), &[]),
         "compare-terminal" => report::compare_terminal(
             &scene::sweep(),
+            &[],
             &report::TerminalStyle { width: 120, ascii: false, colour: false, run_folder: None },
         ),
         "svg" => report::svg(&run),

@@ -5,6 +5,8 @@
 mod chart;
 mod figures;
 
+use analysis::joint::JointPolicy;
+
 use crate::html::{Page, escape, figure, page, prose, sections, text_table};
 use crate::sentences;
 use crate::terminal::{TerminalStyle, columns, finished, wrapped};
@@ -12,8 +14,8 @@ use crate::view::{ReportInput, common_settings, labels};
 
 use figures::{HEADERS, cells};
 
-/// The comparison as an HTML page, complete in itself as a report is.
-pub fn compare_html(runs: &[ReportInput]) -> String {
+/// The comparison as an HTML page, complete in itself as a report is; `joint` is what the runs show together.
+pub fn compare_html(runs: &[ReportInput], joint: &[JointPolicy]) -> String {
     let names = names(runs);
     let title = title(runs);
     let badge = badge(runs);
@@ -24,6 +26,7 @@ pub fn compare_html(runs: &[ReportInput]) -> String {
         body.push_str(&format!("<p><strong>{}</strong>: {}</p>\n", prose(name), prose(&sentence)));
     }
     body.push_str("</section>\n");
+    body.push_str(&together(joint));
     body.push_str(&figure(&chart, &title, badge.as_deref()));
     let rows: Vec<Vec<String>> = runs.iter().zip(&names).map(|(run, name)| cells(run, name)).collect();
     body.push_str("<section>\n<h2>Key figures</h2>\n");
@@ -35,8 +38,8 @@ pub fn compare_html(runs: &[ReportInput]) -> String {
     page(&Page { title: &title, is_simulated: badge.is_some(), body: &body, charts: &[chart] })
 }
 
-/// The comparison as text: the table of key figures and a sentence each.
-pub fn compare_terminal(runs: &[ReportInput], style: &TerminalStyle) -> String {
+/// The comparison as text: the table of key figures, a sentence each, and what the runs show together.
+pub fn compare_terminal(runs: &[ReportInput], joint: &[JointPolicy], style: &TerminalStyle) -> String {
     let names = names(runs);
     let badge = badge(runs).map(|badge| format!("  [{badge}]")).unwrap_or_default();
     let mut out = format!("{}{badge}\n\n", title(runs));
@@ -53,6 +56,12 @@ pub fn compare_terminal(runs: &[ReportInput], style: &TerminalStyle) -> String {
     out.push('\n');
     for (name, sentence) in names.iter().zip(headlines(runs)) {
         out.push_str(&wrapped(&format!("{name}: {sentence}"), "- ", style.width.max(40)));
+    }
+    for joint in joint {
+        out.push_str("\nTogether\n");
+        for sentence in sentences::joint_policy(joint) {
+            out.push_str(&wrapped(&sentence, "- ", style.width.max(40)));
+        }
     }
     finished(&out, style)
 }
@@ -119,6 +128,22 @@ fn common(runs: &[ReportInput]) -> String {
     }
     out.push_str("</dl>\n</section>\n");
     out
+}
+
+/// What the runs of each drive show together.
+fn together(joint: &[JointPolicy]) -> String {
+    let list = |joint: &JointPolicy| {
+        let items = sentences::joint_policy(joint)
+            .iter()
+            .map(|s| format!("<li>{}</li>\n", prose(s)))
+            .collect::<String>();
+        format!("<ul>\n{items}</ul>\n")
+    };
+    if joint.is_empty() {
+        return String::new();
+    }
+    let lists: String = joint.iter().map(list).collect();
+    format!("<section id=\"together\">\n<h2>What the runs show together</h2>\n{lists}</section>\n")
 }
 
 fn caveats(runs: &[ReportInput], names: &[String]) -> String {

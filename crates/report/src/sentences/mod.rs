@@ -3,6 +3,7 @@
 //! A sentence says only what a finding says; what a finding does not know is not said or said to be unknown.
 
 mod block;
+mod joint;
 mod verdict;
 mod words;
 
@@ -11,6 +12,7 @@ use analysis::findings::{Event, EventKind, Policy, PolicyClass, SlcCache, Therma
 use crate::format;
 use crate::view::Level;
 
+pub use joint::joint_policy;
 pub use verdict::verdict;
 pub use words::{cause, doing, event_kind, label, policy_class, policy_word};
 pub(crate) use words::{event_sign, event_sign_ascii};

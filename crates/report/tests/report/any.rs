@@ -178,8 +178,8 @@ proptest! {
     fn nothing_panics_and_no_number_is_none(a in input(), b in input(), width in 0usize..140, ascii: bool) {
         let style = TerminalStyle { width, ascii, colour: false, run_folder: None };
         let runs = [a, b];
-        let mut texts = vec![terminal(&runs[0], &style), svg(&runs[0]), compare_terminal(&runs, &style)];
-        for page in [html(&runs[0]), compare_html(&runs)] {
+        let mut texts = vec![terminal(&runs[0], &style), svg(&runs[0]), compare_terminal(&runs, &[], &style)];
+        for page in [html(&runs[0]), compare_html(&runs, &[])] {
             // What follows is uPlot, which knows those words.
             let end = page.find("<script>").expect("scripts at the end");
             texts.push(page[..end].to_owned());

@@ -14,9 +14,9 @@ fn pages() -> Vec<(&'static str, String)> {
         ("relay", html(&scene::relay())),
         ("mixed", html(&scene::mixed())),
         ("empty", html(&empty())),
-        ("compare", compare_html(&scene::sweep())),
-        ("compare nothing", compare_html(&[])),
-        ("compare one", compare_html(&[scene::mixed()])),
+        ("compare", compare_html(&scene::sweep(), &[])),
+        ("compare nothing", compare_html(&[], &[])),
+        ("compare one", compare_html(&[scene::mixed()], &[])),
     ]
 }
 
@@ -134,7 +134,7 @@ fn a_simulated_run_says_so_wherever_it_is_shown() {
 
     let mut sweep = scene::sweep();
     sweep.push(scene::vendor());
-    let page = Html::parse_document(&compare_html(&sweep));
+    let page = Html::parse_document(&compare_html(&sweep, &[]));
     assert!(texts(&page, "h1").concat().contains("SIMULATED (1 of 4 runs)"));
     assert!(texts(&page, "table.compare tbody tr:last-child td")[1].contains("SIMULATED"));
 }
@@ -157,7 +157,7 @@ fn hostile_text_stays_text() {
     run.findings.events[0].evidence = vec![evil.into()];
     run.findings.caveats[0].kind = evil.into();
     run.findings.caveats[0].text = evil.into();
-    for text in [html(&run), compare_html(&[run.clone(), scene::relay()])] {
+    for text in [html(&run), compare_html(&[run.clone(), scene::relay()], &[])] {
         let page = Html::parse_document(&text);
         assert!(page.errors.is_empty(), "{:?}", page.errors);
         assert_eq!(page.select(&selector("script")).count(), 3);

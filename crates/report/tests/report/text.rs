@@ -46,7 +46,7 @@ fn terminal_of_mixed_load_in_ascii() {
 
 #[test]
 fn terminal_of_a_comparison() {
-    insta::assert_snapshot!(compare_terminal(&scene::sweep(), &STYLE));
+    insta::assert_snapshot!(compare_terminal(&scene::sweep(), &[], &STYLE));
 }
 
 #[test]

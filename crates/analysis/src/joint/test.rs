@@ -1,0 +1,92 @@
+//! Runs made by hand whose thresholds follow a setting or stay, and what they show together.
+
+use super::*;
+use crate::findings::PolicyLevel;
+
+/// A run whose drive slowed down at `onset_k` to `floor`.
+fn run(tmt: Option<(f64, f64)>, cause: Cause, onset_k: f64, release_k: Option<f64>, floor: f64) -> JointRun {
+    let level = PolicyLevel {
+        cause,
+        onset_k: Some(onset_k),
+        release_k,
+        held_k: None,
+        floor_bytes_per_s: Some(floor),
+    };
+    let policy = Policy {
+        class: PolicyClass::Relay,
+        also: vec![],
+        onset_k: Some(onset_k),
+        release_k,
+        floor_bytes_per_s: Some(floor),
+        levels: vec![level],
+        confidence: 0.9,
+    };
+    JointRun {
+        name: format!("{tmt:?}"),
+        drive: Some("drive".into()),
+        simulated: None,
+        tmt1_k: tmt.map(|tmt| tmt.0),
+        tmt2_k: tmt.map(|tmt| tmt.1),
+        counted: [false; 2],
+        hottest_free_k: Some(onset_k),
+        policy,
+    }
+}
+
+fn joint(runs: &[JointRun]) -> JointPolicy {
+    joint_policy(runs).expect("several runs")
+}
+
+/// Each run alone says "heat"; together they say whose threshold it is.
+#[test]
+fn a_threshold_that_moves_with_tmt1_follows_it_and_one_that_stays_is_the_drives_own() {
+    let of = |threshold: fn(f64) -> f64| {
+        let one = |tmt1: f64| {
+            let onset_k = threshold(tmt1);
+            run(Some((tmt1, tmt1 + 10.0)), Cause::Thermal, onset_k, Some(onset_k - 3.0), 2e8)
+        };
+        joint(&[333.0, 338.0, 343.0].map(one))
+    };
+    let moves = of(|tmt1| tmt1);
+    let [machine] = &moves.machines[..] else { panic!("{moves:?}") };
+    assert_eq!((machine.follows, moves.class), (Follows::Tmt1, PolicyClass::Relay));
+    assert!(machine.slope.is_some_and(|slope| (slope - 1.0).abs() < 0.01) && machine.offset_k == Some(0.0));
+    assert_eq!((machine.hysteresis_k, machine.floor_bytes_per_s), (Some(3.0), Some(2e8)));
+    let stays = of(|_| 353.0);
+    let [machine] = &stays.machines[..] else { panic!("{stays:?}") };
+    assert_eq!((machine.follows, stays.class), (Follows::Nothing, PolicyClass::Vendor));
+    assert_eq!((machine.slope, machine.threshold_k), (Some(0.0), Some(353.0)));
+}
+
+/// A run that hit upon TMT1 by chance is put right by the others.
+#[test]
+fn several_runs_outvote_one_coincidence() {
+    let runs = [
+        run(Some((353.0, 358.0)), Cause::HctmTmt1, 353.0, None, 2.4e9),
+        run(Some((345.0, 350.0)), Cause::Vendor, 353.0, None, 2.4e9),
+        run(Some((348.0, 360.0)), Cause::Vendor, 353.0, None, 2.4e9),
+    ];
+    let joint = joint(&runs);
+    let [machine] = &joint.machines[..] else { panic!("{joint:?}") };
+    assert_eq!((machine.follows, machine.points.len()), (Follows::Nothing, 3));
+}
+
+#[test]
+fn what_is_not_told_is_undetermined_and_says_what_would_tell() {
+    let same = run(Some((343.0, 353.0)), Cause::Thermal, 341.0, Some(338.0), 2e8);
+    let unknown = run(None, Cause::Thermal, 343.0, Some(340.0), 2e8);
+    let joint = joint(&[unknown.clone(), unknown]);
+    assert_eq!((joint.machines[0].slope, joint.machines[0].follows), (None, Follows::Undetermined));
+    assert!(joint.open.iter().any(|open| open.kind == "threshold_undetermined"), "{:?}", joint.open);
+    let alone = joint_policy(&[same]);
+    assert!(alone.is_none(), "one run is no several");
+}
+
+#[test]
+fn nothing_seen_asks_for_more_heat() {
+    let mut cool = run(Some((343.0, 353.0)), Cause::Thermal, 330.0, None, 2e8);
+    cool.policy.levels.clear();
+    cool.policy.class = PolicyClass::None;
+    let joint = joint(&[cool.clone(), cool]);
+    assert_eq!((joint.class, joint.open[0].kind.as_str()), (PolicyClass::None, "not_hot_enough"));
+}

@@ -1,0 +1,80 @@
+//! The policy that several runs of one drive show, in sentences.
+
+use analysis::findings::PolicyClass;
+use analysis::joint::{Follows, JointPolicy, Machine};
+
+use super::{policy_class, words};
+use crate::format;
+
+/// The policy, then a sentence a threshold, then what stays open; never empty.
+pub fn joint_policy(joint: &JointPolicy) -> Vec<String> {
+    let drive = joint.drive.as_ref().map(|drive| format!(" of {drive}")).unwrap_or_default();
+    let simulated = if joint.simulated == Some(true) { ", all simulated" } else { "" };
+    let mut text = format!(
+        "Heat management over {} runs{drive}{simulated}: {}",
+        joint.runs.len(),
+        policy_class(joint.class)
+    );
+    if !joint.also.is_empty() {
+        let also: Vec<_> = joint.also.iter().map(|class| policy_class(*class)).collect();
+        text.push_str(&format!(", and beside it: {}", also.join("; ")));
+    }
+    if joint.class != PolicyClass::Undetermined {
+        text.push_str(&format!(" (confidence {})", format::percent(joint.confidence)));
+    }
+    text.push('.');
+    let mut sentences = vec![text];
+    sentences.extend(joint.machines.iter().map(machine));
+    sentences.extend(joint.open.iter().map(|open| open.text.clone()));
+    sentences
+}
+
+fn machine(machine: &Machine) -> String {
+    let at = finite(machine.threshold_k).map(|k| format!(" at {}", format::temperature(Some(k))));
+    let at = at.unwrap_or_default();
+    let mut text = match machine.follows {
+        Follows::Tmt1 => format!("One threshold follows TMT1{}", offset(machine.offset_k)),
+        Follows::Tmt2 => format!("One threshold follows TMT2{}", offset(machine.offset_k)),
+        Follows::Nothing => format!("One threshold{at} is the drive's own"),
+        Follows::Undetermined => format!("What moves one threshold{at} is undetermined"),
+    };
+    if let Some(slope) = finite(machine.slope).and_then(|slope| format::number(slope, 2)) {
+        text.push_str(&format!(": it moved by {slope} K for each kelvin of the setting"));
+    }
+    text.push_str(&format!(
+        " (seen in {}, confidence {})",
+        if machine.points.len() == 1 {
+            "one run".to_owned()
+        } else {
+            format!("{} runs", machine.points.len())
+        },
+        format::percent(machine.confidence)
+    ));
+    if machine.mechanism != PolicyClass::Undetermined {
+        text.push_str(&format!("; {}", words::policy_word(machine.mechanism)));
+    }
+    let kelvin = |k: f64| format::number(k, 1).unwrap_or_default();
+    if let Some(k) = finite(machine.hysteresis_k) {
+        text.push_str(&format!("; lets go {} K lower", kelvin(k)));
+    }
+    if let Some(k) = finite(machine.release_offset_from_tmt1_k) {
+        text.push_str(&format!("; held until {} K from TMT1", kelvin(k)));
+    }
+    if let Some(floor) = finite(machine.floor_bytes_per_s) {
+        text.push_str(&format!("; speed while slowed down {}", format::speed(Some(floor))));
+    }
+    text.push('.');
+    text
+}
+
+fn offset(offset_k: Option<f64>) -> String {
+    match finite(offset_k) {
+        Some(k) if k <= -0.75 => format!(", {} K below it", format::number(-k, 1).unwrap_or_default()),
+        Some(k) if k >= 0.75 => format!(", {} K above it", format::number(k, 1).unwrap_or_default()),
+        _ => String::new(),
+    }
+}
+
+fn finite(value: Option<f64>) -> Option<f64> {
+    value.filter(|value| value.is_finite())
+}
