@@ -23,7 +23,8 @@ fn verdicts_hold_on_the_first_runs_of_the_corpus() {
         sum.wrong
     );
     assert!(cause >= 0.93, "macro-F1 of causes {cause}\n{:#?}", sum.wrong);
-    assert!(sum.cold_alarms as f64 <= 0.4 * sum.cold_hours, "{} false alarms", sum.cold_alarms);
+    // At the target of 0.1 an hour, 93 of 100 such samples of 15 h have three or fewer (Poisson with a mean of 1.5).
+    assert!(sum.cold_alarms <= 3, "{} false alarms in {:.0} h", sum.cold_alarms, sum.cold_hours);
 }
 
 /// The corpus is the same for everybody, or a score means nothing.
