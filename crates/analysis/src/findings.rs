@@ -3,6 +3,7 @@
 //! This is a file format (schema 1): the structs are the JSON, field by field. A value that the data cannot
 //! give is `None`, with a [`Caveat`] that says why; it is never a guess.
 
+use measure::record::Op;
 use serde::{Deserialize, Serialize};
 
 /// Everything found in one run or log.
@@ -62,6 +63,17 @@ pub enum SegmentOp {
     Trim,
     /// Nothing.
     Idle,
+}
+
+impl From<Op> for SegmentOp {
+    fn from(op: Op) -> Self {
+        match op {
+            Op::Read => Self::Read,
+            Op::Write => Self::Write,
+            Op::Trim => Self::Trim,
+            Op::Idle => Self::Idle,
+        }
+    }
 }
 
 /// What a segment is.

@@ -84,17 +84,8 @@ fn phase_op(ops: &[String]) -> SegmentOp {
         ops.iter().filter_map(|name| Op::from_name(name)).filter(|op| *op != Op::Idle).collect();
     match loads[..] {
         [] => SegmentOp::Idle,
-        [op] => segment_op(op),
+        [op] => op.into(),
         _ => SegmentOp::Mixed,
-    }
-}
-
-const fn segment_op(op: Op) -> SegmentOp {
-    match op {
-        Op::Read => SegmentOp::Read,
-        Op::Write => SegmentOp::Write,
-        Op::Trim => SegmentOp::Trim,
-        Op::Idle => SegmentOp::Idle,
     }
 }
 
@@ -126,7 +117,7 @@ fn add_speeds(trace: &mut Trace, io: &[IoRow]) {
             })
             .collect();
         if !intervals.is_empty() {
-            trace.speeds.push(SpeedSeries { op: segment_op(op), intervals });
+            trace.speeds.push(SpeedSeries { op: op.into(), intervals });
         }
     }
     let outside = io.iter().filter(|row| row.phase as usize >= trace.phases.len()).count();

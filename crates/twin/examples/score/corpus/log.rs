@@ -145,7 +145,7 @@ impl<'a> Logger<'a> {
             self.trace.phases.push(Phase {
                 what: format!("{:?} {limit:?}", load.op),
                 rate_limit_bytes_per_s: limit,
-                ..Phase::bare(&index.to_string(), segment_op(load.op), t_s, t_s)
+                ..Phase::bare(&index.to_string(), load.op.into(), t_s, t_s)
             });
         }
         if self.recipe.logging.settings_known {
@@ -266,13 +266,4 @@ fn stopping(kelvin: &Series<f64>, from_s: f64) -> Series<f64> {
         stopped.push(point.t, before.filter(|_| stands).unwrap_or(point.value));
     }
     stopped
-}
-
-const fn segment_op(op: Op) -> SegmentOp {
-    match op {
-        Op::Read => SegmentOp::Read,
-        Op::Write => SegmentOp::Write,
-        Op::Trim => SegmentOp::Trim,
-        Op::Idle => SegmentOp::Idle,
-    }
 }
