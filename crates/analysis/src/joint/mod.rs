@@ -3,7 +3,7 @@
 //! A threshold that follows TMT1 or TMT2 moves with it, kelvin for kelvin; one of the drive's own stays where it is.
 //! One run shows one setting and cannot tell; runs at several settings can. And where surroundings or thresholds
 //! differ, a regulator keeps the temperature, while a fixed lower speed stays the same speed.
-//! [`explain`] finds which thresholds explain all runs; METHODS has the costs.
+//! `explain` finds which thresholds explain all runs; METHODS has the costs.
 //!
 //! # What it does not do
 //! It judges no run again: what was a drop, and what one run says of its cause, comes from that run's findings.
