@@ -82,7 +82,7 @@ _heatsoak() {
             return 0
             ;;
         heatsoak__subcmd__analyze)
-            opts="-h --join --offset --format --every --json --help"
+            opts="-h --join --offset --format --every --explain --one-drive --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -100,6 +100,10 @@ _heatsoak() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --explain)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -108,7 +112,7 @@ _heatsoak() {
             return 0
             ;;
         heatsoak__subcmd__compare)
-            opts="-o -h --out --help"
+            opts="-o -h --one-drive --out --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

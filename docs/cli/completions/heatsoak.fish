@@ -71,13 +71,16 @@ nvme-json\t''
 smartctl-json\t''
 prometheus\t''"
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand analyze" -l every -d 'How far apart readings are that carry no time, such as 1s' -r
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand analyze" -l explain -d 'Tell the reasoning behind event N of a run: what was seen, what was weighed and why the cause won; without N, the events there are, or the reasoning behind each where they are few' -r
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand analyze" -l join -d 'Take all inputs for logs of one run and put them on one clock'
-complete -c heatsoak -n "__fish_heatsoak_using_subcommand analyze" -l json -d 'Print one JSON document: the findings, or {"results": [{"source", "findings"}]} for several inputs'
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand analyze" -l one-drive -d 'Take all inputs for runs of one drive, which logs do not name'
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand analyze" -l json -d 'Print one JSON document: the findings, or {"results": [{"source", "findings"}], "joint_policies"} for several inputs; with --explain the reasoning as data'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand analyze" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand report" -s o -l out -d 'Where to write it; without it into the run folder. For one input only; - is stdout' -r -F
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand report" -l svg -d 'Make the chart as SVG, for papers, instead of the report as HTML'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand report" -s h -l help -d 'Print help'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand compare" -s o -l out -d 'Also write a page with all runs in one chart' -r -F
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand compare" -l one-drive -d 'Take all runs for runs of one drive, which logs do not name'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand compare" -s h -l help -d 'Print help'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand validate" -l json -d 'Print one JSON document: {"rows": [{"id", "stated", "reproduced", "tolerance", "holds", ...}]}'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand validate" -s q -l quiet -d 'No progress on stderr'
