@@ -258,7 +258,10 @@ op = "trim"
 block_size = "1MiB"
 laps = 1
 PLAN
+# Drives are probed side by side, and either may come first.
+wait_for test -b /dev/nvme0n1; wait_for test -b /dev/nvme1n1
 a=/dev/nvme0n1 b=/dev/nvme1n1 plan=/tmp/w.toml
+grep -q NV1 /sys/block/nvme0n1/device/serial || a=/dev/nvme1n1 b=/dev/nvme0n1
 every=""
 for word in open-for-reading partition loop layered shared unreadable partition-table file-system volume encrypted swap-area; do
     every="$every --even-if $word"
