@@ -84,7 +84,7 @@ fn kind(trace: &Trace, judged: &Judged, piece: &Piece, buffered: bool) -> Option
 
 fn begin(judged: &Judged, kind: EventKind) -> Event {
     let mut evidence = vec![summary(judged)];
-    evidence.extend(judged.verdict.evidence.iter().cloned());
+    evidence.extend(judged.scale.evidence());
     Event {
         kind,
         t_s: judged.start_s,

@@ -4,6 +4,10 @@
 //! The weights are judgements: 1 is a hint (odds 2.7), 2.5 is strong (odds 12), 5 decides alone.
 //! They were set on synthetic runs with known causes; METHODS has the table, and where it fails.
 
+use std::borrow::Cow;
+
+use serde::Serialize;
+
 /// What may have made a drive slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -19,8 +23,6 @@ pub enum Suspect {
     /// Anything else.
     Other,
 }
-
-use serde::Serialize;
 
 use Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 
@@ -61,20 +63,18 @@ pub(crate) struct Observation {
     /// Log odds, suspect by suspect in the order of [`SUSPECTS`].
     pub weights: [f64; 5],
     /// What was observed, as a sentence.
-    pub text: String,
+    pub text: Cow<'static, str>,
     /// Whether it was likely beforehand and not seen in the run: no evidence then.
     pub prior: bool,
 }
 
 /// How the scale came to rest.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Verdict {
     /// What it was.
     pub finding: Finding,
     /// How sure that is, 0 to 1.
     pub confidence: f64,
-    /// What speaks for it, the heaviest first, then what speaks against it.
-    pub evidence: Vec<String>,
 }
 
 /// What a drop was.
@@ -109,7 +109,12 @@ impl Scale {
     }
 
     /// Adds an observation that makes each named suspect more (over 0) or less likely.
-    pub(crate) fn weigh(&mut self, rule: Rule, weights: &[(Suspect, f64)], text: impl Into<String>) {
+    pub(crate) fn weigh(
+        &mut self,
+        rule: Rule,
+        weights: &[(Suspect, f64)],
+        text: impl Into<Cow<'static, str>>,
+    ) {
         let mut row = [0.0; 5];
         for (suspect, weight) in weights {
             row[*suspect as usize] += weight;
@@ -128,15 +133,15 @@ impl Scale {
     }
 
     /// Adds a row of weights as it is.
-    pub(crate) fn weigh_row(&mut self, rule: Rule, weights: [f64; 5], text: impl Into<String>) {
+    pub(crate) fn weigh_row(&mut self, rule: Rule, weights: [f64; 5], text: impl Into<Cow<'static, str>>) {
         self.add(Observation { rule, weights, text: text.into(), prior: false });
     }
 
     /// Adds what was likely beforehand: it counts, and is no evidence.
-    pub(crate) fn prior(&mut self, rule: Rule, suspect: Suspect, weight: f64, text: &str) {
+    pub(crate) fn prior(&mut self, rule: Rule, suspect: Suspect, weight: f64, text: &'static str) {
         let mut weights = [0.0; 5];
         weights[suspect as usize] = weight;
-        self.add(Observation { rule, weights, text: text.to_owned(), prior: true });
+        self.add(Observation { rule, weights, text: text.into(), prior: true });
     }
 
     fn add(&mut self, observation: Observation) {
@@ -152,7 +157,7 @@ impl Scale {
         rule: Rule,
         weight: f64,
         others: &[(Suspect, f64)],
-        text: impl Into<String>,
+        text: impl Into<Cow<'static, str>>,
     ) {
         let mut weights: Vec<_> = HEAT.iter().map(|suspect| (*suspect, weight)).collect();
         weights.extend(others);
@@ -161,13 +166,14 @@ impl Scale {
 
     /// Weighs it all.
     pub(crate) fn verdict(&self) -> Verdict {
+        let (finding, confidence) = self.odds().finding();
+        Verdict { finding, confidence: confidence.min(MOST_CERTAIN) }
+    }
+
+    /// What speaks for the verdict, the heaviest first, then what speaks against it.
+    pub(crate) fn evidence(&self) -> Vec<String> {
         let odds = self.odds();
-        let (finding, confidence) = odds.finding();
-        Verdict {
-            finding,
-            confidence: confidence.min(MOST_CERTAIN),
-            evidence: self.sentences(finding, odds.likeliest),
-        }
+        self.sentences(odds.finding().0, odds.likeliest)
     }
 
     /// How likely each suspect is.
@@ -203,7 +209,7 @@ impl Scale {
         };
         let seen = self.observations.iter().filter(|observation| !observation.prior);
         let mut by_weight: Vec<(f64, &str)> =
-            seen.map(|seen| (support(&seen.weights), seen.text.as_str())).collect();
+            seen.map(|seen| (support(&seen.weights), seen.text.as_ref())).collect();
         by_weight.sort_by(|a, b| b.0.total_cmp(&a.0));
         let sentence = |(support, text): &(f64, &str)| match *support {
             s if s < 0.0 && heat => format!("Against heat or this threshold: {text}"),
@@ -299,7 +305,7 @@ mod test {
         scale.weigh(Rule::Counters, &[(Tmt1, 6.0)], "The counter of TMT1 moved.");
         let verdict = scale.verdict();
         assert_eq!(verdict.finding, Finding::Heat(Tmt1));
-        assert_eq!(verdict.evidence, ["The counter of TMT1 moved.", "It came back after cooling."]);
+        assert_eq!(scale.evidence(), ["The counter of TMT1 moved.", "It came back after cooling."]);
         assert!(verdict.confidence > 0.9 && verdict.confidence <= MOST_CERTAIN);
     }
 

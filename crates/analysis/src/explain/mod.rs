@@ -174,7 +174,7 @@ fn observations(judged: &Judged) -> Vec<Observed> {
         Observed {
             rule: observation.rule,
             section: observation.rule.section(),
-            text: observation.text.clone(),
+            text: observation.text.to_string(),
             log_odds: LogOdds { tmt1, tmt2, vendor, slc, other },
         }
     });

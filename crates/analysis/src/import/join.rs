@@ -138,19 +138,19 @@ fn add(whole: &mut Trace, part: Part, shift_s: f64, best: super::part::Source) -
     } else if !trace.speeds.is_empty() {
         whole.notes.push(format!("speeds of {name} are not used: what the load itself saw is better"));
     }
-    for temperature in &trace.temperatures {
+    for temperature in trace.temperatures {
         add_temperature(whole, &name, temperature, shift_s);
     }
     if whole.counters.points().is_empty() {
-        whole.counters = moved(&trace.counters, shift_s);
+        whole.counters = moved(trace.counters, shift_s);
     } else if !trace.counters.points().is_empty() {
         whole.notes.push(format!("throttle counters of {name} are not used: another file has them"));
     }
     if whole.power_w.points().is_empty() {
-        whole.power_w = moved(&trace.power_w, shift_s);
+        whole.power_w = moved(trace.power_w, shift_s);
     }
     if whole.settings.points().is_empty() {
-        whole.settings = moved(&trace.settings, shift_s);
+        whole.settings = moved(trace.settings, shift_s);
     }
     let (into, from) = (&mut whole.facts, trace.facts);
     into.simulated = into.simulated.or(from.simulated);
@@ -212,10 +212,10 @@ fn add_speeds(whole: &mut Trace, name: &str, trace: &Trace, shift_s: f64) -> Res
     Ok(())
 }
 
-fn add_temperature(whole: &mut Trace, file: &str, new: &Temperature, shift_s: f64) {
-    let kelvin = moved(&new.kelvin, shift_s);
+fn add_temperature(whole: &mut Trace, file: &str, new: Temperature, shift_s: f64) {
+    let kelvin = moved(new.kelvin, shift_s);
     let Some(known) = whole.temperatures.iter_mut().find(|known| known.name == new.name) else {
-        whole.temperatures.push(Temperature { name: new.name.clone(), kelvin });
+        whole.temperatures.push(Temperature { name: new.name, kelvin });
         return;
     };
     let ends = |series: &Series<f64>| Some((series.points().first()?.t, series.points().last()?.t));
@@ -223,7 +223,8 @@ fn add_temperature(whole: &mut Trace, file: &str, new: &Temperature, shift_s: f6
     if after.0 > before.1 || after.1 < before.0 {
         let (first, second) =
             if after.0 > before.1 { (&known.kelvin, &kelvin) } else { (&kelvin, &known.kelvin) };
-        let mut both = moved(first, 0.0);
+        let mut both = Series::new();
+        append(&mut both, first, 0.0);
         append(&mut both, second, 0.0);
         known.kelvin = both;
     } else {
@@ -237,9 +238,12 @@ fn add_temperature(whole: &mut Trace, file: &str, new: &Temperature, shift_s: f6
 }
 
 /// A series with other times.
-fn moved<T: Clone>(series: &Series<T>, shift_s: f64) -> Series<T> {
+fn moved<T: Clone>(series: Series<T>, shift_s: f64) -> Series<T> {
+    if shift_s == 0.0 {
+        return series;
+    }
     let mut result = Series::new();
-    append(&mut result, series, shift_s);
+    append(&mut result, &series, shift_s);
     result
 }
 

@@ -73,6 +73,8 @@ pub(crate) fn stretches(trace: &Trace) -> Vec<Stretch> {
             _ => stretches.push(Stretch { phase, op, samples: vec![sample] }),
         }
     }
+    // A month at 1 Hz is one stretch of 60 MB, and what it had ready to grow on as much again.
+    stretches.iter_mut().for_each(|stretch| stretch.samples.shrink_to_fit());
     stretches
 }
 

@@ -18,6 +18,9 @@ use crate::commands::joint::joint_policies;
 use crate::printer::Printer;
 use crate::table;
 
+/// Segments that a person is shown: some screens of them.
+const MOST_ROWS: usize = 200;
+
 /// The JSON for several inputs.
 #[derive(Serialize)]
 struct Results<'a> {
@@ -35,7 +38,7 @@ struct OneResult<'a> {
 
 impl<'a> OneResult<'a> {
     fn new(analyzed: &'a Analyzed) -> Self {
-        Self { source: analyzed.source.display().to_string(), findings: &analyzed.findings }
+        Self { source: analyzed.source.display().to_string(), findings: analyzed.findings() }
     }
 }
 
@@ -57,7 +60,7 @@ pub(crate) fn execute(args: &AnalyzeArgs, printer: &mut Printer) -> anyhow::Resu
     let joint = joint_policies(analyzed.iter().map(|one| one.joint.clone()).collect(), args.one_drive);
     if args.json {
         match analyzed.as_slice() {
-            [one] if runs(args).len() == 1 => printer.json(&one.findings)?,
+            [one] if runs(args).len() == 1 => printer.json(one.findings())?,
             [] => {}
             several => {
                 let results = several.iter().map(OneResult::new);
@@ -140,7 +143,8 @@ fn each<T>(
 }
 
 fn for_people(analyzed: &Analyzed, width: usize) -> String {
-    let Analyzed { source, findings, input, notes, .. } = analyzed;
+    let Analyzed { source, input, notes, .. } = analyzed;
+    let findings = analyzed.findings();
     let mut text = source.display().to_string();
     if let Some(badge) = input.simulated_badge() {
         text.push_str(&format!("  [{badge}]"));
@@ -156,8 +160,14 @@ fn for_people(analyzed: &Analyzed, width: usize) -> String {
     }
     if !findings.segments.is_empty() {
         let heading = ["  FROM", "TO", "LOAD", "SPEED", "TEMPERATURE", "WHAT"].map(str::to_owned);
-        let rows: Vec<_> = std::iter::once(heading).chain(findings.segments.iter().map(row)).collect();
+        let (first, left_out) = first_rows(&findings.segments);
+        let rows: Vec<_> = std::iter::once(heading).chain(first.iter().map(row)).collect();
         text.push_str(&format!("\n{}", table::aligned(&rows)));
+        if left_out > 0 {
+            text.push_str(&format!(
+                "  ... and {left_out} more: --json has all, `heatsoak report` draws them\n"
+            ));
+        }
     }
     if !findings.caveats.is_empty() {
         text.push_str("\n  Caveats\n");
@@ -172,6 +182,12 @@ fn for_people(analyzed: &Analyzed, width: usize) -> String {
         text.push_str(&paragraph(note, "  - ", width));
     }
     text
+}
+
+/// The rows that a person is shown, and how many there are besides: a month of cycles has 100 000.
+fn first_rows(segments: &[Segment]) -> (&[Segment], usize) {
+    let shown = segments.len().min(MOST_ROWS);
+    (&segments[..shown], segments.len() - shown)
 }
 
 /// Lines of at most `width` columns; `bullet` stands before the first, the others are indented alike.

@@ -27,9 +27,7 @@ pub(crate) struct Analyzed {
     pub(crate) is_run: bool,
     /// How logs were understood, in sentences.
     pub(crate) notes: Vec<String>,
-    /// What was found.
-    pub(crate) findings: Findings,
-    /// What a report of it shows.
+    /// What was found, and what a report of it shows besides.
     pub(crate) input: ReportInput,
     /// What it adds to the policy of its drive.
     pub(crate) joint: JointRun,
@@ -67,24 +65,29 @@ impl Analyzed {
         }
     }
 
+    /// What was found.
+    pub(crate) const fn findings(&self) -> &Findings {
+        &self.input.findings
+    }
+
     fn read_run(folder: &Path) -> anyhow::Result<Self> {
         let record = record::read(folder)?;
         let trace = Trace::from_record(&record);
         let findings = analysis::analyze(&trace);
-        let input = ReportInput::new(&record, &findings);
         let drive = drive(&record.manifest);
         let joint = JointRun::new(&folder.display().to_string(), Some(&drive), &trace, &findings);
-        Ok(Self { source: folder.to_owned(), is_run: true, notes: Vec::new(), findings, input, joint })
+        let input = ReportInput::new(&record, findings);
+        Ok(Self { source: folder.to_owned(), is_run: true, notes: Vec::new(), input, joint })
     }
 
     /// Reads logs of one run, joined on one clock, and analyzes them. The first one stands for all.
     pub(crate) fn read_logs(inputs: &[PathBuf], options: &Options) -> anyhow::Result<Self> {
         let mut trace = logs::read(inputs, options)?;
         let findings = analysis::analyze(&trace);
-        let input = ReportInput::from_trace(&trace, &findings);
         let joint = JointRun::new(&inputs[0].display().to_string(), None, &trace, &findings);
+        let input = ReportInput::from_trace(&trace, findings);
         let notes = std::mem::take(&mut trace.notes);
-        Ok(Self { source: inputs[0].clone(), is_run: false, notes, findings, input, joint })
+        Ok(Self { source: inputs[0].clone(), is_run: false, notes, input, joint })
     }
 }
 
@@ -110,7 +113,7 @@ pub(crate) fn tell_run(folder: &Path, args: &RunArgs, printer: &mut Printer) -> 
     let (run, report) = finish_run(folder, !args.no_report)?;
     let run_folder = folder.display().to_string();
     if args.json {
-        return printer.json(&RunResult { run_folder, findings: &run.findings });
+        return printer.json(&RunResult { run_folder, findings: run.findings() });
     }
     let mut text = report::terminal(&run.input, &style(printer, Some(run_folder)));
     if let Some(report) = report {
@@ -122,7 +125,7 @@ pub(crate) fn tell_run(folder: &Path, args: &RunArgs, printer: &mut Printer) -> 
 /// Analyzes a run that has just ended, and writes findings and report into its folder; says where the report is.
 pub(crate) fn finish_run(folder: &Path, with_report: bool) -> anyhow::Result<(Analyzed, Option<PathBuf>)> {
     let run = Analyzed::read_run(folder)?;
-    let json = serde_json::to_string_pretty(&run.findings)?;
+    let json = serde_json::to_string_pretty(run.findings())?;
     write_whole(&folder.join(FINDINGS), format!("{json}\n").as_bytes())?;
     let report = if with_report { Some(write_report(folder, &run.input)?) } else { None };
     Ok((run, report))

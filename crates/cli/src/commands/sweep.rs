@@ -54,7 +54,6 @@ struct RunOfSweep<'a> {
 struct Done<'a> {
     setting: &'a Setting,
     folder: PathBuf,
-    findings: Findings,
     input: ReportInput,
     joint: JointRun,
 }
@@ -104,7 +103,7 @@ pub(crate) fn execute(
         let (run, _) = finish_run(&end.folder, !args.no_report)?;
         cool_to = cool_to.or_else(|| first_reading(&end.folder));
         let joint = run.joint.named(&setting.name);
-        done.push(Done { setting, folder: end.folder, findings: run.findings, input: run.input, joint });
+        done.push(Done { setting, folder: end.folder, input: run.input, joint });
         // A setting at which the drive becomes too hot is a result; the first that was not done as planned tells.
         if ended == Outcome::Done {
             ended = outcome(end.end.reason);
@@ -232,7 +231,7 @@ fn tell(args: &RunArgs, parent: &Path, done: &[Done<'_>], printer: &mut Printer)
         let runs = done.iter().map(|run| RunOfSweep {
             setting: &run.setting.name,
             run_folder: run.folder.display().to_string(),
-            findings: &run.findings,
+            findings: &run.input.findings,
         });
         return printer.json(&SweepResult {
             run_folder: parent.display().to_string(),

@@ -31,7 +31,7 @@ pub(crate) fn vendor() -> ReportInput {
     }
     let telemetry = (0..600).map(|s| sample(s, vendor_kelvin(f64::from(s)), &mut noise)).collect();
     let record = record(io, telemetry, &["write", "read"], hctm(358, 358));
-    ReportInput::new(&record, &vendor_findings())
+    ReportInput::new(&record, vendor_findings())
 }
 
 fn vendor_kelvin(t_s: f64) -> f64 {
@@ -143,7 +143,7 @@ fn relay_at(tmt1_k: u16) -> ReportInput {
     record.manifest.address = "/dev/nvme0n1".into();
     record.manifest.drive.model = Some("Example NVMe 1TB".into());
     record.manifest.drive.serial = Some("S123456789".into());
-    ReportInput::new(&record, &findings)
+    ReportInput::new(&record, findings)
 }
 
 fn relay_event(t_s: f64, kelvin: f64, is_release: bool) -> Event {
@@ -216,7 +216,7 @@ pub(crate) fn mixed() -> ReportInput {
     (findings.policy.onset_k, findings.policy.release_k, findings.policy.floor_bytes_per_s) =
         (None, None, None);
     findings.caveats.clear();
-    ReportInput::new(&record, &findings)
+    ReportInput::new(&record, findings)
 }
 
 fn segment(

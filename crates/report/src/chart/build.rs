@@ -1,8 +1,10 @@
 //! What all charts of a run share: time axis, phases, events, value axes, lengths of buckets.
 
+use analysis::findings::{Event, EventKind};
 use measure::record::Op;
 
 use super::{Axis, Band, Chart, Ink, Mark, SpeedUnit, Table, main_chart, small};
+use crate::format;
 use crate::reduce::{self, CHART_POINTS};
 use crate::scale;
 use crate::sentences;
@@ -25,7 +27,6 @@ pub(super) fn frame(input: &ReportInput, id: &str, title: &str) -> Chart {
     };
     let in_range = |t: f64| (0.0..=end_s).contains(&t);
     let bands = input.phases.iter().filter(|phase| in_range(phase.start_s) && phase.end_s > phase.start_s);
-    let marks = input.findings.events.iter().filter(|event| in_range(event.t_s));
     Chart {
         id: id.to_owned(),
         title: title.to_owned(),
@@ -43,15 +44,45 @@ pub(super) fn frame(input: &ReportInput, id: &str, title: &str) -> Chart {
                 to_s: phase.end_s.min(end_s),
             })
             .collect(),
-        marks: marks
-            .map(|event| Mark {
-                t_s: event.t_s,
-                label: format!("{} {}", sentences::event_sign(event.kind), sentences::event_kind(event.kind)),
-                detail: sentences::event(event, &input.levels),
-            })
-            .collect(),
+        marks: marks(input, end_s),
         table: Table::default(),
     }
+}
+
+/// Marks beyond this many are drawn over each other anyway, and a month of cycles has 100 000.
+const MOST_MARKS: usize = 200;
+
+/// The events of a run. Where they are too many to be told apart, the first of each kind in a stretch of time stands
+/// for those that follow it there.
+fn marks(input: &ReportInput, end_s: f64) -> Vec<Mark> {
+    let events = || input.findings.events.iter().filter(|event| (0.0..=end_s).contains(&event.t_s));
+    let mark = |event: &Event| Mark {
+        t_s: event.t_s,
+        label: format!("{} {}", sentences::event_sign(event.kind), sentences::event_kind(event.kind)),
+        detail: sentences::event(event, &input.levels),
+    };
+    if events().count() <= MOST_MARKS {
+        return events().map(mark).collect();
+    }
+    let stretch_s = end_s / MOST_MARKS as f64;
+    let mut first: Vec<(EventKind, Mark, usize)> = Vec::new();
+    for event in events() {
+        let of_kind = first.iter_mut().rev().find(|(kind, ..)| *kind == event.kind);
+        match of_kind {
+            Some((_, mark, more)) if event.t_s < mark.t_s + stretch_s => *more += 1,
+            _ => first.push((event.kind, mark(event), 0)),
+        }
+    }
+    first
+        .into_iter()
+        .map(|(_, mut mark, more)| {
+            if more > 0 {
+                mark.detail
+                    .push_str(&format!(" {more} more like it follow within {}.", format::seconds(stretch_s)));
+            }
+            mark
+        })
+        .collect()
 }
 
 /// An axis from 0.

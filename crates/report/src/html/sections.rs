@@ -64,21 +64,22 @@ pub(crate) fn findings(input: &ReportInput) -> String {
         out.push_str(&list(&sentences));
     }
     out.push_str("<h3>Segments</h3>\n");
-    let rows: Vec<Vec<String>> = findings.segments.iter().map(segment_cells).collect();
+    let rows: Vec<Vec<String>> = findings.segments.iter().take(MOST_ROWS).map(segment_cells).collect();
     if rows.is_empty() {
         out.push_str("<p>None found.</p>\n");
     } else {
         let headers =
             ["From", "To", "Operation", "Mean speed", "What it is", "Temp. at start", "Temp. at end"];
-        out.push_str(&folded(rows.len(), "segments", &text_table("segments", &headers, &rows)));
+        out.push_str(&folded(findings.segments.len(), "segments", &text_table("segments", &headers, &rows)));
     }
     out.push_str("<h3>Events</h3>\n");
-    let rows: Vec<Vec<String>> = findings.events.iter().map(|event| event_cells(event, input)).collect();
+    let events = findings.events.iter().take(MOST_ROWS);
+    let rows: Vec<Vec<String>> = events.map(|event| event_cells(event, input)).collect();
     if rows.is_empty() {
         out.push_str("<p>None found.</p>\n");
     } else {
         let headers = ["At", "Event", "Temp.", "Speed after / before", "Cause", "Confidence", "Evidence"];
-        out.push_str(&folded(rows.len(), "events", &text_table("events", &headers, &rows)));
+        out.push_str(&folded(findings.events.len(), "events", &text_table("events", &headers, &rows)));
     }
     out.push_str("</section>\n");
     out
@@ -92,12 +93,21 @@ fn list(sentences: &[String]) -> String {
 /// Rows that a page shows without being asked.
 const OPEN_ROWS: usize = 12;
 
+/// Rows that a page holds at most: a month of cycles has 100 000, and no browser shows them.
+const MOST_ROWS: usize = 1000;
+
 /// A long table is folded away behind its number of rows.
 fn folded(rows: usize, what: &str, table: &str) -> String {
     if rows <= OPEN_ROWS {
         return table.to_owned();
     }
-    format!("<details><summary>All {rows} {what}</summary>\n{table}</details>\n")
+    if rows <= MOST_ROWS {
+        return format!("<details><summary>All {rows} {what}</summary>\n{table}</details>\n");
+    }
+    format!(
+        "<details><summary>The first {MOST_ROWS} of {rows} {what}</summary>\n{table}\
+         <p class=\"note\">The findings as JSON have all {rows}.</p></details>\n"
+    )
 }
 
 fn segment_cells(segment: &Segment) -> Vec<String> {

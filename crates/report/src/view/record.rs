@@ -13,7 +13,7 @@ use crate::reduce;
 
 impl ReportInput {
     /// What a report shows of a recorded run and its findings.
-    pub fn new(record: &Record, findings: &Findings) -> Self {
+    pub fn new(record: &Record, findings: Findings) -> Self {
         let manifest = &record.manifest;
         let end = record_end(record);
         Self {
@@ -43,7 +43,7 @@ impl ReportInput {
             ending: facts::ending(manifest),
             reproduce: facts::reproduce(manifest),
             written_by: Some(format!("heatsoak {}", manifest.heatsoak_version)),
-            findings: findings.clone(),
+            findings,
         }
     }
 }

@@ -16,14 +16,13 @@ use crate::reduce::Point;
 
 impl ReportInput {
     /// What a report shows of a trace and its findings.
-    pub fn from_trace(trace: &Trace, findings: &Findings) -> Self {
+    pub fn from_trace(trace: &Trace, mut findings: Findings) -> Self {
         let in_force = trace.settings.points().first().map(|point| point.value.clone()).unwrap_or_default();
         let source = match trace.facts.simulated {
             Some(false) => Source::Measured,
             _ => Source::Unknown,
         };
         // A log that says it is simulated cannot name profile and seed; the findings' word makes the badge.
-        let mut findings = findings.clone();
         findings.simulated = findings.simulated.or(trace.facts.simulated);
         Self {
             drive: trace.name.clone(),

@@ -1,5 +1,6 @@
 //! The pages and drawings: parse without an error, load nothing, say what is simulated, have every chart as a table.
 
+use analysis::findings::{Event, Segment};
 use measure::record::Op;
 use report::view::{Interval, Source};
 use report::{ReportInput, compare_html, html, svg};
@@ -207,4 +208,25 @@ fn a_day_is_no_larger_than_ten_minutes() {
         "the stall of 100 ms is still to be seen"
     );
     assert_eq!(run.speed[0].op, Op::Write);
+}
+
+/// Goal: a page that a browser opens, of a month of cycles. Method: the same scene with a hundred and with a hundred
+/// thousand events and segments.
+#[test]
+fn a_month_of_cycles_is_a_page_of_the_usual_size() {
+    let with = |cycles: usize| {
+        let mut run = scene::relay();
+        let span_s = 600.0 / cycles as f64;
+        let (event, segment) = (run.findings.events[0].clone(), run.findings.segments[0].clone());
+        let at = |n: usize| span_s * n as f64;
+        run.findings.events = (0..cycles).map(|n| Event { t_s: at(n), ..event.clone() }).collect();
+        run.findings.segments =
+            (0..cycles).map(|n| Segment { start_s: at(n), end_s: at(n + 1), ..segment.clone() }).collect();
+        html(&run)
+    };
+    let (few, many) = (with(100), with(100_000));
+    assert!(many.len() < few.len() + 2_000_000, "{} bytes after {}", many.len(), few.len());
+    assert!(few.contains("All 100 events"), "all are there");
+    assert!(many.contains("The first 1000 of 100000 events"), "what is left out is said");
+    assert!(many.contains("more like it follow within"), "marks stand for others");
 }
