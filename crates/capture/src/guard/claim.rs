@@ -2,18 +2,20 @@
 //!
 //! The kernel lets one holder have a disk or any of its partitions exclusively (`O_EXCL` on a block device, open(2));
 //! mounts, swap, device mapper, RAID and ZFS are such holders. So from the claim on nothing can be mounted from the
-//! drive, and what is in use cannot be claimed.
+//! drive, and what is in use cannot be claimed. Other devices that lead to the same bytes are claimed as well, opened
+//! for reading only.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::drive::Device;
 use super::{
-    Examined, GuardError, Identity, Kind, Permission, Roots, Situation, blkid, examine_device, io_error,
+    Examined, GuardError, Identity, Kind, Permission, Roots, Situation, blkid, device_number, examine_device,
+    io_error,
 };
 
 /// A device that is ours alone until this is dropped.
@@ -21,6 +23,8 @@ use super::{
 pub struct Claim {
     /// Open for reading and writing, through the page cache.
     pub file: File,
+    /// Other devices that lead to the same bytes, held so that nobody else has them.
+    pub others: Vec<File>,
     /// What was found on it at the last look, and what was passed over.
     pub examined: Examined,
 }
@@ -35,24 +39,16 @@ pub struct Claim {
 pub fn claim(examined: &Examined, permission: &Permission, roots: &Roots) -> Result<Claim, GuardError> {
     examined.decide(permission)?;
     let path = &examined.path;
-    let file = open(path, OFlags::EXCL).map_err(|error| match error {
-        GuardError::Io { source, .. } if source.raw_os_error() == Some(Errno::BUSY.raw_os_error()) => {
-            let text = format!(
-                "{} or a partition of it is in somebody's exclusive use (a mount in another namespace, ZFS, RAID, \
-                 a virtual machine, another heatsoak)",
-                path.display()
-            );
-            refused(examined, Situation::new(Kind::Claimed, text))
-        }
-        other => other,
-    })?;
+    let busy = |error| claimed(examined, path, error);
+    let file = open(path, OFlags::EXCL).map_err(busy)?;
     let device = Device::of_file(&file, path, roots)?;
     compare(examined, &device.identity)?;
+    let others = claim_others(examined, &device, roots)?;
     // That the namespace is shared was asked of the drive before, and it is the same drive.
     let shared = examined.situations.iter().any(|one| one.kind == Kind::Shared);
     let again = examine_device(path, &device, &file, roots, Some(shared), blkid::probe);
     again.decide(permission)?;
-    Ok(Claim { file, examined: again })
+    Ok(Claim { file, others, examined: again })
 }
 
 impl Claim {
@@ -65,6 +61,40 @@ impl Claim {
         let file = open(path, OFlags::DIRECT)?;
         compare(&self.examined, &Device::of_file(&file, path, roots)?.identity)?;
         Ok(file)
+    }
+}
+
+/// Every other way to the device's bytes, exclusively and for reading.
+fn claim_others(examined: &Examined, device: &Device, roots: &Roots) -> Result<Vec<File>, GuardError> {
+    let mut held = Vec::new();
+    for node in device.ways.iter().map(|way| &way.own) {
+        let path = PathBuf::from(node.path(roots));
+        let flags = OFlags::EXCL.bits() as i32;
+        let opened = OpenOptions::new().read(true).custom_flags(flags).open(&path);
+        let file =
+            opened.map_err(io_error("open", &path)).map_err(|error| claimed(examined, &path, error))?;
+        let (major, minor) = device_number(&file, &path)?;
+        if node.number != format!("{major}:{minor}") {
+            let text = format!("{} is no longer the device {} that it was", path.display(), node.number);
+            return Err(refused(examined, Situation::new(Kind::Changed, text)));
+        }
+        held.push(file);
+    }
+    Ok(held)
+}
+
+/// Says who may have a device, where the kernel says only that somebody has it.
+fn claimed(examined: &Examined, path: &Path, error: GuardError) -> GuardError {
+    match error {
+        GuardError::Io { source, .. } if source.raw_os_error() == Some(Errno::BUSY.raw_os_error()) => {
+            let text = format!(
+                "{} or a partition of it is in somebody's exclusive use (a mount in another namespace, ZFS, RAID, \
+                 a virtual machine, another heatsoak)",
+                path.display()
+            );
+            refused(examined, Situation::new(Kind::Claimed, text))
+        }
+        other => other,
     }
 }
 

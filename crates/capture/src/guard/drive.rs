@@ -7,6 +7,7 @@ use std::fmt;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use super::ways::{self, Way};
 use super::{GuardError, Kind, Roots, Situation, device_number, io_error, size};
 use crate::scsi::vpd;
 
@@ -17,7 +18,7 @@ pub const NO_SERIAL: &str = "no-serial";
 const SYSFS_SECTOR_BYTES: u64 = 512;
 
 /// A device built on a device and so on: more than this is a loop.
-const LAYERS_MAX: usize = 8;
+pub(super) const LAYERS_MAX: usize = 8;
 
 /// What tells a device from every other, also from one that takes its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +71,8 @@ pub(super) struct Device {
     pub(super) partitions: Vec<Node>,
     /// The disk that a partition belongs to.
     pub(super) disk: Option<Node>,
+    /// Other devices that lead to the same bytes.
+    pub(super) ways: Vec<Way>,
 }
 
 impl Device {
@@ -87,6 +90,7 @@ impl Device {
         let start_bytes = std::mem::take(&mut own.start);
         let is_partition = folder.join("partition").exists();
         let disk = folder.parent().filter(|_| is_partition).map(node);
+        let ways = ways::find(&own, disk.as_ref(), roots);
         let partitions = if is_partition { Vec::new() } else { partitions(folder) };
         let disk_folder = disk.as_ref().map_or(folder, |disk| &disk.folder);
         let identity = Identity {
@@ -98,7 +102,7 @@ impl Device {
             start_bytes,
             size_bytes: own.len,
         };
-        Self { identity, own, partitions, disk }
+        Self { identity, own, partitions, disk, ways }
     }
 
     /// What was named and what lies on it: whatever is written on.
@@ -107,8 +111,13 @@ impl Device {
     }
 
     /// The same, and the disk that a partition belongs to: who uses that uses its partitions.
-    pub(super) fn nodes_and_disk(&self) -> impl Iterator<Item = &Node> {
+    fn nodes_and_disk(&self) -> impl Iterator<Item = &Node> {
         self.nodes().chain(&self.disk)
+    }
+
+    /// The same, and every other device that leads to the same bytes.
+    pub(super) fn nodes_of_users(&self) -> impl Iterator<Item = &Node> {
+        self.nodes_and_disk().chain(self.ways.iter().flat_map(Way::nodes))
     }
 
     /// The disk.
@@ -151,6 +160,7 @@ impl Device {
             );
             found.push(Situation::new(Kind::Shared, text));
         }
+        found.extend(self.ways.iter().filter_map(|way| way.situation(name)));
         found
     }
 }
@@ -182,13 +192,13 @@ pub fn namespace_id(name: &str, roots: &Roots) -> Option<u32> {
     text(&disk_folder(&folder).join("nsid"))?.parse().ok()
 }
 
-fn disk_folder(folder: &Path) -> &Path {
+pub(super) fn disk_folder(folder: &Path) -> &Path {
     if folder.join("partition").exists() { folder.parent().unwrap_or(folder) } else { folder }
 }
 
 /// NVMe and MMC say it in `device/serial`, virtio in `serial`, SCSI and SATA in VPD page 80h. A USB bridge that has
 /// no such page has a serial number of its own. What is built on one drive is known by that drive's.
-fn serial_of_disk(folder: &Path, roots: &Roots) -> Option<String> {
+pub(super) fn serial_of_disk(folder: &Path, roots: &Roots) -> Option<String> {
     let mut folder = folder.to_owned();
     for _ in 0..LAYERS_MAX {
         let own = text(&folder.join("device/serial"))
@@ -198,9 +208,11 @@ fn serial_of_disk(folder: &Path, roots: &Roots) -> Option<String> {
         if own.is_some() {
             return own;
         }
-        let below = entries(&folder.join("slaves"));
-        let [only] = below.as_slice() else { return None };
-        let below = fs::canonicalize(roots.sys.join("class/block").join(only)).ok()?;
+        let below = match (ways::backing_device(&folder, roots), entries(&folder.join("slaves")).as_slice()) {
+            (Some(below), _) => below,
+            (None, [only]) => fs::canonicalize(roots.sys.join("class/block").join(only)).ok()?,
+            (None, _) => return None,
+        };
         folder = disk_folder(&below).to_owned();
     }
     None
@@ -224,7 +236,7 @@ fn controllers(folder: &Path) -> Vec<String> {
     names.into_iter().filter(is_controller).collect()
 }
 
-fn node(folder: &Path) -> Node {
+pub(super) fn node(folder: &Path) -> Node {
     let number = |name: &str| text(&folder.join(name)).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
     Node {
         name: folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
@@ -235,7 +247,7 @@ fn node(folder: &Path) -> Node {
     }
 }
 
-fn partitions(folder: &Path) -> Vec<Node> {
+pub(super) fn partitions(folder: &Path) -> Vec<Node> {
     let found = entries(folder).into_iter().map(|name| folder.join(name));
     found.filter(|folder| folder.join("partition").is_file()).map(|folder| node(&folder)).collect()
 }

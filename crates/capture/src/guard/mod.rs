@@ -5,8 +5,8 @@
 //! - [`examine`]: looks at a device and finds every [`Situation`] that speaks against writing. [`Kind`] is the list
 //!   of them: hard ones are never passed over, soft ones have a word that permits them.
 //! - [`claim`]: opens the device for writing, exclusively, and makes sure that it still is what was examined.
-//! - `drive` (which disk, which partitions, whose serial), `uses` (who has it), `signatures` and `blkid` (what is on
-//!   it) find things out; they decide nothing.
+//! - `drive` (which disk, which partitions, whose serial), `ways` (which other devices lead to it), `uses` (who has
+//!   it), `signatures` and `blkid` (what is on it) find things out; they decide nothing.
 //!
 //! # What it does not do
 //! It writes nothing. Reading a drive does not pass through it: a device that is only read is opened read-only.
@@ -21,6 +21,7 @@ mod drive;
 mod kind;
 pub mod signatures;
 mod uses;
+mod ways;
 
 pub use claim::{Claim, claim};
 pub use drive::{Identity, NO_SERIAL, namespace_id, serial, takes_trims};

@@ -82,6 +82,25 @@ impl Machine {
         self.link(&format!("sys/dev/block/{number}"), &format!("../../devices/{place}"));
     }
 
+    /// A second path to the drive: `sdb`, with the same names and the same size.
+    fn second_path(self) -> Self {
+        let other = DISK.replace("host0", "host1");
+        self.device(&format!("{other}/block/sdb"), "8:16", 8 * MIB);
+        self.link(&format!("sys/devices/{other}/block/sdb/device"), "../../../0:0:0:0");
+        self.bytes(&format!("sys/devices/{other}/vpd_pg80"), b"\0\x80\0\x08  S123  ");
+        for place in [DISK, &other] {
+            self.file(&format!("sys/devices/{place}/wwid"), "naa.5000c500a1b2c3d4\n");
+        }
+        self
+    }
+
+    /// A loop device on `file`.
+    fn loop_on(self, name: &str, number: &str, file: &str) -> Self {
+        self.device(&format!("virtual/block/{name}"), number, 8 * MIB);
+        self.file(&format!("sys/devices/virtual/block/{name}/loop/backing_file"), &format!("{file}\n"));
+        self
+    }
+
     /// What is on the disk.
     fn disk(&self) -> PathBuf {
         self.at("content")
@@ -287,6 +306,86 @@ const HARD: &[Row] = &[
         &[Kind::Exported],
     ),
     (
+        "served by the SCSI target, as a file",
+        || {
+            with(Machine::new(), |m| {
+                m.file("sys/kernel/config/target/core/fileio_0/disk/udev_path", "/dev/sda\n");
+                m.file("sys/kernel/config/target/core/fileio_0/disk/enable", "1\n");
+            })
+        },
+        "sda",
+        &[Kind::Exported],
+    ),
+    (
+        "mounted by another path to it",
+        || {
+            with(Machine::new().second_path(), |m| {
+                m.add("proc/self/mountinfo", "23 22 8:16 / /mnt rw - xfs /dev/sdb rw\n");
+            })
+        },
+        "sda",
+        &[Kind::Mounted, Kind::Shared],
+    ),
+    (
+        "a partition mounted by another path to its disk",
+        || {
+            with(Machine::partitioned().second_path(), |m| {
+                let part = format!("{}/block/sdb/sdb2", DISK.replace("host0", "host1"));
+                m.device(&part, "8:18", 2 * MIB);
+                m.file(&format!("sys/devices/{part}/partition"), "2\n");
+                m.file(&format!("sys/devices/{part}/start"), &format!("{}\n", 4 * MIB / 512));
+                m.add("proc/self/mountinfo", "23 22 8:18 / /mnt rw - xfs /dev/sdb2 rw\n");
+            })
+        },
+        "sda2",
+        &[Kind::Mounted, Kind::Partition, Kind::Shared],
+    ),
+    (
+        "a loop device on a mounted disk",
+        || {
+            with(Machine::new().loop_on("loop4", "7:4", "/dev/sda"), |m| {
+                m.add("proc/self/mountinfo", "23 22 8:0 / /mnt rw - xfs /dev/sda rw\n");
+            })
+        },
+        "loop4",
+        &[Kind::Mounted, Kind::Loop],
+    ),
+    (
+        "a volume on a loop device on a disk with a mounted partition",
+        || {
+            with(Machine::partitioned().loop_on("loop4", "7:4", "/dev/sda"), |m| {
+                m.device("virtual/block/dm-1", "252:1", 8 * MIB);
+                m.link("sys/devices/virtual/block/dm-1/slaves/loop4", "x");
+                m.file("sys/devices/virtual/block/dm-1/dm/name", "on-sda\n");
+                m.add("proc/self/mountinfo", "23 22 8:2 / /mnt rw - xfs /dev/sda2 rw\n");
+            })
+        },
+        "dm-1",
+        &[Kind::Mounted, Kind::BacksLoop, Kind::Layered],
+    ),
+    (
+        "another loop device on the same file mounted",
+        || {
+            let twins = Machine::new().loop_on("loop4", "7:4", "/var/sda.img");
+            with(twins.loop_on("loop5", "7:5", "/var/sda.img"), |m| {
+                m.add("proc/self/mountinfo", "23 22 7:5 / /mnt/sda rw - xfs /dev/loop5 rw\n");
+            })
+        },
+        "loop4",
+        &[Kind::Mounted, Kind::Loop, Kind::Shared],
+    ),
+    (
+        "commands sent to it past the block device",
+        || {
+            with(Machine::new(), |m| {
+                m.file(&format!("sys/devices/{DISK}/scsi_generic/sg3/dev"), "21:3\n");
+                m.process("312", "fio", "/dev/sg3", "0100002");
+            })
+        },
+        "sda",
+        &[Kind::OpenForWriting],
+    ),
+    (
         "open for writing elsewhere",
         || {
             with(Machine::new(), |m| {
@@ -439,6 +538,19 @@ const SOFT: &[Row] = &[
         "sda",
         &[Kind::OpenForReading],
     ),
+    ("another path to it, which nobody uses", || Machine::new().second_path(), "sda", &[Kind::Shared]),
+    (
+        "a drive of the same name and another serial number: a bridge that names them all alike",
+        || {
+            with(Machine::new().second_path(), |m| {
+                let other = DISK.replace("host0", "host1");
+                m.bytes(&format!("sys/devices/{other}/vpd_pg80"), b"\0\x80\0\x08  S124  ");
+                m.add("proc/self/mountinfo", "23 22 8:16 / /mnt rw - xfs /dev/sdb rw\n");
+            })
+        },
+        "sda",
+        &[],
+    ),
     ("a namespace that others may have", || Machine::new(), "sda", &[Kind::Shared]),
     (
         "a namespace of two controllers",
@@ -505,7 +617,8 @@ fn every_situation_is_found() {
         let examined = machine().examine(device, shared);
         assert_eq!(found(&examined), *expected, "{name}: {:#?}", examined.situations);
         for situation in &examined.situations {
-            assert!(situation.text.contains("sda"), "{name} says which device: {}", situation.text);
+            let named = [*device, "sda", "sdb", "sg3"].iter().any(|device| situation.text.contains(device));
+            assert!(named, "{name} says which device: {}", situation.text);
         }
     }
 }
@@ -574,6 +687,7 @@ fn serial_numbers_are_found_where_each_kind_of_drive_has_them() {
     machine.device("virtual/block/dm-1", "252:1", MIB);
     machine.link("sys/devices/virtual/block/dm-1/slaves/sda2", "x");
     machine.device("virtual/block/loop0", "7:0", MIB);
+    let machine = machine.loop_on("loop1", "7:1", "/dev/sda2");
     let roots = machine.roots();
     for (name, expected) in [
         ("sda", Some("S123")),
@@ -583,6 +697,7 @@ fn serial_numbers_are_found_where_each_kind_of_drive_has_them() {
         ("sdc", Some("BRIDGE7")),
         ("dm-1", Some("S123")),
         ("loop0", None),
+        ("loop1", Some("S123")),
         ("sdz", None),
     ] {
         assert_eq!(serial(name, &roots).as_deref(), expected, "{name}");

@@ -17,6 +17,7 @@ pub(super) fn find(device: &Device, roots: &Roots, notes: &mut Vec<String>) -> V
     found.extend(holders(device, roots));
     found.extend(loops(device, roots));
     found.extend(exports(device, roots));
+    found.extend(scsi_targets(device, roots));
     found.extend(processes(device, roots, notes));
     found
 }
@@ -24,13 +25,12 @@ pub(super) fn find(device: &Device, roots: &Roots, notes: &mut Vec<String>) -> V
 /// Whether a path names the device, one of its partitions, or its disk: by number, and where it is not there by name.
 fn names(device: &Device, roots: &Roots, path: &Path) -> Option<String> {
     let node = |matches: &dyn Fn(&str, &str) -> bool| {
-        device.nodes_and_disk().find(|node| matches(&node.name, &node.number)).map(|node| node.path(roots))
+        device.nodes_of_users().find(|node| matches(&node.name, &node.number)).map(|node| node.path(roots))
     };
     if let Ok(metadata) = fs::metadata(path)
         && metadata.file_type().is_block_device()
     {
-        let rdev = metadata.rdev();
-        let number = format!("{}:{}", rustix::fs::major(rdev), rustix::fs::minor(rdev));
+        let number = number(metadata.rdev());
         return node(&|_, own| own == number);
     }
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -64,7 +64,7 @@ fn mounts(device: &Device, roots: &Roots, notes: &mut Vec<String>) -> Vec<Situat
         let [_, _, number, _, point, ..] = fields[..] else { continue };
         let source = fields.iter().skip_while(|field| **field != "-").nth(2);
         let by_number =
-            device.nodes_and_disk().find(|node| node.number == number).map(|node| node.path(roots));
+            device.nodes_of_users().find(|node| node.number == number).map(|node| node.path(roots));
         let of_source =
             || names(device, roots, &place(roots, source.filter(|source| source.starts_with('/'))?));
         if let Some(node) = by_number.or_else(of_source) {
@@ -74,7 +74,7 @@ fn mounts(device: &Device, roots: &Roots, notes: &mut Vec<String>) -> Vec<Situat
     let btrfs = roots.sys.join("fs/btrfs");
     for pool in entries(&btrfs) {
         for member in entries(&btrfs.join(&pool).join("devices")) {
-            if let Some(node) = device.nodes_and_disk().find(|node| node.name == member) {
+            if let Some(node) = device.nodes_of_users().find(|node| node.name == member) {
                 found.push(mounted(&node.path(roots), &format!("part of the mounted btrfs {pool}")));
             }
         }
@@ -96,7 +96,7 @@ fn swaps(device: &Device, roots: &Roots) -> Vec<Situation> {
 /// What is built on it (sysfs-block, `holders`).
 fn holders(device: &Device, roots: &Roots) -> Vec<Situation> {
     let mut found = Vec::new();
-    for node in device.nodes_and_disk() {
+    for node in device.nodes_of_users() {
         for holder in entries(&node.folder.join("holders")) {
             let place = roots.sys.join("class/block").join(&holder);
             // Device mapper has names for people.
@@ -113,7 +113,9 @@ fn holders(device: &Device, roots: &Roots) -> Vec<Situation> {
 fn loops(device: &Device, roots: &Roots) -> Vec<Situation> {
     let block = roots.sys.join("block");
     let mut found = Vec::new();
-    for name in entries(&block).into_iter().filter(|name| name.starts_with("loop")) {
+    // One that was named itself reads and writes through what it lies on.
+    let own = device.disk.as_ref().unwrap_or(&device.own);
+    for name in entries(&block).into_iter().filter(|name| name.starts_with("loop") && *name != own.name) {
         let Some(file) = text(&block.join(&name).join("loop/backing_file")) else { continue };
         if let Some(node) = names(device, roots, &place(roots, &file)) {
             found.push(Situation::new(Kind::BacksLoop, format!("{name} reads and writes through {node}")));
@@ -134,6 +136,25 @@ fn exports(device: &Device, roots: &Roots) -> Vec<Situation> {
             let Some(path) = text(&namespace.join("device_path")).filter(|_| enabled) else { continue };
             if let Some(node) = names(device, roots, &place(roots, &path)) {
                 let text = format!("{node} is served over NVMe-oF as {subsystem}");
+                found.push(Situation::new(Kind::Exported, text));
+            }
+        }
+    }
+    found
+}
+
+/// Drives that this machine serves by SCSI (Linux, `drivers/target/target_core_configfs.c`): the backend for files opens
+/// a block device like any file, without exclusion (`target_core_file.c`, `fd_configure_device`).
+fn scsi_targets(device: &Device, roots: &Roots) -> Vec<Situation> {
+    let core = roots.sys.join("kernel/config/target/core");
+    let mut found = Vec::new();
+    for backend in entries(&core) {
+        for name in entries(&core.join(&backend)) {
+            let place_of = core.join(&backend).join(&name);
+            let enabled = text(&place_of.join("enable")).as_deref() == Some("1");
+            let Some(path) = text(&place_of.join("udev_path")).filter(|_| enabled) else { continue };
+            if let Some(node) = names(device, roots, &place(roots, &path)) {
+                let text = format!("{node} is served by the SCSI target as {backend}/{name}");
                 found.push(Situation::new(Kind::Exported, text));
             }
         }
@@ -168,11 +189,39 @@ fn processes(device: &Device, roots: &Roots, notes: &mut Vec<String>) -> Vec<Sit
 
 /// The node that a file descriptor leads to. Following it asks what was opened, whatever its name is now.
 fn opened(device: &Device, roots: &Roots, fd: &Path) -> Option<String> {
-    if fs::metadata(fd).is_ok() {
+    if let Ok(metadata) = fs::metadata(fd) {
+        if metadata.file_type().is_char_device() {
+            let number = number(metadata.rdev());
+            return commands_to(device, roots, &|_, own| own == number);
+        }
         return names(device, roots, fd);
     }
     let target = fs::read_link(fd).ok()?;
-    names(device, roots, &place(roots, target.to_str()?))
+    let path = place(roots, target.to_str()?);
+    names(device, roots, &path)
+        .or_else(|| commands_to(device, roots, &|name, _| path == roots.dev.join(name)))
+}
+
+/// The character device through which commands go to the same blocks, past the block device: `ng0n1` of `nvme0n1`
+/// (sysfs-class-nvme-generic), `sg0` of a SCSI disk.
+fn commands_to(device: &Device, roots: &Roots, matches: &dyn Fn(&str, &str) -> bool) -> Option<String> {
+    for node in device.nodes_of_users() {
+        let nvme = node.name.strip_prefix("nvme").map(|rest| format!("ng{rest}"));
+        let nvme = nvme.map(|name| (roots.sys.join("class/nvme-generic").join(&name), name));
+        let scsi = node.folder.join("device/scsi_generic");
+        let scsi = entries(&scsi).into_iter().map(|name| (scsi.join(&name), name));
+        for (folder, name) in nvme.into_iter().chain(scsi) {
+            let own = text(&folder.join("dev")).unwrap_or_default();
+            if matches(&name, &own) {
+                return Some(roots.dev.join(&name).display().to_string());
+            }
+        }
+    }
+    None
+}
+
+fn number(rdev: u64) -> String {
+    format!("{}:{}", rustix::fs::major(rdev), rustix::fs::minor(rdev))
 }
 
 /// By the open flags, in octal (proc(5), fdinfo); what cannot be read is taken for writing.

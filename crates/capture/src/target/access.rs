@@ -17,6 +17,8 @@ pub(super) const NULL_BLOCK_BYTES: u32 = 512;
 #[derive(Clone, Debug)]
 pub struct Access {
     to: To,
+    /// Open for nothing but to keep others away.
+    held: Arc<Vec<File>>,
 }
 
 #[derive(Clone, Debug)]
@@ -27,16 +29,26 @@ enum To {
 }
 
 impl Access {
-    pub(super) const fn null() -> Self {
-        Self { to: To::Null }
+    pub(super) fn null() -> Self {
+        Self::to(To::Null)
     }
 
-    pub(crate) const fn fabric(controller: TcpController, namespace: Namespace) -> Self {
-        Self { to: To::Fabric { controller, namespace } }
+    pub(crate) fn fabric(controller: TcpController, namespace: Namespace) -> Self {
+        Self::to(To::Fabric { controller, namespace })
     }
 
-    pub(crate) const fn files(direct: Option<Arc<File>>, buffered: Option<Arc<File>>) -> Self {
-        Self { to: To::Files { direct, buffered } }
+    pub(crate) fn files(direct: Option<Arc<File>>, buffered: Option<Arc<File>>) -> Self {
+        Self::to(To::Files { direct, buffered })
+    }
+
+    /// The same, with files that stay open as long as it is there.
+    pub(super) fn holding(mut self, files: Vec<File>) -> Self {
+        self.held = Arc::new(files);
+        self
+    }
+
+    fn to(to: To) -> Self {
+        Self { to, held: Arc::default() }
     }
 
     /// A path for one thread of `load`, to be used by the thread that calls this.

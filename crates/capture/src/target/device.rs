@@ -54,6 +54,8 @@ pub(crate) struct OpenDevice {
     pub(crate) direct: Option<File>,
     /// Through it; for a plan that writes, this is what keeps others away.
     pub(crate) buffered: Option<File>,
+    /// What else must stay open so that others are kept away.
+    pub(crate) held: Vec<File>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -115,7 +117,7 @@ impl DeviceTarget {
         if !needs.changes() {
             let direct = needs.direct.then(|| open(&self.path, OFlags::DIRECT)).transpose()?;
             let buffered = needs.buffered.then(|| open(&self.path, OFlags::empty())).transpose()?;
-            return Ok(OpenDevice { direct, buffered, notes: Vec::new() });
+            return Ok(OpenDevice { direct, buffered, held: Vec::new(), notes: Vec::new() });
         }
         let Some(Given { permission, examined }) = self.given.as_deref() else {
             let what = if needs.writes { "write to" } else { "trim" };
@@ -125,7 +127,7 @@ impl DeviceTarget {
         let roots = Roots::system();
         let claim = guard::claim(examined, permission, &roots)?;
         let direct = needs.direct.then(|| claim.open_direct(&roots)).transpose()?;
-        let Claim { file, examined } = claim;
+        let Claim { file, others, examined } = claim;
         let mut notes = examined.notes.clone();
         notes.push(format!(
             "what was on {} ({}) was given away with --destroy {}",
@@ -134,7 +136,7 @@ impl DeviceTarget {
             permission.destroy
         ));
         notes.extend(examined.passed_over().map(|text| format!("written to all the same: {text}")));
-        Ok(OpenDevice { direct, buffered: Some(file), notes })
+        Ok(OpenDevice { direct, buffered: Some(file), held: others, notes })
     }
 }
 

@@ -46,6 +46,25 @@ pub enum TargetError {
         /// The file.
         path: PathBuf,
     },
+    /// Another file, or other data, has come to a path since it was looked at.
+    #[error(
+        "will not use {path}: it is not what it was when it was looked at, a moment ago; see who changes it, and start again"
+    )]
+    Moved {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A file under a block device.
+    #[error(
+        "will not write to {path}: {name} reads and writes through it; detach that first (losetup -d /dev/{name}), \
+         or name another file"
+    )]
+    Attached {
+        /// The file.
+        path: PathBuf,
+        /// The loop device.
+        name: String,
+    },
     /// A file system without O_DIRECT.
     #[error(
         "cannot open {path} past the page cache: its file system has no O_DIRECT; \

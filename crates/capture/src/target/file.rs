@@ -6,6 +6,8 @@
 //!   Only a marked file of that very size is taken for ours: one that was refilled by somebody else has
 //!   nearly always another size. A file in which there is nothing (empty, or all holes) is as good as ours.
 //! - What is not ours is never written, extended or filled, unless the address says `overwrite=yes`.
+//! - Between looking and opening another file may have come to the path: what was opened is looked at once more.
+//! - A file that a loop device lies on is somebody's in use, whoever made it, and nothing permits writing to it.
 //! - Files are never shrunk, never removed (except one made a moment ago that did not fit).
 
 use std::fs::{File, OpenOptions};
@@ -20,6 +22,7 @@ use rustix::io::Errno;
 use super::TargetError;
 use super::address::FileAddress;
 use super::needs::Needs;
+use crate::telemetry::discover::SYSFS;
 
 /// The extended attribute of files that heatsoak has made.
 const MARK: &str = "user.heatsoak.scratch";
@@ -45,8 +48,16 @@ pub(crate) struct FileTarget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     Nothing,
-    File { len: u64, owner: Owner },
+    File {
+        len: u64,
+        owner: Owner,
+        /// Which file it is.
+        place: Place,
+    },
 }
+
+/// The device of its file system, and its number there.
+type Place = (u64, u64);
 
 /// Whose the content is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +83,8 @@ impl FileTarget {
         let path = address.path.clone();
         let found = match std::fs::metadata(&path) {
             Ok(metadata) if metadata.is_file() => {
-                Found::File { len: metadata.len(), owner: owner(&path, metadata.len())? }
+                let owner = owner(&path, metadata.len())?;
+                Found::File { len: metadata.len(), owner, place: place(&metadata) }
             }
             Ok(metadata) => return Err(wrong_kind(path, &metadata.file_type())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Found::Nothing,
@@ -112,9 +124,31 @@ impl FileTarget {
             .create_new(self.found == Found::Nothing)
             .open(&self.path)
             .map_err(|source| self.io("open", source))?;
+        self.look_again(&file, writable)?;
         self.lock(&file, writable)?;
         let note = if writable && grows { self.grow(&file, len)? } else { None };
         Ok(OpenFile { file, ours, note })
+    }
+
+    /// Whether what was opened is what was looked at, and may still be written to.
+    fn look_again(&self, file: &File, writable: bool) -> Result<(), TargetError> {
+        let metadata = file.metadata().map_err(|source| self.io("look at", source))?;
+        if let Found::File { place: looked_at, .. } = self.found
+            && !(metadata.is_file() && place(&metadata) == looked_at)
+        {
+            return Err(TargetError::Moved { path: self.path.clone() });
+        }
+        if !writable {
+            return Ok(());
+        }
+        let given = self.overwrite || self.found == Found::Nothing;
+        if !given && !ours(file, metadata.len(), mark(file)) {
+            return Err(TargetError::Moved { path: self.path.clone() });
+        }
+        match loop_on(&metadata, Path::new(SYSFS)) {
+            Some(name) => Err(TargetError::Attached { path: self.path.clone(), name }),
+            None => Ok(()),
+        }
     }
 
     /// Why it must not be written to, if so.
@@ -132,7 +166,7 @@ impl FileTarget {
     /// Why a file that carries our mark is not ours.
     fn refilled(&self) -> String {
         match self.found {
-            Found::File { owner: Owner::Foreign { marked_len: Some(marked) }, len } => format!(
+            Found::File { owner: Owner::Foreign { marked_len: Some(marked) }, len, .. } => format!(
                 " (heatsoak made it {}, now it is {}: somebody else has written it)",
                 Bytes::new(marked),
                 Bytes::new(len)
@@ -227,15 +261,34 @@ impl FileTarget {
         }
     }
 
-    /// Opens it once more, past the page cache.
-    pub(crate) fn open_direct(&self, writable: bool) -> Result<File, TargetError> {
-        OpenOptions::new()
+    /// Opens it once more, past the page cache, if it still is the file that was `opened`.
+    pub(crate) fn open_direct(&self, opened: &File, writable: bool) -> Result<File, TargetError> {
+        let direct = OpenOptions::new()
             .read(true)
             .write(writable)
             .custom_flags(OFlags::DIRECT.bits() as i32)
             .open(&self.path)
-            .map_err(|source| direct_error(&self.path, source))
+            .map_err(|source| direct_error(&self.path, source))?;
+        let place_of = |file: &File| file.metadata().map(|metadata| place(&metadata));
+        let same = place_of(&direct)
+            .and_then(|direct| place_of(opened).map(|opened| opened == direct))
+            .map_err(|source| self.io("look at", source))?;
+        if same { Ok(direct) } else { Err(TargetError::Moved { path: self.path.clone() }) }
     }
+}
+
+fn place(metadata: &std::fs::Metadata) -> Place {
+    (metadata.dev(), metadata.ino())
+}
+
+/// The loop device that reads and writes through a file (sysfs-block-loop), as far as its path can be seen from here.
+fn loop_on(file: &std::fs::Metadata, sysfs: &Path) -> Option<String> {
+    let devices = std::fs::read_dir(sysfs.join("block")).ok()?;
+    let backed = devices.filter_map(Result::ok).find(|device| {
+        let path = std::fs::read_to_string(device.path().join("loop/backing_file")).unwrap_or_default();
+        std::fs::metadata(path.trim_end_matches('\n')).is_ok_and(|backing| place(&backing) == place(file))
+    })?;
+    Some(backed.file_name().to_string_lossy().into_owned())
 }
 
 /// `EINVAL` from open(2) with O_DIRECT: the file system does not have it.
@@ -250,26 +303,32 @@ fn direct_error(path: &Path, source: io::Error) -> TargetError {
 fn owner(path: &Path, len: u64) -> Result<Owner, TargetError> {
     let mut value = [0u8; 32];
     // A file that cannot be read, or a file system without attributes, has no mark.
-    let marked_len = rustix::fs::getxattr(path, MARK, &mut value)
-        .ok()
-        .and_then(|value_len| std::str::from_utf8(value.get(..value_len)?).ok()?.parse::<u64>().ok());
-    if len == 0 || marked_len == Some(len) || !has_data(path)? {
+    let read = rustix::fs::getxattr(path, MARK, &mut value).ok();
+    let marked_len = read.and_then(|read| decode_mark(value.get(..read)?));
+    if len == 0 || marked_len == Some(len) {
         return Ok(Owner::Ours);
     }
-    Ok(Owner::Foreign { marked_len })
+    let file =
+        File::open(path).map_err(|source| TargetError::Io { what: "open", path: path.to_owned(), source })?;
+    Ok(if ours(&file, len, marked_len) { Owner::Ours } else { Owner::Foreign { marked_len } })
 }
 
-/// Whether there is anything in the file but holes.
-fn has_data(path: &Path) -> Result<bool, TargetError> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(source) => return Err(TargetError::Io { what: "open", path: path.to_owned(), source }),
-    };
-    Ok(match rustix::fs::seek(&file, SeekFrom::Data(0)) {
-        Err(Errno::NXIO) => false,
-        // Also where the file system cannot tell.
-        _ => true,
-    })
+/// The size that the mark of an open file names.
+fn mark(file: &File) -> Option<u64> {
+    let mut value = [0u8; 32];
+    let read = rustix::fs::fgetxattr(file, MARK, &mut value).ok()?;
+    decode_mark(value.get(..read)?)
+}
+
+fn decode_mark(value: &[u8]) -> Option<u64> {
+    std::str::from_utf8(value).ok()?.parse().ok()
+}
+
+/// Whether an open file of `len` bytes is one of ours, or has nothing in it but holes.
+fn ours(file: &File, len: u64, marked_len: Option<u64>) -> bool {
+    // Where the file system cannot tell, there is data.
+    let empty = || rustix::fs::seek(file, SeekFrom::Data(0)) == Err(Errno::NXIO);
+    len == 0 || marked_len == Some(len) || empty()
 }
 
 /// What direct I/O on an existing file must be aligned to; 0 where the file has none
@@ -450,6 +509,57 @@ mod test {
         assert!(why.contains("another process has locked it"), "{why}");
         drop(first);
         assert_eq!(scratch.open(Some(MIB), false, &writes()), Ok(true));
+    }
+
+    /// Goal: the file that is written is the one that was looked at. Method: somebody's file comes to the path, or
+    /// somebody writes into the empty file, between looking and opening.
+    #[test]
+    fn what_changes_between_looking_and_opening_is_left_alone() {
+        let scratch = Scratch::new();
+        drop(scratch.look(Some(MIB), false).expect("a size").open(&writes()).expect("made"));
+        let looked = scratch.look(Some(2 * MIB), false).expect("ours");
+        fs::rename(scratch.path(), scratch.0.path().join("ours")).expect("moved");
+        scratch.fill(MIB);
+        let why = looked.open(&writes()).expect_err("somebody's").to_string();
+        assert!(why.contains("is not what it was when it was looked at"), "{why}");
+        assert_eq!(scratch.len(), MIB);
+        let sparse = Scratch::new();
+        File::create(sparse.path()).and_then(|file| file.set_len(MIB)).expect("space on disk");
+        let looked = sparse.look(Some(2 * MIB), false).expect("nobody's");
+        let filled = OpenOptions::new().write(true).open(sparse.path()).expect("the file");
+        std::os::unix::fs::FileExt::write_all_at(&filled, b"a letter", 0).expect("space on disk");
+        assert!(matches!(looked.open(&writes()), Err(TargetError::Moved { .. })));
+        assert_eq!(sparse.len(), MIB, "not extended either");
+        assert!(fs::read(sparse.path()).expect("a file").starts_with(b"a letter"));
+    }
+
+    #[test]
+    fn past_the_page_cache_the_same_file_is_opened_or_none() {
+        let scratch = Scratch::new();
+        let target = scratch.look(Some(MIB), false).expect("a size");
+        let opened = target.open(&writes()).expect("made");
+        fs::rename(scratch.path(), scratch.0.path().join("ours")).expect("moved");
+        scratch.fill(MIB);
+        // A scratch folder in memory has no direct I/O before Linux 6.6; then that is why nothing was opened.
+        let why = target.open_direct(&opened.file, true).expect_err("another file");
+        assert!(matches!(why, TargetError::Moved { .. } | TargetError::NoDirect { .. }), "{why}");
+    }
+
+    #[test]
+    fn a_file_under_a_loop_device_is_in_use() {
+        let scratch = Scratch::new();
+        scratch.fill(MIB);
+        let sys = tempfile::tempdir().expect("a scratch folder");
+        let metadata = fs::metadata(scratch.path()).expect("a file");
+        assert_eq!(loop_on(&metadata, sys.path()), None);
+        for (name, file) in
+            [("loop0", "/nowhere".to_owned()), ("loop1", scratch.path().display().to_string())]
+        {
+            let folder = sys.path().join("block").join(name).join("loop");
+            fs::create_dir_all(&folder).expect("a scratch folder");
+            fs::write(folder.join("backing_file"), file + "\n").expect("a scratch file");
+        }
+        assert_eq!(loop_on(&metadata, sys.path()).as_deref(), Some("loop1"));
     }
 
     #[test]

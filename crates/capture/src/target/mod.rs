@@ -236,7 +236,8 @@ impl Target {
             }
             Kind::Device(device) => {
                 let opened = device.open(&needs)?;
-                let access = Access::files(opened.direct.map(Arc::new), opened.buffered.map(Arc::new));
+                let files = Access::files(opened.direct.map(Arc::new), opened.buffered.map(Arc::new));
+                let access = files.holding(opened.held);
                 Ok(Prepared { access, notes: opened.notes, settings })
             }
             Kind::File(file) => {
@@ -295,7 +296,7 @@ fn prepare_file(
 ) -> Result<(Access, Vec<String>), TargetError> {
     let opened = target.open(needs)?;
     let mut notes: Vec<String> = opened.note.into_iter().collect();
-    let direct = needs.direct.then(|| target.open_direct(needs.changes())).transpose()?;
+    let direct = needs.direct.then(|| target.open_direct(&opened.file, needs.changes())).transpose()?;
     check_blocks(target, plan)?;
     if let Some(note) = fill_holes(target, &opened.file, opened.ours, plan, needs, progress)? {
         notes.push(note);

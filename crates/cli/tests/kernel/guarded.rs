@@ -190,6 +190,34 @@ const ROWS: &[Row] = &[
         Refused("loop3 reads and writes"),
         "losetup -d /dev/loop3",
     ),
+    row(
+        "a loop device on it, itself named, while it is mounted",
+        "mkfs.ext4 -q -F $a; mount -o ro $a /mnt; losetup /dev/loop3 $a",
+        "--drive /dev/loop3 --destroy NV1 $every",
+        Refused("is mounted at /mnt"),
+        "losetup -d /dev/loop3; umount /mnt",
+    ),
+    row(
+        "a loop device on it, itself named, while it is mounted in another namespace",
+        "mkfs.ext4 -q -F $a; losetup /dev/loop3 $a; apart mount -o ro $a /mnt",
+        "--drive /dev/loop3 --destroy NV1 $every",
+        Refused("exclusive use"),
+        "losetup -d /dev/loop3; together",
+    ),
+    row(
+        "a loop device on it, itself named, and its word",
+        "losetup /dev/loop3 $a",
+        "--drive /dev/loop3 --destroy NV1 --even-if loop",
+        Written,
+        "losetup -d /dev/loop3",
+    ),
+    row(
+        "commands sent past the block device",
+        "open_elsewhere '<>' $(echo $a | sed s/nvme/ng/)",
+        ALL,
+        Refused("/dev/ng"),
+        "close_elsewhere",
+    ),
     row("served to others", "nvmet_subsystem nqn.x $a", ALL, Refused("served over NVMe-oF"), "unserve nqn.x"),
     row(
         "open for writing elsewhere",
@@ -291,7 +319,7 @@ crypt_up() { echo x | cryptsetup luksFormat -q --type luks1 --pbkdf-force-iterat
 crypt_open() { echo x | cryptsetup open --key-file=- $a secret; }
 apart() { unshare -m sh -c "$*; touch /tmp/apart; exec sleep 1000" & apart=$!; wait_for test -e /tmp/apart; }
 together() { kill $apart; wait $apart || true; rm /tmp/apart; }
-open_elsewhere() { sh -c "exec 7$1$a; touch /tmp/open; exec sleep 1000" & open=$!; wait_for test -e /tmp/open; }
+open_elsewhere() { sh -c "exec 7$1${2:-$a}; touch /tmp/open; exec sleep 1000" & open=$!; wait_for test -e /tmp/open; }
 close_elsewhere() { kill $open; wait $open || true; rm /tmp/open; }
 unserve() {
     local sub=/sys/kernel/config/nvmet/subsystems/$1
@@ -469,6 +497,35 @@ fn other_kinds_of_drives_are_guarded_by_their_serial_numbers() {
     assert_eq!(tried("loop-word").code, 0, "{}", output.errors("loop-word"));
     refused(&tried("btrfs"), "loop3 is part of the mounted btrfs");
     refused(&tried("btrfs-word"), "--even-if file-system");
+}
+
+/// Goal: who mounted a drive by one of its paths is not written over by the other. Method: scsi_debug with two hosts
+/// that name one drive; the mount is seen from here, hidden in another namespace, or not there.
+#[test]
+fn a_drive_of_two_paths_is_one_drive() {
+    let folder = scratch();
+    let output = two_drives(Kernel::V6_12)
+        .script(TOOLS)
+        .script(
+            r#"modprobe scsi_debug dev_size_mb=8 add_host=2 vpd_use_hostno=0
+            wait_for test -b /dev/sda; wait_for test -b /dev/sdb
+            serial=$(sg_vpd --page=sn --quiet /dev/sda | sed 's/.*: *//' | tr -d ' \n')
+            a=/dev/sda
+            section free; try free "--drive /dev/sdb --destroy $serial"
+            mkfs.ext4 -q -F /dev/sda; sync; echo 3 >/proc/sys/vm/drop_caches
+            section mounted; mount -o ro /dev/sda /mnt; try mounted "--drive /dev/sdb --destroy $serial $every"; umount /mnt
+            section apart; apart mount -o ro /dev/sda /mnt; try apart "--drive /dev/sdb --destroy $serial $every"; together
+            section word; try word "--drive /dev/sdb --destroy $serial $every""#,
+        )
+        .modules(&["sd_mod", "sg"])
+        .share(folder.path())
+        .run();
+    let tried = |name: &str| Tried::read(&output, folder.path(), name);
+    refused(&tried("free"), "--even-if shared");
+    refused(&tried("mounted"), "/dev/sda is mounted at /mnt");
+    refused(&tried("apart"), "/dev/sda or a partition of it is in somebody's exclusive use");
+    let word = tried("word");
+    assert_eq!((word.code, word.changed), (0, Changed::Outside), "{}", word.errors);
 }
 
 fn refused(tried: &Tried, why: &str) {
