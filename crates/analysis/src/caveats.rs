@@ -3,16 +3,20 @@
 use measure::BytesPerSec;
 
 use crate::cause::Judged;
+use crate::cause::evidence::{Finding, Suspect};
 use crate::cause::heat::{Heat, degrees};
 use crate::findings::{Caveat, SegmentOp, Thermal};
-use crate::segment::{Stretch, usual_span_s};
+use crate::segment::{Piece, Sample, Stretch, usual_span_s};
 use crate::trace::{Interval, Trace};
 
 /// Samples may exceed the link by rounding of their interval.
 const OVER_LINK: f64 = 1.01;
-/// From this share of the link's rate on the link is what limits: protocol overhead takes the rest (PCIe: headers of
-/// 20 to 28 B for each 128 to 256 B of data).
-const AT_LINK: f64 = 0.85;
+/// From this share of the link's rate on the link may be what limits: protocol takes the rest (PCIe: headers of 20 to
+/// 28 B for each 128 to 256 B of data, so 8 to 18 %; SATA and USB less or about the same).
+const NEAR_LINK: f64 = 0.85;
+/// From this share on the speed is the link's: of a simulated link the rate is what data may take, and what a log states
+/// may be that as well.
+const AT_LINK: f64 = 0.97;
 /// A hole in a series is a gap when it is longer than this many of its usual steps.
 const GAP_STEPS: f64 = 3.0;
 /// Less load than this shows no steady state: three fast time constants of an M.2 drive.
@@ -26,13 +30,14 @@ const SLOW_SAMPLING_S: f64 = 10.0;
 pub(crate) fn caveats(
     trace: &Trace,
     stretches: &[Stretch],
+    pieces: &[Piece],
     heat: &Heat,
     judged: &[Judged],
     thermal: &Thermal,
 ) -> Vec<Caveat> {
     let mut caveats = trace.caveats.clone();
     caveats.extend(origin(trace));
-    caveats.extend(speed(trace, stretches));
+    caveats.extend(speed(trace, stretches, pieces));
     caveats.extend(gaps(trace, heat));
     caveats.extend(clock(trace));
     caveats.extend(sensors(trace, stretches, heat));
@@ -42,7 +47,7 @@ pub(crate) fn caveats(
     if trace.facts.ambient_k.is_none() && (hot || thermal.idle_floor_k.is_some()) {
         caveats.push(caveat(
             "ambient_unknown",
-            "The temperature around the drive is not known: where it is warmer or cooler by some kelvins, the drive is as well, and it is slowed down earlier or later.",
+            "The temperature around the drive is not known: in a place that is warmer or cooler by some kelvins the drive is as well, and heat slows it down sooner, later or not at all.",
         ));
     }
     caveats
@@ -70,7 +75,7 @@ fn origin(trace: &Trace) -> Vec<Caveat> {
     found
 }
 
-fn speed(trace: &Trace, stretches: &[Stretch]) -> Vec<Caveat> {
+fn speed(trace: &Trace, stretches: &[Stretch], pieces: &[Piece]) -> Vec<Caveat> {
     let mut found = Vec::new();
     let buffered: Vec<&str> = trace.phases.iter().filter(|p| p.buffered).map(|p| p.name.as_str()).collect();
     if !buffered.is_empty() {
@@ -81,7 +86,7 @@ fn speed(trace: &Trace, stretches: &[Stretch]) -> Vec<Caveat> {
         found.push(caveat("page_cache", text));
     }
     if let Some(link) = trace.facts.link_bytes_per_s {
-        found.extend(against_link(stretches, link));
+        found.extend(against_link(trace, stretches, pieces, link));
     }
     let loaded = stretches.iter().filter(|s| !matches!(s.op, SegmentOp::Idle | SegmentOp::Trim));
     let longest_s = loaded.map(|s| s.end_s() - s.start_s()).fold(0.0, f64::max);
@@ -99,29 +104,40 @@ fn speed(trace: &Trace, stretches: &[Stretch]) -> Vec<Caveat> {
     found
 }
 
-fn against_link(stretches: &[Stretch], link: f64) -> Option<Caveat> {
-    let (mut over, mut most, mut near_s, mut all_s) = (0usize, 0.0f64, 0.0, 0.0);
-    for sample in stretches.iter().flat_map(|s| &s.samples) {
-        let speed = sample.bytes_per_s();
-        over += usize::from(speed > OVER_LINK * link);
-        most = most.max(speed);
-        near_s += if speed >= AT_LINK * link { sample.span_s } else { 0.0 };
-        all_s += sample.span_s;
-    }
-    let link = BytesPerSec::new(link);
+/// Speed against the rate of the link: above it single samples are wrong, near it the link may be what limits.
+fn against_link(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], link: f64) -> Vec<Caveat> {
+    let usual_s = usual_span_s(&trace.speeds);
+    // The rest of an interval at the end of a phase is left out: one late I/O would be its whole speed.
+    let samples = stretches.iter().flat_map(|s| &s.samples).filter(|s| s.span_s >= usual_s / 2.0);
+    let speeds = samples.map(Sample::bytes_per_s).filter(|speed| *speed > OVER_LINK * link);
+    let (over, most) = speeds.fold((0usize, 0.0f64), |(count, most), speed| (count + 1, most.max(speed)));
+    let share = if trace.facts.simulated == Some(true) { AT_LINK } else { NEAR_LINK };
+    let all_s: f64 = pieces.iter().map(Piece::span_s).sum();
+    let near = pieces.iter().filter(|p| p.level >= share * link);
+    let (near_s, near_bytes) = near.fold((0.0, 0.0), |(s, b), p| (s + p.span_s(), b + p.level * p.span_s()));
+    let mut found = Vec::new();
+    let rate = BytesPerSec::new(link);
     if over > 0 {
         let text = format!(
-            "{over} samples are faster than the link of {link} (up to {}): data does not move in the interval that it is counted in, so single samples are not to be trusted, means are.",
+            "{over} {} faster than the link of {rate} (up to {}): an I/O counts as a whole in the interval in which it ends, so single samples are not to be trusted, means are.",
+            if over == 1 { "sample is" } else { "samples are" },
             BytesPerSec::new(most)
         );
-        return Some(caveat("above_link_rate", text));
+        found.push(caveat("above_link_rate", text));
+    } else if near_s > 0.1 * all_s && near_s > 0.0 {
+        let speed = near_bytes / near_s;
+        let of_link = 100.0 * speed / link;
+        let what = if speed >= AT_LINK * link {
+            format!("that of the link ({rate}): the drive itself may be faster")
+        } else {
+            format!(
+                "{of_link:.0} % of the link's rate ({rate}), about what its protocol leaves for data: the link may be what limits, and the drive itself faster"
+            )
+        };
+        let speed = BytesPerSec::new(speed);
+        found.push(caveat("at_link_rate", format!("For {near_s:.0} s the speed was {speed}, {what}.")));
     }
-    (near_s > 0.1 * all_s && near_s > 0.0).then(|| {
-        let text = format!(
-            "For {near_s:.0} s the speed was that of the link ({link}): the drive itself may be faster."
-        );
-        caveat("at_link_rate", text)
-    })
+    found
 }
 
 fn gaps(trace: &Trace, heat: &Heat) -> Vec<Caveat> {
@@ -253,9 +269,15 @@ fn counters(trace: &Trace, heat: &Heat, judged: &[Judged]) -> Vec<Caveat> {
     }
     let still = moved.tmt1 == Some(0) && moved.tmt2.unwrap_or(0) == 0;
     if still && !hot.is_empty() {
-        let perhaps = if heat.has_counted() { "" } else { ", unless this drive does not count at all" };
+        // A threshold of the drive's own moves no counter of TMT1 or TMT2: that is no contradiction.
+        let own = hot.iter().all(|j| j.verdict.finding == Finding::Heat(Suspect::Vendor));
+        let why = match (own, heat.has_counted()) {
+            (true, _) => ": they count TMT1 and TMT2, and not thresholds of the drive's own",
+            (false, true) => ", although it has counted before",
+            (false, false) => ": it may be one that does not count",
+        };
         let text = format!(
-            "The drive was slowed down by heat and its TMT counters stood still: a health log does not show this slow-down{perhaps}."
+            "The drive was slowed down by heat and its TMT counters stood still{why}. A health log does not show this slow-down."
         );
         found.push(caveat("slowdown_without_counters", text));
     }

@@ -67,7 +67,7 @@ fn analyze_with<T>(trace: &Trace, look: impl Fn(&Evidence, &[(Event, &Judged)]) 
     let judged = cause::judge(trace, &stretches, &pieces, &heat);
     let (policy, undecided) = policy::policy(trace, &heat, &pieces, &judged);
     let (thermal, unidentified) = thermal::thermal(trace, &heat);
-    let mut caveats = caveats::caveats(trace, &stretches, &heat, &judged, &thermal);
+    let mut caveats = caveats::caveats(trace, &stretches, &pieces, &heat, &judged, &thermal);
     caveats.extend(clocks::caveat(trace, &heat));
     caveats.extend(instruments::caveats(trace, &heat));
     caveats.extend(rounds::caveat(&stretches, &judged));

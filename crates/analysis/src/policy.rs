@@ -35,6 +35,12 @@ const GAVE_WAY: f64 = 0.9;
 const GAVE_WAY_LATER: f64 = 0.25;
 /// A level that lasts shorter than this may be chance, or the edge of something else.
 const LEVEL_S: f64 = 10.0;
+/// Levels further apart than this are several: the same 4 % from which on a piece counts as slow.
+const ONE_LEVEL: f64 = 0.96;
+/// Speed that follows a temperature in whole kelvins hunts around its level: it varies twice as much as at full speed.
+/// And by five percent, as 20 I/Os of 1 MiB in an interval of 100 ms (200 MB/s), whole ones, vary by two by themselves.
+const HUNTS: f64 = 2.0;
+const HUNTING_VARIATION: f64 = 0.05;
 /// Without slowing down, a run that stayed below this says little about what the drive does when hot.
 const HOT_K: f64 = 343.0;
 
@@ -69,7 +75,8 @@ pub(crate) fn policy(
         }
         class
     };
-    let caveats = if class == PolicyClass::Undetermined { vec![undecided(leading)] } else { Vec::new() };
+    let open = mechanisms[0].0 == PolicyClass::Undetermined;
+    let caveats = if open { vec![undecided(class, pieces, leading)] } else { Vec::new() };
     let mut levels = levels(heat, pieces, judged, leading);
     if !host.is_empty() {
         levels.extend(self::levels(heat, pieces, judged, &own));
@@ -128,19 +135,19 @@ fn mechanisms(trace: &Trace, heat: &Heat, pieces: &[Piece], drops: &[&Judged]) -
         found.push((DutyCycled, 0.85));
     } else if released.len() >= 2 && released.len() * 2 >= drops.len() {
         found.push((Relay, 0.97));
-    } else if drops.iter().any(|j| held_k(heat, pieces, j).is_some()) {
+    } else if drops.iter().any(|j| held_k(heat, pieces, j).is_some() && follows(pieces, drops, j)) {
         found.push((Regulator, 0.75));
     } else if released.len() == 1 {
         found.push((Relay, 0.6));
     }
+    let only = drops.iter().all(|j| j.drop.at_start);
+    if found.is_empty() && !only {
+        found.push((Undetermined, 0.5));
+    }
     if drops.iter().any(|j| j.drop.at_start) {
         // Slow from the first second on and steady says how it began, bursts and cycles say how it works.
         let steady = found.iter().all(|(class, _)| *class == Regulator);
-        let only = drops.iter().all(|j| j.drop.at_start);
         found.insert(if only && steady { 0 } else { found.len() }, (PreLimited, 0.8));
-    }
-    if found.is_empty() {
-        found.push((Undetermined, 0.5));
     }
     found
 }
@@ -163,20 +170,42 @@ fn two_levels(trace: &Trace, drops: &[&Judged]) -> bool {
 
 /// Whether slow speed comes as bursts rather than as a lower speed.
 fn bursty(pieces: &[Piece], drops: &[&Judged]) -> bool {
-    let weighted = |pieces: &mut dyn Iterator<Item = &Piece>| {
-        let (sum, span) = pieces.fold((0.0, 0.0), |(s, t), p| (s + p.variation * p.span_s(), t + p.span_s()));
-        if span > 0.0 { sum / span } else { 0.0 }
-    };
+    let (while_slow, otherwise) = variations(pieces, drops);
+    // A full speed that varies as much may be the regulator's first bursts.
+    while_slow >= ON_OFF_VARIATION || (while_slow >= BURSTY_VARIATION && while_slow >= BURSTY * otherwise)
+}
+
+/// By how much speed varies within the pieces of these drops, and within all others, stops left out. Half of the time
+/// varies less: a relay's single burst on the edge of a piece makes no bursts of the whole.
+fn variations(pieces: &[Piece], drops: &[&Judged]) -> (f64, f64) {
     let mut slow = vec![false; pieces.len()];
     for judged in drops {
         slow[judged.drop.first..=judged.drop.last].fill(true);
     }
     let of = |wanted: bool| {
-        pieces.iter().zip(&slow).filter(move |(p, s)| **s == wanted && !p.stopped).map(|(p, _)| p)
+        let of_kind = pieces.iter().zip(&slow).filter(|(p, s)| **s == wanted && !p.stopped);
+        let mut by_variation: Vec<(f64, f64)> = of_kind.map(|(p, _)| (p.variation, p.span_s())).collect();
+        by_variation.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let half = by_variation.iter().map(|(_, span)| span).sum::<f64>() / 2.0;
+        let mut seen = 0.0;
+        let middle = by_variation.iter().find(|(_, span)| {
+            seen += span;
+            seen >= half
+        });
+        middle.map_or(0.0, |(variation, _)| *variation)
     };
-    let (while_slow, otherwise) = (weighted(&mut of(true)), weighted(&mut of(false)));
-    // A full speed that varies as much may be the regulator's first bursts.
-    while_slow >= ON_OFF_VARIATION || (while_slow >= BURSTY_VARIATION && while_slow >= BURSTY * otherwise)
+    (of(true), of(false))
+}
+
+/// Whether speed followed the temperature that was held in this drop: it gave way bit by bit or went on giving way,
+/// stood at several levels, or hunts. What falls at once and stays the same is a fixed lower speed.
+fn follows(pieces: &[Piece], drops: &[&Judged], judged: &Judged) -> bool {
+    let lasting = judged.drop.own.iter().map(|own| &pieces[*own]).filter(|p| p.span_s() >= LEVEL_S);
+    let (low, high) =
+        lasting.fold((f64::INFINITY, 0.0f64), |(low, high), p| (low.min(p.level), high.max(p.level)));
+    let (while_slow, otherwise) = variations(pieces, drops);
+    let hunts = while_slow >= HUNTING_VARIATION && while_slow >= HUNTS * otherwise;
+    pieces[judged.drop.first].gradual || gave_way(pieces, judged) || low < ONE_LEVEL * high || hunts
 }
 
 /// The temperature that was held while speed gave way, in kelvins.
@@ -247,19 +276,25 @@ fn unprovoked(trace: &Trace, heat: &Heat) -> (Policy, Vec<Caveat>) {
         return (policy(PolicyClass::None, 0.9), Vec::new());
     }
     let text = format!(
-        "The drive was not slowed down, and got no hotter than {}: what it does when hotter was not seen.",
+        "Heat did not slow the drive down, and it got no hotter than {}: what it does when hotter was not seen.",
         degrees(hottest)
     );
     (policy(PolicyClass::None, 0.6), vec![Caveat { kind: "not_hot_enough".into(), text }])
 }
 
-fn undecided(drops: &[&Judged]) -> Caveat {
+/// What one run leaves open of how the drive slows down, and which measurement would decide it.
+fn undecided(class: PolicyClass, pieces: &[Piece], drops: &[&Judged]) -> Caveat {
     let text = if drops.iter().any(|j| j.drop.recovered) {
         "The drive was slowed down by heat, but too shortly or irregularly to tell by which rule. A load at full speed for 15 minutes would show whether it holds its temperature or goes to and fro."
+    } else if drops.iter().any(|j| follows(pieces, drops, j)) {
+        "The drive was slowed down by heat and neither a release nor a temperature that was held was seen, so the rule behind it cannot be told. A longer load, or the same one with another air flow, would decide it: a regulator keeps the temperature, a relay keeps the speed."
     } else {
-        "The drive was slowed down by heat and no release was seen, so a fixed lower speed cannot be told from one that follows the temperature. A longer load, or the same one with another air flow, would decide it: a regulator keeps the temperature, a relay keeps the speed."
+        "Heat slowed the drive down in one step to a speed that stayed the same, and no release was seen: that is a fixed lower speed, or one that has come to rest. A longer load, or the same one with another air flow, would decide it: a regulator keeps the temperature, a relay keeps the speed."
     };
-    Caveat { kind: "policy_undetermined".into(), text: text.into() }
+    // Whose threshold it is may be known all the same.
+    let kind =
+        if class == PolicyClass::Undetermined { "policy_undetermined" } else { "mechanism_undetermined" };
+    Caveat { kind: kind.into(), text: text.into() }
 }
 
 fn middle(values: impl Iterator<Item = f64>) -> Option<f64> {

@@ -45,6 +45,9 @@ const CALLED_CACHE: f64 = 0.5;
 /// One threshold has to be twice as likely as the others together to be named: this share of all heat.
 const NAMED: f64 = 2.0 / 3.0;
 
+/// What lowers the log odds by less than this speaks neither for nor against: a hundredth of the odds.
+const LEAST_AGAINST: f64 = 0.01;
+
 /// A cause below this confidence is told with what else would decide it.
 pub(crate) const SURE: f64 = 0.9;
 
@@ -192,32 +195,41 @@ impl Scale {
         odds.map(|odds| odds / sum)
     }
 
+    /// What was observed, by what it did for the finding: by how much the log odds of that rise with it. An observation
+    /// against a suspect whom nothing else speaks for does little, whatever its weight.
     fn sentences(&self, finding: Finding, likeliest: Suspect) -> Vec<String> {
         let winners: &[Suspect] = match finding {
-            Finding::Heat(_) | Finding::SomeHeat => &[likeliest],
+            Finding::Heat(_) => &[likeliest],
+            Finding::SomeHeat => &HEAT,
             Finding::SlcFull => &[Slc],
             Finding::NotHeat | Finding::Unknown => &[Other],
         };
-        let heat = finding.is_heat();
+        let with = log_odds(&self.total, winners);
         let support = |row: &[f64; 5]| {
-            let won = winners.iter().map(|w| row[*w as usize]).fold(f64::NEG_INFINITY, f64::max);
-            // Heat competes with what is not heat, and one threshold with the others.
-            let rivals = SUSPECTS.iter().filter(|s| !winners.contains(s)).map(|s| row[*s as usize]);
-            let (low, high) =
-                rivals.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
-            if won >= high { won - low } else { won - high }
+            let without: [f64; 5] = std::array::from_fn(|suspect| self.total[suspect] - row[suspect]);
+            with - log_odds(&without, winners)
         };
         let seen = self.observations.iter().filter(|observation| !observation.prior);
         let mut by_weight: Vec<(f64, &str)> =
             seen.map(|seen| (support(&seen.weights), seen.text.as_ref())).collect();
         by_weight.sort_by(|a, b| b.0.total_cmp(&a.0));
         let sentence = |(support, text): &(f64, &str)| match *support {
-            s if s < 0.0 && heat => format!("Against heat or this threshold: {text}"),
-            s if s < 0.0 => format!("Against it: {text}"),
+            s if s < -LEAST_AGAINST && finding.is_heat() => format!("Against heat or this threshold: {text}"),
+            s if s < -LEAST_AGAINST => format!("Against it: {text}"),
             _ => (*text).to_owned(),
         };
         by_weight.iter().map(sentence).collect()
     }
+}
+
+/// Log odds of these suspects together against all others, from the sums of log odds of each.
+fn log_odds(total: &[f64; 5], winners: &[Suspect]) -> f64 {
+    let most = total.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum = |wanted: bool| -> f64 {
+        let of = SUSPECTS.iter().filter(|suspect| winners.contains(suspect) == wanted);
+        of.map(|suspect| (total[*suspect as usize] - most).exp()).sum()
+    };
+    (sum(true) / sum(false)).ln()
 }
 
 /// How likely each suspect is, and heat as a whole.

@@ -37,12 +37,23 @@ pub(super) fn of(
     };
     let mechanism = if floor.is_some() && (range(&held) >= OTHER_K || points.len() >= 3) {
         PolicyClass::Relay
-    } else if spread(&floors) >= OTHER_SPEED && points.iter().all(|p| off_k(p) <= SAME_K) {
+    } else if one_operation(runs, points)
+        && spread(&floors) >= OTHER_SPEED
+        && points.iter().all(|p| off_k(p) <= SAME_K)
+    {
         PolicyClass::Regulator
     } else {
         voted
     };
     (mechanism, floor)
+}
+
+/// Whether all were slowed down in one operation, and the same: a fixed lower speed is another one for writing than for
+/// reading, and follows nothing for that.
+fn one_operation(runs: &[JointRun], points: &[JointPoint]) -> bool {
+    let slowed = |point: &JointPoint| runs[point.run].slowed;
+    let first = points.first().map(slowed).unwrap_or_default();
+    first.iter().filter(|slowed| **slowed).count() == 1 && points.iter().all(|point| slowed(point) == first)
 }
 
 /// What the runs say one by one, each with its confidence.

@@ -14,7 +14,7 @@ mod open;
 
 use serde::{Deserialize, Serialize};
 
-use crate::findings::{Cause, Caveat, Findings, Label, Policy, PolicyClass};
+use crate::findings::{Cause, Caveat, Findings, Label, Policy, PolicyClass, SegmentOp};
 use crate::trace::Trace;
 
 /// A stretch at full speed this long shows that no threshold acted at its temperature.
@@ -116,6 +116,8 @@ pub struct JointRun {
     counted: [bool; 2],
     /// The hottest that it was for long at full speed, in kelvins.
     hottest_free_k: Option<f64>,
+    /// Whether reading, writing and both at once were slowed down by heat.
+    slowed: [bool; 3],
     policy: Policy,
 }
 
@@ -145,6 +147,8 @@ impl JointRun {
                 moved(|c| [c.tmt2_transitions, c.tmt2_seconds]),
             ],
             hottest_free_k: long.filter_map(|s| s.temp_end_k).reduce(f64::max),
+            slowed: [SegmentOp::Read, SegmentOp::Write, SegmentOp::Mixed]
+                .map(|op| findings.segments.iter().any(|s| s.op == op && s.label == Label::Throttled)),
             policy: findings.policy.clone(),
         }
     }

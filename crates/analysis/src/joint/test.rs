@@ -29,6 +29,7 @@ fn run(tmt: Option<(f64, f64)>, cause: Cause, onset_k: f64, release_k: Option<f6
         tmt2_k: tmt.map(|tmt| tmt.1),
         counted: [false; 2],
         hottest_free_k: Some(onset_k),
+        slowed: [true, false, false],
         policy,
     }
 }
@@ -69,6 +70,23 @@ fn several_runs_outvote_one_coincidence() {
     let joint = joint(&runs);
     let [machine] = &joint.machines[..] else { panic!("{joint:?}") };
     assert_eq!((machine.follows, machine.points.len()), (Follows::Nothing, 3));
+}
+
+/// Speeds that differ at one temperature follow it, unless they are those of reading and of writing.
+#[test]
+fn a_regulator_is_told_from_one_operation() {
+    let held = |floor: f64, slowed: [bool; 3]| {
+        let mut run = run(Some((343.0, 353.0)), Cause::HctmTmt1, 343.0, None, floor);
+        (run.policy.class, run.slowed) = (PolicyClass::Undetermined, slowed);
+        run.policy.levels[0].held_k = Some(343.0);
+        run
+    };
+    let of = |slowed: [[bool; 3]; 2]| {
+        joint(&[held(1.2e9, slowed[0]), held(1.6e9, slowed[1])]).machines[0].mechanism
+    };
+    let (reads, writes) = ([true, false, false], [false, true, false]);
+    assert_eq!(of([reads, reads]), PolicyClass::Regulator);
+    assert_eq!(of([reads, writes]), PolicyClass::Undetermined);
 }
 
 #[test]

@@ -124,6 +124,75 @@ fn bursts_are_a_duty_cycled_regulator() {
     assert_eq!(findings.policy.class, PolicyClass::DutyCycled, "{:?}", findings.policy);
 }
 
+/// A relay that fell once and stayed: the temperature came to rest with it, and nothing followed it.
+#[test]
+fn a_fixed_lower_speed_is_no_regulator() {
+    let sweep = [
+        // SSD1 of the seed experiments by default: its own threshold.
+        (Policy::Relay { on: 353.5, off: 349.0, speed: 2.4 }, (273, 358), 0, PolicyClass::Vendor),
+        // TMT1 below what the drive reaches at the lower speed.
+        (Policy::Relay { on: 333.0, off: 320.0, speed: 1.2 }, (333, 343), 1, PolicyClass::Undetermined),
+    ];
+    for (policy, tmt_k, counts, class) in sweep {
+        for interval_s in [0.1, 1.0] {
+            let (findings, _) = run(&Setup {
+                policies: vec![policy],
+                loads: WRITE_THEN_READ.to_vec(),
+                tmt_k: Some(tmt_k),
+                counts: Some(counts),
+                interval_s,
+                ..Setup::default()
+            });
+            let policy = &findings.policy;
+            assert!(policy.class == class && !policy.also.contains(&PolicyClass::Regulator), "{policy:?}");
+            let open = ["mechanism_undetermined", "policy_undetermined"];
+            assert!(open.iter().any(|kind| has_caveat(&findings, kind)), "{:#?}", findings.caveats);
+        }
+    }
+}
+
+/// A relay whose next load begins with a burst of full speed, too short for a piece, is a relay still.
+#[test]
+fn a_single_burst_makes_no_duty_cycle() {
+    for write_s in (290..330).step_by(4) {
+        let load = |op, seconds: i32| Load { op, seconds: f64::from(seconds) };
+        let (findings, _) = run(&Setup {
+            policies: vec![Policy::Relay { on: 333.0, off: 330.0, speed: 0.2 }],
+            loads: vec![load(SegmentOp::Write, write_s), load(SegmentOp::Read, 120)],
+            tmt_k: Some((333, 343)),
+            counts: Some(1),
+            interval_s: 0.1,
+            ..Setup::default()
+        });
+        assert_eq!(findings.policy.class, PolicyClass::Relay, "{write_s} s: {:?}", findings.policy);
+    }
+}
+
+/// Goal: what is said of the link is true. Method: the same reads against links of several rates.
+#[test]
+fn the_link_is_named_with_the_speed_that_was_measured() {
+    let (trace, _) = simulate(&Setup {
+        noise: 0.003,
+        loads: vec![Load { op: SegmentOp::Read, seconds: 200.0 }],
+        ..Setup::default()
+    });
+    let said = |simulated: Option<bool>, link: f64| {
+        let mut trace = trace.clone();
+        (trace.facts.simulated, trace.facts.link_bytes_per_s) = (simulated, Some(link));
+        let caveats = analyze(&trace).caveats.into_iter();
+        caveats.filter(|c| c.kind == "at_link_rate").map(|c| c.text).next()
+    };
+    // A simulated link carries data at its rate; a real one loses some to its protocol.
+    assert_eq!(said(Some(true), 3.5e9), None);
+    let near = said(None, 3.5e9).expect("86 percent of a real link");
+    assert!(near.contains("3.00 GB/s, 86 % of the link's rate (3.50 GB/s)"), "{near}");
+    for simulated in [Some(true), None] {
+        let at = said(simulated, 3.05e9).expect("all of it");
+        assert!(at.contains("was 3.00 GB/s, that of the link (3.05 GB/s)"), "{at}");
+    }
+    assert_eq!(said(None, 3.94e9), None);
+}
+
 /// The row B4: heavy throttling at TMT2, held until below TMT1.
 #[test]
 fn heavy_throttling_is_latched_until_tmt1() {
