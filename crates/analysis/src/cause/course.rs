@@ -141,6 +141,11 @@ fn meanwhile(case: &Case, onset_k: f64, scale: &mut Scale) {
         let weight = weight * ((would_cool_k(case, onset_k) - ROUNDING_K) / COOLING_SHOWS_K).clamp(0.0, 1.0);
         scale.weigh_heat(Rule::Meanwhile, weight, &[(Slc, -weight / 2.0)], text);
     } else if moved_k <= -4.0 && !case.drop.recovered {
+        // Others that began there had to get cooler still: the end of the load came first.
+        let released_k = case.history.release_k((case.op, case.drop.inside.is_some()), onset_k);
+        if released_k.is_some_and(|k| late.iter().all(|late_k| *late_k >= k)) {
+            return;
+        }
         let text = format!("It stayed slow although it cooled from {} to {at}.", degrees(onset_k));
         // Hysteresis is 2 to 7 K, but for TMT2, which holds until below TMT1.
         let weight = if moved_k <= -8.0 { -2.5 } else { -1.0 };

@@ -31,6 +31,8 @@ struct OpHistory {
     full_speed_s: BTreeMap<i64, f64>,
     /// Temperatures at which drops began, rising.
     onsets_k: Vec<f64>,
+    /// Of those that the speed came back from, in whole half kelvins of their beginning: the coolest end.
+    releases_k: BTreeMap<i64, f64>,
 }
 
 /// What a piece is to the drops around it.
@@ -93,6 +95,11 @@ impl History {
                 let of = (stretches[first.stretch].op, drop.inside.is_some());
                 let hysteresis_k = if drop.at_start { super::alike::HYSTERESIS_K } else { 0.0 };
                 history.of_mut(of).onsets_k.push(onset_k + hysteresis_k);
+                let end = drop.recovered.then(|| heat.low_k(pieces[drop.last].end_s)).flatten();
+                if let Some(release_k) = end.filter(|_| !drop.at_start) {
+                    let coolest = history.of_mut(of).releases_k.entry(bin(onset_k)).or_insert(release_k);
+                    *coolest = coolest.min(release_k);
+                }
             }
         }
         for drop in drops.iter().filter(|drop| drop.inside.is_none()) {
@@ -106,7 +113,7 @@ impl History {
             };
             let sums = &mut history.of_mut((stretches[piece.stretch].op, inner)).full_speed_s;
             for reading in heat.within(piece.start_s, piece.end_s) {
-                *sums.entry((reading.value / BIN_K).floor() as i64).or_default() += heat.period_s;
+                *sums.entry(bin(reading.value)).or_default() += heat.period_s;
             }
         }
         for sums in history.by_op.values_mut() {
@@ -143,6 +150,13 @@ impl History {
         Some(Lock { hot_drops, cool_drops, hot_s, cool_s: all_s - hot_s })
     }
 
+    /// How cool it had to get, in kelvins, before the speed came back from other drops that began within a kelvin of this
+    /// temperature.
+    pub(crate) fn release_k(&self, of: Of, onset_k: f64) -> Option<f64> {
+        let releases = &self.by_op.get(&(of.0 as u8, of.1))?.releases_k;
+        releases.range(bin(onset_k - 1.0)..=bin(onset_k + 1.0)).map(|(_, k)| *k).reduce(f64::min)
+    }
+
     /// Remembers the speed after the fast cache was found full.
     pub(crate) fn remember_full_cache(&mut self, after_bytes_per_s: f64) {
         self.after_cache.push(after_bytes_per_s);
@@ -156,4 +170,8 @@ impl History {
     fn of_mut(&mut self, of: Of) -> &mut OpHistory {
         self.by_op.entry((of.0 as u8, of.1)).or_default()
     }
+}
+
+fn bin(kelvin: f64) -> i64 {
+    (kelvin / BIN_K).floor() as i64
 }

@@ -124,6 +124,23 @@ fn bursts_are_a_duty_cycled_regulator() {
     assert_eq!(findings.policy.class, PolicyClass::DutyCycled, "{:?}", findings.policy);
 }
 
+/// The last of three slow stretches is cut off by the end of the load, at a temperature at which the first two were
+/// still slow as well.
+#[test]
+fn what_the_end_of_the_load_cuts_off_is_what_the_others_were() {
+    let (findings, truth) = run(&Setup {
+        write_gb_s: 1.6,
+        write_gain: 22.0,
+        policies: vec![Policy::Relay { on: 343.0, off: 328.0, speed: 0.2 }],
+        loads: vec![Load { op: SegmentOp::Write, seconds: 470.0 }],
+        counts: Some(0),
+        ..Setup::default()
+    });
+    assert_eq!((truth.onsets.len(), truth.releases.len()), (3, 2), "{truth:?}");
+    let onsets = of_kind(&findings, EventKind::ThrottleOnset);
+    assert_eq!(onsets.len(), 3, "{:#?}", findings.events);
+}
+
 /// A relay that fell once and stayed: the temperature came to rest with it, and nothing followed it.
 #[test]
 fn a_fixed_lower_speed_is_no_regulator() {
