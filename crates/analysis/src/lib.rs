@@ -65,7 +65,7 @@ fn analyze_with<T>(trace: &Trace, look: impl Fn(&Evidence, &[(Event, &Judged)]) 
     let stretches = segment::stretches(trace);
     let pieces = segment::pieces(&stretches);
     let judged = cause::judge(trace, &stretches, &pieces, &heat);
-    let (policy, undecided) = policy::policy(trace, &heat, &pieces, &judged);
+    let (policy, undecided) = policy::policy(trace, &heat, &stretches, &pieces, &judged);
     let (thermal, unidentified) = thermal::thermal(trace, &heat);
     let mut caveats = caveats::caveats(trace, &stretches, &pieces, &heat, &judged, &thermal);
     caveats.extend(clocks::caveat(trace, &heat));

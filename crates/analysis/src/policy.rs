@@ -13,7 +13,7 @@ use crate::cause::evidence::{Finding, Suspect};
 use crate::cause::heat::{Heat, degrees};
 use crate::events;
 use crate::findings::{Caveat, Policy, PolicyClass, PolicyLevel};
-use crate::segment::{Piece, median};
+use crate::segment::{Piece, Sample, Stretch, median};
 use crate::trace::Trace;
 
 /// A release this far below the onset is hysteresis rather than rounding.
@@ -37,6 +37,10 @@ const GAVE_WAY_LATER: f64 = 0.25;
 const LEVEL_S: f64 = 10.0;
 /// Levels further apart than this are several: the same 4 % from which on a piece counts as slow.
 const ONE_LEVEL: f64 = 0.96;
+/// A regulator that comes to rest sinks by less and less: this much is no rounding of I/Os, and no chance beyond three
+/// standard errors.
+const SANK: f64 = 0.01;
+const BY_CHANCE: f64 = 3.0;
 /// Speed that follows a temperature in whole kelvins hunts around its level: it varies twice as much as at full speed.
 /// And by five percent, as 20 I/Os of 1 MiB in an interval of 100 ms (200 MB/s), whole ones, vary by two by themselves.
 const HUNTS: f64 = 2.0;
@@ -48,6 +52,7 @@ const HOT_K: f64 = 343.0;
 pub(crate) fn policy(
     trace: &Trace,
     heat: &Heat,
+    stretches: &[Stretch],
     pieces: &[Piece],
     judged: &[Judged],
 ) -> (Policy, Vec<Caveat>) {
@@ -59,7 +64,8 @@ pub(crate) fn policy(
     let own: Vec<&Judged> =
         hot.iter().copied().filter(|j| j.verdict.finding == Finding::Heat(Suspect::Vendor)).collect();
     let leading = if host.is_empty() { if own.is_empty() { &hot } else { &own } } else { &host };
-    let mechanisms = mechanisms(trace, heat, pieces, leading);
+    let followed = followed(stretches, pieces, leading);
+    let mechanisms = mechanisms(trace, heat, pieces, leading, &followed);
     let mut also: Vec<PolicyClass> = Vec::new();
     let mut confidence = mean(leading.iter().map(|j| j.verdict.confidence));
     let (class, how_sure) = mechanisms[0];
@@ -76,7 +82,7 @@ pub(crate) fn policy(
         class
     };
     let open = mechanisms[0].0 == PolicyClass::Undetermined;
-    let caveats = if open { vec![undecided(class, pieces, leading)] } else { Vec::new() };
+    let caveats = if open { vec![undecided(class, leading, followed.contains(&true))] } else { Vec::new() };
     let mut levels = levels(heat, pieces, judged, leading);
     if !host.is_empty() {
         levels.extend(self::levels(heat, pieces, judged, &own));
@@ -122,10 +128,18 @@ fn is_host(judged: &Judged) -> bool {
 }
 
 /// The ways of slowing down that these drops show, the plainest first; never empty.
-fn mechanisms(trace: &Trace, heat: &Heat, pieces: &[Piece], drops: &[&Judged]) -> Vec<(PolicyClass, f64)> {
+/// `followed` says of which drops speed followed the temperature.
+fn mechanisms(
+    trace: &Trace,
+    heat: &Heat,
+    pieces: &[Piece],
+    drops: &[&Judged],
+    followed: &[bool],
+) -> Vec<(PolicyClass, f64)> {
     use PolicyClass::{DutyCycled, PreLimited, Regulator, Relay, Stop, TwoLevel, Undetermined};
     let released: Vec<&&Judged> =
         drops.iter().filter(|j| cooled_k(j).is_some_and(|k| k >= HYSTERESIS_K)).collect();
+    let mut held = drops.iter().zip(followed).filter(|(_, followed)| **followed).map(|(j, _)| *j);
     let mut found = Vec::new();
     if drops.iter().any(|j| pieces[j.drop.first].stopped) {
         found.push((Stop, 0.95));
@@ -135,7 +149,7 @@ fn mechanisms(trace: &Trace, heat: &Heat, pieces: &[Piece], drops: &[&Judged]) -
         found.push((DutyCycled, 0.85));
     } else if released.len() >= 2 && released.len() * 2 >= drops.len() {
         found.push((Relay, 0.97));
-    } else if drops.iter().any(|j| held_k(heat, pieces, j).is_some() && follows(pieces, drops, j)) {
+    } else if held.any(|j| held_k(heat, pieces, j).is_some()) {
         found.push((Regulator, 0.75));
     } else if released.len() == 1 {
         found.push((Relay, 0.6));
@@ -197,15 +211,47 @@ fn variations(pieces: &[Piece], drops: &[&Judged]) -> (f64, f64) {
     (of(true), of(false))
 }
 
-/// Whether speed followed the temperature that was held in this drop: it gave way bit by bit or went on giving way,
-/// stood at several levels, or hunts. What falls at once and stays the same is a fixed lower speed.
-fn follows(pieces: &[Piece], drops: &[&Judged], judged: &Judged) -> bool {
-    let lasting = judged.drop.own.iter().map(|own| &pieces[*own]).filter(|p| p.span_s() >= LEVEL_S);
-    let (low, high) =
-        lasting.fold((f64::INFINITY, 0.0f64), |(low, high), p| (low.min(p.level), high.max(p.level)));
+/// Of each drop, whether speed followed the temperature: it gave way bit by bit or went on giving way, stood at several
+/// levels, or hunts. What falls at once and stays the same is a fixed lower speed.
+fn followed(stretches: &[Stretch], pieces: &[Piece], drops: &[&Judged]) -> Vec<bool> {
     let (while_slow, otherwise) = variations(pieces, drops);
     let hunts = while_slow >= HUNTING_VARIATION && while_slow >= HUNTS * otherwise;
-    pieces[judged.drop.first].gradual || gave_way(pieces, judged) || low < ONE_LEVEL * high || hunts
+    let several = |judged: &Judged| {
+        let lasting = judged.drop.own.iter().map(|own| &pieces[*own]).filter(|p| p.span_s() >= LEVEL_S);
+        let (low, high) =
+            lasting.fold((f64::INFINITY, 0.0f64), |(low, high), p| (low.min(p.level), high.max(p.level)));
+        low < ONE_LEVEL * high
+    };
+    let follows = |judged: &&Judged| {
+        let gradual = pieces[judged.drop.first].gradual;
+        gradual || hunts || several(judged) || gave_way(pieces, judged) || sank(stretches, pieces, judged)
+    };
+    drops.iter().map(follows).collect()
+}
+
+/// Whether speed sank in the course of a drop, though by too little for a level of its own: its last third is slower
+/// than its first by a percent, by a quarter of what was lost, and by more than chance.
+fn sank(stretches: &[Stretch], pieces: &[Piece], judged: &Judged) -> bool {
+    let (Some(before), span_s) = (judged.drop.before, judged.end_s - judged.start_s) else { return false };
+    if span_s < HELD_S {
+        return false;
+    }
+    let samples = &stretches[pieces[judged.drop.first].stretch].samples;
+    // Median, and its standard error from the median of the distances to it: 1.4826 makes that a standard deviation,
+    // 1.2533 is what a median is worse by than a mean.
+    let between = |from: f64, to: f64| {
+        let within = |share: f64| samples.partition_point(|s| s.start_s < judged.start_s + share * span_s);
+        let speeds: Vec<f64> = samples[within(from)..within(to)].iter().map(Sample::bytes_per_s).collect();
+        let middle = median(&speeds);
+        let off: Vec<f64> = speeds.iter().map(|speed| (speed - middle).abs()).collect();
+        (middle, 1.2533 * 1.4826 * median(&off) / (speeds.len() as f64).sqrt())
+    };
+    // The very beginning and end hold a little of the neighbours' speed.
+    let ((early, early_error), (late, late_error)) = (between(0.05, 0.35), between(0.65, 0.95));
+    let by = early - late;
+    by >= SANK * early
+        && by >= GAVE_WAY_LATER * (before - late)
+        && by >= BY_CHANCE * early_error.hypot(late_error)
 }
 
 /// The temperature that was held while speed gave way, in kelvins.
@@ -283,10 +329,10 @@ fn unprovoked(trace: &Trace, heat: &Heat) -> (Policy, Vec<Caveat>) {
 }
 
 /// What one run leaves open of how the drive slows down, and which measurement would decide it.
-fn undecided(class: PolicyClass, pieces: &[Piece], drops: &[&Judged]) -> Caveat {
+fn undecided(class: PolicyClass, drops: &[&Judged], followed: bool) -> Caveat {
     let text = if drops.iter().any(|j| j.drop.recovered) {
         "The drive was slowed down by heat, but too shortly or irregularly to tell by which rule. A load at full speed for 15 minutes would show whether it holds its temperature or goes to and fro."
-    } else if drops.iter().any(|j| follows(pieces, drops, j)) {
+    } else if followed {
         "The drive was slowed down by heat and neither a release nor a temperature that was held was seen, so the rule behind it cannot be told. A longer load, or the same one with another air flow, would decide it: a regulator keeps the temperature, a relay keeps the speed."
     } else {
         "Heat slowed the drive down in one step to a speed that stayed the same, and no release was seen: that is a fixed lower speed, or one that has come to rest. A longer load, or the same one with another air flow, would decide it: a regulator keeps the temperature, a relay keeps the speed."
