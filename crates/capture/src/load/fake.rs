@@ -67,10 +67,12 @@ impl VirtualDrive for FakeDrive {
         self.in_flight.front().map(|completion| completion.t)
     }
 
-    fn advance(&mut self, to: Instant, done: &mut Vec<Completion>) {
+    fn advance(&mut self, until: Instant, done: &mut Vec<Completion>) -> Instant {
+        let to = self.next_completion().map_or(until, |t| t.min(until));
         while let Some(completion) = self.in_flight.pop_front_if(|completion| completion.t <= to) {
             done.push(completion);
         }
+        to
     }
 
     fn sources(&self, plan: &TelemetryPlan) -> Vec<(&'static str, Duration)> {

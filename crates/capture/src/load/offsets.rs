@@ -34,7 +34,11 @@ pub(crate) struct Offsets {
 enum Way {
     /// Next place of each operation.
     Sequential([u64; 3]),
-    Anew(Draw),
+    Anew {
+        draw: Draw,
+        /// How many places there are, where all I/Os have one size: a division less for each.
+        places: Option<u64>,
+    },
     VisitOnce {
         order: Permutation,
         next: u64,
@@ -85,7 +89,10 @@ impl Offsets {
                     seed,
                 }
             }
-            (Order::Random, _) => Way::Anew(Draw::new(seed)),
+            (Order::Random, _) => Way::Anew {
+                draw: Draw::new(seed),
+                places: sizes.fixed().map(|size| (part_bytes - u64::from(size)) / align + 1),
+            },
         };
         Ok(Self { part, align, step, way })
     }
@@ -107,9 +114,10 @@ impl Offsets {
                 };
                 offset
             }
-            Way::Anew(draw) => {
+            Way::Anew { draw, places } => {
                 let room = self.part.end - self.part.start - u64::from(size);
-                self.part.start + draw.below(room / self.align + 1) * self.align
+                let places = places.unwrap_or_else(|| room / self.align + 1);
+                self.part.start + draw.below(places) * self.align
             }
             Way::VisitOnce { order, next, blocks, lap, seed } => {
                 if *next == *blocks {

@@ -23,8 +23,9 @@ pub trait VirtualDrive {
     /// ever will.
     fn next_completion(&mut self) -> Option<Instant>;
 
-    /// Moves to `to` and adds what completes up to then, `to` included, in order of time.
-    fn advance(&mut self, to: Instant, done: &mut Vec<Completion>);
+    /// Moves to `until`, or to the first completion before or at it: what completes at that one instant is added to
+    /// `done`. Returns where it stands then.
+    fn advance(&mut self, until: Instant, done: &mut Vec<Completion>) -> Instant;
 
     /// Its telemetry sources, each with the time between readings.
     fn sources(&self, plan: &TelemetryPlan) -> Vec<(&'static str, Duration)>;
@@ -74,12 +75,11 @@ impl<D: VirtualDrive> IoPath for VirtualPath<'_, D> {
     }
 
     fn reap(&mut self, until: Instant, done: &mut Vec<Completion>) -> Result<(), PathError> {
-        let to = self.drive.next_completion().map_or(until, |t| t.min(until));
-        if to == Instant::NEVER {
+        if until == Instant::NEVER && self.drive.next_completion().is_none() {
             return Err(PathError::NoAnswer { in_flight: 0, seconds: 0 });
         }
-        self.now = self.now.max(to);
-        self.drive.advance(self.now, done);
+        let now = self.drive.advance(until.max(self.now), done);
+        self.now = self.now.max(now);
         Ok(())
     }
 }

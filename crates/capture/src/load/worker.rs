@@ -227,7 +227,9 @@ impl Worker {
         let slot = Io::slot(completion.token);
         let io = self.slots[usize::from(slot)];
         debug_assert!(io.issued < Instant::NEVER, "slot {slot} completed without having been started");
-        let (slat, clat) = (io.issued.since(io.made), completion.t.since(io.issued));
+        // Nanoseconds: a `Duration` would be divided into seconds and put together again, for each I/O.
+        let slat_ns = io.issued.as_ns().saturating_sub(io.made.as_ns());
+        let clat_ns = completion.t.as_ns().saturating_sub(io.issued.as_ns());
         let errno = match completion.result {
             Ok(len) if len == io.len => None,
             Ok(_) => Some(EIO),
@@ -237,8 +239,8 @@ impl Worker {
         if errno.is_none() {
             stats.ios += 1;
             stats.bytes += Bytes::new(u64::from(io.len));
-            stats.slat.record_ns(slat.as_nanos() as u64);
-            stats.clat.record_ns(clat.as_nanos() as u64);
+            stats.slat.record_ns(slat_ns);
+            stats.clat.record_ns(clat_ns);
         } else {
             stats.errors += 1;
             self.control.count_error();
@@ -246,6 +248,7 @@ impl Worker {
         if self.spec.record_ops {
             let Fixed { phase, worker, .. } = self.spec;
             let Slot { op, offset, len, made: t, .. } = io;
+            let (slat, clat) = (Duration::from_nanos(slat_ns), Duration::from_nanos(clat_ns));
             self.stats.rows.push(OpRow { t, phase, worker, op, offset, len, slat, clat, errno });
         }
         self.free.push_back((completion.t + self.spec.think_time, slot));

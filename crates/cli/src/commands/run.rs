@@ -42,7 +42,7 @@ pub(crate) fn execute(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<O
     let start = Start { args, plan: &plan, address: &address, stop: &stop, out: args.out.as_deref() };
     let ended = match address.kind() {
         AddressKind::Twin { profile } => {
-            let mut target = TwinTarget::open(profile, plan.seed)?;
+            let mut target = TwinTarget::open(profile, plan.seed)?.with_slc(args.device.slc)?;
             start.on_twin(&mut target, printer)?
         }
         AddressKind::File(_)
@@ -101,8 +101,8 @@ pub(super) struct Start<'a> {
 impl Start<'_> {
     /// Whether the plan can run on a simulated drive.
     pub(super) fn check_twin(&self, target: &TwinTarget) -> anyhow::Result<()> {
-        if self.args.device.destroy.is_some() || self.args.device.slc.is_some() {
-            bail!("--destroy and --slc are for real drives: a twin has no data, and knows its own cache");
+        if self.args.device.destroy.is_some() {
+            bail!("--destroy is for real drives: a twin has no data");
         }
         check::check(self.plan, &target.plan_facts(self.address))?;
         target.check_settings(&self.plan.settings)

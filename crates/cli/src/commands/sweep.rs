@@ -13,8 +13,8 @@ use capture::plan::check;
 use capture::plan::{Plan, Setting, Sweep};
 use capture::session::{self, StopFlag};
 use capture::target::{Address, AddressKind, Target};
-use measure::Kelvin;
 use measure::record::{self, EndReason, ThermalSettings};
+use measure::{Bytes, Kelvin};
 use report::ReportInput;
 use serde::Serialize;
 
@@ -67,7 +67,7 @@ pub(crate) fn execute(
     stop: &StopFlag,
     printer: &mut Printer,
 ) -> anyhow::Result<Outcome> {
-    let mut drive = Swept::open(plan, sweep, address)?;
+    let mut drive = Swept::open(args, plan, sweep, address)?;
     let start = Start { args, plan, address, stop, out: None };
     drive.check(&start, sweep)?;
     let parent = match &args.out {
@@ -120,17 +120,20 @@ pub(crate) fn execute(
 enum Swept<'a> {
     /// One simulated drive that goes through all runs.
     Twin(Box<TwinTarget>),
-    /// A simulated drive of its own for each run, at rest on its link and in its room.
-    Twins(&'a str),
+    /// A simulated drive of its own for each run, at rest on its link and in its room; and what was typed about it.
+    Twins(&'a str, Option<Bytes>),
     /// A real target, which is opened anew for each run.
     Real,
 }
 
 impl<'a> Swept<'a> {
-    fn open(plan: &Plan, sweep: &Sweep, address: &'a Address) -> anyhow::Result<Self> {
+    fn open(args: &RunArgs, plan: &Plan, sweep: &Sweep, address: &'a Address) -> anyhow::Result<Self> {
+        let slc = args.device.slc;
         match address.kind() {
-            AddressKind::Twin { profile } if sweep.changes_surroundings() => Ok(Self::Twins(profile)),
-            AddressKind::Twin { profile } => Ok(Self::Twin(Box::new(TwinTarget::open(profile, plan.seed)?))),
+            AddressKind::Twin { profile } if sweep.changes_surroundings() => Ok(Self::Twins(profile, slc)),
+            AddressKind::Twin { profile } => {
+                Ok(Self::Twin(Box::new(TwinTarget::open(profile, plan.seed)?.with_slc(slc)?)))
+            }
             _ if sweep.changes_surroundings() => bail!(
                 "cannot sweep over link or ambient on {address}: only a simulated drive can be put on another link \
                  or into another room; make one run in each, and `heatsoak compare` them"
@@ -144,7 +147,9 @@ impl<'a> Swept<'a> {
         let plan = start.plan;
         let facts = match self {
             Self::Twin(target) => target.plan_facts(start.address),
-            Self::Twins(profile) => TwinTarget::open(profile, plan.seed)?.plan_facts(start.address),
+            Self::Twins(profile, slc) => {
+                TwinTarget::open(profile, plan.seed)?.with_slc(*slc)?.plan_facts(start.address)
+            }
             Self::Real => Target::look(start.address)?.facts(),
         };
         check::check(plan, &facts)?;
@@ -156,7 +161,9 @@ impl<'a> Swept<'a> {
             let start = Start { plan: &one, ..*start };
             match self {
                 Self::Twin(target) => start.check_twin(target),
-                Self::Twins(profile) => start.check_twin(&TwinTarget::open_in(profile, plan.seed, setting)?),
+                Self::Twins(profile, slc) => {
+                    start.check_twin(&TwinTarget::open_in(profile, plan.seed, setting)?.with_slc(*slc)?)
+                }
                 Self::Real if one.settings != ThermalSettings::default() && !has_settings(start.address) => {
                     Err(anyhow!("{} has no thermal settings to sweep over", start.address))
                 }
@@ -169,7 +176,7 @@ impl<'a> Swept<'a> {
 
     /// Whether the drive of one run is that of the next.
     const fn is_brought_back(&self) -> bool {
-        !matches!(self, Self::Twins(_))
+        !matches!(self, Self::Twins(..))
     }
 
     /// One run; `None` when the user stopped it before there was one.
@@ -184,8 +191,9 @@ impl<'a> Swept<'a> {
                 target.begin_next_run();
                 start.on_twin(target, printer)
             }
-            Self::Twins(profile) => {
-                start.on_twin(&mut TwinTarget::open_in(profile, start.plan.seed, setting)?, printer)
+            Self::Twins(profile, slc) => {
+                let mut target = TwinTarget::open_in(profile, start.plan.seed, setting)?.with_slc(*slc)?;
+                start.on_twin(&mut target, printer)
             }
             Self::Real => start.on_target(printer),
         }

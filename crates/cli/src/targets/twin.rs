@@ -29,6 +29,8 @@ pub(crate) struct TwinTarget {
     /// The drive's own time when the present run began: a drive that has several runs goes on where it was.
     epoch_ns: u64,
     origin: Origin,
+    /// How far a plan's region for the fast write cache goes on a drive without one.
+    slc: Option<Bytes>,
     in_flight: InFlight,
     /// Completions of one call, kept for its memory.
     completed: Vec<(u64, Instant)>,
@@ -73,9 +75,25 @@ impl TwinTarget {
             direct: Direct::new(&profile, seed).context("no drive could say such a thing about itself")?,
             epoch_ns: 0,
             origin,
+            slc: None,
             in_flight: InFlight { slots: Vec::new(), free: Vec::new() },
             completed: Vec::new(),
         })
+    }
+
+    /// The same with a size for the fast write cache, as typed, where the drive has none of its own.
+    ///
+    /// # Errors
+    /// When it has one.
+    pub(crate) fn with_slc(self, slc: Option<Bytes>) -> anyhow::Result<Self> {
+        match (slc, self.drive().profile().slc_bytes()) {
+            (Some(_), Some(own)) => anyhow::bail!(
+                "--slc is for drives that do not tell their fast write cache: that of {} has {}",
+                self.address,
+                Bytes::new(own)
+            ),
+            _ => Ok(Self { slc, ..self }),
+        }
     }
 
     /// From here on time counts from zero again, and the drive stays as it is: hot, full, worn.
@@ -154,7 +172,7 @@ impl TwinTarget {
             tmt_min_k: limits.hctm.as_ref().map(|hctm| hctm.mntmt_k),
             tmt_max_k: limits.hctm.as_ref().map(|hctm| hctm.mxtmt_k),
             hctm: Some(limits.hctm.is_some()),
-            slc_bytes: self.drive().profile().slc_bytes(),
+            slc_bytes: self.drive().profile().slc_bytes().or(self.slc.map(Bytes::as_u64)),
         }
     }
 }
@@ -178,21 +196,16 @@ impl VirtualDrive for TwinTarget {
         self.direct.next_completion().map(|t| self.run_time(t))
     }
 
-    fn advance(&mut self, to: Instant, done: &mut Vec<Completion>) {
-        let to = self.drive_time(to);
-        loop {
-            // The drive stops at every completion; the last call finds none and ends at `to`.
-            self.completed.clear();
-            self.direct.advance(to, &mut self.completed);
-            if self.completed.is_empty() {
-                return;
-            }
-            for &(slot, t) in &self.completed {
-                let (token, len) = self.in_flight.take(slot);
-                let t = Instant::from_ns(t.as_ns().saturating_sub(self.epoch_ns));
-                done.push(Completion { token, t, result: Ok(len) });
-            }
+    fn advance(&mut self, until: Instant, done: &mut Vec<Completion>) -> Instant {
+        self.completed.clear();
+        self.direct.advance(self.drive_time(until), &mut self.completed);
+        let mut stands = until;
+        for &(slot, t) in &self.completed {
+            let (token, len) = self.in_flight.take(slot);
+            stands = Instant::from_ns(t.as_ns().saturating_sub(self.epoch_ns));
+            done.push(Completion { token, t: stands, result: Ok(len) });
         }
+        stands
     }
 
     fn sources(&self, plan: &TelemetryPlan) -> Vec<(&'static str, Duration)> {

@@ -203,3 +203,23 @@ fn a_reader_of_stdout_that_goes_away_is_success() {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(!record::read(&scratch.path("r")).expect("a run").unfinished);
 }
+
+/// Goal: the advice of a refusal works: a twin without a fast write cache takes `--slc`, one with its own does not.
+#[test]
+fn a_twin_without_a_fast_write_cache_runs_with_the_size_that_is_typed() {
+    let scratch = Scratch::new();
+    let plan = "[[phase]]\nop = \"write\"\nblock_size = \"1MiB\"\nregion = \"slc\"\nduration = \"5s\"\n";
+    std::fs::write(scratch.path("w.toml"), plan).expect("written");
+    let on = |drive: &str, more: &[&str]| scratch.run(&[&["run", "w.toml", "--drive", drive], more].concat());
+    let refused = on("twin:exceria-g2-usb5", &[]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("--slc 64GiB"), "{refused:?}");
+    let done = on("twin:exceria-g2-usb5", &["--slc", "64GiB", "--out", "typed"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let swept =
+        on("twin:exceria-g2-usb5", &["--slc", "64GiB", "--sweep", "ambient=20C,35C", "--out", "swept"]);
+    assert_eq!(swept.code, Some(0), "{swept:?}");
+    let own = on("twin:ssd1", &["--slc", "64GiB"]);
+    assert_eq!(own.code, Some(2), "{own:?}");
+    assert!(own.stderr.contains("93.13 GiB"), "{own:?}");
+}

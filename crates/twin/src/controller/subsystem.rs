@@ -364,8 +364,12 @@ impl Subsystem {
 
     /// Drive time of the next autonomous change of the power state (feature 0Ch).
     fn next_transition(&self) -> Option<Instant> {
+        // Asked before each completion: the cheap question first.
+        if self.drive.outstanding() > 0 {
+            return None;
+        }
         let (_, after) = self.features.apst_transition(self.power_state())?;
-        (self.drive.outstanding() == 0).then(|| self.idle_since + after)
+        Some(self.idle_since + after)
     }
 
     /// Idleness counts from here: in a new power state, for the next transition.

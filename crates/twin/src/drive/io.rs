@@ -4,8 +4,7 @@
 //! known as soon as the tick begins; a command that the end cuts in two goes on at the next tick's
 //! speed. Commands enter the pipe in the order they came.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 use measure::Instant;
 use measure::record::Op;
@@ -22,9 +21,35 @@ pub(super) struct Pipe {
     front_access: Access,
     /// When the pipe is free for the command in front, in nanoseconds.
     free_at_ns: f64,
-    /// Past the pipe: completion in nanoseconds, order of service, token.
-    finishing: BinaryHeap<Reverse<(u64, u64, u64)>>,
-    served: u64,
+    finishing: Finishing,
+}
+
+/// Commands past the pipe, in the order in which they complete.
+///
+/// They come in nearly that order: latency shuffles those that left the pipe within it. To look for a place from the
+/// back passes these few and no others, and beats a heap by half.
+#[derive(Clone, Debug)]
+struct Finishing {
+    /// Completion in nanoseconds, and token.
+    commands: VecDeque<(u64, u64)>,
+}
+
+impl Finishing {
+    /// When the first one completes.
+    #[inline]
+    fn first_ns(&self) -> Option<u64> {
+        self.commands.front().map(|(at_ns, _)| *at_ns)
+    }
+
+    /// Adds a command; of two that complete at the same time the one that was served first comes first.
+    #[inline]
+    fn push(&mut self, at_ns: u64, token: u64) {
+        let later = self.commands.iter().rev().take_while(|(other_ns, _)| *other_ns > at_ns).count();
+        match later {
+            0 => self.commands.push_back((at_ns, token)),
+            _ => self.commands.insert(self.commands.len() - later, (at_ns, token)),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -44,14 +69,13 @@ impl Pipe {
             front_left: 1.0,
             front_access: Access::Trim,
             free_at_ns: 0.0,
-            finishing: BinaryHeap::new(),
-            served: 0,
+            finishing: Finishing { commands: VecDeque::new() },
         }
     }
 
     /// Whether nothing is waiting and nothing is in the pipe or past it.
     pub(super) fn is_empty(&self) -> bool {
-        self.queue.is_empty() && self.finishing.is_empty()
+        self.queue.is_empty() && self.finishing.commands.is_empty()
     }
 }
 
@@ -71,7 +95,7 @@ impl Drive {
 
     /// Commands that were submitted and have not come back.
     pub fn outstanding(&self) -> usize {
-        self.pipe.queue.len() + self.pipe.finishing.len()
+        self.pipe.queue.len() + self.pipe.finishing.commands.len()
     }
 
     /// The instant up to which to advance for the next completion; `None` when nothing is under way.
@@ -79,7 +103,7 @@ impl Drive {
     /// Exact when the completion falls into the running firmware tick. Otherwise it is the end of
     /// that tick, at which speeds may change and nothing may complete: advance, then ask again.
     pub fn next_completion(&self) -> Option<Instant> {
-        let finishing = self.pipe.finishing.peek().map(|Reverse((at_ns, ..))| *at_ns);
+        let finishing = self.pipe.finishing.first_ns();
         let waiting = (!self.pipe.queue.is_empty()).then(|| self.tick_end_ns());
         [finishing, waiting].into_iter().flatten().min().map(Instant::from_ns)
     }
@@ -92,7 +116,7 @@ impl Drive {
         loop {
             self.serve();
             let tick_end_ns = self.tick_end_ns();
-            if let Some(&Reverse((at_ns, ..))) = self.pipe.finishing.peek()
+            if let Some(at_ns) = self.pipe.finishing.first_ns()
                 && at_ns <= until_ns.min(tick_end_ns)
             {
                 self.now_ns = self.now_ns.max(at_ns);
@@ -113,13 +137,10 @@ impl Drive {
         }
     }
 
-    /// Takes what completes at `at_ns` off the heap.
+    /// Takes what completes at `at_ns` out.
     #[inline]
     fn complete(&mut self, at_ns: u64, done: &mut Vec<(u64, Instant)>) {
-        while let Some(&Reverse((next_ns, _, token))) = self.pipe.finishing.peek()
-            && next_ns <= at_ns
-        {
-            self.pipe.finishing.pop();
+        while let Some((next_ns, token)) = self.pipe.finishing.commands.pop_front_if(|next| next.0 <= at_ns) {
             done.push((token, Instant::from_ns(next_ns)));
         }
     }
@@ -156,14 +177,9 @@ impl Drive {
             self.pipe.queue.pop_front();
             self.pipe.front_left = 1.0;
             self.pipe.free_at_ns = end_ns;
-            self.pipe.served += 1;
             self.counts.command(command.op, command.len_bytes);
             let at_ns = (end_ns + self.latencies.draw_ns(command.op)) as u64;
-            self.pipe.finishing.push(Reverse((
-                at_ns.max(command.arrival_ns),
-                self.pipe.served,
-                command.token,
-            )));
+            self.pipe.finishing.push(at_ns.max(command.arrival_ns), command.token);
         }
     }
 
