@@ -35,6 +35,7 @@ pub use fabric::{FabricPath, Namespace};
 pub use interval::{IntervalStats, OpStats};
 pub use null::NullPath;
 pub use path::{Completion, Io, IoPath, PathError};
+pub(crate) use ring::fits_memory;
 pub use ring::{Ring, probe_ring};
 pub use virtual_path::{VirtualDrive, VirtualPath};
 pub use worker::{Ended, Worker, WorkerSpec};

@@ -82,8 +82,7 @@ impl Ring {
     pub fn new(clock: MonotonicClock, file: Arc<File>, load: &Load, seed: Seed) -> Result<Self, PathError> {
         let depth = load.depth.as_usize();
         let spec = BufferSpec::of(load, seed);
-        let layout =
-            BufferLayout::new(&spec).filter(|_| depth <= DEPTH_MAX).ok_or_else(|| too_deep(&spec))?;
+        let layout = layout(&spec).ok_or_else(|| too_deep(&spec))?;
         let mut ring = build(depth as u32)?;
         ring.submitter()
             .register_files(&[file.as_raw_fd()])
@@ -358,6 +357,15 @@ fn setup(what: &str, source: io::Error) -> PathError {
         _ => "try a smaller depth, or look into the kernel's log",
     };
     PathError::Setup { what: what.to_owned(), source, advice }
+}
+
+/// Whether what one thread of `load` keeps in flight is within what the kernel and the memory take.
+pub(crate) fn fits_memory(load: &Load) -> bool {
+    layout(&BufferSpec::of(load, Seed::new(0))).is_some()
+}
+
+fn layout(spec: &BufferSpec) -> Option<BufferLayout> {
+    BufferLayout::new(spec).filter(|_| spec.depth <= DEPTH_MAX)
 }
 
 fn too_deep(spec: &BufferSpec) -> PathError {

@@ -9,7 +9,12 @@ use std::time::Duration;
 use measure::record::Op;
 use measure::{Bytes, BytesPerSec};
 
-use super::{Extent, Load, Order, Phase, Plan, PlanError, Region, Sharing, Sizes};
+use super::{Extent, Load, Order, Phase, Plan, PlanError, PowerSource, Region, Sharing, Sizes};
+use crate::load::fits_memory;
+
+/// The shortest interval, and the shortest time between two readings. Each is a row that is kept: at 1 ms an hour is
+/// 3.6 million of them, at 1 ns a simulated second fills the memory of any machine.
+const STEP_MIN: Duration = Duration::from_millis(1);
 
 /// What a plan has to know about a target.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,16 +48,7 @@ pub fn check(plan: &Plan, target: &TargetFacts) -> Result<(), PlanError> {
     if plan.phases.is_empty() {
         return Err(unfit(None, "it has no phases, so there is nothing to do".to_owned()));
     }
-    if plan.interval.is_zero() {
-        return Err(unfit(None, "its interval is zero; 100ms is usual".to_owned()));
-    }
-    let telemetry = &plan.telemetry;
-    if [telemetry.smart_period, telemetry.hwmon_period, telemetry.blockstat_period]
-        .iter()
-        .any(Duration::is_zero)
-    {
-        return Err(unfit(None, "the time between two readings is zero; 1s is usual".to_owned()));
-    }
+    check_steps(plan).map_err(|why| unfit(None, why))?;
     // NVMe Base 2.3, 5.2.26.1.9: of two thresholds in use, TMT1 lies below TMT2.
     if let (Some(tmt1 @ 1..), Some(tmt2 @ 1..)) = (plan.settings.tmt1_k, plan.settings.tmt2_k)
         && tmt1 >= tmt2
@@ -193,6 +189,28 @@ impl Load {
     }
 }
 
+/// Intervals and readings come no closer than what can be kept.
+fn check_steps(plan: &Plan) -> Result<(), String> {
+    let telemetry = &plan.telemetry;
+    let power = match &telemetry.power {
+        Some(PowerSource::Hwmon { period, .. } | PowerSource::Command { period, .. }) => Some(*period),
+        Some(PowerSource::Csv { .. }) | None => None,
+    };
+    let readings = [telemetry.smart_period, telemetry.hwmon_period, telemetry.blockstat_period];
+    let steps = readings.into_iter().chain(power).map(|period| ("time between two readings", "1s", period));
+    match [("interval", "100ms", plan.interval)]
+        .into_iter()
+        .chain(steps)
+        .find(|(_, _, span)| *span < STEP_MIN)
+    {
+        Some((what, usual, span)) => Err(format!(
+            "its {what} of {} us is too short; 1ms is the least, {usual} is usual",
+            span.as_nanos() as f64 / 1e3
+        )),
+        None => Ok(()),
+    }
+}
+
 /// A phase has to end some time.
 fn check_end(phase: &Phase) -> Result<(), String> {
     if phase.duration.is_some_and(|span| span.is_zero()) {
@@ -249,6 +267,14 @@ fn check_load(load: &Load, target: &TargetFacts) -> Result<(), String> {
         return Err("its rate is not above zero, so it would never do an I/O".to_owned());
     }
     check_sizes(load, target)?;
+    if !fits_memory(load) {
+        return Err(format!(
+            "it keeps {} I/Os of up to {} in flight in each thread; at most 32768, and 4 GiB of buffers, can be: \
+             use a smaller depth or smaller I/Os",
+            load.depth.as_usize(),
+            Bytes::new(load.sizes.max().into())
+        ));
+    }
     check_room(load, target)
 }
 
@@ -359,6 +385,8 @@ mod test {
                 "block size of 512 B is not a multiple of the 4096 B blocks",
             ),
             (timed("align = \"512B\""), target(), "alignment of 512 B is not a multiple"),
+            (timed("depth = 65535\nblock_size = \"4KiB\""), target(), "65535 I/Os of up to 4 KiB in flight"),
+            (timed("depth = 8192"), target(), "8192 I/Os of up to 1 MiB in flight in each thread"),
             (timed("op = \"trim\""), target(), "it deallocates, which file:t.bin cannot"),
             (timed("op = \"write\""), read_only, "must not be written to: the device guard"),
             (timed(""), buffered_only, "set `direct = false`"),
@@ -372,6 +400,25 @@ mod test {
             assert!(error.starts_with("cannot run the plan \"x\", phase \"p\": "), "{error:?}");
         }
         assert!(check(&timed("block_size = \"512B\"\ndirect = false"), &target()).is_ok());
+    }
+
+    /// Goal: no plan fills the memory with rows. Method: the shortest steps that are taken, and what is below.
+    #[test]
+    fn intervals_and_readings_are_a_millisecond_apart_or_more() {
+        let with = |top: &str| {
+            Plan::from_toml(&format!("{top}\n[[phase]]\nop = \"idle\"\nduration = \"1s\"\n"), "x.toml")
+                .unwrap_or_else(|error| panic!("{error}"))
+        };
+        let refused = |top: &str| check(&with(top), &target()).expect_err(top).to_string();
+        assert!(
+            refused("interval = \"1ns\"").contains("its interval of 0.001 us is too short; 1ms is the least")
+        );
+        assert!(
+            refused("[telemetry]\nsmart_period = \"10us\"").contains("time between two readings of 10 us")
+        );
+        let power = "[telemetry]\npower = { hwmon = \"/x\", period = \"999us\" }";
+        assert!(refused(power).contains("999 us"));
+        assert!(check(&with("interval = \"1ms\"\n[telemetry]\nsmart_period = \"1ms\""), &target()).is_ok());
     }
 
     #[test]

@@ -150,16 +150,16 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Light throttling from this temperature on (TMT1), such as 65C, or off
-    #[arg(long, value_name = "TEMP", value_parser = threshold)]
+    #[arg(long, value_name = "TEMP", value_parser = threshold, allow_hyphen_values = true)]
     pub(crate) tmt1: Option<Kelvin>,
     /// Heavy throttling from this temperature on (TMT2), such as 70C, or off
-    #[arg(long, value_name = "TEMP", value_parser = threshold)]
+    #[arg(long, value_name = "TEMP", value_parser = threshold, allow_hyphen_values = true)]
     pub(crate) tmt2: Option<Kelvin>,
     /// Run the plan once a setting, such as tmt=default,65C/70C, power-state=0,5, link=1GB/s,2GB/s, ambient=20C,35C
     #[arg(long, value_name = "WHAT=A,B,...", value_parser = Sweep::parse)]
     pub(crate) sweep: Option<Sweep>,
     /// Stop the load at this composite temperature [default: 5 K below the critical threshold, else 85C]
-    #[arg(long, value_name = "TEMP", value_parser = parse::temperature)]
+    #[arg(long, value_name = "TEMP", value_parser = parse::temperature, allow_hyphen_values = true)]
     pub(crate) stop_at: Option<Kelvin>,
     /// Length of an accounting interval, such as 100ms
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
@@ -287,5 +287,17 @@ mod test {
         assert_eq!(args.interval, Some(Duration::from_millis(100)));
         assert_eq!(args.plan, DEFAULT_PLAN);
         assert_eq!(args.drive, None);
+    }
+
+    /// Goal: a temperature below zero is a value, not an unknown flag.
+    #[test]
+    fn temperatures_below_zero_are_typed_as_they_are() {
+        let cli = Cli::try_parse_from(["heatsoak", "temp-threshold", "twin:ssd1", "--under", "-5C"]);
+        let Ok(Cli { command: Command::TempThreshold(args) }) = cli else { panic!("{cli:?}") };
+        assert_eq!(args.under, Some(Kelvin::from_kelvin(268)));
+        let wrong = Cli::try_parse_from(["heatsoak", "run", "--stop-at", "--json"]);
+        assert!(
+            wrong.is_err_and(|error| error.to_string().contains("\"--json\" is not a whole temperature"))
+        );
     }
 }

@@ -43,10 +43,10 @@ pub(crate) struct HctmArgs {
     #[arg(value_name = "DRIVE", value_hint = ValueHint::FilePath)]
     pub(crate) drive: String,
     /// Light throttling from this temperature on (TMT1), such as 65C, or off
-    #[arg(long, value_name = "TEMP", value_parser = super::threshold)]
+    #[arg(long, value_name = "TEMP", value_parser = super::threshold, allow_hyphen_values = true)]
     pub(crate) tmt1: Option<Kelvin>,
     /// Heavy throttling from this temperature on (TMT2), such as 70C, or off
-    #[arg(long, value_name = "TEMP", value_parser = super::threshold)]
+    #[arg(long, value_name = "TEMP", value_parser = super::threshold, allow_hyphen_values = true)]
     pub(crate) tmt2: Option<Kelvin>,
     /// Keep the change over power cycles
     #[arg(long)]
@@ -83,10 +83,10 @@ pub(crate) struct TempThresholdArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=8))]
     pub(crate) sensor: Option<u8>,
     /// Warn at this temperature and above, such as 75C, or off
-    #[arg(long, value_name = "TEMP", value_parser = over)]
+    #[arg(long, value_name = "TEMP", value_parser = over, allow_hyphen_values = true)]
     pub(crate) over: Option<Kelvin>,
     /// Warn at this temperature and below, such as 0C, or off
-    #[arg(long, value_name = "TEMP", value_parser = super::threshold)]
+    #[arg(long, value_name = "TEMP", value_parser = super::threshold, allow_hyphen_values = true)]
     pub(crate) under: Option<Kelvin>,
     /// Keep the change over power cycles
     #[arg(long)]

@@ -102,6 +102,16 @@ fn end(job: &Job<'_>, load: &mut Load, reader: &Reader<'_>) -> Result<(), PlanEr
     }
     // fio takes no loops for one.
     let loops = options.loops.map_or(1, |loops| loops.value).max(1);
+    if let (Some(amount), Some(Amount::Bytes(size))) = (options.io_size, options.size.map(|size| size.value))
+        && loops > 1
+        && Bytes::new(amount.value) > size
+        && size > Bytes::ZERO
+    {
+        return Err(reader.error(
+            amount.line,
+            "io_size: larger than size, with loops, fio 3.33 does neither one nor the product; give the whole amount as io_size and take the loops out",
+        ));
+    }
     match options.io_size {
         Some(amount) => match amount.value.checked_mul(loops.into()) {
             Some(bytes) if bytes <= BYTES_MAX => load.bytes = Some(Bytes::new(bytes)),
@@ -192,7 +202,7 @@ fn depth(job: &Job<'_>, load: &mut Load, reader: &mut Reader<'_>) {
     }
 }
 
-fn rates(job: &Job<'_>, mix: Mix, load: &mut Load, reader: &Reader<'_>) -> Result<(), PlanError> {
+fn rates(job: &Job<'_>, mix: Mix, load: &mut Load, reader: &mut Reader<'_>) -> Result<(), PlanError> {
     let options = &job.options;
     load.think_time = options.thinktime.map_or(Duration::ZERO, |pause| pause.value);
     let rate = limit(options.rate.as_ref(), mix, "rate", reader)?;
@@ -204,6 +214,19 @@ fn rates(job: &Job<'_>, mix: Mix, load: &mut Load, reader: &Reader<'_>) -> Resul
     let threads = f64::from(load.threads);
     load.rate = rate.map(|rate| BytesPerSec::new(rate as f64 * threads));
     load.rate_iops = rate_iops.map(|iops| iops as f64 * threads);
+    // fio limits bytes alone: with several sizes it takes I/Os for I/Os of the smallest (HOWTO, rate_iops).
+    if let (Some(iops), Some(given)) = (load.rate_iops, &options.rate_iops)
+        && load.sizes.min() < load.sizes.max()
+    {
+        let rate = BytesPerSec::new(iops * f64::from(load.sizes.min()));
+        reader.note(
+            given.line,
+            format!(
+                "rate_iops counts I/Os of the smallest size, as it does in fio: it is a rate of {rate} here"
+            ),
+        );
+        (load.rate, load.rate_iops) = (Some(rate), None);
+    }
     Ok(())
 }
 
