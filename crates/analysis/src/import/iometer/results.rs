@@ -40,6 +40,9 @@ enum Next {
     Header,
 }
 
+/// Time stamps of Iometer are whole milliseconds: no test is shorter.
+const STAMP_S: f64 = 0.001;
+
 /// Start, end, name, and bytes read and written of a finished test.
 type Done = (f64, f64, String, [f64; 2]);
 
@@ -100,9 +103,7 @@ impl Reading<'_> {
             }
             "End Test" => {
                 let Some(test) = self.test.take() else { return Ok(()) };
-                let Some(closed) = test.close() else {
-                    return Err(wrong("the test that ends here has no totals or no two time stamps".into()));
-                };
+                let closed = test.close().map_err(wrong)?;
                 self.unstated += usize::from(closed.base_unstated);
                 self.trace.io_errors += closed.errors as u64;
                 self.done.push((closed.start_s, closed.end_s, closed.name, closed.bytes));
@@ -174,23 +175,29 @@ impl Test {
         Ok(())
     }
 
-    /// The test as it was measured; `None` where something of it is missing.
-    fn close(self) -> Option<Closed> {
-        let total = self.total?;
-        let [begin_s, .., end_s] = self.stamps[..] else { return None };
+    /// The test as it was measured, or why it cannot have been.
+    fn close(self) -> Result<Closed, String> {
+        let (Some(total), [begin_s, .., end_s]) = (self.total, &self.stamps[..]) else {
+            return Err("the test that ends here has no totals or no two time stamps".into());
+        };
         let told = told_base(&total, &self.sizes);
         let base = total.base.or(told).unwrap_or(MIB);
         let rate = total.rate.map(|rate| rate * base);
-        let wall_s = (end_s - begin_s).max(0.001);
+        let wall_s = (end_s - begin_s).max(STAMP_S);
         let sum = rate[0] + rate[1];
         let measured_s = match total.bytes {
             [Some(read), Some(written)] if sum > 0.0 => ((read + written) / sum).min(wall_s),
             _ => wall_s,
         };
+        if measured_s < STAMP_S {
+            return Err(format!(
+                "the test that ends here moved its bytes at its speed in {measured_s:.1e} s, and its time stamps are {wall_s:.3} s apart: they are not of one test"
+            ));
+        }
         let bytes = [0, 1].map(|i| total.bytes[i].unwrap_or(rate[i] * measured_s));
         let base_unstated = total.base.is_none() && told.is_none() && total.bytes == [None; 2] && sum > 0.0;
         let (start_s, errors) = (end_s - measured_s, total.errors);
-        Some(Closed { start_s, end_s, name: self.name, bytes, errors, base_unstated })
+        Ok(Closed { start_s, end_s: *end_s, name: self.name, bytes, errors, base_unstated })
     }
 }
 
