@@ -62,8 +62,7 @@ pub(crate) fn thermal(trace: &Trace, heat: &Heat) -> (Thermal, Vec<Caveat>) {
     let gain = |index: usize| {
         let (low, high) = spread(&|fit| fit.gains[index]);
         let value = best.gains[index];
-        (data.load_s[index] >= LEAST_LOAD_S && value > 0.0 && high - low <= 2.0 * GAIN_KNOWN * value)
-            .then_some(value)
+        (data.is_loaded(index) && value > 0.0 && high - low <= 2.0 * GAIN_KNOWN * value).then_some(value)
     };
     let known = |index: usize| {
         let (low, high) = spread(&|fit| fit.tau_s[index]);
@@ -78,8 +77,7 @@ pub(crate) fn thermal(trace: &Trace, heat: &Heat) -> (Thermal, Vec<Caveat>) {
             (high - low <= 3.0).then_some(best.floor_k)
         },
     };
-    let missing =
-        thermal.tau_s.is_none() || (0..2).any(|op| data.load_s[op] >= LEAST_LOAD_S && gain(op).is_none());
+    let missing = thermal.tau_s.is_none() || (0..2).any(|op| data.is_loaded(op) && gain(op).is_none());
     if missing {
         let why =
             "several models fit this run equally well; a longer one with steps and a cool-down would decide";
@@ -97,6 +95,10 @@ struct Data {
     load_s: [f64; 2],
     /// Cell and temperature.
     kelvin: Vec<(usize, f64)>,
+    /// Sum of the temperatures.
+    sum_kelvin: f64,
+    /// Sum of their squares.
+    sum_squares: f64,
 }
 
 impl Data {
@@ -131,7 +133,14 @@ impl Data {
         let load_s = [0, 1].map(|op: usize| load[op].iter().filter(|l| **l > 0.01).count() as f64 * cell_s);
         let cell = |t_s: f64| ((t_s / cell_s) as usize).min(cells - 1);
         let kelvin = readings.iter().map(|p| (cell(p.t.as_secs_f64()), p.value)).collect();
-        Ok(Self { cell_s, load, load_s, kelvin })
+        let sum_kelvin = readings.iter().map(|p| p.value).sum();
+        let sum_squares = readings.iter().map(|p| p.value * p.value).sum();
+        Ok(Self { cell_s, load, load_s, kelvin, sum_kelvin, sum_squares })
+    }
+
+    /// Whether there was enough of writing (0) or reading (1) to tell what it does.
+    fn is_loaded(&self, op: usize) -> bool {
+        self.load_s[op] >= LEAST_LOAD_S
     }
 
     /// By how much errors that go together overstate how many readings there are.
@@ -204,10 +213,9 @@ fn search(data: &Data) -> Vec<Fit> {
         let grid = |(low, high): (f64, f64)| {
             (0..STEPS).map(move |i| low * (high / low).powf(i as f64 / (STEPS - 1) as f64))
         };
-        let passes = |tau_s: f64| [0, 1].map(|op: usize| low_pass(&data.load[op], tau_s, data.cell_s));
-        let slow_ones: Vec<(f64, [Vec<f64>; 2])> = grid(slow).map(|tau| (tau, passes(tau))).collect();
+        let slow_ones: Vec<(f64, Passed)> = grid(slow).map(|tau| (tau, Passed::new(data, tau))).collect();
         for tau1 in grid(fast) {
-            let quick = passes(tau1);
+            let quick = Passed::new(data, tau1);
             // Closer together than this, the two are one.
             for (tau2, lazy) in slow_ones.iter().filter(|(tau2, _)| *tau2 >= 1.5 * tau1) {
                 fits.extend(splits(data, [tau1, *tau2], &quick, lazy));
@@ -223,45 +231,83 @@ fn search(data: &Data) -> Vec<Fit> {
     fits
 }
 
-/// The best fits for two time constants, one for each split between them.
-fn splits(data: &Data, tau_s: [f64; 2], quick: &[Vec<f64>; 2], lazy: &[Vec<f64>; 2]) -> Vec<Fit> {
-    // Sums of products of [1, quick write, lazy write, quick read, lazy read, temperature].
-    let mut gram = [[0.0; 6]; 6];
-    for (cell, kelvin) in &data.kelvin {
-        let row = [1.0, quick[0][*cell], lazy[0][*cell], quick[1][*cell], lazy[1][*cell], *kelvin];
-        for i in 0..6 {
-            for j in i..6 {
-                gram[i][j] += row[i] * row[j];
+/// Write and read speed through one time constant, at each reading, with the sums of products that need no other.
+struct Passed {
+    /// Write, read.
+    at: [Vec<f64>; 2],
+    /// Sums of it.
+    sum: [f64; 2],
+    /// Of its products with the temperature.
+    by_kelvin: [f64; 2],
+    /// Of its products with itself: write by write, write by read, read by read.
+    by_itself: [f64; 3],
+}
+
+impl Passed {
+    fn new(data: &Data, tau_s: f64) -> Self {
+        let at = [0, 1].map(|op: usize| {
+            if !data.is_loaded(op) {
+                return vec![0.0; data.kelvin.len()];
             }
+            let passed = low_pass(&data.load[op], tau_s, data.cell_s);
+            data.kelvin.iter().map(|(cell, _)| passed[*cell]).collect::<Vec<f64>>()
+        });
+        let by_kelvin = |op: &Vec<f64>| op.iter().zip(&data.kelvin).map(|(x, (_, kelvin))| x * kelvin).sum();
+        Self {
+            sum: [at[0].iter().sum(), at[1].iter().sum()],
+            by_kelvin: [by_kelvin(&at[0]), by_kelvin(&at[1])],
+            by_itself: [dot(&at[0], &at[0]), dot(&at[0], &at[1]), dot(&at[1], &at[1])],
+            at,
         }
     }
-    let product = |a: &[f64; 6], b: &[f64; 6]| {
-        let mut sum = 0.0;
-        for i in 0..6 {
-            for j in 0..6 {
-                sum += a[i] * b[j] * gram[i.min(j)][i.max(j)];
-            }
+}
+
+/// In four sums, so that a processor need not wait for one addition to begin the next.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let (a, b) = (a.chunks(4), b.chunks(4));
+    let sums = a.zip(b).fold([0.0; 4], |mut sums, (a, b)| {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
         }
-        sum
+        sums
+    });
+    sums.iter().sum()
+}
+
+/// The best fits for two time constants, one for each split between them.
+///
+/// For a split the columns are 1, writing and reading, each `f` quick and `1 - f` lazy, so all of their products are
+/// made of those of quick and lazy ones; only quick by lazy has to be summed here.
+fn splits(data: &Data, tau_s: [f64; 2], quick: &Passed, lazy: &Passed) -> Vec<Fit> {
+    let across = |a: usize, b: usize| match data.is_loaded(a) && data.is_loaded(b) {
+        true => dot(&quick.at[a], &lazy.at[b]),
+        false => 0.0,
     };
-    let used: Vec<usize> = (0..2).filter(|op| data.load_s[*op] >= LEAST_LOAD_S).collect();
+    let across = [[across(0, 0), across(0, 1)], [across(1, 0), across(1, 1)]];
     let solve = |fast: f64| {
         let slow = 1.0 - fast;
-        let ops = [[0.0, fast, slow, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, fast, slow, 0.0]];
-        let mut columns = vec![[1.0, 0.0, 0.0, 0.0, 0.0, 0.0]];
-        columns.extend(used.iter().map(|op| ops[*op]));
-        let target = [0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
-        let matrix: Vec<Vec<f64>> =
-            columns.iter().map(|a| columns.iter().map(|b| product(a, b)).collect()).collect();
-        let right: Vec<f64> = columns.iter().map(|a| product(a, &target)).collect();
-        let solution = solve_symmetric(matrix, right.clone())?;
-        let explained: f64 = solution.iter().zip(&right).map(|(x, b)| x * b).sum();
-        let mut gains = [0.0; 2];
-        for (op, gain) in used.iter().zip(&solution[1..]) {
-            gains[*op] = *gain;
+        let mix = |quick: f64, lazy: f64| fast * quick + slow * lazy;
+        let product = |a: usize, b: usize| {
+            fast * fast * quick.by_itself[a + b]
+                + fast * slow * (across[a][b] + across[b][a])
+                + slow * slow * lazy.by_itself[a + b]
+        };
+        let [write, read] = [0, 1].map(|op: usize| mix(quick.sum[op], lazy.sum[op]));
+        let [write_kelvin, read_kelvin] =
+            [0, 1].map(|op: usize| mix(quick.by_kelvin[op], lazy.by_kelvin[op]));
+        let mut matrix = [
+            [data.kelvin.len() as f64, write, read],
+            [write, product(0, 0), product(0, 1)],
+            [read, product(1, 0), product(1, 1)],
+        ];
+        let mut right = [data.sum_kelvin, write_kelvin, read_kelvin];
+        for op in (0..2).filter(|op| !data.is_loaded(*op)) {
+            without(&mut matrix, &mut right, op + 1);
         }
-        let misfit = (product(&target, &target) - explained).max(0.0);
-        Some(Fit { tau_s, fast, gains, floor_k: solution[0], misfit })
+        let solution = solve_symmetric(matrix, right)?;
+        let explained: f64 = solution.iter().zip(&right).map(|(x, b)| x * b).sum();
+        let misfit = (data.sum_squares - explained).max(0.0);
+        Some(Fit { tau_s, fast, gains: [solution[1], solution[2]], floor_k: solution[0], misfit })
     };
     (1..20)
         .filter_map(|step| solve(f64::from(step) / 20.0))
@@ -269,10 +315,17 @@ fn splits(data: &Data, tau_s: [f64; 2], quick: &[Vec<f64>; 2], lazy: &[Vec<f64>;
         .collect()
 }
 
+/// Takes an unknown out of a system: it becomes 0.
+fn without(matrix: &mut [[f64; 3]; 3], right: &mut [f64; 3], unknown: usize) {
+    for other in 0..3 {
+        (matrix[unknown][other], matrix[other][unknown]) = (0.0, 0.0);
+    }
+    (matrix[unknown][unknown], right[unknown]) = (1.0, 0.0);
+}
+
 /// Solves a small symmetric system; `None` where it is singular.
-fn solve_symmetric(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
-    let n = right.len();
-    for pivot in 0..n {
+fn solve_symmetric(mut matrix: [[f64; 3]; 3], mut right: [f64; 3]) -> Option<[f64; 3]> {
+    for pivot in 0..3 {
         if matrix[pivot][pivot].abs() < 1e-9 {
             return None;
         }
@@ -285,8 +338,8 @@ fn solve_symmetric(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec
             right[pivot + 1 + offset] -= factor * right[pivot];
         }
     }
-    for row in (0..n).rev() {
-        let known: f64 = (row + 1..n).map(|column| matrix[row][column] * right[column]).sum();
+    for row in (0..3).rev() {
+        let known: f64 = (row + 1..3).map(|column| matrix[row][column] * right[column]).sum();
         right[row] = (right[row] - known) / matrix[row][row];
     }
     Some(right)
