@@ -317,9 +317,8 @@ fn splits(data: &Data, tau_s: [f64; 2], quick: &Passed, lazy: &Passed) -> Vec<Fi
 
 /// Takes an unknown out of a system: it becomes 0.
 fn without(matrix: &mut [[f64; 3]; 3], right: &mut [f64; 3], unknown: usize) {
-    for other in 0..3 {
-        (matrix[unknown][other], matrix[other][unknown]) = (0.0, 0.0);
-    }
+    matrix[unknown] = [0.0; 3];
+    matrix.iter_mut().for_each(|row| row[unknown] = 0.0);
     (matrix[unknown][unknown], right[unknown]) = (1.0, 0.0);
 }
 
