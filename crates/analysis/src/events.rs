@@ -100,11 +100,15 @@ fn summary(judged: &Judged) -> String {
     let level = BytesPerSec::new(judged.drop.level);
     let span_s = judged.end_s - judged.start_s;
     let end = if judged.drop.recovered { "" } else { ", up to the end of the load" };
-    match judged.drop.before {
-        Some(before) => {
-            format!("Speed fell from {} to {level} for {span_s:.0} s{end}.", BytesPerSec::new(before))
-        }
-        None => format!("The load began at {level}, slowed down already, for {span_s:.0} s{end}."),
+    match judged.drop.before.map(BytesPerSec::new) {
+        // Nothing fell: the same load was faster elsewhere.
+        Some(before) if judged.drop.at_start => format!(
+            "The load began at {level} and stayed slow for {span_s:.0} s{end}; elsewhere in the run the same load went at {before}."
+        ),
+        Some(before) => format!("Speed fell from {before} to {level} for {span_s:.0} s{end}."),
+        None => format!(
+            "The load began at {level} while the drive was throttling already, for {span_s:.0} s{end}; how fast it would have been else was not seen."
+        ),
     }
 }
 

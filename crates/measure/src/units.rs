@@ -191,11 +191,12 @@ impl BytesPerSec {
 impl fmt::Display for BytesPerSec {
     /// Decimal units, as drive makers and fio's summary use: 1 MB/s is 10^6 B/s.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What would round to 1000 of a unit is 1 of the next.
         match self.0 {
-            rate if rate >= 1e9 => write!(f, "{:.2} GB/s", rate / 1e9),
-            rate if rate >= 1e7 => write!(f, "{:.0} MB/s", rate / 1e6),
-            rate if rate >= 1e6 => write!(f, "{:.1} MB/s", rate / 1e6),
-            rate if rate >= 1e3 => write!(f, "{:.0} kB/s", rate / 1e3),
+            rate if rate >= 9.995e8 => write!(f, "{:.2} GB/s", rate / 1e9),
+            rate if rate >= 9.95e6 => write!(f, "{:.0} MB/s", rate / 1e6),
+            rate if rate >= 9.995e5 => write!(f, "{:.1} MB/s", rate / 1e6),
+            rate if rate >= 999.5 => write!(f, "{:.0} kB/s", rate / 1e3),
             rate => write!(f, "{rate:.0} B/s"),
         }
     }
@@ -324,6 +325,9 @@ mod test {
         assert_eq!(Bytes::new(1_500_000).to_string(), "1.43 MiB");
         assert_eq!(BytesPerSec::new(2.4e9).to_string(), "2.40 GB/s");
         assert_eq!(BytesPerSec::new(78e6).to_string(), "78 MB/s");
+        assert_eq!(BytesPerSec::new(999.6e6).to_string(), "1.00 GB/s");
+        assert_eq!(BytesPerSec::new(9.96e6).to_string(), "10 MB/s");
+        assert_eq!(BytesPerSec::new(999_700.0).to_string(), "1.0 MB/s");
         assert_eq!(Watts::new(8.25).over(Duration::from_secs(2)), Joules::new(16.5));
         assert_eq!(Bytes::new(100).per(Duration::ZERO), None);
     }

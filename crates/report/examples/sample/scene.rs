@@ -65,7 +65,7 @@ fn vendor_findings() -> Findings {
         }],
         policy: Policy {
             class: PolicyClass::Vendor,
-            also: vec![PolicyClass::Regulator],
+            also: Vec::new(),
             onset_k: Some(353.0),
             release_k: None,
             floor_bytes_per_s: Some(2.4e9),

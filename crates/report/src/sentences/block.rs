@@ -69,6 +69,13 @@ impl Block<'_> {
         with_label.map(|segment| segment.end_s - segment.start_s).sum()
     }
 
+    /// The segment that begins at `t_s`, or nearly there.
+    pub(super) fn segment_at(&self, t_s: f64) -> Option<&Segment> {
+        let distance = |segment: &&&Segment| (segment.start_s - t_s).abs();
+        let nearest = self.segments.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        nearest.filter(|segment| distance(segment) <= EDGE_SLACK_S).copied()
+    }
+
     /// Speed before and after `t_s`, where a segment begins there.
     pub(super) fn speeds_around(&self, t_s: f64) -> (Option<f64>, Option<f64>) {
         let distance = |segment: &Segment| (segment.start_s - t_s).abs();

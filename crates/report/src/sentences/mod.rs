@@ -29,10 +29,23 @@ pub fn event(event: &Event, levels: &[Level]) -> String {
     }
     text.push('.');
     if event.kind != EventKind::ThrottleRelease {
+        if let Some(what) = split_evidence(event).0 {
+            text.push_str(&format!(" {what}"));
+        }
         text.push(' ');
         text.push_str(&cause_sentence(event, levels, usize::MAX));
     }
     text
+}
+
+/// What happened, where the first piece of evidence says it, and what speaks for the cause: that speed fell is no reason
+/// why it fell.
+fn split_evidence(event: &Event) -> (Option<&str>, &[String]) {
+    let first = event.evidence.first().map(String::as_str);
+    match first.filter(|text| text.starts_with("Speed fell from") || text.starts_with("The load began at")) {
+        Some(what) => (Some(what), &event.evidence[1..]),
+        None => (None, &event.evidence),
+    }
 }
 
 /// A speed after over a speed before, so that "the speed before" can follow: "80 % of", "13 times".
@@ -62,11 +75,16 @@ pub(crate) fn ratio_cell(strength: f64) -> String {
 /// "Cause: the drive's own threshold (confidence 95 %), because …." with the first `most` pieces of evidence.
 fn cause_sentence(event: &Event, levels: &[Level], most: usize) -> String {
     let confidence = format::percent(event.confidence);
-    let because = match words::evidence(&event.evidence[..event.evidence.len().min(most)]) {
+    let evidence = split_evidence(event).1;
+    let because = match words::evidence(&evidence[..evidence.len().min(most)]) {
         evidence if evidence.is_empty() => String::new(),
         evidence => format!(", because {evidence}"),
     };
-    format!("Cause: {} (confidence {confidence}){because}.", words::cause(event.cause, levels))
+    let cause = match event.kind {
+        EventKind::SlcExhausted => "the full write cache, which is not heat".to_owned(),
+        _ => words::cause(event.cause, levels),
+    };
+    format!("Cause: {cause} (confidence {confidence}){because}.")
 }
 
 /// How the drive manages its heat.

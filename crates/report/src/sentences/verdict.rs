@@ -1,9 +1,9 @@
 //! The sentences at the top: what slowed the drive down, from what to what, when, how hot and why.
 
-use analysis::findings::{Event, EventKind, Findings, Label, SteadyState};
+use analysis::findings::{Cause, Event, EventKind, Findings, Label, SteadyState};
 
 use super::block::{Block, blocks};
-use super::{cause_sentence, words};
+use super::{cause_sentence, split_evidence, words};
 use crate::format;
 use crate::view::Level;
 
@@ -13,6 +13,14 @@ const CYCLE_ONSETS: usize = 3;
 const EVIDENCE: usize = 3;
 /// A strength and the quotient of two segments' speeds are the same to this: two percent, one for each rounding.
 const STRENGTH_SLACK: f64 = 0.02;
+/// Speeds that differ by less than this are told as one.
+const ONE_SPEED: f64 = 1.1;
+/// Temperatures within this are one: rounding to whole kelvins at both ends, and some.
+const ONE_TEMPERATURE_K: f64 = 3.0;
+/// A speed before an event that is this far off what the event says, as a share, is that of another load.
+const OTHER_LOAD: f64 = 0.15;
+/// Speeding up and slowing down for less than this share of a stretch is its beginning.
+const RAMP_SHARE: f64 = 0.05;
 /// Stretches without anything to tell that get a sentence each; more are counted.
 const QUIET_SENTENCES: usize = 4;
 
@@ -72,10 +80,19 @@ fn of_kind<'a>(block: &Block<'a>, kind: EventKind) -> Vec<&'a Event> {
 fn eventful_sentences(block: &Block<'_>, levels: &[Level]) -> Vec<String> {
     let mut sentences = Vec::new();
     let onsets = of_kind(block, EventKind::ThrottleOnset);
-    if onsets.len() >= CYCLE_ONSETS {
-        sentences.push(cycle(block, &onsets, levels));
-    } else {
-        sentences.extend(onsets.iter().map(|onset| throttled(block, onset, levels)));
+    let mut causes: Vec<Cause> = Vec::new();
+    for onset in &onsets {
+        if !causes.contains(&onset.cause) {
+            causes.push(onset.cause);
+        }
+    }
+    for cause in &causes {
+        let same: Vec<&Event> = onsets.iter().copied().filter(|onset| onset.cause == *cause).collect();
+        if same.len() >= CYCLE_ONSETS {
+            sentences.push(cycle(block, &same, causes.len() == 1, levels));
+        } else {
+            sentences.extend(same.iter().map(|onset| throttled(block, onset, levels)));
+        }
     }
     if onsets.is_empty() && block.time_as(Label::Throttled) > 0.0 {
         sentences.push(throttled_from_the_start(block));
@@ -91,27 +108,59 @@ fn eventful_sentences(block: &Block<'_>, levels: &[Level]) -> Vec<String> {
     if sentences.is_empty() {
         sentences.push(steady(block));
     }
-    match of_kind(block, EventKind::Dip).as_slice() {
-        [] => {}
-        [dip] => sentences.push(format!(
-            "A short dip at {}{}. {}",
-            format::seconds(dip.t_s),
-            strength(dip).map(|to| format!(" to {to} of the speed before")).unwrap_or_default(),
-            cause_sentence(dip, levels, EVIDENCE)
-        )),
-        dips => sentences.push(format!(
-            "{} short dips while {}.",
-            dips.len(),
-            words::doing(block.op).to_lowercase()
-        )),
-    }
+    sentences.extend(dips(block, &of_kind(block, EventKind::Dip), levels));
     sentences
+}
+
+/// Slow stretches that were not found to be heat, short or long.
+fn dips(block: &Block<'_>, dips: &[&Event], levels: &[Level]) -> Option<String> {
+    let label_of = |dip: &Event| block.segment_at(dip.t_s).map(|segment| segment.label);
+    match dips {
+        [] => None,
+        [dip] => {
+            let at = format::seconds(dip.t_s);
+            let long = block.segment_at(dip.t_s).filter(|segment| segment.label != Label::Dip);
+            let what = match long {
+                Some(segment) => {
+                    format!("A slow stretch of {} at {at}", format::seconds(segment.end_s - segment.start_s))
+                }
+                None => format!("A short dip at {at}"),
+            };
+            let to = strength(dip).map(|to| format!(", to {to} of the speed before")).unwrap_or_default();
+            Some(format!("{what}{to}. {}", cause_sentence(dip, levels, EVIDENCE)))
+        }
+        dips => {
+            let what = match dips.iter().all(|dip| label_of(dip).is_none_or(|label| label == Label::Dip)) {
+                true => "short dips",
+                false => "dips and slow stretches",
+            };
+            let doing = words::doing(block.op).to_lowercase();
+            let not_heat = dips.iter().filter(|dip| dip.cause == Cause::NotThermal).count();
+            let causes = match not_heat {
+                n if n == dips.len() => "none of them heat".to_owned(),
+                0 => "whose cause is unknown".to_owned(),
+                n => format!("{n} of them not heat, the cause of the others is unknown"),
+            };
+            Some(format!("{} {what} while {doing}, {causes}.", dips.len()))
+        }
+    }
 }
 
 /// "Reading fell from 3.00 GB/s to 2.40 GB/s (to 80 %) at 214 s, when the drive reached 80 °C. Cause: …"
 fn throttled(block: &Block<'_>, onset: &Event, levels: &[Level]) -> String {
-    let mut text = slowed(block, onset, &at_temperature(onset, "when the drive reached "), levels);
-    let release = of_kind(block, EventKind::ThrottleRelease).into_iter().find(|event| event.t_s > onset.t_s);
+    let mut text = match split_evidence(onset).0 {
+        Some(what) if what.starts_with("The load began at") => format!(
+            "{} was slow from the beginning of a load at {}{}. {what} {}",
+            words::doing(block.op),
+            format::seconds(onset.t_s),
+            at_temperature(onset, ", with the drive at "),
+            cause_sentence(onset, levels, EVIDENCE)
+        ),
+        _ => slowed(block, onset, &at_temperature(onset, "when the drive reached "), levels),
+    };
+    let release = of_kind(block, EventKind::ThrottleRelease)
+        .into_iter()
+        .find(|release| release.t_s > onset.t_s && release.cause == onset.cause);
     if let Some(release) = release {
         let at = at_temperature(release, ", at ");
         text.push_str(&format!(" It was fast again at {}{at}.", format::seconds(release.t_s)));
@@ -125,14 +174,24 @@ fn slowed(block: &Block<'_>, event: &Event, when: &str, levels: &[Level]) -> Str
     let at = format::seconds(event.t_s);
     let when = if when.is_empty() { String::new() } else { format!(", {when}") };
     let to = strength(event).map(|to| format!(" (to {to})")).unwrap_or_default();
-    let fell = match block.speeds_around(event.t_s) {
+    // The segment before may be of another load, which says nothing about this one.
+    let same_load = |(before, after): &(Option<f64>, Option<f64>)| {
+        let ratios = event.strength.zip(after.zip(*before).map(|(after, before)| after / before));
+        ratios.is_none_or(|(strength, ratio)| (strength - ratio).abs() <= OTHER_LOAD)
+    };
+    let around = block.speeds_around(event.t_s);
+    let same_load = same_load(&around);
+    let fell = match if same_load { around } else { (None, around.1) } {
         (Some(before), Some(after)) => {
             // Segment and event may average over different spans; two figures that disagree help nobody.
             let agrees = event.strength.is_some_and(|to| (to - after / before).abs() <= STRENGTH_SLACK);
             let to = if agrees { to.as_str() } else { "" };
             format!("fell from {} to {}{to}", format::speed(Some(before)), format::speed(Some(after)))
         }
-        (None, Some(after)) => format!("slowed down to {}{to}", format::speed(Some(after))),
+        (None, Some(after)) => {
+            let to = if same_load { to.as_str() } else { "" };
+            format!("slowed down to {}{to}", format::speed(Some(after)))
+        }
         _ => match strength(event) {
             Some(to) => format!("slowed down to {to} of its speed"),
             None => "slowed down".to_owned(),
@@ -141,10 +200,11 @@ fn slowed(block: &Block<'_>, event: &Event, when: &str, levels: &[Level]) -> Str
     format!("{doing} {fell} at {at}{when}. {}", cause_sentence(event, levels, EVIDENCE))
 }
 
-/// "Writing was slowed down 14 times between 60 s and 290 s, …"
-fn cycle(block: &Block<'_>, onsets: &[&Event], levels: &[Level]) -> String {
-    let releases = of_kind(block, EventKind::ThrottleRelease);
-    let temps = |events: &[&Event]| median(events.iter().filter_map(|event| event.temp_k));
+/// "Writing was slowed down 14 times between 60 s and 290 s, …". `alone` says that all onsets of the block are these.
+fn cycle(block: &Block<'_>, onsets: &[&Event], alone: bool, levels: &[Level]) -> String {
+    let cause = onsets.first().map(|onset| onset.cause);
+    let mut releases = of_kind(block, EventKind::ThrottleRelease);
+    releases.retain(|release| Some(release.cause) == cause);
     let mut text = format!(
         "{} was slowed down {} times between {} and {}",
         words::doing(block.op),
@@ -154,25 +214,45 @@ fn cycle(block: &Block<'_>, onsets: &[&Event], levels: &[Level]) -> String {
     );
     let fast = block.mean(|segment| segment.label == Label::FullSpeed);
     let slow = block.mean(|segment| segment.label == Label::Throttled);
-    if let (Some(fast), Some(slow)) = (fast, slow) {
-        text.push_str(&format!(", from {} to {}", format::speed(Some(fast)), format::speed(Some(slow))));
+    let to = median(onsets.iter().filter_map(|event| event.strength));
+    match (fast, slow) {
+        (Some(fast), Some(slow)) if alone => {
+            text.push_str(&format!(", from {} to {}", format::speed(Some(fast)), format::speed(Some(slow))));
+            // Means over all cycles and the median of single ones: two figures that disagree help nobody.
+            if let Some(to) = to.filter(|to| (to - slow / fast).abs() <= STRENGTH_SLACK) {
+                text.push_str(&format!(" (to {})", format::percent(to)));
+            }
+        }
+        _ => text.push_str(
+            &to.map(|to| format!(", to {} of the speed before", format::percent(to))).unwrap_or_default(),
+        ),
     }
-    if let Some(to) = median(onsets.iter().filter_map(|event| event.strength)) {
-        text.push_str(&format!(" (to {})", format::percent(to)));
-    }
-    if let Some(onset) = temps(onsets) {
-        text.push_str(&format!(", each time near {}", format::temperature(Some(onset))));
-        if let Some(release) = temps(&releases) {
-            text.push_str(&format!(", and fast again near {}", format::temperature(Some(release))));
+    if let Some(onset) = temperatures(onsets) {
+        text.push_str(&format!(", each time {onset}"));
+        if let Some(release) = temperatures(&releases) {
+            text.push_str(&format!(", and fast again {release}"));
         }
     }
-    if let Some(mean) = block.mean(|_| true) {
+    if let Some(mean) = block.mean(|_| true).filter(|_| alone) {
         text.push_str(&format!("; mean of all {}", format::speed(Some(mean))));
     }
     // The surest of the onsets speaks for all of the same kind.
     let surest = onsets.iter().max_by(|a, b| a.confidence.total_cmp(&b.confidence));
     let cause = surest.map(|event| cause_sentence(event, levels, EVIDENCE)).unwrap_or_default();
     format!("{text}. {cause}")
+}
+
+/// "near 65 °C" or "between 58 °C and 66 °C".
+fn temperatures(events: &[&Event]) -> Option<String> {
+    let known: Vec<f64> = events.iter().filter_map(|event| event.temp_k).filter(|k| k.is_finite()).collect();
+    let middle = median(known.iter().copied())?;
+    let (low, high) = known.iter().fold((middle, middle), |(l, h), k| (l.min(*k), h.max(*k)));
+    Some(match high - low <= ONE_TEMPERATURE_K {
+        true => format!("near {}", format::temperature(Some(middle))),
+        false => {
+            format!("between {} and {}", format::temperature(Some(low)), format::temperature(Some(high)))
+        }
+    })
 }
 
 fn throttled_from_the_start(block: &Block<'_>) -> String {
@@ -199,21 +279,48 @@ fn steady(block: &Block<'_>) -> String {
         ),
         _ => " No temperature is known for it.".to_owned(),
     };
-    let unknown_s = block.time_as(Label::Unknown);
-    let what = if block.time_as(Label::RateLimited) > 0.0 {
-        ", as fast as the plan allows"
-    } else if unknown_s > 0.0 {
-        return format!(
-            "{} ran at {} on average for {span}; for {} of it the speed was low and the data do not say why.{temperature}",
-            words::doing(block.op),
-            format::speed(block.mean(|_| true)),
-            format::seconds(unknown_s)
-        );
+    format!("{} ran {} for {span}{}.{temperature}", words::doing(block.op), speeds(block), course(block))
+}
+
+/// "at 1.60 GB/s", or "at 250 MB/s to 1.00 GB/s (583 MB/s on average)" where a stretch had several speeds.
+fn speeds(block: &Block<'_>) -> String {
+    let mean = format::speed(block.mean(|_| true));
+    let each = block.segments.iter().filter(|segment| segment.label != Label::Ramp);
+    let finite = each.filter_map(|segment| segment.mean_bytes_per_s).filter(|rate| rate.is_finite());
+    let (low, high) =
+        finite.fold((f64::INFINITY, 0.0f64), |(low, high), rate| (low.min(rate), high.max(rate)));
+    if low * ONE_SPEED < high {
+        let (low, high) = (format::speed(Some(low)), format::speed(Some(high)));
+        format!("at {low} to {high} ({mean} on average)")
     } else {
-        " and was not slowed down"
-    };
-    let speed = format::speed(block.mean(|_| true));
-    format!("{} ran at {speed} for {span}{what}.{temperature}", words::doing(block.op))
+        format!("at {mean}")
+    }
+}
+
+/// What the segments of a block say that has no events, after its speed and length.
+fn course(block: &Block<'_>) -> String {
+    let (start_s, end_s) = block.range();
+    let all_s = end_s - start_s;
+    let limited_s = block.time_as(Label::RateLimited);
+    if limited_s >= (1.0 - RAMP_SHARE) * all_s && limited_s > 0.0 {
+        return ", as fast as the plan allows".to_owned();
+    }
+    let ramp_s = block.time_as(Label::Ramp);
+    let parts = [
+        (limited_s, "as fast as the plan allows"),
+        (block.time_as(Label::Dip), "in short dips"),
+        (
+            if ramp_s > RAMP_SHARE * all_s { ramp_s } else { 0.0 },
+            "with a speed that rose or sank little by little",
+        ),
+        (block.time_as(Label::Unknown), "slower, and the data do not say why"),
+    ];
+    let told = parts.iter().filter(|(seconds, _)| *seconds > 0.0);
+    let told: Vec<String> = told.map(|(s, what)| format!("{} of it {what}", format::seconds(*s))).collect();
+    match told.as_slice() {
+        [] => " and was not slowed down".to_owned(),
+        told => format!(", {}", told.join("; ")),
+    }
 }
 
 fn at_temperature(event: &Event, before: &str) -> String {

@@ -85,14 +85,14 @@ pub(super) const fn level(cause: Cause) -> &'static str {
 /// A kind of heat management.
 pub const fn policy_class(class: PolicyClass) -> &'static str {
     match class {
-        PolicyClass::None => "no slowing down because of heat",
+        PolicyClass::None => "none seen, heat did not slow the drive down",
         PolicyClass::Relay => "relay (slow above one temperature, fast again below a lower one)",
         PolicyClass::TwoLevel => "two levels (light, then heavy until the lower threshold)",
         PolicyClass::Regulator => "regulator (speed follows temperature)",
         PolicyClass::DutyCycled => "duty-cycled regulator (speed follows temperature by bursts)",
         PolicyClass::Vendor => "the drive's own threshold, whatever is set",
         PolicyClass::Stop => "stop (no I/O until it has cooled)",
-        PolicyClass::PreLimited => "limited already when the load began",
+        PolicyClass::PreLimited => "limited already when a load began",
         PolicyClass::Undetermined => "undetermined: the data do not decide it",
     }
 }

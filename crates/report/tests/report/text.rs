@@ -1,5 +1,6 @@
 //! Sentences and terminal output, word for word.
 
+use analysis::findings::{Label, Segment, SegmentOp};
 use report::{TerminalStyle, compare_terminal, sentences, terminal};
 
 use crate::scene;
@@ -74,7 +75,51 @@ fn a_strength_that_disagrees_with_the_speeds_is_left_to_the_event() {
     let mut run = scene::vendor();
     run.findings.events[0].strength = Some(0.35);
     let verdict = sentences::verdict(&run.findings, &run.levels).join(" ");
+    assert!(verdict.contains("Reading slowed down to 2.40 GB/s at 512 s"), "another load: {verdict}");
+    run.findings.events[0].strength = Some(0.75);
+    let verdict = sentences::verdict(&run.findings, &run.levels).join(" ");
     assert!(verdict.contains("fell from 3.00 GB/s to 2.40 GB/s at 512 s"), "{verdict}");
+}
+
+/// Goal: that speed fell is no reason why it fell. Method: evidence as the analysis gives it.
+#[test]
+fn what_happened_is_told_and_is_no_reason() {
+    let mut run = scene::vendor();
+    run.findings.events[0].evidence.insert(0, "Speed fell from 3.00 GB/s to 2.40 GB/s for 88 s.".into());
+    let verdict = sentences::verdict(&run.findings, &run.levels).join(" ");
+    assert!(
+        !verdict.contains("because speed fell") && verdict.contains("because the composite"),
+        "{verdict}"
+    );
+    let event = sentences::event(&run.findings.events[0], &run.levels);
+    assert!(event.contains("before. Speed fell from 3.00 GB/s to 2.40 GB/s for 88 s. Cause:"), "{event}");
+    let onset = &mut run.findings.events[0];
+    (onset.strength, onset.evidence[0]) =
+        (None, "The load began at 2.40 GB/s while the drive was throttling already, for 88 s.".into());
+    let verdict = sentences::verdict(&run.findings, &run.levels).join(" ");
+    assert!(verdict.contains("Reading was slow from the beginning of a load at 512 s"), "{verdict}");
+}
+
+/// Goal: a mean over several loads is not told as the speed of one. Method: the stairs of a plan and a soak behind them.
+#[test]
+fn several_speeds_are_told_as_several() {
+    let mut run = scene::vendor();
+    let read = run.findings.segments.iter().position(|s| s.op == SegmentOp::Read).expect("a read");
+    let first = run.findings.segments[read].clone();
+    run.findings.segments.truncate(read);
+    run.findings.events.clear();
+    for (index, (rate, label)) in
+        [(2.5e8, Label::RateLimited), (1e9, Label::RateLimited), (3e9, Label::FullSpeed)]
+            .into_iter()
+            .enumerate()
+    {
+        let start_s = first.start_s + 100.0 * index as f64;
+        let (end_s, mean_bytes_per_s) = (start_s + 100.0, Some(rate));
+        run.findings.segments.push(Segment { start_s, end_s, mean_bytes_per_s, label, ..first.clone() });
+    }
+    let verdict = sentences::verdict(&run.findings, &run.levels).join(" ");
+    let told = "Reading ran at 250 MB/s to 3.00 GB/s (1.42 GB/s on average) for 300 s, 200 s of it as fast as the plan allows";
+    assert!(verdict.contains(told), "{verdict}");
 }
 
 /// A verdict stays readable however much speaks for it; the event keeps everything.
