@@ -107,13 +107,16 @@ fn speed(trace: &Trace, stretches: &[Stretch], pieces: &[Piece]) -> Vec<Caveat> 
 /// Speed against the rate of the link: above it single samples are wrong, near it the link may be what limits.
 fn against_link(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], link: f64) -> Vec<Caveat> {
     let usual_s = usual_span_s(&trace.speeds);
+    // What is deallocated does not pass the link.
+    let moves_data = |stretch: &Stretch| stretch.op != SegmentOp::Trim;
+    let moving = stretches.iter().filter(|stretch| moves_data(stretch));
     // The rest of an interval at the end of a phase is left out: one late I/O would be its whole speed.
-    let samples = stretches.iter().flat_map(|s| &s.samples).filter(|s| s.span_s >= usual_s / 2.0);
+    let samples = moving.flat_map(|s| &s.samples).filter(|s| s.span_s >= usual_s / 2.0);
     let speeds = samples.map(Sample::bytes_per_s).filter(|speed| *speed > OVER_LINK * link);
     let (over, most) = speeds.fold((0usize, 0.0f64), |(count, most), speed| (count + 1, most.max(speed)));
     let share = if trace.facts.simulated == Some(true) { AT_LINK } else { NEAR_LINK };
     let all_s: f64 = pieces.iter().map(Piece::span_s).sum();
-    let near = pieces.iter().filter(|p| p.level >= share * link);
+    let near = pieces.iter().filter(|p| p.level >= share * link && moves_data(&stretches[p.stretch]));
     let (near_s, near_bytes) = near.fold((0.0, 0.0), |(s, b), p| (s + p.span_s(), b + p.level * p.span_s()));
     let mut found = Vec::new();
     let rate = BytesPerSec::new(link);

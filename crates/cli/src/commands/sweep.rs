@@ -165,7 +165,11 @@ impl<'a> Swept<'a> {
                     start.check_twin(&TwinTarget::open_in(profile, plan.seed, setting)?.with_slc(*slc)?)
                 }
                 Self::Real if one.settings != ThermalSettings::default() && !has_settings(start.address) => {
-                    Err(anyhow!("{} has no thermal settings to sweep over", start.address))
+                    Err(anyhow!(
+                        "{} has no thermal settings to sweep over; name the drive under it (`heatsoak list`), or set \
+                         each yourself (`heatsoak hctm`, `heatsoak power-state`), run, and `heatsoak compare` the runs",
+                        start.address
+                    ))
                 }
                 Self::Real => Ok(check::check(&one, &facts)?),
             }

@@ -223,3 +223,20 @@ fn a_twin_without_a_fast_write_cache_runs_with_the_size_that_is_typed() {
     assert_eq!(own.code, Some(2), "{own:?}");
     assert!(own.stderr.contains("93.13 GiB"), "{own:?}");
 }
+
+/// Goal: a purge, which deallocates faster than any link, gives no reason to doubt the samples.
+#[test]
+fn deallocation_is_not_faster_than_the_link() {
+    let scratch = Scratch::new();
+    let plan = "[[phase]]\nop = \"trim\"\nblock_size = \"1MiB\"\nlaps = 1\n\n\
+                [[phase]]\nop = \"write\"\nblock_size = \"1MiB\"\nduration = \"5s\"\n";
+    std::fs::write(scratch.path("t.toml"), plan).expect("written");
+    let done = scratch.run(&["run", "t.toml", "--drive", "twin:ssd2", "--json"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let findings: serde_json::Value = serde_json::from_str(&done.stdout).expect("JSON");
+    let trim = &findings["segments"][0];
+    assert!(trim["op"] == "trim" && trim["mean_bytes_per_s"].as_f64() > Some(1e10), "{trim}");
+    let kinds: Vec<&str> =
+        findings["caveats"].as_array().into_iter().flatten().filter_map(|c| c["kind"].as_str()).collect();
+    assert!(!kinds.contains(&"above_link_rate") && !kinds.contains(&"at_link_rate"), "{kinds:?}");
+}

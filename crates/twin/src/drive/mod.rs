@@ -193,4 +193,6 @@ fn ready_tick(profile: &Profile, grain: Grain) -> u64 {
 }
 
 #[cfg(test)]
+mod laws;
+#[cfg(test)]
 mod test;

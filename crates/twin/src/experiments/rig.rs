@@ -23,17 +23,23 @@ const SEED: Seed = Seed::new(1);
 /// Where drives come from; a test may bend their profiles on the way.
 pub(super) struct Shelf<'a> {
     bend: &'a dyn Fn(&mut Profile),
+    seed: Seed,
 }
 
 impl<'a> Shelf<'a> {
     /// Drives as they are.
     pub(super) const fn builtin() -> Shelf<'static> {
-        Shelf { bend: &|_| {} }
+        Shelf { bend: &|_| {}, seed: SEED }
     }
 
     /// Drives whose profiles are changed first.
     pub(super) const fn bent(bend: &'a dyn Fn(&mut Profile)) -> Self {
-        Self { bend }
+        Self { bend, seed: SEED }
+    }
+
+    /// The same, and what comes out by chance comes out another way.
+    pub(super) const fn seeded(self, seed: Seed) -> Self {
+        Self { seed, ..self }
     }
 
     pub(super) fn profile(&self, name: &str) -> Profile {
@@ -45,7 +51,7 @@ impl<'a> Shelf<'a> {
 
     /// A drive with thermal management temperatures in whole degrees Celsius, or its defaults.
     pub(super) fn drive(&self, name: &str, tmt_c: Option<(i32, i32)>) -> Drive {
-        let mut drive = Drive::new(&self.profile(name), SEED);
+        let mut drive = Drive::new(&self.profile(name), self.seed);
         if let Some((tmt1, tmt2)) = tmt_c {
             let kelvin = |c| Kelvin::from_whole_celsius(c).map_or(0, Kelvin::as_kelvin);
             drive
@@ -186,6 +192,13 @@ pub(super) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
 /// Middle speed of the last minute: dips that come by chance are no part of a plateau.
 pub(super) fn plateau(log: &[Second]) -> f64 {
     median(speeds(&log[log.len().saturating_sub(60)..]))
+}
+
+/// Share of the seconds of the last half that lie within 5 % of the plateau: what "stable" is measured as. Dips that
+/// come by chance take some seconds, a drive that swings takes most.
+pub(super) fn steady_share(log: &[Second]) -> f64 {
+    let (plateau, last) = (plateau(log), &log[log.len() / 2..]);
+    speeds(last).filter(|speed| (speed / plateau - 1.0).abs() <= 0.05).count() as f64 / last.len() as f64
 }
 
 pub(super) fn slowest(log: &[Second]) -> f64 {

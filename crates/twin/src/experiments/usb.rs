@@ -62,9 +62,10 @@ fn c2(drive: &Drive, log: &Log) -> Row {
     Row::new(
         "C2",
         "EXCERIA G2, USB 10 Gb/s with fan: 700 MB/s to the end, below 80 °C",
-        false,
+        true,
         "4.9 %, MB or MiB; as stated",
-        "heat and resistances of C1; only the air flow of the fan is a guess",
+        "set that the link and not the flash is what limits; heat and resistances are those of C1, the air flow of the \
+         fan is a guess",
         vec![
             Quantity::about("slowest second", MB, 700.0, UNIT, slowest(&log[..log.len() - 1])),
             Quantity::most("hottest", C, 79.0, hottest(log)),
