@@ -1,6 +1,7 @@
 //! The per-phase summary: one row a phase, the same in the page and in the terminal.
 
 use analysis::findings::{Label, Segment, SegmentOp};
+use measure::record::Op;
 
 use crate::format;
 use crate::reduce;
@@ -80,14 +81,14 @@ fn stretches(segments: &[Segment]) -> Vec<(SegmentOp, f64, f64)> {
 
 fn summary(input: &ReportInput, name: String, op: String, start_s: f64, end_s: f64) -> PhaseSummary {
     let inside = |t: f64| (start_s..end_s).contains(&t);
-    let within: Vec<Vec<Interval>> = input
-        .speed
-        .iter()
-        .map(|series| {
-            let middle = |interval: &&Interval| inside(interval.start_s + interval.span_s / 2.0);
-            series.intervals.iter().filter(middle).copied().collect()
-        })
-        .collect();
+    let within = |trims: bool| -> Vec<Vec<Interval>> {
+        let of = input.speed.iter().filter(|series| (series.op == Op::Trim) == trims);
+        let middle = |interval: &&Interval| inside(interval.start_s + interval.span_s / 2.0);
+        of.map(|series| series.intervals.iter().filter(middle).copied().collect()).collect()
+    };
+    // What is deallocated beside reads and writes is no data that moved.
+    let data = within(false);
+    let within = if data.iter().all(Vec::is_empty) { within(true) } else { data };
     let totals = |bucket_s| reduce::totals(within.iter().map(Vec::as_slice), bucket_s);
     // A second that the phase's border cuts is no second.
     let seconds = totals(1.0).into_iter().filter(|(_, covered_s, _)| *covered_s >= 0.9);

@@ -37,6 +37,8 @@ pub(crate) fn plausible(value: f64) -> bool {
 pub(crate) struct Bucket {
     /// Start in seconds.
     pub(crate) start_s: f64,
+    /// Middle of what its intervals cover, in seconds: not that of the bucket where it is the run's last.
+    pub(crate) middle_s: f64,
     /// Time that the intervals cover, in seconds.
     pub(crate) covered_s: f64,
     /// Mean over the covered time.
@@ -50,7 +52,9 @@ pub(crate) struct Bucket {
 /// Buckets that hold something, in order of time. An interval belongs to the bucket of its middle.
 pub(crate) fn means(intervals: &[Interval], bucket_s: f64) -> Vec<Bucket> {
     let mut buckets: Vec<Bucket> = Vec::new();
+    let mut first_s = 0.0;
     for interval in sorted(intervals) {
+        let end_s = interval.start_s + interval.span_s;
         let start_s = ((interval.start_s + interval.span_s / 2.0) / bucket_s).floor() * bucket_s;
         match buckets.last_mut().filter(|bucket| bucket.start_s >= start_s) {
             Some(bucket) => {
@@ -60,20 +64,26 @@ pub(crate) fn means(intervals: &[Interval], bucket_s: f64) -> Vec<Bucket> {
                 bucket.covered_s = covered;
                 bucket.min = bucket.min.min(interval.value);
                 bucket.max = bucket.max.max(interval.value);
+                bucket.middle_s = (first_s + end_s) / 2.0;
             }
-            None => buckets.push(Bucket {
-                start_s,
-                covered_s: interval.span_s,
-                mean: interval.value,
-                min: interval.value,
-                max: interval.value,
-            }),
+            None => {
+                first_s = interval.start_s;
+                buckets.push(Bucket {
+                    start_s,
+                    middle_s: (first_s + end_s) / 2.0,
+                    covered_s: interval.span_s,
+                    mean: interval.value,
+                    min: interval.value,
+                    max: interval.value,
+                });
+            }
         }
     }
     buckets
 }
 
 /// Buckets of several operations together: (start in seconds, covered time in seconds, mean of all data moved).
+/// Callers leave out trims, which move no data, see [`crate::view::ReportInput::data`].
 ///
 /// Operations that ran at once add up; those that took turns do not.
 pub(crate) fn totals<'a>(
@@ -91,15 +101,21 @@ pub(crate) fn totals<'a>(
     all.chunk_by(|a, b| a.start_s == b.start_s).map(total).collect()
 }
 
+/// A bucket that is covered by less than this share of it is the rest of an interval at the end of a load: one I/O
+/// would be its whole speed. It is left out of the line of means; the intervals themselves are shown.
+pub(crate) const LEAST_COVERED: f64 = 0.1;
+
 /// The bucket means as a line that breaks where a bucket is missing.
 pub(crate) fn mean_line(intervals: &[Interval], bucket_s: f64) -> Vec<Point> {
     let mut line: Vec<Point> = Vec::new();
     let mut next_s = f64::NEG_INFINITY;
-    for bucket in means(intervals, bucket_s) {
+    let buckets = means(intervals, bucket_s);
+    let is_alone = buckets.len() == 1;
+    for bucket in buckets.into_iter().filter(|b| is_alone || b.covered_s >= LEAST_COVERED * bucket_s) {
         if !line.is_empty() && bucket.start_s > next_s + bucket_s * 0.5 {
             line.push((next_s, None));
         }
-        line.push((bucket.start_s + bucket_s / 2.0, Some(bucket.mean)));
+        line.push((bucket.middle_s, Some(bucket.mean)));
         next_s = bucket.start_s + bucket_s;
     }
     line
@@ -181,12 +197,24 @@ mod test {
         let intervals = [interval(0.0, 0.75, 100.0), interval(0.75, 0.25, 200.0), interval(3.0, 1.0, 50.0)];
         let buckets = means(&intervals, 1.0);
         assert_eq!(buckets.len(), 2);
-        assert_eq!(buckets[0], Bucket { start_s: 0.0, covered_s: 1.0, mean: 125.0, min: 100.0, max: 200.0 });
+        let first =
+            Bucket { start_s: 0.0, middle_s: 0.5, covered_s: 1.0, mean: 125.0, min: 100.0, max: 200.0 };
+        assert_eq!(buckets[0], first);
         assert_eq!(mean_line(&intervals, 1.0), [(0.5, Some(125.0)), (1.0, None), (3.5, Some(50.0))]);
         assert_eq!(
             raw_line(&intervals),
             [(0.375, Some(100.0)), (0.875, Some(200.0)), (1.0, None), (3.5, Some(50.0))]
         );
+    }
+
+    /// Goal: no line goes on after the run. Method: a run of 1.5 s, and one that ends 3 ms into a second.
+    #[test]
+    fn a_last_bucket_lies_where_its_intervals_do_and_a_rest_is_no_mean() {
+        let cut = [interval(0.0, 1.0, 100.0), interval(1.0, 0.5, 90.0)];
+        assert_eq!(mean_line(&cut, 1.0), [(0.5, Some(100.0)), (1.25, Some(90.0))]);
+        let rest = [interval(0.0, 1.0, 100.0), interval(1.0, 0.003, 300.0)];
+        assert_eq!(mean_line(&rest, 1.0), [(0.5, Some(100.0))]);
+        assert_eq!(mean_line(&rest[1..], 1.0), [(1.0015, Some(300.0))]);
     }
 
     #[test]

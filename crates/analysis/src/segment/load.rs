@@ -1,7 +1,9 @@
 //! Stretches of load: one phase, one operation, no gap in between.
 //!
-//! Operations that run at once are one load: their data add up. What differs from phase to phase or
+//! Operations that run at once are one load: their data add up, and trims, which move none, are left out beside others. What differs from phase to phase or
 //! lies on the other side of a gap is never compared as if it were one series.
+
+use std::borrow::Cow;
 
 use crate::findings::SegmentOp;
 use crate::trace::{Interval, SpeedSeries, Trace};
@@ -62,8 +64,9 @@ impl Stretch {
 pub(crate) fn stretches(trace: &Trace) -> Vec<Stretch> {
     let mut stretches: Vec<Stretch> = Vec::new();
     let usual_s = usual_span_s(&trace.speeds);
+    let speeds = without_trims_beside(trace);
     let longest_hole_s = (BRIDGED_INTERVALS * usual_s).max(LONGEST_BRIDGED_S);
-    for (sample, phase) in Merged::new(&trace.speeds) {
+    for (sample, phase) in Merged::new(&speeds) {
         let phase = phase as usize;
         let Some(op) = trace.phases.get(phase).map(|phase| phase.op) else { continue };
         match stretches.last_mut() {
@@ -76,6 +79,21 @@ pub(crate) fn stretches(trace: &Trace) -> Vec<Stretch> {
     // A month at 1 Hz is one stretch of 60 MB, and what it had ready to grow on as much again.
     stretches.iter_mut().for_each(|stretch| stretch.samples.shrink_to_fit());
     stretches
+}
+
+/// The speeds, with trims only where nothing else was done: what is deallocated beside reads and writes is no data
+/// that moved, and a hundred times as much.
+fn without_trims_beside(trace: &Trace) -> Cow<'_, [SpeedSeries]> {
+    let alone = |i: &Interval| trace.phases.get(i.phase as usize).is_none_or(|p| p.op == SegmentOp::Trim);
+    let beside = |series: &SpeedSeries| series.op == SegmentOp::Trim && !series.intervals.iter().all(alone);
+    if !trace.speeds.iter().any(beside) {
+        return Cow::Borrowed(&trace.speeds);
+    }
+    let mut speeds = trace.speeds.clone();
+    for series in speeds.iter_mut().filter(|series| series.op == SegmentOp::Trim) {
+        series.intervals.retain(alone);
+    }
+    Cow::Owned(speeds)
 }
 
 /// The median length of an interval, in seconds; 1 s without any.

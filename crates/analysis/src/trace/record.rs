@@ -19,6 +19,12 @@ impl Trace {
         trace.settings = settings(manifest);
         add_speeds(&mut trace, &record.io);
         add_telemetry(&mut trace, record);
+        trace.caveats.extend(record.lost.iter().map(|file| Caveat {
+            kind: "damaged".into(),
+            text: format!(
+                "{file} is not in the run folder, although the run has ended: what it held is not known."
+            ),
+        }));
         trace.trust_a_sensor();
         trace
     }

@@ -210,6 +210,35 @@ fn the_link_is_named_with_the_speed_that_was_measured() {
     assert_eq!(said(None, 3.94e9), None);
 }
 
+/// Goal: what is deallocated is no data that crossed the link. Method: the same reads with trims of a terabyte a
+/// second beside them, and as a phase of their own.
+#[test]
+fn trims_are_neither_data_nor_above_the_link() {
+    let (mut trace, _) =
+        simulate(&Setup { loads: vec![Load { op: SegmentOp::Read, seconds: 200.0 }; 2], ..Setup::default() });
+    trace.facts.link_bytes_per_s = Some(4e9);
+    let plain = analyze(&trace);
+    let mean = |findings: &Findings| findings.segments[0].mean_bytes_per_s.expect("a speed");
+    let mut trims = trace.speeds[0].clone();
+    trims.op = SegmentOp::Trim;
+    trims.intervals.iter_mut().for_each(|interval| interval.bytes = 1e12 * interval.span_s);
+    let mut beside = trace.clone();
+    beside.phases.iter_mut().for_each(|phase| phase.op = SegmentOp::Mixed);
+    beside.speeds.push(trims.clone());
+    let findings = analyze(&beside);
+    assert!((mean(&findings) / mean(&plain) - 1.0).abs() < 1e-9, "{:?}", findings.segments);
+    assert!(!has_caveat(&findings, "above_link_rate"), "{:?}", findings.caveats);
+    let last = trace.phases.len() as u32 - 1;
+    let mut apart = trace.clone();
+    apart.phases[last as usize].op = SegmentOp::Trim;
+    trims.intervals.retain(|interval| interval.phase == last);
+    apart.speeds[0].intervals.retain(|interval| interval.phase < last);
+    apart.speeds.push(trims);
+    let findings = analyze(&apart);
+    assert_eq!(findings.segments.last().map(|segment| segment.op), Some(SegmentOp::Trim));
+    assert!(!has_caveat(&findings, "above_link_rate") && !has_caveat(&findings, "at_link_rate"));
+}
+
 /// The row B4: heavy throttling at TMT2, held until below TMT1.
 #[test]
 fn heavy_throttling_is_latched_until_tmt1() {

@@ -24,9 +24,10 @@ which are taken for one run. Logs are told by their content:
   Prometheus: answers to range queries of node_exporter, smartctl_exporter and the like
 What is read of each and by which rules: docs/FORMATS.md.
 
-With --join all inputs are one run: jobs of fio are summed, temperatures are put beside speeds. Clocks
-that count from 1970 are joined as they are. Others begin where the speeds begin, plus their --offset;
-without one it is estimated from how the temperature follows the speed, and a caveat says so.
+With --join all inputs are one run: jobs of fio are summed, temperatures are put beside speeds.
+Clocks that count from 1970 are joined as they are. Others begin where the speeds begin, plus their
+--offset; without one it is estimated from how the temperature follows the speed, and a caveat says
+so.
 
 Several runs of one drive, at different TMT1 and TMT2, ambients or loads, also tell together
 which of its thresholds follow a setting and which are its own. Logs name no drive: --one-drive

@@ -5,11 +5,11 @@ use clap::{Args, ValueHint};
 /// What stands below the help.
 pub(crate) const AFTER_HELP: &str = "\
 Shows which temperatures the drive warns and throttles at, what of it can be set and saved, what the
-values in force mean, its power states, sensors and counters, whether it likely has no DRAM, what the
-link carries, and what of all this will limit a test. Nothing is changed and nothing is written.
+values in force mean, its power states, sensors and counters, whether it likely has no DRAM, what
+the link carries, and what of all this will limit a test. Nothing is changed and nothing is written.
 
-NVMe drives are asked by ioctl, which needs root; what sysfs tells is shown without. A namespace leads
-to its controller, a controller to its namespaces.
+NVMe drives are asked by ioctl, which needs root; what sysfs tells is shown without. A namespace
+leads to its controller, a controller to its namespaces.
 
 Examples:
   heatsoak inspect /dev/nvme0n1

@@ -71,11 +71,11 @@ was measured, and exit with 3.
 Examples:
   heatsoak run                                     plan hctm-read on twin:ssd1
   heatsoak run hctm-read --tmt1 70C --tmt2 80C     the same with host controlled thermal management
-  heatsoak run hctm-sweep --drive twin:ssd2        four settings, one after the other, then in one chart
+  heatsoak run hctm-sweep --drive twin:ssd2        four settings, then all in one chart
   heatsoak run quick --drive /dev/nvme0n1 --json   the findings as JSON
   heatsoak run my-plan.toml --drive 'file:/var/tmp/t.bin?size=4GiB' --out runs/first
   heatsoak run full-span --drive /dev/nvme0n1 --destroy S4EWNX0R --tbw 600TB
-                                                   all data on the drive of that serial number is lost";
+                                                   all data on the drive of that serial are lost";
 
 /// Finds out how an SSD behaves when it gets hot.
 ///
@@ -287,6 +287,17 @@ mod test {
         assert_eq!(args.interval, Some(Duration::from_millis(100)));
         assert_eq!(args.plan, DEFAULT_PLAN);
         assert_eq!(args.drive, None);
+    }
+
+    /// Goal: help is not broken in the middle of a sentence. Method: 100 columns are what help has where no terminal
+    /// says how wide it is, and what is written by hand is not wrapped again.
+    #[test]
+    fn what_stands_below_a_help_fits_100_columns() {
+        let commands = Cli::command();
+        let all = commands.get_subcommands().chain([&commands]);
+        for text in all.filter_map(|command| command.get_after_long_help()).map(ToString::to_string) {
+            assert_eq!(text.lines().find(|line| line.chars().count() > 100), None);
+        }
     }
 
     /// Goal: a temperature below zero is a value, not an unknown flag.

@@ -19,8 +19,8 @@ Examples:
 
 /// What stands below the help of `temp-threshold`.
 pub(crate) const AFTER_THRESHOLD_HELP: &str = "\
-A threshold makes the drive warn (Critical Warning bit 1, and an event where the host asked for one).
-It does not throttle: that is `heatsoak hctm`, and the drive's own doing.
+A threshold makes the drive warn (Critical Warning bit 1, and an event where the host asked for
+one). It does not throttle: that is `heatsoak hctm`, and the drive's own doing.
 
 Examples:
   heatsoak temp-threshold /dev/nvme0

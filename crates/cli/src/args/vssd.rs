@@ -18,8 +18,8 @@ line `NQN  PROFILE  SIZE` a drive. With --json it is one line instead:
    \"url\":\"nvme-tcp://127.0.0.1:4420/...\",\"profile\":\"ssd1\",\"serial\":\"...\",\"size_bytes\":...}]}
 The process then serves until Ctrl-C or SIGTERM and exits with 0.
 
-The control socket (--control) takes one JSON document a line and answers each with one; docs/VSSD.md
-has the verbs: status, ambient, airflow, inject, clear, faults.
+The control socket (--control) takes one JSON document a line and answers each with one;
+docs/VSSD.md has the verbs: status, ambient, airflow, inject, clear, faults.
 
 Examples:
   heatsoak vssd --profile ssd1                                a drive on 127.0.0.1:4420

@@ -52,6 +52,10 @@ fn a_folder_cut_short_is_analyzed_up_to_the_cut() {
     assert_eq!(done.code, Some(0), "{}", done.stderr);
     let told: serde_json::Value = serde_json::from_str(&done.stdout).expect("findings");
     assert!(told["segments"][0]["temp_start_k"].is_null(), "{told}");
+    let lost =
+        told["caveats"].as_array().expect("a list").iter().filter(|caveat| caveat["kind"] == "damaged");
+    let lost: Vec<_> = lost.filter_map(|caveat| caveat["text"].as_str()).collect();
+    assert!(lost.len() == 2 && lost[0].starts_with("telemetry.parquet is not in the run folder"), "{told}");
     let table = std::fs::read(scratch.path("r/io.parquet")).expect("a table");
     std::fs::write(scratch.path("r/io.parquet"), &table[..table.len() / 2]).expect("a scratch file");
     let done = scratch.run(&["analyze", "r"]);

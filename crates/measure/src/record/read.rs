@@ -26,6 +26,9 @@ pub struct Record {
     pub smart: Vec<SmartRow>,
     /// Whether the run is under way or was cut short: the end is missing.
     pub unfinished: bool,
+    /// Names of the files that a finished run has and this one has not: what they held is not known, which is not the
+    /// same as nothing.
+    pub lost: Vec<String>,
 }
 
 /// Whether `dir` looks like a run folder.
@@ -38,6 +41,7 @@ pub fn read(dir: &Path) -> Result<Record, RecordError> {
     let manifest = read_manifest(dir)?;
     let unfinished = manifest.end.is_none();
     let record = Record {
+        lost: if unfinished { Vec::new() } else { lost(dir) },
         io: rows::<IoRow>(dir)?.unwrap_or_default(),
         telemetry: rows::<TelemetryRow>(dir)?.unwrap_or_default(),
         smart: rows::<SmartRow>(dir)?.unwrap_or_default(),
@@ -81,6 +85,15 @@ pub fn read_manifest(dir: &Path) -> Result<Manifest, RecordError> {
 /// Reads the single I/Os of a run as they were written, in the host's time; `None` where the plan did not ask for them.
 pub fn read_ops(dir: &Path) -> Result<Option<Vec<OpRow>>, RecordError> {
     rows::<OpRow>(dir)
+}
+
+/// The tables that a finished run has lost. One that was killed at its very start may never have had them.
+fn lost(dir: &Path) -> Vec<String> {
+    let is_there = |name: &str| {
+        ["parquet", "arrow"].into_iter().any(|ending| dir.join(format!("{name}.{ending}")).is_file())
+    };
+    let tables = [IoRow::NAME, TelemetryRow::NAME, SmartRow::NAME].into_iter();
+    tables.filter(|name| !is_there(name)).map(|name| format!("{name}.parquet")).collect()
 }
 
 /// All rows of one table: from Parquet where the run was closed, else from the stream.

@@ -141,7 +141,11 @@ impl<R: Table> Stream<R> {
     fn create(dir: &Path) -> Result<Self, RecordError> {
         let path = dir.join(format!("{}.arrow", R::NAME));
         let schema: SchemaRef = Arc::new(R::schema());
-        let file = File::create_new(&path).map_err(|source| io_error("create", &path, source))?;
+        let file = File::create_new(&path).map_err(|source| match source.kind() {
+            // Another run took the folder a moment ago.
+            std::io::ErrorKind::AlreadyExists => RecordError::Exists { path: dir.to_owned() },
+            _ => io_error("create", &path, source),
+        })?;
         let writer = StreamWriter::try_new(file, &schema).map_err(|error| arrow_error(&path, error))?;
         Ok(Self { path, schema, writer, waiting: Vec::new() })
     }
@@ -430,6 +434,23 @@ mod test {
         let mut file = fs::OpenOptions::new().append(true).open(dir.join("io.arrow")).expect("a file");
         file.write_all(&[0x5a; 1000]).expect("space on disk");
         assert_eq!(record::read(&dir).expect("a readable run").io.len(), 4);
+    }
+
+    /// Goal: a lost file is not taken for "nothing was read". Method: a table of a finished run goes.
+    #[test]
+    fn a_finished_run_names_the_tables_it_has_lost() {
+        let parent = tempfile::tempdir().expect("a scratch folder");
+        let dir = parent.path().join("run");
+        let mut writer = RunWriter::create(&dir, manifest(), false).expect("a new folder");
+        fill(&mut writer, 0..4);
+        writer.close(COMPLETED).expect("space on disk");
+        assert!(record::read(&dir).expect("a whole run").lost.is_empty());
+        fs::remove_file(dir.join("telemetry.parquet")).expect("a file");
+        let run = record::read(&dir).expect("the other tables are there");
+        assert_eq!(
+            (run.lost, run.telemetry, run.io.len()),
+            (vec!["telemetry.parquet".to_owned()], vec![], 4)
+        );
     }
 
     #[test]

@@ -341,7 +341,7 @@ fn record(io: Vec<IoRow>, telemetry: Vec<TelemetryRow>, phases: &[&str], set: Th
         notes: vec!["The first 20 % of the drive was written before.".into()],
         end: Some(End { reason: EndReason::Completed, t_ns: end_ns, detail: None }),
     };
-    Record { manifest, io, telemetry, smart: vec![], unfinished: false }
+    Record { manifest, io, telemetry, smart: vec![], unfinished: false, lost: vec![] }
 }
 
 /// Seeded noise, roughly normal with deviation 1: the sum of four uniform draws.

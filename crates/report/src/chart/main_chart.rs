@@ -1,5 +1,7 @@
 //! The main chart: speed on the left axis, temperature on the right, thresholds, phases and events.
 
+use measure::record::Op;
+
 use super::build::{bucket_for, chart_bucket_s, frame, op_ink, typical_span_s};
 use super::{
     Chart, Ink, LevelLine, Line, Rows, Side, SpeedUnit, Stroke, Table, speed_axis, temperature_axis,
@@ -7,16 +9,18 @@ use super::{
 use crate::format::{self, celsius};
 use crate::reduce::{self, CHART_POINTS, TABLE_ROWS};
 use crate::sentences;
-use crate::view::{Level, ReportInput};
+use crate::view::{Level, ReportInput, SpeedSeries};
 
 /// A threshold this far from the readings, in °C, still matters to them; farther ones would squeeze the curve.
 const LEVEL_REACH_C: f64 = 12.0;
 
+/// Trims up to so many times the highest speed of data are drawn: what the axis has of air above it.
+const AIR_FOR_TRIMS: f64 = 1.05;
+
 /// Speed on the left, temperature on the right.
 pub(crate) fn main_chart(input: &ReportInput) -> Chart {
     let mut chart = frame(input, "speed-temperature", "Speed and temperature over time");
-    let top = input.speed.iter().flat_map(|series| &series.intervals).map(|interval| interval.value);
-    let top = top.filter(|value| value.is_finite()).fold(0.0, f64::max);
+    let top = highest(input.data());
     let unit = SpeedUnit::for_max(top);
     let bucket_s = chart_bucket_s(input);
     let mut raw_s = None;
@@ -36,10 +40,16 @@ pub(crate) fn main_chart(input: &ReportInput) -> Chart {
             shown: true,
             points,
         };
-        let thin = to_unit(reduce::envelope(&raw, CHART_POINTS));
-        let mean = to_unit(reduce::mean_line(&series.intervals, bucket_s));
-        // Where intervals are as long as the mean's, both lines are the same: one will do.
-        if typical_span_s(&series.intervals).is_some_and(|span_s| span_s < bucket_s * 0.99) {
+        // Trims are a hundred times as fast as data: on one scale with them, data would be a line at zero.
+        let most = if series.op == Op::Trim { top * AIR_FOR_TRIMS } else { f64::MAX };
+        let on_scale = |points: Vec<reduce::Point>| -> Vec<reduce::Point> {
+            points.into_iter().map(|(t, v)| (t, v.filter(|v| *v <= most))).collect()
+        };
+        let thin = to_unit(on_scale(reduce::envelope(&raw, CHART_POINTS)));
+        let mean = to_unit(on_scale(reduce::mean_line(&series.intervals, bucket_s)));
+        // Where intervals are as long as the mean's, both lines are the same: one will do. A single mean is no line.
+        let is_finer = typical_span_s(&series.intervals).is_some_and(|span_s| span_s < bucket_s * 0.99);
+        if is_finer && (mean.len() > 1 || thin.len() <= 1) {
             chart.lines.push(line(format!("{}, {raw_name}", series.op), Stroke::Thin, thin));
             let name = format!("{}, mean of {}", series.op, format::seconds(bucket_s));
             chart.lines.push(line(name, Stroke::Solid, mean));
@@ -51,8 +61,21 @@ pub(crate) fn main_chart(input: &ReportInput) -> Chart {
     add_temperatures(&mut chart, input);
     chart.table = speed_table(input, unit);
     chart.note = main_note(raw_s, bucket_s, &chart);
+    let trims = highest(input.speed.iter().filter(|series| series.op == Op::Trim));
+    if trims > top * AIR_FOR_TRIMS {
+        let most = format::speed(Some(trims));
+        chart
+            .note
+            .push_str(&format!(" Trims are off the scale where they deallocate faster (up to {most})."));
+    }
     chart.alt = alt_text(input, &chart);
     chart
+}
+
+/// The highest speed of an interval, in bytes per second; 0 without any.
+fn highest<'a>(series: impl Iterator<Item = &'a SpeedSeries>) -> f64 {
+    let values = series.flat_map(|series| &series.intervals).map(|interval| interval.value);
+    values.filter(|value| value.is_finite()).fold(0.0, f64::max)
 }
 
 /// Adds the temperatures, and their axis by the first of them: others may be far hotter, and are not shown at first.
@@ -106,7 +129,7 @@ fn main_note(raw_s: Option<f64>, bucket_s: f64, chart: &Chart) -> String {
         } else {
             format!("thin: every interval of {length} ms")
         };
-        if raw_s < bucket_s * 0.99 {
+        if chart.lines.iter().any(|line| line.stroke == Stroke::Thin) {
             parts.push(format!("Speed, {thin}; bold: mean of {}.", format::seconds(bucket_s)));
         } else {
             parts.push(format!("Speed: mean of each interval of {length} ms."));

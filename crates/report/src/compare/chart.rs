@@ -48,7 +48,7 @@ pub(super) fn chart(runs: &[ReportInput], names: &[String]) -> Chart {
             runs.len()
         ),
         note: format!(
-            "Speed: all operations together, mean of {}, solid. Temperature: dotted, on the right axis.",
+            "Speed: reads and writes together, mean of {}, solid. Temperature: dotted, on the right axis.",
             format::seconds(bucket_s)
         ),
         end_s: if end_s > 0.0 { end_s } else { 1.0 },
@@ -65,13 +65,16 @@ pub(super) fn chart(runs: &[ReportInput], names: &[String]) -> Chart {
 fn speed(run: &ReportInput, bucket_s: f64) -> Vec<Point> {
     let mut line: Vec<Point> = Vec::new();
     let mut next_s = f64::INFINITY;
-    for (start_s, _, rate) in
-        reduce::totals(run.speed.iter().map(|series| series.intervals.as_slice()), bucket_s)
+    for (start_s, covered_s, rate) in
+        reduce::totals(run.data().map(|series| series.intervals.as_slice()), bucket_s)
     {
+        if covered_s < reduce::LEAST_COVERED * bucket_s {
+            continue;
+        }
         if start_s > next_s + bucket_s / 2.0 {
             line.push((next_s, None));
         }
-        line.push((start_s + bucket_s / 2.0, Some(rate)));
+        line.push(((start_s + bucket_s / 2.0).min(run.end_s()), Some(rate)));
         next_s = start_s + bucket_s;
     }
     line
@@ -108,7 +111,7 @@ fn table(runs: &[ReportInput], names: &[String], unit: SpeedUnit) -> crate::char
     let bucket_s = runs.iter().map(|run| bucket_for(run, TABLE_ROWS)).fold(1.0, f64::max);
     let mut rows = Rows::new(bucket_s);
     for (run, name) in runs.iter().zip(names) {
-        let speed = reduce::totals(run.speed.iter().map(|series| series.intervals.as_slice()), bucket_s);
+        let speed = reduce::totals(run.data().map(|series| series.intervals.as_slice()), bucket_s);
         let cells = speed.into_iter().map(|(start_s, _, rate)| (start_s, unit.of(rate)));
         rows.add(format!("{name}: speed ({})", unit.name()), unit.decimals(), cells);
         if let Some(readings) = run.temperature.first() {

@@ -147,9 +147,18 @@ fn together(joint: &[JointPolicy]) -> String {
 }
 
 fn caveats(runs: &[ReportInput], names: &[String]) -> String {
+    let all_of = |run: &ReportInput| -> Vec<String> {
+        let texts = run.findings.caveats.iter().map(|caveat| &caveat.text).chain(&run.notes);
+        texts.cloned().collect()
+    };
+    let texts: Vec<Vec<String>> = runs.iter().map(all_of).collect();
+    let is_common = |text: &String| runs.len() > 1 && texts.iter().all(|texts| texts.contains(text));
     let mut items = String::new();
-    for (run, name) in runs.iter().zip(names) {
-        for text in run.findings.caveats.iter().map(|caveat| &caveat.text).chain(&run.notes) {
+    for text in texts.iter().take(1).flatten().filter(|text| is_common(text)) {
+        items.push_str(&format!("<li><strong>All runs</strong>: {}</li>\n", prose(text)));
+    }
+    for (texts, name) in texts.iter().zip(names) {
+        for text in texts.iter().filter(|text| !is_common(text)) {
             items.push_str(&format!("<li><strong>{}</strong>: {}</li>\n", prose(name), prose(text)));
         }
     }

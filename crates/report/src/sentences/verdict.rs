@@ -272,11 +272,12 @@ fn steady(block: &Block<'_>) -> String {
     let (start_s, end_s) = block.range();
     let span = format::seconds(end_s - start_s);
     let temperature = match block.temperatures() {
-        (Some(start), Some(end)) => format!(
-            " The drive went from {} to {}.",
-            format::temperature(Some(start)),
-            format::temperature(Some(end))
-        ),
+        (Some(start), Some(end)) => {
+            match (format::temperature(Some(start)), format::temperature(Some(end))) {
+                (start, end) if start == end => format!(" The drive had {end} at its beginning and end."),
+                (start, end) => format!(" The drive went from {start} to {end}."),
+            }
+        }
         _ => " No temperature is known for it.".to_owned(),
     };
     format!("{} ran {} for {span}{}.{temperature}", words::doing(block.op), speeds(block), course(block))

@@ -43,7 +43,11 @@ pub(super) fn draw(chart: &Chart, style: &TerminalStyle) -> String {
 
 /// Means and temperatures that a page shows at first; single intervals are too many for characters.
 fn drawn_lines(chart: &Chart, side: Side) -> Vec<&Line> {
-    chart.lines.iter().filter(|line| line.side == side && line.shown && line.stroke != Stroke::Thin).collect()
+    let drawn = |line: &&Line| {
+        let has_values = line.points.iter().any(|point| point.1.is_some());
+        line.side == side && line.shown && line.stroke != Stroke::Thin && has_values
+    };
+    chart.lines.iter().filter(drawn).collect()
 }
 
 /// Whether two lines have values at the same time, give or take.

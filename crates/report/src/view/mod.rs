@@ -266,6 +266,12 @@ impl ReportInput {
         }
     }
 
+    /// Speeds of what moves data: without trims, unless nothing else was done.
+    pub(crate) fn data(&self) -> impl Iterator<Item = &SpeedSeries> + Clone {
+        let only_trims = self.speed.iter().all(|series| series.op == Op::Trim);
+        self.speed.iter().filter(move |series| only_trims || series.op != Op::Trim)
+    }
+
     /// The end of everything that has a time, in seconds since the run began.
     pub(crate) fn end_s(&self) -> f64 {
         let speed = self.speed.iter().flat_map(|s| &s.intervals).map(|i| i.start_s + i.span_s);

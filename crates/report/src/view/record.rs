@@ -81,13 +81,14 @@ fn latency(io: &[IoRow], end_s: f64) -> Vec<LatencySeries> {
         for row in io.iter().filter(|row| row.op == op && row.clat.count() > 0) {
             let start_s = (row.t.as_secs_f64() / bucket_s).floor() * bucket_s;
             if let Some(before) = current.filter(|before| *before != start_s) {
-                points.extend(latency_point(before, bucket_s, &merged));
+                points.extend(latency_point(before, bucket_s.min(end_s - before), &merged));
                 merged.clear();
             }
             current = Some(start_s);
             merged.merge(&row.clat);
         }
-        points.extend(current.and_then(|start_s| latency_point(start_s, bucket_s, &merged)));
+        let rest_s = |start_s: f64| bucket_s.min(end_s - start_s);
+        points.extend(current.and_then(|start_s| latency_point(start_s, rest_s(start_s), &merged)));
         LatencySeries { op, points }
     });
     series.filter(|series| !series.points.is_empty()).collect()

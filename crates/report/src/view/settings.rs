@@ -57,7 +57,14 @@ pub(super) fn threshold(kelvin: u16) -> String {
     if kelvin == 0 { "off".to_owned() } else { format::temperature(Some(f64::from(kelvin))) }
 }
 
-/// A name for each run from what differs between them; numbered where two would be the same.
+/// What comes with a drive, and is told only where its name does not tell runs apart.
+const OF_THE_DRIVE: [&str; 6] = ["serial", "firmware", "link", "stop limit", "profile", "seed"];
+
+fn all_differ(names: &[String]) -> bool {
+    names.iter().enumerate().all(|(index, name)| !name.is_empty() && !names[..index].contains(name))
+}
+
+/// A name for each run from what differs between them, as far as it is known; numbered where two would be the same.
 pub(crate) fn labels(runs: &[&RunSettings]) -> Vec<String> {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in runs.iter().flat_map(|run| &run.0) {
@@ -66,14 +73,19 @@ pub(crate) fn labels(runs: &[&RunSettings]) -> Vec<String> {
         }
     }
     names.retain(|name| runs.windows(2).any(|pair| pair[0].get(name) != pair[1].get(name)));
-    let described = |run: &RunSettings| {
-        let parts = names.iter().map(|name| match (*name, run.get(name).unwrap_or("not known")) {
-            ("drive" | "plan", value) => value.to_owned(),
-            (name, value) => format!("{name} {value}"),
+    let described = |run: &RunSettings, names: &[&str]| {
+        let parts = names.iter().filter_map(|name| match (*name, run.get(name)?) {
+            ("drive" | "plan", value) => Some(value.to_owned()),
+            (name, value) => Some(format!("{name} {value}")),
         });
         parts.collect::<Vec<_>>().join(", ")
     };
-    let plain: Vec<String> = runs.iter().map(|run| described(run)).collect();
+    let all = |names: &[&str]| runs.iter().map(|run| described(run, names)).collect::<Vec<String>>();
+    // Other drives have other serial numbers, links and defaults: their names say it shorter.
+    let of_all = |name: &str| !OF_THE_DRIVE.contains(&name) && runs.iter().all(|run| run.get(name).is_some());
+    let few: Vec<&str> = names.iter().copied().filter(|name| of_all(name)).collect();
+    let short = Some(all(&few)).filter(|short| names.contains(&"drive") && all_differ(short));
+    let plain = short.unwrap_or_else(|| all(&names));
     let label = |(index, text): (usize, &String)| {
         let is_unique = plain.iter().filter(|other| *other == text).count() == 1;
         match (text.is_empty(), is_unique) {
@@ -110,6 +122,21 @@ mod test {
         assert_eq!(
             labels(&[&a, &b, &a]),
             ["TMT1 65 °C, TMT2 70 °C (run 1)", "TMT1 off, TMT2 85 °C", "TMT1 65 °C, TMT2 70 °C (run 3)"]
+        );
+    }
+
+    /// Goal: a name that fits a legend. Method: a simulated drive beside a file of which next to nothing is known.
+    #[test]
+    fn runs_of_different_drives_are_named_by_these() {
+        let twin =
+            run(&[("drive", "SSD1"), ("serial", "T1"), ("plan", "quick"), ("TMT1", "off"), ("seed", "1")]);
+        let file = run(&[("drive", "file:t.bin"), ("plan", "quick")]);
+        assert_eq!(labels(&[&twin, &file]), ["SSD1", "file:t.bin"]);
+        let other =
+            run(&[("drive", "SSD1"), ("serial", "T2"), ("plan", "quick"), ("TMT1", "off"), ("seed", "1")]);
+        assert_eq!(
+            labels(&[&twin, &other, &file]),
+            ["SSD1, serial T1, TMT1 off, seed 1", "SSD1, serial T2, TMT1 off, seed 1", "file:t.bin"]
         );
     }
 }

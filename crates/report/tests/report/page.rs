@@ -153,6 +153,7 @@ fn hostile_text_stays_text() {
     run.phases[0].name = evil.into();
     run.temperature[0].name = evil.into();
     run.settings.0.push((evil.into(), evil.into()));
+    run.settings.0.insert(0, ("drive".into(), evil.into()));
     run.facts[0].facts.push((evil.into(), evil.into()));
     run.reproduce.files.push((evil.into(), evil.into()));
     run.findings.events[0].evidence = vec![evil.into()];

@@ -1,6 +1,7 @@
 //! Sentences and terminal output, word for word.
 
 use analysis::findings::{Label, Segment, SegmentOp};
+use measure::record::Op;
 use report::{TerminalStyle, compare_terminal, sentences, terminal};
 
 use crate::scene;
@@ -147,4 +148,20 @@ fn what_the_data_do_not_say_is_not_said() {
     let verdict = sentences::verdict(&run.findings, &run.levels).join(" ");
     assert!(verdict.contains("Reading was throttled for 88 s at 2.40 GB/s"), "{verdict}");
     assert!(verdict.contains("when that began was not seen"), "{verdict}");
+}
+
+/// Goal: trims, a hundred times as fast as data, neither flatten the chart nor count as data. Method: the same run
+/// with and without a terabyte a second of them.
+#[test]
+fn trims_change_neither_the_scale_nor_the_speeds() {
+    let plain = scene::vendor();
+    let mut trimmed = scene::vendor();
+    let mut trims = trimmed.speed[0].clone();
+    trims.op = Op::Trim;
+    trims.intervals.iter_mut().for_each(|interval| interval.value = 1e12);
+    trimmed.speed.push(trims);
+    assert_eq!(terminal(&trimmed, &STYLE), terminal(&plain, &STYLE));
+    let page = report::html(&trimmed);
+    assert!(page.contains("Trims are off the scale where they deallocate faster (up to 1000.00 GB/s)"));
+    assert!(!report::html(&plain).contains("off the scale"));
 }
