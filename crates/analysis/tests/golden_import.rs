@@ -273,6 +273,27 @@ fn a_last_line_that_is_cut_short_is_left_out_with_a_caveat() {
     assert_eq!(trace.caveats[0].kind, "duplicated");
 }
 
+/// Numbers in another unit than their format has are refused, and no time makes an import or an analysis run on and on.
+#[test]
+fn what_cannot_be_in_its_unit_is_refused() {
+    let refused = |name: &str, text: &str| {
+        let error = import(vec![Source::from_bytes(name, text.as_bytes())], &Options::default());
+        error.map(|trace| format!("{trace:?}")).expect_err(text).to_string()
+    };
+    let smartctl =
+        r#"{"json_format_version":[1,0],"local_time":{"time_t":1763730000},"temperature":{"current":318}}"#;
+    assert!(refused("s.json", smartctl).contains("318 °C is no temperature of a drive"));
+    let prometheus = |values: &str| {
+        format!(
+            r#"{{"status":"success","data":{{"resultType":"matrix","result":[{{"metric":{{"__name__":"node_hwmon_temp_celsius","chip":"nvme_nvme0","sensor":"temp1"}},"values":[{values}]}}]}}}}"#
+        )
+    };
+    assert!(refused("p.json", &prometheus(r#"[1763730000,"318"]"#)).contains("318 °C is no temperature"));
+    assert!(refused("p.json", &prometheus(r#"[1,"45"],[1e300,"46"]"#)).contains("a run has at most 400"));
+    let log = "1000, 18446744073709551615, 0, 0\n2000, 5, 0, 0\n";
+    assert!(refused("x_bw.1.log", log).contains("line 1, column 2: 18446744073709552000 KiB/s is faster"));
+}
+
 /// Goal: another block size is another load. Method: fio's own logs of 1 MiB reads, then of 4 KiB reads, which are
 /// slower by a factor of twenty without any event; the same two jobs called one load are one drop.
 #[test]

@@ -105,6 +105,13 @@ impl Format {
     }
 }
 
+/// A run is no longer than this: what spans more are times of two units, or of two runs.
+const LONGEST_RUN_S: f64 = 400.0 * 86_400.0;
+/// Temperatures that are none of a drive: below the coldest place on Earth, above what solder stands. So a number in the
+/// wrong unit is told.
+const COLDEST_K: f64 = 200.0;
+const HOTTEST_K: f64 = 500.0;
+
 /// Opens a file when its turn comes.
 pub type Open<'a> = Box<dyn FnOnce() -> std::io::Result<Box<dyn Read + 'a>> + 'a>;
 
@@ -195,6 +202,14 @@ pub fn import(sources: Vec<Source<'_>>, options: &Options) -> Result<Trace, Impo
         }
         _ => join::join(parts, &options.offsets)?,
     };
+    if trace.end_s() > LONGEST_RUN_S {
+        let first = names.first().map_or("nothing", String::as_str);
+        let days = trace.end_s() / 86_400.0;
+        let why = format!(
+            "from the first time to the last it is {days:.0} days, and a run has at most 400: are all times in one unit, and of one run?"
+        );
+        return Err(ImportError::whole(first, why));
+    }
     trace.notes.extend(notes);
     if trace.phases.is_empty() {
         infer_phases(&mut trace);

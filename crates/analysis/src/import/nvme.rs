@@ -7,17 +7,13 @@
 
 use serde_json::Value;
 
-use super::ImportError;
 use super::json::{Documents, count_at, data_units, number_at};
 use super::lines::Lines;
 use super::reading::{Reading, When, time_in_name};
+use super::{COLDEST_K, HOTTEST_K, ImportError};
 use crate::findings::Caveat;
 use crate::trace::{Counters, Facts};
 
-/// A drive that is switched on is never this cold: such a number is °C, which nvme-cli does not write.
-const COLDEST_K: f64 = 200.0;
-/// Nor this hot: silicon is dead long before.
-const HOTTEST_K: f64 = 500.0;
 /// Beyond this a time beside a reading is in milliseconds.
 const MS_SINCE_1970: f64 = 1e11;
 

@@ -15,17 +15,15 @@ use measure::{Celsius, Series};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
 
-use super::ImportError;
 use super::json::Documents;
 use super::lines::Lines;
 use super::part::{Clock, Part, Source};
+use super::{COLDEST_K, HOTTEST_K, ImportError};
 use crate::findings::{Caveat, SegmentOp};
 use crate::trace::{Counters, Interval, SpeedSeries, Temperature, Trace, instant};
 
 /// A hole of more than this many usual steps is a gap.
 const GAP_STEPS: f64 = 3.0;
-/// `nvme_temperature` is written in kelvins by some exporters and in °C by others; a running drive is over 200 K.
-const COLDEST_K: f64 = 200.0;
 
 #[derive(Deserialize)]
 struct Answer {
@@ -241,9 +239,18 @@ fn build(
     for (meaning, values) in all {
         match meaning {
             Meaning::Temperature(name, kelvin) => {
+                // Some exporters write °C by that name; a running drive is over 200 K.
                 let in_kelvin = values.iter().all(|(_, v)| v.is_nan() || *v == 0.0 || *v >= COLDEST_K);
                 if kelvin && !in_kelvin {
                     return Err(whole("nvme_temperature is in kelvins with most exporters, and these are not: relabel it as nvme_temperature_celsius if it is °C".into()));
+                }
+                // What is no number is a gap; whole kelvins in place of °C are not.
+                let hottest = HOTTEST_K - if kelvin { 0.0 } else { 273.0 };
+                if let Some((_, odd)) = values.iter().find(|(_, v)| v.is_finite() && *v > hottest) {
+                    let unit = if kelvin { "K" } else { "°C" };
+                    return Err(whole(format!(
+                        "{name}: {odd} {unit} is no temperature of a drive: is it in another unit?"
+                    )));
                 }
                 if trace.temperatures.iter().any(|known| known.name == name) {
                     return Err(whole(format!(

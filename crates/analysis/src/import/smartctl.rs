@@ -7,10 +7,10 @@
 use measure::Kelvin;
 use serde_json::Value;
 
-use super::ImportError;
 use super::json::{Documents, count_at, data_units, number, number_at};
 use super::lines::Lines;
 use super::reading::{Reading, When, time_in_name};
+use super::{COLDEST_K, HOTTEST_K, ImportError};
 use crate::findings::Caveat;
 use crate::trace::{Counters, Facts};
 
@@ -61,6 +61,10 @@ fn reading(file: &str, object: &Value) -> Result<Reading, String> {
     }
     if let Some(history) = at("/ata_sct_temperature_history") {
         reading.history = sct_history(history);
+    }
+    // A bridge that makes up its answers, or kelvins in place of °C.
+    if let Some(k) = reading.composite_k.filter(|k| !(COLDEST_K..=HOTTEST_K).contains(k)) {
+        return Err(format!("{:.0} °C is no temperature of a drive: is it in another unit?", k - 273.0));
     }
     if reading.composite_k.is_none() && reading.sensors_k == [None; 8] && reading.history.is_empty() {
         let status = at("/smartctl/exit_status").and_then(Value::as_u64).unwrap_or(0);

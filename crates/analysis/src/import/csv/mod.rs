@@ -13,6 +13,9 @@
 //! - A time that does not lie after the one before drops its row. More than one row in twenty of
 //!   that kind is an error: two logs in one file, most likely.
 //! - A time column that starts beyond 10^8 s (three years) counts from its own first row.
+//! - A number that cannot be in its column's unit is an error: temperatures outside 200 to 500 K, speeds over
+//!   10^13 B/s, times over 10^11 s or 400 days from the first.
+//! - A last line without a line end and with cells missing was cut short: it is left out, with a caveat.
 //! - °C in a column of whole numbers are whole kelvins less 273, as every tool shows them; other
 //!   columns are kelvins less 273.15.
 //! - Rows of one `phase` name in a row are one phase. A phase called `read`, `write`, `mixed`, `trim` or `idle` is
@@ -99,6 +102,12 @@ fn facts(table: &Table, trace: &mut Trace) -> Result<Option<f64>, ImportError> {
         if !number.is_finite() || (number < 0.0 && !name.ends_with("_c")) {
             return Err(wrong(format!("{value} cannot be")));
         }
+        if let Some(why) = table::implausible(name, number) {
+            return Err(wrong(why));
+        }
+        if number == 0.0 && name.ends_with("_bytes_per_s") {
+            return Err(wrong("a rate of 0 cannot be; leave the line out where it is not known".into()));
+        }
         let kelvin = kelvin_from_celsius(number, number.fract() == 0.0);
         let whole_k = Some(kelvin.round() as u16);
         match name {
@@ -123,8 +132,12 @@ fn facts(table: &Table, trace: &mut Trace) -> Result<Option<f64>, ImportError> {
 fn clock_caveats(table: &Table, trace: &mut Trace) {
     if table.not_forward > 0 {
         let text =
-            format!("{} rows whose time does not lie after the row before were left out", table.not_forward);
+            format!("{} rows whose time does not lie after the row before were left out.", table.not_forward);
         trace.caveats.push(Caveat { kind: "clock".into(), text });
+    }
+    if let Some(line) = table.truncated {
+        let text = format!("The last line, {line}, was cut short and is left out.");
+        trace.caveats.push(Caveat { kind: "truncated".into(), text });
     }
     if table.t_s[0] > WALL_CLOCK_S {
         trace.notes.push(format!("t_s is a wall clock; times count from its first row, {} s", table.t_s[0]));
@@ -185,6 +198,39 @@ mod test {
         assert!(binary.contains("not text"), "{binary}");
         let latin = csv("log.csv", b"t_s\n\xff\n").expect_err("not UTF-8").to_string();
         assert!(latin.contains("line 2"), "{latin}");
+    }
+
+    #[test]
+    fn numbers_in_another_unit_than_their_columns_are_refused() {
+        for (text, told) in [
+            (
+                "t_s,composite_k\n0,318\n1,45\n",
+                "line 3, column composite_k: 45 K is no temperature of a drive: is it in °C?",
+            ),
+            ("t_s,temp_c\n0,318\n", "line 2, column temp_c: 318 °C is no temperature"),
+            (
+                "t_s,read_mb_per_s\n0,3000000000\n",
+                "column read_mb_per_s: 3000000000 is faster than any drive",
+            ),
+            ("t_s,temp_c\n0,45\n1e300,45\n", "line 3, column t_s: "),
+            ("t_s,temp_c\n1700000000000,45\n", "is it in milliseconds?"),
+            ("# link_bytes_per_s: 0\nt_s,temp_c\n0,45\n", "line 1, column link_bytes_per_s: a rate of 0"),
+            ("# warning_c: 358\nt_s,temp_c\n0,45\n", "358 °C is no temperature"),
+        ] {
+            assert!(refused(text).contains(told), "{text}: {}", refused(text));
+        }
+        // Not reported, and off.
+        let off = read("t_s,composite_k,tmt1_c\n0,0,-273\n1,318,-273\n");
+        assert_eq!((off.temperatures[0].kelvin.gaps().len(), off.tmt_at(0.0).0), (1, None));
+    }
+
+    #[test]
+    fn a_last_line_that_was_cut_short_is_left_out() {
+        let trace = read("t_s,read_mb_per_s,temp_c\n0,3000,45\n1,3000,45\n2,30");
+        assert_eq!((trace.caveats[0].kind.as_str(), trace.speeds[0].intervals.len()), ("truncated", 2));
+        assert!(
+            refused("t_s,read_mb_per_s,temp_c\n0,3000,45\n1,3000\n").contains("line 3: the row has 2 cells")
+        );
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //!
 //! Knows names and shapes, not meanings: those are in [`super`].
 
-use crate::import::ImportError;
 use crate::import::lines::Lines;
+use crate::import::{COLDEST_K, HOTTEST_K, ImportError, LONGEST_RUN_S};
 
 const COLUMNS: [&str; 26] = [
     "t_s",
@@ -39,6 +39,10 @@ const TOLERATED_TIMES: usize = 20;
 /// Rows at most: 48 days at 1 Hz. Measured, a million rows of five columns take 160 MB as table and trace together;
 /// more would not fit a lab machine's memory.
 const MOST_ROWS: usize = 1 << 22;
+/// A hundred times the fastest link to a drive that is announced (PCIe 7.0 x4: 64 GB/s) in round numbers.
+const FASTEST_BYTES_PER_S: f64 = 1e13;
+/// Seconds since 1970 have ten digits until the year 2286; milliseconds have had twelve since 1973.
+const NOT_SECONDS: f64 = 1e11;
 /// Phases of different names at most.
 const MOST_PHASES: usize = 1 << 16;
 /// A time column that starts later than this is a wall clock.
@@ -59,6 +63,8 @@ pub(super) struct Table<'a> {
     phase_names: Vec<String>,
     /// Rows left out because their time did not go forward.
     pub(super) not_forward: usize,
+    /// The last line, where it was cut short and is left out.
+    pub(super) truncated: Option<usize>,
 }
 
 impl<'a> Table<'a> {
@@ -71,16 +77,21 @@ impl<'a> Table<'a> {
             phase: vec![],
             phase_names: vec![],
             not_forward: 0,
+            truncated: None,
         };
         let mut header: Option<Vec<&'static str>> = None;
         let mut rows = 0;
         while let Some((number, line)) = lines.next()? {
             let line = line.trim();
+            let short = header.as_ref().is_some_and(|names| line.split(',').count() < names.len());
             if let Some(comment) = line.strip_prefix('#') {
                 table.comment(number, comment);
             } else if line.is_empty() {
             } else if let Some(names) = &header {
-                table.row(number, line, names)?;
+                match table.row(number, line, names) {
+                    Err(_) if short && rows > 0 && !lines.ended => table.truncated = Some(number),
+                    read => read?,
+                }
                 rows += 1;
             } else {
                 let names = header_names(file, number, line)?;
@@ -134,6 +145,11 @@ impl<'a> Table<'a> {
         if t_s.is_nan() || t_s < 0.0 {
             return Err(self.at(number, Some("t_s"), "every row needs a time of 0 s or later".into()));
         }
+        if self.t_s.first().unwrap_or(&t_s) + LONGEST_RUN_S < t_s || t_s > NOT_SECONDS {
+            let why =
+                format!("{t_s} s cannot be of one run, which has at most 400 days: is it in milliseconds?");
+            return Err(self.at(number, Some("t_s"), why));
+        }
         if self.t_s.last().is_some_and(|last| t_s <= *last) {
             self.not_forward += 1;
             for (_, values) in &mut self.columns {
@@ -177,7 +193,12 @@ impl<'a> Table<'a> {
             return Ok(f64::NAN);
         }
         match cell.parse::<f64>() {
-            Ok(value) if value.is_finite() && (value >= 0.0 || name.ends_with("_c")) => Ok(value),
+            Ok(value) if value.is_finite() && (value >= 0.0 || name.ends_with("_c")) => {
+                match implausible(name, value) {
+                    Some(why) => Err(self.at(number, Some(name), why)),
+                    None => Ok(value),
+                }
+            }
             Ok(value) => {
                 let why = format!("{value} cannot be; leave the cell empty where there is no reading");
                 Err(self.at(number, Some(name), why))
@@ -209,6 +230,28 @@ impl<'a> Table<'a> {
         }
         let middle = steps.len() / 2;
         *steps.select_nth_unstable_by(middle, f64::total_cmp).1
+    }
+}
+
+/// Why a number cannot be in the unit that its column names; `None` where it can.
+pub(super) fn implausible(name: &str, value: f64) -> Option<String> {
+    let speed = |rate: f64| {
+        (rate > FASTEST_BYTES_PER_S)
+            .then(|| format!("{value} is faster than any drive: is it in another unit?"))
+    };
+    let kelvin = |kelvin: f64, unit: &str, other: &str| {
+        let fits = (COLDEST_K..=HOTTEST_K).contains(&kelvin);
+        (!fits).then(|| format!("{value} {unit} is no temperature of a drive: is it in {other}?"))
+    };
+    match name {
+        _ if name.ends_with("_mb_per_s") => speed(value * 1e6),
+        _ if name.ends_with("_bytes_per_s") => speed(value),
+        // 0 K is "not reported" on the wire, and so is a threshold of 0 K, which is off.
+        "composite_k" if value == 0.0 => None,
+        "composite_k" => kelvin(value, "K", "°C"),
+        _ if name.starts_with("tmt") && name.ends_with("_c") && value <= -273.0 => None,
+        _ if name.ends_with("_c") => kelvin(value + 273.15, "°C", "kelvins"),
+        _ => None,
     }
 }
 

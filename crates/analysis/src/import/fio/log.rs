@@ -21,6 +21,8 @@ const PAUSE_STEPS: f64 = 1.5;
 const PERIODIC_MS: u64 = 100;
 /// Times beyond this are those of a wall clock: 1973 as a time, three years as a length.
 const EPOCH_MS: u64 = 100_000_000_000;
+/// Ten TB/s, a hundred times the fastest link to a drive: a mean that is faster is no speed.
+const FASTEST_KIB_PER_S: f64 = 1e13 / 1024.0;
 /// Two rows further apart than this are not of one run.
 const LONGEST_RUN_MS: u64 = 400 * 86_400 * 1000;
 /// Rows between two falls of the time at least, if each begins another job's log.
@@ -228,6 +230,10 @@ impl<'a> Reading<'a> {
                 row.time_ms, self.first_ms
             );
             return Err(ImportError::at(self.file, line, Some("1"), why));
+        }
+        if self.format == Format::FioBwLog && kind != Kind::PerIo && row.value > FASTEST_KIB_PER_S {
+            let why = format!("{} KiB/s is faster than any drive", row.value);
+            return Err(ImportError::at(self.file, line, Some("2"), why));
         }
         self.rows += 1;
         let last = self.lanes[row.direction].last.replace(row);
