@@ -6,11 +6,12 @@ use anyhow::{Context as _, bail};
 use capture::settings::DriveSettings;
 use capture::settings::journal::{Claim, Found, Journals, places};
 use capture::settings::linux::Controller;
-use capture::target::{Address, AddressKind};
+use capture::target::{Address, AddressKind, FOREIGN_SETTINGS as FOREIGN};
 use capture::telemetry::discover::SYSFS;
 use measure::Seed;
 use nvme::host::AdminTransport;
 use nvme::host::linux::LinuxController;
+use nvme::host::tcp::{TcpController, TcpOptions};
 use serde::Serialize;
 
 use crate::printer::Printer;
@@ -25,9 +26,19 @@ pub(crate) struct Reached {
     pub(crate) settings: DriveSettings<Transport>,
     /// The address to type for it.
     pub(crate) address: String,
-    /// The kernel's controller; `None` for a simulated drive.
-    pub(crate) controller: Option<Controller>,
+    way: Way,
     journals: Vec<Journals>,
+}
+
+/// How a drive is reached, which is how long its settings last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// A twin in this process.
+    Twin,
+    /// Through the kernel.
+    Kernel,
+    /// By our own initiator, whose connection is the controller's life (NVMe over Fabrics, dynamic controllers).
+    Fabric,
 }
 
 /// Who it is, in every JSON document about a drive.
@@ -50,12 +61,19 @@ pub(crate) fn reach(typed: &str) -> anyhow::Result<Reached> {
             let target = TwinTarget::open(profile, Seed::new(0))?;
             let settings = DriveSettings::open(Box::new(target) as Transport)?;
             let journals = vec![Journals::in_memory()];
-            Ok(Reached { settings, address: typed.to_owned(), controller: None, journals })
+            let (address, way) = (typed.to_owned(), Way::Twin);
+            Ok(Reached { settings, address, way, journals })
+        }
+        AddressKind::Fabric(address) => {
+            let transport = TcpController::connect(address, &TcpOptions::default())?;
+            let settings = DriveSettings::open(Box::new(transport) as Transport)?;
+            let (address, way) = (typed.to_owned(), Way::Fabric);
+            Ok(Reached { settings, address, way, journals: places() })
         }
         AddressKind::Device { path } => of_controller(Controller::of(path, Path::new(SYSFS))?),
         _ => bail!(
             "cannot read or change the settings of {typed}: settings belong to a drive; name its device, such as \
-             /dev/nvme0, or a simulated one, such as twin:ssd1"
+             /dev/nvme0, a simulated one, such as twin:ssd1, or a virtual SSD, nvme-tcp://HOST:PORT/NQN"
         ),
     }
 }
@@ -72,13 +90,25 @@ pub(crate) fn of_controller(controller: Controller) -> anyhow::Result<Reached> {
         Some(knob) => settings.with_apst(knob),
         None => settings,
     };
-    Ok(Reached { settings, address: device, controller: Some(controller), journals: places() })
+    Ok(Reached { settings, address: device, way: Way::Kernel, journals: places() })
 }
 
 impl Reached {
-    /// Whether it is a simulated drive.
-    pub(crate) const fn is_simulated(&self) -> bool {
-        self.controller.is_none()
+    /// Whether it is a simulated drive: a twin, or a virtual SSD by whatever way.
+    pub(crate) fn is_simulated(&self) -> bool {
+        self.way == Way::Twin || self.settings.identify().simulation.is_some()
+    }
+
+    /// How long a change of its settings lasts.
+    pub(crate) const fn lasts(&self, saved: bool) -> &'static str {
+        match (self.way, saved) {
+            (Way::Twin, _) => "in a simulated drive, which is gone with this command",
+            (_, true) => "saved: it outlives power cycles",
+            (Way::Kernel, false) => "until the next power cycle or reset of the drive",
+            (Way::Fabric, false) => {
+                "until this command's connection to the drive ends, which is now; --save keeps it"
+            }
+        }
     }
 
     /// Who it is.
@@ -104,6 +134,11 @@ impl Reached {
         self.journals.first().context("there is no folder for the journal of settings: HOME is not set")
     }
 
+    /// Every place in which there may be a journal for it.
+    pub(crate) fn all_journals(&self) -> &[Journals] {
+        &self.journals
+    }
+
     /// The journal that there is for it, in any of the places.
     pub(crate) fn journal(&self) -> Option<Found> {
         let identity = self.settings.identity();
@@ -120,8 +155,12 @@ impl Reached {
     /// The lock of its settings, for a change that stays.
     ///
     /// # Errors
-    /// When a run changes them just now, or an interrupted one has left them changed.
+    /// When a run changes them just now, or an interrupted one has left them changed; or when the drive may be in
+    /// somebody's use whom nobody here can see.
     pub(crate) fn claim(&self) -> anyhow::Result<Claim> {
+        if self.way == Way::Fabric && !self.is_simulated() {
+            bail!("will not change the settings of {}: {FOREIGN}", self.address);
+        }
         let claim = self.journals()?.claim(&self.settings.identity())?;
         claim.refuse_interrupted(&self.address)?;
         if let Some(found) = self.journal() {

@@ -30,7 +30,7 @@ pub use identity::Simulated;
 pub use kind::DriveKind;
 pub use layout::Progress;
 use settings::Way;
-pub use settings::{PreparedSettings, Transport};
+pub use settings::{FOREIGN_SETTINGS, PreparedSettings, Transport};
 
 use std::fs::File;
 use std::sync::Arc;

@@ -28,6 +28,10 @@ pub struct PreparedSettings {
 /// Where the commands go.
 pub type Transport = Box<dyn AdminTransport + Send>;
 
+/// Why the settings of a subsystem on a network stay as they are, unless it is a virtual SSD.
+pub const FOREIGN_SETTINGS: &str = "a subsystem on a network may be in somebody's use whom nobody here can see, and \
+    only a virtual SSD of heatsoak is known not to be. Let the kernel connect it (nvme connect), and name its device";
+
 /// How the drive is reached.
 pub(super) enum Way<'a> {
     /// Through the system, if it has a device.
@@ -59,6 +63,7 @@ pub(super) fn prepare(
     let wants = plan.settings != ThermalSettings::default();
     let refused = |why: String| TargetError::Settings { address: address.to_string(), why };
     let nsid = way.nsid();
+    let by_network = matches!(way, Way::Fabric(..));
     let opened = match way {
         Way::System(None) => {
             let none = || refused("there is no drive behind it that has any".to_owned());
@@ -79,6 +84,9 @@ pub(super) fn prepare(
             return if wants { Err(refused(why)) } else { Ok(None) };
         }
     };
+    if by_network && wants && settings.identify().simulation.is_none() {
+        return Err(refused(FOREIGN_SETTINGS.to_owned()));
+    }
     let identity = settings.identity();
     refuse_under_journal(&places(), |other| *other == identity, settings.name())?;
     check(&mut settings, plan).map_err(|error| refused(error.to_string()))?;

@@ -15,11 +15,15 @@ const WRITE_NEEDS: &str = "writing and trimming needs --destroy with the drive's
      lies on it without a word for that";
 
 /// The other forms of an address, with what they are.
-const ADDRESSES: [(&str, &str); 5] = [
+const ADDRESSES: [(&str, &str); 6] = [
     ("twin:NAME", "a built-in simulated drive, in virtual time; `heatsoak profiles` shows them"),
     ("twin:PROFILE.toml", "a simulated drive of your own"),
     ("file:PATH?size=4GiB", "a file on a file system; reads and writes"),
     ("/dev/disk/by-id/...", "a drive by a name that stays the same"),
+    (
+        "nvme-tcp://HOST:PORT/NQN",
+        "an NVMe/TCP subsystem: a virtual SSD (`heatsoak vssd`) whole, others for reading",
+    ),
     ("null:", "completes at once: the tool's own floor"),
 ];
 

@@ -14,4 +14,5 @@ mod drive;
 mod hostile;
 mod initiator;
 mod lifetime;
+mod settings;
 mod truth;

@@ -57,9 +57,10 @@ pub(crate) fn execute(args: &InspectArgs, printer: &mut Printer) -> anyhow::Resu
     let inspection = match Address::parse(&args.drive)?.kind() {
         AddressKind::Twin { profile } => of_twin(&args.drive, profile)?,
         AddressKind::Device { path } => of_device(&args.drive, path, printer)?,
+        AddressKind::Fabric(_) => of_fabric(&args.drive, printer)?,
         _ => anyhow::bail!(
-            "cannot inspect {}: name a drive by its device, such as /dev/nvme0n1, or a simulated one, such as \
-             twin:ssd1; `heatsoak list` shows those of this machine",
+            "cannot inspect {}: name a drive by its device, such as /dev/nvme0n1, a simulated one, such as \
+             twin:ssd1, or a virtual SSD, nvme-tcp://HOST:PORT/NQN; `heatsoak list` shows those of this machine",
             args.drive
         ),
     };
@@ -76,6 +77,13 @@ fn of_twin(typed: &str, profile: &str) -> anyhow::Result<Inspection> {
     let mut reached = reach(typed)?;
     let nvme = NvmePart::of(&mut reached.settings, None)?;
     Ok(finished(Inspection { simulated: true, link: Some(link), ..empty(typed) }, Some(nvme)))
+}
+
+fn of_fabric(typed: &str, printer: &mut Printer) -> anyhow::Result<Inspection> {
+    let mut reached = reach(typed)?;
+    reached.warn_of_journal(printer);
+    let nvme = NvmePart::of(&mut reached.settings, None)?;
+    Ok(finished(Inspection { kernel: Some(host::facts().kernel), ..empty(typed) }, Some(nvme)))
 }
 
 fn of_device(typed: &str, path: &Path, printer: &mut Printer) -> anyhow::Result<Inspection> {

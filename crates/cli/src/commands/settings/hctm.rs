@@ -68,7 +68,7 @@ pub(crate) fn execute(args: &HctmArgs, printer: &mut Printer) -> anyhow::Result<
     if changed.is_empty() {
         printer.data(&for_people(&reached, limits, values))?;
     } else {
-        printer.data(&told(&changed, reached.is_simulated()))?;
+        printer.data(&told(&changed, &reached))?;
     }
     Ok(Outcome::Done)
 }

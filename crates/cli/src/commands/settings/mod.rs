@@ -105,14 +105,10 @@ fn change_json(applied: &Applied, put_back: String) -> ChangeJson {
 }
 
 /// What was changed, for people.
-fn told(changes: &[ChangeJson], simulated: bool) -> String {
+fn told(changes: &[ChangeJson], reached: &Reached) -> String {
     let mut text = String::new();
     for change in changes {
-        let how_long = match (simulated, change.saved) {
-            (true, _) => "in a simulated drive, which is gone with this command",
-            (false, true) => "saved: it outlives power cycles",
-            (false, false) => "until the next power cycle or reset of the drive",
-        };
+        let how_long = reached.lasts(change.saved);
         text.push_str(&format!("{} (was: {}), read back; {how_long}\n", change.now, change.before));
         if let Some(saved) = &change.saved_before {
             text.push_str(&format!("saved before: {saved}\n"));

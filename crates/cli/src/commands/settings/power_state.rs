@@ -74,7 +74,7 @@ pub(crate) fn execute(args: &PowerStateArgs, printer: &mut Printer) -> anyhow::R
     } else if changed.is_empty() {
         printer.data(&for_people(&reached, &values))?;
     } else {
-        printer.data(&told(&changed, reached.is_simulated()))?;
+        printer.data(&told(&changed, &reached))?;
     }
     Ok(Outcome::Done)
 }

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use capture::settings::journal::{Found, Identity, Journal, JournalError, Journals, places};
+use capture::settings::journal::{Found, Journal, JournalError, Journals, places};
 use capture::settings::linux::Controller;
 use capture::settings::{Restored, restore};
+use capture::target::{Address, AddressKind};
 use capture::telemetry::discover::SYSFS;
 use serde::Serialize;
 
@@ -86,7 +87,7 @@ fn for_people(drives: &[DriveJson]) -> String {
 /// The drive that was reached; `None` when it has no journal.
 fn one(reached: &mut Reached) -> anyhow::Result<Option<DriveJson>> {
     let identity = reached.settings.identity();
-    for journals in reached_journals(reached)? {
+    for journals in reached.all_journals().to_vec() {
         if journals.of(&identity).is_none() {
             continue;
         }
@@ -97,14 +98,10 @@ fn one(reached: &mut Reached) -> anyhow::Result<Option<DriveJson>> {
     Ok(None)
 }
 
-fn reached_journals(reached: &Reached) -> anyhow::Result<Vec<Journals>> {
-    Ok(if reached.is_simulated() { vec![reached.journals()?.clone()] } else { places() })
-}
-
 /// Removes the journal of a drive, whose settings a power cycle has brought back.
 fn forget(reached: &Reached) -> anyhow::Result<Option<DriveJson>> {
     let identity = reached.settings.identity();
-    for journals in reached_journals(reached)? {
+    for journals in reached.all_journals() {
         let Some(found) = journals.of(&identity) else { continue };
         let claim = journals.claim(&identity)?;
         claim.remove()?;
@@ -156,7 +153,7 @@ fn by_journal(journals: &Journals, found: Found) -> DriveJson {
         return problem(found.journal.as_ref().ok(), why);
     }
     let Ok(journal) = found.journal else { return problem(None, "there is no journal".to_owned()) };
-    let mut reached = match find(&journal.drive) {
+    let mut reached = match find(&journal) {
         Ok(Some(reached)) => reached,
         Ok(None) => {
             let why = format!(
@@ -165,7 +162,15 @@ fn by_journal(journals: &Journals, found: Found) -> DriveJson {
             );
             return problem(Some(&journal), why);
         }
-        Err(error) => return problem(Some(&journal), crate::printer::sentence(&error)),
+        Err(error) => {
+            let why = format!(
+                "{} was not reached ({}); what was found on it is kept in {}",
+                journal.drive,
+                crate::printer::sentence(&error),
+                found.place
+            );
+            return problem(Some(&journal), why);
+        }
     };
     match restore(&mut reached.settings, journals) {
         Ok(Some((journal, restored))) => told(&journal, Some(&reached.address), restored),
@@ -175,15 +180,18 @@ fn by_journal(journals: &Journals, found: Found) -> DriveJson {
     }
 }
 
-/// The drive of this identity among those of this machine.
-fn find(identity: &Identity) -> anyhow::Result<Option<Reached>> {
+/// The drive of a journal among those of this machine, or behind the network address at which it was.
+fn find(journal: &Journal) -> anyhow::Result<Option<Reached>> {
     let mut refused = None;
     for controller in Controller::all(Path::new(SYSFS)) {
         match of_controller(controller) {
-            Ok(reached) if reached.settings.identity() == *identity => return Ok(Some(reached)),
+            Ok(reached) if reached.settings.identity() == journal.drive => return Ok(Some(reached)),
             Ok(_) => {}
             Err(error) => refused = Some(error),
         }
+    }
+    if Address::parse(&journal.device).is_ok_and(|address| matches!(address.kind(), AddressKind::Fabric(_))) {
+        return Ok(Some(reach(&journal.device)?).filter(|there| there.settings.identity() == journal.drive));
     }
     // One that does not let us ask may be the one.
     refused.map_or(Ok(None), Err)

@@ -64,7 +64,7 @@ pub(crate) fn execute(args: &TempThresholdArgs, printer: &mut Printer) -> anyhow
     } else if changed.is_empty() {
         printer.data(&for_people(&reached, &thresholds))?;
     } else {
-        printer.data(&told(&changed, reached.is_simulated()))?;
+        printer.data(&told(&changed, &reached))?;
     }
     Ok(Outcome::Done)
 }

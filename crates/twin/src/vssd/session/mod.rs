@@ -319,6 +319,11 @@ impl Session {
             // The reader lets no command come before ICReq.
             Stage::New => {}
             Stage::Initialised => self.connect(now, sqe, data),
+            // One entry stays free; the service refuses the same, but says no more than that the queue is to go.
+            Stage::Connected { connected, .. } if self.in_flight + 1 >= connected.entries as usize => {
+                let why = "it has fewer commands under way than its queue has entries";
+                self.break_off(PduError::Sequence { pdu: "CapsuleCmd", why });
+            }
             Stage::Connected { unit, connected } => {
                 self.in_flight += 1;
                 let accepted = unit.submit(now, connected.queue, sqe, data);
@@ -385,6 +390,10 @@ impl Session {
 
     /// Makes PDUs of what is ready, and asks for data, as far as the host takes what we send.
     fn fill_outbox(&mut self) {
+        // A termination request is the last word.
+        if matches!(self.ended, Some(Ended::Protocol(_))) {
+            return;
+        }
         while self.outbox.waiting_bytes() < SEND_AHEAD_BYTES
             && let Some((cid, tag, len)) = self.transfers.next()
         {
