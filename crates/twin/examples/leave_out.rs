@@ -184,7 +184,10 @@ impl Subject {
                     scope.spawn(move || part.iter().map(|values| self.rows(values)).collect::<Vec<_>>())
                 })
                 .collect();
-            threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+            threads
+                .into_iter()
+                .flat_map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect()
         })
     }
 

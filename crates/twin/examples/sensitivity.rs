@@ -123,10 +123,10 @@ fn turned(names: &[&str], part: usize, number: &Number, before: &BTreeMap<String
             }
         }
         let after = verdicts(part, &changed);
-        let turned: Vec<&str> = before
+        let turned: Vec<String> = before
             .iter()
             .filter(|(id, holds)| after.get(*id) != Some(holds))
-            .map(|(id, _)| id.as_str())
+            .map(|(id, _)| id.replace("P ent-u3-g", "G"))
             .collect();
         match turned.len() {
             0 => "-".to_owned(),

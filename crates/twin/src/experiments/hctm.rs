@@ -201,7 +201,8 @@ impl Ssd2 {
 
     fn writes(&self) -> Vec<Row> {
         let (drive4, log4) = &self.b4;
-        let cut = first_below(log4, 100.0);
+        // A drive that never throttles is shown its last seconds, which do not hold.
+        let cut = first_below(log4, 100.0).min(log4.len() - 2);
         let warm = log4[..cut].iter().position(|s| s.temp_c >= 50.0).unwrap_or(0);
         // Without the second in which it is cut, and without dips that come by chance.
         let [before_tmt1, past_tmt1] = [&log4[..warm], &log4[warm..cut.saturating_sub(1).max(warm)]]

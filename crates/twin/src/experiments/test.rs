@@ -76,6 +76,17 @@ fn rows_of_throttling_need_the_throttle() {
     }
 }
 
+/// Every part runs on any drive that can be: on one too cool to throttle rows do not hold, and nothing breaks.
+#[test]
+fn a_drive_that_never_throttles_breaks_rows_and_nothing_else() {
+    let cool = |profile: &mut Profile| profile.thermal.ambient_c = -40.0;
+    let failing: Vec<String> =
+        [hctm::ssd1, hctm::ssd2, usb::rows].into_iter().flat_map(|part| failing(part, &cool)).collect();
+    for id in ["A3", "A5", "A6", "B4", "B9", "C1"] {
+        assert!(failing.iter().any(|row| row == id), "{id} holds; {failing:?} do not");
+    }
+}
+
 #[test]
 fn a_row_without_quantities_does_not_hold() {
     let RowResult { holds, .. } = Row::new("X", "", false, "", "", Vec::new()).result();
