@@ -3,6 +3,7 @@
 
 mod drive;
 mod explained;
+mod robust;
 
 use analysis::findings::{Cause, EventKind, Label, PolicyClass, SegmentOp};
 use analysis::{Findings, analyze};
