@@ -240,6 +240,26 @@ fn trims_are_neither_data_nor_above_the_link() {
     assert!(!has_caveat(&findings, "above_link_rate") && !has_caveat(&findings, "at_link_rate"));
 }
 
+/// Goal: no temperature is no evidence that it was not heat. Method: a step to half the speed, and nothing else known.
+#[test]
+fn without_a_temperature_heat_is_neither_blamed_nor_cleared() {
+    for op in [SegmentOp::Read, SegmentOp::Write] {
+        let (mut trace, _) =
+            simulate(&Setup { loads: vec![Load { op, seconds: 600.0 }], ..Setup::default() });
+        trace.temperatures.clear();
+        trace.trusted = None;
+        trace.counters = measure::Series::new();
+        trace.settings = measure::Series::new();
+        for interval in trace.speeds.iter_mut().flat_map(|series| &mut series.intervals) {
+            interval.bytes *= if interval.start_s >= 300.0 { 0.5 } else { 1.0 };
+        }
+        let findings = analyze(&trace);
+        assert!(has_caveat(&findings, "no_temperature"), "{:?}", findings.caveats);
+        let causes: Vec<Cause> = findings.events.iter().map(|event| event.cause).collect();
+        assert_eq!(causes, [Cause::Unknown], "{:#?}", findings.events);
+    }
+}
+
 /// The row B4: heavy throttling at TMT2, held until below TMT1.
 #[test]
 fn heavy_throttling_is_latched_until_tmt1() {
