@@ -151,6 +151,10 @@ fn hctm_unknown(case: &Case) -> bool {
     case.trace.settings_at(case.start_s()).is_none_or(|s| s.tmt1_k.is_none() && s.tmt2_k.is_none())
 }
 
+/// How far above a threshold a load may begin that is slowed down by it at once: as far as a drive heats up under full
+/// load before a pause in which it cools again. Drives come with a TMT1 of 0 °C that does nothing.
+const PAST_THRESHOLD_K: f64 = 30.0;
+
 /// The temperature against TMT1 and TMT2.
 fn thresholds(case: &Case, onset_k: f64, scale: &mut Scale) {
     if hctm_unknown(case) {
@@ -158,7 +162,9 @@ fn thresholds(case: &Case, onset_k: f64, scale: &mut Scale) {
     }
     let near_k = AT_THRESHOLD_K + case.climb_k();
     // A load that begins on a hot drive is slowed down above the threshold, not at it.
+    // Not far above it, though: a threshold that the drive has long left behind is none that it heeds.
     let soon = case.drop.at_start || case.start_s() - case.phase.start_s <= super::RAMP_S;
+    let begins_past = |above_k: f64| soon && (0.0..=PAST_THRESHOLD_K).contains(&above_k);
     let (tmt1, tmt2) = case.trace.tmt_at(case.start_s());
     let mut met = false;
     for (suspect, name, threshold, margin_k) in
@@ -170,7 +176,7 @@ fn thresholds(case: &Case, onset_k: f64, scale: &mut Scale) {
         };
         let (at, set) = (degrees(onset_k), degrees(threshold_k));
         let above_k = onset_k - threshold_k;
-        if above_k.abs() <= near_k || (above_k >= 0.0 && soon) {
+        if above_k.abs() <= near_k || begins_past(above_k) {
             met = true;
             scale.weigh(
                 Rule::Thresholds,

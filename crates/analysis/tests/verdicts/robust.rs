@@ -141,7 +141,7 @@ fn ten_intervals_a_second_say_what_one_says() {
                         last.span_s += interval.span_s;
                         last.bytes += interval.bytes;
                     }
-                    _ => seconds.push(interval.clone()),
+                    _ => seconds.push(*interval),
                 }
             }
             series.intervals = seconds;

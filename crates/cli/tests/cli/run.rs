@@ -240,3 +240,24 @@ fn deallocation_is_not_faster_than_the_link() {
         findings["caveats"].as_array().into_iter().flatten().filter_map(|c| c["kind"].as_str()).collect();
     assert!(!kinds.contains(&"above_link_rate") && !kinds.contains(&"at_link_rate"), "{kinds:?}");
 }
+
+/// Goal: a TMT1 of 0 °C, which this drive heeds as little as those of the publications do, is no cause at 80 °C.
+/// Method: ssd1 in a room of 45 °C, whose own threshold acts four seconds after reads begin.
+#[test]
+fn a_threshold_that_was_left_behind_long_ago_is_no_cause() {
+    let scratch = Scratch::new();
+    let profile = twin_profile(&scratch, "ssd1", "ambient_c = 30.0", "ambient_c = 45.0");
+    let done = scratch.run(&["run", "hctm-read", "--drive", &format!("twin:{profile}"), "--json"]);
+    let findings: serde_json::Value = serde_json::from_str(&done.stdout).expect("JSON");
+    let causes: Vec<&str> =
+        findings["events"].as_array().into_iter().flatten().filter_map(|e| e["cause"].as_str()).collect();
+    assert!(!causes.is_empty() && !causes.iter().any(|cause| cause.starts_with("hctm")), "{causes:?}");
+}
+
+/// A built-in profile with one line changed, as a file.
+fn twin_profile(scratch: &Scratch, name: &str, from: &str, to: &str) -> String {
+    let text = twin::Profile::builtin_toml(name).expect("built in");
+    assert!(text.contains(from), "{from} in {name}");
+    std::fs::write(scratch.path("changed.toml"), text.replace(from, to)).expect("written");
+    "./changed.toml".to_owned()
+}
