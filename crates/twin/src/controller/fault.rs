@@ -55,6 +55,34 @@ pub enum Fault {
     },
 }
 
+impl Fault {
+    /// Why it can never do what it says; `None` when it can.
+    pub fn impossible(&self) -> Option<String> {
+        match self {
+            // A read that ends well without its data would be the protocol broken, and not a drive that fails.
+            Self::Command { act: Act::Fail { status, .. }, .. } if status & STATUS_BITS == 0 => Some(
+                "a command cannot fail with status 0, which is success; to have it succeed and do nothing, use \
+                 \"ignore\""
+                    .to_owned(),
+            ),
+            Self::Command { act: Act::Fail { status, .. }, .. } if status & !STATUS_BITS != 0 => Some(format!(
+                "{status} is no status: type and code have 11 bits, so 2047 is the most, and 641 (0x281) is \
+                 Unrecovered Read Error"
+            )),
+            Self::FreezeSensor { sensor: SensorName::Sensor(number) }
+            | Self::OffsetSensor { sensor: SensorName::Sensor(number), .. }
+                if !(1..=8).contains(number) =>
+            {
+                Some(format!("there is no sensor {number}: \"composite\", or {{\"sensor\":1}} to {{\"sensor\":8}}"))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Status code and status code type: bits 10:0 of the Status Field (NVMe Base 2.3, Completion Queue Entry).
+const STATUS_BITS: u16 = 0x7ff;
+
 /// What goes wrong with a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

@@ -143,6 +143,9 @@ fn act(shelf: &Shelf, now: Instant, request: Request) -> Result<Answer, String> 
             airflow(shelf, now, drive, if is_on { FAN_AIRFLOW } else { 1.0 })
         }
         Request::Inject { drive, fault } => {
+            if let Some(why) = fault.impossible() {
+                return Err(why);
+            }
             let number = on(shelf, drive, |subsystem| subsystem.inject(now, fault))?;
             Ok(Answer { number: Some(number), ..Answer::done() })
         }

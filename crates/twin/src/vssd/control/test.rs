@@ -51,11 +51,18 @@ fn nonsense_is_answered_with_a_sentence() {
         r#"{"do":"airflow","scale":0}"#,
         r#"{"do":"status","drive":"nvme0"}"#,
         r#"{"do":"inject","fault":{"fault":"command","act":"melt"}}"#,
+        r#"{"do":"inject","fault":{"fault":"command","act":{"fail":{"status":0}}}}"#,
+        r#"{"do":"inject","fault":{"fault":"command","act":{"fail":{"status":2048}}}}"#,
+        r#"{"do":"inject","fault":{"fault":"freeze-sensor","sensor":{"sensor":0}}}"#,
+        r#"{"do":"inject","fault":{"fault":"offset-sensor","sensor":{"sensor":9},"kelvin":5}}"#,
     ] {
         let value = ask(&one, 1, line);
         assert_eq!(value["ok"], false, "{line}");
         assert!(value["error"].as_str().is_some_and(|text| text.len() > 10), "{value}");
     }
+    assert_eq!(ask(&one, 1, r#"{"do":"faults"}"#)["faults"].as_array().map(Vec::len), Some(0));
+    let sensor = r#"{"do":"inject","fault":{"fault":"freeze-sensor","sensor":{"sensor":8}}}"#;
+    assert_eq!(ask(&one, 1, sensor)["ok"], true);
     let two = shelf(&["ssd1", "relay"]);
     let value = ask(&two, 1, r#"{"do":"fan","on":true}"#);
     assert!(value["error"].as_str().is_some_and(|text| text.contains("ssd1, relay")), "{value}");
