@@ -31,6 +31,7 @@ mod segment;
 pub mod steady;
 mod thermal;
 pub mod trace;
+mod unseen;
 mod work;
 
 pub use explain::Explanation;
@@ -75,7 +76,7 @@ fn analyze_with<T>(trace: &Trace, look: impl Fn(&Evidence, &[(Event, &Judged)]) 
     caveats.extend(unidentified);
     let events = events::events(trace, &pieces, &judged, &stretches);
     let seen = look(&Evidence { trace, heat: &heat, pieces: &pieces, stretches: &stretches }, &events);
-    let findings = Findings {
+    let mut findings = Findings {
         schema: SCHEMA,
         simulated: trace.facts.simulated,
         segments: events::segments(trace, &stretches, &pieces, &judged, &heat),
@@ -86,6 +87,7 @@ fn analyze_with<T>(trace: &Trace, look: impl Fn(&Evidence, &[(Event, &Judged)]) 
         steady_state: steady::of(trace),
         caveats,
     };
+    findings.caveats.extend(unseen::caveat(&findings, trace));
     (findings, seen)
 }
 

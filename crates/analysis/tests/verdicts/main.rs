@@ -240,6 +240,31 @@ fn trims_are_neither_data_nor_above_the_link() {
     assert!(!has_caveat(&findings, "above_link_rate") && !has_caveat(&findings, "at_link_rate"));
 }
 
+/// Goal: what is `None` beside known values is told with its reason. Method: a run that is slowed down to its end.
+#[test]
+fn what_was_not_seen_is_said() {
+    let (findings, _) = run(&Setup {
+        seed: 1,
+        policies: vec![Policy::Relay { on: 353.5, off: 349.0, speed: 2.4 }],
+        loads: WRITE_THEN_READ.to_vec(),
+        tmt_k: Some((273, 358)),
+        counts: Some(0),
+        interval_s: 0.1,
+        ..Setup::default()
+    });
+    assert!(findings.policy.onset_k.is_some(), "{:?}", findings.policy);
+    assert_eq!(
+        (findings.policy.release_k, findings.slc_cache.clone()),
+        (None, None),
+        "{:?}",
+        findings.policy
+    );
+    let told = findings.caveats.iter().find(|caveat| caveat.kind == "not_seen").expect("it is told");
+    assert!(told.text.contains("GB was not seen to fill one"), "{}", told.text);
+    assert!(told.text.contains("at which temperature slowing down ends"), "{}", told.text);
+    assert!(!told.text.contains("begins"), "{}", told.text);
+}
+
 /// Goal: no temperature is no evidence that it was not heat. Method: a step to half the speed, and nothing else known.
 #[test]
 fn without_a_temperature_heat_is_neither_blamed_nor_cleared() {
