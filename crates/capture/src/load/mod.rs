@@ -36,7 +36,7 @@ pub use interval::{IntervalStats, OpStats};
 pub use null::NullPath;
 pub use path::{Completion, Io, IoPath, PathError};
 pub(crate) use ring::fits_memory;
-pub use ring::{Ring, probe_ring};
+pub use ring::{Ring, buffer_bytes, probe_ring};
 pub use virtual_path::{VirtualDrive, VirtualPath};
 pub use worker::{Ended, Worker, WorkerSpec};
 

@@ -364,6 +364,13 @@ pub(crate) fn fits_memory(load: &Load) -> bool {
     layout(&BufferSpec::of(load, Seed::new(0))).is_some()
 }
 
+/// Memory for the I/Os that all threads of `load` keep in flight on a file or device, in bytes.
+pub fn buffer_bytes(load: &Load) -> u64 {
+    let spec = BufferSpec::of(load, Seed::new(0));
+    let thread = layout(&spec).map_or(0, |layout| layout.stride as u64 * spec.depth as u64);
+    thread.saturating_mul(load.threads.into())
+}
+
 fn layout(spec: &BufferSpec) -> Option<BufferLayout> {
     BufferLayout::new(spec).filter(|_| spec.depth <= DEPTH_MAX)
 }

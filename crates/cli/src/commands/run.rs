@@ -7,13 +7,14 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::bail;
+use capture::load::buffer_bytes;
 use capture::plan::check::{self, TargetFacts};
 use capture::plan::{Plan, Sweep};
 use capture::session::{self, Session, Stop, StopFlag, draft_manifest};
 use capture::target::{Address, AddressKind, Prepared, Target, TargetError};
 use capture::telemetry::discover::{self, Place};
 use measure::record::{EndReason, LinkFacts, Manifest, Origin, RunWriter};
-use measure::{BytesPerSec, Seed};
+use measure::{Bytes, BytesPerSec, Seed};
 
 use crate::Outcome;
 use crate::args::{DEFAULT_DRIVE, RunArgs};
@@ -150,6 +151,9 @@ impl Start<'_> {
         printer: &mut Printer,
     ) -> anyhow::Result<Option<session::Outcome>> {
         check::check(self.plan, facts)?;
+        if matches!(self.address.kind(), AddressKind::File(_) | AddressKind::Device { .. }) {
+            self.check_memory(host::facts().memory_bytes)?;
+        }
         let link = self.link();
         if !matches!(self.address.kind(), AddressKind::Null { .. }) {
             let ceiling = link.as_ref().map(|link| BytesPerSec::new(link.ceiling_bytes_per_s));
@@ -173,6 +177,26 @@ impl Start<'_> {
             .steady_rule(steady)
             .last_facts(|manifest| manifest.link_end = self.link());
         Ok(Some(session.run(target, prepared)?))
+    }
+
+    /// Whether this machine has room for what the plan keeps in flight: the kernel would end the process, or another.
+    fn check_memory(&self, memory_bytes: Option<u64>) -> anyhow::Result<()> {
+        let Some(memory) = memory_bytes else { return Ok(()) };
+        for phase in &self.plan.phases {
+            let needed: u64 = phase.loads.iter().map(buffer_bytes).fold(0, u64::saturating_add);
+            // A quarter stays for everything else.
+            if needed > memory / 4 * 3 {
+                bail!(
+                    "cannot run the plan {:?}, phase {:?}: its threads together keep {} in flight, and this machine has {} of memory; \
+                     use fewer threads, a smaller depth or smaller I/Os",
+                    self.plan.name,
+                    phase.name,
+                    Bytes::new(needed),
+                    Bytes::new(memory)
+                );
+            }
+        }
+        Ok(())
     }
 
     /// The link of the disk at or under the address.

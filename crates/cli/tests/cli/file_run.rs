@@ -151,6 +151,20 @@ fn a_second_ctrl_c_ends_at_once_and_leaves_a_readable_run() {
 
 /// Goal: host, anchor and plan of a real run stand in its manifest, and its origin is a device.
 #[test]
+fn a_plan_larger_than_the_memory_is_refused_before_anything_is_made() {
+    let scratch = Scratch::new();
+    // 4 TiB.
+    let plan = "[[phase]]\nname = \"read\"\nop = \"randread\"\nblock_size = \"64MiB\"\nthreads = 1000\n\
+                depth = 64\nduration = \"1s\"\n";
+    std::fs::write(scratch.path("huge.toml"), plan).expect("a scratch file");
+    let done = scratch.run(&["run", "huge.toml", "--drive", "file:t.bin?size=64MiB", "--out", "r"]);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""));
+    let told = "phase \"read\": its threads together keep 3.91 TiB in flight, and this machine has ";
+    assert!(done.stderr.contains(told), "{}", done.stderr);
+    assert!(!scratch.path("r").exists() && !scratch.path("t.bin").exists());
+}
+
+#[test]
 fn a_run_on_a_file_records_its_host_and_clocks() {
     let scratch = Scratch::new();
     let plan =
