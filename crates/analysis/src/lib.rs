@@ -82,7 +82,7 @@ fn analyze_with<T>(trace: &Trace, look: impl Fn(&Evidence, &[(Event, &Judged)]) 
         segments: events::segments(trace, &stretches, &pieces, &judged, &heat),
         events: events.into_iter().map(|(event, _)| event).collect(),
         policy,
-        slc_cache: slc_cache(&judged),
+        slc_cache: slc_cache(trace, &judged),
         thermal,
         steady_state: steady::of(trace),
         caveats,
@@ -91,9 +91,16 @@ fn analyze_with<T>(trace: &Trace, look: impl Fn(&Evidence, &[(Event, &Judged)]) 
     (findings, seen)
 }
 
+/// More written than this many times the stated size, and what ended was not one filling of the cache: it had emptied
+/// meanwhile, or erased blocks ran out.
+const OVER_STATED: f64 = 2.0;
+
 /// The fast cache as its first end in the run showed it.
-fn slc_cache(judged: &[Judged]) -> Option<SlcCache> {
+fn slc_cache(trace: &Trace, judged: &[Judged]) -> Option<SlcCache> {
     let full = judged.iter().find(|j| j.verdict.finding == Finding::SlcFull && !j.drop.at_start)?;
+    if trace.facts.slc_bytes.is_some_and(|stated| full.written_bytes > OVER_STATED * stated as f64) {
+        return None;
+    }
     Some(SlcCache {
         bytes: full.written_bytes as u64,
         before_bytes_per_s: full.drop.before?,
@@ -128,6 +135,33 @@ mod test {
     }
 
     /// Goal: a month in seconds. Method: inner steps of four days against those of one.
+    /// Goal: no size that contradicts the stated one. Method: one drop of writes after 300 GB, with and without a size stated.
+    #[test]
+    fn what_ends_after_many_fillings_is_no_size_of_the_cache() {
+        let mut trace = Trace::empty("cliff");
+        let interval = |s: usize| Interval {
+            start_s: s as f64,
+            span_s: 1.0,
+            bytes: if s < 200 { 1.5e9 } else { 1e8 },
+            phase: 0,
+        };
+        trace.speeds =
+            vec![SpeedSeries { op: SegmentOp::Write, intervals: (0..600).map(interval).collect() }];
+        let mut kelvin = measure::Series::new();
+        (0..600).for_each(|s| kelvin.push(instant(f64::from(s)), f64::from(310 + s / 200)));
+        trace.temperatures = vec![Temperature { name: "composite".into(), kelvin }];
+        trace.trust_a_sensor();
+        trace::infer_phases(&mut trace);
+        for (stated, given) in [(None, true), (Some(300_000_000_000), true), (Some(100_000_000_000), false)] {
+            trace.facts.slc_bytes = stated;
+            let found = analyze(&trace);
+            assert_eq!(found.slc_cache.is_some(), given, "stated as {stated:?}: {:?}", found.events);
+            let said =
+                found.caveats.iter().any(|caveat| caveat.text.contains("more than twice what is stated"));
+            assert_eq!(said, !given, "{:?}", found.caveats);
+        }
+    }
+
     #[test]
     fn work_grows_with_the_length_of_a_run_and_no_faster() {
         let steps = |days: usize| {

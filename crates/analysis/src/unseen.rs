@@ -3,7 +3,7 @@
 //! Where a part is missing as a whole its own caveat says so (`policy_undetermined`, `thermal_not_identified`,
 //! `no_temperature`); this is about single values beside others that are known.
 
-use crate::findings::{Caveat, Findings, PolicyClass, SegmentOp};
+use crate::findings::{Caveat, EventKind, Findings, PolicyClass, SegmentOp};
 use crate::trace::Trace;
 
 /// One caveat for all of it; `None` where everything that can be asked was seen.
@@ -21,6 +21,9 @@ pub(crate) fn caveat(findings: &Findings, trace: &Trace) -> Option<Caveat> {
         let why = match written {
             0.0 => "nothing was written".to_owned(),
             bytes if bytes < 1e9 => "less than 1 GB was written".to_owned(),
+            _ if findings.events.iter().any(|event| event.kind == EventKind::SlcExhausted) => {
+                "before it ended more than twice what is stated was written".to_owned()
+            }
             bytes => format!("writing {:.0} GB was not seen to fill one", bytes / 1e9),
         };
         unseen.push(format!("how large a fast write cache is ({why})"));
