@@ -1,6 +1,6 @@
 //! Why the numbers of a run deserve care. METHODS lists every kind.
 
-use measure::BytesPerSec;
+use measure::{BytesPerSec, Point};
 
 use crate::cause::Judged;
 use crate::cause::evidence::{Finding, Suspect};
@@ -212,6 +212,14 @@ fn sensors(trace: &Trace, stretches: &[Stretch], heat: &Heat) -> Vec<Caveat> {
         ));
         return found;
     }
+    let period_s = heat.period_s;
+    let loaded = |s: &Stretch| points_within(points, s.start_s() - period_s, s.end_s() + period_s);
+    if !stretches.is_empty() && !stretches.iter().any(loaded) {
+        found.push(caveat(
+            "no_temperature",
+            "No temperature was read while the drive was under load, so heat can neither be blamed nor cleared: are the clocks of load and temperature one?",
+        ));
+    }
     found.extend(copied(trace));
     for name in trace.stuck_sensors() {
         let text = format!("The sensor {name} never moved while another one did: it is not gone by.");
@@ -234,6 +242,12 @@ fn sensors(trace: &Trace, stretches: &[Stretch], heat: &Heat) -> Vec<Caveat> {
         found.push(caveat("slow_temperature", text));
     }
     found
+}
+
+/// Whether any of these readings lies between two moments.
+fn points_within(points: &[Point<f64>], from_s: f64, to_s: f64) -> bool {
+    let first = points.partition_point(|p| p.t.as_secs_f64() < from_s);
+    points.get(first).is_some_and(|p| p.t.as_secs_f64() <= to_s)
 }
 
 /// A sensor whose every reading is the composite's: one of the two is a copy, and the drive shows one sensor fewer.

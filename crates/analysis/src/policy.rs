@@ -58,7 +58,7 @@ pub(crate) fn policy(
 ) -> (Policy, Vec<Caveat>) {
     let hot: Vec<&Judged> = judged.iter().filter(|j| j.verdict.finding.is_heat() && !j.continues).collect();
     if hot.is_empty() {
-        return unprovoked(trace, heat);
+        return unprovoked(trace, heat, stretches);
     }
     let host: Vec<&Judged> = hot.iter().copied().filter(|j| is_host(j)).collect();
     let own: Vec<&Judged> =
@@ -294,7 +294,7 @@ fn middle_s(judged: &Judged) -> f64 {
 }
 
 /// The policy of a run in which nothing was slowed down by heat.
-fn unprovoked(trace: &Trace, heat: &Heat) -> (Policy, Vec<Caveat>) {
+fn unprovoked(trace: &Trace, heat: &Heat, stretches: &[Stretch]) -> (Policy, Vec<Caveat>) {
     let policy = |class, confidence| Policy {
         class,
         also: Vec::new(),
@@ -304,9 +304,11 @@ fn unprovoked(trace: &Trace, heat: &Heat) -> (Policy, Vec<Caveat>) {
         levels: Vec::new(),
         confidence,
     };
-    let hottest = heat.all().iter().map(|p| p.value).fold(f64::NEG_INFINITY, f64::max);
-    if !hottest.is_finite() || trace.speeds.is_empty() {
-        let text = "No temperature or no load was recorded: how the drive manages its heat cannot be told.";
+    // A temperature that was read before or after the load, or that never moved, says nothing about it.
+    let meanwhile = stretches.iter().flat_map(|s| heat.within(s.start_s(), s.end_s()));
+    let hottest = meanwhile.map(|p| p.value).fold(f64::NEG_INFINITY, f64::max);
+    if !hottest.is_finite() {
+        let text = "No temperature that moves was recorded during a load: how the drive manages its heat cannot be told.";
         let caveat = Caveat { kind: "policy_undetermined".into(), text: text.into() };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }

@@ -23,7 +23,7 @@ pub mod view;
 
 pub use compare::{compare_html, compare_terminal};
 pub use html::html;
-pub use terminal::{TerminalStyle, terminal};
+pub use terminal::{TerminalStyle, terminal, wrapped};
 pub use view::ReportInput;
 
 /// The main chart (speed and temperature) as a drawing, a file of its own: for papers and web pages.

@@ -186,6 +186,37 @@ fn a_single_burst_makes_no_duty_cycle() {
     }
 }
 
+/// A drop of reads without a temperature: none at all, one that was read an hour before, one that stands still.
+#[test]
+fn without_a_temperature_heat_is_neither_blamed_nor_cleared() {
+    let (trace, _) = simulate(&Setup {
+        policies: vec![Policy::Relay { on: 345.0, off: 342.0, speed: 2.0 }],
+        loads: vec![Load { op: SegmentOp::Read, seconds: 300.0 }],
+        ..Setup::default()
+    });
+    let with = |change: &dyn Fn(f64, f64) -> Option<(f64, f64)>| {
+        let mut trace = trace.clone();
+        let mut kelvin = measure::Series::new();
+        for point in trace.temperatures[0].kelvin.points() {
+            if let Some((t_s, k)) = change(point.t.as_secs_f64(), point.value) {
+                kelvin.push(analysis::trace::instant(t_s), k);
+            }
+        }
+        trace.temperatures[0].kelvin = kelvin;
+        trace.trust_a_sensor();
+        analyze(&trace)
+    };
+    let stands = with(&|t_s, _| Some((t_s, 348.0)));
+    for findings in [with(&|_, _| None), with(&|t_s, k| Some((t_s + 3600.0, k))), stands.clone()] {
+        assert!(findings.events.iter().all(|event| event.cause == Cause::Unknown), "{:#?}", findings.events);
+        assert!(!findings.events.is_empty());
+        assert_eq!(findings.policy.class, PolicyClass::Undetermined, "{:?}", findings.policy);
+        assert!(
+            findings.caveats.iter().any(|c| ["no_temperature", "frozen_sensor"].contains(&c.kind.as_str()))
+        );
+    }
+}
+
 /// Goal: what is said of the link is true. Method: the same reads against links of several rates.
 #[test]
 fn the_link_is_named_with_the_speed_that_was_measured() {

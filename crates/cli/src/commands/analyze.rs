@@ -80,7 +80,7 @@ pub(crate) fn execute(args: &AnalyzeArgs, printer: &mut Printer) -> anyhow::Resu
 fn together(joint: &JointPolicy, width: usize) -> String {
     let lines = sentences::joint_policy(joint);
     lines.iter().fold(format!("{} together\n", joint.runs.join(", ")), |text, line| {
-        text + &paragraph(line, "  ", width)
+        text + &report::wrapped(line, "  ", width)
     })
 }
 
@@ -156,7 +156,7 @@ fn for_people(analyzed: &Analyzed, width: usize) -> String {
     lines.extend(findings.slc_cache.as_ref().map(sentences::slc_cache));
     lines.extend(sentences::thermal(&findings.thermal));
     for line in lines {
-        text.push_str(&paragraph(&line, "  ", width));
+        text.push_str(&report::wrapped(&line, "  ", width));
     }
     if !findings.segments.is_empty() {
         let heading = ["  FROM", "TO", "LOAD", "SPEED", "TEMPERATURE", "WHAT"].map(str::to_owned);
@@ -173,13 +173,13 @@ fn for_people(analyzed: &Analyzed, width: usize) -> String {
         text.push_str("\n  Caveats\n");
     }
     for caveat in &findings.caveats {
-        text.push_str(&paragraph(&caveat.text, "  - ", width));
+        text.push_str(&report::wrapped(&caveat.text, "  - ", width));
     }
     if !notes.is_empty() {
         text.push_str("\n  How it was read\n");
     }
     for note in notes {
-        text.push_str(&paragraph(note, "  - ", width));
+        text.push_str(&report::wrapped(note, "  - ", width));
     }
     text
 }
@@ -188,13 +188,6 @@ fn for_people(analyzed: &Analyzed, width: usize) -> String {
 fn first_rows(segments: &[Segment]) -> (&[Segment], usize) {
     let shown = segments.len().min(MOST_ROWS);
     (&segments[..shown], segments.len() - shown)
-}
-
-/// Lines of at most `width` columns; `bullet` stands before the first, the others are indented alike.
-fn paragraph(text: &str, bullet: &str, width: usize) -> String {
-    let indent = " ".repeat(bullet.len());
-    let options = textwrap::Options::new(width).initial_indent(bullet).subsequent_indent(&indent);
-    textwrap::fill(text, options) + "\n"
 }
 
 fn row(segment: &Segment) -> [String; 6] {

@@ -13,7 +13,8 @@ use crate::sentences;
 use crate::view::ReportInput;
 
 use text::bold;
-pub(crate) use text::{columns, finished, wrapped};
+pub use text::wrapped;
+pub(crate) use text::{columns, finished};
 
 /// Narrower terminals get lines that they have to break.
 const WIDTH_MIN: usize = 40;

@@ -14,8 +14,9 @@ pub(super) fn bold(text: &str, style: &TerminalStyle) -> String {
     if style.colour { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
 }
 
-/// A paragraph in lines of at most `width` characters; `bullet` stands before it, the rest is indented alike.
-pub(crate) fn wrapped(text: &str, bullet: &str, width: usize) -> String {
+/// A paragraph in lines of at most `width` characters; `bullet` stands before it, the rest is indented alike. Numbers stay
+/// with their units.
+pub fn wrapped(text: &str, bullet: &str, width: usize) -> String {
     let mut out = String::new();
     let mut line = bullet.to_owned();
     let indent = " ".repeat(bullet.chars().count());
