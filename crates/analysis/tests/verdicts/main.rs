@@ -188,7 +188,7 @@ fn a_single_burst_makes_no_duty_cycle() {
 
 /// A drop of reads without a temperature: none at all, one that was read an hour before, one that stands still.
 #[test]
-fn without_a_temperature_heat_is_neither_blamed_nor_cleared() {
+fn a_temperature_that_is_not_of_the_load_neither_blames_heat_nor_clears_it() {
     let (trace, _) = simulate(&Setup {
         policies: vec![Policy::Relay { on: 345.0, off: 342.0, speed: 2.0 }],
         loads: vec![Load { op: SegmentOp::Read, seconds: 300.0 }],
