@@ -8,7 +8,7 @@ heat, power, throttling and the cache, and the flash as one pipe. The figure say
 question about hours of heating costs in each, not which is the better simulator.
 
   make -C MQSim    # a clone of CMU-SAFARI/MQSim on GitHub
-  cargo build --release -p twin --example io_rate
+  cargo build --release -p heatsoak-physics --example io_rate
   python3 bench/beside_mqsim.py --mqsim MQSim --io-rate target/release/examples/io_rate --out bench/runs/DATE-beside-mqsim
 """
 

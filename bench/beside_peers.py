@@ -8,7 +8,7 @@ made to, so there is a second score in which nobody has to tell heat from anythi
 
 Whatever a peer may set is set for it on runs that are not scored, by the higher sum of both F1.
 
-  cargo build --release -p twin --example score
+  cargo build --release -p score
   target/release/examples/score --export tuned.jsonl --half tuned --runs 200
   target/release/examples/score --export scored.jsonl --half scored --runs 400
   python3 bench/beside_peers.py --tuned tuned.jsonl --scored scored.jsonl

@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::scsi::device_signatures`.
+//! See `fuzz_entries::scsi::device_signatures`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::scsi::device_signatures(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::scsi::device_signatures(data));

@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::import::any`.
+//! See `fuzz_entries::import::any`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::import::any(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::import::any(data));

@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::import::csv`.
+//! See `fuzz_entries::import::csv`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::import::csv(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::import::csv(data));

@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::import::fio_json`.
+//! See `fuzz_entries::import::fio_json`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::import::fio_json(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::import::fio_json(data));

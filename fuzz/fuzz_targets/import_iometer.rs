@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::import::iometer`.
+//! See `fuzz_entries::import::iometer`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::import::iometer(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::import::iometer(data));

@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::import::joined`.
+//! See `fuzz_entries::import::joined`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::import::joined(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::import::joined(data));

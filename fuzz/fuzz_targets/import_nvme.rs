@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::import::nvme`.
+//! See `fuzz_entries::import::nvme`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::import::nvme(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::import::nvme(data));

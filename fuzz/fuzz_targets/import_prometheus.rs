@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::import::prometheus`.
+//! See `fuzz_entries::import::prometheus`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::import::prometheus(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::import::prometheus(data));

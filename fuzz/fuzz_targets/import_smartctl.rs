@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::import::smartctl`.
+//! See `fuzz_entries::import::smartctl`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::import::smartctl(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::import::smartctl(data));

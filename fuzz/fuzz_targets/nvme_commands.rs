@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::nvme::commands`.
+//! See `fuzz_entries::nvme::commands`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::nvme::commands(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::nvme::commands(data));

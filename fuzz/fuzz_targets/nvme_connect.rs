@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::nvme::connect`.
+//! See `fuzz_entries::nvme::connect`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::nvme::connect(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::nvme::connect(data));

@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::nvme::discovery`.
+//! See `fuzz_entries::nvme::discovery`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::nvme::discovery(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::nvme::discovery(data));

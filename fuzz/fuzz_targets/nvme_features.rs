@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::nvme::features`.
+//! See `fuzz_entries::nvme::features`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::nvme::features(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::nvme::features(data));

@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::nvme::identify_controller`.
+//! See `fuzz_entries::nvme::identify_controller`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::nvme::identify_controller(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::nvme::identify_controller(data));

@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::nvme::identify_lists`.
+//! See `fuzz_entries::nvme::identify_lists`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::nvme::identify_lists(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::nvme::identify_lists(data));

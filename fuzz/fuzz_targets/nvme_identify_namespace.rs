@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::nvme::identify_namespace`.
+//! See `fuzz_entries::nvme::identify_namespace`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::nvme::identify_namespace(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::nvme::identify_namespace(data));

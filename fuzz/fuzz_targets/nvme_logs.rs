@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::nvme::logs`.
+//! See `fuzz_entries::nvme::logs`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::nvme::logs(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::nvme::logs(data));

@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::nvme::persistent_events`.
+//! See `fuzz_entries::nvme::persistent_events`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::nvme::persistent_events(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::nvme::persistent_events(data));

@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::nvme::power_measurement`.
+//! See `fuzz_entries::nvme::power_measurement`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::nvme::power_measurement(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::nvme::power_measurement(data));

@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::nvme::smart`.
+//! See `fuzz_entries::nvme::smart`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::nvme::smart(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::nvme::smart(data));

@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::nvme::tcp_host`.
+//! See `fuzz_entries::nvme::tcp_host`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::nvme::tcp_host(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::nvme::tcp_host(data));

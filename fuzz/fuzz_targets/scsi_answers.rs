@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::scsi::answers`.
+//! See `fuzz_entries::scsi::answers`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::scsi::answers(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::scsi::answers(data));

@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::twin::controller`.
+//! See `fuzz_entries::twin::controller`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::twin::controller(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::twin::controller(data));

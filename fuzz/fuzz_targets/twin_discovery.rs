@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::twin::discovery`.
+//! See `fuzz_entries::twin::discovery`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::twin::discovery(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::twin::discovery(data));

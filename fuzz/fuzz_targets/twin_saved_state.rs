@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::twin::saved_state`.
+//! See `fuzz_entries::twin::saved_state`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::twin::saved_state(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::twin::saved_state(data));

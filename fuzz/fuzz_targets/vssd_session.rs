@@ -1,4 +1,4 @@
-//! See `heatsoak_fuzz::vssd::session`.
+//! See `fuzz_entries::vssd::session`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| heatsoak_fuzz::vssd::session(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_entries::vssd::session(data));

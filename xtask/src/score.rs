@@ -10,7 +10,7 @@ use crate::cargo;
 
 /// Builds the scorer with optimisation and runs it with `arguments`.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
-    let mut line = vec!["run", "--quiet", "--release", "--package", "twin", "--example", "score", "--"];
+    let mut line = vec!["run", "--quiet", "--release", "--package", "score", "--"];
     line.extend(arguments.iter().map(String::as_str));
     cargo::run(root, &line, &[])
 }

@@ -1,13 +1,13 @@
 //! Analyses a month at 1 Hz in which the drive throttles all along: seconds and memory.
 //!
-//! `cargo run --release -p analysis --example month`. The target is 5 s and 500 MB. The trace is made up here.
+//! `cargo run --release -p heatsoak-analysis --example month`. The target is 5 s and 500 MB. The trace is made up here.
 
 use std::io::Write as _;
 
-use analysis::Trace;
 use analysis::findings::SegmentOp;
-use analysis::trace::{Interval, SpeedSeries, Temperature, infer_phases, instant};
 use measure::{Clock as _, MonotonicClock};
+use trace::Trace;
+use trace::{Interval, SpeedSeries, Temperature, infer_phases, instant};
 
 const SECONDS: usize = 30 * 86_400;
 

@@ -7,7 +7,7 @@ use crate::cause::evidence::{Finding, Suspect};
 use crate::cause::heat::{Heat, degrees};
 use crate::findings::{Caveat, SegmentOp, Thermal};
 use crate::segment::{Piece, Sample, Stretch, usual_span_s};
-use crate::trace::{Interval, Trace};
+use trace::{Interval, Trace};
 
 /// Samples may exceed the link by rounding of their interval.
 const OVER_LINK: f64 = 1.01;

@@ -13,7 +13,7 @@
 use crate::cause::heat::Heat;
 use crate::findings::{Caveat, SegmentOp};
 use crate::segment::{median, usual_span_s};
-use crate::trace::{Interval, Trace};
+use trace::{Interval, Trace};
 
 /// Steps and drifts below this may be the drive's: sensor lags of up to 4 s and renewals of up to 5 s differ in weight between short
 /// and long changes of load.

@@ -7,7 +7,7 @@ use crate::cause::heat::{Heat, degrees};
 use crate::cause::{Judged, RAMP_S, as_meant};
 use crate::findings::{Cause, Event, EventKind, Label, Segment, SegmentOp};
 use crate::segment::{Piece, Stretch};
-use crate::trace::Trace;
+use trace::Trace;
 
 /// A slow stretch that is not heat and shorter than this is a dip.
 const LONGEST_DIP_S: f64 = 60.0;

@@ -3,8 +3,8 @@
 //! This is a file format (schema 1): the structs are the JSON, field by field. A value that the data cannot
 //! give is `None`, with a [`Caveat`] that says why; it is never a guess.
 
-use measure::record::Op;
 use serde::{Deserialize, Serialize};
+pub use trace::{Caveat, SegmentOp};
 
 /// Everything found in one run or log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,33 +47,6 @@ pub struct Segment {
     pub temp_start_k: Option<f64>,
     /// Temperature at the end in kelvins.
     pub temp_end_k: Option<f64>,
-}
-
-/// What the load did in a segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SegmentOp {
-    /// Reading.
-    Read,
-    /// Writing.
-    Write,
-    /// Several operations at once.
-    Mixed,
-    /// Deallocating.
-    Trim,
-    /// Nothing.
-    Idle,
-}
-
-impl From<Op> for SegmentOp {
-    fn from(op: Op) -> Self {
-        match op {
-            Op::Read => Self::Read,
-            Op::Write => Self::Write,
-            Op::Trim => Self::Trim,
-            Op::Idle => Self::Idle,
-        }
-    }
 }
 
 /// What a segment is.
@@ -252,13 +225,4 @@ pub struct SteadyState {
     pub data_excursion: Option<f64>,
     /// Change of the best linear fit over the window, as a share of the average: at most 0.1.
     pub slope_excursion: Option<f64>,
-}
-
-/// Why a number deserves care.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Caveat {
-    /// A fixed name for scripts, such as `above_link_rate`.
-    pub kind: String,
-    /// The sentence for people.
-    pub text: String,
 }

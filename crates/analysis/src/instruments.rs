@@ -7,7 +7,7 @@
 
 use crate::cause::heat::{Heat, degrees};
 use crate::findings::Caveat;
-use crate::trace::{Counters, STUCK_WHILE_OTHERS_MOVED_K, Temperature, Trace};
+use trace::{Counters, STUCK_WHILE_OTHERS_MOVED_K, Temperature, Trace};
 
 /// A counter that moves so far below its threshold contradicts the temperature: regulators that act ahead of it count up to 8 K below.
 const FAR_BELOW_K: f64 = 12.0;

@@ -1,7 +1,6 @@
 //! From a record to findings: what slowed the drive down, how that is known, and how sure it is.
 //!
 //! # Architecture
-//! - [`trace`]: what an analysis works on, made from our record or by [`import`] from a foreign log.
 //! - `segment`: the run cut into pieces of one speed.
 //! - `cause`: where speed gave way, and what speaks for each cause.
 //! - `events`, `policy`, `thermal`, `caveats`: the parts of the findings.
@@ -22,7 +21,6 @@ mod clocks;
 mod events;
 pub mod explain;
 pub mod findings;
-pub mod import;
 mod instruments;
 pub mod joint;
 mod policy;
@@ -30,13 +28,13 @@ mod rounds;
 mod segment;
 pub mod steady;
 mod thermal;
-pub mod trace;
 mod unseen;
 mod work;
 
 pub use explain::Explanation;
 pub use findings::Findings;
-pub use trace::Trace;
+
+use trace::Trace;
 
 use cause::Judged;
 use cause::evidence::Finding;

@@ -14,7 +14,7 @@ use crate::cause::heat::{Heat, degrees};
 use crate::events;
 use crate::findings::{Caveat, Policy, PolicyClass, PolicyLevel};
 use crate::segment::{Piece, Sample, Stretch, median};
-use crate::trace::Trace;
+use trace::Trace;
 
 /// A release this far below the onset is hysteresis rather than rounding.
 const HYSTERESIS_K: f64 = 1.9;

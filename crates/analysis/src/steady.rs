@@ -6,7 +6,7 @@
 //! pass, rounds of several cycles always do, though nothing is steady. Such a drive is *cyclostationary*.
 
 use crate::findings::SteadyState;
-use crate::trace::{Phase, Trace};
+use trace::{Phase, Trace};
 
 /// Rounds in a measurement window.
 pub const WINDOW: usize = 5;

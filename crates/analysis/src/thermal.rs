@@ -12,7 +12,7 @@
 
 use crate::cause::heat::Heat;
 use crate::findings::{Caveat, SegmentOp, Thermal};
-use crate::trace::Trace;
+use trace::Trace;
 
 /// Only this much of a run is fitted: many slow time constants, and a bound on the work.
 const WINDOW_S: f64 = 7_200.0;

@@ -4,7 +4,7 @@
 //! `no_temperature`); this is about single values beside others that are known.
 
 use crate::findings::{Caveat, EventKind, Findings, PolicyClass, SegmentOp};
-use crate::trace::Trace;
+use trace::Trace;
 
 /// One caveat for all of it; `None` where everything that can be asked was seen.
 pub(crate) fn caveat(findings: &Findings, trace: &Trace) -> Option<Caveat> {

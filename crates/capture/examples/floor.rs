@@ -1,5 +1,5 @@
 //! What the load engine itself costs: I/Os a second of one worker on the null path, beside which every number that
-//! heatsoak measures can be held. `cargo run --release -p capture --example floor`
+//! heatsoak measures can be held. `cargo run --release -p heatsoak-capture --example floor`
 //!
 //! The same for fio: `fio --name=floor --ioengine=null --rw=randread --bs=4k --iodepth=32 --size=1g
 //! --time_based --runtime=3 --norandommap`.
@@ -7,9 +7,10 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use capture::load::{Control, NullPath, Tick, Worker, WorkerSpec, drive};
-use capture::plan::{Load, Mix, Order, Sizes};
+use ::drive::io::NullPath;
+use capture::load::{Control, Tick, Worker, WorkerSpec, drive};
 use measure::{Instant, MonotonicClock, QueueDepth, Seed};
+use plan::{Load, Mix, Order, Sizes};
 
 /// Size of the target that is not there.
 const TARGET_BYTES: u64 = 1 << 40;

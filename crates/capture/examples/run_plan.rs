@@ -1,5 +1,5 @@
 //! Runs a plan on a real target without the command line, and prints the speed of each phase.
-//! `cargo run --release -p capture --example run_plan -- PLAN ADDRESS OUT`
+//! `cargo run --release -p heatsoak-capture --example run_plan -- PLAN ADDRESS OUT`
 //!
 //! `bench/beside_fio.py` compares the whole tool with fio; this is the instrument alone.
 
@@ -7,10 +7,10 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use capture::plan::{Plan, check};
 use capture::session::{Session, draft_manifest};
-use capture::target::{Address, Target};
+use drive::system::{Address, Target};
 use measure::record::{self, Origin, RunWriter};
+use plan::{Plan, check};
 
 type Error = Box<dyn std::error::Error>;
 

@@ -10,9 +10,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use capture::guard;
-use capture::target::DriveKind as Kind;
-use capture::telemetry::hwmon;
+use drive::guard;
+use drive::system::DriveKind as Kind;
+use drive::telemetry::hwmon;
 use measure::Bytes;
 use serde::Serialize;
 

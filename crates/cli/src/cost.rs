@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use capture::plan::Plan;
-use capture::plan::check::{self, TargetFacts};
 use measure::record::Op;
 use measure::{Bytes, BytesPerSec};
+use plan::Plan;
+use plan::check::{self, TargetFacts};
 
 /// What is known about a run before it begins.
 pub(crate) struct Cost<'a> {

@@ -7,11 +7,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use analysis::Trace;
 use analysis::findings::Caveat;
-use analysis::import::{self, Options, Source};
 use anyhow::{Context as _, bail};
+use import::{self, Options, Source};
 use measure::record;
+use trace::Trace;
 
 /// The one run in `inputs`: files, and folders of files.
 ///

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use capture::settings::DriveSettings;
-use capture::settings::journal::{Claim, Found, Journals, places};
-use capture::settings::linux::Controller;
-use capture::target::{Address, AddressKind, FOREIGN_SETTINGS as FOREIGN};
-use capture::telemetry::discover::SYSFS;
+use drive::settings::DriveSettings;
+use drive::settings::journal::{Claim, Found, Journals, places};
+use drive::settings::linux::Controller;
+use drive::system::{Address, AddressKind, FOREIGN_SETTINGS as FOREIGN};
+use drive::telemetry::discover::SYSFS;
 use measure::Seed;
 use nvme::host::AdminTransport;
 use nvme::host::linux::LinuxController;

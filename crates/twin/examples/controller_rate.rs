@@ -1,6 +1,6 @@
 //! Prints how many commands a second the controller takes and answers, without any transport.
 //!
-//! `cargo run --release -p twin --example controller_rate`
+//! `cargo run --release -p heatsoak-twin --example controller_rate`
 #![expect(clippy::print_stdout, reason = "printing is its purpose")]
 
 use std::time::Instant as Wall;
@@ -9,7 +9,7 @@ use measure::{Instant, Lba, Seed};
 use nvme::command::{IoCommand, Sgl, Sqe, Transfer};
 use nvme::fabrics::property::Property;
 use nvme::fabrics::{Connect, ConnectData, FabricsCommand};
-use twin::Profile;
+use physics::Profile;
 use twin::controller::{Accepted, ConnectRequest, Options, Outcome, Queue, Service, Subsystem};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

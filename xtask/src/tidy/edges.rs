@@ -12,54 +12,94 @@ use super::Finding;
 const ALLOWED: &[(&str, &[&str])] = &[
     ("measure", &[]),
     ("nvme", &["measure"]),
-    ("capture", &["measure", "nvme"]),
-    ("analysis", &["measure"]),
-    ("twin", &["measure", "nvme", "analysis"]),
-    ("report", &["measure", "analysis"]),
-    ("cli", &["measure", "nvme", "capture", "analysis", "twin", "report"]),
+    ("physics", &["measure"]),
+    ("plan", &["measure"]),
+    ("drive", &["measure", "nvme", "plan"]),
+    ("capture", &["measure", "nvme", "plan", "drive"]),
+    ("trace", &["measure"]),
+    ("import", &["measure", "trace"]),
+    ("analysis", &["measure", "trace"]),
+    ("twin", &["measure", "nvme", "physics"]),
+    ("validation", &["measure", "physics"]),
+    ("report", &["measure", "trace", "analysis"]),
+    (
+        "heatsoak",
+        &[
+            "measure",
+            "nvme",
+            "physics",
+            "plan",
+            "drive",
+            "capture",
+            "trace",
+            "import",
+            "analysis",
+            "twin",
+            "validation",
+            "report",
+        ],
+    ),
+    ("score", &["measure", "physics", "trace", "analysis"]),
+    ("fuzz-entries", &["measure", "nvme", "physics", "drive", "trace", "import", "twin"]),
     ("xtask", &[]),
 ];
 
 /// What must not be, not even in tests, and why: from, to, reason. `*` is every crate.
 const NEVER: &[(&str, &[&str], &str)] = &[
-    ("capture", &["analysis", "twin", "report"], "the instrument must not know the wished-for answer"),
-    ("analysis", &["nvme", "capture"], "every number must be had from the record alone"),
-    ("report", &["nvme", "capture"], "every number must be had from the record alone"),
-    ("*", &["cli", "xtask"], "nobody knows the binaries"),
+    (
+        "capture",
+        &["analysis", "twin", "physics", "report"],
+        "the instrument must not know the wished-for answer",
+    ),
+    (
+        "drive",
+        &["analysis", "twin", "physics", "report"],
+        "the instrument must not know the wished-for answer",
+    ),
+    ("analysis", &["nvme", "drive", "capture"], "every number must be had from the record alone"),
+    ("report", &["nvme", "drive", "capture"], "every number must be had from the record alone"),
+    ("physics", &["nvme", "drive", "capture"], "a simulated drive must have no way to a real one"),
+    ("twin", &["drive", "capture"], "a simulated drive must have no way to a real one"),
+    ("*", &["heatsoak", "score", "xtask"], "nobody knows the programs"),
 ];
 
 /// Findings about every dependency of a crate of ours on another, from `cargo metadata --no-deps`.
 pub(super) fn check(metadata: &Value) -> Result<Vec<Finding>> {
     let packages = metadata["packages"].as_array().context("`cargo metadata` lists no packages")?;
-    let ours: Vec<&str> = packages.iter().filter_map(|package| package["name"].as_str()).collect();
+    let ours: Vec<&str> = packages.iter().filter_map(|package| package["name"].as_str()).map(short).collect();
     let mut findings = Vec::new();
     for package in packages {
-        let from = package["name"].as_str().context("a package of `cargo metadata` has no name")?;
-        let manifest =
-            if from == "xtask" { "xtask/Cargo.toml".into() } else { format!("crates/{from}/Cargo.toml") };
+        let from = short(package["name"].as_str().context("a package of `cargo metadata` has no name")?);
+        let manifest = package["manifest_path"].as_str().unwrap_or(from);
         if !ALLOWED.iter().any(|(name, _)| *name == from) {
             let instead = "give it a row in xtask/src/tidy/edges.rs and in docs/ARCHITECTURE.md";
             findings.push(Finding::new(
                 "edge",
-                &manifest,
+                manifest,
                 0,
                 format!("`{from}` is not in the table"),
                 instead,
             ));
         }
         for dependency in package["dependencies"].as_array().into_iter().flatten() {
-            let to = dependency["name"].as_str().context("a dependency in `cargo metadata` has no name")?;
+            let to =
+                short(dependency["name"].as_str().context("a dependency in `cargo metadata` has no name")?);
             // Absent kind: a normal dependency; "dev" and "build" are the others.
             let for_tests = dependency["kind"] == "dev";
             if ours.contains(&to) {
                 findings.extend(
                     edge(from, to, for_tests)
-                        .map(|(what, instead)| Finding::new("edge", &manifest, 0, what, instead)),
+                        .map(|(what, instead)| Finding::new("edge", manifest, 0, what, instead)),
                 );
             }
         }
     }
     Ok(findings)
+}
+
+/// The name of a crate in our code: its package is called `heatsoak-NAME`.
+fn short(package: &str) -> &str {
+    package.strip_prefix("heatsoak-").unwrap_or(package)
 }
 
 /// What is wrong with the edge `from` -> `to` and what to do instead.
@@ -100,7 +140,7 @@ mod test {
 
     #[test]
     fn edges_of_the_table_pass_and_new_ones_do_not() {
-        assert_eq!(found("twin", "analysis", Value::Null), 0);
+        assert_eq!(found("twin", "physics", Value::Null), 0);
         assert_eq!(found("analysis", "twin", Value::Null), 1);
         assert_eq!(found("measure", "nvme", Value::Null), 1);
         assert_eq!(found("xtask", "measure", Value::Null), 1);
@@ -113,8 +153,8 @@ mod test {
         assert_eq!(found("capture", "twin", json!("dev")), 1);
         assert_eq!(found("report", "capture", json!("dev")), 1);
         assert_eq!(found("analysis", "nvme", json!("dev")), 1);
-        assert_eq!(found("twin", "cli", json!("dev")), 1);
-        assert_eq!(found("cli", "measure", json!("build")), 0);
+        assert_eq!(found("twin", "heatsoak", json!("dev")), 1);
+        assert_eq!(found("heatsoak", "measure", json!("build")), 0);
         assert_eq!(found("nvme", "capture", json!("build")), 1);
     }
 

@@ -8,20 +8,17 @@ pub(super) type Exception = (&'static str, &'static str);
 
 /// Where `unsafe` may stand.
 pub(super) const UNSAFE: &[Exception] = &[
-    ("crates/capture/src/load/ring", "io_uring submission: the kernel reads our buffers"),
-    ("crates/capture/src/scsi/sg_io.rs", "SCSI commands that ask: ioctl with pointers to our buffers"),
+    ("crates/drive/src/io/ring", "io_uring submission: the kernel reads our buffers"),
+    ("crates/drive/src/scsi/sg_io.rs", "SCSI commands that ask: ioctl with pointers to our buffers"),
     ("crates/nvme/src/host/linux.rs", "admin commands: ioctl with pointers to our buffers"),
 ];
 
 /// Where code outside tests may sleep. Elsewhere waiting goes through the session's clock or a
 /// blocking call with a timeout, for both of which virtual time can stand in.
 pub(super) const SLEEP: &[Exception] = &[
+    ("crates/drive/src/io/null.rs", "the null device has no completion to wait for, only the next due time"),
     (
-        "crates/capture/src/load/null.rs",
-        "the null device has no completion to wait for, only the next due time",
-    ),
-    (
-        "crates/capture/src/settings/journal/disk.rs",
+        "crates/drive/src/settings/journal/disk.rs",
         "a lock that another process has for a moment: flock(2) knows no timeout",
     ),
 ];

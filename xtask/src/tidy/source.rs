@@ -206,8 +206,8 @@ mod test {
     #[test]
     fn unsafe_has_its_places() {
         assert_eq!(found("crates/report/src/a.rs", "fn a() {\n unsafe { b() } }"), [("unsafe", 2)]);
-        assert_eq!(found("crates/capture/src/load/ring.rs", "unsafe fn a() {}"), []);
-        assert_eq!(found("crates/capture/src/load/ring/buffers.rs", "unsafe fn a() {}"), []);
+        assert_eq!(found("crates/drive/src/io/ring.rs", "unsafe fn a() {}"), []);
+        assert_eq!(found("crates/drive/src/io/ring/buffers.rs", "unsafe fn a() {}"), []);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use measure::Point;
 
-use crate::trace::{Counters, Trace};
+use trace::{Counters, Trace};
 
 /// A temperature that never moves for so long is not measured.
 const FROZEN_S: f64 = 120.0;

@@ -22,7 +22,7 @@ use self::history::History;
 use self::weigh::Case;
 use crate::findings::SegmentOp;
 use crate::segment::{Piece, SHORTEST_PIECE_S, Stretch, median};
-use crate::trace::{Phase, Trace};
+use trace::{Phase, Trace};
 
 /// Within this share of the plan's limit a load is as fast as it was meant to be.
 const AT_LIMIT: f64 = 0.03;

@@ -11,7 +11,7 @@ use super::history::History;
 use super::rule::Rule;
 use crate::findings::SegmentOp;
 use crate::segment::Piece;
-use crate::trace::{Phase, Trace};
+use trace::{Phase, Trace};
 
 /// Consumer drives are specified up to 70 °C, and on those measured nothing slowed down below it unless it was set to.
 const USUAL_LIMIT_K: f64 = 343.0;

@@ -13,7 +13,7 @@ use crate::cause::evidence::{Odds, SUSPECTS};
 use crate::cause::heat::Heat;
 use crate::findings::{Event, SegmentOp};
 use crate::segment::{Piece, Stretch};
-use crate::trace::Trace;
+use trace::Trace;
 
 pub use crate::cause::evidence::Suspect;
 pub use crate::cause::rule::Rule;

@@ -15,7 +15,7 @@ mod open;
 use serde::{Deserialize, Serialize};
 
 use crate::findings::{Cause, Caveat, Findings, Label, Policy, PolicyClass, SegmentOp};
-use crate::trace::Trace;
+use trace::Trace;
 
 /// A stretch at full speed this long shows that no threshold acted at its temperature.
 const SHOWS_S: f64 = 30.0;
@@ -130,7 +130,7 @@ impl JointRun {
         // What lies below everything the drive was in does not act (SSD1 of the seed experiments has 0 °C by default).
         let acts = |k: &f64| *k > coolest_k;
         let counters = trace.counters.points();
-        let moved = |of: fn(&crate::trace::Counters) -> [Option<u64>; 2]| {
+        let moved = |of: fn(&trace::Counters) -> [Option<u64>; 2]| {
             let (Some(first), Some(last)) = (counters.first(), counters.last()) else { return false };
             of(&first.value).iter().zip(of(&last.value)).any(|(a, b)| a.zip(b).is_some_and(|(a, b)| b > a))
         };

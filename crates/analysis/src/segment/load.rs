@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use crate::findings::SegmentOp;
-use crate::trace::{Interval, SpeedSeries, Trace};
+use trace::{Interval, SpeedSeries, Trace};
 
 /// A hole longer than this ends a stretch; shorter ones are bridged, because a level does not change its
 /// meaning over a few lost intervals.

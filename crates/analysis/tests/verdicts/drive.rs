@@ -5,11 +5,11 @@
 //! each, 303 K around, 15 K at rest, 12.5 K for each GB/s written and 15 K for each GB/s read.
 
 use analysis::findings::SegmentOp;
-use analysis::trace::{Counters, Facts, Interval, Phase, SpeedSeries, Temperature, Trace, instant};
 use measure::Series;
 use measure::record::ThermalSettings;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
+use trace::{Counters, Facts, Interval, Phase, SpeedSeries, Temperature, Trace, instant};
 
 /// Step of the simulation in seconds.
 const STEP_S: f64 = 0.1;

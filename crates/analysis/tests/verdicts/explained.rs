@@ -2,7 +2,8 @@
 
 use analysis::explain::{Explanation, Suspect};
 use analysis::findings::{Cause, EventKind, SegmentOp};
-use analysis::{Trace, analyze, explain};
+use analysis::{analyze, explain};
+use trace::Trace;
 
 use crate::WRITE_THEN_READ;
 use crate::drive::{Load, Policy, Setup, simulate};

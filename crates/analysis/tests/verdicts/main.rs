@@ -199,7 +199,7 @@ fn a_temperature_that_is_not_of_the_load_neither_blames_heat_nor_clears_it() {
         let mut kelvin = measure::Series::new();
         for point in trace.temperatures[0].kelvin.points() {
             if let Some((t_s, k)) = change(point.t.as_secs_f64(), point.value) {
-                kelvin.push(analysis::trace::instant(t_s), k);
+                kelvin.push(trace::instant(t_s), k);
             }
         }
         trace.temperatures[0].kelvin = kelvin;

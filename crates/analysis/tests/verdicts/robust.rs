@@ -3,10 +3,11 @@
 
 use std::fmt::Write as _;
 
+use analysis::analyze;
 use analysis::findings::{Cause, EventKind, SegmentOp};
-use analysis::import::{Options, Source, import};
-use analysis::trace::{Interval, instant};
-use analysis::{Trace, analyze};
+use import::{Options, Source, import};
+use trace::Trace;
+use trace::{Interval, instant};
 
 use crate::WRITE_THEN_READ;
 use crate::drive::{Load, Policy, Setup, simulate};

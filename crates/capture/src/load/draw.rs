@@ -8,7 +8,7 @@ use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{Rng as _, SeedableRng as _};
 
 use super::LoadError;
-use crate::plan::{Mix, Sizes};
+use plan::{Mix, Sizes};
 
 /// Draws whole numbers.
 #[derive(Clone, Debug)]

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use measure::Instant;
 
-use super::path::{Completion, Io, IoPath, PathError};
 use super::worker::Worker;
+use drive::io::{Completion, Io, IoPath, PathError};
 
 /// A drive that completes nothing for so long while a load runs does not answer.
 ///
@@ -128,10 +128,11 @@ mod test {
     use measure::record::Op;
     use measure::{Bytes, QueueDepth, Seed, VirtualClock};
 
-    use super::super::path::IoPath;
-    use super::super::{Control, Ended, Halt, NullPath, WorkerSpec};
+    use super::super::{Control, Ended, Halt, WorkerSpec};
     use super::*;
-    use crate::plan::{Load, Mix, Order, Sizes};
+    use drive::io::IoPath;
+    use drive::io::NullPath;
+    use plan::{Load, Mix, Order, Sizes};
 
     fn worker(load: &Load, control: Control) -> Worker {
         Worker::new(WorkerSpec {

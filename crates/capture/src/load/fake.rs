@@ -7,10 +7,12 @@ use measure::record::TelemetryRow;
 use measure::{Instant, Kelvin};
 use nvme::host::AdminTransport;
 
-use super::{Completion, Io, VirtualDrive};
-use crate::plan::TelemetryPlan;
-use crate::settings::fake::FakeFeatures;
-use crate::telemetry::Reading;
+use drive::io::{Completion, Io};
+
+use super::VirtualDrive;
+use drive::settings::fake::FakeFeatures;
+use drive::telemetry::Reading;
+use plan::TelemetryPlan;
 
 /// A drive with a closed form.
 pub(crate) struct FakeDrive {

@@ -10,33 +10,23 @@
 //! # What it does not do
 //! It opens nothing, writes no record and knows no plan as a whole: `session` does that.
 
-mod buffers;
 mod control;
 mod draw;
 mod engine;
-mod fabric;
 #[cfg(test)]
 pub(crate) mod fake;
 mod interval;
-mod null;
 mod offsets;
 mod pace;
-pub mod path;
 mod permutation;
-mod ring;
-mod ring_trim;
+#[cfg(test)]
+mod ring_test;
 mod virtual_path;
 mod worker;
 
-pub(crate) use buffers::{SECTOR_BYTES, Stamps};
 pub use control::{Control, Halt};
 pub use engine::{Tick, drive};
-pub use fabric::{FabricPath, Namespace};
 pub use interval::{IntervalStats, OpStats};
-pub use null::NullPath;
-pub use path::{Completion, Io, IoPath, PathError};
-pub(crate) use ring::fits_memory;
-pub use ring::{Ring, buffer_bytes, probe_ring};
 pub use virtual_path::{VirtualDrive, VirtualPath};
 pub use worker::{Ended, Worker, WorkerSpec};
 
@@ -72,7 +62,7 @@ pub enum LoadError {
 
 #[cfg(test)]
 mod test {
-    use crate::plan::{Load, Mix, Order, Sizes};
+    use plan::{Load, Mix, Order, Sizes};
 
     /// A load that tests change as they need: random reads of 4 KiB, one in flight.
     pub(crate) fn load() -> Load {

@@ -17,7 +17,7 @@ use measure::record::Op;
 use super::LoadError;
 use super::draw::{Draw, SizeDraw};
 use super::permutation::Permutation;
-use crate::plan::{Load, Order, Sharing};
+use plan::{Load, Order, Sharing};
 
 /// Where the I/Os of one worker go.
 #[derive(Clone, Debug)]
@@ -161,7 +161,7 @@ mod test {
 
     use super::super::test::load;
     use super::*;
-    use crate::plan::Sizes;
+    use plan::Sizes;
 
     fn offsets(load: &Load, region: Range<u64>, thread: u16) -> Result<Offsets, LoadError> {
         Offsets::new(load, &SizeDraw::new(&load.sizes)?, region, thread, Seed::new(5))

@@ -1,15 +1,19 @@
-//! The ring on real files: what is written is what is read, and what goes wrong is told.
+//! Workers on a ring and real files: what a load writes is what lies there, and what goes wrong is counted.
 
 use std::fs::{File, OpenOptions};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
-use measure::{Bytes, QueueDepth};
+use drive::io::Ring;
+use measure::record::Op;
+use measure::{Bytes, Instant, MonotonicClock, QueueDepth, Seed};
+use plan::{Data, Load, Mix, Order, Sizes};
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 
-use super::*;
-use crate::load::{Control, IntervalStats, Tick, Worker, WorkerSpec, drive};
-use crate::plan::{Data, Mix, Order, Sizes};
+use super::{Control, IntervalStats, Tick, Worker, WorkerSpec, drive};
 
 const MIB: u64 = 1 << 20;
 
@@ -89,32 +93,6 @@ fn zeroes_are_zeroes() {
     assert_eq!(std::fs::read(&path).expect("a file"), vec![0; MIB as usize]);
 }
 
-/// Goal: a read brings the bytes of its offset. Method: each 4 KiB block of the file holds its own number.
-#[test]
-fn a_read_brings_what_lies_at_its_offset() {
-    let (_folder, path) = scratch(MIB);
-    for file in ways_in(&path) {
-        let content: Vec<u8> = (0..MIB / 8).flat_map(|word| (word / 512).to_le_bytes()).collect();
-        std::fs::write(&path, &content).expect("space on disk");
-        let load = load(Order::Random, Mix { read: 50, write: 50, trim: 0 }, 8192, 4);
-        let mut ring = Ring::new(MonotonicClock::start(), file, &load, Seed::new(3)).expect("a ring");
-        let mut done = Vec::new();
-        for (slot, block) in [(0u16, 17u64), (1, 250), (2, 0), (3, 100)] {
-            ring.queue(Io { token: Io::token(0, slot), op: Op::Read, offset: block * 4096, len: 8192 });
-        }
-        let issued = ring.commit().expect("a ring that takes I/O");
-        while done.len() < 4 {
-            ring.reap(Instant::NEVER, &mut done).expect("a ring that answers");
-        }
-        assert!(done.iter().all(|io| io.t >= issued && io.result == Ok(8192)));
-        let stride = ring.buffers.layout.stride;
-        for (slot, block) in [(0usize, 17u64), (1, 250), (2, 0), (3, 100)] {
-            let read = &ring.buffers.memory.bytes()[slot * stride..][..8192];
-            assert_eq!(read, &content[block as usize * 4096..][..8192], "slot {slot}");
-        }
-    }
-}
-
 #[test]
 fn a_trim_makes_a_hole_and_keeps_the_size() {
     let (_folder, path) = scratch(MIB);
@@ -148,53 +126,4 @@ fn a_full_device_is_an_error_with_its_number() {
     let stats = run(&load(Order::Sequential, Mix::WRITE, 4096, 2), Arc::new(full), MIB);
     assert_eq!((stats.ops[0].ios, stats.ops[0].errors), (0, 256));
     assert!(stats.rows.iter().all(|row| row.errno == Some(Errno::NOSPC.raw_os_error())));
-}
-
-/// Goal: what never answers does not hold us, and its memory is not used for anything else.
-/// Method: a pipe into which nobody writes.
-#[test]
-fn a_ring_with_io_in_flight_can_be_left() {
-    let (reader, _writer) = std::io::pipe().expect("a pipe");
-    let file = Arc::new(File::from(std::os::fd::OwnedFd::from(reader)));
-    let mut ring =
-        Ring::new(MonotonicClock::start(), file, &load(Order::Random, Mix::READ, 4096, 2), Seed::new(1))
-            .expect("a ring");
-    ring.queue(Io { token: Io::token(0, 1), op: Op::Read, offset: 0, len: 4096 });
-    ring.commit().expect("a ring that takes I/O");
-    let mut done = Vec::new();
-    let until = ring.now() + Duration::from_millis(1);
-    while ring.now() < until {
-        ring.reap(until, &mut done).expect("a timeout is no error");
-    }
-    assert_eq!((done.len(), ring.in_flight), (0, 1));
-}
-
-#[test]
-fn a_depth_beyond_the_kernels_is_refused_with_advice() {
-    let (_folder, path) = scratch(4096);
-    let load = load(Order::Random, Mix::READ, 4096, 40_000);
-    let error = Ring::new(MonotonicClock::start(), ways_in(&path).remove(0), &load, Seed::new(1));
-    let text = error.map(|_| ()).expect_err("too deep").to_string();
-    assert!(text.contains("keep 40000 I/Os") && text.contains("at most 32768"), "{text}");
-}
-
-/// Goal: the loop's other side of a fallback. Method: buffers that were never registered.
-#[test]
-fn unregistered_buffers_work_the_same() {
-    let (_folder, path) = scratch(MIB);
-    let file = ways_in(&path).remove(0);
-    let load = load(Order::Sequential, Mix::WRITE, 4096, 1);
-    let mut ring =
-        Ring::new(MonotonicClock::start(), Arc::clone(&file), &load, Seed::new(1)).expect("a ring");
-    ring.buffers.registered = false;
-    ring.queue(Io { token: 0, op: Op::Write, offset: 4096, len: 4096 });
-    ring.commit().expect("a ring that takes I/O");
-    let mut done = Vec::new();
-    while done.is_empty() {
-        ring.reap(Instant::NEVER, &mut done).expect("a ring that answers");
-    }
-    assert_eq!(done[0].result, Ok(4096));
-    let mut block = [0; 4096];
-    file.read_exact_at(&mut block, 4096).expect("a file");
-    assert_eq!(block, ring.buffers.memory.bytes()[..4096]);
 }

@@ -8,9 +8,9 @@ use std::time::Duration;
 use measure::Instant;
 use nvme::host::AdminTransport;
 
-use super::path::{Completion, Io, IoPath, PathError};
-use crate::plan::TelemetryPlan;
-use crate::telemetry::Reading;
+use drive::io::{Completion, Io, IoPath, PathError};
+use drive::telemetry::Reading;
+use plan::TelemetryPlan;
 
 /// A simulated drive: takes I/Os, moves through time when told to, and can be read.
 ///

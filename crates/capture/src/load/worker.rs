@@ -20,11 +20,8 @@ use super::draw::{Draw, OpDraw, SizeDraw};
 use super::interval::IntervalStats;
 use super::offsets::Offsets;
 use super::pace::Pace;
-use super::path::{Completion, Io, IoPath};
-use crate::plan::Load;
-
-/// `EIO` (errno(3)): what a short transfer is counted as.
-pub(crate) const EIO: i32 = 5;
+use drive::io::{Completion, EIO, Io, IoPath};
+use plan::Load;
 
 /// What a worker is made from.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use measure::record::{DriveFacts, TelemetryRow};
 use measure::{Celsius, Instant, Kelvin};
 
-use crate::plan::Plan;
+use plan::Plan;
 
 /// Without a plan's limit and without a critical threshold: what client drives are specified for, and below the
 /// 85 °C to 95 °C at which they shut down.
@@ -158,7 +158,7 @@ mod test {
 
     #[test]
     fn the_limit_is_the_plans_or_lies_below_the_critical_threshold() {
-        let mut drive = crate::target::drive_facts("twin", measure::Bytes::ZERO, 512);
+        let mut drive = drive::system::drive_facts("twin", measure::Bytes::ZERO, 512);
         let mut plan = Plan::new("p");
         assert_eq!(thermal_limit(&plan, &drive), Kelvin::from_kelvin(358));
         drive.critical_k = Some(363);

@@ -3,7 +3,7 @@
 use measure::record::{ClockAnchor, DriveFacts, Manifest, Origin, PhaseFacts, SCHEMA, SettingsFacts};
 
 use super::guard::thermal_limit;
-use crate::plan::{Phase, Plan};
+use plan::{Phase, Plan};
 
 /// The manifest of `plan` on a drive, before the run.
 ///

@@ -8,7 +8,7 @@
 //!
 //! # What it does not do
 //! It draws no conclusion: "stop when steady" is a [`SteadyRule`] that the caller brings. Settings are
-//! `crate::settings`: here they are changed before the load and put back after it, on every path.
+//! `drive::settings`: here they are changed before the load and put back after it, on every path.
 
 mod grid;
 mod guard;
@@ -38,10 +38,10 @@ use measure::{Bytes, Instant, Seed};
 use thiserror::Error;
 
 use crate::load::{LoadError, VirtualDrive, Worker, WorkerSpec};
-use crate::plan::check::resolve;
-use crate::plan::{Phase, Plan};
-use crate::settings::journal::Journals;
-use crate::target::{Prepared, Target};
+use drive::settings::journal::Journals;
+use drive::system::{Prepared, Target};
+use plan::check::resolve;
+use plan::{Phase, Plan};
 use recorder::Recorder;
 
 /// One plan on one drive.

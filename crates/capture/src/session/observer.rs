@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use measure::{Bytes, BytesPerSec, Instant, Kelvin, Watts};
 
-use crate::plan::{Phase, Plan};
+use plan::{Phase, Plan};
 
 /// Watches a run. Called by the thread that runs the session: what takes long here delays the record.
 pub trait Observer {

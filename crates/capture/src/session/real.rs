@@ -13,8 +13,8 @@ use super::settings::HeldSettings;
 use super::threads::{LoadThread, Message, News, SamplerThread};
 use super::{Outcome, SessionError, ops_of_phase, seed_of, workers};
 use crate::load::{Control, Ended, Halt, Worker};
-use crate::plan::Phase;
-use crate::target::{Access, Prepared, PreparedSettings, Target};
+use drive::system::{Access, Prepared, PreparedSettings, Target};
+use plan::Phase;
 
 /// The recorder looks at stops, and whether rows wait to be written, at least this often.
 const POLL_SPAN: Duration = Duration::from_millis(100);

@@ -9,9 +9,9 @@ use measure::record::{self, EndReason, Origin, Record, RunWriter, TelemetryRow};
 use measure::{Bytes, Instant, Kelvin, QueueDepth};
 
 use super::*;
-use crate::plan::{Load, Mix, Order, Sharing, Sizes};
-use crate::target::{Access, Address, TargetError};
-use crate::telemetry::{Reading, Sampler};
+use drive::system::{Access, Address, TargetError};
+use drive::telemetry::{Reading, Sampler};
+use plan::{Load, Mix, Order, Sharing, Sizes};
 
 const MIB: u64 = 1 << 20;
 
@@ -86,7 +86,7 @@ impl Scratch {
         let address =
             Address::parse(&format!("file:{}?size=8MiB", self.file().display())).expect("an address");
         let mut target = Target::look(&address).expect("a file");
-        crate::plan::check::check(plan, &target.facts()).expect("a plan that fits");
+        plan::check::check(plan, &target.facts()).expect("a plan that fits");
         let mut prepared = target.prepare(plan, &mut |_, _| ControlFlow::Continue(())).expect("room");
         if let Some(access) = self.access.take() {
             prepared.access = access;
@@ -259,7 +259,7 @@ fn what_may_not_be_done_is_refused_before_a_folder_is_made() {
     let address = Address::parse(&format!("file:{}", scratch.file().display())).expect("an address");
     let target = Target::look(&address).expect("a file");
     let writes = plan(vec![phase("w", Some(FOREVER), load(Order::Sequential, Mix::WRITE, 4096, 1))]);
-    let error = crate::plan::check::check(&writes, &target.facts()).expect_err("somebody's file").to_string();
+    let error = plan::check::check(&writes, &target.facts()).expect_err("somebody's file").to_string();
     assert!(error.contains("it holds data that heatsoak did not make"), "{error}");
     let error = target.prepare(&writes, &mut |_, _| ControlFlow::Continue(()));
     assert!(matches!(error, Err(TargetError::Foreign { .. })));

@@ -14,8 +14,8 @@ use super::rounds::RoundSpeeds;
 use super::stop::{Stop, StopFlag};
 use super::{Outcome, SessionError};
 use crate::load::{Control, Ended, Halt, IntervalStats};
-use crate::plan::{Plan, PowerSource};
-use crate::telemetry::{Reading, power};
+use drive::telemetry::{Reading, power};
+use plan::{Plan, PowerSource};
 
 /// Looks at each row as it is recorded and may end the phase with [`ControlFlow::Break`].
 pub type StopRule<'a> = dyn FnMut(&IoRow) -> ControlFlow<()> + 'a;
@@ -207,7 +207,7 @@ impl<'a> Recorder<'a> {
 
     /// What the readings of the phase that ends at `t` say about themselves.
     fn tell_readings(&mut self, t: Instant) {
-        let loads = |phase: &crate::plan::Phase| !phase.loads.is_empty();
+        let loads = |phase: &plan::Phase| !phase.loads.is_empty();
         let told = if loads(&self.plan.phases[self.phase_index]) {
             self.guard.stood_still(t)
         } else if self.plan.phases[..self.phase_index].iter().any(loads) {

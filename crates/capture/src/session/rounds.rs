@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use measure::{Bytes, Instant};
 
-use crate::plan::Rounds;
+use plan::Rounds;
 
 /// Looks at the speeds of the rounds so far, in bytes per second, and ends the rounds with [`ControlFlow::Break`].
 pub type SteadyRule<'a> = dyn FnMut(&[f64]) -> ControlFlow<()> + 'a;

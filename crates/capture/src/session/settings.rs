@@ -6,8 +6,8 @@ use measure::record::{EndReason, RunEdge, SettingsFacts, ThermalSettings};
 use nvme::host::AdminTransport;
 
 use super::recorder::Recorder;
-use crate::settings::journal::Journals;
-use crate::settings::{DriveSettings, Journaled, Restored, SettingsError};
+use drive::settings::journal::Journals;
+use drive::settings::{DriveSettings, Journaled, Restored, SettingsError};
 
 /// Notes what is set, and makes the plan's settings; a drive that refuses them ends the run before it loads.
 pub(super) fn change<T: AdminTransport>(
@@ -121,8 +121,8 @@ mod test {
     use nvme::hctm::Hctm;
 
     use super::*;
-    use crate::settings::Change;
-    use crate::settings::fake::{FakeFeatures, HCTM};
+    use drive::settings::Change;
+    use drive::settings::fake::{FakeFeatures, HCTM};
 
     /// Goal: a panic between change and end leaves nothing changed.
     #[test]

@@ -9,10 +9,11 @@ use measure::record::{EndReason, Op};
 use super::grid::Grid;
 use super::recorder::Recorder;
 use super::{Outcome, SessionError, ops_of_phase, settings, workers};
-use crate::load::{IntervalStats, IoPath as _, PathError, Tick, VirtualDrive, VirtualPath, Worker, drive};
-use crate::plan::Phase;
-use crate::settings::journal::Journals;
-use crate::settings::{DriveSettings, Journaled};
+use crate::load::{IntervalStats, Tick, VirtualDrive, VirtualPath, Worker, drive};
+use ::drive::io::{IoPath as _, PathError};
+use drive::settings::journal::Journals;
+use drive::settings::{DriveSettings, Journaled};
+use plan::Phase;
 
 /// Runs the recorder's plan on a simulated drive.
 pub(super) fn run<D: VirtualDrive>(
@@ -191,7 +192,7 @@ struct Source {
 }
 
 impl Telemetry {
-    fn new(drive: &impl VirtualDrive, plan: &crate::plan::Plan) -> Self {
+    fn new(drive: &impl VirtualDrive, plan: &plan::Plan) -> Self {
         let sources = drive.sources(&plan.telemetry).into_iter();
         let source = |period| Source { period, due: Instant::ZERO, read_at: None };
         Self { sources: sources.map(|(_, period)| source(period)).collect() }

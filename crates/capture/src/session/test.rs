@@ -8,11 +8,11 @@ use measure::{Bytes, BytesPerSec, Instant, Kelvin, QueueDepth};
 
 use super::*;
 use crate::load::fake::FakeDrive;
-use crate::plan::{Load, Mix, Order, Rounds, Sharing, Sizes};
-use crate::settings::fake::{FakeFeatures, HCTM, POWER};
-use crate::settings::journal::memory::{CrashDisk, Fuse};
-use crate::settings::{DriveSettings, restore};
-use crate::target::drive_facts;
+use drive::settings::fake::{FakeFeatures, HCTM, POWER};
+use drive::settings::journal::memory::{CrashDisk, Fuse};
+use drive::settings::{DriveSettings, restore};
+use drive::system::drive_facts;
+use plan::{Load, Mix, Order, Rounds, Sharing, Sizes};
 
 const MIB: u64 = 1 << 20;
 
@@ -252,7 +252,7 @@ fn a_silent_sensor_is_noted_and_does_not_stop_the_run() {
 
 #[test]
 fn errors_are_counted_survived_up_to_the_limit_and_then_end_the_run() {
-    let fails: fn(&crate::load::Io) -> Option<i32> = |io| (io.offset == 8 * 4096).then_some(5);
+    let fails: fn(&drive::io::Io) -> Option<i32> = |io| (io.offset == 8 * 4096).then_some(5);
     let mut plan = plan(vec![phase("p", 1, vec![load(Order::Sequential, Mix::READ, 4096, 1)])]);
     plan.record_ops = true;
     plan.max_errors = 1000;
@@ -393,9 +393,9 @@ fn two_hundred_kills_of_a_whole_run_leave_every_setting_as_found() {
 /// Goal: several kinds of I/O at once keep apart. Method: each load has its own region.
 #[test]
 fn loads_of_a_phase_run_at_once_in_their_own_regions() {
-    let part = |start: u64| crate::plan::Region {
-        start: crate::plan::Extent::Bytes(Bytes::new(start)),
-        len: Some(crate::plan::Extent::Bytes(Bytes::new(MIB))),
+    let part = |start: u64| plan::Region {
+        start: plan::Extent::Bytes(Bytes::new(start)),
+        len: Some(plan::Extent::Bytes(Bytes::new(MIB))),
     };
     let reads = Load { region: part(0), ..load(Order::Random, Mix::READ, 4096, 2) };
     let writes = Load {

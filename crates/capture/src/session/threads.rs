@@ -10,10 +10,11 @@ use std::time::Duration;
 use measure::{Clock as _, Instant, MonotonicClock, Seed};
 
 use super::grid::Grid;
-use crate::load::{Control, Ended, Halt, IntervalStats, IoPath as _, Tick, Worker, drive};
-use crate::plan::Load;
-use crate::target::{Access, Path};
-use crate::telemetry::{self, Reading, Sampler};
+use crate::load::{Control, Ended, Halt, IntervalStats, Tick, Worker, drive};
+use ::drive::io::IoPath as _;
+use drive::system::{Access, Path};
+use drive::telemetry::{self, Reading, Sampler};
+use plan::Load;
 
 /// A load thread looks at its control at least this often.
 const CONTROL_SPAN: Duration = Duration::from_millis(100);

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use analysis::import::Format;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser as _;
 use clap::{Args, ValueHint};
+use import::Format;
 use measure::parse;
 
 /// What stands below the help.

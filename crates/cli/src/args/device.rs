@@ -1,7 +1,7 @@
 //! What may be typed about the data and the endurance of the drive that a run writes to.
 
-use capture::guard::{Kind, Permission};
 use clap::Args;
+use drive::guard::{Kind, Permission};
 use measure::{Bytes, parse};
 
 /// Whose data may be destroyed, and what the drive is known for.

@@ -13,10 +13,10 @@ mod vssd;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use capture::plan::Sweep;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 use measure::{Kelvin, parse};
+use plan::Sweep;
 
 pub(crate) use analyze::AnalyzeArgs;
 pub(crate) use device::DeviceArgs;

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use analysis::findings::{Findings, Segment};
-use analysis::import::Options;
 use analysis::joint::JointPolicy;
 use anyhow::bail;
+use import::Options;
 use measure::{BytesPerSec, Kelvin};
 use report::sentences;
 use serde::Serialize;

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use analysis::import::Options;
+use analysis::Findings;
 use analysis::joint::JointRun;
-use analysis::{Findings, Trace};
 use anyhow::Context as _;
+use import::Options;
 use measure::record::{self, Manifest};
 use report::{ReportInput, TerminalStyle};
 use serde::Serialize;
+use trace::Trace;
 
 use crate::args::RunArgs;
 use crate::logs;

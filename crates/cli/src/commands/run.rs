@@ -7,14 +7,14 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::bail;
-use capture::load::buffer_bytes;
-use capture::plan::check::{self, TargetFacts};
-use capture::plan::{Plan, Sweep};
 use capture::session::{self, Session, Stop, StopFlag, draft_manifest};
-use capture::target::{Address, AddressKind, Prepared, Target, TargetError};
-use capture::telemetry::discover::{self, Place};
+use drive::system::{Address, AddressKind, Prepared, Target, TargetError};
+use drive::telemetry::discover::{self, Place};
 use measure::record::{EndReason, LinkFacts, Manifest, Origin, RunWriter};
 use measure::{Bytes, BytesPerSec, Seed};
+use plan::check::{self, TargetFacts};
+use plan::memory::buffer_bytes;
+use plan::{Plan, Sweep};
 
 use crate::Outcome;
 use crate::args::{DEFAULT_DRIVE, RunArgs};

@@ -1,7 +1,7 @@
 //! `heatsoak plans` and `heatsoak profiles`: what is built in, and its text to start one's own from.
 
-use capture::plan::Plan;
-use twin::Profile;
+use physics::Profile;
+use plan::Plan;
 
 use crate::Outcome;
 use crate::args::NameArgs;

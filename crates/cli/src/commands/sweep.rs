@@ -2,19 +2,19 @@
 //!
 //! Every run is made by [`super::run`] as if it had been typed alone, and so is what happens in between: on a
 //! simulated drive and on a real one the same two plans take turns. What a setting is belongs to
-//! `capture::plan`; how it gets onto a drive and back off it belongs to the session.
+//! `plan`; how it gets onto a drive and back off it belongs to the session.
 
 use std::path::{Path, PathBuf};
 
 use analysis::Findings;
 use analysis::joint::{JointPolicy, JointRun};
 use anyhow::{Context as _, anyhow, bail};
-use capture::plan::check;
-use capture::plan::{Plan, Setting, Sweep};
 use capture::session::{self, StopFlag};
-use capture::target::{Address, AddressKind, Target};
+use drive::system::{Address, AddressKind, Target};
 use measure::record::{self, EndReason, ThermalSettings};
 use measure::{Bytes, Kelvin};
+use plan::check;
+use plan::{Plan, Setting, Sweep};
 use report::ReportInput;
 use serde::Serialize;
 

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use twin::experiments::{RowResult, Validation, validate_with};
+use validation::{RowResult, Validation, validate_with};
 
 use crate::Outcome;
 use crate::args::ValidateArgs;
@@ -72,7 +72,7 @@ fn put(text: &mut String, width: usize, body: &str) {
 
 #[cfg(test)]
 mod test {
-    use twin::experiments::QuantityResult;
+    use validation::QuantityResult;
 
     use super::*;
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow, ensure};
 use capture::session::{Stop, StopFlag};
 use measure::{Bytes, Seed};
+use physics::Profile;
 use serde::Serialize;
-use twin::Profile;
 use twin::controller::{BackingOptions, Identity, Options, Scale};
 use twin::vssd::{Control, DriveOptions, Server, ServerLimits, ServerOptions};
 

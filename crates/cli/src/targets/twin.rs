@@ -9,18 +9,18 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use capture::load::VirtualDrive;
-use capture::load::path::{Completion, Io};
-use capture::plan::check::TargetFacts;
-use capture::plan::{Setting, TelemetryPlan};
-use capture::settings::DriveSettings;
-use capture::target::Address;
-use capture::telemetry::{Reading, smart};
+use drive::io::{Completion, Io};
+use drive::settings::DriveSettings;
+use drive::system::Address;
+use drive::telemetry::{Reading, smart};
 use measure::record::{DriveFacts, LinkFacts, Origin, ThermalSettings};
 use measure::{Bytes, Celsius, Instant, Seed};
 use nvme::command::{AdminCommand, Completion as AdminCompletion};
 use nvme::host::{AdminTransport, Data, HostError};
+use physics::{Drive, Profile};
+use plan::check::TargetFacts;
+use plan::{Setting, TelemetryPlan};
 use twin::controller::{Direct, Payload};
-use twin::{Drive, Profile};
 
 /// A simulated drive with what its record has to say about it.
 pub(crate) struct TwinTarget {

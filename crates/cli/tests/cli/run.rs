@@ -256,7 +256,7 @@ fn a_threshold_that_was_left_behind_long_ago_is_no_cause() {
 
 /// A built-in profile with one line changed, as a file.
 fn twin_profile(scratch: &Scratch, name: &str, from: &str, to: &str) -> String {
-    let text = twin::Profile::builtin_toml(name).expect("built in");
+    let text = physics::Profile::builtin_toml(name).expect("built in");
     assert!(text.contains(from), "{from} in {name}");
     std::fs::write(scratch.path("changed.toml"), text.replace(from, to)).expect("written");
     "./changed.toml".to_owned()

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 
 use measure::Seed;
 use nvme::host::tcp::{TcpAddress, TcpController, TcpOptions};
-use twin::Profile;
+use physics::Profile;
 use twin::controller::{Identity, Options, Scale};
 use twin::vssd::{DriveOptions, Server, ServerLimits, ServerOptions, Unit};
 

@@ -125,14 +125,14 @@ fn a_virtual_ssd_that_is_gone_keeps_its_journal() {
     let url = bench.drive.url();
     let identity = bench.json(&["inspect", &url, "--json"]);
     let text = |name: &str| identity[name].as_str().expect("it tells").to_owned();
-    let identity = capture::settings::journal::Identity {
+    let identity = drive::settings::journal::Identity {
         model: text("model"),
         serial: text("serial"),
         subsystem_nqn: Some(bench.drive.nqn.clone()),
     };
-    let journals = capture::settings::journal::Journals::in_folder(bench.scratch.path("state"));
+    let journals = drive::settings::journal::Journals::in_folder(bench.scratch.path("state"));
     let claim = journals.claim(&identity).expect("free");
-    let journal = capture::settings::journal::Journal::new(identity, &url, "run quick", 0);
+    let journal = drive::settings::journal::Journal::new(identity, &url, "run quick", 0);
     claim.write(&journal).expect("written");
     drop(claim);
     let Bench { drive, scratch } = bench;

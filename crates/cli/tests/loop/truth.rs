@@ -6,12 +6,12 @@
 
 use std::path::Path;
 
-use analysis::Trace;
 use analysis::findings::{Cause, EventKind, Findings, Label, PolicyClass};
 use measure::Kelvin;
 use measure::record::{self, Manifest, Origin};
 use nvme::hctm::Hctm;
 use nvme::host::Controller;
+use trace::Trace;
 use twin::controller::Scale;
 
 use crate::drive::Vssd;

@@ -2,7 +2,7 @@
 //!
 //! Truth is read from the profile, so that a changed profile changes what is expected.
 
-use twin::Profile;
+use physics::Profile;
 
 pub(crate) fn profile(name: &str) -> Profile {
     Profile::builtin(name).expect("it is built in")

@@ -1,5 +1,5 @@
 //! Prints a report of an invented run, to look at what this crate makes:
-//! `cargo run -p report --example sample [vendor|relay|mixed] [html|svg|terminal|ascii|colour|compare|compare-terminal] > x.html`.
+//! `cargo run -p heatsoak-report --example sample [vendor|relay|mixed] [html|svg|terminal|ascii|colour|compare|compare-terminal] > x.html`.
 
 mod scene;
 

@@ -1,8 +1,9 @@
 //! A run record as what a report shows.
 
-use analysis::{Findings, Trace};
+use analysis::Findings;
 use measure::record::{IoRow, Manifest, Op, Origin, PhaseFacts, Record, TelemetryRow};
 use measure::{Histogram, Instant};
+use trace::Trace;
 
 use super::{
     Counter, CounterKind, Interval, LatencyPoint, LatencySeries, Level, LevelKind, Phase, Readings,

@@ -2,10 +2,11 @@
 //!
 //! A log knows less than a record: no latencies, no plan, no host. What it does not know is left out.
 
+use analysis::Findings;
 use analysis::findings::SegmentOp;
-use analysis::{Findings, Trace, trace};
 use measure::record::{Op, ThermalSettings};
 use measure::{Celsius, Instant, Series};
+use trace::{self, Trace};
 
 use super::{
     Counter, CounterKind, FactGroup, Interval, Level, LevelKind, Phase, Readings, ReportInput, Reproduce,
@@ -181,7 +182,7 @@ fn facts(trace: &Trace, in_force: &ThermalSettings) -> Vec<FactGroup> {
 
 #[cfg(test)]
 mod test {
-    use analysis::trace::{Temperature, TrustedSensor, instant};
+    use trace::{Temperature, TrustedSensor, instant};
 
     use super::*;
 

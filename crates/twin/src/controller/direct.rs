@@ -16,7 +16,7 @@ use super::{
     Accepted, BackingOptions, ConnectRequest, Identity, Options, OptionsError, Outcome, Queue, Reply,
     Service, Subsystem,
 };
-use crate::{Drive, Profile};
+use physics::{Drive, Profile};
 
 /// A simulated drive with its controller, for one host in this process.
 #[derive(Debug)]

@@ -15,7 +15,8 @@ use nvme::log::persistent::{
 use nvme::smart::{DataUnits, SmartLog};
 
 use super::{Options, Subsystem};
-use crate::truth::{Source, TruthEvent, TruthKind};
+use crate::health_log;
+use physics::truth::{Source, TruthEvent, TruthKind};
 
 /// Events kept, the latest: with their header they fill less than two units of 64 KiB (PELS).
 const EVENTS_MAX: usize = 4096;
@@ -100,7 +101,7 @@ impl Health {
 impl Subsystem {
     /// The health log as a host sees it: with what only the controller counts, and with faults.
     pub(super) fn smart_log(&self) -> SmartLog {
-        let mut log = self.drive.smart_log();
+        let mut log = health_log(&self.drive);
         let scaled = |units: DataUnits| {
             let bytes = units.bytes_at_most() / u128::from(self.options.scale.bandwidth());
             DataUnits::from_bytes(bytes)
@@ -199,7 +200,7 @@ impl Subsystem {
     /// Tells hosts of critical warnings that they asked to be told of (feature 0Bh).
     pub(super) fn tell_warnings(&mut self) {
         let wanted = self.features.current(FeatureId::ASYNC_EVENTS) as u8;
-        let warnings = self.drive.smart_log().critical_warning.bits();
+        let warnings = health_log(&self.drive).critical_warning.bits();
         for controller in self.hosts.controllers_mut() {
             let events = &mut controller.events;
             events.told_warnings &= warnings;
@@ -215,7 +216,7 @@ impl Subsystem {
 
     /// The diary, newest first.
     pub(super) fn persistent_event_log(&self) -> PersistentEventLog {
-        let smart = self.drive.smart_log();
+        let smart = health_log(&self.drive);
         let identity = &self.options.profile.identity;
         let mut supported = [0; 32];
         supported[usize::from(THERMAL_EXCURSION / 8)] = 1 << (THERMAL_EXCURSION % 8);

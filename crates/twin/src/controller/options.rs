@@ -8,7 +8,7 @@ use nvme::fabrics::SIMULATED_NQN_PREFIX;
 use thiserror::Error;
 
 use super::saved::SavedState;
-use crate::Profile;
+use physics::Profile;
 
 /// What a [`Subsystem`](super::Subsystem) is made from.
 #[derive(Clone, Debug)]

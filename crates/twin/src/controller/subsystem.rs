@@ -25,8 +25,8 @@ use super::{
     Accepted, Backing, BackingOptions, Blocks, ConnectRequest, Connected, Fault, Options, OptionsError,
     Outcome, Payload, Queue, SavedState, Scale, Service, Ticket,
 };
-use crate::Drive;
-use crate::drive::SettingError;
+use physics::Drive;
+use physics::drive::SettingError;
 
 /// One simulated drive behind its controllers.
 #[derive(Debug)]

@@ -2,10 +2,10 @@
 //!
 //! Nothing here is measured: these are the limits that can be told beforehand.
 
-use capture::plan::Plan;
 use capture::session::thermal_limit;
 use measure::Kelvin;
 use measure::record::DriveFacts;
+use plan::Plan;
 
 use super::Inspection;
 use super::nvme_part::NvmePart;

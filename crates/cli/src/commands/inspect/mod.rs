@@ -11,9 +11,9 @@ mod text;
 
 use std::path::Path;
 
-use capture::settings::linux::Controller;
-use capture::target::{Address, AddressKind};
-use capture::telemetry::discover::{self, Place};
+use drive::settings::linux::Controller;
+use drive::system::{Address, AddressKind};
+use drive::telemetry::discover::{self, Place};
 use measure::record::LinkFacts;
 use serde::Serialize;
 
@@ -93,7 +93,7 @@ fn of_device(typed: &str, path: &Path, printer: &mut Printer) -> anyhow::Result<
         // A controller has no block device of its own; the first namespace stands for its link and queues.
         Ok(controller) if is_character_device(path) => controller.namespaces.first().cloned(),
         Ok(_) => discover::disk(Place::Device(typed), &roots.sys).ok(),
-        Err(capture::settings::linux::ReachError::NotNvme { disk, .. }) => Some(disk.clone()),
+        Err(drive::settings::linux::ReachError::NotNvme { disk, .. }) => Some(disk.clone()),
         Err(error) => anyhow::bail!("{error}"),
     };
     let mut inspection = empty(typed);

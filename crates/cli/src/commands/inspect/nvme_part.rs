@@ -3,8 +3,8 @@
 //! Over any transport, so that real and simulated drives take the same way. A part that the drive refuses is
 //! `null`; only a drive that does not answer at all is an error.
 
-use capture::settings::linux::Controller;
-use capture::settings::{DriveSettings, Setting, SettingsError};
+use drive::settings::linux::Controller;
+use drive::settings::{DriveSettings, Setting, SettingsError};
 use measure::Kelvin;
 use nvme::feature::Select;
 use nvme::feature::session::VolatileWriteCache;

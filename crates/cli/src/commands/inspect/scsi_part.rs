@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::path::Path;
 
-use capture::scsi::{self, Rotation};
-use capture::telemetry::smartctl::{self, Report};
+use drive::scsi::{self, Rotation};
+use drive::telemetry::smartctl::{self, Report};
 use serde::Serialize;
 
 /// The JSON of it. What a drive does not tell is `null`, and why stands in the notes.

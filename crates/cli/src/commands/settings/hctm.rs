@@ -1,6 +1,6 @@
 //! `heatsoak hctm`: the two thermal management temperatures of a drive.
 
-use capture::settings::{Change, Setting, SettingValues, Value};
+use drive::settings::{Change, Setting, SettingValues, Value};
 use measure::Kelvin;
 use measure::record::ThermalSettings;
 use nvme::feature::DwordFeature as _;

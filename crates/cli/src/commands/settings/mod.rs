@@ -8,7 +8,7 @@ pub(crate) mod power_state;
 pub(crate) mod restore;
 pub(crate) mod temp_threshold;
 
-use capture::settings::{Applied, Change, SettingValues, Value};
+use drive::settings::{Applied, Change, SettingValues, Value};
 use nvme::feature::Capabilities;
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! `heatsoak power-state`: the power states of a drive, and which it is in.
 
-use capture::settings::{Change, Setting, SettingValues, Value};
+use drive::settings::{Change, Setting, SettingValues, Value};
 use nvme::feature::DwordFeature as _;
 use nvme::feature::power::PowerManagement;
 use nvme::identify::PowerState;

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use capture::settings::journal::{Found, Journal, JournalError, Journals, places};
-use capture::settings::linux::Controller;
-use capture::settings::{Restored, restore};
-use capture::target::{Address, AddressKind};
-use capture::telemetry::discover::SYSFS;
+use drive::settings::journal::{Found, Journal, JournalError, Journals, places};
+use drive::settings::linux::Controller;
+use drive::settings::{Restored, restore};
+use drive::system::{Address, AddressKind};
+use drive::telemetry::discover::SYSFS;
 use serde::Serialize;
 
 use crate::Outcome;

@@ -1,6 +1,6 @@
 //! `heatsoak temp-threshold`: where a drive warns of heat and cold.
 
-use capture::settings::{Change, Setting, SettingValues, SettingsError, Value};
+use drive::settings::{Change, Setting, SettingValues, SettingsError, Value};
 use measure::Kelvin;
 use nvme::feature::Select;
 use nvme::feature::temperature::{TemperatureThreshold, ThresholdSelector, ThresholdSensor, ThresholdSide};
@@ -107,7 +107,7 @@ pub(crate) fn of(which: ThresholdSelector, value: Value) -> TemperatureThreshold
 
 /// The sensors that the drive has. Others are not asked for: drives keep a log of what they had to refuse.
 pub(crate) fn sensors<T: AdminTransport>(
-    settings: &mut capture::settings::DriveSettings<T>,
+    settings: &mut drive::settings::DriveSettings<T>,
 ) -> Vec<ThresholdSensor> {
     let log = settings.controller().smart_log().ok();
     let there = |number: &u8| {
@@ -123,7 +123,7 @@ pub(crate) fn sensors<T: AdminTransport>(
 /// # Errors
 /// When the drive does not answer; a threshold that it does not have is left out.
 pub(crate) fn read_all<T: AdminTransport>(
-    settings: &mut capture::settings::DriveSettings<T>,
+    settings: &mut drive::settings::DriveSettings<T>,
     sensors: &[ThresholdSensor],
 ) -> Result<Vec<(ThresholdSelector, SettingValues)>, SettingsError> {
     let mut thresholds = Vec::new();

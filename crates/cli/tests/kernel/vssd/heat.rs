@@ -1,7 +1,7 @@
 //! A thermal life in half a minute: fio sees the drive slow down, nvme-cli sees the counters count.
 
+use physics::Profile;
 use serde_json::Value;
-use twin::Profile;
 
 use super::number;
 use super::server::Vssd;

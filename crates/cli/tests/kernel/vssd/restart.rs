@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use twin::Profile;
+use physics::Profile;
 
 use super::server::{Bell, Vssd};
 use crate::guest::{Guest, Kernel, on_each_kernel};

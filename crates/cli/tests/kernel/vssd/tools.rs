@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-use twin::Profile;
+use physics::Profile;
 
 use super::number;
 use super::server::Vssd;

@@ -23,9 +23,9 @@ use super::super::command::{Answer, Failure, Success};
 use super::super::io::NSID;
 use super::super::saved::SavedFeature;
 use super::super::{Options, Payload, Queue, SavedState, Subsystem};
-use crate::drive;
-use crate::policy::Tmt;
-use crate::profile::Profile;
+use physics::drive;
+use physics::policy::Tmt;
+use physics::profile::Profile;
 
 /// A feature, and which of its values: as in [`SavedFeature`].
 type Key = (u8, u8);

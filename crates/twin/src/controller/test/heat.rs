@@ -47,7 +47,7 @@ fn read_for(host: &mut Host<Subsystem>, span: Duration) -> f64 {
 fn thermal_management_set_by_a_host_throttles_and_is_counted() {
     let mut host = host("relay");
     let cap = match host.service.drive().profile().policy[0].machine {
-        crate::profile::Machine::Relay(cap) => cap.read_bytes_per_s.expect("reads are limited"),
+        physics::profile::Machine::Relay(cap) => cap.read_bytes_per_s.expect("reads are limited"),
         _ => panic!("a relay"),
     };
     let full = read_for(&mut host, Duration::from_secs(5));

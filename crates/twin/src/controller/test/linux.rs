@@ -211,7 +211,7 @@ fn tools_get_their_answers() {
 #[test]
 fn a_drive_with_idle_states_takes_the_kernels_table() {
     let mut profile = Profile::builtin("ssd1").expect("built in");
-    let idle = crate::profile::PowerState {
+    let idle = physics::profile::PowerState {
         operational: false,
         idle_w: Some(0.05),
         ..profile.power_state[0].clone()

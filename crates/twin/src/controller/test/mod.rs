@@ -22,7 +22,7 @@ use nvme::log::LogId;
 use nvme::log::discovery::DYNAMIC_CONTROLLER;
 
 use super::*;
-use crate::Profile;
+use physics::Profile;
 
 /// CC of an enabled controller, as Linux writes it.
 const ENABLE: u64 = 0x0046_0001;

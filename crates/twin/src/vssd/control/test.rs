@@ -4,8 +4,8 @@ use measure::Seed;
 use serde_json::Value;
 
 use super::*;
-use crate::Profile;
 use crate::controller::Options;
+use physics::Profile;
 
 fn shelf(names: &[&str]) -> Shelf {
     let unit = |name: &&str| {

@@ -1,0 +1,142 @@
+//! What threads of the load make their paths from.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use measure::{Instant, MonotonicClock, Seed};
+
+use nvme::host::tcp::TcpController;
+
+use crate::io::{Completion, FabricPath, Io, IoPath, Namespace, NullPath, PathError, Ring};
+use plan::Load;
+
+/// The block of the null target: the smallest of any drive.
+pub(super) const NULL_BLOCK_BYTES: u32 = 512;
+
+/// Makes paths to one target. Clones share its files.
+#[derive(Clone, Debug)]
+pub struct Access {
+    to: To,
+    /// Open for nothing but to keep others away.
+    held: Arc<Vec<File>>,
+}
+
+#[derive(Clone, Debug)]
+enum To {
+    Null,
+    Fabric { controller: TcpController, namespace: Namespace },
+    Files { direct: Option<Arc<File>>, buffered: Option<Arc<File>> },
+}
+
+impl Access {
+    pub(super) fn null() -> Self {
+        Self::to(To::Null)
+    }
+
+    pub(crate) fn fabric(controller: TcpController, namespace: Namespace) -> Self {
+        Self::to(To::Fabric { controller, namespace })
+    }
+
+    /// Paths over open files, for direct and for buffered I/O.
+    pub fn files(direct: Option<Arc<File>>, buffered: Option<Arc<File>>) -> Self {
+        Self::to(To::Files { direct, buffered })
+    }
+
+    /// The same, with files that stay open as long as it is there.
+    pub(super) fn holding(mut self, files: Vec<File>) -> Self {
+        self.held = Arc::new(files);
+        self
+    }
+
+    fn to(to: To) -> Self {
+        Self { to, held: Arc::default() }
+    }
+
+    /// A path for one thread of `load`, to be used by the thread that calls this.
+    ///
+    /// # Errors
+    /// When the kernel refuses a ring of that depth.
+    ///
+    /// # Panics
+    /// When the target was not prepared for such a load.
+    pub fn path(&self, clock: MonotonicClock, load: &Load, seed: Seed) -> Result<Path, PathError> {
+        match &self.to {
+            To::Null => Ok(Path::Null(NullPath::new(clock, load.depth.as_usize()))),
+            To::Fabric { controller, namespace } => {
+                FabricPath::new(clock, controller, *namespace, load, seed).map(Box::new).map(Path::Fabric)
+            }
+            To::Files { direct, buffered } => {
+                let file = if load.direct { direct } else { buffered };
+                let file = file.as_ref().expect("the target was prepared for the plan that the load is from");
+                Ring::new(clock, Arc::clone(file), load, seed).map(Box::new).map(Path::Ring)
+            }
+        }
+    }
+}
+
+/// A path to a real target.
+pub enum Path {
+    /// A file or a device.
+    Ring(Box<Ring>),
+    /// A subsystem on a network.
+    Fabric(Box<FabricPath>),
+    /// Nowhere.
+    Null(NullPath<MonotonicClock>),
+}
+
+impl Path {
+    /// What was done another way than it should be, for the record.
+    pub fn note(&self) -> Option<&str> {
+        match self {
+            Self::Ring(ring) => ring.note(),
+            Self::Fabric(_) | Self::Null(_) => None,
+        }
+    }
+}
+
+impl IoPath for Path {
+    #[inline]
+    fn now(&self) -> Instant {
+        match self {
+            Self::Ring(path) => path.now(),
+            Self::Fabric(path) => path.now(),
+            Self::Null(path) => path.now(),
+        }
+    }
+
+    #[inline]
+    fn queue(&mut self, io: Io) {
+        match self {
+            Self::Ring(path) => path.queue(io),
+            Self::Fabric(path) => path.queue(io),
+            Self::Null(path) => path.queue(io),
+        }
+    }
+
+    #[inline]
+    fn batch_max(&self) -> usize {
+        match self {
+            Self::Ring(path) => path.batch_max(),
+            Self::Fabric(path) => path.batch_max(),
+            Self::Null(path) => path.batch_max(),
+        }
+    }
+
+    #[inline]
+    fn commit(&mut self) -> Result<Instant, PathError> {
+        match self {
+            Self::Ring(path) => path.commit(),
+            Self::Fabric(path) => path.commit(),
+            Self::Null(path) => path.commit(),
+        }
+    }
+
+    #[inline]
+    fn reap(&mut self, until: Instant, done: &mut Vec<Completion>) -> Result<(), PathError> {
+        match self {
+            Self::Ring(path) => path.reap(until, done),
+            Self::Fabric(path) => path.reap(until, done),
+            Self::Null(path) => path.reap(until, done),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Who the drive is: what sysfs says about any drive, and what an NVMe drive says about itself.
+//!
+//! A file is loaded for the drive under it: its model and temperatures are what the numbers are about.
+
+use std::path::Path;
+
+use measure::record::DriveFacts;
+use nvme::fabrics::SIMULATED_NQN_PREFIX;
+use nvme::host::Controller;
+use nvme::host::linux::LinuxController;
+use nvme::identify::{IdentifyController, Simulation};
+
+use crate::telemetry::{discover, hwmon};
+
+/// No drive has a threshold above this; NVMe drives without one are known to report the largest number there is.
+const THRESHOLD_K_MAX: i64 = 500;
+
+/// A virtual SSD of heatsoak.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Simulated {
+    /// Name of its subsystem, which nobody else can own (`.invalid`, RFC 2606).
+    pub nqn: String,
+    /// How its time and data relate to the host's.
+    pub scales: Simulation,
+}
+
+impl Simulated {
+    /// The one that a controller says it is; `None` for every other drive.
+    pub(super) fn of(identify: &IdentifyController) -> Option<Self> {
+        Some(Self { nqn: identify.subsystem_nqn.clone()?, scales: identify.simulation? })
+    }
+
+    /// The one that sysfs knows under its name, but not its scales: for those one must be let ask.
+    fn in_sysfs(sysfs: &Path, disk: &str) -> Option<Self> {
+        let nqn =
+            std::fs::read_to_string(sysfs.join("class/block").join(disk).join("device/subsysnqn")).ok()?;
+        let nqn = nqn.trim().to_owned();
+        nqn.starts_with(SIMULATED_NQN_PREFIX).then_some(Self { nqn, scales: Simulation::REAL })
+    }
+}
+
+/// Fills in what sysfs knows about `disk`.
+pub(super) fn from_sysfs(drive: &mut DriveFacts, sysfs: &Path, disk: &str) {
+    let device = sysfs.join("class/block").join(disk).join("device");
+    let text = |name: &str| {
+        let text = std::fs::read_to_string(device.join(name)).ok()?;
+        let text = text.trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    };
+    drive.model = text("model");
+    drive.serial = text("serial");
+    // NVMe, SCSI.
+    drive.firmware = text("firmware_rev").or_else(|| text("rev"));
+    let Some(temperature) = hwmon::find(sysfs, disk) else { return };
+    let threshold = |name: &str| {
+        let text = std::fs::read_to_string(temperature.with_file_name(name)).ok()?;
+        // The kernel has made thousandths of a degree of whole kelvins (drivers/nvme/host/hwmon.c).
+        let kelvin = (text.trim().parse::<i64>().ok()? + 273_150 + 500).div_euclid(1000);
+        u16::try_from(kelvin).ok().filter(|_| kelvin > 273 && kelvin < THRESHOLD_K_MAX)
+    };
+    drive.warning_k = threshold("temp1_max");
+    drive.critical_k = threshold("temp1_crit");
+}
+
+/// Fills in what an NVMe controller says about itself.
+pub(super) fn from_controller(drive: &mut DriveFacts, identify: &IdentifyController) {
+    let kelvin = |temperature: Option<measure::Kelvin>| temperature.map(measure::Kelvin::as_kelvin);
+    drive.model = Some(identify.model.clone());
+    drive.serial = Some(identify.serial.clone());
+    drive.firmware = Some(identify.firmware.clone());
+    drive.warning_k = kelvin(identify.warning_temperature);
+    drive.critical_k = kelvin(identify.critical_temperature);
+    drive.hctm = Some(identify.hctm.supported);
+    drive.tmt_min_k = kelvin(identify.hctm.min);
+    drive.tmt_max_k = kelvin(identify.hctm.max);
+}
+
+/// The disk at or under `place`, who it is, and the way to its SMART log where it is NVMe and lets us.
+pub(super) fn identify(
+    drive: &mut DriveFacts,
+    simulated: &mut Option<Simulated>,
+    place: discover::Place<'_>,
+) -> Result<Controller<LinuxController>, String> {
+    let sysfs = Path::new(discover::SYSFS);
+    let disk = discover::disk(place, sysfs)?;
+    from_sysfs(drive, sysfs, &disk);
+    *simulated = Simulated::in_sysfs(sysfs, &disk);
+    if !disk.starts_with("nvme") {
+        return Err(format!("{disk} is not an NVMe drive"));
+    }
+    let refused = |error: nvme::host::HostError| error.to_string();
+    let mut controller = Controller::new(LinuxController::open(&format!("/dev/{disk}")).map_err(refused)?);
+    let identify = controller.identify_controller().map_err(refused)?;
+    from_controller(drive, &identify);
+    *simulated = Simulated::of(&identify);
+    Ok(controller)
+}
+
+#[cfg(test)]
+mod test {
+    use measure::Bytes;
+
+    use super::*;
+    use crate::system::drive_facts;
+
+    fn tree(name: &str) -> std::path::PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/sysfs").join(name)
+    }
+
+    /// Goal: a virtual SSD that the kernel has connected does not pass for a measured drive.
+    #[test]
+    fn a_virtual_ssd_is_known_by_its_name() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let device = folder.path().join("class/block/nvme0n1/device");
+        std::fs::create_dir_all(&device).expect("a folder");
+        for (name, known) in [("nqn.2026-11.invalid.heatsoak:ssd1", true), ("nqn.2014-08.com.maker:x", false)]
+        {
+            std::fs::write(device.join("subsysnqn"), format!("{name}\n")).expect("a file");
+            assert_eq!(Simulated::in_sysfs(folder.path(), "nvme0n1").is_some(), known, "{name}");
+            let mut identify = IdentifyController::unreported();
+            identify.subsystem_nqn = Some(name.to_owned());
+            let scales = Simulation { time_scale: 20, bandwidth_scale: 7 };
+            identify.simulation = Some(scales);
+            // As it comes over the wire.
+            let identify = IdentifyController::decode(&identify.encode()).expect("a page");
+            let wanted = known.then(|| Simulated { nqn: name.to_owned(), scales });
+            assert_eq!(Simulated::of(&identify), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn thresholds_come_from_hwmon_in_whole_kelvins() {
+        let mut drive = drive_facts("nvme", Bytes::ZERO, 512);
+        from_sysfs(&mut drive, &tree("desktop"), "nvme0n1");
+        let crit = std::fs::read_to_string(
+            hwmon::find(&tree("desktop"), "nvme0n1").expect("it has one").with_file_name("temp1_crit"),
+        );
+        assert_eq!(
+            (drive.warning_k, drive.critical_k, crit.expect("a file").trim()),
+            (Some(354), Some(358), "84850")
+        );
+        let mut none = drive_facts("block", Bytes::ZERO, 512);
+        from_sysfs(&mut none, &tree("virtual-machine"), "vda");
+        assert_eq!((none.critical_k, none.model), (None, None));
+    }
+}

@@ -1,0 +1,149 @@
+//! Whether a plan's settings can be made on a target, found out before anything is changed.
+
+use std::path::Path;
+
+use measure::record::{DriveFacts, ThermalSettings};
+use nvme::host::AdminTransport;
+use nvme::host::tcp::TcpController;
+
+use super::{Address, TargetError};
+use crate::guard;
+use crate::settings::journal::{Found, Identity, JournalError, Journals, places};
+use crate::settings::linux::Controller;
+use crate::settings::{DriveSettings, SettingsError};
+use crate::telemetry::discover::{self, Place, SYSFS};
+use plan::Plan;
+
+/// The way to a drive's settings.
+#[derive(Debug)]
+pub struct PreparedSettings {
+    /// The drive.
+    pub drive: DriveSettings<Transport>,
+    /// The namespace that is under load, where it has a number.
+    pub nsid: Option<u32>,
+    /// Where what is found on it is written down.
+    pub journals: Journals,
+}
+
+/// Where the commands go.
+pub type Transport = Box<dyn AdminTransport + Send>;
+
+/// Why the settings of a subsystem on a network stay as they are, unless it is a virtual SSD.
+pub const FOREIGN_SETTINGS: &str = "a subsystem on a network may be in somebody's use whom nobody here can see, and \
+    only a virtual SSD of heatsoak is known not to be. Let the kernel connect it (nvme connect), and name its device";
+
+/// How the drive is reached.
+pub(super) enum Way<'a> {
+    /// Through the system, if it has a device.
+    System(Option<Place<'a>>),
+    /// Through our own initiator, to this namespace.
+    Fabric(TcpController, u32),
+}
+
+impl Way<'_> {
+    /// The namespace at the end of it.
+    fn nsid(&self) -> Option<u32> {
+        match self {
+            Self::System(place) => {
+                let disk = discover::disk((*place)?, Path::new(SYSFS)).ok()?;
+                guard::namespace_id(&disk, &guard::Roots::system())
+            }
+            Self::Fabric(_, nsid) => Some(*nsid),
+        }
+    }
+}
+
+/// The way to the settings of a drive; `None` where there is none and the plan wants none.
+pub(super) fn prepare(
+    address: &Address,
+    way: Way<'_>,
+    drive: &DriveFacts,
+    plan: &Plan,
+) -> Result<Option<PreparedSettings>, TargetError> {
+    let wants = plan.settings != ThermalSettings::default();
+    let refused = |why: String| TargetError::Settings { address: address.to_string(), why };
+    let nsid = way.nsid();
+    let by_network = matches!(way, Way::Fabric(..));
+    let opened = match way {
+        Way::System(None) => {
+            let none = || refused("there is no drive behind it that has any".to_owned());
+            return if wants { Err(none()) } else { Ok(None) };
+        }
+        Way::System(Some(place)) => Controller::under(place, Path::new(SYSFS))
+            .map_err(|error| error.to_string())
+            .and_then(|controller| controller.settings().map_err(|error| error.to_string()))
+            .map(DriveSettings::erased),
+        Way::Fabric(controller, _) => {
+            DriveSettings::open(controller).map(DriveSettings::erased).map_err(|error| error.to_string())
+        }
+    };
+    let mut settings = match opened {
+        Ok(settings) => settings,
+        Err(why) => {
+            refuse_under_journal(&places(), |identity| is_likely(identity, drive), &address.to_string())?;
+            return if wants { Err(refused(why)) } else { Ok(None) };
+        }
+    };
+    if by_network && wants && settings.identify().simulation.is_none() {
+        return Err(refused(FOREIGN_SETTINGS.to_owned()));
+    }
+    let identity = settings.identity();
+    refuse_under_journal(&places(), |other| *other == identity, settings.name())?;
+    check(&mut settings, plan).map_err(|error| refused(error.to_string()))?;
+    let journals = places().into_iter().next();
+    let journals = journals.ok_or_else(|| refused("there is no folder for their journal".to_owned()))?;
+    Ok(Some(PreparedSettings { drive: settings, nsid, journals }))
+}
+
+/// Whether the drive will take the plan's settings, as far as it says so itself.
+fn check(drive: &mut DriveSettings<Transport>, plan: &Plan) -> Result<(), SettingsError> {
+    drive.changes(&plan.settings)?.iter().try_for_each(|change| drive.check(change))
+}
+
+/// A drive that does not let us ask is known by model and serial alone.
+fn is_likely(identity: &Identity, drive: &DriveFacts) -> bool {
+    drive.model.as_ref() == Some(&identity.model) && drive.serial.as_ref() == Some(&identity.serial)
+}
+
+/// Refuses a drive whose settings another run changes just now, or has left changed.
+fn refuse_under_journal(
+    places: &[Journals],
+    is_it: impl Fn(&Identity) -> bool,
+    device: &str,
+) -> Result<(), JournalError> {
+    // A folder that cannot be read is root's, and root's runs read it.
+    let found = places.iter().flat_map(|journals| journals.all().unwrap_or_default());
+    for Found { held, journal, .. } in found {
+        let Ok(journal) = journal else { continue };
+        if is_it(&journal.drive) {
+            let drive = journal.drive.to_string();
+            return Err(if held { JournalError::InUse { drive } } else { journal.interrupted(device) });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use crate::settings::journal::Journal;
+
+    #[test]
+    fn a_drive_under_a_journal_is_refused_and_others_are_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let journals = Journals::in_folder(folder.path());
+        let identity =
+            |serial: &str| Identity { model: "M".to_owned(), serial: serial.to_owned(), subsystem_nqn: None };
+        let claim = journals.claim(&identity("S1")).expect("free");
+        claim.write(&Journal::new(identity("S1"), "/dev/nvme7", "run quick", 0)).expect("written");
+        let refused = |serial: &str| {
+            let wanted = identity(serial);
+            refuse_under_journal(std::slice::from_ref(&journals), |other| *other == wanted, "/dev/nvme0n1")
+        };
+        assert!(matches!(refused("S1"), Err(JournalError::InUse { .. })));
+        assert!(refused("S2").is_ok());
+        drop(claim);
+        let error = refused("S1").expect_err("left by a killed run").to_string();
+        assert!(error.contains("heatsoak restore /dev/nvme0n1"), "{error}");
+    }
+}

@@ -1,0 +1,252 @@
+//! The plain CSV: a header line with any of the columns below, and rows over time.
+//!
+//! Columns: `t_s` (needed), `read_bytes_per_s`, `write_bytes_per_s`, `read_mb_per_s`, `write_mb_per_s` (10^6 B/s),
+//! `composite_k`, `temp_c`, `sensor1_c` .. `sensor8_c`, `power_w`, `tmt1_c`, `tmt2_c`, the four counters
+//! `tmt1_transitions`, `tmt2_transitions`, `tmt1_seconds`, `tmt2_seconds`, `phase`, `written_bytes`.
+//! Lines that begin with `#` are comments; `# NAME: VALUE` states a fact of the run ([`FACTS`]).
+//!
+//! Rules
+//! - An empty cell is a missing reading.
+//! - A speed holds from its row's `t_s` to the next row's. Where the next row is more than three usual
+//!   steps away, it holds for one usual step and the rest is a gap; so does the last row's.
+//! - Without a write speed, it is taken from the differences of `written_bytes`.
+//! - A time that does not lie after the one before drops its row. More than one row in twenty of
+//!   that kind is an error: two logs in one file, most likely.
+//! - A time column that starts beyond 10^8 s (three years) counts from its own first row.
+//! - A number that cannot be in its column's unit is an error: temperatures outside 200 to 500 K, speeds over
+//!   10^13 B/s, times over 10^11 s or 400 days from the first.
+//! - A last line without a line end and with cells missing was cut short: it is left out, with a caveat.
+//! - °C in a column of whole numbers are whole kelvins less 273, as every tool shows them; other
+//!   columns are kelvins less 273.15.
+//! - Rows of one `phase` name in a row are one phase. A phase called `read`, `write`, `mixed`, `trim` or `idle` is
+//!   that, any other is what its speeds show. Without the column, phases are read off the speeds.
+
+mod series;
+mod table;
+
+use measure::record::ThermalSettings;
+
+use self::series::{add_phases, add_readings, add_speeds, kelvin_from_celsius};
+use self::table::{Table, WALL_CLOCK_S};
+use super::ImportError;
+use super::lines::Lines;
+use super::part::{Clock, Part, Source};
+use trace::Caveat;
+use trace::{Trace, instant};
+
+/// Names of facts that a comment may state.
+const FACTS: [&str; 12] = [
+    "name",
+    "simulated",
+    "link_bytes_per_s",
+    "tmt1_c",
+    "tmt2_c",
+    "tmt_min_c",
+    "tmt_max_c",
+    "warning_c",
+    "critical_c",
+    "ambient_c",
+    "slc_bytes",
+    "rate_limit_bytes_per_s",
+];
+
+/// The trace in a plain CSV. `file` is the name used in errors and as the trace's name.
+///
+/// # Errors
+/// Anything that is not the format in this module's header, with line and column.
+pub fn csv(file: &str, bytes: &[u8]) -> Result<Trace, ImportError> {
+    super::import(
+        vec![super::Source::from_bytes(file, bytes)],
+        &super::Options { format: Some(super::Format::Csv), ..super::Options::default() },
+    )
+}
+
+/// The part in a plain CSV.
+pub(super) fn part(file: &str, lines: Lines<'_>) -> Result<Part, ImportError> {
+    let table = Table::read(file, lines)?;
+    let mut trace = Trace::empty(file);
+    let limit = facts(&table, &mut trace)?;
+    clock_caveats(&table, &mut trace);
+    add_speeds(&table, &mut trace);
+    add_readings(&table, &mut trace);
+    add_phases(&table, &mut trace);
+    for phase in &mut trace.phases {
+        phase.rate_limit_bytes_per_s = limit;
+    }
+    let zero_s = table.t_s[0];
+    let clock = if zero_s > WALL_CLOCK_S { Clock::Unix { zero_s } } else { Clock::Own };
+    Ok(Part { files: vec![file.to_owned()], source: Source::Load, clock, trace })
+}
+
+/// Takes over the facts; returns the rate limit, which belongs to the phases.
+fn facts(table: &Table, trace: &mut Trace) -> Result<Option<f64>, ImportError> {
+    let (mut limit, mut settings) = (None, ThermalSettings::default());
+    for (line, name, value) in &table.facts {
+        let (line, name, value) = (*line, name.as_str(), value.as_str());
+        // Other comments with a colon in them are just comments.
+        if !FACTS.contains(&name) {
+            continue;
+        }
+        let wrong = |why: String| table.at(line, Some(name), why);
+        if name == "name" {
+            value.clone_into(&mut trace.name);
+            continue;
+        }
+        if name == "simulated" {
+            let simulated =
+                value.parse().map_err(|_| wrong(format!("{value:?} is neither true nor false")))?;
+            trace.facts.simulated = Some(simulated);
+            continue;
+        }
+        let number: f64 = value.parse().map_err(|_| wrong(format!("{value:?} is not a number")))?;
+        if !number.is_finite() || (number < 0.0 && !name.ends_with("_c")) {
+            return Err(wrong(format!("{value} cannot be")));
+        }
+        if let Some(why) = table::implausible(name, number) {
+            return Err(wrong(why));
+        }
+        if number == 0.0 && name.ends_with("_bytes_per_s") {
+            return Err(wrong("a rate of 0 cannot be; leave the line out where it is not known".into()));
+        }
+        let kelvin = kelvin_from_celsius(number, number.fract() == 0.0);
+        let whole_k = Some(kelvin.round() as u16);
+        match name {
+            "link_bytes_per_s" => trace.facts.link_bytes_per_s = Some(number),
+            "tmt1_c" => settings.tmt1_k = whole_k,
+            "tmt2_c" => settings.tmt2_k = whole_k,
+            "tmt_min_c" => trace.facts.tmt_min_k = Some(kelvin),
+            "tmt_max_c" => trace.facts.tmt_max_k = Some(kelvin),
+            "warning_c" => trace.facts.warning_k = Some(kelvin),
+            "critical_c" => trace.facts.critical_k = Some(kelvin),
+            "ambient_c" => trace.facts.ambient_k = Some(kelvin),
+            "slc_bytes" => trace.facts.slc_bytes = Some(number as u64),
+            _ => limit = Some(number),
+        }
+    }
+    if settings != ThermalSettings::default() {
+        trace.settings.push(instant(0.0), settings);
+    }
+    Ok(limit)
+}
+
+fn clock_caveats(table: &Table, trace: &mut Trace) {
+    if table.not_forward > 0 {
+        let text =
+            format!("{} rows whose time does not lie after the row before were left out.", table.not_forward);
+        trace.caveats.push(Caveat { kind: "clock".into(), text });
+    }
+    if let Some(line) = table.truncated {
+        let text = format!("The last line, {line}, was cut short and is left out.");
+        trace.caveats.push(Caveat { kind: "truncated".into(), text });
+    }
+    if table.t_s[0] > WALL_CLOCK_S {
+        trace.notes.push(format!("t_s is a wall clock; times count from its first row, {} s", table.t_s[0]));
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use trace::SegmentOp;
+
+    fn read(text: &str) -> Trace {
+        csv("log.csv", text.as_bytes()).expect("a valid file")
+    }
+
+    fn refused(text: &str) -> String {
+        csv("log.csv", text.as_bytes()).expect_err("an invalid file").to_string()
+    }
+
+    #[test]
+    fn columns_facts_and_empty_cells_are_taken_over() {
+        let trace = read(
+            "# link_bytes_per_s: 3938000000\n# tmt1_c: 70\n# note: any text\n# simulated: true\n\
+             t_s,read_mb_per_s,write_bytes_per_s,temp_c,sensor2_c,tmt1_transitions,phase\n\
+             0,,1600000000,45,45.5,3,fill\n1,,1600000000,,46.5,3,fill\n\n2,3000,,47,,4,check\n9,3000,,48,,4,check\n",
+        );
+        assert_eq!(trace.facts.link_bytes_per_s, Some(3.938e9));
+        assert_eq!((trace.facts.simulated, trace.tmt_at(5.0)), (Some(true), (Some(343.0), None)));
+        let composite = &trace.temperatures[0];
+        assert_eq!((composite.name.as_str(), composite.kelvin.points()[0].value), ("composite", 318.0));
+        assert_eq!((composite.kelvin.points().len(), composite.kelvin.gaps().len()), (3, 1));
+        assert!((trace.temperatures[1].kelvin.points()[0].value - 318.65).abs() < 1e-9);
+        let ops: Vec<_> = trace.phases.iter().map(|p| (p.name.as_str(), p.op)).collect();
+        assert_eq!(ops, [("fill", SegmentOp::Write), ("check", SegmentOp::Read)]);
+        let reads = &trace.speeds[0].intervals;
+        assert_eq!((reads[0].bytes, reads[0].span_s, reads[1].phase), (3e9, 1.0, 1));
+        assert_eq!(trace.counters.points().len(), 4);
+    }
+
+    #[test]
+    fn errors_name_the_place_and_what_would_be_right() {
+        assert_eq!(refused(""), "cannot read log.csv: the file is empty");
+        assert!(refused("t_s,write_mb_per_s\n0,1600,5\n").contains("line 2: the row has 3 cells"));
+        let unit = refused("t_s,write_mib_per_s\n0,1\n");
+        assert!(unit.contains("line 1, column \"write_mib_per_s\""), "{unit}");
+        assert!(unit.contains("write_mb_per_s"), "{unit}");
+        assert!(refused("t_s,temp_f\n0,1\n").contains("temp_c"));
+        assert!(refused("t_s;temp_c\n0;1\n").contains("not separated by commas"));
+        assert!(refused("write_mb_per_s\n1\n").contains("no column t_s"));
+        assert!(
+            refused("t_s,temp_c\n0,1\n1,abc\n").contains("line 3, column temp_c: \"abc\" is not a number")
+        );
+        assert!(refused("t_s,write_mb_per_s\n0,-1\n").contains("cannot be"));
+        assert!(refused("t_s,temp_c\n").contains("no rows"));
+        assert!(refused("t_s,temp_c\n,4\n").contains("needs a time"));
+        assert!(refused("t_s,t_s\n0,0\n").contains("twice"));
+        let binary = csv("log.csv", b"\x00\x01").expect_err("binary").to_string();
+        assert!(binary.contains("not text"), "{binary}");
+        let latin = csv("log.csv", b"t_s\n\xff\n").expect_err("not UTF-8").to_string();
+        assert!(latin.contains("line 2"), "{latin}");
+    }
+
+    #[test]
+    fn numbers_in_another_unit_than_their_columns_are_refused() {
+        for (text, told) in [
+            (
+                "t_s,composite_k\n0,318\n1,45\n",
+                "line 3, column composite_k: 45 K is no temperature of a drive: is it in °C?",
+            ),
+            ("t_s,temp_c\n0,318\n", "line 2, column temp_c: 318 °C is no temperature"),
+            (
+                "t_s,read_mb_per_s\n0,3000000000\n",
+                "column read_mb_per_s: 3000000000 is faster than any drive",
+            ),
+            ("t_s,temp_c\n0,45\n1e300,45\n", "line 3, column t_s: "),
+            ("t_s,temp_c\n1700000000000,45\n", "is it in milliseconds?"),
+            ("# link_bytes_per_s: 0\nt_s,temp_c\n0,45\n", "line 1, column link_bytes_per_s: a rate of 0"),
+            ("# warning_c: 358\nt_s,temp_c\n0,45\n", "358 °C is no temperature"),
+        ] {
+            assert!(refused(text).contains(told), "{text}: {}", refused(text));
+        }
+        // Not reported, and off.
+        let off = read("t_s,composite_k,tmt1_c\n0,0,-273\n1,318,-273\n");
+        assert_eq!((off.temperatures[0].kelvin.gaps().len(), off.tmt_at(0.0).0), (1, None));
+    }
+
+    #[test]
+    fn a_last_line_that_was_cut_short_is_left_out() {
+        let trace = read("t_s,read_mb_per_s,temp_c\n0,3000,45\n1,3000,45\n2,30");
+        assert_eq!((trace.caveats[0].kind.as_str(), trace.speeds[0].intervals.len()), ("truncated", 2));
+        assert!(
+            refused("t_s,read_mb_per_s,temp_c\n0,3000,45\n1,3000\n").contains("line 3: the row has 2 cells")
+        );
+    }
+
+    #[test]
+    fn times_that_do_not_go_forward_are_dropped_when_few_and_refused_when_many() {
+        let rows: String = (0..40).map(|t| format!("{t},100\n")).collect();
+        let trace = read(&format!("t_s,write_mb_per_s\n{rows}39,100\n"));
+        assert_eq!(trace.caveats[0].kind, "clock");
+        assert_eq!(trace.speeds[0].intervals.len(), 40);
+        assert!(refused(&format!("t_s,write_mb_per_s\n{rows}{rows}")).contains("40 of 80 rows"));
+    }
+
+    #[test]
+    fn wall_clocks_start_at_zero_and_written_bytes_give_a_speed() {
+        let trace = read("t_s,written_bytes\n1700000000,0\n1700000001,500\n1700000003,1500\n");
+        let intervals = &trace.speeds[0].intervals;
+        assert_eq!((intervals[0].start_s, intervals[1].bytes_per_s()), (0.0, 500.0));
+        assert_eq!(intervals.len(), 2);
+    }
+}

@@ -1,0 +1,173 @@
+//! Columns of a plain CSV to the series of a trace. The rules are in [`super`]'s header.
+
+use measure::record::ThermalSettings;
+use measure::{Celsius, Kelvin, Series};
+
+use super::table::Table;
+use trace::SegmentOp;
+use trace::{Counters, Interval, MINOR_SHARE, Phase, SpeedSeries, Temperature, Trace, infer_phases, instant};
+
+/// A hole of more than this many usual steps is a gap.
+const GAP_STEPS: f64 = 3.0;
+
+pub(super) fn add_speeds(table: &Table, trace: &mut Trace) {
+    let step_s = table.step_s();
+    let starts: Vec<f64> = table.times().collect();
+    let span_s = |row: usize| match starts.get(row + 1) {
+        Some(next) if next - starts[row] <= GAP_STEPS * step_s => next - starts[row],
+        _ => step_s,
+    };
+    let sources = [
+        (SegmentOp::Read, "read_bytes_per_s", 1.0),
+        (SegmentOp::Read, "read_mb_per_s", 1e6),
+        (SegmentOp::Write, "write_bytes_per_s", 1.0),
+        (SegmentOp::Write, "write_mb_per_s", 1e6),
+        (SegmentOp::Trim, "trim_bytes_per_s", 1.0),
+    ];
+    for (op, name, unit) in sources {
+        let Some(rates) = table.column(name) else { continue };
+        let known = (0..rates.len()).filter(|row| !rates[*row].is_nan());
+        let intervals = known.map(|row| Interval {
+            start_s: starts[row],
+            span_s: span_s(row),
+            bytes: rates[row] * unit * span_s(row),
+            phase: 0,
+        });
+        trace.speeds.push(SpeedSeries { op, intervals: intervals.collect() });
+    }
+    let written = table.column("written_bytes");
+    if let Some(written) = written.filter(|_| !trace.speeds.iter().any(|s| s.op == SegmentOp::Write)) {
+        let rows = (0..written.len() - 1).filter(|row| !(written[row + 1] - written[*row]).is_nan());
+        let intervals = rows.map(|row| Interval {
+            start_s: starts[row],
+            span_s: starts[row + 1] - starts[row],
+            bytes: (written[row + 1] - written[row]).max(0.0),
+            phase: 0,
+        });
+        trace.speeds.push(SpeedSeries { op: SegmentOp::Write, intervals: intervals.collect() });
+        trace.notes.push("write speed is taken from the differences of written_bytes".into());
+    }
+    trace.io_errors =
+        table.column("errors").map_or(0, |c| c.iter().filter(|e| !e.is_nan()).sum::<f64>() as u64);
+}
+
+pub(super) fn add_readings(table: &Table, trace: &mut Trace) {
+    for (column, values) in &table.columns {
+        let (name, whole) = match *column {
+            "composite_k" => ("composite", None),
+            "temp_c" if table.column("composite_k").is_some() => ("temp", Some(is_whole(values))),
+            "temp_c" => ("composite", Some(is_whole(values))),
+            sensor if sensor.starts_with("sensor") => (sensor.trim_end_matches("_c"), Some(is_whole(values))),
+            _ => continue,
+        };
+        let mut temperature = Temperature { name: name.into(), kelvin: Series::new() };
+        for (t_s, value) in table.times().zip(values) {
+            match whole {
+                _ if value.is_nan() => temperature.kelvin.push_gap(instant(t_s), "no reading"),
+                Some(whole) => temperature.kelvin.push(instant(t_s), kelvin_from_celsius(*value, whole)),
+                // On the wire 0 K is "not reported" (NVMe Base 2.3, SMART log).
+                None if *value == 0.0 => temperature.kelvin.push_gap(instant(t_s), "reported as 0 K"),
+                None => temperature.kelvin.push(instant(t_s), *value),
+            }
+        }
+        trace.temperatures.push(temperature);
+    }
+    let cell = |name: &str, row: usize| table.column(name).map(|c| c[row]).filter(|v| !v.is_nan());
+    for (row, t_s) in table.times().enumerate() {
+        let counter = |name: &str| cell(name, row).map(|v| v as u64);
+        let counters = Counters {
+            tmt1_transitions: counter("tmt1_transitions"),
+            tmt2_transitions: counter("tmt2_transitions"),
+            tmt1_seconds: counter("tmt1_seconds"),
+            tmt2_seconds: counter("tmt2_seconds"),
+        };
+        if counters != Counters::default() {
+            trace.counters.push(instant(t_s), counters);
+        }
+        if let Some(power) = cell("power_w", row) {
+            trace.power_w.push(instant(t_s), power);
+        }
+        let kelvin = |name: &str| cell(name, row).map(|c| kelvin_from_celsius(c.round(), true) as u16);
+        let (tmt1_k, tmt2_k) = (kelvin("tmt1_c"), kelvin("tmt2_c"));
+        let now = trace.settings.points().last().map(|point| point.value.clone()).unwrap_or_default();
+        let new = ThermalSettings {
+            tmt1_k: tmt1_k.or(now.tmt1_k),
+            tmt2_k: tmt2_k.or(now.tmt2_k),
+            power_state: None,
+        };
+        if new != now {
+            trace.settings.push(instant(t_s), new);
+        }
+    }
+}
+
+fn is_whole(values: &[f64]) -> bool {
+    values.iter().all(|v| v.is_nan() || v.fract() == 0.0)
+}
+
+pub(super) fn add_phases(table: &Table, trace: &mut Trace) {
+    infer_phases(trace);
+    if table.phases().all(str::is_empty) {
+        return;
+    }
+    let mut named: Vec<Phase> = Vec::new();
+    for (t_s, name) in table.times().zip(table.phases()) {
+        match named.last_mut() {
+            Some(last) if last.name == name => last.end_s = t_s,
+            _ => {
+                if let Some(last) = named.last_mut() {
+                    last.end_s = t_s;
+                }
+                named.push(Phase::bare(name, SegmentOp::Idle, t_s, t_s));
+            }
+        }
+    }
+    if let Some(last) = named.last_mut() {
+        last.end_s += table.step_s();
+    }
+    let starts: Vec<f64> = named.iter().map(|phase| phase.start_s).collect();
+    for interval in trace.speeds.iter_mut().flat_map(|series| &mut series.intervals) {
+        interval.phase = starts.partition_point(|s| *s <= interval.start_s).saturating_sub(1) as u32;
+    }
+    let mut bytes = vec![vec![0.0; trace.speeds.len()]; named.len()];
+    for (column, series) in trace.speeds.iter().enumerate() {
+        for interval in &series.intervals {
+            bytes[interval.phase as usize][column] += interval.bytes;
+        }
+    }
+    for (phase, bytes) in named.iter_mut().zip(&bytes) {
+        phase.op = op_named(&phase.name).unwrap_or_else(|| main_op(&trace.speeds, bytes));
+    }
+    trace.phases = named;
+}
+
+fn op_named(name: &str) -> Option<SegmentOp> {
+    match name {
+        "read" => Some(SegmentOp::Read),
+        "write" => Some(SegmentOp::Write),
+        "mixed" => Some(SegmentOp::Mixed),
+        "trim" => Some(SegmentOp::Trim),
+        "idle" => Some(SegmentOp::Idle),
+        _ => None,
+    }
+}
+
+/// The operation that moved the data of a phase; `bytes` as many as there are series.
+fn main_op(speeds: &[SpeedSeries], bytes: &[f64]) -> SegmentOp {
+    let total: f64 = bytes.iter().sum();
+    let alone = speeds.iter().zip(bytes).find(|(_, bytes)| **bytes >= (1.0 - MINOR_SHARE) * total);
+    match alone {
+        _ if total <= 0.0 => SegmentOp::Idle,
+        Some((series, _)) => series.op,
+        None => SegmentOp::Mixed,
+    }
+}
+
+/// Kelvins of a temperature in °C; `whole` says that it belongs to a column of whole degrees.
+pub(super) fn kelvin_from_celsius(degrees: f64, whole: bool) -> f64 {
+    let exact = Celsius::from_degrees(degrees).as_kelvin_f64();
+    match Kelvin::from_whole_celsius(degrees.clamp(-300.0, 10_000.0) as i32) {
+        Some(kelvin) if whole => f64::from(kelvin.as_kelvin()),
+        _ => exact,
+    }
+}

@@ -1,0 +1,389 @@
+//! The JSON of fio (`--output-format=json` or `json+`), one document or one each status interval.
+//!
+//! Documents of one file are states of one run: speeds are the differences between them. Latencies, percentiles,
+//! `disk_util` and `steadystate` are not read: findings are about speed.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::ImportError;
+use crate::json::Documents;
+use crate::lines::Lines;
+use trace::{Caveat, SegmentOp};
+
+/// A run as fio's JSON tells it.
+#[derive(Debug)]
+pub(crate) struct FioJson {
+    pub(super) file: String,
+    pub(super) version: String,
+    pub(super) jobs: Vec<JobRun>,
+    /// Seconds since 1970 of the moment that job times count from; `None` where the clock is another.
+    pub(super) unix_s: Option<f64>,
+    pub(super) notes: Vec<String>,
+    pub(super) caveats: Vec<Caveat>,
+}
+
+/// A job, or several that fio reports as one.
+#[derive(Debug)]
+pub(super) struct JobRun {
+    pub(super) name: String,
+    /// Start in seconds after the run's.
+    pub(super) start_s: f64,
+    /// How many of fio's threads this is: several where it reports a group as one.
+    pub(super) threads: usize,
+    /// Read, write, trim: data moved until a time in seconds after the job's start, rising.
+    pub(super) moved: [Vec<(f64, f64)>; 3],
+    pub(super) options: Options,
+}
+
+/// What a job's options say that matters here.
+#[derive(Debug, Default)]
+pub(super) struct Options {
+    pub(super) numjobs: usize,
+    /// What of its options makes its load, for people: loads of the same text can be as fast as each other.
+    pub(super) load: String,
+    /// Bytes of each I/O where all are of one size: read, write, trim.
+    pub(super) block: [Option<f64>; 3],
+    /// Bytes per second of each thread.
+    pub(super) rate_limit: Option<f64>,
+    pub(super) buffered: bool,
+    /// Whether it pauses by itself: then no speed is no stop of the drive's.
+    pub(super) pauses: bool,
+    /// Length of the windows of its logs, in seconds; 0 where each I/O has its row.
+    pub(super) log_window_s: Option<f64>,
+    /// What the job's logs are called.
+    pub(super) log_prefixes: Vec<String>,
+}
+
+impl FioJson {
+    /// Length of the windows of logs of that name, where it is told.
+    pub(crate) fn log_window_s(&self, prefix: &str) -> Option<f64> {
+        let named = |job: &&JobRun| {
+            job.options.log_prefixes.iter().any(|name| super::base(name) == super::base(prefix))
+        };
+        self.jobs
+            .iter()
+            .find(named)
+            .and_then(|job| job.options.log_window_s)
+            .filter(|window_s| *window_s > 0.0)
+    }
+}
+
+impl JobRun {
+    pub(super) fn end_s(&self) -> f64 {
+        let last = self.moved.iter().filter_map(|moved| moved.last()).map(|(t, _)| *t);
+        self.start_s + last.fold(0.0, f64::max)
+    }
+
+    /// What it did: `None` where it moved nothing.
+    pub(super) fn op(&self) -> Option<SegmentOp> {
+        let total = |d: usize| self.moved[d].last().map_or(0.0, |(_, bytes)| *bytes);
+        match [total(0) > 0.0, total(1) > 0.0, total(2) > 0.0] {
+            [false, false, false] => None,
+            [true, false, false] => Some(SegmentOp::Read),
+            [false, true, false] => Some(SegmentOp::Write),
+            [false, false, true] => Some(SegmentOp::Trim),
+            _ => Some(SegmentOp::Mixed),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Output {
+    #[serde(rename = "fio version")]
+    version: String,
+    timestamp_ms: Option<f64>,
+    timestamp: Option<f64>,
+    #[serde(rename = "global options", default)]
+    global: BTreeMap<String, Value>,
+    #[serde(default)]
+    jobs: Vec<Job>,
+    #[serde(default)]
+    client_stats: Vec<Job>,
+}
+
+#[derive(Deserialize)]
+struct Job {
+    #[serde(default)]
+    jobname: String,
+    #[serde(default)]
+    hostname: String,
+    #[serde(default)]
+    groupid: i64,
+    #[serde(default)]
+    error: i64,
+    elapsed: Option<f64>,
+    job_start: Option<f64>,
+    #[serde(default)]
+    job_start_clock_id: i64,
+    #[serde(rename = "job options", default)]
+    options: BTreeMap<String, Value>,
+    #[serde(default)]
+    read: Direction,
+    #[serde(default)]
+    write: Direction,
+    #[serde(default)]
+    trim: Direction,
+}
+
+#[derive(Default, Deserialize)]
+struct Direction {
+    #[serde(default)]
+    io_bytes: f64,
+    io_kbytes: Option<f64>,
+    #[serde(default)]
+    bw: f64,
+    /// Milliseconds.
+    #[serde(default)]
+    runtime: f64,
+}
+
+impl Direction {
+    /// Data moved, in bytes. `io_bytes` was in KiB before `io_kbytes` came beside it (fio 2.99); where there is no
+    /// `io_kbytes`, rate and time tell which.
+    fn bytes(&self) -> f64 {
+        let by_rate = self.bw * 1024.0 * self.runtime / 1e3;
+        let in_kib = self.io_kbytes.is_none() && by_rate > 32.0 * self.io_bytes;
+        if in_kib { self.io_bytes * 1024.0 } else { self.io_bytes }
+    }
+}
+
+/// More threads of one job than this are a number that was misread.
+const MOST_THREADS: usize = 1 << 14;
+
+/// The options that decide how fast a load can be (fio HOWTO, "I/O type", "Block size", "I/O depth").
+const LOAD: [&str; 13] = [
+    "rw",
+    "readwrite",
+    "rwmixread",
+    "rwmixwrite",
+    "bs",
+    "blocksize",
+    "bsrange",
+    "blocksize_range",
+    "bssplit",
+    "ioengine",
+    "iodepth",
+    "numjobs",
+    "fsync",
+];
+
+/// fio names what all clients did together like this.
+const ALL_CLIENTS: &str = "All clients";
+
+/// Reads fio's JSON.
+pub(crate) fn fio_json(file: &str, lines: Lines<'_>) -> Result<FioJson, ImportError> {
+    let mut documents = Documents::new(file, lines);
+    let mut run = FioJson {
+        file: file.to_owned(),
+        version: String::new(),
+        jobs: Vec::new(),
+        unix_s: None,
+        notes: Vec::new(),
+        caveats: Vec::new(),
+    };
+    let mut starts = Vec::new();
+    let mut count = 0;
+    while let Some(document) = documents.next()? {
+        let line = document.line;
+        let output: Output = document.parse()?;
+        count += 1;
+        let wrong = |why: String| ImportError::at(file, line, None, why);
+        run.add(output, &mut starts).map_err(wrong)?;
+    }
+    if count == 0 {
+        return Err(ImportError::whole(file, "there is no JSON in it"));
+    }
+    if run.jobs.is_empty() {
+        return Err(ImportError::whole(file, "fio reports no job in it"));
+    }
+    if let Some(line) = documents.cut_short {
+        let text = format!("{file}: the last status (from line {line}) is cut short and was left out.");
+        run.caveats.push(Caveat { kind: "truncated".into(), text });
+    }
+    run.count_threads();
+    run.place(&starts);
+    run.notes.push(format!("{file}: {}, {count} states of {} jobs", run.version, run.jobs.len()));
+    Ok(run)
+}
+
+/// What is known of when a job started.
+struct Start {
+    job_start_ms: Option<f64>,
+    wall_clock: bool,
+    group: i64,
+    /// Wall clock of the first state in which it had run, and seconds that it had run by then.
+    seen_s: Option<f64>,
+    ran_s: f64,
+    /// Seconds since fio's start at that state.
+    elapsed_s: f64,
+}
+
+impl FioJson {
+    fn add(&mut self, output: Output, starts: &mut Vec<Start>) -> Result<(), String> {
+        let Output { version, timestamp_ms, timestamp, global, jobs, client_stats } = output;
+        let jobs = if jobs.is_empty() { client_stats } else { jobs };
+        let jobs: Vec<Job> = jobs.into_iter().filter(|job| job.jobname != ALL_CLIENTS).collect();
+        let first = self.version.is_empty();
+        if first {
+            self.version = version;
+        } else if self.version != version {
+            return Err(format!("this is of {version}, the one before of {}: not one run", self.version));
+        }
+        if first {
+            for job in &jobs {
+                let name = if job.hostname.is_empty() {
+                    job.jobname.clone()
+                } else {
+                    format!("{} on {}", job.jobname, job.hostname)
+                };
+                let options = Options::read(&global, &job.options);
+                self.jobs.push(JobRun { name, start_s: 0.0, threads: 1, moved: Default::default(), options });
+                starts.push(Start {
+                    job_start_ms: job.job_start,
+                    wall_clock: job.job_start_clock_id == 0,
+                    group: job.groupid,
+                    seen_s: None,
+                    ran_s: 0.0,
+                    elapsed_s: 0.0,
+                });
+            }
+        }
+        if jobs.len() != self.jobs.len() {
+            let (now, before) = (jobs.len(), self.jobs.len());
+            return Err(format!("this status has {now} jobs, the first {before}: not one run"));
+        }
+        for ((run, job), start) in self.jobs.iter_mut().zip(&jobs).zip(starts.iter_mut()) {
+            let ran_ms =
+                [&job.read, &job.write, &job.trim].map(|d| d.runtime).into_iter().fold(0.0, f64::max);
+            if start.ran_s == 0.0 && ran_ms > 0.0 {
+                start.ran_s = ran_ms / 1e3;
+                start.seen_s = timestamp_ms.map(|ms| ms / 1e3).or(timestamp);
+                start.elapsed_s = job.elapsed.unwrap_or(0.0);
+            }
+            for (moved, direction) in run.moved.iter_mut().zip([&job.read, &job.write, &job.trim]) {
+                let now = (direction.runtime / 1e3, direction.bytes());
+                let last = moved.last().copied().unwrap_or((0.0, 0.0));
+                if now.0 < last.0 || now.1 < last.1 {
+                    return Err(format!(
+                        "job {:?} has moved less than in the status before: two runs in one file",
+                        job.jobname
+                    ));
+                }
+                if now.0 > last.0 && (now.1 > 0.0 || !moved.is_empty()) {
+                    moved.push(now);
+                }
+            }
+            if job.error != 0 {
+                let text = format!("fio ended job {:?} with error {}.", job.jobname, job.error);
+                self.caveats.push(Caveat { kind: "io_errors".into(), text });
+            }
+        }
+        Ok(())
+    }
+
+    /// A job with `numjobs=3` is there three times, or once for all three (`group_reporting`).
+    fn count_threads(&mut self) {
+        let names: Vec<String> = self.jobs.iter().map(|job| job.name.clone()).collect();
+        for job in &mut self.jobs {
+            let entries = names.iter().filter(|name| **name == job.name).count().max(1);
+            job.threads = (job.options.numjobs / entries).clamp(1, MOST_THREADS);
+        }
+    }
+
+    /// Puts the jobs' starts on one clock.
+    fn place(&mut self, starts: &[Start]) {
+        let known: Option<Vec<f64>> = starts.iter().map(|start| Some(start.job_start_ms? / 1e3)).collect();
+        let (at, wall): (Vec<f64>, bool) = match known {
+            Some(known) => (known, starts.iter().all(|start| start.wall_clock)),
+            None => {
+                let several = self.jobs.iter().flat_map(|job| &job.moved).any(|moved| moved.len() > 1);
+                self.notes.push(format!(
+                    "{}: its version does not say when jobs started; that is counted back from the time of fio's output",
+                    self.file
+                ));
+                (counted_back(starts, several), starts.iter().all(|start| start.seen_s.is_some()))
+            }
+        };
+        let first = at.iter().copied().fold(f64::INFINITY, f64::min);
+        for (job, at) in self.jobs.iter_mut().zip(&at) {
+            job.start_s = at - first;
+        }
+        self.unix_s = wall.then_some(first);
+    }
+}
+
+/// Starts of jobs that fio does not tell (before `job_start`). In a state while they run it is the state's time less
+/// what they had run. In the final one that holds for what ended last. Groups (`stonewall`) ran one after the other
+/// where their times add up to fio's whole time, and all together where the longest of them does.
+fn counted_back(starts: &[Start], several_states: bool) -> Vec<f64> {
+    let seen = |start: &Start| start.seen_s.unwrap_or(0.0) - start.ran_s;
+    if several_states {
+        return starts.iter().map(seen).collect();
+    }
+    let mut groups: BTreeMap<i64, f64> = BTreeMap::new();
+    for start in starts {
+        let longest = groups.entry(start.group).or_insert(0.0);
+        *longest = longest.max(start.ran_s);
+    }
+    let whole_s = starts.iter().map(|start| start.elapsed_s).fold(0.0, f64::max);
+    let (sum_s, longest_s) = (groups.values().sum::<f64>(), groups.values().copied().fold(0.0, f64::max));
+    let in_turn = groups.len() > 1 && (sum_s - whole_s).abs() < (longest_s - whole_s).abs();
+    let end_s = starts.iter().filter_map(|start| start.seen_s).fold(0.0, f64::max);
+    if !in_turn {
+        return starts.iter().map(|_| end_s - longest_s).collect();
+    }
+    let after =
+        |group: i64| groups.iter().filter(|(other, _)| **other >= group).map(|(_, ran_s)| ran_s).sum::<f64>();
+    starts.iter().map(|start| end_s - after(start.group)).collect()
+}
+
+impl Options {
+    fn read(global: &BTreeMap<String, Value>, own: &BTreeMap<String, Value>) -> Self {
+        let text = |name: &str| match own.get(name).or_else(|| global.get(name))? {
+            Value::String(text) => Some(text.clone()),
+            other => Some(other.to_string()),
+        };
+        let numjobs = text("numjobs").and_then(|n| n.parse().ok()).unwrap_or(1);
+        let varied = ["bsrange", "blocksize_range", "bssplit"].iter().any(|name| text(name).is_some());
+        let size = text("bs").or_else(|| text("blocksize")).unwrap_or_else(|| "4k".into());
+        let parts: Vec<Option<f64>> = size.split(',').map(bytes).collect();
+        let block = |direction: usize| parts.get(direction).or(parts.last()).copied().flatten();
+        let rates = text("rate").map(|rate| rate.split(',').map(bytes).collect::<Option<Vec<f64>>>());
+        let told = |name: &&str| text(name).map(|value| format!("{name}={value}"));
+        Self {
+            numjobs,
+            load: LOAD.iter().filter_map(told).collect::<Vec<_>>().join(", "),
+            block: if varied { [None; 3] } else { [block(0), block(1), block(2)] },
+            // A limit each for reads and writes is no limit of the sum that a phase could name.
+            rate_limit: rates.flatten().filter(|r| r.len() == 1).map(|r| r[0]),
+            buffered: text("direct").is_none_or(|direct| direct == "0")
+                && text("buffered").is_none_or(|buffered| buffered != "0")
+                && text("ioengine").is_none_or(|engine| !["null", "io_uring_cmd", "sg"].contains(&&*engine)),
+            pauses: ["thinktime", "thinkcycles", "rate_process"].iter().any(|name| text(name).is_some()),
+            log_window_s: text("log_avg_msec").and_then(|ms| ms.parse::<f64>().ok()).map(|ms| ms / 1e3),
+            log_prefixes: ["write_bw_log", "write_iops_log", "write_lat_log", "write_hist_log"]
+                .iter()
+                .filter_map(|name| text(name).filter(|text| !text.is_empty()))
+                .collect(),
+        }
+    }
+}
+
+/// Bytes of a size as fio reads it: a number with k, m, g, t in powers of 1024 (`kb_base` at its default).
+fn bytes(text: &str) -> Option<f64> {
+    let text = text.trim().to_ascii_lowercase();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let unit = match unit.trim_end_matches('b').trim_end_matches('i') {
+        "" => 1.0,
+        "k" => 1024.0,
+        "m" => 1024f64.powi(2),
+        "g" => 1024f64.powi(3),
+        "t" => 1024f64.powi(4),
+        _ => return None,
+    };
+    number.parse::<f64>().ok().map(|number| number * unit)
+}

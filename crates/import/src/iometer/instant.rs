@@ -1,0 +1,158 @@
+//! The instantaneous file: rows of each worker about once a second, then the test's totals.
+//!
+//! Rows that name an access specification are totals. The row `ALL` is what the sum of the others is compared with.
+
+use super::{Cells, Columns, MB, MIB, description, local, op_of, stamp};
+use crate::ImportError;
+use crate::grid::Grid;
+use crate::lines::Lines;
+use crate::part::{Part, Source};
+use trace::{Caveat, SegmentOp};
+use trace::{Phase, SpeedSeries, Trace};
+
+/// Iometer's default period of instantaneous results.
+const STEP_S: f64 = 1.0;
+/// Sum and total are the same up to this: the last fraction of a second has no row.
+const SAME_SUM: f64 = 0.1;
+/// A file longer than this is of two clocks.
+const LONGEST_RUN_S: f64 = 400.0 * 86_400.0;
+
+struct Reading {
+    grids: [Grid; 2],
+    zero_s: Option<f64>,
+    test: String,
+    phases: Vec<Phase>,
+    /// Bytes in rows of workers and in the row ALL of the test under way.
+    summed: f64,
+    caveats: Vec<Caveat>,
+    rows: usize,
+    assumed_base: bool,
+}
+
+/// Reads an instantaneous file.
+pub(crate) fn instant(file: &str, mut lines: Lines<'_>) -> Result<Part, ImportError> {
+    let mut columns: Option<Columns> = None;
+    let mut expects_description = false;
+    let mut reading = Reading {
+        grids: [Grid::new(STEP_S), Grid::new(STEP_S)],
+        zero_s: None,
+        test: "test".into(),
+        phases: Vec::new(),
+        summed: 0.0,
+        caveats: Vec::new(),
+        rows: 0,
+        assumed_base: false,
+    };
+    while let Some((number, line)) = lines.next()? {
+        if line.starts_with("TimeStamp,") {
+            columns = Some(Columns::read(line).map_err(|why| ImportError::at(file, number, None, why))?);
+        } else if line.starts_with("'Test Type") {
+            expects_description = true;
+        } else if expects_description {
+            reading.test = description(line);
+            expects_description = false;
+            reading.summed = 0.0;
+        } else if let Some(columns) = &columns
+            && let Some(at) = line.split(',').next().filter(|_| line.contains(',')).and_then(stamp)
+        {
+            let short = line.split(',').count() < columns.count;
+            let row = line.to_owned();
+            if short && !lines.ended {
+                let text = format!("{file}: line {number} is cut short and was left out.");
+                reading.caveats.push(Caveat { kind: "truncated".into(), text });
+                break;
+            }
+            let cells = Cells::read(file, number, &row, columns)?;
+            reading.row(&cells, columns, at)?;
+        }
+    }
+    reading.finish(file)
+}
+
+impl Reading {
+    fn row(&mut self, cells: &Cells<'_>, columns: &Columns, at: f64) -> Result<(), ImportError> {
+        let kind = cells.cells[columns.kind];
+        let is_total = columns.specification.is_some_and(|column| !cells.cells[column].is_empty());
+        let mut bytes = [0.0; 2];
+        let mut spans = [STEP_S; 2];
+        for which in 0..2 {
+            let (rate, base) = cells.rate(columns, which)?;
+            self.assumed_base |= base.is_none() && rate > 0.0;
+            let rate = rate * base.unwrap_or(MIB);
+            bytes[which] = match cells.number(columns.bytes[which])? {
+                Some(bytes) => bytes,
+                None => rate * STEP_S,
+            };
+            if rate > 0.0 && bytes[which] > 0.0 {
+                spans[which] = bytes[which] / rate;
+            }
+        }
+        if is_total {
+            if kind == "ALL" {
+                self.compare(cells, bytes[0] + bytes[1]);
+            }
+            return Ok(());
+        }
+        if kind != "WORKER" {
+            return Ok(());
+        }
+        let zero_s = *self.zero_s.get_or_insert(at - spans[0].max(spans[1]));
+        let t_s = at - zero_s;
+        if t_s.abs() > LONGEST_RUN_S {
+            let why = "this time is over 400 days away from the first: two files in one";
+            return Err(ImportError::at(cells.file, cells.line, Some("1"), why));
+        }
+        self.rows += 1;
+        self.summed += bytes[0] + bytes[1];
+        for which in 0..2 {
+            if bytes[which] > 0.0 {
+                self.grids[which].add(t_s - spans[which], t_s, bytes[which]);
+            }
+        }
+        let (op, start_s) = (op_of(bytes[0], bytes[1]), t_s - spans[0].max(spans[1]));
+        match self.phases.last_mut() {
+            Some(last) if last.name == self.test => {
+                last.end_s = last.end_s.max(t_s);
+                if last.op != op && op != SegmentOp::Idle {
+                    last.op = if last.op == SegmentOp::Idle { op } else { SegmentOp::Mixed };
+                }
+            }
+            _ => self.phases.push(Phase::bare(&self.test, op, start_s, t_s)),
+        }
+        Ok(())
+    }
+
+    fn compare(&mut self, cells: &Cells<'_>, total: f64) {
+        let difference = (self.summed - total) / total.max(1.0);
+        if difference.abs() > SAME_SUM {
+            let text = format!(
+                "{}, line {}: the rows of the workers add up to {:.1} MB, Iometer's total is {:.1} MB.",
+                cells.file,
+                cells.line,
+                self.summed / MB,
+                total / MB
+            );
+            self.caveats.push(Caveat { kind: "sum_differs".into(), text });
+        }
+    }
+
+    fn finish(self, file: &str) -> Result<Part, ImportError> {
+        let Some(zero_s) = self.zero_s else {
+            return Err(ImportError::whole(file, "there is no row of a worker in it"));
+        };
+        let mut trace = Trace::empty(file);
+        for (grid, op) in self.grids.iter().zip([SegmentOp::Read, SegmentOp::Write]) {
+            if grid.total() > 0.0 {
+                trace.speeds.push(SpeedSeries { op, intervals: grid.intervals(1.0) });
+            }
+        }
+        trace.phases = self.phases;
+        trace.caveats = self.caveats;
+        if self.assumed_base {
+            let text = format!("{file}: MBps states no base: 2^20 B/s is taken, as Iometer 2006 divides.");
+            trace.caveats.push(Caveat { kind: "unit_unstated".into(), text });
+        }
+        trace.notes.push(format!("{file}: {} rows of workers, summed on windows of 1 s", self.rows));
+        Ok(Part { files: vec![file.to_owned()], source: Source::Load, clock: local(zero_s), trace })
+    }
+}

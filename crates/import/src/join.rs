@@ -1,0 +1,257 @@
+//! Parts of one run on one clock.
+//!
+//! Rules
+//! - The part whose speeds are used leads: speeds of the load itself, else of the operating system, else of the drive;
+//!   of several alike the first named.
+//! - Parts with the same kind of clock (seconds since 1970; local times) are joined as they are. `--offset` is added.
+//! - Any other part begins where the leading one does, plus its `--offset`; without one the offset is estimated
+//!   ([`super::offset`]), with a caveat; where that is not possible, it is asked for.
+//! - Speeds are never summed over parts: two loads on one drive at one time are refused. One after the other they
+//!   are one run.
+//! - Time 0 is the beginning of whatever begins first.
+
+use measure::Series;
+
+use super::ImportError;
+use super::offset::{Estimate, estimate};
+use super::part::Part;
+use trace::Caveat;
+use trace::{Temperature, Trace, instant};
+
+/// Parts may overlap by this without being two loads at once: the last window of one.
+const SAME_TIME_S: f64 = 1.0;
+
+/// The trace of all parts.
+///
+/// # Errors
+/// When an offset names no part, has to be told, or two loads overlap.
+pub(super) fn join(parts: Vec<Part>, offsets: &[(String, f64)]) -> Result<Trace, ImportError> {
+    for (name, _) in offsets {
+        if !parts.iter().any(|part| part.is_named(name)) {
+            let files: Vec<&str> = parts.iter().flat_map(|part| &part.files).map(String::as_str).collect();
+            let why = format!("--offset names it, but the files are {}", files.join(", "));
+            return Err(ImportError::whole(name, why));
+        }
+    }
+    let lead = leading(&parts);
+    let mut caveats = Vec::new();
+    let mut shifts = Vec::new();
+    for (index, part) in parts.iter().enumerate() {
+        let given = offsets.iter().find(|(name, _)| part.is_named(name)).map(|(_, offset_s)| *offset_s);
+        let shift_s = if index == lead {
+            given.unwrap_or(0.0)
+        } else if part.clock.is_same_kind(parts[lead].clock) {
+            part.clock.zero_s() - parts[lead].clock.zero_s() + given.unwrap_or(0.0)
+        } else if let Some(offset_s) = given {
+            offset_s
+        } else {
+            estimated(&parts[lead], part, &mut caveats)?
+        };
+        shifts.push(shift_s);
+    }
+    let begin_s = |(part, shift_s): (&Part, &f64)| part.trace.begin_s().map(|begin_s| begin_s + shift_s);
+    let first_s = parts.iter().zip(&shifts).filter_map(begin_s).fold(f64::INFINITY, f64::min);
+    // A single part keeps its zero, and so does a run that begins after it: its own clock says when that was.
+    let zero_s = if parts.len() == 1 { first_s.min(0.0) } else { first_s };
+    let zero_s = if zero_s.is_finite() { zero_s } else { 0.0 };
+    let best = parts[lead].source;
+    let mut whole = Trace::empty(&parts[lead].trace.name);
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by_key(|index| *index != lead);
+    let mut parts: Vec<Option<Part>> = parts.into_iter().map(Some).collect();
+    for index in order {
+        let Some(part) = parts[index].take() else { continue };
+        add(&mut whole, part, shifts[index] - zero_s, best)?;
+    }
+    whole.caveats.extend(caveats);
+    Ok(whole)
+}
+
+impl Part {
+    fn is_named(&self, name: &str) -> bool {
+        let below = |file: &String| {
+            file.strip_prefix(name).is_some_and(|rest| name.ends_with('/') || rest.starts_with('/'))
+        };
+        self.files.iter().any(|file| file == name || below(file))
+    }
+
+    fn name(&self) -> &str {
+        self.files.first().map_or("a file", String::as_str)
+    }
+}
+
+/// The first part with the best source of speeds; the first of all where none has speeds.
+fn leading(parts: &[Part]) -> usize {
+    let with_speeds = (0..parts.len()).filter(|index| !parts[*index].trace.speeds.is_empty());
+    with_speeds.min_by_key(|index| (parts[*index].source, *index)).unwrap_or(0)
+}
+
+/// The estimated shift of `part` against the leading one.
+fn estimated(lead: &Part, part: &Part, caveats: &mut Vec<Caveat>) -> Result<f64, ImportError> {
+    let asks = |why: &str| {
+        let text = format!(
+            "its times do not count from where those of {} do, and how far apart they are cannot be estimated: {why}. Say it: --offset {}=+0s if both began together",
+            lead.name(),
+            part.name()
+        );
+        ImportError::whole(part.name(), text)
+    };
+    let mut with_sensor = part.trace.clone();
+    with_sensor.trust_a_sensor();
+    let Some(temperature) = with_sensor.temperature() else {
+        return Err(asks("it holds no temperature that could follow the speed"));
+    };
+    if lead.trace.speeds.is_empty() {
+        return Err(asks("there is no speed that a temperature could follow"));
+    }
+    let Estimate { offset_s, uncertainty_s, explained } =
+        estimate(&lead.trace.speeds, temperature).map_err(|why| asks(&why))?;
+    let text = format!(
+        "The clocks of {} and {} are not one: the second was set {offset_s:+.1} s ± {uncertainty_s:.1} s from the first one's beginning, where its temperature follows the speed best (it explains {:.0} % of it). A lag of the sensor is part of that. --offset {}={offset_s:+.1}s fixes it.",
+        lead.name(),
+        part.name(),
+        100.0 * explained,
+        part.name()
+    );
+    caveats.push(Caveat { kind: "clock_offset_estimated".into(), text });
+    Ok(offset_s)
+}
+
+/// Adds a part's data, moved by `shift_s`.
+fn add(whole: &mut Trace, part: Part, shift_s: f64, best: super::part::Source) -> Result<(), ImportError> {
+    let name = part.name().to_owned();
+    let Part { source, trace, .. } = part;
+    if source == best {
+        add_speeds(whole, &name, &trace, shift_s)?;
+    } else if !trace.speeds.is_empty() {
+        whole.notes.push(format!("speeds of {name} are not used: what the load itself saw is better"));
+    }
+    for temperature in trace.temperatures {
+        add_temperature(whole, &name, temperature, shift_s);
+    }
+    if whole.counters.points().is_empty() {
+        whole.counters = moved(trace.counters, shift_s);
+    } else if !trace.counters.points().is_empty() {
+        whole.notes.push(format!("throttle counters of {name} are not used: another file has them"));
+    }
+    if whole.power_w.points().is_empty() {
+        whole.power_w = moved(trace.power_w, shift_s);
+    }
+    if whole.settings.points().is_empty() {
+        whole.settings = moved(trace.settings, shift_s);
+    }
+    let (into, from) = (&mut whole.facts, trace.facts);
+    into.simulated = into.simulated.or(from.simulated);
+    into.link_bytes_per_s = into.link_bytes_per_s.or(from.link_bytes_per_s);
+    into.warning_k = into.warning_k.or(from.warning_k);
+    into.critical_k = into.critical_k.or(from.critical_k);
+    into.tmt_min_k = into.tmt_min_k.or(from.tmt_min_k);
+    into.tmt_max_k = into.tmt_max_k.or(from.tmt_max_k);
+    into.slc_bytes = into.slc_bytes.or(from.slc_bytes);
+    into.ambient_k = into.ambient_k.or(from.ambient_k);
+    whole.io_errors += trace.io_errors;
+    whole.notes.extend(trace.notes);
+    whole.caveats.extend(trace.caveats);
+    Ok(())
+}
+
+fn add_speeds(whole: &mut Trace, name: &str, trace: &Trace, shift_s: f64) -> Result<(), ImportError> {
+    let range = |trace: &Trace| {
+        let all = || trace.speeds.iter().flat_map(|series| &series.intervals);
+        let from_s = all().map(|i| i.start_s).fold(f64::INFINITY, f64::min);
+        (from_s, all().map(|i| i.end_s()).fold(f64::NEG_INFINITY, f64::max))
+    };
+    let (here, new) = (range(whole), range(trace));
+    let new = (new.0 + shift_s, new.1 + shift_s);
+    if new.0 < here.1 - SAME_TIME_S && new.1 > here.0 + SAME_TIME_S {
+        let why = format!(
+            "it holds speeds over the time of those of {}: two loads at once, or the same one twice; name one of them (jobs of one fio run are summed when their logs have the same name before _bw)",
+            whole.name
+        );
+        return Err(ImportError::whole(name, why));
+    }
+    let first_phase = whole.phases.len() as u32;
+    let is_first = whole.speeds.is_empty();
+    let (had_phases, has_phases) = (is_first || !whole.phases.is_empty(), !trace.phases.is_empty());
+    for series in &trace.speeds {
+        let place = whole.speeds.iter().position(|known| known.op == series.op).unwrap_or_else(|| {
+            whole.speeds.push(trace::SpeedSeries { op: series.op, intervals: Vec::new() });
+            whole.speeds.len() - 1
+        });
+        let intervals = &mut whole.speeds[place].intervals;
+        intervals.extend(series.intervals.iter().map(|interval| {
+            let mut interval = *interval;
+            interval.start_s += shift_s;
+            interval.phase += first_phase;
+            interval
+        }));
+        intervals.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+    }
+    // Phases that only some parts have are none: they are then read off the speeds.
+    if had_phases && has_phases {
+        whole.phases.extend(trace.phases.iter().cloned().map(|mut phase| {
+            phase.start_s += shift_s;
+            phase.end_s += shift_s;
+            phase
+        }));
+    } else {
+        whole.phases.clear();
+    }
+    Ok(())
+}
+
+fn add_temperature(whole: &mut Trace, file: &str, new: Temperature, shift_s: f64) {
+    let kelvin = moved(new.kelvin, shift_s);
+    let Some(known) = whole.temperatures.iter_mut().find(|known| known.name == new.name) else {
+        whole.temperatures.push(Temperature { name: new.name, kelvin });
+        return;
+    };
+    let ends = |series: &Series<f64>| Some((series.points().first()?.t, series.points().last()?.t));
+    let (Some(before), Some(after)) = (ends(&known.kelvin), ends(&kelvin)) else { return };
+    if after.0 > before.1 || after.1 < before.0 {
+        let (first, second) =
+            if after.0 > before.1 { (&known.kelvin, &kelvin) } else { (&kelvin, &known.kelvin) };
+        let mut both = Series::new();
+        append(&mut both, first, 0.0);
+        append(&mut both, second, 0.0);
+        known.kelvin = both;
+    } else {
+        let name = format!("{} ({file})", new.name);
+        whole.notes.push(format!(
+            "{} is there twice over the same time: that of {file} is kept beside it",
+            new.name
+        ));
+        whole.temperatures.push(Temperature { name, kelvin });
+    }
+}
+
+/// A series with other times.
+fn moved<T: Clone>(series: Series<T>, shift_s: f64) -> Series<T> {
+    if shift_s == 0.0 {
+        return series;
+    }
+    let mut result = Series::new();
+    append(&mut result, &series, shift_s);
+    result
+}
+
+fn append<T: Clone>(result: &mut Series<T>, series: &Series<T>, shift_s: f64) {
+    let at = |t: measure::Instant| instant(t.as_secs_f64() + shift_s);
+    let mut gaps = series.gaps().iter().peekable();
+    for point in series.points() {
+        while let Some(gap) = gaps.next_if(|gap| gap.from <= point.t) {
+            push_gap(result, at(gap.from), at(gap.to), &gap.reason);
+        }
+        result.push(at(point.t), point.value.clone());
+    }
+    for gap in gaps {
+        push_gap(result, at(gap.from), at(gap.to), &gap.reason);
+    }
+}
+
+fn push_gap<T>(result: &mut Series<T>, from: measure::Instant, to: measure::Instant, reason: &str) {
+    result.push_gap(from, reason);
+    if to > from {
+        result.push_gap(to, reason);
+    }
+}

@@ -1,0 +1,268 @@
+//! Foreign logs to traces: which format a file has, what becomes of its fields, and how files are joined.
+//!
+//! # Architecture
+//! - `detect`: the format, by content. `csv`, `fio`, `iometer`, `nvme`, `smartctl`, `prometheus`: one a format.
+//! - `part`: what they make; `join`: parts on one clock; `offset`: how far apart two clocks are.
+//! - `lines`, `json`, `grid`, `reading`: what several of them need.
+//!
+//! What can be understood two ways is decided by a rule that the importer's header states, or is an error
+//! that names file, line and column. Nothing is guessed silently: what was decided goes into the notes, what may be
+//! wrong with it into the caveats.
+//!
+//! # What it does not do
+//! It opens no file: the caller hands over readers. It judges nothing.
+
+mod csv;
+mod detect;
+mod fio;
+mod grid;
+mod iometer;
+mod join;
+mod json;
+mod lines;
+mod nvme;
+mod offset;
+mod part;
+mod prometheus;
+mod reading;
+mod smartctl;
+
+pub use csv::csv;
+
+use std::io::{BufRead, BufReader, Cursor, Read};
+
+use thiserror::Error;
+
+use lines::Lines;
+use trace::{Trace, infer_phases};
+
+/// How much of a file is looked at to tell its format.
+const HEAD: usize = 64 << 10;
+
+/// Formats that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// The plain CSV with a header line.
+    Csv,
+    /// fio's bandwidth log.
+    FioBwLog,
+    /// fio's log of I/Os per second.
+    FioIopsLog,
+    /// fio's logs of latencies: lat, clat, slat.
+    FioLatLog,
+    /// fio's histogram logs: known, not read.
+    FioHistLog,
+    /// fio's JSON and JSON+.
+    FioJson,
+    /// Iometer's results.
+    Iometer,
+    /// Iometer's instantaneous results.
+    IometerInst,
+    /// JSON of `nvme smart-log` and `nvme id-ctrl`.
+    NvmeJson,
+    /// JSON of smartctl.
+    SmartctlJson,
+    /// Answer of Prometheus to a range query.
+    Prometheus,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::Csv,
+        Self::FioBwLog,
+        Self::FioIopsLog,
+        Self::FioLatLog,
+        Self::FioHistLog,
+        Self::FioJson,
+        Self::Iometer,
+        Self::IometerInst,
+        Self::NvmeJson,
+        Self::SmartctlJson,
+        Self::Prometheus,
+    ];
+
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::FioBwLog => "fio-bw-log",
+            Self::FioIopsLog => "fio-iops-log",
+            Self::FioLatLog => "fio-lat-log",
+            Self::FioHistLog => "fio-hist-log",
+            Self::FioJson => "fio-json",
+            Self::Iometer => "iometer",
+            Self::IometerInst => "iometer-inst",
+            Self::NvmeJson => "nvme-json",
+            Self::SmartctlJson => "smartctl-json",
+            Self::Prometheus => "prometheus",
+        }
+    }
+
+    /// The format with that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+}
+
+/// A run is no longer than this: what spans more are times of two units, or of two runs.
+const LONGEST_RUN_S: f64 = 400.0 * 86_400.0;
+/// Temperatures that are none of a drive: below the coldest place on Earth, above what solder stands. So a number in the
+/// wrong unit is told.
+const COLDEST_K: f64 = 200.0;
+const HOTTEST_K: f64 = 500.0;
+
+/// Opens a file when its turn comes.
+pub type Open<'a> = Box<dyn FnOnce() -> std::io::Result<Box<dyn Read + 'a>> + 'a>;
+
+/// A file to import.
+pub struct Source<'a> {
+    /// The file as the caller names it: used in errors, for fio's logs also as what tells their values.
+    pub name: String,
+    /// When it was last written, in seconds since 1970; a last resort for readings without a time.
+    pub modified_unix_s: Option<f64>,
+    /// Its content. Opened when its turn comes, so that a folder of a hundred thousand files can be read.
+    pub open: Open<'a>,
+}
+
+impl<'a> Source<'a> {
+    /// A file that is in memory.
+    pub fn from_bytes(name: &str, bytes: &'a [u8]) -> Self {
+        let open = Box::new(move || Ok(Box::new(bytes) as Box<dyn Read + 'a>));
+        Self { name: name.to_owned(), modified_unix_s: None, open }
+    }
+}
+
+/// What the caller decides about an import.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The format of all files, instead of telling it by content.
+    pub format: Option<Format>,
+    /// Seconds that are added to the times of a file, by its name.
+    pub offsets: Vec<(String, f64)>,
+    /// How far apart readings are that carry no time, in seconds.
+    pub every_s: Option<f64>,
+}
+
+/// Why a foreign log was not understood.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("cannot read {}: {why}", place(file, *line, column.as_deref()))]
+pub struct ImportError {
+    /// The file as the caller named it.
+    pub file: String,
+    /// Line, counted from 1; `None` where the file as a whole is meant.
+    pub line: Option<usize>,
+    /// Column by name or number.
+    pub column: Option<String>,
+    /// What is wrong and what to do.
+    pub why: String,
+}
+
+impl ImportError {
+    fn at(file: &str, line: usize, column: Option<&str>, why: impl Into<String>) -> Self {
+        let column = column.map(str::to_owned);
+        Self { file: file.to_owned(), line: Some(line), column, why: why.into() }
+    }
+
+    fn whole(file: &str, why: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), line: None, column: None, why: why.into() }
+    }
+}
+
+fn place(file: &str, line: Option<usize>, column: Option<&str>) -> String {
+    match (line, column) {
+        (Some(line), Some(column)) => format!("{file}, line {line}, column {column}"),
+        (Some(line), None) => format!("{file}, line {line}"),
+        (None, Some(column)) => format!("{file}, column {column}"),
+        (None, None) => file.to_owned(),
+    }
+}
+
+/// The one run in `sources`, which are joined on one clock.
+///
+/// # Errors
+/// With file, line and column where a file is not understood, and with what to do where something has to be decided.
+pub fn import(sources: Vec<Source<'_>>, options: &Options) -> Result<Trace, ImportError> {
+    let mut gathered = Gathered::default();
+    let names: Vec<String> = sources.iter().map(|source| source.name.clone()).collect();
+    // What tells about logs comes before them: fio's JSON knows how long their windows are.
+    let (logs, others): (Vec<_>, Vec<_>) =
+        sources.into_iter().partition(|source| source.name.ends_with(".log"));
+    for source in others.into_iter().chain(logs) {
+        gathered.add(source, options, names.len())?;
+    }
+    let Gathered { mut parts, logs, jsons, readings, notes } = gathered;
+    parts.extend(fio::parts(logs, jsons)?);
+    parts.extend(reading::part(readings, options)?);
+    let mut trace = match parts.len() {
+        0 => {
+            let first = names.first().map_or("nothing", String::as_str);
+            let why = if notes.is_empty() { "there is nothing to read".to_owned() } else { notes.join("; ") };
+            return Err(ImportError::whole(first, why));
+        }
+        _ => join::join(parts, &options.offsets)?,
+    };
+    if trace.end_s() > LONGEST_RUN_S {
+        let first = names.first().map_or("nothing", String::as_str);
+        let days = trace.end_s() / 86_400.0;
+        let why = format!(
+            "from the first time to the last it is {days:.0} days, and a run has at most 400: are all times in one unit, and of one run?"
+        );
+        return Err(ImportError::whole(first, why));
+    }
+    trace.notes.extend(notes);
+    if trace.phases.is_empty() {
+        infer_phases(&mut trace);
+    }
+    trace.trust_a_sensor();
+    Ok(trace)
+}
+
+/// What the files gave, before it is put together.
+#[derive(Default)]
+struct Gathered {
+    parts: Vec<part::Part>,
+    logs: Vec<fio::FioLog>,
+    jsons: Vec<fio::FioJson>,
+    readings: Vec<reading::Reading>,
+    notes: Vec<String>,
+}
+
+impl Gathered {
+    /// Reads one of `count` files.
+    fn add(&mut self, source: Source<'_>, options: &Options, count: usize) -> Result<(), ImportError> {
+        let Source { name, modified_unix_s, open } = source;
+        let failed = |error: std::io::Error| ImportError::whole(&name, error.to_string());
+        let mut content = open().map_err(failed)?;
+        let mut head = Vec::new();
+        content.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(failed)?;
+        // fio makes a log of each kind that was asked for, with rows or without.
+        if head.is_empty() && count > 1 {
+            self.notes.push(format!("{name} is empty"));
+            return Ok(());
+        }
+        let format = match options.format {
+            Some(format) if !head.is_empty() => format,
+            _ => detect::detect(&name, &head)?,
+        };
+        let reader: Box<dyn BufRead> =
+            Box::new(BufReader::with_capacity(HEAD, Cursor::new(head).chain(content)));
+        let lines = Lines::new(&name, reader);
+        match format {
+            Format::Csv => self.parts.push(csv::part(&name, lines)?),
+            Format::FioBwLog | Format::FioIopsLog | Format::FioLatLog => {
+                self.logs.push(fio::fio_log(&name, format, &self.jsons, lines)?);
+            }
+            Format::FioHistLog => {
+                self.notes.push(format!("{name} is a histogram log of fio, which holds no speed: not read"));
+            }
+            Format::FioJson => self.jsons.push(fio::fio_json(&name, lines)?),
+            Format::Iometer => self.parts.push(iometer::results(&name, lines)?),
+            Format::IometerInst => self.parts.push(iometer::instant(&name, lines)?),
+            Format::NvmeJson => self.readings.extend(nvme::readings(&name, modified_unix_s, lines)?),
+            Format::SmartctlJson => self.readings.extend(smartctl::readings(&name, lines)?),
+            Format::Prometheus => self.parts.push(prometheus::part(&name, lines)?),
+        }
+        Ok(())
+    }
+}

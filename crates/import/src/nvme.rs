@@ -1,0 +1,129 @@
+//! JSON of nvme-cli: `nvme smart-log -o json` and `nvme id-ctrl -o json`, of every generation.
+//!
+//! Temperatures are whole kelvins as on the wire, 0 is "not reported" and so is a sensor that is not there.
+//! `critical_warning` (a number, or an object of flags) is not read, nor are the OCP log, power states, lists.
+//! Numbers may be strings or floats: 128-bit counters were all of these. Data units are 1000 blocks of 512 bytes
+//! (NVMe Base 2.3, SMART / Health Information log).
+
+use serde_json::Value;
+
+use super::json::{Documents, count_at, data_units, number_at};
+use super::lines::Lines;
+use super::reading::{Reading, When, time_in_name};
+use super::{COLDEST_K, HOTTEST_K, ImportError};
+use trace::Caveat;
+use trace::{Counters, Facts};
+
+/// Beyond this a time beside a reading is in milliseconds.
+const MS_SINCE_1970: f64 = 1e11;
+
+/// The readings in a file, one or many.
+pub(super) fn readings(
+    file: &str,
+    modified_unix_s: Option<f64>,
+    lines: Lines<'_>,
+) -> Result<Vec<Reading>, ImportError> {
+    let mut documents = Documents::new(file, lines);
+    let mut readings = Vec::new();
+    while let Some(document) = documents.next()? {
+        let line = document.line;
+        for object in document.objects()? {
+            let wrong = |key: &str, why: String| ImportError::at(file, line, Some(key), why);
+            readings.push(reading(file, &object).map_err(|(key, why)| wrong(key, why))?);
+        }
+    }
+    if let Some(line) = documents.cut_short {
+        let text = format!("{file}: the last reading (from line {line}) is cut short and was left out.");
+        if let Some(last) = readings.last_mut() {
+            last.caveats.push(Caveat { kind: "truncated".into(), text });
+        }
+    }
+    // A name or a date of writing can tell the time of one reading only.
+    let by_file = time_in_name(file).or(modified_unix_s.map(When::Written));
+    if let [only] = &mut readings[..]
+        && only.when == When::Never
+        && let Some(when) = by_file
+    {
+        only.when = when;
+    }
+    Ok(readings)
+}
+
+fn reading(file: &str, object: &Value) -> Result<Reading, (&'static str, String)> {
+    let time = ["timestamp", "time", "time_t"].iter().find_map(|key| number_at(object, key));
+    let when = match time {
+        Some(ms) if ms > MS_SINCE_1970 => When::Unix(ms / 1e3),
+        Some(s) => When::Unix(s),
+        None => When::Never,
+    };
+    let mut reading = Reading::new(file, when);
+    let kelvin = |key: &'static str| kelvin(object, key);
+    let text = |key: &str| object.get(key).and_then(Value::as_str).map(|text| text.trim().to_owned());
+    if object.get("wctemp").is_some() || object.get("mntmt").is_some() {
+        reading.is_moment = false;
+        reading.facts = Facts {
+            warning_k: kelvin("wctemp")?,
+            critical_k: kelvin("cctemp")?,
+            tmt_min_k: kelvin("mntmt")?,
+            tmt_max_k: kelvin("mxtmt")?,
+            ..Facts::default()
+        };
+        (reading.model, reading.serial) = (text("mn"), text("sn"));
+        return Ok(reading);
+    }
+    if object.get("temperature").is_none() && object.get("avail_spare").is_none() {
+        return Err(("temperature", "this is not what `nvme smart-log` or `nvme id-ctrl` writes".into()));
+    }
+    reading.composite_k = kelvin("temperature")?;
+    const SENSORS: [&str; 8] = [
+        "temperature_sensor_1",
+        "temperature_sensor_2",
+        "temperature_sensor_3",
+        "temperature_sensor_4",
+        "temperature_sensor_5",
+        "temperature_sensor_6",
+        "temperature_sensor_7",
+        "temperature_sensor_8",
+    ];
+    for (sensor, key) in reading.sensors_k.iter_mut().zip(SENSORS) {
+        *sensor = kelvin(key)?;
+    }
+    reading.counters = Counters {
+        tmt1_transitions: count_at(object, "thm_temp1_trans_count"),
+        tmt2_transitions: count_at(object, "thm_temp2_trans_count"),
+        tmt1_seconds: count_at(object, "thm_temp1_total_time"),
+        tmt2_seconds: count_at(object, "thm_temp2_total_time"),
+    };
+    reading.moved = data_units(object);
+    reading.power_w = number_at(object, "interval_power_measurement").and_then(power);
+    Ok(reading)
+}
+
+/// A temperature in kelvins; what cannot be one is an error, since another unit is the likely reason.
+fn kelvin(object: &Value, key: &'static str) -> Result<Option<f64>, (&'static str, String)> {
+    let Some(value) = object.get(key) else { return Ok(None) };
+    let Some(k) = number_at(object, key) else {
+        return Err((key, format!("{value} is not a temperature")));
+    };
+    match k {
+        0.0 => Ok(None),
+        // Below the thresholds that may be set there is no plausible limit but that of the number.
+        _ if key == "mntmt" || (COLDEST_K..HOTTEST_K).contains(&k) => Ok(Some(k)),
+        _ => Err((
+            key,
+            format!("{k} cannot be kelvins, which nvme-cli writes: if it is °C, it is of another tool"),
+        )),
+    }
+}
+
+/// Watts of an interval power measurement: 16 bits of value, 2 bits of scale, 0 for "not reported"
+/// (NVMe Base 2.3, SMART / Health Information log; scales as those of power state descriptors).
+fn power(raw: f64) -> Option<f64> {
+    let raw = raw as u64;
+    let value = (raw & 0xffff) as f64;
+    match (raw >> 16) & 3 {
+        1 if value > 0.0 => Some(value * 1e-4),
+        2 if value > 0.0 => Some(value * 1e-2),
+        _ => None,
+    }
+}

@@ -1,0 +1,345 @@
+//! Answers of Prometheus to range queries (`api/v1/query_range`): metrics of node_exporter, smartctl_exporter and the
+//! exporters around nvme-cli.
+//!
+//! Rules
+//! - Metrics are told by name ([`meaning`]); an answer to an expression such as `rate(...)` has no name and is refused:
+//!   query the bare metric.
+//! - One drive: `nvme0n1`, `/dev/nvme0` and the chip `nvme_nvme0` are the same one. Several are refused.
+//! - Speeds are differences of counters over the time between two points. A counter that falls was reset: a gap.
+//! - `NaN` is a missing reading. Data counted by the operating system (`node_disk_*`) comes before the drive's own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use measure::{Celsius, Series};
+use serde::Deserialize;
+use serde::de::{self, Deserializer, Visitor};
+
+use super::json::Documents;
+use super::lines::Lines;
+use super::part::{Clock, Part, Source};
+use super::{COLDEST_K, HOTTEST_K, ImportError};
+use trace::{Caveat, SegmentOp};
+use trace::{Counters, Interval, SpeedSeries, Temperature, Trace, instant};
+
+/// A hole of more than this many usual steps is a gap.
+const GAP_STEPS: f64 = 3.0;
+
+#[derive(Deserialize)]
+struct Answer {
+    status: String,
+    error: Option<String>,
+    data: Option<Data>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Data {
+    result_type: String,
+    #[serde(default)]
+    result: Vec<One>,
+}
+
+#[derive(Deserialize)]
+struct One {
+    #[serde(default)]
+    metric: BTreeMap<String, String>,
+    #[serde(default)]
+    values: Vec<(f64, Value)>,
+}
+
+/// A number that is written as a string.
+struct Value(f64);
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl Visitor<'_> for Text {
+            type Value = Value;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number as a string")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Value, E> {
+                text.parse().map(Value).map_err(|_| E::custom(format!("{text:?} is not a number")))
+            }
+            fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
+                Ok(Value(number))
+            }
+            fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+                Ok(Value(number as f64))
+            }
+        }
+        deserializer.deserialize_any(Text)
+    }
+}
+
+/// What a metric says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Meaning {
+    /// A temperature by the sensor's name; whether it is in kelvins.
+    Temperature(&'static str, bool),
+    /// Bytes for each unit of a counter: of reads, writes, trims; who counts.
+    Moved(usize, f64, Source),
+    /// Transitions and seconds of TMT1 and TMT2.
+    Counter(usize),
+    /// Known, and of no use here.
+    Nothing,
+}
+
+/// Names of hwmon's inputs for NVMe: the composite first, then the sensors (drivers/nvme/host/hwmon.c).
+const HWMON: [(&str, &str); 9] = [
+    ("temp1", "composite"),
+    ("temp2", "sensor1"),
+    ("temp3", "sensor2"),
+    ("temp4", "sensor3"),
+    ("temp5", "sensor4"),
+    ("temp6", "sensor5"),
+    ("temp7", "sensor6"),
+    ("temp8", "sensor7"),
+    ("temp9", "sensor8"),
+];
+
+/// What a metric is; `None` for an unknown one.
+fn meaning(metric: &BTreeMap<String, String>) -> Option<Meaning> {
+    let label = |name: &str| metric.get(name).map_or("", String::as_str);
+    let moved = |direction, unit, source| Some(Meaning::Moved(direction, unit, source));
+    let name = label("__name__");
+    let name =
+        name.strip_prefix("nvme_smart_").map_or_else(|| name.to_owned(), |rest| format!("nvme_{rest}"));
+    match name.as_str() {
+        "node_hwmon_temp_celsius" => {
+            let input = HWMON.iter().find(|(input, _)| *input == label("sensor"));
+            match input {
+                Some((_, name)) if label("chip").contains("nvme") => Some(Meaning::Temperature(name, false)),
+                Some((_, "composite")) => Some(Meaning::Temperature("hwmon", false)),
+                _ => Some(Meaning::Nothing),
+            }
+        }
+        "smartctl_device_temperature" => match label("temperature_type") {
+            "current" | "" => Some(Meaning::Temperature("composite", false)),
+            _ => Some(Meaning::Nothing),
+        },
+        "nvme_temperature_celsius"
+        | "nvme_temperature_celcius"
+        | "smartmon_temperature_celsius_raw_value" => Some(Meaning::Temperature("composite", false)),
+        "nvme_temperature" => Some(Meaning::Temperature("composite", true)),
+        "node_disk_read_bytes_total" => moved(0, 1.0, Source::System),
+        "node_disk_written_bytes_total" => moved(1, 1.0, Source::System),
+        "node_disk_discarded_sectors_total" => moved(2, 512.0, Source::System),
+        "smartctl_device_bytes_read" => moved(0, 1.0, Source::Drive),
+        "smartctl_device_bytes_written" => moved(1, 1.0, Source::Drive),
+        "nvme_data_units_read" | "nvme_data_units_read_total" => moved(0, 512_000.0, Source::Drive),
+        "nvme_data_units_written" | "nvme_data_units_written_total" => moved(1, 512_000.0, Source::Drive),
+        "nvme_thm_temp1_trans_count" => Some(Meaning::Counter(0)),
+        "nvme_thm_temp2_trans_count" => Some(Meaning::Counter(1)),
+        "nvme_thm_temp1_total_time" | "nvme_thm_temp1_trans_time" => Some(Meaning::Counter(2)),
+        "nvme_thm_temp2_total_time" | "nvme_thm_temp2_trans_time" => Some(Meaning::Counter(3)),
+        name if name.starts_with("node_hwmon_") || name.starts_with("node_disk_") => Some(Meaning::Nothing),
+        name if name.starts_with("smartctl_") || name.starts_with("nvme_") => Some(Meaning::Nothing),
+        _ => None,
+    }
+}
+
+/// Reads answers to range queries.
+pub(super) fn part(file: &str, lines: Lines<'_>) -> Result<Part, ImportError> {
+    let mut documents = Documents::new(file, lines);
+    let mut all: Vec<(Meaning, Vec<(f64, f64)>)> = Vec::new();
+    let (mut drives, mut chips, mut hosts) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    while let Some(document) = documents.next()? {
+        let wrong = |why: String| ImportError::at(file, document.line, None, why);
+        for one in results(document.parse()?).map_err(wrong)? {
+            let name = one.metric.get("__name__").map_or("", String::as_str);
+            let Some(meaning) = meaning(&one.metric) else {
+                let what = if name.is_empty() {
+                    "a series has no metric's name".to_owned()
+                } else {
+                    format!("{name} is not known here")
+                };
+                return Err(wrong(format!(
+                    "{what}: query bare metrics such as node_hwmon_temp_celsius, node_disk_written_bytes_total or smartctl_device_temperature"
+                )));
+            };
+            if meaning == Meaning::Nothing {
+                continue;
+            }
+            name_drive(&one.metric, &mut drives, &mut chips);
+            if let Some(host) = one.metric.get("instance") {
+                hosts.insert(host.rsplit_once(':').map_or(host.as_str(), |(host, _)| host).to_owned());
+            }
+            all.push((meaning, one.values.into_iter().map(|(t, value)| (t, value.0)).collect()));
+        }
+    }
+    for (what, names) in [("drives", &drives), ("chips", &chips), ("hosts", &hosts)] {
+        if names.len() > 1 {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let why = format!(
+                "it is of several {what} ({}): query one, such as {{device=\"{}\"}}",
+                names.join(", "),
+                names[0]
+            );
+            return Err(ImportError::whole(file, why));
+        }
+    }
+    build(file, all, drives.into_iter().next().or(chips.into_iter().next()))
+}
+
+fn results(answer: Answer) -> Result<Vec<One>, String> {
+    if answer.status != "success" {
+        let why = answer.error.unwrap_or_else(|| answer.status.clone());
+        return Err(format!("Prometheus did not answer the query: {why}"));
+    }
+    let Some(data) = answer.data else { return Err("there is no data in it".into()) };
+    match data.result_type.as_str() {
+        "matrix" => Ok(data.result),
+        "vector" => {
+            Err("it is the answer to an instant query, which has no course of time; use api/v1/query_range"
+                .into())
+        }
+        other => Err(format!("it holds {other}, not a range of a metric")),
+    }
+}
+
+fn name_drive(
+    metric: &BTreeMap<String, String>,
+    drives: &mut BTreeSet<String>,
+    chips: &mut BTreeSet<String>,
+) {
+    let name = ["device", "disk", "chip"].iter().find_map(|label| metric.get(*label));
+    let Some(name) = name else { return };
+    let name = name.trim_start_matches("/dev/").trim_start_matches("nvme_");
+    match name.strip_prefix("nvme").map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next().unwrap_or(""))
+    {
+        Some(number) if !number.is_empty() => drives.insert(format!("nvme{number}")),
+        _ if metric.contains_key("chip") => chips.insert(name.to_owned()),
+        _ => drives.insert(name.to_owned()),
+    };
+}
+
+fn build(
+    file: &str,
+    mut all: Vec<(Meaning, Vec<(f64, f64)>)>,
+    drive: Option<String>,
+) -> Result<Part, ImportError> {
+    let whole = |why: String| ImportError::whole(file, why);
+    let mut trace = Trace::empty(drive.as_deref().unwrap_or(file));
+    for (_, values) in &mut all {
+        values.retain(|(t, _)| t.is_finite());
+        values.sort_by(|a, b| a.0.total_cmp(&b.0));
+        values.dedup_by(|next, kept| next.0 <= kept.0);
+    }
+    let zero_s =
+        all.iter().filter_map(|(_, values)| values.first()).map(|(t, _)| *t).fold(f64::INFINITY, f64::min);
+    if !zero_s.is_finite() {
+        return Err(whole(
+            "no metric in it is of use here: temperatures, bytes read and written, throttle counters".into(),
+        ));
+    }
+    let mut counted: [Vec<(f64, f64)>; 4] = Default::default();
+    let mut speeds: Vec<(Source, SpeedSeries)> = Vec::new();
+    for (meaning, values) in all {
+        match meaning {
+            Meaning::Temperature(name, kelvin) => {
+                // Some exporters write °C by that name; a running drive is over 200 K.
+                let in_kelvin = values.iter().all(|(_, v)| v.is_nan() || *v == 0.0 || *v >= COLDEST_K);
+                if kelvin && !in_kelvin {
+                    return Err(whole("nvme_temperature is in kelvins with most exporters, and these are not: relabel it as nvme_temperature_celsius if it is °C".into()));
+                }
+                // What is no number is a gap; whole kelvins in place of °C are not.
+                let hottest = HOTTEST_K - if kelvin { 0.0 } else { 273.0 };
+                if let Some((_, odd)) = values.iter().find(|(_, v)| v.is_finite() && *v > hottest) {
+                    let unit = if kelvin { "K" } else { "°C" };
+                    return Err(whole(format!(
+                        "{name}: {odd} {unit} is no temperature of a drive: is it in another unit?"
+                    )));
+                }
+                if trace.temperatures.iter().any(|known| known.name == name) {
+                    return Err(whole(format!(
+                        "the temperature {name} is there twice: query it from one exporter"
+                    )));
+                }
+                trace
+                    .temperatures
+                    .push(Temperature { name: name.into(), kelvin: temperature(&values, zero_s, kelvin) });
+            }
+            Meaning::Moved(direction, unit, source) => {
+                let op = [SegmentOp::Read, SegmentOp::Write, SegmentOp::Trim][direction];
+                if speeds.iter().any(|(known, series)| *known == source && series.op == op) {
+                    return Err(whole(
+                        "a counter of bytes is there twice: query one drive from one exporter".into(),
+                    ));
+                }
+                let intervals = differences(&values, zero_s, unit, &mut trace);
+                speeds.push((source, SpeedSeries { op, intervals }));
+            }
+            Meaning::Counter(which) => counted[which] = values,
+            Meaning::Nothing => {}
+        }
+    }
+    add_counters(&counted, zero_s, &mut trace);
+    let best = speeds.iter().map(|(source, _)| *source).min();
+    let speeds =
+        speeds.into_iter().filter(|(source, series)| Some(*source) == best && !series.intervals.is_empty());
+    trace.speeds = speeds.map(|(_, series)| series).collect();
+    trace.temperatures.sort_by(|a, b| a.name.cmp(&b.name));
+    let source = best.unwrap_or(Source::Drive);
+    Ok(Part { files: vec![file.to_owned()], source, clock: Clock::Unix { zero_s }, trace })
+}
+
+fn temperature(values: &[(f64, f64)], zero_s: f64, is_kelvin: bool) -> Series<f64> {
+    let mut kelvin = Series::new();
+    for (t, value) in values {
+        let t = instant(t - zero_s);
+        match *value {
+            value if !value.is_finite() || (is_kelvin && value == 0.0) => kelvin.push_gap(t, "no reading"),
+            value if is_kelvin => kelvin.push(t, value),
+            // The kernel's and smartctl's whole degrees are whole kelvins less 273; hwmon's are exact (.85).
+            value if value.fract() == 0.0 => kelvin.push(t, value + 273.0),
+            value => kelvin.push(t, Celsius::from_degrees(value).as_kelvin_f64()),
+        }
+    }
+    kelvin
+}
+
+fn differences(values: &[(f64, f64)], zero_s: f64, unit: f64, trace: &mut Trace) -> Vec<Interval> {
+    let mut steps: Vec<f64> = values.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+    let middle = steps.len() / 2;
+    let usual_s = if steps.is_empty() {
+        return Vec::new();
+    } else {
+        *steps.select_nth_unstable_by(middle, f64::total_cmp).1
+    };
+    let mut resets = 0;
+    let mut intervals = Vec::new();
+    for pair in values.windows(2) {
+        let span_s = pair[1].0 - pair[0].0;
+        let bytes = (pair[1].1 - pair[0].1) * unit;
+        resets += usize::from(bytes < 0.0);
+        if bytes >= 0.0 && span_s <= GAP_STEPS * usual_s {
+            intervals.push(Interval { start_s: pair[0].0 - zero_s, span_s, bytes, phase: 0 });
+        }
+    }
+    if resets > 0 {
+        let text = format!("A counter of bytes was reset {resets} times: there the speed is not known.");
+        trace.caveats.push(Caveat { kind: "gap".into(), text });
+    }
+    intervals
+}
+
+fn add_counters(counted: &[Vec<(f64, f64)>; 4], zero_s: f64, trace: &mut Trace) {
+    let mut rows: BTreeMap<u64, Counters> = BTreeMap::new();
+    for (which, values) in counted.iter().enumerate() {
+        for (t, value) in values.iter().filter(|(_, value)| *value >= 0.0) {
+            let row = rows.entry(instant(t - zero_s).as_ns()).or_default();
+            let value = Some(*value as u64);
+            match which {
+                0 => row.tmt1_transitions = value,
+                1 => row.tmt2_transitions = value,
+                2 => row.tmt1_seconds = value,
+                _ => row.tmt2_seconds = value,
+            }
+        }
+    }
+    for (ns, row) in rows {
+        trace.counters.push(measure::Instant::from_ns(ns), row);
+    }
+}

@@ -1,0 +1,125 @@
+//! JSON of smartctl (`smartctl --json`, `-a` or `-x`): NVMe, ATA with its temperature history, SCSI.
+//!
+//! Temperatures are whole °C, that is whole kelvins less 273. An exit status other than 0 is no error: it is a mask of
+//! what smartctl found, and the rest is good. Times are `local_time.time_t`, whole seconds.
+//! Attributes of ATA drives are not read; their meaning differs by maker.
+
+use measure::Kelvin;
+use serde_json::Value;
+
+use super::json::{Documents, count_at, data_units, number, number_at};
+use super::lines::Lines;
+use super::reading::{Reading, When, time_in_name};
+use super::{COLDEST_K, HOTTEST_K, ImportError};
+use trace::Caveat;
+use trace::{Counters, Facts};
+
+/// The first bits of smartctl's exit status say that it did not get at the drive (smartctl(8), "EXIT STATUS").
+const NO_DEVICE: u64 = 0b11;
+
+/// The readings in a file, one or many.
+pub(super) fn readings(file: &str, lines: Lines<'_>) -> Result<Vec<Reading>, ImportError> {
+    let mut documents = Documents::new(file, lines);
+    let mut readings = Vec::new();
+    while let Some(document) = documents.next()? {
+        let line = document.line;
+        for object in document.objects()? {
+            let wrong = |why: String| ImportError::at(file, line, None, why);
+            readings.push(reading(file, &object).map_err(wrong)?);
+        }
+    }
+    if let (Some(line), Some(last)) = (documents.cut_short, readings.last_mut()) {
+        let text = format!("{file}: the last reading (from line {line}) is cut short and was left out.");
+        last.caveats.push(Caveat { kind: "truncated".into(), text });
+    }
+    Ok(readings)
+}
+
+fn reading(file: &str, object: &Value) -> Result<Reading, String> {
+    let at = |path: &str| object.pointer(path);
+    let float = |path: &str| at(path).and_then(number);
+    let when = match float("/local_time/time_t") {
+        Some(t) => When::Unix(t),
+        None => time_in_name(file).unwrap_or(When::Never),
+    };
+    let mut reading = Reading::new(file, when);
+    let text = |key: &str| object.get(key).and_then(Value::as_str).map(str::to_owned);
+    (reading.model, reading.serial) =
+        (text("model_name").or_else(|| text("scsi_model_name")), text("serial_number"));
+    let celsius = |path: &str| float(path).and_then(kelvin);
+    reading.composite_k = celsius("/temperature/current");
+    reading.facts = Facts {
+        warning_k: celsius("/nvme_composite_temperature_threshold/warning")
+            .or_else(|| celsius("/temperature/op_limit_max")),
+        critical_k: celsius("/nvme_composite_temperature_threshold/critical")
+            .or_else(|| celsius("/temperature/critical_limit_max"))
+            .or_else(|| celsius("/temperature/limit_max")),
+        ..Facts::default()
+    };
+    if let Some(health) = at("/nvme_smart_health_information_log") {
+        nvme(health, &mut reading);
+    }
+    if let Some(history) = at("/ata_sct_temperature_history") {
+        reading.history = sct_history(history);
+    }
+    // A bridge that makes up its answers, or kelvins in place of °C.
+    if let Some(k) = reading.composite_k.filter(|k| !(COLDEST_K..=HOTTEST_K).contains(k)) {
+        return Err(format!("{:.0} °C is no temperature of a drive: is it in another unit?", k - 273.0));
+    }
+    if reading.composite_k.is_none() && reading.sensors_k == [None; 8] && reading.history.is_empty() {
+        let status = at("/smartctl/exit_status").and_then(Value::as_u64).unwrap_or(0);
+        let messages = at("/smartctl/messages").and_then(Value::as_array).into_iter().flatten();
+        let said: Vec<&str> = messages.filter_map(|message| message.get("string")?.as_str()).collect();
+        let why = if status & NO_DEVICE != 0 {
+            "smartctl did not get at the drive"
+        } else {
+            "it holds no temperature"
+        };
+        let said = if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) };
+        return Err(format!("{why}{said}: run smartctl --json -x on the drive"));
+    }
+    Ok(reading)
+}
+
+fn nvme(health: &Value, reading: &mut Reading) {
+    if reading.composite_k.is_none() {
+        reading.composite_k = number_at(health, "temperature").and_then(kelvin);
+    }
+    let sensors = health.get("temperature_sensors").and_then(Value::as_array);
+    for (slot, sensor) in reading.sensors_k.iter_mut().zip(sensors.into_iter().flatten()) {
+        *slot = number(sensor).and_then(kelvin);
+    }
+    reading.counters = Counters {
+        tmt1_transitions: count_at(health, "thermal_mgmt_temperature_1_transition_count"),
+        tmt2_transitions: count_at(health, "thermal_mgmt_temperature_2_transition_count"),
+        tmt1_seconds: count_at(health, "thermal_mgmt_temperature_1_total_time"),
+        tmt2_seconds: count_at(health, "thermal_mgmt_temperature_2_total_time"),
+    };
+    reading.moved = data_units(health);
+}
+
+/// The drive's own history, oldest first; slots without a reading are null.
+fn sct_history(history: &Value) -> Vec<(f64, Option<f64>)> {
+    let minutes = number_at(history, "logging_interval_minutes").filter(|minutes| *minutes > 0.0);
+    let (Some(minutes), Some(table)) = (minutes, history.get("table").and_then(Value::as_array)) else {
+        return Vec::new();
+    };
+    let slot = |(index, value): (usize, &Value)| {
+        let ago_s = (table.len() - 1 - index) as f64 * minutes * 60.0;
+        (ago_s, number(value).and_then(kelvin))
+    };
+    let kept: Vec<_> = table.iter().enumerate().map(slot).collect();
+    // Slots that were never written come first: they are no gaps.
+    kept.into_iter().skip_while(|(_, value)| value.is_none()).collect()
+}
+
+/// Kelvins of a temperature in °C. The drive's whole kelvins were turned into whole °C by 273.
+fn kelvin(degrees: f64) -> Option<f64> {
+    if degrees.fract() != 0.0 {
+        return Some(measure::Celsius::from_degrees(degrees).as_kelvin_f64());
+    }
+    // 0 K became -273 °C: the drive reports nothing.
+    Kelvin::from_whole_celsius(degrees.clamp(-300.0, 10_000.0) as i32)
+        .map(|kelvin| f64::from(kelvin.as_kelvin()))
+        .filter(|kelvin| *kelvin > 0.0)
+}

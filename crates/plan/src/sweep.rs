@@ -1,0 +1,289 @@
+//! A sweep: one plan under several settings, one run each, with the drive brought back in between.
+//!
+//! It is data, like the plan it belongs to. Each setting makes a plan of its own ([`Plan::with_setting`]) that is
+//! kept in that setting's record and can be run alone; what happens in between is a plan too
+//! ([`Plan::between`]), so that a sweep does nothing to a drive that a plan could not do.
+//!
+//! # What it does not do
+//! It runs nothing. Surroundings ([`Setting::link`], [`Setting::ambient`]) cannot be set on a real drive; who
+//! opens the target refuses them there.
+
+use std::time::Duration;
+
+use measure::record::ThermalSettings;
+use measure::{BytesPerSec, Kelvin, parse};
+
+use super::{Load, Mix, Order, Phase, Plan, PlanError, Sizes};
+
+/// Longest wait for a drive to cool: five times the slowest time constant of an M.2 drive in a case (170 s)
+/// and a half again; a drive in a closed USB case needs more and has to be given more.
+const COOL_AT_MOST: Duration = Duration::from_secs(30 * 60);
+
+/// One command deallocates this much. As large as the length of an I/O allows and still a multiple of every
+/// block size; what is left over at the end of a drive is less than a second's worth of writes.
+const DEALLOCATE_BYTES: u32 = 64 << 20;
+
+/// One plan under several settings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sweep {
+    /// One run each, in this order.
+    pub settings: Vec<Setting>,
+    /// Deallocate the whole target before every run but the first.
+    pub deallocate: bool,
+    /// Wait before every run but the first until the composite is as low as this; `None` is where the first
+    /// run began, and 1 K more.
+    pub cool_to: Option<Kelvin>,
+    /// Do not wait longer than this.
+    pub cool_at_most: Duration,
+}
+
+/// What one run of a sweep has that the others have not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Setting {
+    /// Its name, for people and for its run folder.
+    pub name: String,
+    /// Settings of the drive; what is empty is as the plan has it.
+    pub thermal: ThermalSettings,
+    /// What the link carries. Only a simulated drive can be put on another link.
+    pub link: Option<BytesPerSec>,
+    /// Temperature of the air. Only a simulated drive can be put into another room.
+    pub ambient: Option<Kelvin>,
+}
+
+impl Sweep {
+    /// A sweep over `settings`, which does not deallocate and waits as long as is usual.
+    pub const fn new(settings: Vec<Setting>) -> Self {
+        Self { settings, deallocate: false, cool_to: None, cool_at_most: COOL_AT_MOST }
+    }
+
+    /// Whether some setting is about the drive's surroundings, which only a simulated drive can change.
+    pub fn changes_surroundings(&self) -> bool {
+        self.settings.iter().any(|setting| setting.link.is_some() || setting.ambient.is_some())
+    }
+
+    /// A sweep from what was typed: `tmt=default,70C/80C`, `power-state=0,5,7`, `link=500MB/s,1GB/s`,
+    /// `ambient=20C,35C`. Writes nothing between the runs.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong and how it is written.
+    pub fn parse(typed: &str) -> Result<Self, String> {
+        const FORMS: &str = "write for example tmt=default,65C/70C,60C/70C, power-state=0,5,7, \
+                             link=500MB/s,1GB/s or ambient=20C,35C";
+        let (axis, values) =
+            typed.split_once('=').ok_or_else(|| format!("{typed:?} names nothing to sweep over; {FORMS}"))?;
+        let one: fn(&str) -> Result<Setting, String> = match axis.trim() {
+            "tmt" => tmt,
+            "power-state" => power_state,
+            "link" => link,
+            "ambient" => ambient,
+            other => return Err(format!("{other:?} cannot be swept over; {FORMS}")),
+        };
+        let settings: Vec<Setting> =
+            values.split(',').map(|value| one(value.trim()).map(Setting::named)).collect::<Result<_, _>>()?;
+        Ok(Self::new(settings))
+    }
+}
+
+fn tmt(typed: &str) -> Result<Setting, String> {
+    if typed == "default" {
+        return Ok(Setting::default());
+    }
+    let (tmt1, tmt2) =
+        typed.split_once('/').ok_or_else(|| format!("{typed:?} is no pair TMT1/TMT2 such as 65C/70C"))?;
+    // NVMe feature 10h: a zero in either half disables that half.
+    let kelvin = |typed: &str| match typed {
+        "off" => Ok(0),
+        typed => parse::temperature(typed).map(Kelvin::as_kelvin).map_err(|error| error.to_string()),
+    };
+    let thermal =
+        ThermalSettings { tmt1_k: Some(kelvin(tmt1)?), tmt2_k: Some(kelvin(tmt2)?), power_state: None };
+    Ok(Setting { thermal, ..Setting::default() })
+}
+
+fn power_state(typed: &str) -> Result<Setting, String> {
+    // NVMe feature 02h, bits 4:0.
+    let state = typed.parse().ok().filter(|state| *state < 32);
+    let state: u8 = state.ok_or_else(|| format!("{typed:?} is no power state: NVMe has 0 to 31"))?;
+    let thermal = ThermalSettings { power_state: Some(state), ..ThermalSettings::default() };
+    Ok(Setting { thermal, ..Setting::default() })
+}
+
+fn link(typed: &str) -> Result<Setting, String> {
+    let rate = parse::rate(typed).map_err(|error| error.to_string())?;
+    Ok(Setting { link: Some(rate), ..Setting::default() })
+}
+
+fn ambient(typed: &str) -> Result<Setting, String> {
+    let ambient = parse::temperature(typed).map_err(|error| error.to_string())?;
+    Ok(Setting { ambient: Some(ambient), ..Setting::default() })
+}
+
+impl Setting {
+    /// With the name that says what it sets, where it has none.
+    #[must_use]
+    pub fn named(mut self) -> Self {
+        if self.name.is_empty() {
+            self.name = self.what();
+        }
+        self
+    }
+
+    fn what(&self) -> String {
+        let degrees = |kelvin: u16| match kelvin {
+            0 => "off".to_owned(),
+            kelvin => Kelvin::from_kelvin(kelvin).as_whole_celsius().to_string(),
+        };
+        let mut parts = Vec::new();
+        match (self.thermal.tmt1_k, self.thermal.tmt2_k) {
+            (Some(tmt1), Some(tmt2)) => parts.push(format!("TMT {}/{}", degrees(tmt1), degrees(tmt2))),
+            (Some(tmt1), None) => parts.push(format!("TMT1 {}", degrees(tmt1))),
+            (None, Some(tmt2)) => parts.push(format!("TMT2 {}", degrees(tmt2))),
+            (None, None) => {}
+        }
+        parts.extend(self.thermal.power_state.map(|state| format!("PS{state}")));
+        parts.extend(self.link.map(|link| format!("link {link}")));
+        parts.extend(self.ambient.map(|ambient| format!("ambient {ambient}")));
+        if parts.is_empty() { "default".to_owned() } else { parts.join(", ") }
+    }
+}
+
+impl Plan {
+    /// The plan of one setting: the same without its sweep, with that setting made.
+    #[must_use]
+    pub fn with_setting(&self, setting: &Setting) -> Self {
+        let Setting { name, thermal, .. } = setting;
+        let settings = ThermalSettings {
+            tmt1_k: thermal.tmt1_k.or(self.settings.tmt1_k),
+            tmt2_k: thermal.tmt2_k.or(self.settings.tmt2_k),
+            power_state: thermal.power_state.or(self.settings.power_state),
+        };
+        let mut notes = self.notes.clone();
+        notes.push(format!("one setting of a sweep: {name}"));
+        Self { sweep: None, settings, notes, ..self.clone() }
+    }
+
+    /// What brings the drive back before the next run of `sweep`: deallocates, if asked, and rests until the
+    /// composite is `cool_to` or less.
+    #[must_use]
+    pub fn between(&self, sweep: &Sweep, cool_to: Kelvin) -> Self {
+        let mut plan = Self {
+            description: "Between two runs of a sweep: brings the drive back".to_owned(),
+            interval: Duration::from_secs(1),
+            seed: self.seed,
+            telemetry: self.telemetry.clone(),
+            stop_at: self.stop_at,
+            stop_unwatched: self.stop_unwatched,
+            drive: self.drive.clone(),
+            ..Self::new("between")
+        };
+        if sweep.deallocate {
+            let mut load =
+                Load::new("deallocate", Order::Sequential, Mix::TRIM, Sizes::Fixed(DEALLOCATE_BYTES));
+            load.laps = Some(1);
+            plan.phases.push(Phase {
+                name: load.name.clone(),
+                loads: vec![load],
+                duration: None,
+                ..Phase::idle("", Duration::ZERO)
+            });
+        }
+        let cool = Phase::idle("cool down", sweep.cool_at_most);
+        plan.phases.push(Phase { until_below: Some(cool_to), ..cool });
+        plan
+    }
+}
+
+/// Whether a sweep is one: refuses what would be no comparison.
+///
+/// # Errors
+/// [`PlanError::Unfit`] with what is wrong.
+pub(super) fn check(plan: &Plan, sweep: &Sweep) -> Result<(), PlanError> {
+    let unfit = |why: String| PlanError::Unfit { plan: plan.name.clone(), phase: None, why };
+    if sweep.settings.len() < 2 {
+        return Err(unfit(format!(
+            "its sweep has {} settings; a comparison needs two or more",
+            sweep.settings.len()
+        )));
+    }
+    if sweep.cool_at_most.is_zero() {
+        return Err(unfit("its sweep waits no time for the drive to cool; 30m is usual".to_owned()));
+    }
+    for (index, setting) in sweep.settings.iter().enumerate() {
+        if sweep.settings[..index].iter().any(|other| other.name == setting.name) {
+            return Err(unfit(format!("two settings of its sweep are called {:?}", setting.name)));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use crate::Plan;
+
+    #[test]
+    fn what_is_typed_becomes_settings_with_names() {
+        let names = |typed: &str| {
+            let sweep = Sweep::parse(typed).unwrap_or_else(|why| panic!("{typed}: {why}"));
+            sweep.settings.into_iter().map(|setting| setting.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names("tmt=default,65C/70C,off/75C"), ["default", "TMT 65/70", "TMT off/75"]);
+        assert_eq!(names("power-state=0,5"), ["PS0", "PS5"]);
+        assert_eq!(names("link=500MB/s, 1GB/s"), ["link 500 MB/s", "link 1.00 GB/s"]);
+        assert_eq!(names("ambient=20C,308K"), ["ambient 20 °C", "ambient 35 °C"]);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused_with_an_example() {
+        for (typed, part) in [
+            ("tmt", "names nothing to sweep over"),
+            ("fan=1,2", "cannot be swept over"),
+            ("tmt=65C", "no pair"),
+            ("tmt=65/70", "65"),
+            ("power-state=32", "0 to 31"),
+            ("link=0B/s", "moves nothing"),
+            ("ambient=warm", "warm"),
+        ] {
+            let why = Sweep::parse(typed).expect_err(typed);
+            assert!(why.contains(part), "{part:?} is missing in {why:?}");
+        }
+    }
+
+    /// Goal: what is kept in a record can be run alone, and says that it belonged to a sweep.
+    #[test]
+    fn a_setting_makes_a_plan_without_a_sweep() {
+        let mut plan = Plan::builtin("hctm-sweep").expect("built in");
+        plan.settings.power_state = Some(2);
+        let sweep = plan.sweep.clone().expect("it sweeps");
+        let one = plan.with_setting(&sweep.settings[1]);
+        assert_eq!(one.sweep, None);
+        assert_eq!(one.phases, plan.phases);
+        assert_eq!(one.settings.power_state, Some(2));
+        assert_eq!(one.settings.tmt1_k, sweep.settings[1].thermal.tmt1_k);
+        assert!(one.notes.last().is_some_and(|note| note.contains(&sweep.settings[1].name)));
+    }
+
+    #[test]
+    fn in_between_the_drive_is_deallocated_and_cooled() {
+        let plan = Plan::new("x");
+        let mut sweep = Sweep::new(Vec::new());
+        let cool_to = Kelvin::from_kelvin(318);
+        assert_eq!(plan.between(&sweep, cool_to).phases.len(), 1, "deallocating has to be asked for");
+        sweep.deallocate = true;
+        let between = plan.between(&sweep, cool_to);
+        assert_eq!(between.phases[0].loads[0].mix, Mix::TRIM);
+        assert_eq!(between.phases[1].until_below, Some(cool_to));
+        assert_eq!(between.phases[1].duration, Some(COOL_AT_MOST));
+    }
+
+    #[test]
+    fn a_sweep_that_compares_nothing_is_refused() {
+        let plan = Plan::new("x");
+        let one = Setting::default().named();
+        let error = |settings: Vec<Setting>| {
+            check(&plan, &Sweep::new(settings)).expect_err("no comparison").to_string()
+        };
+        assert!(error(vec![one.clone()]).contains("1 settings"));
+        assert!(error(vec![one.clone(), one]).contains("\"default\""));
+    }
+}

@@ -1,0 +1,36 @@
+//! The labelled corpus: runs of simulated drives as some tool might have logged them, each with its truth.
+//!
+//! Run number N is made from seed N and nothing else. Even numbers are there to tune on; odd numbers are only ever
+//! scored. Both halves are drawn from the same [`recipe`].
+//!
+//! What is asked of a verdict was fixed before the scored half was scored: [`truth`] has the rules.
+
+mod build;
+mod draw;
+mod log;
+pub(crate) mod recipe;
+mod truth;
+
+use trace::Trace;
+
+pub(crate) use recipe::{Kind, Recipe};
+pub(crate) use truth::{Cause, Episode, Truth};
+
+/// A log and what really happened.
+pub(crate) struct Labelled {
+    pub(crate) recipe: Recipe,
+    pub(crate) trace: Trace,
+    pub(crate) truth: Truth,
+}
+
+/// Run `number` of the corpus.
+pub(crate) fn labelled(number: u64) -> Labelled {
+    of(recipe::draw(number))
+}
+
+/// The run of any recipe.
+pub(crate) fn of(recipe: Recipe) -> Labelled {
+    let (trace, steps) = log::record(&recipe);
+    let truth = truth::of(&recipe, &steps);
+    Labelled { recipe, trace, truth }
+}

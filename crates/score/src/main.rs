@@ -1,0 +1,109 @@
+//! Scores verdicts on runs of simulated drives whose truth is known: `cargo xtask score`.
+//!
+//! `score [--runs N] [--half scored|tuned] [--wrong] [--show NUMBER] [--export FILE]`. Every drive here is simulated.
+
+mod corpus;
+mod export;
+mod print;
+mod tally;
+#[cfg(test)]
+mod test;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tally::Tally;
+
+/// Enough for the targets.
+const RUNS: u64 = 2_400;
+/// One for each core of a small machine.
+const THREADS: usize = 2;
+
+struct Arguments {
+    runs: u64,
+    scored: bool,
+    wrong: bool,
+    show: Option<u64>,
+    export: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    let arguments = match arguments() {
+        Ok(arguments) => arguments,
+        Err(why) => {
+            let _ = writeln!(std::io::stderr(), "score: {why}");
+            return ExitCode::from(2);
+        }
+    };
+    if let Some(path) = &arguments.export {
+        return match export::write(path, arguments.runs, arguments.scored) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(why) => {
+                let _ = writeln!(std::io::stderr(), "score: cannot write {}: {why}", path.display());
+                ExitCode::from(2)
+            }
+        };
+    }
+    let text = match arguments.show {
+        Some(number) => print::one(number),
+        None => print::all(&run(&arguments), arguments.scored, arguments.wrong),
+    };
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn arguments() -> Result<Arguments, String> {
+    let mut arguments = Arguments { runs: RUNS, scored: true, wrong: false, show: None, export: None };
+    let mut typed = std::env::args().skip(1);
+    while let Some(name) = typed.next() {
+        let mut value = || typed.next().ok_or(format!("{name} needs a value"));
+        let number = |text: String| text.parse().map_err(|_| format!("{text} is no whole number"));
+        match name.as_str() {
+            "--runs" => arguments.runs = number(value()?)?,
+            "--show" => arguments.show = Some(number(value()?)?),
+            "--export" => arguments.export = Some(PathBuf::from(value()?)),
+            "--wrong" => arguments.wrong = true,
+            "--half" => match value()?.as_str() {
+                "scored" => arguments.scored = true,
+                "tuned" => arguments.scored = false,
+                other => return Err(format!("--half is scored or tuned, not {other}")),
+            },
+            other => {
+                return Err(format!(
+                    "{other}: known are --runs N, --half scored|tuned, --wrong, --show N, --export FILE"
+                ));
+            }
+        }
+    }
+    Ok(arguments)
+}
+
+/// Scores the runs of a half, on all cores; the sums do not depend on their order.
+fn run(arguments: &Arguments) -> Tally {
+    let next = AtomicU64::new(0);
+    let work = || {
+        let mut parts = Vec::new();
+        loop {
+            let n = next.fetch_add(1, Ordering::Relaxed);
+            if n >= arguments.runs {
+                return parts;
+            }
+            let labelled = corpus::labelled(2 * n + u64::from(arguments.scored));
+            parts.push((n, tally::score(&labelled, &analysis::analyze(&labelled.trace))));
+        }
+    };
+    let mut parts: Vec<(u64, Tally)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|t| t.join().expect("scoring does not panic")).collect()
+    });
+    parts.sort_by_key(|(n, _)| *n);
+    let mut sum = Tally::default();
+    for (_, part) in parts {
+        sum.add(part);
+    }
+    sum
+}

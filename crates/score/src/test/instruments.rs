@@ -1,0 +1,155 @@
+//! Instruments that lie, and housekeeping that looks like nothing in particular: told on runs of the corpus that were made
+//! to, and not told of the corpus as it is.
+
+use crate::corpus::recipe::{Counting, Kind, Logging, Sensors};
+use crate::corpus::{self, Labelled};
+use analysis::Findings;
+use analysis::findings::EventKind;
+
+/// Runs of the half that may be tuned on that are looked through.
+const RUNS: u64 = 120;
+
+/// Runs of these kinds, read and logged once a second as `change` says.
+fn logged(kinds: &[Kind], change: impl Fn(&mut Logging)) -> Vec<(Labelled, Findings)> {
+    let recipes =
+        (0..RUNS).map(|n| corpus::labelled(2 * n).recipe).filter(|recipe| kinds.contains(&recipe.kind));
+    let changed = recipes.map(|mut recipe| {
+        let logging = &mut recipe.logging;
+        (logging.interval_s, logging.temperature_s, logging.noise) = (1.0, 1.0, 0.02);
+        (logging.sensors, logging.counting) = (Sensors::Several, Counting::Honest);
+        (logging.settings_known, logging.phases_known) = (true, true);
+        change(logging);
+        let stuck = matches!(logging.sensors, Sensors::FrozenComposite | Sensors::FrozenAlone);
+        recipe.profile.sensor.frozen_composite_k = stuck.then_some(313);
+        let run = corpus::of(recipe);
+        let findings = analysis::analyze(&run.trace);
+        (run, findings)
+    });
+    changed.collect()
+}
+
+fn text<'a>(findings: &'a Findings, kind: &str) -> Option<&'a str> {
+    findings.caveats.iter().find(|caveat| caveat.kind == kind).map(|caveat| caveat.text.as_str())
+}
+
+/// How many runs have the caveat, of how many.
+fn share(runs: &[(Labelled, Findings)], kind: &str) -> (usize, usize) {
+    (runs.iter().filter(|(_, findings)| text(findings, kind).is_some()).count(), runs.len())
+}
+
+#[test]
+fn counters_that_move_beside_a_stuck_composite_are_told() {
+    let kinds = [Kind::Relay, Kind::TwoLevel];
+    let runs = logged(&kinds, |logging| logging.sensors = Sensors::FrozenComposite);
+    let moved = |(run, _): &&(Labelled, Findings)| {
+        let counters = run.trace.counters.points();
+        counters.last().is_some_and(|last| last.value.tmt1_transitions > Some(0))
+    };
+    let counted: Vec<_> = runs.iter().filter(moved).collect();
+    assert!(counted.len() > 10);
+    for (run, findings) in counted {
+        let text = text(findings, "counters_without_heat").expect("a caveat");
+        assert!(text.contains("TMT1") && text.contains("stood at 40"), "{} {text}", run.recipe.number);
+        assert!(findings.caveats.iter().any(|c| c.kind == "frozen_sensor" && c.text.contains("composite")));
+    }
+}
+
+#[test]
+fn counters_that_nothing_moves_are_told() {
+    // TMT1 lies above all that these drives get to, or they are cool for most of the run.
+    let runs =
+        logged(&[Kind::Plain, Kind::Dips, Kind::Wobble], |logging| logging.counting = Counting::Invented);
+    let (with_heat, all) = share(&runs, "counters_without_heat");
+    assert!(all > 10 && 10 * with_heat >= 9 * all, "{with_heat} of {all}");
+}
+
+#[test]
+fn a_composite_that_stops_or_is_a_copy_is_told() {
+    let kinds = [Kind::Relay, Kind::Vendor, Kind::Stop];
+    let stopping = logged(&kinds, |logging| logging.sensors = Sensors::Stopping);
+    // It can be seen where it had moved before, and another sensor goes on to move.
+    let seen = |(run, _): &(Labelled, Findings)| {
+        let half_s = run.trace.end_s() / 2.0;
+        let range = |from_s: f64, to_s: f64, sensor: usize| {
+            let points = run.trace.temperatures[sensor].kelvin.points().iter();
+            let values = points.filter(|p| (from_s..to_s).contains(&p.t.as_secs_f64())).map(|p| p.value);
+            let (low, high) =
+                values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
+            high - low
+        };
+        half_s >= 130.0 && range(0.0, half_s, 0) > 0.0 && range(half_s + 1.0, 2.0 * half_s, 1) >= 6.0
+    };
+    let stopping: Vec<_> = stopping.into_iter().filter(seen).collect();
+    let (told, all) = share(&stopping, "frozen_sensor");
+    assert!(all >= 8 && told == all, "{told} of {all} that stop");
+    let copies = logged(&kinds, |logging| logging.sensors = Sensors::Copied);
+    let (told, all) = share(&copies, "copied_sensor");
+    assert!(10 * told >= 9 * all, "{told} of {all} copies");
+}
+
+#[test]
+fn hidden_throttling_is_told() {
+    let runs = logged(&[Kind::Relay, Kind::TwoLevel, Kind::Stop], |l| l.counting = Counting::Silent);
+    let slowed = |(run, _): &(Labelled, Findings)| run.truth.episodes.iter().any(|episode| episode.heat);
+    let runs: Vec<_> = runs.into_iter().filter(slowed).collect();
+    let (told, all) = share(&runs, "slowdown_without_counters");
+    assert!(all > 10 && 10 * told >= 9 * all, "{told} of {all}");
+}
+
+/// Goal: an honest drive is not called a liar. Method: the corpus as it is, the counters and sensors that it has.
+#[test]
+fn honest_instruments_are_left_alone() {
+    let mut false_ones = Vec::new();
+    for run in (0..RUNS).map(|n| corpus::labelled(2 * n)) {
+        let (sensors, honest) = (run.recipe.logging.sensors, run.recipe.logging.counting == Counting::Honest);
+        let findings = analysis::analyze(&run.trace);
+        let moving = matches!(sensors, Sensors::Composite | Sensors::Several);
+        for kind in ["frozen_sensor", "copied_sensor", "counters_without_heat"] {
+            if let Some(text) = text(&findings, kind).filter(|_| moving) {
+                false_ones.push(format!("{} {:?}: {text}", run.recipe.number, run.recipe.kind));
+            }
+        }
+        if let Some(text) = text(&findings, "slowdown_without_counters").filter(|_| honest) {
+            // A threshold of the drive's own is not counted, on an honest drive either.
+            let own = matches!(run.recipe.kind, Kind::Vendor | Kind::Stop | Kind::HctmAndVendor);
+            false_ones.extend((!own).then(|| format!("{} {:?}: {text}", run.recipe.number, run.recipe.kind)));
+        }
+    }
+    assert!(false_ones.len() as u64 <= RUNS / 100, "{false_ones:#?}");
+}
+
+#[test]
+fn housekeeping_is_named_with_its_period() {
+    let (mut asked, mut right, mut flips, mut wrong) = (0, 0, 0, Vec::new());
+    for (run, findings) in logged(&[Kind::PeriodicDips], |logging| logging.noise = 0.01) {
+        let dip = &run.recipe.profile.dip[0];
+        // From the end of one to the beginning of the next, and the dip itself.
+        let period_s = dip.every_s + dip.duration_s;
+        let dips = findings.events.iter().filter(|event| event.kind == EventKind::Dip).count();
+        if dips < 6 {
+            continue;
+        }
+        asked += 1;
+        flips += usize::from(text(&findings, "cyclostationary").is_some_and(|t| t.contains("hot or cool")));
+        let seconds = |sentence: &str| -> Option<f64> {
+            sentence.split_once("times, every ")?.1.split_once(" s")?.0.parse().ok()
+        };
+        let named = |sentence: &String| seconds(sentence).is_some_and(|s| (s - period_s).abs() <= 1.0);
+        match findings.events.iter().any(|event| event.evidence.iter().any(named)) {
+            true => right += 1,
+            false => wrong.push((run.recipe.number, period_s, dips)),
+        }
+    }
+    assert!(asked > 5 && 10 * right >= 8 * asked && flips > 0, "{right} of {asked}, {flips} flip: {wrong:?}");
+}
+
+#[test]
+fn dips_by_chance_are_not_called_clockwork() {
+    let mut named = (0, 0);
+    for (_, findings) in logged(&[Kind::Dips], |_| ()) {
+        let has = |words: &str| findings.events.iter().any(|e| e.evidence.iter().any(|s| s.contains(words)));
+        named.0 += usize::from(has("periodic housekeeping"));
+        named.1 += usize::from(has("garbage collection"));
+    }
+    assert!(named.0 <= 1 && named.1 > 1, "{named:?}");
+}

@@ -1,0 +1,5 @@
+//! Verdicts and caveats on parts of the corpus, in every test run; `cargo xtask score` has all of it.
+
+mod clocks;
+mod instruments;
+mod verdicts;

@@ -1,0 +1,268 @@
+//! What an analysis works on: one run, whatever it came from, on one clock.
+//!
+//! A trace holds speeds, temperatures, counters, power and what is known about the drive, in one shape for
+//! our own records and for foreign logs. It keeps all sensors and names the one it trusts.
+//!
+//! # What it does not do
+//! It judges nothing. Gaps stay gaps: a missing interval is a hole between two others, never a zero.
+
+mod phases;
+mod record;
+mod sensors;
+
+pub use phases::MINOR_SHARE;
+pub use phases::infer_phases;
+pub use sensors::STUCK_WHILE_OTHERS_MOVED_K;
+pub use sensors::TrustedSensor;
+
+use measure::record::{Op, ThermalSettings};
+use measure::{Instant, Series};
+use serde::{Deserialize, Serialize};
+
+/// One run on one clock. Seconds count from the run's beginning.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trace {
+    /// Where it comes from, for people: the drive and plan, or the file's name.
+    pub name: String,
+    /// What is known about drive and run.
+    pub facts: Facts,
+    /// Stretches in which the load was meant to be one and the same, in order of time.
+    pub phases: Vec<Phase>,
+    /// Speeds, one series for each operation that occurs.
+    pub speeds: Vec<SpeedSeries>,
+    /// All temperature sensors there are.
+    pub temperatures: Vec<Temperature>,
+    /// The sensor that the analysis goes by: an index into `temperatures`, and why it was chosen.
+    pub trusted: Option<TrustedSensor>,
+    /// The drive's throttle counters.
+    pub counters: Series<Counters>,
+    /// Power in watts.
+    pub power_w: Series<f64>,
+    /// TMT1 and TMT2 as they were in force, from each point on.
+    pub settings: Series<ThermalSettings>,
+    /// I/Os that failed.
+    pub io_errors: u64,
+    /// What the source had to say, for people.
+    pub notes: Vec<String>,
+    /// What was found wrong while the trace was made: times that repeat, rows that were dropped.
+    pub caveats: Vec<Caveat>,
+}
+
+/// What is known about drive and run. `None` is "the source does not say".
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// Whether the numbers come from a simulated drive.
+    pub simulated: Option<bool>,
+    /// What the link can carry, in bytes per second.
+    pub link_bytes_per_s: Option<f64>,
+    /// Warning composite temperature (WCTEMP), in kelvins.
+    pub warning_k: Option<f64>,
+    /// Critical composite temperature (CCTEMP), in kelvins.
+    pub critical_k: Option<f64>,
+    /// Lowest settable TMT1 (MNTMT), in kelvins.
+    pub tmt_min_k: Option<f64>,
+    /// Highest settable TMT2 (MXTMT), in kelvins.
+    pub tmt_max_k: Option<f64>,
+    /// Size of the fast write cache in bytes, as the maker states it.
+    pub slc_bytes: Option<u64>,
+    /// Temperature around the drive, in kelvins.
+    pub ambient_k: Option<f64>,
+    /// Why the run ended before its plan did, as a sentence; `None` where it did not.
+    pub ended_early: Option<String>,
+}
+
+/// A stretch in which the load was meant to be one and the same.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phase {
+    /// Its name in the plan or the log.
+    pub name: String,
+    /// What it does in one line, for people; empty where the source does not say.
+    pub what: String,
+    /// The operation.
+    pub op: SegmentOp,
+    /// Start in seconds.
+    pub start_s: f64,
+    /// End in seconds.
+    pub end_s: f64,
+    /// The plan's rate limit in bytes per second.
+    pub rate_limit_bytes_per_s: Option<f64>,
+    /// Whether its I/O goes through the page cache.
+    pub buffered: bool,
+    /// Whether it was read off the speeds: then zero speed may as well be no load.
+    pub inferred: bool,
+    /// Whether it is the one in its round whose speed is to become steady.
+    pub tracked: bool,
+}
+
+impl Phase {
+    /// A phase of which nothing is known but its name, operation and times: no limit, direct I/O.
+    pub fn bare(name: &str, op: SegmentOp, start_s: f64, end_s: f64) -> Self {
+        Self {
+            name: name.to_owned(),
+            what: String::new(),
+            op,
+            start_s,
+            end_s,
+            rate_limit_bytes_per_s: None,
+            buffered: false,
+            inferred: false,
+            tracked: false,
+        }
+    }
+}
+
+/// Speeds of one operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpeedSeries {
+    /// Read, write or trim.
+    pub op: SegmentOp,
+    /// Closed slices of load accounting, in order of time. A hole between two is a gap.
+    pub intervals: Vec<Interval>,
+}
+
+/// A closed slice of load accounting.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Start in seconds.
+    pub start_s: f64,
+    /// Length in seconds, over 0.
+    pub span_s: f64,
+    /// Data moved.
+    pub bytes: f64,
+    /// Index into the trace's phases.
+    pub phase: u32,
+}
+
+impl Interval {
+    /// Where it ends, in seconds.
+    pub fn end_s(&self) -> f64 {
+        self.start_s + self.span_s
+    }
+
+    /// Mean speed over it.
+    pub fn bytes_per_s(&self) -> f64 {
+        self.bytes / self.span_s
+    }
+}
+
+/// What the load did in a stretch of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SegmentOp {
+    /// Reading.
+    Read,
+    /// Writing.
+    Write,
+    /// Several operations at once.
+    Mixed,
+    /// Deallocating.
+    Trim,
+    /// Nothing.
+    Idle,
+}
+
+impl From<Op> for SegmentOp {
+    fn from(op: Op) -> Self {
+        match op {
+            Op::Read => Self::Read,
+            Op::Write => Self::Write,
+            Op::Trim => Self::Trim,
+            Op::Idle => Self::Idle,
+        }
+    }
+}
+
+/// One temperature sensor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Temperature {
+    /// `composite`, `sensor1` .. `sensor8`, `hwmon`, or the column's name.
+    pub name: String,
+    /// Readings in kelvins, with the gaps between them.
+    pub kelvin: Series<f64>,
+}
+
+/// The drive's throttle counters since it was made; `None` is "not reported".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// How often light throttling began.
+    pub tmt1_transitions: Option<u64>,
+    /// How often heavy throttling began.
+    pub tmt2_transitions: Option<u64>,
+    /// Seconds of light throttling.
+    pub tmt1_seconds: Option<u64>,
+    /// Seconds of heavy throttling.
+    pub tmt2_seconds: Option<u64>,
+}
+
+impl Trace {
+    /// A trace without any data.
+    pub fn empty(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            facts: Facts::default(),
+            phases: Vec::new(),
+            speeds: Vec::new(),
+            temperatures: Vec::new(),
+            trusted: None,
+            counters: Series::new(),
+            power_w: Series::new(),
+            settings: Series::new(),
+            io_errors: 0,
+            notes: Vec::new(),
+            caveats: Vec::new(),
+        }
+    }
+
+    /// The temperature that the analysis goes by, in kelvins.
+    pub fn temperature(&self) -> Option<&Series<f64>> {
+        self.trusted.as_ref().map(|trusted| &self.temperatures[trusted.index].kelvin)
+    }
+
+    /// When the first interval or reading begins, in seconds.
+    pub fn begin_s(&self) -> Option<f64> {
+        let speeds = self.speeds.iter().filter_map(|s| s.intervals.first()).map(|i| i.start_s);
+        let temps = self.temperatures.iter().filter_map(|t| t.kelvin.points().first());
+        let counters = self.counters.points().first().map(|p| p.t);
+        let power = self.power_w.points().first().map(|p| p.t);
+        let instants = temps.map(|p| p.t).chain(counters).chain(power).map(Instant::as_secs_f64);
+        speeds.chain(instants).min_by(f64::total_cmp)
+    }
+
+    /// When the last interval or reading ends, in seconds; 0 for an empty trace.
+    pub fn end_s(&self) -> f64 {
+        let speeds = self.speeds.iter().filter_map(|s| s.intervals.last()).map(Interval::end_s);
+        let temps = self.temperatures.iter().filter_map(|t| t.kelvin.points().last());
+        speeds.chain(temps.map(|p| p.t.as_secs_f64())).fold(0.0, f64::max)
+    }
+
+    /// TMT1 and TMT2 in force at `t_s`, in kelvins; 0 (disabled) is `None` as well as "not known".
+    pub fn tmt_at(&self, t_s: f64) -> (Option<f64>, Option<f64>) {
+        let kelvin = |k: Option<u16>| k.filter(|k| *k > 0).map(f64::from);
+        match self.settings_at(t_s) {
+            Some(settings) => (kelvin(settings.tmt1_k), kelvin(settings.tmt2_k)),
+            None => (None, None),
+        }
+    }
+
+    /// Settings in force at `t_s`; `None` where the source does not say.
+    pub fn settings_at(&self, t_s: f64) -> Option<&ThermalSettings> {
+        let points = self.settings.points();
+        let after = points.partition_point(|point| point.t.as_secs_f64() <= t_s);
+        points.get(after.saturating_sub(1)).map(|point| &point.value)
+    }
+}
+
+/// A moment `t_s` seconds after the run's beginning; moments before it are the beginning.
+pub fn instant(t_s: f64) -> Instant {
+    // `as` saturates, which is what a time beyond 584 years deserves.
+    Instant::from_ns((t_s * 1e9).round() as u64)
+}
+
+/// Why a number deserves care.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caveat {
+    /// A fixed name for scripts, such as `above_link_rate`.
+    pub kind: String,
+    /// The sentence for people.
+    pub text: String,
+}

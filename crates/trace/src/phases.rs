@@ -1,0 +1,145 @@
+//! Phases of a log that names none: read off which operation moved data when.
+//!
+//! Zero speed between two stretches of one operation belongs to that operation (the drive may have stopped);
+//! zero speed between two operations, or for more than 90 s, is idle time. The phase says that it was inferred, so that zero speed in it may
+//! still be judged to be no load.
+
+use super::{Interval, Phase, SpeedSeries, Trace};
+use crate::SegmentOp;
+
+/// An operation stands alone when the others move less than this share of the data in a slice: file systems
+/// read a little while they write.
+pub const MINOR_SHARE: f64 = 0.05;
+
+/// Another operation for less than this joins its surroundings: shorter than any segment.
+const SHORTEST_S: f64 = 3.0;
+
+/// Nothing moving for longer than this is no load: drives that stop when hot were back after 15 to 60 s.
+const LONGEST_STOP_S: f64 = 90.0;
+
+/// Load of all operations in one slice of time.
+struct Slice {
+    start_s: f64,
+    end_s: f64,
+    op: Option<SegmentOp>,
+}
+
+/// Gives `trace` phases read off its speeds, and every interval its phase.
+pub fn infer_phases(trace: &mut Trace) {
+    let slices = slices(&trace.speeds);
+    let mut runs: Vec<(SegmentOp, f64, f64)> = Vec::new();
+    for (op, start_s, end_s) in settle(&slices) {
+        match runs.last_mut() {
+            Some(last) if last.0 == op => last.2 = end_s,
+            _ => runs.push((op, start_s, end_s)),
+        }
+    }
+    trace.phases = runs.into_iter().map(|(op, start_s, end_s)| inferred(op, start_s, end_s)).collect();
+    let starts: Vec<f64> = trace.phases.iter().map(|phase| phase.start_s).collect();
+    for interval in trace.speeds.iter_mut().flat_map(|series| &mut series.intervals) {
+        let after = starts.partition_point(|start| *start <= interval.start_s + 1e-9);
+        interval.phase = after.saturating_sub(1) as u32;
+    }
+}
+
+fn inferred(op: SegmentOp, start_s: f64, end_s: f64) -> Phase {
+    let name = match op {
+        SegmentOp::Read => "read",
+        SegmentOp::Write => "write",
+        SegmentOp::Mixed => "mixed",
+        SegmentOp::Trim => "trim",
+        SegmentOp::Idle => "idle",
+    };
+    Phase { inferred: true, ..Phase::bare(name, op, start_s, end_s) }
+}
+
+/// What moved data in each slice; `None` where nothing did.
+fn slices(speeds: &[SpeedSeries]) -> Vec<Slice> {
+    let mut all: Vec<(SegmentOp, &Interval)> =
+        speeds.iter().flat_map(|s| s.intervals.iter().map(|i| (s.op, i))).collect();
+    all.sort_by(|a, b| a.1.start_s.total_cmp(&b.1.start_s));
+    let mut slices = Vec::new();
+    let mut rest = &all[..];
+    while let Some((_, first)) = rest.first() {
+        let len = rest.iter().take_while(|(_, i)| i.start_s < first.start_s + 1e-6).count();
+        let (now, later) = rest.split_at(len);
+        slices.push(Slice { start_s: first.start_s, end_s: first.end_s(), op: dominant(now) });
+        rest = later;
+    }
+    slices
+}
+
+fn dominant(now: &[(SegmentOp, &Interval)]) -> Option<SegmentOp> {
+    let total: f64 = now.iter().map(|(_, i)| i.bytes).sum();
+    if total <= 0.0 {
+        return None;
+    }
+    let alone = now.iter().find(|(_, i)| i.bytes >= (1.0 - MINOR_SHARE) * total);
+    Some(alone.map_or(SegmentOp::Mixed, |(op, _)| *op))
+}
+
+/// Fills slices without load from their surroundings and drops changes that are too short to be meant.
+fn settle(slices: &[Slice]) -> Vec<(SegmentOp, f64, f64)> {
+    let mut runs: Vec<(Option<SegmentOp>, f64, f64)> = Vec::new();
+    for slice in slices {
+        match runs.last_mut() {
+            Some(last) if last.0 == slice.op => last.2 = slice.end_s,
+            _ => runs.push((slice.op, slice.start_s, slice.end_s)),
+        }
+    }
+    let loaded: Vec<usize> = (0..runs.len()).filter(|i| runs[*i].0.is_some()).collect();
+    let long = |i: &usize| runs[*i].2 - runs[*i].1 >= SHORTEST_S;
+    let kept: Vec<usize> =
+        if loaded.iter().any(long) { loaded.iter().copied().filter(long).collect() } else { loaded };
+    (0..runs.len())
+        .map(|i| {
+            let (op, start_s, end_s) = runs[i];
+            let nth = |k: usize| kept.get(k).and_then(|k| runs[*k].0);
+            let before = kept.partition_point(|k| *k <= i).checked_sub(1).and_then(nth);
+            let after = nth(kept.partition_point(|k| *k < i));
+            let op = match (op, before, after) {
+                (Some(op), ..) if kept.binary_search(&i).is_ok() => op,
+                (None, ..) if end_s - start_s > LONGEST_STOP_S => SegmentOp::Idle,
+                // The end of a log may be a stop as well: the operation before keeps it.
+                (_, Some(before), after) if after.is_none_or(|after| after == before) => before,
+                (Some(_), Some(before), _) => before,
+                (Some(_), None, Some(after)) => after,
+                _ => SegmentOp::Idle,
+            };
+            (op, start_s, end_s)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    fn series(op: SegmentOp, speeds: &[f64]) -> SpeedSeries {
+        let interval =
+            |(i, bytes): (usize, &f64)| Interval { start_s: i as f64, span_s: 1.0, bytes: *bytes, phase: 0 };
+        SpeedSeries { op, intervals: speeds.iter().enumerate().map(interval).collect() }
+    }
+
+    fn ops(write: &[f64], read: &[f64]) -> Vec<(SegmentOp, f64, f64)> {
+        let mut trace = Trace::empty("test");
+        trace.speeds = vec![series(SegmentOp::Write, write), series(SegmentOp::Read, read)];
+        infer_phases(&mut trace);
+        trace.phases.iter().map(|p| (p.op, p.start_s, p.end_s)).collect()
+    }
+
+    #[test]
+    fn a_stop_stays_in_its_operation_and_a_pause_between_two_is_idle() {
+        use SegmentOp::{Idle, Read, Write};
+        let write = [9., 9., 9., 9., 0., 0., 0., 0., 9., 9., 9., 9., 0., 0., 0., 0., 0., 0.];
+        let read = [0., 0., 0.1, 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 5., 5., 5., 5.];
+        let found = ops(&write, &read);
+        assert_eq!(found, [(Write, 0., 12.), (Idle, 12., 14.), (Read, 14., 18.)]);
+    }
+
+    #[test]
+    fn one_slice_of_something_else_changes_nothing() {
+        let found = ops(&[9., 9., 9., 9., 0., 9., 9., 9., 9.], &[0., 0., 0., 0., 7., 0., 0., 0., 0.]);
+        assert_eq!(found, [(SegmentOp::Write, 0., 9.)]);
+    }
+}

@@ -1,0 +1,8 @@
+//! What is fuzzed, run on noise and on spoilt good inputs in every test run, without a fuzzing engine.
+
+mod import;
+mod nvme;
+mod scsi;
+mod shared;
+mod twin;
+mod vssd;
