@@ -1,28 +1,29 @@
 //! The binary `heatsoak`: what was typed -> plan -> run -> print.
 //!
-//! It glues the other crates together and decides nothing about drives or numbers: targets and the load
-//! come from `capture`, simulated drives from `twin`, verdicts from `analysis`, charts from `report`.
+//! It glues the other crates together and decides nothing about drives or numbers: drives come from `drive`, simulated
+//! ones from `twin`, the load from `capture`, verdicts from `analysis`, charts from `report`.
 //!
 //! # Map
 //! - [`args`]: what may be typed; [`commands`]: one file a command.
-//! - [`logs`]: logs of other tools. [`reach`]: a drive whose settings are wanted. [`targets`]: simulated drives as
-//!   targets; [`host`], [`link`], [`block_devices`]: this machine.
+//! - [`door`]: the one place where a drive is opened by its address; [`twin_drive`]: simulated ones;
+//!   [`open_settings`]: the settings of a drive and the journal for it.
+//! - [`logs`]: logs of other tools. [`host`], [`block_devices`]: this machine.
 //! - [`printer`]: the only place that writes to stdout or stderr.
 
 mod args;
 mod block_devices;
 mod commands;
 mod cost;
+mod door;
 mod host;
-mod link;
 mod logs;
+mod open_settings;
 mod printer;
 mod progress;
-mod reach;
 mod run_folder;
 mod signals;
 mod table;
-mod targets;
+mod twin_drive;
 
 use std::process::ExitCode;
 

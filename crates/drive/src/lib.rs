@@ -1,18 +1,31 @@
 //! Everything that touches a real drive: addresses, identity, I/O, settings and their journal, readings, the guard.
 //!
 //! # Architecture
-//! - [`system`]: drives that this system reaches - a file, a device, a fabric, the null drive - by their address.
-//! - [`io`]: how I/O goes to them: io_uring, NVMe/TCP, and the trait that the load engine drives.
+//! - [`Drive`]: what everything above is written against: facts, I/O, settings, readings and the clock of one drive.
+//! - [`address`]: what the user typed. Who opens a drive by it is the command line, in one place.
+//! - [`system`]: the drives of this system - a file, a device, a fabric, the null drive.
+//! - [`io`]: how I/O goes to them: io_uring, NVMe/TCP, simulated time, and the trait that the load engine drives.
 //! - [`settings`]: thermal thresholds and the like: read, changed through a journal, put back.
 //! - [`telemetry`]: sources of readings: SMART, hwmon, smartctl, block statistics, power meters.
 //! - [`guard`]: what speaks against writing to a block device.
-//! - [`scsi`]: what SATA, USB and SCSI drives say of themselves.
+//! - [`scsi`]: what SATA, USB and SCSI drives say of themselves. [`link`]: the link between host and drive.
 //!
-//! It makes no load, writes no record and draws no conclusion.
+//! It makes no load, writes no record and draws no conclusion. Twins are not made here: a simulated drive has no way to a
+//! real one, and the command line has both.
 
+pub mod address;
+mod drive;
+mod error;
 pub mod guard;
 pub mod io;
+pub mod link;
 pub mod scsi;
 pub mod settings;
 pub mod system;
 pub mod telemetry;
+
+pub use address::{Address, AddressError, AddressKind, FileAddress};
+pub use drive::{
+    Drive, DriveIo, Examination, FillProgress, Prepared, PreparedSettings, SettingsLast, Stated, Transport,
+};
+pub use error::DriveError;

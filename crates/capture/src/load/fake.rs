@@ -1,15 +1,16 @@
 //! A simulated drive with a closed form, for tests: one server of fixed bandwidth, then a fixed latency.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::time::Duration;
 
 use measure::record::TelemetryRow;
 use measure::{Instant, Kelvin};
-use nvme::host::AdminTransport;
 
 use drive::io::{Completion, Io};
 
-use super::VirtualDrive;
+use drive::io::VirtualDrive;
 use drive::settings::fake::FakeFeatures;
 use drive::telemetry::Reading;
 use plan::TelemetryPlan;
@@ -91,8 +92,29 @@ impl VirtualDrive for FakeDrive {
         };
         Reading { row, page: None }
     }
+}
 
-    fn admin(&mut self) -> &mut dyn AdminTransport {
-        &mut self.features
+/// The drive for a session, and for the test that looks at it afterwards.
+pub(crate) struct SharedFake(pub(crate) Rc<RefCell<FakeDrive>>);
+
+impl VirtualDrive for SharedFake {
+    fn submit(&mut self, now: Instant, io: Io) {
+        self.0.borrow_mut().submit(now, io);
+    }
+
+    fn next_completion(&mut self) -> Option<Instant> {
+        self.0.borrow_mut().next_completion()
+    }
+
+    fn advance(&mut self, until: Instant, done: &mut Vec<Completion>) -> Instant {
+        self.0.borrow_mut().advance(until, done)
+    }
+
+    fn sources(&self, plan: &TelemetryPlan) -> Vec<(&'static str, Duration)> {
+        self.0.borrow().sources(plan)
+    }
+
+    fn sample(&mut self, source: usize, now: Instant) -> Reading {
+        self.0.borrow_mut().sample(source, now)
     }
 }

@@ -1,8 +1,7 @@
 //! The load engine: keeps I/Os in flight as a plan says, and accounts for them by interval.
 //!
 //! # Architecture
-//! - [`path`]: where I/O goes and which clock tells its time. [`NullPath`] completes at once, [`Ring`] is
-//!   io_uring on a file or device, [`FabricPath`] our own NVMe/TCP initiator, [`VirtualPath`] a simulated drive.
+//! - [`drive::io`](::drive::io): where I/O goes and which clock tells its time.
 //! - [`Worker`]: one thread's share of one load, a state machine without a clock.
 //! - [`drive`]: the one loop, for real threads and for simulated sessions.
 //! - [`Control`]: stops a load from outside.
@@ -21,13 +20,11 @@ mod pace;
 mod permutation;
 #[cfg(test)]
 mod ring_test;
-mod virtual_path;
 mod worker;
 
 pub use control::{Control, Halt};
 pub use engine::{Tick, drive};
 pub use interval::{IntervalStats, OpStats};
-pub use virtual_path::{VirtualDrive, VirtualPath};
 pub use worker::{Ended, Worker, WorkerSpec};
 
 use thiserror::Error;

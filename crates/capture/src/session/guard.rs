@@ -158,7 +158,7 @@ mod test {
 
     #[test]
     fn the_limit_is_the_plans_or_lies_below_the_critical_threshold() {
-        let mut drive = drive::system::drive_facts("twin", measure::Bytes::ZERO, 512);
+        let mut drive = drive::system::unknown_drive("twin", measure::Bytes::ZERO, 512);
         let mut plan = Plan::new("p");
         assert_eq!(thermal_limit(&plan, &drive), Kelvin::from_kelvin(358));
         drive.critical_k = Some(363);

@@ -26,33 +26,31 @@ mod threads;
 pub use guard::thermal_limit;
 pub use manifest::draft_manifest;
 pub use observer::{Observer, Progress};
-pub use recorder::StopRule;
 pub use rounds::SteadyRule;
 pub use stop::{Stop, StopFlag};
 
 use std::io;
 use std::path::PathBuf;
 
-use measure::record::{End, IoRow, Manifest, Op, RecordError, RunWriter};
-use measure::{Bytes, Instant, Seed};
+use measure::record::{ClockAnchor, End, Manifest, Op, RecordError, RunWriter};
+use measure::time::wall_unix_ns;
+use measure::{Bytes, Instant, MonotonicClock, Seed};
 use thiserror::Error;
 
-use crate::load::{LoadError, VirtualDrive, Worker, WorkerSpec};
-use drive::settings::journal::Journals;
-use drive::system::{Prepared, Target};
+use crate::load::{LoadError, Worker, WorkerSpec};
+use drive::{DriveIo, Prepared};
 use plan::check::resolve;
 use plan::{Phase, Plan};
 use recorder::Recorder;
+use settings::HeldSettings;
 
 /// One plan on one drive.
 pub struct Session<'a> {
     plan: &'a Plan,
     writer: RunWriter,
     observer: &'a mut dyn Observer,
-    stop_rule: Option<Box<StopRule<'a>>>,
     steady_rule: Option<Box<SteadyRule<'a>>>,
     stop: StopFlag,
-    journals: Journals,
     last_facts: Option<Box<LastFacts<'a>>>,
 }
 
@@ -95,7 +93,7 @@ pub enum SessionError {
         /// The run folder.
         folder: PathBuf,
     },
-    /// A load that cannot run on this target.
+    /// A load that cannot run on this drive.
     #[error("cannot run load {load:?} of phase {phase:?}: {why}")]
     Load {
         /// The phase.
@@ -117,23 +115,7 @@ impl<'a> Session<'a> {
     /// A session for `plan`, which has passed its check, into a new run folder whose manifest names the drive
     /// (see [`draft_manifest`]).
     pub fn new(plan: &'a Plan, writer: RunWriter, observer: &'a mut dyn Observer) -> Self {
-        Self {
-            plan,
-            writer,
-            observer,
-            stop_rule: None,
-            steady_rule: None,
-            stop: StopFlag::new(),
-            journals: Journals::in_memory(),
-            last_facts: None,
-        }
-    }
-
-    /// Keeps what is found of a simulated drive's settings there, instead of in memory. Real drives bring theirs.
-    #[must_use]
-    pub fn journals(mut self, journals: Journals) -> Self {
-        self.journals = journals;
-        self
+        Self { plan, writer, observer, steady_rule: None, stop: StopFlag::new(), last_facts: None }
     }
 
     /// Has `look` add to the manifest when the run is over: the link, which may have changed.
@@ -150,13 +132,6 @@ impl<'a> Session<'a> {
         self
     }
 
-    /// Ends the present phase when `rule` breaks on a row.
-    #[must_use]
-    pub fn stop_rule(mut self, rule: impl FnMut(&IoRow) -> std::ops::ControlFlow<()> + 'a) -> Self {
-        self.stop_rule = Some(Box::new(rule));
-        self
-    }
-
     /// Leaves out the rounds that are left when `rule` breaks on the speeds of the tracked phase, in bytes per second,
     /// one for each round so far. Asked at the end of each round.
     #[must_use]
@@ -165,28 +140,38 @@ impl<'a> Session<'a> {
         self
     }
 
-    /// Runs on a real target that was prepared for the plan, in real time. Returns when all is over and recorded.
+    /// Runs on a drive that was prepared for the plan, in real time or in simulated time as it has it. The plan's settings
+    /// are made before the load and put back after it. Returns when all is over and recorded.
     ///
     /// # Errors
     /// When the record could not be written, or the load not be started. A drive that fails is an [`Outcome`].
-    pub fn run(self, target: Target, prepared: Prepared) -> Result<Outcome, SessionError> {
-        real::run(self.recorder(true), target, prepared)
-    }
-
-    /// Runs on a simulated drive, in simulated time: as fast as it goes, and the same each time.
-    ///
-    /// The drive's settings are changed as the plan says, and put back.
-    ///
-    /// # Errors
-    /// When the record could not be written, or the load not be started. A drive that fails is an [`Outcome`].
-    pub fn run_virtual(self, drive: &mut impl VirtualDrive) -> Result<Outcome, SessionError> {
-        let journals = self.journals.clone();
-        simulated::run(self.recorder(false), drive, &journals)
+    pub fn run(self, prepared: Prepared) -> Result<Outcome, SessionError> {
+        let Prepared { io, settings, notes } = prepared;
+        let real_time = matches!(io, DriveIo::RealTime { .. });
+        let mut recorder = self.recorder(real_time);
+        let clock = MonotonicClock::start();
+        if real_time {
+            let anchor =
+                ClockAnchor { wall_unix_ns: wall_unix_ns(), monotonic_ns: Some(clock.start_monotonic_ns()) };
+            recorder.update_manifest(|manifest| manifest.clock_anchor = anchor);
+        }
+        notes.into_iter().for_each(|note| recorder.note(note));
+        // Dropped on every path that leaves this function, by a panic too, and then put back.
+        let settings = settings.map(|settings| HeldSettings::change(&mut recorder, settings));
+        let (end, ran) = match io {
+            DriveIo::RealTime { access, samplers } => real::run(&mut recorder, clock, access, samplers),
+            DriveIo::Simulated(drive) => simulated::run(&mut recorder, drive),
+        };
+        if let Some(settings) = settings {
+            settings.put_back(&mut recorder);
+        }
+        ran?;
+        recorder.finish(end)
     }
 
     fn recorder(self, real_time: bool) -> Recorder<'a> {
-        let Self { plan, writer, observer, stop_rule, steady_rule, stop, last_facts, journals: _ } = self;
-        let mut recorder = Recorder::new(plan, writer, observer, stop_rule, stop, real_time);
+        let Self { plan, writer, observer, steady_rule, stop, last_facts } = self;
+        let mut recorder = Recorder::new(plan, writer, observer, stop, real_time);
         recorder.last_facts = last_facts;
         recorder.rounds.rule = steady_rule;
         recorder

@@ -3,17 +3,17 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-use measure::record::{ClockAnchor, EndReason};
+use measure::record::EndReason;
 use measure::{Clock as _, Instant, MonotonicClock};
 
 use super::grid::Grid;
 use super::merge::Merge;
 use super::recorder::Recorder;
-use super::settings::HeldSettings;
 use super::threads::{LoadThread, Message, News, SamplerThread};
-use super::{Outcome, SessionError, ops_of_phase, seed_of, workers};
+use super::{SessionError, ops_of_phase, seed_of, workers};
 use crate::load::{Control, Ended, Halt, Worker};
-use drive::system::{Access, Prepared, PreparedSettings, Target};
+use drive::io::Access;
+use drive::telemetry::Sampler;
 use plan::Phase;
 
 /// The recorder looks at stops, and whether rows wait to be written, at least this often.
@@ -32,43 +32,24 @@ const END_LIMIT: Duration = Duration::from_secs(45);
 /// The same when the user wants to end at once.
 const END_LIMIT_AT_ONCE: Duration = Duration::from_secs(2);
 
-/// Runs the recorder's plan on a real target.
+/// Runs the recorder's plan on a drive in real time; returns when that was over.
 pub(super) fn run(
-    mut recorder: Recorder<'_>,
-    mut target: Target,
-    prepared: Prepared,
-) -> Result<Outcome, SessionError> {
-    let clock = MonotonicClock::start();
-    let anchor = ClockAnchor {
-        wall_unix_ns: measure::time::wall_unix_ns(),
-        monotonic_ns: Some(clock.start_monotonic_ns()),
-    };
-    recorder.update_manifest(|manifest| manifest.clock_anchor = anchor);
-    prepared.notes.into_iter().for_each(|note| recorder.note(note));
+    recorder: &mut Recorder<'_>,
+    clock: MonotonicClock,
+    access: Access,
+    samplers: Vec<Box<dyn Sampler>>,
+) -> (Instant, Result<(), SessionError>) {
     let (outbox, inbox) = channel();
     let grid = Grid::new(recorder.plan.interval);
-    let mut session = Real { recorder, clock, grid, access: prepared.access, inbox, outbox };
-    // Dropped on every path that leaves this function, by a panic too, and then put back.
-    let settings = prepared.settings.map(|PreparedSettings { drive, nsid, journals }| {
-        HeldSettings::change(&mut session.recorder, drive, nsid, &journals, anchor.wall_unix_ns)
-    });
-    let samplers = session.start_samplers(&mut target);
-    for index in 0..session.recorder.plan.phases.len() {
-        if session.recorder.run_is_over() {
-            break;
-        }
-        session.run_phase(index)?;
-    }
+    let mut session = RealTime { recorder, clock, grid, access, inbox, outbox };
+    let samplers = session.start_samplers(samplers);
+    let ran = session.run_phases();
     session.end_samplers(samplers);
-    let end = session.clock.now();
-    if let Some(settings) = settings {
-        settings.put_back(&mut session.recorder);
-    }
-    session.recorder.finish(end)
+    (session.clock.now(), ran)
 }
 
-struct Real<'a> {
-    recorder: Recorder<'a>,
+struct RealTime<'r, 'a> {
+    recorder: &'r mut Recorder<'a>,
     clock: MonotonicClock,
     grid: Grid,
     access: Access,
@@ -83,7 +64,17 @@ struct Ready {
     control: Control,
 }
 
-impl Real<'_> {
+impl RealTime<'_, '_> {
+    fn run_phases(&mut self) -> Result<(), SessionError> {
+        for index in 0..self.recorder.plan.phases.len() {
+            if self.recorder.run_is_over() {
+                break;
+            }
+            self.run_phase(index)?;
+        }
+        Ok(())
+    }
+
     /// The next message of a load thread or the end of a sampler; `None` when nothing came for a while or until `until`.
     fn receive(&mut self, until: Instant) -> Option<Message> {
         let wait = until.since(self.clock.now()).min(POLL_SPAN);
@@ -108,10 +99,8 @@ impl Real<'_> {
         }
     }
 
-    fn start_samplers(&mut self, target: &mut Target) -> Vec<SamplerThread> {
+    fn start_samplers(&mut self, samplers: Vec<Box<dyn Sampler>>) -> Vec<SamplerThread> {
         let mut threads = Vec::new();
-        let (samplers, notes) = target.sources(&self.recorder.plan.telemetry);
-        notes.into_iter().for_each(|note| self.recorder.note(note));
         for sampler in samplers {
             let source = sampler.source();
             match SamplerThread::start(sampler, self.clock, self.outbox.clone()) {
@@ -244,7 +233,7 @@ impl Real<'_> {
     /// Gives every thread its worker.
     fn start_load(&self, index: usize, start: Instant, ready: &Ready) -> Result<RunningLoad, SessionError> {
         let phase = &self.recorder.plan.phases[index];
-        let workers = workers(&self.recorder, index, start)?;
+        let workers = workers(self.recorder, index, start)?;
         let running = workers.len();
         for (starter, worker) in ready.starters.iter().zip(workers) {
             // A thread that is gone has told so, and is counted when its message comes.
@@ -259,7 +248,7 @@ impl Real<'_> {
         let mut give_up = Instant::NEVER;
         while load.running > 0 {
             if let Some(news) = self.receive_of(load.index, give_up) {
-                load.take(news, &mut self.recorder);
+                load.take(news, self.recorder);
             }
             while let Some(whole) = load.merge.next() {
                 self.recorder.interval(whole.start, whole.end, whole.stats);

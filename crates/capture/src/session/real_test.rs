@@ -5,12 +5,14 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use measure::record::{self, EndReason, Origin, Record, RunWriter, TelemetryRow};
+use measure::record::{self, EndReason, IoRow, Origin, Record, RunWriter, TelemetryRow};
 use measure::{Bytes, Instant, Kelvin, QueueDepth};
 
 use super::*;
-use drive::system::{Access, Address, TargetError};
+use drive::io::Access;
+use drive::system::{FileDrive, NullDrive};
 use drive::telemetry::{Reading, Sampler};
+use drive::{Address, Drive as _, DriveError, DriveIo, FileAddress, Stated};
 use plan::{Load, Mix, Order, Sharing, Sizes};
 
 const MIB: u64 = 1 << 20;
@@ -60,13 +62,20 @@ impl Scratch {
         self.folder.path().join("t.bin")
     }
 
-    /// Runs `plan` on a file of 8 MiB.
-    fn run(self, plan: &Plan) -> (Outcome, Record) {
-        self.run_with(plan, |_| ControlFlow::Continue(()))
+    /// The file of 8 MiB.
+    fn drive(&self) -> FileDrive {
+        let file = FileAddress { path: self.file(), size: Some(Bytes::new(8 * MIB)), overwrite: false };
+        let address = Address::parse(&format!("file:{}?size=8MiB", file.path.display()));
+        FileDrive::new(&address.expect("an address"), &file, Stated::default())
     }
 
-    fn run_with(self, plan: &Plan, rule: impl FnMut(&IoRow) -> ControlFlow<()>) -> (Outcome, Record) {
-        let (outcome, scratch) = self.try_run(plan, rule);
+    fn run(self, plan: &Plan) -> (Outcome, Record) {
+        self.run_with(plan, || ())
+    }
+
+    /// Does `at_progress` whenever there is progress: some intervals after a phase has begun, and again and again.
+    fn run_with(self, plan: &Plan, at_progress: impl FnMut()) -> (Outcome, Record) {
+        let (outcome, scratch) = self.try_run(plan, &mut AtProgress(at_progress));
         let outcome = outcome.expect("a recorded run");
         assert_eq!(outcome.folder, scratch.run_folder());
         let record = record::read(&outcome.folder).expect("a readable run");
@@ -78,28 +87,33 @@ impl Scratch {
     }
 
     /// The scratch folder comes back, because the record lies in it.
-    fn try_run(
-        mut self,
-        plan: &Plan,
-        rule: impl FnMut(&IoRow) -> ControlFlow<()>,
-    ) -> (Result<Outcome, SessionError>, Self) {
-        let address =
-            Address::parse(&format!("file:{}?size=8MiB", self.file().display())).expect("an address");
-        let mut target = Target::look(&address).expect("a file");
-        plan::check::check(plan, &target.facts()).expect("a plan that fits");
-        let mut prepared = target.prepare(plan, &mut |_, _| ControlFlow::Continue(())).expect("room");
-        if let Some(access) = self.access.take() {
-            prepared.access = access;
+    fn try_run(mut self, plan: &Plan, observer: &mut dyn Observer) -> (Result<Outcome, SessionError>, Self) {
+        let mut drive = self.drive();
+        let examined = drive.examine().expect("a file");
+        plan::check::check(plan, &examined.limits).expect("a plan that fits");
+        let mut prepared = drive.prepare(plan, &mut |_, _| ControlFlow::Continue(())).expect("room");
+        let DriveIo::RealTime { access, samplers } = &mut prepared.io else { panic!("a file is real") };
+        if let Some(other) = self.access.take() {
+            *access = other;
         }
         (self.before_run)(&self.file());
         if let Some(sampler) = self.sampler.take() {
-            target.samplers().push(Box::new(sampler));
+            samplers.push(Box::new(sampler));
         }
-        let manifest = draft_manifest(plan, &address.to_string(), Origin::Device, target.drive().clone());
+        let address = drive.address().to_string();
+        let manifest = draft_manifest(plan, &address, Origin::Device, examined.facts);
         let writer = RunWriter::create(&self.run_folder(), manifest, false).expect("a new folder");
-        let mut observer = ();
-        let session = Session::new(plan, writer, &mut observer).stop_flag(&self.stop).stop_rule(rule);
-        (session.run(target, prepared), self)
+        let session = Session::new(plan, writer, observer).stop_flag(&self.stop);
+        (session.run(prepared), self)
+    }
+}
+
+/// Does something whenever there is progress.
+struct AtProgress<F>(F);
+
+impl<F: FnMut()> Observer for AtProgress<F> {
+    fn progress(&mut self, _: &Progress<'_>) {
+        (self.0)();
     }
 }
 
@@ -174,15 +188,10 @@ fn a_stop_ends_a_load_and_an_idle_phase() {
         },
     ] {
         let stop = StopFlag::new();
-        let mut rows = 0;
-        let flag = stop.clone();
+        let mut flag = Some(stop.clone());
         let scratch = Scratch { stop, ..Scratch::new() };
-        let (outcome, record) = scratch.run_with(&plan(vec![phase]), move |_| {
-            rows += 1;
-            if rows == 2 {
-                flag.raise();
-            }
-            ControlFlow::Continue(())
+        let (outcome, record) = scratch.run_with(&plan(vec![phase]), move || {
+            flag.take().into_iter().for_each(|flag| flag.raise());
         });
         assert_eq!(outcome.end.reason, EndReason::Interrupted);
         assert_eq!(record.manifest.phases[0].ended_by.as_deref(), Some("interrupted"));
@@ -221,32 +230,29 @@ fn a_drive_that_never_answers_is_left_at_the_second_stop() {
         ..Scratch::new()
     };
     let plan = plan(vec![phase("r", Some(FOREVER), load(Order::Sequential, Mix::READ, 4096, 4))]);
-    let mut rows = 0;
-    let (outcome, record) = scratch.run_with(&plan, move |_| {
-        rows += 1;
-        if rows >= 2 {
-            flag.raise();
-        }
-        ControlFlow::Continue(())
-    });
+    let (outcome, record) = scratch.run_with(&plan, move || flag.raise());
     assert_eq!(outcome.end.reason, EndReason::Interrupted);
     assert_eq!(total(&record, 0, |row| row.ios), 0);
     assert!(record.io.len() >= 2, "rows of nothing, while nothing came");
+}
+
+/// Takes a folder away when a phase begins.
+struct Thief(PathBuf);
+
+impl Observer for Thief {
+    fn phase_begins(&mut self, _: usize, _: &Phase) {
+        std::fs::remove_dir_all(&self.0).expect("it is there at the first phase");
+    }
 }
 
 /// Goal: a record that cannot be written ends the run. Method: its folder is taken away under it.
 #[test]
 fn a_record_that_cannot_be_written_stops_the_load() {
     let scratch = Scratch::new();
-    let folder = scratch.run_folder();
-    let lap = Load { laps: Some(1), ..load(Order::Random, Mix::READ, 4096, 8) };
     let endless = load(Order::Random, Mix::READ, 4096, 8);
-    let plan = plan(vec![phase("p", None, lap), phase("q", Some(FOREVER), endless)]);
-    let (outcome, _scratch) = scratch.try_run(&plan, |_| {
-        // From the second row on there is nothing to take away.
-        let _ = std::fs::remove_dir_all(&folder);
-        ControlFlow::Continue(())
-    });
+    let plan = plan(vec![phase("p", Some(FOREVER), endless)]);
+    let mut thief = Thief(scratch.run_folder());
+    let (outcome, _scratch) = scratch.try_run(&plan, &mut thief);
     let error = outcome.expect_err("nowhere to write to").to_string();
     assert!(error.starts_with("the load was stopped because the record could not be written: "), "{error}");
     assert!(error.contains("manifest.json"), "{error}");
@@ -256,22 +262,22 @@ fn a_record_that_cannot_be_written_stops_the_load() {
 fn what_may_not_be_done_is_refused_before_a_folder_is_made() {
     let scratch = Scratch::new();
     std::fs::write(scratch.file(), vec![7; MIB as usize]).expect("space on disk");
-    let address = Address::parse(&format!("file:{}", scratch.file().display())).expect("an address");
-    let target = Target::look(&address).expect("a file");
+    let file = FileAddress { path: scratch.file(), size: None, overwrite: false };
+    let address = Address::parse(&format!("file:{}", file.path.display())).expect("an address");
+    let mut drive = FileDrive::new(&address, &file, Stated::default());
+    let examined = drive.examine().expect("a file");
     let writes = plan(vec![phase("w", Some(FOREVER), load(Order::Sequential, Mix::WRITE, 4096, 1))]);
-    let error = plan::check::check(&writes, &target.facts()).expect_err("somebody's file").to_string();
+    let error = plan::check::check(&writes, &examined.limits).expect_err("somebody's file").to_string();
     assert!(error.contains("it holds data that heatsoak did not make"), "{error}");
-    let error = target.prepare(&writes, &mut |_, _| ControlFlow::Continue(()));
-    assert!(matches!(error, Err(TargetError::Foreign { .. })));
+    let mut refused = |plan: &Plan| drive.prepare(plan, &mut |_, _| ControlFlow::Continue(())).err();
+    assert!(matches!(refused(&writes), Some(DriveError::Foreign { .. })));
     let settings = Plan {
         settings: measure::record::ThermalSettings { tmt1_k: Some(330), ..Default::default() },
         ..Plan::new("s")
     };
-    let error = target.prepare(&settings, &mut |_, _| ControlFlow::Continue(()));
-    assert!(matches!(error, Err(TargetError::Settings { .. })));
-    let twin = Target::look(&Address::parse("twin:ssd1").expect("an address"));
-    assert!(matches!(twin, Err(TargetError::WrongKind { .. })));
-    assert_eq!(Bytes::new(target.drive().size_bytes), Bytes::new(MIB));
-    let null = Target::look(&Address::parse("null:").expect("an address")).expect("always there");
-    assert!(null.facts().read_only.is_none() && null.facts().direct);
+    assert!(matches!(refused(&settings), Some(DriveError::Settings { .. })));
+    assert_eq!(examined.facts.size_bytes, MIB);
+    let null = Address::parse("null:").expect("an address");
+    let null = NullDrive::new(&null, Bytes::new(MIB), Stated::default()).examine().expect("always there");
+    assert!(null.limits.read_only.is_none() && null.limits.direct);
 }

@@ -2,7 +2,6 @@
 //!
 //! Real and simulated sessions feed it the same way; it knows no threads and no clock.
 
-use std::ops::ControlFlow;
 use std::time::Duration;
 
 use measure::record::{End, EndReason, IoRow, Manifest, Op, RecordError, RunWriter, TelemetryRow};
@@ -17,9 +16,6 @@ use crate::load::{Control, Ended, Halt, IntervalStats};
 use drive::telemetry::{Reading, power};
 use plan::{Plan, PowerSource};
 
-/// Looks at each row as it is recorded and may end the phase with [`ControlFlow::Break`].
-pub type StopRule<'a> = dyn FnMut(&IoRow) -> ControlFlow<()> + 'a;
-
 /// In simulated time nothing is lost by a killed run: rows are written when they are many.
 const FLUSH_SPAN_SIMULATED: Duration = Duration::from_secs(10);
 
@@ -30,7 +26,6 @@ pub(super) struct Recorder<'a> {
     /// As it will be written; on disk it is as old as the last [`Recorder::write_manifest`].
     manifest: Manifest,
     observer: &'a mut dyn Observer,
-    stop_rule: Option<Box<StopRule<'a>>>,
     stop: StopFlag,
     guard: ThermalGuard,
     meter: Meter,
@@ -41,7 +36,6 @@ pub(super) struct Recorder<'a> {
     flushed_at: Instant,
     phase_index: usize,
     control: Control,
-    rule_ended_phase: bool,
     /// The present phase waited for a temperature, and it has come.
     cool: bool,
     run_ends: Option<(EndReason, String)>,
@@ -59,7 +53,6 @@ impl<'a> Recorder<'a> {
         plan: &'a Plan,
         writer: RunWriter,
         observer: &'a mut dyn Observer,
-        stop_rule: Option<Box<StopRule<'a>>>,
         stop: StopFlag,
         real_time: bool,
     ) -> Self {
@@ -71,7 +64,6 @@ impl<'a> Recorder<'a> {
             control: Control::new(plan.max_errors),
             flushed_at: Instant::ZERO,
             phase_index: 0,
-            rule_ended_phase: false,
             cool: false,
             run_ends: None,
             failed: None,
@@ -83,7 +75,6 @@ impl<'a> Recorder<'a> {
             plan,
             writer,
             observer,
-            stop_rule,
             stop,
             real_time,
         }
@@ -101,7 +92,7 @@ impl<'a> Recorder<'a> {
 
     /// Whether the present phase has to end before its own end.
     pub(super) const fn phase_is_over(&self) -> bool {
-        self.rule_ended_phase || self.cool || self.run_ends.is_some()
+        self.cool || self.run_ends.is_some()
     }
 
     /// Whether no further phase may begin.
@@ -147,7 +138,6 @@ impl<'a> Recorder<'a> {
     /// The manifest is synced here, before the load: beside a load that takes seconds, in which rows would wait.
     pub(super) fn phase_begins(&mut self, index: usize, t: Instant) {
         self.phase_index = index;
-        self.rule_ended_phase = false;
         self.cool = false;
         self.observer.phase_begins(index, &self.plan.phases[index]);
         self.phase_began(t);
@@ -168,6 +158,8 @@ impl<'a> Recorder<'a> {
 
     /// The present phase has ended, its workers for the reasons given.
     pub(super) fn phase_ends(&mut self, t: Instant, ended: &[Ended]) {
+        // What left the load at once may have come since the last look.
+        self.heed_stop(t);
         if ended.contains(&Ended::Errors) {
             let detail = format!(
                 "{} I/Os failed, and the plan allows {}",
@@ -182,7 +174,6 @@ impl<'a> Recorder<'a> {
             Some((EndReason::DeviceFailed, _)) => "errors",
             Some((EndReason::RecordFailed, _)) => "record",
             Some((EndReason::Interrupted | EndReason::Completed, _)) => "interrupted",
-            None if self.rule_ended_phase => "stop_rule",
             None if self.cool => "temperature",
             None => match ended.last() {
                 Some(Ended::Bytes) => "bytes",
@@ -259,12 +250,6 @@ impl<'a> Recorder<'a> {
     }
 
     fn push(&mut self, row: IoRow) {
-        if let Some(rule) = &mut self.stop_rule
-            && rule(&row).is_break()
-        {
-            self.rule_ended_phase = true;
-            self.control.halt(Halt::Drain);
-        }
         let result = self.writer.push_io(row);
         self.check(result);
     }
@@ -291,8 +276,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// What has to be done every now and then: heed stops, flush, tell the observer.
-    pub(super) fn poll(&mut self, now: Instant) {
+    fn heed_stop(&mut self, now: Instant) {
         match self.stop.asks() {
             Stop::No => {}
             Stop::Cleanly => self.end_run(EndReason::Interrupted, format!("stopped by the user at {now}")),
@@ -301,6 +285,11 @@ impl<'a> Recorder<'a> {
                 self.control.halt(Halt::AtOnce);
             }
         }
+    }
+
+    /// What has to be done every now and then: heed stops, flush, tell the observer.
+    pub(super) fn poll(&mut self, now: Instant) {
+        self.heed_stop(now);
         if let Some(text) = self.guard.silence(now) {
             self.note(text);
         }

@@ -1,39 +1,64 @@
 //! The settings of a run: changed before it, put back after it, and both in the manifest.
 //!
-//! Real and simulated drives take the same way; they differ in who holds the drive meanwhile.
+//! Real and simulated drives alike.
 
 use measure::record::{EndReason, RunEdge, SettingsFacts, ThermalSettings};
-use nvme::host::AdminTransport;
 
 use super::recorder::Recorder;
 use drive::settings::journal::Journals;
 use drive::settings::{DriveSettings, Journaled, Restored, SettingsError};
+use drive::{PreparedSettings, Transport};
 
-/// Notes what is set, and makes the plan's settings; a drive that refuses them ends the run before it loads.
-pub(super) fn change<T: AdminTransport>(
-    recorder: &mut Recorder<'_>,
-    drive: &mut DriveSettings<T>,
-    nsid: Option<u32>,
-    journals: &Journals,
-    wall_unix_ns: i64,
-) -> Option<Journaled> {
-    let wanted = recorder.plan.settings.clone();
-    let before = drive.thermal();
-    keep_answers(recorder, drive, nsid, RunEdge::Start);
-    let changed = make(drive, journals, &wanted, &recorder.plan.name, wall_unix_ns);
-    recorder.update_manifest(|manifest| {
-        manifest.settings = SettingsFacts { before, set: wanted, after: None };
-    });
-    changed.unwrap_or_else(|error| {
-        recorder.end_run(EndReason::DeviceFailed, format!("the plan's settings were not made: {error}"));
-        None
-    })
+/// The settings of a drive while a run is under way. Dropped by a panic or an error, it puts them back.
+pub(super) struct HeldSettings {
+    drive: DriveSettings<Transport>,
+    changed: Option<Journaled>,
+}
+
+impl HeldSettings {
+    /// Notes what is set, and makes the plan's settings; a drive that refuses them ends the run before it loads.
+    pub(super) fn change(recorder: &mut Recorder<'_>, settings: PreparedSettings) -> Self {
+        let PreparedSettings { mut drive, nsid, journals } = settings;
+        let wanted = recorder.plan.settings.clone();
+        let before = drive.thermal();
+        keep_answers(recorder, &mut drive, nsid, RunEdge::Start);
+        let wall_unix_ns = recorder.manifest().clock_anchor.wall_unix_ns;
+        let changed = make(&mut drive, &journals, &wanted, &recorder.plan.name, wall_unix_ns);
+        recorder.update_manifest(|manifest| {
+            manifest.settings = SettingsFacts { before, set: wanted, after: None };
+        });
+        let changed = changed.unwrap_or_else(|error| {
+            recorder.end_run(EndReason::DeviceFailed, format!("the plan's settings were not made: {error}"));
+            None
+        });
+        Self { drive, changed }
+    }
+
+    /// Puts back what was changed, and notes what is then set.
+    pub(super) fn put_back(mut self, recorder: &mut Recorder<'_>) {
+        let changed = self.changed.take();
+        let restored =
+            changed.map_or_else(Restored::default, |mut changed| changed.put_back(&mut self.drive));
+        restored.problems.into_iter().for_each(|problem| recorder.note(problem));
+        let after = self.drive.thermal();
+        keep_answers(recorder, &mut self.drive, None, RunEdge::End);
+        recorder.update_manifest(|manifest| manifest.settings.after = Some(after));
+    }
+}
+
+impl Drop for HeldSettings {
+    fn drop(&mut self) {
+        if let Some(mut changed) = self.changed.take() {
+            // There is nobody left to be told: what is not put back here is in the journal, and the next start tells.
+            let _ = changed.put_back(&mut self.drive);
+        }
+    }
 }
 
 /// Keeps the drive's answers byte for byte. One that does not answer at all is missed by others, and by name.
-fn keep_answers<T: AdminTransport>(
+fn keep_answers(
     recorder: &mut Recorder<'_>,
-    drive: &mut DriveSettings<T>,
+    drive: &mut DriveSettings<Transport>,
     nsid: Option<u32>,
     when: RunEdge,
 ) {
@@ -43,8 +68,8 @@ fn keep_answers<T: AdminTransport>(
     }
 }
 
-fn make<T: AdminTransport>(
-    drive: &mut DriveSettings<T>,
+fn make(
+    drive: &mut DriveSettings<Transport>,
     journals: &Journals,
     wanted: &ThermalSettings,
     plan: &str,
@@ -55,64 +80,6 @@ fn make<T: AdminTransport>(
     }
     let changes = drive.changes(wanted)?;
     Journaled::begin(drive, journals, &changes, &format!("run {plan}"), wall_unix_ns).map(Some)
-}
-
-/// The drive does not even say who it is: a plan that changes nothing runs all the same.
-pub(super) fn unknown(recorder: &mut Recorder<'_>, why: &str) {
-    let wanted = recorder.plan.settings.clone();
-    if wanted == ThermalSettings::default() {
-        recorder.note(format!("the settings of the drive are not known: {why}"));
-    } else {
-        recorder.end_run(EndReason::DeviceFailed, format!("the plan's settings were not made: {why}"));
-    }
-    recorder.update_manifest(|manifest| manifest.settings.set = wanted);
-}
-
-/// Puts back what was changed, and notes what is then set.
-pub(super) fn put_back<T: AdminTransport>(
-    recorder: &mut Recorder<'_>,
-    drive: &mut DriveSettings<T>,
-    changed: Option<Journaled>,
-) {
-    let restored = changed.map_or_else(Restored::default, |mut changed| changed.put_back(drive));
-    restored.problems.into_iter().for_each(|problem| recorder.note(problem));
-    let after = drive.thermal();
-    keep_answers(recorder, drive, None, RunEdge::End);
-    recorder.update_manifest(|manifest| manifest.settings.after = Some(after));
-}
-
-/// The settings of a real drive while a run is under way. Dropped by a panic or an error, it puts them back.
-pub(super) struct HeldSettings<T: AdminTransport> {
-    drive: DriveSettings<T>,
-    changed: Option<Journaled>,
-}
-
-impl<T: AdminTransport> HeldSettings<T> {
-    /// As [`change`].
-    pub(super) fn change(
-        recorder: &mut Recorder<'_>,
-        mut drive: DriveSettings<T>,
-        nsid: Option<u32>,
-        journals: &Journals,
-        wall_unix_ns: i64,
-    ) -> Self {
-        let changed = change(recorder, &mut drive, nsid, journals, wall_unix_ns);
-        Self { drive, changed }
-    }
-
-    /// As [`put_back`].
-    pub(super) fn put_back(mut self, recorder: &mut Recorder<'_>) {
-        put_back(recorder, &mut self.drive, self.changed.take());
-    }
-}
-
-impl<T: AdminTransport> Drop for HeldSettings<T> {
-    fn drop(&mut self) {
-        if let Some(mut changed) = self.changed.take() {
-            // There is nobody left to be told: what is not put back here is in the journal, and the next start tells.
-            let _ = changed.put_back(&mut self.drive);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -132,7 +99,7 @@ mod test {
         let kelvin = |kelvin| Some(Kelvin::from_kelvin(kelvin));
         let wanted = [Change::hctm(Hctm { tmt1: kelvin(310), tmt2: kelvin(320) })];
         let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let mut drive = DriveSettings::open(features.clone()).expect("there");
+            let mut drive = DriveSettings::open(features.clone()).expect("there").erased();
             let changed = Journaled::begin(&mut drive, &journals, &wanted, "run test", 0).expect("made");
             let held = HeldSettings { drive, changed: Some(changed) };
             assert_eq!(features.state().current[&HCTM], 310 << 16 | 320);

@@ -8,55 +8,44 @@ use measure::record::{EndReason, Op};
 
 use super::grid::Grid;
 use super::recorder::Recorder;
-use super::{Outcome, SessionError, ops_of_phase, settings, workers};
-use crate::load::{IntervalStats, Tick, VirtualDrive, VirtualPath, Worker, drive};
-use ::drive::io::{IoPath as _, PathError};
-use drive::settings::journal::Journals;
-use drive::settings::{DriveSettings, Journaled};
+use super::{SessionError, ops_of_phase, workers};
+use crate::load::{IntervalStats, Tick, Worker, drive};
+use ::drive::io::{IoPath as _, PathError, VirtualDrive, VirtualPath};
 use plan::Phase;
 
-/// Runs the recorder's plan on a simulated drive.
-pub(super) fn run<D: VirtualDrive>(
-    recorder: Recorder<'_>,
-    drive: &mut D,
-    journals: &Journals,
-) -> Result<Outcome, SessionError> {
+/// Runs the recorder's plan on a drive in simulated time; returns when that was over.
+pub(super) fn run(
+    recorder: &mut Recorder<'_>,
+    drive: Box<dyn VirtualDrive>,
+) -> (Instant, Result<(), SessionError>) {
     let grid = Grid::new(recorder.plan.interval);
-    let telemetry = Telemetry::new(drive, recorder.plan);
-    let mut session = Simulated { recorder, grid, telemetry };
-    let changed = session.change_settings(drive, journals);
+    let telemetry = Telemetry::new(&*drive, recorder.plan);
+    let mut session = SimulatedTime { recorder, grid, telemetry };
     let mut path = VirtualPath::new(drive);
     let ran = session.run_phases(&mut path);
-    let end = path.now();
-    session.put_settings_back(changed, path.drive());
-    ran?;
-    session.recorder.finish(end)
+    (path.now(), ran)
 }
 
-struct Simulated<'a> {
-    recorder: Recorder<'a>,
+struct SimulatedTime<'r, 'a> {
+    recorder: &'r mut Recorder<'a>,
     grid: Grid,
     telemetry: Telemetry,
 }
 
-impl Simulated<'_> {
-    fn run_phases<D: VirtualDrive>(&mut self, path: &mut VirtualPath<'_, D>) -> Result<(), SessionError> {
-        self.telemetry.sample(path.now(), path, &mut self.recorder);
+impl SimulatedTime<'_, '_> {
+    fn run_phases(&mut self, path: &mut VirtualPath) -> Result<(), SessionError> {
+        self.telemetry.sample(path.now(), path, self.recorder);
         for index in 0..self.recorder.plan.phases.len() {
             if self.recorder.run_is_over() {
                 break;
             }
             self.run_phase(index, path)?;
         }
-        self.telemetry.sample_all(path.now(), path, &mut self.recorder);
+        self.telemetry.sample_all(path.now(), path, self.recorder);
         Ok(())
     }
 
-    fn run_phase<D: VirtualDrive>(
-        &mut self,
-        index: usize,
-        path: &mut VirtualPath<'_, D>,
-    ) -> Result<(), SessionError> {
+    fn run_phase(&mut self, index: usize, path: &mut VirtualPath) -> Result<(), SessionError> {
         let phase = &self.recorder.plan.phases[index];
         let begun = path.now();
         self.recorder.phase_begins(index, begun);
@@ -65,7 +54,7 @@ impl Simulated<'_> {
         }
         let mut ended = Vec::new();
         if !phase.loads.is_empty() && !self.recorder.phase_is_over() {
-            let mut workers = workers(&self.recorder, index, path.now())?;
+            let mut workers = workers(self.recorder, index, path.now())?;
             self.run_part(&mut workers, path, ops_of_phase(phase), Instant::ZERO);
             ended = workers.iter().filter_map(Worker::ended).collect();
         }
@@ -74,40 +63,19 @@ impl Simulated<'_> {
     }
 
     /// Runs workers to their end, or idles until `hold` without any.
-    fn run_part<D: VirtualDrive>(
+    fn run_part(
         &mut self,
         workers: &mut [Worker],
-        path: &mut VirtualPath<'_, D>,
+        path: &mut VirtualPath,
         ops: impl IntoIterator<Item = Op>,
         hold: Instant,
     ) {
         let ops: Vec<Op> = ops.into_iter().collect();
-        let mut part = Part { session: self, start: path.now(), ops };
+        let mut part = LoadPart { session: self, start: path.now(), ops };
         let driven = drive(workers, path, hold, |now, workers, path| part.tick(now, workers, path));
         part.close(path.now(), workers);
         if let Err(error) = driven {
             self.recorder.end_run(EndReason::DeviceFailed, no_answer(&error));
-        }
-    }
-
-    /// Makes the plan's settings.
-    fn change_settings(&mut self, drive: &mut impl VirtualDrive, journals: &Journals) -> Option<Journaled> {
-        match DriveSettings::open(drive.admin()) {
-            Ok(mut drive) => settings::change(&mut self.recorder, &mut drive, None, journals, 0),
-            Err(error) => {
-                settings::unknown(&mut self.recorder, &error.to_string());
-                None
-            }
-        }
-    }
-
-    /// Puts back what was changed, and notes what is then set.
-    fn put_settings_back(&mut self, changed: Option<Journaled>, drive: &mut impl VirtualDrive) {
-        match DriveSettings::open(drive.admin()) {
-            Ok(mut drive) => settings::put_back(&mut self.recorder, &mut drive, changed),
-            // That it does not tell who it is has been noted before it was loaded.
-            Err(_) if changed.is_none() => {}
-            Err(error) => self.recorder.note(format!("the settings of the drive were not put back: {error}")),
         }
     }
 }
@@ -130,26 +98,21 @@ fn idle_span(phase: &Phase) -> Option<std::time::Duration> {
 }
 
 /// The load of a phase, or an idle part of it, in intervals.
-struct Part<'a, 'b> {
-    session: &'a mut Simulated<'b>,
+struct LoadPart<'s, 'r, 'a> {
+    session: &'s mut SimulatedTime<'r, 'a>,
     /// Start of the running interval.
     start: Instant,
     ops: Vec<Op>,
 }
 
-impl Part<'_, '_> {
-    fn tick<D: VirtualDrive>(
-        &mut self,
-        now: Instant,
-        workers: &mut [Worker],
-        path: &mut VirtualPath<'_, D>,
-    ) -> Tick {
+impl LoadPart<'_, '_, '_> {
+    fn tick(&mut self, now: Instant, workers: &mut [Worker], path: &mut VirtualPath) -> Tick {
         let mut edge = self.session.grid.edge_after(self.start);
         while edge <= now {
             self.record(edge, workers);
             edge = self.session.grid.edge_after(edge);
         }
-        let Simulated { recorder, telemetry, .. } = self.session;
+        let SimulatedTime { recorder, telemetry, .. } = &mut *self.session;
         telemetry.sample(now, path, recorder);
         recorder.poll(now);
         // A load that has to end drains; idle time can be left at once.
@@ -182,19 +145,19 @@ impl Part<'_, '_> {
 
 /// When each source is read.
 struct Telemetry {
-    sources: Vec<Source>,
+    sources: Vec<DueSource>,
 }
 
-struct Source {
+struct DueSource {
     period: std::time::Duration,
     due: Instant,
     read_at: Option<Instant>,
 }
 
 impl Telemetry {
-    fn new(drive: &impl VirtualDrive, plan: &plan::Plan) -> Self {
+    fn new(drive: &dyn VirtualDrive, plan: &plan::Plan) -> Self {
         let sources = drive.sources(&plan.telemetry).into_iter();
-        let source = |period| Source { period, due: Instant::ZERO, read_at: None };
+        let source = |period| DueSource { period, due: Instant::ZERO, read_at: None };
         Self { sources: sources.map(|(_, period)| source(period)).collect() }
     }
 
@@ -203,12 +166,7 @@ impl Telemetry {
     }
 
     /// Reads what is due.
-    fn sample<D: VirtualDrive>(
-        &mut self,
-        now: Instant,
-        path: &mut VirtualPath<'_, D>,
-        recorder: &mut Recorder<'_>,
-    ) {
+    fn sample(&mut self, now: Instant, path: &mut VirtualPath, recorder: &mut Recorder<'_>) {
         for (index, source) in self.sources.iter_mut().enumerate() {
             if source.due <= now {
                 recorder.reading(path.drive().sample(index, now));
@@ -219,12 +177,7 @@ impl Telemetry {
     }
 
     /// Reads every source that was not read at this very moment: the last readings of a run.
-    fn sample_all<D: VirtualDrive>(
-        &mut self,
-        now: Instant,
-        path: &mut VirtualPath<'_, D>,
-        recorder: &mut Recorder<'_>,
-    ) {
+    fn sample_all(&mut self, now: Instant, path: &mut VirtualPath, recorder: &mut Recorder<'_>) {
         for source in &mut self.sources {
             source.due = if source.read_at == Some(now) { Instant::NEVER } else { now };
         }

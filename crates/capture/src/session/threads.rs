@@ -11,8 +11,7 @@ use measure::{Clock as _, Instant, MonotonicClock, Seed};
 
 use super::grid::Grid;
 use crate::load::{Control, Ended, Halt, IntervalStats, Tick, Worker, drive};
-use ::drive::io::IoPath as _;
-use drive::system::{Access, Path};
+use ::drive::io::{Access, IoPath as _, Path};
 use drive::telemetry::{self, Reading, Sampler};
 use plan::Load;
 

@@ -1,4 +1,4 @@
-//! `heatsoak list`: the drives of this machine, how each can be reached, and what writing takes.
+//! `heatsoak list`: the drives of this machine, how each can be opened, and what writing takes.
 
 use anyhow::Context as _;
 use serde::Serialize;
@@ -6,8 +6,8 @@ use serde::Serialize;
 use crate::Outcome;
 use crate::args::ListArgs;
 use crate::block_devices::{self, BlockDevice, Roots};
+use crate::open_settings::warn_of_interrupted_runs;
 use crate::printer::Printer;
-use crate::reach;
 use crate::table;
 
 /// What writing takes, for people and scripts.
@@ -59,7 +59,7 @@ struct Address {
 
 /// Lists.
 pub(crate) fn execute(args: &ListArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
-    reach::warn_of_all(printer);
+    warn_of_interrupted_runs(printer);
     let listing = listing(&Roots::system())?;
     if args.json {
         printer.json(&listing)?;

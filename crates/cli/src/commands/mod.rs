@@ -12,7 +12,6 @@ mod report;
 mod run;
 mod settings;
 mod show;
-mod sweep;
 mod validate;
 mod vssd;
 

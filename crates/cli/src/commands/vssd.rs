@@ -17,7 +17,7 @@ use crate::Outcome;
 use crate::args::VssdArgs;
 use crate::printer::Printer;
 use crate::signals;
-use crate::targets::twin::read_profile;
+use crate::twin_drive::read_profile;
 
 /// How often the signals are looked at.
 const LOOK: Duration = Duration::from_millis(50);

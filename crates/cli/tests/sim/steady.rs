@@ -70,6 +70,12 @@ fn a_file_takes_a_built_in_plan() {
     let done = scratch.run(&["run", "short.toml", "--drive", drive, "--out", "f", "--no-report", "--json"]);
     assert_eq!(done.code, Some(0), "{}", done.stderr);
     let findings: Findings = serde_json::from_str(&done.stdout).expect("findings");
+    // How many rounds count as whole depends on the machine: a crowded one stretches some of 200 ms.
     let steady = findings.steady_state.expect("it ran in rounds");
-    assert_eq!((steady.round_bytes_per_s.len(), steady.window), (5, Some([1, 5])), "{steady:?}");
+    assert!((1..=5).contains(&steady.round_bytes_per_s.len()), "{steady:?}");
+    let manifest = std::fs::read_to_string(scratch.path("f/manifest.json")).expect("a manifest");
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).expect("JSON");
+    let phases = manifest["phases"].as_array().expect("phases");
+    let tracked = phases.iter().filter(|phase| phase["tracked"] == true && phase["ended_by"] == "duration");
+    assert_eq!(tracked.count(), 5, "{phases:?}");
 }

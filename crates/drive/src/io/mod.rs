@@ -1,14 +1,19 @@
 //! How I/O goes to a drive: one submission and completion interface, and those who implement it.
 
+mod access;
 mod buffers;
 mod fabric;
 mod null;
 mod path;
 mod ring;
 mod ring_trim;
+mod simulated;
 
+pub(crate) use access::NULL_BLOCK_BYTES;
+pub use access::{Access, Path};
 pub use buffers::{SECTOR_BYTES, Stamps};
 pub use fabric::{FabricPath, Namespace};
 pub use null::NullPath;
 pub use path::{Completion, EIO, Io, IoPath, PathError};
 pub use ring::{Ring, probe_ring};
+pub use simulated::{VirtualDrive, VirtualPath};

@@ -66,12 +66,12 @@ impl<T: AdminTransport> DriveSettings<T> {
     }
 
     /// The same behind a transport of any kind.
-    pub fn erased(self) -> DriveSettings<Box<dyn AdminTransport + Send>>
+    pub fn erased(self) -> DriveSettings<Box<dyn AdminTransport>>
     where
-        T: Send + 'static,
+        T: 'static,
     {
         let Self { controller, identify, apst } = self;
-        let transport: Box<dyn AdminTransport + Send> = Box::new(controller.into_transport());
+        let transport: Box<dyn AdminTransport> = Box::new(controller.into_transport());
         DriveSettings { controller: Controller::new(transport), identify, apst }
     }
 

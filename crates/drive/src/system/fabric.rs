@@ -1,18 +1,26 @@
-//! A subsystem on a network as a target, reached by our own initiator: `nvme-tcp://HOST:PORT/NQN`.
+//! A subsystem on a network as a drive, reached by our own initiator: `nvme-tcp://HOST:PORT/NQN`.
 //!
 //! A virtual SSD of ours holds nobody's data and may be written to. It is known by a name that nobody owns: what
 //! ends in `.invalid` belongs to no one (RFC 2606). Every other subsystem is somebody's drive.
 
 use measure::Bytes;
-use measure::record::DriveFacts;
+use measure::record::{DriveFacts, LinkFacts};
 use nvme::host::Controller;
 use nvme::host::tcp::{TcpAddress, TcpController, TcpOptions};
 use nvme::identify::IdentifyController;
+use plan::Plan;
+use plan::check::TargetFacts;
 
-use super::identity::{self, Simulated};
+use super::identity::{self, VirtualSsd};
 use super::needs::Needs;
-use super::{Access, TargetError, drive_facts};
-use crate::io::Namespace;
+use super::settings::{self, SettingsRoute};
+use super::{disk, limits, unknown_drive};
+use crate::address::Address;
+use crate::drive::{Drive, DriveIo, Examination, FillProgress, Prepared, SettingsLast, Stated, Transport};
+use crate::error::DriveError;
+use crate::io::{Access, Namespace};
+use crate::settings::DriveSettings;
+use crate::telemetry;
 
 /// Why a foreign subsystem is not written to.
 const READ_ONLY: &str = "a subsystem on a network may hold somebody's data, and only a virtual SSD of heatsoak is \
@@ -21,25 +29,98 @@ const READ_ONLY: &str = "a subsystem on a network may hold somebody's data, and 
 /// I/O queues that are asked for: one a thread of the load; controllers grant fewer where they have fewer.
 const QUEUES_WANTED: u16 = 64;
 
+/// A subsystem on a network.
+pub struct FabricDrive {
+    address: Address,
+    subsystem_address: TcpAddress,
+    stated: Stated,
+    examined: Option<(Subsystem, Examination)>,
+}
+
+impl FabricDrive {
+    /// The subsystem that an address names.
+    pub fn new(address: &Address, subsystem_address: &TcpAddress, stated: Stated) -> Self {
+        let subsystem_address = subsystem_address.clone();
+        Self { address: address.clone(), subsystem_address, stated, examined: None }
+    }
+
+    fn look(&self) -> Result<(Subsystem, Examination), DriveError> {
+        let subsystem = Subsystem::look(&self.subsystem_address)?;
+        self.stated.refuse_destroy(&self.address)?;
+        let mut facts = subsystem.facts();
+        facts.slc_bytes = self.stated.slc.map(Bytes::as_u64).or(facts.slc_bytes);
+        let limits = TargetFacts {
+            read_only: subsystem.read_only().map(str::to_owned),
+            trim: subsystem.trim,
+            ..limits(&self.address, &facts)
+        };
+        let origin = VirtualSsd::origin(subsystem.virtual_ssd());
+        let examination = Examination { facts, origin, limits, worn_by_writes: true, buffers_io: false };
+        Ok((subsystem, examination))
+    }
+}
+
+impl Drive for FabricDrive {
+    fn address(&self) -> &Address {
+        &self.address
+    }
+
+    fn link(&self) -> Option<LinkFacts> {
+        None
+    }
+
+    fn examine(&mut self) -> Result<Examination, DriveError> {
+        let examined = self.look()?;
+        Ok(self.examined.insert(examined).1.clone())
+    }
+
+    fn settings_last(&self) -> Option<SettingsLast> {
+        Some(SettingsLast::Connection)
+    }
+
+    fn settings(&mut self) -> Result<DriveSettings<Transport>, DriveError> {
+        let transport = TcpController::connect(&self.subsystem_address, &TcpOptions::default())?;
+        Ok(DriveSettings::open(transport)?.erased())
+    }
+
+    fn prepare(&mut self, plan: &Plan, _: &mut FillProgress<'_>) -> Result<Prepared, DriveError> {
+        let (subsystem, examination) = match self.examined.take() {
+            Some(examined) => examined,
+            None => self.look()?,
+        };
+        let route = SettingsRoute::Fabric(subsystem.controller.clone(), subsystem.namespace.nsid);
+        let settings = settings::prepare(&self.address, route, &examination.facts, plan)?;
+        let needs = Needs::new(plan, subsystem.size, examination.limits.slc)?;
+        let access = subsystem.open(&needs, &self.address.to_string())?;
+        let mut samplers = vec![disk::smart_sampler(&plan.telemetry, Controller::new(subsystem.controller))];
+        samplers.extend(plan.telemetry.power.as_ref().and_then(telemetry::power::sampler));
+        Ok(Prepared { io: DriveIo::RealTime { access, samplers }, settings, notes: Vec::new() })
+    }
+
+    fn again(&self) -> Box<dyn Drive> {
+        Box::new(Self::new(&self.address, &self.subsystem_address, self.stated.clone()))
+    }
+}
+
 /// A namespace of a subsystem on a network.
 #[derive(Clone, Debug)]
-pub(super) struct FabricTarget {
-    pub(super) controller: TcpController,
+struct Subsystem {
+    controller: TcpController,
     namespace: Namespace,
     size: Bytes,
     trim: bool,
     identify: IdentifyController,
 }
 
-impl FabricTarget {
+impl Subsystem {
     /// Connects, and asks who is there.
-    pub(super) fn look(address: &TcpAddress) -> Result<Self, TargetError> {
+    fn look(address: &TcpAddress) -> Result<Self, DriveError> {
         let options = TcpOptions { io_queues: QUEUES_WANTED, ..TcpOptions::default() };
         let transport = TcpController::connect(address, &options)?;
         let mut controller = Controller::new(transport.clone());
         let identify = controller.identify_controller()?;
         let nsid = controller.active_namespaces()?.first().copied();
-        let nothing = |why: &'static str| TargetError::WrongKind {
+        let nothing = |why: &'static str| DriveError::WrongKind {
             path: address.to_string().into(),
             what: why,
             advice: "name a subsystem with a namespace, as `nvme discover` lists them".to_owned(),
@@ -58,39 +139,29 @@ impl FabricTarget {
         })
     }
 
-    pub(super) fn drive(&self) -> DriveFacts {
+    fn facts(&self) -> DriveFacts {
         let kind = if self.identify.simulation.is_some() { "virtual SSD" } else { "nvme-tcp" };
-        let mut drive = drive_facts(kind, self.size, self.namespace.block_bytes);
+        let mut drive = unknown_drive(kind, self.size, self.namespace.block_bytes);
         identity::from_controller(&mut drive, &self.identify);
         drive
     }
 
-    /// The namespace's number.
-    pub(super) const fn nsid(&self) -> u32 {
-        self.namespace.nsid
-    }
-
     /// Where all that it says is simulated.
-    pub(super) fn simulated(&self) -> Option<Simulated> {
-        Simulated::of(&self.identify)
+    fn virtual_ssd(&self) -> Option<VirtualSsd> {
+        VirtualSsd::known(&self.identify)
     }
 
     /// Why it must not be written to; `None` when it may.
-    pub(super) const fn read_only(&self) -> Option<&'static str> {
+    const fn read_only(&self) -> Option<&'static str> {
         if self.identify.simulation.is_some() { None } else { Some(READ_ONLY) }
     }
 
-    /// Whether it can deallocate.
-    pub(super) const fn trims(&self) -> bool {
-        self.trim
-    }
-
     /// Makes paths for a plan with these needs.
-    pub(super) fn open(&self, needs: &Needs, address: &str) -> Result<Access, TargetError> {
+    fn open(&self, needs: &Needs, address: &str) -> Result<Access, DriveError> {
         let what = if needs.writes { Some("write to") } else { needs.trims.then_some("trim") };
         match (what, self.read_only()) {
             (Some(what), Some(why)) => {
-                Err(TargetError::ReadOnly { path: address.into(), what, why: why.to_owned() })
+                Err(DriveError::ReadOnly { path: address.into(), what, why: why.to_owned() })
             }
             _ => Ok(Access::fabric(self.controller.clone(), self.namespace)),
         }

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use measure::record::DriveFacts;
+use measure::record::{DriveFacts, Origin};
 use nvme::fabrics::SIMULATED_NQN_PREFIX;
 use nvme::host::Controller;
 use nvme::host::linux::LinuxController;
@@ -17,16 +17,25 @@ const THRESHOLD_K_MAX: i64 = 500;
 
 /// A virtual SSD of heatsoak.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Simulated {
+pub(super) struct VirtualSsd {
     /// Name of its subsystem, which nobody else can own (`.invalid`, RFC 2606).
-    pub nqn: String,
+    nqn: String,
     /// How its time and data relate to the host's.
-    pub scales: Simulation,
+    scales: Simulation,
 }
 
-impl Simulated {
+impl VirtualSsd {
+    /// Where numbers of a drive come from that may be one.
+    pub(super) fn origin(virtual_ssd: Option<Self>) -> Origin {
+        virtual_ssd.map_or(Origin::Device, |Self { nqn, scales }| Origin::VirtualSsd {
+            nqn,
+            time_scale: scales.time_scale,
+            bandwidth_scale: scales.bandwidth_scale,
+        })
+    }
+
     /// The one that a controller says it is; `None` for every other drive.
-    pub(super) fn of(identify: &IdentifyController) -> Option<Self> {
+    pub(super) fn known(identify: &IdentifyController) -> Option<Self> {
         Some(Self { nqn: identify.subsystem_nqn.clone()?, scales: identify.simulation? })
     }
 
@@ -78,13 +87,13 @@ pub(super) fn from_controller(drive: &mut DriveFacts, identify: &IdentifyControl
 /// The disk at or under `place`, who it is, and the way to its SMART log where it is NVMe and lets us.
 pub(super) fn identify(
     drive: &mut DriveFacts,
-    simulated: &mut Option<Simulated>,
+    simulated: &mut Option<VirtualSsd>,
     place: discover::Place<'_>,
 ) -> Result<Controller<LinuxController>, String> {
     let sysfs = Path::new(discover::SYSFS);
     let disk = discover::disk(place, sysfs)?;
     from_sysfs(drive, sysfs, &disk);
-    *simulated = Simulated::in_sysfs(sysfs, &disk);
+    *simulated = VirtualSsd::in_sysfs(sysfs, &disk);
     if !disk.starts_with("nvme") {
         return Err(format!("{disk} is not an NVMe drive"));
     }
@@ -92,7 +101,7 @@ pub(super) fn identify(
     let mut controller = Controller::new(LinuxController::open(&format!("/dev/{disk}")).map_err(refused)?);
     let identify = controller.identify_controller().map_err(refused)?;
     from_controller(drive, &identify);
-    *simulated = Simulated::of(&identify);
+    *simulated = VirtualSsd::known(&identify);
     Ok(controller)
 }
 
@@ -101,7 +110,7 @@ mod test {
     use measure::Bytes;
 
     use super::*;
-    use crate::system::drive_facts;
+    use crate::system::unknown_drive;
 
     fn tree(name: &str) -> std::path::PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/sysfs").join(name)
@@ -116,21 +125,21 @@ mod test {
         for (name, known) in [("nqn.2026-11.invalid.heatsoak:ssd1", true), ("nqn.2014-08.com.maker:x", false)]
         {
             std::fs::write(device.join("subsysnqn"), format!("{name}\n")).expect("a file");
-            assert_eq!(Simulated::in_sysfs(folder.path(), "nvme0n1").is_some(), known, "{name}");
+            assert_eq!(VirtualSsd::in_sysfs(folder.path(), "nvme0n1").is_some(), known, "{name}");
             let mut identify = IdentifyController::unreported();
             identify.subsystem_nqn = Some(name.to_owned());
             let scales = Simulation { time_scale: 20, bandwidth_scale: 7 };
             identify.simulation = Some(scales);
             // As it comes over the wire.
             let identify = IdentifyController::decode(&identify.encode()).expect("a page");
-            let wanted = known.then(|| Simulated { nqn: name.to_owned(), scales });
-            assert_eq!(Simulated::of(&identify), wanted, "{name}");
+            let wanted = known.then(|| VirtualSsd { nqn: name.to_owned(), scales });
+            assert_eq!(VirtualSsd::known(&identify), wanted, "{name}");
         }
     }
 
     #[test]
     fn thresholds_come_from_hwmon_in_whole_kelvins() {
-        let mut drive = drive_facts("nvme", Bytes::ZERO, 512);
+        let mut drive = unknown_drive("nvme", Bytes::ZERO, 512);
         from_sysfs(&mut drive, &tree("desktop"), "nvme0n1");
         let crit = std::fs::read_to_string(
             hwmon::find(&tree("desktop"), "nvme0n1").expect("it has one").with_file_name("temp1_crit"),
@@ -139,7 +148,7 @@ mod test {
             (drive.warning_k, drive.critical_k, crit.expect("a file").trim()),
             (Some(354), Some(358), "84850")
         );
-        let mut none = drive_facts("block", Bytes::ZERO, 512);
+        let mut none = unknown_drive("block", Bytes::ZERO, 512);
         from_sysfs(&mut none, &tree("virtual-machine"), "vda");
         assert_eq!((none.critical_k, none.model), (None, None));
     }

@@ -1,14 +1,14 @@
-//! What a plan will do to a target: worked out before anything is opened.
+//! What a plan will do to a drive: worked out before anything is opened.
 
 use std::ops::Range;
 
 use measure::Bytes;
 
-use super::TargetError;
+use crate::error::DriveError;
 use plan::check::resolve;
 use plan::{Load, Plan, Sizes};
 
-/// What a plan will do to a target.
+/// What a plan will do to a drive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Needs {
     /// Regions that are read, merged and in order.
@@ -22,13 +22,13 @@ pub(crate) struct Needs {
 }
 
 impl Needs {
-    /// What `plan` will do to a target of `size` with a fast write cache of `slc`, where known.
-    pub(crate) fn of(plan: &Plan, size: Bytes, slc: Option<Bytes>) -> Result<Self, TargetError> {
+    /// What `plan` will do to a drive of `size` with a fast write cache of `slc`, where known.
+    pub(crate) fn new(plan: &Plan, size: Bytes, slc: Option<Bytes>) -> Result<Self, DriveError> {
         let mut needs = Self::default();
         let mut reads = Vec::new();
         for load in plan.phases.iter().flat_map(|phase| &phase.loads) {
             let region = resolve(load.region, size, slc)
-                .map_err(|why| TargetError::Region { load: load.name.clone(), why })?;
+                .map_err(|why| DriveError::Region { load: load.name.clone(), why })?;
             if load.mix.read > 0 {
                 reads.push(region);
             }
@@ -41,7 +41,7 @@ impl Needs {
         Ok(needs)
     }
 
-    /// Whether the target has to be opened for more than reading.
+    /// Whether the drive has to be opened for more than reading.
     pub(crate) const fn changes(&self) -> bool {
         self.writes || self.trims
     }
@@ -95,7 +95,7 @@ mod test {
         ];
         let phase = Phase { loads, ..Phase::idle("p", std::time::Duration::from_secs(1)) };
         let plan = Plan { phases: vec![phase], ..Plan::new("p") };
-        let needs = Needs::of(&plan, Bytes::new(1000), None).expect("fits");
+        let needs = Needs::new(&plan, Bytes::new(1000), None).expect("fits");
         let wanted =
             Needs { reads: vec![0..150, 500..600], writes: true, trims: true, direct: true, buffered: true };
         assert_eq!(needs, wanted);

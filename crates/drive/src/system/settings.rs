@@ -1,12 +1,13 @@
-//! Whether a plan's settings can be made on a target, found out before anything is changed.
+//! Whether a plan's settings can be made on a drive, found out before anything is changed.
 
 use std::path::Path;
 
 use measure::record::{DriveFacts, ThermalSettings};
-use nvme::host::AdminTransport;
 use nvme::host::tcp::TcpController;
 
-use super::{Address, TargetError};
+use crate::address::Address;
+use crate::drive::{PreparedSettings, Transport};
+use crate::error::DriveError;
 use crate::guard;
 use crate::settings::journal::{Found, Identity, JournalError, Journals, places};
 use crate::settings::linux::Controller;
@@ -14,38 +15,24 @@ use crate::settings::{DriveSettings, SettingsError};
 use crate::telemetry::discover::{self, Place, SYSFS};
 use plan::Plan;
 
-/// The way to a drive's settings.
-#[derive(Debug)]
-pub struct PreparedSettings {
-    /// The drive.
-    pub drive: DriveSettings<Transport>,
-    /// The namespace that is under load, where it has a number.
-    pub nsid: Option<u32>,
-    /// Where what is found on it is written down.
-    pub journals: Journals,
-}
-
-/// Where the commands go.
-pub type Transport = Box<dyn AdminTransport + Send>;
-
 /// Why the settings of a subsystem on a network stay as they are, unless it is a virtual SSD.
 pub const FOREIGN_SETTINGS: &str = "a subsystem on a network may be in somebody's use whom nobody here can see, and \
     only a virtual SSD of heatsoak is known not to be. Let the kernel connect it (nvme connect), and name its device";
 
 /// How the drive is reached.
-pub(super) enum Way<'a> {
-    /// Through the system, if it has a device.
-    System(Option<Place<'a>>),
+pub(super) enum SettingsRoute<'a> {
+    /// Through the kernel.
+    System(Place<'a>),
     /// Through our own initiator, to this namespace.
     Fabric(TcpController, u32),
 }
 
-impl Way<'_> {
+impl SettingsRoute<'_> {
     /// The namespace at the end of it.
     fn nsid(&self) -> Option<u32> {
         match self {
             Self::System(place) => {
-                let disk = discover::disk((*place)?, Path::new(SYSFS)).ok()?;
+                let disk = discover::disk(*place, Path::new(SYSFS)).ok()?;
                 guard::namespace_id(&disk, &guard::Roots::system())
             }
             Self::Fabric(_, nsid) => Some(*nsid),
@@ -56,24 +43,20 @@ impl Way<'_> {
 /// The way to the settings of a drive; `None` where there is none and the plan wants none.
 pub(super) fn prepare(
     address: &Address,
-    way: Way<'_>,
+    route: SettingsRoute<'_>,
     drive: &DriveFacts,
     plan: &Plan,
-) -> Result<Option<PreparedSettings>, TargetError> {
+) -> Result<Option<PreparedSettings>, DriveError> {
     let wants = plan.settings != ThermalSettings::default();
-    let refused = |why: String| TargetError::Settings { address: address.to_string(), why };
-    let nsid = way.nsid();
-    let by_network = matches!(way, Way::Fabric(..));
-    let opened = match way {
-        Way::System(None) => {
-            let none = || refused("there is no drive behind it that has any".to_owned());
-            return if wants { Err(none()) } else { Ok(None) };
-        }
-        Way::System(Some(place)) => Controller::under(place, Path::new(SYSFS))
+    let refused = |why: String| DriveError::Settings { address: address.to_string(), why };
+    let nsid = route.nsid();
+    let by_network = matches!(route, SettingsRoute::Fabric(..));
+    let opened = match route {
+        SettingsRoute::System(place) => Controller::under(place, Path::new(SYSFS))
             .map_err(|error| error.to_string())
             .and_then(|controller| controller.settings().map_err(|error| error.to_string()))
             .map(DriveSettings::erased),
-        Way::Fabric(controller, _) => {
+        SettingsRoute::Fabric(controller, _) => {
             DriveSettings::open(controller).map(DriveSettings::erased).map_err(|error| error.to_string())
         }
     };
@@ -93,6 +76,15 @@ pub(super) fn prepare(
     let journals = places().into_iter().next();
     let journals = journals.ok_or_else(|| refused("there is no folder for their journal".to_owned()))?;
     Ok(Some(PreparedSettings { drive: settings, nsid, journals }))
+}
+
+/// Refuses a plan with settings where there is no drive that has any.
+pub(super) fn refuse_settings(address: &Address, plan: &Plan) -> Result<(), DriveError> {
+    if plan.settings == ThermalSettings::default() {
+        return Ok(());
+    }
+    let why = "there is no drive behind it that has any".to_owned();
+    Err(DriveError::Settings { address: address.to_string(), why })
 }
 
 /// Whether the drive will take the plan's settings, as far as it says so itself.

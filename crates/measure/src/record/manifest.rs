@@ -134,7 +134,7 @@ pub struct PhaseFacts {
     pub start_ns: Option<u64>,
     /// When it ended.
     pub end_ns: Option<u64>,
-    /// Why it ended: `duration`, `bytes`, `laps`, `stop_rule`, `interrupted`, `safety`, `errors`.
+    /// Why it ended: `duration`, `bytes`, `laps`, `temperature`, `interrupted`, `safety`, `errors`, `record`.
     pub ended_by: Option<String>,
     /// Which round of the plan it belongs to, from 1; `None` outside of rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,21 +9,19 @@ mod platform;
 mod scsi_part;
 mod text;
 
-use std::path::Path;
-
-use drive::settings::linux::Controller;
-use drive::system::{Address, AddressKind};
-use drive::telemetry::discover::{self, Place};
+use anyhow::bail;
+use drive::settings::linux::ReachError;
+use drive::{Address, Drive, DriveError, SettingsLast};
 use measure::record::LinkFacts;
 use serde::Serialize;
 
 use crate::Outcome;
 use crate::args::InspectArgs;
 use crate::block_devices::{self, BlockDevice, Roots};
+use crate::door::{self, Opening};
+use crate::host;
+use crate::open_settings::OpenSettings;
 use crate::printer::Printer;
-use crate::reach::{self, Reached, reach};
-use crate::targets::twin::TwinTarget;
-use crate::{host, link};
 use nvme_part::NvmePart;
 use platform::Platform;
 use scsi_part::ScsiPart;
@@ -54,16 +52,8 @@ pub(super) struct Inspection {
 
 /// Inspects.
 pub(crate) fn execute(args: &InspectArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
-    let inspection = match Address::parse(&args.drive)?.kind() {
-        AddressKind::Twin { profile } => of_twin(&args.drive, profile)?,
-        AddressKind::Device { path } => of_device(&args.drive, path, printer)?,
-        AddressKind::Fabric(_) => of_fabric(&args.drive, printer)?,
-        _ => anyhow::bail!(
-            "cannot inspect {}: name a drive by its device, such as /dev/nvme0n1, a simulated one, such as \
-             twin:ssd1, or a virtual SSD, nvme-tcp://HOST:PORT/NQN; `heatsoak list` shows those of this machine",
-            args.drive
-        ),
-    };
+    let mut drive = door::open(&Address::parse(&args.drive)?, &Opening::plain())?;
+    let inspection = inspect(&mut *drive, printer)?;
     if args.json {
         printer.json(&inspection)?;
     } else {
@@ -72,66 +62,73 @@ pub(crate) fn execute(args: &InspectArgs, printer: &mut Printer) -> anyhow::Resu
     Ok(Outcome::Done)
 }
 
-fn of_twin(typed: &str, profile: &str) -> anyhow::Result<Inspection> {
-    let link = TwinTarget::open(profile, measure::Seed::new(0))?.link();
-    let mut reached = reach(typed)?;
-    let nvme = NvmePart::of(&mut reached.settings, None)?;
-    Ok(finished(Inspection { simulated: true, link: Some(link), ..empty(typed) }, Some(nvme)))
-}
-
-fn of_fabric(typed: &str, printer: &mut Printer) -> anyhow::Result<Inspection> {
-    let mut reached = reach(typed)?;
-    reached.warn_of_journal(printer);
-    let nvme = NvmePart::of(&mut reached.settings, None)?;
-    Ok(finished(Inspection { kernel: Some(host::facts().kernel), ..empty(typed) }, Some(nvme)))
-}
-
-fn of_device(typed: &str, path: &Path, printer: &mut Printer) -> anyhow::Result<Inspection> {
-    let roots = Roots::system();
-    let controller = Controller::of(path, &roots.sys);
-    let disk = match &controller {
-        // A controller has no block device of its own; the first namespace stands for its link and queues.
-        Ok(controller) if is_character_device(path) => controller.namespaces.first().cloned(),
-        Ok(_) => discover::disk(Place::Device(typed), &roots.sys).ok(),
-        Err(drive::settings::linux::ReachError::NotNvme { disk, .. }) => Some(disk.clone()),
-        Err(error) => anyhow::bail!("{error}"),
+fn inspect(drive: &mut dyn Drive, printer: &mut Printer) -> anyhow::Result<Inspection> {
+    let typed = drive.address().to_string();
+    let Some(last) = drive.settings_last() else {
+        bail!(
+            "cannot inspect {typed}: name a drive by its device, such as /dev/nvme0n1, a simulated one, such as \
+             twin:ssd1, or a virtual SSD, nvme-tcp://HOST:PORT/NQN; `heatsoak list` shows those of this machine"
+        )
     };
-    let mut inspection = empty(typed);
-    inspection.kernel = Some(host::facts().kernel);
-    if let Some(disk) = &disk {
-        inspection.block_device = block_devices::one(&roots, disk);
-        inspection.link = link::of_disk(&roots.sys, disk);
-        inspection.platform = Some(Platform::of(&roots.sys, disk));
-        (inspection.serial, inspection.firmware) = platform::identity(&roots.sys, disk);
-        inspection.scsi = ScsiPart::of(&roots.sys, disk);
+    let mut inspection = Inspection { link: drive.link(), ..empty(&typed) };
+    if last != SettingsLast::Process {
+        inspection.kernel = Some(host::facts().kernel);
     }
-    inspection.model = inspection.block_device.as_ref().and_then(|device| device.model.clone());
-    if let Some(smartctl) = inspection.scsi.as_ref().and_then(|scsi| scsi.smartctl.as_ref()) {
-        // Behind a bridge the kernel knows the bridge's name, smartctl the drive's.
-        inspection.model = smartctl.model.clone().or(inspection.model);
-        inspection.firmware = smartctl.firmware.clone().or(inspection.firmware);
+    if let Some(disk) = drive.disk() {
+        inspection.add_disk(&disk);
     }
-    let mut nvme = None;
-    if let Ok(controller) = controller {
-        let asked = reach::of_controller(controller.clone()).and_then(|mut reached: Reached| {
-            reached.warn_of_journal(printer);
-            Ok(NvmePart::of(&mut reached.settings, Some(&controller))?)
-        });
-        match asked {
-            Ok(part) => nvme = Some(part),
-            Err(error) => {
-                let why = crate::printer::sentence(&error);
-                printer.warning(&format!("shown is what sysfs tells: {why}"));
-                inspection.nvme_error = Some(why);
-            }
+    let nvme = match nvme_part(drive, printer) {
+        Ok(part) => Some(part),
+        Err(Unasked::NotNvme) => None,
+        // The kernel knows the drive, and is asked about it.
+        Err(Unasked::Refused(error)) if last == SettingsLast::PowerCycle => {
+            let why = crate::printer::sentence(&error);
+            printer.warning(&format!("shown is what sysfs tells: {why}"));
+            inspection.nvme_error = Some(why);
+            None
         }
-    }
+        Err(Unasked::Refused(error) | Unasked::NotThere(error)) => return Err(error),
+    };
+    inspection.simulated = last == SettingsLast::Process;
     Ok(finished(inspection, nvme))
 }
 
-fn is_character_device(path: &Path) -> bool {
-    use std::os::unix::fs::FileTypeExt as _;
-    std::fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_char_device())
+/// Why a drive was not asked about itself.
+enum Unasked {
+    /// It is none that could be.
+    NotNvme,
+    /// There is no drive.
+    NotThere(anyhow::Error),
+    /// It does not let us.
+    Refused(anyhow::Error),
+}
+
+fn nvme_part(drive: &mut dyn Drive, printer: &mut Printer) -> Result<NvmePart, Unasked> {
+    let mut opened = OpenSettings::new(drive).map_err(|error| match error {
+        DriveError::Lost(ReachError::NotNvme { .. }) => Unasked::NotNvme,
+        DriveError::Lost(_) => Unasked::NotThere(error.into()),
+        _ => Unasked::Refused(error.into()),
+    })?;
+    opened.warn_of_journal(printer);
+    let part = NvmePart::of(&mut opened.settings, drive.controller().as_ref());
+    part.map_err(|error| Unasked::Refused(error.into()))
+}
+
+impl Inspection {
+    /// What the kernel, and smartctl, know about a disk.
+    fn add_disk(&mut self, disk: &str) {
+        let roots = Roots::system();
+        self.block_device = block_devices::one(&roots, disk);
+        self.platform = Some(Platform::of(&roots.sys, disk));
+        (self.serial, self.firmware) = platform::identity(&roots.sys, disk);
+        self.scsi = ScsiPart::of(&roots.sys, disk);
+        self.model = self.block_device.as_ref().and_then(|device| device.model.clone());
+        if let Some(smartctl) = self.scsi.as_ref().and_then(|scsi| scsi.smartctl.as_ref()) {
+            // Behind a bridge the kernel knows the bridge's name, smartctl the drive's.
+            self.model = smartctl.model.clone().or_else(|| self.model.take());
+            self.firmware = smartctl.firmware.clone().or_else(|| self.firmware.take());
+        }
+    }
 }
 
 fn empty(typed: &str) -> Inspection {

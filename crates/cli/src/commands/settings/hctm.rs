@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::{Document, SettingJson, can, change, kelvin, told};
 use crate::Outcome;
 use crate::args::HctmArgs;
+use crate::open_settings::{OpenSettings, open_settings};
 use crate::printer::Printer;
-use crate::reach::{Reached, reach};
 use crate::table;
 
 /// The setting in JSON.
@@ -34,27 +34,27 @@ pub(crate) struct HctmJson {
 
 /// Shows, or changes.
 pub(crate) fn execute(args: &HctmArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
-    let mut reached = reach(&args.drive)?;
+    let mut opened = open_settings(&args.drive)?;
     let wanted = ThermalSettings {
         tmt1_k: args.tmt1.map(Kelvin::as_kelvin),
         tmt2_k: args.tmt2.map(Kelvin::as_kelvin),
         power_state: None,
     };
     let mut changed = Vec::new();
-    let address = reached.address.clone();
+    let address = opened.address.clone();
     if wanted == ThermalSettings::default() {
         if args.save {
             anyhow::bail!("--save keeps a change over power cycles: say which, with --tmt1 or --tmt2");
         }
-        reached.warn_of_journal(printer);
+        opened.warn_of_journal(printer);
     } else {
-        let changes = reached.settings.changes(&wanted)?;
+        let changes = opened.settings.changes(&wanted)?;
         let save = if args.save { " --save" } else { "" };
         let typed = |change: &Change| typed(&address, change, save);
-        changed = change(&mut reached, &changes, args.save, typed, printer)?;
+        changed = change(&mut opened, &changes, args.save, typed, printer)?;
     }
-    let limits = reached.settings.identify().hctm;
-    let values = if limits.supported { Some(reached.settings.read(Setting::Hctm)?) } else { None };
+    let limits = opened.settings.identify().hctm;
+    let values = if limits.supported { Some(opened.settings.read(Setting::Hctm)?) } else { None };
     if args.json {
         let setting = HctmSetting {
             supported: limits.supported,
@@ -62,13 +62,13 @@ pub(crate) fn execute(args: &HctmArgs, printer: &mut Printer) -> anyhow::Result<
             max_k: limits.max.map(Kelvin::as_kelvin),
             hctm: values.map(|values| SettingJson::new(&values, json)),
         };
-        printer.json(&Document { drive: reached.drive(), setting, changed })?;
+        printer.json(&Document { drive: opened.drive_json(), setting, changed })?;
         return Ok(Outcome::Done);
     }
     if changed.is_empty() {
-        printer.data(&for_people(&reached, limits, values))?;
+        printer.data(&for_people(&opened, limits, values))?;
     } else {
-        printer.data(&told(&changed, &reached))?;
+        printer.data(&told(&changed, &opened))?;
     }
     Ok(Outcome::Done)
 }
@@ -95,8 +95,8 @@ pub(crate) fn hctm(value: Value) -> Hctm {
     }
 }
 
-fn for_people(reached: &Reached, limits: HctmLimits, values: Option<SettingValues>) -> String {
-    let mut text = format!("{}\n\n", reached.heading());
+fn for_people(opened: &OpenSettings, limits: HctmLimits, values: Option<SettingValues>) -> String {
+    let mut text = format!("{}\n\n", opened.heading());
     let Some(values) = values else {
         text.push_str(
             "It does not support host controlled thermal management (HCTMA is 0): only its own thresholds act.\n",

@@ -12,8 +12,8 @@ use drive::settings::{Applied, Change, SettingValues, Value};
 use nvme::feature::Capabilities;
 use serde::Serialize;
 
+use crate::open_settings::{DriveJson, OpenSettings};
 use crate::printer::Printer;
-use crate::reach::{DriveJson, Reached};
 
 /// A setting in JSON: the same words for all of them.
 #[derive(Debug, Serialize)]
@@ -67,26 +67,26 @@ struct ChangeJson {
 ///
 /// `typed` is what to type to have a value of a change.
 fn change(
-    reached: &mut Reached,
+    opened: &mut OpenSettings,
     changes: &[Change],
     save: bool,
     typed: impl Fn(&Change) -> String,
     printer: &mut Printer,
 ) -> anyhow::Result<Vec<ChangeJson>> {
-    let _claim = reached.claim()?;
+    let _claim = opened.claim()?;
     for change in changes {
-        reached.settings.check(change)?;
+        opened.settings.check(change)?;
     }
     let mut made = Vec::new();
     for change in changes {
-        let before = reached.settings.get(change.setting, nvme::feature::Select::Current)?;
+        let before = opened.settings.get(change.setting, nvme::feature::Select::Current)?;
         let put_back = typed(&Change { setting: change.setting, value: before });
         printer.message(&format!(
             "{}: {}; to put it back: {put_back}",
             change.setting.name(),
             change.setting.text_of(before)
         ));
-        let applied = reached.settings.apply(change, save)?;
+        let applied = opened.settings.apply(change, save)?;
         made.push(change_json(&applied, put_back));
     }
     Ok(made)
@@ -105,10 +105,10 @@ fn change_json(applied: &Applied, put_back: String) -> ChangeJson {
 }
 
 /// What was changed, for people.
-fn told(changes: &[ChangeJson], reached: &Reached) -> String {
+fn told(changes: &[ChangeJson], opened: &OpenSettings) -> String {
     let mut text = String::new();
     for change in changes {
-        let how_long = reached.lasts(change.saved);
+        let how_long = opened.lasts(change.saved);
         text.push_str(&format!("{} (was: {}), read back; {how_long}\n", change.now, change.before));
         if let Some(saved) = &change.saved_before {
             text.push_str(&format!("saved before: {saved}\n"));

@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::{Document, SettingJson, can, change, told};
 use crate::Outcome;
 use crate::args::PowerStateArgs;
+use crate::open_settings::{OpenSettings, open_settings};
 use crate::printer::Printer;
-use crate::reach::{Reached, reach};
 use crate::table;
 
 /// The setting in JSON.
@@ -51,30 +51,30 @@ impl StateJson {
 
 /// Shows, or changes.
 pub(crate) fn execute(args: &PowerStateArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
-    let mut reached = reach(&args.drive)?;
+    let mut opened = open_settings(&args.drive)?;
     let mut changed = Vec::new();
-    let address = reached.address.clone();
+    let address = opened.address.clone();
     match args.state {
-        None => reached.warn_of_journal(printer),
+        None => opened.warn_of_journal(printer),
         Some(wanted) => {
-            let wanted = reached.settings.power_change(wanted)?;
+            let wanted = opened.settings.power_change(wanted)?;
             let save = if args.save { " --save" } else { "" };
             let typed =
                 |change: &Change| format!("heatsoak power-state {address} {}{save}", state(change.value));
-            warn_of_sleep(&reached, &wanted, printer);
-            changed = change(&mut reached, &[wanted], args.save, typed, printer)?;
+            warn_of_sleep(&opened, &wanted, printer);
+            changed = change(&mut opened, &[wanted], args.save, typed, printer)?;
         }
     }
-    let values = reached.settings.read(Setting::PowerState)?;
+    let values = opened.settings.read(Setting::PowerState)?;
     if args.json {
-        let states = reached.settings.identify().power_states.iter().enumerate();
+        let states = opened.settings.identify().power_states.iter().enumerate();
         let states = states.map(|(number, state)| StateJson::new(number, state)).collect();
         let setting = PowerSetting { power_state: SettingJson::new(&values, state), states };
-        printer.json(&Document { drive: reached.drive(), setting, changed })?;
+        printer.json(&Document { drive: opened.drive_json(), setting, changed })?;
     } else if changed.is_empty() {
-        printer.data(&for_people(&reached, &values))?;
+        printer.data(&for_people(&opened, &values))?;
     } else {
-        printer.data(&told(&changed, &reached))?;
+        printer.data(&told(&changed, &opened))?;
     }
     Ok(Outcome::Done)
 }
@@ -87,9 +87,9 @@ pub(crate) fn state(value: Value) -> u8 {
     }
 }
 
-fn warn_of_sleep(reached: &Reached, change: &Change, printer: &mut Printer) {
+fn warn_of_sleep(opened: &OpenSettings, change: &Change, printer: &mut Printer) {
     let number = state(change.value);
-    let states = &reached.settings.identify().power_states;
+    let states = &opened.settings.identify().power_states;
     if states.get(usize::from(number)).is_some_and(|state| state.non_operational) {
         printer.warning(&format!(
             "power state {number} serves no I/O: the drive leaves it at the next one, for the last state that does"
@@ -97,11 +97,11 @@ fn warn_of_sleep(reached: &Reached, change: &Change, printer: &mut Printer) {
     }
 }
 
-fn for_people(reached: &Reached, values: &SettingValues) -> String {
+fn for_people(opened: &OpenSettings, values: &SettingValues) -> String {
     format!(
         "{}\n\n{}\nDefault: {}. After a power cycle: {}. {}\n",
-        reached.heading(),
-        states_table(&reached.settings.identify().power_states, Some(state(values.current))),
+        opened.heading(),
+        states_table(&opened.settings.identify().power_states, Some(state(values.current))),
         values.default.map_or_else(|| "not told".to_owned(), |value| state(value).to_string()),
         values.saved.map_or_else(|| "not told".to_owned(), |value| state(value).to_string()),
         can(values.capabilities),

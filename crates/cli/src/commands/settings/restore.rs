@@ -6,14 +6,15 @@ use anyhow::Context as _;
 use drive::settings::journal::{Found, Journal, JournalError, Journals, places};
 use drive::settings::linux::Controller;
 use drive::settings::{Restored, restore};
-use drive::system::{Address, AddressKind};
 use drive::telemetry::discover::SYSFS;
+use drive::{Address, SettingsLast};
 use serde::Serialize;
 
 use crate::Outcome;
 use crate::args::RestoreArgs;
+use crate::door::{self, Opening};
+use crate::open_settings::{OpenSettings, journal_sentence, open_settings};
 use crate::printer::Printer;
-use crate::reach::{self, Reached, of_controller, reach};
 
 /// The JSON of `heatsoak restore --json`.
 #[derive(Debug, Default, Serialize)]
@@ -26,7 +27,7 @@ struct Document {
 struct DriveJson {
     model: String,
     serial: String,
-    /// How it was reached; `null` when it is not there.
+    /// How it was opened; `null` when it is not there.
     address: Option<String>,
     /// What had changed its settings.
     why: String,
@@ -46,8 +47,8 @@ struct SettingJson {
 pub(crate) fn execute(args: &RestoreArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
     let drives = match &args.drive {
         Some(typed) => {
-            let mut reached = reach(typed)?;
-            if args.forget { forget(&reached)? } else { one(&mut reached)? }.into_iter().collect()
+            let mut opened = open_settings(typed)?;
+            if args.forget { forget(&opened)? } else { one(&mut opened)? }.into_iter().collect()
         }
         None => all()?,
     };
@@ -84,24 +85,24 @@ fn for_people(drives: &[DriveJson]) -> String {
     text
 }
 
-/// The drive that was reached; `None` when it has no journal.
-fn one(reached: &mut Reached) -> anyhow::Result<Option<DriveJson>> {
-    let identity = reached.settings.identity();
-    for journals in reached.all_journals().to_vec() {
+/// The drive that was opened; `None` when it has no journal.
+fn one(opened: &mut OpenSettings) -> anyhow::Result<Option<DriveJson>> {
+    let identity = opened.settings.identity();
+    for journals in opened.all_journals().to_vec() {
         if journals.of(&identity).is_none() {
             continue;
         }
-        if let Some((journal, restored)) = restore(&mut reached.settings, &journals)? {
-            return Ok(Some(told(&journal, Some(&reached.address), restored)));
+        if let Some((journal, restored)) = restore(&mut opened.settings, &journals)? {
+            return Ok(Some(told(&journal, Some(&opened.address), restored)));
         }
     }
     Ok(None)
 }
 
 /// Removes the journal of a drive, whose settings a power cycle has brought back.
-fn forget(reached: &Reached) -> anyhow::Result<Option<DriveJson>> {
-    let identity = reached.settings.identity();
-    for journals in reached.all_journals() {
+fn forget(opened: &OpenSettings) -> anyhow::Result<Option<DriveJson>> {
+    let identity = opened.settings.identity();
+    for journals in opened.all_journals() {
         let Some(found) = journals.of(&identity) else { continue };
         let claim = journals.claim(&identity)?;
         claim.remove()?;
@@ -110,7 +111,7 @@ fn forget(reached: &Reached) -> anyhow::Result<Option<DriveJson>> {
         return Ok(Some(DriveJson {
             model: identity.model,
             serial: identity.serial,
-            address: Some(reached.address.clone()),
+            address: Some(opened.address.clone()),
             why,
             restored: Vec::new(),
             problems: Vec::new(),
@@ -149,12 +150,12 @@ fn by_journal(journals: &Journals, found: Found) -> DriveJson {
         problems: vec![why],
     };
     if found.held || found.journal.is_err() {
-        let why = reach::told(&found, "");
+        let why = journal_sentence(&found, "");
         return problem(found.journal.as_ref().ok(), why);
     }
     let Ok(journal) = found.journal else { return problem(None, "there is no journal".to_owned()) };
-    let mut reached = match find(&journal) {
-        Ok(Some(reached)) => reached,
+    let mut opened = match find(&journal) {
+        Ok(Some(opened)) => opened,
         Ok(None) => {
             let why = format!(
                 "{} is not here; what was found on it is kept in {}, and put back by `heatsoak restore` when it is",
@@ -164,7 +165,7 @@ fn by_journal(journals: &Journals, found: Found) -> DriveJson {
         }
         Err(error) => {
             let why = format!(
-                "{} was not reached ({}); what was found on it is kept in {}",
+                "{} was not opened ({}); what was found on it is kept in {}",
                 journal.drive,
                 crate::printer::sentence(&error),
                 found.place
@@ -172,26 +173,31 @@ fn by_journal(journals: &Journals, found: Found) -> DriveJson {
             return problem(Some(&journal), why);
         }
     };
-    match restore(&mut reached.settings, journals) {
-        Ok(Some((journal, restored))) => told(&journal, Some(&reached.address), restored),
+    match restore(&mut opened.settings, journals) {
+        Ok(Some((journal, restored))) => told(&journal, Some(&opened.address), restored),
         // Somebody else has just done it.
-        Ok(None) => told(&journal, Some(&reached.address), Restored::default()),
+        Ok(None) => told(&journal, Some(&opened.address), Restored::default()),
         Err(error) => problem(Some(&journal), error.to_string()),
     }
 }
 
 /// The drive of a journal among those of this machine, or behind the network address at which it was.
-fn find(journal: &Journal) -> anyhow::Result<Option<Reached>> {
+fn find(journal: &Journal) -> anyhow::Result<Option<OpenSettings>> {
+    let is_it = |opened: &OpenSettings| opened.settings.identity() == journal.drive;
     let mut refused = None;
     for controller in Controller::all(Path::new(SYSFS)) {
-        match of_controller(controller) {
-            Ok(reached) if reached.settings.identity() == journal.drive => return Ok(Some(reached)),
+        match open_settings(&controller.device.display().to_string()) {
+            Ok(opened) if is_it(&opened) => return Ok(Some(opened)),
             Ok(_) => {}
             Err(error) => refused = Some(error),
         }
     }
-    if Address::parse(&journal.device).is_ok_and(|address| matches!(address.kind(), AddressKind::Fabric(_))) {
-        return Ok(Some(reach(&journal.device)?).filter(|there| there.settings.identity() == journal.drive));
+    let address = Address::parse(&journal.device);
+    if let Ok(mut drive) =
+        address.map_err(Into::into).and_then(|address| door::open(&address, &Opening::plain()))
+        && drive.settings_last() == Some(SettingsLast::Connection)
+    {
+        return Ok(Some(OpenSettings::new(&mut *drive)?).filter(is_it));
     }
     // One that does not let us ask may be the one.
     refused.map_or(Ok(None), Err)

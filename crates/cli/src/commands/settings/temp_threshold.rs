@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::{Document, SettingJson, change, kelvin, told};
 use crate::Outcome;
 use crate::args::TempThresholdArgs;
+use crate::open_settings::{OpenSettings, open_settings};
 use crate::printer::Printer;
-use crate::reach::{Reached, reach};
 use crate::table;
 
 /// Sensors that a drive may have (NVMe Base 2.3, SMART log).
@@ -36,48 +36,52 @@ pub(crate) struct ThresholdJson {
 
 /// Shows, or changes.
 pub(crate) fn execute(args: &TempThresholdArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
-    let mut reached = reach(&args.drive)?;
+    let mut opened = open_settings(&args.drive)?;
     let sensor = args.sensor.map_or(ThresholdSensor::Composite, ThresholdSensor::Sensor);
     let wanted = [(ThresholdSide::Over, args.over), (ThresholdSide::Under, args.under)];
     let mut changes = Vec::new();
     for (side, temperature) in wanted {
         let Some(temperature) = temperature else { continue };
-        changes.push(to(&mut reached, ThresholdSelector { sensor, side }, temperature)?);
+        changes.push(to(&mut opened, ThresholdSelector { sensor, side }, temperature)?);
     }
     let mut changed = Vec::new();
-    let address = reached.address.clone();
+    let address = opened.address.clone();
     if changes.is_empty() {
         if args.save {
             anyhow::bail!("--save keeps a change over power cycles: say which, with --over or --under");
         }
-        reached.warn_of_journal(printer);
+        opened.warn_of_journal(printer);
     } else {
         let save = if args.save { " --save" } else { "" };
         let typed = |change: &Change| typed(&address, change, save);
-        changed = change(&mut reached, &changes, args.save, typed, printer)?;
+        changed = change(&mut opened, &changes, args.save, typed, printer)?;
     }
-    let sensors = if args.sensor.is_some() { vec![sensor] } else { sensors(&mut reached.settings) };
-    let thresholds = read_all(&mut reached.settings, &sensors)?;
+    let sensors = if args.sensor.is_some() { vec![sensor] } else { sensors(&mut opened.settings) };
+    let thresholds = read_all(&mut opened.settings, &sensors)?;
     if args.json {
         let thresholds = thresholds.iter().map(|(which, values)| json(*which, values)).collect();
-        printer.json(&Document { drive: reached.drive(), setting: Thresholds { thresholds }, changed })?;
+        printer.json(&Document {
+            drive: opened.drive_json(),
+            setting: Thresholds { thresholds },
+            changed,
+        })?;
     } else if changed.is_empty() {
-        printer.data(&for_people(&reached, &thresholds))?;
+        printer.data(&for_people(&opened, &thresholds))?;
     } else {
-        printer.data(&told(&changed, &reached))?;
+        printer.data(&told(&changed, &opened))?;
     }
     Ok(Outcome::Done)
 }
 
 /// The change of one threshold that leaves its hysteresis alone.
-fn to(reached: &mut Reached, which: ThresholdSelector, temperature: Kelvin) -> anyhow::Result<Change> {
-    let found = reached.settings.get(Setting::Threshold(which), Select::Current);
+fn to(opened: &mut OpenSettings, which: ThresholdSelector, temperature: Kelvin) -> anyhow::Result<Change> {
+    let found = opened.settings.get(Setting::Threshold(which), Select::Current);
     let before = match found {
         Ok(value) => of(which, value),
         Err(error) if error.is_unsupported() => anyhow::bail!(
             "cannot set the {} of {}: the drive has no such threshold ({error})",
             Setting::Threshold(which).name(),
-            reached.address
+            opened.address
         ),
         Err(error) => return Err(error.into()),
     };
@@ -153,13 +157,13 @@ pub(crate) fn json(which: ThresholdSelector, values: &SettingValues) -> Threshol
     }
 }
 
-fn for_people(reached: &Reached, thresholds: &[(ThresholdSelector, SettingValues)]) -> String {
+fn for_people(opened: &OpenSettings, thresholds: &[(ThresholdSelector, SettingValues)]) -> String {
     if thresholds.is_empty() {
-        return format!("{}\n\nIt tells no temperature threshold.\n", reached.heading());
+        return format!("{}\n\nIt tells no temperature threshold.\n", opened.heading());
     }
     format!(
         "{}\n\n{}\nA threshold only makes the drive warn; it does not throttle.\n",
-        reached.heading(),
+        opened.heading(),
         thresholds_table(thresholds)
     )
 }

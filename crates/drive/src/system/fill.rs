@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::num::NonZeroU64;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 
 use measure::{Bytes, Seed};
@@ -14,8 +14,9 @@ use rand_pcg::rand_core::{Rng as _, SeedableRng as _};
 use rustix::fs::{Advice, SeekFrom};
 use rustix::io::Errno;
 
-use super::TargetError;
-use super::file::FileTarget;
+use super::scratch::ScratchFile;
+use crate::drive::FillProgress;
+use crate::error::DriveError;
 use crate::io::{SECTOR_BYTES, Stamps};
 
 /// What is written at once.
@@ -24,15 +25,12 @@ const CHUNK_BYTES: usize = 4 << 20;
 /// What may wait in the page cache before it is made stable, so that progress is true.
 const STABLE_EVERY_BYTES: u64 = 64 << 20;
 
-/// Told how much of how much is filled; may break off.
-pub type Progress<'a> = dyn FnMut(Bytes, Bytes) -> ControlFlow<()> + 'a;
-
 /// The parts of `ranges` that were never written.
 pub(crate) fn holes(
-    target: &FileTarget,
+    target: &ScratchFile,
     file: &File,
     ranges: &[Range<u64>],
-) -> Result<Vec<Range<u64>>, TargetError> {
+) -> Result<Vec<Range<u64>>, DriveError> {
     let seek = |from| match rustix::fs::seek(file, from) {
         Ok(place) => Ok(Some(place)),
         // Behind the last data, or a file system that cannot tell: there it says all is data.
@@ -54,12 +52,12 @@ pub(crate) fn holes(
 
 /// Fills `holes` with random bytes, each sector unlike any other.
 pub(crate) fn fill(
-    target: &FileTarget,
+    target: &ScratchFile,
     file: &File,
     holes: &[Range<u64>],
     seed: Seed,
-    progress: &mut Progress<'_>,
-) -> Result<(), TargetError> {
+    progress: &mut FillProgress<'_>,
+) -> Result<(), DriveError> {
     let total = Bytes::new(length(holes));
     let mut chunk = vec![0; CHUNK_BYTES];
     Pcg64Mcg::seed_from_u64(seed.as_u64()).fill_bytes(&mut chunk);
@@ -69,7 +67,7 @@ pub(crate) fn fill(
         let mut place = hole.start;
         while place < hole.end {
             if progress(Bytes::new(done), total).is_break() {
-                return Err(TargetError::Interrupted { path: target.path.clone() });
+                return Err(DriveError::Interrupted { path: target.path.clone() });
             }
             let len = (hole.end - place).min(CHUNK_BYTES as u64);
             for sector in chunk.chunks_exact_mut(SECTOR_BYTES) {
@@ -99,16 +97,17 @@ pub(crate) fn length(ranges: &[Range<u64>]) -> u64 {
 #[cfg(test)]
 mod test {
     use std::collections::HashSet;
+    use std::ops::ControlFlow;
     use std::os::unix::fs::MetadataExt as _;
 
     use super::*;
-    use crate::system::address::FileAddress;
+    use crate::address::FileAddress;
 
     const MIB: u64 = 1 << 20;
 
-    fn target(folder: &tempfile::TempDir, size: u64) -> FileTarget {
+    fn target(folder: &tempfile::TempDir, size: u64) -> ScratchFile {
         let path = folder.path().join("t.bin");
-        FileTarget::look(&FileAddress { path, size: Some(Bytes::new(size)), overwrite: false })
+        ScratchFile::look(&FileAddress { path, size: Some(Bytes::new(size)), overwrite: false })
             .expect("a size")
     }
 
@@ -152,6 +151,6 @@ mod test {
         };
         let whole = 0..8 * MIB;
         let error = fill(&target, &file, std::slice::from_ref(&whole), Seed::new(1), &mut progress);
-        assert!(matches!(error, Err(TargetError::Interrupted { .. })));
+        assert!(matches!(error, Err(DriveError::Interrupted { .. })));
     }
 }

@@ -103,18 +103,6 @@ impl Address {
     pub const fn kind(&self) -> &AddressKind {
         &self.kind
     }
-
-    /// The same, with the links of a device's path followed once and for all: what they lead to later is another
-    /// matter. It still prints as it was typed.
-    pub fn followed(&self) -> Self {
-        let mut followed = self.clone();
-        if let AddressKind::Device { path } = &mut followed.kind
-            && let Ok(device) = std::fs::canonicalize(&*path)
-        {
-            *path = device;
-        }
-        followed
-    }
 }
 
 impl fmt::Display for Address {

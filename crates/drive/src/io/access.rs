@@ -7,48 +7,48 @@ use measure::{Instant, MonotonicClock, Seed};
 
 use nvme::host::tcp::TcpController;
 
-use crate::io::{Completion, FabricPath, Io, IoPath, Namespace, NullPath, PathError, Ring};
+use super::{Completion, FabricPath, Io, IoPath, Namespace, NullPath, PathError, Ring};
 use plan::Load;
 
-/// The block of the null target: the smallest of any drive.
-pub(super) const NULL_BLOCK_BYTES: u32 = 512;
+/// The block of the null drive: the smallest of any drive.
+pub(crate) const NULL_BLOCK_BYTES: u32 = 512;
 
-/// Makes paths to one target. Clones share its files.
+/// Makes paths to one drive. Clones share its files.
 #[derive(Clone, Debug)]
 pub struct Access {
-    to: To,
+    to: Destination,
     /// Open for nothing but to keep others away.
     held: Arc<Vec<File>>,
 }
 
 #[derive(Clone, Debug)]
-enum To {
+enum Destination {
     Null,
     Fabric { controller: TcpController, namespace: Namespace },
     Files { direct: Option<Arc<File>>, buffered: Option<Arc<File>> },
 }
 
 impl Access {
-    pub(super) fn null() -> Self {
-        Self::to(To::Null)
+    pub(crate) fn null() -> Self {
+        Self::to(Destination::Null)
     }
 
     pub(crate) fn fabric(controller: TcpController, namespace: Namespace) -> Self {
-        Self::to(To::Fabric { controller, namespace })
+        Self::to(Destination::Fabric { controller, namespace })
     }
 
     /// Paths over open files, for direct and for buffered I/O.
     pub fn files(direct: Option<Arc<File>>, buffered: Option<Arc<File>>) -> Self {
-        Self::to(To::Files { direct, buffered })
+        Self::to(Destination::Files { direct, buffered })
     }
 
     /// The same, with files that stay open as long as it is there.
-    pub(super) fn holding(mut self, files: Vec<File>) -> Self {
+    pub(crate) fn holding(mut self, files: Vec<File>) -> Self {
         self.held = Arc::new(files);
         self
     }
 
-    fn to(to: To) -> Self {
+    fn to(to: Destination) -> Self {
         Self { to, held: Arc::default() }
     }
 
@@ -58,23 +58,23 @@ impl Access {
     /// When the kernel refuses a ring of that depth.
     ///
     /// # Panics
-    /// When the target was not prepared for such a load.
+    /// When the drive was not prepared for such a load.
     pub fn path(&self, clock: MonotonicClock, load: &Load, seed: Seed) -> Result<Path, PathError> {
         match &self.to {
-            To::Null => Ok(Path::Null(NullPath::new(clock, load.depth.as_usize()))),
-            To::Fabric { controller, namespace } => {
+            Destination::Null => Ok(Path::Null(NullPath::new(clock, load.depth.as_usize()))),
+            Destination::Fabric { controller, namespace } => {
                 FabricPath::new(clock, controller, *namespace, load, seed).map(Box::new).map(Path::Fabric)
             }
-            To::Files { direct, buffered } => {
+            Destination::Files { direct, buffered } => {
                 let file = if load.direct { direct } else { buffered };
-                let file = file.as_ref().expect("the target was prepared for the plan that the load is from");
+                let file = file.as_ref().expect("the drive was prepared for the plan that the load is from");
                 Ring::new(clock, Arc::clone(file), load, seed).map(Box::new).map(Path::Ring)
             }
         }
     }
 }
 
-/// A path to a real target.
+/// A path to a drive in real time.
 pub enum Path {
     /// A file or a device.
     Ring(Box<Ring>),

@@ -1,6 +1,6 @@
 //! A sweep: one run a setting, the drive brought back in between, all of them compared in the end.
 //!
-//! Every run is made by [`super::run`] as if it had been typed alone, and so is what happens in between: on a
+//! Every run is made by [`super::one`] as if it had been typed alone, and so is what happens in between: on a
 //! simulated drive and on a real one the same two plans take turns. What a setting is belongs to
 //! `plan`; how it gets onto a drive and back off it belongs to the session.
 
@@ -8,24 +8,23 @@ use std::path::{Path, PathBuf};
 
 use analysis::Findings;
 use analysis::joint::{JointPolicy, JointRun};
-use anyhow::{Context as _, anyhow, bail};
-use capture::session::{self, StopFlag};
-use drive::system::{Address, AddressKind, Target};
+use anyhow::{Context as _, bail};
+use drive::{Address, Drive};
+use measure::Kelvin;
 use measure::record::{self, EndReason, ThermalSettings};
-use measure::{Bytes, Kelvin};
-use plan::check;
+use plan::check::{self, TargetFacts};
 use plan::{Plan, Setting, Sweep};
 use report::ReportInput;
 use serde::Serialize;
 
+use super::one::{OneRun, outcome, tell_end};
 use crate::Outcome;
 use crate::args::RunArgs;
 use crate::commands::findings::{finish_run, style};
 use crate::commands::joint::joint_policies;
-use crate::commands::run::{Start, outcome, tell_end};
+use crate::door::{self, Opening};
 use crate::printer::Printer;
 use crate::run_folder::{self, write_whole};
-use crate::targets::twin::TwinTarget;
 
 /// The comparison's name in the sweep's folder.
 const COMPARISON: &str = "compare.html";
@@ -51,25 +50,30 @@ struct RunOfSweep<'a> {
 }
 
 /// A run that was made.
-struct Done<'a> {
+struct SweptRun<'a> {
     setting: &'a Setting,
     folder: PathBuf,
     input: ReportInput,
     joint: JointRun,
 }
 
-/// Runs `plan` under each setting of `sweep`.
-pub(crate) fn execute(
-    args: &RunArgs,
-    plan: &Plan,
+/// Makes `base`'s run under each setting of `sweep`.
+pub(super) fn execute(
+    base: &OneRun<'_>,
     sweep: &Sweep,
     address: &Address,
-    stop: &StopFlag,
+    opening: &Opening,
     printer: &mut Printer,
 ) -> anyhow::Result<Outcome> {
-    let mut drive = Swept::open(args, plan, sweep, address)?;
-    let start = Start { args, plan, address, stop, out: None };
-    drive.check(&start, sweep)?;
+    let OneRun { args, plan, .. } = *base;
+    // In other surroundings each run has a drive of its own, at rest there; else one drive goes through all runs.
+    let brought_back = !sweep.changes_surroundings();
+    let first = door::open(address, opening)?;
+    let drive_under = |setting: &Setting| match brought_back {
+        true => Ok(first.again()),
+        false => door::open(address, &Opening { surroundings: setting.clone(), ..opening.clone() }),
+    };
+    check_all(base, sweep, &*first, &drive_under)?;
     let parent = match &args.out {
         Some(out) => out.clone(),
         None => run_folder::make_new(&plan.name, &address.to_string())?,
@@ -81,13 +85,11 @@ pub(crate) fn execute(
         if !args.quiet {
             printer.message(&format!("[{number}/{}] {}", sweep.settings.len(), setting.name));
         }
-        if let Some(cool_to) = cool_to.filter(|_| number > 1 && drive.is_brought_back()) {
+        if let Some(cool_to) = cool_to.filter(|_| number > 1 && brought_back) {
             let folder = parent.join(format!("between-{}-and-{number}", number - 1));
             let between = plan.between(sweep, cool_to);
-            let start = Start { plan: &between, out: Some(&folder), ..start };
-            let Some(end) = drive.run(&start, &Setting::default(), printer)? else {
-                return Ok(Outcome::Stopped);
-            };
+            let run = OneRun { plan: &between, out: Some(&folder), ..*base };
+            let Some(end) = run.run(&mut *first.again(), printer)? else { return Ok(Outcome::Stopped) };
             ended = outcome(end.end.reason);
             if ended != Outcome::Done {
                 tell_end(&end, printer);
@@ -97,13 +99,13 @@ pub(crate) fn execute(
         }
         let folder = parent.join(format!("{number}-{}", slug(&setting.name)));
         let one = plan.with_setting(setting);
-        let start = Start { plan: &one, out: Some(&folder), ..start };
-        let Some(end) = drive.run(&start, setting, printer)? else { return Ok(Outcome::Stopped) };
+        let run = OneRun { plan: &one, out: Some(&folder), ..*base };
+        let Some(end) = run.run(&mut *drive_under(setting)?, printer)? else { return Ok(Outcome::Stopped) };
         tell_end(&end, printer);
-        let (run, _) = finish_run(&end.folder, !args.no_report)?;
+        let (finished, _) = finish_run(&end.folder, !args.no_report)?;
         cool_to = cool_to.or_else(|| first_reading(&end.folder));
-        let joint = run.joint.named(&setting.name);
-        done.push(Done { setting, folder: end.folder, input: run.input, joint });
+        let joint = finished.joint.named(&setting.name);
+        done.push(SweptRun { setting, folder: end.folder, input: finished.input, joint });
         // A setting at which the drive becomes too hot is a result; the first that was not done as planned tells.
         if ended == Outcome::Done {
             ended = outcome(end.end.reason);
@@ -116,97 +118,41 @@ pub(crate) fn execute(
     Ok(ended)
 }
 
-/// The drive of a sweep.
-enum Swept<'a> {
-    /// One simulated drive that goes through all runs.
-    Twin(Box<TwinTarget>),
-    /// A simulated drive of its own for each run, at rest on its link and in its room; and what was typed about it.
-    Twins(&'a str, Option<Bytes>),
-    /// A real target, which is opened anew for each run.
-    Real,
-}
-
-impl<'a> Swept<'a> {
-    fn open(args: &RunArgs, plan: &Plan, sweep: &Sweep, address: &'a Address) -> anyhow::Result<Self> {
-        let slc = args.device.slc;
-        match address.kind() {
-            AddressKind::Twin { profile } if sweep.changes_surroundings() => Ok(Self::Twins(profile, slc)),
-            AddressKind::Twin { profile } => {
-                Ok(Self::Twin(Box::new(TwinTarget::open(profile, plan.seed)?.with_slc(slc)?)))
-            }
-            _ if sweep.changes_surroundings() => bail!(
-                "cannot sweep over link or ambient on {address}: only a simulated drive can be put on another link \
-                 or into another room; make one run in each, and `heatsoak compare` them"
-            ),
-            _ => Ok(Self::Real),
-        }
+/// Refuses what cannot be done before anything is done: the last setting too is looked at first.
+fn check_all(
+    base: &OneRun<'_>,
+    sweep: &Sweep,
+    drive: &dyn Drive,
+    drive_under: &dyn Fn(&Setting) -> anyhow::Result<Box<dyn Drive>>,
+) -> anyhow::Result<()> {
+    let limits = drive.again().examine()?.limits;
+    check::check(base.plan, &limits)?;
+    if !sweep.changes_surroundings() {
+        check::check(&base.plan.between(sweep, NO_WAIT), &limits)?;
     }
-
-    /// Refuses what cannot be done before anything is done: the last setting too is looked at first.
-    fn check(&self, start: &Start<'_>, sweep: &Sweep) -> anyhow::Result<()> {
-        let plan = start.plan;
-        let facts = match self {
-            Self::Twin(target) => target.plan_facts(start.address),
-            Self::Twins(profile, slc) => {
-                TwinTarget::open(profile, plan.seed)?.with_slc(*slc)?.plan_facts(start.address)
-            }
-            Self::Real => Target::look(start.address)?.facts(),
-        };
-        check::check(plan, &facts)?;
-        if self.is_brought_back() {
-            check::check(&plan.between(sweep, NO_WAIT), &facts)?;
-        }
-        for setting in &sweep.settings {
-            let one = plan.with_setting(setting);
-            let start = Start { plan: &one, ..*start };
-            match self {
-                Self::Twin(target) => start.check_twin(target),
-                Self::Twins(profile, slc) => {
-                    start.check_twin(&TwinTarget::open_in(profile, plan.seed, setting)?.with_slc(*slc)?)
-                }
-                Self::Real if one.settings != ThermalSettings::default() && !has_settings(start.address) => {
-                    Err(anyhow!(
-                        "{} has no thermal settings to sweep over; name the drive under it (`heatsoak list`), or set \
-                         each yourself (`heatsoak hctm`, `heatsoak power-state`), run, and `heatsoak compare` the runs",
-                        start.address
-                    ))
-                }
-                Self::Real => Ok(check::check(&one, &facts)?),
-            }
+    for setting in &sweep.settings {
+        let one = base.plan.with_setting(setting);
+        check_setting(&one, &limits, drive_under(setting))
             .with_context(|| format!("the setting {:?} of the sweep cannot be made", setting.name))?;
-        }
-        Ok(())
     }
-
-    /// Whether the drive of one run is that of the next.
-    const fn is_brought_back(&self) -> bool {
-        !matches!(self, Self::Twins(..))
-    }
-
-    /// One run; `None` when the user stopped it before there was one.
-    fn run(
-        &mut self,
-        start: &Start<'_>,
-        setting: &Setting,
-        printer: &mut Printer,
-    ) -> anyhow::Result<Option<session::Outcome>> {
-        match self {
-            Self::Twin(target) => {
-                target.begin_next_run();
-                start.on_twin(target, printer)
-            }
-            Self::Twins(profile, slc) => {
-                let mut target = TwinTarget::open_in(profile, start.plan.seed, setting)?.with_slc(*slc)?;
-                start.on_twin(&mut target, printer)
-            }
-            Self::Real => start.on_target(printer),
-        }
-    }
+    Ok(())
 }
 
-/// Whether there is a controller behind an address; what it takes, the session finds out.
-fn has_settings(address: &Address) -> bool {
-    !matches!(address.kind(), AddressKind::File(_) | AddressKind::Null { .. })
+fn check_setting(
+    plan: &Plan,
+    limits: &TargetFacts,
+    drive: anyhow::Result<Box<dyn Drive>>,
+) -> anyhow::Result<()> {
+    let drive = drive?;
+    if plan.settings != ThermalSettings::default() && drive.settings_last().is_none() {
+        bail!(
+            "{} has no thermal settings to sweep over; name the drive under it (`heatsoak list`), or set each yourself \
+             (`heatsoak hctm`, `heatsoak power-state`), run, and `heatsoak compare` the runs",
+            drive.address()
+        );
+    }
+    check::check(plan, limits)?;
+    Ok(drive.check_settings(&plan.settings)?)
 }
 
 /// Where a run began, and 1 K more: a drive that comes to rest from above stays a reading above it for long.
@@ -232,7 +178,7 @@ fn warn_if_warm(folder: &Path, cool_to: Kelvin, printer: &mut Printer) -> anyhow
 }
 
 /// The comparison, written and shown.
-fn tell(args: &RunArgs, parent: &Path, done: &[Done<'_>], printer: &mut Printer) -> anyhow::Result<()> {
+fn tell(args: &RunArgs, parent: &Path, done: &[SweptRun<'_>], printer: &mut Printer) -> anyhow::Result<()> {
     let inputs: Vec<ReportInput> = done.iter().map(|run| run.input.clone()).collect();
     let joint = joint_policies(done.iter().map(|run| run.joint.clone()).collect(), true);
     let comparison = (inputs.len() > 1 && !args.no_report).then(|| parent.join(COMPARISON));

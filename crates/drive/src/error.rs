@@ -1,4 +1,4 @@
-//! Why a target cannot be had.
+//! Why a drive cannot be had.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use measure::Bytes;
 use thiserror::Error;
 
-/// Why a target cannot be had, or not be used as a plan wants it.
+/// Why a drive cannot be had, or not be used as a plan wants it.
 #[derive(Debug, Error)]
-pub enum TargetError {
+pub enum DriveError {
     /// The address names no file, and no size to make one.
     #[error("{path} does not exist; to have it made, say how large: file:{path}?size=4GiB")]
     NoSuchFile {
@@ -117,10 +117,10 @@ pub enum TargetError {
         "--destroy is for block devices, and {address} is none; a file is given away with &overwrite=yes behind its size"
     )]
     NoDevice {
-        /// The target.
+        /// The drive.
         address: String,
     },
-    /// A region that does not lie on the target.
+    /// A region that does not lie on the drive.
     #[error("cannot run load {load:?}: {why}")]
     Region {
         /// The load.
@@ -133,8 +133,29 @@ pub enum TargetError {
         "cannot make the plan's settings on {address}: {why}; take [settings] out of the plan to run without"
     )]
     Settings {
-        /// The target.
+        /// The drive.
         address: String,
+        /// Why.
+        why: String,
+    },
+    /// A path that leads to no drive with settings.
+    #[error(transparent)]
+    Lost(#[from] crate::settings::linux::ReachError),
+    /// A drive that does not let us ask.
+    #[error(transparent)]
+    Asked(#[from] crate::settings::SettingsError),
+    /// What has no settings of its own.
+    #[error(
+        "cannot read or change the settings of {address}: settings belong to a drive; name its device, such as \
+         /dev/nvme0, a simulated one, such as twin:ssd1, or a virtual SSD, nvme-tcp://HOST:PORT/NQN"
+    )]
+    NoSettings {
+        /// The drive.
+        address: String,
+    },
+    /// A twin that cannot be made, or refuses what is asked of it.
+    #[error("{why}")]
+    Simulated {
         /// Why.
         why: String,
     },

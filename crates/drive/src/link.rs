@@ -13,7 +13,7 @@ use std::path::Path;
 use measure::record::LinkFacts;
 
 /// The link of `disk`, a name such as `nvme0n1`, below `sysfs`; `None` where it is not described.
-pub(crate) fn of_disk(sysfs: &Path, disk: &str) -> Option<LinkFacts> {
+pub fn of_disk(sysfs: &Path, disk: &str) -> Option<LinkFacts> {
     let place = fs::canonicalize(sysfs.join("class/block").join(disk)).ok()?;
     // With native multipath the disk hangs on a subsystem; one of its controllers leads to the link.
     let controller = fs::read_dir(place.join("device")).ok().and_then(|entries| {

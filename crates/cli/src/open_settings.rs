@@ -1,44 +1,23 @@
-//! A drive whose settings and facts are wanted, by whatever address: one type for real and simulated ones.
-
-use std::path::Path;
+//! The settings of a drive, to be read and changed by hand, and the journal that there may be for it.
 
 use anyhow::{Context as _, bail};
 use drive::settings::DriveSettings;
 use drive::settings::journal::{Claim, Found, Journals, places};
-use drive::settings::linux::Controller;
-use drive::system::{Address, AddressKind, FOREIGN_SETTINGS as FOREIGN};
-use drive::telemetry::discover::SYSFS;
-use measure::Seed;
-use nvme::host::AdminTransport;
-use nvme::host::linux::LinuxController;
-use nvme::host::tcp::{TcpController, TcpOptions};
+use drive::system::FOREIGN_SETTINGS as FOREIGN;
+use drive::{Address, Drive, DriveError, SettingsLast, Transport};
 use serde::Serialize;
 
+use crate::door::{self, Opening};
 use crate::printer::Printer;
-use crate::targets::twin::TwinTarget;
 
-/// Admin commands to any drive.
-pub(crate) type Transport = Box<dyn AdminTransport>;
-
-/// A drive that was reached.
-pub(crate) struct Reached {
+/// The settings of a drive that was opened.
+pub(crate) struct OpenSettings {
     /// Its settings.
     pub(crate) settings: DriveSettings<Transport>,
-    /// The address to type for it.
+    /// The address to type for it: of a namespace, its controller's.
     pub(crate) address: String,
-    way: Way,
+    last: SettingsLast,
     journals: Vec<Journals>,
-}
-
-/// How a drive is reached, which is how long its settings last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    /// A twin in this process.
-    Twin,
-    /// Through the kernel.
-    Kernel,
-    /// By our own initiator, whose connection is the controller's life (NVMe over Fabrics, dynamic controllers).
-    Fabric,
 }
 
 /// Who it is, in every JSON document about a drive.
@@ -51,68 +30,47 @@ pub(crate) struct DriveJson {
     simulated: bool,
 }
 
-/// The NVMe drive at the address that was typed.
+/// The settings of the drive at the address that was typed.
 ///
 /// # Errors
 /// When there is none, or it does not let us ask.
-pub(crate) fn reach(typed: &str) -> anyhow::Result<Reached> {
-    match Address::parse(typed)?.kind() {
-        AddressKind::Twin { profile } => {
-            let target = TwinTarget::open(profile, Seed::new(0))?;
-            let settings = DriveSettings::open(Box::new(target) as Transport)?;
-            let journals = vec![Journals::in_memory()];
-            let (address, way) = (typed.to_owned(), Way::Twin);
-            Ok(Reached { settings, address, way, journals })
-        }
-        AddressKind::Fabric(address) => {
-            let transport = TcpController::connect(address, &TcpOptions::default())?;
-            let settings = DriveSettings::open(Box::new(transport) as Transport)?;
-            let (address, way) = (typed.to_owned(), Way::Fabric);
-            Ok(Reached { settings, address, way, journals: places() })
-        }
-        AddressKind::Device { path } => of_controller(Controller::of(path, Path::new(SYSFS))?),
-        _ => bail!(
-            "cannot read or change the settings of {typed}: settings belong to a drive; name its device, such as \
-             /dev/nvme0, a simulated one, such as twin:ssd1, or a virtual SSD, nvme-tcp://HOST:PORT/NQN"
-        ),
+pub(crate) fn open_settings(typed: &str) -> anyhow::Result<OpenSettings> {
+    let mut drive = door::open(&Address::parse(typed)?, &Opening::plain())?;
+    Ok(OpenSettings::new(&mut *drive)?)
+}
+
+impl OpenSettings {
+    /// Those of `drive`.
+    ///
+    /// # Errors
+    /// When it has none, or does not let us ask.
+    pub(crate) fn new(drive: &mut dyn Drive) -> Result<Self, DriveError> {
+        let settings = drive.settings()?;
+        let typed = drive.address().to_string();
+        let last = drive.settings_last().ok_or_else(|| DriveError::NoSettings { address: typed.clone() })?;
+        let address = drive.controller().map_or(typed, |controller| controller.device.display().to_string());
+        Ok(Self { settings, address, last, journals: drive.journals() })
     }
-}
 
-/// The drive of a controller.
-///
-/// # Errors
-/// When it cannot be opened, or does not tell who it is.
-pub(crate) fn of_controller(controller: Controller) -> anyhow::Result<Reached> {
-    let device = controller.device.display().to_string();
-    let transport = Box::new(LinuxController::open(&device)?) as Transport;
-    let settings = DriveSettings::open(transport)?;
-    let settings = match controller.apst_knob() {
-        Some(knob) => settings.with_apst(knob),
-        None => settings,
-    };
-    Ok(Reached { settings, address: device, way: Way::Kernel, journals: places() })
-}
-
-impl Reached {
     /// Whether it is a simulated drive: a twin, or a virtual SSD by whatever way.
     pub(crate) fn is_simulated(&self) -> bool {
-        self.way == Way::Twin || self.settings.identify().simulation.is_some()
+        self.last == SettingsLast::Process || self.settings.identify().simulation.is_some()
     }
 
     /// How long a change of its settings lasts.
     pub(crate) const fn lasts(&self, saved: bool) -> &'static str {
-        match (self.way, saved) {
-            (Way::Twin, _) => "in a simulated drive, which is gone with this command",
+        match (self.last, saved) {
+            (SettingsLast::Process, _) => "in a simulated drive, which is gone with this command",
             (_, true) => "saved: it outlives power cycles",
-            (Way::Kernel, false) => "until the next power cycle or reset of the drive",
-            (Way::Fabric, false) => {
+            (SettingsLast::PowerCycle, false) => "until the next power cycle or reset of the drive",
+            (SettingsLast::Connection, false) => {
                 "until this command's connection to the drive ends, which is now; --save keeps it"
             }
         }
     }
 
     /// Who it is.
-    pub(crate) fn drive(&self) -> DriveJson {
+    pub(crate) fn drive_json(&self) -> DriveJson {
         let identify = self.settings.identify();
         DriveJson {
             address: self.address.clone(),
@@ -148,7 +106,7 @@ impl Reached {
     /// Says so when an interrupted run has left it changed, or a run changes it just now.
     pub(crate) fn warn_of_journal(&self, printer: &mut Printer) {
         if let Some(found) = self.journal() {
-            printer.warning(&told(&found, &self.address));
+            printer.warning(&journal_sentence(&found, &self.address));
         }
     }
 
@@ -158,20 +116,20 @@ impl Reached {
     /// When a run changes them just now, or an interrupted one has left them changed; or when the drive may be in
     /// somebody's use whom nobody here can see.
     pub(crate) fn claim(&self) -> anyhow::Result<Claim> {
-        if self.way == Way::Fabric && !self.is_simulated() {
+        if self.last == SettingsLast::Connection && !self.is_simulated() {
             bail!("will not change the settings of {}: {FOREIGN}", self.address);
         }
         let claim = self.journals()?.claim(&self.settings.identity())?;
         claim.refuse_interrupted(&self.address)?;
         if let Some(found) = self.journal() {
-            bail!("{}", told(&found, &self.address));
+            bail!("{}", journal_sentence(&found, &self.address));
         }
         Ok(claim)
     }
 }
 
 /// What a journal that is there means.
-pub(crate) fn told(found: &Found, device: &str) -> String {
+pub(crate) fn journal_sentence(found: &Found, device: &str) -> String {
     match &found.journal {
         Ok(journal) if found.held => format!(
             "\"{}\" (process {}) has changed the settings of {} and puts them back when it ends",
@@ -183,11 +141,11 @@ pub(crate) fn told(found: &Found, device: &str) -> String {
 }
 
 /// Warns of every drive that an interrupted run has left changed.
-pub(crate) fn warn_of_all(printer: &mut Printer) {
+pub(crate) fn warn_of_interrupted_runs(printer: &mut Printer) {
     // A folder that cannot be read is another user's: whoever may read it is warned.
     let found = places().into_iter().flat_map(|journals| journals.all().unwrap_or_default());
     for found in found.filter(|found| !found.held) {
         let device = found.journal.as_ref().map_or("", |journal| journal.device.as_str());
-        printer.warning(&told(&found, device));
+        printer.warning(&journal_sentence(&found, device));
     }
 }

@@ -6,11 +6,10 @@
 use std::time::Duration;
 
 use measure::Instant;
-use nvme::host::AdminTransport;
-
-use drive::io::{Completion, Io, IoPath, PathError};
-use drive::telemetry::Reading;
 use plan::TelemetryPlan;
+
+use super::path::{Completion, Io, IoPath, PathError};
+use crate::telemetry::Reading;
 
 /// A simulated drive: takes I/Os, moves through time when told to, and can be read.
 ///
@@ -32,31 +31,27 @@ pub trait VirtualDrive {
 
     /// Reads source number `source` of [`VirtualDrive::sources`] at `now`.
     fn sample(&mut self, source: usize, now: Instant) -> Reading;
-
-    /// Where its admin commands go: its settings are read and changed as those of a real drive are.
-    fn admin(&mut self) -> &mut dyn AdminTransport;
 }
 
 /// A path over a simulated drive, with its own clock.
-#[derive(Debug)]
-pub struct VirtualPath<'a, D> {
-    drive: &'a mut D,
+pub struct VirtualPath {
+    drive: Box<dyn VirtualDrive>,
     now: Instant,
 }
 
-impl<'a, D: VirtualDrive> VirtualPath<'a, D> {
+impl VirtualPath {
     /// A path at time zero.
-    pub fn new(drive: &'a mut D) -> Self {
+    pub fn new(drive: Box<dyn VirtualDrive>) -> Self {
         Self { drive, now: Instant::ZERO }
     }
 
-    /// The drive, to be read or set at the path's present.
-    pub fn drive(&mut self) -> &mut D {
-        self.drive
+    /// The drive, to be read at the path's present.
+    pub fn drive(&mut self) -> &mut dyn VirtualDrive {
+        &mut *self.drive
     }
 }
 
-impl<D: VirtualDrive> IoPath for VirtualPath<'_, D> {
+impl IoPath for VirtualPath {
     fn now(&self) -> Instant {
         self.now
     }

@@ -1,0 +1,74 @@
+//! `heatsoak run`: a plan on a drive, then its record, its findings and its report.
+//!
+//! The load comes first: whatever fails after it leaves the record where it is and says so. [`one`] makes one run;
+//! [`sweep`] makes several of them, one a setting.
+
+mod one;
+mod sweep;
+
+use drive::{Address, Stated};
+use measure::Seed;
+use plan::{Plan, Setting, Sweep};
+
+use crate::Outcome;
+use crate::args::{DEFAULT_DRIVE, RunArgs};
+use crate::commands::findings;
+use crate::door::{self, Opening};
+use crate::printer::{Printer, is_broken_pipe};
+use crate::run_folder;
+use crate::signals;
+use one::{OneRun, outcome, tell_end};
+
+/// Runs.
+pub(crate) fn execute(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+    let plan = plan(args)?;
+    let typed = args.drive.as_deref().or(plan.drive.as_deref()).unwrap_or(DEFAULT_DRIVE);
+    let address = Address::parse(typed)?;
+    if let Some(out) = &args.out {
+        run_folder::refuse_unusable(out)?;
+    }
+    let stop = signals::stop_flag()?;
+    let stated = Stated { slc: args.device.slc, destroy: args.device.permission() };
+    let opening = Opening { stated, seed: plan.seed, surroundings: Setting::default() };
+    if let Some(sweep) = &plan.sweep {
+        let one = OneRun { args, plan: &plan, stop: &stop, out: None };
+        return sweep::execute(&one, sweep, &address, &opening, printer);
+    }
+    let mut drive = door::open(&address, &opening)?;
+    let one = OneRun { args, plan: &plan, stop: &stop, out: args.out.as_deref() };
+    let Some(ended) = one.run(&mut *drive, printer)? else { return Ok(Outcome::Stopped) };
+    tell_end(&ended, printer);
+    let reported = findings::tell_run(&ended.folder, args, printer);
+    let outcome = outcome(ended.end.reason);
+    match reported {
+        Ok(()) => Ok(outcome),
+        Err(error) if is_broken_pipe(&error) => Ok(outcome),
+        Err(error) => Err(error.context(format!(
+            "the run is recorded in {}, but what follows it was not done",
+            ended.folder.display()
+        ))),
+    }
+}
+
+/// The plan that was named, with what the command line changes in it.
+fn plan(args: &RunArgs) -> anyhow::Result<Plan> {
+    let mut plan = Plan::load(&args.plan)?;
+    if let Some(seed) = args.seed {
+        plan.seed = Seed::new(seed);
+    }
+    if let Some(tmt1) = args.tmt1 {
+        plan.settings.tmt1_k = Some(tmt1.as_kelvin());
+    }
+    if let Some(tmt2) = args.tmt2 {
+        plan.settings.tmt2_k = Some(tmt2.as_kelvin());
+    }
+    if let Some(sweep) = &args.sweep {
+        // What a plan says about the time between its runs holds for other settings too.
+        let between = plan.sweep.unwrap_or_else(|| Sweep::new(Vec::new()));
+        plan.sweep = Some(Sweep { settings: sweep.settings.clone(), ..between });
+    }
+    plan.stop_at = args.stop_at.or(plan.stop_at);
+    plan.interval = args.interval.unwrap_or(plan.interval);
+    plan.max_errors = args.max_errors.unwrap_or(plan.max_errors);
+    Ok(plan)
+}

@@ -1,0 +1,170 @@
+//! One run of one plan on one drive, whatever the drive is: examined, prepared, recorded.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use anyhow::bail;
+use capture::session::{self, Session, Stop, StopFlag, draft_manifest};
+use drive::{Drive, DriveError, Examination, Prepared};
+use measure::record::{EndReason, Manifest, Origin, RunWriter};
+use measure::{Bytes, BytesPerSec};
+use plan::Plan;
+use plan::check::{self, TargetFacts};
+use plan::memory::buffer_bytes;
+
+use crate::Outcome;
+use crate::args::RunArgs;
+use crate::cost::Cost;
+use crate::host;
+use crate::printer::Printer;
+use crate::progress::Progress;
+use crate::run_folder;
+
+/// All that a run starts from, but for the drive.
+#[derive(Clone, Copy)]
+pub(super) struct OneRun<'a> {
+    pub(super) args: &'a RunArgs,
+    pub(super) plan: &'a Plan,
+    pub(super) stop: &'a StopFlag,
+    /// The run folder to make; without it a new one under ./runs/.
+    pub(super) out: Option<&'a Path>,
+}
+
+impl OneRun<'_> {
+    /// Runs; `None` when the user stopped it before there was a run.
+    pub(super) fn run(
+        &self,
+        drive: &mut dyn Drive,
+        printer: &mut Printer,
+    ) -> anyhow::Result<Option<session::Outcome>> {
+        let examined = drive.examine()?;
+        let unpurged = if examined.limits.trim { None } else { self.plan.without_purge() };
+        if unpurged.is_some() {
+            let address = drive.address();
+            printer.warning(&format!("{address} cannot deallocate, so it is not purged beforehand"));
+        }
+        // The plan with nothing in it that the drive cannot do by its nature.
+        let fitted = OneRun { plan: unpurged.as_ref().unwrap_or(self.plan), ..*self };
+        fitted.run_examined(drive, &examined, printer)
+    }
+
+    fn run_examined(
+        &self,
+        drive: &mut dyn Drive,
+        examined: &Examination,
+        printer: &mut Printer,
+    ) -> anyhow::Result<Option<session::Outcome>> {
+        check::check(self.plan, &examined.limits)?;
+        if examined.buffers_io {
+            self.check_memory(host::facts().memory_bytes)?;
+        }
+        if examined.worn_by_writes {
+            self.print_cost(drive, &examined.limits, printer);
+        }
+        let mut progress = Progress::new(printer, self.args.quiet);
+        let Some(prepared) = self.prepare(drive, &mut progress)? else { return Ok(None) };
+        let writer = self.writer(drive, self.manifest(drive, examined))?;
+        let mut session =
+            Session::new(self.plan, writer, &mut progress).stop_flag(self.stop).steady_rule(steady);
+        if !is_twin(&examined.origin) {
+            session = session.last_facts(|manifest| manifest.link_end = drive.link());
+        }
+        Ok(Some(session.run(prepared)?))
+    }
+
+    /// What the record says before the run. A twin's says nothing of this machine: it is the same on every other.
+    fn manifest(&self, drive: &dyn Drive, examined: &Examination) -> Manifest {
+        let Examination { facts, origin, .. } = examined.clone();
+        let host = (!is_twin(&origin)).then(host::facts);
+        let mut manifest = draft_manifest(self.plan, &drive.address().to_string(), origin, facts);
+        (manifest.host, manifest.link) = (host, drive.link());
+        manifest
+    }
+
+    fn print_cost(&self, drive: &dyn Drive, limits: &TargetFacts, printer: &mut Printer) {
+        let link = drive.link().map(|link| BytesPerSec::new(link.ceiling_bytes_per_s));
+        let cost = Cost { plan: self.plan, target: limits, link, rated: self.args.device.tbw };
+        cost.sentence().into_iter().for_each(|cost| printer.message(&cost));
+    }
+
+    /// Whether this machine has room for what the plan keeps in flight: the kernel would end the process, or another.
+    fn check_memory(&self, memory_bytes: Option<u64>) -> anyhow::Result<()> {
+        let Some(memory) = memory_bytes else { return Ok(()) };
+        for phase in &self.plan.phases {
+            let needed: u64 = phase.loads.iter().map(buffer_bytes).fold(0, u64::saturating_add);
+            // A quarter stays for everything else.
+            if needed > memory / 4 * 3 {
+                bail!(
+                    "cannot run the plan {:?}, phase {:?}: its threads together keep {} in flight, and this machine has {} of memory; \
+                     use fewer threads, a smaller depth or smaller I/Os",
+                    self.plan.name,
+                    phase.name,
+                    Bytes::new(needed),
+                    Bytes::new(memory)
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn prepare(
+        &self,
+        drive: &mut dyn Drive,
+        progress: &mut Progress<'_>,
+    ) -> anyhow::Result<Option<Prepared>> {
+        let mut filling = |done, total| {
+            progress.filling(done, total);
+            if self.stop.asks() == Stop::No { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        match drive.prepare(self.plan, &mut filling) {
+            Ok(prepared) => Ok(Some(prepared)),
+            Err(error @ DriveError::Interrupted { .. }) => {
+                progress.message(&error.to_string());
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The run folder, made as late as can be: what is refused before leaves none behind.
+    fn writer(&self, drive: &dyn Drive, manifest: Manifest) -> anyhow::Result<RunWriter> {
+        let dir = match self.out {
+            Some(out) => out.to_owned(),
+            None => run_folder::make_new(&self.plan.name, &drive.address().to_string())?,
+        };
+        Ok(RunWriter::create(&dir, manifest, self.plan.record_ops)?)
+    }
+}
+
+/// Whether the drive is simulated in this process.
+const fn is_twin(origin: &Origin) -> bool {
+    matches!(origin, Origin::Twin { .. })
+}
+
+/// Rounds end with the first measurement window that is steady as SNIA's test specification has it.
+fn steady(rounds: &[f64]) -> ControlFlow<()> {
+    if analysis::steady::first_steady(rounds).is_some() {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Says how the run ended, where that is not as planned.
+pub(super) fn tell_end(ended: &session::Outcome, printer: &mut Printer) {
+    if ended.end.reason != EndReason::Completed {
+        let why = ended.end.detail.as_deref().unwrap_or("the run ended before its plan did");
+        printer.warning(&format!("{why}; what was measured is kept in {}", ended.folder.display()));
+    }
+    if ended.errors > 0 {
+        printer.warning(&format!("{} I/Os failed", ended.errors));
+    }
+}
+
+pub(super) const fn outcome(reason: EndReason) -> Outcome {
+    match reason {
+        EndReason::Completed => Outcome::Done,
+        EndReason::Interrupted | EndReason::SafetyLimit => Outcome::Stopped,
+        EndReason::DeviceFailed | EndReason::RecordFailed => Outcome::NotDone,
+    }
+}

@@ -1,3 +1,0 @@
-//! Targets that need more than one of our crates.
-
-pub(crate) mod twin;

@@ -1,0 +1,83 @@
+//! The disk at or under a file or device: who it is and its sources of readings.
+
+use std::path::Path;
+
+use nvme::host::linux::LinuxController;
+use nvme::host::{AdminTransport, Controller};
+use nvme::smart::SMART_LOG_LEN;
+use plan::TelemetryPlan;
+
+use crate::telemetry::discover::{self, Place, SYSFS};
+use crate::telemetry::smart::SmartSampler;
+use crate::telemetry::smartctl::{Smartctl, SmartctlSampler};
+use crate::telemetry::{self, Sampler};
+
+/// The way to a SMART log, or why there is none.
+pub(super) type SmartLogAccess = Result<Controller<LinuxController>, String>;
+
+/// The name of the disk at or under `place`.
+pub(super) fn name(place: Place<'_>) -> Option<String> {
+    discover::disk(place, Path::new(SYSFS)).ok()
+}
+
+/// All sources of readings at `place`, to be read as `plan` says, and what there is not, and why.
+pub(super) fn sources(
+    place: Place<'_>,
+    controller: Option<SmartLogAccess>,
+    plan: &TelemetryPlan,
+) -> (Vec<Box<dyn Sampler>>, Vec<String>) {
+    let mut found = telemetry::discover(place, Path::new(SYSFS), plan);
+    let mut notes = std::mem::take(&mut found.notes);
+    let mut samplers = Vec::new();
+    match controller {
+        Some(Ok(controller)) => samplers.push(smart_sampler(plan, controller)),
+        Some(Err(why)) if found.disk.is_some() => {
+            notes.push(format!("no SMART log: {why}"));
+            samplers.extend(smartctl_sampler(&found, plan, &mut notes));
+        }
+        // Without a disk, its absence is noted already.
+        _ => {}
+    }
+    samplers.extend(found.samplers);
+    (samplers, notes)
+}
+
+/// The SMART log of `controller` as a source of readings.
+pub(super) fn smart_sampler<T>(plan: &TelemetryPlan, mut controller: Controller<T>) -> Box<dyn Sampler>
+where
+    T: AdminTransport + Send + 'static,
+{
+    Box::new(SmartSampler::new(plan.smart_period, move || {
+        let mut page = [0; SMART_LOG_LEN];
+        controller.smart_page(&mut page).map(|()| page).map_err(|error| error.to_string())
+    }))
+}
+
+/// Where the kernel reads no temperature of a SATA or USB drive, smartctl may; the record says by which way.
+fn smartctl_sampler(
+    found: &discover::Found,
+    plan: &TelemetryPlan,
+    notes: &mut Vec<String>,
+) -> Option<Box<dyn Sampler>> {
+    let disk = found.disk.as_deref().filter(|disk| disk.starts_with("sd"))?;
+    if found.samplers.iter().any(|sampler| sampler.source() == "hwmon") {
+        return None;
+    }
+    let asked = Smartctl::new(&format!("/dev/{disk}"), Path::new(SYSFS))
+        .and_then(|mut smartctl| smartctl.ask(&["-A"]).map(|report| (smartctl, report)));
+    match asked {
+        Ok((smartctl, report)) if report.temperature.is_some() => {
+            let device_type = smartctl.device_type().unwrap_or("auto");
+            notes.push(format!("the temperature of {disk} is read by smartctl -d {device_type}"));
+            Some(Box::new(SmartctlSampler::new(smartctl, plan.smart_period)))
+        }
+        Ok(_) => {
+            notes.push(format!("{disk} tells smartctl no plausible temperature"));
+            None
+        }
+        Err(why) => {
+            notes.push(why);
+            None
+        }
+    }
+}
