@@ -36,8 +36,7 @@ enum Task {
     /// warnings denied, generated documents fresh. Stops at the first step that fails and says how
     /// to see it again; otherwise ends with the time of each step and the tiers that did not run.
     Check,
-    /// The house rules no compiler keeps: crate edges, lengths, left-overs, addresses, fixtures,
-    /// links, licences.
+    /// The house rules no lint can keep: crate edges, lengths, addresses, fixtures, links, licences.
     Tidy,
     /// Writes docs/cli from the built tool: reference, man pages, shell completions.
     Generate {
