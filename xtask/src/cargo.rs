@@ -63,13 +63,10 @@ pub(crate) fn spelled(arguments: &[&str], environment: &[(&str, &str)]) -> Strin
 /// What `cargo metadata` says about the workspace under `root`.
 pub(crate) fn metadata(root: &Path, depth: Depth) -> Result<Value> {
     let mut arguments = vec!["metadata", "--format-version", "1"];
-    let host;
-    if depth == Depth::OursAlone {
-        arguments.push("--no-deps");
-    } else {
+    match depth {
+        Depth::OursAlone => arguments.push("--no-deps"),
         // Without it cargo would fetch what only other systems need.
-        host = host_platform(root)?;
-        arguments.extend(["--filter-platform", host.as_str()]);
+        Depth::WithDependencies => arguments.extend(["--filter-platform", "host-tuple"]),
     }
     let output =
         command(root, &arguments).output().context("starting `cargo metadata`: is cargo installed?")?;
@@ -78,15 +75,6 @@ pub(crate) fn metadata(root: &Path, depth: Depth) -> Result<Value> {
         bail!("`{}` failed: {}", spelled(&arguments, &[]), reason.trim());
     }
     serde_json::from_slice(&output.stdout).context("reading the JSON of `cargo metadata`")
-}
-
-/// The platform of the compiler, such as `x86_64-unknown-linux-gnu`.
-fn host_platform(root: &Path) -> Result<String> {
-    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let output = Command::new(rustc).arg("-vV").current_dir(root).output().context("starting `rustc -vV`")?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(str::to_owned).context("`rustc -vV` names no host platform")
 }
 
 #[cfg(test)]

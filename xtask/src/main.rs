@@ -10,10 +10,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-mod bench;
 mod cargo;
 mod check;
-mod generate;
 mod guest;
 mod score;
 mod tally;
@@ -33,18 +31,11 @@ enum Task {
     /// Everything that must hold before a change is good: run it before each commit.
     ///
     /// Tidy, format, clippy with warnings denied, every test tier that can run, documentation with
-    /// warnings denied, generated documents fresh. Stops at the first step that fails and says how
-    /// to see it again; otherwise ends with the time of each step and the tiers that did not run.
+    /// warnings denied. Stops at the first step that fails and says how to see it again; otherwise
+    /// ends with the time of each step and the tiers that did not run.
     Check,
-    /// The house rules no compiler keeps: crate edges, lengths, left-overs, addresses, fixtures,
-    /// links, licences.
+    /// The house rules no lint can keep: crate edges, lengths, addresses, fixtures, links, licences.
     Tidy,
-    /// Writes docs/cli from the built tool: reference, man pages, shell completions.
-    Generate {
-        /// Writes nothing; fails when what is in the tree is stale.
-        #[arg(long)]
-        check: bool,
-    },
     /// Runs the tests: all tiers that can run, or one.
     Test {
         /// The tier; tiers are named by what they need.
@@ -55,14 +46,6 @@ enum Task {
     },
     /// Prepares the guest of the kernel tier from Debian's stock kernels, and runs scripts in it.
     Guest(guest::GuestArgs),
-    /// Runs the benchmarks at full size, one after the other.
-    Bench {
-        /// Only benchmarks whose name contains this.
-        name: Option<String>,
-        /// Handed to the benchmarks.
-        #[arg(last = true)]
-        arguments: Vec<String>,
-    },
     /// Scores verdicts on simulated runs with known truth: confusion matrix and metrics.
     Score {
         /// Handed to the scorer: `--runs N`, `--half scored|tuned`, `--wrong`, `--show NUMBER`.
@@ -86,12 +69,9 @@ fn run(task: Task) -> Result<()> {
     match task {
         Task::Check => check::run(&root),
         Task::Tidy => tidy::run(&root),
-        Task::Generate { check: false } => generate::write(&root),
-        Task::Generate { check: true } => generate::check(&root),
         Task::Test { tier: None, arguments } => tier::run_all(&root, &arguments),
         Task::Test { tier: Some(tier), arguments } => tier::run(&root, tier, &arguments),
         Task::Guest(args) => guest::run(&root, &args),
         Task::Score { arguments } => score::run(&root, &arguments),
-        Task::Bench { name, arguments } => bench::run(&root, name.as_deref(), &arguments),
     }
 }

@@ -1,7 +1,8 @@
 //! Running `cargo test`: its output handed on untouched, its closing lines added up.
 //!
 //! Each test program closes with its own line and cargo adds none for all of them, so the last one
-//! may well tell of no test at all. Judging the tests is cargo's; this only counts.
+//! may well tell of no test at all. Judging the tests is cargo's; this counts, and minds those that
+//! are switched off: a test that does not run keeps nothing.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Write};
@@ -31,6 +32,16 @@ pub(crate) fn cargo_test_in(root: &Path, arguments: &[&str], environment: &[(&st
     let status = child.wait().with_context(|| format!("waiting for `{line}`"))?;
     let count = count.context("handing on what the tests print")?;
     ensure!(status.success(), "`{line}` failed ({status}): {count}");
+    none_ignored(count)
+}
+
+/// Tests and doc examples under `ignore` are an error: no tier needs them.
+fn none_ignored(count: Count) -> Result<Count> {
+    ensure!(
+        count.skipped == 0,
+        "{count}: what is switched off by `ignore` keeps nothing; give it to the tier that can run it, \
+         mark an example that is no Rust as `text`, or delete it"
+    );
     Ok(count)
 }
 
@@ -99,6 +110,8 @@ mod test {
         let count = hand_on(&printed[..], &mut handed_on).expect("memory can be read and written");
         assert_eq!(handed_on, printed);
         assert_eq!(count.to_string(), "62 passed, 1 failed, 2 skipped");
-        assert_eq!(Count { skipped: 0, ..count }.to_string(), "62 passed, 1 failed");
+        assert!(none_ignored(count).is_err(), "2 are switched off");
+        let count = Count { skipped: 0, ..count };
+        assert_eq!(none_ignored(count).expect("none is").to_string(), "62 passed, 1 failed");
     }
 }

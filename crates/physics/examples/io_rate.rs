@@ -5,10 +5,10 @@
 //! first sector, sectors, 0 for a write and 1 for a read (bench/beside_mqsim.py makes both).
 #![expect(clippy::print_stdout, reason = "printing is its purpose")]
 
-use std::time::{Duration, Instant as Wall};
+use std::time::Duration;
 
 use measure::record::Op;
-use measure::{Instant, Seed};
+use measure::{Clock as _, Instant, MonotonicClock, Seed};
 use physics::{Demand, Drive, Profile, Transfer};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -25,12 +25,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ios(name, &profile, op, len, random);
     }
     let mut drive = Drive::new(&profile, Seed::new(1));
-    let start = Wall::now();
+    let clock = MonotonicClock::start();
     for (hour, op) in [(1, Op::Write), (2, Op::Read)] {
         let demand = Demand::Transfer(Transfer::sequential(op, 50 << 30));
         drive.advance_demand(Instant::ZERO + Duration::from_secs(3600 * hour), &demand);
     }
-    println!("by demand rate: {:.1} ms a simulated hour", start.elapsed().as_secs_f64() * 1e3 / 2.0);
+    println!("by demand rate: {:.1} ms a simulated hour", clock.now().as_secs_f64() * 1e3 / 2.0);
     Ok(())
 }
 
@@ -40,7 +40,7 @@ fn trace(profile: &Profile, text: &str) -> Result<(), Box<dyn std::error::Error>
     let mut drive = Drive::new(profile, Seed::new(1));
     let mut done = Vec::with_capacity(64);
     let (mut submitted, mut completed) = (0_u64, 0_u64);
-    let start = Wall::now();
+    let clock = MonotonicClock::start();
     for line in text.lines() {
         let mut fields = line.split_ascii_whitespace().map(str::parse::<u64>);
         let mut next = || fields.next().ok_or("a line has fewer than five fields");
@@ -60,7 +60,7 @@ fn trace(profile: &Profile, text: &str) -> Result<(), Box<dyn std::error::Error>
         drive.advance(Instant::NEVER, &mut done);
         completed += done.len() as u64;
     }
-    let wall_s = start.elapsed().as_secs_f64();
+    let wall_s = clock.now().as_secs_f64();
     println!(
         "trace: {completed} of {submitted} I/Os, {:.2} million I/Os/s, {:.1} s simulated in {wall_s:.3} s",
         completed as f64 / wall_s / 1e6,
@@ -82,7 +82,7 @@ fn ios(name: &str, profile: &Profile, op: Op, len: u32, random: bool) {
         place = place.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (place >> 33) % (REGION_BYTES / u64::from(len)) * u64::from(len)
     };
-    let start = Wall::now();
+    let clock = MonotonicClock::start();
     while submitted < 64 {
         drive.submit(Instant::ZERO, submitted, op, offset(submitted), len);
         submitted += 1;
@@ -96,7 +96,7 @@ fn ios(name: &str, profile: &Profile, op: Op, len: u32, random: bool) {
             submitted += 1;
         }
     }
-    let wall_s = start.elapsed().as_secs_f64();
+    let wall_s = clock.now().as_secs_f64();
     println!(
         "{name}: {:.1} million I/Os/s, {:.0} s simulated in {:.3} s",
         COUNT as f64 / wall_s / 1e6,

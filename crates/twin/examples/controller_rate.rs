@@ -3,9 +3,7 @@
 //! `cargo run --release -p heatsoak-twin --example controller_rate`
 #![expect(clippy::print_stdout, reason = "printing is its purpose")]
 
-use std::time::Instant as Wall;
-
-use measure::{Instant, Lba, Seed};
+use measure::{Clock as _, Instant, Lba, MonotonicClock, Seed};
 use nvme::command::{IoCommand, Sgl, Sqe, Transfer};
 use nvme::fabrics::property::Property;
 use nvme::fabrics::{Connect, ConnectData, FabricsCommand};
@@ -72,7 +70,7 @@ fn run(name: &str, subsystem: &mut Subsystem, queue: Queue, len: u32, write: boo
     let inside: &[u8] = if write { &data } else { &[] };
     let (mut now, mut sent, mut done) = (Instant::ZERO, 0_u64, 0_u64);
     let mut out = Vec::new();
-    let start = Wall::now();
+    let clock = MonotonicClock::start();
     while done < COUNT {
         while sent < done + DEPTH {
             let _ = subsystem.submit(now, queue, &command(sent), inside);
@@ -83,7 +81,7 @@ fn run(name: &str, subsystem: &mut Subsystem, queue: Queue, len: u32, write: boo
         subsystem.advance(now, &mut out);
         done += out.iter().filter(|outcome| matches!(outcome, Outcome::Reply(..))).count() as u64;
     }
-    let wall_s = start.elapsed().as_secs_f64();
+    let wall_s = clock.now().as_secs_f64();
     println!(
         "{name}: {:.2} million commands/s, {:.1} s simulated in {wall_s:.2} s",
         COUNT as f64 / wall_s / 1e6,

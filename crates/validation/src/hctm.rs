@@ -199,6 +199,7 @@ impl Ssd2 {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "a table")]
     fn writes(&self) -> Vec<Row> {
         let (drive4, log4) = &self.b4;
         // A drive that never throttles is shown its last seconds, which do not hold.

@@ -1,55 +1,27 @@
 //! The rule about network addresses: nothing of ours listens on or talks to anything but this machine.
 //!
-//! Looks at strings of Rust code and at other text outside comments. A link in prose or in a comment
-//! is for people and stays. Section numbers such as 5.16.1.3 look like addresses, so four numbers
-//! count only where they are used as one: with a port, as a whole string, behind `://`, or when they
-//! lie in a range that only networks use.
+//! Reads lines as they lie, comments aside: a link in a comment or in prose is for people and stays.
+//! Section numbers such as 5.16.1.3 look like addresses, so four numbers count only where they are used
+//! as one: with a port, as a whole string, behind `://`, or when they lie in a range that only networks
+//! use.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::Finding;
 use super::exceptions::LINKS;
-use super::tokens;
-use super::tree::{Kind, Tree};
+use super::tree::{Kind, Tree, kind_of};
 
-/// Findings in every text of ours.
+/// Addresses of other machines that Rust has names for.
+const NAMED: [&str; 2] = [concat!("::", "UNSPECIFIED"), concat!("::", "BROADCAST")];
+
+/// The first foreign address of every line of ours.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
-    let rust = tree.of_kind(Kind::Rust).flat_map(|(path, text)| in_rust(path, text));
-    let hashed =
-        tree.of_kind(Kind::HashComments).flat_map(|(path, text)| in_lines(path, text, without_comment));
-    let plain = tree.of_kind(Kind::Plain).flat_map(|(path, text)| in_lines(path, text, |line| line));
-    let prose = tree.of_kind(Kind::Markdown).flat_map(|(path, text)| in_prose(path, text));
-    rust.chain(hashed).chain(plain).chain(prose).collect()
-}
-
-fn in_rust(path: &str, text: &str) -> Vec<Finding> {
-    // What is no Rust is told by the rules on source.
-    let tokens = tokens::read(text).unwrap_or_default();
-    let named = |word: &str| matches!(word, "UNSPECIFIED" | "BROADCAST");
-    tokens
-        .iter()
-        .filter_map(|token| {
-            let text = if named(&token.text) { Some(token.text.clone()) } else { foreign(token.string()?) };
-            text.map(|text| finding(path, token.line, &text))
-        })
-        .collect()
-}
-
-fn in_lines<'a>(path: &str, text: &'a str, code_of: impl Fn(&'a str) -> &'a str) -> Vec<Finding> {
-    let lines = text.lines().zip(1..);
-    lines.filter_map(|(line, number)| Some(finding(path, number, &foreign(code_of(line))?))).collect()
-}
-
-/// In prose links are for people; an address with a port is something to listen on or connect to.
-fn in_prose(path: &str, text: &str) -> Vec<Finding> {
-    let lines = text.lines().zip(1..);
-    lines
-        .filter_map(|(line, number)| {
-            let (_, quad, _) =
-                quads(line).find(|(address, _, rest)| !address.is_loopback() && has_port(rest))?;
-            Some(finding(path, number, quad))
-        })
-        .collect()
+    let lines = tree.texts().flat_map(|(path, text)| {
+        let kind = kind_of(path);
+        text.lines().zip(1..).map(move |(line, number)| (path, kind, line, number))
+    });
+    let found = lines.filter_map(|(path, kind, line, number)| Some((path, number, foreign(kind, line)?)));
+    found.map(|(path, number, address)| finding(path, number, &address)).collect()
 }
 
 fn finding(path: &str, line: usize, address: &str) -> Finding {
@@ -57,35 +29,41 @@ fn finding(path: &str, line: usize, address: &str) -> Finding {
     Finding::new("address", path, line, format!("`{address}` is not this machine"), instead)
 }
 
-/// A line of TOML or shell without its comment. A `#` inside quotes begins none.
-fn without_comment(line: &str) -> &str {
-    let mut quote = None;
-    for (at, c) in line.char_indices() {
-        match (c, quote) {
-            ('"' | '\'', None) => quote = Some(c),
-            (c, Some(open)) if c == open => quote = None,
-            ('#', None) if at == 0 || line[..at].ends_with(char::is_whitespace) => return &line[..at],
-            _ => {}
-        }
-    }
-    line
+/// The first thing in a line of a file of this kind that addresses another machine.
+fn foreign(kind: Kind, line: &str) -> Option<String> {
+    let code = match kind {
+        Kind::Rust => without_comment(line, "//"),
+        Kind::HashComments => without_comment(line, "#"),
+        Kind::Plain => line,
+        // In prose links are for people; an address with a port is something to listen on or connect to.
+        Kind::Markdown => return foreign_quad(line, |_, quad| has_port(quad.after)),
+        Kind::Foreign => return None,
+    };
+    let named = || NAMED.iter().find(|name| code.contains(*name)).map(|name| (*name).to_owned());
+    let is_network =
+        |address: Ipv4Addr| address.is_unspecified() || address.is_private() || address.is_broadcast();
+    foreign_link(code)
+        .or_else(|| {
+            foreign_quad(code, |address, quad| has_port(quad.after) || is_whole(quad) || is_network(address))
+        })
+        .or_else(|| foreign_v6(code))
+        .or_else(named)
 }
 
-/// The first thing in `text` that addresses another machine.
-fn foreign(text: &str) -> Option<String> {
-    foreign_link(text).or_else(|| foreign_quad(text)).or_else(|| foreign_v6(text))
+/// A line without its comment, which begins with `mark` after a space or with the line.
+fn without_comment<'a>(line: &'a str, mark: &str) -> &'a str {
+    let begins = |at: &usize| line[..*at].chars().next_back().is_none_or(char::is_whitespace);
+    line.match_indices(mark).map(|(at, _)| at).find(begins).map_or(line, |at| &line[..at])
 }
 
 fn foreign_link(text: &str) -> Option<String> {
     text.match_indices("://").find_map(|(at, mark)| {
-        let scheme_start = text[..at].rfind(|c: char| !c.is_ascii_alphanumeric() && !"+-.".contains(c));
-        let scheme_start = scheme_start.map_or(0, |before| before + 1);
-        let link = &text[scheme_start..];
-        let end = link.find(|c: char| c.is_whitespace() || "\"'`<>)|\\".contains(c)).unwrap_or(link.len());
-        let link = &link[..end];
+        let start =
+            text[..at].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || "+-.".contains(c)).len();
+        let link = text[start..].split(|c: char| c.is_whitespace() || "\"'`<>)|\\".contains(c)).next()?;
         let host = text[at + mark.len()..].split(['/', ' ', '"', '\'', '`', '?', ')', '|', '\\']).next()?;
-        let known = LINKS.iter().any(|(start, _)| link.starts_with(start));
-        (scheme_start < at && !link.starts_with("file:") && !known && !is_here(host)).then(|| link.to_owned())
+        let known = LINKS.iter().any(|(beginning, _)| link.starts_with(beginning));
+        (start < at && !link.starts_with("file:") && !known && !is_here(host)).then(|| link.to_owned())
     })
 }
 
@@ -101,41 +79,38 @@ fn is_here(host: &str) -> bool {
     placeholder || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-fn foreign_quad(text: &str) -> Option<String> {
-    quads(text)
-        .find(|(address, quad, rest)| {
-            let used_as_address = has_port(rest)
-                || *quad == text.trim()
-                || address.is_unspecified()
-                || address.is_private()
-                || address.is_broadcast();
-            used_as_address && !address.is_loopback()
-        })
-        .map(|(_, quad, _)| quad.to_owned())
+/// Four numbers with dots between, and what stands around them in the line.
+struct Quad<'a> {
+    before: &'a str,
+    after: &'a str,
 }
 
-/// Every run of four numbers in `text` that can be an address: itself, as written, what follows it.
-fn quads(text: &str) -> impl Iterator<Item = (Ipv4Addr, &str, &str)> {
+/// The first address that is not this machine's and is `used` as one.
+fn foreign_quad(text: &str, used: impl Fn(Ipv4Addr, &Quad) -> bool) -> Option<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    text.split(move |c| !is_part(c)).filter_map(move |word| {
-        let word = word.trim_end_matches('.');
-        let end = word.as_ptr().addr() - text.as_ptr().addr() + word.len();
-        Some((word.parse().ok()?, word, &text[end..]))
+    text.split(|c| !is_part(c)).map(|word| word.trim_end_matches('.')).find_map(|word| {
+        let address: Ipv4Addr = word.parse().ok()?;
+        let start = word.as_ptr().addr() - text.as_ptr().addr();
+        let quad = Quad { before: &text[..start], after: &text[start + word.len()..] };
+        (!address.is_loopback() && used(address, &quad)).then(|| word.to_owned())
     })
 }
 
-fn has_port(rest: &str) -> bool {
-    rest.strip_prefix(':').is_some_and(|port| port.starts_with(|c: char| c.is_ascii_digit()))
+fn has_port(after: &str) -> bool {
+    after.strip_prefix(':').is_some_and(|port| port.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Whether it is all there is, in its quotes or in its line.
+fn is_whole(quad: &Quad) -> bool {
+    let quoted = quad.before.ends_with(['"', '\'']) && quad.after.starts_with(['"', '\'']);
+    quoted || quad.before.trim().is_empty() && quad.after.trim().is_empty()
 }
 
 /// IPv6 counts in brackets, as socket addresses are written: `[::]:80`.
 fn foreign_v6(text: &str) -> Option<String> {
     let inside = text.split('[').skip(1).filter_map(|after| after.split(']').next());
-    let addresses = inside.filter(|text| text.contains(':'));
-    addresses
-        .filter_map(|text| Some((text, text.parse::<Ipv6Addr>().ok()?)))
-        .find(|(_, address)| !address.is_loopback())
-        .map(|(text, _)| format!("[{text}]"))
+    let addresses = inside.filter_map(|text| Some((text, text.parse::<Ipv6Addr>().ok()?)));
+    addresses.into_iter().find(|(_, address)| !address.is_loopback()).map(|(text, _)| format!("[{text}]"))
 }
 
 #[cfg(test)]
@@ -182,7 +157,7 @@ mod test {
 
     #[test]
     fn named_addresses_count_too() {
-        assert_eq!(found("a.rs", "fn a() { b(std::net::Ipv4Addr::UNSPECIFIED) }"), [1]);
+        assert_eq!(found("a.rs", &format!("fn a() {{ b(std::net::Ipv4Addr{}) }}", NAMED[0])), [1]);
     }
 
     #[test]

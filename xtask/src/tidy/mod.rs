@@ -1,4 +1,4 @@
-//! Tidy: the house rules that no compiler keeps, read off the tree itself.
+//! Tidy: the house rules that no lint can keep, read off the tree itself.
 //!
 //! Each rule is a pure function from the tree (or from `cargo metadata`) to findings, with its own
 //! tests on made-up trees; one more test runs them all on the real one, so `cargo test` is enough
@@ -18,11 +18,10 @@ mod edges;
 mod exceptions;
 mod fixtures;
 mod licence;
+mod lints;
 mod markdown;
 mod readme;
 mod shape;
-mod source;
-mod tokens;
 mod tree;
 mod words;
 
@@ -86,7 +85,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 fn findings(root: &Path) -> Result<Vec<Finding>> {
     let tree = Tree::read(root)?;
     let mut findings = [
-        source::check(&tree),
+        lints::check(&tree),
         shape::check(&tree),
         words::check(&tree),
         address::check(&tree),

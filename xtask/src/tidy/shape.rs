@@ -4,16 +4,13 @@
 //! scrolls through.
 
 use super::Finding;
-use super::exceptions::{self, VENDORED, permits};
-use super::tokens::{self, Token};
+use super::exceptions::VENDORED;
 use super::tree::{Kind, Tree, kind_of};
 
 /// A file longer than this fails: two sittings to read (docs/HACKING.md).
 const LINES_MAX: usize = 1_000;
 /// A file longer than this is told.
 const LINES_WARN: usize = 800;
-/// A function longer than this is told: it no longer fits a screen.
-const FUNCTION_LINES_WARN: usize = 70;
 /// A crate's header is at least a sentence or two: what it is, what it is not.
 const CRATE_HEADER_BYTES_MIN: usize = 80;
 /// Names that say nothing about what is inside.
@@ -26,7 +23,6 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let ours = tree.texts().filter(|(path, _)| kind_of(path) != Kind::Foreign);
     let rust = || tree.of_kind(Kind::Rust);
     ours.filter_map(|(path, text)| length(path, text))
-        .chain(rust().flat_map(|(path, text)| functions(path, text)))
         .chain(rust().filter_map(|(path, text)| header(path, text)))
         .chain(rust().filter_map(|(path, _)| name(path)))
         .chain(tree.paths().filter_map(left_behind))
@@ -37,42 +33,12 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 
 fn length(path: &str, text: &str) -> Option<Finding> {
     let lines = text.lines().count();
-    if lines <= LINES_WARN || permits(exceptions::LENGTH, path) || path.ends_with(".snap") {
+    if lines <= LINES_WARN || path.ends_with(".snap") {
         return None;
     }
     let instead = "split it where a reader would look for the parts; 100 to 400 lines read well";
     let finding = |limit| Finding::new("length", path, 0, format!("{lines} lines, over {limit}"), instead);
     Some(if lines > LINES_MAX { finding(LINES_MAX) } else { finding(LINES_WARN).warning() })
-}
-
-fn functions(path: &str, text: &str) -> Vec<Finding> {
-    // What is no Rust is told by the rules on source.
-    let tokens = tokens::read(text).unwrap_or_default();
-    (0..tokens.len()).filter_map(|at| function(path, &tokens[at..])).collect()
-}
-
-fn function(path: &str, tokens: &[Token]) -> Option<Finding> {
-    let [first, name, ..] = tokens else { return None };
-    if first.text != "fn" || name.text == "(" {
-        return None;
-    }
-    let mut depth = 0_usize;
-    for token in tokens {
-        match token.text.as_str() {
-            ";" if depth == 0 => return None,
-            "{" | "(" | "[" => depth += 1,
-            "}" | ")" | "]" => depth -= 1,
-            _ => continue,
-        }
-        if depth == 0 && token.text == "}" {
-            let lines = token.line - first.line + 1;
-            let what = format!("`{}` is {lines} lines long, over {FUNCTION_LINES_WARN}", name.text);
-            let instead = "give its parts names of their own";
-            let finding = Finding::new("function-length", path, first.line, what, instead).warning();
-            return (lines > FUNCTION_LINES_WARN).then_some(finding);
-        }
-    }
-    None
 }
 
 fn header(path: &str, text: &str) -> Option<Finding> {
@@ -137,15 +103,6 @@ mod test {
         assert_eq!(found("a.rs", &lines(1_000)), [("length", true)]);
         assert_eq!(found("a.rs", &lines(1_001)), [("length", false)]);
         assert_eq!(found("fixtures/x/log.csv", &"1\n".repeat(5_000)), []);
-    }
-
-    #[test]
-    fn long_functions_are_told_with_their_place() {
-        let body = |count: usize| format!("{HEADER}\nfn long() {{\n{}}}\n", "a();\n".repeat(count - 2));
-        assert_eq!(found("a.rs", &body(70)), []);
-        assert_eq!(found("a.rs", &body(71)), [("function-length", true)]);
-        let declared = format!("{HEADER}trait A {{ fn short(a: [u8; 2]);\n{} }}", "\n".repeat(99));
-        assert_eq!(found("a.rs", &declared), []);
     }
 
     #[test]

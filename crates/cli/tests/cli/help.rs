@@ -1,6 +1,8 @@
 //! Help, completions and what is generated from the command line's definition.
 
-use crate::found::files;
+use std::path::Path;
+
+use crate::found::{files, read_text};
 use crate::support::Scratch;
 
 /// The commands that a user sees.
@@ -67,6 +69,18 @@ fn documents_are_generated_for_every_command() {
         assert!(reference.contains(usage), "{usage} is not in cli.md");
     }
     assert!(!reference.contains("generate DIR"), "hidden commands stay hidden");
+}
+
+/// Goal: the documents in the tree are those of today's command line.
+#[test]
+fn docs_cli_is_what_the_tool_writes() {
+    let (scratch, docs) = (Scratch::new(), Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli"));
+    assert_eq!(scratch.run(&["generate", "out"]).code, Some(0));
+    let written = files(&scratch.path("out"));
+    assert_eq!(files(&docs), written, "delete what the tool no longer writes");
+    let stale = |name: &&String| read_text(&docs.join(name)) != read_text(&scratch.path("out").join(name));
+    let stale: Vec<_> = written.iter().filter(stale).collect();
+    assert!(stale.is_empty(), "stale: {stale:?}; `cargo run -- generate docs/cli` writes them anew");
 }
 
 #[test]

@@ -142,6 +142,10 @@ impl Disk for FolderDisk {
         for _ in 0..LOCK_TRIES {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(Some(Lock::new(file))),
+                #[expect(
+                    clippy::disallowed_methods,
+                    reason = "flock(2) knows no timeout; others hold it for a moment"
+                )]
                 Err(rustix::io::Errno::WOULDBLOCK) => std::thread::sleep(LOCK_PAUSE),
                 Err(error) => return Err(error.into()),
             }
