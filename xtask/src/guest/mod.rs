@@ -23,9 +23,6 @@ use needs::PACKAGES;
 /// The variable that tells the tests of the kernel tier where the guest was prepared.
 pub(crate) const PREPARED: &str = "HEATSOAK_GUEST";
 
-/// What an interactive guest may take; long enough for a working day.
-const SHELL_TIMEOUT_S: u32 = 8 * 3600;
-
 /// Arguments of `cargo xtask guest`.
 #[derive(Args)]
 pub(crate) struct GuestArgs {
@@ -143,12 +140,10 @@ fn shell(root: &Path, prepared: &Path, kernel: &str, script: &Path) -> Result<()
         job: &scratch.path().join("job"),
         program: program.is_dir().then_some(program.as_path()),
         memory_mib: 1024,
-        processors: 2,
         devices,
-        timeout_s: SHELL_TIMEOUT_S,
         on_terminal: true,
     };
-    machine.run(&text, &["nvme", "ahci", "xhci-pci", "uas", "sd_mod", "sg", "virtio_net"])?;
+    machine.start(&text, &["nvme", "ahci", "xhci-pci", "uas", "sd_mod", "sg", "virtio_net"])?.wait()?;
     let status = fs::read_to_string(machine.job.join("status")).unwrap_or_default();
     let console = || fs::read_to_string(machine.job.join("console")).unwrap_or_default();
     ensure!(!status.is_empty(), "the guest ended before the script did:\n{}", console());

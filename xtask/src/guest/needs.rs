@@ -48,7 +48,11 @@ pub(super) const PACKAGES: &[Package] = &[
     inside("strace", &["strace"]),
     here("tshark", &["tshark"]),
     // What can lie on a drive and must be recognised there.
-    inside("util-linux", &["blkdiscard", "blkid", "findmnt", "lsblk", "mkswap", "wipefs"]),
+    Package {
+        name: "util-linux",
+        here: &["setpriv"],
+        inside: &["blkdiscard", "blkid", "findmnt", "lsblk", "mkswap", "wipefs"],
+    },
     inside("mount", &["losetup", "mount", "swapoff", "swapon", "umount"]),
     inside("fdisk", &["sfdisk"]),
     inside("xfsprogs", &["mkfs.xfs"]),

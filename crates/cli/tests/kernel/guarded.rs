@@ -338,7 +338,7 @@ try() {
 "#;
 
 fn two_drives(kernel: Kernel) -> Guest {
-    let guest = Guest::on(kernel).nvme("NV1").nvme("NV2").timeout_s(1200);
+    let guest = Guest::on(kernel).nvme("NV1").nvme("NV2");
     for serial in ["NV1", "NV2"] {
         let image = File::options().write(true).open(guest.image(serial)).expect("the drive's file");
         image.set_len(DRIVE_BYTES).expect("a sparse file");
@@ -439,7 +439,7 @@ fn scratch() -> tempfile::TempDir {
 /// Goal: SATA, USB and SCSI drives are known by their own serial numbers. Method: right and wrong ones, on each.
 #[test]
 fn other_kinds_of_drives_are_guarded_by_their_serial_numbers() {
-    let guest = Guest::on(Kernel::V6_12).nvme("NV1").nvme("NV2").ata("ATA1").uas("USB1").timeout_s(1200);
+    let guest = Guest::on(Kernel::V6_12).nvme("NV1").nvme("NV2").ata("ATA1").uas("USB1");
     for serial in ["NV1", "NV2", "ATA1", "USB1"] {
         let image = File::options().write(true).open(guest.image(serial)).expect("the drive's file");
         image.set_len(DRIVE_BYTES).expect("a sparse file");

@@ -14,7 +14,12 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
+use std::process::{Child, ExitStatus};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -25,10 +30,12 @@ mod qemu;
 const PREPARED: &str = "HEATSOAK_GUEST";
 /// Size of a drive that nobody gave another one: small, but every file system fits.
 const DRIVE_BYTES: u64 = 512 << 20;
-/// Ends a guest that hangs. A boot takes 3 s on an idle machine and 15 s on a crowded one.
-const TIMEOUT_S: u32 = 300;
-/// `timeout` exits with this when it had to end the program with SIGKILL: 128 + 9.
-const TIMED_OUT: i32 = 137;
+/// Ends a script that hangs: many times what the longest takes on a crowded machine.
+const TIMEOUT: Duration = Duration::from_secs(1800);
+/// Ends a boot that hangs. It takes 3 s on an idle machine.
+const BOOT_TIMEOUT: Duration = Duration::from_secs(300);
+/// How often a guest is started again that died before its script began.
+const MORE_STARTS: u32 = 2;
 /// What a kernel says when it has met a bug of its own or of our making.
 const KERNEL_BUGS: &[&str] =
     &["BUG:", "Oops", "general protection fault", "Kernel panic", "hung_task", "blocked for more than"];
@@ -77,8 +84,8 @@ pub(crate) struct Guest {
     devices: Vec<OsString>,
     script: String,
     memory_mib: u32,
-    processors: u32,
-    timeout_s: u32,
+    timeout: Duration,
+    broken_starts: u32,
 }
 
 impl Guest {
@@ -91,8 +98,8 @@ impl Guest {
             devices: Vec::new(),
             script: String::new(),
             memory_mib: 768,
-            processors: 2,
-            timeout_s: TIMEOUT_S,
+            timeout: TIMEOUT,
+            broken_starts: 0,
         }
     }
 
@@ -155,9 +162,15 @@ impl Guest {
         self
     }
 
-    /// Ends the guest, and the test, after this many seconds.
-    pub(crate) fn timeout_s(mut self, seconds: u32) -> Self {
-        self.timeout_s = seconds;
+    /// Ends the guest, and the test, this long after its script began.
+    pub(crate) fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = limit;
+        self
+    }
+
+    /// Lets the first starts die at boot: for the harness's own test.
+    pub(crate) fn broken_starts(mut self, starts: u32) -> Self {
+        self.broken_starts = starts;
         self
     }
 
@@ -184,29 +197,56 @@ impl Guest {
             job: &self.scratch.path().join("job"),
             program: program.parent(),
             memory_mib: self.memory_mib,
-            processors: self.processors,
-            devices: self.devices,
-            timeout_s: self.timeout_s,
+            devices: self.devices.clone(),
             on_terminal: false,
         };
-        let ended = machine.run(&self.script, &self.modules).expect("a guest can be started");
+        let end = self.start_until_it_begins(machine);
         let mut output = Output { scratch: self.scratch, status: 0 };
-        assert!(
-            ended.code() != Some(TIMED_OUT),
-            "the guest took over {} s\n{}",
-            self.timeout_s,
-            output.told()
-        );
-        assert!(ended.success(), "QEMU ended with {ended}\n{}", output.told());
+        match end {
+            End::AtBoot(why) => panic!("the guest {why} before its script began\n{}", output.told()),
+            End::TooLate => panic!("the guest took over {:?}\n{}", self.timeout, output.told()),
+            End::Ended(qemu) => assert!(qemu.success(), "QEMU ended with {qemu}\n{}", output.told()),
+        }
         let status = output.file("status").trim().parse();
-        output.status =
-            status.unwrap_or_else(|_| panic!("the guest ended before its script\n{}", output.told()));
+        output.status = status.unwrap_or_else(|_| panic!("the guest ended in its script\n{}", output.told()));
         let missing = output.file("modules-missing");
         assert!(missing.is_empty(), "modules that this guest has not: {missing}");
         let dmesg = output.dmesg();
         let bug = KERNEL_BUGS.iter().find(|bug| dmesg.contains(*bug));
         assert!(bug.is_none(), "the kernel has met a bug\n{dmesg}");
         output
+    }
+
+    /// Starts the guest, and again when it dies at boot. Nothing of a test has happened by then: drives are
+    /// as they were made, and nobody has talked to the host.
+    fn start_until_it_begins(&self, mut machine: qemu::Machine<'_>) -> End {
+        let mut starts = 0;
+        loop {
+            let devices = machine.devices.len();
+            if starts < self.broken_starts {
+                // The last command line counts, and this one names no program to begin with.
+                machine
+                    .devices
+                    .extend(["-append", "console=ttyS0 panic=-1 quiet rdinit=/none"].map(OsString::from));
+            }
+            let qemu = machine.start(&self.script, &self.modules).expect("a guest can be started");
+            machine.devices.truncate(devices);
+            let end = wait(qemu, self.timeout);
+            let End::AtBoot(why) = end else { return end };
+            starts += 1;
+            if starts > MORE_STARTS {
+                return end;
+            }
+            let name = thread::current().name().unwrap_or("a test").to_owned();
+            let console = fs::read_to_string(machine.job.join("console")).unwrap_or_default();
+            // Past the capturing of output: a test that passes says so as well.
+            let said = writeln!(
+                std::io::stderr(),
+                "{name}: a guest {why} before its script began, and is started again ({starts} of {MORE_STARTS})\n{}",
+                telling(&console)
+            );
+            said.expect("standard error takes a line");
+        }
     }
 
     fn drive(mut self, serial: &str) -> Self {
@@ -216,6 +256,45 @@ impl Guest {
         let start = format!("if=none,format=raw,discard=unmap,id={serial},file=");
         self.devices.extend(["-drive".into(), qemu::with_path(&start, &image, "")]);
         self
+    }
+}
+
+/// How a guest ended.
+enum End {
+    /// Before its script began, in this manner.
+    AtBoot(&'static str),
+    /// By us, because its script took too long.
+    TooLate,
+    /// By itself.
+    Ended(ExitStatus),
+}
+
+/// Waits for a guest, whose script has `limit` from when it begins.
+fn wait(mut qemu: Child, limit: Duration) -> End {
+    let line = qemu.stdout.take().expect("its second serial line is a pipe");
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || {
+        let mut lines = BufReader::new(line).lines();
+        if let Some(Ok(begun)) = lines.next() {
+            // Nobody listens any more when the test has ended otherwise.
+            let _ = tell.send(begun);
+        }
+        lines.map_while(Result::ok).for_each(drop);
+        // The channel closes here, when QEMU has ended.
+    });
+    let begun = told.recv_timeout(BOOT_TIMEOUT);
+    let in_time = begun.is_ok() && told.recv_timeout(limit) == Err(RecvTimeoutError::Disconnected);
+    if !in_time {
+        // It may have ended already; then there is nothing to end.
+        let _ = qemu.kill();
+    }
+    let ended = qemu.wait().expect("it was started");
+    match begun {
+        Err(RecvTimeoutError::Timeout) => End::AtBoot("hung"),
+        // An error of QEMU itself comes at once and each time.
+        Err(RecvTimeoutError::Disconnected) if ended.success() => End::AtBoot("died"),
+        Ok(_) if !in_time => End::TooLate,
+        _ => End::Ended(ended),
     }
 }
 
@@ -274,16 +353,18 @@ impl Output {
         for name in names.iter().map(|name| format!("out/{name}")).chain(["console".into(), "qemu".into()]) {
             let content = self.file(&name);
             if !content.trim().is_empty() {
-                text += &format!("--- {name}\n{}\n", tail(&content));
+                text += &format!("--- {name}\n{}\n", telling(&content));
             }
         }
         text
     }
 }
 
-/// The last lines, which are where it went wrong.
-fn tail(text: &str) -> String {
-    const LINES: usize = 40;
+/// The lines that say what went wrong: those of the kernel about its bugs, however long ago, and the last ones.
+fn telling(text: &str) -> String {
+    const LAST: usize = 40;
     let lines: Vec<&str> = text.lines().collect();
-    lines[lines.len().saturating_sub(LINES)..].join("\n")
+    let (earlier, last) = lines.split_at(lines.len().saturating_sub(LAST));
+    let of_bugs = earlier.iter().filter(|line| KERNEL_BUGS.iter().any(|bug| line.contains(bug)));
+    of_bugs.chain(last).copied().collect::<Vec<_>>().join("\n")
 }

@@ -14,7 +14,7 @@ on_each_kernel!(
     the_load_ends_at_the_thermal_limit,
 );
 
-/// Reads for two seconds, with readings often enough that each source has several.
+/// Reads for two seconds, with several readings of each source a second.
 const PLAN: &str = r#"cat >/tmp/read.toml <<'PLAN'
 name = "read"
 [telemetry]
@@ -38,7 +38,7 @@ fn read(folder: &Path, name: &str) -> Record {
 }
 
 /// Goal: identity and telemetry agree with the referees, field by field. Method: one drive of each kind, each run
-/// on between two readings of the referee.
+/// on between two readings of the referee, until there are enough readings of ours.
 fn a_record_is_what_the_other_tools_say(kernel: Kernel) {
     let folder = scratch();
     // Linux's own target, once over each of its transports.
@@ -58,6 +58,12 @@ fn a_record_is_what_the_other_tools_say(kernel: Kernel) {
              wait_for test -b /dev/nvme1n1
              # Kernel 6.1 counts nothing at the head of a multipath drive, which Linux's own target is taken for.
              stat_of() {{ if [ -e /sys/block/nvme1c1n1 ] && [ $1 = nvme1n1 ]; then echo /sys/block/nvme1c1n1/stat; else echo /sys/block/$1/stat; fi; }}
+             sed -i s/2s/1h/ /tmp/read.toml
+             # A table grows with each flush, by one row or more.
+             longer() {{ [ $(stat -c %s $1) -gt $2 ]; }}
+             sectors() {{ awk '{{ print $3 }}' $(stat_of $1); }}
+             read_past() {{ [ $(sectors $1) -gt $2 ]; }}
+             grows() {{ for flush in 1 2 3 4 5 6; do wait_for longer $1 $(stat -c %s $1); done; }}
              for drive in nvme0n1 nvme1n1 sda sdb sdc; do
                  case $drive in nvme*)
                      section before-$drive; nvme smart-log /dev/$drive -o json
@@ -65,8 +71,15 @@ fn a_record_is_what_the_other_tools_say(kernel: Kernel) {
                      nvme id-ctrl /dev/$drive -o binary >/share/$drive.ctrl
                      nvme id-ns /dev/$drive -o binary >/share/$drive.ns;;
                  esac
-                 section stat-before-$drive; cat $(stat_of $drive)
-                 section run-$drive; heatsoak run /tmp/read.toml --drive /dev/$drive --out /share/$drive --quiet --json
+                 section stat-before-$drive; cat $(stat_of $drive); before=$(sectors $drive)
+                 section run-$drive; heatsoak run /tmp/read.toml --drive /dev/$drive --out /share/$drive --quiet --json &
+                 run=$!
+                 wait_for test -e /share/$drive/telemetry.arrow; grows /share/$drive/telemetry.arrow
+                 case $drive in nvme*) wait_for longer /share/$drive/smart.arrow 8192;; esac
+                 # More than the kernel reads of a drive by itself.
+                 wait_for read_past $drive $((before + 16384))
+                 kill -INT $run
+                 status wait $run
                  section stat-after-$drive; cat $(stat_of $drive)
                  section size-$drive; blockdev --getsize64 /dev/$drive
                  section smartctl-$drive; smartctl --json -x /dev/$drive || true
@@ -82,6 +95,8 @@ fn a_record_is_what_the_other_tools_say(kernel: Kernel) {
         every_page_agrees_with_nvme_cli(&record, &around);
     }
     for name in ["nvme0n1", "nvme1n1", "sda", "sdb", "sdc"] {
+        let run = output.section(&format!("run-{name}"));
+        assert!(run.ends_with("status 3\n"), "{name}: {run}");
         let record = read(folder.path(), name);
         assert_eq!(
             record.manifest.drive.size_bytes.to_string(),
@@ -127,7 +142,7 @@ fn raw_bytes_agree_with_nvme_cli(record: &Record, folder: &Path, name: &str) {
 
 /// Values that stand still are equal; counters lie between those before and after.
 fn every_page_agrees_with_nvme_cli(record: &Record, around: &[Value; 2]) {
-    assert!(record.smart.len() >= 5, "{} pages in two seconds", record.smart.len());
+    assert!(record.smart.len() >= 5, "{} pages", record.smart.len());
     for page in &record.smart {
         let log = SmartLog::decode(&page.page).expect("a whole page");
         let fields: [(&str, u128); 20] = [
@@ -266,7 +281,7 @@ fn the_load_ends_at_the_thermal_limit(kernel: Kernel) {
         .share(folder.path())
         .script(PLAN)
         .script(
-            "sed -i -e 's/^name/stop_at = \"45C\"\\nname/' -e 's/200ms/1s/' -e 's/2s/60s/' /tmp/read.toml
+            "sed -i -e 's/^name/stop_at = \"45C\"\\nname/' -e 's/200ms/10s/' -e 's/2s/1h/' /tmp/read.toml
              section run; status heatsoak run /tmp/read.toml --drive /dev/nvme0n1 --out /share/hot --quiet",
         )
         .run();
@@ -277,5 +292,5 @@ fn the_load_ends_at_the_thermal_limit(kernel: Kernel) {
     let hot = record.telemetry.iter().find(|row| row.composite.is_some() || row.hwmon_millicelsius.is_some());
     let hot_ns = hot.expect("a reading").t.as_ns();
     let last_ns = record.io.iter().filter(|row| row.ios > 0).map(|row| row.t.as_ns()).max().unwrap_or(0);
-    assert!(last_ns <= hot_ns + 1_000_000_000, "hot at {hot_ns} ns, last I/O at {last_ns} ns");
+    assert!(last_ns <= hot_ns + 10_000_000_000, "hot at {hot_ns} ns, last I/O at {last_ns} ns");
 }

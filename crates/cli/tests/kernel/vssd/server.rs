@@ -1,10 +1,14 @@
 //! `heatsoak vssd` on this machine, for a guest to connect to; and a bell that the guest can ring.
 
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::net::{Ipv4Addr, TcpListener};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::{Child, Command, Stdio};
+use std::thread;
 
 use serde_json::Value;
+
+use crate::guest::{Guest, Output};
 
 /// A running virtual SSD. It ends with this value.
 pub(crate) struct Vssd {
@@ -32,9 +36,10 @@ impl Vssd {
         drives.iter().map(|drive| drive["nqn"].as_str().expect("each has a name")).collect()
     }
 
-    /// The shell line that connects a guest to its drive number `at`; `options` are nvme-cli's.
+    /// The shell line that connects a guest to its drive number `at`; `options` are nvme-cli's. A connection on
+    /// which nothing is heard for ten minutes is lost, which no crowd of other work brings about.
     pub(crate) fn connect(&self, at: usize, options: &str) -> String {
-        format!("nvme connect -t tcp -a $host -s {} -n {} {options}\n", self.port(), self.nqns()[at])
+        format!("nvme connect -t tcp -a $host -s {} -n {} -k 600 {options}\n", self.port(), self.nqns()[at])
     }
 
     /// Ends it as a power cut would (SIGKILL), and starts it again on the same port.
@@ -64,7 +69,7 @@ fn start(arguments: &[String], port: u16) -> (Child, Value) {
     (process, told)
 }
 
-/// What a guest rings to have something done here: `echo | nc $host PORT` returns when it has been.
+/// What a guest rings to have something done here.
 pub(crate) struct Bell {
     listener: TcpListener,
 }
@@ -75,16 +80,28 @@ impl Bell {
         Self { listener: TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port") }
     }
 
-    /// The shell line that rings it.
+    /// The shell line that rings it. When what it rings for has been done, it prints `done` and returns.
     pub(crate) fn ring(&self) -> String {
         format!("echo | nc $host {}\n", self.listener.local_addr().expect("it listens").port())
     }
 
-    /// Waits for the ring, does `act`, and lets the guest go on.
-    pub(crate) fn answer(&self, act: impl FnOnce()) {
-        let (mut guest, _) = self.listener.accept().expect("the guest rings");
-        let mut ring = [0; 1];
-        guest.read_exact(&mut ring).expect("the guest rings");
-        act();
+    /// Runs the guest; once it rings, does `act` and lets it go on.
+    pub(crate) fn answer(&self, guest: Guest, act: impl FnOnce()) -> Output {
+        let address = self.listener.local_addr().expect("it listens");
+        thread::scope(|scope| {
+            let run = scope.spawn(|| {
+                let output = catch_unwind(AssertUnwindSafe(|| guest.run()));
+                // A guest that ended without a ring must not be waited for: this is a call without one.
+                drop(TcpStream::connect(address));
+                output.unwrap_or_else(|panic| resume_unwind(panic))
+            });
+            let (mut caller, _) = self.listener.accept().expect("somebody calls");
+            if caller.read(&mut [0; 1]).is_ok_and(|bytes| bytes > 0) {
+                act();
+                caller.write_all(b"done\n").expect("the guest listens");
+            }
+            drop(caller);
+            run.join().unwrap_or_else(|panic| resume_unwind(panic))
+        })
     }
 }

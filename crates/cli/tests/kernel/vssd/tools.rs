@@ -121,14 +121,15 @@ fn the_wire_is_well_formed(capture: &Path, port: u16) {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
-    let frames = tshark("nvme-tcp", "frame.number");
-    assert!(frames.lines().count() > 100, "{} frames", frames.lines().count());
     let malformed = tshark("_ws.malformed || nvme-tcp.type > 9", "frame.number");
     assert!(malformed.is_empty(), "malformed: {malformed}");
     // Commands, responses and data, as tshark names them.
     let types = tshark("nvme-tcp", "nvme-tcp.type");
+    let types: Vec<&str> = types.split(['\n', ',']).filter(|found| !found.is_empty()).collect();
+    // Counted one by one: how many share a frame is a matter of the machine's speed.
+    assert!(types.len() > 100, "{} PDUs", types.len());
     for kind in ["0", "1", "4", "5", "7"] {
-        assert!(types.split(['\n', ',']).any(|found| found == kind), "no PDU of type {kind}");
+        assert!(types.contains(&kind), "no PDU of type {kind}");
     }
 }
 
@@ -212,7 +213,7 @@ fn a_shelf_is_discovered(kernel: Kernel) {
              section served
              heatsoak vssd --profile ssd1 --profile relay --profile two-level --listen 127.0.0.1:4420 &
              wait_for grep -q listening /job/out/served
-             section connected; nvme connect-all -t tcp -a 127.0.0.1 -s 4420
+             section connected; nvme connect-all -t tcp -a 127.0.0.1 -s 4420 -k 600
              wait_for sh -c '[ $(ls /dev/nvme*n1 | wc -l) = 3 ]'
              section list; nvme list -o json
              section disconnected; nvme disconnect-all",
