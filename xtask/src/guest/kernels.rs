@@ -5,10 +5,11 @@
 //! USB.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::output_of;
 
@@ -50,9 +51,30 @@ pub(super) struct Unpacked {
 }
 
 impl Unpacked {
-    /// The kernel image.
-    pub(super) fn image(&self) -> PathBuf {
+    /// The kernel's image.
+    fn image(&self) -> PathBuf {
         self.folder.join("boot").join(format!("vmlinuz-{}", self.release))
+    }
+
+    /// The kernel as it lies in memory, which QEMU starts as it is: an emulated processor takes seconds to unpack it.
+    ///
+    /// # Errors
+    /// When the image is packed in a way that is not known here.
+    pub(super) fn vmlinux(&self) -> Result<Vec<u8>> {
+        let image = fs::read(self.image())?;
+        let packed = payload(&image).with_context(|| format!("{} is no bzImage", self.image().display()))?;
+        let program = match packed {
+            [0xfd, b'7', b'z', b'X', b'Z', ..] => "xz",
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => "zstd",
+            _ => bail!("{} is packed neither by xz nor by zstd", self.image().display()),
+        };
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        file.write_all(packed)?;
+        let unpacked = Command::new(program).args(["-q", "-d", "-c"]).stdin(file.reopen()?).output();
+        let unpacked = unpacked.with_context(|| format!("starting `{program}`"))?;
+        let errors = String::from_utf8_lossy(&unpacked.stderr);
+        ensure!(unpacked.status.success(), "unpacking {}: {errors}", self.image().display());
+        Ok(unpacked.stdout)
     }
 
     /// The files of `modules` and of everything they need, in the order of loading. Modules that are
@@ -78,6 +100,14 @@ impl Unpacked {
         }
         Ok(files)
     }
+}
+
+/// The packed kernel in a bzImage (the kernel's Documentation/arch/x86/boot.rst: `setup_sects`, `payload_offset`,
+/// `payload_length`). Behind it lies its size, which the packers know nothing of.
+fn payload(image: &[u8]) -> Option<&[u8]> {
+    let u32_at = |at: usize| Some(u32::from_le_bytes(image.get(at..at + 4)?.try_into().ok()?) as usize);
+    let start = (usize::from(*image.get(0x1f1)?) + 1) * 512 + u32_at(0x248)?;
+    image.get(start..start + u32_at(0x24c)?.checked_sub(4)?)
 }
 
 /// Fetches `package` into `store`, unless it lies there, and unpacks it into `folder`.

@@ -1,6 +1,6 @@
 //! `cargo xtask guest`: what the kernel tier starts its guests from, and a guest to try things in.
 //!
-//! `target/guest` holds a folder a kernel (`vmlinuz`, `initrd`), the root they share (`root.ext4`) and
+//! `target/guest` holds a folder a kernel (`vmlinux`, `initrd`), the root they share (`root.ext4`) and
 //! the key that tells when it must be made anew: this recipe and the versions of every package in it.
 //! Needs Debian's apt and dpkg, and no privileges. Kernels are asked for only when something has to be
 //! made, so that a prepared guest works without a network.
@@ -96,7 +96,7 @@ pub(crate) fn prepare(root: &Path) -> Result<PathBuf> {
         let one = kernels::unpack(&package, &prepared.join("packages"), &at)?;
         let home = prepared.join(kernel.name);
         fs::create_dir_all(&home)?;
-        fs::copy(one.image(), home.join("vmlinuz"))?;
+        fs::write(home.join("vmlinux"), one.vmlinux()?)?;
         let initrd = scratch.path().join(format!("initrd-{}", kernel.name));
         root::make_initrd(&one, &initrd, &home.join("initrd"))?;
         println!("guest: kernel {} is {}", kernel.name, one.release);

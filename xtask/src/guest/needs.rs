@@ -35,6 +35,7 @@ pub(super) const PACKAGES: &[Package] = &[
     here("qemu-system-x86", &[QEMU]),
     here("cpio", &["cpio"]),
     here("xz-utils", &["xz"]),
+    here("zstd", &["zstd"]),
     Package { name: "kmod", here: &["depmod", "modprobe"], inside: &["kmod"] },
     Package { name: "e2fsprogs", here: &["mke2fs"], inside: &["mke2fs"] },
     // To live in it.

@@ -59,7 +59,7 @@ impl Machine<'_> {
         command.args(["-accel", "tcg,thread=single", "-machine", "q35", "-cpu", "max", "-no-reboot"]);
         command.args(["-m", &self.memory_mib.to_string(), "-smp", "1"]);
         command.args(["-display", "none", "-nodefaults", "-monitor", "none"]);
-        command.arg("-kernel").arg(kernel.join("vmlinuz")).arg("-initrd").arg(kernel.join("initrd"));
+        command.arg("-kernel").arg(kernel.join("vmlinux")).arg("-initrd").arg(kernel.join("initrd"));
         // panic=-1 with -no-reboot: a kernel panic ends the guest instead of waiting for the timeout.
         // no_timer_check: on a crowded machine emulated timers look broken to a kernel that tests them.
         // nosoftlockup and the stall of RCU: they tell a guest that waits for its turn from one that works.
