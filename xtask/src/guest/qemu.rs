@@ -56,15 +56,19 @@ impl Machine<'_> {
         command.args(["--pdeathsig", "KILL", "qemu-system-x86_64"]);
         // One processor: emulation of several, a thread each, lets one patch the code that another runs (kernel
         // 6.12 died at boot of the int3 that it puts there meanwhile).
-        command.args(["-accel", "tcg,thread=single", "-machine", "q35", "-cpu", "max", "-no-reboot"]);
+        command.args(["-accel", "tcg,thread=single", "-machine", "q35", "-no-reboot"]);
+        // No time stamp counter: a kernel measures its rate against a timer, and finds a wrong one where the emulated
+        // processor waits for its turn meanwhile; its seconds were a second's 50th then. HPET tells its own rate.
+        command.args(["-cpu", "max,tsc=off"]);
         command.args(["-m", &self.memory_mib.to_string(), "-smp", "1"]);
         command.args(["-display", "none", "-nodefaults", "-monitor", "none"]);
         command.arg("-kernel").arg(kernel.join("vmlinux")).arg("-initrd").arg(kernel.join("initrd"));
         // panic=-1 with -no-reboot: a kernel panic ends the guest instead of waiting for the timeout.
         // no_timer_check: on a crowded machine emulated timers look broken to a kernel that tests them.
+        // lpj: nor is the speed of its loops measured.
         // nosoftlockup and the stall of RCU: they tell a guest that waits for its turn from one that works.
         let line = "console=ttyS0 panic=-1 no_timer_check nosoftlockup rcupdate.rcu_cpu_stall_suppress=1 quiet \
-                    loglevel=5 random.trust_cpu=on";
+                    loglevel=5 random.trust_cpu=on lpj=2000000";
         command.args(["-append", line]);
         command.arg("-serial").arg(with_path("file:", &self.job.join("console"), ""));
         command.args(["-serial", "stdio"]);
