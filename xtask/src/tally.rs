@@ -4,6 +4,7 @@
 //! may well tell of no test at all. Judging the tests is cargo's; this counts, and minds those that
 //! are switched off: a test that does not run keeps nothing.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Write};
 use std::ops::AddAssign;
@@ -19,8 +20,12 @@ pub(crate) fn cargo_test(root: &Path, arguments: &[&str]) -> Result<Count> {
     cargo_test_in(root, arguments, &[])
 }
 
-/// The same with settings of its environment, which hold paths.
-pub(crate) fn cargo_test_in(root: &Path, arguments: &[&str], environment: &[(&str, &Path)]) -> Result<Count> {
+/// The same with settings of its environment.
+pub(crate) fn cargo_test_in(
+    root: &Path,
+    arguments: &[&str],
+    environment: &[(&str, &OsStr)],
+) -> Result<Count> {
     let line = cargo::spelled(arguments, &[]);
     let mut child = cargo::command(root, arguments)
         .envs(environment.iter().copied())

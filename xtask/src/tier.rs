@@ -113,11 +113,18 @@ fn in_ci() -> bool {
 /// The targets of the kernel tier, as their manifests name them.
 const KERNEL: &[&str] = &["test", "--workspace", "--no-fail-fast", "--test", "kernel"];
 
-/// Prepares the guest and runs the kernel tier in it.
+/// Prepares the guest and runs the kernel tier in it: a guest a processor, each of which has one itself, and one more,
+/// because some wait for the time to pass.
 fn kernel(root: &Path, arguments: &[String]) -> Result<Count> {
     let prepared = guest::prepare(root)?;
-    cargo_test_in(root, &with(KERNEL.to_vec(), arguments), &[(guest::PREPARED, &prepared)])
+    let guests = std::thread::available_parallelism().map_or(2, usize::from) + 1;
+    let guests = std::env::var_os(THREADS).unwrap_or_else(|| guests.to_string().into());
+    let environment = [(guest::PREPARED, prepared.as_os_str()), (THREADS, &guests)];
+    cargo_test_in(root, &with(KERNEL.to_vec(), arguments), &environment)
 }
+
+/// How many tests run at a time, to the test programs.
+const THREADS: &str = "RUST_TEST_THREADS";
 
 /// Runs one tier. One that cannot run is an error here: it was asked for by name.
 pub(crate) fn run(root: &Path, tier: Tier, arguments: &[String]) -> Result<()> {

@@ -1,30 +1,56 @@
-//! `heatsoak list` beside what the kernel's other tools say about the same drives.
+//! One drive of each kind in one guest, and everything that is tried on such: what `heatsoak list` and `inspect` show
+//! beside the kernel's other tools, and (in files of their own) runs and settings.
 
 use serde_json::Value;
 
-use crate::guest::{Guest, Kernel, on_each_kernel};
+use crate::case::Case;
+use crate::guest::{Guest, Kernel, on_each_kernel, scratch};
+use crate::output::Output;
+use crate::{features, runs, settings};
 
-on_each_kernel!(list_shows_every_drive_as_lsblk_does, inspect_shows_other_drives_as_smartctl_does);
+on_each_kernel!(drives_of_every_kind);
+
+/// Two NVMe drives of QEMU's, a SATA, a USB and a SCSI disk; and after the first case Linux's own NVMe target, a drive
+/// that answers almost nothing, which is `nvme2`.
+fn drives_of_every_kind(kernel: Kernel) {
+    // Over each of its transports on one kernel.
+    let connect = if kernel == Kernel::V6_1 { "nvmet_tcp" } else { "nvmet_loop" };
+    let target = format!(
+        "modprobe brd rd_nr=1 rd_size=65536
+         {connect} nqn.2014-08.org.example:ram /dev/ram0
+         wait_for test -b /dev/nvme2n1"
+    );
+    let folder = scratch();
+    let guest = Guest::on(kernel).nvme("NVME1").nvme("NVME2").ata("ATA1").uas("USB1").share(folder.path());
+    runs::fill(&guest);
+    guest
+        .script("wait_for test -b /dev/sdb; modprobe scsi_debug dev_size_mb=64; wait_for test -b /dev/sdc")
+        .script(runs::PLAN)
+        .run_cases(vec![
+            Case::new("list", LIST, list_shows_every_drive_as_lsblk_does),
+            Case::new("target", target, |_| ()),
+            Case::new("inspect", INSPECT, inspect_shows_other_drives_as_smartctl_does),
+            Case::new("inspect-nvme", settings::INSPECT, settings::inspect_says_what_nvme_cli_says),
+            Case::new("record", runs::RECORD, |output| {
+                runs::a_record_is_what_the_other_tools_say(output, folder.path());
+            }),
+            Case::new("opens", runs::OPENS, runs::reading_opens_nothing_for_writing),
+            Case::new("hot", runs::HOT, |output| {
+                runs::the_load_ends_at_the_thermal_limit(output, folder.path())
+            }),
+            Case::new("no-setting", features::NO_SETTING, features::a_drive_without_a_setting_is_told_so),
+        ]);
+}
+
+const LIST: &str = "
+    udev_up
+    section lsblk; lsblk --json --bytes --nodeps --output NAME,SIZE,LOG-SEC,MODEL,TRAN
+    section list; heatsoak list --json
+    section links; cd /dev/disk/by-id; for link in *; do echo $link $(readlink $link); done
+    udevadm control --exit";
 
 /// Goal: no drive is forgotten, none is told wrong. Method: one of each kind, `lsblk` as referee.
-fn list_shows_every_drive_as_lsblk_does(kernel: Kernel) {
-    let output = Guest::on(kernel)
-        .nvme("NVME1")
-        .nvme("NVME2")
-        .ata("ATA1")
-        .uas("USB1")
-        .script(
-            "modprobe scsi_debug dev_size_mb=64
-             wait_for test -b /dev/sdc
-             udev_up
-             section lsblk
-             lsblk --json --bytes --nodeps --output NAME,SIZE,LOG-SEC,MODEL,TRAN
-             section list
-             heatsoak list --json
-             section links
-             cd /dev/disk/by-id; for link in *; do echo $link $(readlink $link); done",
-        )
-        .run();
+fn list_shows_every_drive_as_lsblk_does(output: &Output) {
     let (lsblk, list) = (output.json("lsblk"), output.json("list"));
     let drives = list["drives"].as_array().expect("drives");
     let theirs = lsblk["blockdevices"].as_array().expect("block devices");
@@ -48,28 +74,18 @@ fn list_shows_every_drive_as_lsblk_does(kernel: Kernel) {
     }
 }
 
+const INSPECT: &str = "
+    for drive in sda sdb sdc nvme2n1; do
+        section inspect-$drive; heatsoak inspect /dev/$drive --json
+        section smartctl-$drive; smartctl --json -i /dev/$drive || true
+        section size-$drive; blockdev --getsize64 /dev/$drive
+        section block-$drive; blockdev --getss /dev/$drive
+    done";
+
 /// Goal: drives that are not NVMe are told as smartctl tells them, as far as either knows them. Method: a SATA, a USB
 /// and a SCSI disk; the kernel's own NVMe target for a drive that answers almost nothing.
-fn inspect_shows_other_drives_as_smartctl_does(kernel: Kernel) {
-    let output = Guest::on(kernel)
-        .ata("ATA1")
-        .uas("USB1")
-        .script(
-            "wait_for test -b /dev/sdb
-             modprobe scsi_debug dev_size_mb=64
-             modprobe brd rd_nr=1 rd_size=65536
-             nvmet_tcp nqn.2014-08.org.example:ram /dev/ram0
-             wait_for test -b /dev/sdc
-             wait_for test -b /dev/nvme0n1
-             for drive in sda sdb sdc nvme0n1; do
-                 section inspect-$drive; heatsoak inspect /dev/$drive --json
-                 section smartctl-$drive; smartctl --json -i /dev/$drive || true
-                 section size-$drive; blockdev --getsize64 /dev/$drive
-                 section block-$drive; blockdev --getss /dev/$drive
-             done",
-        )
-        .run();
-    for name in ["sda", "sdb", "sdc", "nvme0n1"] {
+fn inspect_shows_other_drives_as_smartctl_does(output: &Output) {
+    for name in ["sda", "sdb", "sdc", "nvme2n1"] {
         let (ours, theirs) =
             (output.json(&format!("inspect-{name}")), output.json(&format!("smartctl-{name}")));
         let device = &ours["block_device"];
@@ -87,9 +103,9 @@ fn inspect_shows_other_drives_as_smartctl_does(kernel: Kernel) {
         same("serial", &["serial_number"]);
         same("firmware", &["firmware_version", "scsi_revision"]);
         assert!(ours["model"].is_string(), "{ours}");
-        assert_eq!(ours["nvme"].is_object(), name == "nvme0n1", "{ours}");
+        assert_eq!(ours["nvme"].is_object(), name == "nvme2n1", "{ours}");
     }
-    let health = &output.json("inspect-nvme0n1")["nvme"]["smart"];
+    let health = &output.json("inspect-nvme2n1")["nvme"]["smart"];
     assert!(health["composite_k"].is_null(), "0 K is no temperature: {health}");
 }
 

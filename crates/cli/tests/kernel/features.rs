@@ -1,16 +1,9 @@
 //! Single settings through the kernel: what heatsoak says and sets is what nvme-cli reads, and a drive that has no
 //! such setting is told so.
 
-use crate::guest::{Guest, Kernel, Output, on_each_kernel};
+use crate::case::Case;
+use crate::output::Output;
 use crate::vssd::Vssd;
-
-on_each_kernel!(what_is_set_is_what_nvme_cli_reads, a_drive_without_a_setting_is_told_so);
-
-/// A connected drive with HCTM, power states and thresholds, as `/dev/nvme0`.
-fn with_vssd(kernel: Kernel, vssd: &Vssd) -> Guest {
-    let guest = Guest::on(kernel).network().modules(&["nvme-tcp"]).script("net_up");
-    guest.script(&vssd.connect(0, "")).script("wait_for test -b /dev/nvme0n1")
-}
 
 /// The value that nvme-cli printed in this section.
 fn value(output: &Output, section: &str) -> u32 {
@@ -20,12 +13,11 @@ fn value(output: &Output, section: &str) -> u32 {
     u32::from_str_radix(digits, 16).unwrap_or_else(|error| panic!("{section}: {error}: {text}"))
 }
 
-/// Goal: read and set through ioctl, on the real driver. Method: each value set by one tool and read by the other.
-fn what_is_set_is_what_nvme_cli_reads(kernel: Kernel) {
-    let vssd = Vssd::start(&["--profile", "relay"]);
-    let output = with_vssd(kernel, &vssd)
-        .script(
-            "section default; nvme get-feature /dev/nvme0 -f 0x10 -s 1
+/// Goal: read and set through ioctl, on the real driver. Method: each value set by one tool and read by the other, on
+/// a drive with HCTM, power states and thresholds.
+pub(crate) fn what_is_set_is_what_nvme_cli_reads<'a>(relay: &Vssd) -> Case<'a> {
+    let script = "
+             section default; nvme get-feature /dev/nvme0 -f 0x10 -s 1
              section ours; heatsoak hctm /dev/nvme0 --json
              section set; heatsoak hctm /dev/nvme0n1 --tmt1 52C --tmt2 63C --json
              section theirs; nvme get-feature /dev/nvme0 -f 0x10
@@ -40,11 +32,13 @@ fn what_is_set_is_what_nvme_cli_reads(kernel: Kernel) {
              section threshold; heatsoak temp-threshold /dev/nvme0 --over 49C
              section theirs-threshold; nvme get-feature /dev/nvme0 -f 0x04
              section power; heatsoak power-state /dev/nvme0 --json
-             section theirs-power; nvme get-feature /dev/nvme0 -f 0x02",
-        )
-        .run();
+             section theirs-power; nvme get-feature /dev/nvme0 -f 0x02";
+    Case::new("settings", relay.while_connected(script), each_tool_reads_what_the_other_has_set)
+}
+
+fn each_tool_reads_what_the_other_has_set(output: &Output) {
     let hctm = &output.json("ours")["hctm"];
-    let default = value(&output, "default");
+    let default = value(output, "default");
     for which in ["current", "default", "saved"] {
         let kelvin = |name: &str| hctm[which][name].as_u64();
         let both = kelvin("tmt1_k").zip(kelvin("tmt2_k"));
@@ -52,42 +46,35 @@ fn what_is_set_is_what_nvme_cli_reads(kernel: Kernel) {
         assert_eq!(both.0 << 16 | both.1, u64::from(default), "{which}");
     }
     // 52 °C are 325 K, 63 °C 336 K (whole kelvins, as every tool shows them).
-    assert_eq!(value(&output, "theirs"), 325 << 16 | 336);
-    assert_eq!(value(&output, "theirs-one"), 325 << 16, "the other one stays");
-    assert_eq!(value(&output, "unsaved"), default, "nothing is saved unless asked for");
-    assert_eq!(value(&output, "saved"), 326 << 16 | 337);
+    assert_eq!(value(output, "theirs"), 325 << 16 | 336);
+    assert_eq!(value(output, "theirs-one"), 325 << 16, "the other one stays");
+    assert_eq!(value(output, "unsaved"), default, "nothing is saved unless asked for");
+    assert_eq!(value(output, "saved"), 326 << 16 | 337);
     for section in ["beyond", "upside-down"] {
         let text = output.section(section) + &output.errors(section);
         assert!(text.contains("status 2"), "{section}: {text}");
     }
-    assert_eq!(value(&output, "theirs-last"), 326 << 16 | 337, "what is refused changes nothing");
-    assert_eq!(value(&output, "theirs-threshold"), 322);
+    assert_eq!(value(output, "theirs-last"), 326 << 16 | 337, "what is refused changes nothing");
+    assert_eq!(value(output, "theirs-threshold"), 322);
     let power = output.json("power");
-    assert_eq!(power["power_state"]["current"].as_u64(), Some(value(&output, "theirs-power").into()));
+    assert_eq!(power["power_state"]["current"].as_u64(), Some(value(output, "theirs-power").into()));
 }
+
+pub(crate) const NO_SETTING: &str = "
+    for drive in nvme0 nvme2; do
+        section hctm-$drive; status heatsoak hctm /dev/$drive
+        section set-$drive; status heatsoak hctm /dev/$drive --tmt1 50C --tmt2 60C
+        section power-$drive; status heatsoak power-state /dev/$drive
+        section threshold-$drive; status heatsoak temp-threshold /dev/$drive
+    done
+    section over; heatsoak temp-threshold /dev/nvme0 --over 49C
+    section theirs-over; nvme get-feature /dev/nvme0 -f 0x04";
 
 /// Goal: a sentence, and nothing sent, where a drive has no such setting. Method: QEMU's drive, which has no HCTM,
 /// and Linux's own target, which answers Invalid Field to every feature of ours.
-fn a_drive_without_a_setting_is_told_so(kernel: Kernel) {
-    let connect = if kernel == Kernel::V6_1 { "nvmet_tcp" } else { "nvmet_loop" };
-    let output = Guest::on(kernel)
-        .nvme("NVME1")
-        .script(&format!(
-            "modprobe brd rd_nr=1 rd_size=65536
-             {connect} nqn.2014-08.org.example:ram /dev/ram0
-             wait_for test -b /dev/nvme1n1
-             for drive in nvme0 nvme1; do
-                 section hctm-$drive; status heatsoak hctm /dev/$drive
-                 section set-$drive; status heatsoak hctm /dev/$drive --tmt1 50C --tmt2 60C
-                 section power-$drive; status heatsoak power-state /dev/$drive
-                 section threshold-$drive; status heatsoak temp-threshold /dev/$drive
-             done
-             section over; heatsoak temp-threshold /dev/nvme0 --over 49C
-             section theirs-over; nvme get-feature /dev/nvme0 -f 0x04"
-        ))
-        .run();
-    assert_eq!(value(&output, "theirs-over"), 322);
-    for drive in ["nvme0", "nvme1"] {
+pub(crate) fn a_drive_without_a_setting_is_told_so(output: &Output) {
+    assert_eq!(value(output, "theirs-over"), 322);
+    for drive in ["nvme0", "nvme2"] {
         let shown = output.section(&format!("hctm-{drive}"));
         assert!(shown.contains("does not support") && shown.contains("status 0"), "{shown}");
         let set = format!("set-{drive}");
@@ -96,11 +83,11 @@ fn a_drive_without_a_setting_is_told_so(kernel: Kernel) {
     }
     // Linux's target: a sentence, not a panic and not a made-up value.
     let said = |what: &str| output.section(what) + &output.errors(what);
-    let power = said("power-nvme1");
+    let power = said("power-nvme2");
     assert!(
-        power.contains("status 2") && power.contains("/dev/nvme1") && !power.contains("panicked"),
+        power.contains("status 2") && power.contains("/dev/nvme2") && !power.contains("panicked"),
         "{power}"
     );
-    let threshold = said("threshold-nvme1");
+    let threshold = said("threshold-nvme2");
     assert!(threshold.contains("It tells no temperature threshold"), "{threshold}");
 }

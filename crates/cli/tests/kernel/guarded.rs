@@ -9,7 +9,8 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 
-use crate::guest::{Guest, Kernel, Output, on_each_kernel};
+use crate::guest::{Guest, Kernel, on_each_kernel, scratch};
+use crate::output::Output;
 
 on_each_kernel!(no_byte_is_written_where_it_must_not_be);
 
@@ -432,10 +433,6 @@ impl Tried {
     }
 }
 
-fn scratch() -> tempfile::TempDir {
-    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a scratch folder")
-}
-
 /// Goal: SATA, USB and SCSI drives are known by their own serial numbers. Method: right and wrong ones, on each.
 #[test]
 fn other_kinds_of_drives_are_guarded_by_their_serial_numbers() {
@@ -463,8 +460,8 @@ fn other_kinds_of_drives_are_guarded_by_their_serial_numbers() {
             dd if=/dev/zero of=/tmp/image bs=1M count=8 2>/dev/null; losetup /dev/loop5 /tmp/image; a=/dev/loop5
             section loop; try loop "--drive $a --destroy no-serial"
             section loop-word; try loop-word "--drive $a --destroy no-serial --even-if loop"
-            for drive in 2 3; do truncate -s 128M /tmp/image$drive; losetup /dev/loop$drive /tmp/image$drive; done
-            mkfs.btrfs -q -f /dev/loop2 /dev/loop3; btrfs device scan >/dev/null; mount -o ro /dev/loop2 /mnt
+            for drive in 2 3; do truncate -s 32M /tmp/image$drive; losetup /dev/loop$drive /tmp/image$drive; done
+            mkfs.btrfs -q -f --mixed /dev/loop2 /dev/loop3; btrfs device scan >/dev/null; mount -o ro /dev/loop2 /mnt
             plan=/tmp/w.toml a=/dev/loop3
             section btrfs; try btrfs "--drive $a --destroy no-serial $every"; umount /mnt
             section btrfs-word; try btrfs-word "--drive $a --destroy no-serial --even-if loop"

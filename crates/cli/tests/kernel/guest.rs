@@ -10,7 +10,8 @@
 //! `xtask/src/guest/root/prelude`; which programs there are, in `xtask/src/guest/needs.rs`. The binary
 //! under test is `heatsoak` in the guest's path.
 //!
-//! Everything a guest writes is a file of a scratch folder here, which goes with its [`Output`].
+//! Everything a guest writes is a file of a scratch folder here, which goes with its [`Output`]. Cases that need the
+//! same guest share one: [`crate::case`].
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -21,7 +22,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use serde_json::Value;
+use crate::output::{Output, telling};
 
 #[path = "../../../../xtask/src/guest/qemu.rs"]
 mod qemu;
@@ -36,9 +37,6 @@ const TIMEOUT: Duration = Duration::from_secs(1800);
 const BOOT_TIMEOUT: Duration = Duration::from_secs(300);
 /// How often a guest is started again that died before its script began.
 const MORE_STARTS: u32 = 2;
-/// What a kernel says when it has met a bug of its own or of our making.
-const KERNEL_BUGS: &[&str] =
-    &["BUG:", "Oops", "general protection fault", "Kernel panic", "hung_task", "blocked for more than"];
 
 /// Debian's kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +74,11 @@ macro_rules! on_each_kernel {
 }
 pub(crate) use on_each_kernel;
 
+/// A folder of a test's own.
+pub(crate) fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a scratch folder")
+}
+
 /// A guest that is about to be started.
 pub(crate) struct Guest {
     kernel: Kernel,
@@ -93,7 +96,7 @@ impl Guest {
     pub(crate) fn on(kernel: Kernel) -> Self {
         Self {
             kernel,
-            scratch: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a scratch folder"),
+            scratch: scratch(),
             modules: Vec::new(),
             devices: Vec::new(),
             script: String::new(),
@@ -181,13 +184,6 @@ impl Guest {
 
     /// Runs the script; it must end with status 0.
     pub(crate) fn run(self) -> Output {
-        let output = self.run_to_any_end();
-        assert!(output.status == 0, "the script ended with status {}\n{}", output.status, output.told());
-        output
-    }
-
-    /// Runs the script, whatever its status will be. The guest itself must have come to its end.
-    pub(crate) fn run_to_any_end(self) -> Output {
         let prepared = std::env::var_os(PREPARED)
             .unwrap_or_else(|| panic!("{PREPARED} is not set: run `cargo xtask test kernel`"));
         let program = Path::new(env!("CARGO_BIN_EXE_heatsoak"));
@@ -201,19 +197,18 @@ impl Guest {
             on_terminal: false,
         };
         let end = self.start_until_it_begins(machine);
-        let mut output = Output { scratch: self.scratch, status: 0 };
+        let output = Output::new(self.scratch);
+        let all = || output.everything();
         match end {
-            End::AtBoot(why) => panic!("the guest {why} before its script began\n{}", output.told()),
-            End::TooLate => panic!("the guest took over {:?}\n{}", self.timeout, output.told()),
-            End::Ended(qemu) => assert!(qemu.success(), "QEMU ended with {qemu}\n{}", output.told()),
+            End::AtBoot(why) => panic!("the guest {why} before its script began\n{}", all()),
+            End::TooLate => panic!("the guest took over {:?}\n{}", self.timeout, all()),
+            End::Ended(qemu) => assert!(qemu.success(), "QEMU ended with {qemu}\n{}", all()),
         }
-        let status = output.file("status").trim().parse();
-        output.status = status.unwrap_or_else(|_| panic!("the guest ended in its script\n{}", output.told()));
-        let missing = output.file("modules-missing");
-        assert!(missing.is_empty(), "modules that this guest has not: {missing}");
-        let dmesg = output.dmesg();
-        let bug = KERNEL_BUGS.iter().find(|bug| dmesg.contains(*bug));
-        assert!(bug.is_none(), "the kernel has met a bug\n{dmesg}");
+        match output.status() {
+            None => panic!("the guest ended in its script\n{}", all()),
+            Some(0) => output.must_be_in_order(),
+            Some(status) => panic!("the script ended with status {status}\n{}", all()),
+        }
         output
     }
 
@@ -296,75 +291,4 @@ fn wait(mut qemu: Child, limit: Duration) -> End {
         Ok(_) if !in_time => End::TooLate,
         _ => End::Ended(ended),
     }
-}
-
-/// What came of a guest.
-pub(crate) struct Output {
-    scratch: tempfile::TempDir,
-    /// The script's exit status.
-    pub(crate) status: i32,
-}
-
-impl Output {
-    /// What was printed after `section NAME`, errors aside.
-    pub(crate) fn section(&self, name: &str) -> String {
-        let path = self.scratch.path().join("job/out").join(name);
-        let bytes = fs::read(path).unwrap_or_else(|_| panic!("no section `{name}`\n{}", self.told()));
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
-
-    /// What went to standard error after `section NAME`.
-    pub(crate) fn errors(&self, name: &str) -> String {
-        self.section(&format!("{name}.err"))
-    }
-
-    /// A section as JSON.
-    pub(crate) fn json(&self, name: &str) -> Value {
-        let text = self.section(name);
-        serde_json::from_str(&text).unwrap_or_else(|error| {
-            panic!("section `{name}` is no JSON: {error}\n{text}\n{}", self.errors(name))
-        })
-    }
-
-    /// The file that was the drive of this serial.
-    pub(crate) fn image(&self, serial: &str) -> PathBuf {
-        self.scratch.path().join(serial)
-    }
-
-    /// The kernel's messages.
-    pub(crate) fn dmesg(&self) -> String {
-        self.file("dmesg")
-    }
-
-    fn file(&self, name: &str) -> String {
-        let bytes = fs::read(self.scratch.path().join("job").join(name)).unwrap_or_default();
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
-
-    /// Everything that helps to understand a failure.
-    fn told(&self) -> String {
-        let mut text = String::new();
-        let mut names: Vec<String> = fs::read_dir(self.scratch.path().join("job/out"))
-            .into_iter()
-            .flatten()
-            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-            .collect();
-        names.sort();
-        for name in names.iter().map(|name| format!("out/{name}")).chain(["console".into(), "qemu".into()]) {
-            let content = self.file(&name);
-            if !content.trim().is_empty() {
-                text += &format!("--- {name}\n{}\n", telling(&content));
-            }
-        }
-        text
-    }
-}
-
-/// The lines that say what went wrong: those of the kernel about its bugs, however long ago, and the last ones.
-fn telling(text: &str) -> String {
-    const LAST: usize = 40;
-    let lines: Vec<&str> = text.lines().collect();
-    let (earlier, last) = lines.split_at(lines.len().saturating_sub(LAST));
-    let of_bugs = earlier.iter().filter(|line| KERNEL_BUGS.iter().any(|bug| line.contains(bug)));
-    of_bugs.chain(last).copied().collect::<Vec<_>>().join("\n")
 }

@@ -3,13 +3,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use crate::guest::{Guest, Kernel, on_each_kernel};
+use crate::case::Case;
+use crate::guest::{Guest, Kernel, on_each_kernel, scratch};
 use crate::vssd::server::Bell;
 
 on_each_kernel!(files_network_and_drives_reach_the_host);
 
 fn files_network_and_drives_reach_the_host(kernel: Kernel) {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a scratch folder");
+    let folder = scratch();
     std::fs::write(folder.path().join("there"), "from the host\n").expect("a scratch file");
     let bell = Bell::new();
     let guest = Guest::on(kernel).nvme("NVME1").network().share(folder.path()).script(&format!(
@@ -31,27 +32,42 @@ fn files_network_and_drives_reach_the_host(kernel: Kernel) {
     assert!(drive.starts_with(b"on the drive\n\0"), "{:?}", &drive[..16]);
 }
 
+/// What a test that must fail says.
+fn failure(test: impl FnOnce()) -> String {
+    let panic = catch_unwind(AssertUnwindSafe(test)).expect_err("it must not pass");
+    panic.downcast_ref::<String>().cloned().unwrap_or_default()
+}
+
 #[test]
 fn what_goes_wrong_in_a_guest_fails_the_test_and_says_where() {
-    let failure = |guest: Guest| {
-        let panic = catch_unwind(AssertUnwindSafe(|| drop(guest.run()))).expect_err("it must not pass");
-        panic.downcast_ref::<String>().cloned().unwrap_or_default()
-    };
-    let script = "section reading; cat /no/such/file; section never";
-    let text = failure(Guest::on(Kernel::V6_12).script(script));
-    assert!(text.contains("out/reading.err") && text.contains("/no/such/file"), "{text}");
-    let text = failure(Guest::on(Kernel::V6_12).script("echo c >/proc/sysrq-trigger"));
+    let text = failure(|| drop(Guest::on(Kernel::V6_12).script("echo c >/proc/sysrq-trigger").run()));
     assert!(text.contains("ended in its script") && text.contains("sysrq triggered crash"), "{text}");
-    let limit = Duration::from_secs(1);
-    let text = failure(Guest::on(Kernel::V6_12).timeout(limit).script("while true; do usleep 100000; done"));
-    assert!(text.contains("the guest took over 1s"), "{text}");
-    let text = failure(Guest::on(Kernel::V6_12).broken_starts(3).script("section never"));
+    let text = failure(|| drop(Guest::on(Kernel::V6_12).broken_starts(3).run()));
     assert!(text.contains("died before its script began") && text.contains("Kernel panic"), "{text}");
 }
 
-/// Goal: a boot that fails costs no test. Method: two of them; the third start is whole.
+/// Goal: a boot that fails costs no test. Method: two of them; the third start is whole, and gets as far as its script,
+/// which has no end.
 #[test]
 fn a_guest_that_dies_at_boot_is_started_again() {
-    let output = Guest::on(Kernel::V6_1).broken_starts(2).script("section here; echo here").run();
-    assert_eq!(output.section("here"), "here\n");
+    let endless = Guest::on(Kernel::V6_1).broken_starts(2).script("while true; do usleep 100000; done");
+    let text = failure(|| drop(endless.timeout(Duration::from_secs(1)).run()));
+    assert!(text.contains("the guest took over 1s"), "{text}");
+}
+
+#[test]
+fn a_case_that_fails_is_named_and_hides_no_other() {
+    let mut checked = false;
+    let cases = vec![
+        Case::new("by-script", "section reading; cat /no/such/file; section never", |_| ()),
+        Case::new("by-check", "section here; echo here", |output| {
+            assert_eq!(output.section("here"), "there\n");
+        }),
+        Case::new("well", "section here; echo here; cd /; false || true", |_| checked = true),
+    ];
+    let text = failure(|| Guest::on(Kernel::V6_12).run_cases(cases));
+    assert!(text.contains("by-script: ") && text.contains("out/by-script/reading.err"), "{text}");
+    assert!(text.contains("/no/such/file") && !text.contains("never"), "{text}");
+    assert!(text.contains("by-check: ") && text.contains("there") && !text.contains("well: "), "{text}");
+    assert!(checked, "{text}");
 }

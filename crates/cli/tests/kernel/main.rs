@@ -3,11 +3,13 @@
 //! Run by `cargo xtask test kernel`, which prepares the guest; a plain `cargo test` leaves this target
 //! out. How to add a case: docs/HACKING.md.
 
+mod case;
 mod drives;
 mod features;
 mod guarded;
 mod guest;
 mod harness;
+mod output;
 mod runs;
 mod settings;
 mod vssd;

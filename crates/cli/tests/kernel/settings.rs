@@ -3,14 +3,12 @@
 
 use serde_json::Value;
 
+use crate::case::Case;
 use crate::guest::{Guest, Kernel, on_each_kernel};
+use crate::output::Output;
 use crate::vssd::server::Vssd;
 
-on_each_kernel!(
-    inspect_says_what_nvme_cli_says,
-    twenty_kills_leave_every_setting_as_found,
-    a_run_that_is_stopped_puts_its_settings_back,
-);
+on_each_kernel!(every_setting_is_as_found);
 
 fn number(value: &Value) -> u128 {
     let number = value.as_u64().map(u128::from).or_else(|| value.as_str()?.parse().ok());
@@ -22,24 +20,17 @@ fn or_zero(value: &Value) -> u128 {
     if value.is_null() { 0 } else { number(value) }
 }
 
+pub(crate) const INSPECT: &str = "
+    for drive in nvme0 nvme2; do
+        section id-$drive; nvme id-ctrl /dev/$drive -o json
+        section log-$drive; nvme smart-log /dev/$drive -o json
+        section inspect-$drive; heatsoak inspect /dev/$drive --json
+        section by-namespace-$drive; heatsoak inspect /dev/${drive}n1 --json
+    done";
+
 /// Goal: Identify, health log, power state and threshold agree field by field; what a target does not have is null.
-fn inspect_says_what_nvme_cli_says(kernel: Kernel) {
-    let connect = if kernel == Kernel::V6_1 { "nvmet_tcp" } else { "nvmet_loop" };
-    let output = Guest::on(kernel)
-        .nvme("NVME1")
-        .script(&format!(
-            "modprobe brd rd_nr=1 rd_size=65536
-             {connect} nqn.2014-08.org.example:ram /dev/ram0
-             wait_for test -b /dev/nvme1n1
-             for drive in nvme0 nvme1; do
-                 section id-$drive; nvme id-ctrl /dev/$drive -o json
-                 section log-$drive; nvme smart-log /dev/$drive -o json
-                 section inspect-$drive; heatsoak inspect /dev/$drive --json
-                 section by-namespace-$drive; heatsoak inspect /dev/${{drive}}n1 --json
-             done"
-        ))
-        .run();
-    for drive in ["nvme0", "nvme1"] {
+pub(crate) fn inspect_says_what_nvme_cli_says(output: &Output) {
+    for drive in ["nvme0", "nvme2"] {
         let shown = output.json(&format!("inspect-{drive}"));
         agrees(&shown, &output.json(&format!("id-{drive}")), &output.json(&format!("log-{drive}")));
         assert_eq!(shown["nvme"]["namespaces"], serde_json::json!([format!("{drive}n1")]));
@@ -91,6 +82,7 @@ fn agrees(shown: &Value, id: &Value, log: &Value) {
 /// Reads under settings of its own, for longer than any machine takes to stop it.
 const PLAN: &str = r#"cat >/tmp/plan.toml <<'PLAN'
 name = "killed"
+stop_unwatched = "1h"
 [settings]
 tmt1 = "60C"
 tmt2 = "70C"
@@ -107,61 +99,53 @@ hctm() {
 }
 "#;
 
-/// A guest with the virtual SSD as `/dev/nvme0n1`, slow enough for emulation.
-fn with_vssd(kernel: Kernel, vssd: &Vssd) -> Guest {
-    Guest::on(kernel)
-        .network()
-        .modules(&["nvme-tcp"])
-        .script("net_up")
-        .script(&vssd.connect(0, ""))
-        .script("wait_for test -b /dev/nvme0n1")
-        .script(PLAN)
+/// The virtual SSD as `/dev/nvme0n1`, slow enough for emulation.
+fn every_setting_is_as_found(kernel: Kernel) {
+    let vssd = Vssd::start(&["--profile", "ssd2", "--bandwidth-scale", "500"]);
+    let guest = Guest::on(kernel).network().modules(&["nvme-tcp"]).script("net_up").script(PLAN);
+    guest.script(&vssd.connect(0, "")).script("wait_for test -b /dev/nvme0n1").run_cases(vec![
+        Case::new("kills", KILLS, twenty_kills_leave_every_setting_as_found),
+        Case::new("stops", STOPS, a_run_that_is_stopped_puts_its_settings_back),
+    ]);
 }
 
-fn vssd() -> Vssd {
-    Vssd::start(&["--profile", "ssd2", "--bandwidth-scale", "500"])
-}
+const KILLS: &str = r#"
+    section found; hctm
+    section kills
+    for round in $(seq 1 20); do
+        heatsoak run /tmp/plan.toml --drive /dev/nvme0n1 --out /tmp/run --quiet >/tmp/out 2>&1 &
+        run=$!
+        # Every fourth kill comes once the settings are changed, every other once the journal is there: just
+        # before, in and after the changes.
+        if [ $((round % 4)) = 0 ]; then
+            wait_for sh -c 'nvme get-feature /dev/nvme0 -f 0x10 | grep -q 14d0157'
+            usleep $((round * 37000 % 500000))
+        elif [ $((round % 2)) = 0 ]; then
+            wait_for sh -c 'ls /var/lib/heatsoak/*.json'
+            usleep $((round * 37000 % 500000))
+        else
+            usleep $((round * 83000 + 10000))
+        fi
+        kill -9 $run || true
+        wait $run || true
+        left=$(hctm)
+        refused=0
+        if [ "$left" != "$(cat $out/found)" ]; then
+            heatsoak run /tmp/plan.toml --drive /dev/nvme0n1 --out /tmp/again --quiet >/tmp/out 2>&1 || refused=$?
+            grep -q 'heatsoak restore /dev/nvme0' /tmp/out
+            heatsoak hctm /dev/nvme0 --tmt2 off >/tmp/out 2>&1 && exit 9
+            heatsoak inspect /dev/nvme0n1 2>&1 >/dev/null | grep -q 'heatsoak restore'
+        fi
+        heatsoak restore >/dev/null
+        heatsoak restore >/dev/null
+        echo "$left|$refused|$(hctm)|$(ls /var/lib/heatsoak | grep -c json || true)"
+        rm -rf /tmp/run /tmp/again
+    done"#;
 
 /// Goal: after kill -9 anywhere in a run the settings are as found, or `restore` makes them so. Method: 20 kills at
 /// times from before the first command to well into the load, and some once nvme-cli sees the change, however long the
 /// machine takes for that; nvme-cli says what is set.
-fn twenty_kills_leave_every_setting_as_found(kernel: Kernel) {
-    let vssd = vssd();
-    let output = with_vssd(kernel, &vssd)
-        .script(
-            "section found; hctm
-             section kills
-             for round in $(seq 1 20); do
-                 heatsoak run /tmp/plan.toml --drive /dev/nvme0n1 --out /tmp/run --quiet >/tmp/out 2>&1 &
-                 run=$!
-                 # Every fourth kill comes once the settings are changed, every other once the journal is there: just
-                 # before, in and after the changes.
-                 if [ $((round % 4)) = 0 ]; then
-                     wait_for sh -c 'nvme get-feature /dev/nvme0 -f 0x10 | grep -q 14d0157'
-                     usleep $((round * 37000 % 500000))
-                 elif [ $((round % 2)) = 0 ]; then
-                     wait_for sh -c 'ls /var/lib/heatsoak/*.json'
-                     usleep $((round * 37000 % 500000))
-                 else
-                     usleep $((round * 83000 + 10000))
-                 fi
-                 kill -9 $run || true
-                 wait $run || true
-                 left=$(hctm)
-                 refused=0
-                 if [ \"$left\" != \"$(cat /job/out/found)\" ]; then
-                     heatsoak run /tmp/plan.toml --drive /dev/nvme0n1 --out /tmp/again --quiet >/tmp/out 2>&1 || refused=$?
-                     grep -q 'heatsoak restore /dev/nvme0' /tmp/out
-                     heatsoak hctm /dev/nvme0 --tmt2 off >/tmp/out 2>&1 && exit 9
-                     heatsoak inspect /dev/nvme0n1 2>&1 >/dev/null | grep -q 'heatsoak restore'
-                 fi
-                 heatsoak restore >/dev/null
-                 heatsoak restore >/dev/null
-                 echo \"$left|$refused|$(hctm)|$(ls /var/lib/heatsoak | grep -c json || true)\"
-                 rm -rf /tmp/run /tmp/again
-             done",
-        )
-        .run();
+fn twenty_kills_leave_every_setting_as_found(output: &Output) {
     let found = output.section("found").trim().to_owned();
     let kills = output.section("kills");
     assert_eq!(kills.lines().count(), 20, "{kills}");
@@ -177,29 +161,26 @@ fn twenty_kills_leave_every_setting_as_found(kernel: Kernel) {
     assert!(changed >= 5, "only {changed} of 20 kills came while the settings were changed\n{kills}");
 }
 
+const STOPS: &str = r#"
+    section found; hctm
+    section stops
+    for signal in INT TERM HUP; do
+        heatsoak run /tmp/plan.toml --drive /dev/nvme0n1 --out /tmp/$signal --quiet >/tmp/out 2>&1 &
+        run=$!
+        wait_for sh -c 'ls /var/lib/heatsoak/*.json'
+        wait_for test -s /tmp/$signal/manifest.json
+        during=$(hctm)
+        usleep 500000
+        kill -$signal $run
+        code=0; wait $run || code=$?
+        echo "$during|$code|$(hctm)|$(ls /var/lib/heatsoak | grep -c json || true)"
+    done
+    section manifest; cat /tmp/TERM/manifest.json
+    section one; heatsoak hctm /dev/nvme0 --tmt1 62C --json
+    section one-set; hctm"#;
+
 /// Goal: every way to stop a run that it can see puts the settings back by itself.
-fn a_run_that_is_stopped_puts_its_settings_back(kernel: Kernel) {
-    let vssd = vssd();
-    let output = with_vssd(kernel, &vssd)
-        .script(
-            "section found; hctm
-             section stops
-             for signal in INT TERM HUP; do
-                 heatsoak run /tmp/plan.toml --drive /dev/nvme0n1 --out /tmp/$signal --quiet >/tmp/out 2>&1 &
-                 run=$!
-                 wait_for sh -c 'ls /var/lib/heatsoak/*.json'
-                 wait_for test -s /tmp/$signal/manifest.json
-                 during=$(hctm)
-                 usleep 500000
-                 kill -$signal $run
-                 code=0; wait $run || code=$?
-                 echo \"$during|$code|$(hctm)|$(ls /var/lib/heatsoak | grep -c json || true)\"
-             done
-             section manifest; cat /tmp/TERM/manifest.json
-             section one; heatsoak hctm /dev/nvme0 --tmt1 62C --json
-             section one-set; hctm",
-        )
-        .run();
+fn a_run_that_is_stopped_puts_its_settings_back(output: &Output) {
     let found = output.section("found").trim().to_owned();
     for line in output.section("stops").lines() {
         let [during, code, now, journals] = line.split('|').collect::<Vec<_>>()[..] else { panic!("{line}") };

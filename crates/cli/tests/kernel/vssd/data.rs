@@ -1,16 +1,13 @@
 //! What was written to the virtual SSD is what is read, with trims in between, with and without digests.
 
 use super::server::Vssd;
-use crate::guest::{Guest, Kernel, on_each_kernel};
-
-on_each_kernel!(data_survive_random_sizes_and_trims, io_commands_do_what_they_say);
+use crate::case::Case;
+use crate::output::Output;
 
 /// Goal: no block is lost, swapped or torn. Method: fio writes random sizes with a checksum in every block and reads
 /// everything again: alone, beside trims of a neighbouring range, with a trim before each write, with both digests,
 /// and in blocks that travel inside their commands.
-fn data_survive_random_sizes_and_trims(kernel: Kernel) {
-    // As fast as it goes: this is about data.
-    let vssd = Vssd::start(&["--profile", "ssd1"]);
+pub(super) fn data_survive_random_sizes_and_trims<'a>(ssd1: &Vssd) -> Case<'a> {
     let fio = |name: &str, job: &str| {
         format!(
             "section fio-{name}
@@ -19,22 +16,28 @@ fn data_survive_random_sizes_and_trims(kernel: Kernel) {
         )
     };
     let sizes = "--rw=randwrite --size=24M --bsrange=512-256k --bs_unaligned=0 --verify_backlog=64";
-    let output = Guest::on(kernel)
-        .network()
-        .modules(&["nvme-tcp", "crc32c_generic"])
-        .script("net_up")
-        .script(&vssd.connect(0, ""))
-        .script("wait_for test -b /dev/nvme0n1")
-        .script("dd if=/dev/urandom of=/dev/nvme0n1 bs=1M seek=32 count=16 oflag=direct 2>/dev/null")
-        .script(&fio("beside-trims", &format!("{sizes} --name=trims --rw=randtrim --bs=64k --offset=32M --size=16M")))
-        .script("section trimmed; dd if=/dev/nvme0n1 bs=1M skip=32 count=16 iflag=direct 2>/dev/null | tr -d '\\0' | wc -c")
-        .script(&fio("after-trims", "--rw=randtrimwrite --size=16M --bsrange=4k-256k"))
-        .script("nvme disconnect -d nvme0")
-        .script(&vssd.connect(0, "--hdr-digest --data-digest"))
-        .script("wait_for test -b /dev/nvme0n1")
-        .script(&fio("digests", sizes))
-        .script(&fio("in-capsule", "--rw=randwrite --bs=4k --size=4M"))
-        .run();
+    let first = [
+        "dd if=/dev/urandom of=/dev/nvme0n1 bs=1M seek=32 count=16 oflag=direct 2>/dev/null\n".to_owned(),
+        fio("beside-trims", &format!("{sizes} --name=trims --rw=randtrim --bs=64k --offset=32M --size=16M")),
+        TRIMMED.to_owned(),
+        fio("after-trims", "--rw=randtrimwrite --size=16M --bsrange=4k-256k"),
+    ];
+    let again = [
+        ssd1.connect(0, "--hdr-digest --data-digest"),
+        "wait_for test -b /dev/nvme0n1\n".to_owned(),
+        fio("digests", sizes),
+        fio("in-capsule", "--rw=randwrite --bs=4k --size=4M"),
+        "section log; dmesg; nvme disconnect -d nvme0".to_owned(),
+    ];
+    let script = ssd1.while_connected(&first.concat()) + &again.concat();
+    Case::new("data", script, nothing_is_lost_swapped_or_torn)
+}
+
+const TRIMMED: &str = "section trimmed
+    dd if=/dev/nvme0n1 bs=1M skip=32 count=16 iflag=direct 2>/dev/null | tr -d '\\0' | wc -c
+";
+
+fn nothing_is_lost_swapped_or_torn(output: &Output) {
     for (name, bytes) in [("beside-trims", 24), ("after-trims", 16), ("digests", 24), ("in-capsule", 4)] {
         let job = &output.json(&format!("fio-{name}"))["jobs"][0];
         assert_eq!(job["error"], 0, "{name}: {job}");
@@ -46,20 +49,14 @@ fn data_survive_random_sizes_and_trims(kernel: Kernel) {
     };
     assert_eq!((trims("beside-trims", 1), trims("after-trims", 0)), (Some(16 << 20), Some(16 << 20)));
     assert_eq!(output.section("trimmed"), "0\n", "what was trimmed is zero");
-    assert!(!output.dmesg().contains("I/O error"), "{}", output.dmesg());
+    let log = output.section("log");
+    assert!(!log.contains("I/O error"), "{log}");
 }
 
 /// Goal: every I/O command through nvme-cli. Method: one block written, read, compared with itself and with another,
 /// verified, zeroed, and out of range.
-fn io_commands_do_what_they_say(kernel: Kernel) {
-    let vssd = Vssd::start(&["--profile", "ssd1"]);
-    let output = Guest::on(kernel)
-        .network()
-        .modules(&["nvme-tcp"])
-        .script("net_up")
-        .script(&vssd.connect(0, ""))
-        .script(
-            "wait_for test -b /dev/nvme0n1
+pub(super) fn io_commands_do_what_they_say<'a>(drive: &Vssd) -> Case<'a> {
+    let script = "
              head -c 512 /dev/urandom >/tmp/one; head -c 512 /dev/urandom >/tmp/other
              block='/dev/nvme0n1 --start-block=1023 --block-count=0'
              section written; nvme write $block --data-size=512 --data=/tmp/one
@@ -70,9 +67,11 @@ fn io_commands_do_what_they_say(kernel: Kernel) {
              section beyond; status nvme verify /dev/nvme0n1 --start-block=0xffffffffff --block-count=0
              section flushed; nvme flush /dev/nvme0n1 -n 1
              section zeroed; nvme write-zeroes $block
-             nvme read $block --data-size=512 --data=/tmp/read; tr -d '\\0' </tmp/read | wc -c",
-        )
-        .run();
+             nvme read $block --data-size=512 --data=/tmp/read; tr -d '\\0' </tmp/read | wc -c";
+    Case::new("commands", drive.while_connected(script), every_command_did_what_it_says)
+}
+
+fn every_command_did_what_it_says(output: &Output) {
     assert!(output.section("same").ends_with("same\n"), "{}", output.section("same"));
     assert!(output.section("equal").ends_with("status 0\n"), "{}", output.section("equal"));
     let refused = |name: &str, why: &str| {

@@ -4,9 +4,8 @@ use physics::Profile;
 use serde_json::Value;
 
 use super::server::{Bell, Vssd};
-use crate::guest::{Guest, Kernel, on_each_kernel};
-
-on_each_kernel!(a_power_cut_under_load_loses_nothing);
+use crate::case::Case;
+use crate::output::Output;
 
 /// How Linux prints a request that it gave up by itself (NVMe Base 2.3, Path Related Status: 370h).
 const HOST_PATHING_ERROR: &str = "(sct 0x3 / sc 0x70)";
@@ -26,45 +25,39 @@ const ENOLINK: i32 = 67;
 ///   Host Pathing Error, which is ENOLINK for fio. Those are let pass, and no other.
 /// - It sends in the name of whoever submits, and without `MSG_NOSIGNAL` (`nvme_tcp_try_send` in tcp.c): fio's worker
 ///   got SIGPIPE, and fio 3.33 itself then ends in a double free (axboe/fio #1598). So SIGPIPE is ignored here.
-fn a_power_cut_under_load_loses_nothing(kernel: Kernel) {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a scratch folder");
-    let place = |name: &str| folder.path().join(name).display().to_string();
-    let (state, backing) = (place("state.json"), place("data"));
-    let mut vssd = Vssd::start(&["--profile", "relay", "--state", &state, "--backing", &backing]);
-    let bell = Bell::new();
+pub(super) fn a_power_cut_under_load_loses_nothing<'a>(relay: &Vssd, bell: &Bell) -> Case<'a> {
     let fio = "fio --filename=/dev/nvme0n1 --direct=1 --ioengine=libaio --iodepth=8 --bs=64k";
-    let guest = Guest::on(kernel)
-        .network()
-        .modules(&["nvme-tcp", "crc32c_generic"])
-        .script("trap '' PIPE; net_up")
-        // Looks for it every second, for a minute.
-        .script(&vssd.connect(0, "--reconnect-delay=1 --ctrl-loss-tmo=60"))
-        .script("wait_for test -b /dev/nvme0n1")
-        .script(&format!(
-            "nvme set-feature /dev/nvme0 -f 0x10 -v 0x01450150 --save
-             nvme set-feature /dev/nvme0 -f 0x04 -v 0x0140
-             section written; {fio} --name=kept --rw=write --size=32M --verify=crc32c --do_verify=0
-             # Until it is stopped, long after the drive is back.
-             {fio} --name=load --offset=256M --size=64M --rw=randwrite --time_based --runtime=3600 \\
-                 --continue_on_error=io --ignore_error={ENOLINK},{ENOLINK} --output-format=json --output=/job/out/load >/job/out/load.told 2>&1 &
-             fio=$!
-             # The fifth field counts writes (Documentation/block/stat.rst); 512 of them were of `kept`.
-             written() {{ awk '{{ print $5 }}' /sys/block/nvme0n1/stat; }}
-             more_than() {{ [ $(written) -gt $1 ]; }}
-             wait_for more_than 600"
-        ))
-        .script(&bell.ring())
-        .script(&format!(
-            "wait_for grep -q live /sys/class/nvme/nvme0/state
-             wait_for more_than $(($(written) + 200))
-             kill -INT $fio
-             wait $fio || true  # What it said is in `load.told`.
-             section verified; {fio} --name=kept --rw=read --size=32M --verify=crc32c --verify_only=0 --output-format=json
-             section saved; nvme get-feature /dev/nvme0 -f 0x10
-             section unsaved; nvme get-feature /dev/nvme0 -f 0x04
-             section log; dmesg"
-        ));
-    let output = bell.answer(guest, || vssd.crash_and_restart());
+    let before = format!(
+        "trap '' PIPE
+         wait_for test -b /dev/nvme0n1
+         nvme set-feature /dev/nvme0 -f 0x10 -v 0x01450150 --save
+         nvme set-feature /dev/nvme0 -f 0x04 -v 0x0140
+         section written; {fio} --name=kept --rw=write --size=32M --verify=crc32c --do_verify=0
+         # Until it is stopped, long after the drive is back.
+         {fio} --name=load --offset=256M --size=64M --rw=randwrite --time_based --runtime=3600 \\
+             --continue_on_error=io --ignore_error={ENOLINK},{ENOLINK} --output-format=json --output=$out/load >$out/load.told 2>&1 &
+         fio=$!
+         # The fifth field counts writes (Documentation/block/stat.rst); 512 of them were of `kept`.
+         written() {{ awk '{{ print $5 }}' /sys/block/nvme0n1/stat; }}
+         more_than() {{ [ $(written) -gt $1 ]; }}
+         wait_for more_than 600\n"
+    );
+    let after = format!(
+        "wait_for grep -q live /sys/class/nvme/nvme0/state
+         wait_for more_than $(($(written) + 200))
+         kill -INT $fio
+         wait $fio || true # What it said is in `load.told`.
+         section verified; {fio} --name=kept --rw=read --size=32M --verify=crc32c --verify_only=0 --output-format=json
+         section saved; nvme get-feature /dev/nvme0 -f 0x10
+         section unsaved; nvme get-feature /dev/nvme0 -f 0x04
+         section log; dmesg"
+    );
+    // Looks for it every second, for a minute.
+    let connect = relay.connect(0, "--reconnect-delay=1 --ctrl-loss-tmo=60");
+    Case::new("power-cut", [connect, before, bell.ring(), after].concat(), the_kernel_came_back_by_itself)
+}
+
+fn the_kernel_came_back_by_itself(output: &Output) {
     let log = output.section("log");
     assert!(
         log.contains("Reconnecting in 1 seconds") || log.contains("reconnect"),

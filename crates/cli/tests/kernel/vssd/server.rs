@@ -8,7 +8,8 @@ use std::thread;
 
 use serde_json::Value;
 
-use crate::guest::{Guest, Output};
+use crate::guest::Guest;
+use crate::output::Output;
 
 /// A running virtual SSD. It ends with this value.
 pub(crate) struct Vssd {
@@ -40,6 +41,14 @@ impl Vssd {
     /// which nothing is heard for ten minutes is lost, which no crowd of other work brings about.
     pub(crate) fn connect(&self, at: usize, options: &str) -> String {
         format!("nvme connect -t tcp -a $host -s {} -n {} -k 600 {options}\n", self.port(), self.nqns()[at])
+    }
+
+    /// A script that has its first drive as `/dev/nvme0`.
+    pub(crate) fn while_connected(&self, script: &str) -> String {
+        format!(
+            "{}wait_for test -b /dev/nvme0n1\n{script}\nsection disconnected; nvme disconnect -d nvme0\n",
+            self.connect(0, "")
+        )
     }
 
     /// Ends it as a power cut would (SIGKILL), and starts it again on the same port.

@@ -8,29 +8,13 @@ use physics::Profile;
 
 use super::number;
 use super::server::Vssd;
-use crate::guest::{Guest, Kernel, Output, on_each_kernel};
-
-on_each_kernel!(
-    the_tools_take_it_for_a_drive,
-    thermal_settings_keep_the_specification,
-    a_shelf_is_discovered
-);
+use crate::case::Case;
+use crate::output::Output;
 
 /// Goal: every page says what the profile says, to every tool. Method: the profile as truth; and tshark, which
 /// knows the protocol from elsewhere, reads the wire.
-fn the_tools_take_it_for_a_drive(kernel: Kernel) {
-    let vssd = Vssd::start(&["--profile", "ssd1"]);
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a scratch folder");
-    let capture = folder.path().join("wire.pcap");
-    let dump = format!("filter-dump,id=dump,netdev=net,file={}", capture.display());
-    let output = Guest::on(kernel)
-        .network()
-        .modules(&["nvme-tcp"])
-        .device(&["-object", &dump])
-        .script("net_up")
-        .script(&vssd.connect(0, ""))
-        .script(
-            "wait_for test -b /dev/nvme0n1
+pub(super) fn the_tools_take_it_for_a_drive<'a>(ssd1: &'a Vssd, wire: &'a Path) -> Case<'a> {
+    let script = "
              section list; nvme list -o json
              section subsystems; nvme list-subsys -o json
              section id-ctrl; nvme id-ctrl /dev/nvme0 -o json
@@ -44,16 +28,15 @@ fn the_tools_take_it_for_a_drive(kernel: Kernel) {
              section errors-before; nvme error-log /dev/nvme0 -o json
              section refused; status nvme get-feature /dev/nvme0 -f 0x7f
              section errors-after; nvme error-log /dev/nvme0 -o json
-             section flush; nvme flush /dev/nvme0n1 -n 1
-             section disconnect; nvme disconnect -d nvme0",
-        )
-        .run();
-    let profile = Profile::builtin("ssd1").expect("it is built in");
-    identity_is_the_profiles(&output, &profile);
-    temperatures_agree(&output, &profile);
-    errors_are_logged(&output);
-    assert!(!output.dmesg().contains("nvme nvme0: failed"), "{}", output.dmesg());
-    the_wire_is_well_formed(&capture, vssd.port());
+             section flush; nvme flush /dev/nvme0n1 -n 1";
+    Case::new("tools", ssd1.while_connected(script), |output| {
+        let profile = Profile::builtin("ssd1").expect("it is built in");
+        identity_is_the_profiles(output, &profile);
+        temperatures_agree(output, &profile);
+        errors_are_logged(output);
+        assert!(!output.dmesg().contains("nvme nvme0: failed"), "{}", output.dmesg());
+        the_wire_is_well_formed(wire, ssd1.port());
+    })
 }
 
 fn identity_is_the_profiles(output: &Output, profile: &Profile) {
@@ -135,54 +118,57 @@ fn the_wire_is_well_formed(capture: &Path, port: u16) {
 
 /// Goal: Host Controlled Thermal Management as the specification has it (NVMe Base 2.3, Get and Set Features), with
 /// all four selects and save. Method: nvme-cli against the profile's defaults.
-fn thermal_settings_keep_the_specification(kernel: Kernel) {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a scratch folder");
-    let state = folder.path().join("state.json");
-    let vssd = Vssd::start(&["--profile", "relay", "--state", &state.display().to_string()]);
+pub(super) fn thermal_settings_keep_the_specification<'a>(saving: &Vssd) -> Case<'a> {
     let show = |name: &str| {
         format!(
             "section {name}
              for select in 0 1 2 3; do nvme get-feature /dev/nvme0 -f 0x10 -s $select; done\n"
         )
     };
-    let output = Guest::on(kernel)
-        .network()
-        .modules(&["nvme-tcp"])
-        .script("net_up")
-        .script(&vssd.connect(0, ""))
-        .script(&show("found"))
-        .script("nvme set-feature /dev/nvme0 -f 0x10 -v 0x01450150")
-        .script(&show("set"))
-        .script("nvme set-feature /dev/nvme0 -f 0x10 -v 0x01460151 --save")
-        .script(&show("saved"))
-        .script(
-            // TMT1 above TMT2; TMT2 above MXTMT; TMT1 below MNTMT; then one threshold alone, which is allowed.
-            "section refused
-             for value in 0x01500145 0x01450fff 0x00100145; do status nvme set-feature /dev/nvme0 -f 0x10 -v $value; done
-             section alone; nvme set-feature /dev/nvme0 -f 0x10 -v 0x00000145",
-        )
-        .script(&show("last"))
-        .script(
-            "section threshold; nvme set-feature /dev/nvme0 -f 0x04 -v 0x0142; nvme get-feature /dev/nvme0 -f 0x04
-             section power; nvme set-feature /dev/nvme0 -f 0x02 -v 0; nvme get-feature /dev/nvme0 -f 0x02
-             section dsm
-             dd if=/dev/urandom of=/dev/nvme0n1 bs=64k count=4 oflag=direct 2>/dev/null
-             nvme dsm /dev/nvme0n1 -n 1 -d -s 64,256 -b 64,64
-             dd if=/dev/nvme0n1 bs=32k count=8 iflag=direct 2>/dev/null >/tmp/content
-             for at in 0 1 2 3 4 5 6 7; do
-                 dd if=/tmp/content bs=32k skip=$at count=1 2>/dev/null | tr -d '\\0' | wc -c
-             done",
-        )
-        .run();
+    let set = |value: &str| format!("nvme set-feature /dev/nvme0 -f 0x10 -v {value}\n");
+    let script = [
+        show("found"),
+        set("0x01450150"),
+        show("set"),
+        set("0x01460151 --save"),
+        show("saved"),
+        REFUSED_AND_ALONE.to_owned(),
+        show("last"),
+        OTHER_FEATURES.to_owned(),
+    ]
+    .concat();
+    Case::new("thermal", saving.while_connected(&script), every_select_says_what_was_set)
+}
+
+/// TMT1 above TMT2; TMT2 above MXTMT; TMT1 below MNTMT; then one threshold alone, which is allowed.
+const REFUSED_AND_ALONE: &str = "
+    section refused
+    for value in 0x01500145 0x01450fff 0x00100145; do status nvme set-feature /dev/nvme0 -f 0x10 -v $value; done
+    section alone; nvme set-feature /dev/nvme0 -f 0x10 -v 0x00000145
+";
+
+const OTHER_FEATURES: &str = "
+    section threshold; nvme set-feature /dev/nvme0 -f 0x04 -v 0x0142; nvme get-feature /dev/nvme0 -f 0x04
+    section power; nvme set-feature /dev/nvme0 -f 0x02 -v 0; nvme get-feature /dev/nvme0 -f 0x02
+    section dsm
+    dd if=/dev/urandom of=/dev/nvme0n1 bs=64k count=4 oflag=direct 2>/dev/null
+    nvme dsm /dev/nvme0n1 -n 1 -d -s 64,256 -b 64,64
+    dd if=/dev/nvme0n1 bs=32k count=8 iflag=direct 2>/dev/null >/tmp/content
+    for at in 0 1 2 3 4 5 6 7; do
+        dd if=/tmp/content bs=32k skip=$at count=1 2>/dev/null | tr -d '\\0' | wc -c
+    done
+";
+
+fn every_select_says_what_was_set(output: &Output) {
     let hctm = Profile::builtin("relay").expect("it is built in").limits.hctm.expect("it has HCTM");
     let default = u32::from(hctm.tmt1_k) << 16 | u32::from(hctm.tmt2_k);
     // Current, default, saved. TMT1 is the upper half (Set Features, Command Dword 11).
-    assert_eq!(values(&output, "found"), [default, default, default]);
-    assert_eq!(values(&output, "set"), [0x0145_0150, default, default]);
-    assert_eq!(values(&output, "saved"), [0x0146_0151, default, 0x0146_0151]);
+    assert_eq!(values(output, "found"), [default, default, default]);
+    assert_eq!(values(output, "set"), [0x0145_0150, default, default]);
+    assert_eq!(values(output, "saved"), [0x0146_0151, default, 0x0146_0151]);
     let refused = output.section("refused");
     assert_eq!(refused.lines().filter(|line| *line == "status 1").count(), 3, "{refused}");
-    assert_eq!(values(&output, "last"), [0x0000_0145, default, 0x0146_0151]);
+    assert_eq!(values(output, "last"), [0x0000_0145, default, 0x0146_0151]);
     assert!(output.section("threshold").contains("0x00000142"), "{}", output.section("threshold"));
     assert!(output.section("power").contains("Current value:00000000"), "{}", output.section("power"));
     // Blocks 64..128 (32 KiB from 32 KiB on) and 256..320 (from 128 KiB on) are gone, the others are not.
@@ -202,28 +188,27 @@ fn values(output: &Output, section: &str) -> [u32; 3] {
 
 /// Goal: several drives behind one address. Method: discovery of the whole shelf; and three of its drives served from
 /// inside the guest, so that the address that discovery tells is the one to connect to.
-fn a_shelf_is_discovered(kernel: Kernel) {
-    let vssd = Vssd::start(&["--shelf"]);
-    let output = Guest::on(kernel)
-        .network()
-        .modules(&["nvme-tcp"])
-        .script(&format!(
-            "net_up
-             section discovered; nvme discover -t tcp -a $host -s {port} -o json
-             section served
-             heatsoak vssd --profile ssd1 --profile relay --profile two-level --listen 127.0.0.1:4420 &
-             wait_for grep -q listening /job/out/served
-             section connected; nvme connect-all -t tcp -a 127.0.0.1 -s 4420 -k 600
-             wait_for sh -c '[ $(ls /dev/nvme*n1 | wc -l) = 3 ]'
-             section list; nvme list -o json
-             section disconnected; nvme disconnect-all",
-            port = vssd.port(),
-        ))
-        .run();
+pub(super) fn a_shelf_is_discovered(shelf: &Vssd) -> Case<'_> {
+    let script = format!(
+        "section discovered; nvme discover -t tcp -a $host -s {port} -o json
+         section served
+         heatsoak vssd --profile ssd1 --profile relay --profile two-level --listen 127.0.0.1:4420 &
+         vssd=$!
+         wait_for grep -q listening $out/served
+         section connected; nvme connect-all -t tcp -a 127.0.0.1 -s 4420 -k 600
+         wait_for sh -c '[ $(ls /dev/nvme*n1 | wc -l) = 3 ]'
+         section list; nvme list -o json
+         section disconnected; nvme disconnect-all; kill $vssd",
+        port = shelf.port(),
+    );
+    Case::new("shelf", script, |output| everything_on_it_is_found(output, shelf))
+}
+
+fn everything_on_it_is_found(output: &Output, shelf: &Vssd) {
     let discovered = output.json("discovered");
     let records = discovered["records"].as_array().expect("records");
     let mut found: Vec<&str> = records.iter().filter_map(|record| record["subnqn"].as_str()).collect();
-    let mut expected = vssd.nqns();
+    let mut expected = shelf.nqns();
     found.sort_unstable();
     expected.sort_unstable();
     assert!(expected.len() > 10 && found == expected, "{discovered}");
