@@ -278,17 +278,20 @@ fn wait(mut qemu: Child, limit: Duration) -> End {
         // The channel closes here, when QEMU has ended.
     });
     let begun = told.recv_timeout(BOOT_TIMEOUT);
-    let in_time = begun.is_ok() && told.recv_timeout(limit) == Err(RecvTimeoutError::Disconnected);
-    if !in_time {
-        // It may have ended already; then there is nothing to end.
-        let _ = qemu.kill();
+    let too_late = match begun {
+        Ok(_) => told.recv_timeout(limit) == Err(RecvTimeoutError::Timeout),
+        Err(error) => error == RecvTimeoutError::Timeout,
+    };
+    if too_late {
+        // Only then: a guest that is about to end by itself must not seem to have been killed.
+        qemu.kill().expect("it has not been waited for");
     }
     let ended = qemu.wait().expect("it was started");
     match begun {
-        Err(RecvTimeoutError::Timeout) => End::AtBoot("hung"),
+        Err(_) if too_late => End::AtBoot("hung"),
+        Ok(_) if too_late => End::TooLate,
         // An error of QEMU itself comes at once and each time.
-        Err(RecvTimeoutError::Disconnected) if ended.success() => End::AtBoot("died"),
-        Ok(_) if !in_time => End::TooLate,
+        Err(_) if ended.success() => End::AtBoot("died"),
         _ => End::Ended(ended),
     }
 }
