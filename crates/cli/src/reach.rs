@@ -9,21 +9,16 @@ use drive::settings::linux::Controller;
 use drive::system::{Address, AddressKind, FOREIGN_SETTINGS as FOREIGN};
 use drive::telemetry::discover::SYSFS;
 use measure::Seed;
-use nvme::host::AdminTransport;
-use nvme::host::linux::LinuxController;
 use nvme::host::tcp::{TcpController, TcpOptions};
 use serde::Serialize;
 
 use crate::printer::Printer;
 use crate::targets::twin::TwinTarget;
 
-/// Admin commands to any drive.
-pub(crate) type Transport = Box<dyn AdminTransport>;
-
 /// A drive that was reached.
 pub(crate) struct Reached {
     /// Its settings.
-    pub(crate) settings: DriveSettings<Transport>,
+    pub(crate) settings: DriveSettings<'static>,
     /// The address to type for it.
     pub(crate) address: String,
     way: Way,
@@ -59,14 +54,14 @@ pub(crate) fn reach(typed: &str) -> anyhow::Result<Reached> {
     match Address::parse(typed)?.kind() {
         AddressKind::Twin { profile } => {
             let target = TwinTarget::open(profile, Seed::new(0))?;
-            let settings = DriveSettings::open(Box::new(target) as Transport)?;
+            let settings = DriveSettings::open(target)?;
             let journals = vec![Journals::in_memory()];
             let (address, way) = (typed.to_owned(), Way::Twin);
             Ok(Reached { settings, address, way, journals })
         }
         AddressKind::Fabric(address) => {
             let transport = TcpController::connect(address, &TcpOptions::default())?;
-            let settings = DriveSettings::open(Box::new(transport) as Transport)?;
+            let settings = DriveSettings::open(transport)?;
             let (address, way) = (typed.to_owned(), Way::Fabric);
             Ok(Reached { settings, address, way, journals: places() })
         }
@@ -84,12 +79,7 @@ pub(crate) fn reach(typed: &str) -> anyhow::Result<Reached> {
 /// When it cannot be opened, or does not tell who it is.
 pub(crate) fn of_controller(controller: Controller) -> anyhow::Result<Reached> {
     let device = controller.device.display().to_string();
-    let transport = Box::new(LinuxController::open(&device)?) as Transport;
-    let settings = DriveSettings::open(transport)?;
-    let settings = match controller.apst_knob() {
-        Some(knob) => settings.with_apst(knob),
-        None => settings,
-    };
+    let settings = controller.settings()?;
     Ok(Reached { settings, address: device, way: Way::Kernel, journals: places() })
 }
 

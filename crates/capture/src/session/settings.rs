@@ -3,16 +3,15 @@
 //! Real and simulated drives take the same way; they differ in who holds the drive meanwhile.
 
 use measure::record::{EndReason, RunEdge, SettingsFacts, ThermalSettings};
-use nvme::host::AdminTransport;
 
 use super::recorder::Recorder;
 use drive::settings::journal::Journals;
 use drive::settings::{DriveSettings, Journaled, Restored, SettingsError};
 
 /// Notes what is set, and makes the plan's settings; a drive that refuses them ends the run before it loads.
-pub(super) fn change<T: AdminTransport>(
+pub(super) fn change(
     recorder: &mut Recorder<'_>,
-    drive: &mut DriveSettings<T>,
+    drive: &mut DriveSettings<'_>,
     nsid: Option<u32>,
     journals: &Journals,
     wall_unix_ns: i64,
@@ -31,9 +30,9 @@ pub(super) fn change<T: AdminTransport>(
 }
 
 /// Keeps the drive's answers byte for byte. One that does not answer at all is missed by others, and by name.
-fn keep_answers<T: AdminTransport>(
+fn keep_answers(
     recorder: &mut Recorder<'_>,
-    drive: &mut DriveSettings<T>,
+    drive: &mut DriveSettings<'_>,
     nsid: Option<u32>,
     when: RunEdge,
 ) {
@@ -43,8 +42,8 @@ fn keep_answers<T: AdminTransport>(
     }
 }
 
-fn make<T: AdminTransport>(
-    drive: &mut DriveSettings<T>,
+fn make(
+    drive: &mut DriveSettings<'_>,
     journals: &Journals,
     wanted: &ThermalSettings,
     plan: &str,
@@ -69,9 +68,9 @@ pub(super) fn unknown(recorder: &mut Recorder<'_>, why: &str) {
 }
 
 /// Puts back what was changed, and notes what is then set.
-pub(super) fn put_back<T: AdminTransport>(
+pub(super) fn put_back(
     recorder: &mut Recorder<'_>,
-    drive: &mut DriveSettings<T>,
+    drive: &mut DriveSettings<'_>,
     changed: Option<Journaled>,
 ) {
     let restored = changed.map_or_else(Restored::default, |mut changed| changed.put_back(drive));
@@ -82,16 +81,16 @@ pub(super) fn put_back<T: AdminTransport>(
 }
 
 /// The settings of a real drive while a run is under way. Dropped by a panic or an error, it puts them back.
-pub(super) struct HeldSettings<T: AdminTransport> {
-    drive: DriveSettings<T>,
+pub(super) struct HeldSettings<'a> {
+    drive: DriveSettings<'a>,
     changed: Option<Journaled>,
 }
 
-impl<T: AdminTransport> HeldSettings<T> {
+impl<'a> HeldSettings<'a> {
     /// As [`change`].
     pub(super) fn change(
         recorder: &mut Recorder<'_>,
-        mut drive: DriveSettings<T>,
+        mut drive: DriveSettings<'a>,
         nsid: Option<u32>,
         journals: &Journals,
         wall_unix_ns: i64,
@@ -106,7 +105,7 @@ impl<T: AdminTransport> HeldSettings<T> {
     }
 }
 
-impl<T: AdminTransport> Drop for HeldSettings<T> {
+impl Drop for HeldSettings<'_> {
     fn drop(&mut self) {
         if let Some(mut changed) = self.changed.take() {
             // There is nobody left to be told: what is not put back here is in the journal, and the next start tells.

@@ -30,15 +30,15 @@ pub use identity::Simulated;
 pub use kind::DriveKind;
 pub use layout::Progress;
 use settings::Way;
-pub use settings::{FOREIGN_SETTINGS, PreparedSettings, Transport};
+pub use settings::{FOREIGN_SETTINGS, PreparedSettings};
 
 use std::fs::File;
 use std::sync::Arc;
 
 use measure::Bytes;
 use measure::record::DriveFacts;
-use nvme::host::linux::LinuxController;
-use nvme::host::{AdminTransport, Controller};
+use nvme::host::Controller;
+use nvme::log::LogId;
 use nvme::smart::SMART_LOG_LEN;
 
 use crate::guard::Permission;
@@ -60,7 +60,7 @@ pub struct Target {
     drive: DriveFacts,
     /// The way to the SMART log, or why there is none; `None` for what is no drive.
     simulated: Option<Simulated>,
-    controller: Option<Result<Controller<LinuxController>, String>>,
+    controller: Option<Result<Controller<'static>, String>>,
     samplers: Vec<Box<dyn Sampler>>,
 }
 
@@ -249,13 +249,10 @@ impl Target {
 }
 
 /// The SMART log of `controller` as a source of readings.
-fn smart_sampler<T>(plan: &TelemetryPlan, mut controller: Controller<T>) -> Box<dyn Sampler>
-where
-    T: AdminTransport + Send + 'static,
-{
+fn smart_sampler(plan: &TelemetryPlan, mut controller: Controller<'static>) -> Box<dyn Sampler> {
     Box::new(SmartSampler::new(plan.smart_period, move || {
         let mut page = [0; SMART_LOG_LEN];
-        controller.smart_page(&mut page).map(|()| page).map_err(|error| error.to_string())
+        controller.log_page(LogId::SMART, &mut page).map(|()| page).map_err(|error| error.to_string())
     }))
 }
 

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use measure::record::{DriveFacts, ThermalSettings};
-use nvme::host::AdminTransport;
 use nvme::host::tcp::TcpController;
 
 use super::{Address, TargetError};
@@ -18,15 +17,12 @@ use plan::Plan;
 #[derive(Debug)]
 pub struct PreparedSettings {
     /// The drive.
-    pub drive: DriveSettings<Transport>,
+    pub drive: DriveSettings<'static>,
     /// The namespace that is under load, where it has a number.
     pub nsid: Option<u32>,
     /// Where what is found on it is written down.
     pub journals: Journals,
 }
-
-/// Where the commands go.
-pub type Transport = Box<dyn AdminTransport + Send>;
 
 /// Why the settings of a subsystem on a network stay as they are, unless it is a virtual SSD.
 pub const FOREIGN_SETTINGS: &str = "a subsystem on a network may be in somebody's use whom nobody here can see, and \
@@ -71,11 +67,8 @@ pub(super) fn prepare(
         }
         Way::System(Some(place)) => Controller::under(place, Path::new(SYSFS))
             .map_err(|error| error.to_string())
-            .and_then(|controller| controller.settings().map_err(|error| error.to_string()))
-            .map(DriveSettings::erased),
-        Way::Fabric(controller, _) => {
-            DriveSettings::open(controller).map(DriveSettings::erased).map_err(|error| error.to_string())
-        }
+            .and_then(|controller| controller.settings().map_err(|error| error.to_string())),
+        Way::Fabric(controller, _) => DriveSettings::open(controller).map_err(|error| error.to_string()),
     };
     let mut settings = match opened {
         Ok(settings) => settings,
@@ -96,7 +89,7 @@ pub(super) fn prepare(
 }
 
 /// Whether the drive will take the plan's settings, as far as it says so itself.
-fn check(drive: &mut DriveSettings<Transport>, plan: &Plan) -> Result<(), SettingsError> {
+fn check(drive: &mut DriveSettings<'_>, plan: &Plan) -> Result<(), SettingsError> {
     drive.changes(&plan.settings)?.iter().try_for_each(|change| drive.check(change))
 }
 
