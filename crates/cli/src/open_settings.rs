@@ -4,7 +4,7 @@ use anyhow::{Context as _, bail};
 use drive::settings::DriveSettings;
 use drive::settings::journal::{Claim, Found, Journals, places};
 use drive::system::FOREIGN_SETTINGS as FOREIGN;
-use drive::{Address, Drive, DriveError, SettingsLast, Transport};
+use drive::{Address, Drive, DriveError, SettingsLast};
 use serde::Serialize;
 
 use crate::door::{self, Opening};
@@ -13,7 +13,7 @@ use crate::printer::Printer;
 /// The settings of a drive that was opened.
 pub(crate) struct OpenSettings {
     /// Its settings.
-    pub(crate) settings: DriveSettings<Transport>,
+    pub(crate) settings: DriveSettings<'static>,
     /// The address to type for it: of a namespace, its controller's.
     pub(crate) address: String,
     last: SettingsLast,

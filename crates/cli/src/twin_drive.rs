@@ -4,9 +4,8 @@
 //! the health log is the drive's page through the decoder that real drives have, and admin commands are answered
 //! by the controller that a virtual SSD has.
 
-use std::cell::RefCell;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -16,7 +15,7 @@ use drive::settings::journal::Journals;
 use drive::telemetry::{Reading, smart};
 use drive::{
     Address, Drive, DriveError, DriveIo, Examination, FillProgress, Prepared, PreparedSettings, SettingsLast,
-    Stated, Transport,
+    Stated,
 };
 use measure::record::{DriveFacts, LinkFacts, Origin, ThermalSettings};
 use measure::{Bytes, Celsius, Instant, Seed};
@@ -37,7 +36,7 @@ pub(crate) struct TwinDrive {
     origin: Origin,
     /// How far a plan's region for the fast write cache goes on a drive without one.
     slc: Option<Bytes>,
-    state: Rc<RefCell<TwinState>>,
+    state: Arc<Mutex<TwinState>>,
 }
 
 /// What changes while it runs.
@@ -76,7 +75,7 @@ impl TwinDrive {
         let direct = Direct::new(&profile, *seed).context("no drive could say such a thing about itself")?;
         let in_flight = InFlight { slots: Vec::new(), free: Vec::new() };
         let state = TwinState { direct, epoch_ns: 0, in_flight, completed: Vec::new() };
-        let (address, state) = (address.clone(), Rc::new(RefCell::new(state)));
+        let (address, state) = (address.clone(), Arc::new(Mutex::new(state)));
         Ok(Self { address, profile, origin, slc: *slc, state })
     }
 
@@ -133,9 +132,9 @@ impl Drive for TwinDrive {
         Some(SettingsLast::Process)
     }
 
-    fn settings(&mut self) -> Result<DriveSettings<Transport>, DriveError> {
-        let admin = TwinAdmin { name: self.address.to_string(), state: Rc::clone(&self.state) };
-        Ok(DriveSettings::open(admin)?.erased())
+    fn settings(&mut self) -> Result<DriveSettings<'static>, DriveError> {
+        let admin = TwinAdmin { name: self.address.to_string(), state: Arc::clone(&self.state) };
+        Ok(DriveSettings::open(admin)?)
     }
 
     fn journals(&self) -> Vec<Journals> {
@@ -157,13 +156,13 @@ impl Drive for TwinDrive {
         self.check_settings(&plan.settings)?;
         let settings =
             PreparedSettings { drive: self.settings()?, nsid: None, journals: Journals::in_memory() };
-        let io = DriveIo::Simulated(Box::new(TwinIo { state: Rc::clone(&self.state) }));
+        let io = DriveIo::Simulated(Box::new(TwinIo { state: Arc::clone(&self.state) }));
         Ok(Prepared { io, settings: Some(settings), notes: Vec::new() })
     }
 
     /// From here on time counts from zero again, and the drive stays as it is: hot, full, worn.
     fn again(&self) -> Box<dyn Drive> {
-        let mut state = self.state.borrow_mut();
+        let mut state = locked(&self.state);
         state.epoch_ns = state.direct.drive().now().as_ns();
         Box::new(self.clone())
     }
@@ -195,27 +194,32 @@ pub(crate) fn read_profile(name: &str) -> anyhow::Result<Profile> {
     Profile::from_toml(&text).with_context(|| format!("cannot use the profile {name}"))
 }
 
+/// A simulated drive that panicked is no use to anybody else, and nobody else is left then.
+fn locked(state: &Mutex<TwinState>) -> MutexGuard<'_, TwinState> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// I/O and readings of a simulated drive.
 struct TwinIo {
-    state: Rc<RefCell<TwinState>>,
+    state: Arc<Mutex<TwinState>>,
 }
 
 impl VirtualDrive for TwinIo {
     fn submit(&mut self, now: Instant, io: Io) {
-        let mut state = self.state.borrow_mut();
+        let mut state = locked(&self.state);
         let slot = state.in_flight.put(io.token, io.len);
         let now = state.drive_time(now);
         state.direct.submit(now, slot, io.op, io.offset, io.len);
     }
 
     fn next_completion(&mut self) -> Option<Instant> {
-        let state = self.state.borrow_mut();
+        let state = locked(&self.state);
         let next = state.direct.next_completion();
         next.map(|t| state.run_time(t))
     }
 
     fn advance(&mut self, until: Instant, done: &mut Vec<Completion>) -> Instant {
-        self.state.borrow_mut().advance(until, done)
+        locked(&self.state).advance(until, done)
     }
 
     fn sources(&self, plan: &TelemetryPlan) -> Vec<(&'static str, Duration)> {
@@ -223,7 +227,7 @@ impl VirtualDrive for TwinIo {
     }
 
     fn sample(&mut self, _source: usize, now: Instant) -> Reading {
-        smart::decode(now, &self.state.borrow().direct.smart_page())
+        smart::decode(now, &locked(&self.state).direct.smart_page())
     }
 }
 
@@ -253,7 +257,7 @@ impl TwinState {
 /// Admin commands to a simulated drive.
 struct TwinAdmin {
     name: String,
-    state: Rc<RefCell<TwinState>>,
+    state: Arc<Mutex<TwinState>>,
 }
 
 impl AdminTransport for TwinAdmin {
@@ -262,7 +266,7 @@ impl AdminTransport for TwinAdmin {
     }
 
     fn admin(&mut self, command: &AdminCommand, data: Data<'_>) -> Result<AdminCompletion, HostError> {
-        send(&mut self.state.borrow_mut().direct, &self.name, command, data)
+        send(&mut locked(&self.state).direct, &self.name, command, data)
     }
 }
 

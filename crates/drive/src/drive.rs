@@ -52,7 +52,7 @@ pub trait Drive {
     ///
     /// # Errors
     /// When it has none, or does not let us ask.
-    fn settings(&mut self) -> Result<DriveSettings<Transport>, DriveError>;
+    fn settings(&mut self) -> Result<DriveSettings<'static>, DriveError>;
 
     /// Where what is found of its settings is written down before they are changed: the first of these; all are
     /// looked at for what an interrupted run has left.
@@ -150,15 +150,12 @@ pub enum DriveIo {
 /// The way to a drive's settings, found good for a plan.
 pub struct PreparedSettings {
     /// The drive.
-    pub drive: DriveSettings<Transport>,
+    pub drive: DriveSettings<'static>,
     /// The namespace that is under load, where it has a number.
     pub nsid: Option<u32>,
     /// Where what is found on it is written down.
     pub journals: Journals,
 }
-
-/// Where admin commands go.
-pub type Transport = Box<dyn nvme::host::AdminTransport>;
 
 /// Told how much of how much of a file is filled; may break off.
 pub type FillProgress<'a> = dyn FnMut(Bytes, Bytes) -> ControlFlow<()> + 'a;

@@ -26,6 +26,6 @@ pub mod telemetry;
 
 pub use address::{Address, AddressError, AddressKind, FileAddress};
 pub use drive::{
-    Drive, DriveIo, Examination, FillProgress, Prepared, PreparedSettings, SettingsLast, Stated, Transport,
+    Drive, DriveIo, Examination, FillProgress, Prepared, PreparedSettings, SettingsLast, Stated,
 };
 pub use error::DriveError;

@@ -5,13 +5,13 @@
 use measure::record::{EndReason, RunEdge, SettingsFacts, ThermalSettings};
 
 use super::recorder::Recorder;
+use drive::PreparedSettings;
 use drive::settings::journal::Journals;
 use drive::settings::{DriveSettings, Journaled, Restored, SettingsError};
-use drive::{PreparedSettings, Transport};
 
 /// The settings of a drive while a run is under way. Dropped by a panic or an error, it puts them back.
 pub(super) struct HeldSettings {
-    drive: DriveSettings<Transport>,
+    drive: DriveSettings<'static>,
     changed: Option<Journaled>,
 }
 
@@ -58,7 +58,7 @@ impl Drop for HeldSettings {
 /// Keeps the drive's answers byte for byte. One that does not answer at all is missed by others, and by name.
 fn keep_answers(
     recorder: &mut Recorder<'_>,
-    drive: &mut DriveSettings<Transport>,
+    drive: &mut DriveSettings<'static>,
     nsid: Option<u32>,
     when: RunEdge,
 ) {
@@ -69,7 +69,7 @@ fn keep_answers(
 }
 
 fn make(
-    drive: &mut DriveSettings<Transport>,
+    drive: &mut DriveSettings<'static>,
     journals: &Journals,
     wanted: &ThermalSettings,
     plan: &str,
@@ -99,7 +99,7 @@ mod test {
         let kelvin = |kelvin| Some(Kelvin::from_kelvin(kelvin));
         let wanted = [Change::hctm(Hctm { tmt1: kelvin(310), tmt2: kelvin(320) })];
         let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let mut drive = DriveSettings::open(features.clone()).expect("there").erased();
+            let mut drive = DriveSettings::open(features.clone()).expect("there");
             let changed = Journaled::begin(&mut drive, &journals, &wanted, "run test", 0).expect("made");
             let held = HeldSettings { drive, changed: Some(changed) };
             assert_eq!(features.state().current[&HCTM], 310 << 16 | 320);

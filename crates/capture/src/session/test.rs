@@ -35,7 +35,7 @@ fn run_on(drive: FakeDrive, plan: &Plan) -> Run {
 /// `drive` prepared for a plan, its settings kept in `journals`; and the drive, to be looked at afterwards.
 fn prepared(drive: FakeDrive, journals: Journals) -> (Prepared, Rc<RefCell<FakeDrive>>) {
     // A process that was killed before it could ask changes nothing.
-    let settings = DriveSettings::open(drive.features.clone()).ok().map(DriveSettings::erased);
+    let settings = DriveSettings::open(drive.features.clone()).ok();
     let drive = Rc::new(RefCell::new(drive));
     let io = DriveIo::Simulated(Box::new(SharedFake(Rc::clone(&drive))));
     let settings = settings.map(|drive| PreparedSettings { drive, nsid: None, journals });

@@ -4,9 +4,9 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
+use drive::settings::{Change, DriveSettings, Setting};
 use measure::Kelvin;
 use nvme::hctm::Hctm;
-use nvme::host::Controller;
 use nvme::host::tcp::{TcpAddress, TcpController, TcpOptions};
 
 use crate::support::Scratch;
@@ -48,14 +48,15 @@ impl Drop for Process {
     }
 }
 
-fn connect(told: &serde_json::Value) -> Controller<TcpController> {
+fn connect(told: &serde_json::Value) -> DriveSettings<'static> {
     let url = told["drives"][0]["url"].as_str().expect("an address");
     let address = TcpAddress::parse(url).expect("an address");
-    Controller::new(TcpController::connect(&address, &TcpOptions::default()).expect("it takes hosts"))
+    let controller = TcpController::connect(&address, &TcpOptions::default()).expect("it takes hosts");
+    DriveSettings::open(controller).expect("it says who it is")
 }
 
-fn tmt(tmt1_k: u16, tmt2_k: u16) -> Hctm {
-    Hctm { tmt1: Some(Kelvin::from_kelvin(tmt1_k)), tmt2: Some(Kelvin::from_kelvin(tmt2_k)) }
+fn tmt(tmt1_k: u16, tmt2_k: u16) -> Change {
+    Change::hctm(Hctm { tmt1: Some(Kelvin::from_kelvin(tmt1_k)), tmt2: Some(Kelvin::from_kelvin(tmt2_k)) })
 }
 
 #[test]
@@ -63,20 +64,20 @@ fn saved_settings_outlive_a_kill_and_others_do_not() {
     let scratch = Scratch::new();
     let more = ["--profile", "relay", "--state", "state.json"];
     let (process, told) = Process::start(&scratch, &more);
-    let mut controller = connect(&told);
-    let limits = controller.identify_controller().expect("it says who it is").hctm;
-    controller.set_hctm(&limits, tmt(330, 340), true).expect("saved");
-    controller.set_hctm(&limits, tmt(335, 345), false).expect("not saved");
+    let mut drive = connect(&told);
+    drive.apply(&tmt(330, 340), true).expect("saved");
+    drive.apply(&tmt(335, 345), false).expect("not saved");
     // Completed is saved: nothing is lost however it ends.
     process.signal("-KILL");
     drop(process);
-    let error = controller.smart_log().expect_err("it is gone");
+    let error = drive.controller().smart_log().expect_err("it is gone");
     assert!(error.is_gone(), "{error}");
 
     let (process, told) = Process::start(&scratch, &more);
-    let values = connect(&told).feature_values::<Hctm>(true).expect("it has HCTM");
-    assert_eq!((values.current, values.saved), (tmt(330, 340), Some(tmt(330, 340))));
-    assert_ne!(values.default, Some(tmt(330, 340)));
+    let values = connect(&told).read(Setting::Hctm).expect("it has HCTM");
+    let saved = tmt(330, 340).value;
+    assert_eq!((values.current, values.saved), (saved, Some(saved)));
+    assert_ne!(values.default, Some(saved));
     drop(process);
 }
 
@@ -102,8 +103,8 @@ fn what_cannot_be_served_is_refused_with_a_sentence() {
 fn sigterm_ends_it_cleanly() {
     let scratch = Scratch::new();
     let (mut process, told) = Process::start(&scratch, &["--control", "control.sock"]);
-    let mut controller = connect(&told);
-    controller.smart_log().expect("it is there");
+    let mut drive = connect(&told);
+    drive.controller().smart_log().expect("it is there");
     assert!(scratch.path("control.sock").exists());
     process.signal("-TERM");
     assert_eq!(process.child.wait().expect("it ends").code(), Some(0));
@@ -111,7 +112,7 @@ fn sigterm_ends_it_cleanly() {
     let mut rest = String::new();
     process.out.read_line(&mut rest).expect("its end");
     assert_eq!(rest, "", "one line of JSON and no more");
-    assert!(controller.smart_log().expect_err("it is gone").is_gone());
+    assert!(drive.controller().smart_log().expect_err("it is gone").is_gone());
 }
 
 #[test]
@@ -135,7 +136,8 @@ fn surroundings_and_faults_change_at_run_time() {
     );
     let url = told["drives"][0]["url"].as_str().expect("an address").to_owned();
     let name = told["drives"][0]["profile"].as_str().expect("a name").to_owned();
-    let mut controller = connect(&told);
+    let mut drive = connect(&told);
+    let controller = drive.controller();
     let cool = controller.smart_log().expect("a log").composite.expect("a reading");
     assert_eq!(ask(&format!(r#"{{"do":"ambient","drive":"{name}","celsius":70}}"#))["ok"], true);
     // A thousand times faster than life: it is warmer before many answers have come.
@@ -157,5 +159,5 @@ fn surroundings_and_faults_change_at_run_time() {
     let gone = (0..100_000).find_map(|_| controller.smart_log().err()).expect("the connection breaks off");
     assert!(gone.is_gone(), "{gone}");
     ask(&format!(r#"{{"do":"clear","drive":"{name}"}}"#));
-    connect(&told).smart_log().expect("it is back");
+    connect(&told).controller().smart_log().expect("it is back");
 }

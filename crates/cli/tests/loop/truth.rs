@@ -7,10 +7,10 @@
 use std::path::Path;
 
 use analysis::findings::{Cause, EventKind, Findings, Label, PolicyClass};
+use drive::settings::{Change, DriveSettings};
 use measure::Kelvin;
 use measure::record::{self, Manifest, Origin};
 use nvme::hctm::Hctm;
-use nvme::host::Controller;
 use trace::Trace;
 use twin::controller::Scale;
 
@@ -136,11 +136,10 @@ fn a_relay_whose_tmt1_was_set_by_the_host() {
     let drive = Vssd::scaled("relay", TIME, BANDWIDTH);
     let tmt1_k = 331;
     let hctm = Hctm { tmt1: Some(Kelvin::from_kelvin(tmt1_k)), tmt2: Some(Kelvin::from_kelvin(348)) };
-    let mut controller = Controller::new(drive.connect());
-    let limits = controller.identify_controller().expect("it says who it is").hctm;
+    let mut settings = DriveSettings::open(drive.connect()).expect("it says who it is");
     // Saved: the next host's controller begins with what is saved.
-    controller.set_hctm(&limits, hctm, true).expect("the drive takes it");
-    drop(controller);
+    settings.apply(&Change::hctm(hctm), true).expect("the drive takes it");
+    drop(settings);
     let found = findings(&drive, READ);
     within_a_kelvin(found.policy.onset_k, f64::from(tmt1_k), "onset");
     within_a_kelvin(found.policy.release_k, f64::from(tmt1_k) - 4.0, "release");

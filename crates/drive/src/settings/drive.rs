@@ -8,36 +8,25 @@ use std::path::PathBuf;
 
 use measure::Kelvin;
 use measure::record::ThermalSettings;
-use nvme::command::AdminCommand;
 use nvme::feature::power::PowerManagement;
 use nvme::feature::{Capabilities, DwordFeature as _, Select};
 use nvme::hctm::Hctm;
-use nvme::host::{AdminTransport, Controller, Data, HostError};
+use nvme::host::{AdminTransport, Controller, FeatureValues, HostError, unless_refused};
 use nvme::identify::IdentifyController;
 
 use super::journal::Identity;
 use super::{Change, LatencyTolerance, Setting, SettingsError, Value};
 
-/// The settings of one drive.
+/// The settings of one drive, over a transport of any kind, owned or borrowed for `'a`.
 #[derive(Debug)]
-pub struct DriveSettings<T> {
-    controller: Controller<T>,
+pub struct DriveSettings<'a> {
+    controller: Controller<'a>,
     identify: IdentifyController,
     apst: Option<PathBuf>,
 }
 
-/// A setting's values, as far as the drive tells them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SettingValues {
-    /// In force now.
-    pub current: Value,
-    /// As the drive was made; `None` when it does not tell.
-    pub default: Option<Value>,
-    /// In force after the next power cycle; `None` when it does not tell.
-    pub saved: Option<Value>,
-    /// What can be done with it; `None` when it does not tell.
-    pub capabilities: Option<Capabilities>,
-}
+/// A setting's values, as far as the drive reports them.
+pub type SettingValues = FeatureValues<Value>;
 
 /// A change that was made and read back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,25 +43,15 @@ pub struct Applied {
     pub saved: bool,
 }
 
-impl<T: AdminTransport> DriveSettings<T> {
+impl<'a> DriveSettings<'a> {
     /// The settings of the controller behind `transport`, which is asked who it is.
     ///
     /// # Errors
     /// When it does not tell.
-    pub fn open(transport: T) -> Result<Self, SettingsError> {
+    pub fn open(transport: impl AdminTransport + 'a) -> Result<Self, SettingsError> {
         let mut controller = Controller::new(transport);
         let identify = controller.identify_controller()?;
         Ok(Self { controller, identify, apst: None })
-    }
-
-    /// The same behind a transport of any kind.
-    pub fn erased(self) -> DriveSettings<Box<dyn AdminTransport>>
-    where
-        T: 'static,
-    {
-        let Self { controller, identify, apst } = self;
-        let transport: Box<dyn AdminTransport> = Box::new(controller.into_transport());
-        DriveSettings { controller: Controller::new(transport), identify, apst }
     }
 
     /// With the kernel's knob of autonomous power state transitions: `pm_qos_latency_tolerance_us` of the controller.
@@ -93,7 +72,7 @@ impl<T: AdminTransport> DriveSettings<T> {
     }
 
     /// Typed calls that are no settings.
-    pub const fn controller(&mut self) -> &mut Controller<T> {
+    pub const fn controller(&mut self) -> &mut Controller<'a> {
         &mut self.controller
     }
 
@@ -112,8 +91,23 @@ impl<T: AdminTransport> DriveSettings<T> {
     /// When the drive does not tell.
     pub fn get(&mut self, setting: Setting, select: Select) -> Result<Value, SettingsError> {
         let Some(command) = setting.get(select) else { return self.latency() };
-        let dword = self.controller.send(&AdminCommand::GetFeatures(command), Data::None)?.dword0();
-        Ok(setting.masked(Value::Dword(dword)))
+        Ok(setting.masked(Value::Dword(self.controller.get_features(command)?)))
+    }
+
+    /// The same, `None` when the drive refuses to report it.
+    fn reported(&mut self, setting: Setting, select: Select) -> Result<Option<Value>, SettingsError> {
+        let Some(command) = setting.get(select) else { return self.latency().map(Some) };
+        let dword = unless_refused(self.controller.get_features(command))?;
+        Ok(dword.map(|dword| setting.masked(Value::Dword(dword))))
+    }
+
+    /// Whether a value that a journal names is in force.
+    ///
+    /// # Errors
+    /// When the drive does not answer; `None` when it refuses to.
+    pub fn holds(&mut self, setting: Setting, value: Value) -> Result<Option<bool>, SettingsError> {
+        let now = self.reported(setting, Select::Current)?;
+        Ok(now.map(|now| now == setting.masked(value)))
     }
 
     /// Every value of a setting that the drive tells.
@@ -121,54 +115,22 @@ impl<T: AdminTransport> DriveSettings<T> {
     /// # Errors
     /// When it does not tell the current one; others that it refuses are `None`.
     pub fn read(&mut self, setting: Setting) -> Result<SettingValues, SettingsError> {
-        let current = self.get(setting, Select::Current)?;
-        // Without select and save (ONCS bit 4) a drive may ignore the selection and return its current value.
-        if !self.identify.has_select_and_save() || setting.get(Select::Current).is_none() {
-            return Ok(SettingValues { current, default: None, saved: None, capabilities: None });
-        }
-        let default = told(self.get(setting, Select::Default))?;
-        let saved = told(self.get(setting, Select::Saved))?;
-        let capabilities = told(self.capabilities(setting))?.flatten();
-        Ok(SettingValues { current, default, saved, capabilities })
-    }
-
-    fn capabilities(&mut self, setting: Setting) -> Result<Option<Capabilities>, SettingsError> {
-        let Some(command) = setting.get(Select::Supported) else { return Ok(None) };
-        let completion = self.controller.send(&AdminCommand::GetFeatures(command), Data::None)?;
-        Ok(Some(Capabilities::decode(completion.dword0())))
+        let Some(command) = setting.get(Select::Current) else {
+            return Ok(SettingValues::only(self.latency()?));
+        };
+        let values = self.controller.feature_values(command, self.identify.has_select_and_save())?;
+        Ok(values.map(|dword| setting.masked(Value::Dword(dword))))
     }
 
     /// What a record keeps of the settings: those that govern throttling, as far as the drive has them.
     pub fn thermal(&mut self) -> ThermalSettings {
         let raw = |kelvin: Option<Kelvin>| kelvin.map_or(0, Kelvin::as_kelvin);
-        let hctm = self.identify.hctm.supported.then(|| self.hctm().ok()).flatten();
+        let hctm = self.identify.hctm.supported.then(|| self.controller.feature::<Hctm>().ok()).flatten();
         ThermalSettings {
             tmt1_k: hctm.map(|hctm| raw(hctm.tmt1)),
             tmt2_k: hctm.map(|hctm| raw(hctm.tmt2)),
-            power_state: self.power().ok().map(|power| power.state),
+            power_state: self.controller.feature().ok().map(|power: PowerManagement| power.state),
         }
-    }
-
-    fn hctm(&mut self) -> Result<Hctm, SettingsError> {
-        self.dword(Setting::Hctm, Hctm::decode)
-    }
-
-    fn power(&mut self) -> Result<PowerManagement, SettingsError> {
-        self.dword(Setting::PowerState, PowerManagement::decode)
-    }
-
-    fn dword<V>(
-        &mut self,
-        setting: Setting,
-        decode: impl FnOnce(u32) -> Result<V, nvme::DecodeError>,
-    ) -> Result<V, SettingsError> {
-        let device = self.name().to_owned();
-        let decoded = match self.get(setting, Select::Current)? {
-            Value::Dword(dword) => decode(dword),
-            // Only the kernel's knob is no dword, and it is not asked for here.
-            Value::Latency(_) => decode(0),
-        };
-        decoded.map_err(|source| HostError::Decode { device, source }.into())
     }
 
     /// The changes that make the drive's settings what `wanted` says; a half that is not given stays as it is.
@@ -182,7 +144,7 @@ impl<T: AdminTransport> DriveSettings<T> {
             let now = match (wanted.tmt1_k, wanted.tmt2_k) {
                 (Some(_), Some(_)) => Hctm { tmt1: None, tmt2: None },
                 _ if !self.identify.hctm.supported => Hctm { tmt1: None, tmt2: None },
-                _ => self.hctm()?,
+                _ => self.controller.feature()?,
             };
             changes.push(Change::hctm(Hctm {
                 tmt1: wanted.tmt1_k.map_or(now.tmt1, Kelvin::from_nvme),
@@ -200,7 +162,7 @@ impl<T: AdminTransport> DriveSettings<T> {
     /// # Errors
     /// When the present one cannot be read.
     pub fn power_change(&mut self, state: u8) -> Result<Change, SettingsError> {
-        let now = self.power()?;
+        let now: PowerManagement = self.controller.feature()?;
         // More than five bits would become another state: the check has to see them.
         let dword = u32::from(state) | u32::from(now.workload_hint) << 5;
         let value = Value::Dword(if state < 32 { dword } else { u32::from(state) << 8 });
@@ -261,18 +223,11 @@ impl<T: AdminTransport> DriveSettings<T> {
         self.send(change, save)?;
         let now = self.get(setting, Select::Current)?;
         if now != setting.masked(change.value) {
-            return Err(self.not_applied(change, now, now == before));
+            return Err(self.not_applied(change.text(), setting, now, now == before));
         }
-        if save && let Some(saved) = told(self.get(setting, Select::Saved))?.filter(|saved| *saved != now) {
-            let unchanged = saved_before == Some(saved);
-            let error = self.not_applied(change, saved, unchanged);
-            return Err(match error {
-                SettingsError::NotApplied { device, wanted, got, unchanged } => {
-                    let wanted = format!("{wanted} to be saved");
-                    SettingsError::NotApplied { device, wanted, got, unchanged }
-                }
-                other => other,
-            });
+        if save && let Some(saved) = self.reported(setting, Select::Saved)?.filter(|saved| *saved != now) {
+            let wanted = format!("{} to be saved", change.text());
+            return Err(self.not_applied(wanted, setting, saved, saved_before == Some(saved)));
         }
         Ok(Applied { setting, before, now, saved_before, saved: save })
     }
@@ -287,17 +242,23 @@ impl<T: AdminTransport> DriveSettings<T> {
                     wanted: change.text(),
                     why: "it is no feature of a drive".to_owned(),
                 })?;
-                self.controller.send(&AdminCommand::SetFeatures(command), Data::None)?;
+                self.controller.set_features(command)?;
                 Ok(())
             }
         }
     }
 
-    pub(super) fn not_applied(&self, change: &Change, got: Value, unchanged: bool) -> SettingsError {
+    pub(super) fn not_applied(
+        &self,
+        wanted: String,
+        setting: Setting,
+        got: Value,
+        unchanged: bool,
+    ) -> SettingsError {
         SettingsError::NotApplied {
             device: self.name().to_owned(),
-            wanted: change.text(),
-            got: change.setting.text_of(got),
+            wanted,
+            got: setting.text_of(got),
             unchanged,
         }
     }
@@ -309,17 +270,17 @@ impl<T: AdminTransport> DriveSettings<T> {
             let why = format!("{why}; without saving it holds until the next power cycle");
             Err(SettingsError::Refused { device: device.to_owned(), wanted, why })
         };
-        if change.setting == Setting::ApstLatency {
+        let Some(supported) = change.setting.get(Select::Supported) else {
             return refused(self.name(), "the kernel makes this setting anew at every start");
-        }
+        };
         if !self.identify.has_select_and_save() {
             return refused(self.name(), "the drive saves no settings (ONCS bit 4 is 0)");
         }
-        match told(self.capabilities(change.setting))?.flatten() {
+        match unless_refused(self.controller.get_features(supported))?.map(Capabilities::decode) {
             Some(Capabilities { saveable: false, .. }) => {
                 refused(self.name(), "the drive says that it does not save this setting")
             }
-            _ => told(self.get(change.setting, Select::Saved)),
+            _ => self.reported(change.setting, Select::Saved),
         }
     }
 
@@ -357,14 +318,5 @@ impl<T: AdminTransport> DriveSettings<T> {
             wanted: Setting::ApstLatency.name(),
             why: "the kernel has no knob for it here".to_owned(),
         })
-    }
-}
-
-/// What a drive refuses to tell is absent; any other failure stays one.
-pub(super) fn told<V>(answer: Result<V, SettingsError>) -> Result<Option<V>, SettingsError> {
-    match answer {
-        Ok(value) => Ok(Some(value)),
-        Err(SettingsError::Host(error)) if error.status().is_some() => Ok(None),
-        Err(error) => Err(error),
     }
 }

@@ -1,9 +1,9 @@
 //! Changes that are put back: under a journal, from before the first of them until the last is undone.
 
-use super::drive::told;
+use nvme::feature::Select;
+
 use super::journal::{Claim, Entry, Journal, Journals};
 use super::{Change, DriveSettings, Setting, SettingsError, Value};
-use nvme::host::AdminTransport;
 
 /// Changed settings, with the lock and the journal of their drive.
 ///
@@ -40,8 +40,8 @@ impl Journaled {
     /// Before anything is changed: a change that breaks a rule of the drive, a found value that it would not take
     /// back, a journal from before or of another process. After: a change that failed; what was changed before it
     /// has been put back, or the error says what was not.
-    pub fn begin<T: AdminTransport>(
-        drive: &mut DriveSettings<T>,
+    pub fn begin(
+        drive: &mut DriveSettings<'_>,
         journals: &Journals,
         changes: &[Change],
         why: &str,
@@ -74,13 +74,13 @@ impl Journaled {
     /// Puts back what was found, reads it back, and removes the journal when all of it is as it was.
     ///
     /// May be called again.
-    pub fn put_back<T: AdminTransport>(&mut self, drive: &mut DriveSettings<T>) -> Restored {
+    pub fn put_back(&mut self, drive: &mut DriveSettings<'_>) -> Restored {
         put_back(drive, &self.claim, &self.journal)
     }
 }
 
 /// What is found of a setting, if it can be put back.
-fn entry<T: AdminTransport>(drive: &mut DriveSettings<T>, change: &Change) -> Result<Entry, SettingsError> {
+fn entry(drive: &mut DriveSettings<'_>, change: &Change) -> Result<Entry, SettingsError> {
     let setting = change.setting;
     let values = drive.read(setting)?;
     let found = values.current;
@@ -104,11 +104,7 @@ fn entry<T: AdminTransport>(drive: &mut DriveSettings<T>, change: &Change) -> Re
 }
 
 /// Puts back what `journal` says, last change first, and removes the journal when all of it is as it was.
-pub(super) fn put_back<T: AdminTransport>(
-    drive: &mut DriveSettings<T>,
-    claim: &Claim,
-    journal: &Journal,
-) -> Restored {
+pub(super) fn put_back(drive: &mut DriveSettings<'_>, claim: &Claim, journal: &Journal) -> Restored {
     let mut restored = Restored::default();
     if journal.settings.is_empty() {
         return restored;
@@ -130,21 +126,18 @@ pub(super) fn put_back<T: AdminTransport>(
     restored
 }
 
-fn put_back_one<T: AdminTransport>(
-    drive: &mut DriveSettings<T>,
-    entry: &Entry,
-) -> Result<Value, SettingsError> {
+fn put_back_one(drive: &mut DriveSettings<'_>, entry: &Entry) -> Result<Value, SettingsError> {
     let change = Change { setting: entry.setting, value: entry.found };
     if let Some(value) = entry.by_way_of {
         drive.send(&Change { setting: entry.setting, value }, false)?;
     }
     // Sent whatever is read before it: what is read may lag behind what was set a moment ago.
     drive.send(&change, false)?;
-    let now = drive.get(entry.setting, nvme::feature::Select::Current)?;
+    let now = drive.get(entry.setting, Select::Current)?;
     if now == entry.setting.masked(entry.found) {
         return Ok(now);
     }
-    Err(drive.not_applied(&change, now, false))
+    Err(drive.not_applied(change.text(), entry.setting, now, false))
 }
 
 fn problem(device: &str, claim: &Claim, entry: &Entry, error: &SettingsError) -> String {
@@ -159,15 +152,4 @@ fn problem(device: &str, claim: &Claim, entry: &Entry, error: &SettingsError) ->
         "{what}: {error}. Type `heatsoak restore {device}` to try again; a power cycle of the drive brings back its \
          saved settings, and then `heatsoak restore {device} --forget`. What was found is kept in {place}"
     )
-}
-
-impl<T: AdminTransport> DriveSettings<T> {
-    /// Whether a value that a journal tells is in force.
-    ///
-    /// # Errors
-    /// When the drive does not tell.
-    pub fn holds(&mut self, setting: Setting, value: Value) -> Result<Option<bool>, SettingsError> {
-        let now = told(self.get(setting, nvme::feature::Select::Current))?;
-        Ok(now.map(|now| now == setting.masked(value)))
-    }
 }

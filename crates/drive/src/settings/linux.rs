@@ -158,7 +158,7 @@ impl Controller {
     ///
     /// # Errors
     /// When it cannot be opened, or does not tell who it is.
-    pub fn settings(&self) -> Result<DriveSettings<LinuxController>, SettingsError> {
+    pub fn settings(&self) -> Result<DriveSettings<'static>, SettingsError> {
         let settings = DriveSettings::open(LinuxController::open(&self.device.display().to_string())?)?;
         Ok(match self.apst_knob() {
             Some(knob) => settings.with_apst(knob),

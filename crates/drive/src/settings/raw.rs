@@ -10,12 +10,12 @@ use measure::record::{RawAnswer, RunEdge};
 use nvme::command::{AdminCommand, GetFeatures, Identify};
 use nvme::feature::temperature::{ThresholdSelector, ThresholdSensor, ThresholdSide};
 use nvme::feature::{FeatureId, Select};
-use nvme::host::{AdminTransport, Data, HostError};
+use nvme::host::{Data, HostError};
 use nvme::identify::IdentifyController;
 
 use super::DriveSettings;
 
-impl<T: AdminTransport> DriveSettings<T> {
+impl DriveSettings<'_> {
     /// Identify of the controller and of namespace `nsid`, and the features; at the end of a run the features alone.
     /// What the drive refuses is kept with its status.
     ///
@@ -52,7 +52,7 @@ impl<T: AdminTransport> DriveSettings<T> {
         // Every command of this file is one whose length is known.
         let mut page = vec![0; command.data_len().unwrap_or(0) as usize];
         let data = if page.is_empty() { Data::None } else { Data::Read(&mut page) };
-        let completion = self.controller().transport().admin(&command, data)?;
+        let completion = self.controller().complete(&command, data)?;
         let has_come = completion.status.is_success();
         Ok(RawAnswer {
             when,

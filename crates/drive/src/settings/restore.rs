@@ -1,7 +1,5 @@
 //! Putting back what an interrupted run has left changed. Doing it twice does no more than once.
 
-use nvme::host::AdminTransport;
-
 use super::journal::{Journal, Journals};
 use super::journaled::put_back;
 use super::{DriveSettings, Restored, SettingsError};
@@ -14,10 +12,7 @@ pub type Outcome = Option<(Journal, Restored)>;
 ///
 /// # Errors
 /// When another process works with them, or the journal cannot be read.
-pub fn restore<T: AdminTransport>(
-    drive: &mut DriveSettings<T>,
-    journals: &Journals,
-) -> Result<Outcome, SettingsError> {
+pub fn restore(drive: &mut DriveSettings<'_>, journals: &Journals) -> Result<Outcome, SettingsError> {
     let claim = journals.claim(&drive.identity())?;
     let Some(journal) = claim.read()? else { return Ok(None) };
     let restored = put_back(drive, &claim, &journal);

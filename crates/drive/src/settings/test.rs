@@ -22,12 +22,12 @@ fn hctm(tmt1: u16, tmt2: u16) -> Change {
     Change::hctm(Hctm { tmt1: Kelvin::from_nvme(tmt1), tmt2: Kelvin::from_nvme(tmt2) })
 }
 
-fn settings_of(drive: &FakeFeatures) -> DriveSettings<FakeFeatures> {
+fn settings_of(drive: &FakeFeatures) -> DriveSettings<'static> {
     DriveSettings::open(drive.clone()).expect("it is there")
 }
 
 /// Identify Controller as `drive` answers it, and then `steps`.
-fn scripted(identify: &IdentifyController, steps: Vec<Step>) -> DriveSettings<ScriptedTransport> {
+fn scripted(identify: &IdentifyController, steps: Vec<Step>) -> DriveSettings<'static> {
     let identify = Step::raw(0x06, 0, [1, 0, 0, 0, 0, 0]).answers(&identify.encode());
     DriveSettings::open(ScriptedTransport::new([vec![identify], steps].concat())).expect("as scripted")
 }
@@ -88,7 +88,7 @@ fn one_half_alone_leaves_the_other_as_it_is() {
 fn what_breaks_a_rule_is_refused_before_anything_is_sent() {
     let drive = FakeFeatures::new();
     let mut settings = settings_of(&drive);
-    let refused = |settings: &mut DriveSettings<_>, change: Change| {
+    let refused = |settings: &mut DriveSettings<'_>, change: Change| {
         settings.apply(&change, false).expect_err("against the rule").to_string()
     };
     let error = refused(&mut settings, hctm(300, 340));

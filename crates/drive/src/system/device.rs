@@ -20,7 +20,7 @@ use super::needs::Needs;
 use super::settings::{self, SettingsRoute};
 use super::{DriveKind, limits, unknown_drive};
 use crate::address::Address;
-use crate::drive::{Drive, DriveIo, Examination, FillProgress, Prepared, SettingsLast, Stated, Transport};
+use crate::drive::{Drive, DriveIo, Examination, FillProgress, Prepared, SettingsLast, Stated};
 use crate::error::DriveError;
 use crate::guard::{self, Claim, Examined, NO_SERIAL, Permission, Roots};
 use crate::io::{Access, probe_ring};
@@ -116,9 +116,9 @@ impl Drive for DeviceDrive {
         Some(SettingsLast::PowerCycle)
     }
 
-    fn settings(&mut self) -> Result<DriveSettings<Transport>, DriveError> {
+    fn settings(&mut self) -> Result<DriveSettings<'static>, DriveError> {
         let controller = Controller::of(&self.path, Path::new(SYSFS))?;
-        Ok(controller.settings()?.erased())
+        Ok(controller.settings()?)
     }
 
     fn prepare(&mut self, plan: &Plan, _: &mut FillProgress<'_>) -> Result<Prepared, DriveError> {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use nvme::host::linux::LinuxController;
-use nvme::host::{AdminTransport, Controller};
+use nvme::host::Controller;
+use nvme::log::LogId;
 use nvme::smart::SMART_LOG_LEN;
 use plan::TelemetryPlan;
 
@@ -13,7 +13,7 @@ use crate::telemetry::smartctl::{Smartctl, SmartctlSampler};
 use crate::telemetry::{self, Sampler};
 
 /// The way to a SMART log, or why there is none.
-pub(super) type SmartLogAccess = Result<Controller<LinuxController>, String>;
+pub(super) type SmartLogAccess = Result<Controller<'static>, String>;
 
 /// The name of the disk at or under `place`.
 pub(super) fn name(place: Place<'_>) -> Option<String> {
@@ -43,13 +43,10 @@ pub(super) fn sources(
 }
 
 /// The SMART log of `controller` as a source of readings.
-pub(super) fn smart_sampler<T>(plan: &TelemetryPlan, mut controller: Controller<T>) -> Box<dyn Sampler>
-where
-    T: AdminTransport + Send + 'static,
-{
+pub(super) fn smart_sampler(plan: &TelemetryPlan, mut controller: Controller<'static>) -> Box<dyn Sampler> {
     Box::new(SmartSampler::new(plan.smart_period, move || {
         let mut page = [0; SMART_LOG_LEN];
-        controller.smart_page(&mut page).map(|()| page).map_err(|error| error.to_string())
+        controller.log_page(LogId::SMART, &mut page).map(|()| page).map_err(|error| error.to_string())
     }))
 }
 

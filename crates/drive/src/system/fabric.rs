@@ -16,7 +16,7 @@ use super::needs::Needs;
 use super::settings::{self, SettingsRoute};
 use super::{disk, limits, unknown_drive};
 use crate::address::Address;
-use crate::drive::{Drive, DriveIo, Examination, FillProgress, Prepared, SettingsLast, Stated, Transport};
+use crate::drive::{Drive, DriveIo, Examination, FillProgress, Prepared, SettingsLast, Stated};
 use crate::error::DriveError;
 use crate::io::{Access, Namespace};
 use crate::settings::DriveSettings;
@@ -78,9 +78,9 @@ impl Drive for FabricDrive {
         Some(SettingsLast::Connection)
     }
 
-    fn settings(&mut self) -> Result<DriveSettings<Transport>, DriveError> {
+    fn settings(&mut self) -> Result<DriveSettings<'static>, DriveError> {
         let transport = TcpController::connect(&self.subsystem_address, &TcpOptions::default())?;
-        Ok(DriveSettings::open(transport)?.erased())
+        Ok(DriveSettings::open(transport)?)
     }
 
     fn prepare(&mut self, plan: &Plan, _: &mut FillProgress<'_>) -> Result<Prepared, DriveError> {

@@ -15,7 +15,7 @@ use super::scratch::{OpenFile, ScratchFile, direct_block_bytes};
 use super::settings::{self, SettingsRoute};
 use super::{fill, limits, unknown_drive};
 use crate::address::{Address, FileAddress};
-use crate::drive::{Drive, DriveIo, Examination, FillProgress, Prepared, SettingsLast, Stated, Transport};
+use crate::drive::{Drive, DriveIo, Examination, FillProgress, Prepared, SettingsLast, Stated};
 use crate::error::DriveError;
 use crate::io::{Access, probe_ring};
 use crate::link;
@@ -86,7 +86,7 @@ impl Drive for FileDrive {
         None
     }
 
-    fn settings(&mut self) -> Result<DriveSettings<Transport>, DriveError> {
+    fn settings(&mut self) -> Result<DriveSettings<'static>, DriveError> {
         Err(DriveError::NoSettings { address: self.address.to_string() })
     }
 

@@ -89,7 +89,7 @@ pub(super) fn identify(
     drive: &mut DriveFacts,
     simulated: &mut Option<VirtualSsd>,
     place: discover::Place<'_>,
-) -> Result<Controller<LinuxController>, String> {
+) -> Result<Controller<'static>, String> {
     let sysfs = Path::new(discover::SYSFS);
     let disk = discover::disk(place, sysfs)?;
     from_sysfs(drive, sysfs, &disk);

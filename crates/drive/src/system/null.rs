@@ -6,7 +6,7 @@ use plan::Plan;
 
 use super::{limits, unknown_drive};
 use crate::address::Address;
-use crate::drive::{Drive, DriveIo, Examination, FillProgress, Prepared, SettingsLast, Stated, Transport};
+use crate::drive::{Drive, DriveIo, Examination, FillProgress, Prepared, SettingsLast, Stated};
 use crate::error::DriveError;
 use crate::io::{Access, NULL_BLOCK_BYTES};
 use crate::settings::DriveSettings;
@@ -49,7 +49,7 @@ impl Drive for NullDrive {
         None
     }
 
-    fn settings(&mut self) -> Result<DriveSettings<Transport>, DriveError> {
+    fn settings(&mut self) -> Result<DriveSettings<'static>, DriveError> {
         Err(DriveError::NoSettings { address: self.address.to_string() })
     }
 

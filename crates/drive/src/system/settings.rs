@@ -6,7 +6,7 @@ use measure::record::{DriveFacts, ThermalSettings};
 use nvme::host::tcp::TcpController;
 
 use crate::address::Address;
-use crate::drive::{PreparedSettings, Transport};
+use crate::drive::PreparedSettings;
 use crate::error::DriveError;
 use crate::guard;
 use crate::settings::journal::{Found, Identity, JournalError, Journals, places};
@@ -54,10 +54,9 @@ pub(super) fn prepare(
     let opened = match route {
         SettingsRoute::System(place) => Controller::under(place, Path::new(SYSFS))
             .map_err(|error| error.to_string())
-            .and_then(|controller| controller.settings().map_err(|error| error.to_string()))
-            .map(DriveSettings::erased),
+            .and_then(|controller| controller.settings().map_err(|error| error.to_string())),
         SettingsRoute::Fabric(controller, _) => {
-            DriveSettings::open(controller).map(DriveSettings::erased).map_err(|error| error.to_string())
+            DriveSettings::open(controller).map_err(|error| error.to_string())
         }
     };
     let mut settings = match opened {
@@ -88,7 +87,7 @@ pub(super) fn refuse_settings(address: &Address, plan: &Plan) -> Result<(), Driv
 }
 
 /// Whether the drive will take the plan's settings, as far as it says so itself.
-fn check(drive: &mut DriveSettings<Transport>, plan: &Plan) -> Result<(), SettingsError> {
+fn check(drive: &mut DriveSettings<'static>, plan: &Plan) -> Result<(), SettingsError> {
     drive.changes(&plan.settings)?.iter().try_for_each(|change| drive.check(change))
 }
 

@@ -4,8 +4,6 @@ use std::io;
 
 use thiserror::Error;
 
-use crate::feature::FeatureId;
-use crate::hctm::HctmError;
 use crate::{DecodeError, Status};
 
 /// Why the host's side failed.
@@ -64,29 +62,6 @@ pub enum HostError {
         /// What is wrong with it.
         source: DecodeError,
     },
-    /// The drive reported success and kept another value.
-    #[error(
-        "{device} accepted {feature} = {wanted} and then reads back {got}: \
-         the drive ignores the setting or rounds it; do not rely on it"
-    )]
-    NotApplied {
-        /// The device.
-        device: String,
-        /// The feature.
-        feature: FeatureId,
-        /// The value that was set.
-        wanted: String,
-        /// The value read back.
-        got: String,
-    },
-    /// The temperatures break the rule, so nothing was sent.
-    #[error("{device} would refuse these temperatures: {source}")]
-    Hctm {
-        /// The device.
-        device: String,
-        /// Which part of the rule.
-        source: HctmError,
-    },
     /// The connection to a drive on a network could not be made, or broke.
     #[error(
         "{what} with {device} failed: {why}; look whether the target runs and is reached at this address"
@@ -98,20 +73,6 @@ pub enum HostError {
         what: String,
         /// Why it failed.
         why: String,
-    },
-    /// The log is larger than the caller is willing to read.
-    #[error(
-        "{log} of {device} is said to be {len_bytes} bytes long, more than the limit of {limit}; it was not read"
-    )]
-    TooLong {
-        /// The device.
-        device: String,
-        /// The log.
-        log: &'static str,
-        /// How long it is said to be.
-        len_bytes: u64,
-        /// The limit.
-        limit: u64,
     },
 }
 

@@ -9,8 +9,8 @@
 //! - [`Controller`]: typed calls on any transport; here a failing status becomes an error.
 //!
 //! # What it does not do
-//! It keeps no journal of settings and guards no data: `capture` does, before it calls. It never
-//! saves a setting unless told so, and it finds no devices.
+//! It checks no setting, reads none back and keeps no journal, and it guards no data: `drive` does, before it
+//! calls. It finds no devices.
 //!
 //! Not part of the crate unless the cargo feature `host` is on.
 
@@ -21,7 +21,7 @@ pub mod linux;
 pub mod scripted;
 pub mod tcp;
 
-pub use controller::{Controller, FeatureValues};
+pub use controller::{Controller, FeatureValues, unless_refused};
 pub use deallocate::deallocate;
 pub use error::HostError;
 
@@ -54,8 +54,9 @@ impl Data<'_> {
     }
 }
 
-/// A way to send admin commands to one controller.
-pub trait AdminTransport {
+/// A way to send admin commands to one controller. It may be used by another thread than the one that made it: a
+/// sampler's, for one.
+pub trait AdminTransport: Send {
     /// What errors call the controller, for example its path.
     fn name(&self) -> &str;
 
@@ -64,12 +65,6 @@ pub trait AdminTransport {
     /// # Errors
     /// [`HostError`] when the command did not reach the controller or the controller did not answer.
     fn admin(&mut self, command: &AdminCommand, data: Data<'_>) -> Result<Completion, HostError>;
-}
-
-impl std::fmt::Debug for dyn AdminTransport + Send {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("AdminTransport").field(&self.name()).finish()
-    }
 }
 
 /// A way to send I/O commands to one namespace. Not the load path: for single commands.
@@ -85,16 +80,6 @@ pub trait IoTransport {
 }
 
 impl<T: AdminTransport + ?Sized> AdminTransport for &mut T {
-    fn name(&self) -> &str {
-        (**self).name()
-    }
-
-    fn admin(&mut self, command: &AdminCommand, data: Data<'_>) -> Result<Completion, HostError> {
-        (**self).admin(command, data)
-    }
-}
-
-impl<T: AdminTransport + ?Sized> AdminTransport for Box<T> {
     fn name(&self) -> &str {
         (**self).name()
     }

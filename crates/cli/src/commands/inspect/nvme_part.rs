@@ -8,7 +8,7 @@ use drive::settings::{DriveSettings, Setting, SettingsError};
 use measure::Kelvin;
 use nvme::feature::Select;
 use nvme::feature::session::VolatileWriteCache;
-use nvme::host::{AdminTransport, HostError};
+use nvme::host::HostError;
 use nvme::identify::IdentifyController;
 use nvme::log::LogId;
 use nvme::log::supported::{self, SUPPORTED_LOG_LEN};
@@ -158,8 +158,8 @@ impl NvmePart {
     ///
     /// # Errors
     /// When it is gone, or the system lets nobody ask.
-    pub(super) fn of<T: AdminTransport>(
-        settings: &mut DriveSettings<T>,
+    pub(super) fn of(
+        settings: &mut DriveSettings<'_>,
         controller: Option<&Controller>,
     ) -> Result<Self, SettingsError> {
         let identify = settings.identify().clone();
@@ -228,8 +228,8 @@ fn refused<V>(answer: Result<V, SettingsError>) -> Result<Option<V>, SettingsErr
     }
 }
 
-fn host_memory<T: AdminTransport>(
-    settings: &mut DriveSettings<T>,
+fn host_memory(
+    settings: &mut DriveSettings<'_>,
     identify: &IdentifyController,
 ) -> Result<HostMemory, SettingsError> {
     let needs = &identify.host_memory;
@@ -263,13 +263,13 @@ fn dram_less(identify: &IdentifyController) -> Likely {
     }
 }
 
-fn write_cache<T: AdminTransport>(
-    settings: &mut DriveSettings<T>,
+fn write_cache(
+    settings: &mut DriveSettings<'_>,
     identify: &IdentifyController,
 ) -> Result<WriteCache, SettingsError> {
     let present = identify.has_write_cache();
     let cache = if present {
-        let cache = settings.controller().feature::<VolatileWriteCache>(Select::Current);
+        let cache = settings.controller().feature::<VolatileWriteCache>();
         refused(cache.map_err(SettingsError::from))?
     } else {
         None
@@ -277,8 +277,8 @@ fn write_cache<T: AdminTransport>(
     Ok(WriteCache { present, enabled: cache.map(|cache| cache.enabled) })
 }
 
-fn offers<T: AdminTransport>(
-    settings: &mut DriveSettings<T>,
+fn offers(
+    settings: &mut DriveSettings<'_>,
     identify: &IdentifyController,
     log: Option<&SmartLog>,
 ) -> Result<Offers, SettingsError> {
@@ -297,16 +297,17 @@ fn offers<T: AdminTransport>(
 
 /// Whether there is OCP's page. Only drives that list their pages (NVMe 2.0) are asked: others would note a failed
 /// command in their error log.
-fn has_ocp<T: AdminTransport>(
-    settings: &mut DriveSettings<T>,
+fn has_ocp(
+    settings: &mut DriveSettings<'_>,
     identify: &IdentifyController,
 ) -> Result<Option<bool>, SettingsError> {
     if identify.version.major < 2 {
         return Ok(None);
     }
-    let page = settings.controller().log_page(LogId::SUPPORTED, SUPPORTED_LOG_LEN);
-    let page = refused(page.map_err(SettingsError::from))?;
-    let pages = page.and_then(|page| supported::decode(&page).ok());
+    let mut page = [0; SUPPORTED_LOG_LEN];
+    let read = settings.controller().log_page(LogId::SUPPORTED, &mut page);
+    let read = refused(read.map_err(SettingsError::from))?;
+    let pages = read.and_then(|()| supported::decode(&page).ok());
     Ok(pages.map(|pages| pages.contains(&LogId::OCP_SMART)))
 }
 

@@ -4,7 +4,6 @@ use drive::settings::{Change, Setting, SettingValues, SettingsError, Value};
 use measure::Kelvin;
 use nvme::feature::Select;
 use nvme::feature::temperature::{TemperatureThreshold, ThresholdSelector, ThresholdSensor, ThresholdSide};
-use nvme::host::AdminTransport;
 use serde::Serialize;
 
 use super::{Document, SettingJson, change, kelvin, told};
@@ -110,9 +109,7 @@ pub(crate) fn of(which: ThresholdSelector, value: Value) -> TemperatureThreshold
 }
 
 /// The sensors that the drive has. Others are not asked for: drives keep a log of what they had to refuse.
-pub(crate) fn sensors<T: AdminTransport>(
-    settings: &mut drive::settings::DriveSettings<T>,
-) -> Vec<ThresholdSensor> {
+pub(crate) fn sensors(settings: &mut drive::settings::DriveSettings<'_>) -> Vec<ThresholdSensor> {
     let log = settings.controller().smart_log().ok();
     let there = |number: &u8| {
         let index = usize::from(*number) - 1;
@@ -126,8 +123,8 @@ pub(crate) fn sensors<T: AdminTransport>(
 ///
 /// # Errors
 /// When the drive does not answer; a threshold that it does not have is left out.
-pub(crate) fn read_all<T: AdminTransport>(
-    settings: &mut drive::settings::DriveSettings<T>,
+pub(crate) fn read_all(
+    settings: &mut drive::settings::DriveSettings<'_>,
     sensors: &[ThresholdSensor],
 ) -> Result<Vec<(ThresholdSelector, SettingValues)>, SettingsError> {
     let mut thresholds = Vec::new();

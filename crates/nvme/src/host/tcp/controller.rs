@@ -11,11 +11,10 @@ use measure::Bytes;
 use super::connect::QueueSpec;
 use super::queue::{Direction, TcpQueue};
 use super::{TcpAddress, TcpOptions};
-use crate::command::{AdminCommand, Completion, GetLogPage, SetFeatures};
+use crate::command::{AdminCommand, Completion, GetLogPage};
 use crate::fabrics::FabricsCommand;
 use crate::fabrics::property::{ControllerCapabilities, ControllerStatus, Property, ShutdownState};
 use crate::feature::DwordFeature as _;
-use crate::feature::FeatureId;
 use crate::feature::session::NumberOfQueues;
 use crate::host::{AdminTransport, Controller, Data, HostError};
 use crate::identify::IdentifyController;
@@ -103,6 +102,7 @@ impl TcpController {
         } else {
             ask_for_queues(&mut controller, options.io_queues)?
         };
+        drop(controller);
         let shared = Arc::new(Shared {
             address: address.clone(),
             options: options.clone(),
@@ -329,12 +329,10 @@ fn in_capsule_max(identify: &IdentifyController) -> usize {
 }
 
 /// Asks for `wanted` I/O queues; says how many there will be.
-fn ask_for_queues<T: AdminTransport>(controller: &mut Controller<T>, wanted: u16) -> Result<u16, HostError> {
+fn ask_for_queues(controller: &mut Controller<'_>, wanted: u16) -> Result<u16, HostError> {
     let wanted = wanted.max(1);
     let value = NumberOfQueues { submission: wanted, completion: wanted };
-    let command = SetFeatures::controller(FeatureId::NUMBER_OF_QUEUES, value.encode(), false);
-    let granted = controller.send(&AdminCommand::SetFeatures(command), Data::None)?.dword0();
-    let granted = NumberOfQueues::decode(granted)
+    let granted = NumberOfQueues::decode(controller.set_features(value.set(false))?)
         .map_err(|source| HostError::Decode { device: controller.name().to_owned(), source })?;
     Ok(wanted.min(granted.submission).min(granted.completion))
 }
