@@ -1,12 +1,13 @@
 //! Why the numbers of a run deserve care. METHODS lists every kind.
 
-use measure::{BytesPerSec, Point};
+use measure::Point;
 
 use crate::cause::Judged;
 use crate::cause::evidence::{Finding, Suspect};
-use crate::cause::heat::{Heat, degrees};
+use crate::cause::heat::Heat;
 use crate::findings::{Caveat, SegmentOp, Thermal};
 use crate::segment::{Piece, Sample, Stretch, usual_span_s};
+use trace::caveat::{ClockDoubt, Cycles, Hole, HostThreshold, IoFailure, StillCounters, StillSensor};
 use trace::{Interval, Trace};
 
 /// Samples may exceed the link by rounding of their interval.
@@ -45,45 +46,30 @@ pub(crate) fn caveats(
     caveats.extend(cycles(judged));
     let hot = judged.iter().any(|j| j.verdict.finding.is_heat());
     if trace.facts.ambient_k.is_none() && (hot || thermal.idle_floor_k.is_some()) {
-        caveats.push(caveat(
-            "ambient_unknown",
-            "The temperature around the drive is not known: in a place that is warmer or cooler by some kelvins the drive is as well, and heat slows it down sooner, later or not at all.",
-        ));
+        caveats.push(Caveat::AmbientUnknown);
     }
     caveats
-}
-
-fn caveat(kind: &str, text: impl Into<String>) -> Caveat {
-    Caveat { kind: kind.to_owned(), text: text.into() }
 }
 
 fn origin(trace: &Trace) -> Vec<Caveat> {
     let mut found = Vec::new();
     if trace.facts.simulated == Some(true) {
-        found.push(caveat(
-            "simulated",
-            "The drive is simulated: these numbers are a model's, not a device's.",
-        ));
+        found.push(Caveat::Simulated);
     }
     if let Some(why) = &trace.facts.ended_early {
-        found.push(caveat("unfinished", format!("The run is not whole: {why}.")));
+        found.push(Caveat::Unfinished { why: why.clone() });
     }
     if trace.io_errors > 0 {
-        let text = format!("{} I/Os failed; they count neither as data nor as time saved.", trace.io_errors);
-        found.push(caveat("io_errors", text));
+        found.push(Caveat::IoErrors(IoFailure::Some { failed: trace.io_errors }));
     }
     found
 }
 
 fn speed(trace: &Trace, stretches: &[Stretch], pieces: &[Piece]) -> Vec<Caveat> {
     let mut found = Vec::new();
-    let buffered: Vec<&str> = trace.phases.iter().filter(|p| p.buffered).map(|p| p.name.as_str()).collect();
-    if !buffered.is_empty() {
-        let text = format!(
-            "Through the page cache: {}. Its speed is partly the memory's, not the drive's.",
-            buffered.join(", ")
-        );
-        found.push(caveat("page_cache", text));
+    let phases: Vec<String> = trace.phases.iter().filter(|p| p.buffered).map(|p| p.name.clone()).collect();
+    if !phases.is_empty() {
+        found.push(Caveat::PageCache { phases });
     }
     if let Some(link) = trace.facts.link_bytes_per_s {
         found.extend(against_link(trace, stretches, pieces, link));
@@ -91,21 +77,23 @@ fn speed(trace: &Trace, stretches: &[Stretch], pieces: &[Piece]) -> Vec<Caveat> 
     let loaded = stretches.iter().filter(|s| !matches!(s.op, SegmentOp::Idle | SegmentOp::Trim));
     let longest_s = loaded.map(|s| s.end_s() - s.start_s()).fold(0.0, f64::max);
     if longest_s < SHORT_S {
-        let text = format!(
-            "The longest load took {longest_s:.0} s: too short for the drive to reach a steady temperature."
-        );
-        found.push(caveat("too_short", text));
+        found.push(Caveat::TooShort { longest_s });
     }
-    let span_s = usual_span_s(&trace.speeds);
-    if span_s > SLOW_SAMPLING_S {
-        let text = format!("Speeds are means over {span_s:.0} s: shorter bursts and cycles are not in them.");
-        found.push(caveat("averaged", text));
+    let interval_s = usual_span_s(&trace.speeds);
+    if interval_s > SLOW_SAMPLING_S {
+        found.push(Caveat::Averaged { interval_s });
     }
     found
 }
 
 /// Speed against the rate of the link: above it single samples are wrong, near it the link may be what limits.
-fn against_link(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], link: f64) -> Vec<Caveat> {
+fn against_link(
+    trace: &Trace,
+    stretches: &[Stretch],
+    pieces: &[Piece],
+    link_bytes_per_s: f64,
+) -> Option<Caveat> {
+    let link = link_bytes_per_s;
     let usual_s = usual_span_s(&trace.speeds);
     // What is deallocated does not pass the link.
     let moves_data = |stretch: &Stretch| stretch.op != SegmentOp::Trim;
@@ -113,50 +101,40 @@ fn against_link(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], link: f6
     // The rest of an interval at the end of a phase is left out: one late I/O would be its whole speed.
     let samples = moving.flat_map(|s| &s.samples).filter(|s| s.span_s >= usual_s / 2.0);
     let speeds = samples.map(Sample::bytes_per_s).filter(|speed| *speed > OVER_LINK * link);
-    let (over, most) = speeds.fold((0usize, 0.0f64), |(count, most), speed| (count + 1, most.max(speed)));
+    let (samples, fastest_bytes_per_s) =
+        speeds.fold((0, 0.0f64), |(count, most), speed| (count + 1, most.max(speed)));
     let share = if trace.facts.simulated == Some(true) { AT_LINK } else { NEAR_LINK };
     let all_s: f64 = pieces.iter().map(Piece::span_s).sum();
     let near = pieces.iter().filter(|p| p.level >= share * link && moves_data(&stretches[p.stretch]));
     let (near_s, near_bytes) = near.fold((0.0, 0.0), |(s, b), p| (s + p.span_s(), b + p.level * p.span_s()));
-    let mut found = Vec::new();
-    let rate = BytesPerSec::new(link);
-    if over > 0 {
-        let text = format!(
-            "{over} {} faster than the link of {rate} (up to {}): an I/O counts as a whole in the interval in which it ends, so single samples are not to be trusted, means are.",
-            if over == 1 { "sample is" } else { "samples are" },
-            BytesPerSec::new(most)
-        );
-        found.push(caveat("above_link_rate", text));
-    } else if near_s > 0.1 * all_s && near_s > 0.0 {
-        let speed = near_bytes / near_s;
-        let of_link = 100.0 * speed / link;
-        let what = if speed >= AT_LINK * link {
-            format!("that of the link ({rate}): the drive itself may be faster")
-        } else {
-            format!(
-                "{of_link:.0} % of the link's rate ({rate}), about what its protocol leaves for data: the link may be what limits, and the drive itself faster"
-            )
-        };
-        let speed = BytesPerSec::new(speed);
-        found.push(caveat("at_link_rate", format!("For {near_s:.0} s the speed was {speed}, {what}.")));
+    if samples > 0 {
+        return Some(Caveat::AboveLinkRate { samples, fastest_bytes_per_s, link_bytes_per_s });
     }
-    found
+    let bytes_per_s = near_bytes / near_s;
+    let all_of_it = bytes_per_s >= AT_LINK * link;
+    (near_s > 0.1 * all_s && near_s > 0.0).then_some(Caveat::AtLinkRate {
+        span_s: near_s,
+        bytes_per_s,
+        link_bytes_per_s,
+        all_of_it,
+    })
 }
 
 fn gaps(trace: &Trace, heat: &Heat) -> Vec<Caveat> {
     let mut found = Vec::new();
-    let mut lost = (0usize, 0.0);
+    let (mut holes, mut missing_s) = (0, 0.0);
     for series in &trace.speeds {
         let usual_s = usual_span_s(std::slice::from_ref(series));
         for pair in series.intervals.windows(2).filter(|pair| pair[0].phase == pair[1].phase) {
             let hole_s = pair[1].start_s - pair[0].end_s();
             if hole_s > GAP_STEPS * usual_s {
-                lost = (lost.0 + 1, lost.1 + hole_s);
+                holes += 1;
+                missing_s += hole_s;
             }
         }
     }
-    if lost.0 > 0 {
-        found.push(caveat("gap", format!("Speed is missing {} times, {:.1} s in all.", lost.0, lost.1)));
+    if holes > 0 {
+        found.push(Caveat::Gap(Hole::Speed { holes, missing_s }));
     }
     let points = heat.all();
     let holes: Vec<f64> = points
@@ -165,15 +143,12 @@ fn gaps(trace: &Trace, heat: &Heat) -> Vec<Caveat> {
         .filter(|step| *step > GAP_STEPS * heat.period_s)
         .collect();
     if !holes.is_empty() {
-        let reason =
-            trace.temperature().and_then(|t| t.gaps().first()).map(|gap| format!(" ({})", gap.reason));
-        let text = format!(
-            "The temperature is missing {} times, {:.1} s in all{}.",
-            holes.len(),
-            holes.iter().sum::<f64>(),
-            reason.unwrap_or_default()
-        );
-        found.push(caveat("gap", text));
+        let first = trace.temperature().and_then(|series| series.gaps().first());
+        found.push(Caveat::Gap(Hole::Temperature {
+            holes: holes.len(),
+            missing_s: holes.iter().sum(),
+            reason: first.map(|gap| gap.reason.clone()),
+        }));
     }
     found
 }
@@ -183,63 +158,42 @@ fn cycles(judged: &[Judged]) -> Option<Caveat> {
     let began = |j: &&Judged| j.verdict.finding.is_heat() && !j.continues && j.drop.inside.is_none();
     let began_s: Vec<f64> = judged.iter().filter(began).map(|j| j.start_s).collect();
     let period_s = crate::steady::period_s(&began_s)?;
-    let text = format!(
-        "The drive goes to and fro every {period_s:.0} s (cyclostationary): rounds shorter than that never show a steady state, rounds of several cycles always do. Mean, slowest and fastest speed belong together."
-    );
-    Some(caveat("cyclostationary", text))
+    Some(Caveat::Cyclostationary(Cycles::Heat { period_s }))
 }
 
 fn clock(trace: &Trace) -> Option<Caveat> {
     // A tenth of an interval: what is counted twice would show in the speed.
     let overlaps = |pair: &&[Interval]| pair[1].start_s < pair[0].end_s() - 0.1 * pair[0].span_s;
-    let count: usize =
+    let intervals =
         trace.speeds.iter().map(|series| series.intervals.windows(2).filter(overlaps).count()).sum();
-    (count > 0).then(|| {
-        caveat(
-            "clock",
-            format!("{count} intervals of load overlap the one before: their times or lengths are wrong."),
-        )
-    })
+    (intervals > 0).then_some(Caveat::Clock(ClockDoubt::Overlap { intervals }))
 }
 
 fn sensors(trace: &Trace, stretches: &[Stretch], heat: &Heat) -> Vec<Caveat> {
     let mut found = Vec::new();
     let points = heat.all();
     if points.is_empty() {
-        found.push(caveat(
-            "no_temperature",
-            "There is no temperature, so heat can neither be blamed nor cleared.",
-        ));
+        found.push(Caveat::NoTemperature { outside_load: false });
         return found;
     }
     let period_s = heat.period_s;
     let loaded = |s: &Stretch| points_within(points, s.start_s() - period_s, s.end_s() + period_s);
     if !stretches.is_empty() && !stretches.iter().any(loaded) {
-        found.push(caveat(
-            "no_temperature",
-            "No temperature was read while the drive was under load, so heat can neither be blamed nor cleared: are the clocks of load and temperature one?",
-        ));
+        found.push(Caveat::NoTemperature { outside_load: true });
     }
     found.extend(copied(trace));
-    for name in trace.stuck_sensors() {
-        let text = format!("The sensor {name} never moved while another one did: it is not gone by.");
-        found.push(caveat("frozen_sensor", text));
-    }
+    let stuck = trace.stuck_sensors().into_iter().map(str::to_owned);
+    found.extend(stuck.map(|sensor| Caveat::FrozenSensor(StillSensor::BesideOthers { sensor })));
     let loaded_s: f64 = stretches.iter().map(|s| s.end_s() - s.start_s()).sum();
     let first = points[0].value;
     if loaded_s >= FROZEN_S && points.iter().all(|p| p.value == first) {
-        let text = format!(
-            "The temperature stood at {} for the whole run, load or not: it is not measured.",
-            degrees(first)
-        );
-        found.push(caveat("frozen_sensor", text));
+        found.push(Caveat::FrozenSensor(StillSensor::WholeRun { temp_k: first }));
     }
     if points.iter().all(|p| p.value.fract() == 0.0) {
-        found.push(caveat("whole_kelvin", "Temperatures are whole kelvins: thresholds are known to 1 K."));
+        found.push(Caveat::WholeKelvin);
     }
     if heat.period_s > SLOW_SAMPLING_S {
-        let text = format!("Temperatures are {:.0} s apart: peaks between two are not seen.", heat.period_s);
-        found.push(caveat("slow_temperature", text));
+        found.push(Caveat::SlowTemperature { period_s: heat.period_s });
     }
     found
 }
@@ -261,15 +215,9 @@ fn copied(trace: &Trace) -> Option<Caveat> {
         return None;
     }
     let others = trace.temperatures.iter().filter(|t| t.name.starts_with("sensor"));
-    let copies: Vec<&str> =
-        others.filter(|t| t.kelvin.points() == composite).map(|t| t.name.as_str()).collect();
-    (!copies.is_empty()).then(|| {
-        let text = format!(
-            "Every reading of {} is that of the composite: one of them is a copy.",
-            copies.join(", ")
-        );
-        caveat("copied_sensor", text)
-    })
+    let sensors: Vec<String> =
+        others.filter(|t| t.kelvin.points() == composite).map(|t| t.name.clone()).collect();
+    (!sensors.is_empty()).then_some(Caveat::CopiedSensor { sensors })
 }
 
 /// Counters that moved while speed did not, and the reverse.
@@ -277,11 +225,9 @@ fn counters(trace: &Trace, heat: &Heat, judged: &[Judged]) -> Vec<Caveat> {
     let mut found = Vec::new();
     let moved = heat.moved(0.0, trace.end_s());
     let hot: Vec<&Judged> = judged.iter().filter(|j| j.verdict.finding.is_heat()).collect();
-    for (name, count) in [("TMT1", moved.tmt1), ("TMT2", moved.tmt2)] {
-        if let Some(count) = count.filter(|count| *count > 0 && hot.is_empty()) {
-            let text =
-                format!("The drive's counters of {name} moved by {count}, but its speed did not give way.");
-            found.push(caveat("counters_without_slowdown", text));
+    for (threshold, count) in [(HostThreshold::Tmt1, moved.tmt1), (HostThreshold::Tmt2, moved.tmt2)] {
+        if let Some(moved) = count.filter(|count| *count > 0 && hot.is_empty()) {
+            found.push(Caveat::CountersWithoutSlowdown { threshold, moved });
         }
     }
     let still = moved.tmt1 == Some(0) && moved.tmt2.unwrap_or(0) == 0;
@@ -289,14 +235,11 @@ fn counters(trace: &Trace, heat: &Heat, judged: &[Judged]) -> Vec<Caveat> {
         // A threshold of the drive's own moves no counter of TMT1 or TMT2: that is no contradiction.
         let own = hot.iter().all(|j| j.verdict.finding == Finding::Heat(Suspect::Vendor));
         let why = match (own, heat.has_counted()) {
-            (true, _) => ": they count TMT1 and TMT2, and not thresholds of the drive's own",
-            (false, true) => ", although it has counted before",
-            (false, false) => ": it may be one that does not count",
+            (true, _) => StillCounters::OwnThreshold,
+            (false, true) => StillCounters::CountedBefore,
+            (false, false) => StillCounters::NeverCounted,
         };
-        let text = format!(
-            "The drive was slowed down by heat and its TMT counters stood still{why}. A health log does not show this slow-down."
-        );
-        found.push(caveat("slowdown_without_counters", text));
+        found.push(Caveat::SlowdownWithoutCounters { why });
     }
     found
 }

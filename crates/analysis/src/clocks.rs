@@ -13,6 +13,7 @@
 use crate::cause::heat::Heat;
 use crate::findings::{Caveat, SegmentOp};
 use crate::segment::{median, usual_span_s};
+use trace::caveat::{ClockStep, SteppedClock};
 use trace::{Interval, Trace};
 
 /// Steps and drifts below this may be the drive's: sensor lags of up to 4 s and renewals of up to 5 s differ in weight between short
@@ -43,42 +44,18 @@ const LEAST_WINDOWS: usize = 3;
 /// A step is told when it exceeds the scatter of offsets around it by this factor.
 const CLEAR: f64 = 4.0;
 
-/// How the clocks of a run move against each other.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Moves {
-    /// The temperature's times become later by `by_s` between two moments.
-    Step { after_s: f64, before_s: f64, by_s: f64, scatter_s: f64, cyclic: bool },
-    /// ... bit by bit, over the time that is looked at.
-    Drift { over_s: f64, by_s: f64, scatter_s: f64 },
-}
-
 /// The caveat, if there is one.
 pub(crate) fn caveat(trace: &Trace, heat: &Heat) -> Option<Caveat> {
-    let (kind, text) = match moves(trace, heat)? {
-        Moves::Step { after_s, before_s, by_s, scatter_s, cyclic } => {
-            let way = if by_s > 0.0 { "later" } else { "earlier" };
-            let or = if cyclic { ", or by that and whole cycles of the load" } else { "" };
-            let whose = whose(trace, heat, (after_s, before_s), by_s);
-            let text = format!(
-                "Between {after_s:.0} s and {before_s:.0} s the temperature's times become {way} by {:.0} s (± {scatter_s:.0} s) against the speed's{or}: {whose}. Temperatures of events on one side of it belong to other moments.",
-                by_s.abs()
-            );
-            ("clock_step", text)
-        }
-        Moves::Drift { over_s, by_s, scatter_s } => {
-            let way = if by_s > 0.0 { "slower" } else { "faster" };
-            let text = format!(
-                "Within {over_s:.0} s the temperature's times move by {:.0} s (± {scatter_s:.0} s) against the speed's: the clock of the speed runs {way} than that of the temperature. Temperatures of events belong to other moments, the more the further apart the clocks are.",
-                by_s.abs()
-            );
-            ("clock_drift", text)
-        }
-    };
-    Some(Caveat { kind: kind.into(), text })
+    let mut caveat = moves(trace, heat)?;
+    if let Caveat::ClockStep(step) = &mut caveat {
+        step.set = set(trace, heat, step);
+    }
+    Some(caveat)
 }
 
 /// Whose clock was set, where a hole of that size shows it.
-fn whose(trace: &Trace, heat: &Heat, (after_s, before_s): (f64, f64), by_s: f64) -> &'static str {
+fn set(trace: &Trace, heat: &Heat, step: &ClockStep) -> Option<SteppedClock> {
+    let ClockStep { after_s, before_s, by_s, .. } = *step;
     let within = |t_s: f64| (after_s - WINDOW_S..=before_s + WINDOW_S).contains(&t_s);
     let about = |hole_s: f64, usual_s: f64| (hole_s - by_s.abs()).abs() <= 2.0 + usual_s;
     let speed_s = usual_span_s(&trace.speeds);
@@ -95,14 +72,14 @@ fn whose(trace: &Trace, heat: &Heat, (after_s, before_s): (f64, f64), by_s: f64)
             && about(hole_s, heat.period_s)
     });
     match (of_speed, of_temperature) {
-        (true, false) => "the speed's clock was set, as a hole or overlap of that size in it shows",
-        (false, true) => "the temperature's clock was set, as a hole of that size in it shows",
-        _ => "one of the two clocks was set",
+        (true, false) => Some(SteppedClock::Speed),
+        (false, true) => Some(SteppedClock::Temperature),
+        _ => None,
     }
 }
 
 /// How the clocks of speeds and temperature move against each other, where they clearly do.
-fn moves(trace: &Trace, heat: &Heat) -> Option<Moves> {
+fn moves(trace: &Trace, heat: &Heat) -> Option<Caveat> {
     let step_s = heat.period_s.max(usual_span_s(&trace.speeds)).max(1.0);
     if step_s > COARSEST_S || heat.frozen {
         return None;
@@ -122,10 +99,11 @@ fn moves(trace: &Trace, heat: &Heat) -> Option<Moves> {
         let (after_s, before_s) = (times[split - 1], times[split]);
         let cyclic = 2 * offsets.iter().filter(|offset| offset.cyclic).count() > offsets.len();
         let scatter_s = jump_scatter.max(0.5 * step_s);
-        return Some(Moves::Step { after_s, before_s, by_s: jump, scatter_s, cyclic });
+        let step = ClockStep { after_s, before_s, by_s: jump, scatter_s, cyclic, set: None };
+        return Some(Caveat::ClockStep(step));
     }
     let enough = values.len() >= 4 * LEAST_WINDOWS;
-    (enough && clear(drifted, line_scatter)).then_some(Moves::Drift {
+    (enough && clear(drifted, line_scatter)).then_some(Caveat::ClockDrift {
         over_s,
         by_s: drifted,
         scatter_s: line_scatter.max(0.5 * step_s),

@@ -3,10 +3,11 @@
 use measure::BytesPerSec;
 
 use crate::cause::evidence::{Finding, Suspect};
-use crate::cause::heat::{Heat, degrees};
+use crate::cause::heat::Heat;
 use crate::cause::{Judged, RAMP_S, as_meant};
 use crate::findings::{Cause, Event, EventKind, Label, Segment, SegmentOp};
 use crate::segment::{Piece, Stretch};
+use crate::wording::degrees;
 use trace::Trace;
 
 /// A slow stretch that is not heat and shorter than this is a dip.

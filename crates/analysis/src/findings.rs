@@ -6,6 +6,8 @@
 use serde::{Deserialize, Serialize};
 pub use trace::{Caveat, SegmentOp};
 
+use crate::wording;
+
 /// Everything found in one run or log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
@@ -26,7 +28,8 @@ pub struct Findings {
     /// Whether a run in rounds came to a steady state; `None` for any other run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady_state: Option<SteadyState>,
-    /// Why numbers here deserve care.
+    /// Why numbers here deserve care; in JSON each with its sentence.
+    #[serde(serialize_with = "wording::caveats_with_text")]
     pub caveats: Vec<Caveat>,
 }
 

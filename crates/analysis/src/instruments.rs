@@ -5,8 +5,9 @@
 //! # What it does not do
 //! It does not say which of two is wrong where that cannot be seen, and changes no verdict.
 
-use crate::cause::heat::{Heat, degrees};
+use crate::cause::heat::Heat;
 use crate::findings::Caveat;
+use trace::caveat::{CounterDoubt, HostThreshold, StillSensor};
 use trace::{Counters, STUCK_WHILE_OTHERS_MOVED_K, Temperature, Trace};
 
 /// A counter that moves so far below its threshold contradicts the temperature: regulators that act ahead of it count up to 8 K below.
@@ -25,35 +26,28 @@ type Count = fn(&Counters) -> Option<u64>;
 
 /// The caveats.
 pub(crate) fn caveats(trace: &Trace, heat: &Heat) -> Vec<Caveat> {
-    let mut found: Vec<Caveat> = Vec::new();
-    let caveat = |kind: &str, text: String| Caveat { kind: kind.to_owned(), text };
-    found.extend(counted_without_heat(trace, heat).map(|text| caveat("counters_without_heat", text)));
-    found.extend(
-        trace.temperatures.iter().filter_map(|t| stopped(t, trace)).map(|text| caveat("frozen_sensor", text)),
-    );
-    found
+    let stopped = trace.temperatures.iter().filter_map(|sensor| stopped(sensor, trace));
+    let counted = counted_without_heat(trace, heat).map(Caveat::CountersWithoutHeat);
+    counted.into_iter().chain(stopped.map(Caveat::FrozenSensor)).collect()
 }
 
 /// The counters of a threshold moved and the composite was nowhere near it.
-fn counted_without_heat(trace: &Trace, heat: &Heat) -> Option<String> {
-    let transitions: [(&str, Count); 2] =
-        [("TMT1", |c| c.tmt1_transitions), ("TMT2", |c| c.tmt2_transitions)];
+fn counted_without_heat(trace: &Trace, heat: &Heat) -> Option<CounterDoubt> {
+    let transitions: [(HostThreshold, Count); 2] =
+        [(HostThreshold::Tmt1, |c| c.tmt1_transitions), (HostThreshold::Tmt2, |c| c.tmt2_transitions)];
     let composite = trace.temperatures.iter().find(|t| t.name == "composite")?.kelvin.points();
     let (first, last) = (composite.first()?, composite.last()?);
     let still =
         composite.iter().all(|p| p.value == first.value) && last.t.since(first.t).as_secs_f64() >= STOPPED_S;
-    for (index, (name, of)) in transitions.into_iter().enumerate() {
+    for (threshold, of) in transitions {
         let counted = counted_s(trace, of);
-        let Some(count) = Some(counted.len()).filter(|count| *count > 0) else { continue };
-        if still {
-            return Some(format!(
-                "The drive's counter of {name} moved {count} times while the composite stood at {}: the drive goes by another temperature than it shows.",
-                degrees(first.value)
-            ));
+        let moved = counted.len();
+        if still && moved > 0 {
+            return Some(CounterDoubt::StillComposite { threshold, moved, composite_k: first.value });
         }
         let far = counted.iter().filter_map(|t_s| {
             let (tmt1_k, tmt2_k) = trace.tmt_at(*t_s);
-            let threshold_k = if index == 0 { tmt1_k } else { tmt2_k }?;
+            let threshold_k = if threshold == HostThreshold::Tmt1 { tmt1_k } else { tmt2_k }?;
             let reach_s = COUNTED_LATE_S.max(3.0 * heat.counter_period_s());
             let from = composite.partition_point(|p| p.t.as_secs_f64() < t_s - reach_s);
             let to = composite.partition_point(|p| p.t.as_secs_f64() <= t_s + reach_s);
@@ -62,11 +56,8 @@ fn counted_without_heat(trace: &Trace, heat: &Heat) -> Option<String> {
         });
         let below: Vec<f64> = far.collect();
         if below.len() >= LEAST_MOVES {
-            let least = below.iter().copied().fold(f64::INFINITY, f64::min);
-            return Some(format!(
-                "The drive's counter of {name} moved {} times while the composite was {least:.0} K below it or more: counter or temperature is wrong.",
-                below.len()
-            ));
+            let below_k = below.iter().copied().fold(f64::INFINITY, f64::min);
+            return Some(CounterDoubt::FarBelow { threshold, moved: below.len(), below_k });
         }
     }
     None
@@ -80,7 +71,7 @@ fn counted_s(trace: &Trace, of: Count) -> Vec<f64> {
 }
 
 /// A sensor that had moved, and stood still for long while another one went on.
-fn stopped(sensor: &Temperature, trace: &Trace) -> Option<String> {
+fn stopped(sensor: &Temperature, trace: &Trace) -> Option<StillSensor> {
     let points = sensor.kelvin.points();
     let first = points.first()?;
     if points.iter().all(|p| p.value == first.value) {
@@ -89,7 +80,7 @@ fn stopped(sensor: &Temperature, trace: &Trace) -> Option<String> {
     }
     let still = points.chunk_by(|a, b| a.value == b.value);
     let ends = still.map(|run| (run[0].t.as_secs_f64(), run[run.len() - 1].t.as_secs_f64(), run[0].value));
-    for (from_s, to_s, kelvin) in ends.filter(|(from_s, to_s, _)| to_s - from_s >= STOPPED_S) {
+    for (from_s, to_s, temp_k) in ends.filter(|(from_s, to_s, _)| to_s - from_s >= STOPPED_S) {
         for other in trace.temperatures.iter().filter(|other| other.name != sensor.name) {
             let all = other.kelvin.points();
             let from = all.partition_point(|p| p.t.as_secs_f64() < from_s);
@@ -98,13 +89,14 @@ fn stopped(sensor: &Temperature, trace: &Trace) -> Option<String> {
             let (low, high) =
                 values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
             if high - low >= OTHERS_MOVED_K {
-                return Some(format!(
-                    "The sensor {} stood at {} from {from_s:.0} s to {to_s:.0} s while {} moved by {:.0} K: it had stopped.",
-                    sensor.name,
-                    degrees(kelvin),
-                    other.name,
-                    high - low
-                ));
+                return Some(StillSensor::Stopped {
+                    sensor: sensor.name.clone(),
+                    temp_k,
+                    from_s,
+                    to_s,
+                    other: other.name.clone(),
+                    other_moved_k: high - low,
+                });
             }
         }
     }

@@ -29,6 +29,7 @@ mod segment;
 pub mod steady;
 mod thermal;
 mod unseen;
+pub mod wording;
 mod work;
 
 pub use explain::Explanation;
@@ -109,7 +110,8 @@ fn slc_cache(trace: &Trace, judged: &[Judged]) -> Option<SlcCache> {
 #[cfg(test)]
 mod test {
     use super::*;
-    use findings::SegmentOp;
+    use findings::{Caveat, SegmentOp};
+    use trace::caveat::Unseen;
     use trace::{Interval, SpeedSeries, Temperature, instant};
 
     /// A drive that goes to and fro between two temperatures all day long.
@@ -154,8 +156,11 @@ mod test {
             trace.facts.slc_bytes = stated;
             let found = analyze(&trace);
             assert_eq!(found.slc_cache.is_some(), given, "stated as {stated:?}: {:?}", found.events);
-            let said =
-                found.caveats.iter().any(|caveat| caveat.text.contains("more than twice what is stated"));
+            let over = |value: &Unseen| matches!(value, Unseen::SlcBytes { over_stated: true, .. });
+            let said = found
+                .caveats
+                .iter()
+                .any(|caveat| matches!(caveat, Caveat::NotSeen { values } if values.iter().any(over)));
             assert_eq!(said, !given, "{:?}", found.caveats);
         }
     }

@@ -10,11 +10,12 @@ use std::collections::BTreeMap;
 use crate::cause::Judged;
 use crate::cause::drops::median_speed;
 use crate::cause::evidence::{Finding, Suspect};
-use crate::cause::heat::{Heat, degrees};
+use crate::cause::heat::Heat;
 use crate::events;
 use crate::findings::{Caveat, Policy, PolicyClass, PolicyLevel};
 use crate::segment::{Piece, Sample, Stretch, median};
 use trace::Trace;
+use trace::caveat::SlowdownSeen;
 
 /// A release this far below the onset is hysteresis rather than rounding.
 const HYSTERESIS_K: f64 = 1.9;
@@ -308,8 +309,7 @@ fn unprovoked(trace: &Trace, heat: &Heat, stretches: &[Stretch]) -> (Policy, Vec
     let meanwhile = stretches.iter().flat_map(|s| heat.within(s.start_s(), s.end_s()));
     let hottest = meanwhile.map(|p| p.value).fold(f64::NEG_INFINITY, f64::max);
     if !hottest.is_finite() {
-        let text = "No temperature that moves was recorded during a load: how the drive manages its heat cannot be told.";
-        let caveat = Caveat { kind: "policy_undetermined".into(), text: text.into() };
+        let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::NoTemperature };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
     let set: Vec<f64> = [trace.tmt_at(0.0).0, trace.tmt_at(0.0).1].into_iter().flatten().collect();
@@ -323,26 +323,24 @@ fn unprovoked(trace: &Trace, heat: &Heat, stretches: &[Stretch]) -> (Policy, Vec
     if provoked {
         return (policy(PolicyClass::None, 0.9), Vec::new());
     }
-    let text = format!(
-        "Heat did not slow the drive down, and it got no hotter than {}: what it does when hotter was not seen.",
-        degrees(hottest)
-    );
-    (policy(PolicyClass::None, 0.6), vec![Caveat { kind: "not_hot_enough".into(), text }])
+    let cool = Caveat::NotHotEnough { runs: 1, hottest_k: Some(hottest) };
+    (policy(PolicyClass::None, 0.6), vec![cool])
 }
 
 /// What one run leaves open of how the drive slows down, and which measurement would decide it.
 fn undecided(class: PolicyClass, drops: &[&Judged], followed: bool) -> Caveat {
-    let text = if drops.iter().any(|j| j.drop.recovered) {
-        "The drive was slowed down by heat, but too shortly or irregularly to tell by which rule. A load at full speed for 15 minutes would show whether it holds its temperature or goes to and fro."
+    let seen = if drops.iter().any(|j| j.drop.recovered) {
+        SlowdownSeen::Irregular
     } else if followed {
-        "The drive was slowed down by heat and neither a release nor a temperature that was held was seen, so the rule behind it cannot be told. A longer load, or the same one with another air flow, would decide it: a regulator keeps the temperature, a relay keeps the speed."
+        SlowdownSeen::Following
     } else {
-        "Heat slowed the drive down in one step to a speed that stayed the same, and no release was seen: that is a fixed lower speed, or one that has come to rest. A longer load, or the same one with another air flow, would decide it: a regulator keeps the temperature, a relay keeps the speed."
+        SlowdownSeen::OneStep
     };
     // Whose threshold it is may be known all the same.
-    let kind =
-        if class == PolicyClass::Undetermined { "policy_undetermined" } else { "mechanism_undetermined" };
-    Caveat { kind: kind.into(), text: text.into() }
+    match class {
+        PolicyClass::Undetermined => Caveat::PolicyUndetermined { seen },
+        _ => Caveat::MechanismUndetermined { seen },
+    }
 }
 
 fn middle(values: impl Iterator<Item = f64>) -> Option<f64> {

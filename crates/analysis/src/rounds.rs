@@ -10,6 +10,7 @@ use crate::cause::recurring;
 use crate::findings::Caveat;
 use crate::segment::Stretch;
 use crate::steady;
+use trace::caveat::Cycles;
 
 /// Lengths that are tried, in periods.
 const LENGTHS: [f64; 5] = [0.125, 0.25, 0.5, 1.0, 2.0];
@@ -29,16 +30,11 @@ pub(crate) fn caveat(stretches: &[Stretch], judged: &[Judged]) -> Option<Caveat>
         lengths.filter_map(|round_s| Some((round_s, steady_share(stretch, round_s)?))).collect();
     let least = shares.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
     let most = shares.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    (least.1 < 0.5 && most.1 >= 0.5).then(|| Caveat {
-        kind: "cyclostationary".into(),
-        text: format!(
-            "Speed dips every {period_s:.0} s, hot or cool (cyclostationary): with rounds of {:.0} s a rule for steady state holds in {:.0} % of its windows, with rounds of {:.0} s in {:.0} %. Mean, slowest and fastest speed belong together.",
-            least.0,
-            100.0 * least.1,
-            most.0,
-            100.0 * most.1
-        ),
-    })
+    (least.1 < 0.5 && most.1 >= 0.5).then_some(Caveat::Cyclostationary(Cycles::Dips {
+        period_s,
+        round_s: [least.0, most.0],
+        steady_share: [least.1, most.1],
+    }))
 }
 
 /// The share of windows in steady state with rounds of this length; `None` where there is no window.

@@ -13,6 +13,7 @@
 use crate::cause::heat::Heat;
 use crate::findings::{Caveat, SegmentOp, Thermal};
 use trace::Trace;
+use trace::caveat::HeatingUnknown;
 
 /// Only this much of a run is fitted: many slow time constants, and a bound on the work.
 const WINDOW_S: f64 = 7_200.0;
@@ -35,22 +36,19 @@ const TAU_KNOWN: f64 = 2.5;
 const LEAST_LOAD_S: f64 = 30.0;
 
 /// The thermal numbers, and why they are missing where they are.
-pub(crate) fn thermal(trace: &Trace, heat: &Heat) -> (Thermal, Vec<Caveat>) {
-    let nothing = |why: &str| {
-        let text = format!("How load becomes temperature was not determined: {why}.");
-        (Thermal::default(), vec![Caveat { kind: "thermal_not_identified".into(), text }])
-    };
+pub(crate) fn thermal(trace: &Trace, heat: &Heat) -> (Thermal, Option<Caveat>) {
+    let nothing = |why| (Thermal::default(), Some(Caveat::ThermalNotIdentified(why)));
     let data = match Data::new(trace, heat) {
         Ok(data) => data,
         Err(why) => return nothing(why),
     };
     let fits = search(&data);
     let Some(best) = fits.iter().min_by(|a, b| a.misfit.total_cmp(&b.misfit)) else {
-        return nothing("no heating model fits the run");
+        return nothing(HeatingUnknown::NoModelFits);
     };
     let rms_k = (best.misfit / data.kelvin.len() as f64).sqrt();
     if rms_k > MOST_MISFIT_K {
-        return nothing(&format!("the best heating model is off by {rms_k:.1} K on average"));
+        return nothing(HeatingUnknown::ModelOff { rms_k });
     }
     let allowed = best.misfit + AS_GOOD * rms_k.max(QUANTISER_K).powi(2) * data.correlation(best);
     let as_good: Vec<&Fit> = fits.iter().filter(|fit| fit.misfit <= allowed).collect();
@@ -78,12 +76,7 @@ pub(crate) fn thermal(trace: &Trace, heat: &Heat) -> (Thermal, Vec<Caveat>) {
         },
     };
     let missing = thermal.tau_s.is_none() || (0..2).any(|op| data.is_loaded(op) && gain(op).is_none());
-    if missing {
-        let why =
-            "several models fit this run equally well; a longer one with steps and a cool-down would decide";
-        return (thermal, nothing(why).1);
-    }
-    (thermal, Vec::new())
+    (thermal, missing.then_some(Caveat::ThermalNotIdentified(HeatingUnknown::SeveralModels)))
 }
 
 /// Temperature and load on one grid of cells.
@@ -102,20 +95,20 @@ struct Data {
 }
 
 impl Data {
-    fn new(trace: &Trace, heat: &Heat) -> Result<Self, &'static str> {
+    fn new(trace: &Trace, heat: &Heat) -> Result<Self, HeatingUnknown> {
         let end_s = trace.end_s().min(WINDOW_S);
         let readings = heat.within(0.0, end_s);
         let range = readings
             .iter()
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), p| (l.min(p.value), h.max(p.value)));
         if readings.len() < 30 {
-            return Err("there are fewer than 30 temperatures");
+            return Err(HeatingUnknown::FewTemperatures);
         }
         if end_s < LEAST_SPAN_S {
-            return Err("the run is shorter than four minutes");
+            return Err(HeatingUnknown::ShortRun);
         }
         if range.1 - range.0 < LEAST_RANGE_K {
-            return Err("the temperature changed by less than 8 K");
+            return Err(HeatingUnknown::EvenTemperature);
         }
         let cell_s = CELL_S.max(heat.period_s);
         let cells = (end_s / cell_s).ceil() as usize;

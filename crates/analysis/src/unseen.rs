@@ -5,6 +5,7 @@
 
 use crate::findings::{Caveat, EventKind, Findings, PolicyClass, SegmentOp};
 use trace::Trace;
+use trace::caveat::Unseen;
 
 /// One caveat for all of it; `None` where everything that can be asked was seen.
 pub(crate) fn caveat(findings: &Findings, trace: &Trace) -> Option<Caveat> {
@@ -16,45 +17,25 @@ pub(crate) fn caveat(findings: &Findings, trace: &Trace) -> Option<Caveat> {
     if read + written == 0.0 {
         return None;
     }
-    let mut unseen: Vec<String> = Vec::new();
+    let mut values = Vec::new();
     if findings.slc_cache.is_none() {
-        let why = match written {
-            0.0 => "nothing was written".to_owned(),
-            bytes if bytes < 1e9 => "less than 1 GB was written".to_owned(),
-            _ if findings.events.iter().any(|event| event.kind == EventKind::SlcExhausted) => {
-                "before it ended more than twice what is stated was written".to_owned()
-            }
-            bytes => format!("writing {:.0} GB was not seen to fill one", bytes / 1e9),
-        };
-        unseen.push(format!("how large a fast write cache is ({why})"));
+        let over_stated = findings.events.iter().any(|event| event.kind == EventKind::SlcExhausted);
+        values.push(Unseen::SlcBytes { written_bytes: written, over_stated });
     }
     let policy = &findings.policy;
     if !matches!(policy.class, PolicyClass::None | PolicyClass::Undetermined) {
-        if policy.onset_k.is_none() {
-            unseen.push("at which temperature slowing down begins".to_owned());
-        }
-        if policy.release_k.is_none() {
-            unseen.push("at which temperature slowing down ends".to_owned());
-        }
+        values.extend(policy.onset_k.is_none().then_some(Unseen::Onset));
+        values.extend(policy.release_k.is_none().then_some(Unseen::Release));
     }
     let thermal = &findings.thermal;
     let gains = [
-        ("writing", "written", written, thermal.kelvin_per_gb_per_s_write),
-        ("reading", "read", read, thermal.kelvin_per_gb_per_s_read),
+        (SegmentOp::Write, written, thermal.kelvin_per_gb_per_s_write),
+        (SegmentOp::Read, read, thermal.kelvin_per_gb_per_s_read),
     ];
     // Where neither is known, how load becomes temperature was not determined at all, and that is told.
     if gains.iter().any(|(.., gain)| gain.is_some()) {
-        for (doing, done, bytes, _) in gains.into_iter().filter(|(.., gain)| gain.is_none()) {
-            let why = if bytes > 0.0 {
-                "the data do not decide it".to_owned()
-            } else {
-                format!("nothing was {done}")
-            };
-            unseen.push(format!("how {doing} warms the drive ({why})"));
-        }
+        let unknown = gains.into_iter().filter(|(.., gain)| gain.is_none());
+        values.extend(unknown.map(|(op, bytes, _)| Unseen::Heating { op, moved: bytes > 0.0 }));
     }
-    (!unseen.is_empty()).then(|| Caveat {
-        kind: "not_seen".to_owned(),
-        text: format!("Not seen in this run, and so not known: {}.", unseen.join("; ")),
-    })
+    (!values.is_empty()).then_some(Caveat::NotSeen { values })
 }

@@ -82,12 +82,7 @@ fn jobs_left_out(files: &[PathBuf]) -> Option<Caveat> {
         })
         .map(|file| file.file_name().unwrap_or_default().to_string_lossy().into_owned())
         .collect();
-    let (first, last) = (missing.first()?, missing.last()?);
-    let names = if missing.len() == 1 { first.clone() } else { format!("{first} to {last}") };
-    let text = format!(
-        "Only some of the jobs of this run of fio were named: {names} lie beside them. The drive did more than this; name all with --join."
-    );
-    Some(Caveat { kind: "other_jobs".into(), text })
+    Some(Caveat::OtherJobs { first: missing.first()?.clone(), last: missing.last()?.clone() })
 }
 
 /// `x_bw` and 3 of `x_bw.3.log`.

@@ -106,14 +106,8 @@ fn estimated(lead: &Part, part: &Part, caveats: &mut Vec<Caveat>) -> Result<f64,
     }
     let Estimate { offset_s, uncertainty_s, explained } =
         estimate(&lead.trace.speeds, temperature).map_err(|why| asks(&why))?;
-    let text = format!(
-        "The clocks of {} and {} are not one: the second was set {offset_s:+.1} s ± {uncertainty_s:.1} s from the first one's beginning, where its temperature follows the speed best (it explains {:.0} % of it). A lag of the sensor is part of that. --offset {}={offset_s:+.1}s fixes it.",
-        lead.name(),
-        part.name(),
-        100.0 * explained,
-        part.name()
-    );
-    caveats.push(Caveat { kind: "clock_offset_estimated".into(), text });
+    let (lead, part) = (lead.name().to_owned(), part.name().to_owned());
+    caveats.push(Caveat::ClockOffsetEstimated { lead, part, offset_s, uncertainty_s, explained });
     Ok(offset_s)
 }
 

@@ -11,7 +11,7 @@ use super::json::{Documents, count_at, data_units, number_at};
 use super::lines::Lines;
 use super::reading::{Reading, When, time_in_name};
 use super::{COLDEST_K, HOTTEST_K, ImportError};
-use trace::Caveat;
+use trace::caveat::{Caveat, CutOff};
 use trace::{Counters, Facts};
 
 /// Beyond this a time beside a reading is in milliseconds.
@@ -32,11 +32,9 @@ pub(super) fn readings(
             readings.push(reading(file, &object).map_err(|(key, why)| wrong(key, why))?);
         }
     }
-    if let Some(line) = documents.cut_short {
-        let text = format!("{file}: the last reading (from line {line}) is cut short and was left out.");
-        if let Some(last) = readings.last_mut() {
-            last.caveats.push(Caveat { kind: "truncated".into(), text });
-        }
+    if let (Some(line), Some(last)) = (documents.cut_short, readings.last_mut()) {
+        let file = Some(file.to_owned());
+        last.caveats.push(Caveat::Truncated { file, line, left_out: CutOff::LastReading });
     }
     // A name or a date of writing can tell the time of one reading only.
     let by_file = time_in_name(file).or(modified_unix_s.map(When::Written));

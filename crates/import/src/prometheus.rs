@@ -19,7 +19,8 @@ use super::json::Documents;
 use super::lines::Lines;
 use super::part::{Clock, Part, Source};
 use super::{COLDEST_K, HOTTEST_K, ImportError};
-use trace::{Caveat, SegmentOp};
+use trace::SegmentOp;
+use trace::caveat::{Caveat, Hole};
 use trace::{Counters, Interval, SpeedSeries, Temperature, Trace, instant};
 
 /// A hole of more than this many usual steps is a gap.
@@ -319,8 +320,7 @@ fn differences(values: &[(f64, f64)], zero_s: f64, unit: f64, trace: &mut Trace)
         }
     }
     if resets > 0 {
-        let text = format!("A counter of bytes was reset {resets} times: there the speed is not known.");
-        trace.caveats.push(Caveat { kind: "gap".into(), text });
+        trace.caveats.push(Caveat::Gap(Hole::CounterReset { resets }));
     }
     intervals
 }

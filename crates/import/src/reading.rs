@@ -14,7 +14,8 @@ use measure::Series;
 
 use super::part::{Clock, Part, Source};
 use super::{ImportError, Options};
-use trace::{Caveat, SegmentOp};
+use trace::SegmentOp;
+use trace::caveat::{Caveat, ClockDoubt};
 use trace::{Counters, Facts, Interval, SpeedSeries, Temperature, Trace, instant};
 
 /// When a reading was taken.
@@ -182,18 +183,16 @@ fn place(readings: &mut [Reading], trace: &mut Trace, options: &Options) -> Resu
     let oldest = |reading: &Reading| reading.history.iter().map(|(ago_s, _)| *ago_s).fold(0.0, f64::max);
     let zero_s = readings.iter().map(|r| seconds(r) - oldest(r)).fold(f64::INFINITY, f64::min);
     let zero_s = if zero_s.is_finite() { zero_s } else { 0.0 };
-    let repeated = readings.windows(2).filter(|pair| seconds(&pair[0]) >= seconds(&pair[1])).count();
-    if repeated > 0 {
-        let text = format!("{repeated} readings have the same time as the one before.");
-        trace.caveats.push(Caveat { kind: "clock".into(), text });
+    let same = readings.windows(2).filter(|pair| seconds(&pair[0]) >= seconds(&pair[1])).count();
+    if same > 0 {
+        trace.caveats.push(Caveat::Clock(ClockDoubt::SameTime { readings: same }));
     }
     Ok(match readings.first().map(|reading| reading.when) {
         Some(When::Unix(_)) => Clock::Unix { zero_s },
         Some(When::Local(_)) => Clock::Local { zero_s },
         Some(When::Written(_)) => {
             if several {
-                let text = "The readings carry no time: when each file was last written is taken for it, which copying or unpacking changes.";
-                trace.caveats.push(Caveat { kind: "clock".into(), text: text.into() });
+                trace.caveats.push(Caveat::Clock(ClockDoubt::FileTimes));
             }
             Clock::Unix { zero_s }
         }

@@ -11,7 +11,7 @@ use super::json::{Documents, count_at, data_units, number, number_at};
 use super::lines::Lines;
 use super::reading::{Reading, When, time_in_name};
 use super::{COLDEST_K, HOTTEST_K, ImportError};
-use trace::Caveat;
+use trace::caveat::{Caveat, CutOff};
 use trace::{Counters, Facts};
 
 /// The first bits of smartctl's exit status say that it did not get at the drive (smartctl(8), "EXIT STATUS").
@@ -29,8 +29,8 @@ pub(super) fn readings(file: &str, lines: Lines<'_>) -> Result<Vec<Reading>, Imp
         }
     }
     if let (Some(line), Some(last)) = (documents.cut_short, readings.last_mut()) {
-        let text = format!("{file}: the last reading (from line {line}) is cut short and was left out.");
-        last.caveats.push(Caveat { kind: "truncated".into(), text });
+        let file = Some(file.to_owned());
+        last.caveats.push(Caveat::Truncated { file, line, left_out: CutOff::LastReading });
     }
     Ok(readings)
 }

@@ -5,8 +5,10 @@
 use std::path::{Path, PathBuf};
 
 use analysis::findings::{Label, Segment, SegmentOp};
+use analysis::wording;
 use import::{Format, ImportError, Options, Source, import};
 use trace::Trace;
+use trace::caveat::Caveat;
 
 fn folder(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/import").join(name)
@@ -83,7 +85,8 @@ fn told(trace: &Trace) -> String {
     let facts = format!("{:?}", trace.facts);
     text += &format!("{facts}\nI/O errors {}\n", trace.io_errors);
     trace.notes.iter().for_each(|note| text += &format!("note: {note}\n"));
-    trace.caveats.iter().for_each(|caveat| text += &format!("caveat {}: {}\n", caveat.kind, caveat.text));
+    let caveats = trace.caveats.iter().map(|one| (wording::kind(one), wording::caveat(one)));
+    caveats.for_each(|(kind, sentence)| text += &format!("caveat {kind}: {sentence}\n"));
     text
 }
 
@@ -193,14 +196,15 @@ fn two_clocks_are_joined_by_what_is_said_or_by_what_the_data_show() {
         vec![Source::from_bytes("x_bw.1.log", log.as_bytes()), Source::from_bytes("t.csv", csv.as_bytes())]
     };
     let found = import(files(), &Options::default()).expect("an estimate");
-    let caveat = found.caveats.iter().find(|c| c.kind == "clock_offset_estimated").expect("it is told");
+    let estimated = |c: &&Caveat| matches!(c, Caveat::ClockOffsetEstimated { .. });
+    let caveat = found.caveats.iter().find(estimated).expect("it is told");
     // The temperatures' clock begins 30 s before the load, so that the load begins at 30 s.
     let begins_s = found.speeds[0].intervals[0].start_s;
-    assert!((begins_s - 30.0).abs() < 2.0, "{begins_s}: {}", caveat.text);
+    assert!((begins_s - 30.0).abs() < 2.0, "{begins_s}: {caveat:?}");
     let said = Options { offsets: vec![("t.csv".into(), -30.0)], ..Options::default() };
     let found = import(files(), &said).expect("an offset");
     assert_eq!(found.speeds[0].intervals[0].start_s, 30.0);
-    assert!(found.caveats.iter().all(|c| c.kind != "clock_offset_estimated"));
+    assert!(!found.caveats.iter().any(|c| estimated(&c)));
     let flat = Source::from_bytes("flat.csv", b"t_s,temp_c\n0,40\n1,40\n");
     let error = import(vec![Source::from_bytes("x_bw.1.log", log.as_bytes()), flat], &Options::default());
     let error = error.expect_err("nothing to go by").to_string();
@@ -265,12 +269,12 @@ fn a_last_line_that_is_cut_short_is_left_out_with_a_caveat() {
     let whole = b"1000, 50, 0, 0\n2000, 50, 0, 0\n3000, 5";
     let trace = import(vec![Source::from_bytes("x_bw.1.log", whole)], &Options::default()).expect("two rows");
     assert_eq!(trace.speeds[0].intervals.len(), 2);
-    assert_eq!(trace.caveats[0].kind, "truncated");
+    assert!(matches!(trace.caveats[0], Caveat::Truncated { line: 3, .. }), "{:?}", trace.caveats);
     let twice = b"1000, 50, 0, 0\n2000, 50, 0, 0\n2000, 50, 0, 0\n3000, 50, 0, 0\n";
     let trace =
         import(vec![Source::from_bytes("x_bw.1.log", twice)], &Options::default()).expect("three rows");
     assert_eq!(trace.speeds[0].intervals.iter().map(|i| i.bytes).sum::<f64>(), 150.0 * 1024.0);
-    assert_eq!(trace.caveats[0].kind, "duplicated");
+    assert!(matches!(trace.caveats[0], Caveat::Duplicated { rows: 1, .. }), "{:?}", trace.caveats);
 }
 
 /// Numbers in another unit than their format has are refused, and no time makes an import or an analysis run on and on.

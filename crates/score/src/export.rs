@@ -7,7 +7,7 @@
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
-use analysis::findings::EventKind;
+use analysis::findings::{Caveat, EventKind};
 use measure::time::{Clock as _, MonotonicClock};
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ fn line(run: &Labelled) -> Value {
             "seconds": seconds,
             "onsets_s": times(&[EventKind::ThrottleOnset, EventKind::ThermalShutdown]),
             "releases_s": times(&[EventKind::ThrottleRelease]),
-            "cyclostationary": findings.caveats.iter().any(|caveat| caveat.kind == "cyclostationary"),
+            "cyclostationary": findings.caveats.iter().any(|caveat| matches!(caveat, Caveat::Cyclostationary(_))),
             // So that whoever matches events anew can show that it is done alike.
             "counted": counted(&tally),
         },

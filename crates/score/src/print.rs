@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use analysis::wording;
+
 use crate::corpus::{self, Cause};
 use crate::tally::{Detection, Said, Tally};
 
@@ -120,7 +122,7 @@ pub(crate) fn one(number: u64) -> String {
     }
     let _ = writeln!(text, "{:?}", findings.policy);
     for caveat in &findings.caveats {
-        let _ = writeln!(text, "{}: {}", caveat.kind, caveat.text);
+        let _ = writeln!(text, "{}: {}", wording::kind(caveat), wording::caveat(caveat));
     }
     text
 }

@@ -6,10 +6,12 @@
 //! # What it does not do
 //! It judges nothing. Gaps stay gaps: a missing interval is a hole between two others, never a zero.
 
+pub mod caveat;
 mod phases;
 mod record;
 mod sensors;
 
+pub use caveat::{Caveat, HostThreshold};
 pub use phases::MINOR_SHARE;
 pub use phases::infer_phases;
 pub use sensors::STUCK_WHILE_OTHERS_MOVED_K;
@@ -256,13 +258,4 @@ impl Trace {
 pub fn instant(t_s: f64) -> Instant {
     // `as` saturates, which is what a time beyond 584 years deserves.
     Instant::from_ns((t_s * 1e9).round() as u64)
-}
-
-/// Why a number deserves care.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Caveat {
-    /// A fixed name for scripts, such as `above_link_rate`.
-    pub kind: String,
-    /// The sentence for people.
-    pub text: String,
 }

@@ -4,7 +4,8 @@ use measure::record::{DriveFacts, EndReason, IoRow, Manifest, Op, PhaseFacts, Re
 use measure::{Celsius, Instant, Kelvin, Series};
 
 use super::{Counters, Facts, Interval, Phase, SpeedSeries, Temperature, Trace};
-use crate::{Caveat, SegmentOp};
+use crate::SegmentOp;
+use crate::caveat::{Caveat, Damage};
 
 impl Trace {
     /// The trace of a recorded run. Nothing is refused: what is missing or odd becomes a caveat.
@@ -19,12 +20,8 @@ impl Trace {
         trace.settings = settings(manifest);
         add_speeds(&mut trace, &record.io);
         add_telemetry(&mut trace, record);
-        trace.caveats.extend(record.lost.iter().map(|file| Caveat {
-            kind: "damaged".into(),
-            text: format!(
-                "{file} is not in the run folder, although the run has ended: what it held is not known."
-            ),
-        }));
+        let lost = record.lost.iter().map(|file| Damage::Table { file: file.clone() });
+        trace.caveats.extend(lost.map(Caveat::Damaged));
         trace.trust_a_sensor();
         trace
     }
@@ -126,10 +123,9 @@ fn add_speeds(trace: &mut Trace, io: &[IoRow]) {
             trace.speeds.push(SpeedSeries { op: op.into(), intervals });
         }
     }
-    let outside = io.iter().filter(|row| row.phase as usize >= trace.phases.len()).count();
-    if outside > 0 {
-        let text = format!("{outside} intervals belong to phases that the manifest does not have: left out");
-        trace.caveats.push(Caveat { kind: "damaged".into(), text });
+    let intervals = io.iter().filter(|row| row.phase as usize >= trace.phases.len()).count();
+    if intervals > 0 {
+        trace.caveats.push(Caveat::Damaged(Damage::Phases { intervals }));
     }
 }
 

@@ -7,9 +7,9 @@ use measure::Point;
 
 use super::evidence::Scale;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
-use super::heat::degrees;
 use super::rule::Rule;
 use super::weigh::{Case, OTHER_THRESHOLD_K, SETTLING_S, TELLING_S, settled_below};
+use crate::wording::degrees;
 
 /// A temperature that rises by less than this in so long is not about to cross a threshold: the slowest crossings
 /// that were simulated went at 0.02 K/s.

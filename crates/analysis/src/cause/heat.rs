@@ -173,12 +173,3 @@ fn period_s<T>(points: &[Point<T>]) -> f64 {
     let steps: Vec<f64> = points.windows(2).map(|w| w[1].t.since(w[0].t).as_secs_f64()).collect();
     if steps.is_empty() { 1.0 } else { crate::segment::median(&steps).max(1e-3) }
 }
-
-/// A temperature for people: whole kelvins as whole degrees, others with one decimal.
-pub(crate) fn degrees(kelvin: f64) -> String {
-    if kelvin.fract() == 0.0 {
-        measure::Kelvin::from_kelvin(kelvin as u16).to_string()
-    } else {
-        measure::Celsius::from_kelvin_f64(kelvin).to_string()
-    }
-}

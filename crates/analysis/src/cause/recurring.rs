@@ -7,8 +7,8 @@
 use super::Judged;
 use super::evidence::Finding;
 use super::rule::Rule;
-use crate::cause::heat::degrees;
 use crate::segment::median;
+use crate::wording::degrees;
 
 /// So many dips make a habit: four intervals between them.
 const LEAST: usize = 5;

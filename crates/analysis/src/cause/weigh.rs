@@ -6,11 +6,12 @@ use super::course;
 use super::drops::Drop;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{Scale, Suspect};
-use super::heat::{Heat, Moved, degrees};
+use super::heat::{Heat, Moved};
 use super::history::History;
 use super::rule::Rule;
 use crate::findings::SegmentOp;
 use crate::segment::Piece;
+use crate::wording::degrees;
 use trace::{Phase, Trace};
 
 /// Consumer drives are specified up to 70 °C, and on those measured nothing slowed down below it unless it was set to.

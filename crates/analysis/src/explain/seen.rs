@@ -4,8 +4,8 @@ use measure::{Bytes, BytesPerSec, Kelvin};
 
 use super::{Evidence, Seen};
 use crate::cause::Judged;
-use crate::cause::heat::degrees;
 use crate::findings::SegmentOp;
+use crate::wording::degrees;
 
 /// What was seen, in numbers and in sentences.
 pub(super) fn seen(evidence: &Evidence, judged: &Judged) -> Seen {

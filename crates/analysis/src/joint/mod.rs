@@ -15,6 +15,7 @@ mod open;
 use serde::{Deserialize, Serialize};
 
 use crate::findings::{Cause, Caveat, Findings, Label, Policy, PolicyClass, SegmentOp};
+use crate::wording;
 use trace::Trace;
 
 /// A stretch at full speed this long shows that no threshold acted at its temperature.
@@ -40,6 +41,7 @@ pub struct JointPolicy {
     /// How sure the class is, from 0 to 1.
     pub confidence: f64,
     /// What these runs leave open, and which measurement would decide it.
+    #[serde(serialize_with = "wording::caveats_with_text")]
     pub open: Vec<Caveat>,
 }
 

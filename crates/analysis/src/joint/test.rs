@@ -95,7 +95,11 @@ fn what_is_not_told_is_undetermined_and_says_what_would_tell() {
     let unknown = run(None, Cause::Thermal, 343.0, Some(340.0), 2e8);
     let joint = joint(&[unknown.clone(), unknown]);
     assert_eq!((joint.machines[0].slope, joint.machines[0].follows), (None, Follows::Undetermined));
-    assert!(joint.open.iter().any(|open| open.kind == "threshold_undetermined"), "{:?}", joint.open);
+    assert!(
+        joint.open.iter().any(|open| matches!(open, Caveat::ThresholdUndetermined { .. })),
+        "{:?}",
+        joint.open
+    );
     let alone = joint_policy(&[same]);
     assert!(alone.is_none(), "one run is no several");
 }
@@ -106,5 +110,6 @@ fn nothing_seen_asks_for_more_heat() {
     cool.policy.levels.clear();
     cool.policy.class = PolicyClass::None;
     let joint = joint(&[cool.clone(), cool]);
-    assert_eq!((joint.class, joint.open[0].kind.as_str()), (PolicyClass::None, "not_hot_enough"));
+    let open = Caveat::NotHotEnough { runs: 2, hottest_k: Some(330.0) };
+    assert_eq!((joint.class, &joint.open[0]), (PolicyClass::None, &open));
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use analysis::findings::{Findings, Segment};
 use analysis::joint::JointPolicy;
+use analysis::wording;
 use anyhow::bail;
 use import::Options;
 use measure::{BytesPerSec, Kelvin};
@@ -173,7 +174,7 @@ fn for_people(analyzed: &Analyzed, width: usize) -> String {
         text.push_str("\n  Caveats\n");
     }
     for caveat in &findings.caveats {
-        text.push_str(&report::wrapped(&caveat.text, "  - ", width));
+        text.push_str(&report::wrapped(&wording::caveat(caveat), "  - ", width));
     }
     if !notes.is_empty() {
         text.push_str("\n  How it was read\n");

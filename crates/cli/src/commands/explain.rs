@@ -7,8 +7,8 @@ use std::path::Path;
 use analysis::Explanation;
 use analysis::explain::{Observed, Suspect};
 use analysis::findings::{Event, EventKind};
+use analysis::wording::degrees;
 use anyhow::bail;
-use measure::{Celsius, Kelvin};
 use report::sentences;
 use serde::Serialize;
 
@@ -98,15 +98,6 @@ fn row(number: usize, event: &Event) -> [String; 6] {
         sentences::cause(event.cause, &[]),
         format!("{:.0} %", 100.0 * event.confidence),
     ]
-}
-
-/// Whole kelvins as whole degrees, as everywhere; what lies between with a decimal.
-fn degrees(kelvin: f64) -> String {
-    if kelvin.fract() == 0.0 {
-        Kelvin::from_kelvin(kelvin as u16).to_string()
-    } else {
-        Celsius::from_kelvin_f64(kelvin).to_string()
-    }
 }
 
 fn explanation(one: &Explanation, width: usize) -> String {

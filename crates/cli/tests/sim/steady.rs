@@ -1,6 +1,6 @@
 //! Runs in rounds on simulated drives whose steady state is known in closed form, and on one that has none.
 
-use analysis::findings::{Findings, SteadyState};
+use analysis::findings::{Caveat, Findings, SteadyState};
 
 use crate::support::Scratch;
 
@@ -50,7 +50,7 @@ fn a_relay_is_not_steady_or_is_called_cyclostationary() {
     let scratch = Scratch::new();
     for seconds in [10, 45] {
         let (findings, steady) = rounds(&scratch, "read", seconds, "twin:relay");
-        let named = findings.caveats.iter().any(|caveat| caveat.kind == "cyclostationary");
+        let named = findings.caveats.iter().any(|caveat| matches!(caveat, Caveat::Cyclostationary(_)));
         assert!(!steady.reached || named, "{seconds} s: {steady:?} {:?}", findings.caveats);
         let (low, high) =
             steady.round_bytes_per_s.iter().fold((f64::INFINITY, 0.0f64), |(l, h), v| (l.min(*v), h.max(*v)));

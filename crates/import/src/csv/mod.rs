@@ -31,7 +31,7 @@ use self::table::{Table, WALL_CLOCK_S};
 use super::ImportError;
 use super::lines::Lines;
 use super::part::{Clock, Part, Source};
-use trace::Caveat;
+use trace::caveat::{Caveat, ClockDoubt, CutOff};
 use trace::{Trace, instant};
 
 /// Names of facts that a comment may state.
@@ -131,13 +131,10 @@ fn facts(table: &Table, trace: &mut Trace) -> Result<Option<f64>, ImportError> {
 
 fn clock_caveats(table: &Table, trace: &mut Trace) {
     if table.not_forward > 0 {
-        let text =
-            format!("{} rows whose time does not lie after the row before were left out.", table.not_forward);
-        trace.caveats.push(Caveat { kind: "clock".into(), text });
+        trace.caveats.push(Caveat::Clock(ClockDoubt::RowsLeftOut { rows: table.not_forward }));
     }
     if let Some(line) = table.truncated {
-        let text = format!("The last line, {line}, was cut short and is left out.");
-        trace.caveats.push(Caveat { kind: "truncated".into(), text });
+        trace.caveats.push(Caveat::Truncated { file: None, line, left_out: CutOff::LastLine });
     }
     if table.t_s[0] > WALL_CLOCK_S {
         trace.notes.push(format!("t_s is a wall clock; times count from its first row, {} s", table.t_s[0]));
@@ -227,7 +224,8 @@ mod test {
     #[test]
     fn a_last_line_that_was_cut_short_is_left_out() {
         let trace = read("t_s,read_mb_per_s,temp_c\n0,3000,45\n1,3000,45\n2,30");
-        assert_eq!((trace.caveats[0].kind.as_str(), trace.speeds[0].intervals.len()), ("truncated", 2));
+        assert!(matches!(trace.caveats[0], Caveat::Truncated { line: 4, .. }), "{:?}", trace.caveats);
+        assert_eq!(trace.speeds[0].intervals.len(), 2);
         assert!(
             refused("t_s,read_mb_per_s,temp_c\n0,3000,45\n1,3000\n").contains("line 3: the row has 2 cells")
         );
@@ -237,7 +235,7 @@ mod test {
     fn times_that_do_not_go_forward_are_dropped_when_few_and_refused_when_many() {
         let rows: String = (0..40).map(|t| format!("{t},100\n")).collect();
         let trace = read(&format!("t_s,write_mb_per_s\n{rows}39,100\n"));
-        assert_eq!(trace.caveats[0].kind, "clock");
+        assert!(matches!(trace.caveats[0], Caveat::Clock(ClockDoubt::RowsLeftOut { .. })));
         assert_eq!(trace.speeds[0].intervals.len(), 40);
         assert!(refused(&format!("t_s,write_mb_per_s\n{rows}{rows}")).contains("40 of 80 rows"));
     }

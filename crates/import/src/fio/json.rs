@@ -11,7 +11,8 @@ use serde_json::Value;
 use crate::ImportError;
 use crate::json::Documents;
 use crate::lines::Lines;
-use trace::{Caveat, SegmentOp};
+use trace::SegmentOp;
+use trace::caveat::{Caveat, CutOff, IoFailure};
 
 /// A run as fio's JSON tells it.
 #[derive(Debug)]
@@ -200,8 +201,8 @@ pub(crate) fn fio_json(file: &str, lines: Lines<'_>) -> Result<FioJson, ImportEr
         return Err(ImportError::whole(file, "fio reports no job in it"));
     }
     if let Some(line) = documents.cut_short {
-        let text = format!("{file}: the last status (from line {line}) is cut short and was left out.");
-        run.caveats.push(Caveat { kind: "truncated".into(), text });
+        let left_out = CutOff::LastStatus;
+        run.caveats.push(Caveat::Truncated { file: Some(file.to_owned()), line, left_out });
     }
     run.count_threads();
     run.place(&starts);
@@ -277,8 +278,8 @@ impl FioJson {
                 }
             }
             if job.error != 0 {
-                let text = format!("fio ended job {:?} with error {}.", job.jobname, job.error);
-                self.caveats.push(Caveat { kind: "io_errors".into(), text });
+                let (job, error) = (job.jobname.clone(), job.error);
+                self.caveats.push(Caveat::IoErrors(IoFailure::Job { job, error }));
             }
         }
         Ok(())

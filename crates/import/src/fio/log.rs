@@ -7,7 +7,7 @@ use super::row::{Layout, Numbers, Row, Wrong};
 use crate::grid::Grid;
 use crate::lines::Lines;
 use crate::{Format, ImportError};
-use trace::Caveat;
+use trace::caveat::{Caveat, ClockDoubt, CutOff};
 
 /// Rows looked at before it is decided what kind of rows they are.
 const LOOKED_AT: usize = 256;
@@ -159,8 +159,8 @@ impl<'a> Reading<'a> {
     }
 
     fn cut_short(&mut self, line: usize) {
-        let text = format!("{}: the last line ({line}) is cut short and was left out.", self.file);
-        self.caveats.push(Caveat { kind: "truncated".into(), text });
+        let file = Some(self.file.to_owned());
+        self.caveats.push(Caveat::Truncated { file, line, left_out: CutOff::LastLine });
     }
 
     fn numbers(&mut self, line: usize, numbers: Numbers) -> Result<(), ImportError> {
@@ -319,20 +319,13 @@ impl<'a> Reading<'a> {
     fn say_what_was_odd(&mut self, kind: Kind) {
         let file = self.file;
         if self.back.0 > 0 && kind != Kind::PerIo {
-            let text = format!(
-                "{file}: times fall back {} times, first in line {}: read as {} jobs in one file (per_job_logs=0), their speeds summed. If one run was written twice, the speeds are doubled.",
-                self.back.0,
-                self.back.1,
-                self.back.0 + 1
-            );
-            self.caveats.push(Caveat { kind: "clock".into(), text });
+            let (times, first_line) = self.back;
+            let doubt = ClockDoubt::JobsInOneFile { file: file.to_owned(), times, first_line };
+            self.caveats.push(Caveat::Clock(doubt));
         }
         if self.twice.0 > 0 {
-            let text = format!(
-                "{file}: {} rows are there twice, first in line {}: the second ones were left out.",
-                self.twice.0, self.twice.1
-            );
-            self.caveats.push(Caveat { kind: "duplicated".into(), text });
+            let (rows, first_line) = self.twice;
+            self.caveats.push(Caveat::Duplicated { file: file.to_owned(), rows, first_line });
         }
         if self.pauses > 0 {
             self.notes.push(format!(

@@ -25,7 +25,8 @@ use self::log::Unit;
 use super::grid::Grid;
 use super::part::{Clock, Part, Source};
 use super::{Format, ImportError};
-use trace::{Caveat, SegmentOp};
+use trace::SegmentOp;
+use trace::caveat::{Caveat, ClockDoubt, Sums};
 use trace::{Interval, Phase, SpeedSeries, Trace};
 
 const OPS: [SegmentOp; 3] = [SegmentOp::Read, SegmentOp::Write, SegmentOp::Trim];
@@ -209,11 +210,7 @@ impl Run {
             trace.notes.push(format!("{} logs summed on windows of {step_s} s", logs.len()));
         }
         if logs.len() > 1 && !epoch && self.json.is_none() {
-            let text = format!(
-                "The logs of {} count from each job's own start, which is not known without fio's JSON: they are taken to have started together.",
-                self.prefix
-            );
-            trace.caveats.push(Caveat { kind: "clock".into(), text });
+            trace.caveats.push(Caveat::Clock(ClockDoubt::JobStarts { logs: self.prefix.to_string() }));
         }
         match (&self.json, epoch) {
             (_, true) => Clock::Unix { zero_s },
@@ -349,17 +346,15 @@ fn compare_sums(json: &FioJson, window_s: f64, trace: &mut Trace) {
         if reported <= 0.0 && logged <= 0.0 {
             continue;
         }
-        let name = ["read", "written", "trimmed"][direction];
         let difference = (logged - reported) / reported.max(1.0);
         let last_missing = logged < reported && reported - logged <= 1.5 * one_window;
-        let (logged, reported) = (measure::Bytes::new(logged as u64), measure::Bytes::new(reported as u64));
         if difference.abs() > SAME_SUM && !last_missing {
-            let text = format!(
-                "The logs add up to {logged} {name}, fio's own total is {reported} ({:+.1} %): a log is missing, is from another run, or has windows that fio left out.",
-                100.0 * difference
-            );
-            trace.caveats.push(Caveat { kind: "sum_differs".into(), text });
+            let sums = Sums::Fio { op, logged_bytes: logged, reported_bytes: reported };
+            trace.caveats.push(Caveat::SumDiffers(sums));
         } else {
+            let name = ["read", "written", "trimmed"][direction];
+            let (logged, reported) =
+                (measure::Bytes::new(logged as u64), measure::Bytes::new(reported as u64));
             trace.notes.push(format!(
                 "the logs add up to {logged} {name}, fio's own total is {reported} ({:+.2} %)",
                 100.0 * difference

@@ -7,7 +7,8 @@ use crate::ImportError;
 use crate::grid::Grid;
 use crate::lines::Lines;
 use crate::part::{Part, Source};
-use trace::{Caveat, SegmentOp};
+use trace::SegmentOp;
+use trace::caveat::{Caveat, CutOff, Sums};
 use trace::{Phase, SpeedSeries, Trace};
 
 /// Iometer's default period of instantaneous results.
@@ -58,8 +59,8 @@ pub(crate) fn instant(file: &str, mut lines: Lines<'_>) -> Result<Part, ImportEr
             let short = line.split(',').count() < columns.count;
             let row = line.to_owned();
             if short && !lines.ended {
-                let text = format!("{file}: line {number} is cut short and was left out.");
-                reading.caveats.push(Caveat { kind: "truncated".into(), text });
+                let file = Some(file.to_owned());
+                reading.caveats.push(Caveat::Truncated { file, line: number, left_out: CutOff::Line });
                 break;
             }
             let cells = Cells::read(file, number, &row, columns)?;
@@ -125,14 +126,12 @@ impl Reading {
     fn compare(&mut self, cells: &Cells<'_>, total: f64) {
         let difference = (self.summed - total) / total.max(1.0);
         if difference.abs() > SAME_SUM {
-            let text = format!(
-                "{}, line {}: the rows of the workers add up to {:.1} MB, Iometer's total is {:.1} MB.",
-                cells.file,
-                cells.line,
-                self.summed / MB,
-                total / MB
-            );
-            self.caveats.push(Caveat { kind: "sum_differs".into(), text });
+            self.caveats.push(Caveat::SumDiffers(Sums::Iometer {
+                file: cells.file.to_owned(),
+                line: cells.line,
+                workers_mb: self.summed / MB,
+                total_mb: total / MB,
+            }));
         }
     }
 
@@ -149,8 +148,7 @@ impl Reading {
         trace.phases = self.phases;
         trace.caveats = self.caveats;
         if self.assumed_base {
-            let text = format!("{file}: MBps states no base: 2^20 B/s is taken, as Iometer 2006 divides.");
-            trace.caveats.push(Caveat { kind: "unit_unstated".into(), text });
+            trace.caveats.push(Caveat::UnitUnstated { file: file.to_owned(), tests: None });
         }
         trace.notes.push(format!("{file}: {} rows of workers, summed on windows of 1 s", self.rows));
         Ok(Part { files: vec![file.to_owned()], source: Source::Load, clock: local(zero_s), trace })

@@ -4,7 +4,8 @@ use super::{Cells, Columns, MB, MIB, description, local, op_of, stamp};
 use crate::ImportError;
 use crate::lines::Lines;
 use crate::part::{Part, Source};
-use trace::{Caveat, SegmentOp};
+use trace::SegmentOp;
+use trace::caveat::{Caveat, CutOff};
 use trace::{Interval, Phase, SpeedSeries, Trace};
 
 /// I/Os times transfer size agree with a rate to this share, or it is of another base: the bases are 4.9 % apart.
@@ -71,11 +72,8 @@ pub(crate) fn results(file: &str, mut lines: Lines<'_>) -> Result<Part, ImportEr
         left_out(file, open, &mut reading.trace);
     }
     if reading.unstated > 0 {
-        let text = format!(
-            "{file}: in {} tests MBps states no base and the transfer sizes do not tell: 2^20 B/s is taken, as Iometer 2006 divides. If it were 10^6, speeds would be 4.6 % lower.",
-            reading.unstated
-        );
-        reading.trace.caveats.push(Caveat { kind: "unit_unstated".into(), text });
+        let tests = Some(reading.unstated);
+        reading.trace.caveats.push(Caveat::UnitUnstated { file: file.to_owned(), tests });
     }
     finish(file, reading.done, reading.trace)
 }
@@ -142,8 +140,8 @@ impl Reading<'_> {
 }
 
 fn left_out(file: &str, test: &Test, trace: &mut Trace) {
-    let text = format!("{file}: the test that begins in line {} has no end: it was left out.", test.line);
-    trace.caveats.push(Caveat { kind: "truncated".into(), text });
+    let file = Some(file.to_owned());
+    trace.caveats.push(Caveat::Truncated { file, line: test.line, left_out: CutOff::Test });
 }
 
 struct Closed {

@@ -12,6 +12,7 @@ use measure::record::{
 };
 use measure::{Bytes, Histogram, Instant, Kelvin, Watts};
 use report::ReportInput;
+use trace::caveat::{Hole, Unseen};
 
 const TICK_NS: u64 = 100_000_000;
 
@@ -80,10 +81,7 @@ fn vendor_findings() -> Findings {
             idle_floor_k: Some(303.0),
         },
         steady_state: None,
-        caveats: vec![Caveat {
-            kind: "release_not_seen".into(),
-            text: "No release was seen: the run ended while the drive was throttled.".into(),
-        }],
+        caveats: vec![Caveat::NotSeen { values: vec![Unseen::Release] }],
     }
 }
 
@@ -177,10 +175,11 @@ fn relay_findings() -> Findings {
         slc_cache: None,
         thermal: Thermal::default(),
         steady_state: None,
-        caveats: vec![Caveat {
-            kind: "gap".into(),
-            text: "No temperature from 300 s to 311 s: ioctl: timed out.".into(),
-        }],
+        caveats: vec![Caveat::Gap(Hole::Temperature {
+            holes: 1,
+            missing_s: 11.0,
+            reason: Some("ioctl: timed out".into()),
+        })],
     }
 }
 

@@ -6,6 +6,7 @@ mod chart;
 mod figures;
 
 use analysis::joint::JointPolicy;
+use analysis::wording;
 
 use crate::html::{Page, escape, figure, page, prose, sections, text_table};
 use crate::sentences;
@@ -148,8 +149,8 @@ fn together(joint: &[JointPolicy]) -> String {
 
 fn caveats(runs: &[ReportInput], names: &[String]) -> String {
     let all_of = |run: &ReportInput| -> Vec<String> {
-        let texts = run.findings.caveats.iter().map(|caveat| &caveat.text).chain(&run.notes);
-        texts.cloned().collect()
+        let caveats = run.findings.caveats.iter().map(wording::caveat);
+        caveats.chain(run.notes.iter().cloned()).collect()
     };
     let texts: Vec<Vec<String>> = runs.iter().map(all_of).collect();
     let is_common = |text: &String| runs.len() > 1 && texts.iter().all(|texts| texts.contains(text));

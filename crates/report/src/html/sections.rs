@@ -1,6 +1,7 @@
 //! The parts of a report's page.
 
 use analysis::findings::{EventKind, Segment};
+use analysis::wording;
 
 use super::{escape, prose, text_table};
 use crate::format;
@@ -147,7 +148,7 @@ pub(crate) fn caveats(input: &ReportInput) -> String {
     } else {
         out.push_str("<ul>\n");
         for caveat in &input.findings.caveats {
-            let (text, kind) = (prose(&caveat.text), escape(&caveat.kind));
+            let (text, kind) = (prose(&wording::caveat(caveat)), wording::kind(caveat));
             out.push_str(&format!("<li>{text} <code>{kind}</code></li>\n"));
         }
         for note in &input.notes {

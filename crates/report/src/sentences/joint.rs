@@ -2,6 +2,7 @@
 
 use analysis::findings::PolicyClass;
 use analysis::joint::{Follows, JointPolicy, Machine};
+use analysis::wording;
 
 use super::{policy_class, words};
 use crate::format;
@@ -25,7 +26,7 @@ pub fn joint_policy(joint: &JointPolicy) -> Vec<String> {
     text.push('.');
     let mut sentences = vec![text];
     sentences.extend(joint.machines.iter().map(machine));
-    sentences.extend(joint.open.iter().map(|open| open.text.clone()));
+    sentences.extend(joint.open.iter().map(wording::caveat));
     sentences
 }
 

@@ -7,6 +7,8 @@ mod canvas;
 mod chart;
 mod text;
 
+use analysis::wording;
+
 use crate::chart::main_chart;
 use crate::phases::{self, PhaseSummary};
 use crate::sentences;
@@ -70,18 +72,13 @@ fn heading(input: &ReportInput, style: &TerminalStyle) -> String {
 }
 
 fn caveats(input: &ReportInput, style: &TerminalStyle) -> String {
-    let all: Vec<&str> = input
-        .findings
-        .caveats
-        .iter()
-        .map(|caveat| caveat.text.as_str())
-        .chain(input.notes.iter().map(String::as_str))
-        .collect();
+    let caveats = input.findings.caveats.iter().map(wording::caveat);
+    let all: Vec<String> = caveats.chain(input.notes.iter().cloned()).collect();
     if all.is_empty() {
         return String::new();
     }
     let mut out = format!("\n{}\n", bold("Caveats and notes", style));
-    for text in all {
+    for text in &all {
         out.push_str(&wrapped(text, "- ", style.width()));
     }
     out

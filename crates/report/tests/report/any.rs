@@ -112,7 +112,7 @@ fn findings() -> impl Strategy<Value = Findings> {
             slc_cache,
             thermal,
             steady_state: None,
-            caveats: vec![Caveat { kind: "any".into(), text: "Any text.".into() }],
+            caveats: vec![Caveat::AmbientUnknown],
         },
     )
 }

@@ -1,6 +1,6 @@
 //! The pages and drawings: parse without an error, load nothing, say what is simulated, have every chart as a table.
 
-use analysis::findings::{Event, Segment};
+use analysis::findings::{Caveat, Event, Segment};
 use measure::record::Op;
 use report::view::{Interval, Source};
 use report::{ReportInput, compare_html, html, svg};
@@ -157,8 +157,7 @@ fn hostile_text_stays_text() {
     run.facts[0].facts.push((evil.into(), evil.into()));
     run.reproduce.files.push((evil.into(), evil.into()));
     run.findings.events[0].evidence = vec![evil.into()];
-    run.findings.caveats[0].kind = evil.into();
-    run.findings.caveats[0].text = evil.into();
+    run.findings.caveats = vec![Caveat::PageCache { phases: vec![evil.into()] }];
     for text in [html(&run), compare_html(&[run.clone(), scene::relay()], &[])] {
         let page = Html::parse_document(&text);
         assert!(page.errors.is_empty(), "{:?}", page.errors);

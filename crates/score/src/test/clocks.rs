@@ -4,8 +4,8 @@
 use crate::corpus::recipe::{Kind, Logging, Sensors};
 use crate::corpus::{self, Labelled};
 use measure::Series;
-use trace::Trace;
-use trace::instant;
+use trace::caveat::{Caveat, ClockStep};
+use trace::{Trace, instant};
 
 /// Clean runs that are looked at, from the half that may be tuned on.
 const CLEAN: u64 = 200;
@@ -14,17 +14,10 @@ const LOOKED_THROUGH: u64 = 60;
 /// Load of the runs whose clocks are changed: long enough for three windows of two minutes on each side.
 const LOAD_S: f64 = 1500.0;
 
-/// The texts of a kind of caveat.
-fn told(trace: &Trace, kind: &str) -> Option<String> {
-    analysis::analyze(trace).caveats.into_iter().find(|caveat| caveat.kind == kind).map(|caveat| caveat.text)
-}
-
-/// By how much, in seconds, as the sentence says it.
-fn by_s(text: &str) -> f64 {
-    let sign = if text.contains("become earlier") { -1.0 } else { 1.0 };
-    let words: Vec<&str> = text.split([' ', '(']).collect();
-    let at = words.iter().position(|word| *word == "by").expect("it says by how much");
-    sign * words[at + 1].parse::<f64>().expect("a number")
+/// What is said of the clocks of a run.
+fn said(trace: &Trace) -> Option<Caveat> {
+    let of_clocks = |caveat: &Caveat| matches!(caveat, Caveat::ClockStep(_) | Caveat::ClockDrift { .. });
+    analysis::analyze(trace).caveats.into_iter().find(of_clocks)
 }
 
 fn shifted<T: Clone>(series: &Series<T>, by_s: &dyn Fn(f64) -> f64) -> Series<T> {
@@ -66,10 +59,10 @@ fn period_s(run: &Labelled) -> f64 {
     (began[began.len() - 1] - began[1]) / (began.len() - 2) as f64
 }
 
-/// Whether a sentence names a step within 3 s; where it says so, up to whole cycles.
-fn near(text: &str, step_s: f64, period_s: f64) -> bool {
-    let off_s = by_s(text) - step_s;
-    let cycles = if text.contains("whole cycles") { (off_s / period_s).round() } else { 0.0 };
+/// Whether a step is told within 3 s; where it says so, up to whole cycles.
+fn near(told: &ClockStep, step_s: f64, period_s: f64) -> bool {
+    let off_s = told.by_s - step_s;
+    let cycles = if told.cyclic { (off_s / period_s).round() } else { 0.0 };
     (off_s - cycles * period_s).abs() <= 3.0
 }
 
@@ -82,14 +75,14 @@ fn a_step_of_one_clock_is_told_with_its_size_and_place() {
         for step_s in [-12.0, 9.0, 16.0] {
             let stepped = health_clock(&run.trace, &|t_s| if t_s > middle_s { step_s } else { 0.0 });
             asked += 1;
-            match told(&stepped, "clock_step") {
-                Some(text) if near(&text, step_s, period_s) => right += 1,
+            match said(&stepped) {
+                Some(Caveat::ClockStep(told)) if near(&told, step_s, period_s) => right += 1,
                 other => wrong.push((run.recipe.number, run.recipe.kind, step_s, other)),
             }
         }
     }
     // Where temperature swings by two kelvins only, nothing is told; a wrong size is worse than that.
-    let misled = wrong.iter().filter(|(.., text)| text.is_some()).count();
+    let misled = wrong.iter().filter(|(.., told)| told.is_some()).count();
     assert!(asked > 45 && 5 * right >= 4 * asked && misled <= 1, "{right} of {asked}: {wrong:#?}");
 }
 
@@ -100,20 +93,18 @@ fn a_clock_that_runs_slow_is_told() {
         let rate = 30.0 / run.trace.end_s();
         let drifting = health_clock(&run.trace, &|t_s| rate * t_s);
         asked += 1;
-        match told(&drifting, "clock_drift") {
-            Some(text) if (by_s(&text) - 30.0).abs() <= 10.0 => right += 1,
+        match said(&drifting) {
+            Some(Caveat::ClockDrift { by_s, .. }) if (by_s - 30.0).abs() <= 10.0 => right += 1,
             other => wrong.push((run.recipe.number, run.recipe.kind, other)),
         }
     }
-    let misled = wrong.iter().filter(|(.., text)| text.is_some()).count();
+    let misled = wrong.iter().filter(|(.., told)| told.is_some()).count();
     assert!(asked > 15 && 4 * right >= 3 * asked && misled <= 1, "{right} of {asked}: {wrong:#?}");
 }
 
 #[test]
 fn clocks_of_clean_runs_are_left_alone() {
     let clean = (0..CLEAN).map(|n| corpus::labelled(2 * n).trace);
-    let false_ones: Vec<String> = clean
-        .filter_map(|trace| told(&trace, "clock_step").or_else(|| told(&trace, "clock_drift")))
-        .collect();
+    let false_ones: Vec<Caveat> = clean.filter_map(|trace| said(&trace)).collect();
     assert!(false_ones.len() as u64 <= CLEAN / 100, "{false_ones:#?}");
 }

@@ -4,7 +4,9 @@
 use crate::corpus::recipe::{Counting, Kind, Logging, Sensors};
 use crate::corpus::{self, Labelled};
 use analysis::Findings;
-use analysis::findings::EventKind;
+use analysis::findings::{Caveat, EventKind};
+use trace::HostThreshold;
+use trace::caveat::{CounterDoubt, Cycles, StillSensor};
 
 /// Runs of the half that may be tuned on that are looked through.
 const RUNS: u64 = 120;
@@ -28,13 +30,21 @@ fn logged(kinds: &[Kind], change: impl Fn(&mut Logging)) -> Vec<(Labelled, Findi
     changed.collect()
 }
 
-fn text<'a>(findings: &'a Findings, kind: &str) -> Option<&'a str> {
-    findings.caveats.iter().find(|caveat| caveat.kind == kind).map(|caveat| caveat.text.as_str())
+fn find<'a>(findings: &'a Findings, is: impl Fn(&Caveat) -> bool) -> Option<&'a Caveat> {
+    findings.caveats.iter().find(|caveat| is(caveat))
 }
 
 /// How many runs have the caveat, of how many.
-fn share(runs: &[(Labelled, Findings)], kind: &str) -> (usize, usize) {
-    (runs.iter().filter(|(_, findings)| text(findings, kind).is_some()).count(), runs.len())
+fn share(runs: &[(Labelled, Findings)], is: fn(&Caveat) -> bool) -> (usize, usize) {
+    (runs.iter().filter(|(_, findings)| find(findings, is).is_some()).count(), runs.len())
+}
+
+fn is_counted_without_heat(caveat: &Caveat) -> bool {
+    matches!(caveat, Caveat::CountersWithoutHeat(_))
+}
+
+fn is_uncounted(caveat: &Caveat) -> bool {
+    matches!(caveat, Caveat::SlowdownWithoutCounters { .. })
 }
 
 #[test]
@@ -48,9 +58,14 @@ fn counters_that_move_beside_a_stuck_composite_are_told() {
     let counted: Vec<_> = runs.iter().filter(moved).collect();
     assert!(counted.len() > 10);
     for (run, findings) in counted {
-        let text = text(findings, "counters_without_heat").expect("a caveat");
-        assert!(text.contains("TMT1") && text.contains("stood at 40"), "{} {text}", run.recipe.number);
-        assert!(findings.caveats.iter().any(|c| c.kind == "frozen_sensor" && c.text.contains("composite")));
+        let told = find(findings, is_counted_without_heat).expect("a caveat");
+        let Caveat::CountersWithoutHeat(CounterDoubt::StillComposite { threshold, composite_k, .. }) = told
+        else {
+            panic!("{} {told:?}", run.recipe.number);
+        };
+        assert_eq!((*threshold, *composite_k), (HostThreshold::Tmt1, 313.0), "{}", run.recipe.number);
+        let beside = StillSensor::BesideOthers { sensor: "composite".into() };
+        assert!(findings.caveats.contains(&Caveat::FrozenSensor(beside)));
     }
 }
 
@@ -59,7 +74,7 @@ fn counters_that_nothing_moves_are_told() {
     // TMT1 lies above all that these drives get to, or they are cool for most of the run.
     let runs =
         logged(&[Kind::Plain, Kind::Dips, Kind::Wobble], |logging| logging.counting = Counting::Invented);
-    let (with_heat, all) = share(&runs, "counters_without_heat");
+    let (with_heat, all) = share(&runs, is_counted_without_heat);
     assert!(all > 10 && 10 * with_heat >= 9 * all, "{with_heat} of {all}");
 }
 
@@ -80,10 +95,10 @@ fn a_composite_that_stops_or_is_a_copy_is_told() {
         half_s >= 130.0 && range(0.0, half_s, 0) > 0.0 && range(half_s + 1.0, 2.0 * half_s, 1) >= 6.0
     };
     let stopping: Vec<_> = stopping.into_iter().filter(seen).collect();
-    let (told, all) = share(&stopping, "frozen_sensor");
+    let (told, all) = share(&stopping, |c| matches!(c, Caveat::FrozenSensor(_)));
     assert!(all >= 8 && told == all, "{told} of {all} that stop");
     let copies = logged(&kinds, |logging| logging.sensors = Sensors::Copied);
-    let (told, all) = share(&copies, "copied_sensor");
+    let (told, all) = share(&copies, |c| matches!(c, Caveat::CopiedSensor { .. }));
     assert!(10 * told >= 9 * all, "{told} of {all} copies");
 }
 
@@ -92,7 +107,7 @@ fn hidden_throttling_is_told() {
     let runs = logged(&[Kind::Relay, Kind::TwoLevel, Kind::Stop], |l| l.counting = Counting::Silent);
     let slowed = |(run, _): &(Labelled, Findings)| run.truth.episodes.iter().any(|episode| episode.heat);
     let runs: Vec<_> = runs.into_iter().filter(slowed).collect();
-    let (told, all) = share(&runs, "slowdown_without_counters");
+    let (told, all) = share(&runs, is_uncounted);
     assert!(all > 10 && 10 * told >= 9 * all, "{told} of {all}");
 }
 
@@ -104,16 +119,16 @@ fn honest_instruments_are_left_alone() {
         let (sensors, honest) = (run.recipe.logging.sensors, run.recipe.logging.counting == Counting::Honest);
         let findings = analysis::analyze(&run.trace);
         let moving = matches!(sensors, Sensors::Composite | Sensors::Several);
-        for kind in ["frozen_sensor", "copied_sensor", "counters_without_heat"] {
-            if let Some(text) = text(&findings, kind).filter(|_| moving) {
-                false_ones.push(format!("{} {:?}: {text}", run.recipe.number, run.recipe.kind));
-            }
-        }
-        if let Some(text) = text(&findings, "slowdown_without_counters").filter(|_| honest) {
-            // A threshold of the drive's own is not counted, on an honest drive either.
-            let own = matches!(run.recipe.kind, Kind::Vendor | Kind::Stop | Kind::HctmAndVendor);
-            false_ones.extend((!own).then(|| format!("{} {:?}: {text}", run.recipe.number, run.recipe.kind)));
-        }
+        // A threshold of the drive's own is not counted, on an honest drive either.
+        let own = matches!(run.recipe.kind, Kind::Vendor | Kind::Stop | Kind::HctmAndVendor);
+        let lies = |caveat: &&Caveat| match caveat {
+            Caveat::FrozenSensor(_) | Caveat::CopiedSensor { .. } | Caveat::CountersWithoutHeat(_) => moving,
+            Caveat::SlowdownWithoutCounters { .. } => honest && !own,
+            _ => false,
+        };
+        let told = findings.caveats.iter().filter(lies);
+        false_ones
+            .extend(told.map(|caveat| format!("{} {:?}: {caveat:?}", run.recipe.number, run.recipe.kind)));
     }
     assert!(false_ones.len() as u64 <= RUNS / 100, "{false_ones:#?}");
 }
@@ -130,7 +145,8 @@ fn housekeeping_is_named_with_its_period() {
             continue;
         }
         asked += 1;
-        flips += usize::from(text(&findings, "cyclostationary").is_some_and(|t| t.contains("hot or cool")));
+        let flip = |c: &Caveat| matches!(c, Caveat::Cyclostationary(Cycles::Dips { .. }));
+        flips += usize::from(find(&findings, flip).is_some());
         let seconds = |sentence: &str| -> Option<f64> {
             sentence.split_once("times, every ")?.1.split_once(" s")?.0.parse().ok()
         };

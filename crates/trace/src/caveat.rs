@@ -1,0 +1,340 @@
+//! Why the numbers of a run deserve care, with the numbers that say how much.
+//!
+//! One list for all who find one: importers, the analysis of a run, that of several runs. METHODS says when each is made.
+//! `kind` and `case` in JSON are fixed names for scripts.
+//!
+//! # What it does not do
+//! It has no sentences: `analysis::wording` makes them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::SegmentOp;
+
+/// Why a number deserves care.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
+pub enum Caveat {
+    /// Samples faster than the link.
+    AboveLinkRate { samples: usize, fastest_bytes_per_s: f64, link_bytes_per_s: f64 },
+    /// The temperature around the drive is not known.
+    AmbientUnknown,
+    /// The link may be what limits; `all_of_it` where the speed is its rate and not only what its protocol leaves.
+    AtLinkRate { span_s: f64, bytes_per_s: f64, link_bytes_per_s: f64, all_of_it: bool },
+    /// Intervals are long.
+    Averaged { interval_s: f64 },
+    /// Times are doubtful.
+    Clock(ClockDoubt),
+    /// The clocks of speed and temperature move apart.
+    ClockDrift { over_s: f64, by_s: f64, scatter_s: f64 },
+    /// The temperature's clock was not that of the speed, and was set by how it follows.
+    ClockOffsetEstimated { lead: String, part: String, offset_s: f64, uncertainty_s: f64, explained: f64 },
+    /// A clock was set within the run.
+    ClockStep(ClockStep),
+    /// Sensors that show what the composite shows.
+    CopiedSensor { sensors: Vec<String> },
+    /// Counters moved while the temperature was nowhere near their threshold.
+    CountersWithoutHeat(CounterDoubt),
+    /// Counters moved and speed did not give way.
+    CountersWithoutSlowdown { threshold: HostThreshold, moved: u64 },
+    /// Speed goes to and fro at a fixed interval.
+    Cyclostationary(Cycles),
+    /// Part of the record is not there.
+    Damaged(Damage),
+    /// Rows that are there twice.
+    Duplicated { file: String, rows: usize, first_line: usize },
+    /// A temperature that is not measured.
+    FrozenSensor(StillSensor),
+    /// A series has holes.
+    Gap(Hole),
+    /// I/O that failed.
+    IoErrors(IoFailure),
+    /// How speed follows from temperature stays open.
+    MechanismUndetermined { seen: SlowdownSeen },
+    /// No temperature to go by; `outside_load` where there is one at other times.
+    NoTemperature { outside_load: bool },
+    /// Heat slowed down none of the runs, which got no hotter than this.
+    NotHotEnough { runs: usize, hottest_k: Option<f64> },
+    /// Values that the run did not show.
+    NotSeen { values: Vec<Unseen> },
+    /// Other logs of the same run lie beside those read.
+    OtherJobs { first: String, last: String },
+    /// Phases whose I/O goes through the page cache.
+    PageCache { phases: Vec<String> },
+    /// How the drive manages its heat stays open.
+    PolicyUndetermined { seen: SlowdownSeen },
+    /// No run shows where slowing down ends.
+    ReleaseNotSeen,
+    /// The drive is simulated.
+    Simulated,
+    /// Heat slowed the drive down and its counters stood still.
+    SlowdownWithoutCounters { why: StillCounters },
+    /// Temperatures are rare.
+    SlowTemperature { period_s: f64 },
+    /// Parts do not add up to the total.
+    SumDiffers(Sums),
+    /// How load becomes temperature stays open.
+    ThermalNotIdentified(HeatingUnknown),
+    /// Which setting a threshold follows stays open.
+    ThresholdUndetermined { settings: SettingsSeen },
+    /// The load was short.
+    TooShort { longest_s: f64 },
+    /// The end of a file is missing.
+    Truncated { file: Option<String>, line: usize, left_out: CutOff },
+    /// The run ended before its plan did.
+    Unfinished { why: String },
+    /// A column does not state its unit; `tests` where only some of a file's tests do not.
+    UnitUnstated { file: String, tests: Option<usize> },
+    /// Temperatures are whole kelvins.
+    WholeKelvin,
+}
+
+/// A threshold that the host sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HostThreshold {
+    /// Of light throttling.
+    Tmt1,
+    /// Of heavy throttling.
+    Tmt2,
+}
+
+impl fmt::Display for HostThreshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tmt1 => "TMT1",
+            Self::Tmt2 => "TMT2",
+        })
+    }
+}
+
+/// What is wrong with times.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "case", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "a field's name says what it is")]
+pub enum ClockDoubt {
+    /// Intervals begin before the one before has ended.
+    Overlap { intervals: usize },
+    /// Times fall back within a file: several jobs of fio in one.
+    JobsInOneFile { file: String, times: usize, first_line: usize },
+    /// Logs of several jobs of fio, each from its own start.
+    JobStarts { logs: String },
+    /// Readings at the time of the one before.
+    SameTime { readings: usize },
+    /// Readings without a time: when their files were written was taken.
+    FileTimes,
+    /// Rows that do not lie after the row before.
+    RowsLeftOut { rows: usize },
+}
+
+/// A step of one clock against the other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClockStep {
+    /// Last moment before it, in seconds.
+    pub after_s: f64,
+    /// First moment after it.
+    pub before_s: f64,
+    /// By how much the temperature's times become later.
+    pub by_s: f64,
+    /// How far the offsets scatter on both sides.
+    pub scatter_s: f64,
+    /// Whether whole cycles of the load may come on top.
+    pub cyclic: bool,
+    /// Whose clock it was; `None` where that cannot be told.
+    pub set: Option<SteppedClock>,
+}
+
+/// The clock that stepped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "whose it is")]
+pub enum SteppedClock {
+    Speed,
+    Temperature,
+}
+
+/// How a counter contradicts the composite temperature.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "case", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
+pub enum CounterDoubt {
+    /// The composite never moved.
+    StillComposite { threshold: HostThreshold, moved: usize, composite_k: f64 },
+    /// The composite was at least this far below the threshold.
+    FarBelow { threshold: HostThreshold, moved: usize, below_k: f64 },
+}
+
+/// What comes at a fixed interval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "case", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
+pub enum Cycles {
+    /// Slowing down by heat.
+    Heat { period_s: f64 },
+    /// Dips that are not heat: lengths of rounds with which steady state is rarest and commonest, and in which share of
+    /// windows it is met.
+    Dips { period_s: f64, round_s: [f64; 2], steady_share: [f64; 2] },
+}
+
+/// What of a record is not there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "case", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "a field's name says what it is")]
+pub enum Damage {
+    /// A table of a run that has ended.
+    Table { file: String },
+    /// The phases that intervals belong to.
+    Phases { intervals: usize },
+}
+
+/// Why a temperature is taken for none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "case", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
+pub enum StillSensor {
+    /// It never moved while another sensor did.
+    BesideOthers { sensor: String },
+    /// It never moved, load or not.
+    WholeRun { temp_k: f64 },
+    /// It had moved, and stopped while another one went on.
+    Stopped { sensor: String, temp_k: f64, from_s: f64, to_s: f64, other: String, other_moved_k: f64 },
+}
+
+/// Where a series has holes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "case", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
+pub enum Hole {
+    Speed {
+        holes: usize,
+        missing_s: f64,
+    },
+    Temperature {
+        holes: usize,
+        missing_s: f64,
+        reason: Option<String>,
+    },
+    /// A counter of bytes that began anew.
+    CounterReset {
+        resets: usize,
+    },
+}
+
+/// Which I/O failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "case", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "a field's name says what it is")]
+pub enum IoFailure {
+    Some {
+        failed: u64,
+    },
+    /// A job of fio ended with this error.
+    Job {
+        job: String,
+        error: i64,
+    },
+}
+
+/// What was seen of slowing down where the rule behind it stays open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SlowdownSeen {
+    /// No temperature that moves was read during a load.
+    NoTemperature,
+    /// It was short or irregular.
+    Irregular,
+    /// Speed followed the temperature, and neither a release nor a held temperature was seen.
+    Following,
+    /// One step to a speed that stayed the same.
+    OneStep,
+    /// Several runs show neither one speed nor one temperature.
+    SeveralRuns,
+}
+
+/// What the settings of several runs show of a threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SettingsSeen {
+    /// No run says what TMT1 and TMT2 were.
+    Unknown,
+    /// Both were changed together.
+    ChangedTogether,
+    /// Too few settings.
+    TooFew,
+    /// All runs have the same.
+    AllAlike,
+}
+
+/// Why counters may have stood still beside heat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StillCounters {
+    /// It was a threshold of the drive's own, which they do not count.
+    OwnThreshold,
+    /// They have counted before.
+    CountedBefore,
+    /// They have never counted.
+    NeverCounted,
+}
+
+/// Sums that differ.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "case", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
+pub enum Sums {
+    /// Logs of fio against its own total.
+    Fio { op: SegmentOp, logged_bytes: f64, reported_bytes: f64 },
+    /// Iometer's rows of workers against its total.
+    Iometer { file: String, line: usize, workers_mb: f64, total_mb: f64 },
+}
+
+/// Why a heating model is not given, or not in full.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "case", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
+pub enum HeatingUnknown {
+    FewTemperatures,
+    ShortRun,
+    /// The temperature hardly changed.
+    EvenTemperature,
+    NoModelFits,
+    /// The best model is off by so much on average.
+    ModelOff {
+        rms_k: f64,
+    },
+    /// Several models fit alike.
+    SeveralModels,
+}
+
+/// Which rows were left out because their end is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "its name says it")]
+pub enum CutOff {
+    LastLine,
+    LastStatus,
+    LastReading,
+    Line,
+    Test,
+}
+
+/// A value that a run did not show.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "value", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
+pub enum Unseen {
+    /// The size of the write cache; `over_stated` where it ended after more than twice what is stated.
+    SlcBytes {
+        written_bytes: f64,
+        over_stated: bool,
+    },
+    Onset,
+    Release,
+    /// How this operation warms the drive; `moved` where it did move data.
+    Heating {
+        op: SegmentOp,
+        moved: bool,
+    },
+}
