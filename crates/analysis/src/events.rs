@@ -1,13 +1,11 @@
 //! From judged drops to the segments and events of the findings.
 
-use measure::BytesPerSec;
-
 use crate::cause::evidence::{Finding, Suspect};
 use crate::cause::heat::Heat;
 use crate::cause::{Judged, RAMP_S, as_meant};
-use crate::findings::{Cause, Event, EventKind, Label, Segment, SegmentOp};
+use crate::findings::{Cause, Event, EventKind, Label, Segment, SegmentOp, WeighedObservation};
+use crate::observation::Observation;
 use crate::segment::{Piece, Stretch};
-use crate::wording::degrees;
 use trace::Trace;
 
 /// A slow stretch that is not heat and shorter than this is a dip.
@@ -84,8 +82,8 @@ fn kind(trace: &Trace, judged: &Judged, piece: &Piece, buffered: bool) -> Option
 }
 
 fn begin(judged: &Judged, kind: EventKind) -> Event {
-    let mut evidence = vec![summary(judged)];
-    evidence.extend(judged.scale.evidence());
+    let mut observations = vec![WeighedObservation { observation: course(judged), weight: None }];
+    observations.extend(judged.evidence.observations());
     Event {
         kind,
         t_s: judged.start_s,
@@ -93,29 +91,28 @@ fn begin(judged: &Judged, kind: EventKind) -> Event {
         cause: cause(judged.verdict.finding),
         strength: judged.strength,
         confidence: judged.verdict.confidence,
-        evidence,
+        observations,
     }
 }
 
-fn summary(judged: &Judged) -> String {
-    let level = BytesPerSec::new(judged.drop.level);
+/// What happened.
+fn course(judged: &Judged) -> Observation {
+    let (during_bytes_per_s, recovered) = (judged.drop.level, judged.drop.recovered);
     let span_s = judged.end_s - judged.start_s;
-    let end = if judged.drop.recovered { "" } else { ", up to the end of the load" };
-    match judged.drop.before.map(BytesPerSec::new) {
-        // Nothing fell: the same load was faster elsewhere.
-        Some(before) if judged.drop.at_start => format!(
-            "The load began at {level} and stayed slow for {span_s:.0} s{end}; elsewhere in the run the same load went at {before}."
-        ),
-        Some(before) => format!("Speed fell from {before} to {level} for {span_s:.0} s{end}."),
-        None => format!(
-            "The load began at {level} while the drive was throttling already, for {span_s:.0} s{end}; how fast it would have been else was not seen."
-        ),
+    match judged.drop.before {
+        Some(elsewhere_bytes_per_s) if judged.drop.at_start => {
+            Observation::BeganSlow { elsewhere_bytes_per_s, during_bytes_per_s, span_s, recovered }
+        }
+        Some(before_bytes_per_s) => {
+            Observation::SpeedFell { before_bytes_per_s, during_bytes_per_s, span_s, recovered }
+        }
+        None => Observation::BeganThrottled { during_bytes_per_s, span_s, recovered },
     }
 }
 
 fn release(judged: &Judged) -> Event {
-    let at = judged.release_k.map_or(String::new(), |k| format!(", at {}", degrees(k)));
     let span_s = judged.end_s - judged.start_s;
+    let returned = Observation::SpeedReturned { span_s, temp_k: judged.release_k };
     Event {
         kind: EventKind::ThrottleRelease,
         t_s: judged.end_s,
@@ -123,7 +120,7 @@ fn release(judged: &Judged) -> Event {
         cause: cause(judged.verdict.finding),
         strength: judged.strength,
         confidence: judged.verdict.confidence,
-        evidence: vec![format!("Speed came back after {span_s:.0} s{at}.")],
+        observations: vec![WeighedObservation { observation: returned, weight: None }],
     }
 }
 

@@ -1,23 +1,25 @@
 //! What an analysis finds: the JSON of `heatsoak analyze --json` and of `findings.json`.
 //!
-//! This is a file format (schema 1): the structs are the JSON, field by field. A value that the data cannot
+//! This is a file format (schema 2): the structs are the JSON, field by field. A value that the data cannot
 //! give is `None`, with a [`Caveat`] that says why; it is never a guess.
 
 use serde::{Deserialize, Serialize};
 pub use trace::{Caveat, SegmentOp};
 
+use crate::observation::Observation;
 use crate::wording;
 
 /// Everything found in one run or log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
-    /// Version of this format: 1.
+    /// Version of this format: 2.
     pub schema: u32,
     /// Whether the numbers come from a simulated drive; `None` where the source does not say.
     pub simulated: Option<bool>,
     /// Stretches of one behaviour, in order of time.
     pub segments: Vec<Segment>,
     /// Changes of behaviour, in order of time.
+    #[serde(serialize_with = "wording::events_with_evidence")]
     pub events: Vec<Event>,
     /// How the drive manages its heat.
     pub policy: Policy,
@@ -89,8 +91,20 @@ pub struct Event {
     pub strength: Option<f64>,
     /// How sure this is, from 0 to 1.
     pub confidence: f64,
-    /// What speaks for it, in sentences with numbers and units.
-    pub evidence: Vec<String>,
+    /// What happened, then what was weighed, the heaviest for the cause first. In JSON `evidence` beside it holds the same
+    /// as sentences.
+    #[serde(default)]
+    pub observations: Vec<WeighedObservation>,
+}
+
+/// An observation, and what it weighs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WeighedObservation {
+    /// What was observed.
+    #[serde(flatten)]
+    pub observation: Observation,
+    /// By how much it raises the log odds of the cause, all others given; `None` for what happened, which is no reason.
+    pub weight: Option<f64>,
 }
 
 /// What happened.
@@ -125,6 +139,13 @@ pub enum Cause {
     NotThermal,
     /// The data do not say.
     Unknown,
+}
+
+impl Cause {
+    /// Whether it is heat of any kind.
+    pub const fn is_heat(self) -> bool {
+        matches!(self, Self::HctmTmt1 | Self::HctmTmt2 | Self::Vendor | Self::Thermal)
+    }
 }
 
 /// How the drive manages its heat.

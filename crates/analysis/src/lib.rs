@@ -8,7 +8,7 @@
 //!   rules for steady state that flip.
 //! - [`joint`]: the policy of one drive from several runs.
 //! - [`steady`]: steady state as SNIA's test specification has it.
-//! - [`mod@explain`]: the reasoning behind each event, read off the same scales.
+//! - [`mod@explain`]: the reasoning behind each event, read off the same evidence.
 //! - [`findings`]: what comes out, the JSON of `analyze --json`.
 //!
 //! # What it does not do
@@ -23,6 +23,7 @@ pub mod explain;
 pub mod findings;
 mod instruments;
 pub mod joint;
+pub mod observation;
 mod policy;
 mod rounds;
 mod segment;
@@ -40,11 +41,11 @@ use trace::Trace;
 use cause::Judged;
 use cause::evidence::Finding;
 use cause::heat::Heat;
-use explain::Evidence;
+use explain::Sources;
 use findings::{Event, SlcCache};
 
 /// The version of the findings' format.
-const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// Everything that can be said about a run. Never fails: what cannot be known is `None` with a caveat.
 pub fn analyze(trace: &Trace) -> Findings {
@@ -53,14 +54,14 @@ pub fn analyze(trace: &Trace) -> Findings {
 
 /// The same, and the reasoning behind each event, in order of time.
 pub fn explain(trace: &Trace) -> (Findings, Vec<Explanation>) {
-    analyze_with(trace, |evidence, events| {
+    analyze_with(trace, |sources, events| {
         let explained = events.iter().enumerate();
-        explained.map(|(index, (event, judged))| evidence.explain(index + 1, event, judged)).collect()
+        explained.map(|(index, (event, judged))| sources.explain(index + 1, event, judged)).collect()
     })
 }
 
 /// Analyzes, and lets `look` see what the events were made from.
-fn analyze_with<T>(trace: &Trace, look: impl Fn(&Evidence, &[(Event, &Judged)]) -> T) -> (Findings, T) {
+fn analyze_with<T>(trace: &Trace, look: impl Fn(&Sources, &[(Event, &Judged)]) -> T) -> (Findings, T) {
     let heat = Heat::new(trace);
     let stretches = segment::stretches(trace);
     let pieces = segment::pieces(&stretches);
@@ -74,7 +75,7 @@ fn analyze_with<T>(trace: &Trace, look: impl Fn(&Evidence, &[(Event, &Judged)]) 
     caveats.extend(undecided);
     caveats.extend(unidentified);
     let events = events::events(trace, &pieces, &judged, &stretches);
-    let seen = look(&Evidence { trace, heat: &heat, pieces: &pieces, stretches: &stretches }, &events);
+    let seen = look(&Sources { trace, heat: &heat, pieces: &pieces, stretches: &stretches }, &events);
     let mut findings = Findings {
         schema: SCHEMA,
         simulated: trace.facts.simulated,

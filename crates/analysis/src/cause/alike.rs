@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use super::Judged;
 use super::evidence::Suspect::Other;
-use super::rule::Rule;
 use super::weigh::OTHER_THRESHOLD_K;
+use crate::observation::Observation;
 
 /// Width of a cell as a factor of the loss; drops up to one and a half cells apart are alike. Wide, as a log of few
 /// intervals a drop mixes slow and fast in each.
@@ -82,7 +82,7 @@ fn sums(judged: &[Judged], cells: &[Option<Cell>]) -> BTreeMap<Cell, Sums> {
         let (Some(cell), Some(onset_k)) = (cell, judged.onset_k) else { continue };
         let of_cell = sums.entry(*cell).or_default();
         of_cell.count += 1;
-        for (sum, total) in of_cell.total.iter_mut().zip(judged.scale.total()) {
+        for (sum, total) in of_cell.total.iter_mut().zip(judged.evidence.total()) {
             *sum += total;
         }
         of_cell.onsets_k.push(onset_k + if judged.drop.at_start { HYSTERESIS_K } else { 0.0 });
@@ -103,12 +103,11 @@ fn cooler(judged: &mut [Judged], cells: &[Option<Cell>]) {
         };
         let count = below(margin_k);
         if count > 0 {
-            let text =
-                format!("{count} others about as deep and as long began at least {margin_k:.1} K cooler.");
             // Far below counts twice.
             let weight = (count + below(2.0 * margin_k)) as f64;
-            judged.scale.weigh_heat(Rule::AlikeCooler, -weight.min(5.0), &[], text);
-            judged.verdict = judged.scale.verdict();
+            let cooler = Observation::AlikeCooler { others: count, cooler_k: margin_k };
+            judged.evidence.weigh_heat(cooler, -weight.min(5.0), &[]);
+            judged.verdict = judged.evidence.verdict();
         }
     }
 }
@@ -129,12 +128,10 @@ fn one_temperature(judged: &mut [Judged], cells: &[Option<Cell>]) {
         let (alike, all) = around(&sums, judged, *cell).fold((0, 0), |(a, b), s| (a + near(s), b + s.count));
         let cooled = judged.release_k.is_some_and(|k| onset_k - k >= COOLED_K);
         if alike >= LEAST && alike == all && cooled {
-            let text = format!(
-                "All {all} slow stretches about as deep and as long began within {margin_k:.1} K of that, and ended when it had cooled."
-            );
+            let one = Observation::AlikeOneTemperature { drops: all, within_k: margin_k };
             let weight = if judged.strength.is_some_and(|s| s <= STOPPED) { 3.5 } else { 1.0 };
-            judged.scale.weigh_heat(Rule::AlikeOneTemperature, weight, &[], text);
-            judged.verdict = judged.scale.verdict();
+            judged.evidence.weigh_heat(one, weight, &[]);
+            judged.verdict = judged.evidence.verdict();
         }
     }
 }
@@ -152,11 +149,9 @@ fn many_temperatures(judged: &mut [Judged], cells: &[Option<Cell>]) {
         let all = up_to(f64::INFINITY);
         let elsewhere = all - (up_to(onset_k + margin_k) - up_to(onset_k - margin_k));
         if elsewhere >= LEAST && elsewhere as f64 >= SCATTERED * all as f64 {
-            let text = format!(
-                "Of {all} slow stretches about as deep and as long {elsewhere} began more than {margin_k:.1} K away from that."
-            );
-            judged.scale.weigh_heat(Rule::AlikeManyTemperatures, -4.0, &[], text);
-            judged.verdict = judged.scale.verdict();
+            let many = Observation::AlikeManyTemperatures { drops: all, elsewhere, beyond_k: margin_k };
+            judged.evidence.weigh_heat(many, -4.0, &[]);
+            judged.verdict = judged.evidence.verdict();
         }
     }
 }
@@ -172,7 +167,7 @@ fn pool(judged: &mut [Judged], cells: &[Option<Cell>]) {
         if count < LEAST {
             continue;
         }
-        let own = judged.scale.total();
+        let own = judged.evidence.total();
         let mut pull: [f64; 5] = std::array::from_fn(|suspect| {
             let sum: f64 = around(&sums, judged, *cell).map(|sums| sums.total[suspect]).sum();
             (sum / count as f64 - own[suspect]).clamp(-MOST_PULL, MOST_PULL)
@@ -180,10 +175,8 @@ fn pool(judged: &mut [Judged], cells: &[Option<Cell>]) {
         // Only differences between suspects count; those to anything else read best.
         let other = pull[Other as usize];
         pull.iter_mut().for_each(|weight| *weight -= other);
-        let text =
-            format!("This is how the {count} slow stretches about as deep and as long weigh on average.");
-        judged.scale.weigh_row(Rule::AlikeAverage, pull, text);
-        judged.verdict = judged.scale.verdict();
+        judged.evidence.weigh_row(Observation::AlikeAverage { drops: count }, pull);
+        judged.verdict = judged.evidence.verdict();
     }
 }
 
@@ -199,9 +192,9 @@ fn same_temperature(judged: &mut [Judged]) {
         let up_to = |k: f64| onsets_k.partition_point(|onset| *onset <= k);
         let near = up_to(onset_k + SAME_K) - up_to(onset_k - SAME_K);
         if near >= LEAST {
-            let text = format!("{near} others, which were clearly heat, began within {SAME_K} K of that.");
-            judged.scale.weigh_heat(Rule::AlikeClear, 2.0, &[], text);
-            judged.verdict = judged.scale.verdict();
+            let clear = Observation::AlikeClear { others: near, within_k: SAME_K };
+            judged.evidence.weigh_heat(clear, 2.0, &[]);
+            judged.verdict = judged.evidence.verdict();
         }
     }
 }

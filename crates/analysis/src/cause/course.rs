@@ -5,11 +5,11 @@
 
 use measure::Point;
 
-use super::evidence::Scale;
+use super::evidence::Evidence;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
-use super::rule::Rule;
+use super::history::Lock;
 use super::weigh::{Case, OTHER_THRESHOLD_K, SETTLING_S, TELLING_S, settled_below};
-use crate::wording::degrees;
+use crate::observation::Observation;
 
 /// A temperature that rises by less than this in so long is not about to cross a threshold: the slowest crossings
 /// that were simulated went at 0.02 K/s.
@@ -27,54 +27,46 @@ const ROUNDING_K: f64 = 1.0;
 const FAST_TAU_S: f64 = 40.0;
 
 /// Weighs the course of the temperature around a drop that began at `onset_k`.
-pub(super) fn weigh(case: &Case, onset_k: f64, scale: &mut Scale) {
-    hotter_before(case, onset_k, scale);
-    standing(case, onset_k, scale);
-    settling(case, onset_k, scale);
-    meanwhile(case, onset_k, scale);
-    coming_back(case, onset_k, scale);
-    again_and_again(case, onset_k, scale);
+pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) {
+    hotter_before(case, onset_k, evidence);
+    standing(case, onset_k, evidence);
+    settling(case, onset_k, evidence);
+    meanwhile(case, onset_k, evidence);
+    coming_back(case, onset_k, evidence);
+    again_and_again(case, onset_k, evidence);
 }
 
 /// Whether the drive had been hotter at full speed: then this temperature is no threshold.
-fn hotter_before(case: &Case, onset_k: f64, scale: &mut Scale) {
+fn hotter_before(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     let all_s = case.history.full_speed_s_above((case.op, false), onset_k + 1.5);
     let drops = case.history.drop_count((case.op, false));
     let hotter_s = all_s / drops.max(1) as f64;
     // Detection lag and rounding leave a second or two of full speed above any threshold.
     let lag_s = (5.0f64).max(3.0 * case.heat.period_s);
     if hotter_s >= lag_s {
-        let text =
-            format!("The drive ran {all_s:.0} s at full speed while it was at least 1.5 K hotter than that.");
-        scale.weigh_heat(Rule::HotterBefore, -(3.0 + (hotter_s / lag_s).log10() * 2.0).min(6.0), &[], text);
+        let weight = -(3.0 + (hotter_s / lag_s).log10() * 2.0).min(6.0);
+        evidence.weigh_heat(Observation::RanHotter { full_speed_s: all_s }, weight, &[]);
     } else if !case.drop.at_start {
         // While a drive only warms up, whatever happens to it does so at the hottest yet.
         let weight = if drops <= 1 && !case.pieces[case.drop.first].gradual { 0.4 } else { 1.0 };
-        scale.weigh_heat(
-            Rule::HotterBefore,
-            weight,
-            &[],
-            "At full speed it was never hotter than that in this operation.",
-        );
-        lingering(case, onset_k, drops, scale);
+        evidence.weigh_heat(Observation::NeverHotter, weight, &[]);
+        lingering(case, onset_k, drops, evidence);
     }
 }
 
 /// Whether the drive spent longer at that temperature at full speed than it takes to rise through a whole kelvin.
-fn lingering(case: &Case, onset_k: f64, drops: usize, scale: &mut Scale) {
+fn lingering(case: &Case, onset_k: f64, drops: usize, evidence: &mut Evidence) {
     let there_s = case.history.full_speed_s_above((case.op, false), onset_k - 0.1) / drops.max(1) as f64;
     let rate = case.heat.slope_before(case.start_s());
     let through_s = if rate > 0.0 { 1.0 / rate } else { return };
     if drops >= 2 && there_s > LINGERING * through_s + 3.0 * case.heat.period_s {
-        let text = format!(
-            "At full speed it spent {there_s:.0} s there before each such drop, and rising through a kelvin takes {through_s:.0} s."
-        );
-        scale.weigh_heat(Rule::Lingering, -1.5, &[], text);
+        let lingered = Observation::Lingered { full_speed_s: there_s, through_kelvin_s: through_s };
+        evidence.weigh_heat(lingered, -1.5, &[]);
     }
 }
 
 /// Whether the temperature had stood where it was for long: then nothing was crossed.
-fn standing(case: &Case, onset_k: f64, scale: &mut Scale) {
+fn standing(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     if case.drop.at_start {
         return;
     }
@@ -89,13 +81,13 @@ fn standing(case: &Case, onset_k: f64, scale: &mut Scale) {
     // Two thirds of the span lie between the middles of its first and last thirds.
     let rise_k = 1.5 * (third(&before[before.len() * 2 / 3..]) - third(&before[..before.len() / 3]));
     if rise_k <= STANDING_K * span_s / STANDS_S {
-        let text = format!("It had stood at {} for {span_s:.0} s at full speed.", degrees(onset_k));
-        scale.weigh_heat(Rule::Standing, -0.5 - span_s / STANDS_S, &[], text);
+        let stood = Observation::Stood { temp_k: onset_k, span_s };
+        evidence.weigh_heat(stood, -0.5 - span_s / STANDS_S, &[]);
     }
 }
 
 /// Whether speed gave way bit by bit and the temperature came to rest: what a regulator does, whatever it is set to.
-fn settling(case: &Case, onset_k: f64, scale: &mut Scale) {
+fn settling(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     let middle_s = case.start_s() + case.span_s() / 2.0;
     let mut late: Vec<f64> = case.heat.within(middle_s, case.end_s()).iter().map(|p| p.value).collect();
     if !case.pieces[case.drop.first].gradual || late.is_empty() || case.span_s() < SETTLING_S {
@@ -104,9 +96,8 @@ fn settling(case: &Case, onset_k: f64, scale: &mut Scale) {
     late.sort_by(f64::total_cmp);
     let (low_k, high_k) = (late[late.len() / 10], late[late.len() - 1 - late.len() / 10]);
     if high_k - low_k <= OTHER_THRESHOLD_K && low_k >= onset_k - OTHER_THRESHOLD_K {
-        let at = degrees(crate::segment::median(&late));
-        let text = format!("Speed gave way bit by bit, and the temperature came to rest at {at}.");
-        scale.weigh_heat(Rule::Settling, 2.0, &[(Slc, -1.0)], text);
+        let settled = Observation::Settled { rest_k: crate::segment::median(&late) };
+        evidence.weigh_heat(settled, 2.0, &[(Slc, -1.0)]);
     }
 }
 
@@ -118,7 +109,7 @@ fn would_cool_k(case: &Case, onset_k: f64) -> f64 {
 }
 
 /// What the temperature did while the drive was slow.
-fn meanwhile(case: &Case, onset_k: f64, scale: &mut Scale) {
+fn meanwhile(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     let span_s = case.span_s();
     if span_s < TELLING_S.max(3.0 * case.heat.period_s) {
         return;
@@ -129,83 +120,64 @@ fn meanwhile(case: &Case, onset_k: f64, scale: &mut Scale) {
         return;
     }
     let late_k = crate::segment::median(&late);
-    let (at, moved_k) = (degrees(late_k), late_k - onset_k);
+    let (temp_k, moved_k) = (onset_k, late_k - onset_k);
     // Where a fixed lower speed takes a drive is up to some kelvins above the threshold.
     if (-2.5..=3.5).contains(&moved_k) {
-        let text = format!(
-            "While it was slow the temperature stayed where it was: {at} after {}.",
-            degrees(onset_k)
-        );
         // Within a time constant (40 s is a usual fast one) no temperature gets far, nor does it for a small loss.
         let weight = if span_s >= 60.0 { 1.8 } else { 0.8 };
         let weight = weight * ((would_cool_k(case, onset_k) - ROUNDING_K) / COOLING_SHOWS_K).clamp(0.0, 1.0);
-        scale.weigh_heat(Rule::Meanwhile, weight, &[(Slc, -weight / 2.0)], text);
+        evidence.weigh_heat(Observation::StayedAsHot { temp_k, late_k }, weight, &[(Slc, -weight / 2.0)]);
     } else if moved_k <= -4.0 && !case.drop.recovered {
         // Others that began there had to get cooler still: the end of the load came first.
         let released_k = case.history.release_k((case.op, case.drop.inside.is_some()), onset_k);
         if released_k.is_some_and(|k| late.iter().all(|late_k| *late_k >= k)) {
             return;
         }
-        let text = format!("It stayed slow although it cooled from {} to {at}.", degrees(onset_k));
         // Hysteresis is 2 to 7 K, but for TMT2, which holds until below TMT1.
         let weight = if moved_k <= -8.0 { -2.5 } else { -1.0 };
-        scale.weigh(
-            Rule::Meanwhile,
-            &[(Vendor, weight), (Tmt1, weight), (Tmt2, -1.0), (Slc, 2.0), (Other, 0.5)],
-            text,
-        );
+        let weights = [(Vendor, weight), (Tmt1, weight), (Tmt2, -1.0), (Slc, 2.0), (Other, 0.5)];
+        evidence.weigh(Observation::SlowThoughCooled { temp_k, late_k }, &weights);
     } else if moved_k >= 5.0 && case.trace.tmt_at(case.start_s()).0.is_none_or(|k| !settled_below(case, k)) {
-        let text = format!("It went on heating while it was slow, from {} to {at}.", degrees(onset_k));
         // A drive that gives up little goes on heating whatever the reason.
         let loss = 1.0 - case.strength().unwrap_or(0.0);
-        scale.weigh_heat(Rule::Meanwhile, -(loss / 0.4).clamp(0.0, 1.0), &[], text);
+        let weight = -(loss / 0.4).clamp(0.0, 1.0);
+        evidence.weigh_heat(Observation::WentOnHeating { temp_k, late_k }, weight, &[]);
     }
 }
 
 /// At which temperature the speed came back.
-fn coming_back(case: &Case, onset_k: f64, scale: &mut Scale) {
+fn coming_back(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     let Some(release_k) = case.release_k() else { return };
     if case.span_s() < 3.0 * case.heat.period_s {
         return;
     }
-    let (cooled_k, at) = (onset_k - release_k, degrees(release_k));
+    let (temp_k, cooled_k) = (onset_k, onset_k - release_k);
     if cooled_k >= 1.9 {
-        let text = format!("Its speed came back when it had cooled by {cooled_k:.0} K, to {at}.");
         // Any drive cools while it does less: this tells little, and nothing after a few seconds.
         let weight = if case.span_s() >= 10.0 { 0.6 } else { 0.2 };
-        scale.weigh_heat(Rule::ComingBack, weight, &[(Slc, -2.0)], text);
+        evidence.weigh_heat(Observation::BackWhenCooled { cooled_k, release_k }, weight, &[(Slc, -2.0)]);
     } else if cooled_k > 0.5 {
-        let text = format!("Its speed came back when it had hardly cooled: {at} after {}.", degrees(onset_k));
         // No hysteresis is that narrow, but a late sensor has not seen the end of a short one.
         let weight = if case.span_s() <= 5.0 { -1.2 } else { -0.7 };
-        scale.weigh_heat(Rule::ComingBack, weight, &[(Slc, -2.0)], text);
+        evidence.weigh_heat(Observation::BackHardlyCooled { temp_k, release_k }, weight, &[(Slc, -2.0)]);
     } else {
-        let text = format!("Its speed came back although it had not cooled: {at}.");
-        scale.weigh_heat(Rule::ComingBack, -2.0, &[(Other, 1.0), (Slc, -2.0)], text);
+        let weights = [(Other, 1.0), (Slc, -2.0)];
+        evidence.weigh_heat(Observation::BackUncooled { release_k }, -2.0, &weights);
     }
 }
 
 /// Whether drops go with heat over the whole run.
-fn again_and_again(case: &Case, onset_k: f64, scale: &mut Scale) {
+fn again_and_again(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     let Some(lock) = case.history.lock((case.op, case.drop.inside.is_some()), onset_k - 1.5) else { return };
+    let from_k = onset_k - 1.5;
     if lock.cool_drops >= 2 && lock.ratio() < 3.0 {
-        let text = format!(
-            "It was slow {} times when it was cooler than {} as well, about as often for the time spent there.",
-            lock.cool_drops,
-            degrees(onset_k - 1.5)
-        );
-        scale.weigh_heat(Rule::AgainAndAgain, -2.0, &[], text);
+        let cool = Observation::SlowWhenCool { cool_drops: lock.cool_drops, below_k: from_k };
+        evidence.weigh_heat(cool, -2.0, &[]);
     } else if lock.hot_drops >= 2 {
         // A Poisson rate that differs between hot and cool time; half of it, as cycles are not independent.
         let weight = (0.5 * lock.log_likelihood_ratio()).min(2.5);
-        let text = format!(
-            "It became slow {} times at {} or hotter and {} times below, for {:.0} s and {:.0} s at full speed.",
-            lock.hot_drops,
-            degrees(onset_k - 1.5),
-            lock.cool_drops,
-            lock.hot_s,
-            lock.cool_s
-        );
-        scale.weigh_heat(Rule::AgainAndAgain, weight, &[], text);
+        let Lock { hot_drops, cool_drops, hot_s, cool_s } = lock;
+        let hot = Observation::SlowWhenHot { hot_drops, cool_drops, from_k, hot_s, cool_s };
+        evidence.weigh_heat(hot, weight, &[]);
     }
 }

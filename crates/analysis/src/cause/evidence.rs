@@ -4,9 +4,8 @@
 //! The weights are judgements: 1 is a hint (odds 2.7), 2.5 is strong (odds 12), 5 decides alone.
 //! They were set on synthetic runs with known causes; METHODS has the table, and where it fails.
 
-use std::borrow::Cow;
-
 use serde::Serialize;
+use trace::HostThreshold;
 
 /// What may have made a drive slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -26,7 +25,8 @@ pub enum Suspect {
 
 use Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 
-use super::rule::Rule;
+use crate::findings::WeighedObservation;
+use crate::observation::Observation;
 
 /// In the order of their weights.
 pub(crate) const SUSPECTS: [Suspect; 5] = [Tmt1, Tmt2, Vendor, Slc, Other];
@@ -37,41 +37,34 @@ pub(crate) const HEAT: [Suspect; 3] = [Tmt1, Tmt2, Vendor];
 const MOST_CERTAIN: f64 = 0.98;
 
 /// Heat is blamed from this probability on: a false alarm costs more than an unknown.
-const CALLED_HEAT: f64 = 0.7;
+pub(crate) const CALLED_HEAT: f64 = 0.7;
 /// ... and what is not heat, likewise.
-const CALLED_NOT_HEAT: f64 = 0.7;
+pub(crate) const CALLED_NOT_HEAT: f64 = 0.7;
 /// The full cache is named when it is likelier than all else.
 const CALLED_CACHE: f64 = 0.5;
 /// One threshold has to be twice as likely as the others together to be named: this share of all heat.
 const NAMED: f64 = 2.0 / 3.0;
-
-/// What lowers the log odds by less than this speaks neither for nor against: a hundredth of the odds.
-const LEAST_AGAINST: f64 = 0.01;
 
 /// A cause below this confidence is told with what else would decide it.
 pub(crate) const SURE: f64 = 0.9;
 
 /// Observations and what they weigh.
 #[derive(Clone, Debug)]
-pub(crate) struct Scale {
+pub(crate) struct Evidence {
     total: [f64; 5],
-    observations: Vec<Observation>,
+    weighings: Vec<Weighing>,
 }
 
 /// Something that was observed, and what it weighs.
 #[derive(Clone, Debug)]
-pub(crate) struct Observation {
-    /// The rule that weighed it.
-    pub rule: Rule,
+pub(crate) struct Weighing {
+    /// What was observed.
+    pub observation: Observation,
     /// Log odds, suspect by suspect in the order of [`SUSPECTS`].
     pub weights: [f64; 5],
-    /// What was observed, as a sentence.
-    pub text: Cow<'static, str>,
-    /// Whether it was likely beforehand and not seen in the run: no evidence then.
-    pub prior: bool,
 }
 
-/// How the scale came to rest.
+/// What it comes to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Verdict {
     /// What it was.
@@ -102,27 +95,37 @@ impl Finding {
     }
 }
 
-impl Scale {
+impl Evidence {
     /// Before any observation most slow stretches are something other than heat, and no cause is likely enough
     /// to be named.
     pub(crate) fn new() -> Self {
-        let mut scale = Self { total: [0.0; 5], observations: Vec::new() };
-        scale.prior(Rule::Beforehand, Other, 1.0, "Most slow stretches are something other than heat.");
-        scale
+        let mut evidence = Self { total: [0.0; 5], weighings: Vec::new() };
+        evidence.weigh(Observation::MostAreNotHeat, &[(Other, 1.0)]);
+        evidence
     }
 
     /// Adds an observation that makes each named suspect more (over 0) or less likely.
-    pub(crate) fn weigh(
-        &mut self,
-        rule: Rule,
-        weights: &[(Suspect, f64)],
-        text: impl Into<Cow<'static, str>>,
-    ) {
+    pub(crate) fn weigh(&mut self, observation: Observation, weights: &[(Suspect, f64)]) {
         let mut row = [0.0; 5];
         for (suspect, weight) in weights {
             row[*suspect as usize] += weight;
         }
-        self.weigh_row(rule, row, text);
+        self.weigh_row(observation, row);
+    }
+
+    /// Adds the same weight to all that is heat.
+    pub(crate) fn weigh_heat(&mut self, observation: Observation, weight: f64, others: &[(Suspect, f64)]) {
+        let mut weights: Vec<_> = HEAT.iter().map(|suspect| (*suspect, weight)).collect();
+        weights.extend(others);
+        self.weigh(observation, &weights);
+    }
+
+    /// Adds a row of weights as it is.
+    pub(crate) fn weigh_row(&mut self, observation: Observation, weights: [f64; 5]) {
+        for (total, weight) in self.total.iter_mut().zip(weights) {
+            *total += weight;
+        }
+        self.weighings.push(Weighing { observation, weights });
     }
 
     /// The sums of log odds, suspect by suspect.
@@ -131,40 +134,8 @@ impl Scale {
     }
 
     /// All that was weighed, in the order in which it was.
-    pub(crate) fn observations(&self) -> &[Observation] {
-        &self.observations
-    }
-
-    /// Adds a row of weights as it is.
-    pub(crate) fn weigh_row(&mut self, rule: Rule, weights: [f64; 5], text: impl Into<Cow<'static, str>>) {
-        self.add(Observation { rule, weights, text: text.into(), prior: false });
-    }
-
-    /// Adds what was likely beforehand: it counts, and is no evidence.
-    pub(crate) fn prior(&mut self, rule: Rule, suspect: Suspect, weight: f64, text: &'static str) {
-        let mut weights = [0.0; 5];
-        weights[suspect as usize] = weight;
-        self.add(Observation { rule, weights, text: text.into(), prior: true });
-    }
-
-    fn add(&mut self, observation: Observation) {
-        for (total, weight) in self.total.iter_mut().zip(observation.weights) {
-            *total += weight;
-        }
-        self.observations.push(observation);
-    }
-
-    /// Adds the same weight to all that is heat.
-    pub(crate) fn weigh_heat(
-        &mut self,
-        rule: Rule,
-        weight: f64,
-        others: &[(Suspect, f64)],
-        text: impl Into<Cow<'static, str>>,
-    ) {
-        let mut weights: Vec<_> = HEAT.iter().map(|suspect| (*suspect, weight)).collect();
-        weights.extend(others);
-        self.weigh(rule, &weights, text);
+    pub(crate) fn weighings(&self) -> &[Weighing] {
+        &self.weighings
     }
 
     /// Weighs it all.
@@ -173,10 +144,29 @@ impl Scale {
         Verdict { finding, confidence: confidence.min(MOST_CERTAIN) }
     }
 
-    /// What speaks for the verdict, the heaviest first, then what speaks against it.
-    pub(crate) fn evidence(&self) -> Vec<String> {
+    /// What was observed, the heaviest first: by how much the log odds of the finding rise with it. An observation
+    /// against a suspect whom nothing else speaks for does little, whatever its weight.
+    pub(crate) fn observations(&self) -> Vec<WeighedObservation> {
         let odds = self.odds();
-        self.sentences(odds.finding().0, odds.likeliest)
+        let winners: &[Suspect] = match odds.finding().0 {
+            Finding::Heat(_) => &[odds.likeliest],
+            Finding::SomeHeat => &HEAT,
+            Finding::SlcFull => &[Slc],
+            Finding::NotHeat | Finding::Unknown => &[Other],
+        };
+        let with = log_odds(&self.total, winners);
+        let support = |row: &[f64; 5]| {
+            let without: [f64; 5] = std::array::from_fn(|suspect| self.total[suspect] - row[suspect]);
+            with - log_odds(&without, winners)
+        };
+        let seen = self.weighings.iter().filter(|weighing| !weighing.observation.is_prior());
+        let mut by_weight: Vec<(f64, &Observation)> =
+            seen.map(|seen| (support(&seen.weights), &seen.observation)).collect();
+        by_weight.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let weighed = by_weight
+            .into_iter()
+            .map(|(weight, seen)| WeighedObservation { observation: seen.clone(), weight: Some(weight) });
+        weighed.collect()
     }
 
     /// How likely each suspect is.
@@ -193,32 +183,6 @@ impl Scale {
         let odds = self.total.map(|total| (total - most).exp());
         let sum: f64 = odds.iter().sum();
         odds.map(|odds| odds / sum)
-    }
-
-    /// What was observed, by what it did for the finding: by how much the log odds of that rise with it. An observation
-    /// against a suspect whom nothing else speaks for does little, whatever its weight.
-    fn sentences(&self, finding: Finding, likeliest: Suspect) -> Vec<String> {
-        let winners: &[Suspect] = match finding {
-            Finding::Heat(_) => &[likeliest],
-            Finding::SomeHeat => &HEAT,
-            Finding::SlcFull => &[Slc],
-            Finding::NotHeat | Finding::Unknown => &[Other],
-        };
-        let with = log_odds(&self.total, winners);
-        let support = |row: &[f64; 5]| {
-            let without: [f64; 5] = std::array::from_fn(|suspect| self.total[suspect] - row[suspect]);
-            with - log_odds(&without, winners)
-        };
-        let seen = self.observations.iter().filter(|observation| !observation.prior);
-        let mut by_weight: Vec<(f64, &str)> =
-            seen.map(|seen| (support(&seen.weights), seen.text.as_ref())).collect();
-        by_weight.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let sentence = |(support, text): &(f64, &str)| match *support {
-            s if s < -LEAST_AGAINST && finding.is_heat() => format!("Against heat or this threshold: {text}"),
-            s if s < -LEAST_AGAINST => format!("Against it: {text}"),
-            _ => (*text).to_owned(),
-        };
-        by_weight.iter().map(sentence).collect()
     }
 }
 
@@ -245,7 +209,7 @@ pub(crate) struct Odds {
 
 impl Odds {
     /// What it was, and how probable that is.
-    fn finding(&self) -> (Finding, f64) {
+    pub(crate) fn finding(&self) -> (Finding, f64) {
         let of = |suspect: Suspect| self.p[suspect as usize];
         if self.heat >= CALLED_HEAT && of(self.likeliest) >= NAMED * self.heat {
             (Finding::Heat(self.likeliest), of(self.likeliest))
@@ -259,35 +223,13 @@ impl Odds {
             (Finding::Unknown, self.p.iter().copied().fold(0.0, f64::max))
         }
     }
+}
 
-    /// Why that is the finding, in the numbers that made it.
-    pub(crate) fn why(&self) -> String {
-        let share = |p: f64| format!("{:.0} %", 100.0 * p);
-        let of = |suspect: Suspect| self.p[suspect as usize];
-        let heat = share(self.heat);
-        let all_heat = format!("Heat, whatever its threshold, has {heat}");
-        let called = share(CALLED_HEAT);
-        let not_heat = format!("{all_heat}; it is blamed from {called} on, as a false alarm costs most.");
-        let (name, one) = (self.likeliest.name(), share(of(self.likeliest)));
-        match self.finding().0 {
-            Finding::Heat(_) => format!(
-                "{all_heat}, and is blamed from {called} on. Of that {one} is {name}: a threshold is named when it is twice as likely as the others together."
-            ),
-            Finding::SomeHeat => format!(
-                "{all_heat}, and is blamed from {called} on. The likeliest threshold is {name} with {one}: not twice as likely as the others together, so none is named."
-            ),
-            Finding::SlcFull => {
-                format!("The full write cache has {}, half or more. {not_heat}", share(of(Slc)))
-            }
-            Finding::NotHeat => format!(
-                "What is not heat has {}, and that is said from {} on. {not_heat}",
-                share(of(Other) + of(Slc)),
-                share(CALLED_NOT_HEAT)
-            ),
-            Finding::Unknown => format!(
-                "{all_heat} and what is not heat {}: either is named from {called} on, so the cause stays unknown.",
-                share(of(Other) + of(Slc))
-            ),
+impl From<HostThreshold> for Suspect {
+    fn from(threshold: HostThreshold) -> Self {
+        match threshold {
+            HostThreshold::Tmt1 => Tmt1,
+            HostThreshold::Tmt2 => Tmt2,
         }
     }
 }
@@ -311,18 +253,21 @@ mod test {
 
     #[test]
     fn two_thresholds_that_explain_a_drop_alike_are_heat_without_a_name() {
-        let mut scale = Scale::new();
-        scale.weigh_heat(Rule::ComingBack, 3.0, &[(Slc, -2.0)], "It came back after cooling.");
-        assert_eq!(scale.verdict().finding, Finding::SomeHeat);
-        scale.weigh(Rule::Counters, &[(Tmt1, 6.0)], "The counter of TMT1 moved.");
-        let verdict = scale.verdict();
+        let mut evidence = Evidence::new();
+        let cooled = Observation::BackWhenCooled { cooled_k: 3.0, release_k: 340.0 };
+        evidence.weigh_heat(cooled.clone(), 3.0, &[(Slc, -2.0)]);
+        assert_eq!(evidence.verdict().finding, Finding::SomeHeat);
+        let moved = Observation::CounterMoved { threshold: HostThreshold::Tmt1 };
+        evidence.weigh(moved.clone(), &[(Tmt1, 6.0)]);
+        let verdict = evidence.verdict();
         assert_eq!(verdict.finding, Finding::Heat(Tmt1));
-        assert_eq!(scale.evidence(), ["The counter of TMT1 moved.", "It came back after cooling."]);
+        let seen: Vec<Observation> = evidence.observations().into_iter().map(|o| o.observation).collect();
+        assert_eq!(seen, [moved, cooled]);
         assert!(verdict.confidence > 0.9 && verdict.confidence <= MOST_CERTAIN);
     }
 
     #[test]
     fn nothing_known_is_unknown() {
-        assert_eq!(Scale::new().verdict().finding, Finding::Unknown);
+        assert_eq!(Evidence::new().verdict().finding, Finding::Unknown);
     }
 }

@@ -16,7 +16,7 @@ mod weigh;
 use std::collections::BTreeMap;
 
 use self::drops::{Drop, Start};
-use self::evidence::{Finding, Scale, Suspect, Verdict};
+use self::evidence::{Evidence, Finding, Suspect, Verdict};
 use self::heat::{Heat, Moved};
 use self::history::History;
 use self::weigh::Case;
@@ -45,7 +45,7 @@ pub(crate) struct Judged {
     /// The drop.
     pub drop: Drop,
     /// Everything that was weighed.
-    pub scale: Scale,
+    pub evidence: Evidence,
     /// What it was, and why.
     pub verdict: Verdict,
     /// Start in seconds.
@@ -148,10 +148,10 @@ fn strength(drop: &Drop) -> Option<f64> {
 }
 
 fn judged_case(case: &Case) -> Judged {
-    let scale = weigh::weigh(case);
+    let evidence = weigh::weigh(case);
     Judged {
-        verdict: scale.verdict(),
-        scale,
+        verdict: evidence.verdict(),
+        evidence,
         start_s: case.start_s(),
         end_s: case.end_s(),
         onset_k: case.onset_k(),

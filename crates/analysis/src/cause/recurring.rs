@@ -6,9 +6,8 @@
 
 use super::Judged;
 use super::evidence::Finding;
-use super::rule::Rule;
+use crate::observation::Observation;
 use crate::segment::median;
-use crate::wording::degrees;
 
 /// So many dips make a habit: four intervals between them.
 const LEAST: usize = 5;
@@ -19,7 +18,7 @@ const ONE_PERIOD: f64 = 0.1;
 const LIKE_CLOCKWORK: f64 = 0.85;
 const MOST_MISSED: f64 = 3.0;
 
-/// Adds a sentence to each dip of a habit.
+/// Names each dip of a habit.
 pub(super) fn tell(judged: &mut [Judged]) {
     let habit: Vec<usize> = (0..judged.len()).filter(|i| is_dip(&judged[*i])).collect();
     if habit.len() < LEAST {
@@ -27,21 +26,14 @@ pub(super) fn tell(judged: &mut [Judged]) {
     }
     let kelvin = || habit.iter().filter_map(|i| judged[*i].onset_k);
     let (low, high) = kelvin().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), k| (l.min(k), h.max(k)));
-    let at = if low <= high { format!(", at {} to {}", degrees(low), degrees(high)) } else { String::new() };
-    let count = habit.len();
-    let text = match period_s(judged) {
-        Some(period_s) => {
-            format!(
-                "It came {count} times, every {period_s:.0} s{at}: periodic housekeeping of the drive is like that."
-            )
-        }
-        None => format!(
-            "It came {count} times at no fixed interval{at}: garbage collection or other work in the background is like that."
-        ),
+    let seen = Observation::Recurs {
+        times: habit.len(),
+        period_s: period_s(judged),
+        between_k: (low <= high).then_some([low, high]),
     };
     for index in habit {
-        judged[index].scale.weigh_row(Rule::Recurring, [0.0; 5], text.clone());
-        judged[index].verdict = judged[index].scale.verdict();
+        judged[index].evidence.weigh_row(seen.clone(), [0.0; 5]);
+        judged[index].verdict = judged[index].evidence.verdict();
     }
 }
 

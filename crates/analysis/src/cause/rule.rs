@@ -4,8 +4,8 @@
 
 use serde::Serialize;
 
-/// A rule that weighs an observation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// A rule that weighs an observation, in the order of METHODS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// What is likely before anything is seen.

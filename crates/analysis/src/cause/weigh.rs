@@ -5,14 +5,13 @@
 use super::course;
 use super::drops::Drop;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
-use super::evidence::{Scale, Suspect};
+use super::evidence::{Evidence, Suspect};
 use super::heat::{Heat, Moved};
 use super::history::History;
-use super::rule::Rule;
 use crate::findings::SegmentOp;
+use crate::observation::Observation;
 use crate::segment::Piece;
-use crate::wording::degrees;
-use trace::{Phase, Trace};
+use trace::{HostThreshold, Phase, Trace};
 
 /// Consumer drives are specified up to 70 °C, and on those measured nothing slowed down below it unless it was set to.
 const USUAL_LIMIT_K: f64 = 343.0;
@@ -94,57 +93,45 @@ impl Case<'_> {
 }
 
 /// Weighs everything about one drop.
-pub(crate) fn weigh(case: &Case) -> Scale {
-    let mut scale = Scale::new();
+pub(crate) fn weigh(case: &Case) -> Evidence {
+    let mut evidence = Evidence::new();
     match case.onset_k() {
         Some(onset_k) => {
-            absolute(case, onset_k, &mut scale);
-            thresholds(case, onset_k, &mut scale);
-            course::weigh(case, onset_k, &mut scale);
+            absolute(case, onset_k, &mut evidence);
+            thresholds(case, onset_k, &mut evidence);
+            course::weigh(case, onset_k, &mut evidence);
         }
         // It neither blames nor clears: what it weighs is nothing, and it is told as the reason.
-        None if case.heat.frozen => {
-            scale.weigh_heat(
-                Rule::NoTemperature,
-                0.0,
-                &[],
-                "The temperature never moves, so it says nothing.",
-            );
-        }
-        None => scale.weigh_heat(Rule::NoTemperature, 0.0, &[], "There is no temperature near it."),
+        None if case.heat.frozen => evidence.weigh_heat(Observation::StillTemperature, 0.0, &[]),
+        None => evidence.weigh_heat(Observation::NoTemperature, 0.0, &[]),
     }
-    counters(case, &mut scale);
-    cache(case, &mut scale);
-    circumstances(case, &mut scale);
-    scale
+    counters(case, &mut evidence);
+    cache(case, &mut evidence);
+    circumstances(case, &mut evidence);
+    evidence
 }
 
 /// How hot it was, against what drives are built for.
-fn absolute(case: &Case, onset_k: f64, scale: &mut Scale) {
-    let at = degrees(onset_k);
-    let mut weigh = |weight: f64, text: String| {
+fn absolute(case: &Case, onset_k: f64, evidence: &mut Evidence) {
+    let temp_k = onset_k;
+    let mut weigh = |weight: f64, seen: Observation| {
         let mut weights = vec![(Vendor, weight)];
         if hctm_unknown(case) {
             // Any threshold may have been set: what suits the drive's own suits the host's nearly as well.
             weights.extend([(Tmt1, weight - 0.2), (Tmt2, weight - 0.2)]);
         }
-        scale.weigh(Rule::Hot, &weights, text);
+        evidence.weigh(seen, &weights);
     };
     let ran_hotter = case.history.full_speed_s_above((case.op, false), onset_k + 1.5) > 30.0;
     let critical = case.trace.facts.critical_k.filter(|k| onset_k >= k - 3.0 && !ran_hotter);
-    if let Some(critical) = critical {
-        weigh(3.0, format!("It was {at}, the critical temperature of the drive is {}.", degrees(critical)));
+    if let Some(critical_k) = critical {
+        weigh(3.0, Observation::AtCritical { temp_k, critical_k });
         return;
     }
     let near_warning = case.trace.facts.warning_k.is_some_and(|k| onset_k >= k - 5.0);
     let usual = (onset_k - COOL_K) / (USUAL_LIMIT_K - COOL_K);
     let weight = if near_warning { 1.2 } else { -3.0 + 4.2 * usual.clamp(0.0, 1.0) };
-    let text = if weight > 0.0 {
-        format!("It was {at}, where drives protect themselves.")
-    } else {
-        format!("It was {at}: drives do not protect themselves that early unless they are set to.")
-    };
-    weigh(weight, text);
+    weigh(weight, if weight > 0.0 { Observation::Hot { temp_k } } else { Observation::Cool { temp_k } });
 }
 
 /// Whether the settings of TMT1 and TMT2 are not known.
@@ -157,7 +144,7 @@ fn hctm_unknown(case: &Case) -> bool {
 const PAST_THRESHOLD_K: f64 = 30.0;
 
 /// The temperature against TMT1 and TMT2.
-fn thresholds(case: &Case, onset_k: f64, scale: &mut Scale) {
+fn thresholds(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     if hctm_unknown(case) {
         return;
     }
@@ -168,55 +155,37 @@ fn thresholds(case: &Case, onset_k: f64, scale: &mut Scale) {
     let begins_past = |above_k: f64| soon && (0.0..=PAST_THRESHOLD_K).contains(&above_k);
     let (tmt1, tmt2) = case.trace.tmt_at(case.start_s());
     let mut met = false;
-    for (suspect, name, threshold, margin_k) in
-        [(Tmt1, "TMT1", tmt1, REGULATOR_MARGIN_K), (Tmt2, "TMT2", tmt2, 0.0)]
+    for (threshold, set_k, margin_k) in
+        [(HostThreshold::Tmt1, tmt1, REGULATOR_MARGIN_K), (HostThreshold::Tmt2, tmt2, 0.0)]
     {
-        let Some(threshold_k) = threshold else {
-            scale.weigh(Rule::Thresholds, &[(suspect, -6.0)], format!("{name} is disabled."));
+        let suspect = Suspect::from(threshold);
+        let Some(set_k) = set_k else {
+            evidence.weigh(Observation::ThresholdDisabled { threshold }, &[(suspect, -6.0)]);
             continue;
         };
-        let (at, set) = (degrees(onset_k), degrees(threshold_k));
-        let above_k = onset_k - threshold_k;
-        if above_k.abs() <= near_k || begins_past(above_k) {
-            met = true;
-            scale.weigh(
-                Rule::Thresholds,
-                &[(suspect, 2.5)],
-                format!("It was {at}, and {name} is set to {set}."),
-            );
-        } else if above_k < 0.0 && -above_k <= margin_k && held_below(case, threshold_k) {
-            met = true;
-            let text = format!("It was {at}, and from then on the temperature stayed below {name}, {set}.");
-            scale.weigh(Rule::Thresholds, &[(suspect, 2.0)], text);
-        } else if suspect == Tmt1 && above_k < 0.0 && settled_below(case, threshold_k) {
-            met = true;
-            let text = format!(
-                "It was {at}; speed gave way bit by bit and the temperature settled just below {name}, {set}."
-            );
-            scale.weigh(Rule::Thresholds, &[(suspect, 2.5)], text);
+        let (temp_k, above_k) = (onset_k, onset_k - set_k);
+        let (seen, weight) = if above_k.abs() <= near_k || begins_past(above_k) {
+            (Observation::AtThreshold { threshold, temp_k, set_k }, 2.5)
+        } else if above_k < 0.0 && -above_k <= margin_k && held_below(case, set_k) {
+            (Observation::HeldBelowThreshold { threshold, temp_k, set_k }, 2.0)
+        } else if threshold == HostThreshold::Tmt1 && above_k < 0.0 && settled_below(case, set_k) {
+            (Observation::SettledBelowThreshold { threshold, temp_k, set_k }, 2.5)
         } else {
             // A drive that counts knows better than a reading.
-            let weight = if counted(case, suspect) { -1.5 } else { -4.0 };
-            scale.weigh(Rule::Thresholds, &[(suspect, weight)], elsewhere(case, name, onset_k, threshold_k));
-        }
+            let weight = if counted(case, threshold) { -1.5 } else { -4.0 };
+            // Below everything the drive was in it does not act.
+            if set_k < case.history.coolest_k {
+                (Observation::ThresholdBelowRun { threshold, set_k }, weight)
+            } else {
+                (Observation::AwayFromThreshold { threshold, temp_k, set_k }, weight)
+            }
+        };
+        met |= weight > 0.0;
+        evidence.weigh(seen, &[(suspect, weight)]);
     }
     if met {
-        let text = "Two thresholds at one temperature would be a coincidence.";
-        scale.prior(Rule::Thresholds, Vendor, -1.5, text);
+        evidence.weigh(Observation::Coincidence, &[(Vendor, -1.5)]);
     }
-}
-
-/// Why a threshold that was not met explains nothing.
-fn elsewhere(case: &Case, name: &str, onset_k: f64, threshold_k: f64) -> String {
-    let (at, set) = (degrees(onset_k), degrees(threshold_k));
-    if threshold_k < case.history.coolest_k {
-        return format!(
-            "{name} is set to {set}, below everything the drive was in this run: it does not act."
-        );
-    }
-    let far_k = (onset_k - threshold_k).abs();
-    let side = if onset_k > threshold_k { "above" } else { "below" };
-    format!("It was {at}, {far_k:.0} K {side} {name} ({set}).")
 }
 
 /// Whether the temperature was held just under `threshold_k` while the drive was slow, to the end of the load.
@@ -247,25 +216,19 @@ pub(super) fn settled_below(case: &Case, threshold_k: f64) -> bool {
 }
 
 /// The drive's own counters.
-fn counters(case: &Case, scale: &mut Scale) {
+fn counters(case: &Case, evidence: &mut Evidence) {
     let moved = counted_around(case);
-    for (suspect, name, count) in [(Tmt1, "TMT1", moved.tmt1), (Tmt2, "TMT2", moved.tmt2)] {
-        match count {
-            Some(0) if case.heat.has_counted() => {
-                let text = format!("The drive's counters of {name} stood still, and this drive does count.");
-                scale.weigh(Rule::Counters, &[(suspect, -4.0)], text);
-            }
+    let has_counted = case.heat.has_counted();
+    for (threshold, count) in [(HostThreshold::Tmt1, moved.tmt1), (HostThreshold::Tmt2, moved.tmt2)] {
+        let (seen, weight) = match count {
             Some(0) => {
-                let text = format!("The drive's counters of {name} stood still at zero.");
-                scale.weigh(Rule::Counters, &[(suspect, -1.2)], text);
+                let weight = if has_counted { -4.0 } else { -1.2 };
+                (Observation::CounterStill { threshold, has_counted }, weight)
             }
-            Some(_) => scale.weigh(
-                Rule::Counters,
-                &[(suspect, 5.0)],
-                format!("The drive's own counters of {name} moved."),
-            ),
-            None => {}
-        }
+            Some(_) => (Observation::CounterMoved { threshold }, 5.0),
+            None => continue,
+        };
+        evidence.weigh(seen, &[(threshold.into(), weight)]);
     }
 }
 
@@ -280,26 +243,23 @@ pub(super) fn counted_around(case: &Case) -> Moved {
 }
 
 /// Whether the drive's own counter of a threshold moved around the beginning.
-fn counted(case: &Case, suspect: Suspect) -> bool {
+fn counted(case: &Case, threshold: HostThreshold) -> bool {
     let moved = counted_around(case);
-    let count = if suspect == Tmt1 { moved.tmt1 } else { moved.tmt2 };
+    let count = if threshold == HostThreshold::Tmt1 { moved.tmt1 } else { moved.tmt2 };
     count.is_some_and(|count| count > 0)
 }
 
 /// The fast write cache.
-fn cache(case: &Case, scale: &mut Scale) {
+fn cache(case: &Case, evidence: &mut Evidence) {
     if !matches!(case.op, SegmentOp::Write | SegmentOp::Mixed) {
-        scale.prior(Rule::WriteCache, Slc, -8.0, "Reading fills no write cache.");
+        evidence.weigh(Observation::ReadingFillsNoCache, &[(Slc, -8.0)]);
         return;
     }
-    scale.prior(Rule::WriteCache, Slc, -0.5, "Most drops of write speed are no full cache.");
-    let written = measure::Bytes::new(case.written_bytes as u64);
-    if let Some(slc) = case.trace.facts.slc_bytes.filter(|_| !case.drop.at_start) {
-        let ratio = case.written_bytes / slc as f64;
-        let text = format!(
-            "{written} had been written, and the fast cache is stated as {}.",
-            measure::Bytes::new(slc)
-        );
+    evidence.weigh(Observation::MostAreNoFullCache, &[(Slc, -0.5)]);
+    let mut weigh = |seen: Observation, weight: f64| evidence.weigh(seen, &[(Slc, weight)]);
+    let written_bytes = case.written_bytes as u64;
+    if let Some(stated_bytes) = case.trace.facts.slc_bytes.filter(|_| !case.drop.at_start) {
+        let ratio = case.written_bytes / stated_bytes as f64;
         let weight = if (0.85..1.2).contains(&ratio) {
             4.0
         } else if ratio < 0.7 {
@@ -307,26 +267,17 @@ fn cache(case: &Case, scale: &mut Scale) {
         } else {
             0.0
         };
-        scale.weigh(Rule::WriteCache, &[(Slc, weight)], text);
+        weigh(Observation::WrittenOfStated { written_bytes, stated_bytes }, weight);
     } else if case.written_bytes < 1e9 && !case.drop.at_start {
-        scale.weigh(Rule::WriteCache, &[(Slc, -2.0)], format!("Only {written} had been written."));
+        weigh(Observation::LittleWritten { written_bytes }, -2.0);
     }
     if case.drop.at_start && case.history.slow_after_cache(case.drop.level) {
-        scale.weigh(
-            Rule::WriteCache,
-            &[(Slc, 4.0)],
-            "The fast cache had been filled before, and this is the speed since.",
-        );
+        weigh(Observation::CacheFilledBefore, 4.0);
     }
     let Some(strength) = case.strength() else { return };
     if case.drop.recovered {
-        scale.weigh(
-            Rule::WriteCache,
-            &[(Slc, -3.0)],
-            "Its speed came back while writing went on, which empties no cache.",
-        );
+        weigh(Observation::BackWhileWriting, -3.0);
     } else if strength <= 0.6 && case.span_s() >= STAYED_S {
-        let text = format!("Writing fell to {:.0} % after {written} and stayed there.", strength * 100.0);
         // The weakest that heat left of a speed, short of a stop, was 200 MB/s of 3 GB/s (SSD1 of the seed experiments);
         // a full cache left 78 MB/s of 2.6 GB/s (row D1).
         let weight = match strength {
@@ -334,38 +285,31 @@ fn cache(case: &Case, scale: &mut Scale) {
             ..=0.2 => 2.0,
             _ => 1.0,
         };
-        scale.weigh(Rule::WriteCache, &[(Slc, weight)], text);
+        weigh(Observation::WritingStayedSlow { share: strength, written_bytes }, weight);
     }
 }
 
 /// Everything else that makes speed differ.
-fn circumstances(case: &Case, scale: &mut Scale) {
+fn circumstances(case: &Case, evidence: &mut Evidence) {
     if case.phase.buffered {
-        let text = "The phase goes through the page cache, whose speed is not the drive's.";
-        scale.weigh(Rule::PageCache, &[(Other, 2.5)], text);
+        evidence.weigh(Observation::ThroughPageCache, &[(Other, 2.5)]);
     }
     let span_s = case.span_s();
     if case.drop.recovered && span_s <= 10.0 {
         // A hysteresis of 2 K takes longer than a few seconds to cool through.
         let weight = if span_s <= 5.0 { 2.0 } else { 1.0 };
-        scale.weigh(Rule::Short, &[(Other, weight)], format!("It lasted only {span_s:.1} s."));
+        evidence.weigh(Observation::Short { span_s }, &[(Other, weight)]);
     }
     let little = case.strength().is_some_and(|strength| strength > LITTLE_LOST);
     if little && !case.pieces[case.drop.first].gradual {
-        let text = "It lost little and at once: drives that protect themselves in steps give up more.";
-        scale.weigh_heat(Rule::LittleLost, -1.2, &[], text);
+        evidence.weigh_heat(Observation::LittleLost, -1.2, &[]);
     }
     if let Some((before, after)) = power_states(case) {
-        let text = format!("The host took the drive from power state {before} to {after} at that moment.");
-        scale.weigh(Rule::PowerState, &[(Other, 6.0)], text);
+        evidence.weigh(Observation::PowerStateChanged { before, after }, &[(Other, 6.0)]);
     }
     let zero = case.pieces[case.drop.first].stopped;
     if zero && case.phase.inferred {
-        scale.weigh(
-            Rule::Pause,
-            &[(Other, 1.5)],
-            "Nothing moved, which may be the load's own pause: the log does not say.",
-        );
+        evidence.weigh(Observation::MaybePause, &[(Other, 1.5)]);
     }
 }
 

@@ -1,9 +1,13 @@
 //! Why a cause won, and what would decide one that did not win clearly.
 
-use super::Evidence;
+use super::Sources;
 use crate::cause::Judged;
-use crate::cause::evidence::{Finding, HEAT, Observation, Odds, SURE, SUSPECTS, Suspect};
+use crate::cause::evidence::Suspect::{Other, Slc};
+use crate::cause::evidence::{
+    CALLED_HEAT, CALLED_NOT_HEAT, Finding, HEAT, Odds, SURE, SUSPECTS, Suspect, Weighing,
+};
 use crate::findings::SegmentOp;
+use crate::wording::with_rule;
 
 /// An observation that makes less difference is not told as a reason.
 const A_HINT: f64 = 0.5;
@@ -15,8 +19,8 @@ pub(super) fn why(judged: &Judged, odds: &Odds) -> Vec<String> {
     let mut ranked = SUSPECTS;
     ranked.sort_by(|a, b| odds.p[*b as usize].total_cmp(&odds.p[*a as usize]));
     let (winner, rival) = (ranked[0], ranked[1]);
-    let mut sentences = vec![odds.why()];
-    let total = judged.scale.total();
+    let mut sentences = vec![why_called(odds)];
+    let total = judged.evidence.total();
     let ahead = total[winner as usize] - total[rival as usize];
     sentences.push(format!(
         "The likeliest is {} ({:.0} %), ahead of {} ({:.0} %) by {ahead:.1} in log odds, which is {}.",
@@ -34,6 +38,37 @@ pub(super) fn why(judged: &Judged, odds: &Odds) -> Vec<String> {
     sentences
 }
 
+/// Why that is the finding, in the numbers that made it.
+fn why_called(odds: &Odds) -> String {
+    let share = |p: f64| format!("{:.0} %", 100.0 * p);
+    let of = |suspect: Suspect| odds.p[suspect as usize];
+    let heat = share(odds.heat);
+    let all_heat = format!("Heat, whatever its threshold, has {heat}");
+    let called = share(CALLED_HEAT);
+    let not_heat = format!("{all_heat}; it is blamed from {called} on, as a false alarm costs most.");
+    let (name, one) = (odds.likeliest.name(), share(of(odds.likeliest)));
+    match odds.finding().0 {
+        Finding::Heat(_) => format!(
+            "{all_heat}, and is blamed from {called} on. Of that {one} is {name}: a threshold is named when it is twice as likely as the others together."
+        ),
+        Finding::SomeHeat => format!(
+            "{all_heat}, and is blamed from {called} on. The likeliest threshold is {name} with {one}: not twice as likely as the others together, so none is named."
+        ),
+        Finding::SlcFull => {
+            format!("The full write cache has {}, half or more. {not_heat}", share(of(Slc)))
+        }
+        Finding::NotHeat => format!(
+            "What is not heat has {}, and that is said from {} on. {not_heat}",
+            share(of(Other) + of(Slc)),
+            share(CALLED_NOT_HEAT)
+        ),
+        Finding::Unknown => format!(
+            "{all_heat} and what is not heat {}: either is named from {called} on, so the cause stays unknown.",
+            share(of(Other) + of(Slc))
+        ),
+    }
+}
+
 /// Log odds as odds.
 fn odds_to_one(log_odds: f64) -> String {
     match log_odds.exp() {
@@ -45,14 +80,14 @@ fn odds_to_one(log_odds: f64) -> String {
 
 /// The observation that sets `one` furthest ahead of `other`: by how much, and its text with its rule.
 fn strongest(judged: &Judged, one: Suspect, other: Suspect) -> Option<(f64, String)> {
-    let ahead = |o: &Observation| o.weights[one as usize] - o.weights[other as usize];
-    let strongest = judged.scale.observations().iter().max_by(|a, b| ahead(a).total_cmp(&ahead(b)))?;
-    let told = format!("{} [{}]", strongest.text, strongest.rule.name());
+    let ahead = |o: &Weighing| o.weights[one as usize] - o.weights[other as usize];
+    let strongest = judged.evidence.weighings().iter().max_by(|a, b| ahead(a).total_cmp(&ahead(b)))?;
+    let told = with_rule(&strongest.observation);
     (ahead(strongest) >= A_HINT).then(|| (ahead(strongest), told))
 }
 
 /// What else would decide it; nothing where it is sure.
-pub(super) fn would_decide(evidence: &Evidence, judged: &Judged, odds: &Odds) -> Vec<String> {
+pub(super) fn would_decide(evidence: &Sources, judged: &Judged, odds: &Odds) -> Vec<String> {
     let verdict = &judged.verdict;
     let named = !matches!(verdict.finding, Finding::Unknown | Finding::SomeHeat);
     if named && verdict.confidence >= SURE {
@@ -69,17 +104,17 @@ pub(super) fn would_decide(evidence: &Evidence, judged: &Judged, odds: &Odds) ->
         ));
     }
     let heat = !thresholds.is_empty();
-    if heat && possible(Suspect::Other) {
+    if heat && possible(Other) {
         ways.push("Between heat and anything else: the same run with a fan on the drive. What heat does comes later or not at all; anything else comes when it came.".to_owned());
     }
-    if possible(Suspect::Slc) && (heat || possible(Suspect::Other)) {
+    if possible(Slc) && (heat || possible(Other)) {
         ways.push("Between the write cache and the others: the same run from a deallocated drive at half the speed. A full cache comes after the same amount of data; heat and time do not go by data.".to_owned());
     }
     ways
 }
 
 /// What the record lacks.
-fn missing(evidence: &Evidence, judged: &Judged) -> Vec<String> {
+fn missing(evidence: &Sources, judged: &Judged) -> Vec<String> {
     let trace = evidence.trace;
     let mut ways = Vec::new();
     if judged.onset_k.is_none() {

@@ -1,6 +1,6 @@
 //! The reasoning behind one event, as data and in sentences: `heatsoak analyze --explain`.
 //!
-//! Everything is read off the scale that made the verdict (`cause::evidence`): the same observations,
+//! Everything is read off the evidence that made the verdict (`cause::evidence`): the same observations,
 //! weights and probabilities. Nothing is weighed here, and no rule stands here a second time.
 
 mod decide;
@@ -12,7 +12,9 @@ use crate::cause::Judged;
 use crate::cause::evidence::{Odds, SUSPECTS};
 use crate::cause::heat::Heat;
 use crate::findings::{Event, SegmentOp};
+use crate::observation::Observation;
 use crate::segment::{Piece, Stretch};
+use crate::wording;
 use trace::Trace;
 
 pub use crate::cause::evidence::Suspect;
@@ -24,6 +26,7 @@ pub struct Explanation {
     /// Its number among the events, from 1.
     pub number: usize,
     /// The event as it stands in the findings.
+    #[serde(serialize_with = "wording::event_with_evidence")]
     pub event: Event,
     /// What was seen.
     pub seen: Seen,
@@ -100,6 +103,9 @@ pub struct Observed {
     /// Where the rule is documented.
     pub section: String,
     /// What was observed.
+    #[serde(flatten)]
+    pub observation: Observation,
+    /// The same as a sentence.
     pub text: String,
     /// What it weighs for each cause, in log odds: over 0 for it, under 0 against it.
     pub log_odds: LogOdds,
@@ -128,14 +134,14 @@ impl LogOdds {
 }
 
 /// What events are explained from.
-pub(crate) struct Evidence<'a> {
+pub(crate) struct Sources<'a> {
     pub trace: &'a Trace,
     pub heat: &'a Heat<'a>,
     pub pieces: &'a [Piece],
     pub stretches: &'a [Stretch],
 }
 
-impl Evidence<'_> {
+impl Sources<'_> {
     /// The stretch of one load that a drop lies in.
     fn stretch(&self, judged: &Judged) -> &Stretch {
         &self.stretches[self.pieces[judged.drop.first].stretch]
@@ -143,7 +149,7 @@ impl Evidence<'_> {
 
     /// Explains event `number`, which is about `judged`.
     pub(crate) fn explain(&self, number: usize, event: &Event, judged: &Judged) -> Explanation {
-        let odds = judged.scale.odds();
+        let odds = judged.evidence.odds();
         Explanation {
             number,
             event: event.clone(),
@@ -157,7 +163,7 @@ impl Evidence<'_> {
 }
 
 fn causes(judged: &Judged, odds: &Odds) -> Vec<Weighed> {
-    let total = judged.scale.total();
+    let total = judged.evidence.total();
     let weighed = |cause: Suspect| Weighed {
         cause,
         log_odds: total[cause as usize],
@@ -169,17 +175,18 @@ fn causes(judged: &Judged, odds: &Odds) -> Vec<Weighed> {
 }
 
 fn observations(judged: &Judged) -> Vec<Observed> {
-    let observed = judged.scale.observations().iter().map(|observation| {
-        let [tmt1, tmt2, vendor, slc, other] = observation.weights;
-        Observed {
-            rule: observation.rule,
-            section: observation.rule.section(),
-            text: observation.text.to_string(),
+    let observed = judged.evidence.weighings().iter().filter_map(|weighing| {
+        let [tmt1, tmt2, vendor, slc, other] = weighing.weights;
+        let rule = weighing.observation.rule()?;
+        Some(Observed {
+            rule,
+            section: rule.section(),
+            observation: weighing.observation.clone(),
+            text: wording::observation(&weighing.observation),
             log_odds: LogOdds { tmt1, tmt2, vendor, slc, other },
-        }
+        })
     });
     let mut observed: Vec<Observed> = observed.collect();
-    let place = |rule: Rule| Rule::ALL.iter().position(|other| *other == rule);
-    observed.sort_by_key(|observed| place(observed.rule));
+    observed.sort_by_key(|observed| observed.rule);
     observed
 }

@@ -2,13 +2,13 @@
 
 use measure::{Bytes, BytesPerSec, Kelvin};
 
-use super::{Evidence, Seen};
+use super::{Seen, Sources};
 use crate::cause::Judged;
 use crate::findings::SegmentOp;
 use crate::wording::degrees;
 
 /// What was seen, in numbers and in sentences.
-pub(super) fn seen(evidence: &Evidence, judged: &Judged) -> Seen {
+pub(super) fn seen(evidence: &Sources, judged: &Judged) -> Seen {
     let stretch = evidence.stretch(judged);
     let op = stretch.op;
     let first = &evidence.pieces[judged.drop.first];

@@ -3,11 +3,15 @@
 //! `analyze --json`, `findings.json` and the report all take them from here.
 
 mod caveat;
+mod observation;
 
 use serde::{Serialize, Serializer};
 use trace::Caveat;
 
 pub use caveat::{caveat, kind};
+pub use observation::{evidence, observation, with_rule};
+
+use crate::findings::Event;
 
 /// A temperature for people: whole kelvins as whole degrees, others with one decimal.
 pub fn degrees(kelvin: f64) -> String {
@@ -27,4 +31,22 @@ pub(crate) fn caveats_with_text<S: Serializer>(caveats: &[Caveat], to: S) -> Res
         text: String,
     }
     to.collect_seq(caveats.iter().map(|one| WithText { caveat: one, text: caveat(one) }))
+}
+
+/// An event with its evidence as sentences beside it.
+#[derive(Serialize)]
+struct WithEvidence<'a> {
+    #[serde(flatten)]
+    event: &'a Event,
+    evidence: Vec<String>,
+}
+
+/// Writes an event with its evidence as sentences.
+pub(crate) fn event_with_evidence<S: Serializer>(event: &Event, to: S) -> Result<S::Ok, S::Error> {
+    WithEvidence { event, evidence: evidence(event) }.serialize(to)
+}
+
+/// Writes events with their evidence as sentences.
+pub(crate) fn events_with_evidence<S: Serializer>(events: &[Event], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(events.iter().map(|event| WithEvidence { event, evidence: evidence(event) }))
 }

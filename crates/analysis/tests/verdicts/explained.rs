@@ -1,6 +1,6 @@
 //! The reasoning behind events adds up to their verdicts, and says the same as their evidence.
 
-use analysis::explain::{Explanation, Suspect};
+use analysis::explain::{Explanation, Observed, Suspect};
 use analysis::findings::{Cause, EventKind, SegmentOp};
 use analysis::{analyze, explain};
 use trace::Trace;
@@ -45,7 +45,7 @@ fn explained(trace: &Trace) -> Vec<Explanation> {
 }
 
 /// Goal: no second copy of the rules. Method: the weights add up to the sums, the sums make the probabilities, the
-/// probabilities the confidence, and the sentences are those of the evidence.
+/// probabilities the confidence, and the observations are those of the event.
 #[test]
 fn weights_add_up_to_the_verdict() {
     let mut causes = Vec::new();
@@ -73,9 +73,10 @@ fn weights_add_up_to_the_verdict() {
         };
         assert!((confidence.min(0.98) - event.confidence).abs() < 1e-9, "{explanation:#?}");
         if event.kind != EventKind::ThrottleRelease {
-            for evidence in &event.evidence[1..] {
-                let bare = |text: &str| evidence == text || evidence.ends_with(&format!(": {text}"));
-                assert!(explanation.observations.iter().any(|seen| bare(&seen.text)), "{evidence}");
+            assert_eq!(event.observations[0].weight, None, "what happened is no reason");
+            for weighed in &event.observations[1..] {
+                let same = |seen: &Observed| seen.observation == weighed.observation;
+                assert!(explanation.observations.iter().any(same), "{weighed:?}");
             }
         }
         causes.push(event.cause);

@@ -136,7 +136,7 @@ fn event_cells(event: &analysis::findings::Event, input: &ReportInput) -> Vec<St
         event.strength.map_or_else(missing, sentences::ratio_cell),
         if is_release { missing() } else { sentences::cause(event.cause, &input.levels) },
         format::percent(event.confidence),
-        event.evidence.join(" "),
+        wording::evidence(event).join(" "),
     ]
 }
 

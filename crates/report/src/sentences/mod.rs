@@ -8,6 +8,8 @@ mod verdict;
 mod words;
 
 use analysis::findings::{Event, EventKind, Policy, PolicyClass, SlcCache, Thermal};
+use analysis::observation::Observation;
+use analysis::wording;
 
 use crate::format;
 use crate::view::Level;
@@ -29,8 +31,8 @@ pub fn event(event: &Event, levels: &[Level]) -> String {
     }
     text.push('.');
     if event.kind != EventKind::ThrottleRelease {
-        if let Some(what) = split_evidence(event).0 {
-            text.push_str(&format!(" {what}"));
+        if let Some(what) = course(event) {
+            text.push_str(&format!(" {}", wording::observation(what)));
         }
         text.push(' ');
         text.push_str(&cause_sentence(event, levels, usize::MAX));
@@ -38,14 +40,10 @@ pub fn event(event: &Event, levels: &[Level]) -> String {
     text
 }
 
-/// What happened, where the first piece of evidence says it, and what speaks for the cause: that speed fell is no reason
-/// why it fell.
-fn split_evidence(event: &Event) -> (Option<&str>, &[String]) {
-    let first = event.evidence.first().map(String::as_str);
-    match first.filter(|text| text.starts_with("Speed fell from") || text.starts_with("The load began at")) {
-        Some(what) => (Some(what), &event.evidence[1..]),
-        None => (None, &event.evidence),
-    }
+/// What happened, where the event says it: that speed fell is no reason why it fell.
+fn course(event: &Event) -> Option<&Observation> {
+    let first = event.observations.first().filter(|seen| seen.weight.is_none());
+    first.map(|seen| &seen.observation)
 }
 
 /// A speed after over a speed before, so that "the speed before" can follow: "80 % of", "13 times".
@@ -75,8 +73,9 @@ pub(crate) fn ratio_cell(strength: f64) -> String {
 /// "Cause: the drive's own threshold (confidence 95 %), because …." with the first `most` pieces of evidence.
 fn cause_sentence(event: &Event, levels: &[Level], most: usize) -> String {
     let confidence = format::percent(event.confidence);
-    let evidence = split_evidence(event).1;
-    let because = match words::evidence(&evidence[..evidence.len().min(most)]) {
+    let evidence = wording::evidence(event).into_iter();
+    let reasons = evidence.skip(usize::from(course(event).is_some())).take(most);
+    let because = match words::evidence(reasons) {
         evidence if evidence.is_empty() => String::new(),
         evidence => format!(", because {evidence}"),
     };

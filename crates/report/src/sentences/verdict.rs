@@ -1,9 +1,11 @@
 //! The sentences at the top: what slowed the drive down, from what to what, when, how hot and why.
 
 use analysis::findings::{Cause, Event, EventKind, Findings, Label, SteadyState};
+use analysis::observation::Observation;
+use analysis::wording;
 
 use super::block::{Block, blocks};
-use super::{cause_sentence, split_evidence, words};
+use super::{cause_sentence, course, words};
 use crate::format;
 use crate::view::Level;
 
@@ -148,12 +150,13 @@ fn dips(block: &Block<'_>, dips: &[&Event], levels: &[Level]) -> Option<String> 
 
 /// "Reading fell from 3.00 GB/s to 2.40 GB/s (to 80 %) at 214 s, when the drive reached 80 °C. Cause: …"
 fn throttled(block: &Block<'_>, onset: &Event, levels: &[Level]) -> String {
-    let mut text = match split_evidence(onset).0 {
-        Some(what) if what.starts_with("The load began at") => format!(
-            "{} was slow from the beginning of a load at {}{}. {what} {}",
+    let mut text = match course(onset) {
+        Some(what @ (Observation::BeganSlow { .. } | Observation::BeganThrottled { .. })) => format!(
+            "{} was slow from the beginning of a load at {}{}. {} {}",
             words::doing(block.op),
             format::seconds(onset.t_s),
             at_temperature(onset, ", with the drive at "),
+            wording::observation(what),
             cause_sentence(onset, levels, EVIDENCE)
         ),
         _ => slowed(block, onset, &at_temperature(onset, "when the drive reached "), levels),
@@ -280,7 +283,7 @@ fn steady(block: &Block<'_>) -> String {
         }
         _ => " No temperature is known for it.".to_owned(),
     };
-    format!("{} ran {} for {span}{}.{temperature}", words::doing(block.op), speeds(block), course(block))
+    format!("{} ran {} for {span}{}.{temperature}", words::doing(block.op), speeds(block), course_of(block))
 }
 
 /// "at 1.60 GB/s", or "at 250 MB/s to 1.00 GB/s (583 MB/s on average)" where a stretch had several speeds.
@@ -299,7 +302,7 @@ fn speeds(block: &Block<'_>) -> String {
 }
 
 /// What the segments of a block say that has no events, after its speed and length.
-fn course(block: &Block<'_>) -> String {
+fn course_of(block: &Block<'_>) -> String {
     let (start_s, end_s) = block.range();
     let all_s = end_s - start_s;
     let limited_s = block.time_as(Label::RateLimited);

@@ -124,8 +124,8 @@ pub const fn doing(op: SegmentOp) -> &'static str {
 }
 
 /// Evidence as the end of a sentence: joined, small first letters where that is safe, no full stops.
-pub(super) fn evidence(sentences: &[String]) -> String {
-    let parts = sentences.iter().map(|text| uncapitalised(text.trim().trim_end_matches('.')));
+pub(super) fn evidence(sentences: impl Iterator<Item = String>) -> String {
+    let parts = sentences.map(|text| uncapitalised(text.trim_end_matches('.')));
     parts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ")
 }
 

@@ -3,8 +3,9 @@
 use analysis::Findings;
 use analysis::findings::{
     Cause, Caveat, Event, EventKind, Label, Policy, PolicyClass, PolicyLevel, Segment, SegmentOp, SlcCache,
-    Thermal,
+    Thermal, WeighedObservation,
 };
+use analysis::observation::Observation;
 use measure::record::Op;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -56,16 +57,26 @@ fn event() -> impl Strategy<Value = Event> {
         Cause::NotThermal,
         Cause::Unknown,
     ]);
-    let evidence = prop::collection::vec("[A-Z]?[a-z ]{0,12}[.]?", 0..3);
-    (kind, number(), maybe(), cause, maybe(), number(), evidence).prop_map(
-        |(kind, t_s, temp_k, cause, strength, confidence, evidence)| Event {
+    let seen = (number(), maybe()).prop_flat_map(|(number, weight)| {
+        let fell = Observation::SpeedFell {
+            before_bytes_per_s: number,
+            during_bytes_per_s: number,
+            span_s: number,
+            recovered: true,
+        };
+        let seen = [fell, Observation::Hot { temp_k: number }, Observation::Short { span_s: number }];
+        select(seen.map(|observation| WeighedObservation { observation, weight }).to_vec())
+    });
+    let observations = prop::collection::vec(seen, 0..3);
+    (kind, number(), maybe(), cause, maybe(), number(), observations).prop_map(
+        |(kind, t_s, temp_k, cause, strength, confidence, observations)| Event {
             kind,
             t_s,
             temp_k,
             cause,
             strength,
             confidence,
-            evidence,
+            observations,
         },
     )
 }
@@ -104,7 +115,7 @@ fn findings() -> impl Strategy<Value = Findings> {
     let events = prop::collection::vec(event(), 0..8);
     (segments, events, policy, prop::option::of(slc), thermal).prop_map(
         |(segments, events, policy, slc_cache, thermal)| Findings {
-            schema: 1,
+            schema: analysis::SCHEMA,
             simulated: None,
             segments,
             events,

@@ -156,7 +156,6 @@ fn hostile_text_stays_text() {
     run.settings.0.insert(0, ("drive".into(), evil.into()));
     run.facts[0].facts.push((evil.into(), evil.into()));
     run.reproduce.files.push((evil.into(), evil.into()));
-    run.findings.events[0].evidence = vec![evil.into()];
     run.findings.caveats = vec![Caveat::PageCache { phases: vec![evil.into()] }];
     for text in [html(&run), compare_html(&[run.clone(), scene::relay()], &[])] {
         let page = Html::parse_document(&text);

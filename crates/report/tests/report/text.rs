@@ -1,6 +1,7 @@
 //! Sentences and terminal output, word for word.
 
-use analysis::findings::{Label, Segment, SegmentOp};
+use analysis::findings::{Label, Segment, SegmentOp, WeighedObservation};
+use analysis::observation::Observation;
 use measure::record::Op;
 use report::{TerminalStyle, compare_terminal, sentences, terminal};
 
@@ -86,17 +87,16 @@ fn a_strength_that_disagrees_with_the_speeds_is_left_to_the_event() {
 #[test]
 fn what_happened_is_told_and_is_no_reason() {
     let mut run = scene::vendor();
-    run.findings.events[0].evidence.insert(0, "Speed fell from 3.00 GB/s to 2.40 GB/s for 88 s.".into());
+    let (during_bytes_per_s, span_s, recovered) = (2.4e9, 88.0, true);
+    let fell = Observation::SpeedFell { before_bytes_per_s: 3e9, during_bytes_per_s, span_s, recovered };
+    run.findings.events[0].observations.insert(0, WeighedObservation { observation: fell, weight: None });
     let verdict = sentences::verdict(&run.findings, &run.levels).join(" ");
-    assert!(
-        !verdict.contains("because speed fell") && verdict.contains("because the composite"),
-        "{verdict}"
-    );
+    assert!(!verdict.contains("because speed fell") && verdict.contains("because it was 80 °C"), "{verdict}");
     let event = sentences::event(&run.findings.events[0], &run.levels);
     assert!(event.contains("before. Speed fell from 3.00 GB/s to 2.40 GB/s for 88 s. Cause:"), "{event}");
     let onset = &mut run.findings.events[0];
-    (onset.strength, onset.evidence[0]) =
-        (None, "The load began at 2.40 GB/s while the drive was throttling already, for 88 s.".into());
+    onset.strength = None;
+    onset.observations[0].observation = Observation::BeganThrottled { during_bytes_per_s, span_s, recovered };
     let verdict = sentences::verdict(&run.findings, &run.levels).join(" ");
     assert!(verdict.contains("Reading was slow from the beginning of a load at 512 s"), "{verdict}");
 }
@@ -127,11 +127,16 @@ fn several_speeds_are_told_as_several() {
 #[test]
 fn a_verdict_names_the_first_evidence_and_the_event_all_of_it() {
     let mut run = scene::vendor();
-    run.findings.events[0].evidence = (1..=8).map(|n| format!("Reason {n}.")).collect();
+    let short = |n| Observation::Short { span_s: f64::from(n) };
+    let weighed = (1..=8).map(|n| WeighedObservation { observation: short(n), weight: Some(1.0) });
+    run.findings.events[0].observations = weighed.collect();
     let verdict = sentences::verdict(&run.findings, &run.levels).join(" ");
-    assert!(verdict.contains("because reason 1; reason 2; reason 3."), "{verdict}");
+    assert!(
+        verdict.contains("because it lasted only 1.0 s; it lasted only 2.0 s; it lasted only 3.0 s."),
+        "{verdict}"
+    );
     let event = sentences::event(&run.findings.events[0], &run.levels);
-    assert!(event.contains("reason 8."), "{event}");
+    assert!(event.contains("it lasted only 8.0 s."), "{event}");
 }
 
 /// A verdict never claims what it cannot know.
