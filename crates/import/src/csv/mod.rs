@@ -27,10 +27,10 @@ mod table;
 use measure::record::ThermalSettings;
 
 use self::series::{add_phases, add_readings, add_speeds, kelvin_from_celsius};
-use self::table::{Table, WALL_CLOCK_S};
+use self::table::{CsvTable, WALL_CLOCK_S};
 use super::ImportError;
-use super::lines::Lines;
-use super::part::{Clock, Part, Source};
+use super::lines::LineReader;
+use super::part::{TimeBase, RunPart, CountedBy};
 use trace::caveat::{Caveat, ClockDoubt, CutOff};
 use trace::{Trace, instant};
 
@@ -56,14 +56,14 @@ const FACTS: [&str; 12] = [
 /// Anything that is not the format in this module's header, with line and column.
 pub fn csv(file: &str, bytes: &[u8]) -> Result<Trace, ImportError> {
     super::import(
-        vec![super::Source::from_bytes(file, bytes)],
-        &super::Options { format: Some(super::Format::Csv), ..super::Options::default() },
+        vec![super::LogFile::from_bytes(file, bytes)],
+        &super::ImportOptions { format: Some(super::Format::Csv), ..super::ImportOptions::default() },
     )
 }
 
 /// The part in a plain CSV.
-pub(super) fn part(file: &str, lines: Lines<'_>) -> Result<Part, ImportError> {
-    let table = Table::read(file, lines)?;
+pub(super) fn part(file: &str, lines: LineReader<'_>) -> Result<RunPart, ImportError> {
+    let table = CsvTable::read(file, lines)?;
     let mut trace = Trace::empty(file);
     let limit = facts(&table, &mut trace)?;
     clock_caveats(&table, &mut trace);
@@ -74,12 +74,12 @@ pub(super) fn part(file: &str, lines: Lines<'_>) -> Result<Part, ImportError> {
         phase.rate_limit_bytes_per_s = limit;
     }
     let zero_s = table.t_s[0];
-    let clock = if zero_s > WALL_CLOCK_S { Clock::Unix { zero_s } } else { Clock::Own };
-    Ok(Part { files: vec![file.to_owned()], source: Source::Load, clock, trace })
+    let clock = if zero_s > WALL_CLOCK_S { TimeBase::Unix { zero_s } } else { TimeBase::Own };
+    Ok(RunPart { files: vec![file.to_owned()], source: CountedBy::Load, clock, trace })
 }
 
 /// Takes over the facts; returns the rate limit, which belongs to the phases.
-fn facts(table: &Table, trace: &mut Trace) -> Result<Option<f64>, ImportError> {
+fn facts(table: &CsvTable, trace: &mut Trace) -> Result<Option<f64>, ImportError> {
     let (mut limit, mut settings) = (None, ThermalSettings::default());
     for (line, name, value) in &table.facts {
         let (line, name, value) = (*line, name.as_str(), value.as_str());
@@ -129,7 +129,7 @@ fn facts(table: &Table, trace: &mut Trace) -> Result<Option<f64>, ImportError> {
     Ok(limit)
 }
 
-fn clock_caveats(table: &Table, trace: &mut Trace) {
+fn clock_caveats(table: &CsvTable, trace: &mut Trace) {
     if table.not_forward > 0 {
         trace.caveats.push(Caveat::Clock(ClockDoubt::RowsLeftOut { rows: table.not_forward }));
     }

@@ -2,7 +2,7 @@
 //!
 //! Knows names and shapes, not meanings: those are in [`super`].
 
-use crate::lines::Lines;
+use crate::lines::LineReader;
 use crate::{COLDEST_K, HOTTEST_K, ImportError, LONGEST_RUN_S};
 
 const COLUMNS: [&str; 26] = [
@@ -49,7 +49,7 @@ const MOST_PHASES: usize = 1 << 16;
 pub(super) const WALL_CLOCK_S: f64 = 1e8;
 
 /// The cells, column by column. `NaN` is an empty cell.
-pub(super) struct Table<'a> {
+pub(super) struct CsvTable<'a> {
     /// The file's name, for errors.
     file: &'a str,
     /// Line, name and value of each comment that has a colon.
@@ -67,8 +67,8 @@ pub(super) struct Table<'a> {
     pub(super) truncated: Option<usize>,
 }
 
-impl<'a> Table<'a> {
-    pub(super) fn read(file: &'a str, mut lines: Lines<'_>) -> Result<Self, ImportError> {
+impl<'a> CsvTable<'a> {
+    pub(super) fn read(file: &'a str, mut lines: LineReader<'_>) -> Result<Self, ImportError> {
         let mut table = Self {
             file,
             facts: vec![],
@@ -305,7 +305,7 @@ fn unknown_column(typed: &str) -> String {
     format!("there is no such column or unit; the nearest are {}", nearest.join(", "))
 }
 
-impl Table<'_> {
+impl CsvTable<'_> {
     /// Times as the trace has them: a wall clock counts from its first row.
     pub(super) fn times(&self) -> impl Iterator<Item = f64> + '_ {
         let zero = if self.t_s[0] > WALL_CLOCK_S { self.t_s[0] } else { 0.0 };
