@@ -6,7 +6,7 @@
 //! Lines that begin with `#` are comments; `# NAME: VALUE` states a fact of the run ([`FACTS`]).
 //!
 //! Rules
-//! - An empty cell is a missing reading.
+//! - A cell in quotation marks may hold commas (RFC 4180). An empty cell is a missing reading.
 //! - A speed holds from its row's `t_s` to the next row's. Where the next row is more than three usual
 //!   steps away, it holds for one usual step and the rest is a gap; so does the last row's.
 //! - Without a write speed, it is taken from the differences of `written_bytes`.
@@ -159,7 +159,7 @@ mod test {
         let trace = read(
             "# link_bytes_per_s: 3938000000\n# tmt1_c: 70\n# note: any text\n# simulated: true\n\
              t_s,read_mb_per_s,write_bytes_per_s,temp_c,sensor2_c,tmt1_transitions,phase\n\
-             0,,1600000000,45,45.5,3,fill\n1,,1600000000,,46.5,3,fill\n\n2,3000,,47,,4,check\n9,3000,,48,,4,check\n",
+             0,,1600000000,45,45.5,3,\"fill, all\"\n1,,1600000000,,46.5,3,\"fill, all\"\n\n2,3000,,47,,4,check\n9,3000,,48,,4,check\n",
         );
         assert_eq!(trace.facts.link_bytes_per_s, Some(3.938e9));
         assert_eq!((trace.facts.simulated, trace.tmt_at(5.0)), (Some(true), (Some(343.0), None)));
@@ -168,7 +168,7 @@ mod test {
         assert_eq!((composite.kelvin.points().len(), composite.kelvin.gaps().len()), (3, 1));
         assert!((trace.temperatures[1].kelvin.points()[0].value - 318.65).abs() < 1e-9);
         let ops: Vec<_> = trace.phases.iter().map(|p| (p.name.as_str(), p.op)).collect();
-        assert_eq!(ops, [("fill", SegmentOp::Write), ("check", SegmentOp::Read)]);
+        assert_eq!(ops, [("fill, all", SegmentOp::Write), ("check", SegmentOp::Read)]);
         let reads = &trace.speeds[0].intervals;
         assert_eq!((reads[0].bytes, reads[0].span_s, reads[1].phase), (3e9, 1.0, 1));
         assert_eq!(trace.counters.points().len(), 4);

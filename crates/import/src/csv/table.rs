@@ -2,6 +2,8 @@
 //!
 //! Knows names and shapes, not meanings: those are in [`super`].
 
+use measure::{CellSplitter, Cells};
+
 use crate::lines::LineReader;
 use crate::{COLDEST_K, HOTTEST_K, ImportError, LONGEST_RUN_S};
 
@@ -80,16 +82,18 @@ impl<'a> CsvTable<'a> {
             truncated: None,
         };
         let mut header: Option<Vec<&'static str>> = None;
-        let mut rows = 0;
+        let (mut rows, mut splitter) = (0, CellSplitter::new());
         while let Some((number, line)) = lines.next()? {
             let line = line.trim();
-            let short = header.as_ref().is_some_and(|names| line.split(',').count() < names.len());
             if let Some(comment) = line.strip_prefix('#') {
                 table.comment(number, comment);
             } else if line.is_empty() {
             } else if let Some(names) = &header {
-                match table.row(number, line, names) {
-                    Err(_) if short && rows > 0 && !lines.ended => table.truncated = Some(number),
+                let cells = splitter.split(line);
+                match table.row(number, cells, names) {
+                    Err(_) if cells.count() < names.len() && rows > 0 && !lines.ended => {
+                        table.truncated = Some(number)
+                    }
                     read => read?,
                 }
                 rows += 1;
@@ -121,15 +125,15 @@ impl<'a> CsvTable<'a> {
         }
     }
 
-    fn row(&mut self, number: usize, line: &str, names: &[&'static str]) -> Result<(), ImportError> {
-        let cells = line.split(',').count();
-        if cells != names.len() {
-            let comma = if cells > names.len() { "; decimals need a point, not a comma" } else { "" };
-            let why = format!("the row has {cells} cells, the header has {}{comma}", names.len());
+    fn row(&mut self, number: usize, cells: Cells<'_>, names: &[&'static str]) -> Result<(), ImportError> {
+        let count = cells.count();
+        if count != names.len() {
+            let comma = if count > names.len() { "; decimals need a point, not a comma" } else { "" };
+            let why = format!("the row has {count} cells, the header has {}{comma}", names.len());
             return Err(self.at(number, None, why));
         }
         let (mut t_s, mut phase, mut column) = (f64::NAN, "", 0);
-        for (cell, name) in line.split(',').map(|cell| cell.trim().trim_matches('"')).zip(names) {
+        for (cell, name) in cells.iter().zip(names) {
             if *name == "phase" {
                 phase = cell;
                 continue;
@@ -215,11 +219,11 @@ impl<'a> CsvTable<'a> {
     }
 
     pub(super) fn at(&self, line: usize, column: Option<&str>, why: String) -> ImportError {
-        ImportError { file: self.file.to_owned(), line: Some(line), column: column.map(str::to_owned), why }
+        ImportError::at(self.file, line, column, why)
     }
 
     fn whole(&self, why: String) -> ImportError {
-        ImportError { file: self.file.to_owned(), line: None, column: None, why }
+        ImportError::whole(self.file, why)
     }
 
     /// The usual distance of two rows: the median, which neither gaps nor jitter move.
@@ -256,12 +260,7 @@ pub(super) fn implausible(name: &str, value: f64) -> Option<String> {
 }
 
 fn header_names(file: &str, number: usize, line: &str) -> Result<Vec<&'static str>, ImportError> {
-    let error = |column: Option<&str>, why: String| ImportError {
-        file: file.to_owned(),
-        line: Some(number),
-        column: column.map(str::to_owned),
-        why,
-    };
+    let error = |column: Option<&str>, why: String| ImportError::at(file, number, column, why);
     if line.contains(';') || line.contains('\t') {
         return Err(error(
             None,
@@ -269,7 +268,7 @@ fn header_names(file: &str, number: usize, line: &str) -> Result<Vec<&'static st
         ));
     }
     let mut names: Vec<&'static str> = Vec::new();
-    for typed in line.split(',').map(|name| name.trim().trim_matches('"')) {
+    for typed in CellSplitter::new().split(line).iter() {
         let Some(name) = COLUMNS.iter().find(|name| **name == typed) else {
             return Err(error(Some(&format!("{typed:?}")), unknown_column(typed)));
         };
