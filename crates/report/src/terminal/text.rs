@@ -1,8 +1,29 @@
-//! Text in a terminal: wrapping, columns, and what a terminal must not be sent.
+//! Text in a terminal: what it can show, wrapping, columns, and what a terminal must not be sent.
 
-use super::TerminalStyle;
 use crate::format::{NO_BREAK, unbroken};
 use crate::sentences;
+
+/// Narrower terminals get lines that they have to break.
+const WIDTH_MIN: usize = 40;
+
+/// What the terminal can show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TerminalStyle {
+    /// Characters in a line.
+    pub width: usize,
+    /// Only ASCII characters.
+    pub ascii: bool,
+    /// ANSI colours.
+    pub colour: bool,
+    /// Where the run lies, to be told at the end.
+    pub run_folder: Option<String>,
+}
+
+impl TerminalStyle {
+    pub(super) fn width(&self) -> usize {
+        self.width.max(WIDTH_MIN)
+    }
+}
 
 /// Text without control characters: a drive's model name must not steer the terminal.
 pub(super) fn printable(text: &str) -> String {
