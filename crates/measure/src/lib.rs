@@ -25,4 +25,4 @@ pub use cells::{CellSplitter, Cells};
 pub use histogram::Histogram;
 pub use series::{Gap, Point, Series};
 pub use time::{Clock, Instant, MonotonicClock, VirtualClock};
-pub use units::{Bytes, BytesPerSec, Celsius, Joules, Kelvin, Lba, QueueDepth, Seed, Watts};
+pub use units::{Bytes, BytesPerSec, Celsius, Kelvin, Lba, QueueDepth, Seed, Watts};
