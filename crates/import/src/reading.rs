@@ -12,7 +12,7 @@
 
 use measure::Series;
 
-use super::part::{TimeBase, RunPart, CountedBy};
+use super::part::{CountedBy, RunPart, TimeBase};
 use super::{ImportError, ImportOptions};
 use trace::SegmentOp;
 use trace::caveat::{Caveat, ClockDoubt};

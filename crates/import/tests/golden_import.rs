@@ -206,7 +206,8 @@ fn two_clocks_are_joined_by_what_is_said_or_by_what_the_data_show() {
     assert_eq!(found.speeds[0].intervals[0].start_s, 30.0);
     assert!(!found.caveats.iter().any(|c| estimated(&c)));
     let flat = LogFile::from_bytes("flat.csv", b"t_s,temp_c\n0,40\n1,40\n");
-    let error = import(vec![LogFile::from_bytes("x_bw.1.log", log.as_bytes()), flat], &ImportOptions::default());
+    let error =
+        import(vec![LogFile::from_bytes("x_bw.1.log", log.as_bytes()), flat], &ImportOptions::default());
     let error = error.expect_err("nothing to go by").to_string();
     assert!(error.contains("--offset flat.csv=+0s"), "{error}");
     let misnamed = ImportOptions { offsets: vec![("u.csv".into(), 1.0)], ..ImportOptions::default() };

@@ -30,7 +30,7 @@ use self::series::{add_phases, add_readings, add_speeds, kelvin_from_celsius};
 use self::table::{CsvTable, WALL_CLOCK_S};
 use super::ImportError;
 use super::lines::LineReader;
-use super::part::{TimeBase, RunPart, CountedBy};
+use super::part::{CountedBy, RunPart, TimeBase};
 use trace::caveat::{Caveat, ClockDoubt, CutOff};
 use trace::{Trace, instant};
 

@@ -6,7 +6,7 @@ use super::{MB, MIB, ResultColumns, ResultRow, description, local, op_of, stamp}
 use crate::ImportError;
 use crate::grid::WindowGrid;
 use crate::lines::LineReader;
-use crate::part::{RunPart, CountedBy};
+use crate::part::{CountedBy, RunPart};
 use trace::SegmentOp;
 use trace::caveat::{Caveat, CutOff, Sums};
 use trace::{Phase, SpeedSeries, Trace};

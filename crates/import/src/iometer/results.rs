@@ -3,7 +3,7 @@
 use super::{MB, MIB, ResultColumns, ResultRow, description, local, op_of, stamp};
 use crate::ImportError;
 use crate::lines::LineReader;
-use crate::part::{RunPart, CountedBy};
+use crate::part::{CountedBy, RunPart};
 use trace::SegmentOp;
 use trace::caveat::{Caveat, CutOff};
 use trace::{Interval, Phase, SpeedSeries, Trace};
