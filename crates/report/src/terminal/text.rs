@@ -38,26 +38,13 @@ pub(super) fn bold(text: &str, style: &TerminalStyle) -> String {
 /// A paragraph in lines of at most `width` characters; `bullet` stands before it, the rest is indented alike. Numbers stay
 /// with their units.
 pub fn wrapped(text: &str, bullet: &str, width: usize) -> String {
-    let mut out = String::new();
-    let mut line = bullet.to_owned();
     let indent = " ".repeat(bullet.chars().count());
-    let text = unbroken(&printable(text));
-    let mut is_empty = true;
-    for word in text.split(' ').filter(|word| !word.is_empty()) {
-        if !is_empty && line.chars().count() + 1 + word.chars().count() > width {
-            out.push_str(&line);
-            out.push('\n');
-            (line, is_empty) = (indent.clone(), true);
-        }
-        if !is_empty {
-            line.push(' ');
-        }
-        line.push_str(word);
-        is_empty = false;
-    }
-    out.push_str(&line);
-    out.push('\n');
-    out.replace(NO_BREAK, " ")
+    let options = textwrap::Options::new(width)
+        .initial_indent(bullet)
+        .subsequent_indent(&indent)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .break_words(false);
+    format!("{}\n", textwrap::fill(&unbroken(&printable(text)), options)).replace(NO_BREAK, " ")
 }
 
 /// Rows in aligned columns under bold headers. What is too wide for the line is wrapped in the last column.
