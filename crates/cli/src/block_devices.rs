@@ -8,9 +8,10 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use drive::guard;
+pub(crate) use drive::guard::Roots;
 use drive::system::DriveKind as Kind;
 use drive::telemetry::hwmon;
 use measure::Bytes;
@@ -18,24 +19,6 @@ use serde::Serialize;
 
 /// `size` in sysfs counts these, whatever the device's block size (sysfs-block).
 const SYSFS_SECTOR_BYTES: u64 = 512;
-
-/// Where the kernel shows itself.
-#[derive(Clone, Debug)]
-pub(crate) struct Roots {
-    /// `/sys`.
-    pub(crate) sys: PathBuf,
-    /// `/proc`.
-    pub(crate) proc: PathBuf,
-    /// `/dev`.
-    pub(crate) dev: PathBuf,
-}
-
-impl Roots {
-    /// Those of this machine.
-    pub(crate) fn system() -> Self {
-        Self { sys: "/sys".into(), proc: "/proc".into(), dev: "/dev".into() }
-    }
-}
 
 /// One drive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -104,17 +87,12 @@ pub(crate) fn one(roots: &Roots, name: &str) -> Option<BlockDevice> {
         by_id: by_id(&roots.dev, name),
         kind: Kind::of(name, &place),
         model: model(&place),
-        serial: guard::serial(name, &guard_roots(roots)),
+        serial: guard::serial(name, roots),
         size_bytes,
         block_bytes: number(&place.join("queue/logical_block_size")),
         temperature: temperature(&roots.sys, name),
         in_use: in_use(roots, name, &place),
     })
-}
-
-/// The same folders, as the guard names them.
-fn guard_roots(roots: &Roots) -> guard::Roots {
-    guard::Roots { sys: roots.sys.clone(), proc: roots.proc.clone(), dev: roots.dev.clone() }
 }
 
 /// Where readings of temperature come from, as a run takes them; none is an empty list.

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use analysis::findings::Caveat;
 use anyhow::{Context as _, bail};
-use import::{self, Options, Source};
+use import::{self, ImportOptions, LogFile};
 use measure::record;
 use trace::Trace;
 
@@ -17,7 +17,7 @@ use trace::Trace;
 ///
 /// # Errors
 /// When one is a run folder, or cannot be read or understood.
-pub(crate) fn read(inputs: &[PathBuf], options: &Options) -> anyhow::Result<Trace> {
+pub(crate) fn read(inputs: &[PathBuf], options: &ImportOptions) -> anyhow::Result<Trace> {
     let mut files = Vec::new();
     for input in inputs {
         if record::is_run_folder(input) {
@@ -56,7 +56,7 @@ fn files_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn source(file: &Path) -> anyhow::Result<Source<'static>> {
+fn source(file: &Path) -> anyhow::Result<LogFile<'static>> {
     let name = file.display().to_string();
     let about = std::fs::metadata(file).with_context(|| {
         format!("cannot read {name} as a run folder or a log (`heatsoak analyze --help` tells which)")
@@ -65,7 +65,7 @@ fn source(file: &Path) -> anyhow::Result<Source<'static>> {
     let modified_unix_s = about.modified().ok().and_then(since_1970).map(|since| since.as_secs_f64());
     let path = file.to_owned();
     let open = Box::new(move || File::open(path).map(|file| Box::new(file) as Box<dyn Read>));
-    Ok(Source { name, modified_unix_s, open })
+    Ok(LogFile { name, modified_unix_s, open })
 }
 
 /// Logs of other jobs of the same run of fio that lie beside those that were named.

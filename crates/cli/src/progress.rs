@@ -17,7 +17,7 @@ const PLAIN_PERIOD: Duration = Duration::from_secs(5);
 
 /// Shows how far a run has come, not more often than can be read.
 #[derive(Debug)]
-pub(crate) struct Progress<'a> {
+pub(crate) struct ProgressLine<'a> {
     printer: &'a mut Printer,
     quiet: bool,
     clock: MonotonicClock,
@@ -26,7 +26,7 @@ pub(crate) struct Progress<'a> {
     due: Instant,
 }
 
-impl<'a> Progress<'a> {
+impl<'a> ProgressLine<'a> {
     /// Shows on `printer`; with `quiet` it shows nothing.
     pub(crate) fn new(printer: &'a mut Printer, quiet: bool) -> Self {
         let period = if printer.progress_is_live() { LIVE_PERIOD } else { PLAIN_PERIOD };
@@ -52,7 +52,7 @@ impl<'a> Progress<'a> {
     }
 }
 
-impl Observer for Progress<'_> {
+impl Observer for ProgressLine<'_> {
     fn progress(&mut self, progress: &session::Progress<'_>) {
         self.show(|| line(progress));
     }

@@ -4,7 +4,7 @@
 //! intervals of some length in order of time, and phases that exist.
 
 use crate::Entry;
-use import::{Format, ImportError, Options, Source, import};
+use import::{Format, ImportError, ImportOptions, LogFile, import};
 use trace::Trace;
 
 /// Every entry by the name of its fuzz target.
@@ -22,7 +22,7 @@ pub const ENTRIES: &[Entry] = &[
 
 /// Whatever the content tells.
 pub fn any(data: &[u8]) {
-    check(data, import(vec![Source::from_bytes("any_bw.1.log", data)], &Options::default()));
+    check(data, import(vec![LogFile::from_bytes("any_bw.1.log", data)], &ImportOptions::default()));
 }
 
 /// The plain CSV.
@@ -52,10 +52,14 @@ pub fn iometer(data: &[u8]) {
 pub fn joined(data: &[u8]) {
     let cut = data.iter().position(|byte| *byte == 0xff);
     let (first, second) = cut.map_or((data, data), |at| (&data[..at], &data[at + 1..]));
-    let sources = || vec![Source::from_bytes("a_bw.1.log", first), Source::from_bytes("b_bw.2.log", second)];
-    check(data, import(sources(), &Options::default()));
-    let said =
-        Options { offsets: vec![("b_bw.2.log".into(), -7.5)], every_s: Some(1.0), ..Options::default() };
+    let sources =
+        || vec![LogFile::from_bytes("a_bw.1.log", first), LogFile::from_bytes("b_bw.2.log", second)];
+    check(data, import(sources(), &ImportOptions::default()));
+    let said = ImportOptions {
+        offsets: vec![("b_bw.2.log".into(), -7.5)],
+        every_s: Some(1.0),
+        ..ImportOptions::default()
+    };
     check(data, import(sources(), &said));
 }
 
@@ -75,8 +79,8 @@ pub fn smartctl(data: &[u8]) {
 }
 
 fn forced(data: &[u8], format: Format) {
-    let options = Options { format: Some(format), every_s: Some(1.0), ..Options::default() };
-    check(data, import(vec![Source::from_bytes("forced.1.log", data)], &options));
+    let options = ImportOptions { format: Some(format), every_s: Some(1.0), ..ImportOptions::default() };
+    check(data, import(vec![LogFile::from_bytes("forced.1.log", data)], &options));
 }
 
 fn check(data: &[u8], result: Result<Trace, ImportError>) {

@@ -12,6 +12,7 @@
 //! 6. Text of a tool that has a JSON as well: refused with the option that makes it.
 //! 7. Anything else is taken for the plain CSV, whose importer says which line and column are not.
 
+use super::fio::LogName;
 use super::{Format, ImportError};
 
 /// Keys that only one tool writes: the format is told by them. A key counts with its quotes and colon.
@@ -81,16 +82,10 @@ fn by_name(file: &str, first: &str) -> Result<Format, ImportError> {
     if count > 50 {
         return Ok(Format::FioHistLog);
     }
-    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
-    let stem = name.strip_suffix(".log").unwrap_or(name);
-    let stem = match stem.rsplit_once('.') {
-        Some((before, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => before,
-        _ => stem,
-    };
-    match stem.rsplit('_').next() {
-        Some("bw") => Ok(Format::FioBwLog),
-        Some("iops") => Ok(Format::FioIopsLog),
-        Some("lat" | "clat" | "slat") => Ok(Format::FioLatLog),
+    match LogName::parse(file).values {
+        "bw" => Ok(Format::FioBwLog),
+        "iops" => Ok(Format::FioIopsLog),
+        "lat" | "clat" | "slat" => Ok(Format::FioLatLog),
         _ => {
             let why = "it looks like a log of fio, but its name does not end in _bw, _iops or _lat, and nothing else tells what its values are: say so with --format fio-bw-log, fio-iops-log or fio-lat-log (a table of your own needs a header line with t_s)";
             Err(ImportError::whole(file, why))

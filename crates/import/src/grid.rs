@@ -12,7 +12,7 @@ const SHORTEST_SHARE: f64 = 0.2;
 
 /// Amounts over time, of one operation.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Grid {
+pub(super) struct WindowGrid {
     step_s: f64,
     /// Number of the first bin; bin `n` starts at `n * step_s`.
     first: i64,
@@ -21,7 +21,7 @@ pub(super) struct Grid {
     to_s: f64,
 }
 
-impl Grid {
+impl WindowGrid {
     /// An empty grid of windows `step_s` long.
     pub(super) fn new(step_s: f64) -> Self {
         Self { step_s, first: 0, amounts: Vec::new(), from_s: f64::INFINITY, to_s: f64::NEG_INFINITY }
@@ -149,7 +149,7 @@ mod test {
 
     #[test]
     fn a_window_that_does_not_fit_is_spread_and_short_edges_join_their_neighbours() {
-        let mut grid = Grid::new(1.0);
+        let mut grid = WindowGrid::new(1.0);
         grid.add(0.0, 1.001, 1001.0);
         grid.add(1.001, 2.0, 999.0);
         grid.add(2.0, 3.1, 1100.0);
@@ -160,7 +160,7 @@ mod test {
 
     #[test]
     fn a_grid_never_grows_beyond_its_bound() {
-        let mut grid = Grid::new(1.0);
+        let mut grid = WindowGrid::new(1.0);
         grid.add(0.0, 1.0, 5.0);
         grid.add(3e9, 3e9 + 1.0, 7.0);
         assert!(grid.amounts.len() <= MOST_BINS && grid.step_s > 500.0);
@@ -173,7 +173,7 @@ mod test {
             windows in prop::collection::vec((-50.0f64..1000.0, 0.0f64..30.0, 0.0f64..1e9), 1..40),
             step_s in 0.1f64..7.0,
         ) {
-            let mut grid = Grid::new(step_s);
+            let mut grid = WindowGrid::new(step_s);
             for (from_s, span_s, amount) in &windows {
                 grid.add(*from_s, from_s + span_s, *amount);
             }

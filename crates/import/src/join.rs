@@ -14,7 +14,7 @@ use measure::Series;
 
 use super::ImportError;
 use super::offset::{Estimate, estimate};
-use super::part::Part;
+use super::part::RunPart;
 use trace::Caveat;
 use trace::{Temperature, Trace, instant};
 
@@ -25,7 +25,7 @@ const SAME_TIME_S: f64 = 1.0;
 ///
 /// # Errors
 /// When an offset names no part, has to be told, or two loads overlap.
-pub(super) fn join(parts: Vec<Part>, offsets: &[(String, f64)]) -> Result<Trace, ImportError> {
+pub(super) fn join(parts: Vec<RunPart>, offsets: &[(String, f64)]) -> Result<Trace, ImportError> {
     for (name, _) in offsets {
         if !parts.iter().any(|part| part.is_named(name)) {
             let files: Vec<&str> = parts.iter().flat_map(|part| &part.files).map(String::as_str).collect();
@@ -49,7 +49,7 @@ pub(super) fn join(parts: Vec<Part>, offsets: &[(String, f64)]) -> Result<Trace,
         };
         shifts.push(shift_s);
     }
-    let begin_s = |(part, shift_s): (&Part, &f64)| part.trace.begin_s().map(|begin_s| begin_s + shift_s);
+    let begin_s = |(part, shift_s): (&RunPart, &f64)| part.trace.begin_s().map(|begin_s| begin_s + shift_s);
     let first_s = parts.iter().zip(&shifts).filter_map(begin_s).fold(f64::INFINITY, f64::min);
     // A single part keeps its zero, and so does a run that begins after it: its own clock says when that was.
     let zero_s = if parts.len() == 1 { first_s.min(0.0) } else { first_s };
@@ -58,7 +58,7 @@ pub(super) fn join(parts: Vec<Part>, offsets: &[(String, f64)]) -> Result<Trace,
     let mut whole = Trace::empty(&parts[lead].trace.name);
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_by_key(|index| *index != lead);
-    let mut parts: Vec<Option<Part>> = parts.into_iter().map(Some).collect();
+    let mut parts: Vec<Option<RunPart>> = parts.into_iter().map(Some).collect();
     for index in order {
         let Some(part) = parts[index].take() else { continue };
         add(&mut whole, part, shifts[index] - zero_s, best)?;
@@ -67,7 +67,7 @@ pub(super) fn join(parts: Vec<Part>, offsets: &[(String, f64)]) -> Result<Trace,
     Ok(whole)
 }
 
-impl Part {
+impl RunPart {
     fn is_named(&self, name: &str) -> bool {
         let below = |file: &String| {
             file.strip_prefix(name).is_some_and(|rest| name.ends_with('/') || rest.starts_with('/'))
@@ -81,13 +81,13 @@ impl Part {
 }
 
 /// The first part with the best source of speeds; the first of all where none has speeds.
-fn leading(parts: &[Part]) -> usize {
+fn leading(parts: &[RunPart]) -> usize {
     let with_speeds = (0..parts.len()).filter(|index| !parts[*index].trace.speeds.is_empty());
     with_speeds.min_by_key(|index| (parts[*index].source, *index)).unwrap_or(0)
 }
 
 /// The estimated shift of `part` against the leading one.
-fn estimated(lead: &Part, part: &Part, caveats: &mut Vec<Caveat>) -> Result<f64, ImportError> {
+fn estimated(lead: &RunPart, part: &RunPart, caveats: &mut Vec<Caveat>) -> Result<f64, ImportError> {
     let asks = |why: &str| {
         let text = format!(
             "its times do not count from where those of {} do, and how far apart they are cannot be estimated: {why}. Say it: --offset {}=+0s if both began together",
@@ -112,9 +112,14 @@ fn estimated(lead: &Part, part: &Part, caveats: &mut Vec<Caveat>) -> Result<f64,
 }
 
 /// Adds a part's data, moved by `shift_s`.
-fn add(whole: &mut Trace, part: Part, shift_s: f64, best: super::part::Source) -> Result<(), ImportError> {
+fn add(
+    whole: &mut Trace,
+    part: RunPart,
+    shift_s: f64,
+    best: super::part::CountedBy,
+) -> Result<(), ImportError> {
     let name = part.name().to_owned();
-    let Part { source, trace, .. } = part;
+    let RunPart { source, trace, .. } = part;
     if source == best {
         add_speeds(whole, &name, &trace, shift_s)?;
     } else if !trace.speeds.is_empty() {

@@ -7,15 +7,15 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::ImportError;
-use super::lines::Lines;
+use super::lines::LineReader;
 
 /// A document longer than this is refused: it would need several times as much memory.
 const LONGEST: usize = 512 << 20;
 
 /// The documents of a file.
-pub(super) struct Documents<'a> {
+pub(super) struct JsonDocuments<'a> {
     file: &'a str,
-    lines: Lines<'a>,
+    lines: LineReader<'a>,
     text: String,
     /// Line of the first document.
     pub(super) first_line: usize,
@@ -26,7 +26,7 @@ pub(super) struct Documents<'a> {
 }
 
 /// A document and the line in which it begins.
-pub(super) struct Document<'a> {
+pub(super) struct JsonDocument<'a> {
     file: &'a str,
     pub(super) line: usize,
     text: &'a str,
@@ -40,13 +40,13 @@ struct Depth {
     escaped: bool,
 }
 
-impl<'a> Documents<'a> {
-    pub(super) fn new(file: &'a str, lines: Lines<'a>) -> Self {
+impl<'a> JsonDocuments<'a> {
+    pub(super) fn new(file: &'a str, lines: LineReader<'a>) -> Self {
         Self { file, lines, text: String::new(), first_line: 0, other_lines: 0, cut_short: None }
     }
 
     /// The next document; `None` at the end of the file. A document begins with a line that begins with `{` or `[`.
-    pub(super) fn next(&mut self) -> Result<Option<Document<'_>>, ImportError> {
+    pub(super) fn next(&mut self) -> Result<Option<JsonDocument<'_>>, ImportError> {
         self.text.clear();
         let (mut depth, mut first) = (Depth::default(), 0);
         while let Some((number, line)) = self.lines.next()? {
@@ -68,7 +68,7 @@ impl<'a> Documents<'a> {
                 if self.first_line == 0 {
                     self.first_line = first;
                 }
-                return Ok(Some(Document { file: self.file, line: first, text: &self.text }));
+                return Ok(Some(JsonDocument { file: self.file, line: first, text: &self.text }));
             }
         }
         if first > 0 {
@@ -97,7 +97,7 @@ impl Depth {
     }
 }
 
-impl Document<'_> {
+impl JsonDocument<'_> {
     /// The document as `T`.
     ///
     /// # Errors
@@ -158,10 +158,10 @@ pub(super) fn data_units(health: &Value) -> [Option<f64>; 2] {
 mod test {
     use super::*;
 
-    type Found = (Vec<(usize, Value)>, usize, Option<usize>);
+    type FoundDocuments = (Vec<(usize, Value)>, usize, Option<usize>);
 
-    fn all(text: &str) -> Result<Found, ImportError> {
-        let mut documents = Documents::new("log", Lines::new("log", Box::new(text.as_bytes())));
+    fn all(text: &str) -> Result<FoundDocuments, ImportError> {
+        let mut documents = JsonDocuments::new("log", LineReader::new("log", Box::new(text.as_bytes())));
         let mut found = Vec::new();
         while let Some(document) = documents.next()? {
             found.push((document.line, document.parse()?));

@@ -3,7 +3,7 @@
 //! # Architecture
 //! - `detect`: the format, by content. `csv`, `fio`, `iometer`, `nvme`, `smartctl`, `prometheus`: one a format.
 //! - `part`: what they make; `join`: parts on one clock; `offset`: how far apart two clocks are.
-//! - `lines`, `json`, `grid`, `reading`: what several of them need.
+//! - `lines`, `json`, `grid`, `reading`, `error`: what several of them need.
 //!
 //! What can be understood two ways is decided by a rule that the importer's header states, or is an error
 //! that names file, line and column. Nothing is guessed silently: what was decided goes into the notes, what may be
@@ -14,6 +14,7 @@
 
 mod csv;
 mod detect;
+mod error;
 mod fio;
 mod grid;
 mod iometer;
@@ -28,12 +29,11 @@ mod reading;
 mod smartctl;
 
 pub use csv::csv;
+pub use error::ImportError;
 
 use std::io::{BufRead, BufReader, Cursor, Read};
 
-use thiserror::Error;
-
-use lines::Lines;
+use lines::LineReader;
 use trace::{Trace, infer_phases};
 
 /// How much of a file is looked at to tell its format.
@@ -113,19 +113,19 @@ const COLDEST_K: f64 = 200.0;
 const HOTTEST_K: f64 = 500.0;
 
 /// Opens a file when its turn comes.
-pub type Open<'a> = Box<dyn FnOnce() -> std::io::Result<Box<dyn Read + 'a>> + 'a>;
+pub type OpenLog<'a> = Box<dyn FnOnce() -> std::io::Result<Box<dyn Read + 'a>> + 'a>;
 
 /// A file to import.
-pub struct Source<'a> {
+pub struct LogFile<'a> {
     /// The file as the caller names it: used in errors, for fio's logs also as what tells their values.
     pub name: String,
     /// When it was last written, in seconds since 1970; a last resort for readings without a time.
     pub modified_unix_s: Option<f64>,
     /// Its content. Opened when its turn comes, so that a folder of a hundred thousand files can be read.
-    pub open: Open<'a>,
+    pub open: OpenLog<'a>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> LogFile<'a> {
     /// A file that is in memory.
     pub fn from_bytes(name: &str, bytes: &'a [u8]) -> Self {
         let open = Box::new(move || Ok(Box::new(bytes) as Box<dyn Read + 'a>));
@@ -135,7 +135,7 @@ impl<'a> Source<'a> {
 
 /// What the caller decides about an import.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct ImportOptions {
     /// The format of all files, instead of telling it by content.
     pub format: Option<Format>,
     /// Seconds that are added to the times of a file, by its name.
@@ -144,45 +144,11 @@ pub struct Options {
     pub every_s: Option<f64>,
 }
 
-/// Why a foreign log was not understood.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("cannot read {}: {why}", place(file, *line, column.as_deref()))]
-pub struct ImportError {
-    /// The file as the caller named it.
-    pub file: String,
-    /// Line, counted from 1; `None` where the file as a whole is meant.
-    pub line: Option<usize>,
-    /// Column by name or number.
-    pub column: Option<String>,
-    /// What is wrong and what to do.
-    pub why: String,
-}
-
-impl ImportError {
-    fn at(file: &str, line: usize, column: Option<&str>, why: impl Into<String>) -> Self {
-        let column = column.map(str::to_owned);
-        Self { file: file.to_owned(), line: Some(line), column, why: why.into() }
-    }
-
-    fn whole(file: &str, why: impl Into<String>) -> Self {
-        Self { file: file.to_owned(), line: None, column: None, why: why.into() }
-    }
-}
-
-fn place(file: &str, line: Option<usize>, column: Option<&str>) -> String {
-    match (line, column) {
-        (Some(line), Some(column)) => format!("{file}, line {line}, column {column}"),
-        (Some(line), None) => format!("{file}, line {line}"),
-        (None, Some(column)) => format!("{file}, column {column}"),
-        (None, None) => file.to_owned(),
-    }
-}
-
 /// The one run in `sources`, which are joined on one clock.
 ///
 /// # Errors
 /// With file, line and column where a file is not understood, and with what to do where something has to be decided.
-pub fn import(sources: Vec<Source<'_>>, options: &Options) -> Result<Trace, ImportError> {
+pub fn import(sources: Vec<LogFile<'_>>, options: &ImportOptions) -> Result<Trace, ImportError> {
     let mut gathered = Gathered::default();
     let names: Vec<String> = sources.iter().map(|source| source.name.clone()).collect();
     // What tells about logs comes before them: fio's JSON knows how long their windows are.
@@ -221,17 +187,17 @@ pub fn import(sources: Vec<Source<'_>>, options: &Options) -> Result<Trace, Impo
 /// What the files gave, before it is put together.
 #[derive(Default)]
 struct Gathered {
-    parts: Vec<part::Part>,
+    parts: Vec<part::RunPart>,
     logs: Vec<fio::FioLog>,
     jsons: Vec<fio::FioJson>,
-    readings: Vec<reading::Reading>,
+    readings: Vec<reading::HealthReading>,
     notes: Vec<String>,
 }
 
 impl Gathered {
     /// Reads one of `count` files.
-    fn add(&mut self, source: Source<'_>, options: &Options, count: usize) -> Result<(), ImportError> {
-        let Source { name, modified_unix_s, open } = source;
+    fn add(&mut self, source: LogFile<'_>, options: &ImportOptions, count: usize) -> Result<(), ImportError> {
+        let LogFile { name, modified_unix_s, open } = source;
         let failed = |error: std::io::Error| ImportError::whole(&name, error.to_string());
         let mut content = open().map_err(failed)?;
         let mut head = Vec::new();
@@ -247,7 +213,7 @@ impl Gathered {
         };
         let reader: Box<dyn BufRead> =
             Box::new(BufReader::with_capacity(HEAD, Cursor::new(head).chain(content)));
-        let lines = Lines::new(&name, reader);
+        let lines = LineReader::new(&name, reader);
         match format {
             Format::Csv => self.parts.push(csv::part(&name, lines)?),
             Format::FioBwLog | Format::FioIopsLog | Format::FioLatLog => {

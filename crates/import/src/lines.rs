@@ -11,7 +11,7 @@ use super::ImportError;
 const LONGEST_LINE: u64 = 1 << 20;
 
 /// The lines of a file.
-pub(super) struct Lines<'a> {
+pub(super) struct LineReader<'a> {
     reader: Box<dyn BufRead + 'a>,
     file: &'a str,
     number: usize,
@@ -20,7 +20,7 @@ pub(super) struct Lines<'a> {
     pub(super) ended: bool,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LineReader<'a> {
     pub(super) fn new(file: &'a str, reader: Box<dyn BufRead + 'a>) -> Self {
         Self { reader, file, number: 0, line: Vec::new(), ended: true }
     }
@@ -57,7 +57,7 @@ mod test {
     use super::*;
 
     fn lines(bytes: &[u8]) -> Result<Vec<(usize, String)>, ImportError> {
-        let mut lines = Lines::new("log", Box::new(bytes));
+        let mut lines = LineReader::new("log", Box::new(bytes));
         let mut all = Vec::new();
         while let Some((number, line)) = lines.next()? {
             all.push((number, line.to_owned()));

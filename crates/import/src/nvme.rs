@@ -7,9 +7,9 @@
 
 use serde_json::Value;
 
-use super::json::{Documents, count_at, data_units, number_at};
-use super::lines::Lines;
-use super::reading::{Reading, When, time_in_name};
+use super::json::{JsonDocuments, count_at, data_units, number_at};
+use super::lines::LineReader;
+use super::reading::{HealthReading, When, time_in_name};
 use super::{COLDEST_K, HOTTEST_K, ImportError};
 use trace::caveat::{Caveat, CutOff};
 use trace::{Counters, Facts};
@@ -21,9 +21,9 @@ const MS_SINCE_1970: f64 = 1e11;
 pub(super) fn readings(
     file: &str,
     modified_unix_s: Option<f64>,
-    lines: Lines<'_>,
-) -> Result<Vec<Reading>, ImportError> {
-    let mut documents = Documents::new(file, lines);
+    lines: LineReader<'_>,
+) -> Result<Vec<HealthReading>, ImportError> {
+    let mut documents = JsonDocuments::new(file, lines);
     let mut readings = Vec::new();
     while let Some(document) = documents.next()? {
         let line = document.line;
@@ -47,14 +47,14 @@ pub(super) fn readings(
     Ok(readings)
 }
 
-fn reading(file: &str, object: &Value) -> Result<Reading, (&'static str, String)> {
+fn reading(file: &str, object: &Value) -> Result<HealthReading, (&'static str, String)> {
     let time = ["timestamp", "time", "time_t"].iter().find_map(|key| number_at(object, key));
     let when = match time {
         Some(ms) if ms > MS_SINCE_1970 => When::Unix(ms / 1e3),
         Some(s) => When::Unix(s),
         None => When::Never,
     };
-    let mut reading = Reading::new(file, when);
+    let mut reading = HealthReading::new(file, when);
     let kelvin = |key: &'static str| kelvin(object, key);
     let text = |key: &str| object.get(key).and_then(Value::as_str).map(|text| text.trim().to_owned());
     if object.get("wctemp").is_some() || object.get("mntmt").is_some() {

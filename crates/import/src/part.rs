@@ -4,21 +4,21 @@ use trace::Trace;
 
 /// A piece of a run from one or several files.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct RunPart {
     /// Files that it was made of, as the caller named them.
     pub(super) files: Vec<String>,
     /// What its speeds come from.
-    pub(super) source: Source,
+    pub(super) source: CountedBy,
     /// What its times count from.
-    pub(super) clock: Clock,
-    /// The data, in seconds after [`Clock::zero_s`].
+    pub(super) clock: TimeBase,
+    /// The data, in seconds after [`TimeBase::zero_s`].
     pub(super) trace: Trace,
 }
 
 /// Where speeds come from, best first: what the load saw itself, what the operating system counted, what the drive
 /// counted. Where several are there, the best is used, since they are the same data twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Source {
+pub(super) enum CountedBy {
     Load,
     System,
     Drive,
@@ -26,7 +26,7 @@ pub(super) enum Source {
 
 /// What times count from.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Clock {
+pub(super) enum TimeBase {
     /// 1970-01-01 UTC; the part's zero is that many seconds later.
     Unix { zero_s: f64 },
     /// As before, but in the time of a place that is not told: exact among themselves only.
@@ -35,7 +35,7 @@ pub(super) enum Clock {
     Own,
 }
 
-impl Clock {
+impl TimeBase {
     /// The part's zero on its clock.
     pub(super) fn zero_s(self) -> f64 {
         match self {

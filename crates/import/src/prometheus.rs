@@ -15,9 +15,9 @@ use measure::{Celsius, Series};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
 
-use super::json::Documents;
-use super::lines::Lines;
-use super::part::{Clock, Part, Source};
+use super::json::JsonDocuments;
+use super::lines::LineReader;
+use super::part::{CountedBy, RunPart, TimeBase};
 use super::{COLDEST_K, HOTTEST_K, ImportError};
 use trace::SegmentOp;
 use trace::caveat::{Caveat, Hole};
@@ -27,47 +27,47 @@ use trace::{Counters, Interval, SpeedSeries, Temperature, Trace, instant};
 const GAP_STEPS: f64 = 3.0;
 
 #[derive(Deserialize)]
-struct Answer {
+struct QueryAnswer {
     status: String,
     error: Option<String>,
-    data: Option<Data>,
+    data: Option<QueryData>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Data {
+struct QueryData {
     result_type: String,
     #[serde(default)]
-    result: Vec<One>,
+    result: Vec<MetricSeries>,
 }
 
 #[derive(Deserialize)]
-struct One {
+struct MetricSeries {
     #[serde(default)]
     metric: BTreeMap<String, String>,
     #[serde(default)]
-    values: Vec<(f64, Value)>,
+    values: Vec<(f64, SampleValue)>,
 }
 
 /// A number that is written as a string.
-struct Value(f64);
+struct SampleValue(f64);
 
-impl<'de> Deserialize<'de> for Value {
+impl<'de> Deserialize<'de> for SampleValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Text;
         impl Visitor<'_> for Text {
-            type Value = Value;
+            type Value = SampleValue;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a number as a string")
             }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Value, E> {
-                text.parse().map(Value).map_err(|_| E::custom(format!("{text:?} is not a number")))
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<SampleValue, E> {
+                text.parse().map(SampleValue).map_err(|_| E::custom(format!("{text:?} is not a number")))
             }
-            fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
-                Ok(Value(number))
+            fn visit_f64<E>(self, number: f64) -> Result<SampleValue, E> {
+                Ok(SampleValue(number))
             }
-            fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
-                Ok(Value(number as f64))
+            fn visit_u64<E>(self, number: u64) -> Result<SampleValue, E> {
+                Ok(SampleValue(number as f64))
             }
         }
         deserializer.deserialize_any(Text)
@@ -80,7 +80,7 @@ enum Meaning {
     /// A temperature by the sensor's name; whether it is in kelvins.
     Temperature(&'static str, bool),
     /// Bytes for each unit of a counter: of reads, writes, trims; who counts.
-    Moved(usize, f64, Source),
+    Moved(usize, f64, CountedBy),
     /// Transitions and seconds of TMT1 and TMT2.
     Counter(usize),
     /// Known, and of no use here.
@@ -124,13 +124,13 @@ fn meaning(metric: &BTreeMap<String, String>) -> Option<Meaning> {
         | "nvme_temperature_celcius"
         | "smartmon_temperature_celsius_raw_value" => Some(Meaning::Temperature("composite", false)),
         "nvme_temperature" => Some(Meaning::Temperature("composite", true)),
-        "node_disk_read_bytes_total" => moved(0, 1.0, Source::System),
-        "node_disk_written_bytes_total" => moved(1, 1.0, Source::System),
-        "node_disk_discarded_sectors_total" => moved(2, 512.0, Source::System),
-        "smartctl_device_bytes_read" => moved(0, 1.0, Source::Drive),
-        "smartctl_device_bytes_written" => moved(1, 1.0, Source::Drive),
-        "nvme_data_units_read" | "nvme_data_units_read_total" => moved(0, 512_000.0, Source::Drive),
-        "nvme_data_units_written" | "nvme_data_units_written_total" => moved(1, 512_000.0, Source::Drive),
+        "node_disk_read_bytes_total" => moved(0, 1.0, CountedBy::System),
+        "node_disk_written_bytes_total" => moved(1, 1.0, CountedBy::System),
+        "node_disk_discarded_sectors_total" => moved(2, 512.0, CountedBy::System),
+        "smartctl_device_bytes_read" => moved(0, 1.0, CountedBy::Drive),
+        "smartctl_device_bytes_written" => moved(1, 1.0, CountedBy::Drive),
+        "nvme_data_units_read" | "nvme_data_units_read_total" => moved(0, 512_000.0, CountedBy::Drive),
+        "nvme_data_units_written" | "nvme_data_units_written_total" => moved(1, 512_000.0, CountedBy::Drive),
         "nvme_thm_temp1_trans_count" => Some(Meaning::Counter(0)),
         "nvme_thm_temp2_trans_count" => Some(Meaning::Counter(1)),
         "nvme_thm_temp1_total_time" | "nvme_thm_temp1_trans_time" => Some(Meaning::Counter(2)),
@@ -142,8 +142,8 @@ fn meaning(metric: &BTreeMap<String, String>) -> Option<Meaning> {
 }
 
 /// Reads answers to range queries.
-pub(super) fn part(file: &str, lines: Lines<'_>) -> Result<Part, ImportError> {
-    let mut documents = Documents::new(file, lines);
+pub(super) fn part(file: &str, lines: LineReader<'_>) -> Result<RunPart, ImportError> {
+    let mut documents = JsonDocuments::new(file, lines);
     let mut all: Vec<(Meaning, Vec<(f64, f64)>)> = Vec::new();
     let (mut drives, mut chips, mut hosts) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     while let Some(document) = documents.next()? {
@@ -184,7 +184,7 @@ pub(super) fn part(file: &str, lines: Lines<'_>) -> Result<Part, ImportError> {
     build(file, all, drives.into_iter().next().or(chips.into_iter().next()))
 }
 
-fn results(answer: Answer) -> Result<Vec<One>, String> {
+fn results(answer: QueryAnswer) -> Result<Vec<MetricSeries>, String> {
     if answer.status != "success" {
         let why = answer.error.unwrap_or_else(|| answer.status.clone());
         return Err(format!("Prometheus did not answer the query: {why}"));
@@ -220,7 +220,7 @@ fn build(
     file: &str,
     mut all: Vec<(Meaning, Vec<(f64, f64)>)>,
     drive: Option<String>,
-) -> Result<Part, ImportError> {
+) -> Result<RunPart, ImportError> {
     let whole = |why: String| ImportError::whole(file, why);
     let mut trace = Trace::empty(drive.as_deref().unwrap_or(file));
     for (_, values) in &mut all {
@@ -236,7 +236,7 @@ fn build(
         ));
     }
     let mut counted: [Vec<(f64, f64)>; 4] = Default::default();
-    let mut speeds: Vec<(Source, SpeedSeries)> = Vec::new();
+    let mut speeds: Vec<(CountedBy, SpeedSeries)> = Vec::new();
     for (meaning, values) in all {
         match meaning {
             Meaning::Temperature(name, kelvin) => {
@@ -282,8 +282,8 @@ fn build(
         speeds.into_iter().filter(|(source, series)| Some(*source) == best && !series.intervals.is_empty());
     trace.speeds = speeds.map(|(_, series)| series).collect();
     trace.temperatures.sort_by(|a, b| a.name.cmp(&b.name));
-    let source = best.unwrap_or(Source::Drive);
-    Ok(Part { files: vec![file.to_owned()], source, clock: Clock::Unix { zero_s }, trace })
+    let source = best.unwrap_or(CountedBy::Drive);
+    Ok(RunPart { files: vec![file.to_owned()], source, clock: TimeBase::Unix { zero_s }, trace })
 }
 
 fn temperature(values: &[(f64, f64)], zero_s: f64, is_kelvin: bool) -> Series<f64> {

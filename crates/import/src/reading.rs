@@ -12,8 +12,8 @@
 
 use measure::Series;
 
-use super::part::{Clock, Part, Source};
-use super::{ImportError, Options};
+use super::part::{CountedBy, RunPart, TimeBase};
+use super::{ImportError, ImportOptions};
 use trace::SegmentOp;
 use trace::caveat::{Caveat, ClockDoubt};
 use trace::{Counters, Facts, Interval, SpeedSeries, Temperature, Trace, instant};
@@ -33,7 +33,7 @@ pub(super) enum When {
 
 /// What one document of a tool tells.
 #[derive(Clone, Debug)]
-pub(super) struct Reading {
+pub(super) struct HealthReading {
     pub(super) file: String,
     pub(super) when: When,
     /// Composite temperature in kelvins.
@@ -54,7 +54,7 @@ pub(super) struct Reading {
     pub(super) caveats: Vec<Caveat>,
 }
 
-impl Reading {
+impl HealthReading {
     pub(super) fn new(file: &str, when: When) -> Self {
         Self {
             file: file.to_owned(),
@@ -75,7 +75,10 @@ impl Reading {
 }
 
 /// The part that all readings make; `None` when there are none.
-pub(super) fn part(mut readings: Vec<Reading>, options: &Options) -> Result<Option<Part>, ImportError> {
+pub(super) fn part(
+    mut readings: Vec<HealthReading>,
+    options: &ImportOptions,
+) -> Result<Option<RunPart>, ImportError> {
     let Some(first) = readings.first() else { return Ok(None) };
     let mut trace = Trace::empty(first.model.as_deref().unwrap_or(&first.file));
     let mut files: Vec<String> = readings.iter().map(|reading| reading.file.clone()).collect();
@@ -83,9 +86,9 @@ pub(super) fn part(mut readings: Vec<Reading>, options: &Options) -> Result<Opti
     one_drive(&readings)?;
     add_facts(&mut readings, &mut trace);
     readings.retain(|reading| reading.is_moment);
-    let clock = place(&mut readings, &mut trace, options)?;
+    let clock = give_times(&mut readings, &mut trace, options)?;
     let zero_s = clock.zero_s();
-    let timed: Vec<(f64, Reading)> = readings
+    let timed: Vec<(f64, HealthReading)> = readings
         .into_iter()
         .map(|reading| {
             let t = match reading.when {
@@ -105,11 +108,11 @@ pub(super) fn part(mut readings: Vec<Reading>, options: &Options) -> Result<Opti
             trace.power_w.push(instant(*t), power_w);
         }
     }
-    Ok(Some(Part { files, source: Source::Drive, clock, trace }))
+    Ok(Some(RunPart { files, source: CountedBy::Drive, clock, trace }))
 }
 
-fn one_drive(readings: &[Reading]) -> Result<(), ImportError> {
-    let mut known: Option<&Reading> = None;
+fn one_drive(readings: &[HealthReading]) -> Result<(), ImportError> {
+    let mut known: Option<&HealthReading> = None;
     for reading in readings.iter().filter(|reading| reading.serial.is_some()) {
         match known {
             Some(first) if first.serial != reading.serial => {
@@ -128,7 +131,7 @@ fn one_drive(readings: &[Reading]) -> Result<(), ImportError> {
     Ok(())
 }
 
-fn add_facts(readings: &mut [Reading], trace: &mut Trace) {
+fn add_facts(readings: &mut [HealthReading], trace: &mut Trace) {
     for reading in readings {
         if let Some(model) = &reading.model {
             trace.name.clone_from(model);
@@ -147,8 +150,12 @@ fn add_facts(readings: &mut [Reading], trace: &mut Trace) {
 }
 
 /// Gives every reading a time and sorts them; tells the clock of them all.
-fn place(readings: &mut [Reading], trace: &mut Trace, options: &Options) -> Result<Clock, ImportError> {
-    let untimed = |reading: &Reading| matches!(reading.when, When::Never | When::Written(_));
+fn give_times(
+    readings: &mut [HealthReading],
+    trace: &mut Trace,
+    options: &ImportOptions,
+) -> Result<TimeBase, ImportError> {
+    let untimed = |reading: &HealthReading| matches!(reading.when, When::Never | When::Written(_));
     if let Some(every_s) = options.every_s
         && readings.iter().any(untimed)
     {
@@ -158,15 +165,16 @@ fn place(readings: &mut [Reading], trace: &mut Trace, options: &Options) -> Resu
         trace
             .notes
             .push(format!("readings carry no time: taken to be {every_s} s apart, as said by --every"));
-        return Ok(Clock::Own);
+        return Ok(TimeBase::Own);
     }
     let several = readings.len() > 1;
     if several && let Some(reading) = readings.iter().find(|reading| reading.when == When::Never) {
         let why = "it holds readings that carry no time: say how far apart they are with --every TIME, such as --every 1s, or keep each in a file of its own with the time in its name";
         return Err(ImportError::whole(&reading.file, why));
     }
-    let same_kind =
-        |a: &Reading, b: &Reading| std::mem::discriminant(&a.when) == std::mem::discriminant(&b.when);
+    let same_kind = |a: &HealthReading, b: &HealthReading| {
+        std::mem::discriminant(&a.when) == std::mem::discriminant(&b.when)
+    };
     if let Some(pair) = readings.windows(2).find(|pair| !same_kind(&pair[0], &pair[1])) {
         let why = format!(
             "its time is of another kind than that of {} (told by the reading, by the file's name, or by when it was written): name all files alike",
@@ -174,13 +182,14 @@ fn place(readings: &mut [Reading], trace: &mut Trace, options: &Options) -> Resu
         );
         return Err(ImportError::whole(&pair[1].file, why));
     }
-    let seconds = |reading: &Reading| match reading.when {
+    let seconds = |reading: &HealthReading| match reading.when {
         When::Unix(t) | When::Local(t) | When::Written(t) => t,
         When::Never => 0.0,
     };
     readings.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
     // What a drive kept itself is older than the reading.
-    let oldest = |reading: &Reading| reading.history.iter().map(|(ago_s, _)| *ago_s).fold(0.0, f64::max);
+    let oldest =
+        |reading: &HealthReading| reading.history.iter().map(|(ago_s, _)| *ago_s).fold(0.0, f64::max);
     let zero_s = readings.iter().map(|r| seconds(r) - oldest(r)).fold(f64::INFINITY, f64::min);
     let zero_s = if zero_s.is_finite() { zero_s } else { 0.0 };
     let same = readings.windows(2).filter(|pair| seconds(&pair[0]) >= seconds(&pair[1])).count();
@@ -188,20 +197,20 @@ fn place(readings: &mut [Reading], trace: &mut Trace, options: &Options) -> Resu
         trace.caveats.push(Caveat::Clock(ClockDoubt::SameTime { readings: same }));
     }
     Ok(match readings.first().map(|reading| reading.when) {
-        Some(When::Unix(_)) => Clock::Unix { zero_s },
-        Some(When::Local(_)) => Clock::Local { zero_s },
+        Some(When::Unix(_)) => TimeBase::Unix { zero_s },
+        Some(When::Local(_)) => TimeBase::Local { zero_s },
         Some(When::Written(_)) => {
             if several {
                 trace.caveats.push(Caveat::Clock(ClockDoubt::FileTimes));
             }
-            Clock::Unix { zero_s }
+            TimeBase::Unix { zero_s }
         }
-        _ => Clock::Own,
+        _ => TimeBase::Own,
     })
 }
 
-fn add_temperatures(timed: &[(f64, Reading)], trace: &mut Trace) {
-    let mut add = |name: String, pick: &dyn Fn(&Reading) -> Option<f64>| {
+fn add_temperatures(timed: &[(f64, HealthReading)], trace: &mut Trace) {
+    let mut add = |name: String, pick: &dyn Fn(&HealthReading) -> Option<f64>| {
         if timed.iter().all(|(_, reading)| pick(reading).is_none()) {
             return;
         }
@@ -224,7 +233,7 @@ fn add_temperatures(timed: &[(f64, Reading)], trace: &mut Trace) {
 }
 
 /// The drive's own temperature, with what it kept itself: the newest history holds the older ones.
-fn composite(timed: &[(f64, Reading)]) -> Series<f64> {
+fn composite(timed: &[(f64, HealthReading)]) -> Series<f64> {
     let kept = timed.iter().rfind(|(_, reading)| !reading.history.is_empty());
     let kept = kept.iter().flat_map(|(t, r)| r.history.iter().map(move |(ago_s, value)| (t - ago_s, *value)));
     let mut all: Vec<(f64, Option<f64>)> =
@@ -243,7 +252,7 @@ fn composite(timed: &[(f64, Reading)]) -> Series<f64> {
 }
 
 /// Speeds from what the drive counted.
-fn add_moved(timed: &[(f64, Reading)], trace: &mut Trace) {
+fn add_moved(timed: &[(f64, HealthReading)], trace: &mut Trace) {
     for (which, op) in [SegmentOp::Read, SegmentOp::Write].into_iter().enumerate() {
         let counts: Vec<(f64, f64)> =
             timed.iter().filter_map(|(t, reading)| Some((*t, reading.moved[which]?))).collect();

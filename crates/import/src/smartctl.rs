@@ -7,9 +7,9 @@
 use measure::Kelvin;
 use serde_json::Value;
 
-use super::json::{Documents, count_at, data_units, number, number_at};
-use super::lines::Lines;
-use super::reading::{Reading, When, time_in_name};
+use super::json::{JsonDocuments, count_at, data_units, number, number_at};
+use super::lines::LineReader;
+use super::reading::{HealthReading, When, time_in_name};
 use super::{COLDEST_K, HOTTEST_K, ImportError};
 use trace::caveat::{Caveat, CutOff};
 use trace::{Counters, Facts};
@@ -18,8 +18,8 @@ use trace::{Counters, Facts};
 const NO_DEVICE: u64 = 0b11;
 
 /// The readings in a file, one or many.
-pub(super) fn readings(file: &str, lines: Lines<'_>) -> Result<Vec<Reading>, ImportError> {
-    let mut documents = Documents::new(file, lines);
+pub(super) fn readings(file: &str, lines: LineReader<'_>) -> Result<Vec<HealthReading>, ImportError> {
+    let mut documents = JsonDocuments::new(file, lines);
     let mut readings = Vec::new();
     while let Some(document) = documents.next()? {
         let line = document.line;
@@ -35,14 +35,14 @@ pub(super) fn readings(file: &str, lines: Lines<'_>) -> Result<Vec<Reading>, Imp
     Ok(readings)
 }
 
-fn reading(file: &str, object: &Value) -> Result<Reading, String> {
+fn reading(file: &str, object: &Value) -> Result<HealthReading, String> {
     let at = |path: &str| object.pointer(path);
     let float = |path: &str| at(path).and_then(number);
     let when = match float("/local_time/time_t") {
         Some(t) => When::Unix(t),
         None => time_in_name(file).unwrap_or(When::Never),
     };
-    let mut reading = Reading::new(file, when);
+    let mut reading = HealthReading::new(file, when);
     let text = |key: &str| object.get(key).and_then(Value::as_str).map(str::to_owned);
     (reading.model, reading.serial) =
         (text("model_name").or_else(|| text("scsi_model_name")), text("serial_number"));
@@ -81,7 +81,7 @@ fn reading(file: &str, object: &Value) -> Result<Reading, String> {
     Ok(reading)
 }
 
-fn nvme(health: &Value, reading: &mut Reading) {
+fn nvme(health: &Value, reading: &mut HealthReading) {
     if reading.composite_k.is_none() {
         reading.composite_k = number_at(health, "temperature").and_then(kelvin);
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use analysis::findings::{Label, Segment, SegmentOp};
 use analysis::wording;
-use import::{Format, ImportError, Options, Source, import};
+use import::{Format, ImportError, ImportOptions, LogFile, import};
 use trace::Trace;
 use trace::caveat::Caveat;
 
@@ -22,7 +22,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The files of a folder as one run, named without the folder.
-fn imported(files: &[PathBuf], options: &Options) -> Result<Trace, ImportError> {
+fn imported(files: &[PathBuf], options: &ImportOptions) -> Result<Trace, ImportError> {
     let contents: Vec<(String, Vec<u8>)> = files
         .iter()
         .map(|file| {
@@ -30,16 +30,16 @@ fn imported(files: &[PathBuf], options: &Options) -> Result<Trace, ImportError> 
             (name, std::fs::read(file).expect("a readable file"))
         })
         .collect();
-    let sources = contents.iter().map(|(name, bytes)| Source::from_bytes(name, bytes));
+    let sources = contents.iter().map(|(name, bytes)| LogFile::from_bytes(name, bytes));
     import(sources.collect(), options)
 }
 
 fn good(name: &str) -> Trace {
-    imported(&entries(&folder("good").join(name)), &Options::default()).expect("a good run")
+    imported(&entries(&folder("good").join(name)), &ImportOptions::default()).expect("a good run")
 }
 
 /// What a trace holds, in few lines.
-fn told(trace: &Trace) -> String {
+fn described(trace: &Trace) -> String {
     let mut text = format!("{}\n", trace.name);
     for series in &trace.speeds {
         let bytes: f64 = series.intervals.iter().map(|i| i.bytes).sum();
@@ -94,7 +94,7 @@ fn told(trace: &Trace) -> String {
 fn good_runs_become_what_is_written_down() {
     for case in entries(&folder("good")) {
         let name = case.file_name().expect("a name").to_string_lossy().into_owned();
-        insta::assert_snapshot!(name.clone(), told(&good(&name)));
+        insta::assert_snapshot!(name.clone(), described(&good(&name)));
     }
 }
 
@@ -102,7 +102,7 @@ fn good_runs_become_what_is_written_down() {
 fn bad_files_are_refused_with_their_place() {
     let mut text = String::new();
     for file in entries(&folder("bad")) {
-        let error = imported(&[file], &Options::default()).expect_err("a bad file");
+        let error = imported(&[file], &ImportOptions::default()).expect_err("a bad file");
         text += &format!("{error}\n");
     }
     insta::assert_snapshot!("bad", text);
@@ -193,23 +193,24 @@ fn two_clocks_are_joined_by_what_is_said_or_by_what_the_data_show() {
         csv += &format!("{t},{}\n", (40.0 + 15.0 * k).round());
     }
     let files = || {
-        vec![Source::from_bytes("x_bw.1.log", log.as_bytes()), Source::from_bytes("t.csv", csv.as_bytes())]
+        vec![LogFile::from_bytes("x_bw.1.log", log.as_bytes()), LogFile::from_bytes("t.csv", csv.as_bytes())]
     };
-    let found = import(files(), &Options::default()).expect("an estimate");
+    let found = import(files(), &ImportOptions::default()).expect("an estimate");
     let estimated = |c: &&Caveat| matches!(c, Caveat::ClockOffsetEstimated { .. });
     let caveat = found.caveats.iter().find(estimated).expect("it is told");
     // The temperatures' clock begins 30 s before the load, so that the load begins at 30 s.
     let begins_s = found.speeds[0].intervals[0].start_s;
     assert!((begins_s - 30.0).abs() < 2.0, "{begins_s}: {caveat:?}");
-    let said = Options { offsets: vec![("t.csv".into(), -30.0)], ..Options::default() };
+    let said = ImportOptions { offsets: vec![("t.csv".into(), -30.0)], ..ImportOptions::default() };
     let found = import(files(), &said).expect("an offset");
     assert_eq!(found.speeds[0].intervals[0].start_s, 30.0);
     assert!(!found.caveats.iter().any(|c| estimated(&c)));
-    let flat = Source::from_bytes("flat.csv", b"t_s,temp_c\n0,40\n1,40\n");
-    let error = import(vec![Source::from_bytes("x_bw.1.log", log.as_bytes()), flat], &Options::default());
+    let flat = LogFile::from_bytes("flat.csv", b"t_s,temp_c\n0,40\n1,40\n");
+    let error =
+        import(vec![LogFile::from_bytes("x_bw.1.log", log.as_bytes()), flat], &ImportOptions::default());
     let error = error.expect_err("nothing to go by").to_string();
     assert!(error.contains("--offset flat.csv=+0s"), "{error}");
-    let misnamed = Options { offsets: vec![("u.csv".into(), 1.0)], ..Options::default() };
+    let misnamed = ImportOptions { offsets: vec![("u.csv".into(), 1.0)], ..ImportOptions::default() };
     assert!(import(files(), &misnamed).expect_err("no such file").to_string().contains("t.csv, x_bw.1.log"));
 }
 
@@ -228,10 +229,10 @@ fn wall_clocks_are_joined_as_they_are_and_better_speeds_win() {
         })
         .collect();
     let files = vec![
-        Source::from_bytes("x_bw.1.log", log.as_bytes()),
-        Source::from_bytes("s.json", smart.as_bytes()),
+        LogFile::from_bytes("x_bw.1.log", log.as_bytes()),
+        LogFile::from_bytes("s.json", smart.as_bytes()),
     ];
-    let trace = import(files, &Options::default()).expect("one clock");
+    let trace = import(files, &ImportOptions::default()).expect("one clock");
     assert_eq!(trace.temperatures[0].kelvin.points()[0].t.as_secs_f64(), 10.0);
     assert_eq!(trace.speeds[0].intervals.len(), 60);
     assert!(
@@ -240,24 +241,27 @@ fn wall_clocks_are_joined_as_they_are_and_better_speeds_win() {
         trace.notes
     );
     let twice = vec![
-        Source::from_bytes("x_bw.1.log", log.as_bytes()),
-        Source::from_bytes("a.csv", b"t_s,read_mb_per_s\n1795246000,1\n1795246030,1\n"),
+        LogFile::from_bytes("x_bw.1.log", log.as_bytes()),
+        LogFile::from_bytes("a.csv", b"t_s,read_mb_per_s\n1795246000,1\n1795246030,1\n"),
     ];
     assert!(
-        import(twice, &Options::default()).expect_err("two loads").to_string().contains("two loads at once")
+        import(twice, &ImportOptions::default())
+            .expect_err("two loads")
+            .to_string()
+            .contains("two loads at once")
     );
 }
 
 #[test]
 fn a_format_can_be_said_and_readings_be_spaced() {
-    let forced = Options { format: Some(Format::FioIopsLog), ..Options::default() };
+    let forced = ImportOptions { format: Some(Format::FioIopsLog), ..ImportOptions::default() };
     let each_io = b"0, 1, 1, 4096, 0\n1, 1, 1, 4096, 0\n3000, 1, 1, 4096, 0\n";
-    let trace = import(vec![Source::from_bytes("any.log", each_io)], &forced).expect("rows of single I/Os");
+    let trace = import(vec![LogFile::from_bytes("any.log", each_io)], &forced).expect("rows of single I/Os");
     assert_eq!(trace.speeds[0].intervals.iter().map(|i| i.bytes).sum::<f64>(), 3.0 * 4096.0);
     let untimed =
         b"{\"temperature\": 318, \"avail_spare\": 100}\n{\"temperature\": 319, \"avail_spare\": 100}\n";
-    let spaced = Options { every_s: Some(2.0), ..Options::default() };
-    let trace = import(vec![Source::from_bytes("s.json", untimed)], &spaced).expect("spaced readings");
+    let spaced = ImportOptions { every_s: Some(2.0), ..ImportOptions::default() };
+    let trace = import(vec![LogFile::from_bytes("s.json", untimed)], &spaced).expect("spaced readings");
     assert_eq!(trace.temperatures[0].kelvin.points()[1].t.as_secs_f64(), 2.0);
     for format in Format::ALL {
         assert_eq!(Format::from_name(format.name()), Some(format));
@@ -267,12 +271,13 @@ fn a_format_can_be_said_and_readings_be_spaced() {
 #[test]
 fn a_last_line_that_is_cut_short_is_left_out_with_a_caveat() {
     let whole = b"1000, 50, 0, 0\n2000, 50, 0, 0\n3000, 5";
-    let trace = import(vec![Source::from_bytes("x_bw.1.log", whole)], &Options::default()).expect("two rows");
+    let trace =
+        import(vec![LogFile::from_bytes("x_bw.1.log", whole)], &ImportOptions::default()).expect("two rows");
     assert_eq!(trace.speeds[0].intervals.len(), 2);
     assert!(matches!(trace.caveats[0], Caveat::Truncated { line: 3, .. }), "{:?}", trace.caveats);
     let twice = b"1000, 50, 0, 0\n2000, 50, 0, 0\n2000, 50, 0, 0\n3000, 50, 0, 0\n";
-    let trace =
-        import(vec![Source::from_bytes("x_bw.1.log", twice)], &Options::default()).expect("three rows");
+    let trace = import(vec![LogFile::from_bytes("x_bw.1.log", twice)], &ImportOptions::default())
+        .expect("three rows");
     assert_eq!(trace.speeds[0].intervals.iter().map(|i| i.bytes).sum::<f64>(), 150.0 * 1024.0);
     assert!(matches!(trace.caveats[0], Caveat::Duplicated { rows: 1, .. }), "{:?}", trace.caveats);
 }
@@ -281,7 +286,7 @@ fn a_last_line_that_is_cut_short_is_left_out_with_a_caveat() {
 #[test]
 fn what_cannot_be_in_its_unit_is_refused() {
     let refused = |name: &str, text: &str| {
-        let error = import(vec![Source::from_bytes(name, text.as_bytes())], &Options::default());
+        let error = import(vec![LogFile::from_bytes(name, text.as_bytes())], &ImportOptions::default());
         error.map(|trace| format!("{trace:?}")).expect_err(text).to_string()
     };
     let smartctl =

@@ -2,6 +2,7 @@
 //!
 //! # Architecture
 //! - [`units`]: one small type a quantity, built and read by a name that carries the unit.
+//! - [`cells`]: comma-separated text, line by line.
 //! - [`parse`]: quantities as people type them (`65C`, `4GiB`, `5m`, `1.2GB/s`).
 //! - [`time`]: instants on the run's own clock, and the two clocks (monotonic, virtual).
 //! - [`histogram`]: latencies with a stated error bound.
@@ -12,6 +13,7 @@
 //! It touches no drive, draws no conclusion and knows no protocol.
 //! This is the leaf: it depends on none of our crates.
 
+pub mod cells;
 pub mod histogram;
 pub mod parse;
 pub mod record;
@@ -19,7 +21,8 @@ pub mod series;
 pub mod time;
 pub mod units;
 
+pub use cells::{CellSplitter, Cells};
 pub use histogram::Histogram;
 pub use series::{Gap, Point, Series};
 pub use time::{Clock, Instant, MonotonicClock, VirtualClock};
-pub use units::{Bytes, BytesPerSec, Celsius, Joules, Kelvin, Lba, QueueDepth, Seed, Watts};
+pub use units::{Bytes, BytesPerSec, Celsius, Kelvin, Lba, QueueDepth, Seed, Watts};

@@ -20,13 +20,13 @@ pub struct ParseError {
 }
 
 /// One kind of quantity: its name for errors, an example, and its units with their size.
-struct Kind {
+struct QuantityKind {
     wanted: &'static str,
     example: &'static str,
     units: &'static [(&'static str, f64)],
 }
 
-const SIZE: Kind = Kind {
+const SIZE: QuantityKind = QuantityKind {
     wanted: "a size",
     example: "4GiB, 500MB or 4096B",
     units: &[
@@ -43,7 +43,7 @@ const SIZE: Kind = Kind {
     ],
 };
 
-const TIME: Kind = Kind {
+const TIME: QuantityKind = QuantityKind {
     wanted: "a time",
     example: "5m, 300s, 100ms or 1h",
     units: &[
@@ -73,7 +73,8 @@ pub fn duration(typed: &str) -> Result<Duration, ParseError> {
 
 /// A transfer rate: a size, then `/s`.
 pub fn rate(typed: &str) -> Result<BytesPerSec, ParseError> {
-    const RATE: Kind = Kind { wanted: "a rate", example: "1.2GB/s, 500MB/s or 1GiB/s", units: SIZE.units };
+    const RATE: QuantityKind =
+        QuantityKind { wanted: "a rate", example: "1.2GB/s, 500MB/s or 1GiB/s", units: SIZE.units };
     let trimmed = typed.trim();
     let Some(size) = trimmed.strip_suffix("/s") else {
         return Err(RATE.error(typed, "it does not end in \"/s\"".to_owned()));
@@ -88,8 +89,11 @@ pub fn rate(typed: &str) -> Result<BytesPerSec, ParseError> {
 
 /// A temperature that a drive setting takes, in whole kelvins: `65C` is 338 K.
 pub fn temperature(typed: &str) -> Result<Kelvin, ParseError> {
-    const TEMPERATURE: Kind =
-        Kind { wanted: "a whole temperature", example: "65C or 338K", units: &[("C", 1.0), ("K", 1.0)] };
+    const TEMPERATURE: QuantityKind = QuantityKind {
+        wanted: "a whole temperature",
+        example: "65C or 338K",
+        units: &[("C", 1.0), ("K", 1.0)],
+    };
     let (number, unit) = split(typed.trim().strip_prefix('-').unwrap_or(typed.trim()));
     let magnitude = whole(typed, scale(typed, number, unit, &TEMPERATURE)?, &TEMPERATURE)?;
     let magnitude = i32::try_from(magnitude)
@@ -104,8 +108,8 @@ pub fn temperature(typed: &str) -> Result<Kelvin, ParseError> {
 
 /// A temperature of the surroundings, which need not be whole: `23.5C`.
 pub fn celsius(typed: &str) -> Result<Celsius, ParseError> {
-    const AMBIENT: Kind =
-        Kind { wanted: "a temperature", example: "23.5C or 296K", units: &[("C", 1.0), ("K", 1.0)] };
+    const AMBIENT: QuantityKind =
+        QuantityKind { wanted: "a temperature", example: "23.5C or 296K", units: &[("C", 1.0), ("K", 1.0)] };
     let trimmed = typed.trim();
     let (sign, rest) = trimmed.strip_prefix('-').map_or((1.0, trimmed), |rest| (-1.0, rest));
     let (number, unit) = split(rest);
@@ -122,7 +126,8 @@ pub fn celsius(typed: &str) -> Result<Celsius, ParseError> {
 
 /// A share of a whole, from `0%` to `100%`, as a fraction from 0 to 1.
 pub fn percent(typed: &str) -> Result<f64, ParseError> {
-    const PERCENT: Kind = Kind { wanted: "a percentage", example: "25%", units: &[("%", 0.01)] };
+    const PERCENT: QuantityKind =
+        QuantityKind { wanted: "a percentage", example: "25%", units: &[("%", 0.01)] };
     let fraction = quantity(typed, &PERCENT)?;
     if fraction > 1.0 {
         return Err(PERCENT.error(typed, "it is more than 100%".to_owned()));
@@ -130,7 +135,7 @@ pub fn percent(typed: &str) -> Result<f64, ParseError> {
     Ok(fraction)
 }
 
-impl Kind {
+impl QuantityKind {
     fn error(&self, typed: &str, why: String) -> ParseError {
         ParseError { typed: typed.to_owned(), wanted: self.wanted, why, example: self.example }
     }
@@ -140,7 +145,7 @@ impl Kind {
     }
 }
 
-fn quantity(typed: &str, kind: &Kind) -> Result<f64, ParseError> {
+fn quantity(typed: &str, kind: &QuantityKind) -> Result<f64, ParseError> {
     let (number, unit) = split(typed.trim());
     scale(typed, number, unit, kind)
 }
@@ -151,7 +156,7 @@ fn split(typed: &str) -> (&str, &str) {
     (&typed[..end], typed[end..].trim_start())
 }
 
-fn scale(typed: &str, number: &str, unit: &str, kind: &Kind) -> Result<f64, ParseError> {
+fn scale(typed: &str, number: &str, unit: &str, kind: &QuantityKind) -> Result<f64, ParseError> {
     let value: f64 = number.replace('_', "").parse().map_err(|_| {
         let why =
             if number.is_empty() { "it does not start with a number" } else { "its number is malformed" };
@@ -166,7 +171,7 @@ fn scale(typed: &str, number: &str, unit: &str, kind: &Kind) -> Result<f64, Pars
     }
 }
 
-fn whole(typed: &str, value: f64, kind: &Kind) -> Result<u64, ParseError> {
+fn whole(typed: &str, value: f64, kind: &QuantityKind) -> Result<u64, ParseError> {
     // Above 2^53 a double no longer tells neighbouring whole numbers apart.
     const EXACT_LIMIT: f64 = 9_007_199_254_740_992.0;
     if value > EXACT_LIMIT {

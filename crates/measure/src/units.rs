@@ -216,39 +216,11 @@ impl Watts {
     pub const fn as_f64(self) -> f64 {
         self.0
     }
-
-    /// The energy of this power over `span`.
-    pub fn over(self, span: Duration) -> Joules {
-        Joules(self.0 * span.as_secs_f64())
-    }
 }
 
 impl fmt::Display for Watts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.2} W", self.0)
-    }
-}
-
-/// Energy in joules.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub struct Joules(f64);
-
-impl Joules {
-    /// An energy of `joules` J.
-    pub const fn new(joules: f64) -> Self {
-        Self(joules)
-    }
-
-    /// The value in joules.
-    pub const fn as_f64(self) -> f64 {
-        self.0
-    }
-}
-
-impl Add for Joules {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
     }
 }
 
@@ -328,7 +300,6 @@ mod test {
         assert_eq!(BytesPerSec::new(999.6e6).to_string(), "1.00 GB/s");
         assert_eq!(BytesPerSec::new(9.96e6).to_string(), "10 MB/s");
         assert_eq!(BytesPerSec::new(999_700.0).to_string(), "1.0 MB/s");
-        assert_eq!(Watts::new(8.25).over(Duration::from_secs(2)), Joules::new(16.5));
         assert_eq!(Bytes::new(100).per(Duration::ZERO), None);
     }
 

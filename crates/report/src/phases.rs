@@ -6,7 +6,7 @@ use measure::record::Op;
 use crate::format;
 use crate::reduce;
 use crate::sentences;
-use crate::view::{Interval, ReportInput, op_word};
+use crate::view::{MeanInterval, ReportInput, op_word};
 
 /// What came of one phase.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,9 +81,9 @@ fn stretches(segments: &[Segment]) -> Vec<(SegmentOp, f64, f64)> {
 
 fn summary(input: &ReportInput, name: String, op: String, start_s: f64, end_s: f64) -> PhaseSummary {
     let inside = |t: f64| (start_s..end_s).contains(&t);
-    let within = |trims: bool| -> Vec<Vec<Interval>> {
+    let within = |trims: bool| -> Vec<Vec<MeanInterval>> {
         let of = input.speed.iter().filter(|series| (series.op == Op::Trim) == trims);
-        let middle = |interval: &&Interval| inside(interval.start_s + interval.span_s / 2.0);
+        let middle = |interval: &&MeanInterval| inside(interval.start_s + interval.span_s / 2.0);
         of.map(|series| series.intervals.iter().filter(middle).copied().collect()).collect()
     };
     // What is deallocated beside reads and writes is no data that moved.

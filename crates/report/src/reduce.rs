@@ -4,10 +4,10 @@
 //! each bucket, for raw intervals: a stall of one interval stays visible however long the run was).
 //! A gap stays a gap: `None` breaks the line, it is never a zero.
 
-use crate::view::Interval;
+use crate::view::{MeanInterval, plausible};
 
 /// A point of a line: (seconds, value); `None` breaks the line.
-pub(crate) type Point = (f64, Option<f64>);
+pub(crate) type ChartPoint = (f64, Option<f64>);
 
 /// Points a line in a page has at most; twice what a wide screen can tell apart.
 pub(crate) const CHART_POINTS: usize = 4000;
@@ -25,11 +25,6 @@ pub(crate) fn bucket_s(span_s: f64, limit: usize) -> f64 {
         return 1.0;
     }
     BUCKETS_S.into_iter().find(|bucket| *bucket >= least).unwrap_or_else(|| (least / 3600.0).ceil() * 3600.0)
-}
-
-/// Whether a number can be a quantity at all: it is one, and none of ours comes near the bound.
-pub(crate) fn plausible(value: f64) -> bool {
-    value.abs() < 1e15
 }
 
 /// Mean, lowest and highest of a bucket.
@@ -50,7 +45,7 @@ pub(crate) struct Bucket {
 }
 
 /// Buckets that hold something, in order of time. An interval belongs to the bucket of its middle.
-pub(crate) fn means(intervals: &[Interval], bucket_s: f64) -> Vec<Bucket> {
+pub(crate) fn means(intervals: &[MeanInterval], bucket_s: f64) -> Vec<Bucket> {
     let mut buckets: Vec<Bucket> = Vec::new();
     let mut first_s = 0.0;
     for interval in sorted(intervals) {
@@ -87,7 +82,7 @@ pub(crate) fn means(intervals: &[Interval], bucket_s: f64) -> Vec<Bucket> {
 ///
 /// Operations that ran at once add up; those that took turns do not.
 pub(crate) fn totals<'a>(
-    series: impl Iterator<Item = &'a [Interval]>,
+    series: impl Iterator<Item = &'a [MeanInterval]>,
     bucket_s: f64,
 ) -> Vec<(f64, f64, f64)> {
     let mut all: Vec<Bucket> = series.flat_map(|intervals| means(intervals, bucket_s)).collect();
@@ -106,8 +101,8 @@ pub(crate) fn totals<'a>(
 pub(crate) const LEAST_COVERED: f64 = 0.1;
 
 /// The bucket means as a line that breaks where a bucket is missing.
-pub(crate) fn mean_line(intervals: &[Interval], bucket_s: f64) -> Vec<Point> {
-    let mut line: Vec<Point> = Vec::new();
+pub(crate) fn mean_line(intervals: &[MeanInterval], bucket_s: f64) -> Vec<ChartPoint> {
+    let mut line: Vec<ChartPoint> = Vec::new();
     let mut next_s = f64::NEG_INFINITY;
     let buckets = means(intervals, bucket_s);
     let is_alone = buckets.len() == 1;
@@ -122,8 +117,8 @@ pub(crate) fn mean_line(intervals: &[Interval], bucket_s: f64) -> Vec<Point> {
 }
 
 /// Every interval as a point at its middle; the line breaks where time is not covered.
-pub(crate) fn raw_line(intervals: &[Interval]) -> Vec<Point> {
-    let mut line: Vec<Point> = Vec::new();
+pub(crate) fn raw_line(intervals: &[MeanInterval]) -> Vec<ChartPoint> {
+    let mut line: Vec<ChartPoint> = Vec::new();
     let mut end_s = f64::INFINITY;
     for interval in sorted(intervals) {
         // Half an interval of slack: stamps of a real clock do not meet to the nanosecond.
@@ -137,8 +132,8 @@ pub(crate) fn raw_line(intervals: &[Interval]) -> Vec<Point> {
 }
 
 /// At most `limit` points: of each bucket its lowest and its highest, in the order they came.
-pub(crate) fn envelope(points: &[Point], limit: usize) -> Vec<Point> {
-    let points: Vec<Point> =
+pub(crate) fn envelope(points: &[ChartPoint], limit: usize) -> Vec<ChartPoint> {
+    let points: Vec<ChartPoint> =
         points.iter().copied().filter(|(t, v)| plausible(*t) && v.is_none_or(plausible)).collect();
     if points.len() <= limit {
         return points;
@@ -148,8 +143,8 @@ pub(crate) fn envelope(points: &[Point], limit: usize) -> Vec<Point> {
     points.chunks(per_bucket).flat_map(extremes).collect()
 }
 
-fn extremes(bucket: &[Point]) -> Vec<Point> {
-    let value = |point: &Point| point.1.unwrap_or(f64::NAN);
+fn extremes(bucket: &[ChartPoint]) -> Vec<ChartPoint> {
+    let value = |point: &ChartPoint| point.1.unwrap_or(f64::NAN);
     let filled = || bucket.iter().enumerate().filter(|(_, point)| point.1.is_some());
     let lowest = filled().min_by(|a, b| value(a.1).total_cmp(&value(b.1))).map(|(index, _)| index);
     let highest = filled().max_by(|a, b| value(a.1).total_cmp(&value(b.1))).map(|(index, _)| index);
@@ -161,23 +156,25 @@ fn extremes(bucket: &[Point]) -> Vec<Point> {
 }
 
 /// Readings as a line of at most `limit` points. Whole seconds apart, they are mostly taken as they are.
-pub(crate) fn readings_line(points: &[Point], limit: usize) -> Vec<Point> {
+pub(crate) fn readings_line(points: &[ChartPoint], limit: usize) -> Vec<ChartPoint> {
     let mut points = points.to_vec();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     envelope(&points, limit)
 }
 
 /// Mean of the readings in each bucket: (start of the bucket in seconds, mean).
-pub(crate) fn reading_means(points: &[Point], bucket_s: f64) -> Vec<(f64, f64)> {
-    let as_interval = |&(t, value): &Point| Some(Interval { start_s: t, span_s: 1e-9, value: value? });
-    let intervals: Vec<Interval> = points.iter().filter_map(as_interval).collect();
+pub(crate) fn reading_means(points: &[ChartPoint], bucket_s: f64) -> Vec<(f64, f64)> {
+    let as_interval =
+        |&(t, value): &ChartPoint| Some(MeanInterval { start_s: t, span_s: 1e-9, value: value? });
+    let intervals: Vec<MeanInterval> = points.iter().filter_map(as_interval).collect();
     means(&intervals, bucket_s).into_iter().map(|bucket| (bucket.start_s, bucket.mean)).collect()
 }
 
-fn sorted(intervals: &[Interval]) -> Vec<Interval> {
-    let is_usable =
-        |i: &&Interval| plausible(i.start_s) && plausible(i.span_s) && i.span_s > 0.0 && plausible(i.value);
-    let mut usable: Vec<Interval> = intervals.iter().filter(is_usable).copied().collect();
+fn sorted(intervals: &[MeanInterval]) -> Vec<MeanInterval> {
+    let is_usable = |i: &&MeanInterval| {
+        plausible(i.start_s) && plausible(i.span_s) && i.span_s > 0.0 && plausible(i.value)
+    };
+    let mut usable: Vec<MeanInterval> = intervals.iter().filter(is_usable).copied().collect();
     usable.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
     usable
 }
@@ -188,8 +185,8 @@ mod test {
 
     use super::*;
 
-    fn interval(start_s: f64, span_s: f64, value: f64) -> Interval {
-        Interval { start_s, span_s, value }
+    fn interval(start_s: f64, span_s: f64, value: f64) -> MeanInterval {
+        MeanInterval { start_s, span_s, value }
     }
 
     #[test]
@@ -231,12 +228,12 @@ mod test {
         fn an_envelope_is_short_and_keeps_the_extremes(
             values in prop::collection::vec(prop::option::weighted(0.95, -1e6f64..1e6), 1..3000), limit in 3usize..200,
         ) {
-            let points: Vec<Point> = values.iter().enumerate().map(|(i, v)| (i as f64, *v)).collect();
+            let points: Vec<ChartPoint> = values.iter().enumerate().map(|(i, v)| (i as f64, *v)).collect();
             let short = envelope(&points, limit);
             prop_assert!(short.len() <= limit.max(3), "{} points of {limit}", short.len());
             prop_assert!(short.windows(2).all(|pair| pair[0].0 < pair[1].0));
-            let highest = |p: &[Point]| p.iter().filter_map(|p| p.1).fold(f64::NEG_INFINITY, f64::max);
-            let lowest = |p: &[Point]| p.iter().filter_map(|p| p.1).fold(f64::INFINITY, f64::min);
+            let highest = |p: &[ChartPoint]| p.iter().filter_map(|p| p.1).fold(f64::NEG_INFINITY, f64::max);
+            let lowest = |p: &[ChartPoint]| p.iter().filter_map(|p| p.1).fold(f64::INFINITY, f64::min);
             prop_assert_eq!(highest(&short), highest(&points));
             prop_assert_eq!(lowest(&short), lowest(&points));
         }

@@ -6,7 +6,7 @@
 use measure::record::Op;
 
 use super::rig::{
-    Log, Shelf, commands, commands_seen, deviation, end_temp, fastest, first_below, hottest, mean, median,
+    Log, Rig, commands, commands_seen, deviation, end_temp, fastest, first_below, hottest, mean, median,
     onsets, onsets_of, plateau, slowest, steady_share, temp_at, wobble,
 };
 use super::row::{KELVIN, Quantity, Row, UNIT};
@@ -26,48 +26,48 @@ const MB: &str = "MB/s";
 const C: &str = "°C";
 
 /// A drive that wrote for 10 min.
-fn write(shelf: &Shelf<'_>, name: &str, tmt: Option<(i32, i32)>) -> (Drive, Log) {
-    let mut drive = shelf.drive(name, tmt);
+fn write(rig: &Rig<'_>, name: &str, tmt: Option<(i32, i32)>) -> (Drive, Log) {
+    let mut drive = rig.drive(name, tmt);
     let log = commands(&mut drive, Op::Write, 600);
     (drive, log)
 }
 
 /// A drive that wrote for 5 min and read for 5 min.
-fn write_read(shelf: &Shelf<'_>, name: &str, tmt: Option<(i32, i32)>) -> (Drive, Log, Log) {
-    let mut drive = shelf.drive(name, tmt);
+fn write_read(rig: &Rig<'_>, name: &str, tmt: Option<(i32, i32)>) -> (Drive, Log, Log) {
+    let mut drive = rig.drive(name, tmt);
     let written = commands(&mut drive, Op::Write, 300);
     let read = commands(&mut drive, Op::Read, 300);
     (drive, written, read)
 }
 
 /// SSD2 as in [`write_read`], its reads seen by a logger whose seconds end early or late.
-fn read_unevenly(shelf: &Shelf<'_>, tmt: (i32, i32)) -> Log {
-    let mut drive = shelf.drive("ssd2", Some(tmt));
+fn read_unevenly(rig: &Rig<'_>, tmt: (i32, i32)) -> Log {
+    let mut drive = rig.drive("ssd2", Some(tmt));
     commands(&mut drive, Op::Write, 300);
     commands_seen(&mut drive, Op::Read, 300, CLOCK_ERROR_S)
 }
 
 /// Rows A.
-pub(super) fn ssd1(shelf: &Shelf<'_>) -> Vec<Row> {
-    let mut rows = ssd1_writes(shelf);
-    rows.extend(ssd1_reads(shelf));
+pub(super) fn ssd1(rig: &Rig<'_>) -> Vec<Row> {
+    let mut rows = ssd1_writes(rig);
+    rows.extend(ssd1_reads(rig));
     rows
 }
 
 /// Rows B and the orderings, of which some compare the two drives.
-pub(super) fn ssd2(shelf: &Shelf<'_>) -> Vec<Row> {
-    let ssd2 = Ssd2::run(shelf);
+pub(super) fn ssd2(rig: &Rig<'_>) -> Vec<Row> {
+    let ssd2 = Ssd2::run(rig);
     let mut rows = ssd2.writes();
     rows.extend(ssd2.free());
     rows.extend(ssd2.throttled_reads());
-    rows.extend(ssd2.orderings(shelf));
+    rows.extend(ssd2.orderings(rig));
     rows
 }
 
-fn ssd1_writes(shelf: &Shelf<'_>) -> Vec<Row> {
-    let (a1, log1) = write(shelf, "ssd1", None);
-    let (a2, log2) = write(shelf, "ssd1", Some((70, 80)));
-    let (a3, log3) = write(shelf, "ssd1", Some((60, 70)));
+fn ssd1_writes(rig: &Rig<'_>) -> Vec<Row> {
+    let (a1, log1) = write(rig, "ssd1", None);
+    let (a2, log2) = write(rig, "ssd1", Some((70, 80)));
+    let (a3, log3) = write(rig, "ssd1", Some((60, 70)));
     let counters = a3.hctm_counters();
     vec![
         Row::new(
@@ -112,9 +112,9 @@ fn ssd1_writes(shelf: &Shelf<'_>) -> Vec<Row> {
     ]
 }
 
-fn ssd1_reads(shelf: &Shelf<'_>) -> Vec<Row> {
-    let (a5, written, read) = write_read(shelf, "ssd1", None);
-    let (a6, _, suppressed) = write_read(shelf, "ssd1", Some((70, 80)));
+fn ssd1_reads(rig: &Rig<'_>) -> Vec<Row> {
+    let (a5, written, read) = write_read(rig, "ssd1", None);
+    let (a6, _, suppressed) = write_read(rig, "ssd1", Some((70, 80)));
     let onset = first_below(&read, 2700.0).clamp(2, read.len() - 2);
     let (before, after) = (&read[1..onset], &read[onset + 1..]);
     vec![
@@ -180,21 +180,21 @@ struct Ssd2 {
 }
 
 impl Ssd2 {
-    fn run(shelf: &Shelf<'_>) -> Self {
-        let (drive, b5, b6) = write_read(shelf, "ssd2", None);
-        let read = |tmt| write_read(shelf, "ssd2", Some(tmt)).2;
-        let ssd1_reads = [None, Some((70, 80))].map(|tmt| mean(&write_read(shelf, "ssd1", tmt).2));
+    fn run(rig: &Rig<'_>) -> Self {
+        let (drive, b5, b6) = write_read(rig, "ssd2", None);
+        let read = |tmt| write_read(rig, "ssd2", Some(tmt)).2;
+        let ssd1_reads = [None, Some((70, 80))].map(|tmt| mean(&write_read(rig, "ssd1", tmt).2));
         Self {
             ssd1_reads,
-            b1: write(shelf, "ssd2", None).1,
-            b2: write(shelf, "ssd2", Some((65, 70))).1,
-            b3: write(shelf, "ssd2", Some((60, 70))).1,
-            b4: write(shelf, "ssd2", Some((50, 60))),
+            b1: write(rig, "ssd2", None).1,
+            b2: write(rig, "ssd2", Some((65, 70))).1,
+            b3: write(rig, "ssd2", Some((60, 70))).1,
+            b4: write(rig, "ssd2", Some((50, 60))),
             b5: (drive, b5),
             b6,
             b7: read((65, 70)),
             b8: read((60, 70)),
-            b8_uneven: read_unevenly(shelf, (60, 70)),
+            b8_uneven: read_unevenly(rig, (60, 70)),
             b9: read((50, 60)),
         }
     }
@@ -382,10 +382,10 @@ impl Ssd2 {
         ]
     }
 
-    fn orderings(&self, shelf: &Shelf<'_>) -> Vec<Row> {
+    fn orderings(&self, rig: &Rig<'_>) -> Vec<Row> {
         let wobble = |log: &Log| wobble(&log[60..]);
         let rise = |name| {
-            let log = commands(&mut shelf.drive(name, None), Op::Read, 60);
+            let log = commands(&mut rig.drive(name, None), Op::Read, 60);
             end_temp(&log) - temp_at(&log, 0)
         };
         vec![

@@ -22,52 +22,11 @@ mod usb;
 use measure::Seed;
 use serde::Serialize;
 
-use rig::Shelf;
+use rig::Rig;
 use row::Row;
+pub use row::{QuantityResult, RowResult};
 
 use physics::profile::Profile;
-
-/// One number of a row, with the bounds that were fixed for it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct QuantityResult {
-    /// What it is, in a word or two.
-    pub what: String,
-    /// Its unit; empty for a ratio or a count.
-    pub unit: String,
-    /// What was measured on the simulated drive; not finite where there was nothing to measure.
-    pub got: f64,
-    /// The least it may be; `None` without such a bound.
-    pub least: Option<f64>,
-    /// The most it may be; `None` without such a bound.
-    pub most: Option<f64>,
-    /// Whether it lies within its bounds.
-    pub holds: bool,
-    /// The number with its unit, for people.
-    pub shown: String,
-    /// The bounds with their unit, for people.
-    pub bounds: String,
-}
-
-/// What came of one row.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct RowResult {
-    /// Short name: A1 to D10, O for orderings, P for the power tables.
-    pub id: String,
-    /// What the publication says.
-    pub stated: String,
-    /// The same quantities on the simulated drive.
-    pub reproduced: String,
-    /// The bounds, and the reason for them.
-    pub tolerance: String,
-    /// Whether every quantity lies within its bounds.
-    pub holds: bool,
-    /// Whether parameters of the profile were set from this row.
-    pub used_to_set_parameters: bool,
-    /// How the simulated drive comes to it, or why it does not.
-    pub why: String,
-    /// The quantities of `reproduced`, one by one.
-    pub quantities: Vec<QuantityResult>,
-}
 
 /// All rows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -79,10 +38,10 @@ pub struct Validation {
 }
 
 /// Rows that are measured together.
-type Part = fn(&Shelf<'_>) -> Vec<Row>;
+type Experiment = fn(&Rig<'_>) -> Vec<Row>;
 
 /// What there is to do, with its name for people who wait.
-const PARTS: [(&str, Part); 5] = [
+const PARTS: [(&str, Experiment); 5] = [
     ("SSD1 under host controlled thermal management", hctm::ssd1),
     ("SSD2 under host controlled thermal management", hctm::ssd2),
     ("USB drives", usb::rows),
@@ -97,11 +56,11 @@ pub fn validate() -> Validation {
 
 /// As [`validate`]; tells before each part which it is, from 1 on, of how many, and its name.
 pub fn validate_with(progress: &mut dyn FnMut(usize, usize, &str)) -> Validation {
-    let shelf = Shelf::builtin();
+    let rig = Rig::builtin();
     let mut rows = Vec::new();
     for (number, (name, part)) in (1..).zip(PARTS) {
         progress(number, PARTS.len(), name);
-        rows.extend(part(&shelf).into_iter().map(Row::result));
+        rows.extend(part(&rig).into_iter().map(Row::result));
     }
     Validation { simulated: true, rows }
 }
@@ -112,14 +71,14 @@ pub fn validate_with(progress: &mut dyn FnMut(usize, usize, &str)) -> Validation
 /// For questions to the model itself: how far a parameter may go, what a row says about another.
 pub fn part_with(part: usize, change: &dyn Fn(&mut Profile)) -> Option<Vec<RowResult>> {
     let (_, rows) = PARTS.get(part)?;
-    Some(rows(&Shelf::bent(change)).into_iter().map(Row::result).collect())
+    Some(rows(&Rig::bent(change)).into_iter().map(Row::result).collect())
 }
 
 /// The rows of one part alone, as [`part_with`], on the drives as they are but with another seed: dips, wobble and
 /// latencies fall elsewhere.
 pub fn part_seeded(part: usize, seed: Seed) -> Option<Vec<RowResult>> {
     let (_, rows) = PARTS.get(part)?;
-    Some(rows(&Shelf::builtin().seeded(seed)).into_iter().map(Row::result).collect())
+    Some(rows(&Rig::builtin().seeded(seed)).into_iter().map(Row::result).collect())
 }
 
 impl Validation {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use measure::record::Op;
 use measure::{Instant, Seed};
 
-use super::rig::Shelf;
+use super::rig::Rig;
 use super::row::{Quantity, Row, UNIT};
 use physics::drive::{Demand, Drive, Transfer};
 use physics::profile::Start;
@@ -28,19 +28,19 @@ const SET: &str = "5 % or 0.15 W, spread of states that are the same, last digit
 const PREDICTED: &str = "10 % or 0.15 W: twice the spread, in what sets the parameters and in what is compared; \
                          10 % in speed likewise";
 
-pub(super) fn rows(shelf: &Shelf<'_>) -> Vec<Row> {
+pub(super) fn rows(rig: &Rig<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for drive in &DRIVES {
-        rows.push(drive_row(shelf, drive.name, drive.column, true));
+        rows.push(drive_row(rig, drive.name, drive.column, true));
         if let Some(column) = drive.gen3 {
             // Of the Gen3 columns, that of the enterprise drive set what the link carries and saves.
-            rows.push(drive_row(shelf, &gen3_name(drive.name), column, drive.name == ENTERPRISE));
+            rows.push(drive_row(rig, &gen3_name(drive.name), column, drive.name == ENTERPRISE));
         }
     }
     let states = |name: &str, stated: &[[f64; 4]; 8], used: fn(usize) -> bool| {
-        (1..8).map(|i| state_row(shelf, name, i, stated[i], used(i))).collect::<Vec<_>>()
+        (1..8).map(|i| state_row(rig, name, i, stated[i], used(i))).collect::<Vec<_>>()
     };
-    rows.push(gen3_draws_less(shelf));
+    rows.push(gen3_draws_less(rig));
     // That states 1 to 4 have no limits was taken from their own rows.
     rows.extend(states(ENTERPRISE, &STATES_GEN4, |_| true));
     rows.extend(states(&gen3_name(ENTERPRISE), &STATES_GEN3, |_| false));
@@ -57,8 +57,8 @@ fn speed(what: &'static str, stated: f64, used: bool, got: f64) -> Quantity {
     Quantity::about(what, "MB/s", stated, if used { UNIT } else { 2.0 * READING }, got)
 }
 
-fn drive_row(shelf: &Shelf<'_>, name: &str, stated: Column, used: bool) -> Row {
-    let mut profile = shelf.profile(name);
+fn drive_row(rig: &Rig<'_>, name: &str, stated: Column, used: bool) -> Row {
+    let mut profile = rig.profile(name);
     profile.thermal.start = Start::Ambient;
     let mut drive = Drive::new(&profile, Seed::new(1));
     let start_w = largest_w(&mut drive, &Demand::Idle, 20).0;
@@ -104,9 +104,9 @@ fn drive_row(shelf: &Shelf<'_>, name: &str, stated: Column, used: bool) -> Row {
 }
 
 /// Every drive draws less on Gen3 than on Gen4, whatever it does.
-fn gen3_draws_less(shelf: &Shelf<'_>) -> Row {
+fn gen3_draws_less(rig: &Rig<'_>) -> Row {
     let ratio = |name: &str, op| {
-        passes(&mut shelf.drive(&gen3_name(name), None), op).0 / passes(&mut shelf.drive(name, None), op).0
+        passes(&mut rig.drive(&gen3_name(name), None), op).0 / passes(&mut rig.drive(name, None), op).0
     };
     let worst = |op| {
         let drives = DRIVES.iter().filter(|drive| drive.gen3.is_some());
@@ -126,9 +126,9 @@ fn gen3_draws_less(shelf: &Shelf<'_>) -> Row {
 }
 
 /// The enterprise drive in one power state; idle power is the same in all, says the source.
-fn state_row(shelf: &Shelf<'_>, name: &str, state: usize, stated: [f64; 4], used: bool) -> Row {
+fn state_row(rig: &Rig<'_>, name: &str, state: usize, stated: [f64; 4], used: bool) -> Row {
     let [stated_read_w, stated_write_w, stated_read, stated_write] = stated;
-    let mut drive = shelf.drive(name, None);
+    let mut drive = rig.drive(name, None);
     let set = drive.set_power_state(state as u8);
     let stated_idle_w = if name == ENTERPRISE { 5.4 } else { 5.1 };
     let idle_w = largest_w(&mut drive, &Demand::Idle, 20).0;

@@ -11,7 +11,7 @@ use measure::{Instant, Seed};
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
-use super::rig::{Shelf, commands, mean, median, one_by_one, onsets, span};
+use super::rig::{Rig, commands, mean, median, one_by_one, onsets, span};
 use super::row::{Quantity, Row, UNIT};
 use physics::drive::{Demand, Drive, Transfer};
 
@@ -35,9 +35,9 @@ const REST_S: f64 = 0.1;
 const IOPS: &str =
     "\"about\" and \"many\" read off a figure on a logarithmic scale: a fifth, and a fifth of them";
 
-pub(super) fn rows(shelf: &Shelf<'_>) -> Vec<Row> {
-    let mut rows = fill(shelf);
-    let mut drive = used(shelf);
+pub(super) fn rows(rig: &Rig<'_>) -> Vec<Row> {
+    let mut rows = fill(rig);
+    let mut drive = used(rig);
     let accesses = random_test(&mut drive);
     let written = median(span(&mut drive, Op::Write, 2e10, 1000).iter().map(|s| s.mb_per_s));
     let read = mean(&commands(&mut drive, Op::Read, 60));
@@ -61,13 +61,13 @@ pub(super) fn rows(shelf: &Shelf<'_>) -> Vec<Row> {
     rows.extend(random_writes(&accesses));
     rows.extend(random_reads(&accesses));
     rows.extend(buffered(&mut drive));
-    rows.push(endurance(shelf));
+    rows.push(endurance(rig));
     rows
 }
 
 /// D1 to D3: the file written once into a deallocated drive through the page cache.
-fn fill(shelf: &Shelf<'_>) -> Vec<Row> {
-    let mut drive = shelf.drive("om8tap4", None);
+fn fill(rig: &Rig<'_>) -> Vec<Row> {
+    let mut drive = rig.drive("om8tap4", None);
     let mut cache = PageCache::default();
     // Speed of each 1 % of the file.
     let percent = FILE_GIB / 100.0;
@@ -140,27 +140,27 @@ impl PageCache {
 }
 
 /// A drive whose every block has been written.
-fn used(shelf: &Shelf<'_>) -> Drive {
-    let mut drive = shelf.drive("om8tap4", None);
+fn used(rig: &Rig<'_>) -> Drive {
+    let mut drive = rig.drive("om8tap4", None);
     let bytes = drive.profile().identity.capacity_bytes as f64;
     span(&mut drive, Op::Write, bytes, 20_000);
     drive
 }
 
 /// One access of the random test.
-struct Access {
+struct RandomAccess {
     op: Op,
     bytes: f64,
     seconds: f64,
 }
 
-impl Access {
+impl RandomAccess {
     fn mb_per_s(&self) -> f64 {
         self.bytes / self.seconds / 1e6
     }
 }
 
-fn random_test(drive: &mut Drive) -> Vec<Access> {
+fn random_test(drive: &mut Drive) -> Vec<RandomAccess> {
     let mut generator = Pcg32::seed_from_u64(Seed::new(1).as_u64());
     let mut unit = || f64::from(generator.next_u32()) / 4_294_967_296.0;
     let (small, large): (f64, f64) = (512.0, 1e8);
@@ -172,33 +172,33 @@ fn random_test(drive: &mut Drive) -> Vec<Access> {
             let rest = Duration::from_secs_f64(REST_S * unit());
             drive.advance_demand(drive.now() + rest, &Demand::Idle);
             let seconds = one_by_one(drive, op, offset, bytes.max(512), COMMAND_BYTES);
-            Access { op, bytes: bytes.max(512) as f64, seconds }
+            RandomAccess { op, bytes: bytes.max(512) as f64, seconds }
         })
         .collect()
 }
 
 /// Share of the accesses that are `of` and then also `so`.
-fn share<'a>(accesses: impl Iterator<Item = &'a Access>, so: impl Fn(&Access) -> bool) -> f64 {
+fn share<'a>(accesses: impl Iterator<Item = &'a RandomAccess>, so: impl Fn(&RandomAccess) -> bool) -> f64 {
     let (all, hits) = accesses
         .fold((0.0, 0.0), |(all, hits), access| (all + 1.0, hits + if so(access) { 1.0 } else { 0.0 }));
     hits / all
 }
 
 /// Accesses of less than 300 kB.
-fn small(accesses: &[Access], op: Op) -> impl Iterator<Item = &Access> {
+fn small(accesses: &[RandomAccess], op: Op) -> impl Iterator<Item = &RandomAccess> {
     accesses.iter().filter(move |a| a.op == op && a.bytes < 3e5)
 }
 
 /// Share of the small ones that come at about 100 a second.
-fn near_100(accesses: &[Access], op: Op) -> f64 {
+fn near_100(accesses: &[RandomAccess], op: Op) -> f64 {
     share(small(accesses, op), |a| (50.0..=200.0).contains(&(1.0 / a.seconds)))
 }
 
-fn most_iops(accesses: &[Access], op: Op) -> f64 {
+fn most_iops(accesses: &[RandomAccess], op: Op) -> f64 {
     small(accesses, op).map(|a| 1.0 / a.seconds).fold(0.0, f64::max)
 }
 
-fn random_writes(accesses: &[Access]) -> Vec<Row> {
+fn random_writes(accesses: &[RandomAccess]) -> Vec<Row> {
     let of = |from: f64| accesses.iter().filter(move |a| a.op == Op::Write && a.bytes >= from);
     vec![
         Row::new(
@@ -233,7 +233,7 @@ fn random_writes(accesses: &[Access]) -> Vec<Row> {
                 "MB/s",
                 36.0,
                 0.1,
-                median(of(1e7).map(Access::mb_per_s)),
+                median(of(1e7).map(RandomAccess::mb_per_s)),
             )],
         ),
         Row::new(
@@ -250,7 +250,7 @@ fn random_writes(accesses: &[Access]) -> Vec<Row> {
     ]
 }
 
-fn random_reads(accesses: &[Access]) -> Vec<Row> {
+fn random_reads(accesses: &[RandomAccess]) -> Vec<Row> {
     let large = || accesses.iter().filter(|a| a.op == Op::Read && a.bytes >= 1e7);
     vec![
         Row::new(
@@ -265,7 +265,7 @@ fn random_reads(accesses: &[Access]) -> Vec<Row> {
                     "MB/s",
                     520.0,
                     0.1,
-                    median(large().map(Access::mb_per_s)),
+                    median(large().map(RandomAccess::mb_per_s)),
                 ),
                 Quantity::about("most", "a second", 5000.0, 0.2, most_iops(accesses, Op::Read)),
             ],
@@ -351,8 +351,8 @@ fn read_behind_write_back(drive: &mut Drive, bytes: u64) -> f64 {
 }
 
 /// D10: what a test costs, as the drive's own counters tell.
-fn endurance(shelf: &Shelf<'_>) -> Row {
-    let mut drive = shelf.drive("om8tap4", None);
+fn endurance(rig: &Rig<'_>) -> Row {
+    let mut drive = rig.drive("om8tap4", None);
     let capacity = drive.profile().identity.capacity_bytes;
     let rated = drive.profile().identity.rated_write_bytes.unwrap_or(u64::MAX) as f64;
     // 3.5 TB, deallocated after each 100 GB so that it takes virtual minutes and not a day.

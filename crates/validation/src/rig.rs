@@ -1,4 +1,4 @@
-//! The test bench: drives off the shelf, loads, and a logger that looks once a second.
+//! The test bench: simulated drives, loads, and a logger that looks once a second.
 
 use std::time::Duration;
 
@@ -21,15 +21,15 @@ const DEPTH: u64 = 64;
 const SEED: Seed = Seed::new(1);
 
 /// Where drives come from; a test may bend their profiles on the way.
-pub(super) struct Shelf<'a> {
+pub(super) struct Rig<'a> {
     bend: &'a dyn Fn(&mut Profile),
     seed: Seed,
 }
 
-impl<'a> Shelf<'a> {
+impl<'a> Rig<'a> {
     /// Drives as they are.
-    pub(super) const fn builtin() -> Shelf<'static> {
-        Shelf { bend: &|_| {}, seed: SEED }
+    pub(super) const fn builtin() -> Rig<'static> {
+        Rig { bend: &|_| {}, seed: SEED }
     }
 
     /// Drives whose profiles are changed first.

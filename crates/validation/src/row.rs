@@ -1,6 +1,6 @@
 //! A row: what is stated, within which bounds, and what was measured.
 
-use super::{QuantityResult, RowResult};
+use serde::Serialize;
 
 /// The publications do not say whether MB means 10^6 or 2^20 bytes: 4.9 % apart.
 pub(super) const UNIT: f64 = 0.049;
@@ -123,6 +123,48 @@ impl Row {
             quantities,
         }
     }
+}
+
+/// One number of a row, with the bounds that were fixed for it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct QuantityResult {
+    /// What it is, in a word or two.
+    pub what: String,
+    /// Its unit; empty for a ratio or a count.
+    pub unit: String,
+    /// What was measured on the simulated drive; not finite where there was nothing to measure.
+    pub got: f64,
+    /// The least it may be; `None` without such a bound.
+    pub least: Option<f64>,
+    /// The most it may be; `None` without such a bound.
+    pub most: Option<f64>,
+    /// Whether it lies within its bounds.
+    pub holds: bool,
+    /// The number with its unit, for people.
+    pub shown: String,
+    /// The bounds with their unit, for people.
+    pub bounds: String,
+}
+
+/// What came of one row.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RowResult {
+    /// Short name: A1 to D10, O for orderings, P for the power tables.
+    pub id: String,
+    /// What the publication says.
+    pub stated: String,
+    /// The same quantities on the simulated drive.
+    pub reproduced: String,
+    /// The bounds, and the reason for them.
+    pub tolerance: String,
+    /// Whether every quantity lies within its bounds.
+    pub holds: bool,
+    /// Whether parameters of the profile were set from this row.
+    pub used_to_set_parameters: bool,
+    /// How the simulated drive comes to it, or why it does not.
+    pub why: String,
+    /// The quantities of `reproduced`, one by one.
+    pub quantities: Vec<QuantityResult>,
 }
 
 /// Three significant digits and more where they are whole.

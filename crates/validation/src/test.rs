@@ -1,12 +1,12 @@
 //! The table can fail: a profile that is bent does not reproduce what is stated of it.
 
-use super::rig::Shelf;
+use super::rig::Rig;
 use super::row::Row;
-use super::{Part, RowResult, hctm, power, qlc, usb, validate};
+use super::{Experiment, RowResult, hctm, power, qlc, usb, validate};
 use physics::profile::{Machine, Profile};
 
-fn failing(part: Part, bend: &dyn Fn(&mut Profile)) -> Vec<String> {
-    let results = part(&Shelf::bent(bend)).into_iter().map(Row::result);
+fn failing(part: Experiment, bend: &dyn Fn(&mut Profile)) -> Vec<String> {
+    let results = part(&Rig::bent(bend)).into_iter().map(Row::result);
     results.filter(|row| !row.holds).map(|row| row.id).collect()
 }
 
@@ -43,7 +43,7 @@ fn a_quarter_of_the_rows_are_predictions_and_nine_tenths_hold() {
 #[test]
 fn a_bent_profile_breaks_its_row() {
     type Bend = fn(&mut Profile);
-    let cases: [(&str, Part, Bend); 9] = [
+    let cases: [(&str, Experiment, Bend); 9] = [
         ("A2", hctm::ssd1, |p| p.media.sequential_write.bytes_per_s *= 1.1),
         ("A5", hctm::ssd1, |p| p.thermal.ambient_c -= 8.0),
         ("C1", usb::rows, |p| p.thermal.node[0].outward_k_per_w *= 0.2),

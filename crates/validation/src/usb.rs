@@ -2,9 +2,7 @@
 
 use measure::record::Op;
 
-use super::rig::{
-    Log, Shelf, deviation, end_temp, first_below, hottest, mean, onsets, slowest, span, temp_at,
-};
+use super::rig::{Log, Rig, deviation, end_temp, first_below, hottest, mean, onsets, slowest, span, temp_at};
 use super::row::{KELVIN, Quantity, Row, UNIT};
 use physics::drive::Drive;
 
@@ -14,19 +12,19 @@ const C: &str = "°C";
 const MOST_S: usize = 20_000;
 
 /// A drive written from end to end.
-fn full(shelf: &Shelf<'_>, name: &str) -> (Drive, Log) {
-    let mut drive = shelf.drive(name, None);
+fn full(rig: &Rig<'_>, name: &str) -> (Drive, Log) {
+    let mut drive = rig.drive(name, None);
     let bytes = drive.profile().identity.capacity_bytes as f64;
     let log = span(&mut drive, Op::Write, bytes, MOST_S);
     (drive, log)
 }
 
-pub(super) fn rows(shelf: &Shelf<'_>) -> Vec<Row> {
-    let idle_c = f64::from(shelf.drive("exceria-g2-usb10", None).composite().as_whole_celsius());
-    let (_, fast) = full(shelf, "exceria-g2-usb10");
-    let (fan, cooled) = full(shelf, "exceria-g2-usb10-fan");
-    let (slow_drive, slow) = full(shelf, "exceria-g2-usb5");
-    vec![c1(idle_c, &fast), c2(&fan, &cooled), c3(&fast, &slow_drive, &slow), c4(shelf)]
+pub(super) fn rows(rig: &Rig<'_>) -> Vec<Row> {
+    let idle_c = f64::from(rig.drive("exceria-g2-usb10", None).composite().as_whole_celsius());
+    let (_, fast) = full(rig, "exceria-g2-usb10");
+    let (fan, cooled) = full(rig, "exceria-g2-usb10-fan");
+    let (slow_drive, slow) = full(rig, "exceria-g2-usb5");
+    vec![c1(idle_c, &fast), c2(&fan, &cooled), c3(&fast, &slow_drive, &slow), c4(rig)]
 }
 
 fn c1(idle_c: f64, log: &Log) -> Row {
@@ -92,9 +90,9 @@ fn c3(fast: &Log, drive: &Drive, log: &Log) -> Row {
     )
 }
 
-fn c4(shelf: &Shelf<'_>) -> Row {
-    let (_, fast) = full(shelf, "usb-stick-usb10");
-    let (drive, slow) = full(shelf, "usb-stick-usb5");
+fn c4(rig: &Rig<'_>) -> Row {
+    let (_, fast) = full(rig, "usb-stick-usb10");
+    let (drive, slow) = full(rig, "usb-stick-usb5");
     Row::new(
         "C4",
         "stick, 10 against 5 Gb/s: 10 starts faster, 5 is steady, has the higher mean and is done first",

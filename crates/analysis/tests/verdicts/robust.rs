@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use analysis::analyze;
 use analysis::findings::{Cause, EventKind, SegmentOp};
-use import::{Options, Source, import};
+use import::{ImportOptions, LogFile, import};
 use trace::Trace;
 use trace::{Interval, instant};
 
@@ -195,8 +195,8 @@ fn two_files_say_what_one_says() {
         let end_s = trace.end_s().floor();
         let read = |files: &[(&str, String)]| {
             let sources =
-                files.iter().map(|(name, text)| Source::from_bytes(name, text.as_bytes())).collect();
-            import(sources, &Options::default()).expect("plain CSVs")
+                files.iter().map(|(name, text)| LogFile::from_bytes(name, text.as_bytes())).collect();
+            import(sources, &ImportOptions::default()).expect("plain CSVs")
         };
         let whole = read(&[("whole.csv", csv(&trace, 0.0, end_s))]);
         let cut = [("a.csv", csv(&trace, 0.0, 41.0)), ("b.csv", csv(&trace, 41.0, end_s))];

@@ -88,12 +88,12 @@ Examples:
 pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 /// What to do.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Run an experiment; leaves a run folder with a report in it
     #[command(after_long_help = AFTER_RUN_HELP)]
     Run(RunArgs),
@@ -238,7 +238,7 @@ pub(crate) struct CompletionsArgs {
     pub(crate) shell: Shell,
 }
 
-/// The hidden command `heatsoak generate`, for developers: no part of [`Command`], so that help, man page
+/// The hidden command `heatsoak generate`, for developers: no part of [`CliCommand`], so that help, man page
 /// and completions do not have it.
 #[derive(Debug, Args)]
 pub(crate) struct GenerateArgs {
@@ -251,7 +251,7 @@ pub(crate) struct GenerateArgs {
 #[derive(Debug)]
 pub(crate) enum Typed {
     /// A command.
-    Command(Box<Command>),
+    Command(Box<CliCommand>),
     /// The hidden one.
     Generate(GenerateArgs),
 }
@@ -281,7 +281,7 @@ mod test {
     fn quantities_are_read_with_their_units() {
         let cli =
             Cli::try_parse_from(["heatsoak", "run", "--tmt1", "65C", "--tmt2", "off", "--interval", "100ms"]);
-        let Ok(Cli { command: Command::Run(args) }) = cli else { panic!("{cli:?}") };
+        let Ok(Cli { command: CliCommand::Run(args) }) = cli else { panic!("{cli:?}") };
         assert_eq!(args.tmt1, Some(Kelvin::from_kelvin(338)));
         assert_eq!(args.tmt2, Some(Kelvin::from_kelvin(0)));
         assert_eq!(args.interval, Some(Duration::from_millis(100)));
@@ -304,7 +304,7 @@ mod test {
     #[test]
     fn temperatures_below_zero_are_typed_as_they_are() {
         let cli = Cli::try_parse_from(["heatsoak", "temp-threshold", "twin:ssd1", "--under", "-5C"]);
-        let Ok(Cli { command: Command::TempThreshold(args) }) = cli else { panic!("{cli:?}") };
+        let Ok(Cli { command: CliCommand::TempThreshold(args) }) = cli else { panic!("{cli:?}") };
         assert_eq!(args.under, Some(Kelvin::from_kelvin(268)));
         let wrong = Cli::try_parse_from(["heatsoak", "run", "--stop-at", "--json"]);
         assert!(

@@ -6,7 +6,7 @@ use analysis::findings::{Findings, Segment};
 use analysis::joint::JointPolicy;
 use analysis::wording;
 use anyhow::bail;
-use import::Options;
+use import::ImportOptions;
 use measure::{BytesPerSec, Kelvin};
 use report::sentences;
 use serde::Serialize;
@@ -110,8 +110,8 @@ fn explain(args: &AnalyzeArgs, number: Option<usize>, printer: &mut Printer) -> 
     Ok(if failed { Outcome::NotDone } else { Outcome::Done })
 }
 
-fn options(args: &AnalyzeArgs) -> Options {
-    Options {
+fn options(args: &AnalyzeArgs) -> ImportOptions {
+    ImportOptions {
         format: args.format,
         offsets: args.offset.clone(),
         every_s: args.every.map(|every| every.as_secs_f64()),

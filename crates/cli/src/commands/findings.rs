@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use analysis::Findings;
 use analysis::joint::JointRun;
 use anyhow::Context as _;
-use import::Options;
+use import::ImportOptions;
 use measure::record::{self, Manifest};
 use report::{ReportInput, TerminalStyle};
 use serde::Serialize;
@@ -41,11 +41,11 @@ impl Analyzed {
     /// # Errors
     /// When it cannot be read, or is neither.
     pub(crate) fn read(source: &Path) -> anyhow::Result<Self> {
-        Self::read_as(source, &Options::default())
+        Self::read_as(source, &ImportOptions::default())
     }
 
     /// The same, with what the user says of logs.
-    pub(crate) fn read_as(source: &Path, options: &Options) -> anyhow::Result<Self> {
+    pub(crate) fn read_as(source: &Path, options: &ImportOptions) -> anyhow::Result<Self> {
         if source.is_dir() && !logs::is_folder_of_logs(source) {
             Self::read_run(source)
         } else {
@@ -57,7 +57,7 @@ impl Analyzed {
     ///
     /// # Errors
     /// As [`Self::read`].
-    pub(crate) fn trace(sources: &[PathBuf], options: &Options) -> anyhow::Result<Trace> {
+    pub(crate) fn trace(sources: &[PathBuf], options: &ImportOptions) -> anyhow::Result<Trace> {
         match sources {
             [folder] if folder.is_dir() && !logs::is_folder_of_logs(folder) => {
                 Ok(Trace::from_record(&record::read(folder)?))
@@ -82,7 +82,7 @@ impl Analyzed {
     }
 
     /// Reads logs of one run, joined on one clock, and analyzes them. The first one stands for all.
-    pub(crate) fn read_logs(inputs: &[PathBuf], options: &Options) -> anyhow::Result<Self> {
+    pub(crate) fn read_logs(inputs: &[PathBuf], options: &ImportOptions) -> anyhow::Result<Self> {
         let mut trace = logs::read(inputs, options)?;
         let findings = analysis::analyze(&trace);
         let joint = JointRun::new(&inputs[0].display().to_string(), None, &trace, &findings);

@@ -16,7 +16,7 @@ mod validate;
 mod vssd;
 
 use crate::Outcome;
-use crate::args::{Command, Typed};
+use crate::args::{CliCommand, Typed};
 use crate::printer::Printer;
 
 /// Does what was typed.
@@ -26,20 +26,20 @@ pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Out
         Typed::Generate(args) => return generate::generate(&args),
     };
     match command {
-        Command::Run(args) => run::execute(&args, printer),
-        Command::Analyze(args) => analyze::execute(&args, printer),
-        Command::Report(args) => report::execute(&args, printer),
-        Command::Compare(args) => compare::execute(&args, printer),
-        Command::Validate(args) => validate::execute(&args, printer),
-        Command::Vssd(args) => vssd::execute(&args, printer),
-        Command::Inspect(args) => inspect::execute(&args, printer),
-        Command::Hctm(args) => settings::hctm::execute(&args, printer),
-        Command::PowerState(args) => settings::power_state::execute(&args, printer),
-        Command::TempThreshold(args) => settings::temp_threshold::execute(&args, printer),
-        Command::Restore(args) => settings::restore::execute(&args, printer),
-        Command::List(args) => list::execute(&args, printer),
-        Command::Plans(args) => show::plans(&args, printer),
-        Command::Profiles(args) => show::profiles(&args, printer),
-        Command::Completions(args) => generate::completions(&args, printer),
+        CliCommand::Run(args) => run::execute(&args, printer),
+        CliCommand::Analyze(args) => analyze::execute(&args, printer),
+        CliCommand::Report(args) => report::execute(&args, printer),
+        CliCommand::Compare(args) => compare::execute(&args, printer),
+        CliCommand::Validate(args) => validate::execute(&args, printer),
+        CliCommand::Vssd(args) => vssd::execute(&args, printer),
+        CliCommand::Inspect(args) => inspect::execute(&args, printer),
+        CliCommand::Hctm(args) => settings::hctm::execute(&args, printer),
+        CliCommand::PowerState(args) => settings::power_state::execute(&args, printer),
+        CliCommand::TempThreshold(args) => settings::temp_threshold::execute(&args, printer),
+        CliCommand::Restore(args) => settings::restore::execute(&args, printer),
+        CliCommand::List(args) => list::execute(&args, printer),
+        CliCommand::Plans(args) => show::plans(&args, printer),
+        CliCommand::Profiles(args) => show::profiles(&args, printer),
+        CliCommand::Completions(args) => generate::completions(&args, printer),
     }
 }

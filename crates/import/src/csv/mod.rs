@@ -6,7 +6,7 @@
 //! Lines that begin with `#` are comments; `# NAME: VALUE` states a fact of the run ([`FACTS`]).
 //!
 //! Rules
-//! - An empty cell is a missing reading.
+//! - A cell in quotation marks may hold commas (RFC 4180). An empty cell is a missing reading.
 //! - A speed holds from its row's `t_s` to the next row's. Where the next row is more than three usual
 //!   steps away, it holds for one usual step and the rest is a gap; so does the last row's.
 //! - Without a write speed, it is taken from the differences of `written_bytes`.
@@ -27,10 +27,10 @@ mod table;
 use measure::record::ThermalSettings;
 
 use self::series::{add_phases, add_readings, add_speeds, kelvin_from_celsius};
-use self::table::{Table, WALL_CLOCK_S};
+use self::table::{CsvTable, WALL_CLOCK_S};
 use super::ImportError;
-use super::lines::Lines;
-use super::part::{Clock, Part, Source};
+use super::lines::LineReader;
+use super::part::{CountedBy, RunPart, TimeBase};
 use trace::caveat::{Caveat, ClockDoubt, CutOff};
 use trace::{Trace, instant};
 
@@ -56,14 +56,14 @@ const FACTS: [&str; 12] = [
 /// Anything that is not the format in this module's header, with line and column.
 pub fn csv(file: &str, bytes: &[u8]) -> Result<Trace, ImportError> {
     super::import(
-        vec![super::Source::from_bytes(file, bytes)],
-        &super::Options { format: Some(super::Format::Csv), ..super::Options::default() },
+        vec![super::LogFile::from_bytes(file, bytes)],
+        &super::ImportOptions { format: Some(super::Format::Csv), ..super::ImportOptions::default() },
     )
 }
 
 /// The part in a plain CSV.
-pub(super) fn part(file: &str, lines: Lines<'_>) -> Result<Part, ImportError> {
-    let table = Table::read(file, lines)?;
+pub(super) fn part(file: &str, lines: LineReader<'_>) -> Result<RunPart, ImportError> {
+    let table = CsvTable::read(file, lines)?;
     let mut trace = Trace::empty(file);
     let limit = facts(&table, &mut trace)?;
     clock_caveats(&table, &mut trace);
@@ -74,12 +74,12 @@ pub(super) fn part(file: &str, lines: Lines<'_>) -> Result<Part, ImportError> {
         phase.rate_limit_bytes_per_s = limit;
     }
     let zero_s = table.t_s[0];
-    let clock = if zero_s > WALL_CLOCK_S { Clock::Unix { zero_s } } else { Clock::Own };
-    Ok(Part { files: vec![file.to_owned()], source: Source::Load, clock, trace })
+    let clock = if zero_s > WALL_CLOCK_S { TimeBase::Unix { zero_s } } else { TimeBase::Own };
+    Ok(RunPart { files: vec![file.to_owned()], source: CountedBy::Load, clock, trace })
 }
 
 /// Takes over the facts; returns the rate limit, which belongs to the phases.
-fn facts(table: &Table, trace: &mut Trace) -> Result<Option<f64>, ImportError> {
+fn facts(table: &CsvTable, trace: &mut Trace) -> Result<Option<f64>, ImportError> {
     let (mut limit, mut settings) = (None, ThermalSettings::default());
     for (line, name, value) in &table.facts {
         let (line, name, value) = (*line, name.as_str(), value.as_str());
@@ -129,7 +129,7 @@ fn facts(table: &Table, trace: &mut Trace) -> Result<Option<f64>, ImportError> {
     Ok(limit)
 }
 
-fn clock_caveats(table: &Table, trace: &mut Trace) {
+fn clock_caveats(table: &CsvTable, trace: &mut Trace) {
     if table.not_forward > 0 {
         trace.caveats.push(Caveat::Clock(ClockDoubt::RowsLeftOut { rows: table.not_forward }));
     }
@@ -159,7 +159,7 @@ mod test {
         let trace = read(
             "# link_bytes_per_s: 3938000000\n# tmt1_c: 70\n# note: any text\n# simulated: true\n\
              t_s,read_mb_per_s,write_bytes_per_s,temp_c,sensor2_c,tmt1_transitions,phase\n\
-             0,,1600000000,45,45.5,3,fill\n1,,1600000000,,46.5,3,fill\n\n2,3000,,47,,4,check\n9,3000,,48,,4,check\n",
+             0,,1600000000,45,45.5,3,\"fill, all\"\n1,,1600000000,,46.5,3,\"fill, all\"\n\n2,3000,,47,,4,check\n9,3000,,48,,4,check\n",
         );
         assert_eq!(trace.facts.link_bytes_per_s, Some(3.938e9));
         assert_eq!((trace.facts.simulated, trace.tmt_at(5.0)), (Some(true), (Some(343.0), None)));
@@ -168,7 +168,7 @@ mod test {
         assert_eq!((composite.kelvin.points().len(), composite.kelvin.gaps().len()), (3, 1));
         assert!((trace.temperatures[1].kelvin.points()[0].value - 318.65).abs() < 1e-9);
         let ops: Vec<_> = trace.phases.iter().map(|p| (p.name.as_str(), p.op)).collect();
-        assert_eq!(ops, [("fill", SegmentOp::Write), ("check", SegmentOp::Read)]);
+        assert_eq!(ops, [("fill, all", SegmentOp::Write), ("check", SegmentOp::Read)]);
         let reads = &trace.speeds[0].intervals;
         assert_eq!((reads[0].bytes, reads[0].span_s, reads[1].phase), (3e9, 1.0, 1));
         assert_eq!(trace.counters.points().len(), 4);

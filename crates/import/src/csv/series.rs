@@ -3,14 +3,14 @@
 use measure::record::ThermalSettings;
 use measure::{Celsius, Kelvin, Series};
 
-use super::table::Table;
+use super::table::CsvTable;
 use trace::SegmentOp;
 use trace::{Counters, Interval, MINOR_SHARE, Phase, SpeedSeries, Temperature, Trace, infer_phases, instant};
 
 /// A hole of more than this many usual steps is a gap.
 const GAP_STEPS: f64 = 3.0;
 
-pub(super) fn add_speeds(table: &Table, trace: &mut Trace) {
+pub(super) fn add_speeds(table: &CsvTable, trace: &mut Trace) {
     let step_s = table.step_s();
     let starts: Vec<f64> = table.times().collect();
     let span_s = |row: usize| match starts.get(row + 1) {
@@ -51,7 +51,7 @@ pub(super) fn add_speeds(table: &Table, trace: &mut Trace) {
         table.column("errors").map_or(0, |c| c.iter().filter(|e| !e.is_nan()).sum::<f64>() as u64);
 }
 
-pub(super) fn add_readings(table: &Table, trace: &mut Trace) {
+pub(super) fn add_readings(table: &CsvTable, trace: &mut Trace) {
     for (column, values) in &table.columns {
         let (name, whole) = match *column {
             "composite_k" => ("composite", None),
@@ -105,7 +105,7 @@ fn is_whole(values: &[f64]) -> bool {
     values.iter().all(|v| v.is_nan() || v.fract() == 0.0)
 }
 
-pub(super) fn add_phases(table: &Table, trace: &mut Trace) {
+pub(super) fn add_phases(table: &CsvTable, trace: &mut Trace) {
     infer_phases(trace);
     if table.phases().all(str::is_empty) {
         return;

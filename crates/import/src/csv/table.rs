@@ -2,7 +2,9 @@
 //!
 //! Knows names and shapes, not meanings: those are in [`super`].
 
-use crate::lines::Lines;
+use measure::{CellSplitter, Cells};
+
+use crate::lines::LineReader;
 use crate::{COLDEST_K, HOTTEST_K, ImportError, LONGEST_RUN_S};
 
 const COLUMNS: [&str; 26] = [
@@ -49,7 +51,7 @@ const MOST_PHASES: usize = 1 << 16;
 pub(super) const WALL_CLOCK_S: f64 = 1e8;
 
 /// The cells, column by column. `NaN` is an empty cell.
-pub(super) struct Table<'a> {
+pub(super) struct CsvTable<'a> {
     /// The file's name, for errors.
     file: &'a str,
     /// Line, name and value of each comment that has a colon.
@@ -67,8 +69,8 @@ pub(super) struct Table<'a> {
     pub(super) truncated: Option<usize>,
 }
 
-impl<'a> Table<'a> {
-    pub(super) fn read(file: &'a str, mut lines: Lines<'_>) -> Result<Self, ImportError> {
+impl<'a> CsvTable<'a> {
+    pub(super) fn read(file: &'a str, mut lines: LineReader<'_>) -> Result<Self, ImportError> {
         let mut table = Self {
             file,
             facts: vec![],
@@ -80,16 +82,18 @@ impl<'a> Table<'a> {
             truncated: None,
         };
         let mut header: Option<Vec<&'static str>> = None;
-        let mut rows = 0;
+        let (mut rows, mut splitter) = (0, CellSplitter::new());
         while let Some((number, line)) = lines.next()? {
             let line = line.trim();
-            let short = header.as_ref().is_some_and(|names| line.split(',').count() < names.len());
             if let Some(comment) = line.strip_prefix('#') {
                 table.comment(number, comment);
             } else if line.is_empty() {
             } else if let Some(names) = &header {
-                match table.row(number, line, names) {
-                    Err(_) if short && rows > 0 && !lines.ended => table.truncated = Some(number),
+                let cells = splitter.split(line);
+                match table.row(number, cells, names) {
+                    Err(_) if cells.count() < names.len() && rows > 0 && !lines.ended => {
+                        table.truncated = Some(number)
+                    }
                     read => read?,
                 }
                 rows += 1;
@@ -121,15 +125,15 @@ impl<'a> Table<'a> {
         }
     }
 
-    fn row(&mut self, number: usize, line: &str, names: &[&'static str]) -> Result<(), ImportError> {
-        let cells = line.split(',').count();
-        if cells != names.len() {
-            let comma = if cells > names.len() { "; decimals need a point, not a comma" } else { "" };
-            let why = format!("the row has {cells} cells, the header has {}{comma}", names.len());
+    fn row(&mut self, number: usize, cells: Cells<'_>, names: &[&'static str]) -> Result<(), ImportError> {
+        let count = cells.count();
+        if count != names.len() {
+            let comma = if count > names.len() { "; decimals need a point, not a comma" } else { "" };
+            let why = format!("the row has {count} cells, the header has {}{comma}", names.len());
             return Err(self.at(number, None, why));
         }
         let (mut t_s, mut phase, mut column) = (f64::NAN, "", 0);
-        for (cell, name) in line.split(',').map(|cell| cell.trim().trim_matches('"')).zip(names) {
+        for (cell, name) in cells.iter().zip(names) {
             if *name == "phase" {
                 phase = cell;
                 continue;
@@ -215,11 +219,11 @@ impl<'a> Table<'a> {
     }
 
     pub(super) fn at(&self, line: usize, column: Option<&str>, why: String) -> ImportError {
-        ImportError { file: self.file.to_owned(), line: Some(line), column: column.map(str::to_owned), why }
+        ImportError::at(self.file, line, column, why)
     }
 
     fn whole(&self, why: String) -> ImportError {
-        ImportError { file: self.file.to_owned(), line: None, column: None, why }
+        ImportError::whole(self.file, why)
     }
 
     /// The usual distance of two rows: the median, which neither gaps nor jitter move.
@@ -256,12 +260,7 @@ pub(super) fn implausible(name: &str, value: f64) -> Option<String> {
 }
 
 fn header_names(file: &str, number: usize, line: &str) -> Result<Vec<&'static str>, ImportError> {
-    let error = |column: Option<&str>, why: String| ImportError {
-        file: file.to_owned(),
-        line: Some(number),
-        column: column.map(str::to_owned),
-        why,
-    };
+    let error = |column: Option<&str>, why: String| ImportError::at(file, number, column, why);
     if line.contains(';') || line.contains('\t') {
         return Err(error(
             None,
@@ -269,7 +268,7 @@ fn header_names(file: &str, number: usize, line: &str) -> Result<Vec<&'static st
         ));
     }
     let mut names: Vec<&'static str> = Vec::new();
-    for typed in line.split(',').map(|name| name.trim().trim_matches('"')) {
+    for typed in CellSplitter::new().split(line).iter() {
         let Some(name) = COLUMNS.iter().find(|name| **name == typed) else {
             return Err(error(Some(&format!("{typed:?}")), unknown_column(typed)));
         };
@@ -305,7 +304,7 @@ fn unknown_column(typed: &str) -> String {
     format!("there is no such column or unit; the nearest are {}", nearest.join(", "))
 }
 
-impl Table<'_> {
+impl CsvTable<'_> {
     /// Times as the trace has them: a wall clock counts from its first row.
     pub(super) fn times(&self) -> impl Iterator<Item = f64> + '_ {
         let zero = if self.t_s[0] > WALL_CLOCK_S { self.t_s[0] } else { 0.0 };

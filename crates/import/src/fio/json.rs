@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::name::base;
 use crate::ImportError;
-use crate::json::Documents;
-use crate::lines::Lines;
+use crate::json::JsonDocuments;
+use crate::lines::LineReader;
 use trace::SegmentOp;
 use trace::caveat::{Caveat, CutOff, IoFailure};
 
@@ -36,12 +37,12 @@ pub(super) struct JobRun {
     pub(super) threads: usize,
     /// Read, write, trim: data moved until a time in seconds after the job's start, rising.
     pub(super) moved: [Vec<(f64, f64)>; 3],
-    pub(super) options: Options,
+    pub(super) options: JobOptions,
 }
 
 /// What a job's options say that matters here.
 #[derive(Debug, Default)]
-pub(super) struct Options {
+pub(super) struct JobOptions {
     pub(super) numjobs: usize,
     /// What of its options makes its load, for people: loads of the same text can be as fast as each other.
     pub(super) load: String,
@@ -61,9 +62,7 @@ pub(super) struct Options {
 impl FioJson {
     /// Length of the windows of logs of that name, where it is told.
     pub(crate) fn log_window_s(&self, prefix: &str) -> Option<f64> {
-        let named = |job: &&JobRun| {
-            job.options.log_prefixes.iter().any(|name| super::base(name) == super::base(prefix))
-        };
+        let named = |job: &&JobRun| job.options.log_prefixes.iter().any(|name| base(name) == base(prefix));
         self.jobs
             .iter()
             .find(named)
@@ -92,7 +91,7 @@ impl JobRun {
 }
 
 #[derive(Deserialize)]
-struct Output {
+struct FioOutput {
     #[serde(rename = "fio version")]
     version: String,
     timestamp_ms: Option<f64>,
@@ -100,13 +99,13 @@ struct Output {
     #[serde(rename = "global options", default)]
     global: BTreeMap<String, Value>,
     #[serde(default)]
-    jobs: Vec<Job>,
+    jobs: Vec<JobReport>,
     #[serde(default)]
-    client_stats: Vec<Job>,
+    client_stats: Vec<JobReport>,
 }
 
 #[derive(Deserialize)]
-struct Job {
+struct JobReport {
     #[serde(default)]
     jobname: String,
     #[serde(default)]
@@ -122,15 +121,15 @@ struct Job {
     #[serde(rename = "job options", default)]
     options: BTreeMap<String, Value>,
     #[serde(default)]
-    read: Direction,
+    read: DirectionTotals,
     #[serde(default)]
-    write: Direction,
+    write: DirectionTotals,
     #[serde(default)]
-    trim: Direction,
+    trim: DirectionTotals,
 }
 
 #[derive(Default, Deserialize)]
-struct Direction {
+struct DirectionTotals {
     #[serde(default)]
     io_bytes: f64,
     io_kbytes: Option<f64>,
@@ -141,7 +140,7 @@ struct Direction {
     runtime: f64,
 }
 
-impl Direction {
+impl DirectionTotals {
     /// Data moved, in bytes. `io_bytes` was in KiB before `io_kbytes` came beside it (fio 2.99); where there is no
     /// `io_kbytes`, rate and time tell which.
     fn bytes(&self) -> f64 {
@@ -175,8 +174,8 @@ const LOAD: [&str; 13] = [
 const ALL_CLIENTS: &str = "All clients";
 
 /// Reads fio's JSON.
-pub(crate) fn fio_json(file: &str, lines: Lines<'_>) -> Result<FioJson, ImportError> {
-    let mut documents = Documents::new(file, lines);
+pub(crate) fn fio_json(file: &str, lines: LineReader<'_>) -> Result<FioJson, ImportError> {
+    let mut documents = JsonDocuments::new(file, lines);
     let mut run = FioJson {
         file: file.to_owned(),
         version: String::new(),
@@ -189,7 +188,7 @@ pub(crate) fn fio_json(file: &str, lines: Lines<'_>) -> Result<FioJson, ImportEr
     let mut count = 0;
     while let Some(document) = documents.next()? {
         let line = document.line;
-        let output: Output = document.parse()?;
+        let output: FioOutput = document.parse()?;
         count += 1;
         let wrong = |why: String| ImportError::at(file, line, None, why);
         run.add(output, &mut starts).map_err(wrong)?;
@@ -205,13 +204,13 @@ pub(crate) fn fio_json(file: &str, lines: Lines<'_>) -> Result<FioJson, ImportEr
         run.caveats.push(Caveat::Truncated { file: Some(file.to_owned()), line, left_out });
     }
     run.count_threads();
-    run.place(&starts);
+    run.put_on_one_clock(&starts);
     run.notes.push(format!("{file}: {}, {count} states of {} jobs", run.version, run.jobs.len()));
     Ok(run)
 }
 
 /// What is known of when a job started.
-struct Start {
+struct JobStart {
     job_start_ms: Option<f64>,
     wall_clock: bool,
     group: i64,
@@ -223,10 +222,10 @@ struct Start {
 }
 
 impl FioJson {
-    fn add(&mut self, output: Output, starts: &mut Vec<Start>) -> Result<(), String> {
-        let Output { version, timestamp_ms, timestamp, global, jobs, client_stats } = output;
+    fn add(&mut self, output: FioOutput, starts: &mut Vec<JobStart>) -> Result<(), String> {
+        let FioOutput { version, timestamp_ms, timestamp, global, jobs, client_stats } = output;
         let jobs = if jobs.is_empty() { client_stats } else { jobs };
-        let jobs: Vec<Job> = jobs.into_iter().filter(|job| job.jobname != ALL_CLIENTS).collect();
+        let jobs: Vec<JobReport> = jobs.into_iter().filter(|job| job.jobname != ALL_CLIENTS).collect();
         let first = self.version.is_empty();
         if first {
             self.version = version;
@@ -240,9 +239,9 @@ impl FioJson {
                 } else {
                     format!("{} on {}", job.jobname, job.hostname)
                 };
-                let options = Options::read(&global, &job.options);
+                let options = JobOptions::read(&global, &job.options);
                 self.jobs.push(JobRun { name, start_s: 0.0, threads: 1, moved: Default::default(), options });
-                starts.push(Start {
+                starts.push(JobStart {
                     job_start_ms: job.job_start,
                     wall_clock: job.job_start_clock_id == 0,
                     group: job.groupid,
@@ -295,7 +294,7 @@ impl FioJson {
     }
 
     /// Puts the jobs' starts on one clock.
-    fn place(&mut self, starts: &[Start]) {
+    fn put_on_one_clock(&mut self, starts: &[JobStart]) {
         let known: Option<Vec<f64>> = starts.iter().map(|start| Some(start.job_start_ms? / 1e3)).collect();
         let (at, wall): (Vec<f64>, bool) = match known {
             Some(known) => (known, starts.iter().all(|start| start.wall_clock)),
@@ -319,8 +318,8 @@ impl FioJson {
 /// Starts of jobs that fio does not tell (before `job_start`). In a state while they run it is the state's time less
 /// what they had run. In the final one that holds for what ended last. Groups (`stonewall`) ran one after the other
 /// where their times add up to fio's whole time, and all together where the longest of them does.
-fn counted_back(starts: &[Start], several_states: bool) -> Vec<f64> {
-    let seen = |start: &Start| start.seen_s.unwrap_or(0.0) - start.ran_s;
+fn counted_back(starts: &[JobStart], several_states: bool) -> Vec<f64> {
+    let seen = |start: &JobStart| start.seen_s.unwrap_or(0.0) - start.ran_s;
     if several_states {
         return starts.iter().map(seen).collect();
     }
@@ -341,7 +340,7 @@ fn counted_back(starts: &[Start], several_states: bool) -> Vec<f64> {
     starts.iter().map(|start| end_s - after(start.group)).collect()
 }
 
-impl Options {
+impl JobOptions {
     fn read(global: &BTreeMap<String, Value>, own: &BTreeMap<String, Value>) -> Self {
         let text = |name: &str| match own.get(name).or_else(|| global.get(name))? {
             Value::String(text) => Some(text.clone()),

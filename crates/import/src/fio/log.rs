@@ -3,9 +3,10 @@
 //! Rows are taken one by one, so that a log of any length needs the memory of its windows only.
 
 use super::json::FioJson;
-use super::row::{Layout, Numbers, Row, Wrong};
-use crate::grid::Grid;
-use crate::lines::Lines;
+use super::name::LogName;
+use super::row::{Layout, LogRow, Numbers, Wrong};
+use crate::grid::WindowGrid;
+use crate::lines::LineReader;
 use crate::{Format, ImportError};
 use trace::caveat::{Caveat, ClockDoubt, CutOff};
 
@@ -30,7 +31,7 @@ const ROWS_A_JOB: usize = 3;
 
 /// What a log counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(super) enum LogUnit {
     /// Bytes.
     Bytes,
     /// I/Os of a size that the log does not say.
@@ -48,9 +49,9 @@ pub(crate) struct FioLog {
     pub(super) prefix: String,
     /// The number in the name: fio counts its jobs from 1.
     pub(super) job: Option<usize>,
-    pub(super) unit: Unit,
+    pub(super) unit: LogUnit,
     /// Read, write, trim; times in seconds as in the file.
-    pub(super) grids: [Option<Grid>; 3],
+    pub(super) grids: [Option<WindowGrid>; 3],
     /// Whether its times are those of a wall clock.
     pub(super) epoch: bool,
     pub(super) notes: Vec<String>,
@@ -63,11 +64,11 @@ pub(crate) fn fio_log(
     file: &str,
     format: Format,
     jsons: &[FioJson],
-    mut lines: Lines<'_>,
+    mut lines: LineReader<'_>,
 ) -> Result<FioLog, ImportError> {
-    let mut reading = Reading::new(file, format);
-    let prefix = prefix_and_job(file).0;
-    reading.told_window_s = jsons.iter().find_map(|json| json.log_window_s(&prefix));
+    let mut reading = LogReader::new(file, format);
+    let prefix = LogName::parse(file).prefix;
+    reading.told_window_s = jsons.iter().find_map(|json| json.log_window_s(prefix));
     while let Some((number, line)) = lines.next()? {
         if line.trim().is_empty() {
             continue;
@@ -88,7 +89,7 @@ pub(crate) fn fio_log(
 
 /// What the rows are.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+enum RowKind {
     /// One I/O each.
     PerIo,
     /// Means over windows of this length; nothing was done in windows that are left out.
@@ -100,22 +101,22 @@ enum Kind {
 /// What is known of one direction while reading.
 #[derive(Clone, Debug, Default)]
 struct Lane {
-    last: Option<Row>,
+    last: Option<LogRow>,
 }
 
-struct Reading<'a> {
+struct LogReader<'a> {
     file: &'a str,
     format: Format,
     width: Option<usize>,
     layout: Option<Layout>,
     /// Rows seen before layout and kind are decided, with their lines.
     early: Vec<(usize, Numbers)>,
-    kind: Option<Kind>,
+    kind: Option<RowKind>,
     /// Length of the windows as fio's JSON tells it.
     told_window_s: Option<f64>,
     first_ms: u64,
     lanes: [Lane; 3],
-    grids: [Option<Grid>; 3],
+    grids: [Option<WindowGrid>; 3],
     rows: usize,
     /// How often the time fell back, and the line where it first did.
     back: (usize, usize),
@@ -126,7 +127,7 @@ struct Reading<'a> {
     caveats: Vec<Caveat>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> LogReader<'a> {
     fn new(file: &'a str, format: Format) -> Self {
         Self {
             file,
@@ -200,8 +201,8 @@ impl<'a> Reading<'a> {
             }
         };
         let early = std::mem::take(&mut self.early);
-        let rows: Vec<Row> = early.iter().map(|(_, numbers)| numbers.row(layout)).collect();
-        let kind = kind(&rows, self.width.unwrap_or(0), self.told_window_s);
+        let rows: Vec<LogRow> = early.iter().map(|(_, numbers)| numbers.row(layout)).collect();
+        let kind = row_kind(&rows, self.width.unwrap_or(0), self.told_window_s);
         (self.layout, self.kind, self.first_ms) = (Some(layout), Some(kind), rows[0].time_ms);
         for (line, numbers) in early {
             self.row(line, numbers.row(layout), numbers, layout, kind)?;
@@ -212,10 +213,10 @@ impl<'a> Reading<'a> {
     fn row(
         &mut self,
         line: usize,
-        row: Row,
+        row: LogRow,
         numbers: Numbers,
         layout: Layout,
-        kind: Kind,
+        kind: RowKind,
     ) -> Result<(), ImportError> {
         let layouts = numbers.layouts();
         let fits = if layout == Layout::Plain { layouts.plain } else { layouts.both };
@@ -231,7 +232,7 @@ impl<'a> Reading<'a> {
             );
             return Err(ImportError::at(self.file, line, Some("1"), why));
         }
-        if self.format == Format::FioBwLog && kind != Kind::PerIo && row.value > FASTEST_KIB_PER_S {
+        if self.format == Format::FioBwLog && kind != RowKind::PerIo && row.value > FASTEST_KIB_PER_S {
             let why = format!("{} KiB/s is faster than any drive", row.value);
             return Err(ImportError::at(self.file, line, Some("2"), why));
         }
@@ -246,12 +247,12 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    fn count(&mut self, line: usize, row: Row, last: Option<Row>, kind: Kind) {
+    fn count(&mut self, line: usize, row: LogRow, last: Option<LogRow>, kind: RowKind) {
         let t_s = row.time_ms as f64 / 1e3;
         let (from_s, amount) = match kind {
-            Kind::PerIo => (t_s, row.block as f64),
-            Kind::Averaged { window_s } | Kind::Periodic { window_s } => {
-                let old = matches!(kind, Kind::Periodic { .. });
+            RowKind::PerIo => (t_s, row.block as f64),
+            RowKind::Averaged { window_s } | RowKind::Periodic { window_s } => {
+                let old = matches!(kind, RowKind::Periodic { .. });
                 if !old && last == Some(row) {
                     self.twice = (self.twice.0 + 1, if self.twice.0 == 0 { line } else { self.twice.1 });
                     return;
@@ -269,12 +270,12 @@ impl<'a> Reading<'a> {
                 (t_s - span_s, self.rate(row) * span_s)
             }
         };
-        let grid = self.grids[row.direction].get_or_insert_with(|| Grid::new(step_s(kind)));
+        let grid = self.grids[row.direction].get_or_insert_with(|| WindowGrid::new(step_s(kind)));
         grid.add(from_s, t_s, amount);
     }
 
     /// What a second of this row's value stands for.
-    fn rate(&self, row: Row) -> f64 {
+    fn rate(&self, row: LogRow) -> f64 {
         match self.format {
             // fio's bandwidth logs are in KiB/s (HOWTO, "Log File Formats").
             Format::FioBwLog => row.value * 1024.0,
@@ -290,7 +291,7 @@ impl<'a> Reading<'a> {
             return Err(ImportError::whole(self.file, "it has no rows"));
         };
         let whole = |why: String| ImportError::whole(self.file, why);
-        if kind != Kind::PerIo && self.back.0 * ROWS_A_JOB > self.rows {
+        if kind != RowKind::PerIo && self.back.0 * ROWS_A_JOB > self.rows {
             return Err(whole(format!(
                 "in {} of {} rows the time lies before that of the row before (first in line {}): this is not a log of one run",
                 self.back.0, self.rows, self.back.1
@@ -298,27 +299,27 @@ impl<'a> Reading<'a> {
         }
         self.say_what_was_odd(kind);
         let unit = match (kind, self.format) {
-            (Kind::PerIo, _) | (_, Format::FioBwLog) => Unit::Bytes,
-            (_, Format::FioIopsLog) => Unit::Ios,
-            _ => Unit::Nothing,
+            (RowKind::PerIo, _) | (_, Format::FioBwLog) => LogUnit::Bytes,
+            (_, Format::FioIopsLog) => LogUnit::Ios,
+            _ => LogUnit::Nothing,
         };
-        let (prefix, job) = prefix_and_job(self.file);
+        let LogName { prefix, job, .. } = LogName::parse(self.file);
         Ok(FioLog {
             file: self.file.to_owned(),
             format: self.format,
-            prefix,
+            prefix: prefix.to_owned(),
             job,
             unit,
-            grids: if unit == Unit::Nothing { [None, None, None] } else { self.grids },
+            grids: if unit == LogUnit::Nothing { [None, None, None] } else { self.grids },
             epoch: self.first_ms > EPOCH_MS,
             notes: self.notes,
             caveats: self.caveats,
         })
     }
 
-    fn say_what_was_odd(&mut self, kind: Kind) {
+    fn say_what_was_odd(&mut self, kind: RowKind) {
         let file = self.file;
-        if self.back.0 > 0 && kind != Kind::PerIo {
+        if self.back.0 > 0 && kind != RowKind::PerIo {
             let (times, first_line) = self.back;
             let doubt = ClockDoubt::JobsInOneFile { file: file.to_owned(), times, first_line };
             self.caveats.push(Caveat::Clock(doubt));
@@ -334,9 +335,9 @@ impl<'a> Reading<'a> {
             ));
         }
         let what = match kind {
-            Kind::PerIo => "one row an I/O, counted by block size in windows of 1 s".to_owned(),
-            Kind::Averaged { window_s } => format!("means over windows of {:.0} ms", 1e3 * window_s),
-            Kind::Periodic { window_s } => {
+            RowKind::PerIo => "one row an I/O, counted by block size in windows of 1 s".to_owned(),
+            RowKind::Averaged { window_s } => format!("means over windows of {:.0} ms", 1e3 * window_s),
+            RowKind::Periodic { window_s } => {
                 format!("means since the row before (a fio before 2.99), about {:.0} ms", 1e3 * window_s)
             }
         };
@@ -345,17 +346,17 @@ impl<'a> Reading<'a> {
 }
 
 /// How long the windows are that rows of this kind are put on.
-fn step_s(kind: Kind) -> f64 {
+fn step_s(kind: RowKind) -> f64 {
     match kind {
-        Kind::PerIo => PER_IO_STEP_S,
-        Kind::Averaged { window_s } | Kind::Periodic { window_s } => window_s.max(SHORTEST_STEP_S),
+        RowKind::PerIo => PER_IO_STEP_S,
+        RowKind::Averaged { window_s } | RowKind::Periodic { window_s } => window_s.max(SHORTEST_STEP_S),
     }
 }
 
 /// What the rows are, from the first of them. Without a block size they are averaged. With one they are single
 /// I/Os, but for logs of four columns whose rows are never closer than a tenth of a second: old versions wrote
 /// the size of one I/O beside a mean.
-fn kind(rows: &[Row], width: usize, told_window_s: Option<f64>) -> Kind {
+fn row_kind(rows: &[LogRow], width: usize, told_window_s: Option<f64>) -> RowKind {
     let mut steps: Vec<u64> = Vec::new();
     for direction in 0..3 {
         let times: Vec<u64> = rows.iter().filter(|r| r.direction == direction).map(|r| r.time_ms).collect();
@@ -377,21 +378,10 @@ fn kind(rows: &[Row], width: usize, told_window_s: Option<f64>) -> Kind {
         |step_ms| *step_ms as f64 / 1e3,
     );
     if averaged {
-        Kind::Averaged { window_s: told_window_s.unwrap_or(seen_s) }
+        RowKind::Averaged { window_s: told_window_s.unwrap_or(seen_s) }
     } else if width == 4 && steps.first().is_some_and(|least| *least >= PERIODIC_MS) {
-        Kind::Periodic { window_s: seen_s }
+        RowKind::Periodic { window_s: seen_s }
     } else {
-        Kind::PerIo
+        RowKind::PerIo
     }
-}
-
-/// `dir/PREFIX_bw.3.log` is job 3 of `dir/PREFIX`; without a number, of all jobs.
-fn prefix_and_job(file: &str) -> (String, Option<usize>) {
-    let stem = file.strip_suffix(".log").unwrap_or(file);
-    let (stem, job) = match stem.rsplit_once('.') {
-        Some((before, number)) if number.bytes().all(|b| b.is_ascii_digit()) => (before, number.parse().ok()),
-        _ => (stem, None),
-    };
-    let prefix = stem.rsplit_once('_').map_or(stem, |(prefix, _)| prefix);
-    (prefix.to_owned(), job)
 }

@@ -13,17 +13,20 @@
 
 mod json;
 mod log;
+mod name;
 mod row;
 
 use std::collections::BTreeMap;
 
 pub(super) use self::json::{FioJson, fio_json};
 pub(super) use self::log::{FioLog, fio_log};
+pub(super) use self::name::LogName;
 
 use self::json::JobRun;
-use self::log::Unit;
-use super::grid::Grid;
-use super::part::{Clock, Part, Source};
+use self::log::LogUnit;
+use self::name::base;
+use super::grid::WindowGrid;
+use super::part::{CountedBy, RunPart, TimeBase};
 use super::{Format, ImportError};
 use trace::SegmentOp;
 use trace::caveat::{Caveat, ClockDoubt, Sums};
@@ -39,7 +42,7 @@ const TOGETHER_S: f64 = 0.5;
 const SAME_MOMENT_S: f64 = 0.25;
 
 /// What belongs to one run of fio.
-struct Run {
+struct FioRun {
     prefix: String,
     logs: Vec<FioLog>,
     json: Option<FioJson>,
@@ -49,7 +52,7 @@ struct Run {
 ///
 /// # Errors
 /// When logs are there but none that gives a speed, or it cannot be told which JSON belongs to which logs.
-pub(super) fn parts(logs: Vec<FioLog>, jsons: Vec<FioJson>) -> Result<Vec<Part>, ImportError> {
+pub(super) fn parts(logs: Vec<FioLog>, jsons: Vec<FioJson>) -> Result<Vec<RunPart>, ImportError> {
     let first_log = logs.first().map(|log| log.file.clone());
     let (mut parts, mut silent) = (Vec::new(), Vec::new());
     for run in runs(logs, jsons)? {
@@ -67,12 +70,12 @@ pub(super) fn parts(logs: Vec<FioLog>, jsons: Vec<FioJson>) -> Result<Vec<Part>,
 }
 
 /// Sorts logs to the JSON that names them; without names, one JSON belongs to the logs of one prefix.
-fn runs(logs: Vec<FioLog>, jsons: Vec<FioJson>) -> Result<Vec<Run>, ImportError> {
+fn runs(logs: Vec<FioLog>, jsons: Vec<FioJson>) -> Result<Vec<FioRun>, ImportError> {
     let mut by_prefix: BTreeMap<String, Vec<FioLog>> = BTreeMap::new();
     for log in logs {
         by_prefix.entry(log.prefix.clone()).or_default().push(log);
     }
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<FioRun> = Vec::new();
     for json in jsons {
         let named = |prefix: &str| {
             let mut names = json.jobs.iter().flat_map(|job| &job.options.log_prefixes);
@@ -86,21 +89,16 @@ fn runs(logs: Vec<FioLog>, jsons: Vec<FioJson>) -> Result<Vec<Run>, ImportError>
         }
         let logs = prefixes.iter().filter_map(|prefix| by_prefix.remove(prefix)).flatten().collect();
         let prefix = prefixes.first().cloned().unwrap_or_else(|| json.file.clone());
-        runs.push(Run { prefix, logs, json: Some(json) });
+        runs.push(FioRun { prefix, logs, json: Some(json) });
     }
-    let alone = |(prefix, logs)| Run { prefix, logs, json: None };
+    let alone = |(prefix, logs)| FioRun { prefix, logs, json: None };
     runs.extend(by_prefix.into_iter().map(alone));
     Ok(runs)
 }
 
-/// The name without its folders: logs are moved between machines, their names are not changed.
-fn base(path: &str) -> &str {
-    path.rsplit(['/', '\\']).next().unwrap_or(path)
-}
-
-impl Run {
+impl FioRun {
     /// The run's curve; a sentence why there is none.
-    fn part(mut self) -> Result<Part, String> {
+    fn part(mut self) -> Result<RunPart, String> {
         let mut trace = Trace::empty(&self.prefix);
         let logs = std::mem::take(&mut self.logs);
         let chosen = self.choose(logs, &mut trace)?;
@@ -113,7 +111,7 @@ impl Run {
             _ if !chosen.is_empty() => self.add_logs(&chosen, &mut trace),
             Some(json) => {
                 trace.speeds = speeds_of(&json.jobs);
-                json.unix_s.map_or(Clock::Own, |zero_s| Clock::Unix { zero_s })
+                json.unix_s.map_or(TimeBase::Own, |zero_s| TimeBase::Unix { zero_s })
             }
             None => return Err(format!("{} has no speed", self.prefix)),
         };
@@ -123,11 +121,11 @@ impl Run {
             trace.phases = phases(&json.jobs);
             give_phases(&mut trace);
             if !chosen.is_empty() {
-                let steps = chosen.iter().flat_map(|log| log.grids.iter().flatten()).map(Grid::step_s);
+                let steps = chosen.iter().flat_map(|log| log.grids.iter().flatten()).map(WindowGrid::step_s);
                 compare_sums(json, steps.fold(0.0, f64::max), &mut trace);
             }
         }
-        Ok(Part { files, source: Source::Load, clock, trace })
+        Ok(RunPart { files, source: CountedBy::Load, clock, trace })
     }
 
     /// The logs that give the run's bytes; the others leave a note.
@@ -137,9 +135,9 @@ impl Run {
         }
         let blocks = self.json.as_ref().and_then(|json| json.jobs.first()).map(|job| job.options.block);
         let usable = |log: &FioLog| match log.unit {
-            Unit::Bytes => true,
-            Unit::Ios => blocks.is_some_and(|b| (0..3).all(|d| log.grids[d].is_none() || b[d].is_some())),
-            Unit::Nothing => false,
+            LogUnit::Bytes => true,
+            LogUnit::Ios => blocks.is_some_and(|b| (0..3).all(|d| log.grids[d].is_none() || b[d].is_some())),
+            LogUnit::Nothing => false,
         };
         let order = [Format::FioBwLog, Format::FioIopsLog, Format::FioLatLog];
         let best =
@@ -172,13 +170,16 @@ impl Run {
         Ok(chosen)
     }
 
-    fn add_logs(&self, logs: &[FioLog], trace: &mut Trace) -> Clock {
+    fn add_logs(&self, logs: &[FioLog], trace: &mut Trace) -> TimeBase {
         let epoch = logs.iter().all(|log| log.epoch);
         let starts: Vec<f64> = logs.iter().map(|log| self.start_s(log)).collect();
-        let step_s =
-            logs.iter().flat_map(|log| log.grids.iter().flatten()).map(Grid::step_s).fold(0.0, f64::max);
+        let step_s = logs
+            .iter()
+            .flat_map(|log| log.grids.iter().flatten())
+            .map(WindowGrid::step_s)
+            .fold(0.0, f64::max);
         let from = |(log, start_s): (&FioLog, &f64)| {
-            let begins = log.grids.iter().flatten().filter_map(Grid::range_s).map(|(from_s, _)| from_s);
+            let begins = log.grids.iter().flatten().filter_map(WindowGrid::range_s).map(|(from_s, _)| from_s);
             begins.fold(f64::INFINITY, f64::min) + start_s
         };
         // Windows of a wall clock begin where the first job's do, so that all windows are whole.
@@ -186,11 +187,11 @@ impl Run {
             if epoch { logs.iter().zip(&starts).map(from).fold(f64::INFINITY, f64::min) } else { 0.0 };
         let blocks = self.json.as_ref().and_then(|json| json.jobs.first()).map(|job| job.options.block);
         for (direction, op) in OPS.into_iter().enumerate() {
-            let mut sum = Grid::new(step_s);
+            let mut sum = WindowGrid::new(step_s);
             for (log, start_s) in logs.iter().zip(&starts) {
                 let Some(grid) = &log.grids[direction] else { continue };
                 let scale = match log.unit {
-                    Unit::Ios => blocks.and_then(|blocks| blocks[direction]).unwrap_or(0.0),
+                    LogUnit::Ios => blocks.and_then(|blocks| blocks[direction]).unwrap_or(0.0),
                     _ => 1.0,
                 };
                 for i in grid.intervals(scale) {
@@ -213,9 +214,9 @@ impl Run {
             trace.caveats.push(Caveat::Clock(ClockDoubt::JobStarts { logs: self.prefix.to_string() }));
         }
         match (&self.json, epoch) {
-            (_, true) => Clock::Unix { zero_s },
-            (Some(json), false) => json.unix_s.map_or(Clock::Own, |zero_s| Clock::Unix { zero_s }),
-            (None, false) => Clock::Own,
+            (_, true) => TimeBase::Unix { zero_s },
+            (Some(json), false) => json.unix_s.map_or(TimeBase::Own, |zero_s| TimeBase::Unix { zero_s }),
+            (None, false) => TimeBase::Own,
         }
     }
 

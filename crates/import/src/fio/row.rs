@@ -12,7 +12,7 @@ const LEAST_COLUMNS_WITH_BOTH: usize = 6;
 
 /// A row as far as it is used.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Row {
+pub(super) struct LogRow {
     pub(super) time_ms: u64,
     pub(super) value: f64,
     /// 0 read, 1 write, 2 trim.
@@ -67,9 +67,9 @@ impl Numbers {
     }
 
     /// The row, with the layout that was decided on.
-    pub(super) fn row(&self, layout: Layout) -> Row {
+    pub(super) fn row(&self, layout: Layout) -> LogRow {
         let shift = usize::from(layout == Layout::Both);
-        Row {
+        LogRow {
             time_ms: self.of[0],
             value: self.of[1] as f64,
             direction: self.of[2 + shift] as usize,
@@ -138,7 +138,7 @@ mod test {
         assert_eq!(layouts("1000, 1, 1, 1, 0, 0"), (true, true));
         assert_eq!(layouts("1000, 30784, 7, 9, 0, 0"), (false, false));
         let row = Numbers::read("1000, 30784, 41000, 1, 0, 0").expect("a row").row(Layout::Both);
-        assert_eq!(row, Row { time_ms: 1000, value: 30784.0, direction: 1, block: 0 });
+        assert_eq!(row, LogRow { time_ms: 1000, value: 30784.0, direction: 1, block: 0 });
     }
 
     #[test]

@@ -2,11 +2,11 @@
 //!
 //! Rows that name an access specification are totals. The row `ALL` is what the sum of the others is compared with.
 
-use super::{Cells, Columns, MB, MIB, description, local, op_of, stamp};
+use super::{MB, MIB, ResultColumns, ResultRow, description, local, op_of, stamp};
 use crate::ImportError;
-use crate::grid::Grid;
-use crate::lines::Lines;
-use crate::part::{Part, Source};
+use crate::grid::WindowGrid;
+use crate::lines::LineReader;
+use crate::part::{CountedBy, RunPart};
 use trace::SegmentOp;
 use trace::caveat::{Caveat, CutOff, Sums};
 use trace::{Phase, SpeedSeries, Trace};
@@ -18,8 +18,8 @@ const SAME_SUM: f64 = 0.1;
 /// A file longer than this is of two clocks.
 const LONGEST_RUN_S: f64 = 400.0 * 86_400.0;
 
-struct Reading {
-    grids: [Grid; 2],
+struct InstantReader {
+    grids: [WindowGrid; 2],
     zero_s: Option<f64>,
     test: String,
     phases: Vec<Phase>,
@@ -31,11 +31,11 @@ struct Reading {
 }
 
 /// Reads an instantaneous file.
-pub(crate) fn instant(file: &str, mut lines: Lines<'_>) -> Result<Part, ImportError> {
-    let mut columns: Option<Columns> = None;
+pub(crate) fn instant(file: &str, mut lines: LineReader<'_>) -> Result<RunPart, ImportError> {
+    let mut columns: Option<ResultColumns> = None;
     let mut expects_description = false;
-    let mut reading = Reading {
-        grids: [Grid::new(STEP_S), Grid::new(STEP_S)],
+    let mut reading = InstantReader {
+        grids: [WindowGrid::new(STEP_S), WindowGrid::new(STEP_S)],
         zero_s: None,
         test: "test".into(),
         phases: Vec::new(),
@@ -46,7 +46,8 @@ pub(crate) fn instant(file: &str, mut lines: Lines<'_>) -> Result<Part, ImportEr
     };
     while let Some((number, line)) = lines.next()? {
         if line.starts_with("TimeStamp,") {
-            columns = Some(Columns::read(line).map_err(|why| ImportError::at(file, number, None, why))?);
+            columns =
+                Some(ResultColumns::read(line).map_err(|why| ImportError::at(file, number, None, why))?);
         } else if line.starts_with("'Test Type") {
             expects_description = true;
         } else if expects_description {
@@ -63,15 +64,15 @@ pub(crate) fn instant(file: &str, mut lines: Lines<'_>) -> Result<Part, ImportEr
                 reading.caveats.push(Caveat::Truncated { file, line: number, left_out: CutOff::Line });
                 break;
             }
-            let cells = Cells::read(file, number, &row, columns)?;
+            let cells = ResultRow::read(file, number, &row, columns)?;
             reading.row(&cells, columns, at)?;
         }
     }
     reading.finish(file)
 }
 
-impl Reading {
-    fn row(&mut self, cells: &Cells<'_>, columns: &Columns, at: f64) -> Result<(), ImportError> {
+impl InstantReader {
+    fn row(&mut self, cells: &ResultRow<'_>, columns: &ResultColumns, at: f64) -> Result<(), ImportError> {
         let kind = cells.cells[columns.kind];
         let is_total = columns.specification.is_some_and(|column| !cells.cells[column].is_empty());
         let mut bytes = [0.0; 2];
@@ -123,7 +124,7 @@ impl Reading {
         Ok(())
     }
 
-    fn compare(&mut self, cells: &Cells<'_>, total: f64) {
+    fn compare(&mut self, cells: &ResultRow<'_>, total: f64) {
         let difference = (self.summed - total) / total.max(1.0);
         if difference.abs() > SAME_SUM {
             self.caveats.push(Caveat::SumDiffers(Sums::Iometer {
@@ -135,7 +136,7 @@ impl Reading {
         }
     }
 
-    fn finish(self, file: &str) -> Result<Part, ImportError> {
+    fn finish(self, file: &str) -> Result<RunPart, ImportError> {
         let Some(zero_s) = self.zero_s else {
             return Err(ImportError::whole(file, "there is no row of a worker in it"));
         };
@@ -151,6 +152,6 @@ impl Reading {
             trace.caveats.push(Caveat::UnitUnstated { file: file.to_owned(), tests: None });
         }
         trace.notes.push(format!("{file}: {} rows of workers, summed on windows of 1 s", self.rows));
-        Ok(Part { files: vec![file.to_owned()], source: Source::Load, clock: local(zero_s), trace })
+        Ok(RunPart { files: vec![file.to_owned()], source: CountedBy::Load, clock: local(zero_s), trace })
     }
 }

@@ -1,7 +1,7 @@
 //! Result files of Iometer: one block a test, and in the instantaneous file one row a worker and second.
 //!
 //! Rules
-//! - Cells are cut at commas and nowhere else: names of disks hold single quotation marks. Rows of disks, processors
+//! - ResultRow are cut at commas and nowhere else: names of disks hold single quotation marks. Rows of disks, processors
 //!   and managers are not read.
 //! - Columns go by their names. `Bytes Read` and `Bytes Written` are data as they are. Without them, data are rate
 //!   times time: `MiBps` and `MBps (Binary)` are 2^20 B/s, `MBps (Decimal)` is 10^6 B/s. A bare `MBps` states no base:
@@ -18,7 +18,7 @@ pub(super) use self::instant::instant;
 pub(super) use self::results::results;
 
 use super::ImportError;
-use super::part::Clock;
+use super::part::TimeBase;
 use super::reading::days_since_1970;
 use trace::SegmentOp;
 
@@ -27,7 +27,7 @@ const MB: f64 = 1e6;
 
 /// Where in a row the data is.
 #[derive(Clone, Debug, Default)]
-struct Columns {
+struct ResultColumns {
     count: usize,
     kind: usize,
     specification: Option<usize>,
@@ -38,7 +38,7 @@ struct Columns {
     ios: [Option<usize>; 2],
 }
 
-impl Columns {
+impl ResultColumns {
     /// The columns that a header line names; the reason why it is none.
     fn read(header: &str) -> Result<Self, String> {
         let names: Vec<&str> = header.split(',').map(|name| name.trim().trim_start_matches('\'')).collect();
@@ -74,14 +74,14 @@ impl Columns {
 }
 
 /// The cells of a row; an empty cell is no number and no error.
-struct Cells<'a> {
+struct ResultRow<'a> {
     file: &'a str,
     line: usize,
     cells: Vec<&'a str>,
 }
 
-impl<'a> Cells<'a> {
-    fn read(file: &'a str, line: usize, text: &'a str, columns: &Columns) -> Result<Self, ImportError> {
+impl<'a> ResultRow<'a> {
+    fn read(file: &'a str, line: usize, text: &'a str, columns: &ResultColumns) -> Result<Self, ImportError> {
         let cells: Vec<&str> = text.split(',').map(str::trim).collect();
         if cells.len() < columns.count {
             let why = format!("the row has {} cells, the header {}", cells.len(), columns.count);
@@ -110,7 +110,7 @@ impl<'a> Cells<'a> {
     }
 
     /// Bytes per second of reads (0) or writes (1); `None` where the base of the unit is not stated.
-    fn rate(&self, columns: &Columns, which: usize) -> Result<(f64, Option<f64>), ImportError> {
+    fn rate(&self, columns: &ResultColumns, which: usize) -> Result<(f64, Option<f64>), ImportError> {
         let Some((column, base)) = columns.rate[which] else { return Ok((0.0, None)) };
         Ok((self.number(Some(column))?.unwrap_or(0.0), base))
     }
@@ -149,8 +149,8 @@ fn op_of(read: f64, written: f64) -> SegmentOp {
     }
 }
 
-fn local(zero_s: f64) -> Clock {
-    Clock::Local { zero_s }
+fn local(zero_s: f64) -> TimeBase {
+    TimeBase::Local { zero_s }
 }
 
 #[cfg(test)]
@@ -164,12 +164,12 @@ mod test {
         assert_eq!(stamp("soon"), None);
         let base = |header: &str| {
             let header = format!("'Target Type,Target Name,{header}");
-            Columns::read(&header).expect("columns").rate[0].expect("a rate").1
+            ResultColumns::read(&header).expect("columns").rate[0].expect("a rate").1
         };
         assert_eq!(base("Read MiBps (Binary),Write MiBps (Binary),Read MBps (Decimal)"), Some(MIB));
         assert_eq!(base("Read MBps (Binary),Write MBps (Binary)"), Some(MIB));
         assert_eq!(base("Read MBps (Decimal),Write MBps (Decimal)"), Some(MB));
         assert_eq!(base("Read MBps,Write MBps"), None);
-        assert!(Columns::read("'Target Type,Target Name,Read GBps").is_err());
+        assert!(ResultColumns::read("'Target Type,Target Name,Read GBps").is_err());
     }
 }

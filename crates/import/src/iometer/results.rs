@@ -1,9 +1,9 @@
 //! The result file: one mean a test.
 
-use super::{Cells, Columns, MB, MIB, description, local, op_of, stamp};
+use super::{MB, MIB, ResultColumns, ResultRow, description, local, op_of, stamp};
 use crate::ImportError;
-use crate::lines::Lines;
-use crate::part::{Part, Source};
+use crate::lines::LineReader;
+use crate::part::{CountedBy, RunPart};
 use trace::SegmentOp;
 use trace::caveat::{Caveat, CutOff};
 use trace::{Interval, Phase, SpeedSeries, Trace};
@@ -13,12 +13,12 @@ const SAME_RATE: f64 = 0.02;
 
 /// A test while it is read.
 #[derive(Default)]
-struct Test {
+struct IometerTest {
     line: usize,
     name: String,
     stamps: Vec<f64>,
     sizes: Vec<f64>,
-    columns: Option<Columns>,
+    columns: Option<ResultColumns>,
     total: Option<Total>,
 }
 
@@ -44,24 +44,21 @@ enum Next {
 /// Time stamps of Iometer are whole milliseconds: no test is shorter.
 const STAMP_S: f64 = 0.001;
 
-/// Start, end, name, and bytes read and written of a finished test.
-type Done = (f64, f64, String, [f64; 2]);
-
 /// A result file while it is read.
-struct Reading<'a> {
+struct ResultsReader<'a> {
     file: &'a str,
-    done: Vec<Done>,
+    finished: Vec<FinishedTest>,
     trace: Trace,
-    test: Option<Test>,
+    test: Option<IometerTest>,
     next: Next,
     /// Tests whose unit is not stated.
     unstated: usize,
 }
 
 /// Reads a result file.
-pub(crate) fn results(file: &str, mut lines: Lines<'_>) -> Result<Part, ImportError> {
+pub(crate) fn results(file: &str, mut lines: LineReader<'_>) -> Result<RunPart, ImportError> {
     let (trace, next) = (Trace::empty(file), Next::Anything);
-    let mut reading = Reading { file, done: Vec::new(), trace, test: None, next, unstated: 0 };
+    let mut reading = ResultsReader { file, finished: Vec::new(), trace, test: None, next, unstated: 0 };
     while let Some((number, line)) = lines.next()? {
         match line.strip_prefix('\'') {
             Some(marker) => reading.marker(number, line, marker.split(',').next().unwrap_or(marker))?,
@@ -75,17 +72,17 @@ pub(crate) fn results(file: &str, mut lines: Lines<'_>) -> Result<Part, ImportEr
         let tests = Some(reading.unstated);
         reading.trace.caveats.push(Caveat::UnitUnstated { file: file.to_owned(), tests });
     }
-    finish(file, reading.done, reading.trace)
+    finish(file, reading.finished, reading.trace)
 }
 
-impl Reading<'_> {
+impl ResultsReader<'_> {
     /// A line that begins with an apostrophe: it names what follows.
     fn marker(&mut self, number: usize, line: &str, marker: &str) -> Result<(), ImportError> {
         let wrong = |why: String| ImportError::at(self.file, number, None, why);
         let before = std::mem::replace(&mut self.next, Next::Anything);
         match marker {
             "Test Type" => {
-                let fresh = Test { line: number, ..Test::default() };
+                let fresh = IometerTest { line: number, ..IometerTest::default() };
                 if let Some(open) = self.test.replace(fresh) {
                     left_out(self.file, &open, &mut self.trace);
                 }
@@ -96,15 +93,15 @@ impl Reading<'_> {
             "Results" => self.next = Next::Header,
             "Target Type" if before == Next::Header => {
                 if let Some(test) = &mut self.test {
-                    test.columns = Some(Columns::read(line).map_err(wrong)?);
+                    test.columns = Some(ResultColumns::read(line).map_err(wrong)?);
                 }
             }
             "End Test" => {
                 let Some(test) = self.test.take() else { return Ok(()) };
-                let closed = test.close().map_err(wrong)?;
-                self.unstated += usize::from(closed.base_unstated);
-                self.trace.io_errors += closed.errors as u64;
-                self.done.push((closed.start_s, closed.end_s, closed.name, closed.bytes));
+                let test = test.close().map_err(wrong)?;
+                self.unstated += usize::from(test.base_unstated);
+                self.trace.io_errors += test.errors as u64;
+                self.finished.push(test);
             }
             _ => {}
         }
@@ -139,27 +136,29 @@ impl Reading<'_> {
     }
 }
 
-fn left_out(file: &str, test: &Test, trace: &mut Trace) {
+fn left_out(file: &str, test: &IometerTest, trace: &mut Trace) {
     let file = Some(file.to_owned());
     trace.caveats.push(Caveat::Truncated { file, line: test.line, left_out: CutOff::Test });
 }
 
-struct Closed {
+/// A test as it was measured.
+struct FinishedTest {
     start_s: f64,
     end_s: f64,
     name: String,
+    /// Read and written.
     bytes: [f64; 2],
     errors: f64,
     base_unstated: bool,
 }
 
-impl Test {
+impl IometerTest {
     fn total(&mut self, file: &str, number: usize, line: &str) -> Result<(), ImportError> {
         let Some(columns) = &self.columns else {
             let why = "there is a row of results before their header line";
             return Err(ImportError::at(file, number, None, why));
         };
-        let cells = Cells::read(file, number, line, columns)?;
+        let cells = ResultRow::read(file, number, line, columns)?;
         let ((read, base), (write, _)) = (cells.rate(columns, 0)?, cells.rate(columns, 1)?);
         let ios =
             [cells.number(columns.ios[0])?.unwrap_or(0.0), cells.number(columns.ios[1])?.unwrap_or(0.0)];
@@ -174,7 +173,7 @@ impl Test {
     }
 
     /// The test as it was measured, or why it cannot have been.
-    fn close(self) -> Result<Closed, String> {
+    fn close(self) -> Result<FinishedTest, String> {
         let (Some(total), [begin_s, .., end_s]) = (self.total, &self.stamps[..]) else {
             return Err("the test that ends here has no totals or no two time stamps".into());
         };
@@ -195,7 +194,7 @@ impl Test {
         let bytes = [0, 1].map(|i| total.bytes[i].unwrap_or(rate[i] * measured_s));
         let base_unstated = total.base.is_none() && told.is_none() && total.bytes == [None; 2] && sum > 0.0;
         let (start_s, errors) = (end_s - measured_s, total.errors);
-        Ok(Closed { start_s, end_s: *end_s, name: self.name, bytes, errors, base_unstated })
+        Ok(FinishedTest { start_s, end_s: *end_s, name: self.name, bytes, errors, base_unstated })
     }
 }
 
@@ -206,33 +205,34 @@ fn told_base(total: &Total, sizes: &[f64]) -> Option<f64> {
     [MIB, MB].into_iter().find(|base| rate > 0.0 && (ios * size / (rate * base) - 1.0).abs() < SAME_RATE)
 }
 
-fn finish(file: &str, mut done: Vec<Done>, mut trace: Trace) -> Result<Part, ImportError> {
-    done.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let Some((zero_s, ..)) = done.first() else {
+fn finish(file: &str, mut tests: Vec<FinishedTest>, mut trace: Trace) -> Result<RunPart, ImportError> {
+    tests.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+    let Some(zero_s) = tests.first().map(|test| test.start_s) else {
         return Err(ImportError::whole(file, "there is no finished test in it"));
     };
-    let zero_s = *zero_s;
-    if let Some(pair) = done.windows(2).find(|pair| pair[1].0 < pair[0].1 - 1.0) {
-        let why = format!("its tests {:?} and {:?} overlap in time: two files in one", pair[0].2, pair[1].2);
+    if let Some(pair) = tests.windows(2).find(|pair| pair[1].start_s < pair[0].end_s - 1.0) {
+        let (a, b) = (&pair[0].name, &pair[1].name);
+        let why = format!("its tests {a:?} and {b:?} overlap in time: two files in one");
         return Err(ImportError::whole(file, why));
     }
     for (which, op) in [SegmentOp::Read, SegmentOp::Write].into_iter().enumerate() {
-        let interval = |(index, (start_s, end_s, _, bytes)): (usize, &Done)| Interval {
-            start_s: start_s - zero_s,
-            span_s: end_s - start_s,
-            bytes: bytes[which],
+        let interval = |(index, test): (usize, &FinishedTest)| Interval {
+            start_s: test.start_s - zero_s,
+            span_s: test.end_s - test.start_s,
+            bytes: test.bytes[which],
             phase: index as u32,
         };
         let intervals: Vec<Interval> =
-            done.iter().enumerate().map(interval).filter(|i| i.bytes > 0.0).collect();
+            tests.iter().enumerate().map(interval).filter(|i| i.bytes > 0.0).collect();
         if !intervals.is_empty() {
             trace.speeds.push(SpeedSeries { op, intervals });
         }
     }
-    let as_phase = |(start_s, end_s, name, bytes): &Done| {
-        Phase::bare(name, op_of(bytes[0], bytes[1]), start_s - zero_s, end_s - zero_s)
+    let as_phase = |test: &FinishedTest| {
+        let op = op_of(test.bytes[0], test.bytes[1]);
+        Phase::bare(&test.name, op, test.start_s - zero_s, test.end_s - zero_s)
     };
-    trace.phases = done.iter().map(as_phase).collect();
-    trace.notes.push(format!("{file}: {} tests of Iometer, one mean each", done.len()));
-    Ok(Part { files: vec![file.to_owned()], source: Source::Load, clock: local(zero_s), trace })
+    trace.phases = tests.iter().map(as_phase).collect();
+    trace.notes.push(format!("{file}: {} tests of Iometer, one mean each", tests.len()));
+    Ok(RunPart { files: vec![file.to_owned()], source: CountedBy::Load, clock: local(zero_s), trace })
 }

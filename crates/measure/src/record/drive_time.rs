@@ -12,7 +12,7 @@ use crate::units::Bytes;
 
 /// The two factors.
 #[derive(Clone, Copy)]
-struct Scale {
+struct DriveScale {
     time: u32,
     bandwidth: u32,
 }
@@ -24,7 +24,7 @@ impl Record {
         else {
             return self;
         };
-        let scale = Scale { time, bandwidth };
+        let scale = DriveScale { time, bandwidth };
         scale.manifest(&mut self.manifest);
         self.io.iter_mut().for_each(|row| scale.io(row));
         for row in &mut self.telemetry {
@@ -40,7 +40,7 @@ impl Record {
     }
 }
 
-impl Scale {
+impl DriveScale {
     const fn ns(self, ns: u64) -> u64 {
         ns.saturating_mul(self.time as u64)
     }

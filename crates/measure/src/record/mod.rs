@@ -82,10 +82,3 @@ pub enum RecordError {
         source: std::io::Error,
     },
 }
-
-impl RecordError {
-    /// Whether the file system had no room left: the run ends, what is written stays readable.
-    pub fn is_disk_full(&self) -> bool {
-        matches!(self, Self::Io { source, .. } if matches!(source.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded))
-    }
-}

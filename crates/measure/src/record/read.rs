@@ -10,7 +10,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::manifest::{Manifest, Origin};
 use super::rows::{IoRow, OpRow, SmartRow, TelemetryRow};
-use super::table::Table;
+use super::table::TableRow;
 use super::{RecordError, SCHEMA};
 
 /// A run as it was recorded, on the drive's own clock.
@@ -97,7 +97,7 @@ fn lost(dir: &Path) -> Vec<String> {
 }
 
 /// All rows of one table: from Parquet where the run was closed, else from the stream.
-fn rows<R: Table>(dir: &Path) -> Result<Option<Vec<R>>, RecordError> {
+fn rows<R: TableRow>(dir: &Path) -> Result<Option<Vec<R>>, RecordError> {
     let (parquet, stream) =
         (dir.join(format!("{}.parquet", R::NAME)), dir.join(format!("{}.arrow", R::NAME)));
     let (path, batches) = if parquet.is_file() {

@@ -23,7 +23,7 @@ use crate::time::Instant;
 use crate::units::{Bytes, Kelvin, Watts};
 
 /// A kind of row that has a table of its own.
-pub(super) trait Table: Sized {
+pub(super) trait TableRow: Sized {
     /// The file's name without its ending.
     const NAME: &'static str;
     /// Names, types and nullability of the columns.
@@ -34,7 +34,7 @@ pub(super) trait Table: Sized {
     fn rows(batch: &RecordBatch) -> Result<Vec<Self>, String>;
 }
 
-impl Table for IoRow {
+impl TableRow for IoRow {
     const NAME: &'static str = "io";
 
     fn schema() -> Schema {
@@ -100,7 +100,7 @@ impl Table for IoRow {
     }
 }
 
-impl Table for TelemetryRow {
+impl TableRow for TelemetryRow {
     const NAME: &'static str = "telemetry";
 
     fn schema() -> Schema {
@@ -200,7 +200,7 @@ impl Table for TelemetryRow {
     }
 }
 
-impl Table for SmartRow {
+impl TableRow for SmartRow {
     const NAME: &'static str = "smart";
 
     fn schema() -> Schema {
@@ -235,7 +235,7 @@ impl Table for SmartRow {
     }
 }
 
-impl Table for OpRow {
+impl TableRow for OpRow {
     const NAME: &'static str = "ops";
 
     fn schema() -> Schema {

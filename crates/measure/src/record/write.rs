@@ -21,7 +21,7 @@ use super::RecordError;
 use super::manifest::{End, Manifest};
 use super::read::stream_batches;
 use super::rows::{IoRow, OpRow, SmartRow, TelemetryRow};
-use super::table::Table;
+use super::table::TableRow;
 use crate::time::Instant;
 
 /// Rows wait at most this long in memory, half of what a killed run may lose.
@@ -130,14 +130,14 @@ impl RunWriter {
 }
 
 /// One table's stream.
-struct Stream<R: Table> {
+struct Stream<R: TableRow> {
     path: PathBuf,
     schema: SchemaRef,
     writer: StreamWriter<File>,
     waiting: Vec<R>,
 }
 
-impl<R: Table> Stream<R> {
+impl<R: TableRow> Stream<R> {
     fn create(dir: &Path) -> Result<Self, RecordError> {
         let path = dir.join(format!("{}.arrow", R::NAME));
         let schema: SchemaRef = Arc::new(R::schema());

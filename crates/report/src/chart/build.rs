@@ -3,21 +3,12 @@
 use analysis::findings::{Event, EventKind};
 use measure::record::Op;
 
-use super::{Axis, Band, Chart, Ink, Mark, SpeedUnit, Table, main_chart, small};
+use super::{Axis, Band, Chart, ChartTable, Ink, Mark, SpeedUnit};
 use crate::format;
 use crate::reduce::{self, CHART_POINTS};
 use crate::scale;
 use crate::sentences;
-use crate::view::{Interval, ReportInput};
-
-/// Every chart that the input has data for; the main one first, always.
-pub(crate) fn charts(input: &ReportInput) -> Vec<Chart> {
-    let mut charts = vec![main_chart(input)];
-    charts.extend(small::power_chart(input));
-    charts.extend(small::latency_chart(input));
-    charts.extend(small::counter_chart(input));
-    charts
-}
+use crate::view::{MeanInterval, ReportInput};
 
 /// An empty chart with the run's time axis, phases and events.
 pub(super) fn frame(input: &ReportInput, id: &str, title: &str) -> Chart {
@@ -45,7 +36,7 @@ pub(super) fn frame(input: &ReportInput, id: &str, title: &str) -> Chart {
             })
             .collect(),
         marks: marks(input, end_s),
-        table: Table::default(),
+        table: ChartTable::default(),
     }
 }
 
@@ -138,7 +129,7 @@ pub(crate) fn bucket_for(input: &ReportInput, limit: usize) -> f64 {
 }
 
 /// The median length of the intervals in seconds.
-pub(super) fn typical_span_s(intervals: &[Interval]) -> Option<f64> {
+pub(super) fn typical_span_s(intervals: &[MeanInterval]) -> Option<f64> {
     let mut spans: Vec<f64> = intervals
         .iter()
         .map(|interval| interval.span_s)

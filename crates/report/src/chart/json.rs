@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Axis, Chart, Side, Stroke};
+use super::{Axis, AxisSide, Chart, Stroke};
 use crate::scale;
 
 /// Significant digits of a value in a page: finer than any reading, coarser than a double.
@@ -14,7 +14,7 @@ pub(crate) fn json(chart: &Chart) -> Value {
     let lines = chart.lines.iter().map(|line| {
         json!({
             "name": line.name,
-            "axis": if line.side == Side::Left { "left" } else { "right" },
+            "axis": if line.side == AxisSide::Left { "left" } else { "right" },
             "ink": line.ink.name(),
             "stroke": match line.stroke {
                 Stroke::Thin => "thin",

@@ -4,12 +4,13 @@ use measure::record::Op;
 
 use super::build::{bucket_for, chart_bucket_s, frame, op_ink, typical_span_s};
 use super::{
-    Chart, Ink, LevelLine, Line, Rows, Side, SpeedUnit, Stroke, Table, speed_axis, temperature_axis,
+    AxisSide, Chart, ChartLine, ChartTable, Ink, LevelLine, Rows, SpeedUnit, Stroke, speed_axis,
+    temperature_axis,
 };
 use crate::format::{self, celsius};
 use crate::reduce::{self, CHART_POINTS, TABLE_ROWS};
 use crate::sentences;
-use crate::view::{Level, ReportInput, SpeedSeries};
+use crate::view::{Level, OpSpeed, ReportInput};
 
 /// A threshold this far from the readings, in °C, still matters to them; farther ones would squeeze the curve.
 const LEVEL_REACH_C: f64 = 12.0;
@@ -29,12 +30,12 @@ pub(crate) fn main_chart(input: &ReportInput) -> Chart {
         let raw = reduce::raw_line(&series.intervals);
         let is_reduced = raw.len() > CHART_POINTS;
         let raw_name = if is_reduced { "lowest and highest intervals" } else { "intervals" };
-        let to_unit = |points: Vec<reduce::Point>| {
-            points.into_iter().map(|(t, v)| (t, v.map(|v| unit.of(v)))).collect::<Vec<_>>()
+        let to_unit = |points: Vec<reduce::ChartPoint>| {
+            points.into_iter().map(|(t, v)| (t, v.map(|v| unit.convert(v)))).collect::<Vec<_>>()
         };
-        let line = |name: String, stroke, points| Line {
+        let line = |name: String, stroke, points| ChartLine {
             name,
-            side: Side::Left,
+            side: AxisSide::Left,
             ink: op_ink(series.op),
             stroke,
             shown: true,
@@ -42,7 +43,7 @@ pub(crate) fn main_chart(input: &ReportInput) -> Chart {
         };
         // Trims are a hundred times as fast as data: on one scale with them, data would be a line at zero.
         let most = if series.op == Op::Trim { top * AIR_FOR_TRIMS } else { f64::MAX };
-        let on_scale = |points: Vec<reduce::Point>| -> Vec<reduce::Point> {
+        let on_scale = |points: Vec<reduce::ChartPoint>| -> Vec<reduce::ChartPoint> {
             points.into_iter().map(|(t, v)| (t, v.filter(|v| *v <= most))).collect()
         };
         let thin = to_unit(on_scale(reduce::envelope(&raw, CHART_POINTS)));
@@ -57,7 +58,7 @@ pub(crate) fn main_chart(input: &ReportInput) -> Chart {
             chart.lines.push(line(series.op.to_string(), Stroke::Solid, thin));
         }
     }
-    chart.left = speed_axis("Speed", unit, unit.of(top));
+    chart.left = speed_axis("Speed", unit, unit.convert(top));
     add_temperatures(&mut chart, input);
     chart.table = speed_table(input, unit);
     chart.note = main_note(raw_s, bucket_s, &chart);
@@ -73,7 +74,7 @@ pub(crate) fn main_chart(input: &ReportInput) -> Chart {
 }
 
 /// The highest speed of an interval, in bytes per second; 0 without any.
-fn highest<'a>(series: impl Iterator<Item = &'a SpeedSeries>) -> f64 {
+fn highest<'a>(series: impl Iterator<Item = &'a OpSpeed>) -> f64 {
     let values = series.flat_map(|series| &series.intervals).map(|interval| interval.value);
     values.filter(|value| value.is_finite()).fold(0.0, f64::max)
 }
@@ -81,16 +82,16 @@ fn highest<'a>(series: impl Iterator<Item = &'a SpeedSeries>) -> f64 {
 /// Adds the temperatures, and their axis by the first of them: others may be far hotter, and are not shown at first.
 fn add_temperatures(chart: &mut Chart, input: &ReportInput) {
     for (index, readings) in input.temperature.iter().enumerate() {
-        chart.lines.push(Line {
+        chart.lines.push(ChartLine {
             name: format!("{} temperature", readings.name),
-            side: Side::Right,
+            side: AxisSide::Right,
             ink: if index == 0 { Ink::Composite } else { Ink::Sensor(index - 1) },
             stroke: Stroke::Dotted,
             shown: index == 0,
             points: reduce::readings_line(&readings.points, CHART_POINTS),
         });
     }
-    let first = chart.lines.iter().find(|line| line.side == Side::Right);
+    let first = chart.lines.iter().find(|line| line.side == AxisSide::Right);
     let values: Vec<f64> = first.iter().flat_map(|line| &line.points).filter_map(|point| point.1).collect();
     let (low, high) = (values.iter().copied().reduce(f64::min), values.iter().copied().reduce(f64::max));
     if let (Some(low), Some(high)) = (low, high) {
@@ -99,7 +100,7 @@ fn add_temperatures(chart: &mut Chart, input: &ReportInput) {
         let (low, high) = values.fold((low, high), |(low, high), value| (low.min(value), high.max(value)));
         chart.right = Some(temperature_axis(low, high));
     } else {
-        chart.lines.retain(|line| line.side == Side::Left);
+        chart.lines.retain(|line| line.side == AxisSide::Left);
     }
 }
 
@@ -159,14 +160,14 @@ fn alt_text(input: &ReportInput, chart: &Chart) -> String {
 }
 
 /// Speed and temperatures, one row a bucket.
-fn speed_table(input: &ReportInput, unit: SpeedUnit) -> Table {
+fn speed_table(input: &ReportInput, unit: SpeedUnit) -> ChartTable {
     let bucket_s = bucket_for(input, TABLE_ROWS);
     let mut rows = Rows::new(bucket_s);
     for series in &input.speed {
         let buckets = reduce::means(&series.intervals, bucket_s);
         for (what, value) in [("mean", 0), ("lowest", 1), ("highest", 2)] {
-            let of = |bucket: &reduce::Bucket| [bucket.mean, bucket.min, bucket.max][value];
-            let cells = buckets.iter().map(|bucket| (bucket.start_s, unit.of(of(bucket))));
+            let pick = |bucket: &reduce::Bucket| [bucket.mean, bucket.min, bucket.max][value];
+            let cells = buckets.iter().map(|bucket| (bucket.start_s, unit.convert(pick(bucket))));
             rows.add(format!("{} {what} ({})", series.op, unit.name()), unit.decimals(), cells);
         }
     }

@@ -12,15 +12,16 @@ mod small;
 mod speed;
 mod svg;
 
-pub(crate) use build::{bucket_for, charts, speed_axis, temperature_axis};
+pub(crate) use build::{bucket_for, speed_axis, temperature_axis};
 pub(crate) use colour::{Ink, css_variables};
 pub(crate) use json::json;
 pub(crate) use main_chart::main_chart;
 pub(crate) use rows::Rows;
+pub(crate) use small::small_charts;
 pub(crate) use speed::SpeedUnit;
 pub(crate) use svg::{Frame, svg};
 
-use crate::reduce::Point;
+use crate::reduce::ChartPoint;
 
 /// A chart over time.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +41,7 @@ pub(crate) struct Chart {
     /// The axis on the right, if any.
     pub(crate) right: Option<Axis>,
     /// Lines, in drawing order.
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<ChartLine>,
     /// Values worth a line across the chart.
     pub(crate) levels: Vec<LevelLine>,
     /// Stretches of time with a name.
@@ -48,7 +49,7 @@ pub(crate) struct Chart {
     /// Moments.
     pub(crate) marks: Vec<Mark>,
     /// The same as numbers.
-    pub(crate) table: Table,
+    pub(crate) table: ChartTable,
 }
 
 /// A value axis.
@@ -77,7 +78,7 @@ impl Axis {
 
 /// Which axis a line belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum AxisSide {
     Left,
     Right,
 }
@@ -99,11 +100,11 @@ pub(crate) enum Stroke {
 
 /// A line.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Line {
+pub(crate) struct ChartLine {
     /// What it is: "read, mean of 1 s".
     pub(crate) name: String,
     /// Its axis.
-    pub(crate) side: Side,
+    pub(crate) side: AxisSide,
     /// Its colour.
     pub(crate) ink: Ink,
     /// How it is drawn.
@@ -111,7 +112,7 @@ pub(crate) struct Line {
     /// Whether it is drawn before anybody asks for it.
     pub(crate) shown: bool,
     /// (seconds, value in the axis' unit); `None` breaks the line.
-    pub(crate) points: Vec<Point>,
+    pub(crate) points: Vec<ChartPoint>,
 }
 
 /// A value worth a line across the chart, on the right axis.
@@ -147,7 +148,7 @@ pub(crate) struct Mark {
 
 /// Numbers in rows, at most one a second.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Table {
+pub(crate) struct ChartTable {
     /// What its rows are: "one row a second".
     pub(crate) caption: String,
     /// (name with unit, decimals).

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Table;
+use super::ChartTable;
 use crate::format;
 
 /// Columns joined into rows by their bucket.
@@ -28,14 +28,14 @@ impl Rows {
         }
     }
 
-    pub(crate) fn table(self) -> Table {
+    pub(crate) fn table(self) -> ChartTable {
         let width = self.columns.len();
         let row = |(bucket, mut cells): (i64, Vec<Option<f64>>)| {
             cells.resize(width, None);
             cells[0] = Some(bucket as f64 * self.bucket_s);
             cells
         };
-        Table {
+        ChartTable {
             caption: format!("One row each {}; the time is its start", format::seconds(self.bucket_s)),
             columns: self.columns,
             rows: self.rows.into_iter().map(row).collect(),

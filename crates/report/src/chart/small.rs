@@ -1,13 +1,18 @@
 //! The charts under the main one: power, latency, throttle counters; each only where there is something to show.
 
 use super::build::{frame, op_ink, plain_axis};
-use super::{Axis, Chart, Ink, Line, Rows, Side, Stroke};
+use super::{Axis, AxisSide, Chart, ChartLine, Ink, Rows, Stroke};
 use crate::format;
 use crate::reduce::{self, CHART_POINTS, TABLE_ROWS};
-use crate::view::{CounterKind, Interval, LatencyPoint, ReportInput};
+use crate::view::{CounterKind, LatencyPoint, MeanInterval, ReportInput};
+
+/// Every chart under the main one that the input has data for.
+pub(crate) fn small_charts(input: &ReportInput) -> impl Iterator<Item = Chart> {
+    [power_chart, latency_chart, counter_chart].into_iter().filter_map(|chart| chart(input))
+}
 
 /// Power over time; `None` where nothing is known of it.
-pub(super) fn power_chart(input: &ReportInput) -> Option<Chart> {
+fn power_chart(input: &ReportInput) -> Option<Chart> {
     let points: Vec<_> =
         input.power.iter().map(|readings| reduce::readings_line(&readings.points, CHART_POINTS)).collect();
     let top = points.iter().flatten().filter_map(|point| point.1).fold(f64::NAN, f64::max);
@@ -18,9 +23,9 @@ pub(super) fn power_chart(input: &ReportInput) -> Option<Chart> {
     chart.left = plain_axis("Power", "W", top, 2);
     let mut rows = Rows::new(reduce::bucket_s(chart.end_s, TABLE_ROWS));
     for (index, (readings, points)) in input.power.iter().zip(points).enumerate() {
-        chart.lines.push(Line {
+        chart.lines.push(ChartLine {
             name: readings.name.clone(),
-            side: Side::Left,
+            side: AxisSide::Left,
             ink: if index == 0 { Ink::Power } else { Ink::Sensor(index - 1) },
             stroke: Stroke::Solid,
             shown: true,
@@ -46,7 +51,7 @@ const QUANTILES: [(&str, Stroke, Quantile); 3] = [
 ];
 
 /// Latency over time; `None` where nothing is known of it.
-pub(super) fn latency_chart(input: &ReportInput) -> Option<Chart> {
+fn latency_chart(input: &ReportInput) -> Option<Chart> {
     let all = input.latency.iter().flat_map(|series| &series.points);
     let values: Vec<f64> =
         all.flat_map(|p| [p.p50_ns, p.p999_ns]).filter(|ns| ns.is_finite() && *ns > 0.0).collect();
@@ -66,16 +71,16 @@ pub(super) fn latency_chart(input: &ReportInput) -> Option<Chart> {
     let bucket_s = reduce::bucket_s(chart.end_s, TABLE_ROWS);
     let mut rows = Rows::new(bucket_s);
     for series in &input.latency {
-        for (name, stroke, of) in QUANTILES {
-            let intervals: Vec<Interval> = series
+        for (name, stroke, quantile_ns) in QUANTILES {
+            let intervals: Vec<MeanInterval> = series
                 .points
                 .iter()
-                .map(|p| Interval { start_s: p.start_s, span_s: p.span_s, value: of(p) / ns })
+                .map(|p| MeanInterval { start_s: p.start_s, span_s: p.span_s, value: quantile_ns(p) / ns })
                 .filter(|interval| interval.value > 0.0)
                 .collect();
-            chart.lines.push(Line {
+            chart.lines.push(ChartLine {
                 name: format!("{} {name}", series.op),
-                side: Side::Left,
+                side: AxisSide::Left,
                 ink: op_ink(series.op),
                 stroke,
                 shown: true,
@@ -102,7 +107,7 @@ pub(super) fn latency_chart(input: &ReportInput) -> Option<Chart> {
 }
 
 /// Throttle counters over time; `None` where nothing is known of it.
-pub(super) fn counter_chart(input: &ReportInput) -> Option<Chart> {
+fn counter_chart(input: &ReportInput) -> Option<Chart> {
     if input.counters.is_empty() {
         return None;
     }
@@ -111,30 +116,30 @@ pub(super) fn counter_chart(input: &ReportInput) -> Option<Chart> {
     let (mut count_top, mut seconds_top) = (0.0f64, 0.0f64);
     for counter in &input.counters {
         let (name, side, ink) = match counter.kind {
-            CounterKind::Tmt1Transitions => ("TMT1 transitions", Side::Left, Ink::CounterLight),
-            CounterKind::Tmt2Transitions => ("TMT2 transitions", Side::Left, Ink::CounterHeavy),
-            CounterKind::Tmt1Seconds => ("TMT1 time", Side::Right, Ink::CounterLight),
-            CounterKind::Tmt2Seconds => ("TMT2 time", Side::Right, Ink::CounterHeavy),
+            CounterKind::Tmt1Transitions => ("TMT1 transitions", AxisSide::Left, Ink::CounterLight),
+            CounterKind::Tmt2Transitions => ("TMT2 transitions", AxisSide::Left, Ink::CounterHeavy),
+            CounterKind::Tmt1Seconds => ("TMT1 time", AxisSide::Right, Ink::CounterLight),
+            CounterKind::Tmt2Seconds => ("TMT2 time", AxisSide::Right, Ink::CounterHeavy),
         };
         let points = reduce::readings_line(&counter.points, CHART_POINTS);
         let top = points.iter().filter_map(|point| point.1).fold(0.0, f64::max);
         let (unit, stroke) = match side {
-            Side::Left => {
+            AxisSide::Left => {
                 count_top = count_top.max(top);
                 ("", Stroke::Steps)
             }
-            Side::Right => {
+            AxisSide::Right => {
                 seconds_top = seconds_top.max(top);
                 (" (s)", Stroke::Dashed)
             }
         };
-        chart.lines.push(Line { name: name.to_owned(), side, ink, stroke, shown: true, points });
+        chart.lines.push(ChartLine { name: name.to_owned(), side, ink, stroke, shown: true, points });
         let cells = reduce::reading_means(&counter.points, rows.bucket_s);
         rows.add(format!("{name}{unit}"), 0, cells.into_iter());
     }
     chart.left = plain_axis("Transitions", "", count_top, 0);
     chart.right = (seconds_top > 0.0).then(|| plain_axis("Time throttled", "s", seconds_top, 0));
-    chart.lines.retain(|line| line.side == Side::Left || seconds_top > 0.0);
+    chart.lines.retain(|line| line.side == AxisSide::Left || seconds_top > 0.0);
     chart.table = rows.table();
     chart.note = "As the drive counts them, from the first reading of the run on.".to_owned();
     chart.alt = format!(

@@ -22,7 +22,7 @@ impl SpeedUnit {
     }
 
     /// A speed in bytes per second in this unit.
-    pub(crate) fn of(self, bytes_per_s: f64) -> f64 {
+    pub(crate) fn convert(self, bytes_per_s: f64) -> f64 {
         match self {
             Self::Mega => bytes_per_s / 1e6,
             Self::Giga => bytes_per_s / 1e9,

@@ -2,10 +2,10 @@
 //!
 //! Always on a light ground, with fixed colours, so that it looks the same wherever it is put.
 
-use super::{Axis, Band, Chart, Line, Side, Stroke};
+use super::{Axis, AxisSide, Band, Chart, ChartLine, Stroke};
 use crate::format;
 use crate::html::escape;
-use crate::reduce::{self, Point};
+use crate::reduce::{self, ChartPoint};
 use crate::scale;
 
 /// What is around the chart.
@@ -68,9 +68,9 @@ pub(crate) fn svg(chart: &Chart, frame: &Frame<'_>) -> String {
     out.push_str(&legend);
     out.push_str(&bands(chart, &plot));
     out.push_str(&time_axis(&plot));
-    out.push_str(&value_axis(&chart.left, Side::Left, &plot));
+    out.push_str(&value_axis(&chart.left, AxisSide::Left, &plot));
     if let Some(axis) = &chart.right {
-        out.push_str(&value_axis(axis, Side::Right, &plot));
+        out.push_str(&value_axis(axis, AxisSide::Right, &plot));
         out.push_str(&levels(chart, axis, &plot));
     }
     out.push_str(&lines(chart, &plot));
@@ -174,7 +174,7 @@ fn legend(chart: &Chart, frame: &Frame<'_>) -> (String, f64) {
     (out, row + 1.0)
 }
 
-fn pen(line: &Line) -> String {
+fn pen(line: &ChartLine) -> String {
     let style = match line.stroke {
         Stroke::Thin => "stroke-width=\"0.7\" stroke-opacity=\"0.45\"",
         Stroke::Solid | Stroke::Steps => "stroke-width=\"1.8\"",
@@ -232,7 +232,7 @@ fn time_axis(plot: &Plot) -> String {
     out
 }
 
-fn value_axis(axis: &Axis, side: Side, plot: &Plot) -> String {
+fn value_axis(axis: &Axis, side: AxisSide, plot: &Plot) -> String {
     let (ticks, decimals) = if axis.log {
         let ticks = scale::decades(axis.min, axis.max);
         let decimals = if axis.min < 1.0 { (-axis.min.log10()).ceil().clamp(0.0, 9.0) as usize } else { 0 };
@@ -245,7 +245,7 @@ fn value_axis(axis: &Axis, side: Side, plot: &Plot) -> String {
         let y = plot.at_value(tick, axis);
         let content = format::cell(Some(tick), decimals);
         match side {
-            Side::Left => {
+            AxisSide::Left => {
                 out.push_str(&format!(
                     "<path d=\"M{} {}h{}\" stroke=\"{FAINT}\"/>",
                     px(plot.x),
@@ -254,15 +254,15 @@ fn value_axis(axis: &Axis, side: Side, plot: &Plot) -> String {
                 ));
                 out.push_str(&text(plot.x - 7.0, y + 4.0, "end", "", &content));
             }
-            Side::Right => {
+            AxisSide::Right => {
                 out.push_str(&format!("<path d=\"M{} {}h5\" stroke=\"{AXIS}\"/>", px(plot.right()), px(y)));
                 out.push_str(&text(plot.right() + 9.0, y + 4.0, "start", "", &content));
             }
         }
     }
     let (x, turn) = match side {
-        Side::Left => (16.0, -90),
-        Side::Right => (plot.right() + MARGIN_SIDE - 16.0, 90),
+        AxisSide::Left => (16.0, -90),
+        AxisSide::Right => (plot.right() + MARGIN_SIDE - 16.0, 90),
     };
     let y = plot.y + plot.height / 2.0;
     let rotate = format!(" transform=\"rotate({turn} {} {})\"", px(x), px(y));
@@ -299,7 +299,7 @@ fn lines(chart: &Chart, plot: &Plot) -> String {
     let mut out = String::new();
     for line in chart.lines.iter().filter(|line| line.shown) {
         let axis = match (line.side, &chart.right) {
-            (Side::Right, Some(axis)) => axis,
+            (AxisSide::Right, Some(axis)) => axis,
             _ => &chart.left,
         };
         // Three points a two pixels are more than a line can show.
@@ -310,7 +310,7 @@ fn lines(chart: &Chart, plot: &Plot) -> String {
     out
 }
 
-fn path(points: &[Point], axis: &Axis, plot: &Plot, steps: bool) -> String {
+fn path(points: &[ChartPoint], axis: &Axis, plot: &Plot, steps: bool) -> String {
     let mut path = String::new();
     let mut is_down = false;
     for (t, value) in points {

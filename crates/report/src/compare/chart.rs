@@ -1,10 +1,11 @@
 //! The overlaid chart: speed of each run solid, its temperature dotted, both in the run's colour.
 
 use crate::chart::{
-    Axis, Band, Chart, Ink, Line, Rows, Side, SpeedUnit, Stroke, bucket_for, speed_axis, temperature_axis,
+    Axis, AxisSide, Band, Chart, ChartLine, Ink, Rows, SpeedUnit, Stroke, bucket_for, speed_axis,
+    temperature_axis,
 };
 use crate::format;
-use crate::reduce::{self, Point, TABLE_ROWS};
+use crate::reduce::{self, ChartPoint, TABLE_ROWS};
 use crate::view::ReportInput;
 
 /// Points a line has at most: with many runs in a page it has to be fewer than in a report.
@@ -13,14 +14,14 @@ const POINTS: usize = 2000;
 pub(super) fn chart(runs: &[ReportInput], names: &[String]) -> Chart {
     let end_s = runs.iter().map(ReportInput::end_s).fold(0.0, f64::max);
     let bucket_s = runs.iter().map(|run| bucket_for(run, POINTS)).fold(1.0, f64::max);
-    let speeds: Vec<Vec<Point>> = runs.iter().map(|run| speed(run, bucket_s)).collect();
+    let speeds: Vec<Vec<ChartPoint>> = runs.iter().map(|run| speed(run, bucket_s)).collect();
     let top = speeds.iter().flatten().filter_map(|point| point.1).fold(0.0, f64::max);
     let unit = SpeedUnit::for_max(top);
     let mut lines = Vec::new();
     for (index, (run, speed)) in runs.iter().zip(speeds).enumerate() {
         let simulated = if run.simulated_badge().is_some() { " (SIMULATED)" } else { "" };
         let mut add = |what: &str, side, stroke, points| {
-            lines.push(Line {
+            lines.push(ChartLine {
                 name: format!("{}{simulated}, {what}", names[index]),
                 side,
                 ink: Ink::Run(index),
@@ -29,16 +30,16 @@ pub(super) fn chart(runs: &[ReportInput], names: &[String]) -> Chart {
                 points,
             });
         };
-        let in_unit = speed.into_iter().map(|(t, v)| (t, v.map(|v| unit.of(v)))).collect();
-        add("speed", Side::Left, Stroke::Solid, in_unit);
+        let in_unit = speed.into_iter().map(|(t, v)| (t, v.map(|v| unit.convert(v)))).collect();
+        add("speed", AxisSide::Left, Stroke::Solid, in_unit);
         if let Some(readings) = run.temperature.first() {
             let points = reduce::readings_line(&readings.points, POINTS);
-            add("temperature", Side::Right, Stroke::Dotted, points);
+            add("temperature", AxisSide::Right, Stroke::Dotted, points);
         }
     }
     let right = right_axis(&lines);
     if right.is_none() {
-        lines.retain(|line| line.side == Side::Left);
+        lines.retain(|line| line.side == AxisSide::Left);
     }
     Chart {
         id: "comparison".to_owned(),
@@ -52,7 +53,7 @@ pub(super) fn chart(runs: &[ReportInput], names: &[String]) -> Chart {
             format::seconds(bucket_s)
         ),
         end_s: if end_s > 0.0 { end_s } else { 1.0 },
-        left: speed_axis("Speed", unit, unit.of(top)),
+        left: speed_axis("Speed", unit, unit.convert(top)),
         right,
         lines,
         levels: Vec::new(),
@@ -62,8 +63,8 @@ pub(super) fn chart(runs: &[ReportInput], names: &[String]) -> Chart {
     }
 }
 
-fn speed(run: &ReportInput, bucket_s: f64) -> Vec<Point> {
-    let mut line: Vec<Point> = Vec::new();
+fn speed(run: &ReportInput, bucket_s: f64) -> Vec<ChartPoint> {
+    let mut line: Vec<ChartPoint> = Vec::new();
     let mut next_s = f64::INFINITY;
     for (start_s, covered_s, rate) in
         reduce::totals(run.data().map(|series| series.intervals.as_slice()), bucket_s)
@@ -80,8 +81,8 @@ fn speed(run: &ReportInput, bucket_s: f64) -> Vec<Point> {
     line
 }
 
-fn right_axis(lines: &[Line]) -> Option<Axis> {
-    let right = lines.iter().filter(|line| line.side == Side::Right).flat_map(|line| &line.points);
+fn right_axis(lines: &[ChartLine]) -> Option<Axis> {
+    let right = lines.iter().filter(|line| line.side == AxisSide::Right).flat_map(|line| &line.points);
     let values: Vec<f64> = right.filter_map(|point| point.1).collect();
     let (low, high) = (values.iter().copied().reduce(f64::min)?, values.iter().copied().reduce(f64::max)?);
     Some(temperature_axis(low, high))
@@ -99,7 +100,7 @@ fn shared_phases(runs: &[ReportInput]) -> Vec<Band> {
     if !others.iter().all(same) {
         return Vec::new();
     }
-    let band = |phase: &crate::view::Phase| Band {
+    let band = |phase: &crate::view::RunPhase| Band {
         label: phase.name.clone(),
         from_s: phase.start_s,
         to_s: phase.end_s,
@@ -107,12 +108,12 @@ fn shared_phases(runs: &[ReportInput]) -> Vec<Band> {
     first.phases.iter().map(band).collect()
 }
 
-fn table(runs: &[ReportInput], names: &[String], unit: SpeedUnit) -> crate::chart::Table {
+fn table(runs: &[ReportInput], names: &[String], unit: SpeedUnit) -> crate::chart::ChartTable {
     let bucket_s = runs.iter().map(|run| bucket_for(run, TABLE_ROWS)).fold(1.0, f64::max);
     let mut rows = Rows::new(bucket_s);
     for (run, name) in runs.iter().zip(names) {
         let speed = reduce::totals(run.data().map(|series| series.intervals.as_slice()), bucket_s);
-        let cells = speed.into_iter().map(|(start_s, _, rate)| (start_s, unit.of(rate)));
+        let cells = speed.into_iter().map(|(start_s, _, rate)| (start_s, unit.convert(rate)));
         rows.add(format!("{name}: speed ({})", unit.name()), unit.decimals(), cells);
         if let Some(readings) = run.temperature.first() {
             let cells = reduce::reading_means(&readings.points, bucket_s);

@@ -6,7 +6,7 @@ use measure::record::Op;
 use crate::format::{self, MISSING};
 use crate::reduce;
 use crate::sentences;
-use crate::view::{Interval, ReportInput, Source};
+use crate::view::{MeanInterval, Provenance, ReportInput, plausible};
 
 /// What [`cells`] gives, in this order.
 pub(super) const HEADERS: [&str; 13] = [
@@ -53,7 +53,7 @@ fn or_missing(value: Option<f64>, show: impl Fn(f64) -> String) -> String {
 fn origin(run: &ReportInput) -> String {
     match (&run.source, run.simulated_badge()) {
         (_, Some(_)) => "SIMULATED",
-        (Source::Unknown, None) => "not stated",
+        (Provenance::Unknown, None) => "not stated",
         (_, None) => "measured",
     }
     .to_owned()
@@ -77,9 +77,9 @@ fn with_label(run: &ReportInput, label: Label) -> impl Iterator<Item = &Segment>
 fn mean_as(run: &ReportInput, label: Label) -> Option<f64> {
     let interval = |segment: &Segment| {
         let span_s = segment.end_s - segment.start_s;
-        Some(Interval { start_s: segment.start_s, span_s, value: segment.mean_bytes_per_s? })
+        Some(MeanInterval { start_s: segment.start_s, span_s, value: segment.mean_bytes_per_s? })
     };
-    let intervals: Vec<Interval> = with_label(run, label).filter_map(interval).collect();
+    let intervals: Vec<MeanInterval> = with_label(run, label).filter_map(interval).collect();
     reduce::means(&intervals, f64::MAX).first().map(|bucket| bucket.mean)
 }
 
@@ -89,7 +89,7 @@ fn time_as(run: &ReportInput, label: Label) -> f64 {
 
 fn highest(run: &ReportInput) -> Option<f64> {
     let points = run.temperature.first()?.points.iter();
-    points.filter_map(|point| point.1).filter(|value| reduce::plausible(*value)).reduce(f64::max)
+    points.filter_map(|point| point.1).filter(|value| plausible(*value)).reduce(f64::max)
 }
 
 fn mean_power(run: &ReportInput) -> Option<f64> {

@@ -8,7 +8,7 @@ mod figures;
 use analysis::joint::JointPolicy;
 use analysis::wording;
 
-use crate::html::{Page, escape, figure, page, prose, sections, text_table};
+use crate::html::{HtmlPage, escape, figure, page, prose, sections, text_table};
 use crate::sentences;
 use crate::terminal::{TerminalStyle, columns, finished, wrapped};
 use crate::view::{ReportInput, common_settings, labels};
@@ -36,7 +36,7 @@ pub fn compare_html(runs: &[ReportInput], joint: &[JointPolicy]) -> String {
     body.push_str(&common(runs));
     body.push_str(&caveats(runs, &names));
     body.push_str(&sections::footer(None));
-    page(&Page { title: &title, is_simulated: badge.is_some(), body: &body, charts: &[chart] })
+    page(&HtmlPage { title: &title, is_simulated: badge.is_some(), body: &body, charts: &[chart] })
 }
 
 /// The comparison as text: the table of key figures, a sentence each, and what the runs show together.

@@ -5,7 +5,7 @@ use crate::chart::{Chart, Frame, svg};
 
 /// The figure. The script draws into it by the chart's id and hides the static drawing on screens.
 pub(crate) fn figure(chart: &Chart, title: &str, badge: Option<&str>) -> String {
-    let is_main = chart.lines.iter().any(|line| line.side == crate::chart::Side::Right);
+    let is_main = chart.lines.iter().any(|line| line.side == crate::chart::AxisSide::Right);
     let height = if is_main { 470.0 } else { 300.0 };
     let drawing = svg(chart, &Frame { width: 980.0, height, title: Some(title), badge, standalone: false });
     format!(

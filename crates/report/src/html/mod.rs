@@ -11,15 +11,15 @@ mod table;
 
 pub(crate) use escape::{escape, prose, script_json};
 pub(crate) use figure::figure;
-pub(crate) use page::{Page, page};
+pub(crate) use page::{HtmlPage, page};
 pub(crate) use table::{number_table, text_table};
 
-use crate::chart::{Chart, charts};
+use crate::chart::{Chart, main_chart, small_charts};
 use crate::view::ReportInput;
 
 /// The report of one run as an HTML page.
 pub fn html(input: &ReportInput) -> String {
-    let charts: Vec<Chart> = charts(input);
+    let charts: Vec<Chart> = [main_chart(input)].into_iter().chain(small_charts(input)).collect();
     let title = input.title();
     let badge = input.simulated_badge();
     let mut body = sections::header(&title, badge.as_deref(), &sections::subtitle(input));
@@ -33,5 +33,5 @@ pub fn html(input: &ReportInput) -> String {
     body.push_str(&sections::facts(input));
     body.push_str(&sections::reproduce(input));
     body.push_str(&sections::footer(input.written_by.as_deref()));
-    page(&Page { title: &title, is_simulated: badge.is_some(), body: &body, charts: &charts })
+    page(&HtmlPage { title: &title, is_simulated: badge.is_some(), body: &body, charts: &charts })
 }

@@ -11,7 +11,7 @@ const STYLE: &str = include_str!("../../assets/report.css");
 const SCRIPT: &str = include_str!("../../assets/report.js");
 
 /// What is in a page.
-pub(crate) struct Page<'a> {
+pub(crate) struct HtmlPage<'a> {
     /// Title, not yet escaped.
     pub(crate) title: &'a str,
     /// Whether the window's title has to say that it is simulated.
@@ -23,7 +23,7 @@ pub(crate) struct Page<'a> {
 }
 
 /// The whole page.
-pub(crate) fn page(page: &Page<'_>) -> String {
+pub(crate) fn page(page: &HtmlPage<'_>) -> String {
     let simulated = if page.is_simulated { "SIMULATED · " } else { "" };
     let data = serde_json::Value::Array(page.charts.iter().map(json).collect());
     let mut out = String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");

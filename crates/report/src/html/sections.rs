@@ -7,7 +7,7 @@ use super::{escape, prose, text_table};
 use crate::format;
 use crate::phases;
 use crate::sentences;
-use crate::view::{ReportInput, Source, op_word};
+use crate::view::{Provenance, ReportInput, op_word};
 
 /// Title, badge, and a line under it.
 pub(crate) fn header(title: &str, badge: Option<&str>, subtitle: &str) -> String {
@@ -24,7 +24,7 @@ pub(crate) fn header(title: &str, badge: Option<&str>, subtitle: &str) -> String
 pub(crate) fn subtitle(input: &ReportInput) -> String {
     let origin = match (&input.source, input.simulated_badge()) {
         (_, Some(_)) => "Simulated drive: none of these numbers was measured",
-        (Source::Unknown, None) => "The log does not say whether its numbers were measured or simulated",
+        (Provenance::Unknown, None) => "The log does not say whether its numbers were measured or simulated",
         (_, None) => "Measured",
     };
     format!("{origin} · {}", format::seconds(input.end_s()))

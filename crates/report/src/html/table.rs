@@ -1,11 +1,11 @@
 //! Tables.
 
 use super::escape;
-use crate::chart::Table;
+use crate::chart::ChartTable;
 use crate::format;
 
 /// Numbers, folded away, with a button that copies them as CSV.
-pub(crate) fn number_table(id: &str, table: &Table) -> String {
+pub(crate) fn number_table(id: &str, table: &ChartTable) -> String {
     let mut out = format!(
         "<details class=\"data\"><summary>The data as a table ({} rows)</summary>\n\
          <p class=\"note\">{}. <button type=\"button\" class=\"copy\" data-table=\"{id}-table\">Copy as CSV</button></p>\n\

@@ -1,7 +1,7 @@
 //! Curves in characters: braille (2 by 4 dots a character) or, where only ASCII will do, one star a character.
 
 use crate::chart::Ink;
-use crate::reduce::Point;
+use crate::reduce::ChartPoint;
 
 /// A field of characters that curves are drawn into.
 pub(super) struct Canvas {
@@ -23,7 +23,7 @@ pub(super) struct Ranges {
 
 /// One character of a canvas.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) struct Cell {
+pub(super) struct CanvasCell {
     pub(super) glyph: char,
     pub(super) ink: Option<Ink>,
 }
@@ -35,7 +35,7 @@ impl Canvas {
     }
 
     /// Draws a line through `points`, broken where they are.
-    pub(super) fn line(&mut self, points: &[Point], ranges: Ranges, ink: Ink) {
+    pub(super) fn line(&mut self, points: &[ChartPoint], ranges: Ranges, ink: Ink) {
         let (dots_x, dots_y) = self.dots();
         let place = |share: f64, dots: usize| {
             // A share outside 0 to 1 cannot be drawn; the edge is the honest place for it.
@@ -84,7 +84,7 @@ impl Canvas {
     }
 
     /// The row as characters; blanks where nothing was drawn.
-    pub(super) fn row(&self, row: usize) -> Vec<Cell> {
+    pub(super) fn row(&self, row: usize) -> Vec<CanvasCell> {
         let range = row * self.width..(row + 1) * self.width;
         let glyph = |dots: u8| match (dots, self.is_braille) {
             (0, _) => ' ',
@@ -92,7 +92,7 @@ impl Canvas {
             (_, false) => '*',
         };
         let cells = self.cells[range.clone()].iter().zip(&self.inks[range]);
-        cells.map(|(dots, ink)| Cell { glyph: glyph(*dots), ink: *ink }).collect()
+        cells.map(|(dots, ink)| CanvasCell { glyph: glyph(*dots), ink: *ink }).collect()
     }
 }
 

@@ -1,9 +1,9 @@
 //! The main chart in characters: panels over one time axis, with phases and events under them.
 
 use super::TerminalStyle;
-use super::canvas::{Canvas, Cell, Ranges};
+use super::canvas::{Canvas, CanvasCell, Ranges};
 use super::text::printable;
-use crate::chart::{Axis, Chart, Ink, Line, Side, Stroke};
+use crate::chart::{Axis, AxisSide, Chart, ChartLine, Ink, Stroke};
 use crate::format;
 use crate::scale;
 
@@ -16,7 +16,7 @@ const TEMPERATURE_ROWS: usize = 7;
 /// The whole drawing.
 pub(super) fn draw(chart: &Chart, style: &TerminalStyle) -> String {
     let width = style.width() - MARGIN;
-    let speed: Vec<&Line> = drawn_lines(chart, Side::Left);
+    let speed: Vec<&ChartLine> = drawn_lines(chart, AxisSide::Left);
     let mut out = String::new();
     if speed.is_empty() {
         out.push_str("No speed was recorded.\n");
@@ -31,7 +31,7 @@ pub(super) fn draw(chart: &Chart, style: &TerminalStyle) -> String {
         out.push_str(&panel(chart, &chart.left, &title, &speed, SPEED_ROWS, style));
     }
     if let Some(axis) = &chart.right {
-        let temperature = drawn_lines(chart, Side::Right);
+        let temperature = drawn_lines(chart, AxisSide::Right);
         let title = temperature.first().map_or("temperature", |line| line.name.as_str());
         out.push_str(&panel(chart, axis, &format!("{title} (°C)"), &temperature, TEMPERATURE_ROWS, style));
     }
@@ -42,8 +42,8 @@ pub(super) fn draw(chart: &Chart, style: &TerminalStyle) -> String {
 }
 
 /// Means and temperatures that a page shows at first; single intervals are too many for characters.
-fn drawn_lines(chart: &Chart, side: Side) -> Vec<&Line> {
-    let drawn = |line: &&Line| {
+fn drawn_lines(chart: &Chart, side: AxisSide) -> Vec<&ChartLine> {
+    let drawn = |line: &&ChartLine| {
         let has_values = line.points.iter().any(|point| point.1.is_some());
         line.side == side && line.shown && line.stroke != Stroke::Thin && has_values
     };
@@ -51,8 +51,8 @@ fn drawn_lines(chart: &Chart, side: Side) -> Vec<&Line> {
 }
 
 /// Whether two lines have values at the same time, give or take.
-fn overlap(lines: &[&Line]) -> bool {
-    let range = |line: &&Line| Some((line.points.first()?.0, line.points.last()?.0));
+fn overlap(lines: &[&ChartLine]) -> bool {
+    let range = |line: &&ChartLine| Some((line.points.first()?.0, line.points.last()?.0));
     let mut ranges: Vec<(f64, f64)> = lines.iter().filter_map(range).collect();
     ranges.sort_by(|a, b| a.0.total_cmp(&b.0));
     ranges.windows(2).any(|pair| pair[1].0 < pair[0].1)
@@ -62,7 +62,7 @@ fn panel(
     chart: &Chart,
     axis: &Axis,
     title: &str,
-    lines: &[&Line],
+    lines: &[&ChartLine],
     rows: usize,
     style: &TerminalStyle,
 ) -> String {
@@ -100,23 +100,23 @@ fn panel(
 }
 
 /// A threshold across the row, behind the curve, with its name where the row is free.
-fn level(cells: &mut [Cell], label: &str, ascii: bool) {
-    let blank = |cell: &Cell| cell.glyph == ' ';
+fn level(cells: &mut [CanvasCell], label: &str, ascii: bool) {
+    let blank = |cell: &CanvasCell| cell.glyph == ' ';
     let length = label.chars().count();
     let fits = |range: std::ops::Range<usize>| cells.get(range).is_some_and(|free| free.iter().all(blank));
     let right = cells.len().saturating_sub(length + 1);
     let start = [right, 1].into_iter().find(|start| fits(*start..start + length));
     for cell in cells.iter_mut().filter(|cell| cell.glyph == ' ') {
-        *cell = Cell { glyph: if ascii { '.' } else { '┄' }, ink: Some(Ink::Composite) };
+        *cell = CanvasCell { glyph: if ascii { '.' } else { '┄' }, ink: Some(Ink::Composite) };
     }
     if let Some(start) = start {
         for (cell, glyph) in cells[start..].iter_mut().zip(label.chars()) {
-            *cell = Cell { glyph, ink: None };
+            *cell = CanvasCell { glyph, ink: None };
         }
     }
 }
 
-fn painted(cells: &[Cell], style: &TerminalStyle) -> String {
+fn painted(cells: &[CanvasCell], style: &TerminalStyle) -> String {
     let mut out = String::new();
     for same in cells.chunk_by(|a, b| a.ink == b.ink) {
         let text: String = same.iter().map(|cell| cell.glyph).collect();

@@ -15,30 +15,8 @@ use crate::sentences;
 use crate::view::ReportInput;
 
 use text::bold;
-pub use text::wrapped;
+pub use text::{TerminalStyle, wrapped};
 pub(crate) use text::{columns, finished};
-
-/// Narrower terminals get lines that they have to break.
-const WIDTH_MIN: usize = 40;
-
-/// What the terminal can show.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TerminalStyle {
-    /// Characters in a line.
-    pub width: usize,
-    /// Only ASCII characters.
-    pub ascii: bool,
-    /// ANSI colours.
-    pub colour: bool,
-    /// Where the run lies, to be told at the end.
-    pub run_folder: Option<String>,
-}
-
-impl TerminalStyle {
-    fn width(&self) -> usize {
-        self.width.max(WIDTH_MIN)
-    }
-}
 
 /// Chart and summary of a run as text of at most `style.width` characters a line, ending in a newline.
 pub fn terminal(input: &ReportInput, style: &TerminalStyle) -> String {

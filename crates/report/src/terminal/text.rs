@@ -1,8 +1,29 @@
-//! Text in a terminal: wrapping, columns, and what a terminal must not be sent.
+//! Text in a terminal: what it can show, wrapping, columns, and what a terminal must not be sent.
 
-use super::TerminalStyle;
 use crate::format::{NO_BREAK, unbroken};
 use crate::sentences;
+
+/// Narrower terminals get lines that they have to break.
+const WIDTH_MIN: usize = 40;
+
+/// What the terminal can show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TerminalStyle {
+    /// Characters in a line.
+    pub width: usize,
+    /// Only ASCII characters.
+    pub ascii: bool,
+    /// ANSI colours.
+    pub colour: bool,
+    /// Where the run lies, to be told at the end.
+    pub run_folder: Option<String>,
+}
+
+impl TerminalStyle {
+    pub(super) fn width(&self) -> usize {
+        self.width.max(WIDTH_MIN)
+    }
+}
 
 /// Text without control characters: a drive's model name must not steer the terminal.
 pub(super) fn printable(text: &str) -> String {
@@ -17,26 +38,13 @@ pub(super) fn bold(text: &str, style: &TerminalStyle) -> String {
 /// A paragraph in lines of at most `width` characters; `bullet` stands before it, the rest is indented alike. Numbers stay
 /// with their units.
 pub fn wrapped(text: &str, bullet: &str, width: usize) -> String {
-    let mut out = String::new();
-    let mut line = bullet.to_owned();
     let indent = " ".repeat(bullet.chars().count());
-    let text = unbroken(&printable(text));
-    let mut is_empty = true;
-    for word in text.split(' ').filter(|word| !word.is_empty()) {
-        if !is_empty && line.chars().count() + 1 + word.chars().count() > width {
-            out.push_str(&line);
-            out.push('\n');
-            (line, is_empty) = (indent.clone(), true);
-        }
-        if !is_empty {
-            line.push(' ');
-        }
-        line.push_str(word);
-        is_empty = false;
-    }
-    out.push_str(&line);
-    out.push('\n');
-    out.replace(NO_BREAK, " ")
+    let options = textwrap::Options::new(width)
+        .initial_indent(bullet)
+        .subsequent_indent(&indent)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .break_words(false);
+    format!("{}\n", textwrap::fill(&unbroken(&printable(text)), options)).replace(NO_BREAK, " ")
 }
 
 /// Rows in aligned columns under bold headers. What is too wide for the line is wrapped in the last column.

@@ -12,8 +12,6 @@ use analysis::Findings;
 use analysis::findings::SegmentOp;
 use measure::record::Op;
 
-use crate::reduce::plausible;
-
 pub use settings::RunSettings;
 pub(crate) use settings::{common_settings, labels};
 
@@ -25,9 +23,9 @@ pub struct ReportInput {
     /// The plan's name; `None` for a log that knows none.
     pub plan: Option<String>,
     /// Measured or simulated.
-    pub source: Source,
+    pub source: Provenance,
     /// Speed by operation.
-    pub speed: Vec<SpeedSeries>,
+    pub speed: Vec<OpSpeed>,
     /// Completion latency by operation.
     pub latency: Vec<LatencySeries>,
     /// Temperatures in °C; the first is the one that matters most (composite).
@@ -37,7 +35,7 @@ pub struct ReportInput {
     /// Throttle counters, counted from their first reading.
     pub counters: Vec<Counter>,
     /// The plan's phases that began.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<RunPhase>,
     /// Thresholds, limits and settings that are temperatures.
     pub levels: Vec<Level>,
     /// What tells this run from others of a comparison.
@@ -58,7 +56,7 @@ pub struct ReportInput {
 
 /// Where the numbers come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum Provenance {
     /// A drive or a file.
     Measured,
     /// A simulated drive.
@@ -81,16 +79,16 @@ pub enum Source {
 
 /// Speed of one operation.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SpeedSeries {
+pub struct OpSpeed {
     /// The operation.
     pub op: Op,
     /// Intervals in order of time. Time that none of them covers is a gap.
-    pub intervals: Vec<Interval>,
+    pub intervals: Vec<MeanInterval>,
 }
 
 /// A mean over a stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Interval {
+pub struct MeanInterval {
     /// Start, in seconds since the run began.
     pub start_s: f64,
     /// Length in seconds.
@@ -168,7 +166,7 @@ pub enum CounterKind {
 
 /// A phase that began.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Phase {
+pub struct RunPhase {
     /// Its name in the plan.
     pub name: String,
     /// Its operations: "read", "read + write", "idle".
@@ -254,11 +252,11 @@ impl ReportInput {
     /// Findings that say so are believed even where the source does not know.
     pub fn simulated_badge(&self) -> Option<String> {
         match &self.source {
-            Source::Simulated { profile, seed } => {
+            Provenance::Simulated { profile, seed } => {
                 Some(format!("SIMULATED (profile {profile}, seed {seed})"))
             }
-            Source::VirtualSsd { nqn, time_scale: 1 } => Some(format!("SIMULATED (virtual SSD {nqn})")),
-            Source::VirtualSsd { nqn, time_scale } => {
+            Provenance::VirtualSsd { nqn, time_scale: 1 } => Some(format!("SIMULATED (virtual SSD {nqn})")),
+            Provenance::VirtualSsd { nqn, time_scale } => {
                 Some(format!("SIMULATED (virtual SSD {nqn}, lives {time_scale} times as fast)"))
             }
             _ if self.findings.simulated == Some(true) => Some("SIMULATED".to_owned()),
@@ -267,7 +265,7 @@ impl ReportInput {
     }
 
     /// Speeds of what moves data: without trims, unless nothing else was done.
-    pub(crate) fn data(&self) -> impl Iterator<Item = &SpeedSeries> + Clone {
+    pub(crate) fn data(&self) -> impl Iterator<Item = &OpSpeed> + Clone {
         let only_trims = self.speed.iter().all(|series| series.op == Op::Trim);
         self.speed.iter().filter(move |series| only_trims || series.op != Op::Trim)
     }
@@ -280,6 +278,11 @@ impl ReportInput {
         let phases = self.phases.iter().map(|p| p.end_s);
         speed.chain(latency).chain(readings).chain(phases).filter(|t| plausible(*t)).fold(0.0, f64::max)
     }
+}
+
+/// Whether a number can be a quantity at all: it is one, and none of ours comes near the bound.
+pub(crate) fn plausible(value: f64) -> bool {
+    value.abs() < 1e15
 }
 
 /// The word of a finding's operation that is the same in phases.

@@ -6,8 +6,8 @@ use measure::{Histogram, Instant};
 use trace::Trace;
 
 use super::{
-    Counter, CounterKind, Interval, LatencyPoint, LatencySeries, Level, LevelKind, Phase, Readings,
-    ReportInput, RunSettings, Source, SpeedSeries, facts, trace::trusted_first,
+    Counter, CounterKind, LatencyPoint, LatencySeries, Level, LevelKind, MeanInterval, OpSpeed, Provenance,
+    Readings, ReportInput, RunPhase, RunSettings, facts, trace::trusted_first,
 };
 use crate::format::celsius;
 use crate::reduce;
@@ -21,12 +21,12 @@ impl ReportInput {
             drive: manifest.drive.model.clone().unwrap_or_else(|| manifest.address.clone()),
             plan: Some(manifest.plan_name.clone()),
             source: match &manifest.origin {
-                Origin::Device => Source::Measured,
+                Origin::Device => Provenance::Measured,
                 Origin::Twin { profile, seed, .. } => {
-                    Source::Simulated { profile: profile.clone(), seed: *seed }
+                    Provenance::Simulated { profile: profile.clone(), seed: *seed }
                 }
                 Origin::VirtualSsd { nqn, time_scale, .. } => {
-                    Source::VirtualSsd { nqn: nqn.clone(), time_scale: *time_scale }
+                    Provenance::VirtualSsd { nqn: nqn.clone(), time_scale: *time_scale }
                 }
             },
             speed: speed(&record.io),
@@ -60,14 +60,14 @@ fn record_end(record: &Record) -> Instant {
 /// Operations that move data; trims count what they deallocate. Idle time has no speed.
 const LOADS: [Op; 3] = [Op::Read, Op::Write, Op::Trim];
 
-fn speed(io: &[IoRow]) -> Vec<SpeedSeries> {
+fn speed(io: &[IoRow]) -> Vec<OpSpeed> {
     let series = LOADS.into_iter().map(|op| {
         let rows = io.iter().filter(|row| row.op == op);
         let intervals = rows.filter_map(|row| {
             let rate = row.bytes.per(row.span)?.as_f64();
-            Some(Interval { start_s: row.t.as_secs_f64(), span_s: row.span.as_secs_f64(), value: rate })
+            Some(MeanInterval { start_s: row.t.as_secs_f64(), span_s: row.span.as_secs_f64(), value: rate })
         });
-        SpeedSeries { op, intervals: intervals.collect() }
+        OpSpeed { op, intervals: intervals.collect() }
     });
     series.filter(|series| !series.intervals.is_empty()).collect()
 }
@@ -140,22 +140,22 @@ fn readings(
 
 /// Counters that moved during the run; one that stood still has nothing to show.
 fn counters(telemetry: &[TelemetryRow]) -> Vec<Counter> {
-    type Field = fn(&TelemetryRow) -> Option<u32>;
-    let fields: [(CounterKind, Field); 4] = [
+    type RowCounter = fn(&TelemetryRow) -> Option<u32>;
+    let fields: [(CounterKind, RowCounter); 4] = [
         (CounterKind::Tmt1Transitions, |row| row.tmt1_transitions),
         (CounterKind::Tmt2Transitions, |row| row.tmt2_transitions),
         (CounterKind::Tmt1Seconds, |row| row.tmt1_seconds),
         (CounterKind::Tmt2Seconds, |row| row.tmt2_seconds),
     ];
-    let counter = |(kind, field): (CounterKind, Field)| {
+    let counter = |(kind, field): (CounterKind, RowCounter)| {
         Counter::since_first(kind, readings(telemetry, "", |row| field(row).map(f64::from))?.points)
     };
     fields.into_iter().filter_map(counter).collect()
 }
 
-fn phase(facts: &PhaseFacts, end: Instant) -> Option<Phase> {
+fn phase(facts: &PhaseFacts, end: Instant) -> Option<RunPhase> {
     let start = Instant::from_ns(facts.start_ns?);
-    Some(Phase {
+    Some(RunPhase {
         name: facts.name.clone(),
         op: facts.ops.join(" + "),
         what: facts.what.clone(),

@@ -9,19 +9,19 @@ use measure::{Celsius, Instant, Series};
 use trace::{self, Trace};
 
 use super::{
-    Counter, CounterKind, FactGroup, Interval, Level, LevelKind, Phase, Readings, ReportInput, Reproduce,
-    RunSettings, Source, SpeedSeries, op_word, settings,
+    Counter, CounterKind, FactGroup, Level, LevelKind, MeanInterval, OpSpeed, Provenance, Readings,
+    ReportInput, Reproduce, RunPhase, RunSettings, op_word, settings,
 };
 use crate::format::{self, celsius};
-use crate::reduce::Point;
+use crate::reduce::ChartPoint;
 
 impl ReportInput {
     /// What a report shows of a trace and its findings.
     pub fn from_trace(trace: &Trace, mut findings: Findings) -> Self {
         let in_force = trace.settings.points().first().map(|point| point.value.clone()).unwrap_or_default();
         let source = match trace.facts.simulated {
-            Some(false) => Source::Measured,
-            _ => Source::Unknown,
+            Some(false) => Provenance::Measured,
+            _ => Provenance::Unknown,
         };
         // A log that says it is simulated cannot name profile and seed; the findings' word makes the badge.
         findings.simulated = findings.simulated.or(trace.facts.simulated);
@@ -67,7 +67,7 @@ fn sensor_name(name: &str) -> String {
     }
 }
 
-fn speed(series: &trace::SpeedSeries) -> Option<SpeedSeries> {
+fn speed(series: &trace::SpeedSeries) -> Option<OpSpeed> {
     let op = match series.op {
         SegmentOp::Read => Op::Read,
         SegmentOp::Write => Op::Write,
@@ -76,8 +76,8 @@ fn speed(series: &trace::SpeedSeries) -> Option<SpeedSeries> {
         SegmentOp::Mixed | SegmentOp::Idle => return None,
     };
     let interval =
-        |i: &trace::Interval| Interval { start_s: i.start_s, span_s: i.span_s, value: i.bytes_per_s() };
-    Some(SpeedSeries { op, intervals: series.intervals.iter().map(interval).collect() })
+        |i: &trace::Interval| MeanInterval { start_s: i.start_s, span_s: i.span_s, value: i.bytes_per_s() };
+    Some(OpSpeed { op, intervals: series.intervals.iter().map(interval).collect() })
 }
 
 fn temperature(trace: &Trace) -> Vec<Readings> {
@@ -94,9 +94,9 @@ fn temperature(trace: &Trace) -> Vec<Readings> {
 }
 
 /// The readings in order of time, with a break where one is missing.
-fn points<T>(series: &Series<T>, value: impl Fn(&T) -> Option<f64>) -> Vec<Point> {
+fn points<T>(series: &Series<T>, value: impl Fn(&T) -> Option<f64>) -> Vec<ChartPoint> {
     let seconds = |t: Instant| t.as_secs_f64();
-    let mut points: Vec<Point> =
+    let mut points: Vec<ChartPoint> =
         series.points().iter().map(|point| (seconds(point.t), value(&point.value))).collect();
     points.extend(series.gaps().iter().map(|gap| (seconds(gap.from), None)));
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -111,21 +111,21 @@ fn power(power_w: &Series<f64>) -> Vec<Readings> {
 }
 
 fn counters(series: &Series<trace::Counters>) -> Vec<Counter> {
-    type Field = fn(&trace::Counters) -> Option<u64>;
-    let fields: [(CounterKind, Field); 4] = [
+    type TraceCounter = fn(&trace::Counters) -> Option<u64>;
+    let fields: [(CounterKind, TraceCounter); 4] = [
         (CounterKind::Tmt1Transitions, |counters| counters.tmt1_transitions),
         (CounterKind::Tmt2Transitions, |counters| counters.tmt2_transitions),
         (CounterKind::Tmt1Seconds, |counters| counters.tmt1_seconds),
         (CounterKind::Tmt2Seconds, |counters| counters.tmt2_seconds),
     ];
-    let counter = |(kind, field): (CounterKind, Field)| {
+    let counter = |(kind, field): (CounterKind, TraceCounter)| {
         Counter::since_first(kind, points(series, |counters| field(counters).map(|count| count as f64)))
     };
     fields.into_iter().filter_map(counter).collect()
 }
 
-fn phase(phase: &trace::Phase) -> Phase {
-    Phase {
+fn phase(phase: &trace::Phase) -> RunPhase {
+    RunPhase {
         name: phase.name.clone(),
         op: op_word(phase.op).to_owned(),
         what: phase.what.clone(),

@@ -10,7 +10,7 @@ use measure::record::Op;
 use proptest::prelude::*;
 use proptest::sample::select;
 use report::view::{
-    Counter, CounterKind, Interval, LatencyPoint, LatencySeries, Phase, Readings, SpeedSeries,
+    Counter, CounterKind, LatencyPoint, LatencySeries, MeanInterval, OpSpeed, Readings, RunPhase,
 };
 use report::{ReportInput, TerminalStyle, compare_html, compare_terminal, html, svg, terminal};
 
@@ -134,7 +134,7 @@ fn readings() -> impl Strategy<Value = Vec<(f64, Option<f64>)>> {
 }
 
 fn input() -> impl Strategy<Value = ReportInput> {
-    let interval = (number(), number(), number()).prop_map(|(start_s, span_s, value)| Interval {
+    let interval = (number(), number(), number()).prop_map(|(start_s, span_s, value)| MeanInterval {
         start_s,
         span_s,
         value,
@@ -150,7 +150,7 @@ fn input() -> impl Strategy<Value = ReportInput> {
             run.speed = speed
                 .into_iter()
                 .zip([Op::Read, Op::Write, Op::Trim])
-                .map(|(intervals, op)| SpeedSeries { op, intervals })
+                .map(|(intervals, op)| OpSpeed { op, intervals })
                 .collect();
             let point = |(start_s, span_s, ns): (f64, f64, f64)| LatencyPoint {
                 start_s,
@@ -170,7 +170,7 @@ fn input() -> impl Strategy<Value = ReportInput> {
             let template = run.phases[0].clone();
             run.phases = phases
                 .into_iter()
-                .map(|(start_s, end_s)| Phase { start_s, end_s, ..template.clone() })
+                .map(|(start_s, end_s)| RunPhase { start_s, end_s, ..template.clone() })
                 .collect();
             run
         },

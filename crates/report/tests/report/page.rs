@@ -2,7 +2,7 @@
 
 use analysis::findings::{Caveat, Event, Segment};
 use measure::record::Op;
-use report::view::{Interval, Source};
+use report::view::{MeanInterval, Provenance};
 use report::{ReportInput, compare_html, html, svg};
 use scraper::{Html, Selector};
 
@@ -130,7 +130,7 @@ fn a_simulated_run_says_so_wherever_it_is_shown() {
 
     // A log that does not know, with findings that do.
     let mut log = scene::vendor();
-    log.source = Source::Unknown;
+    log.source = Provenance::Unknown;
     assert!(texts(&Html::parse_document(&html(&log)), "h1").concat().contains("SIMULATED"));
 
     let mut sweep = scene::sweep();
@@ -147,7 +147,7 @@ fn hostile_text_stays_text() {
     let mut run = scene::vendor();
     run.drive = evil.into();
     run.plan = Some(evil.into());
-    run.source = Source::Simulated { profile: evil.into(), seed: 1 };
+    run.source = Provenance::Simulated { profile: evil.into(), seed: 1 };
     run.notes = vec![evil.into()];
     run.ending = Some(evil.into());
     run.phases[0].name = evil.into();
@@ -187,7 +187,7 @@ fn a_day_is_no_larger_than_ten_minutes() {
 
     let mut run = scene::relay();
     let stall = 500_001u32;
-    let interval = |tick: u32| Interval {
+    let interval = |tick: u32| MeanInterval {
         start_s: f64::from(tick) / 10.0,
         span_s: 0.1,
         value: if tick == stall { 0.0 } else { 2.0e9 + f64::from(tick % 7) * 1e6 },

@@ -17,7 +17,7 @@ use crate::args::RunArgs;
 use crate::cost::Cost;
 use crate::host;
 use crate::printer::Printer;
-use crate::progress::Progress;
+use crate::progress::ProgressLine;
 use crate::run_folder;
 
 /// All that a run starts from, but for the drive.
@@ -61,7 +61,7 @@ impl OneRun<'_> {
         if examined.worn_by_writes {
             self.print_cost(drive, &examined.limits, printer);
         }
-        let mut progress = Progress::new(printer, self.args.quiet);
+        let mut progress = ProgressLine::new(printer, self.args.quiet);
         let Some(prepared) = self.prepare(drive, &mut progress)? else { return Ok(None) };
         let writer = self.writer(drive, self.manifest(drive, examined))?;
         let mut session =
@@ -110,7 +110,7 @@ impl OneRun<'_> {
     fn prepare(
         &self,
         drive: &mut dyn Drive,
-        progress: &mut Progress<'_>,
+        progress: &mut ProgressLine<'_>,
     ) -> anyhow::Result<Option<Prepared>> {
         let mut filling = |done, total| {
             progress.filling(done, total);

@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use measure::Instant;
 use measure::record::TelemetryRow;
+use measure::{CellSplitter, Cells, Instant};
 use thiserror::Error;
 
 use super::{SOURCE, watts};
@@ -48,6 +48,7 @@ pub fn read_csv(path: &Path) -> Result<Vec<TelemetryRow>, CsvError> {
 
 /// The rows, or the line that is wrong and why.
 fn rows(text: &str) -> Result<Vec<TelemetryRow>, (usize, String)> {
+    let mut splitter = CellSplitter::new();
     let mut lines = text
         .lines()
         .enumerate()
@@ -56,20 +57,22 @@ fn rows(text: &str) -> Result<Vec<TelemetryRow>, (usize, String)> {
     let Some((header_line, header)) = lines.next() else {
         return Err((1, "it is empty; the first line names its columns, such as t_s,power_w".to_owned()));
     };
-    let names: Vec<&str> = cells(header).collect();
+    let names: Vec<String> = splitter.split(header).iter().map(str::to_owned).collect();
     let column = |wanted: &str| {
-        names.iter().position(|name| *name == wanted).ok_or_else(|| {
+        names.iter().position(|name| name == wanted).ok_or_else(|| {
             let why =
                 format!("there is no column {wanted}, only {}; t_s and power_w are needed", names.join(", "));
             (header_line, why)
         })
     };
     let (time, power) = (column("t_s")?, column("power_w")?);
-    lines.map(|(line, text)| row(text, names.len(), time, power).map_err(|why| (line, why))).collect()
+    lines
+        .map(|(line, text)| row(splitter.split(text), names.len(), time, power).map_err(|why| (line, why)))
+        .collect()
 }
 
-fn row(text: &str, columns: usize, time: usize, power: usize) -> Result<TelemetryRow, String> {
-    let cells: Vec<&str> = cells(text).collect();
+fn row(cells: Cells<'_>, columns: usize, time: usize, power: usize) -> Result<TelemetryRow, String> {
+    let cells: Vec<&str> = cells.iter().collect();
     if cells.len() != columns {
         return Err(format!("it has {} cells, the header has {columns}", cells.len()));
     }
@@ -84,11 +87,6 @@ fn row(text: &str, columns: usize, time: usize, power: usize) -> Result<Telemetr
     Ok(TelemetryRow { power: Some(power), ..Reading::empty(t, SOURCE).row })
 }
 
-/// The cells of a line, without quotes around them: no column that is read here can contain a comma.
-fn cells(line: &str) -> impl Iterator<Item = &str> {
-    line.split(',').map(|cell| cell.trim().trim_matches('"'))
-}
-
 #[cfg(test)]
 mod test {
     use measure::Watts;
@@ -98,7 +96,7 @@ mod test {
 
     #[test]
     fn columns_are_found_by_name_and_empty_cells_are_gaps() {
-        let text = "# meter 7\npower_w,note,\"t_s\"\n8.25,x,0.5\n\n ,y,1.5\n9,,2\n";
+        let text = "# meter 7\npower_w,note,\"t_s\"\n8.25,\"lab, left\",0.5\n\n ,y,1.5\n9,,2\n";
         let rows = rows(text).expect("it is right");
         let seconds: Vec<f64> = rows.iter().map(|row| row.t.as_secs_f64()).collect();
         assert_eq!(seconds, [0.5, 1.5, 2.0]);
