@@ -10,6 +10,7 @@ use trace::caveat::{
 use super::degrees;
 
 /// A caveat as a sentence.
+#[expect(clippy::too_many_lines, reason = "a table: one sentence a variant")]
 pub fn caveat(caveat: &Caveat) -> String {
     match caveat {
         Caveat::AboveLinkRate { samples, fastest_bytes_per_s, link_bytes_per_s } => format!(

@@ -26,6 +26,7 @@ pub fn with_rule(seen: &Observation) -> String {
 }
 
 /// An observation as a sentence.
+#[expect(clippy::too_many_lines, reason = "a table: one sentence a variant")]
 pub fn observation(seen: &Observation) -> String {
     use Observation as Seen;
     let rate = |bytes_per_s: &f64| BytesPerSec::new(*bytes_per_s);

@@ -5,13 +5,17 @@ use std::time::Duration;
 use analysis::Findings;
 use analysis::findings::{
     Cause, Caveat, Event, EventKind, Label, Policy, PolicyClass, Segment, SegmentOp, SlcCache, Thermal,
+    WeighedObservation,
 };
+use analysis::observation::Observation;
 use measure::record::{
     ClockAnchor, DriveFacts, End, EndReason, HostFacts, IoRow, LinkFacts, Manifest, Op, Origin, PhaseFacts,
     Record, SettingsFacts, TelemetryRow, ThermalSettings,
 };
 use measure::{Bytes, Histogram, Instant, Kelvin, Watts};
 use report::ReportInput;
+use trace::HostThreshold;
+use trace::caveat::{Hole, Unseen};
 
 const TICK_NS: u64 = 100_000_000;
 
@@ -44,7 +48,7 @@ fn vendor_kelvin(t_s: f64) -> f64 {
 
 fn vendor_findings() -> Findings {
     Findings {
-        schema: 1,
+        schema: analysis::SCHEMA,
         simulated: Some(true),
         segments: vec![
             segment(0.0, 300.0, SegmentOp::Write, 1.6e9, Label::FullSpeed, 303.0, 335.0),
@@ -58,9 +62,9 @@ fn vendor_findings() -> Findings {
             cause: Cause::Vendor,
             strength: Some(0.8),
             confidence: 0.95,
-            evidence: vec![
-                "The composite temperature was 80 °C, 5 K under TMT1 and TMT2.".into(),
-                "Neither TMT1 nor TMT2 transitions were counted.".into(),
+            observations: vec![
+                weighed(Observation::Hot { temp_k: 353.0 }, 1.2),
+                weighed(Observation::CounterStill { threshold: HostThreshold::Tmt1, has_counted: true }, 0.4),
             ],
         }],
         policy: Policy {
@@ -80,10 +84,7 @@ fn vendor_findings() -> Findings {
             idle_floor_k: Some(303.0),
         },
         steady_state: None,
-        caveats: vec![Caveat {
-            kind: "release_not_seen".into(),
-            text: "No release was seen: the run ended while the drive was throttled.".into(),
-        }],
+        caveats: vec![Caveat::NotSeen { values: vec![Unseen::Release] }],
     }
 }
 
@@ -155,13 +156,13 @@ fn relay_event(t_s: f64, kelvin: f64, is_release: bool) -> Event {
         cause: Cause::HctmTmt1,
         strength: Some(if is_release { 13.0 } else { 0.077 }),
         confidence: 0.98,
-        evidence: vec!["TMT1 transitions rose by 1 within 1.0 s of the drop.".into()],
+        observations: vec![weighed(Observation::CounterMoved { threshold: HostThreshold::Tmt1 }, 5.0)],
     }
 }
 
 fn relay_findings() -> Findings {
     Findings {
-        schema: 1,
+        schema: analysis::SCHEMA,
         simulated: Some(false),
         segments: vec![],
         events: vec![],
@@ -177,11 +178,16 @@ fn relay_findings() -> Findings {
         slc_cache: None,
         thermal: Thermal::default(),
         steady_state: None,
-        caveats: vec![Caveat {
-            kind: "gap".into(),
-            text: "No temperature from 300 s to 311 s: ioctl: timed out.".into(),
-        }],
+        caveats: vec![Caveat::Gap(Hole::Temperature {
+            holes: 1,
+            missing_s: 11.0,
+            reason: Some("ioctl: timed out".into()),
+        })],
     }
+}
+
+fn weighed(observation: Observation, weight: f64) -> WeighedObservation {
+    WeighedObservation { observation, weight: Some(weight) }
 }
 
 /// Read and written at once, until the write cache is full.
@@ -208,7 +214,7 @@ pub(crate) fn mixed() -> ReportInput {
         cause: Cause::NotThermal,
         strength: Some(0.1),
         confidence: 0.9,
-        evidence: vec!["At 40 °C no threshold is near.".into()],
+        observations: vec![weighed(Observation::Cool { temp_k: 313.0 }, 3.0)],
     }];
     findings.slc_cache =
         Some(SlcCache { bytes: 42_000_000_000, before_bytes_per_s: 6.0e8, after_bytes_per_s: 6.0e7 });
@@ -292,7 +298,7 @@ fn record(io: Vec<IoRow>, telemetry: Vec<TelemetryRow>, phases: &[&str], set: Th
         tracked: false,
     };
     let manifest = Manifest {
-        schema: 1,
+        schema: analysis::SCHEMA,
         heatsoak_version: "0.1.0".into(),
         origin: Origin::Twin { profile: "ssd1".into(), profile_toml: "name = \"ssd1\"\n".into(), seed: 1 },
         address: "twin:ssd1".into(),

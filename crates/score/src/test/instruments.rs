@@ -31,7 +31,7 @@ fn logged(kinds: &[Kind], change: impl Fn(&mut Logging)) -> Vec<(Labelled, Findi
     changed.collect()
 }
 
-fn find<'a>(findings: &'a Findings, is: impl Fn(&Caveat) -> bool) -> Option<&'a Caveat> {
+fn find(findings: &Findings, is: impl Fn(&Caveat) -> bool) -> Option<&Caveat> {
     findings.caveats.iter().find(|caveat| is(caveat))
 }
 
