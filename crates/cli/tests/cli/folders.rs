@@ -74,7 +74,7 @@ fn several_inputs_are_one_document_and_one_bad_input_does_not_hide_the_others() 
     let sources: Vec<_> =
         told["results"].as_array().expect("a list").iter().map(|r| r["source"].clone()).collect();
     assert_eq!(sources, ["r", "log.csv"]);
-    assert_eq!(told["results"][0]["findings"]["schema"], 1);
+    assert_eq!(told["results"][0]["findings"]["schema"], 2);
 
     let done = scratch.run(&["analyze", "r", "missing.csv", "log.csv", "--json"]);
     assert_eq!(done.code, Some(2));
