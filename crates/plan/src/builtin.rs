@@ -3,7 +3,8 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::nearest::did_you_mean;
+use measure::nearest::did_you_mean;
+
 use super::{Plan, PlanError};
 
 /// Name and text of each, in the order in which people should meet them.

@@ -24,7 +24,6 @@ mod describe;
 mod error;
 mod fio;
 pub mod memory;
-mod nearest;
 mod rounds;
 mod sweep;
 pub mod toml;

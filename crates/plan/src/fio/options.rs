@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use measure::nearest::did_you_mean;
+
 use super::Reader;
 use super::lines::{Line, Section};
 use super::value::{self, Amount, KbBase};
-use crate::nearest::did_you_mean;
 use crate::{Order, PlanError};
 
 /// A value and the line that gave it.

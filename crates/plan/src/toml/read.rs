@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use measure::nearest::did_you_mean;
 use measure::record::ThermalSettings;
 use measure::{QueueDepth, Seed};
 use toml::de::DeTable;
@@ -10,7 +11,6 @@ use super::shape;
 use super::table::{Field, Source, Table};
 use super::words::{DATA, OPS, ORDERS, SHARINGS};
 use crate::TelemetryPlan;
-use crate::nearest::did_you_mean;
 use crate::{
     Extent, Load, Mix, Order, Phase, Plan, PlanError, PowerSource, Region, Rounds, Setting, Sizes, Sweep,
 };

@@ -7,13 +7,13 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use measure::nearest::did_you_mean;
 use measure::parse::{self, ParseError};
 use measure::{Bytes, BytesPerSec, Kelvin};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::PlanError;
-use crate::nearest::did_you_mean;
 
 /// The text being read, for errors.
 #[derive(Clone, Copy)]
