@@ -67,6 +67,7 @@ impl Plan {
             PlanError::Line {
                 file: typed.to_owned(),
                 line,
+                column: None,
                 why: "this is no text (UTF-8); a plan is a TOML file or a fio job file".to_owned(),
             }
         })?;

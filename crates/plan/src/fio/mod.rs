@@ -37,7 +37,7 @@ struct JobReader<'a> {
 impl JobReader<'_> {
     /// An error about a line.
     fn error(&self, line: usize, why: impl Into<String>) -> PlanError {
-        PlanError::Line { file: self.file.to_owned(), line, why: why.into() }
+        PlanError::Line { file: self.file.to_owned(), line, column: None, why: why.into() }
     }
 
     /// Tells the reader of the record what was done another way.
