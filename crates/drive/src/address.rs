@@ -5,6 +5,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use measure::nearest::nearest;
 use measure::{Bytes, parse};
 use nvme::host::tcp::TcpAddress;
 use thiserror::Error;
@@ -172,13 +173,8 @@ fn unknown_scheme(typed: &str) -> String {
         return format!("a file is written file:{typed}, with ?size=4GiB behind it if it is to be made");
     }
     let scheme = typed.split_inclusive(':').next().unwrap_or(typed).to_lowercase();
-    let (likeness, example) = SCHEMES
-        .iter()
-        .map(|(name, example)| (strsim::jaro_winkler(&scheme, name), example))
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .unwrap_or((0.0, &""));
-    // Below two thirds alike, nobody would call it a slip of the pen.
-    if likeness > 0.66 {
+    let near = nearest(&scheme, SCHEMES.map(|(name, _)| name));
+    if let Some((_, example)) = SCHEMES.iter().find(|(name, _)| near.first() == Some(name)) {
         return format!("did you mean an address like {example}?");
     }
     let all = SCHEMES.map(|(_, example)| example).join(", ");

@@ -4,6 +4,7 @@
 //! - [`units`]: one small type a quantity, built and read by a name that carries the unit.
 //! - [`cells`]: comma-separated text, line by line.
 //! - [`parse`]: quantities as people type them (`65C`, `4GiB`, `5m`, `1.2GB/s`).
+//! - [`nearest`]: "did you mean", the valid names most like one that is not.
 //! - [`time`]: instants on the run's own clock, and the two clocks (monotonic, virtual).
 //! - [`histogram`]: latencies with a stated error bound.
 //! - [`series`]: readings over time in which a missing reading is a gap with a reason.
@@ -15,6 +16,7 @@
 
 pub mod cells;
 pub mod histogram;
+pub mod nearest;
 pub mod parse;
 pub mod record;
 pub mod series;

@@ -8,6 +8,8 @@ use std::num::NonZeroU16;
 use std::ops::{Add, AddAssign, Sub};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// Degrees between the kelvin and the Celsius scale (BIPM SI brochure, 9th ed., 2.3.1).
 ///
 /// The only place where this number stands.
@@ -225,7 +227,7 @@ impl fmt::Display for Watts {
 }
 
 /// How many I/Os one load keeps in flight; never zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 pub struct QueueDepth(NonZeroU16);
 
 impl QueueDepth {

@@ -3,7 +3,8 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::nearest::did_you_mean;
+use measure::nearest::did_you_mean;
+
 use super::{Plan, PlanError};
 
 /// Name and text of each, in the order in which people should meet them.
@@ -66,6 +67,7 @@ impl Plan {
             PlanError::Line {
                 file: typed.to_owned(),
                 line,
+                column: None,
                 why: "this is no text (UTF-8); a plan is a TOML file or a fio job file".to_owned(),
             }
         })?;

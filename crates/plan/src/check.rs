@@ -82,7 +82,7 @@ pub fn check(plan: &Plan, target: &TargetFacts) -> Result<(), PlanError> {
 /// A sentence with numbers: the region is empty, passes the end, or needs the size of a cache nobody knows.
 pub fn resolve(region: Region, size: Bytes, slc: Option<Bytes>) -> Result<Range<u64>, String> {
     let total = size.as_u64();
-    let place = |extent: Extent| {
+    let bytes_of = |extent: Extent| {
         match extent {
         Extent::Bytes(bytes) => Ok(bytes.as_u64()),
         Extent::Fraction(fraction) => Ok((size.as_f64() * fraction) as u64),
@@ -93,18 +93,18 @@ pub fn resolve(region: Region, size: Bytes, slc: Option<Bytes>) -> Result<Range<
         }),
     }
     };
-    let start = place(region.start)?;
+    let start = bytes_of(region.start)?;
     if start >= total {
         return Err(format!("its region starts at {start} B, and the target ends at {total} B ({size})"));
     }
     let len = match (region.start, region.len) {
         (_, None) => total - start,
-        (_, Some(Extent::Slc)) => place(Extent::Slc)?.min(total - start),
+        (_, Some(Extent::Slc)) => bytes_of(Extent::Slc)?.min(total - start),
         // 70% and then 30% end at the end, whatever becomes of each in binary.
         (Extent::Fraction(from), Some(Extent::Fraction(share))) if from + share <= 1.0 + 1e-9 => {
             (((from + share) * size.as_f64()) as u64).clamp(start, total) - start
         }
-        (_, Some(len)) => place(len)?,
+        (_, Some(len)) => bytes_of(len)?,
     };
     match start.checked_add(len) {
         _ if len == 0 => Err("its region is empty".to_owned()),

@@ -27,18 +27,30 @@ impl Plan {
             description: String::new(),
             interval: INTERVAL,
             seed: Seed::new(1),
-            telemetry: TelemetryPlan::every(TELEMETRY_PERIOD),
-            settings: ThermalSettings::default(),
             stop_at: None,
             stop_unwatched: STOP_UNWATCHED,
             max_errors: MAX_ERRORS,
             record_ops: false,
-            phases: Vec::new(),
-            rounds: None,
-            sweep: None,
             drive: None,
             notes: Vec::new(),
+            telemetry: TelemetryPlan::default(),
+            settings: ThermalSettings::default(),
+            sweep: None,
+            phases: Vec::new(),
+            rounds: None,
         }
+    }
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self::new("")
+    }
+}
+
+impl Default for TelemetryPlan {
+    fn default() -> Self {
+        Self::every(TELEMETRY_PERIOD)
     }
 }
 
@@ -109,6 +121,12 @@ impl Mix {
 impl Region {
     /// The whole target.
     pub const ALL: Self = Self { start: Extent::Bytes(measure::Bytes::ZERO), len: None };
+}
+
+impl Default for Region {
+    fn default() -> Self {
+        Self::ALL
+    }
 }
 
 impl Sizes {

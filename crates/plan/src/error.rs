@@ -8,12 +8,14 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum PlanError {
     /// A line of a plan file that is not understood.
-    #[error("cannot read the plan {file}, line {line}: {why}")]
+    #[error("cannot read the plan {file}, line {line}{}: {why}", .column.map(|column| format!(", column {column}")).unwrap_or_default())]
     Line {
         /// The file, as the user named it.
         file: String,
         /// The line, counted from 1.
         line: usize,
+        /// The column, counted from 1, where one is to blame.
+        column: Option<usize>,
         /// What is wrong with it and what to write instead.
         why: String,
     },

@@ -6,7 +6,7 @@
 //! # Architecture
 //! - this file: what a plan is made of.
 //! - `defaults`: the value of everything a plan does not name.
-//! - [`toml`]: the plan format of our own, both ways. `docs/PLANS.md` documents it for people.
+//! - `toml`: the plan format of our own, both ways. `docs/PLANS.md` documents it for people.
 //! - `fio`: fio job files as plans.
 //! - `builtin`: the plans that come with the tool, and [`Plan::load`].
 //! - [`check`]: whether a plan fits a target, and what it will take.
@@ -24,71 +24,87 @@ mod describe;
 mod error;
 mod fio;
 pub mod memory;
-mod nearest;
 mod rounds;
 mod sweep;
-pub mod toml;
+mod toml;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use measure::record::ThermalSettings;
 use measure::{Bytes, BytesPerSec, Kelvin, QueueDepth, Seed};
+use serde::{Deserialize, Serialize};
 
+use crate::toml::phase::{PhaseTable, phases};
+use crate::toml::quantity::{optional, period, plain};
+use crate::toml::settings::{PowerTable, SettingsTable};
 pub use error::PlanError;
 pub use rounds::Rounds;
 pub use sweep::{Setting, Sweep};
 
 /// An experiment.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Plan {
     /// Its name: a built-in's, or the file's without its ending.
     pub name: String,
     /// What it is for, in a sentence.
     pub description: String,
     /// Length of an accounting interval.
+    #[serde(with = "period")]
     pub interval: Duration,
     /// Seed of offsets, sizes, mix and data.
+    #[serde(with = "plain")]
     pub seed: Seed,
-    /// Readings beside the load.
-    pub telemetry: TelemetryPlan,
-    /// Settings to make before the load; empty fields are left as they are.
-    pub settings: ThermalSettings,
     /// Stop the load at this temperature; `None` is the default (critical threshold - 5 K, else 85 °C).
+    #[serde(with = "optional")]
     pub stop_at: Option<Kelvin>,
     /// End the run when a drive that has told its temperature does not for so long. One that never did is loaded.
+    #[serde(with = "period")]
     pub stop_unwatched: Duration,
     /// Give up after this many I/O errors.
     pub max_errors: u64,
     /// Keep one row an I/O.
     pub record_ops: bool,
-    /// The phases, one after the other, those of all rounds included.
-    pub phases: Vec<Phase>,
-    /// Which of them make rounds that end when they are steady.
-    pub rounds: Option<Rounds>,
-    /// Run it under several settings, one run each.
-    pub sweep: Option<Sweep>,
     /// A drive address named by the plan itself (fio's `filename`); the command line wins.
     pub drive: Option<String>,
     /// What of the source was not taken over, for people.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Readings beside the load.
+    pub telemetry: TelemetryPlan,
+    /// Settings to make before the load; empty fields are left as they are.
+    #[serde(with = "SettingsTable", skip_serializing_if = "SettingsTable::is_empty")]
+    pub settings: ThermalSettings,
+    /// Run it under several settings, one run each.
+    pub sweep: Option<Sweep>,
+    /// The phases, one after the other, those of all rounds included.
+    #[serde(rename = "phase", deserialize_with = "phases")]
+    pub phases: Vec<Phase>,
+    /// Which of them make rounds that end when they are steady.
+    pub rounds: Option<Rounds>,
 }
 
 /// Readings beside the load.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct TelemetryPlan {
     /// Time between readings of the SMART log.
+    #[serde(with = "period")]
     pub smart_period: Duration,
     /// Time between readings of hwmon.
+    #[serde(with = "period")]
     pub hwmon_period: Duration,
     /// Time between readings of block statistics.
+    #[serde(with = "period")]
     pub blockstat_period: Duration,
     /// Where power is read, if anywhere.
     pub power: Option<PowerSource>,
 }
 
 /// Where power is read.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(try_from = "PowerTable", into = "PowerTable")]
 pub enum PowerSource {
     /// A hwmon file in microwatts, such as `/sys/class/hwmon/hwmon3/power1_input`.
     Hwmon {
@@ -112,7 +128,8 @@ pub enum PowerSource {
 }
 
 /// Loads that run at once, until the phase ends. Without loads it is idle time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(into = "PhaseTable")]
 pub struct Phase {
     /// Its name.
     pub name: String,
@@ -127,7 +144,8 @@ pub struct Phase {
 }
 
 /// One kind of I/O, by one or several threads.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(try_from = "PhaseTable", into = "PhaseTable")]
 pub struct Load {
     /// Its name, for people.
     pub name: String,
@@ -170,7 +188,8 @@ pub struct Load {
 }
 
 /// Order of the offsets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Order {
     /// One after the other, from the start again at the end.
     Sequential,
@@ -179,7 +198,8 @@ pub enum Order {
 }
 
 /// Share of each operation, in percent; they add up to 100.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Mix {
     /// Reads.
     pub read: u8,
@@ -217,7 +237,8 @@ pub enum Sizes {
 }
 
 /// How threads share a sequential region.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Sharing {
     /// Each has its own part: together they pass over it once.
     Split,
@@ -226,11 +247,14 @@ pub enum Sharing {
 }
 
 /// A part of the target.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Region {
     /// Where it starts.
+    #[serde(with = "plain")]
     pub start: Extent,
     /// How long it is; `None` is up to the end.
+    #[serde(with = "optional")]
     pub len: Option<Extent>,
 }
 
@@ -246,7 +270,8 @@ pub enum Extent {
 }
 
 /// What is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Data {
     /// Random bytes: neither the drive nor the file system can make them smaller.
     Incompressible,

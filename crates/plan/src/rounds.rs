@@ -4,22 +4,35 @@
 //! phase of the record. A file has them once. Whether speeds are steady is not decided here: the session asks a rule
 //! that its caller brings.
 
+use serde::{Deserialize, Serialize};
+
+use crate::toml::phase::phases;
+
 use super::{Mix, Phase, Plan, PlanError};
 
 /// PTS 2.0.2, 2.1.24: the measurement window has five rounds; fewer cannot be steady.
 pub(super) const LEAST: u32 = 5;
 
 /// Which phases of a plan make rounds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Rounds {
     /// How many rounds there are at most.
+    #[serde(default = "pts_at_most")]
     at_most: u32,
-    /// Index of the first phase of the first round.
+    /// The phase whose speed has to become steady.
+    until_steady: String,
+    /// The phases of one round, one or more, under their own names.
+    #[serde(rename = "phase", deserialize_with = "phases")]
+    phases: Vec<Phase>,
+    /// Index of the first phase of the first round among those of the plan.
+    #[serde(skip)]
     first: usize,
-    /// How many phases a round has, over 0.
-    len: usize,
-    /// Which of them is tracked, from 0.
-    tracked: usize,
+}
+
+/// PTS 2.0.2 goes on for 25 rounds at most.
+const fn pts_at_most() -> u32 {
+    25
 }
 
 impl Rounds {
@@ -34,20 +47,36 @@ impl Rounds {
         at_most: u32,
         until_steady: &str,
     ) -> Result<Self, String> {
-        if at_most < LEAST {
+        let until_steady = until_steady.to_owned();
+        let mut rounds = Self { at_most, until_steady, phases: phases.to_vec(), first: 0 };
+        rounds.append_to(before).map(|()| rounds)
+    }
+
+    /// Appends all rounds to the phases of a plan.
+    ///
+    /// # Errors
+    /// A sentence, as of [`Rounds::unroll`].
+    pub(super) fn append_to(&mut self, before: &mut Vec<Phase>) -> Result<(), String> {
+        let Self { at_most, until_steady, phases, .. } = self;
+        if *at_most < LEAST {
             return Err(format!("{at_most} rounds cannot show a steady state; it takes {LEAST} or more"));
         }
-        let names = || phases.iter().map(|phase| phase.name.as_str());
-        let tracked = names().position(|name| name == until_steady).ok_or_else(|| {
-            let known: Vec<&str> = names().collect();
-            format!("no phase of the rounds is called {until_steady:?}; there are {}", known.join(", "))
-        })?;
-        let rounds = Self { at_most, first: before.len(), len: phases.len(), tracked };
-        for round in 1..=at_most {
-            let named = |phase: &Phase| Phase { name: name_in(round, &phase.name), ..phase.clone() };
-            before.extend(phases.iter().map(named));
+        let names: Vec<&str> = phases.iter().map(|phase| phase.name.as_str()).collect();
+        if !names.contains(&until_steady.as_str()) {
+            let names = names.join(", ");
+            return Err(format!("no phase of the rounds is called {until_steady:?}; there are {names}"));
         }
-        Ok(rounds)
+        self.first = before.len();
+        for round in 1..=self.at_most {
+            let named = |phase: &Phase| Phase { name: name_in(round, &phase.name), ..phase.clone() };
+            before.extend(self.phases.iter().map(named));
+        }
+        Ok(())
+    }
+
+    /// How many phases of a plan come before its rounds.
+    pub(super) const fn first(&self) -> usize {
+        self.first
     }
 
     /// How many rounds there are at most.
@@ -57,30 +86,24 @@ impl Rounds {
 
     /// Which round a phase belongs to, from 1; `None` before the rounds.
     pub fn round_of(&self, phase: usize) -> Option<u32> {
-        phase.checked_sub(self.first).map(|within| (within / self.len) as u32 + 1)
+        phase.checked_sub(self.first).map(|within| (within / self.phases.len()) as u32 + 1)
     }
 
     /// Whether the rounds go on until the speed of this phase is steady.
     pub fn is_tracked(&self, phase: usize) -> bool {
-        phase.checked_sub(self.first).is_some_and(|within| within % self.len == self.tracked)
+        self.in_round(phase).is_some_and(|within| {
+            self.phases.iter().position(|phase| phase.name == self.until_steady) == Some(within)
+        })
     }
 
     /// Whether a round ends with this phase.
     pub fn ends_with(&self, phase: usize) -> bool {
-        phase.checked_sub(self.first).is_some_and(|within| within % self.len == self.len - 1)
+        self.in_round(phase) == Some(self.phases.len() - 1)
     }
 
-    /// The phases before the rounds, and those of one round under their own names; the name of the tracked one.
-    pub(super) fn rolled_up<'a>(&self, plan: &'a Plan) -> (&'a [Phase], Vec<Phase>, String) {
-        let (before, rounds) = plan.phases.split_at(self.first.min(plan.phases.len()));
-        let own = |phase: &Phase| {
-            let ending = name_in(1, "");
-            let name = phase.name.strip_suffix(&ending).unwrap_or(&phase.name).to_owned();
-            Phase { name, ..phase.clone() }
-        };
-        let phases: Vec<Phase> = rounds.iter().take(self.len).map(own).collect();
-        let tracked = phases.get(self.tracked).map_or_else(String::new, |phase| phase.name.clone());
-        (before, phases, tracked)
+    /// Which phase of its round one of the plan is, from 0.
+    fn in_round(&self, phase: usize) -> Option<usize> {
+        phase.checked_sub(self.first).map(|within| within % self.phases.len())
     }
 }
 
@@ -114,7 +137,7 @@ fn name_in(round: u32, name: &str) -> String {
 /// # Errors
 /// [`PlanError::Unfit`]: only code can make this mistake.
 pub(super) fn check(plan: &Plan, rounds: &Rounds) -> Result<(), PlanError> {
-    let phases = rounds.first + rounds.len * rounds.at_most as usize;
+    let phases = rounds.first + rounds.phases.len() * rounds.at_most as usize;
     if phases == plan.phases.len() {
         return Ok(());
     }
@@ -139,8 +162,7 @@ mod test {
         assert_eq!([0, 1, 4, 10].map(|phase| rounds.round_of(phase)), [None, Some(1), Some(2), Some(5)]);
         assert_eq!([0, 1, 2, 4].map(|phase| rounds.is_tracked(phase)), [false, false, true, true]);
         assert_eq!([0, 1, 2, 10].map(|phase| rounds.ends_with(phase)), [false, false, true, true]);
-        let (before, phases, tracked) = rounds.rolled_up(&plan);
-        assert_eq!((before.len(), &phases[..], tracked.as_str()), (1, &round[..], "b"));
+        assert_eq!((rounds.first(), &rounds.phases[..], rounds.until_steady.as_str()), (1, &round[..], "b"));
         check(&plan, &rounds).expect("they are what its phases are");
         plan.phases.pop();
         assert!(check(&plan, &rounds).is_err());
@@ -153,7 +175,7 @@ mod test {
             let without = plan.without_purge().expect("it purges");
             assert_eq!(without.phases, plan.phases[1..], "{name}");
             assert_eq!(
-                without.rounds.as_ref().map_or(0, |rounds| rounds.len * rounds.at_most as usize),
+                without.rounds.as_ref().map_or(0, |rounds| rounds.phases.len() * rounds.at_most as usize),
                 rounds
             );
             if let Some(rounds) = &without.rounds {

@@ -12,6 +12,10 @@ use std::time::Duration;
 
 use measure::record::ThermalSettings;
 use measure::{BytesPerSec, Kelvin, parse};
+use serde::{Deserialize, Serialize};
+
+use crate::toml::quantity::{elements, optional, period};
+use crate::toml::settings::SettingTable;
 
 use super::{Load, Mix, Order, Phase, Plan, PlanError, Sizes};
 
@@ -19,26 +23,36 @@ use super::{Load, Mix, Order, Phase, Plan, PlanError, Sizes};
 /// and a half again; a drive in a closed USB case needs more and has to be given more.
 const COOL_AT_MOST: Duration = Duration::from_secs(30 * 60);
 
+const fn cool_at_most() -> Duration {
+    COOL_AT_MOST
+}
+
 /// One command deallocates this much. As large as the length of an I/O allows and still a multiple of every
 /// block size; what is left over at the end of a drive is less than a second's worth of writes.
 const DEALLOCATE_BYTES: u32 = 64 << 20;
 
 /// One plan under several settings.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Sweep {
     /// One run each, in this order.
+    #[serde(rename = "setting", deserialize_with = "elements")]
     pub settings: Vec<Setting>,
     /// Deallocate the whole target before every run but the first.
+    #[serde(default)]
     pub deallocate: bool,
     /// Wait before every run but the first until the composite is as low as this; `None` is where the first
     /// run began, and 1 K more.
+    #[serde(default, with = "optional")]
     pub cool_to: Option<Kelvin>,
     /// Do not wait longer than this.
+    #[serde(default = "cool_at_most", with = "period")]
     pub cool_at_most: Duration,
 }
 
 /// What one run of a sweep has that the others have not.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(from = "SettingTable", into = "SettingTable")]
 pub struct Setting {
     /// Its name, for people and for its run folder.
     pub name: String,

@@ -2,6 +2,7 @@
 //!
 //! Knows names and shapes, not meanings: those are in [`super`].
 
+use measure::nearest::nearest;
 use measure::{CellSplitter, Cells};
 
 use crate::lines::LineReader;
@@ -292,16 +293,15 @@ fn header_names(file: &str, number: usize, line: &str) -> Result<Vec<&'static st
 /// What to say of a column that does not exist: the right unit where a unit is wrong, else the nearest names.
 fn unknown_column(typed: &str) -> String {
     let stem = |name: &str| name.split('_').next().unwrap_or(name).to_lowercase();
-    let mut near: Vec<(f64, &str)> = COLUMNS
-        .iter()
-        .map(|name| {
-            let same_stem = if stem(name) == stem(typed) { 0.5 } else { 0.0 };
-            (strsim::jaro_winkler(&typed.to_lowercase(), name) + same_stem, *name)
-        })
-        .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let nearest: Vec<&str> = near.iter().take(3).map(|(_, name)| *name).collect();
-    format!("there is no such column or unit; the nearest are {}", nearest.join(", "))
+    let mut near = nearest(typed, COLUMNS.iter().copied().filter(|name| stem(name) == stem(typed)));
+    for name in nearest(typed, COLUMNS.iter().copied()) {
+        if near.len() < 3 && !near.contains(&name) {
+            near.push(name);
+        }
+    }
+    let (which, names) =
+        if near.is_empty() { ("there are", &COLUMNS[..]) } else { ("the nearest are", &near[..]) };
+    format!("there is no such column or unit; {which} {}", names.join(", "))
 }
 
 impl CsvTable<'_> {

@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use measure::nearest::did_you_mean;
+
 use super::{Profile, ProfileError, power_table};
 
 /// Name and text of the built-in profiles that have a file each; those of the power table follow them.
@@ -78,9 +80,6 @@ static VARIED: LazyLock<Vec<(&'static str, String)>> = LazyLock::new(|| {
     VARIANTS.into_iter().map(varied).collect()
 });
 
-/// How alike two names must be to be proposed (Jaro-Winkler; 0.7 catches one wrong letter in four).
-const NEAR: f64 = 0.7;
-
 impl Profile {
     /// The built-in profile called `name`.
     ///
@@ -91,7 +90,7 @@ impl Profile {
             Some(text) => Self::from_toml(text),
             None => Err(ProfileError::Unknown {
                 name: name.to_owned(),
-                nearest: nearest(name),
+                hint: did_you_mean(name, Self::builtin_names()),
                 all: Self::builtin_names().collect::<Vec<_>>().join(", "),
             }),
         }
@@ -111,19 +110,4 @@ impl Profile {
 fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
     let varied = VARIED.iter().map(|(name, text)| (*name, text.as_str()));
     BUILTIN.into_iter().chain(varied).chain(power_table::texts())
-}
-
-fn nearest(name: &str) -> String {
-    let mut near: Vec<_> = Profile::builtin_names()
-        .map(|known| (strsim::jaro_winkler(name, known), known))
-        .filter(|(likeness, _)| *likeness >= NEAR)
-        .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    match near.as_slice() {
-        [] => String::new(),
-        some => {
-            let names: Vec<_> = some.iter().take(3).map(|(_, known)| *known).collect();
-            format!("; did you mean {}?", names.join(", "))
-        }
-    }
 }

@@ -8,12 +8,12 @@ use super::{Cap, Ceiling, Gains, Latency, Machine, Policy, Profile};
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum ProfileError {
     /// There is no built-in profile of that name.
-    #[error("no simulated drive is called {name:?}{nearest}; there are {all}, or give the path of a profile")]
+    #[error("no simulated drive is called {name:?}; {hint}there are {all}, or give the path of a profile")]
     Unknown {
         /// What was asked for.
         name: String,
-        /// "; did you mean ...?" or nothing.
-        nearest: String,
+        /// "did you mean ...? " or nothing.
+        hint: String,
         /// All names.
         all: String,
     },

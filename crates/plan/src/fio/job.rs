@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use measure::{Bytes, BytesPerSec, QueueDepth, Seed};
 
-use super::Reader;
-use super::options::{ByOp, Kind, Options};
+use super::JobReader;
+use super::options::{ByOp, JobOptions, RwOp};
 use super::value::{Amount, BYTES_MAX};
 use crate::toml::whole_bytes;
 use crate::{Data, Extent, Load, Mix, Order, Phase, PlanError, Region, Sharing, Sizes};
@@ -18,15 +18,15 @@ const MIX_READ: u8 = 50;
 const ONE_AT_A_TIME: [&str; 5] = ["psync", "sync", "vsync", "pvsync", "pvsync2"];
 
 /// A section that is a job, with everything it inherits.
-pub(super) struct Job<'a> {
+pub(super) struct FioJob<'a> {
     pub(super) name: &'a str,
     pub(super) line: usize,
-    pub(super) options: Options,
+    pub(super) options: JobOptions,
 }
 
 /// The phases: a job with `stonewall` begins a new one, the others run at once with those before them.
-pub(super) fn phases(jobs: &[Job<'_>], reader: &mut Reader<'_>) -> Result<Vec<Phase>, PlanError> {
-    let mut groups: Vec<Vec<&Job<'_>>> = Vec::new();
+pub(super) fn phases(jobs: &[FioJob<'_>], reader: &mut JobReader<'_>) -> Result<Vec<Phase>, PlanError> {
+    let mut groups: Vec<Vec<&FioJob<'_>>> = Vec::new();
     for job in jobs {
         let wait = job.options.stonewall.is_some_and(|wait| wait.value);
         match groups.last_mut() {
@@ -37,8 +37,8 @@ pub(super) fn phases(jobs: &[Job<'_>], reader: &mut Reader<'_>) -> Result<Vec<Ph
     groups.iter().map(|group| phase(group, reader)).collect()
 }
 
-fn phase(group: &[&Job<'_>], reader: &mut Reader<'_>) -> Result<Phase, PlanError> {
-    let delay = |job: &Job<'_>| job.options.startdelay.map_or(Duration::ZERO, |delay| delay.value);
+fn phase(group: &[&FioJob<'_>], reader: &mut JobReader<'_>) -> Result<Phase, PlanError> {
+    let delay = |job: &FioJob<'_>| job.options.startdelay.map_or(Duration::ZERO, |delay| delay.value);
     let start_delay = group.first().map_or(Duration::ZERO, |job| delay(job));
     if let Some(other) = group.iter().find(|job| delay(job) != start_delay) {
         let line = other.options.startdelay.map_or(other.line, |delay| delay.line);
@@ -58,15 +58,15 @@ fn phase(group: &[&Job<'_>], reader: &mut Reader<'_>) -> Result<Phase, PlanError
     Ok(Phase { name: names.join(" + "), loads, duration, start_delay, until_below: None })
 }
 
-fn load(job: &Job<'_>, reader: &mut Reader<'_>) -> Result<Load, PlanError> {
+fn load(job: &FioJob<'_>, reader: &mut JobReader<'_>) -> Result<Load, PlanError> {
     let options = &job.options;
     // fio's default is a sequential read.
-    let (order, kind) = options.rw.map_or((Order::Sequential, Kind::Read), |rw| rw.value);
+    let (order, kind) = options.rw.map_or((Order::Sequential, RwOp::Read), |rw| rw.value);
     let mix = match kind {
-        Kind::Read => Mix::READ,
-        Kind::Write => Mix::WRITE,
-        Kind::Trim => Mix::TRIM,
-        Kind::ReadWrite => {
+        RwOp::Read => Mix::READ,
+        RwOp::Write => Mix::WRITE,
+        RwOp::Trim => Mix::TRIM,
+        RwOp::ReadWrite => {
             let read = options.rwmixread.map_or(MIX_READ, |share| share.value);
             Mix { read, write: 100 - read, trim: 0 }
         }
@@ -89,7 +89,7 @@ fn load(job: &Job<'_>, reader: &mut Reader<'_>) -> Result<Load, PlanError> {
 
 /// When it ends: fio's jobs end after `size` bytes, times `loops`, or after `runtime`, whichever is first;
 /// with `time_based` after `runtime` alone.
-fn end(job: &Job<'_>, load: &mut Load, reader: &Reader<'_>) -> Result<(), PlanError> {
+fn end(job: &FioJob<'_>, load: &mut Load, reader: &JobReader<'_>) -> Result<(), PlanError> {
     let options = &job.options;
     load.duration = options.runtime.map(|time| time.value).filter(|time| !time.is_zero());
     if let Some(on) = options.time_based.filter(|on| on.value) {
@@ -123,7 +123,7 @@ fn end(job: &Job<'_>, load: &mut Load, reader: &Reader<'_>) -> Result<(), PlanEr
 }
 
 /// `bssplit` comes before `bsrange`, and that before `bs`, wherever they stand; fio has it so.
-fn sizes(job: &Job<'_>, mix: Mix, reader: &mut Reader<'_>) -> Result<Sizes, PlanError> {
+fn sizes(job: &FioJob<'_>, mix: Mix, reader: &mut JobReader<'_>) -> Result<Sizes, PlanError> {
     let options = &job.options;
     if let Some(split) = &options.bssplit
         && let Some(list) = of_mix(split, mix, "bssplit", reader)?
@@ -157,7 +157,7 @@ fn of_mix<T: Clone + PartialEq>(
     given: &ByOp<T>,
     mix: Mix,
     key: &str,
-    reader: &Reader<'_>,
+    reader: &JobReader<'_>,
 ) -> Result<Option<T>, PlanError> {
     let [read, write, trim] = &given.value;
     let shares = [(mix.read, read), (mix.write, write), (mix.trim, trim)];
@@ -172,7 +172,7 @@ fn of_mix<T: Clone + PartialEq>(
     Ok(first)
 }
 
-fn depth(job: &Job<'_>, load: &mut Load, reader: &mut Reader<'_>) {
+fn depth(job: &FioJob<'_>, load: &mut Load, reader: &mut JobReader<'_>) {
     let options = &job.options;
     let engine = options.ioengine.as_ref();
     if let Some(engine) = engine {
@@ -202,7 +202,7 @@ fn depth(job: &Job<'_>, load: &mut Load, reader: &mut Reader<'_>) {
     }
 }
 
-fn rates(job: &Job<'_>, mix: Mix, load: &mut Load, reader: &mut Reader<'_>) -> Result<(), PlanError> {
+fn rates(job: &FioJob<'_>, mix: Mix, load: &mut Load, reader: &mut JobReader<'_>) -> Result<(), PlanError> {
     let options = &job.options;
     load.think_time = options.thinktime.map_or(Duration::ZERO, |pause| pause.value);
     let rate = limit(options.rate.as_ref(), mix, "rate", reader)?;
@@ -234,7 +234,7 @@ fn limit(
     given: Option<&ByOp<u64>>,
     mix: Mix,
     key: &str,
-    reader: &Reader<'_>,
+    reader: &JobReader<'_>,
 ) -> Result<Option<u64>, PlanError> {
     let Some(given) = given else { return Ok(None) };
     let limits = given.value.map(|limit| limit.filter(|limit| *limit > 0));
@@ -249,7 +249,7 @@ fn limit(
     of_mix(&ByOp { value: limits, line: given.line }, mix, key, reader)
 }
 
-fn region(options: &Options) -> Region {
+fn region(options: &JobOptions) -> Region {
     let percent = |percent: u8| Extent::Fraction(f64::from(percent) / 100.0);
     let start = match options.offset.map(|offset| offset.value) {
         None => Region::ALL.start,
@@ -268,9 +268,10 @@ fn region(options: &Options) -> Region {
 }
 
 /// The address of what the jobs are on, where they name it.
-pub(super) fn drive(jobs: &[Job<'_>], reader: &Reader<'_>) -> Result<Option<String>, PlanError> {
+pub(super) fn drive(jobs: &[FioJob<'_>], reader: &JobReader<'_>) -> Result<Option<String>, PlanError> {
     // The engine without I/O has a target of its own here: what it must not do is write to a real file.
-    let nulls = |job: &&Job<'_>| job.options.ioengine.as_ref().is_some_and(|engine| engine.value == "null");
+    let nulls =
+        |job: &&FioJob<'_>| job.options.ioengine.as_ref().is_some_and(|engine| engine.value == "null");
     if let Some(null) = jobs.iter().find(nulls) {
         if let Some(other) = jobs.iter().find(|job| !nulls(job)) {
             return Err(reader.error(
@@ -304,9 +305,9 @@ pub(super) fn drive(jobs: &[Job<'_>], reader: &Reader<'_>) -> Result<Option<Stri
 }
 
 /// Says so where fio would give each job, and each of its clones, a file of its own.
-pub(super) fn note_shared_target(jobs: &[Job<'_>], reader: &mut Reader<'_>) {
-    let clones = |job: &Job<'_>| job.options.numjobs.map_or(1, |jobs| usize::from(jobs.value));
-    let nameless = |job: &&Job<'_>| job.options.filename.is_none();
+pub(super) fn note_shared_target(jobs: &[FioJob<'_>], reader: &mut JobReader<'_>) {
+    let clones = |job: &FioJob<'_>| job.options.numjobs.map_or(1, |jobs| usize::from(jobs.value));
+    let nameless = |job: &&FioJob<'_>| job.options.filename.is_none();
     if jobs.iter().map(clones).sum::<usize>() > 1
         && let Some(job) = jobs.iter().find(nameless)
     {
@@ -316,7 +317,7 @@ pub(super) fn note_shared_target(jobs: &[Job<'_>], reader: &mut Reader<'_>) {
 }
 
 /// The last byte that a job touches, where its place and size are given in bytes.
-fn end_of_region(options: &Options) -> Option<u64> {
+fn end_of_region(options: &JobOptions) -> Option<u64> {
     let start = match options.offset.map(|offset| offset.value) {
         None => 0,
         Some(Amount::Bytes(bytes)) => bytes.as_u64(),

@@ -1,18 +1,18 @@
 //! A job file as sections of options, each with its line.
 
-use super::Reader;
+use super::JobReader;
 use crate::PlanError;
 
 /// A section and its options, in their order.
 pub(super) struct Section<'a> {
     pub(super) name: String,
     pub(super) line: usize,
-    pub(super) options: Vec<Line<'a>>,
+    pub(super) options: Vec<JobOption<'a>>,
 }
 
 /// One option as it was written.
 #[derive(Clone, Copy)]
-pub(super) struct Line<'a> {
+pub(super) struct JobOption<'a> {
     pub(super) line: usize,
     pub(super) key: &'a str,
     /// `None` for a key alone, which switches something on.
@@ -26,7 +26,7 @@ impl Section<'_> {
     }
 }
 
-pub(super) fn sections<'a>(text: &'a str, reader: &Reader<'_>) -> Result<Vec<Section<'a>>, PlanError> {
+pub(super) fn sections<'a>(text: &'a str, reader: &JobReader<'_>) -> Result<Vec<Section<'a>>, PlanError> {
     let mut sections: Vec<Section<'a>> = Vec::new();
     for (index, raw) in text.lines().enumerate() {
         let line = index + 1;
@@ -53,13 +53,13 @@ pub(super) fn sections<'a>(text: &'a str, reader: &Reader<'_>) -> Result<Vec<Sec
             Some((key, value)) => (key.trim_end(), Some(value.trim_start())),
             None => (content, None),
         };
-        section.options.push(Line { line, key, value });
+        section.options.push(JobOption { line, key, value });
     }
     Ok(sections)
 }
 
 /// What would make the file mean another thing on another day: files taken in, variables of the environment.
-fn refuse_indirection(line: usize, content: &str, reader: &Reader<'_>) -> Result<(), PlanError> {
+fn refuse_indirection(line: usize, content: &str, reader: &JobReader<'_>) -> Result<(), PlanError> {
     if content.strip_prefix("include").is_some_and(|rest| rest.starts_with([' ', '\t'])) {
         return Err(reader.error(line, "other files are not taken in; put their options in here"));
     }

@@ -25,19 +25,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::{Plan, PlanError};
-use options::Options;
+use options::JobOptions;
 
 /// The file being read, and what was passed over in it.
-struct Reader<'a> {
+struct JobReader<'a> {
     file: &'a str,
     /// One note a line at most: an option in `[global]` is met again by every job.
     notes: BTreeMap<usize, String>,
 }
 
-impl Reader<'_> {
+impl JobReader<'_> {
     /// An error about a line.
     fn error(&self, line: usize, why: impl Into<String>) -> PlanError {
-        PlanError::Line { file: self.file.to_owned(), line, why: why.into() }
+        PlanError::Line { file: self.file.to_owned(), line, column: None, why: why.into() }
     }
 
     /// Tells the reader of the record what was done another way.
@@ -52,11 +52,11 @@ impl Plan {
     /// # Errors
     /// [`PlanError::Line`] at the first thing that is not understood, and what to do about it.
     pub fn from_fio(text: &str, file: &str) -> Result<Self, PlanError> {
-        let mut reader = Reader { file, notes: BTreeMap::new() };
+        let mut reader = JobReader { file, notes: BTreeMap::new() };
         let stem = Path::new(file).file_stem().and_then(|stem| stem.to_str()).unwrap_or(file);
         let mut plan = Self::new(stem);
         let sections = lines::sections(text, &reader)?;
-        let mut global = Options::default();
+        let mut global = JobOptions::default();
         let mut jobs = Vec::new();
         for section in &sections {
             // Global options hold for the jobs after them, and add up over several such sections.
@@ -65,7 +65,7 @@ impl Plan {
             } else {
                 let mut options = global.clone();
                 options.apply(section, &mut reader)?;
-                jobs.push(job::Job { name: &section.name, line: section.line, options });
+                jobs.push(job::FioJob { name: &section.name, line: section.line, options });
             }
         }
         if jobs.is_empty() {

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::Reader;
-use super::lines::{Line, Section};
+use super::JobReader;
+use super::lines::{JobOption, Section};
 use super::value::{self, Amount, KbBase};
-use crate::nearest::did_you_mean;
 use crate::{Order, PlanError};
+use measure::nearest::did_you_mean;
 
 /// A value and the line that gave it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,7 +20,7 @@ pub(super) type ByOp<T> = At<[Option<T>; 3]>;
 
 /// What `rw` names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RwOp {
     Read,
     Write,
     Trim,
@@ -30,9 +30,9 @@ pub(super) enum Kind {
 
 /// The options of a section, those it inherits included.
 #[derive(Clone, Default)]
-pub(super) struct Options {
+pub(super) struct JobOptions {
     pub(super) description: Option<String>,
-    pub(super) rw: Option<At<(Order, Kind)>>,
+    pub(super) rw: Option<At<(Order, RwOp)>>,
     pub(super) rwmixread: Option<At<u8>>,
     pub(super) bs: Option<ByOp<u32>>,
     pub(super) bsrange: Option<ByOp<(u32, u32)>>,
@@ -62,9 +62,13 @@ pub(super) struct Options {
 /// Why a value was not taken: the sentence without its place.
 type Why = String;
 
-impl Options {
+impl JobOptions {
     /// Takes over the options of a section.
-    pub(super) fn apply(&mut self, section: &Section<'_>, reader: &mut Reader<'_>) -> Result<(), PlanError> {
+    pub(super) fn apply(
+        &mut self,
+        section: &Section<'_>,
+        reader: &mut JobReader<'_>,
+    ) -> Result<(), PlanError> {
         // fio parses this one first, wherever it stands in the section.
         for option in section.options.iter().filter(|option| option.key == "kb_base") {
             let base = option.value.unwrap_or("");
@@ -83,10 +87,9 @@ impl Options {
     }
 
     /// Takes over one option; false where it is none that changes the load.
-    fn take(&mut self, option: Line<'_>, reader: &mut Reader<'_>) -> Result<bool, Why> {
+    fn take(&mut self, at: JobOption<'_>, reader: &mut JobReader<'_>) -> Result<bool, Why> {
         let base = self.kb_base.unwrap_or(KbBase::Compatible);
-        let at = Place { line: option.line, value: option.value };
-        match option.key {
+        match at.key {
             "kb_base" => {}
             "description" => self.description = Some(at.text()?.to_owned()),
             "rw" | "readwrite" => self.rw = Some(at.with(operation(at.text()?)?)),
@@ -126,14 +129,7 @@ impl Options {
     }
 }
 
-/// Where an option stands and what it says.
-#[derive(Clone, Copy)]
-struct Place<'a> {
-    line: usize,
-    value: Option<&'a str>,
-}
-
-impl<'a> Place<'a> {
+impl<'a> JobOption<'a> {
     fn with<T>(self, value: T) -> At<T> {
         At { value, line: self.line }
     }
@@ -167,17 +163,17 @@ impl<'a> Place<'a> {
     }
 }
 
-fn operation(typed: &str) -> Result<(Order, Kind), Why> {
-    const NAMES: [(&str, (Order, Kind)); 9] = [
-        ("read", (Order::Sequential, Kind::Read)),
-        ("write", (Order::Sequential, Kind::Write)),
-        ("trim", (Order::Sequential, Kind::Trim)),
-        ("randread", (Order::Random, Kind::Read)),
-        ("randwrite", (Order::Random, Kind::Write)),
-        ("randtrim", (Order::Random, Kind::Trim)),
-        ("rw", (Order::Sequential, Kind::ReadWrite)),
-        ("readwrite", (Order::Sequential, Kind::ReadWrite)),
-        ("randrw", (Order::Random, Kind::ReadWrite)),
+fn operation(typed: &str) -> Result<(Order, RwOp), Why> {
+    const NAMES: [(&str, (Order, RwOp)); 9] = [
+        ("read", (Order::Sequential, RwOp::Read)),
+        ("write", (Order::Sequential, RwOp::Write)),
+        ("trim", (Order::Sequential, RwOp::Trim)),
+        ("randread", (Order::Random, RwOp::Read)),
+        ("randwrite", (Order::Random, RwOp::Write)),
+        ("randtrim", (Order::Random, RwOp::Trim)),
+        ("rw", (Order::Sequential, RwOp::ReadWrite)),
+        ("readwrite", (Order::Sequential, RwOp::ReadWrite)),
+        ("randrw", (Order::Random, RwOp::ReadWrite)),
     ];
     if let Some((_, found)) = NAMES.iter().find(|(name, _)| *name == typed) {
         return Ok(*found);
@@ -287,238 +283,112 @@ fn engine(typed: &str) -> Result<&str, Why> {
 }
 
 /// Notes an option that does not change the load, or refuses it.
-fn pass_over(option: Line<'_>, reader: &mut Reader<'_>) -> Result<(), PlanError> {
+fn pass_over(option: JobOption<'_>, reader: &mut JobReader<'_>) -> Result<(), PlanError> {
     let key = option.key;
-    if let Some((_, why)) = HARMLESS.iter().find(|(keys, _)| keys.contains(&key)) {
+    if let Some(why) = find_listed(HARMLESS, key) {
         reader.note(option.line, format!("{key} is ignored: {why}"));
         return Ok(());
     }
     if ONLY_AT_ONE.contains(&key) && option.value == Some("1") {
         return Ok(());
     }
-    let advice = match ADVICE.iter().find(|(keys, _)| keys.contains(&key)) {
-        Some((_, advice)) => (*advice).to_owned(),
-        None => {
-            let hint = did_you_mean(key, UNDERSTOOD.iter().copied());
-            format!(
-                "{hint}understood are {}; take it out if the load is right without it",
-                UNDERSTOOD.join(", ")
-            )
-        }
-    };
+    let advice = find_listed(ADVICE, key).map_or_else(
+        || {
+            let hint = did_you_mean(key, UNDERSTOOD.split(' '));
+            let understood = UNDERSTOOD.replace(' ', ", ");
+            format!("{hint}understood are {understood}; take it out if the load is right without it")
+        },
+        str::to_owned,
+    );
     Err(reader.error(option.line, format!("the option `{key}` is not understood: {advice}")))
 }
 
+/// What a list says of an option.
+fn find_listed(list: &[(&str, &'static str)], key: &str) -> Option<&'static str> {
+    list.iter().find(|(keys, _)| keys.split(' ').any(|one| one == key)).map(|(_, why)| *why)
+}
+
 /// Options that change the load, for people.
-const UNDERSTOOD: &[&str] = &[
-    "rw",
-    "bs",
-    "bssplit",
-    "bsrange",
-    "iodepth",
-    "numjobs",
-    "size",
-    "io_size",
-    "offset",
-    "runtime",
-    "time_based",
-    "rate",
-    "rate_iops",
-    "direct",
-    "buffered",
-    "filename",
-    "rwmixread",
-    "rwmixwrite",
-    "loops",
-    "startdelay",
-    "stonewall",
-    "thinktime",
-    "randrepeat",
-    "randseed",
-    "norandommap",
-    "zero_buffers",
-    "ioengine",
-    "kb_base",
-    "description",
-];
+const UNDERSTOOD: &str = "rw bs bssplit bsrange iodepth numjobs size io_size offset runtime time_based rate rate_iops direct buffered \
+     filename rwmixread rwmixwrite loops startdelay stonewall thinktime randrepeat randseed norandommap \
+     zero_buffers ioengine kb_base description";
 
 /// Options whose usual value says what is done anyway.
 const ONLY_AT_ONE: &[&str] = &["nrfiles", "nr_files", "openfiles", "thinktime_blocks"];
 
 /// Options that do not change the load, and why they are ignored.
-const HARMLESS: &[(&[&str], &str)] = &[
+const HARMLESS: &[(&str, &str)] = &[
     (
-        &[
-            "name",
-            "group_reporting",
-            "new_group",
-            "stats",
-            "unified_rw_reporting",
-            "per_job_logs",
-            "write_bw_log",
-            "write_lat_log",
-            "write_iops_log",
-            "write_hist_log",
-            "log_avg_msec",
-            "log_hist_msec",
-            "log_hist_coarseness",
-            "log_max_value",
-            "log_window_value",
-            "log_offset",
-            "log_prio",
-            "log_issue_time",
-            "log_entries",
-            "log_compression",
-            "log_compression_cpus",
-            "log_store_compressed",
-            "log_unix_epoch",
-            "log_alternate_epoch",
-            "log_alternate_epoch_clock_id",
-            "bwavgtime",
-            "iopsavgtime",
-            "clat_percentiles",
-            "lat_percentiles",
-            "slat_percentiles",
-            "percentile_list",
-            "significant_figures",
-            "disk_util",
-            "block_error_percentiles",
-            "unit_base",
-            "error_dump",
-            "disable_lat",
-            "disable_clat",
-            "disable_slat",
-            "disable_bw",
-            "disable_bw_measurement",
-            "gtod_reduce",
-            "gtod_cpu",
-            "clocksource",
-            "rate_cycle",
-            "ratecycle",
-        ],
+        "name group_reporting new_group stats unified_rw_reporting per_job_logs write_bw_log write_lat_log \
+         write_iops_log write_hist_log log_avg_msec log_hist_msec log_hist_coarseness log_max_value \
+         log_window_value log_offset log_prio log_issue_time log_entries log_compression log_compression_cpus \
+         log_store_compressed log_unix_epoch log_alternate_epoch log_alternate_epoch_clock_id bwavgtime \
+         iopsavgtime clat_percentiles lat_percentiles slat_percentiles percentile_list significant_figures \
+         disk_util block_error_percentiles unit_base error_dump disable_lat disable_clat disable_slat disable_bw \
+         disable_bw_measurement gtod_reduce gtod_cpu clocksource rate_cycle ratecycle",
         "it is about fio's own report; a run folder has every interval and all latencies",
     ),
     (
-        &[
-            "thread",
-            "cpus_allowed",
-            "cpumask",
-            "cpus_allowed_policy",
-            "numa_cpu_nodes",
-            "numa_mem_policy",
-            "nice",
-            "prio",
-            "prioclass",
-            "mem",
-            "iomem",
-            "iomem_align",
-            "mem_align",
-            "hugepage-size",
-            "lockmem",
-            "uid",
-            "gid",
-        ],
+        "thread cpus_allowed cpumask cpus_allowed_policy numa_cpu_nodes numa_mem_policy nice prio prioclass mem \
+         iomem iomem_align mem_align hugepage-size lockmem uid gid",
         "heatsoak places threads and memory itself",
     ),
     (
-        &[
-            "iodepth_batch",
-            "iodepth_batch_submit",
-            "iodepth_batch_complete",
-            "iodepth_batch_complete_min",
-            "iodepth_batch_complete_max",
-            "iodepth_low",
-            "io_submit_mode",
-            "hipri",
-            "fixedbufs",
-            "registerfiles",
-            "sqthread_poll",
-            "sqthread_poll_cpu",
-            "nonvectored",
-            "userspace_reap",
-            "force_async",
-            "cmdprio_percentage",
-        ],
+        "iodepth_batch iodepth_batch_submit iodepth_batch_complete iodepth_batch_complete_min \
+         iodepth_batch_complete_max iodepth_low io_submit_mode hipri fixedbufs registerfiles sqthread_poll \
+         sqthread_poll_cpu nonvectored userspace_reap force_async cmdprio_percentage",
         "it tunes fio's engine; heatsoak keeps the depth filled at all times",
     ),
     (
-        &[
-            "fallocate",
-            "fadvise_hint",
-            "create_serialize",
-            "create_fsync",
-            "create_on_open",
-            "allow_file_create",
-            "overwrite",
-            "invalidate",
-            "unlink",
-            "unlink_each_loop",
-            "file_service_type",
-            "allow_mounted_write",
-            "file_append",
-        ],
+        "fallocate fadvise_hint create_serialize create_fsync create_on_open allow_file_create overwrite \
+         invalidate unlink unlink_each_loop file_service_type allow_mounted_write file_append",
         "heatsoak has its own rules for how a target is made ready and what may be written to",
     ),
     (
-        &["refill_buffers", "scramble_buffers", "random_generator"],
+        "refill_buffers scramble_buffers random_generator",
         "heatsoak writes random bytes and draws offsets in its own way",
     ),
-    (
-        &["continue_on_error", "ignore_error", "exitall_on_error"],
-        "I/O errors are counted and survived up to a limit",
-    ),
+    ("continue_on_error ignore_error exitall_on_error", "I/O errors are counted and survived up to a limit"),
 ];
 
 /// What to do instead, where that is known.
-const ADVICE: &[(&[&str], &str)] = &[
+const ADVICE: &[(&str, &str)] = &[
     (
-        &["ramp_time"],
+        "ramp_time",
         "a run is recorded from its first I/O and the analysis tells the ramp from the rest; take it out and add its time to runtime",
     ),
-    (&["directory"], "a run is on one target; give the whole path with filename= or the target with --drive"),
-    (&["nrfiles", "nr_files", "openfiles", "filesize"], "a run is on one target; use one file and size="),
-    (&["offset_increment"], "write one job for each offset, with its own offset="),
-    (&["number_ios"], "give the amount as io_size= instead"),
+    ("directory", "a run is on one target; give the whole path with filename= or the target with --drive"),
+    ("nrfiles nr_files openfiles filesize", "a run is on one target; use one file and size="),
+    ("offset_increment", "write one job for each offset, with its own offset="),
+    ("number_ios", "give the amount as io_size= instead"),
     (
-        &[
-            "verify",
-            "do_verify",
-            "verify_interval",
-            "verify_pattern",
-            "verify_fatal",
-            "verify_backlog",
-            "verify_async",
-            "verify_only",
-            "trim_verify_zero",
-            "trim_backlog",
-            "trim_percentage",
-            "experimental_verify",
-        ],
+        "verify do_verify verify_interval verify_pattern verify_fatal verify_backlog verify_async verify_only \
+         trim_verify_zero trim_backlog trim_percentage experimental_verify",
         "heatsoak does not verify data; take it out",
     ),
     (
-        &["steadystate", "ss", "steadystate_duration", "ss_dur", "steadystate_ramp_time", "ss_ramp"],
+        "steadystate ss steadystate_duration ss_dur steadystate_ramp_time ss_ramp",
         "give a runtime instead; the analysis finds where a run is steady",
     ),
     (
-        &["rate_min", "ratemin", "rate_iops_min"],
+        "rate_min ratemin rate_iops_min",
         "a run goes on when it gets slow, that is what it is for; take it out",
     ),
-    (&["rate_process"], "I/Os come at even distances; take it out"),
+    ("rate_process", "I/Os come at even distances; take it out"),
     (
-        &["fsync", "fdatasync", "sync", "sync_file_range", "end_fsync", "fsync_on_close", "write_barrier"],
+        "fsync fdatasync sync sync_file_range end_fsync fsync_on_close write_barrier",
         "flushes are no part of a plan; use direct=1 to keep the page cache out",
     ),
     (
-        &["exec_prerun", "exec_postrun", "ioscheduler", "pre_read"],
+        "exec_prerun exec_postrun ioscheduler pre_read",
         "a plan runs no commands and changes no settings of the system; do that beforehand",
     ),
     (
-        &["buffer_compress_percentage", "buffer_pattern", "dedupe_percentage"],
+        "buffer_compress_percentage buffer_pattern dedupe_percentage",
         "data is random, or zeroes with zero_buffers; take it out",
     ),
-    (&["random_distribution", "percentage_random"], "offsets are uniform over the region; take it out"),
-    (&["ba", "blockalign"], "offsets are multiples of the smallest block size; a TOML plan has `align`"),
+    ("random_distribution percentage_random", "offsets are uniform over the region; take it out"),
+    ("ba blockalign", "offsets are multiples of the smallest block size; a TOML plan has `align`"),
 ];
 
 #[cfg(test)]
@@ -546,9 +416,8 @@ mod test {
     /// Goal: an option is in one list only, so that what happens to it does not depend on their order.
     #[test]
     fn no_option_is_in_two_lists() {
-        let lists = HARMLESS.iter().map(|(keys, _)| *keys).chain([UNDERSTOOD]);
-        let mut all: Vec<&str> =
-            lists.chain(ADVICE.iter().map(|(keys, _)| *keys)).flatten().copied().collect();
+        let lists = HARMLESS.iter().chain(ADVICE).map(|(keys, _)| *keys).chain([UNDERSTOOD]);
+        let mut all: Vec<&str> = lists.flat_map(|keys| keys.split(' ')).collect();
         all.sort_unstable();
         for pair in all.windows(2) {
             assert_ne!(pair[0], pair[1]);

@@ -58,36 +58,101 @@ fn every_example_of_the_document_is_a_plan() {
 fn mistakes_are_named_with_their_line_and_the_nearest_valid_names() {
     let phase = |extra: &str| format!("[[phase]]\nop = \"read\"\nblock_size = \"4KiB\"\n{extra}\n");
     let cases = [
-        ("interval = 5".to_owned(), "my.toml, line 1: `interval`: it is a whole number, not a time"),
-        ("descripton = \"\"".into(), "line 1: the plan has no key `descripton`; did you mean `description`?"),
+        (
+            "interval = 5".to_owned(),
+            "my.toml, line 1, column 12: `interval`: invalid type: integer `5`, expected a time such as \"5m\" in quotes",
+        ),
+        (
+            "descripton = \"\"".into(),
+            "line 1, column 1: the plan has no key `descripton`; did you mean `description`?",
+        ),
         ("name = \"x\"\n".into(), "the plan has no [[phase]]"),
         ("phase = 1".into(), "write it in double brackets: [[phase]]"),
-        (phase("bloc_size = \"1MiB\""), "line 4: a phase has no key `bloc_size`; did you mean `block_size`"),
-        (phase("stop_at = \"80C\""), "line 4: the key `stop_at` does not belong in a phase; it belongs at the top"),
-        ("depth = 1".into(), "line 1: the key `depth` does not belong in the plan; it belongs in a [[phase]]"),
-        (phase("depth = 0"), "line 4: `depth`: 0 is too small: at least 1"),
-        (phase("depth = 70000"), "line 4: `depth`: 70000 is too large"),
-        (phase("rate = \"5MB\""), "line 4: `rate`: \"5MB\" is not a rate: it does not end in \"/s\""),
-        (phase("duration = \"5 fortnights\""), "line 4: `duration`: \"5 fortnights\" is not a time"),
-        (phase("region = { len = \"120%\" }"), "line 4: `len`: \"120%\" is not a percentage: it is more than 100%"),
-        (phase("region = 1"), "line 4: `region`: write a size"),
-        (phase("data = \"zeros\""), "\"zeros\" is none of the valid words; did you mean `zeroes`?"),
-        (phase("mix = { read = 70, write = 30 }"), "op = \"read\" says that already"),
-        (phase("[[phase.load]]\nop = \"write\""), "line 1: the phase has the key `op` and [[phase.load]]"),
-        ("[[phase]]\nop = \"reed\"".into(), "line 2: `op`: \"reed\" is no operation; did you mean `read`"),
-        ("[[phase]]\nop = \"read\"".into(), "line 1: no block size is given"),
-        ("[[phase]]\nop = \"idle\"\ndepth = 2".into(), "an idle phase does no I/O, so it has no `depth`"),
+        ("[phase]\nop = \"read\"".into(), "write it in double brackets: [[phase]]"),
+        (
+            phase("bloc_size = \"1MiB\""),
+            "line 4, column 1: a phase has no key `bloc_size`; did you mean `block_size`",
+        ),
+        (
+            phase("stop_at = \"80C\""),
+            "line 4, column 1: the key `stop_at` does not belong in a phase; it belongs at the top",
+        ),
+        (
+            "depth = 1".into(),
+            "line 1, column 1: the key `depth` does not belong in the plan; it belongs in a [[phase]]",
+        ),
+        (phase("depth = 0"), "line 4, column 9: `depth`: 0 is too small: at least 1"),
+        (phase("depth = 70000"), "line 4, column 9: `depth`: 70000 is too large: at most 65535"),
+        (phase("laps = -1"), "line 4, column 8: `laps`: -1 is too small: at least 1"),
+        (
+            phase("rate = \"5MB\""),
+            "line 4, column 8: `rate`: \"5MB\" is not a rate: it does not end in \"/s\"",
+        ),
+        (
+            phase("duration = \"5 fortnights\""),
+            "line 4, column 12: `duration`: \"5 fortnights\" is not a time",
+        ),
+        (
+            phase("region = { len = \"120%\" }"),
+            "line 4, column 18: `len`: \"120%\" is not a percentage: it is more than 100%",
+        ),
+        (
+            phase("region = { length = \"20%\" }"),
+            "line 4, column 12: `region` has no key `length`; did you mean `len`? valid are start, len",
+        ),
+        (
+            phase("region = 1"),
+            "line 4, column 10: `region`: invalid type: integer `1`, expected a size such as \"4GiB\", a share",
+        ),
+        (
+            phase("data = \"zeros\""),
+            "`data`: \"zeros\" is none of the valid words; did you mean `zeroes`? valid are incompressible, zeroes",
+        ),
+        (
+            phase("mix = { read = 70, write = 30 }"),
+            "line 4, column 1: `mix`: op = \"read\" says that already",
+        ),
+        (
+            phase("[[phase.load]]\nop = \"write\"\nblock_size = \"4KiB\""),
+            "line 1, column 1: the phase has the key `op` and [[phase.load]]",
+        ),
+        (
+            "[[phase]]\n[[phase.load]]\nop = \"write\"\nuntil_below = \"40C\"\nblock_size = \"4KiB\"".into(),
+            "line 4, column 1: `until_below`: it does not belong in a load; it belongs in the [[phase]] itself",
+        ),
+        (
+            "[[phase]]\n[[phase.load]]\nlop = \"write\"".into(),
+            "line 3, column 1: a load has no key `lop`; did you mean `laps`? valid are name, op, mix,",
+        ),
+        (
+            "[[phase]]\nop = \"reed\"".into(),
+            "line 2, column 1: `op`: \"reed\" is no operation; did you mean `read`",
+        ),
+        ("[[phase]]\nop = \"read\"".into(), "line 1, column 1: no block size is given"),
+        (
+            "[[phase]]\nop = \"idle\"\ndepth = 2".into(),
+            "line 3, column 1: `depth`: an idle phase does no I/O, so it has no `depth`",
+        ),
         (
             "[[phase]]\nop = \"mixed\"\nmix = { read = 70, write = 20 }\norder = \"random\"\nblock_size = \"4KiB\"".into(),
-            "line 3: `mix`: the shares add up to 90, not to 100 percent",
+            "line 3, column 1: `mix`: the shares add up to 90, not to 100 percent",
         ),
         (
             "[[phase]]\nop = \"read\"\nblock_sizes = { min = \"4KiB\", max = \"5000B\" }".into(),
-            "are not both multiples of `step` (4096 B)",
+            "line 3, column 15: `block_sizes`: `min` (4096 B) and `max` (5000 B) are not both multiples of `step` (4096 B)",
         ),
-        ("[settings]\npower_state = 32\n[[phase]]\n".into(), "line 2: `power_state`: 32 is no power state"),
+        (
+            "[[phase]]\nop = \"read\"\nblock_sizes = { min = \"4KiB\" }".into(),
+            "`block_sizes` needs the key `max`; write for example",
+        ),
+        (
+            "[settings]\npower_state = 32\n[[phase]]\n".into(),
+            "line 2, column 15: `power_state`: 32 is no power state",
+        ),
         ("[telemetry]\npower = { hwmon = \"a\", csv = \"b\" }\n".into(), "one of `hwmon`, `command` and `csv`"),
-        ("name = \"x\"\n[[phase]\n".into(), "my.toml, line 2: "),
+        ("[sweep]\ntmt1 = \"65C\"\n".into(), "line 2, column 1: the key `tmt1` does not belong in the table [sweep]; it belongs in a [[sweep.setting]]"),
+        ("[sweep]\n".into(), "the table [sweep] needs the key `setting`; write for example [[sweep.setting]]"),
+        ("name = \"x\"\n[[phase]\n".into(), "my.toml, line 2, column "),
     ];
     for (text, expected) in cases {
         let error = error(&text);

@@ -4,7 +4,7 @@
 const SIMILAR_ENOUGH: f64 = 0.72;
 
 /// The names most like `typed`, best first, three at most.
-pub(crate) fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let typed = typed.to_lowercase();
     let mut scored: Vec<(f64, &str)> = names
         .into_iter()
@@ -17,7 +17,7 @@ pub(crate) fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>)
 }
 
 /// "did you mean `a` or `b`? " where something is near, and nothing where not; ready to stand before a list.
-pub(crate) fn did_you_mean<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+pub fn did_you_mean<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let near: Vec<String> = nearest(typed, names).iter().map(|name| format!("`{name}`")).collect();
     if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(" or ")) }
 }
