@@ -55,6 +55,7 @@ fn every_example_of_the_document_is_a_plan() {
 
 /// Goal: an error names file, line and key, and what would be right. Method: one mistake a case.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table: one row a mistake")]
 fn mistakes_are_named_with_their_line_and_the_nearest_valid_names() {
     let phase = |extra: &str| format!("[[phase]]\nop = \"read\"\nblock_size = \"4KiB\"\n{extra}\n");
     let cases = [
