@@ -1,9 +1,9 @@
 //! The load engine: keeps I/Os in flight as a plan says, and accounts for them by interval.
 //!
 //! # Architecture
-//! - [`drive::io`](::drive::io): where I/O goes and which clock tells its time.
+//! - [`drive::io`]: where I/O goes and which clock tells its time.
 //! - [`Worker`]: one thread's share of one load, a state machine without a clock.
-//! - [`drive`]: the one loop, for real threads and for simulated sessions.
+//! - [`drive()`]: the one loop, for real threads and for simulated sessions.
 //! - [`Control`]: stops a load from outside.
 //!
 //! # What it does not do
