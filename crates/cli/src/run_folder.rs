@@ -1,7 +1,7 @@
-//! Names of run folders, and files that appear in them whole or not at all.
+//! Names of run folders.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write as _};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -46,27 +46,6 @@ pub(crate) fn refuse_unusable(dir: &Path) -> Result<(), RecordError> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(source) => Err(RecordError::Io { what: "use as a run folder", path: dir.to_owned(), source }),
     }
-}
-
-/// Writes a file beside `path` and renames it over: whole or not at all.
-///
-/// # Errors
-/// When the system refuses.
-pub(crate) fn write_whole(path: &Path, content: &[u8]) -> anyhow::Result<()> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".new");
-    let beside = PathBuf::from(beside);
-    let attempt = || -> std::io::Result<()> {
-        let mut file = File::create(&beside)?;
-        file.write_all(content)?;
-        file.sync_all()?;
-        fs::rename(&beside, path)
-    };
-    attempt().with_context(|| {
-        // Half of it is of no use to anybody; the error that matters is the first one.
-        let _ = fs::remove_file(&beside);
-        format!("cannot write {}", path.display())
-    })
 }
 
 fn refused(path: &Path) -> String {

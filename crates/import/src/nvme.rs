@@ -7,11 +7,10 @@
 
 use serde_json::Value;
 
-use super::json::{JsonDocuments, count_at, data_units, number_at};
+use super::json::{count_at, data_units, number_at};
 use super::lines::LineReader;
-use super::reading::{HealthReading, When, time_in_name};
+use super::reading::{HealthReading, When, from_documents, time_in_name};
 use super::{COLDEST_K, HOTTEST_K, ImportError};
-use trace::caveat::{Caveat, CutOff};
 use trace::{Counters, Facts};
 
 /// Beyond this a time beside a reading is in milliseconds.
@@ -23,19 +22,8 @@ pub(super) fn readings(
     modified_unix_s: Option<f64>,
     lines: LineReader<'_>,
 ) -> Result<Vec<HealthReading>, ImportError> {
-    let mut documents = JsonDocuments::new(file, lines);
-    let mut readings = Vec::new();
-    while let Some(document) = documents.next()? {
-        let line = document.line;
-        for object in document.objects()? {
-            let wrong = |key: &str, why: String| ImportError::at(file, line, Some(key), why);
-            readings.push(reading(file, &object).map_err(|(key, why)| wrong(key, why))?);
-        }
-    }
-    if let (Some(line), Some(last)) = (documents.cut_short, readings.last_mut()) {
-        let file = Some(file.to_owned());
-        last.caveats.push(Caveat::Truncated { file, line, left_out: CutOff::LastReading });
-    }
+    let read = |object: &Value| reading(file, object).map_err(|(key, why)| (Some(key), why));
+    let mut readings = from_documents(file, lines, read)?;
     // A name or a date of writing can tell the time of one reading only.
     let by_file = time_in_name(file).or(modified_unix_s.map(When::Written));
     if let [only] = &mut readings[..]

@@ -11,11 +11,14 @@
 //! better does: differences between readings, in the drive's own steps.
 
 use measure::Series;
+use serde_json::Value;
 
+use super::json::JsonDocuments;
+use super::lines::LineReader;
 use super::part::{CountedBy, RunPart, TimeBase};
 use super::{ImportError, ImportOptions};
 use trace::SegmentOp;
-use trace::caveat::{Caveat, ClockDoubt};
+use trace::caveat::{Caveat, ClockDoubt, CutOff};
 use trace::{Counters, Facts, Interval, SpeedSeries, Temperature, Trace, instant};
 
 /// When a reading was taken.
@@ -72,6 +75,28 @@ impl HealthReading {
             caveats: Vec::new(),
         }
     }
+}
+
+/// The readings in a file, one or many, each made from an object of its JSON; what is wrong with one stands at a key, if
+/// any.
+pub(super) fn from_documents(
+    file: &str,
+    lines: LineReader<'_>,
+    read: impl Fn(&Value) -> Result<HealthReading, (Option<&'static str>, String)>,
+) -> Result<Vec<HealthReading>, ImportError> {
+    let mut documents = JsonDocuments::new(file, lines);
+    let mut readings = Vec::new();
+    while let Some(document) = documents.next()? {
+        let line = document.line;
+        for object in document.objects()? {
+            readings.push(read(&object).map_err(|(key, why)| ImportError::at(file, line, key, why))?);
+        }
+    }
+    if let (Some(line), Some(last)) = (documents.cut_short, readings.last_mut()) {
+        let file = Some(file.to_owned());
+        last.caveats.push(Caveat::Truncated { file, line, left_out: CutOff::LastReading });
+    }
+    Ok(readings)
 }
 
 /// The part that all readings make; `None` when there are none.

@@ -7,11 +7,10 @@
 use measure::Kelvin;
 use serde_json::Value;
 
-use super::json::{JsonDocuments, count_at, data_units, number, number_at};
+use super::json::{count_at, data_units, number, number_at};
 use super::lines::LineReader;
-use super::reading::{HealthReading, When, time_in_name};
+use super::reading::{HealthReading, When, from_documents, time_in_name};
 use super::{COLDEST_K, HOTTEST_K, ImportError};
-use trace::caveat::{Caveat, CutOff};
 use trace::{Counters, Facts};
 
 /// The first bits of smartctl's exit status say that it did not get at the drive (smartctl(8), "EXIT STATUS").
@@ -19,20 +18,7 @@ const NO_DEVICE: u64 = 0b11;
 
 /// The readings in a file, one or many.
 pub(super) fn readings(file: &str, lines: LineReader<'_>) -> Result<Vec<HealthReading>, ImportError> {
-    let mut documents = JsonDocuments::new(file, lines);
-    let mut readings = Vec::new();
-    while let Some(document) = documents.next()? {
-        let line = document.line;
-        for object in document.objects()? {
-            let wrong = |why: String| ImportError::at(file, line, None, why);
-            readings.push(reading(file, &object).map_err(wrong)?);
-        }
-    }
-    if let (Some(line), Some(last)) = (documents.cut_short, readings.last_mut()) {
-        let file = Some(file.to_owned());
-        last.caveats.push(Caveat::Truncated { file, line, left_out: CutOff::LastReading });
-    }
-    Ok(readings)
+    from_documents(file, lines, |object| reading(file, object).map_err(|why| (None, why)))
 }
 
 fn reading(file: &str, object: &Value) -> Result<HealthReading, String> {

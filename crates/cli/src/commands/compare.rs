@@ -5,7 +5,7 @@ use crate::args::CompareArgs;
 use crate::commands::findings::{Analyzed, style};
 use crate::commands::joint::joint_policies;
 use crate::printer::Printer;
-use crate::run_folder::write_whole;
+use measure::record::write_whole;
 
 /// Compares.
 pub(crate) fn execute(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {

@@ -6,6 +6,7 @@ use analysis::Findings;
 use analysis::joint::JointRun;
 use anyhow::Context as _;
 use import::ImportOptions;
+use measure::record::write_whole;
 use measure::record::{self, Manifest};
 use report::{ReportInput, TerminalStyle};
 use serde::Serialize;
@@ -14,7 +15,6 @@ use trace::Trace;
 use crate::args::RunArgs;
 use crate::logs;
 use crate::printer::Printer;
-use crate::run_folder::write_whole;
 
 /// Names of what follows the record in a run folder.
 const FINDINGS: &str = "findings.json";

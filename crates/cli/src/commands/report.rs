@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use measure::record::write_whole;
 
 use crate::Outcome;
 use crate::args::ReportArgs;
 use crate::commands::findings::{Analyzed, write_report};
 use crate::printer::Printer;
-use crate::run_folder::write_whole;
 
 /// The chart's name in a run folder.
 const CHART: &str = "chart.svg";

@@ -27,7 +27,7 @@ pub use manifest::{
 };
 pub use read::{Record, is_run_folder, read, read_manifest, read_ops};
 pub use rows::{IoRow, Op, OpRow, SmartRow, TelemetryRow};
-pub use write::RunWriter;
+pub use write::{RunWriter, write_whole};
 
 use std::path::PathBuf;
 

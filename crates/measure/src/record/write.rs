@@ -204,7 +204,15 @@ fn write_manifest(dir: &Path, manifest: &Manifest) -> Result<(), RecordError> {
     let mut text = serde_json::to_string_pretty(manifest)
         .map_err(|error| RecordError::Damaged { path: path.clone(), why: error.to_string() })?;
     text.push('\n');
-    replace(&path, |file| file.write_all(text.as_bytes()))
+    write_whole(&path, text.as_bytes())
+}
+
+/// Writes a file of a run folder, or of several: whole or not at all.
+///
+/// # Errors
+/// When the system refuses.
+pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), RecordError> {
+    replace(path, |file| file.write_all(content))
 }
 
 /// Writes a file beside `path`, syncs it and renames it over: whole or not at all, power cut included.

@@ -11,7 +11,7 @@ use analysis::joint::{JointPolicy, JointRun};
 use anyhow::{Context as _, bail};
 use drive::{Address, Drive};
 use measure::Kelvin;
-use measure::record::{self, EndReason, ThermalSettings};
+use measure::record::{self, EndReason, ThermalSettings, write_whole};
 use plan::check::{self, TargetFacts};
 use plan::{Plan, Setting, Sweep};
 use report::ReportInput;
@@ -24,7 +24,7 @@ use crate::commands::findings::{finish_run, style};
 use crate::commands::joint::joint_policies;
 use crate::door::{self, Opening};
 use crate::printer::Printer;
-use crate::run_folder::{self, write_whole};
+use crate::run_folder;
 
 /// The comparison's name in the sweep's folder.
 const COMPARISON: &str = "compare.html";
