@@ -2,7 +2,7 @@
 //!
 //! A row is what a publication states about one run. It is written down as quantities with bounds
 //! (`Row`); the bounds come from the statement and from how precisely it was made, and are never
-//! touched by the runners, which drive a [`crate::Drive`] as the authors drove theirs and measure what
+//! touched by the runners, which drive a [`physics::Drive`] as the authors drove theirs and measure what
 //! a logger would have seen. A value is thus never computed from what is stated: it comes out of the
 //! profile, and changing the profile changes the verdict (a test does that).
 //!
