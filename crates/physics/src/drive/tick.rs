@@ -51,9 +51,12 @@ impl Drive {
         }
     }
 
-    /// Ticks that may pass before something is due; at least one.
+    /// Ticks that may pass before something is due; at least one. That the erased blocks run out is due as well: no
+    /// writing is faster than the link, so they last this long.
     pub(super) fn quiet_ticks(&self) -> u64 {
-        (self.next_due - self.tick).max(1)
+        let tick_bytes = self.profile.media.link_bytes_per_s * self.grain.seconds(1);
+        let erased_ticks = self.erase.as_ref().map_or(u64::MAX, |erase| erase.lasts_ticks(tick_bytes));
+        (self.next_due - self.tick).min(erased_ticks).max(1)
     }
 
     /// Runs what is due at this tick and takes over what it changed.

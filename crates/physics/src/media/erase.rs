@@ -44,6 +44,12 @@ impl Erase {
         self.erased_bytes <= 0.0
     }
 
+    /// For how many ticks the erased blocks last at the least while each takes up to `tick_bytes`; for ever once there are
+    /// none.
+    pub(crate) fn lasts_ticks(&self, tick_bytes: f64) -> u64 {
+        if self.exhausted() { u64::MAX } else { (self.erased_bytes / tick_bytes) as u64 }
+    }
+
     /// Whether commands wait at this moment.
     pub(crate) const fn pausing(&self) -> bool {
         self.pausing

@@ -114,11 +114,13 @@ fn speeds_fall(output: &Output, logs: &[(f64, Value)]) {
     };
     let speeds: Vec<(f64, f64)> = text.lines().filter_map(line).collect();
     let start_s = logs[0].0;
-    let onset = |name: &str| {
-        let crossed = logs.iter().find(|(_, log)| number(&log[name]) > 0);
-        crossed.expect("it was crossed").0 - start_s
+    // A threshold was crossed between two readings, which a crowded machine takes far apart.
+    let crossed_between_s = |name: &str| {
+        let after = logs.iter().position(|(_, log)| number(&log[name]) > 0).expect("it was crossed");
+        (logs[after - 1].0 - start_s, logs[after].0 - start_s)
     };
-    let (light_s, heavy_s) = (onset("thm_temp1_trans_count"), onset("thm_temp2_trans_count"));
+    let (_, light_s) = crossed_between_s("thm_temp1_trans_count");
+    let (heavy_s, _) = crossed_between_s("thm_temp2_trans_count");
     // At its best, a second at a time: a crowded machine makes single ones slower, faster by no more than the four reads
     // that may have waited together, and may ask for the log late, when the drive has slowed down already.
     let before = speeds.iter().filter(|(at, _)| (0.5..light_s).contains(at)).map(|(_, speed)| *speed);
