@@ -1,7 +1,7 @@
 //! xtask: the commands that keep this repository in order. `cargo xtask check` is the one door.
 //!
-//! It builds, tests, reads and compares; it measures no drive and depends on no crate of ours, so it
-//! works while they do not compile. What each command does is told by `cargo xtask --help`.
+//! It builds, tests, reads and compares; it measures no drive and depends on no crate of ours but `guest`, so
+//! it works while they do not compile. What each command does is told by `cargo xtask --help`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command's job is to print")]
 

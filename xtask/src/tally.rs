@@ -61,7 +61,7 @@ pub(crate) struct Count {
 
 impl Count {
     /// What a test program's closing line says; `None` for any other line.
-    fn of(line: &str) -> Option<Self> {
+    fn parse(line: &str) -> Option<Self> {
         let (_, rest) = line.strip_prefix("test result: ")?.split_once(". ")?;
         let number = |name: &str| {
             let part = rest.split("; ").find_map(|part| part.strip_suffix(name))?;
@@ -94,7 +94,7 @@ fn hand_on(mut from: impl BufRead, mut to: impl Write) -> io::Result<Count> {
     while from.read_until(b'\n', &mut line)? > 0 {
         to.write_all(&line)?;
         to.flush()?;
-        if let Some(one) = Count::of(&String::from_utf8_lossy(&line)) {
+        if let Some(one) = Count::parse(&String::from_utf8_lossy(&line)) {
             count += one;
         }
         line.clear();

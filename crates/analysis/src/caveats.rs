@@ -3,7 +3,7 @@
 use measure::Point;
 
 use crate::cause::Judged;
-use crate::cause::evidence::{Finding, Suspect};
+use crate::cause::evidence::{Conclusion, Suspect};
 use crate::cause::heat::Heat;
 use crate::findings::{Caveat, SegmentOp, Thermal};
 use crate::segment::{Piece, Sample, Stretch, usual_span_s};
@@ -44,7 +44,7 @@ pub(crate) fn caveats(
     caveats.extend(sensors(trace, stretches, heat));
     caveats.extend(counters(trace, heat, judged));
     caveats.extend(cycles(judged));
-    let hot = judged.iter().any(|j| j.verdict.finding.is_heat());
+    let hot = judged.iter().any(|j| j.verdict.conclusion.is_heat());
     if trace.facts.ambient_k.is_none() && (hot || thermal.idle_floor_k.is_some()) {
         caveats.push(Caveat::AmbientUnknown);
     }
@@ -155,7 +155,7 @@ fn gaps(trace: &Trace, heat: &Heat) -> Vec<Caveat> {
 
 /// A drive that goes to and fro is in no steady state, whatever a rule over rounds says.
 fn cycles(judged: &[Judged]) -> Option<Caveat> {
-    let began = |j: &&Judged| j.verdict.finding.is_heat() && !j.continues && j.drop.inside.is_none();
+    let began = |j: &&Judged| j.verdict.conclusion.is_heat() && !j.continues && j.drop.inside.is_none();
     let began_s: Vec<f64> = judged.iter().filter(began).map(|j| j.start_s).collect();
     let period_s = crate::steady::period_s(&began_s)?;
     Some(Caveat::Cyclostationary(Cycles::Heat { period_s }))
@@ -224,7 +224,7 @@ fn copied(trace: &Trace) -> Option<Caveat> {
 fn counters(trace: &Trace, heat: &Heat, judged: &[Judged]) -> Vec<Caveat> {
     let mut found = Vec::new();
     let moved = heat.moved(0.0, trace.end_s());
-    let hot: Vec<&Judged> = judged.iter().filter(|j| j.verdict.finding.is_heat()).collect();
+    let hot: Vec<&Judged> = judged.iter().filter(|j| j.verdict.conclusion.is_heat()).collect();
     for (threshold, count) in [(HostThreshold::Tmt1, moved.tmt1), (HostThreshold::Tmt2, moved.tmt2)] {
         if let Some(moved) = count.filter(|count| *count > 0 && hot.is_empty()) {
             found.push(Caveat::CountersWithoutSlowdown { threshold, moved });
@@ -233,7 +233,7 @@ fn counters(trace: &Trace, heat: &Heat, judged: &[Judged]) -> Vec<Caveat> {
     let still = moved.tmt1 == Some(0) && moved.tmt2.unwrap_or(0) == 0;
     if still && !hot.is_empty() {
         // A threshold of the drive's own moves no counter of TMT1 or TMT2: that is no contradiction.
-        let own = hot.iter().all(|j| j.verdict.finding == Finding::Heat(Suspect::Vendor));
+        let own = hot.iter().all(|j| j.verdict.conclusion == Conclusion::Heat(Suspect::Vendor));
         let why = match (own, heat.has_counted()) {
             (true, _) => StillCounters::OwnThreshold,
             (false, true) => StillCounters::CountedBefore,

@@ -84,7 +84,7 @@ fn moves(trace: &Trace, heat: &Heat) -> Option<Caveat> {
     if step_s > COARSEST_S || heat.frozen {
         return None;
     }
-    let offsets = Grid::new(trace, heat, step_s)?.offsets();
+    let offsets = ClockGrid::new(trace, heat, step_s)?.offsets();
     let least_s = LEAST_S.max(LEAST_READINGS * step_s);
     let times: Vec<f64> = offsets.iter().map(|offset| offset.middle_s).collect();
     let values: Vec<f64> = offsets.iter().map(|offset| offset.by_s).collect();
@@ -145,7 +145,7 @@ struct Offset {
 }
 
 /// Bends of speed and temperature on equal steps; not a number where either is not known.
-struct Grid {
+struct ClockGrid {
     from_s: f64,
     step_s: f64,
     speed: Vec<f64>,
@@ -154,7 +154,7 @@ struct Grid {
     least_speed: f64,
 }
 
-impl Grid {
+impl ClockGrid {
     fn new(trace: &Trace, heat: &Heat, step_s: f64) -> Option<Self> {
         let points = heat.all();
         let (from_s, to_s) = (points.first()?.t.as_secs_f64(), points.last()?.t.as_secs_f64());

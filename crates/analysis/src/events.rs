@@ -1,6 +1,6 @@
 //! From judged drops to the segments and events of the findings.
 
-use crate::cause::evidence::{Finding, Suspect};
+use crate::cause::evidence::{Conclusion, Suspect};
 use crate::cause::heat::Heat;
 use crate::cause::{Judged, RAMP_S, as_meant};
 use crate::findings::{Cause, Event, EventKind, Label, Segment, SegmentOp, WeighedObservation};
@@ -66,7 +66,7 @@ pub(crate) fn segments(
 }
 
 fn kind(trace: &Trace, judged: &Judged, piece: &Piece, buffered: bool) -> Option<EventKind> {
-    match judged.verdict.finding {
+    match judged.verdict.conclusion {
         finding if finding.is_heat() => {
             let critical = trace.facts.critical_k.zip(judged.onset_k);
             let at_critical = critical.is_some_and(|(critical, onset)| onset >= critical - AT_CRITICAL_K);
@@ -75,7 +75,7 @@ fn kind(trace: &Trace, judged: &Judged, piece: &Piece, buffered: bool) -> Option
         }
         // The cache was full before the load began: nothing happened here.
         _ if judged.drop.at_start => None,
-        Finding::SlcFull => Some(EventKind::SlcExhausted),
+        Conclusion::SlcFull => Some(EventKind::SlcExhausted),
         // Speed that sinks little by little is no event, and the page cache is not the drive.
         _ => (judged.drop.sharp && !buffered).then_some(EventKind::Dip),
     }
@@ -87,8 +87,8 @@ fn begin(judged: &Judged, kind: EventKind) -> Event {
     Event {
         kind,
         t_s: judged.start_s,
-        temp_k: if judged.verdict.finding.is_heat() { judged.crossed_k } else { judged.onset_k },
-        cause: cause(judged.verdict.finding),
+        temp_k: if judged.verdict.conclusion.is_heat() { judged.crossed_k } else { judged.onset_k },
+        cause: cause(judged.verdict.conclusion),
         strength: judged.strength,
         confidence: judged.verdict.confidence,
         observations,
@@ -117,28 +117,28 @@ fn release(judged: &Judged) -> Event {
         kind: EventKind::ThrottleRelease,
         t_s: judged.end_s,
         temp_k: judged.release_k,
-        cause: cause(judged.verdict.finding),
+        cause: cause(judged.verdict.conclusion),
         strength: judged.strength,
         confidence: judged.verdict.confidence,
         observations: vec![WeighedObservation { observation: returned, weight: None }],
     }
 }
 
-/// What the findings call a finding.
-pub(crate) const fn cause(finding: Finding) -> Cause {
-    match finding {
-        Finding::Heat(Suspect::Tmt1) => Cause::HctmTmt1,
-        Finding::Heat(Suspect::Tmt2) => Cause::HctmTmt2,
-        Finding::Heat(_) => Cause::Vendor,
-        Finding::SomeHeat => Cause::Thermal,
-        Finding::SlcFull | Finding::NotHeat => Cause::NotThermal,
-        Finding::Unknown => Cause::Unknown,
+/// What the findings call a conclusion.
+pub(crate) const fn cause(conclusion: Conclusion) -> Cause {
+    match conclusion {
+        Conclusion::Heat(Suspect::Tmt1) => Cause::HctmTmt1,
+        Conclusion::Heat(Suspect::Tmt2) => Cause::HctmTmt2,
+        Conclusion::Heat(_) => Cause::Vendor,
+        Conclusion::SomeHeat => Cause::Thermal,
+        Conclusion::SlcFull | Conclusion::NotHeat => Cause::NotThermal,
+        Conclusion::Unknown => Cause::Unknown,
     }
 }
 
 /// Whether a drop is only that nobody asked for data, as far as can be told.
 fn is_pause(judged: &Judged, piece: &Piece, inferred: bool) -> bool {
-    piece.stopped && inferred && !judged.verdict.finding.is_heat()
+    piece.stopped && inferred && !judged.verdict.conclusion.is_heat()
 }
 
 /// What a piece is, and which drop says so.
@@ -186,9 +186,9 @@ fn labels(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], judged: &[Judg
 
 fn drop_label(judged: &Judged) -> Label {
     let short = judged.drop.recovered && judged.end_s - judged.start_s <= LONGEST_DIP_S;
-    match judged.verdict.finding {
+    match judged.verdict.conclusion {
         finding if finding.is_heat() => Label::Throttled,
-        Finding::SlcFull => Label::SlcExhausted,
+        Conclusion::SlcFull => Label::SlcExhausted,
         _ if !judged.drop.sharp => Label::Ramp,
         _ if short => Label::Dip,
         _ => Label::Unknown,

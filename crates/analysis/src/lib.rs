@@ -39,7 +39,7 @@ pub use findings::Findings;
 use trace::Trace;
 
 use cause::Judged;
-use cause::evidence::Finding;
+use cause::evidence::Conclusion;
 use cause::heat::Heat;
 use explain::Sources;
 use findings::{Event, SlcCache};
@@ -84,7 +84,7 @@ fn analyze_with<T>(trace: &Trace, look: impl Fn(&Sources, &[(Event, &Judged)]) -
         policy,
         slc_cache: slc_cache(trace, &judged),
         thermal,
-        steady_state: steady::of(trace),
+        steady_state: steady::find(trace),
         caveats,
     };
     findings.caveats.extend(unseen::caveat(&findings, trace));
@@ -97,7 +97,7 @@ const OVER_STATED: f64 = 2.0;
 
 /// The fast cache as its first end in the run showed it.
 fn slc_cache(trace: &Trace, judged: &[Judged]) -> Option<SlcCache> {
-    let full = judged.iter().find(|j| j.verdict.finding == Finding::SlcFull && !j.drop.at_start)?;
+    let full = judged.iter().find(|j| j.verdict.conclusion == Conclusion::SlcFull && !j.drop.at_start)?;
     if trace.facts.slc_bytes.is_some_and(|stated| full.written_bytes > OVER_STATED * stated as f64) {
         return None;
     }
@@ -170,7 +170,7 @@ mod test {
     fn work_grows_with_the_length_of_a_run_and_no_faster() {
         let steps = |days: usize| {
             let trace = cycling(days * 86_400);
-            work::of(|| {
+            work::counted(|| {
                 let found = analyze(&trace);
                 assert!(found.events.len() > days * 4_000, "{} events", found.events.len());
             })

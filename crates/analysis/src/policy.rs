@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::cause::Judged;
 use crate::cause::drops::median_speed;
-use crate::cause::evidence::{Finding, Suspect};
+use crate::cause::evidence::{Conclusion, Suspect};
 use crate::cause::heat::Heat;
 use crate::events;
 use crate::findings::{Caveat, Policy, PolicyClass, PolicyLevel};
@@ -57,13 +57,14 @@ pub(crate) fn policy(
     pieces: &[Piece],
     judged: &[Judged],
 ) -> (Policy, Vec<Caveat>) {
-    let hot: Vec<&Judged> = judged.iter().filter(|j| j.verdict.finding.is_heat() && !j.continues).collect();
+    let hot: Vec<&Judged> =
+        judged.iter().filter(|j| j.verdict.conclusion.is_heat() && !j.continues).collect();
     if hot.is_empty() {
         return unprovoked(trace, heat, stretches);
     }
     let host: Vec<&Judged> = hot.iter().copied().filter(|j| is_host(j)).collect();
     let own: Vec<&Judged> =
-        hot.iter().copied().filter(|j| j.verdict.finding == Finding::Heat(Suspect::Vendor)).collect();
+        hot.iter().copied().filter(|j| j.verdict.conclusion == Conclusion::Heat(Suspect::Vendor)).collect();
     let leading = if host.is_empty() { if own.is_empty() { &hot } else { &own } } else { &host };
     let followed = followed(stretches, pieces, leading);
     let mechanisms = mechanisms(trace, heat, pieces, leading, &followed);
@@ -105,17 +106,17 @@ pub(crate) fn policy(
 fn levels(heat: &Heat, pieces: &[Piece], all: &[Judged], drops: &[&Judged]) -> Vec<PolicyLevel> {
     let mut by_level: BTreeMap<(usize, bool), Vec<&Judged>> = BTreeMap::new();
     for judged in drops {
-        let finding = judged.verdict.finding;
+        let finding = judged.verdict.conclusion;
         let rank = match finding {
-            Finding::Heat(suspect) => suspect as usize,
+            Conclusion::Heat(suspect) => suspect as usize,
             _ => Suspect::Other as usize,
         };
-        let further =
-            judged.drop.inside.is_some_and(|outer| all[outer].verdict.finding == finding) && !is_host(judged);
+        let further = judged.drop.inside.is_some_and(|outer| all[outer].verdict.conclusion == finding)
+            && !is_host(judged);
         by_level.entry((rank, further)).or_default().push(judged);
     }
     let level = |drops: &Vec<&Judged>| PolicyLevel {
-        cause: events::cause(drops[0].verdict.finding),
+        cause: events::cause(drops[0].verdict.conclusion),
         onset_k: middle(drops.iter().filter(|j| !j.drop.at_start).filter_map(|j| j.crossed_k)),
         release_k: middle(drops.iter().filter_map(|j| j.release_k)),
         held_k: middle(drops.iter().filter_map(|j| held_k(heat, pieces, j))),
@@ -125,7 +126,7 @@ fn levels(heat: &Heat, pieces: &[Piece], all: &[Judged], drops: &[&Judged]) -> V
 }
 
 fn is_host(judged: &Judged) -> bool {
-    matches!(judged.verdict.finding, Finding::Heat(Suspect::Tmt1 | Suspect::Tmt2))
+    matches!(judged.verdict.conclusion, Conclusion::Heat(Suspect::Tmt1 | Suspect::Tmt2))
 }
 
 /// The ways of slowing down that these drops show, the plainest first; never empty.
@@ -173,7 +174,8 @@ fn cooled_k(judged: &Judged) -> Option<f64> {
 
 /// Light and heavy throttling, or heavy throttling that was held far below its threshold.
 fn two_levels(trace: &Trace, drops: &[&Judged]) -> bool {
-    let of = |suspect: Suspect| drops.iter().filter(move |j| j.verdict.finding == Finding::Heat(suspect));
+    let of =
+        |suspect: Suspect| drops.iter().filter(move |j| j.verdict.conclusion == Conclusion::Heat(suspect));
     let both = of(Suspect::Tmt1).next().is_some() && of(Suspect::Tmt2).next().is_some();
     let latched = of(Suspect::Tmt2).any(|j| {
         let (tmt1, tmt2) = trace.tmt_at(j.start_s);

@@ -81,7 +81,7 @@ pub fn first_steady(rounds: &[f64]) -> Option<Window> {
 const WHOLE_ROUND: f64 = 0.9;
 
 /// The steady state of a run in rounds; `None` for any other.
-pub(crate) fn of(trace: &Trace) -> Option<SteadyState> {
+pub(crate) fn find(trace: &Trace) -> Option<SteadyState> {
     let span_s = |phase: &Phase| phase.end_s - phase.start_s;
     let tracked = || trace.phases.iter().enumerate().filter(|(_, phase)| phase.tracked);
     let longest_s = tracked().map(|(_, phase)| span_s(phase)).fold(0.0, f64::max);

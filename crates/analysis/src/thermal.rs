@@ -38,7 +38,7 @@ const LEAST_LOAD_S: f64 = 30.0;
 /// The thermal numbers, and why they are missing where they are.
 pub(crate) fn thermal(trace: &Trace, heat: &Heat) -> (Thermal, Option<Caveat>) {
     let nothing = |why| (Thermal::default(), Some(Caveat::ThermalNotIdentified(why)));
-    let data = match Data::new(trace, heat) {
+    let data = match ThermalData::new(trace, heat) {
         Ok(data) => data,
         Err(why) => return nothing(why),
     };
@@ -80,7 +80,7 @@ pub(crate) fn thermal(trace: &Trace, heat: &Heat) -> (Thermal, Option<Caveat>) {
 }
 
 /// Temperature and load on one grid of cells.
-struct Data {
+struct ThermalData {
     cell_s: f64,
     /// Write and read speed in GB/s, cell by cell.
     load: [Vec<f64>; 2],
@@ -94,7 +94,7 @@ struct Data {
     sum_squares: f64,
 }
 
-impl Data {
+impl ThermalData {
     fn new(trace: &Trace, heat: &Heat) -> Result<Self, HeatingUnknown> {
         let end_s = trace.end_s().min(WINDOW_S);
         let readings = heat.within(0.0, end_s);
@@ -170,7 +170,7 @@ struct Fit {
 }
 
 impl Fit {
-    fn model(&self, data: &Data) -> Vec<f64> {
+    fn model(&self, data: &ThermalData) -> Vec<f64> {
         let passed = |op: usize, i: usize| low_pass(&data.load[op], self.tau_s[i], data.cell_s);
         let (w1, w2, r1, r2) = (passed(0, 0), passed(0, 1), passed(1, 0), passed(1, 1));
         let slow = 1.0 - self.fast;
@@ -198,7 +198,7 @@ fn low_pass(load: &[f64], tau_s: f64, cell_s: f64) -> Vec<f64> {
 }
 
 /// All points tried: a coarse grid, then two finer ones around the best.
-fn search(data: &Data) -> Vec<Fit> {
+fn search(data: &ThermalData) -> Vec<Fit> {
     const STEPS: usize = 11;
     let mut fits = Vec::new();
     let (mut fast, mut slow): ((f64, f64), (f64, f64)) = ((3.0, 90.0), (40.0, 1_500.0));
@@ -237,7 +237,7 @@ struct Passed {
 }
 
 impl Passed {
-    fn new(data: &Data, tau_s: f64) -> Self {
+    fn new(data: &ThermalData, tau_s: f64) -> Self {
         let at = [0, 1].map(|op: usize| {
             if !data.is_loaded(op) {
                 return vec![0.0; data.kelvin.len()];
@@ -271,7 +271,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 ///
 /// For a split the columns are 1, writing and reading, each `f` quick and `1 - f` lazy, so all of their products are
 /// made of those of quick and lazy ones; only quick by lazy has to be summed here.
-fn splits(data: &Data, tau_s: [f64; 2], quick: &Passed, lazy: &Passed) -> Vec<Fit> {
+fn splits(data: &ThermalData, tau_s: [f64; 2], quick: &Passed, lazy: &Passed) -> Vec<Fit> {
     let across = |a: usize, b: usize| match data.is_loaded(a) && data.is_loaded(b) {
         true => dot(&quick.at[a], &lazy.at[b]),
         false => 0.0,

@@ -16,7 +16,7 @@ pub(crate) fn count(steps: usize) {
 
 /// Steps that `f` takes on this thread.
 #[cfg(test)]
-pub(crate) fn of(f: impl FnOnce()) -> u64 {
+pub(crate) fn counted(f: impl FnOnce()) -> u64 {
     let before = STEPS.with(std::cell::Cell::get);
     f();
     STEPS.with(std::cell::Cell::get) - before

@@ -85,7 +85,7 @@ pub(crate) fn one(roots: &Roots, name: &str) -> Option<BlockDevice> {
     Some(BlockDevice {
         address: format!("/dev/{name}"),
         by_id: by_id(&roots.dev, name),
-        kind: Kind::of(name, &place),
+        kind: Kind::detect(name, &place),
         model: model(&place),
         serial: guard::serial(name, roots),
         size_bytes,

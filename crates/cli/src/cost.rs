@@ -102,7 +102,7 @@ fn spoken(span: Duration) -> String {
 mod test {
     use super::*;
 
-    fn told(phase: &str, link: Option<f64>, rated: Option<u64>) -> Option<String> {
+    fn sentence(phase: &str, link: Option<f64>, rated: Option<u64>) -> Option<String> {
         let plan = Plan::from_toml(&format!("[[phase]]\nname = \"p\"\n{phase}\n"), "p.toml").expect("a plan");
         let target = TargetFacts {
             address: "/dev/sdz".into(),
@@ -119,22 +119,25 @@ mod test {
 
     #[test]
     fn reading_costs_nothing() {
-        assert_eq!(told("op = \"read\"\nblock_size = \"1MiB\"\nduration = \"5s\"", Some(1e9), None), None);
+        assert_eq!(
+            sentence("op = \"read\"\nblock_size = \"1MiB\"\nduration = \"5s\"", Some(1e9), None),
+            None
+        );
     }
 
     #[test]
     fn bytes_share_and_time_are_told() {
         let write = "op = \"write\"\nblock_size = \"1MiB\"\nduration = \"5m\"";
         assert_eq!(
-            told(write, Some(2e9), Some(600_000_000_000_000)).as_deref(),
+            sentence(write, Some(2e9), Some(600_000_000_000_000)).as_deref(),
             Some("this run writes at most 600 GB to /dev/sdz, 0.10 % of its rated 600 TB, in about 5 min")
         );
-        let unknown = told(write, None, None).expect("it writes");
+        let unknown = sentence(write, None, None).expect("it writes");
         assert!(unknown.contains("as fast as it goes") && unknown.contains("--tbw SIZE"), "{unknown}");
         let laps =
-            told("op = \"write\"\nblock_size = \"1MiB\"\nlaps = 2", Some(1e9), None).expect("it writes");
+            sentence("op = \"write\"\nblock_size = \"1MiB\"\nlaps = 2", Some(1e9), None).expect("it writes");
         assert!(laps.contains("at most 2.2 TB to") && laps.contains("in 37 min or more"), "{laps}");
-        let trim = told("op = \"trim\"\nblock_size = \"1MiB\"\nduration = \"5s\"", None, None);
+        let trim = sentence("op = \"trim\"\nblock_size = \"1MiB\"\nduration = \"5s\"", None, None);
         assert_eq!(trim.as_deref(), Some("this run trims /dev/sdz, in about 5 s"));
     }
 

@@ -4,29 +4,11 @@
 
 use anyhow::bail;
 use drive::system::{DeviceDrive, FabricDrive, FileDrive, NullDrive};
-use drive::{Address, AddressKind, Drive, Stated};
-use measure::Seed;
-use plan::Setting;
+use drive::{Address, AddressKind, Drive};
+use plan::SweepSetting;
 
+use crate::opening::Opening;
 use crate::twin_drive::TwinDrive;
-
-/// What is said of a drive beside its address.
-#[derive(Clone, Debug)]
-pub(crate) struct Opening {
-    /// What the user states of it.
-    pub(crate) stated: Stated,
-    /// Of all chance in a simulated drive.
-    pub(crate) seed: Seed,
-    /// The link and the room that a simulated drive is put into; its thermal settings are not looked at.
-    pub(crate) surroundings: Setting,
-}
-
-impl Opening {
-    /// Nothing said: for commands that make no load.
-    pub(crate) fn plain() -> Self {
-        Self { stated: Stated::default(), seed: Seed::new(0), surroundings: Setting::default() }
-    }
-}
 
 /// The drive at `address`. Nothing is touched: what is not there shows when it is examined or asked.
 ///
@@ -34,7 +16,7 @@ impl Opening {
 /// An unknown twin with the nearest names; or what only a simulated drive, or only a real one, can be told.
 pub(crate) fn open(address: &Address, opening: &Opening) -> anyhow::Result<Box<dyn Drive>> {
     let stated = opening.stated.clone();
-    let Setting { link, ambient, .. } = &opening.surroundings;
+    let SweepSetting { link, ambient, .. } = &opening.surroundings;
     if !matches!(address.kind(), AddressKind::Twin { .. }) && (link.is_some() || ambient.is_some()) {
         bail!(
             "cannot sweep over link or ambient on {address}: only a simulated drive can be put on another link or into \

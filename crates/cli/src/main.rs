@@ -18,6 +18,7 @@ mod door;
 mod host;
 mod logs;
 mod open_settings;
+mod opening;
 mod printer;
 mod progress;
 mod run_folder;
@@ -31,7 +32,7 @@ use crate::printer::Printer;
 
 /// How a command ended, where it did not fail: the exit codes that scripts rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
+enum Exit {
     /// 0: done.
     Done,
     /// 1: done, and something that was asked to be checked does not hold.
@@ -42,7 +43,7 @@ enum Outcome {
     Stopped,
 }
 
-impl Outcome {
+impl Exit {
     const fn code(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -61,7 +62,7 @@ fn main() -> ExitCode {
         Err(error) if printer::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             printer.error(&error);
-            Outcome::NotDone.code().into()
+            Exit::NotDone.code().into()
         }
     }
 }

@@ -2,12 +2,13 @@
 
 use anyhow::{Context as _, bail};
 use drive::settings::DriveSettings;
-use drive::settings::journal::{Claim, Found, Journals, places};
+use drive::settings::journal::{FoundJournal, JournalClaim, Journals, places};
 use drive::system::FOREIGN_SETTINGS as FOREIGN;
 use drive::{Address, Drive, DriveError, SettingsLast};
 use serde::Serialize;
 
-use crate::door::{self, Opening};
+use crate::door;
+use crate::opening::Opening;
 use crate::printer::Printer;
 
 /// The settings of a drive that was opened.
@@ -98,9 +99,9 @@ impl OpenSettings {
     }
 
     /// The journal that there is for it, in any of the places.
-    pub(crate) fn journal(&self) -> Option<Found> {
+    pub(crate) fn journal(&self) -> Option<FoundJournal> {
         let identity = self.settings.identity();
-        self.journals.iter().find_map(|journals| journals.of(&identity))
+        self.journals.iter().find_map(|journals| journals.find(&identity))
     }
 
     /// Says so when an interrupted run has left it changed, or a run changes it just now.
@@ -115,7 +116,7 @@ impl OpenSettings {
     /// # Errors
     /// When a run changes them just now, or an interrupted one has left them changed; or when the drive may be in
     /// somebody's use whom nobody here can see.
-    pub(crate) fn claim(&self) -> anyhow::Result<Claim> {
+    pub(crate) fn claim(&self) -> anyhow::Result<JournalClaim> {
         if self.last == SettingsLast::Connection && !self.is_simulated() {
             bail!("will not change the settings of {}: {FOREIGN}", self.address);
         }
@@ -129,7 +130,7 @@ impl OpenSettings {
 }
 
 /// What a journal that is there means.
-pub(crate) fn journal_sentence(found: &Found, device: &str) -> String {
+pub(crate) fn journal_sentence(found: &FoundJournal, device: &str) -> String {
     match &found.journal {
         Ok(journal) if found.held => format!(
             "\"{}\" (process {}) has changed the settings of {} and puts them back when it ends",

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::Context as _;
 use capture::session::StopFlag;
 
-use crate::Outcome;
+use crate::Exit;
 
 /// From this signal on the process ends by itself: whoever should have heeded the first two does not.
 const DEAF: usize = 3;
@@ -21,7 +21,7 @@ pub(crate) fn stop_flag() -> anyhow::Result<StopFlag> {
     ctrlc::set_handler(move || {
         raised.raise();
         if count.fetch_add(1, Ordering::Relaxed) + 1 >= DEAF {
-            std::process::exit(i32::from(Outcome::Stopped.code()));
+            std::process::exit(i32::from(Exit::Stopped.code()));
         }
     })
     .context("cannot listen for Ctrl-C")?;

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use drive::io::{Completion, Io, VirtualDrive};
+use drive::io::{Io, IoCompletion, VirtualDrive};
 use drive::settings::DriveSettings;
 use drive::settings::journal::Journals;
 use drive::telemetry::{Reading, smart};
@@ -23,10 +23,10 @@ use nvme::command::{AdminCommand, Completion as AdminCompletion};
 use nvme::host::{AdminTransport, Data, HostError};
 use physics::Profile;
 use plan::check::TargetFacts;
-use plan::{Plan, Setting, TelemetryPlan};
+use plan::{Plan, SweepSetting, TelemetryPlan};
 use twin::controller::{Direct, Payload};
 
-use crate::door::Opening;
+use crate::opening::Opening;
 
 /// A simulated drive with what its record has to say about it. Copies are the same drive.
 #[derive(Clone)]
@@ -169,7 +169,7 @@ impl Drive for TwinDrive {
 }
 
 /// The profile on another link or in another room, and what runs there are told apart by.
-fn placed_in(mut profile: Profile, surroundings: &Setting) -> anyhow::Result<(Profile, String)> {
+fn placed_in(mut profile: Profile, surroundings: &SweepSetting) -> anyhow::Result<(Profile, String)> {
     let name = profile.name.clone();
     if surroundings.link.is_none() && surroundings.ambient.is_none() {
         return Ok((profile, name));
@@ -218,7 +218,7 @@ impl VirtualDrive for TwinIo {
         next.map(|t| state.run_time(t))
     }
 
-    fn advance(&mut self, until: Instant, done: &mut Vec<Completion>) -> Instant {
+    fn advance(&mut self, until: Instant, done: &mut Vec<IoCompletion>) -> Instant {
         locked(&self.state).advance(until, done)
     }
 
@@ -240,7 +240,7 @@ impl TwinState {
         Instant::from_ns(drive.as_ns().saturating_sub(self.epoch_ns))
     }
 
-    fn advance(&mut self, until: Instant, done: &mut Vec<Completion>) -> Instant {
+    fn advance(&mut self, until: Instant, done: &mut Vec<IoCompletion>) -> Instant {
         self.completed.clear();
         let drive_until = self.drive_time(until);
         self.direct.advance(drive_until, &mut self.completed);
@@ -248,7 +248,7 @@ impl TwinState {
         for &(slot, t) in &self.completed {
             let (token, len) = self.in_flight.take(slot);
             stands = Instant::from_ns(t.as_ns().saturating_sub(self.epoch_ns));
-            done.push(Completion { token, t: stands, result: Ok(len) });
+            done.push(IoCompletion { token, t: stands, result: Ok(len) });
         }
         stands
     }

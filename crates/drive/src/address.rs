@@ -87,7 +87,7 @@ impl Address {
         } else if let Some(rest) = typed.strip_prefix("file:") {
             AddressKind::File(file(rest).map_err(refused)?)
         } else if let Some(rest) = typed.strip_prefix("null:") {
-            let Options { size, .. } =
+            let AddressOptions { size, .. } =
                 options(rest.strip_prefix('?').unwrap_or(rest), &["size"]).map_err(refused)?;
             AddressKind::Null { size: size.unwrap_or(NULL_BYTES) }
         } else if typed.starts_with("nvme-tcp://") {
@@ -136,18 +136,18 @@ fn file(rest: &str) -> Result<FileAddress, String> {
     if path.starts_with("/dev/") && !path.starts_with("/dev/shm/") {
         return Err(format!("a device is not a file; write {path} without \"file:\""));
     }
-    let Options { size, overwrite } = options(typed_options, &["size", "overwrite"])?;
+    let AddressOptions { size, overwrite } = options(typed_options, &["size", "overwrite"])?;
     Ok(FileAddress { path: PathBuf::from(path), size, overwrite })
 }
 
 /// What may stand behind the question mark.
-struct Options {
+struct AddressOptions {
     size: Option<Bytes>,
     overwrite: bool,
 }
 
-fn options(typed: &str, known: &[&str]) -> Result<Options, String> {
-    let mut options = Options { size: None, overwrite: false };
+fn options(typed: &str, known: &[&str]) -> Result<AddressOptions, String> {
+    let mut options = AddressOptions { size: None, overwrite: false };
     for option in typed.split('&').filter(|option| !option.is_empty()) {
         match option.split_once('=') {
             Some(("size", value)) => {

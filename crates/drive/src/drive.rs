@@ -17,7 +17,7 @@ use crate::guard::Permission;
 use crate::io::{Access, VirtualDrive};
 use crate::settings::DriveSettings;
 use crate::settings::journal::{Journals, places};
-use crate::settings::linux::Controller;
+use crate::settings::linux::SysfsController;
 use crate::telemetry::Sampler;
 
 /// A drive, by its address.
@@ -31,7 +31,7 @@ pub trait Drive {
     }
 
     /// The kernel's NVMe controller of it.
-    fn controller(&self) -> Option<Controller> {
+    fn controller(&self) -> Option<SysfsController> {
         None
     }
 

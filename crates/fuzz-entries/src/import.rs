@@ -3,12 +3,12 @@
 //! The law of each: any bytes become a trace or an error that names a place in them; a trace holds only finite numbers,
 //! intervals of some length in order of time, and phases that exist.
 
-use crate::Entry;
+use crate::FuzzEntry;
 use import::{Format, ImportError, ImportOptions, LogFile, import};
 use trace::Trace;
 
 /// Every entry by the name of its fuzz target.
-pub const ENTRIES: &[Entry] = &[
+pub const ENTRIES: &[FuzzEntry] = &[
     ("import_any", any),
     ("import_csv", csv),
     ("import_fio_log", fio_log),

@@ -10,4 +10,4 @@ pub mod twin;
 pub mod vssd;
 
 /// A fuzz target's name and what it runs on any bytes.
-pub type Entry = (&'static str, fn(&[u8]));
+pub type FuzzEntry = (&'static str, fn(&[u8]));

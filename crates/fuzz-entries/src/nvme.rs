@@ -2,7 +2,7 @@
 //!
 //! The law of each: any bytes decode or are refused, and what was decoded survives being encoded.
 
-use crate::Entry;
+use crate::FuzzEntry;
 use std::fmt::Debug;
 
 use nvme::command::{AdminCommand, Completion, DeallocateRange, IoCommand, Sqe};
@@ -28,11 +28,11 @@ use nvme::log::persistent::PersistentEventLog;
 use nvme::log::power_measurement::PowerMeasurementLog;
 use nvme::log::supported;
 use nvme::smart::SmartLog;
-use nvme::tcp::{Event, Framing, Limits, Pdu, PduError, PduReader, Side, TermReq};
+use nvme::tcp::{Framing, Pdu, PduError, PduEvent, PduLimits, PduReader, Side, TermReq};
 use nvme::{DecodeError, hctm};
 
 /// Every entry by the name of its fuzz target.
-pub const ENTRIES: &[Entry] = &[
+pub const ENTRIES: &[FuzzEntry] = &[
     ("nvme_smart", smart),
     ("nvme_identify_controller", identify_controller),
     ("nvme_identify_namespace", identify_namespace),
@@ -191,7 +191,7 @@ pub fn tcp_host(data: &[u8]) {
 }
 
 /// Small, so that noise reaches them.
-const LIMITS: Limits = Limits { capsule_data_max: 256, data_max: 512 };
+const LIMITS: PduLimits = PduLimits { capsule_data_max: 256, data_max: 512 };
 
 fn tcp(side: Side, data: &[u8]) {
     let [choice, piece, bytes @ ..] = data else { return };
@@ -256,23 +256,23 @@ fn read(side: Side, framing: Framing, bytes: &[u8], piece: usize) -> Read {
             assert!(used <= bytes.len());
             bytes = &bytes[used..];
             match event {
-                Event::NeedMore => {
+                PduEvent::NeedMore => {
                     assert!(bytes.is_empty(), "everything is taken before more is asked for");
                     break;
                 }
-                Event::Header(pdu) => {
+                PduEvent::Header(pdu) => {
                     assert!(pdu.data_len() <= LIMITS.data_max, "limits hold");
                     result.pdus.push(Found { pdu, data: Vec::new(), ended: pdu.data_len() == 0 });
                     if result.pdus.len() == 1 {
                         reader.agree(framing, LIMITS);
                     }
                 }
-                Event::Data(data) => {
+                PduEvent::Data(data) => {
                     let found = result.pdus.last_mut().expect("a header comes before its data");
                     found.data.extend(data);
                     assert!(!data.is_empty() && found.data.len() <= found.pdu.data_len() as usize);
                 }
-                Event::End { .. } => {
+                PduEvent::End { .. } => {
                     let found = result.pdus.last_mut().expect("a header comes before its end");
                     found.ended = true;
                     assert_eq!(found.data.len(), found.pdu.data_len() as usize);

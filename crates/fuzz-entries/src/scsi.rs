@@ -2,12 +2,12 @@
 //!
 //! The law: any bytes decode or are refused.
 
-use crate::Entry;
+use crate::FuzzEntry;
 use drive::guard::signatures;
 use drive::scsi::{Capacity, Inquiry, vpd};
 
 /// Every entry by the name of its fuzz target.
-pub const ENTRIES: &[Entry] = &[("scsi_answers", answers), ("device_signatures", device_signatures)];
+pub const ENTRIES: &[FuzzEntry] = &[("scsi_answers", answers), ("device_signatures", device_signatures)];
 
 /// INQUIRY, READ CAPACITY (16) and every page.
 pub fn answers(data: &[u8]) {

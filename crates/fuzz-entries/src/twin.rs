@@ -4,7 +4,7 @@
 //! end exactly once unless it waits for an event, was lost by a fault, or its queue went; what waits
 //! is bounded by the queues; no payload is larger than the largest transfer.
 
-use crate::Entry;
+use crate::FuzzEntry;
 use std::collections::BTreeMap;
 
 use measure::{Instant, Seed};
@@ -15,12 +15,12 @@ use nvme::fabrics::{Connect, ConnectData, FabricsCommand};
 use nvme::log::discovery::{DYNAMIC_CONTROLLER, DiscoveryRecord};
 use physics::Profile;
 use twin::controller::{
-    Accepted, Act, BackingOptions, ConnectRequest, Discovery, Fault, FaultMatch, Limits, Options, Outcome,
-    Payload, Queue, QueueKind, Reply, SensorName, Service, Subsystem, Ticket,
+    Accepted, Act, BackingOptions, ConnectRequest, Discovery, Fault, FaultMatch, HostEvent, Options, Payload,
+    Queue, QueueKind, Reply, SensorName, Service, Subsystem, SubsystemLimits, Ticket,
 };
 
 /// Every entry by the name of its fuzz target.
-pub const ENTRIES: &[Entry] =
+pub const ENTRIES: &[FuzzEntry] =
     &[("twin_controller", controller), ("twin_discovery", discovery), ("twin_saved_state", saved_state)];
 
 /// Entries of a queue in these streams: small, so that hosts run into it.
@@ -46,7 +46,7 @@ pub fn answered(data: &[u8]) -> u64 {
     profile.limits.power_control = data.get(1).is_some_and(|byte| byte & 1 != 0);
     let mut options = Options::new(profile, Seed::new(1));
     options.backing = BackingOptions::Memory { limit_bytes: 4 << 20 };
-    options.limits = Limits {
+    options.limits = SubsystemLimits {
         queue_entries: ENTRIES_MAX,
         io_queues: IO_QUEUES,
         max_transfer_shift: TRANSFER_SHIFT,
@@ -54,7 +54,7 @@ pub fn answered(data: &[u8]) -> u64 {
         controllers: CONTROLLERS_MAX,
     };
     let subsystem = Subsystem::new(options).expect("sound options");
-    let mut stream = Stream::new(data);
+    let mut stream = FuzzStream::new(data);
     let mut world = World::new(subsystem);
     while stream.left() {
         if stream.byte() % 16 == 15 {
@@ -77,7 +77,7 @@ pub fn answered(data: &[u8]) -> u64 {
 /// The discovery service.
 pub fn discovery(data: &[u8]) {
     let record = DiscoveryRecord::tcp_v4("nqn.2026-11.invalid.heatsoak:ssd1", "127.0.0.1", 4420);
-    let mut stream = Stream::new(data);
+    let mut stream = FuzzStream::new(data);
     let mut world = World::new(Discovery::new(vec![record.clone()]));
     while stream.left() {
         if stream.byte() % 16 == 15 {
@@ -104,11 +104,11 @@ pub fn saved_state(data: &[u8]) {
 }
 
 /// Bytes as decisions; zeros when they run out.
-struct Stream<'a> {
+struct FuzzStream<'a> {
     bytes: &'a [u8],
 }
 
-impl<'a> Stream<'a> {
+impl<'a> FuzzStream<'a> {
     fn new(bytes: &'a [u8]) -> Self {
         Self { bytes }
     }
@@ -173,7 +173,7 @@ impl<S: Service> World<S> {
     }
 
     /// One thing that a host does.
-    fn step(&mut self, stream: &mut Stream<'_>) {
+    fn step(&mut self, stream: &mut FuzzStream<'_>) {
         match stream.byte() % 16 {
             0 => {
                 self.connect(stream, 0);
@@ -195,7 +195,7 @@ impl<S: Service> World<S> {
         }
     }
 
-    fn connect(&mut self, stream: &mut Stream<'_>, queue_id: u16) {
+    fn connect(&mut self, stream: &mut FuzzStream<'_>, queue_id: u16) {
         let known: Vec<u16> = self.queues.values().map(|queue| queue.controller_id()).collect();
         let kind = stream.byte();
         let controller_id = match queue_id {
@@ -226,7 +226,7 @@ impl<S: Service> World<S> {
         }
     }
 
-    fn enable(&mut self, stream: &mut Stream<'_>) {
+    fn enable(&mut self, stream: &mut FuzzStream<'_>) {
         let kind = stream.byte();
         let value = match kind % 8 {
             0 => 0x0046_4001,
@@ -243,7 +243,7 @@ impl<S: Service> World<S> {
     }
 
     /// A command that is well formed but for what its bytes say.
-    fn command(&mut self, stream: &mut Stream<'_>) {
+    fn command(&mut self, stream: &mut FuzzStream<'_>) {
         const ADMIN: [u8; 9] = [0x02, 0x06, 0x08, 0x09, 0x0a, 0x0c, 0x18, 0x7f, 0x55];
         const IO: [u8; 9] = [0x00, 0x01, 0x02, 0x05, 0x08, 0x09, 0x0c, 0x02, 0x01];
         let numbers: Vec<usize> = self.queues.keys().copied().collect();
@@ -281,7 +281,7 @@ impl<S: Service> World<S> {
     }
 
     /// 64 bytes as they come.
-    fn raw(&mut self, stream: &mut Stream<'_>) {
+    fn raw(&mut self, stream: &mut FuzzStream<'_>) {
         let numbers: Vec<usize> = self.queues.keys().copied().collect();
         let Some(number) = stream.pick(&numbers).copied() else { return };
         let sqe = Sqe::decode(&stream.array::<64>()).expect("64 bytes");
@@ -339,7 +339,7 @@ impl<S: Service> World<S> {
         assert!(reply.payload.len_bytes() <= 1 << 20);
     }
 
-    fn hand_in(&mut self, stream: &mut Stream<'_>) {
+    fn hand_in(&mut self, stream: &mut FuzzStream<'_>) {
         if self.tickets.is_empty() {
             return;
         }
@@ -363,7 +363,7 @@ impl<S: Service> World<S> {
         self.queues.iter().find(|(_, known)| **known == queue).map(|(number, _)| *number)
     }
 
-    fn disconnect(&mut self, stream: &mut Stream<'_>) {
+    fn disconnect(&mut self, stream: &mut FuzzStream<'_>) {
         let numbers: Vec<usize> = self.queues.keys().copied().collect();
         if let Some(number) = stream.pick(&numbers).copied() {
             self.service.disconnect(self.now, self.queues[&number]);
@@ -385,9 +385,11 @@ impl<S: Service> World<S> {
         for outcome in out {
             match outcome {
                 // What was answered before its connection broke off is still in the list.
-                Outcome::Reply(queue, reply) if self.number_of(queue).is_some() => self.ended(queue, &reply),
-                Outcome::Reply(..) => {}
-                Outcome::Close(queue) => {
+                HostEvent::Reply(queue, reply) if self.number_of(queue).is_some() => {
+                    self.ended(queue, &reply)
+                }
+                HostEvent::Reply(..) => {}
+                HostEvent::Close(queue) => {
                     if let Some(number) = self.number_of(queue) {
                         self.forget(number);
                     }
@@ -421,7 +423,7 @@ impl<S: Service> World<S> {
 
 impl World<Subsystem> {
     /// One thing that somebody does to the drive.
-    fn fault(&mut self, stream: &mut Stream<'_>) {
+    fn fault(&mut self, stream: &mut FuzzStream<'_>) {
         let on = FaultMatch {
             queue: [None, Some(QueueKind::Admin), Some(QueueKind::Io)][usize::from(stream.byte() % 3)],
             times: Some(u64::from(stream.byte() % 4)),

@@ -3,7 +3,7 @@
 //! The laws: no panic; what waits to be sent is bounded, whatever is asked; what is sent is sound PDUs;
 //! no more commands are completed than were sent.
 
-use crate::Entry;
+use crate::FuzzEntry;
 use std::io::IoSlice;
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use measure::{Instant, Seed};
 use nvme::command::{Sgl, Sqe, opcode};
 use nvme::fabrics::property::Property;
 use nvme::fabrics::{Connect, ConnectData, FabricsCommand};
-use nvme::tcp::{DataPdu, Event, Framing, IcReq, Limits as PduLimits, Pdu, PduReader, Side};
+use nvme::tcp::{DataPdu, Framing, IcReq, Pdu, PduEvent, PduLimits, PduReader, Side};
 use physics::Profile;
-use twin::controller::{BackingOptions, Limits, Options, Subsystem};
-use twin::vssd::session::Session;
+use twin::controller::{BackingOptions, Options, Subsystem, SubsystemLimits};
+use twin::vssd::session::HostSession;
 use twin::vssd::{Mailbox, Shelf, Unit};
 
 /// Every entry by the name of its fuzz target.
-pub const ENTRIES: &[Entry] = &[("vssd_session", session)];
+pub const ENTRIES: &[FuzzEntry] = &[("vssd_session", session)];
 
 /// Most that may wait: what a session sends ahead, and one answer of the largest size on top.
 const WAITING_MAX: usize = (2 << 20) + (64 << 10) + 4096;
@@ -32,7 +32,7 @@ pub fn session(data: &[u8]) {
 pub fn answered(data: &[u8]) -> usize {
     let mut options = Options::new(Profile::builtin("relay").expect("built in"), Seed::new(1));
     options.backing = BackingOptions::Memory { limit_bytes: 4 << 20 };
-    options.limits = Limits {
+    options.limits = SubsystemLimits {
         queue_entries: 16,
         io_queues: 2,
         max_transfer_shift: 4,
@@ -45,7 +45,7 @@ pub fn answered(data: &[u8]) -> usize {
     let mut bytes = data.iter().copied();
     let beginning = bytes.next().unwrap_or_default();
     let mut now = Instant::from_ns(1);
-    let mut hosts: Vec<Host> = (0..2).map(|id| Host::new(&shelf, &nqn, id)).collect();
+    let mut hosts: Vec<FuzzHost> = (0..2).map(|id| FuzzHost::new(&shelf, &nqn, id)).collect();
     // How far both are led by the hand: not at all, initialised, connected.
     for host in &mut hosts {
         host.begin(beginning % 4, now);
@@ -76,8 +76,8 @@ pub fn answered(data: &[u8]) -> usize {
 }
 
 /// One connection, seen from its host.
-struct Host {
-    session: Session,
+struct FuzzHost {
+    session: HostSession,
     shelf: Arc<Shelf>,
     reader: PduReader,
     nqn: String,
@@ -91,12 +91,12 @@ struct Host {
     asked: Option<nvme::tcp::R2t>,
 }
 
-impl Host {
+impl FuzzHost {
     fn new(shelf: &Arc<Shelf>, nqn: &str, queue_id: u16) -> Self {
         let mailbox = Arc::new(Mailbox::new().expect("a file descriptor"));
         let limits = PduLimits { capsule_data_max: 0, data_max: 1 << 20 };
         Self {
-            session: Session::new(Arc::clone(shelf), mailbox),
+            session: HostSession::new(Arc::clone(shelf), mailbox),
             shelf: Arc::clone(shelf),
             reader: PduReader::new(Side::Host, limits),
             nqn: nqn.to_owned(),
@@ -164,8 +164,8 @@ impl Host {
         while let Ok((used, event)) = self.shadow.feed(bytes) {
             bytes = &bytes[used..];
             match event {
-                Event::NeedMore => return,
-                Event::Header(Pdu::CapsuleCmd { .. }) => self.commands += 1,
+                PduEvent::NeedMore => return,
+                PduEvent::Header(Pdu::CapsuleCmd { .. }) => self.commands += 1,
                 _ => {}
             }
         }
@@ -236,10 +236,10 @@ impl Host {
             let (used, event) = self.reader.feed(bytes).expect("a server speaks well");
             bytes = &bytes[used..];
             match event {
-                Event::NeedMore => return,
-                Event::Header(Pdu::CapsuleResp(_)) => self.completions += 1,
-                Event::Header(Pdu::C2hData(data)) if data.success => self.completions += 1,
-                Event::Header(Pdu::R2t(r2t)) => self.asked = Some(r2t),
+                PduEvent::NeedMore => return,
+                PduEvent::Header(Pdu::CapsuleResp(_)) => self.completions += 1,
+                PduEvent::Header(Pdu::C2hData(data)) if data.success => self.completions += 1,
+                PduEvent::Header(Pdu::R2t(r2t)) => self.asked = Some(r2t),
                 _ => {}
             }
         }

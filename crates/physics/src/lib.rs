@@ -10,6 +10,7 @@
 //! - `thermal`: an RC network, solved exactly while power is constant.
 //! - `power`: watts from bytes, throttle level and power state.
 //! - `media`: speeds, latency, the SLC cache, and slow-downs without heat.
+//! - [`tmt`]: the two thermal management temperatures, and what may be set.
 //! - [`policy`]: throttle machines (relay, two-level latch, regulator, duty-cycled, stop) at host
 //!   controlled or the vendor's own thresholds; the strictest wins.
 //! - `sensor`: whole-kelvin readings with lag and period.
@@ -37,10 +38,12 @@ mod power;
 pub mod profile;
 mod sensor;
 mod thermal;
+pub mod tmt;
 pub mod truth;
 
 pub use drive::{Demand, Drive, Moved, SettingError, Transfer};
-pub use policy::{HctmCounters, Tmt, TmtError};
+pub use policy::HctmCounters;
 pub use profile::{Profile, ProfileError};
 pub use thermal::EnergyBalance;
+pub use tmt::{Tmt, TmtError};
 pub use truth::{Source, TruthEvent, TruthKind};

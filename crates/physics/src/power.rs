@@ -14,7 +14,7 @@
 use measure::record::Op;
 
 use crate::media::full_speed;
-use crate::profile::{PowerState, Profile};
+use crate::profile::{PowerStateProfile, Profile};
 
 /// What the drive draws in one power state at one throttle level.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,12 @@ pub(crate) struct PowerLevel {
 
 impl PowerLevel {
     /// The level in `state` when throttles hold reads and writes at these shares of full speed.
-    pub(crate) fn new(profile: &Profile, state: &PowerState, read_level: f64, write_level: f64) -> Self {
+    pub(crate) fn new(
+        profile: &Profile,
+        state: &PowerStateProfile,
+        read_level: f64,
+        write_level: f64,
+    ) -> Self {
         let wait_s_per_byte = read_wait_s_per_byte(profile, state, read_level);
         let profile = &profile.power;
         // W per GB/s is J per GB.
@@ -52,7 +57,7 @@ impl PowerLevel {
 }
 
 /// How long the flash waits for the link for each byte of a sequential read at full speed.
-fn read_wait_s_per_byte(profile: &Profile, state: &PowerState, read_level: f64) -> f64 {
+fn read_wait_s_per_byte(profile: &Profile, state: &PowerStateProfile, read_level: f64) -> f64 {
     let full = full_speed(profile, Op::Read);
     let throttle = if read_level < 1.0 { read_level * full } else { f64::INFINITY };
     let flash = state.read_cap_bytes_per_s.unwrap_or(f64::INFINITY).min(throttle);

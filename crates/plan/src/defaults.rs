@@ -5,7 +5,7 @@ use std::time::Duration;
 use measure::record::{Op, ThermalSettings};
 use measure::{QueueDepth, Seed};
 
-use super::{Data, Extent, Load, Mix, Order, Phase, Plan, Region, Sharing, Sizes, TelemetryPlan};
+use super::{Extent, Load, Mix, Order, Phase, Plan, Region, Sharing, Sizes, TelemetryPlan, WriteData};
 
 /// Short enough to show the on and off of a throttling drive (published figures have 1 s and alias),
 /// long enough that thousands of I/Os fall into one.
@@ -94,7 +94,7 @@ impl Load {
             duration: None,
             think_time: Duration::ZERO,
             visit_once: true,
-            data: Data::Incompressible,
+            data: WriteData::Incompressible,
             direct: true,
             seed: None,
         }

@@ -40,7 +40,7 @@ use crate::toml::quantity::{optional, period, plain};
 use crate::toml::settings::{PowerTable, SettingsTable};
 pub use error::PlanError;
 pub use rounds::Rounds;
-pub use sweep::{Setting, Sweep};
+pub use sweep::{Sweep, SweepSetting};
 
 /// An experiment.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -180,7 +180,7 @@ pub struct Load {
     /// Random order: visit each block once a lap (fio's default), or draw anew each time (`norandommap`).
     pub visit_once: bool,
     /// What is written.
-    pub data: Data,
+    pub data: WriteData,
     /// Bypass the page cache.
     pub direct: bool,
     /// Seed of this load's draws; `None` takes one from the plan's.
@@ -272,7 +272,7 @@ pub enum Extent {
 /// What is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Data {
+pub enum WriteData {
     /// Random bytes: neither the drive nor the file system can make them smaller.
     Incompressible,
     /// Zeroes, which some drives do not store.

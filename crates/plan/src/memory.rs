@@ -4,7 +4,7 @@
 
 use measure::Seed;
 
-use crate::{Data, Load};
+use crate::{Load, WriteData};
 
 /// The strictest alignment that O_DIRECT asks for on common devices, and the size of a page.
 pub const PAGE_BYTES: usize = 4096;
@@ -35,7 +35,7 @@ pub struct BufferSpec {
     /// Whether it writes.
     pub writes: bool,
     /// What is written.
-    pub data: Data,
+    pub data: WriteData,
     /// Of what is written.
     pub seed: Seed,
 }
@@ -55,7 +55,7 @@ impl BufferSpec {
 
     /// Whether what is written is random, each sector unlike every other.
     pub fn is_random(&self) -> bool {
-        self.writes && self.data == Data::Incompressible
+        self.writes && self.data == WriteData::Incompressible
     }
 }
 
@@ -74,7 +74,7 @@ impl BufferLayout {
     /// The layout for `spec`; `None` when it is beyond reason.
     pub fn new(spec: &BufferSpec) -> Option<Self> {
         let io_bytes = (spec.largest as usize).next_multiple_of(PAGE_BYTES);
-        let room_bytes = if spec.data == Data::Incompressible {
+        let room_bytes = if spec.data == WriteData::Incompressible {
             (ROOM_BYTES_ALL / spec.depth.max(1)).clamp(ROOM_BYTES_MIN, ROOM_BYTES_MAX)
         } else {
             0
@@ -114,7 +114,7 @@ mod test {
         largest: 10_000,
         reads: true,
         writes: true,
-        data: Data::Incompressible,
+        data: WriteData::Incompressible,
         seed: Seed::new(1),
     };
 
@@ -122,7 +122,7 @@ mod test {
     fn only_writes_of_random_data_cost_room_for_it() {
         let reads = BufferSpec { writes: false, largest: 4096, ..SPEC };
         assert_eq!(BufferLayout::new(&reads).map(|layout| layout.stride), Some(4096));
-        let zeroes = BufferSpec { reads: false, data: Data::Zeroes, largest: 4096, ..SPEC };
+        let zeroes = BufferSpec { reads: false, data: WriteData::Zeroes, largest: 4096, ..SPEC };
         assert_eq!(BufferLayout::new(&zeroes).map(|layout| layout.stride), Some(4096));
         assert_eq!(BufferLayout::new(&BufferSpec { depth: 65_535, largest: u32::MAX, ..SPEC }), None);
     }

@@ -5,7 +5,7 @@
 //! ([`Plan::between`]), so that a sweep does nothing to a drive that a plan could not do.
 //!
 //! # What it does not do
-//! It runs nothing. Surroundings ([`Setting::link`], [`Setting::ambient`]) cannot be set on a real drive; who
+//! It runs nothing. Surroundings ([`SweepSetting::link`], [`SweepSetting::ambient`]) cannot be set on a real drive; who
 //! opens the target refuses them there.
 
 use std::time::Duration;
@@ -37,7 +37,7 @@ const DEALLOCATE_BYTES: u32 = 64 << 20;
 pub struct Sweep {
     /// One run each, in this order.
     #[serde(rename = "setting", deserialize_with = "elements")]
-    pub settings: Vec<Setting>,
+    pub settings: Vec<SweepSetting>,
     /// Deallocate the whole target before every run but the first.
     #[serde(default)]
     pub deallocate: bool,
@@ -53,7 +53,7 @@ pub struct Sweep {
 /// What one run of a sweep has that the others have not.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(from = "SettingTable", into = "SettingTable")]
-pub struct Setting {
+pub struct SweepSetting {
     /// Its name, for people and for its run folder.
     pub name: String,
     /// Settings of the drive; what is empty is as the plan has it.
@@ -66,7 +66,7 @@ pub struct Setting {
 
 impl Sweep {
     /// A sweep over `settings`, which does not deallocate and waits as long as is usual.
-    pub const fn new(settings: Vec<Setting>) -> Self {
+    pub const fn new(settings: Vec<SweepSetting>) -> Self {
         Self { settings, deallocate: false, cool_to: None, cool_at_most: COOL_AT_MOST }
     }
 
@@ -85,22 +85,24 @@ impl Sweep {
                              link=500MB/s,1GB/s or ambient=20C,35C";
         let (axis, values) =
             typed.split_once('=').ok_or_else(|| format!("{typed:?} names nothing to sweep over; {FORMS}"))?;
-        let one: fn(&str) -> Result<Setting, String> = match axis.trim() {
+        let one: fn(&str) -> Result<SweepSetting, String> = match axis.trim() {
             "tmt" => tmt,
             "power-state" => power_state,
             "link" => link,
             "ambient" => ambient,
             other => return Err(format!("{other:?} cannot be swept over; {FORMS}")),
         };
-        let settings: Vec<Setting> =
-            values.split(',').map(|value| one(value.trim()).map(Setting::named)).collect::<Result<_, _>>()?;
+        let settings: Vec<SweepSetting> = values
+            .split(',')
+            .map(|value| one(value.trim()).map(SweepSetting::named))
+            .collect::<Result<_, _>>()?;
         Ok(Self::new(settings))
     }
 }
 
-fn tmt(typed: &str) -> Result<Setting, String> {
+fn tmt(typed: &str) -> Result<SweepSetting, String> {
     if typed == "default" {
-        return Ok(Setting::default());
+        return Ok(SweepSetting::default());
     }
     let (tmt1, tmt2) =
         typed.split_once('/').ok_or_else(|| format!("{typed:?} is no pair TMT1/TMT2 such as 65C/70C"))?;
@@ -111,28 +113,28 @@ fn tmt(typed: &str) -> Result<Setting, String> {
     };
     let thermal =
         ThermalSettings { tmt1_k: Some(kelvin(tmt1)?), tmt2_k: Some(kelvin(tmt2)?), power_state: None };
-    Ok(Setting { thermal, ..Setting::default() })
+    Ok(SweepSetting { thermal, ..SweepSetting::default() })
 }
 
-fn power_state(typed: &str) -> Result<Setting, String> {
+fn power_state(typed: &str) -> Result<SweepSetting, String> {
     // NVMe feature 02h, bits 4:0.
     let state = typed.parse().ok().filter(|state| *state < 32);
     let state: u8 = state.ok_or_else(|| format!("{typed:?} is no power state: NVMe has 0 to 31"))?;
     let thermal = ThermalSettings { power_state: Some(state), ..ThermalSettings::default() };
-    Ok(Setting { thermal, ..Setting::default() })
+    Ok(SweepSetting { thermal, ..SweepSetting::default() })
 }
 
-fn link(typed: &str) -> Result<Setting, String> {
+fn link(typed: &str) -> Result<SweepSetting, String> {
     let rate = parse::rate(typed).map_err(|error| error.to_string())?;
-    Ok(Setting { link: Some(rate), ..Setting::default() })
+    Ok(SweepSetting { link: Some(rate), ..SweepSetting::default() })
 }
 
-fn ambient(typed: &str) -> Result<Setting, String> {
+fn ambient(typed: &str) -> Result<SweepSetting, String> {
     let ambient = parse::temperature(typed).map_err(|error| error.to_string())?;
-    Ok(Setting { ambient: Some(ambient), ..Setting::default() })
+    Ok(SweepSetting { ambient: Some(ambient), ..SweepSetting::default() })
 }
 
-impl Setting {
+impl SweepSetting {
     /// With the name that says what it sets, where it has none.
     #[must_use]
     pub fn named(mut self) -> Self {
@@ -164,8 +166,8 @@ impl Setting {
 impl Plan {
     /// The plan of one setting: the same without its sweep, with that setting made.
     #[must_use]
-    pub fn with_setting(&self, setting: &Setting) -> Self {
-        let Setting { name, thermal, .. } = setting;
+    pub fn with_setting(&self, setting: &SweepSetting) -> Self {
+        let SweepSetting { name, thermal, .. } = setting;
         let settings = ThermalSettings {
             tmt1_k: thermal.tmt1_k.or(self.settings.tmt1_k),
             tmt2_k: thermal.tmt2_k.or(self.settings.tmt2_k),
@@ -293,8 +295,8 @@ mod test {
     #[test]
     fn a_sweep_that_compares_nothing_is_refused() {
         let plan = Plan::new("x");
-        let one = Setting::default().named();
-        let error = |settings: Vec<Setting>| {
+        let one = SweepSetting::default().named();
+        let error = |settings: Vec<SweepSetting>| {
             check(&plan, &Sweep::new(settings)).expect_err("no comparison").to_string()
         };
         assert!(error(vec![one.clone()]).contains("1 settings"));

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use analysis::wording;
 
-use crate::corpus::{self, Cause};
+use crate::corpus::{self, TrueCause};
 use crate::tally::{Detection, Said, Tally};
 
 /// Everything about a half of the corpus.
@@ -55,11 +55,11 @@ fn metrics(tally: &Tally, text: &mut String) {
 
 fn confusion(tally: &Tally, text: &mut String) {
     let name = |said: &Said| match said {
-        Said::Cause(cause) => format!("{cause:?}"),
+        Said::TrueCause(cause) => format!("{cause:?}"),
         other => format!("{other:?}"),
     };
     let said: BTreeSet<Said> = tally.causes.keys().map(|(_, said)| *said).collect();
-    let truths: BTreeSet<Cause> = tally.causes.keys().map(|(truth, _)| *truth).collect();
+    let truths: BTreeSet<TrueCause> = tally.causes.keys().map(|(truth, _)| *truth).collect();
     let _ = write!(text, "\n{:<10}", "truth\\said");
     for said in &said {
         let _ = write!(text, "{:>9}", name(said));

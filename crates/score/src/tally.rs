@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use analysis::Findings;
 use analysis::findings::{self, Event, EventKind};
 
-use super::corpus::{Cause, Episode, Kind, Labelled, Truth};
+use super::corpus::{Episode, Labelled, RecipeKind, TrueCause, Truth};
 
 /// Hits and misses of one kind of event.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,7 +30,7 @@ impl Detection {
 /// What a verdict said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Said {
-    Cause(Cause),
+    TrueCause(TrueCause),
     Unknown,
     Nothing,
 }
@@ -43,7 +43,7 @@ pub(crate) struct Tally {
     pub(crate) onset: Detection,
     pub(crate) release: Detection,
     /// Truth and verdict.
-    pub(crate) causes: BTreeMap<(Cause, Said), usize>,
+    pub(crate) causes: BTreeMap<(TrueCause, Said), usize>,
     /// Hours and alarms of runs in which heat took nothing.
     pub(crate) cold_hours: f64,
     pub(crate) cold_alarms: usize,
@@ -52,7 +52,7 @@ pub(crate) struct Tally {
     pub(crate) strength: (usize, usize),
     /// By tenth of the confidence: sum of confidences, right, all.
     pub(crate) confidence: BTreeMap<u8, (f64, usize, usize)>,
-    pub(crate) by_kind: BTreeMap<Kind, KindTally>,
+    pub(crate) by_kind: BTreeMap<RecipeKind, KindTally>,
     /// What went wrong, for people who look for it.
     pub(crate) wrong: Vec<String>,
 }
@@ -103,15 +103,15 @@ impl Tally {
 
     /// Macro-F1 over the causes that occur in truth. What was said of nothing true is no part of it.
     pub(crate) fn cause_macro_f1(&self) -> f64 {
-        let mut classes: Vec<Cause> = self.causes.keys().map(|(truth, _)| *truth).collect();
+        let mut classes: Vec<TrueCause> = self.causes.keys().map(|(truth, _)| *truth).collect();
         classes.dedup();
-        let f1 = |class: &Cause| {
-            let sum = |pick: &dyn Fn(&Cause, &Said) -> bool| {
+        let f1 = |class: &TrueCause| {
+            let sum = |pick: &dyn Fn(&TrueCause, &Said) -> bool| {
                 self.causes.iter().filter(|((t, s), _)| pick(t, s)).map(|(_, n)| *n).sum::<usize>() as f64
             };
-            let right = sum(&|t, s| t == class && *s == Said::Cause(*class));
+            let right = sum(&|t, s| t == class && *s == Said::TrueCause(*class));
             let truth = sum(&|t, _| t == class);
-            let said = sum(&|_, s| *s == Said::Cause(*class));
+            let said = sum(&|_, s| *s == Said::TrueCause(*class));
             2.0 * right / (truth + said).max(1.0)
         };
         classes.iter().map(f1).sum::<f64>() / classes.len().max(1) as f64
@@ -148,7 +148,8 @@ pub(crate) fn score(run: &Labelled, findings: &Findings) -> Tally {
         count_confidence(&mut tally, event.confidence, false);
     }
     explain(&mut tally, run, &matched, &heat);
-    let causes_right = tally.causes.iter().filter(|((t, s), _)| *s == Said::Cause(*t)).map(|(_, n)| *n).sum();
+    let causes_right =
+        tally.causes.iter().filter(|((t, s), _)| *s == Said::TrueCause(*t)).map(|(_, n)| *n).sum();
     let kind = KindTally {
         runs: 1,
         onset: tally.onset,
@@ -236,7 +237,7 @@ fn causes(tally: &mut Tally, run: &Labelled, findings: &Findings, heat: &[&Episo
         let Some(truth) = episode.cause else { return };
         let said = event.map_or(Said::Nothing, said);
         *tally.causes.entry((truth, said)).or_default() += 1;
-        let right = said == Said::Cause(truth);
+        let right = said == Said::TrueCause(truth);
         if let Some(event) = event {
             count_confidence(tally, event.confidence, right);
         }
@@ -266,13 +267,13 @@ fn causes(tally: &mut Tally, run: &Labelled, findings: &Findings, heat: &[&Episo
 
 fn said(event: &Event) -> Said {
     match (event.kind, event.cause) {
-        (EventKind::SlcExhausted, _) => Said::Cause(Cause::Slc),
-        (_, findings::Cause::HctmTmt1) => Said::Cause(Cause::Tmt1),
-        (_, findings::Cause::HctmTmt2) => Said::Cause(Cause::Tmt2),
-        (_, findings::Cause::Vendor) => Said::Cause(Cause::Vendor),
-        (_, findings::Cause::Thermal) => Said::Cause(Cause::Thermal),
+        (EventKind::SlcExhausted, _) => Said::TrueCause(TrueCause::Slc),
+        (_, findings::Cause::HctmTmt1) => Said::TrueCause(TrueCause::Tmt1),
+        (_, findings::Cause::HctmTmt2) => Said::TrueCause(TrueCause::Tmt2),
+        (_, findings::Cause::Vendor) => Said::TrueCause(TrueCause::Vendor),
+        (_, findings::Cause::Thermal) => Said::TrueCause(TrueCause::Thermal),
         (_, findings::Cause::Unknown) => Said::Unknown,
-        (_, _) => Said::Cause(Cause::Other),
+        (_, _) => Said::TrueCause(TrueCause::Other),
     }
 }
 

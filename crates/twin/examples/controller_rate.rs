@@ -8,7 +8,7 @@ use nvme::command::{IoCommand, Sgl, Sqe, Transfer};
 use nvme::fabrics::property::Property;
 use nvme::fabrics::{Connect, ConnectData, FabricsCommand};
 use physics::Profile;
-use twin::controller::{Accepted, ConnectRequest, Options, Outcome, Queue, Service, Subsystem};
+use twin::controller::{Accepted, ConnectRequest, HostEvent, Options, Queue, Service, Subsystem};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, len, write) in [
@@ -79,7 +79,7 @@ fn run(name: &str, subsystem: &mut Subsystem, queue: Queue, len: u32, write: boo
         now = subsystem.next_event().unwrap_or(now).max(now);
         out.clear();
         subsystem.advance(now, &mut out);
-        done += out.iter().filter(|outcome| matches!(outcome, Outcome::Reply(..))).count() as u64;
+        done += out.iter().filter(|outcome| matches!(outcome, HostEvent::Reply(..))).count() as u64;
     }
     let wall_s = clock.now().as_secs_f64();
     println!(

@@ -7,8 +7,8 @@ use measure::{Instant, Kelvin, Seed};
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
+use physics::Tmt;
 use physics::drive::{Demand, Drive, Transfer};
-use physics::policy::Tmt;
 use physics::profile::Profile;
 use physics::truth::{Source, TruthKind};
 

@@ -7,7 +7,6 @@
 
 mod kernels;
 mod needs;
-mod qemu;
 mod root;
 
 use std::fs::{self, File};
@@ -128,13 +127,13 @@ fn shell(root: &Path, prepared: &Path, kernel: &str, script: &Path) -> Result<()
         let image = scratch.path().join(name);
         File::create(&image)?.set_len(DRIVE_BYTES)?;
         devices.push("-drive".into());
-        devices.push(qemu::with_path(&format!("if=none,format=raw,id={name},file="), &image, ""));
+        devices.push(::guest::with_path(&format!("if=none,format=raw,id={name},file="), &image, ""));
         devices.extend(model.iter().flat_map(|device| ["-device".into(), (*device).into()]));
     }
     devices
         .extend(["-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net,romfile="].map(Into::into));
     let program = root.join("target/debug");
-    let machine = qemu::Machine {
+    let machine = ::guest::GuestMachine {
         prepared,
         kernel,
         job: &scratch.path().join("job"),

@@ -123,7 +123,7 @@ mod test {
     const LINK: &str = concat!("https:", "//example.org/a");
 
     fn found(path: &str, text: &str) -> Vec<usize> {
-        check(&Tree::of(&[(path, text)])).iter().map(|finding| finding.line).collect()
+        check(&Tree::from_texts(&[(path, text)])).iter().map(|finding| finding.line).collect()
     }
 
     #[test]

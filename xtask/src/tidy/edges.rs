@@ -41,7 +41,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("score", &["measure", "physics", "trace", "analysis"]),
     ("fuzz-entries", &["measure", "nvme", "physics", "drive", "trace", "import", "twin"]),
-    ("xtask", &[]),
+    ("guest", &[]),
+    ("xtask", &["guest"]),
 ];
 
 /// What must not be, not even in tests, and why: from, to, reason. `*` is every crate.

@@ -67,7 +67,7 @@ mod test {
 
     /// Folder and text of every finding.
     fn found(files: &[(&str, &str)]) -> Vec<(String, String)> {
-        check(&Tree::of(files)).into_iter().map(|finding| (finding.path, finding.what)).collect()
+        check(&Tree::from_texts(files)).into_iter().map(|finding| (finding.path, finding.what)).collect()
     }
 
     fn untold(folder: &str, names: &str) -> (String, String) {

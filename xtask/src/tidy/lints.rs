@@ -49,7 +49,7 @@ mod test {
     const NONE: [usize; 0] = [];
 
     fn found(path: &str, text: &str) -> Vec<usize> {
-        check(&Tree::of(&[(path, text)])).iter().map(|finding| finding.line).collect()
+        check(&Tree::from_texts(&[(path, text)])).iter().map(|finding| finding.line).collect()
     }
 
     #[test]

@@ -133,7 +133,7 @@ mod test {
     use super::*;
 
     fn found(files: &[(&str, &str)]) -> Vec<(&'static str, usize)> {
-        check(&Tree::of(files)).iter().map(|finding| (finding.rule, finding.line)).collect()
+        check(&Tree::from_texts(files)).iter().map(|finding| (finding.rule, finding.line)).collect()
     }
 
     #[test]

@@ -48,11 +48,11 @@ mod test {
     fn both_commands_are_asked_for() {
         let manifest = ("Cargo.toml", "default-members = [\"crates/cli\"]");
         let good = "# A\n\n    cargo run --release -- run    # simulates\n`cargo xtask check` checks.\n";
-        assert_eq!(check(&Tree::of(&[("README.md", good), manifest])), []);
+        assert_eq!(check(&Tree::from_texts(&[("README.md", good), manifest])), []);
         let poor = "# A\ncargo run --release -- run hctm-read\n";
-        assert_eq!(check(&Tree::of(&[("README.md", poor), manifest])).len(), 2);
-        assert_eq!(check(&Tree::of(&[("README.md", good), ("Cargo.toml", "")])).len(), 1);
-        assert_eq!(check(&Tree::of(&[])), []);
+        assert_eq!(check(&Tree::from_texts(&[("README.md", poor), manifest])).len(), 2);
+        assert_eq!(check(&Tree::from_texts(&[("README.md", good), ("Cargo.toml", "")])).len(), 1);
+        assert_eq!(check(&Tree::from_texts(&[])), []);
     }
 
     #[test]

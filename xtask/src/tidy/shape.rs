@@ -90,7 +90,7 @@ mod test {
 
     /// The rule of every finding about one file, the expected files aside.
     fn found(path: &str, text: &str) -> Vec<(&'static str, bool)> {
-        let findings = check(&Tree::of(&[(path, text)]));
+        let findings = check(&Tree::from_texts(&[(path, text)]));
         let others = findings.iter().filter(|finding| finding.rule != "expected-file");
         others.map(|finding| (finding.rule, finding.only_warns)).collect()
     }
@@ -131,13 +131,13 @@ mod test {
         let code = format!("{}a.js", VENDORED[0].0);
         let licence = format!("{}LICENSE", VENDORED[0].0);
         assert_eq!(found(&code, ""), [("vendored", false)]);
-        let tree = Tree::of(&[(&code, ""), (&licence, "")]);
+        let tree = Tree::from_texts(&[(&code, ""), (&licence, "")]);
         assert!(check(&tree).iter().all(|finding| finding.rule != "vendored"));
     }
 
     #[test]
     fn what_strangers_look_for_is_there() {
-        let missing = check(&Tree::of(&[("README.md", "")]));
+        let missing = check(&Tree::from_texts(&[("README.md", "")]));
         assert_eq!(missing.len(), EXPECTED.len() - 1);
         assert!(missing.iter().all(|finding| finding.path != "README.md"));
     }

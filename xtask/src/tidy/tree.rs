@@ -58,7 +58,7 @@ impl Tree {
 
     /// A tree of the given paths and texts, for tests of the rules.
     #[cfg(test)]
-    pub(crate) fn of(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn from_texts(files: &[(&str, &str)]) -> Self {
         let files = files.iter().map(|(path, text)| ((*path).into(), Some((*text).into())));
         Self { files: files.collect() }
     }

@@ -102,7 +102,7 @@ mod test {
     use super::*;
 
     fn found(path: &str, text: &str) -> Vec<(&'static str, usize)> {
-        check(&Tree::of(&[(path, text)])).iter().map(|finding| (finding.rule, finding.line)).collect()
+        check(&Tree::from_texts(&[(path, text)])).iter().map(|finding| (finding.rule, finding.line)).collect()
     }
 
     #[test]

@@ -8,8 +8,9 @@
 use std::collections::BTreeMap;
 
 use super::Judged;
+use super::case::OTHER_THRESHOLD_K;
 use super::evidence::Suspect::Other;
-use super::weigh::OTHER_THRESHOLD_K;
+use super::history::HYSTERESIS_K;
 use crate::observation::Observation;
 
 /// Width of a cell as a factor of the loss; drops up to one and a half cells apart are alike. Wide, as a log of few
@@ -19,8 +20,6 @@ const LOSS_FACTOR: f64 = 1.8;
 const LOST_FACTOR: f64 = 1.5;
 /// Fewer than this are no group.
 const LEAST: usize = 3;
-/// A load that begins slow may begin below its threshold by a hysteresis: the widest seen is 6 K.
-pub(super) const HYSTERESIS_K: f64 = 8.0;
 /// How far a group may pull one of its drops, in log odds.
 const MOST_PULL: f64 = 4.0;
 /// A verdict this sure speaks for others that began at the same temperature.
@@ -40,7 +39,7 @@ type Cell = (i64, i64);
 
 /// Sums over the drops of a cell.
 #[derive(Default)]
-struct Sums {
+struct AlikeSums {
     count: usize,
     total: [f64; 5],
     /// Temperatures at which they began; with a margin for those of a load's beginning.
@@ -67,17 +66,17 @@ fn cell(judged: &Judged) -> Option<Cell> {
 /// The sums of a drop's cell and of those around it. How long a drop would have lasted that the end of the load cut
 /// off is not known: it is like all that were larger.
 fn around<'a>(
-    sums: &'a BTreeMap<Cell, Sums>,
+    sums: &'a BTreeMap<Cell, AlikeSums>,
     judged: &Judged,
     (loss, size): Cell,
-) -> impl Iterator<Item = &'a Sums> {
+) -> impl Iterator<Item = &'a AlikeSums> {
     crate::work::count(sums.len().min(9));
     let largest = if judged.drop.recovered { size + 1 } else { i64::MAX };
     (loss - 1..=loss + 1).flat_map(move |loss| sums.range((loss, size - 1)..=(loss, largest)).map(|(_, s)| s))
 }
 
-fn sums(judged: &[Judged], cells: &[Option<Cell>]) -> BTreeMap<Cell, Sums> {
-    let mut sums: BTreeMap<Cell, Sums> = BTreeMap::new();
+fn sums(judged: &[Judged], cells: &[Option<Cell>]) -> BTreeMap<Cell, AlikeSums> {
+    let mut sums: BTreeMap<Cell, AlikeSums> = BTreeMap::new();
     for (judged, cell) in judged.iter().zip(cells) {
         let (Some(cell), Some(onset_k)) = (cell, judged.onset_k) else { continue };
         let of_cell = sums.entry(*cell).or_default();
@@ -98,7 +97,7 @@ fn cooler(judged: &mut [Judged], cells: &[Option<Cell>]) {
         let (Some(cell), Some(onset_k)) = (cell, judged.onset_k) else { continue };
         let margin_k = OTHER_THRESHOLD_K + judged.climb_k;
         let below = |by_k: f64| {
-            let of = |sums: &Sums| sums.onsets_k.partition_point(|k| *k <= onset_k - by_k);
+            let of = |sums: &AlikeSums| sums.onsets_k.partition_point(|k| *k <= onset_k - by_k);
             around(&sums, judged, *cell).map(of).sum::<usize>()
         };
         let count = below(margin_k);
@@ -121,7 +120,7 @@ fn one_temperature(judged: &mut [Judged], cells: &[Option<Cell>]) {
             continue;
         };
         let margin_k = SAME_K + judged.climb_k;
-        let near = |sums: &Sums| {
+        let near = |sums: &AlikeSums| {
             let up_to = |k: f64| sums.onsets_k.partition_point(|onset| *onset <= k);
             up_to(onset_k + margin_k) - up_to(onset_k - margin_k)
         };
@@ -183,10 +182,10 @@ fn pool(judged: &mut [Judged], cells: &[Option<Cell>]) {
 /// A drop that is not clear began at the very temperature at which clear ones did.
 fn same_temperature(judged: &mut [Judged]) {
     let clear =
-        |j: &&Judged| j.verdict.finding.is_heat() && j.verdict.confidence >= CLEAR && !j.drop.at_start;
+        |j: &&Judged| j.verdict.conclusion.is_heat() && j.verdict.confidence >= CLEAR && !j.drop.at_start;
     let mut onsets_k: Vec<f64> = judged.iter().filter(clear).filter_map(|j| j.onset_k).collect();
     onsets_k.sort_by(f64::total_cmp);
-    let unclear = |j: &&mut Judged| j.verdict.confidence < CLEAR || !j.verdict.finding.is_heat();
+    let unclear = |j: &&mut Judged| j.verdict.confidence < CLEAR || !j.verdict.conclusion.is_heat();
     for judged in judged.iter_mut().filter(unclear) {
         let Some(onset_k) = judged.onset_k.filter(|_| !judged.drop.at_start) else { continue };
         let up_to = |k: f64| onsets_k.partition_point(|onset| *onset <= k);

@@ -5,10 +5,10 @@
 
 use measure::Point;
 
+use super::case::{Case, OTHER_THRESHOLD_K, SETTLING_S, TELLING_S};
 use super::evidence::Evidence;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
-use super::history::Lock;
-use super::weigh::{Case, OTHER_THRESHOLD_K, SETTLING_S, TELLING_S, settled_below};
+use super::history::DropLock;
 use crate::observation::Observation;
 
 /// A temperature that rises by less than this in so long is not about to cross a threshold: the slowest crossings
@@ -137,7 +137,7 @@ fn meanwhile(case: &Case, onset_k: f64, evidence: &mut Evidence) {
         let weight = if moved_k <= -8.0 { -2.5 } else { -1.0 };
         let weights = [(Vendor, weight), (Tmt1, weight), (Tmt2, -1.0), (Slc, 2.0), (Other, 0.5)];
         evidence.weigh(Observation::SlowThoughCooled { temp_k, late_k }, &weights);
-    } else if moved_k >= 5.0 && case.trace.tmt_at(case.start_s()).0.is_none_or(|k| !settled_below(case, k)) {
+    } else if moved_k >= 5.0 && case.trace.tmt_at(case.start_s()).0.is_none_or(|k| !case.settled_below(k)) {
         // A drive that gives up little goes on heating whatever the reason.
         let loss = 1.0 - case.strength().unwrap_or(0.0);
         let weight = -(loss / 0.4).clamp(0.0, 1.0);
@@ -176,7 +176,7 @@ fn again_and_again(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     } else if lock.hot_drops >= 2 {
         // A Poisson rate that differs between hot and cool time; half of it, as cycles are not independent.
         let weight = (0.5 * lock.log_likelihood_ratio()).min(2.5);
-        let Lock { hot_drops, cool_drops, hot_s, cool_s } = lock;
+        let DropLock { hot_drops, cool_drops, hot_s, cool_s } = lock;
         let hot = Observation::SlowWhenHot { hot_drops, cool_drops, from_k, hot_s, cool_s };
         evidence.weigh_heat(hot, weight, &[]);
     }

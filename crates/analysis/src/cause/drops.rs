@@ -20,7 +20,7 @@ const SHORTEST_BASE_S: f64 = 3.0;
 
 /// A stretch of slower pieces.
 #[derive(Clone, Debug)]
-pub(crate) struct Drop {
+pub(crate) struct SpeedDrop {
     /// First slow piece.
     pub first: usize,
     /// Last slow piece.
@@ -43,7 +43,7 @@ pub(crate) struct Drop {
 
 /// What the first piece of a stretch is compared with.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Start {
+pub(crate) enum DropStart {
     /// Nothing: it sets the speed for what follows.
     Fresh,
     /// The fastest speed of the same load in the run, in bytes per second.
@@ -57,14 +57,14 @@ pub(crate) enum Start {
 pub(crate) fn drops(
     pieces: &[Piece],
     range: Range<usize>,
-    start: Start,
+    start: DropStart,
     as_meant: &dyn Fn(&Piece) -> bool,
-) -> Vec<Drop> {
-    let base = if let Start::Known(speed) = start { Some(speed) } else { None };
+) -> Vec<SpeedDrop> {
+    let base = if let DropStart::Known(speed) = start { Some(speed) } else { None };
     let mut walk = Walk { pieces, base, done: Vec::new(), open: Vec::new() };
     for index in range.clone() {
         let at_start = index == range.start;
-        if at_start && start == Start::Slow {
+        if at_start && start == DropStart::Slow {
             walk.push(drop(index, None, true, true));
             walk.extend(index);
         } else {
@@ -80,7 +80,7 @@ pub(crate) fn drops(
 struct Walk<'a> {
     pieces: &'a [Piece],
     base: Option<f64>,
-    done: Vec<Drop>,
+    done: Vec<SpeedDrop>,
     /// Indices into `done` of the drops that are not over, the innermost last.
     open: Vec<usize>,
 }
@@ -98,7 +98,7 @@ impl Walk<'_> {
             let edge = self.done[*inner].first + 1 == index && self.pieces[index - 1].slices <= 1;
             if let Some(previous) = previous.filter(|previous| mean < FURTHER * previous && !edge) {
                 let inside = Some(*inner);
-                self.push(Drop { inside, ..drop(index, Some(previous), sharp, at_start) });
+                self.push(SpeedDrop { inside, ..drop(index, Some(previous), sharp, at_start) });
             }
         } else {
             match self.base {
@@ -121,7 +121,7 @@ impl Walk<'_> {
         }
     }
 
-    fn push(&mut self, drop: Drop) {
+    fn push(&mut self, drop: SpeedDrop) {
         self.open.push(self.done.len());
         self.done.push(drop);
     }
@@ -149,8 +149,8 @@ impl Walk<'_> {
     }
 }
 
-fn drop(index: usize, before: Option<f64>, sharp: bool, at_start: bool) -> Drop {
-    Drop {
+fn drop(index: usize, before: Option<f64>, sharp: bool, at_start: bool) -> SpeedDrop {
+    SpeedDrop {
         own: Vec::new(),
         first: index,
         last: index,
@@ -205,7 +205,7 @@ mod test {
 
     fn found(levels: &[(f64, f64)]) -> Vec<(usize, usize, bool, Option<usize>)> {
         let pieces = pieces(levels);
-        let drops = drops(&pieces, 0..pieces.len(), Start::Fresh, &|_| false);
+        let drops = drops(&pieces, 0..pieces.len(), DropStart::Fresh, &|_| false);
         drops.iter().map(|d| (d.first, d.last, d.recovered, d.inside)).collect()
     }
 

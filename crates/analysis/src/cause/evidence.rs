@@ -68,14 +68,14 @@ pub(crate) struct Weighing {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Verdict {
     /// What it was.
-    pub finding: Finding,
+    pub conclusion: Conclusion,
     /// How sure that is, 0 to 1.
     pub confidence: f64,
 }
 
 /// What a drop was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Finding {
+pub(crate) enum Conclusion {
     /// Heat, by this threshold.
     Heat(Suspect),
     /// Heat, but which threshold cannot be told.
@@ -88,7 +88,7 @@ pub(crate) enum Finding {
     Unknown,
 }
 
-impl Finding {
+impl Conclusion {
     /// Whether it was heat of any kind.
     pub(crate) const fn is_heat(self) -> bool {
         matches!(self, Self::Heat(_) | Self::SomeHeat)
@@ -140,19 +140,19 @@ impl Evidence {
 
     /// Weighs it all.
     pub(crate) fn verdict(&self) -> Verdict {
-        let (finding, confidence) = self.odds().finding();
-        Verdict { finding, confidence: confidence.min(MOST_CERTAIN) }
+        let (conclusion, confidence) = self.odds().conclusion();
+        Verdict { conclusion, confidence: confidence.min(MOST_CERTAIN) }
     }
 
-    /// What was observed, the heaviest first: by how much the log odds of the finding rise with it. An observation
+    /// What was observed, the heaviest first: by how much the log odds of the conclusion rise with it. An observation
     /// against a suspect whom nothing else speaks for does little, whatever its weight.
     pub(crate) fn observations(&self) -> Vec<WeighedObservation> {
         let odds = self.odds();
-        let winners: &[Suspect] = match odds.finding().0 {
-            Finding::Heat(_) => &[odds.likeliest],
-            Finding::SomeHeat => &HEAT,
-            Finding::SlcFull => &[Slc],
-            Finding::NotHeat | Finding::Unknown => &[Other],
+        let winners: &[Suspect] = match odds.conclusion().0 {
+            Conclusion::Heat(_) => &[odds.likeliest],
+            Conclusion::SomeHeat => &HEAT,
+            Conclusion::SlcFull => &[Slc],
+            Conclusion::NotHeat | Conclusion::Unknown => &[Other],
         };
         let with = log_odds(&self.total, winners);
         let support = |row: &[f64; 5]| {
@@ -209,18 +209,18 @@ pub(crate) struct Odds {
 
 impl Odds {
     /// What it was, and how probable that is.
-    pub(crate) fn finding(&self) -> (Finding, f64) {
+    pub(crate) fn conclusion(&self) -> (Conclusion, f64) {
         let of = |suspect: Suspect| self.p[suspect as usize];
         if self.heat >= CALLED_HEAT && of(self.likeliest) >= NAMED * self.heat {
-            (Finding::Heat(self.likeliest), of(self.likeliest))
+            (Conclusion::Heat(self.likeliest), of(self.likeliest))
         } else if self.heat >= CALLED_HEAT {
-            (Finding::SomeHeat, self.heat)
+            (Conclusion::SomeHeat, self.heat)
         } else if of(Slc) >= CALLED_CACHE {
-            (Finding::SlcFull, of(Slc))
+            (Conclusion::SlcFull, of(Slc))
         } else if of(Other) + of(Slc) >= CALLED_NOT_HEAT {
-            (Finding::NotHeat, of(Other) + of(Slc))
+            (Conclusion::NotHeat, of(Other) + of(Slc))
         } else {
-            (Finding::Unknown, self.p.iter().copied().fold(0.0, f64::max))
+            (Conclusion::Unknown, self.p.iter().copied().fold(0.0, f64::max))
         }
     }
 }
@@ -256,11 +256,11 @@ mod test {
         let mut evidence = Evidence::new();
         let cooled = Observation::BackWhenCooled { cooled_k: 3.0, release_k: 340.0 };
         evidence.weigh_heat(cooled.clone(), 3.0, &[(Slc, -2.0)]);
-        assert_eq!(evidence.verdict().finding, Finding::SomeHeat);
+        assert_eq!(evidence.verdict().conclusion, Conclusion::SomeHeat);
         let moved = Observation::CounterMoved { threshold: HostThreshold::Tmt1 };
         evidence.weigh(moved.clone(), &[(Tmt1, 6.0)]);
         let verdict = evidence.verdict();
-        assert_eq!(verdict.finding, Finding::Heat(Tmt1));
+        assert_eq!(verdict.conclusion, Conclusion::Heat(Tmt1));
         let seen: Vec<Observation> = evidence.observations().into_iter().map(|o| o.observation).collect();
         assert_eq!(seen, [moved, cooled]);
         assert!(verdict.confidence > 0.9 && verdict.confidence <= MOST_CERTAIN);
@@ -268,6 +268,6 @@ mod test {
 
     #[test]
     fn nothing_known_is_unknown() {
-        assert_eq!(Evidence::new().verdict().finding, Finding::Unknown);
+        assert_eq!(Evidence::new().verdict().conclusion, Conclusion::Unknown);
     }
 }

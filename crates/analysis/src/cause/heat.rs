@@ -26,7 +26,7 @@ pub(crate) struct Heat<'a> {
 
 /// By how much each counter moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Moved {
+pub(crate) struct HeatMove {
     /// Light throttling: transitions or seconds; `None` without readings.
     pub tmt1: Option<u64>,
     /// Heavy throttling.
@@ -115,23 +115,23 @@ impl<'a> Heat<'a> {
 
     /// By how much the counters moved between the last reading at or before `from_s` and the first one at or after
     /// `to_s`.
-    pub(crate) fn moved(&self, from_s: f64, to_s: f64) -> Moved {
+    pub(crate) fn moved(&self, from_s: f64, to_s: f64) -> HeatMove {
         self.moved_by(from_s, to_s, true)
     }
 
     /// The same without the seconds, which go on while a throttle lasts.
-    pub(crate) fn began(&self, from_s: f64, to_s: f64) -> Moved {
+    pub(crate) fn began(&self, from_s: f64, to_s: f64) -> HeatMove {
         self.moved_by(from_s, to_s, false)
     }
 
-    fn moved_by(&self, from_s: f64, to_s: f64, seconds_too: bool) -> Moved {
+    fn moved_by(&self, from_s: f64, to_s: f64, seconds_too: bool) -> HeatMove {
         let first = self.counters.partition_point(|p| p.t.as_secs_f64() <= from_s).saturating_sub(1);
         let last = self
             .counters
             .partition_point(|p| p.t.as_secs_f64() < to_s)
             .min(self.counters.len().saturating_sub(1));
         let (Some(a), Some(b)) = (self.counters.get(first), self.counters.get(last)) else {
-            return Moved::default();
+            return HeatMove::default();
         };
         let (a, b) = (a.value, b.value);
         let delta = |pairs: [(Option<u64>, Option<u64>); 2]| {
@@ -141,7 +141,7 @@ impl<'a> Heat<'a> {
                 .filter_map(|(a, b)| Some(b?.saturating_sub(a?)));
             known.reduce(|x, y| x + y)
         };
-        Moved {
+        HeatMove {
             tmt1: delta([(a.tmt1_transitions, b.tmt1_transitions), (a.tmt1_seconds, b.tmt1_seconds)]),
             tmt2: delta([(a.tmt2_transitions, b.tmt2_transitions), (a.tmt2_seconds, b.tmt2_seconds)]),
         }

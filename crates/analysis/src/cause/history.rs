@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::drops::Drop;
+use super::drops::SpeedDrop;
 use super::heat::Heat;
 use crate::findings::SegmentOp;
 use crate::segment::{Piece, Stretch};
@@ -12,8 +12,11 @@ const BIN_K: f64 = 0.5;
 /// A speed within this share of the speed after the cache was full is that speed.
 const SAME_SPEED: f64 = 0.25;
 
+/// A load that begins slow may begin below its threshold by a hysteresis: the widest seen is 6 K.
+pub(super) const HYSTERESIS_K: f64 = 8.0;
+
 /// Whose sums: the operation, and whether those of drops inside drops, for which the outer speed is the full one.
-type Of = (SegmentOp, bool);
+type Depth = (SegmentOp, bool);
 
 /// Sums over a run, by operation.
 #[derive(Debug, Default)]
@@ -48,7 +51,7 @@ enum Slow {
 
 /// How drops are spread over hot and cool time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Lock {
+pub(crate) struct DropLock {
     /// Drops at or above the temperature in question.
     pub hot_drops: usize,
     /// Drops below it.
@@ -59,7 +62,7 @@ pub(crate) struct Lock {
     pub cool_s: f64,
 }
 
-impl Lock {
+impl DropLock {
     /// How many times as often drops come in hot time as in cool time.
     pub(crate) fn ratio(&self) -> f64 {
         let rate = |drops: usize, seconds: f64| drops as f64 / seconds.max(1.0);
@@ -80,7 +83,7 @@ impl Lock {
 
 impl History {
     /// Sums up a run. `drops` are those of each stretch; time inside them is not full speed.
-    pub(crate) fn new(heat: &Heat, stretches: &[Stretch], pieces: &[Piece], drops: &[Drop]) -> Self {
+    pub(crate) fn new(heat: &Heat, stretches: &[Stretch], pieces: &[Piece], drops: &[SpeedDrop]) -> Self {
         let coolest_k = heat.all().iter().map(|p| p.value).fold(f64::INFINITY, f64::min);
         let mut history = Self { coolest_k, ..Self::default() };
         let mut slow = vec![Slow::No; pieces.len()];
@@ -93,7 +96,7 @@ impl History {
             }
             if let Some(onset_k) = heat.peak_k(first.start_s) {
                 let of = (stretches[first.stretch].op, drop.inside.is_some());
-                let hysteresis_k = if drop.at_start { super::alike::HYSTERESIS_K } else { 0.0 };
+                let hysteresis_k = if drop.at_start { HYSTERESIS_K } else { 0.0 };
                 history.of_mut(of).onsets_k.push(onset_k + hysteresis_k);
                 let end = drop.recovered.then(|| heat.low_k(pieces[drop.last].end_s)).flatten();
                 if let Some(release_k) = end.filter(|_| !drop.at_start) {
@@ -128,31 +131,31 @@ impl History {
     }
 
     /// Seconds at full speed at `kelvin` or hotter.
-    pub(crate) fn full_speed_s_above(&self, of: Of, kelvin: f64) -> f64 {
+    pub(crate) fn full_speed_s_above(&self, of: Depth, kelvin: f64) -> f64 {
         let bin = (kelvin / BIN_K).ceil() as i64;
         let sums = self.by_op.get(&(of.0 as u8, of.1)).map(|history| &history.full_speed_s);
         sums.and_then(|sums| sums.range(bin..).next()).map_or(0.0, |(_, seconds)| *seconds)
     }
 
     /// How many drops this operation had.
-    pub(crate) fn drop_count(&self, of: Of) -> usize {
+    pub(crate) fn drop_count(&self, of: Depth) -> usize {
         self.by_op.get(&(of.0 as u8, of.1)).map_or(0, |history| history.onsets_k.len())
     }
 
     /// How drops are spread over time at `kelvin` or hotter and cooler time; `None` for fewer than three drops, which
     /// on a drive that only warms up always look locked to heat.
-    pub(crate) fn lock(&self, of: Of, kelvin: f64) -> Option<Lock> {
+    pub(crate) fn lock(&self, of: Depth, kelvin: f64) -> Option<DropLock> {
         let history = self.by_op.get(&(of.0 as u8, of.1)).filter(|history| history.onsets_k.len() >= 3)?;
         let cool_drops = history.onsets_k.partition_point(|onset| *onset < kelvin);
         let all_s = history.full_speed_s.values().next().copied().unwrap_or(0.0);
         let hot_s = self.full_speed_s_above(of, kelvin);
         let hot_drops = history.onsets_k.len() - cool_drops;
-        Some(Lock { hot_drops, cool_drops, hot_s, cool_s: all_s - hot_s })
+        Some(DropLock { hot_drops, cool_drops, hot_s, cool_s: all_s - hot_s })
     }
 
     /// How cool it had to get, in kelvins, before the speed came back from other drops that began within a kelvin of this
     /// temperature.
-    pub(crate) fn release_k(&self, of: Of, onset_k: f64) -> Option<f64> {
+    pub(crate) fn release_k(&self, of: Depth, onset_k: f64) -> Option<f64> {
         let releases = &self.by_op.get(&(of.0 as u8, of.1))?.releases_k;
         releases.range(bin(onset_k - 1.0)..=bin(onset_k + 1.0)).map(|(_, k)| *k).reduce(f64::min)
     }
@@ -167,7 +170,7 @@ impl History {
         self.after_cache.iter().any(|after| (bytes_per_s / after - 1.0).abs() <= SAME_SPEED)
     }
 
-    fn of_mut(&mut self, of: Of) -> &mut OpHistory {
+    fn of_mut(&mut self, of: Depth) -> &mut OpHistory {
         self.by_op.entry((of.0 as u8, of.1)).or_default()
     }
 }

@@ -4,6 +4,7 @@
 //! names, [`evidence`] weighs it, [`heat`] looks up readings, [`history`] sums up the run.
 
 mod alike;
+mod case;
 mod course;
 pub(crate) mod drops;
 pub(crate) mod evidence;
@@ -15,11 +16,11 @@ mod weigh;
 
 use std::collections::BTreeMap;
 
-use self::drops::{Drop, Start};
-use self::evidence::{Evidence, Finding, Suspect, Verdict};
-use self::heat::{Heat, Moved};
+use self::case::Case;
+use self::drops::{DropStart, SpeedDrop};
+use self::evidence::{Conclusion, Evidence, Suspect, Verdict};
+use self::heat::{Heat, HeatMove};
 use self::history::History;
-use self::weigh::Case;
 use crate::findings::SegmentOp;
 use crate::segment::{Piece, SHORTEST_PIECE_S, Stretch, median};
 use trace::{Phase, Trace};
@@ -43,7 +44,7 @@ const EMPTYING_PAUSE_S: f64 = 30.0;
 #[derive(Clone, Debug)]
 pub(crate) struct Judged {
     /// The drop.
-    pub drop: Drop,
+    pub drop: SpeedDrop,
     /// Everything that was weighed.
     pub evidence: Evidence,
     /// What it was, and why.
@@ -66,7 +67,7 @@ pub(crate) struct Judged {
     /// Data written since the fast cache was last empty, as far as the run shows.
     pub written_bytes: f64,
     /// By how much the drive's counters moved around the beginning.
-    pub counted: Moved,
+    pub counted: HeatMove,
     /// Whether it only goes on with what another one began: no event of its own.
     pub continues: bool,
 }
@@ -75,7 +76,7 @@ pub(crate) struct Judged {
 pub(crate) fn judge(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], heat: &Heat) -> Vec<Judged> {
     let by_stretch = ranges(pieces);
     let fastest = fastest_alike(trace, stretches, pieces);
-    let mut all: Vec<Drop> = Vec::new();
+    let mut all: Vec<SpeedDrop> = Vec::new();
     for range in &by_stretch {
         let stretch = &stretches[pieces[range.start].stretch];
         if !matches!(stretch.op, SegmentOp::Read | SegmentOp::Write | SegmentOp::Mixed) {
@@ -83,16 +84,19 @@ pub(crate) fn judge(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], heat
         }
         let phase = &trace.phases[stretch.phase];
         let start = match as_meant(phase, &pieces[range.start]) {
-            true => Start::Fresh,
+            true => DropStart::Fresh,
             false => start(trace, &pieces[range.clone()], fastest[stretch.phase], heat),
         };
         let found = drops::drops(pieces, range.clone(), start, &|piece| as_meant(phase, piece));
         let offset = all.len();
-        all.extend(found.into_iter().map(|drop| Drop { inside: drop.inside.map(|i| i + offset), ..drop }));
+        all.extend(
+            found.into_iter().map(|drop| SpeedDrop { inside: drop.inside.map(|i| i + offset), ..drop }),
+        );
     }
-    let pauses =
-        |drop: &&Drop| !(pieces[drop.first].stopped && phase_of(trace, stretches, pieces, drop).inferred);
-    let counted: Vec<Drop> = all.iter().filter(pauses).cloned().collect();
+    let pauses = |drop: &&SpeedDrop| {
+        !(pieces[drop.first].stopped && phase_of(trace, stretches, pieces, drop).inferred)
+    };
+    let counted: Vec<SpeedDrop> = all.iter().filter(pauses).cloned().collect();
     let mut history = History::new(heat, stretches, pieces, &counted);
     let written = Written::new(trace);
     let mut judged: Vec<Judged> = Vec::new();
@@ -108,7 +112,7 @@ pub(crate) fn judge(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], heat
             drop: &drop,
         };
         let new = judged_case(&case);
-        if new.verdict.finding == Finding::SlcFull {
+        if new.verdict.conclusion == Conclusion::SlcFull {
             history.remember_full_cache(new.drop.level);
         }
         judged.push(new);
@@ -143,7 +147,7 @@ fn outermost(judged: &[Judged], mut index: usize) -> usize {
 }
 
 /// Speed during a drop over speed before it.
-fn strength(drop: &Drop) -> Option<f64> {
+fn strength(drop: &SpeedDrop) -> Option<f64> {
     drop.before.filter(|before| *before > 0.0).map(|before| drop.level / before)
 }
 
@@ -169,17 +173,17 @@ fn judged_case(case: &Case) -> Judged {
 /// Whether `new` lies in a drop with the same finding, or goes on with one on the other side of a gap.
 fn continues(judged: &[Judged], new: &Judged, stretches: &[Stretch], pieces: &[Piece]) -> bool {
     if let Some(outer) = new.drop.inside {
-        let outer = judged[outermost(judged, outer)].verdict.finding;
-        let finding = new.verdict.finding;
+        let outer = judged[outermost(judged, outer)].verdict.conclusion;
+        let finding = new.verdict.conclusion;
         return (finding == outer && !second_threshold(judged, new))
-            || matches!(finding, Finding::NotHeat | Finding::Unknown)
-            || (finding == Finding::SomeHeat && outer.is_heat() && !second_threshold(judged, new));
+            || matches!(finding, Conclusion::NotHeat | Conclusion::Unknown)
+            || (finding == Conclusion::SomeHeat && outer.is_heat() && !second_threshold(judged, new));
     }
-    let phase = |drop: &Drop| stretches[pieces[drop.first].stretch].phase;
+    let phase = |drop: &SpeedDrop| stretches[pieces[drop.first].stretch].phase;
     let goes_on = |last: &Judged| {
         phase(&last.drop) == phase(&new.drop)
             && !last.drop.recovered
-            && (last.verdict.finding.is_heat() == new.verdict.finding.is_heat())
+            && (last.verdict.conclusion.is_heat() == new.verdict.conclusion.is_heat())
     };
     new.drop.at_start && judged.last().is_some_and(goes_on)
 }
@@ -188,9 +192,10 @@ fn continues(judged: &[Judged], new: &Judged, stretches: &[Stretch], pieces: &[P
 fn second_threshold(judged: &[Judged], new: &Judged) -> bool {
     let outer = new.drop.inside.map(|outer| &judged[outermost(judged, outer)]);
     let onsets_k = outer.and_then(|outer| outer.onset_k).zip(new.onset_k);
-    let hotter = onsets_k.is_some_and(|(outer, new)| new >= outer + weigh::OTHER_THRESHOLD_K);
+    let hotter = onsets_k.is_some_and(|(outer, new)| new >= outer + case::OTHER_THRESHOLD_K);
     // TMT1 and TMT2 are one threshold each; of its own a drive may have several.
-    let may_be_several = matches!(new.verdict.finding, Finding::SomeHeat | Finding::Heat(Suspect::Vendor));
+    let may_be_several =
+        matches!(new.verdict.conclusion, Conclusion::SomeHeat | Conclusion::Heat(Suspect::Vendor));
     may_be_several && new.drop.sharp && hotter
 }
 
@@ -199,7 +204,7 @@ pub(crate) fn as_meant(phase: &Phase, piece: &Piece) -> bool {
     phase.rate_limit_bytes_per_s.is_some_and(|limit| (piece.level / limit - 1.0).abs() <= AT_LIMIT)
 }
 
-fn phase_of<'a>(trace: &'a Trace, stretches: &[Stretch], pieces: &[Piece], drop: &Drop) -> &'a Phase {
+fn phase_of<'a>(trace: &'a Trace, stretches: &[Stretch], pieces: &[Piece], drop: &SpeedDrop) -> &'a Phase {
     &trace.phases[stretches[pieces[drop.first].stretch].phase]
 }
 
@@ -216,11 +221,11 @@ fn ranges(pieces: &[Piece]) -> Vec<std::ops::Range<usize>> {
 }
 
 /// What the first of a stretch's pieces is to be compared with; `known` is the fastest the same load was.
-fn start(trace: &Trace, pieces: &[Piece], known: f64, heat: &Heat) -> Start {
+fn start(trace: &Trace, pieces: &[Piece], known: f64, heat: &Heat) -> DropStart {
     let first = &pieces[0];
     let ramp = first.span_s() <= RAMP_S && pieces.len() > 1;
     if known > FASTER_ELSEWHERE * first.level && !ramp {
-        return Start::Known(known);
+        return DropStart::Known(known);
     }
     let period_s = heat.counter_period_s();
     let soon_s = (5.0f64).max(3.0 * period_s);
@@ -233,9 +238,9 @@ fn start(trace: &Trace, pieces: &[Piece], known: f64, heat: &Heat) -> Start {
     let no_faster =
         first.level <= NO_FASTER_THAN_REST * median(&rest) && fastest <= RISES_LATER * first.level;
     if (counted && lasts && no_faster) || held_at_tmt1(trace, pieces, heat) {
-        Start::Slow
+        DropStart::Slow
     } else {
-        Start::Fresh
+        DropStart::Fresh
     }
 }
 

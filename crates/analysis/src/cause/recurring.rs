@@ -5,7 +5,7 @@
 //! the sentences say what fits.
 
 use super::Judged;
-use super::evidence::Finding;
+use super::evidence::Conclusion;
 use crate::observation::Observation;
 use crate::segment::median;
 
@@ -54,7 +54,7 @@ pub(crate) fn period_s(judged: &[Judged]) -> Option<f64> {
 }
 
 fn is_dip(judged: &Judged) -> bool {
-    judged.verdict.finding == Finding::NotHeat
+    judged.verdict.conclusion == Conclusion::NotHeat
         && judged.drop.recovered
         && !judged.drop.at_start
         && judged.drop.inside.is_none()

@@ -2,16 +2,14 @@
 //!
 //! The order is that of METHODS, "Causes". Numbers in comments are log odds.
 
+use super::case::{Case, REGULATOR_MARGIN_K, TELLING_S};
 use super::course;
-use super::drops::Drop;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{Evidence, Suspect};
-use super::heat::{Heat, Moved};
-use super::history::History;
+use super::heat::HeatMove;
 use crate::findings::SegmentOp;
 use crate::observation::Observation;
-use crate::segment::Piece;
-use trace::{HostThreshold, Phase, Trace};
+use trace::HostThreshold;
 
 /// Consumer drives are specified up to 70 °C, and on those measured nothing slowed down below it unless it was set to.
 const USUAL_LIMIT_K: f64 = 343.0;
@@ -20,20 +18,8 @@ const COOL_K: f64 = 328.0;
 /// A threshold counts as met when the reading is within this: half a kelvin of rounding at both
 /// ends, and a reading late by up to a period while the temperature climbs.
 const AT_THRESHOLD_K: f64 = 1.6;
-/// A regulator holds its temperature at most this far below TMT1 (SSD2 of the seed experiments stays "slightly
-/// below" it): a kelvin and a half, and one of rounding.
-const REGULATOR_MARGIN_K: f64 = 2.6;
-/// How long a drop must last before its temperature says something.
-pub(super) const TELLING_S: f64 = 20.0;
-
 /// Writing that is slow for less than this up to the end of the load may be a dip.
 const STAYED_S: f64 = 30.0;
-/// How long a drop must last for its second half to show that it came to rest: one and a half fast time constants
-/// of an M.2 drive (40 s).
-pub(super) const SETTLING_S: f64 = 60.0;
-
-/// Temperatures this far apart are not one threshold: rounding at both ends and a reading period of climbing.
-pub(crate) const OTHER_THRESHOLD_K: f64 = 2.5;
 /// The drive's counters are looked at this long before and after the beginning of a drop.
 const COUNTED_WITHIN_S: f64 = 10.0;
 
@@ -41,56 +27,6 @@ const COUNTED_WITHIN_S: f64 = 10.0;
 const LITTLE_LOST: f64 = 0.9;
 /// A setting acts within this: the drive's entry latency is milliseconds, the log's times are a reading off.
 const SETTING_SEEN_S: f64 = 3.0;
-
-/// Everything that one drop is judged by.
-pub(crate) struct Case<'a> {
-    pub trace: &'a Trace,
-    pub heat: &'a Heat<'a>,
-    pub history: &'a History,
-    pub pieces: &'a [Piece],
-    pub drop: &'a Drop,
-    pub op: SegmentOp,
-    pub phase: &'a Phase,
-    /// Data written since the cache was last empty, as far as the run shows.
-    pub written_bytes: f64,
-}
-
-impl Case<'_> {
-    /// When the drop began, in seconds.
-    pub(crate) fn start_s(&self) -> f64 {
-        self.pieces[self.drop.first].start_s
-    }
-
-    /// When it ended, in seconds.
-    pub(crate) fn end_s(&self) -> f64 {
-        self.pieces[self.drop.last].end_s
-    }
-
-    /// The temperature at which it began, in kelvins.
-    pub(crate) fn onset_k(&self) -> Option<f64> {
-        self.heat.peak_k(self.start_s())
-    }
-
-    /// How much a reading may lag behind the temperature when it began: it is up to one period old when
-    /// the drive acts on a newer one.
-    pub(crate) fn climb_k(&self) -> f64 {
-        (self.heat.slope_before(self.start_s()).abs() * self.heat.period_s).min(4.0)
-    }
-
-    /// The temperature at which it ended, in kelvins; `None` where it did not.
-    pub(crate) fn release_k(&self) -> Option<f64> {
-        if self.drop.recovered { self.heat.low_k(self.end_s()) } else { None }
-    }
-
-    /// Speed during over speed before.
-    pub(crate) fn strength(&self) -> Option<f64> {
-        super::strength(self.drop)
-    }
-
-    pub(crate) fn span_s(&self) -> f64 {
-        self.end_s() - self.start_s()
-    }
-}
 
 /// Weighs everything about one drop.
 pub(crate) fn weigh(case: &Case) -> Evidence {
@@ -168,7 +104,7 @@ fn thresholds(case: &Case, onset_k: f64, evidence: &mut Evidence) {
             (Observation::AtThreshold { threshold, temp_k, set_k }, 2.5)
         } else if above_k < 0.0 && -above_k <= margin_k && held_below(case, set_k) {
             (Observation::HeldBelowThreshold { threshold, temp_k, set_k }, 2.0)
-        } else if threshold == HostThreshold::Tmt1 && above_k < 0.0 && settled_below(case, set_k) {
+        } else if threshold == HostThreshold::Tmt1 && above_k < 0.0 && case.settled_below(set_k) {
             (Observation::SettledBelowThreshold { threshold, temp_k, set_k }, 2.5)
         } else {
             // A drive that counts knows better than a reading.
@@ -200,21 +136,6 @@ fn held_below(case: &Case, threshold_k: f64) -> bool {
     high_k <= threshold_k + 0.5 && low_k >= threshold_k - REGULATOR_MARGIN_K
 }
 
-/// Whether a drop that began early came to rest just below `threshold_k`, as a regulator that acts ahead of
-/// its threshold makes it: speed gives way in steps, and for the second half the temperature stands.
-pub(super) fn settled_below(case: &Case, threshold_k: f64) -> bool {
-    let middle_s = case.start_s() + case.span_s() / 2.0;
-    let mut late: Vec<f64> = case.heat.within(middle_s, case.end_s()).iter().map(|p| p.value).collect();
-    if late.is_empty() || case.span_s() < SETTLING_S || case.drop.recovered {
-        return false;
-    }
-    late.sort_by(f64::total_cmp);
-    let (low_k, high_k) = (late[late.len() / 10], late[late.len() - 1 - late.len() / 10]);
-    high_k - low_k <= OTHER_THRESHOLD_K
-        && high_k <= threshold_k + 0.5
-        && high_k >= threshold_k - REGULATOR_MARGIN_K
-}
-
 /// The drive's own counters.
 fn counters(case: &Case, evidence: &mut Evidence) {
     let moved = counted_around(case);
@@ -234,7 +155,7 @@ fn counters(case: &Case, evidence: &mut Evidence) {
 
 /// By how much the counters moved around the beginning: a regulator counts when it begins, which is before its
 /// speed has visibly given way; a slow log page shows it a reading later.
-pub(super) fn counted_around(case: &Case) -> Moved {
+pub(super) fn counted_around(case: &Case) -> HeatMove {
     let around_s = COUNTED_WITHIN_S.max(3.0 * case.heat.counter_period_s());
     let from_s = if case.drop.at_start { case.start_s() } else { case.start_s() - around_s };
     let to_s = case.start_s() + around_s;

@@ -4,7 +4,7 @@ use super::Sources;
 use crate::cause::Judged;
 use crate::cause::evidence::Suspect::{Other, Slc};
 use crate::cause::evidence::{
-    CALLED_HEAT, CALLED_NOT_HEAT, Finding, HEAT, Odds, SURE, SUSPECTS, Suspect, Weighing,
+    CALLED_HEAT, CALLED_NOT_HEAT, Conclusion, HEAT, Odds, SURE, SUSPECTS, Suspect, Weighing,
 };
 use crate::findings::SegmentOp;
 use crate::wording::with_rule;
@@ -47,22 +47,22 @@ fn why_called(odds: &Odds) -> String {
     let called = share(CALLED_HEAT);
     let not_heat = format!("{all_heat}; it is blamed from {called} on, as a false alarm costs most.");
     let (name, one) = (odds.likeliest.name(), share(of(odds.likeliest)));
-    match odds.finding().0 {
-        Finding::Heat(_) => format!(
+    match odds.conclusion().0 {
+        Conclusion::Heat(_) => format!(
             "{all_heat}, and is blamed from {called} on. Of that {one} is {name}: a threshold is named when it is twice as likely as the others together."
         ),
-        Finding::SomeHeat => format!(
+        Conclusion::SomeHeat => format!(
             "{all_heat}, and is blamed from {called} on. The likeliest threshold is {name} with {one}: not twice as likely as the others together, so none is named."
         ),
-        Finding::SlcFull => {
+        Conclusion::SlcFull => {
             format!("The full write cache has {}, half or more. {not_heat}", share(of(Slc)))
         }
-        Finding::NotHeat => format!(
+        Conclusion::NotHeat => format!(
             "What is not heat has {}, and that is said from {} on. {not_heat}",
             share(of(Other) + of(Slc)),
             share(CALLED_NOT_HEAT)
         ),
-        Finding::Unknown => format!(
+        Conclusion::Unknown => format!(
             "{all_heat} and what is not heat {}: either is named from {called} on, so the cause stays unknown.",
             share(of(Other) + of(Slc))
         ),
@@ -89,7 +89,7 @@ fn strongest(judged: &Judged, one: Suspect, other: Suspect) -> Option<(f64, Stri
 /// What else would decide it; nothing where it is sure.
 pub(super) fn would_decide(evidence: &Sources, judged: &Judged, odds: &Odds) -> Vec<String> {
     let verdict = &judged.verdict;
-    let named = !matches!(verdict.finding, Finding::Unknown | Finding::SomeHeat);
+    let named = !matches!(verdict.conclusion, Conclusion::Unknown | Conclusion::SomeHeat);
     if named && verdict.confidence >= SURE {
         return Vec::new();
     }
@@ -131,7 +131,7 @@ fn missing(evidence: &Sources, judged: &Judged) -> Vec<String> {
         );
     }
     let writes = matches!(evidence.stretch(judged).op, SegmentOp::Write | SegmentOp::Mixed);
-    if writes && trace.facts.slc_bytes.is_none() && judged.verdict.finding == Finding::Unknown {
+    if writes && trace.facts.slc_bytes.is_none() && judged.verdict.conclusion == Conclusion::Unknown {
         ways.push("The size of the fast write cache.".to_owned());
     }
     ways

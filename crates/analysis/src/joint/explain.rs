@@ -5,7 +5,7 @@
 //! observation goes to the threshold that explains it best, and the cheapest combination is the explanation. Costs are
 //! negative log-likelihoods.
 
-use super::{Follows, JointPoint, JointRun, Machine, mechanism};
+use super::{Follows, JointMachine, JointPoint, JointRun, mechanism};
 use crate::findings::Cause;
 use crate::segment::median;
 
@@ -38,7 +38,7 @@ const ALL: [Follows; 3] = [Follows::Tmt1, Follows::Tmt2, Follows::Nothing];
 type Rule = (Follows, f64);
 
 /// The thresholds, those of the host first.
-pub(super) fn machines(runs: &[JointRun]) -> Vec<Machine> {
+pub(super) fn machines(runs: &[JointRun]) -> Vec<JointMachine> {
     let points = points(runs);
     let tried = ALL.map(|follows| tried(follows, &points));
     let mut best: (f64, Vec<Rule>) = (f64::INFINITY, Vec::new());
@@ -90,20 +90,11 @@ pub(super) fn temperatures(point: &JointPoint) -> impl Iterator<Item = f64> {
     [point.held_k, point.onset_k].into_iter().flatten()
 }
 
-/// The setting that counts, in kelvins; 0 for what follows nothing.
-pub(super) fn setting(follows: Follows, tmt1_k: Option<f64>, tmt2_k: Option<f64>) -> Option<f64> {
-    match follows {
-        Follows::Tmt1 => tmt1_k,
-        Follows::Tmt2 => tmt2_k,
-        Follows::Nothing | Follows::Undetermined => Some(0.0),
-    }
-}
-
 /// The numbers to try for a threshold, and going without it.
 fn tried(follows: Follows, points: &[JointPoint]) -> Vec<Option<f64>> {
     let mut numbers: Vec<f64> = points
         .iter()
-        .filter_map(|p| Some((p, setting(follows, p.tmt1_k, p.tmt2_k)?)))
+        .filter_map(|p| Some((p, follows.setting_k(p.tmt1_k, p.tmt2_k)?)))
         .flat_map(|(p, setting)| temperatures(p).map(move |k| k - setting))
         .filter(|number| follows == Follows::Nothing || number.abs() <= UNEXPLAINED)
         .collect();
@@ -130,7 +121,7 @@ fn cheapest(runs: &[JointRun], point: &JointPoint, rules: &[Rule]) -> Option<Rul
 }
 
 fn point_cost(runs: &[JointRun], point: &JointPoint, (follows, number): Rule) -> f64 {
-    let Some(setting) = setting(follows, point.tmt1_k, point.tmt2_k) else { return UNEXPLAINED };
+    let Some(setting) = follows.setting_k(point.tmt1_k, point.tmt2_k) else { return UNEXPLAINED };
     let off_k = temperatures(point).map(|k| (k - setting - number).abs()).fold(f64::INFINITY, f64::min);
     let counted = runs[point.run].counted;
     let said = match (point.cause, follows) {
@@ -150,7 +141,7 @@ fn rule_cost(runs: &[JointRun], points: &[JointPoint], (follows, number): Rule) 
         _ => (OFFSETS_K.0 - number).max(number - OFFSETS_K.1).max(0.0) / ERROR_K,
     };
     let passed = |(index, run): &(usize, &JointRun)| {
-        let threshold = setting(follows, run.tmt1_k, run.tmt2_k).map(|setting| setting + number);
+        let threshold = follows.setting_k(run.tmt1_k, run.tmt2_k).map(|setting| setting + number);
         let acted =
             points.iter().any(|p| p.run == *index && point_cost(runs, p, (follows, number)) < UNEXPLAINED);
         !acted && threshold.zip(run.hottest_free_k).is_some_and(|(at, free)| free >= at + PASSED_K)
@@ -160,7 +151,7 @@ fn rule_cost(runs: &[JointRun], points: &[JointPoint], (follows, number): Rule) 
 }
 
 /// The threshold that these points show: what moves it is asked anew, of them alone.
-fn machine(runs: &[JointRun], points: Vec<JointPoint>) -> Machine {
+fn machine(runs: &[JointRun], points: Vec<JointPoint>) -> JointMachine {
     let cost = |follows: Follows| {
         let numbers = tried(follows, &points).into_iter().flatten();
         let costs = numbers.map(|number| (total(runs, &points, &[(follows, number)]), number));
@@ -175,10 +166,10 @@ fn machine(runs: &[JointRun], points: Vec<JointPoint>) -> Machine {
     let untold = points.iter().all(|p| p.tmt1_k.is_none() && p.tmt2_k.is_none() && p.cause == Cause::Thermal);
     let confidence = if untold { 0.5 } else { (1.0 / sum).min(super::MOST_CERTAIN) };
     let follows = if confidence >= NAMED { best.0 } else { Follows::Undetermined };
-    let (mechanism, floor_bytes_per_s) = mechanism::of(runs, &points, best);
+    let (mechanism, floor_bytes_per_s) = mechanism::classify(runs, &points, best);
     let thresholds: Vec<f64> = points.iter().map(|p| nearest(p, best)).collect();
     let settings = |of: Follows| -> Vec<Option<f64>> {
-        points.iter().map(|p| setting(of, p.tmt1_k, p.tmt2_k)).collect()
+        points.iter().map(|p| of.setting_k(p.tmt1_k, p.tmt2_k)).collect()
     };
     let against = match follows {
         Follows::Tmt2 => slope(&settings(Follows::Tmt2), &thresholds),
@@ -188,7 +179,7 @@ fn machine(runs: &[JointRun], points: Vec<JointPoint>) -> Machine {
     };
     let (hysteresis_k, release_offset_from_tmt1_k) = mechanism::release(&points, follows, &thresholds);
     let one_k = thresholds.iter().all(|k| (k - thresholds[0]).abs() <= OFFSETS_K.1);
-    Machine {
+    JointMachine {
         follows,
         confidence,
         mechanism,
@@ -205,7 +196,7 @@ fn machine(runs: &[JointRun], points: Vec<JointPoint>) -> Machine {
 
 /// Where a point shows the threshold: of the two temperatures the one nearer to the rule.
 fn nearest(point: &JointPoint, (follows, number): Rule) -> f64 {
-    let at = setting(follows, point.tmt1_k, point.tmt2_k).unwrap_or(0.0) + number;
+    let at = follows.setting_k(point.tmt1_k, point.tmt2_k).unwrap_or(0.0) + number;
     temperatures(point).min_by(|a, b| (a - at).abs().total_cmp(&(b - at).abs())).unwrap_or(at)
 }
 

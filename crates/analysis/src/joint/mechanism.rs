@@ -17,7 +17,7 @@ const OTHER_K: f64 = 2.5;
 const SAME_K: f64 = 1.6;
 
 /// The mechanism, and the speed where it is one.
-pub(super) fn of(
+pub(super) fn classify(
     runs: &[JointRun],
     points: &[JointPoint],
     (follows, number): (Follows, f64),
@@ -32,7 +32,7 @@ pub(super) fn of(
     }
     let held: Vec<f64> = points.iter().filter_map(|p| p.held_k.or(p.onset_k)).collect();
     let off_k = |p: &JointPoint| {
-        let at = super::explain::setting(follows, p.tmt1_k, p.tmt2_k).unwrap_or(0.0) + number;
+        let at = follows.setting_k(p.tmt1_k, p.tmt2_k).unwrap_or(0.0) + number;
         p.held_k.map_or(f64::INFINITY, |k| (k - at).abs())
     };
     let mechanism = if floor.is_some() && (range(&held) >= OTHER_K || points.len() >= 3) {

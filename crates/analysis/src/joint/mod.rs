@@ -37,7 +37,7 @@ pub struct JointPolicy {
     /// Other kinds that act beside it.
     pub also: Vec<PolicyClass>,
     /// Each threshold that acted in these runs.
-    pub machines: Vec<Machine>,
+    pub machines: Vec<JointMachine>,
     /// How sure the class is, from 0 to 1.
     pub confidence: f64,
     /// What these runs leave open, and which measurement would decide it.
@@ -47,7 +47,7 @@ pub struct JointPolicy {
 
 /// One threshold of a drive and what it does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Machine {
+pub struct JointMachine {
     /// What moves the threshold.
     pub follows: Follows,
     /// How sure that is, from 0 to 1.
@@ -83,6 +83,17 @@ pub enum Follows {
     Nothing,
     /// These runs do not tell.
     Undetermined,
+}
+
+impl Follows {
+    /// The setting that counts, in kelvins; 0 for what follows nothing.
+    const fn setting_k(self, tmt1_k: Option<f64>, tmt2_k: Option<f64>) -> Option<f64> {
+        match self {
+            Self::Tmt1 => tmt1_k,
+            Self::Tmt2 => tmt2_k,
+            Self::Nothing | Self::Undetermined => Some(0.0),
+        }
+    }
 }
 
 /// One threshold in one run.
@@ -195,7 +206,7 @@ pub fn joint_policy(runs: &[JointRun]) -> Option<JointPolicy> {
 }
 
 /// The class of all machines together: the host's lead, as they do for one run.
-fn class(runs: &[JointRun], machines: &[Machine]) -> (PolicyClass, Vec<PolicyClass>, f64) {
+fn class(runs: &[JointRun], machines: &[JointMachine]) -> (PolicyClass, Vec<PolicyClass>, f64) {
     let of = |follows: Follows| machines.iter().find(|machine| machine.follows == follows);
     let Some(any) = machines.first() else {
         let none = |run: &JointRun| run.policy.class == PolicyClass::None;
@@ -205,7 +216,7 @@ fn class(runs: &[JointRun], machines: &[Machine]) -> (PolicyClass, Vec<PolicyCla
             false => (PolicyClass::Undetermined, vec![], 0.0),
         };
     };
-    let host: Vec<&Machine> = [of(Follows::Tmt1), of(Follows::Tmt2)].into_iter().flatten().collect();
+    let host: Vec<&JointMachine> = [of(Follows::Tmt1), of(Follows::Tmt2)].into_iter().flatten().collect();
     let own = of(Follows::Nothing);
     let mut all = match host[..] {
         [light, heavy] if light.mechanism == heavy.mechanism => vec![PolicyClass::TwoLevel],

@@ -1,11 +1,11 @@
 //! What several runs leave open, and which measurement would decide it.
 
-use super::{Follows, JointRun, Machine};
+use super::{Follows, JointMachine, JointRun};
 use crate::findings::{Caveat, PolicyClass};
 use trace::caveat::{SettingsSeen, SlowdownSeen};
 
 /// Every question, by machine.
-pub(super) fn open(runs: &[JointRun], machines: &[Machine]) -> Vec<Caveat> {
+pub(super) fn open(runs: &[JointRun], machines: &[JointMachine]) -> Vec<Caveat> {
     let mut open = Vec::new();
     let mut ask = |caveat: Caveat| {
         if !open.contains(&caveat) {

@@ -116,7 +116,7 @@ pub(crate) struct Truth {
     pub slc_full: Option<(f64, f64)>,
 }
 
-struct Machine {
+struct JointMachine {
     policy: Policy,
     slow: bool,
     heavy: bool,
@@ -124,7 +124,7 @@ struct Machine {
     phase_s: f64,
 }
 
-impl Machine {
+impl JointMachine {
     /// The speed that this machine allows, with `full` wanted at `kelvin`.
     fn step(&mut self, kelvin: f64, full: f64) -> f64 {
         match self.policy {
@@ -178,7 +178,7 @@ pub(crate) fn simulate(setup: &Setup) -> (Trace, Truth) {
 struct Sim<'a> {
     setup: &'a Setup,
     rng: Pcg64Mcg,
-    machines: Vec<Machine>,
+    machines: Vec<JointMachine>,
     rise: [f64; 2],
     now: usize,
     written_gb: f64,
@@ -192,7 +192,7 @@ struct Sim<'a> {
 
 impl<'a> Sim<'a> {
     fn new(setup: &'a Setup) -> Self {
-        let machine = |policy: &Policy| Machine {
+        let machine = |policy: &Policy| JointMachine {
             policy: *policy,
             slow: false,
             heavy: false,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use measure::Instant;
 
 use super::worker::Worker;
-use drive::io::{Completion, Io, IoPath, PathError};
+use drive::io::{Io, IoCompletion, IoPath, PathError};
 
 /// A drive that completes nothing for so long while a load runs does not answer.
 ///
@@ -107,7 +107,7 @@ fn make<P: IoPath>(mut now: Instant, workers: &mut [Worker], path: &mut P) -> Re
 /// Accounts for what has completed, closing intervals on the way.
 #[inline]
 fn account<P: IoPath>(
-    done: &mut Vec<Completion>,
+    done: &mut Vec<IoCompletion>,
     mut due: Tick,
     workers: &mut [Worker],
     path: &mut P,
@@ -211,7 +211,7 @@ mod test {
             Ok(self.now())
         }
 
-        fn reap(&mut self, _: Instant, _: &mut Vec<Completion>) -> Result<(), PathError> {
+        fn reap(&mut self, _: Instant, _: &mut Vec<IoCompletion>) -> Result<(), PathError> {
             Ok(())
         }
     }
@@ -244,7 +244,7 @@ mod test {
             Ok(self.now())
         }
 
-        fn reap(&mut self, until: Instant, _: &mut Vec<Completion>) -> Result<(), PathError> {
+        fn reap(&mut self, until: Instant, _: &mut Vec<IoCompletion>) -> Result<(), PathError> {
             self.0.advance_to(until);
             Ok(())
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use measure::record::TelemetryRow;
 use measure::{Instant, Kelvin};
 
-use drive::io::{Completion, Io};
+use drive::io::{Io, IoCompletion};
 
 use drive::io::VirtualDrive;
 use drive::settings::fake::FakeFeatures;
@@ -32,7 +32,7 @@ pub(crate) struct FakeDrive {
     /// Every I/O it was given, and when.
     pub(crate) log: Vec<(Instant, Io)>,
     /// What it has not given back, in order.
-    pub(crate) in_flight: VecDeque<Completion>,
+    pub(crate) in_flight: VecDeque<IoCompletion>,
     /// When its server is free again.
     pub(crate) free_at_ns: u64,
 }
@@ -62,7 +62,7 @@ impl VirtualDrive for FakeDrive {
         let t = Instant::from_ns(self.free_at_ns + self.latency_ns);
         let result = (self.fails)(&io).map_or(Ok(io.len), Err);
         if t < self.dies_at {
-            self.in_flight.push_back(Completion { token: io.token, t, result });
+            self.in_flight.push_back(IoCompletion { token: io.token, t, result });
         }
     }
 
@@ -70,7 +70,7 @@ impl VirtualDrive for FakeDrive {
         self.in_flight.front().map(|completion| completion.t)
     }
 
-    fn advance(&mut self, until: Instant, done: &mut Vec<Completion>) -> Instant {
+    fn advance(&mut self, until: Instant, done: &mut Vec<IoCompletion>) -> Instant {
         let to = self.next_completion().map_or(until, |t| t.min(until));
         while let Some(completion) = self.in_flight.pop_front_if(|completion| completion.t <= to) {
             done.push(completion);
@@ -106,7 +106,7 @@ impl VirtualDrive for SharedFake {
         self.0.borrow_mut().next_completion()
     }
 
-    fn advance(&mut self, until: Instant, done: &mut Vec<Completion>) -> Instant {
+    fn advance(&mut self, until: Instant, done: &mut Vec<IoCompletion>) -> Instant {
         self.0.borrow_mut().advance(until, done)
     }
 

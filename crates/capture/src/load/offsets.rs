@@ -27,11 +27,11 @@ pub(crate) struct Offsets {
     align: u64,
     /// From the start of one I/O to the earliest start of the next, where all have one size.
     step: Option<u64>,
-    way: Way,
+    way: OffsetWay,
 }
 
 #[derive(Clone, Debug)]
-enum Way {
+enum OffsetWay {
     /// Next place of each operation.
     Sequential([u64; 3]),
     Anew {
@@ -78,10 +78,10 @@ impl Offsets {
             });
         }
         let way = match (load.order, step) {
-            (Order::Sequential, _) => Way::Sequential([part.start; 3]),
+            (Order::Sequential, _) => OffsetWay::Sequential([part.start; 3]),
             (Order::Random, Some(step)) if load.visit_once => {
                 let blocks = blocks_in(part_bytes, step, sizes.largest());
-                Way::VisitOnce {
+                OffsetWay::VisitOnce {
                     order: Permutation::new(blocks, seed.part(0)),
                     next: 0,
                     blocks,
@@ -89,7 +89,7 @@ impl Offsets {
                     seed,
                 }
             }
-            (Order::Random, _) => Way::Anew {
+            (Order::Random, _) => OffsetWay::Anew {
                 draw: Draw::new(seed),
                 places: sizes.fixed().map(|size| (part_bytes - u64::from(size)) / align + 1),
             },
@@ -101,7 +101,7 @@ impl Offsets {
     #[inline]
     pub(crate) fn next(&mut self, op: Op, size: u32) -> u64 {
         match &mut self.way {
-            Way::Sequential(places) => {
+            OffsetWay::Sequential(places) => {
                 let place = &mut places[op as usize];
                 if *place + u64::from(size) > self.part.end {
                     *place = self.part.start;
@@ -114,12 +114,12 @@ impl Offsets {
                 };
                 offset
             }
-            Way::Anew { draw, places } => {
+            OffsetWay::Anew { draw, places } => {
                 let room = self.part.end - self.part.start - u64::from(size);
                 let places = places.unwrap_or_else(|| room / self.align + 1);
                 self.part.start + draw.below(places) * self.align
             }
-            Way::VisitOnce { order, next, blocks, lap, seed } => {
+            OffsetWay::VisitOnce { order, next, blocks, lap, seed } => {
                 if *next == *blocks {
                     (*next, *lap) = (0, *lap + 1);
                     *order = Permutation::new(*blocks, seed.part(*lap));

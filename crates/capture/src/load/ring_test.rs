@@ -9,7 +9,7 @@ use std::time::Duration;
 use drive::io::Ring;
 use measure::record::Op;
 use measure::{Bytes, Instant, MonotonicClock, QueueDepth, Seed};
-use plan::{Data, Load, Mix, Order, Sizes};
+use plan::{Load, Mix, Order, Sizes, WriteData};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
@@ -88,7 +88,7 @@ fn a_lap_of_writes_fills_the_file_with_sectors_that_all_differ() {
 #[test]
 fn zeroes_are_zeroes() {
     let (_folder, path) = scratch(MIB);
-    let zeroes = Load { data: Data::Zeroes, ..load(Order::Sequential, Mix::WRITE, 4096, 4) };
+    let zeroes = Load { data: WriteData::Zeroes, ..load(Order::Sequential, Mix::WRITE, 4096, 4) };
     run(&zeroes, ways_in(&path).remove(0), MIB);
     assert_eq!(std::fs::read(&path).expect("a file"), vec![0; MIB as usize]);
 }

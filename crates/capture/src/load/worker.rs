@@ -20,7 +20,7 @@ use super::draw::{Draw, OpDraw, SizeDraw};
 use super::interval::IntervalStats;
 use super::offsets::Offsets;
 use super::pace::Pace;
-use drive::io::{Completion, EIO, Io, IoPath};
+use drive::io::{EIO, Io, IoCompletion, IoPath};
 use plan::Load;
 
 /// What a worker is made from.
@@ -73,7 +73,7 @@ pub struct Worker {
     offsets: Offsets,
     pace: Pace,
     budget_bytes: u64,
-    slots: Box<[Slot]>,
+    slots: Box<[IoSlot]>,
     /// Slots without an I/O and when each may have its next: with a constant think time, in order of time.
     free: VecDeque<(Instant, u16)>,
     /// Slots whose I/O was queued and not yet committed.
@@ -99,7 +99,7 @@ struct Fixed {
 
 /// An I/O in flight.
 #[derive(Clone, Copy, Debug)]
-struct Slot {
+struct IoSlot {
     op: Op,
     offset: u64,
     len: u32,
@@ -124,7 +124,7 @@ impl Worker {
         let depth = load.depth.as_usize();
         let mut stats_index = [0; 3];
         load.mix.ops().enumerate().for_each(|(index, op)| stats_index[op as usize] = index);
-        let unused = Slot { op: Op::Idle, offset: 0, len: 0, made: Instant::ZERO, issued: Instant::ZERO };
+        let unused = IoSlot { op: Op::Idle, offset: 0, len: 0, made: Instant::ZERO, issued: Instant::ZERO };
         Ok(Self {
             draw: Draw::new(seed.part(1)),
             op_draw: OpDraw::new(load.mix),
@@ -200,7 +200,7 @@ impl Worker {
         let offset = self.offsets.next(op, len);
         self.pace.count(now, len);
         self.budget_bytes = self.budget_bytes.saturating_sub(u64::from(len));
-        self.slots[usize::from(slot)] = Slot { op, offset, len, made: now, issued: Instant::NEVER };
+        self.slots[usize::from(slot)] = IoSlot { op, offset, len, made: now, issued: Instant::NEVER };
         self.queued.push(slot);
         Io { token: Io::token(index, slot), op, offset, len }
     }
@@ -220,7 +220,7 @@ impl Worker {
 
     /// Accounts for an I/O that has completed.
     #[inline]
-    pub(super) fn complete(&mut self, completion: &Completion) {
+    pub(super) fn complete(&mut self, completion: &IoCompletion) {
         let slot = Io::slot(completion.token);
         let io = self.slots[usize::from(slot)];
         debug_assert!(io.issued < Instant::NEVER, "slot {slot} completed without having been started");
@@ -244,7 +244,7 @@ impl Worker {
         }
         if self.spec.record_ops {
             let Fixed { phase, worker, .. } = self.spec;
-            let Slot { op, offset, len, made: t, .. } = io;
+            let IoSlot { op, offset, len, made: t, .. } = io;
             let (slat, clat) = (Duration::from_nanos(slat_ns), Duration::from_nanos(clat_ns));
             self.stats.rows.push(OpRow { t, phase, worker, op, offset, len, slat, clat, errno });
         }

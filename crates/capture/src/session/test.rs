@@ -379,7 +379,7 @@ fn two_hundred_kills_of_a_whole_run_leave_every_setting_as_found() {
     let mut changed = 0;
     for number in 0..200 {
         let seed = Seed::new(number);
-        let fuse = Fuse::of(seed.part(1).as_u64() % endless.burnt());
+        let fuse = Fuse::with_steps(seed.part(1).as_u64() % endless.burnt());
         let (features, disk) = run(&fuse, seed);
         changed += u32::from(settings_of(&features) != [305 << 16 | 347, 0]);
         let journals = Journals::on(disk.reopened(seed.part(2).as_u64() & 1 == 0, &Fuse::endless()));

@@ -11,7 +11,7 @@ use measure::{BytesPerSec, Kelvin};
 use report::sentences;
 use serde::Serialize;
 
-use crate::Outcome;
+use crate::Exit;
 use crate::args::AnalyzeArgs;
 use crate::commands::explain::Explained;
 use crate::commands::findings::Analyzed;
@@ -50,7 +50,7 @@ struct ExplainedResults<'a> {
 }
 
 /// Analyzes. An input that cannot be read does not keep the others from being told.
-pub(crate) fn execute(args: &AnalyzeArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(args: &AnalyzeArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     if let Some(number) = args.explain {
         return explain(args, number, printer);
     }
@@ -74,7 +74,7 @@ pub(crate) fn execute(args: &AnalyzeArgs, printer: &mut Printer) -> anyhow::Resu
         texts.extend(joint.iter().map(|joint| together(joint, width)));
         printer.data(&texts.join("\n"))?;
     }
-    Ok(if failed { Outcome::NotDone } else { Outcome::Done })
+    Ok(if failed { Exit::NotDone } else { Exit::Done })
 }
 
 /// What runs of one drive show together.
@@ -86,7 +86,7 @@ fn together(joint: &JointPolicy, width: usize) -> String {
 }
 
 /// Tells the reasoning behind event `number`, or behind what there is.
-fn explain(args: &AnalyzeArgs, number: Option<usize>, printer: &mut Printer) -> anyhow::Result<Outcome> {
+fn explain(args: &AnalyzeArgs, number: Option<usize>, printer: &mut Printer) -> anyhow::Result<Exit> {
     if let Some(number) = number.filter(|_| runs(args).len() > 1) {
         bail!(
             "cannot explain event {number} of several inputs at once: name one of them, or take them for one run with --join"
@@ -107,7 +107,7 @@ fn explain(args: &AnalyzeArgs, number: Option<usize>, printer: &mut Printer) -> 
         let texts: Vec<String> = explained.iter().map(|one| one.text(printer.data_width())).collect();
         printer.data(&texts.join("\n"))?;
     }
-    Ok(if failed { Outcome::NotDone } else { Outcome::Done })
+    Ok(if failed { Exit::NotDone } else { Exit::Done })
 }
 
 fn options(args: &AnalyzeArgs) -> ImportOptions {

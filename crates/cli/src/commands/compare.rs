@@ -1,6 +1,6 @@
 //! `heatsoak compare`: runs against each other, as a table and as a page with one chart.
 
-use crate::Outcome;
+use crate::Exit;
 use crate::args::CompareArgs;
 use crate::commands::findings::{Analyzed, style};
 use crate::commands::joint::joint_policies;
@@ -8,7 +8,7 @@ use crate::printer::Printer;
 use measure::record::write_whole;
 
 /// Compares.
-pub(crate) fn execute(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     let (mut inputs, mut runs) = (Vec::new(), Vec::new());
     for run in &args.runs {
         let analyzed = Analyzed::read(run)?;
@@ -24,5 +24,5 @@ pub(crate) fn execute(args: &CompareArgs, printer: &mut Printer) -> anyhow::Resu
         text.push_str(&format!("\nReport: {}\n", out.display()));
     }
     printer.data(&text)?;
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 
-use crate::Outcome;
+use crate::Exit;
 use crate::args::{Cli, CompletionsArgs, GenerateArgs};
 use crate::printer::Printer;
 
@@ -21,13 +21,13 @@ const SHELLS: [(Shell, &str); 3] =
 const HELP_WIDTH: usize = 100;
 
 /// Prints the completions for one shell.
-pub(crate) fn completions(args: &CompletionsArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+pub(crate) fn completions(args: &CompletionsArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     printer.data(&completion_script(args.shell)?)?;
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 /// Writes man pages, completions and the reference.
-pub(crate) fn generate(args: &GenerateArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn generate(args: &GenerateArgs) -> anyhow::Result<Exit> {
     let (man, completions) = (args.dir.join("man"), args.dir.join("completions"));
     for dir in [&man, &completions] {
         fs::create_dir_all(dir).with_context(|| format!("cannot make the folder {}", dir.display()))?;
@@ -38,7 +38,7 @@ pub(crate) fn generate(args: &GenerateArgs) -> anyhow::Result<Outcome> {
         write(&completions.join(name), &completion_script(shell)?)?;
     }
     write(&args.dir.join("cli.md"), &reference())?;
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 fn completion_script(shell: Shell) -> anyhow::Result<String> {

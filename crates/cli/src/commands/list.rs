@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use serde::Serialize;
 
-use crate::Outcome;
+use crate::Exit;
 use crate::args::ListArgs;
 use crate::block_devices::{self, BlockDevice, Roots};
 use crate::open_settings::warn_of_interrupted_runs;
@@ -30,12 +30,12 @@ const ADDRESSES: [(&str, &str); 6] = [
 /// The JSON of `heatsoak list --json`.
 #[derive(Serialize)]
 struct Listing {
-    drives: Vec<Entry>,
-    addresses: Vec<Address>,
+    drives: Vec<ListedDrive>,
+    addresses: Vec<ListedAddress>,
 }
 
 #[derive(Serialize)]
-struct Entry {
+struct ListedDrive {
     #[serde(flatten)]
     device: BlockDevice,
     /// How I/O gets to it.
@@ -52,13 +52,13 @@ struct Refusal {
 }
 
 #[derive(Serialize)]
-struct Address {
+struct ListedAddress {
     form: &'static str,
     what: &'static str,
 }
 
 /// Lists.
-pub(crate) fn execute(args: &ListArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(args: &ListArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     warn_of_interrupted_runs(printer);
     let listing = listing(&Roots::system())?;
     if args.json {
@@ -66,18 +66,18 @@ pub(crate) fn execute(args: &ListArgs, printer: &mut Printer) -> anyhow::Result<
     } else {
         printer.data(&for_people(&listing))?;
     }
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 fn listing(roots: &Roots) -> anyhow::Result<Listing> {
     let devices = block_devices::all(roots)
         .with_context(|| format!("cannot list the drives in {}", roots.sys.join("block").display()))?;
-    let addresses = ADDRESSES.map(|(form, what)| Address { form, what });
+    let addresses = ADDRESSES.map(|(form, what)| ListedAddress { form, what });
     Ok(Listing { drives: devices.into_iter().map(entry).collect(), addresses: addresses.into() })
 }
 
-fn entry(device: BlockDevice) -> Entry {
-    Entry {
+fn entry(device: BlockDevice) -> ListedDrive {
+    ListedDrive {
         io: "io_uring on the block device",
         allowed: ["read"],
         refused: [Refusal { what: "write", why: WRITE_NEEDS }],
@@ -106,7 +106,7 @@ fn for_people(listing: &Listing) -> String {
     text
 }
 
-fn row(entry: &Entry) -> [String; 7] {
+fn row(entry: &ListedDrive) -> [String; 7] {
     let device = &entry.device;
     let or_dash = |list: &[String]| if list.is_empty() { "-".to_owned() } else { list.join(", ") };
     [

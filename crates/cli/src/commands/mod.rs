@@ -15,12 +15,12 @@ mod show;
 mod validate;
 mod vssd;
 
-use crate::Outcome;
+use crate::Exit;
 use crate::args::{CliCommand, Typed};
 use crate::printer::Printer;
 
 /// Does what was typed.
-pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Exit> {
     let command = match typed {
         Typed::Command(command) => *command,
         Typed::Generate(args) => return generate::generate(&args),

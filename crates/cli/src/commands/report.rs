@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use measure::record::write_whole;
 
-use crate::Outcome;
+use crate::Exit;
 use crate::args::ReportArgs;
 use crate::commands::findings::{Analyzed, write_report};
 use crate::printer::Printer;
@@ -14,7 +14,7 @@ use crate::printer::Printer;
 const CHART: &str = "chart.svg";
 
 /// Makes reports.
-pub(crate) fn execute(args: &ReportArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(args: &ReportArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     if args.out.is_some() && args.runs.len() > 1 {
         bail!(
             "cannot write {} reports to one file; leave out --out to have each in its own run folder, or name \
@@ -27,7 +27,7 @@ pub(crate) fn execute(args: &ReportArgs, printer: &mut Printer) -> anyhow::Resul
             printer.data(&path.display().to_string())?;
         }
     }
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 /// Makes one; says where it is, unless it went to stdout.

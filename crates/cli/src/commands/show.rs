@@ -3,13 +3,13 @@
 use physics::Profile;
 use plan::Plan;
 
-use crate::Outcome;
+use crate::Exit;
 use crate::args::NameArgs;
 use crate::printer::Printer;
 use crate::table;
 
 /// Shows the built-in plans, or one as TOML.
-pub(crate) fn plans(args: &NameArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+pub(crate) fn plans(args: &NameArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     let text = match &args.name {
         Some(name) => Plan::builtin(name)?.to_toml(),
         None => {
@@ -21,11 +21,11 @@ pub(crate) fn plans(args: &NameArgs, printer: &mut Printer) -> anyhow::Result<Ou
         }
     };
     printer.data(&text)?;
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 /// Shows the built-in profiles of simulated drives, or one as TOML with its comments.
-pub(crate) fn profiles(args: &NameArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+pub(crate) fn profiles(args: &NameArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     let text = match &args.name {
         Some(name) => match Profile::builtin_toml(name) {
             Some(text) => text.to_owned(),
@@ -41,5 +41,5 @@ pub(crate) fn profiles(args: &NameArgs, printer: &mut Printer) -> anyhow::Result
         }
     };
     printer.data(&text)?;
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }

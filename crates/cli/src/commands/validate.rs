@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use validation::{RowResult, Validation, validate_with};
 
-use crate::Outcome;
+use crate::Exit;
 use crate::args::ValidateArgs;
 use crate::printer::Printer;
 
@@ -16,7 +16,7 @@ const INDENT: &str = "    ";
 const WIDTH_MAX: usize = 120;
 
 /// Runs every row and shows what came of it.
-pub(crate) fn execute(args: &ValidateArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(args: &ValidateArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     let validation = validate_with(&mut |number, count, name| {
         if !args.quiet {
             printer.progress(&format!("[{number}/{count}] {name}"));
@@ -27,7 +27,7 @@ pub(crate) fn execute(args: &ValidateArgs, printer: &mut Printer) -> anyhow::Res
     } else {
         printer.data(&text(&validation, printer.data_width().min(WIDTH_MAX)))?;
     }
-    Ok(if validation.holds() { Outcome::Done } else { Outcome::DoesNotHold })
+    Ok(if validation.holds() { Exit::Done } else { Exit::DoesNotHold })
 }
 
 fn text(validation: &Validation, width: usize) -> String {

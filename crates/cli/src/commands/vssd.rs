@@ -10,10 +10,10 @@ use capture::session::{Stop, StopFlag};
 use measure::{Bytes, Seed};
 use physics::Profile;
 use serde::Serialize;
-use twin::controller::{BackingOptions, Identity, Options, Scale};
-use twin::vssd::{Control, DriveOptions, Server, ServerLimits, ServerOptions};
+use twin::controller::{BackingOptions, Options, Scale, SubsystemIdentity};
+use twin::vssd::{ControlSocket, DriveOptions, Server, ServerLimits, ServerOptions};
 
-use crate::Outcome;
+use crate::Exit;
 use crate::args::VssdArgs;
 use crate::printer::Printer;
 use crate::signals;
@@ -23,7 +23,7 @@ use crate::twin_drive::read_profile;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Serves.
-pub(crate) fn execute(args: &VssdArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(args: &VssdArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     let drives = drives(args)?;
     let told: Vec<(String, u64)> =
         drives.iter().map(|drive| (drive.options.profile.name.clone(), size_bytes(&drive.options))).collect();
@@ -35,12 +35,12 @@ pub(crate) fn execute(args: &VssdArgs, printer: &mut Printer) -> anyhow::Result<
         limits: ServerLimits::default(),
     })?;
     // It goes before the server, so that nobody asks about drives that have ended.
-    let control = args.control.as_deref().map(|path| Control::start(path, &server)).transpose()?;
+    let control = args.control.as_deref().map(|path| ControlSocket::start(path, &server)).transpose()?;
     tell(args, &server, &drives, &told, printer)?;
     wait(&stop);
     drop(control);
     server.stop();
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 /// Waits for a signal.
@@ -76,7 +76,7 @@ fn drive(
     instance: u32,
     several: bool,
 ) -> anyhow::Result<DriveOptions> {
-    let identity = Identity::of(&profile.name, instance);
+    let identity = SubsystemIdentity::for_profile(&profile.name, instance);
     // The name behind the colon tells drives of one profile apart.
     let name = identity.nqn.rsplit(':').next().unwrap_or(&profile.name).to_owned();
     let place = |path: &PathBuf, ending: &str| -> anyhow::Result<PathBuf> {
@@ -144,7 +144,7 @@ fn tell(
     let address = server.address();
     ensure!(drives.len() == told.len(), "a drive was lost on the way");
     let drives = drives.iter().zip(told).map(|(drive, (profile, size_bytes))| {
-        let Identity { nqn, serial, .. } = drive.options.identity.clone();
+        let SubsystemIdentity { nqn, serial, .. } = drive.options.identity.clone();
         ToldDrive {
             url: format!("nvme-tcp://{address}/{nqn}"),
             nqn,

@@ -24,9 +24,6 @@ use std::time::Duration;
 
 use crate::output::{Output, telling};
 
-#[path = "../../../../xtask/src/guest/qemu.rs"]
-mod qemu;
-
 /// Where `cargo xtask test kernel` says what it prepared.
 const PREPARED: &str = "HEATSOAK_GUEST";
 /// Size of a drive that nobody gave another one: small, but every file system fits.
@@ -154,7 +151,7 @@ impl Guest {
 
     /// Shows the guest a folder of ours as `/share`, for reading and writing.
     pub(crate) fn share(mut self, folder: &Path) -> Self {
-        self.devices.extend(qemu::shared_folder("share", folder, false));
+        self.devices.extend(::guest::shared_folder("share", folder, false));
         self
     }
 
@@ -187,7 +184,7 @@ impl Guest {
         let prepared = std::env::var_os(PREPARED)
             .unwrap_or_else(|| panic!("{PREPARED} is not set: run `cargo xtask test kernel`"));
         let program = Path::new(env!("CARGO_BIN_EXE_heatsoak"));
-        let machine = qemu::Machine {
+        let machine = ::guest::GuestMachine {
             prepared: Path::new(&prepared),
             kernel: self.kernel.name(),
             job: &self.scratch.path().join("job"),
@@ -214,7 +211,7 @@ impl Guest {
 
     /// Starts the guest, and again when it dies at boot. Nothing of a test has happened by then: drives are
     /// as they were made, and nobody has talked to the host.
-    fn start_until_it_begins(&self, mut machine: qemu::Machine<'_>) -> End {
+    fn start_until_it_begins(&self, mut machine: ::guest::GuestMachine<'_>) -> End {
         let mut starts = 0;
         loop {
             let devices = machine.devices.len();
@@ -249,7 +246,7 @@ impl Guest {
         let made = File::create_new(&image).and_then(|file| file.set_len(DRIVE_BYTES));
         made.expect("two drives have two serials, and a sparse file takes no room");
         let start = format!("if=none,format=raw,discard=unmap,id={serial},file=");
-        self.devices.extend(["-drive".into(), qemu::with_path(&start, &image, "")]);
+        self.devices.extend(["-drive".into(), ::guest::with_path(&start, &image, "")]);
         self
     }
 }

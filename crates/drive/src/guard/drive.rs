@@ -5,20 +5,14 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::sysfs::{SysfsNode, controllers, disk_folder, entries, node, partitions, serial_of_disk, text};
 use super::ways::{self, Way};
 use super::{GuardError, Kind, Roots, Situation, device_number, io_error, size};
-use crate::scsi::vpd;
 
 /// What is typed for a drive that tells no serial number.
 pub const NO_SERIAL: &str = "no-serial";
-
-/// sysfs counts sizes in these, whatever the device's block size (sysfs-block).
-const SYSFS_SECTOR_BYTES: u64 = 512;
-
-/// A device built on a device and so on: more than this is a loop.
-pub(super) const LAYERS_MAX: usize = 8;
 
 /// What tells a device from every other, also from one that takes its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,28 +43,16 @@ impl fmt::Display for Identity {
     }
 }
 
-/// One block device: a disk, or a partition of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Node {
-    pub(super) name: String,
-    /// As the kernel writes it: `259:1`.
-    pub(super) number: String,
-    pub(super) folder: PathBuf,
-    /// Where it lies on the device that was named, in bytes.
-    pub(super) start: u64,
-    pub(super) len: u64,
-}
-
 /// A device that may be written to, with all that lies on it.
 #[derive(Clone, Debug)]
 pub(super) struct Device {
     pub(super) identity: Identity,
     /// What was named.
-    pub(super) own: Node,
+    pub(super) own: SysfsNode,
     /// Its partitions; none for a partition.
-    pub(super) partitions: Vec<Node>,
+    pub(super) partitions: Vec<SysfsNode>,
     /// The disk that a partition belongs to.
-    pub(super) disk: Option<Node>,
+    pub(super) disk: Option<SysfsNode>,
     /// Other devices that lead to the same bytes.
     pub(super) ways: Vec<Way>,
 }
@@ -106,17 +88,17 @@ impl Device {
     }
 
     /// What was named and what lies on it: whatever is written on.
-    pub(super) fn nodes(&self) -> impl Iterator<Item = &Node> {
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &SysfsNode> {
         std::iter::once(&self.own).chain(&self.partitions)
     }
 
     /// The same, and the disk that a partition belongs to: who uses that uses its partitions.
-    fn nodes_and_disk(&self) -> impl Iterator<Item = &Node> {
+    fn nodes_and_disk(&self) -> impl Iterator<Item = &SysfsNode> {
         self.nodes().chain(&self.disk)
     }
 
     /// The same, and every other device that leads to the same bytes.
-    pub(super) fn nodes_of_users(&self) -> impl Iterator<Item = &Node> {
+    pub(super) fn nodes_of_users(&self) -> impl Iterator<Item = &SysfsNode> {
         self.nodes_and_disk().chain(self.ways.iter().flat_map(Way::nodes))
     }
 
@@ -165,14 +147,6 @@ impl Device {
     }
 }
 
-impl Node {
-    /// Its path, for people and for tools.
-    pub(super) fn path(&self, roots: &Roots) -> String {
-        // The kernel writes a slash in a name as an exclamation mark (drivers/base/core.c).
-        roots.dev.join(self.name.replace('!', "/")).display().to_string()
-    }
-}
-
 /// The serial number of the drive that `name`, a disk or a partition, is or belongs to.
 pub fn serial(name: &str, roots: &Roots) -> Option<String> {
     let folder = fs::canonicalize(roots.sys.join("class/block").join(name)).ok()?;
@@ -190,80 +164,4 @@ pub fn takes_trims(name: &str, roots: &Roots) -> bool {
 pub fn namespace_id(name: &str, roots: &Roots) -> Option<u32> {
     let folder = fs::canonicalize(roots.sys.join("class/block").join(name)).ok()?;
     text(&disk_folder(&folder).join("nsid"))?.parse().ok()
-}
-
-pub(super) fn disk_folder(folder: &Path) -> &Path {
-    if folder.join("partition").exists() { folder.parent().unwrap_or(folder) } else { folder }
-}
-
-/// NVMe and MMC say it in `device/serial`, virtio in `serial`, SCSI and SATA in VPD page 80h. A USB bridge that has
-/// no such page has a serial number of its own. What is built on one drive is known by that drive's.
-pub(super) fn serial_of_disk(folder: &Path, roots: &Roots) -> Option<String> {
-    let mut folder = folder.to_owned();
-    for _ in 0..LAYERS_MAX {
-        let own = text(&folder.join("device/serial"))
-            .or_else(|| text(&folder.join("serial")))
-            .or_else(|| vpd::serial_number(&fs::read(folder.join("device/vpd_pg80")).ok()?))
-            .or_else(|| usb_serial(&folder));
-        if own.is_some() {
-            return own;
-        }
-        let below = match (ways::backing_device(&folder, roots), entries(&folder.join("slaves")).as_slice()) {
-            (Some(below), _) => below,
-            (None, [only]) => fs::canonicalize(roots.sys.join("class/block").join(only)).ok()?,
-            (None, _) => return None,
-        };
-        folder = disk_folder(&below).to_owned();
-    }
-    None
-}
-
-/// The nearest USB device above: the one folder that has both these files.
-fn usb_serial(folder: &Path) -> Option<String> {
-    let usb = folder.ancestors().find(|folder| folder.join("idVendor").is_file())?;
-    text(&usb.join("serial"))
-}
-
-/// The controllers of a namespace with native multipath: they are in its subsystem's folder, as links.
-fn controllers(folder: &Path) -> Vec<String> {
-    let is_controller = |name: &String| {
-        name.strip_prefix("nvme")
-            .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    let subsystem = folder.join("device");
-    // A namespace without multipath is a device of its controller, which lists no other.
-    let names = entries(&subsystem);
-    names.into_iter().filter(is_controller).collect()
-}
-
-pub(super) fn node(folder: &Path) -> Node {
-    let number = |name: &str| text(&folder.join(name)).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
-    Node {
-        name: folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
-        number: text(&folder.join("dev")).unwrap_or_default(),
-        folder: folder.to_owned(),
-        start: number("start").saturating_mul(SYSFS_SECTOR_BYTES),
-        len: number("size").saturating_mul(SYSFS_SECTOR_BYTES),
-    }
-}
-
-pub(super) fn partitions(folder: &Path) -> Vec<Node> {
-    let found = entries(folder).into_iter().map(|name| folder.join(name));
-    found.filter(|folder| folder.join("partition").is_file()).map(|folder| node(&folder)).collect()
-}
-
-/// Names in a folder, in order; none where it cannot be read.
-pub(super) fn entries(folder: &Path) -> Vec<String> {
-    let Ok(found) = fs::read_dir(folder) else { return Vec::new() };
-    let mut names: Vec<String> =
-        found.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
-    names.sort();
-    names
-}
-
-/// A small file without its line end; `None` where it is missing or empty.
-pub(super) fn text(path: &Path) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
-    (!text.is_empty()).then(|| text.to_owned())
 }

@@ -20,6 +20,7 @@ mod claim;
 mod drive;
 mod kind;
 pub mod signatures;
+mod sysfs;
 mod uses;
 mod ways;
 

@@ -10,7 +10,8 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-use super::drive::{Device, Node};
+use super::drive::Device;
+use super::sysfs::SysfsNode;
 use super::{Kind, Opinion, Roots, Situation};
 
 /// How much is read at either end: ZFS keeps two labels of 256 KiB there (OpenZFS, `vdev_label.c`), the largest of all.
@@ -77,7 +78,7 @@ fn described(signature: &Signature) -> String {
     }
 }
 
-fn own_opinion(node: &Node, file: &File) -> io::Result<Vec<Signature>> {
+fn own_opinion(node: &SysfsNode, file: &File) -> io::Result<Vec<Signature>> {
     let len = (END_BYTES as u64).min(node.len) as usize;
     let mut head = vec![0; len];
     file.read_exact_at(&mut head, node.start)?;

@@ -7,7 +7,8 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use super::drive::{Device, entries, text};
+use super::drive::Device;
+use super::sysfs::{entries, text};
 use super::{Kind, Roots, Situation};
 
 /// Everything that uses `device`, its partitions, or the disk that it is a partition of.

@@ -11,10 +11,11 @@
 //! `drivers/scsi/scsi_sysfs.c` (`wwid`).
 
 use std::fs;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::drive::{LAYERS_MAX, Node, disk_folder, entries, node, partitions, serial_of_disk, text};
+use super::sysfs::{
+    LAYERS_MAX, SysfsNode, backing_device, disk_folder, entries, node, partitions, serial_of_disk, text,
+};
 use super::{Kind, Roots, Situation};
 
 /// Another block device through which the same bytes are reached.
@@ -25,14 +26,14 @@ pub(super) struct Way {
     /// Whether it stands beside the device (another path) or below it.
     beside: bool,
     /// What must be had exclusively.
-    pub(super) own: Node,
+    pub(super) own: SysfsNode,
     /// Whose users use the same bytes: the partitions of a disk, the disk of a partition.
-    around: Vec<Node>,
+    around: Vec<SysfsNode>,
 }
 
 impl Way {
     /// Everything whose users use the same bytes.
-    pub(super) fn nodes(&self) -> impl Iterator<Item = &Node> {
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &SysfsNode> {
         std::iter::once(&self.own).chain(&self.around)
     }
 
@@ -46,7 +47,7 @@ impl Way {
 }
 
 /// All other ways to `own`, a disk or a partition of `disk`.
-pub(super) fn find(own: &Node, disk: Option<&Node>, roots: &Roots) -> Vec<Way> {
+pub(super) fn find(own: &SysfsNode, disk: Option<&SysfsNode>, roots: &Roots) -> Vec<Way> {
     let whole = disk.unwrap_or(own);
     let mut found = beside(own, whole, roots);
     found.extend(below(&whole.folder, roots));
@@ -63,7 +64,7 @@ enum Sameness {
 }
 
 impl Sameness {
-    fn of(disk: &Node, roots: &Roots) -> Option<Self> {
+    fn read(disk: &SysfsNode, roots: &Roots) -> Option<Self> {
         if let Some(file) = text(&disk.folder.join("loop/backing_file")) {
             return Some(Self::File(file));
         }
@@ -79,8 +80,8 @@ impl Sameness {
     }
 }
 
-fn beside(own: &Node, disk: &Node, roots: &Roots) -> Vec<Way> {
-    let Some(sameness) = Sameness::of(disk, roots) else { return Vec::new() };
+fn beside(own: &SysfsNode, disk: &SysfsNode, roots: &Roots) -> Vec<Way> {
+    let Some(sameness) = Sameness::read(disk, roots) else { return Vec::new() };
     let block = roots.sys.join("block");
     let mut found = Vec::new();
     for name in entries(&block).into_iter().filter(|name| *name != disk.name) {
@@ -90,7 +91,7 @@ fn beside(own: &Node, disk: &Node, roots: &Roots) -> Vec<Way> {
             continue;
         }
         let other = node(&folder);
-        if Sameness::of(&other, roots).as_ref() != Some(&sameness) {
+        if Sameness::read(&other, roots).as_ref() != Some(&sameness) {
             continue;
         }
         let why = sameness.why();
@@ -101,7 +102,7 @@ fn beside(own: &Node, disk: &Node, roots: &Roots) -> Vec<Way> {
         }
         // Of the other disk only what overlaps the partition; its other partitions may be used as those of this one.
         let place = node(&own.folder).start;
-        let overlapping = |part: &Node| part.start < place + own.len && place < part.start + part.len;
+        let overlapping = |part: &SysfsNode| part.start < place + own.len && place < part.start + part.len;
         let around = vec![other];
         let overlapping = parts.into_iter().filter(overlapping);
         found.extend(overlapping.map(|own| Way {
@@ -134,16 +135,4 @@ fn below(disk: &Path, roots: &Roots) -> Vec<Way> {
         layer = next.iter().map(|folder| disk_folder(folder).to_owned()).collect();
     }
     found
-}
-
-/// The block device in sysfs that a loop device reads and writes; `None` for what is none, and for one on a file.
-pub(super) fn backing_device(folder: &Path, roots: &Roots) -> Option<PathBuf> {
-    let path = PathBuf::from(text(&folder.join("loop/backing_file"))?);
-    let by_number = fs::metadata(&path).ok().filter(|metadata| metadata.file_type().is_block_device());
-    if let Some(rdev) = by_number.map(|metadata| metadata.rdev()) {
-        let number = format!("{}:{}", rustix::fs::major(rdev), rustix::fs::minor(rdev));
-        return fs::canonicalize(roots.sys.join("dev/block").join(number)).ok();
-    }
-    let name = path.strip_prefix("/dev").ok()?.to_str()?.replace('/', "!");
-    fs::canonicalize(roots.sys.join("class/block").join(name)).ok()
 }

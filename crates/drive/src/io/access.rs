@@ -7,7 +7,7 @@ use measure::{Instant, MonotonicClock, Seed};
 
 use nvme::host::tcp::TcpController;
 
-use super::{Completion, FabricPath, Io, IoPath, Namespace, NullPath, PathError, Ring};
+use super::{FabricPath, Io, IoCompletion, IoPath, Namespace, NullPath, PathError, Ring};
 use plan::Load;
 
 /// The block of the null drive: the smallest of any drive.
@@ -132,7 +132,7 @@ impl IoPath for Path {
     }
 
     #[inline]
-    fn reap(&mut self, until: Instant, done: &mut Vec<Completion>) -> Result<(), PathError> {
+    fn reap(&mut self, until: Instant, done: &mut Vec<IoCompletion>) -> Result<(), PathError> {
         match self {
             Self::Ring(path) => path.reap(until, done),
             Self::Fabric(path) => path.reap(until, done),

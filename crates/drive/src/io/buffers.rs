@@ -26,11 +26,11 @@ pub const SECTOR_BYTES: usize = 512;
 struct Page([u8; PAGE_BYTES]);
 
 /// Aligned memory.
-pub(crate) struct Memory {
+pub(crate) struct BufferMemory {
     pages: Vec<Page>,
 }
 
-impl Memory {
+impl BufferMemory {
     /// At least `len` bytes, zeroed.
     pub(crate) fn new(len: usize) -> Self {
         Self { pages: vec![Page::new_zeroed(); len.div_ceil(PAGE_BYTES)] }
@@ -47,8 +47,8 @@ impl Memory {
 }
 
 /// Memory laid out as `layout` says, with what is to be written in it.
-pub(crate) fn fill(layout: &BufferLayout, spec: &BufferSpec) -> Memory {
-    let mut memory = Memory::new(layout.stride * spec.depth);
+pub(crate) fn fill(layout: &BufferLayout, spec: &BufferSpec) -> BufferMemory {
+    let mut memory = BufferMemory::new(layout.stride * spec.depth);
     if spec.is_random() {
         let mut generator = Pcg64Mcg::seed_from_u64(spec.seed.as_u64());
         for slot in memory.bytes_mut().chunks_exact_mut(layout.stride) {
@@ -117,14 +117,14 @@ impl Stamps {
 #[cfg(test)]
 mod test {
     use super::*;
-    use plan::Data;
+    use plan::WriteData;
 
     const SPEC: BufferSpec = BufferSpec {
         depth: 4,
         largest: 10_000,
         reads: true,
         writes: true,
-        data: Data::Incompressible,
+        data: WriteData::Incompressible,
         seed: Seed::new(1),
     };
 

@@ -13,7 +13,7 @@ use nvme::status::Status;
 use plan::memory::{BufferLayout, BufferSpec};
 
 use super::buffers::{Payloads, SECTOR_BYTES, fill};
-use super::path::{Completion, EIO, Io, IoPath, PathError};
+use super::path::{EIO, Io, IoCompletion, IoPath, PathError};
 use plan::Load;
 
 /// `ENOSPC` (errno(3)): what the kernel makes of Capacity Exceeded (drivers/nvme/host/core.c).
@@ -143,14 +143,14 @@ impl IoPath for FabricPath {
         Ok(self.clock.now())
     }
 
-    fn reap(&mut self, until: Instant, done: &mut Vec<Completion>) -> Result<(), PathError> {
+    fn reap(&mut self, until: Instant, done: &mut Vec<IoCompletion>) -> Result<(), PathError> {
         self.ended.clear();
         self.queue.wait(until.since(self.clock.now()), &mut self.ended)?;
         let t = self.clock.now();
         done.extend(self.ended.iter().map(|(slot, ended)| {
             let io = self.ios[usize::from(*slot)];
             let result = if ended.status.is_success() { Ok(io.len) } else { Err(errno(ended.status)) };
-            Completion { token: io.token, t, result }
+            IoCompletion { token: io.token, t, result }
         }));
         Ok(())
     }

@@ -14,6 +14,6 @@ pub use access::{Access, Path};
 pub use buffers::{SECTOR_BYTES, Stamps};
 pub use fabric::{FabricPath, Namespace};
 pub use null::NullPath;
-pub use path::{Completion, EIO, Io, IoPath, PathError};
+pub use path::{EIO, Io, IoCompletion, IoPath, PathError};
 pub use ring::{Ring, probe_ring};
 pub use simulated::{VirtualDrive, VirtualPath};

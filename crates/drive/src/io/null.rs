@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use measure::{Clock, Instant};
 
-use super::path::{Completion, Io, IoPath, PathError};
+use super::path::{Io, IoCompletion, IoPath, PathError};
 
 /// A path on which every I/O completes successfully as soon as it is asked for.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl<C: Clock> IoPath for NullPath<C> {
         Ok(self.clock.now())
     }
 
-    fn reap(&mut self, until: Instant, done: &mut Vec<Completion>) -> Result<(), PathError> {
+    fn reap(&mut self, until: Instant, done: &mut Vec<IoCompletion>) -> Result<(), PathError> {
         let t = self.clock.now();
         if self.started == 0 {
             // Between paced I/Os there is nothing to wait for but the time.
@@ -56,7 +56,7 @@ impl<C: Clock> IoPath for NullPath<C> {
             }
             return Ok(());
         }
-        done.extend(self.queued.drain(..self.started).map(|io| Completion {
+        done.extend(self.queued.drain(..self.started).map(|io| IoCompletion {
             token: io.token,
             t,
             result: Ok(io.len),

@@ -50,7 +50,7 @@ impl Io {
 
 /// What came of an I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Completion {
+pub struct IoCompletion {
     /// The I/O's token.
     pub token: u64,
     /// When its completion was seen; in simulated time, when it completed.
@@ -74,10 +74,10 @@ pub trait IoPath {
     fn commit(&mut self) -> Result<Instant, PathError>;
 
     /// Adds what has completed to `done`; waits for the first completion, but not beyond `until`.
-    fn reap(&mut self, until: Instant, done: &mut Vec<Completion>) -> Result<(), PathError>;
+    fn reap(&mut self, until: Instant, done: &mut Vec<IoCompletion>) -> Result<(), PathError>;
 }
 
-/// Why a path cannot go on. An I/O that fails is not among them: it is a [`Completion`].
+/// Why a path cannot go on. An I/O that fails is not among them: it is a [`IoCompletion`].
 #[derive(Debug, Error)]
 pub enum PathError {
     /// The path could not be set up.

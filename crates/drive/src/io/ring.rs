@@ -32,8 +32,8 @@ use rustix::io::Errno;
 
 use plan::memory::{BufferLayout, BufferSpec, ring_layout};
 
-use super::buffers::{Memory, Payloads, SECTOR_BYTES, fill};
-use super::path::{Completion, Io, IoPath, PathError};
+use super::buffers::{BufferMemory, Payloads, SECTOR_BYTES, fill};
+use super::path::{Io, IoCompletion, IoPath, PathError};
 use super::ring_trim::{self, TrimBy};
 use plan::Load;
 
@@ -61,7 +61,7 @@ pub struct Ring {
 type TrimLen = u32;
 
 struct Buffers {
-    memory: Memory,
+    memory: BufferMemory,
     /// Where the memory starts. Once I/O has begun, everything goes through this pointer: a reference would say that
     /// nobody else writes, and the kernel does.
     base: *mut u8,
@@ -88,7 +88,7 @@ impl Ring {
             .map_err(|source| setup("register the target with io_uring", source))?;
         let trim_by = match load.mix.trim {
             0 => TrimBy::Hole,
-            _ => TrimBy::of(&mut ring, &file, FILE).map_err(|source| setup("ask for discards", source))?,
+            _ => TrimBy::probe(&mut ring, &file, FILE).map_err(|source| setup("ask for discards", source))?,
         };
         let mut memory = fill(&layout, &spec);
         let buffers = Buffers {
@@ -141,7 +141,7 @@ impl Ring {
     }
 
     /// Takes over everything that has completed, without waiting.
-    fn collect(&mut self, done: &mut Vec<Completion>) -> bool {
+    fn collect(&mut self, done: &mut Vec<IoCompletion>) -> bool {
         let mut completions = self.ring.completion();
         completions.sync();
         if completions.is_empty() {
@@ -158,7 +158,7 @@ impl Ring {
                 errno => Err(-errno),
             };
             self.in_flight -= 1;
-            done.push(Completion { token, t, result });
+            done.push(IoCompletion { token, t, result });
         }
         true
     }
@@ -217,13 +217,13 @@ impl IoPath for Ring {
         Ok(self.clock.now())
     }
 
-    fn reap(&mut self, until: Instant, done: &mut Vec<Completion>) -> Result<(), PathError> {
+    fn reap(&mut self, until: Instant, done: &mut Vec<IoCompletion>) -> Result<(), PathError> {
         if self.collect(done) {
             return Ok(());
         }
         if let Some(io) = self.calls.pop_front() {
             let result = ring_trim::call(&self.file, io.offset, io.len);
-            done.push(Completion { token: io.token, t: self.clock.now(), result });
+            done.push(IoCompletion { token: io.token, t: self.clock.now(), result });
             return Ok(());
         }
         match self.wait(until) {
@@ -253,7 +253,7 @@ impl Drop for Ring {
         if self.in_flight > 0 {
             // The drive may still write into it, hours later: memory that is lost is better than memory
             // that changes under somebody else.
-            mem::forget(mem::replace(&mut self.buffers.memory, Memory::new(0)));
+            mem::forget(mem::replace(&mut self.buffers.memory, BufferMemory::new(0)));
         }
     }
 }

@@ -61,7 +61,7 @@ impl TrimBy {
     ///
     /// A device is asked for a discard of no bytes: the kernel calls that invalid where it knows the command, and
     /// unsupported where it does not. Nothing may be in flight.
-    pub(super) fn of(ring: &mut IoUring, file: &File, fixed: Fixed) -> std::io::Result<Self> {
+    pub(super) fn probe(ring: &mut IoUring, file: &File, fixed: Fixed) -> std::io::Result<Self> {
         if !file.metadata()?.file_type().is_block_device() {
             return Ok(Self::Hole);
         }

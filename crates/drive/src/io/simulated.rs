@@ -8,7 +8,7 @@ use std::time::Duration;
 use measure::Instant;
 use plan::TelemetryPlan;
 
-use super::path::{Completion, Io, IoPath, PathError};
+use super::path::{Io, IoCompletion, IoPath, PathError};
 use crate::telemetry::Reading;
 
 /// A simulated drive: takes I/Os, moves through time when told to, and can be read.
@@ -24,7 +24,7 @@ pub trait VirtualDrive {
 
     /// Moves to `until`, or to the first completion before or at it: what completes at that one instant is added to
     /// `done`. Returns where it stands then.
-    fn advance(&mut self, until: Instant, done: &mut Vec<Completion>) -> Instant;
+    fn advance(&mut self, until: Instant, done: &mut Vec<IoCompletion>) -> Instant;
 
     /// Its telemetry sources, each with the time between readings.
     fn sources(&self, plan: &TelemetryPlan) -> Vec<(&'static str, Duration)>;
@@ -69,7 +69,7 @@ impl IoPath for VirtualPath {
         Ok(self.now)
     }
 
-    fn reap(&mut self, until: Instant, done: &mut Vec<Completion>) -> Result<(), PathError> {
+    fn reap(&mut self, until: Instant, done: &mut Vec<IoCompletion>) -> Result<(), PathError> {
         if until == Instant::NEVER && self.drive.next_completion().is_none() {
             return Err(PathError::NoAnswer { in_flight: 0, seconds: 0 });
         }

@@ -23,7 +23,7 @@ const PAGE_LEN: u16 = 512;
 
 /// What a unit says about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub struct ScsiFacts {
     /// Who it is.
     pub inquiry: Inquiry,
     /// Its size and blocks.
@@ -46,14 +46,14 @@ pub struct Facts {
 ///
 /// # Errors
 /// When it does not even answer INQUIRY: it is no SCSI device.
-pub fn facts(file: &File) -> Result<Facts, SgError> {
+pub fn facts(file: &File) -> Result<ScsiFacts, SgError> {
     facts_from(|name, cdb, buffer| sg_io::ask(file, name, cdb, buffer))
 }
 
 /// The same by any way to a drive.
 fn facts_from(
     mut ask: impl FnMut(&'static str, &[u8], &mut [u8]) -> Result<usize, SgError>,
-) -> Result<Facts, SgError> {
+) -> Result<ScsiFacts, SgError> {
     let mut notes = Vec::new();
     let mut buffer = [0; PAGE_LEN as usize];
     // 96 bytes: what every operating system asks for first; some bridges hang on more (Linux, scsi_scan.c, asks for 36).
@@ -78,7 +78,7 @@ fn facts_from(
     let turning = page("INQUIRY for page B1h", vpd::BLOCK_DEVICE_CHARACTERISTICS);
     let provisioning = page("INQUIRY for page B2h", vpd::LOGICAL_BLOCK_PROVISIONING);
     let mut read = Reader { notes };
-    Ok(Facts {
+    Ok(ScsiFacts {
         inquiry,
         capacity: read.answer(capacity, Capacity::decode),
         serial: serial.and_then(|page| vpd::serial_number(&page)),

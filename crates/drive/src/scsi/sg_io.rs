@@ -91,12 +91,12 @@ struct Header {
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Header>() == 88);
 
-struct Command<'a>(&'a mut Header);
+struct SgIoCommand<'a>(&'a mut Header);
 
 #[expect(unsafe_code, reason = "the kernel's interface is a struct with pointers in it")]
 // SAFETY: `SG_IO` takes a pointer to `struct sg_io_hdr` in and out, which `Header` is (size asserted); the kernel
 // writes its plain fields only.
-unsafe impl Ioctl for Command<'_> {
+unsafe impl Ioctl for SgIoCommand<'_> {
     type Output = ();
 
     const IS_MUTATING: bool = true;
@@ -153,7 +153,7 @@ pub(super) fn ask(
     #[expect(unsafe_code, reason = "the only way to send a command to a drive")]
     // SAFETY: the three pointers describe `buffer`, `cdb` and `sense`, which outlive the call and are not touched
     // meanwhile; their lengths are in the header, and the kernel copies no more than that, whatever the drive sends.
-    unsafe { rustix::ioctl::ioctl(file.as_fd(), Command(&mut header)) }
+    unsafe { rustix::ioctl::ioctl(file.as_fd(), SgIoCommand(&mut header)) }
         .map_err(|errno| SgError::Send { command, source: errno.into() })?;
     answered(command, &header, &sense)?;
     let residual = usize::try_from(header.residual).unwrap_or(0);

@@ -37,7 +37,10 @@ fn asked(cdb: &[u8]) -> String {
 }
 
 /// All facts of a drive that gives these answers, each put through `spoil` first.
-fn told(answers: &BTreeMap<String, Vec<u8>>, spoil: impl Fn(&mut Vec<u8>)) -> Result<Facts, SgError> {
+fn read_facts(
+    answers: &BTreeMap<String, Vec<u8>>,
+    spoil: impl Fn(&mut Vec<u8>),
+) -> Result<ScsiFacts, SgError> {
     facts_from(|command, cdb, buffer| {
         let Some(answer) = answers.get(&asked(cdb)) else {
             return Err(SgError::Refused { command, key: 5, code: 0x24, qualifier: 0 });
@@ -52,7 +55,7 @@ fn told(answers: &BTreeMap<String, Vec<u8>>, spoil: impl Fn(&mut Vec<u8>)) -> Re
 
 #[test]
 fn scsi_debug_is_what_sg3_utils_say() {
-    let facts = told(&recorded("scsi-debug.hex"), |_| {}).expect("it answers");
+    let facts = read_facts(&recorded("scsi-debug.hex"), |_| {}).expect("it answers");
     assert_eq!(
         (facts.inquiry.vendor.as_deref(), facts.inquiry.product.as_deref()),
         (Some("Linux"), Some("scsi_debug"))
@@ -89,7 +92,7 @@ fn scsi_debug_is_what_sg3_utils_say() {
 
 #[test]
 fn a_sata_disk_and_a_usb_disk_are_what_sg3_utils_say() {
-    let sata = told(&recorded("ata-by-libata.hex"), |_| {}).expect("it answers");
+    let sata = read_facts(&recorded("ata-by-libata.hex"), |_| {}).expect("it answers");
     assert_eq!((sata.inquiry.vendor.as_deref(), sata.serial.as_deref()), (Some("ATA"), Some("ATA1")));
     let limits = sata.limits.expect("a page");
     assert_eq!((limits.unmap_blocks_max, limits.write_same_blocks_max), (None, Some(0x3f_ffc0)));
@@ -97,7 +100,7 @@ fn a_sata_disk_and_a_usb_disk_are_what_sg3_utils_say() {
     let by_write_same = Provisioning { write_same_16: true, ..Provisioning::default() };
     assert_eq!(sata.provisioning, Some(by_write_same));
 
-    let usb = told(&recorded("qemu-usb-uas.hex"), |_| {}).expect("it answers");
+    let usb = read_facts(&recorded("qemu-usb-uas.hex"), |_| {}).expect("it answers");
     assert_eq!((usb.serial.as_deref(), usb.designators.len()), (Some("USB1"), 1));
     let limits = usb.limits.expect("a page");
     assert_eq!((limits.transfer_blocks_max, limits.unmap_blocks_max), (Some(4_194_303), Some(2_097_152)));
@@ -129,7 +132,7 @@ fn characteristics_of(page: &[u8]) -> Characteristics {
 fn a_drive_that_refuses_everything_but_inquiry_says_so_page_by_page() {
     let mut answers = recorded("scsi-debug.hex");
     answers.retain(|name, _| name == "inq");
-    let facts = told(&answers, |_| {}).expect("it answers INQUIRY");
+    let facts = read_facts(&answers, |_| {}).expect("it answers INQUIRY");
     assert_eq!((facts.capacity, facts.serial.as_deref(), facts.limits), (None, None, None));
     assert_eq!(facts.notes.len(), 6);
     assert!(facts.notes[0].contains("refused READ CAPACITY (16): sense key 0x5"), "{:?}", facts.notes);
@@ -166,7 +169,7 @@ proptest! {
         cut in 0_usize..200, at in 0_usize..100, byte in any::<u8>(), noise in prop::collection::vec(any::<u8>(), 0..40),
     ) {
         for name in ["scsi-debug.hex", "ata-by-libata.hex", "qemu-usb-uas.hex"] {
-            let _ = told(&recorded(name), |answer| {
+            let _ = read_facts(&recorded(name), |answer| {
                 answer.truncate(cut);
                 if let Some(place) = answer.get_mut(at) {
                     *place = byte;

@@ -7,7 +7,7 @@ use nvme::hctm::Hctm;
 
 use super::fake::{COMPOSITE_OVER, FakeFeatures, HCTM, POWER};
 use super::journal::Journals;
-use super::journal::memory::{CrashDisk, Fuse, Step};
+use super::journal::memory::{CrashDisk, Fuse, FuseStep};
 use super::*;
 
 fn changes() -> Vec<Change> {
@@ -34,7 +34,7 @@ fn run(drive: &FakeFeatures, disk: &CrashDisk, fuse: &Fuse, seed: Seed) -> Resul
         settings.thermal();
     }
     let restored = journaled.put_back(&mut settings);
-    assert!(fuse.step() != Step::Alive || restored.is_whole(), "{restored:?}");
+    assert!(fuse.step() != FuseStep::Alive || restored.is_whole(), "{restored:?}");
     Ok(())
 }
 
@@ -78,7 +78,7 @@ fn two_hundred_kills_leave_every_setting_as_found() {
         // Found unlike its saved values: what a power cycle brings back is not what was found.
         drive.state().current.insert(HCTM, 305 << 16 | 347);
         let found = as_found(&drive);
-        let fuse = Fuse::of(cut);
+        let fuse = Fuse::with_steps(cut);
         let disk = CrashDisk::new(&fuse, seed);
         let _ = run(&drive, &disk, &fuse, seed);
         let left = as_found(&drive);
@@ -86,7 +86,8 @@ fn two_hundred_kills_leave_every_setting_as_found() {
         if killed == Killed::HostAndDrive {
             drive.power_cycle();
         }
-        let again = if number % 3 == 0 { Fuse::of(seed.part(3).as_u64() % 12) } else { Fuse::endless() };
+        let again =
+            if number % 3 == 0 { Fuse::with_steps(seed.part(3).as_u64() % 12) } else { Fuse::endless() };
         let disk = disk.reopened(killed != Killed::Process, &again);
         let first = restore_once(&drive, &disk, &again, seed);
         let last = Fuse::endless();
@@ -133,7 +134,7 @@ fn a_journal_that_is_not_synced_is_caught() {
         fn place(&self, name: &str) -> String {
             self.0.place(name)
         }
-        fn lock(&self, name: &str) -> std::io::Result<Option<journal::Lock>> {
+        fn lock(&self, name: &str) -> std::io::Result<Option<journal::JournalLock>> {
             self.0.lock(name)
         }
         fn locked(&self, name: &str) -> std::io::Result<bool> {
@@ -170,7 +171,7 @@ fn a_journal_that_is_not_synced_is_caught() {
         let journaled = Journaled::begin(&mut settings, &journals, &changes(), "run test", 0).expect("made");
         drop(journaled);
         let journals = Journals::on(disk.reopened(true, &fuse));
-        let readable = journals.of(&settings.identity()).is_some_and(|found| found.journal.is_ok());
+        let readable = journals.find(&settings.identity()).is_some_and(|found| found.journal.is_ok());
         lost += u32::from(!readable);
     }
     assert!(lost > 5, "only {lost} of 50 power cuts lost a journal that was never synced");

@@ -14,7 +14,7 @@ use nvme::hctm::Hctm;
 use nvme::host::{AdminTransport, Controller, FeatureValues, HostError, unless_refused};
 use nvme::identify::IdentifyController;
 
-use super::journal::Identity;
+use super::journal::JournalIdentity;
 use super::{Change, LatencyTolerance, Setting, SettingsError, Value};
 
 /// The settings of one drive, over a transport of any kind, owned or borrowed for `'a`.
@@ -77,8 +77,8 @@ impl<'a> DriveSettings<'a> {
     }
 
     /// Who it is, wherever it is plugged in.
-    pub fn identity(&self) -> Identity {
-        Identity {
+    pub fn identity(&self) -> JournalIdentity {
+        JournalIdentity {
             model: self.identify.model.clone(),
             serial: self.identify.serial.clone(),
             subsystem_nqn: self.identify.subsystem_nqn.clone(),

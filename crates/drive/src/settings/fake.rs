@@ -15,25 +15,25 @@ use nvme::identify::{IdentifyController, PowerState};
 
 use measure::{Kelvin, Seed};
 
-use super::journal::memory::{Fuse, Step};
+use super::journal::memory::{Fuse, FuseStep};
 
 /// A drive that outlives the handles on it, as drives do.
 #[derive(Clone, Debug)]
 pub struct FakeFeatures {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<FakeState>>,
 }
 
 /// What it holds.
 #[derive(Debug)]
-pub struct State {
+pub struct FakeState {
     /// What Identify Controller answers.
     pub identify: IdentifyController,
     /// Values in force.
-    pub current: BTreeMap<Key, u32>,
+    pub current: BTreeMap<FakeKey, u32>,
     /// Values after a power cycle.
-    pub saved: BTreeMap<Key, u32>,
+    pub saved: BTreeMap<FakeKey, u32>,
     /// Values from the factory.
-    pub default: BTreeMap<Key, u32>,
+    pub default: BTreeMap<FakeKey, u32>,
     /// Takes every Set Features and changes nothing.
     pub deaf: bool,
     /// Answers everything but Identify with Invalid Field.
@@ -47,14 +47,14 @@ pub struct State {
 }
 
 /// A feature, and its selector where it has one.
-pub type Key = (u8, u32);
+pub type FakeKey = (u8, u32);
 
 /// Host controlled thermal management.
-pub const HCTM: Key = (0x10, 0);
+pub const HCTM: FakeKey = (0x10, 0);
 /// The power state.
-pub const POWER: Key = (0x02, 0);
+pub const POWER: FakeKey = (0x02, 0);
 /// The over-temperature threshold of the composite temperature.
-pub const COMPOSITE_OVER: Key = (0x04, 0);
+pub const COMPOSITE_OVER: FakeKey = (0x04, 0);
 
 /// Selector bits of the temperature threshold: TMPSEL and THSEL.
 const SELECTOR: u32 = 0x003f_0000;
@@ -74,9 +74,9 @@ impl FakeFeatures {
             PowerState::UNREPORTED,
             PowerState { non_operational: true, ..PowerState::UNREPORTED },
         ];
-        let default: BTreeMap<Key, u32> =
+        let default: BTreeMap<FakeKey, u32> =
             [(HCTM, 338 << 16 | 343), (POWER, 0), (COMPOSITE_OVER, 353)].into_iter().collect();
-        let state = State {
+        let state = FakeState {
             identify,
             current: default.clone(),
             saved: default.clone(),
@@ -91,13 +91,13 @@ impl FakeFeatures {
     }
 
     /// What it holds, to be looked at or changed.
-    pub fn state(&self) -> MutexGuard<'_, State> {
+    pub fn state(&self) -> MutexGuard<'_, FakeState> {
         self.state.lock().expect("no test panics while it looks at its drive")
     }
 
     /// One step of the process that talks to it.
-    pub fn step(&self) -> Step {
-        self.state().fuse.as_ref().map_or(Step::Alive, |(fuse, _)| fuse.step())
+    pub fn step(&self) -> FuseStep {
+        self.state().fuse.as_ref().map_or(FuseStep::Alive, |(fuse, _)| fuse.step())
     }
 
     /// What a power cycle leaves of its settings.
@@ -107,7 +107,7 @@ impl FakeFeatures {
     }
 }
 
-impl State {
+impl FakeState {
     fn answer(&mut self, command: &AdminCommand, data: Data<'_>) -> Result<u32, Status> {
         if self.mute && !matches!(command, AdminCommand::Identify(_)) {
             return Err(Status::INVALID_FIELD);
@@ -179,9 +179,9 @@ impl AdminTransport for FakeFeatures {
         }
         // A process that dies in a command may have sent it.
         let sent = state.fuse.as_ref().is_none_or(|(_, seed)| seed.part(97).as_u64() & 1 == 0);
-        if step == Step::Cut && sent {
+        if step == FuseStep::Cut && sent {
             let _ = state.answer(command, data);
-        } else if step == Step::Alive {
+        } else if step == FuseStep::Alive {
             let (result, status) = match state.answer(command, data) {
                 Ok(result) => (result, Status::SUCCESS),
                 Err(status) => (0, status),

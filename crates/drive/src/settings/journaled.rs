@@ -2,7 +2,7 @@
 
 use nvme::feature::Select;
 
-use super::journal::{Claim, Entry, Journal, Journals};
+use super::journal::{Journal, JournalClaim, JournalEntry, Journals};
 use super::{Change, DriveSettings, Setting, SettingsError, Value};
 
 /// Changed settings, with the lock and the journal of their drive.
@@ -11,7 +11,7 @@ use super::{Change, DriveSettings, Setting, SettingsError, Value};
 /// path. Where that never happens the journal stays, and the next start tells.
 #[derive(Debug)]
 pub struct Journaled {
-    claim: Claim,
+    claim: JournalClaim,
     journal: Journal,
 }
 
@@ -80,7 +80,7 @@ impl Journaled {
 }
 
 /// What is found of a setting, if it can be put back.
-fn entry(drive: &mut DriveSettings<'_>, change: &Change) -> Result<Entry, SettingsError> {
+fn entry(drive: &mut DriveSettings<'_>, change: &Change) -> Result<JournalEntry, SettingsError> {
     let setting = change.setting;
     let values = drive.read(setting)?;
     let found = values.current;
@@ -92,7 +92,7 @@ fn entry(drive: &mut DriveSettings<'_>, change: &Change) -> Result<Entry, Settin
             why: error.to_string(),
         });
     }
-    Ok(Entry {
+    Ok(JournalEntry {
         setting,
         found,
         found_text: setting.text_of(found),
@@ -104,7 +104,7 @@ fn entry(drive: &mut DriveSettings<'_>, change: &Change) -> Result<Entry, Settin
 }
 
 /// Puts back what `journal` says, last change first, and removes the journal when all of it is as it was.
-pub(super) fn put_back(drive: &mut DriveSettings<'_>, claim: &Claim, journal: &Journal) -> Restored {
+pub(super) fn put_back(drive: &mut DriveSettings<'_>, claim: &JournalClaim, journal: &Journal) -> Restored {
     let mut restored = Restored::default();
     if journal.settings.is_empty() {
         return restored;
@@ -126,7 +126,7 @@ pub(super) fn put_back(drive: &mut DriveSettings<'_>, claim: &Claim, journal: &J
     restored
 }
 
-fn put_back_one(drive: &mut DriveSettings<'_>, entry: &Entry) -> Result<Value, SettingsError> {
+fn put_back_one(drive: &mut DriveSettings<'_>, entry: &JournalEntry) -> Result<Value, SettingsError> {
     let change = Change { setting: entry.setting, value: entry.found };
     if let Some(value) = entry.by_way_of {
         drive.send(&Change { setting: entry.setting, value }, false)?;
@@ -140,7 +140,7 @@ fn put_back_one(drive: &mut DriveSettings<'_>, entry: &Entry) -> Result<Value, S
     Err(drive.not_applied(change.text(), entry.setting, now, false))
 }
 
-fn problem(device: &str, claim: &Claim, entry: &Entry, error: &SettingsError) -> String {
+fn problem(device: &str, claim: &JournalClaim, entry: &JournalEntry, error: &SettingsError) -> String {
     let what = format!("the {} of {device} was not put back to {}", entry.setting.name(), entry.found_text);
     let place = claim.place();
     if error.is_gone() {

@@ -15,7 +15,7 @@ use crate::telemetry::discover::{self, Place};
 
 /// The controller that a path leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Controller {
+pub struct SysfsController {
     /// The kernel's name of it: `nvme0`.
     pub name: String,
     /// Its device: `/dev/nvme0`.
@@ -66,12 +66,12 @@ pub enum ReachError {
     },
 }
 
-impl Controller {
+impl SysfsController {
     /// The controller of a namespace, of a partition of it, of what is built on it alone, or the one named.
     ///
     /// # Errors
     /// When the path leads to none.
-    pub fn of(path: &Path, sysfs: &Path) -> Result<Self, ReachError> {
+    pub fn find(path: &Path, sysfs: &Path) -> Result<Self, ReachError> {
         let shown = path.display().to_string();
         let Ok(metadata) = fs::metadata(path) else { return Err(ReachError::Missing { path: shown }) };
         let kind = metadata.file_type();
@@ -213,8 +213,8 @@ mod test {
         path
     }
 
-    fn under(name: &str, device: &str) -> Result<Controller, ReachError> {
-        Controller::under(Place::Device(device), &tree(name))
+    fn under(name: &str, device: &str) -> Result<SysfsController, ReachError> {
+        SysfsController::under(Place::Device(device), &tree(name))
     }
 
     #[test]
@@ -237,11 +237,13 @@ mod test {
     fn what_is_no_nvme_drive_is_told() {
         let error = under("desktop", "sda1").expect_err("SATA").to_string();
         assert!(error.contains("is on sda, which is no NVMe drive"), "{error}");
-        let error = Controller::of(Path::new("/dev/no-such-drive"), &tree("desktop")).expect_err("missing");
+        let error =
+            SysfsController::find(Path::new("/dev/no-such-drive"), &tree("desktop")).expect_err("missing");
         assert!(error.to_string().contains("heatsoak list"), "{error}");
-        let error = Controller::of(Path::new("/dev/null"), &tree("desktop")).expect_err("no drive");
+        let error = SysfsController::find(Path::new("/dev/null"), &tree("desktop")).expect_err("no drive");
         assert!(matches!(error, ReachError::NoDrive { .. }), "{error}");
-        let error = Controller::of(Path::new("/"), &tree("desktop")).expect_err("a folder").to_string();
+        let error =
+            SysfsController::find(Path::new("/"), &tree("desktop")).expect_err("a folder").to_string();
         assert!(error.contains("is a folder"), "{error}");
         let error = under("desktop", "md0").expect_err("two disks").to_string();
         assert!(error.contains("several disks"), "{error}");
@@ -260,7 +262,7 @@ mod test {
         fs::create_dir_all(sysfs.join("class/nvme")).expect("made");
         std::os::unix::fs::symlink(&controller, subsystem.join("nvme1")).expect("linked");
         std::os::unix::fs::symlink(&controller, sysfs.join("class/nvme/nvme1")).expect("linked");
-        let all = Controller::all(sysfs);
+        let all = SysfsController::all(sysfs);
         assert_eq!((all.len(), &all[0].namespaces[..]), (1, &["nvme1n1".to_owned()][..]));
     }
 

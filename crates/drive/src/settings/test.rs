@@ -246,11 +246,11 @@ fn a_drive_under_a_journal_is_refused_with_what_to_type() {
     let error =
         Journaled::begin(&mut settings, &journals, &[hctm(311, 320)], "run b", 0).expect_err("in use");
     assert!(matches!(error, SettingsError::Journal(JournalError::InUse { .. })), "{error}");
-    assert!(journals.of(&settings.identity()).expect("there").held);
+    assert!(journals.find(&settings.identity()).expect("there").held);
 
     // Killed: the lock is gone with the process, the journal is not.
     drop(running);
-    let found = journals.of(&settings.identity()).expect("still there");
+    let found = journals.find(&settings.identity()).expect("still there");
     assert!(!found.held);
     let error = Journaled::begin(&mut settings, &journals, &[hctm(311, 320)], "run b", 0).expect_err("left");
     let text = error.to_string();

@@ -126,7 +126,7 @@ impl Setting {
                 Err(_) => value.to_string(),
             },
             (Self::Threshold(which), Value::Dword(dword)) => {
-                let threshold = TemperatureThreshold::of(which, dword);
+                let threshold = TemperatureThreshold::from_dword(which, dword);
                 match (which.side, threshold.temperature.as_kelvin()) {
                     (ThresholdSide::Over, u16::MAX) | (ThresholdSide::Under, 0) => "never warns".to_owned(),
                     (ThresholdSide::Over, _) => format!("warns at {} and above", threshold.temperature),

@@ -26,7 +26,7 @@ use crate::guard::{self, Claim, Examined, NO_SERIAL, Permission, Roots};
 use crate::io::{Access, probe_ring};
 use crate::link;
 use crate::settings::DriveSettings;
-use crate::settings::linux::Controller;
+use crate::settings::linux::SysfsController;
 use crate::telemetry::discover::{Place, SYSFS};
 
 /// NMIC bit 0: the namespace may be attached to several controllers (NVM Command Set 1.0, figure 97).
@@ -99,8 +99,8 @@ impl Drive for DeviceDrive {
         disk::name(self.place().ok()?)
     }
 
-    fn controller(&self) -> Option<Controller> {
-        Controller::of(&self.path, Path::new(SYSFS)).ok()
+    fn controller(&self) -> Option<SysfsController> {
+        SysfsController::find(&self.path, Path::new(SYSFS)).ok()
     }
 
     fn link(&self) -> Option<LinkFacts> {
@@ -117,7 +117,7 @@ impl Drive for DeviceDrive {
     }
 
     fn settings(&mut self) -> Result<DriveSettings<'static>, DriveError> {
-        let controller = Controller::of(&self.path, Path::new(SYSFS))?;
+        let controller = SysfsController::find(&self.path, Path::new(SYSFS))?;
         Ok(controller.settings()?)
     }
 
@@ -146,7 +146,7 @@ impl Drive for DeviceDrive {
 fn attached_by(path: &Path) -> &'static str {
     let name = kernel_name(path);
     let place = std::fs::canonicalize(Path::new(SYSFS).join("class/block").join(&name)).unwrap_or_default();
-    DriveKind::of(&name, &place).name()
+    DriveKind::detect(&name, &place).name()
 }
 
 /// The kernel's name of the device at `path`, links followed.

@@ -52,7 +52,7 @@ pub(super) fn smart_sampler(plan: &TelemetryPlan, mut controller: Controller<'st
 
 /// Where the kernel reads no temperature of a SATA or USB drive, smartctl may; the record says by which way.
 fn smartctl_sampler(
-    found: &discover::Found,
+    found: &discover::FoundSources,
     plan: &TelemetryPlan,
     notes: &mut Vec<String>,
 ) -> Option<Box<dyn Sampler>> {

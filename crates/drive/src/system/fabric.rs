@@ -34,7 +34,7 @@ pub struct FabricDrive {
     address: Address,
     subsystem_address: TcpAddress,
     stated: Stated,
-    examined: Option<(Subsystem, Examination)>,
+    examined: Option<(FabricDriveParts, Examination)>,
 }
 
 impl FabricDrive {
@@ -44,8 +44,8 @@ impl FabricDrive {
         Self { address: address.clone(), subsystem_address, stated, examined: None }
     }
 
-    fn look(&self) -> Result<(Subsystem, Examination), DriveError> {
-        let subsystem = Subsystem::look(&self.subsystem_address)?;
+    fn look(&self) -> Result<(FabricDriveParts, Examination), DriveError> {
+        let subsystem = FabricDriveParts::look(&self.subsystem_address)?;
         self.stated.refuse_destroy(&self.address)?;
         let mut facts = subsystem.facts();
         facts.slc_bytes = self.stated.slc.map(Bytes::as_u64).or(facts.slc_bytes);
@@ -104,7 +104,7 @@ impl Drive for FabricDrive {
 
 /// A namespace of a subsystem on a network.
 #[derive(Clone, Debug)]
-struct Subsystem {
+struct FabricDriveParts {
     controller: TcpController,
     namespace: Namespace,
     size: Bytes,
@@ -112,7 +112,7 @@ struct Subsystem {
     identify: IdentifyController,
 }
 
-impl Subsystem {
+impl FabricDriveParts {
     /// Connects, and asks who is there.
     fn look(address: &TcpAddress) -> Result<Self, DriveError> {
         let options = TcpOptions { io_queues: QUEUES_WANTED, ..TcpOptions::default() };

@@ -38,7 +38,7 @@ impl DriveKind {
     }
 
     /// From the device's name and its real place in sysfs.
-    pub fn of(name: &str, place: &Path) -> Self {
+    pub fn detect(name: &str, place: &Path) -> Self {
         let any = |matches: &dyn Fn(&str) -> bool| {
             place.components().any(|part| part.as_os_str().to_str().is_some_and(matches))
         };
@@ -66,7 +66,7 @@ mod test {
 
     #[test]
     fn the_place_tells_what_the_name_does_not() {
-        let of = |name: &str, place: &str| DriveKind::of(name, Path::new(place)).name();
+        let of = |name: &str, place: &str| DriveKind::detect(name, Path::new(place)).name();
         let pci = "/sys/devices/pci0000:00/0000:00:17.0";
         assert_eq!(of("sda", &format!("{pci}/ata1/host0/target0:0:0/0:0:0:0/block/sda")), "sata");
         assert_eq!(of("sda1", &format!("{pci}/ata1/host0/target0:0:0/0:0:0:0/block/sda/sda1")), "sata");

@@ -9,8 +9,8 @@ use crate::address::Address;
 use crate::drive::PreparedSettings;
 use crate::error::DriveError;
 use crate::guard;
-use crate::settings::journal::{Found, Identity, JournalError, Journals, places};
-use crate::settings::linux::Controller;
+use crate::settings::journal::{FoundJournal, JournalError, JournalIdentity, Journals, places};
+use crate::settings::linux::SysfsController;
 use crate::settings::{DriveSettings, SettingsError};
 use crate::telemetry::discover::{self, Place, SYSFS};
 use plan::Plan;
@@ -52,7 +52,7 @@ pub(super) fn prepare(
     let nsid = route.nsid();
     let by_network = matches!(route, SettingsRoute::Fabric(..));
     let opened = match route {
-        SettingsRoute::System(place) => Controller::under(place, Path::new(SYSFS))
+        SettingsRoute::System(place) => SysfsController::under(place, Path::new(SYSFS))
             .map_err(|error| error.to_string())
             .and_then(|controller| controller.settings().map_err(|error| error.to_string())),
         SettingsRoute::Fabric(controller, _) => {
@@ -92,19 +92,19 @@ fn check(drive: &mut DriveSettings<'static>, plan: &Plan) -> Result<(), Settings
 }
 
 /// A drive that does not let us ask is known by model and serial alone.
-fn is_likely(identity: &Identity, drive: &DriveFacts) -> bool {
+fn is_likely(identity: &JournalIdentity, drive: &DriveFacts) -> bool {
     drive.model.as_ref() == Some(&identity.model) && drive.serial.as_ref() == Some(&identity.serial)
 }
 
 /// Refuses a drive whose settings another run changes just now, or has left changed.
 fn refuse_under_journal(
     places: &[Journals],
-    is_it: impl Fn(&Identity) -> bool,
+    is_it: impl Fn(&JournalIdentity) -> bool,
     device: &str,
 ) -> Result<(), JournalError> {
     // A folder that cannot be read is root's, and root's runs read it.
     let found = places.iter().flat_map(|journals| journals.all().unwrap_or_default());
-    for Found { held, journal, .. } in found {
+    for FoundJournal { held, journal, .. } in found {
         let Ok(journal) = journal else { continue };
         if is_it(&journal.drive) {
             let drive = journal.drive.to_string();
@@ -123,8 +123,11 @@ mod test {
     fn a_drive_under_a_journal_is_refused_and_others_are_not() {
         let folder = tempfile::tempdir().expect("a folder");
         let journals = Journals::in_folder(folder.path());
-        let identity =
-            |serial: &str| Identity { model: "M".to_owned(), serial: serial.to_owned(), subsystem_nqn: None };
+        let identity = |serial: &str| JournalIdentity {
+            model: "M".to_owned(),
+            serial: serial.to_owned(),
+            subsystem_nqn: None,
+        };
         let claim = journals.claim(&identity("S1")).expect("free");
         claim.write(&Journal::new(identity("S1"), "/dev/nvme7", "run quick", 0)).expect("written");
         let refused = |serial: &str| {

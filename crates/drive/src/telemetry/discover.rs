@@ -29,7 +29,7 @@ pub enum Place<'a> {
 }
 
 /// The sources found, and the disk they belong to.
-pub struct Found {
+pub struct FoundSources {
     /// Name of the disk, such as `nvme0n1`.
     pub disk: Option<String>,
     /// Its sources, and the plan's power source.
@@ -39,8 +39,8 @@ pub struct Found {
 }
 
 /// The sources of readings below `sysfs` for what is at `place`; the SMART log is not among them.
-pub fn discover(place: Place<'_>, sysfs: &Path, plan: &TelemetryPlan) -> Found {
-    let mut found = Found { disk: None, samplers: Vec::new(), notes: Vec::new() };
+pub fn discover(place: Place<'_>, sysfs: &Path, plan: &TelemetryPlan) -> FoundSources {
+    let mut found = FoundSources { disk: None, samplers: Vec::new(), notes: Vec::new() };
     match disk(place, sysfs) {
         Ok(disk) => {
             match hwmon::find(sysfs, &disk) {

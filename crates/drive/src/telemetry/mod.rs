@@ -63,18 +63,18 @@ pub fn read(sampler: &mut dyn Sampler, clock: &impl Clock) -> Reading {
 
 impl Reading {
     /// A reading without a log page.
-    const fn of(row: TelemetryRow) -> Self {
+    const fn from_row(row: TelemetryRow) -> Self {
         Self { row, page: None }
     }
 
     /// A reading that failed, and why.
     fn failed(now: Instant, source: &str, reason: impl Into<String>) -> Self {
-        Self::of(TelemetryRow::failed(now, source, Duration::ZERO, reason))
+        Self::from_row(TelemetryRow::failed(now, source, Duration::ZERO, reason))
     }
 
     /// A row in which nothing is known yet.
     fn empty(now: Instant, source: &str) -> Self {
-        Self::of(TelemetryRow::empty(now, source, Duration::ZERO))
+        Self::from_row(TelemetryRow::empty(now, source, Duration::ZERO))
     }
 }
 
@@ -95,9 +95,9 @@ mod test {
     use measure::VirtualClock;
 
     /// Takes three seconds for a reading.
-    struct Slow(VirtualClock);
+    struct SlowSampler(VirtualClock);
 
-    impl Sampler for Slow {
+    impl Sampler for SlowSampler {
         fn source(&self) -> &'static str {
             "smart"
         }
@@ -117,7 +117,7 @@ mod test {
     fn a_reading_is_stamped_when_it_is_complete_with_what_it_cost() {
         let clock = VirtualClock::new();
         clock.advance_to(Instant::from_ns(2_000_000_000));
-        let reading = read(&mut Slow(clock.clone()), &clock);
+        let reading = read(&mut SlowSampler(clock.clone()), &clock);
         assert_eq!(reading.row.t, Instant::from_ns(5_000_000_000));
         assert_eq!(reading.row.cost, Duration::from_secs(3));
         assert_eq!(reading.page.map(|page| page.t), Some(reading.row.t));

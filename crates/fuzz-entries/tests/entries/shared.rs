@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fuzz_entries::Entry;
+use fuzz_entries::FuzzEntry;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -12,7 +12,7 @@ pub(crate) fn at(path: &str) -> PathBuf {
 }
 
 /// Every entry has its target, and every target whose name begins with one of these its entry.
-pub(crate) fn assert_targets(prefixes: &[&str], entries: &[Entry]) {
+pub(crate) fn assert_targets(prefixes: &[&str], entries: &[FuzzEntry]) {
     let files = std::fs::read_dir(at("fuzz/fuzz_targets")).expect("the folder");
     let mut targets: Vec<String> = files
         .map(|entry| entry.expect("a file").path())
@@ -26,7 +26,7 @@ pub(crate) fn assert_targets(prefixes: &[&str], entries: &[Entry]) {
 }
 
 /// All entries on the same bytes.
-pub(crate) fn enter_all(entries: &[Entry], bytes: &[u8]) {
+pub(crate) fn enter_all(entries: &[FuzzEntry], bytes: &[u8]) {
     for (_, entry) in entries {
         entry(bytes);
     }

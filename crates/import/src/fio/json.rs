@@ -37,12 +37,12 @@ pub(super) struct JobRun {
     pub(super) threads: usize,
     /// Read, write, trim: data moved until a time in seconds after the job's start, rising.
     pub(super) moved: [Vec<(f64, f64)>; 3],
-    pub(super) options: JobOptions,
+    pub(super) options: JobResultOptions,
 }
 
 /// What a job's options say that matters here.
 #[derive(Debug, Default)]
-pub(super) struct JobOptions {
+pub(super) struct JobResultOptions {
     pub(super) numjobs: usize,
     /// What of its options makes its load, for people: loads of the same text can be as fast as each other.
     pub(super) load: String,
@@ -239,7 +239,7 @@ impl FioJson {
                 } else {
                     format!("{} on {}", job.jobname, job.hostname)
                 };
-                let options = JobOptions::read(&global, &job.options);
+                let options = JobResultOptions::read(&global, &job.options);
                 self.jobs.push(JobRun { name, start_s: 0.0, threads: 1, moved: Default::default(), options });
                 starts.push(JobStart {
                     job_start_ms: job.job_start,
@@ -340,7 +340,7 @@ fn counted_back(starts: &[JobStart], several_states: bool) -> Vec<f64> {
     starts.iter().map(|start| end_s - after(start.group)).collect()
 }
 
-impl JobOptions {
+impl JobResultOptions {
     fn read(global: &BTreeMap<String, Value>, own: &BTreeMap<String, Value>) -> Self {
         let text = |name: &str| match own.get(name).or_else(|| global.get(name))? {
             Value::String(text) => Some(text.clone()),

@@ -91,16 +91,16 @@ impl Identify {
 
     /// Identify Controller. Namespace 0: some drives count any other as an error.
     pub const fn controller() -> Self {
-        Self::of(Cns::CONTROLLER, 0)
+        Self::new(Cns::CONTROLLER, 0)
     }
 
     /// Identify Namespace.
     pub const fn namespace(nsid: u32) -> Self {
-        Self::of(Cns::NAMESPACE, nsid)
+        Self::new(Cns::NAMESPACE, nsid)
     }
 
     /// Any other answer that needs no more than a namespace.
-    pub const fn of(cns: Cns, nsid: u32) -> Self {
+    pub const fn new(cns: Cns, nsid: u32) -> Self {
         Self { cns, nsid, controller_id: 0, specific_id: 0, csi: 0 }
     }
 }

@@ -15,25 +15,25 @@ pub struct Property {
 
 impl Property {
     /// Controller Capabilities (CAP), see [`ControllerCapabilities`].
-    pub const CAPABILITIES: Self = Self::of(0x00, true);
+    pub const CAPABILITIES: Self = Self::new(0x00, true);
     /// Version (VS), see [`crate::identify::Version`].
-    pub const VERSION: Self = Self::of(0x08, false);
+    pub const VERSION: Self = Self::new(0x08, false);
     /// Controller Configuration (CC), see [`ControllerConfig`].
-    pub const CONTROLLER_CONFIG: Self = Self::of(0x14, false);
+    pub const CONTROLLER_CONFIG: Self = Self::new(0x14, false);
     /// Controller Status (CSTS), see [`ControllerStatus`].
-    pub const CONTROLLER_STATUS: Self = Self::of(0x1c, false);
+    pub const CONTROLLER_STATUS: Self = Self::new(0x1c, false);
     /// Subsystem Reset (NSSR).
-    pub const SUBSYSTEM_RESET: Self = Self::of(0x20, false);
+    pub const SUBSYSTEM_RESET: Self = Self::new(0x20, false);
     /// Controller Ready Timeouts (CRTO).
-    pub const READY_TIMEOUTS: Self = Self::of(0x68, false);
+    pub const READY_TIMEOUTS: Self = Self::new(0x68, false);
 
-    const fn of(offset: u32, is_eight_bytes: bool) -> Self {
+    const fn new(offset: u32, is_eight_bytes: bool) -> Self {
         Self { offset, is_eight_bytes }
     }
 
     pub(super) const fn decode(dword10: u32, dword11: u32) -> Self {
         // ATTRIB bits 2:0: 0 is four bytes, 1 is eight; the rest is reserved and treated as four.
-        Self::of(dword11, dword10 & 0b111 == 1)
+        Self::new(dword11, dword10 & 0b111 == 1)
     }
 
     pub(super) const fn encode(self, sqe: Sqe) -> Sqe {

@@ -105,11 +105,11 @@ impl TemperatureThreshold {
     /// # Errors
     /// [`DecodeError::Value`] for reserved selections.
     pub fn decode(dword11: u32) -> Result<Self, DecodeError> {
-        Ok(Self::of(ThresholdSelector::decode(dword11)?, dword11))
+        Ok(Self::from_dword(ThresholdSelector::decode(dword11)?, dword11))
     }
 
     /// Decodes the completion of Get Features, which need not repeat what was asked for.
-    pub fn of(which: ThresholdSelector, dword0: u32) -> Self {
+    pub fn from_dword(which: ThresholdSelector, dword0: u32) -> Self {
         Self {
             which,
             temperature: Kelvin::from_kelvin(dword0 as u16),

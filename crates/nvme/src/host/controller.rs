@@ -104,7 +104,7 @@ impl Controller<'_> {
     /// # Errors
     /// As [`Controller::send`].
     pub fn active_namespaces(&mut self) -> Result<Vec<u32>, HostError> {
-        let page = self.identify_page(Identify::of(Cns::ACTIVE_NAMESPACES, 0))?;
+        let page = self.identify_page(Identify::new(Cns::ACTIVE_NAMESPACES, 0))?;
         self.decoded(decode_active_namespaces(&page))
     }
 

@@ -31,11 +31,11 @@ pub struct Step {
     nsid: u32,
     dwords: [u32; 6],
     expected_data: Vec<u8>,
-    answer: Answer,
+    answer: ScriptedAnswer,
 }
 
 #[derive(Clone, Debug)]
-enum Answer {
+enum ScriptedAnswer {
     Completion { data: Vec<u8>, result: u32, status: Status },
     Error(i32),
 }
@@ -43,7 +43,7 @@ enum Answer {
 impl Step {
     /// Expects opcode, namespace and dwords 10 to 15; answers success without data.
     pub const fn raw(opcode: u8, nsid: u32, dwords: [u32; 6]) -> Self {
-        let answer = Answer::Completion { data: Vec::new(), result: 0, status: Status::SUCCESS };
+        let answer = ScriptedAnswer::Completion { data: Vec::new(), result: 0, status: Status::SUCCESS };
         Self { opcode, nsid, dwords, expected_data: Vec::new(), answer }
     }
 
@@ -55,7 +55,7 @@ impl Step {
 
     /// Answers with these bytes; the host's buffer must have exactly their length.
     pub fn answers(mut self, bytes: &[u8]) -> Self {
-        if let Answer::Completion { data, .. } = &mut self.answer {
+        if let ScriptedAnswer::Completion { data, .. } = &mut self.answer {
             *data = bytes.to_vec();
         }
         self
@@ -63,7 +63,7 @@ impl Step {
 
     /// Answers with `dword` as the result.
     pub fn result(mut self, dword: u32) -> Self {
-        if let Answer::Completion { result, .. } = &mut self.answer {
+        if let ScriptedAnswer::Completion { result, .. } = &mut self.answer {
             *result = dword;
         }
         self
@@ -71,13 +71,13 @@ impl Step {
 
     /// Answers with a failing status. Data is not touched, whatever the buffer.
     pub fn fails(mut self, failure: Status) -> Self {
-        self.answer = Answer::Completion { data: Vec::new(), result: 0, status: failure };
+        self.answer = ScriptedAnswer::Completion { data: Vec::new(), result: 0, status: failure };
         self
     }
 
     /// The system refuses the command with this error number.
     pub fn errors(mut self, raw_os_error: i32) -> Self {
-        self.answer = Answer::Error(raw_os_error);
+        self.answer = ScriptedAnswer::Error(raw_os_error);
         self
     }
 }
@@ -116,7 +116,7 @@ impl ScriptedTransport {
             step.expected_data
         );
         match step.answer {
-            Answer::Completion { data: answer, result, status } => {
+            ScriptedAnswer::Completion { data: answer, result, status } => {
                 if let (Data::Read(buffer), true) = (data, status.is_success()) {
                     assert!(
                         buffer.len() == answer.len(),
@@ -128,7 +128,7 @@ impl ScriptedTransport {
                 }
                 Ok(Completion { result: result.into(), sq_head: 0, sq_id: 0, cid: sqe.cid, status })
             }
-            Answer::Error(raw_os_error) => Err(HostError::Send {
+            ScriptedAnswer::Error(raw_os_error) => Err(HostError::Send {
                 device: AdminTransport::name(self).to_owned(),
                 command: command.to_owned(),
                 source: io::Error::from_raw_os_error(raw_os_error),

@@ -124,7 +124,7 @@ impl DiscoveryLog {
     /// [`DecodeError::Value`] for a record format we do not know.
     pub fn decode(page: &[u8]) -> Result<Self, DecodeError> {
         const WHAT: &str = "the discovery log (70h)";
-        let header: &HeaderWire = wire::layout(WHAT, page)?;
+        let header: &DiscoveryHeaderWire = wire::layout(WHAT, page)?;
         if header.format.get() != 0 {
             let why = "only record format 0 is defined";
             let value = header.format.get().into();
@@ -141,7 +141,7 @@ impl DiscoveryLog {
 
     /// Encodes the log. The number of records is that of `records`.
     pub fn encode(&self) -> Vec<u8> {
-        let mut header = HeaderWire::new_zeroed();
+        let mut header = DiscoveryHeaderWire::new_zeroed();
         header.generation = self.generation.into();
         header.record_count = (self.records.len() as u64).into();
         let mut page = header.as_bytes().to_vec();
@@ -155,12 +155,12 @@ impl DiscoveryLog {
 
 #[repr(C)]
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
-struct HeaderWire {
+struct DiscoveryHeaderWire {
     generation: U64,
     record_count: U64,
     format: U16,
 }
-assert_layout!(HeaderWire, 18, { record_count: 8, format: 16 });
+assert_layout!(DiscoveryHeaderWire, 18, { record_count: 8, format: 16 });
 
 #[repr(C)]
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]

@@ -56,12 +56,12 @@ pub struct PersistentEvent {
     /// Controller that saw it.
     pub controller_id: u16,
     /// What happened.
-    pub kind: EventKind,
+    pub kind: PersistentEventKind,
 }
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EventKind {
+pub enum PersistentEventKind {
     /// A thermal excursion (0Dh).
     Thermal(ThermalExcursion),
     /// Anything else.
@@ -152,7 +152,7 @@ impl PersistentHeader {
     /// [`DecodeError::Short`] for fewer than 512 bytes; [`DecodeError::Value`] when the page does not
     /// name itself 0Dh, which is what a drive returns that has established no context.
     pub fn decode(page: &[u8]) -> Result<Self, DecodeError> {
-        let wire: &HeaderWire = wire::layout(WHAT, page)?;
+        let wire: &PersistentHeaderWire = wire::layout(WHAT, page)?;
         if wire.lid != LogId::PERSISTENT_EVENTS.0 {
             let why = "the page must name itself 0Dh; was a reporting context established?";
             return Err(DecodeError::Value { what: WHAT, field: "LID", value: wire.lid.into(), why });
@@ -192,7 +192,7 @@ impl PersistentEventLog {
     /// Encodes the log. Number of events and length are those of `events`, whatever the header says.
     pub fn encode(&self) -> Vec<u8> {
         let events: Vec<u8> = self.events.iter().flat_map(PersistentEvent::encode).collect();
-        let mut wire = HeaderWire::new_zeroed();
+        let mut wire = PersistentHeaderWire::new_zeroed();
         wire.lid = LogId::PERSISTENT_EVENTS.0;
         wire.event_count = (self.events.len() as u32).into();
         wire.len_bytes = ((PERSISTENT_HEADER_LEN + events.len()) as u64).into();
@@ -227,11 +227,11 @@ impl PersistentEvent {
         let Some((event, tail)) = bytes.split_at_checked(header_len + len) else { return Ok(None) };
         let data = &event[header_len + vendor_len..];
         let kind = match (wire.event_type, data) {
-            (THERMAL_EXCURSION, [over_k, threshold, ..]) => EventKind::Thermal(ThermalExcursion {
+            (THERMAL_EXCURSION, [over_k, threshold, ..]) => PersistentEventKind::Thermal(ThermalExcursion {
                 over_k: *over_k,
                 threshold: ExcursionThreshold::from_wire(*threshold),
             }),
-            (event_type, data) => EventKind::Other { event_type, data: data.to_vec() },
+            (event_type, data) => PersistentEventKind::Other { event_type, data: data.to_vec() },
         };
         let at = Timestamp::decode(wire.at);
         Ok(Some((Self { at, controller_id: wire.controller_id.get(), kind }, tail)))
@@ -239,10 +239,10 @@ impl PersistentEvent {
 
     fn encode(&self) -> Vec<u8> {
         let (event_type, data) = match &self.kind {
-            EventKind::Thermal(excursion) => {
+            PersistentEventKind::Thermal(excursion) => {
                 (THERMAL_EXCURSION, vec![excursion.over_k, excursion.threshold.as_wire()])
             }
-            EventKind::Other { event_type, data } => (*event_type, data.clone()),
+            PersistentEventKind::Other { event_type, data } => (*event_type, data.clone()),
         };
         let data = &data[..data.len().min(u16::MAX.into())];
         let mut wire = EventHeaderWire::new_zeroed();
@@ -258,7 +258,7 @@ impl PersistentEvent {
 
 #[repr(C)]
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
-struct HeaderWire {
+struct PersistentHeaderWire {
     lid: u8,
     reserved1: [u8; 3],
     event_count: U32,
@@ -279,7 +279,7 @@ struct HeaderWire {
     reserved378: [u8; 102],
     supported: [u8; 32],
 }
-assert_layout!(HeaderWire, 512, {
+assert_layout!(PersistentHeaderWire, 512, {
     event_count: 4,
     len_bytes: 8,
     header_len: 18,
@@ -336,7 +336,7 @@ mod test {
         PersistentEvent {
             at,
             controller_id: 1,
-            kind: EventKind::Thermal(ThermalExcursion { over_k, threshold }),
+            kind: PersistentEventKind::Thermal(ThermalExcursion { over_k, threshold }),
         }
     }
 
@@ -355,7 +355,7 @@ mod test {
         page.extend(event);
         let decoded = PersistentEventLog::decode(&page).expect("one event");
         let expected = ThermalExcursion { over_k: 2, threshold: ExcursionThreshold::Tmt2 };
-        assert_eq!(decoded.events[0].kind, EventKind::Thermal(expected));
+        assert_eq!(decoded.events[0].kind, PersistentEventKind::Thermal(expected));
         assert!(decoded.header.supports_thermal_excursions());
         assert!(!decoded.header.supports(1));
     }

@@ -81,7 +81,7 @@ impl PowerMeasurementLog {
     /// # Errors
     /// [`DecodeError::Short`] for fewer than 64 bytes.
     pub fn len_bytes(header: &[u8]) -> Result<u32, DecodeError> {
-        let wire: &HeaderWire = wire::layout(WHAT, header)?;
+        let wire: &PowerHeaderWire = wire::layout(WHAT, header)?;
         Ok(wire.size.get())
     }
 
@@ -91,7 +91,7 @@ impl PowerMeasurementLog {
     /// [`DecodeError::Short`] when bins are missing, [`DecodeError::Value`] for a descriptor size
     /// too small to hold one.
     pub fn decode(page: &[u8]) -> Result<Self, DecodeError> {
-        let wire: &HeaderWire = wire::layout(WHAT, page)?;
+        let wire: &PowerHeaderWire = wire::layout(WHAT, page)?;
         let attributes = wire.attributes.get();
         let power = |raw: U32| ScaledPower::from_wire(raw.get() as u16, (raw.get() >> 16) as u8 & 0b11);
         Ok(Self {
@@ -122,7 +122,7 @@ impl PowerMeasurementLog {
         let power = |power: Option<ScaledPower>| {
             U32::new(power.map_or(0, |power| u32::from(power.value) | u32::from(power.scale.as_wire()) << 16))
         };
-        let mut wire = HeaderWire::new_zeroed();
+        let mut wire = PowerHeaderWire::new_zeroed();
         wire.generation = self.generation;
         wire.attributes = (flag(self.enabled, ENABLED)
             | flag(self.non_contiguous, NON_CONTIGUOUS)
@@ -152,7 +152,7 @@ impl PowerMeasurementLog {
     }
 }
 
-fn decode_bins(wire: &HeaderWire, page: &[u8]) -> Result<Vec<PowerBin>, DecodeError> {
+fn decode_bins(wire: &PowerHeaderWire, page: &[u8]) -> Result<Vec<PowerBin>, DecodeError> {
     let (bins, bin_len) = (usize::from(wire.bins.get()), usize::from(wire.bin_len.get()));
     if bins == 0 {
         return Ok(Vec::new());
@@ -174,7 +174,7 @@ fn decode_bins(wire: &HeaderWire, page: &[u8]) -> Result<Vec<PowerBin>, DecodeEr
 
 #[repr(C)]
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
-struct HeaderWire {
+struct PowerHeaderWire {
     version: u8,
     generation: u8,
     attributes: U16,
@@ -195,7 +195,7 @@ struct HeaderWire {
     error_percent: u8,
     reserved57: [u8; 7],
 }
-assert_layout!(HeaderWire, 64, {
+assert_layout!(PowerHeaderWire, 64, {
     generation: 1,
     attributes: 2,
     size: 4,

@@ -14,7 +14,7 @@ impl Digest {
     }
 
     /// The digest of `bytes`.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn compute(bytes: &[u8]) -> Self {
         Self(crc32c::crc32c(bytes))
     }
 
@@ -41,9 +41,9 @@ mod test {
     /// RFC 3720 (iSCSI, the same digest), appendix B.4.
     #[test]
     fn digests_are_those_of_the_standard() {
-        assert_eq!(Digest::of(&[0; 32]).encode(), [0xaa, 0x36, 0x91, 0x8a]);
-        assert_eq!(Digest::of(&[0xff; 32]).encode(), [0x43, 0xab, 0xa8, 0x62]);
-        assert_eq!(Digest::of(b"123456789").as_u32(), 0xe306_9283);
+        assert_eq!(Digest::compute(&[0; 32]).encode(), [0xaa, 0x36, 0x91, 0x8a]);
+        assert_eq!(Digest::compute(&[0xff; 32]).encode(), [0x43, 0xab, 0xa8, 0x62]);
+        assert_eq!(Digest::compute(b"123456789").as_u32(), 0xe306_9283);
     }
 
     #[test]
@@ -52,6 +52,6 @@ mod test {
         digest.update(b"1234");
         digest.update(b"");
         digest.update(b"56789");
-        assert_eq!(digest, Digest::of(b"123456789"));
+        assert_eq!(digest, Digest::compute(b"123456789"));
     }
 }

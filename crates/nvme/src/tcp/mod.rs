@@ -24,7 +24,7 @@ mod reader;
 pub use digest::Digest;
 pub use error::{FatalError, PduError};
 pub use pdu::{DataPdu, Framing, IcReq, IcResp, Pdu, R2t, TermReq};
-pub use reader::{Event, Limits, PduReader};
+pub use reader::{PduEvent, PduLimits, PduReader};
 
 /// Which end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -203,13 +203,13 @@ impl Pdu {
         self.encode_header(framing, out);
         out.extend_from_slice(data);
         if self.has_data_digest(framing) {
-            out.extend(Digest::of(data).encode());
+            out.extend(Digest::compute(data).encode());
         }
     }
 
     /// Writes everything before the data: header, header digest and padding.
     ///
-    /// For data that is sent from where it lies. After it comes [`Digest::of`] the data, if
+    /// For data that is sent from where it lies. After it comes [`Digest::compute`] the data, if
     /// [`Pdu::has_data_digest`].
     pub fn encode_header(&self, framing: Framing, out: &mut Vec<u8>) {
         let begin = out.len();
@@ -231,7 +231,7 @@ impl Pdu {
         self.encode_fields(out);
         out.resize(begin + header_len, 0);
         if header_digest {
-            let digest = Digest::of(&out[begin..]);
+            let digest = Digest::compute(&out[begin..]);
             out.extend(digest.encode());
         }
         out.resize(begin + data_at, 0);
@@ -396,9 +396,9 @@ mod test {
         // 72 header, 4 digest, aligned to 128; then 3 data and 4 digest.
         assert_eq!((bytes[1], bytes[2], bytes[3], bytes[4]), (3, 72, 128, 135));
         assert_eq!(bytes.len(), 135);
-        assert_eq!(bytes[72..76], Digest::of(&bytes[..72]).encode());
+        assert_eq!(bytes[72..76], Digest::compute(&bytes[..72]).encode());
         assert_eq!(bytes[128..131], [1, 2, 3]);
-        assert_eq!(bytes[131..], Digest::of(&[1, 2, 3]).encode());
+        assert_eq!(bytes[131..], Digest::compute(&[1, 2, 3]).encode());
     }
 
     #[test]

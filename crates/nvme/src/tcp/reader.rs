@@ -9,7 +9,7 @@ use crate::command::{Completion, Sqe};
 
 /// What a reader allows its peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct PduLimits {
     /// Most data in a command capsule. On the admin queue always 8192.
     pub capsule_data_max: u32,
     /// Most data in a data PDU. Towards a controller its own MAXH2CDATA.
@@ -18,10 +18,10 @@ pub struct Limits {
 
 /// What a reader has found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event<'a> {
+pub enum PduEvent<'a> {
     /// All bytes are taken and nothing more can be said without others.
     NeedMore,
-    /// A header is whole and possible. If it has data, [`Event::Data`] and [`Event::End`] follow.
+    /// A header is whole and possible. If it has data, [`PduEvent::Data`] and [`PduEvent::End`] follow.
     Header(Pdu),
     /// A piece of the data, as it lies in the bytes that were shown.
     Data(&'a [u8]),
@@ -36,9 +36,9 @@ pub enum Event<'a> {
 #[derive(Debug)]
 pub struct PduReader {
     side: Side,
-    limits: Limits,
+    limits: PduLimits,
     framing: Framing,
-    state: State,
+    state: ReaderState,
     /// Initialised: the peer's first PDU came.
     began: bool,
     header: [u8; HEADER_LEN_MAX + DIGEST_LEN],
@@ -48,7 +48,7 @@ pub struct PduReader {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum State {
+enum ReaderState {
     /// In the common header.
     Common,
     /// In the header that the common header announced, of so many bytes with its digest.
@@ -74,12 +74,12 @@ struct Shape {
 
 impl PduReader {
     /// A reader for what comes to `side`, before the connection is initialised.
-    pub const fn new(side: Side, limits: Limits) -> Self {
+    pub const fn new(side: Side, limits: PduLimits) -> Self {
         Self {
             side,
             limits,
             framing: Framing::PLAIN,
-            state: State::Common,
+            state: ReaderState::Common,
             began: false,
             header: [0; HEADER_LEN_MAX + DIGEST_LEN],
             filled: 0,
@@ -88,7 +88,7 @@ impl PduReader {
     }
 
     /// Changes what the peer may do from the next PDU on: after the initialisation, and after Connect.
-    pub const fn agree(&mut self, framing: Framing, limits: Limits) {
+    pub const fn agree(&mut self, framing: Framing, limits: PduLimits) {
         self.framing = framing;
         self.limits = limits;
     }
@@ -96,7 +96,7 @@ impl PduReader {
     /// Bytes of data that come next, 0 outside data: so many may be read straight to their place.
     pub const fn data_expected(&self) -> usize {
         match self.state {
-            State::Data { left, .. } => left,
+            ReaderState::Data { left, .. } => left,
             _ => 0,
         }
     }
@@ -108,71 +108,71 @@ impl PduReader {
 
     /// Looks at `bytes` and says how many were taken and what was found in them.
     ///
-    /// To be called with what was not taken until it answers [`Event::NeedMore`], also with nothing
+    /// To be called with what was not taken until it answers [`PduEvent::NeedMore`], also with nothing
     /// left: the end of data may be known already.
     ///
     /// # Errors
     /// [`PduError`] when the connection has to end; then always the same.
-    pub fn feed<'a>(&mut self, bytes: &'a [u8]) -> Result<(usize, Event<'a>), PduError> {
+    pub fn feed<'a>(&mut self, bytes: &'a [u8]) -> Result<(usize, PduEvent<'a>), PduError> {
         let mut used = 0;
         loop {
             let rest = &bytes[used..];
             match self.state {
-                State::Common => {
+                ReaderState::Common => {
                     used += self.fill(rest, COMMON_LEN);
                     if self.filled < COMMON_LEN {
-                        return Ok((used, Event::NeedMore));
+                        return Ok((used, PduEvent::NeedMore));
                     }
                     let (len, shape) = self.common_header().map_err(|error| self.fail(error))?;
-                    self.state = State::Header { len, shape };
+                    self.state = ReaderState::Header { len, shape };
                 }
-                State::Header { len, shape } => {
+                ReaderState::Header { len, shape } => {
                     used += self.fill(rest, len);
                     if self.filled < len {
-                        return Ok((used, Event::NeedMore));
+                        return Ok((used, PduEvent::NeedMore));
                     }
                     let pdu = self.whole_header(shape).map_err(|error| self.fail(error))?;
                     self.after_header(shape);
-                    return Ok((used, Event::Header(pdu)));
+                    return Ok((used, PduEvent::Header(pdu)));
                 }
-                State::Padding { left, data, digest } => {
+                ReaderState::Padding { left, data, digest } => {
                     let skipped = left.min(rest.len());
                     used += skipped;
                     if skipped < left {
-                        self.state = State::Padding { left: left - skipped, data, digest };
-                        return Ok((used, Event::NeedMore));
+                        self.state = ReaderState::Padding { left: left - skipped, data, digest };
+                        return Ok((used, PduEvent::NeedMore));
                     }
-                    self.state = State::Data { left: data, digest };
+                    self.state = ReaderState::Data { left: data, digest };
                 }
-                State::Data { left: 0, digest: false } => {
+                ReaderState::Data { left: 0, digest: false } => {
                     self.next_pdu();
-                    return Ok((used, Event::End { digest_ok: true }));
+                    return Ok((used, PduEvent::End { digest_ok: true }));
                 }
-                State::Data { left: 0, digest: true } => {
+                ReaderState::Data { left: 0, digest: true } => {
                     self.filled = 0;
-                    self.state = State::Digest;
+                    self.state = ReaderState::Digest;
                 }
-                State::Data { left, digest } => {
+                ReaderState::Data { left, digest } => {
                     if rest.is_empty() {
-                        return Ok((used, Event::NeedMore));
+                        return Ok((used, PduEvent::NeedMore));
                     }
                     let piece = &rest[..left.min(rest.len())];
                     if digest {
                         self.data_digest.update(piece);
                     }
-                    self.state = State::Data { left: left - piece.len(), digest };
-                    return Ok((used + piece.len(), Event::Data(piece)));
+                    self.state = ReaderState::Data { left: left - piece.len(), digest };
+                    return Ok((used + piece.len(), PduEvent::Data(piece)));
                 }
-                State::Digest => {
+                ReaderState::Digest => {
                     used += self.fill(rest, DIGEST_LEN);
                     if self.filled < DIGEST_LEN {
-                        return Ok((used, Event::NeedMore));
+                        return Ok((used, PduEvent::NeedMore));
                     }
                     let digest_ok = self.header[..DIGEST_LEN] == self.data_digest.encode();
                     self.next_pdu();
-                    return Ok((used, Event::End { digest_ok }));
+                    return Ok((used, PduEvent::End { digest_ok }));
                 }
-                State::Failed(ref error) => return Err(error.clone()),
+                ReaderState::Failed(ref error) => return Err(error.clone()),
             }
         }
     }
@@ -186,13 +186,13 @@ impl PduReader {
     }
 
     fn fail(&mut self, error: PduError) -> PduError {
-        self.state = State::Failed(error.clone());
+        self.state = ReaderState::Failed(error.clone());
         error
     }
 
     const fn next_pdu(&mut self) {
         self.filled = 0;
-        self.state = State::Common;
+        self.state = ReaderState::Common;
     }
 
     const fn after_header(&mut self, shape: Shape) {
@@ -202,7 +202,7 @@ impl PduReader {
         }
         self.data_digest = Digest::new();
         let (data, digest) = (shape.data as usize, shape.data_digest);
-        self.state = State::Padding { left: shape.padding, data, digest };
+        self.state = ReaderState::Padding { left: shape.padding, data, digest };
     }
 
     /// Judges the first eight bytes: bytes of the header with its digest, and what follows it.
@@ -309,7 +309,7 @@ impl PduReader {
         let pdu = kind::name(kind);
         let len = header_len(kind);
         if shape.header_digest {
-            let computed = Digest::of(&self.header[..len]);
+            let computed = Digest::compute(&self.header[..len]);
             let got = self.u32_at(len);
             if got != computed.as_u32() {
                 return Err(PduError::HeaderDigest { pdu, got, computed: computed.as_u32() });
@@ -429,5 +429,4 @@ impl PduReader {
 }
 
 #[cfg(test)]
-#[path = "reader_test.rs"]
 mod test;

@@ -10,7 +10,7 @@ use measure::record::Op;
 use rand_pcg::rand_core::Rng;
 
 use super::Drive;
-use crate::media::Access;
+use crate::media::MediaAccess;
 use crate::media::slc::CHUNK_BYTES;
 
 /// What a host asks of the drive.
@@ -70,16 +70,16 @@ const RANDOM_PIECE_BYTES: f64 = (CHUNK_BYTES / 16) as f64;
 
 /// The next stretch of data that moves at one speed.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct DemandPlace {
     offset_bytes: u64,
     /// Bytes written in it.
     write_bytes: f64,
-    access: Access,
+    access: MediaAccess,
 }
 
 /// Time of an average byte.
 #[derive(Clone, Copy, Debug)]
-struct Pace {
+struct DemandPace {
     ns_per_byte: f64,
     /// Of it, the time in the pipe.
     busy_ns_per_byte: f64,
@@ -141,12 +141,12 @@ impl Drive {
     }
 
     /// How fast bytes move; `None` while none do.
-    fn pace(&self, transfer: &Transfer, write_access: Access) -> Option<Pace> {
+    fn pace(&self, transfer: &Transfer, write_access: MediaAccess) -> Option<DemandPace> {
         let len = f64::from(transfer.io_bytes);
         let (read, write) = (transfer.read_share, 1.0 - transfer.read_share);
         // A shut pipe takes for ever, but not for what is not asked.
         let weighted = |share: f64, value: f64| if share > 0.0 { share * value } else { 0.0 };
-        let read_access = Access::new(Op::Read, transfer.sequential);
+        let read_access = MediaAccess::new(Op::Read, transfer.sequential);
         let service_ns = weighted(read, self.rates.service_ns(read_access, len))
             + weighted(write, self.rates.service_ns(write_access, len));
         let latency_ns = weighted(read, self.latencies.mean_ns(Op::Read))
@@ -155,16 +155,19 @@ impl Drive {
         let depth = f64::from(transfer.queue_depth.max(1));
         let command_ns = service_ns.max((service_ns + latency_ns) / depth);
         let ns_per_byte = (command_ns / len).max(1e9 / transfer.limit_bytes_per_s);
-        ns_per_byte.is_finite().then_some(Pace { ns_per_byte, busy_ns_per_byte: service_ns / len })
+        ns_per_byte.is_finite().then_some(DemandPace { ns_per_byte, busy_ns_per_byte: service_ns / len })
     }
 
     /// Where the next bytes go and how far they go alike.
-    fn place(&mut self, transfer: &Transfer) -> Place {
+    fn place(&mut self, transfer: &Transfer) -> DemandPlace {
         let must_erase = self.must_erase();
-        let access =
-            if must_erase { Access::ErasingWrite } else { Access::new(Op::Write, transfer.sequential) };
+        let access = if must_erase {
+            MediaAccess::ErasingWrite
+        } else {
+            MediaAccess::new(Op::Write, transfer.sequential)
+        };
         let Some(slc) = self.slc.as_ref().filter(|_| transfer.read_share < 1.0) else {
-            return Place { offset_bytes: 0, write_bytes: f64::INFINITY, access };
+            return DemandPlace { offset_bytes: 0, write_bytes: f64::INFINITY, access };
         };
         let region_end = transfer.offset_bytes + transfer.len_bytes.max(1);
         let (offset_bytes, piece) = if transfer.sequential {
@@ -178,18 +181,18 @@ impl Drive {
             (transfer.offset_bytes + (draw * transfer.len_bytes as f64) as u64, RANDOM_PIECE_BYTES)
         };
         if !slc.takes(offset_bytes) || (must_erase && transfer.sequential) {
-            return Place { offset_bytes, write_bytes: piece, access: Access::DirectWrite };
+            return DemandPlace { offset_bytes, write_bytes: piece, access: MediaAccess::DirectWrite };
         }
         // What would fill the cache ends where it is full.
         let room = if slc.is_open() { slc.free_bytes() as f64 } else { f64::INFINITY };
-        Place { offset_bytes, write_bytes: piece.min(room.max(1.0)), access }
+        DemandPlace { offset_bytes, write_bytes: piece.min(room.max(1.0)), access }
     }
 
     /// Notes that `written` bytes went to `place`.
-    fn write_at(&mut self, transfer: &Transfer, place: Place, written: f64) {
+    fn write_at(&mut self, transfer: &Transfer, place: DemandPlace, written: f64) {
         let Some(slc) = self.slc.as_mut().filter(|_| transfer.read_share < 1.0) else { return };
         let bytes = written.round() as u64;
-        if place.access != Access::DirectWrite {
+        if place.access != MediaAccess::DirectWrite {
             slc.write(place.offset_bytes, bytes, transfer.sequential);
         }
         if transfer.sequential {

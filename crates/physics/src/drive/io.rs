@@ -10,15 +10,15 @@ use measure::Instant;
 use measure::record::Op;
 
 use super::Drive;
-use crate::media::Access;
+use crate::media::MediaAccess;
 
 /// Commands waiting, the one in the pipe, and those past it.
 #[derive(Clone, Debug)]
 pub(super) struct Pipe {
-    queue: VecDeque<Command>,
+    queue: VecDeque<QueuedIo>,
     /// What is left of the command in front: 1 when the pipe has not touched it.
     front_left: f64,
-    front_access: Access,
+    front_access: MediaAccess,
     /// When the pipe is free for the command in front, in nanoseconds.
     free_at_ns: f64,
     finishing: Finishing,
@@ -53,7 +53,7 @@ impl Finishing {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Command {
+struct QueuedIo {
     token: u64,
     arrival_ns: u64,
     offset_bytes: u64,
@@ -67,7 +67,7 @@ impl Pipe {
         Self {
             queue: VecDeque::new(),
             front_left: 1.0,
-            front_access: Access::Trim,
+            front_access: MediaAccess::Trim,
             free_at_ns: 0.0,
             finishing: Finishing { commands: VecDeque::new() },
         }
@@ -89,7 +89,7 @@ impl Drive {
         let arrival_ns = now.as_ns().max(self.now_ns);
         self.wake(arrival_ns);
         let sequential = self.streams.continues(offset_bytes, u64::from(len_bytes));
-        self.pipe.queue.push_back(Command { token, arrival_ns, offset_bytes, len_bytes, op, sequential });
+        self.pipe.queue.push_back(QueuedIo { token, arrival_ns, offset_bytes, len_bytes, op, sequential });
         self.serve();
     }
 
@@ -185,25 +185,25 @@ impl Drive {
 
     /// What a command does to the cache as the pipe takes it up, and the kind of access it is.
     #[inline]
-    fn begin(&mut self, command: &Command) -> Access {
-        let access = Access::new(command.op, command.sequential);
+    fn begin(&mut self, command: &QueuedIo) -> MediaAccess {
+        let access = MediaAccess::new(command.op, command.sequential);
         let (offset, len) = (command.offset_bytes, u64::from(command.len_bytes));
         let must_erase = self.must_erase();
         if command.op == Op::Trim {
             self.give_back(len);
         }
         if must_erase && command.op == Op::Write && command.sequential {
-            return Access::DirectWrite;
+            return MediaAccess::DirectWrite;
         }
         match (command.op, &mut self.slc) {
             (Op::Write, Some(slc)) if slc.takes(offset) => {
                 slc.write(offset, len, command.sequential);
             }
-            (Op::Write, Some(_)) => return Access::DirectWrite,
+            (Op::Write, Some(_)) => return MediaAccess::DirectWrite,
             (Op::Trim, Some(slc)) => slc.trim(offset, len),
             _ => {}
         }
-        if must_erase && command.op == Op::Write { Access::ErasingWrite } else { access }
+        if must_erase && command.op == Op::Write { MediaAccess::ErasingWrite } else { access }
     }
 
     #[inline]

@@ -20,16 +20,16 @@ use crate::grain::Grain;
 use crate::media::disturb::Disturbances;
 use crate::media::erase::Erase;
 use crate::media::latency::Latencies;
-use crate::media::slc::SlcCache;
+use crate::media::slc::SlcState;
 use crate::media::{OpLimit, Rates, Streams};
-use crate::policy::{Load, Policies};
+use crate::policy::{Policies, PolicyInput};
 use crate::power::PowerLevel;
 use crate::profile::{Profile, Start};
 use crate::sensor::Sensors;
 use crate::thermal::Network;
 use crate::truth::TruthEvent;
 pub use demand::{Demand, Moved, Transfer};
-pub use query::{ThresholdKind, ThresholdSensor};
+pub use query::{ThermalThresholdSensor, ThresholdKind};
 
 /// A setting that the drive refuses.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
@@ -50,7 +50,7 @@ pub enum SettingError {
     },
     /// There is no such power state.
     #[error("the drive has power states 0 to {last}, not {asked}")]
-    PowerState {
+    PowerStateProfile {
         /// What was asked for.
         asked: u8,
         /// The last one there is.
@@ -79,7 +79,7 @@ pub struct Drive {
     sensors: Sensors,
     policies: Policies,
     disturbances: Disturbances,
-    slc: Option<SlcCache>,
+    slc: Option<SlcState>,
     slc_was_open: bool,
     erase: Option<Erase>,
     latencies: Latencies,
@@ -91,7 +91,7 @@ pub struct Drive {
     /// Work since the last tick.
     work: Work,
     idle_since_tick: u64,
-    load: Load,
+    load: PolicyInput,
     pipe: io::Pipe,
     /// Where a sequential demand goes on, and what random demands draw places from.
     cursor_bytes: u64,
@@ -140,7 +140,7 @@ impl Drive {
             thermal,
             policies: Policies::new(&profile.policy, profile.limits.hctm.as_ref(), grain),
             disturbances: Disturbances::new(profile, grain, seed.part(0)),
-            slc: profile.slc.map(|slc| SlcCache::new(slc, profile.identity.capacity_bytes)),
+            slc: profile.slc.map(|slc| SlcState::new(slc, profile.identity.capacity_bytes)),
             slc_was_open: true,
             erase: profile
                 .housekeeping
@@ -152,7 +152,7 @@ impl Drive {
             power_state: 0,
             work: Work::default(),
             idle_since_tick: 0,
-            load: Load::default(),
+            load: PolicyInput::default(),
             pipe: io::Pipe::new(),
             cursor_bytes: 0,
             places: Pcg32::seed_from_u64(seed.part(2).as_u64()),

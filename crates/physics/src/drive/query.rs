@@ -4,9 +4,10 @@ use measure::record::Op;
 use measure::{Celsius, Kelvin, Watts};
 
 use super::{Drive, Moved, SettingError};
-use crate::policy::{HctmCounters, Tmt, TmtError};
+use crate::policy::HctmCounters;
 use crate::profile::{Heatsink, Limits};
 use crate::thermal::EnergyBalance;
+use crate::tmt::{Tmt, TmtError};
 use crate::truth::TruthEvent;
 
 impl Drive {
@@ -62,7 +63,7 @@ impl Drive {
     pub fn set_power_state(&mut self, state: u8) -> Result<(), SettingError> {
         let last = self.profile.power_state.len() as u8 - 1;
         if state > last {
-            return Err(SettingError::PowerState { asked: state, last });
+            return Err(SettingError::PowerStateProfile { asked: state, last });
         }
         self.power_state = state;
         self.refresh();
@@ -75,11 +76,11 @@ impl Drive {
     /// A sensor that the drive does not have.
     pub fn temp_threshold(
         &self,
-        sensor: ThresholdSensor,
+        sensor: ThermalThresholdSensor,
         kind: ThresholdKind,
     ) -> Result<Option<Kelvin>, SettingError> {
         let index = self.sensor_index(sensor)?;
-        Ok(Kelvin::from_nvme(self.thresholds.of(kind)[index]).filter(|k| k.as_kelvin() != NO_OVER))
+        Ok(Kelvin::from_nvme(self.thresholds.for_kind(kind)[index]).filter(|k| k.as_kelvin() != NO_OVER))
     }
 
     /// Sets a temperature threshold (feature 04h): it raises Critical Warning bit 1 and nothing else.
@@ -88,7 +89,7 @@ impl Drive {
     /// A sensor that the drive does not have.
     pub fn set_temp_threshold(
         &mut self,
-        sensor: ThresholdSensor,
+        sensor: ThermalThresholdSensor,
         kind: ThresholdKind,
         at: Kelvin,
     ) -> Result<(), SettingError> {
@@ -163,7 +164,7 @@ impl Drive {
 
     /// Truth: room in the SLC cache in bytes; `None` without one.
     pub fn slc_free_bytes(&self) -> Option<u64> {
-        self.slc.as_ref().map(crate::media::slc::SlcCache::free_bytes)
+        self.slc.as_ref().map(crate::media::slc::SlcState::free_bytes)
     }
 
     /// Truth: what happened so far, in order of time.
@@ -179,19 +180,19 @@ impl Drive {
         self.give_back(len_bytes);
     }
 
-    fn sensor_index(&self, sensor: ThresholdSensor) -> Result<usize, SettingError> {
+    fn sensor_index(&self, sensor: ThermalThresholdSensor) -> Result<usize, SettingError> {
         let count = self.profile.sensor.sensor.len() as u8;
         match sensor {
-            ThresholdSensor::Composite => Ok(0),
-            ThresholdSensor::Number(asked) if (1..=count).contains(&asked) => Ok(usize::from(asked)),
-            ThresholdSensor::Number(asked) => Err(SettingError::Sensor { asked, count }),
+            ThermalThresholdSensor::Composite => Ok(0),
+            ThermalThresholdSensor::Number(asked) if (1..=count).contains(&asked) => Ok(usize::from(asked)),
+            ThermalThresholdSensor::Number(asked) => Err(SettingError::Sensor { asked, count }),
         }
     }
 }
 
 /// Which reading a temperature threshold looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ThresholdSensor {
+pub enum ThermalThresholdSensor {
     /// The composite temperature.
     Composite,
     /// Sensor 1 to 8.
@@ -224,7 +225,7 @@ impl Thresholds {
         Self { over_k, under_k: [0; 9] }
     }
 
-    const fn of(&self, kind: ThresholdKind) -> &[u16; 9] {
+    const fn for_kind(&self, kind: ThresholdKind) -> &[u16; 9] {
         match kind {
             ThresholdKind::Over => &self.over_k,
             ThresholdKind::Under => &self.under_k,
@@ -331,7 +332,7 @@ mod test {
 
     use super::*;
     use crate::drive::{Demand, Transfer};
-    use crate::profile::{ExtraSensor, Housekeeping, PowerState, Profile, Start, StartUp};
+    use crate::profile::{ExtraSensor, Housekeeping, PowerStateProfile, Profile, Start, StartUp};
     use crate::truth::TruthKind;
 
     fn profile() -> Profile {
@@ -370,19 +371,19 @@ mod test {
         let mut drive = Drive::new(&profile(), Seed::new(1));
         let warns = |drive: &Drive| drive.health().temperature_warning;
         assert!(!warns(&drive));
-        let over = (ThresholdSensor::Composite, ThresholdKind::Over);
+        let over = (ThermalThresholdSensor::Composite, ThresholdKind::Over);
         assert_eq!(drive.temp_threshold(over.0, over.1), Ok(Some(Kelvin::from_kelvin(358))));
         drive.set_temp_threshold(over.0, over.1, Kelvin::from_kelvin(310)).expect("there is a composite");
         assert!(warns(&drive));
         assert_eq!(drive.active_cap(Op::Read), None);
-        let absent = ThresholdSensor::Number(1);
+        let absent = ThermalThresholdSensor::Number(1);
         assert!(drive.set_temp_threshold(absent, ThresholdKind::Under, Kelvin::from_kelvin(1)).is_err());
     }
 
     #[test]
     fn power_states_cap_speed_and_a_command_wakes_the_drive() {
         let mut profile = profile();
-        let state = |cap: Option<f64>, operational, idle_w| PowerState {
+        let state = |cap: Option<f64>, operational, idle_w| PowerStateProfile {
             max_power_w: 3.0,
             operational,
             read_cap_bytes_per_s: cap,
@@ -408,7 +409,7 @@ mod test {
         drive.advance(Instant::NEVER, &mut done);
         assert!(done[0].1 - start > Duration::from_millis(2), "it wakes first");
         assert_eq!(drive.power_state(), 1);
-        assert_eq!(drive.set_power_state(3), Err(SettingError::PowerState { asked: 3, last: 2 }));
+        assert_eq!(drive.set_power_state(3), Err(SettingError::PowerStateProfile { asked: 3, last: 2 }));
     }
 
     /// Switched on, it draws its start-up power and moves nothing until it is ready.

@@ -6,7 +6,7 @@ use measure::record::Op;
 use super::{Drive, Work};
 use crate::media::erase::Erase;
 use crate::media::{OpLimit, Rates, full_speed};
-use crate::policy::{Change, Effect, Stage};
+use crate::policy::{Effect, MachineStage, StageChange};
 use crate::power::PowerLevel;
 use crate::profile::{Machine, Threshold};
 use crate::truth::{Source, TruthEvent, TruthKind};
@@ -155,10 +155,10 @@ impl Drive {
         }
     }
 
-    fn note_policy(&mut self, change: Change, temp_k: f64) {
+    fn note_policy(&mut self, change: StageChange, temp_k: f64) {
         let policy = &self.profile.policy[change.policy];
         // What is let go is named after what it was.
-        let heavy = change.stage.max(change.before) == Stage::Heavy;
+        let heavy = change.stage.max(change.before) == MachineStage::Heavy;
         let source = match (policy.on, policy.machine) {
             (Threshold::Kelvin(_), _) => Source::Vendor,
             (_, Machine::TwoLevel(_)) if heavy => Source::HctmTmt2,
@@ -166,8 +166,8 @@ impl Drive {
             (Threshold::Tmt1PlusK(_), _) => Source::HctmTmt1,
         };
         let kind = match change.stage {
-            Stage::Off => TruthKind::ThrottleRelease(source),
-            Stage::Light | Stage::Heavy => TruthKind::ThrottleOnset(source),
+            MachineStage::Off => TruthKind::ThrottleRelease(source),
+            MachineStage::Light | MachineStage::Heavy => TruthKind::ThrottleOnset(source),
         };
         let name = policy.name.clone();
         self.note(kind, temp_k, name);

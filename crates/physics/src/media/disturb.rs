@@ -19,12 +19,12 @@ pub(crate) struct DipChange {
 #[derive(Clone, Debug)]
 pub(crate) struct Disturbances {
     grain: Grain,
-    dips: Vec<Running>,
+    dips: Vec<RunningDisturbance>,
     wobble: Option<Wobbling>,
 }
 
 #[derive(Clone, Debug)]
-struct Running {
+struct RunningDisturbance {
     dip: Dip,
     grain: Grain,
     generator: Pcg32,
@@ -44,8 +44,13 @@ impl Disturbances {
     pub(crate) fn new(profile: &Profile, grain: Grain, seed: Seed) -> Self {
         let stream = |index: u64| Pcg32::seed_from_u64(seed.part(index).as_u64());
         let dips = (1..).zip(&profile.dip).map(|(index, dip)| {
-            let mut running =
-                Running { dip: dip.clone(), grain, generator: stream(index), active: false, next: 0 };
+            let mut running = RunningDisturbance {
+                dip: dip.clone(),
+                grain,
+                generator: stream(index),
+                active: false,
+                next: 0,
+            };
             running.next = running.pause();
             running
         });
@@ -92,7 +97,7 @@ impl Disturbances {
     }
 }
 
-impl Running {
+impl RunningDisturbance {
     /// Ticks until the next dip.
     fn pause(&mut self) -> u64 {
         match self.dip.timing {

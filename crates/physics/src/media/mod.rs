@@ -16,7 +16,7 @@ use crate::profile::{Ceiling, Profile};
 
 /// Kinds of access that differ in speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum MediaAccess {
     SequentialRead,
     RandomRead,
     SequentialWrite,
@@ -30,7 +30,7 @@ pub(crate) enum Access {
 
 const ACCESSES: usize = 7;
 
-impl Access {
+impl MediaAccess {
     pub(crate) const fn new(op: Op, sequential: bool) -> Self {
         match (op, sequential) {
             (Op::Read, true) => Self::SequentialRead,
@@ -63,26 +63,26 @@ impl Rates {
         let media = &profile.media;
         let direct = profile.slc.map_or(media.sequential_write, |slc| slc.direct_write);
         let mut rates = Self { ns_per_byte: [0.0; ACCESSES], command_ns: [0.0; ACCESSES] };
-        rates.set(Access::SequentialRead, media.sequential_read, read);
-        rates.set(Access::RandomRead, media.random_read, read);
-        rates.set(Access::SequentialWrite, media.sequential_write, write);
-        rates.set(Access::RandomWrite, media.random_write, write);
-        rates.set(Access::DirectWrite, direct, write);
+        rates.set(MediaAccess::SequentialRead, media.sequential_read, read);
+        rates.set(MediaAccess::RandomRead, media.random_read, read);
+        rates.set(MediaAccess::SequentialWrite, media.sequential_write, write);
+        rates.set(MediaAccess::RandomWrite, media.random_write, write);
+        rates.set(MediaAccess::DirectWrite, direct, write);
         let erasing = profile.housekeeping.map_or(media.sequential_write, |keeping| keeping.cached_write);
-        rates.set(Access::ErasingWrite, erasing, write);
+        rates.set(MediaAccess::ErasingWrite, erasing, write);
         // Deallocation moves no data and is not throttled.
-        rates.command_ns[Access::Trim as usize] = 1e9 / media.trim_iops;
+        rates.command_ns[MediaAccess::Trim as usize] = 1e9 / media.trim_iops;
         rates
     }
 
     /// Time that a command of `len_bytes` occupies the pipe; infinite while it is shut.
     #[inline]
-    pub(crate) fn service_ns(&self, access: Access, len_bytes: f64) -> f64 {
+    pub(crate) fn service_ns(&self, access: MediaAccess, len_bytes: f64) -> f64 {
         let i = access as usize;
         (self.ns_per_byte[i] * len_bytes).max(self.command_ns[i])
     }
 
-    fn set(&mut self, access: Access, ceiling: Ceiling, limit: OpLimit) {
+    fn set(&mut self, access: MediaAccess, ceiling: Ceiling, limit: OpLimit) {
         let bytes_per_s = (ceiling.bytes_per_s * limit.media_share).min(limit.cap_bytes_per_s);
         let iops = if limit.cap_bytes_per_s == 0.0 { 0.0 } else { ceiling.iops * limit.media_share };
         // Division by zero gives the infinity that "shut" means.

@@ -17,7 +17,7 @@ pub(crate) const CHUNK_BYTES: u64 = 16 << 20;
 
 /// The cache and its map.
 #[derive(Clone, Debug)]
-pub(crate) struct SlcCache {
+pub(crate) struct SlcState {
     profile: SlcProfile,
     /// Bytes of each chunk that lie in the cache.
     cached: Vec<u32>,
@@ -31,7 +31,7 @@ pub(crate) struct SlcCache {
     fold_debt_bytes: f64,
 }
 
-impl SlcCache {
+impl SlcState {
     pub(crate) fn new(profile: SlcProfile, capacity_bytes: u64) -> Self {
         let chunks = usize::try_from(capacity_bytes.div_ceil(CHUNK_BYTES)).unwrap_or(usize::MAX);
         Self {

@@ -11,7 +11,7 @@ const REGULATING_SHARE: f64 = 0.99;
 
 /// How hard a machine throttles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Stage {
+pub(crate) enum MachineStage {
     Off,
     Light,
     Heavy,
@@ -19,12 +19,12 @@ pub(crate) enum Stage {
 
 /// When each operation last moved or was held back, in ticks.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Load {
+pub(crate) struct PolicyInput {
     pub(crate) read_tick: u64,
     pub(crate) write_tick: u64,
 }
 
-impl Load {
+impl PolicyInput {
     /// Whether one of `ops` was asked for since `tick`.
     const fn has(self, ops: Ops, tick: u64) -> bool {
         (ops.has(Op::Read) && self.read_tick > tick) || (ops.has(Op::Write) && self.write_tick > tick)
@@ -38,7 +38,7 @@ pub(crate) struct Running {
     grain: Grain,
     poll_ticks: u64,
     next_poll: u64,
-    stage: Stage,
+    stage: MachineStage,
     changed_at: u64,
     /// How far the limit of the stage is applied: 0 none, 1 wholly. Moves with the slew limit.
     depth: f64,
@@ -66,7 +66,7 @@ impl Running {
             grain,
             poll_ticks,
             next_poll: poll_ticks,
-            stage: Stage::Off,
+            stage: MachineStage::Off,
             changed_at: 0,
             depth: 0.0,
             applied: NO_CAP,
@@ -79,9 +79,11 @@ impl Running {
     }
 
     /// How hard it throttles. A light stage that limits nothing is no throttling.
-    pub(super) fn stage(&self) -> Stage {
+    pub(super) fn stage(&self) -> MachineStage {
         match self.policy.machine {
-            Machine::TwoLevel(two) if self.stage == Stage::Light && two.light == NO_CAP => Stage::Off,
+            Machine::TwoLevel(two) if self.stage == MachineStage::Light && two.light == NO_CAP => {
+                MachineStage::Off
+            }
             _ => self.stage,
         }
     }
@@ -91,11 +93,11 @@ impl Running {
     }
 
     /// The stage as host controlled thermal management counts it; `None` when it does not.
-    pub(super) fn hctm_stage(&self) -> Option<Stage> {
+    pub(super) fn hctm_stage(&self) -> Option<MachineStage> {
         match (self.policy.machine, self.policy.on) {
             (_, Threshold::Kelvin(_)) => None,
             (Machine::TwoLevel(_), _) | (_, Threshold::Tmt1PlusK(_)) => Some(self.stage()),
-            (_, Threshold::Tmt2PlusK(_)) => (self.stage != Stage::Off).then_some(Stage::Heavy),
+            (_, Threshold::Tmt2PlusK(_)) => (self.stage != MachineStage::Off).then_some(MachineStage::Heavy),
         }
     }
 
@@ -104,7 +106,7 @@ impl Running {
         &mut self,
         tick: u64,
         temp_k: f64,
-        load: Load,
+        load: PolicyInput,
         resolve: impl Fn(Threshold) -> Option<f64>,
     ) {
         if tick >= self.next_poll {
@@ -169,24 +171,24 @@ impl Running {
         let release_k = on_k.or(heavy_k).map(|on| on - self.policy.hysteresis_k);
         let cool = release_k.is_none_or(|release| temp_k < release);
         let wanted = match self.stage {
-            _ if hot(heavy_k) => Stage::Heavy,
-            Stage::Heavy if !cool => Stage::Heavy,
-            Stage::Heavy => Stage::Off,
-            Stage::Light if !cool => Stage::Light,
-            Stage::Light | Stage::Off if hot(on_k) => Stage::Light,
-            Stage::Light | Stage::Off => Stage::Off,
+            _ if hot(heavy_k) => MachineStage::Heavy,
+            MachineStage::Heavy if !cool => MachineStage::Heavy,
+            MachineStage::Heavy => MachineStage::Off,
+            MachineStage::Light if !cool => MachineStage::Light,
+            MachineStage::Light | MachineStage::Off if hot(on_k) => MachineStage::Light,
+            MachineStage::Light | MachineStage::Off => MachineStage::Off,
         };
         let may_move = tick - self.changed_at >= self.grain.ticks(self.policy.dwell_s) || wanted > self.stage;
         if wanted != self.stage && may_move {
             self.stage = wanted;
             self.changed_at = tick;
             match wanted {
-                Stage::Light => self.applied = light,
-                Stage::Heavy => self.applied = heavy,
-                Stage::Off => {}
+                MachineStage::Light => self.applied = light,
+                MachineStage::Heavy => self.applied = heavy,
+                MachineStage::Off => {}
             }
         }
-        let target = if self.stage == Stage::Off { 0.0 } else { 1.0 };
+        let target = if self.stage == MachineStage::Off { 0.0 } else { 1.0 };
         self.depth = self.slewed(self.depth, target);
     }
 
@@ -194,7 +196,7 @@ impl Running {
     /// the error and with the error itself, and stays between floor and 1.
     fn regulate(&mut self, temp_k: f64, on_k: Option<f64>, loaded: bool, gains: Gains) {
         let Some(on_k) = on_k else {
-            (self.share, self.stage, self.last_excess_k) = (1.0, Stage::Off, f64::NAN);
+            (self.share, self.stage, self.last_excess_k) = (1.0, MachineStage::Off, f64::NAN);
             return;
         };
         let excess_k = temp_k - on_k;
@@ -209,9 +211,9 @@ impl Running {
         let target = (self.share + step).clamp(gains.floor_share, 1.0);
         self.share = self.slewed(self.share, target);
         if self.share < REGULATING_SHARE {
-            self.stage = Stage::Light;
+            self.stage = MachineStage::Light;
         } else if self.share >= 1.0 {
-            self.stage = Stage::Off;
+            self.stage = MachineStage::Off;
         }
     }
 
@@ -227,7 +229,7 @@ impl Running {
 
     /// Work for `share` of each burst period, then rest.
     fn toggle(&mut self, tick: u64, burst_ticks: u64) {
-        let throttling = self.stage != Stage::Off;
+        let throttling = self.stage != MachineStage::Off;
         if !throttling {
             (self.at_work, self.next_toggle) = (true, u64::MAX);
             return;

@@ -9,15 +9,13 @@
 //! A pre-limited start is no machine of its own: it is one that is on when the load begins.
 
 mod machine;
-mod tmt;
 
 use measure::record::Op;
 
 use crate::grain::Grain;
-use crate::profile::{HctmLimits, Policy, Threshold};
-pub(crate) use machine::{Load, Running, Stage};
-pub(crate) use tmt::check_tmt;
-pub use tmt::{Tmt, TmtError};
+use crate::profile::{Policy, Threshold};
+use crate::tmt::{HctmRange, Tmt, TmtError, check_tmt};
+pub(crate) use machine::{MachineStage, PolicyInput, Running};
 
 /// How host controlled thermal management is counted in log page 02h, bytes 216 to 231.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,10 +46,10 @@ impl Effect {
 
 /// A machine that changed its stage.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Change {
+pub(crate) struct StageChange {
     pub(crate) policy: usize,
-    pub(crate) before: Stage,
-    pub(crate) stage: Stage,
+    pub(crate) before: MachineStage,
+    pub(crate) stage: MachineStage,
 }
 
 /// All machines of a drive and the setting they hang on.
@@ -59,7 +57,7 @@ pub(crate) struct Change {
 pub(crate) struct Policies {
     machines: Vec<Running>,
     grain: Grain,
-    limits: Option<HctmLimits>,
+    limits: Option<HctmRange>,
     tmt: Tmt,
     light: bool,
     heavy: bool,
@@ -69,7 +67,7 @@ pub(crate) struct Policies {
 }
 
 impl Policies {
-    pub(crate) fn new(policies: &[Policy], limits: Option<&HctmLimits>, grain: Grain) -> Self {
+    pub(crate) fn new(policies: &[Policy], limits: Option<&HctmRange>, grain: Grain) -> Self {
         Self {
             machines: policies.iter().map(|policy| Running::new(policy, grain)).collect(),
             grain,
@@ -89,12 +87,12 @@ impl Policies {
     }
 
     /// Lets every machine that is due look at the temperature; says which changed their stage.
-    pub(crate) fn run(&mut self, tick: u64, temp_k: f64, load: Load, changes: &mut Vec<Change>) {
+    pub(crate) fn run(&mut self, tick: u64, temp_k: f64, load: PolicyInput, changes: &mut Vec<StageChange>) {
         for (policy, machine) in self.machines.iter_mut().enumerate() {
             let before = machine.stage();
             machine.run(tick, temp_k, load, |threshold| resolve(threshold, self.tmt, self.limits.as_ref()));
             if machine.stage() != before {
-                changes.push(Change { policy, before, stage: machine.stage() });
+                changes.push(StageChange { policy, before, stage: machine.stage() });
             }
         }
         self.count();
@@ -143,7 +141,7 @@ impl Policies {
     /// Counters count edges of "any machine throttles at this level" and never wrap.
     fn count(&mut self) {
         let at = |stage| self.machines.iter().any(|machine| machine.hctm_stage() == Some(stage));
-        let (light, heavy) = (at(Stage::Light), at(Stage::Heavy));
+        let (light, heavy) = (at(MachineStage::Light), at(MachineStage::Heavy));
         let counters = &mut self.counters;
         if light && !self.light && !self.heavy {
             counters.tmt1_transitions = counters.tmt1_transitions.saturating_add(1);
@@ -156,8 +154,8 @@ impl Policies {
 }
 
 /// The temperature a threshold stands for; `None` when the setting it hangs on is off.
-fn resolve(threshold: Threshold, tmt: Tmt, limits: Option<&HctmLimits>) -> Option<f64> {
-    use crate::profile::AtMntmt::Inert;
+fn resolve(threshold: Threshold, tmt: Tmt, limits: Option<&HctmRange>) -> Option<f64> {
+    use crate::tmt::AtMntmt::Inert;
     match threshold {
         Threshold::Kelvin(kelvin) => Some(kelvin),
         Threshold::Tmt1PlusK(offset) => {

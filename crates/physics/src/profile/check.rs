@@ -108,7 +108,7 @@ impl Profile {
         within("limits.hctm.mntmt_k", f64::from(hctm.mntmt_k), TEMPERATURE_K)?;
         let settable = (f64::from(hctm.mntmt_k), TEMPERATURE_K.1);
         within("limits.hctm.mxtmt_k", f64::from(hctm.mxtmt_k), settable)?;
-        crate::policy::check_tmt(hctm, hctm.tmt1_k, hctm.tmt2_k).map_err(|error| ProfileError::Range {
+        crate::tmt::check_tmt(hctm, hctm.tmt1_k, hctm.tmt2_k).map_err(|error| ProfileError::Range {
             key: "limits.hctm.tmt1_k and tmt2_k".to_owned(),
             value: format!("{} and {}", hctm.tmt1_k, hctm.tmt2_k),
             allowed: error.to_string(),

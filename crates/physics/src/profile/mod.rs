@@ -13,6 +13,8 @@ pub mod power_table;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::tmt::{AtMntmt, HctmRange};
+
 pub use check::ProfileError;
 
 /// The parameters of a simulated drive.
@@ -24,7 +26,7 @@ pub struct Profile {
     /// One sentence: which drive, in which surroundings.
     pub description: String,
     /// What Identify says.
-    pub identity: Identity,
+    pub identity: ProfileIdentity,
     /// Thermal limits and settable temperatures.
     pub limits: Limits,
     /// The RC network and its surroundings.
@@ -32,7 +34,7 @@ pub struct Profile {
     /// What the drive draws.
     pub power: PowerProfile,
     /// Power states 0, 1, ...; at least one.
-    pub power_state: Vec<PowerState>,
+    pub power_state: Vec<PowerStateProfile>,
     /// How fast data moves.
     pub media: MediaProfile,
     /// The SLC cache; a drive without one writes at its sequential speed for ever.
@@ -52,7 +54,7 @@ pub struct Profile {
 /// What Identify Controller and Identify Namespace say about the drive.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Identity {
+pub struct ProfileIdentity {
     /// Model number, up to 40 ASCII characters.
     pub model: String,
     /// Serial number, up to 20 ASCII characters.
@@ -76,36 +78,10 @@ pub struct Limits {
     /// Critical composite temperature threshold.
     pub cctemp_k: u16,
     /// Host controlled thermal management; a drive without it has none.
-    pub hctm: Option<HctmLimits>,
+    pub hctm: Option<HctmRange>,
     /// Whether power can be limited and measured (features 23h to 25h, NVMe 2.3).
     #[serde(default, skip_serializing_if = "is_no")]
     pub power_control: bool,
-}
-
-/// Host controlled thermal management (feature 10h).
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct HctmLimits {
-    /// Lowest settable temperature.
-    pub mntmt_k: u16,
-    /// Highest settable temperature.
-    pub mxtmt_k: u16,
-    /// Default of TMT1; 0 is off.
-    pub tmt1_k: u16,
-    /// Default of TMT2; 0 is off.
-    pub tmt2_k: u16,
-    /// Whether a TMT1 equal to MNTMT throttles. The specification says it does; not every drive agrees.
-    pub tmt1_at_mntmt: AtMntmt,
-}
-
-/// What a drive does with a TMT1 at its lowest settable value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AtMntmt {
-    /// Nothing: the value stands for "off".
-    Inert,
-    /// It throttles whenever it is hotter.
-    Active,
 }
 
 /// The RC network and its surroundings.
@@ -204,7 +180,7 @@ pub struct StartUp {
 /// One power state.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct PowerState {
+pub struct PowerStateProfile {
     /// Maximum power, as the descriptor says it.
     pub max_power_w: f64,
     /// Whether I/O is processed in this state; a command wakes the drive out of one where it is not.

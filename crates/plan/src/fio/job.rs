@@ -8,7 +8,7 @@ use super::JobReader;
 use super::options::{ByOp, JobOptions, RwOp};
 use super::value::{Amount, BYTES_MAX};
 use crate::toml::whole_bytes;
-use crate::{Data, Extent, Load, Mix, Order, Phase, PlanError, Region, Sharing, Sizes};
+use crate::{Extent, Load, Mix, Order, Phase, PlanError, Region, Sharing, Sizes, WriteData};
 
 /// fio's default block size.
 const BLOCK_BYTES: u32 = 4096;
@@ -79,7 +79,7 @@ fn load(job: &FioJob<'_>, reader: &mut JobReader<'_>) -> Result<Load, PlanError>
     load.visit_once = !options.norandommap.is_some_and(|off| off.value);
     load.seed = options.randseed.map(|seed| Seed::new(seed.value));
     if options.zero_buffers.is_some_and(|on| on.value) {
-        load.data = Data::Zeroes;
+        load.data = WriteData::Zeroes;
     }
     depth(job, &mut load, reader);
     rates(job, mix, &mut load, reader)?;

@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue, Deserializer, Error};
 
 use super::phase::{PHASE_ALONE, PhaseTable};
 use super::settings::SettingsTable;
-use crate::{Plan, PlanError, Rounds, Setting, Sweep, TelemetryPlan};
+use crate::{Plan, PlanError, Rounds, Sweep, SweepSetting, TelemetryPlan};
 
 /// An error about a part of the text, or about all of it.
 pub(super) fn at(text: &str, file: &str, span: Option<Range<usize>>, why: impl Into<String>) -> PlanError {
@@ -70,7 +70,7 @@ const TABLES: [(&str, Keys); 10] = [
     ("settings", || keys(SettingsTable::deserialize)),
     ("phase", || keys(PhaseTable::deserialize)),
     ("sweep", || keys(Sweep::deserialize)),
-    ("sweep.setting", || keys(Setting::deserialize)),
+    ("sweep.setting", || keys(SweepSetting::deserialize)),
     ("rounds", || keys(Rounds::deserialize)),
     ("rounds.phase", || keys(PhaseTable::deserialize)),
     ("phase.load", Vec::new),

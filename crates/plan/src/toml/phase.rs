@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use super::quantity::{IoSize, PlanValue, elements, optional, plain};
-use crate::{Data, Load, Mix, Order, Phase, Region, Sharing, Sizes};
+use crate::{Load, Mix, Order, Phase, Region, Sharing, Sizes, WriteData};
 
 /// Operations that name order and mix in one word.
 const OPS: [(&str, (Order, Mix)); 6] = [
@@ -54,7 +54,7 @@ pub(crate) struct PhaseTable {
     #[serde(with = "optional")]
     think_time: Option<Duration>,
     visit_once: Option<bool>,
-    data: Option<Data>,
+    data: Option<WriteData>,
     direct: Option<bool>,
     #[serde(with = "optional")]
     seed: Option<Seed>,

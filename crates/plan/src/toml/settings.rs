@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use super::quantity::{PlanValue, optional, period};
-use crate::{PowerSource, Setting};
+use crate::{PowerSource, SweepSetting};
 
 /// The table `[settings]`.
 #[derive(Deserialize, Serialize)]
@@ -83,7 +83,7 @@ pub(crate) struct SettingTable {
     ambient: Option<Kelvin>,
 }
 
-impl From<SettingTable> for Setting {
+impl From<SettingTable> for SweepSetting {
     fn from(table: SettingTable) -> Self {
         let SettingTable { name, tmt1, tmt2, power_state, link, ambient } = table;
         let thermal = ThermalSettings { tmt1_k: tmt1, tmt2_k: tmt2, power_state };
@@ -91,9 +91,9 @@ impl From<SettingTable> for Setting {
     }
 }
 
-impl From<Setting> for SettingTable {
-    fn from(setting: Setting) -> Self {
-        let Setting { name, thermal, link, ambient } = setting;
+impl From<SweepSetting> for SettingTable {
+    fn from(setting: SweepSetting) -> Self {
+        let SweepSetting { name, thermal, link, ambient } = setting;
         let ThermalSettings { tmt1_k, tmt2_k, power_state } = thermal;
         Self { name, tmt1: tmt1_k, tmt2: tmt2_k, power_state, link, ambient }
     }

@@ -10,8 +10,8 @@ use proptest::option::of;
 use proptest::prelude::*;
 
 use crate::{
-    Data, Extent, Load, Mix, Order, Phase, Plan, PowerSource, Region, Setting, Sharing, Sizes, Sweep,
-    TelemetryPlan,
+    Extent, Load, Mix, Order, Phase, Plan, PowerSource, Region, Sharing, Sizes, Sweep, SweepSetting,
+    TelemetryPlan, WriteData,
 };
 
 /// The full example of the document for people is read by this very code.
@@ -231,7 +231,7 @@ fn load() -> impl Strategy<Value = Load> {
         duration: limits.4,
         think_time: rest.0,
         visit_once: rest.1,
-        data: if rest.2 { Data::Incompressible } else { Data::Zeroes },
+        data: if rest.2 { WriteData::Incompressible } else { WriteData::Zeroes },
         direct: rest.3,
         seed: rest.4,
     })
@@ -266,12 +266,8 @@ fn settings() -> impl Strategy<Value = ThermalSettings> {
 fn sweep() -> impl Strategy<Value = Sweep> {
     let rate = (1_u64..1 << 50).prop_map(|rate| BytesPerSec::new(rate as f64));
     let kelvin = || of(any::<u16>().prop_map(Kelvin::from_kelvin));
-    let setting = (".+", settings(), of(rate), kelvin()).prop_map(|(name, thermal, link, ambient)| Setting {
-        name,
-        thermal,
-        link,
-        ambient,
-    });
+    let setting = (".+", settings(), of(rate), kelvin())
+        .prop_map(|(name, thermal, link, ambient)| SweepSetting { name, thermal, link, ambient });
     (vec(setting, 1..4), any::<bool>(), kelvin(), period()).prop_map(
         |(settings, deallocate, cool_to, cool_at_most)| Sweep { settings, deallocate, cool_to, cool_at_most },
     )

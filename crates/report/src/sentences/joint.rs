@@ -1,7 +1,7 @@
 //! The policy that several runs of one drive show, in sentences.
 
 use analysis::findings::PolicyClass;
-use analysis::joint::{Follows, JointPolicy, Machine};
+use analysis::joint::{Follows, JointMachine, JointPolicy};
 use analysis::wording;
 
 use super::{policy_class, words};
@@ -30,7 +30,7 @@ pub fn joint_policy(joint: &JointPolicy) -> Vec<String> {
     sentences
 }
 
-fn machine(machine: &Machine) -> String {
+fn machine(machine: &JointMachine) -> String {
     let at = finite(machine.threshold_k).map(|k| format!(" at {}", format::temperature(Some(k))));
     let at = at.unwrap_or_default();
     let mut text = match machine.follows {

@@ -5,9 +5,9 @@ use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
 /// A stream of draws.
-pub(super) struct Draw(Pcg64Mcg);
+pub(super) struct CorpusDraw(Pcg64Mcg);
 
-impl Draw {
+impl CorpusDraw {
     pub(super) fn new(seed: Seed) -> Self {
         Self(Pcg64Mcg::seed_from_u64(seed.as_u64()))
     }

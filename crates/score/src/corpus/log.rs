@@ -9,22 +9,22 @@ use physics::{Demand, Drive, Transfer, TruthEvent};
 use trace::Trace;
 use trace::{Counters, Facts, Interval, Phase, SpeedSeries, Temperature, infer_phases, instant};
 
-use super::draw::Draw;
-use super::recipe::{Counting, Kind, Load, Recipe, Sensors};
+use super::draw::CorpusDraw;
+use super::recipe::{Counting, Recipe, RecipeKind, RecipeLoad, RecipeSensors};
 
 /// Truth is kept this finely; the shortest interval of a log.
 pub(super) const STEP_S: f64 = 0.1;
 
 /// What really happened.
 pub(super) struct Steps {
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<LogStep>,
     /// Policies, cache and dips, from inside the drive.
     pub(super) events: Vec<TruthEvent>,
 }
 
 /// A tenth of a second of truth.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
+pub(super) struct LogStep {
     /// Index into the phases.
     pub(super) phase: usize,
     /// Whether data is asked for.
@@ -47,7 +47,7 @@ pub(super) fn record(recipe: &Recipe) -> (Trace, Steps) {
     for (index, load) in recipe.loads.iter().enumerate() {
         drive.set_power_state(load.power_state).expect("it is in the profile");
         // The host changes the power state in the middle of one phase.
-        let phase = if recipe.kind == Kind::PowerState { 0 } else { index };
+        let phase = if recipe.kind == RecipeKind::PowerState { 0 } else { index };
         logger.begin(phase, load, t_s);
         for _ in 0..(load.seconds / STEP_S).round() as usize {
             logger.sample(&drive, t_s);
@@ -62,7 +62,7 @@ pub(super) fn record(recipe: &Recipe) -> (Trace, Steps) {
     (logger.finish(), Steps { steps, events: drive.truth().to_vec() })
 }
 
-fn advance(drive: &mut Drive, load: &Load) -> f64 {
+fn advance(drive: &mut Drive, load: &RecipeLoad) -> f64 {
     let until = drive.now() + Duration::from_millis((STEP_S * 1e3) as u64);
     let demand = match load.op {
         Op::Idle => Demand::Idle,
@@ -81,7 +81,7 @@ fn advance(drive: &mut Drive, load: &Load) -> f64 {
 }
 
 /// The truth at this moment.
-fn step(recipe: &Recipe, drive: &Drive, phase: usize, of: &Load) -> Step {
+fn step(recipe: &Recipe, drive: &Drive, phase: usize, of: &RecipeLoad) -> LogStep {
     let media = &recipe.profile.media;
     let state = &recipe.profile.power_state[usize::from(of.power_state)];
     let (media_speed, state_cap) = match of.op {
@@ -96,7 +96,7 @@ fn step(recipe: &Recipe, drive: &Drive, phase: usize, of: &Load) -> Step {
     let direct = direct.map_or(f64::INFINITY, |slc| slc.direct_write.bytes_per_s);
     let without_heat = full.min(dip).min(direct).min(state_cap.unwrap_or(f64::INFINITY));
     let cap = drive.active_cap(of.op).unwrap_or(f64::INFINITY);
-    Step {
+    LogStep {
         phase,
         loaded: of.op != Op::Idle,
         op: of.op,
@@ -108,7 +108,7 @@ fn step(recipe: &Recipe, drive: &Drive, phase: usize, of: &Load) -> Step {
 
 struct Logger<'a> {
     recipe: &'a Recipe,
-    draw: Draw,
+    draw: CorpusDraw,
     trace: Trace,
     /// Read and write.
     speeds: [Vec<Interval>; 2],
@@ -131,7 +131,7 @@ impl<'a> Logger<'a> {
         }
         Self {
             recipe,
-            draw: Draw::new(recipe.seed.part(2)),
+            draw: CorpusDraw::new(recipe.seed.part(2)),
             trace,
             speeds: [Vec::new(), Vec::new()],
             kelvin: [const { Series::new() }; 3],
@@ -139,7 +139,7 @@ impl<'a> Logger<'a> {
         }
     }
 
-    fn begin(&mut self, index: usize, load: &Load, t_s: f64) {
+    fn begin(&mut self, index: usize, load: &RecipeLoad, t_s: f64) {
         let limit = Some(load.limit).filter(|limit| limit.is_finite());
         if index == self.trace.phases.len() {
             self.trace.phases.push(Phase {
@@ -238,14 +238,14 @@ impl<'a> Logger<'a> {
         let [composite, sensor1, sensor2] = self.kelvin;
         let named = |name: &str, kelvin| Temperature { name: name.to_owned(), kelvin };
         self.trace.temperatures = match logging.sensors {
-            Sensors::None => Vec::new(),
-            Sensors::Composite | Sensors::FrozenAlone => vec![named("composite", composite)],
-            Sensors::Copied => vec![named("composite", sensor1.clone()), named("sensor1", sensor1)],
-            Sensors::Stopping => {
+            RecipeSensors::None => Vec::new(),
+            RecipeSensors::Composite | RecipeSensors::FrozenAlone => vec![named("composite", composite)],
+            RecipeSensors::Copied => vec![named("composite", sensor1.clone()), named("sensor1", sensor1)],
+            RecipeSensors::Stopping => {
                 let composite = stopping(&composite, self.trace.end_s() / 2.0);
                 vec![named("composite", composite), named("sensor1", sensor1), named("sensor2", sensor2)]
             }
-            Sensors::Several | Sensors::FrozenComposite => {
+            RecipeSensors::Several | RecipeSensors::FrozenComposite => {
                 vec![named("composite", composite), named("sensor1", sensor1), named("sensor2", sensor2)]
             }
         };

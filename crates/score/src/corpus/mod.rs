@@ -13,8 +13,8 @@ mod truth;
 
 use trace::Trace;
 
-pub(crate) use recipe::{Kind, Recipe};
-pub(crate) use truth::{Cause, Episode, Truth};
+pub(crate) use recipe::{Recipe, RecipeKind};
+pub(crate) use truth::{Episode, TrueCause, Truth};
 
 /// A log and what really happened.
 pub(crate) struct Labelled {
@@ -25,12 +25,12 @@ pub(crate) struct Labelled {
 
 /// Run `number` of the corpus.
 pub(crate) fn labelled(number: u64) -> Labelled {
-    of(recipe::draw(number))
+    label(build::recipe(number))
 }
 
 /// The run of any recipe.
-pub(crate) fn of(recipe: Recipe) -> Labelled {
+pub(crate) fn label(recipe: Recipe) -> Labelled {
     let (trace, steps) = log::record(&recipe);
-    let truth = truth::of(&recipe, &steps);
+    let truth = truth::label(&recipe, &steps);
     Labelled { recipe, trace, truth }
 }

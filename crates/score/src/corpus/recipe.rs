@@ -4,12 +4,11 @@ use measure::Seed;
 use measure::record::Op;
 use physics::Profile;
 
-use super::build;
-use super::draw::Draw;
+use super::draw::CorpusDraw;
 
 /// What a run shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub(crate) enum RecipeKind {
     Relay,
     TwoLevel,
     Regulator,
@@ -29,7 +28,7 @@ pub(crate) enum Kind {
     PowerState,
 }
 
-impl Kind {
+impl RecipeKind {
     /// Whether heat is meant to slow the drive down.
     pub(crate) const fn is_heat(self) -> bool {
         (self as u8) < (Self::Plain as u8)
@@ -37,23 +36,23 @@ impl Kind {
 }
 
 /// How often each kind is drawn: as many runs without heat as with it.
-const KINDS: [(Kind, f64); 16] = [
-    (Kind::Relay, 9.0),
-    (Kind::TwoLevel, 9.0),
-    (Kind::Regulator, 8.0),
-    (Kind::DutyCycled, 6.0),
-    (Kind::Vendor, 9.0),
-    (Kind::Stop, 4.0),
-    (Kind::PreLimited, 4.0),
-    (Kind::HctmAndVendor, 4.0),
-    (Kind::Plain, 4.0),
-    (Kind::Dips, 8.0),
-    (Kind::PeriodicDips, 8.0),
-    (Kind::Wobble, 4.0),
-    (Kind::SlcCliff, 9.0),
-    (Kind::RateLimits, 5.0),
-    (Kind::LinkCeiling, 4.0),
-    (Kind::PowerState, 5.0),
+pub(super) const KINDS: [(RecipeKind, f64); 16] = [
+    (RecipeKind::Relay, 9.0),
+    (RecipeKind::TwoLevel, 9.0),
+    (RecipeKind::Regulator, 8.0),
+    (RecipeKind::DutyCycled, 6.0),
+    (RecipeKind::Vendor, 9.0),
+    (RecipeKind::Stop, 4.0),
+    (RecipeKind::PreLimited, 4.0),
+    (RecipeKind::HctmAndVendor, 4.0),
+    (RecipeKind::Plain, 4.0),
+    (RecipeKind::Dips, 8.0),
+    (RecipeKind::PeriodicDips, 8.0),
+    (RecipeKind::Wobble, 4.0),
+    (RecipeKind::SlcCliff, 9.0),
+    (RecipeKind::RateLimits, 5.0),
+    (RecipeKind::LinkCeiling, 4.0),
+    (RecipeKind::PowerState, 5.0),
 ];
 
 /// What the health log says about throttling.
@@ -72,7 +71,7 @@ pub(crate) enum Counting {
 
 /// Which temperatures the log has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sensors {
+pub(crate) enum RecipeSensors {
     Composite,
     /// The composite and two more.
     Several,
@@ -91,7 +90,7 @@ pub(crate) enum Sensors {
 
 /// A part of the load.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Load {
+pub(crate) struct RecipeLoad {
     pub(crate) op: Op,
     pub(crate) seconds: f64,
     /// The plan's limit in bytes per second; infinite without one.
@@ -111,7 +110,7 @@ pub(crate) struct Logging {
     pub(crate) noise: f64,
     /// Share of intervals that are slow by chance.
     pub(crate) stalls: f64,
-    pub(crate) sensors: Sensors,
+    pub(crate) sensors: RecipeSensors,
     pub(crate) counting: Counting,
     pub(crate) settings_known: bool,
     pub(crate) phases_known: bool,
@@ -124,27 +123,17 @@ pub(crate) struct Logging {
 pub(crate) struct Recipe {
     pub(crate) number: u64,
     pub(crate) seed: Seed,
-    pub(crate) kind: Kind,
+    pub(crate) kind: RecipeKind,
     pub(crate) profile: Profile,
-    pub(crate) loads: Vec<Load>,
+    pub(crate) loads: Vec<RecipeLoad>,
     pub(crate) logging: Logging,
-}
-
-/// Draws run `number`.
-pub(super) fn draw(number: u64) -> Recipe {
-    let seed = Seed::new(number);
-    let mut draw = Draw::new(seed.part(0));
-    let kind = draw.pick(&KINDS);
-    let logging = logging(&mut draw, kind);
-    let (profile, loads) = build::drive(&mut draw, kind, &logging);
-    Recipe { number, seed, kind, profile, loads, logging }
 }
 
 /// From 10 Hz to once a minute, most of it at 1 Hz.
 const INTERVALS: [(f64, f64); 8] =
     [(0.1, 14.0), (0.2, 8.0), (0.5, 10.0), (1.0, 46.0), (2.0, 8.0), (5.0, 6.0), (10.0, 4.0), (60.0, 4.0)];
 
-fn logging(draw: &mut Draw, kind: Kind) -> Logging {
+pub(super) fn logging(draw: &mut CorpusDraw, kind: RecipeKind) -> Logging {
     let interval_s = draw.pick(&INTERVALS);
     let coarse = interval_s >= 5.0;
     let temperature_s =
@@ -159,11 +148,11 @@ fn logging(draw: &mut Draw, kind: Kind) -> Logging {
         _ => Counting::Absent,
     };
     let sensors = draw.pick(&[
-        (Sensors::Composite, 60.0),
-        (Sensors::Several, 25.0),
-        (Sensors::FrozenComposite, 7.0),
-        (Sensors::FrozenAlone, 4.0),
-        (Sensors::None, 4.0),
+        (RecipeSensors::Composite, 60.0),
+        (RecipeSensors::Several, 25.0),
+        (RecipeSensors::FrozenComposite, 7.0),
+        (RecipeSensors::FrozenAlone, 4.0),
+        (RecipeSensors::None, 4.0),
     ]);
     Logging {
         interval_s,
@@ -175,7 +164,7 @@ fn logging(draw: &mut Draw, kind: Kind) -> Logging {
         counting,
         settings_known: known,
         // The limits of a plan are only known where its phases are.
-        phases_known: kind == Kind::RateLimits || draw.chance(0.7),
+        phases_known: kind == RecipeKind::RateLimits || draw.chance(0.7),
         facts_known: draw.chance(0.6),
     }
 }

@@ -26,8 +26,8 @@
 use measure::record::Op;
 use physics::{Source, TruthKind};
 
-use super::log::{STEP_S, Step, Steps};
-use super::recipe::{Counting, Kind, Logging, Recipe, Sensors};
+use super::log::{LogStep, STEP_S, Steps};
+use super::recipe::{Counting, Logging, Recipe, RecipeKind, RecipeSensors};
 
 const BEGUN: f64 = 0.95;
 const OVER: f64 = 0.97;
@@ -41,7 +41,7 @@ const USUAL_LIMIT_K: f64 = 343.0;
 
 /// What made a drive slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Cause {
+pub(crate) enum TrueCause {
     Tmt1,
     Tmt2,
     Vendor,
@@ -60,7 +60,7 @@ pub(crate) struct Episode {
     /// Likewise its release; `None` where the load ended first.
     pub(crate) release_s: Option<(f64, f64)>,
     /// `None` where the log does not decide it.
-    pub(crate) cause: Option<Cause>,
+    pub(crate) cause: Option<TrueCause>,
     /// Range of the temperature while it set in; `None` where it is not asked for.
     pub(crate) temp_k: Option<(f64, f64)>,
     /// Speed during over speed before; `None` where it is not asked for.
@@ -81,7 +81,7 @@ pub(crate) struct Truth {
 }
 
 /// The truth of a run that was logged as `recipe` says.
-pub(super) fn of(recipe: &Recipe, truth: &Steps) -> Truth {
+pub(super) fn label(recipe: &Recipe, truth: &Steps) -> Truth {
     let mut of = Of::new(recipe, truth);
     let phases = phases(&truth.steps);
     of.long_enough = phases.iter().map(|phase| of.slow(*phase, &of.heat.clone()).len()).sum();
@@ -95,7 +95,7 @@ pub(super) fn of(recipe: &Recipe, truth: &Steps) -> Truth {
 }
 
 /// Loaded phases as ranges of steps.
-fn phases(steps: &[Step]) -> Vec<(usize, usize)> {
+fn phases(steps: &[LogStep]) -> Vec<(usize, usize)> {
     let mut ranges: Vec<(usize, usize)> = Vec::new();
     for (i, step) in steps.iter().enumerate().filter(|(_, step)| step.loaded) {
         match ranges.last_mut() {
@@ -362,7 +362,7 @@ impl<'a> Of<'a> {
 }
 
 fn composite_usable(logging: &Logging) -> bool {
-    matches!(logging.sensors, Sensors::Composite | Sensors::Several)
+    matches!(logging.sensors, RecipeSensors::Composite | RecipeSensors::Several)
 }
 
 /// Whether the log can show that a slow stretch is heat. It can where one of these holds:
@@ -376,7 +376,7 @@ fn heat_shows(of: &Of<'_>, source: Source, from: usize, to: usize) -> bool {
     if counts(of) && source != Source::Vendor {
         return true;
     }
-    if matches!(logging.sensors, Sensors::None | Sensors::FrozenAlone) {
+    if matches!(logging.sensors, RecipeSensors::None | RecipeSensors::FrozenAlone) {
         return false;
     }
     let steps = &of.truth.steps;
@@ -402,15 +402,15 @@ fn counts(of: &Of<'_>) -> bool {
 /// - With the settings known, the source is asked for; but within 3 K of TMT1 or TMT2 an own threshold
 ///   cannot be told from it, unless counters are seen to move.
 /// - With the settings unknown, "heat" is asked for.
-fn heat_cause(of: &Of<'_>, source: Option<Source>, from: usize, to: usize) -> Option<Cause> {
+fn heat_cause(of: &Of<'_>, source: Option<Source>, from: usize, to: usize) -> Option<TrueCause> {
     let logging = &of.recipe.logging;
     let cause = match source? {
-        Source::HctmTmt1 => Cause::Tmt1,
-        Source::HctmTmt2 => Cause::Tmt2,
-        Source::Vendor => Cause::Vendor,
+        Source::HctmTmt1 => TrueCause::Tmt1,
+        Source::HctmTmt2 => TrueCause::Tmt2,
+        Source::Vendor => TrueCause::Vendor,
     };
     let counts = counts(of) && logging.settings_known;
-    if counts && cause != Cause::Vendor {
+    if counts && cause != TrueCause::Vendor {
         return Some(cause);
     }
     let seen = (to - from) as f64 * STEP_S >= 2.0 * logging.temperature_s;
@@ -422,8 +422,8 @@ fn heat_cause(of: &Of<'_>, source: Option<Source>, from: usize, to: usize) -> Op
     let near = hctm
         .is_some_and(|hctm| [hctm.tmt1_k, hctm.tmt2_k].iter().any(|k| (temp_k - f64::from(*k)).abs() <= 3.0));
     match logging.settings_known {
-        true => (cause != Cause::Vendor || !near || counts).then_some(cause),
-        false => Some(Cause::Thermal),
+        true => (cause != TrueCause::Vendor || !near || counts).then_some(cause),
+        false => Some(TrueCause::Thermal),
     }
 }
 
@@ -436,7 +436,7 @@ fn heat_cause(of: &Of<'_>, source: Option<Source>, from: usize, to: usize) -> Op
 /// - the settings are known, TMT1 and TMT2 more than 3 K away, and it was below 70 °C;
 /// - three and more such stretches began at temperatures 5 K and more apart;
 /// - half the speed was gone for a minute and more, and it stayed gone while the drive cooled by 4 K.
-fn other_cause(of: &Of<'_>, (from, to): (usize, usize), starts_k: &[f64]) -> Option<Cause> {
+fn other_cause(of: &Of<'_>, (from, to): (usize, usize), starts_k: &[f64]) -> Option<TrueCause> {
     let logging = &of.recipe.logging;
     if !composite_usable(logging) {
         return None;
@@ -455,7 +455,7 @@ fn other_cause(of: &Of<'_>, (from, to): (usize, usize), starts_k: &[f64]) -> Opt
     let near = hctm
         .is_some_and(|hctm| [hctm.tmt1_k, hctm.tmt2_k].iter().any(|k| (temp_k - f64::from(*k)).abs() <= 3.0));
     let set_elsewhere = logging.settings_known && temp_k < USUAL_LIMIT_K && !near;
-    let state_changed = logging.settings_known && of.recipe.kind == Kind::PowerState;
+    let state_changed = logging.settings_known && of.recipe.kind == RecipeKind::PowerState;
     let (low, high) =
         starts_k.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), k| (l.min(*k), h.max(*k)));
     let cooled = to - from >= (60.0 / STEP_S) as usize
@@ -467,8 +467,8 @@ fn other_cause(of: &Of<'_>, (from, to): (usize, usize), starts_k: &[f64]) -> Opt
         || state_changed
         || (starts_k.len() >= 3 && high - low >= 5.0)
         || cooled;
-    let slc = of.recipe.kind == Kind::SlcCliff && steps[from].op == Op::Write;
-    decided.then_some(if slc { Cause::Slc } else { Cause::Other })
+    let slc = of.recipe.kind == RecipeKind::SlcCliff && steps[from].op == Op::Write;
+    decided.then_some(if slc { TrueCause::Slc } else { TrueCause::Other })
 }
 
 fn seconds(step: usize) -> f64 {

@@ -1,7 +1,7 @@
 //! Clocks of speed and temperature that step or drift against each other within a run of the corpus: told, and not told of
 //! clean runs.
 
-use crate::corpus::recipe::{Kind, Logging, Sensors};
+use crate::corpus::recipe::{Logging, RecipeKind, RecipeSensors};
 use crate::corpus::{self, Labelled};
 use measure::Series;
 use trace::caveat::{Caveat, ClockStep};
@@ -40,14 +40,16 @@ fn health_clock(trace: &Trace, by_s: &dyn Fn(f64) -> f64) -> Trace {
 
 /// Runs in which heat makes speed go to and fro, a reading and an interval a second.
 fn cycling() -> Vec<Labelled> {
-    let goes = |kind| matches!(kind, Kind::Relay | Kind::TwoLevel | Kind::Vendor | Kind::Stop);
+    let goes = |kind| {
+        matches!(kind, RecipeKind::Relay | RecipeKind::TwoLevel | RecipeKind::Vendor | RecipeKind::Stop)
+    };
     let runs = (0..LOOKED_THROUGH).map(|n| corpus::labelled(2 * n).recipe).filter(|r| goes(r.kind));
     let longer = runs.map(|mut recipe| {
-        let sensors = Sensors::Composite;
+        let sensors = RecipeSensors::Composite;
         recipe.logging = Logging { interval_s: 1.0, temperature_s: 1.0, sensors, ..recipe.logging };
         recipe.profile.sensor.frozen_composite_k = None;
         recipe.loads.last_mut().expect("a load").seconds = LOAD_S;
-        corpus::of(recipe)
+        corpus::label(recipe)
     });
     let cycles = |run: &Labelled| run.truth.episodes.iter().filter(|e| e.release_s.is_some()).count() >= 8;
     longer.filter(cycles).collect()

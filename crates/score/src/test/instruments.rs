@@ -1,7 +1,7 @@
 //! Instruments that lie, and housekeeping that looks like nothing in particular: told on runs of the corpus that were made
 //! to, and not told of the corpus as it is.
 
-use crate::corpus::recipe::{Counting, Kind, Logging, Sensors};
+use crate::corpus::recipe::{Counting, Logging, RecipeKind, RecipeSensors};
 use crate::corpus::{self, Labelled};
 use analysis::Findings;
 use analysis::findings::{Caveat, EventKind};
@@ -13,18 +13,18 @@ use trace::caveat::{CounterDoubt, Cycles, StillSensor};
 const RUNS: u64 = 120;
 
 /// Runs of these kinds, read and logged once a second as `change` says.
-fn logged(kinds: &[Kind], change: impl Fn(&mut Logging)) -> Vec<(Labelled, Findings)> {
+fn logged(kinds: &[RecipeKind], change: impl Fn(&mut Logging)) -> Vec<(Labelled, Findings)> {
     let recipes =
         (0..RUNS).map(|n| corpus::labelled(2 * n).recipe).filter(|recipe| kinds.contains(&recipe.kind));
     let changed = recipes.map(|mut recipe| {
         let logging = &mut recipe.logging;
         (logging.interval_s, logging.temperature_s, logging.noise) = (1.0, 1.0, 0.02);
-        (logging.sensors, logging.counting) = (Sensors::Several, Counting::Honest);
+        (logging.sensors, logging.counting) = (RecipeSensors::Several, Counting::Honest);
         (logging.settings_known, logging.phases_known) = (true, true);
         change(logging);
-        let stuck = matches!(logging.sensors, Sensors::FrozenComposite | Sensors::FrozenAlone);
+        let stuck = matches!(logging.sensors, RecipeSensors::FrozenComposite | RecipeSensors::FrozenAlone);
         recipe.profile.sensor.frozen_composite_k = stuck.then_some(313);
-        let run = corpus::of(recipe);
+        let run = corpus::label(recipe);
         let findings = analysis::analyze(&run.trace);
         (run, findings)
     });
@@ -50,8 +50,8 @@ fn is_uncounted(caveat: &Caveat) -> bool {
 
 #[test]
 fn counters_that_move_beside_a_stuck_composite_are_told() {
-    let kinds = [Kind::Relay, Kind::TwoLevel];
-    let runs = logged(&kinds, |logging| logging.sensors = Sensors::FrozenComposite);
+    let kinds = [RecipeKind::Relay, RecipeKind::TwoLevel];
+    let runs = logged(&kinds, |logging| logging.sensors = RecipeSensors::FrozenComposite);
     let moved = |(run, _): &&(Labelled, Findings)| {
         let counters = run.trace.counters.points();
         counters.last().is_some_and(|last| last.value.tmt1_transitions > Some(0))
@@ -73,16 +73,17 @@ fn counters_that_move_beside_a_stuck_composite_are_told() {
 #[test]
 fn counters_that_nothing_moves_are_told() {
     // TMT1 lies above all that these drives get to, or they are cool for most of the run.
-    let runs =
-        logged(&[Kind::Plain, Kind::Dips, Kind::Wobble], |logging| logging.counting = Counting::Invented);
+    let runs = logged(&[RecipeKind::Plain, RecipeKind::Dips, RecipeKind::Wobble], |logging| {
+        logging.counting = Counting::Invented
+    });
     let (with_heat, all) = share(&runs, is_counted_without_heat);
     assert!(all > 10 && 10 * with_heat >= 9 * all, "{with_heat} of {all}");
 }
 
 #[test]
 fn a_composite_that_stops_or_is_a_copy_is_told() {
-    let kinds = [Kind::Relay, Kind::Vendor, Kind::Stop];
-    let stopping = logged(&kinds, |logging| logging.sensors = Sensors::Stopping);
+    let kinds = [RecipeKind::Relay, RecipeKind::Vendor, RecipeKind::Stop];
+    let stopping = logged(&kinds, |logging| logging.sensors = RecipeSensors::Stopping);
     // It can be seen where it had moved before, and another sensor goes on to move.
     let seen = |(run, _): &(Labelled, Findings)| {
         let half_s = run.trace.end_s() / 2.0;
@@ -98,14 +99,16 @@ fn a_composite_that_stops_or_is_a_copy_is_told() {
     let stopping: Vec<_> = stopping.into_iter().filter(seen).collect();
     let (told, all) = share(&stopping, |c| matches!(c, Caveat::FrozenSensor(_)));
     assert!(all >= 8 && told == all, "{told} of {all} that stop");
-    let copies = logged(&kinds, |logging| logging.sensors = Sensors::Copied);
+    let copies = logged(&kinds, |logging| logging.sensors = RecipeSensors::Copied);
     let (told, all) = share(&copies, |c| matches!(c, Caveat::CopiedSensor { .. }));
     assert!(10 * told >= 9 * all, "{told} of {all} copies");
 }
 
 #[test]
 fn hidden_throttling_is_told() {
-    let runs = logged(&[Kind::Relay, Kind::TwoLevel, Kind::Stop], |l| l.counting = Counting::Silent);
+    let runs = logged(&[RecipeKind::Relay, RecipeKind::TwoLevel, RecipeKind::Stop], |l| {
+        l.counting = Counting::Silent
+    });
     let slowed = |(run, _): &(Labelled, Findings)| run.truth.episodes.iter().any(|episode| episode.heat);
     let runs: Vec<_> = runs.into_iter().filter(slowed).collect();
     let (told, all) = share(&runs, is_uncounted);
@@ -119,9 +122,10 @@ fn honest_instruments_are_left_alone() {
     for run in (0..RUNS).map(|n| corpus::labelled(2 * n)) {
         let (sensors, honest) = (run.recipe.logging.sensors, run.recipe.logging.counting == Counting::Honest);
         let findings = analysis::analyze(&run.trace);
-        let moving = matches!(sensors, Sensors::Composite | Sensors::Several);
+        let moving = matches!(sensors, RecipeSensors::Composite | RecipeSensors::Several);
         // A threshold of the drive's own is not counted, on an honest drive either.
-        let own = matches!(run.recipe.kind, Kind::Vendor | Kind::Stop | Kind::HctmAndVendor);
+        let own =
+            matches!(run.recipe.kind, RecipeKind::Vendor | RecipeKind::Stop | RecipeKind::HctmAndVendor);
         let lies = |caveat: &&Caveat| match caveat {
             Caveat::FrozenSensor(_) | Caveat::CopiedSensor { .. } | Caveat::CountersWithoutHeat(_) => moving,
             Caveat::SlowdownWithoutCounters { .. } => honest && !own,
@@ -145,7 +149,7 @@ fn periods_s(findings: &Findings) -> impl Iterator<Item = Option<f64>> {
 #[test]
 fn housekeeping_is_named_with_its_period() {
     let (mut asked, mut right, mut flips, mut wrong) = (0, 0, 0, Vec::new());
-    for (run, findings) in logged(&[Kind::PeriodicDips], |logging| logging.noise = 0.01) {
+    for (run, findings) in logged(&[RecipeKind::PeriodicDips], |logging| logging.noise = 0.01) {
         let dip = &run.recipe.profile.dip[0];
         // From the end of one to the beginning of the next, and the dip itself.
         let period_s = dip.every_s + dip.duration_s;
@@ -168,7 +172,7 @@ fn housekeeping_is_named_with_its_period() {
 #[test]
 fn dips_by_chance_are_not_called_clockwork() {
     let mut named = (0, 0);
-    for (_, findings) in logged(&[Kind::Dips], |_| ()) {
+    for (_, findings) in logged(&[RecipeKind::Dips], |_| ()) {
         named.0 += usize::from(periods_s(&findings).any(|period_s| period_s.is_some()));
         named.1 += usize::from(periods_s(&findings).any(|period_s| period_s.is_none()));
     }

@@ -59,7 +59,7 @@ impl Success {
     /// Without data or result.
     pub(super) const NOTHING: Self = Self { result: 0, payload: Payload::None };
 
-    pub(super) const fn of(result: u32) -> Self {
+    pub(super) const fn with_result(result: u32) -> Self {
         Self { result: result as u64, payload: Payload::None }
     }
 }
@@ -143,12 +143,12 @@ pub(super) enum Stage {
 
 /// Where a command waits; never used for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key {
+pub(super) struct CommandKey {
     slot: u32,
     generation: u32,
 }
 
-impl Key {
+impl CommandKey {
     /// As a token of the drive.
     pub(super) const fn token(self) -> u64 {
         (self.generation as u64) << 32 | self.slot as u64
@@ -182,24 +182,24 @@ struct Slot {
 }
 
 impl Commands {
-    pub(super) fn put(&mut self, command: Command) -> Key {
+    pub(super) fn put(&mut self, command: Command) -> CommandKey {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot::default());
             self.slots.len() as u32 - 1
         });
         let place = &mut self.slots[slot as usize];
         place.command = Some(command);
-        Key { slot, generation: place.generation }
+        CommandKey { slot, generation: place.generation }
     }
 
     /// The command at `key`, unless it has ended.
-    pub(super) fn get(&self, key: Key) -> Option<&Command> {
+    pub(super) fn get(&self, key: CommandKey) -> Option<&Command> {
         let slot = self.slots.get(key.slot as usize).filter(|slot| slot.generation == key.generation)?;
         slot.command.as_ref()
     }
 
     /// Takes the command at `key` out, unless it has ended.
-    pub(super) fn take(&mut self, key: Key) -> Option<Command> {
+    pub(super) fn take(&mut self, key: CommandKey) -> Option<Command> {
         let slot = self.slots.get_mut(key.slot as usize).filter(|slot| slot.generation == key.generation)?;
         let command = slot.command.take()?;
         slot.generation = slot.generation.wrapping_add(1);
@@ -208,15 +208,15 @@ impl Commands {
     }
 
     /// The command with this identifier on this queue.
-    pub(super) fn find(&self, queue: Queue, cid: u16) -> Option<Key> {
+    pub(super) fn find(&self, queue: Queue, cid: u16) -> Option<CommandKey> {
         self.keys(|command| command.permit.queue() == queue && command.permit.cid() == cid).next()
     }
 
     /// Those for which `wanted` holds, in the order of their slots.
-    pub(super) fn keys(&self, wanted: impl Fn(&Command) -> bool) -> impl Iterator<Item = Key> {
+    pub(super) fn keys(&self, wanted: impl Fn(&Command) -> bool) -> impl Iterator<Item = CommandKey> {
         self.slots.iter().enumerate().filter_map(move |(index, slot)| {
             let command = slot.command.as_ref()?;
-            wanted(command).then_some(Key { slot: index as u32, generation: slot.generation })
+            wanted(command).then_some(CommandKey { slot: index as u32, generation: slot.generation })
         })
     }
 
@@ -227,7 +227,7 @@ impl Commands {
 
     /// Ends the commands of a queue that has gone, unanswered.
     pub(super) fn abandon(&mut self, queue: Queue) {
-        let keys: Vec<Key> = self.keys(|command| command.permit.queue() == queue).collect();
+        let keys: Vec<CommandKey> = self.keys(|command| command.permit.queue() == queue).collect();
         for key in keys {
             if let Some(command) = self.take(key) {
                 command.permit.close();

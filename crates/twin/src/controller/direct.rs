@@ -13,8 +13,8 @@ use nvme::log::discovery::DYNAMIC_CONTROLLER;
 use nvme::smart::SMART_LOG_LEN;
 
 use super::{
-    Accepted, BackingOptions, ConnectRequest, Identity, Options, OptionsError, Outcome, Queue, Reply,
-    Service, Subsystem,
+    Accepted, BackingOptions, ConnectRequest, HostEvent, Options, OptionsError, Queue, Reply, Service,
+    Subsystem, SubsystemIdentity,
 };
 use physics::{Drive, Profile};
 
@@ -43,7 +43,7 @@ impl Direct {
         let options = Options::new(profile.clone(), seed);
         let serial = profile.identity.serial.clone();
         let mut subsystem = Subsystem::new(Options {
-            identity: Identity { serial, ..options.identity.clone() },
+            identity: SubsystemIdentity { serial, ..options.identity.clone() },
             // No data pass here.
             backing: BackingOptions::Memory { limit_bytes: 0 },
             saves: false,
@@ -92,7 +92,7 @@ impl Direct {
             _ => self.subsystem.advance(now, &mut out),
         }
         out.into_iter().find_map(|outcome| match outcome {
-            Outcome::Reply(_, reply) if reply.completion.cid == sqe.cid => Some(reply),
+            HostEvent::Reply(_, reply) if reply.completion.cid == sqe.cid => Some(reply),
             _ => None,
         })
     }

@@ -20,7 +20,8 @@ use super::admin::{common_identify, slice_of_page};
 use super::command::{Answer, Failure, Success};
 use super::hosts::Hosts;
 use super::{
-    Accepted, Backing, ConnectRequest, Connected, Limits, Outcome, Payload, Queue, Service, Ticket, io,
+    Accepted, Backing, ConnectRequest, Connected, HostEvent, Payload, Queue, Service, SubsystemLimits,
+    Ticket, io,
 };
 
 /// Controllers at once: discovery is short, but persistent ones stay.
@@ -44,11 +45,11 @@ pub struct Discovery {
 impl Discovery {
     /// A service that lists `records`.
     pub fn new(records: Vec<DiscoveryRecord>) -> Self {
-        let limits = Limits {
+        let limits = SubsystemLimits {
             io_queues: 0,
             max_transfer_shift: TRANSFER_SHIFT,
             controllers: CONTROLLERS_MAX,
-            ..Limits::default()
+            ..SubsystemLimits::default()
         };
         Self { records, generation: 1, hosts: Hosts::new(limits, VERSION), now: Instant::ZERO }
     }
@@ -96,7 +97,7 @@ impl Discovery {
             AdminCommand::SetFeatures(command) => self.set_features(queue, &command),
             AdminCommand::KeepAlive => self.hosts.keep_alive(self.now, queue),
             // Nothing here lasts long enough to be aborted.
-            AdminCommand::Abort { .. } => Ok(Success::of(1)),
+            AdminCommand::Abort { .. } => Ok(Success::with_result(1)),
             AdminCommand::AsyncEventRequest | AdminCommand::Other(_) => {
                 Err(Failure { location: 0, ..Failure::new(Status::INVALID_OPCODE) })
             }
@@ -131,9 +132,9 @@ impl Discovery {
         };
         let capabilities = Capabilities { saveable: false, per_namespace: false, changeable: true };
         match command.select {
-            Select::Current => Ok(Success::of(value)),
-            Select::Supported => Ok(Success::of(capabilities.encode())),
-            Select::Default | Select::Saved => Ok(Success::of(0)),
+            Select::Current => Ok(Success::with_result(value)),
+            Select::Supported => Ok(Success::with_result(capabilities.encode())),
+            Select::Default | Select::Saved => Ok(Success::with_result(0)),
             Select::Reserved(_) => Err(Failure::in_dword(Status::INVALID_FIELD, 10)),
         }
     }
@@ -188,7 +189,7 @@ impl Service for Discovery {
     fn submit(&mut self, now: Instant, queue: Queue, sqe: &Sqe, _capsule_data: &[u8]) -> Accepted {
         self.pass(now);
         let Some(permit) = self.hosts.accept(queue, sqe) else { return Accepted::Close };
-        let ready = self.hosts.controller(queue).is_some_and(super::hosts::Controller::is_ready);
+        let ready = self.hosts.controller(queue).is_some_and(super::hosts::HostController::is_ready);
         let (permit, answer) = match sqe.opcode {
             opcode::FABRICS => (permit, self.hosts.fabrics(queue, sqe).0),
             _ if !ready => (permit, Err(Failure::new(Status::COMMAND_SEQUENCE_ERROR))),
@@ -217,7 +218,7 @@ impl Service for Discovery {
         Accepted::Close
     }
 
-    fn advance(&mut self, now: Instant, out: &mut Vec<Outcome>) {
+    fn advance(&mut self, now: Instant, out: &mut Vec<HostEvent>) {
         self.pass(now);
         self.hosts.drain(out);
     }

@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, VecDeque};
 use nvme::feature::session::AsyncEvent;
 use nvme::log::LogId;
 
-use super::command::Key;
+use super::command::CommandKey;
 
 /// Event requests that may wait at once; Linux keeps one.
 pub(super) const EVENT_REQUESTS_MAX: u16 = 4;
@@ -19,7 +19,7 @@ pub(super) const EVENT_REQUESTS_MAX: u16 = 4;
 pub(super) struct Events {
     /// Feature 0Bh.
     pub(super) config: u32,
-    waiting: VecDeque<Key>,
+    waiting: VecDeque<CommandKey>,
     /// To be told. One of a kind, so bounded by the kinds there are.
     pending: VecDeque<AsyncEvent>,
     /// Types told and not yet cleared, with the page that clears each.
@@ -33,12 +33,12 @@ impl Events {
         self.waiting.len()
     }
 
-    pub(super) fn wait(&mut self, key: Key) {
+    pub(super) fn wait(&mut self, key: CommandKey) {
         self.waiting.push_back(key);
     }
 
     /// A request no longer waits: it was aborted.
-    pub(super) fn forget(&mut self, key: Key) {
+    pub(super) fn forget(&mut self, key: CommandKey) {
         self.waiting.retain(|other| *other != key);
     }
 
@@ -50,7 +50,7 @@ impl Events {
     }
 
     /// The next request that can be answered, and with what.
-    pub(super) fn tell(&mut self) -> Option<(Key, AsyncEvent)> {
+    pub(super) fn tell(&mut self) -> Option<(CommandKey, AsyncEvent)> {
         if self.waiting.is_empty() {
             return None;
         }

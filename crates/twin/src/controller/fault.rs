@@ -150,7 +150,7 @@ pub enum SensorName {
 
 impl SensorName {
     /// What a health log says of it.
-    const fn of(self, log: &SmartLog) -> Option<Kelvin> {
+    const fn read(self, log: &SmartLog) -> Option<Kelvin> {
         match self {
             Self::Composite => log.composite,
             Self::Sensor(number @ 1..=8) => log.sensors[number as usize - 1],
@@ -257,7 +257,7 @@ impl Faults {
         for switched in self.on.values() {
             match &switched.fault {
                 Fault::FreezeSensor { sensor } => {
-                    let frozen = sensor.of(&switched.shown);
+                    let frozen = sensor.read(&switched.shown);
                     if let Some(reading) = sensor.of_mut(log) {
                         *reading = frozen;
                     }

@@ -10,7 +10,8 @@ use nvme::feature::FeatureId;
 use nvme::feature::session::AsyncEvent;
 use nvme::log::ocp::OcpSmart;
 use nvme::log::persistent::{
-    EventKind, ExcursionThreshold, PersistentEvent, PersistentEventLog, PersistentHeader, ThermalExcursion,
+    ExcursionThreshold, PersistentEvent, PersistentEventKind, PersistentEventLog, PersistentHeader,
+    ThermalExcursion,
 };
 use nvme::smart::{DataUnits, SmartLog};
 
@@ -27,7 +28,7 @@ const THERMAL_EXCURSION: u8 = 0x0d;
 
 /// What is remembered about heat.
 #[derive(Debug)]
-pub(super) struct Health {
+pub(super) struct HealthAnswers {
     events: VecDeque<PersistentEvent>,
     generation: u16,
     /// Diaries as they were when a controller asked for them.
@@ -44,7 +45,7 @@ pub(super) struct Health {
     pub(super) power: super::power::PowerLog,
 }
 
-impl Health {
+impl HealthAnswers {
     pub(super) fn new(_options: &Options) -> Self {
         Self {
             events: VecDeque::new(),
@@ -192,7 +193,7 @@ impl Subsystem {
         let at = self.features.timestamp(self.options.scale.to_host(at));
         // A float-to-integer cast saturates: what lies below becomes 0.
         let over_k = over_k as u8;
-        let kind = EventKind::Thermal(ThermalExcursion { over_k, threshold });
+        let kind = PersistentEventKind::Thermal(ThermalExcursion { over_k, threshold });
         // FFFFh: seen by the subsystem, not by one controller.
         self.health.note(PersistentEvent { at, controller_id: u16::MAX, kind });
     }

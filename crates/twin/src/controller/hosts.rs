@@ -16,9 +16,9 @@ use nvme::fabrics::{Connect, ConnectParameter, FabricsCommand};
 use nvme::identify::Version;
 use nvme::log::discovery::DYNAMIC_CONTROLLER;
 
-use super::command::{Answer, Command, Commands, Failure, Key, Permit, Stage, Success};
+use super::command::{Answer, Command, CommandKey, Commands, Failure, Permit, Stage, Success};
 use super::events::{EVENT_REQUESTS_MAX, Events};
-use super::{ConnectRequest, Connected, Limits, Outcome, Payload, Queue, Reply};
+use super::{ConnectRequest, Connected, HostEvent, Payload, Queue, Reply, SubsystemLimits};
 
 /// Granularity of the keep-alive timer (KAS), in units of 100 ms: one second.
 pub(super) const KEEP_ALIVE_100MS: u16 = 10;
@@ -33,17 +33,17 @@ const CONTROLLER_ID_MAX: u16 = 0xffef;
 #[derive(Debug)]
 pub(super) struct Hosts {
     pub(super) commands: Commands,
-    controllers: BTreeMap<u16, Controller>,
-    limits: Limits,
+    controllers: BTreeMap<u16, HostController>,
+    limits: SubsystemLimits,
     version: Version,
     last_number: u64,
     last_controller_id: u16,
-    outbox: VecDeque<Outcome>,
+    outbox: VecDeque<HostEvent>,
 }
 
 /// One controller: what one host has of the service.
 #[derive(Debug)]
-pub(super) struct Controller {
+pub(super) struct HostController {
     pub(super) events: Events,
     pub(super) keep_alive_ms: u32,
     /// I/O queues that the host was given (feature 07h).
@@ -65,7 +65,7 @@ struct QueueState {
 }
 
 impl Hosts {
-    pub(super) fn new(limits: Limits, version: Version) -> Self {
+    pub(super) fn new(limits: SubsystemLimits, version: Version) -> Self {
         Self {
             commands: Commands::default(),
             controllers: BTreeMap::new(),
@@ -77,7 +77,7 @@ impl Hosts {
         }
     }
 
-    pub(super) const fn limits(&self) -> &Limits {
+    pub(super) const fn limits(&self) -> &SubsystemLimits {
         &self.limits
     }
 
@@ -90,13 +90,13 @@ impl Hosts {
     }
 
     /// The controller of a queue.
-    pub(super) fn controller(&self, queue: Queue) -> Option<&Controller> {
+    pub(super) fn controller(&self, queue: Queue) -> Option<&HostController> {
         let controller = self.controllers.get(&queue.controller_id)?;
         let held = controller.queues.get(&queue.queue_id)?;
         (held.queue == queue).then_some(controller)
     }
 
-    pub(super) fn controller_mut(&mut self, queue: Queue) -> Option<&mut Controller> {
+    pub(super) fn controller_mut(&mut self, queue: Queue) -> Option<&mut HostController> {
         self.controller(queue)?;
         self.controllers.get_mut(&queue.controller_id)
     }
@@ -145,7 +145,7 @@ impl Hosts {
             return Err(request.refuse_with(Status::CONNECT_BUSY));
         }
         let id = self.free_controller_id();
-        let controller = Controller {
+        let controller = HostController {
             events: Events::default(),
             keep_alive_ms: granular(command.keep_alive_ms),
             io_queues: self.limits.io_queues,
@@ -210,7 +210,7 @@ impl Hosts {
         let Some(controller) = self.controllers.remove(&id) else { return };
         for state in controller.queues.into_values() {
             self.commands.abandon(state.queue);
-            self.outbox.push_back(Outcome::Close(state.queue));
+            self.outbox.push_back(HostEvent::Close(state.queue));
         }
     }
 
@@ -255,12 +255,12 @@ impl Hosts {
     pub(super) fn post(&mut self, permit: Permit, answer: Answer) {
         let queue = permit.queue();
         if let Some(reply) = self.reply(permit, answer) {
-            self.outbox.push_back(Outcome::Reply(queue, reply));
+            self.outbox.push_back(HostEvent::Reply(queue, reply));
         }
     }
 
     /// Moves what has come out to `out`.
-    pub(super) fn drain(&mut self, out: &mut Vec<Outcome>) {
+    pub(super) fn drain(&mut self, out: &mut Vec<HostEvent>) {
         out.extend(self.outbox.drain(..));
     }
 
@@ -270,7 +270,7 @@ impl Hosts {
 
     /// Gives up the controllers whose hosts were silent for too long.
     pub(super) fn expire(&mut self, now: Instant) {
-        let late = |(id, controller): (&u16, &Controller)| {
+        let late = |(id, controller): (&u16, &HostController)| {
             controller.expires_at().is_some_and(|at| at <= now).then_some(*id)
         };
         let late: Vec<u16> = self.controllers.iter().filter_map(late).collect();
@@ -281,7 +281,7 @@ impl Hosts {
 
     /// When the first host has been silent for too long.
     pub(super) fn next_expiry(&self) -> Option<Instant> {
-        self.controllers.values().filter_map(Controller::expires_at).min()
+        self.controllers.values().filter_map(HostController::expires_at).min()
     }
 
     /// Sees to Keep Alive.
@@ -309,7 +309,7 @@ impl Hosts {
 
     /// Answers event requests with what there is to tell.
     pub(super) fn tell_events(&mut self) {
-        let mut told: Vec<(Key, u32)> = Vec::new();
+        let mut told: Vec<(CommandKey, u32)> = Vec::new();
         for controller in self.controllers.values_mut() {
             while let Some((key, event)) = controller.events.tell() {
                 told.push((key, event.encode()));
@@ -317,17 +317,17 @@ impl Hosts {
         }
         for (key, event) in told {
             if let Some(command) = self.commands.take(key) {
-                self.post(command.permit, Ok(Success::of(event)));
+                self.post(command.permit, Ok(Success::with_result(event)));
             }
         }
     }
 
     /// All controllers, by number.
-    pub(super) fn controllers_mut(&mut self) -> impl Iterator<Item = &mut Controller> {
+    pub(super) fn controllers_mut(&mut self) -> impl Iterator<Item = &mut HostController> {
         self.controllers.values_mut()
     }
 
-    pub(super) fn controllers(&self) -> impl Iterator<Item = &Controller> {
+    pub(super) fn controllers(&self) -> impl Iterator<Item = &HostController> {
         self.controllers.values()
     }
 
@@ -392,11 +392,11 @@ impl Hosts {
         let gone = controller.queues.split_off(&1);
         for state in gone.into_values() {
             self.commands.abandon(state.queue);
-            self.outbox.push_back(Outcome::Close(state.queue));
+            self.outbox.push_back(HostEvent::Close(state.queue));
         }
         let waiting =
             |command: &Command| command.permit.queue() == admin && matches!(command.stage, Stage::Event);
-        let requests: Vec<Key> = self.commands.keys(waiting).collect();
+        let requests: Vec<CommandKey> = self.commands.keys(waiting).collect();
         for key in requests {
             if let Some(command) = self.commands.take(key) {
                 command.permit.close();
@@ -414,7 +414,7 @@ const NO_HEAD: u16 = 0xffff;
 const DISABLED: ControllerStatus =
     ControllerStatus { ready: false, fatal: false, shutdown: ShutdownState::Normal };
 
-impl Controller {
+impl HostController {
     /// Whether it takes commands other than those of Fabrics.
     pub(super) fn is_ready(&self) -> bool {
         self.status.ready && self.status.shutdown == ShutdownState::Normal
@@ -457,7 +457,7 @@ const fn is_sound(config: ControllerConfig) -> bool {
 }
 
 /// CAP. Twenty units of 500 ms until ready is what Debian's kernels were tried with; it takes none.
-fn capabilities(limits: &Limits) -> ControllerCapabilities {
+fn capabilities(limits: &SubsystemLimits) -> ControllerCapabilities {
     ControllerCapabilities {
         queue_entries_max: limits.queue_entries.into(),
         contiguous: true,

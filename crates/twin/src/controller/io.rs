@@ -13,10 +13,8 @@ use nvme::feature::FeatureId;
 use super::admin::features::data_to_set;
 use super::command::{Failure, Success};
 use super::subsystem::Flow;
-use super::{Blocks, Payload, Subsystem};
+use super::{Blocks, NSID, Payload, Subsystem};
 
-/// The one namespace.
-pub(super) const NSID: u32 = 1;
 /// Smallest memory page (CAP.MPSMIN 0), the unit of MDTS.
 const PAGE_BYTES: u64 = 4096;
 
@@ -260,14 +258,6 @@ fn check_sgl_use(sqe: &Sqe) -> Result<(), Failure> {
     match sqe.flags >> 6 {
         0b01 => Ok(()),
         _ => Err(Failure { location: 1, ..Failure::new(Status::INVALID_FIELD) }),
-    }
-}
-
-/// Whether a command changes settings or data, so that leaving it undone is a fault.
-pub(super) const fn changes_something(is_admin: bool, code: u8) -> bool {
-    match is_admin {
-        true => code == opcode::SET_FEATURES,
-        false => matches!(code, opcode::WRITE | opcode::WRITE_ZEROES | opcode::DATASET_MANAGEMENT),
     }
 }
 

@@ -46,15 +46,20 @@ use measure::Instant;
 use nvme::Status;
 use nvme::command::{Completion, Sqe};
 
-pub use backing::{Backing, Piece};
+pub use backing::{Backing, ChunkPiece};
 pub use connect::{ConnectRequest, Connected};
 pub use direct::Direct;
 pub use discovery::Discovery;
 pub use fault::{Act, Fault, FaultMatch, QueueKind, SensorName};
-pub use options::{BackingOptions, Identity, Limits, MEMORY_LIMIT_BYTES, Options, OptionsError, Scale};
-pub use reply::{Accepted, Blocks, Outcome, Payload, Queue, Reply, Ticket};
+pub use options::{
+    BackingOptions, MEMORY_LIMIT_BYTES, Options, OptionsError, Scale, SubsystemIdentity, SubsystemLimits,
+};
+pub use reply::{Accepted, Blocks, HostEvent, Payload, Queue, Reply, Ticket};
 pub use saved::{SavedFeature, SavedState, SavedStateError};
 pub use subsystem::Subsystem;
+
+/// The one namespace.
+const NSID: u32 = 1;
 
 /// What a transport serves: a drive, or the list of drives.
 pub trait Service: Send {
@@ -75,7 +80,7 @@ pub trait Service: Send {
     fn connect(&mut self, now: Instant, request: &ConnectRequest) -> Result<Connected, Completion>;
 
     /// A connection broke off: its commands end unanswered. With the admin queue the controller goes,
-    /// and its other queues with it ([`Outcome::Close`]). A queue that is gone already is no matter.
+    /// and its other queues with it ([`HostEvent::Close`]). A queue that is gone already is no matter.
     fn disconnect(&mut self, now: Instant, queue: Queue);
 
     /// Takes a command that came on `queue`, with the data inside its capsule (not a byte more).
@@ -91,7 +96,7 @@ pub trait Service: Send {
     fn fail(&mut self, now: Instant, ticket: Ticket, status: Status) -> Accepted;
 
     /// Lets time pass until `now` and appends what has come out by then, in order of time.
-    fn advance(&mut self, now: Instant, out: &mut Vec<Outcome>);
+    fn advance(&mut self, now: Instant, out: &mut Vec<HostEvent>);
 
     /// When something may next come out; `None` for never, unless something is submitted. An instant
     /// in the past means now.

@@ -18,13 +18,13 @@ pub struct Options {
     /// Seed of everything random in it.
     pub seed: Seed,
     /// Its names, unique among all subsystems that a host can see at once.
-    pub identity: Identity,
+    pub identity: SubsystemIdentity,
     /// Where its data lie.
     pub backing: BackingOptions,
     /// How simulated time and data relate to the host's.
     pub scale: Scale,
     /// What it offers to hosts.
-    pub limits: Limits,
+    pub limits: SubsystemLimits,
     /// Whether hosts can save settings; not where the drive ends with its host.
     pub saves: bool,
     /// What a former life saved; [`SavedState::default`] for a new drive.
@@ -34,7 +34,7 @@ pub struct Options {
 impl Options {
     /// The drive of `profile` with data in memory, at its own speed, under its first instance's names.
     pub fn new(profile: Profile, seed: Seed) -> Self {
-        let identity = Identity::of(&profile.name, 1);
+        let identity = SubsystemIdentity::for_profile(&profile.name, 1);
         let backing = BackingOptions::Memory { limit_bytes: MEMORY_LIMIT_BYTES };
         Self {
             profile,
@@ -42,7 +42,7 @@ impl Options {
             identity,
             backing,
             scale: Scale::REAL,
-            limits: Limits::default(),
+            limits: SubsystemLimits::default(),
             saves: true,
             saved: SavedState::default(),
         }
@@ -101,7 +101,7 @@ pub enum OptionsError {
 
 /// The names of one subsystem.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
+pub struct SubsystemIdentity {
     /// NVMe qualified name of the subsystem, at most 223 bytes.
     pub nqn: String,
     /// Serial number, at most 20 ASCII characters.
@@ -114,10 +114,10 @@ pub struct Identity {
     pub eui64: [u8; 8],
 }
 
-impl Identity {
+impl SubsystemIdentity {
     /// The names of the `instance`th (from 1) drive with the profile `profile`. The same arguments
     /// give the same names, so a host finds its drive again after a restart.
-    pub fn of(profile: &str, instance: u32) -> Self {
+    pub fn for_profile(profile: &str, instance: u32) -> Self {
         let name = if instance <= 1 { profile.to_owned() } else { format!("{profile}-{instance}") };
         let high = fnv1a(name.as_bytes(), 0);
         let low = fnv1a(name.as_bytes(), high);
@@ -214,7 +214,7 @@ impl fmt::Display for Scale {
 
 /// What a subsystem offers to hosts. Every number is a bound on what one host can make it hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct SubsystemLimits {
     /// Entries of an I/O queue, 2 to 4096. Linux takes at most 128 unless told otherwise.
     pub queue_entries: u16,
     /// I/O queues of one controller.
@@ -228,7 +228,7 @@ pub struct Limits {
     pub controllers: u16,
 }
 
-impl Default for Limits {
+impl Default for SubsystemLimits {
     fn default() -> Self {
         Self {
             queue_entries: 128,
@@ -246,14 +246,15 @@ mod test {
 
     #[test]
     fn instances_have_their_own_names_and_keep_them() {
-        let (one, two) = (Identity::of("ssd1", 1), Identity::of("ssd1", 2));
-        assert_eq!(one, Identity::of("ssd1", 1));
+        let (one, two) =
+            (SubsystemIdentity::for_profile("ssd1", 1), SubsystemIdentity::for_profile("ssd1", 2));
+        assert_eq!(one, SubsystemIdentity::for_profile("ssd1", 1));
         assert_eq!(one.nqn, "nqn.2026-11.invalid.heatsoak:ssd1");
         assert_eq!(two.nqn, "nqn.2026-11.invalid.heatsoak:ssd1-2");
         assert!(one.uuid != two.uuid && one.eui64 != two.eui64 && one.serial != two.serial);
         assert_eq!(one.serial.len(), 20);
         assert!(one.check().is_ok());
-        assert!(Identity { nqn: "ssd1".to_owned(), ..one }.check().is_err());
+        assert!(SubsystemIdentity { nqn: "ssd1".to_owned(), ..one }.check().is_err());
     }
 
     #[test]

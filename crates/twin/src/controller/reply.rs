@@ -123,7 +123,7 @@ pub enum Accepted {
 /// What comes out of a subsystem as time goes on.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a host waits for it"]
-pub enum Outcome {
+pub enum HostEvent {
     /// A command ended.
     Reply(Queue, Reply),
     /// The queue is no more: close its connection. Its commands will not be answered, and

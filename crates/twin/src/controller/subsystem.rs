@@ -17,13 +17,13 @@ use nvme::identify::Version;
 
 use super::admin::errors::ErrorLog;
 use super::admin::features::Features;
-use super::command::{Answer, Command, Failure, Key, Permit, Stage, Success};
+use super::command::{Answer, Command, CommandKey, Failure, Permit, Stage, Success};
 use super::fault::{Faults, Struck};
-use super::health::Health;
+use super::health::HealthAnswers;
 use super::hosts::Hosts;
 use super::{
-    Accepted, Backing, BackingOptions, Blocks, ConnectRequest, Connected, Fault, Options, OptionsError,
-    Outcome, Payload, Queue, SavedState, Scale, Service, Ticket,
+    Accepted, Backing, BackingOptions, Blocks, ConnectRequest, Connected, Fault, HostEvent, Options,
+    OptionsError, Payload, Queue, SavedState, Scale, Service, Ticket,
 };
 use physics::Drive;
 use physics::drive::SettingError;
@@ -37,12 +37,12 @@ pub struct Subsystem {
     pub(super) blocks: u64,
     pub(super) hosts: Hosts,
     pub(super) features: Features,
-    pub(super) health: Health,
+    pub(super) health: HealthAnswers,
     pub(super) errors: ErrorLog,
     pub(super) faults: Faults,
     now: Instant,
     /// Answers that a fault holds back, by the time they may go.
-    held: BTreeSet<(Instant, Key)>,
+    held: BTreeSet<(Instant, CommandKey)>,
     /// Drive time at which temperatures and power are next looked at.
     next_look: Instant,
     /// Drive time since when no I/O is under way.
@@ -112,7 +112,7 @@ impl Subsystem {
         let mut subsystem = Self {
             hosts: Hosts::new(options.limits, version),
             features: Features::new(&options),
-            health: Health::new(&options),
+            health: HealthAnswers::new(&options),
             errors: ErrorLog::default(),
             faults: Faults::default(),
             drive,
@@ -238,7 +238,7 @@ impl Subsystem {
     }
 
     /// Hands the drive what a command has it do.
-    fn serve(&mut self, key: Key, op: Op, at: Blocks) {
+    fn serve(&mut self, key: CommandKey, op: Op, at: Blocks) {
         let scale = self.options.scale;
         let len = u32::try_from(scale.bytes(at.len_bytes.into())).unwrap_or(u32::MAX);
         self.drive.submit(self.drive.now(), key.token(), op, scale.bytes(at.offset_bytes), len);
@@ -282,7 +282,7 @@ impl Subsystem {
             }
             self.hosts.post(command.permit, Err(Failure::as_is(Status::ABORT_REQUESTED)));
         }
-        self.hosts.post(permit, Ok(Success::of(not_aborted)));
+        self.hosts.post(permit, Ok(Success::with_result(not_aborted)));
         Accepted::Pending
     }
 
@@ -297,7 +297,7 @@ impl Subsystem {
                 break;
             }
             for (token, _) in served.drain(..) {
-                self.served_by_drive(Key::of_token(token));
+                self.served_by_drive(CommandKey::of_token(token));
             }
         }
         self.served = served;
@@ -333,7 +333,7 @@ impl Subsystem {
     }
 
     /// The drive is done with a command.
-    fn served_by_drive(&mut self, key: Key) {
+    fn served_by_drive(&mut self, key: CommandKey) {
         // It may have been aborted, or its queue may have gone.
         let Some(command) = self.hosts.commands.take(key) else { return };
         let Stage::Drive(payload) = command.stage else {
@@ -390,7 +390,7 @@ impl Subsystem {
 
     /// Takes the command of a ticket that waits for its data.
     fn take_waiting(&mut self, ticket: Ticket) -> Option<Command> {
-        let key = Key::of_ticket(ticket);
+        let key = CommandKey::of_ticket(ticket);
         let waits = |command: &Command| {
             matches!(command.stage, Stage::Data(_) | Stage::Discard(_) | Stage::Blocks(_))
         };
@@ -415,13 +415,11 @@ impl Subsystem {
             }
             return Flow::Done(answer);
         }
-        if !self.hosts.controller(queue).is_some_and(super::hosts::Controller::is_ready) {
+        if !self.hosts.controller(queue).is_some_and(super::hosts::HostController::is_ready) {
             return Failure::new(Status::COMMAND_SEQUENCE_ERROR).into();
         }
         match (struck.ignore, queue.is_admin()) {
-            (true, is_admin) if super::io::changes_something(is_admin, sqe.opcode) => {
-                self.ignored(is_admin, sqe)
-            }
+            (true, is_admin) if changes_something(is_admin, sqe.opcode) => self.ignored(is_admin, sqe),
             (_, true) => self.admin(queue, sqe, capsule_data),
             (_, false) => self.io(sqe, capsule_data),
         }
@@ -524,7 +522,7 @@ impl Service for Subsystem {
         self.go_on(permit, &sqe, not_before, Failure::as_is(status).into())
     }
 
-    fn advance(&mut self, now: Instant, out: &mut Vec<Outcome>) {
+    fn advance(&mut self, now: Instant, out: &mut Vec<HostEvent>) {
         self.pass(now);
         self.hosts.drain(out);
     }
@@ -545,5 +543,13 @@ impl Service for Subsystem {
         let in_host_time = [held, self.hosts.next_expiry(), self.faults.next_expiry(), idle];
         let scaled = in_drive_time.into_iter().flatten().map(|then| scale.to_host(then));
         scaled.chain(in_host_time.into_iter().flatten()).min()
+    }
+}
+
+/// Whether a command changes settings or data, so that leaving it undone is a fault.
+const fn changes_something(is_admin: bool, code: u8) -> bool {
+    match is_admin {
+        true => code == opcode::SET_FEATURES,
+        false => matches!(code, opcode::WRITE | opcode::WRITE_ZEROES | opcode::DATASET_MANAGEMENT),
     }
 }

@@ -14,7 +14,7 @@ use measure::{Clock as _, Instant, MonotonicClock};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::ServerLimits;
-use super::session::Session;
+use super::session::HostSession;
 use super::shelf::{Mailbox, Shelf};
 
 /// Bytes taken from a socket at once: sixty commands of 4 KiB.
@@ -37,14 +37,14 @@ pub(super) struct Connection {
 impl Connection {
     /// Serves the host until it goes, is thrown out, or the server ends.
     pub(super) fn serve(self) {
-        let mut session = Session::new(Arc::clone(&self.shelf), Arc::clone(&self.mailbox));
+        let mut session = HostSession::new(Arc::clone(&self.shelf), Arc::clone(&self.mailbox));
         // A connection that breaks is the host's business; there is nobody to tell.
         let _ = self.converse(&mut session);
         session.hang_up(self.clock.now());
         let _ = self.say_farewell(&mut session);
     }
 
-    fn converse(&self, session: &mut Session) -> io::Result<()> {
+    fn converse(&self, session: &mut HostSession) -> io::Result<()> {
         self.stream.set_nodelay(true)?;
         self.stream.set_nonblocking(true)?;
         let mut buffer = vec![0; RECEIVE_BYTES];
@@ -99,7 +99,7 @@ impl Connection {
     }
 
     /// Sends what goes without waiting; says whether anything went.
-    fn send(&self, session: &mut Session) -> io::Result<bool> {
+    fn send(&self, session: &mut HostSession) -> io::Result<bool> {
         let mut progress = false;
         while session.waiting_bytes() > 0 {
             let mut slices = [IoSlice::new(&[]); SLICES];
@@ -119,7 +119,7 @@ impl Connection {
     }
 
     /// Waits for the host, for mail, or until `until`.
-    fn wait(&self, session: &Session, until: Instant) -> io::Result<()> {
+    fn wait(&self, session: &HostSession, until: Instant) -> io::Result<()> {
         let mut flags = PollFlags::empty();
         if session.wants_bytes() {
             flags |= PollFlags::IN;
@@ -139,7 +139,7 @@ impl Connection {
     }
 
     /// Sends the last words, and listens until the host has gone as well, both not for long.
-    fn say_farewell(&self, session: &mut Session) -> io::Result<()> {
+    fn say_farewell(&self, session: &mut HostSession) -> io::Result<()> {
         let limit = self.clock.now() + FAREWELL_SPAN;
         let mut rest = [0; 4096];
         let mut silent = false;

@@ -31,7 +31,7 @@ use thiserror::Error;
 
 use crate::controller::{Options, OptionsError, SavedStateError};
 
-pub use control::Control;
+pub use control::ControlSocket;
 pub use server::Server;
 pub use shelf::{Mailbox, Shelf, Unit};
 
@@ -58,7 +58,7 @@ pub struct DriveOptions {
 }
 
 /// What hosts may ask for, all together. What one controller gives is in
-/// [`Limits`](crate::controller::Limits).
+/// [`PduLimits`](crate::controller::Limits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerLimits {
     /// Connections at once; more are closed as they come.

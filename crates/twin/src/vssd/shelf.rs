@@ -16,7 +16,7 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use super::state;
 use crate::controller::{
-    Accepted, Backing, ConnectRequest, Connected, Discovery, Outcome, Queue, Reply, SavedState, Service,
+    Accepted, Backing, ConnectRequest, Connected, Discovery, HostEvent, Queue, Reply, SavedState, Service,
     Subsystem, Ticket,
 };
 
@@ -40,7 +40,7 @@ pub struct Unit {
 struct Inner {
     kind: Kind,
     /// What came out of one step, kept for its memory.
-    out: Vec<Outcome>,
+    out: Vec<HostEvent>,
 }
 
 /// What a unit serves.
@@ -273,13 +273,13 @@ impl Unit {
     }
 
     /// Puts what came out into mailboxes; returns those whose owners are to be woken.
-    fn deliver(&self, out: &mut Vec<Outcome>, own: Option<&Arc<Mailbox>>) -> Vec<Arc<Mailbox>> {
+    fn deliver(&self, out: &mut Vec<HostEvent>, own: Option<&Arc<Mailbox>>) -> Vec<Arc<Mailbox>> {
         let doors = lock(&self.doors);
         let mut woken = Vec::new();
         for outcome in out.drain(..) {
             let (queue, mail) = match outcome {
-                Outcome::Reply(queue, reply) => (queue, Mail::Reply(reply)),
-                Outcome::Close(queue) => (queue, Mail::Close),
+                HostEvent::Reply(queue, reply) => (queue, Mail::Reply(reply)),
+                HostEvent::Close(queue) => (queue, Mail::Close),
             };
             // A connection that broke off meanwhile misses nothing.
             let Some(mailbox) = doors.get(&queue) else { continue };

@@ -11,14 +11,14 @@ use super::Inspection;
 use super::nvme_part::NvmePart;
 
 /// The sentences, the most important first.
-pub(super) fn of(inspection: &Inspection) -> Vec<String> {
+pub(super) fn collect(inspection: &Inspection) -> Vec<String> {
     let mut limits = Vec::new();
     if let Some(nvme) = &inspection.nvme {
         heat(nvme, &mut limits);
         power(nvme, &mut limits);
         knowledge(nvme, &mut limits);
     }
-    way(inspection, &mut limits);
+    path_limits(inspection, &mut limits);
     limits
 }
 
@@ -124,7 +124,7 @@ fn knowledge(nvme: &NvmePart, limits: &mut Vec<String>) {
 }
 
 /// The way to the drive, and what stands in it.
-fn way(inspection: &Inspection, limits: &mut Vec<String>) {
+fn path_limits(inspection: &Inspection, limits: &mut Vec<String>) {
     if let Some(link) = &inspection.link {
         let ceiling = measure::BytesPerSec::new(link.ceiling_bytes_per_s);
         limits.push(match link.possible_bytes_per_s {

@@ -15,12 +15,13 @@ use drive::{Address, Drive, DriveError, SettingsLast};
 use measure::record::LinkFacts;
 use serde::Serialize;
 
-use crate::Outcome;
+use crate::Exit;
 use crate::args::InspectArgs;
 use crate::block_devices::{self, BlockDevice, Roots};
-use crate::door::{self, Opening};
+use crate::door;
 use crate::host;
 use crate::open_settings::OpenSettings;
+use crate::opening::Opening;
 use crate::printer::Printer;
 use nvme_part::NvmePart;
 use platform::Platform;
@@ -51,7 +52,7 @@ pub(super) struct Inspection {
 }
 
 /// Inspects.
-pub(crate) fn execute(args: &InspectArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(args: &InspectArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     let mut drive = door::open(&Address::parse(&args.drive)?, &Opening::plain())?;
     let inspection = inspect(&mut *drive, printer)?;
     if args.json {
@@ -59,7 +60,7 @@ pub(crate) fn execute(args: &InspectArgs, printer: &mut Printer) -> anyhow::Resu
     } else {
         printer.data(&text::for_people(&inspection))?;
     }
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 fn inspect(drive: &mut dyn Drive, printer: &mut Printer) -> anyhow::Result<Inspection> {
@@ -110,7 +111,7 @@ fn nvme_part(drive: &mut dyn Drive, printer: &mut Printer) -> Result<NvmePart, U
         _ => Unasked::Refused(error.into()),
     })?;
     opened.warn_of_journal(printer);
-    let part = NvmePart::of(&mut opened.settings, drive.controller().as_ref());
+    let part = NvmePart::read(&mut opened.settings, drive.controller().as_ref());
     part.map_err(|error| Unasked::Refused(error.into()))
 }
 
@@ -119,9 +120,9 @@ impl Inspection {
     fn add_disk(&mut self, disk: &str) {
         let roots = Roots::system();
         self.block_device = block_devices::one(&roots, disk);
-        self.platform = Some(Platform::of(&roots.sys, disk));
+        self.platform = Some(Platform::read(&roots.sys, disk));
         (self.serial, self.firmware) = platform::identity(&roots.sys, disk);
-        self.scsi = ScsiPart::of(&roots.sys, disk);
+        self.scsi = ScsiPart::read(&roots.sys, disk);
         self.model = self.block_device.as_ref().and_then(|device| device.model.clone());
         if let Some(smartctl) = self.scsi.as_ref().and_then(|scsi| scsi.smartctl.as_ref()) {
             // Behind a bridge the kernel knows the bridge's name, smartctl the drive's.
@@ -159,6 +160,6 @@ fn finished(mut inspection: Inspection, nvme: Option<NvmePart>) -> Inspection {
         inspection.simulated |= nvme.identify.simulation.is_some();
     }
     inspection.nvme = nvme;
-    inspection.limits = limits::of(&inspection);
+    inspection.limits = limits::collect(&inspection);
     inspection
 }

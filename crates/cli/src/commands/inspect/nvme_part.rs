@@ -3,7 +3,7 @@
 //! Over any transport, so that real and simulated drives take the same way. A part that the drive refuses is
 //! `null`; only a drive that does not answer at all is an error.
 
-use drive::settings::linux::Controller;
+use drive::settings::linux::SysfsController;
 use drive::settings::{DriveSettings, Setting, SettingsError};
 use measure::Kelvin;
 use nvme::feature::Select;
@@ -39,7 +39,7 @@ pub(super) struct NvmePart {
     pub(super) hctm: HctmPart,
     pub(super) power_state: Option<SettingJson<u8>>,
     pub(super) power_states: Vec<StateJson>,
-    pub(super) apst: Apst,
+    pub(super) apst: ApstPart,
     pub(super) thresholds: Vec<ThresholdJson>,
     pub(super) host_memory: HostMemory,
     pub(super) likely_dram_less: Likely,
@@ -75,7 +75,7 @@ pub(super) struct HctmPart {
 
 /// Autonomous power state transitions.
 #[derive(Debug, Serialize)]
-pub(super) struct Apst {
+pub(super) struct ApstPart {
     pub(super) supported: bool,
     /// The kernel's knob: microseconds, `any` or `auto`; `0` is off.
     pub(super) latency_tolerance_us: Option<String>,
@@ -158,9 +158,9 @@ impl NvmePart {
     ///
     /// # Errors
     /// When it is gone, or the system lets nobody ask.
-    pub(super) fn of(
+    pub(super) fn read(
         settings: &mut DriveSettings<'_>,
-        controller: Option<&Controller>,
+        controller: Option<&SysfsController>,
     ) -> Result<Self, SettingsError> {
         let identify = settings.identify().clone();
         let log = refused(settings.controller().smart_log().map_err(SettingsError::from))?;
@@ -198,7 +198,7 @@ impl NvmePart {
             },
             power_state: power.map(|values| SettingJson::new(&values, power_state::state)),
             power_states: states.map(|(number, state)| StateJson::new(number, state)).collect(),
-            apst: Apst {
+            apst: ApstPart {
                 supported: identify.apst_supported,
                 latency_tolerance_us: latency.map(|value| value.to_string()),
             },
@@ -210,7 +210,7 @@ impl NvmePart {
             likely_dram_less: dram_less(&identify),
             write_cache: write_cache(settings, &identify)?,
             offers: offers(settings, &identify, log.as_ref())?,
-            smart: log.as_ref().map(Smart::of),
+            smart: log.as_ref().map(Smart::from_log),
             identify,
             log,
             tables,
@@ -312,7 +312,7 @@ fn has_ocp(
 }
 
 impl Smart {
-    fn of(log: &SmartLog) -> Self {
+    fn from_log(log: &SmartLog) -> Self {
         Self {
             critical_warning: log.critical_warning.bits(),
             composite_k: kelvin(log.composite),

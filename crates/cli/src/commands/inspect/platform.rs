@@ -33,7 +33,7 @@ pub(super) struct Platform {
 
 impl Platform {
     /// Of `disk`, a name such as `nvme0n1`.
-    pub(super) fn of(sysfs: &Path, disk: &str) -> Self {
+    pub(super) fn read(sysfs: &Path, disk: &str) -> Self {
         let place = fs::canonicalize(sysfs.join("class/block").join(disk)).unwrap_or_default();
         let queue = |name: &str| text(&place.join("queue").join(name));
         let number = |name: &str| queue(name)?.parse::<u64>().ok();
@@ -115,10 +115,10 @@ mod test {
         write(sysfs.join("devices/pci0/0000:01:00.0/link/l1_aspm"), "1\n");
         fs::create_dir_all(sysfs.join("class/block")).expect("made");
         std::os::unix::fs::symlink(&disk, sysfs.join("class/block/nvme0n1")).expect("linked");
-        let platform = Platform::of(sysfs, "nvme0n1");
+        let platform = Platform::read(sysfs, "nvme0n1");
         assert_eq!((platform.rotational, platform.max_io_bytes), (Some(false), Some(131_072)));
         assert_eq!((platform.numa_node, platform.aspm_l1), (Some(1), Some(true)));
         assert_eq!((platform.scheduler.as_deref(), platform.requests), (Some("none"), None));
-        assert_eq!(Platform::of(sysfs, "sda"), Platform::default());
+        assert_eq!(Platform::read(sysfs, "sda"), Platform::default());
     }
 }

@@ -51,7 +51,7 @@ pub(super) struct HistoryPart {
 
 impl ScsiPart {
     /// Asks the drive `disk`; `None` for what is no SCSI disk to the kernel.
-    pub(super) fn of(sysfs: &Path, disk: &str) -> Option<Self> {
+    pub(super) fn read(sysfs: &Path, disk: &str) -> Option<Self> {
         if !disk.starts_with("sd") {
             return None;
         }
@@ -70,7 +70,7 @@ impl ScsiPart {
         Some(part)
     }
 
-    fn from_facts(facts: scsi::Facts) -> Self {
+    fn from_facts(facts: scsi::ScsiFacts) -> Self {
         let provisioning = facts.provisioning.unwrap_or_default();
         let ways = [
             (provisioning.unmap, "unmap"),
@@ -195,6 +195,6 @@ mod test {
                 ("not told", "no INQUIRY".to_owned()),
             ]
         );
-        assert!(ScsiPart::of(Path::new("/sys"), "nvme0n1").is_none(), "that is no SCSI disk");
+        assert!(ScsiPart::read(Path::new("/sys"), "nvme0n1").is_none(), "that is no SCSI disk");
     }
 }

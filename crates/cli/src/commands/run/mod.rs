@@ -8,19 +8,20 @@ mod sweep;
 
 use drive::{Address, Stated};
 use measure::Seed;
-use plan::{Plan, Setting, Sweep};
+use plan::{Plan, Sweep, SweepSetting};
 
-use crate::Outcome;
+use crate::Exit;
 use crate::args::{DEFAULT_DRIVE, RunArgs};
 use crate::commands::findings;
-use crate::door::{self, Opening};
+use crate::door;
+use crate::opening::Opening;
 use crate::printer::{Printer, is_broken_pipe};
 use crate::run_folder;
 use crate::signals;
 use one::{OneRun, outcome, tell_end};
 
 /// Runs.
-pub(crate) fn execute(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     let plan = plan(args)?;
     let typed = args.drive.as_deref().or(plan.drive.as_deref()).unwrap_or(DEFAULT_DRIVE);
     let address = Address::parse(typed)?;
@@ -29,14 +30,14 @@ pub(crate) fn execute(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<O
     }
     let stop = signals::stop_flag()?;
     let stated = Stated { slc: args.device.slc, destroy: args.device.permission() };
-    let opening = Opening { stated, seed: plan.seed, surroundings: Setting::default() };
+    let opening = Opening { stated, seed: plan.seed, surroundings: SweepSetting::default() };
     if let Some(sweep) = &plan.sweep {
         let one = OneRun { args, plan: &plan, stop: &stop, out: None };
         return sweep::execute(&one, sweep, &address, &opening, printer);
     }
     let mut drive = door::open(&address, &opening)?;
     let one = OneRun { args, plan: &plan, stop: &stop, out: args.out.as_deref() };
-    let Some(ended) = one.run(&mut *drive, printer)? else { return Ok(Outcome::Stopped) };
+    let Some(ended) = one.run(&mut *drive, printer)? else { return Ok(Exit::Stopped) };
     tell_end(&ended, printer);
     let reported = findings::tell_run(&ended.folder, args, printer);
     let outcome = outcome(ended.end.reason);

@@ -12,7 +12,7 @@ use plan::Plan;
 use plan::check::{self, TargetFacts};
 use plan::memory::buffer_bytes;
 
-use crate::Outcome;
+use crate::Exit;
 use crate::args::RunArgs;
 use crate::cost::Cost;
 use crate::host;
@@ -161,10 +161,10 @@ pub(super) fn tell_end(ended: &session::Outcome, printer: &mut Printer) {
     }
 }
 
-pub(super) const fn outcome(reason: EndReason) -> Outcome {
+pub(super) const fn outcome(reason: EndReason) -> Exit {
     match reason {
-        EndReason::Completed => Outcome::Done,
-        EndReason::Interrupted | EndReason::SafetyLimit => Outcome::Stopped,
-        EndReason::DeviceFailed | EndReason::RecordFailed => Outcome::NotDone,
+        EndReason::Completed => Exit::Done,
+        EndReason::Interrupted | EndReason::SafetyLimit => Exit::Stopped,
+        EndReason::DeviceFailed | EndReason::RecordFailed => Exit::NotDone,
     }
 }

@@ -13,16 +13,17 @@ use drive::{Address, Drive};
 use measure::Kelvin;
 use measure::record::{self, EndReason, ThermalSettings, write_whole};
 use plan::check::{self, TargetFacts};
-use plan::{Plan, Setting, Sweep};
+use plan::{Plan, Sweep, SweepSetting};
 use report::ReportInput;
 use serde::Serialize;
 
 use super::one::{OneRun, outcome, tell_end};
-use crate::Outcome;
+use crate::Exit;
 use crate::args::RunArgs;
 use crate::commands::findings::{finish_run, style};
 use crate::commands::joint::joint_policies;
-use crate::door::{self, Opening};
+use crate::door;
+use crate::opening::Opening;
 use crate::printer::Printer;
 use crate::run_folder;
 
@@ -51,7 +52,7 @@ struct RunOfSweep<'a> {
 
 /// A run that was made.
 struct SweptRun<'a> {
-    setting: &'a Setting,
+    setting: &'a SweepSetting,
     folder: PathBuf,
     input: ReportInput,
     joint: JointRun,
@@ -64,12 +65,12 @@ pub(super) fn execute(
     address: &Address,
     opening: &Opening,
     printer: &mut Printer,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Exit> {
     let OneRun { args, plan, .. } = *base;
     // In other surroundings each run has a drive of its own, at rest there; else one drive goes through all runs.
     let brought_back = !sweep.changes_surroundings();
     let first = door::open(address, opening)?;
-    let drive_under = |setting: &Setting| match brought_back {
+    let drive_under = |setting: &SweepSetting| match brought_back {
         true => Ok(first.again()),
         false => door::open(address, &Opening { surroundings: setting.clone(), ..opening.clone() }),
     };
@@ -79,7 +80,7 @@ pub(super) fn execute(
         None => run_folder::make_new(&plan.name, &address.to_string())?,
     };
     let mut done = Vec::new();
-    let mut ended = Outcome::Done;
+    let mut ended = Exit::Done;
     let mut cool_to = sweep.cool_to;
     for (number, setting) in (1..).zip(&sweep.settings) {
         if !args.quiet {
@@ -89,9 +90,9 @@ pub(super) fn execute(
             let folder = parent.join(format!("between-{}-and-{number}", number - 1));
             let between = plan.between(sweep, cool_to);
             let run = OneRun { plan: &between, out: Some(&folder), ..*base };
-            let Some(end) = run.run(&mut *first.again(), printer)? else { return Ok(Outcome::Stopped) };
+            let Some(end) = run.run(&mut *first.again(), printer)? else { return Ok(Exit::Stopped) };
             ended = outcome(end.end.reason);
-            if ended != Outcome::Done {
+            if ended != Exit::Done {
                 tell_end(&end, printer);
                 break;
             }
@@ -100,14 +101,14 @@ pub(super) fn execute(
         let folder = parent.join(format!("{number}-{}", slug(&setting.name)));
         let one = plan.with_setting(setting);
         let run = OneRun { plan: &one, out: Some(&folder), ..*base };
-        let Some(end) = run.run(&mut *drive_under(setting)?, printer)? else { return Ok(Outcome::Stopped) };
+        let Some(end) = run.run(&mut *drive_under(setting)?, printer)? else { return Ok(Exit::Stopped) };
         tell_end(&end, printer);
         let (finished, _) = finish_run(&end.folder, !args.no_report)?;
         cool_to = cool_to.or_else(|| first_reading(&end.folder));
         let joint = finished.joint.named(&setting.name);
         done.push(SweptRun { setting, folder: end.folder, input: finished.input, joint });
         // A setting at which the drive becomes too hot is a result; the first that was not done as planned tells.
-        if ended == Outcome::Done {
+        if ended == Exit::Done {
             ended = outcome(end.end.reason);
         }
         if !matches!(end.end.reason, EndReason::Completed | EndReason::SafetyLimit) {
@@ -123,7 +124,7 @@ fn check_all(
     base: &OneRun<'_>,
     sweep: &Sweep,
     drive: &dyn Drive,
-    drive_under: &dyn Fn(&Setting) -> anyhow::Result<Box<dyn Drive>>,
+    drive_under: &dyn Fn(&SweepSetting) -> anyhow::Result<Box<dyn Drive>>,
 ) -> anyhow::Result<()> {
     let limits = drive.again().examine()?.limits;
     check::check(base.plan, &limits)?;

@@ -7,8 +7,8 @@ use nvme::feature::DwordFeature as _;
 use nvme::hctm::{Hctm, HctmLimits, RULE};
 use serde::Serialize;
 
-use super::{Document, SettingJson, can, change, kelvin, told};
-use crate::Outcome;
+use super::{Document, SettingJson, can, change, kelvin, summary};
+use crate::Exit;
 use crate::args::HctmArgs;
 use crate::open_settings::{OpenSettings, open_settings};
 use crate::printer::Printer;
@@ -33,7 +33,7 @@ pub(crate) struct HctmJson {
 }
 
 /// Shows, or changes.
-pub(crate) fn execute(args: &HctmArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(args: &HctmArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     let mut opened = open_settings(&args.drive)?;
     let wanted = ThermalSettings {
         tmt1_k: args.tmt1.map(Kelvin::as_kelvin),
@@ -63,14 +63,14 @@ pub(crate) fn execute(args: &HctmArgs, printer: &mut Printer) -> anyhow::Result<
             hctm: values.map(|values| SettingJson::new(&values, json)),
         };
         printer.json(&Document { drive: opened.drive_json(), setting, changed })?;
-        return Ok(Outcome::Done);
+        return Ok(Exit::Done);
     }
     if changed.is_empty() {
         printer.data(&for_people(&opened, limits, values))?;
     } else {
-        printer.data(&told(&changed, &opened))?;
+        printer.data(&summary(&changed, &opened))?;
     }
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 /// What to type to have these values.

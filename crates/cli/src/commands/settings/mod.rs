@@ -105,7 +105,7 @@ fn change_json(applied: &Applied, put_back: String) -> ChangeJson {
 }
 
 /// What was changed, for people.
-fn told(changes: &[ChangeJson], opened: &OpenSettings) -> String {
+fn summary(changes: &[ChangeJson], opened: &OpenSettings) -> String {
     let mut text = String::new();
     for change in changes {
         let how_long = opened.lasts(change.saved);

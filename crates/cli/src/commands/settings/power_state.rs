@@ -6,8 +6,8 @@ use nvme::feature::power::PowerManagement;
 use nvme::identify::PowerState;
 use serde::Serialize;
 
-use super::{Document, SettingJson, can, change, told};
-use crate::Outcome;
+use super::{Document, SettingJson, can, change, summary};
+use crate::Exit;
 use crate::args::PowerStateArgs;
 use crate::open_settings::{OpenSettings, open_settings};
 use crate::printer::Printer;
@@ -50,7 +50,7 @@ impl StateJson {
 }
 
 /// Shows, or changes.
-pub(crate) fn execute(args: &PowerStateArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(args: &PowerStateArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     let mut opened = open_settings(&args.drive)?;
     let mut changed = Vec::new();
     let address = opened.address.clone();
@@ -74,9 +74,9 @@ pub(crate) fn execute(args: &PowerStateArgs, printer: &mut Printer) -> anyhow::R
     } else if changed.is_empty() {
         printer.data(&for_people(&opened, &values))?;
     } else {
-        printer.data(&told(&changed, &opened))?;
+        printer.data(&summary(&changed, &opened))?;
     }
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 /// The number of the state.

@@ -3,48 +3,49 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use drive::settings::journal::{Found, Journal, JournalError, Journals, places};
-use drive::settings::linux::Controller;
+use drive::settings::journal::{FoundJournal, Journal, JournalError, Journals, places};
+use drive::settings::linux::SysfsController;
 use drive::settings::{Restored, restore};
 use drive::telemetry::discover::SYSFS;
 use drive::{Address, SettingsLast};
 use serde::Serialize;
 
-use crate::Outcome;
+use crate::Exit;
 use crate::args::RestoreArgs;
-use crate::door::{self, Opening};
+use crate::door;
 use crate::open_settings::{OpenSettings, journal_sentence, open_settings};
+use crate::opening::Opening;
 use crate::printer::Printer;
 
 /// The JSON of `heatsoak restore --json`.
 #[derive(Debug, Default, Serialize)]
-struct Document {
-    drives: Vec<DriveJson>,
+struct RestoreDocument {
+    drives: Vec<RestoredDriveJson>,
 }
 
 /// One drive that had a journal.
 #[derive(Debug, Serialize)]
-struct DriveJson {
+struct RestoredDriveJson {
     model: String,
     serial: String,
     /// How it was opened; `null` when it is not there.
     address: Option<String>,
     /// What had changed its settings.
     why: String,
-    restored: Vec<SettingJson>,
+    restored: Vec<RestoredSettingJson>,
     /// What was not put back, and what to do; empty when all is as it was found.
     problems: Vec<String>,
 }
 
 /// One setting that is as it was found.
 #[derive(Debug, Serialize)]
-struct SettingJson {
+struct RestoredSettingJson {
     setting: String,
     value: String,
 }
 
 /// Restores.
-pub(crate) fn execute(args: &RestoreArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(args: &RestoreArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     let drives = match &args.drive {
         Some(typed) => {
             let mut opened = open_settings(typed)?;
@@ -57,14 +58,14 @@ pub(crate) fn execute(args: &RestoreArgs, printer: &mut Printer) -> anyhow::Resu
         printer.warning(problem);
     }
     if args.json {
-        printer.json(&Document { drives })?;
+        printer.json(&RestoreDocument { drives })?;
     } else {
         printer.data(&for_people(&drives))?;
     }
-    Ok(if whole { Outcome::Done } else { Outcome::NotDone })
+    Ok(if whole { Exit::Done } else { Exit::NotDone })
 }
 
-fn for_people(drives: &[DriveJson]) -> String {
+fn for_people(drives: &[RestoredDriveJson]) -> String {
     if drives.is_empty() {
         return "No run has left a setting changed.\n".to_owned();
     }
@@ -75,7 +76,7 @@ fn for_people(drives: &[DriveJson]) -> String {
             "{} (serial {}), {place}, left by \"{}\":\n",
             drive.model, drive.serial, drive.why
         ));
-        for SettingJson { setting, value } in &drive.restored {
+        for RestoredSettingJson { setting, value } in &drive.restored {
             text.push_str(&format!("  {setting}: {value}, as it was found\n"));
         }
         if !drive.problems.is_empty() {
@@ -86,29 +87,29 @@ fn for_people(drives: &[DriveJson]) -> String {
 }
 
 /// The drive that was opened; `None` when it has no journal.
-fn one(opened: &mut OpenSettings) -> anyhow::Result<Option<DriveJson>> {
+fn one(opened: &mut OpenSettings) -> anyhow::Result<Option<RestoredDriveJson>> {
     let identity = opened.settings.identity();
     for journals in opened.all_journals().to_vec() {
-        if journals.of(&identity).is_none() {
+        if journals.find(&identity).is_none() {
             continue;
         }
         if let Some((journal, restored)) = restore(&mut opened.settings, &journals)? {
-            return Ok(Some(told(&journal, Some(&opened.address), restored)));
+            return Ok(Some(restored_json(&journal, Some(&opened.address), restored)));
         }
     }
     Ok(None)
 }
 
 /// Removes the journal of a drive, whose settings a power cycle has brought back.
-fn forget(opened: &OpenSettings) -> anyhow::Result<Option<DriveJson>> {
+fn forget(opened: &OpenSettings) -> anyhow::Result<Option<RestoredDriveJson>> {
     let identity = opened.settings.identity();
     for journals in opened.all_journals() {
-        let Some(found) = journals.of(&identity) else { continue };
+        let Some(found) = journals.find(&identity) else { continue };
         let claim = journals.claim(&identity)?;
         claim.remove()?;
         let why =
             found.journal.map_or_else(|_| "something that cannot be read".to_owned(), |journal| journal.why);
-        return Ok(Some(DriveJson {
+        return Ok(Some(RestoredDriveJson {
             model: identity.model,
             serial: identity.serial,
             address: Some(opened.address.clone()),
@@ -121,7 +122,7 @@ fn forget(opened: &OpenSettings) -> anyhow::Result<Option<DriveJson>> {
 }
 
 /// Every drive that has a journal.
-fn all() -> anyhow::Result<Vec<DriveJson>> {
+fn all() -> anyhow::Result<Vec<RestoredDriveJson>> {
     let mut drives = Vec::new();
     for journals in places() {
         // Root's folder need not be there, nor be open to others.
@@ -140,8 +141,8 @@ fn all() -> anyhow::Result<Vec<DriveJson>> {
 }
 
 /// The drive of a journal, wherever it is plugged in now.
-fn by_journal(journals: &Journals, found: Found) -> DriveJson {
-    let problem = |journal: Option<&Journal>, why: String| DriveJson {
+fn by_journal(journals: &Journals, found: FoundJournal) -> RestoredDriveJson {
+    let problem = |journal: Option<&Journal>, why: String| RestoredDriveJson {
         model: journal.map(|journal| journal.drive.model.clone()).unwrap_or_default(),
         serial: journal.map(|journal| journal.drive.serial.clone()).unwrap_or_default(),
         address: None,
@@ -174,9 +175,9 @@ fn by_journal(journals: &Journals, found: Found) -> DriveJson {
         }
     };
     match restore(&mut opened.settings, journals) {
-        Ok(Some((journal, restored))) => told(&journal, Some(&opened.address), restored),
+        Ok(Some((journal, restored))) => restored_json(&journal, Some(&opened.address), restored),
         // Somebody else has just done it.
-        Ok(None) => told(&journal, Some(&opened.address), Restored::default()),
+        Ok(None) => restored_json(&journal, Some(&opened.address), Restored::default()),
         Err(error) => problem(Some(&journal), error.to_string()),
     }
 }
@@ -185,7 +186,7 @@ fn by_journal(journals: &Journals, found: Found) -> DriveJson {
 fn find(journal: &Journal) -> anyhow::Result<Option<OpenSettings>> {
     let is_it = |opened: &OpenSettings| opened.settings.identity() == journal.drive;
     let mut refused = None;
-    for controller in Controller::all(Path::new(SYSFS)) {
+    for controller in SysfsController::all(Path::new(SYSFS)) {
         match open_settings(&controller.device.display().to_string()) {
             Ok(opened) if is_it(&opened) => return Ok(Some(opened)),
             Ok(_) => {}
@@ -203,12 +204,12 @@ fn find(journal: &Journal) -> anyhow::Result<Option<OpenSettings>> {
     refused.map_or(Ok(None), Err)
 }
 
-fn told(journal: &Journal, address: Option<&str>, restored: Restored) -> DriveJson {
-    let settings = restored
-        .settings
-        .iter()
-        .map(|(setting, value)| SettingJson { setting: setting.name(), value: setting.text_of(*value) });
-    DriveJson {
+fn restored_json(journal: &Journal, address: Option<&str>, restored: Restored) -> RestoredDriveJson {
+    let settings = restored.settings.iter().map(|(setting, value)| RestoredSettingJson {
+        setting: setting.name(),
+        value: setting.text_of(*value),
+    });
+    RestoredDriveJson {
         model: journal.drive.model.clone(),
         serial: journal.drive.serial.clone(),
         address: address.map(str::to_owned),

@@ -6,8 +6,8 @@ use nvme::feature::Select;
 use nvme::feature::temperature::{TemperatureThreshold, ThresholdSelector, ThresholdSensor, ThresholdSide};
 use serde::Serialize;
 
-use super::{Document, SettingJson, change, kelvin, told};
-use crate::Outcome;
+use super::{Document, SettingJson, change, kelvin, summary};
+use crate::Exit;
 use crate::args::TempThresholdArgs;
 use crate::open_settings::{OpenSettings, open_settings};
 use crate::printer::Printer;
@@ -18,7 +18,7 @@ const SENSORS: u8 = 8;
 
 /// The thresholds in JSON.
 #[derive(Debug, Serialize)]
-struct Thresholds {
+struct ThresholdRows {
     thresholds: Vec<ThresholdJson>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct ThresholdJson {
 }
 
 /// Shows, or changes.
-pub(crate) fn execute(args: &TempThresholdArgs, printer: &mut Printer) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(args: &TempThresholdArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     let mut opened = open_settings(&args.drive)?;
     let sensor = args.sensor.map_or(ThresholdSensor::Composite, ThresholdSensor::Sensor);
     let wanted = [(ThresholdSide::Over, args.over), (ThresholdSide::Under, args.under)];
@@ -61,22 +61,22 @@ pub(crate) fn execute(args: &TempThresholdArgs, printer: &mut Printer) -> anyhow
         let thresholds = thresholds.iter().map(|(which, values)| json(*which, values)).collect();
         printer.json(&Document {
             drive: opened.drive_json(),
-            setting: Thresholds { thresholds },
+            setting: ThresholdRows { thresholds },
             changed,
         })?;
     } else if changed.is_empty() {
         printer.data(&for_people(&opened, &thresholds))?;
     } else {
-        printer.data(&told(&changed, &opened))?;
+        printer.data(&summary(&changed, &opened))?;
     }
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 /// The change of one threshold that leaves its hysteresis alone.
 fn to(opened: &mut OpenSettings, which: ThresholdSelector, temperature: Kelvin) -> anyhow::Result<Change> {
     let found = opened.settings.get(Setting::Threshold(which), Select::Current);
     let before = match found {
-        Ok(value) => of(which, value),
+        Ok(value) => threshold(which, value),
         Err(error) if error.is_unsupported() => anyhow::bail!(
             "cannot set the {} of {}: the drive has no such threshold ({error})",
             Setting::Threshold(which).name(),
@@ -90,7 +90,7 @@ fn to(opened: &mut OpenSettings, which: ThresholdSelector, temperature: Kelvin) 
 /// What to type to have this value.
 fn typed(address: &str, change: &Change, save: &str) -> String {
     let Setting::Threshold(which) = change.setting else { return String::new() };
-    let raw = of(which, change.value).temperature.as_kelvin();
+    let raw = threshold(which, change.value).temperature.as_kelvin();
     let sensor = match which.sensor {
         ThresholdSensor::Sensor(number) => format!(" --sensor {number}"),
         ThresholdSensor::Composite | ThresholdSensor::All => String::new(),
@@ -103,9 +103,9 @@ fn typed(address: &str, change: &Change, save: &str) -> String {
 }
 
 /// A value as a threshold.
-pub(crate) fn of(which: ThresholdSelector, value: Value) -> TemperatureThreshold {
+pub(crate) fn threshold(which: ThresholdSelector, value: Value) -> TemperatureThreshold {
     let dword = if let Value::Dword(dword) = value { dword } else { 0 };
-    TemperatureThreshold::of(which, dword)
+    TemperatureThreshold::from_dword(which, dword)
 }
 
 /// The sensors that the drive has. Others are not asked for: drives keep a log of what they had to refuse.
@@ -150,7 +150,7 @@ pub(crate) fn json(which: ThresholdSelector, values: &SettingValues) -> Threshol
             ThresholdSensor::All => "all".to_owned(),
         },
         side: if which.side == ThresholdSide::Over { "over" } else { "under" },
-        values: SettingJson::new(values, |value| of(which, value).temperature.as_kelvin()),
+        values: SettingJson::new(values, |value| threshold(which, value).temperature.as_kelvin()),
     }
 }
 

@@ -14,18 +14,18 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, flock};
 
 /// Held as long as it lives; the system lets go of it when the process dies, however it dies.
-pub struct Lock {
+pub struct JournalLock {
     _held: Box<dyn Any + Send>,
 }
 
-impl Lock {
+impl JournalLock {
     /// A lock that is let go of when `held` is dropped.
     pub fn new(held: impl Any + Send) -> Self {
         Self { _held: Box::new(held) }
     }
 }
 
-impl fmt::Debug for Lock {
+impl fmt::Debug for JournalLock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Lock")
     }
@@ -40,7 +40,7 @@ pub trait Disk: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// What the system says.
-    fn lock(&self, name: &str) -> io::Result<Option<Lock>>;
+    fn lock(&self, name: &str) -> io::Result<Option<JournalLock>>;
 
     /// Whether another has the lock `name`. Leaves nothing behind.
     ///
@@ -135,13 +135,13 @@ impl Disk for FolderDisk {
         self.folder.join(name).display().to_string()
     }
 
-    fn lock(&self, name: &str) -> io::Result<Option<Lock>> {
+    fn lock(&self, name: &str) -> io::Result<Option<JournalLock>> {
         self.make()?;
         let file =
             OpenOptions::new().create(true).truncate(false).write(true).open(self.folder.join(name))?;
         for _ in 0..LOCK_TRIES {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(Some(Lock::new(file))),
+                Ok(()) => return Ok(Some(JournalLock::new(file))),
                 #[expect(
                     clippy::disallowed_methods,
                     reason = "flock(2) knows no timeout; others hold it for a moment"
@@ -242,10 +242,10 @@ impl Disk for ProcessDisk {
         format!("{name} in memory")
     }
 
-    fn lock(&self, name: &str) -> io::Result<Option<Lock>> {
+    fn lock(&self, name: &str) -> io::Result<Option<JournalLock>> {
         let free = self.locked.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
         let unlock = || Unlock { locked: Arc::clone(&self.locked), name: name.to_owned() };
-        Ok(free.then(|| Lock::new(unlock())))
+        Ok(free.then(|| JournalLock::new(unlock())))
     }
 
     fn locked(&self, name: &str) -> io::Result<bool> {

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use measure::Seed;
 
-use super::disk::{Disk, Lock, Unlock};
+use super::disk::{Disk, JournalLock, Unlock};
 
 /// Burns down with every step of a process, and then the process is dead: nothing it does has an effect any more.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub struct Fuse {
 
 /// What the fuse says to a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum FuseStep {
     /// It happens.
     Alive,
     /// The process dies in the middle of it: it may have happened.
@@ -37,7 +37,7 @@ impl Fuse {
     }
 
     /// Goes out in step number `steps`, counted from 0.
-    pub fn of(steps: u64) -> Self {
+    pub fn with_steps(steps: u64) -> Self {
         Self { left: Arc::new(Mutex::new(Some(steps + 1))), burnt: Arc::default() }
     }
 
@@ -47,15 +47,15 @@ impl Fuse {
     }
 
     /// One step.
-    pub fn step(&self) -> Step {
+    pub fn step(&self) -> FuseStep {
         *lock(&self.burnt) += 1;
         let mut left = lock(&self.left);
         match left.as_mut() {
-            None => Step::Alive,
-            Some(0) => Step::Dead,
+            None => FuseStep::Alive,
+            Some(0) => FuseStep::Dead,
             Some(left) => {
                 *left -= 1;
-                if *left == 0 { Step::Cut } else { Step::Alive }
+                if *left == 0 { FuseStep::Cut } else { FuseStep::Alive }
             }
         }
     }
@@ -85,7 +85,7 @@ enum NameOp {
 }
 
 #[derive(Clone, Debug, Default)]
-struct State {
+struct CrashDiskState {
     files: Vec<File>,
     names: BTreeMap<String, usize>,
     synced_names: BTreeMap<String, usize>,
@@ -96,7 +96,7 @@ struct State {
 /// A folder that can lose its power. Clones are the same folder.
 #[derive(Clone, Debug)]
 pub struct CrashDisk {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<CrashDiskState>>,
     locked: Arc<Mutex<BTreeSet<String>>>,
     fuse: Fuse,
     seed: Seed,
@@ -143,11 +143,11 @@ impl CrashDisk {
     }
 
     /// Whether a step that the process dies in happened all the same.
-    fn happens(&self, step: Step) -> io::Result<bool> {
+    fn happens(&self, step: FuseStep) -> io::Result<bool> {
         match step {
-            Step::Alive => Ok(true),
-            Step::Cut => Ok(self.seed.part(99).as_u64() & 1 == 0),
-            Step::Dead => Err(dead()),
+            FuseStep::Alive => Ok(true),
+            FuseStep::Cut => Ok(self.seed.part(99).as_u64() & 1 == 0),
+            FuseStep::Dead => Err(dead()),
         }
     }
 
@@ -158,7 +158,7 @@ impl CrashDisk {
             apply(&op, &mut state.names);
             state.pending.push(op);
         }
-        if step == Step::Alive { Ok(()) } else { Err(dead()) }
+        if step == FuseStep::Alive { Ok(()) } else { Err(dead()) }
     }
 }
 
@@ -179,9 +179,9 @@ impl Disk for CrashDisk {
         format!("{name} on a disk that loses its power")
     }
 
-    fn lock(&self, name: &str) -> io::Result<Option<Lock>> {
+    fn lock(&self, name: &str) -> io::Result<Option<JournalLock>> {
         let free = lock(&self.locked).insert(name.to_owned());
-        Ok(free.then(|| Lock::new(Unlock { locked: Arc::clone(&self.locked), name: name.to_owned() })))
+        Ok(free.then(|| JournalLock::new(Unlock { locked: Arc::clone(&self.locked), name: name.to_owned() })))
     }
 
     fn locked(&self, name: &str) -> io::Result<bool> {
@@ -195,12 +195,12 @@ impl Disk for CrashDisk {
 
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let step = self.fuse.step();
-        if step == Step::Dead {
+        if step == FuseStep::Dead {
             return Err(dead());
         }
         let mut state = lock(&self.state);
         // A process that dies while it writes has written a part.
-        let part = if step == Step::Cut {
+        let part = if step == FuseStep::Cut {
             self.seed.part(98).as_u64() as usize % (bytes.len() + 1)
         } else {
             bytes.len()
@@ -210,7 +210,7 @@ impl Disk for CrashDisk {
         let op = NameOp::Put(name.to_owned(), file);
         apply(&op, &mut state.names);
         state.pending.push(op);
-        if step == Step::Alive { Ok(()) } else { Err(dead()) }
+        if step == FuseStep::Alive { Ok(()) } else { Err(dead()) }
     }
 
     fn sync(&self, name: &str) -> io::Result<()> {
@@ -220,7 +220,7 @@ impl Disk for CrashDisk {
             let file = *state.names.get(name).ok_or(io::ErrorKind::NotFound)?;
             state.files[file].synced = Some(state.files[file].live.clone());
         }
-        if step == Step::Alive { Ok(()) } else { Err(dead()) }
+        if step == FuseStep::Alive { Ok(()) } else { Err(dead()) }
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -238,7 +238,7 @@ impl Disk for CrashDisk {
             state.synced_names = state.names.clone();
             state.pending.clear();
         }
-        if step == Step::Alive { Ok(()) } else { Err(dead()) }
+        if step == FuseStep::Alive { Ok(()) } else { Err(dead()) }
     }
 
     fn names(&self) -> io::Result<Vec<String>> {

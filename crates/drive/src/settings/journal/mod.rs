@@ -13,7 +13,7 @@ mod disk;
 pub mod memory;
 mod place;
 
-pub use disk::{Disk, FolderDisk, Lock};
+pub use disk::{Disk, FolderDisk, JournalLock};
 pub use place::{STATE_DIR_ENV, places};
 
 use std::fmt;
@@ -30,7 +30,7 @@ const SCHEMA: u32 = 1;
 
 /// Who a drive is, wherever it is plugged in. Serial numbers alone are not unique: some makers give them twice.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Identity {
+pub struct JournalIdentity {
     /// Model number (MN).
     pub model: String,
     /// Serial number (SN).
@@ -47,7 +47,7 @@ pub struct Journal {
     /// Version of heatsoak that wrote it.
     pub heatsoak_version: String,
     /// The drive.
-    pub drive: Identity,
+    pub drive: JournalIdentity,
     /// Where it was, when the journal was written.
     pub device: String,
     /// What changes the settings: "run hctm-read".
@@ -57,12 +57,12 @@ pub struct Journal {
     /// When it was written, in nanoseconds since 1970-01-01 UTC; 0 in simulated time.
     pub wall_unix_ns: i64,
     /// The settings, in the order in which they are changed.
-    pub settings: Vec<Entry>,
+    pub settings: Vec<JournalEntry>,
 }
 
 /// One setting that is changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct JournalEntry {
     /// Which.
     pub setting: Setting,
     /// As it was found: what is put back.
@@ -134,7 +134,7 @@ pub enum JournalError {
 
 /// A journal that is there, or what is there in its place.
 #[derive(Debug)]
-pub struct Found {
+pub struct FoundJournal {
     /// The file, as errors call it.
     pub place: String,
     /// Whether a process holds its lock: it is at work and will put back by itself.
@@ -151,10 +151,10 @@ pub struct Journals {
 
 /// One drive's journal, locked: nobody else changes that drive's settings, as long as they ask.
 #[derive(Debug)]
-pub struct Claim {
+pub struct JournalClaim {
     disk: Arc<dyn Disk>,
-    identity: Identity,
-    _lock: Lock,
+    identity: JournalIdentity,
+    _lock: JournalLock,
 }
 
 impl Journals {
@@ -177,18 +177,18 @@ impl Journals {
     ///
     /// # Errors
     /// When the folder is there and cannot be read.
-    pub fn all(&self) -> Result<Vec<Found>, JournalError> {
+    pub fn all(&self) -> Result<Vec<FoundJournal>, JournalError> {
         let names = self.disk.names().map_err(failed("look for", &*self.disk, ""))?;
         let journals = names.iter().filter_map(|name| name.strip_suffix(JOURNAL));
         Ok(journals.filter_map(|stem| self.found(stem)).collect())
     }
 
     /// The journal of one drive, if there is one.
-    pub fn of(&self, identity: &Identity) -> Option<Found> {
+    pub fn find(&self, identity: &JournalIdentity) -> Option<FoundJournal> {
         self.found(&identity.file_stem())
     }
 
-    fn found(&self, stem: &str) -> Option<Found> {
+    fn found(&self, stem: &str) -> Option<FoundJournal> {
         let name = format!("{stem}{JOURNAL}");
         let place = self.disk.place(&name);
         let journal = match self.disk.read(&name) {
@@ -198,18 +198,18 @@ impl Journals {
         };
         // One that cannot be looked at is taken for an interrupted run's: who refuses too often does no harm.
         let held = self.disk.locked(&format!("{stem}{LOCK}")).unwrap_or(false);
-        Some(Found { place, held, journal })
+        Some(FoundJournal { place, held, journal })
     }
 
     /// Takes the drive's lock.
     ///
     /// # Errors
     /// [`JournalError::InUse`] when another process has it.
-    pub fn claim(&self, identity: &Identity) -> Result<Claim, JournalError> {
+    pub fn claim(&self, identity: &JournalIdentity) -> Result<JournalClaim, JournalError> {
         let name = format!("{}{LOCK}", identity.file_stem());
         match self.disk.lock(&name) {
             Ok(Some(lock)) => {
-                Ok(Claim { disk: Arc::clone(&self.disk), identity: identity.clone(), _lock: lock })
+                Ok(JournalClaim { disk: Arc::clone(&self.disk), identity: identity.clone(), _lock: lock })
             }
             Ok(None) => Err(JournalError::InUse { drive: identity.to_string() }),
             Err(source) => Err(failed("lock", &*self.disk, &name)(source)),
@@ -217,9 +217,9 @@ impl Journals {
     }
 }
 
-impl Claim {
+impl JournalClaim {
     /// The drive.
-    pub const fn identity(&self) -> &Identity {
+    pub const fn identity(&self) -> &JournalIdentity {
         &self.identity
     }
 
@@ -280,7 +280,7 @@ impl Claim {
 
 impl Journal {
     /// A journal of nothing yet.
-    pub fn new(drive: Identity, device: &str, why: &str, wall_unix_ns: i64) -> Self {
+    pub fn new(drive: JournalIdentity, device: &str, why: &str, wall_unix_ns: i64) -> Self {
         Self {
             schema: SCHEMA,
             heatsoak_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -332,7 +332,7 @@ fn failed(what: &'static str, disk: &dyn Disk, name: &str) -> impl Fn(io::Error)
     move |source| JournalError::Io { what, place: place.clone(), source }
 }
 
-impl Identity {
+impl JournalIdentity {
     /// A file name of its own for every drive: readable, and with a number over all that it is.
     fn file_stem(&self) -> String {
         let plain = |text: &str| -> String {
@@ -344,7 +344,7 @@ impl Identity {
     }
 }
 
-impl fmt::Display for Identity {
+impl fmt::Display for JournalIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} (serial {})", self.model, self.serial)
     }

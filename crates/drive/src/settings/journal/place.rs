@@ -39,19 +39,19 @@ mod test {
 
     use super::*;
 
-    fn of(set: &[(&str, &str)], root: bool) -> Vec<PathBuf> {
+    fn places_of(set: &[(&str, &str)], root: bool) -> Vec<PathBuf> {
         let env = |name: &str| set.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into());
         folders(&env, root)
     }
 
     #[test]
     fn root_has_one_place_whoever_has_become_it() {
-        assert_eq!(of(&[("XDG_STATE_HOME", "/home/a/state")], true), [Path::new(ROOT_DIR)]);
-        let user = of(&[("XDG_STATE_HOME", "/home/a/state"), ("HOME", "/home/a")], false);
+        assert_eq!(places_of(&[("XDG_STATE_HOME", "/home/a/state")], true), [Path::new(ROOT_DIR)]);
+        let user = places_of(&[("XDG_STATE_HOME", "/home/a/state"), ("HOME", "/home/a")], false);
         assert_eq!(user, [Path::new("/home/a/state/heatsoak"), Path::new(ROOT_DIR)]);
         // A relative path is to be ignored (XDG Base Directory Specification).
-        let user = of(&[("XDG_STATE_HOME", "state"), ("HOME", "/home/a")], false);
+        let user = places_of(&[("XDG_STATE_HOME", "state"), ("HOME", "/home/a")], false);
         assert_eq!(user[0], Path::new("/home/a/.local/state/heatsoak"));
-        assert_eq!(of(&[(STATE_DIR_ENV, "/x"), ("HOME", "/home/a")], false), [Path::new("/x")]);
+        assert_eq!(places_of(&[(STATE_DIR_ENV, "/x"), ("HOME", "/home/a")], false), [Path::new("/x")]);
     }
 }

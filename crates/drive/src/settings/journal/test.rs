@@ -2,13 +2,13 @@
 
 use super::*;
 
-fn identity(serial: &str) -> Identity {
-    Identity { model: "Some Drive 1TB".to_owned(), serial: serial.to_owned(), subsystem_nqn: None }
+fn identity(serial: &str) -> JournalIdentity {
+    JournalIdentity { model: "Some Drive 1TB".to_owned(), serial: serial.to_owned(), subsystem_nqn: None }
 }
 
 fn journal(serial: &str) -> Journal {
     Journal {
-        settings: vec![Entry {
+        settings: vec![JournalEntry {
             setting: Setting::PowerState,
             found: Value::Dword(0),
             found_text: "power state 0".to_owned(),
@@ -81,11 +81,11 @@ fn drives_have_files_of_their_own() {
         identity("S_1"),
         identity("S 1"),
         identity(""),
-        Identity { subsystem_nqn: Some("nqn.a".to_owned()), ..identity("S_1") },
-        Identity { model: "Some".to_owned(), ..identity(" Drive 1TB") },
+        JournalIdentity { subsystem_nqn: Some("nqn.a".to_owned()), ..identity("S_1") },
+        JournalIdentity { model: "Some".to_owned(), ..identity(" Drive 1TB") },
     ]
     .iter()
-    .map(Identity::file_stem)
+    .map(JournalIdentity::file_stem)
     .collect();
     assert_eq!(stems.len(), 6);
     assert!(stems.iter().all(|stem| !stem.contains(['/', '.', ' '])), "{stems:?}");

@@ -8,7 +8,7 @@ use super::{TcpAddress, TcpOptions};
 use crate::command::{Completion, Sqe};
 use crate::fabrics::{CONNECT_DATA_LEN, Connect, ConnectData, ConnectParameter, FabricsCommand};
 use crate::host::HostError;
-use crate::tcp::{Event, Framing, IcReq, IcResp, Limits, Pdu, PduReader, Side};
+use crate::tcp::{Framing, IcReq, IcResp, Pdu, PduEvent, PduLimits, PduReader, Side};
 
 /// Most data of one PDU that we take: no command of ours moves more.
 const DATA_MAX: u32 = 1 << 30;
@@ -44,7 +44,7 @@ impl QueueSpec<'_> {
             .and_then(|stream| stream.set_nodelay(true).map(|()| stream))
             .and_then(|stream| stream.set_nonblocking(true).map(|()| stream))
             .map_err(|error| failed("a TCP connection", error.to_string()))?;
-        let limits = Limits { capsule_data_max: 0, data_max: DATA_MAX };
+        let limits = PduLimits { capsule_data_max: 0, data_max: DATA_MAX };
         let reader = PduReader::new(Side::Host, limits);
         let mut queue = TcpQueue::new(stream, device.clone(), reader, self.slots, self.stride);
         let agreed = initialise(&mut queue, self.options).map_err(|broken| queue.break_off(broken))?;
@@ -152,9 +152,9 @@ impl TcpQueue {
                 self.reader.feed(&self.received[self.received_at..self.received_end]).map_err(Broken::Pdu)?;
             self.received_at += used;
             match event {
-                Event::Header(pdu) => return Ok(pdu),
-                Event::Data(_) | Event::End { .. } => continue,
-                Event::NeedMore => {}
+                PduEvent::Header(pdu) => return Ok(pdu),
+                PduEvent::Data(_) | PduEvent::End { .. } => continue,
+                PduEvent::NeedMore => {}
             }
             match (&self.stream).read(&mut self.received) {
                 Ok(0) => return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into()),

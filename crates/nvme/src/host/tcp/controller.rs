@@ -1,7 +1,7 @@
 //! A controller on a network: its admin queue as a transport, and queues for I/O beside it.
 
 use std::fmt;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
@@ -47,11 +47,11 @@ const PAGE: Bytes = Bytes::new(4096);
 /// A controller, connected and ready. Clones share it; the last one shuts it down.
 #[derive(Clone, Debug)]
 pub struct TcpController {
-    shared: Arc<Shared>,
+    shared: Arc<TcpState>,
     name: String,
 }
 
-struct Shared {
+struct TcpState {
     address: TcpAddress,
     options: TcpOptions,
     admin: Mutex<Admin>,
@@ -103,7 +103,7 @@ impl TcpController {
             ask_for_queues(&mut controller, options.io_queues)?
         };
         drop(controller);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(TcpState {
             address: address.clone(),
             options: options.clone(),
             admin: Mutex::new(admin),
@@ -163,7 +163,8 @@ impl TcpController {
     /// [`HostError::Connection`] when there are no queues left, when the controller's queues are
     /// shorter, or when the connection cannot be made.
     pub fn io_queue(&self, depth: usize, io_bytes: usize) -> Result<TcpQueue, HostError> {
-        let Shared { address, options, controller_id, queue_entries_max, in_capsule_max, .. } = &*self.shared;
+        let TcpState { address, options, controller_id, queue_entries_max, in_capsule_max, .. } =
+            &*self.shared;
         let refused = |why: String| HostError::Connection {
             device: address.to_string(),
             what: format!("an I/O queue of {depth} commands"),
@@ -197,7 +198,7 @@ impl TcpController {
             in_capsule_max: *in_capsule_max,
         };
         let (mut queue, _) = spec.open()?;
-        queue.controller = Some(self.clone());
+        queue.kept = Some(Box::new(self.clone()));
         Ok(queue)
     }
 }
@@ -299,7 +300,7 @@ impl Admin {
     }
 }
 
-impl Drop for Shared {
+impl Drop for TcpState {
     fn drop(&mut self) {
         let admin = self.admin.get_mut().unwrap_or_else(PoisonError::into_inner);
         // Whoever is not there any more needs no goodbye.
@@ -307,7 +308,7 @@ impl Drop for Shared {
     }
 }
 
-impl fmt::Debug for Shared {
+impl fmt::Debug for TcpState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shared").field("address", &self.address).finish_non_exhaustive()
     }
@@ -338,11 +339,12 @@ fn ask_for_queues(controller: &mut Controller<'_>, wanted: u16) -> Result<u16, H
 }
 
 /// Starts the thread that tells the controller that we live, twice as often as it asks for.
-fn keep_alive(shared: &Arc<Shared>) -> Result<(), HostError> {
+fn keep_alive(shared: &Arc<TcpState>) -> Result<(), HostError> {
     let period = shared.options.keep_alive / 2;
     let weak = Arc::downgrade(shared);
-    let (stay, gone) = channel();
-    lock(&shared.admin).queue.on_close = Some(stay);
+    let (stay, gone) = channel::<()>();
+    // Dropped with the queue, which ends the thread at once.
+    lock(&shared.admin).queue.kept = Some(Box::new(stay));
     thread::Builder::new()
         .name("nvme-tcp-alive".to_owned())
         .spawn(move || stay_alive(&weak, &gone, period))
@@ -354,7 +356,7 @@ fn keep_alive(shared: &Arc<Shared>) -> Result<(), HostError> {
         })
 }
 
-fn stay_alive(controller: &Weak<Shared>, gone: &Receiver<()>, period: Duration) {
+fn stay_alive(controller: &Weak<TcpState>, gone: &Receiver<()>, period: Duration) {
     while gone.recv_timeout(period) == Err(RecvTimeoutError::Timeout) {
         let Some(shared) = controller.upgrade() else { return };
         // Failures are found by whoever uses the controller next.
@@ -363,6 +365,3 @@ fn stay_alive(controller: &Weak<Shared>, gone: &Receiver<()>, period: Duration) 
         }
     }
 }
-
-/// Dropped with the queue that it belongs to, which ends the thread at once.
-pub(super) type OnClose = Sender<()>;

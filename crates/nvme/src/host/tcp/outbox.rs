@@ -17,12 +17,12 @@ pub(super) struct Outbox {
     owned: Vec<u8>,
     /// Absolute position of the first byte of `owned`.
     base: usize,
-    pieces: VecDeque<Piece>,
+    pieces: VecDeque<OutboxPiece>,
 }
 
 /// A run of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Piece {
+enum OutboxPiece {
     /// In the outbox itself: absolute position.
     Owned { at: usize, len: usize },
     /// In the memory of the queue's slots.
@@ -40,18 +40,18 @@ impl Outbox {
         let before = self.owned.len();
         write(&mut self.owned);
         let (at, len) = (self.base + before, self.owned.len() - before);
-        if let Some(Piece::Owned { at: last, len: run }) = self.pieces.back_mut()
+        if let Some(OutboxPiece::Owned { at: last, len: run }) = self.pieces.back_mut()
             && *last + *run == at
         {
             *run += len;
         } else {
-            self.pieces.push_back(Piece::Owned { at, len });
+            self.pieces.push_back(OutboxPiece::Owned { at, len });
         }
     }
 
     /// Adds `len` bytes at `at` of the queue's memory, which must not change until they are sent.
     pub(super) fn add_memory(&mut self, at: usize, len: usize) {
-        self.pieces.push_back(Piece::Memory { at, len });
+        self.pieces.push_back(OutboxPiece::Memory { at, len });
     }
 
     /// Sends what goes without waiting.
@@ -61,8 +61,8 @@ impl Outbox {
             let mut count = 0;
             for (slice, piece) in slices.iter_mut().zip(&self.pieces) {
                 *slice = IoSlice::new(match *piece {
-                    Piece::Owned { at, len } => &self.owned[at - self.base..at - self.base + len],
-                    Piece::Memory { at, len } => &memory[at..at + len],
+                    OutboxPiece::Owned { at, len } => &self.owned[at - self.base..at - self.base + len],
+                    OutboxPiece::Memory { at, len } => &memory[at..at + len],
                 });
                 count += 1;
             }
@@ -80,7 +80,7 @@ impl Outbox {
     /// Drops the first `bytes`.
     fn sent(&mut self, mut bytes: usize) {
         while let Some(front) = self.pieces.front_mut() {
-            let (Piece::Owned { at, len } | Piece::Memory { at, len }) = front;
+            let (OutboxPiece::Owned { at, len } | OutboxPiece::Memory { at, len }) = front;
             if *len > bytes {
                 *at += bytes;
                 *len -= bytes;
@@ -90,8 +90,8 @@ impl Outbox {
             self.pieces.pop_front();
         }
         let first = self.pieces.iter().find_map(|piece| match piece {
-            Piece::Owned { at, .. } => Some(*at),
-            Piece::Memory { .. } => None,
+            OutboxPiece::Owned { at, .. } => Some(*at),
+            OutboxPiece::Memory { .. } => None,
         });
         let end = self.base + self.owned.len();
         let keep_from = first.unwrap_or(end);

@@ -3,6 +3,7 @@
 //! Nothing is allocated per command, and data goes from the socket to its slot without a detour where
 //! it is large. Waiting is `poll` on the socket: the caller's thread does everything.
 
+use std::any::Any;
 use std::io;
 use std::net::TcpStream;
 use std::time::Duration;
@@ -10,7 +11,6 @@ use std::time::Duration;
 use measure::{Clock as _, Instant, MonotonicClock};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::controller::{OnClose, TcpController};
 use super::outbox::Outbox;
 use crate::command::{Completion, Sgl, Sqe};
 use crate::host::HostError;
@@ -58,7 +58,7 @@ pub struct TcpQueue {
     pub(super) in_capsule_max: usize,
     pub(super) memory: Box<[u8]>,
     pub(super) stride: usize,
-    pub(super) slots: Box<[Slot]>,
+    pub(super) slots: Box<[QueueSlot]>,
     pub(super) outbox: Outbox,
     /// What was received and not yet looked at.
     pub(super) received: Box<[u8]>,
@@ -70,15 +70,14 @@ pub struct TcpQueue {
     in_flight: usize,
     /// Why nothing more can be done here.
     broken: Option<String>,
-    /// Whoever listens to this learns that the queue is gone.
-    pub(super) on_close: Option<OnClose>,
-    /// An I/O queue ends with its controller, so it keeps it.
-    pub(super) controller: Option<TcpController>,
+    /// What is dropped with the queue: an I/O queue keeps its controller, and the end of the admin queue ends the
+    /// thread that keeps the controller alive.
+    pub(super) kept: Option<Box<dyn Any + Send>>,
 }
 
 /// A place for one command.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slot {
+pub(super) struct QueueSlot {
     pub(super) cid: u16,
     pub(super) busy: bool,
     pub(super) direction: Direction,
@@ -114,9 +113,9 @@ impl TcpQueue {
         slots: usize,
         stride: usize,
     ) -> Self {
-        let empty = Slot { cid: 0, busy: false, direction: Direction::None, moved: 0, damaged: false };
-        let slots: Box<[Slot]> =
-            (0..slots.clamp(1, SLOTS_MAX)).map(|index| Slot { cid: index as u16, ..empty }).collect();
+        let empty = QueueSlot { cid: 0, busy: false, direction: Direction::None, moved: 0, damaged: false };
+        let slots: Box<[QueueSlot]> =
+            (0..slots.clamp(1, SLOTS_MAX)).map(|index| QueueSlot { cid: index as u16, ..empty }).collect();
         Self {
             stream,
             device,
@@ -135,8 +134,7 @@ impl TcpQueue {
             clock: MonotonicClock::start(),
             in_flight: 0,
             broken: None,
-            on_close: None,
-            controller: None,
+            kept: None,
         }
     }
 
@@ -213,7 +211,7 @@ impl TcpQueue {
 
     /// Queues the data that the controller has asked for.
     pub(super) fn send_data(&mut self, slot: usize, tag: u16, offset: usize, len: usize) {
-        let Slot { cid, direction: Direction::Write { at: start, .. }, .. } = self.slots[slot] else {
+        let QueueSlot { cid, direction: Direction::Write { at: start, .. }, .. } = self.slots[slot] else {
             return;
         };
         let framing = self.framing;
@@ -232,7 +230,7 @@ impl TcpQueue {
             self.outbox.add(|out| pdu.encode_header(framing, out));
             self.outbox.add_memory(at, piece);
             if pdu.has_data_digest(framing) {
-                let digest = Digest::of(&self.memory[at..at + piece]);
+                let digest = Digest::compute(&self.memory[at..at + piece]);
                 self.outbox.add(|out| out.extend(digest.encode()));
             }
             done += piece;

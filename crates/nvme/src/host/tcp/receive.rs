@@ -6,7 +6,7 @@ use std::io::{self, IoSliceMut, Read as _};
 use super::queue::{Broken, Direction, TcpQueue};
 use crate::Status;
 use crate::command::Completion;
-use crate::tcp::{DataPdu, Event, Pdu, PduError, R2t};
+use crate::tcp::{DataPdu, Pdu, PduError, PduEvent, R2t};
 
 /// From so many bytes of data on they are received straight to their place.
 const DIRECT_BYTES: usize = 1 << 14;
@@ -48,7 +48,7 @@ impl TcpQueue {
         let mut shown = 0;
         while shown < direct {
             match self.reader.feed(&self.memory[at + shown..at + direct]) {
-                Ok((used, Event::Data(_))) => shown += used,
+                Ok((used, PduEvent::Data(_))) => shown += used,
                 // Data was expected, so nothing else can be found in it.
                 Ok(_) | Err(_) => break,
             }
@@ -70,8 +70,8 @@ impl TcpQueue {
                 self.reader.feed(&self.received[self.received_at..self.received_end]).map_err(Broken::Pdu)?;
             self.received_at += used;
             match event {
-                Event::NeedMore => return Ok(()),
-                Event::Data(piece) => {
+                PduEvent::NeedMore => return Ok(()),
+                PduEvent::Data(piece) => {
                     // Data of a termination request belongs nowhere.
                     if let Some(data) = self.incoming {
                         // Before the first piece the reader stood at the header or the padding after it.
@@ -80,8 +80,8 @@ impl TcpQueue {
                         self.memory[at..at + piece.len()].copy_from_slice(piece);
                     }
                 }
-                Event::Header(pdu) => self.header(&pdu, done)?,
-                Event::End { digest_ok } => self.end_of_data(digest_ok, done),
+                PduEvent::Header(pdu) => self.header(&pdu, done)?,
+                PduEvent::End { digest_ok } => self.end_of_data(digest_ok, done),
             }
         }
     }

@@ -19,25 +19,25 @@ use nvme::feature::session::{
 use nvme::feature::temperature::{TemperatureThreshold, ThresholdSelector, ThresholdSensor, ThresholdSide};
 use nvme::feature::{Capabilities, DwordFeature, FeatureId, Select};
 
+use super::super::NSID;
 use super::super::command::{Answer, Failure, Success};
-use super::super::io::NSID;
 use super::super::saved::SavedFeature;
 use super::super::{Options, Payload, Queue, SavedState, Subsystem};
+use physics::Tmt;
 use physics::drive;
-use physics::policy::Tmt;
 use physics::profile::Profile;
 
 /// A feature, and which of its values: as in [`SavedFeature`].
-type Key = (u8, u8);
+type FeatureKey = (u8, u8);
 
 /// The settings of a drive.
 #[derive(Debug)]
 pub(in super::super) struct Features {
-    current: BTreeMap<Key, u32>,
-    saved: BTreeMap<Key, u32>,
+    current: BTreeMap<FeatureKey, u32>,
+    saved: BTreeMap<FeatureKey, u32>,
     transitions: ApstTable,
     saved_transitions: Option<ApstTable>,
-    clock: Clock,
+    clock: TimestampClock,
     /// Power states that a power limit leaves, by the number that hosts know: those of the profile.
     states: Vec<u8>,
     has_idle_state: bool,
@@ -47,7 +47,7 @@ pub(in super::super) struct Features {
 
 /// The drive's own clock (feature 0Eh).
 #[derive(Clone, Copy, Debug)]
-struct Clock {
+struct TimestampClock {
     ms: u64,
     at: Instant,
     set_by_host: bool,
@@ -79,7 +79,7 @@ impl Features {
                 let bytes: Vec<u8> = saved.table.iter().flat_map(|entry| entry.to_le_bytes()).collect();
                 ApstTable::decode(&bytes).ok()
             }),
-            clock: Clock { ms: 0, at: Instant::ZERO, set_by_host: false },
+            clock: TimestampClock { ms: 0, at: Instant::ZERO, set_by_host: false },
             states: all_states(&options.profile),
             has_idle_state: options.profile.power_state.iter().any(|state| !state.operational),
             power_cycles: power_cycles.saturating_add(1),
@@ -159,7 +159,7 @@ impl Features {
     }
 }
 
-const fn key(fid: FeatureId) -> Key {
+const fn key(fid: FeatureId) -> FeatureKey {
     (fid.0, 0)
 }
 
@@ -212,7 +212,7 @@ impl Subsystem {
             Select::Current => self.value_in_force(queue, key),
             Select::Default => self.default_value(key),
             Select::Saved => saved.unwrap_or_else(|| self.default_value(key)),
-            Select::Supported => return Ok(Success::of(capabilities.encode())),
+            Select::Supported => return Ok(Success::with_result(capabilities.encode())),
             Select::Reserved(_) => return Err(Failure::in_dword(Status::INVALID_FIELD, 10)),
         };
         let payload = match (fid, command.select) {
@@ -226,9 +226,9 @@ impl Subsystem {
             }
             (FeatureId::TIMESTAMP, Select::Current) => self.features.timestamp(self.now()).encode().to_vec(),
             (FeatureId::TIMESTAMP, _) => vec![0; TIMESTAMP_LEN],
-            _ => return Ok(Success::of(value)),
+            _ => return Ok(Success::with_result(value)),
         };
-        Ok(Success { payload: Payload::Bytes(payload), ..Success::of(value) })
+        Ok(Success { payload: Payload::Bytes(payload), ..Success::with_result(value) })
     }
 
     pub(super) fn set_features(&mut self, queue: Queue, command: &SetFeatures, data: &[u8]) -> Answer {
@@ -249,7 +249,7 @@ impl Subsystem {
         if command.save {
             self.save(fid, value, data);
         }
-        Ok(Success::of(result))
+        Ok(Success::with_result(result))
     }
 
     fn save(&mut self, fid: FeatureId, value: u32, data: &[u8]) {
@@ -318,7 +318,7 @@ impl Subsystem {
             FeatureId::TIMESTAMP => {
                 let bytes = data.first_chunk().ok_or(Status::SGL_DATA_LENGTH)?;
                 let ms = Timestamp::decode(*bytes).ms;
-                self.features.clock = Clock { ms, at: now, set_by_host: true };
+                self.features.clock = TimestampClock { ms, at: now, set_by_host: true };
             }
             FeatureId::KEEP_ALIVE => {
                 if let Some(controller) = queue.and_then(|queue| self.hosts.controller_mut(queue)) {
@@ -339,7 +339,7 @@ impl Subsystem {
     }
 
     /// What is in force, from where it is.
-    fn value_in_force(&self, queue: Queue, key: Key) -> u32 {
+    fn value_in_force(&self, queue: Queue, key: FeatureKey) -> u32 {
         let fid = FeatureId(key.0);
         let controller = self.hosts.controller(queue);
         match fid {
@@ -357,7 +357,7 @@ impl Subsystem {
         }
     }
 
-    fn default_value(&self, key: Key) -> u32 {
+    fn default_value(&self, key: FeatureKey) -> u32 {
         let limits = &self.options.profile.limits;
         match FeatureId(key.0) {
             // Selector: sensor in 3:0, side in 5:4. Only the composite has a threshold to begin with.
@@ -378,7 +378,7 @@ impl Subsystem {
 
     /// Every setting as saved, or as by default. What the drive no longer takes is forgotten.
     pub(in super::super) fn reset_features(&mut self) {
-        let mut keys: Vec<Key> = [
+        let mut keys: Vec<FeatureKey> = [
             // The limit first: it decides which power states there are.
             FeatureId::POWER_LIMIT,
             FeatureId::ARBITRATION,
@@ -419,7 +419,7 @@ impl Subsystem {
     }
 
     /// The threshold that dword 11 selects.
-    fn threshold_key(&self, dword11: u32) -> Result<Key, Failure> {
+    fn threshold_key(&self, dword11: u32) -> Result<FeatureKey, Failure> {
         let invalid = Failure::in_dword(Status::INVALID_FIELD, 11);
         let selector = ThresholdSelector::decode(dword11).map_err(|_| invalid)?;
         match selector.sensor {
@@ -444,8 +444,8 @@ impl Subsystem {
         };
         for key in keys {
             let sensor = match key.1 & 0xf {
-                0 => drive::ThresholdSensor::Composite,
-                number => drive::ThresholdSensor::Number(number),
+                0 => drive::ThermalThresholdSensor::Composite,
+                number => drive::ThermalThresholdSensor::Number(number),
             };
             self.drive.set_temp_threshold(sensor, kind, Kelvin::from_kelvin(kelvin)).map_err(|_| invalid)?;
             self.features.current.insert(key, kelvin.into());
@@ -504,7 +504,7 @@ fn queues(count: u16) -> u32 {
 }
 
 /// The thresholds that dword 11 of Set Features selects; none for a sensor that is not there.
-fn threshold_keys(profile: &Profile, dword11: u32) -> Vec<Key> {
+fn threshold_keys(profile: &Profile, dword11: u32) -> Vec<FeatureKey> {
     let Ok(selector) = ThresholdSelector::decode(dword11) else { return Vec::new() };
     let count = profile.sensor.sensor.len().min(8) as u8;
     let sensors = match selector.sensor {

@@ -14,10 +14,10 @@ use nvme::identify::{
 };
 use nvme::power::ScaledPower;
 
+use super::super::NSID;
 use super::super::command::Failure;
 use super::super::events::EVENT_REQUESTS_MAX;
 use super::super::hosts::{Hosts, KEEP_ALIVE_100MS};
-use super::super::io::NSID;
 use super::super::{Queue, Subsystem};
 use super::errors::ERROR_LOG_ENTRIES;
 use super::logs::PERSISTENT_EVENTS_64KIB;

@@ -10,8 +10,8 @@ use nvme::log::effects::{Effects, EffectsLog};
 use nvme::log::firmware::FirmwareSlots;
 use nvme::log::supported;
 
+use super::super::NSID;
 use super::super::command::Failure;
-use super::super::io::NSID;
 use super::super::{Queue, Subsystem};
 
 /// Largest persistent event log (PELS): its header and [`super::super::health`]'s events fit.

@@ -32,19 +32,19 @@ pub(super) struct Memory {
 
 /// A piece of data as it was when it was asked for.
 #[derive(Clone, Debug)]
-pub struct Piece {
+pub struct ChunkPiece {
     chunk: Arc<Vec<u8>>,
     range: Range<usize>,
 }
 
-impl Deref for Piece {
+impl Deref for ChunkPiece {
     type Target = [u8];
     fn deref(&self) -> &[u8] {
         &self.chunk[self.range.clone()]
     }
 }
 
-impl AsRef<[u8]> for Piece {
+impl AsRef<[u8]> for ChunkPiece {
     fn as_ref(&self) -> &[u8] {
         self
     }
@@ -76,9 +76,9 @@ impl Memory {
         }
     }
 
-    pub(super) fn pieces(&self, offset_bytes: u64, len_bytes: usize) -> Vec<Piece> {
+    pub(super) fn pieces(&self, offset_bytes: u64, len_bytes: usize) -> Vec<ChunkPiece> {
         chunks(offset_bytes, len_bytes as u64)
-            .map(|(index, range)| Piece { chunk: self.data(index).unwrap_or_else(zeros), range })
+            .map(|(index, range)| ChunkPiece { chunk: self.data(index).unwrap_or_else(zeros), range })
             .collect()
     }
 

@@ -11,14 +11,14 @@ mod memory;
 use std::io;
 use std::path::Path;
 
-pub use memory::Piece;
+pub use memory::ChunkPiece;
 
 /// The data of one namespace.
 #[derive(Debug)]
-pub struct Backing(Kind);
+pub struct Backing(BackingKind);
 
 #[derive(Debug)]
-enum Kind {
+enum BackingKind {
     Memory(memory::Memory),
     File(file::SparseFile),
 }
@@ -26,7 +26,7 @@ enum Kind {
 impl Backing {
     /// `len_bytes` of zeros in memory, of which at most `limit_bytes` can be written.
     pub fn memory(len_bytes: u64, limit_bytes: u64) -> Self {
-        Self(Kind::Memory(memory::Memory::new(len_bytes, limit_bytes)))
+        Self(BackingKind::Memory(memory::Memory::new(len_bytes, limit_bytes)))
     }
 
     /// The file at `path`, made or grown to `len_bytes` without taking room for them.
@@ -34,14 +34,14 @@ impl Backing {
     /// # Errors
     /// Whatever the file system says.
     pub fn file(path: &Path, len_bytes: u64) -> io::Result<Self> {
-        Ok(Self(Kind::File(file::SparseFile::open(path, len_bytes)?)))
+        Ok(Self(BackingKind::File(file::SparseFile::open(path, len_bytes)?)))
     }
 
     /// Size in bytes.
     pub const fn len_bytes(&self) -> u64 {
         match &self.0 {
-            Kind::Memory(memory) => memory.len_bytes(),
-            Kind::File(file) => file.len_bytes(),
+            BackingKind::Memory(memory) => memory.len_bytes(),
+            BackingKind::File(file) => file.len_bytes(),
         }
     }
 
@@ -52,8 +52,8 @@ impl Backing {
     pub fn read_at(&self, offset_bytes: u64, buffer: &mut [u8]) -> io::Result<()> {
         self.check(offset_bytes, buffer.len() as u64)?;
         match &self.0 {
-            Kind::Memory(memory) => memory.read_at(offset_bytes, buffer),
-            Kind::File(file) => return file.read_at(offset_bytes, buffer),
+            BackingKind::Memory(memory) => memory.read_at(offset_bytes, buffer),
+            BackingKind::File(file) => return file.read_at(offset_bytes, buffer),
         }
         Ok(())
     }
@@ -64,11 +64,11 @@ impl Backing {
     ///
     /// # Errors
     /// [`io::ErrorKind::InvalidInput`] past the end.
-    pub fn pieces(&self, offset_bytes: u64, len_bytes: usize) -> io::Result<Option<Vec<Piece>>> {
+    pub fn pieces(&self, offset_bytes: u64, len_bytes: usize) -> io::Result<Option<Vec<ChunkPiece>>> {
         self.check(offset_bytes, len_bytes as u64)?;
         match &self.0 {
-            Kind::Memory(memory) => Ok(Some(memory.pieces(offset_bytes, len_bytes))),
-            Kind::File(_) => Ok(None),
+            BackingKind::Memory(memory) => Ok(Some(memory.pieces(offset_bytes, len_bytes))),
+            BackingKind::File(_) => Ok(None),
         }
     }
 
@@ -80,8 +80,8 @@ impl Backing {
     pub fn write_at(&self, offset_bytes: u64, data: &[u8]) -> io::Result<()> {
         self.check(offset_bytes, data.len() as u64)?;
         match &self.0 {
-            Kind::Memory(memory) => memory.write_at(offset_bytes, data),
-            Kind::File(file) => file.write_at(offset_bytes, data),
+            BackingKind::Memory(memory) => memory.write_at(offset_bytes, data),
+            BackingKind::File(file) => file.write_at(offset_bytes, data),
         }
     }
 
@@ -92,8 +92,8 @@ impl Backing {
     pub fn zero(&self, offset_bytes: u64, len_bytes: u64) -> io::Result<()> {
         self.check(offset_bytes, len_bytes)?;
         match &self.0 {
-            Kind::Memory(memory) => memory.zero(offset_bytes, len_bytes),
-            Kind::File(file) => return file.zero(offset_bytes, len_bytes),
+            BackingKind::Memory(memory) => memory.zero(offset_bytes, len_bytes),
+            BackingKind::File(file) => return file.zero(offset_bytes, len_bytes),
         }
         Ok(())
     }
@@ -104,8 +104,8 @@ impl Backing {
     /// Whatever the file system says.
     pub fn flush(&self) -> io::Result<()> {
         match &self.0 {
-            Kind::Memory(_) => Ok(()),
-            Kind::File(file) => file.flush(),
+            BackingKind::Memory(_) => Ok(()),
+            BackingKind::File(file) => file.flush(),
         }
     }
 
@@ -115,8 +115,8 @@ impl Backing {
     /// Whatever the file system says.
     pub fn used_bytes(&self) -> io::Result<u64> {
         match &self.0 {
-            Kind::Memory(memory) => Ok(memory.used_bytes()),
-            Kind::File(file) => file.used_bytes(),
+            BackingKind::Memory(memory) => Ok(memory.used_bytes()),
+            BackingKind::File(file) => file.used_bytes(),
         }
     }
 

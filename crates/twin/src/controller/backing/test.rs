@@ -44,7 +44,7 @@ fn same_as_a_vector(backing: &Backing, acts: &[Act]) {
     }
 }
 
-fn joined(pieces: &[Piece]) -> Vec<u8> {
+fn joined(pieces: &[ChunkPiece]) -> Vec<u8> {
     pieces.iter().flat_map(|piece| piece.iter().copied()).collect()
 }
 

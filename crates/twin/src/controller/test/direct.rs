@@ -46,10 +46,10 @@ fn it_says_what_is_said_over_a_queue() {
             assert_eq!(ours, theirs, "{profile}, log {lid:02x}");
         }
         for cns in 0..=0x20 {
-            let command = Identify::of(Cns(cns), 1);
+            let command = Identify::new(Cns(cns), 1);
             let (mut ours, mut theirs) = same(AdminCommand::Identify(command), 4096);
             if Cns(cns) == Cns::CONTROLLER {
-                let page = |ended: &Ended| ended.clone().expect("it tells").1;
+                let page = |ended: &CommandEnd| ended.clone().expect("it tells").1;
                 let serial = IdentifyController::decode(&page(&ours)).expect("a page").serial;
                 assert!(serial.starts_with("TWIN-"), "the serial number is that of the profile: {serial}");
                 for page in [&mut ours, &mut theirs] {

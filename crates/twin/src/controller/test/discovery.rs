@@ -7,7 +7,8 @@ use nvme::log::discovery::{DISCOVERY_NQN, DiscoveryLog, DiscoveryRecord};
 use super::*;
 
 fn host_of_two() -> Host<Discovery> {
-    let record = |name: &str| DiscoveryRecord::tcp_v4(&Identity::of(name, 1).nqn, "127.0.0.1", 4420);
+    let record =
+        |name: &str| DiscoveryRecord::tcp_v4(&SubsystemIdentity::for_profile(name, 1).nqn, "127.0.0.1", 4420);
     let mut service = Discovery::new(vec![record("ssd1"), record("ssd2")]);
     let mut request = connect_request(DISCOVERY_NQN, 0, DYNAMIC_CONTROLLER);
     request.command.keep_alive_ms = 0;

@@ -73,7 +73,8 @@ fn saved_transitions_come_back() {
     use nvme::feature::power::{ApstTable, ApstTransition};
     let drive = |saved: SavedState| {
         let mut profile = Profile::builtin("ssd1").expect("built in");
-        let idle = physics::profile::PowerState { operational: false, ..profile.power_state[0].clone() };
+        let idle =
+            physics::profile::PowerStateProfile { operational: false, ..profile.power_state[0].clone() };
         profile.power_state.push(idle);
         let options = Options { saved, ..Options::new(profile, Seed::new(1)) };
         host_of(Subsystem::new(options).expect("sound"), Instant::ZERO)
@@ -223,7 +224,8 @@ fn the_clock_goes_on_from_where_a_host_set_it() {
 fn powered() -> Host<Subsystem> {
     let mut profile = Profile::builtin("ssd1").expect("built in");
     profile.limits.power_control = true;
-    let state = |max_power_w| physics::profile::PowerState { max_power_w, ..profile.power_state[0].clone() };
+    let state =
+        |max_power_w| physics::profile::PowerStateProfile { max_power_w, ..profile.power_state[0].clone() };
     profile.power_state = vec![state(6.0), state(4.0), state(2.0)];
     host_of(Subsystem::new(Options::new(profile, Seed::new(1))).expect("sound"), Instant::ZERO)
 }

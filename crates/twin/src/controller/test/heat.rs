@@ -3,7 +3,7 @@
 use nvme::command::log_action;
 use nvme::feature::session::AsyncEvent;
 use nvme::log::ocp::OcpSmart;
-use nvme::log::persistent::{EventKind, ExcursionThreshold, PersistentEventLog};
+use nvme::log::persistent::{ExcursionThreshold, PersistentEventKind, PersistentEventLog};
 use nvme::smart::SmartLog;
 
 use super::*;
@@ -91,7 +91,7 @@ fn diary(host: &mut Host<Subsystem>) -> Vec<ExcursionThreshold> {
         .iter()
         .rev()
         .map(|event| match &event.kind {
-            EventKind::Thermal(excursion) => excursion.threshold,
+            PersistentEventKind::Thermal(excursion) => excursion.threshold,
             other => panic!("{other:?}"),
         })
         .collect()

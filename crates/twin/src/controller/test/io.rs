@@ -7,7 +7,7 @@ use super::*;
 
 const BLOCKS: u64 = 1_024_209_543_168 / 512;
 
-fn deallocate(host: &mut Host<Subsystem>, ranges: &[(u64, u32)]) -> Ended {
+fn deallocate(host: &mut Host<Subsystem>, ranges: &[(u64, u32)]) -> CommandEnd {
     let ranges: Vec<_> = ranges
         .iter()
         .map(|(start, blocks)| DeallocateRange { start: Lba::new(*start), blocks: *blocks, attributes: 0 })
@@ -102,7 +102,7 @@ fn what_cannot_be_is_refused_in_the_words_of_the_specification() {
     let mut host = host("ssd1");
     let queue = host.io;
     let read = |len| IoCommand::Read(transfer(0, len)).encode(1);
-    let refused = |ended: Ended| ended.expect_err("it cannot be").code();
+    let refused = |ended: CommandEnd| ended.expect_err("it cannot be").code();
     // More than MDTS, 1 MiB.
     assert_eq!(refused(host.send(queue, read((1 << 20) + 512), 2 << 20, &[])), Status::INVALID_FIELD);
     assert_eq!(refused(host.send(queue, read(4096), 512, &[])), Status::SGL_DATA_LENGTH);

@@ -111,10 +111,10 @@ fn io_set_up(host: &mut Host<Subsystem>) {
 
 /// Steps 20 to 24, then Keep Alive.
 fn namespaces(host: &mut Host<Subsystem>) {
-    identify(host, Identify::of(Cns::CSI_CONTROLLER, 0));
-    let list = identify(host, Identify::of(Cns::ACTIVE_NAMESPACES, 0));
+    identify(host, Identify::new(Cns::CSI_CONTROLLER, 0));
+    let list = identify(host, Identify::new(Cns::ACTIVE_NAMESPACES, 0));
     assert_eq!(decode_active_namespaces(&list), Ok(vec![1]));
-    let ids = NamespaceId::decode_all(&identify(host, Identify::of(Cns::NAMESPACE_IDS, 1))).expect("a page");
+    let ids = NamespaceId::decode_all(&identify(host, Identify::new(Cns::NAMESPACE_IDS, 1))).expect("a page");
     assert!(ids.contains(&NamespaceId::CommandSet(0)) && ids.len() == 4);
     for _ in 0..2 {
         let page = identify(host, Identify::namespace(1));
@@ -149,7 +149,7 @@ fn identify_controller_has_its_bytes() {
     let page = identify(&mut host, Identify::controller());
     let u16_at = |at: usize| u16::from_le_bytes([page[at], page[at + 1]]);
     let u32_at = |at: usize| u32::from(u16_at(at)) | u32::from(u16_at(at + 2)) << 16;
-    assert_eq!(&page[4..24], Identity::of("ssd1", 1).serial.as_bytes());
+    assert_eq!(&page[4..24], SubsystemIdentity::for_profile("ssd1", 1).serial.as_bytes());
     assert_eq!((&page[24..37], page[63]), (&b"Simulated SSD"[..], b' '));
     assert_eq!((page[77], u16_at(78)), (8, host.admin.controller_id()), "MDTS, CNTLID");
     assert_eq!((u32_at(80), u32_at(92), page[111]), (0x0001_0400, 0x100, 1), "VER, OAES, CNTRLTYPE");
@@ -211,7 +211,7 @@ fn tools_get_their_answers() {
 #[test]
 fn a_drive_with_idle_states_takes_the_kernels_table() {
     let mut profile = Profile::builtin("ssd1").expect("built in");
-    let idle = physics::profile::PowerState {
+    let idle = physics::profile::PowerStateProfile {
         operational: false,
         idle_w: Some(0.05),
         ..profile.power_state[0].clone()

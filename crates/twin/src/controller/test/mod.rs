@@ -84,17 +84,17 @@ fn host(profile: &str) -> Host<Subsystem> {
 }
 
 /// What a command came to: result and data, or its status with Do Not Retry.
-type Ended = Result<(u64, Vec<u8>), Status>;
+type CommandEnd = Result<(u64, Vec<u8>), Status>;
 
 impl<S: Service> Host<S> {
     /// Sends a command whose answer takes no data, and waits for it.
-    fn admin(&mut self, sqe: Sqe) -> Ended {
+    fn admin(&mut self, sqe: Sqe) -> CommandEnd {
         let queue = self.admin;
         self.send(queue, sqe, 1 << 20, &[])
     }
 
     /// Sends a command with `len` bytes of room or `data` to fetch, and waits for its end.
-    fn send(&mut self, queue: Queue, sqe: Sqe, len: usize, data: &[u8]) -> Ended {
+    fn send(&mut self, queue: Queue, sqe: Sqe, len: usize, data: &[u8]) -> CommandEnd {
         let length = if data.is_empty() { len } else { data.len() } as u32;
         let accepted = self.submit(queue, sqe.with_sgl(Sgl::Transport { length }), &[]);
         let cid = self.cid;
@@ -102,7 +102,7 @@ impl<S: Service> Host<S> {
     }
 
     /// Sends a command with its data inside.
-    fn send_in_capsule(&mut self, queue: Queue, sqe: Sqe, data: &[u8]) -> Ended {
+    fn send_in_capsule(&mut self, queue: Queue, sqe: Sqe, data: &[u8]) -> CommandEnd {
         let sgl = Sgl::InCapsule { offset: 0, length: data.len() as u32 };
         let accepted = self.submit(queue, sqe.with_sgl(sgl), data);
         let cid = self.cid;
@@ -115,7 +115,7 @@ impl<S: Service> Host<S> {
         self.service.submit(self.now, queue, &sqe, capsule_data)
     }
 
-    fn wait(&mut self, queue: Queue, cid: u16, accepted: Accepted, data: &[u8]) -> Ended {
+    fn wait(&mut self, queue: Queue, cid: u16, accepted: Accepted, data: &[u8]) -> CommandEnd {
         let accepted = match accepted {
             Accepted::NeedsData { ticket, len_bytes } => {
                 self.service.data(self.now, ticket, &data[..len_bytes as usize])
@@ -135,7 +135,7 @@ impl<S: Service> Host<S> {
     }
 
     /// Moves time from event to event until the command ends.
-    fn wait_for(&mut self, queue: Queue, cid: u16) -> Ended {
+    fn wait_for(&mut self, queue: Queue, cid: u16) -> CommandEnd {
         for _ in 0..1_000_000 {
             let next = self.service.next_event().expect("something will happen");
             for (from, reply) in self.go_to(next.max(self.now)) {
@@ -155,8 +155,8 @@ impl<S: Service> Host<S> {
         let mut replies = Vec::new();
         for outcome in out {
             match outcome {
-                Outcome::Reply(queue, reply) => replies.push((queue, reply)),
-                Outcome::Close(queue) => self.closed.push(queue),
+                HostEvent::Reply(queue, reply) => replies.push((queue, reply)),
+                HostEvent::Close(queue) => self.closed.push(queue),
             }
         }
         replies
@@ -166,7 +166,7 @@ impl<S: Service> Host<S> {
         self.go_to(self.now + span)
     }
 
-    fn read(&self, queue: Queue, cid: u16, reply: Reply) -> Ended {
+    fn read(&self, queue: Queue, cid: u16, reply: Reply) -> CommandEnd {
         assert_eq!((reply.completion.cid, reply.completion.sq_id), (cid, queue.queue_id()));
         if !reply.completion.status.is_success() {
             assert_eq!(reply.payload, Payload::None, "no data before a failure");

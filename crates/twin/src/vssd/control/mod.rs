@@ -1,7 +1,7 @@
 //! The control socket: changes of the surroundings and faults while drives are at work.
 //!
 //! A request is one line of JSON and so is its answer; `docs/VSSD.md` lists the verbs. What a verb
-//! does is [`answer`], without a socket; [`Control`] is the Unix socket around it. Every answer says
+//! does is [`answer`], without a socket; [`ControlSocket`] is the Unix socket around it. Every answer says
 //! that what it tells is simulated.
 
 mod socket;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::shelf::{Shelf, Unit};
 use crate::controller::{Fault, Subsystem};
 
-pub use socket::Control;
+pub use socket::ControlSocket;
 
 /// Air flow with a fan on, as a multiple of the profile's own: forced convection of air carries off
 /// 25 W/m2K and more where free convection has 2 to 25 (Incropera, Fundamentals of Heat and Mass
@@ -44,7 +44,7 @@ enum Request {
 
 /// An answer.
 #[derive(Debug, Serialize)]
-struct Answer {
+struct ControlAnswer {
     ok: bool,
     simulated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,7 +86,7 @@ struct DriveStatus {
     faults: usize,
 }
 
-impl Answer {
+impl ControlAnswer {
     const fn done() -> Self {
         Self {
             ok: true,
@@ -107,14 +107,16 @@ impl Answer {
 /// Does what `line` asks for at `now`; the answer is one line of JSON without its end.
 pub fn answer(shelf: &Shelf, now: Instant, line: &str) -> String {
     let answer = match serde_json::from_str::<Request>(line) {
-        Ok(request) => act(shelf, now, request).unwrap_or_else(Answer::refused),
-        Err(error) => Answer::refused(format!("cannot understand the request: {error}; see docs/VSSD.md")),
+        Ok(request) => act(shelf, now, request).unwrap_or_else(ControlAnswer::refused),
+        Err(error) => {
+            ControlAnswer::refused(format!("cannot understand the request: {error}; see docs/VSSD.md"))
+        }
     };
     serde_json::to_string(&answer)
         .unwrap_or_else(|error| format!(r#"{{"ok":false,"simulated":true,"error":"{error}"}}"#))
 }
 
-fn act(shelf: &Shelf, now: Instant, request: Request) -> Result<Answer, String> {
+fn act(shelf: &Shelf, now: Instant, request: Request) -> Result<ControlAnswer, String> {
     match request {
         Request::Status { drive } => {
             let units = match drive {
@@ -128,7 +130,7 @@ fn act(shelf: &Shelf, now: Instant, request: Request) -> Result<Answer, String> 
                 let used_bytes = unit.backing().and_then(|backing| backing.used_bytes().ok());
                 unit.with_drive(|subsystem| status(subsystem, connections, used_bytes))
             });
-            Ok(Answer { drives: Some(drives.collect()), ..Answer::done() })
+            Ok(ControlAnswer { drives: Some(drives.collect()), ..ControlAnswer::done() })
         }
         Request::Ambient { drive, celsius } => {
             // Colder than any lab and hotter than any drive stands; it also keeps nonsense out.
@@ -136,7 +138,7 @@ fn act(shelf: &Shelf, now: Instant, request: Request) -> Result<Answer, String> 
                 return Err(format!("an ambient temperature of {celsius} C cannot be set: -60 to 150"));
             }
             on(shelf, drive, |subsystem| subsystem.set_ambient(now, Celsius::from_degrees(celsius)))?;
-            Ok(Answer::done())
+            Ok(ControlAnswer::done())
         }
         Request::Airflow { drive, scale } => airflow(shelf, now, drive, scale),
         Request::Fan { drive, on: is_on } => {
@@ -147,15 +149,15 @@ fn act(shelf: &Shelf, now: Instant, request: Request) -> Result<Answer, String> 
                 return Err(why);
             }
             let number = on(shelf, drive, |subsystem| subsystem.inject(now, fault))?;
-            Ok(Answer { number: Some(number), ..Answer::done() })
+            Ok(ControlAnswer { number: Some(number), ..ControlAnswer::done() })
         }
         Request::Clear { drive, number: Some(number) } => {
             let cleared = on(shelf, drive, |subsystem| subsystem.clear(now, number))?;
-            Ok(Answer { cleared: Some(cleared), ..Answer::done() })
+            Ok(ControlAnswer { cleared: Some(cleared), ..ControlAnswer::done() })
         }
         Request::Clear { drive, number: None } => {
             on(shelf, drive, |subsystem| subsystem.clear_all(now))?;
-            Ok(Answer::done())
+            Ok(ControlAnswer::done())
         }
         Request::Faults { drive } => {
             let faults = on(shelf, drive, |subsystem| {
@@ -163,14 +165,14 @@ fn act(shelf: &Shelf, now: Instant, request: Request) -> Result<Answer, String> 
                     subsystem.faults().map(|(number, fault)| NumberedFault { number, fault: fault.clone() });
                 numbered.collect()
             })?;
-            Ok(Answer { faults: Some(faults), ..Answer::done() })
+            Ok(ControlAnswer { faults: Some(faults), ..ControlAnswer::done() })
         }
     }
 }
 
-fn airflow(shelf: &Shelf, now: Instant, drive: Option<String>, scale: f64) -> Result<Answer, String> {
+fn airflow(shelf: &Shelf, now: Instant, drive: Option<String>, scale: f64) -> Result<ControlAnswer, String> {
     on(shelf, drive, |subsystem| subsystem.set_airflow(now, scale))?.map_err(|error| error.to_string())?;
-    Ok(Answer::done())
+    Ok(ControlAnswer::done())
 }
 
 fn on<T>(shelf: &Shelf, drive: Option<String>, act: impl FnOnce(&mut Subsystem) -> T) -> Result<T, String> {

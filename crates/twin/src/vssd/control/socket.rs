@@ -23,13 +23,13 @@ const CONNECTIONS_MAX: usize = 16;
 
 /// A control socket at work. Dropping it ends it and removes the socket.
 #[derive(Debug)]
-pub struct Control {
+pub struct ControlSocket {
     path: PathBuf,
     ending: Arc<Mailbox>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Control {
+impl ControlSocket {
     /// Listens at `path` for requests about the drives of `server`. Only this user can use it.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl Control {
     }
 }
 
-impl Drop for Control {
+impl Drop for ControlSocket {
     fn drop(&mut self) {
         self.ending.close();
         if let Some(thread) = self.thread.take() {

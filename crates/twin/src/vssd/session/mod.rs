@@ -18,13 +18,13 @@ use nvme::Status;
 use nvme::command::{Completion, Sqe};
 use nvme::fabrics::ConnectParameter;
 use nvme::tcp::{
-    ADMIN_CAPSULE_DATA_MAX, DataPdu, Digest, Event, Framing, IcReq, IcResp, Limits, Pdu, PduError, PduReader,
-    R2t, Side, TermReq,
+    ADMIN_CAPSULE_DATA_MAX, DataPdu, Digest, Framing, IcReq, IcResp, Pdu, PduError, PduEvent, PduLimits,
+    PduReader, R2t, Side, TermReq,
 };
 
 use super::shelf::{Mail, Mailbox, Shelf, Unit};
 use crate::controller::{Accepted, ConnectRequest, Connected, Payload, Queue, Reply};
-use outbox::Outbox;
+use outbox::SessionOutbox;
 use transfer::{To, Transfers};
 
 /// Most data in one PDU from a host: that of the largest command, so that few headers are sent.
@@ -36,25 +36,25 @@ const SEND_AHEAD_BYTES: usize = 2 << 20;
 
 /// One connection.
 #[derive(Debug)]
-pub struct Session {
+pub struct HostSession {
     shelf: Arc<Shelf>,
     mailbox: Arc<Mailbox>,
     reader: PduReader,
     framing: Framing,
-    stage: Stage,
+    stage: SessionStage,
     /// The data of the PDU that is being read.
-    incoming: Incoming,
+    incoming: IncomingData,
     transfers: Transfers,
     /// Commands that have ended and are not yet in the outbox.
     ready: VecDeque<Reply>,
-    outbox: Outbox,
-    ended: Option<Ended>,
+    outbox: SessionOutbox,
+    ended: Option<SessionEnd>,
     in_flight: usize,
 }
 
 /// How far a connection has come.
 #[derive(Debug)]
-enum Stage {
+enum SessionStage {
     /// Waits for ICReq.
     New,
     /// Waits for Connect.
@@ -65,7 +65,7 @@ enum Stage {
 
 /// What to do with data.
 #[derive(Debug)]
-enum Incoming {
+enum IncomingData {
     /// Not in data, or nothing.
     Nothing,
     /// Inside a command.
@@ -76,7 +76,7 @@ enum Incoming {
 
 /// Why a connection ends. What waits to be sent is sent first, where the host takes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum SessionEnd {
     /// The host broke the protocol.
     Protocol(PduError),
     /// The host said that we did, or what it sent made no sense to it.
@@ -85,40 +85,40 @@ pub enum Ended {
     Closed,
 }
 
-impl Session {
+impl HostSession {
     /// A connection to the services of `shelf`, before its first byte. What other threads have for
     /// it comes through `mailbox`.
     pub fn new(shelf: Arc<Shelf>, mailbox: Arc<Mailbox>) -> Self {
-        let limits = Limits { capsule_data_max: ADMIN_CAPSULE_DATA_MAX, data_max: H2C_DATA_MAX };
+        let limits = PduLimits { capsule_data_max: ADMIN_CAPSULE_DATA_MAX, data_max: H2C_DATA_MAX };
         Self {
             shelf,
             mailbox,
             reader: PduReader::new(Side::Controller, limits),
             framing: Framing::PLAIN,
-            stage: Stage::New,
-            incoming: Incoming::Nothing,
+            stage: SessionStage::New,
+            incoming: IncomingData::Nothing,
             transfers: Transfers::default(),
             ready: VecDeque::new(),
-            outbox: Outbox::default(),
+            outbox: SessionOutbox::default(),
             ended: None,
             in_flight: 0,
         }
     }
 
     /// Why the connection is to be closed; `None` while it goes on.
-    pub const fn ended(&self) -> Option<&Ended> {
+    pub const fn ended(&self) -> Option<&SessionEnd> {
         self.ended.as_ref()
     }
 
     /// Whether it has become a queue.
     pub const fn is_connected(&self) -> bool {
-        matches!(self.stage, Stage::Connected { .. })
+        matches!(self.stage, SessionStage::Connected { .. })
     }
 
     /// The drive or discovery service behind it, once it is a queue.
     pub fn unit(&self) -> Option<&Arc<Unit>> {
         match &self.stage {
-            Stage::Connected { unit, .. } => Some(unit),
+            SessionStage::Connected { unit, .. } => Some(unit),
             _ => None,
         }
     }
@@ -152,7 +152,7 @@ impl Session {
 
     fn queue(&self) -> Option<Queue> {
         match &self.stage {
-            Stage::Connected { connected, .. } => Some(connected.queue),
+            SessionStage::Connected { connected, .. } => Some(connected.queue),
             _ => None,
         }
     }
@@ -166,13 +166,13 @@ impl Session {
             };
             bytes = &bytes[used..];
             let done = match event {
-                Event::NeedMore => return self.fill_outbox(),
-                Event::Header(pdu) => self.header(now, &pdu),
-                Event::Data(piece) => {
+                PduEvent::NeedMore => return self.fill_outbox(),
+                PduEvent::Header(pdu) => self.header(now, &pdu),
+                PduEvent::Data(piece) => {
                     self.data(piece);
                     Ok(())
                 }
-                Event::End { digest_ok } => {
+                PduEvent::End { digest_ok } => {
                     self.end_of_data(now, digest_ok);
                     Ok(())
                 }
@@ -188,7 +188,7 @@ impl Session {
         for mail in self.mailbox.take() {
             match mail {
                 Mail::Reply(reply) => self.reply(reply),
-                Mail::Close => self.close(Ended::Closed),
+                Mail::Close => self.close(SessionEnd::Closed),
             }
         }
         self.fill_outbox();
@@ -196,13 +196,13 @@ impl Session {
 
     /// Ends it: the service forgets its queue.
     pub fn hang_up(&mut self, now: Instant) {
-        if let Stage::Connected { unit, connected } = &self.stage {
+        if let SessionStage::Connected { unit, connected } = &self.stage {
             unit.disconnect(now, connected.queue);
         }
-        self.close(Ended::Closed);
+        self.close(SessionEnd::Closed);
     }
 
-    fn close(&mut self, why: Ended) {
+    fn close(&mut self, why: SessionEnd) {
         self.ended.get_or_insert(why);
     }
 
@@ -210,12 +210,12 @@ impl Session {
     fn break_off(&mut self, error: PduError) {
         let offending = self.reader.offending_header();
         self.outbox.add(|out| TermReq::encode(Side::Controller, &error, offending, out));
-        self.close(Ended::Protocol(error));
+        self.close(SessionEnd::Protocol(error));
     }
 }
 
 /// What comes from the host.
-impl Session {
+impl HostSession {
     fn header(&mut self, now: Instant, pdu: &Pdu) -> Result<(), PduError> {
         match pdu {
             Pdu::IcReq(request) => self.initialise(request),
@@ -225,13 +225,13 @@ impl Session {
             }
             Pdu::CapsuleCmd { sqe, data_len } => {
                 let data = Vec::with_capacity(*data_len as usize);
-                self.incoming = Incoming::Capsule { sqe: *sqe, data };
+                self.incoming = IncomingData::Capsule { sqe: *sqe, data };
                 Ok(())
             }
             Pdu::H2cData(data) => self.begin_data(data),
             Pdu::H2cTermReq(_) => {
-                self.incoming = Incoming::Nothing;
-                self.close(Ended::ByHost);
+                self.incoming = IncomingData::Nothing;
+                self.close(SessionEnd::ByHost);
                 Ok(())
             }
             // The reader lets nothing else come this way.
@@ -240,7 +240,7 @@ impl Session {
     }
 
     fn initialise(&mut self, request: &IcReq) -> Result<(), PduError> {
-        if !matches!(self.stage, Stage::New) {
+        if !matches!(self.stage, SessionStage::New) {
             return Err(PduError::Sequence { pdu: "ICReq", why: "the connection is initialised already" });
         }
         let IcReq { header_digest, data_digest, data_alignment_dwords, .. } = *request;
@@ -253,29 +253,29 @@ impl Session {
         };
         self.outbox.add(|out| Pdu::IcResp(response).encode(Framing::PLAIN, &[], out));
         self.framing = Framing { header_digest, data_digest, data_alignment_dwords };
-        let limits = Limits { capsule_data_max: ADMIN_CAPSULE_DATA_MAX, data_max: H2C_DATA_MAX };
+        let limits = PduLimits { capsule_data_max: ADMIN_CAPSULE_DATA_MAX, data_max: H2C_DATA_MAX };
         self.reader.agree(Framing { data_alignment_dwords: 1, ..self.framing }, limits);
-        self.stage = Stage::Initialised;
+        self.stage = SessionStage::Initialised;
         Ok(())
     }
 
     fn begin_data(&mut self, data: &DataPdu) -> Result<(), PduError> {
-        self.incoming = Incoming::Transfer(self.transfers.begin(data)?);
+        self.incoming = IncomingData::Transfer(self.transfers.begin(data)?);
         Ok(())
     }
 
     fn data(&mut self, piece: &[u8]) {
         match &mut self.incoming {
-            Incoming::Nothing => {}
-            Incoming::Capsule { data, .. } => data.extend_from_slice(piece),
-            Incoming::Transfer(tag) => {
+            IncomingData::Nothing => {}
+            IncomingData::Capsule { data, .. } => data.extend_from_slice(piece),
+            IncomingData::Transfer(tag) => {
                 let Some(transfer) = self.transfers.get(*tag) else { return };
                 let at = transfer.came;
                 transfer.came += piece.len() as u32;
                 match &mut transfer.to {
                     To::Memory(bytes) => bytes.extend_from_slice(piece),
                     To::Blocks(blocks) => {
-                        let Stage::Connected { unit, .. } = &self.stage else { return };
+                        let SessionStage::Connected { unit, .. } = &self.stage else { return };
                         let offset = blocks.offset_bytes + u64::from(at);
                         transfer.failed |= !unit.write(offset, piece);
                     }
@@ -285,15 +285,15 @@ impl Session {
     }
 
     fn end_of_data(&mut self, now: Instant, digest_ok: bool) {
-        match std::mem::replace(&mut self.incoming, Incoming::Nothing) {
-            Incoming::Nothing => {}
-            Incoming::Capsule { sqe, data } if digest_ok => self.command(now, &sqe, &data),
-            Incoming::Capsule { sqe, .. } => {
+        match std::mem::replace(&mut self.incoming, IncomingData::Nothing) {
+            IncomingData::Nothing => {}
+            IncomingData::Capsule { sqe, data } if digest_ok => self.command(now, &sqe, &data),
+            IncomingData::Capsule { sqe, .. } => {
                 let completion = Completion::failure(sqe.cid, Status::TRANSIENT_TRANSPORT_ERROR);
                 self.in_flight += 1;
                 self.reply(Reply { completion, payload: Payload::None });
             }
-            Incoming::Transfer(tag) => {
+            IncomingData::Transfer(tag) => {
                 if let Some(transfer) = self.transfers.get(tag) {
                     transfer.failed |= !digest_ok;
                 }
@@ -305,7 +305,7 @@ impl Session {
     /// Goes on with a command if its data are whole.
     fn end_of_transfer(&mut self, now: Instant, tag: u16) {
         let Some(transfer) = self.transfers.take_whole(tag) else { return };
-        let Stage::Connected { unit, connected } = &self.stage else { return };
+        let SessionStage::Connected { unit, connected } = &self.stage else { return };
         let accepted = match transfer.to {
             _ if transfer.failed => unit.fail(now, transfer.ticket, Status::TRANSIENT_TRANSPORT_ERROR),
             To::Memory(bytes) => unit.data(now, transfer.ticket, &bytes, connected.queue),
@@ -317,14 +317,14 @@ impl Session {
     fn command(&mut self, now: Instant, sqe: &Sqe, data: &[u8]) {
         match &self.stage {
             // The reader lets no command come before ICReq.
-            Stage::New => {}
-            Stage::Initialised => self.connect(now, sqe, data),
+            SessionStage::New => {}
+            SessionStage::Initialised => self.connect(now, sqe, data),
             // One entry stays free; the service refuses the same, but says no more than that the queue is to go.
-            Stage::Connected { connected, .. } if self.in_flight + 1 >= connected.entries as usize => {
+            SessionStage::Connected { connected, .. } if self.in_flight + 1 >= connected.entries as usize => {
                 let why = "it has fewer commands under way than its queue has entries";
                 self.break_off(PduError::Sequence { pdu: "CapsuleCmd", why });
             }
-            Stage::Connected { unit, connected } => {
+            SessionStage::Connected { unit, connected } => {
                 self.in_flight += 1;
                 let accepted = unit.submit(now, connected.queue, sqe, data);
                 self.accepted(sqe.cid, accepted);
@@ -343,7 +343,7 @@ impl Session {
             Accepted::NeedsBlocks { ticket, blocks } => {
                 self.transfers.add(ticket, cid, To::Blocks(blocks), blocks.len_bytes);
             }
-            Accepted::Close => self.close(Ended::Closed),
+            Accepted::Close => self.close(SessionEnd::Closed),
         }
     }
 
@@ -356,7 +356,7 @@ impl Session {
             return self.refuse(request.refuse(ConnectParameter::SUBSYSTEM_NQN));
         };
         if !unit.is_present(now) {
-            return self.close(Ended::Closed);
+            return self.close(SessionEnd::Closed);
         }
         match unit.connect(now, &request, &self.mailbox) {
             Ok(connected) => {
@@ -366,9 +366,9 @@ impl Session {
                 } else {
                     connected.in_capsule_bytes
                 };
-                let limits = Limits { capsule_data_max, data_max: H2C_DATA_MAX };
+                let limits = PduLimits { capsule_data_max, data_max: H2C_DATA_MAX };
                 self.reader.agree(Framing { data_alignment_dwords: 1, ..self.framing }, limits);
-                self.stage = Stage::Connected { unit, connected };
+                self.stage = SessionStage::Connected { unit, connected };
                 self.send_completion(completion);
             }
             Err(completion) => self.refuse(completion),
@@ -377,12 +377,12 @@ impl Session {
 
     fn refuse(&mut self, completion: Completion) {
         self.send_completion(completion);
-        self.close(Ended::Closed);
+        self.close(SessionEnd::Closed);
     }
 }
 
 /// What goes to the host.
-impl Session {
+impl HostSession {
     fn reply(&mut self, reply: Reply) {
         self.in_flight = self.in_flight.saturating_sub(1);
         self.ready.push_back(reply);
@@ -391,7 +391,7 @@ impl Session {
     /// Makes PDUs of what is ready, and asks for data, as far as the host takes what we send.
     fn fill_outbox(&mut self) {
         // A termination request is the last word.
-        if matches!(self.ended, Some(Ended::Protocol(_))) {
+        if matches!(self.ended, Some(SessionEnd::Protocol(_))) {
             return;
         }
         while self.outbox.waiting_bytes() < SEND_AHEAD_BYTES
@@ -411,7 +411,7 @@ impl Session {
     fn send(&mut self, reply: Reply) {
         let completion = reply.completion;
         let may_shorten =
-            matches!(&self.stage, Stage::Connected { connected, .. } if connected.no_flow_control);
+            matches!(&self.stage, SessionStage::Connected { connected, .. } if connected.no_flow_control);
         let success = may_shorten && completion.status.is_success() && completion.result == 0;
         let header = |len: usize| {
             let data =
@@ -438,7 +438,7 @@ impl Session {
 
     /// Sends data of the namespace; false when they cannot be had.
     fn send_blocks(&mut self, header: &Pdu, offset: u64, len: usize) -> bool {
-        let Stage::Connected { unit, .. } = &self.stage else { return false };
+        let SessionStage::Connected { unit, .. } = &self.stage else { return false };
         let Some(backing) = unit.backing() else { return false };
         let framing = self.framing;
         let pieces = if len > COPY_BYTES_MAX { backing.pieces(offset, len).ok().flatten() } else { None };
@@ -453,7 +453,7 @@ impl Session {
                     out.truncate(begin);
                     read = false;
                 } else if header.has_data_digest(framing) {
-                    let digest = Digest::of(&out[at..]);
+                    let digest = Digest::compute(&out[at..]);
                     out.extend(digest.encode());
                 }
             });

@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 use std::io::IoSlice;
 
-use crate::controller::Piece;
+use crate::controller::ChunkPiece;
 
 /// Sent bytes that may stay in front of a run before it is given up.
 const RUN_BYTES: usize = 1 << 16;
 
 /// Bytes to be sent.
 #[derive(Debug, Default)]
-pub(super) struct Outbox {
+pub(super) struct SessionOutbox {
     parts: VecDeque<Part>,
     /// Bytes of the first part that are sent already.
     sent: usize,
@@ -22,7 +22,7 @@ pub(super) struct Outbox {
 #[derive(Debug)]
 enum Part {
     Own(Vec<u8>),
-    Data(Piece),
+    Data(ChunkPiece),
 }
 
 impl Part {
@@ -34,7 +34,7 @@ impl Part {
     }
 }
 
-impl Outbox {
+impl SessionOutbox {
     /// Bytes that wait.
     pub(super) const fn waiting_bytes(&self) -> usize {
         self.waiting_bytes
@@ -54,7 +54,7 @@ impl Outbox {
     }
 
     /// Appends a piece of the namespace.
-    pub(super) fn add_piece(&mut self, piece: Piece) {
+    pub(super) fn add_piece(&mut self, piece: ChunkPiece) {
         self.waiting_bytes += piece.len();
         self.parts.push_back(Part::Data(piece));
     }

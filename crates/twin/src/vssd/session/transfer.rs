@@ -12,7 +12,7 @@ const KEPT_BYTES_MAX: usize = 4 << 20;
 
 /// One command whose data are on their way.
 #[derive(Debug)]
-pub(super) struct Transfer {
+pub(super) struct TicketTransfer {
     pub(super) ticket: Ticket,
     pub(super) cid: u16,
     pub(super) to: To,
@@ -35,16 +35,16 @@ pub(super) enum To {
 /// All transfers of a connection. A tag is the place in a table, so it is found at once.
 #[derive(Debug, Default)]
 pub(super) struct Transfers {
-    open: Vec<Option<Transfer>>,
+    open: Vec<Option<TicketTransfer>>,
     /// Not asked for yet, because too much is kept already.
-    waiting: VecDeque<Transfer>,
+    waiting: VecDeque<TicketTransfer>,
     kept_bytes: usize,
 }
 
 impl Transfers {
     /// Adds a command that wants `len` bytes; they are asked for when it comes out of [`Transfers::next`].
     pub(super) fn add(&mut self, ticket: Ticket, cid: u16, to: To, len: u32) {
-        self.waiting.push_back(Transfer { ticket, cid, to, len, came: 0, failed: false });
+        self.waiting.push_back(TicketTransfer { ticket, cid, to, len, came: 0, failed: false });
     }
 
     /// The next command to ask for data: its identifier, the tag, and how much.
@@ -103,12 +103,12 @@ impl Transfers {
     }
 
     /// A transfer under way.
-    pub(super) fn get(&mut self, tag: u16) -> Option<&mut Transfer> {
+    pub(super) fn get(&mut self, tag: u16) -> Option<&mut TicketTransfer> {
         self.open.get_mut(usize::from(tag))?.as_mut()
     }
 
     /// Takes a transfer out if all of its data came.
-    pub(super) fn take_whole(&mut self, tag: u16) -> Option<Transfer> {
+    pub(super) fn take_whole(&mut self, tag: u16) -> Option<TicketTransfer> {
         let place = self.open.get_mut(usize::from(tag))?;
         let transfer = place.take_if(|transfer| transfer.came == transfer.len)?;
         if matches!(transfer.to, To::Memory(_)) {

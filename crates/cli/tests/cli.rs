@@ -1,0 +1,4 @@
+//! The binary as a user meets it: [`commands`].
+
+mod commands;
+mod support;

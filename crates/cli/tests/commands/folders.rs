@@ -1,0 +1,162 @@
+//! Folders and logs that are given to `analyze`, `report` and `compare`: good, odd and bad.
+
+use crate::commands::found::read_text;
+use crate::support::Scratch;
+
+/// A small simulated run in `name`.
+fn run(scratch: &Scratch, name: &str) {
+    let done = scratch.run(&["run", "--out", name, "-q"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+}
+
+const LOG: &str =
+    "# link_bytes_per_s: 3938000000\nt_s,read_mb_per_s,temp_c\n0,3000,45\n1,3000,46\n2,3000,47\n3,3000,48\n";
+
+#[test]
+fn what_is_no_run_is_told_apart_and_refused() {
+    let scratch = Scratch::new();
+    run(&scratch, "r");
+    std::fs::create_dir(scratch.path("empty")).expect("a scratch folder");
+    std::fs::write(scratch.path("noise.bin"), [0, 159, 146, 150]).expect("a scratch file");
+    let manifest = read_text(&scratch.path("r/manifest.json"));
+    let with_manifest = |name: &str, manifest: &str| {
+        std::fs::create_dir(scratch.path(name)).expect("a scratch folder");
+        std::fs::write(scratch.path(name).join("manifest.json"), manifest).expect("a scratch file");
+    };
+    with_manifest("newer", &manifest.replacen("\"schema\": 1", "\"schema\": 2", 1));
+    with_manifest("half", &manifest[..manifest.len() / 2]);
+    let cases = [
+        ("empty", "is not a run folder"),
+        ("newer", "update heatsoak"),
+        ("half", "damaged"),
+        ("nowhere", "cannot read nowhere"),
+        ("noise.bin", "not text"),
+    ];
+    for (input, told) in cases {
+        for command in ["analyze", "report"] {
+            let done = scratch.run(&[command, input]);
+            assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""), "{command} {input}");
+            assert!(done.stderr.starts_with("error: ") && done.stderr.contains(told), "{}", done.stderr);
+        }
+    }
+}
+
+/// Goal: a folder that lost its end reads up to there, whichever table it hit.
+#[test]
+fn a_folder_cut_short_is_analyzed_up_to_the_cut() {
+    let scratch = Scratch::new();
+    run(&scratch, "r");
+    std::fs::remove_file(scratch.path("r/telemetry.parquet")).expect("a table");
+    std::fs::remove_file(scratch.path("r/smart.parquet")).expect("a table");
+    let done = scratch.run(&["analyze", "r", "--json"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let told: serde_json::Value = serde_json::from_str(&done.stdout).expect("findings");
+    assert!(told["segments"][0]["temp_start_k"].is_null(), "{told}");
+    let lost =
+        told["caveats"].as_array().expect("a list").iter().filter(|caveat| caveat["kind"] == "damaged");
+    let lost: Vec<_> = lost.filter_map(|caveat| caveat["text"].as_str()).collect();
+    assert!(lost.len() == 2 && lost[0].starts_with("telemetry.parquet is not in the run folder"), "{told}");
+    let table = std::fs::read(scratch.path("r/io.parquet")).expect("a table");
+    std::fs::write(scratch.path("r/io.parquet"), &table[..table.len() / 2]).expect("a scratch file");
+    let done = scratch.run(&["analyze", "r"]);
+    assert_eq!(done.code, Some(2));
+    assert!(done.stderr.contains("io.parquet") && done.stderr.contains("damaged"), "{}", done.stderr);
+}
+
+#[test]
+fn several_inputs_are_one_document_and_one_bad_input_does_not_hide_the_others() {
+    let scratch = Scratch::new();
+    run(&scratch, "r");
+    std::fs::write(scratch.path("log.csv"), LOG).expect("a scratch file");
+    let done = scratch.run(&["analyze", "r", "log.csv", "--json"]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
+    let told: serde_json::Value = serde_json::from_str(&done.stdout).expect("one JSON document");
+    let sources: Vec<_> =
+        told["results"].as_array().expect("a list").iter().map(|r| r["source"].clone()).collect();
+    assert_eq!(sources, ["r", "log.csv"]);
+    assert_eq!(told["results"][0]["findings"]["schema"], 2);
+
+    let done = scratch.run(&["analyze", "r", "missing.csv", "log.csv", "--json"]);
+    assert_eq!(done.code, Some(2));
+    assert!(done.stderr.contains("missing.csv"), "{}", done.stderr);
+    let told: serde_json::Value = serde_json::from_str(&done.stdout).expect("one JSON document");
+    assert_eq!(told["results"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn text_has_sentences_and_a_table_and_says_simulated() {
+    let scratch = Scratch::new();
+    run(&scratch, "r");
+    let done = scratch.run(&["analyze", "r"]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
+    assert!(done.stdout.starts_with("r  [SIMULATED"), "{}", done.stdout);
+    // Sentences, a row a segment, caveats: their words are tested where they are made.
+    for part in ["  Reading fell from 3.00 GB/s to 2.40 GB/s", "\n  FROM ", "  Caveats\n  - "] {
+        assert!(done.stdout.contains(part), "{part:?} is not in {}", done.stdout);
+    }
+    let rows =
+        |load: &str| done.stdout.lines().filter(|line| line.contains(&format!(" s  {load}  "))).count();
+    assert_eq!((rows("Writing"), rows("Reading")), (1, 2), "{}", done.stdout);
+    assert!(done.stdout.lines().all(|line| line.chars().count() <= 80), "{}", done.stdout);
+}
+
+#[test]
+fn a_report_is_made_again_the_same() {
+    let scratch = Scratch::new();
+    run(&scratch, "r");
+    let before = read_text(&scratch.path("r/report.html"));
+    std::fs::remove_file(scratch.path("r/report.html")).expect("a report");
+    let done = scratch.run(&["report", "r"]);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(0), "r/report.html\n"));
+    assert!(before == read_text(&scratch.path("r/report.html")), "it differs");
+    let stdout = scratch.run(&["report", "r", "--out", "-"]);
+    assert!(stdout.stdout.trim_end() == before.trim_end(), "stdout differs from the file");
+    let done = scratch.run(&["report", "r", "--svg", "--out", "chart.svg"]);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(0), "chart.svg\n"));
+    assert!(read_text(&scratch.path("chart.svg")).contains("<svg"));
+}
+
+#[test]
+fn a_log_gets_a_report_where_it_is_told_to_and_nowhere_else() {
+    let scratch = Scratch::new();
+    std::fs::write(scratch.path("log.csv"), LOG).expect("a scratch file");
+    let done = scratch.run(&["report", "log.csv"]);
+    assert_eq!(done.code, Some(2));
+    assert!(done.stderr.contains("--out"), "{}", done.stderr);
+    let done = scratch.run(&["report", "log.csv", "-o", "log.html"]);
+    assert_eq!((done.code, done.stdout.as_str()), (Some(0), "log.html\n"));
+    assert!(read_text(&scratch.path("log.html")).contains("<html"));
+}
+
+/// Goal: a report opens from disk without a network. Method: no attribute or style of it names another place.
+#[test]
+fn a_report_loads_nothing() {
+    let scratch = Scratch::new();
+    run(&scratch, "r");
+    let html = read_text(&scratch.path("r/report.html"));
+    for loader in
+        ["src=\"", "src='", "href=\"", "href='", "url(", "@import", "fetch(", "XMLHttpRequest", "import("]
+    {
+        for (at, _) in html.match_indices(loader) {
+            let rest = &html[at + loader.len()..];
+            let is_inside = rest.starts_with('#') || rest.starts_with("data:");
+            assert!(is_inside, "{loader}{}", rest.chars().take(60).collect::<String>());
+        }
+    }
+}
+
+#[test]
+fn runs_are_compared_in_a_table_and_a_page() {
+    let scratch = Scratch::new();
+    run(&scratch, "a");
+    let done = scratch.run(&["run", "--out", "b", "--tmt1", "70C", "--tmt2", "80C", "-q"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let done = scratch.run(&["compare", "a", "b", "--out", "both.html"]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
+    assert!(done.stdout.contains("both.html"), "{}", done.stdout);
+    assert!(read_text(&scratch.path("both.html")).contains("SIMULATED"));
+    for part in ["2 runs compared", "SIMULATED", "TMT1 70 °C", "relay"] {
+        assert!(done.stdout.contains(part), "{part:?} is not in {}", done.stdout);
+    }
+    assert_eq!(scratch.run(&["compare", "a"]).code, Some(2));
+}

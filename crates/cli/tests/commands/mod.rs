@@ -1,0 +1,13 @@
+//! The real binary in scratch folders: help, exit codes, and what it leaves behind.
+
+mod explain;
+mod file_run;
+mod folders;
+mod found;
+mod help;
+mod logs;
+mod run;
+mod settings;
+mod show;
+mod sweep;
+mod validate;

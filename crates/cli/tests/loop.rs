@@ -1,0 +1,5 @@
+//! The virtual SSD on loopback: [`loopback`].
+
+mod known;
+mod loopback;
+mod support;

@@ -1,0 +1,12 @@
+//! The virtual SSD on loopback with known truth <- our initiator <- capture <- analysis: what is found has to be
+//! what is so. And what hosts must not be able to do to a server, over real sockets.
+//!
+//! Real time passes here, so drives live faster than that: see `drive`. Nothing sleeps: a run takes its time, and
+//! everything else waits for what it waits for.
+
+mod drive;
+mod hostile;
+mod initiator;
+mod lifetime;
+mod settings;
+mod truth;

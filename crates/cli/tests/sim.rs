@@ -1,0 +1,5 @@
+//! Whole runs on simulated drives: [`simulated`].
+
+mod known;
+mod simulated;
+mod support;

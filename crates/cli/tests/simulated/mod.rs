@@ -1,0 +1,10 @@
+//! Whole runs on simulated drives, whose truth is known: what is found has to be what is so.
+//!
+//! Everything goes through the binary, as a user would do it: profile and plan in, findings out.
+
+mod acceptance;
+mod closed_loop;
+mod determinism;
+mod joint;
+mod seed_rows;
+mod steady;
