@@ -114,7 +114,6 @@ status_table! { FABRICS_CODES:
 }
 
 const CODE_MASK: u16 = 0x07ff;
-const RETRY_DELAY_SHIFT: u32 = 11;
 const MORE: u16 = 1 << 13;
 const DO_NOT_RETRY: u16 = 1 << 14;
 
@@ -159,11 +158,6 @@ impl Status {
         Self(self.0 | DO_NOT_RETRY)
     }
 
-    /// The same with More set: the error log says more.
-    pub const fn more_in_error_log(self) -> Self {
-        Self(self.0 | MORE)
-    }
-
     /// Whether repeating the command is pointless.
     pub const fn must_not_retry(self) -> bool {
         self.0 & DO_NOT_RETRY != 0
@@ -172,11 +166,6 @@ impl Status {
     /// Whether the error log (01h) says more.
     pub const fn has_more(self) -> bool {
         self.0 & MORE != 0
-    }
-
-    /// Command Retry Delay: 0 none, 1 to 3 choose CRDT1 to CRDT3 of Identify Controller.
-    pub const fn retry_delay_index(self) -> u8 {
-        (self.0 >> RETRY_DELAY_SHIFT) as u8 & 0b11
     }
 
     /// The specification's name and one sentence, in the completion of a command `of_opcode`.
@@ -224,7 +213,6 @@ mod test {
         // QEMU sets More as well (0x6002).
         let status = Status::from_field(0x6002);
         assert!(status.has_more() && status.must_not_retry());
-        assert_eq!(status.retry_delay_index(), 0);
     }
 
     #[test]

@@ -137,16 +137,6 @@ impl Transfer {
 }
 
 impl DeallocateRange {
-    /// The ranges that cover `blocks` blocks from `start`, each of at most `range_blocks_max` (not 0).
-    pub fn cover(start: Lba, blocks: u64, range_blocks_max: u32) -> impl Iterator<Item = Self> {
-        let range_max = u64::from(range_blocks_max.max(1));
-        (0..blocks.div_ceil(range_max)).map(move |index| {
-            let done = index * range_max;
-            let blocks = (blocks - done).min(range_max) as u32;
-            Self { start: Lba::new(start.as_u64().saturating_add(done)), blocks, attributes: 0 }
-        })
-    }
-
     /// Encodes ranges as the data of one command.
     pub fn encode_all(ranges: &[Self]) -> Vec<u8> {
         let encode = |range: &Self| -> [u8; RANGE_LEN] {
@@ -206,17 +196,6 @@ mod test {
         assert_eq!((trim.dword(10), trim.dword(11)), (0, 4));
         let most = IoCommand::DatasetManagement { ranges: 256, deallocate: true };
         assert_eq!(IoCommand::decode(&most.encode(1)), most);
-    }
-
-    /// Goal: a drive of more than 2 TiB is deallocated whole.
-    #[test]
-    fn a_big_span_needs_several_ranges() {
-        let blocks = 3 * (1_u64 << 40) / 512;
-        let ranges: Vec<_> = DeallocateRange::cover(Lba::new(0), blocks, RANGE_BLOCKS_MAX).collect();
-        assert_eq!(ranges.len(), 2);
-        assert_eq!(ranges.iter().map(|range| u64::from(range.blocks)).sum::<u64>(), blocks);
-        assert_eq!(ranges[1].start.as_u64(), u64::from(RANGE_BLOCKS_MAX));
-        assert_eq!(DeallocateRange::cover(Lba::new(0), 0, RANGE_BLOCKS_MAX).count(), 0);
     }
 
     #[test]

@@ -72,11 +72,6 @@ impl AsyncEventConfig {
     pub const FIRMWARE_ACTIVATION: u32 = 1 << 9;
     /// Bit 31: the discovery log changed.
     pub const DISCOVERY_CHANGE: u32 = 1 << 31;
-
-    /// Bits 7:0: the critical warnings (byte 0 of the SMART log) that raise an event.
-    pub const fn critical_warnings(self) -> u8 {
-        self.0 as u8
-    }
 }
 
 impl DwordFeature for AsyncEventConfig {

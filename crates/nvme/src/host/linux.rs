@@ -1,6 +1,6 @@
 //! NVMe commands through the Linux kernel's passthrough ioctls.
 //!
-//! The whole unsafe code of this crate is here: two ioctls with one argument struct.
+//! The whole unsafe code of this crate is here: one ioctl with its argument struct.
 //! Interface: include/uapi/linux/nvme_ioctl.h; behaviour: drivers/nvme/host/ioctl.c (6.1 and 6.12).
 //! The kernel does not check that a buffer has the length the command implies, so this module does.
 
@@ -9,35 +9,21 @@ use std::os::fd::AsFd;
 
 use rustix::ioctl::{Ioctl, IoctlOutput, Opcode, opcode};
 
-use super::{AdminTransport, Data, HostError, IoTransport};
+use super::{AdminTransport, Data, HostError};
 use crate::Status;
-use crate::command::{AdminCommand, Completion, IoCommand, Sqe};
+use crate::command::{AdminCommand, Completion, Sqe};
 
 /// How long the kernel waits for an admin command, in milliseconds.
 ///
 /// The kernel's own default (`nvme_core.admin_timeout`); stated here so that a changed module
 /// parameter does not make a sampler hang longer than a run's safety allows for.
-pub const ADMIN_TIMEOUT_MS: u32 = 60_000;
-
-/// How long the kernel waits for an I/O command, in milliseconds.
-///
-/// Deallocating a whole drive takes some drives minutes; `nvme_core.io_timeout` of 30 s would reset
-/// the controller in the middle.
-pub const IO_TIMEOUT_MS: u32 = 300_000;
+const ADMIN_TIMEOUT_MS: u32 = 60_000;
 
 /// A controller by its device, `/dev/nvme0`, opened for reading.
 #[derive(Debug)]
 pub struct LinuxController {
     file: File,
     path: String,
-}
-
-/// A namespace by its device, `/dev/nvme0n1`.
-#[derive(Debug)]
-pub struct LinuxNamespace {
-    file: File,
-    path: String,
-    nsid: u32,
 }
 
 impl LinuxController {
@@ -51,26 +37,6 @@ impl LinuxController {
     }
 }
 
-impl LinuxNamespace {
-    /// A namespace behind `file`, which whoever destroys data has opened exclusively and for writing.
-    ///
-    /// # Errors
-    /// [`HostError::Send`] when this is no NVMe namespace.
-    pub fn new(file: File, path: &str) -> Result<Self, HostError> {
-        let nsid = namespace_id(&file).map_err(|source| HostError::Send {
-            device: path.to_owned(),
-            command: "the question for the namespace identifier".to_owned(),
-            source: source.into(),
-        })?;
-        Ok(Self { file, path: path.to_owned(), nsid })
-    }
-
-    /// Its namespace identifier.
-    pub const fn nsid(&self) -> u32 {
-        self.nsid
-    }
-}
-
 impl AdminTransport for LinuxController {
     fn name(&self) -> &str {
         &self.path
@@ -81,43 +47,9 @@ impl AdminTransport for LinuxController {
             let device = self.path.clone();
             return Err(HostError::Length { device, command: command.to_string(), needed, got: data.len() });
         }
-        passthrough::<ADMIN_COMMAND>(&self.file, &command.encode(), data, ADMIN_TIMEOUT_MS).map_err(
-            |source| HostError::Send {
-                device: self.path.clone(),
-                command: command.to_string(),
-                source: source.into(),
-            },
-        )
-    }
-}
-
-impl IoTransport for LinuxNamespace {
-    fn name(&self) -> &str {
-        &self.path
-    }
-
-    /// Only commands whose data length is known from the command itself: no reads and writes, whose
-    /// length depends on the format. Those go through the load path.
-    fn io(&mut self, command: &IoCommand, data: Data<'_>) -> Result<Completion, HostError> {
-        let needed = match command {
-            IoCommand::Flush | IoCommand::WriteZeroes { .. } | IoCommand::Verify(_) => 0,
-            IoCommand::DatasetManagement { ranges, .. } => usize::from(*ranges) * crate::command::RANGE_LEN,
-            IoCommand::Read(_) | IoCommand::Write(_) | IoCommand::Compare(_) | IoCommand::Other(_) => {
-                return Err(HostError::Send {
-                    device: self.path.clone(),
-                    command: format!("{command:?}"),
-                    source: std::io::Error::from(std::io::ErrorKind::Unsupported),
-                });
-            }
-        };
-        if needed != data.len() {
-            let (device, command) = (self.path.clone(), format!("{command:?}"));
-            return Err(HostError::Length { device, command, needed: needed as u64, got: data.len() });
-        }
-        let sqe = command.encode(self.nsid);
-        passthrough::<IO_COMMAND>(&self.file, &sqe, data, IO_TIMEOUT_MS).map_err(|source| HostError::Send {
+        passthrough(&self.file, &command.encode(), data).map_err(|source| HostError::Send {
             device: self.path.clone(),
-            command: format!("{command:?}"),
+            command: command.to_string(),
             source: source.into(),
         })
     }
@@ -145,28 +77,24 @@ const _: () = assert!(size_of::<PassthruCommand>() == 72);
 
 /// `NVME_IOCTL_ADMIN_CMD`.
 const ADMIN_COMMAND: Opcode = opcode::read_write::<PassthruCommand>(b'N', 0x41);
-/// `NVME_IOCTL_IO_CMD`.
-const IO_COMMAND: Opcode = opcode::read_write::<PassthruCommand>(b'N', 0x43);
-/// `NVME_IOCTL_ID`.
-const NAMESPACE_ID: Opcode = opcode::none(b'N', 0x40);
-const _: () = assert!(ADMIN_COMMAND == 0xc048_4e41 && NAMESPACE_ID == 0x4e40);
+const _: () = assert!(ADMIN_COMMAND == 0xc048_4e41);
 
 /// One passthrough ioctl: the command and the buffer it points to, borrowed for the call.
-struct Passthrough<'a, const OPCODE: Opcode> {
+struct Passthrough<'a> {
     command: &'a mut PassthruCommand,
 }
 
 #[expect(unsafe_code, reason = "the kernel's interface is a struct with a pointer in it")]
-// SAFETY: both ioctls of this type take a pointer to `struct nvme_passthru_cmd` in and out, which
+// SAFETY: the ioctl takes a pointer to `struct nvme_passthru_cmd` in and out, which
 // `PassthruCommand` is (size asserted, all fields plain integers); the kernel writes only `result`.
-unsafe impl<const OPCODE: Opcode> Ioctl for Passthrough<'_, OPCODE> {
+unsafe impl Ioctl for Passthrough<'_> {
     /// Zero, or the Status Field of a command that the drive refused.
     type Output = u16;
 
     const IS_MUTATING: bool = true;
 
     fn opcode(&self) -> Opcode {
-        OPCODE
+        ADMIN_COMMAND
     }
 
     fn as_ptr(&mut self) -> *mut rustix::ffi::c_void {
@@ -182,12 +110,7 @@ unsafe impl<const OPCODE: Opcode> Ioctl for Passthrough<'_, OPCODE> {
     }
 }
 
-fn passthrough<const OPCODE: Opcode>(
-    file: &File,
-    sqe: &Sqe,
-    mut data: Data<'_>,
-    timeout_ms: u32,
-) -> rustix::io::Result<Completion> {
+fn passthrough(file: &File, sqe: &Sqe, mut data: Data<'_>) -> rustix::io::Result<Completion> {
     let addr = match &mut data {
         Data::None => 0,
         Data::Read(buffer) => buffer.as_mut_ptr().expose_provenance() as u64,
@@ -205,50 +128,17 @@ fn passthrough<const OPCODE: Opcode>(
         metadata_len: 0,
         data_len: u32::try_from(data.len()).map_err(|_| rustix::io::Errno::INVAL)?,
         cdw10_15: sqe.cdw,
-        timeout_ms,
+        timeout_ms: ADMIN_TIMEOUT_MS,
         result: 0,
     };
-    let ioctl = Passthrough::<OPCODE> { command: &mut command };
+    let ioctl = Passthrough { command: &mut command };
     #[expect(unsafe_code, reason = "the only way to send a command to a drive")]
-    // SAFETY: the opcode is one of the two that take this struct. `addr` and `data_len` describe
+    // SAFETY: the opcode is the one that takes this struct. `addr` and `data_len` describe
     // `data`, which stays borrowed until the call returns (mutably if the drive writes to it), and
     // the kernel touches no more than `data_len` bytes of our memory: it maps or copies exactly those.
     let status = unsafe { rustix::ioctl::ioctl(file.as_fd(), ioctl) }?;
     let status = Status::from_field(status);
     Ok(Completion { result: command.result.into(), sq_head: 0, sq_id: 0, cid: 0, status })
-}
-
-fn namespace_id(file: &File) -> rustix::io::Result<u32> {
-    struct Question;
-
-    #[expect(unsafe_code, reason = "the kernel answers in the return value, which no safe call hands on")]
-    // SAFETY: `NVME_IOCTL_ID` takes no argument, touches no memory and returns the identifier.
-    unsafe impl Ioctl for Question {
-        type Output = u32;
-
-        const IS_MUTATING: bool = false;
-
-        fn opcode(&self) -> Opcode {
-            NAMESPACE_ID
-        }
-
-        fn as_ptr(&mut self) -> *mut rustix::ffi::c_void {
-            std::ptr::null_mut()
-        }
-
-        unsafe fn output_from_ptr(
-            out: IoctlOutput,
-            _: *mut rustix::ffi::c_void,
-        ) -> rustix::io::Result<Self::Output> {
-            Ok(out as u32)
-        }
-    }
-
-    #[expect(unsafe_code, reason = "see above")]
-    // SAFETY: see the implementation above; on a file that is no namespace the kernel returns ENOTTY.
-    unsafe {
-        rustix::ioctl::ioctl(file.as_fd(), Question)
-    }
 }
 
 #[cfg(test)]
@@ -265,9 +155,6 @@ mod test {
         let text = error.to_string();
         assert!(text.starts_with("Get Log Page SMART / Health Information (02h) on /dev/null"), "{text}");
         assert!(text.contains("this is no NVMe device"), "{text}");
-
-        let file = File::open("/dev/null").expect("exists everywhere");
-        assert!(LinuxNamespace::new(file, "/dev/null").is_err());
         let error = LinuxController::open("/dev/no-such-drive").expect_err("does not exist");
         assert!(error.to_string().contains("heatsoak list"), "{error}");
     }

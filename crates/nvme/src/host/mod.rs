@@ -1,11 +1,10 @@
 //! The host's side: sending commands to a real drive, and typed calls on top of that.
 //!
 //! # Architecture
-//! - [`AdminTransport`] and [`IoTransport`]: one command out, one completion back. What a status
-//!   means is not their matter.
-//! - [`linux`]: both over the kernel's passthrough ioctls.
-//! - [`tcp`]: both over NVMe/TCP, with our own initiator; and queues for the load path.
-//! - [`scripted`]: both over a script, for tests: exact commands expected, exact bytes answered.
+//! - [`AdminTransport`]: one admin command out, one completion back. What a status means is not its matter.
+//! - [`linux`]: over the kernel's passthrough ioctl.
+//! - [`tcp`]: over NVMe/TCP, with our own initiator; and queues for the load path.
+//! - [`scripted`]: over a script, for tests: exact commands expected, exact bytes answered.
 //! - [`Controller`]: typed calls on any transport; here a failing status becomes an error.
 //!
 //! # What it does not do
@@ -15,17 +14,15 @@
 //! Not part of the crate unless the cargo feature `host` is on.
 
 mod controller;
-mod deallocate;
 mod error;
 pub mod linux;
 pub mod scripted;
 pub mod tcp;
 
 pub use controller::{Controller, FeatureValues, unless_refused};
-pub use deallocate::deallocate;
 pub use error::HostError;
 
-use crate::command::{AdminCommand, Completion, IoCommand};
+use crate::command::{AdminCommand, Completion};
 
 /// The data that goes with a command.
 #[derive(Debug)]
@@ -65,18 +62,6 @@ pub trait AdminTransport: Send {
     /// # Errors
     /// [`HostError`] when the command did not reach the controller or the controller did not answer.
     fn admin(&mut self, command: &AdminCommand, data: Data<'_>) -> Result<Completion, HostError>;
-}
-
-/// A way to send I/O commands to one namespace. Not the load path: for single commands.
-pub trait IoTransport {
-    /// What errors call the namespace, for example its path.
-    fn name(&self) -> &str;
-
-    /// Sends `command` with `data` and waits for its end, whatever its status.
-    ///
-    /// # Errors
-    /// [`HostError`] when the command did not reach the drive or the drive did not answer.
-    fn io(&mut self, command: &IoCommand, data: Data<'_>) -> Result<Completion, HostError>;
 }
 
 impl<T: AdminTransport + ?Sized> AdminTransport for &mut T {

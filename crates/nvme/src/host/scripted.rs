@@ -9,9 +9,9 @@
 use std::collections::VecDeque;
 use std::io;
 
-use super::{AdminTransport, Data, HostError, IoTransport};
+use super::{AdminTransport, Data, HostError};
 use crate::Status;
-use crate::command::{AdminCommand, Completion, IoCommand, Sqe};
+use crate::command::{AdminCommand, Completion, Sqe};
 
 /// A transport that expects certain commands in a certain order.
 ///
@@ -21,7 +21,6 @@ use crate::command::{AdminCommand, Completion, IoCommand, Sqe};
 pub struct ScriptedTransport {
     steps: VecDeque<Step>,
     done: usize,
-    nsid: u32,
 }
 
 /// One expected command and its answer.
@@ -85,7 +84,7 @@ impl Step {
 impl ScriptedTransport {
     /// A transport that expects `steps` in their order. I/O commands go to namespace 1.
     pub fn new(steps: Vec<Step>) -> Self {
-        Self { steps: steps.into(), done: 0, nsid: 1 }
+        Self { steps: steps.into(), done: 0 }
     }
 
     /// Ends the script: everything must have been asked for.
@@ -158,16 +157,6 @@ impl AdminTransport for ScriptedTransport {
 
     fn admin(&mut self, command: &AdminCommand, data: Data<'_>) -> Result<Completion, HostError> {
         self.follow(&command.encode(), &command.to_string(), data)
-    }
-}
-
-impl IoTransport for ScriptedTransport {
-    fn name(&self) -> &str {
-        "the scripted drive"
-    }
-
-    fn io(&mut self, command: &IoCommand, data: Data<'_>) -> Result<Completion, HostError> {
-        self.follow(&command.encode(self.nsid), &format!("{command:?}"), data)
     }
 }
 

@@ -168,11 +168,6 @@ impl IdentifyController {
         self.optional_nvm & 1 << 2 != 0
     }
 
-    /// Whether Write Zeroes is supported (ONCS bit 3).
-    pub const fn has_write_zeroes(&self) -> bool {
-        self.optional_nvm & 1 << 3 != 0
-    }
-
     /// Whether the timestamp feature is supported (ONCS bit 6).
     pub const fn has_timestamp(&self) -> bool {
         self.optional_nvm & 1 << 6 != 0
@@ -186,11 +181,6 @@ impl IdentifyController {
     /// Whether the commands supported and effects log (05h) exists (LPA bit 1).
     pub const fn has_effects_log(&self) -> bool {
         self.log_attributes & 1 << 1 != 0
-    }
-
-    /// Whether Get Log Page takes an offset and a length above 4 KiB (LPA bit 2).
-    pub const fn has_extended_log_pages(&self) -> bool {
-        self.log_attributes & 1 << 2 != 0
     }
 
     /// Whether the persistent event log (0Dh) exists (LPA bit 4).

@@ -151,12 +151,6 @@ impl TcpController {
         self.shared.transfer_max
     }
 
-    /// I/O queues that can still be made.
-    pub fn queues_left(&self) -> u16 {
-        let queues = lock(&self.shared.queues);
-        queues.granted.saturating_sub(queues.made)
-    }
-
     /// Makes an I/O queue for `depth` commands of up to `io_bytes` in flight; it keeps the controller.
     ///
     /// # Errors
