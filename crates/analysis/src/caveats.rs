@@ -76,7 +76,7 @@ fn speed(trace: &Trace, stretches: &[Stretch], pieces: &[Piece]) -> Vec<Caveat> 
     }
     let loaded = stretches.iter().filter(|s| !matches!(s.op, SegmentOp::Idle | SegmentOp::Trim));
     let longest_s = loaded.map(|s| s.end_s() - s.start_s()).fold(0.0, f64::max);
-    if longest_s < SHORT_S {
+    if longest_s > 0.0 && longest_s < SHORT_S {
         found.push(Caveat::TooShort { longest_s });
     }
     let interval_s = usual_span_s(&trace.speeds);

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 pub use trace::{Caveat, SegmentOp};
 
+use crate::life::Life;
 use crate::observation::Observation;
 use crate::wording;
 
@@ -30,6 +31,9 @@ pub struct Findings {
     /// Whether a run in rounds came to a steady state; `None` for any other run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady_state: Option<SteadyState>,
+    /// What the drive's counters say of its life; `None` for a source without them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub life: Option<Life>,
     /// Why numbers here deserve care; in JSON each with its sentence.
     #[serde(serialize_with = "wording::caveats_with_text")]
     pub caveats: Vec<Caveat>,

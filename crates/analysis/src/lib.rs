@@ -23,6 +23,7 @@ pub mod explain;
 pub mod findings;
 mod instruments;
 pub mod joint;
+pub mod life;
 pub mod observation;
 mod policy;
 mod rounds;
@@ -85,6 +86,7 @@ fn analyze_with<T>(trace: &Trace, look: impl Fn(&Sources, &[(Event, &Judged)]) -
         slc_cache: slc_cache(trace, &judged),
         thermal,
         steady_state: steady::find(trace),
+        life: life::life(trace),
         caveats,
     };
     findings.caveats.extend(unseen::caveat(&findings, trace));

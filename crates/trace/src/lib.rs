@@ -7,11 +7,13 @@
 //! It judges nothing. Gaps stay gaps: a missing interval is a hole between two others, never a zero.
 
 pub mod caveat;
+mod life;
 mod phases;
 mod record;
 mod sensors;
 
 pub use caveat::{Caveat, HostThreshold};
+pub use life::LifeCounters;
 pub use phases::MINOR_SHARE;
 pub use phases::infer_phases;
 pub use sensors::STUCK_WHILE_OTHERS_MOVED_K;
@@ -38,6 +40,8 @@ pub struct Trace {
     pub trusted: Option<TrustedSensor>,
     /// The drive's throttle counters.
     pub counters: Series<Counters>,
+    /// What the drive has counted over its life, where a reading of it is there; in order of time.
+    pub life: Vec<LifeCounters>,
     /// Power in watts.
     pub power_w: Series<f64>,
     /// TMT1 and TMT2 as they were in force, from each point on.
@@ -207,6 +211,7 @@ impl Trace {
             temperatures: Vec::new(),
             trusted: None,
             counters: Series::new(),
+            life: Vec::new(),
             power_w: Series::new(),
             settings: Series::new(),
             io_errors: 0,

@@ -4,6 +4,7 @@
 
 mod block;
 mod joint;
+mod life;
 mod verdict;
 mod words;
 
@@ -15,6 +16,7 @@ use crate::format;
 use crate::view::Level;
 
 pub use joint::joint_policy;
+pub use life::life;
 pub use verdict::verdict;
 pub use words::{cause, doing, event_kind, label, policy_class, policy_word};
 pub(crate) use words::{event_sign, event_sign_ascii};

@@ -34,7 +34,9 @@ pub fn verdict(findings: &Findings, levels: &[Level]) -> Vec<String> {
     let blocks = blocks(findings);
     let mut sentences: Vec<String> = findings.steady_state.iter().map(steady_state).collect();
     if blocks.is_empty() {
-        return vec!["Nothing can be said about speed: there is no stretch of load in the data.".to_owned()];
+        let mut sentences: Vec<String> = findings.life.iter().flat_map(super::life).collect();
+        sentences.push("Speed is not known: there is no stretch of load in the data.".to_owned());
+        return sentences;
     }
     let (quiet, eventful): (Vec<_>, Vec<_>) = blocks.iter().partition(|block| is_quiet(block));
     sentences.extend(eventful.into_iter().flat_map(|block| eventful_sentences(block, levels)));
@@ -44,6 +46,7 @@ pub fn verdict(findings: &Findings, levels: &[Level]) -> Vec<String> {
         let more = quiet.len() - told;
         sentences.push(format!("In {more} more stretches of load nothing was found to slow it down."));
     }
+    sentences.extend(findings.life.as_ref().and_then(super::life::meanwhile));
     sentences
 }
 

@@ -124,6 +124,7 @@ fn findings() -> impl Strategy<Value = Findings> {
             slc_cache,
             thermal,
             steady_state: None,
+            life: None,
             caveats: vec![Caveat::AmbientUnknown],
         },
     )

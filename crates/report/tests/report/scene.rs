@@ -84,6 +84,7 @@ fn vendor_findings() -> Findings {
             idle_floor_k: Some(303.0),
         },
         steady_state: None,
+        life: None,
         caveats: vec![Caveat::NotSeen { values: vec![Unseen::Release] }],
     }
 }
@@ -178,6 +179,7 @@ fn relay_findings() -> Findings {
         slc_cache: None,
         thermal: Thermal::default(),
         steady_state: None,
+        life: None,
         caveats: vec![Caveat::Gap(Hole::Temperature {
             holes: 1,
             missing_s: 11.0,

@@ -146,7 +146,7 @@ fn what_the_data_do_not_say_is_not_said() {
     run.findings.segments.clear();
     run.findings.events.clear();
     let verdict = sentences::verdict(&run.findings, &run.levels);
-    assert_eq!(verdict, ["Nothing can be said about speed: there is no stretch of load in the data."]);
+    assert_eq!(verdict, ["Speed is not known: there is no stretch of load in the data."]);
 
     let mut run = scene::vendor();
     run.findings.events.clear();
