@@ -15,6 +15,7 @@ pub const ENTRIES: &[FuzzEntry] = &[
     ("import_fio_json", fio_json),
     ("import_iometer", iometer),
     ("import_joined", joined),
+    ("import_monitor", monitor),
     ("import_nvme", nvme),
     ("import_prometheus", prometheus),
     ("import_smartctl", smartctl),
@@ -63,9 +64,25 @@ pub fn joined(data: &[u8]) {
     check(data, import(sources(), &said));
 }
 
-/// JSON of nvme-cli.
+/// Logs of programs that watch a whole machine.
+pub fn monitor(data: &[u8]) {
+    for format in [
+        Format::HwInfo,
+        Format::Perfmon,
+        Format::GrafanaCsv,
+        Format::SysstatText,
+        Format::SysstatJson,
+        Format::TelegrafInflux,
+        Format::TelegrafJson,
+    ] {
+        forced(data, format);
+    }
+}
+
+/// JSON and text of nvme-cli.
 pub fn nvme(data: &[u8]) {
     forced(data, Format::NvmeJson);
+    forced(data, Format::NvmeText);
 }
 
 /// Answers of Prometheus.

@@ -9,17 +9,23 @@
 //! 5. A first line of four to eight whole numbers: a log of fio. What its values are is not in it and is told by the
 //!    name that fio gives it (`_bw.1.log`, `_iops`, `_lat`, `_clat`, `_slat`); any other name: refused, to be forced.
 //!    Hundreds of numbers: a histogram log.
-//! 6. Text of a tool that has a JSON as well: refused with the option that makes it.
-//! 7. Anything else is taken for the plain CSV, whose importer says which line and column are not.
+//! 6. A header of HWiNFO (`Date,Time,` and units in brackets), of Windows' performance counters (`(PDH-CSV`) or of Grafana
+//!    (`Time,`); tables of sysstat with `Device` or `DEV`; lines of telegraf that begin with `diskio,` or the like.
+//! 7. Text of a tool that has a JSON as well: refused with the option that makes it.
+//! 8. A first line with a column of the plain CSV: that, whose importer says what is missing. Anything else is refused with
+//!    the program that it may be of.
 
+use super::csv::is_own_column;
 use super::fio::LogName;
+use super::monitor::columns::Dialect;
 use super::{Format, ImportError};
 
 /// Keys that only one tool writes: the format is told by them. A key counts with its quotes and colon.
-const JSON_KEYS: [(Format, &[&str]); 4] = [
+const JSON_KEYS: [(Format, &[&str]); 5] = [
     (Format::FioJson, &["fio version"]),
     (Format::SmartctlJson, &["smartctl", "json_format_version"]),
     (Format::Prometheus, &["resultType"]),
+    (Format::SysstatJson, &["sysstat"]),
     (
         Format::NvmeJson,
         &["avail_spare", "percent_used", "spare_thresh", "wctemp", "mntmt", "thm_temp1_trans_count"],
@@ -27,11 +33,7 @@ const JSON_KEYS: [(Format, &[&str]); 4] = [
 ];
 
 /// Beginnings of texts that are no series, and what to do instead.
-const TEXTS: [(&str, &str); 7] = [
-    (
-        "Smart Log for NVME",
-        "it is the text of `nvme smart-log`; its temperatures are written in five ways: run it again with -o json",
-    ),
+const TEXTS: [(&str, &str); 6] = [
     ("SMART/Health Information", "it is smartctl's text; run it again with --json"),
     ("smartctl ", "it is smartctl's text; run it again with --json"),
     ("fio-", "it is fio's text; run it again with --output-format=json, or name its logs"),
@@ -41,6 +43,30 @@ const TEXTS: [(&str, &str); 7] = [
         "it is one scrape of an exporter, which has no course of time; query a range from Prometheus (api/v1/query_range)",
     ),
     ("<?xml", "it is XML; this is not read"),
+];
+
+/// Words that together tell a program whose logs are not read, the most telling first, and what to do instead.
+const NEAREST: [(&[&str], &str); 8] = [
+    (
+        &["crystaldiskinfo"],
+        "it looks like CrystalDiskInfo's text, which is not read: `smartctl --json` tells the same",
+    ),
+    (
+        &["/ssd/", "temperature"],
+        "it looks like a log of Open or Libre Hardware Monitor, which is not read: HWiNFO logs the same",
+    ),
+    (&["aida64"], "it looks like a log of AIDA64, which is not read: HWiNFO logs the same"),
+    (
+        &["procs", "memory", "swap"],
+        "it looks like vmstat's text, which does not tell drives apart: use `iostat -x -t 1`",
+    ),
+    (&["avg-cpu"], "it looks like iostat's text without a table of devices: use `iostat -x -t 1`"),
+    (&["%user", "%idle"], "it looks like sar's text without drives: use `sar -d` or `sadf -j FILE -- -d`"),
+    (&["total dsk", "read", "writ"], "it looks like dstat's text, which is not read: use `iostat -x -t 1`"),
+    (
+        &["quarch"],
+        "it looks like a recording of Quarch, which is not read: export it as CSV with t_s and power_w",
+    ),
 ];
 
 /// The format of the file that begins with `head`.
@@ -70,10 +96,63 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
     if is_numbers(first) {
         return by_name(file, first);
     }
-    match TEXTS.iter().find(|(begins, _)| lines().take(20).any(|line| line.starts_with(begins))) {
-        Some((_, what)) => Err(ImportError::whole(file, *what)),
-        None => Ok(Format::Csv),
+    if lines().any(|line| line.starts_with("Smart Log for NVME")) {
+        return Ok(Format::NvmeText);
     }
+    if let Some(format) = monitor(&text) {
+        return Ok(format);
+    }
+    if let Some((_, what)) =
+        TEXTS.iter().find(|(begins, _)| lines().take(20).any(|line| line.starts_with(begins)))
+    {
+        return Err(ImportError::whole(file, *what));
+    }
+    if header.split(',').any(is_own_column) {
+        return Ok(Format::Csv);
+    }
+    Err(ImportError::whole(file, unknown(&text, header)))
+}
+
+/// What may be said of text that is none of the logs that are read.
+fn unknown(text: &str, header: &str) -> String {
+    let lower = text.to_lowercase();
+    match NEAREST.iter().find(|(words, _)| words.iter().all(|word| lower.contains(word))) {
+        Some((_, what)) => (*what).to_owned(),
+        None => {
+            let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+            let begin: String = header.chars().take(40).collect();
+            format!(
+                "it is none of the logs that are read ({}): it begins with {begin:?}. A table of your own needs a header line with t_s, the time in seconds",
+                names.join(", ")
+            )
+        }
+    }
+}
+
+/// A log of a program that watches a whole machine.
+fn monitor(text: &str) -> Option<Format> {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next()?;
+    match Dialect::tell(first) {
+        Some(Dialect::HwInfo) => return Some(Format::HwInfo),
+        Some(Dialect::Perfmon) => return Some(Format::Perfmon),
+        Some(Dialect::Grafana) => return Some(Format::GrafanaCsv),
+        None => {}
+    }
+    let is_table =
+        |line: &str| line.split_whitespace().any(|word| ["Device", "Device:", "DEV"].contains(&word));
+    if first.starts_with("Linux ") || is_table(first) {
+        return std::iter::once(first).chain(lines).any(is_table).then_some(Format::SysstatText);
+    }
+    ["diskio,", "smart_device,", "> "]
+        .iter()
+        .any(|begin| first.starts_with(begin))
+        .then_some(Format::TelegrafInflux)
+}
+
+/// Whether a head is UTF-8, up to a character that it ends within.
+pub(super) fn is_utf8(head: &[u8]) -> bool {
+    std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true)
 }
 
 /// A log of fio says in its name what its values are.
@@ -114,9 +193,10 @@ fn json(file: &str, text: &str) -> Result<Format, ImportError> {
         JSON_KEYS.iter().filter(|(_, keys)| keys.iter().any(has)).map(|(format, _)| *format).collect();
     match found[..] {
         [format] => Ok(format),
+        [] if has(&"fields") && has(&"tags") && has(&"timestamp") => Ok(Format::TelegrafJson),
         [] => Err(ImportError::whole(
             file,
-            "it is JSON, but not of fio, `nvme smart-log`, `nvme id-ctrl`, smartctl or a Prometheus range query; --format NAME takes it as one all the same",
+            "it is JSON, but not of fio, `nvme smart-log`, `nvme id-ctrl`, smartctl, a Prometheus range query, sysstat or telegraf; --format NAME takes it as one all the same",
         )),
         _ => {
             let names: Vec<&str> = found.iter().map(|format| format.name()).collect();
@@ -142,8 +222,10 @@ fn text(file: &str, head: &[u8]) -> Result<String, ImportError> {
     if head.starts_with(b"PAR1") {
         return Err(whole("it is a Parquet file; name the run folder that it lies in"));
     }
-    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-        return Err(whole("it is UTF-16 text; save it as UTF-8"));
+    if let Some((encoding, _)) =
+        encoding_rs::Encoding::for_bom(head).filter(|(e, _)| *e != encoding_rs::UTF_8)
+    {
+        return Ok(encoding.decode(head).0.into_owned());
     }
     if head.contains(&0) {
         return Err(whole("it is not text (it has zero bytes in it)"));
@@ -192,7 +274,12 @@ mod test {
         assert!(refused("x", "{\"a\": \"smartctl\"}").contains("not of fio"));
         assert!(refused("x", "").contains("empty"));
         assert!(refused("x", "\n\n").contains("empty lines"));
-        assert!(refused("x", "Smart Log for NVME device:nvme0 namespace-id:ffffffff\n").contains("-o json"));
+        assert!(refused("x", "=== START OF INFORMATION SECTION ===\nsmartctl 7.3\n").contains("--json"));
+        let unknown = refused("x", "when;speed;heat\n1;2;3\n");
+        assert!(
+            unknown.contains("none of the logs that are read") && unknown.contains("hwinfo"),
+            "{unknown}"
+        );
         assert!(detect("x", b"\x1f\x8b\x08").expect_err("gzip").to_string().contains("gzip"));
         assert!(detect("x", b"\x01\0").expect_err("binary").to_string().contains("not text"));
     }

@@ -133,6 +133,10 @@ fn add(
     } else if !trace.counters.points().is_empty() {
         whole.notes.push(format!("throttle counters of {name} are not used: another file has them"));
     }
+    if whole.life.is_empty() {
+        whole.life = trace.life;
+        whole.life.iter_mut().for_each(|reading| reading.t_s += shift_s);
+    }
     if whole.power_w.points().is_empty() {
         whole.power_w = moved(trace.power_w, shift_s);
     }

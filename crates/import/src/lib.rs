@@ -2,6 +2,7 @@
 //!
 //! # Architecture
 //! - `detect`: the format, by content. `csv`, `fio`, `iometer`, `nvme`, `smartctl`, `prometheus`: one a format.
+//! - `monitor`: logs of whole machines with many drives in them (sysstat, telegraf, HWiNFO, performance counters, Grafana).
 //! - `part`: what they make; `join`: parts on one clock; `offset`: how far apart two clocks are.
 //! - `lines`, `json`, `grid`, `reading`, `error`: what several of them need.
 //!
@@ -21,10 +22,13 @@ mod iometer;
 mod join;
 mod json;
 mod lines;
+mod monitor;
 mod nvme;
+mod nvme_text;
 mod offset;
 mod part;
 mod prometheus;
+mod rates;
 mod reading;
 mod smartctl;
 
@@ -32,6 +36,8 @@ pub use csv::csv;
 pub use error::ImportError;
 
 use std::io::{BufRead, BufReader, Cursor, Read};
+
+use encoding_rs_io::DecodeReaderBytesBuilder;
 
 use lines::LineReader;
 use trace::{Trace, infer_phases};
@@ -60,15 +66,31 @@ pub enum Format {
     IometerInst,
     /// JSON of `nvme smart-log` and `nvme id-ctrl`.
     NvmeJson,
+    /// Text of `nvme smart-log`.
+    NvmeText,
     /// JSON of smartctl.
     SmartctlJson,
     /// Answer of Prometheus to a range query.
     Prometheus,
+    /// HWiNFO's log.
+    HwInfo,
+    /// Windows' performance counters as CSV: typeperf, relog, Performance Monitor.
+    Perfmon,
+    /// A table that Grafana wrote.
+    GrafanaCsv,
+    /// Text of iostat or `sar -d`.
+    SysstatText,
+    /// JSON of iostat or sadf.
+    SysstatJson,
+    /// Telegraf's metrics in InfluxDB's line protocol.
+    TelegrafInflux,
+    /// Telegraf's metrics as JSON.
+    TelegrafJson,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 19] = [
         Self::Csv,
         Self::FioBwLog,
         Self::FioIopsLog,
@@ -78,8 +100,16 @@ impl Format {
         Self::Iometer,
         Self::IometerInst,
         Self::NvmeJson,
+        Self::NvmeText,
         Self::SmartctlJson,
         Self::Prometheus,
+        Self::HwInfo,
+        Self::Perfmon,
+        Self::GrafanaCsv,
+        Self::SysstatText,
+        Self::SysstatJson,
+        Self::TelegrafInflux,
+        Self::TelegrafJson,
     ];
 
     /// Its name on the command line.
@@ -94,8 +124,16 @@ impl Format {
             Self::Iometer => "iometer",
             Self::IometerInst => "iometer-inst",
             Self::NvmeJson => "nvme-json",
+            Self::NvmeText => "nvme-text",
             Self::SmartctlJson => "smartctl-json",
             Self::Prometheus => "prometheus",
+            Self::HwInfo => "hwinfo",
+            Self::Perfmon => "perfmon",
+            Self::GrafanaCsv => "grafana-csv",
+            Self::SysstatText => "sysstat",
+            Self::SysstatJson => "sysstat-json",
+            Self::TelegrafInflux => "telegraf",
+            Self::TelegrafJson => "telegraf-json",
         }
     }
 
@@ -142,6 +180,8 @@ pub struct ImportOptions {
     pub offsets: Vec<(String, f64)>,
     /// How far apart readings are that carry no time, in seconds.
     pub every_s: Option<f64>,
+    /// The drive in question, of a log of several.
+    pub device: Option<String>,
 }
 
 /// The one run in `sources`, which are joined on one clock.
@@ -211,8 +251,7 @@ impl Gathered {
             Some(format) if !head.is_empty() => format,
             _ => detect::detect(&name, &head)?,
         };
-        let reader: Box<dyn BufRead> =
-            Box::new(BufReader::with_capacity(HEAD, Cursor::new(head).chain(content)));
+        let reader = text_of(format, head, content);
         let lines = LineReader::new(&name, reader);
         match format {
             Format::Csv => self.parts.push(csv::part(&name, lines)?),
@@ -226,9 +265,42 @@ impl Gathered {
             Format::Iometer => self.parts.push(iometer::results(&name, lines)?),
             Format::IometerInst => self.parts.push(iometer::instant(&name, lines)?),
             Format::NvmeJson => self.readings.extend(nvme::readings(&name, modified_unix_s, lines)?),
+            Format::NvmeText => {
+                self.readings.extend(nvme::text_readings(&name, modified_unix_s, lines)?);
+            }
             Format::SmartctlJson => self.readings.extend(smartctl::readings(&name, lines)?),
             Format::Prometheus => self.parts.push(prometheus::part(&name, lines)?),
+            _ => self.parts.push(monitored(format, &name, lines, options)?),
         }
         Ok(())
     }
+}
+
+/// The part that a log of a whole machine makes.
+fn monitored(
+    format: Format,
+    name: &str,
+    lines: LineReader<'_>,
+    options: &ImportOptions,
+) -> Result<part::RunPart, ImportError> {
+    use monitor::columns::{self, Dialect};
+    let device = options.device.as_deref();
+    match format {
+        Format::SysstatText => monitor::sysstat::text(name, lines, options.every_s, device),
+        Format::SysstatJson => monitor::sysstat::json(name, lines, options.every_s, device),
+        Format::TelegrafInflux => monitor::telegraf::lines(name, lines, device),
+        Format::TelegrafJson => monitor::telegraf::json(name, lines, device),
+        Format::Perfmon => columns::part(name, Dialect::Perfmon, lines, device),
+        Format::GrafanaCsv => columns::part(name, Dialect::Grafana, lines, device),
+        _ => columns::part(name, Dialect::HwInfo, lines, device),
+    }
+}
+
+/// The text of a file: UTF-16 as UTF-8, and what Windows programs write in its Western code page as well.
+fn text_of<'a>(format: Format, head: Vec<u8>, content: Box<dyn Read + 'a>) -> Box<dyn BufRead + 'a> {
+    let is_windows = matches!(format, Format::HwInfo | Format::Perfmon);
+    let encoding = (is_windows && !detect::is_utf8(&head)).then_some(encoding_rs::WINDOWS_1252);
+    let whole = Cursor::new(head).chain(content);
+    let decoded = DecodeReaderBytesBuilder::new().encoding(encoding).utf8_passthru(true).build(whole);
+    Box::new(BufReader::with_capacity(HEAD, decoded))
 }

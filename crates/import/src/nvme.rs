@@ -1,4 +1,4 @@
-//! JSON of nvme-cli: `nvme smart-log -o json` and `nvme id-ctrl -o json`, of every generation.
+//! nvme-cli: `nvme smart-log -o json`, its text, and `nvme id-ctrl -o json`, of every generation.
 //!
 //! Temperatures are whole kelvins as on the wire, 0 is "not reported" and so is a sensor that is not there.
 //! `critical_warning` (a number, or an object of flags) is not read, nor are the OCP log, power states, lists.
@@ -9,9 +9,10 @@ use serde_json::Value;
 
 use super::json::{count_at, data_units, number_at};
 use super::lines::LineReader;
+use super::nvme_text;
 use super::reading::{HealthReading, When, from_documents, time_in_name};
 use super::{COLDEST_K, HOTTEST_K, ImportError};
-use trace::{Counters, Facts};
+use trace::{Counters, Facts, LifeCounters};
 
 /// Beyond this a time beside a reading is in milliseconds.
 const MS_SINCE_1970: f64 = 1e11;
@@ -23,7 +24,24 @@ pub(super) fn readings(
     lines: LineReader<'_>,
 ) -> Result<Vec<HealthReading>, ImportError> {
     let read = |object: &Value| reading(file, object).map_err(|(key, why)| (Some(key), why));
-    let mut readings = from_documents(file, lines, read)?;
+    Ok(timed(file, modified_unix_s, from_documents(file, lines, read)?))
+}
+
+/// The readings in the text of `nvme smart-log`.
+pub(super) fn text_readings(
+    file: &str,
+    modified_unix_s: Option<f64>,
+    lines: LineReader<'_>,
+) -> Result<Vec<HealthReading>, ImportError> {
+    let objects = nvme_text::objects(file, lines)?.into_iter();
+    let read = |(line, object)| {
+        reading(file, &object).map_err(|(key, why)| ImportError::at(file, line, Some(key), why))
+    };
+    Ok(timed(file, modified_unix_s, objects.map(read).collect::<Result<_, _>>()?))
+}
+
+/// The readings with the time that the file itself tells, where there is one reading without a time.
+fn timed(file: &str, modified_unix_s: Option<f64>, mut readings: Vec<HealthReading>) -> Vec<HealthReading> {
     // A name or a date of writing can tell the time of one reading only.
     let by_file = time_in_name(file).or(modified_unix_s.map(When::Written));
     if let [only] = &mut readings[..]
@@ -32,7 +50,7 @@ pub(super) fn readings(
     {
         only.when = when;
     }
-    Ok(readings)
+    readings
 }
 
 fn reading(file: &str, object: &Value) -> Result<HealthReading, (&'static str, String)> {
@@ -81,6 +99,13 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, (&'static str, S
         tmt2_seconds: count_at(object, "thm_temp2_total_time"),
     };
     reading.moved = data_units(object);
+    reading.life = LifeCounters {
+        power_on_h: number_at(object, "power_on_hours"),
+        warning_min: number_at(object, "warning_temp_time"),
+        critical_min: number_at(object, "critical_comp_time"),
+        used_percent: number_at(object, "percent_used").or_else(|| number_at(object, "percentage_used")),
+        ..LifeCounters::default()
+    };
     reading.power_w = number_at(object, "interval_power_measurement").and_then(power);
     Ok(reading)
 }

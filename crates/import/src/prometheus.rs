@@ -18,13 +18,10 @@ use serde::de::{self, Deserializer, Visitor};
 use super::json::JsonDocuments;
 use super::lines::LineReader;
 use super::part::{CountedBy, RunPart, TimeBase};
+use super::rates::differences;
 use super::{COLDEST_K, HOTTEST_K, ImportError};
 use trace::SegmentOp;
-use trace::caveat::{Caveat, Hole};
-use trace::{Counters, Interval, SpeedSeries, Temperature, Trace, instant};
-
-/// A hole of more than this many usual steps is a gap.
-const GAP_STEPS: f64 = 3.0;
+use trace::{Counters, SpeedSeries, Temperature, Trace, instant};
 
 #[derive(Deserialize)]
 struct QueryAnswer {
@@ -299,30 +296,6 @@ fn temperature(values: &[(f64, f64)], zero_s: f64, is_kelvin: bool) -> Series<f6
         }
     }
     kelvin
-}
-
-fn differences(values: &[(f64, f64)], zero_s: f64, unit: f64, trace: &mut Trace) -> Vec<Interval> {
-    let mut steps: Vec<f64> = values.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
-    let middle = steps.len() / 2;
-    let usual_s = if steps.is_empty() {
-        return Vec::new();
-    } else {
-        *steps.select_nth_unstable_by(middle, f64::total_cmp).1
-    };
-    let mut resets = 0;
-    let mut intervals = Vec::new();
-    for pair in values.windows(2) {
-        let span_s = pair[1].0 - pair[0].0;
-        let bytes = (pair[1].1 - pair[0].1) * unit;
-        resets += usize::from(bytes < 0.0);
-        if bytes >= 0.0 && span_s <= GAP_STEPS * usual_s {
-            intervals.push(Interval { start_s: pair[0].0 - zero_s, span_s, bytes, phase: 0 });
-        }
-    }
-    if resets > 0 {
-        trace.caveats.push(Caveat::Gap(Hole::CounterReset { resets }));
-    }
-    intervals
 }
 
 fn add_counters(counted: &[Vec<(f64, f64)>; 4], zero_s: f64, trace: &mut Trace) {

@@ -19,7 +19,7 @@ use super::part::{CountedBy, RunPart, TimeBase};
 use super::{ImportError, ImportOptions};
 use trace::SegmentOp;
 use trace::caveat::{Caveat, ClockDoubt, CutOff};
-use trace::{Counters, Facts, Interval, SpeedSeries, Temperature, Trace, instant};
+use trace::{Counters, Facts, Interval, LifeCounters, SpeedSeries, Temperature, Trace, instant};
 
 /// When a reading was taken.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,6 +46,8 @@ pub(super) struct HealthReading {
     /// Data moved in the drive's life, in bytes: read, written.
     pub(super) moved: [Option<f64>; 2],
     pub(super) power_w: Option<f64>,
+    /// What it has counted over its life.
+    pub(super) life: LifeCounters,
     pub(super) facts: Facts,
     /// Model and serial number.
     pub(super) model: Option<String>,
@@ -58,6 +60,11 @@ pub(super) struct HealthReading {
 }
 
 impl HealthReading {
+    /// Whether it says anything of the drive's life: a temperature alone does not.
+    fn counts_its_life(&self) -> bool {
+        self.life != LifeCounters::default() || !self.history.is_empty()
+    }
+
     pub(super) fn new(file: &str, when: When) -> Self {
         Self {
             file: file.to_owned(),
@@ -67,6 +74,7 @@ impl HealthReading {
             counters: Counters::default(),
             moved: [None; 2],
             power_w: None,
+            life: LifeCounters::default(),
             facts: Facts::default(),
             model: None,
             serial: None,
@@ -125,6 +133,17 @@ pub(super) fn part(
         .collect();
     add_temperatures(&timed, &mut trace);
     add_moved(&timed, &mut trace);
+    for (t, reading) in timed.iter().filter(|(_, reading)| reading.counts_its_life()) {
+        let [read_bytes, written_bytes] = reading.moved;
+        let throttling = reading.counters;
+        trace.life.push(LifeCounters {
+            t_s: *t,
+            throttling,
+            read_bytes,
+            written_bytes,
+            ..reading.life.clone()
+        });
+    }
     for (t, reading) in &timed {
         if reading.counters != Counters::default() {
             trace.counters.push(instant(*t), reading.counters);

@@ -11,7 +11,7 @@ use super::json::{count_at, data_units, number, number_at};
 use super::lines::LineReader;
 use super::reading::{HealthReading, When, from_documents, time_in_name};
 use super::{COLDEST_K, HOTTEST_K, ImportError};
-use trace::{Counters, Facts};
+use trace::{Counters, Facts, LifeCounters};
 
 /// The first bits of smartctl's exit status say that it did not get at the drive (smartctl(8), "EXIT STATUS").
 const NO_DEVICE: u64 = 0b11;
@@ -41,6 +41,13 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, String> {
             .or_else(|| celsius("/temperature/critical_limit_max"))
             .or_else(|| celsius("/temperature/limit_max")),
         ..Facts::default()
+    };
+    reading.life = LifeCounters {
+        power_on_h: float("/power_on_time/hours"),
+        warning_min: float("/temperature/lifetime_over_limit_minutes"),
+        used_percent: float("/endurance_used/current_percent"),
+        hottest_k: celsius("/temperature/lifetime_max"),
+        ..LifeCounters::default()
     };
     if let Some(health) = at("/nvme_smart_health_information_log") {
         nvme(health, &mut reading);
@@ -82,6 +89,11 @@ fn nvme(health: &Value, reading: &mut HealthReading) {
         tmt2_seconds: count_at(health, "thermal_mgmt_temperature_2_total_time"),
     };
     reading.moved = data_units(health);
+    let life = &mut reading.life;
+    life.power_on_h = life.power_on_h.or_else(|| number_at(health, "power_on_hours"));
+    life.warning_min = number_at(health, "warning_temp_time");
+    life.critical_min = number_at(health, "critical_comp_time");
+    life.used_percent = number_at(health, "percentage_used");
 }
 
 /// The drive's own history, oldest first; slots without a reading are null.

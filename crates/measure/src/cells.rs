@@ -8,6 +8,7 @@ use csv_core::{Reader, ReaderBuilder, Terminator};
 /// Splits lines into cells; what it needs for that is used again for the next line.
 pub struct CellSplitter {
     reader: Reader,
+    separator: char,
     text: Vec<u8>,
     ends: Vec<usize>,
 }
@@ -23,9 +24,16 @@ impl CellSplitter {
     /// A splitter at commas.
     #[expect(clippy::new_without_default, reason = "no default: there is one way to split")]
     pub fn new() -> Self {
-        // A carriage return within a line is content; by default it would end the record, and the rest be lost.
-        let reader = ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build();
-        Self { reader, text: Vec::new(), ends: Vec::new() }
+        Self { reader: reader_at(','), separator: ',', text: Vec::new(), ends: Vec::new() }
+    }
+
+    /// The cells of `line` where they are separated by another character of ASCII.
+    pub fn split_at(&mut self, line: &str, separator: char) -> Cells<'_> {
+        if self.separator != separator {
+            self.reader = reader_at(separator);
+            self.separator = separator;
+        }
+        self.split(line)
     }
 
     /// The cells of `line`, which has no line end in it.
@@ -42,6 +50,11 @@ impl CellSplitter {
         let text = std::str::from_utf8(&self.text[..written + more_written]).unwrap_or_default();
         Cells { text, ends: &self.ends[..cells + more_cells] }
     }
+}
+
+fn reader_at(separator: char) -> Reader {
+    // A carriage return within a line is content; by default it would end the record, and the rest be lost.
+    ReaderBuilder::new().delimiter(separator as u8).terminator(Terminator::Any(b'\n')).build()
 }
 
 impl<'a> Cells<'a> {

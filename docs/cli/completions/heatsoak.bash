@@ -82,7 +82,7 @@ _heatsoak() {
             return 0
             ;;
         heatsoak__subcmd__analyze)
-            opts="-h --join --offset --format --every --explain --one-drive --json --help"
+            opts="-h --join --offset --format --every --device --explain --one-drive --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -93,10 +93,14 @@ _heatsoak() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "csv fio-bw-log fio-iops-log fio-lat-log fio-hist-log fio-json iometer iometer-inst nvme-json smartctl-json prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "csv fio-bw-log fio-iops-log fio-lat-log fio-hist-log fio-json iometer iometer-inst nvme-json nvme-text smartctl-json prometheus hwinfo perfmon grafana-csv sysstat sysstat-json telegraf telegraf-json" -- "${cur}"))
                     return 0
                     ;;
                 --every)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --device)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -68,9 +68,18 @@ fio-json\t''
 iometer\t''
 iometer-inst\t''
 nvme-json\t''
+nvme-text\t''
 smartctl-json\t''
-prometheus\t''"
+prometheus\t''
+hwinfo\t''
+perfmon\t''
+grafana-csv\t''
+sysstat\t''
+sysstat-json\t''
+telegraf\t''
+telegraf-json\t''"
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand analyze" -l every -d 'How far apart readings are that carry no time, such as 1s' -r
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand analyze" -l device -d 'The drive in question, such as nvme0n1, of a log of several' -r
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand analyze" -l explain -d 'Tell the reasoning behind event N of a run: what was seen, what was weighed and why the cause won; without N, the events there are, or the reasoning behind each where they are few' -r
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand analyze" -l join -d 'Take all inputs for logs of one run and put them on one clock'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand analyze" -l one-drive -d 'Take all inputs for runs of one drive, which logs do not name'

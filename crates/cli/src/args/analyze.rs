@@ -60,6 +60,9 @@ pub(crate) struct AnalyzeArgs {
     /// How far apart readings are that carry no time, such as 1s
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     pub(crate) every: Option<Duration>,
+    /// The drive in question, such as nvme0n1, of a log of several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) device: Option<String>,
     /// Tell the reasoning behind event N of a run: what was seen, what was weighed and why the cause won; without N,
     /// the events there are, or the reasoning behind each where they are few
     #[arg(long, value_name = "N", num_args = 0..=1, value_parser = event_number)]

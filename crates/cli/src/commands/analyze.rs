@@ -115,6 +115,7 @@ fn options(args: &AnalyzeArgs) -> ImportOptions {
         format: args.format,
         offsets: args.offset.clone(),
         every_s: args.every.map(|every| every.as_secs_f64()),
+        device: args.device.clone(),
     }
 }
 

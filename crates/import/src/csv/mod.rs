@@ -26,8 +26,10 @@ mod table;
 
 use measure::record::ThermalSettings;
 
-use self::series::{add_phases, add_readings, add_speeds, kelvin_from_celsius};
+pub(crate) use self::series::kelvin_from_celsius;
+use self::series::{add_phases, add_readings, add_speeds};
 use self::table::{CsvTable, WALL_CLOCK_S};
+pub(crate) use self::table::{FASTEST_BYTES_PER_S, is_own_column};
 use super::ImportError;
 use super::lines::LineReader;
 use super::part::{CountedBy, RunPart, TimeBase};

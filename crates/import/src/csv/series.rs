@@ -164,7 +164,7 @@ fn main_op(speeds: &[SpeedSeries], bytes: &[f64]) -> SegmentOp {
 }
 
 /// Kelvins of a temperature in °C; `whole` says that it belongs to a column of whole degrees.
-pub(super) fn kelvin_from_celsius(degrees: f64, whole: bool) -> f64 {
+pub(crate) fn kelvin_from_celsius(degrees: f64, whole: bool) -> f64 {
     let exact = Celsius::from_degrees(degrees).as_kelvin_f64();
     match Kelvin::from_whole_celsius(degrees.clamp(-300.0, 10_000.0) as i32) {
         Some(kelvin) if whole => f64::from(kelvin.as_kelvin()),

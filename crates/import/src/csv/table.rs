@@ -43,7 +43,7 @@ const TOLERATED_TIMES: usize = 20;
 /// more would not fit a lab machine's memory.
 const MOST_ROWS: usize = 1 << 22;
 /// A hundred times the fastest link to a drive that is announced (PCIe 7.0 x4: 64 GB/s) in round numbers.
-const FASTEST_BYTES_PER_S: f64 = 1e13;
+pub(crate) const FASTEST_BYTES_PER_S: f64 = 1e13;
 /// Seconds since 1970 have ten digits until the year 2286; milliseconds have had twelve since 1973.
 const NOT_SECONDS: f64 = 1e11;
 /// Phases of different names at most.
@@ -258,6 +258,11 @@ pub(super) fn implausible(name: &str, value: f64) -> Option<String> {
         _ if name.ends_with("_c") => kelvin(value + 273.15, "°C", "kelvins"),
         _ => None,
     }
+}
+
+/// Whether a cell of a header names a column of the plain CSV.
+pub(crate) fn is_own_column(cell: &str) -> bool {
+    COLUMNS.contains(&cell.trim().trim_matches('"'))
 }
 
 fn header_names(file: &str, number: usize, line: &str) -> Result<Vec<&'static str>, ImportError> {

@@ -1,0 +1,318 @@
+//! Logs of programs that watch a whole machine: many drives, many values, and somewhere among them the drive in
+//! question.
+//!
+//! Rules
+//! - One drive: the one that `--device` names; else the only one; else the one that moved nine tenths of all data.
+//!   Several that moved data are refused with their shares. Layers above drives (`dm-`, `md`, `loop`, `zram`, ..),
+//!   partitions of a drive that is there too and sums over all (`_Total`) are no drives.
+//! - A rate is that of the time before its row: back to the row before it, or one usual step where that is more than
+//!   three usual steps away. The rest is a gap.
+//! - Temperatures in whole °C are whole kelvins less 273.
+//! - Columns and values that say nothing about a drive's speed, temperature or power are passed over.
+
+pub(super) mod columns;
+pub(super) mod sysstat;
+pub(super) mod telegraf;
+mod when;
+
+use std::collections::BTreeMap;
+
+use measure::Series;
+
+use super::csv::kelvin_from_celsius;
+use super::part::{CountedBy, RunPart, TimeBase};
+use super::rates::{GAP_STEPS, differences, usual_step};
+use super::{COLDEST_K, HOTTEST_K, ImportError};
+use trace::{Interval, SegmentOp, SpeedSeries, Temperature, Trace, instant};
+
+/// A drive that moved this share of all data is the one in question.
+const MAIN_SHARE: f64 = 0.9;
+/// Block devices that stand on others, or on memory, or hold other media (Linux, Documentation/admin-guide/devices.txt).
+const LAYERS: [&str; 8] = ["dm-", "md", "loop", "zram", "ram", "sr", "fd", "nbd"];
+
+/// What one value says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Quantity {
+    /// Bytes per second over the time before.
+    Rate(SegmentOp),
+    /// Bytes ever moved.
+    Total(SegmentOp),
+    /// °C of the composite (0) or of a sensor by number.
+    Celsius(u8),
+    /// Watts.
+    Power,
+}
+
+impl Quantity {
+    /// Where it stands among a drive's.
+    const fn rank(self) -> u8 {
+        match self {
+            Self::Rate(SegmentOp::Read) => 0,
+            Self::Rate(SegmentOp::Write) => 1,
+            Self::Rate(_) => 2,
+            Self::Total(_) => 3,
+            Self::Power => 4,
+            Self::Celsius(number) => 5 + number,
+        }
+    }
+}
+
+/// Values of one drive, in the order of the file: seconds and value.
+type Columns = Vec<(Quantity, Vec<(f64, f64)>)>;
+
+/// What a log holds of each drive.
+#[derive(Default)]
+pub(super) struct Samples {
+    drives: BTreeMap<String, Columns>,
+    /// What was decided on the way.
+    pub(super) notes: Vec<String>,
+}
+
+impl Samples {
+    /// Takes a value; what is no number is a missing reading.
+    pub(super) fn push(&mut self, drive: &str, quantity: Quantity, t_s: f64, value: f64) {
+        let columns = match self.drives.get_mut(drive) {
+            Some(columns) => columns,
+            None => self.drives.entry(drive.to_owned()).or_default(),
+        };
+        match columns.iter_mut().find(|(known, _)| *known == quantity) {
+            Some((_, values)) => values.push((t_s, value)),
+            None => columns.push((quantity, vec![(t_s, value)])),
+        }
+    }
+
+    /// Whether there is a value of that kind.
+    fn has(&self, drive: &str, quantity: Quantity) -> bool {
+        self.drives.get(drive).is_some_and(|columns| columns.iter().any(|(known, _)| *known == quantity))
+    }
+
+    /// Takes what goes by the name `from` for `into`'s, where that has nothing of the kind itself.
+    fn merge(&mut self, from: &str, into: &str) {
+        for (quantity, values) in self.drives.remove(from).unwrap_or_default() {
+            if !self.has(into, quantity) {
+                self.drives.entry(into.to_owned()).or_default().push((quantity, values));
+            }
+        }
+    }
+
+    /// The part that the drive in question makes; `wanted` is what the user calls it.
+    pub(super) fn part(
+        mut self,
+        file: &str,
+        wanted: Option<&str>,
+        clock: impl Fn(f64) -> TimeBase,
+    ) -> Result<RunPart, ImportError> {
+        let name = self.choose(file, wanted)?;
+        let mut columns = self.drives.remove(&name).unwrap_or_default();
+        for (_, values) in &mut columns {
+            values.retain(|(t, _)| t.is_finite());
+            values.sort_by(|a, b| a.0.total_cmp(&b.0));
+            values.dedup_by(|next, kept| next.0 <= kept.0);
+        }
+        // A monitor counts what never happens, too; and JSON has its keys in any order.
+        columns.retain(|(quantity, values)| {
+            *quantity != Quantity::Rate(SegmentOp::Trim) || values.iter().any(|(_, value)| *value > 0.0)
+        });
+        columns.sort_by_key(|(quantity, _)| quantity.rank());
+        let first_s = |(quantity, values): &(Quantity, Vec<(f64, f64)>)| {
+            let before = if matches!(quantity, Quantity::Rate(_)) { usual_step(values)? } else { 0.0 };
+            Some(values.first()?.0 - before)
+        };
+        let zero_s = columns.iter().filter_map(first_s).fold(f64::INFINITY, f64::min);
+        if !zero_s.is_finite() {
+            return Err(ImportError::whole(
+                file,
+                format!("there is one row of {name} at most, which is no course of time"),
+            ));
+        }
+        let mut trace = Trace::empty(&name);
+        for (quantity, values) in columns {
+            add(&mut trace, quantity, &values, zero_s).map_err(|why| ImportError::whole(file, why))?;
+        }
+        trace.notes.append(&mut self.notes);
+        Ok(RunPart { files: vec![file.to_owned()], source: CountedBy::System, clock: clock(zero_s), trace })
+    }
+
+    fn choose(&mut self, file: &str, wanted: Option<&str>) -> Result<String, ImportError> {
+        let whole = |why: String| ImportError::whole(file, why);
+        let all: Vec<String> = self.drives.keys().cloned().collect();
+        if let Some(wanted) = wanted {
+            let wanted = wanted.trim_start_matches("/dev/");
+            let found = all.iter().find(|name| *name == wanted);
+            return found
+                .cloned()
+                .ok_or_else(|| whole(format!("it has nothing of {wanted}; there are {}", all.join(", "))));
+        }
+        let is_part = |name: &str| {
+            all.iter().any(|other| is_partition_of(name, other) || controller(other) == Some(name))
+        };
+        let drives: Vec<&String> = all.iter().filter(|name| !is_layer(name) && !is_part(name)).collect();
+        let drives = if drives.is_empty() { all.iter().collect() } else { drives };
+        match drives[..] {
+            [] => Err(whole("nothing in it says how fast, how hot or how hungry a drive was".to_owned())),
+            [only] => Ok(only.clone()),
+            _ => self.main(&drives).map_err(whole),
+        }
+    }
+
+    /// The drive that moved nearly all data.
+    fn main(&mut self, drives: &[&String]) -> Result<String, String> {
+        let moved = |name: &String| self.drives[name].iter().map(moved_bytes).sum::<f64>();
+        let mut shares: Vec<(&String, f64)> = drives.iter().map(|name| (*name, moved(name))).collect();
+        shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let total: f64 = shares.iter().map(|(_, bytes)| bytes).sum();
+        let (name, most) = (shares[0].0.clone(), shares[0].1);
+        if total > 0.0 && most >= MAIN_SHARE * total {
+            if most == total {
+                return Ok(name);
+            }
+            let percent = 100.0 * most / total;
+            self.notes
+                .push(format!("of the drives in it, {name} is taken: it moved {percent:.0} % of all data"));
+            return Ok(name);
+        }
+        let share = |(name, bytes): &(&String, f64)| format!("{name} {:.0} %", 100.0 * bytes / total);
+        let list: Vec<String> = if total > 0.0 {
+            shares.iter().filter(|(_, bytes)| *bytes > 0.0).map(share).collect()
+        } else {
+            drives.iter().map(|name| (*name).clone()).collect()
+        };
+        Err(format!("it is of several drives ({}): name one with --device", list.join(", ")))
+    }
+}
+
+/// Bytes that a column says were moved.
+fn moved_bytes((quantity, values): &(Quantity, Vec<(f64, f64)>)) -> f64 {
+    let known = values.iter().map(|(_, value)| *value).filter(|value| value.is_finite());
+    match quantity {
+        // Of one step each: what shares are compared by needs no more.
+        Quantity::Rate(_) => known.sum::<f64>() * usual_step(values).unwrap_or(1.0),
+        Quantity::Total(_) => {
+            let (low, high) =
+                known.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (v.min(low), v.max(high)));
+            (high - low).max(0.0)
+        }
+        Quantity::Celsius(_) | Quantity::Power => 0.0,
+    }
+}
+
+/// Takes one column over into the trace.
+fn add(trace: &mut Trace, quantity: Quantity, values: &[(f64, f64)], zero_s: f64) -> Result<(), String> {
+    match quantity {
+        Quantity::Rate(op) => {
+            let Some(intervals) = of_rates(values, zero_s)? else { return Ok(()) };
+            trace.speeds.push(SpeedSeries { op, intervals });
+        }
+        Quantity::Total(op) => {
+            if trace.speeds.iter().any(|known| known.op == op) {
+                return Ok(());
+            }
+            let intervals = differences(values, zero_s, 1.0, trace);
+            trace.speeds.push(SpeedSeries { op, intervals });
+        }
+        Quantity::Celsius(number) => trace.temperatures.push(temperature(number, values, zero_s)?),
+        Quantity::Power => {
+            for (t, watts) in values.iter().filter(|(_, watts)| watts.is_finite()) {
+                trace.power_w.push(instant(t - zero_s), *watts);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Intervals of rates, each over the time before its row; `None` where there are none.
+fn of_rates(values: &[(f64, f64)], zero_s: f64) -> Result<Option<Vec<Interval>>, String> {
+    let Some(usual_s) = usual_step(values) else { return Ok(None) };
+    let mut intervals = Vec::with_capacity(values.len());
+    let mut before_s = f64::NEG_INFINITY;
+    for (t_s, rate) in values {
+        let span_s = if t_s - before_s <= GAP_STEPS * usual_s { t_s - before_s } else { usual_s };
+        before_s = *t_s;
+        if rate.is_nan() {
+            continue;
+        }
+        if !(0.0..=super::csv::FASTEST_BYTES_PER_S).contains(rate) {
+            return Err(format!("{rate} B/s is no drive's speed: is it in another unit?"));
+        }
+        let start_s = (t_s - span_s - zero_s).max(0.0);
+        intervals.push(Interval { start_s, span_s, bytes: rate * span_s, phase: 0 });
+    }
+    Ok((!intervals.is_empty()).then_some(intervals))
+}
+
+fn temperature(number: u8, values: &[(f64, f64)], zero_s: f64) -> Result<Temperature, String> {
+    let whole = values.iter().all(|(_, value)| value.is_nan() || value.fract() == 0.0);
+    let name = if number == 0 { "composite".to_owned() } else { format!("sensor{number}") };
+    let mut kelvin = Series::new();
+    for (t, value) in values {
+        let t = instant(t - zero_s);
+        if value.is_nan() {
+            kelvin.push_gap(t, "no reading");
+        } else if (COLDEST_K..=HOTTEST_K).contains(&(value + 273.15)) {
+            kelvin.push(t, kelvin_from_celsius(*value, whole));
+        } else {
+            return Err(format!("{value} °C is no temperature of a drive: is it in another unit?"));
+        }
+    }
+    Ok(Temperature { name, kelvin })
+}
+
+fn is_layer(name: &str) -> bool {
+    let layered = |layer: &str| {
+        name.strip_prefix(layer).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    name == "_Total" || LAYERS.into_iter().any(layered)
+}
+
+/// `nvme0` of `nvme0n1`.
+fn controller(drive: &str) -> Option<&str> {
+    let digits = drive.strip_prefix("nvme")?.bytes().take_while(u8::is_ascii_digit).count();
+    drive[4 + digits..].starts_with('n').then(|| &drive[..4 + digits])
+}
+
+/// `sda1` of `sda`, `nvme0n1p1` of `nvme0n1`, `mmcblk0p2` of `mmcblk0`.
+fn is_partition_of(name: &str, whole: &str) -> bool {
+    let Some(rest) = name.strip_prefix(whole).filter(|rest| !rest.is_empty()) else { return false };
+    let number =
+        if whole.ends_with(|c: char| c.is_ascii_digit()) { rest.strip_prefix('p') } else { Some(rest) };
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    fn with(drives: &[(&str, f64)]) -> Samples {
+        let mut samples = Samples::default();
+        for t in 0..10 {
+            for (name, rate) in drives {
+                samples.push(name, Quantity::Rate(SegmentOp::Write), f64::from(t), *rate);
+            }
+        }
+        samples
+    }
+
+    fn chosen(drives: &[(&str, f64)], wanted: Option<&str>) -> Result<String, String> {
+        with(drives).choose("log", wanted).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_drive_in_question_is_the_one_that_moves_data() {
+        let name = |drives: &[(&str, f64)]| chosen(drives, None);
+        assert_eq!(name(&[("nvme0n1", 1e9), ("nvme0n1p1", 1e9), ("dm-0", 1e9)]), Ok("nvme0n1".into()));
+        assert_eq!(name(&[("sda", 1e6), ("nvme0n1", 1e9)]), Ok("nvme0n1".into()));
+        assert_eq!(name(&[("dm-0", 1.0)]), Ok("dm-0".into()));
+        let both = name(&[("sda", 4e8), ("sdb", 6e8)]).expect_err("two drives");
+        assert!(both.contains("sdb 60 %, sda 40 %") && both.contains("--device"), "{both}");
+        assert_eq!(chosen(&[("sda", 4e8), ("sdb", 6e8)], Some("/dev/sda")), Ok("sda".into()));
+        assert!(chosen(&[("sda", 4e8)], Some("sdc")).expect_err("not there").contains("there are sda"));
+    }
+
+    #[test]
+    fn a_rate_is_that_of_the_time_before_and_a_hole_stays_one() {
+        let values = [(10.0, 5.0), (11.0, 6.0), (20.0, 7.0), (21.0, 8.0)];
+        let intervals = of_rates(&values, 9.0).expect("rates").expect("some");
+        let spans: Vec<(f64, f64)> = intervals.iter().map(|i| (i.start_s, i.end_s())).collect();
+        assert_eq!(spans, [(0.0, 1.0), (1.0, 2.0), (10.0, 11.0), (11.0, 12.0)]);
+    }
+}

@@ -1,0 +1,204 @@
+//! Telegraf: its metrics as InfluxDB's line protocol or as JSON, from the file output.
+//!
+//! Rules
+//! - `diskio` counts bytes by `name`; `smart_device` (by `device`), `sensors` and `temp` have temperatures, `nvme0` being
+//!   the drive of `nvme0n1`. A chip of `sensors` says on which bus it is and not which drive: its temperature is taken
+//!   where there is one such chip.
+//! - Several hosts in one file are refused.
+//! - Timestamps are seconds, milliseconds, microseconds or nanoseconds since 1970, by their size.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::when::since_1970;
+use super::{Quantity, Samples, controller};
+use crate::ImportError;
+use crate::json::JsonDocuments;
+use crate::lines::LineReader;
+use crate::part::{RunPart, TimeBase};
+use trace::SegmentOp::{Read, Write};
+
+/// One metric: its name, tags, numeric fields and time in seconds since 1970.
+#[derive(Debug, Default, PartialEq)]
+struct Metric {
+    name: String,
+    tags: BTreeMap<String, String>,
+    fields: BTreeMap<String, f64>,
+    t_s: f64,
+}
+
+/// Reads line protocol, one metric a line.
+pub(crate) fn lines(
+    file: &str,
+    mut lines: LineReader<'_>,
+    device: Option<&str>,
+) -> Result<RunPart, ImportError> {
+    let mut gathered = Gathered::default();
+    while let Some((number, line)) = lines.next()? {
+        // `telegraf --test` begins its lines with "> ".
+        let line = line.trim().trim_start_matches("> ");
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let Some(metric) = metric(line) else {
+            if !lines.ended {
+                break;
+            }
+            let why = "it is not a line of InfluxDB's protocol: name,tag=value field=value timestamp";
+            return Err(ImportError::at(file, number, None, why));
+        };
+        gathered.add(&metric);
+    }
+    gathered.part(file, device)
+}
+
+/// Reads JSON: a metric a line, or `{"metrics": [..]}`.
+pub(crate) fn json(file: &str, lines: LineReader<'_>, device: Option<&str>) -> Result<RunPart, ImportError> {
+    let mut documents = JsonDocuments::new(file, lines);
+    let mut gathered = Gathered::default();
+    while let Some(document) = documents.next()? {
+        let root: Value = document.parse()?;
+        match root["metrics"].as_array() {
+            Some(all) => all.iter().for_each(|one| gathered.add(&from_json(one))),
+            None => gathered.add(&from_json(&root)),
+        }
+    }
+    gathered.part(file, device)
+}
+
+#[derive(Default)]
+struct Gathered {
+    samples: Samples,
+    hosts: BTreeSet<String>,
+    /// Temperatures of chips, which name no drive: chip, time, °C.
+    chips: BTreeMap<String, Vec<(f64, f64)>>,
+}
+
+impl Gathered {
+    fn add(&mut self, metric: &Metric) {
+        let tag = |name: &str| metric.tags.get(name).map_or("", String::as_str);
+        let field = |name: &str| metric.fields.get(name).copied();
+        let t_s = metric.t_s;
+        match metric.name.as_str() {
+            "diskio" => {
+                for (name, op) in [("read_bytes", Read), ("write_bytes", Write)] {
+                    if let Some(bytes) = field(name) {
+                        self.samples.push(tag("name"), Quantity::Total(op), t_s, bytes);
+                    }
+                }
+            }
+            "smart_device" => {
+                if let Some(celsius) = field("temp_c") {
+                    self.samples.push(tag("device"), Quantity::Celsius(0), t_s, celsius);
+                }
+            }
+            "sensors" if tag("chip").starts_with("nvme") && tag("feature") == "composite" => {
+                let chip = self.chips.entry(tag("chip").to_owned()).or_default();
+                chip.extend(field("temp_input").map(|celsius| (t_s, celsius)));
+            }
+            "temp" if tag("sensor").starts_with("nvme_composite") => {
+                let chip = self.chips.entry(tag("sensor").to_owned()).or_default();
+                chip.extend(field("temp").map(|celsius| (t_s, celsius)));
+            }
+            _ => return,
+        }
+        if let Some(host) = metric.tags.get("host") {
+            self.hosts.insert(host.clone());
+        }
+    }
+
+    fn part(mut self, file: &str, device: Option<&str>) -> Result<RunPart, ImportError> {
+        if self.hosts.len() > 1 {
+            let names: Vec<String> = self.hosts.into_iter().collect();
+            let why = format!("it is of several hosts ({}): split it by host", names.join(", "));
+            return Err(ImportError::whole(file, why));
+        }
+        let drive = self.samples.choose(file, device)?;
+        let controller = controller(&drive).map(str::to_owned);
+        if let Some(controller) = controller {
+            self.samples.merge(&controller, &drive);
+        }
+        let mut chips = self.chips.into_values();
+        if let (Some(values), None) = (chips.next(), chips.next())
+            && !self.samples.has(&drive, Quantity::Celsius(0))
+        {
+            values
+                .iter()
+                .for_each(|(t, celsius)| self.samples.push(&drive, Quantity::Celsius(0), *t, *celsius));
+            self.samples
+                .notes
+                .push(format!("the temperature is that of the only NVMe chip in it, taken for {drive}'s"));
+        }
+        self.samples.part(file, Some(&drive), |zero_s| TimeBase::Unix { zero_s })
+    }
+}
+
+fn from_json(value: &Value) -> Metric {
+    let texts = |object: &Value| {
+        let pairs = object.as_object().into_iter().flatten();
+        pairs.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
+    };
+    let fields = value["fields"].as_object().into_iter().flatten();
+    Metric {
+        name: value["name"].as_str().unwrap_or_default().to_owned(),
+        tags: texts(&value["tags"]),
+        fields: fields.filter_map(|(key, value)| Some((key.clone(), value.as_f64()?))).collect(),
+        t_s: value["timestamp"].as_f64().and_then(since_1970).unwrap_or(f64::NAN),
+    }
+}
+
+/// A line of InfluxDB's protocol: `name,tag=value field=1i,other="text" 1795340400000000000`, where a comma, a blank or an
+/// equals sign in a name is escaped by a backslash.
+fn metric(line: &str) -> Option<Metric> {
+    let mut parts = split(line, ' ');
+    let (head, fields, time) = (parts.next()?, parts.next()?, parts.next()?);
+    let mut head = split(head, ',');
+    let name = plain(head.next()?);
+    let tags = head.filter_map(|tag| {
+        let mut sides = split(tag, '=');
+        Some((plain(sides.next()?), plain(sides.next()?)))
+    });
+    let fields: Option<Vec<(String, Option<f64>)>> = split(fields, ',')
+        .map(|field| {
+            let mut sides = split(field, '=');
+            let (name, value) = (plain(sides.next()?), sides.next()?);
+            Some((name, value.trim_end_matches(['i', 'u']).parse().ok()))
+        })
+        .collect();
+    let fields = fields?.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+    Some(Metric { name, tags: tags.collect(), fields, t_s: since_1970(time.trim().parse().ok()?)? })
+}
+
+/// Splits at a separator that is neither escaped nor within quotation marks.
+fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let (mut quoted, mut escaped) = (false, false);
+    text.split(move |c: char| {
+        let here = c == separator && !quoted && !escaped;
+        quoted ^= c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        here
+    })
+}
+
+fn plain(text: &str) -> String {
+    text.replace("\\ ", " ").replace("\\,", ",").replace("\\=", "=")
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn a_line_is_name_tags_fields_and_time() {
+        let read = metric(
+            r#"diskio,host=a\ b,name=nvme0n1 reads=5i,read_bytes=4096i,note="a, b c",t=1.5 1795340400000000000"#,
+        );
+        let read = read.expect("a line");
+        assert_eq!((read.name.as_str(), read.tags["host"].as_str()), ("diskio", "a b"));
+        assert_eq!((read.fields["read_bytes"], read.fields["t"], read.fields.len()), (4096.0, 1.5, 3));
+        assert!((read.t_s - 1_795_340_400.0).abs() < 1e-6);
+        assert_eq!(metric("diskio reads=5i"), None);
+        assert_eq!(metric("x y z"), None);
+    }
+}

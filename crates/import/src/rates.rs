@@ -1,0 +1,33 @@
+//! Speeds from what was counted: differences of a counter, and what step is usual.
+
+use trace::caveat::{Caveat, Hole};
+use trace::{Interval, Trace};
+
+/// A hole of more than this many usual steps is a gap.
+pub(super) const GAP_STEPS: f64 = 3.0;
+
+/// The usual distance of two values in seconds: the median, which neither gaps nor jitter move. `None` for fewer than two.
+pub(super) fn usual_step(values: &[(f64, f64)]) -> Option<f64> {
+    let mut steps: Vec<f64> = values.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+    let middle = steps.len() / 2;
+    (!steps.is_empty()).then(|| *steps.select_nth_unstable_by(middle, f64::total_cmp).1)
+}
+
+/// Intervals between the values of a counter in steps of `unit` bytes. A counter that falls was reset: a gap.
+pub(super) fn differences(values: &[(f64, f64)], zero_s: f64, unit: f64, trace: &mut Trace) -> Vec<Interval> {
+    let Some(usual_s) = usual_step(values) else { return Vec::new() };
+    let mut resets = 0;
+    let mut intervals = Vec::new();
+    for pair in values.windows(2) {
+        let span_s = pair[1].0 - pair[0].0;
+        let bytes = (pair[1].1 - pair[0].1) * unit;
+        resets += usize::from(bytes < 0.0);
+        if bytes >= 0.0 && span_s <= GAP_STEPS * usual_s {
+            intervals.push(Interval { start_s: pair[0].0 - zero_s, span_s, bytes, phase: 0 });
+        }
+    }
+    if resets > 0 {
+        trace.caveats.push(Caveat::Gap(Hole::CounterReset { resets }));
+    }
+    intervals
+}
