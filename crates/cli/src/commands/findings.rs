@@ -120,7 +120,7 @@ pub(crate) fn tell_run(folder: &Path, args: &RunArgs, printer: &mut Printer) -> 
     if let Some(report) = report {
         text.push_str(&format!("Report:     {}\n", report.display()));
     }
-    Ok(printer.data(&text)?)
+    Ok(printer.coloured_data(&text)?)
 }
 
 /// Analyzes a run that has just ended, and writes findings and report into its folder; says where the report is.

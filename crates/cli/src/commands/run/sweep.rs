@@ -207,7 +207,7 @@ fn tell(args: &RunArgs, parent: &Path, done: &[SweptRun<'_>], printer: &mut Prin
     if let Some(path) = comparison {
         text.push_str(&format!("Comparison: {}\n", path.display()));
     }
-    Ok(printer.data(&text)?)
+    Ok(printer.coloured_data(&text)?)
 }
 
 /// A setting's name as part of a folder's: letters, digits, `.` and `-`.
