@@ -39,6 +39,8 @@ const NEARLY_BEST: f64 = 0.95;
 const LEAST_CHANGE: f64 = 0.2;
 /// ... and so many kelvins over the reach: twice what rounding alone does.
 const LEAST_BEND_K: f64 = 2.0;
+/// Steps of the grid for each reading: beyond, the readings are bursts with long holes between.
+const MOST_STEPS_A_READING: usize = 64;
 /// Windows on each side of a step.
 const LEAST_WINDOWS: usize = 3;
 /// A step is told when it exceeds the scatter of offsets around it by this factor.
@@ -158,8 +160,12 @@ impl ClockGrid {
     fn new(trace: &Trace, heat: &Heat, step_s: f64) -> Option<Self> {
         let points = heat.all();
         let (from_s, to_s) = (points.first()?.t.as_secs_f64(), points.last()?.t.as_secs_f64());
-        let moments: Vec<f64> =
-            (0..=((to_s - from_s) / step_s) as usize).map(|i| from_s + i as f64 * step_s).collect();
+        let count = ((to_s - from_s) / step_s) as usize;
+        // Where most of the time has no reading, work would follow the time and not the readings.
+        if count / MOST_STEPS_A_READING > points.len() {
+            return None;
+        }
+        let moments: Vec<f64> = (0..=count).map(|i| from_s + i as f64 * step_s).collect();
         let moved = moved_by(trace, &moments);
         let kelvin = kelvin_at(heat, &moments);
         let reach = (REACH_S / step_s).round().max(3.0) as usize;

@@ -40,6 +40,10 @@ pub(crate) fn caveat(stretches: &[Stretch], judged: &[Judged]) -> Option<Caveat>
 /// The share of windows in steady state with rounds of this length; `None` where there is no window.
 fn steady_share(stretch: &Stretch, round_s: f64) -> Option<f64> {
     let count = ((stretch.end_s() - stretch.start_s()) / round_s) as usize;
+    // More rounds than samples are none: work follows the samples, and not the time between them.
+    if count > stretch.samples.len() {
+        return None;
+    }
     let mut sums = vec![(0.0, 0.0); count];
     for sample in &stretch.samples {
         let middle_s = sample.start_s + sample.span_s / 2.0 - stretch.start_s();

@@ -4,6 +4,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -26,13 +27,44 @@ pub(crate) fn read(inputs: &[PathBuf], options: &ImportOptions) -> anyhow::Resul
                 input.display()
             );
         }
-        if input.is_dir() { files.extend(files_in(input)?) } else { files.push(input.clone()) }
+        if input.is_dir() { files.extend(files_in(input)?) } else { files.push(input_file(input)?) }
     }
     let sources = files.iter().map(|file| source(file)).collect::<anyhow::Result<Vec<_>>>()?;
     let mut trace = import::import(sources, options)?;
     trace.caveats.extend(jobs_left_out(&files));
     Ok(trace)
 }
+
+/// A file that was named. `-` is standard input; that and the like (`/dev/fd/63` of a shell's `<(..)`) may be pipes, which
+/// somebody is writing to. Anything else that is no file is refused: a FIFO would be waited for, a device never ends.
+fn input_file(input: &Path) -> anyhow::Result<PathBuf> {
+    let path = if input == Path::new("-") { Path::new(STDIN) } else { input };
+    let about = std::fs::metadata(path).with_context(|| {
+        let name = input.display();
+        format!("cannot read {name} as a run folder or a log (`heatsoak analyze --help` tells which)")
+    })?;
+    let kind = about.file_type();
+    let is_open = ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"].iter().any(|own| path.starts_with(own));
+    let what = if kind.is_file() || (is_open && kind.is_fifo()) {
+        return Ok(path.to_owned());
+    } else if kind.is_fifo() {
+        "a FIFO"
+    } else if kind.is_socket() {
+        "a socket"
+    } else if is_open && std::io::IsTerminal::is_terminal(&std::io::stdin()) {
+        "a terminal"
+    } else {
+        "a device"
+    };
+    bail!(
+        "cannot read {} as a run folder or a log: it is {what}; name a file or a folder, or pipe the log to `heatsoak \
+         analyze -`",
+        input.display()
+    )
+}
+
+/// Standard input as a file.
+const STDIN: &str = "/dev/stdin";
 
 /// Whether a folder is one of logs: it has files, and is no run folder nor what is left of one.
 pub(crate) fn is_folder_of_logs(folder: &Path) -> bool {
@@ -58,9 +90,7 @@ fn files_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
 
 fn source(file: &Path) -> anyhow::Result<LogFile<'static>> {
     let name = file.display().to_string();
-    let about = std::fs::metadata(file).with_context(|| {
-        format!("cannot read {name} as a run folder or a log (`heatsoak analyze --help` tells which)")
-    })?;
+    let about = std::fs::metadata(file).with_context(|| format!("cannot read {name}"))?;
     let since_1970 = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).ok();
     let modified_unix_s = about.modified().ok().and_then(since_1970).map(|since| since.as_secs_f64());
     let path = file.to_owned();

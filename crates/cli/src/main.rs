@@ -55,8 +55,16 @@ impl Exit {
 }
 
 fn main() -> ExitCode {
-    let typed = args::typed();
     let mut printer = Printer::new();
+    let typed = match args::typed() {
+        Ok(typed) => typed,
+        // Help is no error, and holds nothing that was typed.
+        Err(error) if !error.use_stderr() => error.exit(),
+        Err(error) => {
+            printer.usage(&error);
+            return Exit::NotDone.code().into();
+        }
+    };
     match commands::execute(typed, &mut printer) {
         Ok(outcome) => outcome.code().into(),
         Err(error) if printer::is_broken_pipe(&error) => ExitCode::SUCCESS,

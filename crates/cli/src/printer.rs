@@ -1,11 +1,13 @@
 //! Everything the tool says: data on stdout, progress and messages on stderr.
 //!
-//! The only place that writes to either. Colour is left out by itself where the stream is no terminal or
-//! `NO_COLOR` is set. A reader that went away (`heatsoak list | head`) is success, not an error.
+//! The only place that writes to either, and so the one where text from elsewhere (names of files, drives, plans) is
+//! kept from steering the terminal: control characters are written out, see [`measure::visible`]. Colour is left out by
+//! itself where the stream is no terminal or `NO_COLOR` is set. A reader that went away (`heatsoak list | head`) is success, not an error.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
 use anstyle::{AnsiColor, Style};
+use measure::visible::{visible, visible_json};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -26,11 +28,23 @@ impl Printer {
         Self { progress_shown: false }
     }
 
-    /// Data: goes to stdout as it is, with a line end if it has none.
+    /// Data: goes to stdout, with a line end if it has none.
     ///
     /// # Errors
     /// What the system says; a reader that went away is [`io::ErrorKind::BrokenPipe`].
     pub(crate) fn data(&mut self, text: &str) -> io::Result<()> {
+        self.raw_data(&visible(text))
+    }
+
+    /// The same with colours of ours in it.
+    ///
+    /// # Errors
+    /// As [`Self::data`].
+    pub(crate) fn coloured_data(&mut self, text: &str) -> io::Result<()> {
+        self.raw_data(&visible_with_colours(text))
+    }
+
+    fn raw_data(&mut self, text: &str) -> io::Result<()> {
         self.wipe_progress();
         let mut out = anstream::stdout().lock();
         out.write_all(text.as_bytes())?;
@@ -45,22 +59,27 @@ impl Printer {
     /// # Errors
     /// As [`Self::data`].
     pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> anyhow::Result<()> {
-        Ok(self.data(&serde_json::to_string_pretty(value)?)?)
+        Ok(self.raw_data(&visible_json(&serde_json::to_string_pretty(value)?))?)
     }
 
     /// A message: goes to stderr. That stderr is gone is nobody's business.
     pub(crate) fn message(&mut self, text: &str) {
-        self.say_on_stderr(text);
+        self.say_on_stderr(&visible(text));
+    }
+
+    /// Why what was typed is no command, as clap says it.
+    pub(crate) fn usage(&mut self, error: &clap::Error) {
+        self.say_on_stderr(&visible_with_colours(&error.render().ansi().to_string()));
     }
 
     /// Something to be careful about.
     pub(crate) fn warning(&mut self, text: &str) {
-        self.say_on_stderr(&format!("{WARNING}warning:{WARNING:#} {text}"));
+        self.say_on_stderr(&format!("{WARNING}warning:{WARNING:#} {}", visible(text)));
     }
 
     /// Why nothing, or not all, was done.
     pub(crate) fn error(&mut self, error: &anyhow::Error) {
-        self.say_on_stderr(&format!("{ERROR}error:{ERROR:#} {}", sentence(error)));
+        self.say_on_stderr(&format!("{ERROR}error:{ERROR:#} {}", visible(&sentence(error))));
     }
 
     /// Whether progress goes to a terminal, where a line can be written over.
@@ -70,6 +89,7 @@ impl Printer {
 
     /// Progress: one line, written over the one before on a terminal.
     pub(crate) fn progress(&mut self, line: &str) {
+        let line = visible(line);
         let mut err = anstream::stderr().lock();
         if self.progress_is_live() {
             let fitting: String = line.chars().take(width(&io::stderr()).saturating_sub(1)).collect();
@@ -103,6 +123,31 @@ impl Printer {
     }
 }
 
+/// As [`visible`], but colours and weights stay: `ESC [ .. m` with nothing in it that hides text.
+fn visible_with_colours(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for (index, part) in text.split("\u{1b}[").enumerate() {
+        let style = part.split_once('m').filter(|(codes, _)| {
+            let shows = |code: &str| matches!(code.parse(), Ok(0..=4 | 22 | 24 | 30..=37 | 39 | 90..=97));
+            index > 0 && (codes.is_empty() || codes.split(';').all(shows))
+        });
+        match style {
+            Some((codes, rest)) => {
+                shown.push_str("\u{1b}[");
+                shown.push_str(codes);
+                shown.push('m');
+                shown.push_str(&visible(rest));
+            }
+            None if index > 0 => {
+                shown.push_str(&visible("\u{1b}["));
+                shown.push_str(&visible(part));
+            }
+            None => shown.push_str(&visible(part)),
+        }
+    }
+    shown
+}
+
 fn width(stream: &impl std::os::fd::AsFd) -> usize {
     terminal_size::terminal_size_of(stream).map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0))
 }
@@ -132,6 +177,18 @@ mod test {
     use anyhow::Context as _;
 
     use super::*;
+
+    #[test]
+    fn only_colours_get_through() {
+        let ours = "\u{1b}[1m\u{1b}[31mhot\u{1b}[0m";
+        assert_eq!(visible_with_colours(ours), ours);
+        for steers in
+            ["\u{1b}[2J", "\u{1b}[8mhidden", "\u{1b}]0;title\u{7}", "\u{9b}31m", "\u{1b}[1;99999mx", "\u{1b}"]
+        {
+            let shown = visible_with_colours(&format!("{ours}{steers}"));
+            assert_eq!(shown.matches('\u{1b}').count(), 3, "{shown:?}");
+        }
+    }
 
     #[test]
     fn a_cause_is_told_once() {

@@ -1,12 +1,17 @@
 //! Amounts of data on equal windows: where logs of several jobs meet and are summed.
 //!
 //! What is put in comes out again, to the byte: a window that does not fit the grid is spread over the bins it
-//! touches by the share of time. Memory is bounded: a grid that grows too long doubles its step.
+//! touches by the share of time. Memory and work follow what is put in, and not the span between: a grid that grows too
+//! long for its amounts doubles its step.
 
 use trace::Interval;
 
 /// Bins at most: 48 days at 1 s. 32 MB for each operation.
 const MOST_BINS: usize = 1 << 22;
+/// So many are never too many: 9 hours at 1 s.
+const FEW_BINS: usize = 1 << 15;
+/// Bins for each amount, above that: of a log whose rows are further apart a curve of coarser windows is all there is.
+const BINS_AN_AMOUNT: usize = 8;
 /// An interval shorter than this share of the step joins its neighbour: its speed would be noise.
 const SHORTEST_SHARE: f64 = 0.2;
 
@@ -17,6 +22,8 @@ pub(super) struct WindowGrid {
     /// Number of the first bin; bin `n` starts at `n * step_s`.
     first: i64,
     amounts: Vec<f64>,
+    /// How many amounts were put in.
+    count: usize,
     from_s: f64,
     to_s: f64,
 }
@@ -24,7 +31,8 @@ pub(super) struct WindowGrid {
 impl WindowGrid {
     /// An empty grid of windows `step_s` long.
     pub(super) fn new(step_s: f64) -> Self {
-        Self { step_s, first: 0, amounts: Vec::new(), from_s: f64::INFINITY, to_s: f64::NEG_INFINITY }
+        let (from_s, to_s) = (f64::INFINITY, f64::NEG_INFINITY);
+        Self { step_s, first: 0, amounts: Vec::new(), count: 0, from_s, to_s }
     }
 
     /// All that was put in.
@@ -41,9 +49,15 @@ impl WindowGrid {
         (!self.amounts.is_empty()).then_some((self.from_s, self.to_s))
     }
 
-    /// Adds `amount` moved evenly from `from_s` to `to_s`; all at `to_s` where that is no span.
+    /// Adds `amount` moved evenly from `from_s` to `to_s`; all at `to_s` where that is no span. Times and amounts are
+    /// numbers: whoever reads them off a file refuses others.
     pub(super) fn add(&mut self, from_s: f64, to_s: f64, amount: f64) {
+        debug_assert!(
+            from_s.is_finite() && to_s.is_finite() && amount.is_finite(),
+            "{from_s} {to_s} {amount}"
+        );
         let from_s = from_s.min(to_s);
+        self.count += 1;
         self.make_room(from_s, to_s);
         self.from_s = self.from_s.min(from_s);
         self.to_s = self.to_s.max(to_s);
@@ -116,7 +130,7 @@ impl WindowGrid {
             }
             let end = self.first + self.amounts.len() as i64;
             let (first, end) = (self.first.min(low), end.max(high + 1));
-            if (end - first) as usize <= MOST_BINS {
+            if (end - first) as usize <= (self.count * BINS_AN_AMOUNT).clamp(FEW_BINS, MOST_BINS) {
                 if first < self.first {
                     let missing = (self.first - first) as usize;
                     self.amounts.splice(0..0, std::iter::repeat_n(0.0, missing));
@@ -163,8 +177,12 @@ mod test {
         let mut grid = WindowGrid::new(1.0);
         grid.add(0.0, 1.0, 5.0);
         grid.add(3e9, 3e9 + 1.0, 7.0);
-        assert!(grid.amounts.len() <= MOST_BINS && grid.step_s > 500.0);
+        assert!(grid.amounts.len() <= FEW_BINS && grid.step_s > 30_000.0);
         assert_eq!(grid.total(), 12.0);
+        // A log without holes keeps its step, however long it is.
+        let mut dense = WindowGrid::new(1.0);
+        (0..200_000).for_each(|t| dense.add(f64::from(t), f64::from(t + 1), 1.0));
+        assert_eq!((dense.step_s, dense.amounts.len()), (1.0, 200_000));
     }
 
     proptest! {

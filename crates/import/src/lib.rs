@@ -40,7 +40,7 @@ use std::io::{BufRead, BufReader, Cursor, Read};
 use encoding_rs_io::DecodeReaderBytesBuilder;
 
 use lines::LineReader;
-use trace::{Trace, infer_phases};
+use trace::{Interval, Trace, infer_phases};
 
 /// How much of a file is looked at to tell its format.
 const HEAD: usize = 64 << 10;
@@ -149,6 +149,8 @@ const LONGEST_RUN_S: f64 = 400.0 * 86_400.0;
 /// wrong unit is told.
 const COLDEST_K: f64 = 200.0;
 const HOTTEST_K: f64 = 500.0;
+/// A thousand times the fastest link that is announced (PCIe 7.0 x16: 242 GB/s), in round numbers, for a moment.
+const FASTEST_BYTES_PER_S: f64 = 1e15;
 
 /// Opens a file when its turn comes.
 pub type OpenLog<'a> = Box<dyn FnOnce() -> std::io::Result<Box<dyn Read + 'a>> + 'a>;
@@ -216,12 +218,38 @@ pub fn import(sources: Vec<LogFile<'_>>, options: &ImportOptions) -> Result<Trac
         );
         return Err(ImportError::whole(first, why));
     }
+    if let Some(why) = impossible(&trace) {
+        return Err(ImportError::whole(names.first().map_or("nothing", String::as_str), why));
+    }
     trace.notes.extend(notes);
     if trace.phases.is_empty() {
         infer_phases(&mut trace);
     }
     trace.trust_a_sensor();
     Ok(trace)
+}
+
+/// Why what was read cannot have been, whatever the format: numbers that each make sense need not do so together.
+fn impossible(trace: &Trace) -> Option<String> {
+    let intervals = trace.speeds.iter().flat_map(|series| &series.intervals);
+    let odd = |interval: &&Interval| {
+        !(interval.start_s.is_finite()
+            && interval.span_s.is_finite()
+            && (0.0..=FASTEST_BYTES_PER_S).contains(&interval.bytes_per_s()))
+    };
+    if let Some(odd) = intervals.clone().find(odd) {
+        return Some(format!(
+            "it says that {:.3e} bytes were moved in {:.3e} s at {:.1} s, which is faster than any drive: are all numbers in the right unit?",
+            odd.bytes, odd.span_s, odd.start_s
+        ));
+    }
+    let temperature =
+        trace.temperatures.iter().find(|t| t.kelvin.points().iter().any(|p| !p.value.is_finite()));
+    let power = trace.power_w.points().iter().any(|point| !point.value.is_finite());
+    temperature
+        .map(|t| t.name.as_str())
+        .or(power.then_some("power"))
+        .map(|what| format!("its {what} is no number somewhere"))
 }
 
 /// What the files gave, before it is put together.

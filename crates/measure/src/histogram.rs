@@ -61,7 +61,7 @@ impl Histogram {
         for (index, count) in other.filled() {
             self.add(usize::from(index), count);
         }
-        self.count += other.count;
+        self.count = self.count.saturating_add(other.count);
         self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);

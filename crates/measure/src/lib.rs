@@ -8,6 +8,7 @@
 //! - [`time`]: instants on the run's own clock, and the two clocks (monotonic, virtual).
 //! - [`histogram`]: latencies with a stated error bound.
 //! - [`series`]: readings over time in which a missing reading is a gap with a reason.
+//! - [`mod@visible`]: text from elsewhere without characters that steer a terminal.
 //! - [`record`]: the run folder, written append-only while running and read back whole or cut short.
 //!
 //! # What it does not do
@@ -22,9 +23,11 @@ pub mod record;
 pub mod series;
 pub mod time;
 pub mod units;
+pub mod visible;
 
 pub use cells::{CellSplitter, Cells};
 pub use histogram::Histogram;
 pub use series::{Gap, Point, Series};
 pub use time::{Clock, Instant, MonotonicClock, VirtualClock};
 pub use units::{Bytes, BytesPerSec, Celsius, Kelvin, Lba, QueueDepth, Seed, Watts};
+pub use visible::{is_hidden, visible};

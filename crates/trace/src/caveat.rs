@@ -185,6 +185,10 @@ pub enum Cycles {
 pub enum Damage {
     /// A table of a run that has ended.
     Table { file: String },
+    /// A table of a run that was cut short, from where it is not what was written.
+    Rest { file: String, bytes: u64, after_s: Option<f64>, why: String },
+    /// The manifest is not as it was written.
+    Manifest,
     /// The phases that intervals belong to.
     Phases { intervals: usize },
 }

@@ -1,6 +1,8 @@
 //! A trace from our own run record.
 
-use measure::record::{DriveFacts, EndReason, IoRow, Manifest, Op, PhaseFacts, Record, ThermalSettings};
+use measure::record::{
+    DriveFacts, EndReason, IoRow, LostPart, Manifest, Op, PhaseFacts, Record, ThermalSettings,
+};
 use measure::{Celsius, Instant, Kelvin, Series};
 
 use super::{Counters, Facts, Interval, Phase, SpeedSeries, Temperature, Trace};
@@ -16,14 +18,26 @@ impl Trace {
         trace.facts = facts(record);
         trace.phases = phases(manifest, &record.io);
         trace.notes.clone_from(&manifest.notes);
-        trace.io_errors = record.io.iter().map(|row| row.errors).sum();
+        trace.io_errors = record.io.iter().fold(0, |sum, row| sum.saturating_add(row.errors));
         trace.settings = settings(manifest);
         add_speeds(&mut trace, &record.io);
         add_telemetry(&mut trace, record);
-        let lost = record.lost.iter().map(|file| Damage::Table { file: file.clone() });
-        trace.caveats.extend(lost.map(Caveat::Damaged));
+        trace.caveats.extend(record.lost.iter().map(|part| Caveat::Damaged(damage(part))));
         trace.trust_a_sensor();
         trace
+    }
+}
+
+fn damage(part: &LostPart) -> Damage {
+    match part {
+        LostPart::Table { file } => Damage::Table { file: file.clone() },
+        LostPart::Rest { file, bytes, after, why } => Damage::Rest {
+            file: file.clone(),
+            bytes: *bytes,
+            after_s: after.map(Instant::as_secs_f64),
+            why: why.clone(),
+        },
+        LostPart::Manifest => Damage::Manifest,
     }
 }
 

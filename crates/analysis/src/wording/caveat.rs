@@ -48,12 +48,7 @@ pub fn caveat(caveat: &Caveat) -> String {
             format!("The drive's counters of {threshold} moved by {moved}, but its speed did not give way.")
         }
         Caveat::Cyclostationary(cycles) => cyclostationary(cycles),
-        Caveat::Damaged(Damage::Table { file }) => format!(
-            "{file} is not in the run folder, although the run has ended: what it held is not known."
-        ),
-        Caveat::Damaged(Damage::Phases { intervals }) => {
-            format!("{intervals} intervals belong to phases that the manifest does not have: left out")
-        }
+        Caveat::Damaged(damage) => damaged(damage),
         Caveat::Duplicated { file, rows, first_line } => format!(
             "{file}: {rows} rows are there twice, first in line {first_line}: the second ones were left out."
         ),
@@ -131,6 +126,24 @@ fn at_link(bytes_per_s: f64, link_bytes_per_s: f64, all_of_it: bool) -> String {
     format!(
         "{of_link:.0} % of the link's rate ({rate}), about what its protocol leaves for data: the link may be what limits, and the drive itself faster"
     )
+}
+
+fn damaged(damage: &Damage) -> String {
+    match damage {
+        Damage::Table { file } => {
+            format!("{file} is not in the run folder, although the run has ended: what it held is not known.")
+        }
+        Damage::Rest { file, bytes, after_s, why } => {
+            let from = after_s.map_or_else(|| "all its rows".to_owned(), |s| format!("its rows after {s:.1} s"));
+            format!("{file} is cut off or damaged ({why}): {from} are missing, {bytes} bytes were left out.")
+        }
+        Damage::Manifest => {
+            "manifest.json is not as it was written: it was edited, or it is damaged. Times of phases, settings and limits are as it has them now.".to_owned()
+        }
+        Damage::Phases { intervals } => {
+            format!("{intervals} intervals belong to phases that the manifest does not have: left out")
+        }
+    }
 }
 
 fn clock(doubt: &ClockDoubt) -> String {

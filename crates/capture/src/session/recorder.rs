@@ -121,7 +121,9 @@ impl<'a> Recorder<'a> {
 
     fn write_manifest(&mut self) {
         let manifest = self.manifest.clone();
-        let result = self.writer.update_manifest(|written| *written = manifest);
+        // Rows first: syncing the manifest can take seconds, in which a killed run would lose what waits.
+        let result =
+            self.writer.flush().and_then(|()| self.writer.update_manifest(|written| *written = manifest));
         self.check(result);
     }
 

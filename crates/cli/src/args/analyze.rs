@@ -12,7 +12,7 @@ use measure::parse;
 /// What stands below the help.
 pub(crate) const AFTER_HELP: &str = "\
 An input is a run folder, finished or cut short, a log of another tool, or a folder of such logs,
-which are taken for one run. Logs are told by their content:
+which are taken for one run; `-` is a log on standard input. Logs are told by their content:
   CSV with a header line, of which `t_s` is needed and each of these is taken: read_bytes_per_s,
     write_bytes_per_s, read_mb_per_s, write_mb_per_s, composite_k, temp_c, sensor1_c to sensor8_c,
     power_w, tmt1_c, tmt2_c, tmt1_transitions, tmt2_transitions, tmt1_seconds, tmt2_seconds, phase,
@@ -38,6 +38,7 @@ Nothing is written: a run folder stays as it is.
 Examples:
   heatsoak analyze runs/2026-11-21T10-00-00-hctm-read-ssd1
   heatsoak analyze log.csv --json
+  zcat job_bw.1.log.gz | heatsoak analyze -
   heatsoak analyze log.csv --explain 2
   heatsoak analyze --join job_bw.1.log job_bw.2.log job.json
   heatsoak analyze --join job_bw.1.log smart/ --offset smart/=+3.5s";

@@ -256,16 +256,19 @@ pub(crate) enum Typed {
     Generate(GenerateArgs),
 }
 
-/// Reads the command line of this process; ends the process after `--help` and after wrong usage (2).
-pub(crate) fn typed() -> Typed {
+/// Reads the command line of this process.
+///
+/// # Errors
+/// What clap says of wrong usage, and of `--help`.
+pub(crate) fn typed() -> Result<Typed, clap::Error> {
     let hidden = GenerateArgs::augment_args(clap::Command::new(GENERATE).hide(true));
     let definition = Cli::command().subcommand(hidden);
-    let matches = definition.clone().get_matches();
+    let matches = definition.clone().try_get_matches()?;
     let typed = match matches.subcommand() {
         Some((GENERATE, matches)) => GenerateArgs::from_arg_matches(matches).map(Typed::Generate),
         _ => Cli::from_arg_matches(&matches).map(|cli| Typed::Command(Box::new(cli.command))),
     };
-    typed.unwrap_or_else(|error| error.format(&mut definition.clone()).exit())
+    typed.map_err(|error| error.format(&mut definition.clone()))
 }
 
 #[cfg(test)]

@@ -23,6 +23,6 @@ pub(crate) fn execute(args: &CompareArgs, printer: &mut Printer) -> anyhow::Resu
     if let Some(out) = &args.out {
         text.push_str(&format!("\nReport: {}\n", out.display()));
     }
-    printer.data(&text)?;
+    printer.coloured_data(&text)?;
     Ok(Exit::Done)
 }

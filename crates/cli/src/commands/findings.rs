@@ -60,7 +60,7 @@ impl Analyzed {
     pub(crate) fn trace(sources: &[PathBuf], options: &ImportOptions) -> anyhow::Result<Trace> {
         match sources {
             [folder] if folder.is_dir() && !logs::is_folder_of_logs(folder) => {
-                Ok(Trace::from_record(&record::read(folder)?))
+                Ok(Trace::from_record(&record::read_reduced(folder)?))
             }
             logs => logs::read(logs, options),
         }
@@ -72,7 +72,7 @@ impl Analyzed {
     }
 
     fn read_run(folder: &Path) -> anyhow::Result<Self> {
-        let record = record::read(folder)?;
+        let record = record::read_reduced(folder)?;
         let trace = Trace::from_record(&record);
         let findings = analysis::analyze(&trace);
         let drive = drive(&record.manifest);
@@ -120,7 +120,7 @@ pub(crate) fn tell_run(folder: &Path, args: &RunArgs, printer: &mut Printer) -> 
     if let Some(report) = report {
         text.push_str(&format!("Report:     {}\n", report.display()));
     }
-    Ok(printer.data(&text)?)
+    Ok(printer.coloured_data(&text)?)
 }
 
 /// Analyzes a run that has just ended, and writes findings and report into its folder; says where the report is.

@@ -23,7 +23,7 @@ fn what_is_no_run_is_told_apart_and_refused() {
         std::fs::create_dir(scratch.path(name)).expect("a scratch folder");
         std::fs::write(scratch.path(name).join("manifest.json"), manifest).expect("a scratch file");
     };
-    with_manifest("newer", &manifest.replacen("\"schema\": 1", "\"schema\": 2", 1));
+    with_manifest("newer", &manifest.replacen("\"schema\": 2", "\"schema\": 3", 1));
     with_manifest("half", &manifest[..manifest.len() / 2]);
     let cases = [
         ("empty", "is not a run folder"),
@@ -61,6 +61,79 @@ fn a_folder_cut_short_is_analyzed_up_to_the_cut() {
     let done = scratch.run(&["analyze", "r"]);
     assert_eq!(done.code, Some(2));
     assert!(done.stderr.contains("io.parquet") && done.stderr.contains("damaged"), "{}", done.stderr);
+}
+
+/// Goal: a record from before there were checksums is read as it was. Method: one of schema 1, made from one of today.
+#[test]
+fn records_of_schema_1_are_read() {
+    let scratch = Scratch::new();
+    run(&scratch, "r");
+    let before = scratch.run(&["analyze", "r", "--json"]);
+    let path = scratch.path("r/manifest.json");
+    let mut manifest: serde_json::Value = serde_json::from_str(&read_text(&path)).expect("JSON");
+    let members = manifest.as_object_mut().expect("an object");
+    assert!(members.remove("seal").is_some() && members.remove("crc32c").is_some());
+    members.insert("schema".to_owned(), 1.into());
+    std::fs::write(&path, manifest.to_string()).expect("a scratch file");
+    let after = scratch.run(&["analyze", "r", "--json"]);
+    assert_eq!((after.code, &after.stdout), (Some(0), &before.stdout), "{}", after.stderr);
+    // Its tables have no checksum; a torn one is still an error and no panic.
+    let table = std::fs::read(scratch.path("r/io.parquet")).expect("a table");
+    for page in 0..table.len() / 512 {
+        let mut torn = table.clone();
+        torn[page * 512..(page + 1) * 512].fill(0xff);
+        std::fs::write(scratch.path("r/io.parquet"), torn).expect("a scratch file");
+        if page % 8 == 0 {
+            let done = scratch.run(&["analyze", "r"]);
+            assert!(matches!(done.code, Some(0 | 2)) && !done.stderr.contains("panicked"), "{}", done.stderr);
+        }
+    }
+}
+
+/// Goal: an edited manifest is read, and said to be one.
+#[test]
+fn an_edited_manifest_is_told() {
+    let scratch = Scratch::new();
+    run(&scratch, "r");
+    let path = scratch.path("r/manifest.json");
+    std::fs::write(&path, read_text(&path).replacen("Simulated SSD1", "Another drive", 1)).expect("a file");
+    let done = scratch.run(&["analyze", "r"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    assert!(done.stdout.contains("manifest.json is not as it was written"), "{}", done.stdout);
+}
+
+/// Goal: what cannot be read to an end is refused at once; a pipe that somebody writes to is read.
+#[test]
+fn a_fifo_or_a_device_is_refused_and_standard_input_is_read() {
+    let scratch = Scratch::new();
+    let fifo = scratch.path("fifo");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status().expect("mkfifo of coreutils");
+    assert!(made.success());
+    let _socket = std::os::unix::net::UnixListener::bind(scratch.path("socket")).expect("a socket");
+    for (input, told) in [("fifo", "a FIFO"), ("socket", "a socket"), ("/dev/zero", "a device")] {
+        for command in ["analyze", "report", "compare"] {
+            let inputs =
+                if command == "compare" { vec![command, input, input] } else { vec![command, input] };
+            let done = scratch.run(&inputs);
+            assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""), "{command} {input}");
+            assert!(done.stderr.contains(told) && done.stderr.contains("analyze -"), "{}", done.stderr);
+        }
+    }
+    std::fs::create_dir(scratch.path("run")).expect("a scratch folder");
+    std::fs::rename(&fifo, scratch.path("run/manifest.json")).expect("a rename");
+    assert_eq!(scratch.run(&["analyze", "run"]).code, Some(2));
+    std::fs::write(scratch.path("log.csv"), LOG).expect("a scratch file");
+    for input in ["-", "/dev/stdin", "/dev/fd/0"] {
+        let mut command = scratch.command(&["analyze", input]);
+        let mut cat = std::process::Command::new("cat")
+            .arg(scratch.path("log.csv"))
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .expect("cat of coreutils");
+        let done = command.stdin(cat.stdout.take().expect("a pipe")).output().expect("the binary runs");
+        cat.wait().expect("cat ends");
+        assert!(done.status.success(), "{input}: {}", String::from_utf8_lossy(&done.stderr));
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod file_run;
 mod folders;
 mod found;
 mod help;
+mod hostile_names;
 mod logs;
 mod run;
 mod settings;

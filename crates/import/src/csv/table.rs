@@ -233,7 +233,8 @@ impl<'a> CsvTable<'a> {
         if steps.is_empty() {
             return 1.0;
         }
-        let middle = steps.len() / 2;
+        // Of two the shorter: the other one is a hole.
+        let middle = (steps.len() - 1) / 2;
         *steps.select_nth_unstable_by(middle, f64::total_cmp).1
     }
 }

@@ -150,6 +150,9 @@ impl DirectionTotals {
     }
 }
 
+/// A run is no longer than this, and moves no more: a thousand of the fastest drives for as long.
+const LONGEST_RUN_S: f64 = 400.0 * 86_400.0;
+const MOST_BYTES: f64 = 1e22;
 /// More threads of one job than this are a number that was misread.
 const MOST_THREADS: usize = 1 << 14;
 
@@ -204,7 +207,7 @@ pub(crate) fn fio_json(file: &str, lines: LineReader<'_>) -> Result<FioJson, Imp
         run.caveats.push(Caveat::Truncated { file: Some(file.to_owned()), line, left_out });
     }
     run.count_threads();
-    run.put_on_one_clock(&starts);
+    run.put_on_one_clock(&starts).map_err(|why| ImportError::whole(file, why))?;
     run.notes.push(format!("{file}: {}, {count} states of {} jobs", run.version, run.jobs.len()));
     Ok(run)
 }
@@ -265,6 +268,12 @@ impl FioJson {
             }
             for (moved, direction) in run.moved.iter_mut().zip([&job.read, &job.write, &job.trim]) {
                 let now = (direction.runtime / 1e3, direction.bytes());
+                if !((0.0..=LONGEST_RUN_S).contains(&now.0) && (0.0..=MOST_BYTES).contains(&now.1)) {
+                    return Err(format!(
+                        "job {:?} has moved {:.3e} bytes in {:.3e} s, which no run does",
+                        job.jobname, now.1, now.0
+                    ));
+                }
                 let last = moved.last().copied().unwrap_or((0.0, 0.0));
                 if now.0 < last.0 || now.1 < last.1 {
                     return Err(format!(
@@ -294,7 +303,7 @@ impl FioJson {
     }
 
     /// Puts the jobs' starts on one clock.
-    fn put_on_one_clock(&mut self, starts: &[JobStart]) {
+    fn put_on_one_clock(&mut self, starts: &[JobStart]) -> Result<(), String> {
         let known: Option<Vec<f64>> = starts.iter().map(|start| Some(start.job_start_ms? / 1e3)).collect();
         let (at, wall): (Vec<f64>, bool) = match known {
             Some(known) => (known, starts.iter().all(|start| start.wall_clock)),
@@ -310,8 +319,12 @@ impl FioJson {
         let first = at.iter().copied().fold(f64::INFINITY, f64::min);
         for (job, at) in self.jobs.iter_mut().zip(&at) {
             job.start_s = at - first;
+            if !(0.0..=LONGEST_RUN_S).contains(&job.start_s) {
+                return Err(format!("job {:?} started over 400 days after the first: not one run", job.name));
+            }
         }
         self.unix_s = wall.then_some(first);
+        Ok(())
     }
 }
 
@@ -363,7 +376,9 @@ impl JobResultOptions {
                 && text("buffered").is_none_or(|buffered| buffered != "0")
                 && text("ioengine").is_none_or(|engine| !["null", "io_uring_cmd", "sg"].contains(&&*engine)),
             pauses: ["thinktime", "thinkcycles", "rate_process"].iter().any(|name| text(name).is_some()),
-            log_window_s: text("log_avg_msec").and_then(|ms| ms.parse::<f64>().ok()).map(|ms| ms / 1e3),
+            log_window_s: text("log_avg_msec")
+                .and_then(|ms| ms.parse::<u32>().ok())
+                .map(|ms| f64::from(ms) / 1e3),
             log_prefixes: ["write_bw_log", "write_iops_log", "write_lat_log", "write_hist_log"]
                 .iter()
                 .filter_map(|name| text(name).filter(|text| !text.is_empty()))
@@ -385,5 +400,6 @@ fn bytes(text: &str) -> Option<f64> {
         "t" => 1024f64.powi(4),
         _ => return None,
     };
-    number.parse::<f64>().ok().map(|number| number * unit)
+    // Four hundred digits are a number without an end.
+    number.parse::<f64>().ok().map(|number| number * unit).filter(|bytes| bytes.is_finite())
 }

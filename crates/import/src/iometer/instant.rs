@@ -13,6 +13,8 @@ use trace::{Phase, SpeedSeries, Trace};
 
 /// Iometer's default period of instantaneous results.
 const STEP_S: f64 = 1.0;
+/// Iometer writes rows a minute apart at most; bytes that would have taken longer at their rate are not of that rate.
+const LONGEST_ROW_S: f64 = 60.0;
 /// Sum and total are the same up to this: the last fraction of a second has no row.
 const SAME_SUM: f64 = 0.1;
 /// A file longer than this is of two clocks.
@@ -66,6 +68,9 @@ pub(crate) fn instant(file: &str, mut lines: LineReader<'_>) -> Result<RunPart, 
             }
             let cells = ResultRow::read(file, number, &row, columns)?;
             reading.row(&cells, columns, at)?;
+        } else if columns.as_ref().is_some_and(|columns| line.split(',').count() >= columns.count) {
+            let why = "this row has no time such as 2023-03-25 03:05:43:661";
+            return Err(ImportError::at(file, number, Some("1"), why));
         }
     }
     reading.finish(file)
@@ -85,8 +90,9 @@ impl InstantReader {
                 Some(bytes) => bytes,
                 None => rate * STEP_S,
             };
-            if rate > 0.0 && bytes[which] > 0.0 {
-                spans[which] = bytes[which] / rate;
+            let span_s = bytes[which] / rate;
+            if rate > 0.0 && span_s > 0.0 && span_s <= LONGEST_ROW_S {
+                spans[which] = span_s;
             }
         }
         if is_total {

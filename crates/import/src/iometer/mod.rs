@@ -119,18 +119,22 @@ impl<'a> ResultRow<'a> {
 /// `2023-03-25 03:05:43:661` as seconds since 1970 in the time of wherever it was written.
 fn stamp(text: &str) -> Option<f64> {
     let (date, time) = text.trim().split_once(' ')?;
-    let mut date = date.split('-').map(|part| part.parse::<i64>().ok());
-    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
-    let mut time = time.split(':').map(|part| part.parse::<f64>().ok());
-    let (hour, minute, second) = (time.next()??, time.next()??, time.next()??);
-    let ms = time.next().flatten().unwrap_or(0.0);
-    let plausible = (1990..2200).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
-    plausible.then(|| {
-        days_since_1970(year, month, day) as f64 * 86_400.0
-            + hour * 3600.0
-            + minute * 60.0
-            + second
-            + ms / 1e3
+    // Whole numbers only: a float's parser takes `nan`, `inf` and `1e300` as well.
+    let numbers =
+        |text: &str, by: char| -> Option<Vec<u32>> { text.split(by).map(|part| part.parse().ok()).collect() };
+    let [year, month, day] = numbers(date, '-')?[..] else { return None };
+    let (hour, minute, second, ms) = match numbers(time, ':')?[..] {
+        [hour, minute, second] => (hour, minute, second, 0),
+        [hour, minute, second, ms] => (hour, minute, second, ms),
+        _ => return None,
+    };
+    let a_date = (1990..2200).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
+    // A leap second is second 60.
+    let a_time = hour < 24 && minute < 60 && second <= 60 && ms < 1000;
+    (a_date && a_time).then(|| {
+        days_since_1970(year.into(), month.into(), day.into()) as f64 * 86_400.0
+            + f64::from(hour * 3600 + minute * 60 + second)
+            + f64::from(ms) / 1e3
     })
 }
 
@@ -161,7 +165,9 @@ mod test {
     fn stamps_and_headers_are_read_in_all_spellings() {
         assert_eq!(stamp("2026-11-21 10:20:30:250"), Some(1_795_256_430.25));
         assert_eq!(stamp("2026-11-21 10:20:30"), Some(1_795_256_430.0));
-        assert_eq!(stamp("soon"), None);
+        for none in ["soon", "2026-11-21 10:20:30:nan", "2026-11-21 10:inf:30", "2026-11-21 10:20:30:1e300"] {
+            assert_eq!(stamp(none), None, "{none}");
+        }
         let base = |header: &str| {
             let header = format!("'Target Type,Target Name,{header}");
             ResultColumns::read(&header).expect("columns").rate[0].expect("a rate").1

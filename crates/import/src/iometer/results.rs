@@ -121,8 +121,8 @@ impl ResultsReader<'_> {
                 test.stamps.push(at);
             }
             Next::Sizes => {
-                let size = line.split(',').next().and_then(|size| size.trim().parse::<f64>().ok());
-                test.sizes.extend(size);
+                let size = line.split(',').next().and_then(|size| size.trim().parse::<u64>().ok());
+                test.sizes.extend(size.map(|size| size as f64));
                 return Ok(());
             }
             Next::Header => {

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::{IoRow, Manifest, Origin, Record};
+use super::{IoRow, LostPart, Manifest, Origin, Record};
 use crate::time::Instant;
 use crate::units::Bytes;
 
@@ -35,6 +35,11 @@ impl Record {
         }
         for row in &mut self.smart {
             row.t = scale.instant(row.t);
+        }
+        for part in &mut self.lost {
+            if let LostPart::Rest { after: Some(after), .. } = part {
+                *after = scale.instant(*after);
+            }
         }
         self
     }

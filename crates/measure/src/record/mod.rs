@@ -8,16 +8,25 @@
 //! A virtual SSD may live faster than its host. Its run is written in the host's time and read in the
 //! drive's: [`read`] applies the scales that the manifest's origin names, once, for all readers.
 //!
+//! # Damage
+//! Every frame of a stream ([`frame`]), every closed table and the manifest ([`seal`]) has a checksum, which is checked
+//! before anything is decoded.
+//!
 //! # What it does not do
 //! It draws no conclusion. What was read is kept, raw pages included; meaning is derived by the reader.
 //!
 //! # Schema
-//! [`SCHEMA`] is 1. A folder from a newer schema is refused, with what to do.
+//! [`SCHEMA`] is 2, which has checksums; schema 1 is read without. A folder from a newer schema is refused, with what to
+//! do.
 
+mod contained;
 mod drive_time;
+mod frame;
 mod manifest;
 mod read;
+mod reduced;
 mod rows;
+mod seal;
 mod table;
 mod write;
 
@@ -25,7 +34,7 @@ pub use manifest::{
     ClockAnchor, DriveFacts, End, EndReason, HostFacts, LinkFacts, Manifest, Origin, PhaseFacts, RawAnswer,
     RunEdge, SettingsFacts, ThermalSettings,
 };
-pub use read::{Record, is_run_folder, read, read_manifest, read_ops};
+pub use read::{LostPart, Record, is_run_folder, read, read_manifest, read_ops, read_reduced};
 pub use rows::{IoRow, Op, OpRow, SmartRow, TelemetryRow};
 pub use write::{RunWriter, write_whole};
 
@@ -34,7 +43,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 /// The version of the run folder's format that this code writes, and the newest it reads.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// Why a run folder could not be written or read.
 #[derive(Debug, Error)]
@@ -64,7 +73,9 @@ pub enum RecordError {
         found: u64,
     },
     /// A file whose content is not what the format says.
-    #[error("cannot read {path}: {why}; the file is damaged or was not written by heatsoak")]
+    #[error(
+        "cannot read {path}: {why}; the file is damaged or was not written by heatsoak: restore it from a copy, or move it away to read the rest of the run"
+    )]
     Damaged {
         /// The file.
         path: PathBuf,

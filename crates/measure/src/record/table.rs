@@ -30,12 +30,18 @@ pub(super) trait TableRow: Sized {
     fn schema() -> Schema;
     /// The columns of these rows, in the schema's order.
     fn columns(rows: &[Self]) -> Vec<ArrayRef>;
+    /// When the row is.
+    fn at(&self) -> Instant;
     /// The rows of a batch; `Err` names the column that is missing or of another type.
     fn rows(batch: &RecordBatch) -> Result<Vec<Self>, String>;
 }
 
 impl TableRow for IoRow {
     const NAME: &'static str = "io";
+
+    fn at(&self) -> Instant {
+        self.t
+    }
 
     fn schema() -> Schema {
         let mut fields = vec![
@@ -102,6 +108,10 @@ impl TableRow for IoRow {
 
 impl TableRow for TelemetryRow {
     const NAME: &'static str = "telemetry";
+
+    fn at(&self) -> Instant {
+        self.t
+    }
 
     fn schema() -> Schema {
         let mut fields = vec![
@@ -203,6 +213,10 @@ impl TableRow for TelemetryRow {
 impl TableRow for SmartRow {
     const NAME: &'static str = "smart";
 
+    fn at(&self) -> Instant {
+        self.t
+    }
+
     fn schema() -> Schema {
         Schema::new(vec![
             required("t_ns", DataType::UInt64),
@@ -237,6 +251,10 @@ impl TableRow for SmartRow {
 
 impl TableRow for OpRow {
     const NAME: &'static str = "ops";
+
+    fn at(&self) -> Instant {
+        self.t
+    }
 
     fn schema() -> Schema {
         Schema::new(vec![

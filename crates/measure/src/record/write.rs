@@ -1,10 +1,15 @@
 //! Writes a run folder: append-only Arrow streams while the run is under way, Parquet when it is closed.
 //!
-//! A batch is handed to the kernel at least every [`FLUSH_SPAN`] of run time, so a killed process loses no
-//! more than that. Files appear whole or not at all: manifest and Parquet are written beside and renamed.
+//! A batch is handed to the kernel when its oldest row is [`FLUSH_SPAN`] old, so a killed process loses no more than that
+//! and what had not become a row. Files appear whole or not at all: manifest and Parquet are written beside and renamed.
+//!
+//! # Memory
+//! Whatever the length of the run: [`FLUSH_ROWS`] rows of each table while it is under way, [`GROUP_ROWS`] encoded rows of
+//! one when it is closed.
 
 use std::fs::{self, File};
 use std::io::Write as _;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,24 +21,31 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use serde::Serialize;
 
 use super::RecordError;
+use super::frame::FrameSeal;
 use super::manifest::{End, Manifest};
 use super::read::stream_batches;
 use super::rows::{IoRow, OpRow, SmartRow, TelemetryRow};
+use super::seal::{Seal, SealedTable, Summing, with_checksum};
 use super::table::TableRow;
 use crate::time::Instant;
 
-/// Rows wait at most this long in memory, half of what a killed run may lose.
-const FLUSH_SPAN: Duration = Duration::from_millis(500);
+/// Rows wait at most this long in memory.
+const FLUSH_SPAN: Duration = Duration::from_millis(250);
 
 /// And never more than this many, so that memory is bounded whatever the rate.
-const FLUSH_ROWS: usize = 65_536;
+const FLUSH_ROWS: usize = 16_384;
+
+/// Rows of a row group of a closed table, which the encoder keeps until it is whole.
+const GROUP_ROWS: usize = 65_536;
 
 /// A run folder that is being written.
 pub struct RunWriter {
     dir: PathBuf,
     manifest: Manifest,
+    seal: Seal,
     io: Stream<IoRow>,
     telemetry: Stream<TelemetryRow>,
     smart: Stream<SmartRow>,
@@ -47,16 +59,19 @@ impl RunWriter {
     /// With `with_ops` it also takes one row an I/O.
     pub fn create(dir: &Path, manifest: Manifest, with_ops: bool) -> Result<Self, RecordError> {
         make_empty_dir(dir)?;
+        // Drive, plan, and the wall clock or the seed: what makes this run another than any that lay here before.
+        let record_id = crc32c::crc32c(format!("{manifest:?}").as_bytes());
         let writer = Self {
-            io: Stream::create(dir)?,
-            telemetry: Stream::create(dir)?,
-            smart: Stream::create(dir)?,
-            ops: with_ops.then(|| Stream::create(dir)).transpose()?,
+            io: Stream::create(dir, record_id)?,
+            telemetry: Stream::create(dir, record_id)?,
+            smart: Stream::create(dir, record_id)?,
+            ops: with_ops.then(|| Stream::create(dir, record_id)).transpose()?,
             dir: dir.to_owned(),
+            seal: Seal { record_id, tables: Vec::new() },
             manifest,
             flushed_at: Instant::ZERO,
         };
-        write_manifest(dir, &writer.manifest)?;
+        writer.write_manifest()?;
         Ok(writer)
     }
 
@@ -73,7 +88,15 @@ impl RunWriter {
     /// Changes the manifest and writes it at once.
     pub fn update_manifest(&mut self, change: impl FnOnce(&mut Manifest)) -> Result<(), RecordError> {
         change(&mut self.manifest);
-        write_manifest(&self.dir, &self.manifest)
+        self.write_manifest()
+    }
+
+    fn write_manifest(&self) -> Result<(), RecordError> {
+        let path = self.dir.join("manifest.json");
+        let text =
+            serde_json::to_string_pretty(&SealedManifest { manifest: &self.manifest, seal: &self.seal })
+                .map_err(|error| RecordError::Damaged { path: path.clone(), why: error.to_string() })?;
+        write_whole(&path, with_checksum(&text).as_bytes())
     }
 
     /// Adds an interval.
@@ -96,7 +119,7 @@ impl RunWriter {
         self.ops.as_mut().map_or(Ok(()), |ops| ops.push(row))
     }
 
-    /// Hands waiting rows to the kernel when the last time is half a second of run time ago.
+    /// Hands waiting rows to the kernel when the last time is [`FLUSH_SPAN`] of run time ago.
     pub fn flush_if_due(&mut self, now: Instant) -> Result<(), RecordError> {
         if now.since(self.flushed_at) < FLUSH_SPAN {
             return Ok(());
@@ -113,32 +136,49 @@ impl RunWriter {
         self.ops.as_mut().map_or(Ok(()), Stream::flush)
     }
 
-    /// Ends the run: streams become Parquet, then the manifest says how the run ended.
+    /// Ends the run: streams become Parquet, the manifest says how the run ended and what the tables are, and only then
+    /// the streams go: whenever the process dies, one of the two is whole.
     ///
     /// On an error the streams stay, and the folder reads as an unfinished run.
     pub fn close(mut self, end: End) -> Result<PathBuf, RecordError> {
         self.flush()?;
-        let Self { dir, mut manifest, io, telemetry, smart, ops, .. } = self;
-        io.close(&dir)?;
-        telemetry.close(&dir)?;
-        smart.close(&dir)?;
-        ops.map_or(Ok(()), |ops| ops.close(&dir))?;
-        manifest.end = Some(end);
-        write_manifest(&dir, &manifest)?;
-        Ok(dir)
+        self.seal.tables =
+            vec![self.io.make_table()?, self.telemetry.make_table()?, self.smart.make_table()?];
+        if let Some(ops) = &self.ops {
+            self.seal.tables.push(ops.make_table()?);
+        }
+        self.manifest.end = Some(end);
+        self.write_manifest()?;
+        self.io.remove()?;
+        self.telemetry.remove()?;
+        self.smart.remove()?;
+        self.ops.map_or(Ok(()), Stream::remove)?;
+        Ok(self.dir)
     }
+}
+
+/// The manifest as it is written.
+#[derive(Serialize)]
+struct SealedManifest<'a> {
+    #[serde(flatten)]
+    manifest: &'a Manifest,
+    seal: &'a Seal,
 }
 
 /// One table's stream.
 struct Stream<R: TableRow> {
     path: PathBuf,
     schema: SchemaRef,
-    writer: StreamWriter<File>,
+    seal: FrameSeal,
+    encoder: StreamWriter<Vec<u8>>,
+    file: File,
+    /// Where the next frame begins.
+    offset: u64,
     waiting: Vec<R>,
 }
 
 impl<R: TableRow> Stream<R> {
-    fn create(dir: &Path) -> Result<Self, RecordError> {
+    fn create(dir: &Path, record_id: u32) -> Result<Self, RecordError> {
         let path = dir.join(format!("{}.arrow", R::NAME));
         let schema: SchemaRef = Arc::new(R::schema());
         let file = File::create_new(&path).map_err(|source| match source.kind() {
@@ -146,8 +186,12 @@ impl<R: TableRow> Stream<R> {
             std::io::ErrorKind::AlreadyExists => RecordError::Exists { path: dir.to_owned() },
             _ => io_error("create", &path, source),
         })?;
-        let writer = StreamWriter::try_new(file, &schema).map_err(|error| arrow_error(&path, error))?;
-        Ok(Self { path, schema, writer, waiting: Vec::new() })
+        let encoder =
+            StreamWriter::try_new(Vec::new(), &schema).map_err(|error| arrow_error(&path, error))?;
+        let seal = FrameSeal::new(record_id, R::NAME);
+        let mut stream = Self { path, schema, seal, encoder, file, offset: 0, waiting: Vec::new() };
+        stream.append()?;
+        Ok(stream)
     }
 
     fn push(&mut self, row: R) -> Result<(), RecordError> {
@@ -160,28 +204,61 @@ impl<R: TableRow> Stream<R> {
             return Ok(());
         }
         RecordBatch::try_new(Arc::clone(&self.schema), R::columns(&self.waiting))
-            .and_then(|batch| self.writer.write(&batch))
-            .and_then(|()| self.writer.flush())
+            .and_then(|batch| self.encoder.write(&batch))
             .map_err(|error| arrow_error(&self.path, error))?;
+        self.append()?;
         self.waiting.clear();
         Ok(())
     }
 
-    /// Copies the stream, batch by batch, into a Parquet file, and removes it.
-    fn close(mut self, dir: &Path) -> Result<(), RecordError> {
-        self.writer.finish().map_err(|error| arrow_error(&self.path, error))?;
-        let path = dir.join(format!("{}.parquet", R::NAME));
-        let batches = stream_batches(&self.path)?;
-        replace(&path, |file| {
-            let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-            let mut parquet =
-                ArrowWriter::try_new(file, Arc::clone(&self.schema), Some(properties)).map_err(parquet_io)?;
-            for batch in batches {
-                let batch = batch.map_err(std::io::Error::other)?;
-                parquet.write(&batch).map_err(parquet_io)?;
+    /// Writes what the encoder has made as one frame. A frame that did not fit is taken away again.
+    fn append(&mut self) -> Result<(), RecordError> {
+        let message = std::mem::take(self.encoder.get_mut());
+        let frame = self.seal.frame(&message, self.offset);
+        let written = frame.and_then(|frame| {
+            self.file.write_all_at(&frame, self.offset)?;
+            Ok(frame.len() as u64)
+        });
+        match written {
+            Ok(bytes) => {
+                self.offset += bytes;
+                Ok(())
             }
-            parquet.close().map_err(parquet_io).map(|_| ())
-        })?;
+            Err(source) => {
+                // The reader would leave it out as well; the error that matters is the first one.
+                let _ = self.file.set_len(self.offset);
+                Err(io_error("write", &self.path, source))
+            }
+        }
+    }
+
+    /// Copies the stream, batch by batch, into a Parquet file.
+    fn make_table(&self) -> Result<SealedTable, RecordError> {
+        let name = format!("{}.parquet", R::NAME);
+        let path = self.path.with_file_name(&name);
+        let mut batches = stream_batches(&self.path, Some(self.seal))?;
+        replace(&path, |file| {
+            let properties = WriterProperties::builder()
+                .set_compression(Compression::SNAPPY)
+                .set_max_row_group_row_count(Some(GROUP_ROWS))
+                .build();
+            let schema = Arc::clone(&self.schema);
+            let mut parquet =
+                ArrowWriter::try_new(Summing::new(file), schema, Some(properties)).map_err(parquet_io)?;
+            for batch in &mut batches {
+                parquet.write(&batch.map_err(std::io::Error::other)?).map_err(parquet_io)?;
+            }
+            if let Some(broken) = batches.broken() {
+                let why = format!("what was written reads back as {} at byte {}", broken.why, broken.at);
+                return Err(std::io::Error::other(why));
+            }
+            parquet.finish().map_err(parquet_io)?;
+            Ok(parquet.inner().sealed(name))
+        })
+    }
+
+    /// Removes the stream, whose table is there.
+    fn remove(self) -> Result<(), RecordError> {
         fs::remove_file(&self.path).map_err(|source| io_error("remove", &self.path, source))
     }
 }
@@ -199,14 +276,6 @@ fn make_empty_dir(dir: &Path) -> Result<(), RecordError> {
     }
 }
 
-fn write_manifest(dir: &Path, manifest: &Manifest) -> Result<(), RecordError> {
-    let path = dir.join("manifest.json");
-    let mut text = serde_json::to_string_pretty(manifest)
-        .map_err(|error| RecordError::Damaged { path: path.clone(), why: error.to_string() })?;
-    text.push('\n');
-    write_whole(&path, text.as_bytes())
-}
-
 /// Writes a file of a run folder, or of several: whole or not at all.
 ///
 /// # Errors
@@ -216,15 +285,16 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), RecordError> {
 }
 
 /// Writes a file beside `path`, syncs it and renames it over: whole or not at all, power cut included.
-fn replace(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<(), RecordError> {
+fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<T>) -> Result<T, RecordError> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");
     let beside = PathBuf::from(beside);
-    let attempt = || -> std::io::Result<()> {
+    let attempt = || -> std::io::Result<T> {
         let mut file = File::create(&beside)?;
-        write(&mut file)?;
+        let written = write(&mut file)?;
         file.sync_all()?;
-        fs::rename(&beside, path)
+        fs::rename(&beside, path)?;
+        Ok(written)
     };
     attempt().map_err(|source| {
         // The half-written file is of no use to anybody; the error that matters is the first one.
@@ -259,7 +329,9 @@ fn parquet_io(error: ParquetError) -> std::io::Error {
 mod test {
     use std::io::Write as _;
 
-    use super::super::{self as record, ClockAnchor, DriveFacts, EndReason, Op, Origin, SettingsFacts};
+    use super::super::{
+        self as record, ClockAnchor, DriveFacts, EndReason, LostPart, Op, Origin, SettingsFacts,
+    };
     use super::*;
     use crate::histogram::Histogram;
     use crate::units::{Bytes, Kelvin, Watts};
@@ -457,7 +529,7 @@ mod test {
         let run = record::read(&dir).expect("the other tables are there");
         assert_eq!(
             (run.lost, run.telemetry, run.io.len()),
-            (vec!["telemetry.parquet".to_owned()], vec![], 4)
+            (vec![LostPart::Table { file: "telemetry.parquet".to_owned() }], vec![], 4)
         );
     }
 
@@ -472,8 +544,8 @@ mod test {
         let error = RunWriter::create(&dir, manifest(), false).map(|_| ()).expect_err("exists").to_string();
         assert!(error.contains("name another with --out"), "{error}");
 
-        fs::write(dir.join("manifest.json"), r#"{"schema": 2, "shape": "unknown"}"#).expect("space on disk");
+        fs::write(dir.join("manifest.json"), r#"{"schema": 3, "shape": "unknown"}"#).expect("space on disk");
         let error = record::read(&dir).expect_err("newer").to_string();
-        assert!(error.contains("has schema 2, this heatsoak reads up to 1"), "{error}");
+        assert!(error.contains("has schema 3, this heatsoak reads up to 2"), "{error}");
     }
 }

@@ -1,8 +1,11 @@
 //! Text as HTML and XML take it, whatever it holds.
 
+use measure::visible::visible_json;
+
 use crate::format::unbroken;
 
-/// Text for an element or a quoted attribute. Control characters, which neither HTML nor XML allow, become U+FFFD.
+/// Text for an element or a quoted attribute. Control characters, which neither HTML nor XML allow, and
+/// those that reorder text become U+FFFD.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -13,7 +16,7 @@ pub(crate) fn escape(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(c),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            c if measure::is_hidden(c) || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }
@@ -28,7 +31,7 @@ pub(crate) fn prose(text: &str) -> String {
 /// JSON for a script element: nothing in it can end the element or start a comment.
 pub(crate) fn script_json(value: &serde_json::Value) -> String {
     // Only strings of JSON can hold these characters, and there the escape means the same.
-    value.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+    visible_json(&value.to_string()).replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
 #[cfg(test)]
@@ -41,6 +44,7 @@ mod test {
             escape("<script>\"a\" & 'b'\u{0}"),
             "&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;\u{fffd}"
         );
+        assert_eq!(escape("a\u{202e}b\u{9b}"), "a\u{fffd}b\u{fffd}");
         assert_eq!(prose("near 70 °C & 2 3"), "near 70\u{a0}°C &amp; 2 3");
         let json = script_json(&serde_json::json!("</script><!--"));
         assert_eq!(json, "\"\\u003c/script\\u003e\\u003c!--\"");

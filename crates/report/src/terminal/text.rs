@@ -27,7 +27,7 @@ impl TerminalStyle {
 
 /// Text without control characters: a drive's model name must not steer the terminal.
 pub(super) fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    text.chars().map(|c| if c.is_control() || measure::is_hidden(c) { '\u{fffd}' } else { c }).collect()
 }
 
 /// Bold where colours are allowed.
@@ -118,6 +118,6 @@ mod test {
 
     #[test]
     fn a_model_name_cannot_steer_the_terminal() {
-        assert_eq!(printable("SSD\u{1b}[2J\u{7}"), "SSD\u{fffd}[2J\u{fffd}");
+        assert_eq!(printable("SSD\u{1b}[2J\u{7}\u{202e}"), "SSD\u{fffd}[2J\u{fffd}\u{fffd}");
     }
 }

@@ -158,14 +158,14 @@ fn check_setting(
 
 /// Where a run began, and 1 K more: a drive that comes to rest from above stays a reading above it for long.
 fn first_reading(folder: &Path) -> Option<Kelvin> {
-    let record = record::read(folder).ok()?;
+    let record = record::read_reduced(folder).ok()?;
     let first = record.telemetry.iter().find_map(|row| row.composite)?;
     Some(Kelvin::from_kelvin(first.as_kelvin().saturating_add(1)))
 }
 
 /// Says when time was over before the drive was cool: the next run then begins warmer than the others.
 fn warn_if_warm(folder: &Path, cool_to: Kelvin, printer: &mut Printer) -> anyhow::Result<()> {
-    let record = record::read(folder).context("cannot read back what happened between two runs")?;
+    let record = record::read_reduced(folder).context("cannot read back what happened between two runs")?;
     let last = record.telemetry.iter().rev().find_map(|row| row.composite);
     match last {
         Some(last) if last > cool_to => printer.warning(&format!(
@@ -207,7 +207,7 @@ fn tell(args: &RunArgs, parent: &Path, done: &[SweptRun<'_>], printer: &mut Prin
     if let Some(path) = comparison {
         text.push_str(&format!("Comparison: {}\n", path.display()));
     }
-    Ok(printer.data(&text)?)
+    Ok(printer.coloured_data(&text)?)
 }
 
 /// A setting's name as part of a folder's: letters, digits, `.` and `-`.
