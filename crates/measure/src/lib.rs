@@ -8,6 +8,7 @@
 //! - [`time`]: instants on the run's own clock, and the two clocks (monotonic, virtual).
 //! - [`histogram`]: latencies with a stated error bound.
 //! - [`series`]: readings over time in which a missing reading is a gap with a reason.
+//! - [`patient`]: files whose interrupted system calls have an end.
 //! - [`record`]: the run folder, written append-only while running and read back whole or cut short.
 //!
 //! # What it does not do
@@ -18,6 +19,7 @@ pub mod cells;
 pub mod histogram;
 pub mod nearest;
 pub mod parse;
+pub mod patient;
 pub mod record;
 pub mod series;
 pub mod time;

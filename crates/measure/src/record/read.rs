@@ -54,7 +54,7 @@ pub fn read(dir: &Path) -> Result<Record, RecordError> {
 /// Reads the manifest alone, as it was written: in the host's time.
 pub fn read_manifest(dir: &Path) -> Result<Manifest, RecordError> {
     let path = dir.join("manifest.json");
-    let text = match std::fs::read_to_string(&path) {
+    let text = match crate::patient::read_to_string(&path) {
         Ok(text) => text,
         Err(error)
             if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
@@ -144,5 +144,9 @@ impl Iterator for StreamBatches {
 }
 
 fn open(path: &Path) -> Result<File, RecordError> {
-    File::open(path).map_err(|source| RecordError::Io { what: "open", path: PathBuf::from(path), source })
+    crate::patient::open(path).map_err(|source| RecordError::Io {
+        what: "open",
+        path: PathBuf::from(path),
+        source,
+    })
 }
