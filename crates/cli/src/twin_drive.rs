@@ -86,6 +86,7 @@ impl TwinDrive {
             model: Some(identity.model.clone()),
             serial: Some(identity.serial.clone()),
             firmware: Some(identity.firmware.clone()),
+            wwn: None,
             size_bytes: identity.capacity_bytes,
             block_bytes: identity.block_bytes,
             warning_k: Some(limits.wctemp_k),

@@ -11,7 +11,7 @@ use nvme::identify::IdentifyController;
 use plan::Plan;
 use plan::check::TargetFacts;
 
-use super::identity::{self, VirtualSsd};
+use super::facts::{VirtualSsd, from_controller};
 use super::needs::Needs;
 use super::settings::{self, SettingsRoute};
 use super::{disk, limits, unknown_drive};
@@ -142,7 +142,7 @@ impl FabricDriveParts {
     fn facts(&self) -> DriveFacts {
         let kind = if self.identify.simulation.is_some() { "virtual SSD" } else { "nvme-tcp" };
         let mut drive = unknown_drive(kind, self.size, self.namespace.block_bytes);
-        identity::from_controller(&mut drive, &self.identify);
+        from_controller(&mut drive, &self.identify);
         drive
     }
 

@@ -9,7 +9,7 @@ use plan::check::TargetFacts;
 use plan::{Load, Plan};
 
 use super::disk::{self, SmartLogAccess};
-use super::identity::{VirtualSsd, identify};
+use super::facts::{VirtualSsd, identify};
 use super::needs::{Needs, fits_block};
 use super::scratch::{OpenFile, ScratchFile, direct_block_bytes};
 use super::settings::{self, SettingsRoute};

@@ -223,7 +223,7 @@ fn replace(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) ->
     let attempt = || -> std::io::Result<()> {
         let mut file = File::create(&beside)?;
         write(&mut file)?;
-        file.sync_all()?;
+        crate::patient::sync(&file)?;
         fs::rename(&beside, path)
     };
     attempt().map_err(|source| {
@@ -275,6 +275,7 @@ mod test {
                 model: Some("SSD1".into()),
                 serial: None,
                 firmware: None,
+                wwn: None,
                 size_bytes: 1 << 40,
                 block_bytes: 512,
                 warning_k: Some(358),
