@@ -56,7 +56,7 @@ impl TwinDrive {
     /// An unknown name with the nearest ones, what is wrong with the file, surroundings in which no drive could be, or
     /// something stated that the drive tells itself.
     pub(crate) fn open(address: &Address, name: &str, opening: &Opening) -> anyhow::Result<Self> {
-        let Opening { stated: Stated { slc, destroy }, seed, surroundings } = opening;
+        let Opening { stated: Stated { slc, destroy, .. }, seed, surroundings } = opening;
         if destroy.is_some() {
             bail!("--destroy is for real drives: a twin has no data");
         }
