@@ -123,7 +123,7 @@ fn open(
     check_blocks(scratch, plan)?;
     notes.extend(fill_holes(scratch, &opened, plan, needs, progress)?);
     // The file opened first holds the lock, so it stays open whoever uses it.
-    let access = Access::files(direct.map(Arc::new), Some(Arc::new(opened.file)));
+    let access = Access::regular_file(direct.map(Arc::new), Arc::new(opened.file), scratch.size);
     Ok((access, notes))
 }
 
