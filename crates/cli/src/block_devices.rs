@@ -10,15 +10,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use drive::guard;
+use drive::DriveIdentity;
 pub(crate) use drive::guard::Roots;
-use drive::system::DriveKind as Kind;
-use drive::telemetry::hwmon;
-use measure::Bytes;
+use drive::sysfs::{entries, text};
+use drive::telemetry::{hwmon, smartctl};
 use serde::Serialize;
-
-/// `size` in sysfs counts these, whatever the device's block size (sysfs-block).
-const SYSFS_SECTOR_BYTES: u64 = 512;
 
 /// One drive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -27,33 +23,15 @@ pub(crate) struct BlockDevice {
     pub(crate) address: String,
     /// A name that stays the same over reboots; `None` where udev made none.
     pub(crate) by_id: Option<String>,
-    /// What it is attached by.
-    #[serde(serialize_with = "kind_name")]
-    pub(crate) kind: Kind,
-    /// Model; `None` where the kernel shows none.
-    pub(crate) model: Option<String>,
-    /// Serial number, as `--destroy` takes it; `None` where the kernel shows none.
-    pub(crate) serial: Option<String>,
-    /// Size in bytes.
-    pub(crate) size_bytes: u64,
+    /// Who it is.
+    #[serde(flatten)]
+    pub(crate) identity: DriveIdentity,
     /// Logical block size in bytes.
     pub(crate) block_bytes: Option<u64>,
     /// Where readings of temperature come from.
     pub(crate) temperature: Vec<String>,
     /// What uses it now: mounts, swap, and devices built on it.
     pub(crate) in_use: Vec<String>,
-}
-
-impl BlockDevice {
-    /// Size as a quantity.
-    pub(crate) const fn size(&self) -> Bytes {
-        Bytes::new(self.size_bytes)
-    }
-}
-
-/// In the output a kind is its name.
-fn kind_name<S: serde::Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(kind.name())
 }
 
 /// All drives, in order of their names.
@@ -78,17 +56,11 @@ pub(crate) fn one(roots: &Roots, name: &str) -> Option<BlockDevice> {
     if is_virtual && !name.starts_with("nvme") || text(&place.join("hidden")).as_deref() == Some("1") {
         return None;
     }
-    let size_bytes = number(&place.join("size"))? * SYSFS_SECTOR_BYTES;
-    if size_bytes == 0 {
-        return None;
-    }
+    let identity = DriveIdentity::read(&roots.sys, name).filter(|identity| identity.size_bytes > 0)?;
     Some(BlockDevice {
         address: format!("/dev/{name}"),
         by_id: by_id(&roots.dev, name),
-        kind: Kind::detect(name, &place),
-        model: model(&place),
-        serial: guard::serial(name, roots),
-        size_bytes,
+        identity,
         block_bytes: number(&place.join("queue/logical_block_size")),
         temperature: temperature(&roots.sys, name),
         in_use: in_use(roots, name, &place),
@@ -104,17 +76,11 @@ fn temperature(sys: &Path, name: &str) -> Vec<String> {
     let hwmon = hwmon::find(sys, name);
     let folder = hwmon.as_deref().and_then(Path::parent).and_then(Path::file_name);
     sources.extend(folder.and_then(|folder| folder.to_str()).map(str::to_owned));
-    sources
-}
-
-fn model(place: &Path) -> Option<String> {
-    let device = place.join("device");
-    let model = text(&device.join("model")).or_else(|| text(&device.join("name")))?;
-    // SCSI keeps the maker apart; for SATA it is only ever "ATA".
-    match text(&device.join("vendor")).filter(|vendor| vendor != "ATA" && !vendor.starts_with("0x")) {
-        Some(vendor) => Some(format!("{vendor} {model}")),
-        None => Some(model),
+    // Whether the drive, or the bridge before it, answers smartctl shows only when it is asked.
+    if sources.is_empty() && name.starts_with("sd") && smartctl::is_installed() {
+        sources.push("smartctl".to_owned());
     }
+    sources
 }
 
 /// The most telling name under `/dev/disk/by-id`: with model and serial rather than a number.
@@ -152,22 +118,6 @@ fn in_use(roots: &Roots, name: &str, place: &Path) -> Vec<String> {
     uses
 }
 
-/// Names in a folder, in order; none where it cannot be read.
-fn entries(dir: &Path) -> Vec<String> {
-    let Ok(found) = fs::read_dir(dir) else { return Vec::new() };
-    let mut names: Vec<String> =
-        found.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
-    names.sort();
-    names
-}
-
-/// A sysfs attribute without its line end; `None` where it is missing or empty.
-fn text(path: &Path) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    let trimmed = text.trim();
-    (!trimmed.is_empty()).then(|| trimmed.to_owned())
-}
-
 fn number(path: &Path) -> Option<u64> {
     text(path)?.parse().ok()
 }
@@ -175,6 +125,8 @@ fn number(path: &Path) -> Option<u64> {
 #[cfg(test)]
 mod test {
     use std::os::unix::fs::symlink;
+
+    use drive::system::DriveKind as Kind;
 
     use super::*;
 
@@ -232,8 +184,8 @@ mod test {
         tree.link("dev/disk/by-id/nvme-Example_1TB_S123", "../../nvme0n1");
         tree.link("dev/disk/by-id/nvme-Example_1TB_S123-part1", "../../nvme0n1p1");
         let [drive] = &tree.all()[..] else { panic!("one drive") };
-        assert_eq!((drive.kind, drive.model.as_deref()), (Kind::Nvme, Some("Example 1TB")));
-        assert_eq!(drive.size_bytes, 1_024_209_543_168);
+        assert_eq!((drive.identity.kind, drive.identity.model.as_deref()), (Kind::Nvme, Some("Example 1TB")));
+        assert_eq!(drive.identity.size_bytes, 1_024_209_543_168);
         assert_eq!(drive.temperature, ["SMART log", "hwmon2"]);
         assert_eq!(drive.in_use, ["nvme0n1p1 mounted at /"]);
         assert_eq!(drive.by_id.as_deref(), Some("/dev/disk/by-id/nvme-Example_1TB_S123"));
@@ -263,7 +215,8 @@ mod test {
         tree.file("sys/devices/pci0/virtio1/vendor", "0x1af4\n");
         tree.device("virtual/block", "loop0", 8);
         tree.device("pci0/usb2/2-2/host2/target2/2:0:0:0", "sdc", 0);
-        let told: Vec<_> = tree.all().into_iter().map(|d| (d.address, d.kind, d.model)).collect();
+        let told: Vec<_> =
+            tree.all().into_iter().map(|d| (d.address, d.identity.kind, d.identity.model)).collect();
         assert_eq!(
             told,
             [

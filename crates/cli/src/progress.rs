@@ -62,6 +62,10 @@ impl Observer for ProgressLine<'_> {
             self.printer.message(&format!("note: {text}"));
         }
     }
+
+    fn left_changed(&mut self, text: &str) {
+        self.printer.warning(text);
+    }
 }
 
 fn line(progress: &session::Progress<'_>) -> String {

@@ -1,29 +1,88 @@
-//! Ctrl-C, SIGTERM and SIGHUP end a run: the first cleanly, the second at once, the third as ever.
+//! Signals end a run: the first cleanly, the second at once, the third by ending the process. So does every one that
+//! would otherwise end the process without the settings being put back; the table is in `docs/SAFETY.md`.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::fs;
+use std::io::Read as _;
+use std::os::fd::IntoRawFd as _;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
 
 use anyhow::Context as _;
 use capture::session::StopFlag;
+use signal_hook::consts::signal;
 
 use crate::Exit;
 
 /// From this signal on the process ends by itself: whoever should have heeded the first two does not.
 const DEAF: usize = 3;
 
+/// Those that ask for the end (signal(7)). Not among them: faults of the process itself, and KILL and STOP.
+const ENDING: [i32; 10] = [
+    signal::SIGINT,
+    signal::SIGTERM,
+    signal::SIGHUP,
+    signal::SIGQUIT,
+    // What a service manager's watchdog sends; an abort of ours still ends the process.
+    signal::SIGABRT,
+    signal::SIGALRM,
+    signal::SIGVTALRM,
+    signal::SIGPROF,
+    // The soft limit of processor time; the hard one kills.
+    signal::SIGXCPU,
+    signal::SIGIO,
+];
+
+/// Those numbers that Linux has beside (signal(7)): SIGSTKFLT, SIGPWR, and the real-time signals that the C library
+/// leaves to programs.
+const ENDING_BY_NUMBER: [std::ops::RangeInclusive<i32>; 3] = [16..=16, 30..=30, 34..=64];
+
+/// Those that end nothing: other programs take the first two for "say how far you are", and what the others tell is
+/// told by the write that failed as well.
+const IGNORED: [i32; 4] = [signal::SIGUSR1, signal::SIGUSR2, signal::SIGPIPE, signal::SIGXFSZ];
+
 /// A flag that signals raise from now on, instead of ending the process. Once a process.
 ///
 /// # Errors
-/// When the system has no thread left to listen with.
+/// When the system has no thread left to listen with, or takes no handler.
 pub(crate) fn stop_flag() -> anyhow::Result<StopFlag> {
+    listen().context("cannot listen for Ctrl-C and other signals")
+}
+
+fn listen() -> anyhow::Result<StopFlag> {
+    // Ignored by a handler that does nothing, not by the system: programs that are started do not inherit that.
+    for number in IGNORED {
+        signal_hook::flag::register(number, Arc::new(AtomicBool::new(false)))?;
+    }
+    let without_terminal = is_ignored(signal::SIGHUP);
+    let by_number = ENDING_BY_NUMBER.into_iter().flatten();
+    let ending = ENDING.into_iter().chain(by_number);
+    // A byte for each signal: two of one kind are two, however late this thread looks.
+    let (mut came, to) = UnixStream::pair()?;
+    let to = to.into_raw_fd();
+    for number in ending.filter(|number| !(without_terminal && *number == signal::SIGHUP)) {
+        signal_hook::low_level::pipe::register_raw(number, to)?;
+    }
     let flag = StopFlag::new();
     let raised = flag.clone();
-    let count = AtomicUsize::new(0);
-    ctrlc::set_handler(move || {
-        raised.raise();
-        if count.fetch_add(1, Ordering::Relaxed) + 1 >= DEAF {
-            std::process::exit(i32::from(Exit::Stopped.code()));
+    thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        let mut count = 0;
+        while came.read_exact(&mut [0]).is_ok() {
+            raised.raise();
+            count += 1;
+            if count >= DEAF {
+                std::process::exit(i32::from(Exit::Stopped.code()));
+            }
         }
-    })
-    .context("cannot listen for Ctrl-C")?;
+    })?;
     Ok(flag)
+}
+
+/// Whether whoever started this process has it ignore a signal, as nohup does (proc(5), `SigIgn`).
+fn is_ignored(number: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (number - 1) & 1 == 1)
 }

@@ -56,7 +56,7 @@ impl TwinDrive {
     /// An unknown name with the nearest ones, what is wrong with the file, surroundings in which no drive could be, or
     /// something stated that the drive tells itself.
     pub(crate) fn open(address: &Address, name: &str, opening: &Opening) -> anyhow::Result<Self> {
-        let Opening { stated: Stated { slc, destroy }, seed, surroundings } = opening;
+        let Opening { stated: Stated { slc, destroy, .. }, seed, surroundings } = opening;
         if destroy.is_some() {
             bail!("--destroy is for real drives: a twin has no data");
         }
@@ -86,6 +86,7 @@ impl TwinDrive {
             model: Some(identity.model.clone()),
             serial: Some(identity.serial.clone()),
             firmware: Some(identity.firmware.clone()),
+            wwn: None,
             size_bytes: identity.capacity_bytes,
             block_bytes: identity.block_bytes,
             warning_k: Some(limits.wctemp_k),

@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 
 use measure::Bytes;
 use measure::record::{DriveFacts, LinkFacts, Origin, ThermalSettings};
+use nvme::host::tcp::GiveUp;
 use plan::Plan;
 use plan::check::TargetFacts;
 
@@ -86,6 +87,8 @@ pub struct Stated {
     pub slc: Option<Bytes>,
     /// That its data may be destroyed.
     pub destroy: Option<Permission>,
+    /// Ends every wait for it.
+    pub give_up: GiveUp,
 }
 
 impl Stated {

@@ -7,6 +7,7 @@
 //! - [`io`]: how I/O goes to them: io_uring, NVMe/TCP, simulated time, and the trait that the load engine drives.
 //! - [`settings`]: thermal thresholds and the like: read, changed through a journal, put back.
 //! - [`telemetry`]: sources of readings: SMART, hwmon, smartctl, block statistics, power meters.
+//! - [`DriveIdentity`]: who a drive is, for all of the others; [`sysfs`]: block devices as the kernel shows them.
 //! - [`guard`]: what speaks against writing to a block device.
 //! - [`scsi`]: what SATA, USB and SCSI drives say of themselves. [`link`]: the link between host and drive.
 //!
@@ -17,10 +18,12 @@ pub mod address;
 mod drive;
 mod error;
 pub mod guard;
+mod identity;
 pub mod io;
 pub mod link;
 pub mod scsi;
 pub mod settings;
+pub mod sysfs;
 pub mod system;
 pub mod telemetry;
 
@@ -29,3 +32,4 @@ pub use drive::{
     Drive, DriveIo, Examination, FillProgress, Prepared, PreparedSettings, SettingsLast, Stated,
 };
 pub use error::DriveError;
+pub use identity::DriveIdentity;

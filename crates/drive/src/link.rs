@@ -12,6 +12,8 @@ use std::path::Path;
 
 use measure::record::LinkFacts;
 
+use crate::sysfs::text;
+
 /// The link of `disk`, a name such as `nvme0n1`, below `sysfs`; `None` where it is not described.
 pub fn of_disk(sysfs: &Path, disk: &str) -> Option<LinkFacts> {
     let place = fs::canonicalize(sysfs.join("class/block").join(disk)).ok()?;
@@ -89,11 +91,6 @@ fn sata(sysfs: &Path, device: &Path) -> Option<LinkFacts> {
         ceiling_bytes_per_s: rate(now),
         possible_bytes_per_s: speed("hw_sata_spd_limit").filter(|most| *most > now).map(rate),
     })
-}
-
-fn text(path: &Path) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?.trim().to_owned();
-    (!text.is_empty()).then_some(text)
 }
 
 #[cfg(test)]

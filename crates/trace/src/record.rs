@@ -146,12 +146,15 @@ fn add_speeds(trace: &mut Trace, io: &[IoRow]) {
 fn add_telemetry(trace: &mut Trace, record: &Record) {
     let named = |name: &str| Temperature { name: name.to_owned(), kelvin: Series::new() };
     let mut composite = named("composite");
+    // A composite temperature is the NVMe health log's; what smartctl reads of SATA drives and through bridges is not.
+    let mut by_smartctl = named("temp");
     let mut sensors: [Temperature; 8] = std::array::from_fn(|i| named(&format!("sensor{}", i + 1)));
     let mut hwmon = named("hwmon");
     for row in &record.telemetry {
         if let Some(reason) = &row.gap {
             match row.source.as_str() {
                 "smart" => composite.kelvin.push_gap(row.t, reason),
+                "smartctl" => by_smartctl.kelvin.push_gap(row.t, reason),
                 "hwmon" => hwmon.kelvin.push_gap(row.t, reason),
                 "power" => trace.power_w.push_gap(row.t, reason),
                 _ => {}
@@ -160,7 +163,8 @@ fn add_telemetry(trace: &mut Trace, record: &Record) {
         }
         let kelvin = |k: Kelvin| f64::from(k.as_kelvin());
         if let Some(k) = row.composite {
-            composite.kelvin.push(row.t, kelvin(k));
+            let of_source = if row.source == "smartctl" { &mut by_smartctl } else { &mut composite };
+            of_source.kelvin.push(row.t, kelvin(k));
         }
         for (sensor, reading) in sensors.iter_mut().zip(row.sensors) {
             if let Some(k) = reading {
@@ -183,7 +187,7 @@ fn add_telemetry(trace: &mut Trace, record: &Record) {
             trace.counters.push(row.t, counters);
         }
     }
-    let all = [composite].into_iter().chain(sensors).chain([hwmon]);
+    let all = [composite, by_smartctl].into_iter().chain(sensors).chain([hwmon]);
     let seen = |t: &Temperature| !t.kelvin.points().is_empty() || !t.kelvin.gaps().is_empty();
     trace.temperatures = all.filter(seen).collect();
 }

@@ -42,14 +42,20 @@ pub(super) struct ThermalGuard {
     composites: Option<Composites>,
 }
 
-/// Composite temperatures since a moment.
+/// Temperatures since a moment.
 #[derive(Clone, Copy, Debug)]
 struct Composites {
+    what: &'static str,
     since: Instant,
     first: Kelvin,
     last: Kelvin,
     /// Whether all of them were the same.
     still: bool,
+}
+
+/// What a source's temperature is called: a composite one is the NVMe health log's, SATA drives have none.
+fn temperature_of(source: &str) -> &'static str {
+    if source == "smartctl" { "drive temperature" } else { "composite temperature" }
 }
 
 impl ThermalGuard {
@@ -72,19 +78,20 @@ impl ThermalGuard {
         }
         self.last = Some(row.t);
         if let Some(composite) = row.composite {
-            self.follow(row.t, composite);
+            self.follow(row.t, composite, temperature_of(&row.source));
         }
         let limit = self.limit;
         if let Some(composite) = row.composite.filter(|composite| *composite >= limit) {
-            return Some(format!("composite temperature {composite} at {}: the limit is {limit}", row.t));
+            let what = temperature_of(&row.source);
+            return Some(format!("{what} {composite} at {}: the limit is {limit}", row.t));
         }
         // hwmon has the fraction; the limit is a whole kelvin.
         let hot = hwmon.filter(|hwmon| hwmon.as_kelvin_f64() >= f64::from(limit.as_kelvin()))?;
         Some(format!("hwmon temperature {hot} at {}: the limit is {limit}", row.t))
     }
 
-    fn follow(&mut self, t: Instant, composite: Kelvin) {
-        let now = Composites { since: t, first: composite, last: composite, still: true };
+    fn follow(&mut self, t: Instant, composite: Kelvin, what: &'static str) {
+        let now = Composites { what, since: t, first: composite, last: composite, still: true };
         let before = self.composites.get_or_insert(now);
         before.last = composite;
         before.still &= composite == before.first;
@@ -97,10 +104,10 @@ impl ThermalGuard {
 
     /// A phase that loads the drive has ended: a sentence when the temperature stood still all the time.
     pub(super) fn stood_still(&self, now: Instant) -> Option<String> {
-        let Composites { since, first, .. } = self.composites.filter(|seen| seen.still)?;
+        let Composites { what, since, first, .. } = self.composites.filter(|seen| seen.still)?;
         (now.since(since) >= FROZEN_SPAN).then(|| {
             format!(
-                "every reading of the composite temperature was {first} during a load of more than {} s: a sensor that \
+                "every reading of the {what} was {first} during a load of more than {} s: a sensor that \
                  stands still cannot warn, so the thermal limit may not have been watched",
                 FROZEN_SPAN.as_secs()
             )
@@ -109,10 +116,10 @@ impl ThermalGuard {
 
     /// A phase in which only readings were made has ended: a sentence when the drive got warmer in it.
     pub(super) fn warmed_by_reading(&self) -> Option<String> {
-        let Composites { first, last, .. } = self.composites?;
+        let Composites { what, first, last, .. } = self.composites?;
         (last.as_kelvin() >= first.as_kelvin().saturating_add(WARMED_K)).then(|| {
             format!(
-                "before any load the composite temperature rose from {first} to {last}: reading it may keep the drive \
+                "before any load the {what} rose from {first} to {last}: reading it may keep the drive \
                  awake; a longer smart_period in [telemetry] disturbs it less"
             )
         })
@@ -175,6 +182,9 @@ mod test {
         assert_eq!(guard.look(&TelemetryRow { composite: Some(Kelvin::from_kelvin(357)), ..row(1) }), None);
         let why = guard.look(&TelemetryRow { composite: Some(Kelvin::from_kelvin(358)), ..row(2) });
         assert_eq!(why.as_deref(), Some("composite temperature 85 °C at 2.000 s: the limit is 85 °C"));
+        let by_smartctl = TelemetryRow { source: "smartctl".into(), ..row(2) };
+        let why = guard.look(&TelemetryRow { composite: Some(Kelvin::from_kelvin(358)), ..by_smartctl });
+        assert_eq!(why.as_deref(), Some("drive temperature 85 °C at 2.000 s: the limit is 85 °C"));
         // 84.85 °C are 358 K.
         assert!(guard.look(&TelemetryRow { hwmon_millicelsius: Some(84_850), ..row(3) }).is_some());
         assert_eq!(guard.look(&TelemetryRow { hwmon_millicelsius: Some(84_849), ..row(3) }), None);

@@ -22,6 +22,11 @@ pub trait Observer {
     fn note(&mut self, text: &str) {
         let _ = text;
     }
+
+    /// A setting that could not be put back, and what to do; it also stands in the manifest.
+    fn left_changed(&mut self, text: &str) {
+        let _ = text;
+    }
 }
 
 /// Watches nothing.

@@ -199,19 +199,39 @@ fn a_stop_ends_a_load_and_an_idle_phase() {
     }
 }
 
-/// Goal: errors of a real file are counted and end the run at the limit. Method: cut it under the load.
+/// A file of 8 MiB of which 7 have been cut off.
+fn cut(path: &PathBuf) {
+    File::options().write(true).open(path).and_then(|file| file.set_len(MIB)).expect("a file");
+}
+
+/// Goal: errors of real I/O are counted and end the run at the limit. Method: a file that is shorter than its load.
 #[test]
-fn a_file_that_is_cut_under_the_load_is_a_failed_device() {
-    let cut: fn(&PathBuf) = |path| {
-        File::options().write(true).open(path).and_then(|file| file.set_len(MIB)).expect("a file");
-    };
-    let scratch = Scratch { before_run: cut, ..Scratch::new() };
+fn errors_of_a_real_file_end_the_run_at_the_limit() {
+    let scratch = Scratch::new();
+    let file = File::create_new(scratch.folder.path().join("short.bin")).expect("a new file");
+    file.set_len(MIB).expect("room");
+    let file = File::open(scratch.folder.path().join("short.bin")).expect("a file");
+    let access = Some(Access::files(None, Some(std::sync::Arc::new(file))));
     let plan = plan(vec![phase("r", Some(FOREVER), load(Order::Random, Mix::READ, 4096, 4))]);
-    let (outcome, record) = scratch.run(&plan);
+    let (outcome, record) = Scratch { access, ..scratch }.run(&plan);
     assert_eq!(outcome.end.reason, EndReason::DeviceFailed);
     assert!(outcome.errors > plan.max_errors && outcome.errors <= plan.max_errors + 4, "{}", outcome.errors);
     assert_eq!(total(&record, 0, |row| row.errors), outcome.errors);
     assert_eq!(record.manifest.phases[0].ended_by.as_deref(), Some("errors"));
+}
+
+/// Goal: a file that somebody makes shorter is a failed drive, also for a load that would make it longer again.
+#[test]
+fn a_file_that_is_cut_under_the_load_is_a_failed_device() {
+    for mix in [Mix::READ, Mix::WRITE] {
+        let scratch = Scratch { before_run: cut, ..Scratch::new() };
+        let plan = plan(vec![phase("p", Some(FOREVER), load(Order::Random, mix, 4096, 4))]);
+        let (outcome, record) = scratch.run(&plan);
+        assert_eq!(outcome.end.reason, EndReason::DeviceFailed);
+        let why = outcome.end.detail.expect("a sentence");
+        assert!(why.contains("was cut from 8 MiB to"), "{why}");
+        assert_eq!(record.manifest.phases[0].ended_by.as_deref(), Some("errors"));
+    }
 }
 
 /// Goal: a drive that never answers does not hold the tool. Method: a pipe into which nobody writes, and a user

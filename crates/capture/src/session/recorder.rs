@@ -135,6 +135,12 @@ impl<'a> Recorder<'a> {
         }
     }
 
+    /// Tells of a setting that could not be put back, whatever else is kept quiet.
+    pub(super) fn left_changed(&mut self, text: String) {
+        self.observer.left_changed(&text);
+        self.notes.push(text);
+    }
+
     /// A phase is about to begin at `t` or a moment later; see [`Recorder::phase_began`].
     ///
     /// The manifest is synced here, before the load: beside a load that takes seconds, in which rows would wait.
@@ -278,7 +284,8 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    fn heed_stop(&mut self, now: Instant) {
+    /// Ends the run if the user has asked for that.
+    pub(super) fn heed_stop(&mut self, now: Instant) {
         match self.stop.asks() {
             Stop::No => {}
             Stop::Cleanly => self.end_run(EndReason::Interrupted, format!("stopped by the user at {now}")),

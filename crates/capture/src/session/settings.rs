@@ -2,6 +2,7 @@
 //!
 //! Real and simulated drives alike.
 
+use measure::Instant;
 use measure::record::{EndReason, RunEdge, SettingsFacts, ThermalSettings};
 
 use super::recorder::Recorder;
@@ -28,6 +29,13 @@ impl HeldSettings {
             manifest.settings = SettingsFacts { before, set: wanted, after: None };
         });
         let changed = changed.unwrap_or_else(|error| {
+            // A user who has ended the wait for an answer is the reason then.
+            recorder.heed_stop(Instant::ZERO);
+            if recorder.run_is_over()
+                && let SettingsError::LeftChanged { problems, .. } = &error
+            {
+                problems.iter().cloned().for_each(|problem| recorder.left_changed(problem));
+            }
             recorder.end_run(EndReason::DeviceFailed, format!("the plan's settings were not made: {error}"));
             None
         });
@@ -39,7 +47,7 @@ impl HeldSettings {
         let changed = self.changed.take();
         let restored =
             changed.map_or_else(Restored::default, |mut changed| changed.put_back(&mut self.drive));
-        restored.problems.into_iter().for_each(|problem| recorder.note(problem));
+        restored.problems.into_iter().for_each(|problem| recorder.left_changed(problem));
         let after = self.drive.thermal();
         keep_answers(recorder, &mut self.drive, None, RunEdge::End);
         recorder.update_manifest(|manifest| manifest.settings.after = Some(after));

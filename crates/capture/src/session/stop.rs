@@ -3,10 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use nvme::host::tcp::GiveUp;
+
 /// How often a stop was asked for. Clones are the same flag.
 #[derive(Clone, Debug, Default)]
 pub struct StopFlag {
     raised: Arc<AtomicU8>,
+    /// Tells those who wait for a drive when nothing is to be waited for.
+    give_up: GiveUp,
 }
 
 /// What a flag asks for.
@@ -29,9 +33,17 @@ impl StopFlag {
     /// Asks for a stop; the second time, for one at once. May be called from a signal handler.
     pub fn raise(&self) {
         // Saturates: the 256th signal of an impatient user is not a request to go on.
-        let _ = self
+        let before = self
             .raised
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |raised| Some(raised.saturating_add(1)));
+        if before != Ok(0) {
+            self.give_up.raise();
+        }
+    }
+
+    /// What is raised with the second request.
+    pub fn give_up(&self) -> GiveUp {
+        self.give_up.clone()
     }
 
     /// What it asks for.
@@ -54,8 +66,8 @@ mod test {
         let other = flag.clone();
         assert_eq!(flag.asks(), Stop::No);
         other.raise();
-        assert_eq!(flag.asks(), Stop::Cleanly);
+        assert_eq!((flag.asks(), flag.give_up().is_raised()), (Stop::Cleanly, false));
         (0..1000).for_each(|_| other.raise());
-        assert_eq!(flag.asks(), Stop::AtOnce);
+        assert_eq!((flag.asks(), flag.give_up().is_raised()), (Stop::AtOnce, true));
     }
 }

@@ -113,7 +113,8 @@ impl LoadThread {
             Tick { next: edge.min(now + CONTROL_SPAN), leave: self.control.halted() == Halt::AtOnce }
         });
         send(path.now(), &mut worker);
-        driven.map(|()| worker.ended()).map_err(|error| error.to_string())
+        let whole = driven.and_then(|()| path.check_target());
+        whole.map(|()| worker.ended()).map_err(|error| error.to_string())
     }
 }
 

@@ -158,7 +158,7 @@ pub(crate) struct RunArgs {
     /// Run the plan once a setting, such as tmt=default,65C/70C, power-state=0,5, link=1GB/s,2GB/s, ambient=20C,35C
     #[arg(long, value_name = "WHAT=A,B,...", value_parser = Sweep::parse)]
     pub(crate) sweep: Option<Sweep>,
-    /// Stop the load at this composite temperature [default: 5 K below the critical threshold, else 85C]
+    /// Stop the load at this temperature of the drive [default: 5 K below the critical threshold, else 85C]
     #[arg(long, value_name = "TEMP", value_parser = parse::temperature, allow_hyphen_values = true)]
     pub(crate) stop_at: Option<Kelvin>,
     /// Length of an accounting interval, such as 100ms

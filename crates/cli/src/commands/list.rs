@@ -111,10 +111,10 @@ fn row(entry: &ListedDrive) -> [String; 7] {
     let or_dash = |list: &[String]| if list.is_empty() { "-".to_owned() } else { list.join(", ") };
     [
         device.address.clone(),
-        device.model.clone().unwrap_or_else(|| "-".to_owned()),
-        device.serial.clone().unwrap_or_else(|| "-".to_owned()),
-        device.size().to_string(),
-        device.kind.name().to_owned(),
+        device.identity.model.clone().unwrap_or_else(|| "-".to_owned()),
+        device.identity.serial.clone().unwrap_or_else(|| "-".to_owned()),
+        device.identity.size().to_string(),
+        device.identity.kind.name().to_owned(),
         or_dash(&device.temperature),
         or_dash(&device.in_use),
     ]

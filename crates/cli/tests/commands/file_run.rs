@@ -4,7 +4,7 @@
 //! system is a real one.
 
 use std::io::Write as _;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use measure::record::{self, EndReason, Record};
 use measure::{Clock as _, MonotonicClock};
@@ -29,9 +29,23 @@ struct Running<'a> {
 
 impl<'a> Running<'a> {
     fn start(scratch: &'a Scratch, out: &'static str) -> Self {
-        std::fs::write(scratch.path("reads.toml"), READS).expect("a scratch file");
-        let child = scratch
-            .command(&["run", "reads.toml", "--drive", "file:t.bin?size=16MiB", "--out", out, "--quiet"])
+        Self::of_plan(scratch, out, READS)
+    }
+
+    fn of_plan(scratch: &'a Scratch, out: &'static str, plan: &str) -> Self {
+        Self::spawned(scratch, out, plan, |run| run)
+    }
+
+    /// `wrap` makes another command of the one that runs the binary.
+    fn spawned(
+        scratch: &'a Scratch,
+        out: &'static str,
+        plan: &str,
+        wrap: impl FnOnce(Command) -> Command,
+    ) -> Self {
+        std::fs::write(scratch.path("plan.toml"), plan).expect("a scratch file");
+        let args = ["run", "plan.toml", "--drive", "file:t.bin?size=16MiB", "--out", out, "--quiet"];
+        let child = wrap(scratch.command(&args))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -133,6 +147,74 @@ fn ctrl_c_sigterm_and_sighup_end_a_run_cleanly() {
             left.contains(&"report.html".to_owned()) && left.contains(&"io.parquet".to_owned()),
             "{left:?}"
         );
+    }
+}
+
+/// Goal: no signal that a program can catch leaves a run without its end. Method: those that would end the process.
+#[test]
+fn every_signal_that_would_end_the_process_ends_the_run() {
+    let scratch = Scratch::new();
+    for (signal, out) in [
+        (Signal::QUIT, "quit"),
+        (Signal::ABORT, "abort"),
+        (Signal::ALARM, "alarm"),
+        (Signal::VTALARM, "vtalarm"),
+        (Signal::PROF, "prof"),
+        (Signal::XCPU, "xcpu"),
+        (Signal::IO, "io"),
+        (Signal::POWER, "power"),
+        (Signal::STKFLT, "stkflt"),
+    ] {
+        let mut running = Running::start(&scratch, out);
+        running.wait_for_intervals(1);
+        running.signal(signal);
+        let done = running.end();
+        assert_eq!(done.code, Some(3), "{out}: {}", done.stderr);
+        let record = record::read(&scratch.path(out)).expect("a readable run");
+        assert_eq!(record.manifest.end.map(|end| end.reason), Some(EndReason::Interrupted), "{out}");
+    }
+}
+
+/// Goal: what other programs take for a question, and what a failed write tells anyway, ends nothing; nor does the end
+/// of the terminal where the user has asked for that.
+#[test]
+fn signals_that_ask_for_nothing_end_nothing() {
+    let scratch = Scratch::new();
+    let mut running = Running::spawned(&scratch, "r", READS, |run| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "trap '' HUP; exec \"$@\"", "sh"]).arg(run.get_program()).args(run.get_args());
+        shell.current_dir(run.get_current_dir().expect("a scratch folder"));
+        shell
+    });
+    running.wait_for_intervals(1);
+    for signal in [Signal::USR1, Signal::USR2, Signal::PIPE, Signal::XFSZ, Signal::HUP] {
+        running.signal(signal);
+    }
+    let now = record::read(&scratch.path("r")).expect("a readable run").io.len();
+    running.wait_for_intervals(now + 10);
+    running.signal(Signal::INT);
+    assert_eq!(running.end().code, Some(3));
+}
+
+/// Goal: a target that somebody cuts short under a load that writes is a failed drive, and no completed run.
+#[test]
+fn a_file_that_is_cut_under_load_ends_the_run() {
+    let scratch = Scratch::new();
+    for (op, keep, out) in
+        [("randwrite", 0, "all"), ("write", 15 << 20, "end"), ("randread", 8 << 20, "read")]
+    {
+        let plan =
+            format!("[[phase]]\nop = \"{op}\"\nblock_size = \"64KiB\"\ndepth = 4\nduration = \"10m\"\n");
+        let mut running = Running::of_plan(&scratch, out, &plan);
+        running.wait_for_intervals(1);
+        let target = std::fs::File::options().write(true).open(scratch.path("t.bin")).expect("the file");
+        target.set_len(keep).expect("shorter");
+        let done = running.end();
+        assert_eq!(done.code, Some(2), "{out}: {}", done.stderr);
+        assert!(done.stderr.contains("was cut from 16 MiB to"), "{out}: {}", done.stderr);
+        let record = record::read(&scratch.path(out)).expect("a readable run");
+        assert_eq!(record.manifest.end.map(|end| end.reason), Some(EndReason::DeviceFailed), "{out}");
+        std::fs::remove_file(scratch.path("t.bin")).expect("it is there");
     }
 }
 

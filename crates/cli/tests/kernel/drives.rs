@@ -21,7 +21,13 @@ fn drives_of_every_kind(kernel: Kernel) {
          wait_for test -b /dev/nvme2n1"
     );
     let folder = scratch();
-    let guest = Guest::on(kernel).nvme("NVME1").nvme("NVME2").ata("ATA1").uas("USB1").share(folder.path());
+    let guest = Guest::on(kernel)
+        .nvme("NVME1")
+        .nvme("NVME2")
+        .ata("ATA1")
+        .uas("USB1")
+        .bot("BOT1")
+        .share(folder.path());
     runs::fill(&guest);
     guest
         .script("wait_for test -b /dev/sdb; modprobe scsi_debug dev_size_mb=64; wait_for test -b /dev/sdc")
@@ -39,6 +45,7 @@ fn drives_of_every_kind(kernel: Kernel) {
                 runs::the_load_ends_at_the_thermal_limit(output, folder.path())
             }),
             Case::new("no-setting", features::NO_SETTING, features::a_drive_without_a_setting_is_told_so),
+            Case::new("identity", IDENTITY, every_drive_is_told_alike_everywhere),
         ]);
 }
 
@@ -107,6 +114,115 @@ fn inspect_shows_other_drives_as_smartctl_does(output: &Output) {
     }
     let health = &output.json("inspect-nvme2n1")["nvme"]["smart"];
     assert!(health["composite_k"].is_null(), "0 K is no temperature: {health}");
+}
+
+/// SATA, USB by UAS, SCSI, USB by bulk-only transport, NVMe, and the guest's own root, which is virtio.
+const DRIVES: [&str; 6] = ["sda", "sdb", "sdc", "sdd", "nvme0n1", "vda"];
+
+const IDENTITY: &str = "
+    modprobe usb-storage; wait_for test -b /dev/sdd
+    udev_up
+    section lsblk; lsblk --json --bytes --nodeps --output NAME,SIZE,LOG-SEC,MODEL,SERIAL,WWN,REV
+    section list; heatsoak list --json
+    printf '[[phase]]\\nop = \"read\"\\nblock_size = \"4KiB\"\\nbytes = \"64KiB\"\\n' >/tmp/short.toml
+    for drive in sda sdb sdc sdd nvme0n1 vda; do
+        section inspect-$drive; heatsoak inspect /dev/$drive --json
+        section smartctl-$drive; smartctl --json -i -A /dev/$drive || true
+        section run-$drive; heatsoak run /tmp/short.toml --drive /dev/$drive --out /tmp/identity-$drive --json
+        section manifest-$drive; cat /tmp/identity-$drive/manifest.json
+    done
+    for drive in sda sdb sdc sdd; do
+        section capacity-$drive; sg_readcap --16 /dev/$drive
+        section serial-$drive; sg_vpd --page=sn --raw /dev/$drive | tail -c +5
+    done
+    section health; nvme smart-log /dev/nvme0 --output-format=json
+    section controller; nvme id-ctrl /dev/nvme0 --output-format=json
+    section sata-link; cat /sys/class/ata_link/link*/sata_spd
+    section usb-link; cat /sys/block/sdb/device/../../../../../speed
+    udevadm control --exit";
+
+/// Goal: which drive a record is of can be told, whatever it is attached by. Method: a drive of each kind; everything
+/// that heatsoak says of it, field by field, against every tool of the system that knows the field.
+fn every_drive_is_told_alike_everywhere(output: &Output) {
+    let (lsblk, list) = (output.json("lsblk"), output.json("list"));
+    let theirs = lsblk["blockdevices"].as_array().expect("block devices");
+    let ours = list["drives"].as_array().expect("drives");
+    for name in DRIVES {
+        let listed = ours.iter().find(|drive| drive["address"] == format!("/dev/{name}")).expect("listed");
+        let inspected = output.json(&format!("inspect-{name}"));
+        let recorded = &output.json(&format!("manifest-{name}"))["drive"];
+        for field in ["model", "serial", "firmware"] {
+            assert_eq!(inspected[field], listed[field], "{name}: {field} of inspect and list");
+            assert_eq!(recorded[field], listed[field], "{name}: {field} of the record and list");
+        }
+        for field in ["wwn", "size_bytes", "block_bytes", "kind"] {
+            assert_eq!(recorded[field], listed[field], "{name}: {field} of the record and list");
+            assert_eq!(
+                inspected["block_device"][field], listed[field],
+                "{name}: {field} of inspect and list"
+            );
+        }
+        let told = of_lsblk(theirs, listed);
+        let smartctl = output.json(&format!("smartctl-{name}"));
+        assert_eq!(listed["size_bytes"], told["size"], "{name}");
+        assert_eq!(listed["block_bytes"], told["log-sec"], "{name}");
+        let digits = |wwn: &Value| {
+            let wwn = wwn.as_str()?.trim_start_matches("0x").to_owned();
+            Some(wwn.split_once('.').map_or(wwn.clone(), |(_, digits)| digits.to_owned()))
+        };
+        let agree = |what: &str, theirs: Option<&str>, ours: Option<&str>| {
+            if let Some(theirs) = theirs.map(str::trim).filter(|theirs| !theirs.is_empty()) {
+                assert_eq!(ours, Some(theirs), "{name}: {what}\n{listed}\n{told}\n{smartctl}");
+            }
+        };
+        agree("serial number of lsblk", told["serial"].as_str(), listed["serial"].as_str());
+        agree("serial number of smartctl", smartctl["serial_number"].as_str(), listed["serial"].as_str());
+        agree("model of smartctl", smartctl["model_name"].as_str(), listed["model"].as_str());
+        let revision = smartctl["firmware_version"].as_str().or(smartctl["scsi_revision"].as_str());
+        agree("firmware of smartctl", revision, listed["firmware"].as_str());
+        if digits(&listed["wwn"]).is_some() {
+            agree("world wide name", digits(&told["wwn"]).as_deref(), digits(&listed["wwn"]).as_deref());
+        }
+        let celsius = smartctl["temperature"]["current"].as_u64();
+        let own = match name {
+            "nvme0n1" => &inspected["nvme"]["smart"]["composite_k"],
+            _ => &inspected["scsi"]["smartctl"]["temperature_k"],
+        };
+        assert_eq!(
+            own.as_u64(),
+            celsius.filter(|celsius| *celsius > 0).map(|celsius| celsius + 273),
+            "{name}"
+        );
+        assert!(
+            listed["serial"].is_string() || matches!(name, "vda"),
+            "{name} lost its serial number: {listed}"
+        );
+    }
+    for name in ["sda", "sdb", "sdc", "sdd"] {
+        let inspected = output.json(&format!("inspect-{name}"));
+        let capacity = output.section(&format!("capacity-{name}"));
+        let bytes =
+            capacity.lines().find_map(|line| line.trim().strip_prefix("Device size: ")?.split(' ').next());
+        let bytes: Option<u64> = bytes.and_then(|bytes| bytes.parse().ok());
+        assert_eq!(inspected["scsi"]["size_bytes"].as_u64(), bytes, "{name}: {capacity}");
+        let serial = output.section(&format!("serial-{name}"));
+        assert_eq!(inspected["serial"].as_str(), Some(serial.trim()), "{name}");
+    }
+    let health = &output.json("health")["temperature"];
+    assert_eq!(&output.json("inspect-nvme0n1")["nvme"]["smart"]["composite_k"], health);
+    for (name, section, unit) in [("sda", "sata-link", "SATA"), ("sdb", "usb-link", "USB")] {
+        let link = output.json(&format!("inspect-{name}"))["link"]["name"].clone();
+        let speed = output.section(section).lines().find_map(|line| {
+            let number = line.split(' ').next()?;
+            number.parse::<f64>().ok().map(|_| number.trim_end_matches(".0").to_owned())
+        });
+        if let Some(speed) = speed {
+            assert!(
+                link.as_str().is_some_and(|link| link.starts_with(&format!("{unit} {speed}"))),
+                "{link} {speed}"
+            );
+        }
+    }
 }
 
 fn of_lsblk<'a>(devices: &'a [Value], drive: &Value) -> &'a Value {

@@ -9,4 +9,5 @@ mod hostile;
 mod initiator;
 mod lifetime;
 mod settings;
+mod silent;
 mod truth;

@@ -14,8 +14,8 @@ use rustix::io::Errno;
 
 use super::drive::Device;
 use super::{
-    Examined, GuardError, Identity, Kind, Permission, Roots, Situation, blkid, device_number, examine_device,
-    io_error,
+    DeviceIdentity, Examined, GuardError, Kind, Permission, Roots, Situation, blkid, device_number,
+    examine_device, io_error,
 };
 
 /// A device that is ours alone until this is dropped.
@@ -68,7 +68,7 @@ impl Claim {
 fn claim_others(examined: &Examined, device: &Device, roots: &Roots) -> Result<Vec<File>, GuardError> {
     let mut held = Vec::new();
     for node in device.ways.iter().map(|way| &way.own) {
-        let path = PathBuf::from(node.path(roots));
+        let path = PathBuf::from(node.path(&roots.dev));
         let flags = OFlags::EXCL.bits() as i32;
         let opened = OpenOptions::new().read(true).custom_flags(flags).open(&path);
         let file =
@@ -108,7 +108,7 @@ fn open(path: &Path, flags: OFlags) -> Result<File, GuardError> {
 }
 
 /// Whether what was opened is what was examined.
-fn compare(examined: &Examined, opened: &Identity) -> Result<(), GuardError> {
+fn compare(examined: &Examined, opened: &DeviceIdentity) -> Result<(), GuardError> {
     if examined.identity == *opened {
         return Ok(());
     }

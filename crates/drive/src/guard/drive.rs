@@ -7,46 +7,41 @@ use std::fmt;
 use std::fs::{self, File};
 use std::path::Path;
 
-use super::sysfs::{SysfsNode, controllers, disk_folder, entries, node, partitions, serial_of_disk, text};
 use super::ways::{self, Way};
 use super::{GuardError, Kind, Roots, Situation, device_number, io_error, size};
+use crate::DriveIdentity;
+use crate::sysfs::{SysfsNode, controllers, disk_folder, entries, node, partitions, text};
 
 /// What is typed for a drive that tells no serial number.
 pub const NO_SERIAL: &str = "no-serial";
 
 /// What tells a device from every other, also from one that takes its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
+pub struct DeviceIdentity {
     /// The kernel's name: `nvme0n1`, `sda2`.
     pub name: String,
     /// Major and minor number.
     pub number: (u32, u32),
     /// The kernel's count of media that have come, which no two have in common (Linux 5.15); `None` before that.
     pub diskseq: Option<u64>,
-    /// The drive's serial number, where it tells one.
-    pub serial: Option<String>,
-    /// Its model, where it tells one.
-    pub model: Option<String>,
+    /// The drive that it is or belongs to.
+    pub drive: DriveIdentity,
     /// Where a partition starts on its disk, in bytes; 0 for a disk.
     pub start_bytes: u64,
     /// Size in bytes.
     pub size_bytes: u64,
 }
 
-impl fmt::Display for Identity {
+impl fmt::Display for DeviceIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let model = self.model.as_deref().unwrap_or("a drive without a model name");
-        match &self.serial {
-            Some(serial) => write!(f, "{model}, serial number {serial}, {}", size(self.size_bytes)),
-            None => write!(f, "{model}, without a serial number, {}", size(self.size_bytes)),
-        }
+        write!(f, "{}, {}", self.drive, size(self.size_bytes))
     }
 }
 
 /// A device that may be written to, with all that lies on it.
 #[derive(Clone, Debug)]
 pub(super) struct Device {
-    pub(super) identity: Identity,
+    pub(super) identity: DeviceIdentity,
     /// What was named.
     pub(super) own: SysfsNode,
     /// Its partitions; none for a partition.
@@ -75,12 +70,11 @@ impl Device {
         let ways = ways::find(&own, disk.as_ref(), roots);
         let partitions = if is_partition { Vec::new() } else { partitions(folder) };
         let disk_folder = disk.as_ref().map_or(folder, |disk| &disk.folder);
-        let identity = Identity {
+        let identity = DeviceIdentity {
             name: own.name.clone(),
             number,
             diskseq: text(&disk_folder.join("diskseq")).and_then(|text| text.parse().ok()),
-            serial: serial_of_disk(disk_folder, roots),
-            model: text(&disk_folder.join("device/model")),
+            drive: DriveIdentity::of_disk(disk_folder, &roots.sys),
             start_bytes,
             size_bytes: own.len,
         };
@@ -114,14 +108,15 @@ impl Device {
         let read_only =
             self.nodes_and_disk().filter(|node| text(&node.folder.join("ro")).as_deref() == Some("1"));
         found.extend(
-            read_only
-                .map(|node| Situation::new(Kind::ReadOnly, format!("{} is read-only", node.path(roots)))),
+            read_only.map(|node| {
+                Situation::new(Kind::ReadOnly, format!("{} is read-only", node.path(&roots.dev)))
+            }),
         );
         if let Some(disk) = &self.disk {
             let text = format!(
                 "{} is one partition of {}, whose other partitions share its speed and its heat",
-                self.own.path(roots),
-                disk.path(roots)
+                self.own.path(&roots.dev),
+                disk.path(&roots.dev)
             );
             found.push(Situation::new(Kind::Partition, text));
         }
@@ -145,12 +140,6 @@ impl Device {
         found.extend(self.ways.iter().filter_map(|way| way.situation(name)));
         found
     }
-}
-
-/// The serial number of the drive that `name`, a disk or a partition, is or belongs to.
-pub fn serial(name: &str, roots: &Roots) -> Option<String> {
-    let folder = fs::canonicalize(roots.sys.join("class/block").join(name)).ok()?;
-    serial_of_disk(disk_folder(&folder), roots)
 }
 
 /// Whether the device takes trims (sysfs-block: `discard_max_bytes` is 0 where it does not).

@@ -20,12 +20,11 @@ mod claim;
 mod drive;
 mod kind;
 pub mod signatures;
-mod sysfs;
 mod uses;
 mod ways;
 
 pub use claim::{Claim, claim};
-pub use drive::{Identity, NO_SERIAL, namespace_id, serial, takes_trims};
+pub use drive::{DeviceIdentity, NO_SERIAL, namespace_id, takes_trims};
 pub use kind::{Kind, UnknownWord};
 
 use std::fmt;
@@ -98,7 +97,7 @@ pub struct Examined {
     /// The path that was examined.
     pub path: PathBuf,
     /// Which device it is.
-    pub identity: Identity,
+    pub identity: DeviceIdentity,
     /// What speaks against writing, the hard things first.
     pub situations: Vec<Situation>,
     /// What could not be looked at, for the record.
@@ -198,7 +197,7 @@ impl Examined {
 
     fn wrong_serial(&self, typed: &str) -> Option<Situation> {
         let path = self.path.display();
-        let text = match &self.identity.serial {
+        let text = match &self.identity.drive.serial {
             Some(serial) if serial == typed.trim() => return None,
             Some(serial) => {
                 format!("the serial number of the drive is {serial:?}, and --destroy names {typed:?}")

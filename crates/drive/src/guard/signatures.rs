@@ -11,8 +11,8 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use super::drive::Device;
-use super::sysfs::SysfsNode;
 use super::{Kind, Opinion, Roots, Situation};
+use crate::sysfs::SysfsNode;
 
 /// How much is read at either end: ZFS keeps two labels of 256 KiB there (OpenZFS, `vdev_label.c`), the largest of all.
 pub const END_BYTES: usize = 1 << 20;
@@ -36,7 +36,7 @@ pub(super) fn of_device(
 ) -> Vec<Situation> {
     let mut found: Vec<Situation> = Vec::new();
     for node in device.nodes() {
-        let path = node.path(roots);
+        let path = node.path(&roots.dev);
         let mut seen = match own_opinion(node, file) {
             Ok(seen) => seen,
             Err(error) => {
@@ -60,8 +60,11 @@ pub(super) fn of_device(
         }
     }
     if !device.partitions.is_empty() && !found.iter().any(|one| one.kind == Kind::PartitionTable) {
-        let text =
-            format!("the kernel sees {} partitions on {}", device.partitions.len(), device.own.path(roots));
+        let text = format!(
+            "the kernel sees {} partitions on {}",
+            device.partitions.len(),
+            device.own.path(&roots.dev)
+        );
         found.push(Situation::new(Kind::PartitionTable, text));
     }
     found

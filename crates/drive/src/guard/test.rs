@@ -94,6 +94,17 @@ impl Machine {
         self
     }
 
+    /// The same where the kernel has no world wide name of either.
+    fn nameless_second_path(self) -> Self {
+        let machine = self.second_path();
+        let other = DISK.replace("host0", "host1");
+        machine.file(&format!("sys/devices/{other}/model"), "Example SATA 1TB\n");
+        for place in [DISK, &other] {
+            fs::remove_file(machine.at(&format!("sys/devices/{place}/wwid"))).expect("it was there");
+        }
+        machine
+    }
+
     /// A loop device on `file`.
     fn loop_on(self, name: &str, number: &str, file: &str) -> Self {
         self.device(&format!("virtual/block/{name}"), number, 8 * MIB);
@@ -327,6 +338,27 @@ const HARD: &[Row] = &[
         &[Kind::Mounted, Kind::Shared],
     ),
     (
+        "mounted by another path to it, neither of which has a world wide name",
+        || {
+            with(Machine::new().nameless_second_path(), |m| {
+                m.add("proc/self/mountinfo", "23 22 8:16 / /mnt rw - xfs /dev/sdb rw\n");
+            })
+        },
+        "sda",
+        &[Kind::Mounted, Kind::Shared],
+    ),
+    (
+        "mounted by another path to it, of which only one has a world wide name",
+        || {
+            with(Machine::new().nameless_second_path(), |m| {
+                m.file(&format!("sys/devices/{DISK}/wwid"), "naa.5000c500a1b2c3d4\n");
+                m.add("proc/self/mountinfo", "23 22 8:16 / /mnt rw - xfs /dev/sdb rw\n");
+            })
+        },
+        "sda",
+        &[Kind::Mounted, Kind::Shared],
+    ),
+    (
         "a partition mounted by another path to its disk",
         || {
             with(Machine::partitioned().second_path(), |m| {
@@ -551,6 +583,61 @@ const SOFT: &[Row] = &[
         "sda",
         &[],
     ),
+    (
+        "a drive of the same model, serial number and size, without world wide names",
+        || Machine::new().nameless_second_path(),
+        "sda",
+        &[Kind::Shared],
+    ),
+    (
+        "the same, of another model, mounted",
+        || {
+            with(Machine::new().nameless_second_path(), |m| {
+                m.file(&format!("sys/devices/{}/model", DISK.replace("host0", "host1")), "Another\n");
+                m.add("proc/self/mountinfo", "23 22 8:16 / /mnt rw - xfs /dev/sdb rw\n");
+            })
+        },
+        "sda",
+        &[],
+    ),
+    (
+        "the same, of another size, mounted",
+        || {
+            with(Machine::new().nameless_second_path(), |m| {
+                let other = DISK.replace("host0", "host1");
+                m.file(&format!("sys/devices/{other}/block/sdb/size"), "2048\n");
+                m.add("proc/self/mountinfo", "23 22 8:16 / /mnt rw - xfs /dev/sdb rw\n");
+            })
+        },
+        "sda",
+        &[],
+    ),
+    (
+        "the same, of another world wide name, mounted: a maker that gives serial numbers twice",
+        || {
+            with(Machine::new().second_path(), |m| {
+                m.file(&format!("sys/devices/{}/wwid", DISK.replace("host0", "host1")), "naa.6000\n");
+                m.add("proc/self/mountinfo", "23 22 8:16 / /mnt rw - xfs /dev/sdb rw\n");
+            })
+        },
+        "sda",
+        &[],
+    ),
+    (
+        "the other bay of a dock that tells one serial number for both, mounted",
+        || {
+            with(Machine::new(), |m| {
+                let other = DISK.replace("0:0:0:0", "0:0:0:1");
+                m.device(&format!("{other}/block/sdb"), "8:16", 8 * MIB);
+                m.link(&format!("sys/devices/{other}/block/sdb/device"), "../../../0:0:0:1");
+                m.bytes(&format!("sys/devices/{other}/vpd_pg80"), b"\0\x80\0\x08  S123  ");
+                m.file(&format!("sys/devices/{other}/model"), "Example SATA 1TB\n");
+                m.add("proc/self/mountinfo", "23 22 8:16 / /mnt rw - xfs /dev/sdb rw\n");
+            })
+        },
+        "sda",
+        &[],
+    ),
     ("a namespace that others may have", || Machine::new(), "sda", &[Kind::Shared]),
     (
         "a namespace of two controllers",
@@ -654,7 +741,7 @@ fn what_is_soft_needs_its_own_words() {
 #[test]
 fn the_serial_number_is_the_drives_or_nothing_is_done() {
     let examined = Machine::new().examine("sda", None);
-    assert_eq!(examined.identity.serial.as_deref(), Some("S123"));
+    assert_eq!(examined.identity.drive.serial.as_deref(), Some("S123"));
     let typed = |serial: &str| examined.decide(&Permission { destroy: serial.into(), even_if: Vec::new() });
     typed("S123").expect("the drive's");
     for wrong in ["S124", "s123", "S12", "S1234", "", NO_SERIAL, "sda"] {
@@ -671,37 +758,6 @@ fn a_drive_without_a_serial_number_takes_a_word_for_that() {
     let typed = |serial: &str| examined.decide(&Permission { destroy: serial.into(), even_if: Vec::new() });
     typed(NO_SERIAL).expect("the word");
     assert!(typed("S123").expect_err("no such").to_string().contains("tells no serial number"));
-}
-
-#[test]
-fn serial_numbers_are_found_where_each_kind_of_drive_has_them() {
-    let machine = Machine::partitioned();
-    machine.device("pci0/nvme/nvme0/nvme0n1", "259:0", MIB);
-    machine.file("sys/devices/pci0/nvme/nvme0/serial", "NV9   \n");
-    machine.link("sys/devices/pci0/nvme/nvme0/nvme0n1/device", "..");
-    machine.device("pci0/virtio1/block/vdb", "254:16", MIB);
-    machine.file("sys/devices/pci0/virtio1/block/vdb/serial", "VIRT1\n");
-    machine.device("pci0/usb2/2-1/2-1:1.0/host3/target/3:0:0:0/block/sdc", "8:32", MIB);
-    machine.file("sys/devices/pci0/usb2/2-1/idVendor", "152d\n");
-    machine.file("sys/devices/pci0/usb2/2-1/serial", "BRIDGE7\n");
-    machine.device("virtual/block/dm-1", "252:1", MIB);
-    machine.link("sys/devices/virtual/block/dm-1/slaves/sda2", "x");
-    machine.device("virtual/block/loop0", "7:0", MIB);
-    let machine = machine.loop_on("loop1", "7:1", "/dev/sda2");
-    let roots = machine.roots();
-    for (name, expected) in [
-        ("sda", Some("S123")),
-        ("sda2", Some("S123")),
-        ("nvme0n1", Some("NV9")),
-        ("vdb", Some("VIRT1")),
-        ("sdc", Some("BRIDGE7")),
-        ("dm-1", Some("S123")),
-        ("loop0", None),
-        ("loop1", Some("S123")),
-        ("sdz", None),
-    ] {
-        assert_eq!(serial(name, &roots).as_deref(), expected, "{name}");
-    }
 }
 
 #[test]

@@ -8,8 +8,8 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use super::drive::Device;
-use super::sysfs::{entries, text};
 use super::{Kind, Roots, Situation};
+use crate::sysfs::{entries, text};
 
 /// Everything that uses `device`, its partitions, or the disk that it is a partition of.
 pub(super) fn find(device: &Device, roots: &Roots, notes: &mut Vec<String>) -> Vec<Situation> {
@@ -26,7 +26,10 @@ pub(super) fn find(device: &Device, roots: &Roots, notes: &mut Vec<String>) -> V
 /// Whether a path names the device, one of its partitions, or its disk: by number, and where it is not there by name.
 fn names(device: &Device, roots: &Roots, path: &Path) -> Option<String> {
     let node = |matches: &dyn Fn(&str, &str) -> bool| {
-        device.nodes_of_users().find(|node| matches(&node.name, &node.number)).map(|node| node.path(roots))
+        device
+            .nodes_of_users()
+            .find(|node| matches(&node.name, &node.number))
+            .map(|node| node.path(&roots.dev))
     };
     if let Ok(metadata) = fs::metadata(path)
         && metadata.file_type().is_block_device()
@@ -65,7 +68,7 @@ fn mounts(device: &Device, roots: &Roots, notes: &mut Vec<String>) -> Vec<Situat
         let [_, _, number, _, point, ..] = fields[..] else { continue };
         let source = fields.iter().skip_while(|field| **field != "-").nth(2);
         let by_number =
-            device.nodes_of_users().find(|node| node.number == number).map(|node| node.path(roots));
+            device.nodes_of_users().find(|node| node.number == number).map(|node| node.path(&roots.dev));
         let of_source =
             || names(device, roots, &place(roots, source.filter(|source| source.starts_with('/'))?));
         if let Some(node) = by_number.or_else(of_source) {
@@ -76,7 +79,7 @@ fn mounts(device: &Device, roots: &Roots, notes: &mut Vec<String>) -> Vec<Situat
     for pool in entries(&btrfs) {
         for member in entries(&btrfs.join(&pool).join("devices")) {
             if let Some(node) = device.nodes_of_users().find(|node| node.name == member) {
-                found.push(mounted(&node.path(roots), &format!("part of the mounted btrfs {pool}")));
+                found.push(mounted(&node.path(&roots.dev), &format!("part of the mounted btrfs {pool}")));
             }
         }
     }
@@ -103,7 +106,7 @@ fn holders(device: &Device, roots: &Roots) -> Vec<Situation> {
             // Device mapper has names for people.
             let name = text(&place.join("dm/name")).map_or(String::new(), |name| format!(" ({name})"));
             let level = text(&place.join("md/level")).map_or(String::new(), |level| format!(" ({level})"));
-            let text = format!("{holder}{name}{level} is built on {}", node.path(roots));
+            let text = format!("{holder}{name}{level} is built on {}", node.path(&roots.dev));
             found.push(Situation::new(Kind::Held, text));
         }
     }

@@ -3,6 +3,8 @@
 //!
 //! - A second path to one drive (SAS with two ports, multipath that is not configured): another disk with the same
 //!   world wide name, serial number and size. The name alone proves too little: cheap USB bridges give all drives one.
+//!   Where either has no such name: one with the same model, serial number and size, on another target. It may be
+//!   another drive whose maker gives serial numbers twice; nobody can tell from here, and so it counts as the same.
 //! - A second loop device on the same file.
 //! - What a loop device lies on, if that is a block device: the loop driver does not claim it (`drivers/block/loop.c`,
 //!   `loop_configure`), so it may be mounted all the same. What device mapper and RAID lie on is claimed by them.
@@ -11,12 +13,12 @@
 //! `drivers/scsi/scsi_sysfs.c` (`wwid`).
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::sysfs::{
-    LAYERS_MAX, SysfsNode, backing_device, disk_folder, entries, node, partitions, serial_of_disk, text,
-};
 use super::{Kind, Roots, Situation};
+use crate::DriveIdentity;
+use crate::identity::wwid;
+use crate::sysfs::{LAYERS_MAX, SysfsNode, backing_device, disk_folder, entries, node, partitions, text};
 
 /// Another block device through which the same bytes are reached.
 #[derive(Clone, Debug)]
@@ -54,34 +56,61 @@ pub(super) fn find(own: &SysfsNode, disk: Option<&SysfsNode>, roots: &Roots) -> 
     found
 }
 
-/// What tells that two disks are one.
-#[derive(PartialEq, Eq)]
+/// What tells whether two disks are one.
 enum Sameness {
-    /// World wide name, serial number, size.
-    Drive(String, Option<String>, u64),
     /// The file of a loop device.
     File(String),
+    /// A drive.
+    Drive {
+        identity: DriveIdentity,
+        /// The kernel's name for it.
+        wwid: Option<String>,
+        /// What it is a unit of: a SCSI target, an NVMe controller.
+        target: Option<PathBuf>,
+    },
 }
 
 impl Sameness {
-    fn read(disk: &SysfsNode, roots: &Roots) -> Option<Self> {
+    fn read(disk: &SysfsNode) -> Self {
         if let Some(file) = text(&disk.folder.join("loop/backing_file")) {
-            return Some(Self::File(file));
+            return Self::File(file);
         }
-        let name = text(&disk.folder.join("wwid")).or_else(|| text(&disk.folder.join("device/wwid")))?;
-        Some(Self::Drive(name, serial_of_disk(&disk.folder, roots), disk.len))
+        let device = fs::canonicalize(disk.folder.join("device")).ok();
+        let target = device.and_then(|device| {
+            // Namespaces lie in their controller, SCSI disks in a unit of their target.
+            let is_unit = device.join("vpd_pg80").exists() || device.join("scsi_level").exists();
+            if is_unit { device.parent().map(Path::to_owned) } else { Some(device) }
+        });
+        Self::Drive { identity: DriveIdentity::of_disk_alone(&disk.folder), wwid: wwid(&disk.folder), target }
     }
 
-    fn why(&self) -> String {
-        match self {
-            Self::Drive(name, ..) => format!("both are {name}"),
-            Self::File(file) => format!("both are loop devices on {file}"),
+    /// Why both are the same, as the rest of a sentence; `None` where they are not.
+    fn why(&self, other: &Self) -> Option<String> {
+        match (self, other) {
+            (Self::File(one), Self::File(two)) if one == two => {
+                Some(format!("both are loop devices on {one}"))
+            }
+            (
+                Self::Drive { identity: one, wwid: wwid_one, target: target_one },
+                Self::Drive { identity: two, wwid: wwid_two, target: target_two },
+            ) if (&one.serial, one.size_bytes) == (&two.serial, two.size_bytes) => match (wwid_one, wwid_two)
+            {
+                (Some(name), Some(name_two)) => (name == name_two).then(|| format!("both are {name}")),
+                _ => {
+                    let known = one.serial.is_some() && one.model == two.model;
+                    let two_units = target_one.is_some() && target_one == target_two;
+                    (known && !two_units).then(|| {
+                        format!("both are {one}, {}, and no world wide name tells them apart", one.size())
+                    })
+                }
+            },
+            _ => None,
         }
     }
 }
 
 fn beside(own: &SysfsNode, disk: &SysfsNode, roots: &Roots) -> Vec<Way> {
-    let Some(sameness) = Sameness::read(disk, roots) else { return Vec::new() };
+    let sameness = Sameness::read(disk);
     let block = roots.sys.join("block");
     let mut found = Vec::new();
     for name in entries(&block).into_iter().filter(|name| *name != disk.name) {
@@ -91,10 +120,7 @@ fn beside(own: &SysfsNode, disk: &SysfsNode, roots: &Roots) -> Vec<Way> {
             continue;
         }
         let other = node(&folder);
-        if Sameness::read(&other, roots).as_ref() != Some(&sameness) {
-            continue;
-        }
-        let why = sameness.why();
+        let Some(why) = sameness.why(&Sameness::read(&other)) else { continue };
         let parts = partitions(&folder);
         if own.number == disk.number {
             found.push(Way { why, beside: true, own: other, around: parts });
@@ -125,7 +151,7 @@ fn below(disk: &Path, roots: &Roots) -> Vec<Way> {
             for name in entries(&folder.join("slaves")) {
                 next.extend(fs::canonicalize(roots.sys.join("class/block").join(name)));
             }
-            let Some(lower) = backing_device(folder, roots) else { continue };
+            let Some(lower) = backing_device(folder, &roots.sys) else { continue };
             let own = node(&lower);
             let whole = disk_folder(&lower);
             let around = if whole == lower { partitions(&lower) } else { vec![node(whole)] };

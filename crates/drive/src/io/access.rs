@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use measure::{Instant, MonotonicClock, Seed};
+use measure::{Bytes, Instant, MonotonicClock, Seed};
 
 use nvme::host::tcp::TcpController;
 
@@ -25,7 +25,7 @@ pub struct Access {
 enum Destination {
     Null,
     Fabric { controller: TcpController, namespace: Namespace },
-    Files { direct: Option<Arc<File>>, buffered: Option<Arc<File>> },
+    Files { direct: Option<Arc<File>>, buffered: Option<Arc<File>>, used: Option<Bytes> },
 }
 
 impl Access {
@@ -39,7 +39,12 @@ impl Access {
 
     /// Paths over open files, for direct and for buffered I/O.
     pub fn files(direct: Option<Arc<File>>, buffered: Option<Arc<File>>) -> Self {
-        Self::to(Destination::Files { direct, buffered })
+        Self::to(Destination::Files { direct, buffered, used: None })
+    }
+
+    /// The same over one regular file, which must stay as long as what is `used` of it.
+    pub(crate) fn regular_file(direct: Option<Arc<File>>, buffered: Arc<File>, used: Bytes) -> Self {
+        Self::to(Destination::Files { direct, buffered: Some(buffered), used: Some(used) })
     }
 
     /// The same, with files that stay open as long as it is there.
@@ -65,10 +70,11 @@ impl Access {
             Destination::Fabric { controller, namespace } => {
                 FabricPath::new(clock, controller, *namespace, load, seed).map(Box::new).map(Path::Fabric)
             }
-            Destination::Files { direct, buffered } => {
+            Destination::Files { direct, buffered, used } => {
                 let file = if load.direct { direct } else { buffered };
                 let file = file.as_ref().expect("the drive was prepared for the plan that the load is from");
-                Ring::new(clock, Arc::clone(file), load, seed).map(Box::new).map(Path::Ring)
+                let ring = Ring::new(clock, Arc::clone(file), load, seed)?.watching(*used);
+                Ok(Path::Ring(Box::new(ring)))
             }
         }
     }
@@ -85,6 +91,17 @@ pub enum Path {
 }
 
 impl Path {
+    /// Whether what was loaded is still there, looked at when the load is over.
+    ///
+    /// # Errors
+    /// When it is a file that somebody has made shorter.
+    pub fn check_target(&self) -> Result<(), PathError> {
+        match self {
+            Self::Ring(ring) => ring.check_length(),
+            Self::Fabric(_) | Self::Null(_) => Ok(()),
+        }
+    }
+
     /// What was done another way than it should be, for the record.
     pub fn note(&self) -> Option<&str> {
         match self {

@@ -3,6 +3,7 @@
 mod access;
 mod buffers;
 mod fabric;
+mod length;
 mod null;
 mod path;
 mod ring;

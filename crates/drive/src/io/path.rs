@@ -14,8 +14,8 @@
 //! - [`IoPath::reap`] returns at the first completions, or at `until` without any; with [`Instant::NEVER`] it
 //!   waits for completions. A signal may make it return early and empty-handed.
 
-use measure::Instant;
 use measure::record::Op;
+use measure::{Bytes, Instant};
 use thiserror::Error;
 
 /// One I/O to be made.
@@ -103,6 +103,17 @@ pub enum PathError {
     /// The connection to the drive broke, or could not be made.
     #[error("{0}; what was measured before is kept")]
     Fabric(#[from] nvme::host::HostError),
+    /// Somebody has made the file under load shorter.
+    #[error(
+        "the file under load was cut from {from} to {to} by somebody else; the load was ended, what was measured before \
+         is kept. See who changes it (fuser), and start again"
+    )]
+    Truncated {
+        /// How much of it was used.
+        from: Bytes,
+        /// How long it is now.
+        to: Bytes,
+    },
     /// Nothing has completed for very long.
     #[error(
         "the drive does not answer: {in_flight} I/Os in flight and none completed for {seconds} s; \

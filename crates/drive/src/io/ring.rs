@@ -27,12 +27,13 @@ use std::time::Duration;
 use io_uring::types::{Fixed, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
 use measure::record::Op;
-use measure::{Clock as _, Instant, MonotonicClock, Seed};
+use measure::{Bytes, Clock as _, Instant, MonotonicClock, Seed};
 use rustix::io::Errno;
 
 use plan::memory::{BufferLayout, BufferSpec, ring_layout};
 
 use super::buffers::{BufferMemory, Payloads, SECTOR_BYTES, fill};
+use super::length::LengthWatch;
 use super::path::{Io, IoCompletion, IoPath, PathError};
 use super::ring_trim::{self, TrimBy};
 use plan::Load;
@@ -55,6 +56,7 @@ pub struct Ring {
     /// Trims that the kernel takes only by a call of their own, not yet made.
     calls: VecDeque<Io>,
     note: Option<String>,
+    watch: Option<LengthWatch>,
 }
 
 /// The length of a trim in flight, which the kernel does not tell again; 0 for other operations.
@@ -101,9 +103,25 @@ impl Ring {
         };
         let note = (trim_by == TrimBy::Call).then(|| ring_trim::NOTE.to_owned());
         let calls = VecDeque::with_capacity(depth);
-        let mut made = Self { ring, clock, file, buffers, lens: vec![0; depth], in_flight: 0, calls, note };
+        let mut made =
+            Self { ring, clock, file, buffers, lens: vec![0; depth], in_flight: 0, calls, note, watch: None };
         made.register_buffers(depth);
         Ok(made)
+    }
+
+    /// The same over a file that must stay as long as what is `used` of it.
+    #[must_use]
+    pub fn watching(mut self, used: Option<Bytes>) -> Self {
+        self.watch = used.map(|used| LengthWatch::new(Arc::clone(&self.file), used));
+        self
+    }
+
+    /// Whether the file is as long as it was, looked at once more when the load is over.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn check_length(&self) -> Result<(), PathError> {
+        self.watch.as_ref().map_or(Ok(()), LengthWatch::look)
     }
 
     /// What was done another way than it should be, for the record.
@@ -218,6 +236,9 @@ impl IoPath for Ring {
     }
 
     fn reap(&mut self, until: Instant, done: &mut Vec<IoCompletion>) -> Result<(), PathError> {
+        if let Some(watch) = &mut self.watch {
+            watch.look_if_due(self.clock.now())?;
+        }
         if self.collect(done) {
             return Ok(());
         }

@@ -4,8 +4,10 @@ use thiserror::Error;
 
 use super::vpd::text;
 
-/// Standard INQUIRY data as far as everybody sends it (SPC-5, 6.6.2).
-const INQUIRY_LEN_MIN: usize = 36;
+/// What of standard INQUIRY data says what kind of unit it is (SPC-5, 6.6.2); its names follow.
+const INQUIRY_LEN_MIN: usize = 5;
+/// What of READ CAPACITY (16) parameter data says how large a unit is (SBC-4, 5.21.2); some answer no more.
+const CAPACITY_LEN_MIN: usize = 12;
 /// READ CAPACITY (16) parameter data (SBC-4, 5.21.2).
 pub const READ_CAPACITY_16_LEN: usize = 32;
 
@@ -58,18 +60,19 @@ impl Inquiry {
         if data.len() < INQUIRY_LEN_MIN {
             return Err(TooShort { command: "INQUIRY", needed: INQUIRY_LEN_MIN, len: data.len() });
         }
+        let name = |place: std::ops::Range<usize>| text(data.get(place)?);
         Ok(Self {
             device_type: data[0] & 0x1f,
             removable: data[1] & 0x80 != 0,
             version: data[2],
-            vendor: text(&data[8..16]),
-            product: text(&data[16..32]),
-            revision: text(&data[32..36]),
+            vendor: name(8..16),
+            product: name(16..32),
+            revision: name(32..36),
         })
     }
 }
 
-/// How large a unit is, in what blocks.
+/// How large a unit is, in what blocks. What an answer is too short for is `None`: libata sends 16 bytes of the 32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capacity {
     /// Address of the last block.
@@ -77,36 +80,39 @@ pub struct Capacity {
     /// Bytes of a logical block.
     pub block_bytes: u32,
     /// Logical blocks of a physical one, as a power of two.
-    pub physical_exponent: u8,
+    pub physical_exponent: Option<u8>,
     /// The first logical block that begins a physical one.
-    pub lowest_aligned_block: u16,
+    pub lowest_aligned_block: Option<u16>,
     /// Whether blocks can be deallocated (LBPME).
-    pub provisioned: bool,
+    pub provisioned: Option<bool>,
     /// Whether deallocated blocks read as zeroes (LBPRZ).
-    pub reads_zeroes: bool,
+    pub reads_zeroes: Option<bool>,
     /// Protection information type, 1 to 3; 0 for none.
-    pub protection: u8,
+    pub protection: Option<u8>,
 }
 
 impl Capacity {
     /// Decodes READ CAPACITY (16) parameter data.
     ///
     /// # Errors
-    /// When it is cut short.
+    /// When it is too short to say how large the unit is.
     pub fn decode(data: &[u8]) -> Result<Self, TooShort> {
-        let short =
-            || TooShort { command: "READ CAPACITY (16)", needed: READ_CAPACITY_16_LEN, len: data.len() };
-        let data: &[u8; READ_CAPACITY_16_LEN] = data.first_chunk().ok_or_else(short)?;
-        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, ..] = *data;
+        let needed = CAPACITY_LEN_MIN;
+        let short = || TooShort { command: "READ CAPACITY (16)", needed, len: data.len() };
+        let size: &[u8; CAPACITY_LEN_MIN] = data.first_chunk().ok_or_else(short)?;
+        let [a, b, c, d, e, f, g, h, i, j, k, l] = *size;
+        let byte = |at: usize| data.get(at).copied();
         Ok(Self {
             last_block: u64::from_be_bytes([a, b, c, d, e, f, g, h]),
             block_bytes: u32::from_be_bytes([i, j, k, l]),
             // P_TYPE is one less than the type, and counts only with PROT_EN.
-            protection: if m & 1 == 1 { (m >> 1 & 0x07) + 1 } else { 0 },
-            physical_exponent: n & 0x0f,
-            provisioned: o & 0x80 != 0,
-            reads_zeroes: o & 0x40 != 0,
-            lowest_aligned_block: u16::from_be_bytes([o & 0x3f, p]),
+            protection: byte(12).map(|m| if m & 1 == 1 { (m >> 1 & 0x07) + 1 } else { 0 }),
+            physical_exponent: byte(13).map(|n| n & 0x0f),
+            provisioned: byte(14).map(|o| o & 0x80 != 0),
+            reads_zeroes: byte(14).map(|o| o & 0x40 != 0),
+            lowest_aligned_block: byte(14)
+                .zip(byte(15))
+                .map(|(high, low)| u16::from_be_bytes([high & 0x3f, low])),
         })
     }
 

@@ -67,7 +67,10 @@ fn scsi_debug_is_what_sg3_utils_say() {
         (capacity.last_block, capacity.block_bytes, capacity.bytes()),
         (131_071, 512, Some(67_108_864))
     );
-    assert_eq!((capacity.provisioned, capacity.reads_zeroes, capacity.protection), (true, true, 0));
+    assert_eq!(
+        (capacity.provisioned, capacity.reads_zeroes, capacity.protection),
+        (Some(true), Some(true), Some(0))
+    );
     assert_eq!(facts.serial.as_deref(), Some("16000"));
     let of_unit: Vec<&str> =
         facts.designators.iter().filter(|one| one.association == 0).map(|one| one.name.as_str()).collect();
@@ -159,7 +162,38 @@ fn what_is_no_scsi_device_is_an_error() {
     let error = facts_from(|command, _, _| Err(lost(command))).expect_err("no device").to_string();
     assert!(error.starts_with("INQUIRY could not be sent"), "{error}");
     let short = facts_from(|_, _, _| Ok(4)).expect_err("four bytes").to_string();
-    assert!(short.contains("has 4 B, and 36 B are the least"), "{short}");
+    assert!(short.contains("has 4 B, and 5 B are the least"), "{short}");
+}
+
+/// Goal: what is needed is demanded, and nothing more. Method: libata's 16 bytes of a SATA disk, and fewer.
+#[test]
+fn a_capacity_is_read_from_as_much_as_came() {
+    // 8 GiB in blocks of 512 B, 8 of them to a physical one, deallocation supported and read as zeroes.
+    let mut answer = vec![0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0, 0, 2, 0, 0, 3, 0xc0, 0];
+    let whole = Capacity {
+        last_block: 0xff_ffff,
+        block_bytes: 512,
+        physical_exponent: Some(3),
+        lowest_aligned_block: Some(0),
+        provisioned: Some(true),
+        reads_zeroes: Some(true),
+        protection: Some(0),
+    };
+    assert_eq!(Capacity::decode(&answer), Ok(whole));
+    answer.resize(32, 0);
+    assert_eq!(Capacity::decode(&answer), Ok(whole), "what follows says nothing more");
+    let size = Capacity::decode(&answer[..12]).expect("the size is in these");
+    assert_eq!((size.bytes(), size.physical_exponent, size.provisioned), (Some(8 << 30), None, None));
+    assert!(Capacity::decode(&answer[..11]).is_err());
+}
+
+#[test]
+fn an_inquiry_is_read_from_as_much_as_came() {
+    let answer = recorded("scsi-debug.hex")["inq"].clone();
+    let cut = |len: usize| Inquiry::decode(&answer[..len]).expect("enough");
+    assert_eq!((cut(5).device_type, cut(5).vendor), (0, None));
+    assert_eq!((cut(32).product.as_deref(), cut(32).revision), (Some("scsi_debug"), None));
+    assert!(Inquiry::decode(&answer[..4]).is_err());
 }
 
 proptest! {

@@ -7,6 +7,8 @@ use thiserror::Error;
 
 /// Serial number.
 pub const UNIT_SERIAL_NUMBER: u8 = 0x80;
+/// What an ATA drive behind a translation says of itself.
+pub const ATA_INFORMATION: u8 = 0x89;
 /// What the unit is called by others.
 pub const DEVICE_IDENTIFICATION: u8 = 0x83;
 /// How large commands may be.
@@ -62,6 +64,33 @@ fn u32_at(content: &[u8], at: usize) -> Option<u32> {
 /// page is another.
 pub fn serial_number(page: &[u8]) -> Option<String> {
     text(content(page, UNIT_SERIAL_NUMBER).ok()?)
+}
+
+/// What an ATA drive is called, by its own IDENTIFY DEVICE data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AtaNames {
+    /// Model number, up to 40 letters.
+    pub model: Option<String>,
+    /// Serial number.
+    pub serial: Option<String>,
+    /// Firmware revision, up to 8 letters.
+    pub firmware: Option<String>,
+}
+
+/// The names in page 89h (SAT-4, 12.4.3): the drive's IDENTIFY DEVICE data are its bytes 60 to 571 (ACS-4, 7.13.6:
+/// serial number in words 10 to 19, firmware in 23 to 26, model in 27 to 46). What the page is too short for, or what
+/// is no text, is `None`; so is all of it where the page is another.
+pub fn ata_names(page: &[u8]) -> Option<AtaNames> {
+    let content = content(page, ATA_INFORMATION).ok()?;
+    let words = |first: usize, last: usize| {
+        let data = content.get(60 - HEADER_LEN..)?;
+        let bytes = data.get(2 * first..2 * (last + 1))?;
+        // The first letter is in the upper half of a word, and words are little-endian.
+        let letters: Vec<u8> = bytes.chunks_exact(2).flat_map(|word| [word[1], word[0]]).collect();
+        let plain = letters.iter().all(|letter| matches!(letter, 0 | b' '..=b'~'));
+        plain.then(|| text(&letters)).flatten()
+    };
+    Some(AtaNames { model: words(27, 46), serial: words(10, 19), firmware: words(23, 26) })
 }
 
 /// One name of the unit (page 83h; SPC-5, 7.7.6).

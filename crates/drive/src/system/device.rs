@@ -3,22 +3,23 @@
 //! What speaks against writing is found and decided in [`crate::guard`]. The character device of an NVMe controller leads
 //! to the same settings, and is not loaded.
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+use std::fs::File;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use measure::Bytes;
 use measure::record::LinkFacts;
+use measure::{Bytes, patient};
 use plan::Plan;
 use plan::check::TargetFacts;
 use rustix::fs::{OFlags, SeekFrom};
 
 use super::disk::{self, SmartLogAccess};
-use super::identity::{VirtualSsd, identify};
+use super::facts::{VirtualSsd, identify};
 use super::needs::Needs;
 use super::settings::{self, SettingsRoute};
 use super::{DriveKind, limits, unknown_drive};
+use crate::DriveIdentity;
 use crate::address::Address;
 use crate::drive::{Drive, DriveIo, Examination, FillProgress, Prepared, SettingsLast, Stated};
 use crate::error::DriveError;
@@ -65,7 +66,7 @@ impl DeviceDrive {
 
     fn look(&self) -> Result<ExaminedDevice, DriveError> {
         let mut device = GuardedDevice::look(&self.path)?;
-        let mut facts = unknown_drive(attached_by(&self.path), device.size, device.block_bytes);
+        let mut facts = unknown_drive(device.attached_by(), device.size, device.block_bytes);
         let mut virtual_ssd = None;
         let mut smart_log = identify(&mut facts, &mut virtual_ssd, self.place()?);
         facts.slc_bytes = self.stated.slc.map(Bytes::as_u64).or(facts.slc_bytes);
@@ -142,13 +143,6 @@ impl Drive for DeviceDrive {
     }
 }
 
-/// What the device is attached by.
-fn attached_by(path: &Path) -> &'static str {
-    let name = kernel_name(path);
-    let place = std::fs::canonicalize(Path::new(SYSFS).join("class/block").join(&name)).unwrap_or_default();
-    DriveKind::detect(&name, &place).name()
-}
-
 /// The kernel's name of the device at `path`, links followed.
 fn kernel_name(path: &Path) -> String {
     let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -163,8 +157,8 @@ struct GuardedDevice {
     block_bytes: u32,
     /// Whether it takes trims.
     trim: bool,
-    /// Its serial number, as the guard will compare it.
-    serial: Option<String>,
+    /// Who it is, as the guard will compare it; `None` where sysfs does not know it.
+    identity: Option<DriveIdentity>,
     given: Option<Box<Given>>,
 }
 
@@ -205,9 +199,14 @@ impl GuardedDevice {
             size: Bytes::new(size),
             block_bytes,
             trim: guard::takes_trims(&name, &roots),
-            serial: guard::serial(&name, &roots),
+            identity: DriveIdentity::read(&roots.sys, &name),
             given: None,
         })
+    }
+
+    /// What it is attached by.
+    fn attached_by(&self) -> &'static str {
+        self.identity.as_ref().map_or(DriveKind::Other, |identity| identity.kind).name()
     }
 
     /// Which namespace of its controller it is, for an NVMe drive.
@@ -228,8 +227,8 @@ impl GuardedDevice {
         if self.given.is_some() {
             return None;
         }
-        let (serial, known) = match &self.serial {
-            Some(serial) => (serial.as_str(), "its serial number"),
+        let (serial, known) = match self.identity.as_ref().and_then(|identity| identity.serial.as_deref()) {
+            Some(serial) => (serial, "its serial number"),
             None => (NO_SERIAL, "it tells no serial number"),
         };
         let serial =
@@ -269,11 +268,11 @@ impl GuardedDevice {
 }
 
 fn open(path: &Path, flags: OFlags) -> Result<File, DriveError> {
-    OpenOptions::new()
-        .read(true)
-        .custom_flags(flags.bits() as i32)
-        .open(path)
-        .map_err(|source| DriveError::Io { what: "open", path: path.to_owned(), source })
+    patient::open_with(path, OFlags::RDONLY | flags).map_err(|source| DriveError::Io {
+        what: "open",
+        path: path.to_owned(),
+        source,
+    })
 }
 
 fn wrong_kind(path: &Path, character: bool) -> DriveError {

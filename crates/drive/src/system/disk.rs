@@ -7,9 +7,10 @@ use nvme::log::LogId;
 use nvme::smart::SMART_LOG_LEN;
 use plan::TelemetryPlan;
 
+use crate::DriveIdentity;
 use crate::telemetry::discover::{self, Place, SYSFS};
 use crate::telemetry::smart::SmartSampler;
-use crate::telemetry::smartctl::{Smartctl, SmartctlSampler};
+use crate::telemetry::smartctl::{Report, Smartctl, SmartctlSampler};
 use crate::telemetry::{self, Sampler};
 
 /// The way to a SMART log, or why there is none.
@@ -66,10 +67,12 @@ fn smartctl_sampler(
         Ok((smartctl, report)) if report.temperature.is_some() => {
             let device_type = smartctl.device_type().unwrap_or("auto");
             notes.push(format!("the temperature of {disk} is read by smartctl -d {device_type}"));
+            notes.extend(behind_bridge(disk, &report));
             Some(Box::new(SmartctlSampler::new(smartctl, plan.smart_period)))
         }
-        Ok(_) => {
-            notes.push(format!("{disk} tells smartctl no plausible temperature"));
+        Ok((_, report)) => {
+            notes.push(format!("{disk}: {}", report.no_temperature()));
+            notes.extend(behind_bridge(disk, &report));
             None
         }
         Err(why) => {
@@ -77,4 +80,12 @@ fn smartctl_sampler(
             None
         }
     }
+}
+
+/// Which drive is in a USB enclosure, where smartctl knows it and the kernel knows the enclosure.
+fn behind_bridge(disk: &str, report: &Report) -> Option<String> {
+    let identity = DriveIdentity::read(Path::new(SYSFS), disk)?;
+    let (model, serial) = (report.model.as_ref()?, report.serial.as_ref()?);
+    (identity.serial.as_ref() != Some(serial))
+        .then(|| format!("smartctl names the drive behind {disk}: {model}, serial number {serial}"))
 }

@@ -6,12 +6,12 @@
 use measure::Bytes;
 use measure::record::{DriveFacts, LinkFacts};
 use nvme::host::Controller;
-use nvme::host::tcp::{TcpAddress, TcpController, TcpOptions};
+use nvme::host::tcp::{GiveUp, TcpAddress, TcpController, TcpOptions};
 use nvme::identify::IdentifyController;
 use plan::Plan;
 use plan::check::TargetFacts;
 
-use super::identity::{self, VirtualSsd};
+use super::facts::{VirtualSsd, from_controller};
 use super::needs::Needs;
 use super::settings::{self, SettingsRoute};
 use super::{disk, limits, unknown_drive};
@@ -45,7 +45,7 @@ impl FabricDrive {
     }
 
     fn look(&self) -> Result<(FabricDriveParts, Examination), DriveError> {
-        let subsystem = FabricDriveParts::look(&self.subsystem_address)?;
+        let subsystem = FabricDriveParts::look(&self.subsystem_address, &self.stated.give_up)?;
         self.stated.refuse_destroy(&self.address)?;
         let mut facts = subsystem.facts();
         facts.slc_bytes = self.stated.slc.map(Bytes::as_u64).or(facts.slc_bytes);
@@ -79,7 +79,7 @@ impl Drive for FabricDrive {
     }
 
     fn settings(&mut self) -> Result<DriveSettings<'static>, DriveError> {
-        let transport = TcpController::connect(&self.subsystem_address, &TcpOptions::default())?;
+        let transport = TcpController::connect(&self.subsystem_address, &options(&self.stated.give_up))?;
         Ok(DriveSettings::open(transport)?)
     }
 
@@ -102,6 +102,11 @@ impl Drive for FabricDrive {
     }
 }
 
+/// How it is connected.
+fn options(give_up: &GiveUp) -> TcpOptions {
+    TcpOptions { io_queues: QUEUES_WANTED, give_up: give_up.clone(), ..TcpOptions::default() }
+}
+
 /// A namespace of a subsystem on a network.
 #[derive(Clone, Debug)]
 struct FabricDriveParts {
@@ -114,9 +119,8 @@ struct FabricDriveParts {
 
 impl FabricDriveParts {
     /// Connects, and asks who is there.
-    fn look(address: &TcpAddress) -> Result<Self, DriveError> {
-        let options = TcpOptions { io_queues: QUEUES_WANTED, ..TcpOptions::default() };
-        let transport = TcpController::connect(address, &options)?;
+    fn look(address: &TcpAddress, give_up: &GiveUp) -> Result<Self, DriveError> {
+        let transport = TcpController::connect(address, &options(give_up))?;
         let mut controller = Controller::new(transport.clone());
         let identify = controller.identify_controller()?;
         let nsid = controller.active_namespaces()?.first().copied();
@@ -142,7 +146,7 @@ impl FabricDriveParts {
     fn facts(&self) -> DriveFacts {
         let kind = if self.identify.simulation.is_some() { "virtual SSD" } else { "nvme-tcp" };
         let mut drive = unknown_drive(kind, self.size, self.namespace.block_bytes);
-        identity::from_controller(&mut drive, &self.identify);
+        from_controller(&mut drive, &self.identify);
         drive
     }
 

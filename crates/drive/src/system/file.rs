@@ -9,7 +9,7 @@ use plan::check::TargetFacts;
 use plan::{Load, Plan};
 
 use super::disk::{self, SmartLogAccess};
-use super::identity::{VirtualSsd, identify};
+use super::facts::{VirtualSsd, identify};
 use super::needs::{Needs, fits_block};
 use super::scratch::{OpenFile, ScratchFile, direct_block_bytes};
 use super::settings::{self, SettingsRoute};
@@ -123,7 +123,7 @@ fn open(
     check_blocks(scratch, plan)?;
     notes.extend(fill_holes(scratch, &opened, plan, needs, progress)?);
     // The file opened first holds the lock, so it stays open whoever uses it.
-    let access = Access::files(direct.map(Arc::new), Some(Arc::new(opened.file)));
+    let access = Access::regular_file(direct.map(Arc::new), Arc::new(opened.file), scratch.size);
     Ok((access, notes))
 }
 

@@ -8,7 +8,7 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 
-use measure::{Bytes, Seed};
+use measure::{Bytes, Seed, patient};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{Rng as _, SeedableRng as _};
 use rustix::fs::{Advice, SeekFrom};
@@ -78,11 +78,11 @@ pub(crate) fn fill(
             done += len;
             if done - stable >= STABLE_EVERY_BYTES {
                 stable = done;
-                file.sync_data().map_err(|source| target.io("fill", source))?;
+                patient::sync(file).map_err(|source| target.io("fill", source))?;
             }
         }
     }
-    file.sync_all().map_err(|source| target.io("fill", source))?;
+    patient::sync(file).map_err(|source| target.io("fill", source))?;
     // What is in the page cache would be read from there. That it stays is no failure of the fill.
     let _ = rustix::fs::fadvise(file, 0, NonZeroU64::new(target.size.as_u64()), Advice::DontNeed);
     let _ = progress(total, total);

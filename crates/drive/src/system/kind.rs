@@ -4,6 +4,8 @@
 
 use std::path::Path;
 
+use serde::{Serialize, Serializer};
+
 /// What a drive is attached by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DriveKind {
@@ -57,6 +59,13 @@ impl DriveKind {
         } else {
             Self::Other
         }
+    }
+}
+
+/// In every output a kind is its name.
+impl Serialize for DriveKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 

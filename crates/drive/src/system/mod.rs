@@ -7,9 +7,9 @@
 mod device;
 mod disk;
 mod fabric;
+mod facts;
 mod file;
 mod fill;
-mod identity;
 mod kind;
 mod needs;
 mod null;
@@ -49,6 +49,7 @@ pub fn unknown_drive(kind: &str, size: Bytes, block_bytes: u32) -> DriveFacts {
         model: None,
         serial: None,
         firmware: None,
+        wwn: None,
         size_bytes: size.as_u64(),
         block_bytes,
         warning_k: None,

@@ -10,12 +10,12 @@
 //! - A file that a loop device lies on is somebody's in use, whoever made it, and nothing permits writing to it.
 //! - Files are never shrunk, never removed (except one made a moment ago that did not fit).
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use measure::Bytes;
+use measure::{Bytes, patient};
 use rustix::fs::{AtFlags, CWD, FallocateFlags, FlockOperation, OFlags, SeekFrom, StatxFlags, XattrFlags};
 use rustix::io::Errno;
 
@@ -118,11 +118,9 @@ impl ScratchFile {
             self.refuse_to_touch(needs, grows)?;
         }
         let writable = ours && (needs.changes() || grows || !needs.reads.is_empty());
-        let file = OpenOptions::new()
-            .read(true)
-            .write(writable)
-            .create_new(self.found == Content::Nothing)
-            .open(&self.path)
+        let make =
+            if self.found == Content::Nothing { OFlags::CREATE | OFlags::EXCL } else { OFlags::empty() };
+        let file = patient::open_with(&self.path, access(writable) | make)
             .map_err(|source| self.io("open", source))?;
         self.look_again(&file, writable)?;
         self.lock(&file, writable)?;
@@ -263,11 +261,7 @@ impl ScratchFile {
 
     /// Opens it once more, past the page cache, if it still is the file that was `opened`.
     pub(crate) fn open_direct(&self, opened: &File, writable: bool) -> Result<File, DriveError> {
-        let direct = OpenOptions::new()
-            .read(true)
-            .write(writable)
-            .custom_flags(OFlags::DIRECT.bits() as i32)
-            .open(&self.path)
+        let direct = patient::open_with(&self.path, access(writable) | OFlags::DIRECT)
             .map_err(|source| direct_error(&self.path, source))?;
         let place_of = |file: &File| file.metadata().map(|metadata| place(&metadata));
         let same = place_of(&direct)
@@ -275,6 +269,10 @@ impl ScratchFile {
             .map_err(|source| self.io("look at", source))?;
         if same { Ok(direct) } else { Err(DriveError::Moved { path: self.path.clone() }) }
     }
+}
+
+const fn access(writable: bool) -> OFlags {
+    if writable { OFlags::RDWR } else { OFlags::RDONLY }
 }
 
 fn place(metadata: &std::fs::Metadata) -> FileId {
@@ -437,7 +435,7 @@ mod test {
         let scratch = Scratch::new();
         for _ in 0..2 {
             assert_eq!(scratch.open(Some(2 * MIB), false, &writes()), Ok(true));
-            let other = OpenOptions::new().write(true).open(scratch.path()).expect("the file");
+            let other = File::options().write(true).open(scratch.path()).expect("the file");
             std::os::unix::fs::FileExt::write_all_at(&other, &[9; MIB as usize], MIB / 2)
                 .expect("space on disk");
         }
@@ -526,7 +524,7 @@ mod test {
         let sparse = Scratch::new();
         File::create(sparse.path()).and_then(|file| file.set_len(MIB)).expect("space on disk");
         let looked = sparse.look(Some(2 * MIB), false).expect("nobody's");
-        let filled = OpenOptions::new().write(true).open(sparse.path()).expect("the file");
+        let filled = File::options().write(true).open(sparse.path()).expect("the file");
         std::os::unix::fs::FileExt::write_all_at(&filled, b"a letter", 0).expect("space on disk");
         assert!(matches!(looked.open(&writes()), Err(DriveError::Moved { .. })));
         assert_eq!(sparse.len(), MIB, "not extended either");

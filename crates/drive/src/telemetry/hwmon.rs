@@ -9,12 +9,16 @@ use std::time::Duration;
 
 use measure::Instant;
 
-use super::{Reading, Sampler, read_number, read_text};
+use super::plausible::{implausible, is_plausible_in_celsius, is_plausible_in_kelvin};
+use super::{Reading, Sampler, read_number};
+use crate::sysfs::text;
 
 /// Its name in the record.
 const SOURCE: &str = "hwmon";
 /// Drivers whose `temp1_input` is the temperature of a drive; for NVMe it is the composite temperature.
-const DRIVERS: [&str; 2] = ["nvme", "drivetemp"];
+const DRIVERS: [&str; 2] = ["nvme", DRIVETEMP];
+/// That of SATA drives, whose SMART has a byte of degrees Celsius (drivers/hwmon/drivetemp.c).
+const DRIVETEMP: &str = "drivetemp";
 
 /// What the kernel makes of 0 K, which NVMe drives and targets without a temperature report: Linux's own
 /// target (drivers/nvme/target) does.
@@ -25,12 +29,24 @@ const NOT_REPORTED_MILLICELSIUS: i32 = -273_150;
 pub struct HwmonSampler {
     period: Duration,
     path: PathBuf,
+    /// The kernel had it in whole kelvins; without that it is a byte of degrees Celsius.
+    in_kelvin: bool,
 }
 
 impl HwmonSampler {
     /// A sampler of the hwmon file `path`, such as `/sys/class/hwmon/hwmon1/temp1_input`.
-    pub const fn new(path: PathBuf, period: Duration) -> Self {
-        Self { period, path }
+    pub fn new(path: PathBuf, period: Duration) -> Self {
+        let in_kelvin = driver(path.parent().unwrap_or(&path)).as_deref() != Some(DRIVETEMP);
+        Self { period, path, in_kelvin }
+    }
+
+    fn is_plausible(&self, millicelsius: i32) -> bool {
+        let kelvin = (i64::from(millicelsius) + 273_150 + 500).div_euclid(1000);
+        if self.in_kelvin {
+            u16::try_from(kelvin).is_ok_and(is_plausible_in_kelvin)
+        } else {
+            is_plausible_in_celsius(kelvin - 273)
+        }
     }
 }
 
@@ -47,6 +63,9 @@ impl Sampler for HwmonSampler {
         match read_number(&self.path) {
             Ok(NOT_REPORTED_MILLICELSIUS) => {
                 Reading::failed(now, SOURCE, "the drive reports 0 K, which means no temperature")
+            }
+            Ok(millicelsius) if !self.is_plausible(millicelsius) => {
+                Reading::failed(now, SOURCE, implausible(i64::from(millicelsius).div_euclid(1000)))
             }
             Ok(millicelsius) => {
                 let mut reading = Reading::empty(now, SOURCE);
@@ -75,9 +94,14 @@ pub fn find(sysfs: &Path, block: &str) -> Option<PathBuf> {
             .flat_map(|folder| children(&folder, |name| name.starts_with("hwmon") && name != "hwmon"))
     });
     hwmons
-        .filter(|hwmon| read_text(&hwmon.join("name")).is_ok_and(|name| DRIVERS.contains(&name.trim())))
+        .filter(|hwmon| driver(hwmon).is_some_and(|name| DRIVERS.contains(&name.as_str())))
         .map(|hwmon| hwmon.join("temp1_input"))
         .find(|path| path.exists())
+}
+
+/// The driver of the hwmon device in `folder`.
+fn driver(folder: &Path) -> Option<String> {
+    text(&folder.join("name"))
 }
 
 /// The entries of a folder whose names fit, in order.
@@ -103,14 +127,31 @@ mod test {
     }
 
     #[test]
-    fn zero_kelvin_is_no_temperature() {
+    fn what_no_drive_in_use_has_is_no_temperature() {
         let scratch = tempfile::tempdir().expect("a scratch folder");
         let path = scratch.path().join("temp1_input");
-        let mut sampler = HwmonSampler::new(path.clone(), Duration::from_secs(1));
-        for (text, expected) in [("-273150\n", None), ("-272150\n", Some(-272_150))] {
+        // An NVMe drive at 0 °C says 273 K, which is a statement; a byte of 0 is an empty answer.
+        for (driver, text, expected) in [
+            ("nvme", "-273150\n", None),
+            ("nvme", "-272150\n", None),
+            ("nvme", "-150\n", Some(-150)),
+            ("nvme", "44850\n", Some(44_850)),
+            ("nvme", "65261850\n", None),
+            ("drivetemp", "0\n", None),
+            ("drivetemp", "-1000\n", None),
+            ("drivetemp", "127000\n", None),
+            ("drivetemp", "255000\n", None),
+            ("drivetemp", "-20000\n", Some(-20_000)),
+            ("drivetemp", "31000\n", Some(31_000)),
+        ] {
+            fs::write(scratch.path().join("name"), driver).expect("a scratch file");
             fs::write(&path, text).expect("a scratch file");
-            let row = sampler.sample(Instant::ZERO).row;
-            assert_eq!((row.hwmon_millicelsius, row.gap.is_some()), (expected, expected.is_none()));
+            let row = HwmonSampler::new(path.clone(), Duration::from_secs(1)).sample(Instant::ZERO).row;
+            assert_eq!(
+                (row.hwmon_millicelsius, row.gap.is_some()),
+                (expected, expected.is_none()),
+                "{driver} {text}"
+            );
         }
     }
 
@@ -140,7 +181,7 @@ mod test {
         assert!(gap(&mut sampler).contains("temp1_input: No such file"));
         fs::write(&path, "n/a\n").expect("written");
         assert!(gap(&mut sampler).contains("\"n/a\", which is no number"));
-        fs::write(&path, "-272150\n").expect("written");
-        assert_eq!(sampler.sample(Instant::ZERO).row.hwmon_millicelsius, Some(-272_150));
+        fs::write(&path, "44850\n").expect("written");
+        assert_eq!(sampler.sample(Instant::ZERO).row.hwmon_millicelsius, Some(44_850));
     }
 }

@@ -12,6 +12,7 @@
 pub mod blockstat;
 pub mod discover;
 pub mod hwmon;
+mod plausible;
 pub mod power;
 pub mod smart;
 pub mod smartctl;
@@ -20,7 +21,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use measure::record::{SmartRow, TelemetryRow};
-use measure::{Clock, Instant};
+use measure::{Clock, Instant, patient};
 
 pub use discover::discover;
 
@@ -80,7 +81,7 @@ impl Reading {
 
 /// A small file of the kernel's, as text; the reason where it cannot be read.
 fn read_text(path: &Path) -> Result<String, String> {
-    std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+    patient::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
 /// A file that holds one whole number.

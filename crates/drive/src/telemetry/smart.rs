@@ -9,6 +9,7 @@ use measure::Instant;
 use measure::record::{SmartRow, TelemetryRow};
 use nvme::smart::{SMART_LOG_LEN, SmartLog};
 
+use super::plausible::{implausible, is_plausible_in_kelvin};
 use super::{Reading, Sampler};
 
 /// Its name in the record.
@@ -55,6 +56,10 @@ where
 /// The reading that a page is; a page that cannot be decoded is a gap, and is kept.
 pub fn decode(now: Instant, page: &[u8]) -> Reading {
     let row = match SmartLog::decode(page) {
+        Ok(SmartLog { composite: Some(composite), .. }) if !is_plausible_in_kelvin(composite.as_kelvin()) => {
+            let why = implausible(i64::from(composite.as_kelvin()) - 273);
+            TelemetryRow::failed(now, SOURCE, Duration::ZERO, why)
+        }
         Ok(log) => row(now, &log),
         Err(error) => TelemetryRow::failed(now, SOURCE, Duration::ZERO, error.to_string()),
     };
@@ -120,6 +125,22 @@ mod test {
         assert_eq!(reading.row.gap.as_deref(), Some("the controller does not answer"));
         assert_eq!((reading.row.composite, reading.page), (None, None));
         assert_eq!(sampler.sample(Instant::ZERO).row.gap, None);
+    }
+
+    #[test]
+    fn a_composite_temperature_that_no_drive_has_is_a_gap_and_kept() {
+        for (kelvin, is_reading) in
+            [(273_u16, true), (398, true), (1, false), (500, false), (u16::MAX, false)]
+        {
+            let mut page = page();
+            page[1..3].copy_from_slice(&kelvin.to_le_bytes());
+            let reading = decode(Instant::ZERO, &page);
+            assert_eq!(
+                (reading.row.composite.is_some(), reading.row.gap.is_none()),
+                (is_reading, is_reading)
+            );
+            assert!(reading.page.is_some());
+        }
     }
 
     #[test]

@@ -99,6 +99,9 @@ pub struct DriveFacts {
     pub serial: Option<String>,
     /// Firmware revision.
     pub firmware: Option<String>,
+    /// World wide name, as the kernel writes it (`naa.`, `eui.` or `uuid.` and digits).
+    #[serde(default)]
+    pub wwn: Option<String>,
     /// Size of what was under load, in bytes.
     pub size_bytes: u64,
     /// Logical block size in bytes.

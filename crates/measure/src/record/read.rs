@@ -133,7 +133,7 @@ impl RunFolder {
         if std::fs::metadata(&path).is_ok_and(|about| !about.is_file()) {
             return Err(RecordError::Damaged { path, why: "it is no file".to_owned() });
         }
-        let text = match std::fs::read_to_string(&path) {
+        let text = match crate::patient::read_to_string(&path) {
             Ok(text) => text,
             Err(error)
                 if matches!(
@@ -344,5 +344,9 @@ impl Iterator for StreamBatches {
 }
 
 fn open(path: &Path) -> Result<File, RecordError> {
-    File::open(path).map_err(|source| RecordError::Io { what: "open", path: PathBuf::from(path), source })
+    crate::patient::open(path).map_err(|source| RecordError::Io {
+        what: "open",
+        path: PathBuf::from(path),
+        source,
+    })
 }

@@ -292,7 +292,7 @@ fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<T>) 
     let attempt = || -> std::io::Result<T> {
         let mut file = File::create(&beside)?;
         let written = write(&mut file)?;
-        file.sync_all()?;
+        crate::patient::sync(&file)?;
         fs::rename(&beside, path)?;
         Ok(written)
     };
@@ -347,6 +347,7 @@ mod test {
                 model: Some("SSD1".into()),
                 serial: None,
                 firmware: None,
+                wwn: None,
                 size_bytes: 1 << 40,
                 block_bytes: 512,
                 warning_k: Some(358),

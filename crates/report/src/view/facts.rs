@@ -73,6 +73,7 @@ fn drive(manifest: &Manifest) -> FactGroup {
     list.add_some("model", model.clone());
     list.add_some("serial number", serial.clone());
     list.add_some("firmware", firmware.clone());
+    list.add_some("world wide name", facts.wwn.clone());
     list.add("size under load", format!("{} ({size_bytes} B)", format::amount(*size_bytes as f64)));
     list.add("block size", format!("{block_bytes} B"));
     list.add_some("warning threshold (WCTEMP)", facts.warning_k.map(threshold));

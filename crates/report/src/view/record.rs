@@ -103,8 +103,12 @@ fn latency_point(start_s: f64, span_s: f64, merged: &Histogram) -> Option<Latenc
 fn temperature(record: &Record) -> Vec<Readings> {
     let telemetry = &record.telemetry;
     let kelvin = |kelvin: measure::Kelvin| celsius(f64::from(kelvin.as_kelvin()));
-    let mut all: Vec<Readings> =
-        readings(telemetry, "composite", |row| row.composite.map(kelvin)).into_iter().collect();
+    // A composite temperature is the NVMe health log's, and not what smartctl reads of other drives.
+    let by = |smartctl: bool| {
+        move |row: &TelemetryRow| row.composite.filter(|_| (row.source == "smartctl") == smartctl).map(kelvin)
+    };
+    let mut all: Vec<Readings> = readings(telemetry, "composite", by(false)).into_iter().collect();
+    all.extend(readings(telemetry, "temp", by(true)));
     for index in 0..8 {
         let name = format!("sensor {}", index + 1);
         all.extend(readings(telemetry, &name, |row| row.sensors[index].map(kelvin)));

@@ -309,6 +309,7 @@ fn record(io: Vec<IoRow>, telemetry: Vec<TelemetryRow>, phases: &[&str], set: Th
             model: Some("SSD1".into()),
             serial: None,
             firmware: None,
+            wwn: None,
             size_bytes: 1_000_204_886_016,
             block_bytes: 512,
             warning_k: Some(358),

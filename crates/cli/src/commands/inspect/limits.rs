@@ -69,6 +69,7 @@ fn facts(nvme: &NvmePart) -> DriveFacts {
         model: None,
         serial: None,
         firmware: None,
+        wwn: None,
         size_bytes: 0,
         block_bytes: 512,
         warning_k: nvme.warning_k,

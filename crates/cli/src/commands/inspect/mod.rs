@@ -11,7 +11,7 @@ mod text;
 
 use anyhow::bail;
 use drive::settings::linux::ReachError;
-use drive::{Address, Drive, DriveError, SettingsLast};
+use drive::{Address, Drive, DriveError, DriveIdentity, SettingsLast};
 use measure::record::LinkFacts;
 use serde::Serialize;
 
@@ -121,13 +121,9 @@ impl Inspection {
         let roots = Roots::system();
         self.block_device = block_devices::one(&roots, disk);
         self.platform = Some(Platform::read(&roots.sys, disk));
-        (self.serial, self.firmware) = platform::identity(&roots.sys, disk);
         self.scsi = ScsiPart::read(&roots.sys, disk);
-        self.model = self.block_device.as_ref().and_then(|device| device.model.clone());
-        if let Some(smartctl) = self.scsi.as_ref().and_then(|scsi| scsi.smartctl.as_ref()) {
-            // Behind a bridge the kernel knows the bridge's name, smartctl the drive's.
-            self.model = smartctl.model.clone().or_else(|| self.model.take());
-            self.firmware = smartctl.firmware.clone().or_else(|| self.firmware.take());
+        if let Some(DriveIdentity { model, serial, firmware, .. }) = DriveIdentity::read(&roots.sys, disk) {
+            (self.model, self.serial, self.firmware) = (model, serial, firmware);
         }
     }
 }

@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use drive::sysfs::text;
 use serde::Serialize;
 
 /// What the kernel tells about a disk and the way to it.
@@ -60,13 +61,6 @@ impl Platform {
     }
 }
 
-/// Serial number and firmware revision, as the kernel shows them.
-pub(super) fn identity(sysfs: &Path, disk: &str) -> (Option<String>, Option<String>) {
-    let device = sysfs.join("class/block").join(disk).join("device");
-    let firmware = text(&device.join("firmware_rev")).or_else(|| text(&device.join("rev")));
-    (text(&device.join("serial")), firmware)
-}
-
 /// The one in brackets: `[none] mq-deadline`, `default performance [powersave]`.
 fn chosen(list: &str) -> String {
     let bracketed = list.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(one, _)| one);
@@ -80,11 +74,6 @@ fn above(sysfs: &Path, place: &Path, name: &str) -> Option<String> {
         .into_iter()
         .take_while(|folder| folder.starts_with(sysfs))
         .find_map(|folder| text(&folder.join(name)).or_else(|| text(&folder.join("device").join(name))))
-}
-
-fn text(path: &Path) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?.trim().to_owned();
-    (!text.is_empty()).then_some(text)
 }
 
 #[cfg(test)]

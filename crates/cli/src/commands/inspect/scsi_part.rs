@@ -64,7 +64,11 @@ impl ScsiPart {
             Err(why) => Self::empty(why),
         };
         match smartctl::read(&device, sysfs) {
-            Ok(report) => part.smartctl = Some(SmartctlPart::from(report)),
+            Ok(report) => {
+                // That it has none is `null`; that it says something that cannot be, nobody would see.
+                part.notes.extend(report.implausible_celsius.map(|_| report.no_temperature()));
+                part.smartctl = Some(SmartctlPart::from(report));
+            }
             Err(why) => part.notes.push(why),
         }
         Some(part)
@@ -84,14 +88,14 @@ impl ScsiPart {
             block_bytes: facts.capacity.map(|capacity| capacity.block_bytes),
             physical_block_bytes: facts
                 .capacity
-                .and_then(|capacity| capacity.block_bytes.checked_shl(capacity.physical_exponent.into())),
+                .and_then(|capacity| capacity.block_bytes.checked_shl(capacity.physical_exponent?.into())),
             rotation_rpm: facts.characteristics.and_then(|one| match one.rotation {
                 Rotation::Unknown => None,
                 Rotation::None => Some(0),
                 Rotation::Rpm(rpm) => Some(rpm),
             }),
             deallocates_by: ways.into_iter().filter_map(|(has, name)| has.then_some(name)).collect(),
-            reads_zeroes: facts.capacity.map(|capacity| capacity.reads_zeroes),
+            reads_zeroes: facts.capacity.and_then(|capacity| capacity.reads_zeroes),
             unmap_blocks_max: facts.limits.and_then(|limits| limits.unmap_blocks_max),
             unmap_ranges_max: facts.limits.and_then(|limits| limits.unmap_ranges_max),
             smartctl: None,
@@ -116,8 +120,8 @@ impl ScsiPart {
         }
     }
 
-    /// In lines for people: name, value.
-    pub(super) fn rows(&self) -> Vec<(&'static str, String)> {
+    /// In lines for people: name, value. `serial` is the serial number that the kernel tells.
+    pub(super) fn rows(&self, serial: Option<&str>) -> Vec<(&'static str, String)> {
         let mut rows = Vec::new();
         let ways = if self.deallocates_by.is_empty() {
             "no way told".into()
@@ -129,6 +133,7 @@ impl ScsiPart {
             let degrees = |kelvin: u16| measure::Kelvin::from_kelvin(kelvin).to_string();
             let limit = smartctl.limit_k.map_or(String::new(), |limit| format!(", limit {}", degrees(limit)));
             let now = smartctl.temperature_k.map_or_else(|| "not told".to_owned(), degrees);
+            rows.extend(smartctl.name_row(serial));
             let way = smartctl.device_type.as_deref().unwrap_or("auto");
             rows.push(("temperature", format!("{now}{limit} (smartctl -d {way})")));
             if let Some(history) = &smartctl.history {
@@ -137,6 +142,16 @@ impl ScsiPart {
         }
         rows.extend(self.notes.iter().map(|note| ("not told", note.clone())));
         rows
+    }
+}
+
+impl SmartctlPart {
+    /// Who it says it is, if the kernel says another: of the bridge that the drive is behind.
+    fn name_row(&self, known: Option<&str>) -> Option<(&'static str, String)> {
+        let (model, serial) = (self.model.as_ref()?, self.serial.as_ref()?);
+        let firmware = self.firmware.as_deref().unwrap_or("not known");
+        let text = || ("behind the bridge", format!("{model}, serial {serial}, firmware {firmware}"));
+        (known != Some(serial)).then(text)
     }
 }
 
@@ -181,19 +196,23 @@ mod test {
 
     #[test]
     fn a_report_is_told_with_its_history_and_what_is_missing() {
-        let json = r#"{"smartctl":{"exit_status":0},"device":{"type":"sat"},"model_name":"M",
+        let json = r#"{"smartctl":{"exit_status":0},"device":{"type":"sat"},"model_name":"M","serial_number":"S",
             "temperature":{"current":36,"op_limit_max":70},"ata_sct_temperature_history":
             {"sampling_period_minutes":1,"logging_interval_minutes":10,"table":[null,33,57]}}"#;
         let report = Report::decode(json).expect("smartctl's JSON");
         let part = ScsiPart { smartctl: Some(report.into()), ..ScsiPart::empty("no INQUIRY".to_owned()) };
         assert_eq!(
-            part.rows(),
+            part.rows(Some("S")),
             [
                 ("deallocates by", "no way told".to_owned()),
                 ("temperature", "36 °C, limit 70 °C (smartctl -d sat)".to_owned()),
                 ("own history", "33 °C to 57 °C in 2 readings, one each 10 min".to_owned()),
                 ("not told", "no INQUIRY".to_owned()),
             ]
+        );
+        assert_eq!(
+            part.rows(Some("BRIDGE"))[1],
+            ("behind the bridge", "M, serial S, firmware not known".to_owned())
         );
         assert!(ScsiPart::read(Path::new("/sys"), "nvme0n1").is_none(), "that is no SCSI disk");
     }

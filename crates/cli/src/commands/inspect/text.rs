@@ -4,7 +4,6 @@ use measure::{Bytes, BytesPerSec, Kelvin};
 
 use super::Inspection;
 use super::nvme_part::NvmePart;
-use super::scsi_part::ScsiPart;
 use crate::commands::settings::hctm::limits_text;
 use crate::table;
 
@@ -49,11 +48,17 @@ fn facts(inspection: &Inspection) -> String {
     let mut rows: Vec<[String; 2]> = Vec::new();
     let mut row = |name: &str, value: String| rows.push([name.to_owned(), value]);
     if let Some(device) = &inspection.block_device {
-        row("block device", format!("{}, {}, {}", device.address, device.size(), device.kind.name()));
+        row(
+            "block device",
+            format!("{}, {}, {}", device.address, device.identity.size(), device.identity.kind.name()),
+        );
+        if let Some(wwn) = &device.identity.wwn {
+            row("world wide name", wwn.clone());
+        }
         row("temperature from", join(&device.temperature));
         row("in use", join(&device.in_use));
     }
-    for (name, value) in inspection.scsi.iter().flat_map(ScsiPart::rows) {
+    for (name, value) in inspection.scsi.iter().flat_map(|scsi| scsi.rows(inspection.serial.as_deref())) {
         row(name, value);
     }
     if let Some(nvme) = &inspection.nvme {

@@ -6,7 +6,8 @@
 mod one;
 mod sweep;
 
-use drive::{Address, Stated};
+use capture::session::Stop;
+use drive::{Address, DriveError, Stated};
 use measure::Seed;
 use plan::{Plan, Sweep, SweepSetting};
 
@@ -15,7 +16,7 @@ use crate::args::{DEFAULT_DRIVE, RunArgs};
 use crate::commands::findings;
 use crate::door;
 use crate::opening::Opening;
-use crate::printer::{Printer, is_broken_pipe};
+use crate::printer::{Printer, is_broken_pipe, sentence};
 use crate::run_folder;
 use crate::signals;
 use one::{OneRun, outcome, tell_end};
@@ -29,7 +30,7 @@ pub(crate) fn execute(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<E
         run_folder::refuse_unusable(out)?;
     }
     let stop = signals::stop_flag()?;
-    let stated = Stated { slc: args.device.slc, destroy: args.device.permission() };
+    let stated = Stated { slc: args.device.slc, destroy: args.device.permission(), give_up: stop.give_up() };
     let opening = Opening { stated, seed: plan.seed, surroundings: SweepSetting::default() };
     if let Some(sweep) = &plan.sweep {
         let one = OneRun { args, plan: &plan, stop: &stop, out: None };
@@ -37,7 +38,16 @@ pub(crate) fn execute(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<E
     }
     let mut drive = door::open(&address, &opening)?;
     let one = OneRun { args, plan: &plan, stop: &stop, out: args.out.as_deref() };
-    let Some(ended) = one.run(&mut *drive, printer)? else { return Ok(Exit::Stopped) };
+    let ended = match one.run(&mut *drive, printer) {
+        Ok(Some(ended)) => ended,
+        Ok(None) => return Ok(Exit::Stopped),
+        // The user ended the wait for a drive that did not answer: there is no run yet.
+        Err(error) if stop.asks() == Stop::AtOnce && error.is::<DriveError>() => {
+            printer.warning(&sentence(&error));
+            return Ok(Exit::Stopped);
+        }
+        Err(error) => return Err(error),
+    };
     tell_end(&ended, printer);
     let reported = findings::tell_run(&ended.folder, args, printer);
     let outcome = outcome(ended.end.reason);

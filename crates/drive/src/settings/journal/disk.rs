@@ -5,13 +5,14 @@
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
+use measure::patient::{self, Patient};
+use rustix::fs::{FlockOperation, OFlags, flock};
 
 /// Held as long as it lives; the system lets go of it when the process dies, however it dies.
 pub struct JournalLock {
@@ -116,7 +117,7 @@ impl FolderDisk {
         let parents = self.folder.ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty());
         // Only what was just made needs it; the others are synced for nothing, once in a machine's life.
         for parent in parents {
-            File::open(parent).and_then(|parent| parent.sync_all()).or_else(unsyncable)?;
+            patient::open(parent).and_then(|parent| patient::sync(&parent)).or_else(unsyncable)?;
         }
         Ok(())
     }
@@ -137,8 +138,7 @@ impl Disk for FolderDisk {
 
     fn lock(&self, name: &str) -> io::Result<Option<JournalLock>> {
         self.make()?;
-        let file =
-            OpenOptions::new().create(true).truncate(false).write(true).open(self.folder.join(name))?;
+        let file = patient::open_with(&self.folder.join(name), OFlags::WRONLY | OFlags::CREATE)?;
         for _ in 0..LOCK_TRIES {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(Some(JournalLock::new(file))),
@@ -154,7 +154,7 @@ impl Disk for FolderDisk {
     }
 
     fn locked(&self, name: &str) -> io::Result<bool> {
-        let file = match File::open(self.folder.join(name)) {
+        let file = match patient::open(&self.folder.join(name)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             file => file?,
         };
@@ -166,7 +166,7 @@ impl Disk for FolderDisk {
     }
 
     fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
-        match fs::read(self.folder.join(name)) {
+        match patient::read(&self.folder.join(name)) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -175,11 +175,12 @@ impl Disk for FolderDisk {
 
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.make()?;
-        File::create(self.folder.join(name))?.write_all(bytes)
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
+        Patient::new(patient::open_with(&self.folder.join(name), flags)?).write_all(bytes)
     }
 
     fn sync(&self, name: &str) -> io::Result<()> {
-        File::open(self.folder.join(name))?.sync_all()
+        patient::sync(&patient::open(&self.folder.join(name))?)
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -194,7 +195,7 @@ impl Disk for FolderDisk {
     }
 
     fn sync_folder(&self) -> io::Result<()> {
-        File::open(&self.folder)?.sync_all()
+        patient::sync(&patient::open(&self.folder)?)
     }
 
     fn names(&self) -> io::Result<Vec<String>> {

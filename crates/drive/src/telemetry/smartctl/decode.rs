@@ -6,11 +6,10 @@
 use measure::Kelvin;
 use serde_json::Value;
 
+use super::super::plausible::{implausible, is_plausible_in_celsius};
+
 /// The command line was not understood, or the device could not be opened or identified.
 const EXIT_NOTHING: u64 = 0b11;
-
-/// Degrees that a drive in somebody's hands can have. What lies outside is a bridge's invention.
-const PLAUSIBLE_C: std::ops::RangeInclusive<i64> = -40..=125;
 
 /// An answer of smartctl.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,8 +24,10 @@ pub struct Report {
     pub serial: Option<String>,
     /// Firmware.
     pub firmware: Option<String>,
-    /// The drive's temperature.
+    /// The drive's temperature, where it is plausible.
     pub temperature: Option<Kelvin>,
+    /// What it says in its place, in °C.
+    pub implausible_celsius: Option<i64>,
     /// Temperature sensors of an NVMe drive behind a bridge, in order; `None` where one is missing in between.
     pub sensors: Vec<Option<Kelvin>>,
     /// Above this the maker promises nothing.
@@ -61,6 +62,7 @@ impl Report {
         let own = json.get("smartctl").ok_or("this JSON is not smartctl's")?;
         let text = |place: &str| json.pointer(place).and_then(Value::as_str).map(str::to_owned);
         let messages = own.get("messages").and_then(Value::as_array).into_iter().flatten();
+        let current = json.pointer("/temperature/current");
         let sensors = json.pointer("/nvme_smart_health_information_log/temperature_sensors");
         Ok(Self {
             device_type: text("/device/type"),
@@ -68,7 +70,10 @@ impl Report {
             model: text("/model_name").or_else(|| text("/scsi_model_name")),
             serial: text("/serial_number"),
             firmware: text("/firmware_version").or_else(|| text("/scsi_revision")),
-            temperature: kelvin(json.pointer("/temperature/current")),
+            temperature: kelvin(current),
+            implausible_celsius: current
+                .and_then(Value::as_i64)
+                .filter(|celsius| !is_plausible_in_celsius(*celsius)),
             sensors: sensors
                 .and_then(Value::as_array)
                 .into_iter()
@@ -88,6 +93,14 @@ impl Report {
         })
     }
 
+    /// Why it has no temperature.
+    pub fn no_temperature(&self) -> String {
+        match self.implausible_celsius {
+            Some(celsius) => implausible(celsius),
+            None => "the drive tells smartctl no temperature".to_owned(),
+        }
+    }
+
     /// Whether it says whose answer it is: a bridge asked in the wrong way often gives an empty one.
     pub fn is_somebody(&self) -> bool {
         !self.failed && (self.model.is_some() || self.serial.is_some())
@@ -96,7 +109,7 @@ impl Report {
 
 /// Whole degrees Celsius as the drive's whole kelvins; `None` for what no drive has.
 fn kelvin(celsius: Option<&Value>) -> Option<Kelvin> {
-    let celsius = celsius?.as_i64().filter(|celsius| PLAUSIBLE_C.contains(celsius))?;
+    let celsius = celsius?.as_i64().filter(|celsius| is_plausible_in_celsius(*celsius))?;
     // As NVMe tools do: whole kelvins less 273.
     u16::try_from(celsius + 273).ok().map(Kelvin::from_kelvin)
 }

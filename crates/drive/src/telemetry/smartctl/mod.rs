@@ -25,6 +25,8 @@ use std::time::Duration;
 use measure::Instant;
 
 use super::{Reading, Sampler};
+use crate::DriveIdentity;
+use crate::sysfs::text;
 
 /// Its name in the record.
 const SOURCE: &str = "smartctl";
@@ -52,6 +54,11 @@ pub struct Smartctl {
     keys: Vec<String>,
 }
 
+/// Whether smartctl is there to be asked.
+pub fn is_installed() -> bool {
+    run::program().is_ok()
+}
+
 /// Everything that smartctl tells about a drive, once (`-x`).
 ///
 /// # Errors
@@ -69,7 +76,9 @@ impl Smartctl {
         let program = run::program()?;
         let run: Run = Box::new(move |arguments| run::output(&program, arguments));
         let name = device.rsplit('/').next().unwrap_or(device);
-        let mut keys = vec![format!("drive {name} {}", drive_name(sysfs, name))];
+        // Another drive may come to the same name.
+        let who = DriveIdentity::read(sysfs, name).map(|drive| drive.to_string()).unwrap_or_default();
+        let mut keys = vec![format!("drive {name} {who}")];
         keys.extend(usb_bridge(sysfs, name));
         Ok(Self::with(device, keys, run))
     }
@@ -142,17 +151,11 @@ impl Smartctl {
     }
 }
 
-/// Model and serial number, as far as sysfs has them: another drive may come to the same name.
-fn drive_name(sysfs: &Path, name: &str) -> String {
-    let model = std::fs::read_to_string(sysfs.join("class/block").join(name).join("device/model"));
-    model.map(|model| model.trim().to_owned()).unwrap_or_default()
-}
-
 /// Numbers of the USB bridge that a disk is behind, as smartmontools writes them.
 fn usb_bridge(sysfs: &Path, name: &str) -> Option<String> {
     let place = std::fs::canonicalize(sysfs.join("class/block").join(name)).ok()?;
     let usb = place.ancestors().find(|folder| folder.join("idVendor").is_file())?;
-    let number = |file: &str| std::fs::read_to_string(usb.join(file)).map(|text| text.trim().to_owned()).ok();
+    let number = |file: &str| text(&usb.join(file));
     let version = number("bcdDevice").unwrap_or_default();
     Some(format!("bridge {}:{} {version}", number("idVendor")?, number("idProduct")?))
 }
@@ -182,7 +185,7 @@ impl Sampler for SmartctlSampler {
     fn sample(&mut self, now: Instant) -> Reading {
         match self.smartctl.ask(&["-A"]) {
             Ok(report) if report.temperature.is_none() => {
-                Reading::failed(now, SOURCE, "the drive tells smartctl no plausible temperature")
+                Reading::failed(now, SOURCE, report.no_temperature())
             }
             Ok(report) => {
                 let mut reading = Reading::empty(now, SOURCE);

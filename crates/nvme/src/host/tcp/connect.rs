@@ -1,8 +1,12 @@
 //! From an address to a queue: TCP, the initialisation of the connection, and Connect.
 
+use std::io;
 use std::net::TcpStream;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
 use std::time::Duration;
 
+use super::patience::{AnswerWait, SLICE};
 use super::queue::{Broken, Direction, TcpQueue};
 use super::{TcpAddress, TcpOptions};
 use crate::command::{Completion, Sqe};
@@ -40,13 +44,15 @@ impl QueueSpec<'_> {
             what: what.to_owned(),
             why,
         };
-        let stream = TcpStream::connect_timeout(&self.address.socket, self.options.timeout)
+        let stream = self
+            .dial()
             .and_then(|stream| stream.set_nodelay(true).map(|()| stream))
             .and_then(|stream| stream.set_nonblocking(true).map(|()| stream))
             .map_err(|error| failed("a TCP connection", error.to_string()))?;
         let limits = PduLimits { capsule_data_max: 0, data_max: DATA_MAX };
         let reader = PduReader::new(Side::Host, limits);
         let mut queue = TcpQueue::new(stream, device.clone(), reader, self.slots, self.stride);
+        queue.give_up = self.options.give_up.clone();
         let agreed = initialise(&mut queue, self.options).map_err(|broken| queue.break_off(broken))?;
         queue.framing = Framing {
             header_digest: agreed.header_digest,
@@ -59,6 +65,27 @@ impl QueueSpec<'_> {
         queue.in_capsule_max = self.in_capsule_max;
         let controller_id = self.connect(&mut queue)?;
         Ok((queue, controller_id))
+    }
+
+    /// A TCP connection. A thread waits for it: the system call cannot be told to end, and the thread can be left behind.
+    fn dial(&self) -> io::Result<TcpStream> {
+        let (socket, TcpOptions { timeout, give_up, .. }) = (self.address.socket, self.options.clone());
+        let (to, answer) = channel();
+        thread::Builder::new()
+            .name("nvme-tcp-dial".to_owned())
+            .spawn(move || to.send(TcpStream::connect_timeout(&socket, timeout)))?;
+        loop {
+            match answer.recv_timeout(SLICE) {
+                Ok(dialled) => return dialled,
+                Err(RecvTimeoutError::Timeout) if give_up.is_raised() => {
+                    return Err(io::Error::other("nobody had answered when the user ended the wait"));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(io::Error::other("the thread that waits for it ended"));
+                }
+            }
+        }
     }
 
     fn connect(&self, queue: &mut TcpQueue) -> Result<u16, HostError> {
@@ -107,20 +134,16 @@ impl TcpQueue {
         self.submit(0, command, direction);
         self.flush()?;
         let mut done = Vec::with_capacity(1);
-        self.wait_all(timeout, &mut done)?;
-        done.pop().map(|(_, completion)| completion).ok_or_else(|| {
-            let why = format!("no answer for {} s", timeout.as_secs_f64());
-            self.break_off(Broken::Target(why))
-        })
-    }
-
-    /// As [`TcpQueue::wait`], but interrupted neither by signals nor by news that complete nothing.
-    fn wait_all(&mut self, timeout: Duration, done: &mut Vec<(u16, Completion)>) -> Result<(), HostError> {
-        let limit = self.now() + timeout;
-        while done.is_empty() && self.now() < limit {
-            self.wait(limit.since(self.now()), done)?;
+        let mut wait = AnswerWait::new(self.now(), timeout, &self.give_up);
+        loop {
+            if let Some((_, completion)) = done.pop() {
+                return Ok(completion);
+            }
+            let Some(slice) = wait.slice(self.now()) else {
+                return Err(self.break_off(Broken::Target(wait.why())));
+            };
+            self.wait(slice, &mut done)?;
         }
-        Ok(())
     }
 }
 
@@ -145,8 +168,9 @@ impl TcpQueue {
     /// The first PDU of the target.
     fn first_pdu(&mut self, timeout: Duration) -> Result<Pdu, Broken> {
         use std::io::Read as _;
-        let limit = self.now() + timeout;
+        let mut wait = AnswerWait::new(self.now(), timeout, &self.give_up);
         loop {
+            let Some(slice) = wait.slice(self.now()) else { return Err(Broken::Target(wait.why())) };
             self.outbox.send(&self.stream, &self.memory)?;
             let (used, event) =
                 self.reader.feed(&self.received[self.received_at..self.received_end]).map_err(Broken::Pdu)?;
@@ -160,13 +184,7 @@ impl TcpQueue {
                 Ok(0) => return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into()),
                 Ok(came) => (self.received_at, self.received_end) = (0, came),
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
-                    if self.now() >= limit {
-                        let why = format!("no answer for {} s", timeout.as_secs_f64());
-                        return Err(Broken::Target(why));
-                    }
-                    self.pause(limit.since(self.now()));
-                }
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => self.pause(slice),
                 Err(error) => return Err(error.into()),
             }
         }

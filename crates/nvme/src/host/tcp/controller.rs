@@ -9,6 +9,7 @@ use std::time::Duration;
 use measure::Bytes;
 
 use super::connect::QueueSpec;
+use super::patience::GRACE;
 use super::queue::{Direction, TcpQueue};
 use super::{TcpAddress, TcpOptions};
 use crate::command::{AdminCommand, Completion, GetLogPage};
@@ -271,9 +272,12 @@ impl Admin {
             if status.ready {
                 return Ok(capabilities);
             }
-            if status.fatal || self.queue.now() >= limit {
+            let given_up = self.queue.give_up.is_raised();
+            if status.fatal || given_up || self.queue.now() >= limit {
                 let why = if status.fatal {
                     "the controller reports a fatal state".to_owned()
+                } else if given_up {
+                    "the controller was not ready when the user ended the wait".to_owned()
                 } else {
                     format!("the controller was not ready after {} s", span.as_secs_f64())
                 };
@@ -286,7 +290,8 @@ impl Admin {
     /// Shuts the controller down, as far as it takes part.
     fn shut_down(&mut self) -> Result<(), HostError> {
         self.set_config(CONFIG | ENABLE | SHUTDOWN)?;
-        let limit = self.queue.now() + SHUTDOWN_SPAN;
+        let span = if self.queue.give_up.is_raised() { GRACE } else { SHUTDOWN_SPAN };
+        let limit = self.queue.now() + span;
         while self.status()?.shutdown != ShutdownState::Complete && self.queue.now() < limit {
             self.queue.pause(STATE_PERIOD);
         }

@@ -19,6 +19,7 @@ mod address;
 mod connect;
 mod controller;
 mod outbox;
+mod patience;
 mod queue;
 mod receive;
 #[cfg(test)]
@@ -26,6 +27,7 @@ mod test;
 
 pub use address::{TcpAddress, TcpAddressError};
 pub use controller::TcpController;
+pub use patience::GiveUp;
 pub use queue::{Direction, TcpQueue};
 
 use std::time::Duration;
@@ -34,7 +36,7 @@ use std::time::Duration;
 use super::AdminTransport;
 
 /// Who we are and how we want to talk.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct TcpOptions {
     /// Our qualified name.
     pub host_nqn: String,
@@ -50,6 +52,8 @@ pub struct TcpOptions {
     pub timeout: Duration,
     /// How many I/O queues to ask for; a controller may grant fewer.
     pub io_queues: u16,
+    /// Ends every wait before its time.
+    pub give_up: GiveUp,
 }
 
 impl Default for TcpOptions {
@@ -64,6 +68,7 @@ impl Default for TcpOptions {
             keep_alive: Duration::from_secs(5),
             timeout: Duration::from_secs(60),
             io_queues: 1,
+            give_up: GiveUp::default(),
         }
     }
 }

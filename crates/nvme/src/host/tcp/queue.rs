@@ -12,6 +12,7 @@ use measure::{Clock as _, Instant, MonotonicClock};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::outbox::Outbox;
+use super::patience::GiveUp;
 use crate::command::{Completion, Sgl, Sqe};
 use crate::host::HostError;
 use crate::tcp::{DataPdu, Digest, Framing, Pdu, PduError, PduReader, Side, TermReq};
@@ -67,6 +68,8 @@ pub struct TcpQueue {
     /// The slot that the data of the present PDU belongs to.
     pub(super) incoming: Option<DataPdu>,
     clock: MonotonicClock,
+    /// Ends the wait for an answer before its time.
+    pub(super) give_up: GiveUp,
     in_flight: usize,
     /// Why nothing more can be done here.
     broken: Option<String>,
@@ -132,6 +135,7 @@ impl TcpQueue {
             received_end: 0,
             incoming: None,
             clock: MonotonicClock::start(),
+            give_up: GiveUp::default(),
             in_flight: 0,
             broken: None,
             kept: None,
@@ -276,7 +280,8 @@ impl TcpQueue {
         loop {
             self.outbox.send(&self.stream, &self.memory)?;
             let came = self.receive(done)?;
-            if !done.is_empty() {
+            // A target may say for ever what completes nothing.
+            if !done.is_empty() || (came && self.clock.now() >= limit) {
                 return Ok(());
             }
             if !came && !self.poll(limit)? {

@@ -1,4 +1,4 @@
-//! Who the drive is: what sysfs says about any drive, and what an NVMe drive says about itself.
+//! What a record says of a drive: who it is ([`DriveIdentity`]), and what an NVMe drive says about itself.
 //!
 //! A file is loaded for the drive under it: its model and temperatures are what the numbers are about.
 
@@ -10,6 +10,8 @@ use nvme::host::Controller;
 use nvme::host::linux::LinuxController;
 use nvme::identify::{IdentifyController, Simulation};
 
+use crate::DriveIdentity;
+use crate::sysfs::text;
 use crate::telemetry::{discover, hwmon};
 
 /// No drive has a threshold above this; NVMe drives without one are known to report the largest number there is.
@@ -41,30 +43,21 @@ impl VirtualSsd {
 
     /// The one that sysfs knows under its name, but not its scales: for those one must be let ask.
     fn in_sysfs(sysfs: &Path, disk: &str) -> Option<Self> {
-        let nqn =
-            std::fs::read_to_string(sysfs.join("class/block").join(disk).join("device/subsysnqn")).ok()?;
-        let nqn = nqn.trim().to_owned();
+        let nqn = text(&sysfs.join("class/block").join(disk).join("device/subsysnqn"))?;
         nqn.starts_with(SIMULATED_NQN_PREFIX).then_some(Self { nqn, scales: Simulation::REAL })
     }
 }
 
 /// Fills in what sysfs knows about `disk`.
 pub(super) fn from_sysfs(drive: &mut DriveFacts, sysfs: &Path, disk: &str) {
-    let device = sysfs.join("class/block").join(disk).join("device");
-    let text = |name: &str| {
-        let text = std::fs::read_to_string(device.join(name)).ok()?;
-        let text = text.trim();
-        (!text.is_empty()).then(|| text.to_owned())
-    };
-    drive.model = text("model");
-    drive.serial = text("serial");
-    // NVMe, SCSI.
-    drive.firmware = text("firmware_rev").or_else(|| text("rev"));
+    if let Some(DriveIdentity { model, serial, firmware, wwn, .. }) = DriveIdentity::read(sysfs, disk) {
+        (drive.model, drive.serial, drive.firmware, drive.wwn) = (model, serial, firmware, wwn);
+    }
     let Some(temperature) = hwmon::find(sysfs, disk) else { return };
     let threshold = |name: &str| {
-        let text = std::fs::read_to_string(temperature.with_file_name(name)).ok()?;
         // The kernel has made thousandths of a degree of whole kelvins (drivers/nvme/host/hwmon.c).
-        let kelvin = (text.trim().parse::<i64>().ok()? + 273_150 + 500).div_euclid(1000);
+        let kelvin =
+            (text(&temperature.with_file_name(name))?.parse::<i64>().ok()? + 273_150 + 500).div_euclid(1000);
         u16::try_from(kelvin).ok().filter(|_| kelvin > 273 && kelvin < THRESHOLD_K_MAX)
     };
     drive.warning_k = threshold("temp1_max");
