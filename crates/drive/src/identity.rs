@@ -6,9 +6,9 @@
 //!
 //! | | NVMe | SATA | SCSI, SAS | USB | virtio | MMC |
 //! |---|---|---|---|---|---|---|
-//! | model | `model` | VPD page 89h, else `model` | `vendor` and `model` | as SATA or SCSI | none | `name` |
-//! | serial number | `serial` | page 89h, else 80h | page 80h | page 89h, 80h, else the enclosure's | `serial` | `serial` |
-//! | firmware | `firmware_rev` | page 89h, else `rev` | `rev` | page 89h, else `rev` | none | `fwrev` |
+//! | model | `model` | VPD page 89h if of this drive, else `model` | `vendor` and `model` | as SATA or SCSI | none | `name` |
+//! | serial number | `serial` | page 80h | page 80h | page 80h, else the enclosure's | `serial` | `serial` |
+//! | firmware | `firmware_rev` | as the model, else `rev` | `rev` | as SATA or SCSI | none | `fwrev` |
 //! | world wide name | `wwid` | `wwid` | `wwid` | `wwid` | none | none |
 //!
 //! Layout: Linux `Documentation/ABI/stable/sysfs-block`, `testing/sysfs-class-nvme`, `drivers/scsi/scsi_sysfs.c`
@@ -106,19 +106,19 @@ impl DiskNames {
     fn read(folder: &Path) -> Self {
         let device = folder.join("device");
         let page = |name: &str| fs::read(device.join(name)).ok();
+        let scsi_serial = page("vpd_pg80").and_then(|page| vpd::serial_number(&page));
         // An ATA drive's own words, whole: SCSI cuts a model to 16 letters and a firmware to 4, and a USB bridge has
-        // names of its own.
-        let ata = page("vpd_pg89").and_then(|page| vpd::ata_names(&page)).unwrap_or_default();
-        let serial = || {
-            text(&device.join("serial"))
-                .or_else(|| text(&folder.join("serial")))
-                .or_else(|| vpd::serial_number(&page("vpd_pg80")?))
-                .or_else(|| usb_serial(folder))
-        };
+        // names of its own. Some units answer a page of somebody else's (scsi_debug does): the serial number tells.
+        let ata = page("vpd_pg89").and_then(|page| vpd::ata_names(&page));
+        let ata = ata.filter(|ata| ata.serial.is_some() && ata.serial == scsi_serial).unwrap_or_default();
+        let serial = text(&device.join("serial"))
+            .or_else(|| text(&folder.join("serial")))
+            .or(scsi_serial)
+            .or_else(|| usb_serial(folder));
         let firmware = || ["firmware_rev", "rev", "fwrev"].iter().find_map(|name| text(&device.join(name)));
         Self {
             model: ata.model.or_else(|| model(&device)),
-            serial: ata.serial.or_else(serial),
+            serial,
             firmware: ata.firmware.or_else(firmware),
             wwn: wwid(folder)
                 .filter(|name| ["naa.", "eui.", "uuid."].iter().any(|kind| name.starts_with(kind))),

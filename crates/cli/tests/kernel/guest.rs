@@ -131,13 +131,6 @@ impl Guest {
         ])
     }
 
-    /// Adds a disk behind USB bulk-only transport with this serial, to a guest that has a [`Guest::uas`] one. Its driver
-    /// is loaded by the script, so that names of other disks do not depend on it: `modprobe usb-storage`.
-    pub(crate) fn bot(self, serial: &str) -> Self {
-        let device = format!("usb-storage,bus=xhci.0,drive={serial},serial={serial}");
-        self.drive(serial).device(&["-device", &device])
-    }
-
     /// Adds a network: after `net_up` the script finds in `$host` the address of our loopback services.
     pub(crate) fn network(self) -> Self {
         let guest = self.modules(&["virtio_net", "af_packet"]);

@@ -110,7 +110,10 @@ fn every_transport_tells_who_it_is() {
     assert_eq!(tree.identity("sda1").size(), Bytes::new(1 << 20));
     let bridge = ("usb", Some("Realtek RTL9210B-CG"), Some("012345678999"), Some("1.00"), None);
     assert_eq!(names_of(&tree.identity("sdb")), bridge);
+    // A page that is not this drive's, as scsi_debug gives it.
     tree.write(&format!("{usb}/vpd_pg89"), page_89("S1", "F1", "The drive in it"));
+    assert_eq!(names_of(&tree.identity("sdb")), bridge);
+    tree.write(&format!("{usb}/vpd_pg80"), b"\0\x80\0\x02S1");
     assert_eq!(
         names_of(&tree.identity("sdb")),
         ("usb", Some("The drive in it"), Some("S1"), Some("F1"), None)
@@ -179,9 +182,10 @@ fn a_bad_page_89_is_no_name() {
         let tree = SysfsTree::new();
         tree.disk("pci0/ata1/x/block/sda", "pci0/ata1/x");
         tree.write("pci0/ata1/x/model", "By SCSI\n");
+        tree.write("pci0/ata1/x/vpd_pg80", b"\0\x80\0\x01S");
         let mut page = page_89("S", "F", "M");
         spoil(&mut page);
         tree.write("pci0/ata1/x/vpd_pg89", page);
-        assert_eq!(names_of(&tree.identity("sda")), ("sata", Some("By SCSI"), None, None, None));
+        assert_eq!(names_of(&tree.identity("sda")), ("sata", Some("By SCSI"), Some("S"), None, None));
     }
 }

@@ -59,12 +59,20 @@ pub fn is_installed() -> bool {
     run::program().is_ok()
 }
 
-/// Everything that smartctl tells about a drive, once (`-x`).
+/// What smartctl tells about a drive, once: who it is, its temperature, and its own record of that.
+///
+/// Not everything (`-x`): some bridges reset their port over it (smartmontools issues 256 and 490), and a drive that
+/// fails a part of it is taken for one that tells nothing.
 ///
 /// # Errors
 /// A sentence: smartctl is missing or refuses, or the drive does not answer.
 pub fn read(device: &str, sysfs: &Path) -> Result<Report, String> {
-    Smartctl::new(device, sysfs)?.ask(&["-x"])
+    let mut smartctl = Smartctl::new(device, sysfs)?;
+    let mut report = smartctl.ask(&["-A"])?;
+    if report.protocol.as_deref() == Some("ATA") {
+        report.history = smartctl.ask(&["-l", "scttemphist"]).ok().and_then(|more| more.history);
+    }
+    Ok(report)
 }
 
 impl Smartctl {
