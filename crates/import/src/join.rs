@@ -152,7 +152,7 @@ fn add(
     into.tmt_max_k = into.tmt_max_k.or(from.tmt_max_k);
     into.slc_bytes = into.slc_bytes.or(from.slc_bytes);
     into.ambient_k = into.ambient_k.or(from.ambient_k);
-    whole.io_errors += trace.io_errors;
+    whole.io_errors = whole.io_errors.saturating_add(trace.io_errors);
     whole.notes.extend(trace.notes);
     whole.caveats.extend(trace.caveats);
     Ok(())

@@ -100,7 +100,7 @@ impl ResultsReader<'_> {
                 let Some(test) = self.test.take() else { return Ok(()) };
                 let test = test.close().map_err(wrong)?;
                 self.unstated += usize::from(test.base_unstated);
-                self.trace.io_errors += test.errors as u64;
+                self.trace.io_errors = self.trace.io_errors.saturating_add(test.errors as u64);
                 self.finished.push(test);
             }
             _ => {}
