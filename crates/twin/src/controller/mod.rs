@@ -46,7 +46,7 @@ use measure::Instant;
 use nvme::Status;
 use nvme::command::{Completion, Sqe};
 
-pub use backing::{Backing, ChunkPiece};
+pub use backing::{Backing, BackingError, BackingFile, ChunkPiece, backing_name};
 pub use connect::{ConnectRequest, Connected};
 pub use direct::Direct;
 pub use discovery::Discovery;

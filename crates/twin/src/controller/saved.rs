@@ -1,20 +1,38 @@
-//! What outlives a restart of the server: saved settings, and how often the drive was switched on.
+//! What outlives a restart of the server: the drive's name, its saved settings, and the counters of its life.
 //!
-//! This is a file format: JSON, schema 1. The server reads it at its start and writes it whenever
-//! [`Subsystem::take_saved`](super::Subsystem::take_saved) has something new. A value that the drive
+//! This is a file format: JSON, schema 2; schema 1 had neither name nor counters. The server reads it at its start,
+//! and writes it whenever [`Subsystem::take_saved`](super::Subsystem::take_saved) has something new, every few
+//! seconds, and at its end. A value that the drive
 //! does not take (another profile now has the file) is left out, and its default holds.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::lifetime::Lifetime;
+
 /// The state that a server keeps for one subsystem.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedState {
-    /// Format of this file; 1.
+    /// Format of this file; 1 or 2.
     pub schema: u32,
+    /// What stands behind the colon of the drive's NQN.
+    #[serde(default)]
+    pub name: Option<String>,
     /// How often the drive was switched on so far.
     pub power_cycles: u64,
+    /// How often it was switched off without an end, before the last time it was switched on.
+    #[serde(default)]
+    pub unsafe_shutdowns: u64,
+    /// Whether it is switched on. Found at a start, its server was killed.
+    #[serde(default)]
+    pub is_on: bool,
+    /// Entries ever made in the error log.
+    #[serde(default)]
+    pub error_entries: u64,
+    /// What it has counted.
+    #[serde(default)]
+    pub lifetime: Lifetime,
     /// Settings that a host saved (Set Features with SV).
     #[serde(default)]
     pub features: Vec<SavedFeature>,
@@ -22,11 +40,20 @@ pub struct SavedState {
 
 impl Default for SavedState {
     fn default() -> Self {
-        Self { schema: SCHEMA, power_cycles: 0, features: Vec::new() }
+        Self {
+            schema: SCHEMA,
+            name: None,
+            power_cycles: 0,
+            unsafe_shutdowns: 0,
+            is_on: false,
+            error_entries: 0,
+            lifetime: Lifetime::default(),
+            features: Vec::new(),
+        }
     }
 }
 
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// One setting that a host saved.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -57,7 +84,7 @@ pub enum SavedStateError {
     #[error("the state of a virtual SSD cannot be read: {0}")]
     Json(#[from] serde_json::Error),
     /// It is of another time.
-    #[error("the state of a virtual SSD has schema {found}; this version knows schema {SCHEMA}")]
+    #[error("the state of a virtual SSD has schema {found}; this version knows schema 1 to {SCHEMA}")]
     Schema {
         /// What it says.
         found: u32,
@@ -71,7 +98,7 @@ impl SavedState {
     /// Text that is no state of this schema.
     pub fn from_json(text: &str) -> Result<Self, SavedStateError> {
         let state: Self = serde_json::from_str(text)?;
-        if state.schema != SCHEMA {
+        if !(1..=SCHEMA).contains(&state.schema) {
             return Err(SavedStateError::Schema { found: state.schema });
         }
         Ok(state)

@@ -25,6 +25,7 @@ use super::{
     Accepted, Backing, BackingOptions, Blocks, ConnectRequest, Connected, Fault, HostEvent, Options,
     OptionsError, Payload, Queue, SavedState, Scale, Service, Ticket,
 };
+use crate::lifetime::Lifetime;
 use physics::Drive;
 use physics::drive::SettingError;
 
@@ -41,6 +42,8 @@ pub struct Subsystem {
     pub(super) errors: ErrorLog,
     pub(super) faults: Faults,
     now: Instant,
+    /// Whether a host has seen the counters of its life since they were last taken to be saved.
+    pub(super) counters_shown: bool,
     /// Answers that a fault holds back, by the time they may go.
     held: BTreeSet<(Instant, CommandKey)>,
     /// Drive time at which temperatures and power are next looked at.
@@ -104,8 +107,8 @@ impl Subsystem {
         }
         let backing = match &options.backing {
             BackingOptions::Memory { limit_bytes } => Backing::memory(blocks * block, *limit_bytes),
-            BackingOptions::File { path } => Backing::file(path, blocks * block)
-                .map_err(|why| OptionsError::File { path: path.clone(), why })?,
+            BackingOptions::File(file) => Backing::file(file, options.identity.name(), blocks * block)
+                .map_err(|why| OptionsError::File { path: file.path.clone(), why })?,
         };
         let drive = Drive::new(&options.profile, options.seed);
         let version = if options.profile.limits.power_control { VERSION_WITH_POWER } else { VERSION };
@@ -113,13 +116,14 @@ impl Subsystem {
             hosts: Hosts::new(options.limits, version),
             features: Features::new(&options),
             health: HealthAnswers::new(&options),
-            errors: ErrorLog::default(),
+            errors: ErrorLog::after(options.saved.error_entries),
             faults: Faults::default(),
             drive,
             backing: Arc::new(backing),
             blocks,
             options,
             now: Instant::ZERO,
+            counters_shown: false,
             held: BTreeSet::new(),
             next_look: Instant::ZERO + LOOK,
             idle_since: Instant::ZERO,
@@ -196,10 +200,35 @@ impl Subsystem {
         self.faults.iter()
     }
 
-    /// The state to keep for the next start, if it changed since it was last taken. The first call
-    /// after the start has one: the drive was switched on once more.
+    /// The state to keep for the next start, if something in it must not be lost: a host saved a setting or has seen
+    /// the counters since it was last taken. The first call after the start has one: the drive was switched on.
     pub fn take_saved(&mut self) -> Option<SavedState> {
-        self.features.take_saved()
+        let shown = std::mem::replace(&mut self.counters_shown, false);
+        (self.features.take_changed() || shown).then(|| self.saved_state(true))
+    }
+
+    /// The state to keep for the next start: while it is on, or for when it has been switched off.
+    pub fn saved_state(&self, is_on: bool) -> SavedState {
+        SavedState {
+            name: Some(self.options.identity.name().to_owned()),
+            power_cycles: self.power_cycles(),
+            unsafe_shutdowns: self.unsafe_shutdowns(),
+            is_on,
+            error_entries: self.errors.count(),
+            lifetime: self.options.saved.lifetime.then(&Lifetime::from_health(&self.drive.health())),
+            features: self.features.saved(),
+            ..SavedState::default()
+        }
+    }
+
+    /// How often it was switched on, this time included.
+    pub(super) const fn power_cycles(&self) -> u64 {
+        self.options.saved.power_cycles.saturating_add(1)
+    }
+
+    /// How often it was switched off without an end.
+    pub(super) const fn unsafe_shutdowns(&self) -> u64 {
+        self.options.saved.unsafe_shutdowns.saturating_add(self.options.saved.is_on as u64)
     }
 
     /// Carries a command on from where it is.
@@ -411,7 +440,10 @@ impl Subsystem {
         if sqe.opcode == opcode::FABRICS {
             let (answer, reset) = self.hosts.fabrics(queue, sqe);
             if reset {
-                self.reset_features();
+                self.reset_controller_features(queue);
+                if self.hosts.count() == 1 {
+                    self.reset_features();
+                }
             }
             return Flow::Done(answer);
         }
@@ -454,11 +486,18 @@ impl Service for Subsystem {
         if !self.is_present() {
             return Err(request.refuse_with(Status::CONNECT_RESTART_DISCOVERY));
         }
-        let is_first = self.hosts.is_empty();
+        let allowed = &self.options.allowed_hosts;
+        if !allowed.is_empty() && !allowed.contains(&request.data.host_nqn) {
+            return Err(request.refuse_with(Status::CONNECT_INVALID_HOST.do_not_retry()));
+        }
+        let is_first = self.hosts.count() == 0;
         let connected = self.hosts.connect(self.now, request)?;
         if is_first {
-            // A new controller knows nothing of the one before it but what was saved.
+            // The first controller knows nothing of those before it but what was saved.
             self.reset_features();
+        }
+        if connected.queue.is_admin() {
+            self.reset_controller_features(connected.queue);
         }
         Ok(connected)
     }

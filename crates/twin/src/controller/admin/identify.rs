@@ -83,6 +83,7 @@ impl Subsystem {
             blocks: self.blocks,
             capacity_blocks: self.blocks,
             used_blocks: self.blocks,
+            sharing: u8::from(self.is_shared()),
             // Deallocated blocks read as zeros (1), and Write Zeroes may deallocate (bit 3).
             deallocate_features: 0b1001,
             capacity_bytes: Some(self.capacity_bytes().into()),
@@ -108,6 +109,8 @@ impl Subsystem {
             model: profile.identity.model.clone(),
             firmware: profile.identity.firmware.clone(),
             max_transfer_shift: Some(self.options.limits.max_transfer_shift),
+            // Several controllers in one subsystem (bit 1).
+            multi_path: u8::from(self.is_shared()) << 1,
             // Namespace attribute notices (bit 8): without any, Linux asks for no event at all.
             optional_events: 1 << 8,
             // Bit 20 power limit, bit 21 power measurement.
@@ -145,6 +148,11 @@ impl Subsystem {
         }
     }
 
+    /// Whether there may be several controllers, which then share the namespace.
+    const fn is_shared(&self) -> bool {
+        self.options.limits.controllers > 1
+    }
+
     /// The descriptor of a power state of the profile; states are in order of speed.
     fn power_state_descriptor(&self, state: u8) -> PowerState {
         let power = &self.options.profile.power;
@@ -176,8 +184,8 @@ pub(in super::super) fn common(hosts: &Hosts, queue: Queue, nqn: &str) -> Identi
         // Must be that of Connect, or Linux gives up.
         controller_id: queue.controller_id(),
         version: hosts.version(),
-        // 128-bit host identifiers (bit 0), which Fabrics ask for.
-        attributes: 1,
+        // 128-bit host identifiers (bit 0), which Fabrics ask for; keep-alive by traffic (bit 6).
+        attributes: 1 | 1 << 6,
         event_limit: EVENT_REQUESTS_MAX,
         // 0 would make Linux refuse the controller.
         keep_alive_100ms: Some(KEEP_ALIVE_100MS),

@@ -23,6 +23,8 @@ impl Subsystem {
         if ![0, NSID, NSID_ALL].contains(&command.nsid) {
             return Err(Failure::in_nsid(Status::INVALID_NAMESPACE));
         }
+        self.counters_shown |=
+            matches!(command.lid, LogId::SMART | LogId::OCP_SMART | LogId::PERSISTENT_EVENTS);
         let page = match command.lid {
             LogId::SUPPORTED => supported::encode(&self.log_ids()).to_vec(),
             LogId::ERRORS => self.errors.page(),

@@ -6,9 +6,11 @@ mod faults;
 mod features;
 mod heat;
 mod io;
+mod lifetime;
 mod linux;
 mod logs;
 mod queues;
+mod sharing;
 
 use std::time::Duration;
 
