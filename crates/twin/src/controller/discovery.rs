@@ -100,9 +100,10 @@ impl Discovery {
             AdminCommand::KeepAlive => self.hosts.keep_alive(self.now, queue),
             // Nothing here lasts long enough to be aborted.
             AdminCommand::Abort { .. } => Ok(Success::with_result(1)),
-            AdminCommand::AsyncEventRequest | AdminCommand::Other(_) => {
-                Err(Failure { location: 0, ..Failure::new(Status::INVALID_OPCODE) })
-            }
+            AdminCommand::AsyncEventRequest
+            | AdminCommand::SelfTest { .. }
+            | AdminCommand::Format(_)
+            | AdminCommand::Other(_) => Err(Failure { location: 0, ..Failure::new(Status::INVALID_OPCODE) }),
         }
     }
 

@@ -55,7 +55,9 @@ pub use options::{
     BackingOptions, MEMORY_LIMIT_BYTES, Options, OptionsError, Scale, SubsystemIdentity, SubsystemLimits,
 };
 pub use reply::{Accepted, Blocks, HostEvent, Payload, Queue, Reply, Ticket};
-pub use saved::{SavedFeature, SavedState, SavedStateError};
+pub use saved::{
+    SavedFeature, SavedSelfTest, SavedSelfTestResult, SavedSelfTests, SavedState, SavedStateError,
+};
 pub use subsystem::Subsystem;
 
 /// The one namespace.

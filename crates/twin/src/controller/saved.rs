@@ -33,6 +33,12 @@ pub struct SavedState {
     /// What it has counted.
     #[serde(default)]
     pub lifetime: Lifetime,
+    /// Bytes of a block, where a host has chosen (Format NVM).
+    #[serde(default)]
+    pub block_bytes: Option<u32>,
+    /// Its self-tests.
+    #[serde(default)]
+    pub self_tests: SavedSelfTests,
     /// Settings that a host saved (Set Features with SV).
     #[serde(default)]
     pub features: Vec<SavedFeature>,
@@ -48,12 +54,46 @@ impl Default for SavedState {
             is_on: false,
             error_entries: 0,
             lifetime: Lifetime::default(),
+            block_bytes: None,
+            self_tests: SavedSelfTests::default(),
             features: Vec::new(),
         }
     }
 }
 
 const SCHEMA: u32 = 2;
+
+/// The self-test that runs, and the results of others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SavedSelfTests {
+    /// The one that runs.
+    pub running: Option<SavedSelfTest>,
+    /// Results, newest first.
+    pub results: Vec<SavedSelfTestResult>,
+}
+
+/// A self-test that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct SavedSelfTest {
+    /// Self-test Code: 1 short, 2 extended.
+    pub code: u8,
+    /// How far it has come, in the drive's time.
+    pub done_ms: u64,
+}
+
+/// A self-test that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct SavedSelfTestResult {
+    /// Self-test Code.
+    pub code: u8,
+    /// How it ended, as in the log page.
+    pub outcome: u8,
+    /// Power-on hours at its end.
+    pub power_on_hours: u64,
+}
 
 /// One setting that a host saved.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]

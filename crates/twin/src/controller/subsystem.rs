@@ -17,6 +17,7 @@ use nvme::identify::Version;
 
 use super::admin::errors::ErrorLog;
 use super::admin::features::Features;
+use super::admin::self_test::SelfTests;
 use super::command::{Answer, Command, CommandKey, Failure, Permit, Stage, Success};
 use super::fault::{Faults, Struck};
 use super::health::HealthAnswers;
@@ -36,14 +37,17 @@ pub struct Subsystem {
     pub(super) options: Options,
     pub(super) backing: Arc<Backing>,
     pub(super) blocks: u64,
+    /// Bytes of a block: the profile's until a host formats.
+    pub(super) block_bytes: u32,
     pub(super) hosts: Hosts,
     pub(super) features: Features,
     pub(super) health: HealthAnswers,
     pub(super) errors: ErrorLog,
+    pub(super) self_tests: SelfTests,
     pub(super) faults: Faults,
     now: Instant,
-    /// Whether a host has seen the counters of its life since they were last taken to be saved.
-    pub(super) counters_shown: bool,
+    /// Whether a host relies on something that is not kept yet: it has seen the counters, or has formatted.
+    pub(super) unsaved: bool,
     /// Answers that a fault holds back, by the time they may go.
     held: BTreeSet<(Instant, CommandKey)>,
     /// Drive time at which temperatures and power are next looked at.
@@ -110,6 +114,10 @@ impl Subsystem {
             BackingOptions::File(file) => Backing::file(file, options.identity.name(), blocks * block)
                 .map_err(|why| OptionsError::File { path: file.path.clone(), why })?,
         };
+        let block_bytes = match options.saved.block_bytes {
+            Some(chosen @ (512 | 4096)) => chosen,
+            _ => identity.block_bytes,
+        };
         let drive = Drive::new(&options.profile, options.seed);
         let version = if options.profile.limits.power_control { VERSION_WITH_POWER } else { VERSION };
         let mut subsystem = Self {
@@ -117,13 +125,15 @@ impl Subsystem {
             features: Features::new(&options),
             health: HealthAnswers::new(&options),
             errors: ErrorLog::after(options.saved.error_entries),
+            self_tests: SelfTests::after(&options.saved.self_tests, options.saved.lifetime.power_on_ms),
             faults: Faults::default(),
             drive,
             backing: Arc::new(backing),
-            blocks,
+            blocks: blocks * block / u64::from(block_bytes),
+            block_bytes,
             options,
             now: Instant::ZERO,
-            counters_shown: false,
+            unsaved: false,
             held: BTreeSet::new(),
             next_look: Instant::ZERO + LOOK,
             idle_since: Instant::ZERO,
@@ -203,8 +213,8 @@ impl Subsystem {
     /// The state to keep for the next start, if something in it must not be lost: a host saved a setting or has seen
     /// the counters since it was last taken. The first call after the start has one: the drive was switched on.
     pub fn take_saved(&mut self) -> Option<SavedState> {
-        let shown = std::mem::replace(&mut self.counters_shown, false);
-        (self.features.take_changed() || shown).then(|| self.saved_state(true))
+        let unsaved = std::mem::replace(&mut self.unsaved, false);
+        (self.features.take_changed() || unsaved).then(|| self.saved_state(true))
     }
 
     /// The state to keep for the next start: while it is on, or for when it has been switched off.
@@ -216,6 +226,8 @@ impl Subsystem {
             is_on,
             error_entries: self.errors.count(),
             lifetime: self.options.saved.lifetime.then(&Lifetime::from_health(&self.drive.health())),
+            block_bytes: Some(self.block_bytes),
+            self_tests: self.self_tests.saved(self.drive.now()),
             features: self.features.saved(),
             ..SavedState::default()
         }
@@ -441,6 +453,7 @@ impl Subsystem {
             let (answer, reset) = self.hosts.fabrics(queue, sqe);
             if reset {
                 self.reset_controller_features(queue);
+                self.end_self_test_of(queue);
                 if self.hosts.count() == 1 {
                     self.reset_features();
                 }
@@ -504,6 +517,9 @@ impl Service for Subsystem {
 
     fn disconnect(&mut self, now: Instant, queue: Queue) {
         self.pass(now);
+        if queue.is_admin() && self.hosts.controller(queue).is_some() {
+            self.end_self_test_of(queue);
+        }
         self.hosts.disconnect(queue);
     }
 

@@ -9,8 +9,8 @@ use nvme::Status;
 use nvme::command::{Cns, Identify, NSID_ALL};
 use nvme::hctm::HctmLimits;
 use nvme::identify::{
-    FabricsAttributes, IDENTIFY_LEN, IdentifyController, IdentifyNamespace, IdentifyNvm, LbaFormat,
-    NamespaceId, PowerState, Simulation, encode_active_namespaces,
+    FabricsAttributes, IDENTIFY_LEN, IdentifyController, IdentifyNamespace, IdentifyNvm, NamespaceId,
+    PowerState, Simulation, encode_active_namespaces,
 };
 use nvme::power::ScaledPower;
 
@@ -20,7 +20,9 @@ use super::super::events::EVENT_REQUESTS_MAX;
 use super::super::hosts::{Hosts, KEEP_ALIVE_100MS};
 use super::super::{Queue, Subsystem};
 use super::errors::ERROR_LOG_ENTRIES;
+use super::format::{format_idx, formats};
 use super::logs::PERSISTENT_EVENTS_64KIB;
+use super::self_test::EXTENDED_MINUTES;
 
 impl Subsystem {
     pub(super) fn identify(&self, queue: Queue, command: Identify) -> Result<Vec<u8>, Failure> {
@@ -89,11 +91,8 @@ impl Subsystem {
             capacity_bytes: Some(self.capacity_bytes().into()),
             nguid: Some(names.nguid),
             eui64: Some(names.eui64),
-            formats: vec![LbaFormat {
-                metadata_bytes: 0,
-                data_shift: self.options.profile.identity.block_bytes.trailing_zeros() as u8,
-                relative_performance: 0,
-            }],
+            format_idx: format_idx(self.block_bytes),
+            formats: formats(),
             ..IdentifyNamespace::unreported()
         }
     }
@@ -116,6 +115,13 @@ impl Subsystem {
             // Bit 20 power limit, bit 21 power measurement.
             attributes: common.attributes | if has_power { 0b11 << 20 } else { 0 },
             controller_type: 1,
+            // Format NVM (1), Device Self-test (4).
+            optional_admin: 1 << 1 | 1 << 4,
+            // Cryptographic erase (2).
+            format_attributes: 1 << 2,
+            self_test_minutes: Some(EXTENDED_MINUTES),
+            // One test at a time in the whole subsystem (0).
+            self_test_options: 1,
             abort_limit: 4,
             // One slot (3:1), read only (bit 0).
             firmware_updates: 0b0011,

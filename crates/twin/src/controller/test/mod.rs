@@ -4,6 +4,7 @@ mod direct;
 mod discovery;
 mod faults;
 mod features;
+mod format;
 mod heat;
 mod io;
 mod lifetime;
