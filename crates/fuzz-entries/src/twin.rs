@@ -78,7 +78,7 @@ pub fn answered(data: &[u8]) -> u64 {
 pub fn discovery(data: &[u8]) {
     let record = DiscoveryRecord::tcp_v4("nqn.2026-11.invalid.heatsoak:ssd1", "127.0.0.1", 4420);
     let mut stream = FuzzStream::new(data);
-    let mut world = World::new(Discovery::new(vec![record.clone()]));
+    let mut world = World::new(Discovery::new(vec![record.clone()], Vec::new()));
     while stream.left() {
         if stream.byte() % 16 == 15 {
             let records = vec![record.clone(); usize::from(stream.byte() % 4)];

@@ -5,42 +5,53 @@ use nvme::power::ScaledPower;
 use nvme::smart::{CriticalWarning, DataUnits, IntervalPower, SmartLog};
 use physics::Drive;
 
+use crate::lifetime::Lifetime;
+
 /// Measurement type "nominal", Interval Power Measurement bits 23:20 (NVMe Base 2.3, figure 206).
 const NOMINAL: u8 = 0;
+const MINUTE_MS: u64 = 60_000;
+/// A watt hour is as many millijoules as an hour has milliseconds.
+const HOUR_MS: u64 = 3_600_000;
 
-/// The health log as the drive would send it now.
+/// The health log as a new drive would send it now.
 pub fn health_log(drive: &Drive) -> SmartLog {
+    health_log_after(drive, &Lifetime::default())
+}
+
+/// The health log as a drive would send it now that has lived through `before` already.
+pub fn health_log_after(drive: &Drive, before: &Lifetime) -> SmartLog {
     let health = drive.health();
+    let life = before.then(&Lifetime::from_health(&health));
     let warning =
         if health.temperature_warning { CriticalWarning::TEMPERATURE } else { CriticalWarning::NONE };
-    let minutes = |minutes: u64| u32::try_from(minutes).unwrap_or(u32::MAX);
+    let minutes = |ms: u64| u32::try_from(ms / MINUTE_MS).unwrap_or(u32::MAX);
     SmartLog {
         critical_warning: warning,
         composite: Kelvin::from_nvme(health.composite_k),
         available_spare_percent: 100,
         // Chosen: what consumer drives commonly report.
         spare_threshold_percent: 10,
-        percentage_used: health.percentage_used,
+        percentage_used: drive.profile().identity.percentage_used(life.written_bytes as f64),
         endurance_group_warning: 0,
-        data_units_read: DataUnits::from_bytes(health.read_bytes as u128),
-        data_units_written: DataUnits::from_bytes(health.write_bytes as u128),
-        host_reads: health.reads.into(),
-        host_writes: health.writes.into(),
-        busy_minutes: health.busy_minutes.into(),
+        data_units_read: DataUnits::from_bytes(life.read_bytes.into()),
+        data_units_written: DataUnits::from_bytes(life.written_bytes.into()),
+        host_reads: life.reads.into(),
+        host_writes: life.writes.into(),
+        busy_minutes: (life.busy_ms / MINUTE_MS).into(),
         power_cycles: 1,
-        power_on_hours: health.power_on_hours.into(),
+        power_on_hours: (life.power_on_ms / HOUR_MS).into(),
         unsafe_shutdowns: 0,
         media_errors: 0,
         error_log_entries: 0,
-        warning_minutes: minutes(health.warning_minutes),
-        critical_minutes: minutes(health.critical_minutes),
+        warning_minutes: minutes(life.warning_ms),
+        critical_minutes: minutes(life.critical_ms),
         sensors: health.sensors_k.map(Kelvin::from_nvme),
-        tmt1_transitions: health.counters.tmt1_transitions,
-        tmt2_transitions: health.counters.tmt2_transitions,
-        tmt1_seconds: health.counters.tmt1_seconds,
-        tmt2_seconds: health.counters.tmt2_seconds,
+        tmt1_transitions: life.tmt1_transitions,
+        tmt2_transitions: life.tmt2_transitions,
+        tmt1_seconds: life.tmt1_seconds,
+        tmt2_seconds: life.tmt2_seconds,
         // Bytes 232: whole watt hours, rounded up.
-        lifetime_energy_wh: Some((health.energy_j / 3600.0).ceil() as u64).filter(|wh| *wh > 0),
+        lifetime_energy_wh: Some(life.energy_mj.div_ceil(HOUR_MS)).filter(|wh| *wh > 0),
         interval_power: Some(IntervalPower {
             power: ScaledPower::from_watts(health.power),
             measurement_type: NOMINAL,

@@ -8,6 +8,8 @@
 
 pub mod controller;
 mod health_log;
+mod lifetime;
 pub mod vssd;
 
-pub use health_log::health_log;
+pub use health_log::{health_log, health_log_after};
+pub use lifetime::Lifetime;

@@ -466,7 +466,7 @@ _heatsoak() {
             return 0
             ;;
         heatsoak__subcmd__vssd)
-            opts="-h --profile --shelf --listen --allow-network --time-scale --bandwidth-scale --size --memory --backing --state --control --seed --json --help"
+            opts="-h --profile --shelf --name --listen --allow-network --allow-host --hosts --time-scale --bandwidth-scale --size --memory --backing --overwrite --state --control --seed --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -487,7 +487,19 @@ _heatsoak() {
                     fi
                     return 0
                     ;;
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hosts)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

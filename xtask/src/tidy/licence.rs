@@ -11,32 +11,22 @@ use spdx::{Expression, Licensee, ParseMode};
 
 use super::Finding;
 
-/// Licences that ask for no more than their notice. File-level copyleft (MPL) is left out on purpose:
-/// the tool is one binary that lab machines carry around.
-const ALLOWED: &[&str] = &[
-    "MIT",
-    "MIT-0",
-    "Apache-2.0",
-    "Apache-2.0 WITH LLVM-exception",
-    "BSD-2-Clause",
-    "BSD-3-Clause",
-    "ISC",
-    "Zlib",
-    "Unicode-3.0",
-    "CC0-1.0",
-    "Unlicense",
-    "0BSD",
-    "BSL-1.0",
-];
+/// The file that cargo-deny reads as well; what is allowed is written down once.
+const DENY: &str = include_str!("../../../deny.toml");
+
+/// The licences on the list.
+fn allowed() -> Result<Vec<Licensee>> {
+    let deny: toml::Table = toml::from_str(DENY).context("deny.toml")?;
+    let list = deny.get("licenses").and_then(|licences| licences.get("allow"));
+    let list = list.and_then(toml::Value::as_array).context("deny.toml has no [licenses] allow")?;
+    let names = list.iter().filter_map(toml::Value::as_str);
+    names.map(Licensee::parse).collect::<Result<_, _>>().context("the licences in deny.toml")
+}
 
 /// Findings about every package of full `cargo metadata`, ours included. What only tests use is not
 /// given on with the tool: it is told, not held against the tree.
 pub(super) fn check(metadata: &Value) -> Result<Vec<Finding>> {
-    let allowed: Vec<Licensee> = ALLOWED
-        .iter()
-        .map(|name| Licensee::parse(name))
-        .collect::<Result<_, _>>()
-        .context("the table of licences")?;
+    let allowed = allowed()?;
     let packages = metadata["packages"].as_array().context("`cargo metadata` lists no packages")?;
     let linked = linked(metadata)?;
     let findings = packages.iter().filter_map(|package| {
@@ -80,7 +70,7 @@ fn check_package(package: &Value, allowed: &[Licensee]) -> Option<Finding> {
         },
     };
     let what = format!("{} {} {what}", text("name"), text("version"));
-    let instead = "use another crate, or argue for the licence in xtask/src/tidy/licence.rs";
+    let instead = "use another crate, or argue for the licence in deny.toml";
     Some(Finding::new("licence", "Cargo.lock", 0, what, instead))
 }
 

@@ -16,19 +16,22 @@ Output, on stdout and at once when hosts can connect: the line `listening on ADD
 line `NQN  PROFILE  SIZE` a drive. With --json it is one line instead:
   {\"simulated\":true,\"address\":\"127.0.0.1\",\"port\":4420,\"control\":null,\"drives\":[{\"nqn\":\"...\",
    \"url\":\"nvme-tcp://127.0.0.1:4420/...\",\"profile\":\"ssd1\",\"serial\":\"...\",\"size_bytes\":...}]}
-The process then serves until Ctrl-C or SIGTERM and exits with 0.
+Each start is a new drive, with an NQN and a serial number of its own; --name, --state and --backing
+make it the same one again. The process then serves until Ctrl-C or SIGTERM and exits with 0.
 
 The control socket (--control) takes one JSON document a line and answers each with one;
 docs/VSSD.md has the verbs: status, ambient, airflow, inject, clear, faults.
 
 Examples:
   heatsoak vssd --profile ssd1                                a drive on 127.0.0.1:4420
+  heatsoak vssd --profile ssd1 --name lab1 --state lab1.json  the same drive at each start
   heatsoak vssd --shelf --listen 127.0.0.1:0 --json           one of each, on any free port
   heatsoak vssd --profile relay --time-scale 60 --bandwidth-scale 600 --control /tmp/vssd.sock
 
 Connect a kernel, as root:
+  heatsoak vssd --profile ssd1 --name lab1 &
   modprobe nvme-tcp
-  nvme connect -t tcp -a 127.0.0.1 -s 4420 -n nqn.2026-11.invalid.heatsoak:ssd1";
+  nvme connect -t tcp -a 127.0.0.1 -s 4420 -n nqn.2026-11.invalid.heatsoak:lab1";
 
 /// `heatsoak vssd`.
 #[derive(Debug, Args)]
@@ -39,12 +42,22 @@ pub(crate) struct VssdArgs {
     /// One of each built-in profile
     #[arg(long)]
     pub(crate) shelf: bool,
+    /// Name of the drive: the end of its NQN, from which its serial number follows; with several drives
+    /// the beginning of their names
+    #[arg(long, value_name = "NAME", value_parser = drive_name)]
+    pub(crate) name: Option<String>,
     /// Where to listen; port 0 is any free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4420")]
     pub(crate) listen: SocketAddr,
     /// Listen on an address that other machines reach, although nobody has to log in
     #[arg(long)]
     pub(crate) allow_network: bool,
+    /// Only let the host with this NQN connect; may be given more than once
+    #[arg(long, value_name = "NQN")]
+    pub(crate) allow_host: Vec<String>,
+    /// How many hosts may be connected to a drive at once; with 1 the drive says that it is not shared
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) hosts: u16,
     /// Let the drive live N times faster
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) time_scale: u32,
@@ -57,10 +70,13 @@ pub(crate) struct VssdArgs {
     /// Most memory that the data of each drive may take
     #[arg(long, value_name = "SIZE", value_parser = parse::size, default_value = "4GiB", conflicts_with = "backing")]
     pub(crate) memory: Bytes,
-    /// Keep the data in this sparse file; with several drives in this folder
+    /// Keep the data in this sparse file, a new one or one that heatsoak made; with several drives in this folder
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) backing: Option<PathBuf>,
-    /// Keep saved settings in this file over restarts; with several drives in this folder
+    /// Use the file of --backing although heatsoak did not make it: hosts may overwrite all of it
+    #[arg(long, requires = "backing")]
+    pub(crate) overwrite: bool,
+    /// Keep name, saved settings and counters in this file over restarts; with several drives in this folder
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) state: Option<PathBuf>,
     /// Take changes of the surroundings and faults at this Unix socket
@@ -72,4 +88,14 @@ pub(crate) struct VssdArgs {
     /// Print one line of JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// A name that can stand in an NQN, in a file's name and behind a shell's option as it is.
+fn drive_name(text: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    if (1..=64).contains(&text.len()) && text.chars().all(is_plain) && !text.starts_with(['.', '-']) {
+        return Ok(text.to_owned());
+    }
+    Err("a name has 1 to 64 letters, digits, '.', '_' and '-', and begins with a letter, a digit or '_'"
+        .to_owned())
 }

@@ -1,6 +1,7 @@
 //! `heatsoak vssd`: simulated drives behind NVMe/TCP, until a signal comes.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -10,8 +11,8 @@ use capture::session::{Stop, StopFlag};
 use measure::{Bytes, Seed};
 use physics::Profile;
 use serde::Serialize;
-use twin::controller::{BackingOptions, Options, Scale, SubsystemIdentity};
-use twin::vssd::{ControlSocket, DriveOptions, Server, ServerLimits, ServerOptions};
+use twin::controller::{BackingFile, BackingOptions, Options, Scale, SubsystemIdentity};
+use twin::vssd::{ControlSocket, DriveOptions, Server, ServerLimits, ServerOptions, kept_name};
 
 use crate::Exit;
 use crate::args::VssdArgs;
@@ -31,6 +32,7 @@ pub(crate) fn execute(args: &VssdArgs, printer: &mut Printer) -> anyhow::Result<
     let server = Server::start(ServerOptions {
         listen: args.listen,
         allow_network: args.allow_network,
+        allowed_hosts: args.allow_host.clone(),
         drives: drives.clone(),
         limits: ServerLimits::default(),
     })?;
@@ -76,9 +78,8 @@ fn drive(
     instance: u32,
     several: bool,
 ) -> anyhow::Result<DriveOptions> {
-    let identity = SubsystemIdentity::for_profile(&profile.name, instance);
-    // The name behind the colon tells drives of one profile apart.
-    let name = identity.nqn.rsplit(':').next().unwrap_or(&profile.name).to_owned();
+    // Tells drives of one profile apart, in one folder and from start to start.
+    let stem = SubsystemIdentity::for_profile(&profile.name, instance).name().to_owned();
     let place = |path: &PathBuf, ending: &str| -> anyhow::Result<PathBuf> {
         if !several {
             return Ok(path.clone());
@@ -86,16 +87,33 @@ fn drive(
         std::fs::create_dir_all(path).with_context(|| {
             format!("several drives need a folder, and {} cannot be made one", path.display())
         })?;
-        Ok(path.join(format!("{name}.{ending}")))
+        Ok(path.join(format!("{stem}.{ending}")))
     };
-    let backing = match &args.backing {
-        Some(path) => BackingOptions::File { path: place(path, "data")? },
+    let data_file = args.backing.as_ref().map(|path| place(path, "data")).transpose()?;
+    let state_file = args.state.as_ref().map(|path| place(path, "json")).transpose()?;
+    let name = match &args.name {
+        Some(name) if several => format!("{name}-{stem}"),
+        Some(name) => name.clone(),
+        None => {
+            kept_name(state_file.as_deref(), data_file.as_deref(), &stem)?.unwrap_or_else(|| new_name(&stem))
+        }
+    };
+    let backing = match data_file {
+        Some(path) => BackingOptions::File(BackingFile { path, overwrite: args.overwrite }),
         None => BackingOptions::Memory { limit_bytes: args.memory.as_u64() },
     };
-    let state_file = args.state.as_ref().map(|path| place(path, "json")).transpose()?;
     let mut options = Options::new(profile, Seed::new(args.seed));
-    (options.identity, options.scale, options.backing) = (identity, scale, backing);
+    options.identity = SubsystemIdentity::named(&name);
+    options.limits.controllers = args.hosts;
+    (options.scale, options.backing) = (scale, backing);
     Ok(DriveOptions { options, state_file })
+}
+
+/// A name that no other drive has: a host takes two drives of one name for one drive with two ways to it.
+fn new_name(stem: &str) -> String {
+    // Its keys are random in each process, and differ from state to state.
+    let random = RandomState::new().build_hasher().finish() as u32;
+    format!("{stem}-{random:08x}")
 }
 
 /// The profile with the size that hosts shall see.
@@ -168,6 +186,12 @@ fn tell(
             text += &format!("{}  {}  {}\n", drive.nqn, drive.profile, Bytes::new(drive.size_bytes));
         }
         printer.data(&text)?;
+    }
+    for path in server.unmarked_files() {
+        printer.message(&format!(
+            "{} is not marked as made by heatsoak; the next start with it needs --overwrite",
+            path.display()
+        ));
     }
     printer.message("These drives are SIMULATED: heat, speed and health are a model's. Ctrl-C ends them.");
     Ok(())

@@ -32,6 +32,7 @@ pub(crate) fn options(profile: &str, change: impl FnOnce(&mut DriveOptions)) -> 
     ServerOptions {
         listen: anywhere(),
         allow_network: false,
+        allowed_hosts: Vec::new(),
         drives: vec![drive],
         limits: ServerLimits::default(),
     }

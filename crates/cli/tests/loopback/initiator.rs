@@ -73,7 +73,10 @@ fn data_are_in_a_file_where_that_is_wanted() {
     let file = || {
         options("ssd1", |drive| {
             drive.options.scale = twin::controller::Scale::new(1000, 1).expect("in range");
-            drive.options.backing = twin::controller::BackingOptions::File { path: path.clone() };
+            drive.options.backing = {
+                let file = twin::controller::BackingFile { path: path.clone(), overwrite: false };
+                twin::controller::BackingOptions::File(file)
+            };
         })
     };
     write_and_read(&Vssd::start(file()).connect());

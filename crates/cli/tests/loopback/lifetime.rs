@@ -1,6 +1,7 @@
 //! Restarts: a target that ends under a host, saved settings, a control socket, signals.
 
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
@@ -81,6 +82,120 @@ fn saved_settings_outlive_a_kill_and_others_do_not() {
     drop(process);
 }
 
+/// The NQN and the serial number of a start.
+fn identity(told: &serde_json::Value) -> [String; 2] {
+    ["nqn", "serial"].map(|name| told["drives"][0][name].as_str().expect("it says who it is").to_owned())
+}
+
+#[test]
+fn each_start_is_a_drive_of_its_own_unless_it_is_named_or_kept() {
+    let scratch = Scratch::new();
+    let start = |more: &[&str]| {
+        let (process, told) = Process::start(&scratch, &[&["--profile", "relay"], more].concat());
+        (process, identity(&told))
+    };
+    // Two at once can be connected to one host.
+    let ((_first, one), (_second, two)) = (start(&[]), start(&[]));
+    assert!(one[0] != two[0] && one[1] != two[1], "{one:?} {two:?}");
+    let named = start(&["--name", "lab-1"]).1;
+    assert!(named[0].ends_with(":lab-1") && start(&["--name", "lab-1"]).1 == named, "{named:?}");
+    for kept in [["--state", "state.json"], ["--backing", "data.raw"]] {
+        let first = start(&kept).1;
+        assert!(first != named && first[0] != one[0] && start(&kept).1 == first, "{first:?}");
+    }
+}
+
+/// The counters of the health log that only ever grow.
+fn counters(drive: &mut DriveSettings<'static>) -> [u128; 7] {
+    let log = drive.controller().smart_log().expect("a log");
+    let units = [log.data_units_read, log.data_units_written].map(|units| units.as_u128());
+    [
+        log.power_on_hours,
+        units[0],
+        units[1],
+        log.busy_minutes,
+        log.host_reads,
+        log.host_writes,
+        log.error_log_entries,
+    ]
+}
+
+#[test]
+fn counters_go_on_after_a_kill_and_after_an_end() {
+    let scratch = Scratch::new();
+    // An hour is a third of a second.
+    let more = ["--profile", "ssd1", "--state", "state.json", "--time-scale", "10000"];
+    let mut before = [0; 7];
+    let mut cycles = Vec::new();
+    for signal in ["-KILL", "-TERM", "-KILL", "-TERM"] {
+        let (mut process, told) = Process::start(&scratch, &more);
+        let mut drive = connect(&told);
+        let now = counters(&mut drive);
+        assert!(now.iter().zip(&before).all(|(now, before)| now >= before), "{now:?} after {before:?}");
+        let log = drive.controller().smart_log().expect("a log");
+        cycles.push((log.power_cycles, log.unsafe_shutdowns));
+        // Until it is an hour older.
+        before = (0..1_000_000)
+            .map(|_| counters(&mut drive))
+            .find(|later| later[0] > now[0])
+            .expect("time passes");
+        process.signal(signal);
+        process.child.wait().expect("it ends");
+    }
+    assert_eq!(cycles, [(1, 0), (2, 1), (3, 1), (4, 2)]);
+    let mode = std::fs::metadata(scratch.path("state.json")).expect("kept").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "the user's alone");
+}
+
+/// Goal: nobody's data are lost. Method: a user's file, by its name and by a link, and ours over two starts.
+#[test]
+fn a_file_of_the_user_is_not_served() {
+    let scratch = Scratch::new();
+    std::fs::write(scratch.path("letter"), "dear reader").expect("room");
+    std::os::unix::fs::symlink("letter", scratch.path("link")).expect("a link");
+    for (path, part) in [("letter", "--overwrite"), ("link", "symbolic link")] {
+        let done = scratch.run(&["vssd", "--backing", path]);
+        assert_eq!(done.code, Some(2), "{}", done.stderr);
+        assert!(done.stderr.contains(part), "{}", done.stderr);
+        assert_eq!(std::fs::read(scratch.path("letter")).expect("there"), b"dear reader");
+    }
+    drop(Process::start(&scratch, &["--backing", "letter", "--overwrite"]));
+    for _ in 0..2 {
+        drop(Process::start(&scratch, &["--backing", "ours"]));
+    }
+    let mode = std::fs::metadata(scratch.path("ours")).expect("made").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "the user's alone");
+}
+
+#[test]
+fn inspect_looks_while_another_host_is_connected() {
+    let scratch = Scratch::new();
+    let (_process, told) = Process::start(&scratch, &["--profile", "relay"]);
+    let mut first = connect(&told);
+    first.apply(&tmt(330, 340), false).expect("in range");
+    let url = told["drives"][0]["url"].as_str().expect("an address");
+    let done = scratch.run(&["inspect", url, "--json"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let seen = connect(&told).read(Setting::Hctm).expect("it has HCTM");
+    assert_eq!(seen.current, tmt(330, 340).value, "it is the same drive");
+    first.controller().smart_log().expect("and the first goes on");
+    let (_alone, told) = Process::start(&scratch, &["--profile", "relay", "--hosts", "1"]);
+    let _first = connect(&told);
+    let done = scratch.run(&["inspect", told["drives"][0]["url"].as_str().expect("an address")]);
+    assert_eq!(done.code, Some(2), "{}", done.stderr);
+}
+
+#[test]
+fn a_host_that_is_not_allowed_is_refused() {
+    let scratch = Scratch::new();
+    let allowed = TcpOptions::default().host_nqn;
+    for (host, code) in [(allowed.as_str(), 0), ("nqn.2014-08.org.nvmexpress:other", 2)] {
+        let (_process, told) = Process::start(&scratch, &["--allow-host", host]);
+        let done = scratch.run(&["inspect", told["drives"][0]["url"].as_str().expect("an address")]);
+        assert_eq!(done.code, Some(code), "{}", done.stderr);
+    }
+}
+
 #[test]
 fn what_cannot_be_served_is_refused_with_a_sentence() {
     let scratch = Scratch::new();
@@ -90,6 +205,10 @@ fn what_cannot_be_served_is_refused_with_a_sentence() {
         (["--time-scale", "0"], "--time-scale"),
         (["--size", "1KiB"], "1 KiB large"),
         (["--state", "/"], "/"),
+        (["--state", "no/such/folder"], "cannot write the state file"),
+        (["--name", "a:b"], "letters"),
+        (["--hosts", "0"], "--hosts"),
+        (["--backing", "/"], "a folder"),
         (["--listen", foreign.as_str()], "no authentication"),
     ] {
         // What is refused never listens, so the usual port is nobody's.

@@ -8,6 +8,7 @@ use std::fmt;
 use super::{NSID_ALL, Sqe, opcode};
 use crate::feature::{FeatureId, Select};
 use crate::log::LogId;
+use crate::log::self_test::SelfTestCode;
 
 /// An admin command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,10 +30,45 @@ pub enum AdminCommand {
     },
     /// Asynchronous Event Request (0Ch).
     AsyncEventRequest,
+    /// Device Self-test (14h).
+    SelfTest {
+        /// Namespace to test; 0 for the controller alone, [`NSID_ALL`] for all.
+        nsid: u32,
+        /// Which test, or the end of the one that runs.
+        code: SelfTestCode,
+    },
     /// Keep Alive (18h).
     KeepAlive,
+    /// Format NVM (80h): destroys data.
+    Format(FormatNvm),
     /// Any other opcode, as it came.
     Other(Sqe),
+}
+
+/// The fields of Format NVM. Metadata settings are left out: 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FormatNvm {
+    /// Namespace; [`NSID_ALL`] for all.
+    pub nsid: u32,
+    /// Number of the format among those of Identify Namespace (LBAFU, LBAFL), 0 to 63.
+    pub format_idx: u8,
+    /// Protection information (PI), three bits; 0 for none.
+    pub protection: u8,
+    /// What becomes of the data.
+    pub erase: SecureErase,
+}
+
+/// Secure Erase Settings (SES).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecureErase {
+    /// 0: they may stay on the media.
+    None,
+    /// 1: they are erased.
+    UserData,
+    /// 2: their key is.
+    Cryptographic,
+    /// 3 to 7.
+    Reserved,
 }
 
 /// What Identify asks for, "CNS". An open set: unknown values survive.
@@ -218,7 +254,9 @@ impl fmt::Display for AdminCommand {
             Self::SetFeatures(command) => write!(f, "Set Features {}", command.fid),
             Self::Abort { cid, .. } => write!(f, "Abort of command {cid}"),
             Self::AsyncEventRequest => write!(f, "Asynchronous Event Request"),
+            Self::SelfTest { .. } => write!(f, "Device Self-test"),
             Self::KeepAlive => write!(f, "Keep Alive"),
+            Self::Format(_) => write!(f, "Format NVM"),
             Self::Other(sqe) => write!(f, "admin command {:02X}h", sqe.opcode),
         }
     }
@@ -238,7 +276,9 @@ impl AdminCommand {
             Self::SetFeatures(_) => opcode::SET_FEATURES,
             Self::Abort { .. } => opcode::ABORT,
             Self::AsyncEventRequest => opcode::ASYNC_EVENT_REQUEST,
+            Self::SelfTest { .. } => opcode::SELF_TEST,
             Self::KeepAlive => opcode::KEEP_ALIVE,
+            Self::Format(_) => opcode::FORMAT,
             Self::Other(sqe) => sqe.opcode,
         }
     }
@@ -256,7 +296,11 @@ impl AdminCommand {
             Self::GetFeatures(GetFeatures { fid, .. }) | Self::SetFeatures(SetFeatures { fid, .. }) => {
                 fid.data_len()
             }
-            Self::Abort { .. } | Self::AsyncEventRequest | Self::KeepAlive => Some(0),
+            Self::Abort { .. }
+            | Self::AsyncEventRequest
+            | Self::SelfTest { .. }
+            | Self::KeepAlive
+            | Self::Format(_) => Some(0),
             Self::Other(_) => None,
         }
     }
@@ -303,7 +347,9 @@ impl AdminCommand {
             }),
             opcode::ABORT => Self::Abort { sq_id: dword10 as u16, cid: (dword10 >> 16) as u16 },
             opcode::ASYNC_EVENT_REQUEST => Self::AsyncEventRequest,
+            opcode::SELF_TEST => Self::SelfTest { nsid: sqe.nsid, code: SelfTestCode(dword10 as u8 & 0xf) },
             opcode::KEEP_ALIVE => Self::KeepAlive,
+            opcode::FORMAT => Self::Format(FormatNvm::decode(sqe.nsid, dword10)),
             _ => Self::Other(*sqe),
         }
     }
@@ -330,7 +376,11 @@ impl AdminCommand {
                 Sqe::new(opcode::ABORT, 0).with_dword(10, u32::from(*sq_id) | u32::from(*cid) << 16)
             }
             Self::AsyncEventRequest => Sqe::new(opcode::ASYNC_EVENT_REQUEST, 0),
+            Self::SelfTest { nsid, code } => {
+                Sqe::new(opcode::SELF_TEST, *nsid).with_dword(10, u32::from(code.0 & 0xf))
+            }
             Self::KeepAlive => Sqe::new(opcode::KEEP_ALIVE, 0),
+            Self::Format(command) => command.encode(),
             Self::Other(sqe) => *sqe,
         }
     }
@@ -353,6 +403,35 @@ impl GetLogPage {
             .with_dword(12, self.offset as u32)
             .with_dword(13, (self.offset >> 32) as u32)
             .with_dword(14, u32::from(self.uuid_index) & UUID_INDEX_MASK | u32::from(self.csi) << 24)
+    }
+}
+
+impl FormatNvm {
+    /// Dword 10: LBAFL 3:0, PI 7:5, SES 11:9, LBAFU 13:12.
+    const fn decode(nsid: u32, dword10: u32) -> Self {
+        let erase = match dword10 >> 9 & 0b111 {
+            0 => SecureErase::None,
+            1 => SecureErase::UserData,
+            2 => SecureErase::Cryptographic,
+            _ => SecureErase::Reserved,
+        };
+        let format_idx = (dword10 & 0xf | (dword10 >> 12 & 0b11) << 4) as u8;
+        Self { nsid, format_idx, protection: (dword10 >> 5 & 0b111) as u8, erase }
+    }
+
+    fn encode(self) -> Sqe {
+        let erase = match self.erase {
+            SecureErase::None => 0,
+            SecureErase::UserData => 1,
+            SecureErase::Cryptographic => 2,
+            SecureErase::Reserved => 7,
+        };
+        let format = u32::from(self.format_idx);
+        let dword10 = format & 0xf
+            | (u32::from(self.protection) & 0b111) << 5
+            | erase << 9
+            | (format >> 4 & 0b11) << 12;
+        Sqe::new(opcode::FORMAT, self.nsid).with_dword(10, dword10)
     }
 }
 
@@ -410,7 +489,7 @@ mod test {
         /// What was read from any entry survives being sent.
         #[test]
         fn commands_round_trip(
-            opcode in prop::sample::select(vec![0x02, 0x06, 0x08, 0x09, 0x0a, 0x0c, 0x18, 0x7f, 0xc0]),
+            opcode in prop::sample::select(vec![0x02, 0x06, 0x08, 0x09, 0x0a, 0x0c, 0x14, 0x18, 0x7f, 0x80, 0xc0]),
             nsid in any::<u32>(), cdw in any::<[u32; 6]>(),
         ) {
             let sqe = Sqe { cdw, ..Sqe::new(opcode, nsid) };

@@ -11,7 +11,9 @@ mod completion;
 mod io;
 mod sgl;
 
-pub use admin::{AdminCommand, Cns, GetFeatures, GetLogPage, Identify, SetFeatures, log_action};
+pub use admin::{
+    AdminCommand, Cns, FormatNvm, GetFeatures, GetLogPage, Identify, SecureErase, SetFeatures, log_action,
+};
 pub use completion::{COMPLETION_LEN, Completion};
 pub use io::{DeallocateRange, IoCommand, MAX_RANGES, RANGE_BLOCKS_MAX, RANGE_LEN, Transfer};
 pub use sgl::Sgl;
@@ -37,7 +39,9 @@ pub mod opcode {
     pub const SET_FEATURES: u8 = 0x09;
     pub const GET_FEATURES: u8 = 0x0a;
     pub const ASYNC_EVENT_REQUEST: u8 = 0x0c;
+    pub const SELF_TEST: u8 = 0x14;
     pub const KEEP_ALIVE: u8 = 0x18;
+    pub const FORMAT: u8 = 0x80;
     /// Fabrics commands, admin and I/O queue alike; the kind is in byte 4.
     pub const FABRICS: u8 = 0x7f;
 

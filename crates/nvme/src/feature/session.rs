@@ -119,6 +119,8 @@ pub struct AsyncEvent {
 impl AsyncEvent {
     /// A temperature crossed a threshold: read the SMART log.
     pub const TEMPERATURE: Self = Self { kind: 1, info: 1, lid: 2 };
+    /// A namespace changed: read the list of those that did.
+    pub const NAMESPACE_ATTRIBUTE: Self = Self { kind: 2, info: 0, lid: 4 };
     /// Power went over the threshold of feature 24h (NVMe Base 2.3, figure 157, as others read it); it points to no
     /// log page.
     pub const POWER_THRESHOLD: Self = Self { kind: Self::ONE_SHOT, info: 2, lid: 0 };

@@ -78,6 +78,8 @@ pub struct IdentifyController {
     pub unallocated_capacity_bytes: u128,
     /// Minutes of an extended self-test (EDSTT).
     pub self_test_minutes: Option<u16>,
+    /// Device self-test options (DSTO): bit 0, one test at a time in the whole subsystem.
+    pub self_test_options: u8,
     /// Granularity of the keep-alive timer in units of 100 ms (KAS); `None`: no keep-alive.
     pub keep_alive_100ms: Option<u16>,
     /// Host controlled thermal management (HCTMA, MNTMT, MXTMT).

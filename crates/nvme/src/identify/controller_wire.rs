@@ -89,6 +89,7 @@ impl IdentifyController {
             total_capacity_bytes: Some(wire.tnvmcap.get()).filter(|bytes| *bytes != 0),
             unallocated_capacity_bytes: wire.unvmcap.get(),
             self_test_minutes: reported16(wire.edstt),
+            self_test_options: wire.dsto,
             keep_alive_100ms: reported16(wire.kas),
             hctm: hctm(wire),
             sanitize: wire.sanicap.get(),
@@ -155,6 +156,7 @@ impl IdentifyController {
         wire.tnvmcap = self.total_capacity_bytes.unwrap_or(0).into();
         wire.unvmcap = self.unallocated_capacity_bytes.into();
         wire.edstt = self.self_test_minutes.unwrap_or(0).into();
+        wire.dsto = self.self_test_options;
         wire.kas = self.keep_alive_100ms.unwrap_or(0).into();
         wire.sanicap = self.sanitize.into();
         wire.endgidmax = self.endurance_group_max.into();

@@ -29,6 +29,9 @@ impl Effects {
     /// Bit 4: it may change what the controller can do.
     pub const CONTROLLER_CHANGE: Self = Self(1 << 4);
 
+    /// Bits 18:16 are 1: no other command to the namespace may be under way.
+    pub const ALONE_IN_NAMESPACE: Self = Self(1 << 16);
+
     /// Both.
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)

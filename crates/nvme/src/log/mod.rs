@@ -10,6 +10,7 @@ pub mod firmware;
 pub mod ocp;
 pub mod persistent;
 pub mod power_measurement;
+pub mod self_test;
 pub mod smart;
 pub mod supported;
 
@@ -28,8 +29,12 @@ impl LogId {
     pub const SMART: Self = Self(0x02);
     /// Firmware slots (03h).
     pub const FIRMWARE: Self = Self(0x03);
+    /// Namespaces that changed since the page was last read (04h): a list as that of the active ones.
+    pub const CHANGED_NAMESPACES: Self = Self(0x04);
     /// Commands supported and effects (05h).
     pub const EFFECTS: Self = Self(0x05);
+    /// Device self-test (06h).
+    pub const SELF_TEST: Self = Self(0x06);
     /// Persistent events (0Dh).
     pub const PERSISTENT_EVENTS: Self = Self(0x0d);
     /// Power measurement (25h, NVMe 2.3).
@@ -46,6 +51,8 @@ impl LogId {
             Self::ERRORS => "Error Information",
             Self::SMART => "SMART / Health Information",
             Self::FIRMWARE => "Firmware Slot Information",
+            Self::CHANGED_NAMESPACES => "Changed Attached Namespace List",
+            Self::SELF_TEST => "Device Self-test",
             Self::EFFECTS => "Commands Supported and Effects",
             Self::PERSISTENT_EVENTS => "Persistent Event",
             Self::POWER_MEASUREMENT => "Power Measurement",

@@ -1,5 +1,7 @@
 //! What a drive knows of its health, as plain numbers: a controller makes its health log of it.
 
+use std::time::Duration;
+
 use super::Drive;
 use crate::policy::HctmCounters;
 use measure::Watts;
@@ -23,14 +25,14 @@ pub struct Health {
     pub reads: u64,
     /// Write commands.
     pub writes: u64,
-    /// Time with commands outstanding, in whole minutes.
-    pub busy_minutes: u64,
-    /// Time since it was switched on, in whole hours.
-    pub power_on_hours: u64,
-    /// Time at or above the warning temperature, in whole minutes.
-    pub warning_minutes: u64,
-    /// Time at or above the critical temperature, in whole minutes.
-    pub critical_minutes: u64,
+    /// Time with commands outstanding.
+    pub busy: Duration,
+    /// Time since it was switched on.
+    pub power_on: Duration,
+    /// Time at or above the warning temperature and below the critical one.
+    pub warning: Duration,
+    /// Time at or above the critical temperature.
+    pub critical: Duration,
     /// Its throttle counters.
     pub counters: HctmCounters,
     /// Energy since it was switched on, in joules.
@@ -43,32 +45,25 @@ impl Drive {
     /// Its health now.
     pub fn health(&self) -> Health {
         let counts = &self.counts;
-        let minutes = |ticks: u64| ticks / (60 * self.grain.per_s());
+        let span = |ticks: u64| Duration::from_secs(ticks) / self.grain.per_s() as u32;
         let sensors_k = self.sensors.extra_k();
         let composite_k = self.sensors.composite_k();
         Health {
             temperature_warning: self.thresholds.crossed(composite_k, &sensors_k),
             composite_k,
             sensors_k,
-            percentage_used: self.percentage_used(),
+            percentage_used: self.profile.identity.percentage_used(counts.write_bytes),
             read_bytes: counts.read_bytes,
             write_bytes: counts.write_bytes,
             reads: counts.reads as u64,
             writes: counts.writes as u64,
-            busy_minutes: minutes(counts.busy_ticks),
-            power_on_hours: self.tick / (3600 * self.grain.per_s()),
-            warning_minutes: minutes(counts.warning_ticks),
-            critical_minutes: minutes(counts.critical_ticks),
+            busy: span(counts.busy_ticks),
+            power_on: span(self.tick),
+            warning: span(counts.warning_ticks),
+            critical: span(counts.critical_ticks),
             counters: self.hctm_counters(),
             energy_j: self.power.total_j,
             power: self.power_w(),
         }
-    }
-
-    /// Written bytes over the rated ones; 0 where the maker rates nothing.
-    fn percentage_used(&self) -> u8 {
-        let rated = self.profile.identity.rated_write_bytes.filter(|rated| *rated > 0);
-        let percent = rated.map_or(0.0, |rated| 100.0 * self.counts.write_bytes / rated as f64);
-        percent.min(255.0) as u8
     }
 }

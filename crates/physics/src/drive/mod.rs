@@ -29,6 +29,7 @@ use crate::sensor::Sensors;
 use crate::thermal::Network;
 use crate::truth::TruthEvent;
 pub use demand::{Demand, Moved, Transfer};
+pub use health::Health;
 pub use query::{ThermalThresholdSensor, ThresholdKind};
 
 /// A setting that the drive refuses.

@@ -69,6 +69,15 @@ pub struct ProfileIdentity {
     pub rated_write_bytes: Option<u64>,
 }
 
+impl ProfileIdentity {
+    /// Written bytes over the rated ones in percent; 0 where the maker rates nothing.
+    pub fn percentage_used(&self, written_bytes: f64) -> u8 {
+        let rated = self.rated_write_bytes.filter(|rated| *rated > 0);
+        let percent = rated.map_or(0.0, |rated| 100.0 * written_bytes / rated as f64);
+        percent.min(255.0) as u8
+    }
+}
+
 /// Thermal limits and settable temperatures; whole kelvins, as NVMe has them.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]

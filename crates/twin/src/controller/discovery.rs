@@ -37,21 +37,23 @@ const LIST_CHANGED: AsyncEvent = AsyncEvent { kind: 2, info: 0xf0, lid: LogId::D
 #[derive(Debug)]
 pub struct Discovery {
     records: Vec<DiscoveryRecord>,
+    /// NQNs of the hosts that are shown them; empty for all.
+    allowed_hosts: Vec<String>,
     generation: u64,
     hosts: Hosts,
     now: Instant,
 }
 
 impl Discovery {
-    /// A service that lists `records`.
-    pub fn new(records: Vec<DiscoveryRecord>) -> Self {
+    /// A service that lists `records`, to `allowed_hosts` alone if there are any.
+    pub fn new(records: Vec<DiscoveryRecord>, allowed_hosts: Vec<String>) -> Self {
         let limits = SubsystemLimits {
             io_queues: 0,
             max_transfer_shift: TRANSFER_SHIFT,
             controllers: CONTROLLERS_MAX,
             ..SubsystemLimits::default()
         };
-        Self { records, generation: 1, hosts: Hosts::new(limits, VERSION), now: Instant::ZERO }
+        Self { records, allowed_hosts, generation: 1, hosts: Hosts::new(limits, VERSION), now: Instant::ZERO }
     }
 
     /// Lists other `records` from now on; hosts that asked to be told are.
@@ -80,7 +82,7 @@ impl Discovery {
             AdminCommand::Identify(_) => Err(Failure::in_dword(Status::INVALID_FIELD, 10)),
             AdminCommand::GetLogPage(command) => {
                 let page = match command.lid {
-                    LogId::DISCOVERY => self.page(),
+                    LogId::DISCOVERY => self.page(queue),
                     LogId::SUPPORTED => supported::encode(&[LogId::SUPPORTED, LogId::DISCOVERY]).to_vec(),
                     _ => return Err(Failure::in_dword(Status::INVALID_LOG_PAGE, 10)),
                 };
@@ -98,14 +100,20 @@ impl Discovery {
             AdminCommand::KeepAlive => self.hosts.keep_alive(self.now, queue),
             // Nothing here lasts long enough to be aborted.
             AdminCommand::Abort { .. } => Ok(Success::with_result(1)),
-            AdminCommand::AsyncEventRequest | AdminCommand::Other(_) => {
-                Err(Failure { location: 0, ..Failure::new(Status::INVALID_OPCODE) })
-            }
+            AdminCommand::AsyncEventRequest
+            | AdminCommand::SelfTest { .. }
+            | AdminCommand::Format(_)
+            | AdminCommand::Other(_) => Err(Failure { location: 0, ..Failure::new(Status::INVALID_OPCODE) }),
         }
     }
 
-    fn page(&self) -> Vec<u8> {
-        DiscoveryLog { generation: self.generation, record_count: 0, records: self.records.clone() }.encode()
+    fn page(&self, queue: Queue) -> Vec<u8> {
+        let may_see = |nqn: &str| {
+            self.allowed_hosts.is_empty() || self.allowed_hosts.iter().any(|allowed| allowed == nqn)
+        };
+        let is_shown = self.hosts.controller(queue).is_some_and(|controller| may_see(controller.host_nqn()));
+        let records = if is_shown { self.records.clone() } else { Vec::new() };
+        DiscoveryLog { generation: self.generation, record_count: 0, records }.encode()
     }
 
     fn identify(&self, queue: Queue) -> IdentifyController {

@@ -24,6 +24,8 @@ pub(super) struct Events {
     pending: VecDeque<AsyncEvent>,
     /// Types told and not yet cleared, with the page that clears each.
     masked: BTreeSet<(u8, u8)>,
+    /// Whether the namespace changed since the host last asked which did (log page 04h).
+    pub(super) namespace_changed: bool,
     /// Critical warnings told while they last.
     pub(super) told_warnings: u8,
 }

@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use measure::{Instant, Kelvin};
-use nvme::feature::FeatureId;
 use nvme::feature::session::AsyncEvent;
 use nvme::log::ocp::OcpSmart;
 use nvme::log::persistent::{
@@ -16,7 +15,7 @@ use nvme::log::persistent::{
 use nvme::smart::{DataUnits, SmartLog};
 
 use super::{Options, Subsystem};
-use crate::health_log;
+use crate::{health_log, health_log_after};
 use physics::truth::{Source, TruthEvent, TruthKind};
 
 /// Events kept, the latest: with their header they fill less than two units of 64 KiB (PELS).
@@ -102,14 +101,15 @@ impl HealthAnswers {
 impl Subsystem {
     /// The health log as a host sees it: with what only the controller counts, and with faults.
     pub(super) fn smart_log(&self) -> SmartLog {
-        let mut log = health_log(&self.drive);
+        let mut log = health_log_after(&self.drive, &self.options.saved.lifetime);
         let scaled = |units: DataUnits| {
             let bytes = units.bytes_at_most() / u128::from(self.options.scale.bandwidth());
             DataUnits::from_bytes(bytes)
         };
         log.data_units_read = scaled(log.data_units_read);
         log.data_units_written = scaled(log.data_units_written);
-        log.power_cycles = self.features.power_cycles().into();
+        log.power_cycles = self.power_cycles().into();
+        log.unsafe_shutdowns = self.unsafe_shutdowns().into();
         log.error_log_entries = self.errors.count().into();
         self.faults.distort(&mut log);
         log
@@ -200,10 +200,10 @@ impl Subsystem {
 
     /// Tells hosts of critical warnings that they asked to be told of (feature 0Bh).
     pub(super) fn tell_warnings(&mut self) {
-        let wanted = self.features.current(FeatureId::ASYNC_EVENTS) as u8;
         let warnings = health_log(&self.drive).critical_warning.bits();
         for controller in self.hosts.controllers_mut() {
             let events = &mut controller.events;
+            let wanted = events.config as u8;
             events.told_warnings &= warnings;
             let news = warnings & wanted & !events.told_warnings;
             if news != 0 {
@@ -217,7 +217,7 @@ impl Subsystem {
 
     /// The diary, newest first.
     pub(super) fn persistent_event_log(&self) -> PersistentEventLog {
-        let smart = health_log(&self.drive);
+        let smart = health_log_after(&self.drive, &self.options.saved.lifetime);
         let identity = &self.options.profile.identity;
         let mut supported = [0; 32];
         supported[usize::from(THERMAL_EXCURSION / 8)] = 1 << (THERMAL_EXCURSION % 8);
@@ -228,7 +228,7 @@ impl Subsystem {
                 len_bytes: 0,
                 at: self.features.timestamp(self.now()),
                 power_on_hours: smart.power_on_hours,
-                power_cycles: self.features.power_cycles(),
+                power_cycles: self.power_cycles(),
                 serial: identity.serial.clone(),
                 model: identity.model.clone(),
                 generation: self.health.generation,

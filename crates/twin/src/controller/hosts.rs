@@ -51,7 +51,10 @@ pub(super) struct HostController {
     host: ([u8; 16], String),
     config: ControllerConfig,
     status: ControllerStatus,
+    /// When the keep-alive timer was last started anew.
     last_sign: Instant,
+    /// Whether a command came since.
+    heard: bool,
     queues: BTreeMap<u16, QueueState>,
 }
 
@@ -85,8 +88,9 @@ impl Hosts {
         self.version
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.controllers.is_empty()
+    /// Controllers there are.
+    pub(super) fn count(&self) -> usize {
+        self.controllers.len()
     }
 
     /// The controller of a queue.
@@ -153,6 +157,7 @@ impl Hosts {
             config: ControllerConfig(0),
             status: DISABLED,
             last_sign: now,
+            heard: false,
             queues: BTreeMap::new(),
         };
         self.controllers.insert(id, controller);
@@ -225,6 +230,7 @@ impl Hosts {
     /// Accepts a command; `None` closes the queue: it is no more, or its host sends more than fits.
     pub(super) fn accept(&mut self, queue: Queue, sqe: &Sqe) -> Option<Permit> {
         let controller = self.controller_mut(queue)?;
+        controller.heard = true;
         let state = controller.queues.get_mut(&queue.queue_id)?;
         // One entry stays free, so that a full queue differs from an empty one.
         if state.under_way + 1 >= state.entries {
@@ -270,10 +276,8 @@ impl Hosts {
 
     /// Gives up the controllers whose hosts were silent for too long.
     pub(super) fn expire(&mut self, now: Instant) {
-        let late = |(id, controller): (&u16, &HostController)| {
-            controller.expires_at().is_some_and(|at| at <= now).then_some(*id)
-        };
-        let late: Vec<u16> = self.controllers.iter().filter_map(late).collect();
+        let late = |(id, controller): (&u16, &mut HostController)| controller.is_late(now).then_some(*id);
+        let late: Vec<u16> = self.controllers.iter_mut().filter_map(late).collect();
         for id in late {
             self.close_controller(id);
         }
@@ -287,7 +291,7 @@ impl Hosts {
     /// Sees to Keep Alive.
     pub(super) fn keep_alive(&mut self, now: Instant, queue: Queue) -> Answer {
         if let Some(controller) = self.controller_mut(queue) {
-            controller.last_sign = now;
+            controller.start_keep_alive(now);
         }
         Ok(Success::NOTHING)
     }
@@ -431,7 +435,25 @@ impl HostController {
 
     pub(super) fn set_keep_alive(&mut self, now: Instant, timeout_ms: u32) {
         self.keep_alive_ms = granular(timeout_ms);
-        self.last_sign = now;
+        self.start_keep_alive(now);
+    }
+
+    const fn start_keep_alive(&mut self, now: Instant) {
+        (self.last_sign, self.heard) = (now, false);
+    }
+
+    /// Whether its host has been silent for too long. Keep-alive is based on traffic (CTRATT bit 6): when the timer
+    /// runs out and a command came meanwhile, it starts anew (NVMe Base 2.3, Keep Alive).
+    fn is_late(&mut self, now: Instant) -> bool {
+        if let Some(at) = self.expires_at().filter(|at| *at <= now && self.heard) {
+            self.start_keep_alive(at);
+        }
+        self.expires_at().is_some_and(|at| at <= now)
+    }
+
+    /// The NQN of its host.
+    pub(super) fn host_nqn(&self) -> &str {
+        &self.host.1
     }
 
     fn expires_at(&self) -> Option<Instant> {

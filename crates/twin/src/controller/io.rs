@@ -150,7 +150,7 @@ impl Subsystem {
     }
 
     /// A command that moves no data takes its turn in the drive.
-    const fn metadata_work(&self, op: Op) -> Flow {
+    pub(super) const fn metadata_work(&self, op: Op) -> Flow {
         Flow::Drive { op, at: Blocks { offset_bytes: 0, len_bytes: 0 }, payload: Payload::None }
     }
 
@@ -180,8 +180,8 @@ impl Subsystem {
         Ok((start * self.block_bytes(), blocks * self.block_bytes()))
     }
 
-    pub(super) fn block_bytes(&self) -> u64 {
-        self.options.profile.identity.block_bytes.into()
+    fn block_bytes(&self) -> u64 {
+        self.block_bytes.into()
     }
 
     /// Most data of one command (MDTS).
@@ -262,7 +262,7 @@ fn check_sgl_use(sqe: &Sqe) -> Result<(), Failure> {
 }
 
 /// What a host is told when the store fails.
-fn storage_failure(why: &io::Error) -> Failure {
+pub(super) fn storage_failure(why: &io::Error) -> Failure {
     match why.kind() {
         io::ErrorKind::StorageFull => Failure::new(Status::CAPACITY_EXCEEDED),
         _ => Failure::new(Status::INTERNAL_ERROR),

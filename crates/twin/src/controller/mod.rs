@@ -46,7 +46,7 @@ use measure::Instant;
 use nvme::Status;
 use nvme::command::{Completion, Sqe};
 
-pub use backing::{Backing, ChunkPiece};
+pub use backing::{Backing, BackingError, BackingFile, ChunkPiece, backing_name};
 pub use connect::{ConnectRequest, Connected};
 pub use direct::Direct;
 pub use discovery::Discovery;
@@ -55,7 +55,9 @@ pub use options::{
     BackingOptions, MEMORY_LIMIT_BYTES, Options, OptionsError, Scale, SubsystemIdentity, SubsystemLimits,
 };
 pub use reply::{Accepted, Blocks, HostEvent, Payload, Queue, Reply, Ticket};
-pub use saved::{SavedFeature, SavedState, SavedStateError};
+pub use saved::{
+    SavedFeature, SavedSelfTest, SavedSelfTestResult, SavedSelfTests, SavedState, SavedStateError,
+};
 pub use subsystem::Subsystem;
 
 /// The one namespace.

@@ -7,6 +7,7 @@ use measure::{Instant, Seed};
 use nvme::fabrics::SIMULATED_NQN_PREFIX;
 use thiserror::Error;
 
+use super::backing::{BackingError, BackingFile};
 use super::saved::SavedState;
 use physics::Profile;
 
@@ -25,6 +26,8 @@ pub struct Options {
     pub scale: Scale,
     /// What it offers to hosts.
     pub limits: SubsystemLimits,
+    /// NQNs of the hosts that may connect; empty for all.
+    pub allowed_hosts: Vec<String>,
     /// Whether hosts can save settings; not where the drive ends with its host.
     pub saves: bool,
     /// What a former life saved; [`SavedState::default`] for a new drive.
@@ -43,6 +46,7 @@ impl Options {
             backing,
             scale: Scale::REAL,
             limits: SubsystemLimits::default(),
+            allowed_hosts: Vec::new(),
             saves: true,
             saved: SavedState::default(),
         }
@@ -61,10 +65,7 @@ pub enum BackingOptions {
         limit_bytes: u64,
     },
     /// In a sparse file, made if it does not exist. It has the size of the namespace.
-    File {
-        /// Its path.
-        path: PathBuf,
-    },
+    File(BackingFile),
 }
 
 /// Why a subsystem cannot be made.
@@ -95,7 +96,7 @@ pub enum OptionsError {
         path: PathBuf,
         /// Why not.
         #[source]
-        why: std::io::Error,
+        why: BackingError,
     },
 }
 
@@ -115,10 +116,19 @@ pub struct SubsystemIdentity {
 }
 
 impl SubsystemIdentity {
-    /// The names of the `instance`th (from 1) drive with the profile `profile`. The same arguments
-    /// give the same names, so a host finds its drive again after a restart.
+    /// The names of the `instance`th (from 1) drive with the profile `profile`.
     pub fn for_profile(profile: &str, instance: u32) -> Self {
-        let name = if instance <= 1 { profile.to_owned() } else { format!("{profile}-{instance}") };
+        Self::named(&if instance <= 1 { profile.to_owned() } else { format!("{profile}-{instance}") })
+    }
+
+    /// What stands behind the colon of the NQN.
+    pub fn name(&self) -> &str {
+        self.nqn.rsplit(':').next().unwrap_or_default()
+    }
+
+    /// The names of the drive `name`: the same name gives the same numbers, so a host finds its drive again after a
+    /// restart.
+    pub fn named(name: &str) -> Self {
         let high = fnv1a(name.as_bytes(), 0);
         let low = fnv1a(name.as_bytes(), high);
         let mut uuid = [0; 16];
@@ -224,7 +234,8 @@ pub struct SubsystemLimits {
     /// Data a write may carry inside its command on an I/O queue, in bytes; a multiple of 16. 8 KiB, as
     /// on the admin queue, spares the usual small write a round trip.
     pub in_capsule_bytes: u32,
-    /// Controllers at once. Identify says that there is one (CMIC 0); more are for hosts that do not mind.
+    /// Controllers, and with them hosts, at once. With more than one, Identify says that there may be others (CMIC
+    /// bit 1) and that they share the namespace (NMIC bit 0).
     pub controllers: u16,
 }
 
@@ -235,7 +246,7 @@ impl Default for SubsystemLimits {
             io_queues: 64,
             max_transfer_shift: 8,
             in_capsule_bytes: 8192,
-            controllers: 1,
+            controllers: 16,
         }
     }
 }
@@ -253,6 +264,8 @@ mod test {
         assert_eq!(two.nqn, "nqn.2026-11.invalid.heatsoak:ssd1-2");
         assert!(one.uuid != two.uuid && one.eui64 != two.eui64 && one.serial != two.serial);
         assert_eq!(one.serial.len(), 20);
+        assert_eq!((one.name(), two.name()), ("ssd1", "ssd1-2"));
+        assert_eq!(SubsystemIdentity::named("ssd1-2"), two);
         assert!(one.check().is_ok());
         assert!(SubsystemIdentity { nqn: "ssd1".to_owned(), ..one }.check().is_err());
     }

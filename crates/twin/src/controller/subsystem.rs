@@ -17,6 +17,7 @@ use nvme::identify::Version;
 
 use super::admin::errors::ErrorLog;
 use super::admin::features::Features;
+use super::admin::self_test::SelfTests;
 use super::command::{Answer, Command, CommandKey, Failure, Permit, Stage, Success};
 use super::fault::{Faults, Struck};
 use super::health::HealthAnswers;
@@ -25,6 +26,7 @@ use super::{
     Accepted, Backing, BackingOptions, Blocks, ConnectRequest, Connected, Fault, HostEvent, Options,
     OptionsError, Payload, Queue, SavedState, Scale, Service, Ticket,
 };
+use crate::lifetime::Lifetime;
 use physics::Drive;
 use physics::drive::SettingError;
 
@@ -35,12 +37,17 @@ pub struct Subsystem {
     pub(super) options: Options,
     pub(super) backing: Arc<Backing>,
     pub(super) blocks: u64,
+    /// Bytes of a block: the profile's until a host formats.
+    pub(super) block_bytes: u32,
     pub(super) hosts: Hosts,
     pub(super) features: Features,
     pub(super) health: HealthAnswers,
     pub(super) errors: ErrorLog,
+    pub(super) self_tests: SelfTests,
     pub(super) faults: Faults,
     now: Instant,
+    /// Whether a host relies on something that is not kept yet: it has seen the counters, or has formatted.
+    pub(super) unsaved: bool,
     /// Answers that a fault holds back, by the time they may go.
     held: BTreeSet<(Instant, CommandKey)>,
     /// Drive time at which temperatures and power are next looked at.
@@ -104,8 +111,12 @@ impl Subsystem {
         }
         let backing = match &options.backing {
             BackingOptions::Memory { limit_bytes } => Backing::memory(blocks * block, *limit_bytes),
-            BackingOptions::File { path } => Backing::file(path, blocks * block)
-                .map_err(|why| OptionsError::File { path: path.clone(), why })?,
+            BackingOptions::File(file) => Backing::file(file, options.identity.name(), blocks * block)
+                .map_err(|why| OptionsError::File { path: file.path.clone(), why })?,
+        };
+        let block_bytes = match options.saved.block_bytes {
+            Some(chosen @ (512 | 4096)) => chosen,
+            _ => identity.block_bytes,
         };
         let drive = Drive::new(&options.profile, options.seed);
         let version = if options.profile.limits.power_control { VERSION_WITH_POWER } else { VERSION };
@@ -113,13 +124,16 @@ impl Subsystem {
             hosts: Hosts::new(options.limits, version),
             features: Features::new(&options),
             health: HealthAnswers::new(&options),
-            errors: ErrorLog::default(),
+            errors: ErrorLog::after(options.saved.error_entries),
+            self_tests: SelfTests::after(&options.saved.self_tests, options.saved.lifetime.power_on_ms),
             faults: Faults::default(),
             drive,
             backing: Arc::new(backing),
-            blocks,
+            blocks: blocks * block / u64::from(block_bytes),
+            block_bytes,
             options,
             now: Instant::ZERO,
+            unsaved: false,
             held: BTreeSet::new(),
             next_look: Instant::ZERO + LOOK,
             idle_since: Instant::ZERO,
@@ -196,10 +210,37 @@ impl Subsystem {
         self.faults.iter()
     }
 
-    /// The state to keep for the next start, if it changed since it was last taken. The first call
-    /// after the start has one: the drive was switched on once more.
+    /// The state to keep for the next start, if something in it must not be lost: a host saved a setting or has seen
+    /// the counters since it was last taken. The first call after the start has one: the drive was switched on.
     pub fn take_saved(&mut self) -> Option<SavedState> {
-        self.features.take_saved()
+        let unsaved = std::mem::replace(&mut self.unsaved, false);
+        (self.features.take_changed() || unsaved).then(|| self.saved_state(true))
+    }
+
+    /// The state to keep for the next start: while it is on, or for when it has been switched off.
+    pub fn saved_state(&self, is_on: bool) -> SavedState {
+        SavedState {
+            name: Some(self.options.identity.name().to_owned()),
+            power_cycles: self.power_cycles(),
+            unsafe_shutdowns: self.unsafe_shutdowns(),
+            is_on,
+            error_entries: self.errors.count(),
+            lifetime: self.options.saved.lifetime.then(&Lifetime::from_health(&self.drive.health())),
+            block_bytes: Some(self.block_bytes),
+            self_tests: self.self_tests.saved(self.drive.now()),
+            features: self.features.saved(),
+            ..SavedState::default()
+        }
+    }
+
+    /// How often it was switched on, this time included.
+    pub(super) const fn power_cycles(&self) -> u64 {
+        self.options.saved.power_cycles.saturating_add(1)
+    }
+
+    /// How often it was switched off without an end.
+    pub(super) const fn unsafe_shutdowns(&self) -> u64 {
+        self.options.saved.unsafe_shutdowns.saturating_add(self.options.saved.is_on as u64)
     }
 
     /// Carries a command on from where it is.
@@ -411,7 +452,11 @@ impl Subsystem {
         if sqe.opcode == opcode::FABRICS {
             let (answer, reset) = self.hosts.fabrics(queue, sqe);
             if reset {
-                self.reset_features();
+                self.reset_controller_features(queue);
+                self.end_self_test_of(queue);
+                if self.hosts.count() == 1 {
+                    self.reset_features();
+                }
             }
             return Flow::Done(answer);
         }
@@ -454,17 +499,27 @@ impl Service for Subsystem {
         if !self.is_present() {
             return Err(request.refuse_with(Status::CONNECT_RESTART_DISCOVERY));
         }
-        let is_first = self.hosts.is_empty();
+        let allowed = &self.options.allowed_hosts;
+        if !allowed.is_empty() && !allowed.contains(&request.data.host_nqn) {
+            return Err(request.refuse_with(Status::CONNECT_INVALID_HOST.do_not_retry()));
+        }
+        let is_first = self.hosts.count() == 0;
         let connected = self.hosts.connect(self.now, request)?;
         if is_first {
-            // A new controller knows nothing of the one before it but what was saved.
+            // The first controller knows nothing of those before it but what was saved.
             self.reset_features();
+        }
+        if connected.queue.is_admin() {
+            self.reset_controller_features(connected.queue);
         }
         Ok(connected)
     }
 
     fn disconnect(&mut self, now: Instant, queue: Queue) {
         self.pass(now);
+        if queue.is_admin() && self.hosts.controller(queue).is_some() {
+            self.end_self_test_of(queue);
+        }
         self.hosts.disconnect(queue);
     }
 

@@ -34,6 +34,7 @@ use crate::controller::{Options, OptionsError, SavedStateError};
 pub use control::ControlSocket;
 pub use server::Server;
 pub use shelf::{Mailbox, Shelf, Unit};
+pub use state::kept_name;
 
 /// What a server is made from.
 #[derive(Clone, Debug)]
@@ -42,6 +43,8 @@ pub struct ServerOptions {
     pub listen: SocketAddr,
     /// Whether other machines may be let in: without it, only loopback is listened on.
     pub allow_network: bool,
+    /// NQNs of the hosts that may connect; empty for all.
+    pub allowed_hosts: Vec<String>,
     /// The drives.
     pub drives: Vec<DriveOptions>,
     /// What hosts may ask for.
@@ -115,6 +118,20 @@ pub enum ServerError {
     /// A state file that cannot be read.
     #[error("cannot read the state file {path}: {source}; name another one, or make it readable")]
     StateFile {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A state file that is a link, which may lead anywhere.
+    #[error("cannot use the state file {path}: it is a symbolic link; name the file itself")]
+    StateLink {
+        /// The link.
+        path: PathBuf,
+    },
+    /// A state file that cannot be written.
+    #[error("cannot write the state file {path}: {source}; name a file in a folder that you may write to")]
+    StateWrite {
         /// The file.
         path: PathBuf,
         /// What the system said.

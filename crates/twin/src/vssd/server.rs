@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::AsFd as _;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -16,13 +17,15 @@ use rustix::event::{PollFd, PollFlags, poll};
 use super::connection::{Connection, timespec};
 use super::shelf::{Mailbox, Shelf, Unit};
 use super::{ServerError, ServerOptions, state};
-use crate::controller::{Discovery, Subsystem};
+use crate::controller::{BackingOptions, Discovery, Subsystem};
 
 /// Memory of a connection's thread beside its buffers: its calls are flat.
 const STACK_BYTES: usize = 512 << 10;
 /// How often drives are looked at that no connection steps forward: keep-alive, events, faults that
 /// end. All of these are told in units of 100 ms.
 const TICK: Duration = Duration::from_millis(10);
+/// How often counters are kept that no host has asked for: what a kill loses of them.
+const KEEP_SPAN: Duration = Duration::from_secs(5);
 /// How long connections may take to end with the server.
 const END_SPAN: Duration = Duration::from_secs(2);
 
@@ -60,7 +63,8 @@ impl Server {
         listener.set_nonblocking(true).map_err(refused)?;
         let bells = [Mailbox::new().map_err(refused)?, Mailbox::new().map_err(refused)?];
         let shelf = Arc::new(Shelf::new(units(&options, address)?));
-        shelf.units().iter().for_each(|unit| unit.persist());
+        // The drive was switched on once more.
+        shelf.units().iter().try_for_each(|unit| unit.persist_all(true))?;
         let shared = Arc::new(Shared {
             shelf,
             clock: MonotonicClock::start(),
@@ -92,6 +96,21 @@ impl Server {
         &self.shared.shelf
     }
 
+    /// Files with data of drives that will not be known as ours at the next start: they were given away, or their
+    /// file system keeps no extended attributes.
+    pub fn unmarked_files(&self) -> Vec<PathBuf> {
+        let file = |unit: &Arc<Unit>| {
+            if unit.backing().is_none_or(|backing| backing.is_marked()) {
+                return None;
+            }
+            unit.with_drive(|subsystem| match &subsystem.options().backing {
+                BackingOptions::File(file) => Some(file.path.clone()),
+                BackingOptions::Memory { .. } => None,
+            })?
+        };
+        self.shared.shelf.units().iter().filter_map(file).collect()
+    }
+
     /// The clock by which its drives live.
     pub fn clock(&self) -> MonotonicClock {
         self.shared.clock
@@ -116,7 +135,11 @@ impl Drop for Server {
             // A thread of ours that panicked has told so itself.
             let _ = thread.join();
         }
-        self.shared.shelf.units().iter().for_each(|unit| unit.persist());
+        self.shared.shelf.step(self.shared.clock.now());
+        for unit in self.shared.shelf.units() {
+            // What could not be kept is told by the next start, as an unsafe shutdown.
+            let _ = unit.persist_all(false);
+        }
     }
 }
 
@@ -177,10 +200,18 @@ impl Shared {
 
     /// Steps drives forward that nobody else does.
     fn tick(&self) {
+        let mut keep_at = self.clock.now() + KEEP_SPAN;
         while !self.is_ending() {
             let now = self.clock.now();
             self.shelf.step(now);
             self.shelf.units().iter().for_each(|unit| unit.close_if_absent());
+            if now >= keep_at {
+                keep_at = now + KEEP_SPAN;
+                for unit in self.shelf.units() {
+                    // The next one may succeed.
+                    let _ = unit.persist_all(true);
+                }
+            }
             wait_for(&[self.bells[1].wake()], Some(TICK));
         }
     }
@@ -220,6 +251,7 @@ fn units(options: &ServerOptions, address: SocketAddr) -> Result<Vec<Unit>, Serv
             made.saved = state::read(path)?;
         }
         let nqn = made.identity.nqn.clone();
+        made.allowed_hosts.clone_from(&options.allowed_hosts);
         if units.iter().any(|unit: &Unit| unit.nqn() == nqn) {
             return Err(ServerError::SameName { nqn });
         }
@@ -231,6 +263,6 @@ fn units(options: &ServerOptions, address: SocketAddr) -> Result<Vec<Unit>, Serv
             Subsystem::new(made).map_err(|source| ServerError::Drive { nqn: nqn.clone(), source })?;
         units.push(Unit::drive(subsystem, drive.state_file.clone()));
     }
-    units.push(Unit::discovery(Discovery::new(records)));
+    units.push(Unit::discovery(Discovery::new(records, options.allowed_hosts.clone())));
     Ok(units)
 }

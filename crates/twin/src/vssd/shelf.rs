@@ -14,7 +14,7 @@ use nvme::Status;
 use nvme::command::{Completion, Sqe};
 use rustix::event::{EventfdFlags, eventfd};
 
-use super::state;
+use super::{ServerError, state};
 use crate::controller::{
     Accepted, Backing, ConnectRequest, Connected, Discovery, HostEvent, Queue, Reply, SavedState, Service,
     Subsystem, Ticket,
@@ -33,7 +33,8 @@ pub struct Unit {
     backing: Option<Arc<Backing>>,
     inner: Mutex<Inner>,
     doors: Mutex<BTreeMap<Queue, Arc<Mailbox>>>,
-    state_file: Option<PathBuf>,
+    /// Held while it is written, so that an older state never follows a newer one.
+    state_file: Option<Mutex<PathBuf>>,
 }
 
 #[derive(Debug)]
@@ -163,7 +164,7 @@ impl Unit {
 
     fn new(nqn: String, backing: Option<Arc<Backing>>, kind: Kind, state_file: Option<PathBuf>) -> Self {
         let inner = Mutex::new(Inner { kind, out: Vec::new() });
-        Self { nqn, backing, inner, doors: Mutex::default(), state_file }
+        Self { nqn, backing, inner, doors: Mutex::default(), state_file: state_file.map(Mutex::new) }
     }
 
     /// The name under which hosts connect to it.
@@ -290,13 +291,27 @@ impl Unit {
         woken
     }
 
-    /// Writes the saved settings to the state file if they changed.
-    pub(super) fn persist(&self) {
-        let Some(path) = &self.state_file else { return };
-        let saved: Option<SavedState> = self.with_drive(Subsystem::take_saved).flatten();
-        if let Some(saved) = saved {
-            // There is nobody to tell but the next start, which will find the old state.
-            let _ = state::write(path, &saved);
+    /// Writes the state file if a host relies on something that it does not yet say.
+    fn persist(&self) {
+        // There is nobody to tell but the next start, which will find the old state.
+        let _ = self.write_state(Subsystem::take_saved);
+    }
+
+    /// Writes the state file: of a drive that is on, or at its end.
+    pub(super) fn persist_all(&self, is_on: bool) -> Result<(), ServerError> {
+        self.write_state(|subsystem| Some(subsystem.saved_state(is_on)))
+    }
+
+    fn write_state(
+        &self,
+        state_of: impl FnOnce(&mut Subsystem) -> Option<SavedState>,
+    ) -> Result<(), ServerError> {
+        let Some(path) = &self.state_file else { return Ok(()) };
+        let path = lock(path);
+        match self.with_drive(state_of).flatten() {
+            Some(saved) => state::write(&path, &saved)
+                .map_err(|source| ServerError::StateWrite { path: path.clone(), source }),
+            None => Ok(()),
         }
     }
 }

@@ -15,18 +15,23 @@ use super::super::command::Failure;
 pub(in super::super) const ERROR_LOG_ENTRIES: u16 = 64;
 
 /// The latest failures, newest first.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in super::super) struct ErrorLog {
     entries: VecDeque<ErrorEntry>,
     count: u64,
 }
 
 impl ErrorLog {
+    /// That of a drive whose former lives had `count` failures.
+    pub(in super::super) const fn after(count: u64) -> Self {
+        Self { entries: VecDeque::new(), count }
+    }
+
     pub(in super::super) fn add(&mut self, queue: Queue, sqe: &Sqe, failure: &Failure) {
         if sqe.opcode == opcode::FABRICS {
             return;
         }
-        self.count += 1;
+        self.count = self.count.saturating_add(1);
         self.entries.truncate(usize::from(ERROR_LOG_ENTRIES) - 1);
         self.entries.push_front(ErrorEntry {
             number: self.count,

@@ -1,7 +1,9 @@
 //! Get and Set Features: settings with their current, default and saved values.
 //!
 //! A new controller, and one that was reset, starts from what was saved, and where nothing was from
-//! the defaults (NVMe Base 2.3, Features). The values in force lie in the drive where it acts on
+//! the defaults (NVMe Base 2.3, Features). What concerns a host alone (events, keep-alive, number of queues) is
+//! each controller's own. What acts on the drive - there is one, with one temperature and one supply - is common to
+//! all controllers, and goes back with the last of them. The values in force lie in the drive where it acts on
 //! them; the dwords that set them are kept here. Values are checked before anything changes.
 
 use std::collections::BTreeMap;
@@ -22,7 +24,7 @@ use nvme::feature::{Capabilities, DwordFeature, FeatureId, Select};
 use super::super::NSID;
 use super::super::command::{Answer, Failure, Success};
 use super::super::saved::SavedFeature;
-use super::super::{Options, Payload, Queue, SavedState, Subsystem};
+use super::super::{Options, Payload, Queue, Subsystem};
 use physics::Tmt;
 use physics::drive;
 use physics::profile::Profile;
@@ -41,7 +43,6 @@ pub(in super::super) struct Features {
     /// Power states that a power limit leaves, by the number that hosts know: those of the profile.
     states: Vec<u8>,
     has_idle_state: bool,
-    power_cycles: u64,
     changed: bool,
 }
 
@@ -69,7 +70,7 @@ pub(in super::super) const fn data_to_set(fid: FeatureId) -> Option<usize> {
 
 impl Features {
     pub(in super::super) fn new(options: &Options) -> Self {
-        let SavedState { power_cycles, features, .. } = &options.saved;
+        let features = &options.saved.features;
         let table = features.iter().find(|saved| FeatureId(saved.fid) == FeatureId::APST);
         Self {
             current: BTreeMap::new(),
@@ -82,15 +83,17 @@ impl Features {
             clock: TimestampClock { ms: 0, at: Instant::ZERO, set_by_host: false },
             states: all_states(&options.profile),
             has_idle_state: options.profile.power_state.iter().any(|state| !state.operational),
-            power_cycles: power_cycles.saturating_add(1),
             changed: true,
         }
     }
 
-    pub(in super::super) fn take_saved(&mut self) -> Option<SavedState> {
-        if !std::mem::take(&mut self.changed) {
-            return None;
-        }
+    /// Whether something was saved since this was last asked.
+    pub(in super::super) const fn take_changed(&mut self) -> bool {
+        std::mem::replace(&mut self.changed, false)
+    }
+
+    /// The settings that hosts saved.
+    pub(in super::super) fn saved(&self) -> Vec<SavedFeature> {
         let table = |fid: u8| match self.saved_transitions {
             Some(table) if FeatureId(fid) == FeatureId::APST => {
                 let entry =
@@ -105,13 +108,7 @@ impl Features {
             value: *value,
             table: table(*fid),
         });
-        let features = features.collect();
-        Some(SavedState { power_cycles: self.power_cycles, features, ..SavedState::default() })
-    }
-
-    /// How often the drive was switched on.
-    pub(in super::super) const fn power_cycles(&self) -> u64 {
-        self.power_cycles
+        features.collect()
     }
 
     /// Power states by the number that hosts know: those of the profile.
@@ -300,7 +297,9 @@ impl Subsystem {
                 if value & !EVENT_CONFIG_MASK != 0 {
                     return Err(invalid);
                 }
-                self.features.set_current(fid, value);
+                if let Some(controller) = queue.and_then(|queue| self.hosts.controller_mut(queue)) {
+                    controller.events.config = value;
+                }
                 self.tell_warnings();
             }
             FeatureId::APST => {
@@ -350,6 +349,7 @@ impl Subsystem {
             }
             FeatureId::NUMBER_OF_QUEUES => controller.map_or(0, |controller| queues(controller.io_queues)),
             FeatureId::KEEP_ALIVE => controller.map_or(0, |controller| controller.keep_alive_ms),
+            FeatureId::ASYNC_EVENTS => controller.map_or(0, |controller| controller.events.config),
             _ => {
                 let set = self.features.current.get(&key).copied();
                 self.power_feature_now(fid, set.unwrap_or_else(|| self.default_value(key)))
@@ -386,7 +386,6 @@ impl Subsystem {
             FeatureId::ERROR_RECOVERY,
             FeatureId::WRITE_ATOMICITY,
             FeatureId::VOLATILE_WRITE_CACHE,
-            FeatureId::ASYNC_EVENTS,
             FeatureId::HCTM,
             FeatureId::APST,
         ]
@@ -411,6 +410,14 @@ impl Subsystem {
                 let default = self.apply(None, fid, value, &NO_TRANSITIONS.encode());
                 debug_assert!(default.is_ok(), "the drive refuses its own default of {fid}");
             }
+        }
+    }
+
+    /// What is one controller's own, as saved or by default: a new controller, or one that was reset, has it.
+    pub(in super::super) fn reset_controller_features(&mut self, queue: Queue) {
+        let saved = self.features.saved.get(&key(FeatureId::ASYNC_EVENTS)).copied();
+        if let Some(controller) = self.hosts.controller_mut(queue) {
+            controller.events.config = saved.unwrap_or(0) & EVENT_CONFIG_MASK;
         }
     }
 

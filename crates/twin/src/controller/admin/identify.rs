@@ -9,8 +9,8 @@ use nvme::Status;
 use nvme::command::{Cns, Identify, NSID_ALL};
 use nvme::hctm::HctmLimits;
 use nvme::identify::{
-    FabricsAttributes, IDENTIFY_LEN, IdentifyController, IdentifyNamespace, IdentifyNvm, LbaFormat,
-    NamespaceId, PowerState, Simulation, encode_active_namespaces,
+    FabricsAttributes, IDENTIFY_LEN, IdentifyController, IdentifyNamespace, IdentifyNvm, NamespaceId,
+    PowerState, Simulation, encode_active_namespaces,
 };
 use nvme::power::ScaledPower;
 
@@ -20,7 +20,9 @@ use super::super::events::EVENT_REQUESTS_MAX;
 use super::super::hosts::{Hosts, KEEP_ALIVE_100MS};
 use super::super::{Queue, Subsystem};
 use super::errors::ERROR_LOG_ENTRIES;
+use super::format::{format_idx, formats};
 use super::logs::PERSISTENT_EVENTS_64KIB;
+use super::self_test::EXTENDED_MINUTES;
 
 impl Subsystem {
     pub(super) fn identify(&self, queue: Queue, command: Identify) -> Result<Vec<u8>, Failure> {
@@ -83,16 +85,14 @@ impl Subsystem {
             blocks: self.blocks,
             capacity_blocks: self.blocks,
             used_blocks: self.blocks,
+            sharing: u8::from(self.is_shared()),
             // Deallocated blocks read as zeros (1), and Write Zeroes may deallocate (bit 3).
             deallocate_features: 0b1001,
             capacity_bytes: Some(self.capacity_bytes().into()),
             nguid: Some(names.nguid),
             eui64: Some(names.eui64),
-            formats: vec![LbaFormat {
-                metadata_bytes: 0,
-                data_shift: self.options.profile.identity.block_bytes.trailing_zeros() as u8,
-                relative_performance: 0,
-            }],
+            format_idx: format_idx(self.block_bytes),
+            formats: formats(),
             ..IdentifyNamespace::unreported()
         }
     }
@@ -108,11 +108,20 @@ impl Subsystem {
             model: profile.identity.model.clone(),
             firmware: profile.identity.firmware.clone(),
             max_transfer_shift: Some(self.options.limits.max_transfer_shift),
+            // Several controllers in one subsystem (bit 1).
+            multi_path: u8::from(self.is_shared()) << 1,
             // Namespace attribute notices (bit 8): without any, Linux asks for no event at all.
             optional_events: 1 << 8,
             // Bit 20 power limit, bit 21 power measurement.
             attributes: common.attributes | if has_power { 0b11 << 20 } else { 0 },
             controller_type: 1,
+            // Format NVM (1), Device Self-test (4).
+            optional_admin: 1 << 1 | 1 << 4,
+            // Cryptographic erase (2).
+            format_attributes: 1 << 2,
+            self_test_minutes: Some(EXTENDED_MINUTES),
+            // One test at a time in the whole subsystem (0).
+            self_test_options: 1,
             abort_limit: 4,
             // One slot (3:1), read only (bit 0).
             firmware_updates: 0b0011,
@@ -143,6 +152,11 @@ impl Subsystem {
             }),
             ..common
         }
+    }
+
+    /// Whether there may be several controllers, which then share the namespace.
+    const fn is_shared(&self) -> bool {
+        self.options.limits.controllers > 1
     }
 
     /// The descriptor of a power state of the profile; states are in order of speed.
@@ -176,8 +190,8 @@ pub(in super::super) fn common(hosts: &Hosts, queue: Queue, nqn: &str) -> Identi
         // Must be that of Connect, or Linux gives up.
         controller_id: queue.controller_id(),
         version: hosts.version(),
-        // 128-bit host identifiers (bit 0), which Fabrics ask for.
-        attributes: 1,
+        // 128-bit host identifiers (bit 0), which Fabrics ask for; keep-alive by traffic (bit 6).
+        attributes: 1 | 1 << 6,
         event_limit: EVENT_REQUESTS_MAX,
         // 0 would make Linux refuse the controller.
         keep_alive_100ms: Some(KEEP_ALIVE_100MS),

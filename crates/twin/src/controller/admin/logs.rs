@@ -5,6 +5,7 @@
 
 use nvme::Status;
 use nvme::command::{GetLogPage, NSID_ALL, log_action, opcode};
+use nvme::identify::encode_active_namespaces;
 use nvme::log::LogId;
 use nvme::log::effects::{Effects, EffectsLog};
 use nvme::log::firmware::FirmwareSlots;
@@ -23,12 +24,15 @@ impl Subsystem {
         if ![0, NSID, NSID_ALL].contains(&command.nsid) {
             return Err(Failure::in_nsid(Status::INVALID_NAMESPACE));
         }
+        self.unsaved |= matches!(command.lid, LogId::SMART | LogId::OCP_SMART | LogId::PERSISTENT_EVENTS);
         let page = match command.lid {
             LogId::SUPPORTED => supported::encode(&self.log_ids()).to_vec(),
             LogId::ERRORS => self.errors.page(),
             LogId::SMART => self.smart_log().encode().to_vec(),
             LogId::FIRMWARE => self.firmware_log().encode().to_vec(),
+            LogId::CHANGED_NAMESPACES => self.changed_namespaces(queue, command.retain_event),
             LogId::EFFECTS => effects().encode().to_vec(),
+            LogId::SELF_TEST => self.self_test_log().encode().to_vec(),
             LogId::PERSISTENT_EVENTS => return self.persistent_events(queue, command),
             LogId::POWER_MEASUREMENT if self.options.profile.limits.power_control => {
                 self.power_measurement_log().encode()
@@ -52,7 +56,9 @@ impl Subsystem {
             LogId::ERRORS,
             LogId::SMART,
             LogId::FIRMWARE,
+            LogId::CHANGED_NAMESPACES,
             LogId::EFFECTS,
+            LogId::SELF_TEST,
             LogId::PERSISTENT_EVENTS,
         ];
         if self.options.profile.limits.power_control {
@@ -60,6 +66,17 @@ impl Subsystem {
         }
         ids.push(LogId::OCP_SMART);
         ids
+    }
+
+    /// The namespaces that changed since this controller's host last asked.
+    fn changed_namespaces(&mut self, queue: Queue, retain: bool) -> Vec<u8> {
+        let events = self.hosts.controller_mut(queue).map(|controller| &mut controller.events);
+        let changed = events.is_some_and(|events| {
+            let changed = events.namespace_changed;
+            events.namespace_changed &= retain;
+            changed
+        });
+        encode_active_namespaces(if changed { &[NSID] } else { &[] }).to_vec()
     }
 
     fn firmware_log(&self) -> FirmwareSlots {
@@ -119,10 +136,13 @@ fn effects() -> EffectsLog {
         opcode::SET_FEATURES,
         opcode::GET_FEATURES,
         opcode::ASYNC_EVENT_REQUEST,
+        opcode::SELF_TEST,
         opcode::KEEP_ALIVE,
     ] {
         log.admin[usize::from(code)] = Effects::SUPPORTED;
     }
+    let changes = Effects::CONTENT_CHANGE.with(Effects::NAMESPACE_CHANGE).with(Effects::ALONE_IN_NAMESPACE);
+    log.admin[usize::from(opcode::FORMAT)] = Effects::SUPPORTED.with(changes);
     for code in [opcode::FLUSH, opcode::READ, opcode::COMPARE, opcode::VERIFY] {
         log.io[usize::from(code)] = Effects::SUPPORTED;
     }

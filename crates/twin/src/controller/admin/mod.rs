@@ -2,8 +2,10 @@
 
 pub(super) mod errors;
 pub(super) mod features;
+mod format;
 mod identify;
 mod logs;
+pub(super) mod self_test;
 
 use nvme::Status;
 use nvme::command::{AdminCommand, Sqe};
@@ -40,6 +42,10 @@ impl Subsystem {
                 Ok(Flow::Abort { queue, cid })
             }
             AdminCommand::AsyncEventRequest => Ok(Flow::Event),
+            AdminCommand::SelfTest { nsid, code } => {
+                self.self_test(queue, nsid, code).map(|success| Flow::Done(Ok(success)))
+            }
+            AdminCommand::Format(command) => self.format(command),
             AdminCommand::KeepAlive => Ok(Flow::Done(self.hosts.keep_alive(self.now(), queue))),
             AdminCommand::Other(_) => Err(Failure { location: 0, ..Failure::new(Status::INVALID_OPCODE) }),
         };

@@ -1,14 +1,14 @@
 //! Sparse memory: chunks that exist only where something was written.
 //!
 //! Two levels, so that a drive of terabytes costs a few kilobytes while it is empty: groups of
-//! chunks, made when first written to, and in them the chunks, each behind a lock of its own. A
-//! reader takes a chunk's data by reference count; a writer that finds readers copies the chunk
+//! chunks, made when first written to, and in them the chunks, each behind a lock of its own. Who
+//! sends data out takes a chunk by reference count; a writer that finds such readers copies the chunk
 //! first, so nobody waits while data go out to a slow host.
 
 use std::io;
 use std::ops::{Deref, Range};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 /// Bytes of a chunk: a 4 KiB write at random makes 16 times its size at worst, and a 1 MiB transfer
 /// takes 16 locks, which is nothing beside moving its data.
@@ -17,8 +17,8 @@ pub(super) const CHUNK_BYTES: usize = 64 << 10;
 const GROUP_CHUNKS: usize = 1024;
 const GROUP_BYTES: u64 = (CHUNK_BYTES * GROUP_CHUNKS) as u64;
 
-/// Data of a chunk; `None` reads as zeros.
-type Chunk = RwLock<Option<Arc<Vec<u8>>>>;
+/// Data of a chunk, right behind the count of those that send them out; `None` reads as zeros.
+type Chunk = RwLock<Option<Arc<[u8]>>>;
 type Group = Box<[Chunk]>;
 
 /// Data in memory.
@@ -33,7 +33,7 @@ pub(super) struct Memory {
 /// A piece of data as it was when it was asked for.
 #[derive(Clone, Debug)]
 pub struct ChunkPiece {
-    chunk: Arc<Vec<u8>>,
+    chunk: Arc<[u8]>,
     range: Range<usize>,
 }
 
@@ -69,9 +69,10 @@ impl Memory {
         for (index, range) in chunks(offset_bytes, buffer.len() as u64) {
             let part = &mut buffer[done..done + range.len()];
             done += range.len();
-            match self.data(index) {
-                Some(data) => part.copy_from_slice(&data[range]),
-                None => part.fill(0),
+            // Copied under the lock: nothing is counted up and down for it.
+            match self.known(index).map(read).as_deref() {
+                Some(Some(data)) => part.copy_from_slice(&data[range]),
+                _ => part.fill(0),
             }
         }
     }
@@ -93,16 +94,12 @@ impl Memory {
                 Some(held) => match Arc::get_mut(held) {
                     Some(data) => data[range].copy_from_slice(part),
                     // Somebody sends the old data out; of a whole chunk there is nothing to keep.
-                    None if is_whole => *held = Arc::new(part.to_vec()),
+                    None if is_whole => *held = filled(0..CHUNK_BYTES, part),
                     None => Arc::make_mut(held)[range].copy_from_slice(part),
                 },
                 absent => {
                     self.take_room()?;
-                    let mut fresh = if is_whole { part.to_vec() } else { vec![0; CHUNK_BYTES] };
-                    if !is_whole {
-                        fresh[range].copy_from_slice(part);
-                    }
-                    *absent = Some(Arc::new(fresh));
+                    *absent = Some(filled(range, part));
                 }
             }
         }
@@ -135,9 +132,13 @@ impl Memory {
         }
     }
 
-    fn data(&self, index: u64) -> Option<Arc<Vec<u8>>> {
-        let group = self.groups[index as usize / GROUP_CHUNKS].get()?;
-        group[index as usize % GROUP_CHUNKS].read().unwrap_or_else(PoisonError::into_inner).clone()
+    /// A chunk, if its group was ever written to.
+    fn known(&self, index: u64) -> Option<&Chunk> {
+        Some(&self.groups[index as usize / GROUP_CHUNKS].get()?[index as usize % GROUP_CHUNKS])
+    }
+
+    fn data(&self, index: u64) -> Option<Arc<[u8]>> {
+        read(self.known(index)?).clone()
     }
 
     fn chunk(&self, index: u64) -> &Chunk {
@@ -157,10 +158,25 @@ impl Memory {
     }
 }
 
+/// What a chunk holds now. A writer that panicked left whole bytes.
+fn read(chunk: &Chunk) -> RwLockReadGuard<'_, Option<Arc<[u8]>>> {
+    chunk.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A chunk of `part` at `range` and zeros around it.
+fn filled(range: Range<usize>, part: &[u8]) -> Arc<[u8]> {
+    if part.len() == CHUNK_BYTES {
+        return Arc::from(part);
+    }
+    let mut fresh: Arc<[u8]> = std::iter::repeat_n(0, CHUNK_BYTES).collect();
+    Arc::make_mut(&mut fresh)[range].copy_from_slice(part);
+    fresh
+}
+
 /// A chunk of zeros, shared by all that read what was never written.
-fn zeros() -> Arc<Vec<u8>> {
-    static ZEROS: OnceLock<Arc<Vec<u8>>> = OnceLock::new();
-    Arc::clone(ZEROS.get_or_init(|| Arc::new(vec![0; CHUNK_BYTES])))
+fn zeros() -> Arc<[u8]> {
+    static ZEROS: OnceLock<Arc<[u8]>> = OnceLock::new();
+    Arc::clone(ZEROS.get_or_init(|| filled(0..0, &[])))
 }
 
 /// The chunks that a run of bytes lies in, and which of their bytes.

@@ -6,12 +6,66 @@
 //! controller; callers stay within [`Backing::len_bytes`].
 
 mod file;
+mod mark;
 mod memory;
 
 use std::io;
-use std::path::Path;
+use std::path::PathBuf;
 
+use measure::Bytes;
+use thiserror::Error;
+
+pub use mark::backing_name;
 pub use memory::ChunkPiece;
+
+/// A file that is to hold the data of a namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BackingFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// Whether data that heatsoak did not make may be destroyed.
+    pub overwrite: bool,
+}
+
+/// Why a file cannot hold the data of a namespace.
+#[derive(Debug, Error)]
+pub enum BackingError {
+    /// There are data in it, and no mark of ours; or somebody filled it anew.
+    #[error("it holds data that heatsoak did not make{}; name a new file, or add --overwrite if hosts may \
+             overwrite all of it", refilled(*.len_bytes, *.marked_len))]
+    Foreign {
+        /// Its size.
+        len_bytes: u64,
+        /// The size that its mark names.
+        marked_len: Option<u64>,
+    },
+    /// A symbolic link, which may lead anywhere.
+    #[error("it is a symbolic link; name the file itself")]
+    Link,
+    /// A folder.
+    #[error("it is a folder; name a file in it")]
+    Folder,
+    /// A device, a pipe, a socket.
+    #[error("it is not a regular file; name a regular file")]
+    NoFile,
+    /// Another virtual SSD, or a load on `file:`.
+    #[error("another process has locked it; end that one, or name another file")]
+    InUse,
+    /// Whatever else the system says.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Why a file that carries our mark is not ours.
+fn refilled(len_bytes: u64, marked_len: Option<u64>) -> String {
+    marked_len.map_or_else(String::new, |marked| {
+        format!(
+            " (heatsoak made it {}, now it is {}: another program has written it)",
+            Bytes::new(marked),
+            Bytes::new(len_bytes)
+        )
+    })
+}
 
 /// The data of one namespace.
 #[derive(Debug)]
@@ -29,12 +83,20 @@ impl Backing {
         Self(BackingKind::Memory(memory::Memory::new(len_bytes, limit_bytes)))
     }
 
-    /// The file at `path`, made or grown to `len_bytes` without taking room for them.
+    /// A file, made or grown to `len_bytes` without taking room for them, as the data of the drive `name`.
     ///
     /// # Errors
-    /// Whatever the file system says.
-    pub fn file(path: &Path, len_bytes: u64) -> io::Result<Self> {
-        Ok(Self(BackingKind::File(file::SparseFile::open(path, len_bytes)?)))
+    /// A file that is not ours, or in use, or none; else whatever the file system says.
+    pub fn file(options: &BackingFile, name: &str, len_bytes: u64) -> Result<Self, BackingError> {
+        Ok(Self(BackingKind::File(file::SparseFile::open(options, name, len_bytes)?)))
+    }
+
+    /// Whether it will be known as ours at the next start; memory needs no mark.
+    pub const fn is_marked(&self) -> bool {
+        match &self.0 {
+            BackingKind::Memory(_) => true,
+            BackingKind::File(file) => file.is_marked,
+        }
     }
 
     /// Size in bytes.

@@ -1,5 +1,9 @@
 //! Both kinds of storage against a plain vector.
 
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
 use proptest::prelude::*;
 
 use super::memory::CHUNK_BYTES;
@@ -44,6 +48,12 @@ fn same_as_a_vector(backing: &Backing, acts: &[Act]) {
     }
 }
 
+/// A file that heatsoak made, or that is new.
+fn file(path: &Path, len_bytes: u64) -> Result<Backing, String> {
+    let options = BackingFile { path: path.to_owned(), overwrite: false };
+    Backing::file(&options, "ssd1-test", len_bytes).map_err(|error| error.to_string())
+}
+
 fn joined(pieces: &[ChunkPiece]) -> Vec<u8> {
     pieces.iter().flat_map(|piece| piece.iter().copied()).collect()
 }
@@ -58,7 +68,7 @@ proptest! {
     #[test]
     fn a_file_keeps_what_was_written(acts in acts()) {
         let folder = tempfile::tempdir().expect("a folder");
-        let backing = Backing::file(&folder.path().join("data"), LEN).expect("a file");
+        let backing = file(&folder.path().join("data"), LEN).expect("a file");
         same_as_a_vector(&backing, &acts);
     }
 }
@@ -81,15 +91,72 @@ fn memory_is_taken_by_writes_and_given_back_by_zeros() {
 }
 
 #[test]
-fn a_file_that_is_there_keeps_its_data() {
+fn a_file_that_heatsoak_made_keeps_its_data_its_name_and_its_tail() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("data");
-    Backing::file(&path, LEN).expect("a file").write_at(5, b"kept").expect("in range");
-    let again = Backing::file(&path, 2 * LEN).expect("the same file");
-    let mut read = [0; 4];
-    again.read_at(5, &mut read).expect("in range");
-    assert_eq!(&read, b"kept");
-    assert!(Backing::file(folder.path(), LEN).is_err(), "a folder is no file");
+    file(&path, LEN).expect("a file").write_at(5, b"kept").expect("in range");
+    assert_eq!(fs::metadata(&path).expect("made").permissions().mode() & 0o777, 0o600, "nobody else's");
+    assert_eq!(backing_name(&path).as_deref(), Some("ssd1-test"));
+    for len in [2 * LEN, LEN] {
+        let again = file(&path, len).expect("the same file");
+        let mut read = [0; 4];
+        again.read_at(5, &mut read).expect("in range");
+        assert_eq!((&read, again.len_bytes()), (b"kept", len));
+        assert_eq!(fs::metadata(&path).expect("there").len(), 2 * LEN);
+    }
+}
+
+/// Goal: nobody's data are lost. Method: a file with data in it, one that was copied over ours, links, a folder, a
+/// pipe; none of them is changed.
+#[test]
+fn a_file_that_heatsoak_did_not_make_is_left_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, link) = (folder.path().join("letters"), folder.path().join("link"));
+    fs::write(&path, "dear reader").expect("room");
+    let why = file(&path, LEN).expect_err("somebody's");
+    assert!(why.contains("did not make;") && why.contains("--overwrite"), "{why}");
+    std::os::unix::fs::symlink(&path, &link).expect("a link");
+    assert!(file(&link, LEN).expect_err("a link").contains("symbolic link"));
+    assert!(file(folder.path(), LEN).expect_err("a folder").contains("a folder"));
+    rustix::fs::mkfifoat(rustix::fs::CWD, folder.path().join("pipe"), rustix::fs::Mode::RWXU)
+        .expect("a pipe");
+    assert!(file(&folder.path().join("pipe"), LEN).expect_err("a pipe").contains("regular file"));
+    assert_eq!(fs::read(&path).expect("there"), b"dear reader");
+
+    let ours = folder.path().join("ours");
+    drop(file(&ours, LEN).expect("made"));
+    fs::write(&ours, "copied over it").expect("room");
+    let why = file(&ours, LEN).expect_err("somebody's by now");
+    assert!(why.contains("heatsoak made it 256 KiB, now it is 14 B"), "{why}");
+    assert_eq!(fs::read(&ours).expect("there"), b"copied over it");
+}
+
+#[test]
+fn a_file_that_was_given_away_has_to_be_given_away_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("image");
+    fs::write(&path, "an image").expect("room");
+    let given = BackingFile { path: path.clone(), overwrite: true };
+    let backing = Backing::file(&given, "ssd1-test", LEN).expect("given away");
+    let mut read = [0; 8];
+    backing.read_at(0, &mut read).expect("in range");
+    assert_eq!((&read, backing.is_marked()), (b"an image", false), "its data are served");
+    drop(backing);
+    file(&path, LEN).expect_err("not marked");
+    // In an empty file there is nothing to lose.
+    let empty = folder.path().join("empty");
+    File::create(&empty).expect("made");
+    assert!(file(&empty, LEN).expect("nobody's").is_marked());
+}
+
+#[test]
+fn one_file_is_one_drive() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("data");
+    let first = file(&path, LEN).expect("made");
+    assert!(file(&path, LEN).expect_err("in use").contains("locked"));
+    drop(first);
+    file(&path, LEN).expect("free again");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::*;
 fn host_of_two() -> Host<Discovery> {
     let record =
         |name: &str| DiscoveryRecord::tcp_v4(&SubsystemIdentity::for_profile(name, 1).nqn, "127.0.0.1", 4420);
-    let mut service = Discovery::new(vec![record("ssd1"), record("ssd2")]);
+    let mut service = Discovery::new(vec![record("ssd1"), record("ssd2")], Vec::new());
     let mut request = connect_request(DISCOVERY_NQN, 0, DYNAMIC_CONTROLLER);
     request.command.keep_alive_ms = 0;
     let admin = service.connect(Instant::ZERO, &request).expect("a controller").queue;

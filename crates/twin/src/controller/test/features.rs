@@ -64,7 +64,7 @@ fn what_is_saved_outlives_controllers_and_servers_and_the_rest_does_not() {
     assert_eq!(host.get(HCTM, Select::Default), Ok(0x0111_0166));
     assert_eq!(host.admin(AdminCommand::GetFeatures(under.get(Select::Current)).encode()), Ok((280, vec![])));
     assert_eq!(host.service.take_saved().expect("switched on").power_cycles, 2);
-    assert!(SavedState::from_json(&text.replace("\"schema\": 1", "\"schema\": 2")).is_err());
+    assert!(SavedState::from_json(&text.replace("\"schema\": 2", "\"schema\": 3")).is_err());
 }
 
 /// A table is saved with its switch.

@@ -12,7 +12,7 @@ use super::*;
 fn every_page_that_is_said_to_be_there_is() {
     let mut host = host("ssd1");
     let ids = supported::decode(&host.get_log(LogId::SUPPORTED, 1024).expect("a page")).expect("a page");
-    assert_eq!(ids.iter().map(|id| id.0).collect::<Vec<_>>(), [0x00, 0x01, 0x02, 0x03, 0x05, 0x0d, 0xc0]);
+    assert_eq!(ids.iter().map(|id| id.0).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6, 0x0d, 0xc0]);
     for lid in 0..=u8::MAX {
         let page = host.get_log(LogId(lid), 512);
         match page {

@@ -4,11 +4,14 @@ mod direct;
 mod discovery;
 mod faults;
 mod features;
+mod format;
 mod heat;
 mod io;
+mod lifetime;
 mod linux;
 mod logs;
 mod queues;
+mod sharing;
 
 use std::time::Duration;
 

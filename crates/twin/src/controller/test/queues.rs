@@ -81,7 +81,9 @@ fn io_queues_belong_to_the_host_of_the_controller() {
 
 #[test]
 fn a_second_controller_has_to_wait_until_the_first_has_gone() {
-    let mut host = host("ssd1");
+    let mut alone = options("ssd1");
+    alone.limits.controllers = 1;
+    let mut host = host_of(Subsystem::new(alone).expect("sound"), Instant::ZERO);
     let request = connect_request(host.service.nqn(), 0, DYNAMIC_CONTROLLER);
     let busy = host.service.connect(host.now, &request).expect_err("CMIC says one");
     assert_eq!(busy.status, Status::CONNECT_BUSY, "and may be tried again");
@@ -105,14 +107,14 @@ fn a_silent_host_is_given_up() {
     let mut host = Host { service, now: Instant::ZERO, admin, io: admin, cid: 0, closed: Vec::new() };
     let set = FabricsCommand::PropertySet { property: Property::CONTROLLER_CONFIG, value: ENABLE };
     host.admin(set.encode()).expect("it enables");
-    // Only Keep Alive counts, and only it.
     for _ in 0..3 {
         host.pass(Duration::from_millis(4900));
         host.admin(AdminCommand::KeepAlive.encode()).expect("in time");
     }
+    // Any other command starts the timer anew when it runs out, and not before (traffic based keep-alive).
     host.pass(Duration::from_millis(4900));
     host.get_log(LogId::SMART, 512).expect("still there");
-    host.pass(Duration::from_millis(99));
+    host.pass(Duration::from_millis(5099));
     assert!(host.closed.is_empty());
     host.pass(Duration::from_millis(1));
     assert_eq!(host.closed, [admin]);

@@ -186,14 +186,25 @@ fn find<'a>(shelf: &'a Shelf, name: Option<&str>) -> Result<&'a Arc<Unit>, Strin
     let short = |unit: &Unit| unit.nqn().rsplit(':').next().unwrap_or_default().to_owned();
     let known = || drives.iter().map(|unit| short(unit)).collect::<Vec<_>>().join(", ");
     match name {
-        Some(name) => drives
-            .iter()
-            .find(|unit| unit.nqn() == name || short(unit) == name)
-            .copied()
-            .ok_or_else(|| format!("there is no drive {name:?} here, only {}", known())),
+        Some(name) => {
+            let named = drives.iter().find(|unit| unit.nqn() == name || short(unit) == name);
+            named
+                .or_else(|| {
+                    match drives.iter().filter(|unit| has_profile(unit, name)).collect::<Vec<_>>()[..] {
+                        [only] => Some(only),
+                        _ => None,
+                    }
+                })
+                .copied()
+                .ok_or_else(|| format!("there is no drive {name:?} here, only {}", known()))
+        }
         None if drives.len() == 1 => Ok(drives[0]),
         None => Err(format!("say which drive, as \"drive\": one of {}", known())),
     }
+}
+
+fn has_profile(unit: &Unit, name: &str) -> bool {
+    unit.with_drive(|subsystem| subsystem.options().profile.name == name) == Some(true)
 }
 
 fn status(subsystem: &Subsystem, connections: usize, used_bytes: Option<u64>) -> DriveStatus {
