@@ -75,6 +75,22 @@ pub fn sync(file: &File) -> io::Result<()> {
     retried(|| rustix::fs::fsync(file))
 }
 
+/// Writes all of `bytes` at `offset`.
+///
+/// # Errors
+/// That of the system call, or that a write made no progress.
+pub fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let written = retried(|| rustix::io::pwrite(file, bytes, offset))?;
+        if written == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        bytes = &bytes[written..];
+        offset += written as u64;
+    }
+    Ok(())
+}
+
 /// A reader or writer whose interrupted calls have an end.
 #[derive(Debug)]
 pub struct Patient<F> {

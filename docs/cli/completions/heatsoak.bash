@@ -466,7 +466,7 @@ _heatsoak() {
             return 0
             ;;
         heatsoak__subcmd__vssd)
-            opts="-h --profile --shelf --name --listen --allow-network --allow-host --hosts --time-scale --bandwidth-scale --size --memory --backing --overwrite --state --control --seed --json --help"
+            opts="-h --profile --shelf --name --listen --allow-network --allow-host --hosts --multipath --time-scale --bandwidth-scale --size --memory --backing --overwrite --state --control --seed --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -98,7 +98,7 @@ complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l profile -d 'A
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l name -d 'Name of the drive: the end of its NQN, from which its serial number follows; with several drives the beginning of their names' -r
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l listen -d 'Where to listen; port 0 is any free one' -r
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l allow-host -d 'Only let the host with this NQN connect; may be given more than once' -r
-complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l hosts -d 'How many hosts may be connected to a drive at once; with 1 the drive says that it is not shared' -r
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l hosts -d 'How many hosts may be connected to a drive at once' -r
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l time-scale -d 'Let the drive live N times faster' -r
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l bandwidth-scale -d 'Let each byte count as N' -r
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l size -d 'Size of each drive as hosts see it, instead of the profile\'s' -r
@@ -109,6 +109,7 @@ complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l control -d 'T
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l seed -d 'Seed of everything random in the drives' -r
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l shelf -d 'One of each built-in profile'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l allow-network -d 'Listen on an address that other machines reach, although nobody has to log in'
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l multipath -d 'Say that the drive may be shared; Linux makes a multipath device of it then'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l overwrite -d 'Use the file of --backing although heatsoak did not make it: hosts may overwrite all of it'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l json -d 'Print one line of JSON instead of text'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -55,9 +55,12 @@ pub(crate) struct VssdArgs {
     /// Only let the host with this NQN connect; may be given more than once
     #[arg(long, value_name = "NQN")]
     pub(crate) allow_host: Vec<String>,
-    /// How many hosts may be connected to a drive at once; with 1 the drive says that it is not shared
+    /// How many hosts may be connected to a drive at once
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) hosts: u16,
+    /// Say that the drive may be shared; Linux makes a multipath device of it then
+    #[arg(long)]
+    pub(crate) multipath: bool,
     /// Let the drive live N times faster
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) time_scale: u32,

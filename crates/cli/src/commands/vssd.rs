@@ -105,6 +105,7 @@ fn drive(
     let mut options = Options::new(profile, Seed::new(args.seed));
     options.identity = SubsystemIdentity::named(&name);
     options.limits.controllers = args.hosts;
+    options.multipath = args.multipath;
     (options.scale, options.backing) = (scale, backing);
     Ok(DriveOptions { options, state_file })
 }

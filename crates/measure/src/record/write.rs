@@ -8,8 +8,6 @@
 //! one when it is closed.
 
 use std::fs::{self, File};
-use std::io::Write as _;
-use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -216,7 +214,7 @@ impl<R: TableRow> Stream<R> {
         let message = std::mem::take(self.encoder.get_mut());
         let frame = self.seal.frame(&message, self.offset);
         let written = frame.and_then(|frame| {
-            self.file.write_all_at(&frame, self.offset)?;
+            crate::patient::write_all_at(&self.file, &frame, self.offset)?;
             Ok(frame.len() as u64)
         });
         match written {
@@ -281,7 +279,7 @@ fn make_empty_dir(dir: &Path) -> Result<(), RecordError> {
 /// # Errors
 /// When the system refuses.
 pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), RecordError> {
-    replace(path, |file| file.write_all(content))
+    replace(path, |file| crate::patient::write_all_at(file, content, 0))
 }
 
 /// Writes a file beside `path`, syncs it and renames it over: whole or not at all, power cut included.

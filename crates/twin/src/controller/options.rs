@@ -26,6 +26,9 @@ pub struct Options {
     pub scale: Scale,
     /// What it offers to hosts.
     pub limits: SubsystemLimits,
+    /// Whether Identify says that there may be other controllers (CMIC bit 1) that share the namespace (NMIC bit 0). Linux
+    /// then makes a multipath device of it, and writes through that need a word; without, the node is a plain one.
+    pub multipath: bool,
     /// NQNs of the hosts that may connect; empty for all.
     pub allowed_hosts: Vec<String>,
     /// Whether hosts can save settings; not where the drive ends with its host.
@@ -46,6 +49,7 @@ impl Options {
             backing,
             scale: Scale::REAL,
             limits: SubsystemLimits::default(),
+            multipath: false,
             allowed_hosts: Vec::new(),
             saves: true,
             saved: SavedState::default(),
@@ -234,8 +238,7 @@ pub struct SubsystemLimits {
     /// Data a write may carry inside its command on an I/O queue, in bytes; a multiple of 16. 8 KiB, as
     /// on the admin queue, spares the usual small write a round trip.
     pub in_capsule_bytes: u32,
-    /// Controllers, and with them hosts, at once. With more than one, Identify says that there may be others (CMIC
-    /// bit 1) and that they share the namespace (NMIC bit 0).
+    /// Controllers, and with them hosts, at once.
     pub controllers: u16,
 }
 

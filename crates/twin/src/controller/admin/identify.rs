@@ -85,7 +85,7 @@ impl Subsystem {
             blocks: self.blocks,
             capacity_blocks: self.blocks,
             used_blocks: self.blocks,
-            sharing: u8::from(self.is_shared()),
+            sharing: u8::from(self.options.multipath),
             // Deallocated blocks read as zeros (1), and Write Zeroes may deallocate (bit 3).
             deallocate_features: 0b1001,
             capacity_bytes: Some(self.capacity_bytes().into()),
@@ -109,7 +109,7 @@ impl Subsystem {
             firmware: profile.identity.firmware.clone(),
             max_transfer_shift: Some(self.options.limits.max_transfer_shift),
             // Several controllers in one subsystem (bit 1).
-            multi_path: u8::from(self.is_shared()) << 1,
+            multi_path: u8::from(self.options.multipath) << 1,
             // Namespace attribute notices (bit 8): without any, Linux asks for no event at all.
             optional_events: 1 << 8,
             // Bit 20 power limit, bit 21 power measurement.
@@ -152,11 +152,6 @@ impl Subsystem {
             }),
             ..common
         }
-    }
-
-    /// Whether there may be several controllers, which then share the namespace.
-    const fn is_shared(&self) -> bool {
-        self.options.limits.controllers > 1
     }
 
     /// The descriptor of a power state of the profile; states are in order of speed.

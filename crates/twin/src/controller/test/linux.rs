@@ -70,7 +70,7 @@ fn admin_set_up(host: &mut Host<Subsystem>) {
     assert!(controller.fabrics.command_capsule_16b >= 4, "or Linux gives up");
     assert_eq!(controller.max_commands.map(u32::from), Some(capabilities.queue_entries_max));
     assert_eq!((controller.submission_entry_size, controller.completion_entry_size), (0x66, 0x44));
-    assert_eq!((controller.multi_path, controller.controller_type, controller.namespaces), (2, 1, 1));
+    assert_eq!((controller.multi_path, controller.controller_type, controller.namespaces), (0, 1, 1));
     assert_eq!(controller.subsystem_nqn.as_deref(), Some(host.service.nqn()));
     assert!(controller.has_effects_log() && controller.has_timestamp() && !controller.apst_supported);
     assert_eq!(controller.retry_delays_100ms, [0; 3], "no feature 16h");
@@ -120,7 +120,7 @@ fn namespaces(host: &mut Host<Subsystem>) {
         let page = identify(host, Identify::namespace(1));
         let namespace = IdentifyNamespace::decode(&page).expect("a page");
         assert_eq!(namespace.size().map(|size| size.as_u64()), Some(1_024_209_543_168));
-        assert_eq!((namespace.sharing, namespace.deallocated_reads_as()), (1, Some(0)));
+        assert_eq!((namespace.sharing, namespace.deallocated_reads_as()), (0, Some(0)));
     }
     assert_eq!(host.read_blocks(0, 4096), Ok(vec![0; 4096]));
     host.pass(Duration::from_millis(2560));

@@ -85,7 +85,7 @@ fn a_second_controller_has_to_wait_until_the_first_has_gone() {
     alone.limits.controllers = 1;
     let mut host = host_of(Subsystem::new(alone).expect("sound"), Instant::ZERO);
     let request = connect_request(host.service.nqn(), 0, DYNAMIC_CONTROLLER);
-    let busy = host.service.connect(host.now, &request).expect_err("CMIC says one");
+    let busy = host.service.connect(host.now, &request).expect_err("one controller is all there is");
     assert_eq!(busy.status, Status::CONNECT_BUSY, "and may be tried again");
     host.service.disconnect(host.now, host.admin);
     let connected = host.service.connect(host.now, &request).expect("the first has gone");
