@@ -203,8 +203,10 @@ fn a_file_that_is_cut_under_load_ends_the_run() {
     for (op, keep, out) in
         [("randwrite", 0, "all"), ("write", 15 << 20, "end"), ("randread", 8 << 20, "read")]
     {
-        let plan =
-            format!("[[phase]]\nop = \"{op}\"\nblock_size = \"64KiB\"\ndepth = 4\nduration = \"10m\"\n");
+        // Slow enough that what was cut is not written anew before the file is looked at, whatever the disk.
+        let plan = format!(
+            "[[phase]]\nop = \"{op}\"\nblock_size = \"64KiB\"\ndepth = 4\nrate = \"4MB/s\"\nduration = \"10m\"\n"
+        );
         let mut running = Running::of_plan(&scratch, out, &plan);
         running.wait_for_intervals(1);
         let target = std::fs::File::options().write(true).open(scratch.path("t.bin")).expect("the file");

@@ -151,7 +151,7 @@ fn identify_controller_has_its_bytes() {
     let u32_at = |at: usize| u32::from(u16_at(at)) | u32::from(u16_at(at + 2)) << 16;
     assert_eq!(&page[4..24], SubsystemIdentity::for_profile("ssd1", 1).serial.as_bytes());
     assert_eq!((&page[24..37], page[63]), (&b"Simulated SSD"[..], b' '));
-    assert_eq!((page[76], page[77]), (0b10, 8), "CMIC, MDTS");
+    assert_eq!((page[76], page[77]), (0, 8), "CMIC, MDTS");
     assert_eq!((u16_at(78), u32_at(96)), (host.admin.controller_id(), 0x41), "CNTLID, CTRATT");
     assert_eq!((u32_at(80), u32_at(92), page[111]), (0x0001_0400, 0x100, 1), "VER, OAES, CNTRLTYPE");
     assert_eq!((page[258], page[259], page[261], page[262]), (3, 3, 0x17, 63), "ACL, AERL, LPA, ELPE");
