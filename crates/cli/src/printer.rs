@@ -1,7 +1,7 @@
 //! Everything the tool says: data on stdout, progress and messages on stderr.
 //!
 //! The only place that writes to either, and so the one where text from elsewhere (names of files, drives, plans) is
-//! kept from steering the terminal: control characters are written out, see [`measure::visible`]. Colour is left out by
+//! kept from steering the terminal: control characters are written out, see [`mod@measure::visible`]. Colour is left out by
 //! itself where the stream is no terminal or `NO_COLOR` is set. A reader that went away (`heatsoak list | head`) is success, not an error.
 
 use std::io::{self, IsTerminal as _, Write as _};

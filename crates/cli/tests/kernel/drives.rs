@@ -155,45 +155,49 @@ fn every_drive_is_told_alike_everywhere(output: &Output) {
                 "{name}: {field} of inspect and list"
             );
         }
-        let told = of_lsblk(theirs, listed);
-        let smartctl = output.json(&format!("smartctl-{name}"));
-        assert_eq!(listed["size_bytes"], told["size"], "{name}");
-        assert_eq!(listed["block_bytes"], told["log-sec"], "{name}");
-        let digits = |wwn: &Value| {
-            let wwn = wwn.as_str()?.trim_start_matches("0x").to_owned();
-            Some(wwn.split_once('.').map_or(wwn.clone(), |(_, digits)| digits.to_owned()))
-        };
-        let agree = |what: &str, theirs: Option<&str>, ours: Option<&str>| {
-            if let Some(theirs) = theirs.map(str::trim).filter(|theirs| !theirs.is_empty()) {
-                assert_eq!(ours, Some(theirs), "{name}: {what}\n{listed}\n{told}\n{smartctl}");
-            }
-        };
-        if listed["kind"] != "usb" {
-            // There lsblk shows the enclosure's.
-            agree("serial number of lsblk", told["serial"].as_str(), listed["serial"].as_str());
-        }
-        agree("serial number of smartctl", smartctl["serial_number"].as_str(), listed["serial"].as_str());
-        agree("model of smartctl", smartctl["model_name"].as_str(), listed["model"].as_str());
-        let revision = smartctl["firmware_version"].as_str().or(smartctl["scsi_revision"].as_str());
-        agree("firmware of smartctl", revision, listed["firmware"].as_str());
-        if digits(&listed["wwn"]).is_some() {
-            agree("world wide name", digits(&told["wwn"]).as_deref(), digits(&listed["wwn"]).as_deref());
-        }
-        let celsius = smartctl["temperature"]["current"].as_u64();
-        let own = match name {
-            "nvme0n1" => &inspected["nvme"]["smart"]["composite_k"],
-            _ => &inspected["scsi"]["smartctl"]["temperature_k"],
-        };
-        assert_eq!(
-            own.as_u64(),
-            celsius.filter(|celsius| *celsius > 0).map(|celsius| celsius + 273),
-            "{name}"
-        );
-        assert!(
-            listed["serial"].is_string() || matches!(name, "vda"),
-            "{name} lost its serial number: {listed}"
-        );
+        agrees_with_the_tools(output, name, listed, &inspected, of_lsblk(theirs, listed));
     }
+    scsi_facts_are_those_of_sg3_utils(output);
+    let health = &output.json("health")["temperature"];
+    assert_eq!(&output.json("inspect-nvme0n1")["nvme"]["smart"]["composite_k"], health);
+    links_are_the_kernels(output);
+}
+
+/// What lsblk and smartctl say of a drive.
+fn agrees_with_the_tools(output: &Output, name: &str, listed: &Value, inspected: &Value, told: &Value) {
+    let smartctl = output.json(&format!("smartctl-{name}"));
+    assert_eq!(listed["size_bytes"], told["size"], "{name}");
+    assert_eq!(listed["block_bytes"], told["log-sec"], "{name}");
+    let digits = |wwn: &Value| {
+        let wwn = wwn.as_str()?.trim_start_matches("0x").to_owned();
+        Some(wwn.split_once('.').map_or(wwn.clone(), |(_, digits)| digits.to_owned()))
+    };
+    let agree = |what: &str, theirs: Option<&str>, ours: Option<&str>| {
+        if let Some(theirs) = theirs.map(str::trim).filter(|theirs| !theirs.is_empty()) {
+            assert_eq!(ours, Some(theirs), "{name}: {what}\n{listed}\n{told}\n{smartctl}");
+        }
+    };
+    if listed["kind"] != "usb" {
+        // There lsblk shows the enclosure's.
+        agree("serial number of lsblk", told["serial"].as_str(), listed["serial"].as_str());
+    }
+    agree("serial number of smartctl", smartctl["serial_number"].as_str(), listed["serial"].as_str());
+    agree("model of smartctl", smartctl["model_name"].as_str(), listed["model"].as_str());
+    let revision = smartctl["firmware_version"].as_str().or(smartctl["scsi_revision"].as_str());
+    agree("firmware of smartctl", revision, listed["firmware"].as_str());
+    if digits(&listed["wwn"]).is_some() {
+        agree("world wide name", digits(&told["wwn"]).as_deref(), digits(&listed["wwn"]).as_deref());
+    }
+    let celsius = smartctl["temperature"]["current"].as_u64();
+    let own = match name {
+        "nvme0n1" => &inspected["nvme"]["smart"]["composite_k"],
+        _ => &inspected["scsi"]["smartctl"]["temperature_k"],
+    };
+    assert_eq!(own.as_u64(), celsius.filter(|celsius| *celsius > 0).map(|celsius| celsius + 273), "{name}");
+    assert!(listed["serial"].is_string() || matches!(name, "vda"), "{name} lost its serial number: {listed}");
+}
+
+fn scsi_facts_are_those_of_sg3_utils(output: &Output) {
     for name in ["sda", "sdb", "sdc"] {
         let inspected = output.json(&format!("inspect-{name}"));
         let capacity = output.section(&format!("capacity-{name}"));
@@ -204,8 +208,9 @@ fn every_drive_is_told_alike_everywhere(output: &Output) {
         let serial = output.section(&format!("serial-{name}"));
         assert_eq!(inspected["serial"].as_str(), Some(serial.trim()), "{name}");
     }
-    let health = &output.json("health")["temperature"];
-    assert_eq!(&output.json("inspect-nvme0n1")["nvme"]["smart"]["composite_k"], health);
+}
+
+fn links_are_the_kernels(output: &Output) {
     for (name, section, unit) in [("sda", "sata-link", "SATA"), ("sdb", "usb-link", "USB")] {
         let link = output.json(&format!("inspect-{name}"))["link"]["name"].clone();
         let speed = output.section(section).lines().find_map(|line| {

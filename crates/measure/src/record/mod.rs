@@ -9,7 +9,7 @@
 //! drive's: [`read`] applies the scales that the manifest's origin names, once, for all readers.
 //!
 //! # Damage
-//! Every frame of a stream ([`frame`]), every closed table and the manifest ([`seal`]) has a checksum, which is checked
+//! Every frame of a stream (`frame`), every closed table and the manifest (`seal`) has a checksum, which is checked
 //! before anything is decoded.
 //!
 //! # What it does not do

@@ -117,7 +117,7 @@ impl RunWriter {
         self.ops.as_mut().map_or(Ok(()), |ops| ops.push(row))
     }
 
-    /// Hands waiting rows to the kernel when the last time is [`FLUSH_SPAN`] of run time ago.
+    /// Hands waiting rows to the kernel when the last time is a quarter of a second of run time ago.
     pub fn flush_if_due(&mut self, now: Instant) -> Result<(), RecordError> {
         if now.since(self.flushed_at) < FLUSH_SPAN {
             return Ok(());

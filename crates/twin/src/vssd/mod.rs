@@ -61,7 +61,7 @@ pub struct DriveOptions {
 }
 
 /// What hosts may ask for, all together. What one controller gives is in
-/// [`PduLimits`](crate::controller::Limits).
+/// [`SubsystemLimits`](crate::controller::SubsystemLimits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerLimits {
     /// Connections at once; more are closed as they come.
