@@ -12,27 +12,18 @@ use std::path::Path;
 
 use measure::record::LinkFacts;
 
-use crate::sysfs::text;
+use crate::sysfs::{controllers, text};
 
 /// The link of `disk`, a name such as `nvme0n1`, below `sysfs`; `None` where it is not described.
 pub fn of_disk(sysfs: &Path, disk: &str) -> Option<LinkFacts> {
     let place = fs::canonicalize(sysfs.join("class/block").join(disk)).ok()?;
     // With native multipath the disk hangs on a subsystem; one of its controllers leads to the link.
-    let controller = fs::read_dir(place.join("device")).ok().and_then(|entries| {
-        let mut names: Vec<_> =
-            entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
-        names.sort();
-        let controller = names.into_iter().find(|name| is_controller(name))?;
-        fs::canonicalize(place.join("device").join(controller)).ok()
-    });
+    let controllers = controllers(&place);
+    let controller =
+        controllers.first().and_then(|name| fs::canonicalize(place.join("device").join(name)).ok());
     let start =
         if place.components().any(|part| part.as_os_str() == "virtual") { controller? } else { place };
     start.ancestors().take_while(|folder| folder.starts_with(sysfs)).find_map(|folder| link_of(sysfs, folder))
-}
-
-/// `nvme0`, and not `nvme0n1`.
-fn is_controller(name: &str) -> bool {
-    name.strip_prefix("nvme").is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 fn link_of(sysfs: &Path, device: &Path) -> Option<LinkFacts> {

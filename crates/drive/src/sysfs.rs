@@ -40,14 +40,13 @@ pub(crate) fn disk_folder(folder: &Path) -> &Path {
 
 /// The controllers of a namespace with native multipath: they are in its subsystem's folder, as links.
 pub(crate) fn controllers(folder: &Path) -> Vec<String> {
-    let is_controller = |name: &String| {
-        name.strip_prefix("nvme")
-            .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    let subsystem = folder.join("device");
     // A namespace without multipath is a device of its controller, which lists no other.
-    let names = entries(&subsystem);
-    names.into_iter().filter(is_controller).collect()
+    entries(&folder.join("device")).into_iter().filter(|name| is_controller(name)).collect()
+}
+
+/// `nvme0`, and not `nvme0n1` or `nvme0c0n1`.
+pub(crate) fn is_controller(name: &str) -> bool {
+    name.strip_prefix("nvme").is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 pub(crate) fn node(folder: &Path) -> SysfsNode {

@@ -11,6 +11,7 @@ use nvme::host::linux::LinuxController;
 use thiserror::Error;
 
 use super::{DriveSettings, SettingsError};
+use crate::sysfs::{entries, is_controller};
 use crate::telemetry::discover::{self, Place};
 
 /// The controller that a path leads to.
@@ -133,7 +134,7 @@ impl SysfsController {
             // With native multipath the namespaces hang on the subsystem, and hidden paths on the controller.
             let subsystems = sysfs.join("class/nvme-subsystem");
             let ours = |subsystem: &String| subsystems.join(subsystem).join(&name).exists();
-            let subsystem = names(&subsystems).into_iter().find(ours);
+            let subsystem = entries(&subsystems).into_iter().find(ours);
             namespaces =
                 subsystem.map(|subsystem| namespaces_in(&subsystems.join(subsystem))).unwrap_or_default();
         }
@@ -142,7 +143,7 @@ impl SysfsController {
 
     /// With native multipath a namespace hangs on a subsystem; the first of its controllers is taken.
     fn of_subsystem(folder: &Path, sysfs: &Path) -> Option<Self> {
-        let name = names(folder).into_iter().find(|name| is_controller(name))?;
+        let name = entries(folder).into_iter().find(|name| is_controller(name))?;
         let namespaces = namespaces_in(folder);
         let controller = Self::at(&fs::canonicalize(folder.join(name)).ok()?, sysfs)?;
         Some(Self { namespaces, ..controller })
@@ -169,18 +170,13 @@ impl SysfsController {
     /// All controllers that sysfs shows, in the order of their numbers.
     pub fn all(sysfs: &Path) -> Vec<Self> {
         let class = sysfs.join("class/nvme");
-        let mut controllers: Vec<Self> = names(&class)
+        let mut controllers: Vec<Self> = entries(&class)
             .iter()
             .filter_map(|name| Self::at(&fs::canonicalize(class.join(name)).ok()?, sysfs))
             .collect();
         controllers.sort_by_key(|controller| (controller.name.len(), controller.name.clone()));
         controllers
     }
-}
-
-/// `nvme0`, and not `nvme0n1` or `nvme0c0n1`.
-fn is_controller(name: &str) -> bool {
-    name.strip_prefix("nvme").is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 /// `nvme0n1`, and not a hidden path such as `nvme0c0n1` nor a partition.
@@ -191,16 +187,7 @@ fn is_namespace(name: &str) -> bool {
 }
 
 fn namespaces_in(folder: &Path) -> Vec<String> {
-    names(folder).into_iter().filter(|name| is_namespace(name)).collect()
-}
-
-/// Names in a folder, in order; none where it cannot be read.
-fn names(folder: &Path) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut names: Vec<String> =
-        entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
-    names.sort();
-    names
+    entries(folder).into_iter().filter(|name| is_namespace(name)).collect()
 }
 
 #[cfg(test)]
