@@ -2,10 +2,22 @@
 //!
 //! Truth is read from the profile, so that a changed profile changes what is expected.
 
+use analysis::findings::Findings;
 use physics::Profile;
+
+use crate::support::Scratch;
 
 pub(crate) fn profile(name: &str) -> Profile {
     Profile::builtin(name).expect("it is built in")
+}
+
+/// What is found of a run of `plan` on the built-in twin `profile`.
+pub(crate) fn twin_findings(profile: &str, plan: &str) -> Findings {
+    let scratch = Scratch::new();
+    std::fs::write(scratch.path("plan.toml"), plan).expect("a scratch file");
+    let done = scratch.run(&["run", "plan.toml", "--drive", &format!("twin:{profile}"), "--json", "--quiet"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    serde_json::from_str(&done.stdout).expect("findings")
 }
 
 pub(crate) fn tmt1_k(name: &str) -> f64 {

@@ -14,7 +14,7 @@ use nvme::hctm::Hctm;
 use trace::Trace;
 use twin::controller::Scale;
 
-use crate::known::{profile, tmt1_k, within, within_a_kelvin};
+use crate::known::{profile, tmt1_k, twin_findings, within, within_a_kelvin};
 use crate::loopback::drive::Vssd;
 use crate::support::{Done, Scratch};
 
@@ -115,11 +115,7 @@ depth = 64
 region = { start = "0B", len = "60GB" }
 duration = "6m"
 "#;
-    let scratch = Scratch::new();
-    std::fs::write(scratch.path("plan.toml"), plan).expect("a scratch file");
-    let done = scratch.run(&["run", "plan.toml", "--drive", "twin:relay", "--json", "--quiet"]);
-    assert_eq!(done.code, Some(0), "{}", done.stderr);
-    let alone: Findings = serde_json::from_str(&done.stdout).expect("findings");
+    let alone = twin_findings("relay", plan);
     let tau_s = |findings: &Findings| findings.thermal.tau_s.clone().expect("it rises");
     let (found_s, alone_s) = (tau_s(found), tau_s(&alone));
     assert_eq!(found_s.len(), alone_s.len(), "{found_s:?}, alone {alone_s:?}");

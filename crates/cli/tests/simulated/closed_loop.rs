@@ -1,9 +1,8 @@
 //! One simulated drive a policy class: the analysis of a run on it has to find what its profile says.
 
-use analysis::findings::{Cause, EventKind, Findings, Label, PolicyClass};
+use analysis::findings::{Cause, EventKind, Label, PolicyClass};
 
-use crate::known::{profile, tmt1_k, within, within_a_kelvin};
-use crate::support::Scratch;
+use crate::known::{profile, tmt1_k, twin_findings, within, within_a_kelvin};
 
 /// A minute of rest, then reading at full speed until long after everything has settled.
 const READ: &str = r#"
@@ -32,17 +31,9 @@ region = { start = "0B", len = "400GiB" }
 duration = "3m"
 "#;
 
-fn findings(profile: &str, plan: &str) -> Findings {
-    let scratch = Scratch::new();
-    std::fs::write(scratch.path("plan.toml"), plan).expect("a scratch file");
-    let done = scratch.run(&["run", "plan.toml", "--drive", &format!("twin:{profile}"), "--json", "--quiet"]);
-    assert_eq!(done.code, Some(0), "{}", done.stderr);
-    serde_json::from_str(&done.stdout).expect("findings")
-}
-
 #[test]
 fn a_relay_is_found_with_both_its_thresholds_and_its_floor() {
-    let found = findings("relay", READ);
+    let found = twin_findings("relay", READ);
     assert_eq!(found.policy.class, PolicyClass::Relay, "{:?}", found.policy);
     let (on_k, hysteresis_k) = (tmt1_k("relay"), profile("relay").policy[0].hysteresis_k);
     within_a_kelvin(found.policy.onset_k, on_k, "onset");
@@ -55,7 +46,7 @@ fn a_relay_is_found_with_both_its_thresholds_and_its_floor() {
 
 #[test]
 fn a_two_level_latch_is_told_from_a_relay() {
-    let found = findings("two-level", READ);
+    let found = twin_findings("two-level", READ);
     assert_eq!(found.policy.class, PolicyClass::TwoLevel, "{:?}", found.policy);
     let hctm = profile("two-level").limits.hctm.expect("it has HCTM");
     let hysteresis_k = profile("two-level").policy[0].hysteresis_k;
@@ -83,7 +74,7 @@ fn a_two_level_latch_is_told_from_a_relay() {
 
 #[test]
 fn a_regulator_is_found_where_it_holds_the_temperature() {
-    let found = findings("regulator", READ);
+    let found = twin_findings("regulator", READ);
     assert_eq!(found.policy.class, PolicyClass::Regulator, "{:?}", found.policy);
     let last = found.segments.last().expect("a segment");
     assert_eq!(last.label, Label::Throttled, "{last:?}");
@@ -92,13 +83,13 @@ fn a_regulator_is_found_where_it_holds_the_temperature() {
 
 #[test]
 fn a_duty_cycled_regulator_is_told_from_a_smooth_one() {
-    let found = findings("duty-cycled", READ);
+    let found = twin_findings("duty-cycled", READ);
     assert_eq!(found.policy.class, PolicyClass::DutyCycled, "{:?}", found.policy);
 }
 
 #[test]
 fn a_vendors_own_threshold_is_found_without_any_setting() {
-    let found = findings("vendor", READ);
+    let found = twin_findings("vendor", READ);
     assert_eq!(found.policy.class, PolicyClass::Vendor, "{:?}", found.policy);
     within_a_kelvin(found.policy.onset_k, 348.0, "onset");
     within(found.policy.floor_bytes_per_s, 2.2e9, 0.05, "floor");
@@ -109,7 +100,7 @@ fn a_vendors_own_threshold_is_found_without_any_setting() {
 
 #[test]
 fn a_drive_that_stops_is_found_with_both_its_thresholds() {
-    let found = findings("stop", READ);
+    let found = twin_findings("stop", READ);
     // A threshold of the vendor's own, and all I/O stops at it: both are so, in whatever order they are told.
     for class in [PolicyClass::Stop, PolicyClass::Vendor] {
         let acts = found.policy.class == class || found.policy.also.contains(&class);
@@ -122,7 +113,7 @@ fn a_drive_that_stops_is_found_with_both_its_thresholds() {
 
 #[test]
 fn the_end_of_the_fast_write_cache_is_not_heat() {
-    let found = findings("slc", WRITE);
+    let found = twin_findings("slc", WRITE);
     let slc = found.slc_cache.as_ref().expect("its end was passed");
     let truth = profile("slc").slc.expect("it has one");
     within(Some(slc.bytes as f64), truth.capacity_bytes as f64, 0.02, "size of the cache");
