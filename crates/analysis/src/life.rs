@@ -4,7 +4,7 @@
 //! kept: that is said and not decided.
 
 use serde::{Deserialize, Serialize};
-use trace::{Counters, HostThreshold, LifeCounters, Trace};
+use trace::{HostThreshold, LifeCounters, Trace};
 
 const BYTES_PER_TB: f64 = 1e12;
 /// Shares above this are no shares: counters of another unit, or hours that leave most of the time out.
@@ -80,23 +80,15 @@ pub struct LifeHistory {
 /// What the counters in `trace` say; `None` where it has none.
 pub(crate) fn life(trace: &Trace) -> Option<Life> {
     let (first, last) = (trace.life.first()?, trace.life.last()?);
-    let zero = LifeCounters { throttling: NO_THROTTLING, ..LifeCounters::default() };
     let hours = (last.t_s - first.t_s) / 3600.0;
     Some(Life {
-        whole: span(&zero, last, last.power_on_h),
+        whole: span(&LifeCounters::default(), last, last.power_on_h),
         between: (hours > 0.0).then(|| span(first, last, Some(hours))),
         used_percent: last.used_percent,
         hottest_k: last.hottest_k,
         history: history(trace),
     })
 }
-
-const NO_THROTTLING: Counters = Counters {
-    tmt1_transitions: Some(0),
-    tmt2_transitions: Some(0),
-    tmt1_seconds: Some(0),
-    tmt2_seconds: Some(0),
-};
 
 /// What was counted from one moment to another, over so many hours.
 fn span(from: &LifeCounters, to: &LifeCounters, hours: Option<f64>) -> LifeSpan {
@@ -107,41 +99,22 @@ fn span(from: &LifeCounters, to: &LifeCounters, hours: Option<f64>) -> LifeSpan 
         share: hours.map(|hours| part_h / hours).filter(|share| *share <= MOST_SHARE),
     };
     let written_bytes = grown(from.written_bytes, to.written_bytes);
-    let throttled = [
-        (
-            HostThreshold::Tmt1,
-            from.throttling.tmt1_transitions,
-            to.throttling.tmt1_transitions,
-            from.throttling.tmt1_seconds,
-            to.throttling.tmt1_seconds,
-        ),
-        (
-            HostThreshold::Tmt2,
-            from.throttling.tmt2_transitions,
-            to.throttling.tmt2_transitions,
-            from.throttling.tmt2_seconds,
-            to.throttling.tmt2_seconds,
-        ),
-    ];
-    let throttled = throttled
-        .into_iter()
-        .filter(|(_, _, times, _, seconds)| times.or(*seconds).is_some())
-        .map(|(threshold, times_before, times, seconds_before, seconds)| {
-            let since = |before: Option<u64>, now: u64| now.saturating_sub(before.unwrap_or(0));
-            let transitions = times.map(|now| since(times_before, now));
-            let begun = transitions.map(|count| count as f64);
-            let per = |amount: Option<f64>| Some(begun? / amount.filter(|amount| *amount > 0.0)?);
-            LifeThrottling {
-                threshold,
-                transitions,
-                time: seconds.map(|now| share(since(seconds_before, now) as f64 / 3600.0)),
-                per_hour: per(hours),
-                per_tb_written: per(written_bytes.map(|bytes| bytes / BYTES_PER_TB)),
-            }
-        });
+    let since = |before: Option<u64>, now: Option<u64>| Some(now?.saturating_sub(before.unwrap_or(0)));
+    let throttling = |threshold| {
+        let (before, now) = (from.throttling.at(threshold), to.throttling.at(threshold));
+        let (transitions, seconds) = (since(before.0, now.0), since(before.1, now.1));
+        let per = |amount: Option<f64>| Some(transitions? as f64 / amount.filter(|amount| *amount > 0.0)?);
+        (transitions.is_some() || seconds.is_some()).then(|| LifeThrottling {
+            threshold,
+            transitions,
+            time: seconds.map(|seconds| share(seconds as f64 / 3600.0)),
+            per_hour: per(hours),
+            per_tb_written: per(written_bytes.map(|bytes| bytes / BYTES_PER_TB)),
+        })
+    };
     LifeSpan {
         hours,
-        throttled: throttled.collect(),
+        throttled: [HostThreshold::Tmt1, HostThreshold::Tmt2].into_iter().filter_map(throttling).collect(),
         above_warning: grown(from.warning_min, to.warning_min).map(|minutes| share(minutes / 60.0)),
         above_critical: grown(from.critical_min, to.critical_min).map(|minutes| share(minutes / 60.0)),
         read_bytes: grown(from.read_bytes, to.read_bytes),
@@ -166,6 +139,8 @@ fn history(trace: &Trace) -> Option<LifeHistory> {
 
 #[cfg(test)]
 mod test {
+    use trace::Counters;
+
     use super::*;
 
     fn counters(t_s: f64, transitions: u64, seconds: u64) -> LifeCounters {

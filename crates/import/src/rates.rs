@@ -6,11 +6,17 @@ use trace::{Interval, Trace};
 /// A hole of more than this many usual steps is a gap.
 pub(super) const GAP_STEPS: f64 = 3.0;
 
-/// The usual distance of two values in seconds: the median, which neither gaps nor jitter move. `None` for fewer than two.
-pub(super) fn usual_step(values: &[(f64, f64)]) -> Option<f64> {
-    let mut steps: Vec<f64> = values.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+/// The usual distance of two times in seconds: the median, which neither gaps nor jitter move. `None` for fewer than two.
+pub(super) fn usual_step_s(times: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let times: Vec<f64> = times.into_iter().collect();
+    let mut steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let middle = steps.len() / 2;
     (!steps.is_empty()).then(|| *steps.select_nth_unstable_by(middle, f64::total_cmp).1)
+}
+
+/// The same of times with values.
+pub(super) fn usual_step(values: &[(f64, f64)]) -> Option<f64> {
+    usual_step_s(values.iter().map(|(t, _)| *t))
 }
 
 /// Intervals between the values of a counter in steps of `unit` bytes. A counter that falls was reset: a gap.

@@ -200,6 +200,16 @@ pub struct Counters {
     pub tmt2_seconds: Option<u64>,
 }
 
+impl Counters {
+    /// Transitions and seconds of one threshold.
+    pub const fn at(&self, threshold: HostThreshold) -> (Option<u64>, Option<u64>) {
+        match threshold {
+            HostThreshold::Tmt1 => (self.tmt1_transitions, self.tmt1_seconds),
+            HostThreshold::Tmt2 => (self.tmt2_transitions, self.tmt2_seconds),
+        }
+    }
+}
+
 impl Trace {
     /// A trace without any data.
     pub fn empty(name: &str) -> Self {

@@ -4,11 +4,9 @@ use measure::record::ThermalSettings;
 use measure::{Celsius, Kelvin, Series};
 
 use super::table::CsvTable;
+use crate::rates::GAP_STEPS;
 use trace::SegmentOp;
 use trace::{Counters, Interval, MINOR_SHARE, Phase, SpeedSeries, Temperature, Trace, infer_phases, instant};
-
-/// A hole of more than this many usual steps is a gap.
-const GAP_STEPS: f64 = 3.0;
 
 pub(super) fn add_speeds(table: &CsvTable, trace: &mut Trace) {
     let step_s = table.step_s();

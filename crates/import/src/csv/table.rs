@@ -6,6 +6,7 @@ use measure::nearest::nearest;
 use measure::{CellSplitter, Cells};
 
 use crate::lines::LineReader;
+use crate::rates::usual_step_s;
 use crate::{COLDEST_K, HOTTEST_K, ImportError, LONGEST_RUN_S};
 
 const COLUMNS: [&str; 26] = [
@@ -227,15 +228,9 @@ impl<'a> CsvTable<'a> {
         ImportError::whole(self.file, why)
     }
 
-    /// The usual distance of two rows: the median, which neither gaps nor jitter move.
+    /// The usual distance of two rows in seconds; one second for a single row.
     pub(super) fn step_s(&self) -> f64 {
-        let mut steps: Vec<f64> = self.t_s.windows(2).map(|w| w[1] - w[0]).collect();
-        if steps.is_empty() {
-            return 1.0;
-        }
-        // Of two the shorter: the other one is a hole.
-        let middle = (steps.len() - 1) / 2;
-        *steps.select_nth_unstable_by(middle, f64::total_cmp).1
+        usual_step_s(self.t_s.iter().copied()).unwrap_or(1.0)
     }
 }
 

@@ -70,12 +70,12 @@ fn throttling(one: &LifeThrottling, of: &str) -> Option<String> {
     }
     if let Some(per_hour) = one.per_hour.filter(|rate| *rate > 0.0) {
         text.push_str(&match per_hour >= 1.0 {
-            true => format!("; {per_hour:.1} times an hour"),
+            true => format!("; {} times an hour", figure(per_hour, 1)),
             false => format!("; once in {}", hours(1.0 / per_hour)),
         });
     }
     if let Some(per_tb) = one.per_tb_written.filter(|rate| *rate > 0.0) {
-        text.push_str(&format!("; {per_tb:.1} times for each TB written"));
+        text.push_str(&format!("; {} times for each TB written", figure(per_tb, 1)));
     }
     text.push('.');
     Some(text)
@@ -132,7 +132,7 @@ fn so_far(life: &Life) -> Option<String> {
     parts.extend(life.whole.hours.map(|hours| format!("{} h powered on", thousands(hours))));
     parts.extend(life.whole.written_bytes.map(|bytes| format!("{} written", format::amount(bytes))));
     parts.extend(life.whole.read_bytes.map(|bytes| format!("{} read", format::amount(bytes))));
-    parts.extend(life.used_percent.map(|percent| format!("{percent:.0} % of its endurance used")));
+    parts.extend(life.used_percent.map(|percent| format!("{} % of its endurance used", figure(percent, 0))));
     parts.extend(life.hottest_k.map(|k| format!("never hotter than {}", format::temperature(Some(k)))));
     if let Some(history) = &life.history {
         parts.push(format!(
@@ -155,16 +155,20 @@ fn hours(hours: f64) -> String {
     }
 }
 
+/// A number as the rest of the report has it; what no drive counts is not printed in full.
+fn figure(value: f64, decimals: usize) -> String {
+    format::number(value, decimals).unwrap_or_else(|| format::UNKNOWN.to_owned())
+}
+
+/// A whole number with separators of thousands.
 fn thousands(value: f64) -> String {
-    let digits = format!("{value:.0}");
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
-            out.push(',');
-        }
-        out.push(digit);
+    let digits = figure(value, 0);
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return digits;
     }
-    out
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
+    groups.join(",")
 }
 
 /// A share that may be a small one: two digits that count.
@@ -175,5 +179,19 @@ fn small_percent(share: f64) -> String {
         p if p >= 1.0 => format!("{p:.1} %"),
         p if p >= 0.01 => format!("{p:.2} %"),
         _ => "less than 0.01 %".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn figures_are_grouped_and_absurd_ones_are_short() {
+        assert_eq!((thousands(7.0), thousands(1789.0)), ("7".to_owned(), "1,789".to_owned()));
+        assert_eq!((thousands(123_456.0), thousands(f64::NAN)), ("123,456".to_owned(), "unknown".to_owned()));
+        assert!(thousands(1e300).len() < 10, "{}", thousands(1e300));
+        assert_eq!((hours(0.01), hours(1.5), hours(12.0)), ("36 s".into(), "90 min".into(), "12.0 h".into()));
+        assert_eq!((small_percent(0.031), small_percent(1e-6)), ("3.1 %".into(), "less than 0.01 %".into()));
     }
 }
