@@ -10,8 +10,9 @@ pub(super) const GAP_STEPS: f64 = 3.0;
 pub(super) fn usual_step_s(times: impl IntoIterator<Item = f64>) -> Option<f64> {
     let times: Vec<f64> = times.into_iter().collect();
     let mut steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    let middle = steps.len() / 2;
-    (!steps.is_empty()).then(|| *steps.select_nth_unstable_by(middle, f64::total_cmp).1)
+    // Of two the shorter: the other one is a hole.
+    let middle = steps.len().checked_sub(1)? / 2;
+    Some(*steps.select_nth_unstable_by(middle, f64::total_cmp).1)
 }
 
 /// The same of times with values.
