@@ -138,7 +138,7 @@ const KILLS: &str = r#"
         fi
         heatsoak restore >/dev/null
         heatsoak restore >/dev/null
-        echo "$left|$refused|$(hctm)|$(ls /var/lib/heatsoak | grep -c json || true)"
+        echo "$left|$refused|$(hctm)|$(ls /var/lib/heatsoak | grep -c 'json$' || true)"
         rm -rf /tmp/run /tmp/again
     done"#;
 
@@ -173,7 +173,7 @@ const STOPS: &str = r#"
         usleep 500000
         kill -$signal $run
         code=0; wait $run || code=$?
-        echo "$during|$code|$(hctm)|$(ls /var/lib/heatsoak | grep -c json || true)"
+        echo "$during|$code|$(hctm)|$(ls /var/lib/heatsoak | grep -c 'json$' || true)"
     done
     section manifest; cat /tmp/TERM/manifest.json
     section one; heatsoak hctm /dev/nvme0 --tmt1 62C --json

@@ -209,7 +209,12 @@ impl Journals {
         let name = format!("{}{LOCK}", identity.file_stem());
         match self.disk.lock(&name) {
             Ok(Some(lock)) => {
-                Ok(JournalClaim { disk: Arc::clone(&self.disk), identity: identity.clone(), _lock: lock })
+                let claim =
+                    JournalClaim { disk: Arc::clone(&self.disk), identity: identity.clone(), _lock: lock };
+                // A process that was killed while it wrote leaves what never became a journal. Not to be rid of it
+                // harms nothing: the next one is written over it.
+                let _ = claim.disk.remove(&claim.unfinished());
+                Ok(claim)
             }
             Ok(None) => Err(JournalError::InUse { drive: identity.to_string() }),
             Err(source) => Err(failed("lock", &*self.disk, &name)(source)),
@@ -253,7 +258,7 @@ impl JournalClaim {
     /// # Errors
     /// What the system said. Then there is none, or the one from before, or this one.
     pub fn write(&self, journal: &Journal) -> Result<(), JournalError> {
-        let (name, beside) = (self.name(), format!("{}.new", self.name()));
+        let (name, beside) = (self.name(), self.unfinished());
         let io = |what: &'static str| failed(what, &*self.disk, &name);
         let mut text = serde_json::to_vec_pretty(journal).map_err(io::Error::other).map_err(io("write"))?;
         text.push(b'\n');
@@ -275,6 +280,11 @@ impl JournalClaim {
 
     fn name(&self) -> String {
         format!("{}{JOURNAL}", self.identity.file_stem())
+    }
+
+    /// What a journal is called until all of it is written.
+    fn unfinished(&self) -> String {
+        format!("{}.new", self.name())
     }
 }
 

@@ -45,6 +45,20 @@ fn a_journal_is_one_readable_file() {
     assert!(journals.all().expect("readable").is_empty());
 }
 
+/// Goal: whoever is killed while writing leaves no litter for good. Method: what such a process leaves, then the next claim.
+#[test]
+fn what_never_became_a_journal_goes_with_the_next_claim() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let journals = Journals::in_folder(folder.path());
+    let place = journals.claim(&identity("S1")).expect("free").place();
+    let unfinished = format!("{place}.new");
+    std::fs::write(&unfinished, "{\"sch").expect("written");
+    assert!(journals.all().expect("readable").is_empty(), "half a journal is none");
+    let claim = journals.claim(&identity("S1")).expect("free");
+    assert_eq!(claim.read().expect("readable"), None);
+    assert!(!std::path::Path::new(&unfinished).exists(), "swept");
+}
+
 /// Somebody else's process has the lock: another open file of the same name stands for it.
 #[test]
 fn a_lock_holds_between_processes_and_goes_with_them() {
