@@ -26,8 +26,6 @@ pub enum Observation {
     MostAreNoFullCache,
     /// Reading fills no write cache.
     ReadingFillsNoCache,
-    /// A host's threshold was met, and another one at the same temperature would be a coincidence.
-    Coincidence,
     /// It was at the critical temperature.
     AtCritical { temp_k: f64, critical_k: f64 },
     /// It was where drives protect themselves.
@@ -52,12 +50,6 @@ pub enum Observation {
     AwayFromThreshold { threshold: HostThreshold, temp_k: f64, set_k: f64 },
     /// The drive ran at full speed while it was hotter.
     RanHotter { full_speed_s: f64 },
-    /// It never did.
-    NeverHotter,
-    /// Full speed at that temperature lasted for longer than rising through a kelvin takes.
-    Lingered { full_speed_s: f64, through_kelvin_s: f64 },
-    /// The temperature had not risen before.
-    Stood { temp_k: f64, span_s: f64 },
     /// Speed gave way bit by bit, and the temperature came to rest.
     Settled { rest_k: f64 },
     /// The temperature stayed while the drive was slow.
@@ -72,10 +64,6 @@ pub enum Observation {
     BackHardlyCooled { temp_k: f64, release_k: f64 },
     /// Speed came back although it had not cooled.
     BackUncooled { release_k: f64 },
-    /// It is slow when cool as well.
-    SlowWhenCool { cool_drops: usize, below_k: f64 },
-    /// It is slow when hot.
-    SlowWhenHot { hot_drops: usize, cool_drops: usize, from_k: f64, hot_s: f64, cool_s: f64 },
     /// The drive's counter of the threshold moved.
     CounterMoved { threshold: HostThreshold },
     /// It stood still; `has_counted` where this drive is known to count.
@@ -94,22 +82,20 @@ pub enum Observation {
     ThroughPageCache,
     /// It was over soon.
     Short { span_s: f64 },
+    /// It lasted.
+    Lasted { span_s: f64 },
     /// It lost little, and at once.
     LittleLost,
     /// The host changed the power state.
     PowerStateChanged { before: u8, after: u8 },
     /// Nothing moved, which may be the load's own pause.
     MaybePause,
-    /// Others that look the same began cooler.
-    AlikeCooler { others: usize, cooler_k: f64 },
-    /// All that look the same began at one temperature.
-    AlikeOneTemperature { drops: usize, within_k: f64 },
-    /// Others that look the same began elsewhere.
-    AlikeManyTemperatures { drops: usize, elsewhere: usize, beyond_k: f64 },
-    /// How those that look the same weigh.
-    AlikeAverage { drops: usize },
-    /// Others that were clearly heat began at that temperature.
-    AlikeClear { others: usize, within_k: f64 },
+    /// How long the drive stayed at that temperature at full speed, and how often such a stretch comes by chance.
+    ByChance { stay_s_per_k: f64, every_s: f64 },
+    /// So many others of heat began at that temperature.
+    BeganAlike { drops: usize, temp_k: f64 },
+    /// What all that look the same are.
+    LooksAlike { drops: usize },
     /// It comes again and again, at a fixed interval where there is a period.
     Recurs { times: usize, period_s: Option<f64>, between_k: Option<[f64; 2]> },
 }
@@ -121,26 +107,25 @@ impl Observation {
             Self::SpeedFell { .. } | Self::BeganSlow { .. } => return None,
             Self::BeganThrottled { .. } | Self::SpeedReturned { .. } => return None,
             Self::MostAreNotHeat => Rule::Beforehand,
-            Self::AtCritical { .. } | Self::Hot { .. } | Self::Cool { .. } => Rule::Hot,
+            Self::AtCritical { .. } | Self::Hot { .. } | Self::Cool { .. } | Self::BeganAlike { .. } => {
+                Rule::OwnThreshold
+            }
+            Self::ByChance { .. } => Rule::Chance,
             Self::StillTemperature | Self::NoTemperature => Rule::NoTemperature,
             Self::ThresholdDisabled { .. }
             | Self::AtThreshold { .. }
             | Self::HeldBelowThreshold { .. }
             | Self::SettledBelowThreshold { .. }
             | Self::ThresholdBelowRun { .. }
-            | Self::AwayFromThreshold { .. }
-            | Self::Coincidence => Rule::Thresholds,
-            Self::RanHotter { .. } | Self::NeverHotter => Rule::HotterBefore,
-            Self::Lingered { .. } => Rule::Lingering,
-            Self::Stood { .. } => Rule::Standing,
-            Self::Settled { .. } => Rule::Settling,
-            Self::StayedAsHot { .. } | Self::SlowThoughCooled { .. } | Self::WentOnHeating { .. } => {
-                Rule::Meanwhile
-            }
-            Self::BackWhenCooled { .. } | Self::BackHardlyCooled { .. } | Self::BackUncooled { .. } => {
-                Rule::ComingBack
-            }
-            Self::SlowWhenCool { .. } | Self::SlowWhenHot { .. } => Rule::AgainAndAgain,
+            | Self::AwayFromThreshold { .. } => Rule::Thresholds,
+            Self::RanHotter { .. } => Rule::HotterBefore,
+            Self::Settled { .. }
+            | Self::StayedAsHot { .. }
+            | Self::SlowThoughCooled { .. }
+            | Self::WentOnHeating { .. }
+            | Self::BackWhenCooled { .. }
+            | Self::BackHardlyCooled { .. }
+            | Self::BackUncooled { .. } => Rule::Course,
             Self::CounterMoved { .. } | Self::CounterStill { .. } => Rule::Counters,
             Self::MostAreNoFullCache
             | Self::ReadingFillsNoCache
@@ -149,25 +134,15 @@ impl Observation {
             | Self::CacheFilledBefore
             | Self::BackWhileWriting
             | Self::WritingStayedSlow { .. } => Rule::WriteCache,
-            Self::ThroughPageCache => Rule::PageCache,
-            Self::Short { .. } => Rule::Short,
-            Self::LittleLost => Rule::LittleLost,
-            Self::PowerStateChanged { .. } => Rule::PowerState,
-            Self::MaybePause => Rule::Pause,
-            Self::AlikeCooler { .. } => Rule::AlikeCooler,
-            Self::AlikeOneTemperature { .. } => Rule::AlikeOneTemperature,
-            Self::AlikeManyTemperatures { .. } => Rule::AlikeManyTemperatures,
-            Self::AlikeAverage { .. } => Rule::AlikeAverage,
-            Self::AlikeClear { .. } => Rule::AlikeClear,
+            Self::Short { .. } | Self::Lasted { .. } | Self::LittleLost => Rule::Shape,
+            Self::ThroughPageCache | Self::PowerStateChanged { .. } | Self::MaybePause => Rule::Host,
+            Self::LooksAlike { .. } => Rule::Alike,
             Self::Recurs { .. } => Rule::Recurring,
         })
     }
 
     /// Whether it was likely beforehand and not seen in the run: it counts, and is no evidence.
     pub(crate) const fn is_prior(&self) -> bool {
-        matches!(
-            self,
-            Self::MostAreNotHeat | Self::MostAreNoFullCache | Self::ReadingFillsNoCache | Self::Coincidence
-        )
+        matches!(self, Self::MostAreNotHeat | Self::MostAreNoFullCache | Self::ReadingFillsNoCache)
     }
 }

@@ -60,7 +60,7 @@ pub(crate) fn policy(
     let hot: Vec<&Judged> =
         judged.iter().filter(|j| j.verdict.conclusion.is_heat() && !j.continues).collect();
     if hot.is_empty() {
-        return unprovoked(trace, heat, stretches);
+        return unprovoked(trace, heat, stretches, judged);
     }
     let host: Vec<&Judged> = hot.iter().copied().filter(|j| is_host(j)).collect();
     let own: Vec<&Judged> =
@@ -297,7 +297,7 @@ fn middle_s(judged: &Judged) -> f64 {
 }
 
 /// The policy of a run in which nothing was slowed down by heat.
-fn unprovoked(trace: &Trace, heat: &Heat, stretches: &[Stretch]) -> (Policy, Vec<Caveat>) {
+fn unprovoked(trace: &Trace, heat: &Heat, stretches: &[Stretch], judged: &[Judged]) -> (Policy, Vec<Caveat>) {
     let policy = |class, confidence| Policy {
         class,
         also: Vec::new(),
@@ -314,6 +314,13 @@ fn unprovoked(trace: &Trace, heat: &Heat, stretches: &[Stretch]) -> (Policy, Vec
         let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::NoTemperature };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
+    // What may have been heat leaves open whether there is a policy.
+    let heat_left = judged.iter().map(|judged| judged.evidence.odds().heat).fold(0.0, f64::max);
+    if judged.iter().any(|judged| judged.verdict.conclusion == Conclusion::Unknown) {
+        let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::Unexplained };
+        return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
+    }
+    let policy = |class, confidence: f64| policy(class, confidence * (1.0 - heat_left));
     let set: Vec<f64> = [trace.tmt_at(0.0).0, trace.tmt_at(0.0).1].into_iter().flatten().collect();
     let counted = heat.moved(0.0, trace.end_s());
     let moved = [counted.tmt1, counted.tmt2].iter().flatten().any(|n| *n > 0);

@@ -128,21 +128,23 @@ fn add(
     for temperature in trace.temperatures {
         add_temperature(whole, &name, temperature, shift_s);
     }
-    if whole.counters.points().is_empty() {
-        whole.counters = moved(trace.counters, shift_s);
-    } else if !trace.counters.points().is_empty() {
-        whole.notes.push(format!("throttle counters of {name} are not used: another file has them"));
+    let mut twice = Vec::new();
+    if follow(&mut whole.counters, moved(trace.counters, shift_s)).is_err() {
+        twice.push("throttle counters");
     }
     if whole.life.is_empty() {
         whole.life = trace.life;
         whole.life.iter_mut().for_each(|reading| reading.t_s += shift_s);
     }
-    if whole.power_w.points().is_empty() {
-        whole.power_w = moved(trace.power_w, shift_s);
+    if follow(&mut whole.power_w, moved(trace.power_w, shift_s)).is_err() {
+        twice.push("power");
     }
-    if whole.settings.points().is_empty() {
-        whole.settings = moved(trace.settings, shift_s);
+    if follow(&mut whole.settings, moved(trace.settings, shift_s)).is_err() {
+        twice.push("settings");
     }
+    let unused =
+        |what: &&str| format!("{what} of {name} are not used: another file has them for the same time");
+    whole.notes.extend(twice.iter().map(unused));
     let (into, from) = (&mut whole.facts, trace.facts);
     into.simulated = into.simulated.or(from.simulated);
     into.link_bytes_per_s = into.link_bytes_per_s.or(from.link_bytes_per_s);
@@ -209,16 +211,7 @@ fn add_temperature(whole: &mut Trace, file: &str, new: Temperature, shift_s: f64
         whole.temperatures.push(Temperature { name: new.name, kelvin });
         return;
     };
-    let ends = |series: &Series<f64>| Some((series.points().first()?.t, series.points().last()?.t));
-    let (Some(before), Some(after)) = (ends(&known.kelvin), ends(&kelvin)) else { return };
-    if after.0 > before.1 || after.1 < before.0 {
-        let (first, second) =
-            if after.0 > before.1 { (&known.kelvin, &kelvin) } else { (&kelvin, &known.kelvin) };
-        let mut both = Series::new();
-        append(&mut both, first, 0.0);
-        append(&mut both, second, 0.0);
-        known.kelvin = both;
-    } else {
+    if let Err(kelvin) = follow(&mut known.kelvin, kelvin) {
         let name = format!("{} ({file})", new.name);
         whole.notes.push(format!(
             "{} is there twice over the same time: that of {file} is kept beside it",
@@ -226,6 +219,25 @@ fn add_temperature(whole: &mut Trace, file: &str, new: Temperature, shift_s: f64
         ));
         whole.temperatures.push(Temperature { name, kelvin });
     }
+}
+
+/// Puts what comes after or before into one series; gives it back where both are of the same time.
+fn follow<T: Clone>(known: &mut Series<T>, new: Series<T>) -> Result<(), Series<T>> {
+    let ends = |series: &Series<T>| Some((series.points().first()?.t, series.points().last()?.t));
+    let Some(after) = ends(&new) else { return Ok(()) };
+    let Some(before) = ends(known) else {
+        *known = new;
+        return Ok(());
+    };
+    if after.0 <= before.1 && after.1 >= before.0 {
+        return Err(new);
+    }
+    let (first, second) = if after.0 > before.1 { (&*known, &new) } else { (&new, &*known) };
+    let mut both = Series::new();
+    append(&mut both, first, 0.0);
+    append(&mut both, second, 0.0);
+    *known = both;
+    Ok(())
 }
 
 /// A series with other times.

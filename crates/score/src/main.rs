@@ -1,6 +1,6 @@
 //! Scores verdicts on runs of simulated drives whose truth is known: `cargo xtask score`.
 //!
-//! `score [--runs N] [--half scored|tuned] [--wrong] [--show NUMBER] [--export FILE]`. Every drive here is simulated.
+//! `score [--runs N] [--half scored|tuned] [--corpus own|foreign] [--wrong] [--show NUMBER] [--export FILE]`. Every drive here is simulated.
 
 mod corpus;
 mod export;
@@ -24,6 +24,7 @@ const THREADS: usize = 2;
 struct Arguments {
     runs: u64,
     scored: bool,
+    foreign: bool,
     wrong: bool,
     show: Option<u64>,
     export: Option<PathBuf>,
@@ -47,7 +48,7 @@ fn main() -> ExitCode {
         };
     }
     let text = match arguments.show {
-        Some(number) => print::one(number),
+        Some(number) => print::one(labelled(arguments.foreign, number)),
         None => print::all(&run(&arguments), arguments.scored, arguments.wrong),
     };
     match std::io::stdout().write_all(text.as_bytes()) {
@@ -56,8 +57,13 @@ fn main() -> ExitCode {
     }
 }
 
+fn labelled(foreign: bool, number: u64) -> corpus::Labelled {
+    if foreign { corpus::foreign(number) } else { corpus::labelled(number) }
+}
+
 fn arguments() -> Result<Arguments, String> {
-    let mut arguments = Arguments { runs: RUNS, scored: true, wrong: false, show: None, export: None };
+    let mut arguments =
+        Arguments { runs: RUNS, scored: true, foreign: false, wrong: false, show: None, export: None };
     let mut typed = std::env::args().skip(1);
     while let Some(name) = typed.next() {
         let mut value = || typed.next().ok_or(format!("{name} needs a value"));
@@ -72,9 +78,14 @@ fn arguments() -> Result<Arguments, String> {
                 "tuned" => arguments.scored = false,
                 other => return Err(format!("--half is scored or tuned, not {other}")),
             },
+            "--corpus" => match value()?.as_str() {
+                "own" => arguments.foreign = false,
+                "foreign" => arguments.foreign = true,
+                other => return Err(format!("--corpus is own or foreign, not {other}")),
+            },
             other => {
                 return Err(format!(
-                    "{other}: known are --runs N, --half scored|tuned, --wrong, --show N, --export FILE"
+                    "{other}: known are --runs N, --half scored|tuned, --corpus own|foreign, --wrong, --show N, --export FILE"
                 ));
             }
         }
@@ -92,7 +103,7 @@ fn run(arguments: &Arguments) -> Tally {
             if n >= arguments.runs {
                 return parts;
             }
-            let labelled = corpus::labelled(2 * n + u64::from(arguments.scored));
+            let labelled = labelled(arguments.foreign, 2 * n + u64::from(arguments.scored));
             parts.push((n, tally::score(&labelled, &analysis::analyze(&labelled.trace))));
         }
     };

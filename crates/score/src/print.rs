@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use analysis::wording;
 
-use crate::corpus::{self, TrueCause};
+use crate::corpus::{Labelled, TrueCause};
 use crate::tally::{Detection, Said, Tally};
 
 /// Everything about a half of the corpus.
@@ -101,12 +101,24 @@ fn kinds(tally: &Tally, text: &mut String) {
 }
 
 /// Everything about one run.
-pub(crate) fn one(number: u64) -> String {
-    let run = corpus::labelled(number);
-    let findings = analysis::analyze(&run.trace);
+pub(crate) fn one(run: Labelled) -> String {
+    let (findings, explained) = analysis::explain(&run.trace);
     let mut text = format!("{:#?}\n{:#?}\n", run.recipe, run.truth);
-    for event in &findings.events {
-        let _ = writeln!(text, "{event:#?}");
+    for explanation in &explained {
+        let event = &explanation.event;
+        let (temp_k, confidence) = (event.temp_k.unwrap_or(f64::NAN), event.confidence);
+        let _ = writeln!(
+            text,
+            "{:8.1} s {:?} {:?} {confidence:.2} at {temp_k:.1} K, leaves {:.3}",
+            event.t_s,
+            event.kind,
+            event.cause,
+            event.strength.unwrap_or(f64::NAN)
+        );
+        for seen in &explanation.observations {
+            let weights = seen.log_odds.array().map(|weight| format!("{weight:6.2}")).join(" ");
+            let _ = writeln!(text, "    {weights}  {:<14} {}", seen.rule.name(), seen.text);
+        }
     }
     for segment in &findings.segments {
         let _ = writeln!(

@@ -247,6 +247,8 @@ pub enum IoFailure {
 pub enum SlowdownSeen {
     /// No temperature that moves was read during a load.
     NoTemperature,
+    /// Speed gave way, and heat can be neither blamed for it nor cleared of it.
+    Unexplained,
     /// It was short or irregular.
     Irregular,
     /// Speed followed the temperature, and neither a release nor a held temperature was seen.

@@ -9,6 +9,8 @@ use trace::{Phase, Trace};
 
 /// Temperatures this far apart are not one threshold: rounding at both ends and a reading period of climbing.
 pub(super) const OTHER_THRESHOLD_K: f64 = 2.5;
+/// How far a drive's own poll and rounding scatter a beginning.
+const ROUNDING_K: f64 = 0.7;
 /// How long a drop must last before its temperature says something.
 pub(super) const TELLING_S: f64 = 20.0;
 /// How long a drop must last for its second half to show that it came to rest: one and a half fast time constants
@@ -29,6 +31,8 @@ pub(crate) struct Case<'a> {
     pub phase: &'a Phase,
     /// Data written since the cache was last empty, as far as the run shows.
     pub written_bytes: f64,
+    /// How many drops look like this one, itself counted.
+    pub alike: usize,
 }
 
 impl Case<'_> {
@@ -51,6 +55,12 @@ impl Case<'_> {
     /// the drive acts on a newer one.
     pub(crate) fn climb_k(&self) -> f64 {
         (self.heat.slope_before(self.start_s()).abs() * self.heat.period_s).min(4.0)
+    }
+
+    /// Standard deviation of the temperature at which it began, in kelvins: rounding, the sensor's resolution, and what it
+    /// climbed since it was read.
+    pub(crate) fn spread_k(&self) -> f64 {
+        (ROUNDING_K.powi(2) + (0.7 * self.climb_k()).powi(2) + (self.heat.step_k / 3.0).powi(2)).sqrt()
     }
 
     /// The temperature at which it ended, in kelvins; `None` where it did not.

@@ -25,6 +25,7 @@ pub enum Suspect {
 
 use Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 
+use super::crossing::BEFOREHAND;
 use crate::findings::WeighedObservation;
 use crate::observation::Observation;
 
@@ -100,7 +101,7 @@ impl Evidence {
     /// to be named.
     pub(crate) fn new() -> Self {
         let mut evidence = Self { total: [0.0; 5], weighings: Vec::new() };
-        evidence.weigh(Observation::MostAreNotHeat, &[(Other, 1.0)]);
+        evidence.weigh_row(Observation::MostAreNotHeat, BEFOREHAND.map(f64::ln));
         evidence
     }
 

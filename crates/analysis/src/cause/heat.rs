@@ -10,6 +10,8 @@ use trace::{Counters, Trace};
 
 /// A temperature that never moves for so long is not measured.
 const FROZEN_S: f64 = 120.0;
+/// Sensors were seen to lag this far behind what they measure.
+const LATE_S: f64 = 12.0;
 /// Readings are looked for this many periods before and after a moment.
 const PERIODS_AROUND: f64 = 1.2;
 
@@ -22,6 +24,8 @@ pub(crate) struct Heat<'a> {
     counter_period_s: f64,
     /// Whether the temperature never moves, load or not.
     pub frozen: bool,
+    /// The least by which two readings differ, in kelvins: the sensor's resolution; 0 where it never moves.
+    pub step_k: f64,
 }
 
 /// By how much each counter moved.
@@ -44,7 +48,9 @@ impl<'a> Heat<'a> {
             }
             _ => false,
         };
-        Self { period_s: period_s(points), counter_period_s: period_s(counters), points, counters, frozen }
+        let step_k = step_k(points);
+        let (period_s, counter_period_s) = (period_s(points), period_s(counters));
+        Self { period_s, counter_period_s, points, counters, frozen, step_k }
     }
 
     /// All readings from `from_s` to `to_s`.
@@ -92,6 +98,14 @@ impl<'a> Heat<'a> {
     /// The coolest reading around `t_s`, in kelvins.
     pub(crate) fn low_k(&self, t_s: f64) -> Option<f64> {
         self.around(t_s).iter().map(|p| p.value).min_by(f64::total_cmp)
+    }
+
+    /// Hottest and coolest reading from a period before `t_s` on until a late sensor has shown it, in kelvins.
+    pub(crate) fn soon_k(&self, t_s: f64) -> Option<(f64, f64)> {
+        let soon = self
+            .within(t_s - PERIODS_AROUND * self.period_s, t_s + LATE_S.max(PERIODS_AROUND * self.period_s));
+        let of = |pick: fn(f64, f64) -> f64| soon.iter().map(|p| p.value).reduce(pick);
+        of(f64::max).zip(of(f64::min))
     }
 
     /// The reading nearest to `t_s`, in kelvins, unless it is further away than a reading period or two.
@@ -167,6 +181,17 @@ impl<'a> Heat<'a> {
         let reach = PERIODS_AROUND * self.period_s;
         self.within(t_s - reach, t_s + reach)
     }
+}
+
+/// The distance of neighbouring values that the sensor shows: the lower quartile, as two that never follow each other
+/// may be further apart.
+fn step_k(points: &[Point<f64>]) -> f64 {
+    let mut values: Vec<f64> = points.iter().map(|p| p.value).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    let mut steps: Vec<f64> = values.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let quarter = steps.len() / 4;
+    if steps.is_empty() { 0.0 } else { *steps.select_nth_unstable_by(quarter, f64::total_cmp).1 }
 }
 
 fn period_s<T>(points: &[Point<T>]) -> f64 {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::crossing::HYSTERESIS_K;
 use super::drops::SpeedDrop;
 use super::heat::Heat;
 use crate::findings::SegmentOp;
@@ -11,9 +12,6 @@ use crate::segment::{Piece, Stretch};
 const BIN_K: f64 = 0.5;
 /// A speed within this share of the speed after the cache was full is that speed.
 const SAME_SPEED: f64 = 0.25;
-
-/// A load that begins slow may begin below its threshold by a hysteresis: the widest seen is 6 K.
-pub(super) const HYSTERESIS_K: f64 = 8.0;
 
 /// Whose sums: the operation, and whether those of drops inside drops, for which the outer speed is the full one.
 type Depth = (SegmentOp, bool);
@@ -47,38 +45,6 @@ enum Slow {
     Outer,
     /// It is slower still.
     Inner,
-}
-
-/// How drops are spread over hot and cool time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct DropLock {
-    /// Drops at or above the temperature in question.
-    pub hot_drops: usize,
-    /// Drops below it.
-    pub cool_drops: usize,
-    /// Seconds at full speed at or above it.
-    pub hot_s: f64,
-    /// Seconds at full speed below it.
-    pub cool_s: f64,
-}
-
-impl DropLock {
-    /// How many times as often drops come in hot time as in cool time.
-    pub(crate) fn ratio(&self) -> f64 {
-        let rate = |drops: usize, seconds: f64| drops as f64 / seconds.max(1.0);
-        rate(self.hot_drops, self.hot_s) / rate(self.cool_drops, self.cool_s).max(1e-12)
-    }
-
-    /// Two Poisson rates against one, as a logarithm of likelihoods; 0 where hot time has the lower rate.
-    pub(crate) fn log_likelihood_ratio(&self) -> f64 {
-        let (hot_s, cool_s) = (self.hot_s.max(1.0), self.cool_s.max(1.0));
-        let both = (self.hot_drops + self.cool_drops) as f64 / (hot_s + cool_s);
-        let part = |drops: usize, seconds: f64| match drops {
-            0 => 0.0,
-            n => n as f64 * (n as f64 / seconds / both).ln(),
-        };
-        if self.ratio() > 1.0 { part(self.hot_drops, hot_s) + part(self.cool_drops, cool_s) } else { 0.0 }
-    }
 }
 
 impl History {
@@ -142,15 +108,26 @@ impl History {
         self.by_op.get(&(of.0 as u8, of.1)).map_or(0, |history| history.onsets_k.len())
     }
 
-    /// How drops are spread over time at `kelvin` or hotter and cooler time; `None` for fewer than three drops, which
-    /// on a drive that only warms up always look locked to heat.
-    pub(crate) fn lock(&self, of: Depth, kelvin: f64) -> Option<DropLock> {
-        let history = self.by_op.get(&(of.0 as u8, of.1)).filter(|history| history.onsets_k.len() >= 3)?;
-        let cool_drops = history.onsets_k.partition_point(|onset| *onset < kelvin);
-        let all_s = history.full_speed_s.values().next().copied().unwrap_or(0.0);
-        let hot_s = self.full_speed_s_above(of, kelvin);
-        let hot_drops = history.onsets_k.len() - cool_drops;
-        Some(DropLock { hot_drops, cool_drops, hot_s, cool_s: all_s - hot_s })
+    /// How many drops the run had.
+    pub(crate) fn drops(&self) -> usize {
+        self.by_op.values().map(|history| history.onsets_k.len()).sum()
+    }
+
+    /// Seconds at full speed, whatever the temperature.
+    pub(crate) fn full_speed_s(&self, of: Depth) -> f64 {
+        self.full_speed_s_above(of, 0.0)
+    }
+
+    /// Seconds at full speed within half a band of `kelvin`, for each drop that began there: how long the drive
+    /// stayed there before it gave way.
+    pub(crate) fn stay_s(&self, of: Depth, kelvin: f64, half_k: f64) -> f64 {
+        let there_s =
+            self.full_speed_s_above(of, kelvin - half_k) - self.full_speed_s_above(of, kelvin + half_k);
+        let history = self.by_op.get(&(of.0 as u8, of.1));
+        let up_to =
+            |k: f64| history.map_or(0, |history| history.onsets_k.partition_point(|onset| *onset < k));
+        let drops = up_to(kelvin + half_k) - up_to(kelvin - half_k);
+        there_s / drops.max(1) as f64
     }
 
     /// How cool it had to get, in kelvins, before the speed came back from other drops that began within a kelvin of this

@@ -3,24 +3,27 @@
 //! [`drops`] finds where speed gives way, [`weigh`] gathers what speaks for each cause by the rules that [`rule`]
 //! names, [`evidence`] weighs it, [`heat`] looks up readings, [`history`] sums up the run.
 
-mod alike;
 mod case;
 mod course;
+mod crossing;
 pub(crate) mod drops;
 pub(crate) mod evidence;
 pub(crate) mod heat;
 mod history;
 pub(crate) mod recurring;
 pub(crate) mod rule;
+mod shape;
 mod weigh;
 
 use std::collections::BTreeMap;
 
 use self::case::Case;
+use self::crossing::Beginning;
 use self::drops::{DropStart, SpeedDrop};
 use self::evidence::{Conclusion, Evidence, Suspect, Verdict};
 use self::heat::{Heat, HeatMove};
 use self::history::History;
+use self::shape::{ByShape, Shape};
 use crate::findings::SegmentOp;
 use crate::segment::{Piece, SHORTEST_PIECE_S, Stretch, median};
 use trace::{Phase, Trace};
@@ -58,8 +61,10 @@ pub(crate) struct Judged {
     /// The temperature that was crossed at the start, in kelvins: the reading, and half a kelvin more where it
     /// had stood there long enough to have risen further.
     pub crossed_k: Option<f64>,
-    /// How much a reading may lag behind the temperature at the start, in kelvins.
-    pub climb_k: f64,
+    /// How it looks.
+    shape: Shape,
+    /// Where it began, for what all drops together say; `None` without a temperature.
+    pub began: Option<Beginning>,
     /// Temperature at the end, in kelvins, where speed came back.
     pub release_k: Option<f64>,
     /// Speed during over speed before.
@@ -93,12 +98,10 @@ pub(crate) fn judge(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], heat
             found.into_iter().map(|drop| SpeedDrop { inside: drop.inside.map(|i| i + offset), ..drop }),
         );
     }
-    let pauses = |drop: &&SpeedDrop| {
-        !(pieces[drop.first].stopped && phase_of(trace, stretches, pieces, drop).inferred)
-    };
-    let counted: Vec<SpeedDrop> = all.iter().filter(pauses).cloned().collect();
-    let mut history = History::new(heat, stretches, pieces, &counted);
+    let mut history = History::new(heat, stretches, pieces, &all);
     let written = Written::new(trace);
+    let mut shapes: ByShape<usize> = ByShape::new();
+    all.iter().for_each(|drop| *shapes.at(Shape::new(drop, pieces)) += 1);
     let mut judged: Vec<Judged> = Vec::new();
     for drop in all {
         let case = Case {
@@ -109,6 +112,7 @@ pub(crate) fn judge(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], heat
             op: stretches[pieces[drop.first].stretch].op,
             phase: phase_of(trace, stretches, pieces, &drop),
             written_bytes: written.until(pieces[drop.first].start_s),
+            alike: shapes.alike(Shape::new(&drop, pieces)).sum(),
             drop: &drop,
         };
         let new = judged_case(&case);
@@ -117,7 +121,7 @@ pub(crate) fn judge(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], heat
         }
         judged.push(new);
     }
-    alike::judge(&mut judged);
+    crossing::judge(&mut judged);
     for index in 0..judged.len() {
         judged[index].continues = continues(&judged[..index], &judged[index], stretches, pieces);
         if judged[index].continues {
@@ -160,7 +164,8 @@ fn judged_case(case: &Case) -> Judged {
         end_s: case.end_s(),
         onset_k: case.onset_k(),
         crossed_k: case.heat.crossed_k(case.start_s()),
-        climb_k: case.climb_k(),
+        shape: Shape::new(case.drop, case.pieces),
+        began: weigh::beginning(case),
         release_k: case.release_k(),
         strength: case.strength(),
         written_bytes: case.written_bytes,

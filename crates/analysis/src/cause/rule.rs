@@ -10,80 +10,47 @@ use serde::Serialize;
 pub enum Rule {
     /// What is likely before anything is seen.
     Beforehand,
-    /// How hot it was, against what drives are built for.
-    Hot,
     /// There is no temperature to go by.
     NoTemperature,
     /// The temperature against TMT1 and TMT2.
     Thresholds,
+    /// The temperature against where drives have thresholds of their own, and where other drops began.
+    OwnThreshold,
+    /// How often such a drop comes by chance.
+    Chance,
     /// Full speed at higher temperatures.
     HotterBefore,
-    /// Full speed for long at that temperature.
-    Lingering,
-    /// A temperature that did not rise beforehand.
-    Standing,
-    /// Speed that gave way bit by bit while the temperature came to rest.
-    Settling,
-    /// What the temperature did while the drive was slow.
-    Meanwhile,
-    /// The temperature when speed came back.
-    ComingBack,
-    /// How often the drive went slow when hot and when cool.
-    AgainAndAgain,
+    /// What the temperature did while the drive was slow and when speed came back.
+    Course,
     /// The drive's own counters.
     Counters,
     /// Data written against the cache's size, and what speed did then.
     WriteCache,
-    /// The page cache lies between.
-    PageCache,
-    /// It was over within seconds.
-    Short,
-    /// It lost little, and at once.
-    LittleLost,
-    /// The host changed the power state.
-    PowerState,
-    /// Nothing moved, and nobody knows whether anything was asked for.
-    Pause,
-    /// Others that look the same began cooler.
-    AlikeCooler,
-    /// Others that look the same began at the same temperature.
-    AlikeOneTemperature,
-    /// Others that look the same began at many temperatures.
-    AlikeManyTemperatures,
-    /// What others that look the same weigh.
-    AlikeAverage,
-    /// Clear ones began at the same temperature.
-    AlikeClear,
+    /// How long it lasted and how much was lost.
+    Shape,
+    /// What the host did.
+    Host,
+    /// What others that look the same are.
+    Alike,
     /// What comes again and again and is not heat: it names, and weighs nothing.
     Recurring,
 }
 
 impl Rule {
     /// All of them, in the order of METHODS.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 13] = [
         Self::Beforehand,
-        Self::Hot,
         Self::NoTemperature,
         Self::Thresholds,
+        Self::OwnThreshold,
+        Self::Chance,
         Self::HotterBefore,
-        Self::Lingering,
-        Self::Standing,
-        Self::Settling,
-        Self::Meanwhile,
-        Self::ComingBack,
-        Self::AgainAndAgain,
+        Self::Course,
         Self::Counters,
         Self::WriteCache,
-        Self::PageCache,
-        Self::Short,
-        Self::LittleLost,
-        Self::PowerState,
-        Self::Pause,
-        Self::AlikeCooler,
-        Self::AlikeOneTemperature,
-        Self::AlikeManyTemperatures,
-        Self::AlikeAverage,
-        Self::AlikeClear,
+        Self::Shape,
+        Self::Host,
+        Self::Alike,
         Self::Recurring,
     ];
 
@@ -91,32 +58,20 @@ impl Rule {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Beforehand => "beforehand",
-            Self::Hot => "hot",
             Self::NoTemperature => "no-temperature",
             Self::Thresholds => "thresholds",
+            Self::OwnThreshold => "own-threshold",
+            Self::Chance => "chance",
             Self::HotterBefore => "hotter-before",
-            Self::Lingering => "lingering",
-            Self::Standing => "standing",
-            Self::Settling => "settling",
-            Self::Meanwhile => "meanwhile",
-            Self::ComingBack => "coming-back",
-            Self::AgainAndAgain => "again-and-again",
+            Self::Course => "course",
             Self::Counters => "counters",
             Self::WriteCache => "write-cache",
-            Self::PageCache => "page-cache",
-            Self::Short => "short",
-            Self::LittleLost => "little-lost",
-            Self::PowerState => "power-state",
-            Self::Pause => "pause",
-            Self::AlikeCooler => "alike-cooler",
-            Self::AlikeOneTemperature => "alike-one-temperature",
-            Self::AlikeManyTemperatures => "alike-many-temperatures",
-            Self::AlikeAverage => "alike-average",
-            Self::AlikeClear => "alike-clear",
+            Self::Shape => "shape",
+            Self::Host => "host",
+            Self::Alike => "alike",
             Self::Recurring => "recurring",
         }
     }
-
     /// Where it is documented: `docs/METHODS.md#counters`.
     pub fn section(self) -> String {
         format!("docs/METHODS.md#{}", self.name())

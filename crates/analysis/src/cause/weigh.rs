@@ -4,6 +4,7 @@
 
 use super::case::{Case, REGULATOR_MARGIN_K, TELLING_S};
 use super::course;
+use super::crossing::{ANYWHERE_PER_K, Beginning, HYSTERESIS_K, PAST_K, normal};
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{Evidence, Suspect};
 use super::heat::HeatMove;
@@ -15,13 +16,29 @@ use trace::HostThreshold;
 const USUAL_LIMIT_K: f64 = 343.0;
 /// Far below any limit of a drive's own that was found; between the two the weight is in proportion.
 const COOL_K: f64 = 328.0;
-/// A threshold counts as met when the reading is within this: half a kelvin of rounding at both
-/// ends, and a reading late by up to a period while the temperature climbs.
-const AT_THRESHOLD_K: f64 = 1.6;
+/// A threshold of the drive's own, in a kelvin: one in 40 K above the usual limit, e^-4.2 of that where it is cool, and
+/// at the critical temperature every drive has one.
+const OWN_PER_K: f64 = 0.025;
+const COOL: f64 = -4.2;
+const CRITICAL_PER_K: f64 = 0.2;
+/// A regulator that acts ahead of TMT1 begins anywhere within its margin.
+const HELD_PER_K: f64 = 0.2;
+/// A threshold that is elsewhere: its reading went astray. More where the drive says that it counted.
+const ASTRAY_PER_K: f64 = 2e-4;
+const COUNTED_PER_K: f64 = 5e-3;
+/// Seconds in a kelvin are counted over at least this much on both sides: whole kelvins.
+const LEAST_BAND_K: f64 = 1.0;
 /// Writing that is slow for less than this up to the end of the load may be a dip.
 const STAYED_S: f64 = 30.0;
 /// The drive's counters are looked at this long before and after the beginning of a drop.
 const COUNTED_WITHIN_S: f64 = 10.0;
+
+/// What lasts so long may be heat or not; shorter is less likely heat (by 0.7 for each half of it), longer more so.
+const NEITHER_S: f64 = 20.0;
+const SHORT_S: f64 = 5.0;
+/// ... up to this where nothing that the host does is behind it, and this where that is not known.
+const LASTING: f64 = 1.5;
+const LASTING_UNKNOWN: f64 = 0.3;
 
 /// The weakest step of heat that was measured takes a fifth (SSD1 of the seed experiments).
 const LITTLE_LOST: f64 = 0.9;
@@ -33,7 +50,7 @@ pub(crate) fn weigh(case: &Case) -> Evidence {
     let mut evidence = Evidence::new();
     match case.onset_k() {
         Some(onset_k) => {
-            absolute(case, onset_k, &mut evidence);
+            own_threshold(case, onset_k, &mut evidence);
             thresholds(case, onset_k, &mut evidence);
             course::weigh(case, onset_k, &mut evidence);
         }
@@ -47,27 +64,33 @@ pub(crate) fn weigh(case: &Case) -> Evidence {
     evidence
 }
 
-/// How hot it was, against what drives are built for.
-fn absolute(case: &Case, onset_k: f64, evidence: &mut Evidence) {
-    let temp_k = onset_k;
-    let mut weigh = |weight: f64, seen: Observation| {
-        let mut weights = vec![(Vendor, weight)];
-        if hctm_unknown(case) {
-            // Any threshold may have been set: what suits the drive's own suits the host's nearly as well.
-            weights.extend([(Tmt1, weight - 0.2), (Tmt2, weight - 0.2)]);
-        }
-        evidence.weigh(seen, &weights);
-    };
+/// How likely a threshold of the drive's own is here, in a kelvin, and what says so.
+fn own(case: &Case, onset_k: f64) -> (f64, Observation) {
+    let facts = &case.trace.facts;
     let ran_hotter = case.history.full_speed_s_above((case.op, false), onset_k + 1.5) > 30.0;
-    let critical = case.trace.facts.critical_k.filter(|k| onset_k >= k - 3.0 && !ran_hotter);
+    let critical = facts.critical_k.filter(|k| onset_k >= k - 3.0 && !ran_hotter);
     if let Some(critical_k) = critical {
-        weigh(3.0, Observation::AtCritical { temp_k, critical_k });
-        return;
+        return (CRITICAL_PER_K, Observation::AtCritical { temp_k: onset_k, critical_k });
     }
-    let near_warning = case.trace.facts.warning_k.is_some_and(|k| onset_k >= k - 5.0);
-    let usual = (onset_k - COOL_K) / (USUAL_LIMIT_K - COOL_K);
-    let weight = if near_warning { 1.2 } else { -3.0 + 4.2 * usual.clamp(0.0, 1.0) };
-    weigh(weight, if weight > 0.0 { Observation::Hot { temp_k } } else { Observation::Cool { temp_k } });
+    let per_k = |temp_k: f64| {
+        let usual = ((temp_k - COOL_K) / (USUAL_LIMIT_K - COOL_K)).clamp(0.0, 1.0);
+        let near_warning = facts.warning_k.is_some_and(|k| temp_k >= k - 5.0);
+        OWN_PER_K * if near_warning { 1.0 } else { (COOL * (1.0 - usual)).exp() }
+    };
+    // A load that begins on a hot drive is slowed down anywhere above the threshold, and a hysteresis below it.
+    let density = if case.drop.at_start {
+        let steps = 20;
+        let at = |step: i32| onset_k - PAST_K + (PAST_K + HYSTERESIS_K) * f64::from(step) / f64::from(steps);
+        (0..=steps).map(|step| per_k(at(step))).sum::<f64>() / f64::from(steps + 1)
+    } else {
+        per_k(onset_k)
+    };
+    let seen = if density >= ANYWHERE_PER_K {
+        Observation::Hot { temp_k: onset_k }
+    } else {
+        Observation::Cool { temp_k: onset_k }
+    };
+    (density, seen)
 }
 
 /// Whether the settings of TMT1 and TMT2 are not known.
@@ -75,22 +98,47 @@ fn hctm_unknown(case: &Case) -> bool {
     case.trace.settings_at(case.start_s()).is_none_or(|s| s.tmt1_k.is_none() && s.tmt2_k.is_none())
 }
 
-/// How far above a threshold a load may begin that is slowed down by it at once: as far as a drive heats up under full
-/// load before a pause in which it cools again. Drives come with a TMT1 of 0 °C that does nothing.
-const PAST_THRESHOLD_K: f64 = 30.0;
+/// Where the drop began, for what all drops together say; `None` without a temperature.
+pub(super) fn beginning(case: &Case) -> Option<Beginning> {
+    let temp_k = case.onset_k()?;
+    let of = (case.op, case.drop.inside.is_some());
+    let spread_k = case.spread_k();
+    let half_k = spread_k.max(LEAST_BAND_K);
+    // What is read once in a while stayed at least half of that time.
+    let least_s = 0.5 * case.heat.period_s;
+    Some(Beginning {
+        temp_k,
+        spread_k,
+        stay_s_per_k: case.history.stay_s(of, temp_k, half_k).max(least_s) / (2.0 * half_k),
+        full_speed_s: case.history.full_speed_s(of),
+        at_start: case.drop.at_start,
+        own_per_k: own(case, temp_k).0,
+        host_unknown: hctm_unknown(case),
+    })
+}
+
+/// The temperature against where drives have thresholds of their own.
+fn own_threshold(case: &Case, onset_k: f64, evidence: &mut Evidence) {
+    let (per_k, seen) = own(case, onset_k);
+    let weight = (per_k / ANYWHERE_PER_K).ln();
+    let mut weights = vec![(Vendor, weight)];
+    if hctm_unknown(case) {
+        // Any threshold may have been set: what suits the drive's own suits the host's nearly as well.
+        weights.extend([(Tmt1, weight), (Tmt2, weight)]);
+    }
+    evidence.weigh(seen, &weights);
+}
 
 /// The temperature against TMT1 and TMT2.
 fn thresholds(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     if hctm_unknown(case) {
         return;
     }
-    let near_k = AT_THRESHOLD_K + case.climb_k();
     // A load that begins on a hot drive is slowed down above the threshold, not at it.
     // Not far above it, though: a threshold that the drive has long left behind is none that it heeds.
     let soon = case.drop.at_start || case.start_s() - case.phase.start_s <= super::RAMP_S;
-    let begins_past = |above_k: f64| soon && (0.0..=PAST_THRESHOLD_K).contains(&above_k);
+    let begins_past = |above_k: f64| soon && (0.0..=PAST_K).contains(&above_k);
     let (tmt1, tmt2) = case.trace.tmt_at(case.start_s());
-    let mut met = false;
     for (threshold, set_k, margin_k) in
         [(HostThreshold::Tmt1, tmt1, REGULATOR_MARGIN_K), (HostThreshold::Tmt2, tmt2, 0.0)]
     {
@@ -100,27 +148,23 @@ fn thresholds(case: &Case, onset_k: f64, evidence: &mut Evidence) {
             continue;
         };
         let (temp_k, above_k) = (onset_k, onset_k - set_k);
-        let (seen, weight) = if above_k.abs() <= near_k || begins_past(above_k) {
-            (Observation::AtThreshold { threshold, temp_k, set_k }, 2.5)
-        } else if above_k < 0.0 && -above_k <= margin_k && held_below(case, set_k) {
-            (Observation::HeldBelowThreshold { threshold, temp_k, set_k }, 2.0)
+        let near = normal(above_k, case.spread_k());
+        let past = if begins_past(above_k) { 1.0 / PAST_K } else { 0.0 };
+        let (seen, per_k) = if above_k < 0.0 && -above_k <= margin_k && held_below(case, set_k) {
+            (Observation::HeldBelowThreshold { threshold, temp_k, set_k }, near.max(HELD_PER_K))
         } else if threshold == HostThreshold::Tmt1 && above_k < 0.0 && case.settled_below(set_k) {
-            (Observation::SettledBelowThreshold { threshold, temp_k, set_k }, 2.5)
-        } else {
-            // A drive that counts knows better than a reading.
-            let weight = if counted(case, threshold) { -1.5 } else { -4.0 };
+            (Observation::SettledBelowThreshold { threshold, temp_k, set_k }, near.max(HELD_PER_K))
+        } else if near.max(past) >= ANYWHERE_PER_K {
+            (Observation::AtThreshold { threshold, temp_k, set_k }, near.max(past))
+        } else if set_k < case.history.coolest_k {
             // Below everything the drive was in it does not act.
-            if set_k < case.history.coolest_k {
-                (Observation::ThresholdBelowRun { threshold, set_k }, weight)
-            } else {
-                (Observation::AwayFromThreshold { threshold, temp_k, set_k }, weight)
-            }
+            (Observation::ThresholdBelowRun { threshold, set_k }, near)
+        } else {
+            (Observation::AwayFromThreshold { threshold, temp_k, set_k }, near)
         };
-        met |= weight > 0.0;
-        evidence.weigh(seen, &[(suspect, weight)]);
-    }
-    if met {
-        evidence.weigh(Observation::Coincidence, &[(Vendor, -1.5)]);
+        // A drive that counts knows better than a reading.
+        let least = if counted(case, threshold) { COUNTED_PER_K } else { ASTRAY_PER_K };
+        evidence.weigh(seen, &[(suspect, (per_k.max(least) / ANYWHERE_PER_K).ln())]);
     }
 }
 
@@ -143,7 +187,8 @@ fn counters(case: &Case, evidence: &mut Evidence) {
     for (threshold, count) in [(HostThreshold::Tmt1, moved.tmt1), (HostThreshold::Tmt2, moved.tmt2)] {
         let (seen, weight) = match count {
             Some(0) => {
-                let weight = if has_counted { -4.0 } else { -1.2 };
+                // That a drive does not count is seen once, however many drops there are.
+                let weight = if has_counted { -4.0 } else { -1.2 / case.history.drops().max(1) as f64 };
                 (Observation::CounterStill { threshold, has_counted }, weight)
             }
             Some(_) => (Observation::CounterMoved { threshold }, 5.0),
@@ -215,12 +260,7 @@ fn circumstances(case: &Case, evidence: &mut Evidence) {
     if case.phase.buffered {
         evidence.weigh(Observation::ThroughPageCache, &[(Other, 2.5)]);
     }
-    let span_s = case.span_s();
-    if case.drop.recovered && span_s <= 10.0 {
-        // A hysteresis of 2 K takes longer than a few seconds to cool through.
-        let weight = if span_s <= 5.0 { 2.0 } else { 1.0 };
-        evidence.weigh(Observation::Short { span_s }, &[(Other, weight)]);
-    }
+    lasted(case, evidence);
     let little = case.strength().is_some_and(|strength| strength > LITTLE_LOST);
     if little && !case.pieces[case.drop.first].gradual {
         evidence.weigh_heat(Observation::LittleLost, -1.2, &[]);
@@ -232,6 +272,26 @@ fn circumstances(case: &Case, evidence: &mut Evidence) {
     if zero && case.phase.inferred {
         evidence.weigh(Observation::MaybePause, &[(Other, 1.5)]);
     }
+}
+
+/// How long it lasted. A hysteresis of 2 K takes longer than a few seconds to cool through; and what is no heat seldom
+/// lasts for minutes, unless the host is behind it.
+fn lasted(case: &Case, evidence: &mut Evidence) {
+    let span_s = case.span_s();
+    // What all of one look have in common is seen once.
+    let once = (case.alike as f64).powf(-0.7);
+    let weight = (NEITHER_S / span_s.max(SHORT_S)).log2();
+    if weight > 0.0 && case.drop.recovered {
+        evidence.weigh(Observation::Short { span_s }, &[(Other, weight * once)]);
+    } else if weight < 0.0 && case.onset_k().is_some() && !case.drop.at_start {
+        let most = if power_states_known(case) { LASTING } else { LASTING_UNKNOWN };
+        evidence.weigh(Observation::Lasted { span_s }, &[(Other, weight.max(-most) * once)]);
+    }
+}
+
+/// Whether the host's power state is known, which would make a drop that lasts.
+fn power_states_known(case: &Case) -> bool {
+    case.trace.settings_at(case.start_s()).is_some_and(|settings| settings.power_state.is_some())
 }
 
 /// The power states before and after the beginning, where the host changed them then.

@@ -251,6 +251,9 @@ const fn undetermined(seen: SlowdownSeen) -> &'static str {
         SlowdownSeen::NoTemperature => {
             "No temperature that moves was recorded during a load: how the drive manages its heat cannot be told."
         }
+        SlowdownSeen::Unexplained => {
+            "Speed gave way, and heat can neither be blamed for it nor cleared of it, so whether the drive throttles is open. `heatsoak analyze RUN --explain N` tells for each event what would decide it; the same run with a fan on the drive mostly does."
+        }
         SlowdownSeen::Irregular => {
             "The drive was slowed down by heat, but too shortly or irregularly to tell by which rule. A load at full speed for 15 minutes would show whether it holds its temperature or goes to and fro."
         }

@@ -66,7 +66,6 @@ pub fn observation(seen: &Observation) -> String {
         Seen::MostAreNotHeat => "Most slow stretches are something other than heat.".to_owned(),
         Seen::MostAreNoFullCache => "Most drops of write speed are no full cache.".to_owned(),
         Seen::ReadingFillsNoCache => "Reading fills no write cache.".to_owned(),
-        Seen::Coincidence => "Two thresholds at one temperature would be a coincidence.".to_owned(),
         Seen::AtCritical { temp_k, critical_k } => {
             format!("It was {}, the critical temperature of the drive is {}.", at(temp_k), at(critical_k))
         }
@@ -103,13 +102,6 @@ pub fn observation(seen: &Observation) -> String {
         Seen::RanHotter { full_speed_s } => format!(
             "The drive ran {full_speed_s:.0} s at full speed while it was at least 1.5 K hotter than that."
         ),
-        Seen::NeverHotter => "At full speed it was never hotter than that in this operation.".to_owned(),
-        Seen::Lingered { full_speed_s, through_kelvin_s } => format!(
-            "At full speed it spent {full_speed_s:.0} s there before each such drop, and rising through a kelvin takes {through_kelvin_s:.0} s."
-        ),
-        Seen::Stood { temp_k, span_s } => {
-            format!("It had stood at {} for {span_s:.0} s at full speed.", at(temp_k))
-        }
         Seen::Settled { rest_k } => {
             format!("Speed gave way bit by bit, and the temperature came to rest at {}.", at(rest_k))
         }
@@ -133,14 +125,6 @@ pub fn observation(seen: &Observation) -> String {
         Seen::BackUncooled { release_k } => {
             format!("Its speed came back although it had not cooled: {}.", at(release_k))
         }
-        Seen::SlowWhenCool { cool_drops, below_k } => format!(
-            "It was slow {cool_drops} times when it was cooler than {} as well, about as often for the time spent there.",
-            at(below_k)
-        ),
-        Seen::SlowWhenHot { hot_drops, cool_drops, from_k, hot_s, cool_s } => format!(
-            "It became slow {hot_drops} times at {} or hotter and {cool_drops} times below, for {hot_s:.0} s and {cool_s:.0} s at full speed.",
-            at(from_k)
-        ),
         Seen::CounterMoved { threshold } => format!("The drive's own counters of {threshold} moved."),
         Seen::CounterStill { threshold, has_counted: true } => {
             format!("The drive's counters of {threshold} stood still, and this drive does count.")
@@ -169,6 +153,9 @@ pub fn observation(seen: &Observation) -> String {
             "The phase goes through the page cache, whose speed is not the drive's.".to_owned()
         }
         Seen::Short { span_s } => format!("It lasted only {span_s:.1} s."),
+        Seen::Lasted { span_s } => {
+            format!("It lasted {span_s:.0} s, and what is not heat seldom lasts so long.")
+        }
         Seen::LittleLost => {
             "It lost little and at once: drives that protect themselves in steps give up more.".to_owned()
         }
@@ -178,20 +165,19 @@ pub fn observation(seen: &Observation) -> String {
         Seen::MaybePause => {
             "Nothing moved, which may be the load's own pause: the log does not say.".to_owned()
         }
-        Seen::AlikeCooler { others, cooler_k } => {
-            format!("{others} others about as deep and as long began at least {cooler_k:.1} K cooler.")
-        }
-        Seen::AlikeOneTemperature { drops, within_k } => format!(
-            "All {drops} slow stretches about as deep and as long began within {within_k:.1} K of that, and ended when it had cooled."
+        Seen::ByChance { stay_s_per_k, every_s } => format!(
+            "At full speed the drive stayed {stay_s_per_k:.0} s in that kelvin; what comes by chance comes once in {every_s:.0} s here."
         ),
-        Seen::AlikeManyTemperatures { drops, elsewhere, beyond_k } => format!(
-            "Of {drops} slow stretches about as deep and as long {elsewhere} began more than {beyond_k:.1} K away from that."
-        ),
-        Seen::AlikeAverage { drops } => {
-            format!("This is how the {drops} slow stretches about as deep and as long weigh on average.")
+        Seen::BeganAlike { drops: 0, temp_k } => {
+            format!("Others that heat may have caused began elsewhere than at {}.", at(temp_k))
         }
-        Seen::AlikeClear { others, within_k } => {
-            format!("{others} others, which were clearly heat, began within {within_k} K of that.")
+        Seen::BeganAlike { drops, temp_k } => {
+            format!("{drops} others that heat may have caused began at {} too.", at(temp_k))
+        }
+        Seen::LooksAlike { drops } => {
+            format!(
+                "{drops} slow stretches are about as deep and as long, and what most of them are this one is too."
+            )
         }
         Seen::Recurs { times, period_s, between_k } => {
             let at = between_k.map(|[low, high]| format!(", at {} to {}", degrees(low), degrees(high)));

@@ -40,7 +40,7 @@ pub(super) fn recipe(number: u64) -> Recipe {
     let kind = draw.pick(&KINDS);
     let logging = logging(&mut draw, kind);
     let (profile, loads) = drive(&mut draw, kind, &logging);
-    Recipe { number, seed, kind, profile, loads, logging }
+    Recipe { number, seed, kind, profile, loads, logging, world: None }
 }
 
 /// A drive and its load.

@@ -10,6 +10,7 @@ use trace::Trace;
 use trace::{Counters, Facts, Interval, Phase, SpeedSeries, Temperature, infer_phases, instant};
 
 use super::draw::CorpusDraw;
+use super::foreign::{ForeignDrive, World, foreign_op};
 use super::recipe::{Counting, Recipe, RecipeKind, RecipeLoad, RecipeSensors};
 
 /// Truth is kept this finely; the shortest interval of a log.
@@ -40,6 +41,37 @@ pub(super) struct LogStep {
 
 /// The log of a run and its truth.
 pub(super) fn record(recipe: &Recipe) -> (Trace, Steps) {
+    match &recipe.world {
+        Some(world) => record_foreign(recipe, world),
+        None => record_physics(recipe),
+    }
+}
+
+/// Of a drive that shares nothing with `physics`.
+fn record_foreign(recipe: &Recipe, world: &World) -> (Trace, Steps) {
+    let mut logger = Logger::new(recipe);
+    let mut drive = ForeignDrive::new(world, CorpusDraw::new(recipe.seed.part(1)));
+    let mut steps = Vec::new();
+    let mut t_s = 0.0;
+    for (phase, load) in recipe.loads.iter().enumerate() {
+        logger.begin(phase, load, t_s);
+        let op = foreign_op(load.op);
+        for _ in 0..(load.seconds / STEP_S).round() as usize {
+            logger.sample(t_s, || foreign_shown(&mut drive));
+            let (bytes, left) = drive.step(STEP_S, op, load.limit);
+            let temp_k = drive.exact_k();
+            let (heat, other, loaded) = (left.heat, left.other, load.op != Op::Idle);
+            steps.push(LogStep { phase, loaded, op: load.op, heat, other, temp_k });
+            logger.moved(load.op, phase, t_s, bytes);
+            t_s += STEP_S;
+        }
+        logger.end(t_s);
+    }
+    (logger.finish(), Steps { steps, events: drive.events })
+}
+
+/// Of a drive of `physics`.
+fn record_physics(recipe: &Recipe) -> (Trace, Steps) {
     let mut logger = Logger::new(recipe);
     let mut drive = Drive::new(&recipe.profile, recipe.seed.part(1));
     let mut steps = Vec::new();
@@ -50,7 +82,7 @@ pub(super) fn record(recipe: &Recipe) -> (Trace, Steps) {
         let phase = if recipe.kind == RecipeKind::PowerState { 0 } else { index };
         logger.begin(phase, load, t_s);
         for _ in 0..(load.seconds / STEP_S).round() as usize {
-            logger.sample(&drive, t_s);
+            logger.sample(t_s, || shown(&drive));
             steps.push(step(recipe, &drive, phase, load));
             let bytes = advance(&mut drive, load);
             logger.moved(load.op, phase, t_s, bytes);
@@ -58,7 +90,7 @@ pub(super) fn record(recipe: &Recipe) -> (Trace, Steps) {
         }
         logger.end(t_s);
     }
-    logger.sample(&drive, t_s);
+    logger.sample(t_s, || shown(&drive));
     (logger.finish(), Steps { steps, events: drive.truth().to_vec() })
 }
 
@@ -104,6 +136,32 @@ fn step(recipe: &Recipe, drive: &Drive, phase: usize, of: &RecipeLoad) -> LogSte
         other: without_heat / full,
         temp_k: drive.exact_composite().as_kelvin_f64(),
     }
+}
+
+/// What a health log shows.
+struct Shown {
+    /// Composite, sensor 1, sensor 2, in kelvins; `None` where it was not read.
+    kelvin: [Option<f64>; 3],
+    /// Transitions and seconds of TMT1 and TMT2.
+    counted: [(u64, u64); 2],
+}
+
+fn shown(drive: &Drive) -> Shown {
+    let sensor = |number| drive.sensor(number).map(|kelvin| f64::from(kelvin.as_kelvin()));
+    let counted = drive.hctm_counters();
+    Shown {
+        kelvin: [Some(f64::from(drive.composite().as_kelvin())), sensor(1), sensor(2)],
+        counted: [
+            (counted.tmt1_transitions.into(), counted.tmt1_seconds.into()),
+            (counted.tmt2_transitions.into(), counted.tmt2_seconds.into()),
+        ],
+    }
+}
+
+fn foreign_shown(drive: &mut ForeignDrive) -> Shown {
+    let composite = drive.composite_k();
+    let [first, second] = [drive.exact_k() + 3.0, drive.exact_k() - 4.0].map(|kelvin| Some(kelvin.floor()));
+    Shown { kelvin: [composite, first, second], counted: drive.counters() }
 }
 
 struct Logger<'a> {
@@ -168,32 +226,32 @@ impl<'a> Logger<'a> {
     }
 
     /// Reads the health log when it is time to.
-    fn sample(&mut self, drive: &Drive, t_s: f64) {
+    fn sample(&mut self, t_s: f64, look: impl FnOnce() -> Shown) {
         let logging = &self.recipe.logging;
         if t_s + 1e-6 < self.next_sample as f64 * logging.temperature_s {
             return;
         }
         self.next_sample += 1;
         let at = instant((t_s + logging.late_s).max(0.0));
-        self.kelvin[0].push(at, f64::from(drive.composite().as_kelvin()));
-        for number in 1..=2 {
-            if let Some(kelvin) = drive.sensor(number) {
-                self.kelvin[usize::from(number)].push(at, f64::from(kelvin.as_kelvin()));
+        let Shown { kelvin, counted } = look();
+        for (series, kelvin) in self.kelvin.iter_mut().zip(kelvin) {
+            if let Some(kelvin) = kelvin {
+                series.push(at, kelvin);
             }
         }
-        let counted = drive.hctm_counters();
         let honest = logging.counting == Counting::Honest;
-        let shown = |count: u32| Some(if honest { u64::from(count) } else { 0 });
+        let shown = |count: u64| Some(if honest { count } else { 0 });
+        let [(tmt1_transitions, tmt1_seconds), (tmt2_transitions, tmt2_seconds)] = counted;
         if logging.counting == Counting::Invented {
             let count = Some((t_s / 30.0) as u64);
             let counters = Counters { tmt1_transitions: count, tmt1_seconds: count, ..Counters::default() };
             self.trace.counters.push(at, counters);
         } else if logging.counting != Counting::Absent {
             let counters = Counters {
-                tmt1_transitions: shown(counted.tmt1_transitions),
-                tmt2_transitions: shown(counted.tmt2_transitions),
-                tmt1_seconds: shown(counted.tmt1_seconds),
-                tmt2_seconds: shown(counted.tmt2_seconds),
+                tmt1_transitions: shown(tmt1_transitions),
+                tmt2_transitions: shown(tmt2_transitions),
+                tmt1_seconds: shown(tmt1_seconds),
+                tmt2_seconds: shown(tmt2_seconds),
             };
             self.trace.counters.push(at, counters);
         }

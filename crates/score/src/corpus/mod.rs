@@ -7,6 +7,7 @@
 
 mod build;
 mod draw;
+mod foreign;
 mod log;
 pub(crate) mod recipe;
 mod truth;
@@ -26,6 +27,11 @@ pub(crate) struct Labelled {
 /// Run `number` of the corpus.
 pub(crate) fn labelled(number: u64) -> Labelled {
     label(build::recipe(number))
+}
+
+/// Run `number` of the foreign half.
+pub(crate) fn foreign(number: u64) -> Labelled {
+    label(foreign::recipe(number))
 }
 
 /// The run of any recipe.

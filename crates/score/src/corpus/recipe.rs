@@ -5,6 +5,7 @@ use measure::record::Op;
 use physics::Profile;
 
 use super::draw::CorpusDraw;
+use super::foreign::World;
 
 /// What a run shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,6 +18,10 @@ pub(crate) enum RecipeKind {
     Stop,
     PreLimited,
     HctmAndVendor,
+    /// Down a stair every few kelvins.
+    Stairs,
+    /// Two thresholds of the drive's own.
+    Several,
     /// From here on nothing is heat.
     Plain,
     Dips,
@@ -26,6 +31,10 @@ pub(crate) enum RecipeKind {
     RateLimits,
     LinkCeiling,
     PowerState,
+    /// A cache that is emptied while it is filled.
+    CacheRecovers,
+    /// Another job of the host takes a share.
+    HostJobs,
 }
 
 impl RecipeKind {
@@ -127,6 +136,8 @@ pub(crate) struct Recipe {
     pub(crate) profile: Profile,
     pub(crate) loads: Vec<RecipeLoad>,
     pub(crate) logging: Logging,
+    /// A drive that shares nothing with `physics`; the profile then bears settings alone.
+    pub(crate) world: Option<World>,
 }
 
 /// From 10 Hz to once a minute, most of it at 1 Hz.

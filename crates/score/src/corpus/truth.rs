@@ -19,13 +19,14 @@
 //! - Heat can be told from other causes where [`heat_shows`]; other slow stretches in which heat acts are not asked for.
 //! - A second policy that sets in within an episode is asked for when it takes a quarter of what was left.
 //! - *Cause*: see [`heat_cause`] and [`other_cause`].
-//! - *Temperature*: where the composite is logged and climbs less than 1 K between two readings, two
-//!   intervals and two renewals of the sensor.
+//! - *Temperature*: where the composite is logged in steps of a kelvin and climbs less than 1 K between two readings,
+//!   two intervals and two renewals of the sensor.
 //! - *Strength*: where the episode holds five whole intervals.
 
 use measure::record::Op;
 use physics::{Source, TruthKind};
 
+use super::foreign::World;
 use super::log::{LogStep, STEP_S, Steps};
 use super::recipe::{Counting, Logging, Recipe, RecipeKind, RecipeSensors};
 
@@ -125,10 +126,11 @@ impl<'a> Of<'a> {
     fn new(recipe: &'a Recipe, truth: &'a Steps) -> Self {
         let interval_s = recipe.logging.interval_s;
         let raw: Vec<f64> = truth.steps.iter().map(|step| step.heat).collect();
-        let bursts = recipe.profile.policy.iter().find_map(|policy| match policy.machine {
+        let twins = recipe.profile.policy.iter().find_map(|policy| match policy.machine {
             physics::profile::Machine::DutyCycled(duty) => Some(duty.burst_s),
             _ => None,
         });
+        let bursts = twins.or_else(|| recipe.world.as_ref().and_then(World::burst_s));
         Self {
             recipe,
             truth,
@@ -352,7 +354,8 @@ impl<'a> Of<'a> {
             .temperature_s
             .max(2.0 * logging.interval_s)
             .max(2.0 * self.recipe.profile.sensor.update_period_s);
-        (composite_usable(logging) && slope * apart_s < 1.0).then(|| (a.min(b), a.max(b)))
+        let fine = self.recipe.world.as_ref().is_none_or(|world| world.sensor.step_k <= 1.0);
+        (composite_usable(logging) && fine && slope * apart_s < 1.0).then(|| (a.min(b), a.max(b)))
     }
 
     /// Whether a stretch of so many steps holds five whole intervals.
@@ -467,7 +470,8 @@ fn other_cause(of: &Of<'_>, (from, to): (usize, usize), starts_k: &[f64]) -> Opt
         || state_changed
         || (starts_k.len() >= 3 && high - low >= 5.0)
         || cooled;
-    let slc = of.recipe.kind == RecipeKind::SlcCliff && steps[from].op == Op::Write;
+    let cache = matches!(of.recipe.kind, RecipeKind::SlcCliff | RecipeKind::CacheRecovers);
+    let slc = cache && steps[from].op == Op::Write;
     decided.then_some(if slc { TrueCause::Slc } else { TrueCause::Other })
 }
 

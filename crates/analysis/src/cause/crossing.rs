@@ -1,0 +1,325 @@
+//! Heat against chance, over all drops of a run together.
+//!
+//! A threshold is a temperature: what it causes begins when the drive has warmed up to it, each time. What has nothing
+//! to do with heat comes at some rate in time, whatever the temperature. Both say how many beginnings to expect in a
+//! kelvin, so they can be held against each other (a point process on the axis of temperature):
+//!
+//! - a host's threshold: a density around what it is set to, known before;
+//! - the drive's own: one that other drops began at, or a new one where drives usually have them;
+//! - chance: the rate of such drops, times the seconds that the drive stayed in that kelvin at full speed.
+//!
+//! Rates, the drive's own thresholds and how often each cause makes drops of a shape are not known beforehand; each
+//! drop is judged by what all *others* say of them, and that again until it stands (expectation-maximisation with each
+//! drop left out of what it is judged by).
+
+use std::collections::BTreeMap;
+
+use super::Judged;
+use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
+use super::evidence::{SUSPECTS, Suspect};
+use super::shape::{ByShape, Shape};
+use crate::observation::Observation;
+
+/// "Anywhere within 50 K": the density in a kelvin that all others are told against.
+pub(super) const ANYWHERE_PER_K: f64 = 0.02;
+/// What is no heat comes once in a thousand seconds, known as if a third of one had been seen in 300 s.
+const RATE_DROPS: f64 = 0.2;
+const RATE_S: f64 = 100.0;
+/// A load that begins slow does so for a reason other than heat this often.
+const SLOW_BEGINNING: f64 = 0.1;
+/// How far above its threshold a drive may be when a load begins, and how far below: a hysteresis, the
+/// widest seen is 6 K.
+pub(super) const PAST_K: f64 = 30.0;
+pub(super) const HYSTERESIS_K: f64 = 8.0;
+/// Share of the causes beforehand: TMT1, TMT2, the drive's own, the cache, anything else.
+pub(super) const BEFOREHAND: [f64; 5] = [0.2, 0.1, 0.1, 0.1, 0.5];
+/// ... which is known as if so many drops of each shape had been seen.
+const BEFOREHAND_DROPS: f64 = 2.0;
+/// A new threshold of the drive's own is as likely as that one more drop began at a known one.
+const NEW_THRESHOLD: f64 = 1.0;
+/// Rounds until nothing changes any more; three quarters of the way are gone in each.
+const ROUNDS: usize = 24;
+const STEP: f64 = 0.75;
+/// Temperatures are added up in cells of this width.
+const CELL_K: f64 = 0.25;
+/// Further away than so many standard deviations is nothing.
+const REACH: f64 = 4.0;
+/// Where and after how long a drop began.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beginning {
+    /// Temperature, in kelvins.
+    pub temp_k: f64,
+    /// Standard deviation of it, in kelvins.
+    pub spread_k: f64,
+    /// Seconds at full speed in a kelvin around it.
+    pub stay_s_per_k: f64,
+    /// Seconds at full speed altogether.
+    pub full_speed_s: f64,
+    /// The load was slow from its beginning.
+    pub at_start: bool,
+    /// What speaks for a new threshold of the drive's own here, in a kelvin.
+    pub own_per_k: f64,
+    /// TMT1 and TMT2 are not known: either may be what a threshold of the drive's own may be.
+    pub host_unknown: bool,
+}
+
+/// Judges all drops together, and adds what that weighs to the evidence of each.
+pub(super) fn judge(judged: &mut [Judged]) {
+    let model = Model::new(judged);
+    if model.drops.is_empty() {
+        return;
+    }
+    let best = model.best();
+    for (drop, told) in model.drops.iter().zip(model.told(&best)) {
+        let judged = &mut judged[drop.index];
+        for (observation, weights) in told {
+            judged.evidence.weigh_row(observation, weights);
+        }
+        judged.verdict = judged.evidence.verdict();
+    }
+}
+
+/// What a drop may be: a probability for each suspect.
+type Shares = [f64; 5];
+
+struct Drop {
+    index: usize,
+    began: Beginning,
+    shape: Shape,
+    /// Log odds of everything else that is known of it.
+    alone: [f64; 5],
+}
+
+struct Model {
+    drops: Vec<Drop>,
+}
+
+impl Model {
+    fn new(judged: &[Judged]) -> Self {
+        let drop = |(index, judged): (usize, &Judged)| {
+            Some(Drop { index, began: judged.began?, shape: judged.shape, alone: judged.evidence.total() })
+        };
+        Self { drops: judged.iter().enumerate().filter_map(drop).collect() }
+    }
+
+    /// The likeliest of what three beginnings lead to: all by what is known of each alone and heat if it can be, the
+    /// same by the host's thresholds, and all by chance.
+    fn best(&self) -> Vec<Shares> {
+        const LESS: f64 = -6.0;
+        let without = |suspects: &[Suspect]| -> Vec<Shares> {
+            let drops = self.drops.iter().map(|drop| {
+                let mut alone = drop.alone;
+                suspects.iter().for_each(|suspect| alone[*suspect as usize] += LESS);
+                shares(&alone)
+            });
+            drops.collect()
+        };
+        let from = [without(&[Other]), without(&[Other, Vendor]), without(&[Tmt1, Tmt2, Vendor])];
+        let ends = from.map(|shares| self.settle(shares));
+        let best = ends.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+        best.map(|(_, shares)| shares).unwrap_or_default()
+    }
+
+    /// Goes round until it stands; the logarithm of the likelihood, and what each drop may be.
+    fn settle(&self, mut now: Vec<Shares>) -> (f64, Vec<Shares>) {
+        let mut likelihood = f64::NEG_INFINITY;
+        for _ in 0..ROUNDS {
+            crate::work::count(self.drops.len());
+            let sums = Sums::new(&self.drops, &now);
+            likelihood = 0.0;
+            let mut most = 0.0f64;
+            for (drop, now) in self.drops.iter().zip(&mut now) {
+                let rows = sums.rows(drop, now);
+                let total: [f64; 5] =
+                    std::array::from_fn(|s| drop.alone[s] + rows.iter().map(|row| row[s]).sum::<f64>());
+                likelihood += log_sum(&total);
+                let new = shares(&total);
+                for (now, new) in now.iter_mut().zip(new) {
+                    most = most.max((new - *now).abs());
+                    *now += STEP * (new - *now);
+                }
+            }
+            if most < 1e-3 {
+                break;
+            }
+        }
+        (likelihood, now)
+    }
+
+    /// What each drop is told by all others, in the order of the drops.
+    fn told(&self, shares: &[Shares]) -> Vec<Vec<(Observation, [f64; 5])>> {
+        let sums = Sums::new(&self.drops, shares);
+        let told = |(drop, now): (&Drop, &Shares)| {
+            let [chance, others, alike] = sums.rows(drop, now);
+            let began = &drop.began;
+            let (near, all) = (sums.near(drop, now).round() as usize, sums.alike(drop));
+            let mut told = vec![(
+                Observation::ByChance {
+                    stay_s_per_k: began.stay_s_per_k,
+                    every_s: 1.0 / sums.rate_per_s(drop, now),
+                },
+                chance,
+            )];
+            let row = |others: &[f64; 5]| others.iter().any(|weight| weight.abs() > 0.01);
+            if row(&others) {
+                told.push((Observation::BeganAlike { drops: near, temp_k: began.temp_k }, others));
+            }
+            if all > 1 && row(&alike) {
+                told.push((Observation::LooksAlike { drops: all }, alike));
+            }
+            told
+        };
+        self.drops.iter().zip(shares).map(told).collect()
+    }
+}
+
+/// What all drops together say of rates, thresholds and shapes.
+struct Sums {
+    /// Drops of the drive's own by temperature, and of any heat whose threshold is not known.
+    own: BTreeMap<i64, f64>,
+    own_drops: f64,
+    shapes: ByShape<(usize, Shares)>,
+}
+
+impl Sums {
+    fn new(drops: &[Drop], shares: &[Shares]) -> Self {
+        let (mut own, mut own_drops) = (BTreeMap::new(), 0.0);
+        let mut shapes: ByShape<(usize, Shares)> = ByShape::new();
+        for (drop, shares) in drops.iter().zip(shares) {
+            let of_shape = shapes.at(drop.shape);
+            of_shape.0 += 1;
+            of_shape.1.iter_mut().zip(shares).for_each(|(sum, share)| *sum += share);
+            if !drop.began.at_start {
+                let share = own_share(drop, shares);
+                *own.entry(cell(drop.began.temp_k)).or_default() += share;
+                own_drops += share;
+            }
+        }
+        Self { own, own_drops, shapes }
+    }
+
+    /// What chance, the thresholds of others and the shape weigh for a drop.
+    fn rows(&self, drop: &Drop, now: &Shares) -> [[f64; 5]; 3] {
+        let began = &drop.began;
+        let mut chance = [0.0; 5];
+        let by = |rate_per_s: f64| match began.at_start {
+            true => (SLOW_BEGINNING / (PAST_K + HYSTERESIS_K) / ANYWHERE_PER_K).ln(),
+            false => (rate_per_s * began.stay_s_per_k / ANYWHERE_PER_K).ln(),
+        };
+        chance[Other as usize] = by(self.rate_per_s(drop, now));
+        chance[Slc as usize] = by(RATE_DROPS / (RATE_S + began.full_speed_s));
+        let mut others = [0.0; 5];
+        // Of drops that share a threshold one was the first, and had none to go by.
+        let first = 1.0 / (1.0 + self.near(drop, now));
+        let own = (self.own_per_k(drop, now) / began.own_per_k).ln();
+        let own = if own > 0.0 { own * (1.0 - first) } else { own };
+        others[Vendor as usize] = own;
+        if began.host_unknown {
+            (others[Tmt1 as usize], others[Tmt2 as usize]) = (own, own);
+        }
+        (chance, others, self.shape_row(drop, now)).into()
+    }
+
+    /// How often drops that look like this one come by chance, by the others.
+    fn rate_per_s(&self, drop: &Drop, now: &Shares) -> f64 {
+        let others = (self.of_shape(drop).1[Other as usize] - now[Other as usize]).max(0.0);
+        // The first had none to go by, the second one, and so on: their geometric mean.
+        mean_of_counts(1.0 + others) / (RATE_S + drop.began.full_speed_s)
+    }
+
+    /// Density of thresholds of the drive's own at this temperature: one that others began at, or a new one.
+    fn own_per_k(&self, drop: &Drop, now: &Shares) -> f64 {
+        let began = &drop.began;
+        let mut drops = self.own_drops;
+        let mut density = NEW_THRESHOLD * began.own_per_k;
+        let width_k = 2f64.sqrt() * began.spread_k;
+        let (low, high) = match began.at_start {
+            true => (began.temp_k - PAST_K, began.temp_k + HYSTERESIS_K),
+            false => (began.temp_k - REACH * width_k, began.temp_k + REACH * width_k),
+        };
+        for (cell, share) in self.own.range(cell(low)..=cell(high)) {
+            let per_k = match began.at_start {
+                true => 1.0 / (PAST_K + HYSTERESIS_K),
+                false => normal(*cell as f64 * CELL_K - began.temp_k, width_k),
+            };
+            density += share * per_k;
+        }
+        if !began.at_start {
+            let itself = own_share(drop, now);
+            density -= itself * normal(cell(began.temp_k) as f64 * CELL_K - began.temp_k, width_k);
+            drops -= itself;
+        }
+        (density / (NEW_THRESHOLD + drops)).max(1e-9)
+    }
+
+    /// How many others began there, those of heat.
+    fn near(&self, drop: &Drop, now: &Shares) -> f64 {
+        let reach_k = 2.0 * drop.began.spread_k;
+        let (low, high) = (cell(drop.began.temp_k - reach_k), cell(drop.began.temp_k + reach_k));
+        let near: f64 = self.own.range(low..=high).map(|(_, share)| share).sum();
+        let itself = if drop.began.at_start { 0.0 } else { own_share(drop, now) };
+        (near - itself).max(0.0)
+    }
+
+    fn alike(&self, drop: &Drop) -> usize {
+        self.of_shape(drop).0
+    }
+
+    /// How often each cause makes drops of this shape, by the others, against what it was beforehand.
+    fn shape_row(&self, drop: &Drop, now: &Shares) -> [f64; 5] {
+        let (count, sums) = self.of_shape(drop);
+        std::array::from_fn(|s| {
+            let others = (sums[s] - now[s]).max(0.0);
+            let share = (BEFOREHAND_DROPS * BEFOREHAND[s] + others) / (BEFOREHAND_DROPS + count as f64 - 1.0);
+            (share / BEFOREHAND[s]).ln()
+        })
+    }
+
+    /// The sums of all that look like a drop.
+    fn of_shape(&self, drop: &Drop) -> (usize, Shares) {
+        let mut sum = (0, [0.0; 5]);
+        for (count, shares) in self.shapes.alike(drop.shape) {
+            sum.0 += count;
+            sum.1.iter_mut().zip(shares).for_each(|(sum, share)| *sum += share);
+        }
+        sum
+    }
+}
+
+/// How much of a drop is one of the drive's own threshold, or of one that is not known.
+fn own_share(drop: &Drop, shares: &Shares) -> f64 {
+    let host = if drop.began.host_unknown { shares[Tmt1 as usize] + shares[Tmt2 as usize] } else { 0.0 };
+    shares[Vendor as usize] + host
+}
+
+/// The geometric mean of `RATE_DROPS`, `RATE_DROPS` + 1, ... of so many: by Stirling's formula, which is a percent off at
+/// worst.
+fn mean_of_counts(count: f64) -> f64 {
+    // ln gamma(x + 3) is Stirling's; gamma(x) = gamma(x + 3) / (x (x + 1) (x + 2)).
+    let ln_gamma = |x: f64| {
+        let y = x + 3.0;
+        let stirling = (y - 0.5) * y.ln() - y + 0.5 * std::f64::consts::TAU.ln() + 1.0 / (12.0 * y);
+        stirling - (x * (x + 1.0) * (x + 2.0)).ln()
+    };
+    ((ln_gamma(RATE_DROPS + count) - ln_gamma(RATE_DROPS)) / count).exp()
+}
+
+fn cell(kelvin: f64) -> i64 {
+    (kelvin / CELL_K).round() as i64
+}
+
+/// Density of a normal distribution at `off` from its middle.
+pub(super) fn normal(off: f64, deviation: f64) -> f64 {
+    (-0.5 * (off / deviation).powi(2)).exp() / (deviation * std::f64::consts::TAU.sqrt())
+}
+
+/// Probabilities from log odds.
+fn shares(total: &[f64; 5]) -> Shares {
+    let sum = log_sum(total);
+    total.map(|total| (total - sum).exp())
+}
+
+fn log_sum(total: &[f64; 5]) -> f64 {
+    let most = total.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    most + SUSPECTS.iter().map(|suspect| (total[*suspect as usize] - most).exp()).sum::<f64>().ln()
+}

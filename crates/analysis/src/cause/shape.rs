@@ -1,0 +1,64 @@
+//! Which drops look the same: about as deep, and about as long.
+//!
+//! They are sorted into cells of loss and of the time's worth of data that was lost, so that the work grows with the
+//! number of drops and not with its square; neighbouring cells count as alike.
+
+use std::collections::BTreeMap;
+
+use super::drops::SpeedDrop;
+use crate::segment::Piece;
+
+/// Width of a cell as a factor of the loss; drops up to one and a half apart are alike. Wide, as a log of few
+/// intervals a drop mixes slow and fast in each.
+const LOSS_FACTOR: f64 = 1.8;
+/// ... and of the time's worth of data that was lost, which such a log keeps.
+const LOST_FACTOR: f64 = 1.5;
+
+/// The look of a drop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    loss: i64,
+    size: i64,
+    recovered: bool,
+}
+
+impl Shape {
+    pub(super) fn new(drop: &SpeedDrop, pieces: &[Piece]) -> Self {
+        let loss = (1.0 - super::strength(drop).unwrap_or(0.5)).max(1e-3);
+        let span_s = pieces[drop.last].end_s - pieces[drop.first].start_s;
+        let number = |value: f64, factor: f64| (value.ln() / factor.ln()).round() as i64;
+        Self {
+            loss: number(loss, LOSS_FACTOR),
+            size: number(loss * span_s.max(1.0), LOST_FACTOR),
+            recovered: drop.recovered,
+        }
+    }
+}
+
+/// Something of each shape.
+#[derive(Debug)]
+pub(super) struct ByShape<T>(BTreeMap<(i64, i64), T>);
+
+impl<T: Default> ByShape<T> {
+    pub(super) fn new() -> Self {
+        Self(BTreeMap::new())
+    }
+
+    /// That of drops in the very cell.
+    pub(super) fn at(&mut self, shape: Shape) -> &mut T {
+        self.0.entry((shape.loss, shape.size)).or_default()
+    }
+
+    /// Those of all drops that look alike. How long a drop would have lasted that the end of the load cut off is not
+    /// known: it is like all that were larger.
+    pub(super) fn alike(&self, shape: Shape) -> impl Iterator<Item = &T> {
+        let Shape { loss, size, recovered } = shape;
+        let largest = if recovered { size + 1 } else { i64::MAX };
+        (loss - 1..=loss + 1).flat_map(move |loss| {
+            self.0.range((loss, size - 1)..=(loss, largest)).map(|(_, of_cell)| {
+                crate::work::count(1);
+                of_cell
+            })
+        })
+    }
+}
