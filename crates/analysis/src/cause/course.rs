@@ -92,7 +92,7 @@ fn meanwhile(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     } else if moved_k >= 5.0 && case.trace.tmt_at(case.start_s()).0.is_none_or(|k| !case.settled_below(k)) {
         // A drive that gives up little goes on heating whatever the reason.
         let loss = 1.0 - case.strength().unwrap_or(0.0);
-        let weight = -(loss / 0.4).clamp(0.0, 1.0);
+        let weight = -0.3 * (loss / 0.4).clamp(0.0, 1.0);
         evidence.weigh_heat(Observation::WentOnHeating { temp_k, late_k }, weight, &[]);
     }
 }

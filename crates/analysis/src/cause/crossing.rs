@@ -37,6 +37,8 @@ pub(super) const BEFOREHAND: [f64; 5] = [0.2, 0.1, 0.1, 0.1, 0.5];
 const BEFOREHAND_DROPS: f64 = 2.0;
 /// A new threshold of the drive's own is as likely as that one more drop began at a known one.
 const NEW_THRESHOLD: f64 = 1.0;
+/// ... but never less likely than this leaves.
+const MOST_KNOWN: f64 = 0.9;
 /// Rounds until nothing changes any more; three quarters of the way are gone in each.
 const ROUNDS: usize = 24;
 const STEP: f64 = 0.75;
@@ -249,7 +251,10 @@ impl Sums {
             density -= itself * normal(cell(began.temp_k) as f64 * CELL_K - began.temp_k, width_k);
             drops -= itself;
         }
-        (density / (NEW_THRESHOLD + drops)).max(1e-9)
+        // However often a known one was met, there may be another.
+        let known = (drops / (NEW_THRESHOLD + drops)).min(MOST_KNOWN);
+        let of_known = (density - NEW_THRESHOLD * began.own_per_k) / drops.max(1e-9);
+        ((1.0 - known) * began.own_per_k + known * of_known).max(1e-9)
     }
 
     /// How many others began there, those of heat.

@@ -180,9 +180,11 @@ fn continues(judged: &[Judged], new: &Judged, stretches: &[Stretch], pieces: &[P
     if let Some(outer) = new.drop.inside {
         let outer = judged[outermost(judged, outer)].verdict.conclusion;
         let finding = new.verdict.conclusion;
-        return (finding == outer && !second_threshold(judged, new))
-            || matches!(finding, Conclusion::NotHeat | Conclusion::Unknown)
-            || (finding == Conclusion::SomeHeat && outer.is_heat() && !second_threshold(judged, new));
+        let host = |of: Conclusion| matches!(of, Conclusion::Heat(Suspect::Tmt1 | Suspect::Tmt2));
+        // TMT2 within TMT1 is one of its own; any other heat within heat only where it is hotter.
+        let other_host = host(finding) && finding != outer;
+        let goes_on = finding.is_heat() && outer.is_heat() && !other_host && !second_threshold(judged, new);
+        return goes_on || matches!(finding, Conclusion::NotHeat | Conclusion::Unknown);
     }
     let phase = |drop: &SpeedDrop| stretches[pieces[drop.first].stretch].phase;
     let goes_on = |last: &Judged| {

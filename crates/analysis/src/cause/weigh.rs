@@ -21,6 +21,8 @@ const COOL_K: f64 = 328.0;
 const OWN_PER_K: f64 = 0.025;
 const COOL: f64 = -4.2;
 const CRITICAL_PER_K: f64 = 0.2;
+/// Where it is not known, a host may have set any temperature: one drive in six, anywhere within 50 K.
+const SET_PER_K: f64 = 0.003;
 /// A regulator that acts ahead of TMT1 begins anywhere within its margin.
 const HELD_PER_K: f64 = 0.2;
 /// A threshold that is elsewhere: its reading went astray. More where the drive says that it counted.
@@ -72,10 +74,12 @@ fn own(case: &Case, onset_k: f64) -> (f64, Observation) {
     if let Some(critical_k) = critical {
         return (CRITICAL_PER_K, Observation::AtCritical { temp_k: onset_k, critical_k });
     }
+    let unknown = hctm_unknown(case);
     let per_k = |temp_k: f64| {
         let usual = ((temp_k - COOL_K) / (USUAL_LIMIT_K - COOL_K)).clamp(0.0, 1.0);
         let near_warning = facts.warning_k.is_some_and(|k| temp_k >= k - 5.0);
-        OWN_PER_K * if near_warning { 1.0 } else { (COOL * (1.0 - usual)).exp() }
+        let own = OWN_PER_K * if near_warning { 1.0 } else { (COOL * (1.0 - usual)).exp() };
+        if unknown { own + SET_PER_K } else { own }
     };
     // A load that begins on a hot drive is slowed down anywhere above the threshold, and a hysteresis below it.
     let density = if case.drop.at_start {

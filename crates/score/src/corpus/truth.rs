@@ -373,7 +373,8 @@ fn composite_usable(logging: &Logging) -> bool {
 /// - counters that are seen to move, and the policy moves them;
 /// - settings and a moving composite, and the host's threshold or 70 °C and more;
 /// - any moving temperature, and it was 70 °C or hotter, or there were at least three episodes, or the
-///   temperature was held within 2.5 K for a minute from the onset on.
+///   temperature was held within 2.5 K for a minute from the onset on (of foreign drives, whose cases are slow, only by
+///   what follows the temperature).
 fn heat_shows(of: &Of<'_>, source: Source, from: usize, to: usize) -> bool {
     let logging = &of.recipe.logging;
     if counts(of) && source != Source::Vendor {
@@ -386,7 +387,8 @@ fn heat_shows(of: &Of<'_>, source: Source, from: usize, to: usize) -> bool {
     let temp_k = steps[from].temp_k;
     let set = logging.settings_known && composite_usable(logging) && source != Source::Vendor;
     let minute = from..from + (60.0 / STEP_S) as usize;
-    let held = minute.end <= to && minute.clone().all(|i| (steps[i].temp_k - temp_k).abs() <= 2.5);
+    let follows = of.recipe.world.as_ref().is_none_or(World::follows);
+    let held = follows && minute.end <= to && minute.clone().all(|i| (steps[i].temp_k - temp_k).abs() <= 2.5);
     set || temp_k >= USUAL_LIMIT_K || of.long_enough >= 3 || held
 }
 

@@ -171,7 +171,9 @@ impl ForeignDrive {
                 Set::Tmt2 => Some(1),
                 Set::Own => None,
             };
-            if was.active != state.active {
+            // A further stair is an onset of its own.
+            let deeper = matches!(guardian.acts, Acts::Stairs { .. }) && state.share < was.share - 0.02;
+            if was.active != state.active || deeper {
                 let kind = match state.active {
                     true => TruthKind::ThrottleOnset(source),
                     false => TruthKind::ThrottleRelease(source),

@@ -18,6 +18,11 @@ pub(crate) struct World {
 }
 
 impl World {
+    /// Whether the firmware follows the temperature, as opposed to a fixed lower speed.
+    pub(crate) fn follows(&self) -> bool {
+        self.firmware.iter().any(|guardian| !matches!(guardian.acts, Acts::Share(_)))
+    }
+
     /// The period of a policy's bursts, in seconds.
     pub(crate) fn burst_s(&self) -> Option<f64> {
         self.firmware.iter().find_map(|guardian| match guardian.acts {
