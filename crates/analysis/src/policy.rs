@@ -17,6 +17,8 @@ use crate::segment::{Piece, Sample, Stretch, median};
 use trace::Trace;
 use trace::caveat::SlowdownSeen;
 
+/// Nothing moves below this share of the speed.
+const STOPPED: f64 = 1e-3;
 /// A release this far below the onset is hysteresis rather than rounding.
 const HYSTERESIS_K: f64 = 1.9;
 /// A temperature is held when its middle 80 % lie within this: rounding to whole kelvins, twice, and a ripple.
@@ -46,6 +48,8 @@ const BY_CHANCE: f64 = 3.0;
 /// And by five percent, as 20 I/Os of 1 MiB in an interval of 100 ms (200 MB/s), whole ones, vary by two by themselves.
 const HUNTS: f64 = 2.0;
 const HUNTING_VARIATION: f64 = 0.05;
+/// What the drive did in more of the time than this was not read: nothing is cleared by it.
+const MOST_UNREAD: f64 = 0.5;
 /// Without slowing down, a run that stayed below this says little about what the drive does when hot.
 const HOT_K: f64 = 343.0;
 
@@ -143,7 +147,7 @@ fn mechanisms(
         drops.iter().filter(|j| cooled_k(j).is_some_and(|k| k >= HYSTERESIS_K)).collect();
     let mut held = drops.iter().zip(followed).filter(|(_, followed)| **followed).map(|(j, _)| *j);
     let mut found = Vec::new();
-    if drops.iter().any(|j| pieces[j.drop.first].stopped) {
+    if drops.iter().any(|j| stops(pieces, j)) {
         found.push((Stop, 0.95));
     } else if two_levels(trace, drops) {
         found.push((TwoLevel, 0.9));
@@ -166,6 +170,15 @@ fn mechanisms(
         found.insert(if only && steady { 0 } else { found.len() }, (PreLimited, 0.8));
     }
     found
+}
+
+/// Whether nothing moved for most of a drop: its first piece may be the edge that a slow sampling makes of it.
+fn stops(pieces: &[Piece], judged: &Judged) -> bool {
+    let stopped = |own: &&usize| pieces[**own].stopped;
+    let span_s = |own: &usize| pieces[*own].span_s();
+    let stopped_s: f64 = judged.drop.own.iter().filter(stopped).map(span_s).sum();
+    let nothing = judged.drop.before.is_some_and(|before| judged.drop.level <= STOPPED * before);
+    pieces[judged.drop.first].stopped || nothing || 2.0 * stopped_s > judged.drop.own.iter().map(span_s).sum()
 }
 
 fn cooled_k(judged: &Judged) -> Option<f64> {
@@ -312,6 +325,10 @@ fn unprovoked(trace: &Trace, heat: &Heat, stretches: &[Stretch], judged: &[Judge
     let hottest = meanwhile.map(|p| p.value).fold(f64::NEG_INFINITY, f64::max);
     if !hottest.is_finite() {
         let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::NoTemperature };
+        return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
+    }
+    if trace.unread_share() > MOST_UNREAD {
+        let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::LoadUnread };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
     // What may have been heat leaves open whether there is a policy.

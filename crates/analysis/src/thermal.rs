@@ -32,6 +32,8 @@ const AS_GOOD: f64 = 4.6;
 /// A gain is given when it is known to within this share, a time constant to within this factor.
 const GAIN_KNOWN: f64 = 0.1;
 const TAU_KNOWN: f64 = 2.5;
+/// An unread second is not an idle one: with more of them than this the heating is not known.
+const MOST_UNREAD: f64 = 0.1;
 /// Load of one operation for less than this says nothing about it.
 const LEAST_LOAD_S: f64 = 30.0;
 
@@ -103,6 +105,10 @@ impl ThermalData {
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), p| (l.min(p.value), h.max(p.value)));
         if readings.len() < 30 {
             return Err(HeatingUnknown::FewTemperatures);
+        }
+        let share = trace.unread_share();
+        if share > MOST_UNREAD {
+            return Err(HeatingUnknown::LoadUnread { share });
         }
         if end_s < LEAST_SPAN_S {
             return Err(HeatingUnknown::ShortRun);

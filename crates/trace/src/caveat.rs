@@ -55,6 +55,8 @@ pub enum Caveat {
     MechanismUndetermined { seen: SlowdownSeen },
     /// No temperature to go by; `outside_load` where there is one at other times.
     NoTemperature { outside_load: bool },
+    /// Several runs are one record.
+    SameRecord { runs: usize, records: usize },
     /// Heat slowed down none of the runs, which got no hotter than this.
     NotHotEnough { runs: usize, hottest_k: Option<f64> },
     /// Values that the run did not show.
@@ -247,6 +249,8 @@ pub enum IoFailure {
 pub enum SlowdownSeen {
     /// No temperature that moves was read during a load.
     NoTemperature,
+    /// The speed was not read for most of the time.
+    LoadUnread,
     /// Speed gave way, and heat can be neither blamed for it nor cleared of it.
     Unexplained,
     /// It was short or irregular.
@@ -302,6 +306,10 @@ pub enum Sums {
 #[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
 pub enum HeatingUnknown {
     FewTemperatures,
+    /// The speed was not read for this share of the time.
+    LoadUnread {
+        share: f64,
+    },
     ShortRun,
     /// The temperature hardly changed.
     EvenTemperature,

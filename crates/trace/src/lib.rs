@@ -252,6 +252,25 @@ impl Trace {
         speeds.chain(temps.map(|p| p.t.as_secs_f64())).fold(0.0, f64::max)
     }
 
+    /// Share of the time from the first speed to the last for which none was read, but for idle phases that the source
+    /// names; 0 without any.
+    pub fn unread_share(&self) -> f64 {
+        let of_speeds = self.speeds.iter().flat_map(|series| &series.intervals);
+        let idle = self.phases.iter().filter(|phase| phase.op == SegmentOp::Idle && !phase.inferred);
+        let mut read: Vec<(f64, f64)> = of_speeds.map(|i| (i.start_s, i.end_s())).collect();
+        let all = read.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (from, to)| {
+            (low.min(*from), high.max(*to))
+        });
+        read.extend(idle.map(|phase| (phase.start_s.max(all.0), phase.end_s.min(all.1))));
+        read.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (mut until_s, mut unread_s) = (all.0, 0.0);
+        for (from_s, to_s) in read {
+            unread_s += (from_s - until_s).max(0.0);
+            until_s = until_s.max(to_s);
+        }
+        if all.1 > all.0 { unread_s / (all.1 - all.0) } else { 0.0 }
+    }
+
     /// TMT1 and TMT2 in force at `t_s`, in kelvins; 0 (disabled) is `None` as well as "not known".
     pub fn tmt_at(&self, t_s: f64) -> (Option<f64>, Option<f64>) {
         let kelvin = |k: Option<u16>| k.filter(|k| *k > 0).map(f64::from);

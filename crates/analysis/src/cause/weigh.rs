@@ -40,7 +40,7 @@ const NEITHER_S: f64 = 20.0;
 const SHORT_S: f64 = 5.0;
 /// ... up to this where nothing that the host does is behind it, and this where that is not known.
 const LASTING: f64 = 1.5;
-const LASTING_UNKNOWN: f64 = 0.3;
+const LASTING_UNKNOWN: f64 = 0.8;
 
 /// The weakest step of heat that was measured takes a fifth (SSD1 of the seed experiments).
 const LITTLE_LOST: f64 = 0.9;
@@ -127,7 +127,7 @@ fn own_threshold(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     let weight = (per_k / ANYWHERE_PER_K).ln();
     let mut weights = vec![(Vendor, weight)];
     if hctm_unknown(case) {
-        // Any threshold may have been set: what suits the drive's own suits the host's nearly as well.
+        // Any threshold may have been set: what suits the drive's own suits the host's.
         weights.extend([(Tmt1, weight), (Tmt2, weight)]);
     }
     evidence.weigh(seen, &weights);
@@ -192,7 +192,9 @@ fn counters(case: &Case, evidence: &mut Evidence) {
         let (seen, weight) = match count {
             Some(0) => {
                 // That a drive does not count is seen once, however many drops there are.
-                let weight = if has_counted { -4.0 } else { -1.2 / case.history.drops().max(1) as f64 };
+                // Where the settings are not known either, it may be that it has none.
+                let silent = if hctm_unknown(case) { -2.2 } else { -1.2 };
+                let weight = if has_counted { -4.0 } else { silent / case.history.drops().max(1) as f64 };
                 (Observation::CounterStill { threshold, has_counted }, weight)
             }
             Some(_) => (Observation::CounterMoved { threshold }, 5.0),
@@ -274,16 +276,20 @@ fn circumstances(case: &Case, evidence: &mut Evidence) {
     }
     let zero = case.pieces[case.drop.first].stopped;
     if zero && case.phase.inferred {
-        evidence.weigh(Observation::MaybePause, &[(Other, 1.5)]);
+        evidence.weigh(Observation::MaybePause, &[(Other, 1.5 * seen_once(case))]);
     }
+}
+
+/// What all drops of one look have in common is seen once, and a little more with each of them.
+fn seen_once(case: &Case) -> f64 {
+    (case.alike as f64).powf(-0.7)
 }
 
 /// How long it lasted. A hysteresis of 2 K takes longer than a few seconds to cool through; and what is no heat seldom
 /// lasts for minutes, unless the host is behind it.
 fn lasted(case: &Case, evidence: &mut Evidence) {
     let span_s = case.span_s();
-    // What all of one look have in common is seen once.
-    let once = (case.alike as f64).powf(-0.7);
+    let once = seen_once(case);
     let weight = (NEITHER_S / span_s.max(SHORT_S)).log2();
     if weight > 0.0 && case.drop.recovered {
         evidence.weigh(Observation::Short { span_s }, &[(Other, weight * once)]);

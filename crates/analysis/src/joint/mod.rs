@@ -12,6 +12,8 @@ mod explain;
 mod mechanism;
 mod open;
 
+use std::hash::{Hash as _, Hasher as _};
+
 use serde::{Deserialize, Serialize};
 
 use crate::findings::{Cause, Caveat, Findings, Label, Policy, PolicyClass, SegmentOp};
@@ -132,6 +134,8 @@ pub struct JointRun {
     /// Whether reading, writing and both at once were slowed down by heat.
     slowed: [bool; 3],
     policy: Policy,
+    /// A number over all that was measured: the same record again is no second observation.
+    data: u64,
 }
 
 impl JointRun {
@@ -163,6 +167,7 @@ impl JointRun {
             slowed: [SegmentOp::Read, SegmentOp::Write, SegmentOp::Mixed]
                 .map(|op| findings.segments.iter().any(|s| s.op == op && s.label == Label::Throttled)),
             policy: findings.policy.clone(),
+            data: data(trace),
         }
     }
 
@@ -175,6 +180,21 @@ impl JointRun {
     pub fn is_of_drive(&self, other: &Self) -> bool {
         self.drive.is_some() && self.drive == other.drive
     }
+}
+
+/// A number over speeds and temperatures, the times relative to the first.
+fn data(trace: &Trace) -> u64 {
+    let mut hasher = std::hash::DefaultHasher::new();
+    let begin_s = trace.begin_s().unwrap_or(0.0);
+    // To a tenth of a millisecond and a byte: a copy in another format has rounding of its own.
+    let mut number = |value: f64| value.round().to_bits().hash(&mut hasher);
+    for interval in trace.speeds.iter().flat_map(|series| &series.intervals) {
+        [1e4 * (interval.start_s - begin_s), interval.bytes].into_iter().for_each(&mut number);
+    }
+    for point in trace.temperature().map_or(&[][..], |series| series.points()) {
+        [1e4 * (point.t.as_secs_f64() - begin_s), 10.0 * point.value].into_iter().for_each(&mut number);
+    }
+    hasher.finish()
 }
 
 /// TMT1 and TMT2, where they are one and the same for the whole run.
@@ -190,14 +210,27 @@ pub fn joint_policy(runs: &[JointRun]) -> Option<JointPolicy> {
     if others.is_empty() {
         return None;
     }
-    let machines = explain::machines(runs);
-    let (class, also, confidence) = class(runs, &machines);
+    // A record that is there again says nothing new.
+    let first_of = |index: &usize| runs[..*index].iter().all(|run| run.data != runs[*index].data);
+    let distinct: Vec<usize> = (0..runs.len()).filter(first_of).collect();
+    let observed: Vec<JointRun> = distinct.iter().map(|index| runs[*index].clone()).collect();
+    let mut machines = explain::machines(&observed);
+    let (class, also, confidence) = class(&observed, &machines);
+    let alone = observed.len() == 1;
+    let confidence = if alone { confidence.min(first.policy.confidence) } else { confidence };
+    let mut open = open::open(&observed, &machines);
+    if observed.len() < runs.len() {
+        open.insert(0, Caveat::SameRecord { runs: runs.len(), records: observed.len() });
+    }
+    for point in machines.iter_mut().flat_map(|machine| &mut machine.points) {
+        point.run = distinct[point.run];
+    }
     let common = |same: bool| if same { first.simulated } else { None };
     Some(JointPolicy {
         drive: first.drive.clone().filter(|_| others.iter().all(|run| run.drive == first.drive)),
         simulated: common(others.iter().all(|run| run.simulated == first.simulated)),
         runs: runs.iter().map(|run| run.name.clone()).collect(),
-        open: open::open(runs, &machines),
+        open,
         class,
         also,
         machines,

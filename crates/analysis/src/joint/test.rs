@@ -31,8 +31,12 @@ fn run(tmt: Option<(f64, f64)>, cause: Cause, onset_k: f64, release_k: Option<f6
         hottest_free_k: Some(onset_k),
         slowed: [true, false, false],
         policy,
+        data: NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
     }
 }
+
+/// Every run made here is a record of its own.
+static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
 fn joint(runs: &[JointRun]) -> JointPolicy {
     joint_policy(runs).expect("several runs")
@@ -106,10 +110,34 @@ fn what_is_not_told_is_undetermined_and_says_what_would_tell() {
 
 #[test]
 fn nothing_seen_asks_for_more_heat() {
-    let mut cool = run(Some((343.0, 353.0)), Cause::Thermal, 330.0, None, 2e8);
-    cool.policy.levels.clear();
-    cool.policy.class = PolicyClass::None;
-    let joint = joint(&[cool.clone(), cool]);
+    let cool = || {
+        let mut cool = run(Some((343.0, 353.0)), Cause::Thermal, 330.0, None, 2e8);
+        cool.policy.levels.clear();
+        cool.policy.class = PolicyClass::None;
+        cool
+    };
+    let joint = joint(&[cool(), cool()]);
     let open = Caveat::NotHotEnough { runs: 2, hottest_k: Some(330.0) };
     assert_eq!((joint.class, &joint.open[0]), (PolicyClass::None, &open));
+}
+
+/// Goal: the same data counted again adds no certainty. Method: copies of one run against the run beside itself once.
+#[test]
+fn copies_of_a_record_are_one_observation() {
+    let one = run(Some((333.0, 343.0)), Cause::Thermal, 333.0, Some(330.0), 2e8);
+    let copies = |count: usize| joint(&vec![one.clone(); count]);
+    let two = copies(2);
+    for count in [3, 5, 9] {
+        let more = copies(count);
+        assert_eq!((more.class, more.confidence), (two.class, two.confidence), "{count} copies");
+        assert_eq!(more.open[0], Caveat::SameRecord { runs: count, records: 1 });
+        assert!(more.confidence <= one.policy.confidence, "{more:?}");
+    }
+    let another = run(Some((338.0, 348.0)), Cause::Thermal, 338.0, Some(335.0), 2e8);
+    let with_copies = joint(&[one.clone(), one.clone(), another.clone(), one.clone()]);
+    let without = joint(&[one, another]);
+    assert_eq!(with_copies.machines[0].follows, without.machines[0].follows);
+    assert_eq!(with_copies.confidence, without.confidence);
+    let runs: Vec<usize> = with_copies.machines[0].points.iter().map(|point| point.run).collect();
+    assert_eq!(runs, [0, 2]);
 }

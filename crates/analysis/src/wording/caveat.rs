@@ -63,6 +63,12 @@ pub fn caveat(caveat: &Caveat) -> String {
             "There is no temperature, so heat can neither be blamed nor cleared.".to_owned()
         }
         Caveat::NoTemperature { outside_load: true } => "No temperature was read while the drive was under load, so heat can neither be blamed nor cleared: are the clocks of load and temperature one?".to_owned(),
+        Caveat::SameRecord { runs, records: 1 } => {
+            format!("All {runs} runs hold the same data, so they count as one: another run would add to it.")
+        }
+        Caveat::SameRecord { runs, records } => {
+            format!("Of {runs} runs some hold the same data: they count as {records}.")
+        }
         Caveat::NotHotEnough { runs, hottest_k } => not_hot_enough(*runs, *hottest_k),
         Caveat::NotSeen { values } => {
             let values: Vec<String> = values.iter().map(unseen).collect();
@@ -251,6 +257,9 @@ const fn undetermined(seen: SlowdownSeen) -> &'static str {
         SlowdownSeen::NoTemperature => {
             "No temperature that moves was recorded during a load: how the drive manages its heat cannot be told."
         }
+        SlowdownSeen::LoadUnread => {
+            "The speed was not read for most of the time, so what the drive did then is not known: a log with a speed for every second would tell."
+        }
         SlowdownSeen::Unexplained => {
             "Speed gave way, and heat can neither be blamed for it nor cleared of it, so whether the drive throttles is open. `heatsoak analyze RUN --explain N` tells for each event what would decide it; the same run with a fan on the drive mostly does."
         }
@@ -331,6 +340,9 @@ fn sum_differs(sums: &Sums) -> String {
 
 fn heating_unknown(why: &HeatingUnknown) -> String {
     match why {
+        HeatingUnknown::LoadUnread { share } => {
+            format!("the speed was not read for {:.0} % of the time", 100.0 * share)
+        }
         HeatingUnknown::FewTemperatures => "there are fewer than 30 temperatures".to_owned(),
         HeatingUnknown::ShortRun => "the run is shorter than four minutes".to_owned(),
         HeatingUnknown::EvenTemperature => "the temperature changed by less than 8 K".to_owned(),

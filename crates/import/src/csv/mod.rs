@@ -176,6 +176,23 @@ mod test {
         assert_eq!(trace.counters.points().len(), 4);
     }
 
+    /// Goal: a column's rate counts for its own period. Method: one speed, written in every row and in every third and
+    /// tenth.
+    #[test]
+    fn a_column_that_is_written_rarely_holds_until_its_next_value() {
+        for every in [1, 3, 10] {
+            let row = |t: usize| match t.is_multiple_of(every) {
+                true => format!("{t},1500,40\n"),
+                false => format!("{t},,40\n"),
+            };
+            let trace = read(&format!("t_s,write_mb_per_s,temp_c\n{}", (0..60).map(row).collect::<String>()));
+            let intervals = &trace.speeds[0].intervals;
+            let bytes: f64 = intervals.iter().map(|interval| interval.bytes).sum();
+            assert_eq!((bytes, intervals[0].span_s), (60.0 * 1.5e9, every as f64), "every {every} rows");
+            assert!(trace.unread_share() < 1e-9 && trace.temperatures[0].kelvin.points().len() == 60);
+        }
+    }
+
     #[test]
     fn errors_name_the_place_and_what_would_be_right() {
         assert_eq!(refused(""), "cannot read log.csv: the file is empty");

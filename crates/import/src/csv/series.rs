@@ -4,17 +4,15 @@ use measure::record::ThermalSettings;
 use measure::{Celsius, Kelvin, Series};
 
 use super::table::CsvTable;
-use crate::rates::GAP_STEPS;
+use crate::rates::{GAP_STEPS, usual_step_s};
 use trace::SegmentOp;
 use trace::{Counters, Interval, MINOR_SHARE, Phase, SpeedSeries, Temperature, Trace, infer_phases, instant};
 
+/// Fewer values have no period of their own.
+const LEAST_VALUES: usize = 3;
+
 pub(super) fn add_speeds(table: &CsvTable, trace: &mut Trace) {
-    let step_s = table.step_s();
     let starts: Vec<f64> = table.times().collect();
-    let span_s = |row: usize| match starts.get(row + 1) {
-        Some(next) if next - starts[row] <= GAP_STEPS * step_s => next - starts[row],
-        _ => step_s,
-    };
     let sources = [
         (SegmentOp::Read, "read_bytes_per_s", 1.0),
         (SegmentOp::Read, "read_mb_per_s", 1e6),
@@ -24,22 +22,32 @@ pub(super) fn add_speeds(table: &CsvTable, trace: &mut Trace) {
     ];
     for (op, name, unit) in sources {
         let Some(rates) = table.column(name) else { continue };
-        let known = (0..rates.len()).filter(|row| !rates[*row].is_nan());
-        let intervals = known.map(|row| Interval {
-            start_s: starts[row],
-            span_s: span_s(row),
-            bytes: rates[row] * unit * span_s(row),
+        // A column has a period of its own: what is written in every tenth row holds until the next.
+        let known: Vec<usize> = (0..rates.len()).filter(|row| !rates[*row].is_nan()).collect();
+        let step_s = usual_step_s(known.iter().map(|row| starts[*row]))
+            .filter(|_| known.len() >= LEAST_VALUES)
+            .unwrap_or(table.step_s());
+        let span_s = |at: usize| match known.get(at + 1) {
+            Some(next) if starts[*next] - starts[known[at]] <= GAP_STEPS * step_s => {
+                starts[*next] - starts[known[at]]
+            }
+            _ => step_s,
+        };
+        let intervals = known.iter().enumerate().map(|(at, row)| Interval {
+            start_s: starts[*row],
+            span_s: span_s(at),
+            bytes: rates[*row] * unit * span_s(at),
             phase: 0,
         });
         trace.speeds.push(SpeedSeries { op, intervals: intervals.collect() });
     }
     let written = table.column("written_bytes");
     if let Some(written) = written.filter(|_| !trace.speeds.iter().any(|s| s.op == SegmentOp::Write)) {
-        let rows = (0..written.len() - 1).filter(|row| !(written[row + 1] - written[*row]).is_nan());
-        let intervals = rows.map(|row| Interval {
-            start_s: starts[row],
-            span_s: starts[row + 1] - starts[row],
-            bytes: (written[row + 1] - written[row]).max(0.0),
+        let known: Vec<usize> = (0..written.len()).filter(|row| !written[*row].is_nan()).collect();
+        let intervals = known.windows(2).map(|pair| Interval {
+            start_s: starts[pair[0]],
+            span_s: starts[pair[1]] - starts[pair[0]],
+            bytes: (written[pair[1]] - written[pair[0]]).max(0.0),
             phase: 0,
         });
         trace.speeds.push(SpeedSeries { op: SegmentOp::Write, intervals: intervals.collect() });

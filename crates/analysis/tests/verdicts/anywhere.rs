@@ -1,0 +1,107 @@
+//! Verdicts hold in any room and at any sampling: one drive, other surroundings.
+
+use analysis::analyze;
+use analysis::findings::{Cause, EventKind, PolicyClass, SegmentOp};
+use trace::{Interval, Trace};
+
+use crate::drive::{Load, Policy, Setup, simulate};
+use crate::{WRITE_THEN_READ, of_kind, run};
+
+/// Goal: a warmer room does not acquit the drive. Method: SSD1 of the seed experiments in rooms of 27 to 44 °C; its own
+/// threshold is crossed sooner each time. (Hotter still, reading begins slowed down, and nobody can know how fast it was.)
+#[test]
+fn a_warm_room_does_not_acquit_the_drive() {
+    for room_c in [27, 29, 31, 33, 35, 38, 41, 44] {
+        let (findings, truth) = run(&Setup {
+            ambient_k: 273.0 + f64::from(room_c),
+            policies: vec![Policy::Relay { on: 353.5, off: 349.0, speed: 2.4 }],
+            loads: WRITE_THEN_READ.to_vec(),
+            tmt_k: Some((273, 358)),
+            counts: Some(0),
+            ..Setup::default()
+        });
+        let found = of_kind(&findings, EventKind::ThrottleOnset);
+        assert!(!truth.onsets.is_empty() && !found.is_empty(), "{room_c} °C: {:#?}", findings.events);
+        assert!(found.iter().all(|event| event.2 == Cause::Vendor), "{room_c} °C: {found:?}");
+        assert_eq!(findings.policy.class, PolicyClass::Vendor, "{room_c} °C: {:?}", findings.policy);
+    }
+}
+
+/// The same trace as means over so many intervals.
+fn sampled(trace: &Trace, by: usize) -> Trace {
+    let mut trace = trace.clone();
+    for series in &mut trace.speeds {
+        let means = series.intervals.chunks(by).map(|chunk| Interval {
+            start_s: chunk[0].start_s,
+            span_s: chunk.iter().map(|i| i.span_s).sum(),
+            bytes: chunk.iter().map(|i| i.bytes).sum(),
+            phase: chunk[0].phase,
+        });
+        series.intervals = means.collect();
+    }
+    trace
+}
+
+/// Goal: a stop is one at any sampling, with and without phases. Method: one run of stops of 15 to 30 s, as means over 1 to
+/// 7 s.
+#[test]
+fn a_stop_is_a_stop_at_any_sampling() {
+    for (on, off) in [(348.0, 338.0), (345.0, 337.0)] {
+        let (trace, truth) = simulate(&Setup {
+            policies: vec![Policy::Stop { on, off }],
+            loads: vec![Load { op: SegmentOp::Read, seconds: 1200.0 }],
+            ..Setup::default()
+        });
+        assert!(truth.onsets.len() > 5);
+        for by in [1, 2, 3, 4, 5, 7] {
+            let mut sampled = sampled(&trace, by);
+            for named in [true, false] {
+                if !named {
+                    trace::infer_phases(&mut sampled);
+                }
+                let findings = analyze(&sampled);
+                assert_eq!(findings.policy.class, PolicyClass::Stop, "{by} s: {:?}", findings.policy);
+                let onsets = of_kind(&findings, EventKind::ThrottleOnset).len();
+                assert_eq!(onsets, truth.onsets.len(), "{by} s, phases named: {named}");
+            }
+        }
+    }
+}
+
+/// Goal: two thresholds are two, and neither speaks against the other. Method: a light one that leaves the drive heating,
+/// and a heavy one some kelvins above it, cycle by cycle.
+#[test]
+fn two_thresholds_of_the_drives_own_are_both_heat() {
+    for (light, heavy) in [(341.0, 347.0), (345.0, 352.0), (350.0, 356.0)] {
+        let (findings, truth) = run(&Setup {
+            policies: vec![Policy::TwoLevel { light, heavy, light_speed: 2.4, heavy_speed: 0.4 }],
+            loads: vec![Load { op: SegmentOp::Read, seconds: 1500.0 }],
+            ambient_k: 315.0,
+            read_gain: 18.0,
+            tmt_k: Some((273, 373)),
+            ..Setup::default()
+        });
+        let found = of_kind(&findings, EventKind::ThrottleOnset);
+        assert!(truth.onsets.len() >= 3, "{truth:?}");
+        assert!(found.len() + 1 >= truth.onsets.len(), "{light} K and {heavy} K: {found:?}, {truth:?}");
+        assert!(found.iter().all(|event| event.2 == Cause::Vendor), "{light} K and {heavy} K: {found:?}");
+    }
+}
+
+/// Goal: an unread second is not an idle one. Method: the speed of a run is kept for a few seconds of each minute.
+#[test]
+fn a_load_that_is_mostly_unread_clears_nothing() {
+    let (trace, _) = simulate(&Setup { ambient_k: 325.0, ..Setup::default() });
+    assert_eq!(analyze(&trace).policy.class, PolicyClass::None);
+    for keep_s in [6.0, 12.0, 20.0] {
+        let mut rare = trace.clone();
+        rare.phases.clear();
+        for series in &mut rare.speeds {
+            series.intervals.retain(|interval| interval.start_s % 60.0 < keep_s);
+        }
+        trace::infer_phases(&mut rare);
+        let findings = analyze(&rare);
+        assert_eq!(findings.policy.class, PolicyClass::Undetermined, "{keep_s} s: {:?}", findings.policy);
+        assert_eq!(findings.thermal.kelvin_per_gb_per_s_write, None);
+    }
+}
