@@ -92,10 +92,14 @@ pub enum Observation {
     MaybePause,
     /// How long the drive stayed at that temperature at full speed, and how often such a stretch comes by chance.
     ByChance { stay_s_per_k: f64, every_s: f64 },
+    /// The temperature had hardly risen any more.
+    Crept { stay_s_per_k: f64 },
     /// So many others of heat began at that temperature.
     BeganAlike { drops: usize, temp_k: f64 },
     /// What all that look the same are.
     LooksAlike { drops: usize },
+    /// It comes like clockwork, hot or cool.
+    Clockwork { times: usize, period_s: f64, between_k: [f64; 2] },
     /// It comes again and again, at a fixed interval where there is a period.
     Recurs { times: usize, period_s: Option<f64>, between_k: Option<[f64; 2]> },
 }
@@ -110,7 +114,7 @@ impl Observation {
             Self::AtCritical { .. } | Self::Hot { .. } | Self::Cool { .. } | Self::BeganAlike { .. } => {
                 Rule::OwnThreshold
             }
-            Self::ByChance { .. } => Rule::Chance,
+            Self::ByChance { .. } | Self::Crept { .. } => Rule::Chance,
             Self::StillTemperature | Self::NoTemperature => Rule::NoTemperature,
             Self::ThresholdDisabled { .. }
             | Self::AtThreshold { .. }
@@ -137,7 +141,7 @@ impl Observation {
             Self::Short { .. } | Self::Lasted { .. } | Self::LittleLost => Rule::Shape,
             Self::ThroughPageCache | Self::PowerStateChanged { .. } | Self::MaybePause => Rule::Host,
             Self::LooksAlike { .. } => Rule::Alike,
-            Self::Recurs { .. } => Rule::Recurring,
+            Self::Clockwork { .. } | Self::Recurs { .. } => Rule::Recurring,
         })
     }
 

@@ -121,6 +121,7 @@ pub(crate) fn judge(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], heat
         }
         judged.push(new);
     }
+    recurring::clockwork(&mut judged);
     crossing::judge(&mut judged);
     for index in 0..judged.len() {
         judged[index].continues = continues(&judged[..index], &judged[index], stretches, pieces);

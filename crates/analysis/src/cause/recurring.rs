@@ -5,7 +5,7 @@
 //! the sentences say what fits.
 
 use super::Judged;
-use super::evidence::Conclusion;
+use super::evidence::{Conclusion, Suspect};
 use crate::observation::Observation;
 use crate::segment::median;
 
@@ -17,6 +17,35 @@ const ONE_PERIOD: f64 = 0.1;
 /// times their median.
 const LIKE_CLOCKWORK: f64 = 0.85;
 const MOST_MISSED: f64 = 3.0;
+
+/// Temperatures this far apart are no single threshold.
+const HOT_AND_COOL_K: f64 = 5.0;
+/// What like clockwork, hot or cool, weighs for anything else: it comes within a tenth of a period where chance would
+/// within a whole one.
+const CLOCKWORK: f64 = 2.3;
+
+/// Weighs that drops come like clockwork, from cool to hot: a threshold would not let them begin before it is reached, and
+/// a drive that goes to and fro at one is slower the hotter its case.
+pub(super) fn clockwork(judged: &mut [Judged]) {
+    let comes_back = |judged: &Judged| {
+        judged.drop.recovered
+            && !judged.drop.at_start
+            && judged.drop.inside.is_none()
+            && judged.onset_k.is_some()
+    };
+    let all: Vec<usize> = (0..judged.len()).filter(|i| comes_back(&judged[*i])).collect();
+    let began_s: Vec<f64> = all.iter().map(|i| judged[*i].start_s).collect();
+    let Some(period_s) = regular_s(&began_s) else { return };
+    let kelvin = || all.iter().filter_map(|i| judged[*i].onset_k);
+    let (low, high) = kelvin().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), k| (l.min(k), h.max(k)));
+    if high - low < HOT_AND_COOL_K {
+        return;
+    }
+    let seen = Observation::Clockwork { times: all.len(), period_s, between_k: [low, high] };
+    for index in all {
+        judged[index].evidence.weigh(seen.clone(), &[(Suspect::Other, CLOCKWORK)]);
+    }
+}
 
 /// Names each dip of a habit.
 pub(super) fn tell(judged: &mut [Judged]) {
@@ -40,6 +69,11 @@ pub(super) fn tell(judged: &mut [Judged]) {
 /// The period of dips that are not heat, in seconds, where they come like clockwork.
 pub(crate) fn period_s(judged: &[Judged]) -> Option<f64> {
     let began_s: Vec<f64> = judged.iter().filter(|j| is_dip(j)).map(|j| j.start_s).collect();
+    regular_s(&began_s)
+}
+
+/// The period at which these come, in seconds, where it is like clockwork.
+fn regular_s(began_s: &[f64]) -> Option<f64> {
     let gaps_s: Vec<f64> = began_s.windows(2).map(|pair| pair[1] - pair[0]).collect();
     if began_s.len() < LEAST {
         return None;

@@ -32,7 +32,7 @@ pub enum Rule {
     Host,
     /// What others that look the same are.
     Alike,
-    /// What comes again and again and is not heat: it names, and weighs nothing.
+    /// What comes like clockwork; and a name for what comes again and again.
     Recurring,
 }
 

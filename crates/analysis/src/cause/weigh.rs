@@ -28,6 +28,10 @@ const HELD_PER_K: f64 = 0.2;
 /// A threshold that is elsewhere: its reading went astray. More where the drive says that it counted.
 const ASTRAY_PER_K: f64 = 2e-4;
 const COUNTED_PER_K: f64 = 5e-3;
+/// Slower than a kelvin in so long, a drive is about to come to rest; a fifteenth of the temperatures at which it may do so
+/// lie within 2 K above a threshold.
+const CREEPS_S_PER_K: f64 = 30.0;
+const CREPT: f64 = 1.5;
 /// Seconds in a kelvin are counted over at least this much on both sides: whole kelvins.
 const LEAST_BAND_K: f64 = 1.0;
 /// Writing that is slow for less than this up to the end of the load may be a dip.
@@ -40,7 +44,7 @@ const NEITHER_S: f64 = 20.0;
 const SHORT_S: f64 = 5.0;
 /// ... up to this where nothing that the host does is behind it, and this where that is not known.
 const LASTING: f64 = 1.5;
-const LASTING_UNKNOWN: f64 = 0.8;
+const LASTING_UNKNOWN: f64 = 0.5;
 
 /// The weakest step of heat that was measured takes a fifth (SSD1 of the seed experiments).
 const LITTLE_LOST: f64 = 0.9;
@@ -53,6 +57,7 @@ pub(crate) fn weigh(case: &Case) -> Evidence {
     match case.onset_k() {
         Some(onset_k) => {
             own_threshold(case, onset_k, &mut evidence);
+            crept(case, &mut evidence);
             thresholds(case, onset_k, &mut evidence);
             course::weigh(case, onset_k, &mut evidence);
         }
@@ -119,6 +124,16 @@ pub(super) fn beginning(case: &Case) -> Option<Beginning> {
         own_per_k: own(case, temp_k).0,
         host_unknown: hctm_unknown(case),
     })
+}
+
+/// Whether the temperature hardly rose any more: of all temperatures that a drive may come to rest at, few lie just above a
+/// threshold. Seen once for all that look alike.
+fn crept(case: &Case, evidence: &mut Evidence) {
+    let Some(Beginning { stay_s_per_k, at_start: false, .. }) = beginning(case) else { return };
+    let weight = -(stay_s_per_k / CREEPS_S_PER_K).ln().clamp(0.0, CREPT) * seen_once(case);
+    if weight < 0.0 {
+        evidence.weigh_heat(Observation::Crept { stay_s_per_k }, weight, &[]);
+    }
 }
 
 /// The temperature against where drives have thresholds of their own.

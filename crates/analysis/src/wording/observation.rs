@@ -168,6 +168,9 @@ pub fn observation(seen: &Observation) -> String {
         Seen::ByChance { stay_s_per_k, every_s } => format!(
             "At full speed the drive stayed {stay_s_per_k:.0} s in that kelvin; what comes by chance comes once in {every_s:.0} s here."
         ),
+        Seen::Crept { stay_s_per_k } => format!(
+            "The temperature had nearly come to rest ({stay_s_per_k:.0} s in that kelvin), which it rarely does just at a threshold."
+        ),
         Seen::BeganAlike { drops: 0, temp_k } => {
             format!("Others that heat may have caused began elsewhere than at {}.", at(temp_k))
         }
@@ -179,6 +182,11 @@ pub fn observation(seen: &Observation) -> String {
                 "{drops} slow stretches are about as deep and as long, and what most of them are this one is too."
             )
         }
+        Seen::Clockwork { times, period_s, between_k: [low, high] } => format!(
+            "It came {times} times, every {period_s:.0} s, at {} as well as at {}: a threshold has one temperature.",
+            at(low),
+            at(high)
+        ),
         Seen::Recurs { times, period_s, between_k } => {
             let at = between_k.map(|[low, high]| format!(", at {} to {}", degrees(low), degrees(high)));
             let at = at.unwrap_or_default();

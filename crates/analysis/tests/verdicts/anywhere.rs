@@ -12,7 +12,7 @@ use crate::{WRITE_THEN_READ, of_kind, run};
 #[test]
 fn a_warm_room_does_not_acquit_the_drive() {
     for room_c in [27, 29, 31, 33, 35, 38, 41, 44] {
-        let (findings, truth) = run(&Setup {
+        let (mut trace, truth) = simulate(&Setup {
             ambient_k: 273.0 + f64::from(room_c),
             policies: vec![Policy::Relay { on: 353.5, off: 349.0, speed: 2.4 }],
             loads: WRITE_THEN_READ.to_vec(),
@@ -20,6 +20,12 @@ fn a_warm_room_does_not_acquit_the_drive() {
             counts: Some(0),
             ..Setup::default()
         });
+        // As records of heatsoak have it: the host did not change the power state.
+        let mut settings = trace.settings.points()[0].value.clone();
+        settings.power_state = Some(0);
+        trace.settings = measure::Series::new();
+        trace.settings.push(trace::instant(0.0), settings);
+        let findings = analyze(&trace);
         let found = of_kind(&findings, EventKind::ThrottleOnset);
         assert!(!truth.onsets.is_empty() && !found.is_empty(), "{room_c} °C: {:#?}", findings.events);
         assert!(found.iter().all(|event| event.2 == Cause::Vendor), "{room_c} °C: {found:?}");
