@@ -13,13 +13,13 @@ use nvme::host::tcp::{TcpAddress, TcpController, TcpOptions};
 use crate::support::Scratch;
 
 /// `heatsoak vssd` as a process.
-struct Process {
+pub(super) struct Process {
     child: Child,
     out: BufReader<ChildStdout>,
 }
 
 impl Process {
-    fn start(scratch: &Scratch, more: &[&str]) -> (Self, serde_json::Value) {
+    pub(super) fn start(scratch: &Scratch, more: &[&str]) -> (Self, serde_json::Value) {
         let mut args = vec!["vssd", "--listen", "127.0.0.1:0", "--json"];
         args.extend(more);
         let mut child = scratch
@@ -209,7 +209,7 @@ fn what_cannot_be_served_is_refused_with_a_sentence() {
         (["--name", "a:b"], "letters"),
         (["--hosts", "0"], "--hosts"),
         (["--backing", "/"], "a folder"),
-        (["--listen", foreign.as_str()], "no authentication"),
+        (["--listen", foreign.as_str()], "nothing is encrypted"),
     ] {
         // What is refused never listens, so the usual port is nobody's.
         let done = scratch.run(&["vssd", args[0], args[1]]);

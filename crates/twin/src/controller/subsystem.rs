@@ -541,6 +541,11 @@ impl Service for Subsystem {
         self.go_on(permit, sqe, struck.not_before, flow)
     }
 
+    fn note(&mut self, now: Instant, queue: Queue) -> Option<u16> {
+        self.pass(now);
+        self.hosts.note(queue)
+    }
+
     fn data(&mut self, now: Instant, ticket: Ticket, data: &[u8]) -> Accepted {
         self.pass(now);
         let Some(Command { permit, sqe, stage, not_before }) = self.take_waiting(ticket) else {
