@@ -93,6 +93,11 @@ impl Hosts {
         self.controllers.len()
     }
 
+    /// Whether there is a controller with this number.
+    pub(super) fn has_controller(&self, id: u16) -> bool {
+        self.controllers.contains_key(&id)
+    }
+
     /// The controller of a queue.
     pub(super) fn controller(&self, queue: Queue) -> Option<&HostController> {
         let controller = self.controllers.get(&queue.controller_id)?;
