@@ -49,6 +49,10 @@ pub enum AddressKind {
 pub struct FabricAddress {
     /// Where it is, and its name.
     pub subsystem: TcpAddress,
+    /// Ask for digests of headers.
+    pub header_digest: bool,
+    /// Ask for digests of data.
+    pub data_digest: bool,
     /// The file with the secret by which we prove who we are.
     pub secret_file: Option<PathBuf>,
     /// The file with the secret by which the subsystem proves who it is.
@@ -128,18 +132,27 @@ fn fabric(typed: &str) -> Result<FabricAddress, String> {
     let (plain, typed_options) = typed.rsplit_once('?').unwrap_or((typed, ""));
     let subsystem = TcpAddress::parse(plain).map_err(|error| error.to_string())?;
     let mut network = false;
-    let mut address = FabricAddress { subsystem, secret_file: None, controller_secret_file: None };
+    let mut address = FabricAddress {
+        subsystem,
+        header_digest: false,
+        data_digest: false,
+        secret_file: None,
+        controller_secret_file: None,
+    };
     for option in typed_options.split('&').filter(|option| !option.is_empty()) {
         match option.split_once('=') {
             Some(("network", "yes")) => network = true,
+            // By the names that nvme-cli gives them.
+            Some(("hdr-digest", "yes")) => address.header_digest = true,
+            Some(("data-digest", "yes")) => address.data_digest = true,
             Some(("dhchap-secret-file", path)) => address.secret_file = Some(PathBuf::from(path)),
             Some(("dhchap-ctrl-secret-file", path)) => {
                 address.controller_secret_file = Some(PathBuf::from(path))
             }
             _ => {
                 return Err(format!(
-                    "there is no option {option:?} here, only network=yes, dhchap-secret-file=FILE and \
-                     dhchap-ctrl-secret-file=FILE"
+                    "there is no option {option:?} here, only network=yes, hdr-digest=yes, data-digest=yes, \
+                     dhchap-secret-file=FILE and dhchap-ctrl-secret-file=FILE"
                 ));
             }
         }
@@ -244,9 +257,13 @@ mod test {
         let typed = "nvme-tcp://localhost/nqn.x:y?dhchap-secret-file=/k/host&dhchap-ctrl-secret-file=ctrl";
         let AddressKind::Fabric(address) = kind(typed) else { panic!("not a subsystem") };
         assert_eq!(address.subsystem.nqn, "nqn.x:y");
+        assert!(!address.header_digest && !address.data_digest);
         assert_eq!(address.secret_file, Some("/k/host".into()));
         assert_eq!(address.controller_secret_file, Some("ctrl".into()));
         assert_eq!(Address::parse(typed).expect("valid").to_string(), typed);
+        let digests = kind("nvme-tcp://localhost/nqn?hdr-digest=yes&data-digest=yes");
+        let AddressKind::Fabric(address) = digests else { panic!("not a subsystem") };
+        assert!(address.header_digest && address.data_digest);
     }
 
     #[test]

@@ -20,7 +20,10 @@ pub(super) struct Process {
 
 impl Process {
     pub(super) fn start(scratch: &Scratch, more: &[&str]) -> (Self, serde_json::Value) {
-        let mut args = vec!["vssd", "--listen", "127.0.0.1:0", "--json"];
+        let mut args = vec!["vssd", "--json"];
+        if !more.contains(&"--listen") {
+            args.extend(["--listen", "127.0.0.1:0"]);
+        }
         args.extend(more);
         let mut child = scratch
             .command(&args)
@@ -33,6 +36,12 @@ impl Process {
         out.read_line(&mut line).expect("one line");
         let told = serde_json::from_str(&line).expect("JSON");
         (Self { child, out }, told)
+    }
+
+    /// Ends it as a power cut would.
+    pub(super) fn kill(&mut self) -> std::io::Result<()> {
+        self.child.kill()?;
+        self.child.wait().map(|_| ())
     }
 
     fn signal(&self, signal: &str) {

@@ -115,7 +115,10 @@ fn options(address: &FabricAddress, give_up: &GiveUp) -> Result<TcpOptions, Driv
         Some(path) => Some(HostAuth { secret: secret::read(path)?, controller_secret }),
         None => None,
     };
-    Ok(TcpOptions { io_queues: QUEUES_WANTED, give_up: give_up.clone(), auth, ..TcpOptions::default() })
+    let FabricAddress { header_digest, data_digest, .. } = *address;
+    let give_up = give_up.clone();
+    let wanted = TcpOptions { header_digest, data_digest, auth, give_up, ..TcpOptions::default() };
+    Ok(TcpOptions { io_queues: QUEUES_WANTED, ..wanted })
 }
 
 /// A namespace of a subsystem on a network.
