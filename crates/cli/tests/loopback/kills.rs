@@ -17,7 +17,7 @@ use std::time::Duration;
 use drive::settings::{Change, DriveSettings, Setting, Value};
 use measure::Kelvin;
 use nvme::hctm::Hctm;
-use nvme::host::tcp::TcpAddress;
+use nvme::host::tcp::{TcpAddress, TcpController, TcpOptions};
 
 use crate::loopback::drive::{Vssd, anywhere};
 use crate::loopback::lifetime::Process;
@@ -130,7 +130,10 @@ struct Yard {
 impl Yard {
     fn new() -> Self {
         let drive = Vssd::scaled("relay", 1000, 1);
-        let mut keeper = DriveSettings::open(drive.connect()).expect("it says who it is");
+        // For ever: on a crowded machine a sign of life may come late.
+        let for_ever = TcpOptions { keep_alive: Duration::ZERO, ..TcpOptions::default() };
+        let keeper = TcpController::connect(&drive.address(), &for_ever).expect("it takes hosts");
+        let mut keeper = DriveSettings::open(keeper).expect("it says who it is");
         let before = Hctm { tmt1: Some(Kelvin::from_kelvin(331)), tmt2: Some(Kelvin::from_kelvin(352)) };
         keeper.apply(&Change::hctm(before), false).expect("in range");
         let proxy = Proxy::start(drive.server.address());
