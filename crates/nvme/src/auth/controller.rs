@@ -80,12 +80,15 @@ impl ControllerExchange {
     /// Takes what came with Authentication Send. Whatever is wrong with it is told by what the host fetches next.
     pub fn send(&mut self, message: &[u8]) {
         let step = std::mem::replace(&mut self.step, Step::Over);
+        if matches!(step, Step::Over) {
+            return;
+        }
         self.step = match AuthMessage::decode(message) {
             Err(_) => failed(step.transaction(), FailureReason::PAYLOAD),
             // The host's last word.
             Ok(AuthMessage::Failure2 { .. }) => Step::Over,
             // It may begin anew at any time, also long after it has succeeded.
-            Ok(AuthMessage::Negotiate(negotiate)) if !matches!(step, Step::Over | Step::Failure1 { .. }) => {
+            Ok(AuthMessage::Negotiate(negotiate)) if !matches!(step, Step::Failure1 { .. }) => {
                 self.negotiated(&negotiate)
             }
             Ok(message) => self.proceed(step, &message),
@@ -97,7 +100,6 @@ impl ControllerExchange {
 
     fn proceed(&mut self, step: Step, message: &AuthMessage) -> Step {
         match (step, message) {
-            (Step::Over, _) => Step::Over,
             (step @ Step::Failure1 { .. }, _) => step,
             (step @ (Step::Reply { .. } | Step::Success2 { .. }), message)
                 if step.transaction() != message.transaction() =>
