@@ -4,14 +4,13 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use analysis::findings::Caveat;
 use anyhow::{Context as _, bail};
 use import::{self, ImportOptions, LogFile};
-use measure::record;
+use measure::{input, record};
 use trace::Trace;
 
 /// The one run in `inputs`: files, and folders of files.
@@ -37,29 +36,17 @@ pub(crate) fn read(inputs: &[PathBuf], options: &ImportOptions) -> anyhow::Resul
 
 /// A file that was named. `-` is standard input; that and the like (`/dev/fd/63` of a shell's `<(..)`) may be pipes, which
 /// somebody is writing to. Anything else that is no file is refused: a FIFO would be waited for, a device never ends.
-fn input_file(input: &Path) -> anyhow::Result<PathBuf> {
-    let path = if input == Path::new("-") { Path::new(STDIN) } else { input };
-    let about = std::fs::metadata(path).with_context(|| {
-        let name = input.display();
+fn input_file(typed: &Path) -> anyhow::Result<PathBuf> {
+    let path = if typed == Path::new("-") { Path::new(STDIN) } else { typed };
+    let what = input::no_file(path).with_context(|| {
+        let name = typed.display();
         format!("cannot read {name} as a run folder or a log (`heatsoak analyze --help` tells which)")
     })?;
-    let kind = about.file_type();
-    let is_open = ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"].iter().any(|own| path.starts_with(own));
-    let what = if kind.is_file() || (is_open && kind.is_fifo()) {
-        return Ok(path.to_owned());
-    } else if kind.is_fifo() {
-        "a FIFO"
-    } else if kind.is_socket() {
-        "a socket"
-    } else if is_open && std::io::IsTerminal::is_terminal(&std::io::stdin()) {
-        "a terminal"
-    } else {
-        "a device"
-    };
+    let Some(what) = what else { return Ok(path.to_owned()) };
     bail!(
         "cannot read {} as a run folder or a log: it is {what}; name a file or a folder, or pipe the log to `heatsoak \
          analyze -`",
-        input.display()
+        typed.display()
     )
 }
 

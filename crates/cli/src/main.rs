@@ -26,7 +26,10 @@ mod signals;
 mod table;
 mod twin_drive;
 
+use std::io::ErrorKind;
 use std::process::ExitCode;
+
+use anyhow::Context as _;
 
 use crate::printer::Printer;
 
@@ -56,21 +59,39 @@ impl Exit {
 
 fn main() -> ExitCode {
     let mut printer = Printer::new();
-    let typed = match args::typed() {
-        Ok(typed) => typed,
-        // Help is no error, and holds nothing that was typed.
-        Err(error) if !error.use_stderr() => error.exit(),
-        Err(error) => {
-            printer.usage(&error);
-            return Exit::NotDone.code().into();
-        }
-    };
-    match commands::execute(typed, &mut printer) {
+    match go(&mut printer) {
         Ok(outcome) => outcome.code().into(),
         Err(error) if printer::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             printer.error(&error);
             Exit::NotDone.code().into()
         }
+    }
+}
+
+fn go(printer: &mut Printer) -> anyhow::Result<Exit> {
+    random_numbers()?;
+    match args::typed() {
+        Ok(typed) => commands::execute(typed, printer),
+        // Help is no error, and holds nothing that was typed.
+        Err(error) if !error.use_stderr() => Ok(printer.help(&error).map(|()| Exit::Done)?),
+        Err(error) => {
+            printer.usage(&error);
+            Ok(Exit::NotDone)
+        }
+    }
+}
+
+/// Asks the system for random numbers once. The standard library needs some for each hash table, makes interrupted calls
+/// again without end, and panics at others: said here in a sentence. Where there is no such call it knows another way.
+fn random_numbers() -> anyhow::Result<()> {
+    match measure::patient::random(&mut [0]) {
+        Err(error) if !matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::PermissionDenied) => Err(
+            error,
+        )
+        .context(
+            "cannot have random numbers of the system (getrandom); look what traces or filters this process",
+        ),
+        _ => Ok(()),
     }
 }

@@ -4,14 +4,18 @@
 //! kept from steering the terminal: control characters are written out, see [`mod@measure::visible`]. Colour is left out by
 //! itself where the stream is no terminal or `NO_COLOR` is set. A reader that went away (`heatsoak list | head`) is success, not an error.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 
+use anstream::adapter::strip_str;
 use anstyle::{AnsiColor, Style};
+use measure::patient;
 use measure::visible::{visible, visible_json};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
+/// Wipes the line that the cursor is in (ECMA-48, EL).
+const WIPE: &str = "\r\x1b[2K";
 /// Columns where stderr is no terminal, or does not say how wide it is.
 const DEFAULT_WIDTH: usize = 80;
 
@@ -46,12 +50,10 @@ impl Printer {
 
     fn raw_data(&mut self, text: &str) -> io::Result<()> {
         self.wipe_progress();
-        let mut out = anstream::stdout().lock();
-        out.write_all(text.as_bytes())?;
-        if !text.ends_with('\n') {
-            out.write_all(b"\n")?;
-        }
-        out.flush()
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        let text = if self.data_has_colour() { text.to_owned() } else { strip_str(text).to_string() };
+        // Not by the standard library's buffer, which makes interrupted calls again without end.
+        patient::write_stream(io::stdout(), (text + end).as_bytes())
     }
 
     /// Data that is serialised as one JSON document.
@@ -65,6 +67,14 @@ impl Printer {
     /// A message: goes to stderr. That stderr is gone is nobody's business.
     pub(crate) fn message(&mut self, text: &str) {
         self.say_on_stderr(&visible(text));
+    }
+
+    /// The help that was asked for, as clap writes it.
+    ///
+    /// # Errors
+    /// As [`Self::data`].
+    pub(crate) fn help(&mut self, help: &clap::Error) -> io::Result<()> {
+        self.raw_data(&help.render().ansi().to_string())
     }
 
     /// Why what was typed is no command, as clap says it.
@@ -90,14 +100,12 @@ impl Printer {
     /// Progress: one line, written over the one before on a terminal.
     pub(crate) fn progress(&mut self, line: &str) {
         let line = visible(line);
-        let mut err = anstream::stderr().lock();
         if self.progress_is_live() {
             let fitting: String = line.chars().take(width(&io::stderr()).saturating_sub(1)).collect();
-            let _ = write!(err, "\r\x1b[2K{fitting}");
-            let _ = err.flush();
+            to_stderr(&format!("{WIPE}{fitting}"));
             self.progress_shown = true;
         } else {
-            let _ = writeln!(err, "{line}");
+            to_stderr(&format!("{line}\n"));
         }
     }
 
@@ -113,12 +121,14 @@ impl Printer {
 
     fn say_on_stderr(&mut self, text: &str) {
         self.wipe_progress();
-        let _ = writeln!(anstream::stderr().lock(), "{}", text.trim_end());
+        let has_colour = anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never;
+        let text = if has_colour { text.to_owned() } else { strip_str(text).to_string() };
+        to_stderr(&format!("{}\n", text.trim_end()));
     }
 
     fn wipe_progress(&mut self) {
         if std::mem::take(&mut self.progress_shown) {
-            let _ = write!(io::stderr(), "\r\x1b[2K");
+            to_stderr(WIPE);
         }
     }
 }
@@ -146,6 +156,11 @@ fn visible_with_colours(text: &str) -> String {
         }
     }
     shown
+}
+
+/// To stderr; that it is gone is nobody's business.
+fn to_stderr(text: &str) {
+    let _ = patient::write_stream(io::stderr(), text.as_bytes());
 }
 
 fn width(stream: &impl std::os::fd::AsFd) -> usize {

@@ -191,7 +191,8 @@ pub(crate) fn read_profile(name: &str) -> anyhow::Result<Profile> {
     if Profile::builtin_names().any(|known| known == name) || !Path::new(name).exists() {
         return Ok(Profile::builtin(name)?);
     }
-    let text = std::fs::read_to_string(name).with_context(|| format!("cannot read the profile {name}"))?;
+    let text = measure::input::read_to_string(Path::new(name))
+        .with_context(|| format!("cannot read the profile {name}"))?;
     Profile::from_toml(&text).with_context(|| format!("cannot use the profile {name}"))
 }
 

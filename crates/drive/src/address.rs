@@ -36,12 +36,27 @@ pub enum AddressKind {
         path: PathBuf,
     },
     /// A subsystem on a network.
-    Fabric(TcpAddress),
+    Fabric(FabricAddress),
     /// Completes at once.
     Null {
         /// Its size.
         size: Bytes,
     },
+}
+
+/// A subsystem on a network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FabricAddress {
+    /// Where it is, and its name.
+    pub subsystem: TcpAddress,
+    /// Ask for digests of headers.
+    pub header_digest: bool,
+    /// Ask for digests of data.
+    pub data_digest: bool,
+    /// The file with the secret by which we prove who we are.
+    pub secret_file: Option<PathBuf>,
+    /// The file with the secret by which the subsystem proves who it is.
+    pub controller_secret_file: Option<PathBuf>,
 }
 
 /// A file on a file system.
@@ -113,15 +128,44 @@ impl fmt::Display for Address {
     }
 }
 
-/// What allows an address that is not this machine, behind it.
-const NETWORK: &str = "?network=yes";
-
-fn fabric(typed: &str) -> Result<TcpAddress, String> {
-    let (plain, network) = typed.strip_suffix(NETWORK).map_or((typed, false), |plain| (plain, true));
-    let address = TcpAddress::parse(plain).map_err(|error| error.to_string())?;
-    if !address.is_loopback() && !network {
+fn fabric(typed: &str) -> Result<FabricAddress, String> {
+    let (plain, typed_options) = typed.rsplit_once('?').unwrap_or((typed, ""));
+    let subsystem = TcpAddress::parse(plain).map_err(|error| error.to_string())?;
+    let mut network = false;
+    let mut address = FabricAddress {
+        subsystem,
+        header_digest: false,
+        data_digest: false,
+        secret_file: None,
+        controller_secret_file: None,
+    };
+    for option in typed_options.split('&').filter(|option| !option.is_empty()) {
+        match option.split_once('=') {
+            Some(("network", "yes")) => network = true,
+            // By the names that nvme-cli gives them.
+            Some(("hdr-digest", "yes")) => address.header_digest = true,
+            Some(("data-digest", "yes")) => address.data_digest = true,
+            Some(("dhchap-secret-file", path)) => address.secret_file = Some(PathBuf::from(path)),
+            Some(("dhchap-ctrl-secret-file", path)) => {
+                address.controller_secret_file = Some(PathBuf::from(path))
+            }
+            _ => {
+                return Err(format!(
+                    "there is no option {option:?} here, only network=yes, hdr-digest=yes, data-digest=yes, \
+                     dhchap-secret-file=FILE and dhchap-ctrl-secret-file=FILE"
+                ));
+            }
+        }
+    }
+    if address.controller_secret_file.is_some() && address.secret_file.is_none() {
+        return Err(
+            "a subsystem proves who it is only to hosts that do so; add dhchap-secret-file=FILE".to_owned()
+        );
+    }
+    if !address.subsystem.is_loopback() && !network {
+        let mark = if typed_options.is_empty() { '?' } else { '&' };
         return Err(format!(
-            "it is another machine's, to be loaded over a network; if that is meant, add {NETWORK}"
+            "it is another machine's, to be loaded over a network; if that is meant, add {mark}network=yes"
         ));
     }
     Ok(address)
@@ -209,6 +253,20 @@ mod test {
     }
 
     #[test]
+    fn secrets_of_a_subsystem_are_named_behind_it() {
+        let typed = "nvme-tcp://localhost/nqn.x:y?dhchap-secret-file=/k/host&dhchap-ctrl-secret-file=ctrl";
+        let AddressKind::Fabric(address) = kind(typed) else { panic!("not a subsystem") };
+        assert_eq!(address.subsystem.nqn, "nqn.x:y");
+        assert!(!address.header_digest && !address.data_digest);
+        assert_eq!(address.secret_file, Some("/k/host".into()));
+        assert_eq!(address.controller_secret_file, Some("ctrl".into()));
+        assert_eq!(Address::parse(typed).expect("valid").to_string(), typed);
+        let digests = kind("nvme-tcp://localhost/nqn?hdr-digest=yes&data-digest=yes");
+        let AddressKind::Fabric(address) = digests else { panic!("not a subsystem") };
+        assert!(address.header_digest && address.data_digest);
+    }
+
+    #[test]
     fn errors_name_the_nearest_valid_form() {
         assert_eq!(why("twn:ssd1"), "did you mean an address like twin:ssd1?");
         assert_eq!(why("fil:/tmp/x"), "did you mean an address like file:/var/tmp/t.bin?size=4GiB?");
@@ -221,6 +279,11 @@ mod test {
         assert!(why(&elsewhere).contains("?network=yes"));
         assert!(matches!(kind(&format!("{elsewhere}?network=yes")), AddressKind::Fabric(_)));
         assert!(matches!(kind("nvme-tcp://localhost/nqn"), AddressKind::Fabric(_)));
+        assert!(why(&format!("{elsewhere}?dhchap-secret-file=/s")).contains("&network=yes"));
+        assert!(why("nvme-tcp://localhost/nqn?netwrok=yes").contains("dhchap-ctrl-secret-file=FILE"));
+        assert!(
+            why("nvme-tcp://localhost/nqn?dhchap-ctrl-secret-file=/c").contains("add dhchap-secret-file")
+        );
         assert!(why("zzz").contains("twin:ssd1, file:"));
         assert_eq!(why("file:/dev/sda"), "a device is not a file; write /dev/sda without \"file:\"");
         assert_eq!(

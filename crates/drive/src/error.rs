@@ -168,6 +168,14 @@ pub enum DriveError {
         /// The file.
         path: PathBuf,
     },
+    /// A file that holds no secret that can be used.
+    #[error("cannot use the secret in {path}: {why}")]
+    Secret {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it; nothing of what is in it.
+        why: String,
+    },
     /// A subsystem on a network that does not answer as it should.
     #[error(transparent)]
     Fabric(#[from] nvme::host::HostError),

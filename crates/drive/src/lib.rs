@@ -8,6 +8,7 @@
 //! - [`settings`]: thermal thresholds and the like: read, changed through a journal, put back.
 //! - [`telemetry`]: sources of readings: SMART, hwmon, smartctl, block statistics, power meters.
 //! - [`DriveIdentity`]: who a drive is, for all of the others; [`sysfs`]: block devices as the kernel shows them.
+//! - [`secret`]: what is needed to authenticate oneself.
 //! - [`guard`]: what speaks against writing to a block device.
 //! - [`scsi`]: what SATA, USB and SCSI drives say of themselves. [`link`]: the link between host and drive.
 //!
@@ -22,12 +23,13 @@ mod identity;
 pub mod io;
 pub mod link;
 pub mod scsi;
+pub mod secret;
 pub mod settings;
 pub mod sysfs;
 pub mod system;
 pub mod telemetry;
 
-pub use address::{Address, AddressError, AddressKind, FileAddress};
+pub use address::{Address, AddressError, AddressKind, FabricAddress, FileAddress};
 pub use drive::{
     Drive, DriveIo, Examination, FillProgress, Prepared, PreparedSettings, SettingsLast, Stated,
 };

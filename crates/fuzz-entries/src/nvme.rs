@@ -5,6 +5,10 @@
 use crate::FuzzEntry;
 use std::fmt::Debug;
 
+use nvme::auth::{
+    AuthMessage, AuthNames, ControllerAuth, ControllerExchange, DhGroup, HostAuth, HostExchange,
+    MESSAGE_LEN_MAX, Nonces, Secret,
+};
 use nvme::command::{AdminCommand, Completion, DeallocateRange, IoCommand, Sqe};
 use nvme::fabrics::{ConnectData, FabricsCommand};
 use nvme::feature::DwordFeature;
@@ -44,9 +48,45 @@ pub const ENTRIES: &[FuzzEntry] = &[
     ("nvme_discovery", discovery),
     ("nvme_commands", commands),
     ("nvme_connect", connect),
+    ("nvme_auth", auth),
     ("nvme_tcp_controller", tcp_controller),
     ("nvme_tcp_host", tcp_host),
 ];
+
+/// Messages of authentication: as such, and as what a controller or a host is sent, which neither lets anybody in nor
+/// stumbles.
+pub fn auth(data: &[u8]) {
+    survives(data, AuthMessage::decode, AuthMessage::encode);
+    let secret = Secret::parse(SECRET).expect("the specification's example");
+    let names = AuthNames { host: "nqn.host".to_owned(), subsystem: "nqn.subsystem".to_owned() };
+    let nonces = Nonces { challenge: [1; 64], exponent: [2; 64], sequence: 3 };
+    let known = ControllerAuth {
+        host_secret: secret.clone(),
+        controller_secret: Some(secret.clone()),
+        hash: None,
+        // Numbers of the others cost time and are compared in the same place.
+        group: Some(DhGroup::Null),
+    };
+    let host_auth = HostAuth { secret: secret.clone(), controller_secret: Some(secret) };
+    let mut host = HostExchange::new(&host_auth, names.clone(), 7, nonces.clone());
+    for sound in 0..2 {
+        let mut controller = ControllerExchange::new(known.clone(), names.clone());
+        if sound == 1 {
+            controller.send(&host.negotiate());
+            controller.receive(&nonces, MESSAGE_LEN_MAX);
+        }
+        controller.send(data);
+        controller.receive(&nonces, MESSAGE_LEN_MAX);
+        // Only who knows the secret can make a reply to a challenge; no fuzzer finds one.
+        assert!(!controller.is_authenticated(), "nobody has proved anything");
+    }
+    if let Ok(reply) = host.reply(data) {
+        assert!(matches!(AuthMessage::decode(&reply), Ok(AuthMessage::Reply(_))));
+    }
+    assert!(host.finish(data).is_err(), "the controller has proved nothing");
+}
+
+const SECRET: &str = "DHHC-1:01:ia6zGodOr4SEG0Zzaw398rpY0wqipUWj4jWjUh4HWUz6aQ2n:";
 
 /// The SMART log.
 pub fn smart(data: &[u8]) {

@@ -8,6 +8,7 @@ use std::io::IoSlice;
 use std::sync::Arc;
 
 use measure::{Instant, Seed};
+use nvme::auth::{ControllerAuth, DhGroup, Secret};
 use nvme::command::{Sgl, Sqe, opcode};
 use nvme::fabrics::property::Property;
 use nvme::fabrics::{Connect, ConnectData, FabricsCommand};
@@ -22,6 +23,16 @@ pub const ENTRIES: &[FuzzEntry] = &[("vssd_session", session)];
 
 /// Most that may wait: what a session sends ahead, and one answer of the largest size on top.
 const WAITING_MAX: usize = (2 << 20) + (64 << 10) + 4096;
+
+/// This bit of the first byte makes it a drive that asks its hosts who they are.
+const ASKS_WHO: u8 = 0x80;
+
+/// What it asks; without a group, whose arithmetic would take all of the time.
+fn asked() -> ControllerAuth {
+    let secret = Secret::parse("DHHC-1:01:ia6zGodOr4SEG0Zzaw398rpY0wqipUWj4jWjUh4HWUz6aQ2n:");
+    let host_secret = secret.expect("the specification's example");
+    ControllerAuth { host_secret, controller_secret: None, hash: None, group: Some(DhGroup::Null) }
+}
 
 /// One host with an admin and an I/O connection; the bytes say what it sends on which.
 pub fn session(data: &[u8]) {
@@ -40,10 +51,11 @@ pub fn answered(data: &[u8]) -> usize {
         controllers: 1,
     };
     let nqn = options.identity.nqn.clone();
-    let unit = Unit::drive(Subsystem::new(options).expect("sound options"), None);
-    let shelf = Arc::new(Shelf::new(vec![unit]));
     let mut bytes = data.iter().copied();
     let beginning = bytes.next().unwrap_or_default();
+    let unit = Unit::drive(Subsystem::new(options).expect("sound options"), None)
+        .authenticating((beginning & ASKS_WHO != 0).then(asked));
+    let shelf = Arc::new(Shelf::new(vec![unit]));
     let mut now = Instant::from_ns(1);
     let mut hosts: Vec<FuzzHost> = (0..2).map(|id| FuzzHost::new(&shelf, &nqn, id)).collect();
     // How far both are led by the hand: not at all, initialised, connected.

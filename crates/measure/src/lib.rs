@@ -9,6 +9,7 @@
 //! - [`histogram`]: latencies with a stated error bound.
 //! - [`series`]: readings over time in which a missing reading is a gap with a reason.
 //! - [`mod@visible`]: text from elsewhere without characters that steer a terminal.
+//! - [`input`]: files that somebody names, and what is none.
 //! - [`patient`]: files whose interrupted system calls have an end.
 //! - [`record`]: the run folder, written append-only while running and read back whole or cut short.
 //!
@@ -18,6 +19,7 @@
 
 pub mod cells;
 pub mod histogram;
+pub mod input;
 pub mod nearest;
 pub mod parse;
 pub mod patient;

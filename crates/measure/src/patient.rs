@@ -6,10 +6,13 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::path::Path;
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use rustix::rand::GetRandomFlags;
 
 /// So many signals between two system calls are none that anybody sent.
 const TRIES: u32 = 1000;
@@ -87,6 +90,43 @@ pub fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Resul
         }
         bytes = &bytes[written..];
         offset += written as u64;
+    }
+    Ok(())
+}
+
+/// Writes all of `bytes` to a stream: a pipe, a terminal, a socket. One that takes nothing now, because somebody has made
+/// it non-blocking (`O_NONBLOCK` belongs to whoever shares it), is waited for, as a blocking one is.
+///
+/// # Errors
+/// That of the system call; or that it takes nothing although it says that it does, again and again.
+pub fn write_stream(stream: impl AsFd, mut bytes: &[u8]) -> io::Result<()> {
+    let mut refused = 0;
+    while !bytes.is_empty() {
+        match retried(|| rustix::io::write(&stream, bytes)) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => (bytes, refused) = (&bytes[written..], 0),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && refused < TRIES => {
+                refused += 1;
+                // Whatever ends the wait, the write is tried again.
+                let _ = poll(&mut [PollFd::new(&stream, PollFlags::OUT)], None);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Fills `bytes` with random numbers of the system.
+///
+/// # Errors
+/// What the system says; or that it gives none, again and again.
+pub fn random(mut bytes: &mut [u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let len = retried(|| rustix::rand::getrandom(&mut *bytes, GetRandomFlags::empty()))?;
+        if len == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        bytes = &mut bytes[len..];
     }
     Ok(())
 }
@@ -203,6 +243,32 @@ mod test {
             retried(|| Err::<(), _>(Errno::NOENT)).expect_err("missing").kind(),
             io::ErrorKind::NotFound
         );
+    }
+
+    #[test]
+    fn a_stream_that_takes_nothing_now_is_waited_for() {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        let flags = rustix::fs::fcntl_getfl(&writer).expect("its flags");
+        rustix::fs::fcntl_setfl(&writer, flags | OFlags::NONBLOCK).expect("its flags");
+        // More than a pipe holds (64 KiB), so that it is full until somebody reads.
+        let text = vec![b'x'; 1 << 20];
+        let len = text.len();
+        let reading = std::thread::spawn(move || io::copy(&mut { reader }, &mut io::sink()));
+        write_stream(&writer, &text).expect("somebody reads");
+        drop(writer);
+        assert_eq!(reading.join().expect("it reads").expect("to the end"), len as u64);
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        assert_eq!(write_stream(&writer, b"x").expect_err("nobody reads").kind(), io::ErrorKind::BrokenPipe);
+    }
+
+    #[test]
+    fn random_numbers_differ_from_call_to_call() {
+        let (mut one, mut other) = ([0; 300], [0; 300]);
+        random(&mut one).expect("the system has some");
+        random(&mut other).expect("the system has some");
+        assert_ne!(one, other);
+        assert!(one[256..].iter().any(|byte| *byte != 0), "also what one call does not bring");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! - [`feature`]: settings as typed values; [`hctm`] with the rule its temperatures obey.
 //! - [`log`]: log pages; [`smart`] (log 02h) is the one everybody samples.
 //! - [`fabrics`]: what takes the place of registers on a network; [`tcp`]: PDUs, without any I/O.
+//! - [`auth`]: how host and subsystem prove to each other that they know a secret.
 //! - `host` (cargo feature): sending commands to a real drive, and typed calls.
 //! - [`power`]: a power value with the scale that NVMe puts beside it.
 //!
@@ -23,6 +24,7 @@
 //! NVMe Base Specification 2.3, NVM Command Set Specification 1.1 and OCP Datacenter NVMe SSD 2.0;
 //! each module names its section.
 
+pub mod auth;
 pub mod command;
 mod error;
 pub mod fabrics;

@@ -3,8 +3,8 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
+use measure::input;
 use measure::nearest::did_you_mean;
-use measure::patient;
 
 use super::{Plan, PlanError};
 
@@ -53,7 +53,7 @@ impl Plan {
             return Self::builtin(typed);
         }
         let path = Path::new(typed);
-        let bytes = patient::read(path).map_err(|source| match source.kind() {
+        let bytes = input::read(path).map_err(|source| match source.kind() {
             ErrorKind::NotFound => {
                 let why = format!("it is neither a built-in nor a file here; {}", builtin_hint(typed));
                 PlanError::Unknown { name: typed.to_owned(), why }

@@ -466,7 +466,7 @@ _heatsoak() {
             return 0
             ;;
         heatsoak__subcmd__vssd)
-            opts="-h --profile --shelf --name --listen --allow-network --allow-host --hosts --multipath --time-scale --bandwidth-scale --size --memory --backing --overwrite --state --control --seed --json --help"
+            opts="-h --profile --shelf --name --listen --allow-network --allow-host --dhchap-secret-file --dhchap-ctrl-secret-file --dhchap-hash --dhchap-group --hosts --multipath --time-scale --bandwidth-scale --size --memory --backing --overwrite --state --control --seed --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -496,6 +496,44 @@ _heatsoak() {
                     return 0
                     ;;
                 --allow-host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dhchap-secret-file)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --dhchap-ctrl-secret-file)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --dhchap-hash)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dhchap-group)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -98,6 +98,10 @@ complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l profile -d 'A
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l name -d 'Name of the drive: the end of its NQN, from which its serial number follows; with several drives the beginning of their names' -r
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l listen -d 'Where to listen; port 0 is any free one' -r
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l allow-host -d 'Only let the host with this NQN connect; may be given more than once' -r
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l dhchap-secret-file -d 'Only let hosts connect that prove that they know the secret in this file (DH-HMAC-CHAP; a line DHHC-1:..., readable by you alone, as `nvme gen-dhchap-key` makes it)' -r -F
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l dhchap-ctrl-secret-file -d 'Prove to hosts that ask for it that the drives know the secret in this file' -r -F
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l dhchap-hash -d 'Authenticate with this hash function only (sha256, sha384, sha512); by default what the host likes best' -r
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l dhchap-group -d 'Authenticate with this Diffie-Hellman group only (null, ffdhe2048, 3072, 4096, 6144, 8192); by default what the host likes best, but null' -r
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l hosts -d 'How many hosts may be connected to a drive at once' -r
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l time-scale -d 'Let the drive live N times faster' -r
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l bandwidth-scale -d 'Let each byte count as N' -r
@@ -108,7 +112,7 @@ complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l state -d 'Kee
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l control -d 'Take changes of the surroundings and faults at this Unix socket' -r -F
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l seed -d 'Seed of everything random in the drives' -r
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l shelf -d 'One of each built-in profile'
-complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l allow-network -d 'Listen on an address that other machines reach, although nobody has to log in'
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l allow-network -d 'Listen on an address that other machines reach, although nothing is encrypted'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l multipath -d 'Say that the drive may be shared; Linux makes a multipath device of it then'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l overwrite -d 'Use the file of --backing although heatsoak did not make it: hosts may overwrite all of it'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand vssd" -l json -d 'Print one line of JSON instead of text'

@@ -39,7 +39,8 @@ Drives:
   twin:ssd1, twin:PROFILE.toml   a simulated drive, in virtual time (see `heatsoak profiles`)
   /dev/nvme0n1, /dev/sda         a real drive; reads, and writes what was given away with --destroy
   file:PATH?size=4GiB            a file on a file system, made if it is not there
-  nvme-tcp://HOST:PORT/NQN       a subsystem over NVMe/TCP, such as a virtual SSD (`heatsoak vssd`)
+  nvme-tcp://HOST:PORT/NQN       a subsystem over NVMe/TCP, such as a virtual SSD (`heatsoak vssd`);
+                                 ?dhchap-secret-file=FILE behind it and the like: docs/VSSD.md
   null:                          completes at once: the tool's own floor
   `heatsoak list` shows the drives of this machine.
 

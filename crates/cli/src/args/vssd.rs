@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use measure::{Bytes, parse};
+use nvme::auth::{DhGroup, HashFunction};
 
 /// What stands below the help.
 pub(crate) const AFTER_HELP: &str = "\
@@ -49,12 +50,26 @@ pub(crate) struct VssdArgs {
     /// Where to listen; port 0 is any free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4420")]
     pub(crate) listen: SocketAddr,
-    /// Listen on an address that other machines reach, although nobody has to log in
+    /// Listen on an address that other machines reach, although nothing is encrypted
     #[arg(long)]
     pub(crate) allow_network: bool,
     /// Only let the host with this NQN connect; may be given more than once
     #[arg(long, value_name = "NQN")]
     pub(crate) allow_host: Vec<String>,
+    /// Only let hosts connect that prove that they know the secret in this file (DH-HMAC-CHAP; a line DHHC-1:...,
+    /// readable by you alone, as `nvme gen-dhchap-key` makes it)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) dhchap_secret_file: Option<PathBuf>,
+    /// Prove to hosts that ask for it that the drives know the secret in this file
+    #[arg(long, value_name = "FILE", requires = "dhchap_secret_file", value_hint = ValueHint::FilePath)]
+    pub(crate) dhchap_ctrl_secret_file: Option<PathBuf>,
+    /// Authenticate with this hash function only (sha256, sha384, sha512); by default what the host likes best
+    #[arg(long, value_name = "HASH", requires = "dhchap_secret_file", value_parser = hash_function)]
+    pub(crate) dhchap_hash: Option<HashFunction>,
+    /// Authenticate with this Diffie-Hellman group only (null, ffdhe2048, 3072, 4096, 6144, 8192); by default what the
+    /// host likes best, but null
+    #[arg(long, value_name = "GROUP", requires = "dhchap_secret_file", value_parser = dh_group)]
+    pub(crate) dhchap_group: Option<DhGroup>,
     /// How many hosts may be connected to a drive at once
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) hosts: u16,
@@ -101,4 +116,20 @@ fn drive_name(text: &str) -> Result<String, String> {
     }
     Err("a name has 1 to 64 letters, digits, '.', '_' and '-', and begins with a letter, a digit or '_'"
         .to_owned())
+}
+
+/// A hash function as it is typed: its name in small letters, without the hyphen.
+fn hash_function(text: &str) -> Result<HashFunction, String> {
+    let name = |hash: &HashFunction| hash.to_string().to_lowercase().replace('-', "");
+    let mut known = HashFunction::ALL.into_iter();
+    known
+        .find(|hash| name(hash) == text)
+        .ok_or_else(|| "a hash function is sha256, sha384 or sha512".to_owned())
+}
+
+/// A group as it is typed.
+fn dh_group(text: &str) -> Result<DhGroup, String> {
+    let known = DhGroup::ALL.map(|group| group.to_string());
+    let found = DhGroup::ALL.into_iter().find(|group| group.to_string() == text);
+    found.ok_or_else(|| format!("a Diffie-Hellman group is one of {}", known.join(", ")))
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow, ensure};
 use capture::session::{Stop, StopFlag};
 use measure::{Bytes, Seed};
+use nvme::auth::ControllerAuth;
 use physics::Profile;
 use serde::Serialize;
 use twin::controller::{BackingFile, BackingOptions, Options, Scale, SubsystemIdentity};
@@ -33,6 +34,7 @@ pub(crate) fn execute(args: &VssdArgs, printer: &mut Printer) -> anyhow::Result<
         listen: args.listen,
         allow_network: args.allow_network,
         allowed_hosts: args.allow_host.clone(),
+        auth: auth(args)?,
         drives: drives.clone(),
         limits: ServerLimits::default(),
     })?;
@@ -43,6 +45,18 @@ pub(crate) fn execute(args: &VssdArgs, printer: &mut Printer) -> anyhow::Result<
     drop(control);
     server.stop();
     Ok(Exit::Done)
+}
+
+/// What hosts have to prove.
+fn auth(args: &VssdArgs) -> anyhow::Result<Option<ControllerAuth>> {
+    let Some(path) = &args.dhchap_secret_file else { return Ok(None) };
+    let controller_secret = args.dhchap_ctrl_secret_file.as_deref().map(drive::secret::read).transpose()?;
+    Ok(Some(ControllerAuth {
+        host_secret: drive::secret::read(path)?,
+        controller_secret,
+        hash: args.dhchap_hash,
+        group: args.dhchap_group,
+    }))
 }
 
 /// Waits for a signal.

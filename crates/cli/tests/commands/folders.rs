@@ -102,6 +102,9 @@ fn an_edited_manifest_is_told() {
     assert!(done.stdout.contains("manifest.json is not as it was written"), "{}", done.stdout);
 }
 
+const POWER_PLAN: &str = "[telemetry]\npower = { csv = \"fifo\" }\n\
+    [[phase]]\nop = \"read\"\nblock_size = \"4KiB\"\nduration = \"100ms\"\n";
+
 /// Goal: what cannot be read to an end is refused at once; a pipe that somebody writes to is read.
 #[test]
 fn a_fifo_or_a_device_is_refused_and_standard_input_is_read() {
@@ -118,6 +121,20 @@ fn a_fifo_or_a_device_is_refused_and_standard_input_is_read() {
             assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""), "{command} {input}");
             assert!(done.stderr.contains(told) && done.stderr.contains("analyze -"), "{}", done.stderr);
         }
+    }
+    std::fs::write(scratch.path("p.toml"), POWER_PLAN).expect("a scratch file");
+    for (args, what) in [
+        (&["run", "fifo", "--drive", "null:", "--out", "x"][..], "a FIFO"),
+        (&["run", "/dev/zero", "--drive", "null:", "--out", "x"], "a device"),
+        (&["run", "quick", "--drive", "twin:./fifo", "--out", "x"], "a FIFO"),
+        (&["run", "p.toml", "--drive", "null:", "--out", "x"], "a FIFO"),
+        (&["vssd", "--profile", "./fifo"], "a FIFO"),
+        (&["vssd", "--dhchap-secret-file", "fifo"], "a FIFO"),
+    ] {
+        let done = scratch.run(args);
+        assert_eq!(done.code, Some(2), "{args:?}: {}", done.stderr);
+        assert!(done.stderr.contains(what), "{args:?}: {}", done.stderr);
+        assert!(!scratch.path("x").exists(), "{args:?}: nothing was begun");
     }
     std::fs::create_dir(scratch.path("run")).expect("a scratch folder");
     std::fs::rename(&fifo, scratch.path("run/manifest.json")).expect("a rename");

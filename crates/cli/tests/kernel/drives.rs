@@ -20,6 +20,7 @@ fn drives_of_every_kind(kernel: Kernel) {
          {connect} nqn.2014-08.org.example:ram /dev/ram0
          wait_for test -b /dev/nvme2n1"
     );
+    let identity = identity_script(&DRIVES, &SCSI) + HEALTH_AND_LINKS;
     let folder = scratch();
     let guest = Guest::on(kernel).nvme("NVME1").nvme("NVME2").ata("ATA1").uas("USB1").share(folder.path());
     runs::fill(&guest);
@@ -39,7 +40,7 @@ fn drives_of_every_kind(kernel: Kernel) {
                 runs::the_load_ends_at_the_thermal_limit(output, folder.path())
             }),
             Case::new("no-setting", features::NO_SETTING, features::a_drive_without_a_setting_is_told_so),
-            Case::new("identity", IDENTITY, every_drive_is_told_alike_everywhere),
+            Case::new("identity", identity, every_drive_is_told_alike_everywhere),
         ]);
 }
 
@@ -112,35 +113,55 @@ fn inspect_shows_other_drives_as_smartctl_does(output: &Output) {
 
 /// SATA, USB, SCSI, NVMe, and the guest's own root, which is virtio.
 const DRIVES: [&str; 5] = ["sda", "sdb", "sdc", "nvme0n1", "vda"];
+const SCSI: [&str; 3] = ["sda", "sdb", "sdc"];
 
-const IDENTITY: &str = "
-    udev_up
-    section lsblk; lsblk --json --bytes --nodeps --output NAME,SIZE,LOG-SEC,MODEL,SERIAL,WWN,REV
-    section list; heatsoak list --json
-    printf '[[phase]]\\nop = \"read\"\\nblock_size = \"4KiB\"\\nbytes = \"64KiB\"\\n' >/tmp/short.toml
-    for drive in sda sdb sdc nvme0n1 vda; do
-        section inspect-$drive; heatsoak inspect /dev/$drive --json
-        section smartctl-$drive; smartctl --json -i -A /dev/$drive || true
-        section run-$drive; heatsoak run /tmp/short.toml --drive /dev/$drive --out /tmp/identity-$drive --json
-        section manifest-$drive; cat /tmp/identity-$drive/manifest.json
-    done
-    for drive in sda sdb sdc; do
-        section capacity-$drive; sg_readcap --16 /dev/$drive
-        section serial-$drive; sg_vpd --page=sn --raw /dev/$drive | tail -c +5
-    done
+/// Everything that heatsoak and the tools of the system say of `drives`, of which `scsi` are SCSI disks to the kernel.
+pub(crate) fn identity_script(drives: &[&str], scsi: &[&str]) -> String {
+    format!(
+        "udev_up
+         section lsblk; lsblk --json --bytes --nodeps --output NAME,SIZE,LOG-SEC,MODEL,SERIAL,WWN,REV
+         section list; heatsoak list --json
+         printf '[[phase]]\\nop = \"read\"\\nblock_size = \"4KiB\"\\nbytes = \"64KiB\"\\n' >/tmp/short.toml
+         for drive in {drives}; do
+             section inspect-$drive; heatsoak inspect /dev/$drive --json
+             section smartctl-$drive; smartctl --json -i -A /dev/$drive || true
+             section run-$drive; heatsoak run /tmp/short.toml --drive /dev/$drive --out /tmp/identity-$drive --json
+             section manifest-$drive; cat /tmp/identity-$drive/manifest.json
+         done
+         for drive in {scsi}; do
+             section capacity-$drive; sg_readcap --16 /dev/$drive
+             section serial-$drive; sg_vpd --page=sn --raw /dev/$drive | tail -c +5
+         done\n",
+        drives = drives.join(" "),
+        scsi = scsi.join(" ")
+    )
+}
+
+/// What belongs to these drives alone.
+const HEALTH_AND_LINKS: &str = "
     section health; nvme smart-log /dev/nvme0 --output-format=json
     section controller; nvme id-ctrl /dev/nvme0 --output-format=json
     section sata-link; cat /sys/class/ata_link/link*/sata_spd
-    section usb-link; cat /sys/block/sdb/device/../../../../../speed
+    section usb-link; cat /sys/block/sdb/device/../../../../speed
     udevadm control --exit";
 
 /// Goal: which drive a record is of can be told, whatever it is attached by. Method: a drive of each kind; everything
 /// that heatsoak says of it, field by field, against every tool of the system that knows the field.
 fn every_drive_is_told_alike_everywhere(output: &Output) {
+    are_told_alike(output, &DRIVES);
+    scsi_facts_are_those_of_sg3_utils(output, &SCSI);
+    let health = &output.json("health")["temperature"];
+    assert_eq!(&output.json("inspect-nvme0n1")["nvme"]["smart"]["composite_k"], health);
+    link_is_the_kernels(output, "sda", "sata-link", "SATA");
+    link_is_the_kernels(output, "sdb", "usb-link", "USB");
+}
+
+/// What `list`, `inspect` and a record say of drives is the same, and what the tools say.
+pub(crate) fn are_told_alike(output: &Output, drives: &[&str]) {
     let (lsblk, list) = (output.json("lsblk"), output.json("list"));
     let theirs = lsblk["blockdevices"].as_array().expect("block devices");
     let ours = list["drives"].as_array().expect("drives");
-    for name in DRIVES {
+    for name in drives {
         let listed = ours.iter().find(|drive| drive["address"] == format!("/dev/{name}")).expect("listed");
         let inspected = output.json(&format!("inspect-{name}"));
         let recorded = &output.json(&format!("manifest-{name}"))["drive"];
@@ -157,10 +178,6 @@ fn every_drive_is_told_alike_everywhere(output: &Output) {
         }
         agrees_with_the_tools(output, name, listed, &inspected, of_lsblk(theirs, listed));
     }
-    scsi_facts_are_those_of_sg3_utils(output);
-    let health = &output.json("health")["temperature"];
-    assert_eq!(&output.json("inspect-nvme0n1")["nvme"]["smart"]["composite_k"], health);
-    links_are_the_kernels(output);
 }
 
 /// What lsblk and smartctl say of a drive.
@@ -197,8 +214,8 @@ fn agrees_with_the_tools(output: &Output, name: &str, listed: &Value, inspected:
     assert!(listed["serial"].is_string() || matches!(name, "vda"), "{name} lost its serial number: {listed}");
 }
 
-fn scsi_facts_are_those_of_sg3_utils(output: &Output) {
-    for name in ["sda", "sdb", "sdc"] {
+pub(crate) fn scsi_facts_are_those_of_sg3_utils(output: &Output, drives: &[&str]) {
+    for name in drives {
         let inspected = output.json(&format!("inspect-{name}"));
         let capacity = output.section(&format!("capacity-{name}"));
         let bytes =
@@ -210,19 +227,16 @@ fn scsi_facts_are_those_of_sg3_utils(output: &Output) {
     }
 }
 
-fn links_are_the_kernels(output: &Output) {
-    for (name, section, unit) in [("sda", "sata-link", "SATA"), ("sdb", "usb-link", "USB")] {
-        let link = output.json(&format!("inspect-{name}"))["link"]["name"].clone();
-        let speed = output.section(section).lines().find_map(|line| {
-            let number = line.split(' ').next()?;
-            number.parse::<f64>().ok().map(|_| number.trim_end_matches(".0").to_owned())
-        });
-        if let Some(speed) = speed {
-            assert!(
-                link.as_str().is_some_and(|link| link.starts_with(&format!("{unit} {speed}"))),
-                "{link} {speed}"
-            );
-        }
+/// The link of a drive is the speed that `section` has from sysfs, where the kernel knows one.
+pub(crate) fn link_is_the_kernels(output: &Output, name: &str, section: &str, unit: &str) {
+    let link = output.json(&format!("inspect-{name}"))["link"]["name"].clone();
+    let speed = output.section(section).lines().find_map(|line| {
+        let number = line.split(' ').next()?;
+        number.parse::<f64>().ok().map(|_| number.trim_end_matches(".0").to_owned())
+    });
+    if let Some(speed) = speed {
+        let told = link.as_str().is_some_and(|link| link.starts_with(&format!("{unit} {speed}")));
+        assert!(told, "{name}: {link} {speed}");
     }
 }
 

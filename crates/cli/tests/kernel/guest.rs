@@ -131,6 +131,13 @@ impl Guest {
         ])
     }
 
+    /// Adds a disk behind USB's Bulk-Only Transport with this serial; it comes late as well.
+    pub(crate) fn bulk_only(self, serial: &str) -> Self {
+        let disk = format!("usb-storage,bus=xhci.0,drive={serial},serial={serial}");
+        let guest = self.drive(serial).modules(&["xhci-pci", "usb-storage", "sd_mod", "sg"]);
+        guest.device(&["-device", "qemu-xhci,id=xhci", "-device", &disk])
+    }
+
     /// Adds a network: after `net_up` the script finds in `$host` the address of our loopback services.
     pub(crate) fn network(self) -> Self {
         let guest = self.modules(&["virtio_net", "af_packet"]);

@@ -3,6 +3,7 @@
 //! Run by `cargo xtask test kernel`, which prepares the guest; a plain `cargo test` leaves this target
 //! out. How to add a case: docs/HACKING.md.
 
+mod bulk_only;
 mod case;
 mod drives;
 mod features;

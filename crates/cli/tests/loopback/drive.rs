@@ -33,6 +33,7 @@ pub(crate) fn options(profile: &str, change: impl FnOnce(&mut DriveOptions)) -> 
         listen: anywhere(),
         allow_network: false,
         allowed_hosts: Vec::new(),
+        auth: None,
         drives: vec![drive],
         limits: ServerLimits::default(),
     }

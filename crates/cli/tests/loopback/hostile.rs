@@ -19,11 +19,13 @@ use crate::loopback::drive::{Vssd, options};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A host that says whatever it likes.
-struct Raw {
+pub(super) struct Raw {
     stream: TcpStream,
     reader: PduReader,
     received: Vec<u8>,
     framing: Framing,
+    /// Data that came with what was heard last.
+    data: Vec<u8>,
 }
 
 impl Raw {
@@ -37,11 +39,12 @@ impl Raw {
             reader: PduReader::new(Side::Host, limits),
             received: Vec::new(),
             framing: Framing::PLAIN,
+            data: Vec::new(),
         }
     }
 
     /// As far as ICResp.
-    fn initialised(drive: &Vssd, header_digest: bool, data_digest: bool) -> Self {
+    pub(super) fn initialised(drive: &Vssd, header_digest: bool, data_digest: bool) -> Self {
         let mut raw = Self::dial(drive);
         raw.say(Pdu::IcReq(IcReq::new(header_digest, data_digest)), &[]);
         assert!(matches!(raw.hear(), Some(Pdu::IcResp(_))));
@@ -57,7 +60,7 @@ impl Raw {
         (raw, completion)
     }
 
-    fn connect(&mut self, drive: &Vssd, queue_id: u16, controller_id: u16) -> Completion {
+    pub(super) fn connect(&mut self, drive: &Vssd, queue_id: u16, controller_id: u16) -> Completion {
         let data = ConnectData {
             host_id: [1; 16],
             controller_id,
@@ -84,7 +87,7 @@ impl Raw {
     }
 
     /// The next PDU without its data; `None` when the server has closed the connection.
-    fn hear(&mut self) -> Option<Pdu> {
+    pub(super) fn hear(&mut self) -> Option<Pdu> {
         loop {
             let (used, event) = self.reader.feed(&self.received).expect("the server speaks well");
             let event = match event {
@@ -100,11 +103,19 @@ impl Raw {
                     }
                     continue;
                 }
-                PduEvent::Data(_) | PduEvent::End { .. } => None,
+                PduEvent::Data(piece) => {
+                    self.data.extend_from_slice(piece);
+                    None
+                }
+                PduEvent::End { .. } => None,
             };
             self.received.drain(..used);
-            if event.is_some() {
-                return event;
+            if let Some(pdu) = event {
+                // Data of the PDU before are whole by now, and those of this one come behind it.
+                if matches!(pdu, Pdu::C2hData(_)) {
+                    self.data.clear();
+                }
+                return Some(pdu);
             }
         }
     }
@@ -125,9 +136,28 @@ impl Raw {
         assert_eq!(self.hear(), None, "{what}: the connection is closed");
     }
 
-    fn command(&mut self, sqe: Sqe) -> Completion {
+    pub(super) fn command(&mut self, sqe: Sqe) -> Completion {
         self.say(Pdu::CapsuleCmd { sqe: sqe.with_sgl(Sgl::NONE), data_len: 0 }, &[]);
         self.completion()
+    }
+}
+
+/// Messages of authentication.
+impl Raw {
+    /// Sends one inside its command.
+    pub(super) fn send_message(&mut self, sqe: Sqe, message: &[u8]) -> Completion {
+        let length = message.len() as u32;
+        let sqe = sqe.with_sgl(Sgl::InCapsule { offset: 0, length });
+        self.say(Pdu::CapsuleCmd { sqe, data_len: length }, message);
+        self.completion()
+    }
+
+    /// Fetches one of up to `room` bytes.
+    pub(super) fn fetch_message(&mut self, sqe: Sqe, room: u32) -> Vec<u8> {
+        self.say(Pdu::CapsuleCmd { sqe: sqe.with_sgl(Sgl::Transport { length: room }), data_len: 0 }, &[]);
+        assert!(matches!(self.hear(), Some(Pdu::C2hData(_))));
+        assert!(self.completion().status.is_success());
+        std::mem::take(&mut self.data)
     }
 }
 

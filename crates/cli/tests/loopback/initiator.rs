@@ -158,5 +158,5 @@ fn a_server_refuses_what_cannot_be() {
     assert!(error.expect_err("one name").to_string().contains("cannot both be called"));
     let everywhere = std::net::SocketAddr::from(([10, 0, 0, 1], 0));
     let error = twin::vssd::Server::start(ServerOptions { listen: everywhere, ..one });
-    assert!(error.expect_err("not loopback").to_string().contains("no authentication"));
+    assert!(error.expect_err("not loopback").to_string().contains("nothing is encrypted"));
 }

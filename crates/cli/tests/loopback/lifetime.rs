@@ -13,14 +13,17 @@ use nvme::host::tcp::{TcpAddress, TcpController, TcpOptions};
 use crate::support::Scratch;
 
 /// `heatsoak vssd` as a process.
-struct Process {
+pub(super) struct Process {
     child: Child,
     out: BufReader<ChildStdout>,
 }
 
 impl Process {
-    fn start(scratch: &Scratch, more: &[&str]) -> (Self, serde_json::Value) {
-        let mut args = vec!["vssd", "--listen", "127.0.0.1:0", "--json"];
+    pub(super) fn start(scratch: &Scratch, more: &[&str]) -> (Self, serde_json::Value) {
+        let mut args = vec!["vssd", "--json"];
+        if !more.contains(&"--listen") {
+            args.extend(["--listen", "127.0.0.1:0"]);
+        }
         args.extend(more);
         let mut child = scratch
             .command(&args)
@@ -33,6 +36,12 @@ impl Process {
         out.read_line(&mut line).expect("one line");
         let told = serde_json::from_str(&line).expect("JSON");
         (Self { child, out }, told)
+    }
+
+    /// Ends it as a power cut would.
+    pub(super) fn kill(&mut self) -> std::io::Result<()> {
+        self.child.kill()?;
+        self.child.wait().map(|_| ())
     }
 
     fn signal(&self, signal: &str) {
@@ -209,7 +218,7 @@ fn what_cannot_be_served_is_refused_with_a_sentence() {
         (["--name", "a:b"], "letters"),
         (["--hosts", "0"], "--hosts"),
         (["--backing", "/"], "a folder"),
-        (["--listen", foreign.as_str()], "no authentication"),
+        (["--listen", foreign.as_str()], "nothing is encrypted"),
     ] {
         // What is refused never listens, so the usual port is nobody's.
         let done = scratch.run(&["vssd", args[0], args[1]]);

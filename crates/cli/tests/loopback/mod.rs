@@ -4,10 +4,13 @@
 //! Real time passes here, so drives live faster than that: see `drive`. Nothing sleeps: a run takes its time, and
 //! everything else waits for what it waits for.
 
+mod auth;
 mod drive;
 mod hostile;
 mod initiator;
+mod kills;
 mod lifetime;
+mod mischief;
 mod settings;
 mod silent;
 mod truth;

@@ -5,8 +5,9 @@
 
 use measure::Bytes;
 use measure::record::{DriveFacts, LinkFacts};
+use nvme::auth::HostAuth;
 use nvme::host::Controller;
-use nvme::host::tcp::{GiveUp, TcpAddress, TcpController, TcpOptions};
+use nvme::host::tcp::{GiveUp, TcpController, TcpOptions};
 use nvme::identify::IdentifyController;
 use plan::Plan;
 use plan::check::TargetFacts;
@@ -15,10 +16,11 @@ use super::facts::{VirtualSsd, from_controller};
 use super::needs::Needs;
 use super::settings::{self, SettingsRoute};
 use super::{disk, limits, unknown_drive};
-use crate::address::Address;
+use crate::address::{Address, FabricAddress};
 use crate::drive::{Drive, DriveIo, Examination, FillProgress, Prepared, SettingsLast, Stated};
 use crate::error::DriveError;
 use crate::io::{Access, Namespace};
+use crate::secret;
 use crate::settings::DriveSettings;
 use crate::telemetry;
 
@@ -32,20 +34,25 @@ const QUEUES_WANTED: u16 = 64;
 /// A subsystem on a network.
 pub struct FabricDrive {
     address: Address,
-    subsystem_address: TcpAddress,
+    fabric_address: FabricAddress,
     stated: Stated,
     examined: Option<(FabricDriveParts, Examination)>,
 }
 
 impl FabricDrive {
     /// The subsystem that an address names.
-    pub fn new(address: &Address, subsystem_address: &TcpAddress, stated: Stated) -> Self {
-        let subsystem_address = subsystem_address.clone();
-        Self { address: address.clone(), subsystem_address, stated, examined: None }
+    pub fn new(address: &Address, fabric_address: &FabricAddress, stated: Stated) -> Self {
+        let fabric_address = fabric_address.clone();
+        Self { address: address.clone(), fabric_address, stated, examined: None }
+    }
+
+    fn connect(&self) -> Result<TcpController, DriveError> {
+        let options = options(&self.fabric_address, &self.stated.give_up)?;
+        Ok(TcpController::connect(&self.fabric_address.subsystem, &options)?)
     }
 
     fn look(&self) -> Result<(FabricDriveParts, Examination), DriveError> {
-        let subsystem = FabricDriveParts::look(&self.subsystem_address, &self.stated.give_up)?;
+        let subsystem = FabricDriveParts::look(self.connect()?)?;
         self.stated.refuse_destroy(&self.address)?;
         let mut facts = subsystem.facts();
         facts.slc_bytes = self.stated.slc.map(Bytes::as_u64).or(facts.slc_bytes);
@@ -79,8 +86,7 @@ impl Drive for FabricDrive {
     }
 
     fn settings(&mut self) -> Result<DriveSettings<'static>, DriveError> {
-        let transport = TcpController::connect(&self.subsystem_address, &options(&self.stated.give_up))?;
-        Ok(DriveSettings::open(transport)?)
+        Ok(DriveSettings::open(self.connect()?)?)
     }
 
     fn prepare(&mut self, plan: &Plan, _: &mut FillProgress<'_>) -> Result<Prepared, DriveError> {
@@ -98,13 +104,21 @@ impl Drive for FabricDrive {
     }
 
     fn again(&self) -> Box<dyn Drive> {
-        Box::new(Self::new(&self.address, &self.subsystem_address, self.stated.clone()))
+        Box::new(Self::new(&self.address, &self.fabric_address, self.stated.clone()))
     }
 }
 
 /// How it is connected.
-fn options(give_up: &GiveUp) -> TcpOptions {
-    TcpOptions { io_queues: QUEUES_WANTED, give_up: give_up.clone(), ..TcpOptions::default() }
+fn options(address: &FabricAddress, give_up: &GiveUp) -> Result<TcpOptions, DriveError> {
+    let controller_secret = address.controller_secret_file.as_deref().map(secret::read).transpose()?;
+    let auth = match &address.secret_file {
+        Some(path) => Some(HostAuth { secret: secret::read(path)?, controller_secret }),
+        None => None,
+    };
+    let FabricAddress { header_digest, data_digest, .. } = *address;
+    let give_up = give_up.clone();
+    let wanted = TcpOptions { header_digest, data_digest, auth, give_up, ..TcpOptions::default() };
+    Ok(TcpOptions { io_queues: QUEUES_WANTED, ..wanted })
 }
 
 /// A namespace of a subsystem on a network.
@@ -118,14 +132,13 @@ struct FabricDriveParts {
 }
 
 impl FabricDriveParts {
-    /// Connects, and asks who is there.
-    fn look(address: &TcpAddress, give_up: &GiveUp) -> Result<Self, DriveError> {
-        let transport = TcpController::connect(address, &options(give_up))?;
+    /// Asks who is there.
+    fn look(transport: TcpController) -> Result<Self, DriveError> {
         let mut controller = Controller::new(transport.clone());
         let identify = controller.identify_controller()?;
         let nsid = controller.active_namespaces()?.first().copied();
         let nothing = |why: &'static str| DriveError::WrongKind {
-            path: address.to_string().into(),
+            path: transport.address().to_string().into(),
             what: why,
             advice: "name a subsystem with a namespace, as `nvme discover` lists them".to_owned(),
         };

@@ -1,7 +1,7 @@
 //! Fabrics: what takes the place of registers and queue creation when the drive is on a network.
 //!
 //! Commands (opcode 7Fh, kind in byte 4), the data of Connect, and properties. They are the same on
-//! every transport; how they travel is `tcp`'s matter. Authentication is not covered.
+//! every transport; how they travel is `tcp`'s matter. What the messages of authentication say is in [`crate::auth`].
 //! Layouts: NVMe Base 2.3, Fabrics Command Set.
 
 mod connect;
@@ -11,6 +11,7 @@ pub use connect::{CONNECT_DATA_LEN, ConnectData, ConnectParameter};
 
 use property::Property;
 
+use crate::auth::{SECURITY_PROTOCOL, SECURITY_PROTOCOL_SPECIFIC};
 use crate::command::{Sqe, opcode};
 
 /// How the names of simulated subsystems begin, ours on both sides. RFC 2606 reserves `.invalid`: nobody
@@ -34,6 +35,10 @@ pub enum FabricsCommand {
         /// Which property.
         property: Property,
     },
+    /// Authentication Send (05h): its data are a message to the controller.
+    AuthenticationSend(SecurityTransfer),
+    /// Authentication Receive (06h): fetches a message of the controller.
+    AuthenticationReceive(SecurityTransfer),
     /// Disconnect (08h): ends an I/O queue.
     Disconnect,
     /// Any other kind, as it came.
@@ -60,9 +65,64 @@ impl Connect {
     pub const NO_FLOW_CONTROL: u8 = 1 << 2;
 }
 
+/// The fields of Authentication Send and Receive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SecurityTransfer {
+    /// Security protocol (SECP).
+    pub protocol: u8,
+    /// What is specific to it (SPSP1 and SPSP0).
+    pub specific: u16,
+    /// Bytes of the message, or of the room for it (TL, AL).
+    pub len: u32,
+}
+
+impl SecurityTransfer {
+    /// A message of DH-HMAC-CHAP.
+    pub const fn dh_hmac_chap(len: u32) -> Self {
+        Self { protocol: SECURITY_PROTOCOL, specific: SECURITY_PROTOCOL_SPECIFIC, len }
+    }
+
+    const fn decode(dword10: u32, dword11: u32) -> Self {
+        Self { protocol: (dword10 >> 24) as u8, specific: (dword10 >> 8) as u16, len: dword11 }
+    }
+
+    const fn encode(self, sqe: Sqe) -> Sqe {
+        sqe.with_dword(10, (self.protocol as u32) << 24 | (self.specific as u32) << 8)
+            .with_dword(11, self.len)
+    }
+}
+
+/// What the result of Connect asks for before any other command (AUTHREQ, NVMe Base 2.3, Connect Response).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuthRequirement(u32);
+
+impl AuthRequirement {
+    /// An authentication transaction (ATR).
+    pub const TRANSACTION: u32 = 1 << 17;
+    /// Authentication and a secure channel (ASCR).
+    pub const SECURE_CHANNEL: u32 = 1 << 18;
+
+    /// Reads dword 0 of the completion.
+    pub const fn decode(dword0: u32) -> Self {
+        Self(dword0)
+    }
+
+    /// Whether the host has to authenticate itself.
+    pub const fn asks(self) -> bool {
+        self.0 & (Self::TRANSACTION | Self::SECURE_CHANNEL) != 0
+    }
+
+    /// Whether it has to set up a secure channel as well.
+    pub const fn asks_for_secure_channel(self) -> bool {
+        self.0 & Self::SECURE_CHANNEL != 0
+    }
+}
+
 const PROPERTY_SET: u8 = 0x00;
 const CONNECT: u8 = 0x01;
 const PROPERTY_GET: u8 = 0x04;
+const AUTHENTICATION_SEND: u8 = 0x05;
+const AUTHENTICATION_RECEIVE: u8 = 0x06;
 const DISCONNECT: u8 = 0x08;
 
 impl FabricsCommand {
@@ -85,6 +145,12 @@ impl FabricsCommand {
             (opcode::FABRICS, PROPERTY_GET) => {
                 Self::PropertyGet { property: Property::decode(dword10, dword11) }
             }
+            (opcode::FABRICS, AUTHENTICATION_SEND) => {
+                Self::AuthenticationSend(SecurityTransfer::decode(dword10, dword11))
+            }
+            (opcode::FABRICS, AUTHENTICATION_RECEIVE) => {
+                Self::AuthenticationReceive(SecurityTransfer::decode(dword10, dword11))
+            }
             (opcode::FABRICS, DISCONNECT) => Self::Disconnect,
             _ => Self::Other(*sqe),
         }
@@ -106,6 +172,8 @@ impl FabricsCommand {
                     .with_dword(12, connect.keep_alive_ms)
             }
             Self::PropertyGet { property } => property.encode(kind(PROPERTY_GET)),
+            Self::AuthenticationSend(transfer) => transfer.encode(kind(AUTHENTICATION_SEND)),
+            Self::AuthenticationReceive(transfer) => transfer.encode(kind(AUTHENTICATION_RECEIVE)),
             Self::Disconnect => kind(DISCONNECT),
             Self::Other(sqe) => *sqe,
         }
@@ -138,6 +206,19 @@ mod test {
         assert_eq!(bytes[44..56], [0x14, 0, 0, 0, 1, 0, 0x46, 0, 0, 0, 0, 0]);
         let get = FabricsCommand::PropertyGet { property: Property::CAPABILITIES }.encode().encode();
         assert_eq!((get[4], get[40], get[44]), (4, 1, 0));
+    }
+
+    /// Linux, struct nvmf_auth_send_command: SPSP0 and SPSP1 of 1, SECP of E9h behind a reserved byte, then the length.
+    #[test]
+    fn authentication_has_the_bytes_the_kernel_sends() {
+        let send = FabricsCommand::AuthenticationSend(SecurityTransfer::dh_hmac_chap(72)).encode().encode();
+        assert_eq!((send[4], &send[40..48]), (5, &[0, 1, 1, 0xe9, 72, 0, 0, 0][..]));
+        let receive =
+            FabricsCommand::AuthenticationReceive(SecurityTransfer::dh_hmac_chap(4096)).encode().encode();
+        assert_eq!((receive[4], &receive[40..48]), (6, &[0, 1, 1, 0xe9, 0, 16, 0, 0][..]));
+        assert!(!AuthRequirement::decode(0xffff).asks() && !AuthRequirement::decode(1 << 16).asks());
+        assert!(AuthRequirement::decode(0x0002_0001).asks());
+        assert!(AuthRequirement::decode(0x0004_0001).asks_for_secure_channel());
     }
 
     proptest! {

@@ -74,6 +74,17 @@ pub enum HostError {
         /// Why it failed.
         why: String,
     },
+    /// Host and subsystem do not know each other.
+    #[error(
+        "authentication (DH-HMAC-CHAP) with {device} failed: {why}; name the secrets that both sides know, with \
+         ?dhchap-secret-file=FILE and &dhchap-ctrl-secret-file=FILE behind the address"
+    )]
+    Authentication {
+        /// The address.
+        device: String,
+        /// Why it failed.
+        why: String,
+    },
 }
 
 impl HostError {

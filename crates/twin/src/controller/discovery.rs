@@ -214,6 +214,11 @@ impl Service for Discovery {
     }
 
     /// No command here takes data.
+    fn note(&mut self, now: Instant, queue: Queue) -> Option<u16> {
+        self.pass(now);
+        self.hosts.note(queue)
+    }
+
     fn data(&mut self, _now: Instant, _ticket: Ticket, _data: &[u8]) -> Accepted {
         Accepted::Close
     }

@@ -93,6 +93,11 @@ impl Hosts {
         self.controllers.len()
     }
 
+    /// Whether there is a controller with this number.
+    pub(super) fn has_controller(&self, id: u16) -> bool {
+        self.controllers.contains_key(&id)
+    }
+
     /// The controller of a queue.
     pub(super) fn controller(&self, queue: Queue) -> Option<&HostController> {
         let controller = self.controllers.get(&queue.controller_id)?;
@@ -242,6 +247,16 @@ impl Hosts {
         Some(Permit::new(queue, sqe.cid))
     }
 
+    /// Counts a command that the transport answers by itself; returns the queue's head for its completion. `None` when
+    /// the queue is no more.
+    pub(super) fn note(&mut self, queue: Queue) -> Option<u16> {
+        let controller = self.controller_mut(queue)?;
+        controller.heard = true;
+        let state = controller.queues.get_mut(&queue.queue_id)?;
+        state.head = ((u32::from(state.head) + 1) % state.entries) as u16;
+        Some(if state.flow_control { state.head } else { NO_HEAD })
+    }
+
     /// Ends a command; `None` when its queue has gone meanwhile.
     pub(super) fn reply(&mut self, permit: Permit, answer: Answer) -> Option<Reply> {
         let (queue, cid) = (permit.queue(), permit.cid());
@@ -348,7 +363,11 @@ impl Hosts {
             FabricsCommand::PropertySet { .. } => (Err(Failure::in_dword(Status::INVALID_FIELD, 11)), false),
             // A queue is connected once.
             FabricsCommand::Connect(_) => (Err(Failure::new(Status::COMMAND_SEQUENCE_ERROR)), false),
-            FabricsCommand::Disconnect | FabricsCommand::Other(_) => {
+            // Where hosts authenticate themselves, the transport sees to it.
+            FabricsCommand::AuthenticationSend(_)
+            | FabricsCommand::AuthenticationReceive(_)
+            | FabricsCommand::Disconnect
+            | FabricsCommand::Other(_) => {
                 (Err(Failure { location: 4, ..Failure::new(Status::INVALID_OPCODE) }), false)
             }
         }

@@ -88,6 +88,10 @@ pub trait Service: Send {
     /// Takes a command that came on `queue`, with the data inside its capsule (not a byte more).
     fn submit(&mut self, now: Instant, queue: Queue, sqe: &Sqe, capsule_data: &[u8]) -> Accepted;
 
+    /// Counts a command of `queue` that the transport answers by itself (authentication): a sign of life, and an entry
+    /// of the queue. Returns SQHD for its completion; `None` when the queue is no more.
+    fn note(&mut self, now: Instant, queue: Queue) -> Option<u16>;
+
     /// Goes on with a command whose data are here whole ([`Accepted::NeedsData`]).
     fn data(&mut self, now: Instant, ticket: Ticket, data: &[u8]) -> Accepted;
 

@@ -345,6 +345,7 @@ impl Subsystem {
         self.let_go();
         self.faults.expire(self.now);
         self.hosts.expire(self.now);
+        self.end_orphaned_self_test();
     }
 
     /// Lets the drive work until `target`, in its own time, or until it is done with something: then that is appended
@@ -517,10 +518,8 @@ impl Service for Subsystem {
 
     fn disconnect(&mut self, now: Instant, queue: Queue) {
         self.pass(now);
-        if queue.is_admin() && self.hosts.controller(queue).is_some() {
-            self.end_self_test_of(queue);
-        }
         self.hosts.disconnect(queue);
+        self.end_orphaned_self_test();
     }
 
     fn submit(&mut self, now: Instant, queue: Queue, sqe: &Sqe, capsule_data: &[u8]) -> Accepted {
@@ -539,6 +538,11 @@ impl Service for Subsystem {
         }
         let flow = self.carry_out(queue, sqe, capsule_data, &struck);
         self.go_on(permit, sqe, struck.not_before, flow)
+    }
+
+    fn note(&mut self, now: Instant, queue: Queue) -> Option<u16> {
+        self.pass(now);
+        self.hosts.note(queue)
     }
 
     fn data(&mut self, now: Instant, ticket: Ticket, data: &[u8]) -> Accepted {

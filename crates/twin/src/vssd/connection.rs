@@ -81,8 +81,9 @@ impl Connection {
                 }
             }
             let mut until = next.unwrap_or(Instant::NEVER);
-            if !session.is_connected() {
-                until = until.min(opened + self.limits.connect_span);
+            let patience = self.patience(session);
+            if let Some(span) = patience {
+                until = until.min(opened + span);
             }
             if let Some(since) = stuck {
                 until = until.min(since + self.limits.send_span);
@@ -90,11 +91,22 @@ impl Connection {
             self.wait(session, until)?;
             let now = self.clock.now();
             let too_slow = stuck.is_some_and(|since| now >= since + self.limits.send_span);
-            let too_late = !session.is_connected() && now >= opened + self.limits.connect_span;
+            let too_late = patience.is_some_and(|span| now >= opened + span);
             // A slow host is looked at once more: it may have taken something meanwhile.
             if too_late || (too_slow && !self.send(session)?) {
                 return Ok(());
             }
+        }
+    }
+
+    /// How long after its beginning a connection may still be what it is; `None` for ever.
+    const fn patience(&self, session: &HostSession) -> Option<Duration> {
+        if !session.is_connected() {
+            Some(self.limits.connect_span)
+        } else if session.is_locked() {
+            Some(self.limits.auth_span)
+        } else {
+            None
         }
     }
 

@@ -3,13 +3,14 @@
 //! # Architecture
 //! - [`Server`]: listens, has a thread a connection and one that looks at the time.
 //! - [`Shelf`] and [`Unit`]: the drives, and the way from them back to connections.
-//! - [`session`]: one connection as a state machine, bytes in, bytes out: what is tested and fuzzed.
+//! - [`session`]: one connection as a state machine, bytes in, bytes out: what is tested and fuzzed. Commands of
+//!   hosts that have not authenticated themselves end there, and no lock is held while it computes.
 //! - [`control`]: changes of the surroundings and faults, asked for over a Unix socket.
 //!
 //! What a drive answers is decided in [`crate::controller`]; how fast, by the simulated drive.
 //!
 //! # What it does not do
-//! No TLS and no authentication, so it listens on loopback unless told otherwise. It makes up no
+//! No TLS, so it listens on loopback unless told otherwise, also where hosts authenticate themselves. It makes up no
 //! number: a host sees what the simulated drive has.
 //!
 //! # Where the numbers come from
@@ -27,6 +28,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use nvme::auth::ControllerAuth;
 use thiserror::Error;
 
 use crate::controller::{Options, OptionsError, SavedStateError};
@@ -45,6 +47,8 @@ pub struct ServerOptions {
     pub allow_network: bool,
     /// NQNs of the hosts that may connect; empty for all.
     pub allowed_hosts: Vec<String>,
+    /// What hosts have to prove before a drive takes their commands; the list of drives is shown without.
+    pub auth: Option<ControllerAuth>,
     /// The drives.
     pub drives: Vec<DriveOptions>,
     /// What hosts may ask for.
@@ -68,16 +72,23 @@ pub struct ServerLimits {
     pub connections: usize,
     /// How long a connection may take to become a queue.
     pub connect_span: Duration,
+    /// How long the host of a queue may take to prove who it is.
+    pub auth_span: Duration,
     /// How long a host may take nothing of what waits for it.
     pub send_span: Duration,
 }
 
 impl Default for ServerLimits {
-    /// 512 connections are a shelf of eight drives with 64 queues each. Five seconds to connect and
-    /// ten to take data are far beyond what a host on the same machine needs, and short enough that
-    /// one that hangs is soon gone.
+    /// 512 connections are a shelf of eight drives with 64 queues each. Five seconds to connect, thirty to
+    /// authenticate (an emulated machine computes for seconds on 8192 bits) and ten to take data are far
+    /// beyond what a host on the same machine needs, and short enough that one that hangs is soon gone.
     fn default() -> Self {
-        Self { connections: 512, connect_span: Duration::from_secs(5), send_span: Duration::from_secs(10) }
+        Self {
+            connections: 512,
+            connect_span: Duration::from_secs(5),
+            auth_span: Duration::from_secs(30),
+            send_span: Duration::from_secs(10),
+        }
     }
 }
 
@@ -86,8 +97,8 @@ impl Default for ServerLimits {
 pub enum ServerError {
     /// An address that others reach.
     #[error(
-        "will not listen on {address}: other machines could reach it and there is no authentication; \
-         listen on 127.0.0.1, or allow it in words"
+        "will not listen on {address}: other machines could reach it and nothing is encrypted; \
+         listen on 127.0.0.1, or allow it in words (--allow-network)"
     )]
     NotLoopback {
         /// The address.

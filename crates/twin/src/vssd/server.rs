@@ -261,7 +261,7 @@ fn units(options: &ServerOptions, address: SocketAddr) -> Result<Vec<Unit>, Serv
         records.push(record);
         let subsystem =
             Subsystem::new(made).map_err(|source| ServerError::Drive { nqn: nqn.clone(), source })?;
-        units.push(Unit::drive(subsystem, drive.state_file.clone()));
+        units.push(Unit::drive(subsystem, drive.state_file.clone()).authenticating(options.auth.clone()));
     }
     units.push(Unit::discovery(Discovery::new(records, options.allowed_hosts.clone())));
     Ok(units)

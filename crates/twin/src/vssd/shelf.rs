@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use measure::Instant;
 use nvme::Status;
+use nvme::auth::ControllerAuth;
 use nvme::command::{Completion, Sqe};
 use rustix::event::{EventfdFlags, eventfd};
 
@@ -31,6 +32,8 @@ pub struct Shelf {
 pub struct Unit {
     nqn: String,
     backing: Option<Arc<Backing>>,
+    /// What hosts have to prove before it takes a command of theirs.
+    auth: Option<ControllerAuth>,
     inner: Mutex<Inner>,
     doors: Mutex<BTreeMap<Queue, Arc<Mailbox>>>,
     /// Held while it is written, so that an older state never follows a newer one.
@@ -164,7 +167,23 @@ impl Unit {
 
     fn new(nqn: String, backing: Option<Arc<Backing>>, kind: Kind, state_file: Option<PathBuf>) -> Self {
         let inner = Mutex::new(Inner { kind, out: Vec::new() });
-        Self { nqn, backing, inner, doors: Mutex::default(), state_file: state_file.map(Mutex::new) }
+        Self {
+            nqn,
+            backing,
+            auth: None,
+            inner,
+            doors: Mutex::default(),
+            state_file: state_file.map(Mutex::new),
+        }
+    }
+
+    /// The same for hosts that prove who they are.
+    pub fn authenticating(self, auth: Option<ControllerAuth>) -> Self {
+        Self { auth, ..self }
+    }
+
+    pub(super) const fn auth(&self) -> Option<&ControllerAuth> {
+        self.auth.as_ref()
     }
 
     /// The name under which hosts connect to it.
@@ -231,6 +250,10 @@ impl Unit {
             self.persist();
         }
         accepted
+    }
+
+    pub(super) fn note(&self, now: Instant, queue: Queue) -> Option<u16> {
+        lock(&self.inner).kind.service().note(now, queue)
     }
 
     pub(super) fn data(&self, now: Instant, ticket: Ticket, data: &[u8], queue: Queue) -> Accepted {

@@ -5,12 +5,13 @@ use std::path::Path;
 
 use anyhow::bail;
 use capture::session::{self, Session, Stop, StopFlag, draft_manifest};
+use drive::telemetry::power::check_csv;
 use drive::{Drive, DriveError, Examination, Prepared};
 use measure::record::{EndReason, Manifest, Origin, RunWriter};
 use measure::{Bytes, BytesPerSec};
-use plan::Plan;
 use plan::check::{self, TargetFacts};
 use plan::memory::buffer_bytes;
+use plan::{Plan, PowerSource};
 
 use crate::Exit;
 use crate::args::RunArgs;
@@ -55,6 +56,9 @@ impl OneRun<'_> {
         printer: &mut Printer,
     ) -> anyhow::Result<Option<session::Outcome>> {
         check::check(self.plan, &examined.limits)?;
+        if let Some(PowerSource::Csv { path }) = &self.plan.telemetry.power {
+            check_csv(path)?;
+        }
         if examined.buffers_io {
             self.check_memory(host::facts().memory_bytes)?;
         }

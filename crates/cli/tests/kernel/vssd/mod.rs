@@ -3,6 +3,7 @@
 //! Emulation moves some 60 MB/s, so drives are scaled to what a guest can follow (`--bandwidth-scale`)
 //! and live faster (`--time-scale`). Truth is read from the profile.
 
+mod auth;
 mod data;
 mod heat;
 mod restart;
@@ -14,10 +15,11 @@ use serde_json::Value;
 use crate::case::{self, Case};
 use crate::features;
 use crate::guest::{Guest, Kernel, on_each_kernel, scratch};
+use auth::secrets_are_checked_on_both_sides;
 use server::Bell;
 pub(crate) use server::Vssd;
 
-on_each_kernel!(a_drive_to_every_tool, data_stay_what_they_are);
+on_each_kernel!(a_drive_to_every_tool, data_stay_what_they_are, secrets_are_checked_on_both_sides);
 
 /// A guest with a network, and the modules of NVMe/TCP.
 fn on_network(kernel: Kernel) -> Guest {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use measure::record::TelemetryRow;
-use measure::{CellSplitter, Cells, Instant};
+use measure::{CellSplitter, Cells, Instant, input};
 use thiserror::Error;
 
 use super::{SOURCE, watts};
@@ -36,13 +36,28 @@ pub enum CsvError {
     },
 }
 
+/// Looks whether the readings can come from this file, before a run whose end they are read at. The meter may begin to
+/// write it later.
+///
+/// # Errors
+/// When something else is there.
+pub fn check_csv(path: &Path) -> Result<(), CsvError> {
+    match input::no_file(path) {
+        Ok(Some(what)) => {
+            let source = std::io::Error::other(format!("it is {what}; name a file"));
+            Err(CsvError::Io { path: path.to_owned(), source })
+        }
+        Ok(None) | Err(_) => Ok(()),
+    }
+}
+
 /// The readings of a CSV file, in their order.
 ///
 /// # Errors
 /// When it cannot be read, or a line is not what the header says.
 pub fn read_csv(path: &Path) -> Result<Vec<TelemetryRow>, CsvError> {
     let text =
-        std::fs::read_to_string(path).map_err(|source| CsvError::Io { path: path.to_owned(), source })?;
+        input::read_to_string(path).map_err(|source| CsvError::Io { path: path.to_owned(), source })?;
     rows(&text).map_err(|(line, why)| CsvError::Line { path: path.to_owned(), line, why })
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use measure::{Instant, Watts};
 
 pub use command::CommandSampler;
-pub use csv::{CsvError, read_csv};
+pub use csv::{CsvError, check_csv, read_csv};
 
 use super::{Reading, Sampler, read_number};
 use plan::PowerSource;

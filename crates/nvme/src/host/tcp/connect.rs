@@ -10,7 +10,9 @@ use super::patience::{AnswerWait, SLICE};
 use super::queue::{Broken, Direction, TcpQueue};
 use super::{TcpAddress, TcpOptions};
 use crate::command::{Completion, Sqe};
-use crate::fabrics::{CONNECT_DATA_LEN, Connect, ConnectData, ConnectParameter, FabricsCommand};
+use crate::fabrics::{
+    AuthRequirement, CONNECT_DATA_LEN, Connect, ConnectData, ConnectParameter, FabricsCommand,
+};
 use crate::host::HostError;
 use crate::tcp::{Framing, IcReq, IcResp, Pdu, PduEvent, PduLimits, PduReader, Side};
 
@@ -63,7 +65,8 @@ impl QueueSpec<'_> {
         queue.reader.agree(Framing { data_alignment_dwords: 1, ..queue.framing }, limits);
         queue.h2c_data_max = agreed.h2c_data_max as usize;
         queue.in_capsule_max = self.in_capsule_max;
-        let controller_id = self.connect(&mut queue)?;
+        let (controller_id, requirement) = self.connect(&mut queue)?;
+        self.authenticate(&mut queue, requirement)?;
         Ok((queue, controller_id))
     }
 
@@ -88,7 +91,7 @@ impl QueueSpec<'_> {
         }
     }
 
-    fn connect(&self, queue: &mut TcpQueue) -> Result<u16, HostError> {
+    fn connect(&self, queue: &mut TcpQueue) -> Result<(u16, AuthRequirement), HostError> {
         let data = ConnectData {
             host_id: self.options.host_id,
             controller_id: self.controller_id,
@@ -111,7 +114,7 @@ impl QueueSpec<'_> {
         queue.in_capsule_max = later;
         let completion = completion?;
         if completion.status.is_success() {
-            return Ok(completion.dword0() as u16);
+            return Ok((completion.dword0() as u16, AuthRequirement::decode(completion.dword0())));
         }
         let (name, sentence) = completion.status.describe(crate::command::opcode::FABRICS);
         let parameter = match ConnectParameter::decode(completion.dword0()) {

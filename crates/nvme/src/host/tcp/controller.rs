@@ -12,6 +12,7 @@ use super::connect::QueueSpec;
 use super::patience::GRACE;
 use super::queue::{Direction, TcpQueue};
 use super::{TcpAddress, TcpOptions};
+use crate::auth::MESSAGE_LEN_MAX;
 use crate::command::{AdminCommand, Completion, GetLogPage};
 use crate::fabrics::FabricsCommand;
 use crate::fabrics::property::{ControllerCapabilities, ControllerStatus, Property, ShutdownState};
@@ -188,8 +189,8 @@ impl TcpController {
             controller_id: *controller_id,
             slots: depth,
             entries,
-            // Connect's data goes through the first slot.
-            stride: io_bytes.max(crate::fabrics::CONNECT_DATA_LEN),
+            // Connect's data and messages of authentication go through the first slot.
+            stride: io_bytes.max(crate::fabrics::CONNECT_DATA_LEN.max(MESSAGE_LEN_MAX)),
             in_capsule_max: *in_capsule_max,
         };
         let (mut queue, _) = spec.open()?;

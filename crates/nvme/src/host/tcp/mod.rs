@@ -7,7 +7,7 @@
 //! - [`TcpQueue`]: one connection with several commands in flight, for the load path.
 //!
 //! # What it does not do
-//! No TLS, no authentication, no multipath, and no reconnecting: whoever measures wants to know that
+//! No TLS, no multipath, and no reconnecting: whoever measures wants to know that
 //! a connection broke. It looks up no names: an address is an IP address or `localhost`.
 //!
 //! # Where the numbers come from
@@ -16,6 +16,7 @@
 //! into memory that was not asked for.
 
 mod address;
+mod authenticate;
 mod connect;
 mod controller;
 mod outbox;
@@ -31,6 +32,8 @@ pub use patience::GiveUp;
 pub use queue::{Direction, TcpQueue};
 
 use std::time::Duration;
+
+use crate::auth::HostAuth;
 
 #[cfg(doc)]
 use super::AdminTransport;
@@ -52,6 +55,8 @@ pub struct TcpOptions {
     pub timeout: Duration,
     /// How many I/O queues to ask for; a controller may grant fewer.
     pub io_queues: u16,
+    /// The secrets by which we and the subsystem know each other.
+    pub auth: Option<HostAuth>,
     /// Ends every wait before its time.
     pub give_up: GiveUp,
 }
@@ -68,6 +73,7 @@ impl Default for TcpOptions {
             keep_alive: Duration::from_secs(5),
             timeout: Duration::from_secs(60),
             io_queues: 1,
+            auth: None,
             give_up: GiveUp::default(),
         }
     }

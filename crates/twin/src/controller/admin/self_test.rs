@@ -151,14 +151,24 @@ impl Subsystem {
         }
     }
 
-    /// A controller was reset, or is gone: a short test that it was asked for ends.
+    /// A controller was reset: a short test that it was asked for ends.
     pub(in super::super) fn end_self_test_of(&mut self, queue: Queue) {
-        let is_its = |test: &RunningTest| {
-            test.code == SelfTestCode::SHORT && test.controller_id == queue.controller_id()
-        };
-        if self.self_tests.running.as_ref().is_some_and(is_its) {
+        if self.short_test().is_some_and(|test| test.controller_id == queue.controller_id()) {
             self.end_self_test(SelfTestOutcome::ABORTED_BY_RESET);
         }
+    }
+
+    /// Ends a short test whose controller is no more, however that went: its host has left or broken the protocol, or
+    /// was silent for longer than its keep-alive. Its end is a Controller Level Reset (NVMe Base 2.3, Keep Alive, and
+    /// Short Device Self-Test Operation).
+    pub(in super::super) fn end_orphaned_self_test(&mut self) {
+        if self.short_test().is_some_and(|test| !self.hosts.has_controller(test.controller_id)) {
+            self.end_self_test(SelfTestOutcome::ABORTED_BY_RESET);
+        }
+    }
+
+    fn short_test(&self) -> Option<&RunningTest> {
+        self.self_tests.running.as_ref().filter(|test| test.code == SelfTestCode::SHORT)
     }
 
     /// Notes the end of a test that came to it meanwhile.

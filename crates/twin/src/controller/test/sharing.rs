@@ -1,6 +1,7 @@
 //! Several hosts at one drive: what each has for itself, and what they share.
 
 use nvme::feature::session::AsyncEvent;
+use nvme::log::self_test::{SelfTestCode, SelfTestLog, SelfTestOutcome};
 
 use super::*;
 
@@ -105,4 +106,37 @@ fn a_host_that_is_not_on_the_list_is_refused() {
     other.data.host_nqn = "nqn.2014-08.org.nvmexpress:other".to_owned();
     let refused = service.connect(Instant::ZERO, &other).expect_err("not on the list");
     assert_eq!(refused.status, never(Status::CONNECT_INVALID_HOST));
+}
+
+/// Goal: a short self-test ends with the controller that was asked for it, whichever way that goes, and an extended one
+/// does not. Method: the second host asks for it and leaves, or falls silent; the first one looks.
+#[test]
+fn a_short_self_test_ends_with_its_controller() {
+    for (code, outcomes) in
+        [(SelfTestCode::SHORT, vec![SelfTestOutcome::ABORTED_BY_RESET]), (SelfTestCode::EXTENDED, Vec::new())]
+    {
+        for falls_silent in [false, true] {
+            let mut two = Two::new();
+            let (first, second) = (two.first, two.second);
+            let command = AdminCommand::SelfTest { nsid: 1, code };
+            two.on(second, |host| host.admin(command.encode()).expect("it starts"));
+            two.on(first, |host| {
+                if falls_silent {
+                    // Five seconds in which it spoke, and five in which it did not, less a moment.
+                    host.pass(Duration::from_millis(9_900));
+                    assert!(self_test_log(host).running.is_some(), "its keep-alive has not run out");
+                    host.pass(Duration::from_millis(200));
+                } else {
+                    host.service.disconnect(host.now, second);
+                }
+                let log = self_test_log(host);
+                assert_eq!(log.results.iter().map(|result| result.outcome).collect::<Vec<_>>(), outcomes);
+                assert_eq!(log.running.is_some(), outcomes.is_empty(), "{code:?}, silent: {falls_silent}");
+            });
+        }
+    }
+}
+
+fn self_test_log(host: &mut Host<Subsystem>) -> SelfTestLog {
+    SelfTestLog::decode(&host.get_log(LogId::SELF_TEST, 564).expect("a page")).expect("well formed")
 }

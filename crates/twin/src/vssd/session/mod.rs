@@ -6,6 +6,7 @@
 //! within it. What breaks the protocol ends the connection with a termination request. What a
 //! command itself gets wrong is the controller's to answer.
 
+mod lock;
 mod outbox;
 mod transfer;
 
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use measure::Instant;
 use nvme::Status;
 use nvme::command::{Completion, Sqe};
-use nvme::fabrics::ConnectParameter;
+use nvme::fabrics::{AuthRequirement, ConnectParameter};
 use nvme::tcp::{
     ADMIN_CAPSULE_DATA_MAX, DataPdu, Digest, Framing, IcReq, IcResp, Pdu, PduError, PduEvent, PduLimits,
     PduReader, R2t, Side, TermReq,
@@ -24,8 +25,9 @@ use nvme::tcp::{
 
 use super::shelf::{Mail, Mailbox, Shelf, Unit};
 use crate::controller::{Accepted, ConnectRequest, Connected, Payload, Queue, Reply};
+use lock::AuthLock;
 use outbox::SessionOutbox;
-use transfer::{To, Transfers};
+use transfer::{Taker, To, Transfers};
 
 /// Most data in one PDU from a host: that of the largest command, so that few headers are sent.
 const H2C_DATA_MAX: u32 = 1 << 20;
@@ -42,6 +44,8 @@ pub struct HostSession {
     reader: PduReader,
     framing: Framing,
     stage: SessionStage,
+    /// Keeps commands away from the controller until the host has proved who it is.
+    lock: Option<Box<AuthLock>>,
     /// The data of the PDU that is being read.
     incoming: IncomingData,
     transfers: Transfers,
@@ -96,6 +100,7 @@ impl HostSession {
             reader: PduReader::new(Side::Controller, limits),
             framing: Framing::PLAIN,
             stage: SessionStage::New,
+            lock: None,
             incoming: IncomingData::Nothing,
             transfers: Transfers::default(),
             ready: VecDeque::new(),
@@ -113,6 +118,14 @@ impl HostSession {
     /// Whether it has become a queue.
     pub const fn is_connected(&self) -> bool {
         matches!(self.stage, SessionStage::Connected { .. })
+    }
+
+    /// Whether its host has still to prove who it is.
+    pub const fn is_locked(&self) -> bool {
+        match &self.lock {
+            Some(lock) => !lock.is_open(),
+            None => false,
+        }
     }
 
     /// The drive or discovery service behind it, once it is a queue.
@@ -306,10 +319,16 @@ impl HostSession {
     fn end_of_transfer(&mut self, now: Instant, tag: u16) {
         let Some(transfer) = self.transfers.take_whole(tag) else { return };
         let SessionStage::Connected { unit, connected } = &self.stage else { return };
+        let ticket = match transfer.taker {
+            Taker::Controller(ticket) => ticket,
+            Taker::Lock(completion) => {
+                return self.authentication_data(completion, &transfer.to, transfer.failed);
+            }
+        };
         let accepted = match transfer.to {
-            _ if transfer.failed => unit.fail(now, transfer.ticket, Status::TRANSIENT_TRANSPORT_ERROR),
-            To::Memory(bytes) => unit.data(now, transfer.ticket, &bytes, connected.queue),
-            To::Blocks(_) => unit.stored(now, transfer.ticket),
+            _ if transfer.failed => unit.fail(now, ticket, Status::TRANSIENT_TRANSPORT_ERROR),
+            To::Memory(bytes) => unit.data(now, ticket, &bytes, connected.queue),
+            To::Blocks(_) => unit.stored(now, ticket),
         };
         self.accepted(transfer.cid, accepted);
     }
@@ -323,6 +342,9 @@ impl HostSession {
             SessionStage::Connected { connected, .. } if self.in_flight + 1 >= connected.entries as usize => {
                 let why = "it has fewer commands under way than its queue has entries";
                 self.break_off(PduError::Sequence { pdu: "CapsuleCmd", why });
+            }
+            SessionStage::Connected { .. } if self.lock.as_ref().is_some_and(|lock| lock.is_for_it(sqe)) => {
+                self.locked_command(now, sqe, data);
             }
             SessionStage::Connected { unit, connected } => {
                 self.in_flight += 1;
@@ -338,10 +360,10 @@ impl HostSession {
             Accepted::Pending => {}
             Accepted::NeedsData { ticket, len_bytes } => {
                 let memory = To::Memory(Vec::with_capacity(len_bytes as usize));
-                self.transfers.add(ticket, cid, memory, len_bytes);
+                self.transfers.add(Taker::Controller(ticket), cid, memory, len_bytes);
             }
             Accepted::NeedsBlocks { ticket, blocks } => {
-                self.transfers.add(ticket, cid, To::Blocks(blocks), blocks.len_bytes);
+                self.transfers.add(Taker::Controller(ticket), cid, To::Blocks(blocks), blocks.len_bytes);
             }
             Accepted::Close => self.close(SessionEnd::Closed),
         }
@@ -360,12 +382,18 @@ impl HostSession {
         }
         match unit.connect(now, &request, &self.mailbox) {
             Ok(connected) => {
-                let completion = connected.completion;
-                let capsule_data_max = if connected.queue.is_admin() {
-                    ADMIN_CAPSULE_DATA_MAX
+                let mut completion = connected.completion;
+                self.lock = AuthLock::of(&unit, &request).map(Box::new);
+                // Newer kernels put as much into Fabrics commands of every queue as into those of the admin queue
+                // (drivers/nvme/host/tcp.c, nvme_tcp_inline_data_size).
+                let capsule_data_max = if connected.queue.is_admin() || self.lock.is_some() {
+                    ADMIN_CAPSULE_DATA_MAX.max(connected.in_capsule_bytes)
                 } else {
                     connected.in_capsule_bytes
                 };
+                if self.lock.is_some() {
+                    completion.result |= u64::from(AuthRequirement::TRANSACTION);
+                }
                 let limits = PduLimits { capsule_data_max, data_max: H2C_DATA_MAX };
                 self.reader.agree(Framing { data_alignment_dwords: 1, ..self.framing }, limits);
                 self.stage = SessionStage::Connected { unit, connected };

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use nvme::command::Completion;
 use nvme::tcp::{DataPdu, PduError};
 
 use crate::controller::{Blocks, Ticket};
@@ -13,7 +14,7 @@ const KEPT_BYTES_MAX: usize = 4 << 20;
 /// One command whose data are on their way.
 #[derive(Debug)]
 pub(super) struct TicketTransfer {
-    pub(super) ticket: Ticket,
+    pub(super) taker: Taker,
     pub(super) cid: u16,
     pub(super) to: To,
     len: u32,
@@ -21,6 +22,15 @@ pub(super) struct TicketTransfer {
     pub(super) came: u32,
     /// Something was wrong with them: the command fails when they are whole.
     pub(super) failed: bool,
+}
+
+/// Who goes on with a command when its data are whole.
+#[derive(Debug)]
+pub(super) enum Taker {
+    /// The controller.
+    Controller(Ticket),
+    /// The lock: they are a message of authentication. This is the command's completion.
+    Lock(Completion),
 }
 
 /// Where data go.
@@ -43,8 +53,8 @@ pub(super) struct Transfers {
 
 impl Transfers {
     /// Adds a command that wants `len` bytes; they are asked for when it comes out of [`Transfers::next`].
-    pub(super) fn add(&mut self, ticket: Ticket, cid: u16, to: To, len: u32) {
-        self.waiting.push_back(TicketTransfer { ticket, cid, to, len, came: 0, failed: false });
+    pub(super) fn add(&mut self, taker: Taker, cid: u16, to: To, len: u32) {
+        self.waiting.push_back(TicketTransfer { taker, cid, to, len, came: 0, failed: false });
     }
 
     /// The next command to ask for data: its identifier, the tag, and how much.
