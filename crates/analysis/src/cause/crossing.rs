@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use super::Judged;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{SUSPECTS, Suspect};
-use super::shape::{ByShape, Shape};
+use super::shape::{ByShape, DropShape};
 use crate::observation::Observation;
 
 /// "Anywhere within 50 K": the density in a kelvin that all others are told against.
@@ -84,22 +84,27 @@ pub(super) fn judge(judged: &mut [Judged]) {
 /// What a drop may be: a probability for each suspect.
 type Shares = [f64; 5];
 
-struct Drop {
+struct CandidateDrop {
     index: usize,
     began: Beginning,
-    shape: Shape,
+    shape: DropShape,
     /// Log odds of everything else that is known of it.
     alone: [f64; 5],
 }
 
 struct Model {
-    drops: Vec<Drop>,
+    drops: Vec<CandidateDrop>,
 }
 
 impl Model {
     fn new(judged: &[Judged]) -> Self {
         let drop = |(index, judged): (usize, &Judged)| {
-            Some(Drop { index, began: judged.began?, shape: judged.shape, alone: judged.evidence.total() })
+            Some(CandidateDrop {
+                index,
+                began: judged.began?,
+                shape: judged.shape,
+                alone: judged.evidence.total(),
+            })
         };
         Self { drops: judged.iter().enumerate().filter_map(drop).collect() }
     }
@@ -127,7 +132,7 @@ impl Model {
         let mut likelihood = f64::NEG_INFINITY;
         for _ in 0..ROUNDS {
             crate::work::count(self.drops.len());
-            let sums = Sums::new(&self.drops, &now);
+            let sums = RunSums::new(&self.drops, &now);
             likelihood = 0.0;
             let mut most = 0.0f64;
             for (drop, now) in self.drops.iter().zip(&mut now) {
@@ -150,8 +155,8 @@ impl Model {
 
     /// What each drop is told by all others, in the order of the drops.
     fn told(&self, shares: &[Shares]) -> Vec<Vec<(Observation, [f64; 5])>> {
-        let sums = Sums::new(&self.drops, shares);
-        let told = |(drop, now): (&Drop, &Shares)| {
+        let sums = RunSums::new(&self.drops, shares);
+        let told = |(drop, now): (&CandidateDrop, &Shares)| {
             let [chance, others, alike] = sums.rows(drop, now);
             let began = &drop.began;
             let (near, all) = (sums.near(drop, now).round() as usize, sums.alike(drop));
@@ -176,15 +181,15 @@ impl Model {
 }
 
 /// What all drops together say of rates, thresholds and shapes.
-struct Sums {
+struct RunSums {
     /// Drops of the drive's own by temperature, and of any heat whose threshold is not known.
     own: BTreeMap<i64, f64>,
     own_drops: f64,
     shapes: ByShape<(usize, Shares)>,
 }
 
-impl Sums {
-    fn new(drops: &[Drop], shares: &[Shares]) -> Self {
+impl RunSums {
+    fn new(drops: &[CandidateDrop], shares: &[Shares]) -> Self {
         let (mut own, mut own_drops) = (BTreeMap::new(), 0.0);
         let mut shapes: ByShape<(usize, Shares)> = ByShape::new();
         for (drop, shares) in drops.iter().zip(shares) {
@@ -201,7 +206,7 @@ impl Sums {
     }
 
     /// What chance, the thresholds of others and the shape weigh for a drop.
-    fn rows(&self, drop: &Drop, now: &Shares) -> [[f64; 5]; 3] {
+    fn rows(&self, drop: &CandidateDrop, now: &Shares) -> [[f64; 5]; 3] {
         let began = &drop.began;
         let mut chance = [0.0; 5];
         let by = |rate_per_s: f64| match began.at_start {
@@ -223,14 +228,14 @@ impl Sums {
     }
 
     /// How often drops that look like this one come by chance, by the others.
-    fn rate_per_s(&self, drop: &Drop, now: &Shares) -> f64 {
+    fn rate_per_s(&self, drop: &CandidateDrop, now: &Shares) -> f64 {
         let others = (self.of_shape(drop).1[Other as usize] - now[Other as usize]).max(0.0);
         // The first had none to go by, the second one, and so on: their geometric mean.
         mean_of_counts(1.0 + others) / (RATE_S + drop.began.full_speed_s)
     }
 
     /// Density of thresholds of the drive's own at this temperature: one that others began at, or a new one.
-    fn own_per_k(&self, drop: &Drop, now: &Shares) -> f64 {
+    fn own_per_k(&self, drop: &CandidateDrop, now: &Shares) -> f64 {
         let began = &drop.began;
         let mut drops = self.own_drops;
         let mut density = NEW_THRESHOLD * began.own_per_k;
@@ -258,7 +263,7 @@ impl Sums {
     }
 
     /// How many others began there, those of heat.
-    fn near(&self, drop: &Drop, now: &Shares) -> f64 {
+    fn near(&self, drop: &CandidateDrop, now: &Shares) -> f64 {
         let reach_k = 2.0 * drop.began.spread_k;
         let (low, high) = (cell(drop.began.temp_k - reach_k), cell(drop.began.temp_k + reach_k));
         let near: f64 = self.own.range(low..=high).map(|(_, share)| share).sum();
@@ -266,12 +271,12 @@ impl Sums {
         (near - itself).max(0.0)
     }
 
-    fn alike(&self, drop: &Drop) -> usize {
+    fn alike(&self, drop: &CandidateDrop) -> usize {
         self.of_shape(drop).0
     }
 
     /// How often each cause makes drops of this shape, by the others, against what it was beforehand.
-    fn shape_row(&self, drop: &Drop, now: &Shares) -> [f64; 5] {
+    fn shape_row(&self, drop: &CandidateDrop, now: &Shares) -> [f64; 5] {
         let (count, sums) = self.of_shape(drop);
         std::array::from_fn(|s| {
             let others = (sums[s] - now[s]).max(0.0);
@@ -281,7 +286,7 @@ impl Sums {
     }
 
     /// The sums of all that look like a drop.
-    fn of_shape(&self, drop: &Drop) -> (usize, Shares) {
+    fn of_shape(&self, drop: &CandidateDrop) -> (usize, Shares) {
         let mut sum = (0, [0.0; 5]);
         for (count, shares) in self.shapes.alike(drop.shape) {
             sum.0 += count;
@@ -292,7 +297,7 @@ impl Sums {
 }
 
 /// How much of a drop is one of the drive's own threshold, or of one that is not known.
-fn own_share(drop: &Drop, shares: &Shares) -> f64 {
+fn own_share(drop: &CandidateDrop, shares: &Shares) -> f64 {
     let host = if drop.began.host_unknown { shares[Tmt1 as usize] + shares[Tmt2 as usize] } else { 0.0 };
     shares[Vendor as usize] + host
 }

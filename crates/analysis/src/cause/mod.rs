@@ -23,7 +23,7 @@ use self::drops::{DropStart, SpeedDrop};
 use self::evidence::{Conclusion, Evidence, Suspect, Verdict};
 use self::heat::{Heat, HeatMove};
 use self::history::History;
-use self::shape::{ByShape, Shape};
+use self::shape::{ByShape, DropShape};
 use crate::findings::SegmentOp;
 use crate::segment::{Piece, SHORTEST_PIECE_S, Stretch, median};
 use trace::{Phase, Trace};
@@ -62,7 +62,7 @@ pub(crate) struct Judged {
     /// had stood there long enough to have risen further.
     pub crossed_k: Option<f64>,
     /// How it looks.
-    shape: Shape,
+    shape: DropShape,
     /// Where it began, for what all drops together say; `None` without a temperature.
     pub began: Option<Beginning>,
     /// Temperature at the end, in kelvins, where speed came back.
@@ -101,7 +101,7 @@ pub(crate) fn judge(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], heat
     let mut history = History::new(heat, stretches, pieces, &all);
     let written = Written::new(trace);
     let mut shapes: ByShape<usize> = ByShape::new();
-    all.iter().for_each(|drop| *shapes.at(Shape::new(drop, pieces)) += 1);
+    all.iter().for_each(|drop| *shapes.at(DropShape::new(drop, pieces)) += 1);
     let mut judged: Vec<Judged> = Vec::new();
     for drop in all {
         let case = Case {
@@ -112,7 +112,7 @@ pub(crate) fn judge(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], heat
             op: stretches[pieces[drop.first].stretch].op,
             phase: phase_of(trace, stretches, pieces, &drop),
             written_bytes: written.until(pieces[drop.first].start_s),
-            alike: shapes.alike(Shape::new(&drop, pieces)).sum(),
+            alike: shapes.alike(DropShape::new(&drop, pieces)).sum(),
             drop: &drop,
         };
         let new = judged_case(&case);
@@ -165,7 +165,7 @@ fn judged_case(case: &Case) -> Judged {
         end_s: case.end_s(),
         onset_k: case.onset_k(),
         crossed_k: case.heat.crossed_k(case.start_s()),
-        shape: Shape::new(case.drop, case.pieces),
+        shape: DropShape::new(case.drop, case.pieces),
         began: weigh::beginning(case),
         release_k: case.release_k(),
         strength: case.strength(),

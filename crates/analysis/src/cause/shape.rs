@@ -16,13 +16,13 @@ const LOST_FACTOR: f64 = 1.5;
 
 /// The look of a drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct DropShape {
     loss: i64,
     size: i64,
     recovered: bool,
 }
 
-impl Shape {
+impl DropShape {
     pub(super) fn new(drop: &SpeedDrop, pieces: &[Piece]) -> Self {
         let loss = (1.0 - super::strength(drop).unwrap_or(0.5)).max(1e-3);
         let span_s = pieces[drop.last].end_s - pieces[drop.first].start_s;
@@ -45,14 +45,14 @@ impl<T: Default> ByShape<T> {
     }
 
     /// That of drops in the very cell.
-    pub(super) fn at(&mut self, shape: Shape) -> &mut T {
+    pub(super) fn at(&mut self, shape: DropShape) -> &mut T {
         self.0.entry((shape.loss, shape.size)).or_default()
     }
 
     /// Those of all drops that look alike. How long a drop would have lasted that the end of the load cut off is not
     /// known: it is like all that were larger.
-    pub(super) fn alike(&self, shape: Shape) -> impl Iterator<Item = &T> {
-        let Shape { loss, size, recovered } = shape;
+    pub(super) fn alike(&self, shape: DropShape) -> impl Iterator<Item = &T> {
+        let DropShape { loss, size, recovered } = shape;
         let largest = if recovered { size + 1 } else { i64::MAX };
         (loss - 1..=loss + 1).flat_map(move |loss| {
             self.0.range((loss, size - 1)..=(loss, largest)).map(|(_, of_cell)| {

@@ -44,8 +44,8 @@ impl QueueSpec<'_> {
         self.send(queue, &exchange.negotiate())?;
         let challenge = self.receive(queue)?;
         let reply = exchange.reply(&challenge).map_err(|error| self.give_up(queue, exchange, &error))?;
-        self.send(queue, &reply)?;
-        let success = self.receive(queue)?;
+        self.send(queue, &reply).map_err(|error| self.hung_up(error))?;
+        let success = self.receive(queue).map_err(|error| self.hung_up(error))?;
         let last = exchange.finish(&success).map_err(|error| self.give_up(queue, exchange, &error))?;
         last.map_or(Ok(()), |last| self.send(queue, &last))
     }
@@ -57,6 +57,18 @@ impl QueueSpec<'_> {
             let _ = self.send(queue, &exchange.failure(error));
         }
         HostError::Authentication { device: self.address.to_string(), why: error.to_string() }
+    }
+
+    /// What the end of the connection on our response means: Linux' target closes it at once where the response is wrong,
+    /// and whether its reason comes through before is a race.
+    fn hung_up(&self, error: HostError) -> HostError {
+        match error {
+            HostError::Connection { device, why, .. } => HostError::Authentication {
+                device,
+                why: format!("authentication failed: on our response, {why}"),
+            },
+            other => other,
+        }
     }
 
     fn send(&self, queue: &mut TcpQueue, message: &[u8]) -> Result<(), HostError> {
