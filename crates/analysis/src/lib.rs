@@ -67,8 +67,9 @@ fn analyze_with<T>(trace: &Trace, look: impl Fn(&Sources, &[(Event, &Judged)]) -
     let stretches = segment::stretches(trace);
     let pieces = segment::pieces(&stretches);
     let judged = cause::judge(trace, &stretches, &pieces, &heat);
-    let (policy, undecided) = policy::policy(trace, &heat, &stretches, &pieces, &judged);
-    let (thermal, unidentified) = thermal::thermal(trace, &heat);
+    let unread = trace.unread_share();
+    let (policy, undecided) = policy::policy(trace, &heat, &stretches, &pieces, &judged, unread);
+    let (thermal, unidentified) = thermal::thermal(trace, &heat, unread);
     let mut caveats = caveats::caveats(trace, &stretches, &pieces, &heat, &judged, &thermal);
     caveats.extend(clocks::caveat(trace, &heat));
     caveats.extend(instruments::caveats(trace, &heat));

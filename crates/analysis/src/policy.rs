@@ -13,12 +13,10 @@ use crate::cause::evidence::{Conclusion, Suspect};
 use crate::cause::heat::Heat;
 use crate::events;
 use crate::findings::{Caveat, Policy, PolicyClass, PolicyLevel};
-use crate::segment::{Piece, Sample, Stretch, median};
+use crate::segment::{Piece, STOP_FRACTION, Sample, Stretch, median};
 use trace::Trace;
 use trace::caveat::SlowdownSeen;
 
-/// Nothing moves below this share of the speed.
-const STOPPED: f64 = 1e-3;
 /// A release this far below the onset is hysteresis rather than rounding.
 const HYSTERESIS_K: f64 = 1.9;
 /// A temperature is held when its middle 80 % lie within this: rounding to whole kelvins, twice, and a ripple.
@@ -53,18 +51,19 @@ const MOST_UNREAD: f64 = 0.5;
 /// Without slowing down, a run that stayed below this says little about what the drive does when hot.
 const HOT_K: f64 = 343.0;
 
-/// The policy and, where it stays open, the measurement that would decide it.
+/// The policy (`unread` is the share of time without a speed) and, where it stays open, the measurement that would decide it.
 pub(crate) fn policy(
     trace: &Trace,
     heat: &Heat,
     stretches: &[Stretch],
     pieces: &[Piece],
     judged: &[Judged],
+    unread: f64,
 ) -> (Policy, Vec<Caveat>) {
     let hot: Vec<&Judged> =
         judged.iter().filter(|j| j.verdict.conclusion.is_heat() && !j.continues).collect();
     if hot.is_empty() {
-        return unprovoked(trace, heat, stretches, judged);
+        return unprovoked(trace, heat, stretches, judged, unread);
     }
     let host: Vec<&Judged> = hot.iter().copied().filter(|j| is_host(j)).collect();
     let own: Vec<&Judged> =
@@ -177,7 +176,7 @@ fn stops(pieces: &[Piece], judged: &Judged) -> bool {
     let stopped = |own: &&usize| pieces[**own].stopped;
     let span_s = |own: &usize| pieces[*own].span_s();
     let stopped_s: f64 = judged.drop.own.iter().filter(stopped).map(span_s).sum();
-    let nothing = judged.drop.before.is_some_and(|before| judged.drop.level <= STOPPED * before);
+    let nothing = judged.drop.before.is_some_and(|before| judged.drop.level <= STOP_FRACTION * before);
     pieces[judged.drop.first].stopped || nothing || 2.0 * stopped_s > judged.drop.own.iter().map(span_s).sum()
 }
 
@@ -310,7 +309,13 @@ fn middle_s(judged: &Judged) -> f64 {
 }
 
 /// The policy of a run in which nothing was slowed down by heat.
-fn unprovoked(trace: &Trace, heat: &Heat, stretches: &[Stretch], judged: &[Judged]) -> (Policy, Vec<Caveat>) {
+fn unprovoked(
+    trace: &Trace,
+    heat: &Heat,
+    stretches: &[Stretch],
+    judged: &[Judged],
+    unread: f64,
+) -> (Policy, Vec<Caveat>) {
     let policy = |class, confidence| Policy {
         class,
         also: Vec::new(),
@@ -327,7 +332,7 @@ fn unprovoked(trace: &Trace, heat: &Heat, stretches: &[Stretch], judged: &[Judge
         let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::NoTemperature };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
-    if trace.unread_share() > MOST_UNREAD {
+    if unread > MOST_UNREAD {
         let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::LoadUnread };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }

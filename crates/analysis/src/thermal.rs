@@ -37,10 +37,10 @@ const MOST_UNREAD: f64 = 0.1;
 /// Load of one operation for less than this says nothing about it.
 const LEAST_LOAD_S: f64 = 30.0;
 
-/// The thermal numbers, and why they are missing where they are.
-pub(crate) fn thermal(trace: &Trace, heat: &Heat) -> (Thermal, Option<Caveat>) {
+/// The thermal numbers, and why they are missing where they are; `unread` is the share of time without a speed.
+pub(crate) fn thermal(trace: &Trace, heat: &Heat, unread: f64) -> (Thermal, Option<Caveat>) {
     let nothing = |why| (Thermal::default(), Some(Caveat::ThermalNotIdentified(why)));
-    let data = match ThermalData::new(trace, heat) {
+    let data = match ThermalData::new(trace, heat, unread) {
         Ok(data) => data,
         Err(why) => return nothing(why),
     };
@@ -97,7 +97,7 @@ struct ThermalData {
 }
 
 impl ThermalData {
-    fn new(trace: &Trace, heat: &Heat) -> Result<Self, HeatingUnknown> {
+    fn new(trace: &Trace, heat: &Heat, unread: f64) -> Result<Self, HeatingUnknown> {
         let end_s = trace.end_s().min(WINDOW_S);
         let readings = heat.within(0.0, end_s);
         let range = readings
@@ -106,9 +106,8 @@ impl ThermalData {
         if readings.len() < 30 {
             return Err(HeatingUnknown::FewTemperatures);
         }
-        let share = trace.unread_share();
-        if share > MOST_UNREAD {
-            return Err(HeatingUnknown::LoadUnread { share });
+        if unread > MOST_UNREAD {
+            return Err(HeatingUnknown::LoadUnread { share: unread });
         }
         if end_s < LEAST_SPAN_S {
             return Err(HeatingUnknown::ShortRun);

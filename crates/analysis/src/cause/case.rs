@@ -3,6 +3,7 @@
 use super::drops::SpeedDrop;
 use super::heat::Heat;
 use super::history::History;
+use super::shape::DropShape;
 use crate::findings::SegmentOp;
 use crate::segment::Piece;
 use trace::{Phase, Trace};
@@ -31,6 +32,8 @@ pub(crate) struct Case<'a> {
     pub phase: &'a Phase,
     /// Data written since the cache was last empty, as far as the run shows.
     pub written_bytes: f64,
+    /// How it looks.
+    pub shape: DropShape,
     /// How many drops look like this one, itself counted.
     pub alike: usize,
 }

@@ -100,11 +100,8 @@ fn meanwhile(case: &Case, onset_k: f64, evidence: &mut Evidence) {
 /// At which temperature the speed came back.
 fn coming_back(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     let Some(release_k) = case.release_k() else { return };
-    if case.span_s() < 3.0 * case.heat.period_s {
-        return;
-    }
     // Coarser steps hide any hysteresis.
-    if case.heat.step_k > COARSE_K {
+    if case.span_s() < 3.0 * case.heat.period_s || case.heat.step_k > COARSE_K {
         return;
     }
     // A late sensor shows the hottest and the coolest some time after the drive was so.
@@ -114,9 +111,8 @@ fn coming_back(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     };
     let (temp_k, cooled_k) = (onset_k, hottest_k.max(onset_k) - coolest_k.min(release_k));
     if cooled_k >= 1.9 {
-        // Any drive cools while it does less: this tells little, and nothing after a few seconds.
-        let weight = 0.0;
-        evidence.weigh_heat(Observation::BackWhenCooled { cooled_k, release_k }, weight, &[(Slc, -2.0)]);
+        // Any drive cools while it does less, whatever the reason.
+        evidence.weigh(Observation::BackWhenCooled { cooled_k, release_k }, &[(Slc, -2.0)]);
     } else if cooled_k > 0.5 {
         // No hysteresis is that narrow, but a late sensor has not seen the end of a short one.
         let weight = if case.span_s() <= 5.0 { -1.2 } else { -0.7 };

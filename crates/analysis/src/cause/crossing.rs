@@ -22,7 +22,7 @@ use crate::observation::Observation;
 
 /// "Anywhere within 50 K": the density in a kelvin that all others are told against.
 pub(super) const ANYWHERE_PER_K: f64 = 0.02;
-/// What is no heat comes once in a thousand seconds, known as if a third of one had been seen in 300 s.
+/// What is no heat comes once in 500 s, known as if 0.2 had been seen in 100 s.
 const RATE_DROPS: f64 = 0.2;
 const RATE_S: f64 = 100.0;
 /// A load that begins slow does so for a reason other than heat this often.
@@ -46,6 +46,7 @@ const STEP: f64 = 0.75;
 const CELL_K: f64 = 0.25;
 /// Further away than so many standard deviations is nothing.
 const REACH: f64 = 4.0;
+
 /// Where and after how long a drop began.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Beginning {
@@ -72,9 +73,10 @@ pub(super) fn judge(judged: &mut [Judged]) {
         return;
     }
     let best = model.best();
-    for (drop, told) in model.drops.iter().zip(model.told(&best)) {
+    let sums = RunSums::new(&model.drops, &best);
+    for (drop, now) in model.drops.iter().zip(&best) {
         let judged = &mut judged[drop.index];
-        for (observation, weights) in told {
+        for (observation, weights) in sums.observations(drop, now) {
             judged.evidence.weigh_row(observation, weights);
         }
         judged.verdict = judged.evidence.verdict();
@@ -152,32 +154,6 @@ impl Model {
         }
         (likelihood, now)
     }
-
-    /// What each drop is told by all others, in the order of the drops.
-    fn told(&self, shares: &[Shares]) -> Vec<Vec<(Observation, [f64; 5])>> {
-        let sums = RunSums::new(&self.drops, shares);
-        let told = |(drop, now): (&CandidateDrop, &Shares)| {
-            let [chance, others, alike] = sums.rows(drop, now);
-            let began = &drop.began;
-            let (near, all) = (sums.near(drop, now).round() as usize, sums.alike(drop));
-            let mut told = vec![(
-                Observation::ByChance {
-                    stay_s_per_k: began.stay_s_per_k,
-                    every_s: 1.0 / sums.rate_per_s(drop, now),
-                },
-                chance,
-            )];
-            let row = |others: &[f64; 5]| others.iter().any(|weight| weight.abs() > 0.01);
-            if row(&others) {
-                told.push((Observation::BeganAlike { drops: near, temp_k: began.temp_k }, others));
-            }
-            if all > 1 && row(&alike) {
-                told.push((Observation::LooksAlike { drops: all }, alike));
-            }
-            told
-        };
-        self.drops.iter().zip(shares).map(told).collect()
-    }
 }
 
 /// What all drops together say of rates, thresholds and shapes.
@@ -205,15 +181,34 @@ impl RunSums {
         Self { own, own_drops, shapes }
     }
 
+    /// What the other drops show about this one, and what it weighs.
+    fn observations(&self, drop: &CandidateDrop, now: &Shares) -> Vec<(Observation, [f64; 5])> {
+        let [chance, others, alike] = self.rows(drop, now);
+        let Beginning { stay_s_per_k, full_speed_s, temp_k, .. } = drop.began;
+        let (drops, sums) = self.alike(drop);
+        let every_s = 1.0 / rate_per_s(&sums, now, full_speed_s);
+        let mut seen = vec![(Observation::ByChance { stay_s_per_k, every_s }, chance)];
+        let counts = |row: &[f64; 5]| row.iter().any(|weight| weight.abs() > 0.01);
+        if counts(&others) {
+            let drops = self.near(drop, now).round() as usize;
+            seen.push((Observation::BeganAlike { drops, temp_k }, others));
+        }
+        if drops > 1 && counts(&alike) {
+            seen.push((Observation::LooksAlike { drops }, alike));
+        }
+        seen
+    }
+
     /// What chance, the thresholds of others and the shape weigh for a drop.
     fn rows(&self, drop: &CandidateDrop, now: &Shares) -> [[f64; 5]; 3] {
         let began = &drop.began;
+        let (count, alike) = self.alike(drop);
         let mut chance = [0.0; 5];
         let by = |rate_per_s: f64| match began.at_start {
             true => (SLOW_BEGINNING / (PAST_K + HYSTERESIS_K) / ANYWHERE_PER_K).ln(),
             false => (rate_per_s * began.stay_s_per_k / ANYWHERE_PER_K).ln(),
         };
-        chance[Other as usize] = by(self.rate_per_s(drop, now));
+        chance[Other as usize] = by(rate_per_s(&alike, now, began.full_speed_s));
         chance[Slc as usize] = by(RATE_DROPS / (RATE_S + began.full_speed_s));
         let mut others = [0.0; 5];
         // Of drops that share a threshold one was the first, and had none to go by.
@@ -224,42 +219,34 @@ impl RunSums {
         if began.host_unknown {
             (others[Tmt1 as usize], others[Tmt2 as usize]) = (own, own);
         }
-        (chance, others, self.shape_row(drop, now)).into()
-    }
-
-    /// How often drops that look like this one come by chance, by the others.
-    fn rate_per_s(&self, drop: &CandidateDrop, now: &Shares) -> f64 {
-        let others = (self.of_shape(drop).1[Other as usize] - now[Other as usize]).max(0.0);
-        // The first had none to go by, the second one, and so on: their geometric mean.
-        mean_of_counts(1.0 + others) / (RATE_S + drop.began.full_speed_s)
+        [chance, others, shape_row(count, &alike, now)]
     }
 
     /// Density of thresholds of the drive's own at this temperature: one that others began at, or a new one.
     fn own_per_k(&self, drop: &CandidateDrop, now: &Shares) -> f64 {
         let began = &drop.began;
         let mut drops = self.own_drops;
-        let mut density = NEW_THRESHOLD * began.own_per_k;
+        let mut density = 0.0;
         let width_k = 2f64.sqrt() * began.spread_k;
         let (low, high) = match began.at_start {
             true => (began.temp_k - PAST_K, began.temp_k + HYSTERESIS_K),
             false => (began.temp_k - REACH * width_k, began.temp_k + REACH * width_k),
         };
+        let per_k = |cell: i64| match began.at_start {
+            true => 1.0 / (PAST_K + HYSTERESIS_K),
+            false => normal(cell as f64 * CELL_K - began.temp_k, width_k),
+        };
         for (cell, share) in self.own.range(cell(low)..=cell(high)) {
-            let per_k = match began.at_start {
-                true => 1.0 / (PAST_K + HYSTERESIS_K),
-                false => normal(*cell as f64 * CELL_K - began.temp_k, width_k),
-            };
-            density += share * per_k;
+            density += share * per_k(*cell);
         }
         if !began.at_start {
             let itself = own_share(drop, now);
-            density -= itself * normal(cell(began.temp_k) as f64 * CELL_K - began.temp_k, width_k);
+            density -= itself * per_k(cell(began.temp_k));
             drops -= itself;
         }
         // However often a known one was met, there may be another.
         let known = (drops / (NEW_THRESHOLD + drops)).min(MOST_KNOWN);
-        let of_known = (density - NEW_THRESHOLD * began.own_per_k) / drops.max(1e-9);
-        ((1.0 - known) * began.own_per_k + known * of_known).max(1e-9)
+        ((1.0 - known) * began.own_per_k + known * density / drops.max(1e-9)).max(1e-9)
     }
 
     /// How many others began there, those of heat.
@@ -271,22 +258,8 @@ impl RunSums {
         (near - itself).max(0.0)
     }
 
-    fn alike(&self, drop: &CandidateDrop) -> usize {
-        self.of_shape(drop).0
-    }
-
-    /// How often each cause makes drops of this shape, by the others, against what it was beforehand.
-    fn shape_row(&self, drop: &CandidateDrop, now: &Shares) -> [f64; 5] {
-        let (count, sums) = self.of_shape(drop);
-        std::array::from_fn(|s| {
-            let others = (sums[s] - now[s]).max(0.0);
-            let share = (BEFOREHAND_DROPS * BEFOREHAND[s] + others) / (BEFOREHAND_DROPS + count as f64 - 1.0);
-            (share / BEFOREHAND[s]).ln()
-        })
-    }
-
-    /// The sums of all that look like a drop.
-    fn of_shape(&self, drop: &CandidateDrop) -> (usize, Shares) {
+    /// How many drops look like this one, and what they may be.
+    fn alike(&self, drop: &CandidateDrop) -> (usize, Shares) {
         let mut sum = (0, [0.0; 5]);
         for (count, shares) in self.shapes.alike(drop.shape) {
             sum.0 += count;
@@ -294,6 +267,22 @@ impl RunSums {
         }
         sum
     }
+}
+
+/// How often drops that look like this one come by chance, by the others.
+fn rate_per_s(alike: &Shares, now: &Shares, full_speed_s: f64) -> f64 {
+    let others = (alike[Other as usize] - now[Other as usize]).max(0.0);
+    // The first had none to go by, the second one, and so on: their geometric mean.
+    mean_of_counts(1.0 + others) / (RATE_S + full_speed_s)
+}
+
+/// How often each cause makes drops of this shape, by the others, against what it was beforehand.
+fn shape_row(count: usize, alike: &Shares, now: &Shares) -> [f64; 5] {
+    std::array::from_fn(|s| {
+        let others = (alike[s] - now[s]).max(0.0);
+        let share = (BEFOREHAND_DROPS * BEFOREHAND[s] + others) / (BEFOREHAND_DROPS + count as f64 - 1.0);
+        (share / BEFOREHAND[s]).ln()
+    })
 }
 
 /// How much of a drop is one of the drive's own threshold, or of one that is not known.

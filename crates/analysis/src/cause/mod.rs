@@ -101,9 +101,10 @@ pub(crate) fn judge(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], heat
     let mut history = History::new(heat, stretches, pieces, &all);
     let written = Written::new(trace);
     let mut shapes: ByShape<usize> = ByShape::new();
-    all.iter().for_each(|drop| *shapes.at(DropShape::new(drop, pieces)) += 1);
+    let of_drops: Vec<DropShape> = all.iter().map(|drop| DropShape::new(drop, pieces)).collect();
+    of_drops.iter().for_each(|shape| *shapes.at(*shape) += 1);
     let mut judged: Vec<Judged> = Vec::new();
-    for drop in all {
+    for (drop, shape) in all.into_iter().zip(of_drops) {
         let case = Case {
             trace,
             heat,
@@ -112,7 +113,8 @@ pub(crate) fn judge(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], heat
             op: stretches[pieces[drop.first].stretch].op,
             phase: phase_of(trace, stretches, pieces, &drop),
             written_bytes: written.until(pieces[drop.first].start_s),
-            alike: shapes.alike(DropShape::new(&drop, pieces)).sum(),
+            shape,
+            alike: shapes.alike(shape).sum(),
             drop: &drop,
         };
         let new = judged_case(&case);
@@ -157,7 +159,7 @@ fn strength(drop: &SpeedDrop) -> Option<f64> {
 }
 
 fn judged_case(case: &Case) -> Judged {
-    let evidence = weigh::weigh(case);
+    let (evidence, began) = weigh::weigh(case);
     Judged {
         verdict: evidence.verdict(),
         evidence,
@@ -165,8 +167,8 @@ fn judged_case(case: &Case) -> Judged {
         end_s: case.end_s(),
         onset_k: case.onset_k(),
         crossed_k: case.heat.crossed_k(case.start_s()),
-        shape: DropShape::new(case.drop, case.pieces),
-        began: weigh::beginning(case),
+        shape: case.shape,
+        began,
         release_k: case.release_k(),
         strength: case.strength(),
         written_bytes: case.written_bytes,

@@ -1,6 +1,6 @@
 //! Names what comes again and again and is not heat: housekeeping like clockwork, or work in the background.
 //!
-//! It weighs nothing: what a drop was is decided before. A drive's own upkeep (wear levelling, refresh, metadata) may run on a timer;
+//! The name weighs nothing: what a drop was is decided before; only [`clockwork`] weighs. A drive's own upkeep (wear levelling, refresh, metadata) may run on a timer;
 //! garbage collection runs when free blocks are short, so at no fixed interval. Which of them it is cannot be seen from outside:
 //! the sentences say what fits.
 
@@ -36,11 +36,9 @@ pub(super) fn clockwork(judged: &mut [Judged]) {
     let all: Vec<usize> = (0..judged.len()).filter(|i| comes_back(&judged[*i])).collect();
     let began_s: Vec<f64> = all.iter().map(|i| judged[*i].start_s).collect();
     let Some(period_s) = regular_s(&began_s) else { return };
-    let kelvin = || all.iter().filter_map(|i| judged[*i].onset_k);
-    let (low, high) = kelvin().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), k| (l.min(k), h.max(k)));
-    if high - low < HOT_AND_COOL_K {
+    let Some([low, high]) = range_k(judged, &all).filter(|[low, high]| high - low >= HOT_AND_COOL_K) else {
         return;
-    }
+    };
     let seen = Observation::Clockwork { times: all.len(), period_s, between_k: [low, high] };
     for index in all {
         judged[index].evidence.weigh(seen.clone(), &[(Suspect::Other, CLOCKWORK)]);
@@ -53,17 +51,21 @@ pub(super) fn tell(judged: &mut [Judged]) {
     if habit.len() < LEAST {
         return;
     }
-    let kelvin = || habit.iter().filter_map(|i| judged[*i].onset_k);
-    let (low, high) = kelvin().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), k| (l.min(k), h.max(k)));
     let seen = Observation::Recurs {
         times: habit.len(),
         period_s: period_s(judged),
-        between_k: (low <= high).then_some([low, high]),
+        between_k: range_k(judged, &habit),
     };
     for index in habit {
         judged[index].evidence.weigh_row(seen.clone(), [0.0; 5]);
         judged[index].verdict = judged[index].evidence.verdict();
     }
+}
+
+/// The coolest and the hottest beginning of these, in kelvins; `None` without any temperature.
+fn range_k(judged: &[Judged], of: &[usize]) -> Option<[f64; 2]> {
+    let kelvin = of.iter().filter_map(|i| judged[*i].onset_k);
+    kelvin.map(|k| [k, k]).reduce(|[low, high], [k, _]| [low.min(k), high.max(k)])
 }
 
 /// The period of dips that are not heat, in seconds, where they come like clockwork.

@@ -28,8 +28,8 @@ const HELD_PER_K: f64 = 0.2;
 /// A threshold that is elsewhere: its reading went astray. More where the drive says that it counted.
 const ASTRAY_PER_K: f64 = 2e-4;
 const COUNTED_PER_K: f64 = 5e-3;
-/// Slower than a kelvin in so long, a drive is about to come to rest; a fifteenth of the temperatures at which it may do so
-/// lie within 2 K above a threshold.
+/// Slower than a kelvin in so long, a drive is about to come to rest; of the temperatures at which it may do so a fifth
+/// (e^-1.5) or fewer lie just above a threshold.
 const CREEPS_S_PER_K: f64 = 30.0;
 const CREPT: f64 = 1.5;
 /// Seconds in a kelvin are counted over at least this much on both sides: whole kelvins.
@@ -51,16 +51,18 @@ const LITTLE_LOST: f64 = 0.9;
 /// A setting acts within this: the drive's entry latency is milliseconds, the log's times are a reading off.
 const SETTING_SEEN_S: f64 = 3.0;
 
-/// Weighs everything about one drop.
-pub(crate) fn weigh(case: &Case) -> Evidence {
+/// Weighs everything about one drop; also where it began, for what all drops together say, unless there is no temperature.
+pub(crate) fn weigh(case: &Case) -> (Evidence, Option<Beginning>) {
     let mut evidence = Evidence::new();
-    match case.onset_k() {
-        Some(onset_k) => {
-            own_threshold(case, onset_k, &mut evidence);
-            crept(case, &mut evidence);
-            thresholds(case, onset_k, &mut evidence);
-            course::weigh(case, onset_k, &mut evidence);
-        }
+    let began = case.onset_k().map(|onset_k| {
+        let began = own_threshold(case, onset_k, &mut evidence);
+        crept(case, &began, &mut evidence);
+        thresholds(case, onset_k, &mut evidence);
+        course::weigh(case, onset_k, &mut evidence);
+        began
+    });
+    match began {
+        Some(_) => {}
         // It neither blames nor clears: what it weighs is nothing, and it is told as the reason.
         None if case.heat.frozen => evidence.weigh_heat(Observation::StillTemperature, 0.0, &[]),
         None => evidence.weigh_heat(Observation::NoTemperature, 0.0, &[]),
@@ -68,7 +70,7 @@ pub(crate) fn weigh(case: &Case) -> Evidence {
     counters(case, &mut evidence);
     cache(case, &mut evidence);
     circumstances(case, &mut evidence);
-    evidence
+    (evidence, began)
 }
 
 /// How likely a threshold of the drive's own is here, in a kelvin, and what says so.
@@ -107,29 +109,28 @@ fn hctm_unknown(case: &Case) -> bool {
     case.trace.settings_at(case.start_s()).is_none_or(|s| s.tmt1_k.is_none() && s.tmt2_k.is_none())
 }
 
-/// Where the drop began, for what all drops together say; `None` without a temperature.
-pub(super) fn beginning(case: &Case) -> Option<Beginning> {
-    let temp_k = case.onset_k()?;
+/// Where the drop began.
+fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
     let of = (case.op, case.drop.inside.is_some());
     let spread_k = case.spread_k();
     let half_k = spread_k.max(LEAST_BAND_K);
     // What is read once in a while stayed at least half of that time.
     let least_s = 0.5 * case.heat.period_s;
-    Some(Beginning {
+    Beginning {
         temp_k,
         spread_k,
         stay_s_per_k: case.history.stay_s(of, temp_k, half_k).max(least_s) / (2.0 * half_k),
         full_speed_s: case.history.full_speed_s(of),
         at_start: case.drop.at_start,
-        own_per_k: own(case, temp_k).0,
+        own_per_k,
         host_unknown: hctm_unknown(case),
-    })
+    }
 }
 
 /// Whether the temperature hardly rose any more: of all temperatures that a drive may come to rest at, few lie just above a
 /// threshold. Seen once for all that look alike.
-fn crept(case: &Case, evidence: &mut Evidence) {
-    let Some(Beginning { stay_s_per_k, at_start: false, .. }) = beginning(case) else { return };
+fn crept(case: &Case, began: &Beginning, evidence: &mut Evidence) {
+    let Beginning { stay_s_per_k, at_start: false, .. } = *began else { return };
     let weight = -(stay_s_per_k / CREEPS_S_PER_K).ln().clamp(0.0, CREPT) * seen_once(case);
     if weight < 0.0 {
         evidence.weigh_heat(Observation::Crept { stay_s_per_k }, weight, &[]);
@@ -137,15 +138,17 @@ fn crept(case: &Case, evidence: &mut Evidence) {
 }
 
 /// The temperature against where drives have thresholds of their own.
-fn own_threshold(case: &Case, onset_k: f64, evidence: &mut Evidence) {
+fn own_threshold(case: &Case, onset_k: f64, evidence: &mut Evidence) -> Beginning {
     let (per_k, seen) = own(case, onset_k);
+    let began = beginning(case, onset_k, per_k);
     let weight = (per_k / ANYWHERE_PER_K).ln();
     let mut weights = vec![(Vendor, weight)];
-    if hctm_unknown(case) {
+    if began.host_unknown {
         // Any threshold may have been set: what suits the drive's own suits the host's.
         weights.extend([(Tmt1, weight), (Tmt2, weight)]);
     }
     evidence.weigh(seen, &weights);
+    began
 }
 
 /// The temperature against TMT1 and TMT2.

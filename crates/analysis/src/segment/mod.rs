@@ -27,7 +27,7 @@ const MOST_NOISE: f64 = 0.5;
 /// or so at which pure Gaussian noise begins to be cut.
 const PENALTY: f64 = 2.0;
 /// Slower than this fraction of the stretch's fast speed is a stop, a level of its own.
-const STOP_FRACTION: f64 = 1e-3;
+pub(crate) const STOP_FRACTION: f64 = 1e-3;
 /// A level is taken without the slices at both ends where at least this many are left.
 const LEAST_INNER: usize = 2;
 /// Ratio of the lower quartile of absolute differences to the standard deviation of Gaussian noise: 0.3186 * sqrt(2).
