@@ -50,8 +50,6 @@ pub enum Observation {
     AwayFromThreshold { threshold: HostThreshold, temp_k: f64, set_k: f64 },
     /// The drive ran at full speed while it was hotter.
     RanHotter { full_speed_s: f64 },
-    /// Speed gave way bit by bit, and the temperature came to rest.
-    Settled { rest_k: f64 },
     /// The temperature stayed while the drive was slow.
     StayedAsHot { temp_k: f64, late_k: f64 },
     /// The drive stayed slow although it cooled.
@@ -76,6 +74,8 @@ pub enum Observation {
     CacheFilledBefore,
     /// Speed came back while writing went on.
     BackWhileWriting,
+    /// Writing stopped altogether.
+    Stopped,
     /// Writing fell and stayed slow.
     WritingStayedSlow { share: f64, written_bytes: u64 },
     /// The page cache lies between.
@@ -123,8 +123,7 @@ impl Observation {
             | Self::ThresholdBelowRun { .. }
             | Self::AwayFromThreshold { .. } => Rule::Thresholds,
             Self::RanHotter { .. } => Rule::HotterBefore,
-            Self::Settled { .. }
-            | Self::StayedAsHot { .. }
+            Self::StayedAsHot { .. }
             | Self::SlowThoughCooled { .. }
             | Self::WentOnHeating { .. }
             | Self::BackWhenCooled { .. }
@@ -137,6 +136,7 @@ impl Observation {
             | Self::LittleWritten { .. }
             | Self::CacheFilledBefore
             | Self::BackWhileWriting
+            | Self::Stopped
             | Self::WritingStayedSlow { .. } => Rule::WriteCache,
             Self::Short { .. } | Self::Lasted { .. } | Self::LittleLost => Rule::Shape,
             Self::ThroughPageCache | Self::PowerStateChanged { .. } | Self::MaybePause => Rule::Host,

@@ -17,11 +17,11 @@ use crate::tally::{self, Detection, Tally};
 /// How often a run is analysed: the fastest time counts, as other programs on the machine only add to it.
 const REPEATS: usize = 5;
 
-/// Writes `runs` runs of a half to `path`, one after the other, so that each has a processor to itself.
-pub(crate) fn write(path: &Path, runs: u64, scored: bool) -> std::io::Result<()> {
+/// Writes `runs` to `path`, one after the other, so that each has a processor to itself.
+pub(crate) fn write(path: &Path, runs: impl Iterator<Item = Labelled>) -> std::io::Result<()> {
     let mut out = BufWriter::new(std::fs::File::create(path)?);
-    for n in 0..runs {
-        writeln!(out, "{}", line(&corpus::labelled(2 * n + u64::from(scored))))?;
+    for run in runs {
+        writeln!(out, "{}", line(&run))?;
     }
     out.flush()
 }

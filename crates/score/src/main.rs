@@ -1,8 +1,10 @@
 //! Scores verdicts on runs of simulated drives whose truth is known: `cargo xtask score`.
 //!
-//! `score [--runs N] [--half scored|tuned] [--corpus own|foreign] [--wrong] [--show NUMBER] [--export FILE]`. Every drive here is simulated.
+//! `score [--runs N] [--half scored|tuned] [--corpus own|foreign] [--wrong] [--show NUMBER]
+//! [--export FILE] [--drops FILE]`. Every drive here is simulated.
 
 mod corpus;
+mod drops;
 mod export;
 mod print;
 mod tally;
@@ -10,7 +12,7 @@ mod tally;
 mod test;
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -28,6 +30,7 @@ struct Arguments {
     wrong: bool,
     show: Option<u64>,
     export: Option<PathBuf>,
+    drops: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -38,14 +41,15 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    let half = |n: u64| 2 * n + u64::from(arguments.scored);
     if let Some(path) = &arguments.export {
-        return match export::write(path, arguments.runs, arguments.scored) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(why) => {
-                let _ = writeln!(std::io::stderr(), "score: cannot write {}: {why}", path.display());
-                ExitCode::from(2)
-            }
-        };
+        return written(path, export::write(path, (0..arguments.runs).map(|n| corpus::labelled(half(n)))));
+    }
+    if let Some(path) = &arguments.drops {
+        return written(
+            path,
+            drops::write(path, (0..arguments.runs).map(|n| labelled(arguments.foreign, half(n)))),
+        );
     }
     let text = match arguments.show {
         Some(number) => print::one(labelled(arguments.foreign, number)),
@@ -57,13 +61,30 @@ fn main() -> ExitCode {
     }
 }
 
+fn written(path: &Path, result: std::io::Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            let _ = writeln!(std::io::stderr(), "score: cannot write {}: {why}", path.display());
+            ExitCode::from(2)
+        }
+    }
+}
+
 fn labelled(foreign: bool, number: u64) -> corpus::Labelled {
     if foreign { corpus::foreign(number) } else { corpus::labelled(number) }
 }
 
 fn arguments() -> Result<Arguments, String> {
-    let mut arguments =
-        Arguments { runs: RUNS, scored: true, foreign: false, wrong: false, show: None, export: None };
+    let mut arguments = Arguments {
+        runs: RUNS,
+        scored: true,
+        foreign: false,
+        wrong: false,
+        show: None,
+        export: None,
+        drops: None,
+    };
     let mut typed = std::env::args().skip(1);
     while let Some(name) = typed.next() {
         let mut value = || typed.next().ok_or(format!("{name} needs a value"));
@@ -72,6 +93,7 @@ fn arguments() -> Result<Arguments, String> {
             "--runs" => arguments.runs = number(value()?)?,
             "--show" => arguments.show = Some(number(value()?)?),
             "--export" => arguments.export = Some(PathBuf::from(value()?)),
+            "--drops" => arguments.drops = Some(PathBuf::from(value()?)),
             "--wrong" => arguments.wrong = true,
             "--half" => match value()?.as_str() {
                 "scored" => arguments.scored = true,
@@ -85,7 +107,7 @@ fn arguments() -> Result<Arguments, String> {
             },
             other => {
                 return Err(format!(
-                    "{other}: known are --runs N, --half scored|tuned, --corpus own|foreign, --wrong, --show N, --export FILE"
+                    "{other}: known are --runs N, --half scored|tuned, --corpus own|foreign, --wrong, --show N, --export FILE, --drops FILE"
                 ));
             }
         }

@@ -1,7 +1,7 @@
 //! Phases of a log that names none: read off which operation moved data when.
 //!
 //! Zero speed between two stretches of one operation belongs to that operation (the drive may have stopped);
-//! zero speed between two operations, or for more than 90 s, is idle time. The phase says that it was inferred, so that zero speed in it may
+//! zero speed between two operations, or for more than 90 s, is idle time, unless it recurs. The phase says that it was inferred, so that zero speed in it may
 //! still be judged to be no load.
 
 use super::{Interval, Phase, SpeedSeries, Trace};
@@ -16,6 +16,10 @@ const SHORTEST_S: f64 = 3.0;
 
 /// Nothing moving for longer than this is no load: drives that stop when hot were back after 15 to 60 s.
 const LONGEST_STOP_S: f64 = 90.0;
+/// ... unless it comes again and again for much the same time, as in a case that cools slowly.
+const LONGEST_RECURRING_S: f64 = 240.0;
+const RECURRING: usize = 3;
+const MUCH_THE_SAME: f64 = 1.5;
 
 /// Load of all operations in one slice of time.
 struct Slice {
@@ -87,6 +91,7 @@ fn settle(slices: &[Slice]) -> Vec<(SegmentOp, f64, f64)> {
             _ => runs.push((slice.op, slice.start_s, slice.end_s)),
         }
     }
+    let longest_stop_s = longest_stop_s(&runs);
     let loaded: Vec<usize> = (0..runs.len()).filter(|i| runs[*i].0.is_some()).collect();
     let long = |i: &usize| runs[*i].2 - runs[*i].1 >= SHORTEST_S;
     let kept: Vec<usize> =
@@ -99,7 +104,7 @@ fn settle(slices: &[Slice]) -> Vec<(SegmentOp, f64, f64)> {
             let after = nth(kept.partition_point(|k| *k < i));
             let op = match (op, before, after) {
                 (Some(op), ..) if kept.binary_search(&i).is_ok() => op,
-                (None, ..) if end_s - start_s > LONGEST_STOP_S => SegmentOp::Idle,
+                (None, ..) if end_s - start_s > longest_stop_s => SegmentOp::Idle,
                 // The end of a log may be a stop as well: the operation before keeps it.
                 (_, Some(before), after) if after.is_none_or(|after| after == before) => before,
                 (Some(_), Some(before), _) => before,
@@ -109,6 +114,17 @@ fn settle(slices: &[Slice]) -> Vec<(SegmentOp, f64, f64)> {
             (op, start_s, end_s)
         })
         .collect()
+}
+
+/// How long nothing may move before it is no stop of the drive, in seconds.
+fn longest_stop_s(runs: &[(Option<SegmentOp>, f64, f64)]) -> f64 {
+    let inner = runs.get(1..runs.len().saturating_sub(1)).unwrap_or_default();
+    let spans_s = inner.iter().filter(|run| run.0.is_none()).map(|run| run.2 - run.1);
+    let long = spans_s.filter(|span_s| (LONGEST_STOP_S..=LONGEST_RECURRING_S).contains(span_s));
+    let (count, least_s, most_s) = long
+        .fold((0, f64::INFINITY, 0.0f64), |(n, least_s, most_s), s| (n + 1, least_s.min(s), most_s.max(s)));
+    let recurs = count >= RECURRING && most_s <= MUCH_THE_SAME * least_s;
+    if recurs { LONGEST_RECURRING_S } else { LONGEST_STOP_S }
 }
 
 #[cfg(test)]

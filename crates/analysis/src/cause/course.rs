@@ -3,7 +3,7 @@
 //! A threshold is crossed by a temperature that rises; it has one value; full speed above it does not happen; and
 //! what heat slowed down comes back when it has cooled. Each of these can be looked for.
 
-use super::case::{Case, OTHER_THRESHOLD_K, SETTLING_S, TELLING_S};
+use super::case::{Case, TELLING_S};
 use super::evidence::Evidence;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use crate::observation::Observation;
@@ -20,7 +20,6 @@ const FAST_TAU_S: f64 = 40.0;
 /// Weighs the course of the temperature around a drop that began at `onset_k`.
 pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     hotter_before(case, onset_k, evidence);
-    settling(case, onset_k, evidence);
     meanwhile(case, onset_k, evidence);
     coming_back(case, onset_k, evidence);
 }
@@ -35,21 +34,6 @@ fn hotter_before(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     if hotter_s >= lag_s {
         let weight = -(3.0 + (hotter_s / lag_s).log10() * 2.0).min(6.0);
         evidence.weigh_heat(Observation::RanHotter { full_speed_s: all_s }, weight, &[]);
-    }
-}
-
-/// Whether speed gave way bit by bit and the temperature came to rest: what a regulator does, whatever it is set to.
-fn settling(case: &Case, onset_k: f64, evidence: &mut Evidence) {
-    let middle_s = case.start_s() + case.span_s() / 2.0;
-    let mut late: Vec<f64> = case.heat.within(middle_s, case.end_s()).iter().map(|p| p.value).collect();
-    if !case.pieces[case.drop.first].gradual || late.is_empty() || case.span_s() < SETTLING_S {
-        return;
-    }
-    late.sort_by(f64::total_cmp);
-    let (low_k, high_k) = (late[late.len() / 10], late[late.len() - 1 - late.len() / 10]);
-    if high_k - low_k <= OTHER_THRESHOLD_K && low_k >= onset_k - OTHER_THRESHOLD_K {
-        let settled = Observation::Settled { rest_k: crate::segment::median(&late) };
-        evidence.weigh_heat(settled, 2.0, &[(Slc, -1.0)]);
     }
 }
 
@@ -76,7 +60,7 @@ fn meanwhile(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     // Where a fixed lower speed takes a drive is up to some kelvins above the threshold.
     if (-2.5..=3.5).contains(&moved_k) {
         // Within a time constant (40 s is a usual fast one) no temperature gets far, nor does it for a small loss.
-        let weight = if span_s >= 60.0 { 1.8 } else { 0.8 };
+        let weight = if span_s >= 60.0 { 1.2 } else { 0.6 };
         let weight = weight * ((would_cool_k(case, onset_k) - ROUNDING_K) / COOLING_SHOWS_K).clamp(0.0, 1.0);
         evidence.weigh_heat(Observation::StayedAsHot { temp_k, late_k }, weight, &[(Slc, -weight / 2.0)]);
     } else if moved_k <= -4.0 && !case.drop.recovered {

@@ -36,14 +36,18 @@ pub(super) const BEFOREHAND: [f64; 5] = [0.2, 0.1, 0.1, 0.1, 0.5];
 /// ... which is known as if so many drops of each shape had been seen.
 const BEFOREHAND_DROPS: f64 = 2.0;
 /// A new threshold of the drive's own is as likely as that one more drop began at a known one.
-const NEW_THRESHOLD: f64 = 1.0;
+const NEW_THRESHOLD: f64 = 1.5;
 /// ... but never less likely than this leaves.
-const MOST_KNOWN: f64 = 0.9;
+const MOST_KNOWN: f64 = 0.8;
 /// Rounds until nothing changes any more; three quarters of the way are gone in each.
 const ROUNDS: usize = 24;
 const STEP: f64 = 0.75;
 /// Temperatures are added up in cells of this width.
 const CELL_K: f64 = 0.25;
+/// A late sensor shows a threshold some kelvins below itself, each time alike: on so many drives, and this the standard
+/// deviation of how far.
+const LATE: f64 = 0.3;
+const LATE_K: f64 = 1.5;
 /// Further away than so many standard deviations is nothing.
 const REACH: f64 = 4.0;
 
@@ -64,6 +68,17 @@ pub(crate) struct Beginning {
     pub own_per_k: f64,
     /// TMT1 and TMT2 are not known: either may be what a threshold of the drive's own may be.
     pub host_unknown: bool,
+    /// Against TMT1 and TMT2, where they are set.
+    pub host: [Option<HostBeginning>; 2],
+}
+
+/// Where a drop began against a threshold that the host has set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HostBeginning {
+    /// How far above it, in kelvins.
+    pub above_k: f64,
+    /// How likely that is by this threshold, in a kelvin.
+    pub per_k: f64,
 }
 
 /// Judges all drops together, and adds what that weighs to the evidence of each.
@@ -161,12 +176,16 @@ struct RunSums {
     /// Drops of the drive's own by temperature, and of any heat whose threshold is not known.
     own: BTreeMap<i64, f64>,
     own_drops: f64,
+    /// Drops of the host's thresholds by how far above them they began.
+    host: BTreeMap<i64, f64>,
+    host_drops: f64,
     shapes: ByShape<(usize, Shares)>,
 }
 
 impl RunSums {
     fn new(drops: &[CandidateDrop], shares: &[Shares]) -> Self {
         let (mut own, mut own_drops) = (BTreeMap::new(), 0.0);
+        let (mut host, mut host_drops) = (BTreeMap::new(), 0.0);
         let mut shapes: ByShape<(usize, Shares)> = ByShape::new();
         for (drop, shares) in drops.iter().zip(shares) {
             let of_shape = shapes.at(drop.shape);
@@ -176,9 +195,13 @@ impl RunSums {
                 let share = own_share(drop, shares);
                 *own.entry(cell(drop.began.temp_k)).or_default() += share;
                 own_drops += share;
+                for (above_k, share) in host_shares(drop, shares) {
+                    *host.entry(cell(above_k)).or_default() += share;
+                    host_drops += share;
+                }
             }
         }
-        Self { own, own_drops, shapes }
+        Self { own, own_drops, host, host_drops, shapes }
     }
 
     /// What the other drops show about this one, and what it weighs.
@@ -219,6 +242,11 @@ impl RunSums {
         if began.host_unknown {
             (others[Tmt1 as usize], others[Tmt2 as usize]) = (own, own);
         }
+        for (host, suspect) in began.host.iter().zip([Tmt1, Tmt2]) {
+            if let Some(host) = host {
+                others[suspect as usize] = self.host(drop, now, host);
+            }
+        }
         [chance, others, shape_row(count, &alike, now)]
     }
 
@@ -247,6 +275,26 @@ impl RunSums {
         // However often a known one was met, there may be another.
         let known = (drops / (NEW_THRESHOLD + drops)).min(MOST_KNOWN);
         ((1.0 - known) * began.own_per_k + known * density / drops.max(1e-9)).max(1e-9)
+    }
+
+    /// What others that began as far above a threshold of the host's weigh for this one: a late sensor is late each time.
+    fn host(&self, drop: &CandidateDrop, now: &Shares, host: &HostBeginning) -> f64 {
+        if drop.began.at_start || host.above_k > 0.0 {
+            return 0.0;
+        }
+        let width_k = 2f64.sqrt() * drop.began.spread_k;
+        let per_k = |above: i64| normal(above as f64 * CELL_K - host.above_k, width_k);
+        let (low, high) = (cell(host.above_k - REACH * width_k), cell(host.above_k + REACH * width_k));
+        let mut density: f64 = self.host.range(low..=high).map(|(above, share)| share * per_k(*above)).sum();
+        let mut drops = self.host_drops;
+        for (above_k, share) in host_shares(drop, now) {
+            density -= share * per_k(cell(above_k));
+            drops -= share;
+        }
+        let known = (drops / (NEW_THRESHOLD + drops)).min(MOST_KNOWN);
+        let late = LATE * (-0.5 * (host.above_k / LATE_K).powi(2)).exp();
+        let by_others = late * known * density.max(0.0) / drops.max(1e-9);
+        (((1.0 - known) * host.per_k + by_others) / host.per_k).ln().max(0.0)
     }
 
     /// How many others began there, those of heat.
@@ -289,6 +337,12 @@ fn shape_row(count: usize, alike: &Shares, now: &Shares) -> [f64; 5] {
 fn own_share(drop: &CandidateDrop, shares: &Shares) -> f64 {
     let host = if drop.began.host_unknown { shares[Tmt1 as usize] + shares[Tmt2 as usize] } else { 0.0 };
     shares[Vendor as usize] + host
+}
+
+/// How far above a threshold of the host's a drop began, and how much of it is due to that.
+fn host_shares(drop: &CandidateDrop, shares: &Shares) -> impl Iterator<Item = (f64, f64)> {
+    let each = drop.began.host.into_iter().zip([shares[Tmt1 as usize], shares[Tmt2 as usize]]);
+    each.filter_map(|(host, share)| Some((host?.above_k, share)))
 }
 
 /// The geometric mean of `RATE_DROPS`, `RATE_DROPS` + 1, ... of so many: by Stirling's formula, which is a percent off at

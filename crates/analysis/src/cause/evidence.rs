@@ -34,8 +34,8 @@ pub(crate) const SUSPECTS: [Suspect; 5] = [Tmt1, Tmt2, Vendor, Slc, Other];
 /// All that is heat.
 pub(crate) const HEAT: [Suspect; 3] = [Tmt1, Tmt2, Vendor];
 
-/// Nothing is more certain than this: the record may lie in ways that were not thought of.
-const MOST_CERTAIN: f64 = 0.98;
+/// A record may lie in ways that were not thought of: with this probability nothing that was observed counts.
+const UNTHOUGHT_OF: f64 = 0.02;
 
 /// Heat is blamed from this probability on: a false alarm costs more than an unknown.
 pub(crate) const CALLED_HEAT: f64 = 0.7;
@@ -142,7 +142,7 @@ impl Evidence {
     /// Weighs it all.
     pub(crate) fn verdict(&self) -> Verdict {
         let (conclusion, confidence) = self.odds().conclusion();
-        Verdict { conclusion, confidence: confidence.min(MOST_CERTAIN) }
+        Verdict { conclusion, confidence }
     }
 
     /// What was observed, the heaviest first: by how much the log odds of the conclusion rise with it. An observation
@@ -183,7 +183,7 @@ impl Evidence {
         let most = self.total.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let odds = self.total.map(|total| (total - most).exp());
         let sum: f64 = odds.iter().sum();
-        odds.map(|odds| odds / sum)
+        std::array::from_fn(|s| (1.0 - UNTHOUGHT_OF) * odds[s] / sum + UNTHOUGHT_OF * BEFOREHAND[s])
     }
 }
 
@@ -264,7 +264,7 @@ mod test {
         assert_eq!(verdict.conclusion, Conclusion::Heat(Tmt1));
         let seen: Vec<Observation> = evidence.observations().into_iter().map(|o| o.observation).collect();
         assert_eq!(seen, [moved, cooled]);
-        assert!(verdict.confidence > 0.9 && verdict.confidence <= MOST_CERTAIN);
+        assert!(verdict.confidence > 0.9 && verdict.confidence <= 1.0 - UNTHOUGHT_OF * 0.5);
     }
 
     #[test]

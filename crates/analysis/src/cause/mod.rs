@@ -299,6 +299,21 @@ fn held_at_tmt1(trace: &Trace, pieces: &[Piece], heat: &Heat) -> bool {
         && at(0.9) - at(0.1) <= 2.0 * HELD_K
         && (median(&during) - tmt1_k).abs() <= HELD_K
         && pieces[0].level <= NO_FASTER * mean
+        && !comes_back(early)
+}
+
+/// Whether the speed fell and came back to that of the first piece more than once: then that one was the full speed, and
+/// no overshoot.
+fn comes_back(pieces: &[Piece]) -> bool {
+    const FELL: f64 = 0.8;
+    let first = pieces[0].level;
+    let (mut slow, mut times) = (false, 0);
+    for piece in pieces {
+        let back = slow && piece.level * FASTER_ELSEWHERE >= first;
+        times += usize::from(back);
+        slow = piece.level < FELL * first || (slow && !back);
+    }
+    times >= 2
 }
 
 /// Data written over time, counted anew after what empties the fast cache.

@@ -4,7 +4,7 @@
 
 use super::case::{Case, REGULATOR_MARGIN_K, TELLING_S};
 use super::course;
-use super::crossing::{ANYWHERE_PER_K, Beginning, HYSTERESIS_K, PAST_K, normal};
+use super::crossing::{ANYWHERE_PER_K, Beginning, HYSTERESIS_K, HostBeginning, PAST_K, normal};
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{Evidence, Suspect};
 use super::heat::HeatMove;
@@ -18,13 +18,15 @@ const USUAL_LIMIT_K: f64 = 343.0;
 const COOL_K: f64 = 328.0;
 /// A threshold of the drive's own, in a kelvin: one in 40 K above the usual limit, e^-4.2 of that where it is cool, and
 /// at the critical temperature every drive has one.
-const OWN_PER_K: f64 = 0.025;
-const COOL: f64 = -4.2;
+const OWN_PER_K: f64 = 0.03;
+/// Of the drives that are still at full speed, one in so many more with every ...
+const RARER_K: f64 = 16.0;
+const COOL: f64 = -6.0;
 const CRITICAL_PER_K: f64 = 0.2;
 /// Where it is not known, a host may have set any temperature: one drive in six, anywhere within 50 K.
 const SET_PER_K: f64 = 0.003;
 /// A regulator that acts ahead of TMT1 begins anywhere within its margin.
-const HELD_PER_K: f64 = 0.2;
+const HELD_PER_K: f64 = 0.03;
 /// A threshold that is elsewhere: its reading went astray. More where the drive says that it counted.
 const ASTRAY_PER_K: f64 = 2e-4;
 const COUNTED_PER_K: f64 = 5e-3;
@@ -43,8 +45,8 @@ const COUNTED_WITHIN_S: f64 = 10.0;
 const NEITHER_S: f64 = 20.0;
 const SHORT_S: f64 = 5.0;
 /// ... up to this where nothing that the host does is behind it, and this where that is not known.
-const LASTING: f64 = 1.5;
-const LASTING_UNKNOWN: f64 = 0.5;
+const LASTING: f64 = 3.0;
+const LASTING_UNKNOWN: f64 = 1.0;
 
 /// The weakest step of heat that was measured takes a fifth (SSD1 of the seed experiments).
 const LITTLE_LOST: f64 = 0.9;
@@ -55,9 +57,9 @@ const SETTING_SEEN_S: f64 = 3.0;
 pub(crate) fn weigh(case: &Case) -> (Evidence, Option<Beginning>) {
     let mut evidence = Evidence::new();
     let began = case.onset_k().map(|onset_k| {
-        let began = own_threshold(case, onset_k, &mut evidence);
+        let mut began = own_threshold(case, onset_k, &mut evidence);
         crept(case, &began, &mut evidence);
-        thresholds(case, onset_k, &mut evidence);
+        began.host = thresholds(case, onset_k, &mut evidence);
         course::weigh(case, onset_k, &mut evidence);
         began
     });
@@ -85,7 +87,8 @@ fn own(case: &Case, onset_k: f64) -> (f64, Observation) {
     let per_k = |temp_k: f64| {
         let usual = ((temp_k - COOL_K) / (USUAL_LIMIT_K - COOL_K)).clamp(0.0, 1.0);
         let near_warning = facts.warning_k.is_some_and(|k| temp_k >= k - 5.0);
-        let own = OWN_PER_K * if near_warning { 1.0 } else { (COOL * (1.0 - usual)).exp() };
+        let hotter = ((temp_k - USUAL_LIMIT_K) / RARER_K).max(0.0).exp();
+        let own = OWN_PER_K * hotter * if near_warning { 1.0 } else { (COOL * (1.0 - usual)).exp() };
         if unknown { own + SET_PER_K } else { own }
     };
     // A load that begins on a hot drive is slowed down anywhere above the threshold, and a hysteresis below it.
@@ -124,6 +127,7 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
         at_start: case.drop.at_start,
         own_per_k,
         host_unknown: hctm_unknown(case),
+        host: [None, None],
     }
 }
 
@@ -151,43 +155,45 @@ fn own_threshold(case: &Case, onset_k: f64, evidence: &mut Evidence) -> Beginnin
     began
 }
 
-/// The temperature against TMT1 and TMT2.
-fn thresholds(case: &Case, onset_k: f64, evidence: &mut Evidence) {
+/// The temperature against TMT1 and TMT2: how likely the beginning is by each, in a kelvin.
+fn thresholds(case: &Case, onset_k: f64, evidence: &mut Evidence) -> [Option<HostBeginning>; 2] {
     if hctm_unknown(case) {
-        return;
+        return [None, None];
     }
     // A load that begins on a hot drive is slowed down above the threshold, not at it.
     // Not far above it, though: a threshold that the drive has long left behind is none that it heeds.
     let soon = case.drop.at_start || case.start_s() - case.phase.start_s <= super::RAMP_S;
     let begins_past = |above_k: f64| soon && (0.0..=PAST_K).contains(&above_k);
     let (tmt1, tmt2) = case.trace.tmt_at(case.start_s());
-    for (threshold, set_k, margin_k) in
-        [(HostThreshold::Tmt1, tmt1, REGULATOR_MARGIN_K), (HostThreshold::Tmt2, tmt2, 0.0)]
-    {
-        let suspect = Suspect::from(threshold);
-        let Some(set_k) = set_k else {
-            evidence.weigh(Observation::ThresholdDisabled { threshold }, &[(suspect, -6.0)]);
-            continue;
-        };
-        let (temp_k, above_k) = (onset_k, onset_k - set_k);
-        let near = normal(above_k, case.spread_k());
-        let past = if begins_past(above_k) { 1.0 / PAST_K } else { 0.0 };
-        let (seen, per_k) = if above_k < 0.0 && -above_k <= margin_k && held_below(case, set_k) {
-            (Observation::HeldBelowThreshold { threshold, temp_k, set_k }, near.max(HELD_PER_K))
-        } else if threshold == HostThreshold::Tmt1 && above_k < 0.0 && case.settled_below(set_k) {
-            (Observation::SettledBelowThreshold { threshold, temp_k, set_k }, near.max(HELD_PER_K))
-        } else if near.max(past) >= ANYWHERE_PER_K {
-            (Observation::AtThreshold { threshold, temp_k, set_k }, near.max(past))
-        } else if set_k < case.history.coolest_k {
-            // Below everything the drive was in it does not act.
-            (Observation::ThresholdBelowRun { threshold, set_k }, near)
-        } else {
-            (Observation::AwayFromThreshold { threshold, temp_k, set_k }, near)
-        };
-        // A drive that counts knows better than a reading.
-        let least = if counted(case, threshold) { COUNTED_PER_K } else { ASTRAY_PER_K };
-        evidence.weigh(seen, &[(suspect, (per_k.max(least) / ANYWHERE_PER_K).ln())]);
-    }
+    [(HostThreshold::Tmt1, tmt1, REGULATOR_MARGIN_K), (HostThreshold::Tmt2, tmt2, 0.0)].map(
+        |(threshold, set_k, margin_k)| {
+            let suspect = Suspect::from(threshold);
+            let Some(set_k) = set_k else {
+                evidence.weigh(Observation::ThresholdDisabled { threshold }, &[(suspect, -6.0)]);
+                return None;
+            };
+            let (temp_k, above_k) = (onset_k, onset_k - set_k);
+            let near = normal(above_k, case.spread_k());
+            let past = if begins_past(above_k) { 1.0 / PAST_K } else { 0.0 };
+            let (seen, per_k) = if above_k < 0.0 && -above_k <= margin_k && held_below(case, set_k) {
+                (Observation::HeldBelowThreshold { threshold, temp_k, set_k }, near.max(HELD_PER_K))
+            } else if threshold == HostThreshold::Tmt1 && above_k < 0.0 && case.settled_below(set_k) {
+                (Observation::SettledBelowThreshold { threshold, temp_k, set_k }, near.max(HELD_PER_K))
+            } else if near.max(past) >= ANYWHERE_PER_K {
+                (Observation::AtThreshold { threshold, temp_k, set_k }, near.max(past))
+            } else if set_k < case.history.coolest_k {
+                // Below everything the drive was in it does not act.
+                (Observation::ThresholdBelowRun { threshold, set_k }, near)
+            } else {
+                (Observation::AwayFromThreshold { threshold, temp_k, set_k }, near)
+            };
+            // A drive that counts knows better than a reading.
+            let least = if counted(case, threshold) { COUNTED_PER_K } else { ASTRAY_PER_K };
+            let per_k = per_k.max(least);
+            evidence.weigh(seen, &[(suspect, (per_k / ANYWHERE_PER_K).ln())]);
+            Some(HostBeginning { above_k, per_k })
+        },
+    )
 }
 
 /// Whether the temperature was held just under `threshold_k` while the drive was slow, to the end of the load.
@@ -215,7 +221,7 @@ fn counters(case: &Case, evidence: &mut Evidence) {
                 let weight = if has_counted { -4.0 } else { silent / case.history.drops().max(1) as f64 };
                 (Observation::CounterStill { threshold, has_counted }, weight)
             }
-            Some(_) => (Observation::CounterMoved { threshold }, 5.0),
+            Some(_) => (Observation::CounterMoved { threshold }, 3.5),
             None => continue,
         };
         evidence.weigh(seen, &[(threshold.into(), weight)]);
@@ -267,6 +273,8 @@ fn cache(case: &Case, evidence: &mut Evidence) {
     let Some(strength) = case.strength() else { return };
     if case.drop.recovered {
         weigh(Observation::BackWhileWriting, -3.0);
+    } else if case.pieces[case.drop.first].stopped {
+        weigh(Observation::Stopped, -4.0);
     } else if strength <= 0.6 && case.span_s() >= STAYED_S {
         // The weakest that heat left of a speed, short of a stop, was 200 MB/s of 3 GB/s (SSD1 of the seed experiments);
         // a full cache left 78 MB/s of 2.6 GB/s (row D1).
@@ -287,7 +295,7 @@ fn circumstances(case: &Case, evidence: &mut Evidence) {
     lasted(case, evidence);
     let little = case.strength().is_some_and(|strength| strength > LITTLE_LOST);
     if little && !case.pieces[case.drop.first].gradual {
-        evidence.weigh_heat(Observation::LittleLost, -1.2, &[]);
+        evidence.weigh_heat(Observation::LittleLost, -1.6, &[]);
     }
     if let Some((before, after)) = power_states(case) {
         evidence.weigh(Observation::PowerStateChanged { before, after }, &[(Other, 6.0)]);

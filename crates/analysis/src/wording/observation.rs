@@ -102,9 +102,6 @@ pub fn observation(seen: &Observation) -> String {
         Seen::RanHotter { full_speed_s } => format!(
             "The drive ran {full_speed_s:.0} s at full speed while it was at least 1.5 K hotter than that."
         ),
-        Seen::Settled { rest_k } => {
-            format!("Speed gave way bit by bit, and the temperature came to rest at {}.", at(rest_k))
-        }
         Seen::StayedAsHot { temp_k, late_k } => format!(
             "While it was slow the temperature stayed where it was: {} after {}.",
             at(late_k),
@@ -140,6 +137,9 @@ pub fn observation(seen: &Observation) -> String {
         Seen::LittleWritten { written_bytes } => format!("Only {} had been written.", amount(written_bytes)),
         Seen::CacheFilledBefore => {
             "The fast cache had been filled before, and this is the speed since.".to_owned()
+        }
+        Seen::Stopped => {
+            "Writing stopped altogether; behind a full cache it goes on at the speed of the flash.".to_owned()
         }
         Seen::BackWhileWriting => {
             "Its speed came back while writing went on, which empties no cache.".to_owned()

@@ -17,7 +17,9 @@
 //!   where TMT1 is known and the temperature stood at it for the first minute.
 //! - A stop that lasts until the load ends is not asked for where the log has no phases.
 //! - Heat can be told from other causes where [`heat_shows`]; other slow stretches in which heat acts are not asked for.
-//! - A second policy that sets in within an episode is asked for when it takes a quarter of what was left.
+//! - A second policy that sets in within an episode is asked for when it takes a quarter of what was left, and the first
+//!   time that the speed is so low: going up and down the stairs of one policy counts neither
+//!   way.
 //! - *Cause*: see [`heat_cause`] and [`other_cause`].
 //! - *Temperature*: where the composite is logged in steps of a kelvin and climbs less than 1 K between two readings,
 //!   two intervals and two renewals of the sensor.
@@ -247,7 +249,7 @@ impl<'a> Of<'a> {
         self.episodes.push(Episode { heat: true, onset_s, release_s, cause, temp_k, strength });
         if !hurried {
             for inner in inner {
-                self.inner_episode(phase, inner);
+                self.inner_episode(phase, from, inner);
             }
         }
     }
@@ -324,7 +326,15 @@ impl<'a> Of<'a> {
         found
     }
 
-    fn inner_episode(&mut self, phase: (usize, usize), (from, to): (usize, usize)) {
+    /// Whether an episode had been as slow as that before: then it goes up and down a stair, and only the first time
+    /// was a further onset.
+    fn been_as_low(&self, episode: usize, from: usize, left: f64) -> bool {
+        let as_low = self.heat[episode..from - 2].iter().filter(|heat| **heat <= 1.02 * left).count();
+        as_low >= self.shortest
+    }
+
+    /// A further policy that set in at `from` within the episode that began at `episode`.
+    fn inner_episode(&mut self, phase: (usize, usize), episode: usize, (from, to): (usize, usize)) {
         if to - from < self.shortest {
             self.grey(from, to);
             return;
@@ -332,6 +342,10 @@ impl<'a> Of<'a> {
         let before = self.heat[from - 2];
         let left = median(&self.heat[from + 2..to]) / before;
         let (set_in_s, source) = self.set_in(from, phase.0);
+        if source == self.set_in(episode, phase.0).1 && self.been_as_low(episode, from, left * before) {
+            self.grey(from, to);
+            return;
+        }
         let cause = heat_cause(self, source, from, to);
         let onset_s = (set_in_s.min(seconds(from)), seconds(from));
         let ends = to + self.shortest <= phase.1;

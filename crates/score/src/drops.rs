@@ -1,0 +1,48 @@
+//! Writes every drop that was judged with what each observation weighed and what it was in truth, so that weights can be
+//! fitted and rules be left out by other programs: one JSON document a line.
+
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+
+use analysis::findings::{Event, EventKind};
+use serde_json::{Value, json};
+
+use crate::corpus::{Episode, Labelled};
+
+/// Writes the drops of these runs to `path`.
+pub(crate) fn write(path: &Path, runs: impl Iterator<Item = Labelled>) -> std::io::Result<()> {
+    let mut out = BufWriter::new(std::fs::File::create(path)?);
+    for run in runs {
+        let (_, explained) = analysis::explain(&run.trace);
+        let begins = explained.iter().filter(|e| e.event.kind != EventKind::ThrottleRelease);
+        for explanation in begins {
+            let Some(truth) = truth(&run, &explanation.event) else { continue };
+            let rows: Vec<Value> = explanation
+                .observations
+                .iter()
+                .map(|seen| json!([seen.observation, seen.log_odds.array()]))
+                .collect();
+            let line = json!({
+                "number": run.recipe.number,
+                "kind": format!("{:?}", run.recipe.kind),
+                "t_s": explanation.event.t_s,
+                "truth": truth,
+                "rows": rows,
+            });
+            writeln!(out, "{line}")?;
+        }
+    }
+    out.flush()
+}
+
+/// What it was: the cause of the episode that began then, "Nothing" where none did, `None` where it cannot be said.
+fn truth(run: &Labelled, event: &Event) -> Option<String> {
+    let off =
+        |episode: &&Episode| (episode.onset_s.0 - event.t_s).max(event.t_s - episode.onset_s.1).max(0.0);
+    let near = run.truth.episodes.iter().filter(|episode| off(episode) <= run.truth.within_s + 1e-6);
+    if let Some(episode) = near.min_by(|a, b| off(a).total_cmp(&off(b))) {
+        return episode.cause.map(|cause| format!("{cause:?}"));
+    }
+    let grey = run.truth.grey_s.iter().any(|(from_s, to_s)| (*from_s..=*to_s).contains(&event.t_s));
+    (!grey).then(|| "Nothing".to_owned())
+}
