@@ -6,6 +6,7 @@
 mod corpus;
 mod drops;
 mod export;
+mod policy;
 mod print;
 mod tally;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The score as text.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use analysis::wording;
@@ -17,7 +17,8 @@ pub(crate) fn all(tally: &Tally, scored: bool, wrong: bool) -> String {
     );
     metrics(tally, &mut text);
     confusion(tally, &mut text);
-    reliability(tally, &mut text);
+    reliability("events", &tally.confidence, &mut text);
+    reliability("policies", &tally.policy_confidence, &mut text);
     kinds(tally, &mut text);
     if wrong {
         text += "\n";
@@ -45,6 +46,10 @@ fn metrics(tally: &Tally, text: &mut String) {
     let rate = tally.cold_alarms as f64 / tally.cold_hours.max(1e-9);
     let value = format!("{rate:.3} ({} in {:.0} h)", tally.cold_alarms, tally.cold_hours);
     line(text, "false thermal alarms an hour without heat", value, "<= 0.1", rate <= 0.1);
+    let [right, wrong, open] = tally.policies;
+    let share = right as f64 / (right + wrong + open).max(1) as f64;
+    let value = format!("{share:.4} ({right} right, {wrong} wrong, {open} left open)");
+    line(text, "policy", value, ">= 0.97", share >= 0.97);
     for (name, (right, all)) in
         [("onset temperature within 1 K", tally.temperature), ("strength within 5 %", tally.strength)]
     {
@@ -74,9 +79,15 @@ fn confusion(tally: &Tally, text: &mut String) {
     }
 }
 
-fn reliability(tally: &Tally, text: &mut String) {
-    *text += "\nconfidence    mean     right        of\n";
-    for (tenth, (sum, right, all)) in &tally.confidence {
+fn reliability(of: &str, table: &BTreeMap<u8, (f64, usize, usize)>, text: &mut String) {
+    let all: usize = table.values().map(|(_, _, all)| all).sum();
+    let off: f64 = table.values().map(|(sum, right, _)| (sum - *right as f64).abs()).sum();
+    let _ = writeln!(
+        text,
+        "\nconfidence of {of}: expected calibration error {:.3}\n              mean     right        of",
+        off / all.max(1) as f64
+    );
+    for (tenth, (sum, right, all)) in table {
         let (low, high) = (f64::from(*tenth) / 10.0, f64::from(tenth + 1) / 10.0);
         let share = *right as f64 / *all as f64;
         let _ = writeln!(text, "{low:.1} to {high:.1}   {:.3}     {share:.3} {all:>9}", sum / *all as f64);
@@ -84,17 +95,19 @@ fn reliability(tally: &Tally, text: &mut String) {
 }
 
 fn kinds(tally: &Tally, text: &mut String) {
-    *text += "\nkind              runs  onset F1  release F1    causes right    alarms without heat\n";
+    *text += "\nkind              runs  onset F1  release F1    causes right   policies right   alarms without heat\n";
     for (kind, sums) in &tally.by_kind {
         let _ = writeln!(
             text,
-            "{:<16}{:>6}{:>10.3}{:>12.3}{:>11} / {:<6}{:>12}",
+            "{:<16}{:>6}{:>10.3}{:>12.3}{:>11} / {:<6}{:>9} / {:<6}{:>12}",
             format!("{kind:?}"),
             sums.runs,
             sums.onset.f1(),
             sums.release.f1(),
             sums.causes_right,
             sums.causes,
+            sums.policies[0],
+            sums.policies.iter().sum::<usize>(),
             sums.cold_alarms
         );
     }

@@ -6,6 +6,7 @@ use analysis::Findings;
 use analysis::findings::{self, Event, EventKind};
 
 use super::corpus::{Episode, Labelled, RecipeKind, TrueCause, Truth};
+use super::policy::{self, PolicySaid};
 
 /// Hits and misses of one kind of event.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,6 +53,10 @@ pub(crate) struct Tally {
     pub(crate) strength: (usize, usize),
     /// By tenth of the confidence: sum of confidences, right, all.
     pub(crate) confidence: BTreeMap<u8, (f64, usize, usize)>,
+    /// The same of the policies that were named.
+    pub(crate) policy_confidence: BTreeMap<u8, (f64, usize, usize)>,
+    /// Policies: right, wrong, left open.
+    pub(crate) policies: [usize; 3],
     pub(crate) by_kind: BTreeMap<RecipeKind, KindTally>,
     /// What went wrong, for people who look for it.
     pub(crate) wrong: Vec<String>,
@@ -65,6 +70,7 @@ pub(crate) struct KindTally {
     pub(crate) release: Detection,
     pub(crate) causes_right: usize,
     pub(crate) causes: usize,
+    pub(crate) policies: [usize; 3],
     pub(crate) cold_alarms: usize,
 }
 
@@ -85,10 +91,14 @@ impl Tally {
         {
             *mine = (mine.0 + others.0, mine.1 + others.1);
         }
-        for (tenth, (sum, right, all)) in other.confidence {
-            let mine = self.confidence.entry(tenth).or_default();
-            *mine = (mine.0 + sum, mine.1 + right, mine.2 + all);
+        let of_events = (&mut self.confidence, other.confidence);
+        for (mine, others) in [of_events, (&mut self.policy_confidence, other.policy_confidence)] {
+            for (tenth, (sum, right, all)) in others {
+                let mine = mine.entry(tenth).or_default();
+                *mine = (mine.0 + sum, mine.1 + right, mine.2 + all);
+            }
         }
+        add(&mut self.policies, other.policies);
         for (kind, others) in other.by_kind {
             let mine = self.by_kind.entry(kind).or_default();
             mine.runs += others.runs;
@@ -96,6 +106,7 @@ impl Tally {
             mine.release.add(&others.release);
             mine.causes_right += others.causes_right;
             mine.causes += others.causes;
+            add(&mut mine.policies, others.policies);
             mine.cold_alarms += others.cold_alarms;
         }
         self.wrong.extend(other.wrong);
@@ -116,6 +127,10 @@ impl Tally {
         };
         classes.iter().map(f1).sum::<f64>() / classes.len().max(1) as f64
     }
+}
+
+fn add(mine: &mut [usize; 3], others: [usize; 3]) {
+    mine.iter_mut().zip(others).for_each(|(mine, others)| *mine += others);
 }
 
 /// The score of one run.
@@ -145,8 +160,9 @@ pub(crate) fn score(run: &Labelled, findings: &Findings) -> Tally {
     }
     causes(&mut tally, run, findings, &heat, &matched);
     for event in &matched.false_alarms {
-        count_confidence(&mut tally, event.confidence, false);
+        count_confidence(&mut tally.confidence, event.confidence, false);
     }
+    policy(&mut tally, run, &findings.policy);
     explain(&mut tally, run, &matched, &heat);
     let causes_right =
         tally.causes.iter().filter(|((t, s), _)| *s == Said::TrueCause(*t)).map(|(_, n)| *n).sum();
@@ -156,6 +172,7 @@ pub(crate) fn score(run: &Labelled, findings: &Findings) -> Tally {
         release: tally.release,
         causes_right,
         causes: tally.causes.values().sum(),
+        policies: tally.policies,
         cold_alarms: tally.cold_alarms,
     };
     tally.by_kind.insert(run.recipe.kind, kind);
@@ -239,7 +256,7 @@ fn causes(tally: &mut Tally, run: &Labelled, findings: &Findings, heat: &[&Episo
         *tally.causes.entry((truth, said)).or_default() += 1;
         let right = said == Said::TrueCause(truth);
         if let Some(event) = event {
-            count_confidence(tally, event.confidence, right);
+            count_confidence(&mut tally.confidence, event.confidence, right);
         }
         if !right {
             let (number, kind) = (run.recipe.number, run.recipe.kind);
@@ -277,9 +294,24 @@ fn said(event: &Event) -> Said {
     }
 }
 
-fn count_confidence(tally: &mut Tally, confidence: f64, right: bool) {
+fn policy(tally: &mut Tally, run: &Labelled, policy: &findings::Policy) {
+    let Some(said) = policy::said(run, policy) else { return };
+    tally.policies[said as usize] += 1;
+    if policy.class != findings::PolicyClass::Undetermined {
+        count_confidence(&mut tally.policy_confidence, policy.confidence, said == PolicySaid::Right);
+    }
+    if said != PolicySaid::Right {
+        let (number, kind, class) = (run.recipe.number, run.recipe.kind, policy.class);
+        tally.wrong.push(format!(
+            "{number} {kind:?}: policy {said:?} {class:?} {:?} {:.2}",
+            policy.also, policy.confidence
+        ));
+    }
+}
+
+fn count_confidence(table: &mut BTreeMap<u8, (f64, usize, usize)>, confidence: f64, right: bool) {
     let tenth = ((confidence * 10.0) as u8).min(9);
-    let row = tally.confidence.entry(tenth).or_default();
+    let row = table.entry(tenth).or_default();
     *row = (row.0 + confidence, row.1 + usize::from(right), row.2 + 1);
 }
 

@@ -15,7 +15,7 @@ mod truth;
 use trace::Trace;
 
 pub(crate) use recipe::{Recipe, RecipeKind};
-pub(crate) use truth::{Episode, TrueCause, Truth};
+pub(crate) use truth::{Episode, TrueCause, Truth, composite_usable};
 
 /// A log and what really happened.
 pub(crate) struct Labelled {

@@ -378,7 +378,8 @@ impl<'a> Of<'a> {
     }
 }
 
-fn composite_usable(logging: &Logging) -> bool {
+/// Whether the log shows a temperature that can be gone by.
+pub(crate) fn composite_usable(logging: &Logging) -> bool {
     matches!(logging.sensors, RecipeSensors::Composite | RecipeSensors::Several)
 }
 
