@@ -231,7 +231,9 @@ impl<'a> Of<'a> {
         let paused = !self.recipe.logging.phases_known && left < 0.005 && to + self.shortest > phase.1;
         let known = (!at_start || self.known_slow(phase, from, to)) && !paused;
         if !self.visible(left) || own.is_empty() || !known || !shows {
-            self.grey(from, to);
+            // It set in before it took a twentieth.
+            let set_in = (set_in.0 / STEP_S).floor() as usize;
+            self.grey(set_in.clamp(phase.0, from), to);
             return;
         }
         let gone = (from..to).find(|i| self.heat[*i] <= 0.9f64.max(left)).unwrap_or(from);
