@@ -299,19 +299,24 @@ fn held_at_tmt1(trace: &Trace, pieces: &[Piece], heat: &Heat) -> bool {
         && at(0.9) - at(0.1) <= 2.0 * HELD_K
         && (median(&during) - tmt1_k).abs() <= HELD_K
         && pieces[0].level <= NO_FASTER * mean
-        && !comes_back(early)
+        && !comes_back(early, heat)
 }
 
-/// Whether the speed fell and came back to that of the first piece more than once: then that one was the full speed, and
-/// no overshoot.
-fn comes_back(pieces: &[Piece]) -> bool {
+/// Whether the speed fell and came back to that of the first piece more than once, and the drive had cooled in between:
+/// then that one was the full speed, and no overshoot or burst.
+fn comes_back(pieces: &[Piece], heat: &Heat) -> bool {
     const FELL: f64 = 0.8;
+    const COOLED_K: f64 = 1.0;
     let first = pieces[0].level;
-    let (mut slow, mut times) = (false, 0);
+    let (mut fell_k, mut times) = (None, 0);
     for piece in pieces {
-        let back = slow && piece.level * FASTER_ELSEWHERE >= first;
-        times += usize::from(back);
-        slow = piece.level < FELL * first || (slow && !back);
+        let now_k = heat.nearest_k(piece.start_s);
+        if piece.level < FELL * first {
+            fell_k = fell_k.or(now_k);
+        } else if piece.level * FASTER_ELSEWHERE >= first {
+            let cooled = fell_k.take().zip(now_k).is_some_and(|(fell_k, now_k)| fell_k - now_k >= COOLED_K);
+            times += usize::from(cooled);
+        }
     }
     times >= 2
 }
