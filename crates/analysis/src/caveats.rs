@@ -6,18 +6,25 @@ use crate::cause::Judged;
 use crate::cause::evidence::{Conclusion, Suspect};
 use crate::cause::heat::Heat;
 use crate::findings::{Caveat, SegmentOp, Thermal};
-use crate::segment::{Piece, Sample, Stretch, usual_span_s};
+use crate::segment::{Piece, Stretch, usual_span_s};
 use trace::caveat::{ClockDoubt, Cycles, Hole, HostThreshold, IoFailure, StillCounters, StillSensor};
 use trace::{Interval, Trace};
 
-/// Samples may exceed the link by rounding of their interval.
+/// A level above the link by more than this is no rounding of times or bytes.
 const OVER_LINK: f64 = 1.01;
+/// A single sample may hold what belongs to its neighbours: what passes in so much of the link's time, as logs are written
+/// some milliseconds early or late, ...
+const EDGE_S: f64 = 0.02;
+/// ... and the I/Os in flight, which count where they end.
+const EDGE_BYTES: f64 = 16.0 * 1024.0 * 1024.0;
 /// From this share of the link's rate on the link may be what limits: protocol takes the rest (PCIe: headers of 20 to
 /// 28 B for each 128 to 256 B of data, so 8 to 18 %; SATA and USB less or about the same).
 const NEAR_LINK: f64 = 0.85;
 /// From this share on the speed is the link's: of a simulated link the rate is what data may take, and what a log states
 /// may be that as well.
 const AT_LINK: f64 = 0.97;
+/// A level is told by at least so many samples.
+const LEVEL_SLICES: usize = 5;
 /// A hole in a series is a gap when it is longer than this many of its usual steps.
 const GAP_STEPS: f64 = 3.0;
 /// Less load than this shows no steady state: three fast time constants of an M.2 drive.
@@ -86,7 +93,7 @@ fn speed(trace: &Trace, stretches: &[Stretch], pieces: &[Piece]) -> Vec<Caveat> 
     found
 }
 
-/// Speed against the rate of the link: above it single samples are wrong, near it the link may be what limits.
+/// Speed against the rate of the link: above it the link's rate or the log is wrong, near it the link may be what limits.
 fn against_link(
     trace: &Trace,
     stretches: &[Stretch],
@@ -100,15 +107,26 @@ fn against_link(
     let moving = stretches.iter().filter(|stretch| moves_data(stretch));
     // The rest of an interval at the end of a phase is left out: one late I/O would be its whole speed.
     let samples = moving.flat_map(|s| &s.samples).filter(|s| s.span_s >= usual_s / 2.0);
-    let speeds = samples.map(Sample::bytes_per_s).filter(|speed| *speed > OVER_LINK * link);
-    let (samples, fastest_bytes_per_s) =
-        speeds.fold((0, 0.0f64), |(count, most), speed| (count + 1, most.max(speed)));
+    let edge_bytes = link * EDGE_S + EDGE_BYTES;
+    let over = samples.filter(|s| s.bytes > link * s.span_s + edge_bytes);
+    let (over_s, fastest_sample) =
+        over.fold((0.0, 0.0f64), |(span_s, most), s| (span_s + s.span_s, most.max(s.bytes_per_s())));
+    let levels = pieces.iter().filter(|p| p.level > OVER_LINK * link && p.slices >= LEVEL_SLICES);
+    let (level_s, fastest_level) = levels
+        .filter(|p| moves_data(&stretches[p.stretch]))
+        .fold((0.0, 0.0f64), |(span_s, most), p| (span_s + p.span_s(), most.max(p.level)));
     let share = if trace.facts.simulated == Some(true) { AT_LINK } else { NEAR_LINK };
     let all_s: f64 = pieces.iter().map(Piece::span_s).sum();
     let near = pieces.iter().filter(|p| p.level >= share * link && moves_data(&stretches[p.stretch]));
     let (near_s, near_bytes) = near.fold((0.0, 0.0), |(s, b), p| (s + p.span_s(), b + p.level * p.span_s()));
-    if samples > 0 {
-        return Some(Caveat::AboveLinkRate { samples, fastest_bytes_per_s, link_bytes_per_s });
+    if over_s.max(level_s) > 0.0 {
+        return Some(Caveat::AboveLinkRate {
+            span_s: over_s.max(level_s),
+            of_s: all_s,
+            lasting: level_s > 0.0,
+            fastest_bytes_per_s: fastest_sample.max(fastest_level),
+            link_bytes_per_s,
+        });
     }
     let bytes_per_s = near_bytes / near_s;
     let all_of_it = bytes_per_s >= AT_LINK * link;

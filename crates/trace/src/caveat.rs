@@ -17,8 +17,9 @@ use crate::SegmentOp;
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
 pub enum Caveat {
-    /// Samples faster than the link.
-    AboveLinkRate { samples: usize, fastest_bytes_per_s: f64, link_bytes_per_s: f64 },
+    /// Faster than the link for `span_s` of `of_s` of load, by more than a log's clock makes of it; `lasting` where the
+    /// mean of a level is.
+    AboveLinkRate { span_s: f64, of_s: f64, lasting: bool, fastest_bytes_per_s: f64, link_bytes_per_s: f64 },
     /// The temperature around the drive is not known.
     AmbientUnknown,
     /// The link may be what limits; `all_of_it` where the speed is its rate and not only what its protocol leaves.

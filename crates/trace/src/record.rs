@@ -52,7 +52,7 @@ fn facts(record: &Record) -> Facts {
         tmt_min_k: tmt_min_k.map(f64::from),
         tmt_max_k: tmt_max_k.map(f64::from),
         slc_bytes,
-        ambient_k: None,
+        ambient_k: manifest.ambient_k,
         ended_early: ended_early(record),
     }
 }

@@ -47,6 +47,7 @@ complete -c heatsoak -n "__fish_heatsoak_using_subcommand run" -l seed -d 'Seed 
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand run" -l tmt1 -d 'Light throttling from this temperature on (TMT1), such as 65C, or off' -r
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand run" -l tmt2 -d 'Heavy throttling from this temperature on (TMT2), such as 70C, or off' -r
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand run" -l sweep -d 'Run the plan once a setting, such as tmt=default,65C/70C, power-state=0,5, link=1GB/s,2GB/s, ambient=20C,35C' -r
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand run" -l ambient -d 'Temperature of the air around the drive, such as 24C: recorded; a simulated drive is put into it' -r
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand run" -l stop-at -d 'Stop the load at this temperature of the drive [default: 5 K below the critical threshold, else 85C]' -r
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand run" -l interval -d 'Length of an accounting interval, such as 100ms' -r
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand run" -l max-errors -d 'Give up after this many I/O errors' -r

@@ -13,12 +13,16 @@ use super::degrees;
 #[expect(clippy::too_many_lines, reason = "a table: one sentence a variant")]
 pub fn caveat(caveat: &Caveat) -> String {
     match caveat {
-        Caveat::AboveLinkRate { samples, fastest_bytes_per_s, link_bytes_per_s } => format!(
-            "{samples} {} faster than the link of {} (up to {}): an I/O counts as a whole in the interval in which it ends, so single samples are not to be trusted, means are.",
-            if *samples == 1 { "sample is" } else { "samples are" },
-            BytesPerSec::new(*link_bytes_per_s),
-            BytesPerSec::new(*fastest_bytes_per_s)
-        ),
+        Caveat::AboveLinkRate { span_s, of_s, lasting, fastest_bytes_per_s, link_bytes_per_s } => {
+            let (fastest, link) = (BytesPerSec::new(*fastest_bytes_per_s), BytesPerSec::new(*link_bytes_per_s));
+            let seen = format!("Up to {fastest} for {span_s:.1} s of {of_s:.0} s, faster than the link ({link})");
+            match lasting {
+                true => format!("{seen}: the stated link rate or the units of the log are wrong, check both."),
+                false => format!(
+                    "{seen}: more than I/Os at the edge of an interval explain, so times or bytes are off there; means over a minute are not."
+                ),
+            }
+        }
         Caveat::AtLinkRate { span_s, bytes_per_s, link_bytes_per_s, all_of_it } => {
             let speed = BytesPerSec::new(*bytes_per_s);
             let what = at_link(*bytes_per_s, *link_bytes_per_s, *all_of_it);

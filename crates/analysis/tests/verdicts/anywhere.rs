@@ -1,7 +1,7 @@
 //! Verdicts hold in any room and at any sampling: one drive, other surroundings.
 
 use analysis::analyze;
-use analysis::findings::{Cause, EventKind, PolicyClass, SegmentOp};
+use analysis::findings::{Cause, Caveat, EventKind, PolicyClass, SegmentOp};
 use trace::{Interval, Trace};
 
 use crate::drive::{Load, Policy, Setup, simulate};
@@ -110,4 +110,40 @@ fn a_load_that_is_mostly_unread_clears_nothing() {
         assert_eq!(findings.policy.class, PolicyClass::Undetermined, "{keep_s} s: {:?}", findings.policy);
         assert_eq!(findings.thermal.kelvin_per_gb_per_s_write, None);
     }
+}
+
+/// A speed for each of 600 s, over a link of 4 GB/s.
+fn over_link(speed: impl Fn(usize) -> f64) -> Trace {
+    let (mut trace, _) =
+        simulate(&Setup { loads: vec![Load { op: SegmentOp::Read, seconds: 600.0 }], ..Setup::default() });
+    let interval = |s: usize| Interval {
+        start_s: s as f64,
+        span_s: 1.0,
+        bytes: speed(s),
+        ..trace.speeds[0].intervals[0]
+    };
+    trace.speeds[0].intervals = (0..600).map(interval).collect();
+    trace.facts.link_bytes_per_s = Some(4e9);
+    trace
+}
+
+/// Goal: what is faster than the link is told by how much it is and for how long, and jitter is not told at all.
+/// Method: levels above the link, single seconds far above it, and logs whose times wobble around it.
+#[test]
+fn faster_than_the_link_is_told_where_no_jitter_explains_it() {
+    let above = |trace: &Trace| {
+        analyze(trace).caveats.into_iter().find_map(|caveat| match caveat {
+            Caveat::AboveLinkRate { span_s, lasting, .. } => Some((span_s, lasting)),
+            _ => None,
+        })
+    };
+    assert_eq!(above(&over_link(|_| 4.2e9)), Some((600.0, true)), "all of it");
+    let half = |s: usize| if s < 300 { 4.12e9 } else { 3.0e9 };
+    assert_eq!(above(&over_link(half)), Some((300.0, true)), "half of it");
+    let spikes = |s: usize| if s % 100 == 50 { 5e9 } else { 3.9e9 };
+    assert_eq!(above(&over_link(spikes)), Some((6.0, false)), "single seconds");
+    let jitter = |s: usize| 3.95e9 + if s.is_multiple_of(2) { 0.1e9 } else { -0.1e9 };
+    assert_eq!(above(&over_link(jitter)), None, "an interval that was written late, and the next");
+    let edge = |s: usize| if s == 299 { 4.01e9 } else { 3.99e9 };
+    assert_eq!(above(&over_link(edge)), None, "I/Os at the edge");
 }

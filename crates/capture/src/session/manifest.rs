@@ -25,6 +25,7 @@ pub fn draft_manifest(plan: &Plan, address: &str, origin: Origin, drive: DriveFa
         host: None,
         link: None,
         link_end: None,
+        ambient_k: None,
         answers: Vec::new(),
         clock_anchor: ClockAnchor { wall_unix_ns: 0, monotonic_ns: None },
         notes: plan.notes.clone(),

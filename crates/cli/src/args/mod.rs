@@ -159,6 +159,9 @@ pub(crate) struct RunArgs {
     /// Run the plan once a setting, such as tmt=default,65C/70C, power-state=0,5, link=1GB/s,2GB/s, ambient=20C,35C
     #[arg(long, value_name = "WHAT=A,B,...", value_parser = Sweep::parse)]
     pub(crate) sweep: Option<Sweep>,
+    /// Temperature of the air around the drive, such as 24C: recorded; a simulated drive is put into it
+    #[arg(long, value_name = "TEMP", value_parser = parse::temperature, allow_hyphen_values = true)]
+    pub(crate) ambient: Option<Kelvin>,
     /// Stop the load at this temperature of the drive [default: 5 K below the critical threshold, else 85C]
     #[arg(long, value_name = "TEMP", value_parser = parse::temperature, allow_hyphen_values = true)]
     pub(crate) stop_at: Option<Kelvin>,

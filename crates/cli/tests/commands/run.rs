@@ -261,3 +261,37 @@ fn twin_profile(scratch: &Scratch, name: &str, from: &str, to: &str) -> String {
     std::fs::write(scratch.path("changed.toml"), text.replace(from, to)).expect("written");
     "./changed.toml".to_owned()
 }
+
+/// Goal: the room is part of the record, and of a simulated drive also what it is in. Method: one plan in two rooms, and
+/// on a file, whose room is what was stated; the record of a drive whose room nobody stated says so.
+#[test]
+fn the_room_is_recorded_and_a_simulated_drive_is_put_into_it() {
+    let scratch = Scratch::new();
+    let ambient_k = |folder: &str| {
+        let text = std::fs::read_to_string(scratch.path(folder).join("manifest.json")).expect("a manifest");
+        serde_json::from_str::<serde_json::Value>(&text).expect("JSON")["ambient_k"].as_f64()
+    };
+    let run = |more: &[&str]| {
+        let done = scratch.run(&[&["run", "-q", "--no-report"], more].concat());
+        assert_eq!(done.code, Some(0), "{done:?}");
+    };
+    run(&["quick", "--out", "a"]);
+    run(&["quick", "--ambient", "35C", "--out", "b"]);
+    let first_k = |folder: &str| {
+        let done = scratch.run(&["analyze", folder, "--json"]);
+        let findings: serde_json::Value = serde_json::from_str(&done.stdout).expect("JSON");
+        let ambient =
+            findings["caveats"].as_array().into_iter().flatten().any(|c| c["kind"] == "ambient_unknown");
+        assert!(!ambient, "{folder}: the room is known");
+        findings["segments"][0]["temp_start_k"].as_f64().expect("a temperature")
+    };
+    let (cool_k, warm_k) = (ambient_k("a").expect("the profile's room"), 308.0);
+    assert_eq!(ambient_k("b"), Some(warm_k));
+    assert!((first_k("b") - first_k("a") - (warm_k - cool_k)).abs() <= 1.5, "at rest it is as much warmer");
+    let plan = "[[phase]]\nop = \"write\"\nblock_size = \"64KiB\"\nduration = \"1s\"\n";
+    std::fs::write(scratch.path("w.toml"), plan).expect("written");
+    run(&["w.toml", "--drive", "file:data?size=8MiB", "--ambient", "24C", "--out", "c"]);
+    assert_eq!(ambient_k("c"), Some(297.0));
+    run(&["w.toml", "--drive", "file:data?size=8MiB", "--out", "d"]);
+    assert_eq!(ambient_k("d"), None);
+}

@@ -36,6 +36,10 @@ pub struct Manifest {
     pub link: Option<LinkFacts>,
     /// The link at the end of the run.
     pub link_end: Option<LinkFacts>,
+    /// Temperature of the air around the drive, in kelvins: of a simulated drive, or as the user states it; `None` where
+    /// nobody did, and in records from before this field.
+    #[serde(default)]
+    pub ambient_k: Option<f64>,
     /// What an NVMe drive said about itself and its settings, byte for byte, at the start of the run and (the settings)
     /// at its end. Empty where nobody could ask, and in records from before this field.
     #[serde(default)]

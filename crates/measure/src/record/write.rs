@@ -364,6 +364,7 @@ mod test {
             host: None,
             link: None,
             link_end: None,
+            ambient_k: None,
             answers: Vec::new(),
             clock_anchor: ClockAnchor { wall_unix_ns: 0, monotonic_ns: None },
             notes: Vec::new(),

@@ -342,6 +342,7 @@ fn record(io: Vec<IoRow>, telemetry: Vec<TelemetryRow>, phases: &[&str], set: Th
             possible_bytes_per_s: None,
         }),
         link_end: None,
+        ambient_k: None,
         answers: Vec::new(),
         clock_anchor: ClockAnchor {
             wall_unix_ns: 1_790_000_000_000_000_000,

@@ -7,7 +7,7 @@ mod one;
 mod sweep;
 
 use capture::session::Stop;
-use drive::{Address, DriveError, Stated};
+use drive::{Address, AddressKind, DriveError, Stated};
 use measure::Seed;
 use plan::{Plan, Sweep, SweepSetting};
 
@@ -31,7 +31,8 @@ pub(crate) fn execute(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<E
     }
     let stop = signals::stop_flag()?;
     let stated = Stated { slc: args.device.slc, destroy: args.device.permission(), give_up: stop.give_up() };
-    let opening = Opening { stated, seed: plan.seed, surroundings: SweepSetting::default() };
+    let surroundings = surroundings(args, &address);
+    let opening = Opening { stated, seed: plan.seed, surroundings };
     if let Some(sweep) = &plan.sweep {
         let one = OneRun { args, plan: &plan, stop: &stop, out: None };
         return sweep::execute(&one, sweep, &address, &opening, printer);
@@ -59,6 +60,13 @@ pub(crate) fn execute(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<E
             ended.folder.display()
         ))),
     }
+}
+
+/// The room that was typed, for a simulated drive; a real one is where it is.
+fn surroundings(args: &RunArgs, address: &Address) -> SweepSetting {
+    let ambient = args.ambient.filter(|_| matches!(address.kind(), AddressKind::Twin { .. }));
+    let name = ambient.map(|ambient| format!("ambient {ambient}")).unwrap_or_default();
+    SweepSetting { name, ambient, ..SweepSetting::default() }
 }
 
 /// The plan that was named, with what the command line changes in it.

@@ -8,7 +8,8 @@ use capture::session::{self, Session, Stop, StopFlag, draft_manifest};
 use drive::telemetry::power::check_csv;
 use drive::{Drive, DriveError, Examination, Prepared};
 use measure::record::{EndReason, Manifest, Origin, RunWriter};
-use measure::{Bytes, BytesPerSec};
+use measure::{Bytes, BytesPerSec, Celsius};
+use physics::Profile;
 use plan::check::{self, TargetFacts};
 use plan::memory::buffer_bytes;
 use plan::{Plan, PowerSource};
@@ -80,7 +81,15 @@ impl OneRun<'_> {
     fn manifest(&self, drive: &dyn Drive, examined: &Examination) -> Manifest {
         let Examination { facts, origin, .. } = examined.clone();
         let host = (!is_twin(&origin)).then(host::facts);
+        let ambient_k = match &origin {
+            Origin::Twin { profile_toml, .. } => {
+                let profile = Profile::from_toml(profile_toml).ok();
+                profile.map(|profile| Celsius::from_degrees(profile.thermal.ambient_c).as_kelvin_f64())
+            }
+            _ => self.args.ambient.map(|ambient| f64::from(ambient.as_kelvin())),
+        };
         let mut manifest = draft_manifest(self.plan, &drive.address().to_string(), origin, facts);
+        manifest.ambient_k = ambient_k;
         (manifest.host, manifest.link) = (host, drive.link());
         manifest
     }

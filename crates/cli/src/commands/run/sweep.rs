@@ -72,7 +72,11 @@ pub(super) fn execute(
     let first = door::open(address, opening)?;
     let drive_under = |setting: &SweepSetting| match brought_back {
         true => Ok(first.again()),
-        false => door::open(address, &Opening { surroundings: setting.clone(), ..opening.clone() }),
+        false => {
+            let ambient = setting.ambient.or(opening.surroundings.ambient);
+            let surroundings = SweepSetting { ambient, ..setting.clone() };
+            door::open(address, &Opening { surroundings, ..opening.clone() })
+        }
     };
     check_all(base, sweep, &*first, &drive_under)?;
     let parent = match &args.out {
