@@ -125,7 +125,8 @@ impl Drive {
     /// # Errors
     /// A node that does not exist, or a capacity or resistance that is not positive.
     pub fn set_heatsink(&mut self, heatsink: Option<&Heatsink>) -> Result<(), SettingError> {
-        let last = self.profile.thermal.node.len() - 1;
+        let thermal = &self.profile.thermal;
+        let last = thermal.node.len().max(thermal.mode.len()) - 1;
         let sound = |sink: &Heatsink| {
             let values = [sink.capacity_j_per_k, sink.contact_k_per_w, sink.to_ambient_k_per_w];
             sink.node <= last && values.iter().all(|value| value.is_finite() && *value > 0.0)

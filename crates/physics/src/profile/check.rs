@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::thermal::MAX_PROFILE_NODES;
+
 use super::{Cap, Ceiling, Gains, Latency, Machine, Policy, Profile};
 
 /// Why a profile cannot be used.
@@ -50,6 +52,8 @@ const TEMPERATURE_K: (f64, f64) = (200.0, 500.0);
 const SPEED: (f64, f64) = (1.0, 1e12);
 /// Shortest and longest period: the firmware tick to a day.
 const PERIOD_S: (f64, f64) = (crate::grain::Grain::FIRMWARE.tick_s(), 86_400.0);
+/// By how much each mode must be slower than the one before: closer ones no measurement tells apart.
+const MODE_RATIO: f64 = 1.1;
 const SHARE: (f64, f64) = (0.0, 1.0);
 /// How far shares that make a whole may miss it.
 const WHOLE_TOLERANCE: f64 = 1e-6;
@@ -119,23 +123,49 @@ impl Profile {
         let thermal = &self.thermal;
         within("thermal.ambient_c", thermal.ambient_c, (-60.0, 120.0))?;
         within("thermal.airflow", thermal.airflow, (0.01, 100.0))?;
-        require((2..=3).contains(&thermal.node.len()), "thermal.node", thermal.node.len(), "2 or 3 nodes")?;
-        for (i, node) in thermal.node.iter().enumerate() {
-            within(&format!("thermal.node[{i}].capacity_j_per_k"), node.capacity_j_per_k, (0.01, 1e6))?;
-            within(&format!("thermal.node[{i}].outward_k_per_w"), node.outward_k_per_w, (0.001, 1e4))?;
+        if thermal.mode.is_empty() {
+            self.check_nodes()?;
+        } else {
+            self.check_modes()?;
         }
-        let shares: Vec<f64> = thermal.node.iter().map(|node| node.heat_share).collect();
-        whole("thermal.node heat_share", &shares, &shares)?;
         let Some(sink) = &thermal.heatsink else { return Ok(()) };
-        require(
-            sink.node < thermal.node.len(),
-            "thermal.heatsink.node",
-            sink.node,
-            format!("0 to {}", thermal.node.len() - 1),
-        )?;
+        let nodes = thermal.node.len().max(thermal.mode.len());
+        require(sink.node < nodes, "thermal.heatsink.node", sink.node, format!("0 to {}", nodes - 1))?;
         within("thermal.heatsink.capacity_j_per_k", sink.capacity_j_per_k, (0.01, 1e6))?;
         within("thermal.heatsink.contact_k_per_w", sink.contact_k_per_w, (0.001, 1e4))?;
         within("thermal.heatsink.to_ambient_k_per_w", sink.to_ambient_k_per_w, (0.001, 1e4))
+    }
+
+    fn check_nodes(&self) -> Check {
+        let nodes = &self.thermal.node;
+        let allowed = format!("1 to {MAX_PROFILE_NODES} nodes, or thermal.mode in their place");
+        require((1..=MAX_PROFILE_NODES).contains(&nodes.len()), "thermal.node", nodes.len(), allowed)?;
+        for (i, node) in nodes.iter().enumerate() {
+            within(&format!("thermal.node[{i}].capacity_j_per_k"), node.capacity_j_per_k, (0.01, 1e6))?;
+            within(&format!("thermal.node[{i}].outward_k_per_w"), node.outward_k_per_w, (0.001, 1e4))?;
+        }
+        let shares: Vec<f64> = nodes.iter().map(|node| node.heat_share).collect();
+        whole("thermal.node heat_share", &shares, &shares)
+    }
+
+    /// Modes, each slower than the one before by so much that their ladder keeps its digits.
+    fn check_modes(&self) -> Check {
+        let modes = &self.thermal.mode;
+        require(
+            self.thermal.node.is_empty(),
+            "thermal.node",
+            self.thermal.node.len(),
+            "no node beside thermal.mode: one of the two states the network",
+        )?;
+        let allowed = format!("1 to {MAX_PROFILE_NODES} modes");
+        require((1..=MAX_PROFILE_NODES).contains(&modes.len()), "thermal.mode", modes.len(), allowed)?;
+        let mut least_s = 0.01;
+        for (i, mode) in modes.iter().enumerate() {
+            within(&format!("thermal.mode[{i}].tau_s"), mode.tau_s, (least_s, 1e6))?;
+            within(&format!("thermal.mode[{i}].k_per_w"), mode.k_per_w, (0.001, 1e4))?;
+            least_s = mode.tau_s * MODE_RATIO;
+        }
+        Ok(())
     }
 
     fn check_power(&self) -> Check {
@@ -216,7 +246,16 @@ impl Profile {
 
     fn check_sensors(&self) -> Check {
         let (sensor, nodes) = (&self.sensor, &self.thermal.node);
-        whole("sensor.composite_share", &sensor.composite_share, nodes)?;
+        if self.thermal.mode.is_empty() {
+            whole("sensor.composite_share", &sensor.composite_share, nodes)?;
+        } else {
+            require(
+                sensor.composite_share.is_empty() && sensor.sensor.is_empty(),
+                "sensor",
+                "more than the composite",
+                "neither composite_share nor sensor.sensor beside thermal.mode, whose modes are the composite's",
+            )?;
+        }
         within("sensor.composite_offset_k", sensor.composite_offset_k, (-100.0, 100.0))?;
         within("sensor.composite_lag_s", sensor.composite_lag_s, (0.0, 3600.0))?;
         within("sensor.update_period_s", sensor.update_period_s, PERIOD_S)?;

@@ -49,6 +49,9 @@ pub struct Profile {
     /// Throttle policies; all act at once and the strictest wins.
     #[serde(default)]
     pub policy: Vec<Policy>,
+    /// What `heatsoak fit` keeps of how sure it is. The model does not look at it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fit: Option<toml::Table>,
 }
 
 /// What Identify Controller and Identify Namespace say about the drive.
@@ -103,8 +106,13 @@ pub struct ThermalProfile {
     pub airflow: f64,
     /// Whether the drive starts settled at idle power or at ambient temperature.
     pub start: Start,
-    /// Nodes from the flash outwards; two or three.
+    /// Nodes from the flash outwards, one to eight.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub node: Vec<Node>,
+    /// In place of nodes: the modes of the step response at the composite sensor, one to eight, the fastest first.
+    /// It is what measurements tell of a drive; see the module of the ladder that is made from it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mode: Vec<Mode>,
     /// A heat sink put on from the start.
     pub heatsink: Option<Heatsink>,
 }
@@ -117,6 +125,23 @@ pub enum Start {
     Idle,
     /// Switched on this moment.
     Ambient,
+}
+
+impl ThermalProfile {
+    /// The nodes, from the flash outwards: those that are stated, or the ladder of the modes.
+    pub fn nodes(&self) -> Vec<Node> {
+        if self.mode.is_empty() { self.node.clone() } else { crate::thermal::ladder(&self.mode) }
+    }
+}
+
+/// One exponential of the step response of the composite temperature to power.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mode {
+    /// Its time constant.
+    pub tau_s: f64,
+    /// What it adds to the thermal resistance from the sensor to the air.
+    pub k_per_w: f64,
 }
 
 /// One heat capacity and its resistance outwards.
@@ -354,7 +379,9 @@ pub enum Ops {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SensorProfile {
-    /// Weight of each node in the composite temperature; weights add up to 1.
+    /// Weight of each node in the composite temperature; weights add up to 1. None where the network is stated as
+    /// modes, which are those of the composite.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub composite_share: Vec<f64>,
     /// Added to the weighted sum.
     #[serde(default)]

@@ -74,3 +74,29 @@ fn cut_files_are_errors() {
     // Cut within or after a policy of which nothing is missing, what is left may be a whole profile.
     assert!(whole < good.len() / 7 / 2, "{whole}");
 }
+
+/// A drive stated by its modes is the drive stated by the ladder that was made from them.
+#[test]
+fn modes_stand_in_place_of_nodes() {
+    let ladder = Profile::builtin("ssd1").expect("built in");
+    let mut modes = ladder.clone();
+    modes.thermal.node.clear();
+    modes.sensor.composite_share.clear();
+    modes.thermal.mode = [40.0, 140.0].map(|tau_s| super::Mode { tau_s, k_per_w: 6.25 }).to_vec();
+    let text = modes.to_toml().expect("it can be written");
+    assert!(text.contains("[[thermal.mode]]") && !text.contains("node"), "{text}");
+    assert_eq!(Profile::from_toml(&text).as_ref(), Ok(&modes));
+    let hot_k = |profile: &Profile| {
+        let mut drive = crate::Drive::new(profile, measure::Seed::new(1));
+        let read = crate::Transfer::sequential(measure::record::Op::Read, 1 << 30);
+        drive.advance_demand(measure::Instant::from_ns(60_000_000_000), &crate::Demand::Transfer(read));
+        drive.exact_composite().as_kelvin_f64()
+    };
+    let (of_ladder, of_modes) = (hot_k(&ladder), hot_k(&modes));
+    assert!((of_ladder - of_modes).abs() < 0.01, "{of_ladder} {of_modes}");
+    modes.thermal.node.clone_from(&ladder.thermal.node);
+    assert!(modes.check().is_err_and(|error| error.to_string().contains("one of the two")));
+    modes.thermal.node.clear();
+    modes.thermal.mode[1].tau_s = 41.0;
+    assert!(modes.check().is_err_and(|error| error.to_string().contains("mode[1].tau_s is 41")));
+}

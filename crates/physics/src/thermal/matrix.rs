@@ -3,8 +3,8 @@
 //! Fixed size, on the stack, no allocation. Not a general library: no pivot search beyond the
 //! column, no dimensions above [`DIM`].
 
-/// Largest dimension: four nodes, the probe, the heat given off, and two inputs.
-pub(super) const DIM: usize = 8;
+/// Largest dimension: all nodes, the probe, the heat given off, and two inputs.
+pub(super) const DIM: usize = super::MAX_NODES + 4;
 
 /// A square matrix of which the leading `n` rows and columns are in use.
 #[derive(Clone, Debug)]

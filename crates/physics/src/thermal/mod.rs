@@ -10,14 +10,18 @@
 //!
 //! Not modelled: radiation and other temperature-dependent resistances; all resistances are constant.
 
+mod foster;
 mod matrix;
 
+pub(crate) use foster::ladder;
 use matrix::{DIM, Matrix};
 
 use crate::profile::{Heatsink, SensorProfile, ThermalProfile};
 
-/// Nodes of a profile (three) and the heat sink.
-pub(crate) const MAX_NODES: usize = 4;
+/// Most nodes of a profile: as many as decades of time have room for modes that data can tell apart, twice over.
+pub(crate) const MAX_PROFILE_NODES: usize = 8;
+/// Those and the heat sink.
+pub(crate) const MAX_NODES: usize = MAX_PROFILE_NODES + 1;
 /// Steps of 2^0 .. 2^7 ticks are prepared: spans end at least every second, for the power reading.
 const LADDER: usize = 8;
 /// Kelvins between the scales, as `measure::Celsius` has it.
@@ -62,7 +66,8 @@ impl Network {
     /// A network at rest: every node at the temperature it settles to under `idle_w`,
     /// or at ambient when `idle_w` is zero.
     pub(crate) fn new(profile: &ThermalProfile, sensor: &SensorProfile, idle_w: f64, tick_s: f64) -> Self {
-        let nodes = profile.node.len();
+        let node_profiles = profile.nodes();
+        let nodes = node_profiles.len();
         let mut network = Self {
             nodes,
             capacity_j_per_k: [0.0; MAX_NODES],
@@ -79,10 +84,12 @@ impl Network {
             stored_zero_j: 0.0,
             ladder: Vec::new(),
         };
-        for (i, node) in profile.node.iter().enumerate() {
+        for (i, node) in node_profiles.iter().enumerate() {
             network.capacity_j_per_k[i] = node.capacity_j_per_k;
             network.heat_share[i] = node.heat_share;
-            network.probe_share[i] = sensor.composite_share.get(i).copied().unwrap_or(0.0);
+            // Modes are those of the composite, and their ladder begins there.
+            let of_modes = f64::from(u8::from(i == 0 && !profile.mode.is_empty()));
+            network.probe_share[i] = sensor.composite_share.get(i).copied().unwrap_or(of_modes);
             if i + 1 < nodes {
                 network.couple(i, i + 1, 1.0 / node.outward_k_per_w);
             } else {
@@ -301,6 +308,7 @@ mod test {
             airflow: 1.0,
             start: Start::Ambient,
             node: nodes.iter().map(node).collect(),
+            mode: Vec::new(),
             heatsink: None,
         }
     }
