@@ -9,7 +9,7 @@ use measure::nearest::did_you_mean;
 use super::{Plan, PlanError};
 
 /// Name and text of each, in the order in which people should meet them.
-const BUILTINS: [(&str, &str); 13] = [
+const BUILTINS: [(&str, &str); 14] = [
     ("quick", include_str!("../plans/quick.toml")),
     ("hctm-write", include_str!("../plans/hctm-write.toml")),
     ("hctm-read", include_str!("../plans/hctm-read.toml")),
@@ -20,6 +20,7 @@ const BUILTINS: [(&str, &str); 13] = [
     ("random-sizes", include_str!("../plans/random-sizes.toml")),
     ("buffered", include_str!("../plans/buffered.toml")),
     ("thermal-id", include_str!("../plans/thermal-id.toml")),
+    ("thermal-id-quick", include_str!("../plans/thermal-id-quick.toml")),
     ("pts-iops", include_str!("../plans/pts-iops.toml")),
     ("pts-throughput", include_str!("../plans/pts-throughput.toml")),
     ("pts-write-saturation", include_str!("../plans/pts-write-saturation.toml")),

@@ -6,6 +6,7 @@
 mod corpus;
 mod drops;
 mod export;
+mod forecast;
 mod policy;
 mod print;
 mod tally;
@@ -35,6 +36,10 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
+    let mut typed = std::env::args().skip(1).peekable();
+    if typed.peek().is_some_and(|first| first == "forecast") {
+        return forecasts(typed.skip(1));
+    }
     let arguments = match arguments() {
         Ok(arguments) => arguments,
         Err(why) => {
@@ -69,6 +74,17 @@ fn written(path: &Path, result: std::io::Result<()>) -> ExitCode {
             let _ = writeln!(std::io::stderr(), "score: cannot write {}: {why}", path.display());
             ExitCode::from(2)
         }
+    }
+}
+
+fn forecasts(typed: impl Iterator<Item = String>) -> ExitCode {
+    let (text, code) = match forecast::run(typed) {
+        Ok(text) => (text, ExitCode::SUCCESS),
+        Err(why) => (format!("score forecast: {why}\n"), ExitCode::from(2)),
+    };
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => code,
+        Err(_) => ExitCode::FAILURE,
     }
 }
 

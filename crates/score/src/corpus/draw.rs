@@ -5,30 +5,30 @@ use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
 /// A stream of draws.
-pub(super) struct CorpusDraw(Pcg64Mcg);
+pub(crate) struct CorpusDraw(Pcg64Mcg);
 
 impl CorpusDraw {
-    pub(super) fn new(seed: Seed) -> Self {
+    pub(crate) fn new(seed: Seed) -> Self {
         Self(Pcg64Mcg::seed_from_u64(seed.as_u64()))
     }
 
     /// Even in [0, 1).
-    pub(super) fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// Even between two values.
-    pub(super) fn between(&mut self, low: f64, high: f64) -> f64 {
+    pub(crate) fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.unit()
     }
 
     /// Whether something of this probability happens.
-    pub(super) fn chance(&mut self, probability: f64) -> bool {
+    pub(crate) fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
 
     /// One of several, each with its weight.
-    pub(super) fn pick<T: Copy>(&mut self, weighted: &[(T, f64)]) -> T {
+    pub(crate) fn pick<T: Copy>(&mut self, weighted: &[(T, f64)]) -> T {
         let mut left = self.unit() * weighted.iter().map(|(_, weight)| weight).sum::<f64>();
         for (item, weight) in weighted {
             left -= weight;
@@ -40,7 +40,7 @@ impl CorpusDraw {
     }
 
     /// Normal with deviation 1, near enough: twelve even draws less their mean (Irwin and Hall).
-    pub(super) fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
     }
 }

@@ -6,8 +6,8 @@
 //! What is asked of a verdict was fixed before the scored half was scored: [`truth`] has the rules.
 
 mod build;
-mod draw;
-mod foreign;
+pub(crate) mod draw;
+pub(crate) mod foreign;
 mod log;
 pub(crate) mod recipe;
 mod truth;

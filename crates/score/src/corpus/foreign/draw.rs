@@ -28,7 +28,7 @@ const KINDS: [(RecipeKind, f64); 14] = [
 ];
 
 /// Draws foreign run `number`.
-pub(in crate::corpus) fn recipe(number: u64) -> Recipe {
+pub(crate) fn recipe(number: u64) -> Recipe {
     // Seeds of the other half are small numbers.
     let seed = Seed::new(number | 1 << 40);
     let mut draw = CorpusDraw::new(seed.part(0));
@@ -138,7 +138,7 @@ fn range_k(world: &World, loads: &[RecipeLoad]) -> (f64, f64) {
     (rest_k, hottest_k)
 }
 
-pub(in crate::corpus) fn op(op: Op) -> Option<usize> {
+pub(crate) fn op(op: Op) -> Option<usize> {
     match op {
         Op::Read => Some(0),
         Op::Write => Some(1),

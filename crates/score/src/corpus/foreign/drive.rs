@@ -8,13 +8,13 @@ use super::world::{Acts, Guardian, Set, World};
 
 /// What limits the drive at a moment, as shares of what the load would have had.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::corpus) struct Left {
-    pub(in crate::corpus) heat: f64,
-    pub(in crate::corpus) other: f64,
+pub(crate) struct Left {
+    pub(crate) heat: f64,
+    pub(crate) other: f64,
 }
 
 /// One of them.
-pub(in crate::corpus) struct ForeignDrive {
+pub(crate) struct ForeignDrive {
     world: World,
     draw: CorpusDraw,
     now_s: f64,
@@ -30,7 +30,7 @@ pub(in crate::corpus) struct ForeignDrive {
     cache_full: bool,
     /// TMT1 and TMT2: transitions, seconds.
     counted: [(u64, f64); 2],
-    pub(in crate::corpus) events: Vec<TruthEvent>,
+    pub(crate) events: Vec<TruthEvent>,
 }
 
 #[derive(Clone, Copy)]
@@ -42,7 +42,7 @@ struct GuardianState {
 }
 
 impl ForeignDrive {
-    pub(in crate::corpus) fn new(world: &World, mut draw: CorpusDraw) -> Self {
+    pub(crate) fn new(world: &World, mut draw: CorpusDraw) -> Self {
         let air = world.air.kelvin;
         // At rest: idle power through the ladder.
         let mut kelvin = vec![0.0; world.nodes.len()];
@@ -72,25 +72,25 @@ impl ForeignDrive {
     }
 
     /// What the composite sensor shows, in kelvins; `None` where the reading is lost.
-    pub(in crate::corpus) fn composite_k(&mut self) -> Option<f64> {
+    pub(crate) fn composite_k(&mut self) -> Option<f64> {
         let sensor = self.world.sensor;
         let shown = self.late.front().copied().unwrap_or(self.shown_k);
         (!self.draw.chance(sensor.lost)).then(|| (shown / sensor.step_k).floor() * sensor.step_k)
     }
 
     /// The composite before rounding, lag and delay: what the firmware goes by.
-    pub(in crate::corpus) fn exact_k(&self) -> f64 {
+    pub(crate) fn exact_k(&self) -> f64 {
         let outer = self.world.sensor.outer;
         (1.0 - outer) * self.kelvin[0] + outer * self.kelvin[1]
     }
 
     /// Transitions and seconds of TMT1, then of TMT2.
-    pub(in crate::corpus) fn counters(&self) -> [(u64, u64); 2] {
+    pub(crate) fn counters(&self) -> [(u64, u64); 2] {
         self.counted.map(|(transitions, seconds)| (transitions, seconds as u64))
     }
 
     /// Goes on by `step_s`; `op` is 0 to read, 1 to write, `None` at rest. The bytes moved, and what was left of the speed.
-    pub(in crate::corpus) fn step(&mut self, step_s: f64, op: Option<usize>, limit: f64) -> (f64, Left) {
+    pub(crate) fn step(&mut self, step_s: f64, op: Option<usize>, limit: f64) -> (f64, Left) {
         self.firmware();
         let left = self.left(op, limit);
         let full = op.map_or(0.0, |op| self.world.full[op]);

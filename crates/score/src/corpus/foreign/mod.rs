@@ -7,8 +7,8 @@
 
 mod draw;
 mod drive;
-mod world;
+pub(crate) mod world;
 
 pub(super) use draw::{op as foreign_op, recipe};
-pub(super) use drive::ForeignDrive;
+pub(crate) use drive::ForeignDrive;
 pub(crate) use world::World;

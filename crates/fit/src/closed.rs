@@ -1,0 +1,176 @@
+//! The closed loop over the runs: gains of regulators, and which class of throttle follows the runs best.
+//!
+//! Each candidate is simulated under the load of every run. Minutes are compared and not seconds: a relay that swings a
+//! second too early is no worse a relay. The loss becomes a weight, tempered, so that a class is only left out where the
+//! runs speak against it plainly.
+
+use crate::data::RunData;
+use crate::draw::Draws;
+use crate::sample::{Common, Sample};
+use crate::simulate::replay;
+use crate::throttle::{Class, Group};
+
+/// Seconds of a window that is compared.
+const WINDOW: usize = 30;
+/// What a mean speed of a window may be off, as a share of full speed; its spread; its temperature in kelvins.
+const SPEED_SD: f64 = 0.05;
+const SPREAD_SD: f64 = 0.08;
+const TEMPERATURE_SD_K: f64 = 0.6;
+/// Neighbouring windows are wrong together.
+const TEMPER: f64 = 0.25;
+/// Gains of regulators that a search begins with: shares a kelvin, shares a kelvin and second. Those of the built-in
+/// drives and of firmware that integrates alone.
+const STARTS: [[f64; 2]; 4] = [[0.05, 0.001], [0.05, 0.005], [0.001, 0.003], [0.001, 0.012]];
+
+/// A combination of classes, one a group.
+#[derive(Clone, Debug)]
+pub(crate) struct Closed {
+    pub(crate) classes: Vec<Class>,
+    /// Gains a group: shares a kelvin, shares a kelvin and second, floor (0 where it was not seen).
+    pub(crate) gains: Vec<[f64; 3]>,
+    pub(crate) weight: f64,
+}
+
+/// Makes the best sample of a combination.
+type SampleOf<'a> = dyn Fn(&Closed, &mut Draws) -> Sample + 'a;
+
+/// All combinations that may be, with their weights.
+pub(crate) fn closed_loops(
+    groups: &[Group],
+    runs: &[RunData],
+    common: &Common,
+    draws: &mut Draws,
+    sample: &SampleOf<'_>,
+) -> Vec<Closed> {
+    let mut loops: Vec<(Closed, f64)> = Vec::new();
+    for classes in combinations(groups) {
+        let gains = vec![[0.05, 0.001, 0.0]; classes.len()];
+        let mut closed = Closed { classes, gains, weight: 1.0 };
+        let mut loss = |closed: &Closed| loss(&sample(closed, draws), runs, common);
+        let least = if closed.classes.iter().any(|class| regulates(*class)) {
+            search(&mut closed, groups, &mut loss)
+        } else if groups.is_empty() {
+            0.0
+        } else {
+            loss(&closed)
+        };
+        loops.push((closed, least));
+    }
+    let best = loops.iter().map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min);
+    for (closed, loss) in &mut loops {
+        closed.weight = (-TEMPER * 0.5 * (*loss - best)).exp();
+    }
+    loops.into_iter().map(|(closed, _)| closed).filter(|closed| closed.weight > 0.02).collect()
+}
+
+const fn regulates(class: Class) -> bool {
+    matches!(class, Class::Regulator | Class::DutyCycled)
+}
+
+/// What each group may be: what the verdict says, and what it may be mistaken for.
+fn combinations(groups: &[Group]) -> Vec<Vec<Class>> {
+    let mut all: Vec<Vec<Class>> = vec![Vec::new()];
+    for group in groups {
+        let may: &[Class] = match group.said {
+            Some(Class::Stop) if group.least < 0.02 => &[Class::Stop],
+            Some(Class::DutyCycled) => &[Class::DutyCycled, Class::Regulator, Class::Relay],
+            // Of several thresholds the verdict's class is that of one.
+            _ => &[Class::Relay, Class::Regulator],
+        };
+        all = all.iter().flat_map(|so_far| may.iter().map(|class| [&so_far[..], &[*class]].concat())).collect();
+    }
+    all
+}
+
+/// Looks for the gains of all regulators of a combination, the same for each; returns the loss.
+fn search(closed: &mut Closed, groups: &[Group], loss: &mut impl FnMut(&Closed) -> f64) -> f64 {
+    let put = |closed: &mut Closed, gains: [f64; 2], floor: f64| {
+        closed.gains.iter_mut().for_each(|of| *of = [gains[0], gains[1], floor]);
+    };
+    // The floor is known where speed stood at its least for long: tried like a gain.
+    let least = groups.iter().map(|group| group.least).fold(1.0, f64::min);
+    let mut best = (f64::INFINITY, STARTS[0]);
+    for start in STARTS {
+        put(closed, start, 0.0);
+        let loss = loss(closed);
+        if loss < best.0 {
+            best = (loss, start);
+        }
+    }
+    let mut factor = 2.0;
+    for _ in 0..3 {
+        for which in [1, 0] {
+            for direction in [factor, 1.0 / factor] {
+                let mut tried = best.1;
+                tried[which] = (tried[which] * direction).clamp(1e-5, 1.0);
+                put(closed, tried, 0.0);
+                let loss = loss(closed);
+                if loss < best.0 {
+                    best = (loss, tried);
+                }
+            }
+        }
+        factor = f64::sqrt(factor);
+    }
+    put(closed, best.1, least.clamp(0.02, 1.0));
+    let at_floor = loss(closed);
+    if at_floor < best.0 - 4.0 {
+        return at_floor;
+    }
+    put(closed, best.1, 0.0);
+    best.0
+}
+
+/// How far the closed loop of a sample is from the runs.
+fn loss(sample: &Sample, runs: &[RunData], common: &Common) -> f64 {
+    runs.iter().map(|run| loss_of(sample, run, common)).sum()
+}
+
+fn loss_of(sample: &Sample, run: &RunData, common: &Common) -> f64 {
+    // Each run in its own air: that it rests elsewhere is no fault of the throttle.
+    let mut sample = sample.clone();
+    if let (Some(own), Some(mean)) = (run.ambient_k, common.ambient_k) {
+        sample.rest_k += own - mean;
+    }
+    let seconds = replay(&sample.profile(common), run);
+    let mut loss = 0.0;
+    for (window, (steps, shown)) in run.steps.chunks(WINDOW).zip(seconds.chunks(WINDOW)).enumerate() {
+        let full = steps.iter().map(|step| {
+            if step.write > step.read { sample.full[1] } else { sample.full[0] }
+        });
+        let full = full.fold(0.0, f64::max);
+        let (seen, spread) = mean_and_sd(steps.iter().map(|step| step.read + step.write));
+        let (found, found_spread) = mean_and_sd(shown.iter().map(|second| second.bytes / 1e9));
+        loss += capped(((found - seen) / full / SPEED_SD).powi(2));
+        loss += capped(((found_spread - spread) / full / SPREAD_SD).powi(2));
+        let from_s = (window * WINDOW) as f64;
+        let readings: Vec<f64> = run
+            .readings
+            .iter()
+            .filter(|reading| (from_s..from_s + WINDOW as f64).contains(&reading.t_s))
+            .map(|reading| reading.kelvin + 0.5 * run.resolution_k)
+            .collect();
+        if !readings.is_empty() {
+            let seen_k = readings.iter().sum::<f64>() / readings.len() as f64;
+            let found_k = shown.iter().map(|second| second.kelvin).sum::<f64>() / shown.len() as f64;
+            loss += capped(((found_k - seen_k) / TEMPERATURE_SD_K).powi(2));
+        }
+    }
+    loss
+}
+
+/// A window that is far off is no worse than one that is off.
+fn capped(loss: f64) -> f64 {
+    if loss.is_finite() { loss.min(16.0) } else { 16.0 }
+}
+
+fn mean_and_sd(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    values.for_each(|value| {
+        count += 1.0;
+        sum += value;
+        squares += value * value;
+    });
+    let mean = sum / f64::max(count, 1.0);
+    (mean, f64::sqrt((squares / f64::max(count, 1.0) - mean * mean).max(0.0)))
+}

@@ -1,0 +1,192 @@
+//! What a fit takes from a trace: speed second by second, readings as intervals, settings, verdicts on each second.
+//!
+//! Speeds are cut into seconds whatever their intervals were: bytes are spread evenly over the interval they came in.
+//! A reading says that the temperature lay between itself and the next step of the sensor, no more; whether a drive
+//! rounds down or to the nearest moves thresholds and floor alike, and so no prediction.
+
+use analysis::Findings;
+use analysis::findings::{Cause, EventKind, Label};
+use trace::{SegmentOp, Trace};
+
+/// Length of a step in seconds. A second is short against the fastest mode that a fit looks for (2 s) and long enough
+/// for a burst of a duty-cycled drive to average out.
+pub const STEP_S: f64 = 1.0;
+
+/// One run, ready to be fitted.
+#[derive(Clone, Debug)]
+pub struct RunData {
+    /// Where it comes from, for people.
+    pub name: String,
+    /// Whether its drive is simulated.
+    pub simulated: bool,
+    /// Seconds, from the run's beginning.
+    pub steps: Vec<Step>,
+    /// Readings of the temperature, in order of time.
+    pub readings: Vec<Reading>,
+    /// Step of the sensor in kelvins.
+    pub resolution_k: f64,
+    /// Time between readings.
+    pub period_s: f64,
+    /// TMT1 and TMT2 as set; `None` where off or not known.
+    pub tmt_k: [Option<f64>; 2],
+    /// Whether the source says what TMT1 and TMT2 were.
+    pub settings_known: bool,
+    /// Power state, where the source says.
+    pub power_state: Option<u8>,
+    /// Air around the drive, where somebody said.
+    pub ambient_k: Option<f64>,
+    /// Limits of the drive: warning, critical, lowest and highest TMT.
+    pub limits_k: [Option<f64>; 4],
+    /// What the link carries.
+    pub link_bytes_per_s: Option<f64>,
+    /// The stated write cache.
+    pub slc_bytes: Option<u64>,
+    /// What the verdict said.
+    pub findings: Findings,
+    /// Where heat slowed the drive down and where that ended: time, cause, whether it began.
+    pub throttles: Vec<(f64, Cause, bool)>,
+}
+
+/// A second of load.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Step {
+    /// Read speed in GB/s (10^9).
+    pub read: f64,
+    /// Write speed in GB/s.
+    pub write: f64,
+    /// Mean power in watts, where it was measured.
+    pub power_w: Option<f64>,
+    /// What the load was meant to do.
+    pub asked: Asked,
+    /// What the verdict says of this second.
+    pub label: Option<Label>,
+}
+
+/// What a second's load was meant to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Asked {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Read as fast as it goes.
+    Read,
+    /// Write as fast as it goes.
+    Write,
+    /// Something of which the speed says nothing about the drive: a rate limit, a mix, deallocation.
+    Limited,
+}
+
+/// A reading of the temperature.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    /// When, in seconds.
+    pub t_s: f64,
+    /// What it said.
+    pub kelvin: f64,
+}
+
+impl RunData {
+    /// Takes what a fit needs; `ambient_k` is what somebody said of the air.
+    pub fn new(trace: &Trace, ambient_k: Option<f64>) -> Self {
+        let findings = analysis::analyze(trace);
+        let facts = &trace.facts;
+        let readings: Vec<Reading> = trace.temperature().map_or_else(Vec::new, |series| {
+            let points = series.points().iter();
+            points.map(|point| Reading { t_s: point.t.as_secs_f64(), kelvin: point.value }).collect()
+        });
+        let at_s = trace.begin_s().unwrap_or(0.0) + 1.0;
+        let (tmt1_k, tmt2_k) = trace.tmt_at(at_s);
+        let settings = trace.settings_at(at_s);
+        Self {
+            name: trace.name.clone(),
+            simulated: facts.simulated == Some(true),
+            steps: steps(trace, &findings),
+            resolution_k: resolution_k(&readings),
+            period_s: period_s(&readings),
+            readings,
+            tmt_k: [tmt1_k, tmt2_k],
+            settings_known: settings.is_some_and(|s| s.tmt1_k.is_some() || s.tmt2_k.is_some()),
+            power_state: settings.and_then(|settings| settings.power_state),
+            ambient_k: ambient_k.or(facts.ambient_k),
+            limits_k: [facts.warning_k, facts.critical_k, facts.tmt_min_k, facts.tmt_max_k],
+            link_bytes_per_s: facts.link_bytes_per_s,
+            slc_bytes: facts.slc_bytes.or(findings.slc_cache.as_ref().map(|cache| cache.bytes)),
+            throttles: throttles(&findings),
+            findings,
+        }
+    }
+
+    /// The hottest reading in kelvins.
+    pub fn hottest_k(&self) -> Option<f64> {
+        self.readings.iter().map(|reading| reading.kelvin).max_by(f64::total_cmp)
+    }
+}
+
+/// Cuts the run into seconds.
+fn steps(trace: &Trace, findings: &Findings) -> Vec<Step> {
+    let count = (trace.end_s() / STEP_S).ceil() as usize;
+    let mut steps = vec![Step::default(); count];
+    for series in &trace.speeds {
+        for interval in &series.intervals {
+            let (from, to) = (interval.start_s / STEP_S, interval.end_s() / STEP_S);
+            let last = (to.ceil() as usize).min(count);
+            for (at, step) in steps.iter_mut().enumerate().take(last).skip(from as usize) {
+                let within = (to.min(at as f64 + 1.0) - from.max(at as f64)).max(0.0);
+                let gb_per_s = interval.bytes_per_s() / 1e9 * within;
+                match series.op {
+                    SegmentOp::Read => step.read += gb_per_s,
+                    SegmentOp::Write => step.write += gb_per_s,
+                    _ => {}
+                }
+            }
+        }
+    }
+    for phase in &trace.phases {
+        let asked = match phase.op {
+            SegmentOp::Idle => Asked::Nothing,
+            _ if phase.rate_limit_bytes_per_s.is_some() || phase.buffered => Asked::Limited,
+            SegmentOp::Read => Asked::Read,
+            SegmentOp::Write => Asked::Write,
+            SegmentOp::Mixed | SegmentOp::Trim => Asked::Limited,
+        };
+        let within = |at: usize| (phase.start_s..phase.end_s).contains(&(at as f64 + 0.5));
+        steps.iter_mut().enumerate().filter(|(at, _)| within(*at)).for_each(|(_, step)| step.asked = asked);
+    }
+    for segment in &findings.segments {
+        let (from, to) = (segment.start_s.round() as usize, segment.end_s.round() as usize);
+        let to = to.min(count);
+        for step in &mut steps[from.min(to)..to] {
+            step.label = Some(segment.label);
+        }
+    }
+    for point in trace.power_w.points() {
+        if let Some(step) = steps.get_mut((point.t.as_secs_f64() / STEP_S) as usize) {
+            step.power_w = Some(point.value);
+        }
+    }
+    steps
+}
+
+fn throttles(findings: &Findings) -> Vec<(f64, Cause, bool)> {
+    let heat = findings.events.iter().filter(|event| event.cause.is_heat());
+    heat.filter_map(|event| match event.kind {
+        EventKind::ThrottleOnset | EventKind::ThermalShutdown => Some((event.t_s, event.cause, true)),
+        EventKind::ThrottleRelease => Some((event.t_s, event.cause, false)),
+        _ => None,
+    })
+    .collect()
+}
+
+/// The smallest step between readings; 1 K where they never move.
+fn resolution_k(readings: &[Reading]) -> f64 {
+    let steps = readings.windows(2).map(|pair| (pair[1].kelvin - pair[0].kelvin).abs());
+    let least = steps.filter(|step| *step > 1e-6).fold(f64::INFINITY, f64::min);
+    if least.is_finite() { least.clamp(0.05, 10.0) } else { 1.0 }
+}
+
+/// The usual time between readings: the median.
+fn period_s(readings: &[Reading]) -> f64 {
+    let mut spans: Vec<f64> = readings.windows(2).map(|pair| pair[1].t_s - pair[0].t_s).collect();
+    spans.sort_by(f64::total_cmp);
+    spans.get(spans.len() / 2).copied().unwrap_or(1.0).max(0.05)
+}

@@ -1,0 +1,273 @@
+//! What a fit found, as it is kept: the posterior, what was seen, what stays open.
+//!
+//! It is the `[fit]` table of a profile, so that `predict drive.toml` has intervals, and the JSON of `fit`.
+
+use physics::{Profile, ProfileError};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::data::{Asked, RunData};
+use crate::fitting::Fitting;
+use crate::open;
+use crate::sample::{Act, Common, Follows, Sample};
+
+/// The version of the `[fit]` table.
+pub const SCHEMA: u32 = 1;
+/// Shares of the posterior below the two ends of an interval: 90 % lie between.
+pub(crate) const ENDS: [f64; 2] = [0.05, 0.95];
+
+/// A fitted drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fitted {
+    /// Version.
+    pub schema: u32,
+    /// Runs that it was fitted to.
+    pub runs: Vec<String>,
+    /// Whether those were of a simulated drive.
+    pub simulated: bool,
+    /// Root mean square of what the readings miss the model by, in kelvins.
+    pub residual_rms_k: f64,
+    /// What is the same in all samples.
+    pub common: Common,
+    /// What the runs showed, and so what is within them.
+    pub seen: Seen,
+    /// What they cannot tell.
+    pub left_open: Vec<LeftOpen>,
+    /// The likeliest drive.
+    pub best: Sample,
+    /// Drives that the runs allow.
+    pub samples: Vec<Sample>,
+}
+
+/// What runs showed; operations are reading, then writing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// Whether an operation ran.
+    pub ran: [bool; 2],
+    /// Whether it ran at full speed long enough to say what that is.
+    pub full: [bool; 2],
+    /// Whether heat slowed it down.
+    pub throttled: [bool; 2],
+    /// Hottest reading while it ran, in kelvins.
+    pub hottest_k: [f64; 2],
+    /// Hottest and coolest of all.
+    pub range_k: [f64; 2],
+    /// Longest load in seconds.
+    pub longest_s: f64,
+    /// Power state of all runs, where there was one.
+    pub power_state: Option<u8>,
+    /// Whether a rest or a slow load came after a fast one.
+    pub cooled: bool,
+}
+
+/// Something that the runs cannot tell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LeftOpen {
+    /// What.
+    pub what: String,
+    /// Why.
+    pub why: String,
+    /// The command that would tell it.
+    pub plan: String,
+}
+
+/// A number of the drive with its 90 % interval.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// Its unit.
+    pub unit: &'static str,
+    /// The median of the posterior.
+    pub value: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// `runs`, `stated` or `prior`.
+    pub from: &'static str,
+}
+
+/// Why a profile has no posterior.
+#[derive(Debug, Error)]
+pub enum FittedError {
+    /// It was not fitted.
+    #[error("the profile has no [fit] table: it was written by hand and has no intervals; fit a run with `heatsoak fit RUN -o drive.toml`")]
+    NotFitted,
+    /// It was edited, or is of a newer version.
+    #[error("the profile's [fit] table does not read: {0}; fit the run again with `heatsoak fit RUN -o drive.toml`")]
+    Unreadable(String),
+    /// The profile cannot be made.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+}
+
+impl Fitted {
+    /// Keeps what a fit found of these runs.
+    pub fn new(runs: &[RunData], fitting: Fitting) -> Self {
+        let seen = seen(runs, &fitting);
+        let left_open = open::left_open(runs, &seen, &fitting);
+        let Fitting { common, samples, best, rms_k, .. } = fitting;
+        Self {
+            schema: SCHEMA,
+            runs: runs.iter().map(|run| run.name.clone()).collect(),
+            simulated: runs.iter().any(|run| run.simulated),
+            residual_rms_k: rms_k,
+            common,
+            seen,
+            left_open,
+            best,
+            samples,
+        }
+    }
+
+    /// The profile of the likeliest drive, with the posterior beside it.
+    ///
+    /// # Errors
+    /// A drive that no profile can be of.
+    pub fn profile(&self) -> Result<Profile, FittedError> {
+        let mut profile = self.best.profile(&self.common);
+        profile.check()?;
+        let table = toml::Table::try_from(self).map_err(|error| FittedError::Unreadable(error.to_string()))?;
+        profile.fit = Some(table);
+        Ok(profile)
+    }
+
+    /// The posterior that a profile keeps.
+    ///
+    /// # Errors
+    /// None kept, or not one that this version reads.
+    pub fn from_profile(profile: &Profile) -> Result<Self, FittedError> {
+        let table = profile.fit.clone().ok_or(FittedError::NotFitted)?;
+        let fitted: Self = table.try_into().map_err(|error: toml::de::Error| {
+            FittedError::Unreadable(error.message().to_owned())
+        })?;
+        // A table that was edited may say anything: every drive in it must be one that could be.
+        if fitted.schema != SCHEMA || fitted.samples.is_empty() {
+            return Err(FittedError::Unreadable(format!("its schema is {}, known is {SCHEMA}", fitted.schema)));
+        }
+        for sample in fitted.samples.iter().chain([&fitted.best]) {
+            sample.profile(&fitted.common).check()?;
+        }
+        Ok(fitted)
+    }
+
+    /// The drive in numbers: what the runs tell of it. What they do not tell is in `left_open` and nowhere else.
+    pub fn parameters(&self) -> Vec<Parameter> {
+        let mut parameters = Vec::new();
+        let mut add = |name: String, unit, from, of: &dyn Fn(&Sample) -> f64| {
+            let values: Vec<f64> = self.samples.iter().map(of).collect();
+            let [low, value, high] = interval(&values);
+            parameters.push(Parameter { name, unit, value, low, high, from });
+        };
+        add("temperature at rest".to_owned(), "K", "runs", &|sample| sample.rest_k);
+        for (op, name) in ["read", "write"].into_iter().enumerate() {
+            if !self.seen.ran[op] {
+                continue;
+            }
+            if self.seen.full[op] {
+                add(format!("{name} full speed"), "B/s", "runs", &|sample| 1e9 * sample.full[op]);
+            }
+            for (minutes, seconds) in [("5 min", 300.0), ("1 h", 3600.0)] {
+                if seconds > 4.0 * self.seen.longest_s {
+                    continue;
+                }
+                add(format!("{name} rise after {minutes}"), "K per GB/s", "runs", &|sample| {
+                    let modes = sample.modes.iter();
+                    sample.gain_k[op]
+                        * modes.map(|(tau_s, share)| share * (1.0 - (-seconds / tau_s).exp())).sum::<f64>()
+                });
+            }
+        }
+        self.throttle_parameters(&mut add);
+        if let Some(k_per_w) = self.common.k_per_w {
+            let gain = self.best.gain_k;
+            let op = usize::from(!self.seen.ran[0]);
+            add("thermal resistance to the air".to_owned(), "K/W", "runs", &|sample| {
+                k_per_w * sample.gain_k[op] / gain[op]
+            });
+        }
+        parameters
+    }
+
+    fn throttle_parameters(&self, add: &mut dyn FnMut(String, &'static str, &'static str, &dyn Fn(&Sample) -> f64)) {
+        for (at, throttle) in self.best.throttles.iter().enumerate() {
+            let of = move |sample: &Sample, get: &dyn Fn(&crate::sample::Throttle) -> f64| {
+                sample.throttles.get(at).map_or(f64::NAN, get)
+            };
+            let (name, unit) = match throttle.follows {
+                Follows::Tmt1 => ("throttling sets in above TMT1 by", "K"),
+                Follows::Tmt2 => ("throttling sets in above TMT2 by", "K"),
+                Follows::Own => ("firmware threshold", "K"),
+            };
+            add(name.to_owned(), unit, "runs", &|sample| of(sample, &|throttle| throttle.on_k));
+            let relay = matches!(throttle.act, Act::Relay(_) | Act::TwoLevel { .. });
+            let open = |what: &str| self.left_open.iter().any(|open| open.what == what);
+            if relay && !open(open::RELEASE) {
+                add(format!("{name}: hysteresis"), "K", "runs", &|sample| {
+                    of(sample, &|throttle| throttle.hysteresis_k)
+                });
+            }
+            if let Act::Relay(_) = throttle.act {
+                for (op, word) in ["read", "write"].into_iter().enumerate().filter(|(op, _)| self.seen.throttled[*op]) {
+                    add(format!("{word} speed while throttled"), "B/s", "runs", &|sample| {
+                        of(sample, &|throttle| match throttle.act {
+                            Act::Relay(shares) => 1e9 * shares[op] * sample.full[op],
+                            _ => f64::NAN,
+                        })
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// The 5th percentile, the median and the 95th of values; those that are none left out.
+pub(crate) fn interval(values: &[f64]) -> [f64; 3] {
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let at = |share: f64| {
+        let place = share * (sorted.len().max(1) - 1) as f64;
+        let (below, above) = (place.floor() as usize, place.ceil() as usize);
+        match (sorted.get(below), sorted.get(above)) {
+            (Some(low), Some(high)) => low + (high - low) * (place - below as f64),
+            _ => f64::NAN,
+        }
+    };
+    [at(ENDS[0]), at(0.5), at(ENDS[1])]
+}
+
+fn seen(runs: &[RunData], fitting: &Fitting) -> Seen {
+    let mut seen = Seen { range_k: [f64::INFINITY, f64::NEG_INFINITY], ..Seen::default() };
+    seen.power_state = runs[0].power_state.filter(|state| runs.iter().all(|run| run.power_state == Some(*state)));
+    seen.full = [0, 1].map(|op| fitting.full[op].seen);
+    for group in &fitting.groups {
+        (0..2).for_each(|op| seen.throttled[op] |= group.floor[op].is_some());
+    }
+    for run in runs {
+        let mut since = 0.0;
+        let mut fast = false;
+        for step in &run.steps {
+            let speed = step.read + step.write;
+            seen.ran[0] |= step.read > 0.0;
+            seen.ran[1] |= step.write > 0.0;
+            since = if speed > 0.0 { since + 1.0 } else { 0.0 };
+            seen.longest_s = f64::max(seen.longest_s, since);
+            let unlimited = matches!(step.asked, Asked::Read | Asked::Write);
+            seen.cooled |= fast && !unlimited;
+            fast |= unlimited;
+        }
+        for reading in &run.readings {
+            let kelvin = reading.kelvin + 0.5 * run.resolution_k;
+            seen.range_k = [seen.range_k[0].min(kelvin), seen.range_k[1].max(kelvin)];
+            if let Some(step) = run.steps.get(reading.t_s as usize) {
+                for (op, speed) in [step.read, step.write].into_iter().enumerate() {
+                    if speed > 0.0 {
+                        seen.hottest_k[op] = seen.hottest_k[op].max(kelvin);
+                    }
+                }
+            }
+        }
+    }
+    seen
+}

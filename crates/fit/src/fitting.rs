@@ -1,0 +1,219 @@
+//! From runs to a posterior: heat, throttles, their class, samples.
+//!
+//! 1. Full speeds, and the seconds that heat held back.
+//! 2. Heat by least squares, then by a random walk, once for each shape of the step response.
+//! 3. For each combination of classes that the verdict leaves open: gains of regulators by looking at how the closed loop
+//!    follows the runs, and how well it does - its weight.
+//! 4. Samples: a state of a walk, the class by weight, thresholds read off that state's own course.
+
+use measure::Seed;
+use thiserror::Error;
+
+use crate::chain::{Walk, walk};
+use crate::closed::{Closed, closed_loops};
+use crate::data::RunData;
+use crate::draw::Draws;
+use crate::heat::{HeatModel, Shape};
+use crate::least;
+use crate::sample::{Common, Sample};
+use crate::speed::{FullSpeed, Slow, full, ln_levels, slow};
+use crate::throttle::{Class, Group, groups, read_off};
+use crate::two_level;
+
+/// Samples that are kept: enough for the 5th and 95th percentile, few enough to simulate in a glance.
+pub const SAMPLES: usize = 48;
+/// Readings without which there is no fit.
+const LEAST_READINGS: usize = 30;
+
+/// Why runs cannot be fitted.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum FitError {
+    /// No run at all.
+    #[error("there is no run to fit")]
+    NoRun,
+    /// Too few readings.
+    #[error(
+        "{name} has {readings} readings of the temperature beside its load; a fit needs {LEAST_READINGS} and more: \
+         record SMART beside the load, or run `heatsoak run thermal-id-quick`"
+    )]
+    NoTemperature {
+        /// Which run.
+        name: String,
+        /// How many there are.
+        readings: usize,
+    },
+    /// No load.
+    #[error("no load warmed the drive in {name}: its temperature moved by {moved_k:.1} K; run `heatsoak run thermal-id-quick`")]
+    NoHeat {
+        /// Which run.
+        name: String,
+        /// By how much it moved.
+        moved_k: f64,
+    },
+}
+
+/// What runs say of a drive.
+#[derive(Clone, Debug)]
+pub struct Fitting {
+    pub(crate) common: Common,
+    pub(crate) samples: Vec<Sample>,
+    pub(crate) best: Sample,
+    pub(crate) rms_k: f64,
+    pub(crate) full: [FullSpeed; 2],
+    pub(crate) groups: Vec<Group>,
+}
+
+/// Least movement of a temperature that says something, in kelvins.
+const LEAST_RISE_K: f64 = 3.0;
+
+/// Fits.
+///
+/// # Errors
+/// Runs without temperature, or in which nothing was warmed.
+pub fn fit(name: &str, runs: &[RunData], seed: Seed) -> Result<Fitting, FitError> {
+    check(runs)?;
+    let full = full(runs);
+    let slow: Vec<Slow> = runs.iter().map(|run| slow(run, &full)).collect();
+    let groups = groups(runs, &slow);
+    let regulates = groups.iter().any(|group| matches!(group.said, Some(Class::Regulator) | None));
+    let ln_levels: Vec<Vec<f64>> = runs
+        .iter()
+        .zip(&slow)
+        .map(|(run, slow)| if regulates { ln_levels(run, slow) } else { vec![0.0; run.steps.len()] })
+        .collect();
+    let mut draws = Draws::new(seed);
+    let mut common = common(name, runs, &groups);
+    let mut walks = Vec::new();
+    for shape in [Shape::Fixed, Shape::TwoFree] {
+        let mut model = HeatModel::new(runs, shape, &ln_levels);
+        let (theta, _) = least::fit(model.start(), |theta| model.residuals(theta));
+        model.scatter(model.rms_k(&theta));
+        let (theta, covariance) = least::fit(theta, |theta| model.residuals(theta));
+        let walk = walk(&theta, &covariance, SAMPLES, &mut draws, |theta| model.log_posterior(theta));
+        let log = model.log_likelihood(&walk.best);
+        walks.push((model, walk, log));
+    }
+    let share = free_share(&walks);
+    let first = usize::from(share > 0.5);
+    let rms_k = walks[first].0.rms_k(&walks[first].1.best);
+    let drawn = Drawing { runs, slow: &slow, groups: &groups, full: &full };
+    common.k_per_w = crate::power::k_per_w(runs, &walks[first].0.words(&walks[first].1.best));
+    let best_of = |closed: &Closed, draws: &mut Draws| {
+        let (model, walk, _) = &walks[first];
+        drawn.sample(model, &walk.best, closed, draws)
+    };
+    let loops = closed_loops(&groups, runs, &common, &mut draws, &best_of);
+    let mut samples = Vec::with_capacity(SAMPLES);
+    for number in 0..SAMPLES {
+        let (model, walk, _) = &walks[usize::from((number as f64 + 0.5) / (SAMPLES as f64) < share)];
+        let closed = chosen(&loops, draws.unit());
+        // The walks are thinned alike: a stride through them covers all of each.
+        let state = &walk.states[(number * 7) % walk.states.len()];
+        samples.push(drawn.sample(model, state, closed, &mut draws));
+    }
+    let likeliest = loops.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
+    let best = best_of(likeliest.expect("there is at least one, even without throttles"), &mut draws);
+    Ok(Fitting { common, samples, best, rms_k, full, groups })
+}
+
+fn check(runs: &[RunData]) -> Result<(), FitError> {
+    if runs.is_empty() {
+        return Err(FitError::NoRun);
+    }
+    for run in runs {
+        if run.readings.len() < LEAST_READINGS {
+            return Err(FitError::NoTemperature { name: run.name.clone(), readings: run.readings.len() });
+        }
+    }
+    let moved = |run: &RunData| {
+        let low = run.readings.iter().map(|reading| reading.kelvin).fold(f64::INFINITY, f64::min);
+        run.hottest_k().unwrap_or(low) - low
+    };
+    let most = runs.iter().max_by(|a, b| moved(a).total_cmp(&moved(b))).expect("there is one");
+    if moved(most) < LEAST_RISE_K {
+        return Err(FitError::NoHeat { name: most.name.clone(), moved_k: moved(most) });
+    }
+    Ok(())
+}
+
+/// How many of the samples have two free poles: by how likely the readings are, tempered, and never none of either:
+/// which of the two extrapolates better, no run says.
+fn free_share(walks: &[(HeatModel<'_>, Walk, f64)]) -> f64 {
+    let ahead = walks[1].2 - walks[0].2;
+    (1.0 / (1.0 + (-ahead).exp())).clamp(0.15, 0.85)
+}
+
+fn chosen(loops: &[Closed], unit: f64) -> &Closed {
+    let mut left = unit * loops.iter().map(|closed| closed.weight).sum::<f64>();
+    for closed in loops {
+        left -= closed.weight;
+        if left < 0.0 {
+            return closed;
+        }
+    }
+    &loops[loops.len() - 1]
+}
+
+fn common(name: &str, runs: &[RunData], groups: &[Group]) -> Common {
+    let last = &runs[runs.len() - 1];
+    let limit = |at: usize| runs.iter().find_map(|run| run.limits_k[at]);
+    let known: Vec<f64> = runs.iter().filter_map(|run| run.ambient_k).collect();
+    let all_known = known.len() == runs.len();
+    let told = runs.iter().any(|run| run.settings_known) || limit(2).is_some() || limit(3).is_some();
+    let follows_tmt = groups.iter().any(|group| group.follows != crate::sample::Follows::Own);
+    Common {
+        name: name.to_owned(),
+        ambient_k: all_known.then(|| known.iter().sum::<f64>() / known.len() as f64),
+        k_per_w: None,
+        limits_k: [0, 1, 2, 3].map(limit),
+        tmt_k: last.tmt_k.map(|kelvin| kelvin.unwrap_or(0.0)),
+        hctm: told || follows_tmt,
+        link: runs.iter().find_map(|run| run.link_bytes_per_s).map(|link| link / 1e9),
+        cache: runs.iter().find_map(|run| {
+            let cache = run.findings.slc_cache.as_ref()?;
+            Some((cache.bytes, cache.after_bytes_per_s / 1e9))
+        }),
+    }
+}
+
+/// What samples are made from besides their heat.
+struct Drawing<'a> {
+    runs: &'a [RunData],
+    slow: &'a [Slow],
+    groups: &'a [Group],
+    full: &'a [FullSpeed; 2],
+}
+
+impl Drawing<'_> {
+    fn sample(&self, model: &HeatModel<'_>, theta: &[f64], closed: &Closed, draws: &mut Draws) -> Sample {
+        let heat = model.words(theta);
+        let courses: Vec<Vec<f64>> = (0..self.runs.len()).map(|run| model.course(theta, run)).collect();
+        let throttles: Vec<_> = self
+            .groups
+            .iter()
+            .zip(closed.classes.iter().zip(&closed.gains))
+            .map(|(group, (class, gains))| {
+                read_off(group, *class, *gains, self.runs, self.slow, &courses, draws)
+            })
+            .collect();
+        // At rest in the air of all runs: where the air is known, each run's rise over its own.
+        let known = self.runs.iter().all(|run| run.ambient_k.is_some());
+        let mean_air = self.runs.iter().filter_map(|run| run.ambient_k).sum::<f64>() / self.runs.len() as f64;
+        let rests = heat.floor_k.iter().zip(self.runs).map(|(floor_k, run)| {
+            if known { floor_k - run.ambient_k.unwrap_or(0.0) + mean_air } else { *floor_k }
+        });
+        let rest_k = rests.sum::<f64>() / self.runs.len() as f64;
+        let full = self.full.map(|full| (full.value + full.sd * draws.normal()).max(1e-6));
+        Sample {
+            gain_k: heat.gain_k,
+            exponent: heat.exponent,
+            lag_s: heat.lag_s,
+            modes: heat.modes,
+            rest_k,
+            full,
+            // Factor 2 to 20 of fans on drives: what one air flow leaves open.
+            outer_share: draws.between(0.05, 0.8),
+            throttles: two_level::joined(throttles, self.runs),
+        }
+    }
+}

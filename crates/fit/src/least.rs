@@ -1,0 +1,133 @@
+//! Least squares and the covariance that they leave: where a chain begins.
+//!
+//! Levenberg's and Marquardt's method (Quart. Appl. Math. 2, 1944; SIAM J. 11, 1963) with differences for the
+//! derivatives. The parameters are twenty at most and a look at the model takes microseconds, so that no library's
+//! care for large problems is called for.
+
+/// Steps at most: it ends in ten where it ends at all.
+const STEPS: usize = 40;
+/// Difference for a derivative; parameters are logarithms and kelvins.
+const DIFFERENCE: f64 = 1e-4;
+
+/// The parameters with the least sum of squares near `start`, and the inverse of the curvature there.
+pub(crate) fn fit(start: Vec<f64>, residuals: impl Fn(&[f64]) -> Vec<f64>) -> (Vec<f64>, Vec<Vec<f64>>) {
+    let mut theta = start;
+    let mut missed = residuals(&theta);
+    let mut sum = squares(&missed);
+    let mut damping = 1e-2;
+    let mut curvature = Vec::new();
+    for _ in 0..STEPS {
+        let (matrix, slope) = normal(&theta, &missed, &residuals);
+        let mut improved = false;
+        for _ in 0..8 {
+            let mut damped = matrix.clone();
+            (0..theta.len()).for_each(|i| damped[i][i] *= 1.0 + damping);
+            let step = cholesky(&damped).map(|lower| solve(&lower, &slope));
+            let tried: Vec<f64> = match step {
+                Some(step) => theta.iter().zip(step).map(|(value, step)| value - step).collect(),
+                None => theta.clone(),
+            };
+            let tried_missed = residuals(&tried);
+            let tried_sum = squares(&tried_missed);
+            if tried_sum < sum {
+                improved = sum - tried_sum > 1e-4 * sum;
+                (theta, missed, sum) = (tried, tried_missed, tried_sum);
+                damping = f64::max(damping * 0.2, 1e-7);
+                break;
+            }
+            damping *= 5.0;
+        }
+        curvature = matrix;
+        if !improved {
+            break;
+        }
+    }
+    let covariance = inverse(&curvature);
+    (theta, covariance)
+}
+
+fn squares(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum()
+}
+
+/// The matrix and right side of the normal equations.
+fn normal(
+    theta: &[f64],
+    missed: &[f64],
+    residuals: &impl Fn(&[f64]) -> Vec<f64>,
+) -> (Vec<Vec<f64>>, Vec<f64>) {
+    let columns: Vec<Vec<f64>> = (0..theta.len())
+        .map(|i| {
+            let mut moved = theta.to_vec();
+            moved[i] += DIFFERENCE;
+            residuals(&moved).iter().zip(missed).map(|(a, b)| (a - b) / DIFFERENCE).collect()
+        })
+        .collect();
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let matrix = columns.iter().map(|a| columns.iter().map(|b| dot(a, b)).collect()).collect();
+    (matrix, columns.iter().map(|column| dot(column, missed)).collect())
+}
+
+/// The lower triangle whose square is `matrix`; `None` where it has none.
+pub(crate) fn cholesky(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
+    let n = matrix.len();
+    let mut lower = vec![vec![0.0; n]; n];
+    for i in 0..n {
+        for j in 0..=i {
+            let known: f64 = (0..j).map(|k| lower[i][k] * lower[j][k]).sum();
+            let left = matrix[i][j] - known;
+            lower[i][j] = if i == j {
+                if left <= 0.0 || !left.is_finite() {
+                    return None;
+                }
+                left.sqrt()
+            } else {
+                left / lower[j][j]
+            };
+        }
+    }
+    Some(lower)
+}
+
+/// Solves with the square of `lower`.
+fn solve(lower: &[Vec<f64>], right: &[f64]) -> Vec<f64> {
+    let n = lower.len();
+    let mut x = right.to_vec();
+    for i in 0..n {
+        let known: f64 = (0..i).map(|k| lower[i][k] * x[k]).sum();
+        x[i] = (x[i] - known) / lower[i][i];
+    }
+    for i in (0..n).rev() {
+        let known: f64 = (i + 1..n).map(|k| lower[k][i] * x[k]).sum();
+        x[i] = (x[i] - known) / lower[i][i];
+    }
+    x
+}
+
+/// The inverse; of a matrix that has none, that of its diagonal.
+fn inverse(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let n = matrix.len();
+    let unit = |i: usize| (0..n).map(|j| f64::from(u8::from(i == j))).collect::<Vec<_>>();
+    match cholesky(matrix) {
+        Some(lower) => (0..n).map(|i| solve(&lower, &unit(i))).collect(),
+        None => (0..n)
+            .map(|i| unit(i).iter().map(|one| one / matrix[i][i].max(1e-6)).collect())
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn a_decay_is_found_with_its_uncertainty() {
+        let data: Vec<(f64, f64)> = (0..50).map(|i| (f64::from(i), 3.0 * (-f64::from(i) / 12.0).exp())).collect();
+        let residuals = |theta: &[f64]| {
+            data.iter().map(|(t, y)| (y - theta[0] * (-t / theta[1].exp()).exp()) / 0.1).collect()
+        };
+        let (theta, covariance) = fit(vec![1.0, 1.0], residuals);
+        assert!((theta[0] - 3.0).abs() < 1e-4 && (theta[1].exp() - 12.0).abs() < 1e-3, "{theta:?}");
+        assert!((0.02..0.1).contains(&covariance[0][0].sqrt()), "{covariance:?}");
+    }
+}

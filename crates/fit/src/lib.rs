@@ -1,0 +1,40 @@
+//! Fit, predict, recommend: from what happened to what to do.
+//!
+//! # Architecture
+//! Data goes one way: `record -> trace -> data -> fitting -> fitted -> predict -> recommend`.
+//! - [`data`]: what a fit takes from a trace.
+//! - `speed`: full speeds, and the seconds that heat held back.
+//! - `heat`: from speeds to temperature, and the likelihood of readings; `least`, `chain`: its optimum and posterior.
+//! - `throttle`, `two_level`: thresholds read off a sample's own course; `closed`: their class and gains.
+//! - [`sample`]: one drive that the runs allow, and the profile it makes.
+//! - [`fitting`]: all of these in order.
+//!
+//! # What it does not do
+//! It opens no file and prints nothing. It has no model of a drive: every closed loop is simulated by `physics`, as twins
+//! are.
+//!
+//! # Where the numbers come from
+//! Each constant says so beside it; what was tried and how well it did is in METHODS.
+
+mod chain;
+mod closed;
+pub mod data;
+mod draw;
+pub mod fitting;
+pub mod fitted;
+mod heat;
+mod least;
+pub mod load;
+mod open;
+mod power;
+pub mod predict;
+pub mod sample;
+pub mod simulate;
+mod speed;
+mod throttle;
+mod two_level;
+
+pub use data::RunData;
+pub use fitted::{Fitted, FittedError};
+pub use fitting::{FitError, Fitting, fit};
+pub use predict::{Forecast, Scenario, predict};

@@ -1,0 +1,57 @@
+//! A plan as phases of one load each, as a forecast takes them.
+
+use plan::{Extent, Load, Order, Plan};
+
+use crate::simulate::LoadPhase;
+
+/// Longest phase that is simulated where a plan sets no time, in seconds: a day.
+const LONGEST_S: usize = 86_400;
+/// Depth beyond which no drive is any faster.
+const MOST_DEPTH: usize = 4096;
+
+/// The phases of a plan; `rate` limits every load, in bytes per second.
+pub fn phases(plan: &Plan, rate: Option<f64>) -> Vec<LoadPhase> {
+    plan.phases.iter().map(|phase| one(phase, rate)).collect()
+}
+
+fn one(phase: &plan::Phase, rate: Option<f64>) -> LoadPhase {
+    let loads = &phase.loads;
+    let load_time = loads.iter().filter_map(|load| load.duration).max();
+    let bytes = loads.iter().filter_map(|load| load.bytes).map(|bytes| bytes.as_f64()).sum::<f64>();
+    let timed = phase.duration.or(load_time);
+    let first = loads.first();
+    // Of several loads at once, each has the share that its mix asks for; they are taken for equal.
+    let moves: Vec<(f64, f64)> = loads.iter().map(|load| (f64::from(load.mix.read), f64::from(load.mix.write))).collect();
+    let (read, write) = moves.iter().fold((0.0, 0.0), |(r, w), (read, write)| (r + read, w + write));
+    let limits: Vec<f64> = loads.iter().map(limit).collect();
+    let limit: f64 = limits.iter().sum();
+    LoadPhase {
+        name: phase.name.clone(),
+        read_share: (read + write > 0.0).then(|| read / (read + write)),
+        limit_bytes_per_s: rate.unwrap_or(f64::INFINITY).min(if loads.is_empty() { f64::INFINITY } else { limit }),
+        seconds: timed.map_or(LONGEST_S, |time| (time.as_secs_f64().round() as usize).clamp(1, LONGEST_S)),
+        bytes: (bytes > 0.0).then_some(bytes),
+        depth: depth(loads),
+        io_bytes: first.map_or(1 << 20, |load| load.sizes.max().max(512)),
+        sequential: first.is_none_or(|load| load.order == Order::Sequential),
+        region_bytes: first.map_or(64 << 30, region_bytes),
+    }
+}
+
+fn limit(load: &Load) -> f64 {
+    let by_iops = load.rate_iops.map(|iops| iops * f64::from(load.sizes.max()));
+    [load.rate.map(|rate| rate.as_f64()), by_iops].into_iter().flatten().fold(f64::INFINITY, f64::min)
+}
+
+fn depth(loads: &[Load]) -> u16 {
+    let depth: usize = loads.iter().map(|load| load.depth.as_usize() * usize::from(load.threads.max(1))).sum();
+    depth.clamp(1, MOST_DEPTH) as u16
+}
+
+/// Length of the region; what fits the write cache fits it here.
+fn region_bytes(load: &Load) -> u64 {
+    match load.region.len {
+        Some(Extent::Bytes(bytes)) => bytes.as_u64().clamp(1 << 20, 1 << 40),
+        _ => 64 << 30,
+    }
+}

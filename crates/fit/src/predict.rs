@@ -1,0 +1,328 @@
+//! What the drive would do elsewhere: every sample simulated, and what they agree on.
+
+use std::num::NonZero;
+
+use physics::Profile;
+use physics::profile::Mode;
+use serde::Serialize;
+
+use crate::fitted::{Fitted, interval};
+use crate::sample::{ASSUMED_K_PER_W, Sample};
+use crate::simulate::{LoadPhase, PhaseOutcome, drive, phases, set_tmt};
+
+/// How far even a right model is off: what is not modelled - short dips, firmware's rounding - as a share of a speed,
+/// in kelvins, and in seconds. Intervals are never narrower.
+const MODEL_SHARE: f64 = 0.01;
+const MODEL_K: f64 = 0.3;
+const MODEL_S: f64 = 1.5;
+/// Hotter than what was seen without throttling by so much is beyond what the runs can tell.
+const BEYOND_K: f64 = 1.0;
+
+/// Where and how.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Scenario {
+    /// TMT1 and TMT2 in kelvins, 0 for off; `None` leaves each as it was.
+    pub tmt_k: [Option<u16>; 2],
+    /// Air in kelvins.
+    pub ambient_k: Option<f64>,
+    /// Resistance of a heat sink from drive to air, in K/W.
+    pub heatsink_k_per_w: Option<f64>,
+    /// Air flow over that of the runs.
+    pub airflow: Option<f64>,
+    /// Power state.
+    pub power_state: Option<u8>,
+}
+
+/// A number with its 90 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Ranged {
+    /// The median.
+    pub value: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// What a phase would come to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PhaseForecast {
+    /// Its name.
+    pub name: String,
+    /// `read`, `write`, `mixed` or `idle`.
+    pub op: &'static str,
+    /// Mean speed.
+    pub mean_bytes_per_s: Option<Ranged>,
+    /// Hottest.
+    pub peak_k: Option<Ranged>,
+    /// Mean of the last minute.
+    pub steady_k: Option<Ranged>,
+    /// Seconds until heat slows it down; `None` where it does not within the phase, or not surely.
+    pub time_to_throttle_s: Option<Ranged>,
+    /// Share of the time in which heat slows it down.
+    pub throttled_share: Option<Ranged>,
+    /// Energy; only where power was measured.
+    pub energy_j: Option<Ranged>,
+    /// How long it takes.
+    pub duration_s: Option<Ranged>,
+    /// Whether it lies beyond what the runs showed.
+    pub beyond: bool,
+}
+
+/// Why a forecast deserves care.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ForecastCaveat {
+    /// A fixed name.
+    pub kind: &'static str,
+    /// A sentence.
+    pub text: String,
+}
+
+/// What a drive would do.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Forecast {
+    /// Version of the format.
+    pub schema: u32,
+    /// Phases in order.
+    pub phases: Vec<PhaseForecast>,
+    /// Why it deserves care.
+    pub caveats: Vec<ForecastCaveat>,
+}
+
+/// Predicts; every sample counts.
+pub fn predict(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase]) -> Forecast {
+    predict_with(fitted, scenario, load, fitted.samples.len())
+}
+
+/// Predicts with `count` samples: fewer are faster and their ends coarser.
+pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], count: usize) -> Forecast {
+    let mut caveats = Vec::new();
+    let known = answerable(fitted, scenario, &mut caveats);
+    let stride = fitted.samples.len().div_ceil(count.max(1));
+    let samples: Vec<&Sample> = fitted.samples.iter().step_by(stride).collect();
+    let outcomes = if known { simulate(fitted, scenario, load, &samples) } else { Vec::new() };
+    let phases: Vec<PhaseForecast> = load
+        .iter()
+        .enumerate()
+        .map(|(at, phase)| {
+            let of: Vec<PhaseOutcome> = outcomes.iter().map(|sample| sample[at]).collect();
+            phase_forecast(fitted, phase, &of)
+        })
+        .collect();
+    general(fitted, load, &phases, &mut caveats);
+    Forecast { schema: 1, phases, caveats }
+}
+
+/// Outcomes by sample, then phase: on two threads, as on the smallest machine that this is for.
+fn simulate(
+    fitted: &Fitted,
+    scenario: &Scenario,
+    load: &[LoadPhase],
+    samples: &[&Sample],
+) -> Vec<Vec<PhaseOutcome>> {
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(2);
+    let part = samples.len().div_ceil(threads).max(1);
+    std::thread::scope(|scope| {
+        let parts: Vec<_> = samples
+            .chunks(part)
+            .map(|samples| scope.spawn(move || samples.iter().map(|s| one(fitted, scenario, load, s)).collect::<Vec<_>>()))
+            .collect();
+        parts.into_iter().flat_map(|part| part.join().expect("a simulation does not panic")).collect()
+    })
+}
+
+/// One sample under the load.
+pub fn one(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], sample: &Sample) -> Vec<PhaseOutcome> {
+    let profile = placed(sample.profile(&fitted.common), scenario, sample);
+    let mut drive = drive(&profile);
+    if profile.limits.hctm.is_some() {
+        let now = drive.tmt();
+        let tmt_k = [scenario.tmt_k[0].unwrap_or(now.tmt1_raw()), scenario.tmt_k[1].unwrap_or(now.tmt2_raw())];
+        // Checked by `answerable` for all samples at once.
+        let _ = set_tmt(&mut drive, Some(tmt_k));
+    }
+    phases(&mut drive, load, &|phase| full_speed(sample, fitted, phase))
+}
+
+/// What a phase moves in a second where heat does not slow it down, in bytes; 0 at rest.
+pub fn full_speed(sample: &Sample, fitted: &Fitted, phase: &LoadPhase) -> f64 {
+    let Some(read) = phase.read_share else { return 0.0 };
+    let link = fitted.common.link.unwrap_or(f64::INFINITY);
+    let [r, w] = sample.full.map(|speed| speed.min(link.max(sample.full[0]).max(sample.full[1])));
+    let seconds = if read > 0.0 { read / r } else { 0.0 } + if read < 1.0 { (1.0 - read) / w } else { 0.0 };
+    (1e9 / seconds).min(phase.limit_bytes_per_s)
+}
+
+/// The profile in its surroundings.
+fn placed(mut profile: Profile, scenario: &Scenario, sample: &Sample) -> Profile {
+    if let Some(ambient_k) = scenario.ambient_k {
+        profile.thermal.ambient_c = measure::Celsius::from_kelvin_f64(ambient_k).as_degrees();
+    }
+    let total: f64 = profile.thermal.mode.iter().map(|mode| mode.k_per_w).sum();
+    let outer = sample.outer_share * total;
+    let mut outer_then = outer / scenario.airflow.unwrap_or(1.0);
+    if let Some(sink) = scenario.heatsink_k_per_w {
+        outer_then = outer_then * sink / (outer_then + sink);
+    }
+    if outer_then != outer {
+        reduce(&mut profile.thermal.mode, (outer - outer_then) / total);
+    }
+    profile
+}
+
+/// Takes a share of the whole resistance out of the modes: out of slow ones, as the air is what they end in.
+fn reduce(modes: &mut [Mode], share: f64) {
+    let total: f64 = modes.iter().map(|mode| mode.k_per_w).sum();
+    // A mode of half a minute is half the drive's own and half its surroundings'.
+    let slowness = |mode: &Mode| mode.tau_s / (mode.tau_s + 30.0);
+    let slow: f64 = modes.iter().map(|mode| mode.k_per_w * slowness(mode)).sum();
+    let part = (share * total / slow).min(0.98);
+    for mode in modes {
+        mode.k_per_w = (mode.k_per_w * (1.0 - part * slowness(mode))).max(0.001);
+    }
+}
+
+/// Whether the fit has an answer at all; says why not.
+fn answerable(fitted: &Fitted, scenario: &Scenario, caveats: &mut Vec<ForecastCaveat>) -> bool {
+    let mut refuse = |kind, text: String| caveats.push(ForecastCaveat { kind, text });
+    if scenario.ambient_k.is_some() && fitted.common.ambient_k.is_none() {
+        refuse(
+            "ambient_unknown",
+            "The air of the fitted runs was not recorded, so what another ambient changes is not known: fit again with \
+             `heatsoak fit RUN --ambient 24C`."
+                .to_owned(),
+        );
+    }
+    if scenario.heatsink_k_per_w.is_some() && fitted.common.k_per_w.is_none() {
+        refuse(
+            "resistance_unknown",
+            "No power was measured in the fitted runs, so K/W are not known and a heat sink of so many K/W cannot be put \
+             on: measure power beside the run, or ask for `--airflow`."
+                .to_owned(),
+        );
+    }
+    if (scenario.airflow.is_some() || scenario.heatsink_k_per_w.is_some()) && fitted.common.ambient_k.is_none() {
+        refuse(
+            "ambient_unknown",
+            "The air of the fitted runs was not recorded, so how far the drive rests above it is not known: fit again \
+             with `heatsoak fit RUN --ambient 24C`."
+                .to_owned(),
+        );
+    }
+    if let Some(state) = scenario.power_state.filter(|state| fitted.seen.power_state.unwrap_or(0) != *state) {
+        refuse(
+            "power_state_unknown",
+            format!(
+                "No fitted run was in power state {state}: `heatsoak run thermal-id` with `settings = {{ power_state = \
+                 {state} }}` in the plan, then fit both runs."
+            ),
+        );
+    }
+    if let Some(error) = tmt_error(fitted, scenario) {
+        refuse("tmt_refused", error);
+    }
+    caveats.is_empty()
+}
+
+fn tmt_error(fitted: &Fitted, scenario: &Scenario) -> Option<String> {
+    if scenario.tmt_k == [None; 2] {
+        return None;
+    }
+    let mut drive = drive(&fitted.best.profile(&fitted.common));
+    let now = drive.tmt();
+    let wanted = [scenario.tmt_k[0].unwrap_or(now.tmt1_raw()), scenario.tmt_k[1].unwrap_or(now.tmt2_raw())];
+    set_tmt(&mut drive, Some(wanted)).err().map(|error| format!("The drive would refuse these settings: {error}."))
+}
+
+fn phase_forecast(fitted: &Fitted, phase: &LoadPhase, of: &[PhaseOutcome]) -> PhaseForecast {
+    let ranged = |get: &dyn Fn(&PhaseOutcome) -> f64, share: f64, least: f64| {
+        let values: Vec<f64> = of.iter().map(get).collect();
+        let [low, value, high] = interval(&values);
+        let wide = (share * value.abs()).max(least);
+        value.is_finite().then_some(Ranged { value, low: low - wide, high: high + wide })
+    };
+    let never = of.iter().filter(|outcome| outcome.time_to_throttle_s.is_none()).count();
+    let loaded = phase.read_share.is_some();
+    // Where most samples never throttle, there is no time that could be named.
+    let time_to_throttle_s = (loaded && 2 * never < of.len())
+        .then(|| {
+            let get = |outcome: &PhaseOutcome| outcome.time_to_throttle_s.unwrap_or(f64::NAN);
+            let range = ranged(&get, 0.02, MODEL_S)?;
+            let high = if 20 * never > of.len() { phase.seconds as f64 } else { range.high };
+            Some(Ranged { low: range.low.max(0.0), high: high.max(range.value), ..range })
+        })
+        .flatten();
+    let clamped = |range: Ranged| Ranged { low: range.low.max(0.0), high: range.high.min(1.0), ..range };
+    PhaseForecast {
+        name: phase.name.clone(),
+        op: op(phase),
+        mean_bytes_per_s: ranged(&|outcome| outcome.mean_bytes_per_s, MODEL_SHARE, 0.0),
+        peak_k: ranged(&|outcome| outcome.peak_k, 0.0, MODEL_K),
+        steady_k: ranged(&|outcome| outcome.steady_k, 0.0, MODEL_K),
+        time_to_throttle_s,
+        throttled_share: ranged(&|outcome| outcome.throttled_share, 0.02, 0.005).map(clamped),
+        energy_j: fitted.common.k_per_w.and_then(|_| ranged(&|outcome| outcome.energy_j, 0.02, 0.0)),
+        duration_s: ranged(&|outcome| outcome.seconds, 0.0, 0.0),
+        beyond: beyond(fitted, phase, of),
+    }
+}
+
+/// Hotter than any load of this kind was seen, and no throttle of it was: whether there is one, nobody knows.
+fn beyond(fitted: &Fitted, phase: &LoadPhase, of: &[PhaseOutcome]) -> bool {
+    let Some(read) = phase.read_share else { return false };
+    let seen = &fitted.seen;
+    let ops = [read > 0.0, read < 1.0];
+    let hottest = interval(&of.iter().map(|outcome| outcome.peak_unthrottled_k).collect::<Vec<_>>())[1];
+    let ran = (0..2).filter(|op| ops[*op]).all(|op| seen.ran[op] && (seen.full[op] || phase.limit_bytes_per_s.is_finite()));
+    let throttled = seen.throttled.iter().any(|throttled| *throttled);
+    let top = (0..2).filter(|op| ops[*op]).map(|op| seen.hottest_k[op]).fold(0.0, f64::max);
+    !ran || (!throttled && hottest > top + BEYOND_K) || (throttled && hottest > seen.range_k[1] + 3.0 * BEYOND_K)
+}
+
+/// What holds for the whole forecast.
+fn general(fitted: &Fitted, load: &[LoadPhase], phases: &[PhaseForecast], caveats: &mut Vec<ForecastCaveat>) {
+    let mut add = |kind, text: String| caveats.push(ForecastCaveat { kind, text });
+    add("simulated", "Predicted by simulation, not measured.".to_owned());
+    let beyond: Vec<&str> = phases.iter().filter(|phase| phase.beyond).map(|phase| phase.name.as_str()).collect();
+    if !beyond.is_empty() {
+        let hottest_c = measure::Celsius::from_kelvin_f64(fitted.seen.range_k[1]).as_degrees();
+        add(
+            "beyond",
+            format!(
+                "Beyond what the runs showed: {}. The hottest they were was {hottest_c:.0} °C; whether firmware throttles \
+                 above that is not known.",
+                beyond.join(", ")
+            ),
+        );
+    }
+    let longest = load.iter().map(|phase| phase.seconds as f64).fold(0.0, f64::max);
+    if longest > 4.0 * fitted.seen.longest_s {
+        add(
+            "horizon",
+            format!(
+                "The longest load of the runs took {:.0} s; what a load of {longest:.0} s comes to is extrapolated.",
+                fitted.seen.longest_s
+            ),
+        );
+    }
+    if load.iter().any(|phase| phase.read_share.is_some() && (!phase.sequential || phase.io_bytes < 128 << 10)) {
+        add(
+            "other_load",
+            "The fit knows large sequential I/O; random or small I/O runs at other full speeds and energies.".to_owned(),
+        );
+    }
+}
+
+const fn op(phase: &LoadPhase) -> &'static str {
+    match phase.read_share {
+        None => "idle",
+        Some(read) if read >= 1.0 => "read",
+        Some(read) if read <= 0.0 => "write",
+        Some(_) => "mixed",
+    }
+}
+
+/// K/W that a common heat sink has less than what is there: for advice.
+pub fn resistance(fitted: &Fitted) -> f64 {
+    fitted.common.k_per_w.unwrap_or(ASSUMED_K_PER_W)
+}

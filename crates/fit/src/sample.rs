@@ -1,0 +1,283 @@
+//! One drive that the runs allow: numbers, and the profile they make.
+//!
+//! A posterior is a few dozen of these. Each is simulated by `physics` itself, so that a forecast and a twin are one
+//! piece of code.
+
+use physics::Profile;
+use physics::profile::{
+    AtMntmt, Cap, Ceiling, DutyCycle, Gains, HctmRange, Latency, Limits, Machine, MediaProfile, Mode, Ops,
+    Policy, PowerProfile, PowerStateProfile, ProfileIdentity, Rounding, SensorProfile, SlcProfile, Start,
+    ThermalProfile, Threshold, TwoLevel,
+};
+use serde::{Deserialize, Serialize};
+
+/// Resistance that a profile is written with where no power was measured: that of an M.2 drive without a heat sink.
+/// Nothing that a fit predicts depends on it.
+pub const ASSUMED_K_PER_W: f64 = 12.5;
+/// Rise at rest that a profile is written with where the air was not told.
+pub const ASSUMED_REST_RISE_K: f64 = 15.0;
+/// How often fitted firmware looks at the temperature: between what was seen of drives (0.1 to 2 s).
+const POLL_S: f64 = 0.5;
+/// Least of a mode that a profile takes, with room.
+const LEAST_K_PER_W: f64 = 0.002;
+
+/// A drive that the runs allow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Kelvins in the end for each GB/s: reading, writing.
+    pub gain_k: [f64; 2],
+    /// Exponent of dynamic power over the level of a regulator: reading, writing.
+    pub exponent: [f64; 2],
+    /// Lag of the sensor in seconds.
+    pub lag_s: f64,
+    /// Modes of the step response: time constant in seconds and share of the whole.
+    pub modes: Vec<(f64, f64)>,
+    /// Temperature at rest in kelvins.
+    pub rest_k: f64,
+    /// Full speed in GB/s: reading, writing.
+    pub full: [f64; 2],
+    /// Share of the resistance that is between drive and air. One air flow does not tell it.
+    pub outer_share: f64,
+    /// What slows it down.
+    pub throttles: Vec<Throttle>,
+}
+
+/// One throttle.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Throttle {
+    /// What its threshold hangs on.
+    pub follows: Follows,
+    /// Where it sets in: kelvins above the setting, or absolute.
+    pub on_k: f64,
+    /// Lets go so many kelvins lower.
+    pub hysteresis_k: f64,
+    /// What it does.
+    pub act: Act,
+}
+
+/// What a threshold hangs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Follows {
+    /// TMT1.
+    Tmt1,
+    /// TMT2.
+    Tmt2,
+    /// Nothing: the firmware's own.
+    Own,
+}
+
+/// What a throttle does; speeds are shares of full speed: reading, writing.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Act {
+    /// A fixed lower speed.
+    Relay([f64; 2]),
+    /// Light, then heavy from TMT2 plus `heavy_k` on.
+    TwoLevel {
+        /// Shares while light; 1 is no limit.
+        light: [f64; 2],
+        /// Kelvins above TMT2.
+        heavy_k: f64,
+        /// Shares while heavy.
+        heavy: [f64; 2],
+    },
+    /// Holds the temperature: shares a kelvin, shares a kelvin and second, least share.
+    Regulator([f64; 3]),
+    /// The same by bursts of a second.
+    DutyCycled([f64; 3]),
+    /// Nothing moves.
+    Stop,
+}
+
+/// What is the same in all samples of a drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Common {
+    /// Name for `twin:`.
+    pub name: String,
+    /// Air during the runs in kelvins; `None` where nobody said.
+    pub ambient_k: Option<f64>,
+    /// K/W from the sensor to the air; `None` where no power was measured.
+    pub k_per_w: Option<f64>,
+    /// Limits: warning, critical, lowest and highest TMT.
+    pub limits_k: [Option<f64>; 4],
+    /// TMT1 and TMT2 during the last run; 0 is off.
+    pub tmt_k: [f64; 2],
+    /// Whether it has host controlled thermal management, as far as was told.
+    pub hctm: bool,
+    /// What the link carries in GB/s.
+    pub link: Option<f64>,
+    /// Write cache in bytes, and the speed behind it in GB/s, where its end was seen.
+    pub cache: Option<(u64, f64)>,
+}
+
+impl Sample {
+    /// The profile of this drive.
+    pub fn profile(&self, common: &Common) -> Profile {
+        let resistance = common.k_per_w.unwrap_or(ASSUMED_K_PER_W);
+        let ambient_k = common.ambient_k.unwrap_or(self.rest_k - ASSUMED_REST_RISE_K).min(self.rest_k);
+        let per_gb = |gain_k: f64| gain_k / resistance;
+        Profile {
+            name: common.name.clone(),
+            description: "Fitted to measurements by heatsoak fit".to_owned(),
+            identity: ProfileIdentity {
+                model: "Fitted twin".to_owned(),
+                serial: "FITTED".to_owned(),
+                firmware: "FIT1".to_owned(),
+                // The usual 1 TB (IDEMA LBA1-03); a fit does not ask how large the drive is.
+                capacity_bytes: 1_000_204_886_016,
+                block_bytes: 512,
+                rated_write_bytes: None,
+            },
+            limits: limits(common),
+            thermal: ThermalProfile {
+                ambient_c: ambient_k - measure::Celsius::from_degrees(0.0).as_kelvin_f64(),
+                airflow: 1.0,
+                start: Start::Idle,
+                node: Vec::new(),
+                mode: modes(&self.modes, resistance),
+                heatsink: None,
+            },
+            power: PowerProfile {
+                idle_w: (self.rest_k - ambient_k) / resistance,
+                active_w: 0.0,
+                read_w_per_gb_per_s: per_gb(self.gain_k[0]).min(1000.0),
+                read_wait_w: 0.0,
+                write_w_per_gb_per_s: per_gb(self.gain_k[1]).min(1000.0),
+                fold_w_per_gb_per_s: 0.0,
+                read_level_exponent: self.exponent[0].max(1.0),
+                write_level_exponent: self.exponent[1].max(1.0),
+                start_up: None,
+            },
+            power_state: vec![PowerStateProfile {
+                max_power_w: 25.0,
+                operational: true,
+                read_cap_bytes_per_s: None,
+                write_cap_bytes_per_s: None,
+                idle_w: None,
+                active_w: None,
+                read_energy_scale: 1.0,
+                write_energy_scale: 1.0,
+                entry_us: 0,
+                exit_us: 0,
+            }],
+            media: self.media(common),
+            slc: common.cache.map(|(capacity_bytes, behind)| SlcProfile {
+                capacity_bytes,
+                direct_write: ceiling(behind),
+                idle_fold_bytes_per_s: 0.0,
+                idle_fold_after_s: 30.0,
+                pressure_fold_bytes_per_s: 0.0,
+                reopen_share: 0.05,
+            }),
+            housekeeping: None,
+            dip: Vec::new(),
+            sensor: SensorProfile {
+                composite_share: Vec::new(),
+                composite_offset_k: 0.0,
+                composite_lag_s: self.lag_s,
+                update_period_s: 1.0,
+                rounding: Rounding::Floor,
+                sensor: Vec::new(),
+                frozen_composite_k: None,
+            },
+            policy: self.throttles.iter().map(|throttle| self.policy(throttle, common)).collect(),
+            fit: None,
+        }
+    }
+
+    fn media(&self, common: &Common) -> MediaProfile {
+        let [read, write] = self.full.map(ceiling);
+        let fastest = self.full[0].max(self.full[1]);
+        let latency = Latency { base_us: 20.0, jitter_us: 5.0 };
+        MediaProfile {
+            link_bytes_per_s: 1e9 * common.link.unwrap_or(fastest).max(fastest),
+            sequential_read: read,
+            random_read: read,
+            sequential_write: write,
+            random_write: write,
+            trim_iops: 20_000.0,
+            read_latency: latency,
+            write_latency: latency,
+            wobble: None,
+        }
+    }
+
+    fn policy(&self, throttle: &Throttle, common: &Common) -> Policy {
+        let on = |follows, kelvin| match follows {
+            Follows::Tmt1 if common.hctm => Threshold::Tmt1PlusK(kelvin),
+            Follows::Tmt2 if common.hctm => Threshold::Tmt2PlusK(kelvin),
+            Follows::Tmt1 | Follows::Tmt2 | Follows::Own => Threshold::Kelvin(kelvin),
+        };
+        let cap = |shares: [f64; 2]| {
+            let limit = |op: usize| {
+                (shares[op] < 1.0).then(|| (1e9 * self.full[op] * shares[op]).max(1e3))
+            };
+            Cap { read_bytes_per_s: limit(0), write_bytes_per_s: limit(1) }
+        };
+        let gains = |[share_per_k, share_per_k_s, floor_share]: [f64; 3]| Gains {
+            share_per_k,
+            share_per_k_s,
+            floor_share,
+        };
+        Policy {
+            name: match throttle.follows {
+                Follows::Tmt1 => "TMT1",
+                Follows::Tmt2 => "TMT2",
+                Follows::Own => "firmware threshold",
+            }
+            .to_owned(),
+            ops: Ops::Both,
+            on: on(throttle.follows, throttle.on_k),
+            hysteresis_k: throttle.hysteresis_k,
+            poll_s: POLL_S,
+            dwell_s: 0.0,
+            slew_per_s: None,
+            only_from_k: None,
+            machine: match throttle.act {
+                Act::Relay(shares) => Machine::Relay(cap(shares)),
+                Act::TwoLevel { light, heavy_k, heavy } => Machine::TwoLevel(TwoLevel {
+                    light: cap(light),
+                    heavy_on: on(Follows::Tmt2, heavy_k),
+                    heavy: cap(heavy),
+                }),
+                Act::Regulator(numbers) => Machine::Regulator(gains(numbers)),
+                Act::DutyCycled(numbers) => {
+                    Machine::DutyCycled(DutyCycle { burst_s: 1.0, gains: gains(numbers) })
+                }
+                Act::Stop => Machine::Stop {},
+            },
+        }
+    }
+}
+
+fn ceiling(gb_per_s: f64) -> Ceiling {
+    Ceiling { bytes_per_s: (gb_per_s * 1e9).max(1e3), iops: 1e6 }
+}
+
+fn limits(common: &Common) -> Limits {
+    let [warning, critical, least, most] = common.limits_k;
+    let whole = |kelvin: Option<f64>, usual: f64| kelvin.unwrap_or(usual).clamp(200.0, 500.0) as u16;
+    let wctemp_k = whole(warning, 358.0);
+    let [tmt1_k, tmt2_k] = common.tmt_k.map(|kelvin| kelvin as u16);
+    let mxtmt_k = whole(most, 383.0).max(tmt1_k).max(tmt2_k);
+    let mntmt_k = whole(least, 273.0).min(if tmt1_k > 0 { tmt1_k } else { u16::MAX });
+    Limits {
+        wctemp_k,
+        cctemp_k: whole(critical, 363.0).max(wctemp_k),
+        hctm: common.hctm.then(|| HctmRange {
+            mntmt_k,
+            mxtmt_k,
+            tmt1_k: if tmt2_k > 0 && tmt1_k >= tmt2_k { 0 } else { tmt1_k },
+            tmt2_k,
+            tmt1_at_mntmt: AtMntmt::Inert,
+        }),
+        power_control: false,
+    }
+}
+
+/// Modes as a profile has them; those that add nothing are left out.
+fn modes(modes: &[(f64, f64)], resistance: f64) -> Vec<Mode> {
+    let kept = modes.iter().filter(|(_, share)| share * resistance >= LEAST_K_PER_W);
+    kept.map(|(tau_s, share)| Mode { tau_s: *tau_s, k_per_w: share * resistance }).collect()
+}

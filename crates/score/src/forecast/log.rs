@@ -1,0 +1,207 @@
+//! A drive at work, second by second, and the log that somebody would have taken of it.
+
+use std::time::Duration;
+
+use fit::simulate::{LoadPhase, Second, demand};
+use measure::Series;
+use measure::record::ThermalSettings;
+use physics::{Drive, Tmt};
+use trace::{Counters, Interval, Phase, SegmentOp, SpeedSeries, Temperature, Trace, instant};
+
+use super::drives::{TestDrive, What};
+use crate::corpus::draw::CorpusDraw;
+use crate::corpus::foreign::ForeignDrive;
+use crate::corpus::foreign::world::{Set, World};
+
+/// Steps of a foreign drive in a second.
+const STEPS: usize = 10;
+
+/// Where a drive works.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Room {
+    /// TMT1 and TMT2; 0 is off.
+    pub(super) tmt_k: [u16; 2],
+    /// Warmer than in the run by this.
+    pub(super) warmer_k: f64,
+    /// Whether its firmware sleeps: what it would do without heat.
+    pub(super) unguarded: bool,
+}
+
+/// A drive at work.
+pub(super) enum Live {
+    Own(Box<Drive>),
+    Foreign(Box<ForeignDrive>),
+}
+
+impl Live {
+    pub(super) fn new(drive: &TestDrive, room: Room) -> Self {
+        match &drive.what {
+            What::Own(profile) => {
+                let mut profile = (**profile).clone();
+                profile.thermal.ambient_c += room.warmer_k;
+                if room.unguarded {
+                    profile.policy.clear();
+                }
+                let mut own = Drive::new(&profile, drive.seed.part(1));
+                if profile.limits.hctm.is_some() {
+                    let [tmt1_k, tmt2_k] = room.tmt_k;
+                    own.set_tmt(Tmt::from_kelvin(tmt1_k, tmt2_k)).expect("questions keep to what may be set");
+                }
+                Self::Own(Box::new(own))
+            }
+            What::Foreign(world) => {
+                let world = placed(world, drive.tmt_k, room);
+                Self::Foreign(Box::new(ForeignDrive::new(&world, CorpusDraw::new(drive.seed.part(1)))))
+            }
+        }
+    }
+
+    /// One second of a load: bytes read, bytes written.
+    pub(super) fn second(&mut self, phase: &LoadPhase, full: [f64; 2]) -> [f64; 2] {
+        match self {
+            Self::Own(drive) => {
+                let until = drive.now() + Duration::from_secs(1);
+                let moved = drive.advance_demand(until, &demand(phase));
+                [moved.read_bytes, moved.write_bytes]
+            }
+            Self::Foreign(drive) => foreign_second(drive, phase, full),
+        }
+    }
+
+    /// The temperature that firmware goes by.
+    pub(super) fn exact_k(&self) -> f64 {
+        match self {
+            Self::Own(drive) => drive.exact_composite().as_kelvin_f64(),
+            Self::Foreign(drive) => drive.exact_k(),
+        }
+    }
+
+    fn reading_k(&mut self) -> Option<f64> {
+        match self {
+            Self::Own(drive) => Some(f64::from(drive.composite().as_kelvin())),
+            Self::Foreign(drive) => drive.composite_k(),
+        }
+    }
+
+    fn counters(&self) -> Counters {
+        let [(tmt1_transitions, tmt1_seconds), (tmt2_transitions, tmt2_seconds)] = match self {
+            Self::Own(drive) => {
+                let counted = drive.hctm_counters();
+                [
+                    (counted.tmt1_transitions.into(), counted.tmt1_seconds.into()),
+                    (counted.tmt2_transitions.into(), counted.tmt2_seconds.into()),
+                ]
+            }
+            Self::Foreign(drive) => drive.counters(),
+        };
+        Counters {
+            tmt1_transitions: Some(tmt1_transitions),
+            tmt2_transitions: Some(tmt2_transitions),
+            tmt1_seconds: Some(tmt1_seconds),
+            tmt2_seconds: Some(tmt2_seconds),
+        }
+    }
+}
+
+/// Firmware goes by TMT1 and TMT2: their thresholds move with the settings.
+fn placed(world: &World, run_tmt_k: [u16; 2], room: Room) -> World {
+    let mut world = world.clone();
+    world.air.kelvin += room.warmer_k;
+    if room.unguarded {
+        world.firmware.clear();
+    }
+    for guardian in &mut world.firmware {
+        let at = match guardian.set {
+            Set::Tmt1 => 0,
+            Set::Tmt2 => 1,
+            Set::Own => continue,
+        };
+        let moved_k = f64::from(room.tmt_k[at]) - f64::from(run_tmt_k[at]);
+        guardian.on_k += moved_k;
+        guardian.off_k += moved_k;
+    }
+    world
+}
+
+/// A mix takes turns: of ten steps as many read as it takes.
+fn foreign_second(drive: &mut ForeignDrive, phase: &LoadPhase, full: [f64; 2]) -> [f64; 2] {
+    let step_s = 1.0 / STEPS as f64;
+    let mut moved = [0.0; 2];
+    let Some(read) = phase.read_share else {
+        (0..STEPS).for_each(|_| {
+            drive.step(step_s, None, 0.0);
+        });
+        return moved;
+    };
+    let seconds = [read / full[0], (1.0 - read) / full[1]];
+    let most = 1.0 / (seconds[0] + seconds[1]);
+    let share = (phase.limit_bytes_per_s / most).min(1.0);
+    let reading = (seconds[0] / (seconds[0] + seconds[1]) * STEPS as f64).round() as usize;
+    for step in 0..STEPS {
+        let op = usize::from(step >= reading);
+        moved[op] += drive.step(step_s, Some(op), share * full[op]).0;
+    }
+    moved
+}
+
+/// The log of a run, at a hertz.
+pub(super) fn record(drive: &TestDrive, phases: &[LoadPhase]) -> Trace {
+    let mut draw = CorpusDraw::new(drive.seed.part(2));
+    let mut live = Live::new(drive, Room { tmt_k: drive.tmt_k, ..Room::default() });
+    let mut trace = Trace::empty(&drive.name);
+    trace.facts.simulated = Some(true);
+    if drive.has_hctm() {
+        (trace.facts.tmt_min_k, trace.facts.tmt_max_k) = (Some(273.0), Some(393.0));
+        let [tmt1_k, tmt2_k] = drive.tmt_k.map(Some);
+        trace.settings.push(instant(0.0), ThermalSettings { tmt1_k, tmt2_k, power_state: Some(0) });
+    }
+    let mut speeds = [Vec::new(), Vec::new()];
+    let mut composite = Series::new();
+    let mut t_s = 0.0;
+    for (number, phase) in phases.iter().enumerate() {
+        let op = match phase.read_share {
+            None => SegmentOp::Idle,
+            Some(share) if share >= 1.0 => SegmentOp::Read,
+            Some(share) if share <= 0.0 => SegmentOp::Write,
+            Some(_) => SegmentOp::Mixed,
+        };
+        let end_s = t_s + phase.seconds as f64;
+        let limit = Some(phase.limit_bytes_per_s).filter(|limit| limit.is_finite());
+        trace.phases.push(Phase {
+            rate_limit_bytes_per_s: limit,
+            ..Phase::bare(&phase.name, op, t_s, end_s)
+        });
+        for _ in 0..phase.seconds {
+            if let Some(kelvin) = live.reading_k() {
+                composite.push(instant(t_s), kelvin);
+            }
+            trace.counters.push(instant(t_s), live.counters());
+            let moved = live.second(phase, drive.full());
+            for (speeds, bytes) in speeds.iter_mut().zip(moved) {
+                let noise = (1.0 + drive.noise * draw.normal()).max(0.0);
+                if bytes > 0.0 {
+                    speeds.push(Interval { start_s: t_s, span_s: 1.0, bytes: bytes * noise, phase: number as u32 });
+                }
+            }
+            t_s += 1.0;
+        }
+    }
+    for (op, intervals) in [SegmentOp::Read, SegmentOp::Write].into_iter().zip(speeds) {
+        if !intervals.is_empty() {
+            trace.speeds.push(SpeedSeries { op, intervals });
+        }
+    }
+    trace.temperatures = vec![Temperature { name: "composite".to_owned(), kelvin: composite }];
+    trace.trust_a_sensor();
+    trace
+}
+
+/// What a load makes of a drive in a room: the seconds of each phase.
+pub(super) fn seconds(drive: &TestDrive, room: Room, phases: &[LoadPhase]) -> Vec<Vec<Second>> {
+    let mut live = Live::new(drive, room);
+    let mut second = |phase: &LoadPhase| {
+        let [read, write] = live.second(phase, drive.full());
+        Second { bytes: read + write, kelvin: live.exact_k() }
+    };
+    phases.iter().map(|phase| (0..phase.seconds).map(|_| second(phase)).collect()).collect()
+}

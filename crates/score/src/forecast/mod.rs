@@ -1,0 +1,145 @@
+//! Scores forecasts: `score forecast [--drives N] [--half scored|tuned] [--plan NAME] [--wrong]`.
+//!
+//! Each drive has one run, which is fitted; then it is asked what it would do at other settings, in other air, under
+//! another load. The truth is the same drive, asked. Drive number N is made from seed N: even numbers are tuned on, odd
+//! ones only scored. A third of them is foreign: no code of theirs is `physics`.
+
+mod ask;
+mod drives;
+mod log;
+mod tally;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use measure::Seed;
+use measure::time::{Clock as _, MonotonicClock};
+use plan::Plan;
+
+use ask::{Question, truth};
+use drives::TestDrive;
+use tally::{Answer, Tally};
+
+/// One for each core of a small machine.
+const THREADS: usize = 2;
+/// Enough for the table of the documentation.
+const DRIVES: u64 = 60;
+
+struct Arguments {
+    drives: u64,
+    scored: bool,
+    plan: String,
+    wrong: bool,
+    only: Option<u64>,
+}
+
+/// Scores and tells; what was typed stands behind `forecast`.
+pub(crate) fn run(typed: impl Iterator<Item = String>) -> Result<String, String> {
+    let arguments = arguments(typed)?;
+    let plan = Plan::builtin(&arguments.plan).map_err(|error| error.to_string())?;
+    let next = AtomicU64::new(0);
+    let work = || {
+        let mut parts = Vec::new();
+        loop {
+            let n = next.fetch_add(1, Ordering::Relaxed);
+            if n >= arguments.drives {
+                return parts;
+            }
+            let number = 2 * n + u64::from(arguments.scored);
+            if arguments.only.is_none_or(|only| only == number) {
+                parts.push((n, score(number, &plan, arguments.wrong)));
+            }
+        }
+    };
+    let mut parts: Vec<(u64, Tally)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|t| t.join().expect("scoring does not panic")).collect()
+    });
+    parts.sort_by_key(|(n, _)| *n);
+    let mut sum = Tally::default();
+    parts.into_iter().for_each(|(_, part)| sum.add(part));
+    let half = if arguments.scored { "scored" } else { "tuned" };
+    Ok(sum.text(&format!("{} drives of the {half} half, plan {}; all simulated", arguments.drives, arguments.plan)))
+}
+
+fn arguments(mut typed: impl Iterator<Item = String>) -> Result<Arguments, String> {
+    let mut arguments =
+        Arguments { drives: DRIVES, scored: true, plan: "thermal-id".to_owned(), wrong: false, only: None };
+    while let Some(name) = typed.next() {
+        let mut value = || typed.next().ok_or(format!("{name} needs a value"));
+        let number = |text: String| text.parse::<u64>().map_err(|_| format!("{text} is no whole number"));
+        match name.as_str() {
+            "--drives" => arguments.drives = number(value()?)?,
+            "--show" => arguments.only = Some(number(value()?)?),
+            "--plan" => arguments.plan = value()?,
+            "--wrong" => arguments.wrong = true,
+            "--half" => match value()?.as_str() {
+                "scored" => arguments.scored = true,
+                "tuned" => arguments.scored = false,
+                other => return Err(format!("--half is scored or tuned, not {other}")),
+            },
+            other => {
+                return Err(format!(
+                    "{other}: known are --drives N, --half scored|tuned, --plan NAME, --wrong, --show N"
+                ));
+            }
+        }
+    }
+    Ok(arguments)
+}
+
+fn score(number: u64, plan: &Plan, wrong: bool) -> Tally {
+    let drive = drives::draw(number);
+    let mut tally = Tally::default();
+    let trace = log::record(&drive, &fit::load::phases(plan, None));
+    let runs = [fit::RunData::new(&trace, Some(drive.ambient_k()))];
+    let clock = MonotonicClock::start();
+    let fitted = match fit::fit(&drive.name, &runs, Seed::new(1)) {
+        Ok(fitting) => fit::Fitted::new(&runs, fitting),
+        Err(error) => {
+            tally.note(format!("{number} {}: {error}", drive.name));
+            return tally;
+        }
+    };
+    tally.fit_ms.push(1e3 * clock.now().as_secs_f64());
+    if wrong {
+        tally.note(describe(number, &drive, &fitted));
+    }
+    for question in Question::all(&drive) {
+        let load = question.load(&drive);
+        let clock = MonotonicClock::start();
+        let forecast = fit::predict(&fitted, &question.scenario(&drive), &load);
+        tally.predict_ms.push(1e3 * clock.now().as_secs_f64());
+        let truths = truth(&drive, &question, &load);
+        for (predicted, truth) in forecast.phases.iter().zip(truths) {
+            let answer = Answer { question: question.kind, foreign: drive.is_foreign(), predicted, truth };
+            if wrong && !answer.right() {
+                tally.note(format!("  {:?} {}", question, answer.text()));
+            }
+            tally.count(&answer);
+        }
+    }
+    tally
+}
+
+fn describe(number: u64, drive: &TestDrive, fitted: &fit::Fitted) -> String {
+    let best = &fitted.best;
+    let acts: Vec<String> = fitted
+        .samples
+        .iter()
+        .map(|sample| {
+            let names = sample.throttles.iter().map(|throttle| format!("{:?}", throttle.act).chars().take(3).collect::<String>());
+            names.collect::<Vec<_>>().join("+")
+        })
+        .collect();
+    let mut counted: Vec<(String, usize)> = Vec::new();
+    for act in acts {
+        match counted.iter_mut().find(|(name, _)| *name == act) {
+            Some((_, count)) => *count += 1,
+            None => counted.push((act, 1)),
+        }
+    }
+    format!(
+        "{number} {} rms {:.2} K, full {:.3?}, gain {:.2?}, exponent {:.2?}, lag {:.1}, classes {counted:?}\n    {:?}",
+        drive.name, fitted.residual_rms_k, best.full, best.gain_k, best.exponent, best.lag_s, best.throttles
+    )
+}

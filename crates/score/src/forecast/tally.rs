@@ -1,0 +1,198 @@
+//! Forecasts against truth: who was right, who said how sure, who said nothing.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use fit::predict::{PhaseForecast, Ranged};
+use fit::simulate::PhaseOutcome;
+
+use super::ask::Kind;
+
+/// What counts as right: a share of a speed, kelvins of a plateau, a share of a time or seconds.
+const SPEED: f64 = 0.05;
+const PLATEAU_K: f64 = 1.0;
+const TIME: (f64, f64) = (0.10, 3.0);
+
+/// A forecast and the truth.
+pub(super) struct Answer<'a> {
+    pub(super) question: Kind,
+    pub(super) foreign: bool,
+    pub(super) predicted: &'a PhaseForecast,
+    pub(super) truth: PhaseOutcome,
+}
+
+impl Answer<'_> {
+    fn speed(&self) -> Option<(bool, bool)> {
+        let (range, truth) = (self.predicted.mean_bytes_per_s?, self.truth.mean_bytes_per_s);
+        Some(((range.value / truth - 1.0).abs() <= SPEED, within(range, truth)))
+    }
+
+    fn plateau(&self) -> Option<(bool, bool)> {
+        let (range, truth) = (self.predicted.steady_k?, self.truth.steady_k);
+        Some(((range.value - truth).abs() <= PLATEAU_K, within(range, truth)))
+    }
+
+    /// `None` where both say that heat does not slow it down.
+    fn time(&self) -> Option<(bool, bool)> {
+        match (self.predicted.time_to_throttle_s, self.truth.time_to_throttle_s) {
+            (None, None) => None,
+            (Some(range), Some(truth)) => {
+                let off = (range.value - truth).abs();
+                Some((off <= TIME.1 || off <= TIME.0 * truth, within(range, truth)))
+            }
+            _ => Some((false, false)),
+        }
+    }
+
+    pub(super) fn right(&self) -> bool {
+        self.predicted.beyond
+            || [self.speed(), self.plateau(), self.time()].into_iter().flatten().all(|(right, _)| right)
+    }
+
+    pub(super) fn text(&self) -> String {
+        let truth = &self.truth;
+        let range = |range: Option<Ranged>, scale: f64| {
+            range.map_or_else(|| "-".to_owned(), |r| {
+                format!("{:.2} ({:.2} to {:.2})", r.value / scale, r.low / scale, r.high / scale)
+            })
+        };
+        let predicted = self.predicted;
+        format!(
+            "{} GB/s {} true {:.3}; K {} true {:.1}; s {} true {:?}",
+            predicted.name,
+            range(predicted.mean_bytes_per_s, 1e9),
+            truth.mean_bytes_per_s / 1e9,
+            range(predicted.steady_k, 1.0),
+            truth.steady_k,
+            range(predicted.time_to_throttle_s, 1.0),
+            truth.time_to_throttle_s,
+        )
+    }
+}
+
+fn within(range: Ranged, truth: f64) -> bool {
+    (range.low..=range.high).contains(&truth)
+}
+
+/// Right, covered, counted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Share([f64; 3]);
+
+impl Share {
+    fn count(&mut self, answer: Option<(bool, bool)>) {
+        if let Some((right, covered)) = answer {
+            self.0[0] += f64::from(u8::from(right));
+            self.0[1] += f64::from(u8::from(covered));
+            self.0[2] += 1.0;
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(sum, part)| *sum += part);
+    }
+
+    fn text(self) -> String {
+        let [right, covered, all] = self.0;
+        if all == 0.0 {
+            return "- |".to_owned();
+        }
+        format!("{:.0} c{:.0} |", 100.0 * right / all, 100.0 * covered / all)
+    }
+}
+
+/// A row of the table: speed, plateau, time; flagged and all.
+#[derive(Clone, Copy, Debug, Default)]
+struct Row {
+    speed: Share,
+    plateau: Share,
+    time: Share,
+    flagged: u32,
+    all: u32,
+}
+
+/// All of them.
+#[derive(Default)]
+pub(super) struct Tally {
+    rows: BTreeMap<(bool, Kind), Row>,
+    notes: Vec<String>,
+    pub(super) fit_ms: Vec<f64>,
+    pub(super) predict_ms: Vec<f64>,
+}
+
+impl Tally {
+    pub(super) fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
+    pub(super) fn count(&mut self, answer: &Answer<'_>) {
+        let row = self.rows.entry((answer.foreign, answer.question)).or_default();
+        row.all += 1;
+        if answer.predicted.beyond {
+            row.flagged += 1;
+            return;
+        }
+        row.speed.count(answer.speed());
+        row.plateau.count(answer.plateau());
+        row.time.count(answer.time());
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        for (key, part) in other.rows {
+            add(self.rows.entry(key).or_default(), part);
+        }
+        self.notes.extend(other.notes);
+        self.fit_ms.extend(other.fit_ms);
+        self.predict_ms.extend(other.predict_ms);
+    }
+
+    pub(super) fn text(mut self, what: &str) -> String {
+        let mut text = String::new();
+        self.notes.iter().for_each(|note| {
+            let _ = writeln!(text, "{note}");
+        });
+        let _ = writeln!(text, "\n{what}");
+        let _ = writeln!(text, "right in %, cover of the 90 % interval in % (c)");
+        let _ = writeln!(text, "| physics | question | speed 5 % | plateau 1 K | time 10 % or 3 s | flagged | n |");
+        let _ = writeln!(text, "|---|---|---|---|---|---|---|");
+        for foreign in [false, true] {
+            let mut sum = Row::default();
+            for (key, row) in self.rows.iter().filter(|(key, _)| key.0 == foreign) {
+                let name = match key.1 {
+                    Kind::Tmt => "TMT1 +5, +10 K",
+                    Kind::Air => "air -10, +10 K",
+                    Kind::Load => "mix, rate limit",
+                };
+                line(&mut text, foreign, name, row);
+                add(&mut sum, *row);
+            }
+            line(&mut text, foreign, "all", &sum);
+        }
+        for (name, times) in [("fit", &mut self.fit_ms), ("forecast", &mut self.predict_ms)] {
+            times.sort_by(f64::total_cmp);
+            let at = |share: f64| times.get((share * times.len() as f64) as usize).copied().unwrap_or(f64::NAN);
+            let _ = writeln!(text, "{name}: median {:.0} ms, 95th percentile {:.0} ms", at(0.5), at(0.95));
+        }
+        text
+    }
+}
+
+fn line(text: &mut String, foreign: bool, name: &str, row: &Row) {
+    let physics = if foreign { "foreign" } else { "own" };
+    let flagged = 100.0 * f64::from(row.flagged) / f64::from(row.all.max(1));
+    let _ = writeln!(
+        text,
+        "| {physics} | {name} | {} {} {} {flagged:.0} | {} |",
+        row.speed.text(),
+        row.plateau.text(),
+        row.time.text(),
+        row.all
+    );
+}
+
+fn add(sum: &mut Row, part: Row) {
+    sum.speed.add(part.speed);
+    sum.plateau.add(part.plateau);
+    sum.time.add(part.time);
+    sum.flagged += part.flagged;
+    sum.all += part.all;
+}
