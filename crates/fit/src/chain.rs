@@ -51,7 +51,13 @@ pub(crate) fn walk(
             }
             // While the walk learns, its scale goes to where a quarter is accepted.
             if part < 2 && step % 100 == 99 {
-                scale *= if accepted < 15 { 0.7 } else if accepted > 40 { 1.3 } else { 1.0 };
+                scale *= if accepted < 15 {
+                    0.7
+                } else if accepted > 40 {
+                    1.3
+                } else {
+                    1.0
+                };
                 accepted = 0;
             }
             visited.push(at.clone());

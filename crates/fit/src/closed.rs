@@ -77,7 +77,8 @@ fn combinations(groups: &[Group]) -> Vec<Vec<Class>> {
             // Of several thresholds the verdict's class is that of one.
             _ => &[Class::Relay, Class::Regulator],
         };
-        all = all.iter().flat_map(|so_far| may.iter().map(|class| [&so_far[..], &[*class]].concat())).collect();
+        all =
+            all.iter().flat_map(|so_far| may.iter().map(|class| [&so_far[..], &[*class]].concat())).collect();
     }
     all
 }
@@ -135,9 +136,8 @@ fn loss_of(sample: &Sample, run: &RunData, common: &Common) -> f64 {
     let seconds = replay(&sample.profile(common), run);
     let mut loss = 0.0;
     for (window, (steps, shown)) in run.steps.chunks(WINDOW).zip(seconds.chunks(WINDOW)).enumerate() {
-        let full = steps.iter().map(|step| {
-            if step.write > step.read { sample.full[1] } else { sample.full[0] }
-        });
+        let full =
+            steps.iter().map(|step| if step.write > step.read { sample.full[1] } else { sample.full[0] });
         let full = full.fold(0.0, f64::max);
         let (seen, spread) = mean_and_sd(steps.iter().map(|step| step.read + step.write));
         let (found, found_spread) = mean_and_sd(shown.iter().map(|second| second.bytes / 1e9));

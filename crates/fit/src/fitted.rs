@@ -92,15 +92,22 @@ pub struct Parameter {
 #[derive(Debug, Error)]
 pub enum FittedError {
     /// It was not fitted.
-    #[error("the profile has no [fit] table: it was written by hand and has no intervals; fit a run with `heatsoak fit RUN -o drive.toml`")]
+    #[error(
+        "the profile has no [fit] table: it was written by hand and has no intervals; fit a run with `heatsoak fit RUN -o drive.toml`"
+    )]
     NotFitted,
     /// It was edited, or is of a newer version.
-    #[error("the profile's [fit] table does not read: {0}; fit the run again with `heatsoak fit RUN -o drive.toml`")]
+    #[error(
+        "the profile's [fit] table does not read: {0}; fit the run again with `heatsoak fit RUN -o drive.toml`"
+    )]
     Unreadable(String),
     /// The profile cannot be made.
     #[error(transparent)]
     Profile(#[from] ProfileError),
 }
+
+/// Adds a parameter: name, unit, where from, and what it is in a sample.
+type Add<'a> = dyn FnMut(String, &'static str, &'static str, &dyn Fn(&Sample) -> f64) + 'a;
 
 impl Fitted {
     /// Keeps what a fit found of these runs.
@@ -128,7 +135,8 @@ impl Fitted {
     pub fn profile(&self) -> Result<Profile, FittedError> {
         let mut profile = self.best.profile(&self.common);
         profile.check()?;
-        let table = toml::Table::try_from(self).map_err(|error| FittedError::Unreadable(error.to_string()))?;
+        let table =
+            toml::Table::try_from(self).map_err(|error| FittedError::Unreadable(error.to_string()))?;
         profile.fit = Some(table);
         Ok(profile)
     }
@@ -139,12 +147,15 @@ impl Fitted {
     /// None kept, or not one that this version reads.
     pub fn from_profile(profile: &Profile) -> Result<Self, FittedError> {
         let table = profile.fit.clone().ok_or(FittedError::NotFitted)?;
-        let fitted: Self = table.try_into().map_err(|error: toml::de::Error| {
-            FittedError::Unreadable(error.message().to_owned())
-        })?;
+        let fitted: Self = table
+            .try_into()
+            .map_err(|error: toml::de::Error| FittedError::Unreadable(error.message().to_owned()))?;
         // A table that was edited may say anything: every drive in it must be one that could be.
         if fitted.schema != SCHEMA || fitted.samples.is_empty() {
-            return Err(FittedError::Unreadable(format!("its schema is {}, known is {SCHEMA}", fitted.schema)));
+            return Err(FittedError::Unreadable(format!(
+                "its schema is {}, known is {SCHEMA}",
+                fitted.schema
+            )));
         }
         for sample in fitted.samples.iter().chain([&fitted.best]) {
             sample.profile(&fitted.common).check()?;
@@ -190,7 +201,7 @@ impl Fitted {
         parameters
     }
 
-    fn throttle_parameters(&self, add: &mut dyn FnMut(String, &'static str, &'static str, &dyn Fn(&Sample) -> f64)) {
+    fn throttle_parameters(&self, add: &mut Add<'_>) {
         for (at, throttle) in self.best.throttles.iter().enumerate() {
             let of = move |sample: &Sample, get: &dyn Fn(&crate::sample::Throttle) -> f64| {
                 sample.throttles.get(at).map_or(f64::NAN, get)
@@ -209,7 +220,9 @@ impl Fitted {
                 });
             }
             if let Act::Relay(_) = throttle.act {
-                for (op, word) in ["read", "write"].into_iter().enumerate().filter(|(op, _)| self.seen.throttled[*op]) {
+                for (op, word) in
+                    ["read", "write"].into_iter().enumerate().filter(|(op, _)| self.seen.throttled[*op])
+                {
                     add(format!("{word} speed while throttled"), "B/s", "runs", &|sample| {
                         of(sample, &|throttle| match throttle.act {
                             Act::Relay(shares) => 1e9 * shares[op] * sample.full[op],
@@ -239,7 +252,8 @@ pub(crate) fn interval(values: &[f64]) -> [f64; 3] {
 
 fn seen(runs: &[RunData], fitting: &Fitting) -> Seen {
     let mut seen = Seen { range_k: [f64::INFINITY, f64::NEG_INFINITY], ..Seen::default() };
-    seen.power_state = runs[0].power_state.filter(|state| runs.iter().all(|run| run.power_state == Some(*state)));
+    seen.power_state =
+        runs[0].power_state.filter(|state| runs.iter().all(|run| run.power_state == Some(*state)));
     seen.full = [0, 1].map(|op| fitting.full[op].seen);
     for group in &fitting.groups {
         (0..2).for_each(|op| seen.throttled[op] |= group.floor[op].is_some());

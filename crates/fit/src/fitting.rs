@@ -43,7 +43,9 @@ pub enum FitError {
         readings: usize,
     },
     /// No load.
-    #[error("no load warmed the drive in {name}: its temperature moved by {moved_k:.1} K; run `heatsoak run thermal-id-quick`")]
+    #[error(
+        "no load warmed the drive in {name}: its temperature moved by {moved_k:.1} K; run `heatsoak run thermal-id-quick`"
+    )]
     NoHeat {
         /// Which run.
         name: String,
@@ -86,7 +88,12 @@ pub fn fit(name: &str, runs: &[RunData], seed: Seed) -> Result<Fitting, FitError
     let mut walks = Vec::new();
     for shape in [Shape::Fixed, Shape::TwoFree] {
         let mut model = HeatModel::new(runs, shape, &ln_levels);
-        let (theta, _) = least::fit(model.start(), |theta| model.residuals(theta));
+        let tried =
+            model.starts().into_iter().map(|start| least::fit(start, |theta| model.residuals(theta)).0);
+        let squares =
+            |theta: &[f64]| model.residuals(theta).iter().map(|missed| missed * missed).sum::<f64>();
+        let theta =
+            tried.min_by(|a, b| squares(a).total_cmp(&squares(b))).expect("there is a place to begin");
         model.scatter(model.rms_k(&theta));
         let (theta, covariance) = least::fit(theta, |theta| model.residuals(theta));
         let walk = walk(&theta, &covariance, SAMPLES, &mut draws, |theta| model.log_posterior(theta));

@@ -132,8 +132,22 @@ impl<'a> HeatModel<'a> {
         prior
     }
 
-    /// Where to begin.
-    pub(crate) fn start(&self) -> Vec<f64> {
+    /// Where to begin: with regulators from several exponents, which the optimum may lie between.
+    pub(crate) fn starts(&self) -> Vec<Vec<f64>> {
+        let exponents: &[[f64; 2]] =
+            if self.has_levels { &[[0.1, 0.1], [0.9, 0.9], [0.1, 0.9], [0.9, 0.1]] } else { &[[0.0, 0.0]] };
+        let start = self.start();
+        exponents
+            .iter()
+            .map(|exponents| {
+                let mut start = start.clone();
+                start[LN_EXPONENT..LN_EXPONENT + 2].copy_from_slice(exponents);
+                start
+            })
+            .collect()
+    }
+
+    fn start(&self) -> Vec<f64> {
         let mut start: Vec<f64> = self.prior().iter().map(|(mean, _)| *mean).collect();
         for (op, gain) in [self.rough_gain(0), self.rough_gain(1)].into_iter().enumerate() {
             if let Some(gain) = gain {
@@ -145,8 +159,11 @@ impl<'a> HeatModel<'a> {
 
     /// The rise over the speed of an operation, roughly: where to begin.
     fn rough_gain(&self, op: usize) -> Option<f64> {
-        let speeds =
-            self.runs.iter().flat_map(|run| &run.steps).map(|step| if op == 0 { step.read } else { step.write });
+        let speeds = self
+            .runs
+            .iter()
+            .flat_map(|run| &run.steps)
+            .map(|step| if op == 0 { step.read } else { step.write });
         let fastest = speeds.fold(0.0, f64::max);
         let rise = |run: &RunData| Some(run.hottest_k()? - run.readings.first()?.kelvin);
         let rise = self.runs.iter().filter_map(rise).fold(1.0, f64::max);
@@ -240,8 +257,11 @@ impl<'a> HeatModel<'a> {
                 let missed_k = reading.kelvin + 0.5 * data.resolution_k - at(&course, reading.t_s);
                 // Beyond three deviations a reading is an outlier and pulls no harder (Huber).
                 let missed = missed_k / sd;
-                let pull =
-                    if missed.abs() > 3.0 { missed.signum() * (6.0 * missed.abs() - 9.0).sqrt() } else { missed };
+                let pull = if missed.abs() > 3.0 {
+                    missed.signum() * (6.0 * missed.abs() - 9.0).sqrt()
+                } else {
+                    missed
+                };
                 pull * root
             }));
         }
@@ -309,7 +329,6 @@ fn starts_at_rest(run: &RunData) -> bool {
         run.readings.iter().take_while(|r| r.t_s <= loaded_from + 1.0).map(|r| r.kelvin).collect();
     let (low, high) = first.iter().fold((f64::INFINITY, 0.0_f64), |(l, h), k| (l.min(*k), h.max(*k)));
     loaded_from >= 10.0 && high - low <= run.resolution_k
-        || run.findings.simulated == Some(true) && high - low <= run.resolution_k
 }
 
 /// Seconds of rest after something was written.
@@ -327,7 +346,8 @@ fn normal_share(x: f64) -> f64 {
     let z = x.abs() / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * z);
     let poly = t
-        * (0.254_829_592 + t * (-0.284_496_736 + t * (1.421_413_741 + t * (-1.453_152_027 + t * 1.061_405_429))));
+        * (0.254_829_592
+            + t * (-0.284_496_736 + t * (1.421_413_741 + t * (-1.453_152_027 + t * 1.061_405_429))));
     let tail = 0.5 * poly * (-z * z).exp();
     if x < 0.0 { tail } else { 1.0 - tail }
 }

@@ -110,9 +110,7 @@ fn inverse(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let unit = |i: usize| (0..n).map(|j| f64::from(u8::from(i == j))).collect::<Vec<_>>();
     match cholesky(matrix) {
         Some(lower) => (0..n).map(|i| solve(&lower, &unit(i))).collect(),
-        None => (0..n)
-            .map(|i| unit(i).iter().map(|one| one / matrix[i][i].max(1e-6)).collect())
-            .collect(),
+        None => (0..n).map(|i| unit(i).iter().map(|one| one / matrix[i][i].max(1e-6)).collect()).collect(),
     }
 }
 
@@ -122,7 +120,8 @@ mod test {
 
     #[test]
     fn a_decay_is_found_with_its_uncertainty() {
-        let data: Vec<(f64, f64)> = (0..50).map(|i| (f64::from(i), 3.0 * (-f64::from(i) / 12.0).exp())).collect();
+        let data: Vec<(f64, f64)> =
+            (0..50).map(|i| (f64::from(i), 3.0 * (-f64::from(i) / 12.0).exp())).collect();
         let residuals = |theta: &[f64]| {
             data.iter().map(|(t, y)| (y - theta[0] * (-t / theta[1].exp()).exp()) / 0.1).collect()
         };

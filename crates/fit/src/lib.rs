@@ -7,7 +7,9 @@
 //! - `heat`: from speeds to temperature, and the likelihood of readings; `least`, `chain`: its optimum and posterior.
 //! - `throttle`, `two_level`: thresholds read off a sample's own course; `closed`: their class and gains.
 //! - [`sample`]: one drive that the runs allow, and the profile it makes.
-//! - [`fitting`]: all of these in order.
+//! - [`fitting`]: all of these in order. [`fitted`], `open`: what is kept of it, and what stays open.
+//! - [`load`]: a plan as a forecast takes it; [`simulate`]: a profile under a load.
+//! - [`mod@predict`], [`mod@recommend`]: what it would do elsewhere, and what to set.
 //!
 //! # What it does not do
 //! It opens no file and prints nothing. It has no model of a drive: every closed loop is simulated by `physics`, as twins
@@ -20,14 +22,15 @@ mod chain;
 mod closed;
 pub mod data;
 mod draw;
-pub mod fitting;
 pub mod fitted;
+pub mod fitting;
 mod heat;
 mod least;
 pub mod load;
 mod open;
 mod power;
 pub mod predict;
+pub mod recommend;
 pub mod sample;
 pub mod simulate;
 mod speed;

@@ -21,14 +21,19 @@ fn one(phase: &plan::Phase, rate: Option<f64>) -> LoadPhase {
     let timed = phase.duration.or(load_time);
     let first = loads.first();
     // Of several loads at once, each has the share that its mix asks for; they are taken for equal.
-    let moves: Vec<(f64, f64)> = loads.iter().map(|load| (f64::from(load.mix.read), f64::from(load.mix.write))).collect();
+    let moves: Vec<(f64, f64)> =
+        loads.iter().map(|load| (f64::from(load.mix.read), f64::from(load.mix.write))).collect();
     let (read, write) = moves.iter().fold((0.0, 0.0), |(r, w), (read, write)| (r + read, w + write));
     let limits: Vec<f64> = loads.iter().map(limit).collect();
     let limit: f64 = limits.iter().sum();
     LoadPhase {
         name: phase.name.clone(),
         read_share: (read + write > 0.0).then(|| read / (read + write)),
-        limit_bytes_per_s: rate.unwrap_or(f64::INFINITY).min(if loads.is_empty() { f64::INFINITY } else { limit }),
+        limit_bytes_per_s: rate.unwrap_or(f64::INFINITY).min(if loads.is_empty() {
+            f64::INFINITY
+        } else {
+            limit
+        }),
         seconds: timed.map_or(LONGEST_S, |time| (time.as_secs_f64().round() as usize).clamp(1, LONGEST_S)),
         bytes: (bytes > 0.0).then_some(bytes),
         depth: depth(loads),
@@ -44,7 +49,8 @@ fn limit(load: &Load) -> f64 {
 }
 
 fn depth(loads: &[Load]) -> u16 {
-    let depth: usize = loads.iter().map(|load| load.depth.as_usize() * usize::from(load.threads.max(1))).sum();
+    let depth: usize =
+        loads.iter().map(|load| load.depth.as_usize() * usize::from(load.threads.max(1))).sum();
     depth.clamp(1, MOST_DEPTH) as u16
 }
 

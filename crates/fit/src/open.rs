@@ -60,7 +60,10 @@ fn throttling(runs: &[RunData], seen: &Seen, fitting: &Fitting, add: &mut Add<'_
     }
     for (op, word) in ["read", "write"].into_iter().enumerate() {
         if seen.ran[op] && !seen.throttled[op] {
-            let why = format!("heat never slowed {word}s down; the hottest was {:.0} °C", seen.hottest_k[op] - 273.15);
+            let why = format!(
+                "heat never slowed {word}s down; the hottest was {:.0} °C",
+                seen.hottest_k[op] - 273.15
+            );
             add(&format!("{word} speed while throttled"), &why, &lower);
         }
     }

@@ -7,7 +7,7 @@ use physics::profile::Mode;
 use serde::Serialize;
 
 use crate::fitted::{Fitted, interval};
-use crate::sample::{ASSUMED_K_PER_W, Sample};
+use crate::sample::{Follows, Sample};
 use crate::simulate::{LoadPhase, PhaseOutcome, drive, phases, set_tmt};
 
 /// How far even a right model is off: what is not modelled - short dips, firmware's rounding - as a share of a speed,
@@ -67,6 +67,8 @@ pub struct PhaseForecast {
     pub duration_s: Option<Ranged>,
     /// Whether it lies beyond what the runs showed.
     pub beyond: bool,
+    /// Slowest second of the last minute over the fastest.
+    pub evenness: f64,
 }
 
 /// Why a forecast deserves care.
@@ -106,7 +108,7 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
         .enumerate()
         .map(|(at, phase)| {
             let of: Vec<PhaseOutcome> = outcomes.iter().map(|sample| sample[at]).collect();
-            phase_forecast(fitted, phase, &of)
+            phase_forecast(fitted, scenario, phase, &of)
         })
         .collect();
     general(fitted, load, &phases, &mut caveats);
@@ -125,7 +127,10 @@ fn simulate(
     std::thread::scope(|scope| {
         let parts: Vec<_> = samples
             .chunks(part)
-            .map(|samples| scope.spawn(move || samples.iter().map(|s| one(fitted, scenario, load, s)).collect::<Vec<_>>()))
+            .map(|samples| {
+                scope
+                    .spawn(move || samples.iter().map(|s| one(fitted, scenario, load, s)).collect::<Vec<_>>())
+            })
             .collect();
         parts.into_iter().flat_map(|part| part.join().expect("a simulation does not panic")).collect()
     })
@@ -137,7 +142,8 @@ pub fn one(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], sample: &Sa
     let mut drive = drive(&profile);
     if profile.limits.hctm.is_some() {
         let now = drive.tmt();
-        let tmt_k = [scenario.tmt_k[0].unwrap_or(now.tmt1_raw()), scenario.tmt_k[1].unwrap_or(now.tmt2_raw())];
+        let tmt_k =
+            [scenario.tmt_k[0].unwrap_or(now.tmt1_raw()), scenario.tmt_k[1].unwrap_or(now.tmt2_raw())];
         // Checked by `answerable` for all samples at once.
         let _ = set_tmt(&mut drive, Some(tmt_k));
     }
@@ -201,7 +207,9 @@ fn answerable(fitted: &Fitted, scenario: &Scenario, caveats: &mut Vec<ForecastCa
                 .to_owned(),
         );
     }
-    if (scenario.airflow.is_some() || scenario.heatsink_k_per_w.is_some()) && fitted.common.ambient_k.is_none() {
+    if (scenario.airflow.is_some() || scenario.heatsink_k_per_w.is_some())
+        && fitted.common.ambient_k.is_none()
+    {
         refuse(
             "ambient_unknown",
             "The air of the fitted runs was not recorded, so how far the drive rests above it is not known: fit again \
@@ -231,10 +239,17 @@ fn tmt_error(fitted: &Fitted, scenario: &Scenario) -> Option<String> {
     let mut drive = drive(&fitted.best.profile(&fitted.common));
     let now = drive.tmt();
     let wanted = [scenario.tmt_k[0].unwrap_or(now.tmt1_raw()), scenario.tmt_k[1].unwrap_or(now.tmt2_raw())];
-    set_tmt(&mut drive, Some(wanted)).err().map(|error| format!("The drive would refuse these settings: {error}."))
+    set_tmt(&mut drive, Some(wanted))
+        .err()
+        .map(|error| format!("The drive would refuse these settings: {error}."))
 }
 
-fn phase_forecast(fitted: &Fitted, phase: &LoadPhase, of: &[PhaseOutcome]) -> PhaseForecast {
+fn phase_forecast(
+    fitted: &Fitted,
+    scenario: &Scenario,
+    phase: &LoadPhase,
+    of: &[PhaseOutcome],
+) -> PhaseForecast {
     let ranged = |get: &dyn Fn(&PhaseOutcome) -> f64, share: f64, least: f64| {
         let values: Vec<f64> = of.iter().map(get).collect();
         let [low, value, high] = interval(&values);
@@ -263,27 +278,35 @@ fn phase_forecast(fitted: &Fitted, phase: &LoadPhase, of: &[PhaseOutcome]) -> Ph
         throttled_share: ranged(&|outcome| outcome.throttled_share, 0.02, 0.005).map(clamped),
         energy_j: fitted.common.k_per_w.and_then(|_| ranged(&|outcome| outcome.energy_j, 0.02, 0.0)),
         duration_s: ranged(&|outcome| outcome.seconds, 0.0, 0.0),
-        beyond: beyond(fitted, phase, of),
+        evenness: interval(&of.iter().map(|outcome| outcome.evenness).collect::<Vec<_>>())[1],
+        beyond: beyond(fitted, scenario, phase, of),
     }
 }
 
-/// Hotter than any load of this kind was seen, and no throttle of it was: whether there is one, nobody knows.
-fn beyond(fitted: &Fitted, phase: &LoadPhase, of: &[PhaseOutcome]) -> bool {
+/// Hotter than any load of this kind was seen, and no throttle of it was: whether there is one, nobody knows. Where a
+/// throttle was seen, hotter than with it, over the setting it follows: whether a second one comes, nobody knows.
+fn beyond(fitted: &Fitted, scenario: &Scenario, phase: &LoadPhase, of: &[PhaseOutcome]) -> bool {
     let Some(read) = phase.read_share else { return false };
     let seen = &fitted.seen;
-    let ops = [read > 0.0, read < 1.0];
-    let hottest = interval(&of.iter().map(|outcome| outcome.peak_unthrottled_k).collect::<Vec<_>>())[1];
-    let ran = (0..2).filter(|op| ops[*op]).all(|op| seen.ran[op] && (seen.full[op] || phase.limit_bytes_per_s.is_finite()));
-    let throttled = seen.throttled.iter().any(|throttled| *throttled);
-    let top = (0..2).filter(|op| ops[*op]).map(|op| seen.hottest_k[op]).fold(0.0, f64::max);
-    !ran || (!throttled && hottest > top + BEYOND_K) || (throttled && hottest > seen.range_k[1] + 3.0 * BEYOND_K)
+    let ops = || (0..2).filter(|op| [read > 0.0, read < 1.0][*op]);
+    let ran = ops().all(|op| seen.ran[op] && (seen.full[op] || phase.limit_bytes_per_s.is_finite()));
+    let middle = |get: &dyn Fn(&PhaseOutcome) -> f64| interval(&of.iter().map(get).collect::<Vec<_>>())[1];
+    if !seen.throttled.iter().any(|throttled| *throttled) {
+        let top = ops().map(|op| seen.hottest_k[op]).fold(0.0, f64::max);
+        return !ran || middle(&|outcome| outcome.peak_k) > top + BEYOND_K;
+    }
+    let follows_tmt1 = fitted.best.throttles.iter().any(|throttle| throttle.follows == Follows::Tmt1);
+    let raised = scenario.tmt_k[0].map_or(0.0, |tmt1_k| f64::from(tmt1_k) - fitted.common.tmt_k[0]);
+    let top = seen.range_k[1] + if follows_tmt1 { raised.max(0.0) } else { 0.0 };
+    !ran || middle(&|outcome| outcome.peak_k) > top + 2.0 * BEYOND_K
 }
 
 /// What holds for the whole forecast.
 fn general(fitted: &Fitted, load: &[LoadPhase], phases: &[PhaseForecast], caveats: &mut Vec<ForecastCaveat>) {
     let mut add = |kind, text: String| caveats.push(ForecastCaveat { kind, text });
     add("simulated", "Predicted by simulation, not measured.".to_owned());
-    let beyond: Vec<&str> = phases.iter().filter(|phase| phase.beyond).map(|phase| phase.name.as_str()).collect();
+    let beyond: Vec<&str> =
+        phases.iter().filter(|phase| phase.beyond).map(|phase| phase.name.as_str()).collect();
     if !beyond.is_empty() {
         let hottest_c = measure::Celsius::from_kelvin_f64(fitted.seen.range_k[1]).as_degrees();
         add(
@@ -305,10 +328,14 @@ fn general(fitted: &Fitted, load: &[LoadPhase], phases: &[PhaseForecast], caveat
             ),
         );
     }
-    if load.iter().any(|phase| phase.read_share.is_some() && (!phase.sequential || phase.io_bytes < 128 << 10)) {
+    if load
+        .iter()
+        .any(|phase| phase.read_share.is_some() && (!phase.sequential || phase.io_bytes < 128 << 10))
+    {
         add(
             "other_load",
-            "The fit knows large sequential I/O; random or small I/O runs at other full speeds and energies.".to_owned(),
+            "The fit knows large sequential I/O; random or small I/O runs at other full speeds and energies."
+                .to_owned(),
         );
     }
 }
@@ -320,9 +347,4 @@ const fn op(phase: &LoadPhase) -> &'static str {
         Some(read) if read <= 0.0 => "write",
         Some(_) => "mixed",
     }
-}
-
-/// K/W that a common heat sink has less than what is there: for advice.
-pub fn resistance(fitted: &Fitted) -> f64 {
-    fitted.common.k_per_w.unwrap_or(ASSUMED_K_PER_W)
 }

@@ -210,9 +210,7 @@ impl Sample {
             Follows::Tmt1 | Follows::Tmt2 | Follows::Own => Threshold::Kelvin(kelvin),
         };
         let cap = |shares: [f64; 2]| {
-            let limit = |op: usize| {
-                (shares[op] < 1.0).then(|| (1e9 * self.full[op] * shares[op]).max(1e3))
-            };
+            let limit = |op: usize| (shares[op] < 1.0).then(|| (1e9 * self.full[op] * shares[op]).max(1e3));
             Cap { read_bytes_per_s: limit(0), write_bytes_per_s: limit(1) }
         };
         let gains = |[share_per_k, share_per_k_s, floor_share]: [f64; 3]| Gains {
@@ -265,7 +263,7 @@ fn limits(common: &Common) -> Limits {
     Limits {
         wctemp_k,
         cctemp_k: whole(critical, 363.0).max(wctemp_k),
-        hctm: common.hctm.then(|| HctmRange {
+        hctm: common.hctm.then_some(HctmRange {
             mntmt_k,
             mxtmt_k,
             tmt1_k: if tmt2_k > 0 && tmt1_k >= tmt2_k { 0 } else { tmt1_k },

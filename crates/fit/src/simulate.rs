@@ -101,7 +101,11 @@ pub fn demand(phase: &LoadPhase) -> Demand {
 }
 
 /// Runs phases on a drive. `full` is what each phase moves in a second when nothing slows it down.
-pub fn phases(drive: &mut Drive, phases: &[LoadPhase], full: &dyn Fn(&LoadPhase) -> f64) -> Vec<PhaseOutcome> {
+pub fn phases(
+    drive: &mut Drive,
+    phases: &[LoadPhase],
+    full: &dyn Fn(&LoadPhase) -> f64,
+) -> Vec<PhaseOutcome> {
     phases.iter().map(|phase| one(drive, phase, full(phase))).collect()
 }
 
@@ -128,8 +132,8 @@ pub fn outcome(seconds: &[Second], full: impl Fn(usize) -> f64) -> PhaseOutcome 
     let throttled = (0..seconds.len()).filter(|at| slow(*at)).count();
     // The second in which it begins is partly at full speed.
     let first = (0..seconds.len()).find(|at| slow(*at));
-    let time_to_throttle_s =
-        first.map(|at| at as f64 + (seconds[at].bytes / full(at)).clamp(0.0, 1.0) * f64::from(u8::from(at > 0)));
+    let time_to_throttle_s = first
+        .map(|at| at as f64 + (seconds[at].bytes / full(at)).clamp(0.0, 1.0) * f64::from(u8::from(at > 0)));
     let last = &seconds[seconds.len().saturating_sub(STEADY_S)..];
     let peak = |of: &mut dyn Iterator<Item = f64>| of.fold(f64::NEG_INFINITY, f64::max);
     let bytes = |second: &Second| second.bytes;
@@ -141,7 +145,9 @@ pub fn outcome(seconds: &[Second], full: impl Fn(usize) -> f64) -> PhaseOutcome 
         throttled_share: throttled as f64 / count,
         energy_j: 0.0,
         seconds: seconds.len() as f64,
-        peak_unthrottled_k: peak(&mut (0..seconds.len()).filter(|at| !slow(*at)).map(|at| seconds[at].kelvin)),
+        peak_unthrottled_k: peak(
+            &mut (0..seconds.len()).filter(|at| !slow(*at)).map(|at| seconds[at].kelvin),
+        ),
         evenness: last.iter().map(bytes).fold(f64::INFINITY, f64::min)
             / last.iter().map(bytes).fold(1.0, f64::max),
     }

@@ -2,13 +2,17 @@
 
 use analysis::findings::Label;
 
-use crate::data::{Asked, RunData};
+use crate::data::{Asked, RunData, Step};
 use crate::simulate::THROTTLED_SHARE;
 
 /// Seconds at each end of a stretch that are left out: the load begins and ends within them.
 const EDGE: usize = 1;
 /// Seconds at full speed that are needed to say what it is.
-const ENOUGH: usize = 5;
+const ENOUGH: usize = 4;
+/// Seconds whose median is a speed.
+const TOP: usize = 4;
+/// A stretch is at full speed down to this share of the fastest.
+const NEAR: f64 = 0.95;
 
 /// Full speed of an operation.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,33 +36,50 @@ pub(crate) struct Slow {
 /// Full speeds of reading and writing over all runs.
 pub(crate) fn full(runs: &[RunData]) -> [FullSpeed; 2] {
     [Asked::Read, Asked::Write].map(|asked| {
-        let mut speeds: Vec<f64> = runs.iter().flat_map(|run| unlimited(run, asked)).collect();
-        speeds.sort_by(f64::total_cmp);
-        let Some(fast) = speeds.get(speeds.len().saturating_sub(1 + speeds.len() / 20)).copied() else {
-            return FullSpeed::default();
-        };
-        // Of what lies near the fastest, the mean: noise and short dips are part of a speed.
-        let near: Vec<f64> = speeds.into_iter().filter(|speed| *speed > 0.9 * fast).collect();
-        let count = near.len() as f64;
-        let middle = near[near.len() / 2];
-        let near: Vec<f64> = near.into_iter().filter(|speed| *speed > 0.95 * middle).collect();
-        let mean = near.iter().sum::<f64>() / near.len() as f64;
-        let scatter = (near.iter().map(|speed| (speed - mean).powi(2)).sum::<f64>() / near.len() as f64).sqrt();
+        let stretches: Vec<Vec<f64>> = runs.iter().flat_map(|run| stretches(run, asked)).collect();
+        let fastest =
+            stretches.iter().flat_map(|speeds| speeds.windows(TOP)).map(median_of).fold(0.0, f64::max);
+        if fastest <= 0.0 {
+            let any = stretches.iter().flatten().copied().fold(0.0, f64::max);
+            return FullSpeed { value: any, sd: 0.1 * any, seen: false };
+        }
+        // A load begins cold: until it first falls well below, each stretch ran at full speed, its short dips included.
+        let mut cold: Vec<f64> = Vec::new();
+        for speeds in &stretches {
+            let fell = speeds.windows(TOP).position(|near| median_of(near) < NEAR * fastest);
+            cold.extend(&speeds[..fell.unwrap_or(speeds.len())]);
+        }
+        let count = cold.len() as f64;
+        let middle = median_of(&cold);
+        let near: Vec<f64> =
+            cold.into_iter().filter(|speed| (0.5..1.2).contains(&(speed / middle))).collect();
+        let mean = near.iter().sum::<f64>() / near.len().max(1) as f64;
+        let scatter =
+            (near.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / near.len().max(1) as f64).sqrt();
         FullSpeed { value: mean, sd: scatter / count.sqrt() + 0.002 * mean, seen: near.len() >= ENOUGH }
     })
 }
 
-/// Speeds of an operation in seconds that nothing limited: neither the host, nor heat, nor a full cache.
-fn unlimited(run: &RunData, asked: Asked) -> Vec<f64> {
-    let inner = |at: usize| {
-        let same = |other: usize| run.steps.get(other).is_some_and(|step| step.asked == asked);
-        at >= EDGE && same(at - EDGE) && same(at + EDGE)
-    };
-    let usable = run.steps.iter().enumerate().filter(|(at, step)| {
-        let other = matches!(step.label, Some(Label::SlcExhausted | Label::Dip | Label::Idle | Label::RateLimited));
-        step.asked == asked && inner(*at) && !other
-    });
-    usable.map(|(_, step)| step.read + step.write).filter(|speed| *speed > 0.0).collect()
+/// Speeds of an operation, stretch by stretch, in seconds that neither the host nor a full cache limited.
+fn stretches(run: &RunData, asked: Asked) -> Vec<Vec<f64>> {
+    let mut stretches: Vec<Vec<f64>> = Vec::new();
+    let mut open: Option<Vec<f64>> = None;
+    let end = Step::default();
+    for step in run.steps.iter().chain([&end]) {
+        let other = matches!(step.label, Some(Label::SlcExhausted | Label::RateLimited));
+        if step.asked == asked && !other {
+            open.get_or_insert_default().push(step.read + step.write);
+        } else if let Some(speeds) = open.take()
+            && speeds.len() > 2 * EDGE
+        {
+            stretches.push(speeds[EDGE..speeds.len() - EDGE].to_vec());
+        }
+    }
+    stretches
+}
+
+fn median_of(values: &[f64]) -> f64 {
+    crate::throttle::median(values).unwrap_or(0.0)
 }
 
 /// Which seconds of a run heat held back.
@@ -79,7 +100,8 @@ pub(crate) fn slow(run: &RunData, full: &[FullSpeed; 2]) -> Slow {
     // A mean over five seconds: single stalls and bursts are no throttling.
     let smooth = |at: usize| {
         let near = &share[at.saturating_sub(2)..(at + 3).min(share.len())];
-        let (sum, count) = near.iter().flatten().fold((0.0, 0.0), |(sum, count), share| (sum + share, count + 1.0));
+        let (sum, count) =
+            near.iter().flatten().fold((0.0, 0.0), |(sum, count), share| (sum + share, count + 1.0));
         if count > 0.0 { sum / count } else { 1.0 }
     };
     let heat = |at: usize| {
@@ -93,7 +115,8 @@ pub(crate) fn slow(run: &RunData, full: &[FullSpeed; 2]) -> Slow {
 pub(crate) fn ln_levels(run: &RunData, slow: &Slow) -> Vec<f64> {
     let level = |at: usize| {
         let near = &slow.share[at.saturating_sub(3)..(at + 4).min(slow.share.len())];
-        let (sum, count) = near.iter().flatten().fold((0.0, 0.0), |(sum, count), share| (sum + share, count + 1.0));
+        let (sum, count) =
+            near.iter().flatten().fold((0.0, 0.0), |(sum, count), share| (sum + share, count + 1.0));
         if slow.slow[at] && count > 0.0 { f64::ln((sum / count).clamp(0.02, 1.0)) } else { 0.0 }
     };
     (0..run.steps.len()).map(level).collect()

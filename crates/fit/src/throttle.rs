@@ -73,7 +73,10 @@ pub(crate) fn groups(runs: &[RunData], slow: &[Slow]) -> Vec<Group> {
             }
         }
     }
-    groups.iter_mut().for_each(|group| shares(group, runs, slow));
+    for group in &mut groups {
+        shares(group, runs, slow);
+        switches(group, runs, slow);
+    }
     groups.retain(|group| group.floor.iter().any(Option::is_some));
     groups.sort_by_key(|group| group.follows);
     groups
@@ -88,17 +91,13 @@ fn group(groups: &mut Vec<Group>, follows: Follows) -> &mut Group {
     &mut groups[at]
 }
 
-/// Adds the stretches of one load between two seconds.
+/// Adds the stretch of one load that begins at a second: where the load changes, so may everything.
 fn spans(group: &mut Group, number: usize, run: &RunData, from: usize, to: usize) {
     let to = to.min(run.steps.len());
-    let mut at = from;
-    while at < to {
-        let asked = run.steps[at].asked;
-        let end = (at..to).find(|other| run.steps[*other].asked != asked).unwrap_or(to);
-        if matches!(asked, Asked::Read | Asked::Write) && end > at + 1 {
-            group.spans.push((number, at, end));
-        }
-        at = end;
+    let Some(asked) = run.steps.get(from).map(|step| step.asked) else { return };
+    let end = (from..to).find(|at| run.steps[*at].asked != asked).unwrap_or(to);
+    if matches!(asked, Asked::Read | Asked::Write) && end > from + 1 {
+        group.spans.push((number, from, end));
     }
 }
 
@@ -135,7 +134,10 @@ fn shares(group: &mut Group, runs: &[RunData], slow: &[Slow]) {
             seen.extend(of.filter_map(|at| slow.share[at]));
         }
         seen.sort_by(f64::total_cmp);
-        group.floor[op] = seen.get(seen.len() / 2).copied();
+        // Seconds in which a relay switched lie between its two speeds: the slow one is where most of the lowest are.
+        let lowest = seen.get(seen.len() / 10).copied().unwrap_or(1.0);
+        let low: Vec<f64> = seen.iter().copied().filter(|share| *share < lowest + 0.08).collect();
+        group.floor[op] = median(&low);
         if let Some(low) = seen.get(seen.len() / 10) {
             group.least = group.least.min(*low);
         }
@@ -151,6 +153,50 @@ fn shares(group: &mut Group, runs: &[RunData], slow: &[Slow]) {
         })
     });
     group.said = said;
+}
+
+/// Every second in which speed went down to the floor or back, where it goes to and fro: events of a verdict last three
+/// seconds at least, cycles of a relay may not.
+fn switches(group: &mut Group, runs: &[RunData], slow: &[Slow]) {
+    let (mut onsets, mut releases) = (Vec::new(), Vec::new());
+    let mut ends: Vec<(usize, usize)> = Vec::new();
+    for (number, from, _) in &group.spans {
+        let (steps, share) = (&runs[*number].steps, &slow[*number].share);
+        let asked = steps[*from].asked;
+        let end = (*from..steps.len()).find(|at| steps[*at].asked != asked).unwrap_or(steps.len());
+        if ends.contains(&(*number, end)) {
+            continue;
+        }
+        ends.push((*number, end));
+        let Some(floor) = group.floor[usize::from(asked == Asked::Write)].filter(|floor| *floor < 0.9) else {
+            continue;
+        };
+        let middle = 0.5 * (1.0 + floor);
+        let begin = (0..*from).rev().find(|at| steps[*at].asked != asked).map_or(0, |at| at + 1);
+        let mut fast = share[begin].is_none_or(|share| share > middle);
+        for at in begin + 1..end.saturating_sub(1) {
+            let Some(now) = share[at] else { continue };
+            // The second of a switch is partly fast; its neighbour on the other side is wholly one or the other.
+            let part = |share: f64| ((share - floor) / (1.0 - floor)).clamp(0.0, 1.0);
+            if fast && now < middle {
+                let before = share[at - 1].map_or(1.0, part);
+                let t_s = if before > 0.9 { at as f64 + part(now) } else { at as f64 - 1.0 + before };
+                onsets.push((*number, t_s));
+                fast = false;
+            } else if !fast && now > middle {
+                let before = share[at - 1].map_or(0.0, part);
+                let t_s = if before < 0.1 { at as f64 + 1.0 - part(now) } else { at as f64 - before };
+                releases.push((*number, t_s));
+                fast = true;
+            }
+        }
+    }
+    if onsets.len() >= group.onsets.len().max(1) {
+        group.onsets = onsets;
+    }
+    if releases.len() >= group.releases.len() {
+        group.releases = releases;
+    }
 }
 
 /// Reads a throttle off the courses of a sample. `gains` are those of a regulator.

@@ -25,6 +25,9 @@ _heatsoak() {
             heatsoak,completions)
                 cmd="heatsoak__subcmd__completions"
                 ;;
+            heatsoak,fit)
+                cmd="heatsoak__subcmd__fit"
+                ;;
             heatsoak,hctm)
                 cmd="heatsoak__subcmd__hctm"
                 ;;
@@ -40,8 +43,14 @@ _heatsoak() {
             heatsoak,power-state)
                 cmd="heatsoak__subcmd__power__subcmd__state"
                 ;;
+            heatsoak,predict)
+                cmd="heatsoak__subcmd__predict"
+                ;;
             heatsoak,profiles)
                 cmd="heatsoak__subcmd__profiles"
+                ;;
+            heatsoak,recommend)
+                cmd="heatsoak__subcmd__recommend"
                 ;;
             heatsoak,report)
                 cmd="heatsoak__subcmd__report"
@@ -68,7 +77,7 @@ _heatsoak() {
 
     case "${cmd}" in
         heatsoak)
-            opts="-h -V --help --version run analyze report compare validate vssd list inspect hctm power-state temp-threshold restore plans profiles completions"
+            opts="-h -V --help --version run analyze report compare fit predict recommend validate vssd list inspect hctm power-state temp-threshold restore plans profiles completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -173,6 +182,54 @@ _heatsoak() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        heatsoak__subcmd__fit)
+            opts="-o -h --join --out --ambient --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --out)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                -o)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --ambient)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         heatsoak__subcmd__hctm)
             opts="-h --tmt1 --tmt2 --save --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -251,6 +308,48 @@ _heatsoak() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        heatsoak__subcmd__predict)
+            opts="-h --ambient --heatsink --airflow --power-state --json --tmt1 --tmt2 --rate --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --ambient)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --heatsink)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --airflow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --power-state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tmt1)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tmt2)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         heatsoak__subcmd__profiles)
             opts="-h --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -258,6 +357,48 @@ _heatsoak() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        heatsoak__subcmd__recommend)
+            opts="-h --ambient --heatsink --airflow --power-state --json --goal --below --at-least --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --ambient)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --heatsink)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --airflow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --power-state)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --goal)
+                    COMPREPLY=($(compgen -W "fastest steadiest coolest least-energy" -- "${cur}"))
+                    return 0
+                    ;;
+                --below)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --at-least)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -324,7 +465,7 @@ _heatsoak() {
             return 0
             ;;
         heatsoak__subcmd__run)
-            opts="-d -o -q -h --drive --out --seed --tmt1 --tmt2 --sweep --ambient --stop-at --interval --max-errors --json --quiet --no-report --destroy --even-if --tbw --slc --help"
+            opts="-d -o -q -h --drive --out --seed --tmt1 --tmt2 --sweep --stop-at --interval --max-errors --json --quiet --no-report --fit --destroy --even-if --tbw --slc --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -387,10 +528,6 @@ _heatsoak() {
                     return 0
                     ;;
                 --sweep)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --ambient)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

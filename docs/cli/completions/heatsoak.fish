@@ -30,6 +30,9 @@ complete -c heatsoak -n "__fish_heatsoak_needs_command" -f -a "run" -d 'Run an e
 complete -c heatsoak -n "__fish_heatsoak_needs_command" -f -a "analyze" -d 'Say what slowed a drive down, from run folders or logs of other tools'
 complete -c heatsoak -n "__fish_heatsoak_needs_command" -f -a "report" -d 'Make the report of a run again, or one of a log'
 complete -c heatsoak -n "__fish_heatsoak_needs_command" -f -a "compare" -d 'Show runs against each other'
+complete -c heatsoak -n "__fish_heatsoak_needs_command" -f -a "fit" -d 'Fit a twin to runs of a drive: a profile with intervals, and what the runs leave open'
+complete -c heatsoak -n "__fish_heatsoak_needs_command" -f -a "predict" -d 'Predict what a fitted drive would do at other settings, in other air, under another load'
+complete -c heatsoak -n "__fish_heatsoak_needs_command" -f -a "recommend" -d 'Say what to set on a fitted drive, and what it brings'
 complete -c heatsoak -n "__fish_heatsoak_needs_command" -f -a "validate" -d 'Reproduce the published experiments on simulated drives, row by row'
 complete -c heatsoak -n "__fish_heatsoak_needs_command" -f -a "vssd" -d 'Be a simulated SSD over NVMe/TCP, which an unmodified Linux takes for a real one'
 complete -c heatsoak -n "__fish_heatsoak_needs_command" -f -a "list" -d 'Show the drives of this machine and how each can be reached'
@@ -58,6 +61,7 @@ complete -c heatsoak -n "__fish_heatsoak_using_subcommand run" -l slc -d 'Size o
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand run" -l json -d 'Print the findings as one JSON document'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand run" -s q -l quiet -d 'No progress on stderr'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand run" -l no-report -d 'Make no report.html'
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand run" -l fit -d 'Fit the run: leaves twin.toml in the run folder, and says what the run leaves open'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand analyze" -l offset -d 'Add this to the times of a log or of a folder of logs, such as smart/=+3.5s; may be given more than once' -r
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand analyze" -l format -d 'Take logs for this format instead of telling it by their content' -r -f -a "csv\t''
@@ -92,6 +96,32 @@ complete -c heatsoak -n "__fish_heatsoak_using_subcommand report" -s h -l help -
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand compare" -s o -l out -d 'Also write a page with all runs in one chart' -r -F
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand compare" -l one-drive -d 'Take all runs for runs of one drive, which logs do not name'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand compare" -s h -l help -d 'Print help'
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand fit" -s o -l out -d 'Write the profile here; - is stdout' -r -F
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand fit" -l ambient -d 'Temperature of the air around the drive during the runs, such as 24C' -r
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand fit" -l join -d 'Take all inputs for logs of one run'
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand fit" -l json -d 'Print one JSON document'
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand fit" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand predict" -l ambient -d 'Temperature of the air, such as 40C' -r
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand predict" -l heatsink -d 'A heat sink of this resistance to the air, in K/W; needs a fit with power' -r
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand predict" -l airflow -d 'Air flow over that of the fitted runs, such as 2' -r
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand predict" -l power-state -d 'Power state' -r
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand predict" -l tmt1 -d 'Light throttling from this temperature on (TMT1), such as 65C, or off' -r
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand predict" -l tmt2 -d 'Heavy throttling from this temperature on (TMT2), such as 70C, or off' -r
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand predict" -l rate -d 'Limit every load to this rate, such as 1.2GB/s' -r
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand predict" -l json -d 'Print one JSON document'
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand predict" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand recommend" -l ambient -d 'Temperature of the air, such as 40C' -r
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand recommend" -l heatsink -d 'A heat sink of this resistance to the air, in K/W; needs a fit with power' -r
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand recommend" -l airflow -d 'Air flow over that of the fitted runs, such as 2' -r
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand recommend" -l power-state -d 'Power state' -r
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand recommend" -l goal -d 'What is wanted' -r -f -a "fastest\t'Most data in the time'
+steadiest\t'Least swing of the speed'
+coolest\t'Lowest peak temperature'
+least-energy\t'Least energy for each byte; needs a fit with power'"
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand recommend" -l below -d 'Never hotter than this, such as 70C' -r
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand recommend" -l at-least -d 'Never slower than this on average, such as 1GB/s' -r
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand recommend" -l json -d 'Print one JSON document'
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand recommend" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand validate" -l json -d 'Print one JSON document: {"rows": [{"id", "stated", "reproduced", "tolerance", "holds", ...}]}'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand validate" -s q -l quiet -d 'No progress on stderr'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand validate" -s h -l help -d 'Print help (see more with \'--help\')'

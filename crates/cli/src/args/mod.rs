@@ -5,6 +5,7 @@
 
 mod analyze;
 mod device;
+mod forecast;
 mod inspect;
 mod settings;
 mod validate;
@@ -20,6 +21,7 @@ use plan::Sweep;
 
 pub(crate) use analyze::AnalyzeArgs;
 pub(crate) use device::DeviceArgs;
+pub(crate) use forecast::{FitArgs, GoalArg, PlaceArgs, PredictArgs, RecommendArgs};
 pub(crate) use inspect::InspectArgs;
 pub(crate) use settings::{HctmArgs, PowerStateArgs, RestoreArgs, TempThresholdArgs};
 pub(crate) use validate::ValidateArgs;
@@ -105,6 +107,15 @@ pub(crate) enum CliCommand {
     Report(ReportArgs),
     /// Show runs against each other
     Compare(CompareArgs),
+    /// Fit a twin to runs of a drive: a profile with intervals, and what the runs leave open
+    #[command(after_long_help = forecast::AFTER_FIT_HELP)]
+    Fit(FitArgs),
+    /// Predict what a fitted drive would do at other settings, in other air, under another load
+    #[command(after_long_help = forecast::AFTER_PREDICT_HELP)]
+    Predict(PredictArgs),
+    /// Say what to set on a fitted drive, and what it brings
+    #[command(after_long_help = forecast::AFTER_RECOMMEND_HELP)]
+    Recommend(RecommendArgs),
     /// Reproduce the published experiments on simulated drives, row by row
     #[command(after_long_help = validate::AFTER_HELP)]
     Validate(ValidateArgs),
@@ -180,6 +191,9 @@ pub(crate) struct RunArgs {
     /// Make no report.html
     #[arg(long)]
     pub(crate) no_report: bool,
+    /// Fit the run: leaves twin.toml in the run folder, and says what the run leaves open
+    #[arg(long, conflicts_with = "sweep")]
+    pub(crate) fit: bool,
     /// The drive's data and endurance
     #[command(flatten)]
     pub(crate) device: DeviceArgs,

@@ -4,6 +4,7 @@ mod analyze;
 mod compare;
 mod explain;
 mod findings;
+mod forecast;
 mod generate;
 mod inspect;
 mod joint;
@@ -30,6 +31,9 @@ pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Exi
         CliCommand::Analyze(args) => analyze::execute(&args, printer),
         CliCommand::Report(args) => report::execute(&args, printer),
         CliCommand::Compare(args) => compare::execute(&args, printer),
+        CliCommand::Fit(args) => forecast::fit::execute(&args, printer),
+        CliCommand::Predict(args) => forecast::predict::execute(&args, printer),
+        CliCommand::Recommend(args) => forecast::recommend::execute(&args, printer),
         CliCommand::Validate(args) => validate::execute(&args, printer),
         CliCommand::Vssd(args) => vssd::execute(&args, printer),
         CliCommand::Inspect(args) => inspect::execute(&args, printer),

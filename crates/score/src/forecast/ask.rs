@@ -47,7 +47,9 @@ impl Question {
     fn tmt_k(&self, drive: &TestDrive) -> [u16; 2] {
         // No drive takes more than it allows.
         let most = match &drive.what {
-            super::drives::What::Own(profile) => profile.limits.hctm.as_ref().map_or(393, |hctm| hctm.mxtmt_k),
+            super::drives::What::Own(profile) => {
+                profile.limits.hctm.as_ref().map_or(393, |hctm| hctm.mxtmt_k)
+            }
             super::drives::What::Foreign(_) => 393,
         };
         let [tmt1_k, tmt2_k] = drive.tmt_k.map(|kelvin| kelvin + self.tmt_up_k);
@@ -79,7 +81,9 @@ impl Question {
         let [read, write] = drive.full();
         let mixed = 1.0 / (0.7 / read + 0.3 / write);
         match self.kind {
-            Kind::Tmt | Kind::Air => vec![phase("write", 0.0, f64::INFINITY), phase("read", 1.0, f64::INFINITY)],
+            Kind::Tmt | Kind::Air => {
+                vec![phase("write", 0.0, f64::INFINITY), phase("read", 1.0, f64::INFINITY)]
+            }
             Kind::Load => vec![phase("mixed", 0.7, 0.75 * mixed), phase("read", 1.0, 0.8 * read)],
         }
     }

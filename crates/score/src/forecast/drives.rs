@@ -37,7 +37,7 @@ pub(super) struct TestDrive {
 pub(super) enum What {
     Own(Box<Profile>),
     /// Thresholds of the host stand in it as they are set in the run.
-    Foreign(World),
+    Foreign(Box<World>),
 }
 
 impl TestDrive {
@@ -91,7 +91,13 @@ fn builtin(name: &str, seed: Seed, draw: &mut CorpusDraw) -> TestDrive {
     // The experiment stays within the write cache: its region is the cache's.
     profile.slc = None;
     let tmt_k = tmt(&profile);
-    TestDrive { name: name.to_owned(), seed, what: What::Own(Box::new(profile)), tmt_k, noise: draw.between(0.002, 0.01) }
+    TestDrive {
+        name: name.to_owned(),
+        seed,
+        what: What::Own(Box::new(profile)),
+        tmt_k,
+        noise: draw.between(0.002, 0.01),
+    }
 }
 
 /// TMT1 between rest and the hottest, TMT2 a good way above.
@@ -228,7 +234,9 @@ fn foreign(number: u64, seed: Seed, draw: &mut CorpusDraw) -> TestDrive {
     let guardian = |set, on_k, off_k, acts| Guardian { set, on_k, off_k, poll_s, acts };
     let per_k_s = draw.between(0.001, 0.01);
     let (class, firmware) = match draw.unit() {
-        u if u < 0.4 => ("relay", vec![guardian(Set::Tmt1, on_k, off_k, Acts::Share(draw.between(0.1, 0.6)))]),
+        u if u < 0.4 => {
+            ("relay", vec![guardian(Set::Tmt1, on_k, off_k, Acts::Share(draw.between(0.1, 0.6)))])
+        }
         u if u < 0.6 => ("integral", vec![guardian(Set::Tmt1, on_k, 0.0, Acts::Integral { per_k_s, floor })]),
         u if u < 0.7 => {
             let period_s = draw.between(0.4, 1.6);
@@ -246,7 +254,7 @@ fn foreign(number: u64, seed: Seed, draw: &mut CorpusDraw) -> TestDrive {
     world.firmware = firmware;
     let name = format!("foreign {number} {class}");
     let tmt_k = [tmt1_k as u16, tmt2_k as u16];
-    TestDrive { name, seed, what: What::Foreign(world), tmt_k, noise: draw.between(0.004, 0.03) }
+    TestDrive { name, seed, what: What::Foreign(Box::new(world)), tmt_k, noise: draw.between(0.004, 0.03) }
 }
 
 fn world(draw: &mut CorpusDraw) -> World {

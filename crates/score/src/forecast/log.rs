@@ -167,10 +167,9 @@ pub(super) fn record(drive: &TestDrive, phases: &[LoadPhase]) -> Trace {
         };
         let end_s = t_s + phase.seconds as f64;
         let limit = Some(phase.limit_bytes_per_s).filter(|limit| limit.is_finite());
-        trace.phases.push(Phase {
-            rate_limit_bytes_per_s: limit,
-            ..Phase::bare(&phase.name, op, t_s, end_s)
-        });
+        trace
+            .phases
+            .push(Phase { rate_limit_bytes_per_s: limit, ..Phase::bare(&phase.name, op, t_s, end_s) });
         for _ in 0..phase.seconds {
             if let Some(kelvin) = live.reading_k() {
                 composite.push(instant(t_s), kelvin);
@@ -180,7 +179,12 @@ pub(super) fn record(drive: &TestDrive, phases: &[LoadPhase]) -> Trace {
             for (speeds, bytes) in speeds.iter_mut().zip(moved) {
                 let noise = (1.0 + drive.noise * draw.normal()).max(0.0);
                 if bytes > 0.0 {
-                    speeds.push(Interval { start_s: t_s, span_s: 1.0, bytes: bytes * noise, phase: number as u32 });
+                    speeds.push(Interval {
+                        start_s: t_s,
+                        span_s: 1.0,
+                        bytes: bytes * noise,
+                        phase: number as u32,
+                    });
                 }
             }
             t_s += 1.0;

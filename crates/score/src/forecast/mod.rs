@@ -58,7 +58,10 @@ pub(crate) fn run(typed: impl Iterator<Item = String>) -> Result<String, String>
     let mut sum = Tally::default();
     parts.into_iter().for_each(|(_, part)| sum.add(part));
     let half = if arguments.scored { "scored" } else { "tuned" };
-    Ok(sum.text(&format!("{} drives of the {half} half, plan {}; all simulated", arguments.drives, arguments.plan)))
+    Ok(sum.text(&format!(
+        "{} drives of the {half} half, plan {}; all simulated",
+        arguments.drives, arguments.plan
+    )))
 }
 
 fn arguments(mut typed: impl Iterator<Item = String>) -> Result<Arguments, String> {
@@ -127,7 +130,10 @@ fn describe(number: u64, drive: &TestDrive, fitted: &fit::Fitted) -> String {
         .samples
         .iter()
         .map(|sample| {
-            let names = sample.throttles.iter().map(|throttle| format!("{:?}", throttle.act).chars().take(3).collect::<String>());
+            let names = sample
+                .throttles
+                .iter()
+                .map(|throttle| format!("{:?}", throttle.act).chars().take(3).collect::<String>());
             names.collect::<Vec<_>>().join("+")
         })
         .collect();

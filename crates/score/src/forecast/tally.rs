@@ -52,9 +52,10 @@ impl Answer<'_> {
     pub(super) fn text(&self) -> String {
         let truth = &self.truth;
         let range = |range: Option<Ranged>, scale: f64| {
-            range.map_or_else(|| "-".to_owned(), |r| {
-                format!("{:.2} ({:.2} to {:.2})", r.value / scale, r.low / scale, r.high / scale)
-            })
+            range.map_or_else(
+                || "-".to_owned(),
+                |r| format!("{:.2} ({:.2} to {:.2})", r.value / scale, r.low / scale, r.high / scale),
+            )
         };
         let predicted = self.predicted;
         format!(
@@ -152,7 +153,10 @@ impl Tally {
         });
         let _ = writeln!(text, "\n{what}");
         let _ = writeln!(text, "right in %, cover of the 90 % interval in % (c)");
-        let _ = writeln!(text, "| physics | question | speed 5 % | plateau 1 K | time 10 % or 3 s | flagged | n |");
+        let _ = writeln!(
+            text,
+            "| physics | question | speed 5 % | plateau 1 K | time 10 % or 3 s | flagged | n |"
+        );
         let _ = writeln!(text, "|---|---|---|---|---|---|---|");
         for foreign in [false, true] {
             let mut sum = Row::default();
@@ -169,7 +173,8 @@ impl Tally {
         }
         for (name, times) in [("fit", &mut self.fit_ms), ("forecast", &mut self.predict_ms)] {
             times.sort_by(f64::total_cmp);
-            let at = |share: f64| times.get((share * times.len() as f64) as usize).copied().unwrap_or(f64::NAN);
+            let at =
+                |share: f64| times.get((share * times.len() as f64) as usize).copied().unwrap_or(f64::NAN);
             let _ = writeln!(text, "{name}: median {:.0} ms, 95th percentile {:.0} ms", at(0.5), at(0.95));
         }
         text

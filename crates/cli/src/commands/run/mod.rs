@@ -13,7 +13,7 @@ use plan::{Plan, Sweep, SweepSetting};
 
 use crate::Exit;
 use crate::args::{DEFAULT_DRIVE, RunArgs};
-use crate::commands::findings;
+use crate::commands::{findings, forecast};
 use crate::door;
 use crate::opening::Opening;
 use crate::printer::{Printer, is_broken_pipe, sentence};
@@ -50,7 +50,10 @@ pub(crate) fn execute(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<E
         Err(error) => return Err(error),
     };
     tell_end(&ended, printer);
-    let reported = findings::tell_run(&ended.folder, args, printer);
+    let mut reported = findings::tell_run(&ended.folder, args, printer);
+    if args.fit && reported.is_ok() {
+        reported = forecast::fit_run(&ended.folder, printer);
+    }
     let outcome = outcome(ended.end.reason);
     match reported {
         Ok(()) => Ok(outcome),

@@ -1,0 +1,121 @@
+//! `heatsoak fit`, `predict`, `recommend`: runs become a drive that can be asked.
+//!
+//! What a fit is and what a forecast says is in `fit`; here inputs are read and answers printed.
+
+pub(crate) mod fit;
+pub(crate) mod predict;
+pub(crate) mod recommend;
+
+use std::path::{Path, PathBuf};
+
+use ::fit::{Fitted, RunData, Scenario};
+use anyhow::{Context as _, bail};
+use import::ImportOptions;
+use measure::{Celsius, Seed};
+use physics::Profile;
+use plan::Plan;
+
+use crate::args::PlaceArgs;
+use crate::commands::findings::Analyzed;
+use crate::printer::Printer;
+
+/// The plan of a forecast without one.
+const DEFAULT_PLAN: &str = "hctm-read";
+/// Fits are the same each time.
+const SEED: Seed = Seed::new(1);
+
+/// Fits runs of one drive.
+///
+/// # Errors
+/// An input that cannot be read, or runs that tell nothing.
+fn fitted(runs: &[Vec<PathBuf>], ambient: Option<Celsius>, name: &str) -> anyhow::Result<Fitted> {
+    let mut data = Vec::with_capacity(runs.len());
+    for inputs in runs {
+        let trace = Analyzed::trace(inputs, &ImportOptions::default())?;
+        data.push(RunData::new(&trace, ambient.map(Celsius::as_kelvin_f64)));
+    }
+    let all: Vec<String> = runs.iter().flatten().map(|input| input.display().to_string()).collect();
+    let fitting = ::fit::fit(name, &data, SEED).with_context(|| format!("cannot fit {}", all.join(", ")))?;
+    Ok(Fitted::new(&data, fitting))
+}
+
+/// What a fit of a run leaves in its folder.
+const TWIN: &str = "twin.toml";
+
+/// Fits the run that has just been made, and says what it told. On stderr: stdout has the findings.
+///
+/// # Errors
+/// A run that tells nothing, or a folder that cannot be written to.
+pub(crate) fn fit_run(folder: &Path, printer: &mut Printer) -> anyhow::Result<()> {
+    let fitted = fitted(&[vec![folder.to_owned()]], None, "twin")?;
+    let out = folder.join(TWIN);
+    fit::write(&fitted, &out)?;
+    printer.message(&fit::text(&fitted, printer.data_width()));
+    printer.message(&format!("wrote {}: ask it with `heatsoak predict {}`", out.display(), out.display()));
+    Ok(())
+}
+
+/// A drive that can be asked, and the plan that it is asked about.
+fn asked(args: &PlaceArgs) -> anyhow::Result<(Fitted, Plan)> {
+    let (inputs, plan) = match args.inputs.split_last() {
+        Some((last, [])) if is_plan(last) => {
+            bail!("{} is a plan, not a drive: name a fitted profile or a run before it", last.display())
+        }
+        Some((last, before)) if is_plan(last) => (before, Plan::load(&last.display().to_string())?),
+        _ => (args.inputs.as_slice(), Plan::builtin(DEFAULT_PLAN)?),
+    };
+    let profiles = inputs.iter().filter(|input| is_profile(input)).count();
+    match inputs {
+        [profile] if profiles == 1 => {
+            let name = profile.display().to_string();
+            let text = measure::input::read_to_string(profile)
+                .with_context(|| format!("cannot read the profile {name}"))?;
+            let read = Profile::from_toml(&text).with_context(|| format!("cannot use the profile {name}"))?;
+            let fitted =
+                Fitted::from_profile(&read).with_context(|| format!("cannot predict with {name}"))?;
+            Ok((fitted, plan))
+        }
+        runs if profiles == 0 => {
+            let runs: Vec<Vec<PathBuf>> = runs.iter().map(|run| vec![run.clone()]).collect();
+            Ok((fitted(&runs, None, "fitted")?, plan))
+        }
+        _ => bail!("cannot take a fitted profile and other inputs at once: fit all runs with `heatsoak fit`"),
+    }
+}
+
+/// Whether an input is a plan: the name of a built-in, a job file, or TOML with phases.
+fn is_plan(input: &Path) -> bool {
+    let name = input.display().to_string();
+    Plan::builtin_names().any(|builtin| builtin == name)
+        || match input.extension().and_then(|end| end.to_str()) {
+            Some("fio" | "job" | "ini") => true,
+            Some("toml") => text_has(input, "[[phase"),
+            _ => false,
+        }
+}
+
+/// Any other TOML file is taken for a profile, and says so where it is none.
+fn is_profile(input: &Path) -> bool {
+    input.extension().is_some_and(|end| end == "toml")
+}
+
+fn text_has(file: &Path, what: &str) -> bool {
+    measure::input::read_to_string(file)
+        .is_ok_and(|text| text.lines().any(|line| line.trim_start().starts_with(what)))
+}
+
+/// Where a forecast is for, but for settings.
+fn scenario(args: &PlaceArgs) -> Scenario {
+    Scenario {
+        tmt_k: [None; 2],
+        ambient_k: args.ambient.map(Celsius::as_kelvin_f64),
+        heatsink_k_per_w: args.heatsink,
+        airflow: args.airflow,
+        power_state: args.power_state,
+    }
+}
+
+/// Kelvins as degrees, to a tenth.
+fn degrees(kelvin: f64) -> f64 {
+    Celsius::from_kelvin_f64(kelvin).as_degrees()
+}

@@ -1,0 +1,351 @@
+//! What to set, and what it brings: the posterior through a grid of settings and rates.
+//!
+//! A choice must be good for nine of ten drives that the runs allow, not for the likeliest alone: speed counts by its
+//! lower end, temperature and limits by their upper one.
+
+use serde::Serialize;
+
+use crate::fitted::Fitted;
+use crate::predict::{Forecast, Scenario, predict, predict_with};
+use crate::sample::{Act, Follows};
+use crate::simulate::LoadPhase;
+
+/// Samples that look at every choice; those that look good are looked at by all.
+const FIRST_LOOK: usize = 8;
+/// Choices that get the second look.
+const FINALISTS: usize = 4;
+/// Settings of TMT1 that are tried at most.
+const MOST_TMT1: f64 = 16.0;
+/// Rates that are tried, as shares of what the load gets now at its fastest.
+const RATES: [f64; 8] = [0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3];
+/// What a choice must bring over what is set now to be worth a change: a share of the speed, a kelvin.
+const WORTH_SHARE: f64 = 0.01;
+
+/// What is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// Most bytes in the time.
+    Fastest,
+    /// The least swing of the speed.
+    Steadiest,
+    /// The lowest peak.
+    Coolest,
+    /// The least energy for a byte.
+    LeastEnergy,
+}
+
+/// What must hold.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bounds {
+    /// Never hotter, in kelvins.
+    pub below_k: Option<f64>,
+    /// Never slower on average, in bytes per second.
+    pub at_least_bytes_per_s: Option<f64>,
+}
+
+/// Settings of a choice; what is `None` stays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Settings {
+    /// TMT1 in kelvins, 0 is off.
+    pub tmt1_k: Option<u16>,
+    /// TMT2 in kelvins.
+    pub tmt2_k: Option<u16>,
+    /// Rate of each load in bytes per second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_bytes_per_s: Option<f64>,
+}
+
+/// Something to do.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Choice {
+    /// What to set.
+    pub settings: Settings,
+    /// What it brings.
+    pub predicted: Forecast,
+    /// Why.
+    pub why: String,
+    /// The command that does it.
+    pub command: String,
+    /// The command that undoes it.
+    pub undo: String,
+}
+
+/// Something better not done.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Avoid {
+    /// What not to set.
+    pub settings: Settings,
+    /// Why not.
+    pub why: String,
+}
+
+/// What to do.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Advice {
+    /// Version of the format.
+    pub schema: u32,
+    /// The best first; empty where nothing holds to the bounds.
+    pub choices: Vec<Choice>,
+    /// What better not to set.
+    pub avoid: Vec<Avoid>,
+    /// In a sentence.
+    pub verdict: String,
+}
+
+/// One point of the grid.
+struct Point {
+    settings: Settings,
+    forecast: Forecast,
+    score: f64,
+    holds: bool,
+}
+
+/// Recommends.
+pub fn recommend(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], goal: Goal, bounds: Bounds) -> Advice {
+    let look = |settings: Settings, count: usize| {
+        let scenario =
+            Scenario { tmt_k: [settings.tmt1_k.or(at.tmt_k[0]), settings.tmt2_k.or(at.tmt_k[1])], ..*at };
+        let load: Vec<LoadPhase> =
+            load.iter().map(|phase| limited(phase, settings.rate_bytes_per_s)).collect();
+        let forecast = match count {
+            0 => predict(fitted, &scenario, &load),
+            count => predict_with(fitted, &scenario, &load, count),
+        };
+        let score = score(goal, &forecast, fitted);
+        let holds = holds(&forecast, bounds);
+        Point { settings, forecast, score, holds }
+    };
+    let now = look(Settings::default(), 0);
+    let mut points: Vec<Point> =
+        grid(fitted, at, &now).into_iter().map(|settings| look(settings, FIRST_LOOK)).collect();
+    let avoid = avoid(fitted, &now, &points);
+    points.retain(|point| point.holds && point.score.is_finite());
+    points.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let mut best: Vec<Point> =
+        points.into_iter().take(FINALISTS).map(|point| look(point.settings, 0)).collect();
+    best.retain(|point| point.holds && (!now.holds || better(point.score, now.score)));
+    best.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let verdict = verdict(goal, fitted, &now, best.first(), bounds);
+    let mut choices: Vec<Choice> = best.into_iter().map(|point| choice(fitted, &now, point)).collect();
+    if now.holds {
+        let at_end = choices.len();
+        choices.insert(
+            at_end,
+            Choice {
+                settings: Settings::default(),
+                why: "as it is now".to_owned(),
+                command: String::new(),
+                undo: String::new(),
+                predicted: now.forecast,
+            },
+        );
+    }
+    Advice { schema: 1, choices, avoid, verdict }
+}
+
+fn limited(phase: &LoadPhase, rate: Option<f64>) -> LoadPhase {
+    LoadPhase {
+        limit_bytes_per_s: phase.limit_bytes_per_s.min(rate.unwrap_or(f64::INFINITY)),
+        ..phase.clone()
+    }
+}
+
+/// Settings to try: pairs of TMT1 and TMT2 where either was seen to act, and rates.
+fn grid(fitted: &Fitted, at: &Scenario, now: &Point) -> Vec<Settings> {
+    let mut grid = Vec::new();
+    let common = &fitted.common;
+    let follows = |follows| fitted.best.throttles.iter().any(|throttle| throttle.follows == follows);
+    let latched = fitted.best.throttles.iter().any(|throttle| matches!(throttle.act, Act::TwoLevel { .. }));
+    if common.hctm && at.tmt_k == [None; 2] && (follows(Follows::Tmt1) || follows(Follows::Tmt2) || latched) {
+        let least = (fitted.best.rest_k + 4.0).max(common.limits_k[2].unwrap_or(0.0)).ceil();
+        let most = common.limits_k[3].unwrap_or(fitted.seen.range_k[1] + 10.0).floor();
+        let step = ((most - least) / MOST_TMT1).ceil().max(1.0);
+        let mut tmt1_k = least;
+        while tmt1_k < most {
+            for tmt2_k in [tmt1_k + 3.0, tmt1_k + 8.0, most] {
+                if tmt2_k <= most && tmt2_k > tmt1_k {
+                    let (tmt1_k, tmt2_k) = (Some(tmt1_k as u16), Some(tmt2_k as u16));
+                    grid.push(Settings { tmt1_k, tmt2_k, rate_bytes_per_s: None });
+                }
+            }
+            tmt1_k += step;
+        }
+    }
+    let fastest =
+        now.forecast.phases.iter().filter_map(|phase| phase.mean_bytes_per_s).map(|speed| speed.value);
+    let fastest = fastest.fold(0.0, f64::max);
+    if fastest > 0.0 {
+        grid.extend(
+            RATES.map(|share| Settings { rate_bytes_per_s: Some(share * fastest), ..Settings::default() }),
+        );
+    }
+    grid
+}
+
+/// How good, the more the better; `NaN` where it cannot be said.
+fn score(goal: Goal, forecast: &Forecast, fitted: &Fitted) -> f64 {
+    let loaded = || forecast.phases.iter().filter(|phase| phase.op != "idle");
+    let seconds: f64 = loaded().filter_map(|phase| phase.duration_s).map(|range| range.value).sum();
+    let bytes = |low: bool| -> f64 {
+        let of = loaded().filter_map(|phase| {
+            let speed = phase.mean_bytes_per_s?;
+            Some(phase.duration_s?.value * if low { speed.low } else { speed.value })
+        });
+        of.sum()
+    };
+    match goal {
+        Goal::Fastest => bytes(true) / seconds,
+        Goal::Steadiest => {
+            loaded()
+            .map(|phase| phase.evenness)
+            .fold(f64::INFINITY, f64::min)
+            // Of choices that are as even, the fastest.
+            + 1e-3 * bytes(true) / seconds / 1e9 / (fitted.best.full[0] + fitted.best.full[1])
+        }
+        Goal::Coolest => {
+            -loaded().filter_map(|phase| phase.peak_k).map(|range| range.high).fold(0.0, f64::max)
+        }
+        Goal::LeastEnergy => {
+            let energy: Option<f64> = loaded().map(|phase| phase.energy_j.map(|range| range.value)).sum();
+            energy.map_or(f64::NAN, |energy_j| -energy_j / bytes(false) * 1e9)
+        }
+    }
+}
+
+/// Whether the bounds hold for nine of ten drives.
+fn holds(forecast: &Forecast, bounds: Bounds) -> bool {
+    forecast.phases.iter().filter(|phase| phase.op != "idle").all(|phase| {
+        let cool = bounds.below_k.is_none_or(|below| phase.peak_k.is_some_and(|peak| peak.high < below));
+        let fast = bounds
+            .at_least_bytes_per_s
+            .is_none_or(|least| phase.mean_bytes_per_s.is_some_and(|speed| speed.low >= least));
+        cool && fast && phase.mean_bytes_per_s.is_some()
+    })
+}
+
+fn better(score: f64, now: f64) -> bool {
+    score.is_finite() && score - now > WORTH_SHARE * now.abs().max(1e-9)
+}
+
+/// Settings that cost most of the speed, the dearest of each kind.
+fn avoid(fitted: &Fitted, now: &Point, points: &[Point]) -> Vec<Avoid> {
+    let speed = |point: &Point| {
+        let phases = point.forecast.phases.iter().filter_map(|phase| phase.mean_bytes_per_s);
+        phases.map(|speed| speed.value).sum::<f64>()
+    };
+    let fastest = points.iter().map(speed).fold(speed(now), f64::max);
+    let set = points.iter().filter(|point| point.settings.tmt1_k.is_some());
+    let mut avoid = Vec::new();
+    let dear =
+        set.clone().filter(|point| speed(point) < 0.5 * fastest).max_by_key(|point| point.settings.tmt1_k);
+    if let Some(point) = dear {
+        let lost = 100.0 * (1.0 - speed(point) / fastest);
+        let tmt1 = celsius(point.settings.tmt1_k);
+        avoid.push(Avoid {
+            settings: point.settings,
+            why: format!("TMT1 at {tmt1} and below costs {lost:.0} % of the speed"),
+        });
+    }
+    let bursting = set.filter(|point| point.forecast.phases.iter().any(|phase| phase.evenness < 0.3));
+    if let Some(point) = bursting.max_by_key(|point| point.settings.tmt1_k)
+        && speed(point) < 0.97 * fastest
+    {
+        let tmt1 = celsius(point.settings.tmt1_k);
+        avoid.push(Avoid {
+            settings: point.settings,
+            why: format!(
+                "TMT1 at {tmt1} makes the speed swing: its slowest second is under a third of its fastest"
+            ),
+        });
+    }
+    let rest = fitted.best.rest_k;
+    if fitted.common.hctm && fitted.common.limits_k[2].is_some_and(|least| least < rest) {
+        avoid.push(Avoid {
+            settings: Settings { tmt1_k: Some(rest.floor() as u16), ..Settings::default() },
+            why: format!("TMT1 at {} and below throttles an idle drive", celsius(Some(rest.floor() as u16))),
+        });
+    }
+    avoid
+}
+
+fn choice(fitted: &Fitted, now: &Point, point: Point) -> Choice {
+    let total = |forecast: &Forecast| -> f64 {
+        forecast.phases.iter().filter_map(|phase| phase.mean_bytes_per_s).map(|speed| speed.value).sum()
+    };
+    let peak = |forecast: &Forecast| {
+        forecast.phases.iter().filter_map(|phase| phase.peak_k).map(|peak| peak.value).fold(0.0, f64::max)
+    };
+    let gained = 100.0 * (total(&point.forecast) / total(&now.forecast) - 1.0);
+    let warmer_k = peak(&point.forecast) - peak(&now.forecast);
+    let (command, undo) = commands(fitted, &point.settings);
+    Choice {
+        why: format!("speed {gained:+.1} %, peak {warmer_k:+.1} K over the settings now"),
+        settings: point.settings,
+        predicted: point.forecast,
+        command,
+        undo,
+    }
+}
+
+fn commands(fitted: &Fitted, settings: &Settings) -> (String, String) {
+    let off = |kelvin: u16| if kelvin == 0 { "off".to_owned() } else { typed(kelvin) };
+    match (settings.tmt1_k, settings.tmt2_k, settings.rate_bytes_per_s) {
+        (Some(tmt1), Some(tmt2), _) => {
+            let [was1, was2] = fitted.common.tmt_k.map(|kelvin| kelvin as u16);
+            (
+                format!("heatsoak hctm DRIVE --tmt1 {} --tmt2 {}", off(tmt1), off(tmt2)),
+                format!("heatsoak hctm DRIVE --tmt1 {} --tmt2 {}", off(was1), off(was2)),
+            )
+        }
+        (_, _, Some(rate)) => {
+            let rate = format!("{:.0}MB/s", rate / 1e6);
+            (
+                format!(
+                    "limit the load: rate = \"{rate}\" in the plan, fio --rate={}",
+                    rate.replace("MB/s", "M")
+                ),
+                "no limit".to_owned(),
+            )
+        }
+        _ => (String::new(), String::new()),
+    }
+}
+
+/// Whole degrees as they are typed: 338 K is 65C, as nvme-cli has it.
+fn typed(kelvin: u16) -> String {
+    format!("{}C", i32::from(kelvin) - 273)
+}
+
+fn celsius(kelvin: Option<u16>) -> String {
+    kelvin.map_or_else(|| "-".to_owned(), |kelvin| format!("{} °C", i32::from(kelvin) - 273))
+}
+
+fn verdict(goal: Goal, fitted: &Fitted, now: &Point, best: Option<&Point>, bounds: Bounds) -> String {
+    let energy_unknown = goal == Goal::LeastEnergy && fitted.common.k_per_w.is_none();
+    if energy_unknown {
+        return "Energy is not known: no power was measured in the fitted runs. Measure it beside `heatsoak run \
+                thermal-id` and fit again."
+            .to_owned();
+    }
+    match best {
+        Some(point) => {
+            let (command, _) = commands(fitted, &point.settings);
+            let now_breaks = if now.holds { "" } else { " The settings now do not hold to the limits." };
+            format!("{command}.{now_breaks}")
+        }
+        None if now.holds => {
+            "Leave the settings as they are: none that was tried is better by 1 %.".to_owned()
+        }
+        None => {
+            let mut limits = Vec::new();
+            limits.extend(bounds.below_k.map(|below| format!("below {:.0} °C", below - 273.15)));
+            limits
+                .extend(bounds.at_least_bytes_per_s.map(|least| format!("at least {:.2} GB/s", least / 1e9)));
+            format!(
+                "No setting or rate that was tried stays {}. More air or a heat sink might: `heatsoak predict` with \
+                 `--airflow 2` shows the range.",
+                limits.join(" and ")
+            )
+        }
+    }
+}
