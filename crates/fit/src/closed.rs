@@ -18,6 +18,8 @@ const SPREAD_SD: f64 = 0.08;
 const TEMPERATURE_SD_K: f64 = 0.6;
 /// Neighbouring windows are wrong together.
 const TEMPER: f64 = 0.25;
+/// A floor is one where it takes so much off the loss.
+const FLOOR_LOSS: f64 = 4.0;
 /// Gains of regulators that a search begins with: shares a kelvin, shares a kelvin and second. Those of the built-in
 /// drives and of firmware that integrates alone.
 const STARTS: [[f64; 2]; 4] = [[0.05, 0.001], [0.05, 0.005], [0.001, 0.003], [0.001, 0.012]];
@@ -26,8 +28,9 @@ const STARTS: [[f64; 2]; 4] = [[0.05, 0.001], [0.05, 0.005], [0.001, 0.003], [0.
 #[derive(Clone, Debug)]
 pub(crate) struct Closed {
     pub(crate) classes: Vec<Class>,
-    /// Gains a group: shares a kelvin, shares a kelvin and second, floor (0 where it was not seen).
-    pub(crate) gains: Vec<[f64; 3]>,
+    /// Gains a group: shares a kelvin, shares a kelvin and second, floor (0 where it was not seen), and by how much its
+    /// threshold lies over where it was read off.
+    pub(crate) gains: Vec<[f64; 4]>,
     pub(crate) weight: f64,
 }
 
@@ -44,7 +47,7 @@ pub(crate) fn closed_loops(
 ) -> Vec<Closed> {
     let mut loops: Vec<(Closed, f64)> = Vec::new();
     for classes in combinations(groups) {
-        let gains = vec![[0.05, 0.001, 0.0]; classes.len()];
+        let gains = vec![[0.05, 0.001, 0.0, 0.0]; classes.len()];
         let mut closed = Closed { classes, gains, weight: 1.0 };
         let mut loss = |closed: &Closed| loss(&sample(closed, draws), runs, common);
         let least = if closed.classes.iter().any(|class| regulates(*class)) {
@@ -64,7 +67,7 @@ pub(crate) fn closed_loops(
 }
 
 const fn regulates(class: Class) -> bool {
-    matches!(class, Class::Regulator | Class::DutyCycled)
+    matches!(class, Class::Regulator | Class::Proportional | Class::DutyCycled)
 }
 
 /// What each group may be: what the verdict says, and what it may be mistaken for.
@@ -75,7 +78,8 @@ fn combinations(groups: &[Group]) -> Vec<Vec<Class>> {
             Some(Class::Stop) if group.least < 0.02 => &[Class::Stop],
             Some(Class::DutyCycled) => &[Class::DutyCycled, Class::Regulator, Class::Relay],
             // Of several thresholds the verdict's class is that of one.
-            _ => &[Class::Relay, Class::Regulator],
+            _ if groups.len() > 1 => &[Class::Relay, Class::Regulator],
+            _ => &[Class::Relay, Class::Regulator, Class::Proportional],
         };
         all =
             all.iter().flat_map(|so_far| may.iter().map(|class| [&so_far[..], &[*class]].concat())).collect();
@@ -85,40 +89,41 @@ fn combinations(groups: &[Group]) -> Vec<Vec<Class>> {
 
 /// Looks for the gains of all regulators of a combination, the same for each; returns the loss.
 fn search(closed: &mut Closed, groups: &[Group], loss: &mut impl FnMut(&Closed) -> f64) -> f64 {
-    let put = |closed: &mut Closed, gains: [f64; 2], floor: f64| {
-        closed.gains.iter_mut().for_each(|of| *of = [gains[0], gains[1], floor]);
-    };
-    // The floor is known where speed stood at its least for long: tried like a gain.
-    let least = groups.iter().map(|group| group.least).fold(1.0, f64::min);
-    let mut best = (f64::INFINITY, STARTS[0]);
-    for start in STARTS {
-        put(closed, start, 0.0);
+    let mut best = (f64::INFINITY, [0.0; 4]);
+    let mut look = |best: &mut (f64, [f64; 4]), gains: [f64; 4]| {
+        closed.gains.iter_mut().for_each(|of| *of = gains);
         let loss = loss(closed);
         if loss < best.0 {
-            best = (loss, start);
+            *best = (loss, gains);
         }
-    }
-    let mut factor = 2.0;
+    };
+    STARTS.iter().for_each(|[per_k, per_k_s]| look(&mut best, [*per_k, *per_k_s, 0.0, 0.0]));
+    let (mut factor, mut shift_k) = (2.0, 0.6);
     for _ in 0..3 {
+        for sign in [1.0, -1.0] {
+            let mut shifted = best.1;
+            shifted[3] += sign * shift_k;
+            look(&mut best, shifted);
+        }
         for which in [1, 0] {
             for direction in [factor, 1.0 / factor] {
                 let mut tried = best.1;
                 tried[which] = (tried[which] * direction).clamp(1e-5, 1.0);
-                put(closed, tried, 0.0);
-                let loss = loss(closed);
-                if loss < best.0 {
-                    best = (loss, tried);
-                }
+                look(&mut best, tried);
             }
         }
-        factor = f64::sqrt(factor);
+        (factor, shift_k) = (f64::sqrt(factor), 0.5 * shift_k);
     }
-    put(closed, best.1, least.clamp(0.02, 1.0));
-    let at_floor = loss(closed);
-    if at_floor < best.0 - 4.0 {
-        return at_floor;
+    // The floor is known where speed stood at its least for long.
+    let least = groups.iter().map(|group| group.least).fold(1.0, f64::min);
+    let before = best;
+    let mut floored = best.1;
+    floored[2] = least.clamp(0.02, 1.0);
+    look(&mut best, floored);
+    if best.0 > before.0 - FLOOR_LOSS {
+        best = before;
     }
-    put(closed, best.1, 0.0);
+    closed.gains.iter_mut().for_each(|of| *of = best.1);
     best.0
 }
 

@@ -6,7 +6,7 @@
 
 use analysis::Findings;
 use analysis::findings::{Cause, EventKind, Label};
-use trace::{SegmentOp, Trace};
+use trace::{HostThreshold, SegmentOp, Trace};
 
 /// Length of a step in seconds. A second is short against the fastest mode that a fit looks for (2 s) and long enough
 /// for a burst of a duty-cycled drive to average out.
@@ -31,6 +31,8 @@ pub struct RunData {
     pub tmt_k: [Option<f64>; 2],
     /// Whether the source says what TMT1 and TMT2 were.
     pub settings_known: bool,
+    /// Whether the drive's counters of TMT1 and TMT2 moved; `None` where it has none.
+    pub counted: [Option<bool>; 2],
     /// Power state, where the source says.
     pub power_state: Option<u8>,
     /// Air around the drive, where somebody said.
@@ -106,6 +108,7 @@ impl RunData {
             readings,
             tmt_k: [tmt1_k, tmt2_k],
             settings_known: settings.is_some_and(|s| s.tmt1_k.is_some() || s.tmt2_k.is_some()),
+            counted: [HostThreshold::Tmt1, HostThreshold::Tmt2].map(|threshold| counted(trace, threshold)),
             power_state: settings.and_then(|settings| settings.power_state),
             ambient_k: ambient_k.or(facts.ambient_k),
             limits_k: [facts.warning_k, facts.critical_k, facts.tmt_min_k, facts.tmt_max_k],
@@ -165,6 +168,13 @@ fn steps(trace: &Trace, findings: &Findings) -> Vec<Step> {
         }
     }
     steps
+}
+
+/// Whether the counter of a threshold moved in the run.
+fn counted(trace: &Trace, threshold: HostThreshold) -> Option<bool> {
+    let transitions = |point: &measure::Point<trace::Counters>| point.value.at(threshold).0;
+    let points = trace.counters.points();
+    Some(points.first().and_then(transitions)? != points.last().and_then(transitions)?)
 }
 
 fn throttles(findings: &Findings) -> Vec<(f64, Cause, bool)> {

@@ -18,14 +18,22 @@ const HYSTERESIS_K: (f64, f64) = (1.0, 6.0);
 const LEAST_SHARE: f64 = 0.05;
 /// Scatter of a threshold read off a course: the second in which it was crossed, and the firmware's look at it.
 const THRESHOLD_SD_K: f64 = 0.15;
-/// Seconds after which a regulator has found its speed.
+/// Seconds after which a regulator has found its speed; the last ones of a stretch, which it holds longest.
 const SETTLED_S: usize = 20;
+const HELD_S: usize = 90;
+/// From how far below its threshold a regulator looks on, as the built-in ones do; one without memory does not.
+const REGULATOR_K: f64 = 8.0;
+const PROPORTIONAL_K: f64 = 0.2;
+/// Integral gain of a regulator without memory: the least that a profile takes.
+const NO_MEMORY: f64 = 1e-9;
 
 /// Whether a relay or a regulator: what each throttle of a sample is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     Relay,
     Regulator,
+    /// A regulator without memory: the hotter, the slower, as firmware of many stairs is.
+    Proportional,
     DutyCycled,
     Stop,
 }
@@ -108,12 +116,17 @@ fn follows(run: &RunData, cause: Cause, t_s: f64) -> Follows {
         // Offsets that were seen lie between.
         setting.zip(reading).is_some_and(|(set, reading)| (-4.5..=3.0).contains(&(reading.kelvin - set)))
     };
-    match cause {
+    let followed = match cause {
         Cause::HctmTmt1 => Follows::Tmt1,
         Cause::HctmTmt2 => Follows::Tmt2,
         Cause::Thermal if near(run.tmt_k[0]) => Follows::Tmt1,
         Cause::Thermal if near(run.tmt_k[1]) => Follows::Tmt2,
         _ => Follows::Own,
+    };
+    // A drive that has counters and did not count any of it throttled by itself.
+    match (followed, run.counted) {
+        (Follows::Tmt1, [Some(false), _]) | (Follows::Tmt2, [_, Some(false)]) => Follows::Own,
+        _ => followed,
     }
 }
 
@@ -203,7 +216,7 @@ fn switches(group: &mut Group, runs: &[RunData], slow: &[Slow]) {
 pub(crate) fn read_off(
     group: &Group,
     class: Class,
-    gains: [f64; 3],
+    gains: [f64; 4],
     runs: &[RunData],
     slow: &[Slow],
     courses: &[Vec<f64>],
@@ -219,7 +232,7 @@ pub(crate) fn read_off(
     };
     let (onsets, releases) = (crossings(&group.onsets), crossings(&group.releases));
     let scatter = |of: &[f64]| THRESHOLD_SD_K / (of.len().max(1) as f64).sqrt();
-    let held = held(group, runs, slow, courses, above);
+    let held = held(group, slow, courses, above);
     let coolest = coolest(group, courses, above);
     let mut on_k = median(&onsets).or(held).unwrap_or(coolest + 1.0) + scatter(&onsets) * draws.normal();
     let drawn_k = draws.between(HYSTERESIS_K.0, HYSTERESIS_K.1);
@@ -233,8 +246,14 @@ pub(crate) fn read_off(
     let act = match class {
         Class::Relay => Act::Relay(floor),
         Class::Stop => Act::Stop,
+        Class::Proportional => {
+            on_k += gains[3];
+            let per_k = slope(group, runs, slow, courses, |run| above(run) + on_k).unwrap_or(0.1);
+            let least = group.least.clamp(LEAST_SHARE, 1.0);
+            Act::Regulator([per_k, NO_MEMORY, draws.between(LEAST_SHARE, least)])
+        }
         Class::Regulator | Class::DutyCycled => {
-            on_k = held.map_or(on_k, |held| held + THRESHOLD_SD_K * draws.normal());
+            on_k = held.map_or(on_k, |held| held + gains[3] + THRESHOLD_SD_K * draws.normal());
             let least = group.least.clamp(LEAST_SHARE, 1.0);
             let floor = if gains[2] > 0.0 { gains[2] } else { draws.between(LEAST_SHARE, least) };
             let spread = |value: f64, draws: &mut Draws| value * (0.2 * draws.normal()).exp();
@@ -242,29 +261,48 @@ pub(crate) fn read_off(
             if class == Class::Regulator { Act::Regulator(numbers) } else { Act::DutyCycled(numbers) }
         }
     };
-    let hysteresis_k = if matches!(class, Class::Regulator | Class::DutyCycled) { 8.0 } else { hysteresis_k };
+    let hysteresis_k = match class {
+        Class::Regulator | Class::DutyCycled => REGULATOR_K,
+        Class::Proportional => PROPORTIONAL_K,
+        Class::Relay | Class::Stop => hysteresis_k,
+    };
     Throttle { follows: group.follows, on_k, hysteresis_k: hysteresis_k.clamp(0.0, 60.0), act }
 }
 
 /// The temperature that a regulator held: the mean over seconds in which it had found its speed.
-fn held(
-    group: &Group,
-    runs: &[RunData],
-    slow: &[Slow],
-    courses: &[Vec<f64>],
-    above: impl Fn(usize) -> f64,
-) -> Option<f64> {
+fn held(group: &Group, slow: &[Slow], courses: &[Vec<f64>], above: impl Fn(usize) -> f64) -> Option<f64> {
     let mut seen = Vec::new();
     for (run, from, to) in &group.spans {
-        for second in (from + SETTLED_S).min(*to)..*to {
+        for second in (from + SETTLED_S).max(to.saturating_sub(HELD_S)).min(*to)..*to {
             let between = slow[*run].share[second].is_some_and(|share| share < 0.95);
             if slow[*run].slow[second] && between {
                 seen.push(0.5 * (courses[*run][second] + courses[*run][second + 1]) - above(*run));
             }
         }
-        let _ = runs;
     }
     median(&seen)
+}
+
+/// Share of full speed that a kelvin over the threshold costs: a line from the threshold through the slow seconds.
+fn slope(
+    group: &Group,
+    runs: &[RunData],
+    slow: &[Slow],
+    courses: &[Vec<f64>],
+    on: impl Fn(usize) -> f64,
+) -> Option<f64> {
+    let (mut along, mut across) = (0.0, 0.0);
+    for (run, from, to) in &group.spans {
+        for second in *from..(*to).min(runs[*run].steps.len()) {
+            let over_k = 0.5 * (courses[*run][second] + courses[*run][second + 1]) - on(*run);
+            if let Some(share) = slow[*run].share[second].filter(|_| slow[*run].slow[second] && over_k > 0.0)
+            {
+                along += over_k * (1.0 - share);
+                across += over_k * over_k;
+            }
+        }
+    }
+    (across > 0.0).then(|| (along / across).clamp(0.005, 10.0))
 }
 
 /// The coolest it was while slow.
