@@ -46,6 +46,9 @@ const LN_LAG: usize = 4;
 const FOLD_K: usize = 5;
 const SHAPE: usize = 6;
 
+/// The logarithm of next to nothing: an exponent of 1.
+const NO_EXPONENT: f64 = -9.0;
+
 /// A mode of the step response: time constant in seconds and weight; weights add up to 1.
 pub(crate) type Modes = Vec<(f64, f64)>;
 
@@ -100,13 +103,15 @@ impl<'a> HeatModel<'a> {
     /// Prior mean and deviation of each parameter.
     pub(crate) fn prior(&self) -> Vec<(f64, f64)> {
         let mut prior = vec![(0.0, 1e-3); self.len()];
+        prior[LN_EXPONENT] = (NO_EXPONENT, 1e-3);
+        prior[LN_EXPONENT + 1] = (NO_EXPONENT, 1e-3);
         // 12 K for a GB/s is an M.2 drive of 12 W/K at a joule a GB; a USB stick has ten times that.
         prior[LN_GAIN] = (2.5, 1.5);
         prior[LN_GAIN + 1] = (2.5, 1.5);
         if self.has_levels {
-            // What trials on drives with regulators found: exponents of 1 to 3.5.
-            prior[LN_EXPONENT] = (0.3, 0.5);
-            prior[LN_EXPONENT + 1] = (0.3, 0.5);
+            // What trials on drives with regulators found: exponents of 1 to 3.5. It is what is above 1.
+            prior[LN_EXPONENT] = (-1.0, 1.5);
+            prior[LN_EXPONENT + 1] = (-1.0, 1.5);
         }
         prior[LN_LAG] = (0.2, 0.8);
         if self.has_folding {
@@ -134,8 +139,11 @@ impl<'a> HeatModel<'a> {
 
     /// Where to begin: with regulators from several exponents, which the optimum may lie between.
     pub(crate) fn starts(&self) -> Vec<Vec<f64>> {
-        let exponents: &[[f64; 2]] =
-            if self.has_levels { &[[0.1, 0.1], [0.9, 0.9], [0.1, 0.9], [0.9, 0.1]] } else { &[[0.0, 0.0]] };
+        let exponents: &[[f64; 2]] = if self.has_levels {
+            &[[-2.0, -2.0], [0.5, 0.5], [-2.0, 0.5], [0.5, -2.0]]
+        } else {
+            &[[NO_EXPONENT; 2]]
+        };
         let start = self.start();
         exponents
             .iter()
@@ -178,7 +186,7 @@ impl<'a> HeatModel<'a> {
     pub(crate) fn words(&self, theta: &[f64]) -> Heat {
         Heat {
             gain_k: [theta[LN_GAIN].exp(), theta[LN_GAIN + 1].exp()],
-            exponent: [theta[LN_EXPONENT], theta[LN_EXPONENT + 1]].map(|ln| ln.clamp(0.0, 2.9).exp()),
+            exponent: [theta[LN_EXPONENT], theta[LN_EXPONENT + 1]].map(|ln| 1.0 + ln.min(2.0).exp()),
             lag_s: theta[LN_LAG].clamp(-3.0, 4.0).exp(),
             modes: self.modes(theta),
             floor_k: (0..self.runs.len()).map(|run| theta[self.floor_at(run)]).collect(),

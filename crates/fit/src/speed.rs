@@ -105,7 +105,7 @@ pub(crate) fn slow(run: &RunData, full: &[FullSpeed; 2]) -> Slow {
         if count > 0.0 { sum / count } else { 1.0 }
     };
     let heat = |at: usize| {
-        run.steps[at].label != Some(Label::FullSpeed) && share[at].is_some() && smooth(at) < THROTTLED_SHARE
+        share[at].is_some() && smooth(at) < THROTTLED_SHARE
     };
     let slow = (0..share.len()).map(heat).collect();
     Slow { share, slow }

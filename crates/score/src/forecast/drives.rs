@@ -53,6 +53,29 @@ impl TestDrive {
         }
     }
 
+    /// What it is made of, for whoever works on the fit.
+    pub(super) fn truth(&self) -> String {
+        match &self.what {
+            What::Own(profile) => {
+                let node: Vec<_> =
+                    profile.thermal.node.iter().map(|n| (n.capacity_j_per_k, n.outward_k_per_w)).collect();
+                let total: f64 = node.iter().map(|node| node.1).sum();
+                let power = &profile.power;
+                format!(
+                    "    truth: TMT {:?}, gain {:.2} {:.2}, exponent {:.2} {:.2}, lag {:.1}, nodes {node:.1?}, {:?}",
+                    self.tmt_k,
+                    total * power.read_w_per_gb_per_s,
+                    total * power.write_w_per_gb_per_s,
+                    power.read_level_exponent,
+                    power.write_level_exponent,
+                    profile.sensor.composite_lag_s,
+                    profile.policy
+                )
+            }
+            What::Foreign(world) => format!("    truth: TMT {:?}, {world:?}", self.tmt_k),
+        }
+    }
+
     pub(super) fn ambient_k(&self) -> f64 {
         match &self.what {
             What::Own(profile) => profile.thermal.ambient_c + 273.15,

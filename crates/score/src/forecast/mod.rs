@@ -106,6 +106,7 @@ fn score(number: u64, plan: &Plan, wrong: bool) -> Tally {
     tally.fit_ms.push(1e3 * clock.now().as_secs_f64());
     if wrong {
         tally.note(describe(number, &drive, &fitted));
+        tally.note(drive.truth());
     }
     for question in Question::all(&drive) {
         let load = question.load(&drive);
