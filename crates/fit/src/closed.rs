@@ -10,16 +10,17 @@ use crate::sample::{Common, Sample};
 use crate::simulate::replay;
 use crate::throttle::{Class, Group};
 
-/// Seconds of a window that is compared.
-const WINDOW: usize = 30;
+/// Seconds of a window that is compared: short where gains are looked for, several cycles of a relay where classes are.
+const GAIN_WINDOW: usize = 30;
+const CLASS_WINDOW: usize = 75;
 /// What a mean speed of a window may be off, as a share of full speed; its spread; its temperature in kelvins.
 const SPEED_SD: f64 = 0.05;
 const SPREAD_SD: f64 = 0.08;
 const TEMPERATURE_SD_K: f64 = 0.6;
 /// Neighbouring windows are wrong together.
 const TEMPER: f64 = 0.25;
-/// A floor is one where it takes so much off the loss.
-const FLOOR_LOSS: f64 = 4.0;
+/// Looks at a combination, each with thresholds of its own.
+const LOOKS: usize = 3;
 /// Gains of regulators that a search begins with: shares a kelvin, shares a kelvin and second. Those of the built-in
 /// drives and of firmware that integrates alone.
 const STARTS: [[f64; 2]; 4] = [[0.05, 0.001], [0.05, 0.005], [0.001, 0.003], [0.001, 0.012]];
@@ -28,9 +29,9 @@ const STARTS: [[f64; 2]; 4] = [[0.05, 0.001], [0.05, 0.005], [0.001, 0.003], [0.
 #[derive(Clone, Debug)]
 pub(crate) struct Closed {
     pub(crate) classes: Vec<Class>,
-    /// Gains a group: shares a kelvin, shares a kelvin and second, floor (0 where it was not seen), and by how much its
-    /// threshold lies over where it was read off.
-    pub(crate) gains: Vec<[f64; 4]>,
+    /// Gains a group: shares a kelvin, shares a kelvin and second, and by how much its threshold lies over where it was
+    /// read off.
+    pub(crate) gains: Vec<[f64; 3]>,
     pub(crate) weight: f64,
 }
 
@@ -47,17 +48,28 @@ pub(crate) fn closed_loops(
 ) -> Vec<Closed> {
     let mut loops: Vec<(Closed, f64)> = Vec::new();
     for classes in combinations(groups) {
-        let gains = vec![[0.05, 0.001, 0.0, 0.0]; classes.len()];
+        let gains = vec![[0.05, 0.001, 0.0]; classes.len()];
         let mut closed = Closed { classes, gains, weight: 1.0 };
-        let mut loss = |closed: &Closed| loss(&sample(closed, draws), runs, common);
-        let least = if closed.classes.iter().any(|class| regulates(*class)) {
-            search(&mut closed, groups, &mut loss)
-        } else if groups.is_empty() {
-            0.0
-        } else {
-            loss(&closed)
-        };
-        loops.push((closed, least));
+        if closed.classes.iter().any(|class| regulates(*class)) {
+            search(&mut closed, &mut |closed| loss(&sample(closed, draws), runs, common, GAIN_WINDOW));
+        }
+        // Thresholds are drawn: the better of a few looks.
+        let looks = if groups.is_empty() { 0 } else { LOOKS };
+        let looked = (0..looks).map(|_| loss(&sample(&closed, draws), runs, common, CLASS_WINDOW));
+        let least = looked.fold(f64::INFINITY, f64::min);
+        loops.push((closed, if groups.is_empty() { 0.0 } else { least }));
+    }
+    if std::env::var("HD").is_ok() {
+        for (c, l) in &loops {
+            std::io::Write::write_fmt(
+                &mut std::io::stderr(),
+                format_args!("{:?} {:?} loss {l:.1}\n", c.classes, c.gains),
+            )
+            .ok();
+        }
+        for g in groups {
+            std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{g:?}\n")).ok();
+        }
     }
     let best = loops.iter().map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min);
     for (closed, loss) in &mut loops {
@@ -87,22 +99,22 @@ fn combinations(groups: &[Group]) -> Vec<Vec<Class>> {
     all
 }
 
-/// Looks for the gains of all regulators of a combination, the same for each; returns the loss.
-fn search(closed: &mut Closed, groups: &[Group], loss: &mut impl FnMut(&Closed) -> f64) -> f64 {
-    let mut best = (f64::INFINITY, [0.0; 4]);
-    let mut look = |best: &mut (f64, [f64; 4]), gains: [f64; 4]| {
+/// Looks for the gains of all regulators of a combination, the same for each.
+fn search(closed: &mut Closed, loss: &mut impl FnMut(&Closed) -> f64) {
+    let mut best = (f64::INFINITY, [0.0; 3]);
+    let mut look = |best: &mut (f64, [f64; 3]), gains: [f64; 3]| {
         closed.gains.iter_mut().for_each(|of| *of = gains);
         let loss = loss(closed);
         if loss < best.0 {
             *best = (loss, gains);
         }
     };
-    STARTS.iter().for_each(|[per_k, per_k_s]| look(&mut best, [*per_k, *per_k_s, 0.0, 0.0]));
+    STARTS.iter().for_each(|[per_k, per_k_s]| look(&mut best, [*per_k, *per_k_s, 0.0]));
     let (mut factor, mut shift_k) = (2.0, 0.6);
     for _ in 0..3 {
         for sign in [1.0, -1.0] {
             let mut shifted = best.1;
-            shifted[3] += sign * shift_k;
+            shifted[2] += sign * shift_k;
             look(&mut best, shifted);
         }
         for which in [1, 0] {
@@ -114,25 +126,15 @@ fn search(closed: &mut Closed, groups: &[Group], loss: &mut impl FnMut(&Closed) 
         }
         (factor, shift_k) = (f64::sqrt(factor), 0.5 * shift_k);
     }
-    // The floor is known where speed stood at its least for long.
-    let least = groups.iter().map(|group| group.least).fold(1.0, f64::min);
-    let before = best;
-    let mut floored = best.1;
-    floored[2] = least.clamp(0.02, 1.0);
-    look(&mut best, floored);
-    if best.0 > before.0 - FLOOR_LOSS {
-        best = before;
-    }
     closed.gains.iter_mut().for_each(|of| *of = best.1);
-    best.0
 }
 
 /// How far the closed loop of a sample is from the runs.
-fn loss(sample: &Sample, runs: &[RunData], common: &Common) -> f64 {
-    runs.iter().map(|run| loss_of(sample, run, common)).sum()
+fn loss(sample: &Sample, runs: &[RunData], common: &Common, window: usize) -> f64 {
+    runs.iter().map(|run| loss_of(sample, run, common, window)).sum()
 }
 
-fn loss_of(sample: &Sample, run: &RunData, common: &Common) -> f64 {
+fn loss_of(sample: &Sample, run: &RunData, common: &Common, window: usize) -> f64 {
     // Each run in its own air: that it rests elsewhere is no fault of the throttle.
     let mut sample = sample.clone();
     if let (Some(own), Some(mean)) = (run.ambient_k, common.ambient_k) {
@@ -140,7 +142,7 @@ fn loss_of(sample: &Sample, run: &RunData, common: &Common) -> f64 {
     }
     let seconds = replay(&sample.profile(common), run);
     let mut loss = 0.0;
-    for (window, (steps, shown)) in run.steps.chunks(WINDOW).zip(seconds.chunks(WINDOW)).enumerate() {
+    for (number, (steps, shown)) in run.steps.chunks(window).zip(seconds.chunks(window)).enumerate() {
         let full =
             steps.iter().map(|step| if step.write > step.read { sample.full[1] } else { sample.full[0] });
         let full = full.fold(0.0, f64::max);
@@ -148,11 +150,11 @@ fn loss_of(sample: &Sample, run: &RunData, common: &Common) -> f64 {
         let (found, found_spread) = mean_and_sd(shown.iter().map(|second| second.bytes / 1e9));
         loss += capped(((found - seen) / full / SPEED_SD).powi(2));
         loss += capped(((found_spread - spread) / full / SPREAD_SD).powi(2));
-        let from_s = (window * WINDOW) as f64;
+        let from_s = (number * window) as f64;
         let readings: Vec<f64> = run
             .readings
             .iter()
-            .filter(|reading| (from_s..from_s + WINDOW as f64).contains(&reading.t_s))
+            .filter(|reading| (from_s..from_s + window as f64).contains(&reading.t_s))
             .map(|reading| reading.kelvin + 0.5 * run.resolution_k)
             .collect();
         if !readings.is_empty() {

@@ -75,8 +75,8 @@ const LEAST_RISE_K: f64 = 3.0;
 pub fn fit(name: &str, runs: &[RunData], seed: Seed) -> Result<Fitting, FitError> {
     check(runs)?;
     let full = full(runs);
-    let slow: Vec<Slow> = runs.iter().map(|run| slow(run, &full)).collect();
-    let groups = groups(runs, &slow);
+    let mut slow: Vec<Slow> = runs.iter().map(|run| slow(run, &full)).collect();
+    let groups = groups(runs, &mut slow);
     let regulates = groups.iter().any(|group| matches!(group.said, Some(Class::Regulator) | None));
     let ln_levels: Vec<Vec<f64>> = runs
         .iter()

@@ -21,6 +21,15 @@ const THRESHOLD_SD_K: f64 = 0.15;
 /// Seconds after which a regulator has found its speed; the last ones of a stretch, which it holds longest.
 const SETTLED_S: usize = 20;
 const HELD_S: usize = 90;
+/// The verdict's beginning of a drop may lie so many seconds before the first slow second.
+const BEGIN_S: f64 = 4.0;
+/// Slow stretches shorter than this are left out.
+const LEAST_ZONE_S: usize = 5;
+/// A stretch is a known threshold's where it begins so near it, in kelvins; down to how far below it a load begins slow.
+const NEAR_K: f64 = 2.5;
+const LATCHED_K: f64 = 9.0;
+/// So far above the held temperature a regulator has no more to give.
+const FLOORED_K: f64 = 1.5;
 /// From how far below its threshold a regulator looks on, as the built-in ones do; one without memory does not.
 const REGULATOR_K: f64 = 8.0;
 const PROPORTIONAL_K: f64 = 0.2;
@@ -56,29 +65,41 @@ pub(crate) struct Group {
 }
 
 /// The thresholds that acted in any of the runs.
-pub(crate) fn groups(runs: &[RunData], slow: &[Slow]) -> Vec<Group> {
+///
+/// Where heat slowed a drive down at all is the verdict's to say; where else the same threshold did is seen in the
+/// speed: a stretch that begins slow, or gives way at the temperature of a threshold that is known.
+pub(crate) fn groups(runs: &[RunData], slow: &mut [Slow]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
+    let mut unclaimed = Vec::new();
     for (number, run) in runs.iter().enumerate() {
-        let mut open: Option<(Follows, f64)> = None;
-        let end_s = run.steps.len() as f64;
-        let closing = [(end_s, Cause::Unknown, false)];
-        for (t_s, cause, began) in run.throttles.iter().chain(&closing) {
-            let follows = follows(run, *cause, *t_s);
-            if let Some((of, from_s)) = open.take() {
-                let group = group(&mut groups, of);
-                spans(group, number, run, from_s as usize, t_s.ceil() as usize);
-                if !began && *t_s < end_s {
-                    group.releases.push((number, *t_s));
-                }
+        for (from, to) in zones(run, &slow[number]) {
+            let within = |t_s: f64| (from as f64 - BEGIN_S..to as f64).contains(&t_s);
+            let events: Vec<_> = run.throttles.iter().filter(|event| event.2 && within(event.0)).collect();
+            if events.is_empty() {
+                unclaimed.push((number, from, to));
             }
-            if *began {
-                open = Some((follows, *t_s));
-                if risen(run, *t_s) {
-                    group(&mut groups, follows).onsets.push((number, *t_s));
-                } else {
-                    group(&mut groups, follows);
-                }
+            for (at, (t_s, cause, _)) in events.iter().enumerate() {
+                // The first begins with the stretch; a further one is another threshold within it.
+                let begin = if at == 0 { from } else { (*t_s as usize).clamp(from, to) };
+                let end = events.get(at + 1).map_or(to, |next| (next.0 as usize).clamp(begin, to));
+                let group = group(&mut groups, follows(run, *cause, *t_s));
+                group.claim(run, number, begin, end, if at == 0 { begin as f64 } else { *t_s });
             }
+        }
+    }
+    for (number, from, to) in unclaimed {
+        let run = &runs[number];
+        let begins = !risen(run, from as f64);
+        let miss_k = |group: &Group| {
+            let over_k = reading_k(run, from as f64)? - setting_k(run, group.follows);
+            let miss_k = over_k - group.onset_reading_k(runs)?;
+            // A load that begins slow may do so anywhere down to the release.
+            Some(if begins { (-miss_k - LATCHED_K).max(miss_k - NEAR_K).max(0.0) } else { miss_k.abs() })
+        };
+        let nearest = groups.iter_mut().filter_map(|group| Some((miss_k(group)?, group)));
+        match nearest.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(miss_k, _)| *miss_k < NEAR_K) {
+            Some((_, group)) => group.claim(run, number, from, to, from as f64),
+            None => slow[number].slow[from..to].fill(false),
         }
     }
     for group in &mut groups {
@@ -90,6 +111,59 @@ pub(crate) fn groups(runs: &[RunData], slow: &[Slow]) -> Vec<Group> {
     groups
 }
 
+impl Group {
+    /// A stretch in which it acted, and its beginning where the threshold was crossed there.
+    fn claim(&mut self, run: &RunData, number: usize, from: usize, to: usize, onset_s: f64) {
+        self.spans.push((number, from, to));
+        if risen(run, onset_s) {
+            self.onsets.push((number, onset_s));
+        }
+    }
+
+    /// What the sensor read where it set in, over the setting.
+    fn onset_reading_k(&self, runs: &[RunData]) -> Option<f64> {
+        let crossed = self.onsets.iter().map(|(run, t_s)| (*run, *t_s));
+        let begun = self.spans.iter().map(|(run, from, _)| (*run, *from as f64));
+        let over = |(run, t_s): (usize, f64)| {
+            Some(reading_k(&runs[run], t_s)? - setting_k(&runs[run], self.follows))
+        };
+        median(&crossed.clone().filter_map(over).collect::<Vec<_>>())
+            .or_else(|| median(&begun.filter_map(over).collect::<Vec<_>>()))
+    }
+}
+
+/// Stretches of one load from its first slow second to its last.
+fn zones(run: &RunData, slow: &Slow) -> Vec<(usize, usize)> {
+    let mut zones: Vec<(usize, usize)> = Vec::new();
+    let mut asked = None;
+    for (at, step) in run.steps.iter().enumerate() {
+        let changed = asked.replace(step.asked) != Some(step.asked);
+        if changed {
+            zones.push((usize::MAX, 0));
+        }
+        if let Some(zone) = zones.last_mut().filter(|_| slow.slow[at]) {
+            *zone = (zone.0.min(at), at + 1);
+        }
+    }
+    zones.retain(|(from, to)| *from < *to && to - from >= LEAST_ZONE_S);
+    zones
+}
+
+/// The reading at a moment, in kelvins.
+fn reading_k(run: &RunData, t_s: f64) -> Option<f64> {
+    let after = run.readings.partition_point(|reading| reading.t_s <= t_s + 0.5);
+    run.readings.get(after.checked_sub(1)?).map(|reading| reading.kelvin)
+}
+
+/// What a threshold hangs on, in kelvins; 0 for the firmware's own.
+fn setting_k(run: &RunData, follows: Follows) -> f64 {
+    match follows {
+        Follows::Tmt1 => run.tmt_k[0].unwrap_or(0.0),
+        Follows::Tmt2 => run.tmt_k[1].unwrap_or(0.0),
+        Follows::Own => 0.0,
+    }
+}
+
 fn group(groups: &mut Vec<Group>, follows: Follows) -> &mut Group {
     let at = groups.iter().position(|group| group.follows == follows).unwrap_or_else(|| {
         let (onsets, releases, spans) = (Vec::new(), Vec::new(), Vec::new());
@@ -99,22 +173,11 @@ fn group(groups: &mut Vec<Group>, follows: Follows) -> &mut Group {
     &mut groups[at]
 }
 
-/// Adds the stretch of one load that begins at a second: where the load changes, so may everything.
-fn spans(group: &mut Group, number: usize, run: &RunData, from: usize, to: usize) {
-    let to = to.min(run.steps.len());
-    let Some(asked) = run.steps.get(from).map(|step| step.asked) else { return };
-    let end = (from..to).find(|at| run.steps[*at].asked != asked).unwrap_or(to);
-    if matches!(asked, Asked::Read | Asked::Write) && end > from + 1 {
-        group.spans.push((number, from, end));
-    }
-}
-
 /// What a threshold hangs on: as the verdict says, or the setting that it lies at.
 fn follows(run: &RunData, cause: Cause, t_s: f64) -> Follows {
     let near = |setting: Option<f64>| {
-        let reading = run.readings.iter().rev().find(|reading| reading.t_s <= t_s + 1.0);
         // Offsets that were seen lie between.
-        setting.zip(reading).is_some_and(|(set, reading)| (-4.5..=3.0).contains(&(reading.kelvin - set)))
+        setting.zip(reading_k(run, t_s)).is_some_and(|(set, kelvin)| (-4.5..=3.0).contains(&(kelvin - set)))
     };
     let followed = match cause {
         Cause::HctmTmt1 => Follows::Tmt1,
@@ -216,17 +279,13 @@ fn switches(group: &mut Group, runs: &[RunData], slow: &[Slow]) {
 pub(crate) fn read_off(
     group: &Group,
     class: Class,
-    gains: [f64; 4],
+    gains: [f64; 3],
     runs: &[RunData],
     slow: &[Slow],
     courses: &[Vec<f64>],
     draws: &mut Draws,
 ) -> Throttle {
-    let above = |run: usize| match group.follows {
-        Follows::Tmt1 => runs[run].tmt_k[0].unwrap_or(0.0),
-        Follows::Tmt2 => runs[run].tmt_k[1].unwrap_or(0.0),
-        Follows::Own => 0.0,
-    };
+    let above = |run: usize| setting_k(&runs[run], group.follows);
     let crossings = |of: &[(usize, f64)]| -> Vec<f64> {
         of.iter().map(|(run, t_s)| at(&courses[*run], *t_s) - above(*run)).collect()
     };
@@ -247,15 +306,17 @@ pub(crate) fn read_off(
         Class::Relay => Act::Relay(floor),
         Class::Stop => Act::Stop,
         Class::Proportional => {
-            on_k += gains[3];
+            on_k += gains[2];
             let per_k = slope(group, runs, slow, courses, |run| above(run) + on_k).unwrap_or(0.1);
             let least = group.least.clamp(LEAST_SHARE, 1.0);
             Act::Regulator([per_k, NO_MEMORY, draws.between(LEAST_SHARE, least)])
         }
         Class::Regulator | Class::DutyCycled => {
-            on_k = held.map_or(on_k, |held| held + gains[3] + THRESHOLD_SD_K * draws.normal());
+            on_k = held.map_or(on_k, |held| held + gains[2] + THRESHOLD_SD_K * draws.normal());
             let least = group.least.clamp(LEAST_SHARE, 1.0);
-            let floor = if gains[2] > 0.0 { gains[2] } else { draws.between(LEAST_SHARE, least) };
+            let low_k = at_least(group, slow, courses, above);
+            let floored = held.zip(low_k).is_some_and(|(held, low_k)| low_k > held + FLOORED_K);
+            let floor = if floored { least } else { draws.between(LEAST_SHARE, least) };
             let spread = |value: f64, draws: &mut Draws| value * (0.2 * draws.normal()).exp();
             let numbers = [spread(gains[0], draws), spread(gains[1], draws), floor];
             if class == Class::Regulator { Act::Regulator(numbers) } else { Act::DutyCycled(numbers) }
@@ -276,6 +337,19 @@ fn held(group: &Group, slow: &[Slow], courses: &[Vec<f64>], above: impl Fn(usize
         for second in (from + SETTLED_S).max(to.saturating_sub(HELD_S)).min(*to)..*to {
             let between = slow[*run].share[second].is_some_and(|share| share < 0.95);
             if slow[*run].slow[second] && between {
+                seen.push(0.5 * (courses[*run][second] + courses[*run][second + 1]) - above(*run));
+            }
+        }
+    }
+    median(&seen)
+}
+
+/// The temperature in the slowest seconds: well above what is held, speed stands at its floor.
+fn at_least(group: &Group, slow: &[Slow], courses: &[Vec<f64>], above: impl Fn(usize) -> f64) -> Option<f64> {
+    let mut seen = Vec::new();
+    for (run, from, to) in &group.spans {
+        for second in *from..*to {
+            if slow[*run].share[second].is_some_and(|share| share < group.least + 0.02) {
                 seen.push(0.5 * (courses[*run][second] + courses[*run][second + 1]) - above(*run));
             }
         }
