@@ -4,10 +4,10 @@
 //! second too early is no worse a relay. The loss becomes a weight, tempered, so that a class is only left out where the
 //! runs speak against it plainly.
 
-use crate::data::RunData;
+use crate::data::{Asked, RunData};
 use crate::draw::Draws;
 use crate::sample::{Common, Sample};
-use crate::simulate::replay;
+use crate::simulate::{Second, THROTTLED_SHARE, replay};
 use crate::throttle::{Class, Group};
 
 /// Seconds of a window that is compared: short where gains are looked for, several cycles of a relay where classes are.
@@ -17,6 +17,9 @@ const CLASS_WINDOW: usize = 75;
 const SPEED_SD: f64 = 0.05;
 const SPREAD_SD: f64 = 0.08;
 const TEMPERATURE_SD_K: f64 = 0.6;
+/// What a beginning of throttling may be off, in seconds and as a share of the time until then.
+const ONSET_SD_S: f64 = 1.5;
+const ONSET_SD_SHARE: f64 = 0.04;
 /// Neighbouring windows are wrong together.
 const TEMPER: f64 = 0.25;
 /// Looks at a combination, each with thresholds of its own.
@@ -58,18 +61,6 @@ pub(crate) fn closed_loops(
         let looked = (0..looks).map(|_| loss(&sample(&closed, draws), runs, common, CLASS_WINDOW));
         let least = looked.fold(f64::INFINITY, f64::min);
         loops.push((closed, if groups.is_empty() { 0.0 } else { least }));
-    }
-    if std::env::var("HD").is_ok() {
-        for (c, l) in &loops {
-            std::io::Write::write_fmt(
-                &mut std::io::stderr(),
-                format_args!("{:?} {:?} loss {l:.1}\n", c.classes, c.gains),
-            )
-            .ok();
-        }
-        for g in groups {
-            std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{g:?}\n")).ok();
-        }
     }
     let best = loops.iter().map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min);
     for (closed, loss) in &mut loops {
@@ -163,7 +154,44 @@ fn loss_of(sample: &Sample, run: &RunData, common: &Common, window: usize) -> f6
             loss += capped(((found_k - seen_k) / TEMPERATURE_SD_K).powi(2));
         }
     }
+    loss + onset_loss(&sample, run, &seconds)
+}
+
+/// How far off the beginnings of throttling are, stretch by stretch of one load.
+fn onset_loss(sample: &Sample, run: &RunData, shown: &[Second]) -> f64 {
+    let mut loss = 0.0;
+    let mut from = 0;
+    while from < run.steps.len() {
+        let asked = run.steps[from].asked;
+        let to = (from..run.steps.len()).find(|at| run.steps[*at].asked != asked).unwrap_or(run.steps.len());
+        let full = match asked {
+            Asked::Read => sample.full[0],
+            Asked::Write => sample.full[1],
+            Asked::Nothing | Asked::Limited => f64::NAN,
+        };
+        if full.is_finite() {
+            let seen = first_slow(from..to, full, |at| run.steps[at].read + run.steps[at].write);
+            let found = first_slow(from..to, full, |at| shown[at].bytes / 1e9);
+            loss += match (seen, found) {
+                (None, None) => 0.0,
+                (Some(seen), Some(found)) => {
+                    capped(((found - seen) / (ONSET_SD_S + ONSET_SD_SHARE * seen)).powi(2))
+                }
+                _ => capped(f64::INFINITY),
+            };
+        }
+        from = to;
+    }
     loss
+}
+
+/// Seconds from the beginning to where three seconds in a row are throttled on average.
+fn first_slow(range: std::ops::Range<usize>, full: f64, speed: impl Fn(usize) -> f64) -> Option<f64> {
+    let last = range.end.saturating_sub(2);
+    let slow = |at: &usize| (*at..at + 3).map(&speed).sum::<f64>() < 3.0 * THROTTLED_SHARE * full;
+    // The first second of a load is partly the one before.
+    let found = (range.start + 1..last.max(range.start + 1)).find(slow);
+    found.map(|at| (at - range.start) as f64)
 }
 
 /// A window that is far off is no worse than one that is off.

@@ -30,7 +30,8 @@ pub(super) struct Room {
 /// A drive at work.
 pub(super) enum Live {
     Own(Box<Drive>),
-    Foreign(Box<ForeignDrive>),
+    /// And the steps it has done.
+    Foreign(Box<ForeignDrive>, u64),
 }
 
 impl Live {
@@ -51,7 +52,8 @@ impl Live {
             }
             What::Foreign(world) => {
                 let world = placed(world, drive.tmt_k, room);
-                Self::Foreign(Box::new(ForeignDrive::new(&world, CorpusDraw::new(drive.seed.part(1)))))
+                let foreign = ForeignDrive::new(&world, CorpusDraw::new(drive.seed.part(1)));
+                Self::Foreign(Box::new(foreign), 0)
             }
         }
     }
@@ -64,7 +66,7 @@ impl Live {
                 let moved = drive.advance_demand(until, &demand(phase));
                 [moved.read_bytes, moved.write_bytes]
             }
-            Self::Foreign(drive) => foreign_second(drive, phase, full),
+            Self::Foreign(drive, done) => foreign_second(drive, done, phase, full),
         }
     }
 
@@ -72,14 +74,14 @@ impl Live {
     pub(super) fn exact_k(&self) -> f64 {
         match self {
             Self::Own(drive) => drive.exact_composite().as_kelvin_f64(),
-            Self::Foreign(drive) => drive.exact_k(),
+            Self::Foreign(drive, _) => drive.exact_k(),
         }
     }
 
     fn reading_k(&mut self) -> Option<f64> {
         match self {
             Self::Own(drive) => Some(f64::from(drive.composite().as_kelvin())),
-            Self::Foreign(drive) => drive.composite_k(),
+            Self::Foreign(drive, _) => drive.composite_k(),
         }
     }
 
@@ -92,7 +94,7 @@ impl Live {
                     (counted.tmt2_transitions.into(), counted.tmt2_seconds.into()),
                 ]
             }
-            Self::Foreign(drive) => drive.counters(),
+            Self::Foreign(drive, _) => drive.counters(),
         };
         Counters {
             tmt1_transitions: Some(tmt1_transitions),
@@ -123,8 +125,8 @@ fn placed(world: &World, run_tmt_k: [u16; 2], room: Room) -> World {
     world
 }
 
-/// A mix takes turns: of ten steps as many read as it takes.
-fn foreign_second(drive: &mut ForeignDrive, phase: &LoadPhase, full: [f64; 2]) -> [f64; 2] {
+/// A mix takes turns: as many steps read as it takes.
+fn foreign_second(drive: &mut ForeignDrive, done: &mut u64, phase: &LoadPhase, full: [f64; 2]) -> [f64; 2] {
     let step_s = 1.0 / STEPS as f64;
     let mut moved = [0.0; 2];
     let Some(read) = phase.read_share else {
@@ -136,9 +138,12 @@ fn foreign_second(drive: &mut ForeignDrive, phase: &LoadPhase, full: [f64; 2]) -
     let seconds = [read / full[0], (1.0 - read) / full[1]];
     let most = 1.0 / (seconds[0] + seconds[1]);
     let share = (phase.limit_bytes_per_s / most).min(1.0);
-    let reading = (seconds[0] / (seconds[0] + seconds[1]) * STEPS as f64).round() as usize;
-    for step in 0..STEPS {
-        let op = usize::from(step >= reading);
+    let reading = seconds[0] / (seconds[0] + seconds[1]);
+    for _ in 0..STEPS {
+        // As many of all steps so far as it takes.
+        let reads = |steps: u64| (reading * steps as f64 + 1e-9).floor();
+        let op = usize::from(reads(*done + 1) <= reads(*done));
+        *done += 1;
         moved[op] += drive.step(step_s, Some(op), share * full[op]).0;
     }
     moved
