@@ -132,7 +132,7 @@ impl<'a> HeatModel<'a> {
         for (at, run) in self.runs.iter().enumerate() {
             let first_k = run.readings.first().map_or(310.0, |reading| reading.kelvin);
             prior[self.floor_at(at)] = (first_k + 0.5 * run.resolution_k, 15.0);
-            prior[self.floor_at(at) + 1] = (0.0, if starts_at_rest(run) { 0.7 } else { 8.0 });
+            prior[self.floor_at(at) + 1] = (0.0, if starts_at_rest(run) { 0.7 } else { 2.5 });
         }
         prior
     }

@@ -15,6 +15,11 @@ use crate::simulate::{LoadPhase, PhaseOutcome, drive, phases, set_tmt};
 const MODEL_SHARE: f64 = 0.01;
 const MODEL_K: f64 = 0.3;
 const MODEL_S: f64 = 1.5;
+/// What other air changes besides the temperature - leakage, fans of others - is not modelled either: kelvins, share of a
+/// speed and of a time, for each kelvin of air.
+const AIR_K: f64 = 0.04;
+const AIR_SHARE: f64 = 0.002;
+const AIR_TIME_SHARE: f64 = 0.006;
 /// Hotter than what was seen without throttling by so much is beyond what the runs can tell.
 const BEYOND_K: f64 = 1.0;
 
@@ -250,6 +255,7 @@ fn phase_forecast(
     phase: &LoadPhase,
     of: &[PhaseOutcome],
 ) -> PhaseForecast {
+    let air_k = scenario.ambient_k.zip(fitted.common.ambient_k).map_or(0.0, |(then, now)| (then - now).abs());
     let ranged = |get: &dyn Fn(&PhaseOutcome) -> f64, share: f64, least: f64| {
         let values: Vec<f64> = of.iter().map(get).collect();
         let [low, value, high] = interval(&values);
@@ -262,7 +268,7 @@ fn phase_forecast(
     let time_to_throttle_s = (loaded && 2 * never < of.len())
         .then(|| {
             let get = |outcome: &PhaseOutcome| outcome.time_to_throttle_s.unwrap_or(f64::NAN);
-            let range = ranged(&get, 0.02, MODEL_S)?;
+            let range = ranged(&get, 0.02 + AIR_TIME_SHARE * air_k, MODEL_S)?;
             let high = if 20 * never > of.len() { phase.seconds as f64 } else { range.high };
             Some(Ranged { low: range.low.max(0.0), high: high.max(range.value), ..range })
         })
@@ -271,9 +277,9 @@ fn phase_forecast(
     PhaseForecast {
         name: phase.name.clone(),
         op: op(phase),
-        mean_bytes_per_s: ranged(&|outcome| outcome.mean_bytes_per_s, MODEL_SHARE, 0.0),
-        peak_k: ranged(&|outcome| outcome.peak_k, 0.0, MODEL_K),
-        steady_k: ranged(&|outcome| outcome.steady_k, 0.0, MODEL_K),
+        mean_bytes_per_s: ranged(&|outcome| outcome.mean_bytes_per_s, MODEL_SHARE + AIR_SHARE * air_k, 0.0),
+        peak_k: ranged(&|outcome| outcome.peak_k, 0.0, MODEL_K + AIR_K * air_k),
+        steady_k: ranged(&|outcome| outcome.steady_k, 0.0, MODEL_K + AIR_K * air_k),
         time_to_throttle_s,
         throttled_share: ranged(&|outcome| outcome.throttled_share, 0.02, 0.005).map(clamped),
         energy_j: fitted.common.k_per_w.and_then(|_| ranged(&|outcome| outcome.energy_j, 0.02, 0.0)),

@@ -48,11 +48,22 @@ pub(crate) fn full(runs: &[RunData]) -> [FullSpeed; 2] {
             let any = stretches.iter().flatten().copied().fold(0.0, f64::max);
             return FullSpeed { value: any, sd: 0.1 * any, seen: false };
         }
+        // The fastest of many noisy seconds is faster than the drive.
+        let moves =
+            stretches.iter().flat_map(|speeds| speeds.windows(2)).map(|pair| (pair[1] - pair[0]).abs());
+        let noise = median_of(&moves.collect::<Vec<_>>()) / fastest;
+        let near = NEAR - 1.5 * noise.min(0.1);
         // A load begins cold: until it first falls well below, each stretch ran at full speed, its short dips included.
         let mut cold: Vec<f64> = Vec::new();
         for speeds in &stretches {
-            let fell = speeds.windows(TOP).position(|near| median_of(near) < NEAR * fastest);
-            cold.extend(&speeds[..fell.unwrap_or(speeds.len())]);
+            let fell = speeds.windows(TOP).position(|speeds| median_of(speeds) < near * fastest);
+            // A regulator begins gently: of a stretch that fell, the first part.
+            let until =
+                fell.map_or(speeds.len(), |fell| if fell == 0 { 0 } else { (fell * 6 / 10).max(TOP) });
+            cold.extend(&speeds[..until.min(speeds.len())]);
+        }
+        if cold.is_empty() {
+            return FullSpeed { value: fastest, sd: 0.05 * fastest, seen: false };
         }
         let count = cold.len() as f64;
         let middle = median_of(&cold);

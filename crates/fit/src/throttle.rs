@@ -4,7 +4,7 @@
 //! thresholds. Each sample reads its own course, so that what it has wrong about heat and what it has wrong about
 //! thresholds cancel. What no run showed - a release, a floor - is drawn from what drives have, and says so.
 
-use analysis::findings::{Cause, PolicyClass};
+use analysis::findings::{Cause, Label, PolicyClass};
 
 use crate::data::{Asked, RunData};
 use crate::draw::Draws;
@@ -28,6 +28,7 @@ const LEAST_ZONE_S: usize = 5;
 /// A stretch is a known threshold's where it begins so near it, in kelvins; down to how far below it a load begins slow.
 const NEAR_K: f64 = 2.5;
 const LATCHED_K: f64 = 9.0;
+const GENTLE_K: f64 = 3.0;
 /// So far above the held temperature a regulator has no more to give.
 const FLOORED_K: f64 = 1.5;
 /// From how far below its threshold a regulator looks on, as the built-in ones do; one without memory does not.
@@ -93,13 +94,19 @@ pub(crate) fn groups(runs: &[RunData], slow: &mut [Slow]) -> Vec<Group> {
         let miss_k = |group: &Group| {
             let over_k = reading_k(run, from as f64)? - setting_k(run, group.follows);
             let miss_k = over_k - group.onset_reading_k(runs)?;
-            // A load that begins slow may do so anywhere down to the release.
-            Some(if begins { (-miss_k - LATCHED_K).max(miss_k - NEAR_K).max(0.0) } else { miss_k.abs() })
+            // A load that begins slow may do so anywhere down to the release; a regulator sets in gently below.
+            let down_k = if begins { LATCHED_K } else { GENTLE_K };
+            Some((-miss_k - down_k).max(miss_k - NEAR_K).max(0.0) + 0.01 * miss_k.abs())
         };
         let nearest = groups.iter_mut().filter_map(|group| Some((miss_k(group)?, group)));
-        match nearest.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(miss_k, _)| *miss_k < NEAR_K) {
+        match nearest.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(miss_k, _)| *miss_k < 1.0) {
             Some((_, group)) => group.claim(run, number, from, to, from as f64),
-            None => slow[number].slow[from..to].fill(false),
+            // No threshold that is known, and the verdict says what else it was.
+            None => {
+                for (slow, step) in slow[number].slow[from..to].iter_mut().zip(&run.steps[from..to]) {
+                    *slow &= !matches!(step.label, Some(Label::SlcExhausted | Label::Dip));
+                }
+            }
         }
     }
     for group in &mut groups {
