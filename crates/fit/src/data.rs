@@ -8,6 +8,8 @@ use analysis::Findings;
 use analysis::findings::{Cause, EventKind, Label};
 use trace::{HostThreshold, SegmentOp, Trace};
 
+use crate::sample::LimitsK;
+
 /// Length of a step in seconds. A second is short against the fastest mode that a fit looks for (2 s) and long enough
 /// for a burst of a duty-cycled drive to average out.
 pub const STEP_S: f64 = 1.0;
@@ -37,8 +39,8 @@ pub struct RunData {
     pub power_state: Option<u8>,
     /// Air around the drive, where somebody said.
     pub ambient_k: Option<f64>,
-    /// Limits of the drive: warning, critical, lowest and highest TMT.
-    pub limits_k: [Option<f64>; 4],
+    /// Limits of the drive.
+    pub limits: LimitsK,
     /// What the link carries.
     pub link_bytes_per_s: Option<f64>,
     /// The stated write cache.
@@ -111,7 +113,12 @@ impl RunData {
             counted: [HostThreshold::Tmt1, HostThreshold::Tmt2].map(|threshold| counted(trace, threshold)),
             power_state: settings.and_then(|settings| settings.power_state),
             ambient_k: ambient_k.or(facts.ambient_k),
-            limits_k: [facts.warning_k, facts.critical_k, facts.tmt_min_k, facts.tmt_max_k],
+            limits: LimitsK {
+                warning_k: facts.warning_k,
+                critical_k: facts.critical_k,
+                tmt_min_k: facts.tmt_min_k,
+                tmt_max_k: facts.tmt_max_k,
+            },
             link_bytes_per_s: facts.link_bytes_per_s,
             slc_bytes: facts.slc_bytes.or(findings.slc_cache.as_ref().map(|cache| cache.bytes)),
             throttles: throttles(&findings),

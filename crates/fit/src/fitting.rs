@@ -15,7 +15,7 @@ use crate::data::RunData;
 use crate::draw::Draws;
 use crate::heat::{HeatModel, Shape};
 use crate::least;
-use crate::sample::{Common, Sample};
+use crate::sample::{Common, LimitsK, Sample};
 use crate::speed::{FullSpeed, Slow, full, ln_levels, slow};
 use crate::throttle::{Class, Group, groups, read_off};
 use crate::two_level;
@@ -163,16 +163,22 @@ fn chosen(loops: &[Closed], unit: f64) -> &Closed {
 
 fn common(name: &str, runs: &[RunData], groups: &[Group]) -> Common {
     let last = &runs[runs.len() - 1];
-    let limit = |at: usize| runs.iter().find_map(|run| run.limits_k[at]);
+    let limit = |get: fn(&LimitsK) -> Option<f64>| runs.iter().find_map(|run| get(&run.limits));
+    let limits = LimitsK {
+        warning_k: limit(|limits| limits.warning_k),
+        critical_k: limit(|limits| limits.critical_k),
+        tmt_min_k: limit(|limits| limits.tmt_min_k),
+        tmt_max_k: limit(|limits| limits.tmt_max_k),
+    };
     let known: Vec<f64> = runs.iter().filter_map(|run| run.ambient_k).collect();
     let all_known = known.len() == runs.len();
-    let told = runs.iter().any(|run| run.settings_known) || limit(2).is_some() || limit(3).is_some();
+    let told = runs.iter().any(|run| run.settings_known) || limits.tmt_max_k.is_some();
     let follows_tmt = groups.iter().any(|group| group.follows != crate::sample::Follows::Own);
     Common {
         name: name.to_owned(),
         ambient_k: all_known.then(|| known.iter().sum::<f64>() / known.len() as f64),
         k_per_w: None,
-        limits_k: [0, 1, 2, 3].map(limit),
+        limits,
         tmt_k: last.tmt_k.map(|kelvin| kelvin.unwrap_or(0.0)),
         hctm: told || follows_tmt,
         link: runs.iter().find_map(|run| run.link_bytes_per_s).map(|link| link / 1e9),

@@ -157,8 +157,8 @@ fn grid(fitted: &Fitted, at: &Scenario, now: &Point) -> Vec<Settings> {
     let follows = |follows| fitted.best.throttles.iter().any(|throttle| throttle.follows == follows);
     let latched = fitted.best.throttles.iter().any(|throttle| matches!(throttle.act, Act::TwoLevel { .. }));
     if common.hctm && at.tmt_k == [None; 2] && (follows(Follows::Tmt1) || follows(Follows::Tmt2) || latched) {
-        let least = (fitted.best.rest_k + 4.0).max(common.limits_k[2].unwrap_or(0.0)).ceil();
-        let most = common.limits_k[3].unwrap_or(fitted.seen.range_k[1] + 10.0).floor();
+        let least = (fitted.best.rest_k + 4.0).max(common.limits.tmt_min_k.unwrap_or(0.0)).ceil();
+        let most = common.limits.tmt_max_k.unwrap_or(fitted.seen.range_k[1] + 10.0).floor();
         let step = ((most - least) / MOST_TMT1).ceil().max(1.0);
         let mut tmt1_k = least;
         while tmt1_k < most {
@@ -259,7 +259,7 @@ fn avoid(fitted: &Fitted, now: &Point, points: &[Point]) -> Vec<Avoid> {
         });
     }
     let rest = fitted.best.rest_k;
-    if fitted.common.hctm && fitted.common.limits_k[2].is_some_and(|least| least < rest) {
+    if fitted.common.hctm && fitted.common.limits.tmt_min_k.is_some_and(|least| least < rest) {
         avoid.push(Avoid {
             settings: Settings { tmt1_k: Some(rest.floor() as u16), ..Settings::default() },
             why: format!("TMT1 at {} and below throttles an idle drive", celsius(Some(rest.floor() as u16))),

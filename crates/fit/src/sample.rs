@@ -99,8 +99,8 @@ pub struct Common {
     pub ambient_k: Option<f64>,
     /// K/W from the sensor to the air; `None` where no power was measured.
     pub k_per_w: Option<f64>,
-    /// Limits: warning, critical, lowest and highest TMT.
-    pub limits_k: [Option<f64>; 4],
+    /// What the drive says of its limits.
+    pub limits: LimitsK,
     /// TMT1 and TMT2 during the last run; 0 is off.
     pub tmt_k: [f64; 2],
     /// Whether it has host controlled thermal management, as far as was told.
@@ -109,6 +109,19 @@ pub struct Common {
     pub link: Option<f64>,
     /// Write cache in bytes, and the speed behind it in GB/s, where its end was seen.
     pub cache: Option<(u64, f64)>,
+}
+
+/// Limits that a drive states, in kelvins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LimitsK {
+    /// Warning composite temperature (WCTEMP).
+    pub warning_k: Option<f64>,
+    /// Critical composite temperature (CCTEMP).
+    pub critical_k: Option<f64>,
+    /// Lowest settable TMT1 (MNTMT).
+    pub tmt_min_k: Option<f64>,
+    /// Highest settable TMT2 (MXTMT).
+    pub tmt_max_k: Option<f64>,
 }
 
 impl Sample {
@@ -254,15 +267,15 @@ fn ceiling(gb_per_s: f64) -> Ceiling {
 }
 
 fn limits(common: &Common) -> Limits {
-    let [warning, critical, least, most] = common.limits_k;
+    let LimitsK { warning_k, critical_k, tmt_min_k, tmt_max_k } = common.limits;
     let whole = |kelvin: Option<f64>, usual: f64| kelvin.unwrap_or(usual).clamp(200.0, 500.0) as u16;
-    let wctemp_k = whole(warning, 358.0);
+    let wctemp_k = whole(warning_k, 358.0);
     let [tmt1_k, tmt2_k] = common.tmt_k.map(|kelvin| kelvin as u16);
-    let mxtmt_k = whole(most, 383.0).max(tmt1_k).max(tmt2_k);
-    let mntmt_k = whole(least, 273.0).min(if tmt1_k > 0 { tmt1_k } else { u16::MAX });
+    let mxtmt_k = whole(tmt_max_k, 383.0).max(tmt1_k).max(tmt2_k);
+    let mntmt_k = whole(tmt_min_k, 273.0).min(if tmt1_k > 0 { tmt1_k } else { u16::MAX });
     Limits {
         wctemp_k,
-        cctemp_k: whole(critical, 363.0).max(wctemp_k),
+        cctemp_k: whole(critical_k, 363.0).max(wctemp_k),
         hctm: common.hctm.then_some(HctmRange {
             mntmt_k,
             mxtmt_k,

@@ -3,6 +3,7 @@
 mod explain;
 mod file_run;
 mod folders;
+mod forecast;
 mod found;
 mod help;
 mod hostile_names;

@@ -6,6 +6,7 @@
 
 mod auth;
 mod drive;
+mod forecast;
 mod hostile;
 mod initiator;
 mod kills;

@@ -1,0 +1,126 @@
+//! `heatsoak fit`, `predict`, `recommend`: the way from a run to advice, and what is refused on it.
+
+use serde_json::Value;
+
+use crate::support::Scratch;
+
+fn json(scratch: &Scratch, args: &[&str]) -> Value {
+    let done = scratch.run(args);
+    assert_eq!(done.code, Some(0), "{args:?}: {}", done.stderr);
+    serde_json::from_str(&done.stdout).expect("one document")
+}
+
+/// A simulated drive, ten minutes at a low TMT1.
+fn run(scratch: &Scratch) {
+    let args = [
+        "run",
+        "thermal-id-quick",
+        "--tmt1",
+        "60C",
+        "--tmt2",
+        "85C",
+        "--out",
+        "run",
+        "--quiet",
+        "--no-report",
+    ];
+    let done = scratch.run(&args);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+}
+
+/// Goal: scripts find the fields that are promised, at every step of the way.
+#[test]
+fn a_run_becomes_a_drive_that_is_asked() {
+    let scratch = Scratch::new();
+    run(&scratch);
+    let fitted = json(&scratch, &["fit", "run", "--out", "drive.toml", "--ambient", "30C", "--json"]);
+    assert_eq!((&fitted["schema"], &fitted["simulated"]), (&1.into(), &true.into()));
+    for parameter in fitted["parameters"].as_array().expect("a list") {
+        let number = |name: &str| parameter[name].as_f64().unwrap_or_else(|| panic!("{name} of {parameter}"));
+        assert!(number("low") <= number("value") && number("value") <= number("high"), "{parameter}");
+        assert!(["name", "unit", "from"].iter().all(|name| parameter[name].is_string()), "{parameter}");
+    }
+    let open = fitted["left_open"].as_array().expect("a list");
+    assert!(open.iter().any(|open| open["what"] == "heavy throttling"), "{open:?}");
+    for open in open {
+        assert!(["what", "why", "plan"].iter().all(|name| open[name].is_string()), "{open}");
+    }
+    let forecast = json(&scratch, &["predict", "drive.toml", "--tmt1", "65C", "--ambient", "35C", "--json"]);
+    let names: Vec<_> =
+        forecast["phases"].as_array().expect("a list").iter().map(|phase| &phase["name"]).collect();
+    assert_eq!(names, ["write", "read"], "hctm-read is the plan where none is named");
+    for name in ["mean_bytes_per_s", "peak_k", "time_to_throttle_s", "throttled_share"] {
+        let range = &forecast["phases"][1][name];
+        assert!(["value", "low", "high"].iter().all(|part| range[part].is_number()), "{name}: {range}");
+    }
+    assert_eq!(forecast["phases"][1]["op"], "read");
+    // A run is as good as the profile made from it.
+    let of_run = json(&scratch, &["predict", "run", "hctm-write", "--rate", "1GB/s", "--json"]);
+    let speed = of_run["phases"][0]["mean_bytes_per_s"]["value"].as_f64().expect("a speed");
+    assert!(speed <= 1.001e9, "{speed}");
+    let advice =
+        json(&scratch, &["recommend", "drive.toml", "--goal", "fastest", "--below", "70C", "--json"]);
+    assert!(advice["verdict"].as_str().is_some_and(|text| text.contains("heatsoak hctm")), "{advice}");
+    let best = &advice["choices"][0];
+    assert!(best["settings"]["tmt1_k"].is_u64() && best["predicted"]["phases"].is_array(), "{best}");
+    assert!(best["command"].as_str().is_some_and(|text| text.contains("--tmt1")), "{best}");
+    for phase in best["predicted"]["phases"].as_array().expect("a list") {
+        assert!(phase["peak_k"]["high"].as_f64().is_some_and(|peak| peak < 343.15), "{phase}");
+    }
+    // What was fitted is a twin, and a virtual SSD's profile, as any other.
+    let args = ["run", "quick", "--drive", "twin:drive.toml", "--out", "again", "--quiet", "--no-report"];
+    assert_eq!(scratch.run(&args).code, Some(0));
+}
+
+/// Goal: people read that it is simulated, predicted, and what stays open.
+#[test]
+fn run_with_fit_does_it_at_once() {
+    let scratch = Scratch::new();
+    let done = scratch.run(&["run", "hctm-read", "--fit", "--out", "run", "--no-report", "--quiet"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    assert!(scratch.path("run/twin.toml").is_file(), "{}", done.stderr);
+    assert!(done.stderr.contains("Left open") && done.stderr.contains("heatsoak predict run/twin.toml"));
+    let told = scratch.run(&["predict", "run/twin.toml"]);
+    assert!(told.stdout.contains("Predicted by simulation, not measured"), "{}", told.stdout);
+    let told = scratch.run(&["fit", "run"]);
+    assert!(told.stdout.contains("[simulated]") && told.stdout.contains("K per GB/s"), "{}", told.stdout);
+}
+
+/// What cannot be answered is said, with its reason and what to do; wrong usage ends with 2.
+#[test]
+fn what_cannot_be_asked_is_refused_in_a_sentence() {
+    let scratch = Scratch::new();
+    run(&scratch);
+    assert_eq!(scratch.run(&["fit", "run", "-o", "drive.toml"]).code, Some(0));
+    std::fs::write(scratch.path("still.csv"), "t_s,read_mb_per_s,temp_c\n0,0,40\n1,0,40\n").expect("a file");
+    let profile = scratch.run(&["profiles", "ssd1"]).stdout;
+    std::fs::write(scratch.path("plain.toml"), profile).expect("a file");
+    for (args, part) in [
+        (&["fit", "nothing"][..], "nothing"),
+        (&["fit", "still.csv"], "30 and more"),
+        (&["predict", "hctm-read"], "is a plan, not a drive"),
+        (&["predict", "plain.toml"], "no [fit] table"),
+        (&["predict", "drive.toml", "run"], "at once"),
+        (&["predict", "drive.toml", "--tmt1", "80C", "--tmt2", "60C"], "is not below"),
+        (&["predict", "drive.toml", "--heatsink", "0"], "0.01 to 1000"),
+        (&["recommend", "drive.toml"], "--goal"),
+    ] {
+        let done = scratch.run(args);
+        assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""), "{args:?}: {}", done.stderr);
+        assert!(done.stderr.contains(part), "{args:?}: {}", done.stderr);
+    }
+    // No number for what the run cannot tell: the air was not recorded, other power states were not run.
+    for (args, kind) in
+        [(["--ambient", "40C"], "ambient_unknown"), (["--power-state", "3"], "power_state_unknown")]
+    {
+        let forecast = json(&scratch, &["predict", "drive.toml", args[0], args[1], "--json"]);
+        assert_eq!(forecast["phases"][0]["mean_bytes_per_s"], Value::Null);
+        assert!(
+            forecast["caveats"].as_array().expect("a list").iter().any(|c| c["kind"] == kind),
+            "{forecast}"
+        );
+    }
+    // Nothing stays that cool.
+    let done = scratch.run(&["recommend", "drive.toml", "--goal", "coolest", "--below", "20C"]);
+    assert_eq!(done.code, Some(1), "{}{}", done.stdout, done.stderr);
+}
