@@ -13,6 +13,8 @@ use crate::sample::{Act, Common, Follows, Sample};
 
 /// The version of the `[fit]` table.
 pub const SCHEMA: u32 = 1;
+/// An operation that was only ever slower than this share of the fastest second warmed nothing.
+const TRICKLE: f64 = 0.1;
 /// Shares of the posterior below the two ends of an interval: 90 % lie between.
 pub(crate) const ENDS: [f64; 2] = [0.05, 0.95];
 
@@ -258,13 +260,15 @@ fn seen(runs: &[RunData], fitting: &Fitting) -> Seen {
     for group in &fitting.groups {
         (0..2).for_each(|op| seen.throttled[op] |= group.floor[op].is_some());
     }
+    let speeds = runs.iter().flat_map(|run| &run.steps).map(|step| step.read + step.write);
+    let fastest = speeds.fold(0.0, f64::max);
     for run in runs {
         let mut since = 0.0;
         let mut fast = false;
         for step in &run.steps {
             let speed = step.read + step.write;
-            seen.ran[0] |= step.read > 0.0;
-            seen.ran[1] |= step.write > 0.0;
+            seen.ran[0] |= step.read > TRICKLE * fastest;
+            seen.ran[1] |= step.write > TRICKLE * fastest;
             since = if speed > 0.0 { since + 1.0 } else { 0.0 };
             seen.longest_s = f64::max(seen.longest_s, since);
             let unlimited = matches!(step.asked, Asked::Read | Asked::Write);

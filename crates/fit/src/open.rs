@@ -29,7 +29,11 @@ fn loads(seen: &Seen, add: &mut Add<'_>) {
     let whole = "heatsoak run thermal-id";
     for (op, word) in ["read", "write"].into_iter().enumerate() {
         if !seen.ran[op] {
-            add(&format!("heat and speed of {word}s"), &format!("no run has {word}s"), whole);
+            add(
+                &format!("heat and speed of {word}s"),
+                &format!("no run has {word}s that warm the drive"),
+                whole,
+            );
         } else if !seen.full[op] {
             let why = format!("{word}s never ran without a rate limit and unthrottled for 5 s");
             add(&format!("full {word} speed"), &why, whole);

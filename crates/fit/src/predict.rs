@@ -13,7 +13,7 @@ use crate::simulate::{LoadPhase, PhaseOutcome, drive, phases, set_tmt};
 /// How far even a right model is off: what is not modelled - short dips, firmware's rounding - as a share of a speed,
 /// in kelvins, and in seconds. Intervals are never narrower.
 const MODEL_SHARE: f64 = 0.01;
-const MODEL_K: f64 = 0.3;
+pub(crate) const MODEL_K: f64 = 0.3;
 const MODEL_S: f64 = 1.5;
 /// What other air changes besides the temperature - leakage, fans of others - is not modelled either: kelvins, share of a
 /// speed and of a time, for each kelvin of air.

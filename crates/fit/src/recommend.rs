@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use crate::fitted::Fitted;
-use crate::predict::{Forecast, Scenario, predict, predict_with};
+use crate::predict::{Forecast, MODEL_K, Scenario, predict, predict_with};
 use crate::sample::{Act, Follows};
 use crate::simulate::LoadPhase;
 
@@ -18,6 +18,11 @@ const FINALISTS: usize = 4;
 const MOST_TMT1: f64 = 16.0;
 /// Rates that are tried, as shares of what the load gets now at its fastest.
 const RATES: [f64; 8] = [0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3];
+/// TMT1 is tried up to so far above the hottest that was seen, in kelvins: further up nothing is known.
+const HOTTER_K: f64 = 20.0;
+/// Settings of which the neighbours are tried as well, and how far.
+const REFINED: usize = 3;
+const NEAR_K: i16 = 4;
 /// What a choice must bring over what is set now to be worth a change: a share of the speed, a kelvin.
 const WORTH_SHARE: f64 = 0.01;
 
@@ -119,8 +124,12 @@ pub fn recommend(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], goal: Goal,
     let mut points: Vec<Point> =
         grid(fitted, at, &now).into_iter().map(|settings| look(settings, FIRST_LOOK)).collect();
     let avoid = avoid(fitted, &now, &points);
-    points.retain(|point| point.holds && point.score.is_finite());
-    points.sort_by(|a, b| b.score.total_cmp(&a.score));
+    rank(&mut points);
+    let near: Vec<Settings> =
+        points.iter().take(REFINED).flat_map(|point| neighbours(fitted, &point.settings)).collect();
+    points.extend(near.into_iter().map(|settings| look(settings, FIRST_LOOK)));
+    rank(&mut points);
+    points.dedup_by(|a, b| a.settings == b.settings);
     let mut best: Vec<Point> =
         points.into_iter().take(FINALISTS).map(|point| look(point.settings, 0)).collect();
     best.retain(|point| point.holds && (!now.holds || better(point.score, now.score)));
@@ -143,6 +152,23 @@ pub fn recommend(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], goal: Goal,
     Advice { schema: 1, choices, avoid, verdict }
 }
 
+/// The best first, of those that hold to the bounds.
+fn rank(points: &mut Vec<Point>) {
+    points.retain(|point| point.holds && point.score.is_finite());
+    points.sort_by(|a, b| b.score.total_cmp(&a.score));
+}
+
+/// The whole kelvins around a setting of TMT1 that the grid stepped over, TMT2 moved along.
+fn neighbours(fitted: &Fitted, settings: &Settings) -> Vec<Settings> {
+    let (Some(tmt1_k), Some(tmt2_k)) = (settings.tmt1_k, settings.tmt2_k) else { return Vec::new() };
+    let most = fitted.common.limits.tmt_max_k.map_or(u16::MAX, |kelvin| kelvin as u16);
+    let moved = (-NEAR_K..=NEAR_K).filter(|by| *by != 0).map(|by| {
+        let tmt2_k = if tmt2_k == most { most } else { tmt2_k.saturating_add_signed(by).min(most) };
+        Settings { tmt1_k: Some(tmt1_k.saturating_add_signed(by)), tmt2_k: Some(tmt2_k), ..*settings }
+    });
+    moved.filter(|settings| settings.tmt1_k < settings.tmt2_k).collect()
+}
+
 fn limited(phase: &LoadPhase, rate: Option<f64>) -> LoadPhase {
     LoadPhase {
         limit_bytes_per_s: phase.limit_bytes_per_s.min(rate.unwrap_or(f64::INFINITY)),
@@ -157,11 +183,13 @@ fn grid(fitted: &Fitted, at: &Scenario, now: &Point) -> Vec<Settings> {
     let follows = |follows| fitted.best.throttles.iter().any(|throttle| throttle.follows == follows);
     let latched = fitted.best.throttles.iter().any(|throttle| matches!(throttle.act, Act::TwoLevel { .. }));
     if common.hctm && at.tmt_k == [None; 2] && (follows(Follows::Tmt1) || follows(Follows::Tmt2) || latched) {
+        let hottest_k = fitted.seen.range_k[1] + HOTTER_K;
         let least = (fitted.best.rest_k + 4.0).max(common.limits.tmt_min_k.unwrap_or(0.0)).ceil();
-        let most = common.limits.tmt_max_k.unwrap_or(fitted.seen.range_k[1] + 10.0).floor();
-        let step = ((most - least) / MOST_TMT1).ceil().max(1.0);
+        let most = common.limits.tmt_max_k.unwrap_or(hottest_k).floor();
+        let highest = most.min(hottest_k);
+        let step = ((highest - least) / MOST_TMT1).ceil().max(1.0);
         let mut tmt1_k = least;
-        while tmt1_k < most {
+        while tmt1_k < most && tmt1_k <= highest {
             for tmt2_k in [tmt1_k + 3.0, tmt1_k + 8.0, most] {
                 if tmt2_k <= most && tmt2_k > tmt1_k {
                     let (tmt1_k, tmt2_k) = (Some(tmt1_k as u16), Some(tmt2_k as u16));
@@ -215,7 +243,8 @@ fn score(goal: Goal, forecast: &Forecast, fitted: &Fitted) -> f64 {
 /// Whether the bounds hold for nine of ten drives.
 fn holds(forecast: &Forecast, bounds: Bounds) -> bool {
     forecast.phases.iter().filter(|phase| phase.op != "idle").all(|phase| {
-        let cool = bounds.below_k.is_none_or(|below| phase.peak_k.is_some_and(|peak| peak.high < below));
+        let cool =
+            bounds.below_k.is_none_or(|below| phase.peak_k.is_some_and(|peak| peak.high - MODEL_K < below));
         let fast = bounds
             .at_least_bytes_per_s
             .is_none_or(|least| phase.mean_bytes_per_s.is_some_and(|speed| speed.low >= least));

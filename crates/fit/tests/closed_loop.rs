@@ -201,6 +201,62 @@ fn what_the_run_cannot_tell_is_left_open() {
     assert!(forecast.caveats.iter().any(|caveat| caveat.kind == "ambient_unknown"), "{:?}", forecast.caveats);
 }
 
+/// Thirty runs that cannot tell something: all of them say so, and none has a number for it.
+#[test]
+fn thirty_runs_leave_open_what_they_cannot_tell() {
+    let unlimited = f64::INFINITY;
+    let rest = phase("rest", None, 0.0, 30);
+    let cool = phase("cool", Some(1.0), 2e7, 200);
+    let read = |seconds| phase("read", Some(1.0), unlimited, seconds);
+    let write = |seconds| phase("write", Some(0.0), unlimited, seconds);
+    let mut told = 0;
+    for name in ["ssd1", "relay", "regulator", "two-level", "vendor", "exceria-g2-usb10"] {
+        let profile = profile(name);
+        let mut unguarded = profile.clone();
+        unguarded.policy.clear();
+        let cases = [
+            // What it is, the drive, its load, its air, what has to be left open, of what there may be no number.
+            (
+                &unguarded,
+                vec![rest.clone(), write(200), cool.clone(), read(200), cool.clone()],
+                AIR_K,
+                "throttling",
+                "throttl",
+            ),
+            (
+                &profile,
+                vec![rest.clone(), write(200), cool.clone(), read(200), cool.clone()],
+                None,
+                "ambient",
+                "ambient",
+            ),
+            (
+                &profile,
+                vec![rest.clone(), read(200), cool.clone()],
+                AIR_K,
+                "heat and speed of writes",
+                "write",
+            ),
+            (
+                &profile,
+                vec![rest.clone(), write(200), cool.clone()],
+                AIR_K,
+                "heat and speed of reads",
+                "read",
+            ),
+            (&unguarded, vec![rest.clone(), write(150), read(150)], AIR_K, "cool-down", "cool"),
+        ];
+        for (profile, load, air_k, what, part) in cases {
+            let fitted = fitted(profile, &load, air_k);
+            let open = fitted.left_open.iter().any(|open| open.what == what);
+            let number = fitted.parameters().into_iter().find(|parameter| parameter.name.contains(part));
+            assert!(open && number.is_none(), "{name}: {what} in {:?}, {number:?}", fitted.left_open);
+            told += 1;
+        }
+    }
+    assert_eq!(told, 30);
+}
+
 #[test]
 fn runs_that_tell_nothing_are_refused() {
     assert_eq!(fit("test", &[], Seed::new(1)).err(), Some(FitError::NoRun));

@@ -44,14 +44,14 @@ impl Question {
         all
     }
 
+    /// The load of questions about settings: writes, then reads.
+    pub(super) const fn tmt() -> Self {
+        Self { kind: Kind::Tmt, tmt_up_k: 0, warmer_k: 0.0 }
+    }
+
     fn tmt_k(&self, drive: &TestDrive) -> [u16; 2] {
         // No drive takes more than it allows.
-        let most = match &drive.what {
-            super::drives::What::Own(profile) => {
-                profile.limits.hctm.as_ref().map_or(393, |hctm| hctm.mxtmt_k)
-            }
-            super::drives::What::Foreign(_) => 393,
-        };
+        let most = drive.most_tmt_k();
         let [tmt1_k, tmt2_k] = drive.tmt_k.map(|kelvin| kelvin + self.tmt_up_k);
         if drive.has_hctm() { [tmt1_k.min(most - 1), tmt2_k.min(most)] } else { [0, 0] }
     }

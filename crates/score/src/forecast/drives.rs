@@ -53,6 +53,14 @@ impl TestDrive {
         }
     }
 
+    /// Highest settable TMT2.
+    pub(super) fn most_tmt_k(&self) -> u16 {
+        match &self.what {
+            What::Own(profile) => profile.limits.hctm.as_ref().map_or(393, |hctm| hctm.mxtmt_k),
+            What::Foreign(_) => 393,
+        }
+    }
+
     /// What it is made of, for whoever works on the fit.
     pub(super) fn truth(&self) -> String {
         match &self.what {

@@ -7,6 +7,7 @@
 mod ask;
 mod drives;
 mod log;
+mod regret;
 mod tally;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -121,6 +122,10 @@ fn score(number: u64, plan: &Plan, wrong: bool) -> Tally {
             }
             tally.count(&answer);
         }
+    }
+    if let Some(regret) = regret::of(&drive, &fitted) {
+        tally.recommend_ms.push(regret.took_ms);
+        tally.regrets.push(regret);
     }
     tally
 }

@@ -7,6 +7,7 @@ use fit::predict::{PhaseForecast, Ranged};
 use fit::simulate::PhaseOutcome;
 
 use super::ask::Kind;
+use super::regret::Regret;
 
 /// What counts as right: a share of a speed, kelvins of a plateau, a share of a time or seconds.
 const SPEED: f64 = 0.05;
@@ -118,6 +119,8 @@ pub(super) struct Tally {
     notes: Vec<String>,
     pub(super) fit_ms: Vec<f64>,
     pub(super) predict_ms: Vec<f64>,
+    pub(super) recommend_ms: Vec<f64>,
+    pub(super) regrets: Vec<Regret>,
 }
 
 impl Tally {
@@ -144,6 +147,8 @@ impl Tally {
         self.notes.extend(other.notes);
         self.fit_ms.extend(other.fit_ms);
         self.predict_ms.extend(other.predict_ms);
+        self.recommend_ms.extend(other.recommend_ms);
+        self.regrets.extend(other.regrets);
     }
 
     pub(super) fn text(mut self, what: &str) -> String {
@@ -171,13 +176,37 @@ impl Tally {
             }
             line(&mut text, foreign, "all", &sum);
         }
-        for (name, times) in [("fit", &mut self.fit_ms), ("forecast", &mut self.predict_ms)] {
+        for (name, times) in [
+            ("fit", &mut self.fit_ms),
+            ("forecast", &mut self.predict_ms),
+            ("advice", &mut self.recommend_ms),
+        ] {
             times.sort_by(f64::total_cmp);
             let at =
                 |share: f64| times.get((share * times.len() as f64) as usize).copied().unwrap_or(f64::NAN);
             let _ = writeln!(text, "{name}: median {:.0} ms, 95th percentile {:.0} ms", at(0.5), at(0.95));
         }
+        self.advice(&mut text);
         text
+    }
+
+    /// What came of advice, where it was asked for.
+    fn advice(&self, text: &mut String) {
+        if self.regrets.is_empty() {
+            return;
+        }
+        let mut lost: Vec<f64> = self.regrets.iter().map(|regret| 100.0 * regret.lost).collect();
+        lost.sort_by(f64::total_cmp);
+        let at = |share: f64| lost[((share * lost.len() as f64) as usize).min(lost.len() - 1)];
+        let broken = self.regrets.iter().filter(|regret| regret.over_k > 1.0).count();
+        let _ = writeln!(
+            text,
+            "fastest setting below a limit, {} drives: speed lost to the best median {:.1} %, 90th percentile {:.1} %; \
+             limit broken by more than 1 K: {broken}",
+            lost.len(),
+            at(0.5),
+            at(0.9),
+        );
     }
 }
 
