@@ -465,7 +465,7 @@ _heatsoak() {
             return 0
             ;;
         heatsoak__subcmd__run)
-            opts="-d -o -q -h --drive --out --seed --tmt1 --tmt2 --sweep --stop-at --interval --max-errors --json --quiet --no-report --fit --destroy --even-if --tbw --slc --help"
+            opts="-d -o -q -h --drive --out --seed --tmt1 --tmt2 --sweep --ambient --stop-at --interval --max-errors --json --quiet --no-report --fit --destroy --even-if --tbw --slc --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -528,6 +528,10 @@ _heatsoak() {
                     return 0
                     ;;
                 --sweep)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ambient)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
