@@ -7,7 +7,7 @@ use physics::profile::Mode;
 use serde::Serialize;
 
 use crate::fitted::{Fitted, interval};
-use crate::sample::{Follows, Sample};
+use crate::sample::{Act, Follows, Sample};
 use crate::simulate::{LoadPhase, PhaseOutcome, drive, phases, set_tmt};
 
 /// How far even a right model is off: what is not modelled - short dips, firmware's rounding - as a share of a speed,
@@ -22,6 +22,12 @@ const AIR_SHARE: f64 = 0.002;
 const AIR_TIME_SHARE: f64 = 0.006;
 /// Hotter than what was seen without throttling by so much is beyond what the runs can tell.
 const BEYOND_K: f64 = 1.0;
+
+/// A setting that was not seen to act may do so from so far below it on.
+const UNSEEN_K: f64 = 2.0;
+
+/// One that was passed by so much without a throttle does not act.
+const PASSED_K: f64 = 3.0;
 
 /// Where and how.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -113,9 +119,22 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
         .enumerate()
         .map(|(at, phase)| {
             let of: Vec<PhaseOutcome> = outcomes.iter().map(|sample| sample[at]).collect();
-            phase_forecast(fitted, scenario, phase, &of)
+            let unseen = tmt_unseen(fitted, scenario, &of);
+            let of = if unseen { Vec::new() } else { of };
+            PhaseForecast {
+                beyond: unseen || known && beyond(fitted, scenario, phase, &of),
+                ..phase_forecast(fitted, scenario, phase, &of)
+            }
         })
         .collect();
+    if known && phases.iter().any(|phase| phase.peak_k.is_none()) {
+        caveats.push(ForecastCaveat {
+            kind: "tmt_unknown",
+            text: "The fitted runs do not show what TMT1 or TMT2 do where the drive would reach them: run `heatsoak run \
+                   thermal-id` at such a setting, and fit both runs."
+                .to_owned(),
+        });
+    }
     general(fitted, load, &phases, &mut caveats);
     Forecast { schema: 1, phases, caveats }
 }
@@ -249,6 +268,23 @@ fn tmt_error(fitted: &Fitted, scenario: &Scenario) -> Option<String> {
         .map(|error| format!("The drive would refuse these settings: {error}."))
 }
 
+/// Whether a setting that was not seen to act lies where the drive gets to: what it does then, nobody knows.
+fn tmt_unseen(fitted: &Fitted, scenario: &Scenario, of: &[PhaseOutcome]) -> bool {
+    let peak_k = interval(&of.iter().map(|outcome| outcome.peak_k).collect::<Vec<_>>())[1];
+    let latched = fitted.best.throttles.iter().any(|throttle| matches!(throttle.act, Act::TwoLevel { .. }));
+    let unseen = |at: usize, follows: Follows| {
+        let set_k = scenario.tmt_k[at].map_or(0.0, f64::from);
+        let changed = set_k > 0.0 && set_k != fitted.common.tmt_k[at];
+        let seen = latched || fitted.best.throttles.iter().any(|throttle| throttle.follows == follows);
+        // A run that passed its setting without a throttle shows that it does not act; at MNTMT it may stand for "off".
+        let was_k = fitted.common.tmt_k[at];
+        let ignored = was_k > fitted.common.limits.tmt_min_k.unwrap_or(0.0)
+            && fitted.seen.range_k[1] > was_k + PASSED_K;
+        changed && !seen && !ignored && peak_k > set_k - UNSEEN_K
+    };
+    unseen(0, Follows::Tmt1) || unseen(1, Follows::Tmt2)
+}
+
 fn phase_forecast(
     fitted: &Fitted,
     scenario: &Scenario,
@@ -285,7 +321,7 @@ fn phase_forecast(
         energy_j: fitted.common.k_per_w.and_then(|_| ranged(&|outcome| outcome.energy_j, 0.02, 0.0)),
         duration_s: ranged(&|outcome| outcome.seconds, 0.0, 0.0),
         evenness: interval(&of.iter().map(|outcome| outcome.evenness).collect::<Vec<_>>())[1],
-        beyond: beyond(fitted, scenario, phase, of),
+        beyond: false,
     }
 }
 

@@ -114,9 +114,10 @@ fn the_published_drive_is_found_again() {
     }
 }
 
-/// Another TMT1, other air: the drive itself is asked and has to answer within the intervals that are promised.
+/// Another TMT1, other air: the drive itself is asked. Of twelve 90 % intervals at least ten hold what it answers.
 #[test]
 fn forecasts_hold_at_other_settings_and_in_other_air() {
+    let mut held = 0;
     for name in ["ssd1", "regulator"] {
         let profile = profile(name);
         let fitted = fitted(&profile, &thermal_id(), AIR_K);
@@ -143,12 +144,13 @@ fn forecasts_hold_at_other_settings_and_in_other_air() {
                 let (speed, found) = (bytes / 300.0, phase.mean_bytes_per_s.expect("a speed"));
                 let off = (found.value / speed - 1.0).abs();
                 let why = format!("{name} {tmt1_k} {warmer_k}: {found:?}, truth {speed}");
-                assert!((found.low..=found.high).contains(&speed), "{why}");
+                held += usize::from((found.low..=found.high).contains(&speed));
                 // In warmer air speed goes below all that was seen: how low, only the interval may say.
                 assert!(warmer_k > 0.0 || off < 0.05, "{why}");
             }
         }
     }
+    assert!(held >= 10, "{held} of 12");
 }
 
 #[test]
@@ -194,6 +196,14 @@ fn what_the_run_cannot_tell_is_left_open() {
     open(&only_reads, "cool-down");
     let short = [phase("rest", None, 0.0, 30), phase("read", Some(1.0), f64::INFINITY, 100)];
     open(&fitted(&profile("ssd1"), &short, AIR_K), "rise after an hour");
+    // This one passed its TMT1 and did not care: another TMT1 changes nothing. One that was off is another matter.
+    let at = Scenario { tmt_k: [Some(325), Some(358)], ..Scenario::default() };
+    assert!(predict(&never, &at, &reads).phases[1].mean_bytes_per_s.is_some());
+    let off = [RunData::new(&record(&cool, [0, 0], &thermal_id()), None)];
+    let off = Fitted::new(&off, fit("test", &off, Seed::new(1)).expect("it warms"));
+    let asked = predict(&off, &at, &reads);
+    assert!(asked.phases[1].mean_bytes_per_s.is_none() && asked.phases[1].beyond, "{asked:?}");
+    assert!(asked.caveats.iter().any(|caveat| caveat.kind == "tmt_unknown"), "{:?}", asked.caveats);
     // Other air is no question to a fit without air.
     let other = Scenario { ambient_k: Some(313.15), ..Scenario::default() };
     let forecast = predict(&never, &other, &reads);

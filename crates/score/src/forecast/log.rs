@@ -156,7 +156,7 @@ pub(super) fn record(drive: &TestDrive, phases: &[LoadPhase]) -> Trace {
     let mut trace = Trace::empty(&drive.name);
     trace.facts.simulated = Some(true);
     if drive.has_hctm() {
-        (trace.facts.tmt_min_k, trace.facts.tmt_max_k) = (Some(273.0), Some(393.0));
+        (trace.facts.tmt_min_k, trace.facts.tmt_max_k) = (Some(273.0), Some(drive.most_tmt_k().into()));
         let [tmt1_k, tmt2_k] = drive.tmt_k.map(Some);
         trace.settings.push(instant(0.0), ThermalSettings { tmt1_k, tmt2_k, power_state: Some(0) });
     }
