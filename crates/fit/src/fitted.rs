@@ -13,6 +13,8 @@ use crate::sample::{Act, Common, Follows, Sample};
 
 /// The version of the `[fit]` table.
 pub const SCHEMA: u32 = 1;
+/// An hour in seconds: what is said of it needs a load of a quarter as long.
+const LONG_S: f64 = 3600.0;
 /// An operation that was only ever slower than this share of the fastest second warmed nothing.
 const TRICKLE: f64 = 0.1;
 /// Shares of the posterior below the two ends of an interval: 90 % lie between.
@@ -181,7 +183,7 @@ impl Fitted {
             if self.seen.full[op] {
                 add(format!("{name} full speed"), "B/s", "runs", &|sample| 1e9 * sample.full[op]);
             }
-            for (minutes, seconds) in [("5 min", 300.0), ("1 h", 3600.0)] {
+            for (minutes, seconds) in [("5 min", 300.0), ("1 h", LONG_S)] {
                 if seconds > 4.0 * self.seen.longest_s {
                     continue;
                 }
@@ -193,7 +195,8 @@ impl Fitted {
             }
         }
         self.throttle_parameters(&mut add);
-        if let Some(k_per_w) = self.common.k_per_w {
+        // Of a short run the slow modes are open, and with them the whole of the resistance.
+        if let Some(k_per_w) = self.common.k_per_w.filter(|_| LONG_S <= 4.0 * self.seen.longest_s) {
             let gain = self.best.gain_k;
             let op = usize::from(!self.seen.ran[0]);
             add("thermal resistance to the air".to_owned(), "K/W", "runs", &|sample| {
