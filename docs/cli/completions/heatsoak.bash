@@ -116,12 +116,24 @@ _heatsoak() {
             return 0
             ;;
         heatsoak__subcmd__compare)
-            opts="-o -h --one-drive --out --help"
+            opts="-b -o -h --baseline --fail-if --one-drive --out --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --baseline)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -b)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-if)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --out)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
@@ -266,7 +278,7 @@ _heatsoak() {
             return 0
             ;;
         heatsoak__subcmd__report)
-            opts="-o -h --out --svg --help"
+            opts="-o -h --out --png --svg --chart --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

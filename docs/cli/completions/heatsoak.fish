@@ -29,7 +29,7 @@ complete -c heatsoak -n "__fish_heatsoak_needs_command" -s V -l version -d 'Prin
 complete -c heatsoak -n "__fish_heatsoak_needs_command" -f -a "run" -d 'Run an experiment; leaves a run folder with a report in it'
 complete -c heatsoak -n "__fish_heatsoak_needs_command" -f -a "analyze" -d 'Say what slowed a drive down, from run folders or logs of other tools'
 complete -c heatsoak -n "__fish_heatsoak_needs_command" -f -a "report" -d 'Make the report of a run again, or one of a log'
-complete -c heatsoak -n "__fish_heatsoak_needs_command" -f -a "compare" -d 'Show runs against each other'
+complete -c heatsoak -n "__fish_heatsoak_needs_command" -f -a "compare" -d 'Compare runs load by load'
 complete -c heatsoak -n "__fish_heatsoak_needs_command" -f -a "validate" -d 'Reproduce the published experiments on simulated drives, row by row'
 complete -c heatsoak -n "__fish_heatsoak_needs_command" -f -a "vssd" -d 'Be a simulated SSD over NVMe/TCP, which an unmodified Linux takes for a real one'
 complete -c heatsoak -n "__fish_heatsoak_needs_command" -f -a "list" -d 'Show the drives of this machine and how each can be reached'
@@ -87,11 +87,15 @@ complete -c heatsoak -n "__fish_heatsoak_using_subcommand analyze" -l one-drive 
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand analyze" -l json -d 'Print one JSON document: the findings, or {"results": [{"source", "findings"}], "joint_policies"} for several inputs; with --explain the reasoning as data'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand analyze" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand report" -s o -l out -d 'Where to write it; without it into the run folder. For one input only; - is stdout' -r -F
-complete -c heatsoak -n "__fish_heatsoak_using_subcommand report" -l svg -d 'Make the chart as SVG, for papers, instead of the report as HTML'
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand report" -l png -d 'Make the first screen as a PNG to send: phases, cause, evidence and the main chart'
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand report" -l svg -d 'Make the first screen as an SVG'
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand report" -l chart -d 'Make the main chart alone as an SVG, for papers'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand report" -s h -l help -d 'Print help'
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand compare" -s b -l baseline -d 'The run that the others are compared with [default: the first]' -r -F
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand compare" -l fail-if -d 'Exit with 1 if a run differs from the baseline by more, such as "write.mean < -5%" or "random read.p99 > 10%"' -r
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand compare" -s o -l out -d 'Also write a page with all runs in one chart' -r -F
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand compare" -l one-drive -d 'Take all runs for runs of one drive, which logs do not name'
-complete -c heatsoak -n "__fish_heatsoak_using_subcommand compare" -s h -l help -d 'Print help'
+complete -c heatsoak -n "__fish_heatsoak_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand validate" -l json -d 'Print one JSON document: {"rows": [{"id", "stated", "reproduced", "tolerance", "holds", ...}]}'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand validate" -s q -l quiet -d 'No progress on stderr'
 complete -c heatsoak -n "__fish_heatsoak_using_subcommand validate" -s h -l help -d 'Print help (see more with \'--help\')'

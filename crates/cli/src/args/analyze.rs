@@ -44,7 +44,7 @@ Examples:
   heatsoak analyze --join job_bw.1.log smart/ --offset smart/=+3.5s";
 
 /// `heatsoak analyze`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct AnalyzeArgs {
     /// Run folders, logs of other tools, or folders of such logs
     #[arg(value_name = "RUN_OR_LOG", required = true, value_hint = ValueHint::AnyPath)]

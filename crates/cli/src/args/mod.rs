@@ -78,6 +78,18 @@ Examples:
   heatsoak run full-span --drive /dev/nvme0n1 --destroy S4EWNX0R --tbw 600TB
                                                    all data on the drive of that serial are lost";
 
+const AFTER_COMPARE_HELP: &str = "\
+The folder of a sweep stands for its runs. Runs go by letters; figures are per phase and operation,
+and never averaged over several. Differences are of the mean speed, with the 95 % interval by the
+noise within the runs.
+
+--fail-if takes the name of a phase or an operation, a metric, and a limit in percent of the
+baseline: mean, full_speed, throttled, time_throttled, iops, p50, p99, p999, max (latencies), power.
+
+Examples:
+  heatsoak compare runs/sweep --out compare.html
+  heatsoak compare runs/fw1 runs/fw2 --baseline runs/fw1 --fail-if \"write.mean < -5%\"";
+
 /// Finds out how an SSD behaves when it gets hot.
 ///
 /// heatsoak loads a drive, watches speed, temperature, power and the drive's own throttle counters on one
@@ -103,7 +115,8 @@ pub(crate) enum CliCommand {
     Analyze(AnalyzeArgs),
     /// Make the report of a run again, or one of a log
     Report(ReportArgs),
-    /// Show runs against each other
+    /// Compare runs load by load
+    #[command(after_long_help = AFTER_COMPARE_HELP)]
     Compare(CompareArgs),
     /// Reproduce the published experiments on simulated drives, row by row
     #[command(after_long_help = validate::AFTER_HELP)]
@@ -199,17 +212,29 @@ pub(crate) struct ReportArgs {
     /// Where to write it; without it into the run folder. For one input only; - is stdout
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) out: Option<PathBuf>,
-    /// Make the chart as SVG, for papers, instead of the report as HTML
-    #[arg(long)]
+    /// Make the first screen as a PNG to send: phases, cause, evidence and the main chart
+    #[arg(long, conflicts_with_all = ["svg", "chart"])]
+    pub(crate) png: bool,
+    /// Make the first screen as an SVG
+    #[arg(long, conflicts_with = "chart")]
     pub(crate) svg: bool,
+    /// Make the main chart alone as an SVG, for papers
+    #[arg(long)]
+    pub(crate) chart: bool,
 }
 
 /// `heatsoak compare`.
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// Run folders or logs of other tools, two or more
-    #[arg(value_name = "RUN_OR_LOG", required = true, num_args = 2.., value_hint = ValueHint::AnyPath)]
+    /// Run folders, folders of sweeps, or logs of other tools: two runs or more in all
+    #[arg(value_name = "RUN_OR_LOG", required = true, value_hint = ValueHint::AnyPath)]
     pub(crate) runs: Vec<PathBuf>,
+    /// The run that the others are compared with [default: the first]
+    #[arg(short, long, value_name = "RUN_OR_LOG", value_hint = ValueHint::AnyPath)]
+    pub(crate) baseline: Option<PathBuf>,
+    /// Exit with 1 if a run differs from the baseline by more, such as "write.mean < -5%" or "random read.p99 > 10%"
+    #[arg(long, value_name = "LOAD.METRIC<PERCENT")]
+    pub(crate) fail_if: Vec<report::FailIf>,
     /// Take all runs for runs of one drive, which logs do not name
     #[arg(long)]
     pub(crate) one_drive: bool,
