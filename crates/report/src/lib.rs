@@ -23,7 +23,7 @@ mod terminal;
 pub mod view;
 
 pub use compare::{Comparison, FailIf, GateResult, check_limits, compare_html, compare_terminal};
-pub use html::html;
+pub use html::{IndexedRun, html, index_html};
 pub use picture::{picture_png, picture_svg};
 pub use terminal::{TerminalStyle, terminal, terminal_answer, wrapped};
 pub use view::ReportInput;

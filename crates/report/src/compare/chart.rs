@@ -1,8 +1,8 @@
 //! The overlaid chart: speed of each run solid, its temperature dotted, both in the run's colour.
 
 use crate::chart::{
-    Axis, AxisSide, Band, Chart, ChartLine, Ink, Rows, SpeedUnit, Stroke, bucket_for, main_chart, speed_axis,
-    temperature_axis,
+    Axis, AxisSide, Band, Chart, ChartLine, Ink, Rows, SpeedUnit, Stroke, XAxis, bucket_for, main_chart,
+    speed_axis, temperature_axis,
 };
 use crate::compare::alias::Alias;
 use crate::format;
@@ -56,6 +56,8 @@ pub(super) fn overlay(runs: &[ReportInput], aliases: &[Alias]) -> Chart {
             format::seconds(bucket_s)
         ),
         end_s: if end_s > 0.0 { end_s } else { 1.0 },
+        x: XAxis::Time,
+        wall_unix_s: None,
         left: speed_axis("Speed", unit, unit.convert(top)),
         right,
         lines,
@@ -78,7 +80,7 @@ pub(super) fn panels(runs: &[ReportInput], aliases: &[Alias]) -> Vec<Chart> {
     let high = right.iter().map(|axis| axis.max).fold(f64::NEG_INFINITY, f64::max);
     let shared = |(index, chart): (usize, Chart)| {
         let factor = unit_of(&chart) / unit.convert(1.0).recip();
-        let mut chart = Chart { id: format!("run-{}", index + 1), end_s, ..chart };
+        let mut chart = Chart { id: format!("run-{}", index + 1), end_s, wall_unix_s: None, ..chart };
         let simulated = if runs[index].simulated_badge().is_some() { " (SIMULATED)" } else { "" };
         chart.title = format!("{}: {}{simulated}", aliases[index].letter, aliases[index].differs);
         chart.left =

@@ -5,12 +5,14 @@
 
 mod escape;
 mod figure;
+mod index;
 mod page;
 pub(crate) mod sections;
 mod table;
 
 pub(crate) use escape::{escape, prose, script_json};
 pub(crate) use figure::figure;
+pub use index::{IndexedRun, index_html};
 pub(crate) use page::{HtmlPage, page};
 pub(crate) use table::{number_table, text_table};
 

@@ -8,6 +8,7 @@ use analysis::findings::{Cause, Event, WeighedObservation};
 use analysis::observation::Observation;
 use analysis::wording;
 
+use super::{capitalised, lowercase_first};
 use crate::format;
 
 /// What lowers the log odds by less than this speaks neither for nor against: a hundredth of the odds.
@@ -19,11 +20,15 @@ pub(super) fn deciding(event: &Event) -> Vec<String> {
         event.observations.iter().filter_map(|seen| Some((&seen.observation, seen.weight?))).collect();
     let (against, mut speaks_for): (Vec<_>, Vec<_>) =
         weighed.into_iter().partition(|(_, weight)| *weight < -LEAST_AGAINST);
-    let mut told: Vec<String> = thresholds(event.cause, &speaks_for).into_iter().collect();
-    speaks_for.retain(|(seen, _)| told.is_empty() || !is_in_thresholds(event.cause, seen));
+    let thresholds = thresholds(event.cause, &speaks_for).map(|text| capitalised(&text));
+    speaks_for.retain(|(seen, _)| thresholds.is_none() || !is_in_thresholds(event.cause, seen));
     speaks_for.sort_by(|a, b| tier(a.0).cmp(&tier(b.0)).then(b.1.total_cmp(&a.1)));
+    // Which threshold acted is the question where it was heat; where it was not, bytes and times answer.
+    let (first, last) = if event.cause.is_heat() { (thresholds, None) } else { (None, thresholds) };
+    let mut told: Vec<String> = first.into_iter().collect();
     told.extend(speaks_for.iter().map(|(seen, _)| clause(seen)));
-    told.extend(against.iter().map(|(seen, _)| format!("against it: {}", clause(seen))));
+    told.extend(last);
+    told.extend(against.iter().map(|(seen, _)| format!("Against it: {}", lowercase_first(&clause(seen)))));
     told
 }
 
@@ -133,7 +138,7 @@ mod test {
         let told = deciding(&event(Cause::Vendor, &seen));
         assert_eq!(told[0], "TMT2 (85 °C) was not reached and neither TMT counter moved");
         assert!(told[1].contains("80 °C"), "{told:?}");
-        assert!(told.last().is_some_and(|last| last.starts_with("against it: ")), "{told:?}");
+        assert!(told.last().is_some_and(|last| last.starts_with("Against it: ")), "{told:?}");
         assert_eq!(told.len(), 4);
     }
 

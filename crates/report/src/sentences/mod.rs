@@ -53,7 +53,7 @@ pub fn event(event: &Event, levels: &[Level]) -> String {
 pub(crate) fn evidence(event: &Event) -> String {
     match evidence::deciding(event).as_slice() {
         [] => String::new(),
-        all => format!("Evidence: {}.", all.join("; ")),
+        all => format!("Evidence: {}.", all.join(". ")),
     }
 }
 
@@ -161,6 +161,17 @@ pub fn thermal(thermal: &Thermal) -> Vec<String> {
         sentences.push(format!("Idle temperature: {}.", format::temperature(Some(floor))));
     }
     sentences
+}
+
+/// "The drive" becomes "the drive"; "TMT1" and "SLC" stay.
+fn lowercase_first(text: &str) -> String {
+    let mut chars = text.chars();
+    match (chars.next(), chars.next()) {
+        (Some(first), Some(second)) if second.is_lowercase() || second == ' ' => {
+            first.to_lowercase().chain(text.chars().skip(1)).collect()
+        }
+        _ => text.to_owned(),
+    }
 }
 
 fn capitalised(text: &str) -> String {

@@ -5,7 +5,7 @@
 use analysis::findings::{Cause, EventKind, Label, PolicyClass};
 
 use super::verdict::{Reason, reasons};
-use super::{caveats, evidence, policy};
+use super::{capitalised, caveats, evidence, lowercase_first, policy};
 use crate::figures::{self, PhaseFigures};
 use crate::format;
 use crate::view::ReportInput;
@@ -61,7 +61,7 @@ impl Summary {
                 text.push_str(&format!(" {}", reason.cause));
             }
             if !reason.evidence.is_empty() {
-                text.push_str(&format!(" Evidence: {}.", reason.evidence.join("; ")));
+                text.push_str(&format!(" Evidence: {}.", reason.evidence.join(". ")));
             }
             text
         };
@@ -179,19 +179,4 @@ fn not_heat(input: &ReportInput) -> Vec<String> {
         .map(|hottest| format!("thermal throttling: never hotter than {}", format::degrees(hottest)))
         .into_iter()
         .collect()
-}
-
-fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
-}
-
-fn lowercase_first(text: &str) -> String {
-    let mut chars = text.chars();
-    match (chars.next(), chars.next()) {
-        (Some(first), Some(second)) if second.is_lowercase() || second == ' ' => {
-            first.to_lowercase().chain(text.chars().skip(1)).collect()
-        }
-        _ => text.to_owned(),
-    }
 }

@@ -46,6 +46,10 @@ pub struct ReportInput {
     pub settings: RunSettings,
     /// What was run on what, in groups.
     pub facts: Vec<FactGroup>,
+    /// When it began, in seconds since 1970; `None` where time is simulated or not known.
+    pub began_unix_s: Option<f64>,
+    /// Size of what was under load, in bytes.
+    pub capacity_bytes: Option<u64>,
     /// What the link carries at most, in bytes per second.
     pub link_bytes_per_s: Option<f64>,
     /// What to do about it, as sentences; the page has a place for it. Empty: the experiment that would settle what is open.

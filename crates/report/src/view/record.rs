@@ -43,6 +43,11 @@ impl ReportInput {
             levels: levels(manifest),
             settings: RunSettings::from_manifest(manifest),
             facts: facts::groups(manifest),
+            began_unix_s: manifest
+                .clock_anchor
+                .monotonic_ns
+                .map(|_| (manifest.clock_anchor.wall_unix_ns as f64 / 1e6).round() / 1e3),
+            capacity_bytes: Some(manifest.drive.size_bytes),
             link_bytes_per_s: manifest.link.as_ref().map(|link| link.ceiling_bytes_per_s),
             advice: Vec::new(),
             notes: manifest.notes.clone(),

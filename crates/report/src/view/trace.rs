@@ -40,6 +40,8 @@ impl ReportInput {
             levels: levels(trace, &in_force),
             settings: run_settings(trace, &in_force),
             facts: facts(trace, &in_force),
+            began_unix_s: None,
+            capacity_bytes: None,
             link_bytes_per_s: trace.facts.link_bytes_per_s,
             advice: Vec::new(),
             notes: trace.notes.clone(),

@@ -160,7 +160,7 @@ fn a_verdict_names_the_first_evidence_and_the_event_all_of_it() {
     run.findings.events[0].observations = weighed.collect();
     let verdict = told(&run);
     assert!(
-        verdict.contains("Evidence: It lasted only 1.0 s; It lasted only 2.0 s; It lasted only 3.0 s."),
+        verdict.contains("Evidence: It lasted only 1.0 s. It lasted only 2.0 s. It lasted only 3.0 s."),
         "{verdict}"
     );
     let event = sentences::event(&run.findings.events[0], &run.levels);
