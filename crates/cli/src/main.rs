@@ -59,6 +59,7 @@ impl Exit {
 }
 
 fn main() -> ExitCode {
+    commands::answer_shell();
     let mut printer = Printer::new();
     match go(&mut printer) {
         Ok(outcome) => outcome.code().into(),

@@ -17,8 +17,8 @@ use crate::logs;
 use crate::printer::Printer;
 
 /// Names of what follows the record in a run folder.
-const FINDINGS: &str = "findings.json";
-const REPORT: &str = "report.html";
+pub(crate) const FINDINGS: &str = "findings.json";
+pub(crate) const REPORT: &str = "report.html";
 
 /// A run folder or a log of another tool, with what was found in it.
 pub(crate) struct Analyzed {

@@ -11,6 +11,7 @@ const COMMANDS: &[&str] = &[
     "analyze",
     "report",
     "compare",
+    "runs",
     "validate",
     "vssd",
     "list",

@@ -12,3 +12,4 @@ mod settings;
 mod show;
 mod sweep;
 mod validate;
+mod words;
