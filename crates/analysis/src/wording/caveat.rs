@@ -44,8 +44,8 @@ pub fn caveat(caveat: &Caveat) -> String {
         ),
         Caveat::ClockStep(step) => clock_step(step),
         Caveat::CopiedSensor { sensors } => format!(
-            "{} always equals the composite temperature: one is a copy of the other.",
-            sensors.join(", ")
+            "{} and the composite temperature are always equal: copies of one sensor.",
+            sensors.join(" and ")
         ),
         Caveat::CountersWithoutHeat(doubt) => counters_without_heat(doubt),
         Caveat::CountersWithoutSlowdown { threshold, moved } => {
@@ -162,7 +162,8 @@ fn clock(doubt: &ClockDoubt) -> String {
             "{intervals} intervals overlap the previous one: their times or lengths are wrong."
         ),
         ClockDoubt::JobsInOneFile { file, times, first_line } => format!(
-            "{file}: times go backwards {times} times, first in line {first_line}; read as {} jobs in one file (per_job_logs=0) with their speeds summed. If one run was written twice, speeds are doubled.",
+            "{file}: times go backwards {}, first in line {first_line}; read as {} jobs in one file (per_job_logs=0) with their speeds summed. If one run was written twice, speeds are doubled.",
+            often(*times),
             times + 1
         ),
         ClockDoubt::JobStarts { logs } => format!(
@@ -250,9 +251,13 @@ fn gap(hole: &Hole) -> String {
             format!("Temperature has {}, {missing_s:.1} s in total{reason}.", gaps(*holes))
         }
         Hole::CounterReset { resets } => {
-            format!("A byte counter was reset {resets} times; the speed is not known there.")
+            format!("A byte counter was reset {}; the speed is not known there.", often(*resets))
         }
     }
+}
+
+fn often(times: usize) -> String {
+    if times == 1 { "once".to_owned() } else { format!("{times} times") }
 }
 
 fn gaps(count: usize) -> String {
