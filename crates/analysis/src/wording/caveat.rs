@@ -28,7 +28,7 @@ pub fn caveat(caveat: &Caveat) -> String {
             let what = at_link(*bytes_per_s, *link_bytes_per_s, *all_of_it);
             format!("For {span_s:.0} s the speed was {speed}, {what}.")
         }
-        Caveat::AmbientUnknown => "Ambient was not recorded; onset times shift with it.".to_owned(),
+        Caveat::AmbientUnknown => "Ambient was not recorded; onset times shift with it (`heatsoak run --ambient 24C` records it).".to_owned(),
         Caveat::Averaged { interval_s } => {
             format!("Speeds are means of {interval_s:.0} s; shorter bursts and cycles are averaged out.")
         }
