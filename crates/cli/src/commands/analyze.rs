@@ -171,7 +171,7 @@ fn for_people(analyzed: &Analyzed, style: &TerminalStyle) -> String {
         let heading = ["FROM", "TO", "LOAD", "SPEED", "TEMPERATURE", "STATE"].map(str::to_owned);
         let (first, left_out) = first_rows(&findings.segments);
         let rows: Vec<_> = std::iter::once(heading).chain(first.iter().map(row)).collect();
-        text.push_str(&format!("\n{}", table::aligned(&rows)));
+        text.push_str(&format!("\n{}", table::fitted(&rows, style.width)));
         if left_out > 0 {
             text.push_str(&format!(
                 "... and {left_out} more: --json has all, `heatsoak report` draws them\n"

@@ -171,7 +171,7 @@ pub fn compare_terminal(comparison: &Comparison<'_>, style: &TerminalStyle) -> S
     let aliases = aliases(runs);
     let badge = badge(runs).map(|badge| format!("  [{badge}]")).unwrap_or_default();
     let width = style.width.max(40);
-    let mut out = format!("{}{badge}\n\n", title(runs));
+    let mut out = wrapped(&format!("{}{badge}", title(runs)), "", width) + "\n";
     for alias in &aliases {
         let from = if alias.read_from == crate::format::MISSING {
             String::new()

@@ -13,9 +13,12 @@ pub(super) fn for_people(inspection: &Inspection, width: usize) -> String {
     text.push_str(&facts(inspection, width));
     if let Some(nvme) = &inspection.nvme {
         text.push_str(&temperatures(nvme, width));
-        text.push_str(&format!("\nPower states\n{}", nvme.tables.power_states));
+        text.push_str(&format!("\nPower states\n{}", table::fitted(&nvme.tables.power_states, width)));
         if !nvme.thresholds.is_empty() {
-            text.push_str(&format!("\nTemperature thresholds (warnings only)\n{}", nvme.tables.thresholds));
+            text.push_str(&format!(
+                "\nTemperature thresholds (warnings only)\n{}",
+                table::fitted(&nvme.tables.thresholds, width)
+            ));
         }
         text.push_str(&counters(nvme, width));
     }
