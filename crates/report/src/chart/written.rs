@@ -14,8 +14,8 @@ use crate::view::{MeanInterval, ReportInput, plausible};
 
 const GIB: f64 = 1_073_741_824.0;
 
-/// Less than this share of the drive, and less than a cache, is a range written over and over.
-const LEAST_SHARE: f64 = 0.2;
+/// Less than this share of the drive may be a range written over and over, which has no place on it.
+const LEAST_SHARE: f64 = 0.9;
 
 /// A speed below this share of the highest is the slow part that needs a chart of its own.
 const SLOW_SHARE: f64 = 0.3;
@@ -23,7 +23,7 @@ const SLOW_SHARE: f64 = 0.3;
 /// Means over equal amounts of data: (GiB written so far, at their middle; bytes per second).
 type WrittenPoint = (f64, f64);
 
-/// The charts of a run that filled a cache or wrote a good part of the drive; none of any other.
+/// The charts of a run that filled a cache or wrote all of the drive; none of any other.
 pub(super) fn written_charts(input: &ReportInput) -> Vec<Chart> {
     let Some(series) = input.speed.iter().find(|series| series.op == Op::Write) else { return Vec::new() };
     let intervals: Vec<&MeanInterval> =

@@ -16,9 +16,9 @@ pub(super) fn covered_mean(intervals: &[MeanInterval]) -> Option<f64> {
 
 /// Time-weighted mean of the intervals whose middle lies within one of the stretches.
 pub(super) fn mean_within(intervals: &[MeanInterval], stretches: &[(f64, f64)]) -> Option<f64> {
-    let inside = |t: f64| stretches.iter().any(|(from_s, to_s)| (*from_s..*to_s).contains(&t));
-    let wanted: Vec<MeanInterval> =
-        intervals.iter().filter(|i| inside(i.start_s + i.span_s / 2.0)).copied().collect();
+    let stretches = Stretches::new(stretches.iter().map(|(from_s, to_s)| (*from_s, *to_s, 0.0)).collect());
+    let inside = |i: &&MeanInterval| stretches.at(i.start_s + i.span_s / 2.0).is_some();
+    let wanted: Vec<MeanInterval> = intervals.iter().filter(inside).copied().collect();
     covered_mean(&wanted)
 }
 
@@ -31,10 +31,10 @@ pub(super) fn seconds_of(intervals: &[MeanInterval]) -> Vec<(f64, f64)> {
 /// Standard error of a mean: the scatter of 1 s means about the level of the segment they lie in (start, end, level),
 /// over the root of their number. A step from one level to another is behaviour and no noise.
 pub(super) fn standard_error(seconds: &[(f64, f64)], levels: &[(f64, f64, f64)]) -> Option<f64> {
-    let level_at = |t: f64| levels.iter().find(|(from_s, to_s, _)| (*from_s..*to_s).contains(&t));
+    let levels = Stretches::new(levels.to_vec());
     // The second in which a level ends belongs to neither.
     let off = |(t, value): &(f64, f64)| {
-        let (from_s, to_s, level) = level_at(*t)?;
+        let (from_s, to_s, level) = levels.at(*t)?;
         (t - from_s >= 1.0 && to_s - t >= 1.0).then_some(value - level)
     };
     let residuals: Vec<f64> = seconds.iter().filter_map(off).collect();
@@ -44,6 +44,24 @@ pub(super) fn standard_error(seconds: &[(f64, f64)], levels: &[(f64, f64, f64)])
     let count = residuals.len() as f64;
     let variance = residuals.iter().map(|off| off * off).sum::<f64>() / (count - 1.0);
     Some((variance / count).sqrt()).filter(|error| error.is_finite())
+}
+
+/// Stretches (start, end, value) that are found by a moment without looking at all of them: a month of cycles has tens
+/// of thousands.
+struct Stretches(Vec<(f64, f64, f64)>);
+
+impl Stretches {
+    fn new(mut all: Vec<(f64, f64, f64)>) -> Self {
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Self(all)
+    }
+
+    /// The last one that has begun by `t`, if it has not ended.
+    fn at(&self, t: f64) -> Option<(f64, f64, f64)> {
+        let begun = self.0.partition_point(|(from_s, ..)| *from_s <= t);
+        let last = *self.0.get(begun.checked_sub(1)?)?;
+        (t < last.1).then_some(last)
+    }
 }
 
 /// The quantile `q` of values in rising order, of the nearest rank; NaN of none.
