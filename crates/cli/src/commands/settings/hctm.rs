@@ -99,7 +99,7 @@ fn for_people(opened: &OpenSettings, limits: HctmLimits, values: Option<SettingV
     let mut text = format!("{}\n\n", opened.heading());
     let Some(values) = values else {
         text.push_str(
-            "No host controlled thermal management (HCTMA is 0): only firmware thresholds apply.\n",
+            "The drive does not support host controlled thermal management (HCTMA is 0): only firmware thresholds apply.\n",
         );
         return text;
     };
