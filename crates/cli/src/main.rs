@@ -7,7 +7,7 @@
 //! - [`args`]: what may be typed; [`commands`]: one file a command.
 //! - [`door`]: the one place where a drive is opened by its address; [`twin_drive`]: simulated ones;
 //!   [`open_settings`]: the settings of a drive and the journal for it.
-//! - [`logs`]: logs of other tools. [`host`], [`block_devices`]: this machine.
+//! - [`inputs`]: runs among what was typed. [`logs`]: logs of other tools. [`host`], [`block_devices`]: this machine.
 //! - [`printer`]: the only place that writes to stdout or stderr.
 
 mod args;
@@ -16,6 +16,7 @@ mod commands;
 mod cost;
 mod door;
 mod host;
+mod inputs;
 mod logs;
 mod open_settings;
 mod opening;
@@ -58,6 +59,7 @@ impl Exit {
 }
 
 fn main() -> ExitCode {
+    commands::answer_shell();
     let mut printer = Printer::new();
     match go(&mut printer) {
         Ok(outcome) => outcome.code().into(),

@@ -40,6 +40,15 @@ impl Printer {
         self.raw_data(&visible(text))
     }
 
+    /// Data that are no text, such as a picture, as they are.
+    ///
+    /// # Errors
+    /// As [`Self::data`].
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.wipe_progress();
+        patient::write_stream(io::stdout(), bytes)
+    }
+
     /// The same with colours of ours in it.
     ///
     /// # Errors

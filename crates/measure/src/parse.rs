@@ -16,7 +16,7 @@ pub struct ParseError {
     typed: String,
     wanted: &'static str,
     why: String,
-    example: &'static str,
+    example: String,
 }
 
 /// One kind of quantity: its name for errors, an example, and its units with their size.
@@ -24,6 +24,8 @@ struct QuantityKind {
     wanted: &'static str,
     example: &'static str,
     units: &'static [(&'static str, f64)],
+    /// The unit that is meant most often where none is typed; `None` where a guess could be far off.
+    usual: Option<&'static str>,
 }
 
 const SIZE: QuantityKind = QuantityKind {
@@ -41,6 +43,7 @@ const SIZE: QuantityKind = QuantityKind {
         ("GiB", 1_073_741_824.0),
         ("TiB", 1_099_511_627_776.0),
     ],
+    usual: None,
 };
 
 const TIME: QuantityKind = QuantityKind {
@@ -57,6 +60,7 @@ const TIME: QuantityKind = QuantityKind {
         ("h", 3600.0),
         ("d", 86_400.0),
     ],
+    usual: Some("s"),
 };
 
 /// A size in bytes. A bare number is refused: `4096B` is clear, `4096` might be anything.
@@ -73,8 +77,12 @@ pub fn duration(typed: &str) -> Result<Duration, ParseError> {
 
 /// A transfer rate: a size, then `/s`.
 pub fn rate(typed: &str) -> Result<BytesPerSec, ParseError> {
-    const RATE: QuantityKind =
-        QuantityKind { wanted: "a rate", example: "1.2GB/s, 500MB/s or 1GiB/s", units: SIZE.units };
+    const RATE: QuantityKind = QuantityKind {
+        wanted: "a rate",
+        example: "1.2GB/s, 500MB/s or 1GiB/s",
+        units: SIZE.units,
+        usual: None,
+    };
     let trimmed = typed.trim();
     let Some(size) = trimmed.strip_suffix("/s") else {
         return Err(RATE.error(typed, "it does not end in \"/s\"".to_owned()));
@@ -93,6 +101,7 @@ pub fn temperature(typed: &str) -> Result<Kelvin, ParseError> {
         wanted: "a whole temperature",
         example: "65C or 338K",
         units: &[("C", 1.0), ("K", 1.0)],
+        usual: Some("C"),
     };
     let (number, unit) = split(typed.trim().strip_prefix('-').unwrap_or(typed.trim()));
     let magnitude = whole(typed, scale(typed, number, unit, &TEMPERATURE)?, &TEMPERATURE)?;
@@ -108,8 +117,12 @@ pub fn temperature(typed: &str) -> Result<Kelvin, ParseError> {
 
 /// A temperature of the surroundings, which need not be whole: `23.5C`.
 pub fn celsius(typed: &str) -> Result<Celsius, ParseError> {
-    const AMBIENT: QuantityKind =
-        QuantityKind { wanted: "a temperature", example: "23.5C or 296K", units: &[("C", 1.0), ("K", 1.0)] };
+    const AMBIENT: QuantityKind = QuantityKind {
+        wanted: "a temperature",
+        example: "23.5C or 296K",
+        units: &[("C", 1.0), ("K", 1.0)],
+        usual: Some("C"),
+    };
     let trimmed = typed.trim();
     let (sign, rest) = trimmed.strip_prefix('-').map_or((1.0, trimmed), |rest| (-1.0, rest));
     let (number, unit) = split(rest);
@@ -124,10 +137,28 @@ pub fn celsius(typed: &str) -> Result<Celsius, ParseError> {
     Ok(degrees)
 }
 
+/// A whole number without a unit: a seed, a count.
+///
+/// # Errors
+/// When it is none, with an example.
+pub fn count(typed: &str) -> Result<u64, ParseError> {
+    let error = |why: &str| ParseError {
+        typed: typed.to_owned(),
+        wanted: "a whole number from 0 on",
+        why: why.to_owned(),
+        example: "42".to_owned(),
+    };
+    let digits = typed.trim();
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(error("it has other characters than digits"));
+    }
+    digits.parse().map_err(|_| error("it is larger than 2^64 - 1"))
+}
+
 /// A share of a whole, from `0%` to `100%`, as a fraction from 0 to 1.
 pub fn percent(typed: &str) -> Result<f64, ParseError> {
     const PERCENT: QuantityKind =
-        QuantityKind { wanted: "a percentage", example: "25%", units: &[("%", 0.01)] };
+        QuantityKind { wanted: "a percentage", example: "25%", units: &[("%", 0.01)], usual: Some("%") };
     let fraction = quantity(typed, &PERCENT)?;
     if fraction > 1.0 {
         return Err(PERCENT.error(typed, "it is more than 100%".to_owned()));
@@ -137,7 +168,7 @@ pub fn percent(typed: &str) -> Result<f64, ParseError> {
 
 impl QuantityKind {
     fn error(&self, typed: &str, why: String) -> ParseError {
-        ParseError { typed: typed.to_owned(), wanted: self.wanted, why, example: self.example }
+        ParseError { typed: typed.to_owned(), wanted: self.wanted, why, example: self.example.to_owned() }
     }
 
     fn unit_names(&self) -> String {
@@ -163,7 +194,10 @@ fn scale(typed: &str, number: &str, unit: &str, kind: &QuantityKind) -> Result<f
         kind.error(typed, why.to_owned())
     })?;
     if unit.is_empty() {
-        return Err(kind.error(typed, format!("it has no unit ({})", kind.unit_names())));
+        let error = kind.error(typed, format!("it has no unit ({})", kind.unit_names()));
+        // The number with the unit that is meant most often, ready to be typed.
+        let example = kind.usual.map(|unit| format!("{}{unit}", typed.trim()));
+        return Err(ParseError { example: example.unwrap_or_else(|| error.example.clone()), ..error });
     }
     match kind.units.iter().find(|(name, _)| *name == unit) {
         Some((_, size)) => Ok(value * size),

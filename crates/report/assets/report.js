@@ -3,7 +3,7 @@
   "use strict";
   var root = document.documentElement;
   var specs = JSON.parse(document.getElementById("charts").textContent);
-  var plots = [];
+  var plots = [], wallClock = false;
 
   // Colours live in the style sheet, for light and dark; read again when the scheme changes.
   var inks = {};
@@ -64,13 +64,14 @@
   }
 
   function timeAxis(spec) {
-    var seconds = spec.timeUnitSeconds;
+    var seconds = spec.xUnitSize;
     var axis = {
-      label: "Time since the run began (" + spec.timeUnit + ")", labelSize: 22, labelFont: FONT, font: FONT, size: 30, gap: 4,
+      label: wallClock && spec.wall ? "Time of day (UTC)" : spec.xLabel, labelSize: 22, labelFont: FONT, font: FONT, size: 30, gap: 4,
       stroke: function () { return ink("text"); },
       grid: { stroke: function () { return ink("line"); }, width: 1 },
       ticks: { show: false },
       values: function (u, ticks) {
+        if (wallClock && spec.wall) return ticks.map(function (tick) { return clock(spec, tick, ticks[ticks.length - 1] - ticks[0] > 1200 ? 16 : 19); });
         return ticks.map(function (tick) { return String(Number((tick / seconds).toPrecision(8))); });
       }
     };
@@ -205,9 +206,16 @@
     return x - times[before] <= times[after] - x ? before : after;
   }
 
+  // The time of day of a moment of the run: the part of ISO 8601 behind its date, up to a place.
+  function clock(spec, t, end) {
+    return new Date((spec.wall + t) * 1000).toISOString().slice(11, end);
+  }
+
   function timeText(spec, t) {
     var text = fixed(t, spec.end < 1200 ? 1 : 0) + " s";
-    return spec.timeUnitSeconds > 1 ? fixed(t / spec.timeUnitSeconds, 2) + " " + spec.timeUnit + " (" + text + ")" : text;
+    if (!spec.isTime) return fixed(t / spec.xUnitSize, 1) + " " + spec.xUnit + " written";
+    if (spec.xUnitSize > 1) text = fixed(t / spec.xUnitSize, 2) + " " + spec.xUnit + " (" + text + ")";
+    return spec.wall ? text + ", " + clock(spec, t, 19) + " UTC" : text;
   }
 
   function fillTip(u, spec, tip) {
@@ -283,7 +291,7 @@
       scales: { x: { time: false, min: 0, max: spec.end, range: timeRangeOf(spec) }, left: scale(spec.left) },
       axes: [timeAxis(spec), valueAxis(spec, "left", narrow)],
       legend: { show: false },
-      cursor: { y: false, dataIdx: nearest, drag: { x: true, y: false, dist: 4 }, sync: { key: "run", setSeries: false }, points: { size: 7, show: true } },
+      cursor: { y: false, dataIdx: nearest, drag: { x: true, y: false, dist: 4 }, sync: { key: spec.isTime ? "run" : spec.id, setSeries: false }, points: { size: 7, show: true } },
       hooks: {
         drawClear: [function (u) { drawBands(u, spec); }],
         draw: [function (u) { drawLevels(u, spec); drawMarks(u, spec); }],
@@ -347,8 +355,28 @@
     return navigator.clipboard ? navigator.clipboard.writeText(text).catch(byHand) : byHand();
   }
 
+  // A button beside the first legend turns all time axes from time since the run began to the time of day.
+  function clockButton() {
+    var first = specs.filter(function (spec) { return spec.wall; })[0];
+    if (!first) return;
+    var button = element("button", "", "Time of day (UTC)");
+    button.type = "button";
+    button.setAttribute("aria-pressed", "false");
+    button.className = "clock";
+    button.addEventListener("click", function () {
+      wallClock = !wallClock;
+      button.setAttribute("aria-pressed", String(wallClock));
+      plots.forEach(function (u, index) {
+        u.axes[0].label = wallClock && specs[index].wall ? "Time of day (UTC)" : specs[index].xLabel;
+        u.redraw(false, true);
+      });
+    });
+    document.getElementById(first.id).querySelector(".legend").appendChild(button);
+  }
+
   root.classList.add("js");
   specs.forEach(plot);
+  clockButton();
   document.querySelectorAll("button.copy").forEach(function (button) {
     button.addEventListener("click", function () {
       copy(csv(document.getElementById(button.dataset.table))).then(function () {

@@ -69,6 +69,49 @@ pub(crate) fn seconds(s: f64) -> String {
     number(s, decimals).map_or_else(|| UNKNOWN.to_owned(), |text| format!("{text} s"))
 }
 
+/// A latency in nanoseconds with three digits that count: "85.0 µs", "41.9 ms", "1.20 s".
+pub(crate) fn latency(ns: f64) -> String {
+    if !ns.is_finite() {
+        return UNKNOWN.to_owned();
+    }
+    const UNITS: [(&str, f64); 4] = [("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0)];
+    // Just below a unit, what would round to 1000 belongs to the next one.
+    let (name, size) = UNITS.into_iter().find(|(_, size)| ns.abs() >= *size * 0.9995).unwrap_or(("ns", 1.0));
+    let value = ns / size;
+    let decimals = match value.abs() {
+        v if name == "ns" || v >= 99.95 => 0,
+        v if v >= 9.995 => 1,
+        _ => 2,
+    };
+    number(value, decimals).map_or_else(|| UNKNOWN.to_owned(), |text| format!("{text} {name}"))
+}
+
+/// A count or a rate of counts with separators of thousands: "1,526", "401,234"; one decimal below 10.
+pub(crate) fn count(value: f64) -> String {
+    let decimals = usize::from(value.abs() < 10.0 && (value - value.round()).abs() >= 0.05);
+    let digits = number(value, decimals).unwrap_or_else(|| UNKNOWN.to_owned());
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return digits;
+    }
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
+/// A difference as a signed percentage with a true minus: "+1.2 %", "−18 %"; "0.0 %" has no sign.
+pub(crate) fn signed_percent(fraction: f64) -> String {
+    let percent = fraction * 100.0;
+    let decimals = usize::from(percent.abs() < 9.95);
+    let Some(text) = number(percent.abs(), decimals) else { return UNKNOWN.to_owned() };
+    let is_zero = text.chars().all(|c| matches!(c, '0' | '.'));
+    let sign = match (is_zero, percent < 0.0) {
+        (true, _) => "",
+        (false, true) => "−",
+        (false, false) => "+",
+    };
+    format!("{sign}{text} %")
+}
+
 /// A fraction as "80 %".
 pub(crate) fn percent(fraction: f64) -> String {
     let percent = fraction * 100.0;
@@ -152,6 +195,14 @@ mod test {
         assert_eq!(percent(0.034), "3.4 %");
         assert_eq!(amount(107_374_182_400.0), "107 GB");
         assert_eq!(number(-0.001, 1).as_deref(), Some("0.0"));
+    }
+
+    #[test]
+    fn latencies_keep_three_digits_and_counts_are_grouped() {
+        let shown = [85.0, 999.6, 85_000.0, 41_943_040.0, 999_960.0, 1.2e9, f64::NAN].map(latency);
+        assert_eq!(shown, ["85 ns", "1.00 µs", "85.0 µs", "41.9 ms", "1.00 ms", "1.20 s", "unknown"]);
+        assert_eq!([1526.4, 401_234.0, 3.25, 999.6].map(count), ["1,526", "401,234", "3.2", "1,000"]);
+        assert_eq!([-0.18, 0.012, 0.0, -1e-9].map(signed_percent), ["−18 %", "+1.2 %", "0.0 %", "0.0 %"]);
     }
 
     /// Known days: the epoch, a leap day, and one before the epoch (`date -u -d @...`).

@@ -12,18 +12,20 @@
 
 mod chart;
 mod compare;
+mod figures;
 mod format;
 mod html;
-mod phases;
+mod picture;
 mod reduce;
 mod scale;
 pub mod sentences;
 mod terminal;
 pub mod view;
 
-pub use compare::{compare_html, compare_terminal};
-pub use html::html;
-pub use terminal::{TerminalStyle, terminal, wrapped};
+pub use compare::{Comparison, FailIf, GateResult, check_limits, compare_html, compare_terminal};
+pub use html::{IndexedRun, html, index_html};
+pub use picture::{picture_png, picture_svg};
+pub use terminal::{TerminalStyle, terminal, terminal_answer, wrapped};
 pub use view::ReportInput;
 
 /// The main chart (speed and temperature) as a drawing, a file of its own: for papers and web pages.

@@ -23,7 +23,7 @@ pub(super) fn why(judged: &Judged, odds: &Odds) -> Vec<String> {
     let total = judged.evidence.total();
     let ahead = total[winner as usize] - total[rival as usize];
     sentences.push(format!(
-        "The likeliest is {} ({:.0} %), ahead of {} ({:.0} %) by {ahead:.1} in log odds, which is {}.",
+        "Most likely: {} ({:.0} %), then {} ({:.0} %): {ahead:.1} log odds apart, {}.",
         winner.name(),
         100.0 * odds.p[winner as usize],
         rival.name(),
@@ -31,10 +31,11 @@ pub(super) fn why(judged: &Judged, odds: &Odds) -> Vec<String> {
         odds_to_one(ahead)
     ));
     let name = rival.name();
-    sentences
-        .extend(strongest(judged, winner, rival).map(|(by, told)| format!("Most for it ({by:+.1}): {told}")));
+    sentences.extend(
+        strongest(judged, winner, rival).map(|(by, told)| format!("Strongest for it ({by:+.1}): {told}")),
+    );
     let against = strongest(judged, rival, winner);
-    sentences.extend(against.map(|(by, told)| format!("Most against it, and for {name} ({by:+.1}): {told}")));
+    sentences.extend(against.map(|(by, told)| format!("Strongest for {name} instead ({by:+.1}): {told}")));
     sentences
 }
 
@@ -43,27 +44,27 @@ fn why_called(odds: &Odds) -> String {
     let share = |p: f64| format!("{:.0} %", 100.0 * p);
     let of = |suspect: Suspect| odds.p[suspect as usize];
     let heat = share(odds.heat);
-    let all_heat = format!("Heat, whatever its threshold, has {heat}");
+    let all_heat = format!("Thermal throttling at any threshold: {heat}");
     let called = share(CALLED_HEAT);
-    let not_heat = format!("{all_heat}; it is blamed from {called} on, as a false alarm costs most.");
+    let not_heat = format!("{all_heat}; it is reported from {called} on, as a false alarm costs most.");
     let (name, one) = (odds.likeliest.name(), share(of(odds.likeliest)));
     match odds.conclusion().0 {
         Conclusion::Heat(_) => format!(
-            "{all_heat}, and is blamed from {called} on. Of that {one} is {name}: a threshold is named when it is twice as likely as the others together."
+            "{all_heat}, reported from {called} on. Of that, {one} is {name}; a threshold is named when it is twice as likely as the others together."
         ),
         Conclusion::SomeHeat => format!(
-            "{all_heat}, and is blamed from {called} on. The likeliest threshold is {name} with {one}: not twice as likely as the others together, so none is named."
+            "{all_heat}, reported from {called} on. The most likely threshold is {name} with {one}, less than twice the others together, so none is named."
         ),
         Conclusion::SlcFull => {
-            format!("The full write cache has {}, half or more. {not_heat}", share(of(Slc)))
+            format!("SLC cache full: {}, half or more. {not_heat}", share(of(Slc)))
         }
         Conclusion::NotHeat => format!(
-            "What is not heat has {}, and that is said from {} on. {not_heat}",
+            "Not thermal: {}, reported from {} on. {not_heat}",
             share(of(Other) + of(Slc)),
             share(CALLED_NOT_HEAT)
         ),
         Conclusion::Unknown => format!(
-            "{all_heat} and what is not heat {}: either is named from {called} on, so the cause stays unknown.",
+            "{all_heat}, not thermal: {}. Either is reported from {called} on, so the cause is not determined.",
             share(of(Other) + of(Slc))
         ),
     }
@@ -99,16 +100,16 @@ pub(super) fn would_decide(evidence: &Sources, judged: &Judged, odds: &Odds) -> 
     if thresholds.len() >= 2 {
         let names: Vec<_> = thresholds.iter().map(|suspect| suspect.name()).collect();
         ways.push(format!(
-            "Between {}: the same run with TMT1 and TMT2 set 5 K lower. What begins 5 K lower then is the one that was moved; what stays is the drive's own.",
+            "To tell {} apart: repeat the run with TMT1 and TMT2 set 5 K lower. An onset that moves with the setting is a host threshold; one that stays is the firmware's.",
             names.join(" and ")
         ));
     }
     let heat = !thresholds.is_empty();
     if heat && possible(Other) {
-        ways.push("Between heat and anything else: the same run with a fan on the drive. What heat does comes later or not at all; anything else comes when it came.".to_owned());
+        ways.push("To tell heat from anything else: repeat the run with a fan on the drive. Thermal throttling starts later or not at all; anything else does not move.".to_owned());
     }
     if possible(Slc) && (heat || possible(Other)) {
-        ways.push("Between the write cache and the others: the same run from a deallocated drive at half the speed. A full cache comes after the same amount of data; heat and time do not go by data.".to_owned());
+        ways.push("To tell the SLC cache from the others: repeat the run on a deallocated drive at half the rate. A full cache comes after the same amount of data.".to_owned());
     }
     ways
 }
@@ -118,21 +119,21 @@ fn missing(evidence: &Sources, judged: &Judged) -> Vec<String> {
     let trace = evidence.trace;
     let mut ways = Vec::new();
     if judged.onset_k.is_none() {
-        ways.push("A temperature beside the speed, once a second, from a sensor that moves: `heatsoak run` records it, and `heatsoak analyze --join` takes one from nvme-cli or smartctl.".to_owned());
+        ways.push("Record a temperature every second: `heatsoak run` does, and `heatsoak analyze --join` reads one from nvme-cli or smartctl logs.".to_owned());
     }
     let settings = trace.settings_at(judged.start_s);
     if settings.is_none_or(|settings| settings.tmt1_k.is_none() && settings.tmt2_k.is_none()) {
-        ways.push("The settings of TMT1 and TMT2 during the run (`heatsoak hctm DRIVE` tells them; `tmt1_c` and `tmt2_c` in a CSV).".to_owned());
-    }
-    if judged.counted.tmt1.is_none() && judged.counted.tmt2.is_none() {
         ways.push(
-            "The drive's own counters of TMT1 and TMT2, from its SMART log in a reading every second."
+            "Record TMT1 and TMT2 (`heatsoak hctm DRIVE`; columns `tmt1_c` and `tmt2_c` in a CSV)."
                 .to_owned(),
         );
     }
+    if judged.counted.tmt1.is_none() && judged.counted.tmt2.is_none() {
+        ways.push("Record the TMT1 and TMT2 counters of the SMART log every second.".to_owned());
+    }
     let writes = matches!(evidence.stretch(judged).op, SegmentOp::Write | SegmentOp::Mixed);
     if writes && trace.facts.slc_bytes.is_none() && judged.verdict.conclusion == Conclusion::Unknown {
-        ways.push("The size of the fast write cache.".to_owned());
+        ways.push("State the size of the SLC cache (`--slc`).".to_owned());
     }
     ways
 }

@@ -40,39 +40,39 @@ pub(super) fn seen(evidence: &Sources, judged: &Judged) -> Seen {
     if matches!(op, SegmentOp::Write | SegmentOp::Mixed) {
         let written = Bytes::new(seen.written_bytes as u64);
         seen.sentences
-            .push(format!("{written} had been written since the fast cache was last taken to be empty."));
+            .push(format!("{written} had been written since the SLC cache was last assumed empty."));
     }
     seen
 }
 
 fn speed(seen: &Seen) -> String {
     let load = match seen.op {
-        SegmentOp::Read => "reading",
-        SegmentOp::Write => "writing",
-        SegmentOp::Mixed => "mixed load",
-        SegmentOp::Trim => "deallocating",
-        SegmentOp::Idle => "idle time",
+        SegmentOp::Read => "reads",
+        SegmentOp::Write => "writes",
+        SegmentOp::Mixed => "mixed I/O",
+        SegmentOp::Trim => "deallocate",
+        SegmentOp::Idle => "idle",
     };
     let during = BytesPerSec::new(seen.during_bytes_per_s);
     let mut text = match seen.before_bytes_per_s {
         Some(before) => {
-            let way = if seen.gradual { "gave way bit by bit" } else { "fell at once" };
+            let way = if seen.gradual { "fell gradually" } else { "fell in one step" };
             let share = seen.during_bytes_per_s / before * 100.0;
             let before = BytesPerSec::new(before);
             let (phase, start_s) = (&seen.phase, seen.start_s);
             format!(
-                "At {start_s:.1} s, {load} in the phase `{phase}`, speed {way}: from {before} to {during}, which is {share:.0} %."
+                "At {start_s:.1} s ({load}, phase `{phase}`) speed {way} from {before} to {during} ({share:.0} %)."
             )
         }
         None => format!(
-            "At {:.1} s, {load} in the phase `{}` began at {during}; no faster speed of that load is known.",
+            "At {:.1} s {load} in phase `{}` started at {during}; no faster speed is known for this load.",
             seen.start_s, seen.phase
         ),
     };
     let span_s = seen.end_s - seen.start_s;
     text.push_str(&match seen.recovered {
-        true => format!(" It came back after {span_s:.1} s."),
-        false => format!(" It stayed so for {span_s:.1} s, up to the end of the load."),
+        true => format!(" It recovered after {span_s:.1} s."),
+        false => format!(" It stayed there for {span_s:.1} s, to the end of the load."),
     });
     text
 }
@@ -82,12 +82,12 @@ fn temperature(seen: &Seen) -> String {
         (seen.temp_start_k, seen.temp_min_k, seen.temp_max_k, seen.temp_end_k)
     else {
         return match seen.temp_start_k {
-            Some(start) => format!("The drive was at {} when it began.", degrees(start)),
-            None => "There is no temperature near it that says anything.".to_owned(),
+            Some(start) => format!("Temperature: {} at the onset.", degrees(start)),
+            None => "No usable temperature near the onset.".to_owned(),
         };
     };
     format!(
-        "The drive was at {} when it began, between {} and {} meanwhile, and at {} when it ended.",
+        "Temperature: {} at the onset, {} to {} during, {} at the end.",
         degrees(start),
         degrees(low),
         degrees(high),
@@ -97,26 +97,26 @@ fn temperature(seen: &Seen) -> String {
 
 fn settings_then(seen: &Seen) -> String {
     let threshold = |name: &str, kelvin: Option<u16>| match kelvin {
-        None => format!("{name} is not known"),
-        Some(0) => format!("{name} was disabled"),
-        Some(kelvin) => format!("{name} was {}", Kelvin::from_kelvin(kelvin)),
+        None => format!("{name} unknown"),
+        Some(0) => format!("{name} disabled"),
+        Some(kelvin) => format!("{name} {}", Kelvin::from_kelvin(kelvin)),
     };
     let mut parts = vec![threshold("TMT1", seen.tmt1_k), threshold("TMT2", seen.tmt2_k)];
-    parts.extend(seen.power_state.map(|state| format!("the power state was {state}")));
+    parts.extend(seen.power_state.map(|state| format!("power state {state}")));
     format!("{}.", parts.join(", "))
 }
 
 fn counters(seen: &Seen) -> String {
     let counter = |name: &str, counted: Option<u64>| match counted {
-        None => format!("those of {name} are not known"),
-        Some(0) => format!("those of {name} stood still"),
-        Some(by) => format!("those of {name} moved by {by}"),
+        None => format!("{name} unknown"),
+        Some(0) => format!("{name} did not move"),
+        Some(by) => format!("{name} moved by {by}"),
     };
     if seen.tmt1_counted.is_none() && seen.tmt2_counted.is_none() {
-        return "The drive's counters of TMT1 and TMT2 are not known.".to_owned();
+        return "TMT counters: unknown.".to_owned();
     }
     format!(
-        "Of the drive's counters (transitions and seconds) around that moment, {} and {}.",
+        "TMT counters (transitions and seconds) around the onset: {}, {}.",
         counter("TMT1", seen.tmt1_counted),
         counter("TMT2", seen.tmt2_counted)
     )

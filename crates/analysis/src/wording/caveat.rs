@@ -15,11 +15,11 @@ pub fn caveat(caveat: &Caveat) -> String {
     match caveat {
         Caveat::AboveLinkRate { span_s, of_s, lasting, fastest_bytes_per_s, link_bytes_per_s } => {
             let (fastest, link) = (BytesPerSec::new(*fastest_bytes_per_s), BytesPerSec::new(*link_bytes_per_s));
-            let seen = format!("Up to {fastest} for {span_s:.1} s of {of_s:.0} s, faster than the link ({link})");
+            let seen = format!("Above the link rate of {link} (up to {fastest}) for {span_s:.1} s of {of_s:.0} s");
             match lasting {
-                true => format!("{seen}: the stated link rate or the units of the log are wrong, check both."),
+                true => format!("{seen}: the stated link rate or the units of the log are wrong."),
                 false => format!(
-                    "{seen}: more than I/Os at the edge of an interval explain, so times or bytes are off there; means over a minute are not."
+                    "{seen}, more than interval jitter explains: times or bytes are wrong there. Use means of a minute, not single samples."
                 ),
             }
         }
@@ -28,96 +28,96 @@ pub fn caveat(caveat: &Caveat) -> String {
             let what = at_link(*bytes_per_s, *link_bytes_per_s, *all_of_it);
             format!("For {span_s:.0} s the speed was {speed}, {what}.")
         }
-        Caveat::AmbientUnknown => "The temperature around the drive is not known: in a place that is warmer or cooler by some kelvins the drive is as well, and heat slows it down sooner, later or not at all.".to_owned(),
+        Caveat::AmbientUnknown => "Ambient was not recorded; onset times shift with it (`heatsoak run --ambient 24C` records it).".to_owned(),
         Caveat::Averaged { interval_s } => {
-            format!("Speeds are means over {interval_s:.0} s: shorter bursts and cycles are not in them.")
+            format!("Speeds are means of {interval_s:.0} s; shorter bursts and cycles are averaged out.")
         }
         Caveat::Clock(doubt) => clock(doubt),
         Caveat::ClockDrift { over_s, by_s, scatter_s } => format!(
-            "Within {over_s:.0} s the temperature's times move by {:.0} s (± {scatter_s:.0} s) against the speed's: the clock of the speed runs {} than that of the temperature. Temperatures of events belong to other moments, the more the further apart the clocks are.",
+            "Clock drift: over {over_s:.0} s the temperature log shifts by {:.0} s (± {scatter_s:.0} s) against the speed log, whose clock runs {}. Temperatures of events are off by up to that.",
             by_s.abs(),
             if *by_s > 0.0 { "slower" } else { "faster" }
         ),
         Caveat::ClockOffsetEstimated { lead, part, offset_s, uncertainty_s, explained } => format!(
-            "The clocks of {lead} and {part} are not one: the second was set {offset_s:+.1} s ± {uncertainty_s:.1} s from the first one's beginning, where its temperature follows the speed best (it explains {:.0} % of it). A lag of the sensor is part of that. --offset {part}={offset_s:+.1}s fixes it.",
+            "{lead} and {part} have different clocks. The offset of {part} was estimated as {offset_s:+.1} s ± {uncertainty_s:.1} s, sensor lag included, from how its temperature follows the speed ({:.0} % explained). To fix it: --offset {part}={offset_s:+.1}s.",
             100.0 * explained
         ),
         Caveat::ClockStep(step) => clock_step(step),
         Caveat::CopiedSensor { sensors } => format!(
-            "Every reading of {} is that of the composite: one of them is a copy.",
-            sensors.join(", ")
+            "{} and the composite temperature are always equal: copies of one sensor.",
+            sensors.join(" and ")
         ),
         Caveat::CountersWithoutHeat(doubt) => counters_without_heat(doubt),
         Caveat::CountersWithoutSlowdown { threshold, moved } => {
-            format!("The drive's counters of {threshold} moved by {moved}, but its speed did not give way.")
+            format!("The {threshold} counters moved by {moved}, but the speed did not drop.")
         }
         Caveat::Cyclostationary(cycles) => cyclostationary(cycles),
         Caveat::Damaged(damage) => damaged(damage),
         Caveat::Duplicated { file, rows, first_line } => format!(
-            "{file}: {rows} rows are there twice, first in line {first_line}: the second ones were left out."
+            "{file}: {rows} duplicate rows were left out, the first in line {first_line}."
         ),
         Caveat::FrozenSensor(sensor) => frozen(sensor),
         Caveat::Gap(hole) => gap(hole),
         Caveat::IoErrors(IoFailure::Some { failed }) => {
-            format!("{failed} I/Os failed; they count neither as data nor as time saved.")
+            format!("{failed} I/Os failed; they are not counted in speed, IOPS or latency.")
         }
         Caveat::IoErrors(IoFailure::Job { job, error }) => format!("fio ended job {job:?} with error {error}."),
         Caveat::PolicyUndetermined { seen } | Caveat::MechanismUndetermined { seen } => undetermined(*seen).to_owned(),
         Caveat::NoTemperature { outside_load: false } => {
-            "There is no temperature, so heat can neither be blamed nor cleared.".to_owned()
+            "No temperature was recorded, so thermal throttling can be neither confirmed nor ruled out.".to_owned()
         }
-        Caveat::NoTemperature { outside_load: true } => "No temperature was read while the drive was under load, so heat can neither be blamed nor cleared: are the clocks of load and temperature one?".to_owned(),
+        Caveat::NoTemperature { outside_load: true } => "No temperature was recorded under load, so thermal throttling can be neither confirmed nor ruled out. Check that load and temperature logs use one clock (`--offset`).".to_owned(),
         Caveat::SameRecord { runs, records: 1 } => {
-            format!("All {runs} runs hold the same data, so they count as one: another run would add to it.")
+            format!("All {runs} runs hold identical data and count as one.")
         }
         Caveat::SameRecord { runs, records } => {
-            format!("Of {runs} runs some hold the same data: they count as {records}.")
+            format!("Some of the {runs} runs hold identical data; they count as {records}.")
         }
         Caveat::NotHotEnough { runs, hottest_k } => not_hot_enough(*runs, *hottest_k),
         Caveat::NotSeen { values } => {
             let values: Vec<String> = values.iter().map(unseen).collect();
-            format!("Not seen in this run, and so not known: {}.", values.join("; "))
+            format!("Not observed in this run: {}.", values.join("; "))
         }
         Caveat::OtherJobs { first, last } => {
             let names = if first == last { first.clone() } else { format!("{first} to {last}") };
-            format!("Only some of the jobs of this run of fio were named: {names} lie beside them. The drive did more than this; name all with --join.")
+            format!("Other jobs of this fio run were not included ({names}): the drive did more I/O than shown. Name all of them with --join.")
         }
         Caveat::PageCache { phases } => format!(
-            "Through the page cache: {}. Its speed is partly the memory's, not the drive's.",
+            "Buffered I/O: {}. Its speed is partly the page cache's.",
             phases.join(", ")
         ),
-        Caveat::ReleaseNotSeen => "No run shows where the slow speed is given up again: a phase of less load behind it, until the drive has cooled, would.".to_owned(),
-        Caveat::Simulated => "The drive is simulated: these numbers are a model's, not a device's.".to_owned(),
+        Caveat::ReleaseNotSeen => "Open: the release temperature. A cool-down under light load after the heavy one shows it, as in `heatsoak run thermal-id`.".to_owned(),
+        Caveat::Simulated => "Simulated drive: these numbers come from a model.".to_owned(),
         Caveat::SlowdownWithoutCounters { why } => {
             let why = match why {
                 StillCounters::OwnThreshold => {
-                    ": they count TMT1 and TMT2, and not thresholds of the drive's own"
+                    ": a firmware threshold is not counted there"
                 }
-                StillCounters::CountedBefore => ", although it has counted before",
-                StillCounters::NeverCounted => ": it may be one that does not count",
+                StillCounters::CountedBefore => ", although they have moved before",
+                StillCounters::NeverCounted => ": this drive may not implement them",
             };
-            format!("The drive was slowed down by heat and its TMT counters stood still{why}. A health log does not show this slow-down.")
+            format!("The TMT counters did not move while the drive throttled{why}. The SMART log does not show this throttling.")
         }
         Caveat::SlowTemperature { period_s } => {
-            format!("Temperatures are {period_s:.0} s apart: peaks between two are not seen.")
+            format!("Temperature was read every {period_s:.0} s; peaks in between are missed.")
         }
         Caveat::SumDiffers(sums) => sum_differs(sums),
         Caveat::ThermalNotIdentified(why) => {
-            format!("How load becomes temperature was not determined: {}.", heating_unknown(why))
+            format!("Heating model not determined: {}.", heating_unknown(why))
         }
         Caveat::ThresholdUndetermined { settings } => which_setting(*settings).to_owned(),
         Caveat::TooShort { longest_s } => format!(
-            "The longest load took {longest_s:.0} s: too short for the drive to reach a steady temperature."
+            "The longest load lasted {longest_s:.0} s, too short for a steady temperature."
         ),
         Caveat::Truncated { file, line, left_out } => truncated(file.as_deref(), *line, *left_out),
-        Caveat::Unfinished { why } => format!("The run is not whole: {why}."),
+        Caveat::Unfinished { why } => format!("Incomplete run: {why}."),
         Caveat::UnitUnstated { file, tests: None } => {
-            format!("{file}: MBps states no base: 2^20 B/s is taken, as Iometer 2006 divides.")
+            format!("{file}: MBps has no stated base; read as 2^20 B/s, as Iometer 2006 reports it.")
         }
         Caveat::UnitUnstated { file, tests: Some(tests) } => format!(
-            "{file}: in {tests} tests MBps states no base and the transfer sizes do not tell: 2^20 B/s is taken, as Iometer 2006 divides. If it were 10^6, speeds would be 4.6 % lower."
+            "{file}: in {tests} tests MBps has no stated base and the transfer sizes do not show it; read as 2^20 B/s, as Iometer 2006 reports it. As 10^6 B/s, speeds are 4.6 % lower."
         ),
-        Caveat::WholeKelvin => "Temperatures are whole kelvins: thresholds are known to 1 K.".to_owned(),
+        Caveat::WholeKelvin => "Temperatures are whole kelvins, so thresholds are known to 1 K.".to_owned(),
     }
 }
 
@@ -130,28 +130,28 @@ pub fn kind(caveat: &Caveat) -> String {
 fn at_link(bytes_per_s: f64, link_bytes_per_s: f64, all_of_it: bool) -> String {
     let rate = BytesPerSec::new(link_bytes_per_s);
     if all_of_it {
-        return format!("that of the link ({rate}): the drive itself may be faster");
+        return format!("the link rate ({rate}): the drive may be faster than its link");
     }
     let of_link = 100.0 * bytes_per_s / link_bytes_per_s;
     format!(
-        "{of_link:.0} % of the link's rate ({rate}), about what its protocol leaves for data: the link may be what limits, and the drive itself faster"
+        "{of_link:.0} % of the link rate ({rate}), about the protocol limit: the link may be the bottleneck"
     )
 }
 
 fn damaged(damage: &Damage) -> String {
     match damage {
         Damage::Table { file } => {
-            format!("{file} is not in the run folder, although the run has ended: what it held is not known.")
+            format!("{file} is missing from the run folder of a finished run.")
         }
         Damage::Rest { file, bytes, after_s, why } => {
-            let from = after_s.map_or_else(|| "all its rows".to_owned(), |s| format!("its rows after {s:.1} s"));
-            format!("{file} is cut off or damaged ({why}): {from} are missing, {bytes} bytes were left out.")
+            let from = after_s.map_or_else(|| "all rows".to_owned(), |s| format!("rows after {s:.1} s"));
+            format!("{file} is truncated or damaged ({why}): {from} are missing ({bytes} bytes).")
         }
         Damage::Manifest => {
-            "manifest.json is not as it was written: it was edited, or it is damaged. Times of phases, settings and limits are as it has them now.".to_owned()
+            "manifest.json was edited or is damaged; phase times, settings and limits are taken as they stand.".to_owned()
         }
         Damage::Phases { intervals } => {
-            format!("{intervals} intervals belong to phases that the manifest does not have: left out")
+            format!("{intervals} intervals belong to phases that are not in the manifest and were left out.")
         }
     }
 }
@@ -159,21 +159,22 @@ fn damaged(damage: &Damage) -> String {
 fn clock(doubt: &ClockDoubt) -> String {
     match doubt {
         ClockDoubt::Overlap { intervals } => format!(
-            "{intervals} intervals of load overlap the one before: their times or lengths are wrong."
+            "{intervals} intervals overlap the previous one: their times or lengths are wrong."
         ),
         ClockDoubt::JobsInOneFile { file, times, first_line } => format!(
-            "{file}: times fall back {times} times, first in line {first_line}: read as {} jobs in one file (per_job_logs=0), their speeds summed. If one run was written twice, the speeds are doubled.",
+            "{file}: times go backwards {}, first in line {first_line}; read as {} jobs in one file (per_job_logs=0) with their speeds summed. If one run was written twice, speeds are doubled.",
+            often(*times),
             times + 1
         ),
         ClockDoubt::JobStarts { logs } => format!(
-            "The logs of {logs} count from each job's own start, which is not known without fio's JSON: they are taken to have started together."
+            "The logs of {logs} count from each job's start, which only fio's JSON records; they are assumed to start together."
         ),
         ClockDoubt::SameTime { readings } => {
-            format!("{readings} readings have the same time as the one before.")
+            format!("{readings} readings have the same time as the previous one.")
         }
-        ClockDoubt::FileTimes => "The readings carry no time: when each file was last written is taken for it, which copying or unpacking changes.".to_owned(),
+        ClockDoubt::FileTimes => "The readings carry no time; the modification time of each file is used, which copying or unpacking changes.".to_owned(),
         ClockDoubt::RowsLeftOut { rows } => {
-            format!("{rows} rows whose time does not lie after the row before were left out.")
+            format!("{rows} rows with a time not after the previous row were left out.")
         }
     }
 }
@@ -181,18 +182,18 @@ fn clock(doubt: &ClockDoubt) -> String {
 fn clock_step(step: &ClockStep) -> String {
     let ClockStep { after_s, before_s, by_s, scatter_s, cyclic, set } = step;
     let way = if *by_s > 0.0 { "later" } else { "earlier" };
-    let or = if *cyclic { ", or by that and whole cycles of the load" } else { "" };
+    let or = if *cyclic { ", or that plus whole cycles of the load" } else { "" };
     let whose = match set {
         Some(SteppedClock::Speed) => {
-            "the speed's clock was set, as a hole or overlap of that size in it shows"
+            "the clock of the speed log was set, as its gap or overlap of that size shows"
         }
         Some(SteppedClock::Temperature) => {
-            "the temperature's clock was set, as a hole of that size in it shows"
+            "the clock of the temperature log was set, as its gap of that size shows"
         }
         None => "one of the two clocks was set",
     };
     format!(
-        "Between {after_s:.0} s and {before_s:.0} s the temperature's times become {way} by {:.0} s (± {scatter_s:.0} s) against the speed's{or}: {whose}. Temperatures of events on one side of it belong to other moments.",
+        "Clock step between {after_s:.0} s and {before_s:.0} s: the temperature log shifts {way} by {:.0} s (± {scatter_s:.0} s) against the speed log{or}; {whose}. Temperatures of events on one side of it are off by that.",
         by_s.abs()
     )
 }
@@ -200,11 +201,11 @@ fn clock_step(step: &ClockStep) -> String {
 fn counters_without_heat(doubt: &CounterDoubt) -> String {
     match doubt {
         CounterDoubt::StillComposite { threshold, moved, composite_k } => format!(
-            "The drive's counter of {threshold} moved {moved} times while the composite stood at {}: the drive goes by another temperature than it shows.",
+            "The {threshold} counter moved {moved} times while the composite temperature stayed at {}: the drive throttles by another sensor.",
             degrees(*composite_k)
         ),
         CounterDoubt::FarBelow { threshold, moved, below_k } => format!(
-            "The drive's counter of {threshold} moved {moved} times while the composite was {below_k:.0} K below it or more: counter or temperature is wrong."
+            "The {threshold} counter moved {moved} times with the composite temperature at least {below_k:.0} K below it: counter or temperature is wrong."
         ),
     }
 }
@@ -212,10 +213,10 @@ fn counters_without_heat(doubt: &CounterDoubt) -> String {
 fn cyclostationary(cycles: &Cycles) -> String {
     match cycles {
         Cycles::Heat { period_s } => format!(
-            "The drive goes to and fro every {period_s:.0} s (cyclostationary): rounds shorter than that never show a steady state, rounds of several cycles always do. Mean, slowest and fastest speed belong together."
+            "Throttling cycles every {period_s:.0} s (cyclostationary). Use measurement rounds of several cycles, and quote mean, lowest and highest speed together."
         ),
         Cycles::Dips { period_s, round_s, steady_share } => format!(
-            "Speed dips every {period_s:.0} s, hot or cool (cyclostationary): with rounds of {:.0} s a rule for steady state holds in {:.0} % of its windows, with rounds of {:.0} s in {:.0} %. Mean, slowest and fastest speed belong together.",
+            "Speed dips every {period_s:.0} s, independent of temperature (cyclostationary). With rounds of {:.0} s the steady-state rule holds in {:.0} % of its windows, with rounds of {:.0} s in {:.0} %. Quote mean, lowest and highest speed together.",
             round_s[0],
             100.0 * steady_share[0],
             round_s[1],
@@ -227,14 +228,14 @@ fn cyclostationary(cycles: &Cycles) -> String {
 fn frozen(sensor: &StillSensor) -> String {
     match sensor {
         StillSensor::BesideOthers { sensor } => {
-            format!("The sensor {sensor} never moved while another one did: it is not gone by.")
+            format!("Sensor {sensor} never changed while another did; it is not used.")
         }
         StillSensor::WholeRun { temp_k } => format!(
-            "The temperature stood at {} for the whole run, load or not: it is not measured.",
+            "The temperature stayed at {} for the whole run, with and without load: it is not a measurement.",
             degrees(*temp_k)
         ),
         StillSensor::Stopped { sensor, temp_k, from_s, to_s, other, other_moved_k } => format!(
-            "The sensor {sensor} stood at {} from {from_s:.0} s to {to_s:.0} s while {other} moved by {other_moved_k:.0} K: it had stopped.",
+            "Sensor {sensor} stayed at {} from {from_s:.0} s to {to_s:.0} s while {other} changed by {other_moved_k:.0} K: it was stuck.",
             degrees(*temp_k)
         ),
     }
@@ -243,41 +244,47 @@ fn frozen(sensor: &StillSensor) -> String {
 fn gap(hole: &Hole) -> String {
     match hole {
         Hole::Speed { holes, missing_s } => {
-            format!("Speed is missing {holes} times, {missing_s:.1} s in all.")
+            format!("Speed has {}, {missing_s:.1} s in total.", gaps(*holes))
         }
         Hole::Temperature { holes, missing_s, reason } => {
             let reason = reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
-            format!("The temperature is missing {holes} times, {missing_s:.1} s in all{reason}.")
+            format!("Temperature has {}, {missing_s:.1} s in total{reason}.", gaps(*holes))
         }
         Hole::CounterReset { resets } => {
-            format!("A counter of bytes was reset {resets} times: there the speed is not known.")
+            format!("A byte counter was reset {}; the speed is not known there.", often(*resets))
         }
     }
+}
+
+fn often(times: usize) -> String {
+    if times == 1 { "once".to_owned() } else { format!("{times} times") }
+}
+
+fn gaps(count: usize) -> String {
+    if count == 1 { "one gap".to_owned() } else { format!("{count} gaps") }
 }
 
 /// Which measurement would decide how the drive slows down.
 const fn undetermined(seen: SlowdownSeen) -> &'static str {
     match seen {
-        SlowdownSeen::NoTemperature => {
-            "No temperature that moves was recorded during a load: how the drive manages its heat cannot be told."
-        }
+        SlowdownSeen::NoTemperature => "Open: thermal throttling. Record a temperature during the load.",
         SlowdownSeen::LoadUnread => {
-            "The speed was not read for most of the time, so what the drive did then is not known: a log with a speed for every second would tell."
+            "Open: the throttling policy, as the speed was not recorded for most of the time. Log it every second."
         }
         SlowdownSeen::Unexplained => {
-            "Speed gave way, and heat can neither be blamed for it nor cleared of it, so whether the drive throttles is open. `heatsoak analyze RUN --explain N` tells for each event what would decide it; the same run with a fan on the drive mostly does."
+            "Open: whether the drop in speed is thermal. Repeat the run with a fan on the drive; `heatsoak analyze RUN --explain N` shows the reasoning behind event N."
         }
         SlowdownSeen::Irregular => {
-            "The drive was slowed down by heat, but too shortly or irregularly to tell by which rule. A load at full speed for 15 minutes would show whether it holds its temperature or goes to and fro."
+            "Open: the throttling policy; the drive throttled too briefly or irregularly. Repeat with 15 minutes of load at full speed."
         }
         SlowdownSeen::Following => {
-            "The drive was slowed down by heat and neither a release nor a temperature that was held was seen, so the rule behind it cannot be told. A longer load, or the same one with another air flow, would decide it: a regulator keeps the temperature, a relay keeps the speed."
+            "Open: the throttling policy; neither a release nor a held temperature was observed. Repeat with a longer load or another airflow: a regulator holds the temperature, a relay the speed."
         }
         SlowdownSeen::OneStep => {
-            "Heat slowed the drive down in one step to a speed that stayed the same, and no release was seen: that is a fixed lower speed, or one that has come to rest. A longer load, or the same one with another air flow, would decide it: a regulator keeps the temperature, a relay keeps the speed."
+            "Open: a fixed throttled speed, or a regulator that has settled. Repeat with a longer load or another airflow: a regulator holds the temperature, a fixed speed does not change."
         }
         SlowdownSeen::SeveralRuns => {
-            "Whether a fixed lower speed or one that follows the temperature is used was not seen: the same load with another air flow or ambient would decide it, as a regulator keeps the temperature and a relay keeps the speed."
+            "Open: a fixed throttled speed, or a regulator. Repeat the load with another airflow or ambient: a regulator holds the temperature, a fixed speed does not change."
         }
     }
 }
@@ -285,12 +292,12 @@ const fn undetermined(seen: SlowdownSeen) -> &'static str {
 fn not_hot_enough(runs: usize, hottest_k: Option<f64>) -> String {
     match hottest_k.map(degrees) {
         Some(hottest) if runs == 1 => format!(
-            "Heat did not slow the drive down, and it got no hotter than {hottest}: what it does when hotter was not seen."
+            "Open: throttling above {hottest}, the highest temperature of this run. A longer or heavier load reaches more."
         ),
         hottest => {
             let up_to = hottest.map(|hottest| format!(" up to {hottest}")).unwrap_or_default();
             format!(
-                "None of these runs was slowed down by heat{up_to}. A longer or heavier load, a warmer place, or a lower TMT1 where the drive takes one, would show what it does."
+                "Open: no run throttled{up_to}. Repeat with a longer load, a warmer ambient, or a lower TMT1 if the drive supports it (`--tmt1`)."
             )
         }
     }
@@ -302,21 +309,21 @@ fn unseen(value: &Unseen) -> String {
             let why = match written_bytes {
                 0.0 => "nothing was written".to_owned(),
                 bytes if bytes < 1e9 => "less than 1 GB was written".to_owned(),
-                _ if over_stated => "before it ended more than twice what is stated was written".to_owned(),
-                bytes => format!("writing {:.0} GB was not seen to fill one", bytes / 1e9),
+                _ if over_stated => "more than twice its stated size was written before the drop".to_owned(),
+                bytes => format!("{:.0} GB were written without reaching its end", bytes / 1e9),
             };
-            format!("how large a fast write cache is ({why})")
+            format!("SLC cache size ({why})")
         }
-        Unseen::Onset => "at which temperature slowing down begins".to_owned(),
-        Unseen::Release => "at which temperature slowing down ends".to_owned(),
+        Unseen::Onset => "onset temperature".to_owned(),
+        Unseen::Release => "release temperature".to_owned(),
         Unseen::Heating { op, moved } => {
             let (doing, done) =
-                if op == SegmentOp::Write { ("writing", "written") } else { ("reading", "read") };
+                if op == SegmentOp::Write { ("writes", "written") } else { ("reads", "read") };
             let why = match moved {
-                true => "the data do not decide it".to_owned(),
+                true => "several models fit".to_owned(),
                 false => format!("nothing was {done}"),
             };
-            format!("how {doing} warms the drive ({why})")
+            format!("heating by {doing} ({why})")
         }
     }
 }
@@ -330,14 +337,14 @@ fn sum_differs(sums: &Sums) -> String {
                 _ => "trimmed",
             };
             format!(
-                "The logs add up to {} {done}, fio's own total is {} ({:+.1} %): a log is missing, is from another run, or has windows that fio left out.",
+                "The logs sum to {} {done}, fio reports {} ({:+.1} %): a log is missing, belongs to another run, or has windows that fio omitted.",
                 Bytes::new(*logged_bytes as u64),
                 Bytes::new(*reported_bytes as u64),
                 100.0 * (logged_bytes - reported_bytes) / reported_bytes.max(1.0)
             )
         }
         Sums::Iometer { file, line, workers_mb, total_mb } => format!(
-            "{file}, line {line}: the rows of the workers add up to {workers_mb:.1} MB, Iometer's total is {total_mb:.1} MB."
+            "{file}, line {line}: the worker rows sum to {workers_mb:.1} MB, Iometer reports {total_mb:.1} MB."
         ),
     }
 }
@@ -345,9 +352,9 @@ fn sum_differs(sums: &Sums) -> String {
 fn heating_unknown(why: &HeatingUnknown) -> String {
     match why {
         HeatingUnknown::LoadUnread { share } => {
-            format!("the speed was not read for {:.0} % of the time", 100.0 * share)
+            format!("the speed was not recorded for {:.0} % of the time", 100.0 * share)
         }
-        HeatingUnknown::FewTemperatures => "there are fewer than 30 temperatures".to_owned(),
+        HeatingUnknown::FewTemperatures => "fewer than 30 temperature readings".to_owned(),
         HeatingUnknown::ShortRun => "the run is shorter than four minutes".to_owned(),
         HeatingUnknown::EvenTemperature => "the temperature changed by less than 8 K".to_owned(),
         HeatingUnknown::NoModelFits => "no heating model fits the run".to_owned(),
@@ -355,8 +362,7 @@ fn heating_unknown(why: &HeatingUnknown) -> String {
             format!("the best heating model is off by {rms_k:.1} K on average")
         }
         HeatingUnknown::SeveralModels => {
-            "several models fit this run equally well; a longer one with steps and a cool-down would decide"
-                .to_owned()
+            "several models fit this run equally well; `heatsoak run thermal-id` decides".to_owned()
         }
     }
 }
@@ -364,35 +370,35 @@ fn heating_unknown(why: &HeatingUnknown) -> String {
 const fn which_setting(settings: SettingsSeen) -> &'static str {
     match settings {
         SettingsSeen::Unknown => {
-            "No run says what TMT1 and TMT2 were set to: runs at two settings that are 5 K apart, with them recorded, would tell whether the threshold follows them."
+            "Open: whether the threshold follows TMT1 or TMT2, which no run records. Record two runs with settings 5 K apart."
         }
         SettingsSeen::ChangedTogether => {
-            "TMT1 and TMT2 were changed together, so which of them the threshold follows is not told: a run with one of them as before and the other 5 K lower would decide it."
+            "Open: whether the threshold follows TMT1 or TMT2, which were changed together. Run once more with only one of them 5 K lower."
         }
         SettingsSeen::TooFew => {
-            "The threshold was not seen at enough settings: one more run with TMT1 and TMT2 another 5 K lower would decide whether it follows them."
+            "Open: whether the threshold follows TMT1 or TMT2. Run once more with both another 5 K lower."
         }
         SettingsSeen::AllAlike => {
-            "All runs have the same TMT1 and TMT2, so whether the threshold follows them is not told: a run with both of them 5 K lower would decide it."
+            "Open: whether the threshold follows TMT1 or TMT2, which are the same in all runs. Run once more with both 5 K lower."
         }
     }
 }
 
 fn truncated(file: Option<&str>, line: usize, left_out: CutOff) -> String {
     let Some(file) = file else {
-        return format!("The last line, {line}, was cut short and is left out.");
+        return format!("The last line ({line}) is truncated and was left out.");
     };
     match left_out {
-        CutOff::LastLine => format!("{file}: the last line ({line}) is cut short and was left out."),
+        CutOff::LastLine => format!("{file}: the last line ({line}) is truncated and was left out."),
         CutOff::LastStatus => {
-            format!("{file}: the last status (from line {line}) is cut short and was left out.")
+            format!("{file}: the last status (from line {line}) is truncated and was left out.")
         }
         CutOff::LastReading => {
-            format!("{file}: the last reading (from line {line}) is cut short and was left out.")
+            format!("{file}: the last reading (from line {line}) is truncated and was left out.")
         }
-        CutOff::Line => format!("{file}: line {line} is cut short and was left out."),
+        CutOff::Line => format!("{file}: line {line} is truncated and was left out."),
         CutOff::Test => {
-            format!("{file}: the test that begins in line {line} has no end: it was left out.")
+            format!("{file}: the test that begins in line {line} has no end and was left out.")
         }
     }
 }

@@ -97,7 +97,7 @@ fn what_would_decide_it_is_what_the_record_lacks() {
     assert!(sure.event.confidence > 0.9 && sure.would_decide.is_empty(), "{sure:#?}");
     let blind = &explained(runs.last().expect("runs"))[0];
     assert!(blind.event.confidence < 0.9, "{blind:#?}");
-    for missing in ["A temperature beside the speed", "The settings of TMT1", "counters of TMT1"] {
+    for missing in ["Record a temperature", "Record TMT1 and TMT2", "TMT1 and TMT2 counters"] {
         assert!(blind.would_decide.iter().any(|way| way.contains(missing)), "{:#?}", blind.would_decide);
     }
 }

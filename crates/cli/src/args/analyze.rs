@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::Args;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser as _;
-use clap::{Args, ValueHint};
+use clap_complete::engine::ArgValueCompleter;
 use import::Format;
 use measure::parse;
 
@@ -44,10 +45,10 @@ Examples:
   heatsoak analyze --join job_bw.1.log smart/ --offset smart/=+3.5s";
 
 /// `heatsoak analyze`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct AnalyzeArgs {
     /// Run folders, logs of other tools, or folders of such logs
-    #[arg(value_name = "RUN_OR_LOG", required = true, value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "RUN_OR_LOG", required = true, add = ArgValueCompleter::new(super::complete::runs))]
     pub(crate) inputs: Vec<PathBuf>,
     /// Take all inputs for logs of one run and put them on one clock
     #[arg(long)]

@@ -4,6 +4,7 @@
 //! system; names are resolved where they are used. Only commands that exist are listed.
 
 mod analyze;
+mod complete;
 mod device;
 mod forecast;
 mod inspect;
@@ -11,11 +12,13 @@ mod settings;
 mod validate;
 mod vssd;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
+use clap_complete::engine::ArgValueCompleter;
 use measure::{Kelvin, parse};
 use plan::Sweep;
 
@@ -39,7 +42,7 @@ const GENERATE: &str = "generate";
 const AFTER_HELP: &str = "\
 Drives:
   twin:ssd1, twin:PROFILE.toml   a simulated drive, in virtual time (see `heatsoak profiles`)
-  /dev/nvme0n1, /dev/sda         a real drive; reads, and writes what was given away with --destroy
+  /dev/nvme0n1, /dev/sda         a real drive; reads, and writes with --destroy SERIAL
   file:PATH?size=4GiB            a file on a file system, made if it is not there
   nvme-tcp://HOST:PORT/NQN       a subsystem over NVMe/TCP, such as a virtual SSD (`heatsoak vssd`);
                                  ?dhchap-secret-file=FILE behind it and the like: docs/VSSD.md
@@ -56,7 +59,7 @@ Examples:
   heatsoak run                                   ten minutes of a simulated drive, in a second
   heatsoak run quick --drive /dev/nvme0n1        reads only, 60 s, safe on a drive in use
   heatsoak run job.fio --drive 'file:/var/tmp/t.bin?size=4GiB'
-  heatsoak analyze runs/* log.csv                what slowed them down";
+  heatsoak analyze runs/* log.csv                throttling, cause and evidence of each";
 
 const AFTER_RUN_HELP: &str = "\
 PLAN is the name of a built-in plan (`heatsoak plans`), a TOML file, or a fio job file.
@@ -78,13 +81,25 @@ Examples:
   heatsoak run quick --drive /dev/nvme0n1 --json   the findings as JSON
   heatsoak run my-plan.toml --drive 'file:/var/tmp/t.bin?size=4GiB' --out runs/first
   heatsoak run full-span --drive /dev/nvme0n1 --destroy S4EWNX0R --tbw 600TB
-                                                   all data on the drive of that serial are lost";
+                                                   erases the drive of that serial number";
 
-/// Finds out how an SSD behaves when it gets hot.
+const AFTER_COMPARE_HELP: &str = "\
+The folder of a sweep stands for its runs. Runs go by letters; figures are per phase and operation,
+and never averaged over several. Differences are of the mean speed, with the 95 % interval by the
+noise within the runs.
+
+--fail-if takes the name of a phase or an operation, a metric, and a limit in percent of the
+baseline: mean, full_speed, throttled, time_throttled, iops, p50, p99, p999, max (latencies), power.
+
+Examples:
+  heatsoak compare runs/sweep --out compare.html
+  heatsoak compare runs/fw1 runs/fw2 --baseline runs/fw1 --fail-if \"write.mean < -5%\"";
+
+/// Measures how an SSD throttles when it gets hot.
 ///
-/// heatsoak loads a drive, watches speed, temperature, power and the drive's own throttle counters on one
-/// clock, and says what slowed the drive down, how that is known, and how sure it is. Without hardware it
-/// works on a simulated drive.
+/// heatsoak loads a drive and records speed, latency, temperature, power and the drive's throttle counters on
+/// one clock. It reports when the drive throttled, the cause, the evidence for it and its confidence. Without
+/// hardware it runs on a simulated drive.
 #[derive(Debug, Parser)]
 #[command(name = "heatsoak", version, arg_required_else_help = true, disable_help_subcommand = true)]
 #[command(after_long_help = AFTER_HELP, max_term_width = 110)]
@@ -100,12 +115,13 @@ pub(crate) enum CliCommand {
     /// Run an experiment; leaves a run folder with a report in it
     #[command(after_long_help = AFTER_RUN_HELP)]
     Run(RunArgs),
-    /// Say what slowed a drive down, from run folders or logs of other tools
+    /// Analyze run folders or logs of other tools: throttling, its cause and evidence
     #[command(after_long_help = analyze::AFTER_HELP)]
     Analyze(AnalyzeArgs),
-    /// Make the report of a run again, or one of a log
+    /// Write the report of a run or a log again: page, picture or chart
     Report(ReportArgs),
-    /// Show runs against each other
+    /// Compare runs load by load
+    #[command(after_long_help = AFTER_COMPARE_HELP)]
     Compare(CompareArgs),
     /// Fit a twin to runs of a drive: a profile with intervals, and what the runs leave open
     #[command(after_long_help = forecast::AFTER_FIT_HELP)]
@@ -116,31 +132,33 @@ pub(crate) enum CliCommand {
     /// Say what to set on a fitted drive, and what it brings
     #[command(after_long_help = forecast::AFTER_RECOMMEND_HELP)]
     Recommend(RecommendArgs),
+    /// List the runs in a folder and write its index.html
+    Runs(RunsArgs),
     /// Reproduce the published experiments on simulated drives, row by row
     #[command(after_long_help = validate::AFTER_HELP)]
     Validate(ValidateArgs),
-    /// Be a simulated SSD over NVMe/TCP, which an unmodified Linux takes for a real one
+    /// Serve a simulated SSD over NVMe/TCP, for an unmodified Linux host
     #[command(after_long_help = vssd::AFTER_HELP)]
     Vssd(VssdArgs),
-    /// Show the drives of this machine and how each can be reached
+    /// List the drives of this machine and their addresses
     List(ListArgs),
-    /// Show everything about a drive that matters for heat, power and speed
+    /// Show what a drive reports about temperature, power and speed
     #[command(after_long_help = inspect::AFTER_HELP)]
     Inspect(InspectArgs),
-    /// Show or change the temperatures at which the host has a drive throttle
+    /// Show or change the host thresholds for throttling (TMT1, TMT2)
     #[command(after_long_help = settings::AFTER_HCTM_HELP)]
     Hctm(HctmArgs),
-    /// Show the power states of a drive, or change the one it is in
+    /// Show the power states of a drive, or change the current one
     PowerState(PowerStateArgs),
-    /// Show or change the temperatures at which a drive warns
+    /// Show or change the temperature thresholds for warnings
     #[command(after_long_help = settings::AFTER_THRESHOLD_HELP)]
     TempThreshold(TempThresholdArgs),
-    /// Put back the settings that an interrupted run has left changed
+    /// Restore settings that an interrupted run left changed
     #[command(after_long_help = settings::AFTER_RESTORE_HELP)]
     Restore(RestoreArgs),
-    /// Show the built-in plans, or print one as TOML to start from
+    /// List the built-in plans, or print one as TOML
     Plans(NameArgs),
-    /// Show the built-in simulated drives, or print the profile of one as TOML
+    /// List the built-in simulated drives, or print one as TOML
     Profiles(NameArgs),
     /// Print the completions for a shell
     Completions(CompletionsArgs),
@@ -150,16 +168,16 @@ pub(crate) enum CliCommand {
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// What to run: a built-in plan, a TOML file or a fio job file
-    #[arg(value_name = "PLAN", default_value = DEFAULT_PLAN, value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "PLAN", default_value = DEFAULT_PLAN, add = ArgValueCompleter::new(complete::plans))]
     pub(crate) plan: String,
     /// What to run it on; without it the drive that the plan names, else twin:ssd1
-    #[arg(short, long, value_name = "ADDRESS", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, value_name = "ADDRESS", add = ArgValueCompleter::new(complete::drives))]
     pub(crate) drive: Option<String>,
     /// The run folder to make; without it a new one under ./runs/
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
     /// Seed of everything random; the same seed repeats a simulated run byte for byte
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse::count)]
     pub(crate) seed: Option<u64>,
     /// Light throttling from this temperature on (TMT1), such as 65C, or off
     #[arg(long, value_name = "TEMP", value_parser = threshold, allow_hyphen_values = true)]
@@ -179,8 +197,8 @@ pub(crate) struct RunArgs {
     /// Length of an accounting interval, such as 100ms
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     pub(crate) interval: Option<Duration>,
-    /// Give up after this many I/O errors
-    #[arg(long, value_name = "N")]
+    /// Stop after this many I/O errors
+    #[arg(long, value_name = "N", value_parser = parse::count)]
     pub(crate) max_errors: Option<u64>,
     /// Print the findings as one JSON document
     #[arg(long)]
@@ -208,28 +226,54 @@ fn threshold(typed: &str) -> Result<Kelvin, parse::ParseError> {
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     /// Run folders, or logs of other tools
-    #[arg(value_name = "RUN_OR_LOG", required = true, value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "RUN_OR_LOG", required = true, add = ArgValueCompleter::new(complete::runs))]
     pub(crate) runs: Vec<PathBuf>,
     /// Where to write it; without it into the run folder. For one input only; - is stdout
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) out: Option<PathBuf>,
-    /// Make the chart as SVG, for papers, instead of the report as HTML
-    #[arg(long)]
+    /// Make the first screen as a PNG to send: phases, cause, evidence and the main chart
+    #[arg(long, conflicts_with_all = ["svg", "chart"])]
+    pub(crate) png: bool,
+    /// Make the first screen as an SVG
+    #[arg(long, conflicts_with = "chart")]
     pub(crate) svg: bool,
+    /// Make the main chart alone as an SVG, for papers
+    #[arg(long)]
+    pub(crate) chart: bool,
 }
 
 /// `heatsoak compare`.
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// Run folders or logs of other tools, two or more
-    #[arg(value_name = "RUN_OR_LOG", required = true, num_args = 2.., value_hint = ValueHint::AnyPath)]
+    /// Run folders, folders of sweeps, or logs of other tools: two runs or more in all
+    #[arg(value_name = "RUN_OR_LOG", required = true, add = ArgValueCompleter::new(complete::runs))]
     pub(crate) runs: Vec<PathBuf>,
+    /// The run that the others are compared with [default: the first]
+    #[arg(short, long, value_name = "RUN_OR_LOG", add = ArgValueCompleter::new(complete::runs))]
+    pub(crate) baseline: Option<PathBuf>,
+    /// Exit with 1 if a run differs from the baseline by more, such as "write.mean < -5%" or "random read.p99 > 10%"
+    #[arg(long, value_name = "LOAD.METRIC<PERCENT")]
+    pub(crate) fail_if: Vec<report::FailIf>,
     /// Take all runs for runs of one drive, which logs do not name
     #[arg(long)]
     pub(crate) one_drive: bool,
     /// Also write a page with all runs in one chart
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// `heatsoak runs`.
+#[derive(Debug, Args)]
+pub(crate) struct RunsArgs {
+    /// The folder that holds the runs
+    #[arg(value_name = "DIR", default_value = "runs", value_hint = ValueHint::DirPath)]
+    pub(crate) dir: PathBuf,
+    /// Ask for each run whether to delete it
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) prune: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `heatsoak list`.
@@ -244,7 +288,7 @@ pub(crate) struct ListArgs {
 #[derive(Debug, Args)]
 pub(crate) struct NameArgs {
     /// Print this one as TOML
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCompleter::new(complete::names))]
     pub(crate) name: Option<String>,
 }
 
@@ -281,7 +325,7 @@ pub(crate) enum Typed {
 pub(crate) fn typed() -> Result<Typed, clap::Error> {
     let hidden = GenerateArgs::augment_args(clap::Command::new(GENERATE).hide(true));
     let definition = Cli::command().subcommand(hidden);
-    let matches = definition.clone().try_get_matches()?;
+    let matches = definition.clone().try_get_matches_from(help_as_flag(std::env::args_os()))?;
     let typed = match matches.subcommand() {
         Some((GENERATE, matches)) => GenerateArgs::from_arg_matches(matches).map(Typed::Generate),
         _ => Cli::from_arg_matches(&matches).map(|cli| Typed::Command(Box::new(cli.command))),
@@ -289,9 +333,29 @@ pub(crate) fn typed() -> Result<Typed, clap::Error> {
     typed.map_err(|error| error.format(&mut definition.clone()))
 }
 
+/// `heatsoak help run` is `heatsoak run --help`, as with git and cargo.
+///
+/// Not clap's own subcommand, which would be one more in every list, man page and completion.
+fn help_as_flag(typed: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut typed: Vec<OsString> = typed.collect();
+    if typed.get(1).is_some_and(|first| first == "help") && typed.len() <= 3 {
+        typed.remove(1);
+        typed.push("--help".into());
+    }
+    typed
+}
+
 #[cfg(test)]
 mod test {
     use super::*;
+
+    #[test]
+    fn help_is_had_as_with_other_tools() {
+        let as_flag = |words: &[&str]| help_as_flag(words.iter().map(OsString::from));
+        assert_eq!(as_flag(&["heatsoak", "help", "run"]), ["heatsoak", "run", "--help"]);
+        assert_eq!(as_flag(&["heatsoak", "help"]), ["heatsoak", "--help"]);
+        assert_eq!(as_flag(&["heatsoak", "run", "help"]), ["heatsoak", "run", "help"]);
+    }
 
     #[test]
     fn the_definition_is_consistent() {

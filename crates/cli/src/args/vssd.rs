@@ -1,9 +1,10 @@
 //! `heatsoak vssd`.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use clap_complete::engine::ArgValueCompleter;
 use measure::{Bytes, parse};
 use nvme::auth::{DhGroup, HashFunction};
 
@@ -34,11 +35,26 @@ Connect a kernel, as root:
   modprobe nvme-tcp
   nvme connect -t tcp -a 127.0.0.1 -s 4420 -n nqn.2026-11.invalid.heatsoak:lab1";
 
+/// An address with its port; what has none is told with the whole of what is needed.
+fn listen_address(typed: &str) -> Result<SocketAddr, String> {
+    typed.parse().map_err(|_| match typed.parse::<IpAddr>() {
+        Ok(address) => {
+            let network = if address.is_loopback() {
+                String::new()
+            } else {
+                "; other machines reach that address, which needs --allow-network as well".to_owned()
+            };
+            format!("it has no port: write {}{network}", SocketAddr::new(address, 4420))
+        }
+        Err(_) => "it is no address with a port; write for example 127.0.0.1:4420 or [::1]:4420".to_owned(),
+    })
+}
+
 /// `heatsoak vssd`.
 #[derive(Debug, Args)]
 pub(crate) struct VssdArgs {
     /// A simulated drive: the name of a built-in profile or a TOML file; may be given more than once
-    #[arg(long, value_name = "PROFILE", default_value = "ssd1", conflicts_with = "shelf", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "PROFILE", default_value = "ssd1", conflicts_with = "shelf", add = ArgValueCompleter::new(super::complete::profiles))]
     pub(crate) profile: Vec<String>,
     /// One of each built-in profile
     #[arg(long)]
@@ -48,7 +64,7 @@ pub(crate) struct VssdArgs {
     #[arg(long, value_name = "NAME", value_parser = drive_name)]
     pub(crate) name: Option<String>,
     /// Where to listen; port 0 is any free one
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4420")]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4420", value_parser = listen_address)]
     pub(crate) listen: SocketAddr,
     /// Listen on an address that other machines reach, although nothing is encrypted
     #[arg(long)]

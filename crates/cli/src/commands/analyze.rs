@@ -4,18 +4,18 @@ use std::path::PathBuf;
 
 use analysis::findings::{Findings, Segment};
 use analysis::joint::JointPolicy;
-use analysis::wording;
 use anyhow::bail;
 use import::ImportOptions;
 use measure::{BytesPerSec, Kelvin};
-use report::sentences;
+use report::{TerminalStyle, sentences};
 use serde::Serialize;
 
 use crate::Exit;
 use crate::args::AnalyzeArgs;
 use crate::commands::explain::Explained;
-use crate::commands::findings::Analyzed;
+use crate::commands::findings::{Analyzed, style};
 use crate::commands::joint::joint_policies;
+use crate::inputs;
 use crate::printer::Printer;
 use crate::table;
 
@@ -51,6 +51,11 @@ struct ExplainedResults<'a> {
 
 /// Analyzes. An input that cannot be read does not keep the others from being told.
 pub(crate) fn execute(args: &AnalyzeArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
+    // Joined files are one run; each other input may be a folder of several.
+    let args = &AnalyzeArgs {
+        inputs: if args.join { args.inputs.clone() } else { inputs::runs_in(&args.inputs, printer) },
+        ..args.clone()
+    };
     if let Some(number) = args.explain {
         return explain(args, number, printer);
     }
@@ -69,10 +74,10 @@ pub(crate) fn execute(args: &AnalyzeArgs, printer: &mut Printer) -> anyhow::Resu
             }
         }
     } else if !analyzed.is_empty() {
-        let width = printer.data_width();
-        let mut texts: Vec<String> = analyzed.iter().map(|one| for_people(one, width)).collect();
+        let (width, style) = (printer.data_width(), style(printer, None));
+        let mut texts: Vec<String> = analyzed.iter().map(|one| for_people(one, &style)).collect();
         texts.extend(joint.iter().map(|joint| together(joint, width)));
-        printer.data(&texts.join("\n"))?;
+        printer.coloured_data(&texts.join("\n"))?;
     }
     Ok(if failed { Exit::NotDone } else { Exit::Done })
 }
@@ -144,7 +149,7 @@ fn each<T>(
     (done, failed)
 }
 
-fn for_people(analyzed: &Analyzed, width: usize) -> String {
+fn for_people(analyzed: &Analyzed, style: &TerminalStyle) -> String {
     let Analyzed { source, input, notes, .. } = analyzed;
     let findings = analyzed.findings();
     let mut text = source.display().to_string();
@@ -152,36 +157,32 @@ fn for_people(analyzed: &Analyzed, width: usize) -> String {
         text.push_str(&format!("  [{badge}]"));
     }
     text.push('\n');
-    let mut lines: Vec<String> = input.ending.iter().cloned().collect();
-    lines.extend(sentences::verdict(findings, &input.levels));
-    lines.push(sentences::policy(&findings.policy));
-    lines.extend(findings.slc_cache.as_ref().map(sentences::slc_cache));
-    lines.extend(sentences::thermal(&findings.thermal));
-    for line in lines {
-        text.push_str(&report::wrapped(&line, "  ", width));
+    text.push_str(&report::terminal_answer(input, style));
+    let more =
+        findings.slc_cache.iter().map(sentences::slc_cache).chain(sentences::thermal(&findings.thermal));
+    let more: Vec<String> = more.collect();
+    if !more.is_empty() {
+        text.push('\n');
+    }
+    for line in more {
+        text.push_str(&report::wrapped(&line, "", style.width));
     }
     if !findings.segments.is_empty() {
-        let heading = ["  FROM", "TO", "LOAD", "SPEED", "TEMPERATURE", "WHAT"].map(str::to_owned);
+        let heading = ["FROM", "TO", "LOAD", "SPEED", "TEMPERATURE", "STATE"].map(str::to_owned);
         let (first, left_out) = first_rows(&findings.segments);
         let rows: Vec<_> = std::iter::once(heading).chain(first.iter().map(row)).collect();
-        text.push_str(&format!("\n{}", table::aligned(&rows)));
+        text.push_str(&format!("\n{}", table::fitted(&rows, style.width)));
         if left_out > 0 {
             text.push_str(&format!(
-                "  ... and {left_out} more: --json has all, `heatsoak report` draws them\n"
+                "... and {left_out} more: --json has all, `heatsoak report` draws them\n"
             ));
         }
     }
-    if !findings.caveats.is_empty() {
-        text.push_str("\n  Caveats\n");
-    }
-    for caveat in &findings.caveats {
-        text.push_str(&report::wrapped(&wording::caveat(caveat), "  - ", width));
-    }
     if !notes.is_empty() {
-        text.push_str("\n  How it was read\n");
+        text.push_str("\nHow it was read\n");
     }
     for note in notes {
-        text.push_str(&report::wrapped(note, "  - ", width));
+        text.push_str(&report::wrapped(note, "- ", style.width));
     }
     text
 }
@@ -199,7 +200,7 @@ fn row(segment: &Segment) -> [String; 6] {
     };
     let (start, end) = (kelvin(segment.temp_start_k), kelvin(segment.temp_end_k));
     [
-        format!("  {:.1} s", segment.start_s),
+        format!("{:.1} s", segment.start_s),
         format!("{:.1} s", segment.end_s),
         sentences::doing(segment.op).to_owned(),
         segment.mean_bytes_per_s.map_or_else(|| "-".to_owned(), |rate| BytesPerSec::new(rate).to_string()),

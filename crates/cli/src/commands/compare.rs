@@ -1,28 +1,76 @@
-//! `heatsoak compare`: runs against each other, as a table and as a page with one chart.
+//! `heatsoak compare`: runs against each other, as tables and as a page with their charts.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use measure::record::write_whole;
+use report::{Comparison, GateResult, ReportInput, check_limits};
 
 use crate::Exit;
 use crate::args::CompareArgs;
 use crate::commands::findings::{Analyzed, style};
 use crate::commands::joint::joint_policies;
+use crate::inputs;
 use crate::printer::Printer;
-use measure::record::write_whole;
 
-/// Compares.
+/// Compares; ends with "does not hold" where a limit of `--fail-if` is broken.
 pub(crate) fn execute(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
+    let mut paths = inputs::runs_in(&args.runs, printer);
+    let baseline = baseline(args.baseline.as_deref(), &mut paths);
+    if paths.len() < 2 {
+        bail!(
+            "cannot compare {}: it is one run; name two or more runs, or the folder of a sweep",
+            paths[0].display()
+        );
+    }
     let (mut inputs, mut runs) = (Vec::new(), Vec::new());
-    for run in &args.runs {
-        let analyzed = Analyzed::read(run)?;
+    for path in &paths {
+        let analyzed = Analyzed::read(path)?;
         inputs.push(analyzed.input);
         runs.push(analyzed.joint);
     }
+    let limits = check(args, &inputs, baseline)?;
     let joint = joint_policies(runs, args.one_drive);
+    let comparison = Comparison { runs: &inputs, baseline, joint: &joint };
     if let Some(out) = &args.out {
-        write_whole(out, report::compare_html(&inputs, &joint).as_bytes())?;
+        write_whole(out, report::compare_html(&comparison).as_bytes())?;
     }
-    let mut text = report::compare_terminal(&inputs, &joint, &style(printer, None));
+    let mut text = report::compare_terminal(&comparison, &style(printer, None));
+    text.push_str(&limits.iter().map(verdict).collect::<String>());
     if let Some(out) = &args.out {
         text.push_str(&format!("\nReport: {}\n", out.display()));
     }
     printer.coloured_data(&text)?;
-    Ok(Exit::Done)
+    Ok(if limits.iter().all(|limit| limit.broken_by.is_empty()) { Exit::Done } else { Exit::DoesNotHold })
+}
+
+/// The baseline's place among the runs; one that is not among them is put first.
+fn baseline(named: Option<&Path>, paths: &mut Vec<PathBuf>) -> usize {
+    let Some(named) = named else { return 0 };
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let wanted = real(named);
+    paths.iter().position(|path| real(path) == wanted).unwrap_or_else(|| {
+        paths.insert(0, named.to_owned());
+        0
+    })
+}
+
+/// What came of each limit; one that nothing could be held against is a mistake, or a check that passes for nothing.
+fn check(args: &CompareArgs, inputs: &[ReportInput], baseline: usize) -> anyhow::Result<Vec<GateResult>> {
+    let results = check_limits(inputs, baseline, &args.fail_if);
+    if let Some(empty) = results.iter().find(|result| result.checked == 0) {
+        bail!(
+            "cannot check {:?}: no load of that name has this figure in the baseline and in another run; the table of \
+             `heatsoak compare` without --fail-if names the loads",
+            empty.limit
+        );
+    }
+    Ok(results)
+}
+
+fn verdict(limit: &GateResult) -> String {
+    match limit.broken_by.as_slice() {
+        [] => format!("\nok: not {}\n", limit.limit),
+        broken => format!("\nFAILED: {} holds for {}\n", limit.limit, broken.join("; ")),
+    }
 }

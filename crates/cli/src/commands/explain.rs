@@ -72,7 +72,7 @@ impl Explained {
         let badge = if self.simulated == Some(true) { "  [SIMULATED]" } else { "" };
         let mut text = format!("{}{badge}\n", self.source);
         match self.explanations.len() {
-            0 => text.push_str("  There is no event to explain: speed did not give way.\n"),
+            0 => text.push_str("  No event to explain: the speed did not drop.\n"),
             count if count > FEW && !self.named => text.push_str(&self.list()),
             _ => self.explanations.iter().for_each(|one| text.push_str(&explanation(one, width))),
         }
@@ -117,14 +117,14 @@ fn explanation(one: &Explanation, width: usize) -> String {
     );
     text.insert(0, '\n');
     if event.kind == EventKind::ThrottleRelease {
-        let whole = "The end of a slow stretch has the cause of its beginning; what follows is about the stretch as a whole.";
+        let whole = "A release has the cause of its onset; what follows is about the whole stretch.";
         text.push_str(&paragraph(whole, "  ", width));
     }
-    text.push_str("\n  What was seen\n");
+    text.push_str("\n  Observed\n");
     for sentence in &one.seen.sentences {
         text.push_str(&paragraph(sentence, "  - ", width));
     }
-    text.push_str("\n  What was weighed\n");
+    text.push_str("\n  Weighed\n");
     text.push_str(&paragraph(LEGEND, "  ", width));
     text.push_str(&weights(one, width));
     text.push_str("\n  Why\n");
@@ -132,7 +132,7 @@ fn explanation(one: &Explanation, width: usize) -> String {
         text.push_str(&paragraph(sentence, "  - ", width));
     }
     if !one.would_decide.is_empty() {
-        text.push_str("\n  What would decide it\n");
+        text.push_str("\n  To settle it\n");
     }
     for way in &one.would_decide {
         text.push_str(&paragraph(way, "  - ", width));
@@ -141,7 +141,7 @@ fn explanation(one: &Explanation, width: usize) -> String {
 }
 
 /// What stands above the weights.
-const LEGEND: &str = "Log odds: over 0 speaks for a cause, under 0 against it; 1 is a hint, 2.5 is strong, 5 decides alone. The causes are TMT1 and TMT2, a threshold of the drive's own, the full write cache, anything else.";
+const LEGEND: &str = "Log odds: above 0 speaks for a cause, below 0 against it; 1 is a hint, 2.5 is strong, 5 decides alone. Causes: TMT1, TMT2, own = firmware threshold, cache = SLC cache full, other.";
 
 /// A line for each observation, the sums, and what they make.
 fn weights(one: &Explanation, width: usize) -> String {

@@ -17,8 +17,8 @@ use crate::logs;
 use crate::printer::Printer;
 
 /// Names of what follows the record in a run folder.
-const FINDINGS: &str = "findings.json";
-const REPORT: &str = "report.html";
+pub(crate) const FINDINGS: &str = "findings.json";
+pub(crate) const REPORT: &str = "report.html";
 
 /// A run folder or a log of another tool, with what was found in it.
 pub(crate) struct Analyzed {
@@ -77,7 +77,8 @@ impl Analyzed {
         let findings = analysis::analyze(&trace);
         let drive = drive(&record.manifest);
         let joint = JointRun::new(&folder.display().to_string(), Some(&drive), &trace, &findings);
-        let input = ReportInput::new(&record, findings);
+        let mut input = ReportInput::new(&record, findings);
+        input.read_from = Some(folder.display().to_string());
         Ok(Self { source: folder.to_owned(), is_run: true, notes: Vec::new(), input, joint })
     }
 
@@ -86,7 +87,8 @@ impl Analyzed {
         let mut trace = logs::read(inputs, options)?;
         let findings = analysis::analyze(&trace);
         let joint = JointRun::new(&inputs[0].display().to_string(), None, &trace, &findings);
-        let input = ReportInput::from_trace(&trace, findings);
+        let mut input = ReportInput::from_trace(&trace, findings);
+        input.read_from = Some(inputs[0].display().to_string());
         let notes = std::mem::take(&mut trace.notes);
         Ok(Self { source: inputs[0].clone(), is_run: false, notes, input, joint })
     }

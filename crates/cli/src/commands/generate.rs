@@ -8,6 +8,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use clap::CommandFactory as _;
 use clap_complete::Shell;
+use clap_complete::env::{CompleteEnv, Shells};
 
 use crate::Exit;
 use crate::args::{Cli, CompletionsArgs, GenerateArgs};
@@ -19,6 +20,14 @@ const SHELLS: [(Shell, &str); 3] =
 
 /// Columns of the help in the reference, so that it does not depend on a terminal.
 const HELP_WIDTH: usize = 100;
+
+/// The variable by which a shell asks this binary for completions, with its own name in it.
+const COMPLETE: &str = "COMPLETE";
+
+/// Answers a shell that asks for completions, and ends the process then; does nothing else.
+pub(crate) fn answer_shell() {
+    CompleteEnv::with_factory(Cli::command).var(COMPLETE).complete();
+}
 
 /// Prints the completions for one shell.
 pub(crate) fn completions(args: &CompletionsArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
@@ -43,7 +52,11 @@ pub(crate) fn generate(args: &GenerateArgs) -> anyhow::Result<Exit> {
 
 fn completion_script(shell: Shell) -> anyhow::Result<String> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut definition(), "heatsoak", &mut script);
+    let shells = Shells::builtins();
+    let completer = shells.completer(&shell.to_string()).with_context(|| {
+        format!("there are no completions for {shell}; `heatsoak completions --help` lists the shells")
+    })?;
+    completer.write_registration(COMPLETE, "heatsoak", "heatsoak", "heatsoak", &mut script)?;
     Ok(String::from_utf8(script)?)
 }
 

@@ -11,8 +11,8 @@ use crate::printer::Printer;
 use crate::table;
 
 /// What writing takes, for people and scripts.
-const WRITE_NEEDS: &str = "writing and trimming needs --destroy with the drive's serial number, and nothing that uses the drive or \
-     lies on it without a word for that";
+const WRITE_NEEDS: &str = "writes and trims need `--destroy SERIAL`; they are refused while the drive is in use, and data on it need \
+     `--even-if`";
 
 /// The other forms of an address, with what they are.
 const ADDRESSES: [(&str, &str); 6] = [
@@ -40,7 +40,7 @@ struct ListedDrive {
     device: BlockDevice,
     /// How I/O gets to it.
     io: &'static str,
-    /// What may be done to it without a word.
+    /// What may be done to it as it is.
     allowed: [&'static str; 1],
     refused: [Refusal; 1],
 }
@@ -64,7 +64,7 @@ pub(crate) fn execute(args: &ListArgs, printer: &mut Printer) -> anyhow::Result<
     if args.json {
         printer.json(&listing)?;
     } else {
-        printer.data(&for_people(&listing))?;
+        printer.data(&for_people(&listing, printer.data_width()))?;
     }
     Ok(Exit::Done)
 }
@@ -85,7 +85,7 @@ fn entry(device: BlockDevice) -> ListedDrive {
     }
 }
 
-fn for_people(listing: &Listing) -> String {
+fn for_people(listing: &Listing, width: usize) -> String {
     let mut text = String::new();
     if listing.drives.is_empty() {
         text.push_str("No drives found in /sys/block.\n");
@@ -93,16 +93,15 @@ fn for_people(listing: &Listing) -> String {
         let heading =
             ["DRIVE", "MODEL", "SERIAL", "SIZE", "KIND", "TEMPERATURE", "IN USE"].map(str::to_owned);
         let rows: Vec<_> = std::iter::once(heading).chain(listing.drives.iter().map(row)).collect();
-        text.push_str(&table::aligned(&rows));
-        text.push_str(&format!(
-            "\nAll of them can be read (io_uring; needs permission). {}.\n",
-            capital(WRITE_NEEDS)
-        ));
+        text.push_str(&table::fitted(&rows, width));
+        let rule = format!("Reads need permission on the device (io_uring). {}.", capital(WRITE_NEEDS));
+        text.push_str(&format!("\n{}", table::paragraph(&rule, "", width)));
     }
     text.push_str("\nOther addresses for --drive:\n");
+    let heading = ["  ADDRESS", "WHAT IT IS"].map(str::to_owned);
     let rows =
         listing.addresses.iter().map(|address| [format!("  {}", address.form), address.what.to_owned()]);
-    text.push_str(&table::aligned(&rows.collect::<Vec<_>>()));
+    text.push_str(&table::fitted(&std::iter::once(heading).chain(rows).collect::<Vec<_>>(), width));
     text
 }
 

@@ -11,6 +11,7 @@ mod joint;
 mod list;
 mod report;
 mod run;
+mod runs;
 mod settings;
 mod show;
 mod validate;
@@ -19,6 +20,8 @@ mod vssd;
 use crate::Exit;
 use crate::args::{CliCommand, Typed};
 use crate::printer::Printer;
+
+pub(crate) use generate::answer_shell;
 
 /// Does what was typed.
 pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Exit> {
@@ -41,6 +44,7 @@ pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Exi
         CliCommand::PowerState(args) => settings::power_state::execute(&args, printer),
         CliCommand::TempThreshold(args) => settings::temp_threshold::execute(&args, printer),
         CliCommand::Restore(args) => settings::restore::execute(&args, printer),
+        CliCommand::Runs(args) => runs::execute(&args, printer),
         CliCommand::List(args) => list::execute(&args, printer),
         CliCommand::Plans(args) => show::plans(&args, printer),
         CliCommand::Profiles(args) => show::profiles(&args, printer),

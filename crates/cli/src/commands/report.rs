@@ -1,28 +1,67 @@
-//! `heatsoak report`: the report of a run made again, or its chart as a drawing.
+//! `heatsoak report`: the report of a run made again, its first screen as a picture, or its chart as a drawing.
 
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use measure::record::write_whole;
+use report::ReportInput;
 
 use crate::Exit;
 use crate::args::ReportArgs;
 use crate::commands::findings::{Analyzed, write_report};
+use crate::inputs;
 use crate::printer::Printer;
 
-/// The chart's name in a run folder.
-const CHART: &str = "chart.svg";
+/// What is made, and its name in a run folder.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Page,
+    Png,
+    Svg,
+    Chart,
+}
+
+impl Form {
+    fn of(args: &ReportArgs) -> Self {
+        match args {
+            ReportArgs { png: true, .. } => Self::Png,
+            ReportArgs { svg: true, .. } => Self::Svg,
+            ReportArgs { chart: true, .. } => Self::Chart,
+            _ => Self::Page,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Page => "report.html",
+            Self::Png => "report.png",
+            Self::Svg => "report.svg",
+            Self::Chart => "chart.svg",
+        }
+    }
+
+    fn make(self, input: &ReportInput) -> anyhow::Result<Vec<u8>> {
+        Ok(match self {
+            Self::Page => report::html(input).into_bytes(),
+            Self::Png => report::picture_png(input)
+                .map_err(|why| anyhow!("cannot make the picture: {why}; --svg makes it as a drawing"))?,
+            Self::Svg => report::picture_svg(input).into_bytes(),
+            Self::Chart => report::svg(input).into_bytes(),
+        })
+    }
+}
 
 /// Makes reports.
 pub(crate) fn execute(args: &ReportArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
-    if args.out.is_some() && args.runs.len() > 1 {
+    let runs = inputs::runs_in(&args.runs, printer);
+    if args.out.is_some() && runs.len() > 1 {
         bail!(
             "cannot write {} reports to one file; leave out --out to have each in its own run folder, or name \
              one run",
-            args.runs.len()
+            runs.len()
         );
     }
-    for run in &args.runs {
+    for run in &runs {
         if let Some(path) = one(run, args, printer)? {
             printer.data(&path.display().to_string())?;
         }
@@ -33,19 +72,19 @@ pub(crate) fn execute(args: &ReportArgs, printer: &mut Printer) -> anyhow::Resul
 /// Makes one; says where it is, unless it went to stdout.
 fn one(source: &Path, args: &ReportArgs, printer: &mut Printer) -> anyhow::Result<Option<PathBuf>> {
     let Analyzed { input, is_run, .. } = Analyzed::read(source)?;
-    let made = || if args.svg { report::svg(&input) } else { report::html(&input) };
+    let form = Form::of(args);
     let path = match &args.out {
         Some(out) if out == Path::new("-") => {
-            printer.data(&made())?;
+            printer.bytes(&form.make(&input)?)?;
             return Ok(None);
         }
         Some(out) => out.clone(),
         None if !is_run => {
-            bail!("{} is not a run folder: say with --out where its report goes", source.display())
+            bail!("{} is not a run folder: name a file for its report with --out", source.display())
         }
-        None if args.svg => source.join(CHART),
-        None => return write_report(source, &input).map(Some),
+        None if form == Form::Page => return write_report(source, &input).map(Some),
+        None => source.join(form.name()),
     };
-    write_whole(&path, made().as_bytes())?;
+    write_whole(&path, &form.make(&input)?)?;
     Ok(Some(path))
 }

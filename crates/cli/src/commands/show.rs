@@ -17,7 +17,7 @@ pub(crate) fn plans(args: &NameArgs, printer: &mut Printer) -> anyhow::Result<Ex
             for name in Plan::builtin_names() {
                 rows.push([name.to_owned(), Plan::builtin(name)?.description]);
             }
-            table::aligned(&rows)
+            table::fitted(&rows, printer.data_width())
         }
     };
     printer.data(&text)?;
@@ -37,7 +37,7 @@ pub(crate) fn profiles(args: &NameArgs, printer: &mut Printer) -> anyhow::Result
             for name in Profile::builtin_names() {
                 rows.push([name.to_owned(), Profile::builtin(name)?.description]);
             }
-            table::aligned(&rows)
+            table::fitted(&rows, printer.data_width())
         }
     };
     printer.data(&text)?;

@@ -14,6 +14,7 @@ const COMMANDS: &[&str] = &[
     "fit",
     "predict",
     "recommend",
+    "runs",
     "validate",
     "vssd",
     "list",

@@ -13,3 +13,4 @@ mod settings;
 mod show;
 mod sweep;
 mod validate;
+mod words;

@@ -9,7 +9,14 @@ fn every_built_in_is_listed_and_prints_as_toml() {
     for (command, one) in [("plans", "hctm-read"), ("profiles", "ssd1")] {
         let all = scratch.run(&[command]);
         assert_eq!((all.code, all.stderr.as_str()), (Some(0), ""));
-        let names: Vec<_> = all.stdout.lines().skip(1).filter_map(|line| line.split(' ').next()).collect();
+        let names: Vec<_> = all
+            .stdout
+            .lines()
+            .skip(1)
+            // A description goes on in indented lines.
+            .filter(|line| !line.starts_with(' '))
+            .filter_map(|line| line.split(' ').next())
+            .collect();
         assert!(names.contains(&one), "{one} is not in {names:?}");
         for name in names {
             let done = scratch.run(&[command, name]);

@@ -112,3 +112,58 @@ fn an_impossible_setting_is_refused_before_anything_runs() {
         assert!(!scratch.path("x").exists(), "{args:?} left a folder");
     }
 }
+
+/// Goal: what a sweep leaves can be named by its folder or by a glob, and a check of it ends as it says. Method: the
+/// folder of a sweep of two settings with a page beside them, and limits that hold and that do not.
+#[test]
+fn a_sweep_folder_stands_for_its_runs_and_limits_end_with_1() {
+    let scratch = Scratch::new();
+    let plan = "[[phase]]\nname = \"write\"\nop = \"write\"\nblock_size = \"1MiB\"\nduration = \"8s\"\n";
+    std::fs::write(scratch.path("p.toml"), plan).expect("a scratch file");
+    let swept = scratch.run(&["run", "p.toml", "--sweep", "link=1GB/s,500MB/s", "--out", "s", "-q"]);
+    assert_eq!(swept.code, Some(0), "{}", swept.stderr);
+    let by_folder = scratch.run(&["compare", "s"]);
+    assert_eq!((by_folder.code, by_folder.stderr.as_str()), (Some(0), ""));
+    let entries = std::fs::read_dir(scratch.path("s")).expect("a folder").filter_map(Result::ok);
+    let mut globbed: Vec<String> =
+        entries.map(|entry| format!("s/{}", entry.file_name().to_string_lossy())).collect();
+    globbed.sort();
+    let mut typed = vec!["compare"];
+    typed.extend(globbed.iter().map(String::as_str));
+    let by_glob = scratch.run(&typed);
+    assert_eq!(by_glob.stdout, by_folder.stdout);
+    assert!(by_glob.stderr.contains("passed over, no runs or logs: compare.html"), "{}", by_glob.stderr);
+
+    let check = |limit: &str| scratch.run(&["compare", "s", "--fail-if", limit]);
+    let broken = check("write.mean < -5%");
+    assert_eq!(broken.code, Some(1), "{}", broken.stderr);
+    assert!(broken.stdout.contains("FAILED: write.mean < -5% holds for B, write: "), "{}", broken.stdout);
+    let held = check("write.mean < -60%");
+    assert_eq!(held.code, Some(0), "{}", held.stdout);
+    assert!(held.stdout.contains("ok: not write.mean < -60%"), "{}", held.stdout);
+    let nothing = check("read.mean < -5%");
+    assert_eq!(nothing.code, Some(2));
+    assert!(nothing.stderr.contains("no load of that name"), "{}", nothing.stderr);
+    let other = scratch.run(&["compare", "s", "--baseline", &globbed[1], "--fail-if", "write.mean < -5%"]);
+    assert_eq!(other.code, Some(0), "the slower run is the baseline: {}", other.stdout);
+    let alone = scratch.run(&["compare", &globbed[0]]);
+    assert_eq!(alone.code, Some(2));
+    assert!(alone.stderr.contains("it is one run"), "{}", alone.stderr);
+}
+
+/// Goal: a picture is a picture, whatever fonts the machine has. Method: its first bytes, twice the same.
+#[test]
+fn the_first_screen_is_a_png_with_the_same_bytes_each_time() {
+    let scratch = Scratch::new();
+    let ran = scratch.run(&["run", "quick", "--out", "r", "-q"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let made = |name: &str| {
+        let done = scratch.run(&["report", "r", "--png", "--out", name]);
+        assert_eq!(done.code, Some(0), "{}", done.stderr);
+        std::fs::read(scratch.path(name)).expect("a picture")
+    };
+    let picture = made("a.png");
+    assert!(picture.starts_with(b"\x89PNG\r\n") && picture == made("b.png"));
+    let drawing = scratch.run(&["report", "r", "--svg", "--out", "-"]).stdout;
+    assert!(drawing.contains("SIMULATED") && drawing.contains(" IOPS"), "{drawing}");
+}

@@ -89,5 +89,5 @@ pub(crate) fn a_drive_without_a_setting_is_told_so(output: &Output) {
         "{power}"
     );
     let threshold = said("threshold-nvme2");
-    assert!(threshold.contains("It tells no temperature threshold"), "{threshold}");
+    assert!(threshold.contains("No temperature threshold is reported"), "{threshold}");
 }

@@ -56,7 +56,7 @@ pub struct HctmLimits {
 }
 
 /// The rule in one line, for errors and help.
-pub const RULE: &str = "MNTMT <= TMT1 < TMT2 <= MXTMT, and 0 disables a half";
+pub const RULE: &str = "MNTMT <= TMT1 < TMT2 <= MXTMT, and off (raw 0) disables one";
 
 /// Why a drive will not take a pair of temperatures.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
@@ -169,7 +169,7 @@ mod test {
         assert_eq!(
             error.to_string(),
             "TMT2 of 360 K (87 °C) lies outside what the drive takes, 273 K (0 °C) to 358 K (85 °C); \
-             the rule is MNTMT <= TMT1 < TMT2 <= MXTMT, and 0 disables a half"
+             the rule is MNTMT <= TMT1 < TMT2 <= MXTMT, and off (raw 0) disables one"
         );
         let error = SSD1.check(hctm(343, 343)).expect_err("equal");
         assert!(error.to_string().starts_with("TMT1 of 343 K (70 °C) is not below TMT2"), "{error}");

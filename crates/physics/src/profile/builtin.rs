@@ -91,7 +91,7 @@ impl Profile {
             None => Err(ProfileError::Unknown {
                 name: name.to_owned(),
                 hint: did_you_mean(name, Self::builtin_names()),
-                all: Self::builtin_names().collect::<Vec<_>>().join(", "),
+                all: Self::builtin_names().count(),
             }),
         }
     }

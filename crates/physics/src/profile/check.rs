@@ -10,14 +10,16 @@ use super::{Cap, Ceiling, Gains, Latency, Machine, Policy, Profile};
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum ProfileError {
     /// There is no built-in profile of that name.
-    #[error("no simulated drive is called {name:?}; {hint}there are {all}, or give the path of a profile")]
+    #[error(
+        "no simulated drive is called {name:?}; {hint}`heatsoak profiles` lists all {all}, or give the path of a profile"
+    )]
     Unknown {
         /// What was asked for.
         name: String,
         /// "did you mean ...? " or nothing.
         hint: String,
-        /// All names.
-        all: String,
+        /// How many there are.
+        all: usize,
     },
     /// The text is not TOML, or a key is unknown, missing or of the wrong type.
     #[error("the profile does not read: {0}")]

@@ -35,7 +35,7 @@ fn every_parameter_says_where_it_comes_from() {
 #[test]
 fn an_unknown_drive_is_answered_with_the_nearest() {
     let text = Profile::builtin("sdd1").expect_err("no such drive").to_string();
-    assert!(text.contains("did you mean `ssd1`") && text.contains("two-level"), "{text}");
+    assert!(text.contains("did you mean `ssd1`") && text.contains("`heatsoak profiles` lists all"), "{text}");
     let text = Profile::builtin("zzz").expect_err("no such drive").to_string();
     assert!(!text.contains("did you mean"), "{text}");
 }

@@ -3,7 +3,7 @@
 use analysis::findings::{Event, EventKind};
 use measure::record::Op;
 
-use super::{Axis, Band, Chart, ChartTable, Ink, Mark, SpeedUnit};
+use super::{Axis, Band, Chart, ChartTable, Ink, Mark, SpeedUnit, XAxis};
 use crate::format;
 use crate::reduce::{self, CHART_POINTS};
 use crate::scale;
@@ -24,6 +24,8 @@ pub(super) fn frame(input: &ReportInput, id: &str, title: &str) -> Chart {
         alt: String::new(),
         note: String::new(),
         end_s,
+        x: XAxis::Time,
+        wall_unix_s: input.began_unix_s,
         left: plain_axis("", "", 1.0, 0),
         right: None,
         lines: Vec::new(),

@@ -2,15 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{Axis, AxisSide, Chart, Stroke};
-use crate::scale;
+use super::{Axis, AxisSide, Chart, Stroke, XAxis};
 
 /// Significant digits of a value in a page: finer than any reading, coarser than a double.
 const DIGITS: i32 = 5;
 
 /// A chart as the page's script takes it.
 pub(crate) fn json(chart: &Chart) -> Value {
-    let (time_unit, time_unit_s) = scale::time_unit(chart.end_s);
+    let (label, unit, unit_size) = chart.x.unit(chart.end_s);
     let lines = chart.lines.iter().map(|line| {
         json!({
             "name": line.name,
@@ -31,8 +30,11 @@ pub(crate) fn json(chart: &Chart) -> Value {
     json!({
         "id": chart.id,
         "end": chart.end_s,
-        "timeUnit": time_unit,
-        "timeUnitSeconds": time_unit_s,
+        "xLabel": label,
+        "xUnit": unit,
+        "xUnitSize": unit_size,
+        "isTime": chart.x == XAxis::Time,
+        "wall": chart.wall_unix_s,
         "left": axis(&chart.left),
         "right": chart.right.as_ref().map(axis),
         "lines": lines.collect::<Vec<_>>(),

@@ -155,7 +155,7 @@ fn alt_text(input: &ReportInput, chart: &Chart) -> String {
         "Line chart over {}: {}.{badge} {} The numbers are in the table below the chart.",
         format::seconds(chart.end_s),
         if names.is_empty() { "no data".to_owned() } else { names.join(", ") },
-        sentences::verdict(&input.findings, &input.levels).join(" ")
+        sentences::summary(input).sentences().join(" ")
     )
 }
 

@@ -11,6 +11,7 @@ mod rows;
 mod small;
 mod speed;
 mod svg;
+mod written;
 
 pub(crate) use build::{bucket_for, speed_axis, temperature_axis};
 pub(crate) use colour::{Ink, css_variables};
@@ -34,8 +35,12 @@ pub(crate) struct Chart {
     pub(crate) alt: String,
     /// How the points came about: intervals, means, reductions.
     pub(crate) note: String,
-    /// End of the time axis in seconds; it begins at 0.
+    /// End of the time axis in seconds, or of another one in its unit; it begins at 0.
     pub(crate) end_s: f64,
+    /// What is on that axis.
+    pub(crate) x: XAxis,
+    /// When the run began, in seconds since 1970; `None` where time is simulated or not known.
+    pub(crate) wall_unix_s: Option<f64>,
     /// The axis on the left.
     pub(crate) left: Axis,
     /// The axis on the right, if any.
@@ -50,6 +55,28 @@ pub(crate) struct Chart {
     pub(crate) marks: Vec<Mark>,
     /// The same as numbers.
     pub(crate) table: ChartTable,
+}
+
+/// What is on the axis at the bottom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum XAxis {
+    /// Seconds since the run began.
+    Time,
+    /// GiB written since then.
+    WrittenGib,
+}
+
+impl XAxis {
+    /// Label, unit and size of the unit for an axis that ends at `end`.
+    pub(crate) fn unit(self, end: f64) -> (String, &'static str, f64) {
+        match self {
+            Self::Time => {
+                let (unit, size) = crate::scale::time_unit(end);
+                (format!("Time since the run began ({unit})"), unit, size)
+            }
+            Self::WrittenGib => ("Written (GiB)".to_owned(), "GiB", 1.0),
+        }
+    }
 }
 
 /// A value axis.

@@ -1,6 +1,7 @@
-//! The charts under the main one: power, latency, throttle counters; each only where there is something to show.
+//! The charts under the main one: data written, power, latency, throttle counters; each only where there is something to show.
 
 use super::build::{frame, op_ink, plain_axis};
+use super::written::written_charts;
 use super::{Axis, AxisSide, Chart, ChartLine, Ink, Rows, Stroke};
 use crate::format;
 use crate::reduce::{self, CHART_POINTS, TABLE_ROWS};
@@ -8,7 +9,8 @@ use crate::view::{CounterKind, LatencyPoint, MeanInterval, ReportInput};
 
 /// Every chart under the main one that the input has data for.
 pub(crate) fn small_charts(input: &ReportInput) -> impl Iterator<Item = Chart> {
-    [power_chart, latency_chart, counter_chart].into_iter().filter_map(|chart| chart(input))
+    let over_time = [power_chart, latency_chart, counter_chart].into_iter().filter_map(|chart| chart(input));
+    written_charts(input).into_iter().chain(over_time)
 }
 
 /// Power over time; `None` where nothing is known of it.

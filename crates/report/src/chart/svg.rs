@@ -67,7 +67,7 @@ pub(crate) fn svg(chart: &Chart, frame: &Frame<'_>) -> String {
     out.push_str(&heading(frame));
     out.push_str(&legend);
     out.push_str(&bands(chart, &plot));
-    out.push_str(&time_axis(&plot));
+    out.push_str(&time_axis(chart, &plot));
     out.push_str(&value_axis(&chart.left, AxisSide::Left, &plot));
     if let Some(axis) = &chart.right {
         out.push_str(&value_axis(axis, AxisSide::Right, &plot));
@@ -213,8 +213,8 @@ fn fitting(label: &str, room: f64) -> Option<String> {
     (letters >= 4).then(|| label.chars().take(letters - 1).chain(['…']).collect())
 }
 
-fn time_axis(plot: &Plot) -> String {
-    let (unit, unit_s) = scale::time_unit(plot.end_s);
+fn time_axis(chart: &Chart, plot: &Plot) -> String {
+    let (label, _, unit_s) = chart.x.unit(plot.end_s);
     let (ticks, decimals) = scale::ticks(0.0, plot.end_s / unit_s, 10);
     let mut out = String::new();
     for tick in ticks {
@@ -227,7 +227,6 @@ fn time_axis(plot: &Plot) -> String {
         ));
         out.push_str(&text(x, plot.bottom() + 16.0, "middle", "", &format::cell(Some(tick), decimals)));
     }
-    let label = format!("Time since the run began ({unit})");
     out.push_str(&text(plot.x + plot.width / 2.0, plot.bottom() + 36.0, "middle", "", &label));
     out
 }

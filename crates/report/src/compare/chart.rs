@@ -1,9 +1,10 @@
 //! The overlaid chart: speed of each run solid, its temperature dotted, both in the run's colour.
 
 use crate::chart::{
-    Axis, AxisSide, Band, Chart, ChartLine, Ink, Rows, SpeedUnit, Stroke, bucket_for, speed_axis,
-    temperature_axis,
+    Axis, AxisSide, Band, Chart, ChartLine, Ink, Rows, SpeedUnit, Stroke, XAxis, bucket_for, main_chart,
+    speed_axis, temperature_axis,
 };
+use crate::compare::alias::Alias;
 use crate::format;
 use crate::reduce::{self, ChartPoint, TABLE_ROWS};
 use crate::view::ReportInput;
@@ -11,7 +12,8 @@ use crate::view::ReportInput;
 /// Points a line has at most: with many runs in a page it has to be fewer than in a report.
 const POINTS: usize = 2000;
 
-pub(super) fn chart(runs: &[ReportInput], names: &[String]) -> Chart {
+/// All runs in one chart: speed of each operation solid, temperature dotted, in the run's colour.
+pub(super) fn overlay(runs: &[ReportInput], aliases: &[Alias]) -> Chart {
     let end_s = runs.iter().map(ReportInput::end_s).fold(0.0, f64::max);
     let bucket_s = runs.iter().map(|run| bucket_for(run, POINTS)).fold(1.0, f64::max);
     let speeds: Vec<Vec<ChartPoint>> = runs.iter().map(|run| speed(run, bucket_s)).collect();
@@ -22,7 +24,7 @@ pub(super) fn chart(runs: &[ReportInput], names: &[String]) -> Chart {
         let simulated = if run.simulated_badge().is_some() { " (SIMULATED)" } else { "" };
         let mut add = |what: &str, side, stroke, points| {
             lines.push(ChartLine {
-                name: format!("{}{simulated}, {what}", names[index]),
+                name: format!("{}{simulated}, {what}", aliases[index].letter),
                 side,
                 ink: Ink::Run(index),
                 stroke,
@@ -49,18 +51,51 @@ pub(super) fn chart(runs: &[ReportInput], names: &[String]) -> Chart {
             runs.len()
         ),
         note: format!(
-            "Speed: reads and writes together, mean of {}, solid. Temperature: dotted, on the right axis.",
+            "Speed: what moves data in each phase, mean of {}, solid. Temperature: dotted, on the right axis. A line can \
+             be hidden by its button.",
             format::seconds(bucket_s)
         ),
         end_s: if end_s > 0.0 { end_s } else { 1.0 },
+        x: XAxis::Time,
+        wall_unix_s: None,
         left: speed_axis("Speed", unit, unit.convert(top)),
         right,
         lines,
         levels: Vec::new(),
         bands: shared_phases(runs),
         marks: Vec::new(),
-        table: table(runs, names, unit),
+        table: table(runs, aliases, unit),
     }
+}
+
+/// One chart a run, all on the same axes, so that curves that would lie over each other can be read.
+pub(super) fn panels(runs: &[ReportInput], aliases: &[Alias]) -> Vec<Chart> {
+    let charts: Vec<Chart> = runs.iter().map(main_chart).collect();
+    let unit_of = |chart: &Chart| if chart.left.unit == SpeedUnit::Giga.name() { 1e9 } else { 1e6 };
+    let top = charts.iter().map(|chart| chart.left.max * unit_of(chart)).fold(0.0, f64::max);
+    let unit = SpeedUnit::for_max(top);
+    let end_s = charts.iter().map(|chart| chart.end_s).fold(1.0, f64::max);
+    let right: Vec<&Axis> = charts.iter().filter_map(|chart| chart.right.as_ref()).collect();
+    let low = right.iter().map(|axis| axis.min).fold(f64::INFINITY, f64::min);
+    let high = right.iter().map(|axis| axis.max).fold(f64::NEG_INFINITY, f64::max);
+    let shared = |(index, chart): (usize, Chart)| {
+        let factor = unit_of(&chart) / unit.convert(1.0).recip();
+        let mut chart = Chart { id: format!("run-{}", index + 1), end_s, wall_unix_s: None, ..chart };
+        let simulated = if runs[index].simulated_badge().is_some() { " (SIMULATED)" } else { "" };
+        chart.title = format!("{}: {}{simulated}", aliases[index].letter, aliases[index].differs);
+        chart.left =
+            Axis { unit: unit.name(), max: unit.convert(top), decimals: unit.decimals(), ..chart.left };
+        chart.lines.retain(|line| line.stroke != Stroke::Thin);
+        for line in chart.lines.iter_mut().filter(|line| line.side == AxisSide::Left) {
+            line.points.iter_mut().for_each(|point| point.1 = point.1.map(|value| value * factor));
+        }
+        if let Some(axis) = &mut chart.right {
+            (axis.min, axis.max) = (low, high);
+        }
+        chart.note = "All panels have the same axes.".to_owned();
+        chart
+    };
+    charts.into_iter().enumerate().map(shared).collect()
 }
 
 fn speed(run: &ReportInput, bucket_s: f64) -> Vec<ChartPoint> {
@@ -108,10 +143,11 @@ fn shared_phases(runs: &[ReportInput]) -> Vec<Band> {
     first.phases.iter().map(band).collect()
 }
 
-fn table(runs: &[ReportInput], names: &[String], unit: SpeedUnit) -> crate::chart::ChartTable {
+fn table(runs: &[ReportInput], aliases: &[Alias], unit: SpeedUnit) -> crate::chart::ChartTable {
     let bucket_s = runs.iter().map(|run| bucket_for(run, TABLE_ROWS)).fold(1.0, f64::max);
     let mut rows = Rows::new(bucket_s);
-    for (run, name) in runs.iter().zip(names) {
+    for (run, alias) in runs.iter().zip(aliases) {
+        let name = &alias.letter;
         let speed = reduce::totals(run.data().map(|series| series.intervals.as_slice()), bucket_s);
         let cells = speed.into_iter().map(|(start_s, _, rate)| (start_s, unit.convert(rate)));
         rows.add(format!("{name}: speed ({})", unit.name()), unit.decimals(), cells);

@@ -5,16 +5,19 @@
 
 mod escape;
 mod figure;
+mod index;
 mod page;
 pub(crate) mod sections;
 mod table;
 
 pub(crate) use escape::{escape, prose, script_json};
 pub(crate) use figure::figure;
+pub use index::{IndexedRun, index_html};
 pub(crate) use page::{HtmlPage, page};
 pub(crate) use table::{number_table, text_table};
 
 use crate::chart::{Chart, main_chart, small_charts};
+use crate::sentences;
 use crate::view::ReportInput;
 
 /// The report of one run as an HTML page.
@@ -22,16 +25,14 @@ pub fn html(input: &ReportInput) -> String {
     let charts: Vec<Chart> = [main_chart(input)].into_iter().chain(small_charts(input)).collect();
     let title = input.title();
     let badge = input.simulated_badge();
+    let summary = sentences::summary(input);
     let mut body = sections::header(&title, badge.as_deref(), &sections::subtitle(input));
-    body.push_str(&sections::verdict(input));
-    let mut figures = charts.iter().map(|chart| figure(chart, &title, badge.as_deref()));
-    body.push_str(&figures.next().unwrap_or_default());
-    body.push_str(&sections::phases(input));
-    figures.for_each(|figure| body.push_str(&figure));
+    body.push_str(&sections::answer(input, &summary));
+    charts.iter().for_each(|chart| body.push_str(&figure(chart, &title, badge.as_deref())));
     body.push_str(&sections::findings(input));
-    body.push_str(&sections::caveats(input));
     body.push_str(&sections::facts(input));
     body.push_str(&sections::reproduce(input));
+    body.push_str(&sections::caveats(&summary));
     body.push_str(&sections::footer(input.written_by.as_deref()));
     page(&HtmlPage { title: &title, is_simulated: badge.is_some(), body: &body, charts: &charts })
 }

@@ -1,12 +1,11 @@
 //! The parts of a report's page.
 
-use analysis::findings::{EventKind, Segment};
-use analysis::wording;
+use analysis::findings::{Cause, EventKind, Segment};
 
 use super::{escape, prose, text_table};
+use crate::figures;
 use crate::format;
-use crate::phases;
-use crate::sentences;
+use crate::sentences::{self, Reason, Summary};
 use crate::view::{Provenance, ReportInput, op_word};
 
 /// Title, badge, and a line under it.
@@ -23,42 +22,78 @@ pub(crate) fn header(title: &str, badge: Option<&str>, subtitle: &str) -> String
 /// Whether it was measured, and for how long.
 pub(crate) fn subtitle(input: &ReportInput) -> String {
     let origin = match (&input.source, input.simulated_badge()) {
-        (_, Some(_)) => "Simulated drive: none of these numbers was measured",
-        (Provenance::Unknown, None) => "The log does not say whether its numbers were measured or simulated",
+        (_, Some(_)) => "Simulated drive: no number on this page was measured",
+        (Provenance::Unknown, None) => "The log does not state whether it was measured or simulated",
         (_, None) => "Measured",
     };
     format!("{origin} · {}", format::seconds(input.end_s()))
 }
 
-/// The sentences at the top.
-pub(crate) fn verdict(input: &ReportInput) -> String {
-    let mut out = String::from("<section class=\"verdict\" aria-label=\"Verdict\">\n");
-    for sentence in input.ending.iter().cloned().chain(sentences::verdict(&input.findings, &input.levels)) {
-        out.push_str(&format!("<p>{}</p>\n", prose(&sentence)));
+/// The answer: what happened, why, what to do.
+pub(crate) fn answer(input: &ReportInput, summary: &Summary) -> String {
+    let mut out =
+        String::from("<section class=\"verdict\" aria-label=\"Summary\">\n<h2>What happened</h2>\n");
+    if let Some(ending) = &input.ending {
+        out.push_str(&format!("<p class=\"lead\">{}</p>\n", prose(ending)));
     }
-    out.push_str(&format!("<p>{}</p>\n", prose(&sentences::policy(&input.findings.policy))));
-    match input.findings.caveats.len() {
-        0 => {}
-        1 => out.push_str("<p><a href=\"#caveats\">One caveat</a> applies to these numbers.</p>\n"),
-        n => out.push_str(&format!("<p><a href=\"#caveats\">{n} caveats</a> apply to these numbers.</p>\n")),
+    out.push_str(&phases(input));
+    out.push_str("<h2>Why</h2>\n");
+    out.push_str(&summary.reasons.iter().map(reason).collect::<String>());
+    out.push_str(&format!("<p>{}</p>\n", prose(&summary.policy)));
+    if !summary.ruled_out.is_empty() {
+        out.push_str(&format!("<p>Ruled out:</p>\n{}", list(&summary.ruled_out)));
+    }
+    if !summary.next.is_empty() {
+        out.push_str(&format!("<h2>What to do</h2>\n{}", list(&summary.next)));
+    }
+    match summary.caveats.as_slice() {
+        [] => {}
+        [one] => {
+            out.push_str(&format!("<p class=\"note\">{} <a href=\"#caveats\">Caveats</a></p>\n", prose(one)))
+        }
+        [first, more @ ..] => out.push_str(&format!(
+            "<p class=\"note\">{} <a href=\"#caveats\">{} more caveats</a></p>\n",
+            prose(first),
+            more.len()
+        )),
     }
     out.push_str("</section>\n");
     out
 }
 
-/// One row a phase.
-pub(crate) fn phases(input: &ReportInput) -> String {
-    let rows: Vec<Vec<String>> = phases::summaries(input).iter().map(phases::PhaseSummary::cells).collect();
-    if rows.is_empty() {
+/// What happened, its cause, and the evidence that decides.
+fn reason(reason: &Reason) -> String {
+    let cause = match reason.cause.as_str() {
+        "" => String::new(),
+        cause => format!(" <strong>{}</strong>", prose(cause)),
+    };
+    let mut out = format!("<p class=\"lead\">{}{cause}</p>\n", prose(&reason.what));
+    if !reason.evidence.is_empty() {
+        out.push_str(&list(&reason.evidence));
+    }
+    out
+}
+
+/// One row for each operation of each phase.
+fn phases(input: &ReportInput) -> String {
+    let figures = figures::figures(input);
+    if figures.is_empty() {
         return String::new();
     }
-    format!("<section>\n<h2>Phases</h2>\n{}</section>\n", text_table("phases", &phases::HEADERS, &rows))
+    let (headers, rows) = figures::phase_table(&figures);
+    folded(rows.len(), "phases", &text_table("phases cards", &headers, &rows))
 }
 
 /// Everything that was found.
 pub(crate) fn findings(input: &ReportInput) -> String {
     let findings = &input.findings;
-    let mut out = String::from("<section>\n<h2>Findings</h2>\n");
+    let mut out = String::from("<section>\n<h2>Details</h2>\n");
+    let figures = figures::figures(input);
+    if !figures.is_empty() {
+        let (headers, rows) = figures::detail_table(&figures);
+        out.push_str("<h3>Phases</h3>\n");
+        out.push_str(&folded(rows.len(), "phases", &text_table("detail cards", &headers, &rows)));
+    }
     let slc = findings.slc_cache.iter().map(sentences::slc_cache);
     let sentences: Vec<String> = slc.chain(sentences::thermal(&findings.thermal)).collect();
     if !sentences.is_empty() {
@@ -67,20 +102,25 @@ pub(crate) fn findings(input: &ReportInput) -> String {
     out.push_str("<h3>Segments</h3>\n");
     let rows: Vec<Vec<String>> = findings.segments.iter().take(MOST_ROWS).map(segment_cells).collect();
     if rows.is_empty() {
-        out.push_str("<p>None found.</p>\n");
+        out.push_str("<p>None.</p>\n");
     } else {
         let headers =
-            ["From", "To", "Operation", "Mean speed", "What it is", "Temp. at start", "Temp. at end"];
-        out.push_str(&folded(findings.segments.len(), "segments", &text_table("segments", &headers, &rows)));
+            ["From", "To", "Operation", "Mean speed", "State", "Temperature at start", "Temperature at end"];
+        out.push_str(&folded(
+            findings.segments.len(),
+            "segments",
+            &text_table("segments cards", &headers, &rows),
+        ));
     }
     out.push_str("<h3>Events</h3>\n");
     let events = findings.events.iter().take(MOST_ROWS);
     let rows: Vec<Vec<String>> = events.map(|event| event_cells(event, input)).collect();
     if rows.is_empty() {
-        out.push_str("<p>None found.</p>\n");
+        out.push_str("<p>None.</p>\n");
     } else {
-        let headers = ["At", "Event", "Temp.", "Speed after / before", "Cause", "Confidence", "Evidence"];
-        out.push_str(&folded(findings.events.len(), "events", &text_table("events", &headers, &rows)));
+        let headers =
+            ["At", "Event", "Temperature", "Speed after / before", "Cause", "Confidence", "Evidence"];
+        out.push_str(&folded(findings.events.len(), "events", &text_table("events cards", &headers, &rows)));
     }
     out.push_str("</section>\n");
     out
@@ -135,26 +175,28 @@ fn event_cells(event: &analysis::findings::Event, input: &ReportInput) -> Vec<St
         event.temp_k.map_or_else(missing, |k| format::temperature(Some(k))),
         event.strength.map_or_else(missing, sentences::ratio_cell),
         if is_release { missing() } else { sentences::cause(event.cause, &input.levels) },
-        format::percent(event.confidence),
-        wording::evidence(event).join(" "),
+        match event.cause {
+            Cause::Unknown => missing(),
+            _ => format::percent(event.confidence),
+        },
+        sentences::evidence(event),
     ]
 }
 
-/// Why numbers deserve care.
-pub(crate) fn caveats(input: &ReportInput) -> String {
-    let mut out = String::from("<section id=\"caveats\">\n<h2>Caveats and notes</h2>\n");
-    if input.findings.caveats.is_empty() && input.notes.is_empty() {
-        out.push_str("<p>None.</p>\n");
+/// Why numbers deserve care, and behind a fold what is true of every run like this one.
+pub(crate) fn caveats(summary: &Summary) -> String {
+    let mut out = String::from("<section id=\"caveats\">\n<h2>Caveats</h2>\n");
+    if summary.caveats.is_empty() {
+        out.push_str("<p>None that concern the verdict.</p>\n");
     } else {
-        out.push_str("<ul>\n");
-        for caveat in &input.findings.caveats {
-            let (text, kind) = (prose(&wording::caveat(caveat)), wording::kind(caveat));
-            out.push_str(&format!("<li>{text} <code>{kind}</code></li>\n"));
-        }
-        for note in &input.notes {
-            out.push_str(&format!("<li>{}</li>\n", prose(note)));
-        }
-        out.push_str("</ul>\n");
+        out.push_str(&list(&summary.caveats));
+    }
+    if !summary.fine_print.is_empty() {
+        out.push_str(&format!(
+            "<details><summary>Precision and what was not observed ({})</summary>\n{}</details>\n",
+            summary.fine_print.len(),
+            list(&summary.fine_print)
+        ));
     }
     out.push_str("</section>\n");
     out
@@ -165,7 +207,7 @@ pub(crate) fn facts(input: &ReportInput) -> String {
     if input.facts.is_empty() {
         return String::new();
     }
-    let mut out = String::from("<section>\n<h2>What was run on what</h2>\n<div class=\"facts\">\n");
+    let mut out = String::from("<section>\n<h2>Setup</h2>\n<div class=\"facts\">\n");
     for group in &input.facts {
         out.push_str(&format!("<div><h3>{}</h3>\n<dl>\n", escape(group.title)));
         for (name, value) in &group.facts {
@@ -187,7 +229,7 @@ pub(crate) fn reproduce(input: &ReportInput) -> String {
         format!(" with the content below as {}", names.join(" and "))
     };
     let mut out = format!(
-        "<section>\n<h2>How to run it again</h2>\n<p>This command{}:</p>\n<pre><code>{}</code></pre>\n",
+        "<section>\n<h2>Run it again</h2>\n<p>This command{}:</p>\n<pre><code>{}</code></pre>\n",
         escape(&with),
         escape(command)
     );

@@ -28,7 +28,7 @@ pub(crate) fn number_table(id: &str, table: &ChartTable) -> String {
     out
 }
 
-/// Text in rows.
+/// Text in rows. Each cell names its column, so that a narrow page can show a row as a card (`cards` in `class`).
 pub(crate) fn text_table(class: &str, headers: &[&str], rows: &[Vec<String>]) -> String {
     let mut out = format!("<div class=\"scroll\"><table class=\"{class}\"><thead><tr>");
     for header in headers {
@@ -37,8 +37,8 @@ pub(crate) fn text_table(class: &str, headers: &[&str], rows: &[Vec<String>]) ->
     out.push_str("</tr></thead><tbody>\n");
     for row in rows {
         out.push_str("<tr>");
-        for cell in row {
-            out.push_str(&format!("<td>{}</td>", escape(cell)));
+        for (cell, header) in row.iter().zip(headers) {
+            out.push_str(&format!("<td data-label=\"{}\">{}</td>", escape(header), escape(cell)));
         }
         out.push_str("</tr>\n");
     }

@@ -11,14 +11,11 @@ use crate::format;
 pub fn joint_policy(joint: &JointPolicy) -> Vec<String> {
     let drive = joint.drive.as_ref().map(|drive| format!(" of {drive}")).unwrap_or_default();
     let simulated = if joint.simulated == Some(true) { ", all simulated" } else { "" };
-    let mut text = format!(
-        "Heat management over {} runs{drive}{simulated}: {}",
-        joint.runs.len(),
-        policy_class(joint.class)
-    );
+    let mut text =
+        format!("Throttling over {} runs{drive}{simulated}: {}", joint.runs.len(), policy_class(joint.class));
     if !joint.also.is_empty() {
         let also: Vec<_> = joint.also.iter().map(|class| policy_class(*class)).collect();
-        text.push_str(&format!(", and beside it: {}", also.join("; ")));
+        text.push_str(&format!(", with {}", also.join(" and ")));
     }
     if joint.class != PolicyClass::Undetermined {
         text.push_str(&format!(" (confidence {})", format::percent(joint.confidence)));
@@ -34,13 +31,13 @@ fn machine(machine: &JointMachine) -> String {
     let at = finite(machine.threshold_k).map(|k| format!(" at {}", format::temperature(Some(k))));
     let at = at.unwrap_or_default();
     let mut text = match machine.follows {
-        Follows::Tmt1 => format!("One threshold follows TMT1{}", offset(machine.offset_k)),
-        Follows::Tmt2 => format!("One threshold follows TMT2{}", offset(machine.offset_k)),
-        Follows::Nothing => format!("One threshold{at} is the drive's own"),
-        Follows::Undetermined => format!("What moves one threshold{at} is undetermined"),
+        Follows::Tmt1 => format!("A threshold follows TMT1{}", offset(machine.offset_k)),
+        Follows::Tmt2 => format!("A threshold follows TMT2{}", offset(machine.offset_k)),
+        Follows::Nothing => format!("Firmware threshold{at}, independent of TMT1 and TMT2"),
+        Follows::Undetermined => format!("Threshold{at}; whether it follows TMT1 or TMT2 is not determined"),
     };
     if let Some(slope) = finite(machine.slope).and_then(|slope| format::number(slope, 2)) {
-        text.push_str(&format!(": it moved by {slope} K for each kelvin of the setting"));
+        text.push_str(&format!(", {slope} K for each kelvin of the setting"));
     }
     text.push_str(&format!(
         " (seen in {}, confidence {})",
@@ -56,13 +53,13 @@ fn machine(machine: &JointMachine) -> String {
     }
     let kelvin = |k: f64| format::number(k, 1).unwrap_or_default();
     if let Some(k) = finite(machine.hysteresis_k) {
-        text.push_str(&format!("; lets go {} K lower", kelvin(k)));
+        text.push_str(&format!("; hysteresis {} K", kelvin(k)));
     }
     if let Some(k) = finite(machine.release_offset_from_tmt1_k) {
-        text.push_str(&format!("; held until {} K from TMT1", kelvin(k)));
+        text.push_str(&format!("; released {} K from TMT1", kelvin(k)));
     }
     if let Some(floor) = finite(machine.floor_bytes_per_s) {
-        text.push_str(&format!("; speed while slowed down {}", format::speed(Some(floor))));
+        text.push_str(&format!("; {} while throttled", format::speed(Some(floor))));
     }
     text.push('.');
     text

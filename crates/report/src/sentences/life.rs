@@ -35,7 +35,7 @@ fn headline(whole: &LifeSpan) -> Vec<String> {
         return match shares.is_empty() {
             true => Vec::new(),
             false => vec![format!(
-                "This drive has been throttled at TMT1 or TMT2 for {} of its life.",
+                "Throttled at TMT1 or TMT2 for {} of its life.",
                 small_percent(shares.iter().sum())
             )],
         };
@@ -44,7 +44,7 @@ fn headline(whole: &LifeSpan) -> Vec<String> {
         return Vec::new();
     }
     vec![
-        "Its counters of TMT1 and TMT2 stand at zero: either they never slowed it down, or it does not count. A threshold of the firmware's own leaves no trace there."
+        "The TMT1 and TMT2 counters are zero: it never throttled by them, or does not implement them. A firmware threshold is not counted there."
             .to_owned(),
     ]
 }
@@ -61,7 +61,7 @@ fn throttling(one: &LifeThrottling, of: &str) -> Option<String> {
     }
     let mut text = format!("{name}: {}", times.unwrap_or_else(|| "an unknown number of times".to_owned()));
     if lasted.is_some_and(|time| time.hours == 0.0) {
-        text.push_str(", each for less than it counts");
+        text.push_str(", each shorter than one count");
     } else if let Some(time) = lasted {
         text.push_str(&format!(", {} in all", hours(time.hours)));
         if let Some(share) = time.share {
@@ -89,8 +89,7 @@ fn heat(whole: &LifeSpan) -> Vec<String> {
     let mut sentences: Vec<String> = above.iter().map(|(name, time)| over(name, *time, whole)).collect();
     if !never.is_empty() {
         let names: Vec<&str> = never.iter().map(|(name, _)| *name).collect();
-        sentences
-            .push(format!("It was never above its {} temperature, as far as it counts.", names.join(" or ")));
+        sentences.push(format!("Never above its {} temperature, by its own counters.", names.join(" or ")));
     }
     sentences
 }
@@ -98,15 +97,11 @@ fn heat(whole: &LifeSpan) -> Vec<String> {
 fn over(threshold: &str, time: LifeShare, whole: &LifeSpan) -> String {
     let share = time.share.map(|share| format!(", {} of the time powered on", small_percent(share)));
     let odd = if time.share.is_none() && whole.hours.is_some() {
-        ": more than the hours it says it was powered on, so one of the two counts otherwise"
+        ": more than its power-on hours, so one of the two counters is wrong"
     } else {
         ""
     };
-    format!(
-        "It was above its {threshold} temperature for {}{}{odd}.",
-        hours(time.hours),
-        share.unwrap_or_default()
-    )
+    format!("Above its {threshold} temperature for {}{}{odd}.", hours(time.hours), share.unwrap_or_default())
 }
 
 /// What happened between two readings.
@@ -121,7 +116,7 @@ fn since(between: &LifeSpan) -> Option<String> {
         );
     }
     if told.is_empty() {
-        return Some(format!("Between the first and the last reading{span}, none of these counters moved."));
+        return Some(format!("Between the first and the last reading{span} none of these counters moved."));
     }
     Some(format!("Between the first and the last reading{span}: {}", told.join(" ")))
 }
@@ -133,16 +128,16 @@ fn so_far(life: &Life) -> Option<String> {
     parts.extend(life.whole.written_bytes.map(|bytes| format!("{} written", format::amount(bytes))));
     parts.extend(life.whole.read_bytes.map(|bytes| format!("{} read", format::amount(bytes))));
     parts.extend(life.used_percent.map(|percent| format!("{} % of its endurance used", figure(percent, 0))));
-    parts.extend(life.hottest_k.map(|k| format!("never hotter than {}", format::temperature(Some(k)))));
+    parts.extend(life.hottest_k.map(|k| format!("at most {}", format::temperature(Some(k)))));
     if let Some(history) = &life.history {
         parts.push(format!(
-            "between {} and {} over the last {} that it remembers",
+            "{} to {} over the last {} of its history",
             format::temperature(Some(history.coolest_k)),
             format::temperature(Some(history.hottest_k)),
             hours(history.hours)
         ));
     }
-    (!parts.is_empty()).then(|| format!("Its life so far: {}.", parts.join(", ")))
+    (!parts.is_empty()).then(|| format!("Life so far: {}.", parts.join(", ")))
 }
 
 /// A time as a person says it: seconds, minutes, hours.

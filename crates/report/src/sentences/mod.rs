@@ -3,8 +3,11 @@
 //! A sentence says only what a finding says; what a finding does not know is not said or said to be unknown.
 
 mod block;
+mod caveats;
+mod evidence;
 mod joint;
 mod life;
+mod summary;
 mod verdict;
 mod words;
 
@@ -17,29 +20,41 @@ use crate::view::Level;
 
 pub use joint::joint_policy;
 pub use life::life;
-pub use verdict::verdict;
+pub use summary::{Summary, summary};
+pub use verdict::Reason;
 pub use words::{cause, doing, event_kind, label, policy_class, policy_word};
 pub(crate) use words::{event_sign, event_sign_ascii};
 
-/// An event with its cause and evidence: "Throttling begins at 214 s, at 80 °C, to 80 % of the speed before. …".
+/// An event with its cause and evidence: "Throttling onset at 374 s and 80 °C, 80 % of the speed before. …".
 pub fn event(event: &Event, levels: &[Level]) -> String {
     let mut text = capitalised(event_kind(event.kind));
     text.push_str(&format!(" at {}", format::seconds(event.t_s)));
     if let Some(temp_k) = event.temp_k.filter(|temp_k| temp_k.is_finite()) {
-        text.push_str(&format!(", at {}", format::temperature(Some(temp_k))));
+        text.push_str(&format!(" and {}", format::temperature(Some(temp_k))));
     }
     if let Some(strength) = event.strength.filter(|strength| strength.is_finite()) {
-        text.push_str(&format!(", to {} the speed before", change(strength)));
+        text.push_str(&format!(", {} the speed before", change(strength)));
     }
     text.push('.');
     if event.kind != EventKind::ThrottleRelease {
         if let Some(what) = course(event) {
             text.push_str(&format!(" {}", wording::observation(what)));
         }
-        text.push(' ');
-        text.push_str(&cause_sentence(event, levels, usize::MAX));
+        text.push_str(&format!(" {}", verdict::cause_sentence(event, levels)));
+        let evidence = evidence(event);
+        if !evidence.is_empty() {
+            text.push_str(&format!(" {evidence}"));
+        }
     }
     text
+}
+
+/// All evidence of an event as one text, the deciding piece first; empty where there is none.
+pub(crate) fn evidence(event: &Event) -> String {
+    match evidence::deciding(event).as_slice() {
+        [] => String::new(),
+        all => format!("Evidence: {}.", all.join(". ")),
+    }
 }
 
 /// What happened, where the event says it: that speed fell is no reason why it fell.
@@ -72,38 +87,27 @@ pub(crate) fn ratio_cell(strength: f64) -> String {
     }
 }
 
-/// "Cause: the drive's own threshold (confidence 95 %), because …." with the first `most` pieces of evidence.
-fn cause_sentence(event: &Event, levels: &[Level], most: usize) -> String {
-    let confidence = format::percent(event.confidence);
-    let evidence = wording::evidence(event).into_iter();
-    let reasons = evidence.skip(usize::from(course(event).is_some())).take(most);
-    let because = match words::evidence(reasons) {
-        evidence if evidence.is_empty() => String::new(),
-        evidence => format!(", because {evidence}"),
-    };
-    let cause = match event.kind {
-        EventKind::SlcExhausted => "the full write cache, which is not heat".to_owned(),
-        _ => words::cause(event.cause, levels),
-    };
-    format!("Cause: {cause} (confidence {confidence}){because}.")
-}
-
-/// How the drive manages its heat.
-pub fn policy(policy: &Policy) -> String {
-    let mut text = format!("Heat management: {}", policy_class(policy.class));
+/// The throttling policy in a line; `throttled_bytes_per_s` is the speed while throttled, where there is just one.
+pub fn policy(policy: &Policy, throttled_bytes_per_s: Option<f64>) -> String {
+    let mut text = format!("Throttling: {}", policy_class(policy.class));
     if !policy.also.is_empty() {
         let also: Vec<_> = policy.also.iter().map(|class| policy_class(*class)).collect();
-        text.push_str(&format!(", and beside it: {}", also.join("; ")));
+        text.push_str(&format!(", with {}", also.join(" and ")));
     }
     match policy.levels.as_slice() {
-        [] | [_] => text.push_str(&thresholds(policy.onset_k, policy.release_k, policy.floor_bytes_per_s)),
+        [] | [_] => text.push_str(&thresholds(policy.onset_k, policy.release_k)),
         several => {
             for level in several {
-                let of = words::level(level.cause);
-                let what = thresholds(level.onset_k, level.release_k, level.floor_bytes_per_s);
-                text.push_str(&format!("; {of}{what}"));
+                text.push_str(&format!(
+                    "; {}{}",
+                    words::level(level.cause),
+                    thresholds(level.onset_k, level.release_k)
+                ));
             }
         }
+    }
+    if let Some(rate) = throttled_bytes_per_s.filter(|_| policy.class != PolicyClass::None) {
+        text.push_str(&format!(", {} while throttled", format::speed(Some(rate))));
     }
     if policy.class != PolicyClass::Undetermined {
         text.push_str(&format!(" (confidence {})", format::percent(policy.confidence)));
@@ -112,22 +116,20 @@ pub fn policy(policy: &Policy) -> String {
     text
 }
 
-/// Where slowing down begins and ends and what is left of the speed, each after a comma.
-fn thresholds(onset_k: Option<f64>, release_k: Option<f64>, floor_bytes_per_s: Option<f64>) -> String {
+/// Onset and release, each after a comma.
+fn thresholds(onset_k: Option<f64>, release_k: Option<f64>) -> String {
     let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
     let parts = [
-        finite(onset_k).map(|k| format!(", begins at {}", format::temperature(Some(k)))),
-        finite(release_k).map(|k| format!(", ends at {}", format::temperature(Some(k)))),
-        finite(floor_bytes_per_s)
-            .map(|rate| format!(", speed while slowed down {}", format::speed(Some(rate)))),
+        finite(onset_k).map(|k| format!(", onset {}", format::temperature(Some(k)))),
+        finite(release_k).map(|k| format!(", release {}", format::temperature(Some(k)))),
     ];
     parts.into_iter().flatten().collect()
 }
 
-/// The fast write cache.
+/// The SLC cache.
 pub fn slc_cache(slc: &SlcCache) -> String {
     format!(
-        "The fast write cache was full after {}: writing at {} before, {} after.",
+        "SLC cache: full after {}; {} before, {} after.",
         format::amount(slc.bytes as f64),
         format::speed(Some(slc.before_bytes_per_s)),
         format::speed(Some(slc.after_bytes_per_s))
@@ -140,7 +142,7 @@ pub fn thermal(thermal: &Thermal) -> Vec<String> {
     let rises = [("write", thermal.kelvin_per_gb_per_s_write), ("read", thermal.kelvin_per_gb_per_s_read)];
     for (op, rise) in rises {
         if let Some(text) = rise.and_then(|rise| format::number(rise, 1)) {
-            sentences.push(format!("Each GB/s of {op} load warms the drive by {text} K in the long run."));
+            sentences.push(format!("Heating: {text} K for each GB/s of sustained {op}s."));
         }
     }
     let taus: Vec<String> = thermal
@@ -152,13 +154,24 @@ pub fn thermal(thermal: &Thermal) -> Vec<String> {
         .collect();
     match taus.as_slice() {
         [] => {}
-        [one] => sentences.push(format!("It warms and cools with a time constant of {one}.")),
-        many => sentences.push(format!("It warms and cools with time constants of {}.", many.join(" and "))),
+        [one] => sentences.push(format!("Thermal time constant: {one}.")),
+        many => sentences.push(format!("Thermal time constants: {}.", many.join(" and "))),
     }
     if let Some(floor) = thermal.idle_floor_k.filter(|floor| floor.is_finite()) {
-        sentences.push(format!("Without load it stays at {}.", format::temperature(Some(floor))));
+        sentences.push(format!("Idle temperature: {}.", format::temperature(Some(floor))));
     }
     sentences
+}
+
+/// "The drive" becomes "the drive"; "TMT1" and "SLC" stay.
+fn lowercase_first(text: &str) -> String {
+    let mut chars = text.chars();
+    match (chars.next(), chars.next()) {
+        (Some(first), Some(second)) if second.is_lowercase() || second == ' ' => {
+            first.to_lowercase().chain(text.chars().skip(1)).collect()
+        }
+        _ => text.to_owned(),
+    }
 }
 
 fn capitalised(text: &str) -> String {

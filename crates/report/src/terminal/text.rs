@@ -47,6 +47,36 @@ pub fn wrapped(text: &str, bullet: &str, width: usize) -> String {
     format!("{}\n", textwrap::fill(&unbroken(&printable(text)), options)).replace(NO_BREAK, " ")
 }
 
+/// Whether a table needs more than the width, its last column given room for a word or two.
+pub(crate) fn is_too_wide(headers: &[&str], rows: &[Vec<String>], style: &TerminalStyle) -> bool {
+    let (but_last, _) = widths(headers, rows);
+    but_last + LAST_COLUMN > style.width()
+}
+
+/// Characters that a table takes in a line.
+pub(crate) fn table_width(headers: &[&str], rows: &[Vec<String>], style: &TerminalStyle) -> usize {
+    let shown = |text: &str| finished(text, style);
+    let headers: Vec<String> = headers.iter().map(|header| shown(header)).collect();
+    let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|row| row.iter().map(|cell| shown(cell)).collect()).collect();
+    let (but_last, last) = widths(&headers, &rows);
+    but_last + last
+}
+
+/// Characters of all columns but the last, with what separates them, and of the last.
+fn widths(headers: &[&str], rows: &[Vec<String>]) -> (usize, usize) {
+    let widest = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+        cells.chain([headers[column].chars().count()]).max().unwrap_or(0)
+    };
+    let last = headers.len().saturating_sub(1);
+    ((0..last).map(|column| widest(column) + 2).sum(), if headers.is_empty() { 0 } else { widest(last) })
+}
+
+/// Room that the last column of a table has at least.
+const LAST_COLUMN: usize = 14;
+
 /// Rows in aligned columns under bold headers. What is too wide for the line is wrapped in the last column.
 pub(crate) fn columns(headers: &[&str], rows: &[Vec<String>], style: &TerminalStyle) -> String {
     // What becomes shorter in ASCII has to do so before it is aligned.
@@ -95,7 +125,10 @@ pub(crate) fn finished(text: &str, style: &TerminalStyle) -> String {
         match c {
             c if c.is_ascii() => out.push(c),
             '°' => {}
-            '·' | '–' => out.push('-'),
+            '·' | '–' | '−' => out.push('-'),
+            '→' => out.push_str("to"),
+            '±' => out.push_str("+-"),
+            '├' | '┤' | '│' => out.push('|'),
             'µ' => out.push('u'),
             '×' => out.push('x'),
             '…' => out.push('.'),

@@ -18,6 +18,8 @@ pub(crate) use settings::{common_settings, labels};
 /// Everything a report shows of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReportInput {
+    /// Where it was read from, as it was typed; `None` where nobody said.
+    pub read_from: Option<String>,
     /// The drive: its model, or the address where the model is not known.
     pub drive: String,
     /// The plan's name; `None` for a log that knows none.
@@ -28,6 +30,8 @@ pub struct ReportInput {
     pub speed: Vec<OpSpeed>,
     /// Completion latency by operation.
     pub latency: Vec<LatencySeries>,
+    /// I/Os and latencies of each operation in each phase, counted from every I/O; empty for most logs.
+    pub loads: Vec<LoadTotals>,
     /// Temperatures in °C; the first is the one that matters most (composite).
     pub temperature: Vec<Readings>,
     /// Power in watts.
@@ -42,6 +46,14 @@ pub struct ReportInput {
     pub settings: RunSettings,
     /// What was run on what, in groups.
     pub facts: Vec<FactGroup>,
+    /// When it began, in seconds since 1970; `None` where time is simulated or not known.
+    pub began_unix_s: Option<f64>,
+    /// Size of what was under load, in bytes.
+    pub capacity_bytes: Option<u64>,
+    /// What the link carries at most, in bytes per second.
+    pub link_bytes_per_s: Option<f64>,
+    /// What to do about it, as sentences; the page has a place for it. Empty: the experiment that would settle what is open.
+    pub advice: Vec<String>,
     /// Things a reader of the numbers has to know.
     pub notes: Vec<String>,
     /// How the run ended, where that is not "all done".
@@ -119,6 +131,32 @@ pub struct LatencyPoint {
     pub p99_ns: f64,
     /// 99.9 % of I/Os were at most this long, in nanoseconds.
     pub p999_ns: f64,
+}
+
+/// What one operation did in one phase, counted from every I/O.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadTotals {
+    /// Index into [`ReportInput::phases`].
+    pub phase: usize,
+    /// The operation.
+    pub op: Op,
+    /// I/Os that completed without error.
+    pub ios: Option<u64>,
+    /// Their completion latency.
+    pub latency: Option<LatencyTotals>,
+}
+
+/// Completion latency of many I/Os, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LatencyTotals {
+    /// Median.
+    pub p50_ns: f64,
+    /// 99 % of I/Os were at most this long.
+    pub p99_ns: f64,
+    /// 99.9 % of I/Os were at most this long.
+    pub p999_ns: f64,
+    /// The longest.
+    pub max_ns: f64,
 }
 
 /// Readings of one thing.
@@ -268,6 +306,11 @@ impl ReportInput {
     pub(crate) fn data(&self) -> impl Iterator<Item = &OpSpeed> + Clone {
         let only_trims = self.speed.iter().all(|series| series.op == Op::Trim);
         self.speed.iter().filter(move |series| only_trims || series.op != Op::Trim)
+    }
+
+    /// Whether any temperature was read.
+    pub(crate) fn temperature_is_known(&self) -> bool {
+        self.temperature.iter().flat_map(|readings| &readings.points).any(|point| point.1.is_some())
     }
 
     /// The end of everything that has a time, in seconds since the run began.

@@ -6,8 +6,9 @@ use measure::{Histogram, Instant};
 use trace::Trace;
 
 use super::{
-    Counter, CounterKind, LatencyPoint, LatencySeries, Level, LevelKind, MeanInterval, OpSpeed, Provenance,
-    Readings, ReportInput, RunPhase, RunSettings, facts, trace::trusted_first,
+    Counter, CounterKind, LatencyPoint, LatencySeries, LatencyTotals, Level, LevelKind, LoadTotals,
+    MeanInterval, OpSpeed, Provenance, Readings, ReportInput, RunPhase, RunSettings, facts,
+    trace::trusted_first,
 };
 use crate::format::celsius;
 use crate::reduce;
@@ -18,6 +19,7 @@ impl ReportInput {
         let manifest = &record.manifest;
         let end = record_end(record);
         Self {
+            read_from: None,
             drive: manifest.drive.model.clone().unwrap_or_else(|| manifest.address.clone()),
             plan: Some(manifest.plan_name.clone()),
             source: match &manifest.origin {
@@ -31,6 +33,7 @@ impl ReportInput {
             },
             speed: speed(&record.io),
             latency: latency(&record.io, end.as_secs_f64()),
+            loads: loads(record),
             temperature: temperature(record),
             power: readings(&record.telemetry, "power", |row| row.power.map(|power| power.as_f64()))
                 .into_iter()
@@ -40,6 +43,13 @@ impl ReportInput {
             levels: levels(manifest),
             settings: RunSettings::from_manifest(manifest),
             facts: facts::groups(manifest),
+            began_unix_s: manifest
+                .clock_anchor
+                .monotonic_ns
+                .map(|_| (manifest.clock_anchor.wall_unix_ns as f64 / 1e6).round() / 1e3),
+            capacity_bytes: Some(manifest.drive.size_bytes),
+            link_bytes_per_s: manifest.link.as_ref().map(|link| link.ceiling_bytes_per_s),
+            advice: Vec::new(),
             notes: manifest.notes.clone(),
             ending: facts::ending(manifest),
             reproduce: facts::reproduce(manifest),
@@ -93,6 +103,37 @@ fn latency(io: &[IoRow], end_s: f64) -> Vec<LatencySeries> {
         LatencySeries { op, points }
     });
     series.filter(|series| !series.points.is_empty()).collect()
+}
+
+/// I/Os and latencies of each operation in each phase that began.
+fn loads(record: &Record) -> Vec<LoadTotals> {
+    let began = |(index, facts): (usize, &PhaseFacts)| facts.start_ns.map(|_| index as u32);
+    let phases: Vec<u32> = record.manifest.phases.iter().enumerate().filter_map(began).collect();
+    let mut all: Vec<(usize, Op, u64, Histogram)> = Vec::new();
+    for row in record.io.iter().filter(|row| LOADS.contains(&row.op)) {
+        let Some(phase) = phases.iter().position(|phase| *phase == row.phase) else { continue };
+        let same = all.iter_mut().rev().find(|load| load.0 == phase && load.1 == row.op);
+        match same {
+            Some((_, _, ios, clat)) => {
+                *ios = ios.saturating_add(row.ios);
+                clat.merge(&row.clat);
+            }
+            None => all.push((phase, row.op, row.ios, row.clat.clone())),
+        }
+    }
+    let totals = |(phase, op, ios, clat): (usize, Op, u64, Histogram)| LoadTotals {
+        phase,
+        op,
+        ios: Some(ios),
+        latency: latency_totals(&clat),
+    };
+    all.into_iter().map(totals).collect()
+}
+
+fn latency_totals(clat: &Histogram) -> Option<LatencyTotals> {
+    let ns = |fraction| clat.quantile(fraction).map(|latency| latency.as_nanos() as f64);
+    let max_ns = clat.max()?.as_nanos() as f64;
+    Some(LatencyTotals { p50_ns: ns(0.5)?, p99_ns: ns(0.99)?, p999_ns: ns(0.999)?, max_ns })
 }
 
 fn latency_point(start_s: f64, span_s: f64, merged: &Histogram) -> Option<LatencyPoint> {

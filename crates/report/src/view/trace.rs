@@ -26,11 +26,13 @@ impl ReportInput {
         // A log that says it is simulated cannot name profile and seed; the findings' word makes the badge.
         findings.simulated = findings.simulated.or(trace.facts.simulated);
         Self {
+            read_from: None,
             drive: trace.name.clone(),
             plan: None,
             source,
             speed: trace.speeds.iter().filter_map(speed).collect(),
             latency: Vec::new(),
+            loads: Vec::new(),
             temperature: temperature(trace),
             power: power(&trace.power_w),
             counters: counters(&trace.counters),
@@ -38,6 +40,10 @@ impl ReportInput {
             levels: levels(trace, &in_force),
             settings: run_settings(trace, &in_force),
             facts: facts(trace, &in_force),
+            began_unix_s: None,
+            capacity_bytes: None,
+            link_bytes_per_s: trace.facts.link_bytes_per_s,
+            advice: Vec::new(),
             notes: trace.notes.clone(),
             ending: trace.facts.ended_early.as_ref().map(|why| format!("The run ended early: {why}.")),
             reproduce: Reproduce::default(),

@@ -10,9 +10,13 @@ use measure::record::Op;
 use proptest::prelude::*;
 use proptest::sample::select;
 use report::view::{
-    Counter, CounterKind, LatencyPoint, LatencySeries, MeanInterval, OpSpeed, Readings, RunPhase,
+    Counter, CounterKind, LatencyPoint, LatencySeries, LatencyTotals, LoadTotals, MeanInterval, OpSpeed,
+    Readings, RunPhase,
 };
-use report::{ReportInput, TerminalStyle, compare_html, compare_terminal, html, svg, terminal};
+use report::{
+    Comparison, FailIf, ReportInput, TerminalStyle, check_limits, compare_html, compare_terminal, html, svg,
+    terminal,
+};
 
 use crate::scene;
 
@@ -160,7 +164,19 @@ fn input() -> impl Strategy<Value = ReportInput> {
                 p99_ns: ns * 2.0,
                 p999_ns: ns * 1e3,
             };
-            let points = latency.into_iter().map(point).collect();
+            let points: Vec<LatencyPoint> = latency.into_iter().map(point).collect();
+            let totals = |(index, point): (usize, &LatencyPoint)| LoadTotals {
+                phase: index,
+                op: Op::Read,
+                ios: Some(point.span_s as u64),
+                latency: Some(LatencyTotals {
+                    p50_ns: point.p50_ns,
+                    p99_ns: point.p99_ns,
+                    p999_ns: point.p999_ns,
+                    max_ns: point.p999_ns,
+                }),
+            };
+            run.loads = points.iter().enumerate().map(totals).collect();
             run.latency = vec![LatencySeries { op: Op::Read, points }];
             run.temperature = vec![Readings { name: "composite".into(), points: temperature }];
             run.power = vec![Readings { name: "power".into(), points: power }];
@@ -191,8 +207,12 @@ proptest! {
     fn nothing_panics_and_no_number_is_none(a in input(), b in input(), width in 0usize..140, ascii: bool) {
         let style = TerminalStyle { width, ascii, colour: false, run_folder: None };
         let runs = [a, b];
-        let mut texts = vec![terminal(&runs[0], &style), svg(&runs[0]), compare_terminal(&runs, &[], &style)];
-        for page in [html(&runs[0]), compare_html(&runs, &[])] {
+        let comparison = Comparison { runs: &runs, baseline: 1, joint: &[] };
+        let limits = ["read.mean < -5%", "mixed.p99 > 1%"].map(|limit| limit.parse::<FailIf>().expect("a limit"));
+        let broken = check_limits(&runs, 1, &limits).into_iter().flat_map(|one| one.broken_by);
+        let mut texts = broken.collect::<Vec<_>>();
+        texts.extend([terminal(&runs[0], &style), svg(&runs[0]), compare_terminal(&comparison, &style)]);
+        for page in [html(&runs[0]), compare_html(&comparison)] {
             // What follows is uPlot, which knows those words.
             let end = page.find("<script>").expect("scripts at the end");
             texts.push(page[..end].to_owned());

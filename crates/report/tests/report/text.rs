@@ -1,18 +1,25 @@
 //! Sentences and terminal output, word for word.
 
-use analysis::findings::{Label, Segment, SegmentOp, WeighedObservation};
+use analysis::findings::{Caveat, Label, WeighedObservation};
 use analysis::observation::Observation;
 use measure::record::Op;
-use report::{TerminalStyle, compare_terminal, sentences, terminal};
+use report::{Comparison, ReportInput, TerminalStyle, compare_terminal, sentences, terminal};
 
 use crate::scene;
+use trace::caveat::{HeatingUnknown, SlowdownSeen, Unseen};
 
 const STYLE: TerminalStyle = TerminalStyle { width: 90, ascii: false, colour: false, run_folder: None };
 
+fn told(run: &ReportInput) -> String {
+    sentences::summary(run).sentences().join(" ")
+}
+
 fn all_sentences(run: &report::ReportInput) -> String {
     let findings = &run.findings;
-    let mut all = sentences::verdict(findings, &run.levels);
-    all.push(sentences::policy(&findings.policy));
+    let summary = sentences::summary(run);
+    let mut all = summary.sentences();
+    all.extend(summary.ruled_out.iter().map(|clause| format!("Ruled out: {clause}")));
+    all.extend(summary.next.iter().chain(&summary.caveats).chain(&summary.fine_print).cloned());
     all.extend(findings.slc_cache.iter().map(sentences::slc_cache));
     all.extend(sentences::thermal(&findings.thermal));
     all.extend(findings.events.iter().take(2).map(|event| sentences::event(event, &run.levels)));
@@ -49,7 +56,10 @@ fn terminal_of_mixed_load_in_ascii() {
 
 #[test]
 fn terminal_of_a_comparison() {
-    insta::assert_snapshot!(compare_terminal(&scene::sweep(), &[], &STYLE));
+    insta::assert_snapshot!(compare_terminal(
+        &Comparison { runs: &scene::sweep(), baseline: 0, joint: &[] },
+        &STYLE
+    ));
 }
 
 #[test]
@@ -76,11 +86,17 @@ fn colours_come_only_when_asked_for() {
 fn a_strength_that_disagrees_with_the_speeds_is_left_to_the_event() {
     let mut run = scene::vendor();
     run.findings.events[0].strength = Some(0.35);
-    let verdict = sentences::verdict(&run.findings, &run.levels).join(" ");
-    assert!(verdict.contains("Reading slowed down to 2.40 GB/s at 512 s"), "another load: {verdict}");
+    let verdict = told(&run);
+    assert!(
+        verdict.contains("Reads: throttled at 512 s and 80 °C, to 2.40 GB/s."),
+        "another load: {verdict}"
+    );
     run.findings.events[0].strength = Some(0.75);
-    let verdict = sentences::verdict(&run.findings, &run.levels).join(" ");
-    assert!(verdict.contains("fell from 3.00 GB/s to 2.40 GB/s at 512 s"), "{verdict}");
+    let verdict = told(&run);
+    assert!(
+        verdict.contains("Reads: throttled at 512 s and 80 °C, from 3.00 GB/s to 2.40 GB/s (80 %)."),
+        "{verdict}"
+    );
 }
 
 /// Goal: that speed fell is no reason why it fell. Method: evidence as the analysis gives it.
@@ -90,37 +106,49 @@ fn what_happened_is_told_and_is_no_reason() {
     let (during_bytes_per_s, span_s, recovered) = (2.4e9, 88.0, true);
     let fell = Observation::SpeedFell { before_bytes_per_s: 3e9, during_bytes_per_s, span_s, recovered };
     run.findings.events[0].observations.insert(0, WeighedObservation { observation: fell, weight: None });
-    let verdict = sentences::verdict(&run.findings, &run.levels).join(" ");
-    assert!(!verdict.contains("because speed fell") && verdict.contains("because it was 80 °C"), "{verdict}");
+    let verdict = told(&run);
+    assert!(!verdict.contains("Evidence: speed fell") && verdict.contains("Evidence: "), "{verdict}");
     let event = sentences::event(&run.findings.events[0], &run.levels);
     assert!(event.contains("before. Speed fell from 3.00 GB/s to 2.40 GB/s for 88 s. Cause:"), "{event}");
     let onset = &mut run.findings.events[0];
     onset.strength = None;
     onset.observations[0].observation = Observation::BeganThrottled { during_bytes_per_s, span_s, recovered };
-    let verdict = sentences::verdict(&run.findings, &run.levels).join(" ");
-    assert!(verdict.contains("Reading was slow from the beginning of a load at 512 s"), "{verdict}");
+    let verdict = told(&run);
+    assert!(verdict.contains("Reads: throttled when the load began at 512 s"), "{verdict}");
 }
 
-/// Goal: a mean over several loads is not told as the speed of one. Method: the stairs of a plan and a soak behind them.
+/// Goal: a load that nothing slowed is held against something. Method: with a temperature that rose, without one, and
+/// at the plan's rate limit.
 #[test]
-fn several_speeds_are_told_as_several() {
+fn a_constant_speed_is_told_with_its_reference() {
     let mut run = scene::vendor();
-    let read = run.findings.segments.iter().position(|s| s.op == SegmentOp::Read).expect("a read");
-    let first = run.findings.segments[read].clone();
-    run.findings.segments.truncate(read);
-    run.findings.events.clear();
-    for (index, (rate, label)) in
-        [(2.5e8, Label::RateLimited), (1e9, Label::RateLimited), (3e9, Label::FullSpeed)]
-            .into_iter()
-            .enumerate()
-    {
-        let start_s = first.start_s + 100.0 * index as f64;
-        let (end_s, mean_bytes_per_s) = (start_s + 100.0, Some(rate));
-        run.findings.segments.push(Segment { start_s, end_s, mean_bytes_per_s, label, ..first.clone() });
-    }
-    let verdict = sentences::verdict(&run.findings, &run.levels).join(" ");
-    let told = "Reading ran at 250 MB/s to 3.00 GB/s (1.42 GB/s on average) for 300 s, 200 s of it as fast as the plan allows";
-    assert!(verdict.contains(told), "{verdict}");
+    let write = "Writes: constant 1.60 GB/s for 300 s; no slower at";
+    assert!(told(&run).contains(write), "{}", told(&run));
+    run.temperature.clear();
+    assert!(told(&run).contains("no faster speed is known for this load"), "{}", told(&run));
+    run.findings.segments[0].label = Label::RateLimited;
+    assert!(told(&run).contains("for 300 s, the plan's rate limit."), "{}", told(&run));
+    assert!(!told(&run).contains("not slowed down"));
+}
+
+/// Goal: what is missing is said once. Method: all caveats that a run without a sensor has.
+#[test]
+fn a_run_without_a_sensor_says_so_once() {
+    let mut run = scene::vendor();
+    run.temperature.clear();
+    run.findings.caveats = vec![
+        Caveat::PolicyUndetermined { seen: SlowdownSeen::NoTemperature },
+        Caveat::ThermalNotIdentified(HeatingUnknown::FewTemperatures),
+        Caveat::NotSeen { values: vec![Unseen::Onset, Unseen::Release] },
+        Caveat::AmbientUnknown,
+        Caveat::WholeKelvin,
+        Caveat::Averaged { interval_s: 5.0 },
+        Caveat::NoTemperature { outside_load: false },
+    ];
+    let summary = sentences::summary(&run);
+    assert!(summary.caveats[0].starts_with("No temperature was recorded"), "what costs most comes first");
+    assert_eq!(summary.caveats.len(), 2, "{summary:?}");
+    assert!(summary.next.is_empty() && summary.fine_print.iter().all(|text| !text.contains("temperature")));
 }
 
 /// A verdict stays readable however much speaks for it; the event keeps everything.
@@ -130,13 +158,13 @@ fn a_verdict_names_the_first_evidence_and_the_event_all_of_it() {
     let short = |n| Observation::Short { span_s: f64::from(n) };
     let weighed = (1..=8).map(|n| WeighedObservation { observation: short(n), weight: Some(1.0) });
     run.findings.events[0].observations = weighed.collect();
-    let verdict = sentences::verdict(&run.findings, &run.levels).join(" ");
+    let verdict = told(&run);
     assert!(
-        verdict.contains("because it lasted only 1.0 s; it lasted only 2.0 s; it lasted only 3.0 s."),
+        verdict.contains("Evidence: It lasted only 1.0 s. It lasted only 2.0 s. It lasted only 3.0 s."),
         "{verdict}"
     );
     let event = sentences::event(&run.findings.events[0], &run.levels);
-    assert!(event.contains("it lasted only 8.0 s."), "{event}");
+    assert!(event.contains("It lasted only 8.0 s."), "{event}");
 }
 
 /// A verdict never claims what it cannot know.
@@ -145,14 +173,14 @@ fn what_the_data_do_not_say_is_not_said() {
     let mut run = scene::vendor();
     run.findings.segments.clear();
     run.findings.events.clear();
-    let verdict = sentences::verdict(&run.findings, &run.levels);
-    assert_eq!(verdict, ["Speed is not known: there is no stretch of load in the data."]);
+    let reasons = sentences::summary(&run).reasons;
+    assert_eq!(reasons[0].what, "Speed is not known: the data hold no load.");
 
     let mut run = scene::vendor();
     run.findings.events.clear();
-    let verdict = sentences::verdict(&run.findings, &run.levels).join(" ");
-    assert!(verdict.contains("Reading was throttled for 88 s at 2.40 GB/s"), "{verdict}");
-    assert!(verdict.contains("when that began was not seen"), "{verdict}");
+    let verdict = told(&run);
+    assert!(verdict.contains("Reads: throttled for 88 s"), "{verdict}");
+    assert!(verdict.contains("the onset lies before the data"), "{verdict}");
 }
 
 /// Goal: trims, a hundred times as fast as data, neither flatten the chart nor count as data. Method: the same run

@@ -97,8 +97,8 @@ impl Default for ServerLimits {
 pub enum ServerError {
     /// An address that others reach.
     #[error(
-        "will not listen on {address}: other machines could reach it and nothing is encrypted; \
-         listen on 127.0.0.1, or allow it in words (--allow-network)"
+        "refused to listen on {address}: other machines reach it and nothing is encrypted; listen on 127.0.0.1, or add \
+         --allow-network"
     )]
     NotLoopback {
         /// The address.

@@ -41,11 +41,11 @@ fn heat(nvme: &NvmePart, limits: &mut Vec<String>) {
             } else {
                 ""
             };
-            limits.push(format!("from {tmt1} on (TMT1) it may throttle lightly{note}"));
+            limits.push(format!("light throttling from {tmt1} (TMT1){note}"));
         }
         if let Some(tmt2) = tmt2 {
             let reached = if tmt2 >= stop { ", which a run does not reach before its own limit" } else { "" };
-            limits.push(format!("from {tmt2} on (TMT2) it throttles whatever it costs{reached}"));
+            limits.push(format!("heavy throttling from {tmt2} (TMT2){reached}"));
         }
     } else if !nvme.hctm.supported {
         limits.push(
@@ -110,7 +110,7 @@ fn knowledge(nvme: &NvmePart, limits: &mut Vec<String>) {
             let never = log.tmt1_transitions == 0 && log.tmt2_transitions == 0;
             if nvme.hctm.supported && never {
                 limits.push(
-                    "its counters of TMT1 and TMT2 transitions are 0: it has never throttled by them, or does not count"
+                    "the TMT1 and TMT2 counters are 0: it never throttled by them, or does not implement them"
                         .to_owned(),
                 );
             }

@@ -58,7 +58,7 @@ pub(crate) fn execute(args: &InspectArgs, printer: &mut Printer) -> anyhow::Resu
     if args.json {
         printer.json(&inspection)?;
     } else {
-        printer.data(&text::for_people(&inspection))?;
+        printer.data(&text::for_people(&inspection, printer.data_width()))?;
     }
     Ok(Exit::Done)
 }

@@ -59,8 +59,8 @@ pub(super) struct NvmePart {
 /// Tables for people, made while the values are at hand.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
-    pub(super) power_states: String,
-    pub(super) thresholds: String,
+    pub(super) power_states: Vec<[String; 6]>,
+    pub(super) thresholds: Vec<[String; 4]>,
 }
 
 /// Host controlled thermal management.

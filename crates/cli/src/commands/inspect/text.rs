@@ -8,33 +8,30 @@ use crate::commands::settings::hctm::limits_text;
 use crate::table;
 
 /// The whole text.
-pub(super) fn for_people(inspection: &Inspection) -> String {
+pub(super) fn for_people(inspection: &Inspection, width: usize) -> String {
     let mut text = heading(inspection);
-    text.push_str(&facts(inspection));
+    text.push_str(&facts(inspection, width));
     if let Some(nvme) = &inspection.nvme {
-        text.push_str(&temperatures(nvme));
-        text.push_str(&format!("\nPower states\n{}", nvme.tables.power_states));
+        text.push_str(&temperatures(nvme, width));
+        text.push_str(&format!("\nPower states\n{}", table::fitted(&nvme.tables.power_states, width)));
         if !nvme.thresholds.is_empty() {
             text.push_str(&format!(
-                "\nTemperature thresholds (they warn and do not throttle)\n{}",
-                nvme.tables.thresholds
+                "\nTemperature thresholds (warnings only)\n{}",
+                table::fitted(&nvme.tables.thresholds, width)
             ));
         }
-        text.push_str(&counters(nvme));
+        text.push_str(&counters(nvme, width));
     }
-    text.push_str("\nWhat will limit a test\n");
+    text.push_str("\nLimits for a test\n");
     for limit in &inspection.limits {
-        let wrapped =
-            textwrap::fill(limit, textwrap::Options::new(100).initial_indent("- ").subsequent_indent("  "));
-        text.push_str(&wrapped);
-        text.push('\n');
+        text.push_str(&table::paragraph(limit, "- ", width));
     }
     text
 }
 
 fn heading(inspection: &Inspection) -> String {
     let simulated = if inspection.simulated { " (simulated)" } else { "" };
-    let or_unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "not known".to_owned());
+    let or_unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
     format!(
         "{}{simulated}\nserial {}, firmware {}, at {}\n\n",
         or_unknown(&inspection.model),
@@ -44,7 +41,7 @@ fn heading(inspection: &Inspection) -> String {
     )
 }
 
-fn facts(inspection: &Inspection) -> String {
+fn facts(inspection: &Inspection, width: usize) -> String {
     let mut rows: Vec<[String; 2]> = Vec::new();
     let mut row = |name: &str, value: String| rows.push([name.to_owned(), value]);
     if let Some(device) = &inspection.block_device {
@@ -65,11 +62,11 @@ fn facts(inspection: &Inspection) -> String {
         if let Some(controller) = &nvme.controller {
             row("controller", format!("/dev/{controller}, namespaces {}", join(&nvme.namespaces)));
         }
-        row("NVMe version", nvme.version.clone().unwrap_or_else(|| "not told".to_owned()));
+        row("NVMe version", nvme.version.clone().unwrap_or_else(|| "not reported".to_owned()));
         row("host memory", host_memory(nvme));
         row("DRAM", nvme.likely_dram_less.reason.clone());
         row("write cache", write_cache(nvme).to_owned());
-        row("sleeps by itself", apst(nvme));
+        row("APST", apst(nvme));
     }
     if let Some(link) = &inspection.link {
         row("link", format!("{}, up to {}", link.name, BytesPerSec::new(link.ceiling_bytes_per_s)));
@@ -84,7 +81,7 @@ fn facts(inspection: &Inspection) -> String {
     if let Some(kernel) = &inspection.kernel {
         row("kernel", kernel.clone());
     }
-    if rows.is_empty() { String::new() } else { table::aligned(&rows) }
+    if rows.is_empty() { String::new() } else { table::fitted(&rows, width) }
 }
 
 fn join(list: &[String]) -> String {
@@ -94,18 +91,18 @@ fn join(list: &[String]) -> String {
 fn host_memory(nvme: &NvmePart) -> String {
     let memory = &nvme.host_memory;
     match (memory.preferred_bytes, memory.enabled, memory.size_bytes) {
-        (None, ..) => "it asks for none".to_owned(),
+        (None, ..) => "none requested".to_owned(),
         (Some(wanted), Some(true), Some(size)) => {
-            format!("it uses {} of the {} that it would like", Bytes::new(size), Bytes::new(wanted))
+            format!("uses {} of the {} it prefers (HMPRE)", Bytes::new(size), Bytes::new(wanted))
         }
-        (Some(wanted), Some(false), _) => format!("it would like {} and has none", Bytes::new(wanted)),
-        (Some(wanted), ..) => format!("it would like {}", Bytes::new(wanted)),
+        (Some(wanted), Some(false), _) => format!("prefers {} (HMPRE) and has none", Bytes::new(wanted)),
+        (Some(wanted), ..) => format!("prefers {} (HMPRE)", Bytes::new(wanted)),
     }
 }
 
 const fn write_cache(nvme: &NvmePart) -> &'static str {
     match (nvme.write_cache.present, nvme.write_cache.enabled) {
-        (false, _) => "none that loses data",
+        (false, _) => "none, or not volatile",
         (true, Some(true)) => "volatile, on",
         (true, Some(false)) => "volatile, off",
         (true, None) => "volatile",
@@ -114,20 +111,20 @@ const fn write_cache(nvme: &NvmePart) -> &'static str {
 
 fn apst(nvme: &NvmePart) -> String {
     match (nvme.apst.supported, nvme.apst.latency_tolerance_us.as_deref()) {
-        (false, _) => "cannot".to_owned(),
-        (true, Some("0")) => "turned off by the kernel".to_owned(),
-        (true, Some(us)) => format!("the kernel allows a latency of {us} µs"),
-        (true, None) => "it can; the kernel does not tell whether it may".to_owned(),
+        (false, _) => "not supported".to_owned(),
+        (true, Some("0")) => "disabled by the kernel".to_owned(),
+        (true, Some(us)) => format!("kernel tolerates {us} µs"),
+        (true, None) => "supported; the kernel does not report its setting".to_owned(),
     }
 }
 
-fn temperatures(nvme: &NvmePart) -> String {
+fn temperatures(nvme: &NvmePart, width: usize) -> String {
     let told = |temperature: Option<Kelvin>| {
         temperature.map_or_else(|| "not reported".to_owned(), |temperature| temperature.to_string())
     };
     let mut rows = vec![
-        ["warns at (WCTEMP)".to_owned(), told(nvme.identify.warning_temperature)],
-        ["critical at (CCTEMP)".to_owned(), told(nvme.identify.critical_temperature)],
+        ["warning (WCTEMP)".to_owned(), told(nvme.identify.warning_temperature)],
+        ["critical (CCTEMP)".to_owned(), told(nvme.identify.critical_temperature)],
     ];
     if let Some(log) = &nvme.log {
         rows.push(["composite now".to_owned(), told(log.composite)]);
@@ -145,16 +142,16 @@ fn temperatures(nvme: &NvmePart) -> String {
                 Some(false) => ", not saveable",
                 None => "",
             };
-            format!("TMT1 {tmt1}, TMT2 {tmt2}; settable {}{saveable}", limits_text(nvme.identify.hctm))
+            format!("TMT1 {tmt1}, TMT2 {tmt2}; range {}{saveable}", limits_text(nvme.identify.hctm))
         }
-        None if nvme.hctm.supported => "supported, but it does not tell the values".to_owned(),
+        None if nvme.hctm.supported => "supported; values not reported".to_owned(),
         None => "not supported".to_owned(),
     };
-    rows.push(["throttled by the host (HCTM)".to_owned(), hctm]);
-    format!("\nTemperatures\n{}", table::aligned(&rows))
+    rows.push(["host thresholds (HCTM)".to_owned(), hctm]);
+    format!("\nTemperatures\n{}", table::fitted(&rows, width))
 }
 
-fn counters(nvme: &NvmePart) -> String {
+fn counters(nvme: &NvmePart, width: usize) -> String {
     let Some(log) = &nvme.log else { return String::new() };
     let rows = [
         ["TMT1 transitions, seconds".to_owned(), format!("{}, {}", log.tmt1_transitions, log.tmt1_seconds)],
@@ -164,5 +161,5 @@ fn counters(nvme: &NvmePart) -> String {
         ["endurance used".to_owned(), format!("{} %", log.percentage_used)],
         ["hours powered on".to_owned(), log.power_on_hours.to_string()],
     ];
-    format!("\nCounters of the drive (0: never, or not kept)\n{}", table::aligned(&rows))
+    format!("\nCounters (0: never, or not implemented)\n{}", table::fitted(&rows, width))
 }

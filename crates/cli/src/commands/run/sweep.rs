@@ -14,7 +14,7 @@ use measure::Kelvin;
 use measure::record::{self, EndReason, ThermalSettings, write_whole};
 use plan::check::{self, TargetFacts};
 use plan::{Plan, Sweep, SweepSetting};
-use report::ReportInput;
+use report::{Comparison, ReportInput};
 use serde::Serialize;
 
 use super::one::{OneRun, outcome, tell_end};
@@ -23,6 +23,7 @@ use crate::args::RunArgs;
 use crate::commands::findings::{finish_run, style};
 use crate::commands::joint::joint_policies;
 use crate::door;
+use crate::inputs::BETWEEN;
 use crate::opening::Opening;
 use crate::printer::Printer;
 use crate::run_folder;
@@ -91,7 +92,7 @@ pub(super) fn execute(
             printer.message(&format!("[{number}/{}] {}", sweep.settings.len(), setting.name));
         }
         if let Some(cool_to) = cool_to.filter(|_| number > 1 && brought_back) {
-            let folder = parent.join(format!("between-{}-and-{number}", number - 1));
+            let folder = parent.join(format!("{BETWEEN}{}-and-{number}", number - 1));
             let between = plan.between(sweep, cool_to);
             let run = OneRun { plan: &between, out: Some(&folder), ..*base };
             let Some(end) = run.run(&mut *first.again(), printer)? else { return Ok(Exit::Stopped) };
@@ -188,7 +189,7 @@ fn tell(args: &RunArgs, parent: &Path, done: &[SweptRun<'_>], printer: &mut Prin
     let joint = joint_policies(done.iter().map(|run| run.joint.clone()).collect(), true);
     let comparison = (inputs.len() > 1 && !args.no_report).then(|| parent.join(COMPARISON));
     if let Some(path) = &comparison {
-        write_whole(path, report::compare_html(&inputs, &joint).as_bytes())?;
+        write_whole(path, report::compare_html(&comparison_of(&inputs, &joint)).as_bytes())?;
     }
     if args.json {
         let runs = done.iter().map(|run| RunOfSweep {
@@ -203,7 +204,7 @@ fn tell(args: &RunArgs, parent: &Path, done: &[SweptRun<'_>], printer: &mut Prin
             runs: runs.collect(),
         });
     }
-    let mut text = report::compare_terminal(&inputs, &joint, &style(printer, None));
+    let mut text = report::compare_terminal(&comparison_of(&inputs, &joint), &style(printer, None));
     text.push('\n');
     for run in done {
         text.push_str(&format!("Run folder: {}\n", run.folder.display()));
@@ -212,6 +213,11 @@ fn tell(args: &RunArgs, parent: &Path, done: &[SweptRun<'_>], printer: &mut Prin
         text.push_str(&format!("Comparison: {}\n", path.display()));
     }
     Ok(printer.coloured_data(&text)?)
+}
+
+/// The first setting is what the others are compared with.
+const fn comparison_of<'a>(runs: &'a [ReportInput], joint: &'a [JointPolicy]) -> Comparison<'a> {
+    Comparison { runs, baseline: 0, joint }
 }
 
 /// A setting's name as part of a folder's: letters, digits, `.` and `-`.

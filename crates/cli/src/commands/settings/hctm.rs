@@ -99,26 +99,26 @@ fn for_people(opened: &OpenSettings, limits: HctmLimits, values: Option<SettingV
     let mut text = format!("{}\n\n", opened.heading());
     let Some(values) = values else {
         text.push_str(
-            "It does not support host controlled thermal management (HCTMA is 0): only its own thresholds act.\n",
+            "The drive does not support host controlled thermal management (HCTMA is 0): only firmware thresholds apply.\n",
         );
         return text;
     };
     let row = |name: &str, of: fn(Hctm) -> Option<Kelvin>, meaning: &str| {
         let cell = |value: Option<Value>| match value.map(|value| of(hctm(value))) {
-            None => "not told".to_owned(),
+            None => "not reported".to_owned(),
             Some(None) => "off".to_owned(),
-            Some(Some(kelvin)) => kelvin.to_string(),
+            Some(Some(kelvin)) => format!("{kelvin} ({} K)", kelvin.as_kelvin()),
         };
         let [now, default, saved] = [Some(values.current), values.default, values.saved].map(cell);
         [name.to_owned(), now, default, saved, meaning.to_owned()]
     };
     let rows = [
-        ["", "NOW", "DEFAULT", "SAVED", "FROM THERE ON"].map(str::to_owned),
-        row("TMT1", |hctm| hctm.tmt1, "it may throttle lightly"),
-        row("TMT2", |hctm| hctm.tmt2, "it throttles whatever it costs"),
+        ["", "NOW", "DEFAULT", "SAVED", "EFFECT"].map(str::to_owned),
+        row("TMT1", |hctm| hctm.tmt1, "light throttling"),
+        row("TMT2", |hctm| hctm.tmt2, "heavy throttling"),
     ];
     text.push_str(&table::aligned(&rows));
-    text.push_str(&format!("\nThe drive takes {}; {RULE}.\n", limits_text(limits)));
+    text.push_str(&format!("\nRange: {}; {RULE}.\n", limits_text(limits)));
     text.push_str(can(values.capabilities));
     text.push('\n');
     text
@@ -131,6 +131,6 @@ pub(crate) fn limits_text(limits: HctmLimits) -> String {
         (Some(min), Some(max)) => format!("{} to {}", one(min), one(max)),
         (Some(min), None) => format!("{} and above", one(min)),
         (None, Some(max)) => format!("up to {}", one(max)),
-        (None, None) => "a range that it does not report".to_owned(),
+        (None, None) => "not reported".to_owned(),
     }
 }

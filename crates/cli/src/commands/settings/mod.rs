@@ -120,12 +120,10 @@ fn summary(changes: &[ChangeJson], opened: &OpenSettings) -> String {
 /// Whether it can be changed and saved, as far as the drive tells.
 fn can(capabilities: Option<Capabilities>) -> &'static str {
     match capabilities {
-        None => "The drive does not tell whether it can be changed or saved.",
-        Some(Capabilities { changeable: false, .. }) => "The drive says that it cannot be changed.",
-        Some(Capabilities { saveable: true, .. }) => "It can be changed, and saved over power cycles.",
-        Some(Capabilities { saveable: false, .. }) => {
-            "It can be changed, and not be saved over power cycles."
-        }
+        None => "The drive does not report whether it is changeable or saveable.",
+        Some(Capabilities { changeable: false, .. }) => "Not changeable.",
+        Some(Capabilities { saveable: true, .. }) => "Changeable and saveable.",
+        Some(Capabilities { saveable: false, .. }) => "Changeable, not saveable.",
     }
 }
 

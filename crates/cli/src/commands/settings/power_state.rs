@@ -101,15 +101,15 @@ fn for_people(opened: &OpenSettings, values: &SettingValues) -> String {
     format!(
         "{}\n\n{}\nDefault: {}. After a power cycle: {}. {}\n",
         opened.heading(),
-        states_table(&opened.settings.identify().power_states, Some(state(values.current))),
-        values.default.map_or_else(|| "not told".to_owned(), |value| state(value).to_string()),
-        values.saved.map_or_else(|| "not told".to_owned(), |value| state(value).to_string()),
+        table::aligned(&states_table(&opened.settings.identify().power_states, Some(state(values.current)))),
+        values.default.map_or_else(|| "not reported".to_owned(), |value| state(value).to_string()),
+        values.saved.map_or_else(|| "not reported".to_owned(), |value| state(value).to_string()),
         can(values.capabilities),
     )
 }
 
 /// The states as a table, the present one marked.
-pub(crate) fn states_table(states: &[PowerState], now: Option<u8>) -> String {
+pub(crate) fn states_table(states: &[PowerState], now: Option<u8>) -> Vec<[String; 6]> {
     let heading = ["STATE", "MAX POWER", "IDLE POWER", "SERVES I/O", "ENTRY", "EXIT"].map(str::to_owned);
     let rows = states.iter().enumerate().map(|(number, state)| {
         let watts = |power: Option<nvme::power::ScaledPower>| {
@@ -128,5 +128,5 @@ pub(crate) fn states_table(states: &[PowerState], now: Option<u8>) -> String {
             span(state.exit_latency),
         ]
     });
-    table::aligned(&std::iter::once(heading).chain(rows).collect::<Vec<_>>())
+    std::iter::once(heading).chain(rows).collect()
 }

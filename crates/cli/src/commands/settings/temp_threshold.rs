@@ -156,26 +156,26 @@ pub(crate) fn json(which: ThresholdSelector, values: &SettingValues) -> Threshol
 
 fn for_people(opened: &OpenSettings, thresholds: &[(ThresholdSelector, SettingValues)]) -> String {
     if thresholds.is_empty() {
-        return format!("{}\n\nIt tells no temperature threshold.\n", opened.heading());
+        return format!("{}\n\nNo temperature threshold is reported.\n", opened.heading());
     }
     format!(
-        "{}\n\n{}\nA threshold only makes the drive warn; it does not throttle.\n",
+        "{}\n\n{}\nThresholds raise warnings; they do not throttle.\n",
         opened.heading(),
-        thresholds_table(thresholds)
+        table::aligned(&thresholds_table(thresholds))
     )
 }
 
 /// The thresholds as a table.
-pub(crate) fn thresholds_table(thresholds: &[(ThresholdSelector, SettingValues)]) -> String {
+pub(crate) fn thresholds_table(thresholds: &[(ThresholdSelector, SettingValues)]) -> Vec<[String; 4]> {
     let heading = ["THRESHOLD", "NOW", "DEFAULT", "SAVED"].map(str::to_owned);
     let rows = thresholds.iter().map(|(which, values)| {
         let setting = Setting::Threshold(*which);
         let cell = |value: Option<Value>| {
-            value.map_or_else(|| "not told".to_owned(), |value| setting.text_of(value))
+            value.map_or_else(|| "not reported".to_owned(), |value| setting.text_of(value))
         };
         let name = setting.name().replace("-temperature threshold", "");
         let [now, default, saved] = [Some(values.current), values.default, values.saved].map(cell);
         [name, now, default, saved]
     });
-    table::aligned(&std::iter::once(heading).chain(rows).collect::<Vec<_>>())
+    std::iter::once(heading).chain(rows).collect()
 }

@@ -1,0 +1,8 @@
+//! The numbers of a run, each computed once: what tables, sentences, pictures and comparisons show.
+
+mod phase;
+mod series;
+mod table;
+
+pub(crate) use phase::{FullSpeedSeen, PhaseFigures, figures};
+pub(crate) use table::{detail_table, onset, phase_lines, phase_table, spread, temperature};

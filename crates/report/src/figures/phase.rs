@@ -1,0 +1,275 @@
+//! The figures of one operation in one phase: the only place where they are computed.
+//!
+//! Page, terminal, picture and comparison all show these, so that no two of them can disagree.
+
+use analysis::findings::{Event, EventKind, Label, Segment, SegmentOp};
+use measure::record::Op;
+
+use super::series::{self, covered_mean, quantile_of_sorted, seconds_of};
+use crate::view::{LatencyTotals, MeanInterval, ReportInput, RunPhase, op_word, plausible};
+
+/// An I/O of at most this many bytes is judged by IOPS and latency, a larger one by throughput: random loads of
+/// 4 to 16 KiB are specified in IOPS, sequential ones of 128 KiB and more in MB/s (data sheets; SNIA PTS 2.0.2).
+const SMALL_IO_BYTES: f64 = 16.0 * 1024.0;
+
+/// A mean within this share of full speed is full speed: the spread of a steady load, and rounding.
+const FULL_SHARE: f64 = 0.995;
+
+/// What came of one operation in one phase. `None` is "not known".
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PhaseFigures {
+    /// The phase's name in the plan; "–" in a log that names none.
+    pub(crate) phase: String,
+    /// The operation: "read", "write", "trim", "idle".
+    pub(crate) op: &'static str,
+    /// The load in one line: "random read, 4 KiB, depth 32"; empty where the source does not say.
+    pub(crate) what: String,
+    /// When it began, in seconds since the run began.
+    pub(crate) start_s: f64,
+    /// How long it took, in seconds.
+    pub(crate) span_s: f64,
+    /// Mean speed over the time that is covered, in bytes per second.
+    pub(crate) mean_bytes_per_s: Option<f64>,
+    /// Full speed of the same load, which the mean is held against.
+    pub(crate) full: Option<FullSpeed>,
+    /// Mean speed while throttled, in bytes per second.
+    pub(crate) throttled_bytes_per_s: Option<f64>,
+    /// How long it was throttled, in seconds; `None` where heat could not be judged.
+    pub(crate) throttled_s: Option<f64>,
+    /// Standard error of the mean, in bytes per second: 1 s means about the level of their segment.
+    pub(crate) noise_bytes_per_s: Option<f64>,
+    /// 5 % and 95 % of the 1 s means, in bytes per second.
+    pub(crate) spread_bytes_per_s: Option<[f64; 2]>,
+    /// Data moved, in bytes.
+    pub(crate) bytes: f64,
+    /// I/Os per second.
+    pub(crate) iops: Option<f64>,
+    /// Completion latency of all its I/Os.
+    pub(crate) latency: Option<LatencyTotals>,
+    /// First, highest and last temperature in °C, of the sensor that the findings go by.
+    pub(crate) temperature_c: Option<[f64; 3]>,
+    /// Mean power in watts.
+    pub(crate) power_w: Option<f64>,
+    /// The first throttle onset: (seconds since the run began, kelvins).
+    pub(crate) onset: Option<(f64, Option<f64>)>,
+    /// What its segments are, each once, in order.
+    pub(crate) labels: Vec<Label>,
+}
+
+/// A speed that others are held against.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct FullSpeed {
+    /// In bytes per second.
+    pub(crate) bytes_per_s: f64,
+    /// Where it was seen.
+    pub(crate) seen: FullSpeedSeen,
+}
+
+/// Where a full speed was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FullSpeedSeen {
+    /// In the phase itself.
+    Here,
+    /// In another phase with the same load.
+    SameLoad,
+}
+
+impl PhaseFigures {
+    /// Mean speed over full speed, at most 1: what lies within the noise of full speed is full speed.
+    pub(crate) fn share_of_full(&self) -> Option<f64> {
+        let share = self.mean_bytes_per_s? / self.full?.bytes_per_s;
+        (share.is_finite()).then_some(if share >= FULL_SHARE { 1.0 } else { share })
+    }
+
+    /// Whether IOPS and latency say more about it than bytes per second.
+    pub(crate) fn leads_with_iops(&self) -> bool {
+        let size = self.mean_bytes_per_s.zip(self.iops).map(|(rate, iops)| rate / iops);
+        size.is_some_and(|size| size > 0.0 && size <= SMALL_IO_BYTES)
+    }
+
+    /// What tells loads of several runs apart: phase, operation and pattern.
+    pub(crate) fn key(&self) -> (&str, &str, &str) {
+        (&self.phase, self.op, &self.what)
+    }
+
+    pub(crate) fn end_s(&self) -> f64 {
+        self.start_s + self.span_s
+    }
+}
+
+/// One row for each operation of each phase; where the source knows no phases, for each stretch of one load.
+pub(crate) fn figures(input: &ReportInput) -> Vec<PhaseFigures> {
+    let mut all: Vec<PhaseFigures> = if input.phases.is_empty() {
+        let stretch = |(op, start_s, end_s): (SegmentOp, f64, f64)| RunPhase {
+            name: "–".to_owned(),
+            op: op_word(op).to_owned(),
+            what: String::new(),
+            start_s,
+            end_s,
+            ended_by: None,
+            rate_limit_bytes_per_s: None,
+        };
+        let phases = stretches(&input.findings.segments).into_iter().map(stretch);
+        phases.flat_map(|phase| of_phase(input, None, &phase)).collect()
+    } else {
+        let phases = input.phases.iter().enumerate();
+        phases.flat_map(|(index, phase)| of_phase(input, Some(index), phase)).collect()
+    };
+    borrow_full_speed(&mut all);
+    all
+}
+
+fn stretches(segments: &[Segment]) -> Vec<(SegmentOp, f64, f64)> {
+    let mut stretches: Vec<(SegmentOp, f64, f64)> = Vec::new();
+    for segment in segments {
+        match stretches.last_mut().filter(|last| last.0 == segment.op) {
+            Some(last) => last.2 = segment.end_s,
+            None => stretches.push((segment.op, segment.start_s, segment.end_s)),
+        }
+    }
+    stretches
+}
+
+/// A load that never ran at full speed in its phase is held against the same load elsewhere in the run.
+fn borrow_full_speed(all: &mut [PhaseFigures]) {
+    let known: Vec<(String, &'static str, FullSpeed)> = all
+        .iter()
+        .filter(|one| !one.what.is_empty())
+        .filter_map(|one| Some((one.what.clone(), one.op, one.full?)))
+        .collect();
+    for one in all.iter_mut().filter(|one| one.full.is_none() && one.mean_bytes_per_s.is_some()) {
+        let same = known.iter().filter(|(what, op, _)| *what == one.what && *op == one.op);
+        let fastest = same.map(|(.., full)| full.bytes_per_s).reduce(f64::max);
+        one.full = fastest.map(|bytes_per_s| FullSpeed { bytes_per_s, seen: FullSpeedSeen::SameLoad });
+    }
+}
+
+/// The operations that have intervals in a phase, reads first; one row without a speed where there are none.
+fn of_phase(input: &ReportInput, index: Option<usize>, phase: &RunPhase) -> Vec<PhaseFigures> {
+    let within = |op: Op| -> Vec<MeanInterval> {
+        let series = input.speed.iter().filter(|series| series.op == op).flat_map(|series| &series.intervals);
+        let middle = |i: &&MeanInterval| {
+            (phase.start_s..phase.end_s).contains(&(i.start_s + i.span_s / 2.0)) && plausible(i.value)
+        };
+        series.filter(middle).copied().collect()
+    };
+    let loads: Vec<(Op, Vec<MeanInterval>)> =
+        [Op::Read, Op::Write, Op::Trim].map(|op| (op, within(op))).into();
+    // What is deallocated beside reads and writes is no data that moved.
+    let has_data = loads.iter().any(|(op, intervals)| *op != Op::Trim && !intervals.is_empty());
+    let shown =
+        |(op, intervals): &(Op, Vec<MeanInterval>)| !intervals.is_empty() && (*op != Op::Trim || !has_data);
+    let mut rows: Vec<PhaseFigures> = loads
+        .iter()
+        .filter(|load| shown(load))
+        .map(|(op, i)| row(input, index, phase, Some(*op), i))
+        .collect();
+    if rows.is_empty() {
+        rows.push(row(input, index, phase, None, &[]));
+    }
+    rows
+}
+
+fn row(
+    input: &ReportInput,
+    index: Option<usize>,
+    phase: &RunPhase,
+    op: Option<Op>,
+    intervals: &[MeanInterval],
+) -> PhaseFigures {
+    let (segments, events) = (segments_of(input, phase, op), onsets_of(input, phase));
+    let totals = input.loads.iter().find(|load| Some(load.phase) == index && Some(load.op) == op);
+    let mean_bytes_per_s = covered_mean(intervals);
+    let covered_s: f64 = intervals.iter().map(|interval| interval.span_s).sum();
+    let seconds = seconds_of(intervals);
+    let mut sorted: Vec<f64> = seconds.iter().map(|second| second.1).collect();
+    sorted.sort_by(f64::total_cmp);
+    let levels: Vec<(f64, f64, f64)> =
+        segments.iter().filter_map(|s| Some((s.start_s, s.end_s, s.mean_bytes_per_s?))).collect();
+    let is_pure = segments.iter().all(|segment| segment.op != SegmentOp::Mixed);
+    let mean_as = |label: Label| {
+        let of = segments.iter().filter(|s| s.label == label).map(|s| (s.start_s, s.end_s));
+        is_pure.then(|| series::mean_within(intervals, &of.collect::<Vec<_>>())).flatten()
+    };
+    let full = mean_as(Label::FullSpeed);
+    PhaseFigures {
+        phase: phase.name.clone(),
+        op: op.map_or("idle", op_name),
+        what: phase.what.clone(),
+        start_s: phase.start_s,
+        span_s: phase.end_s - phase.start_s,
+        mean_bytes_per_s,
+        full: full.map(|bytes_per_s| FullSpeed { bytes_per_s, seen: FullSpeedSeen::Here }),
+        throttled_bytes_per_s: mean_as(Label::Throttled),
+        throttled_s: (input.temperature_is_known() || throttled_s(&segments) > 0.0)
+            .then(|| throttled_s(&segments)),
+        noise_bytes_per_s: series::standard_error(&seconds, &levels),
+        spread_bytes_per_s: Some([0.05, 0.95].map(|q| quantile_of_sorted(&sorted, q)))
+            .filter(|_| !sorted.is_empty()),
+        bytes: mean_bytes_per_s.unwrap_or(0.0) * covered_s,
+        iops: totals.and_then(|t| t.ios).filter(|_| covered_s > 0.0).map(|ios| ios as f64 / covered_s),
+        latency: totals.and_then(|totals| totals.latency),
+        temperature_c: temperature(input, phase),
+        power_w: power(input, phase),
+        onset: events.first().map(|event| (event.t_s, event.temp_k.filter(|k| k.is_finite()))),
+        labels: distinct_labels(&segments),
+    }
+}
+
+fn op_name(op: Op) -> &'static str {
+    match op {
+        Op::Read => "read",
+        Op::Write => "write",
+        Op::Trim => "trim",
+        Op::Idle => "idle",
+    }
+}
+
+/// The segments of an operation that lie mostly in a phase.
+fn segments_of<'a>(input: &'a ReportInput, phase: &RunPhase, op: Option<Op>) -> Vec<&'a Segment> {
+    let wanted = |segment: &&Segment| match op {
+        Some(op) => segment.op == SegmentOp::Mixed || op_word(segment.op) == op_name(op),
+        None => true,
+    };
+    let inside = |s: &&Segment| (phase.start_s..phase.end_s).contains(&((s.start_s + s.end_s) / 2.0));
+    input.findings.segments.iter().filter(inside).filter(wanted).collect()
+}
+
+fn onsets_of<'a>(input: &'a ReportInput, phase: &RunPhase) -> Vec<&'a Event> {
+    // An onset at the border belongs to the load that begins there.
+    let inside = |event: &&Event| (phase.start_s..phase.end_s).contains(&event.t_s);
+    let is_onset = |event: &&Event| event.kind == EventKind::ThrottleOnset;
+    input.findings.events.iter().filter(is_onset).filter(inside).collect()
+}
+
+fn throttled_s(segments: &[&Segment]) -> f64 {
+    let throttled = segments.iter().filter(|segment| segment.label == Label::Throttled);
+    throttled.map(|s| s.end_s - s.start_s).filter(|span| *span > 0.0).sum()
+}
+
+fn distinct_labels(segments: &[&Segment]) -> Vec<Label> {
+    let mut labels: Vec<Label> = Vec::new();
+    for segment in segments {
+        if !labels.contains(&segment.label) {
+            labels.push(segment.label);
+        }
+    }
+    labels
+}
+
+/// First, highest and last reading within the phase, in °C.
+fn temperature(input: &ReportInput, phase: &RunPhase) -> Option<[f64; 3]> {
+    let inside = |t: f64| (phase.start_s..=phase.end_s).contains(&t);
+    let points = input.temperature.first()?.points.iter().filter(|point| inside(point.0));
+    let known: Vec<f64> = points.filter_map(|point| point.1).filter(|value| plausible(*value)).collect();
+    let highest = known.iter().copied().reduce(f64::max)?;
+    Some([*known.first()?, highest, *known.last()?])
+}
+
+/// Time-weighted mean power within the phase, in watts.
+fn power(input: &ReportInput, phase: &RunPhase) -> Option<f64> {
+    let inside = |t: f64| (phase.start_s..=phase.end_s).contains(&t);
+    let points: Vec<_> =
+        input.power.first()?.points.iter().filter(|point| inside(point.0)).copied().collect();
+    crate::reduce::reading_means(&points, f64::MAX).first().map(|(_, mean)| *mean)
+}

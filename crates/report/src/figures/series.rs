@@ -1,0 +1,101 @@
+//! Means, seconds and quantiles of a series of speeds.
+
+use crate::reduce;
+use crate::view::MeanInterval;
+
+/// A second that is covered by less than this is cut by a border, and is none.
+const WHOLE_SECOND_S: f64 = 0.9;
+
+/// Seconds from which on a standard error means something.
+const LEAST_SECONDS: usize = 10;
+
+/// Time-weighted mean over all intervals.
+pub(super) fn covered_mean(intervals: &[MeanInterval]) -> Option<f64> {
+    reduce::means(intervals, f64::MAX).first().map(|bucket| bucket.mean)
+}
+
+/// Time-weighted mean of the intervals whose middle lies within one of the stretches.
+pub(super) fn mean_within(intervals: &[MeanInterval], stretches: &[(f64, f64)]) -> Option<f64> {
+    let stretches = Stretches::new(stretches.iter().map(|(from_s, to_s)| (*from_s, *to_s, 0.0)).collect());
+    let inside = |i: &&MeanInterval| stretches.at(i.start_s + i.span_s / 2.0).is_some();
+    let wanted: Vec<MeanInterval> = intervals.iter().filter(inside).copied().collect();
+    covered_mean(&wanted)
+}
+
+/// Whole seconds, or longer intervals as they are: (middle in seconds, mean).
+pub(super) fn seconds_of(intervals: &[MeanInterval]) -> Vec<(f64, f64)> {
+    let buckets = reduce::means(intervals, 1.0);
+    buckets.iter().filter(|b| b.covered_s >= WHOLE_SECOND_S).map(|b| (b.middle_s, b.mean)).collect()
+}
+
+/// Standard error of a mean: the scatter of 1 s means about the level of the segment they lie in (start, end, level),
+/// over the root of their number. A step from one level to another is behaviour and no noise.
+pub(super) fn standard_error(seconds: &[(f64, f64)], levels: &[(f64, f64, f64)]) -> Option<f64> {
+    let levels = Stretches::new(levels.to_vec());
+    // The second in which a level ends belongs to neither.
+    let off = |(t, value): &(f64, f64)| {
+        let (from_s, to_s, level) = levels.at(*t)?;
+        (t - from_s >= 1.0 && to_s - t >= 1.0).then_some(value - level)
+    };
+    let residuals: Vec<f64> = seconds.iter().filter_map(off).collect();
+    if residuals.len() < LEAST_SECONDS {
+        return None;
+    }
+    let count = residuals.len() as f64;
+    let variance = residuals.iter().map(|off| off * off).sum::<f64>() / (count - 1.0);
+    Some((variance / count).sqrt()).filter(|error| error.is_finite())
+}
+
+/// Stretches (start, end, value) that are found by a moment without looking at all of them: a month of cycles has tens
+/// of thousands.
+struct Stretches(Vec<(f64, f64, f64)>);
+
+impl Stretches {
+    fn new(mut all: Vec<(f64, f64, f64)>) -> Self {
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Self(all)
+    }
+
+    /// The last one that has begun by `t`, if it has not ended.
+    fn at(&self, t: f64) -> Option<(f64, f64, f64)> {
+        let begun = self.0.partition_point(|(from_s, ..)| *from_s <= t);
+        let last = *self.0.get(begun.checked_sub(1)?)?;
+        (t < last.1).then_some(last)
+    }
+}
+
+/// The quantile `q` of values in rising order, of the nearest rank; NaN of none.
+pub(super) fn quantile_of_sorted(sorted: &[f64], q: f64) -> f64 {
+    let rank = (q * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    fn second(start_s: f64, value: f64) -> MeanInterval {
+        MeanInterval { start_s, span_s: 1.0, value }
+    }
+
+    /// Goal: a step is no noise, and scatter is. Method: two levels, with and without a known scatter.
+    #[test]
+    fn noise_is_the_scatter_about_the_levels() {
+        let level = |t: usize| if t < 50 { 3000.0 } else { 2400.0 };
+        let levels = [(0.0, 50.0, 3000.0), (50.0, 100.0, 2400.0)];
+        let still: Vec<MeanInterval> = (0..100).map(|t| second(t as f64, level(t))).collect();
+        assert_eq!(standard_error(&seconds_of(&still), &levels), Some(0.0));
+        let sign = |t: usize| if t.is_multiple_of(2) { 30.0 } else { -30.0 };
+        let noisy: Vec<MeanInterval> = (0..100).map(|t| second(t as f64, level(t) + sign(t))).collect();
+        let error = standard_error(&seconds_of(&noisy), &levels).expect("enough seconds");
+        assert!((error - 30.0 / 96f64.sqrt()).abs() < 0.05, "{error}");
+        assert_eq!(standard_error(&seconds_of(&noisy[..5]), &levels), None);
+    }
+
+    #[test]
+    fn quantiles_are_of_the_nearest_rank() {
+        let sorted: Vec<f64> = (1..=100).map(f64::from).collect();
+        assert_eq!([0.05, 0.5, 0.95].map(|q| quantile_of_sorted(&sorted, q)), [5.0, 50.0, 95.0]);
+        assert!(quantile_of_sorted(&[], 0.5).is_nan());
+    }
+}

@@ -1,0 +1,121 @@
+//! Caveats in the order of what they cost the reader; those that say one thing are said once.
+
+use analysis::findings::Caveat;
+use analysis::wording;
+use trace::caveat::{HeatingUnknown, SlowdownSeen, Unseen};
+
+use crate::view::ReportInput;
+
+/// Caveats by what a reader does with them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct SortedCaveats {
+    /// Numbers or verdicts that may be wrong, first those that may be wrong most.
+    pub(super) first: Vec<String>,
+    /// What is open, with the experiment that would settle it.
+    pub(super) next: Vec<String>,
+    /// What is true of every run like this one.
+    pub(super) fine_print: Vec<String>,
+}
+
+/// What a caveat costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Cost {
+    /// Data are missing or wrong.
+    Data,
+    /// Clocks, units and sensors may be wrong.
+    Reading,
+    /// The verdict has a limit.
+    Verdict,
+    /// An experiment would settle it.
+    Open,
+    /// It is so in every run like this one.
+    FinePrint,
+}
+
+/// All caveats and notes of a run.
+pub(super) fn sorted(input: &ReportInput) -> SortedCaveats {
+    let all = &input.findings.caveats;
+    let no_temperature = all.iter().any(|caveat| matches!(caveat, Caveat::NoTemperature { .. }));
+    let mut sorted = SortedCaveats { next: input.advice.clone(), ..SortedCaveats::default() };
+    let mut first: Vec<(Cost, String)> = Vec::new();
+    for caveat in all.iter().filter(|caveat| !(no_temperature && follows_from_no_temperature(caveat))) {
+        let text = match caveat {
+            // The badge beside the title says it.
+            Caveat::Simulated if input.simulated_badge().is_some() => continue,
+            Caveat::NotSeen { values } if no_temperature => {
+                match values.iter().filter(|value| !is_thermal(value)).cloned().collect::<Vec<_>>() {
+                    values if values.is_empty() => continue,
+                    values => wording::caveat(&Caveat::NotSeen { values }),
+                }
+            }
+            caveat => wording::caveat(caveat),
+        };
+        match cost(caveat) {
+            Cost::Open => sorted.next.push(text),
+            Cost::FinePrint => sorted.fine_print.push(text),
+            cost => first.push((cost, text)),
+        }
+    }
+    first.sort_by_key(|(cost, _)| *cost);
+    sorted.first = first.into_iter().map(|(_, text)| text).collect();
+    sorted.fine_print.extend(input.notes.iter().cloned());
+    sorted
+}
+
+/// Without a temperature neither a policy, nor thresholds, nor heating can be known: [`Caveat::NoTemperature`] says so.
+const fn follows_from_no_temperature(caveat: &Caveat) -> bool {
+    matches!(
+        caveat,
+        Caveat::PolicyUndetermined { seen: SlowdownSeen::NoTemperature }
+            | Caveat::NotHotEnough { hottest_k: None, .. }
+            | Caveat::ThermalNotIdentified(HeatingUnknown::FewTemperatures)
+            | Caveat::AmbientUnknown
+            | Caveat::WholeKelvin
+    )
+}
+
+const fn is_thermal(value: &Unseen) -> bool {
+    matches!(value, Unseen::Onset | Unseen::Release | Unseen::Heating { .. })
+}
+
+const fn cost(caveat: &Caveat) -> Cost {
+    match caveat {
+        Caveat::Damaged(_)
+        | Caveat::Unfinished { .. }
+        | Caveat::IoErrors(_)
+        | Caveat::Truncated { .. }
+        | Caveat::Duplicated { .. }
+        | Caveat::SumDiffers(_)
+        | Caveat::OtherJobs { .. }
+        | Caveat::NoTemperature { .. }
+        | Caveat::PageCache { .. } => Cost::Data,
+        Caveat::Clock(_)
+        | Caveat::ClockStep(_)
+        | Caveat::ClockDrift { .. }
+        | Caveat::ClockOffsetEstimated { .. }
+        | Caveat::UnitUnstated { .. }
+        | Caveat::AboveLinkRate { .. }
+        | Caveat::FrozenSensor(_)
+        | Caveat::CopiedSensor { .. }
+        | Caveat::CountersWithoutHeat(_)
+        | Caveat::Gap(_)
+        | Caveat::SlowTemperature { .. }
+        | Caveat::Averaged { .. } => Cost::Reading,
+        Caveat::AtLinkRate { .. }
+        | Caveat::CountersWithoutSlowdown { .. }
+        | Caveat::SlowdownWithoutCounters { .. }
+        | Caveat::Cyclostationary(_)
+        | Caveat::SameRecord { .. }
+        | Caveat::TooShort { .. } => Cost::Verdict,
+        Caveat::PolicyUndetermined { .. }
+        | Caveat::MechanismUndetermined { .. }
+        | Caveat::ThresholdUndetermined { .. }
+        | Caveat::ReleaseNotSeen
+        | Caveat::NotHotEnough { .. } => Cost::Open,
+        Caveat::ThermalNotIdentified(_)
+        | Caveat::NotSeen { .. }
+        | Caveat::WholeKelvin
+        | Caveat::AmbientUnknown
+        | Caveat::Simulated => Cost::FinePrint,
+    }
+}

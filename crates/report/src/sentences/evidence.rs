@@ -1,0 +1,158 @@
+//! Why a cause was named, the facts that decide first.
+//!
+//! The findings order evidence by what it weighs, all else given; a statistical argument can lead there. A reader
+//! believes what can be checked: thresholds, counters and bytes come first here, then what the temperature did, then
+//! statistics. Facts that say one thing together are said together.
+
+use analysis::findings::{Cause, Event, WeighedObservation};
+use analysis::observation::Observation;
+use analysis::wording;
+
+use super::{capitalised, lowercase_first};
+use crate::format;
+
+/// What lowers the log odds by less than this speaks neither for nor against: a hundredth of the odds.
+const LEAST_AGAINST: f64 = 0.01;
+
+/// Sentences without a full stop, the deciding one first, then what speaks against the cause.
+pub(super) fn deciding(event: &Event) -> Vec<String> {
+    let weighed: Vec<(&Observation, f64)> =
+        event.observations.iter().filter_map(|seen| Some((&seen.observation, seen.weight?))).collect();
+    let (against, mut speaks_for): (Vec<_>, Vec<_>) =
+        weighed.into_iter().partition(|(_, weight)| *weight < -LEAST_AGAINST);
+    let thresholds = thresholds(event.cause, &speaks_for).map(|text| capitalised(&text));
+    speaks_for.retain(|(seen, _)| thresholds.is_none() || !is_in_thresholds(event.cause, seen));
+    speaks_for.sort_by(|a, b| tier(a.0).cmp(&tier(b.0)).then(b.1.total_cmp(&a.1)));
+    // Which threshold acted is the question where it was heat; where it was not, bytes and times answer.
+    let (first, last) = if event.cause.is_heat() { (thresholds, None) } else { (None, thresholds) };
+    let mut told: Vec<String> = first.into_iter().collect();
+    told.extend(speaks_for.iter().map(|(seen, _)| clause(seen)));
+    told.extend(last);
+    told.extend(against.iter().map(|(seen, _)| format!("Against it: {}", lowercase_first(&clause(seen)))));
+    told
+}
+
+/// What can be checked on the drive, what the temperature did, statistics.
+fn tier(seen: &Observation) -> u8 {
+    use analysis::explain::Rule;
+    match seen.rule() {
+        Some(Rule::Thresholds | Rule::Counters | Rule::WriteCache | Rule::Host) => 0,
+        Some(Rule::Course | Rule::HotterBefore | Rule::OwnThreshold) => 1,
+        _ => 2,
+    }
+}
+
+/// An observation without its full stop, to stand in a list.
+fn clause(seen: &Observation) -> String {
+    wording::observation(seen).trim_end_matches('.').to_owned()
+}
+
+/// Whether [`thresholds`] tells it.
+fn is_in_thresholds(cause: Cause, seen: &Observation) -> bool {
+    match seen {
+        Observation::CounterStill { .. } | Observation::CounterMoved { .. } => true,
+        Observation::AwayFromThreshold { temp_k, set_k, .. } => temp_k < set_k,
+        Observation::AtThreshold { .. } => matches!(cause, Cause::HctmTmt1 | Cause::HctmTmt2),
+        _ => false,
+    }
+}
+
+/// What thresholds of the host and their counters say together: "TMT2 (85 °C) was not reached and neither TMT counter
+/// moved".
+fn thresholds(cause: Cause, seen: &[(&Observation, f64)]) -> Option<String> {
+    let mut reached: Vec<String> = Vec::new();
+    let mut not_reached: Vec<String> = Vec::new();
+    let (mut moved, mut still) = (Vec::new(), Vec::new());
+    for (observation, _) in seen.iter().filter(|(observation, _)| is_in_thresholds(cause, observation)) {
+        match observation {
+            Observation::AtThreshold { threshold, set_k, .. } => {
+                reached.push(format!("{threshold} ({})", format::temperature(Some(*set_k))));
+            }
+            Observation::AwayFromThreshold { threshold, set_k, .. } => {
+                not_reached.push(format!("{threshold} ({})", format::temperature(Some(*set_k))));
+            }
+            Observation::CounterMoved { threshold } => moved.push(threshold.to_string()),
+            Observation::CounterStill { threshold, .. } => still.push(threshold.to_string()),
+            _ => {}
+        }
+    }
+    let were = |names: &[String]| if names.len() == 1 { "was" } else { "were" };
+    let mut parts: Vec<String> = Vec::new();
+    if !reached.is_empty() {
+        parts.push(format!("{} {} reached", reached.join(" and "), were(&reached)));
+    }
+    parts.extend((!moved.is_empty()).then(|| format!("the {} counter moved", moved.join(" and "))));
+    if !not_reached.is_empty() {
+        parts.push(format!("{} {} not reached", not_reached.join(" and "), were(&not_reached)));
+    }
+    parts.extend(match still.as_slice() {
+        [] => None,
+        [one] => Some(format!("the {one} counter did not move")),
+        _ => Some("neither TMT counter moved".to_owned()),
+    });
+    let last = parts.pop()?;
+    Some(if parts.is_empty() { last } else { format!("{} and {last}", parts.join(", ")) })
+}
+
+/// What an event says of a full write cache: bytes that fit, or speed that came back.
+pub(super) fn write_cache(event: &Event) -> Option<String> {
+    let of_cache = |seen: &&WeighedObservation| {
+        matches!(seen.observation, Observation::BackWhileWriting | Observation::LittleWritten { .. })
+    };
+    event.observations.iter().find(of_cache).map(|seen| clause(&seen.observation))
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use analysis::findings::EventKind;
+    use trace::HostThreshold::{Tmt1, Tmt2};
+
+    fn event(cause: Cause, observations: &[(Observation, f64)]) -> Event {
+        let weighed = observations.iter().map(|(observation, weight)| WeighedObservation {
+            observation: observation.clone(),
+            weight: Some(*weight),
+        });
+        Event {
+            kind: EventKind::ThrottleOnset,
+            t_s: 1.0,
+            temp_k: Some(353.0),
+            cause,
+            strength: Some(0.8),
+            confidence: 0.9,
+            observations: weighed.collect(),
+        }
+    }
+
+    /// Goal: the threshold that was not reached leads, although statistics weigh more.
+    #[test]
+    fn what_can_be_checked_comes_first_and_is_told_together() {
+        let seen = [
+            (Observation::Lasted { span_s: 226.0 }, 3.0),
+            (Observation::StayedAsHot { temp_k: 353.0, late_k: 353.0 }, 1.6),
+            (Observation::AwayFromThreshold { threshold: Tmt2, temp_k: 353.0, set_k: 358.0 }, 1.8),
+            (Observation::CounterStill { threshold: Tmt1, has_counted: false }, 0.2),
+            (Observation::CounterStill { threshold: Tmt2, has_counted: false }, 0.1),
+            (Observation::Short { span_s: 1.0 }, -0.5),
+        ];
+        let told = deciding(&event(Cause::Vendor, &seen));
+        assert_eq!(told[0], "TMT2 (85 °C) was not reached and neither TMT counter moved");
+        assert!(told[1].contains("80 °C"), "{told:?}");
+        assert!(told.last().is_some_and(|last| last.starts_with("Against it: ")), "{told:?}");
+        assert_eq!(told.len(), 4);
+    }
+
+    #[test]
+    fn a_threshold_that_was_reached_leads_with_its_counter() {
+        let seen = [
+            (Observation::AtThreshold { threshold: Tmt1, temp_k: 338.0, set_k: 338.0 }, 3.0),
+            (Observation::CounterMoved { threshold: Tmt1 }, 5.0),
+            (Observation::AwayFromThreshold { threshold: Tmt2, temp_k: 338.0, set_k: 343.0 }, 0.02),
+        ];
+        let told = deciding(&event(Cause::HctmTmt1, &seen));
+        assert_eq!(
+            told,
+            ["TMT1 (65 °C) was reached, the TMT1 counter moved and TMT2 (70 °C) was not reached"]
+        );
+    }
+}
