@@ -117,14 +117,14 @@ fn surroundings(runs: &[RunData], seen: &Seen, fitting: &Fitting, add: &mut Add<
     if fitting.common.k_per_w.is_none() {
         add(
             "watts, K/W and J/K",
-            "no power was measured; only kelvins for each GB/s are known",
-            "heatsoak run thermal-id with `[telemetry.power]` in the plan",
+            "no power was measured, so only kelvins for each GB/s are known; add `[telemetry.power]` to this plan",
+            "heatsoak plans thermal-id",
         );
     }
     add(
         "share of the resistance that is air",
-        "all runs had one air flow; a heat sink or fan gets a range",
-        "heatsoak run thermal-id-quick with a fan",
+        "all runs had one airflow, so a heatsink or fan gets a range; repeat this with a fan",
+        "heatsoak run thermal-id-quick",
     );
     if let Some(state) = seen.power_state {
         let why = format!("all runs were in power state {state}");
