@@ -56,7 +56,7 @@ def nbd():
         try:
             while not pathlib.Path(socket).exists():
                 pass
-            base = ["fio", "--output-format=json", "--ioengine=nbd", f"--uri=nbd+unix:///?socket={socket}", "--iodepth=32"]
+            base = ["fio", "--output-format=json", "--ioengine=nbd", f"--uri=nbd+unix:///?socket={socket}", "--iodepth=64"]
             subprocess.run([*base, "--name=fill", "--rw=write", "--bs=1m", f"--size={REGION}"], check=True,
                            stdout=subprocess.DEVNULL)
             speed = {}
