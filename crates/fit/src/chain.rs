@@ -11,7 +11,7 @@ use crate::least::cholesky;
 const PARTS: [usize; 3] = [800, 1200, 2000];
 
 /// States of a walk through the posterior, `keep` of them, evenly spaced over its last part; and the best one of all.
-pub(crate) struct Walk {
+pub(crate) struct ChainWalk {
     pub(crate) states: Vec<Vec<f64>>,
     pub(crate) best: Vec<f64>,
     pub(crate) best_log: f64,
@@ -24,12 +24,12 @@ pub(crate) fn walk(
     keep: usize,
     draws: &mut Draws,
     log_posterior: impl Fn(&[f64]) -> f64,
-) -> Walk {
+) -> ChainWalk {
     let n = start.len();
     let mut covariance = covariance.to_vec();
     let mut at = start.to_vec();
     let mut log = log_posterior(&at);
-    let mut walk = Walk { states: Vec::new(), best: at.clone(), best_log: log };
+    let mut walk = ChainWalk { states: Vec::new(), best: at.clone(), best_log: log };
     // Gelman, Roberts and Gilks: the best scale for a normal posterior.
     let mut scale = 2.38 / (n as f64).sqrt();
     for (part, steps) in PARTS.into_iter().enumerate() {

@@ -6,9 +6,9 @@
 
 use crate::data::{Asked, RunData};
 use crate::draw::Draws;
-use crate::sample::{Common, Sample};
-use crate::simulate::{Second, THROTTLED_SHARE, replay};
-use crate::throttle::{Class, Group};
+use crate::sample::{Common, DriveSample};
+use crate::simulate::{LoadSecond, THROTTLED_SHARE, replay};
+use crate::throttle::{Class, OnsetGroup};
 
 /// Seconds of a window that is compared: short where gains are looked for, several cycles of a relay where classes are.
 const GAIN_WINDOW: usize = 30;
@@ -39,11 +39,11 @@ pub(crate) struct Closed {
 }
 
 /// Makes the best sample of a combination.
-type SampleOf<'a> = dyn Fn(&Closed, &mut Draws) -> Sample + 'a;
+type SampleOf<'a> = dyn Fn(&Closed, &mut Draws) -> DriveSample + 'a;
 
 /// All combinations that may be, with their weights.
 pub(crate) fn closed_loops(
-    groups: &[Group],
+    groups: &[OnsetGroup],
     runs: &[RunData],
     common: &Common,
     draws: &mut Draws,
@@ -74,7 +74,7 @@ const fn regulates(class: Class) -> bool {
 }
 
 /// What each group may be: what the verdict says, and what it may be mistaken for.
-fn combinations(groups: &[Group]) -> Vec<Vec<Class>> {
+fn combinations(groups: &[OnsetGroup]) -> Vec<Vec<Class>> {
     let mut all: Vec<Vec<Class>> = vec![Vec::new()];
     for group in groups {
         let may: &[Class] = match group.said {
@@ -121,11 +121,11 @@ fn search(closed: &mut Closed, loss: &mut impl FnMut(&Closed) -> f64) {
 }
 
 /// How far the closed loop of a sample is from the runs.
-fn loss(sample: &Sample, runs: &[RunData], common: &Common, window: usize) -> f64 {
+fn loss(sample: &DriveSample, runs: &[RunData], common: &Common, window: usize) -> f64 {
     runs.iter().map(|run| loss_of(sample, run, common, window)).sum()
 }
 
-fn loss_of(sample: &Sample, run: &RunData, common: &Common, window: usize) -> f64 {
+fn loss_of(sample: &DriveSample, run: &RunData, common: &Common, window: usize) -> f64 {
     // Each run in its own air: that it rests elsewhere is no fault of the throttle.
     let mut sample = sample.clone();
     if let (Some(own), Some(mean)) = (run.ambient_k, common.ambient_k) {
@@ -158,7 +158,7 @@ fn loss_of(sample: &Sample, run: &RunData, common: &Common, window: usize) -> f6
 }
 
 /// How far off the beginnings of throttling are, stretch by stretch of one load.
-fn onset_loss(sample: &Sample, run: &RunData, shown: &[Second]) -> f64 {
+fn onset_loss(sample: &DriveSample, run: &RunData, shown: &[LoadSecond]) -> f64 {
     let mut loss = 0.0;
     let mut from = 0;
     while from < run.steps.len() {

@@ -22,9 +22,9 @@ pub struct RunData {
     /// Whether its drive is simulated.
     pub simulated: bool,
     /// Seconds, from the run's beginning.
-    pub steps: Vec<Step>,
+    pub steps: Vec<LoadStep>,
     /// Readings of the temperature, in order of time.
-    pub readings: Vec<Reading>,
+    pub readings: Vec<FitReading>,
     /// Step of the sensor in kelvins.
     pub resolution_k: f64,
     /// Time between readings.
@@ -53,7 +53,7 @@ pub struct RunData {
 
 /// A second of load.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Step {
+pub struct LoadStep {
     /// Read speed in GB/s (10^9).
     pub read: f64,
     /// Write speed in GB/s.
@@ -82,7 +82,7 @@ pub enum Asked {
 
 /// A reading of the temperature.
 #[derive(Clone, Copy, Debug)]
-pub struct Reading {
+pub struct FitReading {
     /// When, in seconds.
     pub t_s: f64,
     /// What it said.
@@ -94,9 +94,9 @@ impl RunData {
     pub fn new(trace: &Trace, ambient_k: Option<f64>) -> Self {
         let findings = analysis::analyze(trace);
         let facts = &trace.facts;
-        let readings: Vec<Reading> = trace.temperature().map_or_else(Vec::new, |series| {
+        let readings: Vec<FitReading> = trace.temperature().map_or_else(Vec::new, |series| {
             let points = series.points().iter();
-            points.map(|point| Reading { t_s: point.t.as_secs_f64(), kelvin: point.value }).collect()
+            points.map(|point| FitReading { t_s: point.t.as_secs_f64(), kelvin: point.value }).collect()
         });
         let at_s = trace.begin_s().unwrap_or(0.0) + 1.0;
         let (tmt1_k, tmt2_k) = trace.tmt_at(at_s);
@@ -133,9 +133,9 @@ impl RunData {
 }
 
 /// Cuts the run into seconds.
-fn steps(trace: &Trace, findings: &Findings) -> Vec<Step> {
+fn steps(trace: &Trace, findings: &Findings) -> Vec<LoadStep> {
     let count = (trace.end_s() / STEP_S).ceil() as usize;
-    let mut steps = vec![Step::default(); count];
+    let mut steps = vec![LoadStep::default(); count];
     for series in &trace.speeds {
         for interval in &series.intervals {
             let (from, to) = (interval.start_s / STEP_S, interval.end_s() / STEP_S);
@@ -195,14 +195,14 @@ fn throttles(findings: &Findings) -> Vec<(f64, Cause, bool)> {
 }
 
 /// The smallest step between readings; 1 K where they never move.
-fn resolution_k(readings: &[Reading]) -> f64 {
+fn resolution_k(readings: &[FitReading]) -> f64 {
     let steps = readings.windows(2).map(|pair| (pair[1].kelvin - pair[0].kelvin).abs());
     let least = steps.filter(|step| *step > 1e-6).fold(f64::INFINITY, f64::min);
     if least.is_finite() { least.clamp(0.05, 10.0) } else { 1.0 }
 }
 
 /// The usual time between readings: the median.
-fn period_s(readings: &[Reading]) -> f64 {
+fn period_s(readings: &[FitReading]) -> f64 {
     let mut spans: Vec<f64> = readings.windows(2).map(|pair| pair[1].t_s - pair[0].t_s).collect();
     spans.sort_by(f64::total_cmp);
     spans.get(spans.len() / 2).copied().unwrap_or(1.0).max(0.05)

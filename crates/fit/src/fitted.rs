@@ -9,7 +9,7 @@ use thiserror::Error;
 use crate::data::{Asked, RunData};
 use crate::fitting::Fitting;
 use crate::open;
-use crate::sample::{Act, Common, Follows, Sample};
+use crate::sample::{Common, DriveSample, ThresholdSource, ThrottleAct};
 
 /// The version of the `[fit]` table.
 pub const SCHEMA: u32 = 1;
@@ -34,18 +34,18 @@ pub struct Fitted {
     /// What is the same in all samples.
     pub common: Common,
     /// What the runs showed, and so what is within them.
-    pub seen: Seen,
+    pub seen: SeenRange,
     /// What they cannot tell.
     pub left_open: Vec<LeftOpen>,
     /// The likeliest drive.
-    pub best: Sample,
+    pub best: DriveSample,
     /// Drives that the runs allow.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<DriveSample>,
 }
 
 /// What runs showed; operations are reading, then writing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Seen {
+pub struct SeenRange {
     /// Whether an operation ran.
     pub ran: [bool; 2],
     /// Whether it ran at full speed long enough to say what that is.
@@ -111,7 +111,7 @@ pub enum FittedError {
 }
 
 /// Adds a parameter: name, unit, where from, and what it is in a sample.
-type Add<'a> = dyn FnMut(String, &'static str, &'static str, &dyn Fn(&Sample) -> f64) + 'a;
+type Add<'a> = dyn FnMut(String, &'static str, &'static str, &dyn Fn(&DriveSample) -> f64) + 'a;
 
 impl Fitted {
     /// Keeps what a fit found of these runs.
@@ -170,7 +170,7 @@ impl Fitted {
     /// The drive in numbers: what the runs tell of it. What they do not tell is in `left_open` and nowhere else.
     pub fn parameters(&self) -> Vec<Parameter> {
         let mut parameters = Vec::new();
-        let mut add = |name: String, unit, from, of: &dyn Fn(&Sample) -> f64| {
+        let mut add = |name: String, unit, from, of: &dyn Fn(&DriveSample) -> f64| {
             let values: Vec<f64> = self.samples.iter().map(of).collect();
             let [low, value, high] = interval(&values);
             parameters.push(Parameter { name, unit, value, low, high, from });
@@ -208,29 +208,29 @@ impl Fitted {
 
     fn throttle_parameters(&self, add: &mut Add<'_>) {
         for (at, throttle) in self.best.throttles.iter().enumerate() {
-            let of = move |sample: &Sample, get: &dyn Fn(&crate::sample::Throttle) -> f64| {
+            let of = move |sample: &DriveSample, get: &dyn Fn(&crate::sample::Throttle) -> f64| {
                 sample.throttles.get(at).map_or(f64::NAN, get)
             };
             let (name, unit) = match throttle.follows {
-                Follows::Tmt1 => ("throttling sets in above TMT1 by", "K"),
-                Follows::Tmt2 => ("throttling sets in above TMT2 by", "K"),
-                Follows::Own => ("firmware threshold", "K"),
+                ThresholdSource::Tmt1 => ("throttling sets in above TMT1 by", "K"),
+                ThresholdSource::Tmt2 => ("throttling sets in above TMT2 by", "K"),
+                ThresholdSource::Own => ("firmware threshold", "K"),
             };
             add(name.to_owned(), unit, "runs", &|sample| of(sample, &|throttle| throttle.on_k));
-            let relay = matches!(throttle.act, Act::Relay(_) | Act::TwoLevel { .. });
+            let relay = matches!(throttle.act, ThrottleAct::Relay(_) | ThrottleAct::TwoLevel { .. });
             let open = |what: &str| self.left_open.iter().any(|open| open.what == what);
             if relay && !open(open::RELEASE) {
                 add(format!("{name}: hysteresis"), "K", "runs", &|sample| {
                     of(sample, &|throttle| throttle.hysteresis_k)
                 });
             }
-            if let Act::Relay(_) = throttle.act {
+            if let ThrottleAct::Relay(_) = throttle.act {
                 for (op, word) in
                     ["read", "write"].into_iter().enumerate().filter(|(op, _)| self.seen.throttled[*op])
                 {
                     add(format!("{word} speed while throttled"), "B/s", "runs", &|sample| {
                         of(sample, &|throttle| match throttle.act {
-                            Act::Relay(shares) => 1e9 * shares[op] * sample.full[op],
+                            ThrottleAct::Relay(shares) => 1e9 * shares[op] * sample.full[op],
                             _ => f64::NAN,
                         })
                     });
@@ -255,8 +255,8 @@ pub(crate) fn interval(values: &[f64]) -> [f64; 3] {
     [at(ENDS[0]), at(0.5), at(ENDS[1])]
 }
 
-fn seen(runs: &[RunData], fitting: &Fitting) -> Seen {
-    let mut seen = Seen { range_k: [f64::INFINITY, f64::NEG_INFINITY], ..Seen::default() };
+fn seen(runs: &[RunData], fitting: &Fitting) -> SeenRange {
+    let mut seen = SeenRange { range_k: [f64::INFINITY, f64::NEG_INFINITY], ..SeenRange::default() };
     seen.power_state =
         runs[0].power_state.filter(|state| runs.iter().all(|run| run.power_state == Some(*state)));
     seen.full = [0, 1].map(|op| fitting.full[op].seen);

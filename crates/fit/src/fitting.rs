@@ -9,15 +9,15 @@
 use measure::Seed;
 use thiserror::Error;
 
-use crate::chain::{Walk, walk};
+use crate::chain::{ChainWalk, walk};
 use crate::closed::{Closed, closed_loops};
 use crate::data::RunData;
 use crate::draw::Draws;
-use crate::heat::{HeatModel, Shape};
+use crate::heat::{HeatModel, HeatShape};
 use crate::least;
-use crate::sample::{Common, LimitsK, Sample};
-use crate::speed::{FullSpeed, Slow, full, ln_levels, slow};
-use crate::throttle::{Class, Group, groups, read_off};
+use crate::sample::{Common, DriveSample, LimitsK};
+use crate::speed::{FittedSpeed, SlowStretch, full, ln_levels, slow};
+use crate::throttle::{Class, OnsetGroup, groups, read_off};
 use crate::two_level;
 
 /// Samples that are kept: enough for the 5th and 95th percentile, few enough to simulate in a glance.
@@ -58,11 +58,11 @@ pub enum FitError {
 #[derive(Clone, Debug)]
 pub struct Fitting {
     pub(crate) common: Common,
-    pub(crate) samples: Vec<Sample>,
-    pub(crate) best: Sample,
+    pub(crate) samples: Vec<DriveSample>,
+    pub(crate) best: DriveSample,
     pub(crate) rms_k: f64,
-    pub(crate) full: [FullSpeed; 2],
-    pub(crate) groups: Vec<Group>,
+    pub(crate) full: [FittedSpeed; 2],
+    pub(crate) groups: Vec<OnsetGroup>,
 }
 
 /// Least movement of a temperature that says something, in kelvins.
@@ -75,7 +75,7 @@ const LEAST_RISE_K: f64 = 3.0;
 pub fn fit(name: &str, runs: &[RunData], seed: Seed) -> Result<Fitting, FitError> {
     check(runs)?;
     let full = full(runs);
-    let mut slow: Vec<Slow> = runs.iter().map(|run| slow(run, &full)).collect();
+    let mut slow: Vec<SlowStretch> = runs.iter().map(|run| slow(run, &full)).collect();
     let groups = groups(runs, &mut slow);
     let regulates = groups.iter().any(|group| matches!(group.said, Some(Class::Regulator) | None));
     let ln_levels: Vec<Vec<f64>> = runs
@@ -86,7 +86,7 @@ pub fn fit(name: &str, runs: &[RunData], seed: Seed) -> Result<Fitting, FitError
     let mut draws = Draws::new(seed);
     let mut common = common(name, runs, &groups);
     let mut walks = Vec::new();
-    for shape in [Shape::Fixed, Shape::TwoFree] {
+    for shape in [HeatShape::Fixed, HeatShape::TwoFree] {
         let mut model = HeatModel::new(runs, shape, &ln_levels);
         let tried =
             model.starts().into_iter().map(|start| least::fit(start, |theta| model.residuals(theta)).0);
@@ -145,7 +145,7 @@ fn check(runs: &[RunData]) -> Result<(), FitError> {
 
 /// How many of the samples have two free poles: by how likely the readings are, tempered, and never none of either:
 /// which of the two extrapolates better, no run says.
-fn free_share(walks: &[(HeatModel<'_>, Walk, f64)]) -> f64 {
+fn free_share(walks: &[(HeatModel<'_>, ChainWalk, f64)]) -> f64 {
     let ahead = walks[1].2 - walks[0].2;
     (1.0 / (1.0 + (-ahead).exp())).clamp(0.15, 0.85)
 }
@@ -161,7 +161,7 @@ fn chosen(loops: &[Closed], unit: f64) -> &Closed {
     &loops[loops.len() - 1]
 }
 
-fn common(name: &str, runs: &[RunData], groups: &[Group]) -> Common {
+fn common(name: &str, runs: &[RunData], groups: &[OnsetGroup]) -> Common {
     let last = &runs[runs.len() - 1];
     let limit = |get: fn(&LimitsK) -> Option<f64>| runs.iter().find_map(|run| get(&run.limits));
     let limits = LimitsK {
@@ -173,7 +173,7 @@ fn common(name: &str, runs: &[RunData], groups: &[Group]) -> Common {
     let known: Vec<f64> = runs.iter().filter_map(|run| run.ambient_k).collect();
     let all_known = known.len() == runs.len();
     let told = runs.iter().any(|run| run.settings_known) || limits.tmt_max_k.is_some();
-    let follows_tmt = groups.iter().any(|group| group.follows != crate::sample::Follows::Own);
+    let follows_tmt = groups.iter().any(|group| group.follows != crate::sample::ThresholdSource::Own);
     Common {
         name: name.to_owned(),
         ambient_k: all_known.then(|| known.iter().sum::<f64>() / known.len() as f64),
@@ -192,13 +192,19 @@ fn common(name: &str, runs: &[RunData], groups: &[Group]) -> Common {
 /// What samples are made from besides their heat.
 struct Drawing<'a> {
     runs: &'a [RunData],
-    slow: &'a [Slow],
-    groups: &'a [Group],
-    full: &'a [FullSpeed; 2],
+    slow: &'a [SlowStretch],
+    groups: &'a [OnsetGroup],
+    full: &'a [FittedSpeed; 2],
 }
 
 impl Drawing<'_> {
-    fn sample(&self, model: &HeatModel<'_>, theta: &[f64], closed: &Closed, draws: &mut Draws) -> Sample {
+    fn sample(
+        &self,
+        model: &HeatModel<'_>,
+        theta: &[f64],
+        closed: &Closed,
+        draws: &mut Draws,
+    ) -> DriveSample {
         let heat = model.words(theta);
         let courses: Vec<Vec<f64>> = (0..self.runs.len()).map(|run| model.course(theta, run)).collect();
         let throttles: Vec<_> = self
@@ -217,7 +223,7 @@ impl Drawing<'_> {
         });
         let rest_k = rests.sum::<f64>() / self.runs.len() as f64;
         let full = self.full.map(|full| (full.value + full.sd * draws.normal()).max(1e-6));
-        Sample {
+        DriveSample {
             gain_k: heat.gain_k,
             exponent: heat.exponent,
             lag_s: heat.lag_s,

@@ -25,12 +25,12 @@ const FOLD_SECONDS: usize = 20;
 
 /// The shape of the step response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum HeatShape {
     Fixed,
     TwoFree,
 }
 
-impl Shape {
+impl HeatShape {
     pub(crate) const fn len(self) -> usize {
         match self {
             Self::Fixed => FIXED_TAU_S.len(),
@@ -54,7 +54,7 @@ pub(crate) type Modes = Vec<(f64, f64)>;
 
 /// Heat parameters in words.
 #[derive(Clone, Debug)]
-pub(crate) struct Heat {
+pub(crate) struct FittedHeat {
     /// Kelvins in the end for each GB/s: reading, writing.
     pub(crate) gain_k: [f64; 2],
     /// Exponent of dynamic power over the throttle level: reading, writing.
@@ -69,7 +69,7 @@ pub(crate) struct Heat {
 /// What the heat of a set of runs is asked.
 pub(crate) struct HeatModel<'a> {
     pub(crate) runs: &'a [RunData],
-    pub(crate) shape: Shape,
+    pub(crate) shape: HeatShape,
     /// Logarithm of the level at which a regulator held the drive, a value a second; 0 where none did.
     pub(crate) ln_level: &'a [Vec<f64>],
     /// Seconds of rest that may fold the write cache.
@@ -81,7 +81,7 @@ pub(crate) struct HeatModel<'a> {
 }
 
 impl<'a> HeatModel<'a> {
-    pub(crate) fn new(runs: &'a [RunData], shape: Shape, ln_level: &'a [Vec<f64>]) -> Self {
+    pub(crate) fn new(runs: &'a [RunData], shape: HeatShape, ln_level: &'a [Vec<f64>]) -> Self {
         let folding: Vec<Vec<bool>> = runs.iter().map(folding).collect();
         let has_folding = folding.iter().flatten().filter(|fold| **fold).count() >= FOLD_SECONDS;
         let has_levels = ln_level.iter().flatten().any(|level| *level < 0.0);
@@ -118,12 +118,12 @@ impl<'a> HeatModel<'a> {
             prior[FOLD_K] = (1.0, 3.0);
         }
         match self.shape {
-            Shape::Fixed => {
+            HeatShape::Fixed => {
                 for (at, mean) in FIXED_PRIOR.into_iter().enumerate() {
                     prior[SHAPE + at] = (mean, FIXED_PRIOR_SD);
                 }
             }
-            Shape::TwoFree => {
+            HeatShape::TwoFree => {
                 prior[SHAPE] = (3.4, 0.8);
                 prior[SHAPE + 1] = (5.2, 0.8);
                 prior[SHAPE + 2] = (0.0, 1.2);
@@ -183,8 +183,8 @@ impl<'a> HeatModel<'a> {
     }
 
     /// Parameters in words.
-    pub(crate) fn words(&self, theta: &[f64]) -> Heat {
-        Heat {
+    pub(crate) fn words(&self, theta: &[f64]) -> FittedHeat {
+        FittedHeat {
             gain_k: [theta[LN_GAIN].exp(), theta[LN_GAIN + 1].exp()],
             exponent: [theta[LN_EXPONENT], theta[LN_EXPONENT + 1]].map(|ln| 1.0 + ln.min(2.0).exp()),
             lag_s: theta[LN_LAG].clamp(-3.0, 4.0).exp(),
@@ -195,13 +195,13 @@ impl<'a> HeatModel<'a> {
 
     fn modes(&self, theta: &[f64]) -> Modes {
         match self.shape {
-            Shape::Fixed => {
+            HeatShape::Fixed => {
                 let logs = &theta[SHAPE..SHAPE + FIXED_TAU_S.len()];
                 let weights: Vec<f64> = logs.iter().map(|log| log.clamp(-8.0, 8.0).exp()).collect();
                 let sum: f64 = weights.iter().sum();
                 FIXED_TAU_S.iter().zip(weights).map(|(tau_s, weight)| (*tau_s, weight / sum)).collect()
             }
-            Shape::TwoFree => {
+            HeatShape::TwoFree => {
                 let fast_s = theta[SHAPE].clamp(0.0, 6.0).exp();
                 let slow_s = theta[SHAPE + 1].clamp(2.0, 8.0).exp().max(1.3 * fast_s);
                 let share = 1.0 / (1.0 + (-theta[SHAPE + 2].clamp(-6.0, 6.0)).exp());

@@ -1,9 +1,9 @@
 //! What runs cannot tell, by name, and the command that would.
 
 use crate::data::RunData;
-use crate::fitted::{LeftOpen, Seen};
+use crate::fitted::{LeftOpen, SeenRange};
 use crate::fitting::Fitting;
-use crate::sample::{Act, Follows};
+use crate::sample::{ThresholdSource, ThrottleAct};
 
 /// Names that others look for.
 pub(crate) const RELEASE: &str = "release temperature";
@@ -12,7 +12,7 @@ pub(crate) const RELEASE: &str = "release temperature";
 const LONG_LOAD_S: f64 = 280.0;
 
 /// All of it.
-pub(crate) fn left_open(runs: &[RunData], seen: &Seen, fitting: &Fitting) -> Vec<LeftOpen> {
+pub(crate) fn left_open(runs: &[RunData], seen: &SeenRange, fitting: &Fitting) -> Vec<LeftOpen> {
     let mut open = Vec::new();
     let mut add = |what: &str, why: &str, plan: &str| {
         open.push(LeftOpen { what: what.to_owned(), why: why.to_owned(), plan: plan.to_owned() });
@@ -25,7 +25,7 @@ pub(crate) fn left_open(runs: &[RunData], seen: &Seen, fitting: &Fitting) -> Vec
 
 type Add<'a> = dyn FnMut(&str, &str, &str) + 'a;
 
-fn loads(seen: &Seen, add: &mut Add<'_>) {
+fn loads(seen: &SeenRange, add: &mut Add<'_>) {
     let whole = "heatsoak run thermal-id";
     for (op, word) in ["read", "write"].into_iter().enumerate() {
         if !seen.ran[op] {
@@ -48,7 +48,7 @@ fn loads(seen: &Seen, add: &mut Add<'_>) {
     }
 }
 
-fn throttling(runs: &[RunData], seen: &Seen, fitting: &Fitting, add: &mut Add<'_>) {
+fn throttling(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut Add<'_>) {
     let hottest = seen.range_k[1];
     let hottest_c = measure::Celsius::from_kelvin_f64(hottest).as_degrees();
     let lower = match lower_tmt1(runs, seen) {
@@ -71,26 +71,27 @@ fn throttling(runs: &[RunData], seen: &Seen, fitting: &Fitting, add: &mut Add<'_
             add(&format!("{word} speed while throttled"), &why, &lower);
         }
     }
-    if !acted(Follows::Tmt1) && fitting.common.hctm {
+    if !acted(ThresholdSource::Tmt1) && fitting.common.hctm {
         add("what TMT1 does", "throttling at TMT1 was not seen", &lower);
     }
-    if !acted(Follows::Tmt2) && fitting.common.hctm {
+    if !acted(ThresholdSource::Tmt2) && fitting.common.hctm {
         let why = match runs.iter().find_map(|run| run.tmt_k[1]) {
             Some(tmt2_k) => format!("TMT2 ({:.0} °C) was not reached, or did not act", tmt2_k - 273.15),
             None => "TMT2 was off or is not known".to_owned(),
         };
         add("heavy throttling", &why, "heatsoak run thermal-id --tmt1 45C --tmt2 50C");
     }
-    if !acted(Follows::Own) {
+    if !acted(ThresholdSource::Own) {
         let why = format!("it was not reached up to {hottest_c:.0} °C");
         add("firmware threshold", &why, "heatsoak run hctm-read --tmt1 off --tmt2 off");
     }
     for (group, throttle) in groups.iter().zip(&fitting.best.throttles) {
-        let switches = matches!(throttle.act, Act::Relay(_) | Act::TwoLevel { .. } | Act::Stop);
+        let switches =
+            matches!(throttle.act, ThrottleAct::Relay(_) | ThrottleAct::TwoLevel { .. } | ThrottleAct::Stop);
         if switches && group.releases.is_empty() {
             add(RELEASE, "no release was seen", "heatsoak run thermal-id");
         }
-        let regulates = matches!(throttle.act, Act::Regulator(_) | Act::DutyCycled(_));
+        let regulates = matches!(throttle.act, ThrottleAct::Regulator(_) | ThrottleAct::DutyCycled(_));
         if regulates && group.least > 0.15 {
             let why = format!("speed went no lower than {:.0} % of full speed", 100.0 * group.least);
             add("least speed of the regulator", &why, &lower);
@@ -99,13 +100,13 @@ fn throttling(runs: &[RunData], seen: &Seen, fitting: &Fitting, add: &mut Add<'_
 }
 
 /// A TMT1 that both operations reach within minutes: 45 % of the way from rest to the hottest.
-fn lower_tmt1(runs: &[RunData], seen: &Seen) -> Option<f64> {
+fn lower_tmt1(runs: &[RunData], seen: &SeenRange) -> Option<f64> {
     let settable = runs.iter().any(|run| run.settings_known);
     let kelvin = seen.range_k[0] + 0.45 * (seen.range_k[1] - seen.range_k[0]);
     settable.then(|| measure::Celsius::from_kelvin_f64(kelvin).as_degrees())
 }
 
-fn surroundings(runs: &[RunData], seen: &Seen, fitting: &Fitting, add: &mut Add<'_>) {
+fn surroundings(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut Add<'_>) {
     if fitting.common.ambient_k.is_none() {
         let why = if runs.iter().any(|run| run.ambient_k.is_some()) {
             "the air of some runs was not recorded"

@@ -1,7 +1,7 @@
 //! Watts: where power was measured, kelvins become kelvins per watt.
 
 use crate::data::RunData;
-use crate::heat::Heat;
+use crate::heat::FittedHeat;
 
 /// Seconds with power without which it says nothing.
 const LEAST_SECONDS: usize = 60;
@@ -9,7 +9,7 @@ const LEAST_SECONDS: usize = 60;
 const BLOCK: usize = 20;
 
 /// Thermal resistance from the sensor to the air, from what a GB/s costs in watts and in kelvins.
-pub(crate) fn k_per_w(runs: &[RunData], heat: &Heat) -> Option<f64> {
+pub(crate) fn k_per_w(runs: &[RunData], heat: &FittedHeat) -> Option<f64> {
     // Power over the kelvins that the same load would come to: a line through rest and load. Blocks of seconds, as a
     // drive's own power reading is of the second before.
     let blocks = runs.iter().flat_map(|run| run.steps.chunks(BLOCK)).filter_map(|steps| {

@@ -7,7 +7,7 @@ use physics::profile::Mode;
 use serde::Serialize;
 
 use crate::fitted::{Fitted, interval};
-use crate::sample::{Act, Follows, Sample};
+use crate::sample::{DriveSample, ThresholdSource, ThrottleAct};
 use crate::simulate::{LoadPhase, PhaseOutcome, drive, phases, set_tmt};
 
 /// How far even a right model is off: what is not modelled - short dips, firmware's rounding - as a share of a speed,
@@ -112,7 +112,7 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
     let mut caveats = Vec::new();
     let known = answerable(fitted, scenario, &mut caveats);
     let stride = fitted.samples.len().div_ceil(count.max(1));
-    let samples: Vec<&Sample> = fitted.samples.iter().step_by(stride).collect();
+    let samples: Vec<&DriveSample> = fitted.samples.iter().step_by(stride).collect();
     let outcomes = if known { simulate(fitted, scenario, load, &samples) } else { Vec::new() };
     let phases: Vec<PhaseForecast> = load
         .iter()
@@ -144,7 +144,7 @@ fn simulate(
     fitted: &Fitted,
     scenario: &Scenario,
     load: &[LoadPhase],
-    samples: &[&Sample],
+    samples: &[&DriveSample],
 ) -> Vec<Vec<PhaseOutcome>> {
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(2);
     let part = samples.len().div_ceil(threads).max(1);
@@ -161,7 +161,12 @@ fn simulate(
 }
 
 /// One sample under the load.
-pub fn one(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], sample: &Sample) -> Vec<PhaseOutcome> {
+pub fn one(
+    fitted: &Fitted,
+    scenario: &Scenario,
+    load: &[LoadPhase],
+    sample: &DriveSample,
+) -> Vec<PhaseOutcome> {
     let profile = placed(sample.profile(&fitted.common), scenario, sample);
     let mut drive = drive(&profile);
     if profile.limits.hctm.is_some() {
@@ -175,7 +180,7 @@ pub fn one(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], sample: &Sa
 }
 
 /// What a phase moves in a second where heat does not slow it down, in bytes; 0 at rest.
-pub fn full_speed(sample: &Sample, fitted: &Fitted, phase: &LoadPhase) -> f64 {
+pub fn full_speed(sample: &DriveSample, fitted: &Fitted, phase: &LoadPhase) -> f64 {
     let Some(read) = phase.read_share else { return 0.0 };
     let link = fitted.common.link.unwrap_or(f64::INFINITY);
     let [r, w] = sample.full.map(|speed| speed.min(link.max(sample.full[0]).max(sample.full[1])));
@@ -184,7 +189,7 @@ pub fn full_speed(sample: &Sample, fitted: &Fitted, phase: &LoadPhase) -> f64 {
 }
 
 /// The profile in its surroundings.
-fn placed(mut profile: Profile, scenario: &Scenario, sample: &Sample) -> Profile {
+fn placed(mut profile: Profile, scenario: &Scenario, sample: &DriveSample) -> Profile {
     if let Some(ambient_k) = scenario.ambient_k {
         profile.thermal.ambient_c = measure::Celsius::from_kelvin_f64(ambient_k).as_degrees();
     }
@@ -271,8 +276,9 @@ fn tmt_error(fitted: &Fitted, scenario: &Scenario) -> Option<String> {
 /// Whether a setting that was not seen to act lies where the drive gets to: what it does then, nobody knows.
 fn tmt_unseen(fitted: &Fitted, scenario: &Scenario, of: &[PhaseOutcome]) -> bool {
     let peak_k = interval(&of.iter().map(|outcome| outcome.peak_k).collect::<Vec<_>>())[1];
-    let latched = fitted.best.throttles.iter().any(|throttle| matches!(throttle.act, Act::TwoLevel { .. }));
-    let unseen = |at: usize, follows: Follows| {
+    let latched =
+        fitted.best.throttles.iter().any(|throttle| matches!(throttle.act, ThrottleAct::TwoLevel { .. }));
+    let unseen = |at: usize, follows: ThresholdSource| {
         let set_k = scenario.tmt_k[at].map_or(0.0, f64::from);
         let changed = set_k > 0.0 && set_k != fitted.common.tmt_k[at];
         let seen = latched || fitted.best.throttles.iter().any(|throttle| throttle.follows == follows);
@@ -282,7 +288,7 @@ fn tmt_unseen(fitted: &Fitted, scenario: &Scenario, of: &[PhaseOutcome]) -> bool
             && fitted.seen.range_k[1] > was_k + PASSED_K;
         changed && !seen && !ignored && peak_k > set_k - UNSEEN_K
     };
-    unseen(0, Follows::Tmt1) || unseen(1, Follows::Tmt2)
+    unseen(0, ThresholdSource::Tmt1) || unseen(1, ThresholdSource::Tmt2)
 }
 
 fn phase_forecast(
@@ -337,7 +343,7 @@ fn beyond(fitted: &Fitted, scenario: &Scenario, phase: &LoadPhase, of: &[PhaseOu
         let top = ops().map(|op| seen.hottest_k[op]).fold(0.0, f64::max);
         return !ran || middle(&|outcome| outcome.peak_k) > top + BEYOND_K;
     }
-    let follows_tmt1 = fitted.best.throttles.iter().any(|throttle| throttle.follows == Follows::Tmt1);
+    let follows_tmt1 = fitted.best.throttles.iter().any(|throttle| throttle.follows == ThresholdSource::Tmt1);
     let raised = scenario.tmt_k[0].map_or(0.0, |tmt1_k| f64::from(tmt1_k) - fitted.common.tmt_k[0]);
     let top = seen.range_k[1] + if follows_tmt1 { raised.max(0.0) } else { 0.0 };
     !ran || middle(&|outcome| outcome.peak_k) > top + 2.0 * BEYOND_K

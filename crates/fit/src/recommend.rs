@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::fitted::Fitted;
 use crate::predict::{Forecast, MODEL_K, Scenario, predict, predict_with};
-use crate::sample::{Act, Follows};
+use crate::sample::{ThresholdSource, ThrottleAct};
 use crate::simulate::LoadPhase;
 
 /// Samples that look at every choice; those that look good are looked at by all.
@@ -98,7 +98,7 @@ pub struct Advice {
 }
 
 /// One point of the grid.
-struct Point {
+struct ChoicePoint {
     settings: Settings,
     forecast: Forecast,
     score: f64,
@@ -118,10 +118,10 @@ pub fn recommend(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], goal: Goal,
         };
         let score = score(goal, &forecast, fitted);
         let holds = holds(&forecast, bounds);
-        Point { settings, forecast, score, holds }
+        ChoicePoint { settings, forecast, score, holds }
     };
     let now = look(Settings::default(), 0);
-    let mut points: Vec<Point> =
+    let mut points: Vec<ChoicePoint> =
         grid(fitted, at, &now).into_iter().map(|settings| look(settings, FIRST_LOOK)).collect();
     let avoid = avoid(fitted, &now, &points);
     rank(&mut points);
@@ -130,7 +130,7 @@ pub fn recommend(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], goal: Goal,
     points.extend(near.into_iter().map(|settings| look(settings, FIRST_LOOK)));
     rank(&mut points);
     points.dedup_by(|a, b| a.settings == b.settings);
-    let mut best: Vec<Point> =
+    let mut best: Vec<ChoicePoint> =
         points.into_iter().take(FINALISTS).map(|point| look(point.settings, 0)).collect();
     best.retain(|point| point.holds && (!now.holds || better(point.score, now.score)));
     best.sort_by(|a, b| b.score.total_cmp(&a.score));
@@ -153,7 +153,7 @@ pub fn recommend(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], goal: Goal,
 }
 
 /// The best first, of those that hold to the bounds.
-fn rank(points: &mut Vec<Point>) {
+fn rank(points: &mut Vec<ChoicePoint>) {
     points.retain(|point| point.holds && point.score.is_finite());
     points.sort_by(|a, b| b.score.total_cmp(&a.score));
 }
@@ -177,12 +177,16 @@ fn limited(phase: &LoadPhase, rate: Option<f64>) -> LoadPhase {
 }
 
 /// Settings to try: pairs of TMT1 and TMT2 where either was seen to act, and rates.
-fn grid(fitted: &Fitted, at: &Scenario, now: &Point) -> Vec<Settings> {
+fn grid(fitted: &Fitted, at: &Scenario, now: &ChoicePoint) -> Vec<Settings> {
     let mut grid = Vec::new();
     let common = &fitted.common;
     let follows = |follows| fitted.best.throttles.iter().any(|throttle| throttle.follows == follows);
-    let latched = fitted.best.throttles.iter().any(|throttle| matches!(throttle.act, Act::TwoLevel { .. }));
-    if common.hctm && at.tmt_k == [None; 2] && (follows(Follows::Tmt1) || follows(Follows::Tmt2) || latched) {
+    let latched =
+        fitted.best.throttles.iter().any(|throttle| matches!(throttle.act, ThrottleAct::TwoLevel { .. }));
+    if common.hctm
+        && at.tmt_k == [None; 2]
+        && (follows(ThresholdSource::Tmt1) || follows(ThresholdSource::Tmt2) || latched)
+    {
         let hottest_k = fitted.seen.range_k[1] + HOTTER_K;
         let least = (fitted.best.rest_k + 4.0).max(common.limits.tmt_min_k.unwrap_or(0.0)).ceil();
         let most = common.limits.tmt_max_k.unwrap_or(hottest_k).floor();
@@ -257,8 +261,8 @@ fn better(score: f64, now: f64) -> bool {
 }
 
 /// Settings that cost most of the speed, the dearest of each kind.
-fn avoid(fitted: &Fitted, now: &Point, points: &[Point]) -> Vec<Avoid> {
-    let speed = |point: &Point| {
+fn avoid(fitted: &Fitted, now: &ChoicePoint, points: &[ChoicePoint]) -> Vec<Avoid> {
+    let speed = |point: &ChoicePoint| {
         let phases = point.forecast.phases.iter().filter_map(|phase| phase.mean_bytes_per_s);
         phases.map(|speed| speed.value).sum::<f64>()
     };
@@ -297,7 +301,7 @@ fn avoid(fitted: &Fitted, now: &Point, points: &[Point]) -> Vec<Avoid> {
     avoid
 }
 
-fn choice(fitted: &Fitted, now: &Point, point: Point) -> Choice {
+fn choice(fitted: &Fitted, now: &ChoicePoint, point: ChoicePoint) -> Choice {
     let total = |forecast: &Forecast| -> f64 {
         forecast.phases.iter().filter_map(|phase| phase.mean_bytes_per_s).map(|speed| speed.value).sum()
     };
@@ -349,7 +353,13 @@ fn celsius(kelvin: Option<u16>) -> String {
     kelvin.map_or_else(|| "-".to_owned(), |kelvin| format!("{} °C", i32::from(kelvin) - 273))
 }
 
-fn verdict(goal: Goal, fitted: &Fitted, now: &Point, best: Option<&Point>, bounds: Bounds) -> String {
+fn verdict(
+    goal: Goal,
+    fitted: &Fitted,
+    now: &ChoicePoint,
+    best: Option<&ChoicePoint>,
+    bounds: Bounds,
+) -> String {
     let energy_unknown = goal == Goal::LeastEnergy && fitted.common.k_per_w.is_none();
     if energy_unknown {
         return "Energy is not known: no power was measured in the fitted runs. Measure it beside `heatsoak run \

@@ -23,7 +23,7 @@ const LEAST_K_PER_W: f64 = 0.002;
 
 /// A drive that the runs allow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Sample {
+pub struct DriveSample {
     /// Kelvins in the end for each GB/s: reading, writing.
     pub gain_k: [f64; 2],
     /// Exponent of dynamic power over the level of a regulator: reading, writing.
@@ -46,19 +46,19 @@ pub struct Sample {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Throttle {
     /// What its threshold hangs on.
-    pub follows: Follows,
+    pub follows: ThresholdSource,
     /// Where it sets in: kelvins above the setting, or absolute.
     pub on_k: f64,
     /// Lets go so many kelvins lower.
     pub hysteresis_k: f64,
     /// What it does.
-    pub act: Act,
+    pub act: ThrottleAct,
 }
 
 /// What a threshold hangs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Follows {
+pub enum ThresholdSource {
     /// TMT1.
     Tmt1,
     /// TMT2.
@@ -70,7 +70,7 @@ pub enum Follows {
 /// What a throttle does; speeds are shares of full speed: reading, writing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Act {
+pub enum ThrottleAct {
     /// A fixed lower speed.
     Relay([f64; 2]),
     /// Light, then heavy from TMT2 plus `heavy_k` on.
@@ -124,7 +124,7 @@ pub struct LimitsK {
     pub tmt_max_k: Option<f64>,
 }
 
-impl Sample {
+impl DriveSample {
     /// The profile of this drive.
     pub fn profile(&self, common: &Common) -> Profile {
         let resistance = common.k_per_w.unwrap_or(ASSUMED_K_PER_W);
@@ -218,9 +218,9 @@ impl Sample {
 
     fn policy(&self, throttle: &Throttle, common: &Common) -> Policy {
         let on = |follows, kelvin| match follows {
-            Follows::Tmt1 if common.hctm => Threshold::Tmt1PlusK(kelvin),
-            Follows::Tmt2 if common.hctm => Threshold::Tmt2PlusK(kelvin),
-            Follows::Tmt1 | Follows::Tmt2 | Follows::Own => Threshold::Kelvin(kelvin),
+            ThresholdSource::Tmt1 if common.hctm => Threshold::Tmt1PlusK(kelvin),
+            ThresholdSource::Tmt2 if common.hctm => Threshold::Tmt2PlusK(kelvin),
+            ThresholdSource::Tmt1 | ThresholdSource::Tmt2 | ThresholdSource::Own => Threshold::Kelvin(kelvin),
         };
         let cap = |shares: [f64; 2]| {
             let limit = |op: usize| (shares[op] < 1.0).then(|| (1e9 * self.full[op] * shares[op]).max(1e3));
@@ -233,9 +233,9 @@ impl Sample {
         };
         Policy {
             name: match throttle.follows {
-                Follows::Tmt1 => "TMT1",
-                Follows::Tmt2 => "TMT2",
-                Follows::Own => "firmware threshold",
+                ThresholdSource::Tmt1 => "TMT1",
+                ThresholdSource::Tmt2 => "TMT2",
+                ThresholdSource::Own => "firmware threshold",
             }
             .to_owned(),
             ops: Ops::Both,
@@ -246,17 +246,17 @@ impl Sample {
             slew_per_s: None,
             only_from_k: None,
             machine: match throttle.act {
-                Act::Relay(shares) => Machine::Relay(cap(shares)),
-                Act::TwoLevel { light, heavy_k, heavy } => Machine::TwoLevel(TwoLevel {
+                ThrottleAct::Relay(shares) => Machine::Relay(cap(shares)),
+                ThrottleAct::TwoLevel { light, heavy_k, heavy } => Machine::TwoLevel(TwoLevel {
                     light: cap(light),
-                    heavy_on: on(Follows::Tmt2, heavy_k),
+                    heavy_on: on(ThresholdSource::Tmt2, heavy_k),
                     heavy: cap(heavy),
                 }),
-                Act::Regulator(numbers) => Machine::Regulator(gains(numbers)),
-                Act::DutyCycled(numbers) => {
+                ThrottleAct::Regulator(numbers) => Machine::Regulator(gains(numbers)),
+                ThrottleAct::DutyCycled(numbers) => {
                     Machine::DutyCycled(DutyCycle { burst_s: 1.0, gains: gains(numbers) })
                 }
-                Act::Stop => Machine::Stop {},
+                ThrottleAct::Stop => Machine::Stop {},
             },
         }
     }

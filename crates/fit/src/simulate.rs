@@ -8,7 +8,7 @@ use measure::record::Op;
 use measure::{Instant, Seed};
 use physics::{Demand, Drive, Profile, Tmt, Transfer};
 
-use crate::data::{Asked, RunData, Step};
+use crate::data::{Asked, LoadStep, RunData};
 
 /// Simulated drives have nothing random in a forecast.
 const SEED: Seed = Seed::new(1);
@@ -65,7 +65,7 @@ pub struct PhaseOutcome {
 
 /// What one second of a drive showed.
 #[derive(Clone, Copy, Debug)]
-pub struct Second {
+pub struct LoadSecond {
     /// Bytes moved.
     pub bytes: f64,
     /// Composite temperature at its end, in kelvins.
@@ -119,14 +119,14 @@ fn one(drive: &mut Drive, phase: &LoadPhase, full: f64) -> PhaseOutcome {
         let part = drive.advance_demand(until, &demand);
         moved += part.read_bytes + part.write_bytes;
         let kelvin = drive.exact_composite().as_kelvin_f64();
-        seconds.push(Second { bytes: part.read_bytes + part.write_bytes, kelvin });
+        seconds.push(LoadSecond { bytes: part.read_bytes + part.write_bytes, kelvin });
     }
     let energy_j = drive.energy().in_j - energy_before;
     PhaseOutcome { energy_j, ..outcome(&seconds, |_| full) }
 }
 
 /// What a phase's seconds come to; `full` is what each would have moved without heat.
-pub fn outcome(seconds: &[Second], full: impl Fn(usize) -> f64) -> PhaseOutcome {
+pub fn outcome(seconds: &[LoadSecond], full: impl Fn(usize) -> f64) -> PhaseOutcome {
     let slow = |at: usize| full(at) > 0.0 && seconds[at].bytes < THROTTLED_SHARE * full(at);
     let count = seconds.len().max(1) as f64;
     let throttled = (0..seconds.len()).filter(|at| slow(*at)).count();
@@ -136,7 +136,7 @@ pub fn outcome(seconds: &[Second], full: impl Fn(usize) -> f64) -> PhaseOutcome 
         .map(|at| at as f64 + (seconds[at].bytes / full(at)).clamp(0.0, 1.0) * f64::from(u8::from(at > 0)));
     let last = &seconds[seconds.len().saturating_sub(STEADY_S)..];
     let peak = |of: &mut dyn Iterator<Item = f64>| of.fold(f64::NEG_INFINITY, f64::max);
-    let bytes = |second: &Second| second.bytes;
+    let bytes = |second: &LoadSecond| second.bytes;
     PhaseOutcome {
         mean_bytes_per_s: seconds.iter().map(bytes).sum::<f64>() / count,
         peak_k: peak(&mut seconds.iter().map(|second| second.kelvin)),
@@ -154,7 +154,7 @@ pub fn outcome(seconds: &[Second], full: impl Fn(usize) -> f64) -> PhaseOutcome 
 }
 
 /// A run's load again: what was as fast as it went is that here, what was limited asks for what it got.
-pub(crate) fn replay(profile: &Profile, run: &RunData) -> Vec<Second> {
+pub(crate) fn replay(profile: &Profile, run: &RunData) -> Vec<LoadSecond> {
     let mut drive = drive(profile);
     let tmt_k = run.tmt_k.map(|kelvin| kelvin.map_or(0, |kelvin| kelvin as u16));
     if profile.limits.hctm.is_some() {
@@ -166,12 +166,12 @@ pub(crate) fn replay(profile: &Profile, run: &RunData) -> Vec<Second> {
         let until = Instant::from_ns((at as u64 + 1) * 1_000_000_000);
         let part = drive.advance_demand(until, &again(step));
         let kelvin = drive.exact_composite().as_kelvin_f64();
-        seconds.push(Second { bytes: part.read_bytes + part.write_bytes, kelvin });
+        seconds.push(LoadSecond { bytes: part.read_bytes + part.write_bytes, kelvin });
     }
     seconds
 }
 
-fn again(step: &Step) -> Demand {
+fn again(step: &LoadStep) -> Demand {
     let speed = step.read + step.write;
     let transfer = |read_share, limit_bytes_per_s| {
         Demand::Transfer(Transfer {

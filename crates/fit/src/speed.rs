@@ -2,7 +2,7 @@
 
 use analysis::findings::Label;
 
-use crate::data::{Asked, RunData, Step};
+use crate::data::{Asked, LoadStep, RunData};
 use crate::simulate::THROTTLED_SHARE;
 
 /// Seconds at each end of a stretch that are left out: the load begins and ends within them.
@@ -16,7 +16,7 @@ const NEAR: f64 = 0.95;
 
 /// Full speed of an operation.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FullSpeed {
+pub(crate) struct FittedSpeed {
     /// In GB/s.
     pub(crate) value: f64,
     /// How far it may be off.
@@ -26,7 +26,7 @@ pub(crate) struct FullSpeed {
 }
 
 /// What each second says about throttling.
-pub(crate) struct Slow {
+pub(crate) struct SlowStretch {
     /// Speed over full speed where the load was unlimited; `None` elsewhere.
     pub(crate) share: Vec<Option<f64>>,
     /// Whether heat held it back.
@@ -34,7 +34,7 @@ pub(crate) struct Slow {
 }
 
 /// Full speeds of reading and writing over all runs.
-pub(crate) fn full(runs: &[RunData]) -> [FullSpeed; 2] {
+pub(crate) fn full(runs: &[RunData]) -> [FittedSpeed; 2] {
     [Asked::Read, Asked::Write].map(|asked| {
         let all =
             |cache| -> Vec<Vec<f64>> { runs.iter().flat_map(|run| stretches(run, asked, cache)).collect() };
@@ -46,7 +46,7 @@ pub(crate) fn full(runs: &[RunData]) -> [FullSpeed; 2] {
             stretches.iter().flat_map(|speeds| speeds.windows(TOP)).map(median_of).fold(0.0, f64::max);
         if fastest <= 0.0 {
             let any = stretches.iter().flatten().copied().fold(0.0, f64::max);
-            return FullSpeed { value: any, sd: 0.1 * any, seen: false };
+            return FittedSpeed { value: any, sd: 0.1 * any, seen: false };
         }
         // The fastest of many noisy seconds is faster than the drive.
         let moves =
@@ -63,7 +63,7 @@ pub(crate) fn full(runs: &[RunData]) -> [FullSpeed; 2] {
             cold.extend(&speeds[..until.min(speeds.len())]);
         }
         if cold.is_empty() {
-            return FullSpeed { value: fastest, sd: 0.05 * fastest, seen: false };
+            return FittedSpeed { value: fastest, sd: 0.05 * fastest, seen: false };
         }
         let count = cold.len() as f64;
         let middle = median_of(&cold);
@@ -72,7 +72,7 @@ pub(crate) fn full(runs: &[RunData]) -> [FullSpeed; 2] {
         let mean = near.iter().sum::<f64>() / near.len().max(1) as f64;
         let scatter =
             (near.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / near.len().max(1) as f64).sqrt();
-        FullSpeed { value: mean, sd: scatter / count.sqrt() + 0.002 * mean, seen: near.len() >= ENOUGH }
+        FittedSpeed { value: mean, sd: scatter / count.sqrt() + 0.002 * mean, seen: near.len() >= ENOUGH }
     })
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn full(runs: &[RunData]) -> [FullSpeed; 2] {
 fn stretches(run: &RunData, asked: Asked, cache: bool) -> Vec<Vec<f64>> {
     let mut stretches: Vec<Vec<f64>> = Vec::new();
     let mut open: Option<Vec<f64>> = None;
-    let end = Step::default();
+    let end = LoadStep::default();
     for step in run.steps.iter().chain([&end]) {
         let other = matches!(step.label, Some(Label::SlcExhausted | Label::RateLimited)) && !cache;
         if step.asked == asked && !other {
@@ -99,7 +99,7 @@ fn median_of(values: &[f64]) -> f64 {
 }
 
 /// Which seconds of a run heat held back.
-pub(crate) fn slow(run: &RunData, full: &[FullSpeed; 2]) -> Slow {
+pub(crate) fn slow(run: &RunData, full: &[FittedSpeed; 2]) -> SlowStretch {
     let share: Vec<Option<f64>> = run
         .steps
         .iter()
@@ -122,11 +122,11 @@ pub(crate) fn slow(run: &RunData, full: &[FullSpeed; 2]) -> Slow {
     };
     let heat = |at: usize| share[at].is_some() && smooth(at) < THROTTLED_SHARE;
     let slow = (0..share.len()).map(heat).collect();
-    Slow { share, slow }
+    SlowStretch { share, slow }
 }
 
 /// The logarithm of the level at which a regulator held the drive, second by second; 0 where none did.
-pub(crate) fn ln_levels(run: &RunData, slow: &Slow) -> Vec<f64> {
+pub(crate) fn ln_levels(run: &RunData, slow: &SlowStretch) -> Vec<f64> {
     let level = |at: usize| {
         let near = &slow.share[at.saturating_sub(3)..(at + 4).min(slow.share.len())];
         let (sum, count) =

@@ -9,8 +9,8 @@ use analysis::findings::{Cause, Label, PolicyClass};
 use crate::data::{Asked, RunData};
 use crate::draw::Draws;
 use crate::heat::at;
-use crate::sample::{Act, Follows, Throttle};
-use crate::speed::Slow;
+use crate::sample::{ThresholdSource, Throttle, ThrottleAct};
+use crate::speed::SlowStretch;
 
 /// Hystereses that were seen of drives, in kelvins.
 const HYSTERESIS_K: (f64, f64) = (1.0, 6.0);
@@ -50,8 +50,8 @@ pub(crate) enum Class {
 
 /// All that the runs say about one threshold.
 #[derive(Clone, Debug)]
-pub(crate) struct Group {
-    pub(crate) follows: Follows,
+pub(crate) struct OnsetGroup {
+    pub(crate) follows: ThresholdSource,
     /// Run, second and setting of each crossing.
     pub(crate) onsets: Vec<(usize, f64)>,
     pub(crate) releases: Vec<(usize, f64)>,
@@ -69,8 +69,8 @@ pub(crate) struct Group {
 ///
 /// Where heat slowed a drive down at all is the verdict's to say; where else the same threshold did is seen in the
 /// speed: a stretch that begins slow, or gives way at the temperature of a threshold that is known.
-pub(crate) fn groups(runs: &[RunData], slow: &mut [Slow]) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+pub(crate) fn groups(runs: &[RunData], slow: &mut [SlowStretch]) -> Vec<OnsetGroup> {
+    let mut groups: Vec<OnsetGroup> = Vec::new();
     let mut unclaimed = Vec::new();
     for (number, run) in runs.iter().enumerate() {
         for (from, to) in zones(run, &slow[number]) {
@@ -91,7 +91,7 @@ pub(crate) fn groups(runs: &[RunData], slow: &mut [Slow]) -> Vec<Group> {
     for (number, from, to) in unclaimed {
         let run = &runs[number];
         let begins = !risen(run, from as f64);
-        let miss_k = |group: &Group| {
+        let miss_k = |group: &OnsetGroup| {
             let over_k = reading_k(run, from as f64)? - setting_k(run, group.follows);
             let miss_k = over_k - group.onset_reading_k(runs)?;
             // A load that begins slow may do so anywhere down to the release; a regulator sets in gently below.
@@ -118,7 +118,7 @@ pub(crate) fn groups(runs: &[RunData], slow: &mut [Slow]) -> Vec<Group> {
     groups
 }
 
-impl Group {
+impl OnsetGroup {
     /// A stretch in which it acted, and its beginning where the threshold was crossed there.
     fn claim(&mut self, run: &RunData, number: usize, from: usize, to: usize, onset_s: f64) {
         self.spans.push((number, from, to));
@@ -140,7 +140,7 @@ impl Group {
 }
 
 /// Stretches of one load from its first slow second to its last.
-fn zones(run: &RunData, slow: &Slow) -> Vec<(usize, usize)> {
+fn zones(run: &RunData, slow: &SlowStretch) -> Vec<(usize, usize)> {
     let mut zones: Vec<(usize, usize)> = Vec::new();
     let mut asked = None;
     for (at, step) in run.steps.iter().enumerate() {
@@ -163,39 +163,49 @@ fn reading_k(run: &RunData, t_s: f64) -> Option<f64> {
 }
 
 /// What a threshold hangs on, in kelvins; 0 for the firmware's own.
-fn setting_k(run: &RunData, follows: Follows) -> f64 {
+fn setting_k(run: &RunData, follows: ThresholdSource) -> f64 {
     match follows {
-        Follows::Tmt1 => run.tmt_k[0].unwrap_or(0.0),
-        Follows::Tmt2 => run.tmt_k[1].unwrap_or(0.0),
-        Follows::Own => 0.0,
+        ThresholdSource::Tmt1 => run.tmt_k[0].unwrap_or(0.0),
+        ThresholdSource::Tmt2 => run.tmt_k[1].unwrap_or(0.0),
+        ThresholdSource::Own => 0.0,
     }
 }
 
-fn group(groups: &mut Vec<Group>, follows: Follows) -> &mut Group {
+fn group(groups: &mut Vec<OnsetGroup>, follows: ThresholdSource) -> &mut OnsetGroup {
     let at = groups.iter().position(|group| group.follows == follows).unwrap_or_else(|| {
         let (onsets, releases, spans) = (Vec::new(), Vec::new(), Vec::new());
-        groups.push(Group { follows, onsets, releases, spans, floor: [None; 2], least: 1.0, said: None });
+        groups.push(OnsetGroup {
+            follows,
+            onsets,
+            releases,
+            spans,
+            floor: [None; 2],
+            least: 1.0,
+            said: None,
+        });
         groups.len() - 1
     });
     &mut groups[at]
 }
 
 /// What a threshold hangs on: as the verdict says, or the setting that it lies at.
-fn follows(run: &RunData, cause: Cause, t_s: f64) -> Follows {
+fn follows(run: &RunData, cause: Cause, t_s: f64) -> ThresholdSource {
     let near = |setting: Option<f64>| {
         // Offsets that were seen lie between.
         setting.zip(reading_k(run, t_s)).is_some_and(|(set, kelvin)| (-4.5..=3.0).contains(&(kelvin - set)))
     };
     let followed = match cause {
-        Cause::HctmTmt1 => Follows::Tmt1,
-        Cause::HctmTmt2 => Follows::Tmt2,
-        Cause::Thermal if near(run.tmt_k[0]) => Follows::Tmt1,
-        Cause::Thermal if near(run.tmt_k[1]) => Follows::Tmt2,
-        _ => Follows::Own,
+        Cause::HctmTmt1 => ThresholdSource::Tmt1,
+        Cause::HctmTmt2 => ThresholdSource::Tmt2,
+        Cause::Thermal if near(run.tmt_k[0]) => ThresholdSource::Tmt1,
+        Cause::Thermal if near(run.tmt_k[1]) => ThresholdSource::Tmt2,
+        _ => ThresholdSource::Own,
     };
     // A drive that has counters and did not count any of it throttled by itself.
     match (followed, run.counted) {
-        (Follows::Tmt1, [Some(false), _]) | (Follows::Tmt2, [_, Some(false)]) => Follows::Own,
+        (ThresholdSource::Tmt1, [Some(false), _]) | (ThresholdSource::Tmt2, [_, Some(false)]) => {
+            ThresholdSource::Own
+        }
         _ => followed,
     }
 }
@@ -207,7 +217,7 @@ fn risen(run: &RunData, t_s: f64) -> bool {
 }
 
 /// Floors, and what the verdict takes the throttle for.
-fn shares(group: &mut Group, runs: &[RunData], slow: &[Slow]) {
+fn shares(group: &mut OnsetGroup, runs: &[RunData], slow: &[SlowStretch]) {
     for (op, asked) in [Asked::Read, Asked::Write].into_iter().enumerate() {
         let mut seen: Vec<f64> = Vec::new();
         for (run, from, to) in &group.spans {
@@ -240,7 +250,7 @@ fn shares(group: &mut Group, runs: &[RunData], slow: &[Slow]) {
 
 /// Every second in which speed went down to the floor or back, where it goes to and fro: events of a verdict last three
 /// seconds at least, cycles of a relay may not.
-fn switches(group: &mut Group, runs: &[RunData], slow: &[Slow]) {
+fn switches(group: &mut OnsetGroup, runs: &[RunData], slow: &[SlowStretch]) {
     let (mut onsets, mut releases) = (Vec::new(), Vec::new());
     let mut ends: Vec<(usize, usize)> = Vec::new();
     for (number, from, _) in &group.spans {
@@ -284,11 +294,11 @@ fn switches(group: &mut Group, runs: &[RunData], slow: &[Slow]) {
 
 /// Reads a throttle off the courses of a sample. `gains` are those of a regulator.
 pub(crate) fn read_off(
-    group: &Group,
+    group: &OnsetGroup,
     class: Class,
     gains: [f64; 3],
     runs: &[RunData],
-    slow: &[Slow],
+    slow: &[SlowStretch],
     courses: &[Vec<f64>],
     draws: &mut Draws,
 ) -> Throttle {
@@ -310,13 +320,13 @@ pub(crate) fn read_off(
     let known = group.floor[0].or(group.floor[1]).unwrap_or(0.5);
     let floor = group.floor.map(|floor| floor.unwrap_or(known).clamp(0.001, 1.0));
     let act = match class {
-        Class::Relay => Act::Relay(floor),
-        Class::Stop => Act::Stop,
+        Class::Relay => ThrottleAct::Relay(floor),
+        Class::Stop => ThrottleAct::Stop,
         Class::Proportional => {
             on_k += gains[2];
             let per_k = slope(group, runs, slow, courses, |run| above(run) + on_k).unwrap_or(0.1);
             let least = group.least.clamp(LEAST_SHARE, 1.0);
-            Act::Regulator([per_k, NO_MEMORY, draws.between(LEAST_SHARE, least)])
+            ThrottleAct::Regulator([per_k, NO_MEMORY, draws.between(LEAST_SHARE, least)])
         }
         Class::Regulator | Class::DutyCycled => {
             on_k = held.map_or(on_k, |held| held + gains[2] + THRESHOLD_SD_K * draws.normal());
@@ -326,7 +336,11 @@ pub(crate) fn read_off(
             let floor = if floored { least } else { draws.between(LEAST_SHARE, least) };
             let spread = |value: f64, draws: &mut Draws| value * (0.2 * draws.normal()).exp();
             let numbers = [spread(gains[0], draws), spread(gains[1], draws), floor];
-            if class == Class::Regulator { Act::Regulator(numbers) } else { Act::DutyCycled(numbers) }
+            if class == Class::Regulator {
+                ThrottleAct::Regulator(numbers)
+            } else {
+                ThrottleAct::DutyCycled(numbers)
+            }
         }
     };
     let hysteresis_k = match class {
@@ -338,7 +352,12 @@ pub(crate) fn read_off(
 }
 
 /// The temperature that a regulator held: the mean over seconds in which it had found its speed.
-fn held(group: &Group, slow: &[Slow], courses: &[Vec<f64>], above: impl Fn(usize) -> f64) -> Option<f64> {
+fn held(
+    group: &OnsetGroup,
+    slow: &[SlowStretch],
+    courses: &[Vec<f64>],
+    above: impl Fn(usize) -> f64,
+) -> Option<f64> {
     let mut seen = Vec::new();
     for (run, from, to) in &group.spans {
         for second in (from + SETTLED_S).max(to.saturating_sub(HELD_S)).min(*to)..*to {
@@ -352,7 +371,12 @@ fn held(group: &Group, slow: &[Slow], courses: &[Vec<f64>], above: impl Fn(usize
 }
 
 /// The temperature in the slowest seconds: well above what is held, speed stands at its floor.
-fn at_least(group: &Group, slow: &[Slow], courses: &[Vec<f64>], above: impl Fn(usize) -> f64) -> Option<f64> {
+fn at_least(
+    group: &OnsetGroup,
+    slow: &[SlowStretch],
+    courses: &[Vec<f64>],
+    above: impl Fn(usize) -> f64,
+) -> Option<f64> {
     let mut seen = Vec::new();
     for (run, from, to) in &group.spans {
         for second in *from..*to {
@@ -366,9 +390,9 @@ fn at_least(group: &Group, slow: &[Slow], courses: &[Vec<f64>], above: impl Fn(u
 
 /// Share of full speed that a kelvin over the threshold costs: a line from the threshold through the slow seconds.
 fn slope(
-    group: &Group,
+    group: &OnsetGroup,
     runs: &[RunData],
-    slow: &[Slow],
+    slow: &[SlowStretch],
     courses: &[Vec<f64>],
     on: impl Fn(usize) -> f64,
 ) -> Option<f64> {
@@ -387,7 +411,7 @@ fn slope(
 }
 
 /// The coolest it was while slow.
-fn coolest(group: &Group, courses: &[Vec<f64>], above: impl Fn(usize) -> f64) -> f64 {
+fn coolest(group: &OnsetGroup, courses: &[Vec<f64>], above: impl Fn(usize) -> f64) -> f64 {
     let lows = group.spans.iter().map(|(run, from, to)| {
         let inner = (from + 2).min(*to)..*to;
         inner.map(|second| courses[*run][second] - above(*run)).fold(f64::INFINITY, f64::min)

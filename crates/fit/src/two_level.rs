@@ -4,7 +4,7 @@
 //! go near TMT1, light throttling limits nothing.
 
 use crate::data::RunData;
-use crate::sample::{Act, Follows, Throttle};
+use crate::sample::{ThresholdSource, Throttle, ThrottleAct};
 
 /// How far around TMT1 a release of heavy throttling is the latch's.
 const NEAR_TMT1_K: (f64, f64) = (-7.0, 0.7);
@@ -12,18 +12,18 @@ const NEAR_TMT1_K: (f64, f64) = (-7.0, 0.7);
 /// The throttles with those of TMT1 and TMT2 joined, where they are one.
 pub(crate) fn joined(mut throttles: Vec<Throttle>, runs: &[RunData]) -> Vec<Throttle> {
     let relay = |throttle: &Throttle| match throttle.act {
-        Act::Relay(shares) => Some(shares),
+        ThrottleAct::Relay(shares) => Some(shares),
         _ => None,
     };
     let find = |follows| throttles.iter().position(|throttle| throttle.follows == follows);
-    let (light_at, heavy_at) = (find(Follows::Tmt1), find(Follows::Tmt2));
+    let (light_at, heavy_at) = (find(ThresholdSource::Tmt1), find(ThresholdSource::Tmt2));
     let Some(heavy_at) = heavy_at else { return throttles };
     let Some(heavy) = relay(&throttles[heavy_at]) else { return throttles };
     let heavy_k = throttles[heavy_at].on_k;
     match light_at {
         Some(light_at) => {
             let Some(light) = relay(&throttles[light_at]) else { return throttles };
-            throttles[light_at].act = Act::TwoLevel { light, heavy_k, heavy };
+            throttles[light_at].act = ThrottleAct::TwoLevel { light, heavy_k, heavy };
             throttles.remove(heavy_at);
         }
         None => {
@@ -33,10 +33,10 @@ pub(crate) fn joined(mut throttles: Vec<Throttle>, runs: &[RunData]) -> Vec<Thro
             let release_k = heavy_k - throttles[heavy_at].hysteresis_k + gap_k;
             if (NEAR_TMT1_K.0..NEAR_TMT1_K.1).contains(&release_k) {
                 throttles[heavy_at] = Throttle {
-                    follows: Follows::Tmt1,
+                    follows: ThresholdSource::Tmt1,
                     on_k: 0.0,
                     hysteresis_k: (-release_k).max(0.1),
-                    act: Act::TwoLevel { light: [1.0; 2], heavy_k, heavy },
+                    act: ThrottleAct::TwoLevel { light: [1.0; 2], heavy_k, heavy },
                 };
             }
         }

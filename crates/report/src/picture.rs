@@ -35,7 +35,7 @@ const SCALE: f32 = 2.0;
 
 /// The first screen as a drawing.
 pub fn picture_svg(input: &ReportInput) -> String {
-    let mut page = Page { body: String::new(), y: MARGIN };
+    let mut page = PicturePage { body: String::new(), y: MARGIN };
     let badge = input.simulated_badge();
     page.line(&input.title(), 24.0, true);
     if let Some(badge) = &badge {
@@ -80,12 +80,12 @@ pub fn picture_png(input: &ReportInput) -> Result<Vec<u8>, String> {
 }
 
 /// What has been drawn, and where the next line goes.
-struct Page {
+struct PicturePage {
     body: String,
     y: f64,
 }
 
-impl Page {
+impl PicturePage {
     fn text(&mut self, x: f64, content: &str, size: f64, bold: bool) {
         let weight = if bold { " font-weight=\"bold\"" } else { "" };
         self.body.push_str(&format!(

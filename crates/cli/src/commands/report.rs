@@ -14,14 +14,14 @@ use crate::printer::Printer;
 
 /// What is made, and its name in a run folder.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum ReportForm {
     Page,
     Png,
     Svg,
     Chart,
 }
 
-impl Form {
+impl ReportForm {
     fn of(args: &ReportArgs) -> Self {
         match args {
             ReportArgs { png: true, .. } => Self::Png,
@@ -72,7 +72,7 @@ pub(crate) fn execute(args: &ReportArgs, printer: &mut Printer) -> anyhow::Resul
 /// Makes one; says where it is, unless it went to stdout.
 fn one(source: &Path, args: &ReportArgs, printer: &mut Printer) -> anyhow::Result<Option<PathBuf>> {
     let Analyzed { input, is_run, .. } = Analyzed::read(source)?;
-    let form = Form::of(args);
+    let form = ReportForm::of(args);
     let path = match &args.out {
         Some(out) if out == Path::new("-") => {
             printer.bytes(&form.make(&input)?)?;
@@ -82,7 +82,7 @@ fn one(source: &Path, args: &ReportArgs, printer: &mut Printer) -> anyhow::Resul
         None if !is_run => {
             bail!("{} is not a run folder: name a file for its report with --out", source.display())
         }
-        None if form == Form::Page => return write_report(source, &input).map(Some),
+        None if form == ReportForm::Page => return write_report(source, &input).map(Some),
         None => source.join(form.name()),
     };
     write_whole(&path, &form.make(&input)?)?;

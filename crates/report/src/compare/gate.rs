@@ -14,7 +14,7 @@ pub struct FailIf {
     typed: String,
     /// A phase's name or an operation.
     load: String,
-    metric: Metric,
+    metric: GateMetric,
     /// Whether what is below the limit fails; else what is above it.
     below: bool,
     /// As a share of the baseline.
@@ -23,7 +23,7 @@ pub struct FailIf {
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Metric {
+enum GateMetric {
     Mean,
     FullSpeed,
     Throttled,
@@ -37,20 +37,20 @@ enum Metric {
 }
 
 /// Names as they are typed.
-const METRICS: [(&str, Metric); 10] = [
-    ("mean", Metric::Mean),
-    ("full_speed", Metric::FullSpeed),
-    ("throttled", Metric::Throttled),
-    ("time_throttled", Metric::TimeThrottled),
-    ("iops", Metric::Iops),
-    ("p50", Metric::P50),
-    ("p99", Metric::P99),
-    ("p999", Metric::P999),
-    ("max", Metric::Max),
-    ("power", Metric::Power),
+const METRICS: [(&str, GateMetric); 10] = [
+    ("mean", GateMetric::Mean),
+    ("full_speed", GateMetric::FullSpeed),
+    ("throttled", GateMetric::Throttled),
+    ("time_throttled", GateMetric::TimeThrottled),
+    ("iops", GateMetric::Iops),
+    ("p50", GateMetric::P50),
+    ("p99", GateMetric::P99),
+    ("p999", GateMetric::P999),
+    ("max", GateMetric::Max),
+    ("power", GateMetric::Power),
 ];
 
-impl Metric {
+impl GateMetric {
     fn of(self, one: &PhaseFigures) -> Option<f64> {
         match self {
             Self::Mean => one.mean_bytes_per_s,
@@ -151,7 +151,10 @@ mod test {
     #[test]
     fn limits_are_read_as_typed_and_refused_with_the_reason() {
         let limit: FailIf = "sequential read.p99 > +10 %".parse().expect("a limit");
-        assert_eq!((limit.load.as_str(), limit.metric, limit.below), ("sequential read", Metric::P99, false));
+        assert_eq!(
+            (limit.load.as_str(), limit.metric, limit.below),
+            ("sequential read", GateMetric::P99, false)
+        );
         assert!((limit.limit - 0.1).abs() < 1e-12);
         for (typed, why) in [
             ("write.mean -5%", "no < or >"),

@@ -19,7 +19,7 @@ pub(super) struct SortedCaveats {
 
 /// What a caveat costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Cost {
+enum CaveatCost {
     /// Data are missing or wrong.
     Data,
     /// Clocks, units and sensors may be wrong.
@@ -37,7 +37,7 @@ pub(super) fn sorted(input: &ReportInput) -> SortedCaveats {
     let all = &input.findings.caveats;
     let no_temperature = all.iter().any(|caveat| matches!(caveat, Caveat::NoTemperature { .. }));
     let mut sorted = SortedCaveats { next: input.advice.clone(), ..SortedCaveats::default() };
-    let mut first: Vec<(Cost, String)> = Vec::new();
+    let mut first: Vec<(CaveatCost, String)> = Vec::new();
     for caveat in all.iter().filter(|caveat| !(no_temperature && follows_from_no_temperature(caveat))) {
         let text = match caveat {
             // The badge beside the title says it.
@@ -51,8 +51,8 @@ pub(super) fn sorted(input: &ReportInput) -> SortedCaveats {
             caveat => wording::caveat(caveat),
         };
         match cost(caveat) {
-            Cost::Open => sorted.next.push(text),
-            Cost::FinePrint => sorted.fine_print.push(text),
+            CaveatCost::Open => sorted.next.push(text),
+            CaveatCost::FinePrint => sorted.fine_print.push(text),
             cost => first.push((cost, text)),
         }
     }
@@ -78,7 +78,7 @@ const fn is_thermal(value: &Unseen) -> bool {
     matches!(value, Unseen::Onset | Unseen::Release | Unseen::Heating { .. })
 }
 
-const fn cost(caveat: &Caveat) -> Cost {
+const fn cost(caveat: &Caveat) -> CaveatCost {
     match caveat {
         Caveat::Damaged(_)
         | Caveat::Unfinished { .. }
@@ -88,7 +88,7 @@ const fn cost(caveat: &Caveat) -> Cost {
         | Caveat::SumDiffers(_)
         | Caveat::OtherJobs { .. }
         | Caveat::NoTemperature { .. }
-        | Caveat::PageCache { .. } => Cost::Data,
+        | Caveat::PageCache { .. } => CaveatCost::Data,
         Caveat::Clock(_)
         | Caveat::ClockStep(_)
         | Caveat::ClockDrift { .. }
@@ -100,22 +100,22 @@ const fn cost(caveat: &Caveat) -> Cost {
         | Caveat::CountersWithoutHeat(_)
         | Caveat::Gap(_)
         | Caveat::SlowTemperature { .. }
-        | Caveat::Averaged { .. } => Cost::Reading,
+        | Caveat::Averaged { .. } => CaveatCost::Reading,
         Caveat::AtLinkRate { .. }
         | Caveat::CountersWithoutSlowdown { .. }
         | Caveat::SlowdownWithoutCounters { .. }
         | Caveat::Cyclostationary(_)
         | Caveat::SameRecord { .. }
-        | Caveat::TooShort { .. } => Cost::Verdict,
+        | Caveat::TooShort { .. } => CaveatCost::Verdict,
         Caveat::PolicyUndetermined { .. }
         | Caveat::MechanismUndetermined { .. }
         | Caveat::ThresholdUndetermined { .. }
         | Caveat::ReleaseNotSeen
-        | Caveat::NotHotEnough { .. } => Cost::Open,
+        | Caveat::NotHotEnough { .. } => CaveatCost::Open,
         Caveat::ThermalNotIdentified(_)
         | Caveat::NotSeen { .. }
         | Caveat::WholeKelvin
         | Caveat::AmbientUnknown
-        | Caveat::Simulated => Cost::FinePrint,
+        | Caveat::Simulated => CaveatCost::FinePrint,
     }
 }

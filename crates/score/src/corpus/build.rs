@@ -144,7 +144,8 @@ fn sensors(draw: &mut CorpusDraw, logging: &Logging, profile: &mut Profile) {
     sensor.frozen_composite_k = frozen.then_some(313);
 }
 
-fn policy(name: &str, on: Threshold, hysteresis_k: f64, machine: Machine, poll_s: f64) -> Policy {
+/// A policy of both operations that looks every `poll_s`.
+pub(crate) fn policy(name: &str, on: Threshold, hysteresis_k: f64, machine: Machine, poll_s: f64) -> Policy {
     Policy {
         name: name.to_owned(),
         ops: Ops::Both,

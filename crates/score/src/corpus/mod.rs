@@ -5,7 +5,7 @@
 //!
 //! What is asked of a verdict was fixed before the scored half was scored: [`truth`] has the rules.
 
-mod build;
+pub(crate) mod build;
 pub(crate) mod draw;
 pub(crate) mod foreign;
 mod log;

@@ -8,7 +8,7 @@ use super::log::{Room, seconds};
 
 /// Kinds of questions, as the tables have them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum QuestionKind {
     /// Another TMT1.
     Tmt,
     /// Other air.
@@ -20,7 +20,7 @@ pub(super) enum Kind {
 /// A question.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Question {
-    pub(super) kind: Kind,
+    pub(super) kind: QuestionKind,
     /// TMT1 and TMT2 higher by this.
     tmt_up_k: u16,
     warmer_k: f64,
@@ -32,21 +32,21 @@ const PHASE_S: usize = 300;
 impl Question {
     /// All that a drive is asked.
     pub(super) fn all(drive: &TestDrive) -> Vec<Self> {
-        let none = Self { kind: Kind::Load, tmt_up_k: 0, warmer_k: 0.0 };
+        let none = Self { kind: QuestionKind::Load, tmt_up_k: 0, warmer_k: 0.0 };
         let mut all = vec![
-            Self { kind: Kind::Air, warmer_k: -10.0, ..none },
-            Self { kind: Kind::Air, warmer_k: 10.0, ..none },
+            Self { kind: QuestionKind::Air, warmer_k: -10.0, ..none },
+            Self { kind: QuestionKind::Air, warmer_k: 10.0, ..none },
             none,
         ];
         if drive.has_hctm() {
-            all.extend([5, 10].map(|tmt_up_k| Self { kind: Kind::Tmt, tmt_up_k, ..none }));
+            all.extend([5, 10].map(|tmt_up_k| Self { kind: QuestionKind::Tmt, tmt_up_k, ..none }));
         }
         all
     }
 
     /// The load of questions about settings: writes, then reads.
     pub(super) const fn tmt() -> Self {
-        Self { kind: Kind::Tmt, tmt_up_k: 0, warmer_k: 0.0 }
+        Self { kind: QuestionKind::Tmt, tmt_up_k: 0, warmer_k: 0.0 }
     }
 
     fn tmt_k(&self, drive: &TestDrive) -> [u16; 2] {
@@ -81,10 +81,10 @@ impl Question {
         let [read, write] = drive.full();
         let mixed = 1.0 / (0.7 / read + 0.3 / write);
         match self.kind {
-            Kind::Tmt | Kind::Air => {
+            QuestionKind::Tmt | QuestionKind::Air => {
                 vec![phase("write", 0.0, f64::INFINITY), phase("read", 1.0, f64::INFINITY)]
             }
-            Kind::Load => vec![phase("mixed", 0.7, 0.75 * mixed), phase("read", 1.0, 0.8 * read)],
+            QuestionKind::Load => vec![phase("mixed", 0.7, 0.75 * mixed), phase("read", 1.0, 0.8 * read)],
         }
     }
 }

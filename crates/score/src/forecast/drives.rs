@@ -6,11 +6,10 @@
 
 use measure::Seed;
 use measure::record::Op;
-use physics::profile::{
-    Cap, Ceiling, DutyCycle, Gains, HctmRange, Machine, Node, Ops, Policy, Threshold, TwoLevel,
-};
+use physics::profile::{Cap, Ceiling, DutyCycle, Gains, HctmRange, Machine, Node, Threshold, TwoLevel};
 use physics::{Demand, Drive, Profile, Transfer};
 
+use crate::corpus::build;
 use crate::corpus::draw::CorpusDraw;
 use crate::corpus::foreign::ForeignDrive;
 use crate::corpus::foreign::world::{Acts, Air, ForeignSensor, Guardian, Power, Set, World};
@@ -208,17 +207,8 @@ fn throttle(draw: &mut CorpusDraw, profile: &mut Profile, rise_k: f64, k_per_w: 
     };
     let poll_s = draw.pick(&[(0.1, 0.5), (0.5, 0.3), (1.0, 0.2)]);
     let hysteresis_k = draw.between(1.5, 8.0);
-    let policy = |name: &str, on, hysteresis_k, machine| Policy {
-        name: name.to_owned(),
-        ops: Ops::Both,
-        on,
-        hysteresis_k,
-        poll_s,
-        dwell_s: 0.0,
-        slew_per_s: None,
-        only_from_k: None,
-        machine,
-    };
+    let policy =
+        |name: &str, on, hysteresis_k, machine| build::policy(name, on, hysteresis_k, machine, poll_s);
     let gains = Gains {
         share_per_k: draw.between(0.03, 0.1),
         share_per_k_s: draw.between(0.0005, 0.003),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fit::simulate::{LoadPhase, Second, demand};
+use fit::simulate::{LoadPhase, LoadSecond, demand};
 use measure::Series;
 use measure::record::ThermalSettings;
 use physics::{Drive, Tmt};
@@ -206,11 +206,11 @@ pub(super) fn record(drive: &TestDrive, phases: &[LoadPhase]) -> Trace {
 }
 
 /// What a load makes of a drive in a room: the seconds of each phase.
-pub(super) fn seconds(drive: &TestDrive, room: Room, phases: &[LoadPhase]) -> Vec<Vec<Second>> {
+pub(super) fn seconds(drive: &TestDrive, room: Room, phases: &[LoadPhase]) -> Vec<Vec<LoadSecond>> {
     let mut live = Live::new(drive, room);
     let mut second = |phase: &LoadPhase| {
         let [read, write] = live.second(phase, drive.full());
-        Second { bytes: read + write, kelvin: live.exact_k() }
+        LoadSecond { bytes: read + write, kelvin: live.exact_k() }
     };
     phases.iter().map(|phase| (0..phase.seconds).map(|_| second(phase)).collect()).collect()
 }

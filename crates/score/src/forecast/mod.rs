@@ -18,14 +18,14 @@ use plan::Plan;
 
 use ask::{Question, truth};
 use drives::TestDrive;
-use tally::{Answer, Tally};
+use tally::{ForecastAnswer, ForecastTally};
 
 /// One for each core of a small machine.
 const THREADS: usize = 2;
 /// Enough for the table of the documentation.
 const DRIVES: u64 = 60;
 
-struct Arguments {
+struct ForecastArguments {
     drives: u64,
     scored: bool,
     plan: String,
@@ -51,12 +51,12 @@ pub(crate) fn run(typed: impl Iterator<Item = String>) -> Result<String, String>
             }
         }
     };
-    let mut parts: Vec<(u64, Tally)> = std::thread::scope(|scope| {
+    let mut parts: Vec<(u64, ForecastTally)> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(work)).collect();
         threads.into_iter().flat_map(|t| t.join().expect("scoring does not panic")).collect()
     });
     parts.sort_by_key(|(n, _)| *n);
-    let mut sum = Tally::default();
+    let mut sum = ForecastTally::default();
     parts.into_iter().for_each(|(_, part)| sum.add(part));
     let half = if arguments.scored { "scored" } else { "tuned" };
     Ok(sum.text(&format!(
@@ -65,9 +65,14 @@ pub(crate) fn run(typed: impl Iterator<Item = String>) -> Result<String, String>
     )))
 }
 
-fn arguments(mut typed: impl Iterator<Item = String>) -> Result<Arguments, String> {
-    let mut arguments =
-        Arguments { drives: DRIVES, scored: true, plan: "thermal-id".to_owned(), wrong: false, only: None };
+fn arguments(mut typed: impl Iterator<Item = String>) -> Result<ForecastArguments, String> {
+    let mut arguments = ForecastArguments {
+        drives: DRIVES,
+        scored: true,
+        plan: "thermal-id".to_owned(),
+        wrong: false,
+        only: None,
+    };
     while let Some(name) = typed.next() {
         let mut value = || typed.next().ok_or(format!("{name} needs a value"));
         let number = |text: String| text.parse::<u64>().map_err(|_| format!("{text} is no whole number"));
@@ -91,9 +96,9 @@ fn arguments(mut typed: impl Iterator<Item = String>) -> Result<Arguments, Strin
     Ok(arguments)
 }
 
-fn score(number: u64, plan: &Plan, wrong: bool) -> Tally {
+fn score(number: u64, plan: &Plan, wrong: bool) -> ForecastTally {
     let drive = drives::draw(number);
-    let mut tally = Tally::default();
+    let mut tally = ForecastTally::default();
     let trace = log::record(&drive, &fit::load::phases(plan, None));
     let runs = [fit::RunData::new(&trace, Some(drive.ambient_k()))];
     let clock = MonotonicClock::start();
@@ -116,7 +121,8 @@ fn score(number: u64, plan: &Plan, wrong: bool) -> Tally {
         tally.predict_ms.push(1e3 * clock.now().as_secs_f64());
         let truths = truth(&drive, &question, &load);
         for (predicted, truth) in forecast.phases.iter().zip(truths) {
-            let answer = Answer { question: question.kind, foreign: drive.is_foreign(), predicted, truth };
+            let answer =
+                ForecastAnswer { question: question.kind, foreign: drive.is_foreign(), predicted, truth };
             if wrong && !answer.right() {
                 tally.note(format!("  {:?} {}", question, answer.text()));
             }

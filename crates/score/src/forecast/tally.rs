@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use fit::predict::{PhaseForecast, Ranged};
 use fit::simulate::PhaseOutcome;
 
-use super::ask::Kind;
+use super::ask::QuestionKind;
 use super::regret::Regret;
 
 /// What counts as right: a share of a speed, kelvins of a plateau, a share of a time or seconds.
@@ -15,14 +15,14 @@ const PLATEAU_K: f64 = 1.0;
 const TIME: (f64, f64) = (0.10, 3.0);
 
 /// A forecast and the truth.
-pub(super) struct Answer<'a> {
-    pub(super) question: Kind,
+pub(super) struct ForecastAnswer<'a> {
+    pub(super) question: QuestionKind,
     pub(super) foreign: bool,
     pub(super) predicted: &'a PhaseForecast,
     pub(super) truth: PhaseOutcome,
 }
 
-impl Answer<'_> {
+impl ForecastAnswer<'_> {
     fn speed(&self) -> Option<(bool, bool)> {
         let (range, truth) = (self.predicted.mean_bytes_per_s?, self.truth.mean_bytes_per_s);
         Some(((range.value / truth - 1.0).abs() <= SPEED, within(range, truth)))
@@ -104,7 +104,7 @@ impl Share {
 
 /// A row of the table: speed, plateau, time; flagged and all.
 #[derive(Clone, Copy, Debug, Default)]
-struct Row {
+struct ForecastRow {
     speed: Share,
     plateau: Share,
     time: Share,
@@ -114,8 +114,8 @@ struct Row {
 
 /// All of them.
 #[derive(Default)]
-pub(super) struct Tally {
-    rows: BTreeMap<(bool, Kind), Row>,
+pub(super) struct ForecastTally {
+    rows: BTreeMap<(bool, QuestionKind), ForecastRow>,
     notes: Vec<String>,
     pub(super) fit_ms: Vec<f64>,
     pub(super) predict_ms: Vec<f64>,
@@ -123,12 +123,12 @@ pub(super) struct Tally {
     pub(super) regrets: Vec<Regret>,
 }
 
-impl Tally {
+impl ForecastTally {
     pub(super) fn note(&mut self, note: String) {
         self.notes.push(note);
     }
 
-    pub(super) fn count(&mut self, answer: &Answer<'_>) {
+    pub(super) fn count(&mut self, answer: &ForecastAnswer<'_>) {
         let row = self.rows.entry((answer.foreign, answer.question)).or_default();
         row.all += 1;
         if answer.predicted.beyond {
@@ -164,12 +164,12 @@ impl Tally {
         );
         let _ = writeln!(text, "|---|---|---|---|---|---|---|");
         for foreign in [false, true] {
-            let mut sum = Row::default();
+            let mut sum = ForecastRow::default();
             for (key, row) in self.rows.iter().filter(|(key, _)| key.0 == foreign) {
                 let name = match key.1 {
-                    Kind::Tmt => "TMT1 +5, +10 K",
-                    Kind::Air => "air -10, +10 K",
-                    Kind::Load => "mix, rate limit",
+                    QuestionKind::Tmt => "TMT1 +5, +10 K",
+                    QuestionKind::Air => "air -10, +10 K",
+                    QuestionKind::Load => "mix, rate limit",
                 };
                 line(&mut text, foreign, name, row);
                 add(&mut sum, *row);
@@ -210,7 +210,7 @@ impl Tally {
     }
 }
 
-fn line(text: &mut String, foreign: bool, name: &str, row: &Row) {
+fn line(text: &mut String, foreign: bool, name: &str, row: &ForecastRow) {
     let physics = if foreign { "foreign" } else { "own" };
     let flagged = 100.0 * f64::from(row.flagged) / f64::from(row.all.max(1));
     let _ = writeln!(
@@ -223,7 +223,7 @@ fn line(text: &mut String, foreign: bool, name: &str, row: &Row) {
     );
 }
 
-fn add(sum: &mut Row, part: Row) {
+fn add(sum: &mut ForecastRow, part: ForecastRow) {
     sum.speed.add(part.speed);
     sum.plateau.add(part.plateau);
     sum.time.add(part.time);

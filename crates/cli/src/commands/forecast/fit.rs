@@ -16,7 +16,7 @@ use crate::table;
 
 /// The JSON of `fit --json`.
 #[derive(Serialize)]
-struct Document<'a> {
+struct FitDocument<'a> {
     schema: u32,
     simulated: bool,
     runs: &'a [String],
@@ -42,7 +42,7 @@ pub(crate) fn execute(args: &FitArgs, printer: &mut Printer) -> anyhow::Result<E
         printer.message(&format!("wrote {}: take it as twin:{}", out.display(), out.display()));
     }
     if args.json {
-        printer.json(&Document {
+        printer.json(&FitDocument {
             schema: 1,
             simulated: fitted.simulated,
             runs: &fitted.runs,
