@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use crate::{cargo, tidy, tier};
+use crate::{cargo, site, tidy, tier};
 
 /// One thing that must hold.
 struct Step {
@@ -49,7 +49,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
-fn steps() -> [Step; 7] {
+fn steps() -> [Step; 8] {
     let cargo = |name, arguments, environment| Step {
         name,
         run: Action::Cargo(arguments, environment),
@@ -70,6 +70,7 @@ fn steps() -> [Step; 7] {
         // One failing crate must not hide another: CI may be the only look anybody gets.
         own("test", tier::check, &cargo::spelled(tier::ALL, &[])),
         cargo("doc", &["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
+        own("site", site::check, "cargo xtask site"),
         own("kernel", tier::check_kernel, "cargo xtask test kernel"),
     ]
 }

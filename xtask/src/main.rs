@@ -13,7 +13,9 @@ use clap::{Parser, Subcommand};
 mod cargo;
 mod check;
 mod guest;
+mod package;
 mod score;
+mod site;
 mod tally;
 mod tidy;
 mod tier;
@@ -46,6 +48,10 @@ enum Task {
     },
     /// Prepares the guest of the kernel tier from Debian's stock kernels, and runs scripts in it.
     Guest(guest::GuestArgs),
+    /// Makes everything a user can get, under target/package, and proves it.
+    Package(package::PackageArgs),
+    /// Makes the web site of the documents under target/site, and follows its links.
+    Site,
     /// Scores verdicts on simulated runs with known truth: confusion matrix and metrics.
     Score {
         /// Handed to the scorer: `--runs N`, `--half scored|tuned`, `--wrong`, `--show NUMBER`.
@@ -72,6 +78,8 @@ fn run(task: Task) -> Result<()> {
         Task::Test { tier: None, arguments } => tier::run_all(&root, &arguments),
         Task::Test { tier: Some(tier), arguments } => tier::run(&root, tier, &arguments),
         Task::Guest(args) => guest::run(&root, &args),
+        Task::Package(args) => package::run(&root, &args),
+        Task::Site => site::run(&root),
         Task::Score { arguments } => score::run(&root, &arguments),
     }
 }

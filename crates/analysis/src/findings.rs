@@ -3,15 +3,20 @@
 //! This is a file format (schema 2): the structs are the JSON, field by field. A value that the data cannot
 //! give is `None`, with a [`Caveat`] that says why; it is never a guess.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use trace::{Caveat, SegmentOp};
 
+use crate::accesses::AccessFindings;
+use crate::fills::CacheFill;
 use crate::life::Life;
 use crate::observation::Observation;
+use crate::power::PowerFindings;
+use crate::wobble::PhaseWobble;
 use crate::wording;
 
 /// Everything found in one run or log.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Findings {
     /// Version of this format: 2.
     pub schema: u32,
@@ -21,6 +26,7 @@ pub struct Findings {
     pub segments: Vec<Segment>,
     /// Changes of behaviour, in order of time.
     #[serde(serialize_with = "wording::events_with_evidence")]
+    #[schemars(with = "Vec<wording::EventWithEvidence<'static>>")]
     pub events: Vec<Event>,
     /// How the drive manages its heat.
     pub policy: Policy,
@@ -34,13 +40,29 @@ pub struct Findings {
     /// What the drive's counters say of its life; `None` for a source without them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub life: Option<Life>,
+    /// What the drive drew; `None` where nothing measured it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<PowerFindings>,
+    /// What single accesses show; `None` where the run keeps none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accesses: Option<AccessFindings>,
+    /// How much each phase of writes put into the fast cache, where several phases wrote; else empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fills: Vec<CacheFill>,
+    /// What the run took from the drive's endurance; `None` of a run that wrote nothing, or a drive that does not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wear: Option<Wear>,
+    /// How unsteady each load ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wobble: Vec<PhaseWobble>,
     /// Why numbers here deserve care; in JSON each with its sentence.
     #[serde(serialize_with = "wording::caveats_with_text")]
+    #[schemars(with = "Vec<wording::CaveatWithText<'static>>")]
     pub caveats: Vec<Caveat>,
 }
 
 /// A stretch of one behaviour.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Segment {
     /// Start, in seconds since the run began.
     pub start_s: f64,
@@ -59,7 +81,7 @@ pub struct Segment {
 }
 
 /// What a segment is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Label {
     /// As fast as the drive goes in this operation.
@@ -81,7 +103,7 @@ pub enum Label {
 }
 
 /// A change of behaviour.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
     /// What happened.
     pub kind: EventKind,
@@ -102,7 +124,7 @@ pub struct Event {
 }
 
 /// An observation, and what it weighs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WeighedObservation {
     /// What was observed.
     #[serde(flatten)]
@@ -112,7 +134,7 @@ pub struct WeighedObservation {
 }
 
 /// What happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
     /// Slowing down because of heat begins.
@@ -128,7 +150,7 @@ pub enum EventKind {
 }
 
 /// What caused an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// Host controlled thermal management, light (TMT1).
@@ -153,7 +175,7 @@ impl Cause {
 }
 
 /// How the drive manages its heat.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Policy {
     /// The kind that explains the run best.
     pub class: PolicyClass,
@@ -173,13 +195,13 @@ pub struct Policy {
 }
 
 /// A threshold, and what the drive does at it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PolicyLevel {
     /// Whose threshold it is: one of the causes that are heat.
     pub cause: Cause,
     /// Temperature at which it begins to act, in kelvins; `None` where it acted from the load's beginning on.
     pub onset_k: Option<f64>,
-    /// Temperature at which it lets go; `None` where that was not seen.
+    /// Temperature at which speed recovers; `None` where that was not seen.
     pub release_k: Option<f64>,
     /// Temperature that the drive kept while it acted; `None` where it kept none.
     pub held_k: Option<f64>,
@@ -188,7 +210,7 @@ pub struct PolicyLevel {
 }
 
 /// Kinds of heat management. See METHODS for how each is recognised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PolicyClass {
     /// It got hot and was not slowed down, or nothing in the run calls for more.
@@ -212,7 +234,7 @@ pub enum PolicyClass {
 }
 
 /// The fast write cache.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SlcCache {
     /// Data written until it was full, in bytes.
     pub bytes: u64,
@@ -222,21 +244,47 @@ pub struct SlcCache {
     pub after_bytes_per_s: f64,
 }
 
+/// What a run took from a drive's endurance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Wear {
+    /// Data that the run wrote, in bytes.
+    pub written_by_run_bytes: f64,
+    /// Data written between the drive's first and last SMART page of the run, in bytes: in units of 512 kB.
+    pub counted_bytes: f64,
+    /// Percentage of the endurance used, before the run.
+    pub used_percent_before: u8,
+    /// The same after it.
+    pub used_percent_after: u8,
+    /// Rated endurance in bytes; `None` where nobody stated it.
+    pub rated_bytes: Option<f64>,
+    /// What the run wrote over the rated endurance.
+    pub share_of_rated: Option<f64>,
+}
+
 /// How load becomes temperature.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Thermal {
     /// Steady rise in kelvins for each 10^9 B/s of writing.
     pub kelvin_per_gb_per_s_write: Option<f64>,
+    /// Its 90 % interval.
+    #[serde(default)]
+    pub kelvin_per_gb_per_s_write_90: Option<[f64; 2]>,
     /// Steady rise in kelvins for each 10^9 B/s of reading.
     pub kelvin_per_gb_per_s_read: Option<f64>,
-    /// Time constants in seconds, fast to slow.
+    /// Its 90 % interval.
+    #[serde(default)]
+    pub kelvin_per_gb_per_s_read_90: Option<[f64; 2]>,
+    /// The two time constants in seconds, fast and slow, that come nearest to how the drive heats.
     pub tau_s: Option<Vec<f64>>,
+    /// The 90 % interval of each.
+    #[serde(default)]
+    pub tau_s_90: Option<Vec<[f64; 2]>>,
     /// Temperature without load, in kelvins.
     pub idle_floor_k: Option<f64>,
 }
 
 /// Steady state as SNIA's Solid State Storage Performance Test Specification has it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SteadyState {
     /// The tracked variable: what its phase does.
     pub tracked: String,

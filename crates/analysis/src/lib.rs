@@ -6,6 +6,10 @@
 //! - `events`, `policy`, `thermal`, `caveats`: the parts of the findings.
 //! - `clocks`, `instruments`, `rounds`: further caveats, of clocks that step, sensors and counters that contradict each other, and
 //!   rules for steady state that flip.
+//! - [`accesses`]: single I/Os: stalls, and speed by size.
+//! - [`fills`]: how much each phase of writes put into the fast cache.
+//! - [`wobble`]: how unsteady each load ran.
+//! - [`power`]: what the drive draws in each phase, and what a byte costs.
 //! - [`joint`]: the policy of one drive from several runs.
 //! - [`steady`]: steady state as SNIA's test specification has it.
 //! - [`mod@explain`]: the reasoning behind each event, read off the same evidence.
@@ -15,24 +19,31 @@
 //! Pure functions. Nothing here opens a file of a run, sends a command or reads a clock, so every number
 //! can be had again from the record alone.
 
+pub mod accesses;
 mod cause;
 mod caveats;
 mod clocks;
 mod events;
 pub mod explain;
+pub mod fills;
 pub mod findings;
 mod instruments;
 pub mod joint;
 pub mod life;
 pub mod observation;
 mod policy;
+pub mod posterior;
+pub mod power;
 mod rounds;
 mod segment;
 pub mod steady;
 mod thermal;
 mod unseen;
+pub mod wobble;
 pub mod wording;
 mod work;
+
+pub use self::thermal::two_time_constants;
 
 pub use explain::Explanation;
 pub use findings::Findings;
@@ -43,7 +54,7 @@ use cause::Judged;
 use cause::evidence::Conclusion;
 use cause::heat::Heat;
 use explain::Sources;
-use findings::{Event, SlcCache};
+use findings::{Event, SlcCache, Wear};
 
 /// The version of the findings' format.
 pub const SCHEMA: u32 = 2;
@@ -88,10 +99,37 @@ fn analyze_with<T>(trace: &Trace, look: impl Fn(&Sources, &[(Event, &Judged)]) -
         thermal,
         steady_state: steady::find(trace),
         life: life::life(trace),
+        power: power::power(trace),
+        accesses: None,
+        fills: fills::fills(trace),
+        wear: wear(trace),
+        wobble: Vec::new(),
         caveats,
     };
+    findings.wobble = wobble::wobble(trace, &findings.segments, &findings.events);
     findings.caveats.extend(unseen::caveat(&findings, trace));
     (findings, seen)
+}
+
+/// What the run took from the drive's endurance.
+fn wear(trace: &Trace) -> Option<Wear> {
+    let counters = trace.wear?;
+    let [before, after] = counters.written_bytes;
+    let host: f64 = trace
+        .speeds
+        .iter()
+        .filter(|series| series.op == findings::SegmentOp::Write)
+        .flat_map(|series| &series.intervals)
+        .map(|interval| interval.bytes)
+        .sum();
+    (host > 0.0 || after > before).then(|| Wear {
+        written_by_run_bytes: host,
+        counted_bytes: (after - before).max(0.0),
+        used_percent_before: counters.used_percent[0],
+        used_percent_after: counters.used_percent[1],
+        rated_bytes: counters.rated_bytes,
+        share_of_rated: counters.rated_bytes.filter(|rated| *rated > 0.0).map(|rated| host / rated),
+    })
 }
 
 /// More written than this many times the stated size, and what ended was not one filling of the cache: it had emptied

@@ -3,6 +3,7 @@
 //! Needs one reading; two tell what happened between them as well. A counter at zero may never have moved or not be
 //! kept: that is said and not decided.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use trace::{HostThreshold, LifeCounters, Trace};
 
@@ -11,7 +12,7 @@ const BYTES_PER_TB: f64 = 1e12;
 const MOST_SHARE: f64 = 1.0;
 
 /// What the counters say.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Life {
     /// All of it, up to the last reading.
     pub whole: LifeSpan,
@@ -26,7 +27,7 @@ pub struct Life {
 }
 
 /// A stretch of a drive's life.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LifeSpan {
     /// How long it was, in hours powered on; between two readings by the clock.
     pub hours: Option<f64>,
@@ -43,7 +44,7 @@ pub struct LifeSpan {
 }
 
 /// Throttling by one threshold.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LifeThrottling {
     /// Which threshold.
     pub threshold: HostThreshold,
@@ -58,7 +59,7 @@ pub struct LifeThrottling {
 }
 
 /// A time, and its share of the whole.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LifeShare {
     /// Hours.
     pub hours: f64,
@@ -67,7 +68,7 @@ pub struct LifeShare {
 }
 
 /// Temperatures that a drive remembers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LifeHistory {
     /// From the oldest to the newest, in hours.
     pub hours: f64,

@@ -2,13 +2,14 @@
 //!
 //! `kind` in JSON is a fixed name for scripts.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use trace::HostThreshold;
 
 use crate::cause::rule::Rule;
 
 /// Something that was observed. Where a temperature has no other name, it is the one at the beginning of the stretch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
 pub enum Observation {
@@ -42,8 +43,6 @@ pub enum Observation {
     AtThreshold { threshold: HostThreshold, temp_k: f64, set_k: f64 },
     /// The temperature was kept below the threshold from then on.
     HeldBelowThreshold { threshold: HostThreshold, temp_k: f64, set_k: f64 },
-    /// Speed gave way bit by bit and the temperature settled just below the threshold.
-    SettledBelowThreshold { threshold: HostThreshold, temp_k: f64, set_k: f64 },
     /// The threshold lies below everything that the drive was in.
     ThresholdBelowRun { threshold: HostThreshold, set_k: f64 },
     /// The threshold lies elsewhere.
@@ -52,16 +51,12 @@ pub enum Observation {
     RanHotter { full_speed_s: f64 },
     /// The temperature stayed while the drive was slow.
     StayedAsHot { temp_k: f64, late_k: f64 },
+    /// The temperature was held while speed went on giving way by this share of full speed.
+    Held { temp_k: f64, share: f64 },
     /// The drive stayed slow although it cooled.
     SlowThoughCooled { temp_k: f64, late_k: f64 },
-    /// It went on heating.
-    WentOnHeating { temp_k: f64, late_k: f64 },
-    /// Speed came back when it had cooled.
-    BackWhenCooled { cooled_k: f64, release_k: f64 },
-    /// Speed came back when it had hardly cooled.
-    BackHardlyCooled { temp_k: f64, release_k: f64 },
-    /// Speed came back although it had not cooled.
-    BackUncooled { release_k: f64 },
+    /// Speed came back at this temperature, after it had cooled so far.
+    CameBack { cooled_k: f64, release_k: f64 },
     /// The drive's counter of the threshold moved.
     CounterMoved { threshold: HostThreshold },
     /// It stood still; `has_counted` where this drive is known to count.
@@ -74,22 +69,18 @@ pub enum Observation {
     CacheFilledBefore,
     /// Speed came back while writing went on.
     BackWhileWriting,
-    /// Writing stopped altogether.
+    /// Nothing moved at all.
     Stopped,
     /// Writing fell and stayed slow.
     WritingStayedSlow { share: f64, written_bytes: u64 },
     /// The page cache lies between.
     ThroughPageCache,
-    /// It was over soon.
-    Short { span_s: f64 },
     /// It lasted.
     Lasted { span_s: f64 },
     /// It lost little, and at once.
     LittleLost,
     /// The host changed the power state.
     PowerStateChanged { before: u8, after: u8 },
-    /// Nothing moved, which may be the load's own pause.
-    MaybePause,
     /// How long the drive stayed at that temperature at full speed, and how often such a stretch comes by chance.
     ByChance { stay_s_per_k: f64, every_s: f64 },
     /// The temperature had hardly risen any more.
@@ -119,16 +110,13 @@ impl Observation {
             Self::ThresholdDisabled { .. }
             | Self::AtThreshold { .. }
             | Self::HeldBelowThreshold { .. }
-            | Self::SettledBelowThreshold { .. }
             | Self::ThresholdBelowRun { .. }
             | Self::AwayFromThreshold { .. } => Rule::Thresholds,
             Self::RanHotter { .. } => Rule::HotterBefore,
             Self::StayedAsHot { .. }
+            | Self::Held { .. }
             | Self::SlowThoughCooled { .. }
-            | Self::WentOnHeating { .. }
-            | Self::BackWhenCooled { .. }
-            | Self::BackHardlyCooled { .. }
-            | Self::BackUncooled { .. } => Rule::Course,
+            | Self::CameBack { .. } => Rule::Course,
             Self::CounterMoved { .. } | Self::CounterStill { .. } => Rule::Counters,
             Self::MostAreNoFullCache
             | Self::ReadingFillsNoCache
@@ -136,10 +124,9 @@ impl Observation {
             | Self::LittleWritten { .. }
             | Self::CacheFilledBefore
             | Self::BackWhileWriting
-            | Self::Stopped
             | Self::WritingStayedSlow { .. } => Rule::WriteCache,
-            Self::Short { .. } | Self::Lasted { .. } | Self::LittleLost => Rule::Shape,
-            Self::ThroughPageCache | Self::PowerStateChanged { .. } | Self::MaybePause => Rule::Host,
+            Self::Lasted { .. } | Self::LittleLost | Self::Stopped => Rule::Shape,
+            Self::ThroughPageCache | Self::PowerStateChanged { .. } => Rule::Host,
             Self::LooksAlike { .. } => Rule::Alike,
             Self::Clockwork { .. } | Self::Recurs { .. } => Rule::Recurring,
         })

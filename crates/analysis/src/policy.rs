@@ -13,7 +13,7 @@ use crate::cause::evidence::{Conclusion, Suspect};
 use crate::cause::heat::Heat;
 use crate::events;
 use crate::findings::{Caveat, Policy, PolicyClass, PolicyLevel};
-use crate::segment::{Piece, STOP_FRACTION, Sample, Stretch, median};
+use crate::segment::{Piece, Sample, Stretch, median};
 use trace::Trace;
 use trace::caveat::SlowdownSeen;
 
@@ -149,13 +149,13 @@ fn mechanisms(
         drops.iter().filter(|j| cooled_k(j).is_some_and(|k| k >= HYSTERESIS_K)).collect();
     let mut held = drops.iter().zip(followed).filter(|(_, followed)| **followed).map(|(j, _)| *j);
     let mut found = Vec::new();
-    if drops.iter().any(|j| stops(pieces, j)) {
+    if drops.iter().any(|j| j.drop.stops(pieces)) {
         found.push((Stop, 0.98));
     } else if two_levels(trace, drops) {
         found.push((TwoLevel, 0.99));
     } else if bursty(pieces, drops) {
         found.push((DutyCycled, 0.98));
-    } else if released.len() >= 2 && released.len() * 2 >= drops.len() {
+    } else if (released.len() >= 2 && released.len() * 2 >= drops.len()) || to_and_fro(drops) {
         found.push((Relay, 0.98));
     } else if held.any(|j| held_k(heat, pieces, j).is_some()) {
         found.push((Regulator, 0.93));
@@ -174,13 +174,15 @@ fn mechanisms(
     found
 }
 
-/// Whether nothing moved for most of a drop: its first piece may be the edge that a slow sampling makes of it.
-fn stops(pieces: &[Piece], judged: &Judged) -> bool {
-    let stopped = |own: &&usize| pieces[**own].stopped;
-    let span_s = |own: &usize| pieces[*own].span_s();
-    let stopped_s: f64 = judged.drop.own.iter().filter(stopped).map(span_s).sum();
-    let nothing = judged.drop.before.is_some_and(|before| judged.drop.level <= STOP_FRACTION * before);
-    pieces[judged.drop.first].stopped || nothing || 2.0 * stopped_s > judged.drop.own.iter().map(span_s).sum()
+/// Whether speed went to and fro between full speed and one lower speed: a relay, though its hysteresis may be too narrow
+/// to show, or the temperature not known.
+fn to_and_fro(drops: &[&Judged]) -> bool {
+    const TIMES: usize = 3;
+    let level = |j: &&Judged| (j.drop.recovered && !j.drop.at_start).then_some(j.drop.level);
+    let levels: Vec<f64> = drops.iter().filter_map(level).collect();
+    let alike =
+        |middle: f64| levels.iter().filter(|level| (*level / middle - 1.0).abs() <= 1.0 - ONE_LEVEL).count();
+    levels.len() >= TIMES && levels.len() * 2 > drops.len() && alike(median(&levels)) * 4 >= levels.len() * 3
 }
 
 fn cooled_k(judged: &Judged) -> Option<f64> {

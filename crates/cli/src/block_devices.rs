@@ -14,10 +14,11 @@ use drive::DriveIdentity;
 pub(crate) use drive::guard::Roots;
 use drive::sysfs::{entries, text};
 use drive::telemetry::{hwmon, smartctl};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One drive.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct BlockDevice {
     /// The address to give to `--drive`.
     pub(crate) address: String,

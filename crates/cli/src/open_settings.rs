@@ -5,6 +5,7 @@ use drive::settings::DriveSettings;
 use drive::settings::journal::{FoundJournal, JournalClaim, Journals, places};
 use drive::system::FOREIGN_SETTINGS as FOREIGN;
 use drive::{Address, Drive, DriveError, SettingsLast};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::door;
@@ -22,12 +23,17 @@ pub(crate) struct OpenSettings {
 }
 
 /// Who it is, in every JSON document about a drive.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct DriveJson {
+    /// The address to type for its settings.
     address: String,
+    /// Model name.
     model: String,
+    /// Serial number.
     serial: String,
+    /// Firmware revision.
     firmware: String,
+    /// Whether it is a simulated drive.
     simulated: bool,
 }
 

@@ -11,6 +11,8 @@ use anstyle::{AnsiColor, Style};
 use measure::patient;
 use measure::visible::{visible, visible_json};
 
+use crate::commands::JsonDocument;
+
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
@@ -69,8 +71,16 @@ impl Printer {
     ///
     /// # Errors
     /// As [`Self::data`].
-    pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> anyhow::Result<()> {
+    pub(crate) fn json(&mut self, value: &impl JsonDocument) -> anyhow::Result<()> {
         Ok(self.raw_data(&visible_json(&serde_json::to_string_pretty(value)?))?)
+    }
+
+    /// The same on one line.
+    ///
+    /// # Errors
+    /// As [`Self::data`].
+    pub(crate) fn json_line(&mut self, value: &impl JsonDocument) -> anyhow::Result<()> {
+        Ok(self.raw_data(&visible_json(&serde_json::to_string(value)?))?)
     }
 
     /// A message: goes to stderr. That stderr is gone is nobody's business.

@@ -126,7 +126,9 @@ impl Drive for TwinDrive {
             slc: facts.slc_bytes.map(Bytes::new),
         };
         let origin = self.origin.clone();
-        Ok(Examination { facts, origin, limits, worn_by_writes: false, buffers_io: false })
+        let starts_off = self.profile.thermal.start != physics::profile::Start::Idle;
+        let switched_on = starts_off && locked(&self.state).direct.drive().now() == Instant::ZERO;
+        Ok(Examination { facts, origin, limits, worn_by_writes: false, buffers_io: false, switched_on })
     }
 
     fn settings_last(&self) -> Option<SettingsLast> {

@@ -114,6 +114,8 @@ pub struct Examination {
     pub worn_by_writes: bool,
     /// Whether I/O in flight has buffers in this machine's memory.
     pub buffers_io: bool,
+    /// Whether it is switched on at this moment, so that its start-up is seen.
+    pub switched_on: bool,
 }
 
 /// How long a change of settings lasts.

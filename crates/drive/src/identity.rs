@@ -19,6 +19,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use measure::Bytes;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::scsi::vpd;
@@ -26,9 +27,10 @@ use crate::sysfs::{LAYERS_MAX, backing_device, disk_folder, entries, node, text}
 use crate::system::DriveKind;
 
 /// Who a drive is. What it does not tell is `None`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DriveIdentity {
     /// What it is attached by.
+    #[schemars(with = "String")]
     pub kind: DriveKind,
     /// Model, with its maker where that is kept apart.
     pub model: Option<String>,

@@ -4,16 +4,18 @@
 //! the covariance of least squares only starts the walk, and is replaced twice by that of the walk so far
 //! (Haario, Saksman and Tamminen, Bernoulli 7, 2001; here it stands still afterwards, so that the walk is exact).
 
-use crate::draw::Draws;
-use crate::least::cholesky;
+use analysis::posterior::{Draws, least::cholesky};
 
 /// Steps of the three parts of a walk; the last one is kept.
 const PARTS: [usize; 3] = [800, 1200, 2000];
 
 /// States of a walk through the posterior, `keep` of them, evenly spaced over its last part; and the best one of all.
 pub(crate) struct ChainWalk {
+    /// What was visited.
     pub(crate) states: Vec<Vec<f64>>,
+    /// The likeliest of all.
     pub(crate) best: Vec<f64>,
+    /// The logarithm of its posterior.
     pub(crate) best_log: f64,
 }
 

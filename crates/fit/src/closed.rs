@@ -5,10 +5,10 @@
 //! runs speak against it plainly.
 
 use crate::data::{Asked, RunData};
-use crate::draw::Draws;
 use crate::sample::{Common, DriveSample};
 use crate::simulate::{LoadSecond, THROTTLED_SHARE, replay};
 use crate::throttle::{Class, OnsetGroup};
+use analysis::posterior::Draws;
 
 /// Seconds of a window that is compared: short where gains are looked for, several cycles of a relay where classes are.
 const GAIN_WINDOW: usize = 30;
@@ -118,6 +118,11 @@ fn search(closed: &mut Closed, loss: &mut impl FnMut(&Closed) -> f64) {
         (factor, shift_k) = (f64::sqrt(factor), 0.5 * shift_k);
     }
     closed.gains.iter_mut().for_each(|of| *of = best.1);
+}
+
+/// How far the closed loop of a sample is from the runs, as classes are compared.
+pub(crate) fn class_loss(sample: &DriveSample, runs: &[RunData], common: &Common) -> f64 {
+    loss(sample, runs, common, CLASS_WINDOW)
 }
 
 /// How far the closed loop of a sample is from the runs.

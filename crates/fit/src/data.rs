@@ -39,6 +39,8 @@ pub struct RunData {
     pub power_state: Option<u8>,
     /// Air around the drive, where somebody said.
     pub ambient_k: Option<f64>,
+    /// Airflow over that of the other runs, as somebody said.
+    pub airflow: f64,
     /// Limits of the drive.
     pub limits: LimitsK,
     /// What the link carries.
@@ -92,7 +94,11 @@ pub struct FitReading {
 impl RunData {
     /// Takes what a fit needs; `ambient_k` is what somebody said of the air.
     pub fn new(trace: &Trace, ambient_k: Option<f64>) -> Self {
-        let findings = analysis::analyze(trace);
+        Self::with_findings(trace, analysis::analyze(trace), ambient_k)
+    }
+
+    /// The same, where the verdict is there already.
+    pub fn with_findings(trace: &Trace, findings: Findings, ambient_k: Option<f64>) -> Self {
         let facts = &trace.facts;
         let readings: Vec<FitReading> = trace.temperature().map_or_else(Vec::new, |series| {
             let points = series.points().iter();
@@ -113,6 +119,7 @@ impl RunData {
             counted: [HostThreshold::Tmt1, HostThreshold::Tmt2].map(|threshold| counted(trace, threshold)),
             power_state: settings.and_then(|settings| settings.power_state),
             ambient_k: ambient_k.or(facts.ambient_k),
+            airflow: 1.0,
             limits: LimitsK {
                 warning_k: facts.warning_k,
                 critical_k: facts.critical_k,
@@ -124,6 +131,16 @@ impl RunData {
             throttles: throttles(&findings),
             findings,
         }
+    }
+
+    /// The same run as one with so many times the airflow of others.
+    pub fn at_airflow(self, airflow: f64) -> Self {
+        Self { airflow, ..self }
+    }
+
+    /// Whether it was in a power state; a log that does not say is taken for one that was.
+    pub fn is_in_state(&self, state: Option<u8>) -> bool {
+        self.power_state.is_none() || state.is_none() || self.power_state == state
     }
 
     /// The hottest reading in kelvins.
@@ -162,11 +179,15 @@ fn steps(trace: &Trace, findings: &Findings) -> Vec<LoadStep> {
         let within = |at: usize| (phase.start_s..phase.end_s).contains(&(at as f64 + 0.5));
         steps.iter_mut().enumerate().filter(|(at, _)| within(*at)).for_each(|(_, step)| step.asked = asked);
     }
+    // A log that names no phases names no rate limits either: the verdict does.
+    let inferred = trace.phases.iter().all(|phase| phase.inferred);
     for segment in &findings.segments {
         let (from, to) = (segment.start_s.round() as usize, segment.end_s.round() as usize);
         let to = to.min(count);
+        let asked = asked(segment.op, segment.label).filter(|_| inferred);
         for step in &mut steps[from.min(to)..to] {
             step.label = Some(segment.label);
+            step.asked = asked.unwrap_or(step.asked);
         }
     }
     for point in trace.power_w.points() {
@@ -175,6 +196,18 @@ fn steps(trace: &Trace, findings: &Findings) -> Vec<LoadStep> {
         }
     }
     steps
+}
+
+/// What a log without phases was asked for, by what the verdict takes a stretch of it for.
+const fn asked(op: SegmentOp, label: Label) -> Option<Asked> {
+    match (op, label) {
+        (SegmentOp::Idle, _) | (_, Label::Idle) => None,
+        (_, Label::RateLimited | Label::Unknown) | (SegmentOp::Mixed | SegmentOp::Trim, _) => {
+            Some(Asked::Limited)
+        }
+        (SegmentOp::Read, _) => Some(Asked::Read),
+        (SegmentOp::Write, _) => Some(Asked::Write),
+    }
 }
 
 /// Whether the counter of a threshold moved in the run.

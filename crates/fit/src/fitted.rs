@@ -3,9 +3,11 @@
 //! It is the `[fit]` table of a profile, so that `predict drive.toml` has intervals, and the JSON of `fit`.
 
 use physics::{Profile, ProfileError};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::check::{self, SelfCheck};
 use crate::data::{Asked, RunData};
 use crate::fitting::Fitting;
 use crate::open;
@@ -17,6 +19,8 @@ pub const SCHEMA: u32 = 1;
 const LONG_S: f64 = 3600.0;
 /// An operation that was only ever slower than this share of the fastest second warmed nothing.
 const TRICKLE: f64 = 0.1;
+/// Seconds of rest or of a slow load that are a cool-down.
+const COOLING_S: usize = 30;
 /// Shares of the posterior below the two ends of an interval: 90 % lie between.
 pub(crate) const ENDS: [f64; 2] = [0.05, 0.95];
 
@@ -31,6 +35,9 @@ pub struct Fitted {
     pub simulated: bool,
     /// Root mean square of what the readings miss the model by, in kelvins.
     pub residual_rms_k: f64,
+    /// Coarsest step of the runs' readings, in kelvins.
+    #[serde(default)]
+    pub resolution_k: f64,
     /// What is the same in all samples.
     pub common: Common,
     /// What the runs showed, and so what is within them.
@@ -58,14 +65,14 @@ pub struct SeenRange {
     pub range_k: [f64; 2],
     /// Longest load in seconds.
     pub longest_s: f64,
-    /// Power state of all runs, where there was one.
+    /// Power state of the runs that were fitted; others are in the samples.
     pub power_state: Option<u8>,
     /// Whether a rest or a slow load came after a fast one.
     pub cooled: bool,
 }
 
 /// Something that the runs cannot tell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOpen {
     /// What.
     pub what: String,
@@ -76,7 +83,7 @@ pub struct LeftOpen {
 }
 
 /// A number of the drive with its 90 % interval.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Parameter {
     /// Its name.
     pub name: String,
@@ -114,6 +121,14 @@ pub enum FittedError {
 type Add<'a> = dyn FnMut(String, &'static str, &'static str, &dyn Fn(&DriveSample) -> f64) + 'a;
 
 impl Fitted {
+    /// Keeps what a fit found of these runs, and runs them again on it.
+    pub fn checked(runs: &[RunData], mut fitting: Fitting) -> (Self, SelfCheck) {
+        let courses = std::mem::take(&mut fitting.courses);
+        let fitted = Self::new(runs, fitting);
+        let check = check::check(&fitted, runs, &courses);
+        (fitted, check)
+    }
+
     /// Keeps what a fit found of these runs.
     pub fn new(runs: &[RunData], fitting: Fitting) -> Self {
         let seen = seen(runs, &fitting);
@@ -124,6 +139,7 @@ impl Fitted {
             runs: runs.iter().map(|run| run.name.clone()).collect(),
             simulated: runs.iter().any(|run| run.simulated),
             residual_rms_k: rms_k,
+            resolution_k: runs.iter().map(|run| run.resolution_k).fold(0.0, f64::max),
             common,
             seen,
             left_open,
@@ -194,9 +210,21 @@ impl Fitted {
                 });
             }
         }
+        for (at, other) in self.best.states.iter().enumerate() {
+            let state = other.state;
+            for (op, name) in
+                ["read", "write"].into_iter().enumerate().filter(|(op, _)| other.full[*op] > 0.0)
+            {
+                add(format!("{name} full speed, power state {state}"), "B/s", "runs", &|sample| {
+                    1e9 * sample.states.get(at).map_or(f64::NAN, |other| other.full[op])
+                });
+            }
+            add(format!("energy for each byte, power state {state}"), "times", "runs", &|sample| {
+                sample.states.get(at).map_or(f64::NAN, |other| other.energy)
+            });
+        }
         self.throttle_parameters(&mut add);
-        // Of a short run the slow modes are open, and with them the whole of the resistance.
-        if let Some(k_per_w) = self.common.k_per_w.filter(|_| LONG_S <= 4.0 * self.seen.longest_s) {
+        if let Some(k_per_w) = self.k_per_w() {
             let gain = self.best.gain_k;
             let op = usize::from(!self.seen.ran[0]);
             add("thermal resistance to the air".to_owned(), "K/W", "runs", &|sample| {
@@ -204,6 +232,12 @@ impl Fitted {
             });
         }
         parameters
+    }
+
+    /// K/W from the sensor to the air, where it is known: of a short run the slow modes are open, and with them the whole of
+    /// the resistance.
+    pub fn k_per_w(&self) -> Option<f64> {
+        self.common.k_per_w.filter(|_| LONG_S <= 4.0 * self.seen.longest_s)
     }
 
     fn throttle_parameters(&self, add: &mut Add<'_>) {
@@ -257,8 +291,7 @@ pub(crate) fn interval(values: &[f64]) -> [f64; 3] {
 
 fn seen(runs: &[RunData], fitting: &Fitting) -> SeenRange {
     let mut seen = SeenRange { range_k: [f64::INFINITY, f64::NEG_INFINITY], ..SeenRange::default() };
-    seen.power_state =
-        runs[0].power_state.filter(|state| runs.iter().all(|run| run.power_state == Some(*state)));
+    seen.power_state = fitting.state;
     seen.full = [0, 1].map(|op| fitting.full[op].seen);
     for group in &fitting.groups {
         (0..2).for_each(|op| seen.throttled[op] |= group.floor[op].is_some());
@@ -267,7 +300,7 @@ fn seen(runs: &[RunData], fitting: &Fitting) -> SeenRange {
     let fastest = speeds.fold(0.0, f64::max);
     for run in runs {
         let mut since = 0.0;
-        let mut fast = false;
+        let (mut fast, mut slow_s) = (false, 0);
         for step in &run.steps {
             let speed = step.read + step.write;
             seen.ran[0] |= step.read > TRICKLE * fastest;
@@ -275,7 +308,8 @@ fn seen(runs: &[RunData], fitting: &Fitting) -> SeenRange {
             since = if speed > 0.0 { since + 1.0 } else { 0.0 };
             seen.longest_s = f64::max(seen.longest_s, since);
             let unlimited = matches!(step.asked, Asked::Read | Asked::Write);
-            seen.cooled |= fast && !unlimited;
+            slow_s = if fast && !unlimited { slow_s + 1 } else { 0 };
+            seen.cooled |= slow_s >= COOLING_S;
             fast |= unlimited;
         }
         for reading in &run.readings {

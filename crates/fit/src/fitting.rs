@@ -9,16 +9,16 @@
 use measure::Seed;
 use thiserror::Error;
 
+use crate::air;
 use crate::chain::{ChainWalk, walk};
-use crate::closed::{Closed, closed_loops};
+use crate::closed::{Closed, class_loss, closed_loops};
 use crate::data::RunData;
-use crate::draw::Draws;
 use crate::heat::{HeatModel, HeatShape};
-use crate::least;
-use crate::sample::{Common, DriveSample, LimitsK};
+use crate::sample::{Common, DriveSample, LimitsK, StateShare};
 use crate::speed::{FittedSpeed, SlowStretch, full, ln_levels, slow};
 use crate::throttle::{Class, OnsetGroup, groups, read_off};
 use crate::two_level;
+use analysis::posterior::{Draws, least};
 
 /// Samples that are kept: enough for the 5th and 95th percentile, few enough to simulate in a glance.
 pub const SAMPLES: usize = 48;
@@ -61,10 +61,16 @@ pub struct Fitting {
     pub(crate) samples: Vec<DriveSample>,
     pub(crate) best: DriveSample,
     pub(crate) rms_k: f64,
+    /// Temperatures of the best heat model under the measured speeds, a course a run.
+    pub(crate) courses: Vec<Vec<f64>>,
     pub(crate) full: [FittedSpeed; 2],
     pub(crate) groups: Vec<OnsetGroup>,
+    /// Power state of the runs that were fitted.
+    pub(crate) state: Option<u8>,
 }
 
+/// Drives that are looked at for the likeliest one.
+const BEST_OF: usize = 8;
 /// Least movement of a temperature that says something, in kelvins.
 const LEAST_RISE_K: f64 = 3.0;
 
@@ -73,7 +79,40 @@ const LEAST_RISE_K: f64 = 3.0;
 /// # Errors
 /// Runs without temperature, or in which nothing was warmed.
 pub fn fit(name: &str, runs: &[RunData], seed: Seed) -> Result<Fitting, FitError> {
+    fit_shapes(name, runs, seed, Shapes::Both)
+}
+
+/// Shapes of the step response that are tried: two alone are what others fit, to be held beside both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shapes {
+    /// Eight fixed time constants and two free ones.
+    Both,
+    /// Two free time constants.
+    TwoFree,
+}
+
+/// Fits with the shapes that are named.
+///
+/// # Errors
+/// As [`fit`].
+pub fn fit_shapes(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> Result<Fitting, FitError> {
     check(runs)?;
+    let airflow = runs[0].airflow;
+    let (still, aired): (Vec<RunData>, Vec<RunData>) =
+        runs.iter().cloned().partition(|run| run.airflow == airflow);
+    // The state of the last run is that of the fit; the others say what they change.
+    let state = still[still.len() - 1].power_state;
+    let (same, others): (Vec<RunData>, Vec<RunData>) =
+        still.into_iter().partition(|run| run.is_in_state(state));
+    let mut fitting = fit_still(name, &same, seed, shapes);
+    fitting.state = state;
+    fitting.take_air(&same, &aired);
+    fitting.take_states(&others);
+    Ok(fitting)
+}
+
+/// Fits runs of one airflow.
+fn fit_still(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> Fitting {
     let full = full(runs);
     let mut slow: Vec<SlowStretch> = runs.iter().map(|run| slow(run, &full)).collect();
     let groups = groups(runs, &mut slow);
@@ -100,11 +139,11 @@ pub fn fit(name: &str, runs: &[RunData], seed: Seed) -> Result<Fitting, FitError
         let log = model.log_likelihood(&walk.best);
         walks.push((model, walk, log));
     }
-    let share = free_share(&walks);
+    let share = if shapes == Shapes::TwoFree { 1.0 } else { free_share(&walks) };
     let first = usize::from(share > 0.5);
     let rms_k = walks[first].0.rms_k(&walks[first].1.best);
     let drawn = Drawing { runs, slow: &slow, groups: &groups, full: &full };
-    common.k_per_w = crate::power::k_per_w(runs, &walks[first].0.words(&walks[first].1.best));
+    common.k_per_w = crate::power::k_per_w(runs, &walks[first].0.words(&walks[first].1.best), &ln_levels);
     let best_of = |closed: &Closed, draws: &mut Draws| {
         let (model, walk, _) = &walks[first];
         drawn.sample(model, &walk.best, closed, draws)
@@ -119,8 +158,23 @@ pub fn fit(name: &str, runs: &[RunData], seed: Seed) -> Result<Fitting, FitError
         samples.push(drawn.sample(model, state, closed, &mut draws));
     }
     let likeliest = loops.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
-    let best = best_of(likeliest.expect("there is at least one, even without throttles"), &mut draws);
-    Ok(Fitting { common, samples, best, rms_k, full, groups })
+    let likeliest = likeliest.expect("there is at least one, even without throttles");
+    let best = closest(runs, &common, || best_of(likeliest, &mut draws));
+    let (model, walk, _) = &walks[first];
+    let courses = (0..runs.len()).map(|run| model.course(&walk.best, run)).collect();
+    Fitting { common, samples, best, rms_k, courses, full, groups, state: None }
+}
+
+/// Of a few drives of the likeliest heat and classes the one whose closed loop is closest to the runs: what is drawn about
+/// thresholds and gains is drawn again for each.
+fn closest(runs: &[RunData], common: &Common, mut draw: impl FnMut() -> DriveSample) -> DriveSample {
+    let first = draw();
+    if first.throttles.is_empty() {
+        return first;
+    }
+    let looked = std::iter::once(first).chain(std::iter::repeat_with(draw).take(BEST_OF - 1));
+    let with_loss = looked.map(|sample| (class_loss(&sample, runs, common), sample));
+    with_loss.min_by(|a, b| a.0.total_cmp(&b.0)).expect("there is a first").1
 }
 
 fn check(runs: &[RunData]) -> Result<(), FitError> {
@@ -178,6 +232,7 @@ fn common(name: &str, runs: &[RunData], groups: &[OnsetGroup]) -> Common {
         name: name.to_owned(),
         ambient_k: all_known.then(|| known.iter().sum::<f64>() / known.len() as f64),
         k_per_w: None,
+        airflow: None,
         limits,
         tmt_k: last.tmt_k.map(|kelvin| kelvin.unwrap_or(0.0)),
         hctm: told || follows_tmt,
@@ -195,6 +250,46 @@ struct Drawing<'a> {
     slow: &'a [SlowStretch],
     groups: &'a [OnsetGroup],
     full: &'a [FittedSpeed; 2],
+}
+
+impl Fitting {
+    /// Takes runs with another airflow: how much of the resistance is air is then read off instead of drawn.
+    fn take_air(&mut self, still: &[RunData], aired: &[RunData]) {
+        let Some(first) = aired.first() else { return };
+        let times = first.airflow / still[0].airflow;
+        let alike: Vec<&RunData> = aired.iter().filter(|run| run.airflow == first.airflow).collect();
+        let slow: Vec<SlowStretch> = alike.iter().map(|run| slow(run, &self.full)).collect();
+        let levels: Vec<Vec<f64>> = alike.iter().zip(&slow).map(|(run, slow)| ln_levels(run, slow)).collect();
+        let air_k = self.common.ambient_k;
+        for sample in self.samples.iter_mut().chain([&mut self.best]) {
+            sample.outer_share = air::outer_share(sample, &alike, &levels, air_k, times);
+        }
+        self.common.airflow = Some(times);
+    }
+}
+
+impl Fitting {
+    /// Takes runs in other power states: full speeds, and what a byte costs there.
+    fn take_states(&mut self, others: &[RunData]) {
+        let mut states: Vec<u8> = others.iter().filter_map(|run| run.power_state).collect();
+        states.sort_unstable();
+        states.dedup();
+        for state in states {
+            let runs: Vec<RunData> =
+                others.iter().filter(|run| run.power_state == Some(state)).cloned().collect();
+            let full = full(&runs);
+            let slow: Vec<SlowStretch> = runs.iter().map(|run| slow(run, &full)).collect();
+            let levels: Vec<Vec<f64>> =
+                runs.iter().zip(&slow).map(|(run, slow)| ln_levels(run, slow)).collect();
+            let runs: Vec<&RunData> = runs.iter().collect();
+            let air_k = self.common.ambient_k;
+            let seen = full.map(|full| if full.seen { full.value } else { 0.0 });
+            for sample in self.samples.iter_mut().chain([&mut self.best]) {
+                let energy = air::energy(sample, &runs, &levels, air_k);
+                sample.states.push(StateShare { state, full: seen, energy });
+            }
+        }
+    }
 }
 
 impl Drawing<'_> {
@@ -232,6 +327,7 @@ impl Drawing<'_> {
             full,
             // Factor 2 to 20 of fans on drives: what one air flow leaves open.
             outer_share: draws.between(0.05, 0.8),
+            states: Vec::new(),
             throttles: two_level::joined(throttles, self.runs),
         }
     }

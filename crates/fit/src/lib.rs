@@ -4,12 +4,15 @@
 //! Data goes one way: `record -> trace -> data -> fitting -> fitted -> predict -> recommend`.
 //! - [`data`]: what a fit takes from a trace.
 //! - `speed`: full speeds, and the seconds that heat held back.
-//! - `heat`: from speeds to temperature, and the likelihood of readings; `least`, `chain`: its optimum and posterior.
-//! - `throttle`, `two_level`: thresholds read off a sample's own course; `closed`: their class and gains.
+//! - `heat`: from speeds to temperature, and the likelihood of readings; `chain`: its posterior (the optimum is `analysis::posterior::least`).
+//! - `throttle`, `two_level`: thresholds read off a sample's own course; `closed`: their class and gains. `air`: a second airflow.
 //! - [`sample`]: one drive that the runs allow, and the profile it makes.
 //! - [`fitting`]: all of these in order. [`fitted`], `open`: what is kept of it, and what stays open.
+//! - [`check`]: the runs again on what was fitted, measured beside simulated.
 //! - [`load`]: a plan as a forecast takes it; [`simulate`]: a profile under a load.
-//! - [`mod@predict`], [`mod@recommend`]: what it would do elsewhere, and what to set.
+//! - [`mod@predict`], [`mod@recommend`]: what it would do elsewhere, and what to set. [`next`]: both for a run's own load.
+//! - [`cooling`]: how much cooling a limit takes, and what parts do that.
+//! - [`narrow`]: the ten minutes that would tell most.
 //!
 //! # What it does not do
 //! It opens no file and prints nothing. It has no model of a drive: every closed loop is simulated by `physics`, as twins
@@ -18,15 +21,18 @@
 //! # Where the numbers come from
 //! Each constant says so beside it; what was tried and how well it did is in METHODS.
 
+mod air;
 mod chain;
+pub mod check;
 mod closed;
+pub mod cooling;
 pub mod data;
-mod draw;
 pub mod fitted;
 pub mod fitting;
 mod heat;
-mod least;
 pub mod load;
+pub mod narrow;
+pub mod next;
 mod open;
 mod power;
 pub mod predict;

@@ -2,6 +2,7 @@
 
 use plan::{Extent, Load, Order, Plan};
 
+use crate::data::{Asked, RunData};
 use crate::simulate::LoadPhase;
 
 /// Longest phase that is simulated where a plan sets no time, in seconds: a day.
@@ -12,6 +13,36 @@ const MOST_DEPTH: usize = 4096;
 /// The phases of a plan; `rate` limits every load, in bytes per second.
 pub fn phases(plan: &Plan, rate: Option<f64>) -> Vec<LoadPhase> {
     plan.phases.iter().map(|phase| one(phase, rate)).collect()
+}
+
+/// The load of a run again, stretch by stretch: what was as fast as it went is that here.
+pub fn of_run(run: &RunData) -> Vec<LoadPhase> {
+    let mut phases = Vec::new();
+    for steps in run.steps.chunk_by(|a, b| a.asked == b.asked) {
+        let mean =
+            |get: fn(&crate::data::LoadStep) -> f64| steps.iter().map(get).sum::<f64>() / steps.len() as f64;
+        let (read, write) = (mean(|step| step.read), mean(|step| step.write));
+        let (name, read_share, limit_gb_per_s) = match steps[0].asked {
+            Asked::Read => ("read", Some(1.0), f64::INFINITY),
+            Asked::Write => ("write", Some(0.0), f64::INFINITY),
+            Asked::Limited | Asked::Nothing if read + write > 0.0 => {
+                ("limited", Some(read / (read + write)), read + write)
+            }
+            Asked::Limited | Asked::Nothing => ("rest", None, f64::INFINITY),
+        };
+        phases.push(LoadPhase {
+            name: name.to_owned(),
+            read_share,
+            limit_bytes_per_s: 1e9 * limit_gb_per_s,
+            seconds: steps.len(),
+            bytes: None,
+            depth: 64,
+            io_bytes: 1 << 20,
+            sequential: true,
+            region_bytes: 64 << 30,
+        });
+    }
+    phases
 }
 
 fn one(phase: &plan::Phase, rate: Option<f64>) -> LoadPhase {

@@ -122,12 +122,15 @@ fn surroundings(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut
             "heatsoak plans thermal-id",
         );
     }
-    add(
-        "share of the resistance that is air",
-        "all runs had one airflow, so a heatsink or fan gets a range; repeat this with a fan",
-        "heatsoak run thermal-id-quick",
-    );
-    if let Some(state) = seen.power_state {
+    if fitting.common.airflow.is_none() {
+        add(
+            "share of the resistance that is air",
+            "all runs had one airflow, so a heatsink or fan gets a range; repeat this with a fan, then fit both with \
+             `--airflow 1,2`",
+            "heatsoak run thermal-id-quick",
+        );
+    }
+    if let Some(state) = seen.power_state.filter(|_| fitting.best.states.is_empty()) {
         let why = format!("all runs were in power state {state}");
         add("other power states", &why, "heatsoak run power-states");
     }

@@ -1,6 +1,6 @@
 //! Watts: where power was measured, kelvins become kelvins per watt.
 
-use crate::data::RunData;
+use crate::data::{LoadStep, RunData};
 use crate::heat::FittedHeat;
 
 /// Seconds with power without which it says nothing.
@@ -9,14 +9,20 @@ const LEAST_SECONDS: usize = 60;
 const BLOCK: usize = 20;
 
 /// Thermal resistance from the sensor to the air, from what a GB/s costs in watts and in kelvins.
-pub(crate) fn k_per_w(runs: &[RunData], heat: &FittedHeat) -> Option<f64> {
+/// `ln_levels` are logarithms of the level at which a regulator held the drive: there a byte costs less.
+pub(crate) fn k_per_w(runs: &[RunData], heat: &FittedHeat, ln_levels: &[Vec<f64>]) -> Option<f64> {
     // Power over the kelvins that the same load would come to: a line through rest and load. Blocks of seconds, as a
     // drive's own power reading is of the second before.
-    let blocks = runs.iter().flat_map(|run| run.steps.chunks(BLOCK)).filter_map(|steps| {
-        let watts: Option<f64> = steps.iter().map(|step| step.power_w).sum();
-        let kelvin: f64 =
-            steps.iter().map(|step| heat.gain_k[0] * step.read + heat.gain_k[1] * step.write).sum();
-        Some((watts? / steps.len() as f64, kelvin / steps.len() as f64))
+    let blocks = runs.iter().zip(ln_levels).flat_map(|(run, levels)| {
+        let of = |(steps, levels): (&[LoadStep], &[f64])| {
+            let watts: Option<f64> = steps.iter().map(|step| step.power_w).sum();
+            let kelvin = steps.iter().zip(levels).map(|(step, level)| {
+                let cost = |op: usize| heat.gain_k[op] * ((heat.exponent[op] - 1.0) * level).exp();
+                cost(0) * step.read + cost(1) * step.write
+            });
+            Some((watts? / steps.len() as f64, kelvin.sum::<f64>() / steps.len() as f64))
+        };
+        run.steps.chunks(BLOCK).zip(levels.chunks(BLOCK)).filter_map(of).collect::<Vec<_>>()
     });
     let blocks: Vec<(f64, f64)> = blocks.collect();
     let count = blocks.len() as f64;

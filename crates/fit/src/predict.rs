@@ -4,11 +4,12 @@ use std::num::NonZero;
 
 use physics::Profile;
 use physics::profile::Mode;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::fitted::{Fitted, interval};
 use crate::sample::{DriveSample, ThresholdSource, ThrottleAct};
-use crate::simulate::{LoadPhase, PhaseOutcome, drive, phases, set_tmt};
+use crate::simulate::{LoadPhase, LoadSecond, PhaseOutcome, drive, phase_seconds, phases, set_tmt};
 
 /// How far even a right model is off: what is not modelled - short dips, firmware's rounding - as a share of a speed,
 /// in kelvins, and in seconds. Intervals are never narrower.
@@ -20,6 +21,18 @@ const MODEL_S: f64 = 1.5;
 const AIR_K: f64 = 0.04;
 const AIR_SHARE: f64 = 0.002;
 const AIR_TIME_SHARE: f64 = 0.006;
+/// What another airflow or heatsink changes is one number of many: share of a speed, kelvins, share of a time. From trials
+/// with half the resistance to the air.
+const FLOW_SHARE: f64 = 0.01;
+const FLOW_K: f64 = 0.3;
+const FLOW_TIME_SHARE: f64 = 0.05;
+/// Runs that never cool down leave slow modes, releases and air between them: intervals are wider by so much. From trials
+/// with `hctm-read`.
+const NO_COOLING_SHARE: f64 = 0.03;
+const NO_COOLING_K: f64 = 0.9;
+const NO_COOLING_TIME_SHARE: f64 = 0.12;
+/// A mode of so many seconds is half the drive's own and half its surroundings'.
+const HALF_AIR_S: f64 = 60.0;
 /// Hotter than what was seen without throttling by so much is beyond what the runs can tell.
 const BEYOND_K: f64 = 1.0;
 
@@ -36,16 +49,20 @@ pub struct Scenario {
     pub tmt_k: [Option<u16>; 2],
     /// Air in kelvins.
     pub ambient_k: Option<f64>,
+    /// Air warmer than in the runs by so many kelvins, whatever it was then.
+    pub warmer_k: f64,
     /// Resistance of a heat sink from drive to air, in K/W.
     pub heatsink_k_per_w: Option<f64>,
     /// Air flow over that of the runs.
     pub airflow: Option<f64>,
     /// Power state.
     pub power_state: Option<u8>,
+    /// How full the drive is, in percent.
+    pub fill_percent: Option<u8>,
 }
 
 /// A number with its 90 % interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Ranged {
     /// The median.
     pub value: f64,
@@ -56,7 +73,7 @@ pub struct Ranged {
 }
 
 /// What a phase would come to.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PhaseForecast {
     /// Its name.
     pub name: String,
@@ -78,12 +95,13 @@ pub struct PhaseForecast {
     pub duration_s: Option<Ranged>,
     /// Whether it lies beyond what the runs showed.
     pub beyond: bool,
-    /// Slowest second of the last minute over the fastest.
+    /// Slowest second of the last minute over the fastest; `null` in JSON where nothing could be simulated.
+    #[schemars(with = "Option<f64>")]
     pub evenness: f64,
 }
 
 /// Why a forecast deserves care.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ForecastCaveat {
     /// A fixed name.
     pub kind: &'static str,
@@ -92,7 +110,7 @@ pub struct ForecastCaveat {
 }
 
 /// What a drive would do.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Forecast {
     /// Version of the format.
     pub schema: u32,
@@ -112,14 +130,16 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
     let mut caveats = Vec::new();
     let known = answerable(fitted, scenario, &mut caveats);
     let stride = fitted.samples.len().div_ceil(count.max(1));
-    let samples: Vec<&DriveSample> = fitted.samples.iter().step_by(stride).collect();
-    let outcomes = if known { simulate(fitted, scenario, load, &samples) } else { Vec::new() };
+    let samples = in_state(fitted, scenario, stride);
+    let samples: Vec<&DriveSample> = samples.iter().collect();
+    let outcomes =
+        if known { each(&samples, |sample| one(fitted, scenario, load, sample)) } else { Vec::new() };
     let phases: Vec<PhaseForecast> = load
         .iter()
         .enumerate()
         .map(|(at, phase)| {
             let of: Vec<PhaseOutcome> = outcomes.iter().map(|sample| sample[at]).collect();
-            let unseen = tmt_unseen(fitted, scenario, &of);
+            let unseen = tmt_unseen(fitted, scenario, &of) || state_unseen(fitted, scenario, phase);
             let of = if unseen { Vec::new() } else { of };
             PhaseForecast {
                 beyond: unseen || known && beyond(fitted, scenario, phase, &of),
@@ -139,22 +159,29 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
     Forecast { schema: 1, phases, caveats }
 }
 
-/// Outcomes by sample, then phase: on two threads, as on the smallest machine that this is for.
-fn simulate(
-    fitted: &Fitted,
-    scenario: &Scenario,
-    load: &[LoadPhase],
-    samples: &[&DriveSample],
-) -> Vec<Vec<PhaseOutcome>> {
+/// Samples in the power state that is asked about.
+fn in_state(fitted: &Fitted, scenario: &Scenario, stride: usize) -> Vec<DriveSample> {
+    let state = scenario.power_state.filter(|state| fitted.seen.power_state != Some(*state));
+    let of = |sample: &DriveSample| state.and_then(|state| sample.in_state(state));
+    fitted.samples.iter().step_by(stride).map(|sample| of(sample).unwrap_or_else(|| sample.clone())).collect()
+}
+
+/// Whether an operation of a phase never ran at full speed in the power state that is asked about.
+fn state_unseen(fitted: &Fitted, scenario: &Scenario, phase: &LoadPhase) -> bool {
+    let Some(read) = phase.read_share else { return false };
+    let other = fitted.best.states.iter().find(|other| Some(other.state) == scenario.power_state);
+    let ops = [read > 0.0, read < 1.0];
+    other.is_some_and(|other| (0..2).any(|op| ops[op] && other.full[op] <= 0.0))
+}
+
+/// What `of` makes of each sample: on two threads, as on the smallest machine that this is for.
+pub(crate) fn each<T: Send>(samples: &[&DriveSample], of: impl Fn(&DriveSample) -> T + Sync) -> Vec<T> {
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(2);
-    let part = samples.len().div_ceil(threads).max(1);
+    let (part, of) = (samples.len().div_ceil(threads).max(1), &of);
     std::thread::scope(|scope| {
         let parts: Vec<_> = samples
             .chunks(part)
-            .map(|samples| {
-                scope
-                    .spawn(move || samples.iter().map(|s| one(fitted, scenario, load, s)).collect::<Vec<_>>())
-            })
+            .map(|samples| scope.spawn(move || samples.iter().map(|sample| of(sample)).collect::<Vec<_>>()))
             .collect();
         parts.into_iter().flat_map(|part| part.join().expect("a simulation does not panic")).collect()
     })
@@ -167,6 +194,11 @@ pub fn one(
     load: &[LoadPhase],
     sample: &DriveSample,
 ) -> Vec<PhaseOutcome> {
+    phases(&mut set_up(fitted, scenario, sample), load, &|phase| full_speed(sample, fitted, phase))
+}
+
+/// A sample as a drive in its surroundings, with its settings.
+pub(crate) fn set_up(fitted: &Fitted, scenario: &Scenario, sample: &DriveSample) -> physics::Drive {
     let profile = placed(sample.profile(&fitted.common), scenario, sample);
     let mut drive = drive(&profile);
     if profile.limits.hctm.is_some() {
@@ -176,7 +208,55 @@ pub fn one(
         // Checked by `answerable` for all samples at once.
         let _ = set_tmt(&mut drive, Some(tmt_k));
     }
-    phases(&mut drive, load, &|phase| full_speed(sample, fitted, phase))
+    drive
+}
+
+/// A stretch of a forecast's course.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CoursePoint {
+    /// Its middle, in seconds since the load began.
+    pub t_s: f64,
+    /// Mean speed in bytes per second.
+    pub bytes_per_s: Ranged,
+    /// Mean temperature in kelvins.
+    pub kelvin: Ranged,
+}
+
+/// The forecast over time, in at most `points` stretches of whole seconds; empty where there is no answer.
+pub fn course(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], points: usize) -> Vec<CoursePoint> {
+    if !answerable(fitted, scenario, &mut Vec::new()) {
+        return Vec::new();
+    }
+    let total: usize = load.iter().map(|phase| phase.seconds).sum();
+    let stretch = total.div_ceil(points.max(1)).max(1);
+    let mean = |part: &[LoadSecond], get: fn(&LoadSecond) -> f64| {
+        part.iter().map(get).sum::<f64>() / part.len() as f64
+    };
+    let samples = in_state(fitted, scenario, 1);
+    let samples: Vec<&DriveSample> = samples.iter().collect();
+    let courses = each(&samples, |sample| {
+        let mut drive = set_up(fitted, scenario, sample);
+        let seconds: Vec<LoadSecond> =
+            load.iter().flat_map(|phase| phase_seconds(&mut drive, phase)).collect();
+        let parts = seconds.chunks(stretch);
+        parts.map(|part| [mean(part, |s| s.bytes), mean(part, |s| s.kelvin)]).collect::<Vec<_>>()
+    });
+    let longest = courses.iter().map(Vec::len).max().unwrap_or(0);
+    let at = |place: usize| {
+        let ranged = |of: usize, share: f64, least: f64| {
+            let values: Vec<f64> =
+                courses.iter().filter_map(|course| course.get(place)).map(|point| point[of]).collect();
+            let [low, value, high] = interval(&values);
+            let wide = (share * value).max(least);
+            Ranged { value, low: (low - wide).max(0.0), high: high + wide }
+        };
+        CoursePoint {
+            t_s: (place as f64 + 0.5) * stretch as f64,
+            bytes_per_s: ranged(0, MODEL_SHARE, 0.0),
+            kelvin: ranged(1, 0.0, MODEL_K),
+        }
+    };
+    (0..longest).map(at).collect()
 }
 
 /// What a phase moves in a second where heat does not slow it down, in bytes; 0 at rest.
@@ -193,6 +273,7 @@ fn placed(mut profile: Profile, scenario: &Scenario, sample: &DriveSample) -> Pr
     if let Some(ambient_k) = scenario.ambient_k {
         profile.thermal.ambient_c = measure::Celsius::from_kelvin_f64(ambient_k).as_degrees();
     }
+    profile.thermal.ambient_c += scenario.warmer_k;
     let total: f64 = profile.thermal.mode.iter().map(|mode| mode.k_per_w).sum();
     let outer = sample.outer_share * total;
     let mut outer_then = outer / scenario.airflow.unwrap_or(1.0);
@@ -205,15 +286,17 @@ fn placed(mut profile: Profile, scenario: &Scenario, sample: &DriveSample) -> Pr
     profile
 }
 
-/// Takes a share of the whole resistance out of the modes: out of slow ones, as the air is what they end in.
-fn reduce(modes: &mut [Mode], share: f64) {
+/// Takes a share of the whole resistance out of the modes: out of slow ones, as the air is what they end in. A mode that
+/// ends in less resistance is faster by as much: capacities stay, and with them how the first seconds heat.
+pub(crate) fn reduce(modes: &mut [Mode], share: f64) {
     let total: f64 = modes.iter().map(|mode| mode.k_per_w).sum();
-    // A mode of half a minute is half the drive's own and half its surroundings'.
-    let slowness = |mode: &Mode| mode.tau_s / (mode.tau_s + 30.0);
+    let slowness = |mode: &Mode| mode.tau_s / (mode.tau_s + HALF_AIR_S);
     let slow: f64 = modes.iter().map(|mode| mode.k_per_w * slowness(mode)).sum();
     let part = (share * total / slow).min(0.98);
     for mode in modes {
-        mode.k_per_w = (mode.k_per_w * (1.0 - part * slowness(mode))).max(0.001);
+        let left = 1.0 - part * slowness(mode);
+        mode.k_per_w = (mode.k_per_w * left).max(0.001);
+        mode.tau_s *= left;
     }
 }
 
@@ -228,11 +311,11 @@ fn answerable(fitted: &Fitted, scenario: &Scenario, caveats: &mut Vec<ForecastCa
                 .to_owned(),
         );
     }
-    if scenario.heatsink_k_per_w.is_some() && fitted.common.k_per_w.is_none() {
+    if scenario.heatsink_k_per_w.is_some() && fitted.k_per_w().is_none() {
         refuse(
             "resistance_unknown",
-            "No power was measured in the fitted runs, so K/W are not known and a heat sink of so many K/W cannot be put \
-             on: measure power beside the run, or ask for `--airflow`."
+            "No fitted run of a quarter of an hour of load has power, so K/W are not known and a heatsink of so many K/W \
+             cannot be put on: measure power beside `heatsoak run thermal-id`, or ask for `--airflow`."
                 .to_owned(),
         );
     }
@@ -246,12 +329,25 @@ fn answerable(fitted: &Fitted, scenario: &Scenario, caveats: &mut Vec<ForecastCa
                 .to_owned(),
         );
     }
-    if let Some(state) = scenario.power_state.filter(|state| fitted.seen.power_state.unwrap_or(0) != *state) {
+    let was_run = |state: &u8| {
+        fitted.seen.power_state.unwrap_or(0) == *state
+            || fitted.best.states.iter().any(|other| other.state == *state)
+    };
+    if let Some(state) = scenario.power_state.filter(|state| !was_run(state)) {
         refuse(
             "power_state_unknown",
             format!(
                 "No fitted run was in power state {state}: `heatsoak run thermal-id` with `settings = {{ power_state = \
                  {state} }}` in the plan, then fit both runs."
+            ),
+        );
+    }
+    if let Some(percent) = scenario.fill_percent {
+        refuse(
+            "fill_unknown",
+            format!(
+                "What being {percent} % full changes - the size of the SLC cache, garbage collection - no fitted run \
+                 shows: fill the drive so far, run `heatsoak run thermal-id`, and fit that run by itself."
             ),
         );
     }
@@ -297,7 +393,16 @@ fn phase_forecast(
     phase: &LoadPhase,
     of: &[PhaseOutcome],
 ) -> PhaseForecast {
-    let air_k = scenario.ambient_k.zip(fitted.common.ambient_k).map_or(0.0, |(then, now)| (then - now).abs());
+    let moved_k = scenario.ambient_k.zip(fitted.common.ambient_k).map_or(0.0, |(then, now)| then - now);
+    let air_k = (moved_k + scenario.warmer_k).abs();
+    // 1 where the flow is another, 0 where it is that of the runs.
+    let flow = f64::from(u8::from(
+        scenario.airflow.is_some_and(|times| times != 1.0) || scenario.heatsink_k_per_w.is_some(),
+    ));
+    let rough = f64::from(u8::from(!fitted.seen.cooled));
+    let least_k = MODEL_K + AIR_K * air_k + FLOW_K * flow + NO_COOLING_K * rough;
+    let speed_share = MODEL_SHARE + AIR_SHARE * air_k + FLOW_SHARE * flow + NO_COOLING_SHARE * rough;
+    let time_share = 0.02 + AIR_TIME_SHARE * air_k + FLOW_TIME_SHARE * flow + NO_COOLING_TIME_SHARE * rough;
     let ranged = |get: &dyn Fn(&PhaseOutcome) -> f64, share: f64, least: f64| {
         let values: Vec<f64> = of.iter().map(get).collect();
         let [low, value, high] = interval(&values);
@@ -310,7 +415,7 @@ fn phase_forecast(
     let time_to_throttle_s = (loaded && 2 * never < of.len())
         .then(|| {
             let get = |outcome: &PhaseOutcome| outcome.time_to_throttle_s.unwrap_or(f64::NAN);
-            let range = ranged(&get, 0.02 + AIR_TIME_SHARE * air_k, MODEL_S)?;
+            let range = ranged(&get, time_share, MODEL_S)?;
             let high = if 20 * never > of.len() { phase.seconds as f64 } else { range.high };
             Some(Ranged { low: range.low.max(0.0), high: high.max(range.value), ..range })
         })
@@ -319,9 +424,9 @@ fn phase_forecast(
     PhaseForecast {
         name: phase.name.clone(),
         op: op(phase),
-        mean_bytes_per_s: ranged(&|outcome| outcome.mean_bytes_per_s, MODEL_SHARE + AIR_SHARE * air_k, 0.0),
-        peak_k: ranged(&|outcome| outcome.peak_k, 0.0, MODEL_K + AIR_K * air_k),
-        steady_k: ranged(&|outcome| outcome.steady_k, 0.0, MODEL_K + AIR_K * air_k),
+        mean_bytes_per_s: ranged(&|outcome| outcome.mean_bytes_per_s, speed_share, 0.0),
+        peak_k: ranged(&|outcome| outcome.peak_k, 0.0, least_k),
+        steady_k: ranged(&|outcome| outcome.steady_k, 0.0, least_k),
         time_to_throttle_s,
         throttled_share: ranged(&|outcome| outcome.throttled_share, 0.02, 0.005).map(clamped),
         energy_j: fitted.common.k_per_w.and_then(|_| ranged(&|outcome| outcome.energy_j, 0.02, 0.0)),
@@ -394,5 +499,50 @@ const fn op(phase: &LoadPhase) -> &'static str {
         Some(read) if read >= 1.0 => "read",
         Some(read) if read <= 0.0 => "write",
         Some(_) => "mixed",
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn total(modes: &[Mode]) -> f64 {
+        modes.iter().map(|mode| mode.k_per_w).sum()
+    }
+
+    proptest! {
+        /// Laws of another airflow: so much resistance is gone, each capacity (`tau / R`) stays, and no mode overtakes another.
+        #[test]
+        fn resistance_goes_and_capacity_stays(
+            shares in prop::collection::vec(0.05_f64..1.0, 2..8),
+            removed in 0.0_f64..0.6,
+        ) {
+            let mode = |(at, share): (usize, &f64)| Mode { tau_s: 3.0 * 2.3_f64.powi(at as i32), k_per_w: *share };
+            let before: Vec<Mode> = shares.iter().enumerate().map(mode).collect();
+            let mut after = before.clone();
+            reduce(&mut after, removed);
+            let gone = 1.0 - total(&after) / total(&before);
+            // Fast modes have little to give: less may go than was asked, and never more.
+            prop_assert!(gone <= removed + 1e-3, "{gone} of {removed}");
+            for (before, after) in before.iter().zip(&after).filter(|(_, after)| after.k_per_w > 0.002) {
+                let capacity = |mode: &Mode| mode.tau_s / mode.k_per_w;
+                prop_assert!((capacity(after) / capacity(before) - 1.0).abs() < 1e-9);
+            }
+            prop_assert!(after.windows(2).all(|pair| pair[0].tau_s < pair[1].tau_s), "{after:?}");
+        }
+    }
+
+    /// Worked example of METHODS: a tenth of 10 K/W out of modes of 20 and 180 s.
+    #[test]
+    fn a_tenth_less_comes_out_of_the_slow_mode() {
+        let mut modes = [Mode { tau_s: 20.0, k_per_w: 5.0 }, Mode { tau_s: 180.0, k_per_w: 5.0 }];
+        reduce(&mut modes, 0.1);
+        let found = modes.map(|mode| (mode.tau_s, mode.k_per_w));
+        for ((tau_s, k_per_w), (tau_wanted_s, wanted)) in found.into_iter().zip([(19.0, 4.75), (153.0, 4.25)])
+        {
+            assert!((tau_s - tau_wanted_s).abs() < 0.1 && (k_per_w - wanted).abs() < 0.01, "{found:?}");
+        }
     }
 }

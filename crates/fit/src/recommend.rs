@@ -3,11 +3,14 @@
 //! A choice must be good for nine of ten drives that the runs allow, not for the likeliest alone: speed counts by its
 //! lower end, temperature and limits by their upper one.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::cooling::{self, CoolingNeed};
 use crate::fitted::Fitted;
+use crate::next::throttled_share;
 use crate::predict::{Forecast, MODEL_K, Scenario, predict, predict_with};
-use crate::sample::{ThresholdSource, ThrottleAct};
+use crate::sample::{ThresholdSource, Throttle, ThrottleAct};
 use crate::simulate::LoadPhase;
 
 /// Samples that look at every choice; those that look good are looked at by all.
@@ -25,6 +28,11 @@ const REFINED: usize = 3;
 const NEAR_K: i16 = 4;
 /// What a choice must bring over what is set now to be worth a change: a share of the speed, a kelvin.
 const WORTH_SHARE: f64 = 0.01;
+
+/// A drive that throttles for less of the time is taken for one that does not.
+const THROTTLED_SHARE_LEAST: f64 = 0.01;
+/// A relay that leaves less of the speed costs most of it wherever it acts.
+const DEAR_RELAY: f64 = 0.2;
 
 /// What is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +57,7 @@ pub struct Bounds {
 }
 
 /// Settings of a choice; what is `None` stays.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Settings {
     /// TMT1 in kelvins, 0 is off.
     pub tmt1_k: Option<u16>,
@@ -61,7 +69,7 @@ pub struct Settings {
 }
 
 /// Something to do.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Choice {
     /// What to set.
     pub settings: Settings,
@@ -76,7 +84,7 @@ pub struct Choice {
 }
 
 /// Something better not done.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Avoid {
     /// What not to set.
     pub settings: Settings,
@@ -85,7 +93,7 @@ pub struct Avoid {
 }
 
 /// What to do.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Advice {
     /// Version of the format.
     pub schema: u32,
@@ -93,6 +101,9 @@ pub struct Advice {
     pub choices: Vec<Choice>,
     /// What better not to set.
     pub avoid: Vec<Avoid>,
+    /// Cooling with which the settings now hold to the limits, or never throttle where there is none; `None` where they
+    /// do.
+    pub cooling: Option<CoolingNeed>,
     /// In a sentence.
     pub verdict: String,
 }
@@ -149,7 +160,20 @@ pub fn recommend(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], goal: Goal,
             },
         );
     }
-    Advice { schema: 1, choices, avoid, verdict }
+    let cooling = cooling_need(fitted, at, load, bounds);
+    Advice { schema: 1, choices, avoid, cooling, verdict }
+}
+
+/// What cooling the settings now take to hold to the bounds, or not to throttle where there are none.
+fn cooling_need(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], bounds: Bounds) -> Option<CoolingNeed> {
+    let unthrottled = |forecast: &Forecast| {
+        throttled_share(forecast).is_some_and(|share| share.value < THROTTLED_SHARE_LEAST)
+    };
+    let bounded = bounds.below_k.is_some() || bounds.at_least_bytes_per_s.is_some();
+    let good = |forecast: &Forecast| if bounded { holds(forecast, bounds) } else { unthrottled(forecast) };
+    let now = predict_with(fitted, at, load, FIRST_LOOK);
+    let answered = now.phases.iter().all(|phase| phase.peak_k.is_some());
+    (answered && !good(&now)).then(|| cooling::need(fitted, at, load, good))
 }
 
 /// The best first, of those that hold to the bounds.
@@ -262,10 +286,7 @@ fn better(score: f64, now: f64) -> bool {
 
 /// Settings that cost most of the speed, the dearest of each kind.
 fn avoid(fitted: &Fitted, now: &ChoicePoint, points: &[ChoicePoint]) -> Vec<Avoid> {
-    let speed = |point: &ChoicePoint| {
-        let phases = point.forecast.phases.iter().filter_map(|phase| phase.mean_bytes_per_s);
-        phases.map(|speed| speed.value).sum::<f64>()
-    };
+    let speed = |point: &ChoicePoint| total_speed(&point.forecast);
     let fastest = points.iter().map(speed).fold(speed(now), f64::max);
     let set = points.iter().filter(|point| point.settings.tmt1_k.is_some());
     let mut avoid = Vec::new();
@@ -291,6 +312,7 @@ fn avoid(fitted: &Fitted, now: &ChoicePoint, points: &[ChoicePoint]) -> Vec<Avoi
             ),
         });
     }
+    avoid.extend(fitted.best.throttles.iter().find_map(dear_relay));
     let rest = fitted.best.rest_k;
     if fitted.common.hctm && fitted.common.limits.tmt_min_k.is_some_and(|least| least < rest) {
         avoid.push(Avoid {
@@ -301,14 +323,34 @@ fn avoid(fitted: &Fitted, now: &ChoicePoint, points: &[ChoicePoint]) -> Vec<Avoi
     avoid
 }
 
-fn choice(fitted: &Fitted, now: &ChoicePoint, point: ChoicePoint) -> Choice {
-    let total = |forecast: &Forecast| -> f64 {
-        forecast.phases.iter().filter_map(|phase| phase.mean_bytes_per_s).map(|speed| speed.value).sum()
+/// A relay on a setting that leaves next to nothing: what it costs does not hang on where it is set.
+fn dear_relay(throttle: &Throttle) -> Option<Avoid> {
+    let name = match throttle.follows {
+        ThresholdSource::Tmt1 => "TMT1",
+        ThresholdSource::Tmt2 => "TMT2",
+        ThresholdSource::Own => return None,
     };
+    let left = match throttle.act {
+        ThrottleAct::Relay(shares) => shares[0].min(shares[1]),
+        ThrottleAct::TwoLevel { light, .. } => light[0].min(light[1]),
+        _ => return None,
+    };
+    (left <= DEAR_RELAY).then(|| Avoid {
+        settings: Settings::default(),
+        why: format!(
+            "Any {name} that the load reaches: this drive switches to {:.0} % of full speed there, and back only when it \
+             has cooled by {:.0} K",
+            100.0 * left,
+            throttle.hysteresis_k
+        ),
+    })
+}
+
+fn choice(fitted: &Fitted, now: &ChoicePoint, point: ChoicePoint) -> Choice {
     let peak = |forecast: &Forecast| {
         forecast.phases.iter().filter_map(|phase| phase.peak_k).map(|peak| peak.value).fold(0.0, f64::max)
     };
-    let gained = 100.0 * (total(&point.forecast) / total(&now.forecast) - 1.0);
+    let gained = 100.0 * (total_speed(&point.forecast) / total_speed(&now.forecast) - 1.0);
     let warmer_k = peak(&point.forecast) - peak(&now.forecast);
     let (command, undo) = commands(fitted, &point.settings);
     Choice {
@@ -318,6 +360,11 @@ fn choice(fitted: &Fitted, now: &ChoicePoint, point: ChoicePoint) -> Choice {
         command,
         undo,
     }
+}
+
+/// Mean speeds of all phases together.
+fn total_speed(forecast: &Forecast) -> f64 {
+    forecast.phases.iter().filter_map(|phase| phase.mean_bytes_per_s).map(|speed| speed.value).sum()
 }
 
 fn commands(fitted: &Fitted, settings: &Settings) -> (String, String) {
@@ -370,7 +417,13 @@ fn verdict(
         Some(point) => {
             let (command, _) = commands(fitted, &point.settings);
             let now_breaks = if now.holds { "" } else { " The settings now do not hold to the limits." };
-            format!("{command}.{now_breaks}")
+            let slower = point.settings.rate_bytes_per_s.is_some();
+            let sooner = if slower && total_speed(&point.forecast) > total_speed(&now.forecast) {
+                " Slower is sooner: throttling costs more than this limit."
+            } else {
+                ""
+            };
+            format!("{command}.{sooner}{now_breaks}")
         }
         None if now.holds => {
             "Leave the settings as they are: none that was tried is better by 1 %.".to_owned()

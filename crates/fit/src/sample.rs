@@ -40,6 +40,20 @@ pub struct DriveSample {
     pub outer_share: f64,
     /// What slows it down.
     pub throttles: Vec<Throttle>,
+    /// Other power states that were run.
+    #[serde(default)]
+    pub states: Vec<StateShare>,
+}
+
+/// What another power state changes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StateShare {
+    /// Its number.
+    pub state: u8,
+    /// Full speed in GB/s: reading, writing; 0 where it was not seen.
+    pub full: [f64; 2],
+    /// Kelvins for each GB/s over those of the state of the other runs.
+    pub energy: f64,
 }
 
 /// One throttle.
@@ -99,6 +113,9 @@ pub struct Common {
     pub ambient_k: Option<f64>,
     /// K/W from the sensor to the air; `None` where no power was measured.
     pub k_per_w: Option<f64>,
+    /// The other airflow that was run, over that of the rest; `None` where all runs had one.
+    #[serde(default)]
+    pub airflow: Option<f64>,
     /// What the drive says of its limits.
     pub limits: LimitsK,
     /// TMT1 and TMT2 during the last run; 0 is off.
@@ -125,6 +142,35 @@ pub struct LimitsK {
 }
 
 impl DriveSample {
+    /// The drive in another power state; `None` where it was not run in it.
+    pub fn in_state(&self, state: u8) -> Option<Self> {
+        let other = self.states.iter().find(|other| other.state == state)?;
+        let mut sample = self.clone();
+        for op in 0..2 {
+            if other.full[op] > 0.0 {
+                sample.full[op] = other.full[op];
+            }
+            sample.gain_k[op] *= other.energy;
+        }
+        // A throttle's fixed speeds are speeds and not shares.
+        let kept = |shares: &mut [f64; 2]| {
+            for (share, (was, is)) in shares.iter_mut().zip(self.full.iter().zip(&sample.full)) {
+                *share = (*share * was / is).min(1.0);
+            }
+        };
+        for throttle in &mut sample.throttles {
+            match &mut throttle.act {
+                ThrottleAct::Relay(shares) => kept(shares),
+                ThrottleAct::TwoLevel { light, heavy, .. } => {
+                    kept(light);
+                    kept(heavy);
+                }
+                ThrottleAct::Regulator(_) | ThrottleAct::DutyCycled(_) | ThrottleAct::Stop => {}
+            }
+        }
+        Some(sample)
+    }
+
     /// The profile of this drive.
     pub fn profile(&self, common: &Common) -> Profile {
         let resistance = common.k_per_w.unwrap_or(ASSUMED_K_PER_W);

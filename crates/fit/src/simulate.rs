@@ -110,8 +110,15 @@ pub fn phases(
 }
 
 fn one(drive: &mut Drive, phase: &LoadPhase, full: f64) -> PhaseOutcome {
-    let demand = demand(phase);
     let energy_before = drive.energy().in_j;
+    let seconds = phase_seconds(drive, phase);
+    let energy_j = drive.energy().in_j - energy_before;
+    PhaseOutcome { energy_j, ..outcome(&seconds, |_| full) }
+}
+
+/// Runs one phase on a drive, second by second.
+pub fn phase_seconds(drive: &mut Drive, phase: &LoadPhase) -> Vec<LoadSecond> {
+    let demand = demand(phase);
     let mut seconds = Vec::with_capacity(phase.seconds);
     let (start, mut moved) = (drive.now(), 0.0);
     while seconds.len() < phase.seconds && phase.bytes.is_none_or(|bytes| moved < bytes) {
@@ -121,8 +128,7 @@ fn one(drive: &mut Drive, phase: &LoadPhase, full: f64) -> PhaseOutcome {
         let kelvin = drive.exact_composite().as_kelvin_f64();
         seconds.push(LoadSecond { bytes: part.read_bytes + part.write_bytes, kelvin });
     }
-    let energy_j = drive.energy().in_j - energy_before;
-    PhaseOutcome { energy_j, ..outcome(&seconds, |_| full) }
+    seconds
 }
 
 /// What a phase's seconds come to; `full` is what each would have moved without heat.

@@ -76,7 +76,8 @@ pub(crate) fn full(runs: &[RunData]) -> [FittedSpeed; 2] {
     })
 }
 
-/// Speeds of an operation, stretch by stretch, in seconds that neither the host nor a full cache limited.
+/// Speeds of an operation, stretch by stretch, in seconds that neither the host nor a full cache limited; probes of a
+/// few seconds are left out, as they may begin slow.
 fn stretches(run: &RunData, asked: Asked, cache: bool) -> Vec<Vec<f64>> {
     let mut stretches: Vec<Vec<f64>> = Vec::new();
     let mut open: Option<Vec<f64>> = None;
@@ -86,7 +87,7 @@ fn stretches(run: &RunData, asked: Asked, cache: bool) -> Vec<Vec<f64>> {
         if step.asked == asked && !other {
             open.get_or_insert_default().push(step.read + step.write);
         } else if let Some(speeds) = open.take()
-            && speeds.len() > 2 * EDGE
+            && speeds.len() >= TOP + 2 * EDGE
         {
             stretches.push(speeds[EDGE..speeds.len() - EDGE].to_vec());
         }

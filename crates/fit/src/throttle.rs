@@ -7,10 +7,10 @@
 use analysis::findings::{Cause, Label, PolicyClass};
 
 use crate::data::{Asked, RunData};
-use crate::draw::Draws;
 use crate::heat::at;
 use crate::sample::{ThresholdSource, Throttle, ThrottleAct};
 use crate::speed::SlowStretch;
+use analysis::posterior::Draws;
 
 /// Hystereses that were seen of drives, in kelvins.
 const HYSTERESIS_K: (f64, f64) = (1.0, 6.0);
@@ -201,8 +201,15 @@ fn follows(run: &RunData, cause: Cause, t_s: f64) -> ThresholdSource {
         Cause::Thermal if near(run.tmt_k[1]) => ThresholdSource::Tmt2,
         _ => ThresholdSource::Own,
     };
+    // A log that does not say what was set, though it has the counters: the threshold is known where it lay, no more.
+    let unset = match followed {
+        ThresholdSource::Tmt1 => run.tmt_k[0].is_none(),
+        ThresholdSource::Tmt2 => run.tmt_k[1].is_none(),
+        ThresholdSource::Own => false,
+    };
     // A drive that has counters and did not count any of it throttled by itself.
     match (followed, run.counted) {
+        _ if unset => ThresholdSource::Own,
         (ThresholdSource::Tmt1, [Some(false), _]) | (ThresholdSource::Tmt2, [_, Some(false)]) => {
             ThresholdSource::Own
         }
@@ -311,10 +318,20 @@ pub(crate) fn read_off(
     let held = held(group, slow, courses, above);
     let coolest = coolest(group, courses, above);
     let mut on_k = median(&onsets).or(held).unwrap_or(coolest + 1.0) + scatter(&onsets) * draws.normal();
-    let drawn_k = draws.between(HYSTERESIS_K.0, HYSTERESIS_K.1);
     let hysteresis_k = match median(&releases) {
         Some(release_k) => (on_k - release_k + scatter(&releases) * draws.normal()).max(0.2),
-        None => (on_k - coolest).max(0.0) + drawn_k,
+        None => {
+            let (low_k, high_k) = between_loads(group, runs, slow, courses, above);
+            let (high_k, drawn_k) = (high_k.min(coolest), draws.between(HYSTERESIS_K.0, HYSTERESIS_K.1));
+            let unseen_k = coolest - drawn_k;
+            // What lies between two loads, one slow and the next one fast, is drawn from there, if it is that narrow.
+            let release_k = if unseen_k > low_k && unseen_k < high_k {
+                unseen_k
+            } else {
+                draws.between(low_k.max(coolest - HYSTERESIS_K.1).min(high_k), high_k)
+            };
+            (on_k - release_k).max(0.2)
+        }
     };
     // Where one operation was never slowed down, a throttle leaves it what it leaves the other.
     let known = group.floor[0].or(group.floor[1]).unwrap_or(0.5);
@@ -326,14 +343,14 @@ pub(crate) fn read_off(
             on_k += gains[2];
             let per_k = slope(group, runs, slow, courses, |run| above(run) + on_k).unwrap_or(0.1);
             let least = group.least.clamp(LEAST_SHARE, 1.0);
-            ThrottleAct::Regulator([per_k, NO_MEMORY, draws.between(LEAST_SHARE, least)])
+            ThrottleAct::Regulator([per_k, NO_MEMORY, unseen_floor(least, draws)])
         }
         Class::Regulator | Class::DutyCycled => {
             on_k = held.map_or(on_k, |held| held + gains[2] + THRESHOLD_SD_K * draws.normal());
             let least = group.least.clamp(LEAST_SHARE, 1.0);
             let low_k = at_least(group, slow, courses, above);
             let floored = held.zip(low_k).is_some_and(|(held, low_k)| low_k > held + FLOORED_K);
-            let floor = if floored { least } else { draws.between(LEAST_SHARE, least) };
+            let floor = if floored { least } else { unseen_floor(least, draws) };
             let spread = |value: f64, draws: &mut Draws| value * (0.2 * draws.normal()).exp();
             let numbers = [spread(gains[0], draws), spread(gains[1], draws), floor];
             if class == Class::Regulator {
@@ -349,6 +366,13 @@ pub(crate) fn read_off(
         Class::Relay | Class::Stop => hysteresis_k,
     };
     Throttle { follows: group.follows, on_k, hysteresis_k: hysteresis_k.clamp(0.0, 60.0), act }
+}
+
+/// A floor that was not reached: regulators go on down to a twentieth or a fifth of full speed more often than they end
+/// just below what was seen, so it is drawn towards the low end.
+fn unseen_floor(least: f64, draws: &mut Draws) -> f64 {
+    let down = draws.unit();
+    LEAST_SHARE * (least / LEAST_SHARE).powf(down * down)
 }
 
 /// The temperature that a regulator held: the mean over seconds in which it had found its speed.
@@ -386,6 +410,42 @@ fn at_least(
         }
     }
     median(&seen)
+}
+
+/// Between which temperatures it let go while nobody looked: the coolest at which a load was still slow, and the coolest
+/// before one that was fast again.
+fn between_loads(
+    group: &OnsetGroup,
+    runs: &[RunData],
+    slow: &[SlowStretch],
+    courses: &[Vec<f64>],
+    above: impl Fn(usize) -> f64,
+) -> (f64, f64) {
+    let (mut low_k, mut high_k) = (f64::NEG_INFINITY, f64::INFINITY);
+    for (number, run) in runs.iter().enumerate() {
+        // The coolest since it was last seen slow.
+        let mut since_k: Option<f64> = None;
+        for (before, steps) in run.steps.windows(3).enumerate() {
+            let at = before + 1;
+            let now_k = courses[number][at] - above(number);
+            since_k = since_k.map(|k| k.min(now_k));
+            let asked = steps[1].asked;
+            let whole = steps.iter().all(|step| step.asked == asked);
+            let op = usize::from(asked == Asked::Write);
+            let Some((share, floor)) = slow[number].share[at].filter(|_| whole).zip(group.floor[op]) else {
+                continue;
+            };
+            if share < 0.5 * (1.0 + floor) && floor < 0.9 {
+                since_k = Some(now_k);
+                if group.spans.iter().any(|(run, from, to)| *run == number && (*from..*to).contains(&at)) {
+                    high_k = high_k.min(now_k);
+                }
+            } else if let Some(coolest_k) = since_k.take() {
+                low_k = low_k.max(coolest_k);
+            }
+        }
+    }
+    (low_k.min(high_k), high_k)
 }
 
 /// Share of full speed that a kelvin over the threshold costs: a line from the threshold through the slow seconds.

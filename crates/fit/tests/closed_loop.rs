@@ -2,86 +2,22 @@
 //!
 //! The log is made here from `physics`: whole kelvins once a second, speeds of a second. Bounds are those of METHODS.
 
-use fit::simulate::{LoadPhase, demand, drive, set_tmt};
+use fit::check::Misfit;
+use fit::simulate::LoadPhase;
 use fit::{FitError, Fitted, RunData, Scenario, fit, load, predict};
-use measure::record::ThermalSettings;
-use measure::{Instant, Seed, Series};
+use measure::{Seed, Series};
 use physics::Profile;
 use plan::Plan;
-use trace::{Interval, Phase, SegmentOp, SpeedSeries, Temperature, Trace, instant};
+use trace::Trace;
+
+mod known;
+
+use known::{phase, profile, record};
 
 const TMT_K: [u16; 2] = [333, 358];
 
-fn profile(name: &str) -> Profile {
-    let mut profile = Profile::builtin(name).expect("built in");
-    // The experiment stays within the write cache.
-    profile.slc = None;
-    profile
-}
-
-fn phase(name: &str, read_share: Option<f64>, limit_bytes_per_s: f64, seconds: usize) -> LoadPhase {
-    LoadPhase {
-        name: name.to_owned(),
-        read_share,
-        limit_bytes_per_s,
-        seconds,
-        bytes: None,
-        depth: 64,
-        io_bytes: 1 << 20,
-        sequential: true,
-        region_bytes: 64 << 30,
-    }
-}
-
 fn thermal_id() -> Vec<LoadPhase> {
     load::phases(&Plan::builtin("thermal-id").expect("built in"), None)
-}
-
-/// The run of a drive as our own record would have it.
-fn record(profile: &Profile, tmt_k: [u16; 2], phases: &[LoadPhase]) -> Trace {
-    let mut trace = Trace::empty(&profile.name);
-    trace.facts.simulated = Some(true);
-    let mut drive = drive(profile);
-    if let Some(hctm) = &profile.limits.hctm {
-        set_tmt(&mut drive, Some(tmt_k)).expect("it may be set");
-        (trace.facts.tmt_min_k, trace.facts.tmt_max_k) =
-            (Some(hctm.mntmt_k.into()), Some(hctm.mxtmt_k.into()));
-        let [tmt1_k, tmt2_k] = tmt_k.map(Some);
-        trace.settings.push(Instant::ZERO, ThermalSettings { tmt1_k, tmt2_k, power_state: Some(0) });
-    }
-    let mut speeds = [Vec::new(), Vec::new()];
-    let mut composite = Series::new();
-    let mut second = 0_u64;
-    for (number, phase) in phases.iter().enumerate() {
-        let op = match phase.read_share {
-            None => SegmentOp::Idle,
-            Some(share) if share > 0.5 => SegmentOp::Read,
-            Some(_) => SegmentOp::Write,
-        };
-        let start_s = second as f64;
-        trace.phases.push(Phase {
-            rate_limit_bytes_per_s: Some(phase.limit_bytes_per_s).filter(|limit| limit.is_finite()),
-            ..Phase::bare(&phase.name, op, start_s, start_s + phase.seconds as f64)
-        });
-        for _ in 0..phase.seconds {
-            composite.push(instant(second as f64), f64::from(drive.composite().as_kelvin()));
-            let until = Instant::from_ns((second + 1) * 1_000_000_000);
-            let moved = drive.advance_demand(until, &demand(phase));
-            for (speeds, bytes) in speeds.iter_mut().zip([moved.read_bytes, moved.write_bytes]) {
-                if bytes > 0.0 {
-                    let start_s = second as f64;
-                    speeds.push(Interval { start_s, span_s: 1.0, bytes, phase: number as u32 });
-                }
-            }
-            second += 1;
-        }
-    }
-    for (op, intervals) in [SegmentOp::Read, SegmentOp::Write].into_iter().zip(speeds) {
-        trace.speeds.push(SpeedSeries { op, intervals });
-    }
-    trace.temperatures = vec![Temperature { name: "composite".to_owned(), kelvin: composite }];
-    trace.trust_a_sensor();
-    trace
 }
 
 fn fitted(profile: &Profile, phases: &[LoadPhase], ambient_k: Option<f64>) -> Fitted {
@@ -151,6 +87,114 @@ fn forecasts_hold_at_other_settings_and_in_other_air() {
         }
     }
     assert!(held >= 10, "{held} of 12");
+}
+
+/// Goal: a fit says whether it fits. Method: a run as it comes, and the same in air that warms by 12 K, of which the model
+/// knows nothing.
+#[test]
+fn a_fit_says_whether_it_fits() {
+    let profile = profile("relay");
+    let checked = |trace: &Trace| {
+        let runs = [RunData::new(trace, AIR_K)];
+        let fitting = fit("test", &runs, Seed::new(1)).expect("it warms");
+        Fitted::checked(&runs, fitting)
+    };
+    let mut trace = record(&profile, TMT_K, &thermal_id());
+    let (fitted, check) = checked(&trace);
+    assert!(!fitted.is_doubtful() && check.misfits.is_empty(), "{:?}", check.misfits);
+    assert_eq!(check.runs[0].speeds.len(), trace.end_s() as usize);
+    assert!(check.runs[0].rms_k < 0.8, "{} K", check.runs[0].rms_k);
+    let mut warming = Series::new();
+    for point in trace.temperatures[0].kelvin.points() {
+        let t_s = point.t.as_secs_f64();
+        // Up in the middle of the run and down again, as a room with the sun on it.
+        let sun_k = 12.0 * (1.0 - (2.0 * t_s / trace.end_s() - 1.0).abs());
+        warming.push(point.t, (point.value + sun_k).floor());
+    }
+    trace.temperatures[0].kelvin = warming;
+    trace.trust_a_sensor();
+    let (fitted, check) = checked(&trace);
+    assert!(fitted.is_doubtful(), "{} K", fitted.residual_rms_k);
+    assert!(check.misfits.iter().any(|misfit| matches!(misfit, Misfit::Heat { .. })), "{:?}", check.misfits);
+}
+
+/// Goal: with a second airflow, how much of the resistance is air is read off and no longer left open.
+/// Method: SSD1, still and with half its last resistance; asked about reading with the fan on.
+#[test]
+fn a_second_airflow_tells_what_a_fan_does() {
+    let mut profile = profile("ssd1");
+    let mut runs = vec![RunData::new(&record(&profile, TMT_K, &thermal_id()), AIR_K)];
+    profile.thermal.airflow = 2.0;
+    let quick = load::phases(&Plan::builtin("thermal-id-quick").expect("built in"), None);
+    runs.push(RunData::new(&record(&profile, TMT_K, &quick), AIR_K).at_airflow(2.0));
+    let fitted = Fitted::new(&runs, fit("test", &runs, Seed::new(1)).expect("it warms"));
+    assert!(!fitted.left_open.iter().any(|open| open.what.contains("resistance that is air")));
+    let asked = [phase("read", Some(1.0), 1e9, 900)];
+    let aired = Scenario { airflow: Some(2.0), ..Scenario::default() };
+    let peak_k = predict(&fitted, &aired, &asked).phases[0].peak_k.expect("an answer");
+    let truth = record(&profile, TMT_K, &asked);
+    let truth_k = truth.temperatures[0].kelvin.points().last().expect("a reading").value + 0.5;
+    assert!((peak_k.low..=peak_k.high).contains(&truth_k), "{peak_k:?}, truth {truth_k} K");
+    assert!(peak_k.high - peak_k.low < 4.0, "no range but a number: {peak_k:?}");
+}
+
+/// Goal: a run in another power state tells what that state does. Method: SSD1 with a state of 60 % of the speed and 80 % of
+/// the energy for each byte; asked about it in warmer air, and about one that was not run.
+#[test]
+fn another_power_state_is_known_once_it_was_run() {
+    let first = profile("ssd1");
+    let mut other = first.clone();
+    for ceiling in [&mut other.media.sequential_read, &mut other.media.sequential_write] {
+        ceiling.bytes_per_s *= 0.6;
+    }
+    other.power.read_w_per_gb_per_s *= 0.8;
+    other.power.write_w_per_gb_per_s *= 0.8;
+    let quick = load::phases(&Plan::builtin("thermal-id-quick").expect("built in"), None);
+    let mut slower = RunData::new(&record(&other, TMT_K, &quick), AIR_K);
+    slower.power_state = Some(3);
+    let runs = [slower, RunData::new(&record(&first, TMT_K, &thermal_id()), AIR_K)];
+    let fitted = Fitted::new(&runs, fit("test", &runs, Seed::new(1)).expect("it warms"));
+    assert_eq!(fitted.seen.power_state, Some(0));
+    let asked = [phase("write", Some(0.0), f64::INFINITY, 300), phase("read", Some(1.0), 1.2e9, 300)];
+    let at = |state| Scenario { power_state: Some(state), warmer_k: 3.0, ..Scenario::default() };
+    let forecast = predict(&fitted, &at(3), &asked);
+    other.thermal.ambient_c += 3.0;
+    let truth = record(&other, TMT_K, &asked);
+    let bytes: f64 =
+        truth.speeds.iter().flat_map(|s| &s.intervals).filter(|i| i.phase == 0).map(|i| i.bytes).sum();
+    let (speed, found) = (bytes / 300.0, forecast.phases[0].mean_bytes_per_s.expect("a speed"));
+    assert!((found.value / speed - 1.0).abs() < 0.05, "{found:?}, truth {speed}");
+    let end_k = truth.temperatures[0].kelvin.points().last().expect("a reading").value + 0.5;
+    let steady_k = forecast.phases[1].steady_k.expect("a temperature");
+    assert!((steady_k.value - end_k).abs() < 1.5, "{steady_k:?}, truth {end_k}");
+    assert!(predict(&fitted, &at(2), &asked).phases[0].mean_bytes_per_s.is_none());
+}
+
+/// Goal: a log that names no phases and no settings - a bandwidth log beside SMART - has thresholds where they lay, and its
+/// forecasts throttle there.
+#[test]
+fn a_log_without_phases_and_settings_is_fitted() {
+    let profile = profile("relay");
+    let mut log = record(&profile, TMT_K, &thermal_id());
+    trace::infer_phases(&mut log);
+    log.settings = Series::new();
+    let count = |transitions: u64| trace::Counters {
+        tmt1_transitions: Some(transitions),
+        tmt2_transitions: Some(0),
+        ..trace::Counters::default()
+    };
+    log.counters.push(trace::instant(0.0), count(0));
+    log.counters.push(trace::instant(1800.0), count(9));
+    let runs = [RunData::new(&log, AIR_K)];
+    let fitted = Fitted::new(&runs, fit("test", &runs, Seed::new(1)).expect("it warms"));
+    let asked = [phase("read", Some(1.0), f64::INFINITY, 300)];
+    let forecast = predict(&fitted, &Scenario::default(), &asked);
+    let time_s = forecast.phases[0].time_to_throttle_s.expect("it throttles");
+    let truth = record(&profile, TMT_K, &asked);
+    let bytes: f64 = truth.speeds.iter().flat_map(|s| &s.intervals).map(|i| i.bytes).sum();
+    let found = forecast.phases[0].mean_bytes_per_s.expect("a speed");
+    assert!((found.value / (bytes / 300.0) - 1.0).abs() < 0.08, "{found:?}, truth {}", bytes / 300.0);
+    assert!(time_s.value > 1.0, "{time_s:?}");
 }
 
 #[test]

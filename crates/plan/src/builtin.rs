@@ -9,7 +9,7 @@ use measure::nearest::did_you_mean;
 use super::{Plan, PlanError};
 
 /// Name and text of each, in the order in which people should meet them.
-const BUILTINS: [(&str, &str); 14] = [
+const BUILTINS: [(&str, &str); 16] = [
     ("quick", include_str!("../plans/quick.toml")),
     ("hctm-write", include_str!("../plans/hctm-write.toml")),
     ("hctm-read", include_str!("../plans/hctm-read.toml")),
@@ -17,6 +17,8 @@ const BUILTINS: [(&str, &str); 14] = [
     ("power", include_str!("../plans/power.toml")),
     ("power-states", include_str!("../plans/power-states.toml")),
     ("full-span", include_str!("../plans/full-span.toml")),
+    ("cache-recovery", include_str!("../plans/cache-recovery.toml")),
+    ("cache-by-fill", include_str!("../plans/cache-by-fill.toml")),
     ("random-sizes", include_str!("../plans/random-sizes.toml")),
     ("buffered", include_str!("../plans/buffered.toml")),
     ("thermal-id", include_str!("../plans/thermal-id.toml")),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use measure::record::Op;
 use measure::{Bytes, BytesPerSec};
 
-use super::{Extent, Load, Order, Phase, Plan, PlanError, PowerSource, Region, Sharing, Sizes};
+use super::{Extent, Load, MeterAddress, Order, Phase, Plan, PlanError, Region, Sharing, Sizes};
 use crate::memory::fits_memory;
 
 /// The shortest interval, and the shortest time between two readings. Each is a row that is kept: at 1 ms an hour is
@@ -192,10 +192,7 @@ impl Load {
 /// Intervals and readings come no closer than what can be kept.
 fn check_steps(plan: &Plan) -> Result<(), String> {
     let telemetry = &plan.telemetry;
-    let power = match &telemetry.power {
-        Some(PowerSource::Hwmon { period, .. } | PowerSource::Command { period, .. }) => Some(*period),
-        Some(PowerSource::Csv { .. }) | None => None,
-    };
+    let power = telemetry.power.iter().map(MeterAddress::period);
     let readings = [telemetry.smart_period, telemetry.hwmon_period, telemetry.blockstat_period];
     let steps = readings.into_iter().chain(power).map(|period| ("time between two readings", "1s", period));
     match [("interval", "100ms", plan.interval)]

@@ -57,7 +57,7 @@ impl Default for TelemetryPlan {
 impl TelemetryPlan {
     /// All sources read once a `period`, and no power source.
     pub const fn every(period: Duration) -> Self {
-        Self { smart_period: period, hwmon_period: period, blockstat_period: period, power: None }
+        Self { smart_period: period, hwmon_period: period, blockstat_period: period, power: Vec::new() }
     }
 }
 

@@ -10,6 +10,7 @@
 //! - `fio`: fio job files as plans.
 //! - `builtin`: the plans that come with the tool, and [`Plan::load`].
 //! - [`check`]: whether a plan fits a target, and what it will take.
+//! - `meter`: addresses of power meters.
 //! - `rounds`: phases that are done again until they are steady.
 //! - `sweep`: a plan under several settings.
 //! - `describe`: a phase in one line for people.
@@ -24,11 +25,11 @@ mod describe;
 mod error;
 mod fio;
 pub mod memory;
+mod meter;
 mod rounds;
 mod sweep;
 mod toml;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use measure::record::ThermalSettings;
@@ -37,8 +38,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::toml::phase::{PhaseTable, phases};
 use crate::toml::quantity::{optional, period, plain};
-use crate::toml::settings::{PowerTable, SettingsTable};
+use crate::toml::settings::{SettingsTable, meters};
 pub use error::PlanError;
+pub use meter::{
+    HttpMeter, MeasuredAt, MeterAddress, MeterClock, MeterError, MeterSource, MeterStated, ScpiPort,
+};
 pub use rounds::Rounds;
 pub use sweep::{Sweep, SweepSetting};
 
@@ -98,33 +102,9 @@ pub struct TelemetryPlan {
     /// Time between readings of block statistics.
     #[serde(with = "period")]
     pub blockstat_period: Duration,
-    /// Where power is read, if anywhere.
-    pub power: Option<PowerSource>,
-}
-
-/// Where power is read.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(try_from = "PowerTable", into = "PowerTable")]
-pub enum PowerSource {
-    /// A hwmon file in microwatts, such as `/sys/class/hwmon/hwmon3/power1_input`.
-    Hwmon {
-        /// The file.
-        path: PathBuf,
-        /// Time between readings.
-        period: Duration,
-    },
-    /// A command that prints watts on its first line of output.
-    Command {
-        /// The command and its arguments, run without a shell.
-        argv: Vec<String>,
-        /// Time between readings.
-        period: Duration,
-    },
-    /// A CSV with `t_s` and `power_w`, merged when the run ends.
-    Csv {
-        /// The file.
-        path: PathBuf,
-    },
+    /// Where power is read, if anywhere; the first is the one that figures are of.
+    #[serde(with = "meters", skip_serializing_if = "Vec::is_empty")]
+    pub power: Vec<MeterAddress>,
 }
 
 /// Loads that run at once, until the phase ends. Without loads it is idle time.

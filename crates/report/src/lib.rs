@@ -5,6 +5,7 @@
 //! - [`sentences`]: findings in plain sentences, the same in every form.
 //! - `chart`: a chart as data, shown interactively, as a drawing and as a table.
 //! - [`html`], [`svg`], [`terminal`]: the forms. [`compare_html`], [`compare_terminal`]: several runs at once.
+//! - [`sheet`]: curves, maps and tables that are no run: a fit, a forecast, a sweep of forecasts.
 //!
 //! # What it does not do
 //! Pure functions from data to text: no file is opened, no clock is read, and no number is made up here that the
@@ -19,10 +20,14 @@ mod picture;
 mod reduce;
 mod scale;
 pub mod sentences;
+pub mod sheet;
 mod terminal;
 pub mod view;
 
-pub use compare::{Comparison, FailIf, GateResult, check_limits, compare_html, compare_terminal};
+pub use compare::{
+    Comparison, FailIf, GateResult, PowerSort, PowerTable, PowerTableFormat, StatedPower, StatedPowerError,
+    check_limits, compare_html, compare_terminal,
+};
 pub use html::{IndexedRun, html, index_html};
 pub use picture::{picture_png, picture_svg};
 pub use terminal::{TerminalStyle, terminal, terminal_answer, wrapped};

@@ -63,6 +63,11 @@ pub fn picture_svg(input: &ReportInput) -> String {
 /// # Errors
 /// When the drawing is refused, which no run should bring about.
 pub fn picture_png(input: &ReportInput) -> Result<Vec<u8>, String> {
+    pixels(&picture_svg(input))
+}
+
+/// A drawing as PNG, at twice its size.
+pub(crate) fn pixels(drawing: &str) -> Result<Vec<u8>, String> {
     let mut fonts = usvg::fontdb::Database::new();
     for face in [REGULAR, BOLD] {
         fonts.load_font_data(face.to_vec());
@@ -71,7 +76,7 @@ pub fn picture_png(input: &ReportInput) -> Result<Vec<u8>, String> {
     let family = family.ok_or("the built-in font has no family")?;
     fonts.set_sans_serif_family(family.clone());
     let options = usvg::Options { font_family: family, fontdb: Arc::new(fonts), ..usvg::Options::default() };
-    let tree = usvg::Tree::from_str(&picture_svg(input), &options)
+    let tree = usvg::Tree::from_str(drawing, &options)
         .map_err(|error| format!("the drawing is refused: {error}"))?;
     let size = tree.size().to_int_size().scale_by(SCALE).ok_or("the drawing has no size")?;
     let mut pixels = tiny_skia::Pixmap::new(size.width(), size.height()).ok_or("the picture is too large")?;

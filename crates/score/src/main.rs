@@ -1,12 +1,13 @@
 //! Scores verdicts on runs of simulated drives whose truth is known: `cargo xtask score`.
 //!
-//! `score [--runs N] [--half scored|tuned] [--corpus own|foreign] [--wrong] [--show NUMBER]
+//! `score forecast` and `score gains` have tables of their own; `score [--runs N] [--half scored|tuned] [--corpus own|foreign] [--wrong] [--show NUMBER]
 //! [--export FILE] [--drops FILE]`. Every drive here is simulated.
 
 mod corpus;
 mod drops;
 mod export;
 mod forecast;
+mod gains;
 mod policy;
 mod print;
 mod tally;
@@ -37,8 +38,10 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let mut typed = std::env::args().skip(1).peekable();
-    if typed.peek().is_some_and(|first| first == "forecast") {
-        return forecasts(typed.skip(1));
+    match typed.peek().map(String::as_str) {
+        Some("forecast") => return told("forecast", forecast::run(typed.skip(1))),
+        Some("gains") => return told("gains", gains::run(typed.skip(1))),
+        _ => {}
     }
     let arguments = match arguments() {
         Ok(arguments) => arguments,
@@ -77,14 +80,16 @@ fn written(path: &Path, result: std::io::Result<()>) -> ExitCode {
     }
 }
 
-fn forecasts(typed: impl Iterator<Item = String>) -> ExitCode {
-    let (text, code) = match forecast::run(typed) {
-        Ok(text) => (text, ExitCode::SUCCESS),
-        Err(why) => (format!("score forecast: {why}\n"), ExitCode::from(2)),
+/// A table, or why there is none.
+fn told(what: &str, table: Result<String, String>) -> ExitCode {
+    let written = match &table {
+        Ok(text) => std::io::stdout().write_all(text.as_bytes()),
+        Err(why) => writeln!(std::io::stderr(), "score {what}: {why}"),
     };
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Ok(()) => code,
-        Err(_) => ExitCode::FAILURE,
+    match (table, written) {
+        (Ok(_), Ok(())) => ExitCode::SUCCESS,
+        (Ok(_), Err(_)) => ExitCode::FAILURE,
+        (Err(_), _) => ExitCode::from(2),
     }
 }
 

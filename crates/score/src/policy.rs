@@ -43,8 +43,10 @@ fn acted(run: &Labelled) -> Option<&'static [PolicyClass]> {
     };
     let logging = &run.recipe.logging;
     if !run.truth.throttled {
-        // Without a temperature nobody knows whether it got hot.
-        return Some(if composite_usable(logging) { &[Nothing] } else { &[Nothing, Undetermined] });
+        // Without a temperature nobody knows whether it got hot; beside a slow stretch whose cause the log does not
+        // decide, nobody knows whether that was heat.
+        let open = run.truth.episodes.iter().any(|episode| episode.cause.is_none());
+        return Some(if composite_usable(logging) && !open { &[Nothing] } else { &[Nothing, Undetermined] });
     }
     let heat: Vec<_> = run.truth.episodes.iter().filter(|episode| episode.heat).collect();
     let caused = |cause: TrueCause| heat.iter().any(|episode| episode.cause == Some(cause));

@@ -141,12 +141,15 @@ pub(crate) fn score(run: &Labelled, findings: &Findings) -> Tally {
     };
     let onsets = found(&[EventKind::ThrottleOnset, EventKind::ThermalShutdown]);
     let mut releases = found(&[EventKind::ThrottleRelease]);
-    // Two policies that let go at one moment are one release.
+    // Two policies that let go at one moment are one release, in what is told and in truth.
     releases.dedup_by(|a, b| (a.t_s - b.t_s).abs() < 1e-6);
     let heat: Vec<&Episode> = run.truth.episodes.iter().filter(|episode| episode.heat).collect();
     let matched = match_up(&heat, &|e| Some(e.onset_s), &onsets, &run.truth);
     tally.onset = matched.detection();
-    tally.release = match_up(&heat, &|e| e.release_s, &releases, &run.truth).detection();
+    let mut letting_go = heat.clone();
+    letting_go.retain(|episode| episode.release_s.is_some());
+    letting_go.dedup_by(|a, b| a.release_s.zip(b.release_s).is_some_and(|(a, b)| a.0 <= b.1 && b.0 <= a.1));
+    tally.release = match_up(&letting_go, &|e| e.release_s, &releases, &run.truth).detection();
     if !run.truth.throttled {
         tally.cold_hours = run.truth.hours;
         tally.cold_alarms = onsets.len();

@@ -8,12 +8,13 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::SegmentOp;
 
 /// Why a number deserves care.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
 pub enum Caveat {
@@ -95,7 +96,7 @@ pub enum Caveat {
 }
 
 /// A threshold that the host sets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HostThreshold {
     /// Of light throttling.
@@ -114,7 +115,7 @@ impl fmt::Display for HostThreshold {
 }
 
 /// What is wrong with times.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "case", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "a field's name says what it is")]
 pub enum ClockDoubt {
@@ -133,7 +134,7 @@ pub enum ClockDoubt {
 }
 
 /// A step of one clock against the other.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClockStep {
     /// Last moment before it, in seconds.
     pub after_s: f64,
@@ -150,7 +151,7 @@ pub struct ClockStep {
 }
 
 /// The clock that stepped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "whose it is")]
 pub enum SteppedClock {
@@ -159,7 +160,7 @@ pub enum SteppedClock {
 }
 
 /// How a counter contradicts the composite temperature.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "case", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
 pub enum CounterDoubt {
@@ -170,7 +171,7 @@ pub enum CounterDoubt {
 }
 
 /// What comes at a fixed interval.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "case", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
 pub enum Cycles {
@@ -182,7 +183,7 @@ pub enum Cycles {
 }
 
 /// What of a record is not there.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "case", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "a field's name says what it is")]
 pub enum Damage {
@@ -197,7 +198,7 @@ pub enum Damage {
 }
 
 /// Why a temperature is taken for none.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "case", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
 pub enum StillSensor {
@@ -210,7 +211,7 @@ pub enum StillSensor {
 }
 
 /// Where a series has holes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "case", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
 pub enum Hole {
@@ -230,7 +231,7 @@ pub enum Hole {
 }
 
 /// Which I/O failed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "case", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "a field's name says what it is")]
 pub enum IoFailure {
@@ -245,14 +246,14 @@ pub enum IoFailure {
 }
 
 /// What was seen of slowing down where the rule behind it stays open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SlowdownSeen {
     /// No temperature that moves was read during a load.
     NoTemperature,
     /// The speed was not read for most of the time.
     LoadUnread,
-    /// Speed gave way, and heat can be neither blamed for it nor cleared of it.
+    /// Speed dropped, and heat can be neither blamed for it nor cleared of it.
     Unexplained,
     /// It was short or irregular.
     Irregular,
@@ -265,7 +266,7 @@ pub enum SlowdownSeen {
 }
 
 /// What the settings of several runs show of a threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SettingsSeen {
     /// No run says what TMT1 and TMT2 were.
@@ -279,7 +280,7 @@ pub enum SettingsSeen {
 }
 
 /// Why counters may have stood still beside heat.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StillCounters {
     /// It was a threshold of the drive's own, which they do not count.
@@ -291,7 +292,7 @@ pub enum StillCounters {
 }
 
 /// Sums that differ.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "case", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
 pub enum Sums {
@@ -302,7 +303,7 @@ pub enum Sums {
 }
 
 /// Why a heating model is not given, or not in full.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "case", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
 pub enum HeatingUnknown {
@@ -314,17 +315,18 @@ pub enum HeatingUnknown {
     ShortRun,
     /// The temperature hardly changed.
     EvenTemperature,
-    NoModelFits,
     /// The best model is off by so much on average.
     ModelOff {
         rms_k: f64,
     },
-    /// Several models fit alike.
+    /// Gains from models that fit alike differ too much.
     SeveralModels,
+    /// Only their time constants do.
+    TimeConstants,
 }
 
 /// Which rows were left out because their end is missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "its name says it")]
 pub enum CutOff {
@@ -336,7 +338,7 @@ pub enum CutOff {
 }
 
 /// A value that a run did not show.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "value", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
 pub enum Unseen {

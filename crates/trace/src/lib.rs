@@ -8,9 +8,11 @@
 
 pub mod caveat;
 mod life;
+mod meters;
 mod phases;
 mod record;
 mod sensors;
+mod wear;
 
 pub use caveat::{Caveat, HostThreshold};
 pub use life::LifeCounters;
@@ -18,9 +20,11 @@ pub use phases::MINOR_SHARE;
 pub use phases::infer_phases;
 pub use sensors::STUCK_WHILE_OTHERS_MOVED_K;
 pub use sensors::TrustedSensor;
+pub use wear::WearCounters;
 
 use measure::record::{Op, ThermalSettings};
 use measure::{Instant, Series};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One run on one clock. Seconds count from the run's beginning.
@@ -42,8 +46,12 @@ pub struct Trace {
     pub counters: Series<Counters>,
     /// What the drive has counted over its life, where a reading of it is there; in order of time.
     pub life: Vec<LifeCounters>,
-    /// Power in watts.
+    /// Endurance counters at the two ends of the run; `None` where the drive's pages are not there.
+    pub wear: Option<WearCounters>,
+    /// Power in watts, by the meter that figures are of.
     pub power_w: Series<f64>,
+    /// Every power meter there is, that one first; empty where the source keeps power in one column.
+    pub meters: Vec<MeterSeries>,
     /// TMT1 and TMT2 as they were in force, from each point on.
     pub settings: Series<ThermalSettings>,
     /// I/Os that failed.
@@ -73,6 +81,10 @@ pub struct Facts {
     pub slc_bytes: Option<u64>,
     /// Temperature around the drive, in kelvins.
     pub ambient_k: Option<f64>,
+    /// Power that the meters show without the drive, in watts, and half of its 95 % interval.
+    pub power_baseline_w: Option<(f64, f64)>,
+    /// Whether the drive was switched on when the run began.
+    pub switched_on: bool,
     /// Why the run ended before its plan did, as a sentence; `None` where it did not.
     pub ended_early: Option<String>,
 }
@@ -98,6 +110,8 @@ pub struct Phase {
     pub inferred: bool,
     /// Whether it is the one in its round whose speed is to become steady.
     pub tracked: bool,
+    /// I/Os that completed in it; `None` where the source does not count them.
+    pub ios: Option<u64>,
 }
 
 impl Phase {
@@ -113,8 +127,28 @@ impl Phase {
             buffered: false,
             inferred: false,
             tracked: false,
+            ios: None,
         }
     }
+}
+
+/// One power meter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeterSeries {
+    /// Its address, or `drive` for the drive's own measurement.
+    pub name: String,
+    /// Where it measures: `wall`, `adapter`, `drive`, `system`; `None` where nobody stated it.
+    pub at: Option<String>,
+    /// Over which time a reading is the mean, in seconds; `None` where that is not known.
+    pub window_s: Option<f64>,
+    /// How late a reading is, in seconds; `None` where that is not known.
+    pub lag_s: Option<f64>,
+    /// Its last digit in watts, as stated.
+    pub step_w: Option<f64>,
+    /// Its error as a share of the reading, as stated.
+    pub accuracy: Option<f64>,
+    /// Readings in watts, with the gaps between them.
+    pub watts: Series<f64>,
 }
 
 /// Speeds of one operation.
@@ -152,7 +186,7 @@ impl Interval {
 }
 
 /// What the load did in a stretch of the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SegmentOp {
     /// Reading.
@@ -222,7 +256,9 @@ impl Trace {
             trusted: None,
             counters: Series::new(),
             life: Vec::new(),
+            wear: None,
             power_w: Series::new(),
+            meters: Vec::new(),
             settings: Series::new(),
             io_errors: 0,
             notes: Vec::new(),

@@ -22,6 +22,8 @@ impl Trace {
         trace.settings = settings(manifest);
         add_speeds(&mut trace, &record.io);
         add_telemetry(&mut trace, record);
+        trace.add_meters(record);
+        trace.add_wear(record);
         trace.caveats.extend(record.lost.iter().map(|part| Caveat::Damaged(damage(part))));
         trace.trust_a_sensor();
         trace
@@ -53,6 +55,8 @@ fn facts(record: &Record) -> Facts {
         tmt_max_k: tmt_max_k.map(f64::from),
         slc_bytes,
         ambient_k: manifest.ambient_k,
+        power_baseline_w: manifest.power_baseline.map(|baseline| (baseline.watts, baseline.plus_minus_w)),
+        switched_on: manifest.switched_on,
         ended_early: ended_early(record),
     }
 }
@@ -92,8 +96,15 @@ fn phases(manifest: &Manifest, io: &[IoRow]) -> Vec<Phase> {
         buffered: facts.buffered,
         inferred: false,
         tracked: facts.tracked,
+        ios: None,
     };
-    manifest.phases.iter().map(phase).collect()
+    let mut phases: Vec<Phase> = manifest.phases.iter().map(phase).collect();
+    for row in io {
+        if let Some(phase) = phases.get_mut(row.phase as usize) {
+            phase.ios = Some(phase.ios.unwrap_or(0).saturating_add(row.ios));
+        }
+    }
+    phases
 }
 
 fn phase_op(ops: &[String]) -> SegmentOp {
@@ -156,7 +167,6 @@ fn add_telemetry(trace: &mut Trace, record: &Record) {
                 "smart" => composite.kelvin.push_gap(row.t, reason),
                 "smartctl" => by_smartctl.kelvin.push_gap(row.t, reason),
                 "hwmon" => hwmon.kelvin.push_gap(row.t, reason),
-                "power" => trace.power_w.push_gap(row.t, reason),
                 _ => {}
             }
             continue;
@@ -173,9 +183,6 @@ fn add_telemetry(trace: &mut Trace, record: &Record) {
         }
         if let Some(millidegrees) = row.hwmon_millicelsius {
             hwmon.kelvin.push(row.t, Celsius::from_millidegrees(millidegrees).as_kelvin_f64());
-        }
-        if let Some(power) = row.power {
-            trace.power_w.push(row.t, power.as_f64());
         }
         let counters = Counters {
             tmt1_transitions: row.tmt1_transitions.map(u64::from),

@@ -20,6 +20,7 @@ mod row;
 mod usb;
 
 use measure::Seed;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use rig::Rig;
@@ -29,8 +30,10 @@ pub use row::{QuantityResult, RowResult};
 use physics::profile::Profile;
 
 /// All rows.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Validation {
+    /// Version of this format.
+    pub schema: u32,
     /// Always true: every number in here comes from a simulated drive.
     pub simulated: bool,
     /// In the order of the publications.
@@ -62,7 +65,7 @@ pub fn validate_with(progress: &mut dyn FnMut(usize, usize, &str)) -> Validation
         progress(number, PARTS.len(), name);
         rows.extend(part(&rig).into_iter().map(Row::result));
     }
-    Validation { simulated: true, rows }
+    Validation { schema: 1, simulated: true, rows }
 }
 
 /// The rows of one part alone - 0 is SSD1, 1 is SSD2, in the order of [`validate_with`] - on drives whose

@@ -129,6 +129,8 @@ fn gen3_draws_less(rig: &Rig<'_>) -> Row {
 fn state_row(rig: &Rig<'_>, name: &str, state: usize, stated: [f64; 4], used: bool) -> Row {
     let [stated_read_w, stated_write_w, stated_read, stated_write] = stated;
     let mut drive = rig.drive(name, None);
+    // Start-up is over, as the source has it: states are set while the drive rests.
+    largest_w(&mut drive, &Demand::Idle, 20);
     let set = drive.set_power_state(state as u8);
     let stated_idle_w = if name == ENTERPRISE { 5.4 } else { 5.1 };
     let idle_w = largest_w(&mut drive, &Demand::Idle, 20).0;

@@ -1,5 +1,6 @@
 //! A row: what is stated, within which bounds, and what was measured.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The publications do not say whether MB means 10^6 or 2^20 bytes: 4.9 % apart.
@@ -126,13 +127,14 @@ impl Row {
 }
 
 /// One number of a row, with the bounds that were fixed for it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct QuantityResult {
     /// What it is, in a word or two.
     pub what: String,
     /// Its unit; empty for a ratio or a count.
     pub unit: String,
-    /// What was measured on the simulated drive; not finite where there was nothing to measure.
+    /// What was measured on the simulated drive; not finite where there was nothing to measure, which is `null` in JSON.
+    #[schemars(with = "Option<f64>")]
     pub got: f64,
     /// The least it may be; `None` without such a bound.
     pub least: Option<f64>,
@@ -147,7 +149,7 @@ pub struct QuantityResult {
 }
 
 /// What came of one row.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RowResult {
     /// Short name: A1 to D10, O for orderings, P for the power tables.
     pub id: String,

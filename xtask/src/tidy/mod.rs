@@ -22,8 +22,10 @@ mod lints;
 mod markdown;
 mod readme;
 mod shape;
+mod translation;
 mod tree;
 mod words;
+mod workflow;
 
 /// Something in the tree that a rule minds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,6 +94,8 @@ fn findings(root: &Path) -> Result<Vec<Finding>> {
         fixtures::check(&tree),
         markdown::check(&tree),
         readme::check(&tree),
+        translation::check(&tree),
+        workflow::check(&tree),
         edges::check(&cargo::metadata(root, cargo::Depth::OursAlone)?)?,
         licence::check(&cargo::metadata(root, cargo::Depth::WithDependencies)?)?,
     ]

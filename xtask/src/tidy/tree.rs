@@ -96,11 +96,11 @@ impl Tree {
 pub(crate) fn kind_of(path: &str) -> Kind {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let foreign_folder = folder.split('/').any(|part| part == "fixtures") || permits(VENDORED, path);
-    if name.ends_with(".md") && folder != "docs/cli" {
+    let generated = ["docs/cli", "docs/data"].iter().any(|made| folder.starts_with(made));
+    if name.ends_with(".md") && !generated {
         return Kind::Markdown;
     }
-    if foreign_folder || folder.starts_with("docs/cli") || name.starts_with("LICENSE") || name == "Cargo.lock"
-    {
+    if foreign_folder || generated || name.starts_with("LICENSE") || name == "Cargo.lock" {
         return Kind::Foreign;
     }
     match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
@@ -131,6 +131,7 @@ mod test {
         assert_eq!(kind_of("docs/METHODS.md"), Kind::Markdown);
         assert_eq!(kind_of("fixtures/smart/README.md"), Kind::Markdown);
         assert_eq!(kind_of("docs/cli/cli.md"), Kind::Foreign);
+        assert_eq!(kind_of("docs/data/findings.schema.json"), Kind::Foreign);
         assert_eq!(kind_of("docs/cli/man/heatsoak.1"), Kind::Foreign);
         assert_eq!(kind_of("fixtures/smart/qemu.json"), Kind::Foreign);
         assert_eq!(kind_of("crates/report/assets/uplot/uPlot.js"), Kind::Foreign);

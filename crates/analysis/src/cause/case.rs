@@ -8,8 +8,8 @@ use crate::findings::SegmentOp;
 use crate::segment::Piece;
 use trace::{Phase, Trace};
 
-/// Temperatures this far apart are not one threshold: rounding at both ends and a reading period of climbing.
-pub(super) const OTHER_THRESHOLD_K: f64 = 2.5;
+/// Temperatures this far apart are not one threshold: rounding at both ends.
+pub(super) const OTHER_THRESHOLD_K: f64 = 1.4;
 /// How far a drive's own poll and rounding scatter a beginning.
 const ROUNDING_K: f64 = 0.7;
 /// How long a drop must last before its temperature says something.
@@ -76,22 +76,17 @@ impl Case<'_> {
         super::strength(self.drop)
     }
 
-    pub(crate) fn span_s(&self) -> f64 {
-        self.end_s() - self.start_s()
+    /// Mean speed from one moment of the drop to another, in bytes per second.
+    pub(crate) fn mean_speed(&self, (from_s, to_s): (f64, f64)) -> Option<f64> {
+        let overlap = |piece: &Piece| (piece.end_s.min(to_s) - piece.start_s.max(from_s)).max(0.0);
+        let pieces = &self.pieces[self.drop.first..=self.drop.last];
+        let (moved, seconds) = pieces
+            .iter()
+            .fold((0.0, 0.0), |(moved, s), piece| (moved + piece.level * overlap(piece), s + overlap(piece)));
+        (seconds > 0.0).then(|| moved / seconds)
     }
 
-    /// Whether a drop that began early came to rest just below `threshold_k`, as a regulator that acts ahead of
-    /// its threshold makes it: speed gives way in steps, and for the second half the temperature stands.
-    pub(super) fn settled_below(&self, threshold_k: f64) -> bool {
-        let middle_s = self.start_s() + self.span_s() / 2.0;
-        let mut late: Vec<f64> = self.heat.within(middle_s, self.end_s()).iter().map(|p| p.value).collect();
-        if late.is_empty() || self.span_s() < SETTLING_S || self.drop.recovered {
-            return false;
-        }
-        late.sort_by(f64::total_cmp);
-        let (low_k, high_k) = (late[late.len() / 10], late[late.len() - 1 - late.len() / 10]);
-        high_k - low_k <= OTHER_THRESHOLD_K
-            && high_k <= threshold_k + 0.5
-            && high_k >= threshold_k - REGULATOR_MARGIN_K
+    pub(crate) fn span_s(&self) -> f64 {
+        self.end_s() - self.start_s()
     }
 }

@@ -3,7 +3,7 @@
 //! A threshold is crossed by a temperature that rises; it has one value; full speed above it does not happen; and
 //! what heat slowed down comes back when it has cooled. Each of these can be looked for.
 
-use super::case::{Case, TELLING_S};
+use super::case::{Case, SETTLING_S, TELLING_S};
 use super::evidence::Evidence;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use crate::observation::Observation;
@@ -12,8 +12,9 @@ use crate::observation::Observation;
 const COOLING_SHOWS_K: f64 = 4.0;
 /// Whole kelvins hide this much.
 const ROUNDING_K: f64 = 1.0;
-/// A sensor of wider steps shows no hysteresis of 2 K.
-const COARSE_K: f64 = 1.5;
+/// What held the temperature while speed gave way: from so many kelvins of cooling left out on, in full at twice that.
+const HELD: f64 = 2.5;
+const HELD_SHOWS_K: f64 = 1.5;
 /// The fast time constant of an M.2 drive.
 const FAST_TAU_S: f64 = 40.0;
 
@@ -21,7 +22,7 @@ const FAST_TAU_S: f64 = 40.0;
 pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     hotter_before(case, onset_k, evidence);
     meanwhile(case, onset_k, evidence);
-    coming_back(case, onset_k, evidence);
+    held(case, onset_k, evidence);
 }
 
 /// Whether the drive had been hotter at full speed: then this temperature is no threshold.
@@ -44,6 +45,31 @@ fn would_cool_k(case: &Case, onset_k: f64) -> f64 {
     loss * (onset_k - case.history.coolest_k).max(0.0) * (1.0 - (-case.span_s() / FAST_TAU_S).exp())
 }
 
+/// Whether the temperature was held while speed went on giving way: what is no heat does not follow a temperature.
+fn held(case: &Case, onset_k: f64, evidence: &mut Evidence) {
+    let (Some(before), span_s) = (case.drop.before, case.span_s()) else { return };
+    if span_s < SETTLING_S {
+        return;
+    }
+    // The very beginning and end hold a little of the neighbours' speed.
+    let within = |from: f64, to: f64| (case.start_s() + from * span_s, case.start_s() + to * span_s);
+    let (early_s, late_s) = (within(0.05, 0.35), within(0.65, 0.95));
+    let (Some(early), Some(late)) = (case.mean_speed(early_s), case.mean_speed(late_s)) else { return };
+    let temp_k = |(from_s, to_s): (f64, f64)| {
+        let of: Vec<f64> = case.heat.within(from_s, to_s).iter().map(|p| p.value).collect();
+        (!of.is_empty()).then(|| crate::segment::median(&of))
+    };
+    let (Some(early_k), Some(late_k)) = (temp_k(early_s), temp_k(late_s)) else { return };
+    let share = (early - late) / before;
+    let would_cool_k = share * (onset_k - case.history.coolest_k).max(0.0);
+    if (late_k - early_k).abs() <= ROUNDING_K.max(case.heat.step_k) {
+        let weight = HELD * ((would_cool_k - HELD_SHOWS_K) / HELD_SHOWS_K).clamp(0.0, 1.0);
+        if weight > 0.0 {
+            evidence.weigh_heat(Observation::Held { temp_k: late_k, share }, weight, &[(Slc, -weight / 2.0)]);
+        }
+    }
+}
+
 /// What the temperature did while the drive was slow.
 fn meanwhile(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     let span_s = case.span_s();
@@ -63,7 +89,7 @@ fn meanwhile(case: &Case, onset_k: f64, evidence: &mut Evidence) {
         let weight = if span_s >= 60.0 { 1.2 } else { 0.6 };
         let weight = weight * ((would_cool_k(case, onset_k) - ROUNDING_K) / COOLING_SHOWS_K).clamp(0.0, 1.0);
         evidence.weigh_heat(Observation::StayedAsHot { temp_k, late_k }, weight, &[(Slc, -weight / 2.0)]);
-    } else if moved_k <= -4.0 && !case.drop.recovered {
+    } else if moved_k <= -4.0 && !case.drop.recovered && !case.drop.stops(case.pieces) {
         // Others that began there had to get cooler still: the end of the load came first.
         let released_k = case.history.release_k((case.op, case.drop.inside.is_some()), onset_k);
         if released_k.is_some_and(|k| late.iter().all(|late_k| *late_k >= k)) {
@@ -73,36 +99,5 @@ fn meanwhile(case: &Case, onset_k: f64, evidence: &mut Evidence) {
         let weight = if moved_k <= -8.0 { -2.5 } else { -1.0 };
         let weights = [(Vendor, weight), (Tmt1, weight), (Tmt2, -1.0), (Slc, 2.0), (Other, 0.5)];
         evidence.weigh(Observation::SlowThoughCooled { temp_k, late_k }, &weights);
-    } else if moved_k >= 5.0 && case.trace.tmt_at(case.start_s()).0.is_none_or(|k| !case.settled_below(k)) {
-        // A drive that gives up little goes on heating whatever the reason.
-        let loss = 1.0 - case.strength().unwrap_or(0.0);
-        let weight = -0.3 * (loss / 0.4).clamp(0.0, 1.0);
-        evidence.weigh_heat(Observation::WentOnHeating { temp_k, late_k }, weight, &[]);
-    }
-}
-
-/// At which temperature the speed came back.
-fn coming_back(case: &Case, onset_k: f64, evidence: &mut Evidence) {
-    let Some(release_k) = case.release_k() else { return };
-    // Coarser steps hide any hysteresis.
-    if case.span_s() < 3.0 * case.heat.period_s || case.heat.step_k > COARSE_K {
-        return;
-    }
-    // A late sensor shows the hottest and the coolest some time after the drive was so.
-    let seen_k = |t_s: f64| case.heat.soon_k(t_s);
-    let (Some((hottest_k, _)), Some((_, coolest_k))) = (seen_k(case.start_s()), seen_k(case.end_s())) else {
-        return;
-    };
-    let (temp_k, cooled_k) = (onset_k, hottest_k.max(onset_k) - coolest_k.min(release_k));
-    if cooled_k >= 1.9 {
-        // Any drive cools while it does less, whatever the reason.
-        evidence.weigh(Observation::BackWhenCooled { cooled_k, release_k }, &[(Slc, -2.0)]);
-    } else if cooled_k > 0.5 {
-        // No hysteresis is that narrow, but a late sensor has not seen the end of a short one.
-        let weight = if case.span_s() <= 5.0 { -1.2 } else { -0.7 };
-        evidence.weigh_heat(Observation::BackHardlyCooled { temp_k, release_k }, weight, &[(Slc, -2.0)]);
-    } else {
-        let weights = [(Other, 1.0), (Slc, -2.0)];
-        evidence.weigh_heat(Observation::BackUncooled { release_k }, -2.0, &weights);
     }
 }

@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 
 use super::Judged;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
-use super::evidence::{SUSPECTS, Suspect};
+use super::evidence::{HEAT, SUSPECTS, Suspect};
+use super::release::{Release, Releases};
 use super::shape::{ByShape, DropShape};
 use crate::observation::Observation;
 
@@ -48,6 +49,8 @@ const CELL_K: f64 = 0.25;
 /// deviation of how far.
 const LATE: f64 = 0.3;
 const LATE_K: f64 = 1.5;
+/// Speed that comes back while writing goes on is no full cache.
+const BACK_FROM_CACHE: f64 = -2.0;
 /// Further away than so many standard deviations is nothing.
 const REACH: f64 = 4.0;
 
@@ -70,6 +73,8 @@ pub(crate) struct Beginning {
     pub host_unknown: bool,
     /// Against TMT1 and TMT2, where they are set.
     pub host: [Option<HostBeginning>; 2],
+    /// Where speed came back.
+    pub release: Option<Release>,
 }
 
 /// Where a drop began against a threshold that the host has set.
@@ -180,6 +185,7 @@ struct RunSums {
     host: BTreeMap<i64, f64>,
     host_drops: f64,
     shapes: ByShape<(usize, Shares)>,
+    releases: Releases,
 }
 
 impl RunSums {
@@ -187,10 +193,14 @@ impl RunSums {
         let (mut own, mut own_drops) = (BTreeMap::new(), 0.0);
         let (mut host, mut host_drops) = (BTreeMap::new(), 0.0);
         let mut shapes: ByShape<(usize, Shares)> = ByShape::new();
+        let mut releases = Releases::default();
         for (drop, shares) in drops.iter().zip(shares) {
             let of_shape = shapes.at(drop.shape);
             of_shape.0 += 1;
             of_shape.1.iter_mut().zip(shares).for_each(|(sum, share)| *sum += share);
+            if let Some(release) = &drop.began.release {
+                releases.add(release, heat_share(shares));
+            }
             if !drop.began.at_start {
                 let share = own_share(drop, shares);
                 *own.entry(cell(drop.began.temp_k)).or_default() += share;
@@ -201,12 +211,12 @@ impl RunSums {
                 }
             }
         }
-        Self { own, own_drops, host, host_drops, shapes }
+        Self { own, own_drops, host, host_drops, shapes, releases }
     }
 
     /// What the other drops show about this one, and what it weighs.
     fn observations(&self, drop: &CandidateDrop, now: &Shares) -> Vec<(Observation, [f64; 5])> {
-        let [chance, others, alike] = self.rows(drop, now);
+        let [chance, others, alike, _] = self.rows(drop, now);
         let Beginning { stay_s_per_k, full_speed_s, temp_k, .. } = drop.began;
         let (drops, sums) = self.alike(drop);
         let every_s = 1.0 / rate_per_s(&sums, now, full_speed_s);
@@ -219,11 +229,21 @@ impl RunSums {
         if drops > 1 && counts(&alike) {
             seen.push((Observation::LooksAlike { drops }, alike));
         }
+        seen.extend(self.release(drop, now));
         seen
     }
 
-    /// What chance, the thresholds of others and the shape weigh for a drop.
-    fn rows(&self, drop: &CandidateDrop, now: &Shares) -> [[f64; 5]; 3] {
+    /// Where speed came back, and what that weighs: a full cache does not empty while writing goes on.
+    fn release(&self, drop: &CandidateDrop, now: &Shares) -> Option<(Observation, [f64; 5])> {
+        let (seen, weight) = self.releases.weigh(&drop.began.release?, heat_share(now));
+        let mut row = [0.0; 5];
+        HEAT.iter().for_each(|suspect| row[*suspect as usize] = weight);
+        row[Slc as usize] = BACK_FROM_CACHE;
+        Some((seen, row))
+    }
+
+    /// What chance, the thresholds of others, the shape and where speed came back weigh for a drop.
+    fn rows(&self, drop: &CandidateDrop, now: &Shares) -> [[f64; 5]; 4] {
         let began = &drop.began;
         let (count, alike) = self.alike(drop);
         let mut chance = [0.0; 5];
@@ -247,7 +267,8 @@ impl RunSums {
                 others[suspect as usize] = self.host(drop, now, host);
             }
         }
-        [chance, others, shape_row(count, &alike, now)]
+        let release = self.release(drop, now).map_or([0.0; 5], |(_, row)| row);
+        [chance, others, shape_row(count, &alike, now), release]
     }
 
     /// Density of thresholds of the drive's own at this temperature: one that others began at, or a new one.
@@ -262,7 +283,7 @@ impl RunSums {
         };
         let per_k = |cell: i64| match began.at_start {
             true => 1.0 / (PAST_K + HYSTERESIS_K),
-            false => normal(cell as f64 * CELL_K - began.temp_k, width_k),
+            false => normal(kelvin(cell) - began.temp_k, width_k),
         };
         for (cell, share) in self.own.range(cell(low)..=cell(high)) {
             density += share * per_k(*cell);
@@ -273,7 +294,7 @@ impl RunSums {
             drops -= itself;
         }
         // However often a known one was met, there may be another.
-        let known = (drops / (NEW_THRESHOLD + drops)).min(MOST_KNOWN);
+        let known = known_share(drops);
         ((1.0 - known) * began.own_per_k + known * density / drops.max(1e-9)).max(1e-9)
     }
 
@@ -291,7 +312,7 @@ impl RunSums {
             density -= share * per_k(cell(above_k));
             drops -= share;
         }
-        let known = (drops / (NEW_THRESHOLD + drops)).min(MOST_KNOWN);
+        let known = known_share(drops);
         let late = LATE * (-0.5 * (host.above_k / LATE_K).powi(2)).exp();
         let by_others = late * known * density.max(0.0) / drops.max(1e-9);
         (((1.0 - known) * host.per_k + by_others) / host.per_k).ln().max(0.0)
@@ -317,6 +338,11 @@ impl RunSums {
     }
 }
 
+/// How much of what comes next is where `drops` others were, and not anew.
+pub(super) fn known_share(drops: f64) -> f64 {
+    (drops / (NEW_THRESHOLD + drops)).min(MOST_KNOWN)
+}
+
 /// How often drops that look like this one come by chance, by the others.
 fn rate_per_s(alike: &Shares, now: &Shares, full_speed_s: f64) -> f64 {
     let others = (alike[Other as usize] - now[Other as usize]).max(0.0);
@@ -331,6 +357,10 @@ fn shape_row(count: usize, alike: &Shares, now: &Shares) -> [f64; 5] {
         let share = (BEFOREHAND_DROPS * BEFOREHAND[s] + others) / (BEFOREHAND_DROPS + count as f64 - 1.0);
         (share / BEFOREHAND[s]).ln()
     })
+}
+
+fn heat_share(shares: &Shares) -> f64 {
+    HEAT.iter().map(|suspect| shares[*suspect as usize]).sum()
 }
 
 /// How much of a drop is one of the drive's own threshold, or of one that is not known.
@@ -357,8 +387,12 @@ fn mean_of_counts(count: f64) -> f64 {
     ((ln_gamma(RATE_DROPS + count) - ln_gamma(RATE_DROPS)) / count).exp()
 }
 
-fn cell(kelvin: f64) -> i64 {
+pub(super) fn cell(kelvin: f64) -> i64 {
     (kelvin / CELL_K).round() as i64
+}
+
+pub(super) fn kelvin(cell: i64) -> f64 {
+    cell as f64 * CELL_K
 }
 
 /// Density of a normal distribution at `off` from its middle.

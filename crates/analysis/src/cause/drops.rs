@@ -2,13 +2,16 @@
 
 use std::ops::Range;
 
-use crate::segment::Piece;
+use crate::segment::{Piece, STOP_FRACTION};
 
 /// A piece this much slower than before is slow. Below the 4 % lie run-to-run differences and the steps by which
 /// a log in whole MB/s differs from bytes.
 const SLOW: f64 = 0.96;
-/// Inside a drop, a piece this much slower than the last one is a further drop.
-const FURTHER: f64 = 0.75;
+/// Inside a drop, a piece that is slower than the last one by a tenth is a further drop; where speed varies within the
+/// pieces, by twice as much as it does, up to a quarter.
+const FURTHER: f64 = 0.1;
+const FURTHER_THAN_VARIATION: f64 = 2.0;
+const FURTHER_AT_ANY_RATE: f64 = 0.25;
 /// A drop is over when this share of the lost speed has come back.
 const REGAINED: f64 = 0.75;
 /// A load that began slow is no longer so when it is faster by this factor.
@@ -39,6 +42,17 @@ pub(crate) struct SpeedDrop {
     pub own: Vec<usize>,
     /// The drop that this one lies in.
     pub inside: Option<usize>,
+}
+
+impl SpeedDrop {
+    /// Whether nothing moved for most of it: its first piece may be the edge that a slow sampling makes of it.
+    pub(crate) fn stops(&self, pieces: &[Piece]) -> bool {
+        let stopped = |own: &&usize| pieces[**own].stopped;
+        let span_s = |own: &usize| pieces[*own].span_s();
+        let stopped_s: f64 = self.own.iter().filter(stopped).map(span_s).sum();
+        let nothing = self.before.is_some_and(|before| self.level <= STOP_FRACTION * before);
+        pieces[self.first].stopped || nothing || 2.0 * stopped_s > self.own.iter().map(span_s).sum()
+    }
 }
 
 /// What the first piece of a stretch is compared with.
@@ -96,7 +110,8 @@ impl Walk<'_> {
         } else if let Some(inner) = self.open.last() {
             // A slice that the fall lies in is the edge of the drop and no level of its own.
             let edge = self.done[*inner].first + 1 == index && self.pieces[index - 1].slices <= 1;
-            if let Some(previous) = previous.filter(|previous| mean < FURTHER * previous && !edge) {
+            if let Some(previous) = previous.filter(|previous| mean < self.further(index) * previous && !edge)
+            {
                 let inside = Some(*inner);
                 self.push(SpeedDrop { inside, ..drop(index, Some(previous), sharp, at_start) });
             }
@@ -109,6 +124,12 @@ impl Walk<'_> {
             }
         }
         self.extend(index);
+    }
+
+    /// Below which share of the piece before it a piece is a further drop.
+    fn further(&self, index: usize) -> f64 {
+        let variation = self.pieces[index].variation.max(self.pieces[index - 1].variation);
+        1.0 - (FURTHER_THAN_VARIATION * variation).clamp(FURTHER, FURTHER_AT_ANY_RATE)
     }
 
     /// Adds a piece to the drops that are not over.

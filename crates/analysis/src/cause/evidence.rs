@@ -4,11 +4,12 @@
 //! The weights are judgements: 1 is a hint (odds 2.7), 2.5 is strong (odds 12), 5 decides alone.
 //! They were set on synthetic runs with known causes; METHODS has the table, and where it fails.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use trace::HostThreshold;
 
 /// What may have made a drive slow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Suspect {
     /// Light throttling set by the host.
@@ -255,7 +256,7 @@ mod test {
     #[test]
     fn two_thresholds_that_explain_a_drop_alike_are_heat_without_a_name() {
         let mut evidence = Evidence::new();
-        let cooled = Observation::BackWhenCooled { cooled_k: 3.0, release_k: 340.0 };
+        let cooled = Observation::CameBack { cooled_k: 3.0, release_k: 340.0 };
         evidence.weigh_heat(cooled.clone(), 3.0, &[(Slc, -2.0)]);
         assert_eq!(evidence.verdict().conclusion, Conclusion::SomeHeat);
         let moved = Observation::CounterMoved { threshold: HostThreshold::Tmt1 };

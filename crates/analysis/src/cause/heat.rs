@@ -177,9 +177,16 @@ impl<'a> Heat<'a> {
         self.counter_period_s
     }
 
+    /// The readings around a moment: within a period, further away only where some were lost.
     fn around(&self, t_s: f64) -> &'a [Point<f64>] {
-        let reach = PERIODS_AROUND * self.period_s;
-        self.within(t_s - reach, t_s + reach)
+        let near = PERIODS_AROUND * self.period_s;
+        let within = |reach: f64| self.within(t_s - reach, t_s + reach);
+        [1.0, 2.0, 4.0]
+            .map(|times| times * near)
+            .into_iter()
+            .map(within)
+            .find(|found| !found.is_empty())
+            .unwrap_or(&[])
     }
 }
 

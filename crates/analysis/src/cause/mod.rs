@@ -11,6 +11,7 @@ pub(crate) mod evidence;
 pub(crate) mod heat;
 mod history;
 pub(crate) mod recurring;
+mod release;
 pub(crate) mod rule;
 mod shape;
 mod weigh;
@@ -25,7 +26,7 @@ use self::heat::{Heat, HeatMove};
 use self::history::History;
 use self::shape::{ByShape, DropShape};
 use crate::findings::SegmentOp;
-use crate::segment::{Piece, SHORTEST_PIECE_S, Stretch, median};
+use crate::segment::{Piece, SHORTEST_PIECE_S, Sample, Stretch, median};
 use trace::{Phase, Trace};
 
 /// Within this share of the plan's limit a load is as fast as it was meant to be.
@@ -186,7 +187,10 @@ fn continues(judged: &[Judged], new: &Judged, stretches: &[Stretch], pieces: &[P
         let host = |of: Conclusion| matches!(of, Conclusion::Heat(Suspect::Tmt1 | Suspect::Tmt2));
         // TMT2 within TMT1 is one of its own; any other heat within heat only where it is hotter.
         let other_host = host(finding) && finding != outer;
-        let goes_on = finding.is_heat() && outer.is_heat() && !other_host && !second_threshold(judged, new);
+        let goes_on = finding.is_heat()
+            && outer.is_heat()
+            && !other_host
+            && !second_threshold(judged, new, stretches, pieces);
         return goes_on || matches!(finding, Conclusion::NotHeat | Conclusion::Unknown);
     }
     let phase = |drop: &SpeedDrop| stretches[pieces[drop.first].stretch].phase;
@@ -199,14 +203,31 @@ fn continues(judged: &[Judged], new: &Judged, stretches: &[Stretch], pieces: &[P
 }
 
 /// Whether heat slowed a drop down further at once, and at a higher temperature than the drop it lies in.
-fn second_threshold(judged: &[Judged], new: &Judged) -> bool {
+fn second_threshold(judged: &[Judged], new: &Judged, stretches: &[Stretch], pieces: &[Piece]) -> bool {
     let outer = new.drop.inside.map(|outer| &judged[outermost(judged, outer)]);
     let onsets_k = outer.and_then(|outer| outer.onset_k).zip(new.onset_k);
     let hotter = onsets_k.is_some_and(|(outer, new)| new >= outer + case::OTHER_THRESHOLD_K);
     // TMT1 and TMT2 are one threshold each; of its own a drive may have several.
     let may_be_several =
         matches!(new.verdict.conclusion, Conclusion::SomeHeat | Conclusion::Heat(Suspect::Vendor));
-    may_be_several && new.drop.sharp && hotter
+    may_be_several && new.drop.sharp && hotter && stepped(stretches, pieces, new.drop.first)
+}
+
+/// Whether a piece began with a step: most of what lies between it and the one before was lost where they meet. Speed
+/// that sinks goes through pieces of falling level without one.
+fn stepped(stretches: &[Stretch], pieces: &[Piece], index: usize) -> bool {
+    const STEP: f64 = 0.7;
+    let (before, after) = (&pieces[index - 1], &pieces[index]);
+    let samples = &stretches[after.stretch].samples;
+    let speed = |from_s: f64, to_s: f64| {
+        let of = |t_s: f64| samples.partition_point(|sample| sample.start_s < t_s);
+        let speeds: Vec<f64> = samples[of(from_s)..of(to_s)].iter().map(Sample::bytes_per_s).collect();
+        (!speeds.is_empty()).then(|| median(&speeds))
+    };
+    let last = speed(before.end_s - before.span_s() / 3.0, before.end_s);
+    let first = speed(after.start_s, after.start_s + after.span_s() / 3.0);
+    let lost = last.unwrap_or(before.level) - first.unwrap_or(after.level);
+    lost >= STEP * (before.level - after.level)
 }
 
 /// Whether a piece is as fast as the plan allows.

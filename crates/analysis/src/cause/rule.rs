@@ -2,10 +2,11 @@
 //!
 //! METHODS has a section for each, under its name: the formula, where it comes from, and where it fails.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A rule that weighs an observation, in the order of METHODS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// What is likely before anything is seen.

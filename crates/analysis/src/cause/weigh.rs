@@ -8,6 +8,7 @@ use super::crossing::{ANYWHERE_PER_K, Beginning, HYSTERESIS_K, HostBeginning, PA
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{Evidence, Suspect};
 use super::heat::HeatMove;
+use super::release::Release;
 use crate::findings::SegmentOp;
 use crate::observation::Observation;
 use trace::HostThreshold;
@@ -41,15 +42,18 @@ const STAYED_S: f64 = 30.0;
 /// The drive's counters are looked at this long before and after the beginning of a drop.
 const COUNTED_WITHIN_S: f64 = 10.0;
 
-/// What lasts so long may be heat or not; shorter is less likely heat (by 0.7 for each half of it), longer more so.
+/// What lasts so long may be heat or not; longer is more likely heat, by 0.7 for each double of it.
 const NEITHER_S: f64 = 20.0;
-const SHORT_S: f64 = 5.0;
 /// ... up to this where nothing that the host does is behind it, and this where that is not known.
 const LASTING: f64 = 3.0;
 const LASTING_UNKNOWN: f64 = 1.0;
 
 /// The weakest step of heat that was measured takes a fifth (SSD1 of the seed experiments).
 const LITTLE_LOST: f64 = 0.9;
+/// A load that is known to go on and moves nothing for longer than a host waits for a command (30 s, Linux's
+/// `nvme_core.io_timeout`): few things but heat stop a drive for so long and let it live.
+const STOPPED_S: f64 = 30.0;
+const STOPPED: f64 = 1.0;
 /// A setting acts within this: the drive's entry latency is milliseconds, the log's times are a reading off.
 const SETTING_SEEN_S: f64 = 3.0;
 
@@ -128,6 +132,7 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
         own_per_k,
         host_unknown: hctm_unknown(case),
         host: [None, None],
+        release: Release::new(case, temp_k),
     }
 }
 
@@ -165,8 +170,9 @@ fn thresholds(case: &Case, onset_k: f64, evidence: &mut Evidence) -> [Option<Hos
     let soon = case.drop.at_start || case.start_s() - case.phase.start_s <= super::RAMP_S;
     let begins_past = |above_k: f64| soon && (0.0..=PAST_K).contains(&above_k);
     let (tmt1, tmt2) = case.trace.tmt_at(case.start_s());
-    [(HostThreshold::Tmt1, tmt1, REGULATOR_MARGIN_K), (HostThreshold::Tmt2, tmt2, 0.0)].map(
-        |(threshold, set_k, margin_k)| {
+    // A regulator of light throttling may begin at any temperature below.
+    [(HostThreshold::Tmt1, tmt1, f64::INFINITY), (HostThreshold::Tmt2, tmt2, 0.0)].map(
+        |(threshold, set_k, early_k)| {
             let suspect = Suspect::from(threshold);
             let Some(set_k) = set_k else {
                 evidence.weigh(Observation::ThresholdDisabled { threshold }, &[(suspect, -6.0)]);
@@ -175,10 +181,8 @@ fn thresholds(case: &Case, onset_k: f64, evidence: &mut Evidence) -> [Option<Hos
             let (temp_k, above_k) = (onset_k, onset_k - set_k);
             let near = normal(above_k, case.spread_k());
             let past = if begins_past(above_k) { 1.0 / PAST_K } else { 0.0 };
-            let (seen, per_k) = if above_k < 0.0 && -above_k <= margin_k && held_below(case, set_k) {
+            let (seen, per_k) = if above_k < 0.0 && early_k >= -above_k && held_below(case, set_k) {
                 (Observation::HeldBelowThreshold { threshold, temp_k, set_k }, near.max(HELD_PER_K))
-            } else if threshold == HostThreshold::Tmt1 && above_k < 0.0 && case.settled_below(set_k) {
-                (Observation::SettledBelowThreshold { threshold, temp_k, set_k }, near.max(HELD_PER_K))
             } else if near.max(past) >= ANYWHERE_PER_K {
                 (Observation::AtThreshold { threshold, temp_k, set_k }, near.max(past))
             } else if set_k < case.history.coolest_k {
@@ -196,16 +200,18 @@ fn thresholds(case: &Case, onset_k: f64, evidence: &mut Evidence) -> [Option<Hos
     )
 }
 
-/// Whether the temperature was held just under `threshold_k` while the drive was slow, to the end of the load.
+/// Whether the temperature came to rest just under `threshold_k`, and stayed there to the end of the load: a regulator that
+/// acts ahead of its threshold may still heat while it begins.
 fn held_below(case: &Case, threshold_k: f64) -> bool {
-    let mut during: Vec<f64> =
-        case.heat.within(case.start_s(), case.end_s()).iter().map(|p| p.value).collect();
-    if during.is_empty() || case.drop.recovered || case.span_s() < TELLING_S {
+    let middle_s = case.start_s() + case.span_s() / 2.0;
+    let mut late: Vec<f64> = case.heat.within(middle_s, case.end_s()).iter().map(|p| p.value).collect();
+    if late.is_empty() || case.drop.recovered || case.span_s() < TELLING_S {
         return false;
     }
-    during.sort_by(f64::total_cmp);
-    let (low_k, high_k) = (during[during.len() / 10], during[during.len() - 1 - during.len() / 10]);
-    high_k <= threshold_k + 0.5 && low_k >= threshold_k - REGULATOR_MARGIN_K
+    late.sort_by(f64::total_cmp);
+    let (low_k, high_k) = (late[late.len() / 10], late[late.len() - 1 - late.len() / 10]);
+    let held = high_k - low_k <= REGULATOR_MARGIN_K;
+    held && high_k <= threshold_k + 0.5 && high_k >= threshold_k - REGULATOR_MARGIN_K
 }
 
 /// The drive's own counters.
@@ -273,9 +279,7 @@ fn cache(case: &Case, evidence: &mut Evidence) {
     let Some(strength) = case.strength() else { return };
     if case.drop.recovered {
         weigh(Observation::BackWhileWriting, -3.0);
-    } else if case.pieces[case.drop.first].stopped {
-        weigh(Observation::Stopped, -4.0);
-    } else if strength <= 0.6 && case.span_s() >= STAYED_S {
+    } else if !case.drop.stops(case.pieces) && strength <= 0.6 && case.span_s() >= STAYED_S {
         // The weakest that heat left of a speed, short of a stop, was 200 MB/s of 3 GB/s (SSD1 of the seed experiments);
         // a full cache left 78 MB/s of 2.6 GB/s (row D1).
         let weight = match strength {
@@ -300,9 +304,9 @@ fn circumstances(case: &Case, evidence: &mut Evidence) {
     if let Some((before, after)) = power_states(case) {
         evidence.weigh(Observation::PowerStateChanged { before, after }, &[(Other, 6.0)]);
     }
-    let zero = case.pieces[case.drop.first].stopped;
-    if zero && case.phase.inferred {
-        evidence.weigh(Observation::MaybePause, &[(Other, 1.5 * seen_once(case))]);
+    if case.drop.stops(case.pieces) && case.span_s() >= STOPPED_S && !case.phase.inferred {
+        let cache = if case.drop.recovered { 0.0 } else { -4.0 };
+        evidence.weigh_heat(Observation::Stopped, STOPPED, &[(Slc, cache)]);
     }
 }
 
@@ -311,17 +315,13 @@ fn seen_once(case: &Case) -> f64 {
     (case.alike as f64).powf(-0.7)
 }
 
-/// How long it lasted. A hysteresis of 2 K takes longer than a few seconds to cool through; and what is no heat seldom
-/// lasts for minutes, unless the host is behind it.
+/// How long it lasted: what is no heat seldom lasts for minutes, unless the host is behind it.
 fn lasted(case: &Case, evidence: &mut Evidence) {
     let span_s = case.span_s();
-    let once = seen_once(case);
-    let weight = (NEITHER_S / span_s.max(SHORT_S)).log2();
-    if weight > 0.0 && case.drop.recovered {
-        evidence.weigh(Observation::Short { span_s }, &[(Other, weight * once)]);
-    } else if weight < 0.0 && case.onset_k().is_some() && !case.drop.at_start {
+    let weight = (NEITHER_S / span_s).log2();
+    if weight < 0.0 && case.onset_k().is_some() && !case.drop.at_start {
         let most = if power_states_known(case) { LASTING } else { LASTING_UNKNOWN };
-        evidence.weigh(Observation::Lasted { span_s }, &[(Other, weight.max(-most) * once)]);
+        evidence.weigh(Observation::Lasted { span_s }, &[(Other, weight.max(-most) * seen_once(case))]);
     }
 }
 

@@ -6,6 +6,7 @@
 mod decide;
 mod seen;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cause::Judged;
@@ -21,12 +22,13 @@ pub use crate::cause::evidence::Suspect;
 pub use crate::cause::rule::Rule;
 
 /// One event with everything that made its verdict.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Explanation {
     /// Its number among the events, from 1.
     pub number: usize,
     /// The event as it stands in the findings.
     #[serde(serialize_with = "wording::event_with_evidence")]
+    #[schemars(with = "wording::EventWithEvidence<'static>")]
     pub event: Event,
     /// What was seen.
     pub seen: Seen,
@@ -41,7 +43,7 @@ pub struct Explanation {
 }
 
 /// What was seen of a slow stretch.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Seen {
     /// What the load did.
     pub op: SegmentOp,
@@ -85,7 +87,7 @@ pub struct Seen {
 }
 
 /// One possible cause.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Weighed {
     /// Which.
     pub cause: Suspect,
@@ -96,7 +98,7 @@ pub struct Weighed {
 }
 
 /// One observation.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Observed {
     /// The rule that weighed it.
     pub rule: Rule,
@@ -112,7 +114,7 @@ pub struct Observed {
 }
 
 /// Log odds by cause.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LogOdds {
     /// Light throttling set by the host.
     pub tmt1: f64,

@@ -14,6 +14,7 @@ mod open;
 
 use std::hash::{Hash as _, Hasher as _};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::findings::{Cause, Caveat, Findings, Label, Policy, PolicyClass, SegmentOp};
@@ -26,7 +27,7 @@ const SHOWS_S: f64 = 30.0;
 const MOST_CERTAIN: f64 = 0.98;
 
 /// The policy of a drive as several runs show it. A file format, as the findings are.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JointPolicy {
     /// The drive; `None` where the sources do not name it.
     pub drive: Option<String>,
@@ -44,11 +45,12 @@ pub struct JointPolicy {
     pub confidence: f64,
     /// What these runs leave open, and which measurement would decide it.
     #[serde(serialize_with = "wording::caveats_with_text")]
+    #[schemars(with = "Vec<wording::CaveatWithText<'static>>")]
     pub open: Vec<Caveat>,
 }
 
 /// One threshold of a drive and what it does.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JointMachine {
     /// What moves the threshold.
     pub follows: Follows,
@@ -63,7 +65,7 @@ pub struct JointMachine {
     pub offset_k: Option<f64>,
     /// The threshold in kelvins where it is one temperature in all runs.
     pub threshold_k: Option<f64>,
-    /// How much it has to cool before it lets go, in kelvins; `None` where no release was seen.
+    /// How much it has to cool before speed recovers, in kelvins; `None` where no release was seen.
     pub hysteresis_k: Option<f64>,
     /// Release less TMT1, in kelvins, where what begins at TMT2 is held until TMT1.
     pub release_offset_from_tmt1_k: Option<f64>,
@@ -74,7 +76,7 @@ pub struct JointMachine {
 }
 
 /// What moves a threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Follows {
     /// TMT1, as the host set it.
@@ -99,7 +101,7 @@ impl Follows {
 }
 
 /// One threshold in one run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JointPoint {
     /// Index into the runs.
     pub run: usize,

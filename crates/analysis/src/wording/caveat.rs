@@ -102,6 +102,10 @@ pub fn caveat(caveat: &Caveat) -> String {
             format!("Temperature was read every {period_s:.0} s; peaks in between are missed.")
         }
         Caveat::SumDiffers(sums) => sum_differs(sums),
+        Caveat::ThermalNotIdentified(HeatingUnknown::TimeConstants) => {
+            "Thermal time constants not determined: several fit this run equally well; `heatsoak run thermal-id` decides."
+                .to_owned()
+        }
         Caveat::ThermalNotIdentified(why) => {
             format!("Heating model not determined: {}.", heating_unknown(why))
         }
@@ -357,11 +361,10 @@ fn heating_unknown(why: &HeatingUnknown) -> String {
         HeatingUnknown::FewTemperatures => "fewer than 30 temperature readings".to_owned(),
         HeatingUnknown::ShortRun => "the run is shorter than four minutes".to_owned(),
         HeatingUnknown::EvenTemperature => "the temperature changed by less than 8 K".to_owned(),
-        HeatingUnknown::NoModelFits => "no heating model fits the run".to_owned(),
         HeatingUnknown::ModelOff { rms_k } => {
             format!("the best heating model is off by {rms_k:.1} K on average")
         }
-        HeatingUnknown::SeveralModels => {
+        HeatingUnknown::SeveralModels | HeatingUnknown::TimeConstants => {
             "several models fit this run equally well; `heatsoak run thermal-id` decides".to_owned()
         }
     }

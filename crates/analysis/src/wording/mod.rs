@@ -5,6 +5,7 @@
 mod caveat;
 mod observation;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use trace::Caveat;
 
@@ -22,31 +23,35 @@ pub fn degrees(kelvin: f64) -> String {
     }
 }
 
+/// A caveat with its sentence beside it.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct CaveatWithText<'a> {
+    #[serde(flatten)]
+    caveat: &'a Caveat,
+    /// The same as a sentence.
+    text: String,
+}
+
 /// Writes caveats with their sentences beside them.
 pub(crate) fn caveats_with_text<S: Serializer>(caveats: &[Caveat], to: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct WithText<'a> {
-        #[serde(flatten)]
-        caveat: &'a Caveat,
-        text: String,
-    }
-    to.collect_seq(caveats.iter().map(|one| WithText { caveat: one, text: caveat(one) }))
+    to.collect_seq(caveats.iter().map(|one| CaveatWithText { caveat: one, text: caveat(one) }))
 }
 
 /// An event with its evidence as sentences beside it.
-#[derive(Serialize)]
-struct WithEvidence<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct EventWithEvidence<'a> {
     #[serde(flatten)]
     event: &'a Event,
+    /// Why the cause is called as it is, in sentences: the observations in words.
     evidence: Vec<String>,
 }
 
 /// Writes an event with its evidence as sentences.
 pub(crate) fn event_with_evidence<S: Serializer>(event: &Event, to: S) -> Result<S::Ok, S::Error> {
-    WithEvidence { event, evidence: evidence(event) }.serialize(to)
+    EventWithEvidence { event, evidence: evidence(event) }.serialize(to)
 }
 
 /// Writes events with their evidence as sentences.
 pub(crate) fn events_with_evidence<S: Serializer>(events: &[Event], to: S) -> Result<S::Ok, S::Error> {
-    to.collect_seq(events.iter().map(|event| WithEvidence { event, evidence: evidence(event) }))
+    to.collect_seq(events.iter().map(|event| EventWithEvidence { event, evidence: evidence(event) }))
 }

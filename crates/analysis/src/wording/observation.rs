@@ -90,11 +90,6 @@ pub fn observation(seen: &Observation) -> String {
             at(temp_k),
             at(set_k)
         ),
-        Seen::SettledBelowThreshold { threshold, temp_k, set_k } => format!(
-            "It was {} at the onset; speed fell gradually and the temperature settled just below {threshold} ({}).",
-            at(temp_k),
-            at(set_k)
-        ),
         Seen::ThresholdBelowRun { threshold, set_k } => {
             format!("{threshold} is {}, below every reading of this run: the drive ignores it.", at(set_k))
         }
@@ -114,23 +109,17 @@ pub fn observation(seen: &Observation) -> String {
             at(late_k),
             at(temp_k)
         ),
+        Seen::Held { temp_k, share } => {
+            let lost = 100.0 * share;
+            format!("The temperature was held at {} while speed went on falling by {lost:.0} %.", at(temp_k))
+        }
         Seen::SlowThoughCooled { temp_k, late_k } => {
             format!("It stayed slow while cooling from {} to {}.", at(temp_k), at(late_k))
         }
-        Seen::WentOnHeating { temp_k, late_k } => {
-            format!("It kept heating while slow, from {} to {}.", at(temp_k), at(late_k))
-        }
-        Seen::BackWhenCooled { cooled_k, release_k } => {
+        Seen::CameBack { cooled_k, release_k } if *cooled_k >= 0.5 => {
             format!("Speed recovered after cooling by {cooled_k:.0} K, at {}.", at(release_k))
         }
-        Seen::BackHardlyCooled { temp_k, release_k } => {
-            format!(
-                "Speed recovered with hardly any cooling: {}, {} at the onset.",
-                at(release_k),
-                at(temp_k)
-            )
-        }
-        Seen::BackUncooled { release_k } => {
+        Seen::CameBack { release_k, .. } => {
             format!("Speed recovered without cooling, at {}.", at(release_k))
         }
         Seen::CounterMoved { threshold } => format!("The {threshold} counter moved."),
@@ -151,9 +140,7 @@ pub fn observation(seen: &Observation) -> String {
         Seen::CacheFilledBefore => {
             "The SLC cache had filled before; this is the speed after that.".to_owned()
         }
-        Seen::Stopped => {
-            "Writes stopped completely; with a full SLC cache they continue at flash speed.".to_owned()
-        }
+        Seen::Stopped => "I/O stopped completely, for longer than a host waits for a command.".to_owned(),
         Seen::BackWhileWriting => {
             "Speed recovered while writes continued, which does not empty an SLC cache.".to_owned()
         }
@@ -165,16 +152,12 @@ pub fn observation(seen: &Observation) -> String {
         Seen::ThroughPageCache => {
             "The phase uses buffered I/O: its speed is partly the page cache's.".to_owned()
         }
-        Seen::Short { span_s } => format!("It lasted only {span_s:.1} s."),
         Seen::Lasted { span_s } => {
             format!("It lasted {span_s:.0} s; background work rarely does.")
         }
         Seen::LittleLost => "The drop was small and in one step; thermal steps are larger.".to_owned(),
         Seen::PowerStateChanged { before, after } => {
             format!("The host changed the power state from {before} to {after} at the onset.")
-        }
-        Seen::MaybePause => {
-            "No I/O completed; it may be a pause of the load, which the log does not record.".to_owned()
         }
         Seen::ByChance { stay_s_per_k, every_s } => format!(
             "The drive spent {stay_s_per_k:.0} s per kelvin at full speed there; drops unrelated to temperature occur about every {every_s:.0} s in this run."

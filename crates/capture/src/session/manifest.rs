@@ -2,6 +2,8 @@
 
 use measure::record::{ClockAnchor, DriveFacts, Manifest, Origin, PhaseFacts, SCHEMA, SettingsFacts};
 
+use drive::telemetry::power;
+
 use super::guard::thermal_limit;
 use plan::{Phase, Plan};
 
@@ -26,6 +28,10 @@ pub fn draft_manifest(plan: &Plan, address: &str, origin: Origin, drive: DriveFa
         link: None,
         link_end: None,
         ambient_k: None,
+        meters: power::facts(&plan.telemetry.power),
+        power_baseline: None,
+        rated_write_bytes: None,
+        switched_on: false,
         answers: Vec::new(),
         clock_anchor: ClockAnchor { wall_unix_ns: 0, monotonic_ns: None },
         notes: plan.notes.clone(),

@@ -102,7 +102,7 @@ impl RealTime<'_, '_> {
     fn start_samplers(&mut self, samplers: Vec<Box<dyn Sampler>>) -> Vec<SamplerThread> {
         let mut threads = Vec::new();
         for sampler in samplers {
-            let source = sampler.source();
+            let source = sampler.source().to_owned();
             match SamplerThread::start(sampler, self.clock, self.outbox.clone()) {
                 Ok(thread) => threads.push(thread),
                 Err(error) => self.recorder.note(format!("source {source} could not be started: {error}")),
@@ -123,7 +123,7 @@ impl RealTime<'_, '_> {
 
     fn end_samplers(&mut self, threads: Vec<SamplerThread>) {
         let mut open = threads.len();
-        let sources: Vec<&str> = threads.iter().map(|thread| thread.source).collect();
+        let sources: Vec<String> = threads.iter().map(|thread| thread.source.clone()).collect();
         drop(threads);
         let limit = self.clock.now() + READING_LIMIT;
         while open > 0 && self.clock.now() < limit && !self.recorder.at_once() {

@@ -26,7 +26,7 @@ struct Thermometer {
 }
 
 impl Sampler for Thermometer {
-    fn source(&self) -> &'static str {
+    fn source(&self) -> &str {
         "smart"
     }
 

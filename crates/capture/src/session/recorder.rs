@@ -13,8 +13,9 @@ use super::rounds::RoundSpeeds;
 use super::stop::{Stop, StopFlag};
 use super::{Outcome, SessionError};
 use crate::load::{Control, Ended, Halt, IntervalStats};
-use drive::telemetry::{Reading, power};
-use plan::{Plan, PowerSource};
+use drive::telemetry::Reading;
+use drive::telemetry::power::{self, CsvColumns};
+use plan::{MeterSource, Plan};
 
 /// In simulated time nothing is lost by a killed run: rows are written when they are many.
 const FLUSH_SPAN_SIMULATED: Duration = Duration::from_secs(10);
@@ -276,6 +277,9 @@ impl<'a> Recorder<'a> {
             self.cool = true;
             self.control.halt(Halt::Drain);
         }
+        if row.is_empty() {
+            return;
+        }
         let result = self.writer.push_telemetry(row);
         self.check(result);
         if let Some(page) = page {
@@ -330,15 +334,20 @@ impl<'a> Recorder<'a> {
 
     /// Merges what a power meter wrote beside the run.
     fn merge_power(&mut self) {
-        let Some(PowerSource::Csv { path, .. }) = &self.plan.telemetry.power else { return };
-        match power::read_csv(path) {
-            Ok(rows) => {
-                for row in rows {
-                    let result = self.writer.push_telemetry(row);
-                    self.check(result);
+        let began_unix_s = self.manifest.clock_anchor.wall_unix_ns as f64 / 1e9;
+        for (index, meter) in self.plan.telemetry.power.iter().enumerate() {
+            let MeterSource::Csv { path, time, power, clock } = &meter.source else { continue };
+            let watts_per_unit = meter.stated.watts_per_unit.unwrap_or(1.0);
+            let columns = CsvColumns { time, power, clock: *clock, began_unix_s, watts_per_unit };
+            match power::read_csv(path, &power::source_name(index), &columns) {
+                Ok(rows) => {
+                    for row in rows {
+                        let result = self.writer.push_telemetry(row);
+                        self.check(result);
+                    }
                 }
+                Err(error) => self.note(error.to_string()),
             }
-            Err(error) => self.note(error.to_string()),
         }
     }
 

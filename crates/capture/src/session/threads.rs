@@ -121,7 +121,7 @@ impl LoadThread {
 /// A sampler thread.
 pub(super) struct SamplerThread {
     /// Its name in the record.
-    pub(super) source: &'static str,
+    pub(super) source: String,
     /// Dropping it makes the thread take a last reading and end.
     _go_on: Sender<()>,
 }
@@ -134,7 +134,7 @@ impl SamplerThread {
         to: Sender<Message>,
     ) -> std::io::Result<Self> {
         let (go_on, ending) = channel::<()>();
-        let source = sampler.source();
+        let source = sampler.source().to_owned();
         thread::Builder::new().name(format!("sample {source}")).spawn(move || {
             let _last = Last { to: &to, message: Some(Message::SamplerEnded) };
             let grid = Grid::new(sampler.period());

@@ -18,6 +18,7 @@ The runs that tell most: `heatsoak run thermal-id --tmt1 60C`, 30 minutes, or th
 Examples:
   heatsoak fit runs/first -o drive.toml --ambient 24C
   heatsoak fit runs/default runs/tmt65 -o drive.toml
+  heatsoak fit runs/still runs/fan --airflow 1,2 -o drive.toml
   heatsoak fit --join fio_bw.1.log smart.csv --json";
 
 /// What stands below the help of `predict`.
@@ -27,10 +28,15 @@ built-in plan, a TOML file or a fio job file; without one hctm-read. Everything 
 was in the fitted runs. Values are followed by their 90 % intervals; `beyond` marks what lies
 outside of what the runs showed.
 
+Several values with commas between them, for one option or two, are a sweep: a table of all cells.
+--out draws it: the course with its 90 % band, or the maps of a sweep.
+
 Examples:
   heatsoak predict drive.toml --tmt1 65C --tmt2 70C
   heatsoak predict drive.toml job.fio --ambient 40C
-  heatsoak predict runs/first hctm-write --rate 1.2GB/s --json";
+  heatsoak predict runs/first hctm-write --rate 1.2GB/s --json
+  heatsoak predict drive.toml -o summer.html --ambient 35C
+  heatsoak predict drive.toml --ambient 20C,30C,40C --airflow 1,2,4 -o map.svg";
 
 /// What stands below the help of `recommend`.
 pub(crate) const AFTER_RECOMMEND_HELP: &str = "\
@@ -57,6 +63,12 @@ pub(crate) struct FitArgs {
     /// Temperature of the air around the drive during the runs, such as 24C
     #[arg(long, value_name = "TEMP", value_parser = parse::celsius, allow_hyphen_values = true)]
     pub(crate) ambient: Option<Celsius>,
+    /// Airflow of each input over that of the first, such as 1,2: how much of the resistance is air
+    #[arg(long, value_name = "FACTORS", value_parser = positive, value_delimiter = ',')]
+    pub(crate) airflow: Vec<f64>,
+    /// Write the check of the fit here, measured beside simulated, as a page
+    #[arg(long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
+    pub(crate) report: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -69,17 +81,20 @@ pub(crate) struct PlaceArgs {
     #[arg(value_name = "DRIVE.toml|RUN [PLAN]", required = true, value_hint = ValueHint::AnyPath)]
     pub(crate) inputs: Vec<PathBuf>,
     /// Temperature of the air, such as 40C
-    #[arg(long, value_name = "TEMP", value_parser = parse::celsius, allow_hyphen_values = true)]
-    pub(crate) ambient: Option<Celsius>,
-    /// A heat sink of this resistance to the air, in K/W; needs a fit with power
-    #[arg(long, value_name = "K/W", value_parser = positive)]
-    pub(crate) heatsink: Option<f64>,
-    /// Air flow over that of the fitted runs, such as 2
-    #[arg(long, value_name = "FACTOR", value_parser = positive)]
-    pub(crate) airflow: Option<f64>,
+    #[arg(long, value_name = "TEMP", value_parser = parse::celsius, allow_hyphen_values = true, value_delimiter = ',')]
+    pub(crate) ambient: Vec<Celsius>,
+    /// A heatsink of this resistance to the air, in K/W; needs a fit with power
+    #[arg(long, value_name = "K/W", value_parser = positive, value_delimiter = ',')]
+    pub(crate) heatsink: Vec<f64>,
+    /// Airflow over that of the fitted runs, such as 2
+    #[arg(long, value_name = "FACTOR", value_parser = positive, value_delimiter = ',')]
+    pub(crate) airflow: Vec<f64>,
     /// Power state
-    #[arg(long, value_name = "N")]
-    pub(crate) power_state: Option<u8>,
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    pub(crate) power_state: Vec<u8>,
+    /// How full the drive is, such as 80 (percent)
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub(crate) fill: Option<u8>,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -91,14 +106,17 @@ pub(crate) struct PredictArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
     /// Light throttling from this temperature on (TMT1), such as 65C, or off
-    #[arg(long, value_name = "TEMP", value_parser = super::threshold, allow_hyphen_values = true)]
-    pub(crate) tmt1: Option<Kelvin>,
+    #[arg(long, value_name = "TEMP", value_parser = super::threshold, allow_hyphen_values = true, value_delimiter = ',')]
+    pub(crate) tmt1: Vec<Kelvin>,
     /// Heavy throttling from this temperature on (TMT2), such as 70C, or off
-    #[arg(long, value_name = "TEMP", value_parser = super::threshold, allow_hyphen_values = true)]
-    pub(crate) tmt2: Option<Kelvin>,
+    #[arg(long, value_name = "TEMP", value_parser = super::threshold, allow_hyphen_values = true, value_delimiter = ',')]
+    pub(crate) tmt2: Vec<Kelvin>,
     /// Limit every load to this rate, such as 1.2GB/s
-    #[arg(long, value_name = "RATE", value_parser = parse::rate)]
-    pub(crate) rate: Option<BytesPerSec>,
+    #[arg(long, value_name = "RATE", value_parser = parse::rate, value_delimiter = ',')]
+    pub(crate) rate: Vec<BytesPerSec>,
+    /// Write the chart here, or the map of a sweep: .html, .svg or .png
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// `heatsoak recommend`.

@@ -6,8 +6,10 @@
 mod analyze;
 mod complete;
 mod device;
+mod export;
 mod forecast;
 mod inspect;
+mod power;
 mod settings;
 mod validate;
 mod vssd;
@@ -24,8 +26,10 @@ use plan::Sweep;
 
 pub(crate) use analyze::AnalyzeArgs;
 pub(crate) use device::DeviceArgs;
+pub(crate) use export::{ExportArgs, ExportFormat};
 pub(crate) use forecast::{FitArgs, GoalArg, PlaceArgs, PredictArgs, RecommendArgs};
 pub(crate) use inspect::InspectArgs;
+pub(crate) use power::{MeterArgs, PowerArgs};
 pub(crate) use settings::{HctmArgs, PowerStateArgs, RestoreArgs, TempThresholdArgs};
 pub(crate) use validate::ValidateArgs;
 pub(crate) use vssd::VssdArgs;
@@ -123,6 +127,9 @@ pub(crate) enum CliCommand {
     /// Compare runs load by load
     #[command(after_long_help = AFTER_COMPARE_HELP)]
     Compare(CompareArgs),
+    /// Write a run in other tools' formats: fio's logs, CSV, Prometheus
+    #[command(after_long_help = export::AFTER_HELP)]
+    Export(ExportArgs),
     /// Fit a twin to runs of a drive: a profile with intervals, and what the runs leave open
     #[command(after_long_help = forecast::AFTER_FIT_HELP)]
     Fit(FitArgs),
@@ -145,6 +152,9 @@ pub(crate) enum CliCommand {
     /// Show what a drive reports about temperature, power and speed
     #[command(after_long_help = inspect::AFTER_HELP)]
     Inspect(InspectArgs),
+    /// Try a power meter: what it shows, how often, how exactly, and what that is good for
+    #[command(after_long_help = power::AFTER_METER_HELP)]
+    Meter(MeterArgs),
     /// Show or change the host thresholds for throttling (TMT1, TMT2)
     #[command(after_long_help = settings::AFTER_HCTM_HELP)]
     Hctm(HctmArgs),
@@ -212,6 +222,9 @@ pub(crate) struct RunArgs {
     /// Fit the run: leaves twin.toml in the run folder, and says what the run leaves open
     #[arg(long, conflicts_with = "sweep")]
     pub(crate) fit: bool,
+    /// Power meters
+    #[command(flatten)]
+    pub(crate) meters: PowerArgs,
     /// The drive's data and endurance
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
@@ -257,6 +270,16 @@ pub(crate) struct CompareArgs {
     /// Take all runs for runs of one drive, which logs do not name
     #[arg(long)]
     pub(crate) one_drive: bool,
+    /// Print the table of an article about power instead, a row a run: idle, start-up, reads, writes, what a byte costs
+    #[arg(long, value_name = "FORMAT", num_args = 0..=1, default_missing_value = "text")]
+    pub(crate) power_table: Option<power::TableFormatArg>,
+    /// Sort that table by a column, such as read_mb_per_s_per_w:desc
+    #[arg(long, value_name = "COLUMN[:desc]", requires = "power_table")]
+    pub(crate) sort: Option<report::PowerSort>,
+    /// Figures that somebody states of these drives, to stand beside: a CSV with the column drive and any of
+    /// power_state, idle_w, start_w, read_w, write_w, read_mb_per_s, write_mb_per_s
+    #[arg(long, value_name = "FILE", requires = "power_table", value_hint = ValueHint::FilePath)]
+    pub(crate) stated: Option<PathBuf>,
     /// Also write a page with all runs in one chart
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) out: Option<PathBuf>,

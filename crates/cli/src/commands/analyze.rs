@@ -8,10 +8,12 @@ use anyhow::bail;
 use import::ImportOptions;
 use measure::{BytesPerSec, Kelvin};
 use report::{TerminalStyle, sentences};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Exit;
 use crate::args::AnalyzeArgs;
+use crate::commands::documents::JsonDocument as _;
 use crate::commands::explain::Explained;
 use crate::commands::findings::{Analyzed, style};
 use crate::commands::joint::joint_policies;
@@ -23,17 +25,22 @@ use crate::table;
 const MOST_ROWS: usize = 200;
 
 /// The JSON for several inputs.
-#[derive(Serialize)]
-struct Results<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Results<'a> {
+    /// Version of this format.
+    schema: u32,
+    /// One an input, in the order they were named.
     results: Vec<OneResult<'a>>,
     /// One a drive of which there are several runs.
     #[serde(skip_serializing_if = "<[JointPolicy]>::is_empty")]
     joint_policies: &'a [JointPolicy],
 }
 
-#[derive(Serialize)]
-struct OneResult<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct OneResult<'a> {
+    /// The input: a run folder or a log.
     source: String,
+    /// What was found.
     findings: &'a Findings,
 }
 
@@ -44,8 +51,11 @@ impl<'a> OneResult<'a> {
 }
 
 /// The JSON of `--explain` for several inputs.
-#[derive(Serialize)]
-struct ExplainedResults<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ExplainedResults<'a> {
+    /// Version of this format.
+    schema: u32,
+    /// One an input, in the order they were named.
     results: &'a [Explained],
 }
 
@@ -70,12 +80,17 @@ pub(crate) fn execute(args: &AnalyzeArgs, printer: &mut Printer) -> anyhow::Resu
             [] => {}
             several => {
                 let results = several.iter().map(OneResult::new);
-                printer.json(&Results { results: results.collect(), joint_policies: &joint })?;
+                printer.json(&Results {
+                    schema: Results::SCHEMA,
+                    results: results.collect(),
+                    joint_policies: &joint,
+                })?;
             }
         }
     } else if !analyzed.is_empty() {
         let (width, style) = (printer.data_width(), style(printer, None));
-        let mut texts: Vec<String> = analyzed.iter().map(|one| for_people(one, &style)).collect();
+        let advised = analyzed.into_iter().map(Analyzed::advised);
+        let mut texts: Vec<String> = advised.map(|one| for_people(&one, &style)).collect();
         texts.extend(joint.iter().map(|joint| together(joint, width)));
         printer.coloured_data(&texts.join("\n"))?;
     }
@@ -106,7 +121,7 @@ fn explain(args: &AnalyzeArgs, number: Option<usize>, printer: &mut Printer) -> 
         match explained.as_slice() {
             [one] if runs(args).len() == 1 => printer.json(one)?,
             [] => {}
-            results => printer.json(&ExplainedResults { results })?,
+            results => printer.json(&ExplainedResults { schema: ExplainedResults::SCHEMA, results })?,
         }
     } else if !explained.is_empty() {
         let texts: Vec<String> = explained.iter().map(|one| one.text(printer.data_width())).collect();

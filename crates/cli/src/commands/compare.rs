@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
+use measure::input;
 use measure::record::write_whole;
-use report::{Comparison, GateResult, ReportInput, check_limits};
+use report::{Comparison, GateResult, PowerTable, PowerTableFormat, ReportInput, StatedPower, check_limits};
 
 use crate::Exit;
 use crate::args::CompareArgs;
@@ -17,7 +18,7 @@ use crate::printer::Printer;
 pub(crate) fn execute(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     let mut paths = inputs::runs_in(&args.runs, printer);
     let baseline = baseline(args.baseline.as_deref(), &mut paths);
-    if paths.len() < 2 {
+    if paths.len() < 2 && args.power_table.is_none() {
         bail!(
             "cannot compare {}: it is one run; name two or more runs, or the folder of a sweep",
             paths[0].display()
@@ -28,6 +29,9 @@ pub(crate) fn execute(args: &CompareArgs, printer: &mut Printer) -> anyhow::Resu
         let analyzed = Analyzed::read(path)?;
         inputs.push(analyzed.input);
         runs.push(analyzed.joint);
+    }
+    if let Some(format) = args.power_table {
+        return power_table(args, format.into(), &inputs, printer);
     }
     let limits = check(args, &inputs, baseline)?;
     let joint = joint_policies(runs, args.one_drive);
@@ -42,6 +46,39 @@ pub(crate) fn execute(args: &CompareArgs, printer: &mut Printer) -> anyhow::Resu
     }
     printer.coloured_data(&text)?;
     Ok(if limits.iter().all(|limit| limit.broken_by.is_empty()) { Exit::Done } else { Exit::DoesNotHold })
+}
+
+/// The table of power, to stdout or into the file of --out.
+fn power_table(
+    args: &CompareArgs,
+    format: PowerTableFormat,
+    inputs: &[ReportInput],
+    printer: &mut Printer,
+) -> anyhow::Result<Exit> {
+    let stated = match &args.stated {
+        Some(path) => {
+            let text = input::read_to_string(path)
+                .with_context(|| format!("cannot read the stated figures {}", path.display()))?;
+            let stated: StatedPower =
+                text.parse().with_context(|| format!("cannot use the stated figures {}", path.display()))?;
+            Some(stated)
+        }
+        None => None,
+    };
+    let mut table = PowerTable::new(inputs, stated.as_ref());
+    if table.is_empty() {
+        bail!(
+            "there is no power in these runs: neither a meter nor the drive measured it; run them with --power ADDRESS \
+             (`heatsoak meter --help` lists the addresses)"
+        );
+    }
+    args.sort.into_iter().for_each(|sort| table.sort(sort));
+    let text = table.write(format, &style(printer, None));
+    match &args.out {
+        Some(out) => write_whole(out, text.as_bytes())?,
+        None => printer.data(&text)?,
+    }
+    Ok(Exit::Done)
 }
 
 /// The baseline's place among the runs; one that is not among them is put first.

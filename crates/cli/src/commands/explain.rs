@@ -10,8 +10,10 @@ use analysis::findings::{Event, EventKind};
 use analysis::wording::degrees;
 use anyhow::bail;
 use report::sentences;
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::commands::documents::JsonDocument as _;
 use crate::table;
 
 /// So many events are told whole when none is named; of more there is a list.
@@ -28,10 +30,15 @@ const COLUMNS: [(Suspect, &str); 5] = [
 ];
 
 /// The events of one input that were asked for.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct Explained {
+    /// Version of this format.
+    schema: u32,
+    /// The input: a run folder or a log.
     source: String,
+    /// Whether it is of a simulated drive; `null` where the source does not say.
     simulated: Option<bool>,
+    /// The events that were asked for.
     explanations: Vec<Explanation>,
     /// Whether one was named.
     #[serde(skip)]
@@ -64,7 +71,7 @@ impl Explained {
                 );
             }
         }
-        Ok(Self { source, simulated, explanations, named: number.is_some() })
+        Ok(Self { schema: Self::SCHEMA, source, simulated, explanations, named: number.is_some() })
     }
 
     /// For people, in lines of at most `width` columns where words allow it.

@@ -2,17 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use analysis::Findings;
 use analysis::joint::JointRun;
+use analysis::{Findings, accesses};
 use anyhow::Context as _;
+use fit::RunData;
 use import::ImportOptions;
-use measure::record::write_whole;
-use measure::record::{self, Manifest};
+use measure::record::{self, Manifest, Origin, write_whole};
 use report::{ReportInput, TerminalStyle};
+use schemars::JsonSchema;
 use serde::Serialize;
 use trace::Trace;
 
 use crate::args::RunArgs;
+use crate::commands::forecast::next;
 use crate::logs;
 use crate::printer::Printer;
 
@@ -32,6 +34,10 @@ pub(crate) struct Analyzed {
     pub(crate) input: ReportInput,
     /// What it adds to the policy of its drive.
     pub(crate) joint: JointRun,
+    /// What advice is made from; `None` where heat did not slow it down.
+    advisable: Option<RunData>,
+    /// Where the drive is whose settings may be changed: not that of a twin, which ends with its run.
+    address: Option<String>,
 }
 
 impl Analyzed {
@@ -66,6 +72,15 @@ impl Analyzed {
         }
     }
 
+    /// Adds what to do. A fit of its own: for those who show it.
+    pub(crate) fn advised(mut self) -> Self {
+        if let Some(run) = self.advisable.take() {
+            let from = self.source.display().to_string();
+            self.input.advice = next::sentences(&run, &from, self.address.as_deref());
+        }
+        self
+    }
+
     /// What was found.
     pub(crate) const fn findings(&self) -> &Findings {
         &self.input.findings
@@ -74,12 +89,20 @@ impl Analyzed {
     fn read_run(folder: &Path) -> anyhow::Result<Self> {
         let record = record::read_reduced(folder)?;
         let trace = Trace::from_record(&record);
-        let findings = analysis::analyze(&trace);
+        let mut findings = analysis::analyze(&trace);
+        let ops = record::read_ops(folder)?.unwrap_or_default();
+        let (accesses, clouds) = accesses::accesses(&trace, &ops).unzip();
+        findings.accesses = accesses;
         let drive = drive(&record.manifest);
         let joint = JointRun::new(&folder.display().to_string(), Some(&drive), &trace, &findings);
+        let advisable = next::advisable(&trace, &findings);
+        let is_twin = matches!(record.manifest.origin, Origin::Twin { .. });
+        let address = (!is_twin).then(|| record.manifest.address.clone());
         let mut input = ReportInput::new(&record, findings);
         input.read_from = Some(folder.display().to_string());
-        Ok(Self { source: folder.to_owned(), is_run: true, notes: Vec::new(), input, joint })
+        input.clouds = clouds.unwrap_or_default();
+        let source = folder.to_owned();
+        Ok(Self { source, is_run: true, notes: Vec::new(), input, joint, advisable, address })
     }
 
     /// Reads logs of one run, joined on one clock, and analyzes them. The first one stands for all.
@@ -87,10 +110,12 @@ impl Analyzed {
         let mut trace = logs::read(inputs, options)?;
         let findings = analysis::analyze(&trace);
         let joint = JointRun::new(&inputs[0].display().to_string(), None, &trace, &findings);
+        let advisable = next::advisable(&trace, &findings);
         let mut input = ReportInput::from_trace(&trace, findings);
         input.read_from = Some(inputs[0].display().to_string());
         let notes = std::mem::take(&mut trace.notes);
-        Ok(Self { source: inputs[0].clone(), is_run: false, notes, input, joint })
+        let source = inputs[0].clone();
+        Ok(Self { source, is_run: false, notes, input, joint, advisable, address: None })
     }
 }
 
@@ -104,8 +129,9 @@ fn drive(manifest: &Manifest) -> String {
 }
 
 /// The JSON of `heatsoak run --json`: the findings and where the run lies.
-#[derive(Serialize)]
-struct RunResult<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct RunResult<'a> {
+    /// The run folder.
     run_folder: String,
     #[serde(flatten)]
     findings: &'a Findings,
@@ -127,7 +153,7 @@ pub(crate) fn tell_run(folder: &Path, args: &RunArgs, printer: &mut Printer) -> 
 
 /// Analyzes a run that has just ended, and writes findings and report into its folder; says where the report is.
 pub(crate) fn finish_run(folder: &Path, with_report: bool) -> anyhow::Result<(Analyzed, Option<PathBuf>)> {
-    let run = Analyzed::read_run(folder)?;
+    let run = Analyzed::read_run(folder)?.advised();
     let json = serde_json::to_string_pretty(run.findings())?;
     write_whole(&folder.join(FINDINGS), format!("{json}\n").as_bytes())?;
     let report = if with_report { Some(write_report(folder, &run.input)?) } else { None };

@@ -1,11 +1,13 @@
 //! `heatsoak list`: the drives of this machine, how each can be opened, and what writing takes.
 
 use anyhow::Context as _;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Exit;
 use crate::args::ListArgs;
 use crate::block_devices::{self, BlockDevice, Roots};
+use crate::commands::documents::JsonDocument as _;
 use crate::open_settings::warn_of_interrupted_runs;
 use crate::printer::Printer;
 use crate::table;
@@ -28,32 +30,41 @@ const ADDRESSES: [(&str, &str); 6] = [
 ];
 
 /// The JSON of `heatsoak list --json`.
-#[derive(Serialize)]
-struct Listing {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Listing {
+    /// Version of this format.
+    schema: u32,
+    /// The drives of this machine.
     drives: Vec<ListedDrive>,
+    /// Other forms of an address.
     addresses: Vec<ListedAddress>,
 }
 
-#[derive(Serialize)]
-struct ListedDrive {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ListedDrive {
     #[serde(flatten)]
     device: BlockDevice,
     /// How I/O gets to it.
     io: &'static str,
     /// What may be done to it as it is.
     allowed: [&'static str; 1],
+    /// What is refused as it is.
     refused: [Refusal; 1],
 }
 
-#[derive(Serialize)]
-struct Refusal {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Refusal {
+    /// What is refused.
     what: &'static str,
+    /// Why, and what would allow it.
     why: &'static str,
 }
 
-#[derive(Serialize)]
-struct ListedAddress {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ListedAddress {
+    /// How it is typed.
     form: &'static str,
+    /// What it names.
     what: &'static str,
 }
 
@@ -73,7 +84,11 @@ fn listing(roots: &Roots) -> anyhow::Result<Listing> {
     let devices = block_devices::all(roots)
         .with_context(|| format!("cannot list the drives in {}", roots.sys.join("block").display()))?;
     let addresses = ADDRESSES.map(|(form, what)| ListedAddress { form, what });
-    Ok(Listing { drives: devices.into_iter().map(entry).collect(), addresses: addresses.into() })
+    Ok(Listing {
+        schema: Listing::SCHEMA,
+        drives: devices.into_iter().map(entry).collect(),
+        addresses: addresses.into(),
+    })
 }
 
 fn entry(device: BlockDevice) -> ListedDrive {

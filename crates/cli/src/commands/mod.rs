@@ -2,13 +2,16 @@
 
 mod analyze;
 mod compare;
+mod documents;
 mod explain;
+mod export;
 mod findings;
 mod forecast;
 mod generate;
 mod inspect;
 mod joint;
 mod list;
+mod meter;
 mod report;
 mod run;
 mod runs;
@@ -21,6 +24,7 @@ use crate::Exit;
 use crate::args::{CliCommand, Typed};
 use crate::printer::Printer;
 
+pub(crate) use documents::JsonDocument;
 pub(crate) use generate::answer_shell;
 
 /// Does what was typed.
@@ -34,12 +38,14 @@ pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Exi
         CliCommand::Analyze(args) => analyze::execute(&args, printer),
         CliCommand::Report(args) => report::execute(&args, printer),
         CliCommand::Compare(args) => compare::execute(&args, printer),
+        CliCommand::Export(args) => export::execute(&args, printer),
         CliCommand::Fit(args) => forecast::fit::execute(&args, printer),
         CliCommand::Predict(args) => forecast::predict::execute(&args, printer),
         CliCommand::Recommend(args) => forecast::recommend::execute(&args, printer),
         CliCommand::Validate(args) => validate::execute(&args, printer),
         CliCommand::Vssd(args) => vssd::execute(&args, printer),
         CliCommand::Inspect(args) => inspect::execute(&args, printer),
+        CliCommand::Meter(args) => meter::execute(&args, printer),
         CliCommand::Hctm(args) => settings::hctm::execute(&args, printer),
         CliCommand::PowerState(args) => settings::power_state::execute(&args, printer),
         CliCommand::TempThreshold(args) => settings::temp_threshold::execute(&args, printer),

@@ -71,7 +71,7 @@ pub(crate) fn execute(args: &ReportArgs, printer: &mut Printer) -> anyhow::Resul
 
 /// Makes one; says where it is, unless it went to stdout.
 fn one(source: &Path, args: &ReportArgs, printer: &mut Printer) -> anyhow::Result<Option<PathBuf>> {
-    let Analyzed { input, is_run, .. } = Analyzed::read(source)?;
+    let Analyzed { input, is_run, .. } = Analyzed::read(source)?.advised();
     let form = ReportForm::of(args);
     let path = match &args.out {
         Some(out) if out == Path::new("-") => {

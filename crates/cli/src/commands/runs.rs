@@ -9,10 +9,12 @@ use anyhow::{Context as _, bail};
 use measure::Kelvin;
 use measure::record::{self, EndReason, Manifest, Origin, write_whole};
 use report::{IndexedRun, sentences};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Exit;
 use crate::args::RunsArgs;
+use crate::commands::documents::JsonDocument as _;
 use crate::commands::findings::{FINDINGS, REPORT};
 use crate::inputs::{BETWEEN, by_number};
 use crate::printer::Printer;
@@ -42,19 +44,26 @@ const OURS: [&str; 13] = [
 ];
 
 /// The JSON of `heatsoak runs --json`.
-#[derive(Serialize)]
-struct Library {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Library {
+    /// Version of this format.
+    schema: u32,
+    /// The runs, in the order of their names.
     runs: Vec<LibraryRun>,
 }
 
 /// A run of the library.
-#[derive(Clone, Serialize)]
-struct LibraryRun {
+#[derive(Clone, Serialize, JsonSchema)]
+pub(crate) struct LibraryRun {
+    /// The run folder.
     folder: String,
+    /// Model, or address where it is not known.
     drive: String,
+    /// Name of the plan.
     plan: String,
     /// When it began, in seconds since 1970; `None` for simulated time.
     began_unix_s: Option<i64>,
+    /// Whether it is simulated.
     simulated: bool,
     /// In a few words.
     verdict: String,
@@ -72,7 +81,7 @@ pub(crate) fn execute(args: &RunsArgs, printer: &mut Printer) -> anyhow::Result<
     }
     let runs: Vec<LibraryRun> = folders.iter().map(|folder| library_run(folder)).collect();
     if args.json {
-        printer.json(&Library { runs })?;
+        printer.json(&Library { schema: Library::SCHEMA, runs })?;
         return Ok(Exit::Done);
     }
     if runs.is_empty() {

@@ -105,7 +105,7 @@ mod test {
             why: "because".to_owned(),
             quantities: vec![quantity],
         };
-        let shown = text(&Validation { simulated: true, rows: vec![row] }, 80);
+        let shown = text(&Validation { schema: 1, simulated: true, rows: vec![row] }, 80);
         for part in [
             "SIMULATED",
             "X1: DOES NOT HOLD (predicted)\n    never above 70 °C\n    hottest 71 °C (NOT 70 or less °C)\n",

@@ -11,12 +11,14 @@ use capture::session::{Stop, StopFlag};
 use measure::{Bytes, Seed};
 use nvme::auth::ControllerAuth;
 use physics::Profile;
+use schemars::JsonSchema;
 use serde::Serialize;
 use twin::controller::{BackingFile, BackingOptions, Options, Scale, SubsystemIdentity};
 use twin::vssd::{ControlSocket, DriveOptions, Server, ServerLimits, ServerOptions, kept_name};
 
 use crate::Exit;
 use crate::args::VssdArgs;
+use crate::commands::documents::JsonDocument as _;
 use crate::printer::Printer;
 use crate::signals;
 use crate::twin_drive::read_profile;
@@ -149,21 +151,33 @@ fn size_bytes(options: &Options) -> u64 {
 }
 
 /// The line of `--json`.
-#[derive(Serialize)]
-struct Told<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Told<'a> {
+    /// Version of this format.
+    schema: u32,
+    /// Always true.
     simulated: bool,
+    /// Where it listens.
     address: String,
+    /// On which TCP port.
     port: u16,
+    /// The control socket; `null` without one.
     control: Option<&'a Path>,
+    /// The drives it serves.
     drives: Vec<ToldDrive>,
 }
 
-#[derive(Serialize)]
-struct ToldDrive {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ToldDrive {
+    /// NVMe qualified name.
     nqn: String,
+    /// What `--drive` takes.
     url: String,
+    /// Name of its profile.
     profile: String,
+    /// Serial number.
     serial: String,
+    /// Size as hosts see it.
     size_bytes: u64,
 }
 
@@ -188,13 +202,14 @@ fn tell(
     });
     if args.json {
         let told = Told {
+            schema: Told::SCHEMA,
             simulated: true,
             address: address.ip().to_string(),
             port: address.port(),
             control: args.control.as_deref(),
             drives: drives.collect(),
         };
-        printer.data(&serde_json::to_string(&told)?)?;
+        printer.json_line(&told)?;
     } else {
         let mut text = format!("listening on {address}\n");
         for drive in drives {

@@ -67,6 +67,18 @@ fn a_run_becomes_a_drive_that_is_asked() {
     for phase in best["predicted"]["phases"].as_array().expect("a list") {
         assert!(phase["peak_k"]["high"].as_f64().is_some_and(|peak| peak < 343.15), "{phase}");
     }
+    // Where the limit does not hold as things are, cooling has a size; a relay that costs most of the speed is named.
+    let cooling = &advice["cooling"];
+    assert!(cooling.is_null() || cooling["is_sized"].is_boolean(), "{advice}");
+    let avoid = advice["avoid"].as_array().expect("a list");
+    assert!(
+        avoid.iter().any(|avoid| avoid["why"].as_str().is_some_and(|why| why.contains("% of full speed"))),
+        "{avoid:?}"
+    );
+    assert!(
+        fitted["next"]["plan"].as_str().is_some_and(|plan| plan.starts_with("heatsoak run ")),
+        "{fitted}"
+    );
     // What was fitted is a twin, and a virtual SSD's profile, as any other.
     let args = ["run", "quick", "--drive", "twin:drive.toml", "--out", "again", "--quiet", "--no-report"];
     assert_eq!(scratch.run(&args).code, Some(0));
@@ -84,6 +96,46 @@ fn run_with_fit_does_it_at_once() {
     assert!(told.stdout.contains("Predicted by simulation, not measured"), "{}", told.stdout);
     let told = scratch.run(&["fit", "run"]);
     assert!(told.stdout.contains("[simulated]") && told.stdout.contains("K per GB/s"), "{}", told.stdout);
+}
+
+/// Goal: a fit stands beside its run, a forecast has its course, a sweep its map, and all say that they are simulated.
+#[test]
+fn fits_forecasts_and_sweeps_are_drawn() {
+    let scratch = Scratch::new();
+    run(&scratch);
+    let fitted = scratch.run(&["fit", "run", "-o", "drive.toml", "--report", "fit.html"]);
+    assert_eq!(fitted.code, Some(0), "{}", fitted.stderr);
+    assert!(fitted.stdout.contains("heat model misses the readings by"), "{}", fitted.stdout);
+    let read = |name: &str| std::fs::read_to_string(scratch.path(name)).expect("a file that was made");
+    let page = read("fit.html");
+    for part in ["SIMULATED", "Does it fit?", "speed, measured", "speed, simulated", "Residuals", "Left open"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    assert_eq!(scratch.run(&["predict", "drive.toml", "-o", "course.html"]).code, Some(0));
+    let page = read("course.html");
+    assert!(page.contains("SIMULATED") && page.contains("speed, 95 %"), "the course has its band");
+    let args = ["predict", "drive.toml", "--tmt1", "55C,60C,65C", "--airflow", "1,2", "-o", "map.svg"];
+    let swept = scratch.run(&args);
+    assert_eq!(swept.code, Some(0), "{}", swept.stderr);
+    assert_eq!(swept.stdout.lines().filter(|line| line.contains(" · ")).count(), 7, "{}", swept.stdout);
+    assert!(
+        read("map.svg").contains("Mean speed under load (GB/s)") && read("map.svg").contains("SIMULATED")
+    );
+    assert_eq!(scratch.run(&["predict", "drive.toml", "-o", "course.png"]).code, Some(0));
+    assert!(std::fs::read(scratch.path("course.png")).expect("a picture").starts_with(b"\x89PNG"));
+    let cells = json(&scratch, &["predict", "drive.toml", "--tmt1", "55C,60C,65C", "--json"]);
+    assert_eq!(cells["axes"][0]["option"], "tmt1");
+    let speeds: Vec<f64> = cells["cells"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|cell| cell["phases"][1]["mean_bytes_per_s"]["value"].as_f64().expect("a speed"))
+        .collect();
+    assert!(speeds.len() == 3 && speeds.windows(2).all(|pair| pair[0] < pair[1]), "{speeds:?}");
+    // How full it was, no run says.
+    let full = json(&scratch, &["predict", "drive.toml", "--fill", "90", "--json"]);
+    assert_eq!(full["phases"][0]["mean_bytes_per_s"], Value::Null);
 }
 
 /// What cannot be answered is said, with its reason and what to do; wrong usage ends with 2.
@@ -104,6 +156,12 @@ fn what_cannot_be_asked_is_refused_in_a_sentence() {
         (&["predict", "drive.toml", "--tmt1", "80C", "--tmt2", "60C"], "is not below"),
         (&["predict", "drive.toml", "--heatsink", "0"], "0.01 to 1000"),
         (&["recommend", "drive.toml"], "--goal"),
+        (&["recommend", "drive.toml", "--goal", "fastest", "--airflow", "1,2"], "name one"),
+        (&["predict", "drive.toml", "-o", "chart.pdf"], "none of .html"),
+        (
+            &["predict", "drive.toml", "--airflow", "1,2", "--tmt1", "60C,61C", "--rate", "1GB/s,2GB/s"],
+            "two options",
+        ),
     ] {
         let done = scratch.run(args);
         assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""), "{args:?}: {}", done.stderr);
@@ -117,4 +175,35 @@ fn what_cannot_be_asked_is_refused_in_a_sentence() {
     // Nothing stays that cool.
     let done = scratch.run(&["recommend", "drive.toml", "--goal", "coolest", "--below", "20C"]);
     assert_eq!(done.code, Some(1), "{}{}", done.stdout, done.stderr);
+}
+
+/// Goal: the first page says what to do, with the command to do it and the one to undo it, or says that no setting helps.
+/// Method: SSD1, whose firmware throttles reads as it comes, and whose TMT1 of 60 °C costs most of the speed.
+#[test]
+fn a_throttled_run_says_what_to_do() {
+    let scratch = Scratch::new();
+    let shown = |args: &[&str]| {
+        let done = scratch.run(args);
+        assert_eq!(done.code, Some(0), "{args:?}: {}", done.stderr);
+        let answer = done.stdout.split_once("What to do\n").map(|(_, rest)| rest.to_owned());
+        answer.unwrap_or_default().split("\n\n").next().unwrap_or_default().replace("\n ", "")
+    };
+    let firmware = shown(&["run", "--out", "firmware", "--quiet"]);
+    assert!(firmware.contains("Settings: no other TMT1, TMT2 or rate limit"), "{firmware}");
+    assert!(firmware.contains("air 10 K cooler: reads "), "{firmware}");
+    let page = std::fs::read_to_string(scratch.path("firmware/report.html")).expect("a page");
+    assert!(page.contains("simulations of a drive fitted to this run alone"));
+    assert!(
+        page.contains("<code>heatsoak fit firmware -o drive.toml</code>"),
+        "a command is copied as it is"
+    );
+    let low = ["run", "--tmt1", "60C", "--tmt2", "70C", "--out", "low", "--quiet", "--no-report"];
+    for answer in [shown(&low), shown(&["analyze", "low"])] {
+        assert!(answer.contains("`heatsoak hctm DRIVE --tmt1 "), "{answer}");
+        assert!(answer.contains("To undo: `heatsoak hctm DRIVE --tmt1 60C --tmt2 70C`"), "{answer}");
+        assert!(answer.contains("unless a firmware threshold above the 60 °C of this run"), "{answer}");
+    }
+    // Nothing was slow: nothing is fitted, and nothing foretold.
+    let cool = shown(&["run", "quick", "--out", "cool", "--quiet", "--no-report"]);
+    assert!(!cool.contains("simulations"), "{cool}");
 }

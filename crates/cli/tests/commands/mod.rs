@@ -1,6 +1,8 @@
 //! The real binary in scratch folders: help, exit codes, and what it leaves behind.
 
+mod data;
 mod explain;
+mod export;
 mod file_run;
 mod folders;
 mod forecast;
@@ -8,6 +10,7 @@ mod found;
 mod help;
 mod hostile_names;
 mod logs;
+mod meter;
 mod run;
 mod settings;
 mod show;

@@ -2,16 +2,10 @@
 
 use serde_json::Value;
 
-use crate::support::{Done, Scratch};
-
-/// Runs with a folder of its own for journals.
-fn run(scratch: &Scratch, args: &[&str]) -> Done {
-    let output = scratch.command(args).env("HEATSOAK_STATE_DIR", scratch.path("state")).output();
-    Done::from(output.expect("the binary runs"))
-}
+use crate::support::Scratch;
 
 fn json(scratch: &Scratch, args: &[&str]) -> Value {
-    let done = run(scratch, args);
+    let done = scratch.run(args);
     assert_eq!(done.code, Some(0), "{}", done.stderr);
     serde_json::from_str(&done.stdout).expect("one document")
 }
@@ -19,7 +13,7 @@ fn json(scratch: &Scratch, args: &[&str]) -> Value {
 #[test]
 fn hctm_shows_what_is_set_and_what_the_drive_takes() {
     let scratch = Scratch::new();
-    let done = run(&scratch, &["hctm", "twin:ssd2"]);
+    let done = scratch.run(&["hctm", "twin:ssd2"]);
     assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
     insta::assert_snapshot!("hctm-ssd2", done.stdout);
     let shown = json(&scratch, &["hctm", "twin:ssd2", "--json"]);
@@ -39,7 +33,7 @@ fn a_change_is_read_back_and_says_how_to_undo_it() {
     let put_back = changed["changed"][0]["put_back"].as_str().expect("what to type");
     assert_eq!(put_back, "heatsoak hctm twin:ssd1 --tmt1 273K --tmt2 358K");
     assert_eq!(changed["changed"][0]["saved"], false);
-    let done = run(&scratch, &["hctm", "twin:ssd1", "--tmt1", "65C"]);
+    let done = scratch.run(&["hctm", "twin:ssd1", "--tmt1", "65C"]);
     assert!(done.stderr.contains(put_back), "{}", done.stderr);
     assert!(done.stdout.contains("read back"), "{}", done.stdout);
 }
@@ -61,7 +55,7 @@ fn what_cannot_be_is_a_sentence_and_exit_2() {
         (&["hctm", "file:x"][..], "name its device"),
         (&["restore", "--forget"][..], "<DRIVE>"),
     ] {
-        let done = run(&scratch, args);
+        let done = scratch.run(args);
         assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""), "{args:?}");
         assert!(done.stderr.contains(sentence), "{args:?}: {}", done.stderr);
     }
@@ -71,7 +65,7 @@ fn what_cannot_be_is_a_sentence_and_exit_2() {
 fn power_states_and_thresholds_are_shown_and_changed() {
     let scratch = Scratch::new();
     // The built-in drives have one state; this one has a second.
-    let profile = run(&scratch, &["profiles", "ssd1"]).stdout + "\n[[power_state]]\nmax_power_w = 3.0\n";
+    let profile = scratch.run(&["profiles", "ssd1"]).stdout + "\n[[power_state]]\nmax_power_w = 3.0\n";
     std::fs::write(scratch.path("two.toml"), profile).expect("written");
     let shown = json(&scratch, &["power-state", "twin:two.toml", "--json"]);
     assert_eq!(shown["states"][1]["max_power_w"], 3.0);
@@ -86,7 +80,7 @@ fn power_states_and_thresholds_are_shown_and_changed() {
 #[test]
 fn restore_without_a_journal_has_nothing_to_do() {
     let scratch = Scratch::new();
-    let done = run(&scratch, &["restore"]);
+    let done = scratch.run(&["restore"]);
     assert_eq!((done.code, done.stdout.as_str()), (Some(0), "No run has left a setting changed.\n"));
     assert_eq!(json(&scratch, &["restore", "--json"])["drives"], serde_json::json!([]));
     assert!(!scratch.path("state").exists(), "looking leaves nothing behind");
@@ -112,17 +106,17 @@ fn a_journal_of_a_drive_that_is_not_here_is_kept_and_told() {
     });
     let path = scratch.path("state/Gone-G1-0000000000000000.settings.json");
     std::fs::write(&path, journal.to_string()).expect("written");
-    let done = run(&scratch, &["restore"]);
+    let done = scratch.run(&["restore"]);
     assert_eq!(done.code, Some(2), "{}", done.stdout);
     assert!(done.stderr.contains("Gone (serial G1) is not here"), "{}", done.stderr);
     assert!(path.exists());
-    let done = run(&scratch, &["list"]);
+    let done = scratch.run(&["list"]);
     assert_eq!(done.code, Some(0));
     assert!(done.stderr.contains("heatsoak restore /dev/nvme7"), "{}", done.stderr);
     assert!(done.stderr.contains("TMT1 65 °C, TMT2 70 °C"), "{}", done.stderr);
 
     std::fs::write(&path, "{").expect("cut short");
-    let done = run(&scratch, &["restore"]);
+    let done = scratch.run(&["restore"]);
     assert_eq!(done.code, Some(2));
     assert!(done.stderr.contains("cannot read the journal"), "{}", done.stderr);
     assert!(path.exists(), "what cannot be read is not thrown away");
@@ -141,7 +135,7 @@ fn inspect_shows_the_drive_as_its_profile_has_it() {
     assert!(nvme["smart"]["composite_k"].as_u64().is_some_and(|kelvin| kelvin > 280), "{nvme}");
     assert_eq!(nvme["likely_dram_less"]["value"], Value::Null, "it says nothing of it");
     assert!(shown["link"]["ceiling_bytes_per_s"].as_f64().is_some_and(|rate| rate > 1e9), "{shown}");
-    let done = run(&scratch, &["inspect", "twin:ssd2"]);
+    let done = scratch.run(&["inspect", "twin:ssd2"]);
     assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
     insta::assert_snapshot!("inspect-ssd2", done.stdout);
     for (drive, sentence) in [
@@ -149,7 +143,7 @@ fn inspect_shows_the_drive_as_its_profile_has_it() {
         ("/dev/null", "a character device of something else"),
         ("null:", "name a drive by its device"),
     ] {
-        let done = run(&scratch, &["inspect", drive]);
+        let done = scratch.run(&["inspect", drive]);
         assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""), "{drive}");
         assert!(done.stderr.contains(sentence), "{drive}: {}", done.stderr);
     }

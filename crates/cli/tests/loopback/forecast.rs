@@ -5,7 +5,7 @@ use serde_json::Value;
 use trace::{SegmentOp, Trace};
 
 use crate::loopback::drive::Vssd;
-use crate::support::{Done, Scratch};
+use crate::support::Scratch;
 
 /// Simulated seconds in one of ours, and simulated bytes for one of ours, as the other measurements here have them.
 const TIME: u32 = 20;
@@ -52,10 +52,7 @@ fn what_was_predicted_comes_true_on_a_virtual_ssd() {
         while drive.unit().connections() > 0 {
             std::thread::yield_now();
         }
-        let mut command = scratch.command(args);
-        let output =
-            command.env("HEATSOAK_STATE_DIR", scratch.path("state")).output().expect("the binary runs");
-        let done = Done::from(output);
+        let done = scratch.run(args);
         assert_eq!(done.code, Some(0), "{args:?}: {}", done.stderr);
         done
     };

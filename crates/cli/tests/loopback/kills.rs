@@ -21,7 +21,7 @@ use nvme::host::tcp::{TcpAddress, TcpController, TcpOptions};
 
 use crate::loopback::drive::{Vssd, anywhere};
 use crate::loopback::lifetime::Process;
-use crate::support::{Done, Scratch};
+use crate::support::Scratch;
 
 /// A step that takes longer will not come.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -157,7 +157,6 @@ impl Yard {
 
     fn spawn(&self, args: &[&str]) -> Child {
         let mut command = self.scratch.command(args);
-        command.env("HEATSOAK_STATE_DIR", self.scratch.path("state"));
         command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -272,10 +271,7 @@ fn kills_of_both_ends_lose_no_setting() {
     let (mut vssd, told) = Process::start(&scratch, &args);
     let port = told["port"].as_u64().expect("a port").to_string();
     let url = told["drives"][0]["url"].as_str().expect("an address").to_owned();
-    let tool = |args: &[&str]| {
-        let mut command = scratch.command(args);
-        Done::from(command.env("HEATSOAK_STATE_DIR", scratch.path("state")).output().expect("it runs"))
-    };
+    let tool = |args: &[&str]| scratch.run(args);
     let saved = tool(&["hctm", &url, "--tmt1", "331K", "--tmt2", "352K", "--save"]);
     assert_eq!(saved.code, Some(0), "{}", saved.stderr);
     let proxy = Proxy::start(format!("127.0.0.1:{port}").parse().expect("an address"));
@@ -294,7 +290,7 @@ fn kills_of_both_ends_lose_no_setting() {
         let snapped = proxy.arm(trap);
         let out = format!("r{case}");
         let mut command = scratch.command(&["run", "p.toml", "--drive", &behind, "--out", &out, "--quiet"]);
-        command.env("HEATSOAK_STATE_DIR", scratch.path("state")).stdin(Stdio::null());
+        command.stdin(Stdio::null());
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary runs");
         assert!(wait_for(&snapped, &mut child), "case {case}: it ended");
         let _ = (vssd.kill(), child.kill());

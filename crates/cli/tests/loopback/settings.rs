@@ -27,9 +27,7 @@ impl Bench {
         while self.drive.unit().connections() > 0 {
             std::thread::yield_now();
         }
-        let mut command = self.scratch.command(args);
-        let output = command.env("HEATSOAK_STATE_DIR", self.scratch.path("state")).output();
-        Done::from(output.expect("the binary runs"))
+        self.scratch.run(args)
     }
 
     fn json(&self, args: &[&str]) -> Value {
@@ -95,7 +93,6 @@ fn after_a_kill_restore_puts_back_and_the_drive_can_be_run_on_again() {
         [("a", "state", vec!["restore"]), ("b", "b/manifest.json", vec!["restore", &url])]
     {
         let mut command = bench.scratch.command(&["run", "p.toml", "--drive", &url, "--out", out, "--quiet"]);
-        command.env("HEATSOAK_STATE_DIR", bench.scratch.path("state"));
         let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary runs");
         let clock = MonotonicClock::start();
         while bench.journals() == 0 || !bench.scratch.path(until).exists() {
@@ -137,9 +134,7 @@ fn a_virtual_ssd_that_is_gone_keeps_its_journal() {
     drop(claim);
     let Bench { drive, scratch } = bench;
     drop(drive);
-    let mut command = scratch.command(&["restore"]);
-    let done =
-        Done::from(command.env("HEATSOAK_STATE_DIR", scratch.path("state")).output().expect("it runs"));
+    let done = scratch.run(&["restore"]);
     assert_eq!(done.code, Some(2));
     assert!(
         done.stderr.contains("look whether the target runs") && done.stderr.contains("is kept in"),

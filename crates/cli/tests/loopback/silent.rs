@@ -35,7 +35,6 @@ fn run_and_interrupt(case: Misbehaviour) -> (Done, Scratch, u64) {
     let scratch = Scratch::new();
     std::fs::write(scratch.path("p.toml"), PLAN).expect("a scratch file");
     let mut command = scratch.command(&["run", "p.toml", "--drive", &url, "--out", "r", "--quiet"]);
-    command.env("HEATSOAK_STATE_DIR", scratch.path("state"));
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let child = child.expect("the binary runs");
     misbehaves.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{case:?}: it does not get that far"));

@@ -6,5 +6,7 @@ mod acceptance;
 mod closed_loop;
 mod determinism;
 mod joint;
+mod power;
 mod seed_rows;
+mod stalls;
 mod steady;

@@ -1,5 +1,7 @@
 //! Runs the binary in a scratch folder of its own.
 
+pub(crate) mod schema;
+
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -19,19 +21,26 @@ impl Scratch {
         self.dir.path().join(name)
     }
 
-    /// A command that is about to run in it, with nothing of this environment that changes its output.
+    /// A command that is about to run in it, with nothing of this environment that changes its output, and with journals
+    /// of settings in its folder `state`.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_heatsoak"));
         command.args(args).current_dir(self.dir.path()).env("COLUMNS", "100");
+        command.env("HEATSOAK_STATE_DIR", self.path("state"));
         for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
             command.env_remove(name);
         }
         command
     }
 
-    /// Runs the binary.
+    /// Runs the binary. A JSON document that it prints must be as its schema has it.
     pub(crate) fn run(&self, args: &[&str]) -> Done {
-        Done::from(self.command(args).output().expect("the binary runs"))
+        let done = Done::from(self.command(args).output().expect("the binary runs"));
+        if args.contains(&"--json") {
+            let folder = schema::must_fit_command(args, &done.stdout);
+            folder.into_iter().for_each(|folder| schema::must_fit_folder(&self.path(&folder)));
+        }
+        done
     }
 }
 

@@ -82,7 +82,8 @@ impl DeviceDrive {
         let limits =
             TargetFacts { read_only: device.read_only(), trim: device.trim, ..limits(&self.address, &facts) };
         let origin = VirtualSsd::origin(virtual_ssd);
-        let examination = Examination { facts, origin, limits, worn_by_writes: true, buffers_io: true };
+        let examination =
+            Examination { facts, origin, limits, worn_by_writes: true, buffers_io: true, switched_on: false };
         Ok(ExaminedDevice { device, examination, smart_log: Some(smart_log) })
     }
 }

@@ -62,7 +62,14 @@ impl FabricDrive {
             ..limits(&self.address, &facts)
         };
         let origin = VirtualSsd::origin(subsystem.virtual_ssd());
-        let examination = Examination { facts, origin, limits, worn_by_writes: true, buffers_io: false };
+        let examination = Examination {
+            facts,
+            origin,
+            limits,
+            worn_by_writes: true,
+            buffers_io: false,
+            switched_on: false,
+        };
         Ok((subsystem, examination))
     }
 }
@@ -99,7 +106,7 @@ impl Drive for FabricDrive {
         let needs = Needs::new(plan, subsystem.size, examination.limits.slc)?;
         let access = subsystem.open(&needs, &self.address.to_string())?;
         let mut samplers = vec![disk::smart_sampler(&plan.telemetry, Controller::new(subsystem.controller))];
-        samplers.extend(plan.telemetry.power.as_ref().and_then(telemetry::power::sampler));
+        samplers.extend(telemetry::power::samplers(&plan.telemetry.power));
         Ok(Prepared { io: DriveIo::RealTime { access, samplers }, settings, notes: Vec::new() })
     }
 

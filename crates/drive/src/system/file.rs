@@ -59,7 +59,8 @@ impl FileDrive {
             ..limits(&self.address, &facts)
         };
         let origin = VirtualSsd::origin(virtual_ssd);
-        let examination = Examination { facts, origin, limits, worn_by_writes: true, buffers_io: true };
+        let examination =
+            Examination { facts, origin, limits, worn_by_writes: true, buffers_io: true, switched_on: false };
         Ok(ExaminedFile { scratch, examination, smart_log: Some(smart_log) })
     }
 }

@@ -42,7 +42,14 @@ impl Drive for NullDrive {
         let mut facts = unknown_drive("null", self.size, NULL_BLOCK_BYTES);
         facts.slc_bytes = self.stated.slc.map(Bytes::as_u64);
         let limits = limits(&self.address, &facts);
-        Ok(Examination { facts, origin: Origin::Device, limits, worn_by_writes: false, buffers_io: false })
+        Ok(Examination {
+            facts,
+            origin: Origin::Device,
+            limits,
+            worn_by_writes: false,
+            buffers_io: false,
+            switched_on: false,
+        })
     }
 
     fn settings_last(&self) -> Option<SettingsLast> {
@@ -55,8 +62,7 @@ impl Drive for NullDrive {
 
     fn prepare(&mut self, plan: &Plan, _: &mut FillProgress<'_>) -> Result<Prepared, DriveError> {
         refuse_settings(&self.address, plan)?;
-        let samplers =
-            plan.telemetry.power.as_ref().and_then(telemetry::power::sampler).into_iter().collect();
+        let samplers = telemetry::power::samplers(&plan.telemetry.power).collect();
         let io = DriveIo::RealTime { access: Access::null(), samplers };
         Ok(Prepared { io, settings: None, notes: Vec::new() })
     }

@@ -57,7 +57,7 @@ impl BlockstatSampler {
 }
 
 impl Sampler for BlockstatSampler {
-    fn source(&self) -> &'static str {
+    fn source(&self) -> &str {
         SOURCE
     }
 

@@ -54,7 +54,7 @@ pub fn discover(place: Place<'_>, sysfs: &Path, plan: &TelemetryPlan) -> FoundSo
         }
         Err(why) => found.notes.push(format!("no temperature and no block statistics: {why}")),
     }
-    found.samplers.extend(plan.power.as_ref().and_then(power::sampler));
+    found.samplers.extend(power::samplers(&plan.power));
     found
 }
 
@@ -133,7 +133,6 @@ pub(in crate::telemetry) mod test {
     use std::time::Duration;
 
     use super::*;
-    use plan::PowerSource;
 
     /// A recorded tree of `fixtures/sysfs`.
     pub(in crate::telemetry) fn tree(name: &str) -> PathBuf {
@@ -191,7 +190,8 @@ pub(in crate::telemetry) mod test {
     fn sources_come_with_the_plans_periods_and_what_is_missing_is_said() {
         let mut plan = plan();
         plan.hwmon_period = Duration::from_millis(250);
-        plan.power = Some(PowerSource::Hwmon { path: "/x".into(), period: Duration::from_millis(10) });
+        plan.power =
+            vec!["hwmon:/x?period=10ms".parse().expect("an address"), "drive:".parse().expect("an address")];
         let found = discover(Place::Device("nvme0n1"), &tree("desktop"), &plan);
         let sources: Vec<(&str, u64)> = found
             .samplers
@@ -201,7 +201,8 @@ pub(in crate::telemetry) mod test {
         assert_eq!(sources, [("hwmon", 250), ("blockstat", 1000), ("power", 10)]);
         assert_eq!((found.disk.as_deref(), found.notes.len()), (Some("nvme0n1"), 0));
 
-        let found = discover(Place::Device("sdb"), &tree("desktop"), &TelemetryPlan { power: None, ..plan });
+        let found =
+            discover(Place::Device("sdb"), &tree("desktop"), &TelemetryPlan { power: Vec::new(), ..plan });
         assert_eq!(found.samplers.len(), 1);
         assert!(found.notes[0].contains("no temperature of sdb"), "{:?}", found.notes);
         let found = discover(Place::Device("nvme9n1"), &tree("desktop"), &self::plan());

@@ -51,7 +51,7 @@ impl HwmonSampler {
 }
 
 impl Sampler for HwmonSampler {
-    fn source(&self) -> &'static str {
+    fn source(&self) -> &str {
         SOURCE
     }
 

@@ -36,8 +36,8 @@ pub struct Reading {
 
 /// A source of readings, used by one thread.
 pub trait Sampler: Send {
-    /// Its name in the record: `smart`, `hwmon`, `blockstat`, `power`, `smartctl`.
-    fn source(&self) -> &'static str;
+    /// Its name in the record: `smart`, `hwmon`, `blockstat`, `smartctl`, `power` and `power2` and so on.
+    fn source(&self) -> &str;
 
     /// Time between readings.
     fn period(&self) -> Duration;
@@ -99,7 +99,7 @@ mod test {
     struct SlowSampler(VirtualClock);
 
     impl Sampler for SlowSampler {
-        fn source(&self) -> &'static str {
+        fn source(&self) -> &str {
             "smart"
         }
 

@@ -13,7 +13,7 @@ use super::plausible::{implausible, is_plausible_in_kelvin};
 use super::{Reading, Sampler};
 
 /// Its name in the record.
-const SOURCE: &str = "smart";
+pub(super) const SOURCE: &str = "smart";
 /// NVMe Base 2.3, Get Log Page: the identifier of SMART / Health Information.
 const LOG_ID: u8 = 0x02;
 
@@ -37,7 +37,7 @@ impl<F> Sampler for SmartSampler<F>
 where
     F: FnMut() -> Result<[u8; SMART_LOG_LEN], String> + Send,
 {
-    fn source(&self) -> &'static str {
+    fn source(&self) -> &str {
         SOURCE
     }
 

@@ -3,10 +3,11 @@
 //! This is a file format: the structs are the JSON, field by field. It is written whole at the start, at
 //! every phase change and at the end, always beside and then renamed over, so that it is never half there.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What was run on what, with which settings, and how it ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Manifest {
     /// Version of the folder's format; see [`super::SCHEMA`].
     pub schema: u32,
@@ -40,6 +41,18 @@ pub struct Manifest {
     /// nobody did, and in records from before this field.
     #[serde(default)]
     pub ambient_k: Option<f64>,
+    /// Power meters beside the drive's own measurement, the one that figures are of first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub meters: Vec<MeterFacts>,
+    /// Power that the meters show without the drive, to be taken off; `None` where nobody stated or measured it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power_baseline: Option<PowerBaseline>,
+    /// Rated endurance in bytes, where it is stated; `None` where nobody did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rated_write_bytes: Option<u64>,
+    /// Whether the drive was switched on when the run began.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub switched_on: bool,
     /// What an NVMe drive said about itself and its settings, byte for byte, at the start of the run and (the settings)
     /// at its end. Empty where nobody could ask, and in records from before this field.
     #[serde(default)]
@@ -53,7 +66,7 @@ pub struct Manifest {
 }
 
 /// Where the numbers come from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Origin {
     /// Measured on a device or a file.
@@ -92,7 +105,7 @@ impl Origin {
 }
 
 /// What is known about the drive. Everything a drive may not report is an `Option`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DriveFacts {
     /// What it is attached by, in the words of `heatsoak list` (`nvme`, `sata`, `usb`, `scsi`, `virtio`, `mmc`,
     /// `other`), or `nvme-tcp`, `virtual SSD`, `file`, `null`, `twin`.
@@ -124,8 +137,41 @@ pub struct DriveFacts {
     pub slc_bytes: Option<u64>,
 }
 
+/// A power meter of a run: where its readings are, and what is stated about it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct MeterFacts {
+    /// Its name in the table of readings: `power`, `power2`, or `smart` for the drive's own.
+    pub source: String,
+    /// Its address, without secrets.
+    pub address: String,
+    /// Where it measures: `wall`, `adapter`, `drive`, `system`; `None` where nobody stated it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// Over which time a reading is the mean, in seconds; 0 for a reading of the moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_s: Option<f64>,
+    /// How late a reading is, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lag_s: Option<f64>,
+    /// Its last digit, in watts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_w: Option<f64>,
+    /// Its error as a share of the reading.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accuracy: Option<f64>,
+}
+
+/// Power that a meter shows without the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct PowerBaseline {
+    /// In watts.
+    pub watts: f64,
+    /// Half of its 95 % interval, in watts; 0 where it was stated as exact.
+    pub plus_minus_w: f64,
+}
+
 /// One phase of the plan and what came of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseFacts {
     /// Its name in the plan.
     pub name: String,
@@ -152,7 +198,7 @@ pub struct PhaseFacts {
 }
 
 /// The settings that govern throttling, at one moment.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThermalSettings {
     /// Light throttling from this temperature on (TMT1); 0 is disabled.
     pub tmt1_k: Option<u16>,
@@ -163,7 +209,7 @@ pub struct ThermalSettings {
 }
 
 /// Settings before the run, as set for it, and after it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SettingsFacts {
     /// As found.
     pub before: ThermalSettings,
@@ -174,7 +220,7 @@ pub struct SettingsFacts {
 }
 
 /// One command to an NVMe controller and its answer, as both went over the wire.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RawAnswer {
     /// When it was asked.
     pub when: RunEdge,
@@ -199,7 +245,7 @@ pub struct RawAnswer {
 }
 
 /// One of the two ends of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunEdge {
     /// Before the run changed anything.
@@ -235,7 +281,7 @@ impl RawAnswer {
 const DATA_BYTES_MAX: u32 = 4096;
 
 /// The machine a run was made on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostFacts {
     /// Its name.
     pub hostname: String,
@@ -250,7 +296,7 @@ pub struct HostFacts {
 }
 
 /// A PCIe, USB or SATA link, as negotiated and as possible.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkFacts {
     /// What it is, for people: "PCIe 8.0 GT/s x4".
     pub name: String,
@@ -261,7 +307,7 @@ pub struct LinkFacts {
 }
 
 /// One moment, told by both clocks. Series carry only time since the run began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClockAnchor {
     /// Wall clock at the run's zero, in nanoseconds since 1970-01-01 UTC.
     pub wall_unix_ns: i64,
@@ -270,7 +316,7 @@ pub struct ClockAnchor {
 }
 
 /// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct End {
     /// Why.
     pub reason: EndReason,
@@ -281,7 +327,7 @@ pub struct End {
 }
 
 /// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
     /// All phases were done.

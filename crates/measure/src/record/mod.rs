@@ -19,6 +19,7 @@
 //! [`SCHEMA`] is 2, which has checksums; schema 1 is read without. A folder from a newer schema is refused, with what to
 //! do.
 
+mod columns;
 mod contained;
 mod drive_time;
 mod frame;
@@ -30,13 +31,14 @@ mod seal;
 mod table;
 mod write;
 
+pub use columns::{ColumnReference, TableReference, table_reference, unit_in_name};
 pub use manifest::{
-    ClockAnchor, DriveFacts, End, EndReason, HostFacts, LinkFacts, Manifest, Origin, PhaseFacts, RawAnswer,
-    RunEdge, SettingsFacts, ThermalSettings,
+    ClockAnchor, DriveFacts, End, EndReason, HostFacts, LinkFacts, Manifest, MeterFacts, Origin, PhaseFacts,
+    PowerBaseline, RawAnswer, RunEdge, SettingsFacts, ThermalSettings,
 };
 pub use read::{LostPart, Record, is_run_folder, read, read_manifest, read_ops, read_reduced};
 pub use rows::{IoRow, Op, OpRow, SmartRow, TelemetryRow};
-pub use write::{RunWriter, write_whole};
+pub use write::{ManifestDocument, RunWriter, write_whole};
 
 use std::path::PathBuf;
 

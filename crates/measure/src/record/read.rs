@@ -81,7 +81,7 @@ pub fn read(dir: &Path) -> Result<Record, RecordError> {
 
 /// Reads a run folder as an analysis and a report need it, in bounded memory whatever the run's length: at most
 /// 524,288 intervals and as many readings, of longer runs the intervals longer and the readings fewer, which a note
-/// says. Raw log pages stay on disk. Up to that it is what [`read`] gives without them.
+/// says. Of raw log pages the first and the last are kept: what the run changed in them. Up to that it is what [`read`] gives without them.
 pub fn read_reduced(dir: &Path) -> Result<Record, RecordError> {
     let folder = RunFolder::open(dir)?;
     let (mut io, mut telemetry) = (ReducedIntervals::new(), ReducedReadings::new());
@@ -89,6 +89,7 @@ pub fn read_reduced(dir: &Path) -> Result<Record, RecordError> {
     lost.extend(folder.each_row::<IoRow>(|row| io.push(row))?);
     lost.extend(folder.each_row::<TelemetryRow>(|row| telemetry.push(row))?);
     folder.check_table::<SmartRow>()?;
+    let smart = first_and_last(&folder)?;
     let ((io, width), (telemetry, stride)) = (io.finish(), telemetry.finish());
     let mut manifest = folder.manifest;
     manifest.notes.extend(width.map(|width| {
@@ -101,7 +102,18 @@ pub fn read_reduced(dir: &Path) -> Result<Record, RecordError> {
         .notes
         .extend(stride.map(|stride| format!("the run has too many readings: one of {stride} was looked at")));
     let unfinished = manifest.end.is_none();
-    Ok(Record { manifest, io, telemetry, smart: Vec::new(), unfinished, lost }.in_drive_time())
+    Ok(Record { manifest, io, telemetry, smart, unfinished, lost }.in_drive_time())
+}
+
+/// The first and the last log page.
+fn first_and_last(folder: &RunFolder) -> Result<Vec<SmartRow>, RecordError> {
+    let mut ends: Vec<SmartRow> = Vec::new();
+    // What is lost of them is told where all pages are read; no verdict goes by them.
+    let _lost = folder.each_row::<SmartRow>(|row| {
+        ends.truncate(1);
+        ends.push(row);
+    })?;
+    Ok(ends)
 }
 
 /// Reads the manifest alone, as it was written: in the host's time.

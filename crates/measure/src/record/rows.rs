@@ -131,6 +131,11 @@ impl TelemetryRow {
         }
     }
 
+    /// Whether nothing is known in it: a meter had nothing new to say.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::empty(self.t, &self.source, self.cost)
+    }
+
     /// A reading that failed, and why.
     pub fn failed(t: Instant, source: &str, cost: Duration, reason: impl Into<String>) -> Self {
         Self { gap: Some(reason.into()), ..Self::empty(t, source, cost) }

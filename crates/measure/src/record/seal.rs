@@ -7,12 +7,13 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write};
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RecordError;
 
 /// The manifest's member `seal`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Seal {
     /// Tells the streams of this record from those of others; see [`super::frame`].
     pub(super) record_id: u32,
@@ -21,7 +22,7 @@ pub(super) struct Seal {
 }
 
 /// A closed table as it was written.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct SealedTable {
     /// The file's name.
     pub(super) file: String,

@@ -17,6 +17,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema};
 
+use super::columns::described;
 use super::rows::{IoRow, Op, OpRow, SmartRow, TelemetryRow};
 use crate::histogram::Histogram;
 use crate::time::Instant;
@@ -61,7 +62,7 @@ impl TableRow for IoRow {
             fields.push(list(&format!("{prefix}_bucket"), DataType::UInt16));
             fields.push(list(&format!("{prefix}_bucket_count"), DataType::UInt32));
         }
-        Schema::new(fields)
+        described(Self::NAME, fields)
     }
 
     fn columns(rows: &[Self]) -> Vec<ArrayRef> {
@@ -133,7 +134,7 @@ impl TableRow for TelemetryRow {
             optional("device_written_bytes", DataType::UInt64),
             optional("gap", DataType::Utf8),
         ]);
-        Schema::new(fields)
+        described(Self::NAME, fields)
     }
 
     fn columns(rows: &[Self]) -> Vec<ArrayRef> {
@@ -218,11 +219,14 @@ impl TableRow for SmartRow {
     }
 
     fn schema() -> Schema {
-        Schema::new(vec![
-            required("t_ns", DataType::UInt64),
-            required("log_id", DataType::UInt8),
-            required("page", DataType::Binary),
-        ])
+        described(
+            Self::NAME,
+            vec![
+                required("t_ns", DataType::UInt64),
+                required("log_id", DataType::UInt8),
+                required("page", DataType::Binary),
+            ],
+        )
     }
 
     fn columns(rows: &[Self]) -> Vec<ArrayRef> {
@@ -257,17 +261,20 @@ impl TableRow for OpRow {
     }
 
     fn schema() -> Schema {
-        Schema::new(vec![
-            required("t_ns", DataType::UInt64),
-            required("phase", DataType::UInt32),
-            required("worker", DataType::UInt32),
-            required("op", DataType::Utf8),
-            required("offset_bytes", DataType::UInt64),
-            required("bytes", DataType::UInt32),
-            required("slat_ns", DataType::UInt64),
-            required("latency_ns", DataType::UInt64),
-            optional("errno", DataType::Int32),
-        ])
+        described(
+            Self::NAME,
+            vec![
+                required("t_ns", DataType::UInt64),
+                required("phase", DataType::UInt32),
+                required("worker", DataType::UInt32),
+                required("op", DataType::Utf8),
+                required("offset_bytes", DataType::UInt64),
+                required("bytes", DataType::UInt32),
+                required("slat_ns", DataType::UInt64),
+                required("latency_ns", DataType::UInt64),
+                optional("errno", DataType::Int32),
+            ],
+        )
     }
 
     fn columns(rows: &[Self]) -> Vec<ArrayRef> {

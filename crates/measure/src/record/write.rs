@@ -7,6 +7,7 @@
 //! Whatever the length of the run: [`FLUSH_ROWS`] rows of each table while it is under way, [`GROUP_ROWS`] encoded rows of
 //! one when it is closed.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,16 +15,18 @@ use std::time::Duration;
 
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::RecordError;
 use super::frame::FrameSeal;
-use super::manifest::{End, Manifest};
+use super::manifest::{End, Manifest, Origin};
 use super::read::stream_batches;
 use super::rows::{IoRow, OpRow, SmartRow, TelemetryRow};
 use super::seal::{Seal, SealedTable, Summing, with_checksum};
@@ -140,10 +143,14 @@ impl RunWriter {
     /// On an error the streams stay, and the folder reads as an unfinished run.
     pub fn close(mut self, end: End) -> Result<PathBuf, RecordError> {
         self.flush()?;
-        self.seal.tables =
-            vec![self.io.make_table()?, self.telemetry.make_table()?, self.smart.make_table()?];
+        let about = &self.manifest;
+        self.seal.tables = vec![
+            self.io.make_table(about)?,
+            self.telemetry.make_table(about)?,
+            self.smart.make_table(about)?,
+        ];
         if let Some(ops) = &self.ops {
-            self.seal.tables.push(ops.make_table()?);
+            self.seal.tables.push(ops.make_table(about)?);
         }
         self.manifest.end = Some(end);
         self.write_manifest()?;
@@ -161,6 +168,51 @@ struct SealedManifest<'a> {
     #[serde(flatten)]
     manifest: &'a Manifest,
     seal: &'a Seal,
+}
+
+/// `manifest.json` as it lies in a run folder; only its JSON Schema is made of this type.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "nothing is ever put into it")]
+pub struct ManifestDocument {
+    #[serde(flatten)]
+    manifest: Manifest,
+    /// What the closed tables are, so that damage is found.
+    seal: Seal,
+    /// CRC32C of the text before this member, in hexadecimal.
+    crc32c: String,
+}
+
+/// What a closed table says about itself and its run, for whoever has only the file.
+fn file_metadata(table: &str, schema: &Schema, manifest: &Manifest) -> Vec<KeyValue> {
+    let simulated = if manifest.origin.is_simulated() { "true" } else { "false" };
+    let mut keys = vec![
+        ("table", Some(table.to_owned())),
+        ("schema", Some(manifest.schema.to_string())),
+        ("version", Some(manifest.heatsoak_version.clone())),
+        ("simulated", Some(simulated.to_owned())),
+        ("drive_model", manifest.drive.model.clone()),
+        ("drive_serial", manifest.drive.serial.clone()),
+        ("drive_firmware", manifest.drive.firmware.clone()),
+        ("plan", Some(manifest.plan_name.clone())),
+        ("began_unix_ns", Some(manifest.clock_anchor.wall_unix_ns.to_string())),
+    ];
+    if let Origin::VirtualSsd { time_scale, bandwidth_scale, .. } = &manifest.origin {
+        // The rows are in the host's time and bytes; the drive's are so many times as much.
+        keys.push(("time_scale", Some(time_scale.to_string())));
+        keys.push(("bandwidth_scale", Some(bandwidth_scale.to_string())));
+    }
+    keys.push(("columns", Some(columns_as_json(schema))));
+    keys.into_iter()
+        .filter_map(|(key, value)| value.map(|value| KeyValue::new(format!("heatsoak.{key}"), value)))
+        .collect()
+}
+
+/// Units and descriptions once more, where readers without Arrow's schema find them too (DuckDB).
+fn columns_as_json(schema: &Schema) -> String {
+    let words = |field: &Field| field.metadata().clone().into_iter().collect::<BTreeMap<_, _>>();
+    let columns: BTreeMap<&str, _> =
+        schema.fields().iter().map(|field| (field.name().as_str(), words(field))).collect();
+    serde_json::json!(columns).to_string()
 }
 
 /// One table's stream.
@@ -231,7 +283,7 @@ impl<R: TableRow> Stream<R> {
     }
 
     /// Copies the stream, batch by batch, into a Parquet file.
-    fn make_table(&self) -> Result<SealedTable, RecordError> {
+    fn make_table(&self, manifest: &Manifest) -> Result<SealedTable, RecordError> {
         let name = format!("{}.parquet", R::NAME);
         let path = self.path.with_file_name(&name);
         let mut batches = stream_batches(&self.path, Some(self.seal))?;
@@ -239,6 +291,7 @@ impl<R: TableRow> Stream<R> {
             let properties = WriterProperties::builder()
                 .set_compression(Compression::SNAPPY)
                 .set_max_row_group_row_count(Some(GROUP_ROWS))
+                .set_key_value_metadata(Some(file_metadata(R::NAME, &self.schema, manifest)))
                 .build();
             let schema = Arc::clone(&self.schema);
             let mut parquet =
@@ -365,6 +418,10 @@ mod test {
             link: None,
             link_end: None,
             ambient_k: None,
+            meters: Vec::new(),
+            power_baseline: None,
+            rated_write_bytes: None,
+            switched_on: false,
             answers: Vec::new(),
             clock_anchor: ClockAnchor { wall_unix_ns: 0, monotonic_ns: None },
             notes: Vec::new(),

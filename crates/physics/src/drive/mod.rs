@@ -126,7 +126,7 @@ impl Drive {
 
     pub(crate) fn with_grain(profile: &Profile, seed: Seed, grain: Grain) -> Self {
         let start_w = match profile.thermal.start {
-            Start::Idle => profile.power_state[0].idle_w.unwrap_or(profile.power.idle_w),
+            Start::Idle | Start::PowerCycle => profile.power_state[0].idle_w.unwrap_or(profile.power.idle_w),
             Start::Ambient => 0.0,
         };
         let sensor = &profile.sensor;
@@ -188,7 +188,7 @@ impl Drive {
 /// When a drive that is switched on at tick 0 is ready; one that was powered before is at once.
 fn ready_tick(profile: &Profile, grain: Grain) -> u64 {
     match (profile.thermal.start, profile.power.start_up) {
-        (Start::Ambient, Some(start_up)) => grain.ticks(start_up.duration_s),
+        (Start::Ambient | Start::PowerCycle, Some(start_up)) => grain.ticks(start_up.duration_s),
         _ => 0,
     }
 }

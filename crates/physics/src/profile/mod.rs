@@ -125,6 +125,8 @@ pub enum Start {
     Idle,
     /// Switched on this moment.
     Ambient,
+    /// Switched off and on again this moment: as warm as an idle drive, and it has to start.
+    PowerCycle,
 }
 
 impl ThermalProfile {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use measure::record::Op;
 use measure::{Instant, Kelvin, Seed};
+use physics::profile::Start;
 use physics::{Demand, Drive, Profile, Tmt, Transfer};
 
 /// Region of the published runs: fits every SLC cache here.
@@ -25,7 +26,12 @@ pub(crate) struct Second {
 
 /// A drive with HCTM settings in whole degrees Celsius, as `nvme set-feature` users think of them.
 pub(crate) fn drive(profile: &str, tmt: Option<(i32, i32)>) -> Drive {
-    let mut drive = Drive::new(&Profile::builtin(profile).expect("built in"), Seed::new(1));
+    let mut profile = Profile::builtin(profile).expect("built in");
+    // Nothing here is about start-up.
+    if profile.thermal.start == Start::PowerCycle {
+        profile.thermal.start = Start::Idle;
+    }
+    let mut drive = Drive::new(&profile, Seed::new(1));
     if let Some((tmt1, tmt2)) = tmt {
         let kelvin = |c| Kelvin::from_whole_celsius(c).expect("above absolute zero").as_kelvin();
         drive.set_tmt(Tmt::from_kelvin(kelvin(tmt1), kelvin(tmt2))).expect("legal");

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use measure::record::ThermalSettings;
 use measure::{BytesPerSec, Kelvin};
-use serde::de::{Deserializer, Error};
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess};
+use serde::{Deserialize, Serialize, Serializer};
 use toml::Value;
 
-use super::quantity::{PlanValue, optional, period};
-use crate::{PowerSource, SweepSetting};
+use super::quantity::{PlanValue, optional, period, plain};
+use crate::{MeterAddress, MeterClock, MeterSource, MeterStated, SweepSetting};
 
 /// The table `[settings]`.
 #[derive(Deserialize, Serialize)]
@@ -99,14 +100,59 @@ impl From<SweepSetting> for SettingTable {
     }
 }
 
-/// A value of `power`.
-#[derive(Clone, Default, Deserialize, Serialize)]
+/// `power`: an address, a table of older plans, or a list of either.
+pub(crate) mod meters {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(meters: &[MeterAddress], to: S) -> Result<S::Ok, S::Error> {
+        match meters {
+            [only] => to.collect_str(only),
+            several => to.collect_seq(several.iter().map(ToString::to_string)),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<MeterAddress>, D::Error> {
+        plain::deserialize(from).map(|MeterList(meters)| meters)
+    }
+
+    struct MeterList(Vec<MeterAddress>);
+
+    impl PlanValue for MeterList {
+        const WANTED: &'static str =
+            "the address of a power meter such as \"hwmon:ina226\", or a list of them";
+
+        fn from_text<E: Error>(typed: &str) -> Result<Self, E> {
+            typed.parse().map(|meter| Self(vec![meter])).map_err(E::custom)
+        }
+
+        fn from_table<'de, A: MapAccess<'de>>(table: A) -> Result<Self, A::Error> {
+            let table = OlderPowerTable::deserialize(MapAccessDeserializer::new(table))?;
+            table.meter().map(|meter| Self(vec![meter])).map_err(A::Error::custom)
+        }
+
+        fn from_list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+            let mut meters = Vec::new();
+            while let Some(text) = list.next_element::<String>()? {
+                meters.push(text.parse().map_err(A::Error::custom)?);
+            }
+            Ok(Self(meters))
+        }
+
+        /// Never asked for: a list is written by `serialize` above.
+        fn to_value(&self) -> Value {
+            Value::Array(self.0.iter().map(|meter| meter.to_string().into()).collect())
+        }
+    }
+}
+
+/// A power source as plans before addresses had it.
+#[derive(Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct PowerTable {
+struct OlderPowerTable {
     hwmon: Option<String>,
     command: Option<Vec<String>>,
     csv: Option<String>,
-    #[serde(serialize_with = "optional::serialize", deserialize_with = "some_period")]
+    #[serde(deserialize_with = "some_period")]
     period: Option<Duration>,
 }
 
@@ -114,37 +160,26 @@ fn some_period<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Dura
     period::deserialize(deserializer).map(Some)
 }
 
-impl TryFrom<PowerTable> for PowerSource {
-    type Error = &'static str;
-
-    fn try_from(table: PowerTable) -> Result<Self, &'static str> {
-        // One reading a second is what NVMe's own power measurement and most meters give.
-        let period = table.period.unwrap_or(Duration::from_secs(1));
-        match (table.hwmon, table.command, table.csv) {
-            (Some(path), None, None) => Ok(Self::Hwmon { path: path.into(), period }),
+impl OlderPowerTable {
+    fn meter(self) -> Result<MeterAddress, &'static str> {
+        let stated = MeterStated { period: self.period, ..MeterStated::default() };
+        let source = match (self.hwmon, self.command, self.csv) {
+            (Some(path), None, None) => MeterSource::HwmonPath(path.into()),
             (None, Some(argv), None) if argv.is_empty() => {
-                Err("`command`: it has no words; write for example [\"read-watts\", \"1\"]")
+                return Err("`command`: it has no words; write for example [\"read-watts\", \"1\"]");
             }
-            (None, Some(argv), None) => Ok(Self::Command { argv, period }),
-            (None, None, Some(_)) if table.period.is_some() => {
-                Err("`period`: a CSV is merged when the run ends, so it has no `period`")
+            (None, Some(argv), None) => MeterSource::Exec { argv },
+            (None, None, Some(_)) if stated.period.is_some() => {
+                return Err("`period`: a CSV is merged when the run ends, so it has no `period`");
             }
-            (None, None, Some(path)) => Ok(Self::Csv { path: path.into() }),
-            _ => Err("a power source is one of `hwmon`, `command` and `csv`"),
-        }
-    }
-}
-
-impl From<PowerSource> for PowerTable {
-    fn from(source: PowerSource) -> Self {
-        let text = |path: std::path::PathBuf| Some(path.to_string_lossy().into_owned());
-        let none = Self::default();
-        match source {
-            PowerSource::Hwmon { path, period } => Self { hwmon: text(path), period: Some(period), ..none },
-            PowerSource::Command { argv, period } => {
-                Self { command: Some(argv), period: Some(period), ..none }
-            }
-            PowerSource::Csv { path } => Self { csv: text(path), ..none },
-        }
+            (None, None, Some(path)) => MeterSource::Csv {
+                path: path.into(),
+                time: "t_s".to_owned(),
+                power: "power_w".to_owned(),
+                clock: MeterClock::Run,
+            },
+            _ => return Err("a power source is one of `hwmon`, `command` and `csv`"),
+        };
+        Ok(MeterAddress { source, stated })
     }
 }

@@ -10,8 +10,8 @@ use proptest::option::of;
 use proptest::prelude::*;
 
 use crate::{
-    Extent, Load, Mix, Order, Phase, Plan, PowerSource, Region, Sharing, Sizes, Sweep, SweepSetting,
-    TelemetryPlan, WriteData,
+    Extent, Load, MeterAddress, MeterSource, MeterStated, Mix, Order, Phase, Plan, Region, Sharing, Sizes,
+    Sweep, SweepSetting, TelemetryPlan, WriteData,
 };
 
 /// The full example of the document for people is read by this very code.
@@ -250,12 +250,17 @@ fn phase() -> impl Strategy<Value = Phase> {
     )
 }
 
-fn power() -> impl Strategy<Value = PowerSource> {
-    prop_oneof![
-        (".+", period()).prop_map(|(path, period)| PowerSource::Hwmon { path: PathBuf::from(path), period }),
-        (vec(".*", 1..3), period()).prop_map(|(argv, period)| PowerSource::Command { argv, period }),
-        ".+".prop_map(|path| PowerSource::Csv { path: PathBuf::from(path) }),
-    ]
+fn power() -> impl Strategy<Value = MeterAddress> {
+    let source = prop_oneof![
+        "/.*".prop_map(|path| MeterSource::HwmonPath(PathBuf::from(path))),
+        vec(".+", 1..3).prop_map(|argv| MeterSource::Exec { argv }),
+        vec(".+", 1..3).prop_map(|argv| MeterSource::Pipe { argv }),
+        Just(MeterSource::Drive),
+    ];
+    (source, of(period())).prop_map(|(source, period)| MeterAddress {
+        source,
+        stated: MeterStated { period, ..MeterStated::default() },
+    })
 }
 
 fn settings() -> impl Strategy<Value = ThermalSettings> {
@@ -277,7 +282,7 @@ prop_compose! {
     fn plan()(
         texts in (".*", ".*", of(".*"), vec(".*", 0..3)),
         numbers in (period(), any::<u64>(), of(any::<u16>()), 0..u64::MAX >> 1, any::<bool>()),
-        periods in (period(), period(), period(), of(power())),
+        periods in (period(), period(), period(), vec(power(), 0..3)),
         settings in settings(),
         sweep in of(sweep()),
         phases in vec(phase(), 1..3),

@@ -29,7 +29,7 @@ fn power_chart(input: &ReportInput) -> Option<Chart> {
             name: readings.name.clone(),
             side: AxisSide::Left,
             ink: if index == 0 { Ink::Power } else { Ink::Sensor(index - 1) },
-            stroke: Stroke::Solid,
+            stroke: if index == 0 { Stroke::Solid } else { Stroke::Thin },
             shown: true,
             points,
         });

@@ -1,7 +1,9 @@
 //! The loads of several runs beside each other: phase by phase and operation by operation, never averaged together.
 
+use super::power;
 use crate::figures::{self, PhaseFigures};
 use crate::format;
+use crate::sentences;
 use crate::view::ReportInput;
 
 /// Two means closer than this are one, whatever their noise says: rounding, and what no experiment repeats.
@@ -107,6 +109,10 @@ impl ComparedLoad {
         rows.extend(text("spread (5-95 %)", &|one| {
             one.spread_bytes_per_s.map(|_| figures::spread(one).replace(" to ", " – "))
         }));
+        rows.extend(text("wobble", &|one| {
+            let wobble = one.wobble.as_ref()?;
+            Some(format!("{:.1} %, {}", wobble.share * 100.0, sentences::wobble_kind(wobble.kind)))
+        }));
         rows.extend(text("IOPS", &|one| one.iops.map(format::count)));
         rows.extend(text("latency p50", &|one| one.latency.map(|latency| format::latency(latency.p50_ns))));
         rows.extend(self.best_row(
@@ -120,6 +126,10 @@ impl ComparedLoad {
         rows.extend(text("mean power", &|one| {
             one.power_w.map(|watts| format!("{} W", format::cell(Some(watts), 2)))
         }));
+        rows.extend(text("net power", &|one| one.power.as_ref().and_then(power::net)));
+        rows.extend(text("MB/s per W", &|one| Some(format::count(one.power.as_ref()?.mb_per_s_per_w?))));
+        rows.extend(text("IOPS per W", &|one| Some(format::count(one.power.as_ref()?.iops_per_w?))));
+        rows.extend(text("J per GB", &|one| format::number(one.power.as_ref()?.j_per_gb?, 2)));
         rows
     }
 

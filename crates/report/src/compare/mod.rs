@@ -7,6 +7,8 @@ mod alias;
 mod chart;
 mod gate;
 mod loads;
+mod power;
+mod power_table;
 
 use analysis::joint::JointPolicy;
 
@@ -19,6 +21,7 @@ use crate::view::{ReportInput, common_settings};
 use alias::{Alias, aliases};
 pub use gate::{FailIf, GateResult, check_limits};
 use loads::{ComparedLoad, ComparedRow, loads};
+pub use power_table::{PowerSort, PowerTable, PowerTableFormat, StatedPower, StatedPowerError};
 
 /// Loads shown: a plan in rounds has hundreds, and nobody reads them side by side.
 const MOST_LOADS: usize = 24;
@@ -62,6 +65,7 @@ pub fn compare_html(comparison: &Comparison<'_>) -> String {
     }
     body.push_str("</section>\n");
     body.push_str(&tables(comparison, &loads, &aliases));
+    body.push_str(&power::section(runs));
     let mut charts = vec![chart::overlay(runs, &aliases)];
     if (2..=MOST_PANELS).contains(&runs.len()) {
         charts.extend(chart::panels(runs, &aliases));
@@ -197,7 +201,11 @@ pub fn compare_terminal(comparison: &Comparison<'_>, style: &TerminalStyle) -> S
         out.push_str(&wrapped(&load.title, "", width));
         out.push_str(&text_tables(load, comparison.baseline(), &aliases, style));
     }
-    out.push_str("\n* best of the runs\n\nWhy\n");
+    out.push_str("\n* best of the runs\n");
+    for sentence in power::states(runs) {
+        out.push_str(&wrapped(&sentence, "- ", width));
+    }
+    out.push_str("\nWhy\n");
     for (alias, run) in aliases.iter().zip(runs) {
         for (index, sentence) in reasons(run).iter().enumerate() {
             let lead = if index == 0 { format!("{}  ", alias.letter) } else { "   ".to_owned() };

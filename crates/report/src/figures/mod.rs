@@ -1,8 +1,10 @@
 //! The numbers of a run, each computed once: what tables, sentences, pictures and comparisons show.
 
 mod phase;
+mod power;
 mod series;
 mod table;
 
 pub(crate) use phase::{FullSpeedSeen, PhaseFigures, figures};
+pub(crate) use power::power_rows;
 pub(crate) use table::{detail_table, onset, phase_lines, phase_table, spread, temperature};

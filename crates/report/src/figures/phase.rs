@@ -3,6 +3,8 @@
 //! Page, terminal, picture and comparison all show these, so that no two of them can disagree.
 
 use analysis::findings::{Event, EventKind, Label, Segment, SegmentOp};
+use analysis::power::PowerRow;
+use analysis::wobble::PhaseWobble;
 use measure::record::Op;
 
 use super::series::{self, covered_mean, quantile_of_sorted, seconds_of};
@@ -50,6 +52,10 @@ pub(crate) struct PhaseFigures {
     pub(crate) temperature_c: Option<[f64; 3]>,
     /// Mean power in watts.
     pub(crate) power_w: Option<f64>,
+    /// How unsteady it ran.
+    pub(crate) wobble: Option<PhaseWobble>,
+    /// What it drew and what a byte cost, by the meter that figures are of.
+    pub(crate) power: Option<PowerRow>,
     /// The first throttle onset: (seconds since the run began, kelvins).
     pub(crate) onset: Option<(f64, Option<f64>)>,
     /// What its segments are, each once, in order.
@@ -210,7 +216,9 @@ fn row(
         iops: totals.and_then(|t| t.ios).filter(|_| covered_s > 0.0).map(|ios| ios as f64 / covered_s),
         latency: totals.and_then(|totals| totals.latency),
         temperature_c: temperature(input, phase),
-        power_w: power(input, phase),
+        power_w: power_row(input, phase).map_or_else(|| power(input, phase), |row| row.mean_w),
+        wobble: op.and_then(|op| wobble(input, phase, op.into())).cloned(),
+        power: power_row(input, phase).cloned(),
         onset: events.first().map(|event| (event.t_s, event.temp_k.filter(|k| k.is_finite()))),
         labels: distinct_labels(&segments),
     }
@@ -266,7 +274,22 @@ fn temperature(input: &ReportInput, phase: &RunPhase) -> Option<[f64; 3]> {
     Some([*known.first()?, highest, *known.last()?])
 }
 
-/// Time-weighted mean power within the phase, in watts.
+/// How unsteady an operation of a phase ran.
+fn wobble<'a>(input: &'a ReportInput, phase: &RunPhase, op: SegmentOp) -> Option<&'a PhaseWobble> {
+    let same = |one: &&PhaseWobble| {
+        one.phase == phase.name && one.op == op && (one.end_s - phase.end_s).abs() < 1e-3
+    };
+    input.findings.wobble.iter().find(same)
+}
+
+/// The row of the findings for a phase. Its beginning may lie later, where the drive started in it.
+fn power_row<'a>(input: &'a ReportInput, phase: &RunPhase) -> Option<&'a PowerRow> {
+    const SAME_S: f64 = 1e-3;
+    let found = input.findings.power.as_ref()?;
+    found.primary().find(|row| row.phase == phase.name && (row.end_s - phase.end_s).abs() < SAME_S)
+}
+
+/// Time-weighted mean power within the phase, in watts, of findings that say nothing of power.
 fn power(input: &ReportInput, phase: &RunPhase) -> Option<f64> {
     let inside = |t: f64| (phase.start_s..=phase.end_s).contains(&t);
     let points: Vec<_> =

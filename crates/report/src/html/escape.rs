@@ -23,9 +23,18 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// Escaped text whose numbers stay on one line with their units: "70 °C".
+/// Escaped text whose numbers stay on one line with their units: "70 °C". What stands between backticks is a command, to
+/// be copied as it is.
 pub(crate) fn prose(text: &str) -> String {
-    escape(&unbroken(text))
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return escape(&unbroken(text));
+    }
+    let part = |(at, part): (usize, &&str)| match at % 2 {
+        0 => escape(&unbroken(part)),
+        _ => format!("<code>{}</code>", escape(part)),
+    };
+    parts.iter().enumerate().map(part).collect()
 }
 
 /// JSON for a script element: nothing in it can end the element or start a comment.
@@ -46,6 +55,8 @@ mod test {
         );
         assert_eq!(escape("a\u{202e}b\u{9b}"), "a\u{fffd}b\u{fffd}");
         assert_eq!(prose("near 70 °C & 2 3"), "near 70\u{a0}°C &amp; 2 3");
+        assert_eq!(prose("70 °C: `a 60C --b` & c"), "70\u{a0}°C: <code>a 60C --b</code> &amp; c");
+        assert_eq!(prose("an odd ` <tick>"), "an odd ` &lt;tick&gt;");
         let json = script_json(&serde_json::json!("</script><!--"));
         assert_eq!(json, "\"\\u003c/script\\u003e\\u003c!--\"");
         assert_eq!(serde_json::from_str::<String>(&json).expect("still JSON"), "</script><!--");

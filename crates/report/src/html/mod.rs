@@ -7,6 +7,7 @@ mod escape;
 mod figure;
 mod index;
 mod page;
+mod scatter;
 pub(crate) mod sections;
 mod table;
 

@@ -1,8 +1,9 @@
 //! The parts of a report's page.
 
+use analysis::accesses::SizeOctave;
 use analysis::findings::{Cause, EventKind, Segment};
 
-use super::{escape, prose, text_table};
+use super::{escape, prose, scatter, text_table};
 use crate::figures;
 use crate::format;
 use crate::sentences::{self, Reason, Summary};
@@ -84,6 +85,68 @@ fn phases(input: &ReportInput) -> String {
     folded(rows.len(), "phases", &text_table("phases cards", &headers, &rows))
 }
 
+/// Single accesses: stalls, scatters, and a row an octave; nothing where the run keeps none.
+fn accesses(input: &ReportInput) -> String {
+    let mut out = String::new();
+    let fills = sentences::fills(&input.findings.fills);
+    if !fills.is_empty() {
+        out.push_str(&format!("<h3 id=\"cache\">Fast write cache</h3>\n{}", list(&fills)));
+    }
+    let Some(found) = &input.findings.accesses else { return out };
+    let stalls: Vec<String> = found.stalls.iter().filter_map(sentences::stalls).collect();
+    out.push_str("<h3 id=\"accesses\">Single accesses</h3>\n");
+    out.push_str(&match stalls.is_empty() {
+        true => "<p>No access took far longer than its size and neighbours explain.</p>\n".to_owned(),
+        false => list(&stalls),
+    });
+    if input.clouds.is_empty() {
+        return out;
+    }
+    out.push_str(&scatter::scatters(found, &input.clouds, input.simulated_badge().as_deref()));
+    let headers = [
+        "Phase",
+        "Operation",
+        "From size",
+        "Accesses",
+        "Median speed",
+        "5 to 95 %",
+        "Median accesses a second",
+    ];
+    let row = |size: &SizeOctave| {
+        vec![
+            size.phase.clone(),
+            op_word(size.op).to_owned(),
+            scatter::size_label(size.from_bytes.ilog2() as i32),
+            format::count(size.accesses as f64),
+            format::speed(Some(size.median_bytes_per_s)),
+            format!(
+                "{} to {}",
+                format::speed(Some(size.p5_bytes_per_s)),
+                format::speed(Some(size.p95_bytes_per_s))
+            ),
+            format::count(size.median_iops),
+        ]
+    };
+    let clouded = |size: &&SizeOctave| {
+        input.clouds.iter().any(|cloud| cloud.phase == size.phase && cloud.op == size.op)
+    };
+    let rows: Vec<Vec<String>> = found.sizes.iter().filter(clouded).map(row).collect();
+    out.push_str(&folded(rows.len(), "octaves", &text_table("detail cards", &headers, &rows)));
+    out
+}
+
+/// What the drive drew, a row a phase and meter; nothing where nothing measured it.
+fn power(input: &ReportInput) -> String {
+    let Some(found) = &input.findings.power else { return String::new() };
+    let (headers, rows) = figures::power_rows(found);
+    let mut out = String::from("<h3 id=\"power\">Power and efficiency</h3>\n");
+    if !rows.is_empty() {
+        out.push_str(&folded(rows.len(), "phases", &text_table("detail cards", &headers, &rows)));
+    }
+    out.push_str(&list(&sentences::power(found)));
+    out
+}
+
 /// Everything that was found.
 pub(crate) fn findings(input: &ReportInput) -> String {
     let findings = &input.findings;
@@ -94,8 +157,11 @@ pub(crate) fn findings(input: &ReportInput) -> String {
         out.push_str("<h3>Phases</h3>\n");
         out.push_str(&folded(rows.len(), "phases", &text_table("detail cards", &headers, &rows)));
     }
+    out.push_str(&power(input));
+    out.push_str(&accesses(input));
     let slc = findings.slc_cache.iter().map(sentences::slc_cache);
-    let sentences: Vec<String> = slc.chain(sentences::thermal(&findings.thermal)).collect();
+    let wear = findings.wear.iter().map(sentences::wear);
+    let sentences: Vec<String> = slc.chain(wear).chain(sentences::thermal(&findings.thermal)).collect();
     if !sentences.is_empty() {
         out.push_str(&list(&sentences));
     }

@@ -133,7 +133,7 @@ mod test {
             (Observation::AwayFromThreshold { threshold: Tmt2, temp_k: 353.0, set_k: 358.0 }, 1.8),
             (Observation::CounterStill { threshold: Tmt1, has_counted: false }, 0.2),
             (Observation::CounterStill { threshold: Tmt2, has_counted: false }, 0.1),
-            (Observation::Short { span_s: 1.0 }, -0.5),
+            (Observation::LittleLost, -0.5),
         ];
         let told = deciding(&event(Cause::Vendor, &seen));
         assert_eq!(told[0], "TMT2 (85 °C) was not reached and neither TMT counter moved");

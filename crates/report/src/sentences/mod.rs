@@ -2,11 +2,13 @@
 //!
 //! A sentence says only what a finding says; what a finding does not know is not said or said to be unknown.
 
+mod accesses;
 mod block;
 mod caveats;
 mod evidence;
 mod joint;
 mod life;
+mod power;
 mod summary;
 mod verdict;
 mod words;
@@ -18,8 +20,10 @@ use analysis::wording;
 use crate::format;
 use crate::view::Level;
 
+pub(crate) use accesses::{fills, stalls, wear, wobble_kind};
 pub use joint::joint_policy;
 pub use life::life;
+pub(crate) use power::{power, state_effects};
 pub use summary::{Summary, summary};
 pub use verdict::Reason;
 pub use words::{cause, doing, event_kind, label, policy_class, policy_word};
@@ -136,21 +140,33 @@ pub fn slc_cache(slc: &SlcCache) -> String {
     )
 }
 
+/// An interval behind its value, in brackets.
+fn between(interval: Option<[f64; 2]>, text: impl Fn(f64) -> Option<String>) -> String {
+    let ends = interval.and_then(|[low, high]| Some((text(low)?, text(high)?)));
+    ends.map_or_else(String::new, |(low, high)| format!(" (90 %: {low} to {high})"))
+}
+
 /// How load becomes temperature; nothing where nothing is known.
 pub fn thermal(thermal: &Thermal) -> Vec<String> {
     let mut sentences = Vec::new();
-    let rises = [("write", thermal.kelvin_per_gb_per_s_write), ("read", thermal.kelvin_per_gb_per_s_read)];
-    for (op, rise) in rises {
+    let rises = [
+        ("write", thermal.kelvin_per_gb_per_s_write, thermal.kelvin_per_gb_per_s_write_90),
+        ("read", thermal.kelvin_per_gb_per_s_read, thermal.kelvin_per_gb_per_s_read_90),
+    ];
+    for (op, rise, interval) in rises {
         if let Some(text) = rise.and_then(|rise| format::number(rise, 1)) {
-            sentences.push(format!("Heating: {text} K for each GB/s of sustained {op}s."));
+            let of = between(interval, |value| format::number(value, 1));
+            sentences.push(format!("Heating: {text} K for each GB/s of sustained {op}s{of}."));
         }
     }
-    let taus: Vec<String> = thermal
-        .tau_s
-        .iter()
-        .flatten()
-        .filter(|tau| tau.is_finite())
-        .map(|tau| format::seconds(*tau))
+    let intervals = thermal.tau_s_90.iter().flatten().map(Some).chain(std::iter::repeat(None));
+    let taus = thermal.tau_s.iter().flatten().zip(intervals);
+    let taus: Vec<String> = taus
+        .filter(|(tau, _)| tau.is_finite())
+        .map(|(tau, interval)| {
+            let of = between(interval.copied(), |value| value.is_finite().then(|| format::seconds(value)));
+            format!("{}{of}", format::seconds(*tau))
+        })
         .collect();
     match taus.as_slice() {
         [] => {}

@@ -9,6 +9,7 @@ mod settings;
 mod trace;
 
 use analysis::Findings;
+use analysis::accesses::AccessCloud;
 use analysis::findings::SegmentOp;
 use measure::record::Op;
 
@@ -58,6 +59,8 @@ pub struct ReportInput {
     pub notes: Vec<String>,
     /// How the run ended, where that is not "all done".
     pub ending: Option<String>,
+    /// Clouds of single accesses of several sizes, where the run keeps them.
+    pub clouds: Vec<AccessCloud>,
     /// How to run it again.
     pub reproduce: Reproduce,
     /// Who wrote the record, "heatsoak 0.1.0".

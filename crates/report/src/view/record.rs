@@ -35,9 +35,7 @@ impl ReportInput {
             latency: latency(&record.io, end.as_secs_f64()),
             loads: loads(record),
             temperature: temperature(record),
-            power: readings(&record.telemetry, "power", |row| row.power.map(|power| power.as_f64()))
-                .into_iter()
-                .collect(),
+            power: power(record),
             counters: counters(&record.telemetry),
             phases: manifest.phases.iter().filter_map(|facts| phase(facts, end)).collect(),
             levels: levels(manifest),
@@ -50,6 +48,7 @@ impl ReportInput {
             capacity_bytes: Some(manifest.drive.size_bytes),
             link_bytes_per_s: manifest.link.as_ref().map(|link| link.ceiling_bytes_per_s),
             advice: Vec::new(),
+            clouds: Vec::new(),
             notes: manifest.notes.clone(),
             ending: facts::ending(manifest),
             reproduce: facts::reproduce(manifest),
@@ -163,6 +162,12 @@ fn temperature(record: &Record) -> Vec<Readings> {
 }
 
 /// One field over time. A failed reading of a source that gives this field is a gap in it.
+/// The power meters, each with its own line; the one that figures are of first.
+fn power(record: &Record) -> Vec<Readings> {
+    let meters = trace::Trace::from_record(record).meters;
+    meters.iter().filter(|meter| !meter.watts.points().is_empty()).map(super::trace::meter).collect()
+}
+
 fn readings(
     telemetry: &[TelemetryRow],
     name: &str,

@@ -44,6 +44,7 @@ impl ReportInput {
             capacity_bytes: None,
             link_bytes_per_s: trace.facts.link_bytes_per_s,
             advice: Vec::new(),
+            clouds: Vec::new(),
             notes: trace.notes.clone(),
             ending: trace.facts.ended_early.as_ref().map(|why| format!("The run ended early: {why}.")),
             reproduce: Reproduce::default(),
@@ -107,6 +108,12 @@ fn points<T>(series: &Series<T>, value: impl Fn(&T) -> Option<f64>) -> Vec<Chart
     points.extend(series.gaps().iter().map(|gap| (seconds(gap.from), None)));
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points
+}
+
+/// A power meter's line, called by its address where there is one.
+pub(super) fn meter(meter: &trace::MeterSeries) -> Readings {
+    let name = if meter.name == "drive" { "power".to_owned() } else { format!("power, {}", meter.name) };
+    Readings { name, points: points(&meter.watts, |watts| Some(*watts)) }
 }
 
 fn power(power_w: &Series<f64>) -> Vec<Readings> {

@@ -69,7 +69,7 @@ fn event() -> impl Strategy<Value = Event> {
             span_s: number,
             recovered: true,
         };
-        let seen = [fell, Observation::Hot { temp_k: number }, Observation::Short { span_s: number }];
+        let seen = [fell, Observation::Hot { temp_k: number }, Observation::Lasted { span_s: number }];
         select(seen.map(|observation| WeighedObservation { observation, weight }).to_vec())
     });
     let observations = prop::collection::vec(seen, 0..3);
@@ -112,7 +112,10 @@ fn findings() -> impl Strategy<Value = Findings> {
     let tau = prop::option::of(prop::collection::vec(number(), 0..3));
     let thermal = (maybe(), maybe(), tau, maybe()).prop_map(|(write, read, tau_s, idle_floor_k)| Thermal {
         kelvin_per_gb_per_s_write: write,
+        kelvin_per_gb_per_s_write_90: write.zip(read).map(|(low, high)| [low, high]),
         kelvin_per_gb_per_s_read: read,
+        kelvin_per_gb_per_s_read_90: None,
+        tau_s_90: tau_s.as_ref().map(|tau| tau.iter().map(|tau| [*tau, *tau]).collect()),
         tau_s,
         idle_floor_k,
     });
@@ -129,6 +132,11 @@ fn findings() -> impl Strategy<Value = Findings> {
             thermal,
             steady_state: None,
             life: None,
+            power: None,
+            accesses: None,
+            fills: Vec::new(),
+            wear: None,
+            wobble: Vec::new(),
             caveats: vec![Caveat::AmbientUnknown],
         },
     )

@@ -79,12 +79,20 @@ fn vendor_findings() -> Findings {
         slc_cache: None,
         thermal: Thermal {
             kelvin_per_gb_per_s_write: Some(21.3),
+            kelvin_per_gb_per_s_write_90: Some([19.8, 23.0]),
             kelvin_per_gb_per_s_read: Some(16.9),
+            kelvin_per_gb_per_s_read_90: Some([16.0, 18.1]),
             tau_s: Some(vec![41.0, 140.0]),
+            tau_s_90: Some(vec![[30.0, 52.0], [110.0, 190.0]]),
             idle_floor_k: Some(303.0),
         },
         steady_state: None,
         life: None,
+        power: None,
+        accesses: None,
+        fills: Vec::new(),
+        wear: None,
+        wobble: Vec::new(),
         caveats: vec![Caveat::NotSeen { values: vec![Unseen::Release] }],
     }
 }
@@ -180,6 +188,11 @@ fn relay_findings() -> Findings {
         thermal: Thermal::default(),
         steady_state: None,
         life: None,
+        power: None,
+        accesses: None,
+        fills: Vec::new(),
+        wear: None,
+        wobble: Vec::new(),
         caveats: vec![Caveat::Gap(Hole::Temperature {
             holes: 1,
             missing_s: 11.0,
@@ -299,6 +312,7 @@ fn record(io: Vec<IoRow>, telemetry: Vec<TelemetryRow>, phases: &[&str], set: Th
         round: None,
         tracked: false,
     };
+    let before = ThermalSettings { tmt1_k: Some(0), tmt2_k: Some(358), power_state: Some(0) };
     let manifest = Manifest {
         schema: analysis::SCHEMA,
         heatsoak_version: "0.1.0".into(),
@@ -323,11 +337,7 @@ fn record(io: Vec<IoRow>, telemetry: Vec<TelemetryRow>, phases: &[&str], set: Th
         plan_toml: "name = \"hctm-read\"\ninterval = \"100ms\"\nseed = 1\n".into(),
         interval_ns: TICK_NS,
         phases: phases.iter().enumerate().map(phase).collect(),
-        settings: SettingsFacts {
-            before: ThermalSettings { tmt1_k: Some(0), tmt2_k: Some(358), power_state: Some(0) },
-            after: Some(ThermalSettings { tmt1_k: Some(0), tmt2_k: Some(358), power_state: Some(0) }),
-            set,
-        },
+        settings: SettingsFacts { before: before.clone(), after: Some(before), set },
         stop_at_k: Some(360),
         host: Some(HostFacts {
             hostname: "lab3".into(),
@@ -343,6 +353,10 @@ fn record(io: Vec<IoRow>, telemetry: Vec<TelemetryRow>, phases: &[&str], set: Th
         }),
         link_end: None,
         ambient_k: None,
+        meters: Vec::new(),
+        power_baseline: None,
+        rated_write_bytes: None,
+        switched_on: false,
         answers: Vec::new(),
         clock_anchor: ClockAnchor {
             wall_unix_ns: 1_790_000_000_000_000_000,

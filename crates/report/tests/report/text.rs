@@ -155,16 +155,19 @@ fn a_run_without_a_sensor_says_so_once() {
 #[test]
 fn a_verdict_names_the_first_evidence_and_the_event_all_of_it() {
     let mut run = scene::vendor();
-    let short = |n| Observation::Short { span_s: f64::from(n) };
-    let weighed = (1..=8).map(|n| WeighedObservation { observation: short(n), weight: Some(1.0) });
+    let lasted = |n| Observation::Lasted { span_s: f64::from(n) };
+    let weighed = (1..=8).map(|n| WeighedObservation { observation: lasted(n), weight: Some(1.0) });
     run.findings.events[0].observations = weighed.collect();
     let verdict = told(&run);
     assert!(
-        verdict.contains("Evidence: It lasted only 1.0 s. It lasted only 2.0 s. It lasted only 3.0 s."),
+        verdict.contains(
+            "Evidence: It lasted 1 s; background work rarely does. It lasted 2 s; background work rarely does. \
+             It lasted 3 s; background work rarely does."
+        ),
         "{verdict}"
     );
     let event = sentences::event(&run.findings.events[0], &run.levels);
-    assert!(event.contains("It lasted only 8.0 s."), "{event}");
+    assert!(event.contains("It lasted 8 s;"), "{event}");
 }
 
 /// A verdict never claims what it cannot know.

@@ -1,25 +1,24 @@
 //! Seeded draws.
 
+use analysis::posterior::Draws;
 use measure::Seed;
-use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::{Rng, SeedableRng};
 
 /// A stream of draws.
-pub(crate) struct CorpusDraw(Pcg64Mcg);
+pub(crate) struct CorpusDraw(Draws);
 
 impl CorpusDraw {
     pub(crate) fn new(seed: Seed) -> Self {
-        Self(Pcg64Mcg::seed_from_u64(seed.as_u64()))
+        Self(Draws::new(seed))
     }
 
     /// Even in [0, 1).
     pub(crate) fn unit(&mut self) -> f64 {
-        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+        self.0.unit()
     }
 
     /// Even between two values.
     pub(crate) fn between(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * self.unit()
+        self.0.between(low, high)
     }
 
     /// Whether something of this probability happens.

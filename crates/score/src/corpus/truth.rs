@@ -19,7 +19,7 @@
 //! - Heat can be told from other causes where [`heat_shows`]; other slow stretches in which heat acts are not asked for.
 //! - A second policy that sets in within an episode is asked for when it takes a quarter of what was left, and the first
 //!   time that the speed is so low: going up and down the stairs of one policy counts neither
-//!   way.
+//!   way, nor does a step that takes less.
 //! - *Cause*: see [`heat_cause`] and [`other_cause`].
 //! - *Temperature*: where the composite is logged in steps of a kelvin and climbs less than 1 K between two readings,
 //!   two intervals and two renewals of the sensor.
@@ -35,6 +35,8 @@ use super::recipe::{Counting, Logging, Recipe, RecipeKind, RecipeSensors};
 const BEGUN: f64 = 0.95;
 const OVER: f64 = 0.97;
 const LEAST_LOSS: f64 = 0.08;
+/// A further policy is asked for where it leaves less than this of what was left.
+const FURTHER: f64 = 0.75;
 const SHORTEST_S: f64 = 3.0;
 const WITHIN_S: f64 = 3.0;
 /// Below this no drive was seen to protect itself: 60 °C.
@@ -218,7 +220,12 @@ impl<'a> Of<'a> {
     }
 
     fn heat_episode(&mut self, phase: (usize, usize), (from, to): (usize, usize)) {
-        let inner = self.inner(from, to);
+        let inner = self.inner(from, to, (0.0, FURTHER));
+        // A lesser step is there, and telling it is no mistake; it is not asked for.
+        for (at, end) in self.inner(from, to, (FURTHER, 1.0 - LEAST_LOSS)) {
+            self.grey(at, at);
+            self.grey(end, end);
+        }
         let own: Vec<f64> = (from..to)
             .filter(|i| !inner.iter().any(|inner| (inner.0..inner.1).contains(i)))
             .map(|i| self.heat[i])
@@ -310,8 +317,8 @@ impl<'a> Of<'a> {
         Some((seconds(last_slow), let_go_s.max(to_s)))
     }
 
-    /// Stretches inside an episode in which a further policy takes a quarter of what was left.
-    fn inner(&self, from: usize, to: usize) -> Vec<(usize, usize)> {
+    /// Stretches inside an episode in which a further policy leaves a share of what was left that lies between the two.
+    fn inner(&self, from: usize, to: usize, (least, most): (f64, f64)) -> Vec<(usize, usize)> {
         let mut found: Vec<(usize, usize)> = Vec::new();
         for event in &self.truth.events {
             let at = (event.t.as_secs_f64() / STEP_S).round() as usize;
@@ -320,7 +327,7 @@ impl<'a> Of<'a> {
             }
             let before = self.heat[at.saturating_sub(2)];
             let after = self.heat[(at + 2).min(to - 1)];
-            if after < 0.75 * before {
+            if (least * before..most * before).contains(&after) {
                 let end = (at + 2..to).find(|i| self.heat[*i] > 0.5 * (before + after)).unwrap_or(to);
                 found.push((at, end));
             }

@@ -83,6 +83,14 @@ impl TestDrive {
         }
     }
 
+    /// Kelvins in the end for each GB/s, reading and writing, where they are numbers.
+    pub(super) fn gains_k(&self) -> Option<[f64; 2]> {
+        let What::Own(profile) = &self.what else { return None };
+        let total: f64 = profile.thermal.node.iter().map(|node| node.outward_k_per_w).sum();
+        let power = &profile.power;
+        Some([power.read_w_per_gb_per_s, power.write_w_per_gb_per_s].map(|watts| total * watts))
+    }
+
     pub(super) fn ambient_k(&self) -> f64 {
         match &self.what {
             What::Own(profile) => profile.thermal.ambient_c + 273.15,

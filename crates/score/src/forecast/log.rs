@@ -16,6 +16,9 @@ use crate::corpus::foreign::world::{Set, World};
 /// Steps of a foreign drive in a second.
 const STEPS: usize = 10;
 
+/// The other airflow: half the last resistance.
+pub(super) const AIRFLOW: f64 = 2.0;
+
 /// Where a drive works.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Room {
@@ -23,6 +26,8 @@ pub(super) struct Room {
     pub(super) tmt_k: [u16; 2],
     /// Warmer than in the run by this.
     pub(super) warmer_k: f64,
+    /// Whether a fan halves the last resistance.
+    pub(super) aired: bool,
     /// Whether its firmware sleeps: what it would do without heat.
     pub(super) unguarded: bool,
 }
@@ -40,6 +45,9 @@ impl Live {
             What::Own(profile) => {
                 let mut profile = (**profile).clone();
                 profile.thermal.ambient_c += room.warmer_k;
+                if room.aired {
+                    profile.thermal.airflow *= AIRFLOW;
+                }
                 if room.unguarded {
                     profile.policy.clear();
                 }
@@ -109,6 +117,9 @@ impl Live {
 fn placed(world: &World, run_tmt_k: [u16; 2], room: Room) -> World {
     let mut world = world.clone();
     world.air.kelvin += room.warmer_k;
+    if let Some(last) = world.nodes.last_mut().filter(|_| room.aired) {
+        last.1 /= AIRFLOW;
+    }
     if room.unguarded {
         world.firmware.clear();
     }
@@ -149,10 +160,10 @@ fn foreign_second(drive: &mut ForeignDrive, done: &mut u64, phase: &LoadPhase, f
     moved
 }
 
-/// The log of a run, at a hertz.
-pub(super) fn record(drive: &TestDrive, phases: &[LoadPhase]) -> Trace {
-    let mut draw = CorpusDraw::new(drive.seed.part(2));
-    let mut live = Live::new(drive, Room { tmt_k: drive.tmt_k, ..Room::default() });
+/// The log of a run, at a hertz, with a fan or without.
+pub(super) fn record(drive: &TestDrive, phases: &[LoadPhase], aired: bool) -> Trace {
+    let mut draw = CorpusDraw::new(drive.seed.part(2 + 2 * u64::from(aired)));
+    let mut live = Live::new(drive, Room { tmt_k: drive.tmt_k, aired, ..Room::default() });
     let mut trace = Trace::empty(&drive.name);
     trace.facts.simulated = Some(true);
     if drive.has_hctm() {

@@ -1,8 +1,11 @@
-//! Scores forecasts: `score forecast [--drives N] [--half scored|tuned] [--plan NAME] [--wrong]`.
+//! Scores forecasts: `score forecast [--drives N] [--half scored|tuned] [--plan NAME] [--fan] [--log] [--two-poles]
+//! [--wrong]`.
 //!
 //! Each drive has one run, which is fitted; then it is asked what it would do at other settings, in other air, under
 //! another load. The truth is the same drive, asked. Drive number N is made from seed N: even numbers are tuned on, odd
-//! ones only scored. A third of them is foreign: no code of theirs is `physics`.
+//! ones only scored. A third of them is foreign: no code of theirs is `physics`. `--fan` adds ten minutes with twice the
+//! airflow and asks about that air; `--log` takes the run as a bandwidth log beside SMART at a hertz, without phases and
+//! settings; `--two-poles` fits two free time constants alone.
 
 mod ask;
 mod drives;
@@ -12,6 +15,7 @@ mod tally;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use fit::fitting::Shapes;
 use measure::Seed;
 use measure::time::{Clock as _, MonotonicClock};
 use plan::Plan;
@@ -30,6 +34,9 @@ struct ForecastArguments {
     scored: bool,
     plan: String,
     wrong: bool,
+    fan: bool,
+    log: bool,
+    shapes: Shapes,
     only: Option<u64>,
 }
 
@@ -47,7 +54,7 @@ pub(crate) fn run(typed: impl Iterator<Item = String>) -> Result<String, String>
             }
             let number = 2 * n + u64::from(arguments.scored);
             if arguments.only.is_none_or(|only| only == number) {
-                parts.push((n, score(number, &plan, arguments.wrong)));
+                parts.push((n, score(number, &plan, &arguments)));
             }
         }
     };
@@ -71,6 +78,9 @@ fn arguments(mut typed: impl Iterator<Item = String>) -> Result<ForecastArgument
         scored: true,
         plan: "thermal-id".to_owned(),
         wrong: false,
+        fan: false,
+        log: false,
+        shapes: Shapes::Both,
         only: None,
     };
     while let Some(name) = typed.next() {
@@ -81,6 +91,9 @@ fn arguments(mut typed: impl Iterator<Item = String>) -> Result<ForecastArgument
             "--show" => arguments.only = Some(number(value()?)?),
             "--plan" => arguments.plan = value()?,
             "--wrong" => arguments.wrong = true,
+            "--fan" => arguments.fan = true,
+            "--log" => arguments.log = true,
+            "--two-poles" => arguments.shapes = Shapes::TwoFree,
             "--half" => match value()?.as_str() {
                 "scored" => arguments.scored = true,
                 "tuned" => arguments.scored = false,
@@ -88,7 +101,7 @@ fn arguments(mut typed: impl Iterator<Item = String>) -> Result<ForecastArgument
             },
             other => {
                 return Err(format!(
-                    "{other}: known are --drives N, --half scored|tuned, --plan NAME, --wrong, --show N"
+                    "{other}: known are --drives N, --half scored|tuned, --plan NAME, --fan, --log, --two-poles, --wrong, --show N"
                 ));
             }
         }
@@ -96,13 +109,13 @@ fn arguments(mut typed: impl Iterator<Item = String>) -> Result<ForecastArgument
     Ok(arguments)
 }
 
-fn score(number: u64, plan: &Plan, wrong: bool) -> ForecastTally {
+fn score(number: u64, plan: &Plan, arguments: &ForecastArguments) -> ForecastTally {
     let drive = drives::draw(number);
+    let wrong = arguments.wrong;
     let mut tally = ForecastTally::default();
-    let trace = log::record(&drive, &fit::load::phases(plan, None));
-    let runs = [fit::RunData::new(&trace, Some(drive.ambient_k()))];
+    let runs = runs(&drive, plan, arguments);
     let clock = MonotonicClock::start();
-    let fitted = match fit::fit(&drive.name, &runs, Seed::new(1)) {
+    let fitted = match fit::fitting::fit_shapes(&drive.name, &runs, Seed::new(1), arguments.shapes) {
         Ok(fitting) => fit::Fitted::new(&runs, fitting),
         Err(error) => {
             tally.note(format!("{number} {}: {error}", drive.name));
@@ -114,7 +127,7 @@ fn score(number: u64, plan: &Plan, wrong: bool) -> ForecastTally {
         tally.note(describe(number, &drive, &fitted));
         tally.note(drive.truth());
     }
-    for question in Question::all(&drive) {
+    for question in Question::all(&drive, arguments.fan) {
         let load = question.load(&drive);
         let clock = MonotonicClock::start();
         let forecast = fit::predict(&fitted, &question.scenario(&drive), &load);
@@ -129,11 +142,42 @@ fn score(number: u64, plan: &Plan, wrong: bool) -> ForecastTally {
             tally.count(&answer);
         }
     }
+    tally.gains.extend(gains(&drive, &fitted, &runs[0].findings));
     if let Some(regret) = regret::of(&drive, &fitted) {
         tally.recommend_ms.push(regret.took_ms);
         tally.regrets.push(regret);
     }
     tally
+}
+
+/// What somebody would have recorded of the drive.
+fn runs(drive: &TestDrive, plan: &Plan, arguments: &ForecastArguments) -> Vec<fit::RunData> {
+    let mut trace = log::record(drive, &fit::load::phases(plan, None), false);
+    if arguments.log {
+        trace::infer_phases(&mut trace);
+        trace.settings = measure::Series::new();
+    }
+    let air_k = Some(drive.ambient_k());
+    let mut runs = vec![fit::RunData::new(&trace, air_k)];
+    if arguments.fan {
+        let quick = Plan::builtin("thermal-id-quick").expect("it is built in");
+        let aired = log::record(drive, &fit::load::phases(&quick, None), true);
+        runs.push(fit::RunData::new(&aired, air_k).at_airflow(log::AIRFLOW));
+    }
+    runs
+}
+
+/// How far gains are off, as shares: by the fit, and by the verdict's own heating model where it gives one. Only of drives
+/// whose gain is a number: a foreign one's changes with its temperature.
+fn gains(drive: &TestDrive, fitted: &fit::Fitted, findings: &analysis::Findings) -> Vec<(f64, Option<f64>)> {
+    let Some(truth) = drive.gains_k() else { return Vec::new() };
+    let thermal = &findings.thermal;
+    let theirs = [thermal.kelvin_per_gb_per_s_read, thermal.kelvin_per_gb_per_s_write];
+    let off = |found: f64, truth: f64| (found / truth - 1.0).abs();
+    (0..2)
+        .filter(|op| fitted.seen.ran[*op])
+        .map(|op| (off(fitted.best.gain_k[op], truth[op]), theirs[op].map(|gain| off(gain, truth[op]))))
+        .collect()
 }
 
 fn describe(number: u64, drive: &TestDrive, fitted: &fit::Fitted) -> String {

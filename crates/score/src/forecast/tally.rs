@@ -121,6 +121,8 @@ pub(super) struct ForecastTally {
     pub(super) predict_ms: Vec<f64>,
     pub(super) recommend_ms: Vec<f64>,
     pub(super) regrets: Vec<Regret>,
+    /// How far gains are off: the fit's, the verdict's.
+    pub(super) gains: Vec<(f64, Option<f64>)>,
 }
 
 impl ForecastTally {
@@ -149,6 +151,7 @@ impl ForecastTally {
         self.predict_ms.extend(other.predict_ms);
         self.recommend_ms.extend(other.recommend_ms);
         self.regrets.extend(other.regrets);
+        self.gains.extend(other.gains);
     }
 
     pub(super) fn text(mut self, what: &str) -> String {
@@ -170,6 +173,7 @@ impl ForecastTally {
                     QuestionKind::Tmt => "TMT1 +5, +10 K",
                     QuestionKind::Air => "air -10, +10 K",
                     QuestionKind::Load => "mix, rate limit",
+                    QuestionKind::Fan => "half the resistance to the air",
                 };
                 line(&mut text, foreign, name, row);
                 add(&mut sum, *row);
@@ -186,8 +190,31 @@ impl ForecastTally {
                 |share: f64| times.get((share * times.len() as f64) as usize).copied().unwrap_or(f64::NAN);
             let _ = writeln!(text, "{name}: median {:.0} ms, 95th percentile {:.0} ms", at(0.5), at(0.95));
         }
+        self.heating(&mut text);
         self.advice(&mut text);
         text
+    }
+
+    /// Gains of own drives, by the fit and by the verdict's heating model.
+    fn heating(&self, text: &mut String) {
+        let at = |mut off: Vec<f64>, share: f64| {
+            off.sort_by(f64::total_cmp);
+            off.get((share * off.len() as f64) as usize).map_or(f64::NAN, |off| 100.0 * off)
+        };
+        let fits: Vec<f64> = self.gains.iter().map(|gain| gain.0).collect();
+        let verdicts: Vec<f64> = self.gains.iter().filter_map(|gain| gain.1).collect();
+        let _ = writeln!(
+            text,
+            "gains of own drives off by: fit median {:.1} %, 90th percentile {:.1} % ({}); verdict's heating model median \
+             {:.1} %, 90th percentile {:.1} % (gives {} of {})",
+            at(fits.clone(), 0.5),
+            at(fits, 0.9),
+            self.gains.len(),
+            at(verdicts.clone(), 0.5),
+            at(verdicts.clone(), 0.9),
+            verdicts.len(),
+            self.gains.len(),
+        );
     }
 
     /// What came of advice, where it was asked for.

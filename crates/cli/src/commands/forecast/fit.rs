@@ -3,26 +3,37 @@
 use std::path::{Path, PathBuf};
 
 use ::fit::Fitted;
+use ::fit::check::{Misfit, SelfCheck};
 use ::fit::fitted::{LeftOpen, Parameter};
+use ::fit::narrow::{NextRun, next_run};
 use anyhow::Context as _;
 use measure::record::write_whole;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::fitted;
+use super::{fitted, sheet};
 use crate::Exit;
 use crate::args::FitArgs;
 use crate::printer::Printer;
 use crate::table;
 
 /// The JSON of `fit --json`.
-#[derive(Serialize)]
-struct FitDocument<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct FitDocument<'a> {
+    /// Version of this format.
     schema: u32,
+    /// Whether the runs are of a simulated drive.
     simulated: bool,
+    /// The runs that were fitted.
     runs: &'a [String],
+    /// What was fitted, each with its 90 % interval.
     parameters: Vec<Parameter>,
+    /// What the runs cannot tell, and the command that would.
     left_open: &'a [LeftOpen],
+    /// Root mean square of measured less modelled temperature.
     residual_rms_k: f64,
+    misfits: &'a [Misfit],
+    next: Option<NextRun>,
 }
 
 /// Fits, tells, and writes the profile.
@@ -32,7 +43,7 @@ pub(crate) fn execute(args: &FitArgs, printer: &mut Printer) -> anyhow::Result<E
     } else {
         args.inputs.iter().map(|input| vec![input.clone()]).collect()
     };
-    let fitted = fitted(&runs, args.ambient, &name(args.out.as_deref()))?;
+    let (fitted, check) = fitted(&runs, args.ambient, &args.airflow, &name(args.out.as_deref()))?;
     if args.out.as_deref() == Some(Path::new("-")) {
         printer.data(&profile_text(&fitted)?)?;
         return Ok(Exit::Done);
@@ -40,6 +51,10 @@ pub(crate) fn execute(args: &FitArgs, printer: &mut Printer) -> anyhow::Result<E
     if let Some(out) = &args.out {
         write(&fitted, out)?;
         printer.message(&format!("wrote {}: take it as twin:{}", out.display(), out.display()));
+    }
+    if let Some(page) = &args.report {
+        write_check(&fitted, &check, page)?;
+        printer.message(&format!("wrote {}: measured beside simulated", page.display()));
     }
     if args.json {
         printer.json(&FitDocument {
@@ -49,9 +64,11 @@ pub(crate) fn execute(args: &FitArgs, printer: &mut Printer) -> anyhow::Result<E
             parameters: fitted.parameters(),
             left_open: &fitted.left_open,
             residual_rms_k: fitted.residual_rms_k,
+            misfits: &check.misfits,
+            next: next_run(&fitted),
         })?;
     } else {
-        printer.data(&text(&fitted, printer.data_width()))?;
+        printer.data(&text(&fitted, &check, printer.data_width()))?;
     }
     Ok(Exit::Done)
 }
@@ -76,8 +93,17 @@ pub(crate) fn write(fitted: &Fitted, out: &Path) -> anyhow::Result<()> {
     write_whole(out, text.as_bytes()).with_context(|| format!("cannot write the profile {}", out.display()))
 }
 
+/// Writes the page of the check.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn write_check(fitted: &Fitted, check: &SelfCheck, out: &Path) -> anyhow::Result<()> {
+    let page = report::sheet::sheet_html(&sheet::of_check(fitted, check));
+    write_whole(out, page.as_bytes()).with_context(|| format!("cannot write the check {}", out.display()))
+}
+
 /// What was found, for people.
-pub(crate) fn text(fitted: &Fitted, width: usize) -> String {
+pub(crate) fn text(fitted: &Fitted, check: &SelfCheck, width: usize) -> String {
     let mut text = fitted.runs.join("\n");
     if fitted.simulated {
         text.push_str("  [simulated]");
@@ -87,17 +113,9 @@ pub(crate) fn text(fitted: &Fitted, width: usize) -> String {
     let parameters = fitted.parameters();
     let rows: Vec<_> = std::iter::once(heading).chain(parameters.iter().map(row)).collect();
     text.push_str(&table::aligned(&rows));
-    text.push_str(&format!(
-        "\n  The fitted twin misses the readings by {:.2} K rms.\n",
-        fitted.residual_rms_k
-    ));
-    if fitted.residual_rms_k > DOUBTFUL_RMS_K {
-        text.push_str(&report::wrapped(
-            "That is more than rounding explains: heat without I/O of the host (folding of the write cache after writes), \
-             air that changed, or a load beside this one.",
-            "  ",
-            width,
-        ));
+    text.push('\n');
+    for sentence in sheet::check_sentences(fitted, check) {
+        text.push_str(&report::wrapped(&sentence, "  ", width));
     }
     if !fitted.left_open.is_empty() {
         text.push_str("\n  Left open\n");
@@ -109,14 +127,31 @@ pub(crate) fn text(fitted: &Fitted, width: usize) -> String {
             ));
         }
     }
+    if let Some(next) = next_run(fitted) {
+        text.push('\n');
+        text.push_str(&report::wrapped(&next_sentence(&next), "  ", width));
+    }
     text
 }
 
-/// Rounding to whole kelvins leaves 0.29 K; trials with a right model left up to 0.36 K.
-const DOUBTFUL_RMS_K: f64 = 0.6;
+/// The ten minutes that would tell most, as a sentence.
+fn next_sentence(next: &NextRun) -> String {
+    let fan = if next.with_fan { " with a fan on the drive, fitted with `--airflow 1,2`," } else { "" };
+    let what = match (&next.shows, next.spread) {
+        (Some(what), _) => format!("shows what no run did: {what}"),
+        (None, Some([now, then])) => format!(
+            "narrows forecasts of other air, airflow and TMT1 most, from {:.1} to about {:.1} % of the speed (one \
+             standard deviation)",
+            100.0 * now,
+            100.0 * then
+        ),
+        (None, None) => "tells most".to_owned(),
+    };
+    format!("Next ten minutes: `{}`{fan} {what}.", next.plan)
+}
 
 /// A row; speeds in GB/s and temperatures in °C, as people read them.
-fn row(parameter: &Parameter) -> [String; 4] {
+pub(super) fn row(parameter: &Parameter) -> [String; 4] {
     let absolute = parameter.unit == "K" && parameter.value > 200.0;
     let (unit, of): (&str, fn(f64) -> f64) = match parameter.unit {
         "B/s" => ("GB/s", |value| value / 1e9),

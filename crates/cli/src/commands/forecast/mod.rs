@@ -3,12 +3,16 @@
 //! What a fit is and what a forecast says is in `fit`; here inputs are read and answers printed.
 
 pub(crate) mod fit;
+pub(crate) mod next;
 pub(crate) mod predict;
 pub(crate) mod recommend;
+mod sheet;
+pub(crate) mod sweep;
 
 use std::path::{Path, PathBuf};
 
-use ::fit::{Fitted, RunData, Scenario};
+use ::fit::check::SelfCheck;
+use ::fit::{Fitted, RunData};
 use anyhow::{Context as _, bail};
 use import::ImportOptions;
 use measure::{Celsius, Seed};
@@ -28,29 +32,44 @@ const SEED: Seed = Seed::new(1);
 ///
 /// # Errors
 /// An input that cannot be read, or runs that tell nothing.
-fn fitted(runs: &[Vec<PathBuf>], ambient: Option<Celsius>, name: &str) -> anyhow::Result<Fitted> {
+fn fitted(
+    runs: &[Vec<PathBuf>],
+    ambient: Option<Celsius>,
+    airflow: &[f64],
+    name: &str,
+) -> anyhow::Result<(Fitted, SelfCheck)> {
+    if !airflow.is_empty() && airflow.len() != runs.len() {
+        bail!(
+            "cannot fit {} inputs with {} values of --airflow: name one for each input, such as --airflow 1,2",
+            runs.len(),
+            airflow.len()
+        );
+    }
     let mut data = Vec::with_capacity(runs.len());
-    for inputs in runs {
+    for (inputs, times) in runs.iter().zip(airflow.iter().copied().chain(std::iter::repeat(1.0))) {
         let trace = Analyzed::trace(inputs, &ImportOptions::default())?;
-        data.push(RunData::new(&trace, ambient.map(Celsius::as_kelvin_f64)));
+        data.push(RunData::new(&trace, ambient.map(Celsius::as_kelvin_f64)).at_airflow(times));
     }
     let all: Vec<String> = runs.iter().flatten().map(|input| input.display().to_string()).collect();
     let fitting = ::fit::fit(name, &data, SEED).with_context(|| format!("cannot fit {}", all.join(", ")))?;
-    Ok(Fitted::new(&data, fitting))
+    Ok(Fitted::checked(&data, fitting))
 }
 
 /// What a fit of a run leaves in its folder.
 const TWIN: &str = "twin.toml";
+const CHECK: &str = "fit.html";
 
 /// Fits the run that has just been made, and says what it told. On stderr: stdout has the findings.
 ///
 /// # Errors
 /// A run that tells nothing, or a folder that cannot be written to.
 pub(crate) fn fit_run(folder: &Path, printer: &mut Printer) -> anyhow::Result<()> {
-    let fitted = fitted(&[vec![folder.to_owned()]], None, "twin")?;
-    let out = folder.join(TWIN);
+    let (fitted, check) = fitted(&[vec![folder.to_owned()]], None, &[], "twin")?;
+    let (out, page) = (folder.join(TWIN), folder.join(CHECK));
     fit::write(&fitted, &out)?;
-    printer.message(&fit::text(&fitted, printer.data_width()));
+    fit::write_check(&fitted, &check, &page)?;
+    printer.message(&fit::text(&fitted, &check, printer.data_width()));
+    printer.message(&format!("wrote {}: measured beside simulated", page.display()));
     printer.message(&format!("wrote {}: ask it with `heatsoak predict {}`", out.display(), out.display()));
     Ok(())
 }
@@ -77,7 +96,7 @@ fn asked(args: &PlaceArgs) -> anyhow::Result<(Fitted, Plan)> {
         }
         runs if profiles == 0 => {
             let runs: Vec<Vec<PathBuf>> = runs.iter().map(|run| vec![run.clone()]).collect();
-            Ok((fitted(&runs, None, "fitted")?, plan))
+            Ok((fitted(&runs, None, &[], "fitted")?.0, plan))
         }
         _ => bail!("cannot take a fitted profile and other inputs at once: fit all runs with `heatsoak fit`"),
     }
@@ -102,17 +121,6 @@ fn is_profile(input: &Path) -> bool {
 fn text_has(file: &Path, what: &str) -> bool {
     measure::input::read_to_string(file)
         .is_ok_and(|text| text.lines().any(|line| line.trim_start().starts_with(what)))
-}
-
-/// Where a forecast is for, but for settings.
-fn scenario(args: &PlaceArgs) -> Scenario {
-    Scenario {
-        tmt_k: [None; 2],
-        ambient_k: args.ambient.map(Celsius::as_kelvin_f64),
-        heatsink_k_per_w: args.heatsink,
-        airflow: args.airflow,
-        power_state: args.power_state,
-    }
 }
 
 /// Kelvins as degrees, to a tenth.

@@ -1,11 +1,13 @@
 //! `heatsoak predict`: what a fitted drive would do.
 
+use ::fit::next::{mean_speed, peak_k, throttled_share};
 use ::fit::predict::{Forecast, PhaseForecast, Ranged};
-use ::fit::{Scenario, load, predict};
+use ::fit::simulate::LoadPhase;
+use ::fit::{load, predict};
 use anyhow::bail;
-use measure::Kelvin;
 
-use super::{asked, degrees, scenario};
+use super::sweep::{axes, sweep};
+use super::{asked, degrees, sheet};
 use crate::Exit;
 use crate::args::PredictArgs;
 use crate::printer::Printer;
@@ -13,13 +15,31 @@ use crate::table;
 
 /// Predicts and tells.
 pub(crate) fn execute(args: &PredictArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
+    if let Some(out) = &args.out {
+        sheet::check_name(out)?;
+    }
+    let (base, axes) = axes(args)?;
     let (fitted, plan) = asked(&args.place)?;
-    let tmt_k = [args.tmt1, args.tmt2].map(|kelvin| kelvin.map(Kelvin::as_kelvin));
-    let scenario = Scenario { tmt_k, ..scenario(&args.place) };
-    let phases = load::phases(&plan, args.rate.map(|rate| rate.as_f64()));
-    let forecast = predict(&fitted, &scenario, &phases);
+    if !axes.is_empty() {
+        let swept = sweep(&fitted, &plan, base, axes);
+        if let Some(out) = &args.out {
+            sheet::write(&sheet::of_sweep(&fitted, &plan.name, &swept), out, printer)?;
+        }
+        if args.place.json {
+            printer.json(&swept.document())?;
+        } else {
+            printer.data(&swept.text(printer.data_width()))?;
+        }
+        return Ok(Exit::Done);
+    }
+    let phases = load::phases(&plan, base.rate_bytes_per_s);
+    let forecast = predict(&fitted, &base.scenario, &phases);
     if let Some(refused) = forecast.caveats.iter().find(|caveat| caveat.kind == "tmt_refused") {
         bail!("{}", refused.text);
+    }
+    if let Some(out) = &args.out {
+        let of = sheet::of_forecast(&fitted, &plan.name, &base.scenario, &phases, &forecast);
+        sheet::write(&of, out, printer)?;
     }
     if args.place.json {
         printer.json(&forecast)?;
@@ -31,8 +51,14 @@ pub(crate) fn execute(args: &PredictArgs, printer: &mut Printer) -> anyhow::Resu
 
 /// A forecast, for people.
 pub(super) fn text(forecast: &Forecast, width: usize) -> String {
-    let heading = ["  PHASE", "GB/s", "PEAK °C", "THROTTLES AFTER s", "THROTTLED %", ""].map(str::to_owned);
-    let rows: Vec<_> = std::iter::once(heading).chain(forecast.phases.iter().map(row)).collect();
+    let heading = ["PHASE", "GB/s", "PEAK °C", "THROTTLES AFTER s", "THROTTLED %", ""].map(str::to_owned);
+    let rows: Vec<[String; 6]> = std::iter::once(heading)
+        .chain(forecast.phases.iter().map(row))
+        .map(|mut row| {
+            row[0].insert_str(0, "  ");
+            row
+        })
+        .collect();
     let mut text = table::aligned(&rows);
     if !forecast.caveats.is_empty() {
         text.push_str("\n  Caveats\n");
@@ -43,21 +69,37 @@ pub(super) fn text(forecast: &Forecast, width: usize) -> String {
     text
 }
 
-fn row(phase: &PhaseForecast) -> [String; 6] {
-    let range = |range: Option<Ranged>, digits: usize, of: &dyn Fn(f64) -> f64| {
-        range.map_or_else(
-            || "-".to_owned(),
-            |r| format!("{:.digits$} ({:.digits$} to {:.digits$})", of(r.value), of(r.low), of(r.high)),
-        )
-    };
+/// A phase: its numbers with their intervals.
+pub(super) fn row(phase: &PhaseForecast) -> [String; 6] {
     let idle = phase.op == "idle";
     let speed = if idle { None } else { phase.mean_bytes_per_s };
     [
-        format!("  {}", phase.name),
+        phase.name.clone(),
         range(speed, 2, &|rate| rate / 1e9),
         range(phase.peak_k, 1, &degrees),
         range(phase.time_to_throttle_s, 0, &|seconds| seconds),
         range(if idle { None } else { phase.throttled_share }, 0, &|share| 100.0 * share),
-        if phase.beyond { "beyond what was seen".to_owned() } else { String::new() },
+        beyond(phase.beyond),
     ]
+}
+
+/// A forecast in four cells: mean speed, peak, share of the time throttled, whether it is beyond what was seen.
+pub(super) fn overall(load: &[LoadPhase], forecast: &Forecast) -> [String; 4] {
+    [
+        range(mean_speed(load, forecast, None), 2, &|rate| rate / 1e9),
+        range(peak_k(forecast), 1, &degrees),
+        range(throttled_share(forecast), 0, &|share| 100.0 * share),
+        beyond(forecast.phases.iter().any(|phase| phase.beyond)),
+    ]
+}
+
+fn beyond(beyond: bool) -> String {
+    if beyond { "beyond what was seen".to_owned() } else { String::new() }
+}
+
+fn range(range: Option<Ranged>, digits: usize, of: &dyn Fn(f64) -> f64) -> String {
+    range.map_or_else(
+        || "-".to_owned(),
+        |r| format!("{:.digits$} ({:.digits$} to {:.digits$})", of(r.value), of(r.low), of(r.high)),
+    )
 }

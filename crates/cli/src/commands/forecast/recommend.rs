@@ -1,10 +1,12 @@
 //! `heatsoak recommend`: what to set, and what it brings.
 
+use ::fit::cooling::CoolingNeed;
 use ::fit::load;
 use ::fit::recommend::{Advice, Bounds, Goal, recommend};
 use measure::{BytesPerSec, Celsius};
 
-use super::{asked, predict, scenario};
+use super::sweep::only_one;
+use super::{asked, predict};
 use crate::Exit;
 use crate::args::{GoalArg, RecommendArgs};
 use crate::printer::Printer;
@@ -22,7 +24,7 @@ pub(crate) fn execute(args: &RecommendArgs, printer: &mut Printer) -> anyhow::Re
         GoalArg::Coolest => Goal::Coolest,
         GoalArg::LeastEnergy => Goal::LeastEnergy,
     };
-    let advice = recommend(&fitted, &scenario(&args.place), &load::phases(&plan, None), goal, bounds);
+    let advice = recommend(&fitted, &only_one(&args.place)?, &load::phases(&plan, None), goal, bounds);
     if args.place.json {
         printer.json(&advice)?;
     } else {
@@ -41,6 +43,10 @@ fn text(advice: &Advice, width: usize) -> String {
         }
         text.push_str(&predict::text(&choice.predicted, width));
     }
+    if let Some(cooling) = &advice.cooling {
+        text.push_str("\n  Cooling\n");
+        text.push_str(&report::wrapped(&cooling_sentence(cooling), "  - ", width));
+    }
     if !advice.avoid.is_empty() {
         text.push_str("\n  Avoid\n");
         for avoid in &advice.avoid {
@@ -48,4 +54,23 @@ fn text(advice: &Advice, width: usize) -> String {
         }
     }
     text
+}
+
+/// What cooling the settings now would take.
+fn cooling_sentence(cooling: &CoolingNeed) -> String {
+    let air = match cooling.cooler_k {
+        Some(cooler_k) => format!("with the settings now, air {cooler_k:.0} K cooler is enough"),
+        None => "with the settings now, air 30 K cooler is not enough".to_owned(),
+    };
+    let sink = match (cooling.heatsink_k_per_w, cooling.still_cm2, cooling.fan_cm2, cooling.part) {
+        (Some(k_per_w), Some(still), Some(fan), Some(part)) => format!(
+            "; so is a heatsink of {k_per_w:.1} K/W, about {still:.0} cm² in still air or {fan:.0} cm² with a fan: {part}"
+        ),
+        _ if cooling.is_sized => "; no heatsink surely is, as long as the share of the air in the resistance is a \
+                                  range: `heatsoak fit` names the run that tells it"
+            .to_owned(),
+        _ => "; a heatsink has no size in K/W without power and ambient in runs of a quarter of an hour and more"
+            .to_owned(),
+    };
+    format!("{air}{sink}")
 }

@@ -13,11 +13,13 @@ use anyhow::bail;
 use drive::settings::linux::ReachError;
 use drive::{Address, Drive, DriveError, DriveIdentity, SettingsLast};
 use measure::record::LinkFacts;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Exit;
 use crate::args::InspectArgs;
 use crate::block_devices::{self, BlockDevice, Roots};
+use crate::commands::documents::JsonDocument as _;
 use crate::door;
 use crate::host;
 use crate::open_settings::OpenSettings;
@@ -28,12 +30,19 @@ use platform::Platform;
 use scsi_part::ScsiPart;
 
 /// The JSON of `heatsoak inspect --json`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Inspection {
+    /// Version of this format.
+    schema: u32,
+    /// The address that was typed.
     address: String,
+    /// Whether it is a simulated drive.
     simulated: bool,
+    /// Model name.
     model: Option<String>,
+    /// Serial number.
     serial: Option<String>,
+    /// Firmware revision.
     firmware: Option<String>,
     /// The block device; `null` for a simulated drive and a controller without namespaces.
     block_device: Option<BlockDevice>,
@@ -43,9 +52,11 @@ pub(super) struct Inspection {
     nvme_error: Option<String>,
     /// What a SATA, USB or SCSI drive says about itself; `null` for others.
     scsi: Option<ScsiPart>,
+    /// The link as negotiated; `null` where there is none to be read.
     link: Option<LinkFacts>,
     /// `null` for a simulated drive, which depends on none.
     platform: Option<Platform>,
+    /// Kernel name, release and version; `null` for a simulated drive.
     kernel: Option<String>,
     /// What will limit a test, in sentences.
     limits: Vec<String>,
@@ -130,6 +141,7 @@ impl Inspection {
 
 fn empty(typed: &str) -> Inspection {
     Inspection {
+        schema: Inspection::SCHEMA,
         address: typed.to_owned(),
         simulated: false,
         model: None,

@@ -13,6 +13,7 @@ use nvme::identify::IdentifyController;
 use nvme::log::LogId;
 use nvme::log::supported::{self, SUPPORTED_LOG_LEN};
 use nvme::smart::SmartLog;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::settings::SettingJson;
@@ -21,29 +22,45 @@ use crate::commands::settings::power_state::{self, StateJson};
 use crate::commands::settings::temp_threshold::{self, ThresholdJson};
 
 /// What an NVMe drive says about itself. Temperatures are kelvins as on the wire; `null` is not reported.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct NvmePart {
+    /// Model name (MN).
     pub(super) model: String,
+    /// Serial number (SN).
     pub(super) serial: String,
+    /// Firmware revision (FR).
     pub(super) firmware: String,
+    /// NVMe qualified name of its subsystem.
     pub(super) subsystem_nqn: Option<String>,
     /// The specification that it follows; `null` when it does not tell.
     pub(super) version: Option<String>,
     /// `nvme0`, and its namespaces' devices.
     pub(super) controller: Option<String>,
+    /// Its block devices.
     pub(super) namespaces: Vec<String>,
+    /// Total capacity (TNVMCAP).
     pub(super) capacity_bytes: Option<u128>,
     /// Where it warns, and where it is critical (WCTEMP, CCTEMP).
     pub(super) warning_k: Option<u16>,
+    /// Critical composite temperature threshold (CCTEMP).
     pub(super) critical_k: Option<u16>,
+    /// Host controlled thermal management.
     pub(super) hctm: HctmPart,
+    /// The power state; `null` where it does not tell.
     pub(super) power_state: Option<SettingJson<u8>>,
+    /// Its power states.
     pub(super) power_states: Vec<StateJson>,
+    /// Autonomous power state transitions.
     pub(super) apst: ApstPart,
+    /// Where it warns of heat and cold.
     pub(super) thresholds: Vec<ThresholdJson>,
+    /// Host memory buffer.
     pub(super) host_memory: HostMemory,
+    /// Whether it has no DRAM, as far as that shows.
     pub(super) likely_dram_less: Likely,
+    /// Volatile write cache.
     pub(super) write_cache: WriteCache,
+    /// The SMART / health log; `null` where it could not be read.
     pub(super) smart: Option<Smart>,
     /// What else it has that a test can use.
     pub(super) offers: Offers,
@@ -64,56 +81,70 @@ pub(super) struct Tables {
 }
 
 /// Host controlled thermal management.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct HctmPart {
+    /// Whether it has it (HCTMA).
     pub(super) supported: bool,
+    /// Lowest TMT1 (MNTMT).
     pub(super) min_k: Option<u16>,
+    /// Highest TMT2 (MXTMT).
     pub(super) max_k: Option<u16>,
     #[serde(flatten)]
     pub(super) values: Option<SettingJson<HctmJson>>,
 }
 
 /// Autonomous power state transitions.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ApstPart {
+    /// Whether it has them (APSTA).
     pub(super) supported: bool,
     /// The kernel's knob: microseconds, `any` or `auto`; `0` is off.
     pub(super) latency_tolerance_us: Option<String>,
 }
 
 /// Host memory for the drive's tables.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct HostMemory {
+    /// What it would like (HMPRE).
     pub(super) preferred_bytes: Option<u64>,
+    /// What it needs at least (HMMIN).
     pub(super) min_bytes: Option<u64>,
     /// Whether it uses some now.
     pub(super) enabled: Option<bool>,
+    /// What it was given.
     pub(super) size_bytes: Option<u64>,
 }
 
 /// Something that follows from what is told, and is told by nobody.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Likely {
     /// `null` where nothing speaks for either.
     pub(super) value: Option<bool>,
+    /// What speaks for it.
     pub(super) reason: String,
 }
 
 /// The volatile write cache.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct WriteCache {
+    /// Whether it has one (VWC).
     pub(super) present: bool,
+    /// Whether it is on; `null` where it does not tell.
     pub(super) enabled: Option<bool>,
 }
 
 /// What else a test can use.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Offers {
     /// Settings can be saved, and their defaults be asked for.
     select_and_save: bool,
+    /// Dataset Management, deallocate.
     deallocate: bool,
+    /// Persistent event log.
     persistent_events: bool,
+    /// Power limit.
     power_limit: bool,
+    /// Power measurement.
     power_measurement: bool,
     /// OCP's extended SMART page (C0h); `null` when it cannot be told without trying.
     ocp_smart: Option<bool>,
@@ -122,30 +153,53 @@ pub(super) struct Offers {
 }
 
 /// The health log.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Smart {
+    /// Critical warning bits.
     critical_warning: u8,
+    /// Composite temperature.
     pub(super) composite_k: Option<u16>,
+    /// Temperature sensors 1 to 8; `null` is not reported.
     pub(super) sensors_k: Vec<Option<u16>>,
+    /// Available spare.
     available_spare_percent: u8,
+    /// Available spare threshold.
     spare_threshold_percent: u8,
+    /// Endurance used, in percent; may exceed 100.
     percentage_used: u8,
+    /// Data units read, of 512,000 bytes, rounded up.
     data_units_read: u128,
+    /// Data units written, of 512,000 bytes, rounded up.
     data_units_written: u128,
+    /// Read commands.
     host_reads: u128,
+    /// Write commands.
     host_writes: u128,
+    /// Controller busy time.
     busy_minutes: u128,
+    /// Power cycles.
     power_cycles: u128,
+    /// Hours powered on.
     power_on_hours: u128,
+    /// Unsafe shutdowns.
     unsafe_shutdowns: u128,
+    /// Media and data integrity errors.
     media_errors: u128,
+    /// Entries of the error log over its life.
     error_log_entries: u128,
+    /// Time at or above the warning temperature.
     warning_minutes: u32,
+    /// Time at or above the critical temperature.
     critical_minutes: u32,
+    /// How often light throttling (TMT1) has begun.
     tmt1_transitions: u32,
+    /// How often heavy throttling (TMT2) has begun.
     tmt2_transitions: u32,
+    /// Light throttling in all.
     tmt1_seconds: u32,
+    /// Heavy throttling in all.
     tmt2_seconds: u32,
+    /// Energy over its life.
     lifetime_energy_wh: Option<u64>,
 }
 

@@ -7,24 +7,33 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use drive::sysfs::text;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What the kernel tells about a disk and the way to it.
-#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct Platform {
+    /// Whether the kernel takes it for a rotating disk.
     pub(super) rotational: Option<bool>,
+    /// I/O scheduler.
     pub(super) scheduler: Option<String>,
+    /// Logical block size.
     logical_block_bytes: Option<u64>,
+    /// Physical block size.
     physical_block_bytes: Option<u64>,
+    /// Optimal I/O size; `null` where none is stated.
     optimal_io_bytes: Option<u64>,
     /// Larger I/Os are cut into pieces of it.
     pub(super) max_io_bytes: Option<u64>,
     /// What the drive could take in one piece.
     max_hardware_io_bytes: Option<u64>,
+    /// Requests that the queue holds (nr_requests).
     requests: Option<u64>,
     /// 0 where nothing can be deallocated.
     discard_max_bytes: Option<u64>,
+    /// Write cache as the kernel takes it: write back or write through.
     write_cache: Option<String>,
+    /// NUMA node; -1 is none.
     pub(super) numa_node: Option<i64>,
     /// The kernel's policy of PCIe link power, such as `default` or `powersave`.
     pub(super) aspm_policy: Option<String>,

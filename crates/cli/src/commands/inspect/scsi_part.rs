@@ -5,15 +5,21 @@ use std::path::Path;
 
 use drive::scsi::{self, Rotation};
 use drive::telemetry::smartctl::{self, Report};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The JSON of it. What a drive does not tell is `null`, and why stands in the notes.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ScsiPart {
+    /// Vendor (INQUIRY).
     pub(super) vendor: Option<String>,
+    /// Product (INQUIRY).
     pub(super) product: Option<String>,
+    /// Capacity.
     pub(super) size_bytes: Option<u64>,
+    /// Logical block size.
     pub(super) block_bytes: Option<u32>,
+    /// Physical block size.
     pub(super) physical_block_bytes: Option<u32>,
     /// Turns a minute; 0 for flash.
     pub(super) rotation_rpm: Option<u16>,
@@ -21,31 +27,41 @@ pub(super) struct ScsiPart {
     pub(super) deallocates_by: Vec<&'static str>,
     /// Deallocated blocks read as zeroes.
     pub(super) reads_zeroes: Option<bool>,
+    /// Most blocks that one UNMAP takes.
     pub(super) unmap_blocks_max: Option<u32>,
+    /// Most ranges that one UNMAP takes.
     pub(super) unmap_ranges_max: Option<u32>,
     /// What smartctl tells.
     pub(super) smartctl: Option<SmartctlPart>,
+    /// What could not be asked, and why.
     pub(super) notes: Vec<String>,
 }
 
 /// What smartctl tells.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SmartctlPart {
     /// The type that it was asked as or has found.
     pub(super) device_type: Option<String>,
+    /// Model name.
     pub(super) model: Option<String>,
+    /// Serial number.
     pub(super) serial: Option<String>,
+    /// Firmware revision.
     pub(super) firmware: Option<String>,
+    /// Temperature.
     pub(super) temperature_k: Option<u16>,
+    /// Temperature that the maker allows.
     pub(super) limit_k: Option<u16>,
     /// The drive's own record of its temperature, oldest first.
     pub(super) history: Option<HistoryPart>,
 }
 
 /// The SCT temperature history.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct HistoryPart {
+    /// Time between two entries.
     pub(super) minutes_between: u32,
+    /// From the oldest to the newest; `null` is no reading.
     pub(super) composite_k: Vec<Option<u16>>,
 }
 

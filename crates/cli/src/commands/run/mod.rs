@@ -4,7 +4,7 @@
 //! [`sweep`] makes several of them, one a setting.
 
 mod one;
-mod sweep;
+pub(super) mod sweep;
 
 use capture::session::Stop;
 use drive::{Address, AddressKind, DriveError, Stated};
@@ -88,6 +88,9 @@ fn plan(args: &RunArgs) -> anyhow::Result<Plan> {
         // What a plan says about the time between its runs holds for other settings too.
         let between = plan.sweep.unwrap_or_else(|| Sweep::new(Vec::new()));
         plan.sweep = Some(Sweep { settings: sweep.settings.clone(), ..between });
+    }
+    if !args.meters.power.is_empty() {
+        plan.telemetry.power.clone_from(&args.meters.power);
     }
     plan.stop_at = args.stop_at.or(plan.stop_at);
     plan.interval = args.interval.unwrap_or(plan.interval);

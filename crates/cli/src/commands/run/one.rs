@@ -5,14 +5,14 @@ use std::path::Path;
 
 use anyhow::bail;
 use capture::session::{self, Session, Stop, StopFlag, draft_manifest};
-use drive::telemetry::power::check_csv;
+use drive::telemetry::power;
 use drive::{Drive, DriveError, Examination, Prepared};
 use measure::record::{EndReason, Manifest, Origin, RunWriter};
 use measure::{Bytes, BytesPerSec, Celsius};
 use physics::Profile;
+use plan::Plan;
 use plan::check::{self, TargetFacts};
 use plan::memory::buffer_bytes;
-use plan::{Plan, PowerSource};
 
 use crate::Exit;
 use crate::args::RunArgs;
@@ -57,9 +57,7 @@ impl OneRun<'_> {
         printer: &mut Printer,
     ) -> anyhow::Result<Option<session::Outcome>> {
         check::check(self.plan, &examined.limits)?;
-        if let Some(PowerSource::Csv { path }) = &self.plan.telemetry.power {
-            check_csv(path)?;
-        }
+        self.check_meters(drive, examined, printer)?;
         if examined.buffers_io {
             self.check_memory(host::facts().memory_bytes)?;
         }
@@ -91,7 +89,39 @@ impl OneRun<'_> {
         let mut manifest = draft_manifest(self.plan, &drive.address().to_string(), origin, facts);
         manifest.ambient_k = ambient_k;
         (manifest.host, manifest.link) = (host, drive.link());
+        manifest.rated_write_bytes = match &manifest.origin {
+            Origin::Twin { profile_toml, .. } => {
+                Profile::from_toml(profile_toml).ok().and_then(|profile| profile.identity.rated_write_bytes)
+            }
+            _ => self.args.device.tbw.map(Bytes::as_u64),
+        };
+        (manifest.power_baseline, manifest.switched_on) = (self.args.meters.baseline, examined.switched_on);
         manifest
+    }
+
+    /// Whether the power meters are there, and what reading them does besides.
+    fn check_meters(
+        &self,
+        drive: &dyn Drive,
+        examined: &Examination,
+        printer: &mut Printer,
+    ) -> anyhow::Result<()> {
+        for meter in &self.plan.telemetry.power {
+            power::check(meter)
+                .map_err(|why| anyhow::anyhow!("cannot read the power meter {meter}: {why}"))?;
+            let is_live = power::reader(meter).is_some();
+            if is_live && is_twin(&examined.origin) {
+                bail!(
+                    "cannot read the power meter {meter} beside {}: a simulated drive draws no watts that a meter sees; its \
+                     own measurement is recorded without --power",
+                    drive.address()
+                );
+            }
+            if let Some(what) = meter.reaches_out() {
+                printer.message(&format!("power meter: {what} every {} ms", meter.period().as_millis()));
+            }
+        }
+        Ok(())
     }
 
     fn print_cost(&self, drive: &dyn Drive, limits: &TargetFacts, printer: &mut Printer) {

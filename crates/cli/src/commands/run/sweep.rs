@@ -15,11 +15,13 @@ use measure::record::{self, EndReason, ThermalSettings, write_whole};
 use plan::check::{self, TargetFacts};
 use plan::{Plan, Sweep, SweepSetting};
 use report::{Comparison, ReportInput};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::one::{OneRun, outcome, tell_end};
 use crate::Exit;
 use crate::args::RunArgs;
+use crate::commands::documents::JsonDocument as _;
 use crate::commands::findings::{finish_run, style};
 use crate::commands::joint::joint_policies;
 use crate::door;
@@ -35,17 +37,25 @@ const COMPARISON: &str = "compare.html";
 const NO_WAIT: Kelvin = Kelvin::from_kelvin(u16::MAX);
 
 /// The JSON of a sweep: where it lies, what its runs show together, and the findings of each.
-#[derive(Serialize)]
-struct SweepResult<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct SweepResult<'a> {
+    /// Version of this format.
+    schema: u32,
+    /// The folder of the sweep, with a run folder for each setting.
     run_folder: String,
+    /// The page with all runs in one chart; `null` without one.
     comparison: Option<String>,
+    /// What the runs show together.
     joint_policies: Vec<JointPolicy>,
+    /// A run for each setting, in order.
     runs: Vec<RunOfSweep<'a>>,
 }
 
-#[derive(Serialize)]
-struct RunOfSweep<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct RunOfSweep<'a> {
+    /// Name of the setting.
     setting: &'a str,
+    /// The run folder.
     run_folder: String,
     #[serde(flatten)]
     findings: &'a Findings,
@@ -198,6 +208,7 @@ fn tell(args: &RunArgs, parent: &Path, done: &[SweptRun<'_>], printer: &mut Prin
             findings: &run.input.findings,
         });
         return printer.json(&SweepResult {
+            schema: SweepResult::SCHEMA,
             run_folder: parent.display().to_string(),
             comparison: comparison.map(|path| path.display().to_string()),
             joint_policies: joint,

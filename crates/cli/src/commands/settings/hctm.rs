@@ -5,30 +5,36 @@ use measure::Kelvin;
 use measure::record::ThermalSettings;
 use nvme::feature::DwordFeature as _;
 use nvme::hctm::{Hctm, HctmLimits, RULE};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Document, SettingJson, can, change, kelvin, summary};
 use crate::Exit;
 use crate::args::HctmArgs;
+use crate::commands::documents::JsonDocument as _;
 use crate::open_settings::{OpenSettings, open_settings};
 use crate::printer::Printer;
 use crate::table;
 
 /// The setting in JSON.
-#[derive(Debug, Serialize)]
-struct HctmSetting {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct HctmSetting {
     /// Whether the drive has it (HCTMA).
     supported: bool,
-    /// Lowest and highest temperature that it takes (MNTMT, MXTMT); `null` when not reported.
+    /// Lowest temperature that it takes (MNTMT); `null` when not reported.
     min_k: Option<u16>,
+    /// Highest temperature that it takes (MXTMT).
     max_k: Option<u16>,
+    /// The thresholds; `null` where the drive has none.
     hctm: Option<SettingJson<HctmJson>>,
 }
 
 /// A pair of temperatures; 0 is off.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct HctmJson {
+    /// Light throttling from this temperature on (TMT1); 0 is off.
     pub(crate) tmt1_k: u16,
+    /// Heavy throttling from this temperature on (TMT2); 0 is off.
     pub(crate) tmt2_k: u16,
 }
 
@@ -62,7 +68,12 @@ pub(crate) fn execute(args: &HctmArgs, printer: &mut Printer) -> anyhow::Result<
             max_k: limits.max.map(Kelvin::as_kelvin),
             hctm: values.map(|values| SettingJson::new(&values, json)),
         };
-        printer.json(&Document { drive: opened.drive_json(), setting, changed })?;
+        printer.json(&Document {
+            schema: Document::<HctmSetting>::SCHEMA,
+            drive: opened.drive_json(),
+            setting,
+            changed,
+        })?;
         return Ok(Exit::Done);
     }
     if changed.is_empty() {

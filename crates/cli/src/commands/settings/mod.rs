@@ -10,14 +10,17 @@ pub(crate) mod temp_threshold;
 
 use drive::settings::{Applied, Change, SettingValues, Value};
 use nvme::feature::Capabilities;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::open_settings::{DriveJson, OpenSettings};
 use crate::printer::Printer;
 
 /// A setting in JSON: the same words for all of them.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "SettingOf{V}")]
 pub(crate) struct SettingJson<V: Serialize> {
+    /// In force now.
     pub(crate) current: V,
     /// As the drive was made; `null` when it does not tell.
     pub(crate) default: Option<V>,
@@ -25,6 +28,7 @@ pub(crate) struct SettingJson<V: Serialize> {
     pub(crate) saved: Option<V>,
     /// `null` when it does not tell.
     pub(crate) changeable: Option<bool>,
+    /// `null` when it does not tell.
     pub(crate) saveable: Option<bool>,
 }
 
@@ -42,8 +46,11 @@ impl<V: Serialize> SettingJson<V> {
 }
 
 /// The document of a command about one setting.
-#[derive(Debug, Serialize)]
-struct Document<S: Serialize> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Document<S> {
+    /// Version of this format.
+    schema: u32,
+    /// The drive.
     drive: DriveJson,
     #[serde(flatten)]
     setting: S,
@@ -52,12 +59,17 @@ struct Document<S: Serialize> {
 }
 
 /// A change that was made and read back.
-#[derive(Debug, Serialize)]
-struct ChangeJson {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ChangeJson {
+    /// Which setting.
     setting: String,
+    /// What it was.
     before: String,
+    /// What was read back.
     now: String,
+    /// What was saved before; `null` where nothing was saved.
     saved_before: Option<String>,
+    /// Whether it was saved over power cycles.
     saved: bool,
     /// What to type to undo it.
     put_back: String,

@@ -4,31 +4,42 @@ use drive::settings::{Change, Setting, SettingValues, Value};
 use nvme::feature::DwordFeature as _;
 use nvme::feature::power::PowerManagement;
 use nvme::identify::PowerState;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Document, SettingJson, can, change, summary};
 use crate::Exit;
 use crate::args::PowerStateArgs;
+use crate::commands::documents::JsonDocument as _;
 use crate::open_settings::{OpenSettings, open_settings};
 use crate::printer::Printer;
 use crate::table;
 
 /// The setting in JSON.
-#[derive(Debug, Serialize)]
-struct PowerSetting {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PowerSetting {
+    /// The power state.
     power_state: SettingJson<u8>,
+    /// The states that the drive has.
     states: Vec<StateJson>,
 }
 
 /// A power state; what is not reported is `null`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct StateJson {
+    /// Its number.
     number: usize,
+    /// Most power (MP).
     max_power_w: Option<f64>,
+    /// Power when idle (IDLP).
     idle_power_w: Option<f64>,
+    /// Power under load (ACTP).
     active_power_w: Option<f64>,
+    /// Whether it serves I/O.
     operational: bool,
+    /// Time to enter it (ENLAT).
     entry_us: Option<u64>,
+    /// Time to leave it (EXLAT).
     exit_us: Option<u64>,
 }
 
@@ -70,7 +81,12 @@ pub(crate) fn execute(args: &PowerStateArgs, printer: &mut Printer) -> anyhow::R
         let states = opened.settings.identify().power_states.iter().enumerate();
         let states = states.map(|(number, state)| StateJson::new(number, state)).collect();
         let setting = PowerSetting { power_state: SettingJson::new(&values, state), states };
-        printer.json(&Document { drive: opened.drive_json(), setting, changed })?;
+        printer.json(&Document {
+            schema: Document::<PowerSetting>::SCHEMA,
+            drive: opened.drive_json(),
+            setting,
+            changed,
+        })?;
     } else if changed.is_empty() {
         printer.data(&for_people(&opened, &values))?;
     } else {

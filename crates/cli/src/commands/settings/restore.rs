@@ -8,39 +8,49 @@ use drive::settings::linux::SysfsController;
 use drive::settings::{Restored, restore};
 use drive::telemetry::discover::SYSFS;
 use drive::{Address, SettingsLast};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Exit;
 use crate::args::RestoreArgs;
+use crate::commands::documents::JsonDocument as _;
 use crate::door;
 use crate::open_settings::{OpenSettings, journal_sentence, open_settings};
 use crate::opening::Opening;
 use crate::printer::Printer;
 
 /// The JSON of `heatsoak restore --json`.
-#[derive(Debug, Default, Serialize)]
-struct RestoreDocument {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RestoreDocument {
+    /// Version of this format.
+    schema: u32,
+    /// The drives that a run had left changed.
     drives: Vec<RestoredDriveJson>,
 }
 
 /// One drive that had a journal.
-#[derive(Debug, Serialize)]
-struct RestoredDriveJson {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RestoredDriveJson {
+    /// Model name.
     model: String,
+    /// Serial number.
     serial: String,
     /// How it was opened; `null` when it is not there.
     address: Option<String>,
     /// What had changed its settings.
     why: String,
+    /// What was put back.
     restored: Vec<RestoredSettingJson>,
     /// What was not put back, and what to do; empty when all is as it was found.
     problems: Vec<String>,
 }
 
 /// One setting that is as it was found.
-#[derive(Debug, Serialize)]
-struct RestoredSettingJson {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RestoredSettingJson {
+    /// Which setting.
     setting: String,
+    /// Its value now.
     value: String,
 }
 
@@ -58,7 +68,7 @@ pub(crate) fn execute(args: &RestoreArgs, printer: &mut Printer) -> anyhow::Resu
         printer.warning(problem);
     }
     if args.json {
-        printer.json(&RestoreDocument { drives })?;
+        printer.json(&RestoreDocument { schema: RestoreDocument::SCHEMA, drives })?;
     } else {
         printer.data(&for_people(&drives))?;
     }

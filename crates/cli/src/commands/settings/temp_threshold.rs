@@ -4,11 +4,13 @@ use drive::settings::{Change, Setting, SettingValues, SettingsError, Value};
 use measure::Kelvin;
 use nvme::feature::Select;
 use nvme::feature::temperature::{TemperatureThreshold, ThresholdSelector, ThresholdSensor, ThresholdSide};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Document, SettingJson, change, kelvin, summary};
 use crate::Exit;
 use crate::args::TempThresholdArgs;
+use crate::commands::documents::JsonDocument as _;
 use crate::open_settings::{OpenSettings, open_settings};
 use crate::printer::Printer;
 use crate::table;
@@ -17,13 +19,14 @@ use crate::table;
 const SENSORS: u8 = 8;
 
 /// The thresholds in JSON.
-#[derive(Debug, Serialize)]
-struct ThresholdRows {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ThresholdRows {
+    /// Each sensor, over and under.
     thresholds: Vec<ThresholdJson>,
 }
 
 /// One threshold, in kelvins; FFFFh above and 0 below never warn.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ThresholdJson {
     /// `composite`, or `sensor1` to `sensor8`.
     sensor: String,
@@ -60,6 +63,7 @@ pub(crate) fn execute(args: &TempThresholdArgs, printer: &mut Printer) -> anyhow
     if args.json {
         let thresholds = thresholds.iter().map(|(which, values)| json(*which, values)).collect();
         printer.json(&Document {
+            schema: Document::<ThresholdRows>::SCHEMA,
             drive: opened.drive_json(),
             setting: ThresholdRows { thresholds },
             changed,

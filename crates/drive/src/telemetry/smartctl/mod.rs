@@ -182,7 +182,7 @@ impl SmartctlSampler {
 }
 
 impl Sampler for SmartctlSampler {
-    fn source(&self) -> &'static str {
+    fn source(&self) -> &str {
         SOURCE
     }
 

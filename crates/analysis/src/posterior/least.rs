@@ -6,17 +6,29 @@
 
 /// Steps at most: it ends in ten where it ends at all.
 const STEPS: usize = 40;
+/// A step that takes less than this off the sum of squares is the last.
+const ENDS: f64 = 1e-4;
 /// Difference for a derivative; parameters are logarithms and kelvins.
 const DIFFERENCE: f64 = 1e-4;
 
 /// The parameters with the least sum of squares near `start`, and the inverse of the curvature there.
-pub(crate) fn fit(start: Vec<f64>, residuals: impl Fn(&[f64]) -> Vec<f64>) -> (Vec<f64>, Vec<Vec<f64>>) {
+pub fn fit(start: Vec<f64>, residuals: impl Fn(&[f64]) -> Vec<f64>) -> (Vec<f64>, Vec<Vec<f64>>) {
+    fit_until(start, ENDS, STEPS, residuals)
+}
+
+/// The same, until a step takes less than `ends` off the sum of squares, as a share of it, and for `steps` at most.
+pub fn fit_until(
+    start: Vec<f64>,
+    ends: f64,
+    steps: usize,
+    residuals: impl Fn(&[f64]) -> Vec<f64>,
+) -> (Vec<f64>, Vec<Vec<f64>>) {
     let mut theta = start;
     let mut missed = residuals(&theta);
     let mut sum = squares(&missed);
     let mut damping = 1e-2;
     let mut curvature = Vec::new();
-    for _ in 0..STEPS {
+    for _ in 0..steps {
         let (matrix, slope) = normal(&theta, &missed, &residuals);
         let mut improved = false;
         for _ in 0..8 {
@@ -30,7 +42,7 @@ pub(crate) fn fit(start: Vec<f64>, residuals: impl Fn(&[f64]) -> Vec<f64>) -> (V
             let tried_missed = residuals(&tried);
             let tried_sum = squares(&tried_missed);
             if tried_sum < sum {
-                improved = sum - tried_sum > 1e-4 * sum;
+                improved = sum - tried_sum > ends * sum;
                 (theta, missed, sum) = (tried, tried_missed, tried_sum);
                 damping = f64::max(damping * 0.2, 1e-7);
                 break;
@@ -69,7 +81,7 @@ fn normal(
 }
 
 /// The lower triangle whose square is `matrix`; `None` where it has none.
-pub(crate) fn cholesky(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
+pub fn cholesky(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     let n = matrix.len();
     let mut lower = vec![vec![0.0; n]; n];
     for i in 0..n {

@@ -10,30 +10,28 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use measure::{Instant, Watts};
+use measure::Instant;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::{SOURCE, reading, watts};
-use crate::telemetry::{Reading, Sampler};
+use super::MeterReader;
+use super::value::MeterAmount;
 
-/// A run that ends waits for its samplers; for a meter that hangs, this long at most.
-const LIMIT_MAX: Duration = Duration::from_secs(5);
 /// A number of watts fits in this many times over.
 const OUTPUT_BYTES_MAX: u64 = 4096;
 
-/// Runs a command once a period.
+/// Runs a command for each reading.
 #[derive(Debug)]
-pub struct CommandSampler {
+pub(super) struct ExecMeter {
     argv: Vec<String>,
-    period: Duration,
+    limit: Duration,
     /// Threads of an earlier reading that have not ended.
     behind: Vec<JoinHandle<()>>,
 }
 
-impl CommandSampler {
-    /// A sampler of the command `argv`, which is run without a shell.
-    pub const fn new(argv: Vec<String>, period: Duration) -> Self {
-        Self { argv, period, behind: Vec::new() }
+impl ExecMeter {
+    /// A meter that is read by running `argv`, without a shell, and waiting so long.
+    pub(super) const fn new(argv: Vec<String>, limit: Duration) -> Self {
+        Self { argv, limit, behind: Vec::new() }
     }
 
     /// The words of the command, for people.
@@ -41,29 +39,20 @@ impl CommandSampler {
         self.argv.join(" ")
     }
 
-    fn watts(&mut self) -> Result<Watts, String> {
+    fn amount(&mut self) -> Result<MeterAmount, String> {
         self.behind.retain(|thread| !thread.is_finished());
         if !self.behind.is_empty() {
             return Err(format!("`{}` of an earlier reading still hangs", self.name()));
         }
         let line = self.first_line()?;
-        watts(&line).ok_or_else(|| match line.trim() {
+        MeterAmount::read(&line).ok_or_else(|| match line.trim() {
             "" => format!("`{}` printed nothing on its first line, not watts", self.name()),
             line => format!("`{}` printed {line:?}, not watts", self.name()),
         })
     }
 
     fn first_line(&mut self) -> Result<String, String> {
-        let (program, arguments) = self.argv.split_first().ok_or("the command has no words")?;
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            // A group of its own, so that what it starts ends with it.
-            .process_group(0)
-            .spawn()
-            .map_err(|error| format!("cannot run `{}`: {error}", self.name()))?;
+        let mut child = start(&self.argv)?;
         let (sender, receiver) = channel();
         if let Some(output) = child.stdout.take() {
             self.behind.push(thread::spawn(move || {
@@ -73,7 +62,7 @@ impl CommandSampler {
                 let _ = sender.send(read.map(|_| String::from_utf8_lossy(&line).into_owned()));
             }));
         }
-        let limit = self.period.min(LIMIT_MAX);
+        let limit = self.limit;
         let line = receiver.recv_timeout(limit);
         self.end(child);
         match line {
@@ -97,18 +86,23 @@ impl CommandSampler {
     }
 }
 
-impl Sampler for CommandSampler {
-    fn source(&self) -> &'static str {
-        SOURCE
-    }
+/// Starts a command whose output is read.
+pub(super) fn start(argv: &[String]) -> Result<Child, String> {
+    let (program, arguments) = argv.split_first().ok_or("the command has no words")?;
+    Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        // A group of its own, so that what it starts ends with it.
+        .process_group(0)
+        .spawn()
+        .map_err(|error| format!("cannot run `{}`: {error}", argv.join(" ")))
+}
 
-    fn period(&self) -> Duration {
-        self.period
-    }
-
-    fn sample(&mut self, now: Instant) -> Reading {
-        let watts = self.watts();
-        reading(now, watts)
+impl MeterReader for ExecMeter {
+    fn read(&mut self, _: Instant) -> Result<Option<MeterAmount>, String> {
+        self.amount().map(Some)
     }
 }
 
@@ -116,32 +110,33 @@ impl Sampler for CommandSampler {
 mod test {
     use super::*;
 
-    fn sampler(argv: &[&str], period_ms: u64) -> CommandSampler {
+    fn meter(argv: &[&str], limit_ms: u64) -> ExecMeter {
         let argv = argv.iter().map(|word| (*word).to_owned()).collect();
-        CommandSampler::new(argv, Duration::from_millis(period_ms))
+        ExecMeter::new(argv, Duration::from_millis(limit_ms))
     }
 
     /// A reading of a command that gets all the time it may need.
-    fn row(script: &str) -> measure::record::TelemetryRow {
-        sampler(&["sh", "-c", script], 60_000).sample(Instant::ZERO).row
+    fn read(script: &str) -> Result<f64, String> {
+        let amount = meter(&["sh", "-c", script], 60_000).read(Instant::ZERO)?;
+        Ok(amount.expect("a reading").watts(1.0))
     }
 
     #[test]
     fn the_first_line_is_the_reading() {
-        assert_eq!(row("echo 8.25; echo 99").power, Some(Watts::new(8.25)));
+        assert_eq!(read("echo 8.25; echo 99"), Ok(8.25));
         // Without a newline, and with more to come that nobody waits for.
-        assert_eq!(row("printf ' 3 '").power, Some(Watts::new(3.0)));
-        assert_eq!(row("echo 5; sleep 600").power, Some(Watts::new(5.0)));
+        assert_eq!(read("printf ' 3 '"), Ok(3.0));
+        assert_eq!(read("echo 5 W; sleep 600"), Ok(5.0));
     }
 
     #[test]
     fn what_is_no_number_is_a_gap() {
-        assert!(row("echo 5 W").gap.expect("a gap").contains("printed \"5 W\", not watts"));
-        assert!(row("echo nan").gap.is_some());
-        assert!(row("exit 3").gap.expect("a gap").contains("printed nothing"));
-        assert!(row("yes x | tr -d '\\n'").gap.expect("a gap").contains("not watts"));
-        let missing = sampler(&["/no/such/meter"], 1000).sample(Instant::ZERO).row;
-        assert!(missing.gap.expect("a gap").contains("cannot run `/no/such/meter`"));
+        assert!(read("echo 5 V").expect_err("a gap").contains("printed \"5 V\", not watts"));
+        assert!(read("echo nan").is_err());
+        assert!(read("exit 3").expect_err("a gap").contains("printed nothing"));
+        assert!(read("yes x | tr -d '\\n'").expect_err("a gap").contains("not watts"));
+        let missing = meter(&["/no/such/meter"], 1000).read(Instant::ZERO);
+        assert!(missing.expect_err("a gap").contains("cannot run `/no/such/meter`"));
     }
 
     /// Goal: a meter that hangs costs its period and no more, and does not pile up. Method: one that sleeps, and
@@ -149,10 +144,10 @@ mod test {
     #[test]
     fn a_command_that_hangs_is_ended_with_all_it_has_started() {
         for script in ["sleep 600", "sleep 600 & wait"] {
-            let mut sampler = sampler(&["sh", "-c", script], 50);
-            let gap = sampler.sample(Instant::ZERO).row.gap.expect("a gap");
+            let mut meter = meter(&["sh", "-c", script], 50);
+            let gap = meter.read(Instant::ZERO).expect_err("a gap");
             assert!(gap.contains("printed nothing within 50 ms"), "{gap}");
-            for thread in sampler.behind.drain(..) {
+            for thread in meter.behind.drain(..) {
                 thread.join().expect("it ends, because the group was killed");
             }
         }

@@ -1,0 +1,131 @@
+//! Where speed came back: heat against chance, on the way down.
+//!
+//! What heat slowed down comes back at a temperature, some kelvins below where it began and each time the same. What is
+//! no heat comes back after a time, of any length or each time the same, wherever the temperature has got to by then:
+//! mostly where it has come to rest.
+
+use std::collections::BTreeMap;
+
+use super::case::Case;
+use super::crossing::{cell, kelvin, known_share, normal};
+use crate::observation::Observation;
+
+/// A sensor of wider steps shows no hysteresis of 2 K.
+const COARSE_K: f64 = 1.5;
+/// How far below its beginning heat lets go, in a kelvin: hystereses of 2 to 7 K were seen, more where the threshold
+/// below is the one that lets go; less than a kelvin and a half is the rounding of a narrow one.
+const HYSTERESIS: [(f64, f64); 4] = [(0.6, 0.004), (LEAST_K, 0.03), (8.0, 0.13), (f64::INFINITY, 0.03)];
+const LEAST_K: f64 = 1.9;
+const USUAL_PER_K: f64 = 0.13;
+/// What is no heat lasts anything from a second to minutes, each factor of e alike: a factor of 100 has so many.
+const LENGTHS: f64 = 4.6;
+/// Logarithms of lengths are added up in cells of this width.
+const LENGTH_CELL: f64 = 0.025;
+/// Two of one kind of upkeep last alike within a tenth, and within a slice of speed.
+const ALIKE: f64 = 0.1;
+const SLICE_S: f64 = 1.0;
+/// Whole kelvins hide that a temperature still falls by less than this.
+const LEAST_FALL_K: f64 = 0.5;
+/// Standard deviation of where two let go by one threshold: rounding and poll, twice.
+const SCATTER_K: f64 = 1.0;
+const REACH_K: f64 = 4.0;
+
+/// How a drop ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Release {
+    /// The coolest soon after, in kelvins.
+    pub temp_k: f64,
+    /// How much cooler than the hottest around its beginning, in kelvins.
+    pub cooled_k: f64,
+    /// Logarithm of its length in seconds, and the standard deviation of that.
+    length: f64,
+    length_spread: f64,
+    /// By how much that logarithm grew in a kelvin, at the end.
+    length_per_k: f64,
+}
+
+impl Release {
+    /// Where a drop let go; `None` where it did not, or readings are too rare or too coarse to show it.
+    pub(super) fn new(case: &Case, onset_k: f64) -> Option<Self> {
+        let release_k = case.release_k()?;
+        let (start_s, end_s, span_s) = (case.start_s(), case.end_s(), case.span_s());
+        if span_s < 3.0 * case.heat.period_s || case.heat.step_k > COARSE_K {
+            return None;
+        }
+        // A late sensor shows the hottest and the coolest some time after the drive was so.
+        let (hottest_k, _) = case.heat.soon_k(start_s)?;
+        let (_, coolest_k) = case.heat.soon_k(end_s)?;
+        let temp_k = coolest_k.min(release_k);
+        let before_k = case.heat.nearest_k(end_s - span_s / 3.0).unwrap_or(temp_k);
+        let fell_k = (before_k - temp_k).max(LEAST_FALL_K.max(case.heat.step_k / 2.0));
+        Some(Self {
+            temp_k,
+            cooled_k: hottest_k.max(onset_k) - temp_k,
+            length: span_s.ln(),
+            length_spread: ALIKE.hypot(SLICE_S / span_s),
+            length_per_k: 1.0 / (3.0 * fell_k),
+        })
+    }
+
+    /// How likely heat lets go here, in a kelvin, if nothing else is known of the threshold.
+    fn anew_per_k(&self) -> f64 {
+        HYSTERESIS.iter().find(|(up_to_k, _)| self.cooled_k < *up_to_k).map_or(0.0, |(_, per_k)| *per_k)
+    }
+}
+
+/// Where the drops of a run let go, by how much of each is heat.
+#[derive(Debug, Default)]
+pub(super) struct Releases {
+    /// Temperatures of what is heat.
+    by_cell: BTreeMap<i64, f64>,
+    drops: f64,
+    /// Lengths of what is not.
+    lengths: BTreeMap<i64, f64>,
+    others: f64,
+}
+
+impl Releases {
+    /// Counts one in, by the share of it that is heat.
+    pub(super) fn add(&mut self, release: &Release, heat: f64) {
+        *self.by_cell.entry(cell(release.temp_k)).or_default() += heat;
+        self.drops += heat;
+        *self.lengths.entry(length_cell(release.length)).or_default() += 1.0 - heat;
+        self.others += 1.0 - heat;
+    }
+
+    /// How likely it ends here by chance, in a kelvin: after any time, or after as long as others did.
+    fn chance_per_k(&self, release: &Release, heat: f64) -> f64 {
+        let Release { length, length_spread, .. } = *release;
+        let reach = 4.0 * length_spread;
+        let near = self.lengths.range(length_cell(length - reach)..=length_cell(length + reach));
+        let at = |cell: i64| normal(cell as f64 * LENGTH_CELL - length, length_spread);
+        let density: f64 = near.map(|(cell, share)| share * at(*cell)).sum();
+        let itself = (1.0 - heat) * at(length_cell(length));
+        let others = (self.others - (1.0 - heat)).max(0.0);
+        let known = known_share(others);
+        let by_others = known * (density - itself).max(0.0) / others.max(1e-9);
+        ((1.0 - known) / LENGTHS + by_others) * release.length_per_k
+    }
+
+    /// What it weighs for heat against anything else, by the others; `heat` is the share of this one that is heat.
+    pub(super) fn weigh(&self, release: &Release, heat: f64) -> (Observation, f64) {
+        let near = self.by_cell.range(cell(release.temp_k - REACH_K)..=cell(release.temp_k + REACH_K));
+        let itself = heat * normal(kelvin(cell(release.temp_k)) - release.temp_k, SCATTER_K);
+        let density: f64 =
+            near.map(|(at, share)| share * normal(kelvin(*at) - release.temp_k, SCATTER_K)).sum();
+        let others = (self.drops - heat).max(0.0);
+        let known = known_share(others);
+        // Wherever others let go: without cooling no threshold does.
+        let plausible = if release.cooled_k < LEAST_K { release.anew_per_k() / USUAL_PER_K } else { 1.0 };
+        let by_others = plausible * known * (density - itself).max(0.0) / others.max(1e-9);
+        let per_k = (1.0 - known) * release.anew_per_k() + by_others;
+        let Release { temp_k, cooled_k, .. } = *release;
+        // What speaks for heat here, the length and the look of a drop say as well.
+        let weight = (per_k / self.chance_per_k(release, heat)).ln().min(0.0);
+        (Observation::CameBack { cooled_k, release_k: temp_k }, weight)
+    }
+}
+
+fn length_cell(length: f64) -> i64 {
+    (length / LENGTH_CELL).round() as i64
+}

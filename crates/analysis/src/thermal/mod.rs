@@ -1,0 +1,85 @@
+//! How load becomes temperature: kelvins for each GB/s and time constants, each with its 90 % interval.
+//!
+//! [`poles`] finds the drives that the readings allow; a number is given where they agree, with the range in which
+//! nine tenths of them lie.
+//!
+//! # What it does not do
+//! It knows speeds, not watts, so it cannot tell a drive's thermal resistance from its energy for each byte; and it
+//! takes both as constant, which throttling may change. `heatsoak fit` asks more of a run, and takes longer.
+
+mod data;
+mod poles;
+mod two;
+
+pub use self::two::two_time_constants;
+
+use self::data::ThermalData;
+use self::poles::PoleDrive;
+use crate::cause::heat::Heat;
+use crate::findings::{Caveat, Thermal};
+use trace::Trace;
+use trace::caveat::HeatingUnknown;
+
+/// Whole kelvins alone leave 0.29 K; more than this is not this model.
+const MOST_MISFIT_K: f64 = 1.5;
+/// A gain is given when its interval reaches no further than by this factor from end to end, a time constant likewise.
+const GAIN_KNOWN: f64 = 1.5;
+const TAU_KNOWN: f64 = 4.0;
+/// Fixed time constants are a factor of 1.9 apart: what lies between two is blurred by so much, on both sides.
+const GAIN_BLUR: f64 = 1.01;
+const TAU_BLUR: f64 = 1.08;
+/// The temperature without load, in kelvins from end to end.
+const FLOOR_KNOWN_K: f64 = 3.0;
+
+/// The thermal numbers, and why they are missing where they are; `unread` is the share of time without a speed.
+pub(crate) fn thermal(trace: &Trace, heat: &Heat, unread: f64) -> (Thermal, Option<Caveat>) {
+    let nothing = |why| (Thermal::default(), Some(Caveat::ThermalNotIdentified(why)));
+    let data = match ThermalData::new(trace, heat, unread) {
+        Ok(data) => data,
+        Err(why) => return nothing(why),
+    };
+    let (drives, rms_k) = poles::drives(&data);
+    if rms_k > MOST_MISFIT_K {
+        return nothing(HeatingUnknown::ModelOff { rms_k });
+    }
+    let range = |of: &dyn Fn(&PoleDrive) -> f64| range(drives.iter().map(of));
+    let gain = |op: usize| {
+        let (value, low, high) = blurred(range(&|drive| drive.gain_k[op]), GAIN_BLUR);
+        (data.is_loaded(op) && high <= GAIN_KNOWN * low).then_some((value, [low, high]))
+    };
+    let (write, read) = (gain(0), gain(1));
+    let pairs: Vec<[f64; 2]> =
+        drives.iter().map(|drive| two_time_constants(|t_s| drive.risen(t_s))).collect();
+    let taus = [0, 1].map(|i: usize| blurred(self::range(pairs.iter().map(|pair| pair[i])), TAU_BLUR));
+    let tau_known = taus.iter().all(|(_, low, high)| *high <= TAU_KNOWN * low);
+    let (floor_k, low_k, high_k) = range(&|drive| drive.floor_k);
+    let thermal = Thermal {
+        kelvin_per_gb_per_s_write: write.map(|(value, _)| value),
+        kelvin_per_gb_per_s_write_90: write.map(|(_, interval)| interval),
+        kelvin_per_gb_per_s_read: read.map(|(value, _)| value),
+        kelvin_per_gb_per_s_read_90: read.map(|(_, interval)| interval),
+        tau_s: tau_known.then(|| taus.map(|(value, ..)| value).to_vec()),
+        tau_s_90: tau_known.then(|| taus.map(|(_, low, high)| [low, high]).to_vec()),
+        idle_floor_k: (high_k - low_k <= FLOOR_KNOWN_K).then_some(floor_k),
+    };
+    let gain_missing = (0..2).any(|op| data.is_loaded(op) && [write, read][op].is_none());
+    let open = match (gain_missing, tau_known) {
+        (true, _) => Some(HeatingUnknown::SeveralModels),
+        (false, false) => Some(HeatingUnknown::TimeConstants),
+        (false, true) => None,
+    };
+    (thermal, open.map(Caveat::ThermalNotIdentified))
+}
+
+/// A value with its interval, further apart by a factor on both sides.
+fn blurred((value, low, high): (f64, f64, f64), by: f64) -> (f64, f64, f64) {
+    (value, low / by, high * by)
+}
+
+/// Median, 5 % and 95 %.
+fn range(values: impl Iterator<Item = f64>) -> (f64, f64, f64) {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let at = |share: f64| values[((values.len() - 1) as f64 * share).round() as usize];
+    (at(0.5), at(0.05), at(0.95))
+}

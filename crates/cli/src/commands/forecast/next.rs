@@ -1,0 +1,131 @@
+//! "What to do" of a run: the numbers of `fit::next` as sentences with commands.
+//!
+//! Only where heat slowed the drive down and the model of heat holds; else nothing is said here, and the verdict's own
+//! open questions stand alone.
+
+use ::fit::next::{AIRFLOW, COOLER_K, NextSteps, hottest_seen_k, is_short, mean_speed, next_steps, peak_k};
+use ::fit::predict::{Forecast, Ranged};
+use ::fit::recommend::Settings;
+use ::fit::{Fitted, RunData, load};
+use analysis::Findings;
+use analysis::findings::EventKind;
+use measure::BytesPerSec;
+use trace::Trace;
+
+use super::{SEED, degrees};
+
+/// Speeds that differ by less are one speed to a reader, as a share.
+const SAME_SHARE: f64 = 0.01;
+
+/// What a run gives to advise on; `None` where heat did not slow it down.
+pub(crate) fn advisable(trace: &Trace, findings: &Findings) -> Option<RunData> {
+    let onset =
+        |event: &&analysis::findings::Event| event.kind == EventKind::ThrottleOnset && event.cause.is_heat();
+    findings.events.iter().find(onset)?;
+    Some(RunData::with_findings(trace, findings.clone(), None))
+}
+
+/// What to do, a sentence a choice. `from` is the run as it was typed, `drive` its address, if that is one to be set.
+pub(crate) fn sentences(run: &RunData, from: &str, drive: Option<&str>) -> Vec<String> {
+    if !is_short(&load::of_run(run)) {
+        return vec![format!(
+            "Forecasts of other settings and cooling: `heatsoak recommend {from} --goal fastest` (runs over an hour are \
+             not fitted in passing)."
+        )];
+    }
+    let runs = std::slice::from_ref(run);
+    // Runs that a fit refuses have their caveats already: no temperature, too few readings.
+    let Ok(fitting) = ::fit::fit("run", runs, SEED) else { return Vec::new() };
+    let fitted = Fitted::new(runs, fitting);
+    if fitted.is_doubtful() {
+        return vec![format!(
+            "No forecast is made from this run: the model of heat misses its readings by {:.1} K rms. `heatsoak run \
+             thermal-id` is the run to fit.",
+            fitted.residual_rms_k
+        )];
+    }
+    let next = next_steps(&fitted, run);
+    let mut sentences = vec![change(&fitted, &next, drive)];
+    sentences.extend(cooling(&next));
+    let fit = format!("`heatsoak fit {from} -o drive.toml`");
+    sentences.push(format!(
+        "These are simulations of a drive fitted to this run alone, with 90 % intervals; {fit} keeps it and names the \
+         run that would narrow them most."
+    ));
+    sentences
+}
+
+/// The setting or rate that brings most.
+fn change(fitted: &Fitted, next: &NextSteps, drive: Option<&str>) -> String {
+    let Some(choice) = &next.change else {
+        return "Settings: no other TMT1, TMT2 or rate limit makes this load 2 % faster.".to_owned();
+    };
+    let Settings { tmt1_k, tmt2_k, rate_bytes_per_s } = choice.settings;
+    let named =
+        |command: &str| drive.map_or_else(|| command.to_owned(), |drive| command.replace("DRIVE", drive));
+    let brings = format!("{}{}", speeds(next, &choice.predicted), peak(&next.now, &choice.predicted));
+    match (tmt1_k, tmt2_k, rate_bytes_per_s) {
+        (_, _, Some(rate)) => format!(
+            "Hold the load at {}, slower is sooner: {brings}. `rate = \"{:.0}MB/s\"` in the plan, `fio --rate={:.0}M`; \
+             to undo, leave it out.",
+            BytesPerSec::new(rate),
+            rate / 1e6,
+            rate / 1e6
+        ),
+        _ => {
+            let beyond = hottest_seen_k(fitted, &choice.predicted).map_or_else(String::new, |hottest_k| {
+                format!(
+                    ", unless a firmware threshold above the {:.0} °C of this run throttles first",
+                    degrees(hottest_k)
+                )
+            });
+            format!("`{}`: {brings}{beyond}. To undo: `{}`.", named(&choice.command), named(&choice.undo))
+        }
+    }
+}
+
+/// What cooler air and more of it bring.
+fn cooling(next: &NextSteps) -> Option<String> {
+    let brings = |then: &Forecast| speeds(next, then);
+    let cooler = next.cooler.as_ref().map(|then| format!("air {COOLER_K:.0} K cooler: {}", brings(then)));
+    let aired = next.aired.as_ref().map(|then| {
+        format!(
+            "{AIRFLOW:.0} times the airflow: {}; a run with the fan on narrows this (`heatsoak run thermal-id-quick`)",
+            brings(then)
+        )
+    });
+    let all: Vec<String> = cooler.into_iter().chain(aired).collect();
+    (!all.is_empty()).then(|| format!("Cooling: {}.", all.join(". ")))
+}
+
+/// "reads 2.80 GB/s (2.62 to 2.98) instead of 2.54 GB/s" for each operation that changes.
+fn speeds(next: &NextSteps, then: &Forecast) -> String {
+    let one = |op: &str| {
+        let of = |forecast| mean_speed(&next.load, forecast, Some(op));
+        let (now, then) = (of(&next.now)?, of(then)?);
+        let same = (then.value / now.value - 1.0).abs() < SAME_SHARE;
+        (!same).then(|| {
+            let Ranged { value, low, high } = then;
+            let gb = |speed: f64| speed / 1e9;
+            format!(
+                "{op}s {:.2} GB/s ({:.2} to {:.2}) instead of {:.2}",
+                gb(value),
+                gb(low),
+                gb(high),
+                gb(now.value)
+            )
+        })
+    };
+    let all: Vec<String> = ["write", "read", "mixed"].into_iter().filter_map(one).collect();
+    if all.is_empty() { "the same speed".to_owned() } else { all.join(", ") }
+}
+
+/// ", peak 75 °C instead of 61 °C" where it changes by a kelvin.
+fn peak(now: &Forecast, then: &Forecast) -> String {
+    match (peak_k(now), peak_k(then)) {
+        (Some(now), Some(then)) if (then.value - now.value).abs() >= 1.0 => {
+            format!(", peak {:.0} °C instead of {:.0} °C", degrees(then.value), degrees(now.value))
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,123 @@
+//! What to do after runs of a drive, in numbers: the change that brings most, what cooling brings, what the fit is worth.
+//!
+//! It asks about the load of the last run, as that is what its reader knows. Sentences are made of it elsewhere.
+
+use crate::fitted::Fitted;
+use crate::load;
+use crate::predict::{Forecast, PhaseForecast, Ranged, Scenario, predict};
+use crate::recommend::{Advice, Bounds, Choice, Goal, recommend};
+use crate::{RunData, simulate::LoadPhase};
+
+/// Air that is cooler by so much: a room in winter over one in summer, a side panel taken off.
+pub const COOLER_K: f64 = 10.0;
+/// Air flow that is twice as much: the least that a fan added to still air does.
+pub const AIRFLOW: f64 = 2.0;
+/// Longest run that is looked at in passing, in seconds: its fit takes a second.
+pub const LONGEST_S: usize = 3600;
+/// Rounding to whole kelvins leaves 0.29 K; trials with a right model left up to 0.36 K. Beyond this the model is wrong.
+const DOUBTFUL_RMS_K: f64 = 0.6;
+/// A forecast is hotter than what was seen from so many kelvins on: rounding of the readings, and as much again.
+const HOTTER_K: f64 = 2.0;
+/// What a change must bring to be worth a line: a share of the speed.
+const WORTH_SHARE: f64 = 0.02;
+
+/// What to do.
+#[derive(Clone, Debug)]
+pub struct NextSteps {
+    /// The load of the run.
+    pub load: Vec<LoadPhase>,
+    /// What it comes to again, as things are.
+    pub now: Forecast,
+    /// The setting or rate that brings most, where one brings enough.
+    pub change: Option<Choice>,
+    /// The same load in air cooler by [`COOLER_K`], where that brings enough.
+    pub cooler: Option<Forecast>,
+    /// The same load with [`AIRFLOW`] times the air flow, where that brings enough.
+    pub aired: Option<Forecast>,
+}
+
+/// What to do after `run`, of which `fitted` was made.
+pub fn next_steps(fitted: &Fitted, run: &RunData) -> NextSteps {
+    let load = load::of_run(run);
+    let at = Scenario::default();
+    // A threshold is not raised to where the drive itself warns (WCTEMP).
+    let bounds = Bounds { below_k: fitted.common.limits.warning_k, at_least_bytes_per_s: None };
+    let Advice { choices, .. } = recommend(fitted, &at, &load, Goal::Fastest, bounds);
+    let now = predict(fitted, &at, &load);
+    let other = |at: Scenario| Some(predict(fitted, &at, &load)).filter(|then| worth(&load, &now, then));
+    NextSteps {
+        cooler: other(Scenario { warmer_k: -COOLER_K, ..at }),
+        aired: other(Scenario { airflow: Some(AIRFLOW), ..at }),
+        change: choices
+            .into_iter()
+            .find(|choice| !choice.command.is_empty())
+            .filter(|choice| worth(&load, &now, &choice.predicted)),
+        now,
+        load,
+    }
+}
+
+impl Fitted {
+    /// Whether the readings lie further from the model than rounding explains; then nothing should be foretold by it.
+    pub fn is_doubtful(&self) -> bool {
+        self.residual_rms_k > DOUBTFUL_RMS_K * self.resolution_k.max(1.0)
+    }
+}
+
+/// Whether it is faster by what is worth a line, for the median and for the lower end.
+fn worth(load: &[LoadPhase], now: &Forecast, then: &Forecast) -> bool {
+    let of = |forecast: &Forecast| mean_speed(load, forecast, None);
+    of(now)
+        .zip(of(then))
+        .is_some_and(|(now, then)| then.value > (1.0 + WORTH_SHARE) * now.value && then.low > now.low)
+}
+
+/// Mean speed over those phases of one operation, or of all, that `load` does not limit itself, or over all where it limits
+/// every one; each end is that of all phases at once.
+pub fn mean_speed(load: &[LoadPhase], forecast: &Forecast, op: Option<&str>) -> Option<Ranged> {
+    let unlimited =
+        load.iter().zip(&forecast.phases).filter(|(load, _)| load.limit_bytes_per_s.is_infinite());
+    let asked = unlimited.filter(|(_, phase)| op.map_or(phase.op != "idle", |op| phase.op == op));
+    mean_over_time(asked.map(|(_, phase)| phase), |phase| phase.mean_bytes_per_s)
+}
+
+/// Mean over the time of phases, each end that of all at once; `None` where one of them has no value.
+fn mean_over_time<'a>(
+    phases: impl Iterator<Item = &'a PhaseForecast>,
+    of: impl Fn(&PhaseForecast) -> Option<Ranged>,
+) -> Option<Ranged> {
+    let mut seconds = 0.0;
+    let mut sum = Ranged { value: 0.0, low: 0.0, high: 0.0 };
+    for phase in phases {
+        let (value, took_s) = (of(phase)?, phase.duration_s?.value);
+        seconds += took_s;
+        sum.value += took_s * value.value;
+        sum.low += took_s * value.low;
+        sum.high += took_s * value.high;
+    }
+    let mean = |sum: f64| sum / seconds;
+    (seconds > 0.0).then(|| Ranged { value: mean(sum.value), low: mean(sum.low), high: mean(sum.high) })
+}
+
+/// Hottest of all phases.
+pub fn peak_k(forecast: &Forecast) -> Option<Ranged> {
+    let peaks = forecast.phases.iter().filter_map(|phase| phase.peak_k);
+    peaks.max_by(|a, b| a.value.total_cmp(&b.value))
+}
+
+/// The hottest that the runs showed, where the forecast is hotter: what firmware does there was not seen.
+pub fn hottest_seen_k(fitted: &Fitted, forecast: &Forecast) -> Option<f64> {
+    let seen_k = fitted.seen.range_k[1];
+    peak_k(forecast).is_some_and(|peak| peak.value > seen_k + HOTTER_K).then_some(seen_k)
+}
+
+/// Share of the time in which heat slows it down, over all phases that load the drive.
+pub fn throttled_share(forecast: &Forecast) -> Option<Ranged> {
+    let loaded = forecast.phases.iter().filter(|phase| phase.op != "idle");
+    mean_over_time(loaded, |phase| phase.throttled_share)
+}
+
+/// Whether a load is one that a fit in passing is for.
+pub fn is_short(load: &[LoadPhase]) -> bool {
+    load.iter().map(|phase| phase.seconds).sum::<usize>() <= LONGEST_S
+}
