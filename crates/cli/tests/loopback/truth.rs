@@ -96,8 +96,10 @@ fn a_relay_at_tmt1() {
     heats_as_in_simulated_time(&found);
 }
 
-/// Time constants are what a wrong clock would spoil most, by the time scale. They have to be those of the same drive
-/// without a host, as far as two loads that are not quite the same tell.
+/// Heating is what a wrong clock would spoil most, by the time scale: cold, the drive takes as long to its first
+/// throttling as the same drive takes without a host. Gains and time constants say the same with more arithmetic, but
+/// a relay's cycles may leave them open, and a busy machine does. A wrong clock is wrong by [`TIME`]; a host kept from
+/// its processor loads the drive less and so delays the onset, by 6 % in the worst of 16 runs beside other work.
 fn heats_as_in_simulated_time(found: &Findings) {
     let plan = r#"
 [[phase]]
@@ -112,14 +114,11 @@ depth = 64
 region = { start = "0B", len = "60GB" }
 duration = "6m"
 "#;
-    let alone = twin_findings("relay", plan);
-    // A relay's cycles may leave the time constants open; where both have them, they are alike.
-    let tau_s = |findings: &Findings| findings.thermal.tau_s.clone().unwrap_or_default();
-    for (found_s, alone_s) in tau_s(found).iter().zip(&tau_s(&alone)) {
-        within(Some(*found_s), *alone_s, 0.5, "a time constant");
-    }
-    let rise = |findings: &Findings| findings.thermal.kelvin_per_gb_per_s_read;
-    within(rise(found), rise(&alone).expect("it reads"), 0.05, "the rise by reading");
+    let first_onset_s = |findings: &Findings| {
+        findings.events.iter().find(|event| event.kind == EventKind::ThrottleOnset).map(|event| event.t_s)
+    };
+    let alone_s = first_onset_s(&twin_findings("relay", plan)).expect("it is throttled");
+    within(first_onset_s(found), alone_s, 0.25, "the time of the first onset");
 }
 
 /// The thresholds are not read from the profile but set, over the wire.
