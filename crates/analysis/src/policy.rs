@@ -17,6 +17,8 @@ use crate::segment::{Piece, Sample, Stretch, median};
 use trace::Trace;
 use trace::caveat::SlowdownSeen;
 
+/// Speed does not come back where it is hotter than where it fell, but for rounding.
+const LATE_K: f64 = 0.9;
 /// A release this far below the onset is hysteresis rather than rounding.
 const HYSTERESIS_K: f64 = 1.9;
 /// A temperature is held when its middle 80 % lie within this: rounding to whole kelvins, twice, and a ripple.
@@ -123,12 +125,27 @@ fn levels(heat: &Heat, pieces: &[Piece], all: &[Judged], drops: &[&Judged]) -> V
     }
     let level = |drops: &Vec<&Judged>| PolicyLevel {
         cause: events::cause(drops[0].verdict.conclusion),
-        onset_k: middle(drops.iter().filter(|j| !j.drop.at_start).filter_map(|j| j.crossed_k)),
-        release_k: middle(drops.iter().filter_map(|j| j.release_k)),
+        onset_k: thresholds_k(heat, drops)[0],
+        release_k: thresholds_k(heat, drops)[1],
         held_k: middle(drops.iter().filter_map(|j| held_k(heat, pieces, j))),
         floor_bytes_per_s: middle(drops.iter().map(|j| j.drop.level)),
     };
     by_level.values().map(level).collect()
+}
+
+/// Where these drops set in and where speed came back. A sensor that is late by part of a cycle shows the one for the other;
+/// how hot and how cool each cycle got it shows all the same.
+fn thresholds_k(heat: &Heat, drops: &[&Judged]) -> [Option<f64>; 2] {
+    let onset_k = middle(drops.iter().filter(|j| !j.drop.at_start).filter_map(|j| j.crossed_k));
+    let release_k = middle(drops.iter().filter_map(|j| j.release_k));
+    if onset_k.zip(release_k).is_none_or(|(onset_k, release_k)| release_k < onset_k + LATE_K) {
+        return [onset_k, release_k];
+    }
+    let extreme = |pick: fn(f64, f64) -> f64| {
+        let cycles = drops.windows(2).map(|pair| heat.within(pair[0].start_s, pair[1].start_s));
+        middle(cycles.filter_map(|cycle| cycle.iter().map(|p| p.value).reduce(pick)))
+    };
+    [extreme(f64::max), extreme(f64::min)]
 }
 
 fn is_host(judged: &Judged) -> bool {

@@ -55,9 +55,10 @@ impl Case<'_> {
     }
 
     /// How much a reading may lag behind the temperature when it began: it is up to one period old when
-    /// the drive acts on a newer one.
+    /// the drive acts on a newer one, and older where readings are lost or speeds are means over longer.
     pub(crate) fn climb_k(&self) -> f64 {
-        (self.heat.slope_before(self.start_s()).abs() * self.heat.period_s).min(4.0)
+        let start_s = self.start_s();
+        (self.heat.pace_before(start_s) * self.heat.unseen_s(start_s)).min(4.0)
     }
 
     /// Standard deviation of the temperature at which it began, in kelvins: rounding, the sensor's resolution, and what it

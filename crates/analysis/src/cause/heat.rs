@@ -6,14 +6,16 @@
 
 use measure::Point;
 
+use crate::segment::usual_span_s;
 use trace::{Counters, Trace};
 
 /// A temperature that never moves for so long is not measured.
 const FROZEN_S: f64 = 120.0;
 /// Sensors were seen to lag this far behind what they measure.
 const LATE_S: f64 = 12.0;
-/// Readings are looked for this many periods before and after a moment.
+/// Readings are looked for this many periods before and after a moment, and so many times further where some were lost.
 const PERIODS_AROUND: f64 = 1.2;
+const MOST_LOST: f64 = 4.0;
 
 /// The trusted temperature and the counters of a trace, with look-ups by time.
 pub(crate) struct Heat<'a> {
@@ -21,6 +23,8 @@ pub(crate) struct Heat<'a> {
     counters: &'a [Point<Counters>],
     /// Usual time between two temperatures, in seconds.
     pub period_s: f64,
+    /// How exactly a change of speed is known in time, in seconds: speeds may be means over longer than a reading lasts.
+    blur_s: f64,
     counter_period_s: f64,
     /// Whether the temperature never moves, load or not.
     pub frozen: bool,
@@ -50,7 +54,8 @@ impl<'a> Heat<'a> {
         };
         let step_k = step_k(points);
         let (period_s, counter_period_s) = (period_s(points), period_s(counters));
-        Self { period_s, counter_period_s, points, counters, frozen, step_k }
+        let blur_s = period_s.max(usual_span_s(&trace.speeds));
+        Self { period_s, blur_s, counter_period_s, points, counters, frozen, step_k }
     }
 
     /// All readings from `from_s` to `to_s`.
@@ -118,11 +123,13 @@ impl<'a> Heat<'a> {
         window.iter().min_by(|a, b| far(a).total_cmp(&far(b))).map(|p| p.value)
     }
 
-    /// How fast the temperature changed in the ten periods before `t_s`, in K/s; 0 without readings.
-    pub(crate) fn slope_before(&self, t_s: f64) -> f64 {
+    /// How fast the temperature changed in the ten periods before `t_s`, up or down, in K/s; 0 without readings. Of a drive
+    /// that goes to and fro within that time it is the swing that counts, not where it ended.
+    pub(crate) fn pace_before(&self, t_s: f64) -> f64 {
         let window = self.within(t_s - 10.0 * self.period_s, t_s);
-        match (window.first(), window.last()) {
-            (Some(a), Some(b)) if b.t > a.t => (b.value - a.value) / (b.t - a.t).as_secs_f64(),
+        let of = |pick: fn(f64, f64) -> f64| window.iter().map(|p| p.value).reduce(pick);
+        match (window.first(), window.last(), of(f64::max).zip(of(f64::min))) {
+            (Some(a), Some(b), Some((most, least))) if b.t > a.t => (most - least) / (b.t - a.t).as_secs_f64(),
             _ => 0.0,
         }
     }
@@ -177,16 +184,26 @@ impl<'a> Heat<'a> {
         self.counter_period_s
     }
 
-    /// The readings around a moment: within a period, further away only where some were lost.
+    /// The readings around a moment: as near as it is known, and on both sides one, unless that was lost with many more.
     fn around(&self, t_s: f64) -> &'a [Point<f64>] {
-        let near = PERIODS_AROUND * self.period_s;
-        let within = |reach: f64| self.within(t_s - reach, t_s + reach);
-        [1.0, 2.0, 4.0]
-            .map(|times| times * near)
-            .into_iter()
-            .map(within)
-            .find(|found| !found.is_empty())
-            .unwrap_or(&[])
+        let near_s = PERIODS_AROUND * self.blur_s;
+        let most_s = MOST_LOST * near_s;
+        let [before_s, after_s] = self.beside_s(t_s).map(|s| s.filter(|s| *s <= most_s).unwrap_or(0.0).max(near_s));
+        // A slice that the drop began in is still counted as fast: it is one earlier then.
+        self.within(t_s - before_s.max(near_s + self.blur_s), t_s + after_s)
+    }
+
+    /// How far the readings before and after a moment are from it, in seconds.
+    fn beside_s(&self, t_s: f64) -> [Option<f64>; 2] {
+        let after = self.points.partition_point(|p| p.t.as_secs_f64() <= t_s);
+        let off_s = |p: &Point<f64>| (p.t.as_secs_f64() - t_s).abs();
+        [after.checked_sub(1).map(|before| off_s(&self.points[before])), self.points.get(after).map(off_s)]
+    }
+
+    /// How long the temperature was not looked at around a moment that is known no better than a speed lasts, in seconds.
+    pub(crate) fn unseen_s(&self, t_s: f64) -> f64 {
+        let beside_s: f64 = self.beside_s(t_s).into_iter().flatten().sum();
+        beside_s.clamp(self.blur_s, MOST_LOST * self.blur_s)
     }
 }
 

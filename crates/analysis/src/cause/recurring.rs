@@ -5,6 +5,7 @@
 //! the sentences say what fits.
 
 use super::Judged;
+use super::heat::Heat;
 use super::evidence::{Conclusion, Suspect};
 use crate::observation::Observation;
 use crate::segment::median;
@@ -26,7 +27,7 @@ const CLOCKWORK: f64 = 2.3;
 
 /// Weighs that drops come like clockwork, from cool to hot: a threshold would not let them begin before it is reached, and
 /// a drive that goes to and fro at one is slower the hotter its case.
-pub(super) fn clockwork(judged: &mut [Judged]) {
+pub(super) fn clockwork(judged: &mut [Judged], heat: &Heat) {
     let comes_back = |judged: &Judged| {
         judged.drop.recovered
             && !judged.drop.at_start
@@ -36,9 +37,10 @@ pub(super) fn clockwork(judged: &mut [Judged]) {
     let all: Vec<usize> = (0..judged.len()).filter(|i| comes_back(&judged[*i])).collect();
     let began_s: Vec<f64> = all.iter().map(|i| judged[*i].start_s).collect();
     let Some(period_s) = regular_s(&began_s) else { return };
-    let Some([low, high]) = range_k(judged, &all).filter(|[low, high]| high - low >= HOT_AND_COOL_K) else {
+    let Some(([low, high], swing_k)) = peaks_k(&began_s, heat) else { return };
+    if high - low < HOT_AND_COOL_K + swing_k {
         return;
-    };
+    }
     let seen = Observation::Clockwork { times: all.len(), period_s, between_k: [low, high] };
     for index in all {
         judged[index].evidence.weigh(seen.clone(), &[(Suspect::Other, CLOCKWORK)]);
@@ -60,6 +62,19 @@ pub(super) fn tell(judged: &mut [Judged]) {
         judged[index].evidence.weigh_row(seen.clone(), [0.0; 5]);
         judged[index].verdict = judged[index].evidence.verdict();
     }
+}
+
+/// The coolest and the hottest peak between drops that began at these times, and how far it usually went down and up from one
+/// to the next, in kelvins; `None` without any temperature. At a threshold the peaks are the same each time, however late the
+/// sensor, but for what it missed of the swing.
+fn peaks_k(began_s: &[f64], heat: &Heat) -> Option<([f64; 2], f64)> {
+    let range = |pair: &[f64]| {
+        let kelvin = heat.within(pair[0], pair[1]).iter().map(|p| p.value);
+        kelvin.map(|k| [k, k]).reduce(|[low, high], [k, _]| [low.min(k), high.max(k)])
+    };
+    let cycles: Vec<[f64; 2]> = began_s.windows(2).filter_map(range).collect();
+    let peaks = cycles.iter().map(|[_, high]| [*high; 2]).reduce(|[low, high], [k, _]| [low.min(k), high.max(k)])?;
+    Some((peaks, median(&cycles.iter().map(|[low, high]| high - low).collect::<Vec<f64>>())))
 }
 
 /// The coolest and the hottest beginning of these, in kelvins; `None` without any temperature.

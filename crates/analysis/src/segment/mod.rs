@@ -11,6 +11,7 @@
 mod load;
 mod potts;
 mod sinking;
+mod unsteady;
 
 pub(crate) use load::{Sample, Stretch, stretches, usual_span_s};
 
@@ -130,6 +131,16 @@ fn cuts(samples: &[Sample], fast: f64) -> Vec<Cut> {
             None => Cut { at, gradual: false },
         });
     }
+    for n in 0..starts.len() {
+        // The first slice is in part what was before.
+        let inner = starts[n] + 1..end(n);
+        let speeds: Vec<f64> = bins[inner.clone()].iter().map(|bin| bin.bytes_per_s).collect();
+        if let Some(bin) = unsteady::began(&speeds) {
+            cuts.push(Cut { at: bins[inner.start + bin].first, gradual: false });
+        }
+    }
+    cuts.sort_by_key(|cut| cut.at);
+    cuts.dedup_by_key(|cut| cut.at);
     cuts.push(Cut { at: samples.len(), gradual: false });
     cuts
 }

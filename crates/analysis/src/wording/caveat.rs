@@ -220,7 +220,7 @@ fn cyclostationary(cycles: &Cycles) -> String {
             "Throttling cycles every {period_s:.0} s (cyclostationary). Use measurement rounds of several cycles, and quote mean, lowest and highest speed together."
         ),
         Cycles::Dips { period_s, round_s, steady_share } => format!(
-            "Speed dips every {period_s:.0} s, independent of temperature (cyclostationary). With rounds of {:.0} s the steady-state rule holds in {:.0} % of its windows, with rounds of {:.0} s in {:.0} %. Quote mean, lowest and highest speed together.",
+            "Speed dips every {period_s:.0} s, and not from heat (cyclostationary). With rounds of {:.0} s the steady-state rule holds in {:.0} % of its windows, with rounds of {:.0} s in {:.0} %. Quote mean, lowest and highest speed together.",
             round_s[0],
             100.0 * steady_share[0],
             round_s[1],

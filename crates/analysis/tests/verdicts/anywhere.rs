@@ -2,6 +2,7 @@
 
 use analysis::analyze;
 use analysis::findings::{Cause, Caveat, EventKind, PolicyClass, SegmentOp};
+use measure::{Point, Series};
 use trace::{Interval, Trace};
 
 use crate::drive::{Load, Policy, Setup, simulate};
@@ -146,4 +147,43 @@ fn faster_than_the_link_is_told_where_no_jitter_explains_it() {
     assert_eq!(above(&over_link(jitter)), None, "an interval that was written late, and the next");
     let edge = |s: usize| if s == 299 { 4.01e9 } else { 3.99e9 };
     assert_eq!(above(&over_link(edge)), None, "I/Os at the edge");
+}
+
+/// Goal: cycles that readings hardly resolve are heat all the same, or open, and never acquitted. Method: a relay of short
+/// cycles as means over 4 to 15 s beside a temperature each second, behind a sensor that is late, and with most of its readings
+/// lost.
+#[test]
+fn a_relay_that_is_read_badly_is_not_acquitted() {
+    let (trace, truth) = simulate(&Setup {
+        policies: vec![Policy::Relay { on: 345.0, off: 340.0, speed: 0.9 }],
+        loads: vec![Load { op: SegmentOp::Read, seconds: 1200.0 }],
+        read_gain: 22.0,
+        ..Setup::default()
+    });
+    assert!(truth.onsets.len() > 10, "{truth:?}");
+    let read_as = |pick: &dyn Fn(usize, &Point<f64>) -> Option<Point<f64>>| {
+        let mut kelvin = Series::new();
+        let points = trace.temperature().expect("a sensor").points().iter().enumerate();
+        points.filter_map(|(n, point)| pick(n, point)).for_each(|point| kelvin.push(point.t, point.value));
+        let mut read = trace.clone();
+        read.temperatures[0].kelvin = kelvin;
+        read
+    };
+    let late = |by_s: f64| {
+        let later = move |point: &Point<f64>| trace::instant(point.t.as_secs_f64() + by_s);
+        read_as(&|_, point| Some(Point { t: later(point), value: point.value }))
+    };
+    // By a fixed pattern without a period of a few seconds.
+    let lost = read_as(&|n, point| ((n * n + n / 3) % 7 < 3).then_some(*point));
+    let mut all: Vec<(String, Trace)> = vec![("lost".into(), lost)];
+    all.extend([4, 8, 12].map(|by_s| (format!("late by {by_s} s"), late(f64::from(by_s)))));
+    all.extend([4, 7, 11, 15].map(|by| (format!("means over {by} s"), sampled(&trace, by))));
+    for (how, read) in all {
+        let findings = analyze(&read);
+        let heat = of_kind(&findings, EventKind::ThrottleOnset);
+        assert_ne!(findings.policy.class, PolicyClass::None, "{how}: {:?}", findings.policy);
+        assert!(!heat.is_empty(), "{how}: {:#?}", findings.events);
+        let policy = &findings.policy;
+        assert!(policy.onset_k.zip(policy.release_k).is_none_or(|(on, off)| off < on), "{how}: {policy:?}");
+    }
 }
