@@ -12,7 +12,7 @@ use crate::cause::drops::median_speed;
 use crate::cause::evidence::{Conclusion, Suspect};
 use crate::cause::heat::Heat;
 use crate::events;
-use crate::findings::{Caveat, Policy, PolicyClass, PolicyLevel};
+use crate::findings::{Caveat, Policy, PolicyClass, PolicyLevel, SegmentOp};
 use crate::segment::{Piece, Sample, Stretch, median};
 use trace::Trace;
 use trace::caveat::SlowdownSeen;
@@ -53,6 +53,8 @@ const MOST_UNREAD: f64 = 0.5;
 /// Where nothing was slowed down by heat, so often nothing was; likewise the numbers in [`mechanisms`]: from the tuned
 /// halves of both corpora.
 const NOTHING_SEEN: f64 = 0.99;
+/// A load this near to the link's rate is not slowed down.
+const BY_LINK: f64 = 0.9;
 /// Without slowing down, a run that stayed below this says little about what the drive does when hot.
 const HOT_K: f64 = 343.0;
 
@@ -330,6 +332,19 @@ fn middle_s(judged: &Judged) -> f64 {
     (judged.start_s + judged.end_s) / 2.0
 }
 
+/// Whether an operation ran only where drives are throttled by themselves, and slower than the link and the plan allow: then
+/// its speed on a cool drive is not known, and it may have been slow from its first second on.
+fn never_cool(trace: &Trace, heat: &Heat, stretches: &[Stretch], op: SegmentOp) -> bool {
+    let loads = || stretches.iter().filter(|stretch| stretch.op == op);
+    let coolest = loads().flat_map(|s| heat.within(s.start_s(), s.end_s())).map(|p| p.value).reduce(f64::min);
+    let held = loads().any(|stretch| trace.phases[stretch.phase].rate_limit_bytes_per_s.is_some());
+    let fastest = loads().flat_map(|s| &s.samples).map(Sample::bytes_per_s).fold(0.0, f64::max);
+    let by_link = trace.facts.link_bytes_per_s.is_some_and(|link| fastest >= BY_LINK * link);
+    let lasts_s: f64 = loads().map(|s| s.end_s() - s.start_s()).sum();
+    let loaded = matches!(op, SegmentOp::Read | SegmentOp::Write | SegmentOp::Mixed);
+    loaded && lasts_s >= HELD_S && coolest.is_some_and(|k| k >= HOT_K) && !held && !by_link
+}
+
 /// The policy of a run in which nothing was slowed down by heat.
 fn unprovoked(
     trace: &Trace,
@@ -362,6 +377,10 @@ fn unprovoked(
     let heat_left = judged.iter().map(|judged| judged.evidence.odds().heat).fold(0.0, f64::max);
     if judged.iter().any(|judged| judged.verdict.conclusion == Conclusion::Unknown) {
         let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::Unexplained };
+        return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
+    }
+    if stretches.iter().any(|stretch| never_cool(trace, heat, stretches, stretch.op)) {
+        let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::NeverCool };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
     let policy = |class, confidence: f64| policy(class, confidence * (1.0 - heat_left));

@@ -255,6 +255,8 @@ pub enum SlowdownSeen {
     LoadUnread,
     /// Speed dropped, and heat can be neither blamed for it nor cleared of it.
     Unexplained,
+    /// A load ran only where drives are throttled: how fast it is on a cool drive is not known.
+    NeverCool,
     /// It was short or irregular.
     Irregular,
     /// Speed followed the temperature, and neither a release nor a held temperature was seen.

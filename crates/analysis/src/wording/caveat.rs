@@ -278,6 +278,9 @@ const fn undetermined(seen: SlowdownSeen) -> &'static str {
         SlowdownSeen::Unexplained => {
             "Open: whether the drop in speed is thermal. Repeat the run with a fan on the drive; `heatsoak analyze RUN --explain N` shows the reasoning behind event N."
         }
+        SlowdownSeen::NeverCool => {
+            "Open: whether a load was throttled from its first second on; the drive was hot when it began, so its speed on a cool drive is not known. Run that load alone, from a cold start."
+        }
         SlowdownSeen::Irregular => {
             "Open: the throttling policy; the drive throttled too briefly or irregularly. Repeat with 15 minutes of load at full speed."
         }

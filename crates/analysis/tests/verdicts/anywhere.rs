@@ -34,6 +34,24 @@ fn a_warm_room_does_not_acquit_the_drive() {
     }
 }
 
+/// Goal: hotter still, and the drive is not acquitted either. Method: the same drive where reading begins above its threshold
+/// and is slow from its first second on; and one that begins to read as hot and was not slowed down, but for all that is known
+/// may have been.
+#[test]
+fn a_load_that_never_ran_cool_clears_nothing() {
+    for policies in [vec![Policy::Relay { on: 353.5, off: 349.0, speed: 2.4 }], vec![Policy::None]] {
+        let (trace, _) = simulate(&Setup {
+            ambient_k: 328.0,
+            policies,
+            loads: WRITE_THEN_READ.to_vec(),
+            counts: Some(0),
+            ..Setup::default()
+        });
+        let findings = analyze(&trace);
+        assert_eq!(findings.policy.class, PolicyClass::Undetermined, "{:?}", findings.policy);
+    }
+}
+
 /// The same trace as means over so many intervals.
 fn sampled(trace: &Trace, by: usize) -> Trace {
     let mut trace = trace.clone();

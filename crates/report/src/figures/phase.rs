@@ -6,6 +6,8 @@ use analysis::findings::{Event, EventKind, Label, Segment, SegmentOp};
 use analysis::power::PowerRow;
 use analysis::wobble::PhaseWobble;
 use measure::record::Op;
+use trace::Caveat;
+use trace::caveat::SlowdownSeen;
 
 use super::series::{self, covered_mean, quantile_of_sorted, seconds_of};
 use crate::view::{LatencyTotals, MeanInterval, ReportInput, RunPhase, op_word, plausible};
@@ -80,6 +82,10 @@ pub(crate) enum FullSpeedSeen {
     SameLoad,
 }
 
+/// What leaves open how fast a load is on a cool drive, and from where on its beginning is hot.
+const NEVER_COOL: Caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::NeverCool };
+const HOT_C: f64 = 70.0;
+
 impl PhaseFigures {
     /// Mean speed over full speed, at most 1: what lies within the noise of full speed is full speed.
     pub(crate) fn share_of_full(&self) -> Option<f64> {
@@ -122,6 +128,10 @@ pub(crate) fn figures(input: &ReportInput) -> Vec<PhaseFigures> {
         phases.flat_map(|(index, phase)| of_phase(input, Some(index), phase)).collect()
     };
     borrow_full_speed(&mut all);
+    if input.findings.caveats.contains(&NEVER_COOL) {
+        let hot = |one: &&mut PhaseFigures| one.temperature_c.is_some_and(|[first, ..]| first >= HOT_C);
+        all.iter_mut().filter(hot).for_each(|one| one.full = None);
+    }
     all
 }
 

@@ -113,6 +113,7 @@ fn constant(one: &PhaseFigures, input: &ReportInput) -> String {
     }
     let how = if one.labels.contains(&Label::Ramp) { "mean" } else { "constant" };
     let warmed = one.temperature_c.filter(|[first, highest, _]| highest - first >= WARMED_C);
+    let warmed = warmed.filter(|_| one.full.is_some());
     let reference = match warmed {
         Some([first, highest, _]) if one.labels.as_slice() == [Label::FullSpeed] => {
             format!("no slower at {} than at {}", format::degrees(highest), format::degrees(first))
