@@ -165,6 +165,7 @@ impl StateWire for StateReader<'_> {
 
 fn pass_state(state: &mut ThermalState, wire: &mut impl StateWire) -> Passed {
     wire.number(&mut state.rows)?;
+    wire.number(&mut state.untimed)?;
     let mut mixed = u64::from(state.mixed);
     wire.number(&mut mixed)?;
     state.mixed = mixed != 0;
@@ -241,6 +242,7 @@ fn pass_sums(sums: &mut Sums, wire: &mut impl StateWire) -> Passed {
     {
         wire.maybe(time)?;
     }
+    wire.signed(&mut sums.throttle_counter_max)?;
     wire.signed(&mut sums.temp_sum_mc)?;
     wire.signed(&mut sums.temp_max_mc)?;
     for bin in &mut sums.heat {

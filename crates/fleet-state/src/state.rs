@@ -31,6 +31,8 @@ pub struct ThermalState {
     pub(crate) stretches: Vec<Stretch>,
     /// All rows that came, for the second pass to know what it must find again.
     pub(crate) rows: u64,
+    /// Rows without a time, which are none of those.
+    pub(crate) untimed: u64,
     /// Rows came so mixed up that stretches were given up.
     pub(crate) mixed: bool,
 }
@@ -56,12 +58,12 @@ pub enum Finish {
 }
 
 impl ThermalState {
-    /// Takes one row, with model, firmware, host and slot.
+    /// Takes one row, with model, firmware, host and slot. Returns whether the state takes more memory now.
     #[inline]
-    pub fn push(&mut self, labels: [&str; 4], row: &HealthRow, rules: &IntervalRules) {
+    pub fn push(&mut self, labels: [&str; 4], row: &HealthRow, rules: &IntervalRules) -> bool {
         self.rows += 1;
         if self.mixed {
-            return;
+            return false;
         }
         // The stretch that took the last row is the last one: rows mostly come in order.
         if let Some(open) = self.stretches.last_mut()
@@ -72,9 +74,16 @@ impl ThermalState {
             open.sums.row(row);
             open.sums.interval(&open.last, row, rules);
             open.last = *row;
-            return;
+            return false;
         }
+        let before = self.stretches.len();
         self.push_elsewhere(labels, row, rules);
+        self.stretches.len() > before
+    }
+
+    /// Counts a row without a time: it is told, and adds nothing else.
+    pub const fn push_untimed(&mut self) {
+        self.untimed += 1;
     }
 
     /// A row that does not follow the last one: of another place, after a gap, late, or a duplicate.
@@ -119,6 +128,7 @@ impl ThermalState {
     /// Takes another state of the same drive. Neither order nor grouping matters for how it finishes.
     pub fn merge(&mut self, other: Self) {
         self.rows = self.rows.saturating_add(other.rows);
+        self.untimed = self.untimed.saturating_add(other.untimed);
         if self.mixed || other.mixed || self.stretches.len() + other.stretches.len() > MERGED_STRETCHES {
             return self.give_up();
         }
@@ -134,6 +144,12 @@ impl ThermalState {
     #[must_use]
     pub const fn rows(&self) -> u64 {
         self.rows
+    }
+
+    /// How many rows came without a time.
+    #[must_use]
+    pub const fn untimed(&self) -> u64 {
+        self.untimed
     }
 
     /// What the state takes in memory, in bytes, about: labels, stretches and onsets.

@@ -63,10 +63,12 @@ pub struct Sums {
     pub gap_ms: u64,
     /// Intervals in which a counter fell: another drive under the same name, or its firmware began anew.
     pub resets: u64,
-    /// Intervals in which a counter of seconds outran the clock.
+    /// Intervals in which a throttle counter outran the clock: more seconds or transitions than there were seconds.
     pub implausible: u64,
     /// Intervals in which a throttle counter moved.
     pub throttled_intervals: u64,
+    /// The highest value of any throttle counter: above 0, this drive's firmware counts.
+    pub throttle_counter_max: i64,
     /// Times of the first and the last row at which a throttle counter had moved, in milliseconds since 1970.
     pub throttled_first_ms: Option<i64>,
     /// See `throttled_first_ms`.
@@ -106,6 +108,7 @@ impl Default for Sums {
             resets: 0,
             implausible: 0,
             throttled_intervals: 0,
+            throttle_counter_max: 0,
             throttled_first_ms: None,
             throttled_last_ms: None,
             first_ms: None,
@@ -135,6 +138,9 @@ impl Sums {
         for (present, value) in self.present.iter_mut().zip(&row.counters) {
             *present += u64::from(*value != ABSENT);
         }
+        for counter in HealthCounter::THROTTLE {
+            self.throttle_counter_max = self.throttle_counter_max.max(row.counters[counter as usize]);
+        }
         if row.temp_mc != ABSENT {
             self.temp_rows += 1;
             self.temp_sum_mc = self.temp_sum_mc.wrapping_add(row.temp_mc);
@@ -148,7 +154,7 @@ impl Sums {
     /// row of these sums, whose time and highest temperature another one has as well.
     pub(crate) fn take_back_duplicate(&mut self, row: &HealthRow) {
         self.rows = self.rows.saturating_sub(1);
-        self.duplicates += 1;
+        self.duplicates = self.duplicates.saturating_add(1);
         for (present, value) in self.present.iter_mut().zip(&row.counters) {
             *present -= u64::from(*value != ABSENT && *present > 0);
         }
@@ -166,10 +172,10 @@ impl Sums {
         let length_ms = after.time_ms.saturating_sub(before.time_ms).max(0);
         let gap = length_ms > rules.gap_ms();
         if gap {
-            self.gaps += 1;
-            self.gap_ms += length_ms.unsigned_abs();
+            self.gaps = self.gaps.saturating_add(1);
+            self.gap_ms = self.gap_ms.saturating_add(length_ms.unsigned_abs());
         } else {
-            self.observed_ms += length_ms.unsigned_abs();
+            self.observed_ms = self.observed_ms.saturating_add(length_ms.unsigned_abs());
         }
         // The common row of a fleet: no throttle counter is there or moves.
         let mut steps = [0i64; COUNTERS];
@@ -181,13 +187,15 @@ impl Sums {
             }
         }
         if fell {
-            self.resets += 1;
+            self.resets = self.resets.saturating_add(1);
             return;
         }
         let step = |counter: HealthCounter| steps[counter as usize];
         let throttled_s = step(HealthCounter::Tmt1Seconds).saturating_add(step(HealthCounter::Tmt2Seconds));
-        if throttled_s.saturating_mul(1000) > length_ms.saturating_add(rules.slack_ms()) {
-            self.implausible += 1;
+        // Nor does throttling begin more than once a second.
+        let began = step(HealthCounter::Tmt1Transitions).max(step(HealthCounter::Tmt2Transitions));
+        if throttled_s.max(began).saturating_mul(1000) > length_ms.saturating_add(rules.slack_ms()) {
+            self.implausible = self.implausible.saturating_add(1);
             return;
         }
         let moved = if gap { &mut self.moved_in_gaps } else { &mut self.moved };
@@ -205,7 +213,7 @@ impl Sums {
             return;
         }
         if throttled {
-            self.throttled_intervals += 1;
+            self.throttled_intervals = self.throttled_intervals.saturating_add(1);
             self.onset(before, after, &steps);
         }
         self.speed(length_ms, throttled_s.saturating_mul(1000), &steps);
@@ -262,6 +270,7 @@ impl Sums {
         more(&mut self.resets, other.resets);
         more(&mut self.implausible, other.implausible);
         more(&mut self.throttled_intervals, other.throttled_intervals);
+        self.throttle_counter_max = self.throttle_counter_max.max(other.throttle_counter_max);
         self.throttled_first_ms = earlier(self.throttled_first_ms, other.throttled_first_ms);
         self.throttled_last_ms = self.throttled_last_ms.max(other.throttled_last_ms);
         self.first_ms = earlier(self.first_ms, other.first_ms);
