@@ -9,43 +9,43 @@ use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::{Field, Row};
 use tempfile::TempDir;
 
-pub struct Folder(TempDir);
+pub(crate) struct Folder(TempDir);
 
-pub struct Done {
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Done {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Done {
     /// The text on stdout of a run that ended well.
-    pub fn good(self) -> String {
+    pub(crate) fn good(self) -> String {
         assert_eq!(self.code, Some(0), "{}{}", self.stdout, self.stderr);
         self.stdout
     }
 }
 
 impl Folder {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().expect("a temporary folder"))
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    pub fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
         fs::write(path, text).expect("a file");
     }
 
     /// Runs `heatsoak-fleet` in the folder; words are cut at blanks.
-    pub fn run(&self, line: &str) -> Done {
+    pub(crate) fn run(&self, line: &str) -> Done {
         self.run_words(&line.split(' ').collect::<Vec<_>>())
     }
 
-    pub fn run_words(&self, words: &[&str]) -> Done {
+    pub(crate) fn run_words(&self, words: &[&str]) -> Done {
         let output = Command::new(env!("CARGO_BIN_EXE_heatsoak-fleet"))
             .args(words)
             .current_dir(self.0.path())
@@ -56,20 +56,20 @@ impl Folder {
         Done { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
 
-    pub fn json(&self, name: &str) -> serde_json::Value {
+    pub(crate) fn json(&self, name: &str) -> serde_json::Value {
         serde_json::from_str(&fs::read_to_string(self.path(name)).expect("it was written")).expect("JSON")
     }
 
-    pub fn bytes(&self, name: &str) -> Vec<u8> {
+    pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
         fs::read(self.path(name)).expect("it was written")
     }
 
-    pub fn table(&self, name: &str) -> Vec<BTreeMap<String, Field>> {
+    pub(crate) fn table(&self, name: &str) -> Vec<BTreeMap<String, Field>> {
         rows(&self.path(name))
     }
 
     /// The truth of a generated fleet: columns by serial number.
-    pub fn truth(&self, name: &str) -> BTreeMap<String, Vec<String>> {
+    pub(crate) fn truth(&self, name: &str) -> BTreeMap<String, Vec<String>> {
         let text = fs::read_to_string(self.path(name)).expect("the truth");
         let line = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
         text.lines().skip(1).map(line).map(|columns| (columns[0].clone(), columns)).collect()
@@ -82,7 +82,7 @@ fn rows(path: &Path) -> Vec<BTreeMap<String, Field>> {
     reader.get_row_iter(None).expect("rows").map(|row| named(row.expect("a row"))).collect()
 }
 
-pub fn text(row: &BTreeMap<String, Field>, name: &str) -> String {
+pub(crate) fn text(row: &BTreeMap<String, Field>, name: &str) -> String {
     match &row[name] {
         Field::Str(text) => text.clone(),
         Field::Null => String::new(),
@@ -90,7 +90,7 @@ pub fn text(row: &BTreeMap<String, Field>, name: &str) -> String {
     }
 }
 
-pub fn number(row: &BTreeMap<String, Field>, name: &str) -> f64 {
+pub(crate) fn number(row: &BTreeMap<String, Field>, name: &str) -> f64 {
     match &row[name] {
         Field::Double(value) => *value,
         Field::ULong(value) => *value as f64,
