@@ -11,7 +11,7 @@ use datafusion::arrow::datatypes::Int64Type;
 use datafusion::prelude::SessionContext;
 use futures::StreamExt as _;
 
-use crate::engine::{self, EngineLimits, FileGroupOfOne, FleetRows};
+use crate::engine::{self, AlikeFiles, EngineLimits, FleetRows};
 use crate::projection;
 
 /// Rows of a sample.
@@ -73,7 +73,7 @@ pub(crate) async fn cadence_ms(rows: &FleetRows, stated: Option<i64>, memory: us
 
 async fn look(
     context: &SessionContext,
-    group: &FileGroupOfOne,
+    group: &AlikeFiles,
     like: &crate::source::FleetFile,
     filter: &str,
 ) -> Result<RowSample> {
@@ -118,7 +118,7 @@ async fn look(
 
 async fn some_serials(
     context: &SessionContext,
-    group: &FileGroupOfOne,
+    group: &AlikeFiles,
     like: &crate::source::FleetFile,
 ) -> Result<BTreeSet<String>> {
     let select = projection::select(&group.map, like, "fleet_sample")?;

@@ -55,7 +55,7 @@ pub(crate) struct FleetRows {
     /// SQL for all rows in one form ([`projection::ROW_COLUMNS`]).
     pub(crate) select: String,
     /// Files by table, in the order of the SQL.
-    pub(crate) groups: Vec<FileGroupOfOne>,
+    pub(crate) groups: Vec<AlikeFiles>,
     pub(crate) refused: Vec<RefusedFile>,
     /// Mapped columns that no file has.
     pub(crate) missing: Vec<String>,
@@ -63,7 +63,7 @@ pub(crate) struct FleetRows {
 
 /// Files that are read alike.
 #[derive(Clone)]
-pub(crate) struct FileGroupOfOne {
+pub(crate) struct AlikeFiles {
     pub(crate) map: FleetMap,
     /// The known schema's name, or that of the user's map.
     pub(crate) schema_name: String,
@@ -86,8 +86,7 @@ impl FleetRows {
 /// Registers files as tables, by their own schema or by the user's map.
 pub(crate) fn register(context: &SessionContext, found: &Found, map: Option<&FleetMap>) -> Result<FleetRows> {
     let mut refused = found.refused.clone();
-    let mut groups: BTreeMap<String, (FleetMap, String, Option<&'static str>, Vec<FleetFile>)> =
-        BTreeMap::new();
+    let mut groups: BTreeMap<String, AlikeFiles> = BTreeMap::new();
     for file in &found.files {
         let columns: Vec<&str> = file
             .schema
@@ -112,22 +111,31 @@ pub(crate) fn register(context: &SessionContext, found: &Found, map: Option<&Fle
                 .map(|needed| format!("there is no column {needed:?}; its columns are {}", few(&columns))),
         };
         match (mapped, reason) {
-            (Some((map, name, caveat)), None) => {
-                let key = group_key(&map, &name, file);
-                groups.entry(key).or_insert_with(|| (map, name, caveat, Vec::new())).3.push(file.clone());
+            (Some((map, schema_name, caveat)), None) => {
+                let group = groups.entry(group_key(&map, &schema_name, file)).or_insert_with(|| AlikeFiles {
+                    map,
+                    schema_name,
+                    caveat,
+                    files: Vec::new(),
+                    select: String::new(),
+                });
+                group.files.push(file.clone());
             }
             (_, reason) => refused.push(refuse(file, reason.unwrap_or_default())),
         }
     }
     let mut rows = FleetRows { select: String::new(), groups: Vec::new(), refused, missing: Vec::new() };
-    for (number, (map, schema_name, caveat, files)) in groups.into_values().enumerate() {
+    for (number, mut group) in groups.into_values().enumerate() {
         let table = format!("fleet_files_{number}");
-        match projection::select(&map, &files[0], &table) {
+        match projection::select(&group.map, &group.files[0], &table) {
             Ok(select) => {
-                table_of(context, &table, &files)?;
-                rows.groups.push(FileGroupOfOne { map, schema_name, caveat, files, select });
+                table_of(context, &table, &group.files)?;
+                group.select = select;
+                rows.groups.push(group);
             }
-            Err(error) => rows.refused.extend(files.iter().map(|file| refuse(file, format!("{error:#}")))),
+            Err(error) => {
+                rows.refused.extend(group.files.iter().map(|file| refuse(file, format!("{error:#}"))));
+            }
         }
     }
     rows.refused.sort();
@@ -153,7 +161,7 @@ fn few(names: &[&str]) -> String {
 }
 
 /// Optional columns of a user's map that are in no file: most likely a slip.
-fn missing(map: &FleetMap, groups: &[FileGroupOfOne]) -> Vec<String> {
+fn missing(map: &FleetMap, groups: &[AlikeFiles]) -> Vec<String> {
     let has = |column: &str| {
         groups
             .iter()

@@ -280,7 +280,7 @@ fn alone(findings: &[DriveFinding], odd: &[OddPlace]) -> Vec<FleetAction> {
             let labels = &finding.labels;
             let (known, throttled) = hosts.get(&(&labels.host, &labels.model)).copied().unwrap_or_default();
             known >= 5
-                && (throttled - 1) * 8 <= known - 1
+                && (throttled - 1) * 8 < known
                 && !explained.contains(finding.serial.as_str())
                 && !places.contains(&(&labels.host, &labels.slot))
         })

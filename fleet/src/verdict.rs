@@ -26,7 +26,7 @@ impl RowCadence {
     pub(crate) const fn of(cadence_ms: i64) -> Self {
         match cadence_ms {
             ..=2_000 => Self::Second,
-            ..=600_000 => Self::Minute,
+            2_001..=600_000 => Self::Minute,
             _ => Self::Day,
         }
     }

@@ -196,7 +196,7 @@ struct RowFiles {
 
 enum RowSink {
     Parquet(Box<ArrowWriter<File>>),
-    Csv(CsvWriter<File>),
+    Csv(Box<CsvWriter<File>>),
 }
 
 #[derive(Default)]
@@ -245,7 +245,7 @@ impl RowFiles {
         let file = create(&path)?;
         self.files += 1;
         self.open = Some(match self.format {
-            GenFormat::Csv => RowSink::Csv(CsvWriter::new(file)),
+            GenFormat::Csv => RowSink::Csv(Box::new(CsvWriter::new(file))),
             GenFormat::Parquet => {
                 let fact = |key: &str, value: &str| KeyValue::new(key.to_owned(), value.to_owned());
                 let properties = WriterProperties::builder()
