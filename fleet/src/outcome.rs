@@ -116,10 +116,16 @@ pub(crate) fn sum_up(
         not_throttled: 0,
         not_known: 0,
         not_known_reasons: BTreeMap::new(),
-        observed_h: findings.iter().map(DriveFinding::observed_h).sum(),
-        throttled_h: findings.iter().filter_map(DriveFinding::throttled_h).sum(),
-        throttled_in_gaps_h: findings.iter().filter_map(DriveFinding::throttled_in_gaps_h).sum(),
-        full_speed_lost_h: findings.iter().filter_map(|row| row.full_speed_lost_h.ok()).sum(),
+        observed_h: findings.iter().map(DriveFinding::observed_h).fold(0.0, |sum, h| sum + h),
+        throttled_h: findings.iter().filter_map(DriveFinding::throttled_h).fold(0.0, |sum, h| sum + h),
+        throttled_in_gaps_h: findings
+            .iter()
+            .filter_map(DriveFinding::throttled_in_gaps_h)
+            .fold(0.0, |sum, h| sum + h),
+        full_speed_lost_h: findings
+            .iter()
+            .filter_map(|row| row.full_speed_lost_h.ok())
+            .fold(0.0, |sum, h| sum + h),
         full_speed_lost_drives: findings.iter().filter(|row| row.full_speed_lost_h.is_ok()).count() as u64,
         actions: actions(findings, odd, cells, thresholds),
         trend,

@@ -176,6 +176,7 @@ fn pass_state(state: &mut ThermalState, wire: &mut impl StateWire) -> Passed {
         if at == state.stretches.len() {
             let labels = Arc::default();
             let row = HealthRow::new(0);
+            state.stretches.reserve_exact(1);
             state.stretches.push(Stretch { labels, first: row, last: row, sums: Sums::default() });
         }
         let Stretch { labels, first, last, sums } = &mut state.stretches[at];

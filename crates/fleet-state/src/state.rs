@@ -122,6 +122,8 @@ impl ThermalState {
         );
         let mut sums = Sums::default();
         sums.row(row);
+        // Most drives have one: room for four, as a vector takes by itself, would be most of a fleet's memory.
+        self.stretches.reserve_exact(1);
         self.stretches.push(Stretch { labels, first: *row, last: *row, sums });
     }
 
@@ -132,6 +134,11 @@ impl ThermalState {
         if self.mixed || other.mixed || self.stretches.len() + other.stretches.len() > MERGED_STRETCHES {
             return self.give_up();
         }
+        if self.stretches.is_empty() {
+            self.stretches = other.stretches;
+            return;
+        }
+        self.stretches.reserve_exact(other.stretches.len());
         self.stretches.extend(other.stretches);
     }
 

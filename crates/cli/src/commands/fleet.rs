@@ -39,8 +39,13 @@ fn shown(word: &OsString) -> String {
 /// `target/fleet/PROFILE` for `target/PROFILE`.
 fn beside(own: &Path) -> Option<PathBuf> {
     let folder = own.parent()?;
-    let built = folder.parent().zip(folder.file_name()).map(|(target, profile)| target.join("fleet").join(profile));
-    [Some(folder.to_path_buf()), built].into_iter().flatten().map(|folder| folder.join(PROGRAM)).find(|path| path.is_file())
+    let built =
+        folder.parent().zip(folder.file_name()).map(|(target, profile)| target.join("fleet").join(profile));
+    [Some(folder.to_path_buf()), built]
+        .into_iter()
+        .flatten()
+        .map(|folder| folder.join(PROGRAM))
+        .find(|path| path.is_file())
 }
 
 #[cfg(test)]
