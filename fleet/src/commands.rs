@@ -356,6 +356,7 @@ pub(crate) async fn drive(arguments: &DriveArgs) -> Result<ExitCode> {
     };
     fs::write(&path, &log.text).with_context(|| format!("cannot write {}", path.display()))?;
     warn(&format!("{} rows of {} in {}", log.rows, arguments.serial.trim(), path.display()));
+    log.warn_where_counters_decide();
     let status =
         Command::new(beside("heatsoak")).arg("analyze").arg(&path).arg("--explain").status().with_context(
             || {
@@ -392,6 +393,9 @@ struct PlainLog {
     text: String,
     rows: usize,
     first_ms: i64,
+    last_ms: i64,
+    /// By how much the two counters of seconds rose.
+    throttled_s: i64,
     last: Option<[Option<i64>; 8]>,
 }
 
@@ -402,7 +406,21 @@ impl PlainLog {
             "{origin}# drive {serial}, from heatsoak fleet\n\
              t_s,read_bytes_per_s,write_bytes_per_s,temp_c,tmt1_seconds,tmt1_transitions,tmt2_seconds,tmt2_transitions\n"
         );
-        Self { text, rows: 0, first_ms: 0, last: None }
+        Self { text, rows: 0, first_ms: 0, last_ms: 0, throttled_s: 0, last: None }
+    }
+
+    /// What decides comes first: `analyze` is made for rows of seconds.
+    fn warn_where_counters_decide(&self) {
+        let intervals = i64::try_from(self.rows).unwrap_or(i64::MAX).saturating_sub(1).max(1);
+        let between_ms = self.last_ms.saturating_sub(self.first_ms) / intervals;
+        if RowCadence::of(between_ms) != RowCadence::Second {
+            warn(&format!(
+                "TMT counters moved by {} s. Rows come every {}, so these counters decide whether it throttled; \
+                 causes of single drops below are weak evidence",
+                self.throttled_s,
+                report::span(between_ms)
+            ));
+        }
     }
 
     fn row(&mut self, values: [Option<i64>; 8]) {
@@ -433,7 +451,13 @@ impl PlainLog {
             whole(4),
             whole(5)
         );
+        let step = |at: usize| {
+            let last = self.last?[at]?;
+            values[at].map(|now| now.saturating_sub(last).max(0))
+        };
+        self.throttled_s += step(2).unwrap_or_default() + step(4).unwrap_or_default();
         self.rows += 1;
+        self.last_ms = time_ms;
         self.last = Some(values);
     }
 }
