@@ -55,7 +55,7 @@ impl RowCadence {
     /// What they do not.
     pub(crate) const fn may_not_say(self) -> &'static str {
         match self {
-            Self::Second => "nothing is left out",
+            Self::Second => "anything faster than a second",
             Self::Minute => {
                 "the highest temperature (a spell of 20 s is seen one time in three); causes of dips under a minute"
             }
