@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use fleet_state::{DriveLabels, HealthCounter as C, Sums};
+use fleet_state::{DriveLabels, HealthCounter as C, HealthSums};
 
 use crate::scan::ScannedDrive;
 
@@ -91,7 +91,7 @@ pub(crate) struct DriveFinding {
     pub(crate) serial: String,
     pub(crate) labels: Arc<DriveLabels>,
     pub(crate) verdict: ThrottleVerdict,
-    pub(crate) sums: Sums,
+    pub(crate) sums: HealthSums,
     pub(crate) moves: u64,
     /// Hours of full speed lost, or why not.
     pub(crate) full_speed_lost_h: Result<f64, &'static str>,
@@ -132,7 +132,7 @@ fn kind(labels: &DriveLabels) -> (&str, &str) {
 }
 
 /// Whether a throttle counter moved.
-fn moved(sums: &Sums) -> bool {
+fn moved(sums: &HealthSums) -> bool {
     C::THROTTLE.iter().any(|counter| sums.moved(*counter) + sums.moved_in_gaps(*counter) > 0)
 }
 
@@ -163,7 +163,7 @@ pub(crate) fn judge(drives: Vec<ScannedDrive>, cadence: RowCadence) -> Vec<Drive
     findings
 }
 
-fn verdict(sums: &Sums, counts: bool) -> ThrottleVerdict {
+fn verdict(sums: &HealthSums, counts: bool) -> ThrottleVerdict {
     if moved(sums) {
         return ThrottleVerdict::Throttled;
     }
@@ -183,7 +183,7 @@ fn verdict(sums: &Sums, counts: bool) -> ThrottleVerdict {
 const BUSY_ENOUGH_MS: u64 = 600_000;
 
 /// Time throttled while busy, times the share of the drive's own full speed that it lost.
-fn full_speed_lost_h(sums: &Sums, cadence: RowCadence) -> Result<f64, &'static str> {
+fn full_speed_lost_h(sums: &HealthSums, cadence: RowCadence) -> Result<f64, &'static str> {
     if cadence == RowCadence::Day {
         return Err("rows are too far apart for a speed");
     }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use crate::row::{ABSENT, DriveLabels, HealthRow};
-use crate::state::{Stretch, ThermalState};
-use crate::sums::Sums;
+use crate::state::{RowStretch, ThermalState};
+use crate::sums::HealthSums;
 
 /// The first byte of a state. It changes with anything here and with what sums mean: states of two versions must not
 /// be merged.
@@ -177,9 +177,9 @@ fn pass_state(state: &mut ThermalState, wire: &mut impl StateWire) -> Passed {
             let labels = Arc::default();
             let row = HealthRow::new(0);
             state.stretches.reserve_exact(1);
-            state.stretches.push(Stretch { labels, first: row, last: row, sums: Sums::default() });
+            state.stretches.push(RowStretch { labels, first: row, last: row, sums: HealthSums::default() });
         }
-        let Stretch { labels, first, last, sums } = &mut state.stretches[at];
+        let RowStretch { labels, first, last, sums } = &mut state.stretches[at];
         let mut own = DriveLabels::clone(labels);
         for text in [&mut own.model, &mut own.firmware, &mut own.host, &mut own.slot] {
             wire.text(text)?;
@@ -214,7 +214,7 @@ fn pass_row(row: &mut HealthRow, wire: &mut impl StateWire) -> Passed {
     Ok(())
 }
 
-fn pass_sums(sums: &mut Sums, wire: &mut impl StateWire) -> Passed {
+fn pass_sums(sums: &mut HealthSums, wire: &mut impl StateWire) -> Passed {
     for number in [
         &mut sums.rows,
         &mut sums.duplicates,

@@ -25,4 +25,4 @@ pub use codec::{DecodeStateError, STATE_VERSION};
 pub use row::{COUNTERS, DriveLabels, HealthCounter, HealthRow};
 pub use sorted::SortedDrive;
 pub use state::{DrivePart, Finish, ThermalState};
-pub use sums::{HEAT_BIN_K, HEAT_BINS, IntervalRules, OnsetBins, Sums};
+pub use sums::{HEAT_BIN_K, HEAT_BINS, HealthSums, IntervalRules, OnsetBins};

@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use crate::row::{DriveLabels, HealthRow};
 use crate::state::DrivePart;
-use crate::sums::{IntervalRules, Sums};
+use crate::sums::{HealthSums, IntervalRules};
 
 /// Sums of the rows of one drive of one model, which come in the order of time (and of their values, where two have
 /// one time).
 #[derive(Debug, Default)]
 pub struct SortedDrive {
-    parts: BTreeMap<Arc<DriveLabels>, Sums>,
+    parts: BTreeMap<Arc<DriveLabels>, HealthSums>,
     last: Option<(Arc<DriveLabels>, HealthRow)>,
     moves: u64,
 }

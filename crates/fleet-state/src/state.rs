@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::row::{DriveLabels, HealthRow};
-use crate::sums::{IntervalRules, Sums};
+use crate::sums::{HealthSums, IntervalRules};
 
 /// Stretches that one source may open for a drive. Rows in order need one; a file that comes too early or a lost hour
 /// needs another.
@@ -18,17 +18,17 @@ const MERGED_STRETCHES: usize = 256;
 
 /// Rows of one drive in one place that follow each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stretch {
+pub(crate) struct RowStretch {
     pub(crate) labels: Arc<DriveLabels>,
     pub(crate) first: HealthRow,
     pub(crate) last: HealthRow,
-    pub(crate) sums: Sums,
+    pub(crate) sums: HealthSums,
 }
 
 /// What is kept of one drive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThermalState {
-    pub(crate) stretches: Vec<Stretch>,
+    pub(crate) stretches: Vec<RowStretch>,
     /// All rows that came, for the second pass to know what it must find again.
     pub(crate) rows: u64,
     /// Rows without a time, which are none of those.
@@ -43,7 +43,7 @@ pub struct DrivePart {
     /// What the drive was and where.
     pub labels: Arc<DriveLabels>,
     /// What its rows there add up to.
-    pub sums: Sums,
+    pub sums: HealthSums,
     /// How often the drive changed its place or firmware, in all its places together.
     pub moves: u64,
 }
@@ -120,11 +120,11 @@ impl ThermalState {
             || Arc::new(DriveLabels::new(labels[0], labels[1], labels[2], labels[3])),
             |stretch| Arc::clone(&stretch.labels),
         );
-        let mut sums = Sums::default();
+        let mut sums = HealthSums::default();
         sums.row(row);
         // Most drives have one: room for four, as a vector takes by itself, would be most of a fleet's memory.
         self.stretches.reserve_exact(1);
-        self.stretches.push(Stretch { labels, first: *row, last: *row, sums });
+        self.stretches.push(RowStretch { labels, first: *row, last: *row, sums });
     }
 
     /// Takes another state of the same drive. Neither order nor grouping matters for how it finishes.
@@ -162,14 +162,14 @@ impl ThermalState {
     /// What the state takes in memory, in bytes, about: labels, stretches and onsets.
     #[must_use]
     pub fn size(&self) -> usize {
-        let one = |stretch: &Stretch| {
+        let one = |stretch: &RowStretch| {
             let labels = &stretch.labels;
             let texts = labels.model.len() + labels.firmware.len() + labels.host.len() + labels.slot.len();
             // Two counters of an `Arc`, and what an allocation costs beside its bytes.
             texts + size_of::<DriveLabels>() + 16 + 64 + stretch.sums.onsets.as_ref().map_or(0, |_| 256)
         };
         size_of::<Self>()
-            + self.stretches.capacity() * size_of::<Stretch>()
+            + self.stretches.capacity() * size_of::<RowStretch>()
             + self.stretches.iter().map(one).sum::<usize>()
     }
 
@@ -181,7 +181,7 @@ impl ThermalState {
             return Finish::NeedsSort;
         }
         self.stretches.sort_by(|one, other| {
-            let key = |s: &Stretch| (s.first.time_ms, s.last.time_ms);
+            let key = |s: &RowStretch| (s.first.time_ms, s.last.time_ms);
             one.labels.model.cmp(&other.labels.model).then_with(|| key(one).cmp(&key(other)))
         });
         let mut parts = Vec::new();
@@ -201,8 +201,8 @@ impl ThermalState {
 }
 
 /// Joins stretches of one drive, ordered by time; none if they overlap.
-fn chain(stretches: Vec<Stretch>, rules: &IntervalRules) -> Option<Vec<DrivePart>> {
-    let mut parts: BTreeMap<Arc<DriveLabels>, Sums> = BTreeMap::new();
+fn chain(stretches: Vec<RowStretch>, rules: &IntervalRules) -> Option<Vec<DrivePart>> {
+    let mut parts: BTreeMap<Arc<DriveLabels>, HealthSums> = BTreeMap::new();
     let mut moves = 0;
     let mut last: Option<(Arc<DriveLabels>, HealthRow)> = None;
     for mut stretch in stretches {

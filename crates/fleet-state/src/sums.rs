@@ -42,7 +42,7 @@ pub const ONSET_FIRST_C: i64 = 40;
 
 /// Sums over the rows of one drive in one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sums {
+pub struct HealthSums {
     /// Rows, duplicates and conflicting ones not counted.
     pub rows: u64,
     /// Rows that repeat another one exactly.
@@ -93,7 +93,7 @@ pub struct Sums {
     pub onsets: Option<Box<OnsetBins>>,
 }
 
-impl Default for Sums {
+impl Default for HealthSums {
     fn default() -> Self {
         Self {
             rows: 0,
@@ -128,7 +128,7 @@ impl Default for Sums {
 /// its own and not what was asked of it.
 const BUSY: (i64, i64) = (19, 20);
 
-impl Sums {
+impl HealthSums {
     /// Adds one row by itself.
     #[inline]
     pub fn row(&mut self, row: &HealthRow) {
@@ -150,7 +150,7 @@ impl Sums {
         }
     }
 
-    /// Takes back a row that was added by [`Sums::row`] and is a duplicate of another stretch's last one: the first
+    /// Takes back a row that was added by [`HealthSums::row`] and is a duplicate of another stretch's last one: the first
     /// row of these sums, whose time and highest temperature another one has as well.
     pub(crate) fn take_back_duplicate(&mut self, row: &HealthRow) {
         self.rows = self.rows.saturating_sub(1);
