@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use crate::{cargo, site, tidy, tier};
+use crate::{cargo, fleet, site, tidy, tier};
 
 /// One thing that must hold.
 struct Step {
@@ -49,7 +49,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
-fn steps() -> [Step; 8] {
+fn steps() -> [Step; 10] {
     let cargo = |name, arguments, environment| Step {
         name,
         run: Action::Cargo(arguments, environment),
@@ -71,6 +71,9 @@ fn steps() -> [Step; 8] {
         own("test", tier::check, &cargo::spelled(tier::ALL, &[])),
         cargo("doc", &["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
         own("site", site::check, "cargo xtask site"),
+        // A workspace of its own, with an engine that takes longer to build than all of ours: told apart.
+        own("fleet build", fleet::build, "cargo xtask fleet build"),
+        own("fleet test", fleet::check, "cargo xtask fleet"),
         own("kernel", tier::check_kernel, "cargo xtask test kernel"),
     ]
 }

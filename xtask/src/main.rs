@@ -12,6 +12,7 @@ use clap::{Parser, Subcommand};
 
 mod cargo;
 mod check;
+mod fleet;
 mod guest;
 mod package;
 mod score;
@@ -50,6 +51,12 @@ enum Task {
     Guest(guest::GuestArgs),
     /// Makes everything a user can get, under target/package, and proves it.
     Package(package::PackageArgs),
+    /// Builds and tests the fleet's workspace, format and lints included.
+    Fleet {
+        /// Only build it.
+        #[arg(value_parser = ["build"])]
+        only: Option<String>,
+    },
     /// Makes the web site of the documents under target/site, and follows its links.
     Site,
     /// Scores verdicts on simulated runs with known truth: confusion matrix and metrics.
@@ -79,6 +86,8 @@ fn run(task: Task) -> Result<()> {
         Task::Test { tier: Some(tier), arguments } => tier::run(&root, tier, &arguments),
         Task::Guest(args) => guest::run(&root, &args),
         Task::Package(args) => package::run(&root, &args),
+        Task::Fleet { only: Some(_) } => fleet::build(&root),
+        Task::Fleet { only: None } => fleet::check(&root),
         Task::Site => site::run(&root),
         Task::Score { arguments } => score::run(&root, &arguments),
     }

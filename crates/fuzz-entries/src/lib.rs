@@ -3,6 +3,7 @@
 //! A function panics when a law is broken, and only then. The fuzz targets call them, and so do
 //! property tests in the crates they belong to, so that they cannot rot unnoticed.
 
+pub mod fleet;
 pub mod import;
 pub mod nvme;
 pub mod scsi;

@@ -11,6 +11,7 @@ use super::Finding;
 /// Each crate of ours and what it may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("measure", &[]),
+    ("fleet-state", &[]),
     ("nvme", &["measure"]),
     ("physics", &["measure"]),
     ("plan", &["measure"]),
@@ -42,7 +43,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("score", &["measure", "physics", "plan", "trace", "analysis", "fit"]),
-    ("fuzz-entries", &["measure", "nvme", "physics", "drive", "trace", "import", "twin"]),
+    ("fuzz-entries", &["measure", "fleet-state", "nvme", "physics", "drive", "trace", "import", "twin"]),
     ("guest", &[]),
     ("xtask", &["guest"]),
 ];

@@ -98,6 +98,8 @@ fn findings(root: &Path) -> Result<Vec<Finding>> {
         workflow::check(&tree),
         edges::check(&cargo::metadata(root, cargo::Depth::OursAlone)?)?,
         licence::check(&cargo::metadata(root, cargo::Depth::WithDependencies)?)?,
+        // The fleet's workspace has a lock file of its own.
+        licence::check(&cargo::metadata(&root.join("fleet"), cargo::Depth::WithDependencies)?)?,
     ]
     .concat();
     findings.sort();

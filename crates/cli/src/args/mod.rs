@@ -7,6 +7,7 @@ mod analyze;
 mod complete;
 mod device;
 mod export;
+mod fleet;
 mod forecast;
 mod inspect;
 mod power;
@@ -27,6 +28,7 @@ use plan::Sweep;
 pub(crate) use analyze::AnalyzeArgs;
 pub(crate) use device::DeviceArgs;
 pub(crate) use export::{ExportArgs, ExportFormat};
+pub(crate) use fleet::FleetArgs;
 pub(crate) use forecast::{FitArgs, GoalArg, PlaceArgs, PredictArgs, RecommendArgs};
 pub(crate) use inspect::InspectArgs;
 pub(crate) use power::{MeterArgs, PowerArgs};
@@ -141,6 +143,9 @@ pub(crate) enum CliCommand {
     Recommend(RecommendArgs),
     /// List the runs in a folder and write its index.html
     Runs(RunsArgs),
+    /// Find the drives of a fleet that throttle, from rows of many drives' counters
+    #[command(after_long_help = fleet::AFTER_HELP)]
+    Fleet(FleetArgs),
     /// Reproduce the published experiments on simulated drives, row by row
     #[command(after_long_help = validate::AFTER_HELP)]
     Validate(ValidateArgs),

@@ -6,6 +6,7 @@ mod documents;
 mod explain;
 mod export;
 mod findings;
+mod fleet;
 mod forecast;
 mod generate;
 mod inspect;
@@ -42,6 +43,7 @@ pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Exi
         CliCommand::Fit(args) => forecast::fit::execute(&args, printer),
         CliCommand::Predict(args) => forecast::predict::execute(&args, printer),
         CliCommand::Recommend(args) => forecast::recommend::execute(&args, printer),
+        CliCommand::Fleet(args) => fleet::execute(&args),
         CliCommand::Validate(args) => validate::execute(&args, printer),
         CliCommand::Vssd(args) => vssd::execute(&args, printer),
         CliCommand::Inspect(args) => inspect::execute(&args, printer),

@@ -16,6 +16,7 @@ const COMMANDS: &[&str] = &[
     "predict",
     "recommend",
     "runs",
+    "fleet",
     "validate",
     "vssd",
     "list",
@@ -41,6 +42,24 @@ fn help_is_as_a_stranger_sees_it() {
         assert_eq!((help.code, help.stderr.as_str()), (Some(0), ""));
         insta::assert_snapshot!(format!("help-{command}"), help.stdout);
     }
+}
+
+/// Goal: without `heatsoak-fleet` beside it or in PATH, `fleet` says how to get it.
+#[test]
+fn fleet_without_its_program_says_how_to_get_it() {
+    let scratch = Scratch::new();
+    // A copy where nothing is beside it.
+    let alone = scratch.path("heatsoak");
+    std::fs::copy(env!("CARGO_BIN_EXE_heatsoak"), &alone).expect("the tool can be copied");
+    let done = std::process::Command::new(&alone)
+        .args(["fleet", "scan", "rows", "--out", "scan"])
+        .env("PATH", scratch.path(""))
+        .output()
+        .expect("it starts");
+    assert_eq!(done.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(said.contains("heatsoak-fleet") && said.contains("fleet/Cargo.toml"), "{said}");
+    assert!(said.contains("`heatsoak fleet scan rows --out scan`"), "{said}");
 }
 
 #[test]

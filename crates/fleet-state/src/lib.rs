@@ -1,0 +1,28 @@
+//! What is kept of one drive while its rows go by: a state that can be updated, merged and finished.
+//!
+//! A fleet's rows come in any order, in pieces, on several machines. So a drive's [`ThermalState`] takes rows
+//! ([`ThermalState::push`]), takes another state of the same drive ([`ThermalState::merge`]) and gives sums for each
+//! place the drive was in ([`ThermalState::finish`]). All sums are of whole numbers, so that their order does not
+//! matter, and the result is the one of [`SortedDrive`], which reads the same rows in the order of time. Where it
+//! cannot be - rows of one stretch that lie within another - the state says so ([`Finish::NeedsSort`]) and the caller
+//! reads that drive's rows once more, sorted. Nothing is ever nearly right.
+//!
+//! Deliberately without Arrow, engine, files and verdicts: engines differ in their Arrow, and what sums mean depends
+//! on how often rows come, which is the caller's to judge.
+//!
+//! # Map
+//! - [`row`]: one row, its counters and where the drive was. [`sums`]: what two rows in a row add.
+//! - [`state`]: stretches of rows and how they join. [`sorted`]: the same for rows in order of time.
+//! - [`codec`]: the state as bytes, with its version.
+
+pub mod codec;
+pub mod row;
+pub mod sorted;
+pub mod state;
+pub mod sums;
+
+pub use codec::{DecodeStateError, STATE_VERSION};
+pub use row::{COUNTERS, DriveLabels, HealthCounter, HealthRow};
+pub use sorted::SortedDrive;
+pub use state::{DrivePart, Finish, ThermalState};
+pub use sums::{HEAT_BIN_K, HEAT_BINS, HealthSums, IntervalRules, OnsetBins};

@@ -1,0 +1,14 @@
+//! Fleets with known truth through the built program: what it finds, and that no order, cut or damage changes it.
+
+#[path = "fleet/files.rs"]
+mod files;
+#[path = "fleet/order.rs"]
+mod order;
+#[path = "fleet/peers.rs"]
+mod peers;
+#[path = "fleet/schemas.rs"]
+mod schemas;
+#[path = "fleet/support.rs"]
+mod support;
+#[path = "fleet/truth.rs"]
+mod truth;
