@@ -10,9 +10,9 @@ use std::collections::VecDeque;
 
 use measure::Kelvin;
 
-use crate::event::{CountersSeen, EventKind, SlowCause, WatchEvent, onset_text};
+use crate::event::{CountersSeen, SlowCause, WatchEvent, WatchEventKind, onset_text};
 use crate::reference::{Compared, References, compared};
-use crate::slice::Slice;
+use crate::slice::LoadSlice;
 
 /// Latency that is longer by less than this (its logarithm) is no evidence: 11 %.
 const SLACK_LN: f64 = 0.10;
@@ -52,7 +52,8 @@ const SLOPE_S: f64 = 60.0;
 const COURSE_S: f64 = 600.0;
 /// And on its way up: so much, in kelvins, within the last half of it.
 const RISE_K: f64 = 1.0;
-/// The drive has cooled by then already: the temperature of an onset is the highest of so many seconds, at most 1 K ago.
+/// The drive has cooled by then already: the temperature of an onset is the highest since so many seconds before the
+/// evidence began.
 const ONSET_S: f64 = 20.0;
 /// More is asked when this share more is moved than over so many seconds before.
 const MORE: f64 = 1.1;
@@ -218,7 +219,7 @@ impl Detector {
     }
 
     /// A second of block statistics, which ends at `t_s`. Returns what begins or ends with it.
-    pub fn second(&mut self, t_s: f64, slice: &Slice) -> Vec<WatchEvent> {
+    pub fn second(&mut self, t_s: f64, slice: &LoadSlice) -> Vec<WatchEvent> {
         self.seconds += 1;
         let mut events = Vec::new();
         events.extend(self.stall(t_s, slice));
@@ -239,7 +240,7 @@ impl Detector {
 
     /// Whether more is moved than before the evidence began: a burst makes I/Os wait as well, and no drive is throttled into
     /// moving more.
-    fn compare_demand(&mut self, slice: &Slice) {
+    fn compare_demand(&mut self, slice: &LoadSlice) {
         let span = slice.span.as_secs_f64();
         let now = (
             (slice.read.ios + slice.write.ios) as f64 / span,
@@ -256,12 +257,12 @@ impl Detector {
         }
     }
 
-    fn stall(&mut self, t_s: f64, slice: &Slice) -> Option<WatchEvent> {
+    fn stall(&mut self, t_s: f64, slice: &LoadSlice) -> Option<WatchEvent> {
         let completed = slice.read.ios + slice.write.ios + slice.discard.ios > 0;
         if completed || slice.in_flight == 0 {
             self.waiting_since_s = None;
             return std::mem::take(&mut self.stalled)
-                .then(|| self.event(t_s, t_s, EventKind::StallEnd, "I/Os complete again".to_owned()));
+                .then(|| self.event(t_s, t_s, WatchEventKind::StallEnd, "I/Os complete again".to_owned()));
         }
         let since = *self.waiting_since_s.get_or_insert(t_s - slice.span.as_secs_f64());
         if self.stalled || t_s - since < STALL_S {
@@ -269,7 +270,7 @@ impl Detector {
         }
         self.stalled = true;
         let text = format!("{} I/Os in flight and none completes", slice.in_flight);
-        Some(self.event(since, t_s, EventKind::Stall, text))
+        Some(self.event(since, t_s, WatchEventKind::Stall, text))
     }
 
     fn compare(&mut self, t_s: f64, second: &Compared) -> Option<WatchEvent> {
@@ -367,8 +368,9 @@ impl Detector {
             within.map(|(_, kelvin)| *kelvin).max_by(f64::total_cmp)
         };
         let least = self.course.iter().filter(|(t, _)| now_s - t < COURSE_S / 2.0).map(|(_, kelvin)| *kelvin);
-        let Some((top, least)) = most(0.0, ONSET_S).zip(least.min_by(f64::total_cmp)) else { return false };
-        top - least >= RISE_K && most(ONSET_S, COURSE_S).is_none_or(|before| top >= before)
+        let onset_s = ONSET_S + self.evidence_since_s.map_or(0.0, |since| (now_s - since).clamp(0.0, COURSE_S / 4.0));
+        let Some((top, least)) = most(0.0, onset_s).zip(least.min_by(f64::total_cmp)) else { return false };
+        top - least >= RISE_K && most(onset_s, COURSE_S).is_none_or(|before| top >= before)
     }
 
     fn begin(&mut self, t_s: f64, since_s: f64, cause: SlowCause) -> WatchEvent {
@@ -383,16 +385,16 @@ impl Detector {
         let slower = self.lost_ln.filter(|_| self.sum > 0.0);
         let temp = kelvin.map(|k| Kelvin::from_kelvin(k as u16));
         let text = onset_text(cause, temp, slower, self.evidence_writes, seen);
-        let kind = if cause.is_heat() { EventKind::ThrottleOnset } else { EventKind::SlowOnset };
+        let kind = if cause.is_heat() { WatchEventKind::ThrottleOnset } else { WatchEventKind::SlowOnset };
         self.event(since_s, t_s, kind, text)
     }
 
     fn end(&mut self, t_s: f64, slow: SlowState, fast_seconds: u32) -> WatchEvent {
         let at_s = t_s - f64::from(fast_seconds);
         let (kind, what) = if slow.cause.is_heat() {
-            (EventKind::ThrottleRelease, "no longer throttled")
+            (WatchEventKind::ThrottleRelease, "no longer throttled")
         } else {
-            (EventKind::SlowRelease, "as fast as before")
+            (WatchEventKind::SlowRelease, "as fast as before")
         };
         let kelvin = self.kelvin.map(|(_, kelvin)| kelvin);
         self.learn_onset(at_s, slow, kelvin);
@@ -421,7 +423,7 @@ impl Detector {
         self.suspected_onset_k = Some(onset);
     }
 
-    fn event(&self, at_s: f64, told_s: f64, kind: EventKind, text: String) -> WatchEvent {
+    fn event(&self, at_s: f64, told_s: f64, kind: WatchEventKind, text: String) -> WatchEvent {
         WatchEvent {
             at_s,
             told_s,
@@ -429,7 +431,7 @@ impl Detector {
             cause: self
                 .slow
                 .map(|slow| slow.cause)
-                .filter(|_| !matches!(kind, EventKind::Stall | EventKind::StallEnd)),
+                .filter(|_| !matches!(kind, WatchEventKind::Stall | WatchEventKind::StallEnd)),
             temp_k: self.kelvin.map(|(_, kelvin)| kelvin as u16),
             capacity_lost: self.capacity_lost().filter(|_| self.sum > 0.0),
             text,

@@ -8,9 +8,9 @@ use measure::{Bytes, Celsius, Histogram, Instant, Kelvin, Watts};
 use nvme::smart::{DataUnits, SmartLog};
 
 use crate::detector::{Detector, KnownLimits, TmtCounters};
-use crate::event::{EventKind, SlowCause, WatchEvent};
+use crate::event::{SlowCause, WatchEvent, WatchEventKind};
 use crate::live::{EVENTS_MAX, LiveDrive, LiveLimits, LivePoint, RECENT_MAX};
-use crate::slice::{OpSlice, Slice};
+use crate::slice::{LoadSlice, OpSlice};
 
 /// Seconds are this long: readings that come faster are added up.
 const SECOND: Duration = Duration::from_millis(950);
@@ -81,7 +81,7 @@ pub struct DriveWatch {
     /// The last reading of block statistics.
     pub block: Option<TelemetryRow>,
     /// The last whole second.
-    pub second: Option<Slice>,
+    pub second: Option<LoadSlice>,
     /// Composite temperature.
     pub kelvin: Option<Kelvin>,
     /// Power.
@@ -97,7 +97,7 @@ pub struct DriveWatch {
     /// What the loop's zero is on the wall clock, in seconds since 1970.
     pub epoch_s: f64,
     last_io_s: Option<f64>,
-    part: Option<Slice>,
+    part: Option<LoadSlice>,
     smart_before: Option<(Instant, SmartLog)>,
     slow_counted_s: Option<f64>,
     last_reason: Option<String>,
@@ -186,7 +186,7 @@ impl DriveWatch {
     }
 
     fn block_reading(&mut self, row: &TelemetryRow, update: &mut Update) {
-        let slice = self.block.as_ref().and_then(|before| Slice::between(before, row));
+        let slice = self.block.as_ref().and_then(|before| LoadSlice::between(before, row));
         self.block = Some(row.clone());
         let Some(slice) = slice.filter(|slice| slice.span.as_secs_f64() < GAP_S) else {
             self.part = None;
@@ -221,7 +221,7 @@ impl DriveWatch {
             ),
             time_ms: 0,
         };
-        let slice = Slice {
+        let slice = LoadSlice {
             start: *before_t,
             span,
             read: op((before.data_units_read, log.data_units_read), (before.host_reads, log.host_reads)),
@@ -237,7 +237,7 @@ impl DriveWatch {
         self.whole_second(slice, update);
     }
 
-    fn whole_second(&mut self, slice: Slice, update: &mut Update) {
+    fn whole_second(&mut self, slice: LoadSlice, update: &mut Update) {
         if !slice.is_idle() {
             self.last_io_s = Some(slice.end().as_secs_f64());
         }
@@ -272,7 +272,7 @@ impl DriveWatch {
 
     /// Keeps an event that came from outside: the drive is gone, the machine slept. Its times are wall clock already.
     pub fn keep_event(&mut self, event: WatchEvent) {
-        if event.kind == EventKind::ThrottleOnset {
+        if event.kind == WatchEventKind::ThrottleOnset {
             self.onset_k = event.temp_k;
         }
         self.events.push_back(event);
@@ -282,7 +282,7 @@ impl DriveWatch {
     }
 
     /// An event that is no verdict, at `t_s` of the loop's clock.
-    pub fn outside_event(&mut self, t_s: f64, kind: EventKind, text: String) -> WatchEvent {
+    pub fn outside_event(&mut self, t_s: f64, kind: WatchEventKind, text: String) -> WatchEvent {
         let at_s = t_s + self.epoch_s;
         let temp_k = self.kelvin.map(Kelvin::as_kelvin);
         let event = WatchEvent { at_s, told_s: at_s, kind, cause: None, temp_k, capacity_lost: None, text };
@@ -335,7 +335,7 @@ impl DriveWatch {
 
     /// All of it for a face, at `now_s` of the loop's clock.
     pub fn live(&self, now_s: f64) -> LiveDrive {
-        let rate = |op: fn(&Slice) -> OpSlice| self.second.map(|second| second.rate(&op(&second)));
+        let rate = |op: fn(&LoadSlice) -> OpSlice| self.second.map(|second| second.rate(&op(&second)));
         LiveDrive {
             address: self.about.address.clone(),
             model: self.about.facts.model.clone(),
@@ -362,7 +362,7 @@ fn hwmon_kelvin(row: &TelemetryRow) -> Option<Kelvin> {
 
 /// The rows of a second. Latencies are not known one by one, so their histograms stay empty: the block layer's own sums
 /// stand in the table of readings.
-fn io_rows(slice: &Slice) -> Vec<IoRow> {
+fn io_rows(slice: &LoadSlice) -> Vec<IoRow> {
     let row = |op: Op, part: OpSlice| IoRow {
         t: slice.start,
         span: slice.span,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum EventKind {
+pub enum WatchEventKind {
     /// Throttling by heat began.
     ThrottleOnset,
     /// It ended.
@@ -86,7 +86,7 @@ pub struct WatchEvent {
     /// When it was said: later than `at_s` by the time that the verdict took.
     pub told_s: f64,
     /// What.
-    pub kind: EventKind,
+    pub kind: WatchEventKind,
     /// Why the drive is slow; `null` where the event is of another kind.
     pub cause: Option<SlowCause>,
     /// Composite temperature at that moment, in kelvins.

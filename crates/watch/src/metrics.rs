@@ -25,7 +25,7 @@ pub enum MetricType {
 }
 
 /// A metric of a drive.
-pub struct Metric {
+pub struct DriveMetric {
     /// Its name.
     pub name: &'static str,
     /// Its type.
@@ -141,8 +141,8 @@ macro_rules! smart {
 macro_rules! metrics {
     ($($name:literal, $type:ident, $label:literal, $help:literal, $samples:expr;)*) => {
         /// The table of all metrics of a drive but its identity, which has labels of its own.
-        pub static METRICS: &[Metric] = &[
-            $(Metric { name: $name, metric_type: MetricType::$type, label: $label, help: $help, samples: $samples },)*
+        pub static METRICS: &[DriveMetric] = &[
+            $(DriveMetric { name: $name, metric_type: MetricType::$type, label: $label, help: $help, samples: $samples },)*
         ];
     };
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::slice::Slice;
+use crate::slice::LoadSlice;
 
 /// Below this mean queue a second says nothing about capacity.
 pub const QUEUE_MIN: f64 = 1.0;
@@ -43,7 +43,7 @@ pub struct Compared {
 }
 
 /// What a slice can be compared by: the operation that moves most of its data. `None` where nothing can be said.
-pub fn compared(slice: &Slice) -> Option<Compared> {
+pub fn compared(slice: &LoadSlice) -> Option<Compared> {
     if slice.queue < QUEUE_MIN || slice.discard.time_ms > slice.read.time_ms + slice.write.time_ms {
         return None;
     }
@@ -133,9 +133,9 @@ mod test {
     use super::*;
     use crate::slice::OpSlice;
 
-    fn second(iops: u64, latency_ms: f64, queue: f64) -> Slice {
+    fn second(iops: u64, latency_ms: f64, queue: f64) -> LoadSlice {
         let time_ms = (iops as f64 * latency_ms) as u32;
-        Slice {
+        LoadSlice {
             start: Instant::ZERO,
             span: Duration::from_secs(1),
             read: OpSlice { ios: iops, bytes: Bytes::new(iops * 4096), time_ms },
@@ -158,7 +158,7 @@ mod test {
         assert!(references.slower_ln(&fuller).expect("known").0.abs() < 0.01);
         // Little is asked: nothing is known.
         assert_eq!(compared(&second(500, 0.5, 0.25)), None);
-        let another = Slice {
+        let another = LoadSlice {
             read: OpSlice { bytes: Bytes::new(1 << 30), ..second(8000, 1.0, 8.0).read },
             ..second(8000, 1.0, 8.0)
         };

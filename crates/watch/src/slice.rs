@@ -43,7 +43,7 @@ impl OpSlice {
 
 /// What was done to a drive in a stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Slice {
+pub struct LoadSlice {
     /// Its beginning.
     pub start: Instant,
     /// Its length.
@@ -60,7 +60,7 @@ pub struct Slice {
     pub in_flight: u32,
 }
 
-impl Slice {
+impl LoadSlice {
     /// What lies between two readings; `None` where no time passed, or a counter went back: the device is another one
     /// then, or began anew.
     pub fn between(before: &TelemetryRow, after: &TelemetryRow) -> Option<Self> {
@@ -140,12 +140,13 @@ mod test {
     /// Goal: throughput, latency and queue are those of the time between, and obey Little's law.
     #[test]
     fn two_readings_give_throughput_latency_and_queue() {
-        let slice = Slice::between(&row(0, 0, 0, 0), &row(500, 1000, 1000, 1000)).expect("a slice");
+        let slice = LoadSlice::between(&row(0, 0, 0, 0), &row(500, 1000, 1000, 1000)).expect("a slice");
         assert_eq!(slice.read.latency_s(), Some(1e-3));
         assert_eq!(slice.rate(&slice.read), 1000.0 * 4096.0 / 0.5);
         assert!((slice.queue - 1e-3 * 1000.0 / 0.5).abs() < 1e-9);
-        let two = slice
-            .and(Slice::between(&row(500, 1000, 1000, 1000), &row(1000, 1000, 1000, 1000)).expect("idle"));
+        let two = slice.and(
+            LoadSlice::between(&row(500, 1000, 1000, 1000), &row(1000, 1000, 1000, 1000)).expect("idle"),
+        );
         assert!((two.queue - 1.0).abs() < 1e-9);
         assert_eq!((two.read.ios, two.end()), (1000, Instant::from_ns(1_000_000_000)));
     }
@@ -153,11 +154,11 @@ mod test {
     /// Goal: the kernel's 32 bits of milliseconds begin again without an error; a device that began anew is none.
     #[test]
     fn milliseconds_wrap_and_counters_that_go_back_are_another_device() {
-        let slice =
-            Slice::between(&row(0, 5, u32::MAX - 10, u32::MAX), &row(1000, 15, 39, 999)).expect("a slice");
+        let slice = LoadSlice::between(&row(0, 5, u32::MAX - 10, u32::MAX), &row(1000, 15, 39, 999))
+            .expect("a slice");
         assert_eq!((slice.read.time_ms, slice.queue), (50, 1.0));
-        assert_eq!(Slice::between(&row(0, 5, 0, 0), &row(1000, 4, 0, 0)), None);
-        assert_eq!(Slice::between(&row(9, 5, 0, 0), &row(9, 5, 0, 0)), None);
+        assert_eq!(LoadSlice::between(&row(0, 5, 0, 0), &row(1000, 4, 0, 0)), None);
+        assert_eq!(LoadSlice::between(&row(9, 5, 0, 0), &row(9, 5, 0, 0)), None);
     }
 
     #[test]

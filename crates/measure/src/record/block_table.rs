@@ -11,11 +11,11 @@ use super::rows::{BlockCounters, TelemetryRow};
 use super::table::{Columns, optional, present};
 use crate::units::Bytes;
 
-type Wide = fn(&TelemetryRow) -> Option<u64>;
-type Narrow = fn(&TelemetryRow) -> Option<u32>;
+type WideColumn = fn(&TelemetryRow) -> Option<u64>;
+type NarrowColumn = fn(&TelemetryRow) -> Option<u32>;
 
 /// Counts.
-const WIDE: [(&str, Wide); 9] = [
+const WIDE: [(&str, WideColumn); 9] = [
     ("device_reads", |row| row.block.map(|block| block.reads)),
     ("device_reads_merged", |row| row.block.map(|block| block.reads_merged)),
     ("device_writes", |row| row.block.map(|block| block.writes)),
@@ -28,7 +28,7 @@ const WIDE: [(&str, Wide); 9] = [
 ];
 
 /// Milliseconds, 32 bits wide in the kernel too, and I/Os in flight.
-const NARROW: [(&str, Narrow); 7] = [
+const NARROW: [(&str, NarrowColumn); 7] = [
     ("device_read_ms", |row| row.block.map(|block| block.read_ms)),
     ("device_write_ms", |row| row.block.map(|block| block.write_ms)),
     ("device_in_flight", |row| row.block.map(|block| block.in_flight)),

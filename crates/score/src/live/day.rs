@@ -36,7 +36,7 @@ impl SecretKind {
 
 /// A job that keeps so many I/Os in flight.
 #[derive(Clone, Copy, Debug)]
-struct Job {
+struct DayJob {
     start_s: u32,
     end_s: u32,
     depth: f64,
@@ -44,8 +44,27 @@ struct Job {
     write_share: f64,
 }
 
+/// What holds for all that is served in a second.
+struct DayTerms {
+    left: f64,
+    noise: f64,
+    write_rate: f64,
+    slow_writes: f64,
+    in_fsync: bool,
+    depth: f64,
+}
+
+/// What one was served in a second: I/Os, whether throttling made them longer, bytes.
+#[derive(Clone, Copy)]
+struct ServedDemand {
+    rate: f64,
+    affected: bool,
+    read: f64,
+    written: f64,
+}
+
 /// What one second showed, and what was true.
-pub(crate) struct Second {
+pub(crate) struct DaySecond {
     /// Its end.
     pub(crate) t_s: f64,
     /// Readings.
@@ -58,11 +77,11 @@ pub(crate) struct Second {
 
 /// A day.
 pub(crate) struct Day {
-    draw: Draw,
+    draw: DayDraw,
     kind: SecretKind,
     second: u32,
-    jobs: Vec<Job>,
-    neighbour: Vec<Job>,
+    jobs: Vec<DayJob>,
+    neighbour: Vec<DayJob>,
     // Demand of the day's own service.
     iops_mean: f64,
     swing: f64,
@@ -106,12 +125,12 @@ pub(crate) struct Day {
 }
 
 /// Numbers by chance, from the number of the day.
-struct Draw {
+struct DayDraw {
     seed: Seed,
     index: u64,
 }
 
-impl Draw {
+impl DayDraw {
     fn unit(&mut self) -> f64 {
         self.index += 1;
         (self.seed.part(self.index).as_u64() >> 11) as f64 / (1u64 << 53) as f64
@@ -134,8 +153,9 @@ impl Draw {
 
 impl Day {
     /// The day of that number.
+    #[expect(clippy::too_many_lines, reason = "a list of draws, in an order that makes the day what it is")]
     pub(crate) fn new(number: u64) -> Self {
-        let mut draw = Draw { seed: Seed::new(0x5eed_0019).part(number), index: 0 };
+        let mut draw = DayDraw { seed: Seed::new(0x5eed_0019).part(number), index: 0 };
         let kind = match draw.count(0, 9) {
             0..=4 => SecretKind::Counted,
             5 => SecretKind::Uncounted,
@@ -255,7 +275,7 @@ impl Day {
     }
 
     /// The next second; `None` at the end of the day.
-    pub(crate) fn next_second(&mut self) -> Option<Second> {
+    pub(crate) fn next_second(&mut self) -> Option<DaySecond> {
         if self.second >= DAY_S {
             return None;
         }
@@ -276,7 +296,7 @@ impl Day {
         }
         rows.push(self.statistics(t));
         let told = throttled && self.kind == SecretKind::Counted && read_now;
-        Some(Second { t_s: t.as_secs_f64(), rows, throttled, visible: told || (throttled && affected) })
+        Some(DaySecond { t_s: t.as_secs_f64(), rows, throttled, visible: told || (throttled && affected) })
     }
 
     /// The throttle machine; the share of the speed that is left.
@@ -330,13 +350,8 @@ impl Day {
         let in_fsync = (self.fsync.0..self.fsync.1).contains(&now);
         let wanted = self.wanted();
         let write_share = if in_fsync { 0.9 } else { self.write_share };
-        let jobs: Vec<Job> = self
-            .jobs
-            .iter()
-            .chain(&self.neighbour)
-            .filter(|job| (job.start_s..job.end_s).contains(&now))
-            .copied()
-            .collect();
+        let all = self.jobs.iter().chain(&self.neighbour);
+        let jobs: Vec<DayJob> = all.filter(|job| (job.start_s..job.end_s).contains(&now)).copied().collect();
         if self.collecting == 0 && self.draw.unit() < 0.0006 {
             self.collecting = self.draw.count(3, 30);
         }
@@ -344,71 +359,66 @@ impl Day {
         self.collecting = self.collecting.saturating_sub(1);
         let slow_writes = if collecting { self.draw.between(1.5, 3.0) } else { 1.0 };
         let write_rate = if self.cache > 0.0 { self.write_rate } else { self.direct_rate };
-        let (read_rate, iops_max) = (self.read_rate, self.iops_max);
-        let (read_latency_s, write_latency_s) = (self.read_latency_s, self.write_latency_s);
-        // Bytes a second that each can have alone, and the least latency.
-        let alone = |share: f64, size: f64| {
-            let rate = 1.0 / ((1.0 - share) / read_rate + share * slow_writes / write_rate);
-            (rate / size).min(iops_max)
-        };
-        let least = |share: f64, size: f64| {
-            let write = write_latency_s * slow_writes * if in_fsync { 4.0 } else { 1.0 };
-            (1.0 - share) * read_latency_s + share * write + size / 3.0e9
-        };
-        // The device's time is shared in proportion to what each has in flight.
-        let service = (wanted + self.backlog, least(write_share, self.size), self.size, write_share);
-        let open_depth = (service.0 * service.1).max(0.01);
-        let depth: f64 = open_depth + jobs.iter().map(|job| job.depth).sum::<f64>();
         let noise = self.draw.factor(0.06);
-        let mut affected = false;
-        let (mut read_bytes, mut written) = (0.0, 0.0);
-        let mut served =
-            |day: &mut Self, offered: Option<f64>, depth_here: f64, share: f64, size: f64| -> f64 {
-                let part = (depth_here / depth).max(0.02);
-                let full = alone(share, size) * part / noise;
-                let floor = least(share, size) * noise;
-                let at = |left: f64| {
-                    let most = (full * left).min(offered.map_or(f64::INFINITY, |_| full * left));
-                    let rate = match offered {
-                        Some(offered) => offered.min(most),
-                        None => (depth_here / (floor / left)).min(most),
-                    };
-                    let load = (rate / most).min(0.97);
-                    let latency = match offered {
-                        Some(offered) if offered > most => floor / left / 0.03 + (offered - most) / most,
-                        Some(_) => floor / left * (1.0 + load * load / (1.0 - load)),
-                        None => depth_here / rate.max(1e-9),
-                    };
-                    (rate, latency)
-                };
-                let (rate, latency) = at(left);
-                let unthrottled = at(1.0);
-                affected |= left < 1.0 && rate * latency > 1.0 && (latency > 1.15 * unthrottled.1);
-                let (reads, writes) = (rate * (1.0 - share), rate * share);
-                day.block.reads += reads as u64;
-                day.block.writes += writes as u64;
-                day.time_ms.0 += reads * latency.min(30.0) * 1e3 * if collecting { 1.05 } else { 1.0 };
-                day.time_ms.1 += writes * latency.min(30.0) * 1e3;
-                read_bytes += reads * size;
-                written += writes * size;
-                rate
-            };
-        let rate = served(self, Some(service.0), open_depth, write_share, self.size);
+        let mut terms = DayTerms { left, noise, write_rate, slow_writes, in_fsync, depth: 0.0 };
+        let own = DayJob { start_s: 0, end_s: 0, depth: 0.0, size: self.size, write_share };
+        // What waits from before is asked for again.
+        let offered = wanted + self.backlog;
+        let own = DayJob { depth: (offered * self.least(&terms, &own)).max(0.01), ..own };
+        terms.depth = own.depth + jobs.iter().map(|job| job.depth).sum::<f64>();
+        let first = self.serve_one(&terms, &own, Some(offered));
+        let mut sum = first;
         for job in &jobs {
-            served(self, None, job.depth, job.write_share, job.size);
+            let one = self.serve_one(&terms, job, None);
+            sum.affected |= one.affected;
+            (sum.read, sum.written) = (sum.read + one.read, sum.written + one.written);
         }
         // What could not be served waits, up to what callers wait for at all.
-        self.backlog = (service.0 - rate).clamp(0.0, 256.0);
-        self.busy_s = if read_bytes + written > 0.0 { 0 } else { self.busy_s + 1 };
-        self.cache -= written;
-        if written < 0.02 * self.write_rate {
+        self.backlog = (offered - first.rate).clamp(0.0, 256.0);
+        self.busy_s = if sum.read + sum.written > 0.0 { 0 } else { self.busy_s + 1 };
+        self.cache -= sum.written;
+        if sum.written < 0.02 * self.write_rate {
             self.cache += self.cache_size / 600.0;
         }
         self.cache = self.cache.clamp(-1.0, self.cache_size);
-        (self.moved.0, self.moved.1) = (self.moved.0 + read_bytes, self.moved.1 + written);
-        self.block.in_flight = (depth + self.backlog).min(1023.0) as u32;
-        let watts = 2.0 + self.watts_per_gb.0 * read_bytes / 1e9 + self.watts_per_gb.1 * written / 1e9;
-        (affected, watts)
+        (self.moved.0, self.moved.1) = (self.moved.0 + sum.read, self.moved.1 + sum.written);
+        self.block.in_flight = (terms.depth + self.backlog).min(1023.0) as u32;
+        (sum.affected, 2.0 + self.watts_per_gb.0 * sum.read / 1e9 + self.watts_per_gb.1 * sum.written / 1e9)
+    }
+
+    /// The least latency of a job's I/O, in seconds.
+    fn least(&self, terms: &DayTerms, job: &DayJob) -> f64 {
+        let write = self.write_latency_s * terms.slow_writes * if terms.in_fsync { 4.0 } else { 1.0 };
+        (1.0 - job.write_share) * self.read_latency_s + job.write_share * write + job.size / 3.0e9
+    }
+
+    /// Serves one of those that share the device's time in proportion to what each has in flight: `offered` I/Os a second in
+    /// open loop, else what its depth asks for.
+    fn serve_one(&mut self, terms: &DayTerms, job: &DayJob, offered: Option<f64>) -> ServedDemand {
+        let share = job.write_share;
+        let alone = 1.0 / ((1.0 - share) / self.read_rate + share * terms.slow_writes / terms.write_rate);
+        let alone = (alone / job.size).min(self.iops_max);
+        let full = alone * (job.depth / terms.depth).max(0.02) / terms.noise;
+        let floor = self.least(terms, job) * terms.noise;
+        let at = |left: f64| {
+            let most = full * left;
+            let rate = offered.unwrap_or(job.depth / (floor / left)).min(most);
+            let load = (rate / most).min(0.97);
+            let latency = match offered {
+                Some(offered) if offered > most => floor / left / 0.03 + (offered - most) / most,
+                Some(_) => floor / left * (1.0 + load * load / (1.0 - load)),
+                None => job.depth / rate.max(1e-9),
+            };
+            (rate, latency.min(30.0))
+        };
+        let ((rate, latency), (_, unthrottled)) = (at(terms.left), at(1.0));
+        let (reads, writes) = (rate * (1.0 - share), rate * share);
+        self.block.reads += reads as u64;
+        self.block.writes += writes as u64;
+        self.time_ms.0 += reads * latency * 1e3;
+        self.time_ms.1 += writes * latency * 1e3;
+        let affected = terms.left < 1.0 && rate * latency > 1.0 && latency > 1.15 * unthrottled;
+        ServedDemand { rate, affected, read: reads * job.size, written: writes * job.size }
     }
 
     fn statistics(&self, t: Instant) -> TelemetryRow {
@@ -440,8 +450,8 @@ impl Day {
     }
 }
 
-fn jobs(draw: &mut Draw, low: u32, high: u32) -> Vec<Job> {
-    let one = |draw: &mut Draw| {
+fn jobs(draw: &mut DayDraw, low: u32, high: u32) -> Vec<DayJob> {
+    let one = |draw: &mut DayDraw| {
         let start_s = draw.count(0, DAY_S - 600);
         let write_share = match draw.count(0, 3) {
             0 | 1 => 0.0,
@@ -450,7 +460,7 @@ fn jobs(draw: &mut Draw, low: u32, high: u32) -> Vec<Job> {
         };
         let size = [65_536.0, 131_072.0, 262_144.0, 1_048_576.0][draw.count(0, 3) as usize];
         // Backups and scans: minutes to an hour.
-        Job {
+        DayJob {
             start_s,
             end_s: start_s + draw.count(120, 3600),
             depth: f64::from(draw.count(4, 48)),
@@ -462,9 +472,9 @@ fn jobs(draw: &mut Draw, low: u32, high: u32) -> Vec<Job> {
 }
 
 /// A neighbour comes and goes in short runs.
-fn jobs_of_neighbour(draw: &mut Draw) -> Vec<Job> {
+fn jobs_of_neighbour(draw: &mut DayDraw) -> Vec<DayJob> {
     jobs(draw, 10, 30)
         .into_iter()
-        .map(|job| Job { end_s: job.start_s + (job.end_s - job.start_s) / 12, ..job })
+        .map(|job| DayJob { end_s: job.start_s + (job.end_s - job.start_s) / 12, ..job })
         .collect()
 }

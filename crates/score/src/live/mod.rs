@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use day::{Day, SecretKind};
-use watch::EventKind;
+use watch::WatchEventKind;
 
 /// Days that are scored.
 const DAYS: u64 = 300;
@@ -58,7 +58,7 @@ impl WatchTally {
 
 /// A true episode, in seconds: begin, end, whether it could be seen, when it first could.
 #[derive(Clone, Copy, Debug)]
-struct Episode {
+struct TrueEpisode {
     start_s: f64,
     end_s: f64,
     seen_s: Option<f64>,
@@ -148,7 +148,7 @@ fn judged(number: u64, mut log: Option<&mut String>) -> (SecretKind, WatchTally)
     let mut day = Day::new(number);
     let mut watch = day.watch();
     let mut alarms: Vec<f64> = Vec::new();
-    let mut episodes: Vec<Episode> = Vec::new();
+    let mut episodes: Vec<TrueEpisode> = Vec::new();
     while let Some(second) = day.next_second() {
         for row in &second.rows {
             for event in watch.reading(row, None).events {
@@ -159,7 +159,7 @@ fn judged(number: u64, mut log: Option<&mut String>) -> (SecretKind, WatchTally)
                         event.told_s, event.at_s, event.kind, event.text
                     );
                 }
-                if event.kind == EventKind::ThrottleOnset {
+                if event.kind == WatchEventKind::ThrottleOnset {
                     alarms.push(event.told_s);
                 }
             }
@@ -171,7 +171,7 @@ fn judged(number: u64, mut log: Option<&mut String>) -> (SecretKind, WatchTally)
                     last.end_s = second.t_s;
                     last.seen_s = last.seen_s.or(seen_s);
                 }
-                _ => episodes.push(Episode { start_s: second.t_s, end_s: second.t_s, seen_s }),
+                _ => episodes.push(TrueEpisode { start_s: second.t_s, end_s: second.t_s, seen_s }),
             }
         }
     }
@@ -187,10 +187,11 @@ fn judged(number: u64, mut log: Option<&mut String>) -> (SecretKind, WatchTally)
     (day.kind(), matched(&episodes, &alarms, day.hours()))
 }
 
-fn matched(episodes: &[Episode], alarms: &[f64], hours: f64) -> WatchTally {
+fn matched(episodes: &[TrueEpisode], alarms: &[f64], hours: f64) -> WatchTally {
     let mut tally = WatchTally { hours, ..WatchTally::default() };
-    let within =
-        |episode: &Episode, alarm: f64| alarm >= episode.start_s - 1.0 && alarm <= episode.end_s + AFTER_S;
+    let within = |episode: &TrueEpisode, alarm: f64| {
+        alarm >= episode.start_s - 1.0 && alarm <= episode.end_s + AFTER_S
+    };
     for episode in episodes {
         let first = alarms.iter().copied().find(|alarm| within(episode, *alarm));
         match (first, episode.seen_s) {
@@ -240,7 +241,7 @@ mod test {
 
     #[test]
     fn alarms_are_matched_to_episodes() {
-        let episode = |start_s: f64, end_s: f64, seen_s| Episode { start_s, end_s, seen_s };
+        let episode = |start_s: f64, end_s: f64, seen_s| TrueEpisode { start_s, end_s, seen_s };
         let episodes = [
             episode(100.0, 200.0, Some(110.0)),
             episode(500.0, 600.0, Some(500.0)),

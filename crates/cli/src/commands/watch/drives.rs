@@ -10,7 +10,7 @@ use drive::{Address, AddressKind, Drive, DriveIdentity, WatchIo, WatchSources};
 use measure::record::Origin;
 use measure::{Clock as _, Instant, MonotonicClock};
 use plan::TelemetryPlan;
-use watch::{AboutDrive, DriveWatch, EventKind};
+use watch::{AboutDrive, DriveWatch, WatchEventKind};
 
 use super::parts::{PartFacts, PartWriter, WatchFolder};
 use super::sources::{SourceThreads, Wake};
@@ -154,7 +154,7 @@ impl WatchedDrive {
         index: usize,
         clock: MonotonicClock,
         to: &Sender<Wake>,
-    ) -> Option<(EventKind, String)> {
+    ) -> Option<(WatchEventKind, String)> {
         let now = clock.now();
         if self.gone_since.is_none() {
             if self.failures < GONE_READINGS {
@@ -167,7 +167,7 @@ impl WatchedDrive {
             watch.up = false;
             watch.interrupted();
             let why = watch.last_reason().unwrap_or("no reading comes").to_owned();
-            return Some((EventKind::Gone, format!("the drive is gone: {why}")));
+            return Some((WatchEventKind::Gone, format!("the drive is gone: {why}")));
         }
         if now < self.look_at {
             return None;
@@ -183,7 +183,10 @@ impl WatchedDrive {
         self.start(index, clock, to).ok()?;
         let away = now.since(self.gone_since.take()?);
         watch.reopened(about_drive(&self.about));
-        Some((EventKind::Back, format!("the drive is back as {address}, after {}", super::faces::span(away))))
+        Some((
+            WatchEventKind::Back,
+            format!("the drive is back as {address}, after {}", super::faces::span(away)),
+        ))
     }
 
     /// The address at which the drive is now: by its serial number wherever the kernel has put it.

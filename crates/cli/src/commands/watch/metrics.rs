@@ -28,14 +28,14 @@ const INDEX: &str = "heatsoak exporter: metrics are at /metrics\n";
 
 /// Where metrics go.
 pub(super) struct MetricsSink {
-    page: Arc<Page>,
+    page: Arc<MetricsPage>,
     textfile: Option<PathBuf>,
     serials: bool,
 }
 
 /// The page that was made last.
 #[derive(Default)]
-struct Page {
+struct MetricsPage {
     text: Mutex<String>,
     scrapes: AtomicU64,
     loopback_only: bool,
@@ -63,7 +63,7 @@ impl MetricsSink {
         })?;
         listener.set_nonblocking(true).context("cannot serve metrics")?;
         let address = listener.local_addr().context("cannot serve metrics")?;
-        let page = Arc::new(Page { loopback_only, ..Page::default() });
+        let page = Arc::new(MetricsPage { loopback_only, ..MetricsPage::default() });
         let served = Arc::clone(&page);
         thread::Builder::new()
             .name("metrics".to_owned())
@@ -102,7 +102,7 @@ impl MetricsSink {
     }
 }
 
-fn serve(listener: TcpListener, page: Arc<Page>) {
+fn serve(listener: TcpListener, page: Arc<MetricsPage>) {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() else { return };
     runtime.block_on(async {
         let router = Router::new().route("/", get(index)).route("/metrics", get(metrics)).with_state(page);
@@ -113,11 +113,11 @@ fn serve(listener: TcpListener, page: Arc<Page>) {
     });
 }
 
-async fn index(State(page): State<Arc<Page>>, headers: HeaderMap) -> Response {
+async fn index(State(page): State<Arc<MetricsPage>>, headers: HeaderMap) -> Response {
     if page.refuses(&headers) { misdirected() } else { INDEX.into_response() }
 }
 
-async fn metrics(State(page): State<Arc<Page>>, headers: HeaderMap) -> Response {
+async fn metrics(State(page): State<Arc<MetricsPage>>, headers: HeaderMap) -> Response {
     if page.refuses(&headers) {
         return misdirected();
     }
@@ -130,7 +130,7 @@ fn misdirected() -> Response {
     (StatusCode::MISDIRECTED_REQUEST, "the Host header names another host\n").into_response()
 }
 
-impl Page {
+impl MetricsPage {
     /// Whether a request was meant for somebody else.
     fn refuses(&self, headers: &HeaderMap) -> bool {
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());

@@ -24,7 +24,7 @@ use measure::time::{boottime_ns, monotonic_ns, processor_ns, wall_unix_ns};
 use measure::{Clock as _, Histogram, Instant, MonotonicClock};
 use plan::TelemetryPlan;
 use watch::{
-    ClockEvent, ClockReading, DriveWatch, EventKind, LIVE_SCHEMA, LiveDocument, OwnFigures, clock_events,
+    ClockEvent, ClockReading, DriveWatch, LIVE_SCHEMA, LiveDocument, OwnFigures, WatchEventKind, clock_events,
 };
 
 use crate::Exit;
@@ -82,7 +82,7 @@ pub(crate) fn execute(args: &WatchArgs, printer: &mut Printer) -> anyhow::Result
     let ended = ended?;
     watching.tell_end(folder.as_deref(), args.json, printer);
     // Without --for, Ctrl-C is how it ends.
-    Ok(if ended == Ended::Stopped && args.span.is_some() { Exit::Stopped } else { Exit::Done })
+    Ok(if ended == WatchEnd::Stopped && args.span.is_some() { Exit::Stopped } else { Exit::Done })
 }
 
 /// `heatsoak exporter`.
@@ -105,12 +105,12 @@ pub(crate) fn export(args: &ExporterArgs, printer: &mut Printer) -> anyhow::Resu
     });
     let ended =
         watching.run(&mut QuietFace::new(printer), &stop, args.span, args.textfile.is_none().then_some(1))?;
-    Ok(if ended == Ended::Stopped && args.span.is_some() { Exit::Stopped } else { Exit::Done })
+    Ok(if ended == WatchEnd::Stopped && args.span.is_some() { Exit::Stopped } else { Exit::Done })
 }
 
 /// How a loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ended {
+enum WatchEnd {
     /// Its time was over.
     Done,
     /// Somebody stopped it.
@@ -202,7 +202,7 @@ impl WatchLoop {
         stop: &StopFlag,
         span: Option<Duration>,
         pace: Option<u32>,
-    ) -> anyhow::Result<Ended> {
+    ) -> anyhow::Result<WatchEnd> {
         self.begin_parts(Instant::ZERO)?;
         let ended = if self.simulated {
             self.run_simulated(face, stop, span.unwrap_or(TWIN_SPAN), pace)
@@ -229,7 +229,7 @@ impl WatchLoop {
         face: &mut dyn Face,
         stop: &StopFlag,
         span: Option<Duration>,
-    ) -> anyhow::Result<Ended> {
+    ) -> anyhow::Result<WatchEnd> {
         for (index, drive) in self.drives.iter_mut().enumerate() {
             drive.start(index, self.clock, &self.wakes.0).context("cannot start a thread for readings")?;
         }
@@ -238,16 +238,16 @@ impl WatchLoop {
         loop {
             let now = self.clock.now();
             if now >= end {
-                return Ok(Ended::Done);
+                return Ok(WatchEnd::Done);
             }
             if stop.asks() != Stop::No {
-                return Ok(Ended::Stopped);
+                return Ok(WatchEnd::Stopped);
             }
             let wait = due.min(end).min(now + LOOK_SPAN).since(now);
             match self.wakes.1.recv_timeout(wait) {
                 Ok(wake) => {
                     if self.woken(wake, face)? {
-                        return Ok(Ended::Stopped);
+                        return Ok(WatchEnd::Stopped);
                     }
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
@@ -331,13 +331,13 @@ impl WatchLoop {
         for told in clock_events(before, self.clocks) {
             let (kind, text) = match told {
                 ClockEvent::Slept(span) => {
-                    (EventKind::Slept, format!("the machine slept for {}", faces::span(span)))
+                    (WatchEventKind::Slept, format!("the machine slept for {}", faces::span(span)))
                 }
                 ClockEvent::Stepped(ns) => {
                     let direction = if ns < 0 { "back" } else { "forward" };
                     let span = Duration::from_nanos(ns.unsigned_abs());
                     (
-                        EventKind::ClockStep,
+                        WatchEventKind::ClockStep,
                         format!("the wall clock was set {direction} by {}", faces::span(span)),
                     )
                 }
@@ -345,7 +345,7 @@ impl WatchLoop {
             let epoch_s = self.clocks.wall_ns as f64 / 1e9 - now.as_secs_f64();
             for (watch, drive) in self.watches.iter_mut().zip(&mut self.drives) {
                 watch.epoch_s = epoch_s;
-                if kind == EventKind::Slept {
+                if kind == WatchEventKind::Slept {
                     watch.interrupted();
                 }
                 let event = watch.outside_event(now.as_secs_f64(), kind, text.clone());
@@ -422,7 +422,7 @@ impl WatchLoop {
         stop: &StopFlag,
         span: Duration,
         pace: Option<u32>,
-    ) -> anyhow::Result<Ended> {
+    ) -> anyhow::Result<WatchEnd> {
         let mut now = Instant::ZERO;
         while now < Instant::ZERO + span {
             now = now + SECOND;
@@ -433,7 +433,7 @@ impl WatchLoop {
             }
             self.second(now, face)?;
             if stop.asks() != Stop::No {
-                return Ok(Ended::Stopped);
+                return Ok(WatchEnd::Stopped);
             }
             let Some(pace) = pace else { continue };
             let due = Instant::from_ns(now.as_ns() / u64::from(pace));
@@ -441,14 +441,14 @@ impl WatchLoop {
                 let left = due.since(self.clock.now());
                 let woken = self.wakes.1.recv_timeout(left.min(LOOK_SPAN));
                 if woken.is_ok_and(|wake| self.woken(wake, face).unwrap_or(true)) || stop.asks() != Stop::No {
-                    return Ok(Ended::Stopped);
+                    return Ok(WatchEnd::Stopped);
                 }
                 if self.clock.now() >= due {
                     break;
                 }
             }
         }
-        Ok(Ended::Done)
+        Ok(WatchEnd::Done)
     }
 
     /// Where the record is, and what watching has cost.

@@ -41,12 +41,12 @@ pub(super) struct WatchFolder {
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Index {
     schema: u32,
-    parts: Vec<Part>,
+    parts: Vec<IndexedPart>,
 }
 
 /// A part that was begun.
 #[derive(Debug, Serialize, Deserialize)]
-struct Part {
+struct IndexedPart {
     /// Its folder, directly in the watch's.
     name: String,
     /// Seconds since 1970; 0 in simulated time.
@@ -117,7 +117,7 @@ impl WatchFolder {
         let mut names = std::iter::once(base.clone()).chain((2..).map(|number| format!("{base}-{number}")));
         let name = names.find(free).unwrap_or(base);
         let writer = RunWriter::create(&self.dir.join(&name), manifest(about, wall_unix_ns), false)?;
-        self.index.parts.push(Part {
+        self.index.parts.push(IndexedPart {
             name: name.clone(),
             began_unix_s: seconds,
             ended_unix_s: None,
@@ -147,7 +147,7 @@ impl WatchFolder {
     }
 
     fn delete_old(&mut self, now_s: f64) {
-        let closed = |part: &Part| {
+        let closed = |part: &IndexedPart| {
             let age = Duration::try_from_secs_f64(now_s - part.ended_unix_s?).unwrap_or_default();
             Some(ClosedPart { name: part.name.clone(), age, bytes: part.bytes })
         };

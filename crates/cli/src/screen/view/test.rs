@@ -3,7 +3,7 @@
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent};
-use watch::{EventKind, LiveLimits, SlowCause};
+use watch::{LiveLimits, SlowCause, WatchEventKind};
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn drive(number: u16, state: &str) -> ScreenDrive {
     let event = WatchEvent {
         at_s: 51_731.0,
         told_s: 51_733.0 + f64::from(number),
-        kind: EventKind::ThrottleOnset,
+        kind: WatchEventKind::ThrottleOnset,
         cause: Some(SlowCause::Tmt1),
         temp_k: Some(343),
         capacity_lost: Some(0.54),
