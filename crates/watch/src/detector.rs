@@ -368,7 +368,8 @@ impl Detector {
             within.map(|(_, kelvin)| *kelvin).max_by(f64::total_cmp)
         };
         let least = self.course.iter().filter(|(t, _)| now_s - t < COURSE_S / 2.0).map(|(_, kelvin)| *kelvin);
-        let onset_s = ONSET_S + self.evidence_since_s.map_or(0.0, |since| (now_s - since).clamp(0.0, COURSE_S / 4.0));
+        let onset_s =
+            ONSET_S + self.evidence_since_s.map_or(0.0, |since| (now_s - since).clamp(0.0, COURSE_S / 4.0));
         let Some((top, least)) = most(0.0, onset_s).zip(least.min_by(f64::total_cmp)) else { return false };
         top - least >= RISE_K && most(onset_s, COURSE_S).is_none_or(|before| top >= before)
     }
