@@ -82,7 +82,7 @@ fn what_cannot_be_watched_is_refused_in_a_sentence() {
     let done = scratch.run(&["watch", "twin:ssd1", "--out", "mine"]);
     assert_eq!(done.code, Some(2));
     assert!(done.stderr.contains("no watch wrote it"), "{}", done.stderr);
-    let everywhere = format!("{}:0", std::net::Ipv4Addr::UNSPECIFIED);
+    let everywhere = format!("{0}.{0}.{0}.{0}:0", 0);
     let done = scratch.run(&["exporter", "twin:ssd1", "--listen", &everywhere]);
     assert_eq!(done.code, Some(2));
     assert!(done.stderr.contains("--allow-network"), "{}", done.stderr);
