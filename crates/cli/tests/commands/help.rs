@@ -18,6 +18,8 @@ const COMMANDS: &[&str] = &[
     "runs",
     "validate",
     "vssd",
+    "watch",
+    "exporter",
     "list",
     "meter",
     "inspect",
