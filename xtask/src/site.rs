@@ -26,6 +26,7 @@ const MENU: &[(&str, &str)] = &[
     ("Data", "DATA.md"),
     ("Columns and fields", "data/FIELDS.md"),
     ("Formats that are read", "FORMATS.md"),
+    ("Metrics", "METRICS.md"),
     ("Virtual SSD", "VSSD.md"),
     ("Fleets", "FLEET.md"),
     ("Safety", "SAFETY.md"),

@@ -8,6 +8,7 @@
 //! - [`door`]: the one place where a drive is opened by its address; [`twin_drive`]: simulated ones;
 //!   [`open_settings`]: the settings of a drive and the journal for it.
 //! - [`inputs`]: runs among what was typed. [`logs`]: logs of other tools. [`host`], [`block_devices`]: this machine.
+//! - [`screen`]: the live screen.
 //! - [`printer`]: the only place that writes to stdout or stderr.
 
 mod args;
@@ -23,6 +24,8 @@ mod opening;
 mod printer;
 mod progress;
 mod run_folder;
+mod run_live;
+mod screen;
 mod signals;
 mod table;
 mod twin_drive;

@@ -9,6 +9,7 @@ use capture::session::{self, Observer};
 use measure::{Bytes, Clock as _, Instant, MonotonicClock};
 
 use crate::printer::Printer;
+use crate::run_live::RunLive;
 
 /// Fast enough to look alive, slow enough to read.
 const LIVE_PERIOD: Duration = Duration::from_millis(100);
@@ -16,7 +17,6 @@ const LIVE_PERIOD: Duration = Duration::from_millis(100);
 const PLAIN_PERIOD: Duration = Duration::from_secs(5);
 
 /// Shows how far a run has come, not more often than can be read.
-#[derive(Debug)]
 pub(crate) struct ProgressLine<'a> {
     printer: &'a mut Printer,
     quiet: bool,
@@ -24,18 +24,38 @@ pub(crate) struct ProgressLine<'a> {
     period: Duration,
     /// The next line is due then. None before a first period is over: a short run needs no progress.
     due: Instant,
+    live: Option<RunLive>,
+    /// What came while the screen had the terminal: notes, and warnings.
+    waiting: Vec<(bool, String)>,
 }
 
 impl<'a> ProgressLine<'a> {
     /// Shows on `printer`; with `quiet` it shows nothing.
     pub(crate) fn new(printer: &'a mut Printer, quiet: bool) -> Self {
         let period = if printer.progress_is_live() { LIVE_PERIOD } else { PLAIN_PERIOD };
-        Self { printer, quiet, clock: MonotonicClock::start(), period, due: Instant::ZERO + period }
+        Self {
+            printer,
+            quiet,
+            clock: MonotonicClock::start(),
+            period,
+            due: Instant::ZERO + period,
+            live: None,
+            waiting: Vec::new(),
+        }
     }
 
     /// How much of a file is filled before the run.
     pub(crate) fn filling(&mut self, done: Bytes, total: Bytes) {
         self.show(|| format!("filling the file before the run: {done} of {total}"));
+    }
+
+    /// Shows the run on other faces too from now on.
+    pub(crate) fn show_live(&mut self, live: RunLive) {
+        self.live = Some(live);
+    }
+
+    fn is_on_screen(&self) -> bool {
+        self.live.as_ref().is_some_and(RunLive::is_on_screen)
     }
 
     /// A message beside it.
@@ -54,17 +74,42 @@ impl<'a> ProgressLine<'a> {
 
 impl Observer for ProgressLine<'_> {
     fn progress(&mut self, progress: &session::Progress<'_>) {
-        self.show(|| line(progress));
+        if let Some(live) = &mut self.live {
+            live.progress(progress, time_left(progress));
+        }
+        if !self.is_on_screen() {
+            self.show(|| line(progress));
+        }
     }
 
     fn note(&mut self, text: &str) {
-        if !self.quiet {
+        if self.is_on_screen() {
+            self.waiting.push((false, text.to_owned()));
+        } else if !self.quiet {
             self.printer.message(&format!("note: {text}"));
         }
     }
 
     fn left_changed(&mut self, text: &str) {
-        self.printer.warning(text);
+        if self.is_on_screen() {
+            self.waiting.push((true, text.to_owned()));
+        } else {
+            self.printer.warning(text);
+        }
+    }
+}
+
+impl Drop for ProgressLine<'_> {
+    /// The terminal is given back, and what waited for it is said.
+    fn drop(&mut self) {
+        drop(self.live.take());
+        for (is_warning, text) in std::mem::take(&mut self.waiting) {
+            if is_warning {
+                self.printer.warning(&text);
+            } else {
+                self.printer.message(&format!("note: {text}"));
+            }
+        }
     }
 }
 
@@ -77,11 +122,15 @@ fn line(progress: &session::Progress<'_>) -> String {
     if progress.errors > 0 {
         parts.push(format!("{} I/O errors", progress.errors));
     }
-    parts.push(match progress.left {
+    parts.push(time_left(progress));
+    parts.join("  ")
+}
+
+fn time_left(progress: &session::Progress<'_>) -> String {
+    match progress.left {
         Some(left) => format!("{} left", minutes(left)),
         None => format!("{} gone", minutes(progress.elapsed)),
-    });
-    parts.join("  ")
+    }
 }
 
 /// `1:02:03`, `2:03`, `0:03`.
@@ -107,6 +156,8 @@ mod test {
             expected: None,
             left: Some(Duration::from_secs(3723)),
             speed: Some(BytesPerSec::new(2.4e9)),
+            read_speed: None,
+            write_speed: None,
             ios_per_s: None,
             composite: Some(Kelvin::from_kelvin(353)),
             power: None,

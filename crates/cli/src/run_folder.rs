@@ -64,7 +64,7 @@ fn utc(time: SystemTime) -> String {
 
 /// A name that every shell and file system takes: what stands behind the last `/` or `:`, letters, digits,
 /// `-`, `_` and `.`, no ending.
-fn plain(name: &str) -> String {
+pub(crate) fn plain(name: &str) -> String {
     let name = name.split('?').next().unwrap_or(name).trim_end_matches(['/', ':']);
     let last = name.rsplit(['/', ':']).next().unwrap_or(name);
     let stem = last.rsplit_once('.').map_or(last, |(stem, _)| if stem.is_empty() { last } else { stem });

@@ -15,7 +15,7 @@ use drive::settings::journal::Journals;
 use drive::telemetry::{Reading, smart};
 use drive::{
     Address, Drive, DriveError, DriveIo, Examination, FillProgress, Prepared, PreparedSettings, SettingsLast,
-    Stated,
+    Stated, WatchIo, WatchSources,
 };
 use measure::record::{DriveFacts, LinkFacts, Origin, ThermalSettings};
 use measure::{Bytes, Celsius, Instant, Seed};
@@ -161,6 +161,12 @@ impl Drive for TwinDrive {
             PreparedSettings { drive: self.settings()?, nsid: None, journals: Journals::in_memory() };
         let io = DriveIo::Simulated(Box::new(TwinIo { state: Arc::clone(&self.state) }));
         Ok(Prepared { io, settings: Some(settings), notes: Vec::new() })
+    }
+
+    fn watch(&mut self, _: &TelemetryPlan) -> Result<WatchSources, DriveError> {
+        let settings = self.settings()?.thermal();
+        let io = WatchIo::Simulated(Box::new(TwinIo { state: Arc::clone(&self.state) }));
+        Ok(WatchSources { facts: self.facts(), origin: self.origin.clone(), settings, io, notes: Vec::new() })
     }
 
     /// From here on time counts from zero again, and the drive stays as it is: hot, full, worn.

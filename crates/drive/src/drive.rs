@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 use measure::Bytes;
 use measure::record::{DriveFacts, LinkFacts, Origin, ThermalSettings};
 use nvme::host::tcp::GiveUp;
-use plan::Plan;
 use plan::check::TargetFacts;
+use plan::{Plan, TelemetryPlan};
 
 use crate::address::Address;
 use crate::error::DriveError;
@@ -75,6 +75,13 @@ pub trait Drive {
     /// When the plan would do what may not be done, or the system refuses. Nothing was done then, or it was taken back
     /// as far as that goes.
     fn prepare(&mut self, plan: &Plan, progress: &mut FillProgress<'_>) -> Result<Prepared, DriveError>;
+
+    /// Finds its sources of readings, to be watched under the load of others. Nothing is opened for load, made or written;
+    /// what this process may not read is done without, and noted.
+    ///
+    /// # Errors
+    /// When it is not there, or there is nothing to be read of it.
+    fn watch(&mut self, periods: &TelemetryPlan) -> Result<WatchSources, DriveError>;
 
     /// The same drive for another run: a simulated one as it has become, hot and full; a real one looked at anew.
     fn again(&self) -> Box<dyn Drive>;
@@ -149,6 +156,28 @@ pub enum DriveIo {
         samplers: Vec<Box<dyn Sampler>>,
     },
     /// In simulated time, which stands still until the drive has nothing left to do in it.
+    Simulated(Box<dyn VirtualDrive>),
+}
+
+/// A drive that is ready to be watched.
+pub struct WatchSources {
+    /// Who it is.
+    pub facts: DriveFacts,
+    /// Where its numbers come from.
+    pub origin: Origin,
+    /// Its thresholds and power state, as far as this process may read them.
+    pub settings: ThermalSettings,
+    /// How it is read.
+    pub io: WatchIo,
+    /// What cannot be read, and why.
+    pub notes: Vec<String>,
+}
+
+/// How a watched drive is read, and by which clock.
+pub enum WatchIo {
+    /// In real time: sources that are read by threads of their own.
+    RealTime(Vec<Box<dyn Sampler>>),
+    /// In simulated time: it does nothing unless somebody makes a load.
     Simulated(Box<dyn VirtualDrive>),
 }
 

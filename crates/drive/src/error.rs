@@ -9,6 +9,14 @@ use thiserror::Error;
 /// Why a drive cannot be had, or not be used as a plan wants it.
 #[derive(Debug, Error)]
 pub enum DriveError {
+    /// There is nothing to be read of it.
+    #[error("cannot watch {address}: {why}; `heatsoak list` shows the drives that can be watched")]
+    NothingToWatch {
+        /// What was named.
+        address: String,
+        /// Why there is nothing.
+        why: String,
+    },
     /// The address names no file, and no size to make one.
     #[error("{path} does not exist; to have it made, say how large: file:{path}?size=4GiB")]
     NoSuchFile {

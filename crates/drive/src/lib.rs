@@ -31,7 +31,8 @@ pub mod telemetry;
 
 pub use address::{Address, AddressError, AddressKind, FabricAddress, FileAddress};
 pub use drive::{
-    Drive, DriveIo, Examination, FillProgress, Prepared, PreparedSettings, SettingsLast, Stated,
+    Drive, DriveIo, Examination, FillProgress, Prepared, PreparedSettings, SettingsLast, Stated, WatchIo,
+    WatchSources,
 };
 pub use error::DriveError;
 pub use identity::DriveIdentity;

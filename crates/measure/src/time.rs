@@ -104,7 +104,21 @@ pub fn wall_unix_ns() -> i64 {
     now.tv_sec * 1_000_000_000 + now.tv_nsec
 }
 
-fn monotonic_ns() -> u64 {
+/// Nanoseconds since the machine was started, sleep included: beside `CLOCK_MONOTONIC`, which stands still then, it tells
+/// that the machine slept.
+pub fn boottime_ns() -> u64 {
+    let now = read(ClockId::Boottime);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Processor time of this process, in nanoseconds: what watching costs.
+pub fn processor_ns() -> u64 {
+    let now = read(ClockId::ProcessCPUTime);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// `CLOCK_MONOTONIC` in nanoseconds, to be read beside the other clocks.
+pub fn monotonic_ns() -> u64 {
     let now = read(ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

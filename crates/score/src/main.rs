@@ -1,6 +1,6 @@
 //! Scores verdicts on runs of simulated drives whose truth is known: `cargo xtask score`.
 //!
-//! `score forecast` and `score gains` have tables of their own; `score [--runs N] [--half scored|tuned] [--corpus own|foreign] [--wrong] [--show NUMBER]
+//! `score forecast`, `score gains` and `score watch` have tables of their own; `score [--runs N] [--half scored|tuned] [--corpus own|foreign] [--wrong] [--show NUMBER]
 //! [--export FILE] [--drops FILE]`. Every drive here is simulated.
 
 mod corpus;
@@ -8,6 +8,7 @@ mod drops;
 mod export;
 mod forecast;
 mod gains;
+mod live;
 mod policy;
 mod print;
 mod tally;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
     let mut typed = std::env::args().skip(1).peekable();
     match typed.peek().map(String::as_str) {
         Some("forecast") => return told("forecast", forecast::run(typed.skip(1))),
+        Some("watch") => return told("watch", live::run(typed.skip(1))),
         Some("gains") => return told("gains", gains::run(typed.skip(1))),
         _ => {}
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use measure::record::Op;
 use measure::{Bytes, BytesPerSec, Instant, Kelvin, Watts};
 
 use plan::{Phase, Plan};
@@ -49,6 +50,10 @@ pub struct Progress<'a> {
     pub left: Option<Duration>,
     /// Data moved by all operations together, over the time since the last call; `None` when idle.
     pub speed: Option<BytesPerSec>,
+    /// The share of it that is read.
+    pub read_speed: Option<BytesPerSec>,
+    /// The share of it that is written.
+    pub write_speed: Option<BytesPerSec>,
     /// I/Os a second over the same time.
     pub ios_per_s: Option<f64>,
     /// The latest composite temperature, which for NVMe drives is also what hwmon tells.
@@ -67,6 +72,8 @@ const PROGRESS_SPAN: Duration = Duration::from_millis(250);
 pub(super) struct Meter {
     since: Instant,
     bytes: Bytes,
+    read: Bytes,
+    written: Bytes,
     ios: u64,
     idle: bool,
     expected: Vec<Option<Duration>>,
@@ -78,6 +85,8 @@ impl Meter {
         Self {
             since: Instant::ZERO,
             bytes: Bytes::ZERO,
+            read: Bytes::ZERO,
+            written: Bytes::ZERO,
             ios: 0,
             idle: true,
             expected: plan.phases.iter().map(Phase::expected_duration).collect(),
@@ -87,13 +96,23 @@ impl Meter {
 
     /// A phase began: rates are those of the phase alone.
     pub(super) fn phase_begins(&mut self, t: Instant) {
-        (self.since, self.bytes, self.ios, self.idle) = (t, Bytes::ZERO, 0, true);
+        self.begin_span(t);
         self.phase_start = t;
     }
 
+    fn begin_span(&mut self, t: Instant) {
+        (self.since, self.bytes, self.ios, self.idle) = (t, Bytes::ZERO, 0, true);
+        (self.read, self.written) = (Bytes::ZERO, Bytes::ZERO);
+    }
+
     /// Counts what completed.
-    pub(super) fn count(&mut self, bytes: Bytes, ios: u64) {
+    pub(super) fn count(&mut self, op: Op, bytes: Bytes, ios: u64) {
         self.bytes += bytes;
+        match op {
+            Op::Read => self.read += bytes,
+            Op::Write => self.written += bytes,
+            Op::Trim | Op::Idle => {}
+        }
         self.ios += ios;
         self.idle = false;
     }
@@ -112,7 +131,9 @@ impl Meter {
         let loaded = !self.idle;
         let speed = loaded.then(|| self.bytes.per(span)).flatten();
         let ios_per_s = loaded.then(|| self.ios as f64 / span.as_secs_f64());
-        (self.since, self.bytes, self.ios, self.idle) = (now, Bytes::ZERO, 0, true);
+        let part = |bytes: Bytes| loaded.then(|| bytes.per(span)).flatten();
+        let (read_speed, write_speed) = (part(self.read), part(self.written));
+        self.begin_span(now);
         let left = self.left(phase_index, now);
         Some(Progress {
             phase_index,
@@ -122,6 +143,8 @@ impl Meter {
             expected: left.map(|left| now.since(Instant::ZERO) + left),
             left,
             speed,
+            read_speed,
+            write_speed,
             ios_per_s,
             composite: None,
             power: None,
@@ -149,9 +172,13 @@ mod test {
         let mut meter = Meter::new(&plan);
         meter.phase_begins(at(0));
         assert_eq!(meter.progress(&plan, 0, at(100)), None);
-        meter.count(Bytes::new(500_000), 10);
+        meter.count(Op::Read, Bytes::new(500_000), 10);
         let progress = meter.progress(&plan, 0, at(500)).expect("due");
         assert_eq!(progress.speed, Some(BytesPerSec::new(1e6)));
+        assert_eq!(
+            (progress.read_speed, progress.write_speed),
+            (progress.speed, Some(BytesPerSec::new(0.0)))
+        );
         assert_eq!(progress.ios_per_s, Some(20.0));
         assert_eq!(progress.left, Some(Duration::from_millis(14_500)));
         assert_eq!(progress.expected, Some(Duration::from_secs(15)));

@@ -226,7 +226,7 @@ impl<'a> Recorder<'a> {
         }
         for op in stats.ops {
             self.errors += op.errors;
-            self.meter.count(op.bytes, op.ios);
+            self.meter.count(op.op, op.bytes, op.ios);
             self.rounds.count(op.bytes);
             self.push(IoRow {
                 t: start,

@@ -14,6 +14,7 @@ mod power;
 mod settings;
 mod validate;
 mod vssd;
+mod watch;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -35,6 +36,7 @@ pub(crate) use power::{MeterArgs, PowerArgs};
 pub(crate) use settings::{HctmArgs, PowerStateArgs, RestoreArgs, TempThresholdArgs};
 pub(crate) use validate::ValidateArgs;
 pub(crate) use vssd::VssdArgs;
+pub(crate) use watch::{ExporterArgs, MetricsArgs, ReadingArgs, WatchArgs};
 
 /// The plan of `heatsoak run` without a PLAN.
 pub(crate) const DEFAULT_PLAN: &str = "hctm-read";
@@ -152,6 +154,12 @@ pub(crate) enum CliCommand {
     /// Serve a simulated SSD over NVMe/TCP, for an unmodified Linux host
     #[command(after_long_help = vssd::AFTER_HELP)]
     Vssd(VssdArgs),
+    /// Watch drives under the load of others: speed, temperature, throttling, as a screen or lines
+    #[command(after_long_help = watch::AFTER_WATCH_HELP)]
+    Watch(WatchArgs),
+    /// Serve metrics of drives for Prometheus
+    #[command(after_long_help = watch::AFTER_EXPORTER_HELP)]
+    Exporter(ExporterArgs),
     /// List the drives of this machine and their addresses
     List(ListArgs),
     /// Show what a drive reports about temperature, power and speed
@@ -221,6 +229,9 @@ pub(crate) struct RunArgs {
     /// No progress on stderr
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    /// On a terminal: one line of progress instead of the screen
+    #[arg(long)]
+    pub(crate) plain: bool,
     /// Make no report.html
     #[arg(long)]
     pub(crate) no_report: bool,

@@ -15,6 +15,7 @@ use measure::record::ManifestDocument;
 use schemars::JsonSchema;
 use serde::Serialize;
 use validation::Validation;
+use watch::LiveDocument;
 
 use super::analyze::{ExplainedResults, Results};
 use super::explain::Explained;
@@ -91,5 +92,6 @@ documents! {
     RestoreDocument, "restore", 1, "`heatsoak restore --json`";
     Trial, "meter", 1, "`heatsoak meter --json`";
     Library, "runs", 1, "`heatsoak runs --json`";
+    LiveDocument, "watch", 1, "a line of `heatsoak watch --json`; `live.json` of a watch's folder";
     Told<'_>, "vssd", 1, "the line of `heatsoak vssd --json`";
 }

@@ -20,6 +20,7 @@ mod settings;
 mod show;
 mod validate;
 mod vssd;
+mod watch;
 
 use crate::Exit;
 use crate::args::{CliCommand, Typed};
@@ -27,6 +28,7 @@ use crate::printer::Printer;
 
 pub(crate) use documents::JsonDocument;
 pub(crate) use generate::answer_shell;
+pub(crate) use watch::event_clock;
 
 /// Does what was typed.
 pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Exit> {
@@ -46,6 +48,8 @@ pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Exi
         CliCommand::Fleet(args) => fleet::execute(&args),
         CliCommand::Validate(args) => validate::execute(&args, printer),
         CliCommand::Vssd(args) => vssd::execute(&args, printer),
+        CliCommand::Watch(args) => watch::execute(&args, printer),
+        CliCommand::Exporter(args) => watch::export(&args, printer),
         CliCommand::Inspect(args) => inspect::execute(&args, printer),
         CliCommand::Meter(args) => meter::execute(&args, printer),
         CliCommand::Hctm(args) => settings::hctm::execute(&args, printer),

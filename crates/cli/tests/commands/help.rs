@@ -19,6 +19,8 @@ const COMMANDS: &[&str] = &[
     "fleet",
     "validate",
     "vssd",
+    "watch",
+    "exporter",
     "list",
     "meter",
     "inspect",

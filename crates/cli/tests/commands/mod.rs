@@ -16,4 +16,5 @@ mod settings;
 mod show;
 mod sweep;
 mod validate;
+mod watch;
 mod words;

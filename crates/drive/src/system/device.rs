@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use measure::record::LinkFacts;
 use measure::{Bytes, patient};
-use plan::Plan;
 use plan::check::TargetFacts;
+use plan::{Plan, TelemetryPlan};
 use rustix::fs::{OFlags, SeekFrom};
 
 use super::disk::{self, SmartLogAccess};
@@ -21,7 +21,7 @@ use super::settings::{self, SettingsRoute};
 use super::{DriveKind, limits, unknown_drive};
 use crate::DriveIdentity;
 use crate::address::Address;
-use crate::drive::{Drive, DriveIo, Examination, FillProgress, Prepared, SettingsLast, Stated};
+use crate::drive::{Drive, DriveIo, Examination, FillProgress, Prepared, SettingsLast, Stated, WatchSources};
 use crate::error::DriveError;
 use crate::guard::{self, Claim, Examined, NO_SERIAL, Permission, Roots};
 use crate::io::{Access, probe_ring};
@@ -137,6 +137,16 @@ impl Drive for DeviceDrive {
         let (samplers, missing) = disk::sources(self.place()?, smart_log, &plan.telemetry);
         notes.extend(missing);
         Ok(Prepared { io: DriveIo::RealTime { access, samplers }, settings, notes })
+    }
+
+    fn watch(&mut self, periods: &TelemetryPlan) -> Result<WatchSources, DriveError> {
+        let disk = self.disk().ok_or_else(|| DriveError::WrongKind {
+            path: self.path.clone(),
+            what: "no drive of this system",
+            advice: "`heatsoak list` shows the drives there are".to_owned(),
+        })?;
+        let settings = self.settings().map(|mut settings| settings.thermal()).unwrap_or_default();
+        Ok(disk::watch(Place::Device(&disk), settings, periods))
     }
 
     fn again(&self) -> Box<dyn Drive> {

@@ -2,16 +2,22 @@
 
 use std::path::Path;
 
+use measure::Bytes;
+use measure::record::ThermalSettings;
 use nvme::host::Controller;
 use nvme::log::LogId;
 use nvme::smart::SMART_LOG_LEN;
 use plan::TelemetryPlan;
 
-use crate::DriveIdentity;
+use super::facts::{VirtualSsd, identify};
+use super::unknown_drive;
+use crate::drive::{WatchIo, WatchSources};
 use crate::telemetry::discover::{self, Place, SYSFS};
+use crate::telemetry::pressure::PressureSampler;
 use crate::telemetry::smart::SmartSampler;
 use crate::telemetry::smartctl::{Report, Smartctl, SmartctlSampler};
 use crate::telemetry::{self, Sampler};
+use crate::{DriveIdentity, sysfs};
 
 /// The way to a SMART log, or why there is none.
 pub(super) type SmartLogAccess = Result<Controller<'static>, String>;
@@ -41,6 +47,37 @@ pub(super) fn sources(
     }
     samplers.extend(found.samplers);
     (samplers, notes)
+}
+
+/// The disk at or under `place` as it is watched: by its SMART log, or by hwmon where that may not be read, never both,
+/// because the kernel asks the drive anew for each reading of hwmon.
+pub(super) fn watch(place: Place<'_>, settings: ThermalSettings, periods: &TelemetryPlan) -> WatchSources {
+    let (mut facts, mut virtual_ssd) = (unknown_drive("other", Bytes::ZERO, 512), None);
+    let smart_log = identify(&mut facts, &mut virtual_ssd, place);
+    let disk = name(place);
+    if let Some(identity) = disk.as_deref().and_then(|disk| DriveIdentity::read(Path::new(SYSFS), disk)) {
+        (facts.kind, facts.size_bytes) = (identity.kind.name().to_owned(), identity.size_bytes);
+    }
+    let has_smart_log = smart_log.is_ok();
+    let (mut samplers, mut notes) = sources(place, Some(smart_log), periods);
+    samplers.retain(|sampler| !(has_smart_log && sampler.source() == "hwmon"));
+    samplers
+        .extend(PressureSampler::find(periods.blockstat_period).map(|it| Box::new(it) as Box<dyn Sampler>));
+    notes.extend(disk.as_deref().and_then(not_counted));
+    WatchSources {
+        facts,
+        origin: VirtualSsd::origin(virtual_ssd),
+        settings,
+        io: WatchIo::RealTime(samplers),
+        notes,
+    }
+}
+
+/// Where the kernel does not count a disk's I/O.
+fn not_counted(disk: &str) -> Option<String> {
+    let path = Path::new(SYSFS).join("class/block").join(disk).join("queue/iostats");
+    let off = sysfs::text(&path).is_some_and(|text| text == "0");
+    off.then(|| format!("the kernel does not count the I/O of {disk}: {} is 0", path.display()))
 }
 
 /// The SMART log of `controller` as a source of readings.

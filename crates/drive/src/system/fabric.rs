@@ -9,15 +9,17 @@ use nvme::auth::HostAuth;
 use nvme::host::Controller;
 use nvme::host::tcp::{GiveUp, TcpController, TcpOptions};
 use nvme::identify::IdentifyController;
-use plan::Plan;
 use plan::check::TargetFacts;
+use plan::{Plan, TelemetryPlan};
 
 use super::facts::{VirtualSsd, from_controller};
 use super::needs::Needs;
 use super::settings::{self, SettingsRoute};
 use super::{disk, limits, unknown_drive};
 use crate::address::{Address, FabricAddress};
-use crate::drive::{Drive, DriveIo, Examination, FillProgress, Prepared, SettingsLast, Stated};
+use crate::drive::{
+    Drive, DriveIo, Examination, FillProgress, Prepared, SettingsLast, Stated, WatchIo, WatchSources,
+};
 use crate::error::DriveError;
 use crate::io::{Access, Namespace};
 use crate::secret;
@@ -108,6 +110,23 @@ impl Drive for FabricDrive {
         let mut samplers = vec![disk::smart_sampler(&plan.telemetry, Controller::new(subsystem.controller))];
         samplers.extend(telemetry::power::samplers(&plan.telemetry.power));
         Ok(Prepared { io: DriveIo::RealTime { access, samplers }, settings, notes: Vec::new() })
+    }
+
+    /// Our own connection sees what the drive counts, and no block statistics: I/O of other hosts goes elsewhere.
+    fn watch(&mut self, periods: &TelemetryPlan) -> Result<WatchSources, DriveError> {
+        let (subsystem, examination) = self.look()?;
+        let settings = self.settings().map(|mut settings| settings.thermal()).unwrap_or_default();
+        let mut samplers = vec![disk::smart_sampler(periods, Controller::new(subsystem.controller))];
+        samplers.extend(telemetry::power::samplers(&periods.power));
+        let note = "no block statistics over this connection: speed is what the SMART log counts, in steps of 512 kB, and \
+            latency is not known. Connect it with the kernel (nvme connect) to see both";
+        Ok(WatchSources {
+            facts: examination.facts,
+            origin: examination.origin,
+            settings,
+            io: WatchIo::RealTime(samplers),
+            notes: vec![note.to_owned()],
+        })
     }
 
     fn again(&self) -> Box<dyn Drive> {

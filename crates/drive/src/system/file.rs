@@ -6,7 +6,7 @@ use std::sync::Arc;
 use measure::Bytes;
 use measure::record::LinkFacts;
 use plan::check::TargetFacts;
-use plan::{Load, Plan};
+use plan::{Load, Plan, TelemetryPlan};
 
 use super::disk::{self, SmartLogAccess};
 use super::facts::{VirtualSsd, identify};
@@ -15,12 +15,13 @@ use super::scratch::{OpenFile, ScratchFile, direct_block_bytes};
 use super::settings::{self, SettingsRoute};
 use super::{fill, limits, unknown_drive};
 use crate::address::{Address, FileAddress};
-use crate::drive::{Drive, DriveIo, Examination, FillProgress, Prepared, SettingsLast, Stated};
+use crate::drive::{Drive, DriveIo, Examination, FillProgress, Prepared, SettingsLast, Stated, WatchSources};
 use crate::error::DriveError;
 use crate::io::{Access, probe_ring};
 use crate::link;
 use crate::settings::DriveSettings;
-use crate::telemetry::discover::{Place, SYSFS};
+use crate::settings::linux::SysfsController;
+use crate::telemetry::discover::{self, Place, SYSFS};
 
 /// Which part of the plan's seed fills files; loads use parts counted from 0.
 const SEED_OF_FILL: u64 = u64::MAX;
@@ -105,6 +106,17 @@ impl Drive for FileDrive {
         let (samplers, missing) = disk::sources(place, smart_log, &plan.telemetry);
         notes.extend(missing);
         Ok(Prepared { io: DriveIo::RealTime { access, samplers }, settings, notes })
+    }
+
+    /// The drive under it is watched; the file need not be there, and is not made.
+    fn watch(&mut self, periods: &TelemetryPlan) -> Result<WatchSources, DriveError> {
+        let place = Place::File(&self.file.path);
+        let none = |why| DriveError::NothingToWatch { address: self.address.to_string(), why };
+        discover::disk(place, Path::new(SYSFS)).map_err(none)?;
+        let settings = SysfsController::under(place, Path::new(SYSFS)).ok();
+        let settings = settings.and_then(|controller| controller.settings().ok());
+        let settings = settings.map(|mut settings| settings.thermal()).unwrap_or_default();
+        Ok(disk::watch(place, settings, periods))
     }
 
     fn again(&self) -> Box<dyn Drive> {

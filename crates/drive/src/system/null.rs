@@ -2,11 +2,11 @@
 
 use measure::Bytes;
 use measure::record::{LinkFacts, Origin};
-use plan::Plan;
+use plan::{Plan, TelemetryPlan};
 
 use super::{limits, unknown_drive};
 use crate::address::Address;
-use crate::drive::{Drive, DriveIo, Examination, FillProgress, Prepared, SettingsLast, Stated};
+use crate::drive::{Drive, DriveIo, Examination, FillProgress, Prepared, SettingsLast, Stated, WatchSources};
 use crate::error::DriveError;
 use crate::io::{Access, NULL_BLOCK_BYTES};
 use crate::settings::DriveSettings;
@@ -65,6 +65,11 @@ impl Drive for NullDrive {
         let samplers = telemetry::power::samplers(&plan.telemetry.power).collect();
         let io = DriveIo::RealTime { access: Access::null(), samplers };
         Ok(Prepared { io, settings: None, notes: Vec::new() })
+    }
+
+    fn watch(&mut self, _: &TelemetryPlan) -> Result<WatchSources, DriveError> {
+        let why = "there is no drive behind it".to_owned();
+        Err(DriveError::NothingToWatch { address: self.address.to_string(), why })
     }
 
     fn again(&self) -> Box<dyn Drive> {

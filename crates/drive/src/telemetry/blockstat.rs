@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use measure::record::BlockCounters;
 use measure::{Bytes, Instant};
 
 use super::{Reading, Sampler, read_text};
@@ -41,18 +42,19 @@ impl BlockstatSampler {
         }
     }
 
-    /// Bytes read and written.
-    fn counters(&self) -> Result<(Bytes, Bytes), String> {
+    /// What was counted at the head or at its paths, whichever is more.
+    fn counters(&self) -> Result<Counted, String> {
         let of = |path: &PathBuf| {
             let text = read_text(path)?;
-            counters(&text)
+            Counted::parse(&text)
                 .ok_or_else(|| format!("{} holds {:?}, not its counters", path.display(), text.trim()))
         };
         let head = of(&self.path)?;
         // A path may go away while others stay.
         let paths = self.paths.iter().filter_map(|path| of(path).ok());
-        let sum = paths.fold((Bytes::ZERO, Bytes::ZERO), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        Ok((head.0.max(sum.0), head.1.max(sum.1)))
+        let sum = paths.reduce(Counted::plus).unwrap_or_default();
+        let block = if sum.ios() > head.ios() { sum.block } else { head.block };
+        Ok(Counted { read: head.read.max(sum.read), written: head.written.max(sum.written), block })
     }
 }
 
@@ -67,10 +69,11 @@ impl Sampler for BlockstatSampler {
 
     fn sample(&mut self, now: Instant) -> Reading {
         match self.counters() {
-            Ok((read, written)) => {
+            Ok(Counted { read, written, block }) => {
                 let mut reading = Reading::empty(now, SOURCE);
                 reading.row.device_read = Some(read);
                 reading.row.device_written = Some(written);
+                reading.row.block = Some(block);
                 reading
             }
             Err(why) => Reading::failed(now, SOURCE, why),
@@ -99,14 +102,69 @@ fn paths_to(class: &Path, block: &str) -> Vec<String> {
     names
 }
 
-/// Bytes read and written.
-fn counters(text: &str) -> Option<(Bytes, Bytes)> {
-    let fields: Vec<&str> = text.split_ascii_whitespace().collect();
-    let bytes = |index: usize| {
-        let sectors: u64 = fields.get(index)?.parse().ok()?;
-        sectors.checked_mul(SECTOR_BYTES).map(Bytes::new)
-    };
-    Some((bytes(SECTORS_READ)?, bytes(SECTORS_WRITTEN)?))
+/// All that one file holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counted {
+    read: Bytes,
+    written: Bytes,
+    block: BlockCounters,
+}
+
+impl Counted {
+    /// The fields of the file in order; the last six came with Linux 4.18 and 5.5.
+    fn parse(text: &str) -> Option<Self> {
+        let fields: Vec<u64> =
+            text.split_ascii_whitespace().map(|field| field.parse().ok()).collect::<Option<_>>()?;
+        let field = |index: usize| fields.get(index).copied();
+        let bytes = |index: usize| field(index)?.checked_mul(SECTOR_BYTES).map(Bytes::new);
+        // 32 bits in the kernel; a kernel that shows more is cut alike, so that differences stay right.
+        let ms = |index: usize| field(index).map(|ms| ms as u32);
+        let block = BlockCounters {
+            reads: field(0)?,
+            reads_merged: field(1)?,
+            read_ms: ms(3)?,
+            writes: field(4)?,
+            writes_merged: field(5)?,
+            write_ms: ms(7)?,
+            in_flight: u32::try_from(field(8)?).ok()?,
+            io_ms: ms(9)?,
+            queue_ms: ms(10)?,
+            discards: field(11),
+            discarded: bytes(13),
+            discard_ms: ms(14),
+            flushes: field(15),
+            flush_ms: ms(16),
+        };
+        Some(Self { read: bytes(SECTORS_READ)?, written: bytes(SECTORS_WRITTEN)?, block })
+    }
+
+    const fn ios(&self) -> u64 {
+        self.block.reads.saturating_add(self.block.writes)
+    }
+
+    /// Two paths to one drive together.
+    fn plus(self, other: Self) -> Self {
+        let (a, b) = (self.block, other.block);
+        let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
+        let ms = |a: Option<u32>, b: Option<u32>| Some(a?.wrapping_add(b?));
+        let block = BlockCounters {
+            reads: a.reads.saturating_add(b.reads),
+            reads_merged: a.reads_merged.saturating_add(b.reads_merged),
+            read_ms: a.read_ms.wrapping_add(b.read_ms),
+            writes: a.writes.saturating_add(b.writes),
+            writes_merged: a.writes_merged.saturating_add(b.writes_merged),
+            write_ms: a.write_ms.wrapping_add(b.write_ms),
+            in_flight: a.in_flight.saturating_add(b.in_flight),
+            io_ms: a.io_ms.wrapping_add(b.io_ms),
+            queue_ms: a.queue_ms.wrapping_add(b.queue_ms),
+            discards: sum(a.discards, b.discards),
+            discarded: a.discarded.zip(b.discarded).map(|(a, b)| a + b),
+            discard_ms: ms(a.discard_ms, b.discard_ms),
+            flushes: sum(a.flushes, b.flushes),
+            flush_ms: ms(a.flush_ms, b.flush_ms),
+        };
+        Self { read: self.read + other.read, written: self.written + other.written, block }
+    }
 }
 
 #[cfg(test)]
@@ -165,7 +223,7 @@ mod test {
     #[test]
     fn a_line_that_is_not_the_counters_is_refused() {
         for text in ["", "1 2 3 4 5 6", "1 2 x 4 5 6 7", "1 2 99999999999999999999 4 5 6 7"] {
-            assert_eq!(counters(text), None, "{text:?}");
+            assert_eq!(Counted::parse(text), None, "{text:?}");
         }
     }
 }

@@ -58,6 +58,11 @@ pub fn discover(place: Place<'_>, sysfs: &Path, plan: &TelemetryPlan) -> FoundSo
     found
 }
 
+/// The disk that the file system of `folder` is on, where there is one.
+pub fn disk_under(folder: &Path) -> Option<String> {
+    disk(Place::File(folder), Path::new(SYSFS)).ok()
+}
+
 /// The name of the disk at or under `place`.
 ///
 /// # Errors

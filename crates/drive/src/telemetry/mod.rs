@@ -2,7 +2,7 @@
 //!
 //! # Architecture
 //! - [`Sampler`]: one source, used by one thread; [`read`] takes one reading from it.
-//! - [`smart`], [`hwmon`], [`blockstat`], [`power`], [`smartctl`]: the sources.
+//! - [`smart`], [`hwmon`], [`blockstat`], [`power`], [`pressure`], [`smartctl`]: the sources.
 //! - [`discover()`]: which of them there are for a block device, or for the drive under a file.
 //!
 //! # What it does not do
@@ -14,6 +14,7 @@ pub mod discover;
 pub mod hwmon;
 mod plausible;
 pub mod power;
+pub mod pressure;
 pub mod smart;
 pub mod smartctl;
 

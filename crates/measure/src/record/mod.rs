@@ -19,6 +19,7 @@
 //! [`SCHEMA`] is 2, which has checksums; schema 1 is read without. A folder from a newer schema is refused, with what to
 //! do.
 
+mod block_table;
 mod columns;
 mod contained;
 mod drive_time;
@@ -37,7 +38,7 @@ pub use manifest::{
     PowerBaseline, RawAnswer, RunEdge, SettingsFacts, ThermalSettings,
 };
 pub use read::{LostPart, Record, is_run_folder, read, read_manifest, read_ops, read_reduced};
-pub use rows::{IoRow, Op, OpRow, SmartRow, TelemetryRow};
+pub use rows::{BlockCounters, IoRow, Op, OpRow, SmartRow, TelemetryRow};
 pub use write::{ManifestDocument, RunWriter, write_whole};
 
 use std::path::PathBuf;

@@ -105,8 +105,50 @@ pub struct TelemetryRow {
     pub device_read: Option<Bytes>,
     /// Data the block layer has written to the device since boot.
     pub device_written: Option<Bytes>,
+    /// Everything else that the block layer counts.
+    pub block: Option<BlockCounters>,
+    /// How long some task of this machine has waited for I/O since boot, in microseconds (PSI `some`).
+    pub pressure_some_us: Option<u64>,
+    /// How long all tasks that could run have waited for I/O since boot, in microseconds (PSI `full`).
+    pub pressure_full_us: Option<u64>,
     /// Why there is no reading; every other field is then `None`.
     pub gap: Option<String>,
+}
+
+/// What the block layer has counted for a device since boot, beside bytes: `/sys/block/X/stat` of Linux
+/// (Documentation/block/stat.rst).
+///
+/// Milliseconds are 32 bits wide there and begin again at 0: their differences are taken with `wrapping_sub`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockCounters {
+    /// Reads that completed.
+    pub reads: u64,
+    /// Reads merged into others before they were sent.
+    pub reads_merged: u64,
+    /// Time of all reads together.
+    pub read_ms: u32,
+    /// Writes that completed.
+    pub writes: u64,
+    /// Writes merged into others before they were sent.
+    pub writes_merged: u64,
+    /// Time of all writes together.
+    pub write_ms: u32,
+    /// I/Os in flight at this moment.
+    pub in_flight: u32,
+    /// Time in which any I/O was in flight, as the kernel estimates it.
+    pub io_ms: u32,
+    /// Time of all I/Os together; it grows when an I/O completes.
+    pub queue_ms: u32,
+    /// Discards that completed (Linux 4.18 and later).
+    pub discards: Option<u64>,
+    /// Bytes discarded.
+    pub discarded: Option<Bytes>,
+    /// Time of all discards together.
+    pub discard_ms: Option<u32>,
+    /// Flushes that completed (Linux 5.5 and later).
+    pub flushes: Option<u64>,
+    /// Time of all flushes together.
+    pub flush_ms: Option<u32>,
 }
 
 impl TelemetryRow {
@@ -127,6 +169,9 @@ impl TelemetryRow {
             power: None,
             device_read: None,
             device_written: None,
+            block: None,
+            pressure_some_us: None,
+            pressure_full_us: None,
             gap: None,
         }
     }

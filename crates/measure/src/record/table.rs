@@ -17,6 +17,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema};
 
+use super::block_table::{self, BlockTable};
 use super::columns::described;
 use super::rows::{IoRow, Op, OpRow, SmartRow, TelemetryRow};
 use crate::histogram::Histogram;
@@ -24,7 +25,7 @@ use crate::time::Instant;
 use crate::units::{Bytes, Kelvin, Watts};
 
 /// A kind of row that has a table of its own.
-pub(super) trait TableRow: Sized {
+pub(in crate::record) trait TableRow: Sized {
     /// The file's name without its ending.
     const NAME: &'static str;
     /// Names, types and nullability of the columns.
@@ -132,8 +133,9 @@ impl TableRow for TelemetryRow {
             optional("power_w", DataType::Float64),
             optional("device_read_bytes", DataType::UInt64),
             optional("device_written_bytes", DataType::UInt64),
-            optional("gap", DataType::Utf8),
         ]);
+        fields.extend(block_table::fields());
+        fields.push(optional("gap", DataType::Utf8));
         described(Self::NAME, fields)
     }
 
@@ -169,6 +171,7 @@ impl TableRow for TelemetryRow {
                 rows.iter().map(|row| amount(row).map(Bytes::as_u64)).collect::<UInt64Array>(),
             ));
         }
+        columns.extend(block_table::columns(rows));
         columns.push(Arc::new(gaps.finish()));
         columns
     }
@@ -190,6 +193,7 @@ impl TableRow for TelemetryRow {
         let power = columns.numbers::<Float64Type>("power_w")?;
         let read = columns.numbers::<UInt64Type>("device_read_bytes")?;
         let written = columns.numbers::<UInt64Type>("device_written_bytes")?;
+        let counters = BlockTable::new(&columns)?;
         let rows = (0..batch.num_rows()).map(|row| Self {
             t: Instant::from_ns(t.value(row)),
             source: source.value(row).to_owned(),
@@ -205,6 +209,9 @@ impl TableRow for TelemetryRow {
             power: present(power, row).map(Watts::new),
             device_read: present(read, row).map(Bytes::new),
             device_written: present(written, row).map(Bytes::new),
+            block: counters.block(row),
+            pressure_some_us: counters.pressure_some_us(row),
+            pressure_full_us: counters.pressure_full_us(row),
             gap: gap.is_valid(row).then(|| gap.value(row).to_owned()),
         });
         Ok(rows.collect())
@@ -327,7 +334,7 @@ fn required(name: &str, data_type: DataType) -> Field {
     Field::new(name, data_type, false)
 }
 
-fn optional(name: &str, data_type: DataType) -> Field {
+pub(super) fn optional(name: &str, data_type: DataType) -> Field {
     Field::new(name, data_type, true)
 }
 
@@ -387,16 +394,27 @@ fn histogram_columns<R>(rows: &[R], histogram: impl Fn(&R) -> &Histogram) -> Vec
     columns
 }
 
-fn present<T: ArrowPrimitiveType>(column: &arrow_array::PrimitiveArray<T>, row: usize) -> Option<T::Native> {
+pub(super) fn present<T: ArrowPrimitiveType>(
+    column: &arrow_array::PrimitiveArray<T>,
+    row: usize,
+) -> Option<T::Native> {
     column.is_valid(row).then(|| column.value(row))
 }
 
 /// A batch's columns by name, with errors that name the column.
-struct Columns<'a>(&'a RecordBatch);
+pub(super) struct Columns<'a>(&'a RecordBatch);
 
 impl<'a> Columns<'a> {
     fn column(&self, name: &str) -> Result<&'a ArrayRef, String> {
         self.0.column_by_name(name).ok_or_else(|| format!("column {name} is missing"))
+    }
+
+    /// A column that records from before it do not have.
+    pub(super) fn numbers_since<T: ArrowPrimitiveType>(
+        &self,
+        name: &str,
+    ) -> Result<Option<&'a arrow_array::PrimitiveArray<T>>, String> {
+        if self.0.column_by_name(name).is_none() { Ok(None) } else { self.numbers(name).map(Some) }
     }
 
     fn numbers<T: ArrowPrimitiveType>(

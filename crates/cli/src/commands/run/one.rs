@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::bail;
 use capture::session::{self, Session, Stop, StopFlag, draft_manifest};
 use drive::telemetry::power;
-use drive::{Drive, DriveError, Examination, Prepared};
+use drive::{Drive, DriveError, DriveIo, Examination, Prepared};
 use measure::record::{EndReason, Manifest, Origin, RunWriter};
 use measure::{Bytes, BytesPerSec, Celsius};
 use physics::Profile;
@@ -20,7 +20,8 @@ use crate::cost::Cost;
 use crate::host;
 use crate::printer::Printer;
 use crate::progress::ProgressLine;
-use crate::run_folder;
+use crate::run_live::RunLive;
+use crate::{run_folder, screen};
 
 /// All that a run starts from, but for the drive.
 #[derive(Clone, Copy)]
@@ -67,6 +68,11 @@ impl OneRun<'_> {
         let mut progress = ProgressLine::new(printer, self.args.quiet);
         let Some(prepared) = self.prepare(drive, &mut progress)? else { return Ok(None) };
         let writer = self.writer(drive, self.manifest(drive, examined))?;
+        if matches!(prepared.io, DriveIo::RealTime { .. }) {
+            let on_screen = !self.args.plain && !self.args.quiet && !self.args.json && screen::is_possible();
+            let stop = on_screen.then_some(self.stop);
+            progress.show_live(RunLive::start(writer.dir(), writer.manifest(), &self.plan.settings, stop)?);
+        }
         let mut session =
             Session::new(self.plan, writer, &mut progress).stop_flag(self.stop).steady_rule(steady);
         if !is_twin(&examined.origin) {
