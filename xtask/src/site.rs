@@ -27,6 +27,7 @@ const MENU: &[(&str, &str)] = &[
     ("Columns and fields", "data/FIELDS.md"),
     ("Formats that are read", "FORMATS.md"),
     ("Virtual SSD", "VSSD.md"),
+    ("TRIM", "TRIM.md"),
     ("Safety", "SAFETY.md"),
     ("Methods", "METHODS.md"),
     ("Validation", "VALIDATION.md"),

@@ -31,6 +31,7 @@ use super::settings::hctm::HctmSetting;
 use super::settings::power_state::PowerSetting;
 use super::settings::restore::RestoreDocument;
 use super::settings::temp_threshold::ThresholdRows;
+use super::trim::TrimDocument;
 use super::vssd::Told;
 
 /// A JSON document that a command prints.
@@ -89,6 +90,7 @@ documents! {
     Document<PowerSetting>, "power-state", 1, "`heatsoak power-state --json`";
     Document<ThresholdRows>, "temp-threshold", 1, "`heatsoak temp-threshold --json`";
     RestoreDocument, "restore", 1, "`heatsoak restore --json`";
+    TrimDocument, "trim", 1, "`heatsoak trim --json`";
     Trial, "meter", 1, "`heatsoak meter --json`";
     Library, "runs", 1, "`heatsoak runs --json`";
     Told<'_>, "vssd", 1, "the line of `heatsoak vssd --json`";

@@ -15,5 +15,6 @@ mod run;
 mod settings;
 mod show;
 mod sweep;
+mod trim;
 mod validate;
 mod words;
