@@ -18,7 +18,7 @@ safe_no_effect, refused, eats_neighbours, hangs, unstable, loses_data.
 
 --enable sets provisioning_mode to unmap and discard_max_bytes to the device's own limit, both read
 back. Linux 6.12 takes the mode back when a partition table is read again; the rule of --udev-rule
-sets it each time. Both need a finished --prove of this drive in this enclosure.
+sets it at each appearance of the drive. Both need a finished --prove of this drive and enclosure.
 
 Examples:
   heatsoak trim /dev/sda

@@ -2,8 +2,8 @@
 //!
 //! The rule is for the event of the *block* device. The one that is passed around is for `scsi_disk`, whose event Linux
 //! sends before it has looked at the disk: then it sets `provisioning_mode` anew (Linux 6.12, `sd_revalidate_disk`), and
-//! what the rule had written is gone. A look at the disk later (partition tables read again) ends with a `change` event of
-//! the block device, for which the rule runs again.
+//! what the rule had written is gone. Later looks at the disk that come with a `change` event of the block device run the
+//! rule again; a bare `BLKRRPART` or `rescan` has none.
 
 use crate::DriveIdentity;
 use crate::usb::UsbBridge;

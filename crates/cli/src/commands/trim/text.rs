@@ -30,7 +30,7 @@ pub(super) fn for_people(document: &TrimDocument, width: usize) -> String {
             text.push_str(&table::paragraph(
                 "Linux 6.12 and later set it back to full when they look at the disk again: a partition table read \
                  again, a rescan, a write to cache_type. `heatsoak trim DRIVE --udev-rule` prints a rule that sets it \
-                 each time. Linux 6.1 leaves it.",
+                 at each appearance of the drive. Linux 6.1 leaves it.",
                 "",
                 width,
             ));
