@@ -29,6 +29,7 @@ const MENU: &[(&str, &str)] = &[
     ("Metrics", "METRICS.md"),
     ("Virtual SSD", "VSSD.md"),
     ("Fleets", "FLEET.md"),
+    ("TRIM", "TRIM.md"),
     ("Safety", "SAFETY.md"),
     ("Methods", "METHODS.md"),
     ("Validation", "VALIDATION.md"),

@@ -14,6 +14,7 @@ use drive::DriveIdentity;
 pub(crate) use drive::guard::Roots;
 use drive::sysfs::{entries, text};
 use drive::telemetry::{hwmon, smartctl};
+use drive::usb::UsbBridge;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -27,6 +28,8 @@ pub(crate) struct BlockDevice {
     /// Who it is.
     #[serde(flatten)]
     pub(crate) identity: DriveIdentity,
+    /// USB bridge before it with protocol and negotiated speed; `null` for a drive behind none.
+    pub(crate) bridge: Option<String>,
     /// Logical block size in bytes.
     pub(crate) block_bytes: Option<u64>,
     /// Where readings of temperature come from.
@@ -61,11 +64,19 @@ pub(crate) fn one(roots: &Roots, name: &str) -> Option<BlockDevice> {
     Some(BlockDevice {
         address: format!("/dev/{name}"),
         by_id: by_id(&roots.dev, name),
+        bridge: UsbBridge::of_disk(&roots.sys, name).map(|bridge| link_of_bridge(&bridge)),
         identity,
         block_bytes: number(&place.join("queue/logical_block_size")),
         temperature: temperature(&roots.sys, name),
         in_use: in_use(roots, name, &place),
     })
+}
+
+/// A bridge in a line, with how it is connected.
+fn link_of_bridge(bridge: &UsbBridge) -> String {
+    let protocol = bridge.protocol.map_or(String::new(), |protocol| format!(", {}", protocol.name()));
+    let speed = bridge.speed_mbps.map_or(String::new(), |speed| format!(", {speed} Mb/s"));
+    format!("{}{protocol}{speed}", bridge.text())
 }
 
 /// Where readings of temperature come from, as a run takes them; none is an empty list.

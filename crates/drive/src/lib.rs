@@ -10,7 +10,9 @@
 //! - [`DriveIdentity`]: who a drive is, for all of the others; [`sysfs`]: block devices as the kernel shows them.
 //! - [`secret`]: what is needed to authenticate oneself.
 //! - [`guard`]: what speaks against writing to a block device.
-//! - [`scsi`]: what SATA, USB and SCSI drives say of themselves. [`link`]: the link between host and drive.
+//! - [`scsi`]: what SATA, USB and SCSI drives say of themselves. [`link`]: the link between host and drive;
+//!   [`usb`]: the bridge of a USB drive.
+//! - [`trim`]: whether TRIM reaches the flash of a SCSI disk, and whether it is harmless.
 //!
 //! It makes no load, writes no record and draws no conclusion. Twins are not made here: a simulated drive has no way to a
 //! real one, and the command line has both.
@@ -28,6 +30,8 @@ pub mod settings;
 pub mod sysfs;
 pub mod system;
 pub mod telemetry;
+pub mod trim;
+pub mod usb;
 
 pub use address::{Address, AddressError, AddressKind, FabricAddress, FileAddress};
 pub use drive::{

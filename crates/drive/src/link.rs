@@ -13,6 +13,7 @@ use std::path::Path;
 use measure::record::LinkFacts;
 
 use crate::sysfs::{controllers, text};
+use crate::usb::UsbBridge;
 
 /// The link of `disk`, a name such as `nvme0n1`, below `sysfs`; `None` where it is not described.
 pub fn of_disk(sysfs: &Path, disk: &str) -> Option<LinkFacts> {
@@ -23,11 +24,12 @@ pub fn of_disk(sysfs: &Path, disk: &str) -> Option<LinkFacts> {
         controllers.first().and_then(|name| fs::canonicalize(place.join("device").join(name)).ok());
     let start =
         if place.components().any(|part| part.as_os_str() == "virtual") { controller? } else { place };
-    start.ancestors().take_while(|folder| folder.starts_with(sysfs)).find_map(|folder| link_of(sysfs, folder))
+    let mut folders = start.ancestors().take_while(|folder| folder.starts_with(sysfs));
+    folders.find_map(|folder| link_of(sysfs, folder, &start))
 }
 
-fn link_of(sysfs: &Path, device: &Path) -> Option<LinkFacts> {
-    pcie(device).or_else(|| usb(device)).or_else(|| sata(sysfs, device))
+fn link_of(sysfs: &Path, device: &Path, disk: &Path) -> Option<LinkFacts> {
+    pcie(device).or_else(|| usb(device, disk)).or_else(|| sata(sysfs, device))
 }
 
 /// `current_link_speed` is "8.0 GT/s PCIe", `current_link_width` "4"
@@ -53,20 +55,29 @@ fn pcie(device: &Path) -> Option<LinkFacts> {
     })
 }
 
-/// `speed` is in Mb/s (Documentation/ABI/stable/sysfs-bus-usb); a hub's ports are devices of their own.
-fn usb(device: &Path) -> Option<LinkFacts> {
+/// `speed` is in Mb/s (Documentation/ABI/stable/sysfs-bus-usb); a hub's ports are devices of their own. With the protocol:
+/// runs over UAS and BOT are not runs over the same link.
+fn usb(device: &Path, disk: &Path) -> Option<LinkFacts> {
     // Only a USB device has both; network devices have a `speed` as well.
     text(&device.join("bDeviceClass"))?;
     let megabits: f64 = text(&device.join("speed"))?.parse().ok()?;
-    let efficiency = match megabits {
-        ..=480.0 => 1.0,
-        ..=5000.0 => 0.8,
-        _ => 128.0 / 132.0,
+    let rate = |megabits: f64| {
+        let efficiency = match megabits {
+            ..=480.0 => 1.0,
+            ..=5000.0 => 0.8,
+            _ => 128.0 / 132.0,
+        };
+        megabits * 1e6 / 8.0 * efficiency
     };
+    let bridge = UsbBridge::at(device, disk);
+    let protocol = bridge.as_ref().and_then(|bridge| bridge.protocol);
+    let protocol = protocol.map_or(String::new(), |protocol| format!(", {}", protocol.name()));
     Some(LinkFacts {
-        name: format!("USB {megabits} Mb/s"),
-        ceiling_bytes_per_s: megabits * 1e6 / 8.0 * efficiency,
-        possible_bytes_per_s: None,
+        name: format!("USB {megabits} Mb/s{protocol}"),
+        ceiling_bytes_per_s: rate(megabits),
+        possible_bytes_per_s: bridge
+            .and_then(|bridge| bridge.possible_mbps())
+            .map(|possible| rate(possible.into())),
     })
 }
 
@@ -140,6 +151,26 @@ mod test {
         let link = of_disk(&sysfs, "disk").expect("a link");
         assert_eq!(link.name, "USB 10000 Mb/s");
         assert!((link.ceiling_bytes_per_s - 1.212e9).abs() < 1e6, "{link:?}");
+    }
+
+    #[test]
+    fn a_fast_bridge_on_a_slow_port_could_do_more() {
+        let device = "devices/pci0/usb2/2-1";
+        let files = [
+            (format!("{device}/speed"), "5000\n"),
+            (format!("{device}/bDeviceClass"), "00\n"),
+            (format!("{device}/idVendor"), "0bda\n"),
+            (format!("{device}/idProduct"), "9210\n"),
+            (format!("{device}/2-1:1.0/bInterfaceProtocol"), "50\n"),
+        ];
+        let files: Vec<(&str, &str)> =
+            files.iter().map(|(name, content)| (name.as_str(), *content)).collect();
+        let (_dir, sysfs) = tree("pci0/usb2/2-1/2-1:1.0/host1/target1/1:0:0:0/block/disk", &files);
+        let store = [20, 0x10, 0x0a, 0, 0, 0, 0, 0, 0, 0x11, 0, 0, 0x30, 0, 10, 0, 0xb0, 0, 10, 0];
+        fs::write(sysfs.join(device).join("bos_descriptors"), store).expect("a scratch file");
+        let link = of_disk(&sysfs, "disk").expect("a link");
+        assert_eq!((link.name.as_str(), link.ceiling_bytes_per_s), ("USB 5000 Mb/s, BOT", 500e6));
+        assert!(link.possible_bytes_per_s.is_some_and(|most| (most - 1.212e9).abs() < 1e6), "{link:?}");
     }
 
     #[test]

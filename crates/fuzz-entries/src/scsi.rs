@@ -4,10 +4,15 @@
 
 use crate::FuzzEntry;
 use drive::guard::signatures;
-use drive::scsi::{Capacity, Inquiry, vpd};
+use drive::scsi::{Capacity, Inquiry, command, vpd};
+use drive::trim::{StoredCheck, identify_block};
 
 /// Every entry by the name of its fuzz target.
-pub const ENTRIES: &[FuzzEntry] = &[("scsi_answers", answers), ("device_signatures", device_signatures)];
+pub const ENTRIES: &[FuzzEntry] = &[
+    ("scsi_answers", answers),
+    ("device_signatures", device_signatures),
+    ("device_trim_check", device_trim_check),
+];
 
 /// INQUIRY, READ CAPACITY (16) and every page.
 pub fn answers(data: &[u8]) {
@@ -30,5 +35,24 @@ pub fn device_signatures(data: &[u8]) {
         data.split_first_chunk().map_or((0, data), |(len, rest)| (u64::from_le_bytes(*len), rest));
     for one in signatures::find(ends, ends, len) {
         assert!(one.kind.word().is_some(), "what lies on a drive is never final");
+    }
+}
+
+/// A stored check of TRIM, the parameter list of an UNMAP, and blocks of a drive: what is taken lies on the drive, and its
+/// blocks come back as they were stored.
+pub fn device_trim_check(data: &[u8]) {
+    if let Ok(check) = StoredCheck::decode(data) {
+        let blocks = check.drive.size_bytes / check.block_bytes;
+        let state = check.state();
+        assert!(state.map.runs().all(|(range, _)| range.end() <= blocks));
+        let stored: u64 = check.runs.iter().map(|(range, _)| range.blocks).sum();
+        assert_eq!(state.map.runs().map(|(range, _)| range.blocks).sum::<u64>(), stored);
+    }
+    let descriptors = command::unmap_descriptors(data);
+    assert!(descriptors.len() <= data.len() / 16);
+    let again = command::unmap_descriptors(&command::unmap_list(&descriptors));
+    assert_eq!(again[..], descriptors[..descriptors.len().min(command::UNMAP_DESCRIPTORS_MAX)]);
+    for block in data.as_chunks().0 {
+        let _ = identify_block(block, 0);
     }
 }

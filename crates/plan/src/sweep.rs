@@ -58,6 +58,8 @@ pub struct SweepSetting {
     pub name: String,
     /// Settings of the drive; what is empty is as the plan has it.
     pub thermal: ThermalSettings,
+    /// Limit of every load, all its threads together; `None` is as the plan has it.
+    pub rate: Option<BytesPerSec>,
     /// What the link carries. Only a simulated drive can be put on another link.
     pub link: Option<BytesPerSec>,
     /// Temperature of the air. Only a simulated drive can be put into another room.
@@ -75,19 +77,20 @@ impl Sweep {
         self.settings.iter().any(|setting| setting.link.is_some() || setting.ambient.is_some())
     }
 
-    /// A sweep from what was typed: `tmt=default,70C/80C`, `power-state=0,5,7`, `link=500MB/s,1GB/s`,
-    /// `ambient=20C,35C`. Writes nothing between the runs.
+    /// A sweep from what was typed: `tmt=default,70C/80C`, `power-state=0,5,7`, `rate=default,400MB/s`,
+    /// `link=500MB/s,1GB/s`, `ambient=20C,35C`. Writes nothing between the runs.
     ///
     /// # Errors
     /// A sentence that says what is wrong and how it is written.
     pub fn parse(typed: &str) -> Result<Self, String> {
         const FORMS: &str = "write for example tmt=default,65C/70C,60C/70C, power-state=0,5,7, \
-                             link=500MB/s,1GB/s or ambient=20C,35C";
+                             rate=default,400MB/s, link=500MB/s,1GB/s or ambient=20C,35C";
         let (axis, values) =
             typed.split_once('=').ok_or_else(|| format!("{typed:?} names nothing to sweep over; {FORMS}"))?;
         let one: fn(&str) -> Result<SweepSetting, String> = match axis.trim() {
             "tmt" => tmt,
             "power-state" => power_state,
+            "rate" => rate,
             "link" => link,
             "ambient" => ambient,
             other => return Err(format!("{other:?} cannot be swept over; {FORMS}")),
@@ -124,6 +127,14 @@ fn power_state(typed: &str) -> Result<SweepSetting, String> {
     Ok(SweepSetting { thermal, ..SweepSetting::default() })
 }
 
+fn rate(typed: &str) -> Result<SweepSetting, String> {
+    if typed == "default" {
+        return Ok(SweepSetting::default());
+    }
+    let rate = parse::rate(typed).map_err(|error| error.to_string())?;
+    Ok(SweepSetting { rate: Some(rate), ..SweepSetting::default() })
+}
+
 fn link(typed: &str) -> Result<SweepSetting, String> {
     let rate = parse::rate(typed).map_err(|error| error.to_string())?;
     Ok(SweepSetting { link: Some(rate), ..SweepSetting::default() })
@@ -157,6 +168,7 @@ impl SweepSetting {
             (None, None) => {}
         }
         parts.extend(self.thermal.power_state.map(|state| format!("PS{state}")));
+        parts.extend(self.rate.map(|rate| format!("rate {rate}")));
         parts.extend(self.link.map(|link| format!("link {link}")));
         parts.extend(self.ambient.map(|ambient| format!("ambient {ambient}")));
         if parts.is_empty() { "default".to_owned() } else { parts.join(", ") }
@@ -167,7 +179,7 @@ impl Plan {
     /// The plan of one setting: the same without its sweep, with that setting made.
     #[must_use]
     pub fn with_setting(&self, setting: &SweepSetting) -> Self {
-        let SweepSetting { name, thermal, .. } = setting;
+        let SweepSetting { name, thermal, rate, .. } = setting;
         let settings = ThermalSettings {
             tmt1_k: thermal.tmt1_k.or(self.settings.tmt1_k),
             tmt2_k: thermal.tmt2_k.or(self.settings.tmt2_k),
@@ -175,7 +187,15 @@ impl Plan {
         };
         let mut notes = self.notes.clone();
         notes.push(format!("one setting of a sweep: {name}"));
-        Self { sweep: None, settings, notes, ..self.clone() }
+        let mut phases = self.phases.clone();
+        for load in phases.iter_mut().flat_map(|phase| &mut phase.loads) {
+            // A load that the plan holds lower already stays there.
+            load.rate = match (load.rate, *rate) {
+                (Some(own), Some(limit)) if own.as_f64() < limit.as_f64() => Some(own),
+                (own, limit) => limit.or(own),
+            };
+        }
+        Self { sweep: None, settings, notes, phases, ..self.clone() }
     }
 
     /// What brings the drive back before the next run of `sweep`: deallocates, if asked, and rests until the
@@ -245,6 +265,7 @@ mod test {
         };
         assert_eq!(names("tmt=default,65C/70C,off/75C"), ["default", "TMT 65/70", "TMT off/75"]);
         assert_eq!(names("power-state=0,5"), ["PS0", "PS5"]);
+        assert_eq!(names("rate=default,400MB/s"), ["default", "rate 400 MB/s"]);
         assert_eq!(names("link=500MB/s, 1GB/s"), ["link 500 MB/s", "link 1.00 GB/s"]);
         assert_eq!(names("ambient=20C,308K"), ["ambient 20 °C", "ambient 35 °C"]);
     }
@@ -259,6 +280,7 @@ mod test {
             ("power-state=32", "0 to 31"),
             ("link=0B/s", "moves nothing"),
             ("ambient=warm", "warm"),
+            ("rate=fast", "fast"),
         ] {
             let why = Sweep::parse(typed).expect_err(typed);
             assert!(why.contains(part), "{part:?} is missing in {why:?}");
@@ -277,6 +299,23 @@ mod test {
         assert_eq!(one.settings.power_state, Some(2));
         assert_eq!(one.settings.tmt1_k, sweep.settings[1].thermal.tmt1_k);
         assert!(one.notes.last().is_some_and(|note| note.contains(&sweep.settings[1].name)));
+    }
+
+    /// Goal: a rate holds every load, and none that the plan holds lower is let faster.
+    #[test]
+    fn a_rate_holds_every_load() {
+        let mut plan = Plan::builtin("hctm-sweep").expect("built in");
+        plan.phases[0].loads[0].rate = Some(BytesPerSec::new(1e8));
+        let setting = |typed| Sweep::parse(typed).expect("two settings").settings.remove(0);
+        let rates = |plan: &Plan| -> Vec<Option<BytesPerSec>> {
+            plan.phases.iter().flat_map(|phase| &phase.loads).map(|load| load.rate).collect()
+        };
+        let held = plan.with_setting(&setting("rate=400MB/s,700MB/s"));
+        let expected: Vec<_> = (0..rates(&plan).len())
+            .map(|load| Some(BytesPerSec::new(if load == 0 { 1e8 } else { 4e8 })))
+            .collect();
+        assert_eq!(rates(&held), expected);
+        assert_eq!(plan.with_setting(&setting("rate=default,700MB/s")).phases, plan.phases);
     }
 
     #[test]

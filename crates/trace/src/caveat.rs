@@ -85,6 +85,8 @@ pub enum Caveat {
     ThresholdUndetermined { settings: SettingsSeen },
     /// The load was short.
     TooShort { longest_s: f64 },
+    /// No I/O of a USB drive ended for as long as the kernel waits before it resets the bridge.
+    TransportReset { start_s: f64, stopped_s: f64 },
     /// The end of a file is missing.
     Truncated { file: Option<String>, line: usize, left_out: CutOff },
     /// The run ended before its plan did.

@@ -12,6 +12,7 @@ mod meters;
 mod phases;
 mod record;
 mod sensors;
+mod transport;
 mod wear;
 
 pub use caveat::{Caveat, HostThreshold};

@@ -8,6 +8,10 @@ use measure::{Celsius, Instant, Kelvin, Series};
 use super::{Counters, Facts, Interval, Phase, SpeedSeries, Temperature, Trace};
 use crate::SegmentOp;
 use crate::caveat::{Caveat, Damage};
+use crate::transport::{TransportStop, take_stops};
+
+/// What a drive behind a USB bridge is called in a record.
+const USB: &str = "usb";
 
 impl Trace {
     /// The trace of a recorded run. Nothing is refused: what is missing or odd becomes a caveat.
@@ -21,6 +25,11 @@ impl Trace {
         trace.io_errors = record.io.iter().fold(0, |sum, row| sum.saturating_add(row.errors));
         trace.settings = settings(manifest);
         add_speeds(&mut trace, &record.io);
+        if manifest.drive.kind == USB {
+            let stops = take_stops(&mut trace.speeds).into_iter();
+            let told = |TransportStop { start_s, stopped_s }| Caveat::TransportReset { start_s, stopped_s };
+            trace.caveats.extend(stops.map(told));
+        }
         add_telemetry(&mut trace, record);
         trace.add_meters(record);
         trace.add_wear(record);

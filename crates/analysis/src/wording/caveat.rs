@@ -58,6 +58,9 @@ pub fn caveat(caveat: &Caveat) -> String {
         ),
         Caveat::FrozenSensor(sensor) => frozen(sensor),
         Caveat::Gap(hole) => gap(hole),
+        Caveat::TransportReset { start_s, stopped_s } => format!(
+            "No I/O ended for {stopped_s:.0} s from {start_s:.0} s on: as long as the kernel waits before it resets a USB bridge. Taken for a transport reset, not for throttling; `dmesg` shows \"reset SuperSpeed\" or \"uas_eh_abort_handler\" then."
+        ),
         Caveat::IoErrors(IoFailure::Some { failed }) => {
             format!("{failed} I/Os failed; they are not counted in speed, IOPS or latency.")
         }

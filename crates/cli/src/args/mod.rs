@@ -12,6 +12,7 @@ mod forecast;
 mod inspect;
 mod power;
 mod settings;
+mod trim;
 mod validate;
 mod vssd;
 mod watch;
@@ -34,6 +35,7 @@ pub(crate) use forecast::{FitArgs, GoalArg, PlaceArgs, PredictArgs, RecommendArg
 pub(crate) use inspect::InspectArgs;
 pub(crate) use power::{MeterArgs, PowerArgs};
 pub(crate) use settings::{HctmArgs, PowerStateArgs, RestoreArgs, TempThresholdArgs};
+pub(crate) use trim::TrimArgs;
 pub(crate) use validate::ValidateArgs;
 pub(crate) use vssd::VssdArgs;
 pub(crate) use watch::{ExporterArgs, MetricsArgs, ReadingArgs, WatchArgs};
@@ -176,6 +178,9 @@ pub(crate) enum CliCommand {
     /// Show or change the temperature thresholds for warnings
     #[command(after_long_help = settings::AFTER_THRESHOLD_HELP)]
     TempThreshold(TempThresholdArgs),
+    /// Tell whether TRIM reaches the flash, check that it is harmless, switch it on
+    #[command(after_long_help = trim::AFTER_HELP)]
+    Trim(TrimArgs),
     /// Restore settings that an interrupted run left changed
     #[command(after_long_help = settings::AFTER_RESTORE_HELP)]
     Restore(RestoreArgs),
@@ -208,7 +213,7 @@ pub(crate) struct RunArgs {
     /// Heavy throttling from this temperature on (TMT2), such as 70C, or off
     #[arg(long, value_name = "TEMP", value_parser = threshold, allow_hyphen_values = true)]
     pub(crate) tmt2: Option<Kelvin>,
-    /// Run the plan once a setting, such as tmt=default,65C/70C, power-state=0,5, link=1GB/s,2GB/s, ambient=20C,35C
+    /// Run the plan once a setting, such as tmt=default,65C/70C, power-state=0,5, rate=default,400MB/s, link=1GB/s,2GB/s, ambient=20C,35C
     #[arg(long, value_name = "WHAT=A,B,...", value_parser = Sweep::parse)]
     pub(crate) sweep: Option<Sweep>,
     /// Temperature of the air around the drive, such as 24C: recorded; a simulated drive is put into it

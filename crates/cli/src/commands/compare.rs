@@ -10,6 +10,7 @@ use report::{Comparison, GateResult, PowerTable, PowerTableFormat, ReportInput, 
 use crate::Exit;
 use crate::args::CompareArgs;
 use crate::commands::findings::{Analyzed, style};
+use crate::commands::finish::{finish_text, finishes};
 use crate::commands::joint::joint_policies;
 use crate::inputs;
 use crate::printer::Printer;
@@ -40,12 +41,20 @@ pub(crate) fn execute(args: &CompareArgs, printer: &mut Printer) -> anyhow::Resu
         write_whole(out, report::compare_html(&comparison).as_bytes())?;
     }
     let mut text = report::compare_terminal(&comparison, &style(printer, None));
+    let letters: Vec<String> = (0..inputs.len()).map(|run| format!("run {}", letter(run))).collect();
+    text.push_str(&finish_text(&finishes(&inputs, &letters)));
     text.push_str(&limits.iter().map(verdict).collect::<String>());
     if let Some(out) = &args.out {
         text.push_str(&format!("\nReport: {}\n", out.display()));
     }
     printer.coloured_data(&text)?;
     Ok(if limits.iter().all(|limit| limit.broken_by.is_empty()) { Exit::Done } else { Exit::DoesNotHold })
+}
+
+/// What the comparison calls a run: A to Z, then AA and so on.
+fn letter(run: usize) -> String {
+    let last = char::from(b'A' + (run % 26) as u8);
+    if run < 26 { last.to_string() } else { format!("{}{last}", letter(run / 26 - 1)) }
 }
 
 /// The table of power, to stdout or into the file of --out.

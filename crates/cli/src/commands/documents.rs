@@ -32,6 +32,7 @@ use super::settings::hctm::HctmSetting;
 use super::settings::power_state::PowerSetting;
 use super::settings::restore::RestoreDocument;
 use super::settings::temp_threshold::ThresholdRows;
+use super::trim::TrimDocument;
 use super::vssd::Told;
 
 /// A JSON document that a command prints.
@@ -90,6 +91,7 @@ documents! {
     Document<PowerSetting>, "power-state", 1, "`heatsoak power-state --json`";
     Document<ThresholdRows>, "temp-threshold", 1, "`heatsoak temp-threshold --json`";
     RestoreDocument, "restore", 1, "`heatsoak restore --json`";
+    TrimDocument, "trim", 1, "`heatsoak trim --json`";
     Trial, "meter", 1, "`heatsoak meter --json`";
     Library, "runs", 1, "`heatsoak runs --json`";
     LiveDocument, "watch", 1, "a line of `heatsoak watch --json`; `live.json` of a watch's folder";

@@ -128,7 +128,10 @@ fn row(entry: &ListedDrive) -> [String; 7] {
         device.identity.model.clone().unwrap_or_else(|| "-".to_owned()),
         device.identity.serial.clone().unwrap_or_else(|| "-".to_owned()),
         device.identity.size().to_string(),
-        device.identity.kind.name().to_owned(),
+        match &device.bridge {
+            Some(bridge) => format!("usb: {bridge}"),
+            None => device.identity.kind.name().to_owned(),
+        },
         or_dash(&device.temperature),
         or_dash(&device.in_use),
     ]

@@ -6,6 +6,7 @@ mod documents;
 mod explain;
 mod export;
 mod findings;
+mod finish;
 mod fleet;
 mod forecast;
 mod generate;
@@ -18,6 +19,7 @@ mod run;
 mod runs;
 mod settings;
 mod show;
+mod trim;
 mod validate;
 mod vssd;
 mod watch;
@@ -55,6 +57,7 @@ pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Exi
         CliCommand::Hctm(args) => settings::hctm::execute(&args, printer),
         CliCommand::PowerState(args) => settings::power_state::execute(&args, printer),
         CliCommand::TempThreshold(args) => settings::temp_threshold::execute(&args, printer),
+        CliCommand::Trim(args) => trim::execute(&args, printer),
         CliCommand::Restore(args) => settings::restore::execute(&args, printer),
         CliCommand::Runs(args) => runs::execute(&args, printer),
         CliCommand::List(args) => list::execute(&args, printer),

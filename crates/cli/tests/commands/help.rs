@@ -27,6 +27,7 @@ const COMMANDS: &[&str] = &[
     "hctm",
     "power-state",
     "temp-threshold",
+    "trim",
     "restore",
     "plans",
     "profiles",

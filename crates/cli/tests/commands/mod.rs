@@ -15,6 +15,7 @@ mod run;
 mod settings;
 mod show;
 mod sweep;
+mod trim;
 mod validate;
 mod watch;
 mod words;

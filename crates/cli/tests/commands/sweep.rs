@@ -167,3 +167,24 @@ fn the_first_screen_is_a_png_with_the_same_bytes_each_time() {
     let drawing = scratch.run(&["report", "r", "--svg", "--out", "-"]).stdout;
     assert!(drawing.contains("SIMULATED") && drawing.contains(" IOPS"), "{drawing}");
 }
+
+/// Goal: a rate sweep finds the rate that is sooner by itself, and says so. Method: the stick of article C4, which heats
+/// up so that it throttles hard; held to 400 MB/s it stays cool enough to be done first.
+#[test]
+fn a_slower_rate_that_finishes_first_is_named() {
+    let scratch = Scratch::new();
+    let args =
+        ["run", "full-span", "--drive", "twin:usb-stick-usb10", "--sweep", "rate=default,400MB/s", "-q"];
+    let done = scratch.run(&[&args[..], &["--no-report", "--out", "a"]].concat());
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let sentence =
+        done.stdout.lines().find(|line| line.starts_with("Finished first: rate 400 MB/s")).expect("told");
+    assert!(sentence.contains("default took") && sentence.contains("Slower is sooner"), "{sentence}");
+    let done = scratch.run(&[&args[..], &["--no-report", "--out", "b", "--json"]].concat());
+    let swept: serde_json::Value = serde_json::from_str(&done.stdout).expect("one document");
+    let finish = &swept["finishes"][0];
+    assert_eq!((&finish["op"], &finish["slower_is_sooner"]), (&"write".into(), &true.into()), "{finish}");
+    assert_eq!(finish["runs"][0]["run"], "rate 400 MB/s", "{finish}");
+    let seconds = |run: usize| finish["runs"][run]["seconds"].as_f64().expect("a time");
+    assert!(seconds(0) < seconds(1), "{finish}");
+}

@@ -15,11 +15,46 @@ fn a_bulk_only_disk(kernel: Kernel) {
         + "section driver; basename $(readlink /sys/block/sda/device/../../../driver)
            section usb-link; cat /sys/block/sda/device/../../../../speed
            udevadm control --exit";
-    Guest::on(kernel).bulk_only("USB1").script("wait_for test -b /dev/sda").run_cases(vec![Case::new(
-        "identity",
-        identity,
-        is_told_alike_everywhere,
-    )]);
+    Guest::on(kernel).bulk_only("USB1").script("wait_for test -b /dev/sda").run_cases(vec![
+        Case::new("identity", identity, is_told_alike_everywhere),
+        Case::new("trim", TRIM, trim_is_switched_on_by_the_rule),
+    ]);
+}
+
+/// Unbinding the USB device and binding it again is to the kernel what unplugging is.
+const TRIM: &str = "
+    section told; heatsoak trim /dev/sda --json
+    section rule; heatsoak trim /dev/sda --udev-rule --unchecked
+    mkdir -p /run/udev/rules.d
+    cp $out/rule /run/udev/rules.d/60-heatsoak-trim.rules
+    test -e /bin/sh || ln -s /bin/busybox /bin/sh
+    udev_up
+    port=$(basename $(readlink -f /sys/block/sda/device/../../../..))
+    echo $port >/sys/bus/usb/drivers/usb/unbind
+    gone() { ! test -e /sys/block/sda; }
+    wait_for gone
+    echo $port >/sys/bus/usb/drivers/usb/bind
+    is_on() { grep -qx unmap /sys/block/sd?/device/scsi_disk/*/provisioning_mode; }
+    wait_for is_on
+    udevadm settle
+    section on; cat /sys/block/sd?/device/scsi_disk/*/provisioning_mode /sys/block/sd?/queue/discard_max_bytes
+    udevadm control --exit";
+
+/// Goal: behind usb-storage the kernel does not ask the device, which is told; the rule finds the bridge by its ids, at
+/// each appearance. Method: QEMU's disk, which says LBPME=1 and a limit that the kernel has not read.
+fn trim_is_switched_on_by_the_rule(output: &Output) {
+    let told = output.json("told");
+    assert_eq!(told["path"], "off_in_kernel", "{told}");
+    assert_eq!(
+        (&told["device"]["lbpme"], &told["kernel"]["thin_provisioning"]),
+        (&true.into(), &false.into()),
+        "{told}"
+    );
+    assert!(told["reasons"][0].as_str().is_some_and(|why| why.contains("usb-storage")), "{told}");
+    assert_eq!(told["bridge"]["protocol"], "bulk_only", "{told}");
+    assert!(output.section("rule").contains("ATTRS{idVendor}==\"46f4\""), "{}", output.section("rule"));
+    let limit = told["device"]["unmap_max_bytes"].as_u64().expect("QEMU states one");
+    assert_eq!(output.section("on"), format!("unmap\n{limit}\n"));
 }
 
 /// Goal and method as with drives of every other kind (`drives`); beside that, that the kernel takes it for what it is.

@@ -13,4 +13,5 @@ mod harness;
 mod output;
 mod runs;
 mod settings;
+mod trim;
 mod vssd;

@@ -17,4 +17,5 @@ pub use fabric::{FabricPath, Namespace};
 pub use null::NullPath;
 pub use path::{EIO, Io, IoCompletion, IoPath, PathError};
 pub use ring::{Ring, probe_ring};
+pub(crate) use ring_trim::discard_range;
 pub use simulated::{VirtualDrive, VirtualPath};

@@ -84,3 +84,13 @@ pub(super) fn call(file: &File, offset: u64, len: u32) -> Result<u32, i32> {
     let done = unsafe { rustix::ioctl::ioctl(file, Setter::<BLKDISCARD, [u64; 2]>::new(range)) };
     done.map(|()| len).map_err(Errno::raw_os_error)
 }
+
+/// Discards bytes of the device `file`, and returns when that is done.
+///
+/// # Errors
+/// What the system said.
+pub(crate) fn discard_range(file: &File, start_bytes: u64, len_bytes: u64) -> std::io::Result<()> {
+    // SAFETY: as in `call`.
+    unsafe { rustix::ioctl::ioctl(file, Setter::<BLKDISCARD, [u64; 2]>::new([start_bytes, len_bytes])) }
+        .map_err(Into::into)
+}

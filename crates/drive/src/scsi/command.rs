@@ -1,4 +1,5 @@
-//! The commands that ask, and their answers: INQUIRY and READ CAPACITY (16).
+//! The commands that ask, and their answers: INQUIRY and READ CAPACITY (16). Beside them those that the check of TRIM
+//! (`crate::trim`) needs to move data and to deallocate; nothing else sends them.
 
 use thiserror::Error;
 
@@ -120,4 +121,80 @@ impl Capacity {
     pub fn bytes(&self) -> Option<u64> {
         self.last_block.checked_add(1)?.checked_mul(self.block_bytes.into())
     }
+}
+
+/// READ (16) of `blocks` blocks (SBC-4, 5.18).
+pub fn read_16(first: u64, blocks: u32) -> [u8; 16] {
+    transfer_16(0x88, first, blocks)
+}
+
+/// WRITE (16) of `blocks` blocks (SBC-4, 5.42).
+pub fn write_16(first: u64, blocks: u32) -> [u8; 16] {
+    transfer_16(0x8a, first, blocks)
+}
+
+fn transfer_16(opcode: u8, first: u64, blocks: u32) -> [u8; 16] {
+    let mut cdb = [0; 16];
+    cdb[0] = opcode;
+    cdb[2..10].copy_from_slice(&first.to_be_bytes());
+    cdb[10..14].copy_from_slice(&blocks.to_be_bytes());
+    cdb
+}
+
+/// SYNCHRONIZE CACHE (10) of the whole unit (SBC-4, 5.35): bridges know it where they do not know the longer one.
+pub const fn synchronize_cache_10() -> [u8; 10] {
+    [0x35, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+}
+
+/// Blocks that an UNMAP names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnmapDescriptor {
+    /// The first.
+    pub first: u64,
+    /// How many.
+    pub blocks: u32,
+}
+
+/// Header of the UNMAP parameter list, and one descriptor of it (SBC-4, 5.38.2).
+const UNMAP_HEADER_LEN: usize = 8;
+const UNMAP_DESCRIPTOR_LEN: usize = 16;
+/// What the two length fields of the list can say (16 bits).
+pub const UNMAP_DESCRIPTORS_MAX: usize = (u16::MAX as usize - UNMAP_HEADER_LEN) / UNMAP_DESCRIPTOR_LEN;
+
+/// UNMAP with a parameter list of `list_len` bytes (SBC-4, 5.38.1).
+pub fn unmap(list_len: u16) -> [u8; 10] {
+    let [high, low] = list_len.to_be_bytes();
+    [0x42, 0, 0, 0, 0, 0, 0, high, low, 0]
+}
+
+/// The parameter list of an UNMAP; descriptors past [`UNMAP_DESCRIPTORS_MAX`] do not fit and are left out.
+pub fn unmap_list(descriptors: &[UnmapDescriptor]) -> Vec<u8> {
+    let descriptors = &descriptors[..descriptors.len().min(UNMAP_DESCRIPTORS_MAX)];
+    let body = descriptors.len() * UNMAP_DESCRIPTOR_LEN;
+    let mut list = Vec::with_capacity(UNMAP_HEADER_LEN + body);
+    // Both fit: that is what the largest number of descriptors comes from. The first counts what follows it.
+    list.extend((body as u16 + 6).to_be_bytes());
+    list.extend((body as u16).to_be_bytes());
+    list.extend([0; 4]);
+    for UnmapDescriptor { first, blocks } in descriptors {
+        list.extend(first.to_be_bytes());
+        list.extend(blocks.to_be_bytes());
+        list.extend([0; 4]);
+    }
+    list
+}
+
+/// The descriptors of a parameter list, as a device reads it: whole ones within both length fields.
+pub fn unmap_descriptors(list: &[u8]) -> Vec<UnmapDescriptor> {
+    let Some(header) = list.first_chunk::<UNMAP_HEADER_LEN>() else { return Vec::new() };
+    let said = usize::from(u16::from_be_bytes([header[2], header[3]]));
+    let body = &list[UNMAP_HEADER_LEN..];
+    let descriptors = body[..said.min(body.len())].as_chunks::<UNMAP_DESCRIPTOR_LEN>().0;
+    descriptors
+        .iter()
+        .map(|[a, b, c, d, e, f, g, h, i, j, k, l, ..]| UnmapDescriptor {
+            first: u64::from_be_bytes([*a, *b, *c, *d, *e, *f, *g, *h]),
+            blocks: u32::from_be_bytes([*i, *j, *k, *l]),
+        })
+        .collect()
 }

@@ -2,11 +2,12 @@
 //!
 //! - [`facts`]: everything, asked of an open device.
 //! - [`command`]: INQUIRY and READ CAPACITY (16); [`vpd`]: the vital product data pages. Decoding takes any bytes.
-//! - `sg_io`: how a command reaches the drive.
+//! - [`ScsiTransport`]: how a command reaches a unit: `SG_IO` on this machine ([`SgDevice`]), or a simulated one.
 //!
 //! # What it does not do
-//! It changes nothing on a drive: only commands that ask are known here. A page that a drive does not have is `None`,
-//! and why stands in the notes.
+//! [`facts`] changes nothing on a drive: it sends only commands that ask. Those that write and deallocate are sent by the
+//! check of TRIM alone (`crate::trim`), after the guard. A page that a drive does not have is `None`, and why stands in
+//! the notes.
 
 pub mod command;
 mod sg_io;
@@ -14,8 +15,8 @@ pub mod vpd;
 
 use std::fs::File;
 
-pub use command::{Capacity, Inquiry};
-pub use sg_io::SgError;
+pub use command::{Capacity, Inquiry, UnmapDescriptor};
+pub use sg_io::{ScsiData, ScsiDone, ScsiTransport, SgDevice, SgError};
 pub use vpd::{BlockLimits, Characteristics, Designator, Provisioning, Rotation};
 
 /// What one page may have; longer ones are cut, which their decoders take.
@@ -48,6 +49,17 @@ pub struct ScsiFacts {
 /// When it does not even answer INQUIRY: it is no SCSI device.
 pub fn facts(file: &File) -> Result<ScsiFacts, SgError> {
     facts_from(|name, cdb, buffer| sg_io::ask(file, name, cdb, buffer))
+}
+
+/// The same of any unit.
+///
+/// # Errors
+/// When it does not even answer INQUIRY.
+pub fn facts_of(unit: &mut dyn ScsiTransport) -> Result<ScsiFacts, SgError> {
+    const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(20);
+    facts_from(|name, cdb, buffer| {
+        unit.execute(name, cdb, ScsiData::In(buffer), TIMEOUT).map(|done| done.bytes)
+    })
 }
 
 /// The same by any way to a drive.

@@ -1,4 +1,4 @@
-//! One SCSI command through the kernel: the `SG_IO` ioctl, for commands that ask and take no data with them.
+//! One SCSI command through the kernel: the `SG_IO` ioctl.
 //!
 //! Layout: Linux `include/scsi/sg.h` (`struct sg_io_hdr`, interface version 3), which block devices and `/dev/sg*`
 //! both take. INQUIRY and READ CAPACITY pass the kernel's filter on a device that is open for reading
@@ -7,20 +7,27 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd as _;
+use std::time::Duration;
 
 use rustix::ioctl::{Ioctl, IoctlOutput, Opcode};
 use thiserror::Error;
 
 /// `SG_IO`.
 const SG_IO: Opcode = 0x2285;
+/// `SG_DXFER_NONE`.
+const NO_DATA: i32 = -1;
+/// `SG_DXFER_TO_DEV`.
+const TO_DEVICE: i32 = -2;
 /// `SG_DXFER_FROM_DEV`.
 const FROM_DEVICE: i32 = -3;
 /// The interface's mark.
 const INTERFACE_ID: i32 = 'S' as i32;
 /// Room for sense data in any format (SPC-5, 4.4: at most 252 bytes; the first 18 say what went wrong).
 const SENSE_LEN: usize = 32;
-/// Longer than a drive takes to wake up; the kernel's own limit for these commands is 30 s.
-const TIMEOUT_MS: u32 = 20_000;
+/// For commands that ask: longer than a drive takes to wake up; the kernel's own limit for them is 30 s.
+const ASK_TIMEOUT: Duration = Duration::from_secs(20);
+/// `DID_TIME_OUT`: the command was given up (Linux `include/scsi/scsi_status.h`).
+const HOST_TIMED_OUT: u16 = 0x03;
 /// CHECK CONDITION (SAM-5, 5.3.1).
 const CHECK_CONDITION: u8 = 0x02;
 
@@ -114,6 +121,97 @@ unsafe impl Ioctl for SgIoCommand<'_> {
     }
 }
 
+impl SgError {
+    /// Whether the command was given up because no answer came.
+    pub const fn is_timeout(&self) -> bool {
+        matches!(self, Self::Transport { host: HOST_TIMED_OUT, .. })
+    }
+
+    /// Whether the drive said no: it is there, and does not do this.
+    pub const fn is_refusal(&self) -> bool {
+        matches!(self, Self::Refused { .. })
+    }
+}
+
+/// What goes with a command.
+#[derive(Debug)]
+pub enum ScsiData<'a> {
+    /// Nothing.
+    None,
+    /// What the drive sends comes here.
+    In(&'a mut [u8]),
+    /// This goes to the drive.
+    Out(&'a [u8]),
+}
+
+/// A command that the drive has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScsiDone {
+    /// How much of the data was moved, in bytes.
+    pub bytes: usize,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// A way to a SCSI unit: the kernel's, or a simulated unit's.
+pub trait ScsiTransport {
+    /// Has the unit do `cdb`, called `command` in errors, and gives up after `timeout`.
+    ///
+    /// # Errors
+    /// [`SgError`]: not sent, refused, or lost.
+    fn execute(
+        &mut self,
+        command: &'static str,
+        cdb: &[u8],
+        data: ScsiData<'_>,
+        timeout: Duration,
+    ) -> Result<ScsiDone, SgError>;
+
+    /// The same unit once more, for commands that are in flight at once; `None` where one after the other is all there is.
+    fn beside(&self) -> Option<Box<dyn ScsiTransport + Send>> {
+        None
+    }
+
+    /// Discards bytes as a file system would: by the kernel, which decides by itself what it sends. `None` where there is
+    /// no kernel between.
+    fn discard(&mut self, _start_bytes: u64, _len_bytes: u64) -> Option<io::Result<()>> {
+        None
+    }
+}
+
+/// A unit of this machine: a block device, or `/dev/sg*`.
+#[derive(Debug)]
+pub struct SgDevice {
+    file: File,
+}
+
+impl SgDevice {
+    /// The one that `file` is; opened for writing, if it is to be written to.
+    pub const fn new(file: File) -> Self {
+        Self { file }
+    }
+}
+
+impl ScsiTransport for SgDevice {
+    fn execute(
+        &mut self,
+        command: &'static str,
+        cdb: &[u8],
+        data: ScsiData<'_>,
+        timeout: Duration,
+    ) -> Result<ScsiDone, SgError> {
+        send(&self.file, command, cdb, data, timeout)
+    }
+
+    fn beside(&self) -> Option<Box<dyn ScsiTransport + Send>> {
+        Some(Box::new(Self { file: self.file.try_clone().ok()? }))
+    }
+
+    fn discard(&mut self, start_bytes: u64, len_bytes: u64) -> Option<io::Result<()>> {
+        Some(crate::io::discard_range(&self.file, start_bytes, len_bytes))
+    }
+}
+
 /// Sends `cdb`, called `command` in errors, and hands back how much of `buffer` the drive has filled.
 ///
 /// # Errors
@@ -124,19 +222,35 @@ pub(super) fn ask(
     cdb: &[u8],
     buffer: &mut [u8],
 ) -> Result<usize, SgError> {
+    send(file, command, cdb, ScsiData::In(buffer), ASK_TIMEOUT).map(|done| done.bytes)
+}
+
+fn send(
+    file: &File,
+    command: &'static str,
+    cdb: &[u8],
+    data: ScsiData<'_>,
+    timeout: Duration,
+) -> Result<ScsiDone, SgError> {
     let mut sense = [0; SENSE_LEN];
     let invalid = |_| SgError::Send { command, source: io::ErrorKind::InvalidInput.into() };
+    let (direction, len, memory): (i32, usize, *mut u8) = match data {
+        ScsiData::None => (NO_DATA, 0, std::ptr::null_mut()),
+        ScsiData::In(buffer) => (FROM_DEVICE, buffer.len(), buffer.as_mut_ptr()),
+        // The kernel only reads what goes to the drive; the field has one type for both ways.
+        ScsiData::Out(buffer) => (TO_DEVICE, buffer.len(), buffer.as_ptr().cast_mut()),
+    };
     let mut header = Header {
         interface_id: INTERFACE_ID,
-        direction: FROM_DEVICE,
+        direction,
         cdb_len: cdb.len().try_into().map_err(invalid)?,
         sense_len: SENSE_LEN as u8,
         vectors: 0,
-        data_len: buffer.len().try_into().map_err(invalid)?,
-        data: buffer.as_mut_ptr(),
+        data_len: len.try_into().map_err(invalid)?,
+        data: memory,
         cdb: cdb.as_ptr(),
         sense: sense.as_mut_ptr(),
-        timeout_ms: TIMEOUT_MS,
+        timeout_ms: u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX),
         flags: 0,
         pack_id: 0,
         user: std::ptr::null_mut(),
@@ -151,13 +265,15 @@ pub(super) fn ask(
         info: 0,
     };
     #[expect(unsafe_code, reason = "the only way to send a command to a drive")]
-    // SAFETY: the three pointers describe `buffer`, `cdb` and `sense`, which outlive the call and are not touched
+    // SAFETY: the three pointers describe the data, `cdb` and `sense`, which outlive the call and are not touched
     // meanwhile; their lengths are in the header, and the kernel copies no more than that, whatever the drive sends.
+    // It writes to the data only in the direction from the drive, for which they were borrowed mutably.
     unsafe { rustix::ioctl::ioctl(file.as_fd(), SgIoCommand(&mut header)) }
         .map_err(|errno| SgError::Send { command, source: errno.into() })?;
     answered(command, &header, &sense)?;
     let residual = usize::try_from(header.residual).unwrap_or(0);
-    Ok(buffer.len().saturating_sub(residual))
+    let took = Duration::from_millis(header.duration_ms.into());
+    Ok(ScsiDone { bytes: len.saturating_sub(residual), took })
 }
 
 /// Whether the drive has answered.

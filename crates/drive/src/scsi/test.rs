@@ -83,6 +83,7 @@ fn scsi_debug_is_what_sg3_utils_say() {
         unmap_blocks_max: Some(u32::MAX),
         unmap_ranges_max: Some(256),
         unmap_granularity_blocks: Some(1),
+        unmap_alignment_blocks: None,
         write_same_blocks_max: Some(0xffff),
     };
     assert_eq!(facts.limits, Some(limits));

@@ -136,6 +136,8 @@ pub struct BlockLimits {
     pub unmap_ranges_max: Option<u32>,
     /// Blocks that are deallocated together.
     pub unmap_granularity_blocks: Option<u32>,
+    /// The first block that begins such a group; `None` where the page does not say that it is valid (UGAVALID).
+    pub unmap_alignment_blocks: Option<u32>,
     /// Most blocks that one WRITE SAME may write.
     pub write_same_blocks_max: Option<u64>,
 }
@@ -153,6 +155,9 @@ pub fn block_limits(page: &[u8]) -> Result<BlockLimits, VpdError> {
         unmap_blocks_max: reported(20),
         unmap_ranges_max: reported(24),
         unmap_granularity_blocks: reported(28),
+        unmap_alignment_blocks: u32_at(content, 32)
+            .filter(|value| value & 1 << 31 != 0)
+            .map(|value| value & !(1 << 31)),
         write_same_blocks_max: field(content, 36).map(u64::from_be_bytes).filter(|value| *value != 0),
     })
 }

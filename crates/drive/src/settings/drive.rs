@@ -90,13 +90,13 @@ impl<'a> DriveSettings<'a> {
     /// # Errors
     /// When the drive does not tell.
     pub fn get(&mut self, setting: Setting, select: Select) -> Result<Value, SettingsError> {
-        let Some(command) = setting.get(select) else { return self.latency() };
+        let Some(command) = setting.get(select) else { return self.of_kernel(setting) };
         Ok(setting.masked(Value::Dword(self.controller.get_features(command)?)))
     }
 
     /// The same, `None` when the drive refuses to report it.
     fn reported(&mut self, setting: Setting, select: Select) -> Result<Option<Value>, SettingsError> {
-        let Some(command) = setting.get(select) else { return self.latency().map(Some) };
+        let Some(command) = setting.get(select) else { return self.of_kernel(setting).map(Some) };
         let dword = unless_refused(self.controller.get_features(command))?;
         Ok(dword.map(|dword| setting.masked(Value::Dword(dword))))
     }
@@ -116,7 +116,7 @@ impl<'a> DriveSettings<'a> {
     /// When it does not tell the current one; others that it refuses are `None`.
     pub fn read(&mut self, setting: Setting) -> Result<SettingValues, SettingsError> {
         let Some(command) = setting.get(Select::Current) else {
-            return Ok(SettingValues::only(self.latency()?));
+            return Ok(SettingValues::only(self.of_kernel(setting)?));
         };
         let values = self.controller.feature_values(command, self.identify.has_select_and_save())?;
         Ok(values.map(|dword| setting.masked(Value::Dword(dword))))
@@ -206,7 +206,13 @@ impl<'a> DriveSettings<'a> {
                            support autonomous power state transitions, when it manages the power itself";
                 refused(why.to_owned())
             }
+            (Setting::ProvisioningMode | Setting::DiscardMax, _) => {
+                refused("it is set by `heatsoak trim`".to_owned())
+            }
             (_, Value::Latency(_)) => refused("a latency is no value of this setting".to_owned()),
+            (_, Value::Provisioning(_) | Value::Size(_)) => {
+                refused("that is no value of this setting".to_owned())
+            }
         }
     }
 
@@ -236,6 +242,7 @@ impl<'a> DriveSettings<'a> {
     pub(super) fn send(&mut self, change: &Change, save: bool) -> Result<(), SettingsError> {
         match change.value {
             Value::Latency(latency) => self.set_latency(latency),
+            Value::Provisioning(_) | Value::Size(_) => self.check(change),
             Value::Dword(dword) => {
                 let command = change.setting.set(dword, save).ok_or_else(|| SettingsError::Refused {
                     device: self.name().to_owned(),
@@ -293,6 +300,15 @@ impl<'a> DriveSettings<'a> {
         let (Setting::PowerState, Value::Dword(dword)) = (setting, found) else { return None };
         let state = self.identify.power_states.get((dword & 0x1f) as usize)?;
         state.non_operational.then_some(Value::Dword(dword & !0x1f))
+    }
+
+    /// A setting that the kernel has, and not the drive.
+    fn of_kernel(&self, setting: Setting) -> Result<Value, SettingsError> {
+        if !setting.is_of_discards() {
+            return self.latency();
+        }
+        let (device, wanted) = (self.name().to_owned(), setting.name());
+        Err(SettingsError::Refused { device, wanted, why: "it is read by `heatsoak trim`".to_owned() })
     }
 
     fn latency(&self) -> Result<Value, SettingsError> {

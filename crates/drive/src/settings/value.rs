@@ -14,6 +14,8 @@ use nvme::hctm::Hctm;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::trim::ProvisioningMode;
+
 /// One setting that can be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -27,6 +29,10 @@ pub enum Setting {
     /// How long a way out of a power state may take for the drive to enter it by itself: the kernel's
     /// `pm_qos_latency_tolerance_us`, from which it makes the table of feature 0Ch.
     ApstLatency,
+    /// By which command the kernel discards on a SCSI disk: its `provisioning_mode`.
+    ProvisioningMode,
+    /// How many bytes the kernel discards in one command: `discard_max_bytes`.
+    DiscardMax,
 }
 
 /// A value of a setting.
@@ -37,6 +43,10 @@ pub enum Value {
     Dword(u32),
     /// What `pm_qos_latency_tolerance_us` holds.
     Latency(LatencyTolerance),
+    /// What `provisioning_mode` holds.
+    Provisioning(ProvisioningMode),
+    /// A size in bytes.
+    Size(u64),
 }
 
 /// What `pm_qos_latency_tolerance_us` holds (Linux Documentation/ABI/testing/sysfs-devices-power).
@@ -111,6 +121,8 @@ impl Setting {
                 format!("{sensor} {side}-temperature threshold")
             }
             Self::ApstLatency => "latency tolerance of autonomous power state transitions".to_owned(),
+            Self::ProvisioningMode => "provisioning_mode".to_owned(),
+            Self::DiscardMax => "discard_max_bytes".to_owned(),
         }
     }
 
@@ -145,7 +157,7 @@ impl Setting {
             Self::Hctm => Some(Hctm::get(select)),
             Self::PowerState => Some(PowerManagement::get(select)),
             Self::Threshold(which) => Some(which.get(select)),
-            Self::ApstLatency => None,
+            Self::ApstLatency | Self::ProvisioningMode | Self::DiscardMax => None,
         }
     }
 
@@ -155,7 +167,7 @@ impl Setting {
             Self::Hctm => FeatureId::HCTM,
             Self::PowerState => FeatureId::POWER_MANAGEMENT,
             Self::Threshold(_) => FeatureId::TEMPERATURE_THRESHOLD,
-            Self::ApstLatency => return None,
+            Self::ApstLatency | Self::ProvisioningMode | Self::DiscardMax => return None,
         };
         Some(SetFeatures::controller(fid, self.complete(dword), save))
     }
@@ -163,7 +175,7 @@ impl Setting {
     /// The bits of Get Features' answer that are the value: the rest may hold anything.
     pub(super) fn masked(self, value: Value) -> Value {
         let mask = match self {
-            Self::Hctm | Self::ApstLatency => u32::MAX,
+            Self::Hctm | Self::ApstLatency | Self::ProvisioningMode | Self::DiscardMax => u32::MAX,
             // Power state 4:0, workload hint 7:5.
             Self::PowerState => 0xff,
             // Temperature 15:0, hysteresis 24:22.
@@ -171,15 +183,20 @@ impl Setting {
         };
         match value {
             Value::Dword(dword) => Value::Dword(self.complete(dword & mask)),
-            Value::Latency(_) => value,
+            Value::Latency(_) | Value::Provisioning(_) | Value::Size(_) => value,
         }
+    }
+
+    /// Whether it is the kernel's setting of a SCSI disk, and not the drive's.
+    pub const fn is_of_discards(self) -> bool {
+        matches!(self, Self::ProvisioningMode | Self::DiscardMax)
     }
 
     /// A value with what stands beside it in dword 11: Get Features need not repeat the selector.
     fn complete(self, dword: u32) -> u32 {
         match self {
             Self::Threshold(which) => dword & !0x003f_0000 | which.encode(),
-            Self::Hctm | Self::PowerState | Self::ApstLatency => dword,
+            _ => dword,
         }
     }
 }
@@ -187,7 +204,11 @@ impl Setting {
 const HCTM: &str = "hctm";
 const POWER_STATE: &str = "power_state";
 const APST_LATENCY: &str = "apst_latency";
+const PROVISIONING_MODE: &str = "provisioning_mode";
+const DISCARD_MAX: &str = "discard_max_bytes";
 const THRESHOLD: &str = "threshold_";
+/// Behind a size, so that it is no latency.
+const BYTES: &str = " B";
 
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -195,6 +216,8 @@ impl fmt::Display for Setting {
             Self::Hctm => f.write_str(HCTM),
             Self::PowerState => f.write_str(POWER_STATE),
             Self::ApstLatency => f.write_str(APST_LATENCY),
+            Self::ProvisioningMode => f.write_str(PROVISIONING_MODE),
+            Self::DiscardMax => f.write_str(DISCARD_MAX),
             Self::Threshold(which) => {
                 let side = if which.side == ThresholdSide::Over { "over" } else { "under" };
                 match which.sensor {
@@ -216,6 +239,8 @@ impl FromStr for Setting {
             HCTM => return Ok(Self::Hctm),
             POWER_STATE => return Ok(Self::PowerState),
             APST_LATENCY => return Ok(Self::ApstLatency),
+            PROVISIONING_MODE => return Ok(Self::ProvisioningMode),
+            DISCARD_MAX => return Ok(Self::DiscardMax),
             _ => {}
         }
         let (sensor, side) = text
@@ -246,6 +271,8 @@ impl fmt::Display for Value {
             Self::Latency(LatencyTolerance::Us(us)) => write!(f, "{us}"),
             Self::Latency(LatencyTolerance::Any) => f.write_str("any"),
             Self::Latency(LatencyTolerance::Auto) => f.write_str("auto"),
+            Self::Provisioning(mode) => f.write_str(mode.word()),
+            Self::Size(bytes) => write!(f, "{bytes}{BYTES}"),
         }
     }
 }
@@ -253,8 +280,14 @@ impl fmt::Display for Value {
 impl FromStr for Value {
     type Err = TextError;
 
-    /// Hexadecimal is a dword, decimal a latency: the forms in which they are written.
+    /// Hexadecimal is a dword, decimal a latency, with a unit a size: the forms in which they are written.
     fn from_str(text: &str) -> Result<Self, TextError> {
+        if let Ok(mode) = text.parse() {
+            return Ok(Self::Provisioning(mode));
+        }
+        if let Some(bytes) = text.strip_suffix(BYTES).and_then(|digits| digits.parse().ok()) {
+            return Ok(Self::Size(bytes));
+        }
         let value = match (text, text.strip_prefix("0x")) {
             ("any", _) => Some(Self::Latency(LatencyTolerance::Any)),
             ("auto", _) => Some(Self::Latency(LatencyTolerance::Auto)),
@@ -310,6 +343,8 @@ mod test {
             Just(Setting::Hctm),
             Just(Setting::PowerState),
             Just(Setting::ApstLatency),
+            Just(Setting::ProvisioningMode),
+            Just(Setting::DiscardMax),
             (sensor, side).prop_map(|(sensor, side)| Setting::Threshold(ThresholdSelector { sensor, side })),
         ]
     }
@@ -320,7 +355,12 @@ mod test {
             Just(LatencyTolerance::Any),
             Just(LatencyTolerance::Auto)
         ];
-        prop_oneof![any::<u32>().prop_map(Value::Dword), latency.prop_map(Value::Latency)]
+        prop_oneof![
+            any::<u32>().prop_map(Value::Dword),
+            latency.prop_map(Value::Latency),
+            prop::sample::select(&ProvisioningMode::ALL[..]).prop_map(Value::Provisioning),
+            any::<u64>().prop_map(Value::Size),
+        ]
     }
 
     proptest! {

@@ -98,8 +98,11 @@ fn smartctl_sampler(
     if found.samplers.iter().any(|sampler| sampler.source() == "hwmon") {
         return None;
     }
-    let asked = Smartctl::new(&format!("/dev/{disk}"), Path::new(SYSFS))
-        .and_then(|mut smartctl| smartctl.ask(&["-A"]).map(|report| (smartctl, report)));
+    let asked = Smartctl::new(&format!("/dev/{disk}"), Path::new(SYSFS)).and_then(|mut smartctl| {
+        let asked = smartctl.ask(&["-A"]);
+        notes.extend(smartctl.remarks().iter().cloned());
+        asked.map(|report| (smartctl, report))
+    });
     match asked {
         Ok((smartctl, report)) if report.temperature.is_some() => {
             let device_type = smartctl.device_type().unwrap_or("auto");

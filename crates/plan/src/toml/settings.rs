@@ -79,6 +79,8 @@ pub(crate) struct SettingTable {
     #[serde(default, deserialize_with = "power_state")]
     power_state: Option<u8>,
     #[serde(default, with = "optional")]
+    rate: Option<BytesPerSec>,
+    #[serde(default, with = "optional")]
     link: Option<BytesPerSec>,
     #[serde(default, with = "optional")]
     ambient: Option<Kelvin>,
@@ -86,17 +88,17 @@ pub(crate) struct SettingTable {
 
 impl From<SettingTable> for SweepSetting {
     fn from(table: SettingTable) -> Self {
-        let SettingTable { name, tmt1, tmt2, power_state, link, ambient } = table;
+        let SettingTable { name, tmt1, tmt2, power_state, rate, link, ambient } = table;
         let thermal = ThermalSettings { tmt1_k: tmt1, tmt2_k: tmt2, power_state };
-        Self { name, thermal, link, ambient }.named()
+        Self { name, thermal, rate, link, ambient }.named()
     }
 }
 
 impl From<SweepSetting> for SettingTable {
     fn from(setting: SweepSetting) -> Self {
-        let SweepSetting { name, thermal, link, ambient } = setting;
+        let SweepSetting { name, thermal, rate, link, ambient } = setting;
         let ThermalSettings { tmt1_k, tmt2_k, power_state } = thermal;
-        Self { name, tmt1: tmt1_k, tmt2: tmt2_k, power_state, link, ambient }
+        Self { name, tmt1: tmt1_k, tmt2: tmt2_k, power_state, rate, link, ambient }
     }
 }
 

@@ -269,10 +269,10 @@ fn settings() -> impl Strategy<Value = ThermalSettings> {
 }
 
 fn sweep() -> impl Strategy<Value = Sweep> {
-    let rate = (1_u64..1 << 50).prop_map(|rate| BytesPerSec::new(rate as f64));
+    let rate = || of((1_u64..1 << 50).prop_map(|rate| BytesPerSec::new(rate as f64)));
     let kelvin = || of(any::<u16>().prop_map(Kelvin::from_kelvin));
-    let setting = (".+", settings(), of(rate), kelvin())
-        .prop_map(|(name, thermal, link, ambient)| SweepSetting { name, thermal, link, ambient });
+    let setting = (".+", settings(), rate(), rate(), kelvin())
+        .prop_map(|(name, thermal, rate, link, ambient)| SweepSetting { name, thermal, rate, link, ambient });
     (vec(setting, 1..4), any::<bool>(), kelvin(), period()).prop_map(
         |(settings, deallocate, cool_to, cool_at_most)| Sweep { settings, deallocate, cool_to, cool_at_most },
     )

@@ -99,6 +99,7 @@ const fn cost(caveat: &Caveat) -> CaveatCost {
         | Caveat::CopiedSensor { .. }
         | Caveat::CountersWithoutHeat(_)
         | Caveat::Gap(_)
+        | Caveat::TransportReset { .. }
         | Caveat::SlowTemperature { .. }
         | Caveat::Averaged { .. } => CaveatCost::Reading,
         Caveat::AtLinkRate { .. }

@@ -3,6 +3,7 @@
 //! Nothing here is measured: these are the limits that can be told beforehand.
 
 use capture::session::thermal_limit;
+use drive::usb::UsbProtocol;
 use measure::Kelvin;
 use measure::record::DriveFacts;
 use plan::Plan;
@@ -128,7 +129,11 @@ fn knowledge(nvme: &NvmePart, limits: &mut Vec<String>) {
 fn path_limits(inspection: &Inspection, limits: &mut Vec<String>) {
     if let Some(link) = &inspection.link {
         let ceiling = measure::BytesPerSec::new(link.ceiling_bytes_per_s);
+        let slow = inspection.usb.as_ref().and_then(drive::usb::UsbBridge::slow_link);
         limits.push(match link.possible_bytes_per_s {
+            Some(_) if slow.is_some() => {
+                format!("the link ({}) carries {ceiling}: {}", link.name, slow.unwrap_or_default())
+            }
             Some(possible) => format!(
                 "the link ({}) carries {ceiling}, though drive and slot could carry {}: another slot, a reseated drive \
                  or the firmware's settings may help",
@@ -138,8 +143,18 @@ fn path_limits(inspection: &Inspection, limits: &mut Vec<String>) {
             None => format!("the link ({}) carries {ceiling}", link.name),
         });
     }
+    if let Some(usb) = &inspection.usb
+        && (usb.protocol, usb.offers_uas) == (Some(UsbProtocol::BulkOnly), Some(true))
+    {
+        limits.push(
+            "the bridge offers UAS and is spoken to by BOT, one command at a time: a quirk of the kernel for this id \
+             (usb-storage.quirks), or the uas module is missing"
+                .to_owned(),
+        );
+    }
     if let Some(platform) = &inspection.platform {
-        if platform.rotational == Some(true) {
+        // USB bridges are said to rotate whatever is behind them.
+        if platform.rotational == Some(true) && inspection.usb.is_none() {
             limits.push(
                 "the kernel takes it for a rotating disk: findings about throttling are made for SSDs"
                     .to_owned(),

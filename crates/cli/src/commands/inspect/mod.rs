@@ -11,6 +11,7 @@ mod text;
 
 use anyhow::bail;
 use drive::settings::linux::ReachError;
+use drive::usb::UsbBridge;
 use drive::{Address, Drive, DriveError, DriveIdentity, SettingsLast};
 use measure::record::LinkFacts;
 use schemars::JsonSchema;
@@ -56,6 +57,8 @@ pub(super) struct Inspection {
     link: Option<LinkFacts>,
     /// `null` for a simulated drive, which depends on none.
     platform: Option<Platform>,
+    /// The USB bridge before the drive and its link; `null` for a drive behind none.
+    usb: Option<UsbBridge>,
     /// Kernel name, release and version; `null` for a simulated drive.
     kernel: Option<String>,
     /// What will limit a test, in sentences.
@@ -133,6 +136,7 @@ impl Inspection {
         self.block_device = block_devices::one(&roots, disk);
         self.platform = Some(Platform::read(&roots.sys, disk));
         self.scsi = ScsiPart::read(&roots.sys, disk);
+        self.usb = UsbBridge::of_disk(&roots.sys, disk);
         if let Some(DriveIdentity { model, serial, firmware, .. }) = DriveIdentity::read(&roots.sys, disk) {
             (self.model, self.serial, self.firmware) = (model, serial, firmware);
         }
@@ -153,6 +157,7 @@ fn empty(typed: &str) -> Inspection {
         scsi: None,
         link: None,
         platform: None,
+        usb: None,
         kernel: None,
         limits: Vec::new(),
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use drive::scsi::{self, Rotation};
 use drive::telemetry::smartctl::{self, Report};
+use measure::{Clock as _, MonotonicClock};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -52,8 +53,31 @@ pub(super) struct SmartctlPart {
     pub(super) temperature_k: Option<u16>,
     /// Temperature that the maker allows.
     pub(super) limit_k: Option<u16>,
+    /// How long the readings took, from trying out how to ask to the last answer.
+    pub(super) took_ms: Option<u64>,
+    /// Throttle and temperature counters of an NVMe drive, as far as the bridge passes them.
+    pub(super) counters: Option<CountersPart>,
     /// The drive's own record of its temperature, oldest first.
     pub(super) history: Option<HistoryPart>,
+}
+
+/// Counters of an NVMe drive behind a bridge; `null` for what smartctl does not print.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct CountersPart {
+    /// How often it went into light throttling (TMT1).
+    pub(super) tmt1_transitions: Option<u32>,
+    /// How often into heavy (TMT2).
+    pub(super) tmt2_transitions: Option<u32>,
+    /// Seconds in light throttling.
+    pub(super) tmt1_seconds: Option<u32>,
+    /// Seconds in heavy.
+    pub(super) tmt2_seconds: Option<u32>,
+    /// Minutes at or above the warning threshold.
+    pub(super) warning_minutes: Option<u32>,
+    /// Minutes at or above the critical threshold.
+    pub(super) critical_minutes: Option<u32>,
+    /// Written by the host, in bytes (data units of 512,000 B).
+    pub(super) written_bytes: Option<u64>,
 }
 
 /// The SCT temperature history.
@@ -79,11 +103,16 @@ impl ScsiPart {
             Ok(facts) => Self::from_facts(facts),
             Err(why) => Self::empty(why),
         };
-        match smartctl::read(&device, sysfs) {
-            Ok(report) => {
+        let clock = MonotonicClock::start();
+        let asked = smartctl::read(&device, sysfs);
+        let took = clock.now().since(measure::Instant::ZERO);
+        match asked {
+            Ok((report, remarks)) => {
+                part.notes.extend(remarks);
                 // That it has none is `null`; that it says something that cannot be, nobody would see.
                 part.notes.extend(report.implausible_celsius.map(|_| report.no_temperature()));
-                part.smartctl = Some(SmartctlPart::from(report));
+                let took_ms = u64::try_from(took.as_millis()).ok();
+                part.smartctl = Some(SmartctlPart { took_ms, ..SmartctlPart::from(report) });
             }
             Err(why) => part.notes.push(why),
         }
@@ -151,7 +180,9 @@ impl ScsiPart {
             let now = smartctl.temperature_k.map_or_else(|| "not told".to_owned(), degrees);
             rows.extend(smartctl.name_row(serial));
             let way = smartctl.device_type.as_deref().unwrap_or("auto");
-            rows.push(("temperature", format!("{now}{limit} (smartctl -d {way})")));
+            let took = smartctl.took_ms.map_or(String::new(), |ms| format!(", read in {ms} ms"));
+            rows.push(("temperature", format!("{now}{limit} (smartctl -d {way}{took})")));
+            rows.extend(smartctl.counters.as_ref().map(CountersPart::row));
             if let Some(history) = &smartctl.history {
                 rows.push(("own history", history.sentence()));
             }
@@ -171,17 +202,48 @@ impl SmartctlPart {
     }
 }
 
+impl CountersPart {
+    fn row(&self) -> (&'static str, String) {
+        let told = |count: Option<u32>| count.map_or_else(|| "-".to_owned(), |count| count.to_string());
+        let text = format!(
+            "TMT1 {} ({} s), TMT2 {} ({} s), at the warning threshold {} min",
+            told(self.tmt1_transitions),
+            told(self.tmt1_seconds),
+            told(self.tmt2_transitions),
+            told(self.tmt2_seconds),
+            told(self.warning_minutes)
+        );
+        ("throttle counters", text)
+    }
+}
+
+/// Columns of a drawn history.
+const DRAWN_COLUMNS: usize = 60;
+/// From the lowest reading to the highest.
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
 impl HistoryPart {
+    /// The course as bars, the hottest reading of each column; blank where there is none.
+    fn drawn(&self, least: u16, most: u16) -> String {
+        let columns = self.composite_k.chunks(self.composite_k.len().div_ceil(DRAWN_COLUMNS).max(1));
+        let bar = |kelvin: u16| {
+            let height = usize::from(kelvin - least) * (BARS.len() - 1);
+            BARS[height / usize::from(most - least).max(1)]
+        };
+        columns.map(|column| column.iter().flatten().max().map_or(' ', |hottest| bar(*hottest))).collect()
+    }
+
     fn sentence(&self) -> String {
         let degrees = |kelvin: u16| measure::Kelvin::from_kelvin(kelvin).to_string();
         let readings = || self.composite_k.iter().flatten().copied();
         match (readings().min(), readings().max()) {
             (Some(least), Some(most)) => format!(
-                "{} to {} in {} readings, one each {} min",
+                "{} to {} in {} readings, one each {} min: {}",
                 degrees(least),
                 degrees(most),
                 readings().count(),
-                self.minutes_between
+                self.minutes_between,
+                self.drawn(least, most)
             ),
             _ => "empty".to_owned(),
         }
@@ -197,6 +259,16 @@ impl From<Report> for SmartctlPart {
             history: report.history.map(|history| HistoryPart {
                 minutes_between: history.logging_minutes,
                 composite_k: history.entries.into_iter().map(kelvin).collect(),
+            }),
+            took_ms: None,
+            counters: report.counters.map(|counters| CountersPart {
+                tmt1_transitions: counters.tmt1_transitions,
+                tmt2_transitions: counters.tmt2_transitions,
+                tmt1_seconds: counters.tmt1_seconds,
+                tmt2_seconds: counters.tmt2_seconds,
+                warning_minutes: counters.warning_minutes,
+                critical_minutes: counters.critical_minutes,
+                written_bytes: counters.data_units_written.and_then(|units| units.checked_mul(512_000)),
             }),
             device_type: report.device_type,
             model: report.model,
@@ -222,7 +294,7 @@ mod test {
             [
                 ("deallocates by", "no way told".to_owned()),
                 ("temperature", "36 °C, limit 70 °C (smartctl -d sat)".to_owned()),
-                ("own history", "33 °C to 57 °C in 2 readings, one each 10 min".to_owned()),
+                ("own history", "33 °C to 57 °C in 2 readings, one each 10 min:  ▁█".to_owned()),
                 ("not told", "no INQUIRY".to_owned()),
             ]
         );

@@ -71,6 +71,26 @@ fn facts(inspection: &Inspection, width: usize) -> String {
     if let Some(link) = &inspection.link {
         row("link", format!("{}, up to {}", link.name, BytesPerSec::new(link.ceiling_bytes_per_s)));
     }
+    if let Some(usb) = &inspection.usb {
+        row("USB bridge", usb.text());
+        let protocol = usb.protocol.map_or("unknown protocol", |protocol| protocol.name());
+        let depth = usb.queue_depth.map_or(String::new(), |depth| format!(", {depth} commands at once"));
+        row("USB protocol", format!("{protocol}{depth}"));
+        let speed =
+            |mbps: Option<u32>| mbps.map_or_else(|| "unknown".to_owned(), |mbps| format!("{mbps} Mb/s"));
+        row(
+            "USB speed",
+            format!(
+                "{} negotiated; the bridge can {}, the port before it has {}",
+                speed(usb.speed_mbps),
+                speed(usb.able_mbps),
+                speed(usb.port_mbps)
+            ),
+        );
+        if let Some(power) = usb.max_power_ma {
+            row("USB power", format!("asks for up to {power} mA"));
+        }
+    }
     if let Some(platform) = &inspection.platform {
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         row("largest I/O", or_dash(platform.max_io_bytes.map(|bytes| Bytes::new(bytes).to_string())));

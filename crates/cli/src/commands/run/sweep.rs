@@ -23,6 +23,7 @@ use crate::Exit;
 use crate::args::RunArgs;
 use crate::commands::documents::JsonDocument as _;
 use crate::commands::findings::{finish_run, style};
+use crate::commands::finish::{FinishOrder, finish_text, finishes};
 use crate::commands::joint::joint_policies;
 use crate::door;
 use crate::inputs::BETWEEN;
@@ -47,6 +48,8 @@ pub(crate) struct SweepResult<'a> {
     comparison: Option<String>,
     /// What the runs show together.
     joint_policies: Vec<JointPolicy>,
+    /// Which setting had moved the same amount first; empty where the loads end with a time.
+    finishes: Vec<FinishOrder>,
     /// A run for each setting, in order.
     runs: Vec<RunOfSweep<'a>>,
 }
@@ -201,6 +204,8 @@ fn tell(args: &RunArgs, parent: &Path, done: &[SweptRun<'_>], printer: &mut Prin
     if let Some(path) = &comparison {
         write_whole(path, report::compare_html(&comparison_of(&inputs, &joint)).as_bytes())?;
     }
+    let names: Vec<String> = done.iter().map(|run| run.setting.name.clone()).collect();
+    let finishes = finishes(&inputs, &names);
     if args.json {
         let runs = done.iter().map(|run| RunOfSweep {
             setting: &run.setting.name,
@@ -212,10 +217,12 @@ fn tell(args: &RunArgs, parent: &Path, done: &[SweptRun<'_>], printer: &mut Prin
             run_folder: parent.display().to_string(),
             comparison: comparison.map(|path| path.display().to_string()),
             joint_policies: joint,
+            finishes,
             runs: runs.collect(),
         });
     }
     let mut text = report::compare_terminal(&comparison_of(&inputs, &joint), &style(printer, None));
+    text.push_str(&finish_text(&finishes));
     text.push('\n');
     for run in done {
         text.push_str(&format!("Run folder: {}\n", run.folder.display()));

@@ -102,7 +102,7 @@ pub(crate) fn hctm(value: Value) -> Hctm {
     let off = Hctm { tmt1: None, tmt2: None };
     match value {
         Value::Dword(dword) => Hctm::decode(dword).unwrap_or(off),
-        Value::Latency(_) => off,
+        Value::Latency(_) | Value::Provisioning(_) | Value::Size(_) => off,
     }
 }
 

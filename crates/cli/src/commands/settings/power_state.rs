@@ -99,7 +99,7 @@ pub(crate) fn execute(args: &PowerStateArgs, printer: &mut Printer) -> anyhow::R
 pub(crate) fn state(value: Value) -> u8 {
     match value {
         Value::Dword(dword) => PowerManagement::decode(dword).map_or(0, |power| power.state),
-        Value::Latency(_) => 0,
+        Value::Latency(_) | Value::Provisioning(_) | Value::Size(_) => 0,
     }
 }
 

@@ -3,11 +3,14 @@
 use std::path::Path;
 
 use anyhow::Context as _;
+use drive::guard::Roots;
 use drive::settings::journal::{FoundJournal, Journal, JournalError, Journals, places};
 use drive::settings::linux::SysfsController;
 use drive::settings::{Restored, restore};
+use drive::sysfs::entries;
 use drive::telemetry::discover::SYSFS;
-use drive::{Address, SettingsLast};
+use drive::trim::mode::{journal_identity, restore_discards};
+use drive::{Address, DriveIdentity, SettingsLast};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -165,6 +168,9 @@ fn by_journal(journals: &Journals, found: FoundJournal) -> RestoredDriveJson {
         return problem(found.journal.as_ref().ok(), why);
     }
     let Ok(journal) = found.journal else { return problem(None, "there is no journal".to_owned()) };
+    if journal.settings.iter().any(|entry| entry.setting.is_of_discards()) {
+        return discards(&journal, journals).unwrap_or_else(|why| problem(Some(&journal), why));
+    }
     let mut opened = match find(&journal) {
         Ok(Some(opened)) => opened,
         Ok(None) => {
@@ -189,6 +195,30 @@ fn by_journal(journals: &Journals, found: FoundJournal) -> RestoredDriveJson {
         // Somebody else has just done it.
         Ok(None) => restored_json(&journal, Some(&opened.address), Restored::default()),
         Err(error) => problem(Some(&journal), error.to_string()),
+    }
+}
+
+/// How the kernel discards on the disk of a journal, wherever it is plugged in now.
+fn discards(journal: &Journal, journals: &Journals) -> Result<RestoredDriveJson, String> {
+    let roots = Roots::system();
+    let is_it = |name: &&String| {
+        DriveIdentity::read(&roots.sys, name)
+            .is_some_and(|identity| journal_identity(&identity) == journal.drive)
+    };
+    let names = entries(&roots.sys.join("block"));
+    let Some(name) = names.iter().find(is_it) else {
+        return Err(format!(
+            "{} is not here: the kernel forgets how it discards on a drive that is unplugged, so there is nothing to \
+             put back; `heatsoak restore` removes the journal when the drive is here again",
+            journal.drive
+        ));
+    };
+    let identity = DriveIdentity::read(&roots.sys, name).ok_or("the drive has just gone")?;
+    let address = roots.dev.join(name).display().to_string();
+    match restore_discards(&roots, name, &identity, journals).map_err(|error| error.to_string())? {
+        Some((journal, restored)) => Ok(restored_json(&journal, Some(&address), restored)),
+        // Somebody else has just done it.
+        None => Ok(restored_json(journal, Some(&address), Restored::default())),
     }
 }
 

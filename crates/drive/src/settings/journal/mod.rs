@@ -14,7 +14,7 @@ pub mod memory;
 mod place;
 
 pub use disk::{Disk, FolderDisk, JournalLock};
-pub use place::{STATE_DIR_ENV, places};
+pub use place::{STATE_DIR_ENV, places, state_folder};
 
 use std::fmt;
 use std::io;
@@ -344,7 +344,7 @@ fn failed(what: &'static str, disk: &dyn Disk, name: &str) -> impl Fn(io::Error)
 
 impl JournalIdentity {
     /// A file name of its own for every drive: readable, and with a number over all that it is.
-    fn file_stem(&self) -> String {
+    pub(crate) fn file_stem(&self) -> String {
         let plain = |text: &str| -> String {
             text.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect()
         };

@@ -20,6 +20,12 @@ pub fn places() -> Vec<Journals> {
     folders.into_iter().map(Journals::in_folder).collect()
 }
 
+/// The folder of this process's journals, for what else has to outlive it.
+pub fn state_folder() -> Option<PathBuf> {
+    let folders = folders(&|name| std::env::var_os(name), rustix::process::geteuid().is_root());
+    folders.into_iter().next()
+}
+
 fn folders(env: &dyn Fn(&str) -> Option<OsString>, root: bool) -> Vec<PathBuf> {
     let absolute = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
     if let Some(named) = env(STATE_DIR_ENV).filter(|named| !named.is_empty()) {

@@ -34,10 +34,32 @@ pub struct Report {
     pub limit: Option<Kelvin>,
     /// The drive's own record of its temperature.
     pub history: Option<SctHistory>,
+    /// What an NVMe drive has counted, as far as the bridge passes it.
+    pub counters: Option<BridgedCounters>,
     /// What smartctl had to say, errors and warnings.
     pub messages: Vec<String>,
     /// Whether it could do nothing.
     pub failed: bool,
+}
+
+/// Counters of an NVMe drive's health log that bridges pass on (NVMe Base 2.3, 5.2.12.1.3): all of them are in its first
+/// 512 bytes. What smartctl does not print is `None`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BridgedCounters {
+    /// How often it went into light throttling.
+    pub tmt1_transitions: Option<u32>,
+    /// How often into heavy.
+    pub tmt2_transitions: Option<u32>,
+    /// Seconds in light throttling.
+    pub tmt1_seconds: Option<u32>,
+    /// Seconds in heavy.
+    pub tmt2_seconds: Option<u32>,
+    /// Minutes at or above the warning threshold.
+    pub warning_minutes: Option<u32>,
+    /// Minutes at or above the critical threshold.
+    pub critical_minutes: Option<u32>,
+    /// Written by the host, in thousands of 512 B.
+    pub data_units_written: Option<u64>,
 }
 
 /// The temperature history of the SCT data table (ACS-4, 8.3.5), oldest first.
@@ -60,7 +82,9 @@ impl Report {
         let json: Value =
             serde_json::from_str(text).map_err(|error| format!("smartctl printed no JSON ({error})"))?;
         let own = json.get("smartctl").ok_or("this JSON is not smartctl's")?;
-        let text = |place: &str| json.pointer(place).and_then(Value::as_str).map(str::to_owned);
+        // A bridge that is asked in the wrong way may answer with zeroes, which are no name.
+        let named = |text: &&str| text.chars().any(char::is_alphanumeric);
+        let text = |place: &str| json.pointer(place).and_then(Value::as_str).filter(named).map(str::to_owned);
         let messages = own.get("messages").and_then(Value::as_array).into_iter().flatten();
         let current = json.pointer("/temperature/current");
         let sensors = json.pointer("/nvme_smart_health_information_log/temperature_sensors");
@@ -85,6 +109,7 @@ impl Report {
                 .iter()
                 .find_map(|name| kelvin(json.pointer(&format!("/temperature/{name}")))),
             history: history(&json),
+            counters: counters(&json),
             messages: messages.filter_map(|one| one.get("string")?.as_str().map(str::to_owned)).collect(),
             failed: own
                 .get("exit_status")
@@ -112,6 +137,22 @@ fn kelvin(celsius: Option<&Value>) -> Option<Kelvin> {
     let celsius = celsius?.as_i64().filter(|celsius| is_plausible_in_celsius(*celsius))?;
     // As NVMe tools do: whole kelvins less 273.
     u16::try_from(celsius + 273).ok().map(Kelvin::from_kelvin)
+}
+
+fn counters(json: &Value) -> Option<BridgedCounters> {
+    let log = json.get("nvme_smart_health_information_log")?;
+    let wide = |name: &str| log.get(name)?.as_u64();
+    let count = |name: &str| wide(name).and_then(|count| u32::try_from(count).ok());
+    // smartctl 7.3 has the counters of thermal management in its text only.
+    Some(BridgedCounters {
+        tmt1_transitions: count("thermal_mgmt_temperature_1_transition_count"),
+        tmt2_transitions: count("thermal_mgmt_temperature_2_transition_count"),
+        tmt1_seconds: count("thermal_mgmt_temperature_1_total_time"),
+        tmt2_seconds: count("thermal_mgmt_temperature_2_total_time"),
+        warning_minutes: count("warning_temp_time"),
+        critical_minutes: count("critical_comp_time"),
+        data_units_written: wide("data_units_written"),
+    })
 }
 
 fn history(json: &Value) -> Option<SctHistory> {

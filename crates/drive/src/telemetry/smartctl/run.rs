@@ -15,11 +15,29 @@ const PLACES: [&str; 4] =
     ["/usr/sbin/smartctl", "/usr/local/sbin/smartctl", "/usr/bin/smartctl", "/sbin/smartctl"];
 
 /// A bridge that is asked in a way that it does not know may need a reset by the kernel, which takes this long
-/// (Linux, default SCSI command timeout of 30 s).
+/// (Linux, default SCSI command timeout of 30 s). One is known to answer after 61 s, with nothing but zeroes
+/// (smartmontools issue 496): what comes later than this is not waited for.
 const LIMIT: Duration = Duration::from_secs(40);
 
 /// More than its longest answer.
 const OUTPUT_BYTES_MAX: u64 = 4 << 20;
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum NoAnswer {
+    /// It did not come in time.
+    TooLate(String),
+    /// There was none.
+    Failed(String),
+}
+
+impl From<NoAnswer> for String {
+    fn from(no: NoAnswer) -> Self {
+        match no {
+            NoAnswer::TooLate(why) | NoAnswer::Failed(why) => why,
+        }
+    }
+}
 
 /// The program.
 ///
@@ -38,7 +56,7 @@ pub(super) fn program() -> Result<PathBuf, String> {
 ///
 /// # Errors
 /// A sentence: it could not be run, or did not end.
-pub(super) fn output(program: &Path, arguments: &[&str]) -> Result<String, String> {
+pub(super) fn output(program: &Path, arguments: &[&str]) -> Result<String, NoAnswer> {
     let mut child = Command::new(program)
         .args(arguments)
         .env_clear()
@@ -48,7 +66,7 @@ pub(super) fn output(program: &Path, arguments: &[&str]) -> Result<String, Strin
         // A group of its own, so that what it starts ends with it.
         .process_group(0)
         .spawn()
-        .map_err(|error| format!("cannot run {}: {error}", program.display()))?;
+        .map_err(|error| NoAnswer::Failed(format!("cannot run {}: {error}", program.display())))?;
     let (sender, receiver) = channel();
     let stdout = child.stdout.take();
     let reader = thread::spawn(move || {
@@ -61,12 +79,12 @@ pub(super) fn output(program: &Path, arguments: &[&str]) -> Result<String, Strin
     if matches!(answer, Err(RecvTimeoutError::Timeout)) {
         // It may hang in the kernel; then the thread and the process are left to themselves.
         let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
-        return Err(format!("smartctl did not answer within {} s", LIMIT.as_secs()));
+        return Err(NoAnswer::TooLate(format!("smartctl did not answer within {} s", LIMIT.as_secs())));
     }
     let _ = reader.join();
     let _ = child.wait();
     match answer {
         Ok(Some(Ok(bytes))) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
-        _ => Err("smartctl's answer could not be read".to_owned()),
+        _ => Err(NoAnswer::Failed("smartctl's answer could not be read".to_owned())),
     }
 }

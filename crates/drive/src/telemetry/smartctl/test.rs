@@ -1,7 +1,7 @@
 //! Recorded answers, made-up bridges, and any bytes.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use measure::Kelvin;
 use proptest::prelude::*;
@@ -72,12 +72,10 @@ fn bridge(right: &'static str, temperature: &'static str) -> (Smartctl, Arc<Mute
     let asked = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&asked);
     let run = move |arguments: &[&str]| {
-        assert_eq!(
-            (arguments[0], arguments[2], arguments.last().copied()),
-            ("--json=c", "-d", Some("/dev/sdz"))
-        );
-        log.lock().expect("one thread").push(arguments[3].to_owned());
-        Ok(if arguments[3] == right {
+        let at = arguments.iter().position(|one| *one == "-d").expect("a type") + 1;
+        assert_eq!((arguments[0], arguments.last().copied()), ("--json=c", Some("/dev/sdz")));
+        log.lock().expect("one thread").push(arguments[at].to_owned());
+        Ok(if arguments[at] == right {
             format!(
                 "{{\"smartctl\":{{\"exit_status\":0}},\"model_name\":\"M\",\"temperature\":{{{temperature}}}}}"
             )
@@ -85,7 +83,8 @@ fn bridge(right: &'static str, temperature: &'static str) -> (Smartctl, Arc<Mute
             fixture("unknown-bridge.json")
         })
     };
-    (Smartctl::with("/dev/sdz", vec![format!("bridge of {right} {temperature}")], Box::new(run)), asked)
+    let memory = BridgeMemory::new(vec![format!("bridge of {right} {temperature}")]);
+    (Smartctl::with("/dev/sdz", memory::TYPES.to_vec(), memory, Box::new(run)), asked)
 }
 
 fn asked(log: &Mutex<Vec<String>>) -> Vec<String> {
@@ -109,7 +108,7 @@ fn ways_are_tried_in_turn_and_the_one_that_works_is_remembered_by_drive_and_brid
 fn a_way_without_a_temperature_is_the_last_resort() {
     let (mut drive, log) = bridge("scsi", "");
     let report = drive.ask(&["-A"]).expect("it names itself");
-    assert_eq!((report.temperature, asked(&log).len()), (None, TYPES.len()));
+    assert_eq!((report.temperature, asked(&log).len()), (None, memory::TYPES.len()));
     let mut sampler = SmartctlSampler::new(drive, Duration::from_millis(100));
     assert_eq!(sampler.period(), PERIOD_MIN);
     let gap = sampler.sample(Instant::ZERO).row.gap.expect("no temperature");
@@ -122,24 +121,98 @@ fn a_drive_that_never_answers_and_a_missing_program_are_sentences() {
     let mut sampler = SmartctlSampler::new(drive, Duration::from_secs(5));
     let gap = sampler.sample(Instant::ZERO).row.gap.expect("nobody");
     assert!(gap.contains("no answer from /dev/sdz: /dev/sdb: Unknown USB bridge"), "{gap}");
-    let run: Run = Box::new(|_| Err("smartctl is not installed".to_owned()));
-    let mut missing = SmartctlSampler::new(Smartctl::with("/dev/sdz", Vec::new(), run), PERIOD_MIN);
+    let run: Run = Box::new(|_| Err(NoAnswer::Failed("smartctl is not installed".to_owned())));
+    let nothing = BridgeMemory::new(Vec::new());
+    let missing = Smartctl::with("/dev/sdz", memory::TYPES.to_vec(), nothing, run);
+    let mut missing = SmartctlSampler::new(missing, PERIOD_MIN);
     assert_eq!(missing.sample(Instant::ZERO).row.gap.as_deref(), Some("smartctl is not installed"));
 }
 
+/// One recorded bridge of `fixtures/smartctl/bridges.json`.
+#[derive(serde::Deserialize)]
+struct RecordedBridge {
+    name: String,
+    vendor: String,
+    product: String,
+    version: Option<String>,
+    /// What it is known to answer, by type: an answer of smartctl, or how long it hangs.
+    answers: std::collections::BTreeMap<String, serde_json::Value>,
+    /// Types in the order in which they must be asked, until one is kept.
+    asked: Vec<String>,
+    /// The type that is kept.
+    kept: Option<String>,
+    /// Temperature in \u{b0}C.
+    celsius: Option<i32>,
+    /// Throttle transitions that must be passed on.
+    tmt1_transitions: Option<u32>,
+}
+
+/// What the recorded bridge says, and every command line that it was sent.
+fn recorded(bridge: &RecordedBridge, key: &str) -> (Smartctl, Arc<Mutex<Vec<Vec<String>>>>) {
+    let mut usb = UsbBridge::unknown(&bridge.vendor, &bridge.product);
+    usb.version.clone_from(&bridge.version);
+    usb.world = crate::usb::world_of(&bridge.vendor, &bridge.product);
+    let (sent, answers) = (Arc::new(Mutex::new(Vec::new())), bridge.answers.clone());
+    let log = Arc::clone(&sent);
+    let run: Run = Box::new(move |arguments| {
+        let at = arguments.iter().position(|one| *one == "-d").expect("a type") + 1;
+        log.lock().expect("one thread").push(arguments.iter().map(|one| (*one).to_owned()).collect());
+        match answers.get(arguments[at]) {
+            Some(answer) if answer.get("hangs_s").is_some() => Err(NoAnswer::TooLate("too late".to_owned())),
+            Some(answer) => Ok(answer.to_string()),
+            None => Ok(fixture("unknown-bridge.json")),
+        }
+    });
+    let memory = BridgeMemory::new(vec![format!("{key} {}", usb.key())]);
+    (Smartctl::with("/dev/sdz", memory::order(Some(&usb)), memory, run), sent)
+}
+
+/// Goal: every known bridge is asked in an order that is safe for it, at little cost, and never for a change. Method:
+/// what fifteen bridges answer, honest and broken, each asked three times: first, again, and by another reader.
 #[test]
-fn a_bridge_is_known_by_its_numbers() {
-    let folder = tempfile::tempdir().expect("a scratch folder");
-    let usb = folder.path().join("devices/usb2/2-1");
-    let disk = usb.join("host3/block/sdq");
-    std::fs::create_dir_all(&disk).expect("a scratch folder");
-    std::fs::create_dir_all(folder.path().join("class/block")).expect("a scratch folder");
-    for (name, text) in [("idVendor", "0bda\n"), ("idProduct", "9210\n"), ("bcdDevice", "2001\n")] {
-        std::fs::write(usb.join(name), text).expect("a scratch file");
+fn recorded_bridges_are_asked_in_a_safe_order_and_remembered() {
+    let bridges: Vec<RecordedBridge> =
+        serde_json::from_str(&fixture("bridges.json")).expect("the fixture's own format");
+    assert!(bridges.len() >= 12, "{}", bridges.len());
+    for bridge in &bridges {
+        let (mut drive, sent) = recorded(bridge, "recorded");
+        let first = drive.ask(&["-A"]);
+        let types = |sent: &Mutex<Vec<Vec<String>>>| -> Vec<String> {
+            let of = |line: &Vec<String>| {
+                let at = line.iter().position(|one| one == "-d").expect("a type");
+                line[at + 1].clone()
+            };
+            sent.lock().expect("one thread").iter().map(of).collect()
+        };
+        assert_eq!(types(&sent), bridge.asked, "{}", bridge.name);
+        let report = first.as_ref().ok();
+        assert_eq!(drive.device_type(), bridge.kept.as_deref(), "{}: {first:?}", bridge.name);
+        assert_eq!(report.and_then(|one| celsius(one.temperature)), bridge.celsius, "{}", bridge.name);
+        let counters = report.and_then(|one| one.counters).unwrap_or_default();
+        assert_eq!(counters.tmt1_transitions, bridge.tmt1_transitions, "{}", bridge.name);
+        // Again: one command line, without Identify, and nothing that has hung.
+        let before = sent.lock().expect("one thread").len();
+        let _ = drive.ask(&["-A"]);
+        let again = sent.lock().expect("one thread")[before..].to_vec();
+        if bridge.kept.is_some() {
+            assert_eq!(again.len(), 1, "{}: {again:?}", bridge.name);
+            assert!(!again[0].contains(&"-i".to_owned()), "{}: {again:?}", bridge.name);
+        }
+        let hung = |kind: &String| bridge.answers.get(kind).is_some_and(|one| one.get("hangs_s").is_some());
+        let (mut other, sent_by_other) = recorded(bridge, "recorded");
+        let _ = other.ask(&["-A"]);
+        assert!(!types(&sent_by_other).iter().any(hung), "{}: asked again", bridge.name);
+        let first_of_other = types(&sent_by_other).first().cloned();
+        assert!(bridge.kept.is_none() || first_of_other == bridge.kept, "{}", bridge.name);
+        // Nothing that changes a drive, and nothing that takes garbage for data.
+        for line in sent.lock().expect("one thread").iter() {
+            let allowed = |one: &String| {
+                matches!(one.as_str(), "--json=c" | "-i" | "-A" | "-d" | "/dev/sdz")
+                    || memory::TYPES.contains(&one.as_str())
+            };
+            assert!(line.iter().all(allowed), "{}: {line:?}", bridge.name);
+        }
     }
-    std::os::unix::fs::symlink(&disk, folder.path().join("class/block/sdq")).expect("a link");
-    assert_eq!(usb_bridge(folder.path(), "sdq").as_deref(), Some("bridge 0bda:9210 2001"));
-    assert_eq!(usb_bridge(folder.path(), "sdx"), None);
 }
 
 proptest! {
