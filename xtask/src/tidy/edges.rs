@@ -23,6 +23,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("twin", &["measure", "nvme", "physics"]),
     ("validation", &["measure", "physics"]),
     ("report", &["measure", "trace", "analysis"]),
+    ("serve", &["measure", "report"]),
     (
         "heatsoak",
         &[
@@ -39,6 +40,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "twin",
             "validation",
             "report",
+            "serve",
         ],
     ),
     ("score", &["measure", "physics", "plan", "trace", "analysis", "fit"]),
@@ -61,6 +63,7 @@ const NEVER: &[(&str, &[&str], &str)] = &[
     ),
     ("analysis", &["nvme", "drive", "capture"], "every number must be had from the record alone"),
     ("report", &["nvme", "drive", "capture"], "every number must be had from the record alone"),
+    ("serve", &["nvme", "drive", "capture", "plan"], "what answers a network must have no way to a drive"),
     ("physics", &["nvme", "drive", "capture"], "a simulated drive must have no way to a real one"),
     ("twin", &["drive", "capture"], "a simulated drive must have no way to a real one"),
     ("*", &["heatsoak", "score", "xtask"], "nobody knows the programs"),

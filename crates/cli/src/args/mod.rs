@@ -10,6 +10,7 @@ mod export;
 mod forecast;
 mod inspect;
 mod power;
+mod serve;
 mod settings;
 mod validate;
 mod vssd;
@@ -30,6 +31,7 @@ pub(crate) use export::{ExportArgs, ExportFormat};
 pub(crate) use forecast::{FitArgs, GoalArg, PlaceArgs, PredictArgs, RecommendArgs};
 pub(crate) use inspect::InspectArgs;
 pub(crate) use power::{MeterArgs, PowerArgs};
+pub(crate) use serve::ServeArgs;
 pub(crate) use settings::{HctmArgs, PowerStateArgs, RestoreArgs, TempThresholdArgs};
 pub(crate) use validate::ValidateArgs;
 pub(crate) use vssd::VssdArgs;
@@ -141,6 +143,9 @@ pub(crate) enum CliCommand {
     Recommend(RecommendArgs),
     /// List the runs in a folder and write its index.html
     Runs(RunsArgs),
+    /// Serve the runs in a folder to a browser: reports, comparisons, live pages
+    #[command(after_long_help = serve::AFTER_HELP)]
+    Serve(ServeArgs),
     /// Reproduce the published experiments on simulated drives, row by row
     #[command(after_long_help = validate::AFTER_HELP)]
     Validate(ValidateArgs),

@@ -14,6 +14,7 @@ use fit::recommend::Advice;
 use measure::record::ManifestDocument;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serve::{LiveDocument, ServedLibrary};
 use validation::Validation;
 
 use super::analyze::{ExplainedResults, Results};
@@ -26,6 +27,7 @@ use super::list::Listing;
 use super::meter::Trial;
 use super::run::sweep::SweepResult;
 use super::runs::Library;
+use super::serve::Serving;
 use super::settings::Document;
 use super::settings::hctm::HctmSetting;
 use super::settings::power_state::PowerSetting;
@@ -91,5 +93,8 @@ documents! {
     RestoreDocument, "restore", 1, "`heatsoak restore --json`";
     Trial, "meter", 1, "`heatsoak meter --json`";
     Library, "runs", 1, "`heatsoak runs --json`";
+    ServedLibrary, "serve-runs", 1, "`/runs.json` of `heatsoak serve`";
+    LiveDocument, "live", 1, "`live.json` of a run folder under way, for the live pages of `heatsoak serve`";
+    Serving, "serve", 1, "the line of `heatsoak serve --json`";
     Told<'_>, "vssd", 1, "the line of `heatsoak vssd --json`";
 }

@@ -15,6 +15,7 @@ mod meter;
 mod report;
 mod run;
 mod runs;
+mod serve;
 mod settings;
 mod show;
 mod validate;
@@ -50,6 +51,7 @@ pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Exi
         CliCommand::PowerState(args) => settings::power_state::execute(&args, printer),
         CliCommand::TempThreshold(args) => settings::temp_threshold::execute(&args, printer),
         CliCommand::Restore(args) => settings::restore::execute(&args, printer),
+        CliCommand::Serve(args) => serve::execute(&args, printer),
         CliCommand::Runs(args) => runs::execute(&args, printer),
         CliCommand::List(args) => list::execute(&args, printer),
         CliCommand::Plans(args) => show::plans(&args, printer),
