@@ -280,7 +280,7 @@
   function timeRangeOf(spec) {
     return function (u, min, max) {
       var times = u.data[0], all = min <= times[0] && max >= times[times.length - 1];
-      return all ? [spec.start || 0, spec.end] : [min, max];
+      return all ? [0, spec.end] : [min, max];
     };
   }
 
@@ -289,7 +289,7 @@
     var made = {
       width: width, height: height, padding: [spec.marks.length ? 20 : 8, spec.right ? 0 : hasRight ? rightSize(narrow) : 14, 0, 0],
       series: [{}].concat(spec.lines.map(seriesOf)),
-      scales: { x: { time: false, min: spec.start || 0, max: spec.end, range: timeRangeOf(spec) }, left: scale(spec, "left") },
+      scales: { x: { time: false, min: 0, max: spec.end, range: timeRangeOf(spec) }, left: scale(spec, "left") },
       axes: [timeAxis(spec), valueAxis(spec, "left", narrow)],
       legend: { show: false },
       cursor: { y: false, dataIdx: nearest, drag: { x: true, y: false, dist: 4 }, sync: { key: spec.isTime ? "run" : spec.id, setSeries: false }, points: { size: 7, show: true } },
@@ -309,7 +309,7 @@
   function data(spec) {
     var tables = spec.lines.map(function (line) { return [line.t, line.v]; });
     // Without a single line there is still a time axis to draw.
-    if (!tables.length) return [[spec.start || 0, spec.end]];
+    if (!tables.length) return [[0, spec.end]];
     // 2: a missing reading is a gap up to its neighbours, whatever other lines have in between.
     return uPlot.join(tables, tables.map(function () { return [2, 2]; }));
   }
@@ -351,9 +351,10 @@
       var index = specs.map(function (one) { return one.id; }).indexOf(spec.id);
       if (index < 0) return;
       var old = specs[index], u = plots[index], same = shape(old) === shape(spec);
-      var whole = u.scales.x.min <= (old.start || 0) && u.scales.x.max >= old.end;
+      var whole = u.scales.x.min <= 0 && u.scales.x.max >= old.end;
       Object.assign(old, spec);
       if (!same) return replot(index);
+      u.axes[0].label = wallClock && old.wall ? "Time of day (UTC)" : old.xLabel;
       u.setData(data(old), whole);
       if (!whole) u.redraw();
     });

@@ -154,11 +154,14 @@ pub struct RecentSeries {
     pub limits_k: Vec<(&'static str, f64)>,
 }
 
-/// Their chart, as the script takes it: it begins where they begin.
+/// Their chart, as the script takes it: its time is that since their first.
 pub fn recent_chart(series: &RecentSeries, id: &str) -> Value {
+    let finite = || series.t_s.iter().copied().filter(|t| t.is_finite());
+    let start_s = finite().next().unwrap_or(0.0);
+    let end_s = (finite().fold(start_s, f64::max) - start_s).max(1.0);
     let points = |values: &[Option<f64>], convert: &dyn Fn(f64) -> f64| -> Vec<(f64, Option<f64>)> {
         let known = |value: &Option<f64>| value.filter(|value| value.is_finite()).map(convert);
-        let all = series.t_s.iter().copied().zip(values.iter().map(known));
+        let all = series.t_s.iter().map(|t| t - start_s).zip(values.iter().map(known));
         all.filter(|point| point.0.is_finite()).take(CHART_POINTS).collect()
     };
     let speeds = series.read_bytes_per_s.iter().chain(&series.write_bytes_per_s);
@@ -199,9 +202,6 @@ pub fn recent_chart(series: &RecentSeries, id: &str) -> Value {
             points: temperature,
         });
     }
-    let finite = || series.t_s.iter().copied().filter(|t| t.is_finite());
-    let start_s = finite().next().unwrap_or(0.0);
-    let end_s = finite().fold(start_s, f64::max).max(start_s + 1.0);
     let chart = Chart {
         id: id.to_owned(),
         title: "Speed and temperature".to_owned(),
@@ -219,7 +219,7 @@ pub fn recent_chart(series: &RecentSeries, id: &str) -> Value {
         table: ChartTable::default(),
     };
     let mut value = json(&chart);
-    value["start"] = Value::from(start_s);
+    value["xLabel"] = format!("The last {}", format::seconds(end_s)).into();
     value
 }
 
@@ -247,7 +247,7 @@ mod test {
             limits_k: vec![("TMT1", 343.0), ("CCTEMP", 500.0)],
         };
         let chart = recent_chart(&series, "live-0");
-        assert_eq!((chart["start"].as_f64(), chart["end"].as_f64()), (Some(86_400.0), Some(86_401.0)));
+        assert_eq!((chart["lines"][0]["t"].clone(), chart["end"].as_f64()), (serde_json::json!([0.0, 1.0]), Some(1.0)));
         assert_eq!(chart["lines"][0]["v"], serde_json::json!([1.0, null]), "what is not known is a gap");
         assert_eq!(chart["levels"].as_array().map(Vec::len), Some(1), "the far threshold would squeeze the curve");
         assert_eq!(recent_chart(&RecentSeries::default(), "x")["right"], Value::Null);

@@ -113,12 +113,13 @@ fn view(drive: LiveDrive, index: usize, written_s_ago: f64) -> LiveView {
     // 0 K: not set, or not reported.
     let limits: Vec<(&'static str, f64)> =
         limits.into_iter().filter_map(|(name, k)| Some((name, finite(k).filter(|k| *k > 0.0)?))).collect();
-    let headroom = |(name, limit): &(&'static str, f64)| {
-        let kelvin = limit - finite(drive.temperature_k)?;
-        Some(format!("{name} {}, {kelvin:.0} K away", web::temperature_text(Some(*limit))))
-    };
-    let away: Vec<String> = limits.iter().filter_map(headroom).collect();
-    add("Thresholds", (!away.is_empty()).then(|| away.join("; ")));
+    for (name, limit) in &limits {
+        let away = finite(drive.temperature_k).map_or(String::new(), |now| match limit - now {
+            left if left > 0.0 => format!(", {left:.0} K away"),
+            over => format!(", {:.0} K over", -over),
+        });
+        add(name, Some(format!("{}{away}", web::temperature_text(Some(*limit)))));
+    }
     add("Power", finite(drive.power_w).map(|watts| format!("{watts:.2} W")));
     add("Serial number", drive.serial.as_deref().map(short));
     add("Last reading", finite(drive.age_s).map(|age| format!("{:.0} s ago", (age + written_s_ago).max(0.0))));
@@ -184,13 +185,13 @@ mod test {
             "State: throttled since 14:02:11",
             "Read: 2.40 GB/s",
             "Temperature: 68 °C",
-            "Thresholds: TMT1 70 °C, 2 K away",
+            "TMT1: 70 °C, 2 K away",
             "Power: 8.25 W",
             "Last reading: 1 s ago",
         ];
         assert_eq!(now, expected);
         assert_eq!(views[0].sentences, [r#"{"kind":"x"}"#, "second", "first"]);
-        assert_eq!(views[0].chart["lines"][0]["t"], serde_json::json!([1.0, 2.0]));
+        assert_eq!(views[0].chart["lines"][0]["t"], serde_json::json!([0.0, 1.0]));
     }
 
     #[test]

@@ -24,6 +24,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("validation", &["measure", "physics"]),
     ("report", &["measure", "trace", "analysis"]),
     ("serve", &["measure", "report"]),
+    ("remote", &["measure"]),
     (
         "heatsoak",
         &[
@@ -41,10 +42,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "validation",
             "report",
             "serve",
+            "remote",
         ],
     ),
     ("score", &["measure", "physics", "plan", "trace", "analysis", "fit"]),
-    ("fuzz-entries", &["measure", "nvme", "physics", "drive", "trace", "import", "twin"]),
+    ("fuzz-entries", &["measure", "nvme", "physics", "drive", "trace", "import", "twin", "remote"]),
     ("guest", &[]),
     ("xtask", &["guest"]),
 ];

@@ -10,6 +10,7 @@ mod export;
 mod forecast;
 mod inspect;
 mod power;
+mod remote;
 mod serve;
 mod settings;
 mod validate;
@@ -31,6 +32,7 @@ pub(crate) use export::{ExportArgs, ExportFormat};
 pub(crate) use forecast::{FitArgs, GoalArg, PlaceArgs, PredictArgs, RecommendArgs};
 pub(crate) use inspect::InspectArgs;
 pub(crate) use power::{MeterArgs, PowerArgs};
+pub(crate) use remote::{FetchArgs, LinkLostArg, OnArgs, RemoteArgs};
 pub(crate) use serve::ServeArgs;
 pub(crate) use settings::{HctmArgs, PowerStateArgs, RestoreArgs, TempThresholdArgs};
 pub(crate) use validate::ValidateArgs;
@@ -53,7 +55,7 @@ Drives:
   nvme-tcp://HOST:PORT/NQN       a subsystem over NVMe/TCP, such as a virtual SSD (`heatsoak vssd`);
                                  ?dhchap-secret-file=FILE behind it and the like: docs/VSSD.md
   null:                          completes at once: the tool's own floor
-  `heatsoak list` shows the drives of this machine.
+  `heatsoak list` shows the drives of this machine. With --on HOST any of these is HOST's.
 
 Exit codes:
   0  done
@@ -152,6 +154,12 @@ pub(crate) enum CliCommand {
     /// Serve a simulated SSD over NVMe/TCP, for an unmodified Linux host
     #[command(after_long_help = vssd::AFTER_HELP)]
     Vssd(VssdArgs),
+    /// Bring the record of a run that was made on another machine
+    #[command(after_long_help = remote::AFTER_FETCH_HELP)]
+    Fetch(FetchArgs),
+    /// Serve --on of another machine; ssh starts it
+    #[command(after_long_help = remote::AFTER_REMOTE_HELP)]
+    Remote(RemoteArgs),
     /// List the drives of this machine and their addresses
     List(ListArgs),
     /// Show what a drive reports about temperature, power and speed
@@ -177,6 +185,22 @@ pub(crate) enum CliCommand {
     Profiles(NameArgs),
     /// Print the completions for a shell
     Completions(CompletionsArgs),
+}
+
+impl CliCommand {
+    /// The options that choose another machine; `None` for commands that work here alone.
+    pub(crate) const fn on(&self) -> Option<&OnArgs> {
+        match self {
+            Self::Run(args) => Some(&args.on),
+            Self::List(args) => Some(&args.on),
+            Self::Inspect(args) => Some(&args.on),
+            Self::Hctm(args) => Some(&args.on),
+            Self::PowerState(args) => Some(&args.on),
+            Self::TempThreshold(args) => Some(&args.on),
+            Self::Restore(args) => Some(&args.on),
+            _ => None,
+        }
+    }
 }
 
 /// `heatsoak run`.
@@ -233,6 +257,18 @@ pub(crate) struct RunArgs {
     /// The drive's data and endurance
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
+    /// What becomes of a run on another machine when the connection breaks
+    #[arg(long, value_name = "WHAT", requires = "on", default_value = "stop", help_heading = "Another machine")]
+    pub(crate) if_link_lost: LinkLostArg,
+    /// The other machine
+    #[command(flatten)]
+    pub(crate) on: OnArgs,
+    /// The plan in this file, whatever PLAN names: for runs that another machine has asked for
+    #[arg(long, hide = true)]
+    pub(crate) plan_file: Option<PathBuf>,
+    /// Stop the run when standard input ends, and once for each byte that comes: for runs that another machine has asked for
+    #[arg(long, hide = true)]
+    pub(crate) until_stdin_ends: bool,
 }
 
 /// A thermal management temperature: 0 K turns it off (NVMe Base 2.3, 5.2.26.1.9).
@@ -310,6 +346,9 @@ pub(crate) struct ListArgs {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+    /// The other machine
+    #[command(flatten)]
+    pub(crate) on: OnArgs,
 }
 
 /// `heatsoak plans` and `heatsoak profiles`.

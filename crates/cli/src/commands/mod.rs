@@ -12,6 +12,7 @@ mod inspect;
 mod joint;
 mod list;
 mod meter;
+mod remote;
 mod report;
 mod run;
 mod runs;
@@ -34,7 +35,12 @@ pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Exi
         Typed::Command(command) => *command,
         Typed::Generate(args) => return generate::generate(&args),
     };
+    if command.on().is_some_and(|on| on.on.is_some()) {
+        return remote::execute(&command, printer);
+    }
     match command {
+        CliCommand::Fetch(args) => remote::fetch::execute(&args, printer),
+        CliCommand::Remote(args) => remote::serve(&args),
         CliCommand::Run(args) => run::execute(&args, printer),
         CliCommand::Analyze(args) => analyze::execute(&args, printer),
         CliCommand::Report(args) => report::execute(&args, printer),
