@@ -27,6 +27,8 @@ const MENU: &[(&str, &str)] = &[
     ("Columns and fields", "data/FIELDS.md"),
     ("Formats that are read", "FORMATS.md"),
     ("Virtual SSD", "VSSD.md"),
+    ("In a browser", "SERVE.md"),
+    ("Other machines", "REMOTE.md"),
     ("Safety", "SAFETY.md"),
     ("Methods", "METHODS.md"),
     ("Validation", "VALIDATION.md"),

@@ -5,6 +5,7 @@
 
 pub mod import;
 pub mod nvme;
+pub mod remote;
 pub mod scsi;
 pub mod twin;
 pub mod vssd;

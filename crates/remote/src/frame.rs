@@ -216,7 +216,8 @@ mod test {
             let bytes = frame.encode();
             let kept = cut.index(bytes.len());
             let read = Downward::read(&mut &bytes[..kept]);
-            prop_assert!(if kept == 0 { matches!(read, Ok(None)) } else { read.is_err() });
+            let is_told = if kept == 0 { matches!(read, Ok(None)) } else { read.is_err() };
+            prop_assert!(is_told);
         }
 
         #[test]

@@ -173,14 +173,16 @@ impl Link {
         let host = self.host.clone();
         let line_with = |words: &[&str]| {
             let has = |line: &&str| words.iter().any(|word| line.to_lowercase().contains(word));
-            stderr.lines().find(has).map(|line| line.trim().to_owned())
+            stderr.lines().find(has).map(|line| line.trim_matches(|c: char| c.is_whitespace() || "@.".contains(c)).to_owned())
         };
         let last = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing").trim().to_owned();
-        if let Some(detail) = line_with(&["host key verification failed", "host identification has changed", "host key is known"]) {
+        let changed = line_with(&["host identification has changed"]);
+        if let Some(detail) = changed.or_else(|| line_with(&["host key verification failed", "host key is known"])) {
             return RemoteError::HostKey { host, detail };
         }
         if let Some(detail) = line_with(&["sudo:"]) {
-            if detail.contains("command not found") {
+            // sudo's own words; where a shell has no sudo, it stands last.
+            if detail.contains("heatsoak: command not found") {
                 return RemoteError::NoBinary { host };
             }
             return RemoteError::Sudo { host, detail };
@@ -256,6 +258,7 @@ mod test {
             (127, "bash: line 1: heatsoak: command not found", "--install"),
             (1, "sudo: a password is required", "cannot become root"),
             (1, "sudo: heatsoak: command not found", "has no heatsoak"),
+            (127, "bash: line 1: sudo: command not found", "cannot become root"),
             (126, "sh: 1: /home/u/heatsoak: Permission denied", "does not start"),
             (1, "heatsoak: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.39' not found", "does not start"),
             (2, "error: unrecognized subcommand 'remote'", "an older heatsoak"),
