@@ -72,7 +72,10 @@ pub(crate) fn stop_when_stdin_ends(flag: &StopFlag) -> anyhow::Result<()> {
         let _ = never.recv_timeout(CLEAN_END);
         raised.raise();
     };
-    thread::Builder::new().name("lifeline".to_owned()).spawn(watching).context("cannot watch standard input")?;
+    thread::Builder::new()
+        .name("lifeline".to_owned())
+        .spawn(watching)
+        .context("cannot watch standard input")?;
     Ok(())
 }
 

@@ -189,10 +189,16 @@ mod test {
             bytes().prop_map(Downward::Stdout),
             bytes().prop_map(Downward::Stderr),
             any::<String>().prop_map(Downward::Folder),
-            (any::<String>(), any::<u64>(), bytes())
-                .prop_map(|(name, offset, bytes)| Downward::Append { name, offset, bytes }),
-            (any::<String>(), any::<u64>(), bytes())
-                .prop_map(|(name, offset, bytes)| Downward::Piece { name, offset, bytes }),
+            (any::<String>(), any::<u64>(), bytes()).prop_map(|(name, offset, bytes)| Downward::Append {
+                name,
+                offset,
+                bytes
+            }),
+            (any::<String>(), any::<u64>(), bytes()).prop_map(|(name, offset, bytes)| Downward::Piece {
+                name,
+                offset,
+                bytes
+            }),
             any::<String>().prop_map(Downward::Whole),
             any::<String>().prop_map(Downward::Gone),
             bytes().prop_map(Downward::Files),

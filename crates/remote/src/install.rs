@@ -27,11 +27,13 @@ const TAKE: &str = "umask 077; mkdir -p DIR && cat > FILE.new && test $(wc -c < 
 /// Why it is not.
 pub fn install(link: &Link, binary: &Path) -> Result<String, RemoteError> {
     let failed = |detail: String| RemoteError::Install { host: link.host.clone(), detail };
-    let bytes = fs::read(binary).map_err(|error| failed(format!("cannot read {} here: {error}", binary.display())))?;
+    let bytes = fs::read(binary)
+        .map_err(|error| failed(format!("cannot read {} here: {error}", binary.display())))?;
     let hash: String = Sha256::digest(&bytes)[..8].iter().map(|byte| format!("{byte:02x}")).collect();
     let dir = format!("$HOME/.cache/heatsoak/{VERSION}-{hash}");
     let file = format!("{dir}/heatsoak");
-    let named = |script: &str| script.replace("FILE", &format!("\"{file}\"")).replace("DIR", &format!("\"{dir}\""));
+    let named =
+        |script: &str| script.replace("FILE", &format!("\"{file}\"")).replace("DIR", &format!("\"{dir}\""));
     let probe = over(link, &named(PROBE), &[])?;
     let told = String::from_utf8_lossy(&probe.stdout);
     if !told.contains("heatsoak-there") && !told.contains("heatsoak-missing") {
@@ -50,7 +52,11 @@ pub fn install(link: &Link, binary: &Path) -> Result<String, RemoteError> {
         let version = String::from_utf8_lossy(&taken.stdout);
         if !taken.status.success() || !version.contains(VERSION) {
             let stderr = String::from_utf8_lossy(&taken.stderr);
-            let why = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("the copy is not what was sent");
+            let why = stderr
+                .lines()
+                .rev()
+                .find(|line| !line.trim().is_empty())
+                .unwrap_or("the copy is not what was sent");
             return Err(failed(advised(&shown(why))));
         }
     }
@@ -73,7 +79,8 @@ fn advised(why: &str) -> String {
 
 /// Runs a script there with this on its standard input.
 fn over(link: &Link, script: &str, input: &[u8]) -> Result<Output, RemoteError> {
-    let failed = |source| RemoteError::Start { command: link.ssh.clone().unwrap_or_else(|| "ssh".to_owned()), source };
+    let failed =
+        |source| RemoteError::Start { command: link.ssh.clone().unwrap_or_else(|| "ssh".to_owned()), source };
     let mut child = link.command(script).spawn().map_err(failed)?;
     let stdin = child.stdin.take();
     std::thread::scope(|scope| {

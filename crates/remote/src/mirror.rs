@@ -83,7 +83,8 @@ impl FolderMirror {
     pub(crate) fn check(&self, files: &[FileSum]) -> Result<(), MirrorError> {
         for there in files {
             let path = self.path(&there.name)?;
-            let here = file_sum(&path, &there.name, None).map_err(|source| MirrorError::Io { path: path.clone(), source })?;
+            let here = file_sum(&path, &there.name, None)
+                .map_err(|source| MirrorError::Io { path: path.clone(), source })?;
             if here != *there {
                 return Err(MirrorError::Differs { path, here: here.bytes, there: there.bytes });
             }
@@ -92,7 +93,11 @@ impl FolderMirror {
     }
 
     fn path(&self, name: &str) -> Result<PathBuf, MirrorError> {
-        if is_plain_name(name) { Ok(self.dir.join(name)) } else { Err(MirrorError::Name { name: name.to_owned() }) }
+        if is_plain_name(name) {
+            Ok(self.dir.join(name))
+        } else {
+            Err(MirrorError::Name { name: name.to_owned() })
+        }
     }
 
     fn write(&self, path: &Path, to: &Path, offset: u64, bytes: &[u8], cut: bool) -> Result<(), MirrorError> {

@@ -80,7 +80,10 @@ impl Serving {
 
     fn start(&self, request: RemoteRequest) -> Result<Started, Refused> {
         let Some(name) = request.args.first().filter(|name| self.commands.contains(&name.as_str())) else {
-            return Err(format!("only these commands can be asked for from another machine: {}", self.commands.join(", ")));
+            return Err(format!(
+                "only these commands can be asked for from another machine: {}",
+                self.commands.join(", ")
+            ));
         };
         let is_run = request.folder.is_some();
         let mut command = Command::new(&self.binary);
@@ -95,8 +98,12 @@ impl Serving {
             folder = Some(dir);
         }
         command.args(&request.args[1..]);
-        command.stdin(if is_run { Stdio::piped() } else { Stdio::null() }).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = command.spawn().map_err(|error| format!("cannot start {}: {error}", self.binary.display()))?;
+        command
+            .stdin(if is_run { Stdio::piped() } else { Stdio::null() })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let child =
+            command.spawn().map_err(|error| format!("cannot start {}: {error}", self.binary.display()))?;
         Ok(Started { child, folder, link_lost: request.link_lost })
     }
 
@@ -106,7 +113,10 @@ impl Serving {
             return Err(format!("{wanted:?} is no name of a run folder"));
         }
         let refused = |path: &Path, error: io::Error| {
-            format!("cannot make the run folder {}: {error}; HEATSOAK_STATE_DIR names another place there", path.display())
+            format!(
+                "cannot make the run folder {}: {error}; HEATSOAK_STATE_DIR names another place there",
+                path.display()
+            )
         };
         fs::create_dir_all(&self.runs).map_err(|error| refused(&self.runs, error))?;
         for number in 1..10_000 {
@@ -121,14 +131,21 @@ impl Serving {
     }
 
     /// Sends a run that is kept here, but for what the other side has; without a name, says which there are.
-    fn fetch(&self, request: &RemoteRequest, send: &mut dyn FnMut(Downward) -> io::Result<()>) -> io::Result<i32> {
+    fn fetch(
+        &self,
+        request: &RemoteRequest,
+        send: &mut dyn FnMut(Downward) -> io::Result<()>,
+    ) -> io::Result<i32> {
         let Some(name) = request.args.get(1) else {
             send(Downward::Stdout(self.list().into_bytes()))?;
             return end(send, 0);
         };
         let dir = self.runs.join(name).join(RUN);
         if !is_plain_name(name) || !dir.is_dir() {
-            return refuse(&format!("there is no run {name:?}; `heatsoak fetch --on HOST` lists those that are kept"), send);
+            return refuse(
+                &format!("there is no run {name:?}; `heatsoak fetch --on HOST` lists those that are kept"),
+                send,
+            );
         }
         send(Downward::Folder(dir.display().to_string()))?;
         let mut tail = FolderTail::new(dir, &request.have);
@@ -161,8 +178,12 @@ impl Serving {
 const RUN: &str = "run";
 
 fn write_plan(dir: &Path, name: &str, text: &str) -> Result<PathBuf, Refused> {
-    let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect();
-    let path = dir.join(format!("plan-{}", plain.chars().rev().take(100).collect::<Vec<_>>().iter().rev().collect::<String>()));
+    let plain: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect();
+    let path = dir.join(format!(
+        "plan-{}",
+        plain.chars().rev().take(100).collect::<Vec<_>>().iter().rev().collect::<String>()
+    ));
     if text.len() > PLAN_MAX {
         return Err("the plan is too large".to_owned());
     }
@@ -224,7 +245,8 @@ impl Started {
             }
             exit_after(&has_ended);
         });
-        let mut sender = FrameSender { stdout, is_lost, clock: MonotonicClock::start(), pinged: Instant::ZERO };
+        let mut sender =
+            FrameSender { stdout, is_lost, clock: MonotonicClock::start(), pinged: Instant::ZERO };
         let mut tail = None;
         if let Some(folder) = &self.folder {
             let dir = folder.join(RUN);

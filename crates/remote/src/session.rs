@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use measure::{Clock as _, MonotonicClock};
 
+use crate::MAGIC;
 use crate::frame::{Downward, Upward};
 use crate::mirror::{FolderMirror, MirrorError};
 use crate::request::{FileSum, RemoteEnd, RemoteRequest};
 use crate::ssh::{Link, RemoteError, shown};
-use crate::MAGIC;
 
 /// The other side ends a run when nothing came for four seconds ([`crate::serving::SILENCE`]): eight chances.
 const PING: Duration = Duration::from_millis(500);
@@ -69,10 +69,17 @@ pub struct RemoteDone {
 ///
 /// # Errors
 /// Why there was no connection, or that it broke.
-pub fn ask(link: &Link, request: &RemoteRequest, view: &mut dyn RemoteView) -> Result<RemoteDone, RemoteError> {
-    let failed = |source| RemoteError::Start { command: link.ssh.clone().unwrap_or_else(|| "ssh".to_owned()), source };
+pub fn ask(
+    link: &Link,
+    request: &RemoteRequest,
+    view: &mut dyn RemoteView,
+) -> Result<RemoteDone, RemoteError> {
+    let failed =
+        |source| RemoteError::Start { command: link.ssh.clone().unwrap_or_else(|| "ssh".to_owned()), source };
     let mut child = link.command(&link.remote_command()).spawn().map_err(failed)?;
-    let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
+    let (Some(stdin), Some(stdout), Some(stderr)) =
+        (child.stdin.take(), child.stdout.take(), child.stderr.take())
+    else {
         return Err(failed(std::io::ErrorKind::BrokenPipe.into()));
     };
     let said = thread::spawn(move || all_of(stderr));
@@ -81,11 +88,21 @@ pub fn ask(link: &Link, request: &RemoteRequest, view: &mut dyn RemoteView) -> R
     let (down, frames) = sync_channel(WAITING);
     let reader = thread::spawn(move || read(stdout, &down));
     let _ = up.send(Upward::Request(serde_json::to_vec(request).unwrap_or_default()));
-    let mut session = Session { link, view, there: None, mirror: None, mirrored: Ok(()), here: None, line: Vec::new(), said_hello: false };
+    let mut session = AskedSession {
+        link,
+        view,
+        there: None,
+        mirror: None,
+        mirrored: Ok(()),
+        here: None,
+        line: Vec::new(),
+        said_hello: false,
+    };
     let ended = session.follow(&frames, |frame| {
         let _ = up.send(frame);
     });
-    let (there, here, mirror, said_hello) = (session.there, session.here, session.mirrored, session.said_hello);
+    let (there, here, mirror, said_hello) =
+        (session.there, session.here, session.mirrored, session.said_hello);
     // The end of its standard input ends the other side as well.
     drop((up, frames));
     let _ = lifeline.join();
@@ -99,11 +116,14 @@ pub fn ask(link: &Link, request: &RemoteRequest, view: &mut dyn RemoteView) -> R
         Ok(Some(end)) => Ok(RemoteDone { end, there, here, mirror }),
         Ok(None) if !said_hello => Err(link.failure(code, &said, "")),
         Ok(None) => {
-            let detail = said.lines().rev().find(|line| !line.trim().is_empty()).map_or("it ended", str::trim);
+            let detail =
+                said.lines().rev().find(|line| !line.trim().is_empty()).map_or("ssh ended", str::trim);
             Err(RemoteError::Lost { host: link.host.clone(), detail: shown(detail) })
         }
         // What a shell prints is worth less than what ssh says.
-        Err(RemoteError::Noise { noise, .. }) => Err(link.failure(code.filter(|code| *code != 0), &said, &noise)),
+        Err(RemoteError::Noise { noise, .. }) => {
+            Err(link.failure(code.filter(|code| *code != 0), &said, &noise))
+        }
         Err(error) => Err(error),
     }
 }
@@ -120,7 +140,7 @@ enum Came {
     Broken(String),
 }
 
-struct Session<'a> {
+struct AskedSession<'a> {
     link: &'a Link,
     view: &'a mut dyn RemoteView,
     there: Option<String>,
@@ -132,9 +152,13 @@ struct Session<'a> {
     said_hello: bool,
 }
 
-impl Session<'_> {
+impl AskedSession<'_> {
     /// Shows what comes until the end; `None` where the stream ended without one.
-    fn follow(&mut self, frames: &Receiver<Came>, mut order: impl FnMut(Upward)) -> Result<Option<RemoteEnd>, RemoteError> {
+    fn follow(
+        &mut self,
+        frames: &Receiver<Came>,
+        mut order: impl FnMut(Upward),
+    ) -> Result<Option<RemoteEnd>, RemoteError> {
         let clock = MonotonicClock::start();
         let (mut heard, mut asked) = (clock.now(), StopLevel::No);
         loop {
@@ -188,17 +212,22 @@ impl Session<'_> {
                 self.mirror = Some(FolderMirror::new(here.clone()));
                 (self.there, self.here) = (Some(there), Some(here));
             }
-            Downward::Append { name, offset, bytes } => self.mirrored(|mirror| mirror.append(&name, offset, &bytes)),
-            Downward::Piece { name, offset, bytes } => self.mirrored(|mirror| mirror.piece(&name, offset, &bytes)),
+            Downward::Append { name, offset, bytes } => {
+                self.mirrored(|mirror| mirror.append(&name, offset, &bytes))
+            }
+            Downward::Piece { name, offset, bytes } => {
+                self.mirrored(|mirror| mirror.piece(&name, offset, &bytes))
+            }
             Downward::Whole(name) => self.mirrored(|mirror| mirror.whole(&name)),
             Downward::Gone(name) => self.mirrored(|mirror| mirror.gone(&name)),
             Downward::Files(json) => {
-                let files: Vec<FileSum> =
-                    serde_json::from_slice(&json).map_err(|error| lost(format!("its list of files cannot be read: {error}")))?;
+                let files: Vec<FileSum> = serde_json::from_slice(&json)
+                    .map_err(|error| lost(format!("its list of files cannot be read: {error}")))?;
                 self.mirrored(|mirror| mirror.check(&files));
             }
             Downward::End(json) => {
-                let end = serde_json::from_slice(&json).map_err(|error| lost(format!("its end cannot be read: {error}")))?;
+                let end = serde_json::from_slice(&json)
+                    .map_err(|error| lost(format!("its end cannot be read: {error}")))?;
                 if !self.line.is_empty() {
                     self.lines(b"\n");
                 }
@@ -213,7 +242,10 @@ impl Session<'_> {
         if let (Some(mirror), Ok(())) = (&self.mirror, &self.mirrored) {
             self.mirrored = act(mirror);
             if let Err(error) = &self.mirrored {
-                let text = format!("warning: {error}; the run goes on, and its record is kept on {}", self.link.host);
+                let text = format!(
+                    "warning: {error}; the run goes on, and its record is kept on {}",
+                    self.link.host
+                );
                 self.view.stderr(&text);
             }
         }

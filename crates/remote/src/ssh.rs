@@ -37,7 +37,9 @@ pub enum RemoteError {
         host: String,
     },
     /// This side cannot start it.
-    #[error("cannot start {command}: {source}; install the OpenSSH client, or name another command with --ssh")]
+    #[error(
+        "cannot start {command}: {source}; install the OpenSSH client, or name another command with --ssh"
+    )]
     Start {
         /// What was to be started.
         command: String,
@@ -78,7 +80,9 @@ pub enum RemoteError {
         host: String,
     },
     /// It is there and does not start.
-    #[error("heatsoak does not start on {host}: {detail}; --install=FILE takes a static binary, or one built for that machine")]
+    #[error(
+        "heatsoak does not start on {host}: {detail}; --install=FILE takes a static binary, or one built for that machine"
+    )]
     DoesNotStart {
         /// The host.
         host: String,
@@ -86,7 +90,9 @@ pub enum RemoteError {
         detail: String,
     },
     /// Another version.
-    #[error("{host} has {there}, here it is {VERSION}: both sides have to be the same; --install puts this one there")]
+    #[error(
+        "{host} has {there}, here it is {VERSION}: both sides have to be the same; --install puts this one there"
+    )]
     OtherVersion {
         /// The host.
         host: String,
@@ -163,7 +169,16 @@ impl Link {
         let mut command = Command::new("sh");
         // It belongs to the user, who typed it for a shell; host and remote command are arguments.
         command.args(["-c", &format!("trap '' INT QUIT; exec {ssh} \"$@\""), "heatsoak"]);
-        command.args(["-T", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3", "--", &self.host, remote]);
+        command.args([
+            "-T",
+            "-o",
+            "ServerAliveInterval=5",
+            "-o",
+            "ServerAliveCountMax=3",
+            "--",
+            &self.host,
+            remote,
+        ]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -173,11 +188,22 @@ impl Link {
         let host = self.host.clone();
         let line_with = |words: &[&str]| {
             let has = |line: &&str| words.iter().any(|word| line.to_lowercase().contains(word));
-            stderr.lines().find(has).map(|line| line.trim_matches(|c: char| c.is_whitespace() || "@.".contains(c)).to_owned())
+            stderr
+                .lines()
+                .find(has)
+                .map(|line| line.trim_matches(|c: char| c.is_whitespace() || "@.".contains(c)).to_owned())
         };
-        let last = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing").trim().to_owned();
+        let last = stderr
+            .lines()
+            .rev()
+            .find(|line| !line.trim().is_empty())
+            .unwrap_or("it said nothing")
+            .trim()
+            .to_owned();
         let changed = line_with(&["host identification has changed"]);
-        if let Some(detail) = changed.or_else(|| line_with(&["host key verification failed", "host key is known"])) {
+        if let Some(detail) =
+            changed.or_else(|| line_with(&["host key verification failed", "host key is known"]))
+        {
             return RemoteError::HostKey { host, detail };
         }
         if let Some(detail) = line_with(&["sudo:"]) {
@@ -194,10 +220,16 @@ impl Link {
             };
         }
         if line_with(&["unrecognized subcommand", "unexpected argument"]).is_some() {
-            return RemoteError::OtherVersion { host, there: "an older heatsoak, without `remote`".to_owned() };
+            return RemoteError::OtherVersion {
+                host,
+                there: "an older heatsoak, without `remote`".to_owned(),
+            };
         }
         match code {
-            Some(127) if line_with(&["not found", "no such file"]).is_some() && line_with(&["ld-linux", "shared lib"]).is_none() => {
+            Some(127)
+                if line_with(&["not found", "no such file"]).is_some()
+                    && line_with(&["ld-linux", "shared lib"]).is_none() =>
+            {
                 RemoteError::NoBinary { host }
             }
             Some(126 | 127) => RemoteError::DoesNotStart { host, detail: last },
@@ -252,15 +284,27 @@ mod test {
         let told = |code, stderr| link("lab").failure(Some(code), stderr, "").to_string();
         let cases = [
             (255, "Host key verification failed.\r\n", "is not trusted"),
-            (255, "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.", "is not trusted"),
+            (
+                255,
+                "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.",
+                "is not trusted",
+            ),
             (255, "user@lab: Permission denied (publickey).", "refused to let you in"),
-            (255, "ssh: Could not resolve hostname lab: Name or service not known", "cannot connect to lab: ssh: Could not"),
+            (
+                255,
+                "ssh: Could not resolve hostname lab: Name or service not known",
+                "cannot connect to lab: ssh: Could not",
+            ),
             (127, "bash: line 1: heatsoak: command not found", "--install"),
             (1, "sudo: a password is required", "cannot become root"),
             (1, "sudo: heatsoak: command not found", "has no heatsoak"),
             (127, "bash: line 1: sudo: command not found", "cannot become root"),
             (126, "sh: 1: /home/u/heatsoak: Permission denied", "does not start"),
-            (1, "heatsoak: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.39' not found", "does not start"),
+            (
+                1,
+                "heatsoak: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.39' not found",
+                "does not start",
+            ),
             (2, "error: unrecognized subcommand 'remote'", "an older heatsoak"),
             (1, "", "cannot connect to lab: it said nothing"),
         ];

@@ -6,8 +6,8 @@
 use serde_json::Value;
 
 use crate::chart::{
-    AxisSide, Chart, ChartLine, ChartTable, Ink, LevelLine, SpeedUnit, Stroke, XAxis, json, main_chart, speed_axis,
-    temperature_axis,
+    AxisSide, Chart, ChartLine, ChartTable, Ink, LevelLine, SpeedUnit, Stroke, XAxis, json, main_chart,
+    speed_axis, temperature_axis,
 };
 use crate::html::{self, UPLOT_CSS, escape, script_json, sections};
 use crate::reduce::CHART_POINTS;
@@ -49,8 +49,11 @@ pub struct WebPage<'a> {
 /// The whole page.
 pub fn web_page(page: &WebPage<'_>) -> String {
     let simulated = if page.is_simulated { "SIMULATED · " } else { "" };
-    let styles: String =
-        page.styles.iter().map(|path| format!("<link rel=\"stylesheet\" href=\"{}\">\n", escape(path))).collect();
+    let styles: String = page
+        .styles
+        .iter()
+        .map(|path| format!("<link rel=\"stylesheet\" href=\"{}\">\n", escape(path)))
+        .collect();
     let scripts: String =
         page.scripts.iter().map(|path| format!("<script src=\"{}\"></script>\n", escape(path))).collect();
     format!(
@@ -122,9 +125,7 @@ pub fn live_run(input: &ReportInput, id: &str) -> LiveView {
         ops.intervals.last().is_some_and(|interval| interval.start_s + interval.span_s * 3.0 + 1.0 >= end_s)
     });
     now.extend(current.map(|ops| (format!("Speed, {}", ops.op), format::speed(last(ops)))));
-    let reading = |readings: &crate::view::Readings| {
-        readings.points.iter().rev().find_map(|point| point.1)
-    };
+    let reading = |readings: &crate::view::Readings| readings.points.iter().rev().find_map(|point| point.1);
     let temperature = input.temperature.first().and_then(reading);
     now.extend(temperature.map(|celsius| ("Temperature".to_owned(), format::degrees(celsius))));
     let power = input.power.first().and_then(reading);
@@ -175,8 +176,10 @@ pub fn recent_chart(series: &RecentSeries, id: &str) -> Value {
         shown: true,
         points: points(values, &|value| unit.convert(value)),
     };
-    let mut lines =
-        vec![speed("read", Ink::Read, &series.read_bytes_per_s), speed("write", Ink::Write, &series.write_bytes_per_s)];
+    let mut lines = vec![
+        speed("read", Ink::Read, &series.read_bytes_per_s),
+        speed("write", Ink::Write, &series.write_bytes_per_s),
+    ];
     let to_celsius = |kelvin: f64| format::celsius(kelvin);
     let temperature = points(&series.temperature_k, &to_celsius);
     let known: Vec<f64> = temperature.iter().filter_map(|point| point.1).collect();
@@ -230,7 +233,9 @@ pub fn speed_text(bytes_per_s: Option<f64>) -> String {
 
 /// A temperature in kelvins as everywhere in the report.
 pub fn temperature_text(kelvin: Option<f64>) -> String {
-    kelvin.filter(|kelvin| kelvin.is_finite()).map_or_else(|| format::MISSING.to_owned(), |k| format::degrees(format::celsius(k)))
+    kelvin
+        .filter(|kelvin| kelvin.is_finite())
+        .map_or_else(|| format::MISSING.to_owned(), |k| format::degrees(format::celsius(k)))
 }
 
 #[cfg(test)]
@@ -247,9 +252,16 @@ mod test {
             limits_k: vec![("TMT1", 343.0), ("CCTEMP", 500.0)],
         };
         let chart = recent_chart(&series, "live-0");
-        assert_eq!((chart["lines"][0]["t"].clone(), chart["end"].as_f64()), (serde_json::json!([0.0, 1.0]), Some(1.0)));
+        assert_eq!(
+            (chart["lines"][0]["t"].clone(), chart["end"].as_f64()),
+            (serde_json::json!([0.0, 1.0]), Some(1.0))
+        );
         assert_eq!(chart["lines"][0]["v"], serde_json::json!([1.0, null]), "what is not known is a gap");
-        assert_eq!(chart["levels"].as_array().map(Vec::len), Some(1), "the far threshold would squeeze the curve");
+        assert_eq!(
+            chart["levels"].as_array().map(Vec::len),
+            Some(1),
+            "the far threshold would squeeze the curve"
+        );
         assert_eq!(recent_chart(&RecentSeries::default(), "x")["right"], Value::Null);
     }
 

@@ -8,7 +8,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 use hyper::header::{
-    AUTHORIZATION, CONTENT_LENGTH, COOKIE, EXPECT, HOST, HeaderMap, HeaderName, ORIGIN, TRANSFER_ENCODING, UPGRADE,
+    AUTHORIZATION, CONTENT_LENGTH, COOKIE, EXPECT, HOST, HeaderMap, HeaderName, ORIGIN, TRANSFER_ENCODING,
+    UPGRADE,
 };
 use hyper::{Method, Uri};
 use measure::{input, patient};
@@ -24,7 +25,7 @@ const TOKEN_MIN: usize = 16;
 const TOKEN_FILE_MAX: u64 = 4096;
 
 /// Whom the server answers.
-pub(crate) struct Access {
+pub(crate) struct Admission {
     pub(crate) hosts: Vec<String>,
     pub(crate) token: Option<AccessToken>,
     pub(crate) port: u16,
@@ -32,21 +33,27 @@ pub(crate) struct Access {
 
 /// Why a request is not answered, with the status that says so.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub(crate) struct RequestRefusal {
     pub(crate) status: u16,
     pub(crate) why: &'static str,
 }
 
-const fn refused(status: u16, why: &'static str) -> Refusal {
-    Refusal { status, why }
+const fn refused(status: u16, why: &'static str) -> RequestRefusal {
+    RequestRefusal { status, why }
 }
 
-impl Access {
+impl Admission {
     /// Refuses what no browser of a user of this server sends.
     ///
     /// # Errors
     /// Why it is refused.
-    pub(crate) fn admit(&self, method: &Method, uri: &Uri, headers: &HeaderMap, local: SocketAddr) -> Result<(), Refusal> {
+    pub(crate) fn admit(
+        &self,
+        method: &Method,
+        uri: &Uri,
+        headers: &HeaderMap,
+        local: SocketAddr,
+    ) -> Result<(), RequestRefusal> {
         if method != Method::GET && method != Method::HEAD {
             return Err(refused(405, "This server is read-only: it answers GET and HEAD."));
         }
@@ -74,7 +81,7 @@ impl Access {
         }
     }
 
-    fn check_host(&self, uri: &Uri, headers: &HeaderMap, local: SocketAddr) -> Result<(), Refusal> {
+    fn check_host(&self, uri: &Uri, headers: &HeaderMap, local: SocketAddr) -> Result<(), RequestRefusal> {
         let mut hosts = headers.get_all(HOST).iter();
         let (Some(host), None) = (hosts.next(), hosts.next()) else {
             return Err(refused(400, "A request names its host once."));
@@ -95,15 +102,17 @@ impl Access {
             // An address cannot be rebound: it is that of this very connection, or loopback at the other end of a tunnel.
             return address.to_canonical() == local.ip().to_canonical() || address.is_loopback();
         }
-        name.eq_ignore_ascii_case("localhost") || self.hosts.iter().any(|host| host.eq_ignore_ascii_case(name))
+        name.eq_ignore_ascii_case("localhost")
+            || self.hosts.iter().any(|host| host.eq_ignore_ascii_case(name))
     }
 
-    fn check_site(&self, headers: &HeaderMap, local: SocketAddr) -> Result<(), Refusal> {
+    fn check_site(&self, headers: &HeaderMap, local: SocketAddr) -> Result<(), RequestRefusal> {
         let text = |name: &str| headers.get(HeaderName::from_bytes(name.as_bytes()).ok()?)?.to_str().ok();
         let is_navigation = text("sec-fetch-mode").is_none_or(|mode| mode == "navigate");
         let from_elsewhere = matches!(text("sec-fetch-site"), Some("cross-site" | "same-site"));
         // A link from another page may lead here; nothing else of it.
-        if from_elsewhere && !(is_navigation && text("sec-fetch-dest").is_none_or(|dest| dest == "document")) {
+        if from_elsewhere && !(is_navigation && text("sec-fetch-dest").is_none_or(|dest| dest == "document"))
+        {
             return Err(refused(403, "Other sites' pages may not ask here."));
         }
         let Some(origin) = headers.get(ORIGIN) else { return Ok(()) };
@@ -115,13 +124,15 @@ impl Access {
     }
 
     fn knows(&self, token: &AccessToken, headers: &HeaderMap) -> bool {
-        let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+        let bearer =
+            headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
         if bearer.is_some_and(|bearer| token.is(bearer)) {
             return true;
         }
         let name = self.cookie_name();
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let mut pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        let mut pairs =
+            cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
         pairs.any(|(key, value)| key == name && same(value.as_bytes(), token.cookie().as_bytes()))
     }
 
@@ -135,7 +146,11 @@ impl Access {
         let token = self.token.as_ref()?;
         let typed = query::value(query, "token")?;
         token.is(typed.trim()).then(|| {
-            format!("{}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000", self.cookie_name(), token.cookie())
+            format!(
+                "{}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000",
+                self.cookie_name(),
+                token.cookie()
+            )
         })
     }
 }
@@ -176,7 +191,9 @@ impl AccessToken {
             return Err(about(&format!("others may use the file as well (mode {mode:04o}); chmod 600 it")));
         }
         Self::new(text.trim()).ok_or_else(|| {
-            about(&format!("a token has at least {TOKEN_MIN} letters, digits, - or _; remove the file to have one made"))
+            about(&format!(
+                "a token has at least {TOKEN_MIN} letters, digits, - or _; remove the file to have one made"
+            ))
         })
     }
 
@@ -233,16 +250,19 @@ fn same(one: &[u8], other: &[u8]) -> bool {
 mod test {
     use super::*;
 
-    fn access(token: Option<&str>) -> Access {
+    fn access(token: Option<&str>) -> Admission {
         let token = token.and_then(AccessToken::new);
-        Access { hosts: vec!["lab.example".to_owned()], token, port: 8080 }
+        Admission { hosts: vec!["lab.example".to_owned()], token, port: 8080 }
     }
 
     /// What becomes of a request to loopback with these headers.
-    fn status(access: &Access, method: Method, target: &str, headers: &[(&str, &str)]) -> u16 {
+    fn status(access: &Admission, method: Method, target: &str, headers: &[(&str, &str)]) -> u16 {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
-            map.append(HeaderName::from_bytes(name.as_bytes()).expect("a name"), value.parse().expect("a value"));
+            map.append(
+                HeaderName::from_bytes(name.as_bytes()).expect("a name"),
+                value.parse().expect("a value"),
+            );
         }
         let uri: Uri = target.parse().expect("a target");
         let local = SocketAddr::from(([127, 0, 0, 1], 8080));
@@ -289,8 +309,22 @@ mod test {
             (&[("origin", "http://localhost:8080")], 200),
             (&[("origin", "https://evil.example")], 403),
             (&[("origin", "null")], 403),
-            (&[("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "no-cors"), ("sec-fetch-dest", "image")], 403),
-            (&[("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")], 200),
+            (
+                &[
+                    ("sec-fetch-site", "cross-site"),
+                    ("sec-fetch-mode", "no-cors"),
+                    ("sec-fetch-dest", "image"),
+                ],
+                403,
+            ),
+            (
+                &[
+                    ("sec-fetch-site", "cross-site"),
+                    ("sec-fetch-mode", "navigate"),
+                    ("sec-fetch-dest", "document"),
+                ],
+                200,
+            ),
         ];
         for (headers, expected) in cases {
             let all: Vec<_> = [host].iter().chain(headers).copied().collect();
@@ -302,7 +336,9 @@ mod test {
     fn a_token_is_asked_for_where_there_is_one() {
         let secret = "0123456789abcdef-_";
         let access = access(Some(secret));
-        let with = |name: &str, value: &str| status(&access, Method::GET, "/", &[("host", "localhost"), (name, value)]);
+        let with = |name: &str, value: &str| {
+            status(&access, Method::GET, "/", &[("host", "localhost"), (name, value)])
+        };
         assert_eq!(with("x", "y"), 401);
         assert_eq!(with("authorization", &format!("Bearer {secret}")), 200);
         assert_eq!(with("authorization", "Bearer 0123456789abcdef-"), 401);
@@ -324,7 +360,10 @@ mod test {
         let path = folder.path().join("token");
         let made = AccessToken::in_file(&path).expect("made");
         let text = std::fs::read_to_string(&path).expect("a token");
-        assert_eq!((text.len(), std::fs::metadata(&path).expect("a file").permissions().mode() & 0o777), (49, 0o600));
+        assert_eq!(
+            (text.len(), std::fs::metadata(&path).expect("a file").permissions().mode() & 0o777),
+            (49, 0o600)
+        );
         assert!(AccessToken::in_file(&path).expect("the same").is(text.trim()) && made.is(text.trim()));
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).expect("ours");
         let why = AccessToken::in_file(&path).err().expect("others can read it");

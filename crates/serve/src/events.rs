@@ -47,7 +47,9 @@ impl LivePages {
         let slot = {
             let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
             // Runs that nobody looks at any more.
-            made.retain(|_, slot| Arc::strong_count(slot) > 1 || slot.try_lock().is_ok_and(|slot| self.is_fresh(&slot)));
+            made.retain(|_, slot| {
+                Arc::strong_count(slot) > 1 || slot.try_lock().is_ok_and(|slot| self.is_fresh(&slot))
+            });
             Arc::clone(made.entry(id.to_owned()).or_default())
         };
         let mut slot = match slot.try_lock() {
@@ -72,7 +74,8 @@ impl LivePages {
 
 fn event(library: &RunLibrary, id: &str) -> Option<Value> {
     let run = library.run(id)?;
-    let (views, note) = views(library, &run).map_or_else(|why| (Vec::new(), Some(why)), |views| (views, None));
+    let (views, note) =
+        views(library, &run).map_or_else(|why| (Vec::new(), Some(why)), |views| (views, None));
     let drives: Vec<Value> = views
         .iter()
         .map(|view| json!({"title": view.title, "badge": view.badge, "now": view.now, "sentences": view.sentences}))
@@ -91,9 +94,11 @@ fn event(library: &RunLibrary, id: &str) -> Option<Value> {
 /// Why nothing can be shown of it.
 pub(crate) fn views(library: &RunLibrary, run: &OpenRun) -> Result<Vec<LiveView>, String> {
     let stamp = run.folder.stamp(LIVE);
-    let age_s = stamp.map(|stamp| (measure::time::wall_unix_ns() as i128 - stamp.modified_unix_ns) as f64 / 1e9);
+    let age_s =
+        stamp.map(|stamp| (measure::time::wall_unix_ns() as i128 - stamp.modified_unix_ns) as f64 / 1e9);
     if let Some(age_s) = age_s.filter(|age_s| *age_s < STALE_S && run.run.state != ServedState::Done) {
-        let text = run.folder.read(LIVE, LIVE_MAX).map_err(|error| format!("live.json cannot be read: {error}"))?;
+        let text =
+            run.folder.read(LIVE, LIVE_MAX).map_err(|error| format!("live.json cannot be read: {error}"))?;
         return live::views(&text, age_s.max(0.0));
     }
     if let Some(why) = run.refusal() {

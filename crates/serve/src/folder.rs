@@ -148,7 +148,9 @@ mod test {
         let folder = root.inside(Path::new("a")).expect("a folder");
         assert_eq!(folder.read("file", 4).expect("a file"), b"text");
         assert!(folder.read("file", 3).is_err(), "too large");
-        assert!(folder.read("link", 100).is_err() && folder.is_trap("link") && folder.stamp("link").is_none());
+        assert!(
+            folder.read("link", 100).is_err() && folder.is_trap("link") && folder.stamp("link").is_none()
+        );
         assert_eq!(root.folders(100).expect("a list"), ["a"], "links are not followed");
         let fifo = Mode::from_raw_mode(0o600);
         rustix::fs::mknodat(&folder.fd, "fifo", FileType::Fifo, fifo, 0).expect("a FIFO");

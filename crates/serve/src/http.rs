@@ -23,10 +23,10 @@ use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
-use crate::admit::Access;
+use crate::admit::Admission;
 use crate::events::PERIOD;
 use crate::library::RunLibrary;
-use crate::routes::{Reply, ReplyBody, Routes};
+use crate::routes::{PageReply, ReplyBody, Routes};
 use crate::{RunPages, ServeError, ServeOptions};
 
 /// Connections at once; a browser opens six.
@@ -65,7 +65,7 @@ impl LibraryServer {
         let listener = TcpListener::bind(options.listen).map_err(refused)?;
         listener.set_nonblocking(true).map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
-        let access = Access { hosts: options.hosts, token: options.token, port: address.port() };
+        let access = Admission { hosts: options.hosts, token: options.token, port: address.port() };
         let served = Arc::new(Served {
             routes: Routes::new(library),
             access,
@@ -88,7 +88,8 @@ impl LibraryServer {
             // A page that is being made is not waited for.
             runtime.shutdown_background();
         };
-        let thread = std::thread::Builder::new().name("http".to_owned()).spawn(serving).map_err(ServeError::Start)?;
+        let thread =
+            std::thread::Builder::new().name("http".to_owned()).spawn(serving).map_err(ServeError::Start)?;
         Ok(Self { address, stop: Some(stop), thread: Some(thread) })
     }
 
@@ -108,7 +109,7 @@ impl Drop for LibraryServer {
 /// What all connections share.
 struct Served {
     routes: Routes,
-    access: Access,
+    access: Admission,
     heavy: Semaphore,
     streams: Arc<Semaphore>,
 }
@@ -150,12 +151,16 @@ async fn connection(stream: TcpStream, served: Arc<Served>) -> Result<(), hyper:
         .await
 }
 
-async fn response(request: &Request<Incoming>, local: SocketAddr, served: Arc<Served>) -> Response<ReplyStream> {
+async fn response(
+    request: &Request<Incoming>,
+    local: SocketAddr,
+    served: Arc<Served>,
+) -> Response<ReplyStream> {
     let head_only = request.method() == Method::HEAD;
     let uri = request.uri().clone();
     if let Err(refusal) = served.access.admit(request.method(), &uri, request.headers(), local) {
         // What is left of such a request is not read: the connection ends with it.
-        let mut refused = made(Reply::from(&refusal), None, head_only);
+        let mut refused = made(PageReply::from(&refusal), None, head_only);
         refused.headers_mut().insert(hyper::header::CONNECTION, HeaderValue::from_static("close"));
         return refused;
     }
@@ -167,7 +172,8 @@ async fn response(request: &Request<Incoming>, local: SocketAddr, served: Arc<Se
     let answering = Arc::clone(&served);
     let answer = tokio::task::spawn_blocking(move || answering.routes.answer(&path, &query)).await;
     drop(turn);
-    let reply = answer.unwrap_or_else(|_| Reply::error(500, "This page cannot be made: a fault of heatsoak."));
+    let reply =
+        answer.unwrap_or_else(|_| PageReply::error(500, "This page cannot be made: a fault of heatsoak."));
     let events = match &reply.body {
         ReplyBody::Events(id) if !head_only => match Arc::clone(&served.streams).try_acquire_owned() {
             Ok(room) => {
@@ -180,7 +186,7 @@ async fn response(request: &Request<Incoming>, local: SocketAddr, served: Arc<Se
                 Some(receiver)
             }
             Err(_) => {
-                let busy = Reply::error(503, "Too many live pages are open; close one.");
+                let busy = PageReply::error(503, "Too many live pages are open; close one.");
                 return made(busy, None, head_only);
             }
         },
@@ -190,15 +196,15 @@ async fn response(request: &Request<Incoming>, local: SocketAddr, served: Arc<Se
 }
 
 /// What came of a token that was typed: a cookie and the library, or the form again.
-fn login(access: &Access, query: &str) -> Reply {
+fn login(access: &Admission, query: &str) -> PageReply {
     match access.login(query) {
         Some(cookie) => {
-            let mut reply = Reply::error(303, "Welcome.");
+            let mut reply = PageReply::error(303, "Welcome.");
             reply.headers.extend([("set-cookie", cookie), ("location", "/".to_owned())]);
             reply
         }
-        None if access.token.is_none() => Reply::error(404, "There is no such page."),
-        None => Reply::from(&crate::admit::Refusal { status: 401, why: "This is not the token." }),
+        None if access.token.is_none() => PageReply::error(404, "There is no such page."),
+        None => PageReply::from(&crate::admit::RequestRefusal { status: 401, why: "This is not the token." }),
     }
 }
 
@@ -228,7 +234,7 @@ async fn send_events(served: &Arc<Served>, id: &str, sender: &mpsc::Sender<Bytes
     }
 }
 
-fn made(reply: Reply, events: Option<mpsc::Receiver<Bytes>>, head_only: bool) -> Response<ReplyStream> {
+fn made(reply: PageReply, events: Option<mpsc::Receiver<Bytes>>, head_only: bool) -> Response<ReplyStream> {
     let body = match (&reply.body, events) {
         (_, Some(events)) => ReplyStream::Events(events),
         (ReplyBody::Whole(text), None) => ReplyStream::whole(text.as_bytes(), head_only),
@@ -247,7 +253,8 @@ fn made(reply: Reply, events: Option<mpsc::Receiver<Bytes>>, head_only: bool) ->
     ];
     let more = reply.headers.iter().map(|(name, value)| (*name, value.as_str()));
     for (name, value) in fixed.into_iter().chain(more) {
-        if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value)) {
+        if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
+        {
             response.headers_mut().insert(name, value);
         }
     }
@@ -270,10 +277,15 @@ impl Body for ReplyStream {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match &mut *self {
             Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Self::Events(events) => events.poll_recv(context).map(|event| event.map(|event| Ok(Frame::data(event)))),
+            Self::Events(events) => {
+                events.poll_recv(context).map(|event| event.map(|event| Ok(Frame::data(event))))
+            }
         }
     }
 
@@ -296,7 +308,11 @@ struct HyperStream(TcpStream);
 const CHUNK: usize = 4096;
 
 impl Read for HyperStream {
-    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, mut into: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        mut into: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
         // By way of a buffer of our own: hyper's own cannot be borrowed without unsafe code. Requests are short.
         let mut chunk = [0; CHUNK];
         let mut buffer = ReadBuf::new(&mut chunk[..CHUNK.min(into.remaining())]);
@@ -309,7 +325,11 @@ impl Read for HyperStream {
 }
 
 impl Write for HyperStream {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.0).poll_write(context, bytes)
     }
 

@@ -71,7 +71,9 @@ pub enum ServeError {
         port: u16,
     },
     /// The address cannot be had.
-    #[error("cannot listen on {address}: {source}; --listen ADDRESS:PORT names another, port 0 is any free one")]
+    #[error(
+        "cannot listen on {address}: {source}; --listen ADDRESS:PORT names another, port 0 is any free one"
+    )]
     Listen {
         /// The address.
         address: SocketAddr,

@@ -50,7 +50,7 @@ pub(crate) const LIVE: &str = "live.json";
 pub(crate) struct RunLibrary {
     root: OpenFolder,
     pages: Arc<dyn RunPages>,
-    known: Mutex<BTreeMap<PathBuf, (Stamps, RunSummary)>>,
+    known: Mutex<BTreeMap<PathBuf, (RunStamps, RunSummary)>>,
     /// Paths by id, of the last list.
     by_id: Mutex<BTreeMap<String, PathBuf>>,
 }
@@ -60,11 +60,11 @@ pub(crate) struct OpenRun {
     pub(crate) run: ServedRun,
     pub(crate) folder: OpenFolder,
     /// Changes with whatever a page is made of.
-    pub(crate) stamps: Stamps,
+    pub(crate) stamps: RunStamps,
 }
 
 /// About the files of a run folder, those of the record and then [`LIVE`] and `report.html`.
-pub(crate) type Stamps = Vec<Option<FileStamp>>;
+pub(crate) type RunStamps = Vec<Option<FileStamp>>;
 
 impl RunLibrary {
     /// Opens the folder.
@@ -83,10 +83,12 @@ impl RunLibrary {
 
     /// The runs as they are now.
     pub(crate) fn list(&self) -> ServedLibrary {
-        let mut found = Found::default();
+        let mut found = RunSearch::default();
         found.look(&self.root, Path::new(""), DEPTH);
-        let mut runs: Vec<ServedRun> = found.runs.iter().filter_map(|path| self.describe(path).ok()).map(|run| run.run).collect();
-        let first = |run: &ServedRun| (run.state != ServedState::UnderWay, std::cmp::Reverse(run.began_unix_s));
+        let mut runs: Vec<ServedRun> =
+            found.runs.iter().filter_map(|path| self.describe(path).ok()).map(|run| run.run).collect();
+        let first =
+            |run: &ServedRun| (run.state != ServedState::UnderWay, std::cmp::Reverse(run.began_unix_s));
         runs.sort_by(|a, b| first(a).cmp(&first(b)).then_with(|| a.folder.cmp(&b.folder)));
         let by_id = found.runs.iter().map(|path| (id(path), path.clone())).collect();
         *self.by_id.lock().unwrap_or_else(PoisonError::into_inner) = by_id;
@@ -111,10 +113,10 @@ impl RunLibrary {
     /// What a run is, from what is known of it where its files are the same.
     fn describe(&self, path: &Path) -> io::Result<OpenRun> {
         let folder = self.root.inside(path)?;
-        let stamps: Stamps =
+        let stamps: RunStamps =
             RECORD.iter().chain(&[LIVE, "report.html"]).map(|name| folder.stamp(name)).collect();
         // The series grow all the time, and a summary does not depend on them.
-        let key: Stamps = stamps[..2].to_vec();
+        let key: RunStamps = stamps[..2].to_vec();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let summary = match known.get(path) {
             Some((old, summary)) if *old == key => summary.clone(),
@@ -153,7 +155,7 @@ impl RunLibrary {
         Ok(OpenRun { run, folder, stamps })
     }
 
-    fn summary(&self, folder: &OpenFolder, stamps: &Stamps) -> RunSummary {
+    fn summary(&self, folder: &OpenFolder, stamps: &RunStamps) -> RunSummary {
         let unreadable = |why: &str| RunSummary {
             drive: "-".to_owned(),
             plan: "-".to_owned(),
@@ -178,7 +180,7 @@ impl OpenRun {
 }
 
 /// Why the first files of a record are not read.
-fn refusal(folder: &OpenFolder, stamps: &Stamps, count: usize) -> Option<String> {
+fn refusal(folder: &OpenFolder, stamps: &RunStamps, count: usize) -> Option<String> {
     for (name, stamp) in RECORD.iter().zip(stamps).take(count) {
         let most = if name.ends_with(".json") { TEXT_MAX } else { TABLE_MAX };
         match stamp {
@@ -192,13 +194,13 @@ fn refusal(folder: &OpenFolder, stamps: &Stamps, count: usize) -> Option<String>
 
 /// Where runs are.
 #[derive(Default)]
-struct Found {
+struct RunSearch {
     runs: Vec<PathBuf>,
     folders: usize,
     too_many: bool,
 }
 
-impl Found {
+impl RunSearch {
     fn look(&mut self, folder: &OpenFolder, path: &Path, depth: usize) {
         if folder.stamp("manifest.json").is_some() {
             if self.runs.len() >= RUNS_MAX {

@@ -92,7 +92,13 @@ pub(crate) fn chart_id(index: usize) -> String {
 pub(crate) fn views(text: &[u8], written_s_ago: f64) -> Result<Vec<LiveView>, String> {
     let document: LiveDocument =
         serde_json::from_slice(text).map_err(|error| format!("live.json cannot be read: {error}"))?;
-    Ok(document.drives.into_iter().take(DRIVES_MAX).enumerate().map(|(at, drive)| view(drive, at, written_s_ago)).collect())
+    Ok(document
+        .drives
+        .into_iter()
+        .take(DRIVES_MAX)
+        .enumerate()
+        .map(|(at, drive)| view(drive, at, written_s_ago))
+        .collect())
 }
 
 fn view(drive: LiveDrive, index: usize, written_s_ago: f64) -> LiveView {
@@ -122,7 +128,10 @@ fn view(drive: LiveDrive, index: usize, written_s_ago: f64) -> LiveView {
     }
     add("Power", finite(drive.power_w).map(|watts| format!("{watts:.2} W")));
     add("Serial number", drive.serial.as_deref().map(short));
-    add("Last reading", finite(drive.age_s).map(|age| format!("{:.0} s ago", (age + written_s_ago).max(0.0))));
+    add(
+        "Last reading",
+        finite(drive.age_s).map(|age| format!("{:.0} s ago", (age + written_s_ago).max(0.0))),
+    );
     let events = drive.events.unwrap_or_default();
     let sentences = events.iter().rev().take(EVENTS_MAX).map(sentence).collect();
     let model = drive.model.as_deref().map(short);

@@ -88,7 +88,8 @@ fn order(runs: &mut [&ServedRun], sort: &str) {
 }
 
 fn search(wanted: &str, sort: &str, found: usize) -> String {
-    let found = if wanted.is_empty() { String::new() } else { format!("<span class=\"note\">{found} found</span>") };
+    let found =
+        if wanted.is_empty() { String::new() } else { format!("<span class=\"note\">{found} found</span>") };
     format!(
         "<form class=\"search\" action=\"/\" role=\"search\"><input type=\"search\" name=\"q\" value=\"{}\" \
          placeholder=\"Drive, plan, verdict …\" aria-label=\"Search\"><input type=\"hidden\" name=\"sort\" value=\"{}\">\
@@ -213,8 +214,10 @@ fn drive(at: usize, view: &LiveView) -> String {
         .iter()
         .map(|(name, value)| format!("<div><dt>{}</dt><dd>{}</dd></div>", html_text(name), html_text(value)))
         .collect();
-    let sentences: String = view.sentences.iter().map(|text| format!("<li>{}</li>", html_text(text))).collect();
-    let badge = view.badge.as_deref().map(|badge| format!(" <strong class=\"badge\">{}</strong>", html_text(badge)));
+    let sentences: String =
+        view.sentences.iter().map(|text| format!("<li>{}</li>", html_text(text))).collect();
+    let badge =
+        view.badge.as_deref().map(|badge| format!(" <strong class=\"badge\">{}</strong>", html_text(badge)));
     format!(
         "<section class=\"drive\">\n<h2 class=\"name\">{}{}</h2>\n<dl class=\"now\">{now}</dl>\n{}\
          <ul class=\"sentences\">{sentences}</ul>\n</section>\n",
@@ -242,7 +245,14 @@ pub(crate) fn error(status: u16, why: &str) -> String {
 }
 
 fn page(title: &str, body: &str) -> String {
-    web::web_page(&WebPage { title, is_simulated: false, styles: &STYLES, scripts: &[], body, charts: Vec::new() })
+    web::web_page(&WebPage {
+        title,
+        is_simulated: false,
+        styles: &STYLES,
+        scripts: &[],
+        body,
+        charts: Vec::new(),
+    })
 }
 
 #[cfg(test)]
@@ -272,7 +282,8 @@ mod test {
 
     #[test]
     fn names_stay_text() {
-        let all = ServedLibrary { schema: 1, runs: vec![run("\"><img src=x onerror=alert(1)>")], left_out: None };
+        let all =
+            ServedLibrary { schema: 1, runs: vec![run("\"><img src=x onerror=alert(1)>")], left_out: None };
         let page = library(&all, "q=&sort=%22%3E%3Cb%3E");
         assert!(!page.contains("<img") && !page.contains("<script>alert") && !page.contains("<b>"), "{page}");
         assert!(page.contains("SIMULATED (all runs)"));

@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use report::web;
 
-use crate::admit::Refusal;
+use crate::admit::RequestRefusal;
 use crate::events::{self, LivePages};
-use crate::library::{OpenRun, RunLibrary, Stamps};
+use crate::library::{OpenRun, RunLibrary, RunStamps};
 use crate::{pages, query};
 
 /// Runs of one comparison: those that it has letters for.
@@ -26,7 +26,7 @@ const STANDS_ALONE: &str = "sandbox allow-scripts; default-src 'none'; script-sr
 
 /// What is answered.
 #[derive(Debug)]
-pub(crate) struct Reply {
+pub(crate) struct PageReply {
     pub(crate) status: u16,
     pub(crate) media_type: &'static str,
     pub(crate) policy: &'static str,
@@ -43,7 +43,7 @@ pub(crate) enum ReplyBody {
     Events(String),
 }
 
-impl Reply {
+impl PageReply {
     fn page(status: u16, body: impl Into<Arc<str>>) -> Self {
         Self {
             status,
@@ -72,8 +72,8 @@ impl Reply {
     }
 }
 
-impl From<&Refusal> for Reply {
-    fn from(refusal: &Refusal) -> Self {
+impl From<&RequestRefusal> for PageReply {
+    fn from(refusal: &RequestRefusal) -> Self {
         match refusal.status {
             401 => Self::page(401, pages::login(refusal.why)),
             status => Self::error(status, refusal.why),
@@ -89,7 +89,7 @@ pub(crate) struct Routes {
 }
 
 /// What a page was made of.
-type MadeKey = (&'static str, Vec<(String, Stamps)>);
+type MadeKey = (&'static str, Vec<(String, RunStamps)>);
 
 impl Routes {
     pub(crate) fn new(library: RunLibrary) -> Self {
@@ -102,45 +102,48 @@ impl Routes {
     }
 
     /// The answer.
-    pub(crate) fn answer(&self, path: &str, query: &str) -> Reply {
+    pub(crate) fn answer(&self, path: &str, query: &str) -> PageReply {
         let parts: Vec<&str> = path.split('/').skip(1).collect();
         match parts.as_slice() {
-            [""] => Reply::page(200, pages::library(&self.library.list(), query)),
+            [""] => PageReply::page(200, pages::library(&self.library.list(), query)),
             ["runs.json"] => self.runs_json(),
             ["compare"] => self.compare(query),
             ["run", id, "report"] => self.with_run(id, |run| self.report(run)),
             ["run", id, "live"] => self.with_run(id, |run| self.live_page(run)),
-            ["run", id, "events"] => self.with_run(id, |run| Reply {
+            ["run", id, "events"] => self.with_run(id, |run| PageReply {
                 media_type: "text/event-stream",
                 body: ReplyBody::Events(run.run.id.clone()),
-                ..Reply::page(200, "")
+                ..PageReply::page(200, "")
             }),
             ["assets", name] => asset(name),
-            ["favicon.ico"] => Reply { status: 204, ..Reply::asset("image/x-icon", String::new()) },
-            _ => Reply::error(404, "There is no such page."),
+            ["favicon.ico"] => PageReply { status: 204, ..PageReply::asset("image/x-icon", String::new()) },
+            _ => PageReply::error(404, "There is no such page."),
         }
     }
 
-    fn runs_json(&self) -> Reply {
+    fn runs_json(&self) -> PageReply {
         match serde_json::to_string(&self.library.list()) {
-            Ok(text) => {
-                Reply { media_type: "application/json", ..Reply::page(200, measure::visible::visible_json(&text)) }
-            }
-            Err(error) => Reply::error(500, &error.to_string()),
+            Ok(text) => PageReply {
+                media_type: "application/json",
+                ..PageReply::page(200, measure::visible::visible_json(&text))
+            },
+            Err(error) => PageReply::error(500, &error.to_string()),
         }
     }
 
-    fn with_run(&self, id: &str, answer: impl FnOnce(&OpenRun) -> Reply) -> Reply {
+    fn with_run(&self, id: &str, answer: impl FnOnce(&OpenRun) -> PageReply) -> PageReply {
         match self.library.run(id) {
             Some(run) => answer(&run),
-            None => Reply::error(404, "There is no such run; it may have been moved or deleted."),
+            None => PageReply::error(404, "There is no such run; it may have been moved or deleted."),
         }
     }
 
     /// The report that lies there, else one made of the record.
-    fn report(&self, run: &OpenRun) -> Reply {
-        if let Some(stored) = run.folder.read("report.html", REPORT_MAX).ok().and_then(|page| String::from_utf8(page).ok()) {
-            return Reply::alone(stored.into());
+    fn report(&self, run: &OpenRun) -> PageReply {
+        if let Some(stored) =
+            run.folder.read("report.html", REPORT_MAX).ok().and_then(|page| String::from_utf8(page).ok())
+        {
+            return PageReply::alone(stored.into());
         }
         let key = ("report", vec![(run.run.id.clone(), run.stamps.clone())]);
         self.made(key, || match run.refusal() {
@@ -149,19 +152,20 @@ impl Routes {
         })
     }
 
-    fn compare(&self, query: &str) -> Reply {
-        let mut ids: Vec<String> = query::parts(query).filter(|part| part.0 == "run").map(|part| part.1).collect();
+    fn compare(&self, query: &str) -> PageReply {
+        let mut ids: Vec<String> =
+            query::parts(query).filter(|part| part.0 == "run").map(|part| part.1).collect();
         let mut seen = std::collections::BTreeSet::new();
         ids.retain(|id| seen.insert(id.clone()));
         if !(2..=COMPARED_MAX).contains(&ids.len()) {
             let why = format!("Tick 2 to {COMPARED_MAX} runs to compare; these are {}.", ids.len());
-            return Reply::error(400, &why);
+            return PageReply::error(400, &why);
         }
         let mut runs = Vec::new();
         for id in &ids {
             match self.library.run(id) {
                 Some(run) => runs.push(run),
-                None => return Reply::error(404, "One of these runs is not there any more."),
+                None => return PageReply::error(404, "One of these runs is not there any more."),
             }
         }
         let key = ("compare", runs.iter().map(|run| (run.run.id.clone(), run.stamps.clone())).collect());
@@ -169,16 +173,17 @@ impl Routes {
             if let Some((run, why)) = runs.iter().find_map(|run| Some((run, run.refusal()?))) {
                 return Err(format!("{}: {why}", run.run.folder));
             }
-            let folders: Vec<_> = runs.iter().map(|run| (run.run.folder.clone(), run.folder.path())).collect();
+            let folders: Vec<_> =
+                runs.iter().map(|run| (run.run.folder.clone(), run.folder.path())).collect();
             self.library.pages().compare(&folders)
         })
     }
 
     /// A page that stands alone, made once for what it is made of.
-    fn made(&self, key: MadeKey, make: impl FnOnce() -> Result<String, String>) -> Reply {
+    fn made(&self, key: MadeKey, make: impl FnOnce() -> Result<String, String>) -> PageReply {
         let kept = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, page)) = kept().iter().find(|made| made.0 == key) {
-            return Reply::alone(Arc::clone(page));
+            return PageReply::alone(Arc::clone(page));
         }
         match make() {
             Ok(page) => {
@@ -188,28 +193,28 @@ impl Routes {
                 while kept.iter().map(|made| made.1.len()).sum::<usize>() > KEPT_MAX {
                     kept.remove(0);
                 }
-                Reply::alone(page)
+                PageReply::alone(page)
             }
-            Err(why) => Reply::error(500, &why),
+            Err(why) => PageReply::error(500, &why),
         }
     }
 
-    fn live_page(&self, run: &OpenRun) -> Reply {
+    fn live_page(&self, run: &OpenRun) -> PageReply {
         let views = events::views(&self.library, run);
-        Reply::page(200, pages::live(&run.run, &views))
+        PageReply::page(200, pages::live(&run.run, &views))
     }
 }
 
-fn asset(name: &str) -> Reply {
+fn asset(name: &str) -> PageReply {
     const SCRIPT: &str = "text/javascript; charset=utf-8";
     const STYLE: &str = "text/css; charset=utf-8";
     match name {
-        "report.css" => Reply::asset(STYLE, web::style_sheet()),
-        "serve.css" => Reply::asset(STYLE, include_str!("../assets/serve.css").to_owned()),
-        "uplot.js" => Reply::asset(SCRIPT, web::chart_library()),
-        "charts.js" => Reply::asset(SCRIPT, web::CHART_SCRIPT.to_owned()),
-        "library.js" => Reply::asset(SCRIPT, include_str!("../assets/library.js").to_owned()),
-        "live.js" => Reply::asset(SCRIPT, include_str!("../assets/live.js").to_owned()),
-        _ => Reply::error(404, "There is no such page."),
+        "report.css" => PageReply::asset(STYLE, web::style_sheet()),
+        "serve.css" => PageReply::asset(STYLE, include_str!("../assets/serve.css").to_owned()),
+        "uplot.js" => PageReply::asset(SCRIPT, web::chart_library()),
+        "charts.js" => PageReply::asset(SCRIPT, web::CHART_SCRIPT.to_owned()),
+        "library.js" => PageReply::asset(SCRIPT, include_str!("../assets/library.js").to_owned()),
+        "live.js" => PageReply::asset(SCRIPT, include_str!("../assets/live.js").to_owned()),
+        _ => PageReply::error(404, "There is no such page."),
     }
 }

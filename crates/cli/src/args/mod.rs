@@ -258,7 +258,13 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
     /// What becomes of a run on another machine when the connection breaks
-    #[arg(long, value_name = "WHAT", requires = "on", default_value = "stop", help_heading = "Another machine")]
+    #[arg(
+        long,
+        value_name = "WHAT",
+        requires = "on",
+        default_value = "stop",
+        help_heading = "Another machine"
+    )]
     pub(crate) if_link_lost: LinkLostArg,
     /// The other machine
     #[command(flatten)]

@@ -27,7 +27,7 @@ use super::list::Listing;
 use super::meter::Trial;
 use super::run::sweep::SweepResult;
 use super::runs::Library;
-use super::serve::Serving;
+use super::serve::ServeTold;
 use super::settings::Document;
 use super::settings::hctm::HctmSetting;
 use super::settings::power_state::PowerSetting;
@@ -95,6 +95,6 @@ documents! {
     Library, "runs", 1, "`heatsoak runs --json`";
     ServedLibrary, "serve-runs", 1, "`/runs.json` of `heatsoak serve`";
     LiveDocument, "live", 1, "`live.json` of a run folder under way, for the live pages of `heatsoak serve`";
-    Serving, "serve", 1, "the line of `heatsoak serve --json`";
+    ServeTold, "serve", 1, "the line of `heatsoak serve --json`";
     Told<'_>, "vssd", 1, "the line of `heatsoak vssd --json`";
 }

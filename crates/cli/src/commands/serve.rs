@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// The line of `--json`.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Serving {
+pub(crate) struct ServeTold {
     /// Version of this format.
     schema: u32,
     /// What to open.
@@ -39,7 +39,8 @@ pub(crate) struct Serving {
 
 /// Serves.
 pub(crate) fn execute(args: &ServeArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
-    let token = args.token_file.as_deref().map(AccessToken::in_file).transpose().map_err(|why| anyhow!(why))?;
+    let token =
+        args.token_file.as_deref().map(AccessToken::in_file).transpose().map_err(|why| anyhow!(why))?;
     let has_token = token.is_some();
     let stop = signals::stop_flag()?;
     let options =
@@ -48,7 +49,12 @@ pub(crate) fn execute(args: &ServeArgs, printer: &mut Printer) -> anyhow::Result
     let address = server.address();
     let url = format!("http://{address}/");
     if args.json {
-        printer.json_line(&Serving { schema: Serving::SCHEMA, url, port: address.port(), token: has_token })?;
+        printer.json_line(&ServeTold {
+            schema: ServeTold::SCHEMA,
+            url,
+            port: address.port(),
+            token: has_token,
+        })?;
     } else {
         printer.data(&format!("{url}\n"))?;
     }

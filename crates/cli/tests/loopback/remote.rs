@@ -37,7 +37,8 @@ impl Machines {
 
     /// Makes the command that stands for `ssh`; `before` is what its shell does first.
     fn ssh(&self, before: &str) {
-        let (there, bin) = (self.there(), Path::new(env!("CARGO_BIN_EXE_heatsoak")).parent().expect("a folder"));
+        let (there, bin) =
+            (self.there(), Path::new(env!("CARGO_BIN_EXE_heatsoak")).parent().expect("a folder"));
         let script = format!(
             "#!/bin/sh\nfor last; do :; done\nexport HEATSOAK_STATE_DIR='{}' PATH='{}':\"$PATH\"\necho $$ > '{}'\n{before}\nexec sh -c \"$last\"\n",
             there.display(),
@@ -93,14 +94,16 @@ fn a_run_there_arrives_byte_for_byte() {
     // The same run here: the other machine's is no other.
     let local = machines.scratch.run(&["run", "quick", "--out", "local", "--json"]);
     assert_eq!(local.code, Some(0));
-    let findings = |folder: &str| fs::read(machines.scratch.path(folder).join("findings.json")).expect("findings");
+    let findings =
+        |folder: &str| fs::read(machines.scratch.path(folder).join("findings.json")).expect("findings");
     assert_eq!(findings("here"), findings("local"));
 }
 
 #[test]
 fn a_plan_file_and_a_sweep_go_there() {
     let machines = Machines::new();
-    fs::write(machines.scratch.path("mine.toml"), "[[phase]]\nop = \"read\"\nduration = \"5s\"\n").expect("room");
+    fs::write(machines.scratch.path("mine.toml"), "[[phase]]\nop = \"read\"\nduration = \"5s\"\n")
+        .expect("room");
     let done = machines.run(&["run", "mine.toml", "--sweep", "ambient=20C,35C", "-o", "here", "-q"]);
     assert_eq!(done.code, Some(0), "{}", done.stderr);
     assert!(machines.scratch.path("here/compare.html").is_file(), "{}{}", done.stdout, done.stderr);
@@ -130,7 +133,11 @@ fn what_is_refused_there_leaves_nothing_here() {
     let machines = Machines::new();
     let done = machines.run(&["run", "full-span", "--drive", "/dev/none-of-that-name", "--out", "here"]);
     assert_eq!(done.code, Some(2));
-    assert!(done.stderr.contains("/dev/none-of-that-name") && !machines.scratch.path("here").exists(), "{}", done.stderr);
+    assert!(
+        done.stderr.contains("/dev/none-of-that-name") && !machines.scratch.path("here").exists(),
+        "{}",
+        done.stderr
+    );
 }
 
 #[test]
@@ -143,8 +150,14 @@ fn each_failure_is_a_sentence_of_its_own() {
         ("echo 'sh: 1: heatsoak: not found' >&2; exit 127", "--install"),
         (&format!("echo '{hello}'; exit 0"), "has heatsoak 9.9.9"),
         ("echo Welcome; exit 0", "its login shell prints"),
-        (&format!("echo '{} {} {}'; exit 0", remote::MAGIC, remote::PROTOCOL, remote::VERSION), "the connection to lab broke"),
-        (&format!("echo '{} {} {}'; echo noise; exit 0", remote::MAGIC, remote::PROTOCOL, remote::VERSION), "no frame of heatsoak"),
+        (
+            &format!("echo '{} {} {}'; exit 0", remote::MAGIC, remote::PROTOCOL, remote::VERSION),
+            "the connection to lab broke",
+        ),
+        (
+            &format!("echo '{} {} {}'; echo noise; exit 0", remote::MAGIC, remote::PROTOCOL, remote::VERSION),
+            "no frame of heatsoak",
+        ),
     ] {
         machines.ssh(ssh);
         let done = machines.run(&["list"]);
@@ -184,14 +197,20 @@ fn a_link_that_breaks_ends_the_run_and_puts_settings_back() {
     for case in 0..cases {
         let cut = [Cut::Ssh, Cut::Here][case as usize % 2];
         let out = format!("here-{case}");
-        let mut command = machines.command(&["run", "mine.toml", "--drive", &drive.url(), "--out", &out, "-q"]);
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary runs");
+        let mut command =
+            machines.command(&["run", "mine.toml", "--drive", &drive.url(), "--out", &out, "-q"]);
+        let child =
+            command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary runs");
         // At another moment each time: so many bytes of the record have arrived, from none to some hundred pages.
         let wanted = case * 7919 % 60_000;
-        let arrived = || fs::metadata(machines.scratch.path(&out).join("smart.arrow")).map_or(0, |about| about.len());
+        let arrived =
+            || fs::metadata(machines.scratch.path(&out).join("smart.arrow")).map_or(0, |about| about.len());
         within(&format!("case {case}: {wanted} bytes"), &mut || arrived() > wanted);
         let pid = match cut {
-            Cut::Ssh => fs::read_to_string(machines.scratch.path("ssh.pid")).expect("it says who it is").trim().to_owned(),
+            Cut::Ssh => fs::read_to_string(machines.scratch.path("ssh.pid"))
+                .expect("it says who it is")
+                .trim()
+                .to_owned(),
             Cut::Here => child.id().to_string(),
         };
         assert!(Command::new("kill").args(["-KILL", &pid]).status().expect("kill is there").success());
@@ -199,7 +218,8 @@ fn a_link_that_breaks_ends_the_run_and_puts_settings_back() {
         // The run there has put back what it changed and gone.
         within(&format!("case {case}: {cut:?}"), &mut || drive.unit().connections() == 0);
         let journals = fs::read_dir(machines.there()).expect("it is there").flatten();
-        let left: Vec<_> = journals.filter(|entry| entry.path().extension().is_some_and(|end| end == "json")).collect();
+        let left: Vec<_> =
+            journals.filter(|entry| entry.path().extension().is_some_and(|end| end == "json")).collect();
         assert!(left.is_empty(), "case {case}: {left:?}");
         let set = machines.run(&["hctm", &drive.url(), "--json"]);
         let set: Value = serde_json::from_str(&set.stdout).expect("one document");
@@ -214,12 +234,21 @@ fn a_link_that_breaks_ends_the_run_and_puts_settings_back() {
     }
     let listed = machines.run(&["fetch"]);
     assert_eq!(listed.stdout.lines().count() as u64, cases + 1, "{}", listed.stdout);
-    let first = listed.stdout.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("a run").to_owned();
+    let first = listed
+        .stdout
+        .lines()
+        .nth(1)
+        .and_then(|line| line.split_whitespace().next())
+        .expect("a run")
+        .to_owned();
     let other = machines.run(&["fetch", &first, "--out", "here-1"]);
     assert_eq!(other.code, Some(2), "another run's folder is not written over");
     let done = machines.run(&["fetch", &first, "--out", "here-0"]);
     assert_eq!(done.code, Some(0), "{}", done.stderr);
-    must_be_the_same(&machines.there().join("remote-runs").join(&first).join("run"), &machines.scratch.path("here-0"));
+    must_be_the_same(
+        &machines.there().join("remote-runs").join(&first).join("run"),
+        &machines.scratch.path("here-0"),
+    );
 }
 
 #[test]
@@ -232,7 +261,13 @@ fn ctrl_c_here_ends_the_run_there() {
     while !machines.scratch.path("here/smart.arrow").exists() {
         std::thread::yield_now();
     }
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there").success());
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &child.id().to_string()])
+            .status()
+            .expect("kill is there")
+            .success()
+    );
     let done = child.wait_with_output().expect("it ends");
     assert_eq!(done.status.code(), Some(3), "{}", String::from_utf8_lossy(&done.stderr));
     must_be_the_same(&machines.kept(), &machines.scratch.path("here"));
@@ -252,10 +287,14 @@ fn debians_sshd_carries_it_without_a_port() {
     let dir = machines.scratch.path("keys");
     fs::create_dir(&dir).expect("room");
     for key in ["user", "host"] {
-        let made = Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(dir.join(key)).status();
+        let made = Command::new("ssh-keygen")
+            .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+            .arg(dir.join(key))
+            .status();
         assert!(made.expect("ssh-keygen is there").success());
     }
-    let (dir, bin) = (dir.display().to_string(), Path::new(env!("CARGO_BIN_EXE_heatsoak")).parent().expect("a folder"));
+    let (dir, bin) =
+        (dir.display().to_string(), Path::new(env!("CARGO_BIN_EXE_heatsoak")).parent().expect("a folder"));
     let config = format!(
         "HostKey {dir}/host\nAuthorizedKeysFile {dir}/user.pub\nUsePAM no\nStrictModes no\nPermitRootLogin yes\nSetEnv \
          PATH={}:/usr/bin:/bin HEATSOAK_STATE_DIR={}\n",

@@ -19,7 +19,8 @@ struct Served {
 impl Served {
     fn start(scratch: &Scratch, dir: &str, more: &[&str]) -> Self {
         let mut command = scratch.command(&["serve", dir, "--listen", "127.0.0.1:0", "--json"]);
-        let mut child = command.args(more).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+        let mut child =
+            command.args(more).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
         let told: Value = serde_json::from_str(&line).expect("JSON");
@@ -44,7 +45,10 @@ impl Served {
     }
 
     fn get_with(&self, path: &str, headers: &str) -> (u16, String) {
-        let request = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n{headers}Connection: close\r\n\r\n", self.port);
+        let request = format!(
+            "GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n{headers}Connection: close\r\n\r\n",
+            self.port
+        );
         let answer = self.raw(request.as_bytes(), usize::MAX);
         (status(&answer), answer)
     }
@@ -97,10 +101,16 @@ fn a_browser_is_given_library_reports_comparison_and_live_pages() {
     let served = Served::start(&scratch, "runs", &[]);
     let (a, b) = (served.id("a"), served.id("b"));
     let (code, page) = served.get("/?q=ssd1");
-    assert!(code == 200 && page.contains("SIMULATED (all runs)") && page.contains(&format!("/run/{a}/report")), "{page}");
+    assert!(
+        code == 200 && page.contains("SIMULATED (all runs)") && page.contains(&format!("/run/{a}/report")),
+        "{page}"
+    );
     let stored = fs::read_to_string(scratch.path("runs/a/report.html")).expect("a report");
     let (code, page) = served.get(&format!("/run/{a}/report"));
-    assert!(code == 200 && page.ends_with(&stored) && page.contains("sandbox allow-scripts"), "as it lies there");
+    assert!(
+        code == 200 && page.ends_with(&stored) && page.contains("sandbox allow-scripts"),
+        "as it lies there"
+    );
     let (code, page) = served.get(&format!("/run/{b}/report"));
     assert!(code == 200 && page.contains("SIMULATED (profile ssd1"), "made of the record");
     assert!(!page.contains("/proc/self"), "named as in the library");
@@ -122,7 +132,8 @@ fn a_browser_is_given_library_reports_comparison_and_live_pages() {
 fn a_live_page_is_sent_what_is_new() {
     let scratch = library();
     let manifest = scratch.path("runs/a/manifest.json");
-    let mut open: Value = serde_json::from_str(&fs::read_to_string(&manifest).expect("a manifest")).expect("JSON");
+    let mut open: Value =
+        serde_json::from_str(&fs::read_to_string(&manifest).expect("a manifest")).expect("JSON");
     open["end"] = Value::Null;
     fs::write(&manifest, open.to_string()).expect("room");
     let live = |speed: f64| {
@@ -137,7 +148,10 @@ fn a_live_page_is_sent_what_is_new() {
     let served = Served::start(&scratch, "runs", &[]);
     let id = served.id("a");
     let (_, page) = served.get(&format!("/run/{id}/live"));
-    assert!(page.contains("&lt;i&gt;Lab") && page.contains("1.00 GB/s") && page.contains("SIMULATED"), "{page}");
+    assert!(
+        page.contains("&lt;i&gt;Lab") && page.contains("1.00 GB/s") && page.contains("SIMULATED"),
+        "{page}"
+    );
     let mut stream = TcpStream::connect(("127.0.0.1", served.port)).expect("it listens");
     write!(stream, "GET /run/{id}/events HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("sent");
     let mut lines = BufReader::new(stream).lines().map(|line| line.expect("it goes on"));
@@ -179,7 +193,9 @@ fn hostile_requests_are_refused() {
         format!("PUT /run/{id}/report HTTP/1.1\r\n{host}Content-Length: 1\r\n\r\nx"),
         format!("OPTIONS / HTTP/1.1\r\n{host}Origin: http://evil.example\r\n"),
         format!("GET / HTTP/1.1\r\n{host}Origin: http://evil.example\r\n"),
-        format!("GET /compare?run={id} HTTP/1.1\r\n{host}Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n"),
+        format!(
+            "GET /compare?run={id} HTTP/1.1\r\n{host}Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n"
+        ),
         format!("GET / HTTP/1.1\r\n{host}Content-Length: 9\r\nTransfer-Encoding: chunked\r\n"),
         format!("GET / HTTP/1.1\r\n{host}Upgrade: websocket\r\nConnection: Upgrade\r\n"),
         format!("CONNECT localhost:1 HTTP/1.1\r\n{host}"),
@@ -216,7 +232,8 @@ fn hostile_run_folders_show_nothing_of_others_and_hold_up_nobody() {
         fs::create_dir(runs.join(name)).expect("room");
         fs::copy(runs.join("a/manifest.json"), runs.join(name).join("manifest.json")).expect("room");
     }
-    let fifo = Command::new("mkfifo").arg(runs.join("fifo/io.parquet")).arg(runs.join("fifo/live.json")).status();
+    let fifo =
+        Command::new("mkfifo").arg(runs.join("fifo/io.parquet")).arg(runs.join("fifo/live.json")).status();
     assert!(fifo.expect("mkfifo is there").success());
     symlink("/etc/passwd", runs.join("linked/report.html")).expect("a link");
     symlink("/dev/zero", runs.join("linked/io.parquet")).expect("a link");
@@ -226,7 +243,8 @@ fn hostile_run_folders_show_nothing_of_others_and_hold_up_nobody() {
     fs::write(runs.join("noise/report.html"), "<script>parent.x</script>").expect("room");
     let served = Served::start(&scratch, "runs", &[]);
     let listed = served.runs();
-    let names: Vec<&str> = listed["runs"].as_array().expect("a list").iter().filter_map(|run| run["folder"].as_str()).collect();
+    let names: Vec<&str> =
+        listed["runs"].as_array().expect("a list").iter().filter_map(|run| run["folder"].as_str()).collect();
     assert!(!names.contains(&"link") && names.len() == 8, "{names:?}");
     let (_, page) = served.get("/");
     assert!(!page.contains("<script>alert") && page.contains("&lt;script&gt;alert"), "{page}");
@@ -238,7 +256,10 @@ fn hostile_run_folders_show_nothing_of_others_and_hold_up_nobody() {
         }
     }
     let (code, page) = served.get(&format!("/run/{}/report", served.id("noise")));
-    assert!(code == 200 && page.contains("sandbox allow-scripts;") && page.contains("frame-ancestors 'none'"), "{page}");
+    assert!(
+        code == 200 && page.contains("sandbox allow-scripts;") && page.contains("frame-ancestors 'none'"),
+        "{page}"
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod import;
 mod nvme;
+mod remote;
 mod scsi;
 mod shared;
 mod twin;

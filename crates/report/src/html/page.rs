@@ -51,11 +51,7 @@ pub(crate) fn page(page: &HtmlPage<'_>) -> String {
 
 /// The chart library as a script, under its licence.
 pub(crate) fn chart_library() -> String {
-    format!(
-        "/* uPlot 1.6.32\n{}\n*/\n{}",
-        UPLOT_LICENCE.trim_end(),
-        without_banner(UPLOT_JS).trim_end()
-    )
+    format!("/* uPlot 1.6.32\n{}\n*/\n{}", UPLOT_LICENCE.trim_end(), without_banner(UPLOT_JS).trim_end())
 }
 
 /// uPlot without its first line, whose address would look like something to load; the licence stands in its place.

@@ -28,7 +28,9 @@ const OF_ONE: [&str; 3] = ["--json", "--fit", "--no-report"];
 pub(super) fn arguments(typed: impl Iterator<Item = OsString>, run: ForRun) -> anyhow::Result<Vec<String>> {
     let text = |word: OsString| {
         let shown = word.to_string_lossy().into_owned();
-        word.into_string().ok().with_context(|| format!("cannot send {shown:?} to another machine: it is no UTF-8"))
+        word.into_string()
+            .ok()
+            .with_context(|| format!("cannot send {shown:?} to another machine: it is no UTF-8"))
     };
     let words: Vec<String> = typed.skip(1).map(text).collect::<Result<_, _>>()?;
     let (options, rest) = words.split_at(words.iter().position(|word| word == "--").unwrap_or(words.len()));
@@ -80,7 +82,11 @@ mod test {
     fn what_concerns_this_machine_stays_here() {
         let cases = [
             ("inspect --on lab /dev/nvme0 --json", ForRun::No, "inspect /dev/nvme0 --json"),
-            ("hctm --on=lab --sudo --install --ssh=x /dev/nvme0 --tmt1 60C", ForRun::No, "hctm /dev/nvme0 --tmt1 60C"),
+            (
+                "hctm --on=lab --sudo --install --ssh=x /dev/nvme0 --tmt1 60C",
+                ForRun::No,
+                "hctm /dev/nvme0 --tmt1 60C",
+            ),
             ("run quick --out here --on lab -q --json", ForRun::One, "run quick -q --no-report"),
             ("run quick -ohere -d /dev/sda --install=x", ForRun::One, "run quick -d /dev/sda --no-report"),
             ("run -qo here --if-link-lost finish --fit", ForRun::One, "run -q --no-report"),

@@ -29,7 +29,7 @@ pub(crate) fn execute(args: &FetchArgs, printer: &mut Printer) -> anyhow::Result
         have: Vec::new(),
     };
     let Some(run) = &args.run else {
-        let mut listing = Listing::default();
+        let mut listing = KeptRuns::default();
         let done = ask(&link, &request, &mut listing)?;
         printer.data(&listing.table(&link.host, printer.data_width()))?;
         return exit(&link, done.end.code);
@@ -63,11 +63,11 @@ pub(crate) fn execute(args: &FetchArgs, printer: &mut Printer) -> anyhow::Result
 
 /// Takes the list of runs: a line a run.
 #[derive(Default)]
-struct Listing {
+struct KeptRuns {
     text: Vec<u8>,
 }
 
-impl Listing {
+impl KeptRuns {
     fn table(&self, host: &str, width: usize) -> String {
         let text = String::from_utf8_lossy(&self.text);
         let mut rows = vec![["RUN", "SIZE", "STATE"].map(str::to_owned)];
@@ -85,7 +85,7 @@ impl Listing {
     }
 }
 
-impl RemoteView for Listing {
+impl RemoteView for KeptRuns {
     fn stdout(&mut self, bytes: &[u8]) {
         self.text.extend_from_slice(bytes);
     }

@@ -8,12 +8,12 @@ mod view;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use measure::record;
 use plan::Plan;
 use remote::request::PlanText;
 use remote::serving::Serving;
-use remote::{Link, LinkLost, RemoteDone, RemoteRequest, ask};
+use remote::{Link, LinkLost, RemoteDone, RemoteError, RemoteRequest, ask};
 
 use crate::Exit;
 use crate::args::{CliCommand, DEFAULT_DRIVE, OnArgs, RemoteArgs, RunArgs};
@@ -74,7 +74,9 @@ fn run(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     let link = link(&args.on, printer)?;
     let out = args.out.clone();
     let make = move || match &out {
-        Some(out) => fs::create_dir_all(out).map(|()| out.clone()).map_err(|error| format!("cannot make {}: {error}", out.display())),
+        Some(out) => fs::create_dir_all(out)
+            .map(|()| out.clone())
+            .map_err(|error| format!("cannot make {}: {error}", out.display())),
         None => run_folder::make_new(&plan.name, &drive).map_err(|error| format!("{error:#}")),
     };
     let mut view = TerminalView::new(printer, &stop).with_folder(&link.host, Box::new(make), is_sweep);
@@ -83,7 +85,7 @@ fn run(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     view.finish()?;
     let done = match asked {
         Ok(done) => done,
-        Err(error) => return Err(cut(error.into(), &link, arrived, args.if_link_lost.into())),
+        Err(error) => return Err(cut(error, &link, arrived, args.if_link_lost.into())),
     };
     let Some(here) = done.here.clone() else { return exit(&link, done.end.code) };
     whole(&done, &link)?;
@@ -105,18 +107,23 @@ fn run(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
 }
 
 /// What to say of a run whose connection broke.
-fn cut(error: anyhow::Error, link: &Link, arrived: Option<(String, PathBuf)>, link_lost: LinkLost) -> anyhow::Error {
-    let Some((name, here)) = arrived else { return error };
+fn cut(
+    error: RemoteError,
+    link: &Link,
+    arrived: Option<(String, PathBuf)>,
+    link_lost: LinkLost,
+) -> anyhow::Error {
+    let Some((name, here)) = arrived else { return error.into() };
     let there = match link_lost {
         LinkLost::Stop => "the load there ends within 5 s and settings are put back",
         LinkLost::Finish => "the run there goes on to its end",
     };
-    error.context(format!(
-        "{there}; what arrived is in {}, and `heatsoak fetch {name} --on {} --out {}` brings the rest",
+    anyhow!(
+        "{error}; {there}; what arrived is in {}, and `heatsoak fetch {name} --on {} --out {}` brings the rest",
         here.display(),
         link.host,
         here.display()
-    ))
+    )
 }
 
 /// Refuses a copy that is not what is there.
@@ -137,8 +144,10 @@ fn plan_text(typed: &str) -> anyhow::Result<Option<PlanText>> {
     if Plan::builtin_names().any(|name| name == typed) {
         return Ok(None);
     }
-    let text = measure::input::read_to_string(Path::new(typed)).with_context(|| format!("cannot read the plan {typed}"))?;
-    let name = Path::new(typed).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let text = measure::input::read_to_string(Path::new(typed))
+        .with_context(|| format!("cannot read the plan {typed}"))?;
+    let name =
+        Path::new(typed).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     Ok(Some(PlanText { name, text }))
 }
 
@@ -150,10 +159,17 @@ fn link(on: &OnArgs, printer: &mut Printer) -> anyhow::Result<Link> {
     if let Some(file) = &on.install {
         let binary = match file {
             Some(file) => file.clone(),
-            None => std::env::current_exe().context("cannot find this binary; name one with --install=FILE")?,
+            None => {
+                std::env::current_exe().context("cannot find this binary; name one with --install=FILE")?
+            }
         };
         let path = remote::install(&link, &binary)?;
-        printer.message(&format!("heatsoak {} is on {} as {}", remote::VERSION, link.host, path.trim_matches('"')));
+        printer.message(&format!(
+            "heatsoak {} is on {} as {}",
+            remote::VERSION,
+            link.host,
+            path.trim_matches('"')
+        ));
         link.installed = Some(path);
     }
     Ok(link)
@@ -166,7 +182,11 @@ fn exit(link: &Link, code: Option<i32>) -> anyhow::Result<Exit> {
         Some(1) => Ok(Exit::DoesNotHold),
         Some(2) => Ok(Exit::NotDone),
         Some(3) => Ok(Exit::Stopped),
-        _ => bail!("heatsoak was killed on {}; `heatsoak restore --on {}` puts settings back", link.host, link.host),
+        _ => bail!(
+            "heatsoak was killed on {}; `heatsoak restore --on {}` puts settings back",
+            link.host,
+            link.host
+        ),
     }
 }
 
@@ -174,9 +194,12 @@ fn exit(link: &Link, code: Option<i32>) -> anyhow::Result<Exit> {
 pub(crate) fn serve(args: &RemoteArgs) -> anyhow::Result<Exit> {
     debug_assert!(args.stdio, "clap asks for it");
     let binary = std::env::current_exe().context("cannot find this binary")?;
-    let state = state_folder().context("there is no folder for run folders: set HOME or HEATSOAK_STATE_DIR")?;
+    let state =
+        state_folder().context("there is no folder for run folders: set HOME or HEATSOAK_STATE_DIR")?;
     let serving = Serving { binary, runs: state.join(KEPT), commands: &COMMANDS, run_args: Vec::new() };
-    let code = serving.serve(Unbuffered(std::io::stdin()), std::io::stdout()).context("cannot speak with the other machine")?;
+    let code = serving
+        .serve(Unbuffered(std::io::stdin()), std::io::stdout())
+        .context("cannot speak with the other machine")?;
     Ok(match code {
         0 => Exit::Done,
         1 => Exit::DoesNotHold,

@@ -134,16 +134,21 @@ const MARKER: &str = "arriving.txt";
 
 impl Marker {
     fn text(&self) -> String {
-        format!("The record of this run is still arriving, or was cut off. The rest is brought by\nheatsoak fetch {} --on {}\n", self.run, self.host)
+        format!(
+            "The record of this run is still arriving, or was cut off. The rest is brought by\nheatsoak fetch {} --on {}\n",
+            self.run, self.host
+        )
     }
 
     pub(super) fn write(&self, here: &Path) -> Result<(), String> {
-        fs::write(here.join(MARKER), self.text()).map_err(|error| format!("cannot write into {}: {error}", here.display()))
+        fs::write(here.join(MARKER), self.text())
+            .map_err(|error| format!("cannot write into {}: {error}", here.display()))
     }
 
     /// Whether the folder holds the beginning of this run.
     pub(super) fn is_in(&self, here: &Path) -> bool {
-        measure::input::read_to_string(&here.join(MARKER)).is_ok_and(|text| text.contains(&format!("heatsoak fetch {} --on ", self.run)))
+        measure::input::read_to_string(&here.join(MARKER))
+            .is_ok_and(|text| text.contains(&format!("heatsoak fetch {} --on ", self.run)))
     }
 
     pub(super) fn remove(here: &Path) {
