@@ -40,7 +40,7 @@ impl Machines {
         let (there, bin) =
             (self.there(), Path::new(env!("CARGO_BIN_EXE_heatsoak")).parent().expect("a folder"));
         let script = format!(
-            "#!/bin/sh\nfor last; do :; done\nexport HEATSOAK_STATE_DIR='{}' PATH='{}':\"$PATH\"\necho $$ > '{}'\n{before}\nexec sh -c \"$last\"\n",
+            "#!/bin/sh\nfor last; do :; done\nexport HEATSOAK_STATE_DIR='{}' PATH='{}':\"$PATH\"\necho $$ > '{}'\n{before}\nexec sh -c \"exec $last\"\n",
             there.display(),
             bin.display(),
             self.scratch.path("ssh.pid").display(),
@@ -102,8 +102,11 @@ fn a_run_there_arrives_byte_for_byte() {
 #[test]
 fn a_plan_file_and_a_sweep_go_there() {
     let machines = Machines::new();
-    fs::write(machines.scratch.path("mine.toml"), "[[phase]]\nop = \"read\"\nduration = \"5s\"\n")
-        .expect("room");
+    fs::write(
+        machines.scratch.path("mine.toml"),
+        "[[phase]]\nop = \"read\"\nblock_size = \"1MiB\"\nduration = \"5s\"\n",
+    )
+    .expect("room");
     let done = machines.run(&["run", "mine.toml", "--sweep", "ambient=20C,35C", "-o", "here", "-q"]);
     assert_eq!(done.code, Some(0), "{}", done.stderr);
     assert!(machines.scratch.path("here/compare.html").is_file(), "{}{}", done.stdout, done.stderr);
@@ -173,8 +176,8 @@ fn each_failure_is_a_sentence_of_its_own() {
 /// How the link breaks.
 #[derive(Clone, Copy, Debug)]
 enum Cut {
-    /// The process of `ssh` is killed.
-    Ssh,
+    /// The process that watches over the run there is killed: its number is that of the command that stands for `ssh`.
+    There,
     /// This side is killed.
     Here,
 }
@@ -195,19 +198,18 @@ fn a_link_that_breaks_ends_the_run_and_puts_settings_back() {
         }
     };
     for case in 0..cases {
-        let cut = [Cut::Ssh, Cut::Here][case as usize % 2];
+        let cut = [Cut::There, Cut::Here][case as usize % 2];
         let out = format!("here-{case}");
         let mut command =
             machines.command(&["run", "mine.toml", "--drive", &drive.url(), "--out", &out, "-q"]);
-        let child =
-            command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary runs");
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary runs");
         // At another moment each time: so many bytes of the record have arrived, from none to some hundred pages.
         let wanted = case * 7919 % 60_000;
         let arrived =
             || fs::metadata(machines.scratch.path(&out).join("smart.arrow")).map_or(0, |about| about.len());
         within(&format!("case {case}: {wanted} bytes"), &mut || arrived() > wanted);
         let pid = match cut {
-            Cut::Ssh => fs::read_to_string(machines.scratch.path("ssh.pid"))
+            Cut::There => fs::read_to_string(machines.scratch.path("ssh.pid"))
                 .expect("it says who it is")
                 .trim()
                 .to_owned(),
@@ -226,7 +228,7 @@ fn a_link_that_breaks_ends_the_run_and_puts_settings_back() {
         assert_eq!(set["hctm"]["current"], set["hctm"]["default"], "case {case}");
         let read = machines.scratch.run(&["analyze", &out, "--json"]);
         assert_eq!(read.code, Some(0), "case {case}: {}", read.stderr);
-        if let Cut::Ssh = cut {
+        if let Cut::There = cut {
             assert_eq!(done.status.code(), Some(2));
             let said = String::from_utf8_lossy(&done.stderr).into_owned();
             assert!(said.contains("settings are put back") && said.contains("heatsoak fetch "), "{said}");

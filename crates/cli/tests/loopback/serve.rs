@@ -208,7 +208,7 @@ fn hostile_requests_are_refused() {
         "PRI * HTTP/2.0\r\n\r\nSM\r\n".to_owned(),
     ];
     for request in &requests {
-        let answer = served.raw(format!("{request}\r\n").as_bytes(), 1 << 20);
+        let answer = served.raw(format!("{request}Connection: close\r\n\r\n").as_bytes(), 1 << 20);
         let code = status(&answer);
         assert!(code == 0 || (400..500).contains(&code), "{code} for {:.200}", request);
         assert!(!answer.contains("the secret") && !answer.contains("root:"), "{request:.200}");
