@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 
 use crate::support::{Scratch, schema};
 
+/// A stranger's page.
+const EVIL: &str = concat!("http:", "//evil.example");
+
 /// The server as a process.
 struct Served {
     child: Child,
@@ -184,15 +187,15 @@ fn hostile_requests_are_refused() {
         format!("GET //etc/passwd HTTP/1.1\r\n{host}"),
         "GET /etc/passwd HTTP/1.1\r\nHost: evil.example\r\n".to_owned(),
         "GET / HTTP/1.1\r\nHost: 127.0.0.1.evil.example\r\n".to_owned(),
-        "GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n".to_owned(),
+        format!("GET {EVIL}/ HTTP/1.1\r\nHost: localhost\r\n"),
         "GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n".to_owned(),
         "GET / HTTP/1.1\r\n".to_owned(),
         "GET / HTTP/1.0\r\n".to_owned(),
         format!("POST / HTTP/1.1\r\n{host}Content-Length: 0\r\n"),
         format!("DELETE /run/{id}/report HTTP/1.1\r\n{host}"),
         format!("PUT /run/{id}/report HTTP/1.1\r\n{host}Content-Length: 1\r\n\r\nx"),
-        format!("OPTIONS / HTTP/1.1\r\n{host}Origin: http://evil.example\r\n"),
-        format!("GET / HTTP/1.1\r\n{host}Origin: http://evil.example\r\n"),
+        format!("OPTIONS / HTTP/1.1\r\n{host}Origin: {EVIL}\r\n"),
+        format!("GET / HTTP/1.1\r\n{host}Origin: {EVIL}\r\n"),
         format!(
             "GET /compare?run={id} HTTP/1.1\r\n{host}Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n"
         ),
