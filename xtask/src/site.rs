@@ -30,6 +30,8 @@ const MENU: &[(&str, &str)] = &[
     ("Virtual SSD", "VSSD.md"),
     ("Fleets", "FLEET.md"),
     ("TRIM", "TRIM.md"),
+    ("In a browser", "SERVE.md"),
+    ("Other machines", "REMOTE.md"),
     ("Safety", "SAFETY.md"),
     ("Methods", "METHODS.md"),
     ("Validation", "VALIDATION.md"),

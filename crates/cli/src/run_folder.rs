@@ -20,7 +20,7 @@ const PART_MAX: usize = 60;
 /// When the system refuses, with what to do.
 pub(crate) fn make_new(plan: &str, drive: &str) -> anyhow::Result<PathBuf> {
     fs::create_dir_all(RUNS).with_context(|| refused(Path::new(RUNS)))?;
-    let name = format!("{}-{}-{}", utc(now()), plain(plan), plain(drive));
+    let name = new_name(plan, drive);
     for number in 1.. {
         let suffix = if number == 1 { String::new() } else { format!("-{number}") };
         let path = Path::new(RUNS).join(format!("{name}{suffix}"));
@@ -31,6 +31,11 @@ pub(crate) fn make_new(plan: &str, drive: &str) -> anyhow::Result<PathBuf> {
         }
     }
     unreachable!("numbers do not run out")
+}
+
+/// The name of a run of now, by time, plan and drive.
+pub(crate) fn new_name(plan: &str, drive: &str) -> String {
+    format!("{}-{}-{}", utc(now()), plain(plan), plain(drive))
 }
 
 /// Refuses what cannot become a run folder, before anything else is done for the run.

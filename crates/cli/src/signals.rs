@@ -8,6 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use capture::session::StopFlag;
@@ -17,6 +18,10 @@ use crate::Exit;
 
 /// From this signal on the process ends by itself: whoever should have heeded the first two does not.
 const DEAF: usize = 3;
+
+/// A run that nobody watches any more has this long to end cleanly before it ends at once: settings are to be back five
+/// seconds after the link broke.
+const CLEAN_END: Duration = Duration::from_millis(2500);
 
 /// Those that ask for the end (signal(7)). Not among them: faults of the process itself, and KILL and STOP.
 const ENDING: [i32; 10] = [
@@ -48,6 +53,30 @@ const IGNORED: [i32; 4] = [signal::SIGUSR1, signal::SIGUSR2, signal::SIGPIPE, si
 /// When the system has no thread left to listen with, or takes no handler.
 pub(crate) fn stop_flag() -> anyhow::Result<StopFlag> {
     listen().context("cannot listen for Ctrl-C and other signals")
+}
+
+/// Raises the flag once for each byte on standard input, when that ends, and once more a while later: whoever asked for
+/// the run from another machine is the other end of it.
+///
+/// # Errors
+/// When the system has no thread left.
+pub(crate) fn stop_when_stdin_ends(flag: &StopFlag) -> anyhow::Result<()> {
+    let raised = flag.clone();
+    let watching = move || {
+        while let Ok(1..) = std::io::stdin().read(&mut [0]) {
+            raised.raise();
+        }
+        raised.raise();
+        // Nobody ever sends: the timeout is the wait.
+        let (_keep, never) = std::sync::mpsc::channel::<()>();
+        let _ = never.recv_timeout(CLEAN_END);
+        raised.raise();
+    };
+    thread::Builder::new()
+        .name("lifeline".to_owned())
+        .spawn(watching)
+        .context("cannot watch standard input")?;
+    Ok(())
 }
 
 fn listen() -> anyhow::Result<StopFlag> {

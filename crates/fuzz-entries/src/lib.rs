@@ -6,6 +6,7 @@
 pub mod fleet;
 pub mod import;
 pub mod nvme;
+pub mod remote;
 pub mod scsi;
 pub mod twin;
 pub mod vssd;

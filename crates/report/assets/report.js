@@ -28,11 +28,12 @@
     return FONT.replace("12px", 12 * uPlot.pxRatio + "px");
   }
 
-  function scale(axis) {
+  function scale(spec, name) {
     // The axis stays as it is, unless a line that was hidden at first needs more.
     return {
-      distr: axis.log ? 3 : 1,
+      distr: spec[name].log ? 3 : 1,
       range: function (u, low, high) {
+        var axis = spec[name];
         return [low === null || low >= axis.min ? axis.min : low, high === null || high <= axis.max ? axis.max : high];
       }
     };
@@ -288,7 +289,7 @@
     var made = {
       width: width, height: height, padding: [spec.marks.length ? 20 : 8, spec.right ? 0 : hasRight ? rightSize(narrow) : 14, 0, 0],
       series: [{}].concat(spec.lines.map(seriesOf)),
-      scales: { x: { time: false, min: 0, max: spec.end, range: timeRangeOf(spec) }, left: scale(spec.left) },
+      scales: { x: { time: false, min: 0, max: spec.end, range: timeRangeOf(spec) }, left: scale(spec, "left") },
       axes: [timeAxis(spec), valueAxis(spec, "left", narrow)],
       legend: { show: false },
       cursor: { y: false, dataIdx: nearest, drag: { x: true, y: false, dist: 4 }, sync: { key: spec.isTime ? "run" : spec.id, setSeries: false }, points: { size: 7, show: true } },
@@ -299,7 +300,7 @@
       }
     };
     if (spec.right) {
-      made.scales.right = scale(spec.right);
+      made.scales.right = scale(spec, "right");
       made.axes.push(valueAxis(spec, "right", narrow));
     }
     return made;
@@ -328,6 +329,35 @@
       if (holder.clientWidth && holder.clientWidth !== u.width) u.setSize({ width: holder.clientWidth, height: height() });
     }).observe(holder);
     plots.push(u);
+  }
+
+  // What cannot change in a chart that is there: its lines, and the units of its axes.
+  function shape(spec) {
+    var axes = [spec.left, spec.right].map(function (axis) { return axis && [axis.label, axis.decimals]; });
+    return JSON.stringify([spec.lines.map(function (line) { return [line.name, line.axis, line.stroke]; }), axes, spec.xUnitSize, spec.marks.length > 0]);
+  }
+
+  function replot(index) {
+    var spec = specs[index], figure = document.getElementById(spec.id), old = plots[index];
+    figure.querySelector(".legend").textContent = figure.querySelector(".plot").textContent = "";
+    old.destroy();
+    plot(spec);
+    plots[index] = plots.pop();
+  }
+
+  // Newer charts of the same ids, while a run is under way. What was zoomed into stays in view.
+  function update(newer) {
+    newer.forEach(function (spec) {
+      var index = specs.map(function (one) { return one.id; }).indexOf(spec.id);
+      if (index < 0) return;
+      var old = specs[index], u = plots[index], same = shape(old) === shape(spec);
+      var whole = u.scales.x.min <= 0 && u.scales.x.max >= old.end;
+      Object.assign(old, spec);
+      if (!same) return replot(index);
+      u.axes[0].label = wallClock && old.wall ? "Time of day (UTC)" : old.xLabel;
+      u.setData(data(old), whole);
+      if (!whole) u.redraw();
+    });
   }
 
   function csv(table) {
@@ -391,4 +421,5 @@
     plots.forEach(function (u) { u.redraw(false, true); });
   });
   window.heatsoakPlots = plots;
+  window.heatsoakUpdate = update;
 })();

@@ -5,6 +5,7 @@
 //! - [`sentences`]: findings in plain sentences, the same in every form.
 //! - `chart`: a chart as data, shown interactively, as a drawing and as a table.
 //! - [`html`], [`svg`], [`terminal`]: the forms. [`compare_html`], [`compare_terminal`]: several runs at once.
+//! - [`web`]: the same charts in pages of a server, also of runs that are under way.
 //! - [`sheet`]: curves, maps and tables that are no run: a fit, a forecast, a sweep of forecasts.
 //!
 //! # What it does not do
@@ -23,6 +24,7 @@ pub mod sentences;
 pub mod sheet;
 mod terminal;
 pub mod view;
+pub mod web;
 
 pub use compare::{
     Comparison, FailIf, GateResult, PowerSort, PowerTable, PowerTableFormat, StatedPower, StatedPowerError,

@@ -25,6 +25,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("twin", &["measure", "nvme", "physics"]),
     ("validation", &["measure", "physics"]),
     ("report", &["measure", "trace", "analysis"]),
+    ("serve", &["measure", "report"]),
+    ("remote", &["measure"]),
     (
         "heatsoak",
         &[
@@ -42,10 +44,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "validation",
             "report",
             "watch",
+            "serve",
+            "remote",
         ],
     ),
     ("score", &["measure", "physics", "plan", "trace", "analysis", "fit", "watch"]),
-    ("fuzz-entries", &["measure", "fleet-state", "nvme", "physics", "drive", "trace", "import", "twin"]),
+    (
+        "fuzz-entries",
+        &["measure", "fleet-state", "nvme", "physics", "drive", "trace", "import", "twin", "remote"],
+    ),
     ("guest", &[]),
     ("xtask", &["guest"]),
 ];
@@ -64,6 +71,7 @@ const NEVER: &[(&str, &[&str], &str)] = &[
     ),
     ("analysis", &["nvme", "drive", "capture"], "every number must be had from the record alone"),
     ("report", &["nvme", "drive", "capture"], "every number must be had from the record alone"),
+    ("serve", &["nvme", "drive", "capture", "plan"], "what answers a network must have no way to a drive"),
     ("physics", &["nvme", "drive", "capture"], "a simulated drive must have no way to a real one"),
     ("twin", &["drive", "capture"], "a simulated drive must have no way to a real one"),
     ("*", &["heatsoak", "score", "xtask"], "nobody knows the programs"),

@@ -2,6 +2,8 @@
 
 use clap::{Args, ValueHint};
 
+use super::OnArgs;
+
 /// What stands below the help.
 pub(crate) const AFTER_HELP: &str = "\
 Shows which temperatures the drive warns and throttles at, what of it can be set and saved, what the
@@ -24,4 +26,7 @@ pub(crate) struct InspectArgs {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+    /// The other machine
+    #[command(flatten)]
+    pub(crate) on: OnArgs,
 }

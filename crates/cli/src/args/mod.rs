@@ -11,6 +11,8 @@ mod fleet;
 mod forecast;
 mod inspect;
 mod power;
+mod remote;
+mod serve;
 mod settings;
 mod trim;
 mod validate;
@@ -34,6 +36,8 @@ pub(crate) use fleet::FleetArgs;
 pub(crate) use forecast::{FitArgs, GoalArg, PlaceArgs, PredictArgs, RecommendArgs};
 pub(crate) use inspect::InspectArgs;
 pub(crate) use power::{MeterArgs, PowerArgs};
+pub(crate) use remote::{FetchArgs, LinkLostArg, OnArgs, RemoteArgs};
+pub(crate) use serve::ServeArgs;
 pub(crate) use settings::{HctmArgs, PowerStateArgs, RestoreArgs, TempThresholdArgs};
 pub(crate) use trim::TrimArgs;
 pub(crate) use validate::ValidateArgs;
@@ -57,7 +61,7 @@ Drives:
   nvme-tcp://HOST:PORT/NQN       a subsystem over NVMe/TCP, such as a virtual SSD (`heatsoak vssd`);
                                  ?dhchap-secret-file=FILE behind it and the like: docs/VSSD.md
   null:                          completes at once: the tool's own floor
-  `heatsoak list` shows the drives of this machine.
+  `heatsoak list` shows the drives of this machine. With --on HOST any of these is HOST's.
 
 Exit codes:
   0  done
@@ -150,6 +154,9 @@ pub(crate) enum CliCommand {
     /// Find the drives of a fleet that throttle, from rows of many drives' counters
     #[command(after_long_help = fleet::AFTER_HELP)]
     Fleet(FleetArgs),
+    /// Serve the runs in a folder to a browser: reports, comparisons, live pages
+    #[command(after_long_help = serve::AFTER_HELP)]
+    Serve(ServeArgs),
     /// Reproduce the published experiments on simulated drives, row by row
     #[command(after_long_help = validate::AFTER_HELP)]
     Validate(ValidateArgs),
@@ -162,6 +169,12 @@ pub(crate) enum CliCommand {
     /// Serve metrics of drives for Prometheus
     #[command(after_long_help = watch::AFTER_EXPORTER_HELP)]
     Exporter(ExporterArgs),
+    /// Bring the record of a run that was made on another machine
+    #[command(after_long_help = remote::AFTER_FETCH_HELP)]
+    Fetch(FetchArgs),
+    /// Serve --on of another machine; ssh starts it
+    #[command(after_long_help = remote::AFTER_REMOTE_HELP)]
+    Remote(RemoteArgs),
     /// List the drives of this machine and their addresses
     List(ListArgs),
     /// Show what a drive reports about temperature, power and speed
@@ -190,6 +203,22 @@ pub(crate) enum CliCommand {
     Profiles(NameArgs),
     /// Print the completions for a shell
     Completions(CompletionsArgs),
+}
+
+impl CliCommand {
+    /// The options that choose another machine; `None` for commands that work here alone.
+    pub(crate) const fn on(&self) -> Option<&OnArgs> {
+        match self {
+            Self::Run(args) => Some(&args.on),
+            Self::List(args) => Some(&args.on),
+            Self::Inspect(args) => Some(&args.on),
+            Self::Hctm(args) => Some(&args.on),
+            Self::PowerState(args) => Some(&args.on),
+            Self::TempThreshold(args) => Some(&args.on),
+            Self::Restore(args) => Some(&args.on),
+            _ => None,
+        }
+    }
 }
 
 /// `heatsoak run`.
@@ -249,6 +278,24 @@ pub(crate) struct RunArgs {
     /// The drive's data and endurance
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
+    /// What becomes of a run on another machine when the connection breaks
+    #[arg(
+        long,
+        value_name = "WHAT",
+        requires = "on",
+        default_value = "stop",
+        help_heading = "Another machine"
+    )]
+    pub(crate) if_link_lost: LinkLostArg,
+    /// The other machine
+    #[command(flatten)]
+    pub(crate) on: OnArgs,
+    /// The plan in this file, whatever PLAN names: for runs that another machine has asked for
+    #[arg(long, hide = true)]
+    pub(crate) plan_file: Option<PathBuf>,
+    /// Stop the run when standard input ends, and once for each byte that comes: for runs that another machine has asked for
+    #[arg(long, hide = true)]
+    pub(crate) until_stdin_ends: bool,
 }
 
 /// A thermal management temperature: 0 K turns it off (NVMe Base 2.3, 5.2.26.1.9).
@@ -326,6 +373,9 @@ pub(crate) struct ListArgs {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+    /// The other machine
+    #[command(flatten)]
+    pub(crate) on: OnArgs,
 }
 
 /// `heatsoak plans` and `heatsoak profiles`.

@@ -3,6 +3,8 @@
 use clap::{Args, ValueHint};
 use measure::{Kelvin, parse};
 
+use super::OnArgs;
+
 /// What stands below the help of `hctm`.
 pub(crate) const AFTER_HCTM_HELP: &str = "\
 Without --tmt1 and --tmt2 nothing is changed: what is set now, by default and saved is shown, and
@@ -54,6 +56,9 @@ pub(crate) struct HctmArgs {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+    /// The other machine
+    #[command(flatten)]
+    pub(crate) on: OnArgs,
 }
 
 /// `heatsoak power-state`.
@@ -71,6 +76,9 @@ pub(crate) struct PowerStateArgs {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+    /// The other machine
+    #[command(flatten)]
+    pub(crate) on: OnArgs,
 }
 
 /// `heatsoak temp-threshold`.
@@ -94,6 +102,9 @@ pub(crate) struct TempThresholdArgs {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+    /// The other machine
+    #[command(flatten)]
+    pub(crate) on: OnArgs,
 }
 
 /// FFFFh is never reached (NVMe Base 2.3, 5.2.26.1.3).
@@ -113,4 +124,7 @@ pub(crate) struct RestoreArgs {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+    /// The other machine
+    #[command(flatten)]
+    pub(crate) on: OnArgs,
 }

@@ -14,6 +14,7 @@ use fit::recommend::Advice;
 use measure::record::ManifestDocument;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serve::ServedLibrary;
 use validation::Validation;
 use watch::LiveDocument;
 
@@ -27,6 +28,7 @@ use super::list::Listing;
 use super::meter::Trial;
 use super::run::sweep::SweepResult;
 use super::runs::Library;
+use super::serve::ServeTold;
 use super::settings::Document;
 use super::settings::hctm::HctmSetting;
 use super::settings::power_state::PowerSetting;
@@ -94,6 +96,8 @@ documents! {
     TrimDocument, "trim", 1, "`heatsoak trim --json`";
     Trial, "meter", 1, "`heatsoak meter --json`";
     Library, "runs", 1, "`heatsoak runs --json`";
-    LiveDocument, "watch", 1, "a line of `heatsoak watch --json`; `live.json` of a watch's folder";
+    LiveDocument, "watch", 1, "a line of `heatsoak watch --json`; `live.json` in the folder of a watch or a run under way";
+    ServedLibrary, "serve-runs", 1, "`/runs.json` of `heatsoak serve`";
+    ServeTold, "serve", 1, "the line of `heatsoak serve --json`";
     Told<'_>, "vssd", 1, "the line of `heatsoak vssd --json`";
 }

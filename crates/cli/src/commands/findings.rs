@@ -87,6 +87,14 @@ impl Analyzed {
     }
 
     fn read_run(folder: &Path) -> anyhow::Result<Self> {
+        Self::read_run_as(folder, folder)
+    }
+
+    /// Reads a run in `folder` under another name: for whoever reads it by a path that nobody typed.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn read_run_as(folder: &Path, name: &Path) -> anyhow::Result<Self> {
         let record = record::read_reduced(folder)?;
         let trace = Trace::from_record(&record);
         let mut findings = analysis::analyze(&trace);
@@ -94,14 +102,14 @@ impl Analyzed {
         let (accesses, clouds) = accesses::accesses(&trace, &ops).unzip();
         findings.accesses = accesses;
         let drive = drive(&record.manifest);
-        let joint = JointRun::new(&folder.display().to_string(), Some(&drive), &trace, &findings);
+        let joint = JointRun::new(&name.display().to_string(), Some(&drive), &trace, &findings);
         let advisable = next::advisable(&trace, &findings);
         let is_twin = matches!(record.manifest.origin, Origin::Twin { .. });
         let address = (!is_twin).then(|| record.manifest.address.clone());
         let mut input = ReportInput::new(&record, findings);
-        input.read_from = Some(folder.display().to_string());
+        input.read_from = Some(name.display().to_string());
         input.clouds = clouds.unwrap_or_default();
-        let source = folder.to_owned();
+        let source = name.to_owned();
         Ok(Self { source, is_run: true, notes: Vec::new(), input, joint, advisable, address })
     }
 

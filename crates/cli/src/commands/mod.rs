@@ -14,9 +14,11 @@ mod inspect;
 mod joint;
 mod list;
 mod meter;
+mod remote;
 mod report;
 mod run;
 mod runs;
+mod serve;
 mod settings;
 mod show;
 mod trim;
@@ -38,7 +40,12 @@ pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Exi
         Typed::Command(command) => *command,
         Typed::Generate(args) => return generate::generate(&args),
     };
+    if command.on().is_some_and(|on| on.on.is_some()) {
+        return remote::execute(&command, printer);
+    }
     match command {
+        CliCommand::Fetch(args) => remote::fetch::execute(&args, printer),
+        CliCommand::Remote(args) => remote::serve(&args),
         CliCommand::Run(args) => run::execute(&args, printer),
         CliCommand::Analyze(args) => analyze::execute(&args, printer),
         CliCommand::Report(args) => report::execute(&args, printer),
@@ -59,6 +66,7 @@ pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Exi
         CliCommand::TempThreshold(args) => settings::temp_threshold::execute(&args, printer),
         CliCommand::Trim(args) => trim::execute(&args, printer),
         CliCommand::Restore(args) => settings::restore::execute(&args, printer),
+        CliCommand::Serve(args) => serve::execute(&args, printer),
         CliCommand::Runs(args) => runs::execute(&args, printer),
         CliCommand::List(args) => list::execute(&args, printer),
         CliCommand::Plans(args) => show::plans(&args, printer),

@@ -58,15 +58,18 @@ pub(crate) struct LibraryRun {
     /// The run folder.
     folder: String,
     /// Model, or address where it is not known.
-    drive: String,
+    pub(super) drive: String,
     /// Name of the plan.
-    plan: String,
+    pub(super) plan: String,
     /// When it began, in seconds since 1970; `None` for simulated time.
-    began_unix_s: Option<i64>,
+    pub(super) began_unix_s: Option<i64>,
     /// Whether it is simulated.
-    simulated: bool,
+    pub(super) simulated: bool,
     /// In a few words.
-    verdict: String,
+    pub(super) verdict: String,
+    /// Whether the manifest says how it ended, or cannot be read.
+    #[serde(skip)]
+    pub(super) has_ended: bool,
 }
 
 /// Lists, writes the page, or deletes what is agreed to.
@@ -116,7 +119,8 @@ fn find(dir: &Path, depth: usize, found: &mut Vec<PathBuf>) -> std::io::Result<(
     Ok(())
 }
 
-fn library_run(folder: &Path) -> LibraryRun {
+/// A run in a few words.
+pub(super) fn library_run(folder: &Path) -> LibraryRun {
     let name = folder.display().to_string();
     match record::read_manifest(folder) {
         Ok(manifest) => LibraryRun {
@@ -129,6 +133,7 @@ fn library_run(folder: &Path) -> LibraryRun {
                 .map(|_| manifest.clock_anchor.wall_unix_ns.div_euclid(1_000_000_000)),
             simulated: manifest.origin != Origin::Device,
             verdict: verdict(folder, &manifest),
+            has_ended: manifest.end.is_some(),
         },
         Err(_) => LibraryRun {
             folder: name,
@@ -137,6 +142,7 @@ fn library_run(folder: &Path) -> LibraryRun {
             began_unix_s: None,
             simulated: false,
             verdict: "unreadable manifest".to_owned(),
+            has_ended: true,
         },
     }
 }

@@ -12,6 +12,8 @@ mod initiator;
 mod kills;
 mod lifetime;
 mod mischief;
+mod remote;
+mod serve;
 mod settings;
 mod silent;
 mod truth;

@@ -3,6 +3,7 @@
 mod fleet;
 mod import;
 mod nvme;
+mod remote;
 mod scsi;
 mod shared;
 mod twin;

@@ -14,7 +14,7 @@ mod table;
 pub(crate) use escape::{escape, prose, script_json};
 pub(crate) use figure::figure;
 pub use index::{IndexedRun, index_html};
-pub(crate) use page::{HtmlPage, page};
+pub(crate) use page::{HtmlPage, UPLOT_CSS, chart_library, page, style};
 pub(crate) use table::{number_table, text_table};
 
 use crate::chart::{Chart, main_chart, small_charts};

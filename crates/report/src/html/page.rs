@@ -4,7 +4,8 @@ use crate::chart::{Chart, css_variables, json};
 
 use super::{escape, script_json};
 
-const UPLOT_CSS: &str = include_str!("../../assets/uplot/uPlot.min.css");
+/// Styles of the chart library.
+pub(crate) const UPLOT_CSS: &str = include_str!("../../assets/uplot/uPlot.min.css");
 const UPLOT_JS: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
 const UPLOT_LICENCE: &str = include_str!("../../assets/uplot/LICENSE");
 const STYLE: &str = include_str!("../../assets/report.css");
@@ -43,13 +44,14 @@ pub(crate) fn page(page: &HtmlPage<'_>) -> String {
         "<script type=\"application/json\" id=\"charts\">{}</script>\n",
         script_json(&data)
     ));
-    out.push_str(&format!(
-        "<script>\n/* uPlot 1.6.32\n{}\n*/\n{}\n</script>\n",
-        UPLOT_LICENCE.trim_end(),
-        without_banner(UPLOT_JS).trim_end()
-    ));
+    out.push_str(&format!("<script>\n{}\n</script>\n", chart_library()));
     out.push_str(&format!("<script>\n{SCRIPT}</script>\n</body>\n</html>\n"));
     out
+}
+
+/// The chart library as a script, under its licence.
+pub(crate) fn chart_library() -> String {
+    format!("/* uPlot 1.6.32\n{}\n*/\n{}", UPLOT_LICENCE.trim_end(), without_banner(UPLOT_JS).trim_end())
 }
 
 /// uPlot without its first line, whose address would look like something to load; the licence stands in its place.
@@ -57,6 +59,7 @@ fn without_banner(script: &str) -> &str {
     script.find("*/").map_or(script, |end| &script[end + 2..])
 }
 
-fn style() -> String {
+/// Styles of the report, with the colours of light and dark.
+pub(crate) fn style() -> String {
     STYLE.replace("/*INKS-LIGHT*/", &css_variables(false)).replace("/*INKS-DARK*/", &css_variables(true))
 }

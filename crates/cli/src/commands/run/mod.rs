@@ -30,6 +30,9 @@ pub(crate) fn execute(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<E
         run_folder::refuse_unusable(out)?;
     }
     let stop = signals::stop_flag()?;
+    if args.until_stdin_ends {
+        signals::stop_when_stdin_ends(&stop)?;
+    }
     let stated = Stated { slc: args.device.slc, destroy: args.device.permission(), give_up: stop.give_up() };
     let surroundings = surroundings(args, &address);
     let opening = Opening { stated, seed: plan.seed, surroundings };
@@ -74,7 +77,10 @@ fn surroundings(args: &RunArgs, address: &Address) -> SweepSetting {
 
 /// The plan that was named, with what the command line changes in it.
 fn plan(args: &RunArgs) -> anyhow::Result<Plan> {
-    let mut plan = Plan::load(&args.plan)?;
+    let mut plan = match &args.plan_file {
+        Some(file) => Plan::load(&file.to_string_lossy())?,
+        None => Plan::load(&args.plan)?,
+    };
     if let Some(seed) = args.seed {
         plan.seed = Seed::new(seed);
     }
