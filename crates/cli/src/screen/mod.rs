@@ -49,10 +49,7 @@ impl Screen {
         let ended = Arc::new(AtomicBool::new(false));
         let entered = execute!(io::stdout(), EnterAlternateScreen, EnableMouseCapture)
             .and_then(|()| Terminal::new(CrosstermBackend::new(io::stdout())));
-        let terminal = entered.map_err(|error| {
-            put_back();
-            error
-        });
+        let terminal = entered.inspect_err(|_| put_back());
         let screen = Self {
             terminal: terminal.context(what)?,
             state: ScreenState::new(title, Theme::of_terminal()),
