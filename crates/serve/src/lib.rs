@@ -34,7 +34,7 @@ use thiserror::Error;
 
 pub use admit::AccessToken;
 pub use http::LibraryServer;
-pub use live::{SeenLive, SeenDrive, SeenLimits, SeenPoint};
+pub use live::{SeenDrive, SeenLimits, SeenLive, SeenPoint};
 
 /// What is served where, and to whom.
 pub struct ServeOptions {

@@ -129,7 +129,9 @@ impl<'a> Heat<'a> {
         let window = self.within(t_s - 10.0 * self.period_s, t_s);
         let of = |pick: fn(f64, f64) -> f64| window.iter().map(|p| p.value).reduce(pick);
         match (window.first(), window.last(), of(f64::max).zip(of(f64::min))) {
-            (Some(a), Some(b), Some((most, least))) if b.t > a.t => (most - least) / (b.t - a.t).as_secs_f64(),
+            (Some(a), Some(b), Some((most, least))) if b.t > a.t => {
+                (most - least) / (b.t - a.t).as_secs_f64()
+            }
             _ => 0.0,
         }
     }
@@ -188,7 +190,8 @@ impl<'a> Heat<'a> {
     fn around(&self, t_s: f64) -> &'a [Point<f64>] {
         let near_s = PERIODS_AROUND * self.blur_s;
         let most_s = MOST_LOST * near_s;
-        let [before_s, after_s] = self.beside_s(t_s).map(|s| s.filter(|s| *s <= most_s).unwrap_or(0.0).max(near_s));
+        let [before_s, after_s] =
+            self.beside_s(t_s).map(|s| s.filter(|s| *s <= most_s).unwrap_or(0.0).max(near_s));
         // A slice that the drop began in is still counted as fast: it is one earlier then.
         self.within(t_s - before_s.max(near_s + self.blur_s), t_s + after_s)
     }

@@ -5,8 +5,8 @@
 //! the sentences say what fits.
 
 use super::Judged;
-use super::heat::Heat;
 use super::evidence::{Conclusion, Suspect};
+use super::heat::Heat;
 use crate::observation::Observation;
 use crate::segment::median;
 
@@ -73,7 +73,8 @@ fn peaks_k(began_s: &[f64], heat: &Heat) -> Option<([f64; 2], f64)> {
         kelvin.map(|k| [k, k]).reduce(|[low, high], [k, _]| [low.min(k), high.max(k)])
     };
     let cycles: Vec<[f64; 2]> = began_s.windows(2).filter_map(range).collect();
-    let peaks = cycles.iter().map(|[_, high]| [*high; 2]).reduce(|[low, high], [k, _]| [low.min(k), high.max(k)])?;
+    let peaks =
+        cycles.iter().map(|[_, high]| [*high; 2]).reduce(|[low, high], [k, _]| [low.min(k), high.max(k)])?;
     Some((peaks, median(&cycles.iter().map(|[low, high]| high - low).collect::<Vec<f64>>())))
 }
 

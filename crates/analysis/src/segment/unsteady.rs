@@ -104,7 +104,8 @@ mod test {
     fn what_was_always_unsteady_or_only_grows_so_did_not_begin() {
         let cycles: Vec<f64> = (0..60).map(|i| [3.0, 2.2, 1.1, 2.7, 1.6][i % 5]).collect();
         assert_eq!(began(&cycles), None);
-        let widening: Vec<f64> = (0..60).map(|i| 3.0 + [-0.5, 0.5][i % 2] * f64::from(i as u32 / 20)).collect();
+        let widening: Vec<f64> =
+            (0..60).map(|i| 3.0 + [-0.5, 0.5][i % 2] * f64::from(i as u32 / 20)).collect();
         assert_eq!(began(&widening), None, "its mean stays");
         assert_eq!(began(&[3.0; 8]), None);
         assert_eq!(began(&[0.0; 80]), None);
