@@ -131,9 +131,9 @@ fn cuts(samples: &[Sample], fast: f64) -> Vec<Cut> {
             None => Cut { at, gradual: false },
         });
     }
-    for n in 0..starts.len() {
+    for (n, start) in starts.iter().enumerate() {
         // The first slice is in part what was before.
-        let inner = starts[n] + 1..end(n);
+        let inner = start + 1..end(n);
         let speeds: Vec<f64> = bins[inner.clone()].iter().map(|bin| bin.bytes_per_s).collect();
         if let Some(bin) = unsteady::began(&speeds) {
             cuts.push(Cut { at: bins[inner.start + bin].first, gradual: false });

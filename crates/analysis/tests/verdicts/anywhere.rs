@@ -179,20 +179,21 @@ fn a_relay_that_is_read_badly_is_not_acquitted() {
         ..Setup::default()
     });
     assert!(truth.onsets.len() > 10, "{truth:?}");
-    let read_as = |pick: &dyn Fn(usize, &Point<f64>) -> Option<Point<f64>>| {
+    let points = trace.temperature().expect("a sensor").points();
+    let read_as = |points: &mut dyn Iterator<Item = Point<f64>>| {
         let mut kelvin = Series::new();
-        let points = trace.temperature().expect("a sensor").points().iter().enumerate();
-        points.filter_map(|(n, point)| pick(n, point)).for_each(|point| kelvin.push(point.t, point.value));
+        points.for_each(|point| kelvin.push(point.t, point.value));
         let mut read = trace.clone();
         read.temperatures[0].kelvin = kelvin;
         read
     };
     let late = |by_s: f64| {
-        let later = move |point: &Point<f64>| trace::instant(point.t.as_secs_f64() + by_s);
-        read_as(&|_, point| Some(Point { t: later(point), value: point.value }))
+        let later = |point: &Point<f64>| trace::instant(point.t.as_secs_f64() + by_s);
+        read_as(&mut points.iter().map(|point| Point { t: later(point), value: point.value }))
     };
     // By a fixed pattern without a period of a few seconds.
-    let lost = read_as(&|n, point| ((n * n + n / 3) % 7 < 3).then_some(*point));
+    let kept = points.iter().enumerate().filter(|(n, _)| (n * n + n / 3) % 7 < 3);
+    let lost = read_as(&mut kept.map(|(_, point)| *point));
     let mut all: Vec<(String, Trace)> = vec![("lost".into(), lost)];
     all.extend([4, 8, 12].map(|by_s| (format!("late by {by_s} s"), late(f64::from(by_s)))));
     all.extend([4, 7, 11, 15].map(|by| (format!("means over {by} s"), sampled(&trace, by))));

@@ -22,7 +22,7 @@ pub(super) fn execute(args: &FleetArgs) -> anyhow::Result<Exit> {
     if error.kind() != ErrorKind::NotFound {
         return Err(error).with_context(|| format!("cannot start {}", program.display()));
     }
-    let typed: Vec<String> = args.command.iter().map(|word| shown(word)).collect();
+    let typed: Vec<String> = args.command.iter().map(shown).collect();
     anyhow::bail!(
         "cannot run `heatsoak fleet {}`: {PROGRAM} is neither beside heatsoak nor in PATH; it is a program of its own. \
          In heatsoak's source tree `cargo build --release --manifest-path fleet/Cargo.toml` builds \
