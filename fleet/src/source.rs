@@ -104,9 +104,11 @@ pub(crate) fn find(sources: &[String]) -> Result<Found> {
     Ok(found)
 }
 
-/// Files below a path, with whether they were named themselves.
+/// Files below a path, with whether they were named themselves. A link to a folder is followed where it was named, and not
+/// below: it may lead in a circle. A link to nothing is a file that cannot be opened.
 fn walk(path: &Path, named: bool, paths: &mut Vec<(PathBuf, bool)>) -> Result<()> {
-    let metadata = path.metadata().with_context(|| format!("cannot look at {}", path.display()))?;
+    let metadata = if named { path.metadata() } else { path.symlink_metadata() };
+    let metadata = metadata.with_context(|| format!("cannot look at {}", path.display()))?;
     if !metadata.is_dir() {
         paths.push((path.to_path_buf(), named));
         return Ok(());
@@ -125,6 +127,11 @@ fn walk(path: &Path, named: bool, paths: &mut Vec<(PathBuf, bool)>) -> Result<()
 /// A file, or none if it is of another kind.
 fn open(path: &Path, source: &Path) -> Result<Option<FleetFile>> {
     let extension = path.extension().map(|text| text.to_string_lossy().to_lowercase());
+    let ours = matches!(extension.as_deref(), Some("parquet" | "csv" | "arrow" | "feather" | "ipc"));
+    // Opening a FIFO would wait for a writer.
+    if ours && !path.metadata().context("cannot be looked at")?.is_file() {
+        bail!("it is no regular file");
+    }
     let mut file = match extension.as_deref() {
         Some("parquet") => parquet_file(path)?,
         Some("csv") => Some(csv_file(path)?),

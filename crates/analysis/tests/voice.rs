@@ -89,6 +89,7 @@ const CAVEATS: &[&str] = &[
     r#""kind":"frozen_sensor","case":"whole_run","temp_k":310"#,
     r#""kind":"frozen_sensor","case":"stopped","sensor":"composite","temp_k":330,"from_s":100,"to_s":400,"other":"sensor2","other_moved_k":9"#,
     r#""kind":"gap","case":"speed","holes":1,"missing_s":4.2"#,
+    r#""kind":"transport_reset","start_s":300.0,"stopped_s":31.0"#,
     r#""kind":"gap","case":"temperature","holes":3,"missing_s":11,"reason":"ioctl: timed out""#,
     r#""kind":"gap","case":"counter_reset","resets":1"#,
     r#""kind":"io_errors","case":"some","failed":7"#,

@@ -75,8 +75,8 @@ impl Upward {
         let Some((kind, content)) = read_frame(from)? else { return Ok(None) };
         match kind {
             b'R' => Ok(Some(Self::Request(content))),
-            b'P' => Ok(Some(Self::Ping)),
-            b'S' => Ok(Some(Self::Stop)),
+            b'P' if content.is_empty() => Ok(Some(Self::Ping)),
+            b'S' if content.is_empty() => Ok(Some(Self::Stop)),
             _ => Err(broken()),
         }
     }
@@ -107,7 +107,7 @@ impl Downward {
         let Some((kind, content)) = read_frame(from)? else { return Ok(None) };
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).map_err(|_| broken());
         Ok(Some(match kind {
-            b'p' => Self::Ping,
+            b'p' if content.is_empty() => Self::Ping,
             b'o' => Self::Stdout(content),
             b'e' => Self::Stderr(content),
             b'd' => Self::Folder(text(content)?),

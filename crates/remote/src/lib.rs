@@ -2,11 +2,11 @@
 //! and output.
 //!
 //! # Architecture
-//! - [`frame`]: what goes over the wire; [`request`]: what is asked for, and what comes back at the end.
-//! - [`ssh`]: the command that connects, and a sentence for each way in which it fails; [`install`]: a copy of this
+//! - `frame`: what goes over the wire; [`request`]: what is asked for, and what comes back at the end.
+//! - `ssh`: the command that connects, and a sentence for each way in which it fails; `install`: a copy of this
 //!   binary there.
-//! - [`session`]: this side. [`mirror`]: the run folder as it arrives, byte for byte.
-//! - [`serving`]: the other side, which starts the command and watches over it. [`tail`]: what is new in its run folder.
+//! - `session`: this side. `mirror`: the run folder as it arrives, byte for byte.
+//! - `serving`: the other side, which starts the command and watches over it. `tail`: what is new in its run folder.
 //!
 //! # The lifeline
 //! The other side stops the load when its standard input ends, or when nothing came over it for

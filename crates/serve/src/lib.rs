@@ -1,11 +1,11 @@
 //! The library of runs in a browser, and live pages of what is being run or watched.
 //!
 //! # Architecture
-//! - [`folder`]: the served folder; nothing outside it can be named, and no link leads out.
-//! - [`library`]: the runs in it, each with a cached summary, by an id that no path can be put into.
-//! - [`admit`]: which requests are answered at all: method, host, origin, token.
-//! - [`routes`]: from a request to a reply; [`pages`]: the library's page; [`live`], [`events`]: runs under way.
-//! - [`http`]: the only file that knows hyper and its runtime.
+//! - `folder`: the served folder; nothing outside it can be named, and no link leads out.
+//! - `library`: the runs in it, each with a cached summary, by an id that no path can be put into.
+//! - `admit`: which requests are answered at all: method, host, origin, token.
+//! - `routes`: from a request to a reply; `pages`: the library's page; `live`, `events`: runs under way.
+//! - `http`: the only file that knows hyper and its runtime.
 //!
 //! What a run says (its verdict, report, comparison) comes from whoever starts the server, through [`RunPages`].
 //!

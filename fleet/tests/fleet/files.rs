@@ -1,6 +1,8 @@
 //! Files that are damaged, empty, of another type or of other columns: right, or refused by name with exit 1.
 
 use std::fs;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
 
 use crate::support::{Folder, text};
 
@@ -20,17 +22,31 @@ fn what_cannot_be_read_is_refused_by_name_and_the_rest_is_right() {
     spoilt[4..64].fill(0xff);
     fs::write(folder.path("fleet/rows/spoilt.parquet"), &spoilt).expect("a file");
     folder.write("fleet/rows/README.txt", "about these rows");
+    // A socket for what opening would wait on; a link to nothing, and one that leads in a circle.
+    let socket = UnixListener::bind(folder.path("fleet/rows/pipe.csv")).expect("a socket");
+    symlink("nothing", folder.path("fleet/rows/link.csv")).expect("a link");
+    symlink(".", folder.path("fleet/rows/circle")).expect("a link");
     let done = folder.run("scan fleet/rows --out bad");
     assert_eq!(done.code, Some(1), "{}{}", done.stdout, done.stderr);
     let refused: Vec<String> =
         folder.table("bad/refused.parquet").iter().map(|row| text(row, "path")).collect();
-    let names = ["cut.parquet", "empty.csv", "empty.parquet", "other.csv", "spoilt.parquet", "typed.csv"];
+    drop(socket);
+    let names = [
+        "cut.parquet",
+        "empty.csv",
+        "empty.parquet",
+        "link.csv",
+        "other.csv",
+        "pipe.csv",
+        "spoilt.parquet",
+        "typed.csv",
+    ];
     assert_eq!(refused, names.map(|name| format!("fleet/rows/{name}")));
     for name in names {
         assert!(done.stderr.contains(name), "{name}: {}", done.stderr);
     }
     assert!(folder.bytes("bad/drives.parquet") == folder.bytes("good/drives.parquet"));
-    assert_eq!(folder.json("bad/findings.json")["files_left_out"], 1);
+    assert_eq!(folder.json("bad/findings.json")["files_left_out"], 2);
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //!
 //! smartctl knows some 250 bridges (its `drivedb.h`) and picks one way by itself. Where it finds none, or the one it
 //! picks gets nothing (one bridge chip carries NVMe and SATA drives under the same USB numbers: smartmontools issue
-//! 580), the ways are tried in turn ([`memory`]); the first whose answer names a drive and has a plausible temperature
+//! 580), the ways are tried in turn (`memory`); the first whose answer names a drive and has a plausible temperature
 //! is kept. A way that did not answer in time is not tried again: it may cost the bridge a reset, and 40 s each time.
 //!
 //! # What it does not do

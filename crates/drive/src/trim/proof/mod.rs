@@ -3,7 +3,7 @@
 //!
 //! # Steps
 //! 1. Write, flush and read all windows: whether the drive keeps what it is given at all.
-//! 2. Each case of [`cases`]: unmap, then read every window.
+//! 2. Each case of `cases`: unmap, then read every window.
 //! 3. All cases once more in places of their own, flush, and read twice.
 //! 4. Power off and on, outside of this program; [`Proof::resume`] reads again, because a drive's memory hides what comes
 //!    late.
