@@ -5,7 +5,7 @@
 //! size of the fast write cache to 2 %.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use analysis::findings::{Cause, EventKind, Findings, Label, PolicyClass};
@@ -96,26 +96,22 @@ fn read(profile: &str) -> Findings {
 /// meanwhile.
 fn watched<T>(run: impl FnOnce() -> T) -> (T, f64) {
     const LOOK: Duration = Duration::from_millis(5);
-    struct Over<'a>(&'a AtomicBool);
-    impl Drop for Over<'_> {
-        fn drop(&mut self) {
-            self.0.store(true, Ordering::Relaxed);
-        }
-    }
-    let over = AtomicBool::new(false);
-    let clock = MonotonicClock::start();
+    // Its end, also by a panic, ends the looking.
+    let (running, over) = mpsc::channel::<()>();
+    let clock = &MonotonicClock::start();
     std::thread::scope(|scope| {
-        let looks = scope.spawn(|| {
+        let looks = scope.spawn(move || {
             let mut most_s = 0.0f64;
-            while !over.load(Ordering::Relaxed) {
-                let before = clock.now();
-                std::thread::park_timeout(LOOK);
-                most_s = most_s.max(clock.now().since(before).as_secs_f64() - LOOK.as_secs_f64());
+            let mut before = clock.now();
+            while over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                let now = clock.now();
+                most_s = most_s.max(now.since(before).as_secs_f64() - LOOK.as_secs_f64());
+                before = now;
             }
             most_s
         });
         let found = {
-            let _over = Over(&over);
+            let _running = running;
             run()
         };
         (found, looks.join().expect("it only looks"))
