@@ -86,7 +86,7 @@ pub struct Segment {
 pub enum Label {
     /// As fast as the drive goes in this operation.
     FullSpeed,
-    /// Slowed down by heat.
+    /// Throttled.
     Throttled,
     /// Slowed down because the fast write cache is full.
     SlcExhausted,
@@ -98,7 +98,7 @@ pub enum Label {
     Ramp,
     /// No load.
     Idle,
-    /// Slow, and the data do not say why.
+    /// Slow; cause not determined.
     Unknown,
 }
 
@@ -137,7 +137,7 @@ pub struct WeighedObservation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
-    /// Slowing down because of heat begins.
+    /// Throttling begins.
     ThrottleOnset,
     /// It ends.
     ThrottleRelease,
@@ -145,7 +145,7 @@ pub enum EventKind {
     SlcExhausted,
     /// A short slow stretch.
     Dip,
-    /// The drive stopped working because of heat.
+    /// The drive stopped serving I/O because of heat.
     ThermalShutdown,
 }
 
@@ -157,9 +157,9 @@ pub enum Cause {
     HctmTmt1,
     /// Host controlled thermal management, heavy (TMT2).
     HctmTmt2,
-    /// A threshold of the drive's own.
+    /// A firmware threshold.
     Vendor,
-    /// Heat, but which threshold cannot be told.
+    /// Heat; the threshold is not determined.
     Thermal,
     /// Not heat.
     NotThermal,
@@ -223,11 +223,11 @@ pub enum PolicyClass {
     Regulator,
     /// As a regulator, by bursts.
     DutyCycled,
-    /// A threshold of the drive's own, whatever is set.
+    /// A firmware threshold, independent of TMT1 and TMT2.
     Vendor,
     /// No I/O at all until it has cooled.
     Stop,
-    /// Slowed down already when the load began.
+    /// Throttled from the first second of the load on.
     PreLimited,
     /// The data do not decide it.
     Undetermined,

@@ -13,7 +13,7 @@ use crate::cause::rule::Rule;
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
 pub enum Observation {
-    /// Speed gave way.
+    /// Speed fell.
     SpeedFell { before_bytes_per_s: f64, during_bytes_per_s: f64, span_s: f64, recovered: bool },
     /// A load began slow that was faster elsewhere in the run.
     BeganSlow { elsewhere_bytes_per_s: f64, during_bytes_per_s: f64, span_s: f64, recovered: bool },
@@ -21,17 +21,17 @@ pub enum Observation {
     BeganThrottled { during_bytes_per_s: f64, span_s: f64, recovered: bool },
     /// Speed came back.
     SpeedReturned { span_s: f64, temp_k: Option<f64> },
-    /// Most slow stretches are no heat.
+    /// Prior: most slow stretches are not thermal.
     MostAreNotHeat,
-    /// Most drops of write speed are no full cache.
+    /// Prior: most drops of write speed are not a full cache.
     MostAreNoFullCache,
     /// Reading fills no write cache.
     ReadingFillsNoCache,
     /// It was at the critical temperature.
     AtCritical { temp_k: f64, critical_k: f64 },
-    /// It was where drives protect themselves.
+    /// The temperature was in the range of firmware thresholds.
     Hot { temp_k: f64 },
-    /// It was cooler than that.
+    /// The temperature was below the range of firmware thresholds.
     Cool { temp_k: f64 },
     /// The temperature never moves.
     StillTemperature,
@@ -51,7 +51,7 @@ pub enum Observation {
     RanHotter { full_speed_s: f64 },
     /// The temperature stayed while the drive was slow.
     StayedAsHot { temp_k: f64, late_k: f64 },
-    /// The temperature was held while speed went on giving way by this share of full speed.
+    /// The temperature was held while speed went on falling, by this share of full speed.
     Held { temp_k: f64, share: f64 },
     /// The drive stayed slow although it cooled.
     SlowThoughCooled { temp_k: f64, late_k: f64 },
@@ -87,11 +87,11 @@ pub enum Observation {
     Crept { stay_s_per_k: f64 },
     /// So many others of heat began at that temperature.
     BeganAlike { drops: usize, temp_k: f64 },
-    /// What all that look the same are.
-    LooksAlike { drops: usize },
-    /// It comes like clockwork, hot or cool.
+    /// So many others are as deep and as long, and so many of those are thermal.
+    LooksAlike { drops: usize, thermal: usize },
+    /// It recurs at a fixed interval, hot or cool.
     Clockwork { times: usize, period_s: f64, between_k: [f64; 2] },
-    /// It comes again and again, at a fixed interval where there is a period.
+    /// It recurs, at a fixed interval where there is a period.
     Recurs { times: usize, period_s: Option<f64>, between_k: Option<[f64; 2]> },
 }
 

@@ -1,6 +1,6 @@
 //! Scores verdicts on runs of simulated drives whose truth is known: `cargo xtask score`.
 //!
-//! `score forecast`, `score gains` and `score watch` have tables of their own; `score [--runs N] [--half scored|tuned] [--corpus own|foreign] [--wrong] [--show NUMBER]
+//! `score forecast`, `score gains`, `score watch` and `score agree` have tables of their own; `score [--runs N] [--half scored|tuned] [--corpus own|foreign] [--wrong] [--show NUMBER]
 //! [--export FILE] [--drops FILE]`. Every drive here is simulated.
 
 mod corpus;
@@ -11,6 +11,7 @@ mod gains;
 mod live;
 mod policy;
 mod print;
+mod reports;
 mod tally;
 #[cfg(test)]
 mod test;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
     match typed.peek().map(String::as_str) {
         Some("forecast") => return told("forecast", forecast::run(typed.skip(1))),
         Some("watch") => return told("watch", live::run(typed.skip(1))),
+        Some("agree") => return told("agree", reports::run(typed.skip(1))),
         Some("gains") => return told("gains", gains::run(typed.skip(1))),
         _ => {}
     }

@@ -27,6 +27,8 @@ const TOKEN_FILE_MAX: u64 = 4096;
 /// Whom the server answers.
 pub(crate) struct Admission {
     pub(crate) hosts: Vec<String>,
+    /// Whether the Host header does not matter.
+    pub(crate) any_host: bool,
     pub(crate) token: Option<AccessToken>,
     pub(crate) port: u16,
 }
@@ -88,7 +90,7 @@ impl Admission {
         };
         let is_ours = |host: &[u8]| std::str::from_utf8(host).is_ok_and(|host| self.is_our_name(host, local));
         let named = uri.authority().is_none_or(|authority| is_ours(authority.as_str().as_bytes()));
-        if is_ours(host.as_bytes()) && named {
+        if self.any_host || is_ours(host.as_bytes()) && named {
             return Ok(());
         }
         Err(refused(421, "This server does not go by that name; --host NAME allows one."))
@@ -252,7 +254,7 @@ mod test {
 
     fn access(token: Option<&str>) -> Admission {
         let token = token.and_then(AccessToken::new);
-        Admission { hosts: vec!["lab.example".to_owned()], token, port: 8080 }
+        Admission { hosts: vec!["lab.example".to_owned()], any_host: false, token, port: 8080 }
     }
 
     /// What becomes of a request to loopback with these headers.

@@ -5,7 +5,8 @@
 //! - `library`: the runs in it, each with a cached summary, by an id that no path can be put into.
 //! - `admit`: which requests are answered at all: method, host, origin, token.
 //! - `routes`: from a request to a reply; `pages`: the library's page; `live`, `events`: runs under way.
-//! - `http`: the only file that knows hyper and its runtime.
+//! - `http`: the library's server; `wire`: connections and their limits. No other file knows the runtime.
+//! - `latest`: pages that are made anew all the time, such as metrics.
 //!
 //! What a run says (its verdict, report, comparison) comes from whoever starts the server, through [`RunPages`].
 //!
@@ -17,11 +18,13 @@ mod admit;
 mod events;
 mod folder;
 mod http;
+mod latest;
 mod library;
 mod live;
 mod pages;
 mod query;
 mod routes;
+mod wire;
 
 use std::io;
 use std::net::SocketAddr;
@@ -34,6 +37,7 @@ use thiserror::Error;
 
 pub use admit::AccessToken;
 pub use http::LibraryServer;
+pub use latest::{LatestPages, LatestServer};
 pub use live::{SeenDrive, SeenLimits, SeenLive, SeenPoint};
 
 /// What is served where, and to whom.
@@ -71,9 +75,7 @@ pub enum ServeError {
         port: u16,
     },
     /// The address cannot be had.
-    #[error(
-        "cannot listen on {address}: {source}; --listen ADDRESS:PORT names another, port 0 is any free one"
-    )]
+    #[error("cannot listen on {address}: {source}; name another ADDRESS:PORT, port 0 is any free one")]
     Listen {
         /// The address.
         address: SocketAddr,

@@ -54,6 +54,15 @@ impl PageReply {
         }
     }
 
+    /// Text that no browser takes for a page.
+    pub(crate) fn plain(status: u16, text: impl Into<Arc<str>>) -> Self {
+        let mut reply = Self { media_type: "text/plain; charset=utf-8", ..Self::page(status, text) };
+        if status == 405 {
+            reply.headers.push(("allow", "GET, HEAD".to_owned()));
+        }
+        reply
+    }
+
     fn alone(body: Arc<str>) -> Self {
         Self { policy: STANDS_ALONE, ..Self::page(200, body) }
     }

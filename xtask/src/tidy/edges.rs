@@ -48,7 +48,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "remote",
         ],
     ),
-    ("score", &["measure", "physics", "plan", "trace", "analysis", "fit", "watch"]),
+    ("agree", &["report"]),
+    ("score", &["measure", "physics", "plan", "trace", "analysis", "fit", "watch", "report", "agree"]),
     (
         "fuzz-entries",
         &["measure", "fleet-state", "nvme", "physics", "drive", "trace", "import", "twin", "remote"],

@@ -61,7 +61,7 @@ pub struct StallFindings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StallClustering {
-    /// Below 0.5: like clockwork.
+    /// Below 0.5: periodic.
     Clocked,
     /// Between: at random.
     Random,

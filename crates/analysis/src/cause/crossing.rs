@@ -226,8 +226,11 @@ impl RunSums {
             let drops = self.near(drop, now).round() as usize;
             seen.push((Observation::BeganAlike { drops, temp_k }, others));
         }
-        if drops > 1 && counts(&alike) {
-            seen.push((Observation::LooksAlike { drops }, alike));
+        // The sums hold the drop itself.
+        let others = drops.saturating_sub(1);
+        if others > 0 && counts(&alike) {
+            let thermal = (heat_share(&sums) - heat_share(now)).round().max(0.0) as usize;
+            seen.push((Observation::LooksAlike { drops: others, thermal }, alike));
         }
         seen.extend(self.release(drop, now));
         seen

@@ -16,7 +16,7 @@ pub enum Suspect {
     Tmt1,
     /// Heavy throttling set by the host.
     Tmt2,
-    /// A threshold of the drive's own.
+    /// A firmware threshold.
     Vendor,
     /// The fast write cache is full.
     Slc,
@@ -80,7 +80,7 @@ pub(crate) struct Verdict {
 pub(crate) enum Conclusion {
     /// Heat, by this threshold.
     Heat(Suspect),
-    /// Heat, but which threshold cannot be told.
+    /// Heat; the threshold is not determined.
     SomeHeat,
     /// The fast write cache is full.
     SlcFull,

@@ -9,7 +9,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// What is likely before anything is seen.
+    /// The prior.
     Beforehand,
     /// There is no temperature to go by.
     NoTemperature,
@@ -31,9 +31,9 @@ pub enum Rule {
     Shape,
     /// What the host did.
     Host,
-    /// What others that look the same are.
+    /// What other drops of the same depth and length are.
     Alike,
-    /// What comes like clockwork; and a name for what comes again and again.
+    /// Drops at fixed intervals, and a name for drops that recur.
     Recurring,
 }
 

@@ -49,13 +49,13 @@ pub struct Seen {
     pub op: SegmentOp,
     /// Name of the phase.
     pub phase: String,
-    /// When speed gave way, in seconds.
+    /// Onset, in seconds since the run began.
     pub start_s: f64,
     /// When it came back or the load ended, in seconds.
     pub end_s: f64,
     /// Whether it came back.
     pub recovered: bool,
-    /// Whether it gave way bit by bit.
+    /// Whether speed fell gradually.
     pub gradual: bool,
     /// Speed before, in bytes per second; `None` where the load began slow.
     pub before_bytes_per_s: Option<f64>,
@@ -76,7 +76,7 @@ pub struct Seen {
     /// Power state then.
     pub power_state: Option<u8>,
     /// By how much the counters of TMT1 moved around its beginning (transitions and seconds); `None` where the drive
-    /// told none.
+    /// reported none.
     pub tmt1_counted: Option<u64>,
     /// By how much those of TMT2 did.
     pub tmt2_counted: Option<u64>,
@@ -120,7 +120,7 @@ pub struct LogOdds {
     pub tmt1: f64,
     /// Heavy throttling set by the host.
     pub tmt2: f64,
-    /// A threshold of the drive's own.
+    /// A firmware threshold.
     pub vendor: f64,
     /// The full write cache.
     pub slc: f64,

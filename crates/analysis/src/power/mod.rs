@@ -90,7 +90,7 @@ pub struct PowerRow {
     pub covered: f64,
 }
 
-/// What a meter turned out to be.
+/// Properties of a meter, as learnt from its readings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PowerMeterFound {
     /// Its address, or `drive`.

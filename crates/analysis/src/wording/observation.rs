@@ -168,11 +168,18 @@ pub fn observation(seen: &Observation) -> String {
         Seen::BeganAlike { drops: 0, temp_k } => {
             format!("No other thermal drop of this run began at {}.", at(temp_k))
         }
-        Seen::BeganAlike { drops, temp_k } => {
-            format!("{drops} other drops began at {}.", at(temp_k))
-        }
-        Seen::LooksAlike { drops } => {
-            format!("{drops} other drops have the same depth and length, and most of them have this cause.")
+        Seen::BeganAlike { drops, temp_k } => format!("{} began at {}.", other_drops(*drops), at(temp_k)),
+        Seen::LooksAlike { drops, thermal } => {
+            let have = if *drops == 1 { "has" } else { "have" };
+            let thermal = match (*thermal, *drops) {
+                (0, 1) => "it is not thermal".to_owned(),
+                (0, _) => "none of them is thermal".to_owned(),
+                (_, 1) => "it is thermal".to_owned(),
+                (some, all) if some >= all => "all of them are thermal".to_owned(),
+                (1, _) => "1 of them is thermal".to_owned(),
+                (some, _) => format!("{some} of them are thermal"),
+            };
+            format!("{} {have} the same depth and length; {thermal}.", other_drops(*drops))
         }
         Seen::Clockwork { times, period_s, between_k: [low, high] } => format!(
             "It recurred {times} times, every {period_s:.0} s, at temperatures from {} to {}.",
@@ -192,4 +199,9 @@ pub fn observation(seen: &Observation) -> String {
             }
         }
     }
+}
+
+/// "1 other drop", "12 other drops".
+fn other_drops(drops: usize) -> String {
+    if drops == 1 { "1 other drop".to_owned() } else { format!("{drops} other drops") }
 }

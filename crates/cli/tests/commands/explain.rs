@@ -25,6 +25,41 @@ fn one_event_is_told_from_what_was_seen_to_why() {
     }
 }
 
+/// Goal: the worked example of METHODS is what is computed. Method: its table against the same run, weight by weight.
+#[test]
+fn the_example_of_methods_is_what_is_computed() {
+    let methods = include_str!("../../../../docs/METHODS.md");
+    let table = methods.split("| SSD1 reads, 3.00 to 2.40 GB/s").nth(1).expect("the example of METHODS");
+    let cells = |line: &str| -> Vec<String> {
+        line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
+    };
+    let rows: Vec<Vec<String>> =
+        table.lines().skip(2).take_while(|line| line.starts_with('|')).map(cells).collect();
+    let scratch = Scratch::new();
+    assert_eq!(scratch.run(&["run", "--out", "r", "-q", "--no-report"]).code, Some(0));
+    let told = scratch.run(&["analyze", "r", "--explain", "1"]).stdout;
+    // A weighed line begins with five cells, "·" for none; two thresholds whose counters stood still have a line each.
+    let mut weighed: Vec<[f64; 5]> = Vec::new();
+    for line in told.lines() {
+        let words: Vec<&str> = line.split_whitespace().take(5).collect();
+        let weights: Option<Vec<f64>> =
+            words.iter().map(|word| if *word == "·" { Some(0.0) } else { word.parse().ok() }).collect();
+        weighed.extend(weights.and_then(|weights| <[f64; 5]>::try_from(weights).ok()));
+    }
+    let number = |cell: &str| if cell.is_empty() { 0.0 } else { cell.parse::<f64>().expect("a weight") };
+    let sums = rows.iter().find(|row| row[0] == "**sum**").expect("a row of sums");
+    let sums: Vec<f64> = sums[1..6].iter().map(|cell| number(cell)).collect();
+    assert_eq!(weighed.last().map(|row| row.to_vec()), Some(sums), "{told}");
+    let of_rows = rows.iter().filter(|row| !row[0].starts_with("**"));
+    let documented: Vec<f64> =
+        (1..6).map(|cause| of_rows.clone().map(|row| number(&row[cause])).sum::<f64>()).collect();
+    let computed: Vec<f64> =
+        (0..5).map(|cause| weighed[..weighed.len() - 1].iter().map(|row| row[cause]).sum::<f64>()).collect();
+    let tenths =
+        |weights: &[f64]| -> Vec<i64> { weights.iter().map(|w| (w * 10.0).round() as i64).collect() };
+    assert_eq!(tenths(&documented), tenths(&computed), "{told}");
+}
+
 /// Goal: many events are listed, and one of them is told. Method: a log that dips like clockwork, made here.
 #[test]
 fn many_events_are_listed_and_each_can_be_asked_for() {

@@ -50,35 +50,28 @@ impl Difference {
 /// (rounds) is matched with the same repetition in the others.
 pub(super) fn loads(runs: &[ReportInput]) -> Vec<ComparedLoad> {
     let all: Vec<Vec<PhaseFigures>> = runs.iter().map(figures::figures).collect();
-    let mut loads: Vec<(usize, ComparedLoad)> = Vec::new();
+    let mut loads: Vec<ComparedLoad> = Vec::new();
     for (index, rows) in all.into_iter().enumerate() {
-        let mut seen: Vec<(String, &'static str, String)> = Vec::new();
         for row in rows.into_iter().filter(|row| row.mean_bytes_per_s.is_some()) {
-            let (phase, op, what) = row.key();
-            let key = (phase.to_owned(), row.op, what.to_owned());
-            let repetition = seen.iter().filter(|other| **other == key).count();
-            let title = title(phase, op, what, repetition);
-            seen.push(key.clone());
-            let same = loads.iter_mut().find(|(number, load)| *number == repetition && load.title == title);
-            match same {
-                Some((_, load)) => load.runs[index] = Some(row),
+            let (phase, op, what, repetition) = row.key();
+            let (title, names) = (title(phase, op, what, repetition), (phase.to_owned(), op.to_owned()));
+            match loads.iter_mut().find(|load| load.title == title) {
+                Some(load) => load.runs[index] = Some(row),
                 None => {
                     let mut of_runs = vec![None; runs.len()];
                     of_runs[index] = Some(row);
-                    let names = (key.0, key.1.to_owned());
-                    loads.push((repetition, ComparedLoad { title, names, runs: of_runs }));
+                    loads.push(ComparedLoad { title, names, runs: of_runs });
                 }
             }
         }
     }
-    loads.into_iter().map(|(_, load)| load).collect()
+    loads
 }
 
 fn title(phase: &str, op: &str, what: &str, repetition: usize) -> String {
     let name = if phase == op || phase == "–" { op.to_owned() } else { format!("{phase} ({op})") };
     let what = if what.is_empty() || what == op { String::new() } else { format!(": {what}") };
-    let again = if repetition > 0 { format!(" [{}]", repetition + 1) } else { String::new() };
-    format!("{name}{what}{again}")
+    figures::numbered(&format!("{name}{what}"), repetition)
 }
 
 impl ComparedLoad {

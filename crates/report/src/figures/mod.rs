@@ -5,6 +5,7 @@ mod power;
 mod series;
 mod table;
 
-pub(crate) use phase::{FullSpeedSeen, PhaseFigures, figures};
+pub(crate) use phase::{FullSpeedSeen, PhaseFigures, figures, numbered};
 pub(crate) use power::power_rows;
+pub(crate) use series::SpeedDistribution;
 pub(crate) use table::{detail_table, onset, phase_lines, phase_table, spread, temperature};

@@ -2,6 +2,8 @@
 //!
 //! Page, terminal, picture and comparison all show these, so that no two of them can disagree.
 
+use std::collections::BTreeMap;
+
 use analysis::findings::{Event, EventKind, Label, Segment, SegmentOp};
 use analysis::power::PowerRow;
 use analysis::wobble::PhaseWobble;
@@ -9,7 +11,7 @@ use measure::record::Op;
 use trace::Caveat;
 use trace::caveat::SlowdownSeen;
 
-use super::series::{self, covered_mean, quantile_of_sorted, seconds_of};
+use super::series::{self, SpeedDistribution, covered_mean, quantile_of_sorted, seconds_of};
 use crate::view::{LatencyTotals, MeanInterval, ReportInput, RunPhase, op_word, plausible};
 
 /// An I/O of at most this many bytes is judged by IOPS and latency, a larger one by throughput: random loads of
@@ -28,6 +30,8 @@ pub(crate) struct PhaseFigures {
     pub(crate) op: &'static str,
     /// The load in one line: "random read, 4 KiB, depth 32"; empty where the source does not say.
     pub(crate) what: String,
+    /// How often the same load came before in this run.
+    pub(crate) repetition: usize,
     /// When it began, in seconds since the run began.
     pub(crate) start_s: f64,
     /// How long it took, in seconds.
@@ -44,6 +48,8 @@ pub(crate) struct PhaseFigures {
     pub(crate) noise_bytes_per_s: Option<f64>,
     /// 5 % and 95 % of the 1 s means, in bytes per second.
     pub(crate) spread_bytes_per_s: Option<[f64; 2]>,
+    /// How its 1 s means are distributed; from ten of them on.
+    pub(crate) distribution: Option<SpeedDistribution>,
     /// Data moved, in bytes.
     pub(crate) bytes: f64,
     /// I/Os per second.
@@ -99,9 +105,14 @@ impl PhaseFigures {
         size.is_some_and(|size| size > 0.0 && size <= SMALL_IO_BYTES)
     }
 
-    /// What tells loads of several runs apart: phase, operation and pattern.
-    pub(crate) fn key(&self) -> (&str, &str, &str) {
-        (&self.phase, self.op, &self.what)
+    /// What tells loads of several runs apart: phase, operation, pattern and repetition.
+    pub(crate) fn key(&self) -> (&str, &str, &str, usize) {
+        (&self.phase, self.op, &self.what, self.repetition)
+    }
+
+    /// What tells loads of one run apart: "read", and "read [2]" where it comes again.
+    pub(crate) fn name(&self) -> String {
+        numbered(&self.phase, self.repetition)
     }
 
     pub(crate) fn end_s(&self) -> f64 {
@@ -128,11 +139,26 @@ pub(crate) fn figures(input: &ReportInput) -> Vec<PhaseFigures> {
         phases.flat_map(|(index, phase)| of_phase(input, Some(index), phase)).collect()
     };
     borrow_full_speed(&mut all);
+    count_repetitions(&mut all);
     if input.findings.caveats.contains(&NEVER_COOL) {
         let hot = |one: &&mut PhaseFigures| one.temperature_c.is_some_and(|[first, ..]| first >= HOT_C);
         all.iter_mut().filter(hot).for_each(|one| one.full = None);
     }
     all
+}
+
+/// "read [2]" for what came once before.
+pub(crate) fn numbered(name: &str, repetition: usize) -> String {
+    if repetition == 0 { name.to_owned() } else { format!("{name} [{}]", repetition + 1) }
+}
+
+fn count_repetitions(all: &mut [PhaseFigures]) {
+    let mut seen: BTreeMap<(String, &'static str, String), usize> = BTreeMap::new();
+    for one in all {
+        let count = seen.entry((one.phase.clone(), one.op, one.what.clone())).or_default();
+        one.repetition = *count;
+        *count += 1;
+    }
 }
 
 fn stretches(segments: &[Segment]) -> Vec<(SegmentOp, f64, f64)> {
@@ -212,6 +238,7 @@ fn row(
         phase: phase.name.clone(),
         op: op.map_or("idle", op_name),
         what: phase.what.clone(),
+        repetition: 0,
         start_s: phase.start_s,
         span_s: phase.end_s - phase.start_s,
         mean_bytes_per_s,
@@ -222,6 +249,7 @@ fn row(
         noise_bytes_per_s: series::standard_error(&seconds, &levels),
         spread_bytes_per_s: Some([0.05, 0.95].map(|q| quantile_of_sorted(&sorted, q)))
             .filter(|_| !sorted.is_empty()),
+        distribution: SpeedDistribution::new(&sorted),
         bytes: mean_bytes_per_s.unwrap_or(0.0) * covered_s,
         iops: totals.and_then(|t| t.ios).filter(|_| covered_s > 0.0).map(|ios| ios as f64 / covered_s),
         latency: totals.and_then(|totals| totals.latency),

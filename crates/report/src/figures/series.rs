@@ -9,6 +9,39 @@ const WHOLE_SECOND_S: f64 = 0.9;
 /// Seconds from which on a standard error means something.
 const LEAST_SECONDS: usize = 10;
 
+/// Bins of a distribution: fine enough for two speeds a percent apart over a whole strip.
+const BINS: usize = 60;
+
+/// How the 1 s means of a load are distributed, in bytes per second.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SpeedDistribution {
+    /// The slowest second.
+    pub(crate) least: f64,
+    /// The fastest second.
+    pub(crate) most: f64,
+    /// 5 %, 50 % and 95 %, nearest rank.
+    pub(crate) quantiles: [f64; 3],
+    /// Seconds in each of equal bins from the slowest to the fastest.
+    pub(crate) bins: Vec<u32>,
+}
+
+impl SpeedDistribution {
+    /// Of means that are sorted; `None` for fewer than say anything of a distribution.
+    pub(super) fn new(sorted: &[f64]) -> Option<Self> {
+        let (least, most) = (*sorted.first()?, *sorted.last()?);
+        if sorted.len() < LEAST_SECONDS || !(most > 0.0) {
+            return None;
+        }
+        let mut bins = vec![0u32; BINS];
+        let width = (most - least) / BINS as f64;
+        for value in sorted {
+            let bin = if width > 0.0 { ((value - least) / width) as usize } else { 0 };
+            bins[bin.min(BINS - 1)] += 1;
+        }
+        Some(Self { least, most, quantiles: [0.05, 0.5, 0.95].map(|q| quantile_of_sorted(sorted, q)), bins })
+    }
+}
+
 /// Time-weighted mean over all intervals.
 pub(super) fn covered_mean(intervals: &[MeanInterval]) -> Option<f64> {
     reduce::means(intervals, f64::MAX).first().map(|bucket| bucket.mean)

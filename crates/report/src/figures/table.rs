@@ -2,7 +2,7 @@
 
 use analysis::findings::Label;
 
-use super::{FullSpeedSeen, PhaseFigures};
+use super::{FullSpeedSeen, PhaseFigures, numbered};
 use crate::format::{self, MISSING};
 use crate::sentences;
 
@@ -40,7 +40,7 @@ fn cell(one: &PhaseFigures, header: &str) -> String {
         one.latency.as_ref().map_or_else(missing, |latency| format::latency(pick(latency)))
     };
     match header {
-        "Phase" => one.phase.clone(),
+        "Phase" => one.name(),
         "Operation" => one.op.to_owned(),
         "Speed" => one.mean_bytes_per_s.map_or_else(missing, |rate| format::speed(Some(rate))),
         "Of full speed" => share(one),
@@ -79,7 +79,7 @@ fn state(one: &PhaseFigures) -> String {
         ([], _) => missing(),
         // A speed that nothing is known to exceed is no full speed by itself.
         (_, [Label::FullSpeed]) => "constant".to_owned(),
-        (told, _) => told.join(", "),
+        (told, _) => told.join(" → "),
     }
 }
 
@@ -90,6 +90,7 @@ pub(crate) fn phase_lines(figures: &[PhaseFigures]) -> Vec<(String, String)> {
 
 fn heading(one: &PhaseFigures) -> String {
     let name = if one.phase == one.op { one.phase.clone() } else { format!("{} ({})", one.phase, one.op) };
+    let name = numbered(&name, one.repetition);
     if one.what.is_empty() || one.what == one.op { name } else { format!("{name}: {}", one.what) }
 }
 
@@ -139,7 +140,7 @@ pub(crate) fn detail_table(figures: &[PhaseFigures]) -> (Vec<&'static str>, Vec<
     let row = |one: &PhaseFigures| {
         let speed = |rate: Option<f64>| rate.map_or_else(missing, |rate| format::speed(Some(rate)));
         vec![
-            one.phase.clone(),
+            one.name(),
             one.op.to_owned(),
             if one.what.is_empty() { missing() } else { one.what.clone() },
             format::seconds(one.span_s),

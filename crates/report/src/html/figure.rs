@@ -21,3 +21,8 @@ pub(crate) fn figure(chart: &Chart, title: &str, badge: Option<&str>) -> String 
         id = chart.id,
     )
 }
+
+/// The title within a drawing that goes without a script: a picture that is cut out says that it is simulated.
+pub(super) fn title(what: &str, badge: Option<&str>) -> String {
+    badge.map_or_else(|| what.to_owned(), |badge| format!("{what} · {badge}"))
+}

@@ -5,10 +5,12 @@
 
 mod escape;
 mod figure;
+mod heatmap;
 mod index;
 mod page;
 mod scatter;
 pub(crate) mod sections;
+mod spread;
 mod table;
 
 pub(crate) use escape::{escape, prose, script_json};
@@ -18,6 +20,7 @@ pub(crate) use page::{HtmlPage, UPLOT_CSS, chart_library, page, style};
 pub(crate) use table::{number_table, text_table};
 
 use crate::chart::{Chart, main_chart, small_charts};
+use crate::figures;
 use crate::sentences;
 use crate::view::ReportInput;
 
@@ -30,6 +33,8 @@ pub fn html(input: &ReportInput) -> String {
     let mut body = sections::header(&title, badge.as_deref(), &sections::subtitle(input));
     body.push_str(&sections::answer(input, &summary));
     charts.iter().for_each(|chart| body.push_str(&figure(chart, &title, badge.as_deref())));
+    body.push_str(&heatmap::heat_maps(input));
+    body.push_str(&spread::strips(&figures::figures(input), badge.as_deref()));
     body.push_str(&sections::findings(input));
     body.push_str(&sections::facts(input));
     body.push_str(&sections::reproduce(input));

@@ -114,7 +114,7 @@ impl Scatter<'_> {
         let badge = badge.map(|badge| format!(" · {badge}")).unwrap_or_default();
         let title = escape(&format!("{}{badge}", self.title));
         format!(
-            "<figure><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\" font-size=\"11\" fill=\"currentColor\">\
+            "<figure class=\"still\"><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\" font-size=\"11\" fill=\"currentColor\">\
              <text x=\"{LEFT}\" y=\"14\">{title} ({})</text>{body}\
              <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">size</text></svg></figure>\n",
             self.unit,

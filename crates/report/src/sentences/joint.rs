@@ -4,7 +4,7 @@ use analysis::findings::PolicyClass;
 use analysis::joint::{Follows, JointMachine, JointPolicy};
 use analysis::wording;
 
-use super::{policy_class, words};
+use super::{policy_also, policy_class, words};
 use crate::format;
 
 /// The policy, then a sentence a threshold, then what stays open; never empty.
@@ -13,10 +13,7 @@ pub fn joint_policy(joint: &JointPolicy) -> Vec<String> {
     let simulated = if joint.simulated == Some(true) { ", all simulated" } else { "" };
     let mut text =
         format!("Throttling over {} runs{drive}{simulated}: {}", joint.runs.len(), policy_class(joint.class));
-    if !joint.also.is_empty() {
-        let also: Vec<_> = joint.also.iter().map(|class| policy_class(*class)).collect();
-        text.push_str(&format!(", with {}", also.join(" and ")));
-    }
+    text.push_str(&policy_also(&joint.also));
     if joint.class != PolicyClass::Undetermined {
         text.push_str(&format!(" (confidence {})", format::percent(joint.confidence)));
     }

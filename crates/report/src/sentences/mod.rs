@@ -27,7 +27,7 @@ pub(crate) use power::{power, state_effects};
 pub use summary::{Summary, summary};
 pub use verdict::Reason;
 pub use words::{cause, doing, event_kind, label, policy_class, policy_word};
-pub(crate) use words::{event_sign, event_sign_ascii};
+pub(crate) use words::{event_sign, event_sign_ascii, policy_also};
 
 /// An event with its cause and evidence: "Throttling onset at 374 s and 80 °C, 80 % of the speed before. …".
 pub fn event(event: &Event, levels: &[Level]) -> String {
@@ -94,10 +94,7 @@ pub(crate) fn ratio_cell(strength: f64) -> String {
 /// The throttling policy in a line; `throttled_bytes_per_s` is the speed while throttled, where there is just one.
 pub fn policy(policy: &Policy, throttled_bytes_per_s: Option<f64>) -> String {
     let mut text = format!("Throttling: {}", policy_class(policy.class));
-    if !policy.also.is_empty() {
-        let also: Vec<_> = policy.also.iter().map(|class| policy_class(*class)).collect();
-        text.push_str(&format!(", with {}", also.join(" and ")));
-    }
+    text.push_str(&policy_also(&policy.also));
     match policy.levels.as_slice() {
         [] | [_] => text.push_str(&thresholds(policy.onset_k, policy.release_k)),
         several => {

@@ -103,6 +103,7 @@ fn constant(one: &PhaseFigures, input: &ReportInput) -> String {
         (phase, op) if phase == op => capitalised(&format!("{op}s")),
         (phase, op) => format!("{phase} ({op})"),
     };
+    let subject = figures::numbered(&subject, one.repetition);
     let speed = match one.iops.filter(|_| one.leads_with_iops()) {
         Some(iops) => format!("{} IOPS", format::count(iops)),
         None => format::speed(one.mean_bytes_per_s),

@@ -97,6 +97,15 @@ pub const fn policy_class(class: PolicyClass) -> &'static str {
     }
 }
 
+/// Further kinds that act beside the first: ", throttled from the start of a load"; empty without any.
+pub(crate) fn policy_also(also: &[PolicyClass]) -> String {
+    let one = |class: &PolicyClass| match class {
+        PolicyClass::PreLimited => ", throttled from the start of a load".to_owned(),
+        other => format!(", as a {}", policy_class(*other)),
+    };
+    also.iter().map(one).collect()
+}
+
 /// A kind of heat management in a word or two.
 pub const fn policy_word(class: PolicyClass) -> &'static str {
     match class {

@@ -31,6 +31,8 @@ pub struct ReportInput {
     pub speed: Vec<OpSpeed>,
     /// Completion latency by operation.
     pub latency: Vec<LatencySeries>,
+    /// How latencies are distributed over time, by operation; only of sources that keep histograms.
+    pub latency_maps: Vec<LatencyMap>,
     /// I/Os and latencies of each operation in each phase, counted from every I/O; empty for most logs.
     pub loads: Vec<LoadTotals>,
     /// Temperatures in °C; the first is the one that matters most (composite).
@@ -134,6 +136,20 @@ pub struct LatencyPoint {
     pub p99_ns: f64,
     /// 99.9 % of I/Os were at most this long, in nanoseconds.
     pub p999_ns: f64,
+}
+
+/// Bands of a [`LatencyMap`] in a decade of latency.
+pub const LATENCY_BANDS_A_DECADE: i32 = 8;
+
+/// How the completion latencies of one operation are distributed over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LatencyMap {
+    /// The operation.
+    pub op: Op,
+    /// Length of a column in seconds; the first begins with the run.
+    pub cell_s: f64,
+    /// Column, band (floor of 8 times the decimal logarithm of nanoseconds), share of the column's I/Os, over 0 to 1.
+    pub cells: Vec<(u32, i32, f64)>,
 }
 
 /// What one operation did in one phase, counted from every I/O.

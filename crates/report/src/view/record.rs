@@ -1,14 +1,16 @@
 //! A run record as what a report shows.
 
+use std::collections::BTreeMap;
+
 use analysis::Findings;
 use measure::record::{IoRow, Manifest, Op, Origin, PhaseFacts, Record, TelemetryRow};
 use measure::{Histogram, Instant};
 use trace::Trace;
 
 use super::{
-    Counter, CounterKind, LatencyPoint, LatencySeries, LatencyTotals, Level, LevelKind, LoadTotals,
-    MeanInterval, OpSpeed, Provenance, Readings, ReportInput, RunPhase, RunSettings, facts,
-    trace::trusted_first,
+    Counter, CounterKind, LATENCY_BANDS_A_DECADE, LatencyMap, LatencyPoint, LatencySeries, LatencyTotals,
+    Level, LevelKind, LoadTotals, MeanInterval, OpSpeed, Provenance, Readings, ReportInput, RunPhase,
+    RunSettings, facts, trace::trusted_first,
 };
 use crate::format::celsius;
 use crate::reduce;
@@ -33,6 +35,7 @@ impl ReportInput {
             },
             speed: speed(&record.io),
             latency: latency(&record.io, end.as_secs_f64()),
+            latency_maps: latency_maps(&record.io, end.as_secs_f64()),
             loads: loads(record),
             temperature: temperature(record),
             power: power(record),
@@ -102,6 +105,32 @@ fn latency(io: &[IoRow], end_s: f64) -> Vec<LatencySeries> {
         LatencySeries { op, points }
     });
     series.filter(|series| !series.points.is_empty()).collect()
+}
+
+/// Columns of a latency map at most: what can be told apart on a page.
+const MAP_COLUMNS: usize = 240;
+
+/// Shares of latency bands over time, from the histograms of all intervals.
+fn latency_maps(io: &[IoRow], end_s: f64) -> Vec<LatencyMap> {
+    let cell_s = reduce::bucket_s(end_s, MAP_COLUMNS);
+    let maps = [Op::Read, Op::Write].into_iter().map(|op| {
+        let mut counts: BTreeMap<(u32, i32), u64> = BTreeMap::new();
+        for row in io.iter().filter(|row| row.op == op) {
+            let column = (row.t.as_secs_f64() / cell_s) as u32;
+            for (bucket, count) in row.clat.filled() {
+                let ns = Histogram::bucket_middle_ns(bucket.into()).max(1) as f64;
+                let band = (ns.log10() * f64::from(LATENCY_BANDS_A_DECADE)).floor() as i32;
+                *counts.entry((column, band)).or_default() += u64::from(count);
+            }
+        }
+        let mut of_column: BTreeMap<u32, u64> = BTreeMap::new();
+        counts.iter().for_each(|((column, _), count)| *of_column.entry(*column).or_default() += count);
+        let share = |((column, band), count): (&(u32, i32), &u64)| {
+            (*column, *band, *count as f64 / of_column[column].max(1) as f64)
+        };
+        LatencyMap { op, cell_s, cells: counts.iter().map(share).collect() }
+    });
+    maps.filter(|map| !map.cells.is_empty()).collect()
 }
 
 /// I/Os and latencies of each operation in each phase that began.

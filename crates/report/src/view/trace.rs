@@ -32,6 +32,7 @@ impl ReportInput {
             source,
             speed: trace.speeds.iter().filter_map(speed).collect(),
             latency: Vec::new(),
+            latency_maps: Vec::new(),
             loads: Vec::new(),
             temperature: temperature(trace),
             power: power(&trace.power_w),

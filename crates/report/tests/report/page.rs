@@ -81,7 +81,11 @@ fn every_chart_has_its_data_as_a_table_and_a_text_alternative() {
         let page = Html::parse_document(&text);
         let data = texts(&page, "script#charts").concat();
         let charts: Vec<serde_json::Value> = serde_json::from_str(&data).expect("JSON");
-        let figures: Vec<_> = page.select(&selector("figure")).collect();
+        for still in page.select(&selector("figure.still")) {
+            let drawing = still.select(&selector("svg[role=img][aria-label]")).next().expect("a drawing");
+            assert!(drawing.value().attr("aria-label").is_some_and(|label| label.len() > 20), "{name}");
+        }
+        let figures: Vec<_> = page.select(&selector("figure:not(.still)")).collect();
         assert_eq!(charts.len(), figures.len(), "{name}");
         for (chart, figure) in charts.iter().zip(&figures) {
             assert_eq!(chart["id"].as_str(), figure.value().attr("id"), "{name}");

@@ -2,4 +2,5 @@
 
 mod clocks;
 mod instruments;
+mod reports;
 mod verdicts;

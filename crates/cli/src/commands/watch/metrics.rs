@@ -1,21 +1,14 @@
 //! Metrics as a page over HTTP, or as a file for node_exporter's textfile collector.
 //!
-//! One thread with a runtime of its own serves the page that the loop made last: a scrape touches no drive and waits for
-//! none. Only GET of `/metrics` and `/` is answered. On a loopback address the Host header must name it, because pages
-//! of other origins could ask through a name that they resolve to 127.0.0.1.
+//! `serve` answers with the page that the loop made last: a scrape touches no drive and waits for none.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
 use anyhow::{Context as _, bail};
-use axum::Router;
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use serve::{LatestPages, LatestServer};
 use watch::{DriveWatch, OwnFigures, expose};
 
 use crate::args::MetricsArgs;
@@ -29,6 +22,7 @@ const INDEX: &str = "heatsoak exporter: metrics are at /metrics\n";
 /// Where metrics go.
 pub(super) struct MetricsSink {
     page: Arc<MetricsPage>,
+    _server: Option<LatestServer>,
     textfile: Option<PathBuf>,
     serials: bool,
 }
@@ -38,7 +32,6 @@ pub(super) struct MetricsSink {
 struct MetricsPage {
     text: Mutex<String>,
     scrapes: AtomicU64,
-    loopback_only: bool,
 }
 
 impl MetricsSink {
@@ -51,31 +44,27 @@ impl MetricsSink {
         args: &MetricsArgs,
         printer: &mut Printer,
     ) -> anyhow::Result<Self> {
-        let loopback_only = listen.ip().is_loopback();
-        if !loopback_only && !args.allow_network {
+        if !listen.ip().is_loopback() && !args.allow_network {
             bail!(
                 "cannot serve metrics at {listen}: other machines reach that address, and nobody is asked who he is; if that is \
                  meant, add --allow-network"
             );
         }
-        let listener = TcpListener::bind(listen).with_context(|| {
-            format!("cannot listen at {listen} (another port is named with ADDRESS:PORT)")
-        })?;
-        listener.set_nonblocking(true).context("cannot serve metrics")?;
-        let address = listener.local_addr().context("cannot serve metrics")?;
-        let page = Arc::new(MetricsPage { loopback_only, ..MetricsPage::default() });
-        let served = Arc::clone(&page);
-        thread::Builder::new()
-            .name("metrics".to_owned())
-            .spawn(move || serve(listener, served))
+        let page = Arc::<MetricsPage>::default();
+        let server = LatestServer::start(listen, Arc::clone(&page) as Arc<dyn LatestPages>)
             .context("cannot serve metrics")?;
-        printer.message(&format!("metrics: http://{address}/metrics"));
-        Ok(Self { page, textfile: None, serials: !args.no_serial })
+        printer.message(&format!("metrics: http://{}/metrics", server.address()));
+        Ok(Self { page, _server: Some(server), textfile: None, serials: !args.no_serial })
     }
 
     /// Writes them into `path`.
     pub(super) fn textfile(path: &Path, args: &MetricsArgs) -> Self {
-        Self { page: Arc::default(), textfile: Some(path.to_owned()), serials: !args.no_serial }
+        Self {
+            page: Arc::default(),
+            _server: None,
+            textfile: Some(path.to_owned()),
+            serials: !args.no_serial,
+        }
     }
 
     /// Scrapes that were answered.
@@ -102,50 +91,17 @@ impl MetricsSink {
     }
 }
 
-fn serve(listener: TcpListener, page: Arc<MetricsPage>) {
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() else { return };
-    runtime.block_on(async {
-        let router = Router::new().route("/", get(index)).route("/metrics", get(metrics)).with_state(page);
-        if let Ok(listener) = tokio::net::TcpListener::from_std(listener) {
-            // It ends with the process.
-            let _ = axum::serve(listener, router).await;
+impl LatestPages for MetricsPage {
+    fn page(&self, path: &str) -> Option<(&'static str, String)> {
+        match path {
+            "/" => Some(("text/plain; charset=utf-8", INDEX.to_owned())),
+            "/metrics" => {
+                self.scrapes.fetch_add(1, Ordering::Relaxed);
+                Some((CONTENT_TYPE, self.text.lock().unwrap_or_else(PoisonError::into_inner).clone()))
+            }
+            _ => None,
         }
-    });
-}
-
-async fn index(State(page): State<Arc<MetricsPage>>, headers: HeaderMap) -> Response {
-    if page.refuses(&headers) { misdirected() } else { INDEX.into_response() }
-}
-
-async fn metrics(State(page): State<Arc<MetricsPage>>, headers: HeaderMap) -> Response {
-    if page.refuses(&headers) {
-        return misdirected();
     }
-    page.scrapes.fetch_add(1, Ordering::Relaxed);
-    let text = page.text.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    ([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response()
-}
-
-fn misdirected() -> Response {
-    (StatusCode::MISDIRECTED_REQUEST, "the Host header names another host\n").into_response()
-}
-
-impl MetricsPage {
-    /// Whether a request was meant for somebody else.
-    fn refuses(&self, headers: &HeaderMap) -> bool {
-        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-        self.loopback_only && !host.is_some_and(is_loopback_host)
-    }
-}
-
-/// Whether a Host header names this machine to itself.
-fn is_loopback_host(host: &str) -> bool {
-    let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((address, _)) => address,
-        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
-    };
-    name.eq_ignore_ascii_case("localhost")
-        || name.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }
 
 /// Resident memory of this process: `VmRSS` of `/proc/self/status` (proc(5)).
@@ -154,19 +110,4 @@ pub(super) fn resident_bytes() -> Option<f64> {
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kilobytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024.0)
-}
-
-#[cfg(test)]
-mod test {
-    use super::*;
-
-    #[test]
-    fn only_names_of_this_machine_are_hosts() {
-        for host in ["127.0.0.1:9897", "localhost:1", "LOCALHOST", "[::1]:80", "127.0.0.2"] {
-            assert!(is_loopback_host(host), "{host}");
-        }
-        for host in ["evil.example:9897", "127.0.0.1.evil.example", "", "localhost.evil:80"] {
-            assert!(!is_loopback_host(host), "{host}");
-        }
-    }
 }
