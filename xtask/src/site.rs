@@ -34,6 +34,7 @@ const MENU: &[(&str, &str)] = &[
     ("Other machines", "REMOTE.md"),
     ("Safety", "SAFETY.md"),
     ("Methods", "METHODS.md"),
+    ("Beside the articles", "GALLERY.md"),
     ("Validation", "VALIDATION.md"),
     ("For the sceptic", "VALIDATION-SCEPTIC.md"),
     ("Conformance", "CONFORMANCE.md"),

@@ -41,19 +41,6 @@ pub(crate) fn fitted<const N: usize>(rows: &[[String; N]], width: usize) -> Stri
     text
 }
 
-/// The same without a limit: for tables that are part of something else.
-pub(crate) fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
-    let widths = widths(rows);
-    let mut text = String::new();
-    for row in rows {
-        let line: Vec<String> =
-            row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
-        text.push_str(line.join(&" ".repeat(GAP)).trim_end());
-        text.push('\n');
-    }
-    text
-}
-
 fn widths<const N: usize>(rows: &[[String; N]]) -> [usize; N] {
     std::array::from_fn(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
 }
@@ -100,8 +87,7 @@ mod test {
     #[test]
     fn columns_line_up_by_characters_not_bytes() {
         let rows = rows(&[["a", "temp"], ["bb", "45 °C"], ["c", ""]]);
-        assert_eq!(aligned(&rows), "a   temp\nbb  45 °C\nc\n");
-        assert_eq!(fitted(&rows, 80), aligned(&rows));
+        assert_eq!(fitted(&rows, 80), "a   temp\nbb  45 °C\nc\n");
     }
 
     #[test]

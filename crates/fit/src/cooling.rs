@@ -35,7 +35,7 @@ pub struct CoolingNeed {
     pub still_cm2: Option<f64>,
     /// The same with a fan on it, in cm2.
     pub fan_cm2: Option<f64>,
-    /// What common parts of that surface are.
+    /// Common parts with that surface.
     pub part: Option<&'static str>,
 }
 

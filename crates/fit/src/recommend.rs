@@ -83,10 +83,10 @@ pub struct Choice {
     pub undo: String,
 }
 
-/// Something better not done.
+/// Something to avoid.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Avoid {
-    /// What not to set.
+    /// Settings to avoid.
     pub settings: Settings,
     /// Why not.
     pub why: String,
@@ -99,7 +99,7 @@ pub struct Advice {
     pub schema: u32,
     /// The best first; empty where nothing holds to the bounds.
     pub choices: Vec<Choice>,
-    /// What better not to set.
+    /// A setting to avoid.
     pub avoid: Vec<Avoid>,
     /// Cooling with which the settings now hold to the limits, or never throttle where there is none; `None` where they
     /// do.

@@ -39,7 +39,7 @@ pub enum Caveat {
     CopiedSensor { sensors: Vec<String> },
     /// Counters moved while the temperature was nowhere near their threshold.
     CountersWithoutHeat(CounterDoubt),
-    /// Counters moved and speed did not give way.
+    /// TMT counters moved while speed stayed the same.
     CountersWithoutSlowdown { threshold: HostThreshold, moved: u64 },
     /// Speed goes to and fro at a fixed interval.
     Cyclostationary(Cycles),
@@ -59,7 +59,7 @@ pub enum Caveat {
     NoTemperature { outside_load: bool },
     /// Several runs are one record.
     SameRecord { runs: usize, records: usize },
-    /// Heat slowed down none of the runs, which got no hotter than this.
+    /// None of the runs was throttled; this is the hottest of them.
     NotHotEnough { runs: usize, hottest_k: Option<f64> },
     /// Values that the run did not show.
     NotSeen { values: Vec<Unseen> },
@@ -69,7 +69,7 @@ pub enum Caveat {
     PageCache { phases: Vec<String> },
     /// How the drive manages its heat stays open.
     PolicyUndetermined { seen: SlowdownSeen },
-    /// No run shows where slowing down ends.
+    /// No run shows a release.
     ReleaseNotSeen,
     /// The drive is simulated.
     Simulated,
@@ -148,7 +148,7 @@ pub struct ClockStep {
     pub scatter_s: f64,
     /// Whether whole cycles of the load may come on top.
     pub cyclic: bool,
-    /// Whose clock it was; `None` where that cannot be told.
+    /// Whose clock it was; `None` where it is not known.
     pub set: Option<SteppedClock>,
 }
 
@@ -177,7 +177,7 @@ pub enum CounterDoubt {
 #[serde(tag = "case", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
 pub enum Cycles {
-    /// Slowing down by heat.
+    /// Throttling.
     Heat { period_s: f64 },
     /// Dips that are not heat: lengths of rounds with which steady state is rarest and commonest, and in which share of
     /// windows it is met.
@@ -255,7 +255,7 @@ pub enum SlowdownSeen {
     NoTemperature,
     /// The speed was not read for most of the time.
     LoadUnread,
-    /// Speed dropped, and heat can be neither blamed for it nor cleared of it.
+    /// Speed dropped, and whether heat caused it is not determined.
     Unexplained,
     /// A load ran only where drives are throttled: how fast it is on a cool drive is not known.
     NeverCool,
@@ -287,7 +287,7 @@ pub enum SettingsSeen {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StillCounters {
-    /// It was a threshold of the drive's own, which they do not count.
+    /// It was a firmware threshold, which they do not count.
     OwnThreshold,
     /// They have counted before.
     CountedBefore,

@@ -38,7 +38,7 @@ pub enum SlowCause {
     Tmt1,
     /// Heavy throttling by the host's threshold: its counter moves.
     Tmt2,
-    /// A firmware threshold that no counter shows: slow at equal concurrency, and at a temperature where it protects itself.
+    /// A firmware threshold that no counter shows: slow at equal concurrency, and in the range of firmware thresholds.
     Hidden,
     /// Only writes are slow, at a temperature without a threshold: an SLC cache that is full, or garbage collection.
     Cache,

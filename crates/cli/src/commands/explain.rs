@@ -80,19 +80,19 @@ impl Explained {
         let mut text = format!("{}{badge}\n", self.source);
         match self.explanations.len() {
             0 => text.push_str("  No event to explain: the speed did not drop.\n"),
-            count if count > FEW && !self.named => text.push_str(&self.list()),
+            count if count > FEW && !self.named => text.push_str(&self.list(width)),
             _ => self.explanations.iter().for_each(|one| text.push_str(&explanation(one, width))),
         }
         text
     }
 
-    fn list(&self) -> String {
+    fn list(&self, width: usize) -> String {
         let heading = ["  EVENT", "AT", "WHAT", "TEMPERATURE", "CAUSE", "CONFIDENCE"].map(str::to_owned);
         let rows = self.explanations.iter().map(|one| row(one.number, &one.event));
         let rows: Vec<_> = std::iter::once(heading).chain(rows).collect();
         let hint =
             format!("\n  `heatsoak analyze {} --explain N` tells the reasoning behind one.\n", self.source);
-        table::aligned(&rows) + &hint
+        table::fitted(&rows, width) + &hint
     }
 }
 

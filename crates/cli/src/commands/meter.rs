@@ -33,7 +33,7 @@ pub(crate) struct Trial {
     schema: u32,
     /// As it was typed, without what is secret.
     address: String,
-    /// Of the seven kinds of addresses.
+    /// Kind of its address, one of seven.
     kind: &'static str,
     /// What it says it is.
     about: Option<String>,

@@ -17,6 +17,8 @@ fn errors_name_what_to_type() {
         (vec!["run", "--tmt1", "70"], "write for example 70C"),
         (vec!["run", "--interval", "100"], "write for example 100s"),
         (vec!["run", "--seed", "abc"], "\"abc\" is not a whole number from 0 on"),
+        (vec!["run", "twin:ssd1"], "write --drive twin:ssd1"),
+        (vec!["run", "/dev/nvme0n1"], "write --drive /dev/nvme0n1"),
         (vec!["run", "--drive", "twin:ssd3"], "did you mean `ssd1` or `ssd2`? `heatsoak profiles` lists all"),
     ] {
         let done = scratch.run(&typed);
@@ -37,12 +39,13 @@ fn lists_keep_to_80_columns_where_no_terminal_says_otherwise() {
         vec!["plans"],
         vec!["profiles"],
         vec!["hctm", "twin:ssd1"],
+        vec!["power-state", "twin:ssd1"],
+        vec!["temp-threshold", "twin:ssd1"],
     ] {
         let done = scratch.run(&typed);
         assert_eq!(done.code, Some(0), "{done:?}");
         let widest = done.stdout.lines().map(|line| line.chars().count()).max().unwrap_or(0);
-        // Tables of settings are not wrapped: their cells are numbers.
-        assert!(widest <= 100, "{typed:?}: {widest} columns in\n{}", done.stdout);
+        assert!(widest <= 80, "{typed:?}: {widest} columns in\n{}", done.stdout);
     }
     let hctm = scratch.run(&["hctm", "twin:ssd1"]).stdout;
     assert!(hctm.contains("0 °C (273 K)") && hctm.contains("off (raw 0) disables one"), "{hctm}");
@@ -69,4 +72,90 @@ fn the_library_lists_runs_and_links_their_reports() {
     assert_eq!(prune.code, Some(2), "nobody can be asked");
     assert!(scratch.path("lib/2-a/manifest.json").is_file());
     assert_eq!(scratch.run(&["runs", "missing"]).code, Some(2));
+}
+
+/// Goal: a reviewer reads how mistakes are answered in one sitting. Method: a mistake of each kind, and all answers in one
+/// snapshot; each exits with 2, and none is a panic.
+#[test]
+fn answers_to_mistakes_are_one_page() {
+    let scratch = Scratch::new();
+    std::fs::write(scratch.path("words.txt"), "the quick brown fox\n").expect("a scratch file");
+    std::fs::write(scratch.path("empty.csv"), "").expect("a scratch file");
+    std::fs::write(scratch.path("unknown.csv"), "a,b\n1,2\n").expect("a scratch file");
+    std::fs::write(scratch.path("bad.toml"), "[[phase]]\nname = \"w\"\nop = \"wirte\"\n")
+        .expect("a scratch file");
+    std::fs::write(scratch.path("bad.fio"), "[j]\nrw=write\nioengine=rbd\n").expect("a scratch file");
+    std::fs::create_dir(scratch.path("folder")).expect("a scratch folder");
+    let mistakes = [
+        "run nosuchplan",
+        "run quikc",
+        "run twin:ssd1",
+        "run bad.toml",
+        "run bad.fio",
+        "run --drive nosuch",
+        "run --drive twin:ssd3",
+        "run --drive file:missing.img",
+        "run --drive nvme-tcp://127.0.0.1",
+        "run --tmt1 65",
+        "run --tmt1 90C --tmt2 80C",
+        "run --tmt1 65C --drive null:",
+        "run --interval 100",
+        "run --seed abc",
+        "run --sweep tmt",
+        "run --sweep moon=1,2",
+        "run --sweep rate=1GB",
+        "run --power scpi:",
+        "run --power nosuch:x",
+        "run --baseline 3",
+        "run --out folder",
+        "run --on",
+        "analyze",
+        "analyze missing",
+        "analyze folder",
+        "analyze words.txt",
+        "analyze empty.csv",
+        "analyze unknown.csv",
+        "analyze --explain unknown.csv",
+        "report missing",
+        "compare",
+        "compare missing",
+        "inspect nosuch",
+        "list extra",
+        "hctm",
+        "hctm null: --tmt1 65C",
+        "hctm twin:ssd1 --tmt1 95C",
+        "power-state twin:ssd1 9",
+        "temp-threshold twin:ssd1 --over 20000C",
+        "trim",
+        "trim twin:ssd1",
+        "watch",
+        "watch twin:nosuch",
+        "serve missing",
+        "vssd --profile nosuch",
+        "vssd --listen here",
+        "fit missing",
+        "fit words.txt",
+        "predict missing",
+        "recommend missing --goal best",
+        "runs missing",
+        "export folder --format csv",
+        "export missing --format xml",
+        "restore nosuch",
+        "meter nosuch:x",
+        "validate Z9",
+        "plans nosuch",
+        "profiles nosuch",
+        "fetch",
+        "frobnicate",
+    ];
+    let answers: Vec<String> = mistakes
+        .iter()
+        .map(|typed| {
+            let done = scratch.run(&typed.split(' ').collect::<Vec<_>>());
+            assert!(!done.stderr.contains("panicked"), "{typed}: {}", done.stderr);
+            let code = done.code.map_or("none".to_owned(), |code| code.to_string());
+            format!("$ heatsoak {typed}\n{}[exit {code}]\n", done.stderr)
+        })
+        .collect();
+    insta::assert_snapshot!("answers-to-mistakes", answers.join("\n"));
 }

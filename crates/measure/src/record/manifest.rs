@@ -59,7 +59,7 @@ pub struct Manifest {
     pub answers: Vec<RawAnswer>,
     /// One pair of wall clock and monotonic clock.
     pub clock_anchor: ClockAnchor,
-    /// Things a reader of the numbers has to know: what was prepared, ignored or done another way.
+    /// Things a reader of the numbers has to know: what was prepared, ignored or done differently.
     pub notes: Vec<String>,
     /// How the run ended; `None` while it is under way, or when it was killed.
     pub end: Option<End>,

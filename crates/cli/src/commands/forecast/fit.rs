@@ -112,7 +112,7 @@ pub(crate) fn text(fitted: &Fitted, check: &SelfCheck, width: usize) -> String {
     let heading = ["  PARAMETER", "VALUE", "90 % INTERVAL", "UNIT"].map(str::to_owned);
     let parameters = fitted.parameters();
     let rows: Vec<_> = std::iter::once(heading).chain(parameters.iter().map(row)).collect();
-    text.push_str(&table::aligned(&rows));
+    text.push_str(&table::fitted(&rows, width));
     text.push('\n');
     for sentence in sheet::check_sentences(fitted, check) {
         text.push_str(&report::wrapped(&sentence, "  ", width));

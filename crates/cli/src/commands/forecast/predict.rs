@@ -59,7 +59,7 @@ pub(super) fn text(forecast: &Forecast, width: usize) -> String {
             row
         })
         .collect();
-    let mut text = table::aligned(&rows);
+    let mut text = table::fitted(&rows, width);
     if !forecast.caveats.is_empty() {
         text.push_str("\n  Caveats\n");
     }

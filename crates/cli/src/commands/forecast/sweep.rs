@@ -217,7 +217,7 @@ impl SweptForecasts {
             let [speed, peak, throttled, beyond] = single::overall(&self.load, forecast);
             rows.push([self.at(number).join(" · "), speed, peak, throttled, beyond]);
         }
-        let mut text = table::aligned(&rows);
+        let mut text = table::fitted(&rows, width);
         text.push('\n');
         let mut said: Vec<&str> = Vec::new();
         for caveat in self.forecasts.iter().flat_map(|forecast| &forecast.caveats) {

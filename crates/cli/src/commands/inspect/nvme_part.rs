@@ -111,16 +111,16 @@ pub(super) struct HostMemory {
     pub(super) min_bytes: Option<u64>,
     /// Whether it uses some now.
     pub(super) enabled: Option<bool>,
-    /// What it was given.
+    /// The setting it was given.
     pub(super) size_bytes: Option<u64>,
 }
 
-/// Something that follows from what is told, and is told by nobody.
+/// Derived from other fields; no drive reports it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Likely {
-    /// `null` where nothing speaks for either.
+    /// `null` without evidence for either.
     pub(super) value: Option<bool>,
-    /// What speaks for it.
+    /// The evidence for it.
     pub(super) reason: String,
 }
 
@@ -146,7 +146,7 @@ pub(super) struct Offers {
     power_limit: bool,
     /// Power measurement.
     power_measurement: bool,
-    /// OCP's extended SMART page (C0h); `null` when it cannot be told without trying.
+    /// OCP's extended SMART page (C0h); `null` where only trying would show it.
     ocp_smart: Option<bool>,
     /// What its own measurement of power says, in watts; `null` without one.
     interval_power_w: Option<f64>,

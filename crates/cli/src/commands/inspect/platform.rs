@@ -10,7 +10,7 @@ use drive::sysfs::text;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What the kernel tells about a disk and the way to it.
+/// What the kernel reports of a disk and its path.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct Platform {
     /// Whether the kernel takes it for a rotating disk.

@@ -77,7 +77,8 @@ pub(crate) fn execute(args: &HctmArgs, printer: &mut Printer) -> anyhow::Result<
         return Ok(Exit::Done);
     }
     if changed.is_empty() {
-        printer.data(&for_people(&opened, limits, values))?;
+        let width = printer.data_width();
+        printer.data(&for_people(&opened, limits, values, width))?;
     } else {
         printer.data(&summary(&changed, &opened))?;
     }
@@ -106,12 +107,19 @@ pub(crate) fn hctm(value: Value) -> Hctm {
     }
 }
 
-fn for_people(opened: &OpenSettings, limits: HctmLimits, values: Option<SettingValues>) -> String {
-    let mut text = format!("{}\n\n", opened.heading());
+fn for_people(
+    opened: &OpenSettings,
+    limits: HctmLimits,
+    values: Option<SettingValues>,
+    width: usize,
+) -> String {
+    let mut text = table::paragraph(&opened.heading(), "", width) + "\n";
     let Some(values) = values else {
-        text.push_str(
-            "The drive does not support host controlled thermal management (HCTMA is 0): only firmware thresholds apply.\n",
-        );
+        text.push_str(&table::paragraph(
+            "The drive does not support host controlled thermal management (HCTMA is 0): only firmware thresholds apply.",
+            "",
+            width,
+        ));
         return text;
     };
     let row = |name: &str, of: fn(Hctm) -> Option<Kelvin>, meaning: &str| {
@@ -128,10 +136,10 @@ fn for_people(opened: &OpenSettings, limits: HctmLimits, values: Option<SettingV
         row("TMT1", |hctm| hctm.tmt1, "light throttling"),
         row("TMT2", |hctm| hctm.tmt2, "heavy throttling"),
     ];
-    text.push_str(&table::aligned(&rows));
-    text.push_str(&format!("\nRange: {}; {RULE}.\n", limits_text(limits)));
-    text.push_str(can(values.capabilities));
+    text.push_str(&table::fitted(&rows, width));
     text.push('\n');
+    text.push_str(&table::paragraph(&format!("Range: {}; {RULE}.", limits_text(limits)), "", width));
+    text.push_str(&table::paragraph(can(values.capabilities), "", width));
     text
 }
 

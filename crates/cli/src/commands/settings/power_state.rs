@@ -88,7 +88,8 @@ pub(crate) fn execute(args: &PowerStateArgs, printer: &mut Printer) -> anyhow::R
             changed,
         })?;
     } else if changed.is_empty() {
-        printer.data(&for_people(&opened, &values))?;
+        let width = printer.data_width();
+        printer.data(&for_people(&opened, &values, width))?;
     } else {
         printer.data(&summary(&changed, &opened))?;
     }
@@ -113,15 +114,23 @@ fn warn_of_sleep(opened: &OpenSettings, change: &Change, printer: &mut Printer) 
     }
 }
 
-fn for_people(opened: &OpenSettings, values: &SettingValues) -> String {
-    format!(
-        "{}\n\n{}\nDefault: {}. After a power cycle: {}. {}\n",
-        opened.heading(),
-        table::aligned(&states_table(&opened.settings.identify().power_states, Some(state(values.current)))),
-        values.default.map_or_else(|| "not reported".to_owned(), |value| state(value).to_string()),
-        values.saved.map_or_else(|| "not reported".to_owned(), |value| state(value).to_string()),
-        can(values.capabilities),
-    )
+fn for_people(opened: &OpenSettings, values: &SettingValues, width: usize) -> String {
+    let states = states_table(&opened.settings.identify().power_states, Some(state(values.current)));
+    let number = |value: Option<Value>| {
+        value.map_or_else(|| "not reported".to_owned(), |value| state(value).to_string())
+    };
+    let rest = format!(
+        "Default: {}. After a power cycle: {}. {}",
+        number(values.default),
+        number(values.saved),
+        can(values.capabilities)
+    );
+    [
+        table::paragraph(&opened.heading(), "", width),
+        table::fitted(&states, width),
+        table::paragraph(&rest, "", width),
+    ]
+    .join("\n")
 }
 
 /// The states as a table, the present one marked.

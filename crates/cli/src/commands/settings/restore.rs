@@ -53,7 +53,7 @@ pub(crate) struct RestoredDriveJson {
 pub(crate) struct RestoredSettingJson {
     /// Which setting.
     setting: String,
-    /// Its value now.
+    /// Its present value.
     value: String,
 }
 

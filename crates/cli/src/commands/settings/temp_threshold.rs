@@ -69,7 +69,8 @@ pub(crate) fn execute(args: &TempThresholdArgs, printer: &mut Printer) -> anyhow
             changed,
         })?;
     } else if changed.is_empty() {
-        printer.data(&for_people(&opened, &thresholds))?;
+        let width = printer.data_width();
+        printer.data(&for_people(&opened, &thresholds, width))?;
     } else {
         printer.data(&summary(&changed, &opened))?;
     }
@@ -158,15 +159,21 @@ pub(crate) fn json(which: ThresholdSelector, values: &SettingValues) -> Threshol
     }
 }
 
-fn for_people(opened: &OpenSettings, thresholds: &[(ThresholdSelector, SettingValues)]) -> String {
+fn for_people(
+    opened: &OpenSettings,
+    thresholds: &[(ThresholdSelector, SettingValues)],
+    width: usize,
+) -> String {
+    let heading = table::paragraph(&opened.heading(), "", width);
     if thresholds.is_empty() {
-        return format!("{}\n\nNo temperature threshold is reported.\n", opened.heading());
+        return format!("{heading}\nNo temperature threshold is reported.\n");
     }
-    format!(
-        "{}\n\n{}\nThresholds raise warnings; they do not throttle.\n",
-        opened.heading(),
-        table::aligned(&thresholds_table(thresholds))
-    )
+    [
+        heading,
+        table::fitted(&thresholds_table(thresholds), width),
+        table::paragraph("Thresholds raise warnings; they do not throttle.", "", width),
+    ]
+    .join("\n")
 }
 
 /// The thresholds as a table.
