@@ -40,7 +40,7 @@ fn input_file(typed: &Path) -> anyhow::Result<PathBuf> {
     let path = if typed == Path::new("-") { Path::new(STDIN) } else { typed };
     let what = input::no_file(path).with_context(|| {
         let name = typed.display();
-        format!("cannot read {name} as a run folder or a log (`heatsoak analyze --help` tells which)")
+        format!("cannot read {name} as a run folder or a log")
     })?;
     let Some(what) = what else { return Ok(path.to_owned()) };
     bail!(

@@ -154,7 +154,7 @@ pub enum DriveError {
     Asked(#[from] crate::settings::SettingsError),
     /// What has no settings of its own.
     #[error(
-        "cannot read or change the settings of {address}: settings belong to a drive; name its device, such as \
+        "cannot read or change the settings of `{address}`: settings belong to a drive; name its device, such as \
          /dev/nvme0, a simulated one, such as twin:ssd1, or a virtual SSD, nvme-tcp://HOST:PORT/NQN"
     )]
     NoSettings {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use measure::record::Op;
-use measure::{Bytes, BytesPerSec};
+use measure::{Bytes, BytesPerSec, Kelvin};
 
 use super::{Extent, Load, MeterAddress, Order, Phase, Plan, PlanError, Region, Sharing, Sizes};
 use crate::memory::fits_memory;
@@ -55,7 +55,11 @@ pub fn check(plan: &Plan, target: &TargetFacts) -> Result<(), PlanError> {
     {
         return Err(unfit(
             None,
-            format!("TMT1 ({tmt1} K) does not lie below TMT2 ({tmt2} K), as NVMe demands"),
+            format!(
+                "TMT1 ({}) has to be below TMT2 ({})",
+                Kelvin::from_kelvin(tmt1),
+                Kelvin::from_kelvin(tmt2)
+            ),
         ));
     }
     if let Some(sweep) = &plan.sweep {

@@ -8,7 +8,7 @@ use measure::{BytesPerSec, Celsius, Kelvin, parse};
 /// What stands below the help of `fit`.
 pub(crate) const AFTER_FIT_HELP: &str = "\
 An input is a run folder, or a log of another tool with speeds and temperatures (`heatsoak analyze
---help` tells which). All inputs are runs of one drive: other settings, air or loads tell more.
+--help` lists them). All inputs are runs of one drive: other settings, air or loads show more.
 The profile written with --out is a twin: `twin:drive.toml`, `heatsoak vssd --profile drive.toml`,
 `heatsoak predict drive.toml`. What the runs cannot tell is left open, with the command that would
 tell it. Intervals hold 90 %.

@@ -20,9 +20,12 @@ pub(crate) fn execute(args: &CompareArgs, printer: &mut Printer) -> anyhow::Resu
     let mut paths = inputs::runs_in(&args.runs, printer);
     let baseline = baseline(args.baseline.as_deref(), &mut paths);
     if paths.len() < 2 && args.power_table.is_none() {
+        let alone = &paths[0];
+        // What cannot be read is told as that.
+        Analyzed::read(alone)?;
         bail!(
             "cannot compare {}: it is one run; name two or more runs, or the folder of a sweep",
-            paths[0].display()
+            alone.display()
         );
     }
     let (mut inputs, mut runs) = (Vec::new(), Vec::new());
