@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use resvg::{tiny_skia, usvg};
 
-use crate::chart::{Frame, main_chart, svg};
+use crate::chart::{Chart, Frame, WRITTEN, main_chart, small_charts, svg};
 use crate::figures;
 use crate::html::escape;
 use crate::sentences::{self, Reason};
@@ -54,7 +54,7 @@ pub fn picture_svg(input: &ReportInput) -> String {
     if summary.reasons.len() > MOST_REASONS {
         page.paragraph(&format!("{} more in the report.", summary.reasons.len() - MOST_REASONS), false);
     }
-    page.chart(input);
+    page.charts(input);
     page.finish(input)
 }
 
@@ -181,13 +181,21 @@ impl PicturePage {
         self.y += 8.0;
     }
 
-    fn chart(&mut self, input: &ReportInput) {
+    /// Over time; over data written as well where a cache ended or the drive was filled, which time squeezes.
+    fn charts(&mut self, input: &ReportInput) {
+        self.chart(&main_chart(input), CHART_HEIGHT);
+        if let Some(written) = small_charts(input).find(|chart| chart.id == WRITTEN) {
+            self.chart(&written, CHART_HEIGHT * 0.6);
+        }
+    }
+
+    fn chart(&mut self, chart: &Chart, height: f64) {
         let width = WIDTH - 2.0 * MARGIN;
-        let frame = Frame { width, height: CHART_HEIGHT, title: None, badge: None, standalone: false };
-        let drawing = svg(&main_chart(input), &frame);
+        let frame = Frame { width, height, title: None, badge: None, standalone: false };
+        let drawing = svg(chart, &frame);
         self.body
             .push_str(&format!("<g transform=\"translate({MARGIN} {:.1})\">{drawing}</g>", self.y + 4.0));
-        self.y += CHART_HEIGHT + 10.0;
+        self.y += height + 10.0;
     }
 
     fn finish(mut self, input: &ReportInput) -> String {

@@ -12,6 +12,9 @@ use crate::reduce::{CHART_POINTS, TABLE_ROWS};
 use crate::sentences;
 use crate::view::{MeanInterval, ReportInput, plausible};
 
+/// Id of the chart of all that was written.
+pub(crate) const WRITTEN: &str = "written";
+
 const GIB: f64 = 1_073_741_824.0;
 
 /// Less than this share of the drive may be a range written over and over, which has no place on it.
@@ -43,8 +46,7 @@ pub(super) fn written_charts(input: &ReportInput) -> Vec<Chart> {
     }
     let points = means(&intervals, total_gib / CHART_POINTS as f64);
     let top = points.iter().map(|point| point.1).fold(0.0, f64::max);
-    let whole =
-        chart(input, "written", "Write speed over data written", &points, top, total_gib, &cache_ends);
+    let whole = chart(input, WRITTEN, "Write speed over data written", &points, top, total_gib, &cache_ends);
     let slow: Vec<WrittenPoint> = points.iter().copied().filter(|point| point.1 < SLOW_SHARE * top).collect();
     if slow.len() < points.len() / 10 || slow.is_empty() {
         return vec![whole];
