@@ -37,12 +37,14 @@ const COMMON: &str = "
     start() { heatsoak run /tmp/long.toml --drive /dev/$1 --out /share/$2 --quiet --json & run=$!; wait_for read_past $1 $(($(sectors $1) + 32768)); }";
 
 /// QEMU's disk takes 2 s for each of the eight reads on their way, and the kernel waits 1 s for one. Not slower: QEMU itself
-/// waits for a read that is to be given up.
+/// waits for a read that is to be given up. On a busy machine one may be given up before; all eight are only then.
 const ABORTED: &str = "
     disk=$(by uas)
-    echo 1 >/sys/block/$disk/device/timeout
-    logged() { dmesg | grep -q 'uas_eh_abort_handler'; }
+    aborts() { dmesg | grep -c 'uas_eh_abort_handler' || true; }
+    logged() { [ $(aborts) -ge $((seen + 8)) ]; }
     section run; start $disk aborted
+    seen=$(aborts)
+    echo 1 >/sys/block/$disk/device/timeout
     monitor 'block_set_io_throttle USB1 65536 0 0 0 0 0'
     wait_for logged
     monitor 'block_set_io_throttle USB1 0 0 0 0 0 0'
@@ -85,9 +87,9 @@ fn is_not_throttling(findings: &Value) {
 /// Goal: a hole of a few seconds is told as a reset, with its seconds and the kernel's line; the run goes on after it.
 fn commands_given_up_are_a_reset(output: &Output, share: &Path) {
     let findings = output.json("findings");
-    let reset = caveat(&findings, "transport_reset");
+    let stopped_s = |caveat: &&Value| caveat["stopped_s"].as_f64().is_some_and(|stopped_s| stopped_s >= 1.5);
+    let reset = findings["caveats"].as_array().expect("a list").iter().find(stopped_s);
     let reset = reset.unwrap_or_else(|| panic!("{findings}\n{}", output.section("dmesg")));
-    assert!(reset["stopped_s"].as_f64().is_some_and(|stopped_s| stopped_s >= 1.5), "{reset}");
     let text = reset["text"].as_str().expect("a sentence");
     assert!(text.contains("Not throttling") && text.contains("uas_eh_abort_handler"), "{text}");
     is_not_throttling(&findings);
