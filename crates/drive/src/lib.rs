@@ -23,6 +23,7 @@ mod error;
 pub mod guard;
 mod identity;
 pub mod io;
+pub mod kernel_log;
 pub mod link;
 pub mod scsi;
 pub mod secret;

@@ -5,7 +5,8 @@
 //! described there (virtual disks, most fabrics) is not known.
 //!
 //! Rates: PCIe Base 6.0 (2.5 and 5 GT/s 8b/10b, 8 to 32 GT/s 128b/130b, 64 GT/s 242 of 256 bytes a flit), USB 3.2
-//! (5 Gb/s 8b/10b, 10 Gb/s a lane 128b/132b), SATA 3 (8b/10b). Headers of packets are not taken off.
+//! (5 Gb/s 8b/10b, 10 Gb/s a lane 128b/132b), SATA 3 (8b/10b). Headers of packets are taken off of USB 2.0 alone, which
+//! states what is left.
 
 use std::fs;
 use std::path::Path;
@@ -14,6 +15,9 @@ use measure::record::LinkFacts;
 
 use crate::sysfs::{controllers, text};
 use crate::usb::UsbBridge;
+
+/// Of 480 Mb/s: 13 bulk packets of 512 B in each microframe of 125 us (USB 2.0, table 5-10).
+const USB2_PAYLOAD: f64 = 13.0 * 512.0 * 8.0 / 60_000.0;
 
 /// The link of `disk`, a name such as `nvme0n1`, below `sysfs`; `None` where it is not described.
 pub fn of_disk(sysfs: &Path, disk: &str) -> Option<LinkFacts> {
@@ -63,7 +67,7 @@ fn usb(device: &Path, disk: &Path) -> Option<LinkFacts> {
     let megabits: f64 = text(&device.join("speed"))?.parse().ok()?;
     let rate = |megabits: f64| {
         let efficiency = match megabits {
-            ..=480.0 => 1.0,
+            ..=480.0 => USB2_PAYLOAD,
             ..=5000.0 => 0.8,
             _ => 128.0 / 132.0,
         };

@@ -44,7 +44,7 @@ const CHIPS: [(&str, &str, &str, BridgedWorld); 16] = [
     ("152d", "a583", "JMicron JMS583", BridgedWorld::Nvme),
     ("152d", "0578", "JMicron JMS578", BridgedWorld::Sata),
     ("152d", "1561", "JMicron JMS561", BridgedWorld::Sata),
-    ("152d", "0562", "JMicron JMS562/567", BridgedWorld::Sata),
+    ("152d", "0562", "JMicron JMS562/567/583", BridgedWorld::NvmeOrSata),
     ("2109", "0715", "VIA VL715/716", BridgedWorld::Sata),
     ("1f75", "0611", "Innostor IS611", BridgedWorld::Sata),
 ];
@@ -200,7 +200,12 @@ impl UsbBridge {
 
     /// What to remember about it under: id and version, because one id is not one product.
     pub fn key(&self) -> String {
-        format!("bridge {} {}", self.id(), self.version.as_deref().unwrap_or_default())
+        format!("bridge {}", self.id_and_version())
+    }
+
+    /// Its id, and its version where there is one: `0bda:9210 2001`.
+    pub fn id_and_version(&self) -> String {
+        format!("{} {}", self.id(), self.version.as_deref().unwrap_or_default()).trim_end().to_owned()
     }
 
     /// In a line: chip or product, id, version.
@@ -289,4 +294,4 @@ fn each_descriptor(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 #[cfg(test)]
-mod test;
+pub(crate) mod test;

@@ -12,6 +12,7 @@ pub const ENTRIES: &[FuzzEntry] = &[
     ("scsi_answers", answers),
     ("device_signatures", device_signatures),
     ("device_trim_check", device_trim_check),
+    ("device_kept_bridges", device_kept_bridges),
 ];
 
 /// INQUIRY, READ CAPACITY (16) and every page.
@@ -36,6 +37,11 @@ pub fn device_signatures(data: &[u8]) {
     for one in signatures::find(ends, ends, len) {
         assert!(one.kind.word().is_some(), "what lies on a drive is never final");
     }
+}
+
+/// What is kept about USB bridges: nothing but types that smartctl is asked with comes out of it.
+pub fn device_kept_bridges(data: &[u8]) {
+    assert!(drive::telemetry::smartctl::kept_bridges_come_back(data));
 }
 
 /// A stored check of TRIM, the parameter list of an UNMAP, and blocks of a drive: what is taken lies on the drive, and its

@@ -111,6 +111,12 @@ pub fn boottime_ns() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
+/// Nanoseconds of a clock that nobody steers (`CLOCK_MONOTONIC_RAW`): the kernel stamps its log by the same oscillator.
+pub fn monotonic_raw_ns() -> u64 {
+    let now = read(ClockId::MonotonicRaw);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
 /// Processor time of this process, in nanoseconds: what watching costs.
 pub fn processor_ns() -> u64 {
     let now = read(ClockId::ProcessCPUTime);

@@ -24,7 +24,14 @@ pub enum Caveat {
     /// The temperature around the drive is not known.
     AmbientUnknown,
     /// The link may be what limits; `all_of_it` where the speed is its rate and not only what its protocol leaves.
-    AtLinkRate { span_s: f64, bytes_per_s: f64, link_bytes_per_s: f64, all_of_it: bool },
+    AtLinkRate {
+        span_s: f64,
+        bytes_per_s: f64,
+        link_bytes_per_s: f64,
+        all_of_it: bool,
+        #[serde(default)]
+        possible_bytes_per_s: Option<f64>,
+    },
     /// Intervals are long.
     Averaged { interval_s: f64 },
     /// Times are doubtful.
@@ -85,8 +92,16 @@ pub enum Caveat {
     ThresholdUndetermined { settings: SettingsSeen },
     /// The load was short.
     TooShort { longest_s: f64 },
-    /// No I/O of a USB drive ended for as long as the kernel waits before it resets the bridge.
-    TransportReset { start_s: f64, stopped_s: f64 },
+    /// No I/O of a USB drive ended for as long as the kernel waits before it resets the bridge; or the kernel's log says that
+    /// it gave commands up or reset the transport, with that line in `log`. `stopped_s` is 0 where no I/O waited.
+    TransportReset {
+        start_s: f64,
+        stopped_s: f64,
+        #[serde(default)]
+        log: Option<String>,
+    },
+    /// The drive left the bus, by this line of the kernel's log.
+    TransportLost { at_s: f64, log: String },
     /// The end of a file is missing.
     Truncated { file: Option<String>, line: usize, left_out: CutOff },
     /// The run ended before its plan did.

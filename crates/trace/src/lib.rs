@@ -70,6 +70,8 @@ pub struct Facts {
     pub simulated: Option<bool>,
     /// What the link can carry, in bytes per second.
     pub link_bytes_per_s: Option<f64>,
+    /// What drive and port could carry together, where that is known to be more.
+    pub possible_link_bytes_per_s: Option<f64>,
     /// Warning composite temperature (WCTEMP), in kelvins.
     pub warning_k: Option<f64>,
     /// Critical composite temperature (CCTEMP), in kelvins.

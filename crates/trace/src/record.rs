@@ -8,7 +8,7 @@ use measure::{Celsius, Instant, Kelvin, Series};
 use super::{Counters, Facts, Interval, Phase, SpeedSeries, Temperature, Trace};
 use crate::SegmentOp;
 use crate::caveat::{Caveat, Damage};
-use crate::transport::{TransportStop, take_stops};
+use crate::transport::transport_caveats;
 
 /// What a drive behind a USB bridge is called in a record.
 const USB: &str = "usb";
@@ -25,11 +25,9 @@ impl Trace {
         trace.io_errors = record.io.iter().fold(0, |sum, row| sum.saturating_add(row.errors));
         trace.settings = settings(manifest);
         add_speeds(&mut trace, &record.io);
-        if manifest.drive.kind == USB {
-            let stops = take_stops(&mut trace.speeds).into_iter();
-            let told = |TransportStop { start_s, stopped_s }| Caveat::TransportReset { start_s, stopped_s };
-            trace.caveats.extend(stops.map(told));
-        }
+        let is_usb = manifest.drive.kind == USB;
+        let transport = transport_caveats(&mut trace.speeds, &manifest.transport_events, is_usb);
+        trace.caveats.extend(transport);
         add_telemetry(&mut trace, record);
         trace.add_meters(record);
         trace.add_wear(record);
@@ -58,6 +56,7 @@ fn facts(record: &Record) -> Facts {
     Facts {
         simulated: Some(manifest.origin.is_simulated()),
         link_bytes_per_s: manifest.link.as_ref().map(|link| link.ceiling_bytes_per_s),
+        possible_link_bytes_per_s: manifest.link.as_ref().and_then(|link| link.possible_bytes_per_s),
         warning_k: warning_k.map(f64::from),
         critical_k: critical_k.map(f64::from),
         tmt_min_k: tmt_min_k.map(f64::from),

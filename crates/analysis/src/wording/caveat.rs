@@ -23,10 +23,14 @@ pub fn caveat(caveat: &Caveat) -> String {
                 ),
             }
         }
-        Caveat::AtLinkRate { span_s, bytes_per_s, link_bytes_per_s, all_of_it } => {
+        Caveat::AtLinkRate { span_s, bytes_per_s, link_bytes_per_s, all_of_it, possible_bytes_per_s } => {
             let speed = BytesPerSec::new(*bytes_per_s);
             let what = at_link(*bytes_per_s, *link_bytes_per_s, *all_of_it);
-            format!("For {span_s:.0} s the speed was {speed}, {what}.")
+            let slow = possible_bytes_per_s.map_or(String::new(), |possible| {
+                let possible = BytesPerSec::new(possible);
+                format!(" The drive's side of it can carry {possible}: use a faster port, hub or cable.")
+            });
+            format!("For {span_s:.0} s the speed was {speed}, {what}.{slow}")
         }
         Caveat::AmbientUnknown => "Ambient was not recorded; onset times shift with it (`heatsoak run --ambient 24C` records it).".to_owned(),
         Caveat::Averaged { interval_s } => {
@@ -58,7 +62,16 @@ pub fn caveat(caveat: &Caveat) -> String {
         ),
         Caveat::FrozenSensor(sensor) => frozen(sensor),
         Caveat::Gap(hole) => gap(hole),
-        Caveat::TransportReset { start_s, stopped_s } => format!(
+        Caveat::TransportReset { start_s, stopped_s, log: Some(log) } if *stopped_s > 0.0 => format!(
+            "Transport reset: no I/O ended for {stopped_s:.0} s from {start_s:.0} s on, and the kernel logged \"{log}\". Not throttling; these seconds are left out of the speed."
+        ),
+        Caveat::TransportReset { start_s, log: Some(log), .. } => format!(
+            "The kernel gave up commands or reset the transport, first at {start_s:.0} s (\"{log}\"); no I/O waited long for it. Check cable, port power and the bridge's firmware."
+        ),
+        Caveat::TransportLost { at_s, log } => format!(
+            "The drive left the bus at {at_s:.0} s: the kernel logged \"{log}\". Check cable, port power and bridge; this is not throttling."
+        ),
+        Caveat::TransportReset { start_s, stopped_s, log: None } => format!(
             "No I/O ended for {stopped_s:.0} s from {start_s:.0} s on: as long as the kernel waits before it resets a USB bridge. Taken for a transport reset, not for throttling; `dmesg` shows \"reset SuperSpeed\" or \"uas_eh_abort_handler\" then."
         ),
         Caveat::IoErrors(IoFailure::Some { failed }) => {

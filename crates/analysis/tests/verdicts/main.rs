@@ -272,6 +272,34 @@ fn trims_are_neither_data_nor_above_the_link() {
     assert!(!has_caveat(&findings, "above_link_rate") && !has_caveat(&findings, "at_link_rate"));
 }
 
+/// Goal: a link that is slower than it could be is told where it limits, and only there. Method: one steady speed at 82 % of
+/// the link, as bridges reach, and at half of it.
+#[test]
+fn a_slow_link_is_told_where_it_limits() {
+    let (mut trace, _) =
+        simulate(&Setup { loads: vec![Load { op: SegmentOp::Read, seconds: 60.0 }], ..Setup::default() });
+    let mean = analyze(&trace).segments[0].mean_bytes_per_s.expect("a speed");
+    // As of a real drive: a simulated link is reached exactly or not at all.
+    trace.facts.simulated = Some(false);
+    for (share, possible, is_told) in
+        [(0.82, Some(2.4), true), (0.82, None, false), (0.5, Some(2.4), false), (0.99, None, true)]
+    {
+        let link = mean / share;
+        trace.facts.link_bytes_per_s = Some(link);
+        trace.facts.possible_link_bytes_per_s = possible.map(|times| times * link);
+        let findings = analyze(&trace);
+        assert_eq!(
+            has_caveat(&findings, "at_link_rate"),
+            is_told,
+            "{share} {possible:?} {:?}",
+            findings.caveats
+        );
+        let faster =
+            findings.caveats.iter().any(|caveat| wording::caveat(caveat).contains("use a faster port"));
+        assert_eq!(faster, is_told && possible.is_some(), "{share} {possible:?} {:?}", findings.caveats);
+    }
+}
+
 /// Goal: what is `None` beside known values is told with its reason. Method: a run that is slowed down to its end.
 #[test]
 fn what_was_not_seen_is_said() {

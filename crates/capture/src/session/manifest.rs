@@ -34,6 +34,7 @@ pub fn draft_manifest(plan: &Plan, address: &str, origin: Origin, drive: DriveFa
         switched_on: false,
         answers: Vec::new(),
         clock_anchor: ClockAnchor { wall_unix_ns: 0, monotonic_ns: None },
+        transport_events: Vec::new(),
         notes: plan.notes.clone(),
         end: None,
     }

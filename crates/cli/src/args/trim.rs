@@ -17,8 +17,9 @@ unplugged for 10 s, then --prove --resume does the rest. The verdict is one of: 
 safe_no_effect, refused, eats_neighbours, hangs, unstable, loses_data.
 
 --enable sets provisioning_mode to unmap and discard_max_bytes to the device's own limit, both read
-back. Linux 6.12 takes the mode back when a partition table is read again; the rule of --udev-rule
-sets it at each appearance of the drive. Both need a finished --prove of this drive and enclosure.
+back. Linux 6.12 takes the mode back when it looks at the disk anew; the rules of --udev-rule set it
+again at each event of the disk and its partitions. A bare rescan has none (docs/TRIM.md). Both
+need a finished --prove of this drive and enclosure.
 
 Examples:
   heatsoak trim /dev/sda

@@ -180,6 +180,10 @@ fn a_slower_rate_that_finishes_first_is_named() {
     let sentence =
         done.stdout.lines().find(|line| line.starts_with("Finished first: rate 400 MB/s")).expect("told");
     assert!(sentence.contains("default took") && sentence.contains("Slower is sooner"), "{sentence}");
+    let compared = scratch.run(&["compare", "a", "--out", "page.html"]);
+    assert_eq!(compared.code, Some(0), "{}", compared.stderr);
+    let page = std::fs::read_to_string(scratch.path("page.html")).expect("a page");
+    assert!(page.contains("Finished first: run B") && page.contains("Slower is sooner"));
     let done = scratch.run(&[&args[..], &["--no-report", "--out", "b", "--json"]].concat());
     let swept: serde_json::Value = serde_json::from_str(&done.stdout).expect("one document");
     let finish = &swept["finishes"][0];

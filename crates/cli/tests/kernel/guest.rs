@@ -140,6 +140,47 @@ impl Guest {
         guest.device(&["-device", "qemu-xhci,id=xhci", "-device", &disk])
     }
 
+    /// Lets the script speak to QEMU itself: after `monitor_up`, `monitor "device_del USB1"` and so on. QEMU's monitor is the
+    /// other end of a serial line of the guest.
+    pub(crate) fn monitor(self) -> Self {
+        let socket = self.scratch.path().join("monitor");
+        let server = ::guest::with_path("socket,id=monitor,path=", &socket, ",server=on,wait=off");
+        let client = ::guest::with_path("socket,id=line,path=", &socket, "");
+        let mut guest = self;
+        guest.devices.extend([
+            "-chardev".into(),
+            server,
+            "-mon".into(),
+            "chardev=monitor,mode=readline".into(),
+        ]);
+        guest.devices.extend(["-chardev".into(), client, "-device".into(), "pci-serial,chardev=line".into()]);
+        // What QEMU says is taken away, or it hears no more; and a line that echoes would give it its own words as commands.
+        guest.script(
+            "monitor_up() {
+                 for line in /sys/class/tty/ttyS?; do
+                     case $(readlink -f $line/device) in */pci0000*) line=/dev/$(basename $line); break;; esac
+                 done
+                 stty -F $line raw -echo 115200
+                 exec 9<>$line
+                 cat <&9 >$out/monitor &
+                 echo >&9
+             }
+             monitor() { echo \"$1\" >&9; }",
+        )
+    }
+
+    /// Adds a disk behind USB's Bulk-Only Transport that can be taken away with `device_del` of its serial and comes back with
+    /// `device_add usb-storage,bus=xhci.0,id=..,drive=..,serial=..`, each the same; needs [`Self::uas`] before it.
+    pub(crate) fn removable(mut self, serial: &str) -> Self {
+        let image = self.image(serial);
+        let made = File::create_new(&image).and_then(|file| file.set_len(DRIVE_BYTES));
+        made.expect("two drives have two serials");
+        let start = format!("driver=file,node-name={serial},filename=");
+        self.devices.extend(["-blockdev".into(), ::guest::with_path(&start, &image, "")]);
+        let disk = format!("usb-storage,bus=xhci.0,id={serial},drive={serial},serial={serial}");
+        self.modules(&["usb-storage"]).device(&["-device", &disk])
+    }
+
     /// Adds a network: after `net_up` the script finds in `$host` the address of our loopback services.
     pub(crate) fn network(self) -> Self {
         let guest = self.modules(&["virtio_net", "af_packet"]);

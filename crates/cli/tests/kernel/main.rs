@@ -11,6 +11,7 @@ mod guarded;
 mod guest;
 mod harness;
 mod output;
+mod resets;
 mod runs;
 mod settings;
 mod trim;

@@ -2,8 +2,14 @@
 //!
 //! The rule is for the event of the *block* device. The one that is passed around is for `scsi_disk`, whose event Linux
 //! sends before it has looked at the disk: then it sets `provisioning_mode` anew (Linux 6.12, `sd_revalidate_disk`), and
-//! what the rule had written is gone. Later looks at the disk that come with a `change` event of the block device run the
-//! rule again; a bare `BLKRRPART` or `rescan` has none.
+//! what the rule had written is gone.
+//!
+//! Later looks at the disk that come with an event run the rule again. Which they are, by the source of Linux 6.12: udev
+//! itself sends `change` of the disk when somebody who wrote to it closes it (its rules watch every disk), which is what
+//! partitioning tools do; `BLKRRPART` alone sends none of the disk, but takes each partition away and adds it again
+//! (`bdev_disk_changed`), so a second rule is for the partitions. Without partitions `BLKRRPART` has no event at all, and
+//! neither has `device/rescan` nor a write to `cache_type` (`sd_revalidate_disk` tells a new size only): no rule can know
+//! of these.
 
 use crate::DriveIdentity;
 use crate::usb::UsbBridge;
@@ -49,17 +55,20 @@ pub fn udev_rule(
             ));
         }
     };
-    // Mode first: in `full` the kernel takes no limit. Nothing but the shell's own commands, because udev starts it without
-    // a PATH; `$$` is udev's way to write `$`.
-    let run = format!(
-        "/bin/sh -c 'for knob in /sys%p/../../scsi_disk/*/provisioning_mode; do echo unmap > $$knob; done; \
-         echo {most_bytes} > /sys%p/queue/discard_max_bytes'"
-    );
     let name = identity.to_string().replace(char::is_control, " ");
+    let rule = |kind: &str, device: &str, disk: &str| {
+        // Mode first: in `full` the kernel takes no limit. Nothing but the shell's own commands, because udev starts it
+        // without a PATH; `$$` is udev's way to write `$`.
+        format!(
+            "ACTION==\"add|change\", SUBSYSTEM==\"block\", ENV{{DEVTYPE}}==\"{kind}\", KERNEL==\"sd*\", {matches}, \
+             RUN+=\"/bin/sh -c 'for knob in {device}/scsi_disk/*/provisioning_mode; do echo unmap > $$knob; done; \
+             echo {most_bytes} > {disk}/queue/discard_max_bytes'\"\n"
+        )
+    };
     let text = format!(
-        "# TRIM for {name}\n\
-         ACTION==\"add|change\", SUBSYSTEM==\"block\", ENV{{DEVTYPE}}==\"disk\", KERNEL==\"sd*\", {matches}, \
-         RUN+=\"{run}\"\n"
+        "# TRIM for {name}\n{}# When its partition table is read again the kernel takes the mode back and adds the partitions anew.\n{}",
+        rule("disk", "/sys%p/../..", "/sys%p"),
+        rule("partition", "/sys%p/../../..", "/sys%p/..")
     );
     Ok(UdevRule { text, notes })
 }
@@ -120,7 +129,14 @@ mod test {
              /sys%p/../../scsi_disk/*/provisioning_mode; do echo unmap > $$knob; done; \
              echo 1048576 > /sys%p/queue/discard_max_bytes'\""
         );
-        assert_eq!(rule.text.lines().count(), 2, "a name must not become a rule: {}", rule.text);
+        let partition = rule.text.lines().nth(3).expect("a second rule");
+        assert!(
+            partition.contains("ENV{DEVTYPE}==\"partition\"")
+                && partition.contains("/sys%p/../../../scsi_disk/*/")
+                && partition.contains("/sys%p/../queue/"),
+            "{partition}"
+        );
+        assert_eq!(rule.text.lines().count(), 4, "a name must not become a rule: {}", rule.text);
     }
 
     #[test]

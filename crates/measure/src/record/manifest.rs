@@ -59,6 +59,10 @@ pub struct Manifest {
     pub answers: Vec<RawAnswer>,
     /// One pair of wall clock and monotonic clock.
     pub clock_anchor: ClockAnchor,
+    /// What the kernel's log said of the drive's transport while the run was on, as far as it could be read; empty in records
+    /// from before this field.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transport_events: Vec<TransportEvent>,
     /// Things a reader of the numbers has to know: what was prepared, ignored or done differently.
     pub notes: Vec<String>,
     /// How the run ended; `None` while it is under way, or when it was killed.
@@ -304,6 +308,29 @@ pub struct LinkFacts {
     pub ceiling_bytes_per_s: f64,
     /// What drive and slot could carry together, where that is known to be more.
     pub possible_bytes_per_s: Option<f64>,
+}
+
+/// A line of the kernel's log about the transport between host and drive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TransportEvent {
+    /// When, in nanoseconds since the run began.
+    pub t_ns: u64,
+    /// What.
+    pub kind: TransportEventKind,
+    /// The line, cut to 200 characters.
+    pub text: String,
+}
+
+/// What a line of the kernel's log says of a transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TransportEventKind {
+    /// A command that did not answer in time was given up.
+    Abort,
+    /// Device, link or host adapter was reset.
+    Reset,
+    /// The drive left the bus, or was given up.
+    Gone,
 }
 
 /// One moment, told by both clocks. Series carry only time since the run began.

@@ -424,6 +424,7 @@ mod test {
             switched_on: false,
             answers: Vec::new(),
             clock_anchor: ClockAnchor { wall_unix_ns: 0, monotonic_ns: None },
+            transport_events: Vec::new(),
             notes: Vec::new(),
             end: None,
         }

@@ -49,6 +49,11 @@ impl Comparison<'_> {
 
 /// The comparison as an HTML page, complete in itself as a report is.
 pub fn compare_html(comparison: &Comparison<'_>) -> String {
+    compare_html_with(comparison, &[])
+}
+
+/// The same with sentences of the caller in its summary, such as which run finished first.
+pub fn compare_html_with(comparison: &Comparison<'_>, sentences: &[String]) -> String {
     let runs = comparison.runs;
     let aliases = aliases(runs);
     let title = title(runs);
@@ -63,6 +68,7 @@ pub fn compare_html(comparison: &Comparison<'_>) -> String {
         let note = prose(&changes_note(comparison, &aliases));
         body.push_str(&format!("</ul>\n<p class=\"note\">{note}</p>\n"));
     }
+    body.push_str(&sentences.iter().map(|one| format!("<p>{}</p>\n", prose(one))).collect::<String>());
     body.push_str("</section>\n");
     body.push_str(&tables(comparison, &loads, &aliases));
     body.push_str(&power::section(runs));

@@ -100,6 +100,7 @@ const fn cost(caveat: &Caveat) -> CaveatCost {
         | Caveat::CountersWithoutHeat(_)
         | Caveat::Gap(_)
         | Caveat::TransportReset { .. }
+        | Caveat::TransportLost { .. }
         | Caveat::SlowTemperature { .. }
         | Caveat::Averaged { .. } => CaveatCost::Reading,
         Caveat::AtLinkRate { .. }

@@ -362,6 +362,7 @@ fn record(io: Vec<IoRow>, telemetry: Vec<TelemetryRow>, phases: &[&str], set: Th
             wall_unix_ns: 1_790_000_000_000_000_000,
             monotonic_ns: Some(123_456_789),
         },
+        transport_events: Vec::new(),
         notes: vec!["The first 20 % of the drive was written before.".into()],
         end: Some(End { reason: EndReason::Completed, t_ns: end_ns, detail: None }),
     };

@@ -81,7 +81,7 @@ fn facts(inspection: &Inspection, width: usize) -> String {
         row(
             "USB speed",
             format!(
-                "{} negotiated; the bridge can {}, the port before it has {}",
+                "{} negotiated; bridge up to {}, port before it {}",
                 speed(usb.speed_mbps),
                 speed(usb.able_mbps),
                 speed(usb.port_mbps)

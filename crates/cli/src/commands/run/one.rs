@@ -5,6 +5,8 @@ use std::path::Path;
 
 use anyhow::bail;
 use capture::session::{self, Session, Stop, StopFlag, draft_manifest};
+use drive::kernel_log::KernelLog;
+use drive::telemetry::discover::SYSFS;
 use drive::telemetry::power;
 use drive::{Drive, DriveError, DriveIo, Examination, Prepared};
 use measure::record::{EndReason, Manifest, Origin, RunWriter};
@@ -76,7 +78,16 @@ impl OneRun<'_> {
         let mut session =
             Session::new(self.plan, writer, &mut progress).stop_flag(self.stop).steady_rule(steady);
         if !is_twin(&examined.origin) {
-            session = session.last_facts(|manifest| manifest.link_end = drive.link());
+            // The kernel's names of it, as long as they are there.
+            let log = drive.disk().and_then(|disk| KernelLog::open(Path::new(SYSFS), &disk));
+            let drive = &*drive;
+            session = session.last_facts(move |manifest| {
+                manifest.link_end = drive.link();
+                if let Some(mut log) = log {
+                    let zero_ns = manifest.clock_anchor.monotonic_ns.unwrap_or(u64::MAX);
+                    manifest.transport_events = log.events_since(zero_ns);
+                }
+            });
         }
         Ok(Some(session.run(prepared)?))
     }

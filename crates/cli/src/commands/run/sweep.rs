@@ -23,7 +23,7 @@ use crate::Exit;
 use crate::args::RunArgs;
 use crate::commands::documents::JsonDocument as _;
 use crate::commands::findings::{finish_run, style};
-use crate::commands::finish::{FinishOrder, finish_text, finishes};
+use crate::commands::finish::{FinishOrder, finish_sentences, finish_text, finishes};
 use crate::commands::joint::joint_policies;
 use crate::door;
 use crate::inputs::BETWEEN;
@@ -201,11 +201,12 @@ fn tell(args: &RunArgs, parent: &Path, done: &[SweptRun<'_>], printer: &mut Prin
     let inputs: Vec<ReportInput> = done.iter().map(|run| run.input.clone()).collect();
     let joint = joint_policies(done.iter().map(|run| run.joint.clone()).collect(), true);
     let comparison = (inputs.len() > 1 && !args.no_report).then(|| parent.join(COMPARISON));
-    if let Some(path) = &comparison {
-        write_whole(path, report::compare_html(&comparison_of(&inputs, &joint)).as_bytes())?;
-    }
     let names: Vec<String> = done.iter().map(|run| run.setting.name.clone()).collect();
     let finishes = finishes(&inputs, &names);
+    if let Some(path) = &comparison {
+        let html = report::compare_html_with(&comparison_of(&inputs, &joint), &finish_sentences(&finishes));
+        write_whole(path, html.as_bytes())?;
+    }
     if args.json {
         let runs = done.iter().map(|run| RunOfSweep {
             setting: &run.setting.name,

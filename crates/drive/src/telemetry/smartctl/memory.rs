@@ -1,11 +1,15 @@
 //! In which way a bridge is asked: an order that is safe for its kind, and what it did the last time.
 //!
-//! Remembered by bridge (USB id and version: one id is several products, smartmontools issues 580 and 617) and by drive,
-//! for this process's life. What worked comes first; what did not answer in time does not come again.
+//! Remembered by bridge (USB id and version: one id is several products, smartmontools issues 580 and 617) on this machine
+//! ([`super::kept`]), and by drive for this process's life. What worked comes first; what did not answer in time does not
+//! come again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
+use measure::time::wall_unix_ns;
+
+use super::kept::{BridgeStore, KnownBridge};
 use crate::usb::{BridgedWorld, UsbBridge};
 
 /// All ways, for a drive of which nothing is known; `auto` lets smartctl choose. The three `snt` types are those of NVMe
@@ -15,15 +19,11 @@ pub(super) const TYPES: [&str; 6] = ["auto", "sat", "sntasmedia", "sntrealtek", 
 /// A JMicron JMS583 with this version is a SATA adapter (smartmontools `drivedb.h`).
 const SATA_VERSION_OF_JMS583: &str = "0414";
 
-/// What is known of one bridge or drive.
-#[derive(Debug, Default)]
-struct Known {
-    works: Option<&'static str>,
-    hangs: BTreeSet<&'static str>,
-}
+/// An id of JMicron's SATA bridges that enclosures with a JMS583 have as well (smartmontools issue 484).
+const MOSTLY_SATA: &str = "0562";
 
 /// By key.
-static KNOWN: Mutex<BTreeMap<String, Known>> = Mutex::new(BTreeMap::new());
+static KNOWN: Mutex<BTreeMap<String, KnownBridge>> = Mutex::new(BTreeMap::new());
 
 /// The ways to try, in turn.
 ///
@@ -42,6 +42,9 @@ pub(super) fn order(bridge: Option<&UsbBridge>) -> Vec<&'static str> {
         Some(BridgedWorld::NvmeOrSata) if bridge.version.as_deref() == Some(SATA_VERSION_OF_JMS583) => {
             vec!["sat", "auto", "scsi"]
         }
+        Some(BridgedWorld::NvmeOrSata) if bridge.product_id == MOSTLY_SATA => {
+            vec!["auto", "sat", own, "scsi"]
+        }
         Some(BridgedWorld::NvmeOrSata) => vec![own, "auto", "sat", "scsi"],
         Some(BridgedWorld::Sata) => vec!["auto", "sat", "scsi"],
         None => vec!["auto", "sat", own, "scsi"],
@@ -52,12 +55,34 @@ pub(super) fn order(bridge: Option<&UsbBridge>) -> Vec<&'static str> {
 #[derive(Debug)]
 pub(super) struct BridgeMemory {
     keys: Vec<String>,
+    /// Where the bridge is kept.
+    store: Option<BridgeStore>,
+    /// Why it is not.
+    remark: Option<String>,
 }
 
 impl BridgeMemory {
-    /// Under these keys.
-    pub(super) const fn new(keys: Vec<String>) -> Self {
-        Self { keys }
+    /// Under these keys; the last is that of the bridge, which is in `store`, and what is kept of it is heeded.
+    pub(super) fn new(keys: Vec<String>, store: Option<BridgeStore>) -> Self {
+        let mut memory = Self { keys, store, remark: None };
+        match memory.store.as_ref().map(|store| store.read(wall_unix_ns())) {
+            Some(Ok(kept)) => memory.learn(kept),
+            Some(Err(why)) => (memory.store, memory.remark) = (None, Some(why)),
+            None => {}
+        }
+        memory
+    }
+
+    /// Why what is kept could not be used, once.
+    pub(super) const fn take_remark(&mut self) -> Option<String> {
+        self.remark.take()
+    }
+
+    /// What this process has found out by itself counts more.
+    fn learn(&self, kept: KnownBridge) {
+        if let (Ok(mut known), Some(bridge)) = (KNOWN.lock(), self.keys.last()) {
+            known.entry(bridge.clone()).or_insert(kept);
+        }
     }
 
     /// `order` with what worked first and without what hung.
@@ -70,20 +95,32 @@ impl BridgeMemory {
         first.into_iter().chain(rest).filter(|way| !hangs(way)).collect()
     }
 
-    pub(super) fn works(&self, way: &'static str) {
+    pub(super) fn works(&mut self, way: &'static str) {
         self.each(|known| known.works = Some(way));
     }
 
-    pub(super) fn hangs(&self, way: &'static str) {
+    pub(super) fn hangs(&mut self, way: &'static str) {
         self.each(|known| {
             known.hangs.insert(way);
             known.works = known.works.filter(|works| *works != way);
         });
     }
 
-    fn each(&self, change: impl Fn(&mut Known)) {
-        if let Ok(mut known) = KNOWN.lock() {
-            self.keys.iter().for_each(|key| change(known.entry(key.clone()).or_default()));
+    fn each(&mut self, change: impl Fn(&mut KnownBridge)) {
+        let Ok(mut known) = KNOWN.lock() else { return };
+        let mut bridge = None;
+        for key in &self.keys {
+            let one = known.entry(key.clone()).or_default();
+            let before = one.clone();
+            change(one);
+            bridge = (*one != before).then(|| one.clone());
+        }
+        drop(known);
+        // The last key is the bridge's; it is written when it changed, not at each reading.
+        if let (Some(store), Some(bridge)) = (&self.store, bridge)
+            && let Err(why) = store.keep(bridge, wall_unix_ns())
+        {
+            (self.store, self.remark) = (None, Some(why));
         }
     }
 }

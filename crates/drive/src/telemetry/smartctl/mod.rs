@@ -7,7 +7,8 @@
 //! smartctl knows some 250 bridges (its `drivedb.h`) and picks one way by itself. Where it finds none, or the one it
 //! picks gets nothing (one bridge chip carries NVMe and SATA drives under the same USB numbers: smartmontools issue
 //! 580), the ways are tried in turn (`memory`); the first whose answer names a drive and has a plausible temperature
-//! is kept. A way that did not answer in time is not tried again: it may cost the bridge a reset, and 40 s each time.
+//! is kept. A way that did not answer in time is not tried again: it may cost the bridge a reset, and 40 s each time. Both are
+//! kept on this machine for the bridge (`kept`).
 //!
 //! # What it does not do
 //! It changes nothing on a drive: the options are `-i`, `-A`, `-c` and `-l scttemphist`, never `-x`, `-s`, `-o`, `-S` or
@@ -15,10 +16,12 @@
 //! the record, as a temperature that does not move under load.
 
 mod decode;
+mod kept;
 mod memory;
 mod run;
 
 pub use decode::{BridgedCounters, Report, SctHistory};
+pub use kept::kept_bridges_come_back;
 
 use std::path::Path;
 use std::time::Duration;
@@ -28,6 +31,7 @@ use measure::Instant;
 use super::{Reading, Sampler};
 use crate::DriveIdentity;
 use crate::usb::UsbBridge;
+use kept::BridgeStore;
 use memory::BridgeMemory;
 use run::NoAnswer;
 
@@ -93,11 +97,13 @@ impl Smartctl {
         let bridge = UsbBridge::of_disk(sysfs, name);
         let mut keys = vec![format!("drive {name} {who}")];
         keys.extend(bridge.as_ref().map(UsbBridge::key));
-        Ok(Self::with(device, memory::order(bridge.as_ref()), BridgeMemory::new(keys), run))
+        let store = bridge.as_ref().and_then(|bridge| BridgeStore::of_machine(&bridge.id_and_version()));
+        let memory = BridgeMemory::new(keys, store);
+        Ok(Self::with(device, memory::order(bridge.as_ref()), memory, run))
     }
 
-    fn with(device: &str, order: Vec<&'static str>, memory: BridgeMemory, run: Run) -> Self {
-        let remarks = Vec::new();
+    fn with(device: &str, order: Vec<&'static str>, mut memory: BridgeMemory, run: Run) -> Self {
+        let remarks = memory.take_remark().into_iter().collect();
         Self { device: device.to_owned(), run, device_type: None, order, memory, remarks, named: false }
     }
 
@@ -248,5 +254,7 @@ impl Sampler for SmartctlSampler {
     }
 }
 
+#[cfg(test)]
+mod recorded_test;
 #[cfg(test)]
 mod test;

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn fixture(name: &str) -> String {
+pub(super) fn fixture(name: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/smartctl").join(name);
     std::fs::read_to_string(path).expect("a fixture")
 }
@@ -17,7 +17,7 @@ fn decoded(name: &str) -> Report {
     Report::decode(&fixture(name)).expect("smartctl's JSON")
 }
 
-fn celsius(kelvin: Option<Kelvin>) -> Option<i32> {
+pub(super) fn celsius(kelvin: Option<Kelvin>) -> Option<i32> {
     kelvin.map(|kelvin| i32::from(kelvin.as_kelvin()) - 273)
 }
 
@@ -83,7 +83,7 @@ fn bridge(right: &'static str, temperature: &'static str) -> (Smartctl, Arc<Mute
             fixture("unknown-bridge.json")
         })
     };
-    let memory = BridgeMemory::new(vec![format!("bridge of {right} {temperature}")]);
+    let memory = BridgeMemory::new(vec![format!("bridge of {right} {temperature}")], None);
     (Smartctl::with("/dev/sdz", memory::TYPES.to_vec(), memory, Box::new(run)), asked)
 }
 
@@ -122,7 +122,7 @@ fn a_drive_that_never_answers_and_a_missing_program_are_sentences() {
     let gap = sampler.sample(Instant::ZERO).row.gap.expect("nobody");
     assert!(gap.contains("no answer from /dev/sdz: /dev/sdb: Unknown USB bridge"), "{gap}");
     let run: Run = Box::new(|_| Err(NoAnswer::Failed("smartctl is not installed".to_owned())));
-    let nothing = BridgeMemory::new(Vec::new());
+    let nothing = BridgeMemory::new(Vec::new(), None);
     let missing = Smartctl::with("/dev/sdz", memory::TYPES.to_vec(), nothing, run);
     let mut missing = SmartctlSampler::new(missing, PERIOD_MIN);
     assert_eq!(missing.sample(Instant::ZERO).row.gap.as_deref(), Some("smartctl is not installed"));
@@ -163,7 +163,7 @@ fn recorded(bridge: &RecordedBridge, key: &str) -> (Smartctl, Arc<Mutex<Vec<Vec<
             None => Ok(fixture("unknown-bridge.json")),
         }
     });
-    let memory = BridgeMemory::new(vec![format!("{key} {}", usb.key())]);
+    let memory = BridgeMemory::new(vec![format!("{key} {}", usb.key())], None);
     (Smartctl::with("/dev/sdz", memory::order(Some(&usb)), memory, run), sent)
 }
 
