@@ -4,6 +4,9 @@
 //! files, and what GitHub's Markdown forgives (a list without an empty line before it) is put right. The gallery is made
 //! by the tool itself, on simulated drives. Then every link of every page is followed.
 
+mod browser;
+mod server;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
@@ -83,13 +86,13 @@ pub(crate) fn check(root: &Path) -> Result<()> {
     match missing() {
         Some(reason) if std::env::var_os("CI").is_some() => bail!("CI requires the site: {reason}"),
         Some(reason) => println!("left out: {reason}"),
-        None => run(root)?,
+        None => run(root, false)?,
     }
     Ok(())
 }
 
-/// Makes the site.
-pub(crate) fn run(root: &Path) -> Result<()> {
+/// Makes the site, and opens it in a browser if asked to.
+pub(crate) fn run(root: &Path, look: bool) -> Result<()> {
     if let Some(reason) = missing() {
         bail!("cannot make the site: {reason}");
     }
@@ -111,7 +114,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     ensure!(output.status.success(), "mkdocs build --strict failed\n{said}");
     let pages = links(&site.join("html"))?;
     println!("site: {pages} pages in {}, every link leads somewhere", site.join("html").display());
-    Ok(())
+    if look { browser::look(&site) } else { Ok(()) }
 }
 
 /// Copies the documents as the site needs them.

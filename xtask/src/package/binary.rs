@@ -31,7 +31,7 @@ pub(super) fn build(root: &Path, platform: Option<&str>) -> Result<PathBuf> {
     let flags = flags.join("\u{1f}");
     let target = target.to_string_lossy().into_owned();
     let environment = [("CARGO_ENCODED_RUSTFLAGS", flags.as_str()), ("CARGO_TARGET_DIR", &target)];
-    let mut line = vec!["build", "--package", "heatsoak", "--profile", "dist", "--locked"];
+    let mut line = vec!["build", "--package", "heatsoak", "--profile", "dist", "--locked", "--timings"];
     line.extend(platform.iter().flat_map(|platform| ["--target", platform]));
     cargo::run(root, &line, &environment)?;
     Ok(Path::new(&target).join(platform.unwrap_or_default()).join("dist/heatsoak"))

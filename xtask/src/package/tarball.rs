@@ -8,6 +8,9 @@ use anyhow::Result;
 use super::parts::{self, put};
 use super::{Release, output};
 
+/// The platform of the static one, in names of files.
+pub(super) const STATIC: &str = "linux-musl";
+
 /// Writes it.
 pub(super) fn write(release: &Release, work: &Path) -> Result<()> {
     let name = name(release);

@@ -12,6 +12,9 @@ mod guest;
 mod harness;
 mod output;
 mod runs;
+#[path = "../support/schema.rs"]
+#[expect(dead_code, reason = "shared with targets that know which command wrote a document")]
+mod schema;
 mod settings;
 mod trim;
 mod vssd;
