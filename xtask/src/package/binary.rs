@@ -11,9 +11,9 @@ use crate::cargo;
 
 /// The newest glibc that it may ask for: RHEL 9 and what is built from it have 2.34 until 2032.
 const GLIBC_NEWEST: elf::Version = elf::Version(2, 34);
-/// What a user keeps, without debug information. 12 MB are wanted; docs/HACKING.md says what was tried. What is reached
-/// must not grow.
-const BYTES_MAX: u64 = 14_500_000;
+/// What a user keeps, without debug information. 12 MB are wanted; docs/HACKING.md says what was tried and what takes the
+/// room. What is reached must not grow unseen.
+const BYTES_MAX: u64 = 17_000_000;
 
 /// Builds it, for this machine or for the target that is named, with the paths of this machine mapped away.
 pub(super) fn build(root: &Path, platform: Option<&str>) -> Result<PathBuf> {

@@ -1,6 +1,5 @@
 //! The wheel in a fresh venv of each Python that is here.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -27,13 +26,13 @@ print(heatsoak.analyze(run)["policy"]["class"])
 "#;
 
 /// Interpreters by name: on PATH, and where pyenv and uv keep theirs.
-pub(super) fn interpreters() -> BTreeMap<String, PathBuf> {
-    let mut found = BTreeMap::new();
+pub(super) fn interpreters() -> Vec<(String, PathBuf)> {
+    let mut found = Vec::new();
     for minor in MINORS {
         let name = format!("python3.{minor}");
         let works = |path: &PathBuf| output(Command::new(path).args(["-c", "import venv"])).is_ok();
         match [vec![PathBuf::from(&name)], kept(minor)].concat().into_iter().find(works) {
-            Some(path) => drop(found.insert(name, path)),
+            Some(path) => found.push((name, path)),
             None if WANTED.contains(&minor) => println!("LEFT OUT: wheel with {name}, which is not here"),
             None => {}
         }
