@@ -38,7 +38,7 @@ pub(super) fn build(root: &Path, platform: Option<&str>) -> Result<PathBuf> {
 }
 
 /// Puts the debug information into a file of its own and strips the binary; says where that is.
-pub(super) fn split(built: &Path, work: &Path, out: &Path) -> Result<PathBuf> {
+pub(super) fn split(built: &Path, work: &Path, out: &Path, xz_level: u32) -> Result<PathBuf> {
     let binary = strip(built, work)?;
     let debug = work.join("heatsoak.debug");
     output(Command::new("objcopy").args(["--only-keep-debug"]).args([built, &debug]))?;
@@ -49,7 +49,9 @@ pub(super) fn split(built: &Path, work: &Path, out: &Path) -> Result<PathBuf> {
     output(
         Command::new("objcopy").current_dir(work).args(["--add-gnu-debuglink=heatsoak.debug", "heatsoak"]),
     )?;
-    output(Command::new("xz").args(["--threads=1", "-6"]).arg(&debug))?;
+    // Beyond 6 it takes memory, and no less room.
+    let level = format!("-{}", xz_level.min(6));
+    output(Command::new("xz").args(["--threads=1", &level]).arg(&debug))?;
     fs::copy(work.join("heatsoak.debug.xz"), out.join("heatsoak.debug.xz"))?;
     println!("hypot asks for {lowered} now");
     Ok(binary)

@@ -32,7 +32,8 @@ pub(super) fn write(release: &Release, tree: &Path) -> Result<()> {
     output(
         Command::new("dpkg-deb")
             .env("SOURCE_DATE_EPOCH", release.time_s.to_string())
-            .args(["--root-owner-group", "-Zxz", "--build"])
+            .args(["--root-owner-group", "-Zxz", &format!("-z{}", super::xz_level(release.is_trial))])
+            .arg("--build")
             .args([tree, &release.out.join(name(release))]),
     )
     .map(|_| ())
