@@ -215,7 +215,9 @@ fn timed<T>(times: &mut Vec<(String, f64)>, name: &str, step: impl FnOnce() -> R
     println!("== {name}");
     let start = Instant::now();
     let done = step().with_context(|| format!("packaging, step `{name}`"))?;
-    times.push((name.to_owned(), start.elapsed().as_secs_f64()));
+    let seconds = start.elapsed().as_secs_f64();
+    println!("   {seconds:.1} s");
+    times.push((name.to_owned(), seconds));
     Ok(done)
 }
 

@@ -30,7 +30,8 @@ pub(super) fn interpreters() -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
     for minor in MINORS {
         let name = format!("python3.{minor}");
-        let works = |path: &PathBuf| output(Command::new(path).args(["-c", "import ensurepip, venv"])).is_ok();
+        let works =
+            |path: &PathBuf| output(Command::new(path).args(["-c", "import ensurepip, venv"])).is_ok();
         match [vec![PathBuf::from(&name)], kept(minor)].concat().into_iter().find(works) {
             Some(path) => found.push((name, path)),
             None if WANTED.contains(&minor) => println!("LEFT OUT: wheel with {name}, which is not here"),
