@@ -6,6 +6,7 @@ is a process of its own: other threads go on meanwhile, and nothing is left behi
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import shutil
@@ -13,11 +14,20 @@ import subprocess
 import sysconfig
 import tempfile
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, Iterable, Mapping, Optional, Protocol, Union
 
 __all__ = ["HeatsoakError", "Run", "Table", "Twin", "analyze", "read_run", "twin"]
 
 PathLike = Union[str, "os.PathLike[str]"]
+
+
+class ArrowTable(Protocol):
+    """A table of pyarrow, polars, pandas or DuckDB: anything that hands itself on by the Arrow PyCapsule interface."""
+
+    def __arrow_c_stream__(self, requested_schema: Optional[object] = None) -> object: ...
+
+
+Columns = Mapping[str, Iterable[Any]]
 
 
 class HeatsoakError(Exception):
@@ -97,7 +107,7 @@ class Twin:
     def __init__(self, profile: PathLike) -> None:
         self.address = f"twin:{os.fspath(profile)}"
 
-    def run(self, plan: PathLike = "hctm-read", *, out: PathLike | None = None, seed: int | None = None) -> Run:
+    def run(self, plan: PathLike = "hctm-read", *, out: Optional[PathLike] = None, seed: Optional[int] = None) -> Run:
         """Runs a plan: a built-in name, a TOML file or a fio job file. Without `out` the folder is a new temporary one,
         which is the caller's to delete."""
         folder = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="heatsoak-")) / "run"
@@ -111,10 +121,24 @@ def read_run(path: PathLike) -> Run:
     return Run(path)
 
 
-def analyze(path: PathLike | Run) -> dict[str, Any]:
-    """The findings of a run folder or of a log of another tool, as `heatsoak analyze --json` prints them."""
-    path = path.path if isinstance(path, Run) else path
-    return json.loads(_call("analyze", "--json", "--", os.fspath(path)))
+def analyze(source: Union[PathLike, Run, ArrowTable, Columns]) -> dict[str, Any]:
+    """The findings, as `heatsoak analyze --json` prints them.
+
+    `source` is a run folder, a log of another tool, or a table with the columns of the plain CSV (docs/FORMATS.md): `t_s`,
+    `read_mb_per_s`, `temp_c` and so on. None and NaN are no reading.
+    """
+    if isinstance(source, Run):
+        source = source.path
+    if isinstance(source, (str, os.PathLike)):
+        return _findings(os.fspath(source))
+    with tempfile.TemporaryDirectory(prefix="heatsoak-") as folder:
+        path = Path(folder) / "table.csv"
+        _write_csv(_columns(source), path)
+        try:
+            return _findings(str(path))
+        except HeatsoakError as error:
+            # The file is gone when somebody reads this.
+            raise HeatsoakError(str(error).replace(str(path), "the table"), error.exit_code) from None
 
 
 def twin(profile: PathLike) -> Twin:
@@ -130,6 +154,11 @@ def _program() -> str:
     return found
 
 
+def _findings(path: str) -> dict[str, Any]:
+    findings: dict[str, Any] = json.loads(_call("analyze", "--json", "--", path))
+    return findings
+
+
 def _call(*arguments: str) -> str:
     done = subprocess.run(
         [_program(), *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, encoding="utf-8", check=False
@@ -138,6 +167,42 @@ def _call(*arguments: str) -> str:
         message = done.stderr.strip().removeprefix("error:").strip()
         raise HeatsoakError(message or f"heatsoak ended with {done.returncode}", done.returncode)
     return done.stdout
+
+
+def _columns(table: Any) -> Columns:
+    """The columns of a table as Python's own values."""
+    if isinstance(table, Mapping):
+        return table
+    if not hasattr(table, "__arrow_c_stream__"):
+        raise TypeError(f"analyze takes a path, a run or a table, not {type(table).__name__}")
+    try:
+        import pyarrow
+
+        columns: Columns = pyarrow.table(table).to_pydict()
+        return columns
+    except ImportError:
+        pass
+    try:
+        import polars
+
+        columns = polars.DataFrame(table).to_dict(as_series=False)
+        return columns
+    except ImportError:
+        raise HeatsoakError("reading a table needs pyarrow or polars: pip install polars", 2) from None
+
+
+def _write_csv(columns: Columns, path: Path) -> None:
+    """The plain CSV of docs/FORMATS.md."""
+    lists = {name: list(values) for name, values in columns.items()}
+    lengths = {name: len(values) for name, values in lists.items()}
+    if len(set(lengths.values())) > 1:
+        raise HeatsoakError(f"the columns of a table are equally long, and these are not: {lengths}", 2)
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(lists)
+        for row in zip(*lists.values()):
+            # Only NaN differs from itself; an empty cell is no reading.
+            writer.writerow("" if value is None or value != value else value for value in row)
 
 
 def _arrow(path: Path) -> Any:

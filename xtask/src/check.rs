@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use crate::{cargo, fleet, site, tidy, tier};
+use crate::{cargo, fleet, package, site, tidy, tier};
 
 /// One thing that must hold.
 struct Step {
@@ -49,7 +49,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
-fn steps() -> [Step; 10] {
+fn steps() -> [Step; 11] {
     let cargo = |name, arguments, environment| Step {
         name,
         run: Action::Cargo(arguments, environment),
@@ -71,6 +71,7 @@ fn steps() -> [Step; 10] {
         own("test", tier::check, &cargo::spelled(tier::ALL, &[])),
         cargo("doc", &["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
         own("site", site::check, "cargo xtask site"),
+        own("package", package::check, "cargo xtask package --prove --binary target/debug/heatsoak"),
         // A workspace of its own, with an engine that takes longer to build than all of ours: told apart.
         own("fleet build", fleet::build, "cargo xtask fleet build"),
         own("fleet test", fleet::check, "cargo xtask fleet"),

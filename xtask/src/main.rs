@@ -58,7 +58,12 @@ enum Task {
         only: Option<String>,
     },
     /// Makes the web site of the documents under target/site, and follows its links.
-    Site,
+    Site {
+        /// Open it in headless Chromium at three widths: no page is wider than the window, the search finds a word;
+        /// pictures go to target/site/pictures.
+        #[arg(long)]
+        look: bool,
+    },
     /// Scores verdicts on simulated runs with known truth: confusion matrix and metrics.
     Score {
         /// Handed to the scorer: `--runs N`, `--half scored|tuned`, `--wrong`, `--show NUMBER`.
@@ -88,7 +93,7 @@ fn run(task: Task) -> Result<()> {
         Task::Package(args) => package::run(&root, &args),
         Task::Fleet { only: Some(_) } => fleet::build(&root),
         Task::Fleet { only: None } => fleet::check(&root),
-        Task::Site => site::run(&root),
+        Task::Site { look } => site::run(&root, look),
         Task::Score { arguments } => score::run(&root, &arguments),
     }
 }

@@ -4,6 +4,9 @@
 //! files, and what GitHub's Markdown forgives (a list without an empty line before it) is put right. The gallery is made
 //! by the tool itself, on simulated drives. Then every link of every page is followed.
 
+mod browser;
+mod server;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
@@ -67,9 +70,16 @@ site_dir: html
 use_directory_urls: false
 theme: {name: material, font: false, language: en}
 plugins: [search]
+extra_css: [extra.css]
 markdown_extensions: [tables, toc, pymdownx.superfences]
 nav:
 ";
+
+/// Tables of five columns on a phone: columns as wide as their words need, and no wider.
+const STYLE: &str = "@media (max-width: 45em) {\n  \
+    .md-typeset table:not([class]) th { min-width: 0; padding: .5em .6em; }\n  \
+    .md-typeset table:not([class]) td { padding: .5em .6em; }\n  \
+    .md-typeset table:not([class]) td:last-child { min-width: 9rem; }\n}\n";
 
 /// Why the site cannot be made here.
 pub(crate) fn missing() -> Option<String> {
@@ -84,13 +94,13 @@ pub(crate) fn check(root: &Path) -> Result<()> {
     match missing() {
         Some(reason) if std::env::var_os("CI").is_some() => bail!("CI requires the site: {reason}"),
         Some(reason) => println!("left out: {reason}"),
-        None => run(root)?,
+        None => run(root, false)?,
     }
     Ok(())
 }
 
-/// Makes the site.
-pub(crate) fn run(root: &Path) -> Result<()> {
+/// Makes the site, and opens it in a browser if asked to.
+pub(crate) fn run(root: &Path, look: bool) -> Result<()> {
     if let Some(reason) = missing() {
         bail!("cannot make the site: {reason}");
     }
@@ -100,6 +110,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     }
     copy(root, &site.join("docs"))?;
     gallery(root, &site.join("docs"))?;
+    fs::write(site.join("docs/extra.css"), STYLE)?;
     let menu: String = MENU.iter().map(|(title, page)| format!("  - \"{title}\": {page}\n")).collect();
     fs::write(site.join("mkdocs.yml"), CONFIGURATION.to_owned() + &menu)?;
     let output = Command::new("mkdocs")
@@ -112,7 +123,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     ensure!(output.status.success(), "mkdocs build --strict failed\n{said}");
     let pages = links(&site.join("html"))?;
     println!("site: {pages} pages in {}, every link leads somewhere", site.join("html").display());
-    Ok(())
+    if look { browser::look(&site) } else { Ok(()) }
 }
 
 /// Copies the documents as the site needs them.
@@ -241,12 +252,15 @@ fn gallery(root: &Path, docs: &Path) -> Result<()> {
     let mut text = String::from(
         "# Gallery\n\nReports as `heatsoak run` leaves them, on simulated drives. Each is one file that loads nothing.\n\n",
     );
+    let gallery = docs.join("gallery");
+    fs::create_dir_all(&gallery)?;
     for (name, what, arguments) in GALLERY {
-        let folder = docs.join("gallery").join(name);
+        let folder = gallery.join(name);
+        // By name from beside it: reports name their folder, and no path of this machine belongs on a site.
         let output = Command::new(&tool)
             .args(*arguments)
-            .args(["--quiet", "--out"])
-            .arg(&folder)
+            .args(["--quiet", "--out", name])
+            .current_dir(&gallery)
             .stdin(Stdio::null())
             .output()
             .with_context(|| format!("starting {}", tool.display()))?;
@@ -256,6 +270,9 @@ fn gallery(root: &Path, docs: &Path) -> Result<()> {
                 fs::remove_file(file)?;
             }
         }
+        let report = fs::read_to_string(folder.join("report.html"))?;
+        let here = root.display().to_string();
+        ensure!(!report.contains(&here), "the report of {name} names {here}, a path of this machine");
         let line = arguments.join(" ");
         let _ = writeln!(text, "- [{what}](gallery/{name}/report.html): `heatsoak {line}`");
     }

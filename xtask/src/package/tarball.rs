@@ -8,6 +8,9 @@ use anyhow::Result;
 use super::parts::{self, put};
 use super::{Release, output};
 
+/// The platform of the static one, in names of files.
+pub(super) const STATIC: &str = "linux-musl";
+
 /// Writes it.
 pub(super) fn write(release: &Release, work: &Path) -> Result<()> {
     let name = name(release);
@@ -33,7 +36,8 @@ pub(super) fn write(release: &Release, work: &Path) -> Result<()> {
             .args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=gnu"])
             .arg(format!("--mtime=@{}", release.time_s))
             // Threads cut the stream elsewhere on another machine.
-            .args(["--use-compress-program=xz --threads=1 -9", "--create", "--file"])
+            .arg(format!("--use-compress-program=xz --threads=1 -{}", super::xz_level(release.is_trial)))
+            .args(["--create", "--file"])
             .arg(archive)
             .arg("--directory")
             .args([work, Path::new(&name)]),

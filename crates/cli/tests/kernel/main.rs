@@ -13,6 +13,9 @@ mod harness;
 mod output;
 mod resets;
 mod runs;
+#[path = "../support/schema.rs"]
+#[expect(dead_code, reason = "shared with targets that know which command wrote a document")]
+mod schema;
 mod settings;
 mod trim;
 mod vssd;

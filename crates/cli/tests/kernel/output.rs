@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+use crate::schema;
+
 /// What a kernel says when it has met a bug of its own or of our making.
 const KERNEL_BUGS: &[&str] =
     &["BUG:", "Oops", "general protection fault", "Kernel panic", "hung_task", "blocked for more than"];
@@ -45,12 +47,14 @@ impl Output {
         self.section(&format!("{name}.err"))
     }
 
-    /// A section as JSON.
+    /// A section as JSON; a document of ours must be as its schema has it.
     pub(crate) fn json(&self, name: &str) -> Value {
         let text = self.section(name);
-        serde_json::from_str(&text).unwrap_or_else(|error| {
+        let document = serde_json::from_str(&text).unwrap_or_else(|error| {
             panic!("section `{name}` is no JSON: {error}\n{text}\n{}", self.errors(name))
-        })
+        });
+        must_fit_a_schema(&document);
+        document
     }
 
     /// The file that was the drive of this serial.
@@ -106,4 +110,22 @@ pub(super) fn telling(text: &str) -> String {
     let (earlier, last) = lines.split_at(lines.len().saturating_sub(LAST));
     let of_bugs = earlier.iter().filter(|line| KERNEL_BUGS.iter().any(|bug| line.contains(bug)));
     of_bugs.chain(last).copied().collect::<Vec<_>>().join("\n")
+}
+
+/// Fails unless a document of ours, known by its number, is as one of the schemas has it; those of others pass.
+fn must_fit_a_schema(document: &Value) {
+    if !document.get("schema").is_some_and(Value::is_u64) {
+        return;
+    }
+    let files = fs::read_dir(schema::folder()).expect("docs/data").flatten().map(|entry| entry.file_name());
+    let names: Vec<String> =
+        files.filter_map(|name| Some(name.to_str()?.strip_suffix(".schema.json")?.to_owned())).collect();
+    let against: Vec<String> = names
+        .iter()
+        .filter_map(|name| {
+            let root = schema::schema(name);
+            schema::fits(root, document, root, "$").err().map(|why| format!("{name}: {why}"))
+        })
+        .collect();
+    assert!(against.len() < names.len(), "no schema in docs/data holds:\n{}", against.join("\n"));
 }

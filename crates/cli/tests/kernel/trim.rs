@@ -129,6 +129,7 @@ fn document(output: &Output, section: &str) -> (serde_json::Value, String) {
         text.rsplit_once("status ").unwrap_or_else(|| panic!("{text} {}", output.errors(section)));
     let json =
         serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {}", output.errors(section)));
+    crate::schema::must_fit("trim", &json);
     (json, status.trim().to_owned())
 }
 

@@ -10,7 +10,7 @@ use measure::Kelvin;
 use nvme::hctm::Hctm;
 use nvme::host::tcp::{TcpAddress, TcpController, TcpOptions};
 
-use crate::support::Scratch;
+use crate::support::{Scratch, schema};
 
 /// `heatsoak vssd` as a process.
 pub(super) struct Process {
@@ -35,6 +35,7 @@ impl Process {
         let mut line = String::new();
         out.read_line(&mut line).expect("one line");
         let told = serde_json::from_str(&line).expect("JSON");
+        schema::must_fit("vssd", &told);
         (Self { child, out }, told)
     }
 

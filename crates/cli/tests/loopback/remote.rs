@@ -225,6 +225,7 @@ fn a_link_that_breaks_ends_the_run_and_puts_settings_back() {
         assert!(left.is_empty(), "case {case}: {left:?}");
         let set = machines.run(&["hctm", &drive.url(), "--json"]);
         let set: Value = serde_json::from_str(&set.stdout).expect("one document");
+        crate::support::schema::must_fit("hctm", &set);
         assert_eq!(set["hctm"]["current"], set["hctm"]["default"], "case {case}");
         let read = machines.scratch.run(&["analyze", &out, "--json"]);
         assert_eq!(read.code, Some(0), "case {case}: {}", read.stderr);
