@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use drive::io::{Io, IoCompletion, VirtualDrive};
+use drive::io::{Io, IoCompletion, PageCache, SimulatedHost, VirtualDrive};
 use drive::settings::DriveSettings;
 use drive::settings::journal::Journals;
 use drive::telemetry::{Reading, smart};
@@ -77,6 +77,17 @@ impl TwinDrive {
         let state = TwinState { direct, epoch_ns: 0, in_flight, completed: Vec::new() };
         let (address, state) = (address.clone(), Arc::new(Mutex::new(state)));
         Ok(Self { address, profile, origin, slc: *slc, state })
+    }
+
+    /// The computer that the profile puts the drive in.
+    fn host_memory(&self) -> Option<SimulatedHost> {
+        let host = self.profile.host?;
+        Some(SimulatedHost {
+            bytes: host.memory_bytes,
+            copy_bytes_per_s: host.copy_bytes_per_s,
+            io_bytes: host.io_bytes,
+            read_ahead_bytes: host.read_ahead_bytes,
+        })
     }
 
     fn facts(&self) -> DriveFacts {
@@ -159,8 +170,23 @@ impl Drive for TwinDrive {
         self.check_settings(&plan.settings)?;
         let settings =
             PreparedSettings { drive: self.settings()?, nsid: None, journals: Journals::in_memory() };
-        let io = DriveIo::Simulated(Box::new(TwinIo { state: Arc::clone(&self.state) }));
-        Ok(Prepared { io, settings: Some(settings), notes: Vec::new() })
+        let drive = Box::new(TwinIo { state: Arc::clone(&self.state) });
+        let buffered = plan.phases.iter().flat_map(|phase| &phase.loads).any(|load| !load.direct);
+        let (io, notes): (Box<dyn VirtualDrive>, _) = match self.host_memory() {
+            Some(host) if buffered => {
+                let note = format!(
+                    "SIMULATED page cache in front of the drive: a computer with {} of memory and Linux defaults.",
+                    Bytes::new(host.bytes)
+                );
+                (Box::new(PageCache::new(drive, host)), vec![note])
+            }
+            None if buffered => {
+                let note = "No page cache is simulated: buffered I/O goes to the drive as it comes. A profile with a [host] has one.";
+                (drive, vec![note.to_owned()])
+            }
+            _ => (drive, Vec::new()),
+        };
+        Ok(Prepared { io: DriveIo::Simulated(io), settings: Some(settings), notes })
     }
 
     fn watch(&mut self, _: &TelemetryPlan) -> Result<WatchSources, DriveError> {

@@ -68,14 +68,14 @@ fn one(phase: &plan::Phase, rate: Option<f64>) -> LoadPhase {
         seconds: timed.map_or(LONGEST_S, |time| (time.as_secs_f64().round() as usize).clamp(1, LONGEST_S)),
         bytes: (bytes > 0.0).then_some(bytes),
         depth: depth(loads),
-        io_bytes: first.map_or(1 << 20, |load| load.sizes.max().max(512)),
+        io_bytes: first.map_or(1 << 20, |load| load.io_max().max(512)),
         sequential: first.is_none_or(|load| load.order == Order::Sequential),
         region_bytes: first.map_or(64 << 30, region_bytes),
     }
 }
 
 fn limit(load: &Load) -> f64 {
-    let by_iops = load.rate_iops.map(|iops| iops * f64::from(load.sizes.max()));
+    let by_iops = load.rate_iops.map(|iops| iops * f64::from(load.io_max()));
     [load.rate.map(|rate| rate.as_f64()), by_iops].into_iter().flatten().fold(f64::INFINITY, f64::min)
 }
 

@@ -230,6 +230,7 @@ impl DriveSample {
                 reopen_share: 0.05,
             }),
             housekeeping: None,
+            host: None,
             dip: Vec::new(),
             sensor: SensorProfile {
                 composite_share: Vec::new(),

@@ -77,6 +77,24 @@ pub fn check(plan: &Plan, target: &TargetFacts) -> Result<(), PlanError> {
     Ok(())
 }
 
+impl Plan {
+    /// The plan with the ranges of sizes of its direct loads in blocks of `block_bytes`; `None` where they are so already. A
+    /// drive of 4 KiB blocks has no I/O of 512 B.
+    #[must_use]
+    pub fn in_blocks(&self, block_bytes: u32) -> Option<Self> {
+        let mut plan = self.clone();
+        for load in plan.phases.iter_mut().flat_map(|phase| &mut phase.loads).filter(|load| load.direct) {
+            if let Sizes::LogUniform { min, step, .. } | Sizes::Uniform { min, step, .. } = &mut load.sizes
+                && block_bytes.is_multiple_of((*step).max(1))
+            {
+                *step = block_bytes;
+                *min = min.next_multiple_of(block_bytes);
+            }
+        }
+        (plan != *self).then_some(plan)
+    }
+}
+
 /// Where `region` lies on a target of `size`, in bytes from its start.
 ///
 /// A share is rounded down to whole bytes. The range of the fast write cache ends where the target ends:
@@ -273,7 +291,7 @@ fn check_load(load: &Load, target: &TargetFacts) -> Result<(), String> {
             "it keeps {} I/Os of up to {} in flight in each thread; at most 32768, and 4 GiB of buffers, can be: \
              use a smaller depth or smaller I/Os",
             load.depth.as_usize(),
-            Bytes::new(load.sizes.max().into())
+            Bytes::new(load.io_max().into())
         ));
     }
     check_room(load, target)
@@ -293,7 +311,7 @@ fn check_sizes(load: &Load, target: &TargetFacts) -> Result<(), String> {
             vec![*min, *max, *step]
         }
     };
-    if sizes.contains(&0) {
+    if sizes.contains(&0) || load.split.is_some_and(|split| split.as_u64() == 0) {
         return Err("it has I/Os of no bytes".to_owned());
     }
     // Through the page cache any size will do; deallocation and direct I/O come in whole blocks.
@@ -302,8 +320,9 @@ fn check_sizes(load: &Load, target: &TargetFacts) -> Result<(), String> {
     }
     let block = target.block_bytes.max(1);
     let align = load.align.map(|align| ("alignment", align.as_u64()));
+    let split = load.split.map(|split| ("split", split.as_u64()));
     let sizes = sizes.into_iter().map(|size| ("block size", u64::from(size)));
-    match sizes.chain(align).find(|(_, size)| !size.is_multiple_of(block.into())) {
+    match sizes.chain(align).chain(split).find(|(_, size)| !size.is_multiple_of(block.into())) {
         Some((what, size)) => Err(format!(
             "its {what} of {size} B is not a multiple of the {block} B blocks of {}; use multiples of {block} B",
             target.address
@@ -404,6 +423,28 @@ mod test {
     }
 
     /// Goal: no plan fills the memory with rows. Method: the shortest steps that are taken, and what is below.
+    #[test]
+    fn ranges_of_sizes_go_by_the_blocks_of_the_drive() {
+        let range = |lines: &str| plan(&format!("duration = \"1s\"\nblock_sizes = {lines}"));
+        let small = range("{ min = \"512B\", max = \"1MiB\" }");
+        assert!(check(&small, &target()).is_err());
+        let fitted = small.in_blocks(4096).expect("512 B is no block of it");
+        assert_eq!(fitted, range("{ min = \"4KiB\", max = \"1MiB\" }"));
+        assert!(check(&fitted, &target()).is_ok());
+        assert_eq!(fitted.in_blocks(4096), None);
+        assert_eq!(small.in_blocks(512), None);
+    }
+
+    #[test]
+    fn what_an_access_is_split_into_fits_the_drive() {
+        let split = |split: &str| plan(&format!("duration = \"1s\"\nblock_size = \"1MiB\"\nsplit = {split}"));
+        assert!(check(&split("\"64KiB\""), &target()).is_ok());
+        let error = check(&split("\"512B\""), &target()).expect_err("not a block").to_string();
+        assert!(error.contains("its split of 512 B is not a multiple of the 4096 B blocks"), "{error}");
+        // Only what is in flight needs memory: 32768 of 4 KiB are 128 MiB.
+        assert!(check(&plan("duration = \"1s\"\ndepth = 32768\nsplit = \"4KiB\""), &target()).is_ok());
+    }
+
     #[test]
     fn intervals_and_readings_are_a_millisecond_apart_or_more() {
         let with = |top: &str| {

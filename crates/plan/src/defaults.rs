@@ -82,6 +82,7 @@ impl Load {
             order,
             mix,
             sizes,
+            split: None,
             depth: QueueDepth::new(1).expect("one is not zero"),
             threads: 1,
             sharing: Sharing::Split,
@@ -98,6 +99,14 @@ impl Load {
             direct: true,
             seed: None,
         }
+    }
+}
+
+impl Load {
+    /// The largest I/O that can occur, in bytes.
+    pub fn io_max(&self) -> u32 {
+        let split = self.split.and_then(|split| u32::try_from(split.as_u64()).ok());
+        split.unwrap_or(u32::MAX).min(self.sizes.max())
     }
 }
 

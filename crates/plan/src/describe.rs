@@ -49,7 +49,9 @@ impl Phase {
 impl Load {
     /// The stricter of its two limits, in bytes a second.
     pub(super) fn rate_limit(&self) -> Option<f64> {
-        let by_ios = self.rate_iops.map(|iops| iops * self.sizes.mean());
+        // At most: the mean I/O of a split access is no larger than either.
+        let io_bytes = self.sizes.mean().min(f64::from(self.io_max()));
+        let by_ios = self.rate_iops.map(|iops| iops * io_bytes);
         match (self.rate.map(measure::BytesPerSec::as_f64), by_ios) {
             (Some(rate), Some(by_ios)) => Some(rate.min(by_ios)),
             (rate, by_ios) => rate.or(by_ios),
@@ -62,6 +64,9 @@ impl Load {
             Order::Random => "random",
         };
         let mut parts = vec![format!("{order} {}", mix(self.mix)), sizes(&self.sizes)];
+        if let Some(split) = self.split {
+            parts.push(format!("split into {split}"));
+        }
         parts.push(format!("depth {}", self.depth.as_usize()));
         if self.threads > 1 {
             parts.push(format!("{} threads", self.threads));
@@ -169,6 +174,13 @@ mod test {
             phase.what(),
             "random 70 % read and 30 % write, 4 KiB to 1 MiB, depth 1, 2 threads, from 12.5 % on, at most 50 MB/s, buffered"
         );
+        let phase =
+            first("[[phase]]\nop = \"read\"\nblock_size = \"1MiB\"\nsplit = \"64KiB\"\nrate_iops = 2");
+        assert_eq!(
+            phase.what(),
+            "sequential read, 1 MiB, split into 64 KiB, depth 1, at most 2 I/Os a second"
+        );
+        assert_eq!(phase.facts().rate_limit_bytes_per_s, Some(131_072.0));
         assert_eq!(first("[[phase]]\nop = \"idle\"").what(), "idle");
     }
 

@@ -133,8 +133,11 @@ pub struct Load {
     pub order: Order,
     /// Share of each operation.
     pub mix: Mix,
-    /// Sizes of the I/Os.
+    /// Sizes of the accesses, each of which is one I/O unless `split` makes several of it.
     pub sizes: Sizes,
+    /// A larger access is made of I/Os of this size, one after the other, as by a program that reads into a buffer of
+    /// this size; the last is what remains.
+    pub split: Option<Bytes>,
     /// I/Os in flight, each thread.
     pub depth: QueueDepth,
     /// Threads.

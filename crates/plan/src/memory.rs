@@ -45,7 +45,7 @@ impl BufferSpec {
     pub fn new(load: &Load, seed: Seed) -> Self {
         Self {
             depth: load.depth.as_usize(),
-            largest: load.sizes.max(),
+            largest: load.io_max(),
             reads: load.mix.read > 0,
             writes: load.mix.write > 0,
             data: load.data,

@@ -13,6 +13,7 @@
 //! USB drives, one on a QLC drive). Their figures were not available, only what the texts say.
 
 mod hctm;
+mod play;
 mod power;
 mod qlc;
 mod rig;

@@ -132,23 +132,6 @@ pub(super) fn span(drive: &mut Drive, op: Op, bytes: f64, most_s: usize) -> Log 
     log
 }
 
-/// One command after the other, each as soon as the one before is back; returns the seconds it took.
-pub(super) fn one_by_one(drive: &mut Drive, op: Op, offset: u64, bytes: u64, command: u64) -> f64 {
-    let start = drive.now();
-    let mut done = Vec::new();
-    let mut at = 0;
-    while at < bytes {
-        let len = command.min(bytes - at) as u32;
-        drive.submit(drive.now(), 0, op, offset + at, len);
-        while done.is_empty() {
-            drive.advance(Instant::NEVER, &mut done);
-        }
-        done.clear();
-        at += u64::from(len);
-    }
-    drive.now().since(start).as_secs_f64()
-}
-
 /// How often something throttled.
 pub(super) fn onsets(drive: &Drive) -> usize {
     drive.truth().iter().filter(|event| matches!(event.kind, TruthKind::ThrottleOnset(_))).count()

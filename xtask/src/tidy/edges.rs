@@ -23,7 +23,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("analysis", &["measure", "trace"]),
     ("fit", &["measure", "physics", "plan", "trace", "analysis"]),
     ("twin", &["measure", "nvme", "physics"]),
-    ("validation", &["measure", "physics"]),
+    ("validation", &["measure", "physics", "plan", "drive", "capture"]),
     ("report", &["measure", "trace", "analysis"]),
     ("serve", &["measure", "report"]),
     ("remote", &["measure"]),

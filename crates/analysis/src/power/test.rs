@@ -193,6 +193,7 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
         }
     }
     let share = f64::from(held) / f64::from(asked);
+    println!("{held} of {asked} intervals hold the truth: {share:.3}");
     assert!((0.90..=0.97).contains(&share), "{held} of {asked}: {share:.3}");
 }
 

@@ -89,7 +89,7 @@ fn make<P: IoPath>(mut now: Instant, workers: &mut [Worker], path: &mut P) -> Re
         for (index, worker) in workers.iter_mut().enumerate() {
             round.wake = round.wake.min(worker.fill(now, index as u32, path));
             round.in_flight += worker.in_flight();
-            round.making |= worker.ended().is_none();
+            round.making |= worker.is_making();
             queued |= worker.has_queued();
         }
         if !queued {

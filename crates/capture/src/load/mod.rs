@@ -20,6 +20,8 @@ mod pace;
 mod permutation;
 #[cfg(test)]
 mod ring_test;
+#[cfg(test)]
+mod split_test;
 mod worker;
 
 pub use control::{Control, Halt};

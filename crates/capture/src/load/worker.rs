@@ -6,6 +6,10 @@
 //! An I/O belongs to the interval in which it completed. A transfer shorter than asked counts as an error (`EIO`):
 //! on a file it means that the end was reached or that the file system is full, and continuing it would turn one
 //! I/O into two that nobody asked for.
+//!
+//! An access that a load splits is several I/Os one after the other in one slot. Intervals count I/Os, rows of single
+//! accesses the whole. One that has begun is finished when the time is over, so that the longest are not left out; a halt
+//! ends it without a row.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -76,6 +80,8 @@ pub struct Worker {
     slots: Box<[IoSlot]>,
     /// Slots without an I/O and when each may have its next: with a constant think time, in order of time.
     free: VecDeque<(Instant, u16)>,
+    /// Slots with an access that has more I/Os to make.
+    open: VecDeque<u16>,
     /// Slots whose I/O was queued and not yet committed.
     queued: Vec<u16>,
     /// Where in `stats` each operation is.
@@ -95,6 +101,9 @@ struct Fixed {
     budget_ends_by: Ended,
     think_time: Duration,
     record_ops: bool,
+    /// The largest I/O in bytes.
+    split: u32,
+    direct: bool,
 }
 
 /// An I/O in flight.
@@ -105,6 +114,20 @@ struct IoSlot {
     len: u32,
     made: Instant,
     issued: Instant,
+    access: AccessProgress,
+}
+
+/// What an I/O is a part of.
+#[derive(Clone, Copy, Debug)]
+struct AccessProgress {
+    /// Where it begins.
+    offset: u64,
+    /// How much of it comes after the I/O, in bytes.
+    left: u32,
+    /// When its first I/O was made.
+    made: Instant,
+    /// Submission latency of its first I/O.
+    slat_ns: u64,
 }
 
 impl Worker {
@@ -124,7 +147,9 @@ impl Worker {
         let depth = load.depth.as_usize();
         let mut stats_index = [0; 3];
         load.mix.ops().enumerate().for_each(|(index, op)| stats_index[op as usize] = index);
-        let unused = IoSlot { op: Op::Idle, offset: 0, len: 0, made: Instant::ZERO, issued: Instant::ZERO };
+        let access = AccessProgress { offset: 0, left: 0, made: Instant::ZERO, slat_ns: 0 };
+        let unused =
+            IoSlot { op: Op::Idle, offset: 0, len: 0, made: Instant::ZERO, issued: Instant::ZERO, access };
         Ok(Self {
             draw: Draw::new(seed.part(1)),
             op_draw: OpDraw::new(load.mix),
@@ -134,6 +159,7 @@ impl Worker {
             budget_bytes,
             slots: vec![unused; depth].into_boxed_slice(),
             free: (0..depth).map(|slot| (spec.start, slot as u16)).collect(),
+            open: VecDeque::with_capacity(depth),
             queued: Vec::with_capacity(depth),
             stats_index,
             stats: IntervalStats::new(load.mix.ops()),
@@ -147,6 +173,8 @@ impl Worker {
                 budget_ends_by,
                 think_time: load.think_time,
                 record_ops: spec.record_ops,
+                split: load.io_max(),
+                direct: load.direct,
             },
         })
     }
@@ -158,6 +186,9 @@ impl Worker {
     /// on earlier.
     #[inline]
     pub(super) fn fill(&mut self, now: Instant, index: u32, path: &mut impl IoPath) -> Instant {
+        if let Some(due) = self.go_on(now, index, path) {
+            return due;
+        }
         if self.ended.is_some() {
             return Instant::NEVER;
         }
@@ -183,6 +214,31 @@ impl Worker {
         self.spec.deadline
     }
 
+    /// Queues the next I/Os of accesses that have begun; when it wants to be asked again if some are left.
+    #[inline]
+    fn go_on(&mut self, now: Instant, index: u32, path: &mut impl IoPath) -> Option<Instant> {
+        while let Some(slot) = self.open.front().copied() {
+            if self.control.halted() > Halt::No || self.control.too_many_errors() {
+                self.free.extend(self.open.drain(..).map(|slot| (now, slot)));
+                return None;
+            }
+            if self.pace.opens() > now {
+                return Some(self.pace.opens());
+            }
+            if self.queued.len() >= path.batch_max() {
+                return Some(now);
+            }
+            self.open.pop_front();
+            let io = &mut self.slots[usize::from(slot)];
+            io.offset += u64::from(io.len);
+            io.len = io.access.left.min(self.spec.split);
+            io.access.left -= io.len;
+            (io.made, io.issued) = (now, Instant::NEVER);
+            path.queue(self.send(now, index, slot));
+        }
+        None
+    }
+
     fn stopped(&self, now: Instant) -> Option<Ended> {
         if self.control.halted() > Halt::No {
             return Some(Ended::Halted);
@@ -198,11 +254,20 @@ impl Worker {
         let op = self.op_draw.next(&mut self.draw);
         let len = self.sizes.next(&mut self.draw);
         let offset = self.offsets.next(op, len);
-        self.pace.count(now, len);
         self.budget_bytes = self.budget_bytes.saturating_sub(u64::from(len));
-        self.slots[usize::from(slot)] = IoSlot { op, offset, len, made: now, issued: Instant::NEVER };
+        let first = len.min(self.spec.split);
+        let access = AccessProgress { offset, left: len - first, made: now, slat_ns: 0 };
+        self.slots[usize::from(slot)] =
+            IoSlot { op, offset, len: first, made: now, issued: Instant::NEVER, access };
+        self.send(now, index, slot)
+    }
+
+    #[inline]
+    fn send(&mut self, now: Instant, index: u32, slot: u16) -> Io {
+        let IoSlot { op, offset, len, .. } = self.slots[usize::from(slot)];
+        self.pace.count(now, len);
         self.queued.push(slot);
-        Io { token: Io::token(index, slot), op, offset, len }
+        Io { token: Io::token(index, slot), op, offset, len, direct: self.spec.direct }
     }
 
     /// Whether I/Os are queued that the path has not been told to start.
@@ -222,7 +287,7 @@ impl Worker {
     #[inline]
     pub(super) fn complete(&mut self, completion: &IoCompletion) {
         let slot = Io::slot(completion.token);
-        let io = self.slots[usize::from(slot)];
+        let mut io = self.slots[usize::from(slot)];
         debug_assert!(io.issued < Instant::NEVER, "slot {slot} completed without having been started");
         // Nanoseconds: a `Duration` would be divided into seconds and put together again, for each I/O.
         let slat_ns = io.issued.as_ns().saturating_sub(io.made.as_ns());
@@ -242,10 +307,21 @@ impl Worker {
             stats.errors += 1;
             self.control.count_error();
         }
+        if io.offset == io.access.offset {
+            io.access.slat_ns = slat_ns;
+        }
+        if io.access.left > 0 && errno.is_none() {
+            self.slots[usize::from(slot)] = io;
+            self.open.push_back(slot);
+            return;
+        }
         if self.spec.record_ops {
             let Fixed { phase, worker, .. } = self.spec;
-            let IoSlot { op, offset, len, made: t, .. } = io;
-            let (slat, clat) = (Duration::from_nanos(slat_ns), Duration::from_nanos(clat_ns));
+            let IoSlot { op, access, .. } = io;
+            let (t, offset) = (access.made, access.offset);
+            let len = (io.offset - offset) as u32 + io.len + access.left;
+            let slat = Duration::from_nanos(access.slat_ns);
+            let clat = completion.t.since(t + slat);
             self.stats.rows.push(OpRow { t, phase, worker, op, offset, len, slat, clat, errno });
         }
         self.free.push_back((completion.t + self.spec.think_time, slot));
@@ -253,7 +329,12 @@ impl Worker {
 
     /// How many I/Os were started and have not completed.
     pub(super) fn in_flight(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.slots.len() - self.free.len() - self.open.len()
+    }
+
+    /// Whether it may make more I/Os: its time is not over, or an access is not.
+    pub(super) fn is_making(&self) -> bool {
+        self.ended.is_none() || !self.open.is_empty()
     }
 
     /// Why it makes no more I/Os; `None` while it does.

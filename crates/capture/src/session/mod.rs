@@ -37,7 +37,7 @@ use measure::time::wall_unix_ns;
 use measure::{Bytes, Instant, MonotonicClock, Seed};
 use thiserror::Error;
 
-use crate::load::{LoadError, Worker, WorkerSpec};
+use crate::load::{Control, LoadError, Worker, WorkerSpec};
 use drive::{DriveIo, Prepared};
 use plan::check::resolve;
 use plan::{Phase, Plan};
@@ -194,9 +194,24 @@ fn seed_of(plan: &Plan, phase: usize, load: usize) -> Seed {
 
 /// The workers of a phase, all of whose loads start at `start`.
 fn workers(recorder: &Recorder<'_>, index: usize, start: Instant) -> Result<Vec<Worker>, SessionError> {
-    let phase = &recorder.plan.phases[index];
     let drive = &recorder.manifest().drive;
-    let (size, slc) = (Bytes::new(drive.size_bytes), drive.slc_bytes.map(Bytes::new));
+    let target = (Bytes::new(drive.size_bytes), drive.slc_bytes.map(Bytes::new));
+    phase_workers(recorder.plan, index, target, start, recorder.control())
+}
+
+/// The workers of phase `index` of `plan`, all of whose loads start at `start`, on a target of that size whose fast write
+/// cache has that size, where it is known.
+///
+/// # Errors
+/// When a load does not fit the target.
+pub fn phase_workers(
+    plan: &Plan,
+    index: usize,
+    (size, slc): (Bytes, Option<Bytes>),
+    start: Instant,
+    control: &Control,
+) -> Result<Vec<Worker>, SessionError> {
+    let phase = &plan.phases[index];
     let mut workers = Vec::new();
     for (number, load) in phase.loads.iter().enumerate() {
         let refused =
@@ -209,11 +224,11 @@ fn workers(recorder: &Recorder<'_>, index: usize, start: Instant) -> Result<Vec<
                 thread,
                 worker: workers.len() as u32,
                 phase: index as u32,
-                seed: seed_of(recorder.plan, index, number),
+                seed: seed_of(plan, index, number),
                 start,
                 end: phase.duration.map_or(Instant::NEVER, |duration| start + duration),
-                record_ops: recorder.plan.record_ops,
-                control: recorder.control().clone(),
+                record_ops: plan.record_ops,
+                control: control.clone(),
             });
             workers.push(worker.map_err(|error: LoadError| refused(error.to_string()))?);
         }

@@ -240,12 +240,12 @@ impl RealTime<'_, '_> {
             let _ = starter.send(worker);
         }
         let merge = Merge::new(self.grid, ops_of_phase(phase), start, running);
-        Ok(RunningLoad { index, merge, running, ended: Vec::new(), end: start })
+        Ok(RunningLoad { index, merge, running, ended: Vec::new(), heard: start, end: start })
     }
 
     /// Records a load until all its threads have ended; returns when that was, and why each of its workers did.
     fn run_load(&mut self, mut load: RunningLoad, due: Instant, control: &Control) -> (Instant, Vec<Ended>) {
-        let mut give_up = Instant::NEVER;
+        let (mut give_up, mut halted_until) = (Instant::NEVER, Instant::NEVER);
         while load.running > 0 {
             if let Some(news) = self.receive_of(load.index, give_up) {
                 load.take(news, self.recorder);
@@ -254,7 +254,9 @@ impl RealTime<'_, '_> {
                 self.recorder.interval(whole.start, whole.end, whole.stats);
             }
             let now = self.clock.now();
-            give_up = give_up.min(end_limit(now, due, control.halted()));
+            halted_until = halted_until.min(halt_limit(now, control.halted()));
+            // An access that has begun goes on beyond the phase; while parts of it come back nothing hangs.
+            give_up = halted_until.min(due.max(load.heard) + END_LIMIT);
             if now >= give_up {
                 self.recorder.end_run(
                     EndReason::DeviceFailed,
@@ -276,12 +278,12 @@ fn phase_due(phase: &Phase, begun: Instant) -> Instant {
     phase.duration.map_or(Instant::NEVER, |duration| begun + duration)
 }
 
-/// Until when threads may take to end, seen from `now`.
-fn end_limit(now: Instant, due: Instant, halted: Halt) -> Instant {
+/// Until when threads that are halted may take to end, seen from `now`.
+fn halt_limit(now: Instant, halted: Halt) -> Instant {
     match halted {
         Halt::AtOnce => now + END_LIMIT_AT_ONCE,
         Halt::Drain => now + END_LIMIT,
-        Halt::No => due + END_LIMIT,
+        Halt::No => Instant::NEVER,
     }
 }
 
@@ -292,6 +294,8 @@ struct RunningLoad {
     merge: Merge,
     running: usize,
     ended: Vec<Ended>,
+    /// When I/Os were last told to have completed.
+    heard: Instant,
     /// The latest time at which a worker has ended.
     end: Instant,
 }
@@ -300,7 +304,12 @@ impl RunningLoad {
     fn take(&mut self, news: News, recorder: &mut Recorder<'_>) {
         match news {
             News::Ready { .. } => {}
-            News::Part { worker, end, stats } => self.merge.part(worker, end, stats),
+            News::Part { worker, end, stats } => {
+                if stats.ops.iter().any(|op| op.ios + op.errors > 0) {
+                    self.heard = self.heard.max(end);
+                }
+                self.merge.part(worker, end, stats);
+            }
             News::Ended { worker, at, how } => {
                 self.merge.ended(worker);
                 self.running -= 1;

@@ -47,7 +47,7 @@ impl Sampler for Thermometer {
 struct Scratch {
     folder: tempfile::TempDir,
     stop: StopFlag,
-    sampler: Option<Thermometer>,
+    sampler: Option<Box<dyn Sampler>>,
     before_run: fn(&PathBuf),
     access: Option<Access>,
 }
@@ -98,7 +98,7 @@ impl Scratch {
         }
         (self.before_run)(&self.file());
         if let Some(sampler) = self.sampler.take() {
-            samplers.push(Box::new(sampler));
+            samplers.push(sampler);
         }
         let address = drive.address().to_string();
         let manifest = draft_manifest(plan, &address, Origin::Device, examined.facts);
@@ -166,7 +166,7 @@ fn laps_of_several_threads_add_up() {
 
 #[test]
 fn a_hot_drive_stops_the_load() {
-    let scratch = Scratch { sampler: Some(Thermometer { kelvin: 400 }), ..Scratch::new() };
+    let scratch = Scratch { sampler: Some(Box::new(Thermometer { kelvin: 400 })), ..Scratch::new() };
     let (outcome, record) =
         scratch.run(&plan(vec![phase("r", Some(FOREVER), load(Order::Random, Mix::READ, 4096, 8))]));
     assert_eq!(outcome.end.reason, EndReason::SafetyLimit);
@@ -246,7 +246,7 @@ fn a_drive_that_never_answers_is_left_at_the_second_stop() {
     let scratch = Scratch {
         access: Some(Access::files(None, Some(file))),
         stop,
-        sampler: Some(sampler),
+        sampler: Some(Box::new(sampler)),
         ..Scratch::new()
     };
     let plan = plan(vec![phase("r", Some(FOREVER), load(Order::Sequential, Mix::READ, 4096, 4))]);
@@ -300,4 +300,56 @@ fn what_may_not_be_done_is_refused_before_a_folder_is_made() {
     let null = Address::parse("null:").expect("an address");
     let null = NullDrive::new(&null, Bytes::new(MIB), Stated::default()).examine().expect("always there");
     assert!(null.limits.read_only.is_none() && null.limits.direct);
+}
+
+/// A power meter that answers once and then not until it is let go.
+struct StuckMeter {
+    answered: bool,
+    let_go: std::sync::mpsc::Receiver<()>,
+}
+
+impl Sampler for StuckMeter {
+    fn source(&self) -> &str {
+        "meter"
+    }
+
+    fn period(&self) -> Duration {
+        Duration::from_millis(1)
+    }
+
+    fn sample(&mut self, now: Instant) -> Reading {
+        if std::mem::replace(&mut self.answered, true) {
+            // An error is the sender's end.
+            let _ = self.let_go.recv();
+        }
+        let row = TelemetryRow::empty(now, "meter", Duration::ZERO);
+        Reading { row, page: None }
+    }
+}
+
+/// Lets a meter go when the second phase begins.
+struct LetGo(Option<std::sync::mpsc::Sender<()>>);
+
+impl Observer for LetGo {
+    fn phase_begins(&mut self, index: usize, _: &Phase) {
+        if index == 1 {
+            self.0 = None;
+        }
+    }
+}
+
+/// Goal: no I/O waits for a meter. Method: a meter that hangs in its second reading until the load is over; if an I/O or
+/// its record waited for it, neither would ever end.
+#[test]
+fn no_io_waits_for_a_meter() {
+    let mut scratch = Scratch::new();
+    let (hold, let_go) = std::sync::mpsc::channel();
+    scratch.sampler = Some(Box::new(StuckMeter { answered: false, let_go }));
+    let reads = Load { laps: Some(4), ..load(Order::Random, Mix::READ, 4096, 4) };
+    let plan = plan(vec![phase("read", None, reads), Phase::idle("rest", Duration::from_millis(1))]);
+    let (outcome, scratch) = scratch.try_run(&plan, &mut LetGo(Some(hold)));
+    let record = record::read(&outcome.expect("a recorded run").folder).expect("a readable run");
+    assert_eq!(total(&record, 0, |row| row.ios), 4 * 8 * MIB / 4096);
+    assert_eq!(record.manifest.end.map(|end| end.reason), Some(EndReason::Completed));
+    drop(scratch);
 }

@@ -64,7 +64,7 @@ impl FabricPath {
         for (slot, part) in filled.bytes_mut().chunks_exact_mut(layout.stride.max(1)).enumerate() {
             queue.memory(slot as u16)[..part.len()].copy_from_slice(part);
         }
-        let unused = Io { token: 0, op: Op::Idle, offset: 0, len: 0 };
+        let unused = Io { token: 0, op: Op::Idle, offset: 0, len: 0, direct: true };
         Ok(Self {
             queue,
             clock,

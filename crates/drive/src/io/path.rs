@@ -29,6 +29,8 @@ pub struct Io {
     pub offset: u64,
     /// How much, in bytes.
     pub len: u32,
+    /// Past the page cache. A path over a real drive was opened one way or the other and does not look at it.
+    pub direct: bool,
 }
 
 impl Io {

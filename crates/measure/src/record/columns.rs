@@ -89,14 +89,18 @@ const SMART: &[Column] = &[
 ];
 
 const OPS: &[Column] = &[
-    ("t_ns", "ns", "When the I/O was made, since the run began, on the monotonic clock"),
+    ("t_ns", "ns", "When the access was made, since the run began, on the monotonic clock"),
     ("phase", "", "Phase of the plan, counted from 0: index into the manifest's phases"),
     ("worker", "", "Thread of the load, counted from 0 over all loads of the phase"),
     ("op", "", "Operation: read, write or trim"),
     ("offset_bytes", "B", "Where on the target, from its start"),
-    ("bytes", "B", "Length of the I/O"),
-    ("slat_ns", "ns", "Submission latency: from the I/O being made to the kernel having taken it"),
-    ("latency_ns", "ns", "Completion latency: from the kernel having taken it to its completion being seen"),
+    ("bytes", "B", "Length of the access: one I/O, or with `split` several one after the other"),
+    ("slat_ns", "ns", "Submission latency: from its first I/O being made to the kernel having taken it"),
+    (
+        "latency_ns",
+        "ns",
+        "Completion latency: from the kernel having taken it to the completion of its last I/O being seen",
+    ),
     ("errno", "", "The system's error number where the I/O failed; null where it did not"),
 ];
 

@@ -198,10 +198,10 @@ pub struct SmartRow {
     pub page: Vec<u8>,
 }
 
-/// One I/O (table `ops`, only where the plan asks for it).
+/// One access (table `ops`, only where the plan asks for it): one I/O, or all those that `split` made of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpRow {
-    /// When the I/O was made.
+    /// When its first I/O was made.
     pub t: Instant,
     /// Which phase of the plan, counted from 0.
     pub phase: u32,
@@ -213,10 +213,10 @@ pub struct OpRow {
     pub offset: u64,
     /// How much.
     pub len: u32,
-    /// Submission latency.
+    /// Submission latency of its first I/O.
     pub slat: Duration,
-    /// Completion latency.
+    /// From there to the completion of its last I/O: of one I/O the completion latency.
     pub clat: Duration,
-    /// The system's error number where the I/O failed.
+    /// The system's error number where an I/O failed; what was left of the access was not made then.
     pub errno: Option<i32>,
 }

@@ -73,6 +73,7 @@ impl Profile {
         self.check_media()?;
         self.check_slc()?;
         self.check_housekeeping()?;
+        self.check_host()?;
         self.check_sensors()?;
         for (i, dip) in self.dip.iter().enumerate() {
             within(&format!("dip[{i}].every_s"), dip.every_s, PERIOD_S)?;
@@ -244,6 +245,16 @@ impl Profile {
         within("housekeeping.every_s", housekeeping.every_s, PERIOD_S)?;
         within("housekeeping.fold_bytes_per_s", housekeeping.fold_bytes_per_s, (0.0, SPEED.1))?;
         ceiling("housekeeping.cached_write", housekeeping.cached_write)
+    }
+
+    fn check_host(&self) -> Check {
+        let Some(host) = &self.host else { return Ok(()) };
+        // A page at the least; a computer of 1 PiB is none.
+        within("host.memory_bytes", host.memory_bytes as f64, ((1u64 << 20) as f64, (1u64 << 50) as f64))?;
+        within("host.copy_bytes_per_s", host.copy_bytes_per_s, SPEED)?;
+        let piece = (4096.0, f64::from(1 << 30));
+        within("host.io_bytes", f64::from(host.io_bytes), piece)?;
+        within("host.read_ahead_bytes", f64::from(host.read_ahead_bytes), piece)
     }
 
     fn check_sensors(&self) -> Check {

@@ -41,6 +41,10 @@ pub struct Profile {
     pub slc: Option<SlcProfile>,
     /// What a drive without erased blocks does between commands; without it, nothing.
     pub housekeeping: Option<Housekeeping>,
+    /// The computer it is in, for buffered I/O; without it that goes to the drive as it comes. The model of the drive does
+    /// not look at it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostProfile>,
     /// Slow-downs that have nothing to do with heat.
     #[serde(default)]
     pub dip: Vec<Dip>,
@@ -333,6 +337,20 @@ pub struct Housekeeping {
     pub cached_write: Ceiling,
     /// Rate at which the SLC cache empties while nobody writes.
     pub fold_bytes_per_s: f64,
+}
+
+/// The computer that a drive is in: what buffered I/O meets before the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostProfile {
+    /// Memory that can hold pages of files.
+    pub memory_bytes: u64,
+    /// How fast it copies between a program and the page cache.
+    pub copy_bytes_per_s: f64,
+    /// The largest I/O that it sends to the drive.
+    pub io_bytes: u32,
+    /// How much it reads ahead at a time.
+    pub read_ahead_bytes: u32,
 }
 
 /// Slow-downs that have nothing to do with heat.

@@ -38,6 +38,8 @@ pub(crate) struct PhaseTable {
     block_size: Option<IoSize>,
     #[serde(with = "optional")]
     block_sizes: Option<BlockSizes>,
+    #[serde(with = "optional")]
+    split: Option<IoSize>,
     depth: Option<QueueDepth>,
     threads: Option<NonZeroU16>,
     sharing: Option<Sharing>,
@@ -184,6 +186,7 @@ impl TryFrom<PhaseTable> for Load {
         };
         let usual = Self::new(table.name.as_deref().unwrap_or(word), order, mix, sizes);
         Ok(Self {
+            split: table.split.map(|IoSize(size)| Bytes::new(size.into())),
             depth: table.depth.unwrap_or(usual.depth),
             threads: table.threads.map_or(usual.threads, NonZeroU16::get),
             sharing: table.sharing.unwrap_or(usual.sharing),
@@ -219,6 +222,7 @@ impl From<Load> for PhaseTable {
             order: op.is_none().then_some(load.order),
             block_size,
             block_sizes,
+            split: load.split.and_then(|split| u32::try_from(split.as_u64()).ok()).map(IoSize),
             depth: Some(load.depth),
             threads: NonZeroU16::new(load.threads),
             sharing: Some(load.sharing),

@@ -11,10 +11,10 @@ use super::escape;
 use crate::view::op_word;
 
 const WIDTH: f64 = 460.0;
-const HEIGHT: f64 = 300.0;
+const HEIGHT: f64 = 314.0;
 const LEFT: f64 = 64.0;
 const BOTTOM: f64 = 36.0;
-const TOP: f64 = 24.0;
+const TOP: f64 = 38.0;
 const RIGHT: f64 = 12.0;
 
 /// One of the two scatters of a cloud.
@@ -111,11 +111,10 @@ impl Scatter<'_> {
             "<polyline points=\"{}\" fill=\"none\" stroke=\"#c4471f\" stroke-width=\"2\"/>",
             points.join(" ")
         ));
-        let badge = badge.map(|badge| format!(" · {badge}")).unwrap_or_default();
-        let title = escape(&format!("{}{badge}", self.title));
+        let (title, badge) = (escape(&self.title), escape(badge.unwrap_or_default()));
         format!(
-            "<figure class=\"still\"><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\" font-size=\"11\" fill=\"currentColor\">\
-             <text x=\"{LEFT}\" y=\"14\">{title} ({})</text>{body}\
+            "<figure class=\"still\"><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title} {badge}\" font-size=\"11\" fill=\"currentColor\">\
+             <text x=\"8\" y=\"13\">{title} ({})</text><text x=\"8\" y=\"28\">{badge}</text>{body}\
              <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">size</text></svg></figure>\n",
             self.unit,
             (LEFT + WIDTH) / 2.0,

@@ -48,8 +48,17 @@ impl OneRun<'_> {
             let address = drive.address();
             printer.warning(&format!("{address} cannot deallocate, so it is not purged beforehand"));
         }
+        let plan = unpurged.as_ref().unwrap_or(self.plan);
+        let block_bytes = examined.limits.block_bytes;
+        let builtin = Plan::builtin_names().any(|name| name == plan.name);
+        let in_blocks = plan.in_blocks(block_bytes).filter(|_| builtin);
+        if in_blocks.is_some() {
+            let (address, block) = (drive.address(), Bytes::new(block_bytes.into()));
+            printer
+                .warning(&format!("{address} has blocks of {block}: the plan's sizes are multiples of that"));
+        }
         // The plan with nothing in it that the drive cannot do by its nature.
-        let fitted = OneRun { plan: unpurged.as_ref().unwrap_or(self.plan), ..*self };
+        let fitted = OneRun { plan: in_blocks.as_ref().unwrap_or(plan), ..*self };
         fitted.run_examined(drive, &examined, printer)
     }
 

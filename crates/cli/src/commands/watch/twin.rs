@@ -94,7 +94,7 @@ impl TwinUnderLoad {
         self.token += 1;
         let places = (self.size / u64::from(len)).max(1);
         let offset = self.seed.part(self.token).as_u64() % places * u64::from(len);
-        self.drive.submit(self.now, Io { token: self.token, op, offset, len });
+        self.drive.submit(self.now, Io { token: self.token, op, offset, len, direct: true });
         self.in_flight.push((self.token, op, len, self.now));
     }
 

@@ -46,7 +46,13 @@ fn a_read_brings_what_lies_at_its_offset() {
         let mut ring = Ring::new(MonotonicClock::start(), file, &load, Seed::new(3)).expect("a ring");
         let mut done = Vec::new();
         for (slot, block) in [(0u16, 17u64), (1, 250), (2, 0), (3, 100)] {
-            ring.queue(Io { token: Io::token(0, slot), op: Op::Read, offset: block * 4096, len: 8192 });
+            ring.queue(Io {
+                token: Io::token(0, slot),
+                op: Op::Read,
+                offset: block * 4096,
+                len: 8192,
+                direct: true,
+            });
         }
         let issued = ring.commit().expect("a ring that takes I/O");
         while done.len() < 4 {
@@ -70,7 +76,7 @@ fn a_ring_with_io_in_flight_can_be_left() {
     let mut ring =
         Ring::new(MonotonicClock::start(), file, &load(Order::Random, Mix::READ, 4096, 2), Seed::new(1))
             .expect("a ring");
-    ring.queue(Io { token: Io::token(0, 1), op: Op::Read, offset: 0, len: 4096 });
+    ring.queue(Io { token: Io::token(0, 1), op: Op::Read, offset: 0, len: 4096, direct: true });
     ring.commit().expect("a ring that takes I/O");
     let mut done = Vec::new();
     let until = ring.now() + Duration::from_millis(1);
@@ -98,7 +104,7 @@ fn unregistered_buffers_work_the_same() {
     let mut ring =
         Ring::new(MonotonicClock::start(), Arc::clone(&file), &load, Seed::new(1)).expect("a ring");
     ring.buffers.registered = false;
-    ring.queue(Io { token: 0, op: Op::Write, offset: 4096, len: 4096 });
+    ring.queue(Io { token: 0, op: Op::Write, offset: 4096, len: 4096, direct: true });
     ring.commit().expect("a ring that takes I/O");
     let mut done = Vec::new();
     while done.is_empty() {
