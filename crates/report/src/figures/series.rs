@@ -29,7 +29,8 @@ impl SpeedDistribution {
     /// Of means that are sorted; `None` for fewer than say anything of a distribution.
     pub(super) fn new(sorted: &[f64]) -> Option<Self> {
         let (least, most) = (*sorted.first()?, *sorted.last()?);
-        if sorted.len() < LEAST_SECONDS || !(most > 0.0) {
+        let has_speed = most > 0.0;
+        if sorted.len() < LEAST_SECONDS || !has_speed {
             return None;
         }
         let mut bins = vec![0u32; BINS];
