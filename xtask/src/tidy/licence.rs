@@ -37,13 +37,18 @@ pub(super) fn check(metadata: &Value) -> Result<Vec<Finding>> {
     Ok(findings.collect())
 }
 
-/// The packages that ours need outside their tests, ours included.
+/// The packages that ours need outside their tests, ours included. Members that are never published are tools of the tree,
+/// and nobody is given what they link.
 fn linked(metadata: &Value) -> Result<BTreeSet<&str>> {
     let nodes = metadata["resolve"]["nodes"].as_array().context("`cargo metadata` resolves nothing")?;
     let nodes: BTreeMap<&str, &Value> =
         nodes.iter().filter_map(|node| Some((node["id"].as_str()?, &node["deps"]))).collect();
     let members = metadata["workspace_members"].as_array().context("`cargo metadata` lists no members")?;
-    let mut next: Vec<&str> = members.iter().filter_map(Value::as_str).collect();
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let tools: BTreeSet<&str> =
+        packages.filter(|package| is_tool(package)).filter_map(|package| package["id"].as_str()).collect();
+    let mut next: Vec<&str> =
+        members.iter().filter_map(Value::as_str).filter(|id| !tools.contains(id)).collect();
     let mut linked = BTreeSet::new();
     while let Some(id) = next.pop() {
         if !linked.insert(id) {
@@ -55,6 +60,17 @@ fn linked(metadata: &Value) -> Result<BTreeSet<&str>> {
         next.extend(needed.filter_map(|dep| dep["pkg"].as_str()));
     }
     Ok(linked)
+}
+
+/// Whether a package is only for those who build: never published (cargo lists no registry for it), and no program that
+/// users get.
+fn is_tool(package: &Value) -> bool {
+    let of_users = |target: &Value| {
+        target["kind"].as_array().is_some_and(|kinds| kinds.contains(&"bin".into()))
+            && target["name"].as_str().is_some_and(|name| name.starts_with("heatsoak"))
+    };
+    package["publish"].as_array().is_some_and(Vec::is_empty)
+        && !package["targets"].as_array().into_iter().flatten().any(of_users)
 }
 
 fn check_package(package: &Value, allowed: &[Licensee]) -> Option<Finding> {

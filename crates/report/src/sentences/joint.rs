@@ -53,7 +53,11 @@ fn machine(machine: &JointMachine) -> String {
         text.push_str(&format!("; hysteresis {} K", kelvin(k)));
     }
     if let Some(k) = finite(machine.release_offset_from_tmt1_k) {
-        text.push_str(&format!("; released {} K from TMT1", kelvin(k)));
+        text.push_str(&match k.abs() < 0.05 {
+            true => "; released at TMT1".to_owned(),
+            false if k < 0.0 => format!("; released {} K below TMT1", kelvin(-k)),
+            false => format!("; released {} K above TMT1", kelvin(k)),
+        });
     }
     if let Some(floor) = finite(machine.floor_bytes_per_s) {
         text.push_str(&format!("; {} while throttled", format::speed(Some(floor))));

@@ -101,7 +101,7 @@ pub const fn policy_class(class: PolicyClass) -> &'static str {
 pub(crate) fn policy_also(also: &[PolicyClass]) -> String {
     let one = |class: &PolicyClass| match class {
         PolicyClass::PreLimited => ", throttled from the start of a load".to_owned(),
-        other => format!(", as a {}", policy_class(*other)),
+        other => format!(", and {}", policy_class(*other)),
     };
     also.iter().map(one).collect()
 }
