@@ -471,7 +471,7 @@ mod test {
         assert!(check(&idle, &target()).expect_err("endless").to_string().contains("idle without end"));
         let mut tmt = plan("duration = \"1s\"");
         (tmt.settings.tmt1_k, tmt.settings.tmt2_k) = (Some(343), Some(338));
-        assert!(check(&tmt, &target()).expect_err("crossed").to_string().contains("TMT1 (343 K)"));
+        assert!(check(&tmt, &target()).expect_err("crossed").to_string().contains("TMT1 (70 °C)"));
         tmt.settings.tmt2_k = Some(0);
         assert!(check(&tmt, &target()).is_ok(), "a zero disables one and is legal alone");
         let empty = Plan { phases: Vec::new(), ..tmt };
