@@ -1,12 +1,12 @@
 //! A USB disk that speaks the Bulk-Only Transport, as older sticks and enclosures do, in a guest of its own: what is said
 //! of it is what the tools say.
 
-use crate::case::Case;
-use crate::drives::{
+use crate::kernel::case::Case;
+use crate::kernel::drives::{
     are_told_alike, identity_script, link_is_the_kernels, scsi_facts_are_those_of_sg3_utils,
 };
-use crate::guest::{Guest, Kernel, on_each_kernel};
-use crate::output::Output;
+use crate::kernel::guest::{Guest, Kernel, on_each_kernel};
+use crate::kernel::output::Output;
 
 on_each_kernel!(a_bulk_only_disk);
 

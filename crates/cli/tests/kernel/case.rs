@@ -6,8 +6,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::guest::Guest;
-use crate::output::Output;
+use crate::kernel::guest::Guest;
+use crate::kernel::output::Output;
 
 /// What to run in a guest, and what must have come of it.
 pub(crate) struct Case<'a> {

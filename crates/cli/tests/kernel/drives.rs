@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-use crate::case::Case;
-use crate::guest::{Guest, Kernel, on_each_kernel, scratch};
-use crate::output::Output;
-use crate::{features, runs, settings};
+use crate::kernel::case::Case;
+use crate::kernel::guest::{Guest, Kernel, on_each_kernel, scratch};
+use crate::kernel::output::Output;
+use crate::kernel::{features, runs, settings};
 
 on_each_kernel!(drives_of_every_kind);
 

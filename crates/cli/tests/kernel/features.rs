@@ -1,9 +1,9 @@
 //! Single settings through the kernel: what heatsoak says and sets is what nvme-cli reads, and a drive that has no
 //! such setting is told so.
 
-use crate::case::Case;
-use crate::output::Output;
-use crate::vssd::Vssd;
+use crate::kernel::case::Case;
+use crate::kernel::output::Output;
+use crate::kernel::vssd::Vssd;
 
 /// The value that nvme-cli printed in this section.
 fn value(output: &Output, section: &str) -> u32 {

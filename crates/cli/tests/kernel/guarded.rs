@@ -9,8 +9,8 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 
-use crate::guest::{Guest, Kernel, on_each_kernel, scratch};
-use crate::output::Output;
+use crate::kernel::guest::{Guest, Kernel, on_each_kernel, scratch};
+use crate::kernel::output::Output;
 
 on_each_kernel!(no_byte_is_written_where_it_must_not_be);
 

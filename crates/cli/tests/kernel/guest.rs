@@ -11,7 +11,7 @@
 //! under test is `heatsoak` in the guest's path.
 //!
 //! Everything a guest writes is a file of a scratch folder here, which goes with its [`Output`]. Cases that need the
-//! same guest share one: [`crate::case`].
+//! same guest share one: [`crate::kernel::case`].
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -22,7 +22,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use crate::output::{Output, telling};
+use crate::kernel::output::{Output, telling};
 
 /// Where `cargo xtask test kernel` says what it prepared.
 const PREPARED: &str = "HEATSOAK_GUEST";
@@ -61,12 +61,12 @@ macro_rules! on_each_kernel {
         mod $name {
             #[test]
             fn on_6_1() {
-                super::$name($crate::guest::Kernel::V6_1);
+                super::$name($crate::kernel::guest::Kernel::V6_1);
             }
 
             #[test]
             fn on_6_12() {
-                super::$name($crate::guest::Kernel::V6_12);
+                super::$name($crate::kernel::guest::Kernel::V6_12);
             }
         }
     )+};

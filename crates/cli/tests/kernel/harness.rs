@@ -3,9 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use crate::case::Case;
-use crate::guest::{Guest, Kernel, on_each_kernel, scratch};
-use crate::vssd::server::Bell;
+use crate::kernel::case::Case;
+use crate::kernel::guest::{Guest, Kernel, on_each_kernel, scratch};
+use crate::kernel::vssd::server::Bell;
 
 on_each_kernel!(files_network_and_drives_reach_the_host);
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::schema;
+use crate::support::schema;
 
 /// What a kernel says when it has met a bug of its own or of our making.
 const KERNEL_BUGS: &[&str] =

@@ -6,10 +6,10 @@ use std::path::Path;
 use measure::record::{self, EndReason, TransportEventKind};
 use serde_json::Value;
 
-use crate::case::Case;
-use crate::guest::{Guest, Kernel, on_each_kernel, scratch};
-use crate::output::Output;
-use crate::runs::PLAN;
+use crate::kernel::case::Case;
+use crate::kernel::guest::{Guest, Kernel, on_each_kernel, scratch};
+use crate::kernel::output::Output;
+use crate::kernel::runs::PLAN;
 
 on_each_kernel!(a_transport_that_fails);
 

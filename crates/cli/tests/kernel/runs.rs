@@ -6,8 +6,8 @@ use measure::record::{self, EndReason, RawAnswer, Record, RunEdge};
 use nvme::smart::SmartLog;
 use serde_json::Value;
 
-use crate::guest::Guest;
-use crate::output::Output;
+use crate::kernel::guest::Guest;
+use crate::kernel::output::Output;
 
 /// Reads for two seconds, with several readings of each source a second. A drive that is slow to answer is no matter
 /// here (`stop_unwatched`), and the speed is one that leaves the processor time for the readings.

@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-use crate::case::Case;
-use crate::guest::{Guest, Kernel, on_each_kernel};
-use crate::output::Output;
-use crate::vssd::server::Vssd;
+use crate::kernel::case::Case;
+use crate::kernel::guest::{Guest, Kernel, on_each_kernel};
+use crate::kernel::output::Output;
+use crate::kernel::vssd::server::Vssd;
 
 on_each_kernel!(every_setting_is_as_found);
 

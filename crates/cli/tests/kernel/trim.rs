@@ -1,9 +1,9 @@
 //! TRIM in a guest: what is told beside what sysfs and sg3_utils say, the check on real SCSI disks of the kernel's own, the
 //! kernel's knobs, and the udev rule over everything that takes the mode back.
 
-use crate::case::Case;
-use crate::guest::{Guest, Kernel, on_each_kernel};
-use crate::output::Output;
+use crate::kernel::case::Case;
+use crate::kernel::guest::{Guest, Kernel, on_each_kernel};
+use crate::kernel::output::Output;
 
 on_each_kernel!(trim_of_scsi_disks);
 
@@ -129,7 +129,7 @@ fn document(output: &Output, section: &str) -> (serde_json::Value, String) {
         text.rsplit_once("status ").unwrap_or_else(|| panic!("{text} {}", output.errors(section)));
     let json =
         serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {}", output.errors(section)));
-    crate::schema::must_fit("trim", &json);
+    crate::support::schema::must_fit("trim", &json);
     (json, status.trim().to_owned())
 }
 

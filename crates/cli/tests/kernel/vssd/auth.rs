@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use super::on_network;
 use super::server::Vssd;
-use crate::case::{self, Case};
-use crate::guest::{Kernel, scratch};
-use crate::output::Output;
+use crate::kernel::case::{self, Case};
+use crate::kernel::guest::{Kernel, scratch};
+use crate::kernel::output::Output;
 
 /// The specification's example, transformed with SHA-256, and one of `nvme gen-dhchap-key`.
 const HOST: &str = "DHHC-1:01:ia6zGodOr4SEG0Zzaw398rpY0wqipUWj4jWjUh4HWUz6aQ2n:";

@@ -1,8 +1,8 @@
 //! What was written to the virtual SSD is what is read, with trims in between, with and without digests.
 
 use super::server::Vssd;
-use crate::case::Case;
-use crate::output::Output;
+use crate::kernel::case::Case;
+use crate::kernel::output::Output;
 
 /// Goal: no block is lost, swapped or torn. Method: fio writes random sizes with a checksum in every block and reads
 /// everything again: alone, beside trims of a neighbouring range, with a trim before each write, with both digests,

@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::number;
 use super::on_network;
 use super::server::Vssd;
-use crate::guest::{Kernel, on_each_kernel};
-use crate::output::Output;
+use crate::kernel::guest::{Kernel, on_each_kernel};
+use crate::kernel::output::Output;
 
 on_each_kernel!(fio_slows_down_as_the_thresholds_are_crossed);
 

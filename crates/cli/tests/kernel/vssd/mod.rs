@@ -12,9 +12,9 @@ mod tools;
 
 use serde_json::Value;
 
-use crate::case::{self, Case};
-use crate::features;
-use crate::guest::{Guest, Kernel, on_each_kernel, scratch};
+use crate::kernel::case::{self, Case};
+use crate::kernel::features;
+use crate::kernel::guest::{Guest, Kernel, on_each_kernel, scratch};
 use auth::secrets_are_checked_on_both_sides;
 use server::Bell;
 pub(crate) use server::Vssd;

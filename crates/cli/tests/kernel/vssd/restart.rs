@@ -4,8 +4,8 @@ use physics::Profile;
 use serde_json::Value;
 
 use super::server::{Bell, Vssd};
-use crate::case::Case;
-use crate::output::Output;
+use crate::kernel::case::Case;
+use crate::kernel::output::Output;
 
 /// How Linux prints a request that it gave up by itself (NVMe Base 2.3, Path Related Status: 370h).
 const HOST_PATHING_ERROR: &str = "(sct 0x3 / sc 0x70)";

@@ -8,8 +8,8 @@ use std::thread;
 
 use serde_json::Value;
 
-use crate::guest::Guest;
-use crate::output::Output;
+use crate::kernel::guest::Guest;
+use crate::kernel::output::Output;
 
 /// A running virtual SSD. It ends with this value.
 pub(crate) struct Vssd {

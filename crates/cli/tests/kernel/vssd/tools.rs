@@ -8,8 +8,8 @@ use physics::Profile;
 
 use super::number;
 use super::server::Vssd;
-use crate::case::Case;
-use crate::output::Output;
+use crate::kernel::case::Case;
+use crate::kernel::output::Output;
 
 /// Goal: every page says what the profile says, to every tool. Method: the profile as truth; and tshark, which
 /// knows the protocol from elsewhere, reads the wire.
