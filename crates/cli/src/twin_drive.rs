@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use drive::io::{Io, IoCompletion, PageCache, SimulatedHost, VirtualDrive};
+use drive::io::{Io, IoCompletion, VirtualDrive};
 use drive::settings::DriveSettings;
 use drive::settings::journal::Journals;
 use drive::telemetry::{Reading, smart};
@@ -77,17 +77,6 @@ impl TwinDrive {
         let state = TwinState { direct, epoch_ns: 0, in_flight, completed: Vec::new() };
         let (address, state) = (address.clone(), Arc::new(Mutex::new(state)));
         Ok(Self { address, profile, origin, slc: *slc, state })
-    }
-
-    /// The computer that the profile puts the drive in.
-    fn host_memory(&self) -> Option<SimulatedHost> {
-        let host = self.profile.host?;
-        Some(SimulatedHost {
-            bytes: host.memory_bytes,
-            copy_bytes_per_s: host.copy_bytes_per_s,
-            io_bytes: host.io_bytes,
-            read_ahead_bytes: host.read_ahead_bytes,
-        })
     }
 
     fn facts(&self) -> DriveFacts {
@@ -172,13 +161,13 @@ impl Drive for TwinDrive {
             PreparedSettings { drive: self.settings()?, nsid: None, journals: Journals::in_memory() };
         let drive = Box::new(TwinIo { state: Arc::clone(&self.state) });
         let buffered = plan.phases.iter().flat_map(|phase| &phase.loads).any(|load| !load.direct);
-        let (io, notes): (Box<dyn VirtualDrive>, _) = match self.host_memory() {
+        let (io, notes): (Box<dyn VirtualDrive>, _) = match self.profile.host {
             Some(host) if buffered => {
                 let note = format!(
                     "SIMULATED page cache in front of the drive: a computer with {} of memory and Linux defaults.",
-                    Bytes::new(host.bytes)
+                    Bytes::new(host.memory_bytes)
                 );
-                (Box::new(PageCache::new(drive, host)), vec![note])
+                (validation::behind_page_cache(drive, Some(host)), vec![note])
             }
             None if buffered => {
                 let note = "No page cache is simulated: buffered I/O goes to the drive as it comes. A profile with a [host] has one.";

@@ -24,6 +24,7 @@ use measure::Seed;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use play::behind_page_cache;
 use rig::Rig;
 use row::Row;
 pub use row::{QuantityResult, RowResult};

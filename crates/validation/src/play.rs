@@ -15,6 +15,7 @@ use capture::session::phase_workers;
 use measure::record::{OpRow, TelemetryRow};
 use measure::{Bytes, Instant};
 use physics::drive::Drive;
+use physics::profile::HostProfile;
 use plan::{Plan, TelemetryPlan};
 
 /// A plan that has been run.
@@ -42,29 +43,27 @@ impl PlayedPhase {
     }
 }
 
-/// Seconds from an access being made to its end.
-pub(super) fn seconds(access: &OpRow) -> f64 {
-    (access.slat + access.clat).as_secs_f64()
+/// `drive` as buffered I/O meets it in the computer of a profile; without one, the drive itself.
+pub fn behind_page_cache(drive: Box<dyn VirtualDrive>, host: Option<HostProfile>) -> Box<dyn VirtualDrive> {
+    let Some(host) = host else { return drive };
+    let host = SimulatedHost {
+        bytes: host.memory_bytes,
+        copy_bytes_per_s: host.copy_bytes_per_s,
+        io_bytes: host.io_bytes,
+        read_ahead_bytes: host.read_ahead_bytes,
+    };
+    Box::new(PageCache::new(drive, host))
 }
 
 /// Runs `plan` on `drive`, with the page cache of the profile's host where a load is buffered.
 pub(super) fn play(plan: &Plan, drive: Drive) -> Played {
     let identity = &drive.profile().identity;
     let target = (Bytes::new(identity.capacity_bytes), drive.profile().slc_bytes().map(Bytes::new));
-    let host = drive.profile().host.map(|host| SimulatedHost {
-        bytes: host.memory_bytes,
-        copy_bytes_per_s: host.copy_bytes_per_s,
-        io_bytes: host.io_bytes,
-        read_ahead_bytes: host.read_ahead_bytes,
-    });
+    let host = drive.profile().host;
     let shared = Rc::new(RefCell::new(drive));
     let lens = HashMap::new();
     let behind: Box<dyn VirtualDrive> = Box::new(Behind { drive: Rc::clone(&shared), lens, next: 0 });
-    let front = match host {
-        Some(host) => Box::new(PageCache::new(behind, host)),
-        None => behind,
-    };
-    let mut path = VirtualPath::new(front);
+    let mut path = VirtualPath::new(behind_page_cache(behind, host));
     let control = Control::new(plan.max_errors);
     let phases =
         (0..plan.phases.len()).map(|index| phase(plan, index, target, &control, &mut path)).collect();

@@ -6,7 +6,7 @@
 use measure::record::{Op, OpRow};
 use plan::Plan;
 
-use super::play::{Played, play, seconds};
+use super::play::{Played, play};
 use super::rig::{Rig, median, onsets};
 use super::row::{Quantity, Row, UNIT};
 
@@ -73,7 +73,7 @@ fn speeds(played: &Played) -> Vec<f64> {
     for access in &phase.accesses {
         bytes += f64::from(access.len) / GIB;
         if bytes >= percent {
-            let end = access.t + access.slat + access.clat;
+            let end = access.t + access.span();
             speeds.push(bytes / end.since(begun).as_secs_f64());
             (bytes, begun) = (0.0, end);
         }
@@ -148,7 +148,7 @@ struct RandomAccess {
 
 impl From<&OpRow> for RandomAccess {
     fn from(row: &OpRow) -> Self {
-        Self { op: row.op, bytes: f64::from(row.len), seconds: seconds(row) }
+        Self { op: row.op, bytes: f64::from(row.len), seconds: row.span().as_secs_f64() }
     }
 }
 
@@ -275,7 +275,11 @@ fn random_reads(accesses: &[RandomAccess]) -> Vec<Row> {
 /// D9: accesses through the page cache while others write.
 fn through_page_cache(accesses: &[OpRow]) -> Vec<Row> {
     let longest = |op: Op, from: u32| {
-        accesses.iter().filter(|row| row.op == op && row.len >= from).map(seconds).fold(0.0, f64::max)
+        accesses
+            .iter()
+            .filter(|row| row.op == op && row.len >= from)
+            .map(|row| row.span().as_secs_f64())
+            .fold(0.0, f64::max)
     };
     vec![
         Row::new(

@@ -126,5 +126,5 @@ pub fn accesses(trace: &Trace, ops: &[OpRow]) -> Option<(AccessFindings, Vec<Acc
 
 /// Seconds from an access being made to its end.
 fn seconds(row: &OpRow) -> f64 {
-    (row.slat + row.clat).as_secs_f64()
+    row.span().as_secs_f64()
 }

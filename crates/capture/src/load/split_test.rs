@@ -74,7 +74,7 @@ fn an_access_is_made_of_ios_one_after_the_other() {
     let second = first.map(|(t, offset, len)| (t + 1_400_000 + 3_000_000, offset + 1_000_000, len));
     assert_eq!(given, [first, second].concat());
     let accesses: Vec<(u64, u64, u32, Duration)> =
-        rows.iter().map(|row| (row.t.as_ns(), row.offset, row.len, row.slat + row.clat)).collect();
+        rows.iter().map(|row| (row.t.as_ns(), row.offset, row.len, row.span())).collect();
     let span = Duration::from_nanos(1_400_000);
     assert_eq!(accesses, [(0, 0, 1_000_000, span), (4_400_000, 1_000_000, 1_000_000, span)]);
     let stats = &worker.interval().ops[0];

@@ -145,7 +145,7 @@ fn the_qlc_article_comes_from_plans() {
     near("D5", 0, speed(5) / 1e9, 0.02);
     // Single accesses are the same I/Os at the same times.
     let of = |op: Op| ops.iter().filter(move |row| row.phase == 3 && row.op == op);
-    let mb_per_s = |row: &OpRow| f64::from(row.len) / seconds(row) / 1e6;
+    let mb_per_s = |row: &OpRow| f64::from(row.len) / row.span().as_secs_f64() / 1e6;
     let middle = |op: Op| {
         let large =
             of(op).filter(|row| f64::from(row.len) >= 1e7 && (op == Op::Read || f64::from(row.len) <= 1e8));
@@ -155,7 +155,8 @@ fn the_qlc_article_comes_from_plans() {
     };
     near("D6b", 0, middle(Op::Write), 1e-9);
     near("D8", 0, middle(Op::Read), 1e-9);
-    let small = |op: Op| of(op).filter(|row| f64::from(row.len) < 3e5).map(|row| seconds(row).recip());
+    let small =
+        |op: Op| of(op).filter(|row| f64::from(row.len) < 3e5).map(|row| row.span().as_secs_f64().recip());
     near("D7", 1, small(Op::Write).fold(0.0, f64::max), 1e-9);
     let hundred = small(Op::Read).filter(|iops| (50.0..=200.0).contains(iops)).count();
     near("D8a", 0, hundred as f64 / small(Op::Read).count() as f64, 1e-9);
@@ -164,7 +165,7 @@ fn the_qlc_article_comes_from_plans() {
     let longest = |op: Op, least: u32| {
         ops.iter()
             .filter(|row| row.phase == 1 && row.op == op && row.len >= least)
-            .map(seconds)
+            .map(|row| row.span().as_secs_f64())
             .fold(0.0, f64::max)
     };
     near("D9", 0, longest(Op::Read, 200_000_000), 1e-9);
@@ -174,11 +175,6 @@ fn the_qlc_article_comes_from_plans() {
     assert_eq!(found["accesses"]["stalls"][0]["owner"], "page_cache");
     stated("D1", 1);
     stated("D10", 1);
-}
-
-/// Seconds from an access being made to its end.
-fn seconds(row: &OpRow) -> f64 {
-    (row.slat + row.clat).as_secs_f64()
 }
 
 /// Goal: the cache comes back with rest: nothing after a minute, all of it after half an hour.

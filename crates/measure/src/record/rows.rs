@@ -220,3 +220,10 @@ pub struct OpRow {
     /// The system's error number where an I/O failed; what was left of the access was not made then.
     pub errno: Option<i32>,
 }
+
+impl OpRow {
+    /// From the access being made to its end.
+    pub fn span(&self) -> Duration {
+        self.slat + self.clat
+    }
+}
