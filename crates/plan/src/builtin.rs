@@ -55,11 +55,6 @@ impl Plan {
         if Self::builtin_names().any(|name| name == typed) {
             return Self::builtin(typed);
         }
-        if is_drive(typed) {
-            let why =
-                format!("it is the address of a drive; write --drive {typed}, beside a plan or without one");
-            return Err(PlanError::Unknown { name: typed.to_owned(), why });
-        }
         let path = Path::new(typed);
         let bytes = input::read(path).map_err(|source| match source.kind() {
             ErrorKind::NotFound => {
@@ -82,12 +77,6 @@ impl Plan {
         })?;
         if is_toml(path, &text) { Self::from_toml(&text, typed) } else { Self::from_fio(&text, typed) }
     }
-}
-
-/// Whether it can only be meant as a drive: plans and drives are named side by side, and the drive has an option.
-fn is_drive(typed: &str) -> bool {
-    let schemes = ["twin:", "file:", "null:", "nvme-tcp://", "/dev/nvme", "/dev/sd", "/dev/disk/"];
-    schemes.iter().any(|scheme| typed.starts_with(scheme))
 }
 
 fn builtin_hint(typed: &str) -> String {

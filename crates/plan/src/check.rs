@@ -422,7 +422,6 @@ mod test {
         assert!(check(&timed("block_size = \"512B\"\ndirect = false"), &target()).is_ok());
     }
 
-    /// Goal: no plan fills the memory with rows. Method: the shortest steps that are taken, and what is below.
     #[test]
     fn ranges_of_sizes_go_by_the_blocks_of_the_drive() {
         let range = |lines: &str| plan(&format!("duration = \"1s\"\nblock_sizes = {lines}"));
@@ -445,6 +444,7 @@ mod test {
         assert!(check(&plan("duration = \"1s\"\ndepth = 32768\nsplit = \"4KiB\""), &target()).is_ok());
     }
 
+    /// Goal: no plan fills the memory with rows. Method: the shortest steps that are taken, and what is below.
     #[test]
     fn intervals_and_readings_are_a_millisecond_apart_or_more() {
         let with = |top: &str| {

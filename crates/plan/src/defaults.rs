@@ -100,9 +100,7 @@ impl Load {
             seed: None,
         }
     }
-}
 
-impl Load {
     /// The largest I/O that can occur, in bytes.
     pub fn io_max(&self) -> u32 {
         let split = self.split.and_then(|split| u32::try_from(split.as_u64()).ok());

@@ -17,6 +17,7 @@ use remote::{Link, LinkLost, RemoteDone, RemoteError, RemoteRequest, ask};
 
 use crate::Exit;
 use crate::args::{CliCommand, DEFAULT_DRIVE, OnArgs, RemoteArgs, RunArgs};
+use crate::commands::run::named_plan;
 use crate::commands::{findings, forecast};
 use crate::printer::Printer;
 use crate::{run_folder, signals};
@@ -55,7 +56,7 @@ pub(crate) fn execute(command: &CliCommand, printer: &mut Printer) -> anyhow::Re
 
 /// A run there; its folder arrives here.
 fn run(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
-    let plan = Plan::load(&args.plan)?;
+    let plan = named_plan(&args.plan)?;
     let is_sweep = args.sweep.is_some() || plan.sweep.is_some();
     if let Some(out) = &args.out {
         run_folder::refuse_unusable(out)?;

@@ -6,6 +6,10 @@
 mod one;
 pub(super) mod sweep;
 
+use std::fs;
+use std::os::unix::fs::FileTypeExt as _;
+
+use anyhow::bail;
 use capture::session::Stop;
 use drive::{Address, AddressKind, DriveError, Stated};
 use measure::Seed;
@@ -75,11 +79,25 @@ fn surroundings(args: &RunArgs, address: &Address) -> SweepSetting {
     SweepSetting { name, ambient, ..SweepSetting::default() }
 }
 
+/// The plan of that name. A drive named in its place has an option of its own.
+///
+/// # Errors
+/// Those of [`Plan::load`]; for the address of a drive, how to say it.
+pub(crate) fn named_plan(typed: &str) -> anyhow::Result<Plan> {
+    let could_be_read = || fs::metadata(typed).is_ok_and(|found| !found.file_type().is_block_device());
+    if Address::parse(typed).is_ok() && !could_be_read() {
+        bail!(
+            "there is no plan {typed:?}: it is the address of a drive; write --drive {typed}, beside a plan or without one"
+        );
+    }
+    Ok(Plan::load(typed)?)
+}
+
 /// The plan that was named, with what the command line changes in it.
 fn plan(args: &RunArgs) -> anyhow::Result<Plan> {
     let mut plan = match &args.plan_file {
         Some(file) => Plan::load(&file.to_string_lossy())?,
-        None => Plan::load(&args.plan)?,
+        None => named_plan(&args.plan)?,
     };
     if let Some(seed) = args.seed {
         plan.seed = Seed::new(seed);
