@@ -49,7 +49,7 @@ pub fn check(run: &ReportInput) -> Agreement {
     let text = terminal(run, &UNWRAPPED);
     let picture = picture_svg(run);
     let both = [run.clone(), run.clone()];
-    let comparison = Comparison { runs: &both, baseline: 0, joint: &[] };
+    let comparison = Comparison { runs: &both, baseline: 0, joint: &[], remarks: &[] };
     let compare = compare_terminal(&comparison, &UNWRAPPED);
     let cells = page_cells(&Html::parse_document(&page));
     let mut agreement = Agreement::default();

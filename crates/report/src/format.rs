@@ -23,6 +23,14 @@ pub(crate) fn number(value: f64, decimals: usize) -> Option<String> {
     Some(if is_zero { text.trim_start_matches('-').to_owned() } else { text })
 }
 
+/// `text` with at most `room` characters; what is left out shows as `…`.
+pub(crate) fn shortened(text: &str, room: usize) -> String {
+    match text.chars().count() > room {
+        true => text.chars().take(room.saturating_sub(1)).chain(['…']).collect(),
+        false => text.to_owned(),
+    }
+}
+
 /// A number in a table.
 pub(crate) fn cell(value: Option<f64>, decimals: usize) -> String {
     value.and_then(|value| number(value, decimals)).unwrap_or_else(|| MISSING.to_owned())

@@ -28,7 +28,7 @@ pub mod web;
 
 pub use compare::{
     Comparison, FailIf, GateResult, PowerSort, PowerTable, PowerTableFormat, StatedPower, StatedPowerError,
-    check_limits, compare_html, compare_html_with, compare_terminal,
+    check_limits, compare_html, compare_terminal,
 };
 pub use html::{IndexedRun, html, index_html};
 pub use picture::{picture_png, picture_svg};

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use resvg::{tiny_skia, usvg};
 
-use crate::chart::{Chart, Frame, WRITTEN, main_chart, small_charts, svg};
+use crate::chart::{Chart, Frame, WRITTEN, main_chart, svg, written_charts};
 use crate::figures;
+use crate::format;
 use crate::html::escape;
 use crate::sentences::{self, Reason};
 use crate::view::ReportInput;
@@ -184,7 +185,7 @@ impl PicturePage {
     /// Over time; over data written as well where a cache ended or the drive was filled, which time squeezes.
     fn charts(&mut self, input: &ReportInput) {
         self.chart(&main_chart(input), CHART_HEIGHT);
-        if let Some(written) = small_charts(input).find(|chart| chart.id == WRITTEN) {
+        if let Some(written) = written_charts(input).into_iter().find(|chart| chart.id == WRITTEN) {
             self.chart(&written, CHART_HEIGHT * 0.6);
         }
     }
@@ -214,11 +215,7 @@ impl PicturePage {
 
 /// Text for one line; what is too long is cut.
 fn cut(content: &str, room: usize) -> String {
-    let content = visible(content);
-    match content.chars().count() > room {
-        true => content.chars().take(room.saturating_sub(1)).chain(['…']).collect(),
-        false => content,
-    }
+    format::shortened(&visible(content), room)
 }
 
 /// Text without control characters.

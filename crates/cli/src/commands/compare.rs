@@ -10,7 +10,7 @@ use report::{Comparison, GateResult, PowerTable, PowerTableFormat, ReportInput, 
 use crate::Exit;
 use crate::args::CompareArgs;
 use crate::commands::findings::{Analyzed, style};
-use crate::commands::finish::{finish_sentences, finish_text, finishes};
+use crate::commands::finish::{finish_sentences, finishes};
 use crate::commands::joint::joint_policies;
 use crate::inputs;
 use crate::printer::Printer;
@@ -39,21 +39,24 @@ pub(crate) fn execute(args: &CompareArgs, printer: &mut Printer) -> anyhow::Resu
     }
     let limits = check(args, &inputs, baseline)?;
     let joint = joint_policies(runs, args.one_drive);
-    let comparison = Comparison { runs: &inputs, baseline, joint: &joint };
-    let letters: Vec<String> = (0..inputs.len()).map(|run| format!("run {}", letter(run))).collect();
-    let finishes = finishes(&inputs, &letters);
+    let remarks = finish_remarks(&inputs);
+    let comparison = Comparison { runs: &inputs, baseline, joint: &joint, remarks: &remarks };
     if let Some(out) = &args.out {
-        let html = report::compare_html_with(&comparison, &finish_sentences(&finishes));
-        write_whole(out, html.as_bytes())?;
+        write_whole(out, report::compare_html(&comparison).as_bytes())?;
     }
     let mut text = report::compare_terminal(&comparison, &style(printer, None));
-    text.push_str(&finish_text(&finishes));
     text.push_str(&limits.iter().map(verdict).collect::<String>());
     if let Some(out) = &args.out {
         text.push_str(&format!("\nReport: {}\n", out.display()));
     }
     printer.coloured_data(&text)?;
     Ok(if limits.iter().all(|limit| limit.broken_by.is_empty()) { Exit::Done } else { Exit::DoesNotHold })
+}
+
+/// Which run finished first, where it is a race, with the runs called as the comparison calls them.
+pub(crate) fn finish_remarks(inputs: &[ReportInput]) -> Vec<String> {
+    let letters: Vec<String> = (0..inputs.len()).map(|run| format!("run {}", letter(run))).collect();
+    finish_sentences(&finishes(inputs, &letters))
 }
 
 /// What the comparison calls a run: A to Z, then AA and so on.

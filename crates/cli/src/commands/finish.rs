@@ -136,12 +136,7 @@ impl FinishOrder {
     }
 }
 
-/// All of them as sentences.
+/// All of them as sentences; nothing where there is no race.
 pub(crate) fn finish_sentences(orders: &[FinishOrder]) -> Vec<String> {
     orders.iter().map(FinishOrder::sentence).collect()
-}
-
-/// All of them as lines for people; nothing where there is no race.
-pub(crate) fn finish_text(orders: &[FinishOrder]) -> String {
-    orders.iter().map(|order| format!("\n{}\n", order.sentence())).collect()
 }

@@ -14,6 +14,7 @@ use serve::{AccessToken, LibraryServer, RunPages, RunSummary, ServeOptions};
 
 use crate::Exit;
 use crate::args::ServeArgs;
+use crate::commands::compare::finish_remarks;
 use crate::commands::documents::JsonDocument as _;
 use crate::commands::findings::Analyzed;
 use crate::commands::joint::joint_policies;
@@ -103,7 +104,9 @@ impl RunPages for Pages {
             joint.push(analyzed.joint);
         }
         let joint = joint_policies(joint, false);
-        Ok(report::compare_html(&Comparison { runs: &inputs, baseline: 0, joint: &joint }))
+        let remarks = finish_remarks(&inputs);
+        let comparison = Comparison { runs: &inputs, baseline: 0, joint: &joint, remarks: &remarks };
+        Ok(report::compare_html(&comparison))
     }
 
     fn so_far(&self, name: &str, folder: &Path) -> Result<ReportInput, String> {

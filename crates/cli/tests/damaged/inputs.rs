@@ -123,7 +123,7 @@ fn whole_path(name: &str, bytes: &[u8], format: Option<Format>) -> bool {
     let input = ReportInput::from_trace(&trace, findings);
     let both = [input.clone(), input];
     let made = [report::html(&both[0]), report::terminal(&both[0], &style)];
-    let comparison = report::Comparison { runs: &both, baseline: 0, joint: &[] };
+    let comparison = report::Comparison { runs: &both, baseline: 0, joint: &[], remarks: &[] };
     let compared = [report::compare_html(&comparison), report::compare_terminal(&comparison, &style)];
     assert!(made.iter().chain(&compared).all(|text| !text.is_empty()));
     true

@@ -25,7 +25,6 @@ fn energy_is_the_drives_own_to_half_a_percent() {
             for (phase, joules) in trace.phases.iter().zip(joules) {
                 let row = power.rows.iter().find(|row| row.phase == phase.name).expect("a row");
                 let share = row.energy_j.expect("readings") / joules - 1.0;
-                println!("{profile}, {} Hz, {}: {share:+.5}", 10 / ticks, phase.name);
                 assert!(share.abs() < 0.005, "{profile}, {} Hz, {}: {share:.4}", 10 / ticks, phase.name);
             }
         }

@@ -21,7 +21,7 @@ pub(crate) use rows::Rows;
 pub(crate) use small::small_charts;
 pub(crate) use speed::SpeedUnit;
 pub(crate) use svg::{Frame, svg};
-pub(crate) use written::WRITTEN;
+pub(crate) use written::{WRITTEN, written_charts};
 
 use crate::reduce::ChartPoint;
 

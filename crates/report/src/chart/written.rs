@@ -27,7 +27,7 @@ const SLOW_SHARE: f64 = 0.3;
 type WrittenPoint = (f64, f64);
 
 /// The charts of a run that filled a cache or wrote all of the drive; none of any other.
-pub(super) fn written_charts(input: &ReportInput) -> Vec<Chart> {
+pub(crate) fn written_charts(input: &ReportInput) -> Vec<Chart> {
     let Some(series) = input.speed.iter().find(|series| series.op == Op::Write) else { return Vec::new() };
     let intervals: Vec<&MeanInterval> =
         series.intervals.iter().filter(|i| plausible(i.value) && i.span_s > 0.0 && i.value >= 0.0).collect();

@@ -38,6 +38,8 @@ pub struct Comparison<'a> {
     pub baseline: usize,
     /// What runs of one drive show together.
     pub joint: &'a [JointPolicy],
+    /// What else is to be said in its summary, such as which run finished first.
+    pub remarks: &'a [String],
 }
 
 impl Comparison<'_> {
@@ -49,11 +51,6 @@ impl Comparison<'_> {
 
 /// The comparison as an HTML page, complete in itself as a report is.
 pub fn compare_html(comparison: &Comparison<'_>) -> String {
-    compare_html_with(comparison, &[])
-}
-
-/// The same with sentences of the caller in its summary, such as which run finished first.
-pub fn compare_html_with(comparison: &Comparison<'_>, sentences: &[String]) -> String {
     let runs = comparison.runs;
     let aliases = aliases(runs);
     let title = title(runs);
@@ -68,7 +65,9 @@ pub fn compare_html_with(comparison: &Comparison<'_>, sentences: &[String]) -> S
         let note = prose(&changes_note(comparison, &aliases));
         body.push_str(&format!("</ul>\n<p class=\"note\">{note}</p>\n"));
     }
-    body.push_str(&sentences.iter().map(|one| format!("<p>{}</p>\n", prose(one))).collect::<String>());
+    body.push_str(
+        &comparison.remarks.iter().map(|one| format!("<p>{}</p>\n", prose(one))).collect::<String>(),
+    );
     body.push_str("</section>\n");
     body.push_str(&tables(comparison, &loads, &aliases));
     body.push_str(&power::section(runs));
@@ -208,6 +207,9 @@ pub fn compare_terminal(comparison: &Comparison<'_>, style: &TerminalStyle) -> S
         out.push_str(&text_tables(load, comparison.baseline(), &aliases, style));
     }
     out.push_str("\n* best of the runs\n");
+    for remark in comparison.remarks {
+        out.push_str(&wrapped(remark, "- ", width));
+    }
     for sentence in power::states(runs) {
         out.push_str(&wrapped(&sentence, "- ", width));
     }

@@ -115,6 +115,14 @@ impl PhaseFigures {
         numbered(&self.phase, self.repetition)
     }
 
+    /// The same with its operation, where the phase is not called after it: "job (write) [2]".
+    pub(crate) fn name_with_op(&self) -> String {
+        match self.phase == self.op {
+            true => self.name(),
+            false => numbered(&format!("{} ({})", self.phase, self.op), self.repetition),
+        }
+    }
+
     pub(crate) fn end_s(&self) -> f64 {
         self.start_s + self.span_s
     }

@@ -2,7 +2,7 @@
 
 use analysis::findings::Label;
 
-use super::{FullSpeedSeen, PhaseFigures, numbered};
+use super::{FullSpeedSeen, PhaseFigures};
 use crate::format::{self, MISSING};
 use crate::sentences;
 
@@ -89,8 +89,7 @@ pub(crate) fn phase_lines(figures: &[PhaseFigures]) -> Vec<(String, String)> {
 }
 
 fn heading(one: &PhaseFigures) -> String {
-    let name = if one.phase == one.op { one.phase.clone() } else { format!("{} ({})", one.phase, one.op) };
-    let name = numbered(&name, one.repetition);
+    let name = one.name_with_op();
     if one.what.is_empty() || one.what == one.op { name } else { format!("{name}: {}", one.what) }
 }
 

@@ -31,11 +31,12 @@ pub fn html(input: &ReportInput) -> String {
     let badge = input.simulated_badge();
     let summary = sentences::summary(input);
     let mut body = sections::header(&title, badge.as_deref(), &sections::subtitle(input));
-    body.push_str(&sections::answer(input, &summary));
+    let figures = figures::figures(input);
+    body.push_str(&sections::answer(input, &summary, &figures));
     charts.iter().for_each(|chart| body.push_str(&figure(chart, &title, badge.as_deref())));
     body.push_str(&heatmap::heat_maps(input));
-    body.push_str(&spread::strips(&figures::figures(input), badge.as_deref()));
-    body.push_str(&sections::findings(input));
+    body.push_str(&spread::strips(&figures, badge.as_deref()));
+    body.push_str(&sections::findings(input, &figures));
     body.push_str(&sections::facts(input));
     body.push_str(&sections::reproduce(input));
     body.push_str(&sections::caveats(&summary));

@@ -4,7 +4,7 @@ use analysis::accesses::SizeOctave;
 use analysis::findings::{Cause, EventKind, Segment};
 
 use super::{escape, prose, scatter, text_table};
-use crate::figures;
+use crate::figures::{self, PhaseFigures};
 use crate::format;
 use crate::sentences::{self, Reason, Summary};
 use crate::view::{Provenance, ReportInput, op_word};
@@ -31,13 +31,13 @@ pub(crate) fn subtitle(input: &ReportInput) -> String {
 }
 
 /// The answer: what happened, why, what to do.
-pub(crate) fn answer(input: &ReportInput, summary: &Summary) -> String {
+pub(crate) fn answer(input: &ReportInput, summary: &Summary, figures: &[PhaseFigures]) -> String {
     let mut out =
         String::from("<section class=\"verdict\" aria-label=\"Summary\">\n<h2>What happened</h2>\n");
     if let Some(ending) = &input.ending {
         out.push_str(&format!("<p class=\"lead\">{}</p>\n", prose(ending)));
     }
-    out.push_str(&phases(input));
+    out.push_str(&phases(figures));
     out.push_str("<h2>Why</h2>\n");
     out.push_str(&summary.reasons.iter().map(reason).collect::<String>());
     out.push_str(&format!("<p>{}</p>\n", prose(&summary.policy)));
@@ -76,12 +76,11 @@ fn reason(reason: &Reason) -> String {
 }
 
 /// One row for each operation of each phase.
-fn phases(input: &ReportInput) -> String {
-    let figures = figures::figures(input);
+fn phases(figures: &[PhaseFigures]) -> String {
     if figures.is_empty() {
         return String::new();
     }
-    let (headers, rows) = figures::phase_table(&figures);
+    let (headers, rows) = figures::phase_table(figures);
     folded(rows.len(), "phases", &text_table("phases cards", &headers, &rows))
 }
 
@@ -148,12 +147,11 @@ fn power(input: &ReportInput) -> String {
 }
 
 /// Everything that was found.
-pub(crate) fn findings(input: &ReportInput) -> String {
+pub(crate) fn findings(input: &ReportInput, figures: &[PhaseFigures]) -> String {
     let findings = &input.findings;
     let mut out = String::from("<section>\n<h2>Details</h2>\n");
-    let figures = figures::figures(input);
     if !figures.is_empty() {
-        let (headers, rows) = figures::detail_table(&figures);
+        let (headers, rows) = figures::detail_table(figures);
         out.push_str("<h3>Phases</h3>\n");
         out.push_str(&folded(rows.len(), "phases", &text_table("detail cards", &headers, &rows)));
     }

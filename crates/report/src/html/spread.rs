@@ -10,6 +10,8 @@ use crate::{format, scale, sentences};
 
 const WIDTH: f64 = 980.0;
 const LABELS: f64 = 150.0;
+/// Characters that fit beside a strip.
+const FITS: usize = 22;
 const NUMBERS: f64 = 300.0;
 const ROW: f64 = 40.0;
 const TOP: f64 = 40.0;
@@ -70,10 +72,6 @@ fn strip(one: &PhaseFigures, of: &SpeedDistribution, top: f64, x: &dyn Fn(f64) -
         ));
     }
     let [low, median, high] = of.quantiles;
-    let name = match one.phase == one.op {
-        true => one.name(),
-        false => format!("{} ({})", one.name(), one.op),
-    };
     let wobble = one.wobble.as_ref().map(|wobble| {
         format!("; wobble {:.1} %, {}", wobble.share * 100.0, sentences::wobble_kind(wobble.kind))
     });
@@ -84,7 +82,7 @@ fn strip(one: &PhaseFigures, of: &SpeedDistribution, top: f64, x: &dyn Fn(f64) -
          <rect x=\"{:.1}\" y=\"{:.1}\" width=\"2\" height=\"9\" fill=\"#c4471f\"/>\
          <text x=\"{}\" y=\"{base:.1}\">{}{}</text>",
         LABELS - 10.0,
-        escape(&shortened(&name)),
+        escape(&format::shortened(&one.name_with_op(), FITS)),
         x(of.most),
         x(low),
         base + 2.0,
@@ -95,14 +93,4 @@ fn strip(one: &PhaseFigures, of: &SpeedDistribution, top: f64, x: &dyn Fn(f64) -
         figures::spread(one),
         escape(&wobble.unwrap_or_default())
     )
-}
-
-/// What fits beside a strip.
-fn shortened(name: &str) -> String {
-    const FITS: usize = 22;
-    if name.chars().count() <= FITS {
-        name.to_owned()
-    } else {
-        name.chars().take(FITS - 1).chain(['…']).collect()
-    }
 }

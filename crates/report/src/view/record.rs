@@ -114,14 +114,17 @@ const MAP_COLUMNS: usize = 240;
 fn latency_maps(io: &[IoRow], end_s: f64) -> Vec<LatencyMap> {
     let cell_s = reduce::bucket_s(end_s, MAP_COLUMNS);
     let maps = [Op::Read, Op::Write].into_iter().map(|op| {
-        let mut counts: BTreeMap<(u32, i32), u64> = BTreeMap::new();
+        // By bucket first: there are far fewer of them than rows.
+        let mut buckets: BTreeMap<(u32, u16), u64> = BTreeMap::new();
         for row in io.iter().filter(|row| row.op == op) {
             let column = (row.t.as_secs_f64() / cell_s) as u32;
             for (bucket, count) in row.clat.filled() {
-                let ns = Histogram::bucket_middle_ns(bucket.into()).max(1) as f64;
-                let band = (ns.log10() * f64::from(LATENCY_BANDS_A_DECADE)).floor() as i32;
-                *counts.entry((column, band)).or_default() += u64::from(count);
+                *buckets.entry((column, bucket)).or_default() += u64::from(count);
             }
+        }
+        let mut counts: BTreeMap<(u32, i32), u64> = BTreeMap::new();
+        for ((column, bucket), count) in buckets {
+            *counts.entry((column, latency_band(bucket))).or_default() += count;
         }
         let mut of_column: BTreeMap<u32, u64> = BTreeMap::new();
         counts.iter().for_each(|((column, _), count)| *of_column.entry(*column).or_default() += count);
@@ -131,6 +134,12 @@ fn latency_maps(io: &[IoRow], end_s: f64) -> Vec<LatencyMap> {
         LatencyMap { op, cell_s, cells: counts.iter().map(share).collect() }
     });
     maps.filter(|map| !map.cells.is_empty()).collect()
+}
+
+/// The band of a bucket of the histograms.
+fn latency_band(bucket: u16) -> i32 {
+    let ns = Histogram::bucket_middle_ns(bucket.into()).max(1) as f64;
+    (ns.log10() * f64::from(LATENCY_BANDS_A_DECADE)).floor() as i32
 }
 
 /// I/Os and latencies of each operation in each phase that began.
@@ -190,13 +199,13 @@ fn temperature(record: &Record) -> Vec<Readings> {
     all
 }
 
-/// One field over time. A failed reading of a source that gives this field is a gap in it.
 /// The power meters, each with its own line; the one that figures are of first.
 fn power(record: &Record) -> Vec<Readings> {
     let meters = trace::Trace::from_record(record).meters;
     meters.iter().filter(|meter| !meter.watts.points().is_empty()).map(super::trace::meter).collect()
 }
 
+/// One field over time. A failed reading of a source that gives this field is a gap in it.
 fn readings(
     telemetry: &[TelemetryRow],
     name: &str,

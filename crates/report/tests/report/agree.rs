@@ -63,7 +63,8 @@ fn reads_and_writes_are_never_averaged_together() {
         series.intervals.iter_mut().for_each(|interval| interval.value = rate);
     }
     let both = [run.clone(), run];
-    let text = compare_terminal(&Comparison { runs: &both, baseline: 0, joint: &[] }, &UNWRAPPED);
+    let text =
+        compare_terminal(&Comparison { runs: &both, baseline: 0, joint: &[], remarks: &[] }, &UNWRAPPED);
     let speeds: Vec<&str> = text.lines().filter(|line| line.trim_start().starts_with("speed  ")).collect();
     assert!(
         speeds.len() == 2 && speeds[0].contains("3.00 GB/s") && speeds[1].contains("1.00 GB/s"),

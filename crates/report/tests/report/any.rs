@@ -215,7 +215,7 @@ proptest! {
     fn nothing_panics_and_no_number_is_none(a in input(), b in input(), width in 0usize..140, ascii: bool) {
         let style = TerminalStyle { width, ascii, colour: false, run_folder: None };
         let runs = [a, b];
-        let comparison = Comparison { runs: &runs, baseline: 1, joint: &[] };
+        let comparison = Comparison { runs: &runs, baseline: 1, joint: &[], remarks: &[] };
         let limits = ["read.mean < -5%", "mixed.p99 > 1%"].map(|limit| limit.parse::<FailIf>().expect("a limit"));
         let broken = check_limits(&runs, 1, &limits).into_iter().flat_map(|one| one.broken_by);
         let mut texts = broken.collect::<Vec<_>>();

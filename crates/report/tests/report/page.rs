@@ -22,7 +22,7 @@ fn pages() -> Vec<(&'static str, String)> {
 }
 
 fn compare_html(runs: &[ReportInput]) -> String {
-    report::compare_html(&Comparison { runs, baseline: 0, joint: &[] })
+    report::compare_html(&Comparison { runs, baseline: 0, joint: &[], remarks: &[] })
 }
 
 /// A log that holds nothing at all.

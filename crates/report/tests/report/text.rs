@@ -57,7 +57,7 @@ fn terminal_of_mixed_load_in_ascii() {
 #[test]
 fn terminal_of_a_comparison() {
     insta::assert_snapshot!(compare_terminal(
-        &Comparison { runs: &scene::sweep(), baseline: 0, joint: &[] },
+        &Comparison { runs: &scene::sweep(), baseline: 0, joint: &[], remarks: &[] },
         &STYLE
     ));
 }

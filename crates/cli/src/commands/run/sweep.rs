@@ -23,7 +23,7 @@ use crate::Exit;
 use crate::args::RunArgs;
 use crate::commands::documents::JsonDocument as _;
 use crate::commands::findings::{finish_run, style};
-use crate::commands::finish::{FinishOrder, finish_sentences, finish_text, finishes};
+use crate::commands::finish::{FinishOrder, finish_sentences, finishes};
 use crate::commands::joint::joint_policies;
 use crate::door;
 use crate::inputs::BETWEEN;
@@ -200,12 +200,14 @@ fn warn_if_warm(folder: &Path, cool_to: Kelvin, printer: &mut Printer) -> anyhow
 fn tell(args: &RunArgs, parent: &Path, done: &[SweptRun<'_>], printer: &mut Printer) -> anyhow::Result<()> {
     let inputs: Vec<ReportInput> = done.iter().map(|run| run.input.clone()).collect();
     let joint = joint_policies(done.iter().map(|run| run.joint.clone()).collect(), true);
-    let comparison = (inputs.len() > 1 && !args.no_report).then(|| parent.join(COMPARISON));
     let names: Vec<String> = done.iter().map(|run| run.setting.name.clone()).collect();
     let finishes = finishes(&inputs, &names);
-    if let Some(path) = &comparison {
-        let html = report::compare_html_with(&comparison_of(&inputs, &joint), &finish_sentences(&finishes));
-        write_whole(path, html.as_bytes())?;
+    let remarks = finish_sentences(&finishes);
+    // The first setting is what the others are compared with.
+    let compared = Comparison { runs: &inputs, baseline: 0, joint: &joint, remarks: &remarks };
+    let page = (inputs.len() > 1 && !args.no_report).then(|| parent.join(COMPARISON));
+    if let Some(path) = &page {
+        write_whole(path, report::compare_html(&compared).as_bytes())?;
     }
     if args.json {
         let runs = done.iter().map(|run| RunOfSweep {
@@ -216,27 +218,21 @@ fn tell(args: &RunArgs, parent: &Path, done: &[SweptRun<'_>], printer: &mut Prin
         return printer.json(&SweepResult {
             schema: SweepResult::SCHEMA,
             run_folder: parent.display().to_string(),
-            comparison: comparison.map(|path| path.display().to_string()),
+            comparison: page.map(|path| path.display().to_string()),
             joint_policies: joint,
             finishes,
             runs: runs.collect(),
         });
     }
-    let mut text = report::compare_terminal(&comparison_of(&inputs, &joint), &style(printer, None));
-    text.push_str(&finish_text(&finishes));
+    let mut text = report::compare_terminal(&compared, &style(printer, None));
     text.push('\n');
     for run in done {
         text.push_str(&format!("Run folder: {}\n", run.folder.display()));
     }
-    if let Some(path) = comparison {
+    if let Some(path) = page {
         text.push_str(&format!("Comparison: {}\n", path.display()));
     }
     Ok(printer.coloured_data(&text)?)
-}
-
-/// The first setting is what the others are compared with.
-const fn comparison_of<'a>(runs: &'a [ReportInput], joint: &'a [JointPolicy]) -> Comparison<'a> {
-    Comparison { runs, baseline: 0, joint }
 }
 
 /// A setting's name as part of a folder's: letters, digits, `.` and `-`.
