@@ -334,6 +334,19 @@ mod test {
         }
     }
 
+    /// Goal: only names of this machine are answered to. Method: those, and names that look like them.
+    #[test]
+    fn hosts_are_known_whole() {
+        let answers = |host: &str| status(&access(None), Method::GET, "/", &[("host", host)]);
+        for host in ["127.0.0.1:8080", "LOCALHOST:8080", "[::1]:8080", "localhost"] {
+            assert_eq!(answers(host), 200, "{host}");
+        }
+        for host in ["evil.example:8080", "127.0.0.1.evil.example", "localhost.evil:80", "localhost@evil", ""]
+        {
+            assert_ne!(answers(host), 200, "{host}");
+        }
+    }
+
     #[test]
     fn a_token_is_asked_for_where_there_is_one() {
         let secret = "0123456789abcdef-_";

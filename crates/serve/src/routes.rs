@@ -56,11 +56,15 @@ impl PageReply {
 
     /// Text that no browser takes for a page.
     pub(crate) fn plain(status: u16, text: impl Into<Arc<str>>) -> Self {
-        let mut reply = Self { media_type: "text/plain; charset=utf-8", ..Self::page(status, text) };
-        if status == 405 {
-            reply.headers.push(("allow", "GET, HEAD".to_owned()));
+        Self { media_type: "text/plain; charset=utf-8", ..Self::page(status, text) }.with_methods()
+    }
+
+    /// A refusal of a method names those that are allowed (RFC 9110, 15.5.6).
+    fn with_methods(mut self) -> Self {
+        if self.status == 405 {
+            self.headers.push(("allow", "GET, HEAD".to_owned()));
         }
-        reply
+        self
     }
 
     fn alone(body: Arc<str>) -> Self {
@@ -73,11 +77,7 @@ impl PageReply {
     }
 
     pub(crate) fn error(status: u16, why: &str) -> Self {
-        let mut reply = Self::page(status, pages::error(status, why));
-        if status == 405 {
-            reply.headers.push(("allow", "GET, HEAD".to_owned()));
-        }
-        reply
+        Self::page(status, pages::error(status, why)).with_methods()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Connections, their limits, and bodies: what every server of this crate stands on.
 //!
 //! The rest of heatsoak is threads; here a thread of its own runs a runtime of one thread, because a browser keeps
-//! connections open for hours. Only this file and `http` know hyper and tokio.
+//! connections open for hours. Beside it only `http`, `latest` and `admit` know hyper's types.
 
 use std::convert::Infallible;
 use std::future::Future;

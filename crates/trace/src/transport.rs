@@ -30,6 +30,13 @@ pub(crate) struct TransportStop {
     pub(crate) stopped_s: f64,
 }
 
+impl TransportStop {
+    /// Whether a line of the kernel's log at `at_s` may be of it.
+    fn is_near(&self, at_s: f64) -> bool {
+        (self.start_s - NEAR_S..=self.start_s + self.stopped_s + NEAR_S).contains(&at_s)
+    }
+}
+
 /// What is to be said of the transport; `speeds` loses the intervals in which it stopped.
 ///
 /// `is_usb`: half a minute without an I/O is a reset there though no log says so.
@@ -42,8 +49,7 @@ pub(crate) fn transport_caveats(
     let failed: Vec<&TransportEvent> =
         events.iter().filter(|event| event.kind != TransportEventKind::Gone).collect();
     let line_of = |stop: &TransportStop| {
-        let near = stop.start_s - NEAR_S..=stop.start_s + stop.stopped_s + NEAR_S;
-        failed.iter().find(|event| near.contains(&at_s(event))).map(|event| event.text.clone())
+        failed.iter().find(|event| stop.is_near(at_s(event))).map(|event| event.text.clone())
     };
     let is_reset = |stop: &TransportStop| {
         is_usb && stop.stopped_s >= STOP_S_MIN
@@ -59,12 +65,7 @@ pub(crate) fn transport_caveats(
         })
         .collect();
     // Resets that stopped nothing for long: one sentence for all of them.
-    let apart = failed.iter().find(|event| {
-        let at_s = at_s(event);
-        !stops
-            .iter()
-            .any(|stop| (stop.start_s - NEAR_S..=stop.start_s + stop.stopped_s + NEAR_S).contains(&at_s))
-    });
+    let apart = failed.iter().find(|event| !stops.iter().any(|stop| stop.is_near(at_s(event))));
     if let Some(event) = apart {
         let log = Some(event.text.clone());
         caveats.push(Caveat::TransportReset { start_s: at_s(event), stopped_s: 0.0, log });

@@ -227,10 +227,10 @@ impl RunSums {
             seen.push((Observation::BeganAlike { drops, temp_k }, others));
         }
         // The sums hold the drop itself.
-        let others = drops.saturating_sub(1);
-        if others > 0 && counts(&alike) {
+        let like_it = drops.saturating_sub(1);
+        if like_it > 0 && counts(&alike) {
             let thermal = (heat_share(&sums) - heat_share(now)).round().max(0.0) as usize;
-            seen.push((Observation::LooksAlike { drops: others, thermal }, alike));
+            seen.push((Observation::LooksAlike { drops: like_it, thermal }, alike));
         }
         seen.extend(self.release(drop, now));
         seen
