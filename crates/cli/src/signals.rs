@@ -41,7 +41,11 @@ const ENDING: [i32; 10] = [
 
 /// Those numbers that Linux has beside (signal(7)): SIGSTKFLT, SIGPWR, and the real-time signals that the C library
 /// leaves to programs.
-const ENDING_BY_NUMBER: [std::ops::RangeInclusive<i32>; 3] = [16..=16, 30..=30, 34..=64];
+const ENDING_BY_NUMBER: [std::ops::RangeInclusive<i32>; 3] = [16..=16, 30..=30, REAL_TIME_MIN..=64];
+
+/// SIGRTMIN: glibc keeps 32 and 33 for itself (nptl(7)), musl 34 as well (its src/signal/sigrtmin.c), and its sigaction
+/// refuses them.
+const REAL_TIME_MIN: i32 = if cfg!(target_env = "musl") { 35 } else { 34 };
 
 /// Those that end nothing: other programs take the first two for "say how far you are", and what the others tell is
 /// told by the write that failed as well.
