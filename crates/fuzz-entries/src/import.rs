@@ -74,15 +74,17 @@ pub fn monitor(data: &[u8]) {
         Format::SysstatJson,
         Format::TelegrafInflux,
         Format::TelegrafJson,
+        Format::Quarch,
     ] {
         forced(data, format);
     }
 }
 
-/// JSON and text of nvme-cli.
+/// JSON and text of nvme-cli, and the log page in the text of CrystalDiskInfo.
 pub fn nvme(data: &[u8]) {
     forced(data, Format::NvmeJson);
     forced(data, Format::NvmeText);
+    forced(data, Format::CrystalDiskInfo);
 }
 
 /// Answers of Prometheus.

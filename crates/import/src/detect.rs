@@ -3,22 +3,23 @@
 //! Rules, the first that fits decides. They look at the first 64 KiB; names count only where [`by_name`] says so.
 //! 1. Nothing, gzip, Parquet, zero bytes: refused with a word on what it is.
 //! 2. A first line, comments with `#` left out, with a column `t_s`: the plain CSV.
-//! 3. A line that begins with `{` or `[` before any that looks like a table: JSON, told by keys that only one tool
+//! 3. `CrystalDiskInfo ` among the first five lines; a first line with `Time UNIT` and a power (Quarch).
+//! 4. A line that begins with `{` or `[` before any that looks like a table: JSON, told by keys that only one tool
 //!    writes ([`JSON_KEYS`]). Keys of two tools, or of none: refused.
-//! 4. A line that begins with `'Test Type`: Iometer. `TimeStamp,` among the lines after makes it the instantaneous file.
-//! 5. A first line of four to eight whole numbers: a log of fio. What its values are is not in it and is told by the
+//! 5. A line that begins with `'Test Type`: Iometer. `TimeStamp,` among the lines after makes it the instantaneous file.
+//! 6. A first line of four to eight whole numbers: a log of fio. What its values are is not in it and is told by the
 //!    name that fio gives it (`_bw.1.log`, `_iops`, `_lat`, `_clat`, `_slat`); any other name: refused, to be forced.
 //!    Hundreds of numbers: a histogram log.
-//! 6. A header of HWiNFO (`Date,Time,` and units in brackets), of Windows' performance counters (`(PDH-CSV`) or of Grafana
+//! 7. A header of HWiNFO (`Date,Time,` and units in brackets), of Windows' performance counters (`(PDH-CSV`) or of Grafana
 //!    (`Time,`); tables of sysstat with `Device` or `DEV`; lines of telegraf that begin with `diskio,` or the like.
-//! 7. Text of a tool that has a JSON as well: refused with the option that makes it.
-//! 8. A first line with a column of the plain CSV: that, whose importer says what is missing. Anything else is refused with
+//! 8. Text of a tool that has a JSON as well: refused with the option that makes it.
+//! 9. A first line with a column of the plain CSV: that, whose importer says what is missing. Anything else is refused with
 //!    the program that it may be of.
 
 use super::csv::is_own_column;
 use super::fio::LogName;
 use super::monitor::columns::Dialect;
-use super::{Format, ImportError};
+use super::{Format, ImportError, crystaldiskinfo, quarch};
 
 /// Keys that only one tool writes: the format is told by them. A key counts with its quotes and colon.
 const JSON_KEYS: [(Format, &[&str]); 5] = [
@@ -46,11 +47,7 @@ const TEXTS: [(&str, &str); 6] = [
 ];
 
 /// Words that together tell a program whose logs are not read, the most telling first, and what to do instead.
-const NEAREST: [(&[&str], &str); 8] = [
-    (
-        &["crystaldiskinfo"],
-        "it looks like CrystalDiskInfo's text, which is not read: `smartctl --json` tells the same",
-    ),
+const NEAREST: [(&[&str], &str); 7] = [
     (
         &["/ssd/", "temperature"],
         "it looks like a log of Open or Libre Hardware Monitor, which is not read: HWiNFO logs the same",
@@ -65,8 +62,20 @@ const NEAREST: [(&[&str], &str); 8] = [
     (&["total dsk", "read", "writ"], "it looks like dstat's text, which is not read: use `iostat -x -t 1`"),
     (
         &["quarch"],
-        "it looks like a recording of Quarch, which is not read: export it as CSV with t_s and power_w",
+        "it looks like a recording of Quarch's own kind: export it as CSV, with a column of the total power",
     ),
+];
+
+/// Words that the files of a format have, in lower case: what a text is most like whose beginning is of no format.
+const TYPICAL: [(Format, &[&str]); 8] = [
+    (Format::SysstatText, &["rkb/s", "wkb/s", "rmb/s", "%util", "kb_read/s", "avgqu-sz", "aqu-sz", "tps"]),
+    (Format::HwInfo, &["drive temperature", "read rate", "write rate", "[°c]", "[mb/s]"]),
+    (Format::Perfmon, &["physicaldisk", "disk read bytes/sec", "disk write bytes/sec", "avg. disk"]),
+    (Format::Iometer, &["access specification", "target type", "read mbps", "iops", "worker"]),
+    (Format::NvmeText, &["critical_warning", "available_spare", "percentage_used", "data_units_written"]),
+    (Format::TelegrafInflux, &["diskio", "host=", "read_bytes=", "smart_device", "temp_c="]),
+    (Format::Prometheus, &["node_disk_", "smartctl_device", "nvme_", "__name__", "metric"]),
+    (Format::Quarch, &["12v", "5v", " mv", " ua", " uw", "voltage", "current"]),
 ];
 
 /// The format of the file that begins with `head`.
@@ -82,6 +91,12 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
     let header = lines().find(|line| !line.starts_with('#')).unwrap_or(first);
     if header.split([',', ';', '\t']).any(|name| name.trim().trim_matches('"') == "t_s") {
         return Ok(Format::Csv);
+    }
+    if lines().take(5).any(|line| line.starts_with(crystaldiskinfo::BEGIN)) {
+        return Ok(Format::CrystalDiskInfo);
+    }
+    if quarch::is_header(first) {
+        return Ok(Format::Quarch);
     }
     if lines().take_while(|line| !is_numbers(line)).any(|line| line.starts_with(['{', '['])) {
         return json(file, &text);
@@ -119,14 +134,36 @@ fn unknown(text: &str, header: &str) -> String {
     match NEAREST.iter().find(|(words, _)| words.iter().all(|word| lower.contains(word))) {
         Some((_, what)) => (*what).to_owned(),
         None => {
-            let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
             let begin: String = header.chars().take(40).collect();
-            format!(
-                "it is none of the logs that are read ({}): it begins with {begin:?}. A table of your own needs a header line with t_s, the time in seconds",
-                names.join(", ")
-            )
+            let what = match nearest(&lower) {
+                Some(format) => {
+                    let name = format.name();
+                    format!("the nearest is {name}, which begins otherwise (--format {name} reads it as one)")
+                }
+                None if is_table(header) => {
+                    "the nearest is csv, a table of your own (--format csv says what its header lacks)"
+                        .to_owned()
+                }
+                None => {
+                    let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+                    format!("they are {}", names.join(", "))
+                }
+            };
+            format!("it is none of the logs that are read: it begins with {begin:?}; {what}")
         }
     }
+}
+
+/// The format whose words the text has most of, two at least.
+fn nearest(lower: &str) -> Option<Format> {
+    let count = |words: &[&str]| words.iter().filter(|word| lower.contains(**word)).count();
+    let (format, words) = TYPICAL.into_iter().rev().max_by_key(|(_, words)| count(words))?;
+    (count(words) >= 2).then_some(format)
+}
+
+/// Whether a header has several cells.
+fn is_table(header: &str) -> bool {
+    header.split([',', ';', '\t']).count() > 1
 }
 
 /// A log of a program that watches a whole machine.
@@ -264,6 +301,22 @@ mod test {
         assert_eq!(of("a.csv", "# a: {\nt_s,temp_c\n0,1\n"), Format::Csv);
     }
 
+    /// Goal: what a known program wrote in an unknown way is told as its. Method: beginnings cut off, and other headers.
+    #[test]
+    fn the_nearest_format_is_named() {
+        for (text, nearest) in [
+            ("rkB/s wkB/s %util\n1 2 3\n", "sysstat"),
+            ("Zeit;Drive Temperature [°C];Read Rate [MB/s]\n", "hwinfo"),
+            ("\\\\PC\\PhysicalDisk(0 C:)\\Disk Read Bytes/sec\n", "perfmon"),
+            ("critical_warning : 0\navailable_spare : 100%\n", "nvme-text"),
+            ("metric value\nnode_disk_read_bytes_total 5\n", "prometheus"),
+            ("sample,12V voltage V,12V current A\n1,12,0.3\n", "quarch"),
+        ] {
+            let why = refused("x", text);
+            assert!(why.contains(&format!("the nearest is {nearest}, ")), "{why}");
+        }
+    }
+
     #[test]
     fn what_cannot_be_told_is_asked_for() {
         assert!(refused("x.log", "1000, 19976, 0, 0\n").contains("--format fio-bw-log"));
@@ -277,9 +330,11 @@ mod test {
         assert!(refused("x", "=== START OF INFORMATION SECTION ===\nsmartctl 7.3\n").contains("--json"));
         let unknown = refused("x", "when;speed;heat\n1;2;3\n");
         assert!(
-            unknown.contains("none of the logs that are read") && unknown.contains("hwinfo"),
+            unknown.contains("none of the logs that are read") && unknown.contains("nearest is csv"),
             "{unknown}"
         );
+        let prose = refused("x", "the quick brown fox\n");
+        assert!(prose.contains("they are csv, fio-bw-log") && prose.contains("quarch"), "{prose}");
         assert!(detect("x", b"\x1f\x8b\x08").expect_err("gzip").to_string().contains("gzip"));
         assert!(detect("x", b"\x01\0").expect_err("binary").to_string().contains("not text"));
     }

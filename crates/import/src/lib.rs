@@ -1,7 +1,8 @@
 //! Foreign logs to traces: which format a file has, what becomes of its fields, and how files are joined.
 //!
 //! # Architecture
-//! - `detect`: the format, by content. `csv`, `fio`, `iometer`, `nvme`, `smartctl`, `prometheus`: one a format.
+//! - `detect`: the format, by content. `csv`, `fio`, `iometer`, `nvme`, `smartctl`, `crystaldiskinfo`,
+//!   `prometheus`, `quarch`: one a format.
 //! - `monitor`: logs of whole machines with many drives in them (sysstat, telegraf, HWiNFO, performance counters, Grafana).
 //! - `part`: what they make; `join`: parts on one clock; `offset`: how far apart two clocks are.
 //! - `lines`, `json`, `grid`, `reading`, `error`: what several of them need.
@@ -13,6 +14,7 @@
 //! # What it does not do
 //! It opens no file: the caller hands over readers. It judges nothing.
 
+mod crystaldiskinfo;
 mod csv;
 mod detect;
 mod error;
@@ -28,6 +30,7 @@ mod nvme_text;
 mod offset;
 mod part;
 mod prometheus;
+mod quarch;
 mod rates;
 mod reading;
 mod smartctl;
@@ -86,11 +89,15 @@ pub enum Format {
     TelegrafInflux,
     /// Telegraf's metrics as JSON.
     TelegrafJson,
+    /// Text of CrystalDiskInfo.
+    CrystalDiskInfo,
+    /// CSV of Quarch's power modules.
+    Quarch,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 21] = [
         Self::Csv,
         Self::FioBwLog,
         Self::FioIopsLog,
@@ -110,6 +117,8 @@ impl Format {
         Self::SysstatJson,
         Self::TelegrafInflux,
         Self::TelegrafJson,
+        Self::CrystalDiskInfo,
+        Self::Quarch,
     ];
 
     /// Its name on the command line.
@@ -134,6 +143,8 @@ impl Format {
             Self::SysstatJson => "sysstat-json",
             Self::TelegrafInflux => "telegraf",
             Self::TelegrafJson => "telegraf-json",
+            Self::CrystalDiskInfo => "crystaldiskinfo",
+            Self::Quarch => "quarch",
         }
     }
 
@@ -296,6 +307,11 @@ impl Gathered {
             Format::NvmeText => {
                 self.readings.extend(nvme::text_readings(&name, modified_unix_s, lines)?);
             }
+            Format::CrystalDiskInfo => {
+                let device = options.device.as_deref();
+                self.readings.extend(crystaldiskinfo::readings(&name, lines, device)?);
+            }
+            Format::Quarch => self.parts.push(quarch::part(&name, lines)?),
             Format::SmartctlJson => self.readings.extend(smartctl::readings(&name, lines)?),
             Format::Prometheus => self.parts.push(prometheus::part(&name, lines)?),
             _ => self.parts.push(monitored(format, &name, lines, options)?),

@@ -108,6 +108,27 @@ fn bad_files_are_refused_with_their_place() {
     insta::assert_snapshot!("bad", text);
 }
 
+/// Goal: one of several drives is named by its number, model or nothing else; what one page says is of that drive.
+#[test]
+fn a_drive_of_crystaldiskinfo_is_named() {
+    let file = folder("bad").join("crystaldiskinfo-three-drives.txt");
+    let of = |device: &str| {
+        let device = Some(device.to_owned());
+        imported(std::slice::from_ref(&file), &ImportOptions { device, ..ImportOptions::default() })
+    };
+    for (device, model, composite_k) in [
+        ("1", "SAMSUNG MZVLB256HBHQ-000L7", 304.0),
+        ("02", "Lexar SSD NM790 4TB", 306.0),
+        ("Samsung SSD 870 QVO 4TB", "Samsung SSD 870 QVO 4TB", 302.0),
+    ] {
+        let trace = of(device).expect(device);
+        let first = trace.temperatures[0].kelvin.points()[0].value;
+        assert_eq!((trace.name.as_str(), first), (model, composite_k), "{device}");
+    }
+    let why = of("4").expect_err("there is none").to_string();
+    assert!(why.contains("it has nothing of 4; there are 1 SAMSUNG MZVLB256HBHQ-000L7, 2 Lexar"), "{why}");
+}
+
 /// Sums of all runs of fio against fio's own totals, read here without the importer.
 #[test]
 fn what_fio_logged_adds_up_to_what_fio_reports() {

@@ -177,8 +177,10 @@ fn a_slower_rate_that_finishes_first_is_named() {
         ["run", "full-span", "--drive", "twin:usb-stick-usb10", "--sweep", "rate=default,400MB/s", "-q"];
     let done = scratch.run(&[&args[..], &["--no-report", "--out", "a"]].concat());
     assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let words: Vec<&str> = done.stdout.split_whitespace().collect();
+    let told = words.join(" ");
     let sentence =
-        done.stdout.lines().find(|line| line.starts_with("Finished first: rate 400 MB/s")).expect("told");
+        told.split("- ").find(|remark| remark.starts_with("Finished first: rate 400 MB/s")).expect("told");
     assert!(sentence.contains("default took") && sentence.contains("Slower is sooner"), "{sentence}");
     let compared = scratch.run(&["compare", "a", "--out", "page.html"]);
     assert_eq!(compared.code, Some(0), "{}", compared.stderr);

@@ -13,7 +13,7 @@
 pub(super) mod columns;
 pub(super) mod sysstat;
 pub(super) mod telegraf;
-mod when;
+pub(super) mod when;
 
 use std::collections::BTreeMap;
 

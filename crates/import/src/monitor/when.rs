@@ -6,11 +6,11 @@ use crate::part::TimeBase;
 
 /// A time, and whether it is that of a place which is not told.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Stamp {
+pub(crate) struct Stamp {
     /// Seconds since 1970, in UTC or in the local time of the place.
-    pub(super) seconds: f64,
+    pub(crate) seconds: f64,
     /// Whether the zone is told.
-    pub(super) is_utc: bool,
+    pub(crate) is_utc: bool,
 }
 
 impl Stamp {
@@ -31,7 +31,7 @@ const TIMES: [&str; 4] = ["%H:%M:%S%.f", "%I:%M:%S%.f %p", "%I:%M:%S %p", "%H:%M
 /// The time in `text`: a date and a time of day with a blank or a `T` between, with or without a zone; or seconds,
 /// milliseconds or nanoseconds since 1970. Dates are year-month-day with `-`, day.month.year with `.`, and
 /// month/day/year with `/` unless that cannot be.
-pub(super) fn stamp(text: &str) -> Option<Stamp> {
+pub(crate) fn stamp(text: &str) -> Option<Stamp> {
     let text = text.trim();
     if let Ok(number) = text.parse::<f64>() {
         return since_1970(number).map(|seconds| Stamp { seconds, is_utc: true });
