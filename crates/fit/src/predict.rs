@@ -160,7 +160,7 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
 }
 
 /// Samples in the power state that is asked about.
-fn in_state(fitted: &Fitted, scenario: &Scenario, stride: usize) -> Vec<DriveSample> {
+pub(crate) fn in_state(fitted: &Fitted, scenario: &Scenario, stride: usize) -> Vec<DriveSample> {
     let state = scenario.power_state.filter(|state| fitted.seen.power_state != Some(*state));
     let of = |sample: &DriveSample| state.and_then(|state| sample.in_state(state));
     fitted.samples.iter().step_by(stride).map(|sample| of(sample).unwrap_or_else(|| sample.clone())).collect()

@@ -26,6 +26,8 @@ use tally::{ForecastAnswer, ForecastTally};
 
 /// One for each core of a small machine.
 const THREADS: usize = 2;
+/// Advice that costs more of the speed is told among what is wrong.
+const REGRET: f64 = 0.02;
 /// Enough for the table of the documentation.
 const DRIVES: u64 = 60;
 
@@ -145,6 +147,9 @@ fn score(number: u64, plan: &Plan, arguments: &ForecastArguments) -> ForecastTal
     tally.gains.extend(gains(&drive, &fitted, &runs[0].findings));
     if let Some(regret) = regret::of(&drive, &fitted) {
         tally.recommend_ms.push(regret.took_ms);
+        if wrong && regret.lost > REGRET {
+            tally.note(format!("  regret {}", regret.text));
+        }
         tally.regrets.push(regret);
     }
     tally
