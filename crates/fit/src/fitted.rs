@@ -218,10 +218,13 @@ impl Fitted {
                 add(format!("{name} full speed, power state {state}"), "B/s", "runs", &|sample| {
                     1e9 * sample.states.get(at).map_or(f64::NAN, |other| other.full[op])
                 });
+                add(
+                    format!("{name} energy for each byte, power state {state}"),
+                    "times",
+                    "runs",
+                    &|sample| sample.states.get(at).map_or(f64::NAN, |other| other.energy[op]),
+                );
             }
-            add(format!("energy for each byte, power state {state}"), "times", "runs", &|sample| {
-                sample.states.get(at).map_or(f64::NAN, |other| other.energy)
-            });
         }
         self.throttle_parameters(&mut add);
         if let Some(k_per_w) = self.k_per_w() {

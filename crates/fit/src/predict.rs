@@ -263,7 +263,7 @@ pub fn course(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], points: 
 pub fn full_speed(sample: &DriveSample, fitted: &Fitted, phase: &LoadPhase) -> f64 {
     let Some(read) = phase.read_share else { return 0.0 };
     let link = fitted.common.link.unwrap_or(f64::INFINITY);
-    let [r, w] = sample.full.map(|speed| speed.min(link.max(sample.full[0]).max(sample.full[1])));
+    let [r, w] = sample.full_in_state().map(|speed| speed.min(link.max(sample.full[0]).max(sample.full[1])));
     let seconds = if read > 0.0 { read / r } else { 0.0 } + if read < 1.0 { (1.0 - read) / w } else { 0.0 };
     (1e9 / seconds).min(phase.limit_bytes_per_s)
 }

@@ -174,6 +174,7 @@ impl ForecastTally {
                     QuestionKind::Air => "air -10, +10 K",
                     QuestionKind::Load => "mix, rate limit",
                     QuestionKind::Fan => "half the resistance to the air",
+                    QuestionKind::State => "another power state",
                 };
                 line(&mut text, foreign, name, row);
                 add(&mut sum, *row);
