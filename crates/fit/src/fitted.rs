@@ -63,6 +63,9 @@ pub struct SeenRange {
     pub hottest_k: [f64; 2],
     /// Hottest and coolest of all.
     pub range_k: [f64; 2],
+    /// Lowest TMT1 at which the runs show it act, in kelvins.
+    #[serde(default)]
+    pub tmt1_acted_k: Option<f64>,
     /// Longest load in seconds.
     pub longest_s: f64,
     /// Power state of the runs that were fitted; others are in the samples.
@@ -298,6 +301,10 @@ fn seen(runs: &[RunData], fitting: &Fitting) -> SeenRange {
     seen.full = [0, 1].map(|op| fitting.full[op].seen);
     for group in &fitting.groups {
         (0..2).for_each(|op| seen.throttled[op] |= group.floor[op].is_some());
+        if group.follows == ThresholdSource::Tmt1 {
+            let set = group.spans.iter().filter_map(|(run, _, _)| runs[*run].tmt_k[0]);
+            seen.tmt1_acted_k = set.chain(seen.tmt1_acted_k).reduce(f64::min);
+        }
     }
     let speeds = runs.iter().flat_map(|run| &run.steps).map(|step| step.read + step.write);
     let fastest = speeds.fold(0.0, f64::max);
