@@ -11,6 +11,7 @@ use crate::check::{self, SelfCheck};
 use crate::data::{Asked, RunData};
 use crate::fitting::Fitting;
 use crate::open;
+use crate::opinion::MachineOdds;
 use crate::sample::{Common, DriveSample, ThresholdSource, ThrottleAct};
 
 /// The version of the `[fit]` table.
@@ -44,6 +45,9 @@ pub struct Fitted {
     pub seen: SeenRange,
     /// What they cannot tell.
     pub left_open: Vec<LeftOpen>,
+    /// Which machine throttles, the most probable first; empty where heat did not slow it down.
+    #[serde(default)]
+    pub machines: Vec<MachineOdds>,
     /// The likeliest drive.
     pub best: DriveSample,
     /// Drives that the runs allow.
@@ -136,7 +140,7 @@ impl Fitted {
     pub fn new(runs: &[RunData], fitting: Fitting) -> Self {
         let seen = seen(runs, &fitting);
         let left_open = open::left_open(runs, &seen, &fitting);
-        let Fitting { common, samples, best, rms_k, .. } = fitting;
+        let Fitting { common, samples, best, rms_k, machines, .. } = fitting;
         Self {
             schema: SCHEMA,
             runs: runs.iter().map(|run| run.name.clone()).collect(),
@@ -146,6 +150,7 @@ impl Fitted {
             common,
             seen,
             left_open,
+            machines,
             best,
             samples,
         }

@@ -14,6 +14,7 @@ use crate::chain::{ChainWalk, walk};
 use crate::closed::{Closed, class_loss, closed_loops};
 use crate::data::RunData;
 use crate::heat::{HeatModel, HeatShape};
+use crate::opinion::MachineOdds;
 use crate::sample::{Common, DriveSample, LimitsK};
 use crate::speed::{FittedSpeed, SlowStretch, full, ln_levels, slow};
 use crate::states;
@@ -66,6 +67,7 @@ pub struct Fitting {
     pub(crate) courses: Vec<Vec<f64>>,
     pub(crate) full: [FittedSpeed; 2],
     pub(crate) groups: Vec<OnsetGroup>,
+    pub(crate) machines: Vec<MachineOdds>,
     /// Power state of the runs that were fitted.
     pub(crate) state: Option<u8>,
 }
@@ -149,7 +151,7 @@ fn fit_still(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> Fittin
         let (model, walk, _) = &walks[first];
         drawn.sample(model, &walk.best, closed, draws)
     };
-    let loops = closed_loops(&groups, runs, &common, &mut draws, &best_of);
+    let (loops, machines) = closed_loops(&groups, runs, &common, &mut draws, &best_of);
     let mut samples = Vec::with_capacity(SAMPLES);
     for number in 0..SAMPLES {
         let (model, walk, _) = &walks[usize::from((number as f64 + 0.5) / (SAMPLES as f64) < share)];
@@ -163,7 +165,7 @@ fn fit_still(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> Fittin
     let best = closest(runs, &common, || best_of(likeliest, &mut draws));
     let (model, walk, _) = &walks[first];
     let courses = (0..runs.len()).map(|run| model.course(&walk.best, run)).collect();
-    Fitting { common, samples, best, rms_k, courses, full, groups, state: None }
+    Fitting { common, samples, best, rms_k, courses, full, groups, machines, state: None }
 }
 
 /// Of a few drives of the likeliest heat and classes the one whose closed loop is closest to the runs: what is drawn about

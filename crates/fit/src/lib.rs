@@ -8,6 +8,7 @@
 //! - `throttle`, `two_level`: thresholds read off a sample's own course; `closed`: their class and gains. `air`, `states`: a second airflow, other power states.
 //! - [`sample`]: one drive that the runs allow, and the profile it makes.
 //! - [`fitting`]: all of these in order. [`fitted`], `open`: what is kept of it, and what stays open.
+//! - [`opinion`]: which machine the runs make probable, beside what the verdict says.
 //! - [`check`]: the runs again on what was fitted, measured beside simulated.
 //! - [`load`]: a plan as a forecast takes it; [`simulate`]: a profile under a load.
 //! - [`mod@predict`], [`mod@recommend`]: what it would do elsewhere, and what to set. [`next`]: both for a run's own load.
@@ -34,6 +35,7 @@ pub mod load;
 pub mod narrow;
 pub mod next;
 mod open;
+pub mod opinion;
 mod power;
 pub mod predict;
 pub mod recommend;

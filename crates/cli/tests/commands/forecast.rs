@@ -106,6 +106,13 @@ fn fits_forecasts_and_sweeps_are_drawn() {
     let fitted = scratch.run(&["fit", "run", "-o", "drive.toml", "--report", "fit.html"]);
     assert_eq!(fitted.code, Some(0), "{}", fitted.stderr);
     assert!(fitted.stdout.contains("heat model misses the readings by"), "{}", fitted.stdout);
+    // What a fit says of the policy stands beside the verdict's.
+    let analyzed = scratch.run(&["analyze", "run"]).stdout.replace("\n", " ");
+    assert!(
+        analyzed.contains("Second opinion, from throttling models fitted to this run: a relay"),
+        "{analyzed}"
+    );
+    assert!(analyzed.contains("It agrees."), "{analyzed}");
     let read = |name: &str| std::fs::read_to_string(scratch.path(name)).expect("a file that was made");
     let page = read("fit.html");
     for part in ["SIMULATED", "Does it fit?", "speed, measured", "speed, simulated", "Residuals", "Left open"]
@@ -203,6 +210,8 @@ fn a_throttled_run_says_what_to_do() {
         assert!(answer.contains("To undo: `heatsoak hctm DRIVE --tmt1 60C --tmt2 70C`"), "{answer}");
         assert!(answer.contains("unless a firmware threshold above the 60 °C of this run"), "{answer}");
     }
+    // Runs that never cooled down do not tell machines apart.
+    assert!(!scratch.run(&["analyze", "low"]).stdout.contains("Second opinion"));
     // Nothing was slow: nothing is fitted, and nothing foretold.
     let cool = shown(&["run", "quick", "--out", "cool", "--quiet", "--no-report"]);
     assert!(!cool.contains("simulations"), "{cool}");

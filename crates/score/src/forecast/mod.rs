@@ -1,15 +1,17 @@
-//! Scores forecasts: `score forecast [--drives N] [--half scored|tuned] [--plan NAME] [--fan] [--state] [--log] [--two-poles]
-//! [--wrong]`.
+//! Scores forecasts: `score forecast [--drives N] [--half scored|tuned] [--plan NAME] [--fan] [--state] [--log]
+//! [--two-poles] [--wrong]`.
 //!
 //! Each drive has one run, which is fitted; then it is asked what it would do at other settings, in other air, under
 //! another load. The truth is the same drive, asked. Drive number N is made from seed N: even numbers are tuned on, odd
 //! ones only scored. A third of them is foreign: no code of theirs is `physics`. `--fan` adds ten minutes with twice the
-//! airflow and asks about that air; `--state` adds ten minutes in another power state and asks about that; `--log` takes the run as a bandwidth log beside SMART at a hertz, without phases and
-//! settings; `--two-poles` fits two free time constants alone.
+//! airflow and asks about that air; `--state` adds ten minutes in another power state and asks about that; `--log` takes
+//! the run as a bandwidth log beside SMART at a hertz, without phases and settings; `--two-poles` fits two free time
+//! constants alone.
 
 mod ask;
 mod drives;
 mod log;
+mod opinion;
 mod regret;
 mod state;
 mod tally;
@@ -148,7 +150,8 @@ fn score(number: u64, plan: &Plan, arguments: &ForecastArguments) -> ForecastTal
             tally.count(&answer);
         }
     }
-    tally.gains.extend(gains(&drive, &fitted, &runs[0].findings));
+    tally.gains.extend(gains(&drive, &fitted, &runs[usize::from(arguments.state)].findings));
+    tally.opinions.extend(opinion::of(&drive, &fitted, &runs[usize::from(arguments.state)].findings));
     if let Some(regret) = regret::of(&drive, &fitted) {
         tally.recommend_ms.push(regret.took_ms);
         if wrong && regret.lost > REGRET {
