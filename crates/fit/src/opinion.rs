@@ -13,6 +13,8 @@ use crate::throttle::Class;
 
 /// Less than this is not worth a number.
 const LEAST: f64 = 0.005;
+/// More than this is no number either.
+const MOST: f64 = 0.99;
 /// An opinion from this probability on.
 const SURE: f64 = 0.8;
 
@@ -123,7 +125,11 @@ fn agrees(odds: &MachineOdds, verdict: &[PolicyClass]) -> Option<bool> {
 fn share(odds: &MachineOdds) -> String {
     let words: Vec<&str> = odds.machines.iter().map(|machine| machine.word()).collect();
     let name = if words.is_empty() { "no throttling".to_owned() } else { words.join(" with ") };
-    format!("{name} {:.0} %", 100.0 * odds.probability)
+    if odds.probability > MOST {
+        format!("{name} over 99 %")
+    } else {
+        format!("{name} {:.0} %", 100.0 * odds.probability)
+    }
 }
 
 #[cfg(test)]
@@ -152,6 +158,8 @@ mod test {
             "Second opinion, from throttling models fitted to this run: a relay 97 %; a regulator 3 %; no throttling: below 1 %. \
              It agrees."
         );
+        let certain = said(PolicyClass::Relay, &[(&[Relay], 0.9999), (&[], 0.0001)]).expect("a sentence");
+        assert!(certain.contains("a relay over 99 %; no throttling: below 1 %."), "{certain}");
         assert!(said(PolicyClass::Regulator, sure).expect("a sentence").contains("It disagrees"));
         assert!(said(PolicyClass::Vendor, sure).expect("a sentence").ends_with("below 1 %."));
         let unsure: &[(&[FittedMachine], f64)] = &[(&[Relay], 0.6), (&[Regulator], 0.3), (&[], 0.1)];

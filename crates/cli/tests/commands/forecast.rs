@@ -129,6 +129,10 @@ fn fits_forecasts_and_sweeps_are_drawn() {
     assert!(
         read("map.svg").contains("Mean speed under load (GB/s)") && read("map.svg").contains("SIMULATED")
     );
+    // It ran at 60 °C: 50 °C is far below what was seen to act.
+    let args = ["predict", "drive.toml", "--tmt1", "50C,60C", "-o", "low.svg"];
+    assert_eq!(scratch.run(&args).code, Some(0));
+    assert!(read("low.svg").contains("* beyond what was seen") && !read("map.svg").contains("* beyond"));
     assert_eq!(scratch.run(&["predict", "drive.toml", "-o", "course.png"]).code, Some(0));
     assert!(std::fs::read(scratch.path("course.png")).expect("a picture").starts_with(b"\x89PNG"));
     let cells = json(&scratch, &["predict", "drive.toml", "--tmt1", "55C,60C,65C", "--json"]);
