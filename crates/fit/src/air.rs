@@ -1,5 +1,4 @@
-//! A second airflow - how much of the resistance is air - and another power state - what a byte costs there - for each
-//! sample by itself.
+//! A second airflow: how much of the resistance is air, for each sample by itself.
 //!
 //! What a fan takes away is looked for under the measured speeds of its runs. It says nothing of throttles, and it is one
 //! number: which modes it comes out of is the model's, as in forecasts.
@@ -13,8 +12,6 @@ use crate::sample::DriveSample;
 
 /// Least and most of the whole resistance that may be the air's.
 const OUTER: (f64, f64) = (0.02, 0.98);
-/// Energy of a byte in another power state over that of the first: the states of the published table lie well within.
-const ENERGY: (f64, f64) = (0.3, 2.0);
 /// Looks of the search: to a thousandth.
 const LOOKS: usize = 16;
 
@@ -32,20 +29,6 @@ pub(crate) fn outer_share(
         runs.iter().zip(levels).map(|(run, levels)| missed(sample, removed, run, levels, air_k)).sum()
     };
     least(OUTER, squares)
-}
-
-/// What a byte costs in another power state, over what it cost in the runs that `sample` was fitted to.
-pub(crate) fn energy(
-    sample: &DriveSample,
-    runs: &[&RunData],
-    levels: &[Vec<f64>],
-    air_k: Option<f64>,
-) -> f64 {
-    least(ENERGY, |energy| {
-        let mut sample = sample.clone();
-        sample.gain_k = sample.gain_k.map(|gain_k| gain_k * energy);
-        runs.iter().zip(levels).map(|(run, levels)| missed(&sample, 0.0, run, levels, air_k)).sum()
-    })
 }
 
 /// Where a function with one lowest place is least: golden section (Kiefer 1953).
@@ -76,7 +59,7 @@ fn missed(sample: &DriveSample, removed: f64, run: &RunData, levels: &[f64], air
 }
 
 /// Rise over rest at the beginning of each second and at the end, as the sensor has it.
-fn rises(sample: &DriveSample, modes: &[Mode], run: &RunData, levels: &[f64]) -> Vec<f64> {
+pub(crate) fn rises(sample: &DriveSample, modes: &[Mode], run: &RunData, levels: &[f64]) -> Vec<f64> {
     let keep = (-STEP_S / sample.lag_s.max(0.01)).exp();
     let decay: Vec<f64> = modes.iter().map(|mode| (-STEP_S / mode.tau_s).exp()).collect();
     let mut state = vec![0.0; modes.len()];

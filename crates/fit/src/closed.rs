@@ -5,10 +5,12 @@
 //! runs speak against it plainly.
 
 use crate::data::{Asked, RunData};
+use crate::opinion::{FittedMachine, MachineOdds, odds};
 use crate::sample::{Common, DriveSample};
 use crate::simulate::{LoadSecond, THROTTLED_SHARE, replay};
 use crate::throttle::{Class, OnsetGroup};
 use analysis::posterior::Draws;
+use measure::Seed;
 
 /// Seconds of a window that is compared: short where gains are looked for, several cycles of a relay where classes are.
 const GAIN_WINDOW: usize = 30;
@@ -41,14 +43,14 @@ pub(crate) struct Closed {
 /// Makes the best sample of a combination.
 type SampleOf<'a> = dyn Fn(&Closed, &mut Draws) -> DriveSample + 'a;
 
-/// All combinations that may be, with their weights.
+/// Combinations that may be, with their weights, and the odds of all that were looked at.
 pub(crate) fn closed_loops(
     groups: &[OnsetGroup],
     runs: &[RunData],
     common: &Common,
     draws: &mut Draws,
     sample: &SampleOf<'_>,
-) -> Vec<Closed> {
+) -> (Vec<Closed>, Vec<MachineOdds>) {
     let mut loops: Vec<(Closed, f64)> = Vec::new();
     for classes in combinations(groups) {
         let gains = vec![[0.05, 0.001, 0.0]; classes.len()];
@@ -63,10 +65,22 @@ pub(crate) fn closed_loops(
         loops.push((closed, if groups.is_empty() { 0.0 } else { least }));
     }
     let best = loops.iter().map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min);
+    let weight = |loss: f64| (-TEMPER * 0.5 * (loss - best)).exp();
     for (closed, loss) in &mut loops {
-        closed.weight = (-TEMPER * 0.5 * (*loss - best)).exp();
+        closed.weight = weight(*loss);
     }
-    loops.into_iter().map(|(closed, _)| closed).filter(|closed| closed.weight > 0.02).collect()
+    let loops: Vec<Closed> = loops.into_iter().map(|(closed, _)| closed).collect();
+    let mut looked = Vec::new();
+    if !groups.is_empty() {
+        // Draws of its own: what it is for does not change what is drawn for forecasts.
+        let none = Closed { classes: Vec::new(), gains: Vec::new(), weight: 1.0 };
+        let none = sample(&none, &mut Draws::new(Seed::new(2)));
+        looked.push((Vec::new(), weight(loss(&none, runs, common, CLASS_WINDOW))));
+        let machines =
+            |closed: &Closed| closed.classes.iter().map(|class| FittedMachine::new(*class)).collect();
+        looked.extend(loops.iter().map(|closed| (machines(closed), closed.weight)));
+    }
+    (loops.into_iter().filter(|closed| closed.weight > 0.02).collect(), odds(looked))
 }
 
 const fn regulates(class: Class) -> bool {

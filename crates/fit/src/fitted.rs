@@ -11,6 +11,7 @@ use crate::check::{self, SelfCheck};
 use crate::data::{Asked, RunData};
 use crate::fitting::Fitting;
 use crate::open;
+use crate::opinion::MachineOdds;
 use crate::sample::{Common, DriveSample, ThresholdSource, ThrottleAct};
 
 /// The version of the `[fit]` table.
@@ -44,6 +45,9 @@ pub struct Fitted {
     pub seen: SeenRange,
     /// What they cannot tell.
     pub left_open: Vec<LeftOpen>,
+    /// Which machine throttles, the most probable first; empty where heat did not slow it down.
+    #[serde(default)]
+    pub machines: Vec<MachineOdds>,
     /// The likeliest drive.
     pub best: DriveSample,
     /// Drives that the runs allow.
@@ -63,6 +67,9 @@ pub struct SeenRange {
     pub hottest_k: [f64; 2],
     /// Hottest and coolest of all.
     pub range_k: [f64; 2],
+    /// Lowest TMT1 at which the runs show it act, in kelvins.
+    #[serde(default)]
+    pub tmt1_acted_k: Option<f64>,
     /// Longest load in seconds.
     pub longest_s: f64,
     /// Power state of the runs that were fitted; others are in the samples.
@@ -133,7 +140,7 @@ impl Fitted {
     pub fn new(runs: &[RunData], fitting: Fitting) -> Self {
         let seen = seen(runs, &fitting);
         let left_open = open::left_open(runs, &seen, &fitting);
-        let Fitting { common, samples, best, rms_k, .. } = fitting;
+        let Fitting { common, samples, best, rms_k, machines, .. } = fitting;
         Self {
             schema: SCHEMA,
             runs: runs.iter().map(|run| run.name.clone()).collect(),
@@ -143,6 +150,7 @@ impl Fitted {
             common,
             seen,
             left_open,
+            machines,
             best,
             samples,
         }
@@ -218,10 +226,13 @@ impl Fitted {
                 add(format!("{name} full speed, power state {state}"), "B/s", "runs", &|sample| {
                     1e9 * sample.states.get(at).map_or(f64::NAN, |other| other.full[op])
                 });
+                add(
+                    format!("{name} energy for each byte, power state {state}"),
+                    "times",
+                    "runs",
+                    &|sample| sample.states.get(at).map_or(f64::NAN, |other| other.energy[op]),
+                );
             }
-            add(format!("energy for each byte, power state {state}"), "times", "runs", &|sample| {
-                sample.states.get(at).map_or(f64::NAN, |other| other.energy)
-            });
         }
         self.throttle_parameters(&mut add);
         if let Some(k_per_w) = self.k_per_w() {
@@ -295,6 +306,10 @@ fn seen(runs: &[RunData], fitting: &Fitting) -> SeenRange {
     seen.full = [0, 1].map(|op| fitting.full[op].seen);
     for group in &fitting.groups {
         (0..2).for_each(|op| seen.throttled[op] |= group.floor[op].is_some());
+        if group.follows == ThresholdSource::Tmt1 {
+            let set = group.spans.iter().filter_map(|(run, _, _)| runs[*run].tmt_k[0]);
+            seen.tmt1_acted_k = set.chain(seen.tmt1_acted_k).reduce(f64::min);
+        }
     }
     let speeds = runs.iter().flat_map(|run| &run.steps).map(|step| step.read + step.write);
     let fastest = speeds.fold(0.0, f64::max);

@@ -14,8 +14,10 @@ use crate::chain::{ChainWalk, walk};
 use crate::closed::{Closed, class_loss, closed_loops};
 use crate::data::RunData;
 use crate::heat::{HeatModel, HeatShape};
-use crate::sample::{Common, DriveSample, LimitsK, StateShare};
+use crate::opinion::MachineOdds;
+use crate::sample::{Common, DriveSample, LimitsK};
 use crate::speed::{FittedSpeed, SlowStretch, full, ln_levels, slow};
+use crate::states;
 use crate::throttle::{Class, OnsetGroup, groups, read_off};
 use crate::two_level;
 use analysis::posterior::{Draws, least};
@@ -65,6 +67,7 @@ pub struct Fitting {
     pub(crate) courses: Vec<Vec<f64>>,
     pub(crate) full: [FittedSpeed; 2],
     pub(crate) groups: Vec<OnsetGroup>,
+    pub(crate) machines: Vec<MachineOdds>,
     /// Power state of the runs that were fitted.
     pub(crate) state: Option<u8>,
 }
@@ -107,7 +110,7 @@ pub fn fit_shapes(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> R
     let mut fitting = fit_still(name, &same, seed, shapes);
     fitting.state = state;
     fitting.take_air(&same, &aired);
-    fitting.take_states(&others);
+    states::take(&mut fitting, &others);
     Ok(fitting)
 }
 
@@ -148,7 +151,7 @@ fn fit_still(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> Fittin
         let (model, walk, _) = &walks[first];
         drawn.sample(model, &walk.best, closed, draws)
     };
-    let loops = closed_loops(&groups, runs, &common, &mut draws, &best_of);
+    let (loops, machines) = closed_loops(&groups, runs, &common, &mut draws, &best_of);
     let mut samples = Vec::with_capacity(SAMPLES);
     for number in 0..SAMPLES {
         let (model, walk, _) = &walks[usize::from((number as f64 + 0.5) / (SAMPLES as f64) < share)];
@@ -162,7 +165,7 @@ fn fit_still(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> Fittin
     let best = closest(runs, &common, || best_of(likeliest, &mut draws));
     let (model, walk, _) = &walks[first];
     let courses = (0..runs.len()).map(|run| model.course(&walk.best, run)).collect();
-    Fitting { common, samples, best, rms_k, courses, full, groups, state: None }
+    Fitting { common, samples, best, rms_k, courses, full, groups, machines, state: None }
 }
 
 /// Of a few drives of the likeliest heat and classes the one whose closed loop is closest to the runs: what is drawn about
@@ -268,30 +271,6 @@ impl Fitting {
     }
 }
 
-impl Fitting {
-    /// Takes runs in other power states: full speeds, and what a byte costs there.
-    fn take_states(&mut self, others: &[RunData]) {
-        let mut states: Vec<u8> = others.iter().filter_map(|run| run.power_state).collect();
-        states.sort_unstable();
-        states.dedup();
-        for state in states {
-            let runs: Vec<RunData> =
-                others.iter().filter(|run| run.power_state == Some(state)).cloned().collect();
-            let full = full(&runs);
-            let slow: Vec<SlowStretch> = runs.iter().map(|run| slow(run, &full)).collect();
-            let levels: Vec<Vec<f64>> =
-                runs.iter().zip(&slow).map(|(run, slow)| ln_levels(run, slow)).collect();
-            let runs: Vec<&RunData> = runs.iter().collect();
-            let air_k = self.common.ambient_k;
-            let seen = full.map(|full| if full.seen { full.value } else { 0.0 });
-            for sample in self.samples.iter_mut().chain([&mut self.best]) {
-                let energy = air::energy(sample, &runs, &levels, air_k);
-                sample.states.push(StateShare { state, full: seen, energy });
-            }
-        }
-    }
-}
-
 impl Drawing<'_> {
     fn sample(
         &self,
@@ -328,6 +307,7 @@ impl Drawing<'_> {
             // Factor 2 to 20 of fans on drives: what one air flow leaves open.
             outer_share: draws.between(0.05, 0.8),
             states: Vec::new(),
+            state_limit: None,
             throttles: two_level::joined(throttles, self.runs),
         }
     }

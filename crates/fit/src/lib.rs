@@ -5,9 +5,10 @@
 //! - [`data`]: what a fit takes from a trace.
 //! - `speed`: full speeds, and the seconds that heat held back.
 //! - `heat`: from speeds to temperature, and the likelihood of readings; `chain`: its posterior (the optimum is `analysis::posterior::least`).
-//! - `throttle`, `two_level`: thresholds read off a sample's own course; `closed`: their class and gains. `air`: a second airflow.
+//! - `throttle`, `two_level`: thresholds read off a sample's own course; `closed`: their class and gains. `air`, `states`: a second airflow, other power states.
 //! - [`sample`]: one drive that the runs allow, and the profile it makes.
 //! - [`fitting`]: all of these in order. [`fitted`], `open`: what is kept of it, and what stays open.
+//! - [`opinion`]: which machine the runs make probable, beside what the verdict says.
 //! - [`check`]: the runs again on what was fitted, measured beside simulated.
 //! - [`load`]: a plan as a forecast takes it; [`simulate`]: a profile under a load.
 //! - [`mod@predict`], [`mod@recommend`]: what it would do elsewhere, and what to set. [`next`]: both for a run's own load.
@@ -34,12 +35,14 @@ pub mod load;
 pub mod narrow;
 pub mod next;
 mod open;
+pub mod opinion;
 mod power;
 pub mod predict;
 pub mod recommend;
 pub mod sample;
 pub mod simulate;
 mod speed;
+mod states;
 mod throttle;
 mod two_level;
 

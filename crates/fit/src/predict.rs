@@ -39,6 +39,10 @@ const BEYOND_K: f64 = 1.0;
 /// A setting that was not seen to act may do so from so far below it on.
 const UNSEEN_K: f64 = 2.0;
 
+/// One that is lower than any that was seen to act by so much is another matter: at 50 °C the published SSD2 leaves its
+/// regulator off and latches at TMT2, at 60 °C it regulates (VALIDATION, B3 and B4); from 65 to 60 °C it does the same.
+const LOWER_K: f64 = 5.0;
+
 /// One that was passed by so much without a throttle does not act.
 const PASSED_K: f64 = 3.0;
 
@@ -155,12 +159,12 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
                 .to_owned(),
         });
     }
-    general(fitted, load, &phases, &mut caveats);
+    general(fitted, scenario, load, &phases, &mut caveats);
     Forecast { schema: 1, phases, caveats }
 }
 
 /// Samples in the power state that is asked about.
-fn in_state(fitted: &Fitted, scenario: &Scenario, stride: usize) -> Vec<DriveSample> {
+pub(crate) fn in_state(fitted: &Fitted, scenario: &Scenario, stride: usize) -> Vec<DriveSample> {
     let state = scenario.power_state.filter(|state| fitted.seen.power_state != Some(*state));
     let of = |sample: &DriveSample| state.and_then(|state| sample.in_state(state));
     fitted.samples.iter().step_by(stride).map(|sample| of(sample).unwrap_or_else(|| sample.clone())).collect()
@@ -263,7 +267,7 @@ pub fn course(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], points: 
 pub fn full_speed(sample: &DriveSample, fitted: &Fitted, phase: &LoadPhase) -> f64 {
     let Some(read) = phase.read_share else { return 0.0 };
     let link = fitted.common.link.unwrap_or(f64::INFINITY);
-    let [r, w] = sample.full.map(|speed| speed.min(link.max(sample.full[0]).max(sample.full[1])));
+    let [r, w] = sample.full_in_state().map(|speed| speed.min(link.max(sample.full[0]).max(sample.full[1])));
     let seconds = if read > 0.0 { read / r } else { 0.0 } + if read < 1.0 { (1.0 - read) / w } else { 0.0 };
     (1e9 / seconds).min(phase.limit_bytes_per_s)
 }
@@ -443,6 +447,9 @@ fn beyond(fitted: &Fitted, scenario: &Scenario, phase: &LoadPhase, of: &[PhaseOu
     let seen = &fitted.seen;
     let ops = || (0..2).filter(|op| [read > 0.0, read < 1.0][*op]);
     let ran = ops().all(|op| seen.ran[op] && (seen.full[op] || phase.limit_bytes_per_s.is_finite()));
+    if above_asked_k(fitted, scenario).is_some() {
+        return true;
+    }
     let middle = |get: &dyn Fn(&PhaseOutcome) -> f64| interval(&of.iter().map(get).collect::<Vec<_>>())[1];
     if !seen.throttled.iter().any(|throttled| *throttled) {
         let top = ops().map(|op| seen.hottest_k[op]).fold(0.0, f64::max);
@@ -454,13 +461,35 @@ fn beyond(fitted: &Fitted, scenario: &Scenario, phase: &LoadPhase, of: &[PhaseOu
     !ran || middle(&|outcome| outcome.peak_k) > top + 2.0 * BEYOND_K
 }
 
+/// The lowest TMT1 at which the runs show it act, where that is far above the one that is asked about.
+fn above_asked_k(fitted: &Fitted, scenario: &Scenario) -> Option<f64> {
+    let set_k = scenario.tmt_k[0].filter(|kelvin| *kelvin > 0).map(f64::from)?;
+    fitted.seen.tmt1_acted_k.filter(|acted_k| set_k < acted_k - LOWER_K)
+}
+
 /// What holds for the whole forecast.
-fn general(fitted: &Fitted, load: &[LoadPhase], phases: &[PhaseForecast], caveats: &mut Vec<ForecastCaveat>) {
+fn general(
+    fitted: &Fitted,
+    scenario: &Scenario,
+    load: &[LoadPhase],
+    phases: &[PhaseForecast],
+    caveats: &mut Vec<ForecastCaveat>,
+) {
     let mut add = |kind, text: String| caveats.push(ForecastCaveat { kind, text });
     add("simulated", "Predicted by simulation, not measured.".to_owned());
     let beyond: Vec<&str> =
         phases.iter().filter(|phase| phase.beyond).map(|phase| phase.name.as_str()).collect();
-    if !beyond.is_empty() {
+    if let Some(acted_k) = above_asked_k(fitted, scenario) {
+        add(
+            "tmt_lower",
+            format!(
+                "Beyond what the runs showed: TMT1 is more than {LOWER_K:.0} K below the lowest at which they show it \
+                 act ({:.0} °C). Firmware may throttle differently there; `heatsoak run thermal-id` with that TMT1 \
+                 shows it.",
+                acted_k - 273.0
+            ),
+        );
+    } else if !beyond.is_empty() {
         let hottest_c = measure::Celsius::from_kelvin_f64(fitted.seen.range_k[1]).as_degrees();
         add(
             "beyond",

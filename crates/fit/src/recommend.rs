@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::cooling::{self, CoolingNeed};
 use crate::fitted::Fitted;
 use crate::next::throttled_share;
-use crate::predict::{Forecast, MODEL_K, Scenario, predict, predict_with};
+use crate::predict::{Forecast, MODEL_K, Scenario, full_speed, in_state, predict, predict_with};
 use crate::sample::{ThresholdSource, Throttle, ThrottleAct};
 use crate::simulate::LoadPhase;
 
@@ -19,20 +19,26 @@ const FIRST_LOOK: usize = 8;
 const FINALISTS: usize = 4;
 /// Settings of TMT1 that are tried at most.
 const MOST_TMT1: f64 = 16.0;
-/// Rates that are tried, as shares of what the load gets now at its fastest.
+/// Rates that are tried, as shares of full speed of the fastest load: where throttling costs most, a rate far below full
+/// speed is above the mean speed now.
 const RATES: [f64; 8] = [0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3];
 /// TMT1 is tried up to so far above the hottest that was seen, in kelvins: further up nothing is known.
 const HOTTER_K: f64 = 20.0;
 /// Settings of which the neighbours are tried as well, and how far.
 const REFINED: usize = 3;
 const NEAR_K: i16 = 4;
+const NEAR_RATES: [f64; 4] = [0.94, 0.97, 1.03, 1.06];
 /// What a choice must bring over what is set now to be worth a change: a share of the speed, a kelvin.
 const WORTH_SHARE: f64 = 0.01;
+/// Where the 90th percentile lies between the middle and the 95th, as of a normal distribution: 1.282 of 1.645 deviations.
+const NINE_OF_TEN: f64 = 0.779;
 
 /// A drive that throttles for less of the time is taken for one that does not.
 const THROTTLED_SHARE_LEAST: f64 = 0.01;
 /// A relay that leaves less of the speed costs most of it wherever it acts.
 const DEAR_RELAY: f64 = 0.2;
+/// Bursts that are less probable are not advised against.
+const BURSTS_LEAST: f64 = 0.25;
 
 /// What is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +139,7 @@ pub fn recommend(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], goal: Goal,
     };
     let now = look(Settings::default(), 0);
     let mut points: Vec<ChoicePoint> =
-        grid(fitted, at, &now).into_iter().map(|settings| look(settings, FIRST_LOOK)).collect();
+        grid(fitted, at, load).into_iter().map(|settings| look(settings, FIRST_LOOK)).collect();
     let avoid = avoid(fitted, &now, &points);
     rank(&mut points);
     let near: Vec<Settings> =
@@ -182,8 +188,12 @@ fn rank(points: &mut Vec<ChoicePoint>) {
     points.sort_by(|a, b| b.score.total_cmp(&a.score));
 }
 
-/// The whole kelvins around a setting of TMT1 that the grid stepped over, TMT2 moved along.
+/// The whole kelvins around a setting of TMT1 that the grid stepped over, TMT2 moved along; rates around a rate.
 fn neighbours(fitted: &Fitted, settings: &Settings) -> Vec<Settings> {
+    if let Some(rate) = settings.rate_bytes_per_s {
+        let between = NEAR_RATES.map(|times| Some(times * rate));
+        return between.map(|rate_bytes_per_s| Settings { rate_bytes_per_s, ..*settings }).to_vec();
+    }
     let (Some(tmt1_k), Some(tmt2_k)) = (settings.tmt1_k, settings.tmt2_k) else { return Vec::new() };
     let most = fitted.common.limits.tmt_max_k.map_or(u16::MAX, |kelvin| kelvin as u16);
     let moved = (-NEAR_K..=NEAR_K).filter(|by| *by != 0).map(|by| {
@@ -201,7 +211,7 @@ fn limited(phase: &LoadPhase, rate: Option<f64>) -> LoadPhase {
 }
 
 /// Settings to try: pairs of TMT1 and TMT2 where either was seen to act, and rates.
-fn grid(fitted: &Fitted, at: &Scenario, now: &ChoicePoint) -> Vec<Settings> {
+fn grid(fitted: &Fitted, at: &Scenario, load: &[LoadPhase]) -> Vec<Settings> {
     let mut grid = Vec::new();
     let common = &fitted.common;
     let follows = |follows| fitted.best.throttles.iter().any(|throttle| throttle.follows == follows);
@@ -227,9 +237,8 @@ fn grid(fitted: &Fitted, at: &Scenario, now: &ChoicePoint) -> Vec<Settings> {
             tmt1_k += step;
         }
     }
-    let fastest =
-        now.forecast.phases.iter().filter_map(|phase| phase.mean_bytes_per_s).map(|speed| speed.value);
-    let fastest = fastest.fold(0.0, f64::max);
+    let one = in_state(fitted, at, fitted.samples.len()).swap_remove(0);
+    let fastest = load.iter().map(|phase| full_speed(&one, fitted, phase)).fold(0.0, f64::max);
     if fastest > 0.0 {
         grid.extend(
             RATES.map(|share| Settings { rate_bytes_per_s: Some(share * fastest), ..Settings::default() }),
@@ -271,11 +280,14 @@ fn score(goal: Goal, forecast: &Forecast, fitted: &Fitted) -> f64 {
 /// Whether the bounds hold for nine of ten drives.
 fn holds(forecast: &Forecast, bounds: Bounds) -> bool {
     forecast.phases.iter().filter(|phase| phase.op != "idle").all(|phase| {
-        let cool =
-            bounds.below_k.is_none_or(|below| phase.peak_k.is_some_and(|peak| peak.high - MODEL_K < below));
-        let fast = bounds
-            .at_least_bytes_per_s
-            .is_none_or(|least| phase.mean_bytes_per_s.is_some_and(|speed| speed.low >= least));
+        // Intervals end at the 5th and 95th percentile; a limit is one-sided.
+        let ninth = |middle: f64, end: f64| middle + NINE_OF_TEN * (end - middle);
+        let cool = bounds.below_k.is_none_or(|below| {
+            phase.peak_k.is_some_and(|peak| ninth(peak.value, peak.high - MODEL_K) < below)
+        });
+        let fast = bounds.at_least_bytes_per_s.is_none_or(|least| {
+            phase.mean_bytes_per_s.is_some_and(|speed| ninth(speed.value, speed.low) >= least)
+        });
         cool && fast && phase.mean_bytes_per_s.is_some()
     })
 }
@@ -313,6 +325,7 @@ fn avoid(fitted: &Fitted, now: &ChoicePoint, points: &[ChoicePoint]) -> Vec<Avoi
         });
     }
     avoid.extend(fitted.best.throttles.iter().find_map(dear_relay));
+    avoid.extend(bursts(fitted));
     let rest = fitted.best.rest_k;
     if fitted.common.hctm && fitted.common.limits.tmt_min_k.is_some_and(|least| least < rest) {
         avoid.push(Avoid {
@@ -321,6 +334,27 @@ fn avoid(fitted: &Fitted, now: &ChoicePoint, points: &[ChoicePoint]) -> Vec<Avoi
         });
     }
     avoid
+}
+
+/// A setting at which the drive works in bursts: the mean speed does not show it, the slowest I/Os do.
+fn bursts(fitted: &Fitted) -> Option<Avoid> {
+    let name = |throttle: &Throttle| match (throttle.follows, throttle.act) {
+        (ThresholdSource::Tmt1, ThrottleAct::DutyCycled(_)) => Some("TMT1"),
+        (ThresholdSource::Tmt2, ThrottleAct::DutyCycled(_)) => Some("TMT2"),
+        _ => None,
+    };
+    let named: Vec<&str> =
+        fitted.samples.iter().filter_map(|sample| sample.throttles.iter().find_map(name)).collect();
+    let share = named.len() as f64 / fitted.samples.len() as f64;
+    (share >= BURSTS_LEAST).then(|| Avoid {
+        settings: Settings::default(),
+        why: format!(
+            "Any {} that the load reaches: this drive holds its temperature there by full-speed bursts with pauses \
+             between them (probability {:.0} %)",
+            named[0],
+            100.0 * share
+        ),
+    })
 }
 
 /// A relay on a setting that leaves next to nothing: what it costs does not hang on where it is set.

@@ -43,6 +43,9 @@ pub struct DriveSample {
     /// Other power states that were run.
     #[serde(default)]
     pub states: Vec<StateShare>,
+    /// Limits of the power state that it is in, in GB/s: reading, writing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_limit: Option<[f64; 2]>,
 }
 
 /// What another power state changes.
@@ -52,8 +55,11 @@ pub struct StateShare {
     pub state: u8,
     /// Full speed in GB/s: reading, writing; 0 where it was not seen.
     pub full: [f64; 2],
-    /// Kelvins for each GB/s over those of the state of the other runs.
-    pub energy: f64,
+    /// Kelvins for each GB/s over those of the state of the other runs: reading, writing.
+    pub energy: [f64; 2],
+    /// Whether throttling takes its shares of what the state allows; else they stay what they are, and the state is a
+    /// limit beside them.
+    pub scales_throttling: bool,
 }
 
 /// One throttle.
@@ -142,32 +148,27 @@ pub struct LimitsK {
 }
 
 impl DriveSample {
+    /// What it moves at full speed in the power state that it is in, in GB/s: reading, writing.
+    pub fn full_in_state(&self) -> [f64; 2] {
+        let limit = self.state_limit.unwrap_or([f64::INFINITY; 2]);
+        [self.full[0].min(limit[0]), self.full[1].min(limit[1])]
+    }
+
     /// The drive in another power state; `None` where it was not run in it.
     pub fn in_state(&self, state: u8) -> Option<Self> {
         let other = self.states.iter().find(|other| other.state == state)?;
         let mut sample = self.clone();
-        for op in 0..2 {
-            if other.full[op] > 0.0 {
+        let mut limit = [f64::INFINITY; 2];
+        for op in (0..2).filter(|op| other.full[*op] > 0.0) {
+            // A limit beside full speed makes nothing faster.
+            if other.scales_throttling || other.full[op] > self.full[op] {
                 sample.full[op] = other.full[op];
-            }
-            sample.gain_k[op] *= other.energy;
-        }
-        // A throttle's fixed speeds are speeds and not shares.
-        let kept = |shares: &mut [f64; 2]| {
-            for (share, (was, is)) in shares.iter_mut().zip(self.full.iter().zip(&sample.full)) {
-                *share = (*share * was / is).min(1.0);
-            }
-        };
-        for throttle in &mut sample.throttles {
-            match &mut throttle.act {
-                ThrottleAct::Relay(shares) => kept(shares),
-                ThrottleAct::TwoLevel { light, heavy, .. } => {
-                    kept(light);
-                    kept(heavy);
-                }
-                ThrottleAct::Regulator(_) | ThrottleAct::DutyCycled(_) | ThrottleAct::Stop => {}
+            } else {
+                limit[op] = other.full[op];
             }
         }
+        sample.state_limit = limit.iter().any(|limit| limit.is_finite()).then_some(limit);
+        (0..2).for_each(|op| sample.gain_k[op] *= other.energy[op]);
         Some(sample)
     }
 
@@ -208,18 +209,7 @@ impl DriveSample {
                 write_level_exponent: self.exponent[1].max(1.0),
                 start_up: None,
             },
-            power_state: vec![PowerStateProfile {
-                max_power_w: 25.0,
-                operational: true,
-                read_cap_bytes_per_s: None,
-                write_cap_bytes_per_s: None,
-                idle_w: None,
-                active_w: None,
-                read_energy_scale: 1.0,
-                write_energy_scale: 1.0,
-                entry_us: 0,
-                exit_us: 0,
-            }],
+            power_state: vec![self.power_state()],
             media: self.media(common),
             slc: common.cache.map(|(capacity_bytes, behind)| SlcProfile {
                 capacity_bytes,
@@ -243,6 +233,24 @@ impl DriveSample {
             },
             policy: self.throttles.iter().map(|throttle| self.policy(throttle, common)).collect(),
             fit: None,
+        }
+    }
+
+    /// The one power state that it is in.
+    fn power_state(&self) -> PowerStateProfile {
+        let state_limit =
+            |op: usize| self.state_limit.map(|limit| 1e9 * limit[op]).filter(|limit| limit.is_finite());
+        PowerStateProfile {
+            max_power_w: 25.0,
+            operational: true,
+            read_cap_bytes_per_s: state_limit(0),
+            write_cap_bytes_per_s: state_limit(1),
+            idle_w: None,
+            active_w: None,
+            read_energy_scale: 1.0,
+            write_energy_scale: 1.0,
+            entry_us: 0,
+            exit_us: 0,
         }
     }
 

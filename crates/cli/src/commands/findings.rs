@@ -76,7 +76,8 @@ impl Analyzed {
     pub(crate) fn advised(mut self) -> Self {
         if let Some(run) = self.advisable.take() {
             let from = self.source.display().to_string();
-            self.input.advice = next::sentences(&run, &from, self.address.as_deref());
+            let advice = next::advice(&run, &from, self.address.as_deref());
+            (self.input.advice, self.input.second_opinion) = (advice.sentences, advice.second_opinion);
         }
         self
     }

@@ -106,6 +106,13 @@ fn fits_forecasts_and_sweeps_are_drawn() {
     let fitted = scratch.run(&["fit", "run", "-o", "drive.toml", "--report", "fit.html"]);
     assert_eq!(fitted.code, Some(0), "{}", fitted.stderr);
     assert!(fitted.stdout.contains("heat model misses the readings by"), "{}", fitted.stdout);
+    // What a fit says of the policy stands beside the verdict's.
+    let analyzed = scratch.run(&["analyze", "run"]).stdout.replace("\n", " ");
+    assert!(
+        analyzed.contains("Second opinion, from throttling models fitted to this run: a relay"),
+        "{analyzed}"
+    );
+    assert!(analyzed.contains("It agrees."), "{analyzed}");
     let read = |name: &str| std::fs::read_to_string(scratch.path(name)).expect("a file that was made");
     let page = read("fit.html");
     for part in ["SIMULATED", "Does it fit?", "speed, measured", "speed, simulated", "Residuals", "Left open"]
@@ -122,6 +129,10 @@ fn fits_forecasts_and_sweeps_are_drawn() {
     assert!(
         read("map.svg").contains("Mean speed under load (GB/s)") && read("map.svg").contains("SIMULATED")
     );
+    // It ran at 60 °C: 50 °C is far below what was seen to act.
+    let args = ["predict", "drive.toml", "--tmt1", "50C,60C", "-o", "low.svg"];
+    assert_eq!(scratch.run(&args).code, Some(0));
+    assert!(read("low.svg").contains("* beyond what was seen") && !read("map.svg").contains("* beyond"));
     assert_eq!(scratch.run(&["predict", "drive.toml", "-o", "course.png"]).code, Some(0));
     assert!(std::fs::read(scratch.path("course.png")).expect("a picture").starts_with(b"\x89PNG"));
     let cells = json(&scratch, &["predict", "drive.toml", "--tmt1", "55C,60C,65C", "--json"]);
@@ -203,6 +214,8 @@ fn a_throttled_run_says_what_to_do() {
         assert!(answer.contains("To undo: `heatsoak hctm DRIVE --tmt1 60C --tmt2 70C`"), "{answer}");
         assert!(answer.contains("unless a firmware threshold above the 60 °C of this run"), "{answer}");
     }
+    // Runs that never cooled down do not tell machines apart.
+    assert!(!scratch.run(&["analyze", "low"]).stdout.contains("Second opinion"));
     // Nothing was slow: nothing is fitted, and nothing foretold.
     let cool = shown(&["run", "quick", "--out", "cool", "--quiet", "--no-report"]);
     assert!(!cool.contains("simulations"), "{cool}");

@@ -24,7 +24,7 @@ const BELOW_LINK: f64 = 0.9;
 pub struct Summary {
     /// What slowed the drive down and why; loads that nothing slowed come last.
     pub reasons: Vec<Reason>,
-    /// The throttling policy in a line.
+    /// The throttling policy in a line, and what a fit says of it.
     pub policy: String,
     /// What else could have been the cause and was not, with numbers.
     pub ruled_out: Vec<String>,
@@ -42,9 +42,13 @@ pub fn summary(input: &ReportInput) -> Summary {
     let mut reasons = reasons(&input.findings, &input.levels, &figures);
     reasons.extend(quiet(input, &figures));
     let sorted = caveats::sorted(input);
+    let mut policy = policy(&input.findings.policy, only_throttled(&figures));
+    if let Some(opinion) = &input.second_opinion {
+        policy.push_str(&format!(" {opinion}"));
+    }
     Summary {
         reasons,
-        policy: policy(&input.findings.policy, only_throttled(&figures)),
+        policy,
         ruled_out: ruled_out(input, &figures),
         next: sorted.next,
         caveats: sorted.first,

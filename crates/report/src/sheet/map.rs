@@ -10,6 +10,7 @@ use crate::html::escape;
 const CELL_HEIGHT: f64 = 26.0;
 const LABEL_WIDTH: f64 = 130.0;
 const TOP: f64 = 62.0;
+const NOTE_HEIGHT: f64 = 34.0;
 
 /// Pale and dark ends, red, green and blue.
 const SPEED: [[f64; 3]; 2] = [[236.0, 244.0, 250.0], [0.0, 94.0, 150.0]];
@@ -18,7 +19,8 @@ const HEAT: [[f64; 3]; 2] = [[253.0, 243.0, 232.0], [176.0, 66.0, 0.0]];
 /// The drawing and its height.
 pub(super) fn drawing(map: &SheetMap, width: f64) -> (String, f64) {
     let rows = map.cells.len().max(1) as f64;
-    let height = TOP + rows * CELL_HEIGHT + 14.0;
+    let any_beyond = map.beyond.iter().flatten().any(|beyond| *beyond);
+    let height = TOP + rows * CELL_HEIGHT + if any_beyond { NOTE_HEIGHT } else { 14.0 };
     let columns = map.across.1.len().max(1) as f64;
     let cell_width = ((width - LABEL_WIDTH - 20.0) / columns).min(120.0);
     let known = || map.cells.iter().flatten().flatten().copied().filter(|value| value.is_finite());
@@ -55,11 +57,18 @@ pub(super) fn drawing(map: &SheetMap, width: f64) -> (String, f64) {
                 cell_width,
                 CELL_HEIGHT
             ));
-            let content =
-                cell.map_or_else(|| "-".to_owned(), |value| format::cell(Some(value), map.decimals));
+            let mark =
+                if map.beyond.get(row).and_then(|row| row.get(column)) == Some(&true) { " *" } else { "" };
+            let content = cell.map_or_else(
+                || "-".to_owned(),
+                |value| format!("{}{mark}", format::cell(Some(value), map.decimals)),
+            );
             let on = if share > 0.55 && cell.is_some() { "#ffffff" } else { ink };
             out.push_str(&text(x + cell_width / 2.0, y + 17.0, "middle", on, &content));
         }
+    }
+    if any_beyond {
+        out.push_str(&text(LABEL_WIDTH, height - 14.0, "start", "#57606a", "* beyond what was seen"));
     }
     out.push_str("</svg>");
     (out, height)

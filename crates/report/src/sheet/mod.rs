@@ -99,6 +99,8 @@ pub struct SheetMap {
     pub down: (String, Vec<String>),
     /// Rows of numbers; `None` where there is no answer.
     pub cells: Vec<Vec<Option<f64>>>,
+    /// Which of them lie beyond what was seen, row by row; empty where none does.
+    pub beyond: Vec<Vec<bool>>,
     /// Digits after the point.
     pub decimals: usize,
     /// Whether more is worse, as heat is: dark is hot then, and fast else.
@@ -231,6 +233,17 @@ mod test {
             prop_assert!(!drawing.contains("\"NaN") && !drawing.contains("\"inf"), "{drawing}");
             prop_assert!(resvg::usvg::Tree::from_str(&drawing, &resvg::usvg::Options::default()).is_ok());
         }
+    }
+
+    /// A number that lies beyond what was seen does not look like one that does not.
+    #[test]
+    fn a_map_marks_what_lies_beyond() {
+        let mut sheet = sheet(&[1.0, 2.0], "warm");
+        assert!(!sheet_svg(&sheet).contains("* beyond what was seen"));
+        sheet.maps[0].beyond = vec![vec![false, true]];
+        let drawing = sheet_svg(&sheet);
+        assert!(drawing.contains(">1<") && drawing.contains(">2 *<"), "{drawing}");
+        assert!(drawing.contains("* beyond what was seen"), "{drawing}");
     }
 
     #[test]

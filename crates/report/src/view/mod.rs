@@ -57,6 +57,8 @@ pub struct ReportInput {
     pub link_bytes_per_s: Option<f64>,
     /// What to do about it, as sentences; the page has a place for it. Empty: the experiment that would settle what is open.
     pub advice: Vec<String>,
+    /// What a fit says of the throttling policy, a sentence beside the verdict's; `None` where nothing was fitted.
+    pub second_opinion: Option<String>,
     /// Things a reader of the numbers has to know.
     pub notes: Vec<String>,
     /// How the run ended, where that is not "all done".

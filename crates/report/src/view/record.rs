@@ -51,6 +51,7 @@ impl ReportInput {
             capacity_bytes: Some(manifest.drive.size_bytes),
             link_bytes_per_s: manifest.link.as_ref().map(|link| link.ceiling_bytes_per_s),
             advice: Vec::new(),
+            second_opinion: None,
             clouds: Vec::new(),
             notes: manifest.notes.clone(),
             ending: facts::ending(manifest),

@@ -45,6 +45,7 @@ impl ReportInput {
             capacity_bytes: None,
             link_bytes_per_s: trace.facts.link_bytes_per_s,
             advice: Vec::new(),
+            second_opinion: None,
             clouds: Vec::new(),
             notes: trace.notes.clone(),
             ending: trace.facts.ended_early.as_ref().map(|why| format!("The run ended early: {why}.")),

@@ -5,6 +5,7 @@ use fit::simulate::{LoadPhase, PhaseOutcome, outcome};
 
 use super::drives::TestDrive;
 use super::log::{AIRFLOW, Room, seconds};
+use super::state::STATE;
 
 /// Kinds of questions, as the tables have them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,6 +18,8 @@ pub(super) enum QuestionKind {
     Load,
     /// Half the resistance to the air.
     Fan,
+    /// Another power state.
+    State,
 }
 
 /// A question.
@@ -33,7 +36,7 @@ const PHASE_S: usize = 300;
 
 impl Question {
     /// All that a drive is asked.
-    pub(super) fn all(drive: &TestDrive, fan: bool) -> Vec<Self> {
+    pub(super) fn all(drive: &TestDrive, fan: bool, state: bool) -> Vec<Self> {
         let none = Self { kind: QuestionKind::Load, tmt_up_k: 0, warmer_k: 0.0 };
         let mut all = vec![
             Self { kind: QuestionKind::Air, warmer_k: -10.0, ..none },
@@ -41,6 +44,7 @@ impl Question {
             none,
         ];
         all.extend(fan.then_some(Self { kind: QuestionKind::Fan, ..none }));
+        all.extend(state.then_some(Self { kind: QuestionKind::State, ..none }));
         if drive.has_hctm() {
             all.extend([5, 10].map(|tmt_up_k| Self { kind: QuestionKind::Tmt, tmt_up_k, ..none }));
         }
@@ -64,6 +68,7 @@ impl Question {
         Scenario {
             tmt_k: if self.tmt_up_k > 0 { self.tmt_k(drive).map(Some) } else { [None; 2] },
             airflow: (self.kind == QuestionKind::Fan).then_some(AIRFLOW),
+            power_state: (self.kind == QuestionKind::State).then_some(STATE),
             ambient_k: (self.warmer_k != 0.0).then(|| drive.ambient_k() + self.warmer_k),
             ..Scenario::default()
         }
@@ -85,7 +90,7 @@ impl Question {
         let [read, write] = drive.full();
         let mixed = 1.0 / (0.7 / read + 0.3 / write);
         match self.kind {
-            QuestionKind::Tmt | QuestionKind::Air | QuestionKind::Fan => {
+            QuestionKind::Tmt | QuestionKind::Air | QuestionKind::Fan | QuestionKind::State => {
                 vec![phase("write", 0.0, f64::INFINITY), phase("read", 1.0, f64::INFINITY)]
             }
             QuestionKind::Load => vec![phase("mixed", 0.7, 0.75 * mixed), phase("read", 1.0, 0.8 * read)],
@@ -95,8 +100,13 @@ impl Question {
 
 /// What the drive itself does.
 pub(super) fn truth(drive: &TestDrive, question: &Question, load: &[LoadPhase]) -> Vec<PhaseOutcome> {
-    let aired = question.kind == QuestionKind::Fan;
-    let room = Room { tmt_k: question.tmt_k(drive), warmer_k: question.warmer_k, aired, unguarded: false };
+    let room = Room {
+        tmt_k: question.tmt_k(drive),
+        warmer_k: question.warmer_k,
+        aired: question.kind == QuestionKind::Fan,
+        other_state: question.kind == QuestionKind::State,
+        unguarded: false,
+    };
     // Firmware that sleeps has the same dips: what is slower is heat's doing.
     let unguarded = seconds(drive, Room { unguarded: true, ..room }, load);
     let guarded = seconds(drive, room, load);

@@ -9,6 +9,7 @@ use physics::{Drive, Tmt};
 use trace::{Counters, Interval, Phase, SegmentOp, SpeedSeries, Temperature, Trace, instant};
 
 use super::drives::{TestDrive, What};
+use super::state::{OtherState, STATE};
 use crate::corpus::draw::CorpusDraw;
 use crate::corpus::foreign::ForeignDrive;
 use crate::corpus::foreign::world::{Set, World};
@@ -28,6 +29,8 @@ pub(super) struct Room {
     pub(super) warmer_k: f64,
     /// Whether a fan halves the last resistance.
     pub(super) aired: bool,
+    /// Whether it is in the other power state.
+    pub(super) other_state: bool,
     /// Whether its firmware sleeps: what it would do without heat.
     pub(super) unguarded: bool,
 }
@@ -51,7 +54,13 @@ impl Live {
                 if room.unguarded {
                     profile.policy.clear();
                 }
+                if room.other_state {
+                    OtherState::draw(drive).add_to(&mut profile);
+                }
                 let mut own = Drive::new(&profile, drive.seed.part(1));
+                if room.other_state {
+                    own.set_power_state(STATE).expect("it was added");
+                }
                 if profile.limits.hctm.is_some() {
                     let [tmt1_k, tmt2_k] = room.tmt_k;
                     own.set_tmt(Tmt::from_kelvin(tmt1_k, tmt2_k)).expect("questions keep to what may be set");
@@ -59,7 +68,10 @@ impl Live {
                 Self::Own(Box::new(own))
             }
             What::Foreign(world) => {
-                let world = placed(world, drive.tmt_k, room);
+                let mut world = placed(world, drive.tmt_k, room);
+                if room.other_state {
+                    OtherState::draw(drive).put_into(&mut world);
+                }
                 let foreign = ForeignDrive::new(&world, CorpusDraw::new(drive.seed.part(1)));
                 Self::Foreign(Box::new(foreign), 0)
             }
@@ -160,16 +172,24 @@ fn foreign_second(drive: &mut ForeignDrive, done: &mut u64, phase: &LoadPhase, f
     moved
 }
 
-/// The log of a run, at a hertz, with a fan or without.
-pub(super) fn record(drive: &TestDrive, phases: &[LoadPhase], aired: bool) -> Trace {
-    let mut draw = CorpusDraw::new(drive.seed.part(2 + 2 * u64::from(aired)));
-    let mut live = Live::new(drive, Room { tmt_k: drive.tmt_k, aired, ..Room::default() });
+/// Full speed of reading and writing in a room.
+fn full(drive: &TestDrive, room: Room) -> [f64; 2] {
+    if room.other_state { OtherState::draw(drive).full(drive) } else { drive.full() }
+}
+
+/// The log of a run in a room, at a hertz, with the settings of the drive's run.
+pub(super) fn record(drive: &TestDrive, phases: &[LoadPhase], room: Room) -> Trace {
+    let part = 2 + 2 * u64::from(room.aired) + 4 * u64::from(room.other_state);
+    let mut draw = CorpusDraw::new(drive.seed.part(part));
+    let room = Room { tmt_k: drive.tmt_k, ..room };
+    let (mut live, full) = (Live::new(drive, room), full(drive, room));
     let mut trace = Trace::empty(&drive.name);
     trace.facts.simulated = Some(true);
     if drive.has_hctm() {
         (trace.facts.tmt_min_k, trace.facts.tmt_max_k) = (Some(273.0), Some(drive.most_tmt_k().into()));
         let [tmt1_k, tmt2_k] = drive.tmt_k.map(Some);
-        trace.settings.push(instant(0.0), ThermalSettings { tmt1_k, tmt2_k, power_state: Some(0) });
+        let power_state = Some(if room.other_state { STATE } else { 0 });
+        trace.settings.push(instant(0.0), ThermalSettings { tmt1_k, tmt2_k, power_state });
     }
     let mut speeds = [Vec::new(), Vec::new()];
     let mut composite = Series::new();
@@ -191,7 +211,7 @@ pub(super) fn record(drive: &TestDrive, phases: &[LoadPhase], aired: bool) -> Tr
                 composite.push(instant(t_s), kelvin);
             }
             trace.counters.push(instant(t_s), live.counters());
-            let moved = live.second(phase, drive.full());
+            let moved = live.second(phase, full);
             for (speeds, bytes) in speeds.iter_mut().zip(moved) {
                 let noise = (1.0 + drive.noise * draw.normal()).max(0.0);
                 if bytes > 0.0 {
@@ -218,9 +238,9 @@ pub(super) fn record(drive: &TestDrive, phases: &[LoadPhase], aired: bool) -> Tr
 
 /// What a load makes of a drive in a room: the seconds of each phase.
 pub(super) fn seconds(drive: &TestDrive, room: Room, phases: &[LoadPhase]) -> Vec<Vec<LoadSecond>> {
-    let mut live = Live::new(drive, room);
+    let (mut live, full) = (Live::new(drive, room), full(drive, room));
     let mut second = |phase: &LoadPhase| {
-        let [read, write] = live.second(phase, drive.full());
+        let [read, write] = live.second(phase, full);
         LoadSecond { bytes: read + write, kelvin: live.exact_k() }
     };
     phases.iter().map(|phase| (0..phase.seconds).map(|_| second(phase)).collect()).collect()

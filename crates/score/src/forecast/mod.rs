@@ -1,16 +1,19 @@
-//! Scores forecasts: `score forecast [--drives N] [--half scored|tuned] [--plan NAME] [--fan] [--log] [--two-poles]
-//! [--wrong]`.
+//! Scores forecasts: `score forecast [--drives N] [--half scored|tuned] [--plan NAME] [--fan] [--state] [--log]
+//! [--two-poles] [--wrong]`.
 //!
 //! Each drive has one run, which is fitted; then it is asked what it would do at other settings, in other air, under
 //! another load. The truth is the same drive, asked. Drive number N is made from seed N: even numbers are tuned on, odd
 //! ones only scored. A third of them is foreign: no code of theirs is `physics`. `--fan` adds ten minutes with twice the
-//! airflow and asks about that air; `--log` takes the run as a bandwidth log beside SMART at a hertz, without phases and
-//! settings; `--two-poles` fits two free time constants alone.
+//! airflow and asks about that air; `--state` adds ten minutes in another power state and asks about that; `--log` takes
+//! the run as a bandwidth log beside SMART at a hertz, without phases and settings; `--two-poles` fits two free time
+//! constants alone.
 
 mod ask;
 mod drives;
 mod log;
+mod opinion;
 mod regret;
+mod state;
 mod tally;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,6 +29,8 @@ use tally::{ForecastAnswer, ForecastTally};
 
 /// One for each core of a small machine.
 const THREADS: usize = 2;
+/// Advice that costs more of the speed is told among what is wrong.
+const REGRET: f64 = 0.02;
 /// Enough for the table of the documentation.
 const DRIVES: u64 = 60;
 
@@ -35,6 +40,7 @@ struct ForecastArguments {
     plan: String,
     wrong: bool,
     fan: bool,
+    state: bool,
     log: bool,
     shapes: Shapes,
     only: Option<u64>,
@@ -79,6 +85,7 @@ fn arguments(mut typed: impl Iterator<Item = String>) -> Result<ForecastArgument
         plan: "thermal-id".to_owned(),
         wrong: false,
         fan: false,
+        state: false,
         log: false,
         shapes: Shapes::Both,
         only: None,
@@ -92,6 +99,7 @@ fn arguments(mut typed: impl Iterator<Item = String>) -> Result<ForecastArgument
             "--plan" => arguments.plan = value()?,
             "--wrong" => arguments.wrong = true,
             "--fan" => arguments.fan = true,
+            "--state" => arguments.state = true,
             "--log" => arguments.log = true,
             "--two-poles" => arguments.shapes = Shapes::TwoFree,
             "--half" => match value()?.as_str() {
@@ -101,7 +109,7 @@ fn arguments(mut typed: impl Iterator<Item = String>) -> Result<ForecastArgument
             },
             other => {
                 return Err(format!(
-                    "{other}: known are --drives N, --half scored|tuned, --plan NAME, --fan, --log, --two-poles, --wrong, --show N"
+                    "{other}: known are --drives N, --half scored|tuned, --plan NAME, --fan, --state, --log, --two-poles, --wrong, --show N"
                 ));
             }
         }
@@ -127,7 +135,7 @@ fn score(number: u64, plan: &Plan, arguments: &ForecastArguments) -> ForecastTal
         tally.note(describe(number, &drive, &fitted));
         tally.note(drive.truth());
     }
-    for question in Question::all(&drive, arguments.fan) {
+    for question in Question::all(&drive, arguments.fan, arguments.state) {
         let load = question.load(&drive);
         let clock = MonotonicClock::start();
         let forecast = fit::predict(&fitted, &question.scenario(&drive), &load);
@@ -142,9 +150,13 @@ fn score(number: u64, plan: &Plan, arguments: &ForecastArguments) -> ForecastTal
             tally.count(&answer);
         }
     }
-    tally.gains.extend(gains(&drive, &fitted, &runs[0].findings));
+    tally.gains.extend(gains(&drive, &fitted, &runs[usize::from(arguments.state)].findings));
+    tally.opinions.extend(opinion::of(&drive, &fitted, &runs[usize::from(arguments.state)].findings));
     if let Some(regret) = regret::of(&drive, &fitted) {
         tally.recommend_ms.push(regret.took_ms);
+        if wrong && regret.lost > REGRET {
+            tally.note(format!("  regret {}", regret.text));
+        }
         tally.regrets.push(regret);
     }
     tally
@@ -152,16 +164,27 @@ fn score(number: u64, plan: &Plan, arguments: &ForecastArguments) -> ForecastTal
 
 /// What somebody would have recorded of the drive.
 fn runs(drive: &TestDrive, plan: &Plan, arguments: &ForecastArguments) -> Vec<fit::RunData> {
-    let mut trace = log::record(drive, &fit::load::phases(plan, None), false);
+    let mut trace = log::record(drive, &fit::load::phases(plan, None), log::Room::default());
     if arguments.log {
         trace::infer_phases(&mut trace);
         trace.settings = measure::Series::new();
     }
     let air_k = Some(drive.ambient_k());
-    let mut runs = vec![fit::RunData::new(&trace, air_k)];
+    let quick = || fit::load::phases(&Plan::builtin("thermal-id-quick").expect("it is built in"), None);
+    let mut run = fit::RunData::new(&trace, air_k);
+    let mut runs = Vec::new();
+    if arguments.state {
+        run.power_state = Some(0);
+        // The fit is of the state of the last run.
+        let room = log::Room { other_state: true, ..log::Room::default() };
+        let mut other = fit::RunData::new(&log::record(drive, &quick(), room), air_k);
+        other.power_state = Some(state::STATE);
+        runs.push(other);
+    }
+    runs.push(run);
     if arguments.fan {
-        let quick = Plan::builtin("thermal-id-quick").expect("it is built in");
-        let aired = log::record(drive, &fit::load::phases(&quick, None), true);
+        let room = log::Room { aired: true, ..log::Room::default() };
+        let aired = log::record(drive, &quick(), room);
         runs.push(fit::RunData::new(&aired, air_k).at_airflow(log::AIRFLOW));
     }
     runs

@@ -16,6 +16,8 @@ pub(super) struct Regret {
     pub(super) lost: f64,
     /// By how much it is hotter than the limit, in kelvins; below 0 it is cooler.
     pub(super) over_k: f64,
+    /// Setting by setting, for whoever works on it.
+    pub(super) text: String,
     /// How long the advice took, in milliseconds.
     pub(super) took_ms: f64,
 }
@@ -51,9 +53,19 @@ pub(super) fn of(drive: &TestDrive, fitted: &Fitted) -> Option<Regret> {
     let most = (below_k as u16 + 4).min(drive.most_tmt_k() - 1);
     let all = (least..=most)
         .flat_map(|tmt1_k| [3, 8, 60].map(|gap_k| [tmt1_k, (tmt1_k + gap_k).min(drive.most_tmt_k())]));
-    let best =
-        all.map(truth).filter(|(_, peak_k)| *peak_k < below_k).map(|(speed, _)| speed).fold(0.0, f64::max);
-    (best > 0.0).then(|| Regret { lost: 1.0 - chosen.0 / best, over_k: chosen.1 - below_k, took_ms })
+    let best = all.map(|tmt_k| (truth(tmt_k), tmt_k)).filter(|((_, peak_k), _)| *peak_k < below_k);
+    let (best, best_tmt) =
+        best.map(|((speed, _), tmt_k)| (speed, tmt_k)).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let text = format!(
+        "chose {chosen_tmt:?}: {:.3} GB/s, {:.1} K; best {best_tmt:?}: {:.3} GB/s; below {below_k} K, run at {:?}, \
+         predicted {:?}",
+        chosen.0 / 1e9,
+        chosen.1,
+        best / 1e9,
+        drive.tmt_k,
+        advice.choices[0].predicted.phases.iter().map(|p| (p.mean_bytes_per_s, p.peak_k)).collect::<Vec<_>>()
+    );
+    Some(Regret { lost: 1.0 - chosen.0 / best, over_k: chosen.1 - below_k, text, took_ms })
 }
 
 /// How far the limit lies above the TMT1 of the run, in kelvins.

@@ -7,6 +7,7 @@ use fit::predict::{PhaseForecast, Ranged};
 use fit::simulate::PhaseOutcome;
 
 use super::ask::QuestionKind;
+use super::opinion::Opinions;
 use super::regret::Regret;
 
 /// What counts as right: a share of a speed, kelvins of a plateau, a share of a time or seconds.
@@ -121,6 +122,7 @@ pub(super) struct ForecastTally {
     pub(super) predict_ms: Vec<f64>,
     pub(super) recommend_ms: Vec<f64>,
     pub(super) regrets: Vec<Regret>,
+    pub(super) opinions: Vec<Opinions>,
     /// How far gains are off: the fit's, the verdict's.
     pub(super) gains: Vec<(f64, Option<f64>)>,
 }
@@ -151,6 +153,7 @@ impl ForecastTally {
         self.predict_ms.extend(other.predict_ms);
         self.recommend_ms.extend(other.recommend_ms);
         self.regrets.extend(other.regrets);
+        self.opinions.extend(other.opinions);
         self.gains.extend(other.gains);
     }
 
@@ -174,6 +177,7 @@ impl ForecastTally {
                     QuestionKind::Air => "air -10, +10 K",
                     QuestionKind::Load => "mix, rate limit",
                     QuestionKind::Fan => "half the resistance to the air",
+                    QuestionKind::State => "another power state",
                 };
                 line(&mut text, foreign, name, row);
                 add(&mut sum, *row);
@@ -191,6 +195,7 @@ impl ForecastTally {
             let _ = writeln!(text, "{name}: median {:.0} ms, 95th percentile {:.0} ms", at(0.5), at(0.95));
         }
         self.heating(&mut text);
+        self.second_opinions(&mut text);
         self.advice(&mut text);
         text
     }
@@ -214,6 +219,26 @@ impl ForecastTally {
             at(verdicts.clone(), 0.9),
             verdicts.len(),
             self.gains.len(),
+        );
+    }
+
+    /// Whether throttling follows the temperature or switches: by the fit, and by the verdict.
+    fn second_opinions(&self, text: &mut String) {
+        let right = |of: &dyn Fn(&Opinions) -> Option<bool>| {
+            let told: Vec<bool> = self.opinions.iter().filter_map(of).collect();
+            format!("{} of {}", told.iter().filter(|right| **right).count(), told.len())
+        };
+        let verdict = |right: bool| move |one: &Opinions| (one.verdict == Some(right)).then_some(one.fit.0);
+        let _ = writeln!(
+            text,
+            "follows or switches, right: fit {} (those surer than 80 %: {}), verdict {}; fit where the verdict is right \
+             {}, wrong {}, names neither {}",
+            right(&|one| Some(one.fit.0)),
+            right(&|one| (one.fit.1 >= 0.8).then_some(one.fit.0)),
+            right(&|one| one.verdict),
+            right(&verdict(true)),
+            right(&verdict(false)),
+            right(&|one| one.verdict.is_none().then_some(one.fit.0)),
         );
     }
 

@@ -6,6 +6,7 @@ use ::fit::Fitted;
 use ::fit::check::{Misfit, SelfCheck};
 use ::fit::fitted::{LeftOpen, Parameter};
 use ::fit::narrow::{NextRun, next_run};
+use ::fit::opinion::MachineOdds;
 use anyhow::Context as _;
 use measure::record::write_whole;
 use schemars::JsonSchema;
@@ -28,6 +29,8 @@ pub(crate) struct FitDocument<'a> {
     runs: &'a [String],
     /// What was fitted, each with its 90 % interval.
     parameters: Vec<Parameter>,
+    /// Which throttling model the runs make probable, the most probable first; empty where heat did not slow the drive down.
+    machines: &'a [MachineOdds],
     /// What the runs cannot tell, and the command that would.
     left_open: &'a [LeftOpen],
     /// Root mean square of measured less modelled temperature.
@@ -62,6 +65,7 @@ pub(crate) fn execute(args: &FitArgs, printer: &mut Printer) -> anyhow::Result<E
             simulated: fitted.simulated,
             runs: &fitted.runs,
             parameters: fitted.parameters(),
+            machines: &fitted.machines,
             left_open: &fitted.left_open,
             residual_rms_k: fitted.residual_rms_k,
             misfits: &check.misfits,

@@ -6,7 +6,7 @@
 use ::fit::next::{AIRFLOW, COOLER_K, NextSteps, hottest_seen_k, is_short, mean_speed, next_steps, peak_k};
 use ::fit::predict::{Forecast, Ranged};
 use ::fit::recommend::Settings;
-use ::fit::{Fitted, RunData, load};
+use ::fit::{Fitted, RunData, load, opinion};
 use analysis::Findings;
 use analysis::findings::EventKind;
 use measure::BytesPerSec;
@@ -25,24 +25,39 @@ pub(crate) fn advisable(trace: &Trace, findings: &Findings) -> Option<RunData> {
     Some(RunData::with_findings(trace, findings.clone(), None))
 }
 
-/// What to do, a sentence a choice. `from` is the run as it was typed, `drive` its address, if that is one to be set.
-pub(crate) fn sentences(run: &RunData, from: &str, drive: Option<&str>) -> Vec<String> {
+/// What a fit in passing tells a reader of the run.
+#[derive(Default)]
+pub(crate) struct RunAdvice {
+    /// What to do, a sentence a choice.
+    pub(crate) sentences: Vec<String>,
+    /// What the fit says of the throttling policy.
+    pub(crate) second_opinion: Option<String>,
+}
+
+impl RunAdvice {
+    fn only(sentence: String) -> Self {
+        Self { sentences: vec![sentence], second_opinion: None }
+    }
+}
+
+/// What to do. `from` is the run as it was typed, `drive` its address, if that is one to be set.
+pub(crate) fn advice(run: &RunData, from: &str, drive: Option<&str>) -> RunAdvice {
     if !is_short(&load::of_run(run)) {
-        return vec![format!(
+        return RunAdvice::only(format!(
             "Forecasts of other settings and cooling: `heatsoak recommend {from} --goal fastest` (runs over an hour are \
              not fitted in passing)."
-        )];
+        ));
     }
     let runs = std::slice::from_ref(run);
     // Runs that a fit refuses have their caveats already: no temperature, too few readings.
-    let Ok(fitting) = ::fit::fit("run", runs, SEED) else { return Vec::new() };
+    let Ok(fitting) = ::fit::fit("run", runs, SEED) else { return RunAdvice::default() };
     let fitted = Fitted::new(runs, fitting);
     if fitted.is_doubtful() {
-        return vec![format!(
+        return RunAdvice::only(format!(
             "No forecast is made from this run: the model of heat misses its readings by {:.1} K rms. `heatsoak run \
              thermal-id` is the run to fit.",
             fitted.residual_rms_k
-        )];
+        ));
     }
     let next = next_steps(&fitted, run);
     let mut sentences = vec![change(&fitted, &next, drive)];
@@ -52,7 +67,9 @@ pub(crate) fn sentences(run: &RunData, from: &str, drive: Option<&str>) -> Vec<S
         "These are simulations of a drive fitted to this run alone, with 90 % intervals; {fit} keeps it and names the \
          run that would narrow them most."
     ));
-    sentences
+    let policy = &run.findings.policy;
+    let classes: Vec<_> = std::iter::once(policy.class).chain(policy.also.iter().copied()).collect();
+    RunAdvice { sentences, second_opinion: opinion::sentence(&fitted, &classes) }
 }
 
 /// The setting or rate that brings most.

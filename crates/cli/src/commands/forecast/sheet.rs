@@ -135,6 +135,7 @@ pub(super) fn of_sweep(fitted: &Fitted, plan: &str, swept: &SweptForecasts) -> S
         across: across.clone(),
         down: down.clone(),
         cells,
+        beyond: swept.beyond(),
         decimals,
         is_heat,
     };

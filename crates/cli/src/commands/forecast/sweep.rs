@@ -229,6 +229,13 @@ impl SweptForecasts {
         text
     }
 
+    /// Which cells lie beyond what was seen, row by row.
+    pub(super) fn beyond(&self) -> Vec<Vec<bool>> {
+        let across = self.axes.last().map_or(1, |axis| axis.labels.len());
+        let of = |forecast: &Forecast| forecast.phases.iter().any(|phase| phase.beyond);
+        self.forecasts.chunks(across).map(|row| row.iter().map(of).collect()).collect()
+    }
+
     /// Numbers of all cells for a map, row by row: mean speed in GB/s of what loads the drive, and peak in °C.
     pub(super) fn maps(&self) -> [Vec<Vec<Option<f64>>>; 2] {
         let across = self.axes.last().map_or(1, |axis| axis.labels.len());
