@@ -77,6 +77,7 @@ fn ended_early(record: &Record) -> Option<String> {
                 EndReason::Completed => return None,
                 EndReason::Interrupted => "it was interrupted",
                 EndReason::SafetyLimit => "the drive reached the thermal limit of the run",
+                EndReason::WriteLimit => "it had written as much as was permitted",
                 EndReason::DeviceFailed => "the drive failed",
                 EndReason::RecordFailed => "the record could not be written on",
             };
