@@ -19,3 +19,4 @@ mod schema;
 mod settings;
 mod trim;
 mod vssd;
+mod watch;
