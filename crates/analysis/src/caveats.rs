@@ -253,7 +253,9 @@ fn counters(trace: &Trace, heat: &Heat, judged: &[Judged]) -> Vec<Caveat> {
     let moved = heat.moved(0.0, trace.end_s());
     let hot: Vec<&Judged> = judged.iter().filter(|j| j.verdict.conclusion.is_heat()).collect();
     for (threshold, count) in [(HostThreshold::Tmt1, moved.tmt1), (HostThreshold::Tmt2, moved.tmt2)] {
-        if let Some(moved) = count.filter(|count| *count > 0 && hot.is_empty()) {
+        // Where nobody planned the load, most of the speed says nothing.
+        let has_speed = !trace.facts.unplanned;
+        if let Some(moved) = count.filter(|count| *count > 0 && hot.is_empty() && has_speed) {
             found.push(Caveat::CountersWithoutSlowdown { threshold, moved });
         }
     }

@@ -8,7 +8,7 @@
 //! - [`door`]: the one place where a drive is opened by its address; [`twin_drive`]: simulated ones;
 //!   [`open_settings`]: the settings of a drive and the journal for it.
 //! - [`inputs`]: runs among what was typed. [`logs`]: logs of other tools. [`host`], [`block_devices`]: this machine.
-//! - [`screen`]: the live screen.
+//! - [`screen`]: the live screen; [`live_news`]: what it shows of drives of another machine.
 //! - [`printer`]: the only place that writes to stdout or stderr.
 
 mod args;
@@ -18,6 +18,7 @@ mod cost;
 mod door;
 mod host;
 mod inputs;
+mod live_news;
 mod logs;
 mod open_settings;
 mod opening;

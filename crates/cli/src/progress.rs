@@ -25,6 +25,8 @@ pub(crate) struct ProgressLine<'a> {
     /// The next line is due then. None before a first period is over: a short run needs no progress.
     due: Instant,
     live: Option<RunLive>,
+    /// Whether a face on another machine is told what is new.
+    tells_news: bool,
     /// What came while the screen had the terminal: notes, and warnings.
     waiting: Vec<(bool, String)>,
 }
@@ -40,6 +42,7 @@ impl<'a> ProgressLine<'a> {
             period,
             due: Instant::ZERO + period,
             live: None,
+            tells_news: false,
             waiting: Vec::new(),
         }
     }
@@ -52,6 +55,11 @@ impl<'a> ProgressLine<'a> {
     /// Shows the run on other faces too from now on.
     pub(crate) fn show_live(&mut self, live: RunLive) {
         self.live = Some(live);
+    }
+
+    /// Tells a face on another machine once a second what is new.
+    pub(crate) const fn tell_news(&mut self) {
+        self.tells_news = true;
     }
 
     fn is_on_screen(&self) -> bool {
@@ -75,7 +83,11 @@ impl<'a> ProgressLine<'a> {
 impl Observer for ProgressLine<'_> {
     fn progress(&mut self, progress: &session::Progress<'_>) {
         if let Some(live) = &mut self.live {
-            live.progress(progress, time_left(progress));
+            let is_second = live.progress(progress, time_left(progress));
+            if is_second && self.tells_news {
+                // That nobody reads them is known by the end of standard input.
+                let _ = live.news().tell(self.printer);
+            }
         }
         if !self.is_on_screen() {
             self.show(|| line(progress));

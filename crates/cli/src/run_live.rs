@@ -14,6 +14,7 @@ use ratatui::crossterm::event::{Event, KeyCode, KeyModifiers};
 use watch::live::RECENT_MAX;
 use watch::{LIVE_SCHEMA, LiveDocument, LiveDrive, LiveLimits, LivePoint};
 
+use crate::live_news::{LiveNews, keep_news};
 use crate::screen::{Screen, ScreenDrive};
 
 /// The name of the present state in a run folder.
@@ -97,8 +98,8 @@ impl RunLive {
         self.screen.is_some()
     }
 
-    /// How far the run has come; `left` is that in words.
-    pub(crate) fn progress(&mut self, progress: &session::Progress<'_>, left: String) {
+    /// How far the run has come; `left` is that in words. True once a second.
+    pub(crate) fn progress(&mut self, progress: &session::Progress<'_>, left: String) -> bool {
         let rate = |speed: Option<BytesPerSec>| Some(speed.map_or(0.0, BytesPerSec::as_f64));
         let live = &mut self.live;
         (live.read_bytes_per_s, live.write_bytes_per_s) =
@@ -111,11 +112,30 @@ impl RunLive {
             left,
             progress.errors,
         );
-        if self.written.is_none_or(|written| progress.elapsed.saturating_sub(written) >= SECOND) {
+        let is_due = self.written.is_none_or(|written| progress.elapsed.saturating_sub(written) >= SECOND);
+        if is_due {
             self.written = Some(progress.elapsed);
             self.second(progress.elapsed);
         }
         self.draw();
+        is_due
+    }
+
+    /// What the last second brought, for the face on another machine.
+    pub(crate) fn news(&self) -> LiveNews {
+        let mut drive = self.shown();
+        keep_news(&mut drive.live, f64::NEG_INFINITY);
+        let now_s = drive.live.recent.last().map_or(0.0, |point| point.t_s);
+        LiveNews { now_s, drives: vec![drive], lines: Vec::new() }
+    }
+
+    fn shown(&self) -> ScreenDrive {
+        let mut figures =
+            vec![("phase".to_owned(), self.phase.clone()), ("time".to_owned(), self.left.clone())];
+        if self.errors > 0 {
+            figures.push(("I/O errors".to_owned(), self.errors.to_string()));
+        }
+        ScreenDrive { live: self.live.clone(), seconds_to: Vec::new(), figures }
     }
 
     fn second(&mut self, elapsed: Duration) {
@@ -139,19 +159,17 @@ impl RunLive {
     }
 
     fn draw(&mut self) {
+        if self.screen.is_none() {
+            return;
+        }
+        let shown = self.shown();
         let Some((screen, keys)) = &mut self.screen else { return };
         let newest = self.live.recent.last().map_or(0.0, |point| point.t_s);
         for event in keys.try_iter() {
             screen.state.heed(&event, 1, newest);
         }
-        let mut figures =
-            vec![("phase".to_owned(), self.phase.clone()), ("time".to_owned(), self.left.clone())];
-        if self.errors > 0 {
-            figures.push(("I/O errors".to_owned(), self.errors.to_string()));
-        }
-        let drive = ScreenDrive { live: self.live.clone(), seconds_to: Vec::new(), figures };
         // A terminal that is gone sends a signal of its own.
-        let _ = screen.draw(&[drive]);
+        let _ = screen.draw(&[shown]);
     }
 }
 

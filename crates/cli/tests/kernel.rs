@@ -21,4 +21,5 @@ mod kernel {
     mod settings;
     mod trim;
     mod vssd;
+    mod watch;
 }

@@ -1,5 +1,6 @@
 //! The run folder as it arrives: streams grow, other files appear whole, and nothing outside the folder can be named.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -42,16 +43,19 @@ pub enum MirrorError {
 /// A copy of a run folder in the making.
 pub(crate) struct FolderMirror {
     dir: PathBuf,
+    /// What this side has written, by name: nothing else is ever removed.
+    brought: BTreeSet<String>,
 }
 
 impl FolderMirror {
     pub(crate) fn new(dir: PathBuf) -> Self {
-        Self { dir }
+        Self { dir, brought: BTreeSet::new() }
     }
 
     /// Adds a piece to a file that only grows; what stands behind it was taken away there.
-    pub(crate) fn append(&self, name: &str, offset: u64, bytes: &[u8]) -> Result<(), MirrorError> {
+    pub(crate) fn append(&mut self, name: &str, offset: u64, bytes: &[u8]) -> Result<(), MirrorError> {
         let path = self.path(name)?;
+        self.brought.insert(name.to_owned());
         self.write(&path, &path, offset, bytes, bytes.is_empty())
     }
 
@@ -62,21 +66,29 @@ impl FolderMirror {
     }
 
     /// All of it has come.
-    pub(crate) fn whole(&self, name: &str) -> Result<(), MirrorError> {
+    pub(crate) fn whole(&mut self, name: &str) -> Result<(), MirrorError> {
         let path = self.path(name)?;
+        self.brought.insert(name.to_owned());
         fs::rename(beside(&path), &path).map_err(|source| MirrorError::Io { path, source })
     }
 
-    /// It is gone there. Only what a run folder holds is ever removed here: its streams.
-    pub(crate) fn gone(&self, name: &str) -> Result<(), MirrorError> {
+    /// It is gone there: a stream that has become a table, or the oldest part of a watch.
+    pub(crate) fn gone(&mut self, name: &str) -> Result<(), MirrorError> {
         let path = self.path(name)?;
-        if !name.ends_with(".arrow") {
+        if !self.brought.remove(name) && !name.ends_with(".arrow") {
             return Ok(());
         }
         match fs::remove_file(&path) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(MirrorError::Io { path, source }),
-            _ => Ok(()),
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(MirrorError::Io { path, source });
+            }
+            _ => {}
         }
+        // With its last file a part goes too; one that holds anything stays.
+        if let Some(folder) = path.parent().filter(|folder| *folder != self.dir) {
+            let _ = fs::remove_dir(folder);
+        }
+        Ok(())
     }
 
     /// Whether the copy is what is there, byte for byte.
@@ -130,7 +142,7 @@ mod test {
     use crate::tail::{FolderTail, sums_in};
 
     /// Does with the frame what this side does.
-    fn take(mirror: &FolderMirror, frame: Downward) -> Result<(), MirrorError> {
+    fn take(mirror: &mut FolderMirror, frame: Downward) -> Result<(), MirrorError> {
         match frame {
             Downward::Append { name, offset, bytes } => mirror.append(&name, offset, &bytes),
             Downward::Piece { name, offset, bytes } => mirror.piece(&name, offset, &bytes),
@@ -146,11 +158,11 @@ mod test {
         let (there, here) = (scratch.path().join("there"), scratch.path().join("here"));
         fs::create_dir_all(there.join("1-default")).expect("room");
         fs::create_dir(&here).expect("room");
-        let mirror = FolderMirror::new(here.clone());
+        let mut mirror = FolderMirror::new(here.clone());
         let mut tail = FolderTail::new(there.clone(), &[]);
         let mut step = || {
             let news = tail.send_news(&mut |frame| {
-                take(&mirror, frame).expect("room");
+                take(&mut mirror, frame).expect("room");
                 Ok(())
             });
             assert_eq!(sums_in(&there), sums_in(&here));
@@ -187,11 +199,11 @@ mod test {
         }
         fs::write(here.join("smart.arrow"), "another").expect("room");
         fs::write(there.join("smart.arrow"), "smart pages").expect("room");
-        let mirror = FolderMirror::new(here.clone());
+        let mut mirror = FolderMirror::new(here.clone());
         let (mut bytes, mut tail) = (0, FolderTail::new(there.clone(), &sums_in(&here)));
         let sent = tail.send_news(&mut |frame| {
             bytes += frame.encode().len();
-            take(&mirror, frame).expect("room");
+            take(&mut mirror, frame).expect("room");
             Ok(())
         });
         assert!(sent.expect("sent") && bytes < 2500, "{bytes} bytes for 2011 that are new");
@@ -199,9 +211,40 @@ mod test {
     }
 
     #[test]
+    fn a_part_that_goes_there_goes_here_and_nothing_else_does() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let (there, here) = (scratch.path().join("there"), scratch.path().join("here"));
+        let (old, new) = ("sda-1/io.parquet", "sda-2/io.parquet");
+        for folder in ["sda-1", "sda-2"] {
+            fs::create_dir_all(there.join(folder)).expect("room");
+        }
+        fs::create_dir(&here).expect("room");
+        fs::write(here.join("letter.txt"), "mine").expect("room");
+        fs::write(there.join(old), "old").expect("room");
+        fs::write(there.join("live.json"), "the present").expect("room");
+        let mut mirror = FolderMirror::new(here.clone());
+        let mut tail = FolderTail::new(there.clone(), &[]);
+        let mut step = || {
+            tail.send_news(&mut |frame| {
+                take(&mut mirror, frame).expect("room");
+                Ok(())
+            })
+            .expect("it is sent")
+        };
+        assert!(step() && here.join(old).exists());
+        assert!(!here.join("live.json").exists(), "the present is no part of the record");
+        fs::remove_dir_all(there.join("sda-1")).expect("it is there");
+        fs::write(there.join(new), "new").expect("room");
+        assert!(step());
+        assert!(!here.join("sda-1").exists() && here.join(new).exists());
+        mirror.gone("letter.txt").expect("a plain name");
+        assert!(here.join("letter.txt").exists(), "the other side cannot remove what it did not bring");
+    }
+
+    #[test]
     fn no_name_leads_out_of_the_folder() {
         let scratch = tempfile::tempdir().expect("a scratch folder");
-        let mirror = FolderMirror::new(scratch.path().join("run"));
+        let mut mirror = FolderMirror::new(scratch.path().join("run"));
         for name in ["../x", "/tmp/x", ".bashrc", "a/../../x"] {
             assert!(mirror.append(name, 0, b"x").is_err() && mirror.piece(name, 0, b"x").is_err());
             assert!(mirror.whole(name).is_err() && mirror.gone(name).is_err());

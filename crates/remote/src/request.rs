@@ -2,12 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Commands that end when their standard input does.
+pub(crate) const UNTIL_STDIN_ENDS: [&str; 2] = ["run", "watch"];
+
 /// A command, as it was typed but for what concerns this machine alone.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq)]
 pub struct RemoteRequest {
     /// The command and its arguments.
     pub args: Vec<String>,
-    /// Of a run: how its folder shall be called there.
+    /// Of what records: how its folder shall be called there.
     pub folder: Option<String>,
     /// Of a run: the plan, where it is a file here.
     pub plan: Option<PlanText>,

@@ -19,7 +19,7 @@ use measure::{Clock as _, Instant, MonotonicClock};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::frame::{Downward, LEN_MAX, Upward};
-use crate::request::{LinkLost, RemoteEnd, RemoteRequest, is_plain_name};
+use crate::request::{LinkLost, RemoteEnd, RemoteRequest, UNTIL_STDIN_ENDS, is_plain_name};
 use crate::tail::FolderTail;
 use crate::{MAGIC, PROTOCOL, VERSION};
 
@@ -85,13 +85,16 @@ impl Serving {
                 self.commands.join(", ")
             ));
         };
-        let is_run = request.folder.is_some();
+        let has_lifeline = UNTIL_STDIN_ENDS.contains(&name.as_str());
         let mut command = Command::new(&self.binary);
-        command.arg(name);
+        command.arg(name).args(has_lifeline.then_some("--until-stdin-ends"));
+        if name == "run" {
+            command.args(&self.run_args);
+        }
         let mut folder = None;
         if let Some(wanted) = &request.folder {
             let dir = self.make_folder(wanted)?;
-            command.arg("--until-stdin-ends").args(&self.run_args).arg("--out").arg(dir.join(RUN));
+            command.arg("--out").arg(dir.join(RUN));
             if let Some(plan) = &request.plan {
                 command.arg("--plan-file").arg(write_plan(&dir, &plan.name, &plan.text)?);
             }
@@ -99,7 +102,7 @@ impl Serving {
         }
         command.args(&request.args[1..]);
         command
-            .stdin(if is_run { Stdio::piped() } else { Stdio::null() })
+            .stdin(if has_lifeline { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let child =

@@ -238,8 +238,8 @@ impl AskedSession<'_> {
     }
 
     /// Does something with the copy. After the first failure no more: the record is there, and the run goes on.
-    fn mirrored(&mut self, act: impl FnOnce(&FolderMirror) -> Result<(), MirrorError>) {
-        if let (Some(mirror), Ok(())) = (&self.mirror, &self.mirrored) {
+    fn mirrored(&mut self, act: impl FnOnce(&mut FolderMirror) -> Result<(), MirrorError>) {
+        if let (Some(mirror), Ok(())) = (&mut self.mirror, &self.mirrored) {
             self.mirrored = act(mirror);
             if let Err(error) = &self.mirrored {
                 let text = format!(

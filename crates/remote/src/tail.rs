@@ -33,6 +33,10 @@ struct Sent {
     version: Option<(u64, i64, i64, u64)>,
 }
 
+/// The present state, made anew once a second with an hour of history: faces of the other side have their own news of it,
+/// and the record does not need it.
+const PRESENT: &str = "live.json";
+
 /// Whether a file only grows.
 fn is_stream(name: &str) -> bool {
     name.ends_with(".arrow")
@@ -152,7 +156,11 @@ fn list(dir: &Path, within: &str, depth: usize, names: &mut Vec<String>) {
         let name = format!("{within}{}", entry.file_name().to_string_lossy());
         let Ok(kind) = entry.file_type() else { continue };
         // What is written beside its place is not there yet.
-        if !is_plain_name(&name) || name.ends_with(".new") || names.len() >= FILES_MAX {
+        if !is_plain_name(&name)
+            || name.ends_with(".new")
+            || name.ends_with(PRESENT)
+            || names.len() >= FILES_MAX
+        {
             continue;
         }
         if kind.is_file() {

@@ -8,6 +8,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use sha2::{Digest as _, Sha256};
 
@@ -85,8 +86,7 @@ impl RunLibrary {
     pub(crate) fn list(&self) -> ServedLibrary {
         let mut found = RunSearch::default();
         found.look(&self.root, Path::new(""), DEPTH);
-        let mut runs: Vec<ServedRun> =
-            found.runs.iter().filter_map(|path| self.describe(path).ok()).map(|run| run.run).collect();
+        let mut runs = self.describe_all(&found.runs);
         let first =
             |run: &ServedRun| (run.state != ServedState::UnderWay, std::cmp::Reverse(run.began_unix_s));
         runs.sort_by(|a, b| first(a).cmp(&first(b)).then_with(|| a.folder.cmp(&b.folder)));
@@ -110,6 +110,22 @@ impl RunLibrary {
         self.describe(&path).ok()
     }
 
+    /// What all of them are, read by as many threads as there are processors: the first list of a library is what somebody
+    /// waits for.
+    fn describe_all(&self, paths: &[PathBuf]) -> Vec<ServedRun> {
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let share = paths.len().div_ceil(threads).max(1);
+        let described = |share: &[PathBuf]| -> Vec<ServedRun> {
+            share.iter().filter_map(|path| self.describe(path).ok()).map(|run| run.run).collect()
+        };
+        thread::scope(|scope| {
+            let shares: Vec<_> =
+                paths.chunks(share).map(|share| scope.spawn(move || described(share))).collect();
+            // A thread that panicked leaves its runs out of this list; summaries catch their own panics.
+            shares.into_iter().flat_map(|share| share.join().unwrap_or_default()).collect()
+        })
+    }
+
     /// What a run is, from what is known of it where its files are the same.
     fn describe(&self, path: &Path) -> io::Result<OpenRun> {
         let folder = self.root.inside(path)?;
@@ -117,16 +133,14 @@ impl RunLibrary {
             RECORD.iter().chain(&[LIVE, "report.html"]).map(|name| folder.stamp(name)).collect();
         // The series grow all the time, and a summary does not depend on them.
         let key: RunStamps = stamps[..2].to_vec();
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let summary = match known.get(path) {
-            Some((old, summary)) if *old == key => summary.clone(),
-            _ => {
-                let summary = self.summary(&folder, &stamps);
-                known.insert(path.to_owned(), (key, summary.clone()));
-                summary
-            }
-        };
-        drop(known);
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_before = known().get(path).filter(|(old, _)| *old == key).map(|(_, summary)| summary.clone());
+        // Not while the lock is held: others are read meanwhile.
+        let summary = of_before.unwrap_or_else(|| {
+            let summary = self.summary(&folder, &stamps);
+            known().insert(path.to_owned(), (key, summary.clone()));
+            summary
+        });
         let written = stamps[2..].iter().flatten().map(|stamp| stamp.modified_unix_ns).max();
         let age_ns = written.map(|written| measure::time::wall_unix_ns() as i128 - written);
         let state = match summary.has_ended {

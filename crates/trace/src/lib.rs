@@ -7,6 +7,7 @@
 //! It judges nothing. Gaps stay gaps: a missing interval is a hole between two others, never a zero.
 
 pub mod caveat;
+mod demand;
 mod life;
 mod meters;
 mod phases;
@@ -88,6 +89,8 @@ pub struct Facts {
     pub power_baseline_w: Option<(f64, f64)>,
     /// Whether the drive was switched on when the run began.
     pub switched_on: bool,
+    /// Whether nobody planned the load: less speed may be less demand then, and speeds are there only where it was equal.
+    pub unplanned: bool,
     /// Why the run ended before its plan did, as a sentence; `None` where it did not.
     pub ended_early: Option<String>,
 }

@@ -8,6 +8,7 @@ use measure::{Celsius, Instant, Kelvin, Series};
 use super::{Counters, Facts, Interval, Phase, SpeedSeries, Temperature, Trace};
 use crate::SegmentOp;
 use crate::caveat::{Caveat, Damage};
+use crate::demand::is_unplanned;
 use crate::transport::transport_caveats;
 
 /// What a drive behind a USB bridge is called in a record.
@@ -25,6 +26,7 @@ impl Trace {
         trace.io_errors = record.io.iter().fold(0, |sum, row| sum.saturating_add(row.errors));
         trace.settings = settings(manifest);
         add_speeds(&mut trace, &record.io);
+        trace.judge_equal_demand(record);
         let is_usb = manifest.drive.kind == USB;
         let transport = transport_caveats(&mut trace.speeds, &manifest.transport_events, is_usb);
         trace.caveats.extend(transport);
@@ -65,6 +67,7 @@ fn facts(record: &Record) -> Facts {
         ambient_k: manifest.ambient_k,
         power_baseline_w: manifest.power_baseline.map(|baseline| (baseline.watts, baseline.plus_minus_w)),
         switched_on: manifest.switched_on,
+        unplanned: is_unplanned(manifest),
         ended_early: ended_early(record),
     }
 }
@@ -77,6 +80,7 @@ fn ended_early(record: &Record) -> Option<String> {
                 EndReason::Completed => return None,
                 EndReason::Interrupted => "it was interrupted",
                 EndReason::SafetyLimit => "the drive reached the thermal limit of the run",
+                EndReason::WriteLimit => "it had written as much as was permitted",
                 EndReason::DeviceFailed => "the drive failed",
                 EndReason::RecordFailed => "the record could not be written on",
             };

@@ -1,7 +1,9 @@
-//! What stops a load from outside: a halt, and the budget of errors that all workers share.
+//! What stops a load from outside: a halt, and the budgets of errors and of written bytes that all workers share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use measure::Bytes;
 
 /// Shared by all workers of a phase and by whoever may stop them. Clones are the same control.
 #[derive(Clone, Debug)]
@@ -9,6 +11,32 @@ pub struct Control {
     halt: Arc<AtomicU8>,
     errors: Arc<AtomicU64>,
     errors_max: u64,
+    writes: Option<WriteBudget>,
+}
+
+/// How many bytes may still be written, by all that share it: clones are the same budget.
+#[derive(Clone, Debug)]
+pub struct WriteBudget {
+    left: Arc<AtomicU64>,
+    all: Bytes,
+}
+
+impl WriteBudget {
+    /// A budget of so many bytes.
+    pub fn new(all: Bytes) -> Self {
+        Self { left: Arc::new(AtomicU64::new(all.as_u64())), all }
+    }
+
+    /// What it was in the beginning.
+    pub const fn all(&self) -> Bytes {
+        self.all
+    }
+
+    /// Takes as much; false, and nothing taken, when there is less.
+    pub fn take(&self, bytes: Bytes) -> bool {
+        let taken = |left: u64| left.checked_sub(bytes.as_u64());
+        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).is_ok()
+    }
 }
 
 /// How firmly a load is to be stopped.
@@ -29,7 +57,26 @@ impl Control {
             halt: Arc::new(AtomicU8::new(Halt::No as u8)),
             errors: Arc::new(AtomicU64::new(0)),
             errors_max,
+            writes: None,
         }
+    }
+
+    /// Ends the load at the write that would exceed this budget.
+    #[must_use]
+    pub fn write_budget(mut self, writes: Option<WriteBudget>) -> Self {
+        self.writes = writes;
+        self
+    }
+
+    /// Whether so many bytes more may be written; they count as written then.
+    #[inline]
+    pub fn may_write(&self, bytes: Bytes) -> bool {
+        self.writes.as_ref().is_none_or(|writes| writes.take(bytes))
+    }
+
+    /// The budget of written bytes.
+    pub const fn writes(&self) -> Option<&WriteBudget> {
+        self.writes.as_ref()
     }
 
     /// A control for the next phase: not halted, with what is left of the same budget of errors.

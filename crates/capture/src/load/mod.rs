@@ -24,7 +24,7 @@ mod ring_test;
 mod split_test;
 mod worker;
 
-pub use control::{Control, Halt};
+pub use control::{Control, Halt, WriteBudget};
 pub use engine::{Tick, drive};
 pub use interval::{IntervalStats, OpStats};
 pub use worker::{Ended, Worker, WorkerSpec};

@@ -65,6 +65,8 @@ pub enum Ended {
     Halted,
     /// Too many I/Os had failed.
     Errors,
+    /// Its next write would have exceeded what may be written.
+    WriteLimit,
 }
 
 /// One thread's share of one load.
@@ -208,8 +210,13 @@ impl Worker {
             if self.queued.len() >= path.batch_max() {
                 return now;
             }
+            let Some(io) = self.make(now, index, slot) else {
+                self.control.halt(Halt::Drain);
+                self.ended = Some(Ended::WriteLimit);
+                return Instant::NEVER;
+            };
             self.free.pop_front();
-            path.queue(self.make(now, index, slot));
+            path.queue(io);
         }
         self.spec.deadline
     }
@@ -249,17 +256,21 @@ impl Worker {
         (now >= self.spec.deadline).then_some(Ended::Duration)
     }
 
+    /// The next I/O; `None` for a write that may not be made.
     #[inline]
-    fn make(&mut self, now: Instant, index: u32, slot: u16) -> Io {
+    fn make(&mut self, now: Instant, index: u32, slot: u16) -> Option<Io> {
         let op = self.op_draw.next(&mut self.draw);
         let len = self.sizes.next(&mut self.draw);
+        if op == Op::Write && !self.control.may_write(Bytes::new(u64::from(len))) {
+            return None;
+        }
         let offset = self.offsets.next(op, len);
         self.budget_bytes = self.budget_bytes.saturating_sub(u64::from(len));
         let first = len.min(self.spec.split);
         let access = AccessProgress { offset, left: len - first, made: now, slat_ns: 0 };
         self.slots[usize::from(slot)] =
             IoSlot { op, offset, len: first, made: now, issued: Instant::NEVER, access };
-        self.send(now, index, slot)
+        Some(self.send(now, index, slot))
     }
 
     #[inline]

@@ -37,7 +37,7 @@ use measure::time::wall_unix_ns;
 use measure::{Bytes, Instant, MonotonicClock, Seed};
 use thiserror::Error;
 
-use crate::load::{Control, LoadError, Worker, WorkerSpec};
+use crate::load::{Control, LoadError, Worker, WorkerSpec, WriteBudget};
 use drive::{DriveIo, Prepared};
 use plan::check::resolve;
 use plan::{Phase, Plan};
@@ -52,6 +52,7 @@ pub struct Session<'a> {
     steady_rule: Option<Box<SteadyRule<'a>>>,
     stop: StopFlag,
     last_facts: Option<Box<LastFacts<'a>>>,
+    writes: Option<WriteBudget>,
 }
 
 /// Adds to the manifest what is to be looked at when the run is over.
@@ -115,7 +116,15 @@ impl<'a> Session<'a> {
     /// A session for `plan`, which has passed its check, into a new run folder whose manifest names the drive
     /// (see [`draft_manifest`]).
     pub fn new(plan: &'a Plan, writer: RunWriter, observer: &'a mut dyn Observer) -> Self {
-        Self { plan, writer, observer, steady_rule: None, stop: StopFlag::new(), last_facts: None }
+        Self {
+            plan,
+            writer,
+            observer,
+            steady_rule: None,
+            stop: StopFlag::new(),
+            last_facts: None,
+            writes: None,
+        }
     }
 
     /// Has `look` add to the manifest when the run is over: the link, which may have changed.
@@ -129,6 +138,13 @@ impl<'a> Session<'a> {
     #[must_use]
     pub fn stop_flag(mut self, flag: &StopFlag) -> Self {
         self.stop = flag.clone();
+        self
+    }
+
+    /// Ends the run before it writes more than this budget has left.
+    #[must_use]
+    pub fn write_budget(mut self, writes: Option<WriteBudget>) -> Self {
+        self.writes = writes;
         self
     }
 
@@ -170,9 +186,10 @@ impl<'a> Session<'a> {
     }
 
     fn recorder(self, real_time: bool) -> Recorder<'a> {
-        let Self { plan, writer, observer, steady_rule, stop, last_facts } = self;
+        let Self { plan, writer, observer, steady_rule, stop, last_facts, writes } = self;
         let mut recorder = Recorder::new(plan, writer, observer, stop, real_time);
         recorder.last_facts = last_facts;
+        recorder.control = recorder.control.write_budget(writes);
         recorder.rounds.rule = steady_rule;
         recorder
     }

@@ -36,7 +36,7 @@ pub(super) struct Recorder<'a> {
     real_time: bool,
     flushed_at: Instant,
     phase_index: usize,
-    control: Control,
+    pub(super) control: Control,
     /// The present phase waited for a temperature, and it has come.
     cool: bool,
     run_ends: Option<(EndReason, String)>,
@@ -177,9 +177,15 @@ impl<'a> Recorder<'a> {
             );
             self.end_run(EndReason::DeviceFailed, detail);
         }
+        if let Some(budget) = self.control.writes().filter(|_| ended.contains(&Ended::WriteLimit)) {
+            let detail =
+                format!("the next write would have exceeded the {} that may be written", budget.all());
+            self.end_run(EndReason::WriteLimit, detail);
+        }
         self.tell_readings(t);
         let by = match &self.run_ends {
             Some((EndReason::SafetyLimit, _)) => "safety",
+            Some((EndReason::WriteLimit, _)) => "write_limit",
             Some((EndReason::DeviceFailed, _)) => "errors",
             Some((EndReason::RecordFailed, _)) => "record",
             Some((EndReason::Interrupted | EndReason::Completed, _)) => "interrupted",

@@ -303,6 +303,39 @@ fn errors_are_counted_survived_up_to_the_limit_and_then_end_the_run() {
     assert_eq!(run.record.manifest.phases[0].ended_by.as_deref(), Some("errors"));
 }
 
+/// Goal: never a byte more than was permitted, by all phases together. Method: a budget that is no multiple of the I/Os,
+/// which ends within the second phase.
+#[test]
+fn no_more_is_written_than_may_be() {
+    let two = || {
+        phase(
+            "p",
+            1,
+            vec![load(Order::Sequential, Mix::WRITE, 4096, 4), load(Order::Random, Mix::READ, 4096, 1)],
+        )
+    };
+    let plan = plan(vec![two(), two(), two()]);
+    let written = |run: &Run| -> u64 {
+        let rows = run.record.io.iter().filter(|row| row.op == Op::Write);
+        rows.map(|row| row.bytes.as_u64()).sum()
+    };
+    let all = run_on(FakeDrive::new(), &plan);
+    let most = written(&all) / 2 + 1;
+    let within = |most: u64| {
+        let budget = Some(WriteBudget::new(Bytes::new(most)));
+        run_with(FakeDrive::new(), &plan, Journals::in_memory(), &mut (), |session| {
+            session.write_budget(budget)
+        })
+    };
+    let run = within(most);
+    assert_eq!(run.outcome.end.reason, EndReason::WriteLimit);
+    assert!(written(&run) <= most && written(&run) + 4096 > most, "{} of {most}", written(&run));
+    assert_eq!(run.record.manifest.phases[1].ended_by.as_deref(), Some("write_limit"));
+    assert_eq!(run.record.manifest.phases[2].start_ns, None, "no further phase begins");
+    let enough = within(written(&all));
+    assert_eq!(enough.outcome.end.reason, EndReason::Completed);
+}
+
 #[test]
 fn a_drive_that_stops_answering_ends_the_run_and_not_the_tool() {
     let dead = FakeDrive { dies_at: Instant::from_ns(417_000_000_000), ..FakeDrive::new() };

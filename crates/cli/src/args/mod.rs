@@ -26,7 +26,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 use clap_complete::engine::ArgValueCompleter;
-use measure::{Kelvin, parse};
+use measure::{Bytes, Kelvin, parse};
 use plan::Sweep;
 
 pub(crate) use analyze::AnalyzeArgs;
@@ -210,6 +210,7 @@ impl CliCommand {
     pub(crate) const fn on(&self) -> Option<&OnArgs> {
         match self {
             Self::Run(args) => Some(&args.on),
+            Self::Watch(args) => Some(&args.on),
             Self::List(args) => Some(&args.on),
             Self::Inspect(args) => Some(&args.on),
             Self::Hctm(args) => Some(&args.on),
@@ -251,6 +252,10 @@ pub(crate) struct RunArgs {
     /// Stop the load at this temperature of the drive [default: 5 K below the critical threshold, else 85C]
     #[arg(long, value_name = "TEMP", value_parser = parse::temperature, allow_hyphen_values = true)]
     pub(crate) stop_at: Option<Kelvin>,
+    /// Stop before more than this is written, such as 50GB: by the plan, by all runs of a sweep together, and by filling a
+    /// file beforehand. Of several the least counts
+    #[arg(long, value_name = "SIZE", value_parser = parse::size)]
+    pub(crate) max_write: Vec<Bytes>,
     /// Length of an accounting interval, such as 100ms
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     pub(crate) interval: Option<Duration>,
@@ -296,6 +301,9 @@ pub(crate) struct RunArgs {
     /// Stop the run when standard input ends, and once for each byte that comes: for runs that another machine has asked for
     #[arg(long, hide = true)]
     pub(crate) until_stdin_ends: bool,
+    /// Print what is new once a second, for the face there
+    #[arg(long, hide = true)]
+    pub(crate) news: bool,
 }
 
 /// A thermal management temperature: 0 K turns it off (NVMe Base 2.3, 5.2.26.1.9).

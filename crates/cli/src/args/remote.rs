@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
+use measure::Bytes;
 use remote::LinkLost;
 
 /// What stands below the help of `fetch`.
@@ -23,6 +24,7 @@ as standard input ends or nothing came over it for 4 s.
 Its line is always the same, so a key or a user can be confined to it:
   authorized_keys:  restrict,command=\"heatsoak remote --stdio\" ssh-ed25519 AAAA...
   sudoers:          USER ALL=(root) NOPASSWD: /usr/bin/heatsoak remote --stdio
+With --max-write SIZE behind --stdio no run writes more than that, whatever it asks for.
 Who may use it may do with drives what heatsoak may do as that user.";
 
 /// The options that choose another machine.
@@ -82,4 +84,7 @@ pub(crate) struct RemoteArgs {
     /// Serve one request over standard input and output
     #[arg(long, required = true)]
     pub(crate) stdio: bool,
+    /// Permit no run to write more than this, whatever it asks for
+    #[arg(long, value_name = "SIZE", value_parser = measure::parse::size)]
+    pub(crate) max_write: Option<Bytes>,
 }

@@ -9,6 +9,8 @@ use clap_complete::engine::ArgValueCompleter;
 use measure::{Bytes, parse};
 use plan::MeterAddress;
 
+use super::remote::OnArgs;
+
 /// What stands below the help.
 pub(crate) const AFTER_WATCH_HELP: &str = "\
 Nothing is written to the drive and no setting is changed. Block statistics are read once a second
@@ -23,6 +25,9 @@ In it live.json, replaced once a second, is the present state and the last hour.
 On a terminal it is a screen: arrows and Enter open a drive, q ends. Elsewhere, and with --plain, a
 line a second; with --json a document a line.
 
+With --on the drives are those of HOST: screen, lines and record are here as well as there, and
+Ctrl-C or a broken connection ends the watch there (docs/REMOTE.md).
+
 A twin is watched in simulated time under a simulated load; on a terminal 60 s of it in a second.
 
 Examples:
@@ -30,6 +35,7 @@ Examples:
   heatsoak watch /dev/nvme0n1 /dev/nvme1n1 --keep 7d --out /var/lib/heatsoak
   heatsoak watch /dev/nvme0n1 --plain --for 10m --metrics 127.0.0.1:9897
   heatsoak watch twin:ssd1 --for 30m --json
+  heatsoak watch /dev/nvme0n1 --on root@lab7 --out watched/lab7
   heatsoak watch 'file:/srv/data' --no-record          the drive under a file system";
 
 /// What stands below the help.
@@ -92,7 +98,7 @@ pub(crate) struct WatchArgs {
     #[arg(long, conflicts_with_all = ["out", "keep", "max_size"])]
     pub(crate) no_record: bool,
     /// Serve metrics for Prometheus here; port 0 is any free one
-    #[arg(long, value_name = "ADDRESS:PORT", value_parser = listen_address)]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = listen_address, conflicts_with = "on")]
     pub(crate) metrics: Option<SocketAddr>,
     #[command(flatten)]
     pub(crate) serving: MetricsArgs,
@@ -105,6 +111,15 @@ pub(crate) struct WatchArgs {
     /// A JSON document a line, once a second
     #[arg(long, conflicts_with = "plain")]
     pub(crate) json: bool,
+    /// The other machine
+    #[command(flatten)]
+    pub(crate) on: OnArgs,
+    /// Stop when standard input ends: for a watch that another machine has asked for
+    #[arg(long, hide = true)]
+    pub(crate) until_stdin_ends: bool,
+    /// Print what is new once a second, for the face there
+    #[arg(long, hide = true)]
+    pub(crate) news: bool,
 }
 
 /// `heatsoak exporter`.

@@ -3,14 +3,14 @@
 use std::io::{BufRead as _, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
-use analysis::Findings;
-use analysis::findings::PolicyClass;
+use analysis::findings::{Policy, PolicyClass};
 use anyhow::{Context as _, bail};
 use measure::Kelvin;
 use measure::record::{self, EndReason, Manifest, Origin, write_whole};
 use report::{IndexedRun, sentences};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 
 use crate::Exit;
 use crate::args::RunsArgs;
@@ -147,16 +147,24 @@ pub(super) fn library_run(folder: &Path) -> LibraryRun {
     }
 }
 
+/// What a list says of findings: the rest of them is passed over unread, for a library has thousands.
+#[derive(Deserialize)]
+struct FindingsHead {
+    policy: Policy,
+    slc_cache: Option<IgnoredAny>,
+}
+
 /// What came of it in a few words, from the findings that lie beside the record.
 fn verdict(folder: &Path, manifest: &Manifest) -> String {
     let ended = match manifest.end.as_ref().map(|end| end.reason) {
         None => "unfinished; ",
         Some(EndReason::Completed) => "",
         Some(EndReason::SafetyLimit) => "thermal limit; ",
+        Some(EndReason::WriteLimit) => "write limit; ",
         Some(_) => "stopped early; ",
     };
     let findings = std::fs::read_to_string(folder.join(FINDINGS));
-    let findings = findings.ok().and_then(|text| serde_json::from_str::<Findings>(&text).ok());
+    let findings = findings.ok().and_then(|text| serde_json::from_str::<FindingsHead>(&text).ok());
     let Some(findings) = findings else { return format!("{ended}not analyzed") };
     let policy = &findings.policy;
     let told = match (policy.class, &findings.slc_cache) {

@@ -13,6 +13,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{
     Axis, Block, Borders, Cell, Chart, Clear, Dataset, GraphType, List, ListItem, Paragraph, Row, Table,
 };
+use serde::{Deserialize, Serialize};
 use watch::{LiveDrive, LivePoint, WatchEvent};
 
 /// Curves are of so many seconds, one of them.
@@ -27,12 +28,12 @@ r                forget highest and lowest
 q, Ctrl-C        end";
 
 /// A drive as the screen shows it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ScreenDrive {
     /// What every face shows.
     pub(crate) live: LiveDrive,
     /// Name and seconds of each limit that is approached.
-    pub(crate) seconds_to: Vec<(&'static str, f64)>,
+    pub(crate) seconds_to: Vec<(String, f64)>,
     /// Further lines: name and value.
     pub(crate) figures: Vec<(String, String)>,
 }
@@ -314,7 +315,7 @@ fn detail(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, drive: &Screen
     let model = live.model.as_deref().map(|model| format!("  {}", visible(model))).unwrap_or_default();
     frame.render_widget(Paragraph::new(format!("{}{model}{serial}", visible(&live.address))), about);
     frame.render_widget(Paragraph::new(now_line(state, live)), now);
-    let figures_width = if area.width >= 100 { 34 } else { 29 };
+    let figures_width = if area.width >= 100 { 34 } else { 32 };
     let [charts, side] =
         Layout::horizontal([Constraint::Min(20), Constraint::Length(figures_width)]).areas(body);
     let events_height = if body.height >= 30 { 10 } else { 5 };

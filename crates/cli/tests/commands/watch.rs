@@ -39,6 +39,18 @@ fn a_twin_is_watched_and_its_throttling_told() {
     assert_eq!(analyzed.code, Some(0), "{}", analyzed.stderr);
     let findings: Value = serde_json::from_str(&analyzed.stdout).expect("JSON");
     assert_eq!(findings["policy"]["class"], "vendor", "{findings:#}");
+    // Its work comes in laps, with pauses and loads of another size and queue: less asked is not less given.
+    let labels: Vec<&Value> =
+        findings["segments"].as_array().expect("segments").iter().map(|segment| &segment["label"]).collect();
+    assert!(labels.iter().all(|label| **label != "unknown" && **label != "dip"), "{labels:?}");
+    let full: Vec<&str> = ["read", "write"]
+        .into_iter()
+        .filter(|op| {
+            let segments = findings["segments"].as_array().expect("segments");
+            segments.iter().any(|segment| segment["op"] == **op && segment["label"] == "full_speed")
+        })
+        .collect();
+    assert_eq!(full, ["read", "write"], "{findings:#}");
     assert_eq!(
         scratch.run(&["watch", "twin:ssd1", "--for", "5m", "--out", "w", "--plain"]).code,
         Some(0),

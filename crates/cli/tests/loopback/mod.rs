@@ -13,6 +13,7 @@ mod kills;
 mod lifetime;
 mod mischief;
 mod remote;
+mod remote_watch;
 mod serve;
 mod settings;
 mod silent;

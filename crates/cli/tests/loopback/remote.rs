@@ -24,19 +24,19 @@ const PLAN: &str = "[settings]\ntmt1 = \"60C\"\ntmt2 = \"70C\"\n[telemetry]\nsma
                     [[phase]]\nop = \"read\"\nblock_size = \"4KiB\"\nduration = \"10m\"\n";
 
 /// This machine and the other.
-struct Machines {
-    scratch: Scratch,
+pub(super) struct Machines {
+    pub(super) scratch: Scratch,
 }
 
 impl Machines {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let machines = Self { scratch: Scratch::new() };
         machines.ssh("");
         machines
     }
 
     /// Makes the command that stands for `ssh`; `before` is what its shell does first.
-    fn ssh(&self, before: &str) {
+    pub(super) fn ssh(&self, before: &str) {
         let (there, bin) =
             (self.there(), Path::new(env!("CARGO_BIN_EXE_heatsoak")).parent().expect("a folder"));
         let script = format!(
@@ -50,31 +50,35 @@ impl Machines {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("ours");
     }
 
-    fn there(&self) -> PathBuf {
+    pub(super) fn there(&self) -> PathBuf {
         self.scratch.path("there")
     }
 
     /// The folder of the only run that is kept there.
-    fn kept(&self) -> PathBuf {
+    pub(super) fn kept(&self) -> PathBuf {
         let mut runs = fs::read_dir(self.there().join("remote-runs")).expect("it keeps runs");
         runs.next().expect("one run").expect("it can be read").path().join("run")
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub(super) fn command(&self, args: &[&str]) -> Command {
         let mut command = self.scratch.command(args);
         command.args(["--on", "lab", "--ssh", "./ssh"]);
         command
     }
 
-    fn run(&self, args: &[&str]) -> Done {
+    pub(super) fn run(&self, args: &[&str]) -> Done {
         Done::from(self.command(args).output().expect("the binary runs"))
     }
 }
 
 /// Fails unless every file of the record there is here, byte for byte.
-fn must_be_the_same(there: &Path, here: &Path) {
+pub(super) fn must_be_the_same(there: &Path, here: &Path) {
     for entry in fs::read_dir(there).expect("a run folder") {
         let name = entry.expect("it can be read").file_name();
+        if there.join(&name).is_dir() {
+            must_be_the_same(&there.join(&name), &here.join(&name));
+            continue;
+        }
         let (one, other) = (fs::read(there.join(&name)), fs::read(here.join(&name)));
         assert!(one.expect("it is there") == other.expect("it is here"), "{name:?} differs");
     }
@@ -328,6 +332,16 @@ fn debians_sshd_carries_it_without_a_port() {
     let done = run("known", &["run", "quick", "--out", "here", "-q"]);
     assert_eq!(done.code, Some(0), "{}", done.stderr);
     must_be_the_same(&machines.kept(), &machines.scratch.path("here"));
+    let drive = Vssd::scaled("ssd1", 1000, 1);
+    fs::write(machines.scratch.path("mine.toml"), PLAN.replace("10m", "2s")).expect("room");
+    let done = run("known", &["run", "mine.toml", "--drive", &drive.url(), "--out", "set", "-q"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let manifest = fs::read_to_string(machines.scratch.path("set/manifest.json")).expect("a manifest");
+    let manifest: Value = serde_json::from_str(&manifest).expect("JSON");
+    assert_eq!(manifest["settings"]["set"]["tmt1_k"], 333, "{}", manifest["settings"]);
+    assert_eq!(manifest["settings"]["before"], manifest["settings"]["after"], "{}", manifest["settings"]);
+    let watched = run("known", &["watch", "twin:ssd1", "--for", "1m", "--plain", "--out", "watched"]);
+    assert_eq!((watched.code, watched.stdout.lines().count()), (Some(0), 60), "{}", watched.stderr);
     let changed = run("changed", &["list"]);
     assert!(changed.code == Some(2) && changed.stderr.contains("lab is not trusted"), "{}", changed.stderr);
     fs::write(format!("{dir}/user.pub"), "").expect("room");

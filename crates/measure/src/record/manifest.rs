@@ -363,6 +363,8 @@ pub enum EndReason {
     Interrupted,
     /// The thermal limit.
     SafetyLimit,
+    /// As much was written as was permitted (`--max-write`).
+    WriteLimit,
     /// More I/O errors than the plan allows, or a target that went away.
     DeviceFailed,
     /// The record could not be written on.

@@ -43,7 +43,8 @@ pub(super) fn reasons(findings: &Findings, levels: &[Level], figures: &[PhaseFig
         findings.steady_state.iter().map(|state| Reason::only(steady_state(state))).collect();
     if blocks.is_empty() {
         let mut reasons: Vec<Reason> = findings.life.iter().flat_map(super::life).map(Reason::only).collect();
-        reasons.push(Reason::only("Speed is not known: the data hold no load.".to_owned()));
+        reasons
+            .push(Reason::only("Speed is not known: the data hold no load that can be judged.".to_owned()));
         return reasons;
     }
     let eventful = blocks.iter().filter(|block| !is_quiet(block));

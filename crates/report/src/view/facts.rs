@@ -25,6 +25,7 @@ pub(super) fn ending(manifest: &Manifest) -> Option<String> {
         EndReason::Completed => return None,
         EndReason::Interrupted => format!("The run was interrupted at {at}"),
         EndReason::SafetyLimit => format!("The thermal limit stopped the run at {at}"),
+        EndReason::WriteLimit => format!("The limit of written bytes stopped the run at {at}"),
         EndReason::DeviceFailed => format!("The drive failed at {at}, which ended the run"),
         EndReason::RecordFailed => format!("The record could not be written on, which ended the run at {at}"),
     };

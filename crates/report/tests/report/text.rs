@@ -177,7 +177,7 @@ fn what_the_data_do_not_say_is_not_said() {
     run.findings.segments.clear();
     run.findings.events.clear();
     let reasons = sentences::summary(&run).reasons;
-    assert_eq!(reasons[0].what, "Speed is not known: the data hold no load.");
+    assert_eq!(reasons[0].what, "Speed is not known: the data hold no load that can be judged.");
 
     let mut run = scene::vendor();
     run.findings.events.clear();

@@ -13,6 +13,8 @@ pub(super) enum ForRun {
     One,
     /// All of it is made there.
     Sweep,
+    /// A watch: its record arrives, and it is shown here.
+    Watch,
 }
 
 /// Options with a value, and without.
@@ -20,6 +22,8 @@ const WITH_VALUE: [&str; 3] = ["--on", "--ssh", "--if-link-lost"];
 const ALONE: [&str; 2] = ["--sudo", "--install"];
 /// Of a run, what is done with its copy.
 const OF_ONE: [&str; 3] = ["--json", "--fit", "--no-report"];
+/// Of a watch, how it is shown.
+const OF_WATCH: [&str; 2] = ["--json", "--plain"];
 
 /// The command and its arguments for the other machine.
 ///
@@ -44,7 +48,10 @@ pub(super) fn arguments(typed: impl Iterator<Item = OsString>, run: ForRun) -> a
             if !word.contains('=') {
                 options.next();
             }
-        } else if ALONE.contains(&name) || (run == ForRun::One && OF_ONE.contains(&name)) {
+        } else if ALONE.contains(&name)
+            || (run == ForRun::One && OF_ONE.contains(&name))
+            || (run == ForRun::Watch && OF_WATCH.contains(&name))
+        {
         } else if let Some((before, value)) = short_out(word).filter(|_| is_run) {
             if value.is_empty() {
                 options.next();
@@ -54,8 +61,10 @@ pub(super) fn arguments(typed: impl Iterator<Item = OsString>, run: ForRun) -> a
             kept.push(word.clone());
         }
     }
-    if run == ForRun::One {
-        kept.push("--no-report".to_owned());
+    match run {
+        ForRun::One => kept.extend(["--no-report", "--news"].map(str::to_owned)),
+        ForRun::Watch => kept.push("--news".to_owned()),
+        ForRun::No | ForRun::Sweep => {}
     }
     kept.extend_from_slice(rest);
     Ok(kept)
@@ -87,11 +96,20 @@ mod test {
                 ForRun::No,
                 "hctm /dev/nvme0 --tmt1 60C",
             ),
-            ("run quick --out here --on lab -q --json", ForRun::One, "run quick -q --no-report"),
-            ("run quick -ohere -d /dev/sda --install=x", ForRun::One, "run quick -d /dev/sda --no-report"),
-            ("run -qo here --if-link-lost finish --fit", ForRun::One, "run -q --no-report"),
+            ("run quick --out here --on lab -q --json", ForRun::One, "run quick -q --no-report --news"),
+            (
+                "run quick -ohere -d /dev/sda --install=x",
+                ForRun::One,
+                "run quick -d /dev/sda --no-report --news",
+            ),
+            ("run -qo here --if-link-lost finish --fit", ForRun::One, "run -q --no-report --news"),
+            (
+                "watch /dev/sda --on lab --plain -o here --keep 7d",
+                ForRun::Watch,
+                "watch /dev/sda --keep 7d --news",
+            ),
             ("run hctm-sweep --json --out here", ForRun::Sweep, "run hctm-sweep --json"),
-            ("run --on lab -- --sudo", ForRun::One, "run --no-report -- --sudo"),
+            ("run --on lab -- --sudo", ForRun::One, "run --no-report --news -- --sudo"),
         ];
         for (typed, run, expected) in cases {
             assert_eq!(sent(typed, run), expected, "{typed}");

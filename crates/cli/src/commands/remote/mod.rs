@@ -3,12 +3,14 @@
 
 mod arguments;
 pub(super) mod fetch;
+mod live;
 mod view;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
+use drive::{Address, AddressKind};
 use measure::record;
 use plan::Plan;
 use remote::request::PlanText;
@@ -16,16 +18,18 @@ use remote::serving::Serving;
 use remote::{Link, LinkLost, RemoteDone, RemoteError, RemoteRequest, ask};
 
 use crate::Exit;
-use crate::args::{CliCommand, DEFAULT_DRIVE, OnArgs, RemoteArgs, RunArgs};
+use crate::args::{CliCommand, DEFAULT_DRIVE, OnArgs, RemoteArgs, RunArgs, WatchArgs};
 use crate::commands::run::named_plan;
-use crate::commands::{findings, forecast};
+use crate::commands::{PACE_ON_TERMINAL, findings, forecast};
 use crate::printer::Printer;
-use crate::{run_folder, signals};
+use crate::{run_folder, screen, signals};
 use arguments::{ForRun, arguments};
+use live::{LiveFace, LiveView};
 use view::{Marker, TerminalView};
 
 /// What another machine may ask for.
-const COMMANDS: [&str; 7] = ["run", "list", "inspect", "hctm", "power-state", "temp-threshold", "restore"];
+const COMMANDS: [&str; 8] =
+    ["run", "watch", "list", "inspect", "hctm", "power-state", "temp-threshold", "restore"];
 
 /// Runs of other machines, in the folder for state.
 const KEPT: &str = "remote-runs";
@@ -36,8 +40,10 @@ const SSH_ENV: &str = "HEATSOAK_SSH";
 /// Does a command on another machine.
 pub(crate) fn execute(command: &CliCommand, printer: &mut Printer) -> anyhow::Result<Exit> {
     let Some(on) = command.on() else { bail!("this command works on this machine alone") };
-    if let CliCommand::Run(args) = command {
-        return run(args, printer);
+    match command {
+        CliCommand::Run(args) => return run(args, printer),
+        CliCommand::Watch(args) => return watch(args, printer),
+        _ => {}
     }
     let request = RemoteRequest {
         args: arguments(std::env::args_os(), ForRun::No)?,
@@ -74,19 +80,27 @@ fn run(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     let stop = signals::stop_flag()?;
     let link = link(&args.on, printer)?;
     let out = args.out.clone();
-    let make = move || match &out {
-        Some(out) => fs::create_dir_all(out)
-            .map(|()| out.clone())
-            .map_err(|error| format!("cannot make {}: {error}", out.display())),
-        None => run_folder::make_new(&plan.name, &drive).map_err(|error| format!("{error:#}")),
-    };
+    let (plan_name, typed) = (plan.name.clone(), drive.clone());
+    let make = move || make_folder(out.as_deref(), &plan_name, &typed);
     let mut view = TerminalView::new(printer, &stop).with_folder(&link.host, Box::new(make), is_sweep);
+    if !is_sweep {
+        let on_screen = !args.plain && !args.quiet && !args.json && screen::is_possible() && !is_twin(&drive);
+        let face =
+            if on_screen { LiveFace::screen(&on_host("heatsoak run", &link))? } else { LiveFace::Quiet };
+        view = view.with_live(LiveView::new(face));
+    }
     let asked = ask(&link, &request, &mut view);
     let arrived = view.arrived();
     view.finish()?;
     let done = match asked {
         Ok(done) => done,
-        Err(error) => return Err(cut(error, &link, arrived, args.if_link_lost.into())),
+        Err(error) => {
+            let there = match args.if_link_lost.into() {
+                LinkLost::Stop => "the load there ends within 5 s and settings are put back",
+                LinkLost::Finish => "the run there goes on to its end",
+            };
+            return Err(cut(error, &link, arrived, there));
+        }
     };
     let Some(here) = done.here.clone() else { return exit(&link, done.end.code) };
     whole(&done, &link)?;
@@ -107,18 +121,71 @@ fn run(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     exit(&link, done.end.code)
 }
 
-/// What to say of a run whose connection broke.
-fn cut(
-    error: RemoteError,
-    link: &Link,
-    arrived: Option<(String, PathBuf)>,
-    link_lost: LinkLost,
-) -> anyhow::Error {
-    let Some((name, here)) = arrived else { return error.into() };
-    let there = match link_lost {
-        LinkLost::Stop => "the load there ends within 5 s and settings are put back",
-        LinkLost::Finish => "the run there goes on to its end",
+/// A watch there: shown here, and its record arrives.
+fn watch(args: &WatchArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
+    if let Some(out) = &args.out {
+        run_folder::refuse_unusable(out)?;
+    }
+    let on_screen = !args.plain && !args.json && screen::is_possible();
+    let mut sent = arguments(std::env::args_os(), ForRun::Watch)?;
+    if on_screen && args.pace.is_none() {
+        sent.insert(1, format!("--pace={PACE_ON_TERMINAL}"));
+    }
+    let request = RemoteRequest {
+        args: sent,
+        folder: (!args.no_record).then(|| run_folder::new_name("watch", &args.drives[0])),
+        plan: None,
+        link_lost: LinkLost::Stop,
+        have: Vec::new(),
     };
+    let stop = signals::stop_flag()?;
+    let link = link(&args.on, printer)?;
+    let (out, first) = (args.out.clone(), args.drives[0].clone());
+    let make = move || make_folder(out.as_deref(), "watch", &first);
+    let face = match (on_screen, args.json) {
+        (true, _) => LiveFace::screen(&on_host("heatsoak watch", &link))?,
+        (_, true) => LiveFace::Json,
+        _ => LiveFace::Plain,
+    };
+    let mut view = TerminalView::new(printer, &stop)
+        .with_folder(&link.host, Box::new(make), true)
+        .with_live(LiveView::new(face));
+    let asked = ask(&link, &request, &mut view);
+    let arrived = view.arrived();
+    view.finish()?;
+    let done = asked.map_err(|error| cut(error, &link, arrived, "the watch there ends within 5 s"))?;
+    if let Some(here) = &done.here {
+        whole(&done, &link)?;
+        Marker::remove(here);
+        // It was refused there before there was a record.
+        let _ = fs::remove_dir(here);
+    }
+    exit(&link, done.end.code)
+}
+
+/// The folder for a copy: the one that was named, or a new one.
+fn make_folder(out: Option<&Path>, plan: &str, drive: &str) -> Result<PathBuf, String> {
+    match out {
+        Some(out) => fs::create_dir_all(out)
+            .map(|()| out.to_owned())
+            .map_err(|error| format!("cannot make {}: {error}", out.display())),
+        None => run_folder::make_new(plan, drive).map_err(|error| format!("{error:#}")),
+    }
+}
+
+/// A title that names the machine.
+fn on_host(what: &str, link: &Link) -> String {
+    format!("{what} on {}", link.host)
+}
+
+/// Whether a run of it is over before a screen could show it: simulated time.
+fn is_twin(address: &str) -> bool {
+    Address::parse(address).is_ok_and(|address| matches!(address.kind(), AddressKind::Twin { .. }))
+}
+
+/// What to say of a record that broke off with the connection.
+fn cut(error: RemoteError, link: &Link, arrived: Option<(String, PathBuf)>, there: &str) -> anyhow::Error {
+    let Some((name, here)) = arrived else { return error.into() };
     anyhow!(
         "{error}; {there}; what arrived is in {}, and `heatsoak fetch {name} --on {} --out {}` brings the rest",
         here.display(),
@@ -197,7 +264,8 @@ pub(crate) fn serve(args: &RemoteArgs) -> anyhow::Result<Exit> {
     let binary = std::env::current_exe().context("cannot find this binary")?;
     let state =
         state_folder().context("there is no folder for run folders: set HOME or HEATSOAK_STATE_DIR")?;
-    let serving = Serving { binary, runs: state.join(KEPT), commands: &COMMANDS, run_args: Vec::new() };
+    let run_args = args.max_write.map(|most| format!("--max-write={}B", most.as_u64())).into_iter().collect();
+    let serving = Serving { binary, runs: state.join(KEPT), commands: &COMMANDS, run_args };
     let code = serving
         .serve(Unbuffered(std::io::stdin()), std::io::stdout())
         .context("cannot speak with the other machine")?;

@@ -7,7 +7,11 @@ use std::path::{Path, PathBuf};
 use capture::session::{Stop, StopFlag};
 use remote::{RemoteView, StopLevel};
 
+use super::live::LiveView;
 use crate::printer::Printer;
+
+/// Messages that wait for the terminal.
+const WAITING_MAX: usize = 1000;
 
 /// Makes the folder for the copy.
 type MakeFolder = Box<dyn FnMut() -> Result<PathBuf, String>>;
@@ -20,6 +24,10 @@ pub(super) struct TerminalView<'a> {
     make: Option<MakeFolder>,
     /// Whether what it prints is shown: a single run's result is made here, of the copy.
     shows_output: bool,
+    /// News of drives, where that is what it prints.
+    live: Option<LiveView>,
+    /// What came while the screen had the terminal.
+    waiting: Vec<String>,
     /// Its folder there, and the copy.
     folder: Option<(String, PathBuf)>,
     /// Output that is not a whole line yet.
@@ -36,6 +44,8 @@ impl<'a> TerminalView<'a> {
             host: String::new(),
             make: None,
             shows_output: true,
+            live: None,
+            waiting: Vec::new(),
             folder: None,
             line: Vec::new(),
             failed: Ok(()),
@@ -48,17 +58,35 @@ impl<'a> TerminalView<'a> {
         self
     }
 
+    /// What it prints are news of drives.
+    pub(super) fn with_live(mut self, live: LiveView) -> Self {
+        self.live = Some(live);
+        self
+    }
+
     /// The run's name there, and its copy.
     pub(super) fn arrived(&self) -> Option<(String, PathBuf)> {
         self.folder.as_ref().map(|(there, here)| (kept_name(there), here.clone()))
     }
 
-    /// Prints what is left.
+    /// Gives the terminal back, and prints what is left.
     pub(super) fn finish(mut self) -> io::Result<()> {
+        drop(self.live.take());
+        for line in std::mem::take(&mut self.waiting) {
+            self.say(&line);
+        }
         if !self.line.is_empty() {
             self.stdout(b"\n");
         }
         self.failed
+    }
+
+    fn say(&mut self, line: &str) {
+        if let Some(text) = line.strip_prefix("warning: ") {
+            self.printer.warning(text);
+        } else {
+            self.printer.message(line);
+        }
     }
 
     /// Text with the copy's path where the path there stands.
@@ -72,6 +100,12 @@ impl<'a> TerminalView<'a> {
 
 impl RemoteView for TerminalView<'_> {
     fn stdout(&mut self, bytes: &[u8]) {
+        if let Some(live) = &mut self.live {
+            if self.failed.is_ok() {
+                self.failed = live.stdout(bytes, self.printer);
+            }
+            return;
+        }
         if !self.shows_output {
             return;
         }
@@ -89,13 +123,19 @@ impl RemoteView for TerminalView<'_> {
     }
 
     fn stderr(&mut self, line: &str) {
-        let line = self.local(line);
-        if line.starts_with('[') && self.printer.progress_is_live() {
+        // What failed there is told of there: a disk that is full is that one, and a path one of that machine.
+        let line = match line.strip_prefix("error: ").filter(|_| self.folder.is_some()) {
+            Some(what) => format!("error on {}: {what}", self.host),
+            None => self.local(line),
+        };
+        let is_progress = line.starts_with('[');
+        if self.live.as_ref().is_some_and(LiveView::is_on_screen) {
+            // Progress is on the screen.
+            self.waiting.extend((!is_progress && self.waiting.len() < WAITING_MAX).then_some(line));
+        } else if is_progress && self.printer.progress_is_live() {
             self.printer.progress(&line);
-        } else if let Some(text) = line.strip_prefix("warning: ") {
-            self.printer.warning(text);
         } else {
-            self.printer.message(&line);
+            self.say(&line);
         }
     }
 
@@ -104,15 +144,26 @@ impl RemoteView for TerminalView<'_> {
         let here = make()?;
         Marker { host: self.host.clone(), run: kept_name(there) }.write(&here)?;
         self.folder = Some((there.to_owned(), here.clone()));
+        if let Some(live) = &mut self.live {
+            live.arrives_in(here.clone());
+        }
         Ok(here)
     }
 
     fn stop(&mut self) -> StopLevel {
-        match self.stop.asks() {
+        let by_keys = match self.live.as_mut().map_or(0, LiveView::heed_keys) {
+            0 => StopLevel::No,
+            1 => StopLevel::Cleanly,
+            _ => StopLevel::AtOnce,
+        };
+        // Nobody reads what is shown any more.
+        let unread = if self.failed.is_ok() { StopLevel::No } else { StopLevel::Cleanly };
+        let by_signals = match self.stop.asks() {
             Stop::No => StopLevel::No,
             Stop::Cleanly => StopLevel::Cleanly,
             Stop::AtOnce => StopLevel::AtOnce,
-        }
+        };
+        by_keys.max(by_signals).max(unread)
     }
 }
 

@@ -10,6 +10,7 @@ use std::fs;
 use std::os::unix::fs::FileTypeExt as _;
 
 use anyhow::bail;
+use capture::load::WriteBudget;
 use capture::session::Stop;
 use drive::{Address, AddressKind, DriveError, Stated};
 use measure::Seed;
@@ -40,12 +41,14 @@ pub(crate) fn execute(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<E
     let stated = Stated { slc: args.device.slc, destroy: args.device.permission(), give_up: stop.give_up() };
     let surroundings = surroundings(args, &address);
     let opening = Opening { stated, seed: plan.seed, surroundings };
+    let writes = args.max_write.iter().min().map(|most| WriteBudget::new(*most));
+    let writes = writes.as_ref();
     if let Some(sweep) = &plan.sweep {
-        let one = OneRun { args, plan: &plan, stop: &stop, out: None };
+        let one = OneRun { args, plan: &plan, stop: &stop, out: None, writes };
         return sweep::execute(&one, sweep, &address, &opening, printer);
     }
     let mut drive = door::open(&address, &opening)?;
-    let one = OneRun { args, plan: &plan, stop: &stop, out: args.out.as_deref() };
+    let one = OneRun { args, plan: &plan, stop: &stop, out: args.out.as_deref(), writes };
     let ended = match one.run(&mut *drive, printer) {
         Ok(Some(ended)) => ended,
         Ok(None) => return Ok(Exit::Stopped),

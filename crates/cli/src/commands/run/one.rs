@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::bail;
+use capture::load::WriteBudget;
 use capture::session::{self, Session, Stop, StopFlag, draft_manifest};
 use drive::kernel_log::KernelLog;
 use drive::telemetry::discover::SYSFS;
@@ -33,6 +34,8 @@ pub(super) struct OneRun<'a> {
     pub(super) stop: &'a StopFlag,
     /// The run folder to make; without it a new one under ./runs/.
     pub(super) out: Option<&'a Path>,
+    /// What may be written, by all runs of a sweep together.
+    pub(super) writes: Option<&'a WriteBudget>,
 }
 
 impl OneRun<'_> {
@@ -80,12 +83,21 @@ impl OneRun<'_> {
         let Some(prepared) = self.prepare(drive, &mut progress)? else { return Ok(None) };
         let writer = self.writer(drive, self.manifest(drive, examined))?;
         if matches!(prepared.io, DriveIo::RealTime { .. }) {
-            let on_screen = !self.args.plain && !self.args.quiet && !self.args.json && screen::is_possible();
+            if self.args.news {
+                progress.tell_news();
+            }
+            let on_screen = !self.args.news
+                && !self.args.plain
+                && !self.args.quiet
+                && !self.args.json
+                && screen::is_possible();
             let stop = on_screen.then_some(self.stop);
             progress.show_live(RunLive::start(writer.dir(), writer.manifest(), &self.plan.settings, stop)?);
         }
-        let mut session =
-            Session::new(self.plan, writer, &mut progress).stop_flag(self.stop).steady_rule(steady);
+        let mut session = Session::new(self.plan, writer, &mut progress)
+            .stop_flag(self.stop)
+            .write_budget(self.writes.cloned())
+            .steady_rule(steady);
         if !is_twin(&examined.origin) {
             // The kernel's names of it, as long as they are there.
             let log = drive.disk().and_then(|disk| KernelLog::open(Path::new(SYSFS), &disk));
@@ -181,11 +193,25 @@ impl OneRun<'_> {
         drive: &mut dyn Drive,
         progress: &mut ProgressLine<'_>,
     ) -> anyhow::Result<Option<Prepared>> {
-        let mut filling = |done, total| {
+        let mut refused = None;
+        let mut filling = |done: Bytes, total| {
             progress.filling(done, total);
+            // What is filled is written as well: all of it or nothing.
+            if done == Bytes::ZERO && !self.writes.is_none_or(|writes| writes.take(total)) {
+                refused = Some(total);
+                return ControlFlow::Break(());
+            }
             if self.stop.asks() == Stop::No { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
-        match drive.prepare(self.plan, &mut filling) {
+        let prepared = drive.prepare(self.plan, &mut filling);
+        if let Some(total) = refused {
+            bail!(
+                "cannot fill {} before the run: that writes {total}, and --max-write permits less; permit more, or name a \
+                 smaller file (?size=)",
+                drive.address()
+            );
+        }
+        match prepared {
             Ok(prepared) => Ok(Some(prepared)),
             Err(error @ DriveError::Interrupted { .. }) => {
                 progress.message(&error.to_string());
@@ -233,7 +259,7 @@ pub(super) fn tell_end(ended: &session::Outcome, printer: &mut Printer) {
 pub(super) const fn outcome(reason: EndReason) -> Exit {
     match reason {
         EndReason::Completed => Exit::Done,
-        EndReason::Interrupted | EndReason::SafetyLimit => Exit::Stopped,
+        EndReason::Interrupted | EndReason::SafetyLimit | EndReason::WriteLimit => Exit::Stopped,
         EndReason::DeviceFailed | EndReason::RecordFailed => Exit::NotDone,
     }
 }

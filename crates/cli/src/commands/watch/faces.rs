@@ -8,6 +8,7 @@ use ratatui::crossterm::event::Event;
 use watch::{DriveWatch, LIVE_SCHEMA, LiveDocument, SlowCause, WatchEvent};
 
 use super::sources::Wake;
+use crate::live_news::{LiveNews, keep_news};
 use crate::printer::Printer;
 use crate::screen::{Screen, ScreenDrive};
 
@@ -74,14 +75,46 @@ impl Face for JsonFace<'_> {
         let mut newest = self.told_until_s;
         let live = |watch: &DriveWatch| {
             let mut live = watch.live(now_s);
-            live.events.retain(|event| event.told_s > self.told_until_s);
-            newest = live.events.iter().map(|event| event.told_s).fold(newest, f64::max);
-            live.recent = live.recent.pop().into_iter().collect();
+            newest = keep_news(&mut live, self.told_until_s).max(newest);
             live
         };
         let drives = watches.iter().map(live).collect();
         self.told_until_s = newest;
         self.printer.json_line(&LiveDocument { schema: LIVE_SCHEMA, drives })
+    }
+}
+
+/// What is new, for the face on the machine that asked for it (`--on`).
+pub(super) struct NewsFace<'a> {
+    printer: &'a mut Printer,
+    lines: Vec<String>,
+    told_until_s: f64,
+}
+
+impl<'a> NewsFace<'a> {
+    pub(super) const fn new(printer: &'a mut Printer) -> Self {
+        Self { printer, lines: Vec::new(), told_until_s: f64::NEG_INFINITY }
+    }
+}
+
+impl Face for NewsFace<'_> {
+    fn event(&mut self, _: &DriveWatch, _: &WatchEvent, line: &str) -> anyhow::Result<()> {
+        self.lines.push(line.to_owned());
+        Ok(())
+    }
+
+    fn second(&mut self, watches: &[DriveWatch], now_s: f64) -> anyhow::Result<()> {
+        let mut newest = self.told_until_s;
+        let news = |watch: &DriveWatch| {
+            let mut drive = screen_drive(watch, now_s);
+            newest = keep_news(&mut drive.live, self.told_until_s).max(newest);
+            drive
+        };
+        let drives = watches.iter().map(news).collect();
+        self.told_until_s = newest;
+        let mut lines = std::mem::take(&mut self.lines);
+        lines.extend(watches.iter().map(|watch| state_line(watch, now_s)));
+        LiveNews { now_s, drives, lines }.tell(self.printer)
     }
 }
 
@@ -158,8 +191,8 @@ fn screen_drive(watch: &DriveWatch, now_s: f64) -> ScreenDrive {
         let latency = |name: &str, latency: Option<f64>| {
             latency.map(|s| (name.to_owned(), format!("{:.2} ms", s * 1e3)))
         };
-        figures.extend(latency("read takes", second.read.latency_s()));
-        figures.extend(latency("write takes", second.write.latency_s()));
+        figures.extend(latency("read lat.", second.read.latency_s()));
+        figures.extend(latency("write lat.", second.write.latency_s()));
     }
     if let Some(lost) = watch.detector.capacity_lost() {
         figures.push(("lost".to_owned(), format!("{:.0} % of speed", lost * 100.0)));
@@ -184,8 +217,10 @@ fn screen_drive(watch: &DriveWatch, now_s: f64) -> ScreenDrive {
         .map(|(_, seconds)| seconds)
         .sum();
     figures.push(("throttled".to_owned(), format!("{:.0} s", throttled + 0.0)));
-    let seconds_to =
-        named.into_iter().filter_map(|(name, limit)| seconds(limit).map(|seconds| (name, seconds))).collect();
+    let seconds_to = named
+        .into_iter()
+        .filter_map(|(name, limit)| seconds(limit).map(|seconds| (name.to_owned(), seconds)))
+        .collect();
     ScreenDrive { live: watch.live(now_s), seconds_to, figures }
 }
 

@@ -34,7 +34,7 @@ use crate::printer::Printer;
 use crate::{run_folder, signals};
 use drives::WatchedDrive;
 pub(crate) use faces::clock as event_clock;
-use faces::{Face, JsonFace, PlainFace, QuietFace, ScreenFace};
+use faces::{Face, JsonFace, NewsFace, PlainFace, QuietFace, ScreenFace};
 use metrics::MetricsSink;
 use parts::WatchFolder;
 use sources::Wake;
@@ -47,14 +47,19 @@ const LOOK_SPAN: Duration = Duration::from_millis(100);
 /// Everything that is shown or published is made anew so often.
 const SECOND: Duration = Duration::from_secs(1);
 /// Simulated seconds in a real one, on a terminal.
-const PACE_ON_TERMINAL: u32 = 60;
+pub(crate) const PACE_ON_TERMINAL: u32 = 60;
 /// Simulated time that a twin is watched for where nobody says: two laps of its work.
 const TWIN_SPAN: Duration = Duration::from_secs(1680);
 
 /// `heatsoak watch`.
 pub(crate) fn execute(args: &WatchArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     let stop = signals::stop_flag()?;
-    let folder = match (&args.out, args.no_record) {
+    if args.until_stdin_ends {
+        signals::stop_when_stdin_ends(&stop)?;
+    }
+    let mut watching = WatchLoop::new(&args.drives, &args.reading, printer)?;
+    // After the drives: what is refused leaves no folder behind.
+    watching.folder = match (&args.out, args.no_record) {
         (_, true) => None,
         (Some(out), _) => Some(WatchFolder::open(out, args.keep, args.max_size)?),
         (None, _) => {
@@ -62,16 +67,18 @@ pub(crate) fn execute(args: &WatchArgs, printer: &mut Printer) -> anyhow::Result
             Some(WatchFolder::open(&dir, args.keep, args.max_size)?)
         }
     };
-    let mut watching = WatchLoop::new(&args.drives, &args.reading, folder, printer)?;
+    watching.tell_own_writes(printer);
     if let Some(listen) = args.metrics {
         watching.metrics = Some(MetricsSink::serve(listen, &args.serving, printer)?);
     }
-    let on_terminal = !args.plain && !args.json && crate::screen::is_possible();
+    let on_terminal = !args.plain && !args.json && !args.news && crate::screen::is_possible();
     let pace = args.pace.or((on_terminal || args.metrics.is_some()).then_some(PACE_ON_TERMINAL));
     let folder = watching.folder.as_ref().map(|folder| folder.dir().to_owned());
     let ended = {
         let mut face: Box<dyn Face + '_> = if on_terminal {
             Box::new(ScreenFace::start(watching.wakes.0.clone())?)
+        } else if args.news {
+            Box::new(NewsFace::new(printer))
         } else if args.json {
             Box::new(JsonFace::new(printer))
         } else {
@@ -98,7 +105,7 @@ pub(crate) fn export(args: &ExporterArgs, printer: &mut Printer) -> anyhow::Resu
             );
         }
     }
-    let mut watching = WatchLoop::new(&drives, &args.reading, None, printer)?;
+    let mut watching = WatchLoop::new(&drives, &args.reading, printer)?;
     watching.metrics = Some(match &args.textfile {
         Some(path) => MetricsSink::textfile(path, &args.serving),
         None => MetricsSink::serve(args.listen, &args.serving, printer)?,
@@ -133,12 +140,7 @@ struct WatchLoop {
 
 impl WatchLoop {
     /// Opens the drives; a drive that is not there at the beginning is an error, one that goes later is not.
-    fn new(
-        addresses: &[String],
-        reading: &ReadingArgs,
-        folder: Option<WatchFolder>,
-        printer: &mut Printer,
-    ) -> anyhow::Result<Self> {
+    fn new(addresses: &[String], reading: &ReadingArgs, printer: &mut Printer) -> anyhow::Result<Self> {
         let clock = MonotonicClock::start();
         let periods = TelemetryPlan {
             smart_period: reading.smart_every,
@@ -149,7 +151,7 @@ impl WatchLoop {
         let mut watching = Self {
             watches: Vec::new(),
             drives: Vec::new(),
-            folder,
+            folder: None,
             metrics: None,
             clock,
             clocks: clocks(),
@@ -180,7 +182,6 @@ impl WatchLoop {
         for watch in &mut watching.watches {
             watch.epoch_s = epoch_s;
         }
-        watching.tell_own_writes(printer);
         Ok(watching)
     }
 
@@ -491,7 +492,7 @@ fn write_live(dir: &Path, watches: &[DriveWatch], now_s: f64) -> anyhow::Result<
 }
 
 /// Writes beside and renames.
-fn replace_unsynced(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+pub(crate) fn replace_unsynced(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     let beside = PathBuf::from(format!("{}.new", path.display()));
     fs::write(&beside, content)
         .and_then(|()| fs::rename(&beside, path))

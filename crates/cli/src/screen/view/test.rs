@@ -45,7 +45,7 @@ fn drive(number: u16, state: &str) -> ScreenDrive {
             events: vec![event],
             recent: (0..300).map(point).collect(),
         },
-        seconds_to: vec![("TMT2", 93.0)],
+        seconds_to: vec![("TMT2".to_owned(), 93.0)],
         figures: vec![("queue".to_owned(), "16.0, 16 in flight".to_owned())],
     }
 }
