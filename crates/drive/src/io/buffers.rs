@@ -10,6 +10,8 @@
 //! That costs eight bytes a sector, where filling afresh would cost all of them. Reads have memory of their own:
 //! what was read must not be written.
 
+use std::alloc::{Layout, handle_alloc_error};
+
 use measure::Seed;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{Rng as _, SeedableRng as _};
@@ -21,7 +23,7 @@ use plan::memory::{BufferLayout, BufferSpec, PAGE_BYTES};
 pub const SECTOR_BYTES: usize = 512;
 
 /// A page of memory.
-#[derive(Clone, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C, align(4096))]
 struct Page([u8; PAGE_BYTES]);
 
@@ -32,8 +34,18 @@ pub(crate) struct BufferMemory {
 
 impl BufferMemory {
     /// At least `len` bytes, zeroed.
+    ///
+    /// No page ever lies on a stack: of a function that puts a value aligned to 4096 bytes there only on one of its ways,
+    /// rustc 1.95 (LLVM's shrink wrapping beside inline stack probes) left out the prologue, and it returned to nowhere.
     pub(crate) fn new(len: usize) -> Self {
-        Self { pages: vec![Page::new_zeroed(); len.div_ceil(PAGE_BYTES)] }
+        let pages = len.div_ceil(PAGE_BYTES);
+        let pages = Page::new_vec_zeroed(pages).unwrap_or_else(|_| alloc_failed(pages));
+        Self { pages }
+    }
+
+    /// None at all.
+    pub(crate) const fn none() -> Self {
+        Self { pages: Vec::new() }
     }
 
     #[cfg(test)]
@@ -43,6 +55,14 @@ impl BufferMemory {
 
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         self.pages.as_mut_bytes()
+    }
+}
+
+/// As every vector ends that gets no memory.
+fn alloc_failed(pages: usize) -> ! {
+    match Layout::array::<Page>(pages) {
+        Ok(layout) => handle_alloc_error(layout),
+        Err(_) => panic!("buffers of {pages} pages are beyond the address space; plans are checked for that"),
     }
 }
 

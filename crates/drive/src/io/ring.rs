@@ -274,7 +274,7 @@ impl Drop for Ring {
         if self.in_flight > 0 {
             // The drive may still write into it, hours later: memory that is lost is better than memory
             // that changes under somebody else.
-            mem::forget(mem::replace(&mut self.buffers.memory, BufferMemory::new(0)));
+            mem::forget(mem::replace(&mut self.buffers.memory, BufferMemory::none()));
         }
     }
 }
