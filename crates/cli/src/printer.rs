@@ -72,7 +72,7 @@ impl Printer {
     /// # Errors
     /// As [`Self::data`].
     pub(crate) fn json(&mut self, value: &impl JsonDocument) -> anyhow::Result<()> {
-        Ok(self.raw_data(&visible_json(&serde_json::to_string_pretty(value)?))?)
+        self.document(serde_json::to_string_pretty(value)?)
     }
 
     /// The same on one line.
@@ -80,7 +80,13 @@ impl Printer {
     /// # Errors
     /// As [`Self::data`].
     pub(crate) fn json_line(&mut self, value: &impl JsonDocument) -> anyhow::Result<()> {
-        Ok(self.raw_data(&visible_json(&serde_json::to_string(value)?))?)
+        self.document(serde_json::to_string(value)?)
+    }
+
+    /// A document, which may be long: it has no colours, and is copied only where it has characters to hide.
+    fn document(&mut self, mut json: String) -> anyhow::Result<()> {
+        json.push('\n');
+        Ok(self.bytes(visible_json(&json).as_bytes())?)
     }
 
     /// A message: goes to stderr. That stderr is gone is nobody's business.

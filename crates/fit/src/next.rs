@@ -7,6 +7,7 @@ use crate::load;
 use crate::predict::{Forecast, PhaseForecast, Ranged, Scenario, predict};
 use crate::recommend::{Advice, Bounds, Choice, Goal, recommend};
 use crate::{RunData, simulate::LoadPhase};
+use trace::Trace;
 
 /// Air that is cooler by so much: a room in winter over one in summer, a side panel taken off.
 pub const COOLER_K: f64 = 10.0;
@@ -117,7 +118,7 @@ pub fn throttled_share(forecast: &Forecast) -> Option<Ranged> {
     mean_over_time(loaded, |phase| phase.throttled_share)
 }
 
-/// Whether a load is one that a fit in passing is for.
-pub fn is_short(load: &[LoadPhase]) -> bool {
-    load.iter().map(|phase| phase.seconds).sum::<usize>() <= LONGEST_S
+/// Whether a run is one that a fit in passing is for.
+pub fn is_short(run: &Trace) -> bool {
+    run.end_s().ceil() <= LONGEST_S as f64
 }

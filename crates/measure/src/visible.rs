@@ -31,7 +31,10 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// JSON that says the same, with hidden characters as escapes: they can only stand in strings.
-pub fn visible_json(json: &str) -> String {
+pub fn visible_json(json: &str) -> Cow<'_, str> {
+    if !json.contains(is_hidden) {
+        return Cow::Borrowed(json);
+    }
     let mut shown = String::with_capacity(json.len());
     for c in json.chars() {
         if is_hidden(c) {
@@ -43,7 +46,7 @@ pub fn visible_json(json: &str) -> String {
             shown.push(c);
         }
     }
-    shown
+    Cow::Owned(shown)
 }
 
 #[cfg(test)]
@@ -62,7 +65,8 @@ mod test {
     #[test]
     fn json_says_the_same_without_hidden_characters() {
         let text = "\u{1b}\u{9b}\u{202e}\u{e0041}\u{7f}x";
-        let shown = visible_json(&serde_json::to_string(text).expect("JSON"));
+        let json = serde_json::to_string(text).expect("JSON");
+        let shown = visible_json(&json);
         assert!(shown.is_ascii(), "{shown}");
         assert_eq!(serde_json::from_str::<String>(&shown).expect("JSON"), text);
     }

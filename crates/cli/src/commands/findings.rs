@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use analysis::joint::JointRun;
 use analysis::{Findings, accesses};
 use anyhow::Context as _;
-use fit::RunData;
 use import::ImportOptions;
 use measure::record::{self, Manifest, Origin, write_whole};
 use report::{ReportInput, TerminalStyle};
@@ -14,7 +13,7 @@ use serde::Serialize;
 use trace::Trace;
 
 use crate::args::RunArgs;
-use crate::commands::forecast::next;
+use crate::commands::forecast::next::{self, Advisable};
 use crate::logs;
 use crate::printer::Printer;
 
@@ -35,7 +34,7 @@ pub(crate) struct Analyzed {
     /// What it adds to the policy of its drive.
     pub(crate) joint: JointRun,
     /// What advice is made from; `None` where heat did not slow it down.
-    advisable: Option<RunData>,
+    advisable: Option<Advisable>,
     /// Where the drive is whose settings may be changed: not that of a twin, which ends with its run.
     address: Option<String>,
 }

@@ -6,7 +6,7 @@
 use ::fit::next::{AIRFLOW, COOLER_K, NextSteps, hottest_seen_k, is_short, mean_speed, next_steps, peak_k};
 use ::fit::predict::{Forecast, Ranged};
 use ::fit::recommend::Settings;
-use ::fit::{Fitted, RunData, load, opinion};
+use ::fit::{Fitted, RunData, opinion};
 use analysis::Findings;
 use analysis::findings::EventKind;
 use measure::BytesPerSec;
@@ -17,12 +17,23 @@ use super::{SEED, degrees};
 /// Speeds that differ by less are one speed to a reader, as a share.
 const SAME_SHARE: f64 = 0.01;
 
+/// What a run gives to advise on.
+pub(crate) enum Advisable {
+    /// A fit in passing is worth its second.
+    Run(Box<RunData>),
+    /// It is too long for one, and none of its data are kept for it.
+    TooLong,
+}
+
 /// What a run gives to advise on; `None` where heat did not slow it down.
-pub(crate) fn advisable(trace: &Trace, findings: &Findings) -> Option<RunData> {
+pub(crate) fn advisable(trace: &Trace, findings: &Findings) -> Option<Advisable> {
     let onset =
         |event: &&analysis::findings::Event| event.kind == EventKind::ThrottleOnset && event.cause.is_heat();
     findings.events.iter().find(onset)?;
-    Some(RunData::with_findings(trace, findings.clone(), None))
+    Some(match is_short(trace) {
+        true => Advisable::Run(Box::new(RunData::with_findings(trace, findings.clone(), None))),
+        false => Advisable::TooLong,
+    })
 }
 
 /// What a fit in passing tells a reader of the run.
@@ -41,14 +52,14 @@ impl RunAdvice {
 }
 
 /// What to do. `from` is the run as it was typed, `drive` its address, if that is one to be set.
-pub(crate) fn advice(run: &RunData, from: &str, drive: Option<&str>) -> RunAdvice {
-    if !is_short(&load::of_run(run)) {
+pub(crate) fn advice(run: &Advisable, from: &str, drive: Option<&str>) -> RunAdvice {
+    let Advisable::Run(run) = run else {
         return RunAdvice::only(format!(
             "Forecasts of other settings and cooling: `heatsoak recommend {from} --goal fastest` (runs over an hour are \
              not fitted in passing)."
         ));
-    }
-    let runs = std::slice::from_ref(run);
+    };
+    let runs = std::slice::from_ref(&**run);
     // Runs that a fit refuses have their caveats already: no temperature, too few readings.
     let Ok(fitting) = ::fit::fit("run", runs, SEED) else { return RunAdvice::default() };
     let fitted = Fitted::new(runs, fitting);
