@@ -96,17 +96,20 @@ fn share(seconds: &[(u64, f64, f64)], segments: &[Segment]) -> Option<f64> {
     let covered = |second: &(u64, f64, f64)| second.1 >= COVERED_MIN_S;
     let segment = |second: u64| segments.partition_point(|segment| segment.end_s <= second as f64 + 0.5);
     let same = |a: u64, b: u64| segments.is_empty() || segment(a) == segment(b);
-    let pairs: Vec<(f64, f64)> = seconds
-        .windows(2)
-        .filter(|two| two[1].0 == two[0].0 + 1 && two.iter().all(covered) && same(two[0].0, two[1].0))
-        .map(|two| (two[0].2 / two[0].1, two[1].2 / two[1].1))
-        .collect();
-    if pairs.len() < PAIRS_MIN {
+    // Sums and no list: a phase may be a month.
+    let (mut pairs, mut middles, mut squares) = (0, 0.0, 0.0);
+    for two in seconds.windows(2) {
+        if two[1].0 == two[0].0 + 1 && two.iter().all(covered) && same(two[0].0, two[1].0) {
+            let (a, b) = (two[0].2 / two[0].1, two[1].2 / two[1].1);
+            pairs += 1;
+            middles += (a + b) / 2.0;
+            squares += (b - a).powi(2);
+        }
+    }
+    if pairs < PAIRS_MIN {
         return None;
     }
-    let count = pairs.len() as f64;
-    let mean = pairs.iter().map(|(a, b)| (a + b) / 2.0).sum::<f64>() / count;
-    let square = pairs.iter().map(|(a, b)| (b - a).powi(2)).sum::<f64>() / count;
+    let (mean, square) = (middles / pairs as f64, squares / pairs as f64);
     (mean > 0.0).then(|| (square / 2.0).sqrt() / mean)
 }
 

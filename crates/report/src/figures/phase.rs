@@ -233,7 +233,7 @@ fn row(
     let covered_s: f64 = intervals.iter().map(|interval| interval.span_s).sum();
     let seconds = seconds_of(intervals);
     let mut sorted: Vec<f64> = seconds.iter().map(|second| second.1).collect();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     let levels: Vec<(f64, f64, f64)> =
         segments.iter().filter_map(|s| Some((s.start_s, s.end_s, s.mean_bytes_per_s?))).collect();
     let is_pure = segments.iter().all(|segment| segment.op != SegmentOp::Mixed);
