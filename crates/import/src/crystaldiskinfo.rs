@@ -4,17 +4,19 @@
 //! - A drive begins with its line `Model :`. Labels are English whatever the language; names of attributes are not, and are
 //!   not read.
 //! - NVMe: the bytes under `-- SMART_NVME --` are the drive's own log page and count; identify data come from the words
-//!   under `-- IDENTIFY_DEVICE --`, which are little-endian. Both become the keys that nvme-cli writes.
+//!   under `-- IDENTIFY_DEVICE --`, which are little-endian.
 //! - Others, and texts without these dumps: `Temperature` (whole °C, that is whole kelvins less 273) and `Power On Hours`.
 //! - `Date :` is local time. One of several drives is named with `--device`, by its number, model or serial number.
 
-use serde_json::{Map, Value, json};
+use measure::Kelvin;
+use nvme::identify::{IDENTIFY_LEN, IdentifyController};
+use nvme::log::smart::{SMART_LOG_LEN, SmartLog};
 
-use super::ImportError;
 use super::lines::LineReader;
 use super::monitor::when;
-use super::nvme;
 use super::reading::{HealthReading, When};
+use super::{COLDEST_K, HOTTEST_K, ImportError};
+use trace::{Counters, LifeCounters};
 
 /// What begins the file, after a line of dashes.
 pub(super) const BEGIN: &str = "CrystalDiskInfo ";
@@ -35,7 +37,7 @@ struct DriveText {
     page: Vec<u8>,
 }
 
-/// The readings of the drive in question: one, and its identify data where they are there.
+/// The reading of the drive in question, with its thresholds where they are there.
 pub(super) fn readings(
     file: &str,
     mut lines: LineReader<'_>,
@@ -71,15 +73,10 @@ pub(super) fn readings(
     }
     let drive = choose(file, &drives, wanted)?;
     let when = date.map_or(When::Never, |stamp| When::Local(stamp.seconds));
-    let read = |object: &Value| {
-        nvme::reading(file, object)
-            .map_err(|(_, why)| ImportError::whole(file, format!("{}: {why}", drive.name())))
-    };
-    let mut reading = read(&drive.health(file)?)?;
-    reading.when = when;
+    let mut reading = HealthReading::new(file, when);
     (reading.model, reading.serial) = (drive.fact("Model"), drive.serial());
-    let identity = drive.identity().map(|object| read(&object)).transpose()?;
-    Ok([Some(reading), identity].into_iter().flatten().collect())
+    drive.tell(&mut reading).map_err(|why| ImportError::whole(file, format!("{}: {why}", drive.name())))?;
+    Ok(vec![reading])
 }
 
 /// The numbers of `digits` hexadecimal digits in a row of a dump: after its offset, and before its characters.
@@ -129,63 +126,70 @@ impl DriveText {
             || [self.fact("Model"), self.serial()].iter().flatten().any(|name| name == wanted)
     }
 
-    /// What it counts, with the keys of `nvme smart-log`.
-    fn health(&self, file: &str) -> Result<Value, ImportError> {
-        if self.page.len() >= PAGE_BYTES {
-            return Ok(self.log_page());
+    /// Puts what it counts and its thresholds into a reading.
+    fn tell(&self, reading: &mut HealthReading) -> Result<(), String> {
+        if self.page.len() < PAGE_BYTES {
+            let number = |label: &str| self.fact(label)?.split(' ').next()?.parse::<f64>().ok();
+            let celsius = number("Temperature").ok_or("it holds no temperature of this drive")?;
+            reading.composite_k = Some(plausible(celsius + 273.0)?);
+            reading.life.power_on_h = number("Power On Hours");
+            return Ok(());
         }
-        let number = |label: &str| self.fact(label)?.split(' ').next()?.parse::<f64>().ok();
-        let Some(celsius) = number("Temperature") else {
-            let why = format!("{}: it holds no temperature of this drive", self.name());
-            return Err(ImportError::whole(file, why));
-        };
-        let mut object = Map::new();
-        object.insert("temperature".to_owned(), json!(celsius + 273.0));
-        object.extend(number("Power On Hours").map(|hours| ("power_on_hours".to_owned(), json!(hours))));
-        Ok(Value::Object(object))
+        let log = SmartLog::decode(&padded::<SMART_LOG_LEN>(self.page.iter().copied()))
+            .map_err(|error| error.to_string())?;
+        tell_log(&log, reading)?;
+        // The words of other drives mean something else.
+        if self.identify.len() >= IDENTIFY_WORDS {
+            let page = padded::<IDENTIFY_LEN>(self.identify.iter().flat_map(|word| word.to_le_bytes()));
+            let identify = IdentifyController::decode(&page).map_err(|error| error.to_string())?;
+            reading.facts.warning_k = kelvins(identify.warning_temperature)?;
+            reading.facts.critical_k = kelvins(identify.critical_temperature)?;
+            // Below the thresholds that may be set there is no plausible limit but that of the number.
+            reading.facts.tmt_min_k = identify.hctm.min.map(|min| min.as_kelvin().into());
+            reading.facts.tmt_max_k = kelvins(identify.hctm.max)?;
+        }
+        Ok(())
     }
+}
 
-    /// The SMART / Health Information log page (NVMe Base 2.3, figure of the log page 02h).
-    fn log_page(&self) -> Value {
-        let number = |from: usize, len: usize| {
-            self.page[from..from + len].iter().rev().fold(0_u128, |all, byte| all << 8 | u128::from(*byte))
-        };
-        // Wider than JSON's numbers where a drive miscounts: text is read as well.
-        let wide = |from: usize| number(from, 16).to_string();
-        let mut object = Map::new();
-        for (key, value) in [
-            ("temperature", json!(number(1, 2) as u64)),
-            ("avail_spare", json!(self.page[3])),
-            ("percent_used", json!(self.page[5])),
-            ("data_units_read", json!(wide(32))),
-            ("data_units_written", json!(wide(48))),
-            ("power_on_hours", json!(wide(128))),
-            ("warning_temp_time", json!(number(192, 4) as u64)),
-            ("critical_comp_time", json!(number(196, 4) as u64)),
-            ("thm_temp1_trans_count", json!(number(216, 4) as u64)),
-            ("thm_temp2_trans_count", json!(number(220, 4) as u64)),
-            ("thm_temp1_total_time", json!(number(224, 4) as u64)),
-            ("thm_temp2_total_time", json!(number(228, 4) as u64)),
-        ] {
-            object.insert(key.to_owned(), value);
-        }
-        for sensor in 0..8 {
-            let key = format!("temperature_sensor_{}", sensor + 1);
-            object.insert(key, json!(number(200 + 2 * sensor, 2) as u64));
-        }
-        Value::Object(object)
+fn tell_log(log: &SmartLog, reading: &mut HealthReading) -> Result<(), String> {
+    reading.composite_k = kelvins(log.composite)?;
+    for (told, sensor) in reading.sensors_k.iter_mut().zip(log.sensors) {
+        *told = kelvins(sensor)?;
     }
+    reading.counters = Counters {
+        tmt1_transitions: Some(log.tmt1_transitions.into()),
+        tmt2_transitions: Some(log.tmt2_transitions.into()),
+        tmt1_seconds: Some(log.tmt1_seconds.into()),
+        tmt2_seconds: Some(log.tmt2_seconds.into()),
+    };
+    reading.moved =
+        [log.data_units_read, log.data_units_written].map(|units| Some(units.bytes_at_most() as f64));
+    reading.life = LifeCounters {
+        power_on_h: Some(log.power_on_hours as f64),
+        warning_min: Some(log.warning_minutes.into()),
+        critical_min: Some(log.critical_minutes.into()),
+        used_percent: Some(log.percentage_used.into()),
+        ..LifeCounters::default()
+    };
+    Ok(())
+}
 
-    /// Thresholds, with the keys of `nvme id-ctrl` (NVMe Base 2.3, Identify Controller data structure: WCTEMP at byte 266,
-    /// CCTEMP 268, MNTMT 324, MXTMT 326); nothing of other drives, whose words mean something else.
-    fn identity(&self) -> Option<Value> {
-        let is_nvme = self.page.len() >= PAGE_BYTES && self.identify.len() >= IDENTIFY_WORDS;
-        let word = |byte: usize| self.identify[byte / 2];
-        is_nvme.then(|| {
-            json!({
-                "mn": self.fact("Model"), "sn": self.serial(),
-                "wctemp": word(266), "cctemp": word(268), "mntmt": word(324), "mxtmt": word(326),
-            })
-        })
-    }
+/// The bytes with zeros behind them, which mean "not reported", and without what is beyond the structure.
+fn padded<const LEN: usize>(bytes: impl Iterator<Item = u8>) -> [u8; LEN] {
+    let mut page = [0; LEN];
+    page.iter_mut().zip(bytes).for_each(|(at, byte)| *at = byte);
+    page
+}
+
+fn kelvins(read: Option<Kelvin>) -> Result<Option<f64>, String> {
+    read.map(|read| plausible(read.as_kelvin().into())).transpose()
+}
+
+/// A temperature that a drive can have, in kelvins.
+fn plausible(k: f64) -> Result<f64, String> {
+    let is_plausible = (COLDEST_K..HOTTEST_K).contains(&k);
+    is_plausible
+        .then_some(k)
+        .ok_or_else(|| format!("{k} K is no temperature of a drive: the text was changed"))
 }

@@ -54,7 +54,7 @@ fn timed(file: &str, modified_unix_s: Option<f64>, mut readings: Vec<HealthReadi
 }
 
 /// The reading that one object of nvme-cli's JSON holds; what is wrong stands at a key.
-pub(super) fn reading(file: &str, object: &Value) -> Result<HealthReading, (&'static str, String)> {
+fn reading(file: &str, object: &Value) -> Result<HealthReading, (&'static str, String)> {
     let time = ["timestamp", "time", "time_t"].iter().find_map(|key| number_at(object, key));
     let when = match time {
         Some(ms) if ms > MS_SINCE_1970 => When::Unix(ms / 1e3),

@@ -19,7 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("capture", &["measure", "nvme", "plan", "drive"]),
     ("watch", &["measure", "nvme"]),
     ("trace", &["measure"]),
-    ("import", &["measure", "trace"]),
+    ("import", &["measure", "nvme", "trace"]),
     ("analysis", &["measure", "trace"]),
     ("fit", &["measure", "physics", "plan", "trace", "analysis"]),
     ("twin", &["measure", "nvme", "physics"]),
