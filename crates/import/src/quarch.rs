@@ -21,7 +21,7 @@ const READING_S: f64 = 0.01;
 const MOST_W: f64 = 1e5;
 
 /// What makes the power of a row: products of cells, each with what turns it into SI units.
-type Terms = Vec<Vec<(usize, f64)>>;
+type PowerTerms = Vec<Vec<(usize, f64)>>;
 
 /// Whether this is the header of such a table.
 pub(super) fn is_header(header: &str) -> bool {
@@ -33,7 +33,7 @@ pub(super) fn is_header(header: &str) -> bool {
 /// Reads the table.
 pub(super) fn part(file: &str, mut lines: LineReader<'_>) -> Result<RunPart, ImportError> {
     let mut splitter = CellSplitter::new();
-    let mut table: Option<(f64, Terms)> = None;
+    let mut table: Option<(f64, PowerTerms)> = None;
     let mut trace = Trace::empty(file);
     let (mut zero_s, mut last_s, mut bin) = (None, f64::NEG_INFINITY, MeanBin::default());
     while let Some((number, line)) = lines.next()? {
@@ -112,14 +112,14 @@ fn time_unit(header: &[String]) -> Option<f64> {
 }
 
 /// How the power of a row is had; `None` where it cannot be.
-fn terms(header: &[String]) -> Option<Terms> {
+fn terms(header: &[String]) -> Option<PowerTerms> {
     let named: Vec<(usize, String, f64, char)> =
         header.iter().enumerate().skip(1).filter_map(|(cell, name)| unit(cell, name)).collect();
     let all = |unit: char| named.iter().filter(move |column| column.3 == unit);
     if let Some((cell, _, factor, _)) = all('w').find(|column| column.1.starts_with("tot")) {
         return Some(vec![vec![(*cell, *factor)]]);
     }
-    let watts: Terms = all('w').map(|(cell, _, factor, _)| vec![(*cell, *factor)]).collect();
+    let watts: PowerTerms = all('w').map(|(cell, _, factor, _)| vec![(*cell, *factor)]).collect();
     if !watts.is_empty() {
         return Some(watts);
     }
@@ -127,7 +127,7 @@ fn terms(header: &[String]) -> Option<Terms> {
         let (amperes, _, ampere, _) = all('a').find(|column| column.1 == *rail)?;
         Some(vec![(*volts, *volt), (*amperes, *ampere)])
     });
-    Some(products.collect::<Terms>()).filter(|products| !products.is_empty())
+    Some(products.collect::<PowerTerms>()).filter(|products| !products.is_empty())
 }
 
 /// Rail, factor to SI and unit (`w`, `v`, `a`) of a column; `None` for another.
@@ -159,7 +159,7 @@ fn value(cells: &[String], cell: usize) -> Result<Option<f64>, String> {
     number.map(Some).ok_or_else(|| format!("{text:?} in column {} is not a number", cell + 1))
 }
 
-fn power(cells: &[String], terms: &Terms) -> Result<Option<f64>, String> {
+fn power(cells: &[String], terms: &PowerTerms) -> Result<Option<f64>, String> {
     let mut watts = 0.0;
     for product in terms {
         let mut term = 1.0;

@@ -33,26 +33,26 @@ pub(crate) fn is_unplanned(manifest: &Manifest) -> bool {
 
 /// What was asked of the drive in a second.
 #[derive(Clone, Copy, Debug)]
-struct Demand {
+struct AskedLoad {
     op: SegmentOp,
     ln_size: f64,
     ln_queue: f64,
 }
 
 /// A second, and what was asked in it; `None` where the drive waited for work.
-struct Second {
+struct AskedSecond {
     start_s: f64,
     end_s: f64,
-    demand: Option<Demand>,
+    demand: Option<AskedLoad>,
     /// I/Os are in flight and none has completed: the drive stands still, whatever is asked.
     stalled: bool,
 }
 
 /// A stretch of equal demand.
-struct Stretch {
+struct EqualDemand {
     start_s: f64,
     end_s: f64,
-    demand: Demand,
+    demand: AskedLoad,
     seconds: f64,
 }
 
@@ -83,7 +83,7 @@ impl Trace {
     }
 }
 
-fn seconds(rows: &[TelemetryRow]) -> Vec<Second> {
+fn seconds(rows: &[TelemetryRow]) -> Vec<AskedSecond> {
     let mut seconds = Vec::new();
     let mut before: Option<&TelemetryRow> = None;
     for row in rows.iter().filter(|row| row.block.is_some()) {
@@ -101,7 +101,7 @@ fn seconds(rows: &[TelemetryRow]) -> Vec<Second> {
 }
 
 /// `None` where a counter went back: the drive is another one then, or began anew.
-fn second(before: &TelemetryRow, after: &TelemetryRow) -> Option<Second> {
+fn second(before: &TelemetryRow, after: &TelemetryRow) -> Option<AskedSecond> {
     let (a, b) = (before.block?, after.block?);
     let span_s = after.t.since(before.t).as_secs_f64();
     let ios = (b.reads.checked_sub(a.reads)? + b.writes.checked_sub(a.writes)?) as f64;
@@ -120,8 +120,8 @@ fn second(before: &TelemetryRow, after: &TelemetryRow) -> Option<Second> {
     };
     let has_demand = queue >= QUEUE_MIN && ios > 0.0 && read + written > 0.0;
     let demand =
-        has_demand.then(|| Demand { op, ln_size: ((read + written) / ios).ln(), ln_queue: queue.ln() });
-    Some(Second {
+        has_demand.then(|| AskedLoad { op, ln_size: ((read + written) / ios).ln(), ln_queue: queue.ln() });
+    Some(AskedSecond {
         start_s: before.t.as_secs_f64(),
         end_s: after.t.as_secs_f64(),
         demand,
@@ -129,9 +129,9 @@ fn second(before: &TelemetryRow, after: &TelemetryRow) -> Option<Second> {
     })
 }
 
-fn stretches(seconds: &[Second]) -> Vec<Stretch> {
-    let mut found: Vec<Stretch> = Vec::new();
-    let mut now: Option<Stretch> = None;
+fn stretches(seconds: &[AskedSecond]) -> Vec<EqualDemand> {
+    let mut found: Vec<EqualDemand> = Vec::new();
+    let mut now: Option<EqualDemand> = None;
     let mut odd = 0;
     for second in seconds {
         let is_on = now.as_ref().is_some_and(|now| now.goes_on_with(second, odd));
@@ -145,7 +145,7 @@ fn stretches(seconds: &[Second]) -> Vec<Stretch> {
             (Some(_), _) if odd < ODD_MAX => odd += 1,
             (now, demand) => {
                 found.extend(now.take());
-                *now = demand.map(|demand| Stretch::from(second, demand));
+                *now = demand.map(|demand| EqualDemand::from(second, demand));
                 odd = 0;
             }
         }
@@ -155,13 +155,13 @@ fn stretches(seconds: &[Second]) -> Vec<Stretch> {
     found
 }
 
-impl Stretch {
-    const fn from(second: &Second, demand: Demand) -> Self {
+impl EqualDemand {
+    const fn from(second: &AskedSecond, demand: AskedLoad) -> Self {
         Self { start_s: second.start_s, end_s: second.end_s, demand, seconds: 1.0 }
     }
 
     /// Whether as much is asked in this second as before, and it follows.
-    fn goes_on_with(&self, second: &Second, odd: usize) -> bool {
+    fn goes_on_with(&self, second: &AskedSecond, odd: usize) -> bool {
         let follows = second.start_s - self.end_s <= 2.0 + odd as f64 * 2.0;
         second.demand.is_some_and(|demand| {
             follows
@@ -171,7 +171,7 @@ impl Stretch {
         })
     }
 
-    fn take(&mut self, second: &Second, demand: Demand) {
+    fn take(&mut self, second: &AskedSecond, demand: AskedLoad) {
         self.end_s = second.end_s;
         self.seconds += 1.0;
         self.demand.ln_size += (demand.ln_size - self.demand.ln_size) / self.seconds;
@@ -179,8 +179,8 @@ impl Stretch {
     }
 }
 
-fn phase(stretch: &Stretch) -> Phase {
-    let Demand { op, ln_size, ln_queue } = stretch.demand;
+fn phase(stretch: &EqualDemand) -> Phase {
+    let AskedLoad { op, ln_size, ln_queue } = stretch.demand;
     let word = match op {
         SegmentOp::Read => "read",
         SegmentOp::Write => "write",
