@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use capture::session::{self, StopFlag};
-use measure::record::{Manifest, ThermalSettings};
+use measure::record::{LIVE_FILE, Manifest, ThermalSettings};
 use measure::{BytesPerSec, Kelvin, Watts};
 use ratatui::crossterm::event::{Event, KeyCode, KeyModifiers};
 use watch::live::RECENT_MAX;
@@ -17,8 +17,6 @@ use watch::{LIVE_SCHEMA, LiveDocument, LiveDrive, LiveLimits, LivePoint};
 use crate::live_news::{LiveNews, keep_news};
 use crate::screen::{Screen, ScreenDrive};
 
-/// The name of the present state in a run folder.
-const LIVE: &str = "live.json";
 /// It is made anew so often, in run time.
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -68,7 +66,7 @@ impl RunLive {
         };
         let screen = stop.map(|stop| Self::screen(&manifest.plan_name, stop.clone())).transpose()?;
         Ok(Self {
-            path: folder.join(LIVE),
+            path: folder.join(LIVE_FILE),
             live,
             written: None,
             screen,

@@ -10,6 +10,8 @@ use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use measure::record::LIVE_FILE;
+
 use crate::frame::Downward;
 use crate::request::{FileSum, is_plain_name};
 
@@ -32,10 +34,6 @@ struct Sent {
     /// Length, time and number of the file that was sent whole.
     version: Option<(u64, i64, i64, u64)>,
 }
-
-/// The present state, made anew once a second with an hour of history: faces of the other side have their own news of it,
-/// and the record does not need it.
-const PRESENT: &str = "live.json";
 
 /// Whether a file only grows.
 fn is_stream(name: &str) -> bool {
@@ -155,10 +153,11 @@ fn list(dir: &Path, within: &str, depth: usize, names: &mut Vec<String>) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = format!("{within}{}", entry.file_name().to_string_lossy());
         let Ok(kind) = entry.file_type() else { continue };
-        // What is written beside its place is not there yet.
+        // What is written beside its place is not there yet. The present state is made anew once a second with an hour of
+        // history: faces of the other side have their own news of it, and the record does not need it.
         if !is_plain_name(&name)
             || name.ends_with(".new")
-            || name.ends_with(PRESENT)
+            || name.ends_with(LIVE_FILE)
             || names.len() >= FILES_MAX
         {
             continue;

@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Duration;
 
+use measure::record::LIVE_FILE;
 use measure::{Clock as _, Instant, MonotonicClock};
 use report::web::{self, LiveView};
 use serde_json::{Value, json};
 
-use crate::library::{LIVE, OpenRun, RunLibrary};
+use crate::library::{OpenRun, RunLibrary};
 use crate::{ServedState, live};
 
 /// Between two events of a page.
@@ -93,12 +94,14 @@ fn event(library: &RunLibrary, id: &str) -> Option<Value> {
 /// # Errors
 /// Why nothing can be shown of it.
 pub(crate) fn views(library: &RunLibrary, run: &OpenRun) -> Result<Vec<LiveView>, String> {
-    let stamp = run.folder.stamp(LIVE);
+    let stamp = run.folder.stamp(LIVE_FILE);
     let age_s =
         stamp.map(|stamp| (measure::time::wall_unix_ns() as i128 - stamp.modified_unix_ns) as f64 / 1e9);
     if let Some(age_s) = age_s.filter(|age_s| *age_s < STALE_S && run.run.state != ServedState::Done) {
-        let text =
-            run.folder.read(LIVE, LIVE_MAX).map_err(|error| format!("live.json cannot be read: {error}"))?;
+        let text = run
+            .folder
+            .read(LIVE_FILE, LIVE_MAX)
+            .map_err(|error| format!("live.json cannot be read: {error}"))?;
         return live::views(&text, age_s.max(0.0));
     }
     if let Some(why) = run.refusal() {

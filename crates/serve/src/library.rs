@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use measure::record::LIVE_FILE;
 use sha2::{Digest as _, Sha256};
 
 use crate::admit::hex;
@@ -44,8 +45,6 @@ const RECORD: [&str; 10] = [
     "smart.parquet",
     "ops.parquet",
 ];
-/// The file that whoever loads or watches a drive writes once a second.
-pub(crate) const LIVE: &str = "live.json";
 
 /// The runs of a folder.
 pub(crate) struct RunLibrary {
@@ -64,7 +63,7 @@ pub(crate) struct OpenRun {
     pub(crate) stamps: RunStamps,
 }
 
-/// About the files of a run folder, those of the record and then [`LIVE`] and `report.html`.
+/// About the files of a run folder, those of the record and then [`LIVE_FILE`] and `report.html`.
 pub(crate) type RunStamps = Vec<Option<FileStamp>>;
 
 impl RunLibrary {
@@ -130,7 +129,7 @@ impl RunLibrary {
     fn describe(&self, path: &Path) -> io::Result<OpenRun> {
         let folder = self.root.inside(path)?;
         let stamps: RunStamps =
-            RECORD.iter().chain(&[LIVE, "report.html"]).map(|name| folder.stamp(name)).collect();
+            RECORD.iter().chain(&[LIVE_FILE, "report.html"]).map(|name| folder.stamp(name)).collect();
         // The series grow all the time, and a summary does not depend on them.
         let key: RunStamps = stamps[..2].to_vec();
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);

@@ -32,7 +32,7 @@ use crate::printer::Printer;
 
 pub(crate) use documents::JsonDocument;
 pub(crate) use generate::answer_shell;
-pub(crate) use watch::{LIVE, PACE_ON_TERMINAL, event_clock, replace_unsynced};
+pub(crate) use watch::{PACE_ON_TERMINAL, event_clock, replace_unsynced};
 
 /// Does what was typed.
 pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Exit> {

@@ -48,6 +48,10 @@ use thiserror::Error;
 /// The version of the run folder's format that this code writes, and the newest it reads.
 pub const SCHEMA: u32 = 2;
 
+/// The file beside the record that whoever loads or watches the drive makes anew once a second, and removes at the end:
+/// the present for other programs, no part of the record.
+pub const LIVE_FILE: &str = "live.json";
+
 /// Why a run folder could not be written or read.
 #[derive(Debug, Error)]
 pub enum RecordError {

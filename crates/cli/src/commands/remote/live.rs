@@ -6,10 +6,11 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 
+use measure::record::LIVE_FILE;
 use ratatui::crossterm::event::Event;
 use watch::{LIVE_SCHEMA, LiveDocument};
 
-use crate::commands::{LIVE, replace_unsynced};
+use crate::commands::replace_unsynced;
 use crate::live_news::{DrivesThere, LiveNews};
 use crate::printer::Printer;
 use crate::screen::Screen;
@@ -42,7 +43,7 @@ impl LiveFace {
 }
 
 /// What comes, as it is shown.
-pub(super) struct LiveView {
+pub(super) struct NewsView {
     face: LiveFace,
     there: DrivesThere,
     /// News that are not a whole line yet.
@@ -53,7 +54,7 @@ pub(super) struct LiveView {
     ends: u32,
 }
 
-impl LiveView {
+impl NewsView {
     pub(super) fn new(face: LiveFace) -> Self {
         Self { face, there: DrivesThere::default(), line: Vec::new(), folder: None, ends: 0 }
     }
@@ -103,7 +104,7 @@ impl LiveView {
             && let Ok(text) = serde_json::to_string(&document(&self.there.drives))
         {
             // A face that misses a second is no reason to end anything.
-            let _ = replace_unsynced(&folder.join(LIVE), text.as_bytes());
+            let _ = replace_unsynced(&folder.join(LIVE_FILE), text.as_bytes());
         }
         self.draw()
     }
@@ -130,10 +131,10 @@ impl LiveView {
     }
 }
 
-impl Drop for LiveView {
+impl Drop for NewsView {
     fn drop(&mut self) {
         if let Some(folder) = &self.folder {
-            let _ = fs::remove_file(folder.join(LIVE));
+            let _ = fs::remove_file(folder.join(LIVE_FILE));
         }
     }
 }

@@ -24,7 +24,7 @@ use crate::commands::{PACE_ON_TERMINAL, findings, forecast};
 use crate::printer::Printer;
 use crate::{run_folder, screen, signals};
 use arguments::{ForRun, arguments};
-use live::{LiveFace, LiveView};
+use live::{LiveFace, NewsView};
 use view::{Marker, TerminalView};
 
 /// What another machine may ask for.
@@ -87,7 +87,7 @@ fn run(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
         let on_screen = !args.plain && !args.quiet && !args.json && screen::is_possible() && !is_twin(&drive);
         let face =
             if on_screen { LiveFace::screen(&on_host("heatsoak run", &link))? } else { LiveFace::Quiet };
-        view = view.with_live(LiveView::new(face));
+        view = view.with_live(NewsView::new(face));
     }
     let asked = ask(&link, &request, &mut view);
     let arrived = view.arrived();
@@ -149,7 +149,7 @@ fn watch(args: &WatchArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     };
     let mut view = TerminalView::new(printer, &stop)
         .with_folder(&link.host, Box::new(make), true)
-        .with_live(LiveView::new(face));
+        .with_live(NewsView::new(face));
     let asked = ask(&link, &request, &mut view);
     let arrived = view.arrived();
     view.finish()?;

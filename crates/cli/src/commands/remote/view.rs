@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use capture::session::{Stop, StopFlag};
 use remote::{RemoteView, StopLevel};
 
-use super::live::LiveView;
+use super::live::NewsView;
 use crate::printer::Printer;
 
 /// Messages that wait for the terminal.
@@ -25,7 +25,7 @@ pub(super) struct TerminalView<'a> {
     /// Whether what it prints is shown: a single run's result is made here, of the copy.
     shows_output: bool,
     /// News of drives, where that is what it prints.
-    live: Option<LiveView>,
+    live: Option<NewsView>,
     /// What came while the screen had the terminal.
     waiting: Vec<String>,
     /// Its folder there, and the copy.
@@ -59,7 +59,7 @@ impl<'a> TerminalView<'a> {
     }
 
     /// What it prints are news of drives.
-    pub(super) fn with_live(mut self, live: LiveView) -> Self {
+    pub(super) fn with_live(mut self, live: NewsView) -> Self {
         self.live = Some(live);
         self
     }
@@ -129,7 +129,7 @@ impl RemoteView for TerminalView<'_> {
             None => self.local(line),
         };
         let is_progress = line.starts_with('[');
-        if self.live.as_ref().is_some_and(LiveView::is_on_screen) {
+        if self.live.as_ref().is_some_and(NewsView::is_on_screen) {
             // Progress is on the screen.
             self.waiting.extend((!is_progress && self.waiting.len() < WAITING_MAX).then_some(line));
         } else if is_progress && self.printer.progress_is_live() {
@@ -151,7 +151,7 @@ impl RemoteView for TerminalView<'_> {
     }
 
     fn stop(&mut self) -> StopLevel {
-        let by_keys = match self.live.as_mut().map_or(0, LiveView::heed_keys) {
+        let by_keys = match self.live.as_mut().map_or(0, NewsView::heed_keys) {
             0 => StopLevel::No,
             1 => StopLevel::Cleanly,
             _ => StopLevel::AtOnce,

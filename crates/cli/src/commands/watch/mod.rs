@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use capture::session::{Stop, StopFlag};
+use measure::record::LIVE_FILE;
 use measure::time::{boottime_ns, monotonic_ns, processor_ns, wall_unix_ns};
 use measure::{Clock as _, Histogram, Instant, MonotonicClock};
 use plan::TelemetryPlan;
@@ -38,9 +39,6 @@ use faces::{Face, JsonFace, NewsFace, PlainFace, QuietFace, ScreenFace};
 use metrics::MetricsSink;
 use parts::WatchFolder;
 use sources::Wake;
-
-/// The name of the present state in the watch's folder.
-pub(crate) const LIVE: &str = "live.json";
 
 /// The loop looks at stops and keys at least this often.
 const LOOK_SPAN: Duration = Duration::from_millis(100);
@@ -213,7 +211,7 @@ impl WatchLoop {
         // Parts are closed however it ended.
         let closed = self.end_parts(self.now_of_drives());
         if let Some(folder) = &self.folder {
-            let _ = fs::remove_file(folder.dir().join(LIVE));
+            let _ = fs::remove_file(folder.dir().join(LIVE_FILE));
         }
         let ended = ended?;
         closed?;
@@ -488,7 +486,7 @@ fn write_live(dir: &Path, watches: &[DriveWatch], now_s: f64) -> anyhow::Result<
     let document =
         LiveDocument { schema: LIVE_SCHEMA, drives: watches.iter().map(|watch| watch.live(now_s)).collect() };
     let text = serde_json::to_string(&document)?;
-    replace_unsynced(&dir.join(LIVE), text.as_bytes())
+    replace_unsynced(&dir.join(LIVE_FILE), text.as_bytes())
 }
 
 /// Writes beside and renames.
