@@ -13,6 +13,10 @@ pub(super) const LIFTED: &[(&str, &[Exception])] = &[
         &[
             ("crates/drive/src/io/ring", "io_uring submission: the kernel reads our buffers"),
             ("crates/drive/src/scsi/sg_io.rs", "SCSI commands that ask: ioctl with pointers to our buffers"),
+            (
+                "crates/drive/src/telemetry/punctual.rs",
+                "scheduling of a thread: a call without a safe wrapper",
+            ),
             ("crates/nvme/src/host/linux.rs", "admin commands: ioctl with pointers to our buffers"),
         ],
     ),

@@ -138,6 +138,7 @@ impl SamplerThread {
         thread::Builder::new().name(format!("sample {source}")).spawn(move || {
             let _last = Last { to: &to, message: Some(Message::SamplerEnded) };
             let grid = Grid::new(sampler.period());
+            telemetry::be_punctual();
             loop {
                 let reading = telemetry::read(&mut *sampler, &clock);
                 if to.send(Message::Reading(Box::new(reading))).is_err() {

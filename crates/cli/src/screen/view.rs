@@ -11,7 +11,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::Marker;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{
-    Axis, Block, Borders, Cell, Chart, Clear, Dataset, GraphType, List, ListItem, Paragraph, Row, Table,
+    Axis, Block, Borders, Cell, Chart, Clear, Dataset, GraphType, Paragraph, Row, Table, Wrap,
 };
 use serde::{Deserialize, Serialize};
 use watch::{LiveDrive, LivePoint, WatchEvent};
@@ -487,14 +487,16 @@ fn figures(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, drive: &Scree
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
+/// The newest first, each in as many lines as it needs: what a narrow terminal cuts away is the cause.
 fn event_list(frame: &mut Frame<'_>, area: Rect, events: &[(&str, &WatchEvent)], named: bool) {
-    let item = |(address, event): &(&str, &WatchEvent)| {
+    let line = |(address, event): &(&str, &WatchEvent)| {
         let name = if named { format!("{} ", visible(address)) } else { String::new() };
-        ListItem::new(format!("{} {name}{}", crate::commands::event_clock(event.at_s), visible(&event.text)))
+        Line::from(format!("{} {name}{}", crate::commands::event_clock(event.at_s), visible(&event.text)))
     };
-    let items: Vec<ListItem<'_>> = events.iter().take(usize::from(area.height)).map(item).collect();
-    let title = if items.is_empty() { " events: none " } else { " events " };
-    frame.render_widget(List::new(items).block(Block::default().borders(Borders::TOP).title(title)), area);
+    let lines: Vec<Line<'_>> = events.iter().take(usize::from(area.height)).map(line).collect();
+    let title = if lines.is_empty() { " events: none " } else { " events " };
+    let list = Paragraph::new(lines).wrap(Wrap { trim: true });
+    frame.render_widget(list.block(Block::default().borders(Borders::TOP).title(title)), area);
 }
 
 #[cfg(test)]

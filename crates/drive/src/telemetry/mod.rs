@@ -3,6 +3,7 @@
 //! # Architecture
 //! - [`Sampler`]: one source, used by one thread; [`read`] takes one reading from it.
 //! - [`smart`], [`hwmon`], [`blockstat`], [`power`], [`pressure`], [`smartctl`]: the sources.
+//! - [`be_punctual`]: for the thread that reads, so that readings are on time beside a load.
 //! - [`discover()`]: which of them there are for a block device, or for the drive under a file.
 //!
 //! # What it does not do
@@ -15,6 +16,7 @@ pub mod hwmon;
 mod plausible;
 pub mod power;
 pub mod pressure;
+mod punctual;
 pub mod smart;
 pub mod smartctl;
 
@@ -25,6 +27,7 @@ use measure::record::{SmartRow, TelemetryRow};
 use measure::{Clock, Instant, patient};
 
 pub use discover::discover;
+pub use punctual::be_punctual;
 
 /// One reading of one source, or the gap where it should have been.
 #[derive(Clone, Debug, PartialEq)]

@@ -72,6 +72,7 @@ fn read_on(
 ) {
     let mut period = sampler.period();
     let mut due = clock.now();
+    telemetry::be_punctual();
     loop {
         let late = clock.now().since(due);
         let reading = Box::new(telemetry::read(&mut *sampler, &clock));
