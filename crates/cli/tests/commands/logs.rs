@@ -115,3 +115,24 @@ fn fio_itself_reports_what_its_logs_add_up_to() {
     let text = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("add up to 8 MiB written, fio's own total is 8 MiB (+0.00 %)"), "{}", done.stdout);
 }
+
+/// Goal: a log with a column for each operation tells of what was done, and not of 0 B/s beside it.
+#[test]
+fn what_was_not_done_has_no_row() {
+    let scratch = Scratch::new();
+    let rows: String = (0..120)
+        .map(|t| {
+            let (read, write) = if t < 60 { (0_u64, 2_000_000_000_u64) } else { (3_000_000_000, 0) };
+            format!("{t},{read},{write},{}\n", 40 + t / 10)
+        })
+        .collect();
+    std::fs::write(
+        scratch.path("both.csv"),
+        format!("t_s,read_bytes_per_s,write_bytes_per_s,temp_c\n{rows}"),
+    )
+    .expect("a scratch file");
+    let done = scratch.run(&["analyze", "both.csv"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    assert!(done.stdout.contains("2.00 GB/s") && done.stdout.contains("3.00 GB/s"), "{}", done.stdout);
+    assert!(!done.stdout.contains(" 0 B/s"), "{}", done.stdout);
+}

@@ -207,8 +207,12 @@ fn of_phase(input: &ReportInput, index: Option<usize>, phase: &RunPhase) -> Vec<
         [Op::Read, Op::Write, Op::Trim].map(|op| (op, within(op))).into();
     // What is deallocated beside reads and writes is no data that moved.
     let has_data = loads.iter().any(|(op, intervals)| *op != Op::Trim && !intervals.is_empty());
-    let shown =
-        |(op, intervals): &(Op, Vec<MeanInterval>)| !intervals.is_empty() && (*op != Op::Trim || !has_data);
+    // A log with a column for each operation has zeros for what was not done, beside what was.
+    let moves = |intervals: &[MeanInterval]| intervals.iter().any(|i| i.value > 0.0);
+    let only_some_move = phase.op != op_word(SegmentOp::Mixed) && loads.iter().any(|(_, i)| moves(i));
+    let shown = |(op, intervals): &(Op, Vec<MeanInterval>)| {
+        !intervals.is_empty() && (*op != Op::Trim || !has_data) && (!only_some_move || moves(intervals))
+    };
     let mut rows: Vec<PhaseFigures> = loads
         .iter()
         .filter(|load| shown(load))
