@@ -56,7 +56,9 @@ fn main() -> ExitCode {
     };
     let half = |n: u64| 2 * n + u64::from(arguments.scored);
     if let Some(path) = &arguments.export {
-        return written(path, export::write(path, (0..arguments.runs).map(|n| corpus::labelled(half(n)))));
+        let runs: Vec<u64> =
+            arguments.show.map_or_else(|| (0..arguments.runs).map(half).collect(), |one| vec![one]);
+        return written(path, export::write(path, runs.into_iter().map(|n| labelled(arguments.foreign, n))));
     }
     if let Some(path) = &arguments.drops {
         return written(
