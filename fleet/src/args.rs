@@ -26,6 +26,8 @@ pub(crate) enum FleetCommand {
     Drive(DriveArgs),
     /// Make a synthetic fleet with known truth
     Gen(GenArgs),
+    /// Put states of parts of a fleet together: those of `scan --states`, or of heatsoak.fleet in Python
+    Merge(MergeArgs),
     /// Ask the rows in SQL: they are the table `rows`, with the function thermal_state
     Sql(SqlArgs),
 }
@@ -71,9 +73,24 @@ pub(crate) struct ScanArgs {
     #[command(flatten)]
     pub(crate) rows: RowArgs,
 
+    #[command(flatten)]
+    pub(crate) result: ResultArgs,
+
+    /// Write the states of the drives there, for `merge`, and no verdicts: this is a part of a fleet
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["out", "since", "json"])]
+    pub(crate) states: Option<PathBuf>,
+
+    /// A Ballista cluster that does the scan, as df://HOST:PORT; it must see the files under the same paths
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) cluster: Option<String>,
+}
+
+/// What comes out.
+#[derive(Args, Debug)]
+pub(crate) struct ResultArgs {
     /// Folder for drives.parquet, cells.parquet, thresholds.parquet, refused.parquet, findings.json and report.html
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "states")]
+    pub(crate) out: Option<PathBuf>,
 
     /// The folder of an earlier scan: the report then says what changed
     #[arg(long, value_name = "DIR")]
@@ -82,6 +99,21 @@ pub(crate) struct ScanArgs {
     /// findings.json on stdout instead of a summary
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `fleet merge`.
+#[derive(Args, Debug)]
+pub(crate) struct MergeArgs {
+    /// Parquet files or folders with states
+    #[arg(required = true, value_name = "STATES")]
+    pub(crate) states: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) result: ResultArgs,
+
+    /// Memory for what grows with drives; beyond it the engine spills to disk
+    #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = size)]
+    pub(crate) memory: usize,
 }
 
 /// `fleet drive`.

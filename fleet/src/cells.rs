@@ -8,7 +8,7 @@ use fleet_state::sums::ONSET_FIRST_C;
 use crate::hash::chance;
 use crate::places::SlotEffects;
 use crate::statistics::{by_host, wilson};
-use crate::verdict::{DriveFinding, ThrottleVerdict};
+use fleet_state::{DriveFinding, ThrottleVerdict};
 
 /// Drives and hosts that a verdict on a cell needs: in fewer, one bad host is all of it.
 pub(crate) const LEAST_DRIVES: u64 = 30;
@@ -61,9 +61,9 @@ pub(crate) fn cells(findings: &[DriveFinding], effects: &SlotEffects) -> Vec<Cel
     let mut sums: BTreeMap<(&str, &str, &str), CellSums> = BTreeMap::new();
     for finding in findings {
         let labels = &finding.labels;
-        let cell = sums.entry((&labels.model, &labels.firmware, &labels.slot)).or_default();
+        let cell = sums.entry((labels.model(), labels.firmware(), labels.slot())).or_default();
         cell.drives += 1;
-        let host = cell.hosts.entry(&labels.host).or_default();
+        let host = cell.hosts.entry(labels.host()).or_default();
         if let Some(throttled_h) = finding.throttled_h() {
             cell.known += 1;
             cell.throttled += u64::from(finding.verdict == ThrottleVerdict::Throttled);
@@ -166,7 +166,7 @@ pub(crate) fn thresholds(findings: &[DriveFinding]) -> Vec<ThresholdRow> {
             continue;
         }
         let labels = &finding.labels;
-        let kind = sums.entry((&labels.model, &labels.firmware)).or_insert_with(|| OnsetSums {
+        let kind = sums.entry((labels.model(), labels.firmware())).or_insert_with(|| OnsetSums {
             bins: [[0; 64]; 2],
             drives: 0,
             hosts: BTreeSet::new(),
@@ -174,12 +174,14 @@ pub(crate) fn thresholds(findings: &[DriveFinding]) -> Vec<ThresholdRow> {
             heavy_s: 0,
         });
         kind.drives += 1;
-        kind.hosts.insert(&labels.host);
+        kind.hosts.insert(labels.host());
         kind.light_s += finding.sums.moved(C::Tmt1Seconds);
         kind.heavy_s += finding.sums.moved(C::Tmt2Seconds);
         // A half by the host's name, so that drives of one host stand together.
-        let name =
-            labels.host.bytes().fold(0u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));
+        let name = labels
+            .host()
+            .bytes()
+            .fold(0u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));
         let half = usize::from(chance(7, name, 0) < 0.5);
         for (sum, bin) in
             kind.bins[half].iter_mut().zip(finding.sums.onsets.iter().flat_map(|bins| bins.iter()))

@@ -4,6 +4,7 @@
 //! together are a UNION. So columns that come and go between files, or change their type, need no common schema.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
@@ -15,8 +16,11 @@ use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::execution::{FunctionRegistry as _, SessionState, SessionStateBuilder};
 use datafusion::prelude::{SessionConfig, SessionContext};
+use url::Url;
 
+use crate::bucket::{self, BucketRegistry};
 use crate::mapping::{self, FleetMap};
 use crate::projection::{self, quoted};
 use crate::source::{FleetFile, Found, RefusedFile, RowFormat};
@@ -24,30 +28,48 @@ use crate::udaf;
 
 /// What a session may use.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct EngineLimits {
+pub struct EngineLimits {
     /// Bytes for what grows with drives, and for sorting.
-    pub(crate) memory: usize,
+    pub memory: usize,
     /// Threads, and parts in which files are read.
-    pub(crate) partitions: usize,
+    pub partitions: usize,
 }
 
 /// A session with our functions.
 pub(crate) fn session(limits: EngineLimits) -> Result<SessionContext> {
+    Ok(SessionContext::new_with_state(state(limits)?))
+}
+
+/// The state of a session with our functions: what a cluster's programs start from as well.
+///
+/// # Errors
+/// If the engine cannot be set up.
+pub fn state(limits: EngineLimits) -> Result<SessionState> {
     let mut config = SessionConfig::new().with_target_partitions(limits.partitions.max(1));
+    tune(&mut config);
+    let runtime = RuntimeEnvBuilder::new()
+        .with_memory_pool(Arc::new(FairSpillPool::new(limits.memory)))
+        .with_object_store_registry(Arc::new(BucketRegistry::default()))
+        .build_arc()
+        .context("cannot set up the engine")?;
+    let mut state = SessionStateBuilder::new()
+        .with_config(config)
+        .with_runtime_env(runtime)
+        .with_default_features()
+        .build();
+    state.register_udaf(Arc::new(udaf::thermal_state()))?;
+    Ok(state)
+}
+
+/// Sets what the engine's defaults are not made for.
+pub fn tune(config: &mut SessionConfig) {
     let options = config.options_mut();
     // A file stays where its neighbours are: rows of one drive then mostly come in order, in one stretch.
     options.execution.enable_file_stream_work_stealing = false;
+    // A fleet has few files and each row is read: reading footers ahead of time brings nothing.
     options.execution.collect_statistics = false;
     // The first stage merges rows into states; never switch it off where there are many drives.
     options.execution.skip_partial_aggregation_probe_ratio_threshold = 1.1;
-    // A fleet has few files and each row is read: reading footers ahead of time brings nothing.
-    let runtime = RuntimeEnvBuilder::new()
-        .with_memory_pool(Arc::new(FairSpillPool::new(limits.memory)))
-        .build_arc()
-        .context("cannot set up the engine")?;
-    let context = SessionContext::new_with_config_rt(config, runtime);
-    context.register_udaf(udaf::thermal_state());
-    Ok(context)
 }
 
 /// The rows of a fleet in a session.
@@ -196,13 +218,7 @@ pub(crate) fn table_of(context: &SessionContext, name: &str, files: &[FleetFile]
     };
     let addresses = files
         .iter()
-        .map(|file| {
-            let path = std::path::absolute(&file.path).context("cannot make the path absolute")?;
-            let Ok(address) = url::Url::from_file_path(&path) else {
-                bail!("cannot make an address of the path {}", path.display());
-            };
-            Ok(ListingTableUrl::try_new(address, None)?)
-        })
+        .map(|file| Ok(ListingTableUrl::try_new(address(&file.path)?, None)?))
         .collect::<Result<Vec<_>>>()?;
     // Extensions are not asked for: a file that was found is read, whatever the case of its name.
     let options = ListingOptions::new(format).with_file_extension("");
@@ -214,6 +230,23 @@ pub(crate) fn table_of(context: &SessionContext, name: &str, files: &[FleetFile]
     context.deregister_table(name)?;
     context.register_table(name, Arc::new(table))?;
     Ok(())
+}
+
+/// The address of a file or object, whatever characters are in its name.
+fn address(path: &Path) -> Result<Url> {
+    if let Some((bucket, key)) =
+        path.to_str().and_then(|text| text.strip_prefix(bucket::SCHEME)?.split_once('/'))
+    {
+        let mut address =
+            Url::parse(&format!("{}{bucket}", bucket::SCHEME)).context("cannot read the bucket's name")?;
+        address.set_path(key);
+        return Ok(address);
+    }
+    let path = std::path::absolute(path).context("cannot make the path absolute")?;
+    let Ok(address) = Url::from_file_path(&path) else {
+        bail!("cannot make an address of the path {}", path.display());
+    };
+    Ok(address)
 }
 
 /// Reads each file by itself, after the engine failed on all of them: which ones it was, and why.

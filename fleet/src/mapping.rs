@@ -313,8 +313,7 @@ pub(crate) const KNOWN: [KnownSchema; 8] = [
             layout = "long"
             drive = ["serial_number", "model_name"]
             time = { column = "timestamp", unit = "ms" }
-            temp = { column = "smartctl_device_temperature", unit = "C" }
-            counters = { poh_h = "smartctl_device_power_on_seconds_hours" }
+            temp = { column = 'smartctl_device_temperature{temperature_type="current"}', unit = "C" }
             cell = { firmware = "firmware_version", host = "instance", slot = "device" }
             [long]
             metric = "metric"

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::cells::{CellRow, ThresholdRow};
 use crate::places::OddPlace;
 use crate::since::Trend;
-use crate::verdict::{DriveFinding, RowCadence, ThrottleVerdict};
+use fleet_state::{DriveFinding, RowCadence, ThrottleVerdict};
 
 /// `findings.json`.
 #[derive(Debug, Serialize)]
@@ -137,8 +137,8 @@ pub(crate) fn sum_up(
 
 /// A drive that was in several places is throttled if it was in one, and not known if nothing is.
 fn count_drives(findings: &[DriveFinding], outcome: &mut FleetOutcome) {
-    for drive in
-        findings.chunk_by(|one, other| one.serial == other.serial && one.labels.model == other.labels.model)
+    for drive in findings
+        .chunk_by(|one, other| one.serial == other.serial && one.labels.model() == other.labels.model())
     {
         outcome.drives += 1;
         match drive.iter().map(|part| part.verdict).min() {
@@ -168,8 +168,8 @@ fn actions(
     let mut hours = PlaceHours { by_place: BTreeMap::new(), by_host: BTreeMap::new() };
     for finding in findings {
         let h = finding.throttled_h().unwrap_or_default();
-        *hours.by_place.entry((&finding.labels.host, &finding.labels.slot)).or_default() += h;
-        *hours.by_host.entry(&finding.labels.host).or_default() += h;
+        *hours.by_place.entry((finding.labels.host(), finding.labels.slot())).or_default() += h;
+        *hours.by_host.entry(finding.labels.host()).or_default() += h;
     }
     let mut actions: Vec<FleetAction> = odd.iter().map(|place| place_action(place, &hours)).collect();
     actions.extend(slot_actions(cells));
@@ -275,35 +275,37 @@ fn alone(findings: &[DriveFinding], odd: &[OddPlace]) -> Vec<FleetAction> {
         .collect();
     let mut hosts: BTreeMap<(&str, &str), (u64, u64)> = BTreeMap::new();
     for finding in findings.iter().filter(|finding| finding.throttled_h().is_some()) {
-        let host = hosts.entry((&finding.labels.host, &finding.labels.model)).or_default();
+        let host = hosts.entry((finding.labels.host(), finding.labels.model())).or_default();
         host.0 += 1;
         host.1 += u64::from(finding.verdict == ThrottleVerdict::Throttled);
     }
     findings
         .iter()
-        .filter(|finding| finding.verdict == ThrottleVerdict::Throttled && !finding.labels.host.is_empty())
+        .filter(|finding| finding.verdict == ThrottleVerdict::Throttled && !finding.labels.host().is_empty())
         .filter(|finding| {
             let labels = &finding.labels;
-            let (known, throttled) = hosts.get(&(&labels.host, &labels.model)).copied().unwrap_or_default();
+            let (known, throttled) = hosts.get(&(labels.host(), labels.model())).copied().unwrap_or_default();
             known >= 5
                 && (throttled - 1) * 8 < known
                 && !explained.contains(finding.serial.as_str())
-                && !places.contains(&(&labels.host, &labels.slot))
+                && !places.contains(&(labels.host(), labels.slot()))
         })
         .map(|finding| {
             let labels = &finding.labels;
             let h = finding.throttled_h().unwrap_or_default();
             FleetAction {
                 kind: "throttles_alone",
-                model: labels.model.to_string(),
-                host: Some(labels.host.to_string()),
-                slots: vec![labels.slot.to_string()],
+                model: labels.model().to_string(),
+                host: Some(labels.host().to_string()),
+                slots: vec![labels.slot().to_string()],
                 serial: Some(finding.serial.clone()),
                 hotter_k: None,
                 throttled_h: h,
                 text: format!(
                     "Look at {} in {} slot {}: throttled for {h:.1} h while its neighbours were not",
-                    finding.serial, labels.host, labels.slot
+                    finding.serial,
+                    labels.host(),
+                    labels.slot()
                 ),
             }
         })

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use crate::statistics::{by_host, false_discovery, median, p_of_zero_mean};
-use crate::verdict::DriveFinding;
+use fleet_state::DriveFinding;
 
 /// Below this many kelvins nothing is worth a visit to the rack.
 const WORTH_K: f64 = 3.0;
@@ -63,11 +63,11 @@ pub(crate) fn judge(findings: &[DriveFinding]) -> (Vec<OddPlace>, SlotEffects) {
     for finding in findings {
         let labels = &finding.labels;
         if let (Some(temp_c), false, false) =
-            (finding.temp_mean_c(), labels.host.is_empty(), labels.slot.is_empty())
+            (finding.temp_mean_c(), labels.host().is_empty(), labels.slot().is_empty())
         {
-            models.entry(&labels.model).or_default().push(PlacedTemp {
-                host: &labels.host,
-                slot: &labels.slot,
+            models.entry(labels.model()).or_default().push(PlacedTemp {
+                host: labels.host(),
+                slot: labels.slot(),
                 serial: &finding.serial,
                 temp_c,
                 left_k: 0.0,

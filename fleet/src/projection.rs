@@ -238,7 +238,8 @@ fn text_time(text: &str, unit: TimeUnitName) -> String {
         }
         TimeUnitName::Day => format!("CAST(CAST(CAST({text} AS DATE) AS INT) AS BIGINT) * 86400000"),
         TimeUnitName::Yyyymmdd => {
-            format!("CAST(CAST(to_date({text}, '%Y%m%d') AS INT) AS BIGINT) * 86400000")
+            // The same tables have it with hyphens elsewhere.
+            format!("CAST(CAST(to_date(replace({text}, '-', ''), '%Y%m%d') AS INT) AS BIGINT) * 86400000")
         }
     }
 }

@@ -3,12 +3,16 @@
 //! The result depends on the rows alone: not on the order of files, on how they are cut, or on threads.
 
 use anyhow::{Context as _, Result, bail};
-use datafusion::arrow::array::{Array as _, ArrayRef, AsArray as _, RecordBatch, StringArray};
+use datafusion::arrow::array::{
+    Array as _, ArrayRef, AsArray as _, LargeBinaryArray, RecordBatch, StringArray, StringViewArray,
+};
 use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema};
 use datafusion::error::DataFusionError;
 use datafusion::prelude::SessionContext;
 use fleet_state::row::ABSENT;
-use fleet_state::{COUNTERS, DrivePart, Finish, HealthRow, IntervalRules, SortedDrive, ThermalState};
+use fleet_state::{
+    COUNTERS, DriveFinding, Finish, HealthRow, IntervalRules, ScannedDrive, SortedDrive, ThermalState,
+};
 use futures::StreamExt as _;
 use std::sync::Arc;
 
@@ -18,13 +22,6 @@ use crate::projection::ROW_COLUMNS;
 use crate::source::{Found, RefusedFile};
 use crate::udaf::THERMAL_STATE;
 
-/// The sums of one drive.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ScannedDrive {
-    pub(crate) serial: String,
-    pub(crate) parts: Vec<DrivePart>,
-}
-
 /// What a scan found.
 #[derive(Debug, Default)]
 pub(crate) struct Scanned {
@@ -32,31 +29,42 @@ pub(crate) struct Scanned {
     pub(crate) drives: Vec<ScannedDrive>,
     /// Drives whose rows had to be sorted.
     pub(crate) sorted: usize,
+    /// Drives whose rows had to be sorted, and are not there.
+    pub(crate) unsorted: Vec<DriveFinding>,
     /// Rows without a serial number.
     pub(crate) nameless_rows: u64,
     /// Rows without a time.
     pub(crate) untimed_rows: u64,
 }
 
-/// Registers the files and scans them. A file that turns out unreadable is refused by name and the others scanned
-/// anew, without it.
-pub(crate) async fn scan(
+/// Registers the files and reads all rows into states, on the cluster where there is one. A file that turns out
+/// unreadable is refused by name and the others read anew, without it.
+pub(crate) async fn states(
     context: &SessionContext,
+    cluster: Option<&SessionContext>,
     mut found: Found,
     map: Option<&FleetMap>,
     rules: impl AsyncFn(&FleetRows) -> Result<IntervalRules>,
-) -> Result<(FleetRows, IntervalRules, Scanned)> {
+) -> Result<(FleetRows, IntervalRules, FleetStates)> {
     loop {
         let rows = engine::register(context, &found, map)?;
         if rows.groups.is_empty() {
-            return Ok((rows, IntervalRules { cadence_ms: 1 }, Scanned::default()));
+            return Ok((rows, IntervalRules { cadence_ms: 1 }, FleetStates::default()));
+        }
+        if let Some(cluster) = cluster {
+            engine::register(cluster, &found, map)?;
         }
         let attempt = async {
             let rules = rules(&rows).await?;
-            anyhow::Ok((rules, drives(context, &rows, rules).await?))
+            let columns = ROW_COLUMNS.strip_prefix("serial, ").unwrap_or(ROW_COLUMNS);
+            let sql = format!(
+                "SELECT serial, {THERMAL_STATE}({}, {columns}) AS state FROM ({}) GROUP BY serial",
+                rules.cadence_ms, rows.select
+            );
+            anyhow::Ok((rules, states_of(cluster.unwrap_or(context), &sql).await?))
         };
         let error = match attempt.await {
-            Ok((rules, scanned)) => return Ok((rows, rules, scanned)),
+            Ok((rules, states)) => return Ok((rows, rules, states)),
             Err(error) => error,
         };
         if let Some(DataFusionError::ResourcesExhausted(_)) =
@@ -76,40 +84,14 @@ pub(crate) async fn scan(
     }
 }
 
-/// All drives of the registered rows.
-pub(crate) async fn drives(
+/// Ends all states; drives whose rows came mixed up are read again, sorted.
+pub(crate) async fn finish(
     context: &SessionContext,
     rows: &FleetRows,
     rules: IntervalRules,
+    states: FleetStates,
 ) -> Result<Scanned> {
-    let columns = ROW_COLUMNS.strip_prefix("serial, ").unwrap_or(ROW_COLUMNS);
-    let sql = format!(
-        "SELECT serial, {THERMAL_STATE}({}, {columns}) AS state FROM ({}) GROUP BY serial",
-        rules.cadence_ms, rows.select
-    );
-    let mut states = states(context, &sql).await?;
-    // Serial numbers are padded with blanks in some exports; the engine has told those apart.
-    states.sort();
-    let mut scanned = Scanned::default();
-    let mut mixed: Vec<(String, u64)> = Vec::new();
-    let mut states = states.into_iter().peekable();
-    while let Some((serial, bytes)) = states.next() {
-        let mut state = ThermalState::decode(&bytes)?;
-        while let Some((_, more)) = states.next_if(|(next, _)| *next == serial) {
-            state.merge(ThermalState::decode(&more)?);
-        }
-        scanned.untimed_rows += state.untimed();
-        if serial.is_empty() {
-            scanned.nameless_rows += state.rows();
-            continue;
-        }
-        let rows = state.rows();
-        match state.finish(&rules) {
-            Finish::Parts(parts) if parts.is_empty() => {}
-            Finish::Parts(parts) => scanned.drives.push(ScannedDrive { serial, parts }),
-            Finish::NeedsSort => mixed.push((serial, rows)),
-        }
-    }
+    let (mut scanned, mixed) = states.finish(&rules)?;
     if !mixed.is_empty() {
         scanned.sorted = mixed.len();
         scanned.drives.extend(sorted_drives(context, rows, rules, &mixed).await?);
@@ -118,20 +100,78 @@ pub(crate) async fn drives(
     Ok(scanned)
 }
 
-/// Serial numbers without blanks around them, and their states.
-async fn states(context: &SessionContext, sql: &str) -> Result<Vec<(String, Vec<u8>)>> {
+/// A drive whose rows came mixed up, and how many there were.
+type MixedDrive = (String, u64);
+
+/// States as the engine gave them, in its own batches: a million drives need no second copy.
+#[derive(Debug, Default)]
+pub(crate) struct FleetStates {
+    pub(crate) batches: Vec<(StringViewArray, LargeBinaryArray)>,
+}
+
+/// The states of a query that gives serial numbers and states.
+pub(crate) async fn states_of(context: &SessionContext, sql: &str) -> Result<FleetStates> {
     let mut stream = context.sql(sql).await?.execute_stream().await?;
-    let mut states = Vec::new();
+    let mut states = FleetStates::default();
     while let Some(batch) = stream.next().await {
         let batch = batch?;
         let serials = batch.column(0).as_string_view_opt().context("serial numbers are texts")?;
-        let bytes = batch.column(1).as_binary_opt::<i32>().context("states are bytes")?;
-        for row in 0..batch.num_rows() {
-            let serial = if serials.is_null(row) { "" } else { serials.value(row).trim_matches(' ') };
-            states.push((serial.to_owned(), bytes.value(row).to_vec()));
-        }
+        let bytes = batch.column(1).as_binary_opt::<i64>().context("states are bytes")?;
+        states.batches.push((serials.clone(), bytes.clone()));
     }
     Ok(states)
+}
+
+impl FleetStates {
+    /// The serial number without blanks around it, and the state, at a row of a batch.
+    fn at(&self, (batch, row): (usize, usize)) -> (&str, &[u8]) {
+        let (serials, states) = &self.batches[batch];
+        let serial = if serials.is_null(row) { "" } else { serials.value(row).trim_matches(' ') };
+        (serial, states.value(row))
+    }
+
+    /// How many there are: drives, if each has one.
+    pub(crate) fn len(&self) -> usize {
+        self.batches.iter().map(|(serials, _)| serials.len()).sum()
+    }
+
+    /// Ends each drive's state, in the order of serial numbers. Those padded with blanks in some exports, which the
+    /// engine has told apart, come together.
+    fn finish(self, rules: &IntervalRules) -> Result<(Scanned, Vec<MixedDrive>)> {
+        let (mut scanned, mut mixed) = (Scanned::default(), Vec::new());
+        let rows_of = |(batch, (_, states)): (usize, &(_, LargeBinaryArray))| {
+            (0..states.len()).map(move |row| (batch, row))
+        };
+        let mut order: Vec<(usize, usize)> = self.batches.iter().enumerate().flat_map(rows_of).collect();
+        order.sort_unstable_by(|one, other| self.at(*one).cmp(&self.at(*other)));
+        for same in order.chunk_by(|one, other| self.at(*one).0 == self.at(*other).0) {
+            let serial = self.at(same[0]).0;
+            let mut state = ThermalState::default();
+            for at in same {
+                state.merge(ThermalState::decode(self.at(*at).1)?);
+            }
+            scanned.untimed_rows += state.untimed();
+            if serial.is_empty() {
+                scanned.nameless_rows += state.rows();
+                continue;
+            }
+            let rows = state.rows();
+            match state.finish(rules) {
+                Finish::Parts(parts) if parts.is_empty() => {}
+                Finish::Parts(parts) => scanned.drives.push(ScannedDrive { serial: serial.into(), parts }),
+                Finish::NeedsSort => mixed.push((serial.into(), rows)),
+            }
+        }
+        Ok((scanned, mixed))
+    }
+
+    /// The same where rows are not at hand: nothing is known of drives whose rows came mixed up.
+    pub(crate) fn finish_without_rows(self, rules: &IntervalRules) -> Result<Scanned> {
+        let (mut scanned, mixed) = self.finish(rules)?;
+        scanned.unsorted =
+            mixed.into_iter().map(|(serial, rows)| DriveFinding::of_mixed_rows(serial, rows)).collect();
+        Ok(scanned)
+    }
 }
 
 /// The second pass: all rows of some drives, sorted by the engine within its memory limit.
@@ -139,7 +179,7 @@ async fn sorted_drives(
     context: &SessionContext,
     rows: &FleetRows,
     rules: IntervalRules,
-    mixed: &[(String, u64)],
+    mixed: &[MixedDrive],
 ) -> Result<Vec<ScannedDrive>> {
     let schema = Arc::new(Schema::new(vec![Field::new("serial", DataType::Utf8, false)]));
     let serials: ArrayRef = Arc::new(StringArray::from_iter_values(mixed.iter().map(|(serial, _)| serial)));

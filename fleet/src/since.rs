@@ -10,7 +10,7 @@ use datafusion::arrow::datatypes::Float64Type;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde::Serialize;
 
-use crate::verdict::{DriveFinding, ThrottleVerdict};
+use fleet_state::{DriveFinding, ThrottleVerdict};
 
 /// Two scans side by side. Rates are throttled hours in 1000 observed hours of a drive.
 #[derive(Clone, Debug, Serialize)]

@@ -15,6 +15,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::ipc::reader::FileReader;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 
+use crate::bucket;
 use crate::projection::text_literal;
 
 /// A file of rows.
@@ -59,12 +60,16 @@ pub(crate) struct Found {
 }
 
 /// All files of these sources.
-pub(crate) fn find(sources: &[String]) -> Result<Found> {
+pub(crate) async fn find(sources: &[String]) -> Result<Found> {
     let mut found = Found::default();
     for source in sources {
+        if source.starts_with(bucket::SCHEME) {
+            bucket::find(source, &mut found).await?;
+            continue;
+        }
         if source.contains("://") {
             bail!(
-                "cannot read {source}: object stores are not built in; mount the bucket or copy what is needed, and give its path"
+                "cannot read {source}: of addresses s3://BUCKET/PREFIX is known; mount other stores or copy what is needed, and give the path"
             );
         }
         let mut paths = Vec::new();
@@ -133,28 +138,36 @@ fn open(path: &Path, source: &Path) -> Result<Option<FleetFile>> {
         bail!("it is no regular file");
     }
     let mut file = match extension.as_deref() {
-        Some("parquet") => parquet_file(path)?,
-        Some("csv") => Some(csv_file(path)?),
+        Some("parquet") => parquet_file(path, &open_parquet(path)?)?,
+        Some("csv") => Some(csv_file(path, header_line(path)?)?),
         Some("arrow" | "feather" | "ipc") => Some(arrow_file(path)?),
         _ => None,
     };
     if let Some(file) = &mut file {
-        for part in path.strip_prefix(source).unwrap_or(path).parent().into_iter().flat_map(Path::iter) {
-            if let Some((name, value)) = part.to_str().and_then(|part| part.split_once('=')) {
-                file.given.insert(name.into(), text_literal(value));
-            }
-        }
+        take_partitions(file, path.strip_prefix(source).unwrap_or(path));
     }
     Ok(file)
 }
 
-fn parquet_file(path: &Path) -> Result<Option<FleetFile>> {
+/// Columns that folders on the way to the file name: `name=value`.
+pub(crate) fn take_partitions(file: &mut FleetFile, below: &Path) {
+    for part in below.parent().into_iter().flat_map(Path::iter) {
+        if let Some((name, value)) = part.to_str().and_then(|part| part.split_once('=')) {
+            file.given.insert(name.into(), text_literal(value));
+        }
+    }
+}
+
+fn open_parquet(path: &Path) -> Result<ArrowReaderMetadata> {
     let file = File::open(path).context("cannot be opened")?;
     if file.metadata().context("cannot be looked at")?.len() == 0 {
         bail!("the file is empty (0 bytes), it is no Parquet");
     }
-    let metadata =
-        ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).context("not readable as Parquet")?;
+    ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).context("not readable as Parquet")
+}
+
+/// A Parquet file by its footer; none if it is a table of ours that holds no rows.
+pub(crate) fn parquet_file(path: &Path, metadata: &ArrowReaderMetadata) -> Result<Option<FleetFile>> {
     let schema = Arc::clone(metadata.schema());
     let facts: BTreeMap<String, String> = metadata
         .metadata()
@@ -205,12 +218,17 @@ fn parquet_file(path: &Path) -> Result<Option<FleetFile>> {
 }
 
 /// How much of a header line is read, in bytes: Alibaba's 105 columns have 600.
-const HEADER_BYTES: u64 = 1 << 20;
+pub(crate) const HEADER_BYTES: u64 = 1 << 20;
 
-fn csv_file(path: &Path) -> Result<FleetFile> {
+fn header_line(path: &Path) -> Result<Vec<u8>> {
     let file = File::open(path).context("cannot be opened")?;
     let mut header = Vec::new();
     BufReader::new(file).take(HEADER_BYTES).read_until(b'\n', &mut header).context("cannot be read")?;
+    Ok(header)
+}
+
+/// A CSV file by its first line.
+pub(crate) fn csv_file(path: &Path, header: Vec<u8>) -> Result<FleetFile> {
     if header.is_empty() {
         bail!("the file is empty (0 bytes), it has no header line");
     }

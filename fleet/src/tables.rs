@@ -5,16 +5,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use datafusion::arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
-use fleet_state::HealthCounter as C;
+use datafusion::arrow::array::{
+    Array as _, ArrayRef, BinaryArray, BooleanArray, Float64Array, Int64Array, LargeBinaryArray, RecordBatch,
+    StringArray, StringViewArray, UInt64Array,
+};
+use fleet_state::{DRIVE_COLUMNS, DriveFinding, DriveValues};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
 use crate::cells::{CellRow, ThresholdRow};
+use crate::scan::FleetStates;
 use crate::source::RefusedFile;
-use crate::verdict::{DriveFinding, ThrottleVerdict};
 
 /// Columns of a table, in their order.
 type NamedColumns = Vec<(&'static str, ArrayRef)>;
@@ -47,49 +50,27 @@ pub(crate) fn drives(folder: &Path, findings: &[DriveFinding], simulated: bool) 
 }
 
 fn drive_columns(rows: &[DriveFinding]) -> NamedColumns {
-    let labels = |pick: fn(&DriveFinding) -> &str| texts(rows.iter().map(pick));
-    let sums = |pick: fn(&DriveFinding) -> u64| counts(rows.iter().map(pick));
-    let reason = |row: &DriveFinding| match row.verdict {
-        ThrottleVerdict::NotKnown(reason) => Some(reason),
-        _ => None,
+    let column = |values: &DriveValues| match *values {
+        DriveValues::Text(pick) => maybe_texts(rows.iter().map(pick)),
+        DriveValues::Count(pick) => counts(rows.iter().map(pick)),
+        DriveValues::Number(pick) => numbers(rows.iter().map(pick)),
+        DriveValues::Time(pick) => times(rows.iter().map(pick)),
     };
-    vec![
-        ("serial", labels(|row| &row.serial)),
-        ("model", labels(|row| &row.labels.model)),
-        ("firmware", labels(|row| &row.labels.firmware)),
-        ("host", labels(|row| &row.labels.host)),
-        ("slot", labels(|row| &row.labels.slot)),
-        ("verdict", labels(|row| row.verdict.name())),
-        ("verdict_reason", maybe_texts(rows.iter().map(reason))),
-        ("throttled_h", numbers(rows.iter().map(DriveFinding::throttled_h))),
-        ("throttled_in_gaps_h", numbers(rows.iter().map(DriveFinding::throttled_in_gaps_h))),
-        ("tmt1_s", sums(|row| row.sums.moved(C::Tmt1Seconds))),
-        ("tmt1_n", sums(|row| row.sums.moved(C::Tmt1Transitions))),
-        ("tmt2_s", sums(|row| row.sums.moved(C::Tmt2Seconds))),
-        ("tmt2_n", sums(|row| row.sums.moved(C::Tmt2Transitions))),
-        ("throttled_first_ms", times(rows.iter().map(|row| row.sums.throttled_first_ms))),
-        ("throttled_last_ms", times(rows.iter().map(|row| row.sums.throttled_last_ms))),
-        ("full_speed_lost_h", numbers(rows.iter().map(|row| row.full_speed_lost_h.ok()))),
-        ("full_speed_lost_reason", maybe_texts(rows.iter().map(|row| row.full_speed_lost_h.err()))),
-        ("warn_min", sums(|row| row.sums.moved(C::WarningMinutes))),
-        ("crit_min", sums(|row| row.sums.moved(C::CriticalMinutes))),
-        ("temp_mean_c", numbers(rows.iter().map(DriveFinding::temp_mean_c))),
-        (
-            "temp_highest_reading_c",
-            numbers(
-                rows.iter().map(|row| (row.sums.temp_rows > 0).then(|| row.sums.temp_max_mc as f64 / 1000.0)),
-            ),
-        ),
-        ("observed_h", numbers(rows.iter().map(|row| Some(row.observed_h())))),
-        ("gap_h", numbers(rows.iter().map(|row| Some(row.sums.gap_ms as f64 / 3_600_000.0)))),
-        ("gaps", sums(|row| row.sums.gaps)),
-        ("rows", sums(|row| row.sums.rows)),
-        ("duplicates", sums(|row| row.sums.duplicates)),
-        ("conflicts", sums(|row| row.sums.conflicts)),
-        ("resets", sums(|row| row.sums.resets)),
-        ("implausible", sums(|row| row.sums.implausible)),
-        ("moves", sums(|row| row.moves)),
-    ]
+    DRIVE_COLUMNS.iter().map(|(name, values)| (*name, column(values))).collect()
+}
+
+/// States of a part of a fleet, for `fleet merge`: the columns of `heatsoak.fleet` in Python.
+pub(crate) fn states(path: &Path, states: &FleetStates, cadence_ms: i64, simulated: bool) -> Result<()> {
+    let columns = |(serials, states): &(StringViewArray, LargeBinaryArray)| -> NamedColumns {
+        let cadences = Int64Array::from_value(cadence_ms, serials.len());
+        vec![
+            ("serial", texts(serials.iter().map(Option::unwrap_or_default))),
+            ("cadence_ms", Arc::new(cadences)),
+            ("simulated", Arc::new(BooleanArray::from(vec![simulated; serials.len()]))),
+            ("state", Arc::new(BinaryArray::from_iter_values(states.iter().map(Option::unwrap_or_default)))),
+        ]
+    };
+    write(path, simulated, states.batches.iter().map(columns), Vec::new)
 }
 
 /// `cells.parquet`.

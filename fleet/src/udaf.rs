@@ -8,7 +8,7 @@ use std::mem::size_of;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, AsArray, BinaryArray, BinaryBuilder, BooleanArray, Int64Array, StringViewArray,
+    Array, ArrayRef, AsArray, BooleanArray, Int64Array, LargeBinaryArray, LargeBinaryBuilder, StringViewArray,
 };
 use datafusion::arrow::buffer::NullBuffer;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Int64Type};
@@ -18,10 +18,13 @@ use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator, Signature, Volatility,
 };
 use fleet_state::row::ABSENT;
-use fleet_state::{COUNTERS, HealthRow, IntervalRules, ThermalState};
+use fleet_state::{COUNTERS, HealthRow, IntervalRules, STRETCH_BYTES, ThermalState};
 
 /// Name of the function in SQL.
 pub(crate) const THERMAL_STATE: &str = "thermal_state";
+
+/// States of a column may be more than 2 GiB together, which `Binary` cannot hold.
+const STATE_TYPE: DataType = DataType::LargeBinary;
 
 /// `thermal_state(cadence_ms, model, firmware, host, slot, time_ms, temp_mc, COUNTERS..) -> binary`.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -30,7 +33,8 @@ struct ThermalStateFunction {
 }
 
 /// The function, to be registered.
-pub(crate) fn thermal_state() -> AggregateUDF {
+#[must_use]
+pub fn thermal_state() -> AggregateUDF {
     let mut types = vec![DataType::Int64];
     types.extend([DataType::Utf8View, DataType::Utf8View, DataType::Utf8View, DataType::Utf8View]);
     types.extend(std::iter::repeat_n(DataType::Int64, 2 + COUNTERS));
@@ -47,11 +51,11 @@ impl AggregateUDFImpl for ThermalStateFunction {
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Binary)
+        Ok(STATE_TYPE)
     }
 
     fn state_fields(&self, arguments: StateFieldsArgs) -> Result<Vec<FieldRef>> {
-        Ok(vec![Arc::new(Field::new(format!("{}[state]", arguments.name), DataType::Binary, true))])
+        Ok(vec![Arc::new(Field::new(format!("{}[state]", arguments.name), STATE_TYPE, true))])
     }
 
     fn accumulator(&self, _: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
@@ -153,32 +157,83 @@ fn decoded(bytes: &[u8]) -> Result<ThermalState> {
     ThermalState::decode(bytes).map_err(|error| exec_datafusion_err!("{error}"))
 }
 
+/// A drive among many: its rows are gathered in the first stage, and the states of that in the last one, where nothing
+/// but their bytes is needed.
+enum DriveSlot {
+    Gathered(ThermalState),
+    Passed(Vec<u8>),
+}
+
+impl Default for DriveSlot {
+    fn default() -> Self {
+        Self::Gathered(ThermalState::default())
+    }
+}
+
+/// Passed states of one drive are read and written anew beyond this, so that a drive in very many pieces stays small.
+const PASSED_BYTES: usize = 64 << 10;
+
+impl DriveSlot {
+    fn gathered(&mut self) -> Result<&mut ThermalState> {
+        if let Self::Passed(bytes) = self {
+            *self = Self::Gathered(decoded(bytes)?);
+        }
+        match self {
+            Self::Gathered(state) => Ok(state),
+            Self::Passed(_) => exec_err!("thermal_state: a state is gathered and passed on at once"),
+        }
+    }
+
+    /// Takes the bytes of a state. Bytes one after the other are the merged state.
+    fn pass(&mut self, more: &[u8]) -> Result<()> {
+        let mut bytes = match std::mem::take(self) {
+            Self::Gathered(state) if state.rows() == 0 && state.untimed() == 0 => Vec::new(),
+            drive => drive.into_bytes(),
+        };
+        bytes.reserve_exact(more.len());
+        bytes.extend_from_slice(more);
+        if bytes.len() > PASSED_BYTES {
+            bytes = decoded(&bytes)?.encode();
+        }
+        *self = Self::Passed(bytes);
+        Ok(())
+    }
+
+    fn into_bytes(self) -> Vec<u8> {
+        match self {
+            Self::Gathered(state) => state.encode(),
+            Self::Passed(bytes) => bytes,
+        }
+    }
+
+    /// Memory beside the slot itself, in bytes.
+    fn held(&self) -> usize {
+        match self {
+            Self::Gathered(state) => state.held(),
+            Self::Passed(bytes) => bytes.capacity(),
+        }
+    }
+}
+
 /// States of many drives, by the engine's number for each.
 #[derive(Default)]
 struct ManyDrives {
-    states: Vec<ThermalState>,
-    /// What the states hold beside themselves, in bytes.
+    drives: Vec<DriveSlot>,
+    /// What the drives hold beside their slots, in bytes.
     held: usize,
 }
 
 impl ManyDrives {
-    fn take(&mut self, emit_to: EmitTo) -> Vec<ThermalState> {
-        let taken = emit_to.take_needed(&mut self.states);
-        self.held = self.states.iter().map(ThermalState::size).sum();
-        taken
-    }
-
-    fn encoded(states: &[ThermalState]) -> ArrayRef {
-        let mut builder = BinaryBuilder::with_capacity(states.len(), states.len() * 192);
-        for state in states {
-            builder.append_value(state.encode());
+    fn emit(&mut self, emit_to: EmitTo) -> ArrayRef {
+        let drives = emit_to.take_needed(&mut self.drives);
+        self.held = self.drives.iter().map(DriveSlot::held).sum();
+        let mut builder = LargeBinaryBuilder::with_capacity(drives.len(), 0);
+        for drive in drives {
+            builder.append_value(drive.into_bytes());
         }
         Arc::new(builder.finish())
     }
 }
-
-/// What one more stretch of a state takes, in bytes, about: first and last row, sums, labels.
-const STRETCH_BYTES: usize = 800;
 
 impl GroupsAccumulator for ManyDrives {
     fn update_batch(
@@ -188,13 +243,13 @@ impl GroupsAccumulator for ManyDrives {
         filter: Option<&BooleanArray>,
         total: usize,
     ) -> Result<()> {
-        self.states.resize_with(total, ThermalState::default);
+        self.drives.resize_with(total, DriveSlot::default);
         let columns = RowColumns::of(values)?;
         for (row, group) in groups.iter().enumerate() {
             if filter.is_some_and(|filter| !filter.is_valid(row) || !filter.value(row)) {
                 continue;
             }
-            if columns.give(row, &mut self.states[*group]) {
+            if columns.give(row, self.drives[*group].gathered()?) {
                 self.held += STRETCH_BYTES;
             }
         }
@@ -202,25 +257,26 @@ impl GroupsAccumulator for ManyDrives {
     }
 
     fn merge_batch(&mut self, values: &[ArrayRef], groups: &[usize], total: usize) -> Result<()> {
-        self.states.resize_with(total, ThermalState::default);
-        let states: &BinaryArray = values[0].as_binary();
+        self.drives.resize_with(total, DriveSlot::default);
+        let states: &LargeBinaryArray = values[0].as_binary();
         for (row, group) in groups.iter().enumerate() {
             if states.is_null(row) {
                 continue;
             }
-            let state = decoded(states.value(row))?;
-            self.held += state.size();
-            self.states[*group].merge(state);
+            let drive = &mut self.drives[*group];
+            let before = drive.held();
+            drive.pass(states.value(row))?;
+            self.held = (self.held + drive.held()).saturating_sub(before);
         }
         Ok(())
     }
 
     fn evaluate(&mut self, emit_to: EmitTo) -> Result<ArrayRef> {
-        Ok(Self::encoded(&self.take(emit_to)))
+        Ok(self.emit(emit_to))
     }
 
     fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {
-        Ok(vec![Self::encoded(&self.take(emit_to))])
+        Ok(vec![self.emit(emit_to)])
     }
 
     fn convert_to_state(&self, _: &[ArrayRef], _: Option<&BooleanArray>) -> Result<Vec<ArrayRef>> {
@@ -228,7 +284,7 @@ impl GroupsAccumulator for ManyDrives {
     }
 
     fn size(&self) -> usize {
-        self.held + self.states.capacity() * size_of::<ThermalState>()
+        self.held + self.drives.capacity() * size_of::<DriveSlot>()
     }
 }
 
@@ -246,21 +302,21 @@ impl Accumulator for OneDrive {
     }
 
     fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
-        for bytes in states[0].as_binary::<i32>().iter().flatten() {
+        for bytes in states[0].as_binary::<i64>().iter().flatten() {
             self.0.merge(decoded(bytes)?);
         }
         Ok(())
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        Ok(ScalarValue::Binary(Some(self.0.encode())))
+        Ok(ScalarValue::LargeBinary(Some(self.0.encode())))
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        Ok(vec![ScalarValue::Binary(Some(self.0.encode()))])
+        Ok(vec![ScalarValue::LargeBinary(Some(self.0.encode()))])
     }
 
     fn size(&self) -> usize {
-        self.0.size()
+        size_of::<Self>() + self.0.held()
     }
 }

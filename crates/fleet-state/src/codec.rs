@@ -2,7 +2,8 @@
 //! (seven bits a byte, lowest first; signed ones in zigzag), in the order in which they stand here.
 //!
 //! One list of fields serves writing and reading. Reading takes any bytes: what was not written by this version is an
-//! error, never another drive.
+//! error, never another drive. The bytes of two states one after the other are the bytes of the merged state, so that
+//! who only passes states on need not read them.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::sums::HealthSums;
 
 /// The first byte of a state. It changes with anything here and with what sums mean: states of two versions must not
 /// be merged.
-pub const STATE_VERSION: u8 = 1;
+pub const STATE_VERSION: u8 = 2;
 
 /// Longest label that is read, in bytes: a limit against damaged lengths.
 const LABEL_BYTES: u64 = 4096;
@@ -33,9 +34,6 @@ pub enum DecodeStateError {
     /// Cut short.
     #[error("a drive's state ends in the middle")]
     Short,
-    /// More bytes than the state has.
-    #[error("a drive's state is followed by {0} bytes that are none of it")]
-    Longer(usize),
     /// Numbers that no writer writes.
     #[error("a drive's state holds {0}, which no version writes")]
     Senseless(&'static str),
@@ -53,22 +51,17 @@ impl ThermalState {
         to.0
     }
 
-    /// The state that [`ThermalState::encode`] wrote.
+    /// The state that [`ThermalState::encode`] wrote, or several of them one after the other, merged.
     ///
     /// # Errors
     /// If the bytes are of another version, cut short, or no state at all.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeStateError> {
-        let (&found, rest) = bytes.split_first().ok_or(DecodeStateError::Short)?;
-        if found != STATE_VERSION {
-            return Err(DecodeStateError::Version { found });
+        let mut from = StateReader(bytes);
+        let mut state = from.state()?;
+        while !from.0.is_empty() {
+            state.merge(from.state()?);
         }
-        let mut from = StateReader(rest);
-        let mut state = Self::default();
-        pass_state(&mut state, &mut from)?;
-        match from.0.len() {
-            0 => Ok(state),
-            more => Err(DecodeStateError::Longer(more)),
-        }
+        Ok(state)
     }
 }
 
@@ -93,16 +86,21 @@ trait StateWire {
         Ok(())
     }
 
-    fn maybe(&mut self, value: &mut Option<i64>) -> Passed {
+    /// Whether there is a value, which then follows.
+    fn is_there<T>(&mut self, value: &mut Option<T>) -> Result<bool, DecodeStateError> {
         let mut some = u64::from(value.is_some());
         self.number(&mut some)?;
         if some == 0 {
             *value = None;
-            return Ok(());
         }
-        let mut inner = value.unwrap_or_default();
-        self.signed(&mut inner)?;
-        *value = Some(inner);
+        Ok(some != 0)
+    }
+
+    fn maybe(&mut self, value: &mut Option<i64>) -> Passed {
+        if self.is_there(value)? {
+            let inner = value.get_or_insert_default();
+            self.signed(inner)?;
+        }
         Ok(())
     }
 }
@@ -128,6 +126,20 @@ impl StateWire for StateWriter {
 }
 
 struct StateReader<'a>(&'a [u8]);
+
+impl StateReader<'_> {
+    /// The next state, version byte first.
+    fn state(&mut self) -> Result<ThermalState, DecodeStateError> {
+        let (&found, rest) = self.0.split_first().ok_or(DecodeStateError::Short)?;
+        if found != STATE_VERSION {
+            return Err(DecodeStateError::Version { found });
+        }
+        self.0 = rest;
+        let mut state = ThermalState::default();
+        pass_state(&mut state, self)?;
+        Ok(state)
+    }
+}
 
 impl StateWire for StateReader<'_> {
     fn number(&mut self, value: &mut u64) -> Passed {
@@ -180,10 +192,11 @@ fn pass_state(state: &mut ThermalState, wire: &mut impl StateWire) -> Passed {
             state.stretches.push(RowStretch { labels, first: row, last: row, sums: HealthSums::default() });
         }
         let RowStretch { labels, first, last, sums } = &mut state.stretches[at];
-        let mut own = DriveLabels::clone(labels);
-        for text in [&mut own.model, &mut own.firmware, &mut own.host, &mut own.slot] {
+        let mut texts = [labels.model(), labels.firmware(), labels.host(), labels.slot()].map(Box::from);
+        for text in &mut texts {
             wire.text(text)?;
         }
+        let own = DriveLabels::new(&texts[0], &texts[1], &texts[2], &texts[3]);
         if own != **labels {
             *labels = Arc::new(own);
         }
@@ -224,7 +237,6 @@ fn pass_sums(sums: &mut HealthSums, wire: &mut impl StateWire) -> Passed {
         &mut sums.gap_ms,
         &mut sums.resets,
         &mut sums.implausible,
-        &mut sums.throttled_intervals,
         &mut sums.busy_throttled.0,
         &mut sums.busy_throttled.1,
         &mut sums.busy_free.0,
@@ -233,30 +245,23 @@ fn pass_sums(sums: &mut HealthSums, wire: &mut impl StateWire) -> Passed {
     ] {
         wire.number(number)?;
     }
-    for numbers in [&mut sums.present, &mut sums.moved, &mut sums.moved_in_gaps] {
-        for number in numbers {
-            wire.number(number)?;
-        }
+    let mut present = u32::from(sums.present);
+    wire.small(&mut present)?;
+    sums.present =
+        u16::try_from(present).map_err(|_| DecodeStateError::Senseless("counters that there are not"))?;
+    sums.moved.iter_mut().try_for_each(|number| wire.number(number))?;
+    if wire.is_there(&mut sums.moved_in_gaps)? {
+        sums.moved_in_gaps.get_or_insert_default().iter_mut().try_for_each(|number| wire.number(number))?;
     }
-    for time in
-        [&mut sums.throttled_first_ms, &mut sums.throttled_last_ms, &mut sums.first_ms, &mut sums.last_ms]
-    {
+    for time in [&mut sums.throttled_first_ms, &mut sums.throttled_last_ms] {
         wire.maybe(time)?;
     }
     wire.signed(&mut sums.throttle_counter_max)?;
     wire.signed(&mut sums.temp_sum_mc)?;
     wire.signed(&mut sums.temp_max_mc)?;
-    for bin in &mut sums.heat {
-        wire.small(bin)?;
-    }
-    let mut onsets = u64::from(sums.onsets.is_some());
-    wire.number(&mut onsets)?;
-    if onsets == 0 {
-        sums.onsets = None;
-        return Ok(());
-    }
-    for bin in sums.onsets.get_or_insert_with(|| Box::new([0; 64])).iter_mut() {
-        wire.small(bin)?;
+    if wire.is_there(&mut sums.onsets)? {
+        let bins = sums.onsets.get_or_insert_with(|| Box::new([0; 64]));
+        bins.iter_mut().try_for_each(|bin| wire.small(bin))?;
     }
     Ok(())
 }

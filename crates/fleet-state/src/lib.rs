@@ -7,22 +7,26 @@
 //! cannot be - rows of one stretch that lie within another - the state says so ([`Finish::NeedsSort`]) and the caller
 //! reads that drive's rows once more, sorted. Nothing is ever nearly right.
 //!
-//! Deliberately without Arrow, engine, files and verdicts: engines differ in their Arrow, and what sums mean depends
-//! on how often rows come, which is the caller's to judge.
+//! Deliberately without Arrow, engine and files: engines differ in their Arrow.
 //!
 //! # Map
 //! - [`row`]: one row, its counters and where the drive was. [`sums`]: what two rows in a row add.
 //! - [`state`]: stretches of rows and how they join. [`sorted`]: the same for rows in order of time.
 //! - [`codec`]: the state as bytes, with its version.
+//! - [`verdict`]: what may be said of a drive, by how often rows come. [`columns`]: the table of drives.
 
 pub mod codec;
+pub mod columns;
 pub mod row;
 pub mod sorted;
 pub mod state;
 pub mod sums;
+pub mod verdict;
 
 pub use codec::{DecodeStateError, STATE_VERSION};
+pub use columns::{DRIVE_COLUMNS, DriveValues};
 pub use row::{COUNTERS, DriveLabels, HealthCounter, HealthRow};
 pub use sorted::SortedDrive;
-pub use state::{DrivePart, Finish, ThermalState};
-pub use sums::{HEAT_BIN_K, HEAT_BINS, HealthSums, IntervalRules, OnsetBins};
+pub use state::{DrivePart, Finish, STRETCH_BYTES, ThermalState};
+pub use sums::{HealthSums, IntervalRules, OnsetBins};
+pub use verdict::{DriveFinding, RowCadence, ScannedDrive, ThrottleVerdict};

@@ -2,6 +2,8 @@
 //!
 //! Does not know where rows come from: units are these, and who reads a file converts into them.
 
+use std::cmp::Ordering;
+
 /// The counters of a drive that are kept, each a running total since the drive was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HealthCounter {
@@ -109,25 +111,59 @@ impl HealthRow {
     }
 }
 
-/// What the drive was and where, when a row was taken. Empty text: not known.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// What the drive was and where, when a row was taken. Empty text: not known. One text with its cuts, because a fleet
+/// holds one for each of its drives. `Ord` is by model, firmware, host and slot.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DriveLabels {
-    /// Model. Drives of two models are two drives, whatever their serial numbers.
-    pub model: Box<str>,
-    /// Firmware revision.
-    pub firmware: Box<str>,
-    /// The host or enclosure that the drive is in.
-    pub host: Box<str>,
-    /// The slot in it.
-    pub slot: Box<str>,
+    text: Box<str>,
+    /// Where firmware, host and slot begin.
+    cuts: [u32; 3],
 }
 
 impl DriveLabels {
     /// From four texts; blanks around them are no part of them.
     #[must_use]
     pub fn new(model: &str, firmware: &str, host: &str, slot: &str) -> Self {
-        let clean = |text: &str| text.trim().into();
-        Self { model: clean(model), firmware: clean(firmware), host: clean(host), slot: clean(slot) }
+        let mut text = String::new();
+        let mut cuts = [0; 3];
+        text += model.trim();
+        for (cut, label) in cuts.iter_mut().zip([firmware, host, slot]) {
+            *cut = u32::try_from(text.len()).unwrap_or(u32::MAX);
+            text += label.trim();
+        }
+        Self { text: text.into(), cuts }
+    }
+
+    /// Model. Drives of two models are two drives, whatever their serial numbers.
+    #[must_use]
+    pub fn model(&self) -> &str {
+        self.between(0, self.cuts[0] as usize)
+    }
+
+    /// Firmware revision.
+    #[must_use]
+    pub fn firmware(&self) -> &str {
+        self.between(self.cuts[0] as usize, self.cuts[1] as usize)
+    }
+
+    /// The host or enclosure that the drive is in.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        self.between(self.cuts[1] as usize, self.cuts[2] as usize)
+    }
+
+    /// The slot in it.
+    #[must_use]
+    pub fn slot(&self) -> &str {
+        self.between(self.cuts[2] as usize, self.text.len())
+    }
+
+    fn between(&self, from: usize, to: usize) -> &str {
+        self.text.get(from..to).unwrap_or_default()
+    }
+
+    fn all(&self) -> [&str; 4] {
+        [self.model(), self.firmware(), self.host(), self.slot()]
     }
 
     /// Whether these are the same texts, blanks around them aside.
@@ -136,9 +172,21 @@ impl DriveLabels {
     pub fn are(&self, [model, firmware, host, slot]: [&str; 4]) -> bool {
         // The common case first: trimming costs more than comparing.
         let same = |ours: &str, theirs: &str| ours == theirs || ours == theirs.trim();
-        same(&self.slot, slot)
-            && same(&self.host, host)
-            && same(&self.firmware, firmware)
-            && same(&self.model, model)
+        same(self.slot(), slot)
+            && same(self.host(), host)
+            && same(self.firmware(), firmware)
+            && same(self.model(), model)
+    }
+}
+
+impl Ord for DriveLabels {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.all().cmp(&other.all())
+    }
+}
+
+impl PartialOrd for DriveLabels {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }

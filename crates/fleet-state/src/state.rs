@@ -25,6 +25,11 @@ pub(crate) struct RowStretch {
     pub(crate) sums: HealthSums,
 }
 
+/// What one more stretch takes in memory, in bytes, about, with its labels.
+pub const STRETCH_BYTES: usize = size_of::<RowStretch>() + LABEL_BYTES;
+/// Labels of a stretch with two counters of an `Arc`, some text, and what allocations cost beside their bytes.
+const LABEL_BYTES: usize = size_of::<DriveLabels>() + 16 + 64;
+
 /// What is kept of one drive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThermalState {
@@ -159,18 +164,15 @@ impl ThermalState {
         self.untimed
     }
 
-    /// What the state takes in memory, in bytes, about: labels, stretches and onsets.
+    /// What the state takes in memory beside itself, in bytes, about: stretches with their labels and onsets.
     #[must_use]
-    pub fn size(&self) -> usize {
-        let one = |stretch: &RowStretch| {
-            let labels = &stretch.labels;
-            let texts = labels.model.len() + labels.firmware.len() + labels.host.len() + labels.slot.len();
-            // Two counters of an `Arc`, and what an allocation costs beside its bytes.
-            texts + size_of::<DriveLabels>() + 16 + 64 + stretch.sums.onsets.as_ref().map_or(0, |_| 256)
+    pub fn held(&self) -> usize {
+        let boxed = |sums: &HealthSums| {
+            sums.onsets.as_ref().map_or(0, |bins| size_of_val(&**bins))
+                + sums.moved_in_gaps.as_ref().map_or(0, |moved| size_of_val(&**moved))
         };
-        size_of::<Self>()
-            + self.stretches.capacity() * size_of::<RowStretch>()
-            + self.stretches.iter().map(one).sum::<usize>()
+        self.stretches.capacity() * STRETCH_BYTES
+            + self.stretches.iter().map(|stretch| boxed(&stretch.sums)).sum::<usize>()
     }
 
     /// The sums of each place, or that the rows must be sorted. Models are told apart first: rows of two drives that
@@ -182,13 +184,13 @@ impl ThermalState {
         }
         self.stretches.sort_by(|one, other| {
             let key = |s: &RowStretch| (s.first.time_ms, s.last.time_ms);
-            one.labels.model.cmp(&other.labels.model).then_with(|| key(one).cmp(&key(other)))
+            one.labels.model().cmp(other.labels.model()).then_with(|| key(one).cmp(&key(other)))
         });
         let mut parts = Vec::new();
         let mut rest = self.stretches;
         while !rest.is_empty() {
-            let model = rest[0].labels.model.clone();
-            let others = rest.iter().position(|s| s.labels.model != model).unwrap_or(rest.len());
+            let model = rest[0].labels.model();
+            let others = rest.iter().position(|s| s.labels.model() != model).unwrap_or(rest.len());
             let later = rest.split_off(others);
             match chain(rest, rules) {
                 Some(chained) => parts.extend(chained),

@@ -28,19 +28,13 @@ impl IntervalRules {
     }
 }
 
-/// Bins of a temperature histogram: below 15 °C, then 5 K each, the last one from 85 °C on.
-pub const HEAT_BINS: usize = 16;
-/// Width of such a bin, in kelvins.
-pub const HEAT_BIN_K: i64 = 5;
-/// Where the second bin begins, in millidegrees Celsius.
-const HEAT_FIRST_MC: i64 = 15_000;
-
 /// Temperatures at which throttling began: 1 K each from 40 °C on, the ends open. Only drives that throttled have one.
 pub type OnsetBins = [u32; 64];
 /// The lowest bin of [`OnsetBins`], in whole degrees Celsius.
 pub const ONSET_FIRST_C: i64 = 40;
 
-/// Sums over the rows of one drive in one place.
+/// Sums over the rows of one drive in one place. A fleet holds one for each of its drives, so each field is here for a
+/// verdict, and what few drives have is boxed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HealthSums {
     /// Rows, duplicates and conflicting ones not counted.
@@ -49,12 +43,12 @@ pub struct HealthSums {
     pub duplicates: u64,
     /// Rows with the time of another one and other values; the first in order of values was taken.
     pub conflicts: u64,
-    /// Rows that have each counter.
-    pub present: [u64; COUNTERS],
+    /// Counters that some row has: a bit each, in the order of [`HealthCounter::ALL`].
+    pub present: u16,
     /// By how much each counter moved between rows, gaps left out.
     pub moved: [u64; COUNTERS],
-    /// By how much each counter moved over gaps.
-    pub moved_in_gaps: [u64; COUNTERS],
+    /// By how much each counter moved over gaps; none where there was no gap.
+    pub moved_in_gaps: Option<Box<[u64; COUNTERS]>>,
     /// Time between rows, gaps left out, in milliseconds.
     pub observed_ms: u64,
     /// Gaps, and the time they took in milliseconds.
@@ -65,18 +59,12 @@ pub struct HealthSums {
     pub resets: u64,
     /// Intervals in which a throttle counter outran the clock: more seconds or transitions than there were seconds.
     pub implausible: u64,
-    /// Intervals in which a throttle counter moved.
-    pub throttled_intervals: u64,
     /// The highest value of any throttle counter: above 0, this drive's firmware counts.
     pub throttle_counter_max: i64,
     /// Times of the first and the last row at which a throttle counter had moved, in milliseconds since 1970.
     pub throttled_first_ms: Option<i64>,
     /// See `throttled_first_ms`.
     pub throttled_last_ms: Option<i64>,
-    /// Times of the first and the last row.
-    pub first_ms: Option<i64>,
-    /// See `first_ms`.
-    pub last_ms: Option<i64>,
     /// Busy intervals throttled for at least half their time: their length and bytes.
     pub busy_throttled: (u64, u64),
     /// Busy intervals without throttling: their length and bytes.
@@ -87,8 +75,6 @@ pub struct HealthSums {
     pub temp_sum_mc: i64,
     /// See `temp_rows`; [`i64::MIN`] where there is no reading.
     pub temp_max_mc: i64,
-    /// Temperatures by [`HEAT_BINS`].
-    pub heat: [u32; HEAT_BINS],
     /// Temperatures at which throttling began.
     pub onsets: Option<Box<OnsetBins>>,
 }
@@ -99,26 +85,22 @@ impl Default for HealthSums {
             rows: 0,
             duplicates: 0,
             conflicts: 0,
-            present: [0; COUNTERS],
+            present: 0,
             moved: [0; COUNTERS],
-            moved_in_gaps: [0; COUNTERS],
+            moved_in_gaps: None,
             observed_ms: 0,
             gaps: 0,
             gap_ms: 0,
             resets: 0,
             implausible: 0,
-            throttled_intervals: 0,
             throttle_counter_max: 0,
             throttled_first_ms: None,
             throttled_last_ms: None,
-            first_ms: None,
-            last_ms: None,
             busy_throttled: (0, 0),
             busy_free: (0, 0),
             temp_rows: 0,
             temp_sum_mc: 0,
             temp_max_mc: i64::MIN,
-            heat: [0; HEAT_BINS],
             onsets: None,
         }
     }
@@ -133,10 +115,8 @@ impl HealthSums {
     #[inline]
     pub fn row(&mut self, row: &HealthRow) {
         self.rows += 1;
-        self.first_ms = Some(self.first_ms.map_or(row.time_ms, |first| first.min(row.time_ms)));
-        self.last_ms = Some(self.last_ms.map_or(row.time_ms, |last| last.max(row.time_ms)));
-        for (present, value) in self.present.iter_mut().zip(&row.counters) {
-            *present += u64::from(*value != ABSENT);
+        for (at, value) in row.counters.iter().enumerate() {
+            self.present |= u16::from(*value != ABSENT) << at;
         }
         for counter in HealthCounter::THROTTLE {
             self.throttle_counter_max = self.throttle_counter_max.max(row.counters[counter as usize]);
@@ -145,24 +125,17 @@ impl HealthSums {
             self.temp_rows += 1;
             self.temp_sum_mc = self.temp_sum_mc.wrapping_add(row.temp_mc);
             self.temp_max_mc = self.temp_max_mc.max(row.temp_mc);
-            let bin = &mut self.heat[heat_bin(row.temp_mc)];
-            *bin = bin.saturating_add(1);
         }
     }
 
     /// Takes back a row that was added by [`HealthSums::row`] and is a duplicate of another stretch's last one: the first
-    /// row of these sums, whose time and highest temperature another one has as well.
+    /// row of these sums, whose counters and highest temperature another one has as well.
     pub(crate) fn take_back_duplicate(&mut self, row: &HealthRow) {
         self.rows = self.rows.saturating_sub(1);
         self.duplicates = self.duplicates.saturating_add(1);
-        for (present, value) in self.present.iter_mut().zip(&row.counters) {
-            *present -= u64::from(*value != ABSENT && *present > 0);
-        }
         if row.temp_mc != ABSENT {
             self.temp_rows = self.temp_rows.saturating_sub(1);
             self.temp_sum_mc = self.temp_sum_mc.wrapping_sub(row.temp_mc);
-            let bin = &mut self.heat[heat_bin(row.temp_mc)];
-            *bin = bin.saturating_sub(1);
         }
     }
 
@@ -198,9 +171,10 @@ impl HealthSums {
             self.implausible = self.implausible.saturating_add(1);
             return;
         }
-        let moved = if gap { &mut self.moved_in_gaps } else { &mut self.moved };
-        for (sum, step) in moved.iter_mut().zip(&steps) {
-            *sum = sum.saturating_add(step.unsigned_abs());
+        if !gap {
+            add_steps(&mut self.moved, &steps);
+        } else if steps != [0; COUNTERS] {
+            add_steps(self.moved_in_gaps.get_or_insert_default(), &steps);
         }
         let throttled = HealthCounter::THROTTLE.iter().any(|counter| step(*counter) > 0);
         if throttled {
@@ -213,7 +187,6 @@ impl HealthSums {
             return;
         }
         if throttled {
-            self.throttled_intervals = self.throttled_intervals.saturating_add(1);
             self.onset(before, after, &steps);
         }
         self.speed(length_ms, throttled_s.saturating_mul(1000), &steps);
@@ -259,22 +232,20 @@ impl HealthSums {
         more(&mut self.rows, other.rows);
         more(&mut self.duplicates, other.duplicates);
         more(&mut self.conflicts, other.conflicts);
-        for at in 0..COUNTERS {
-            more(&mut self.present[at], other.present[at]);
-            more(&mut self.moved[at], other.moved[at]);
-            more(&mut self.moved_in_gaps[at], other.moved_in_gaps[at]);
+        self.present |= other.present;
+        self.moved.iter_mut().zip(other.moved).for_each(|(sum, other)| more(sum, other));
+        if let Some(other) = &other.moved_in_gaps {
+            let sums = self.moved_in_gaps.get_or_insert_default();
+            sums.iter_mut().zip(other.iter()).for_each(|(sum, other)| more(sum, *other));
         }
         more(&mut self.observed_ms, other.observed_ms);
         more(&mut self.gaps, other.gaps);
         more(&mut self.gap_ms, other.gap_ms);
         more(&mut self.resets, other.resets);
         more(&mut self.implausible, other.implausible);
-        more(&mut self.throttled_intervals, other.throttled_intervals);
         self.throttle_counter_max = self.throttle_counter_max.max(other.throttle_counter_max);
         self.throttled_first_ms = earlier(self.throttled_first_ms, other.throttled_first_ms);
         self.throttled_last_ms = self.throttled_last_ms.max(other.throttled_last_ms);
-        self.first_ms = earlier(self.first_ms, other.first_ms);
-        self.last_ms = self.last_ms.max(other.last_ms);
         more(&mut self.busy_throttled.0, other.busy_throttled.0);
         more(&mut self.busy_throttled.1, other.busy_throttled.1);
         more(&mut self.busy_free.0, other.busy_free.0);
@@ -282,9 +253,6 @@ impl HealthSums {
         more(&mut self.temp_rows, other.temp_rows);
         self.temp_sum_mc = self.temp_sum_mc.wrapping_add(other.temp_sum_mc);
         self.temp_max_mc = self.temp_max_mc.max(other.temp_max_mc);
-        for (bin, other) in self.heat.iter_mut().zip(&other.heat) {
-            *bin = bin.saturating_add(*other);
-        }
         if let Some(other) = &other.onsets {
             let bins = self.onsets.get_or_insert_with(|| Box::new([0; 64]));
             for (bin, other) in bins.iter_mut().zip(other.iter()) {
@@ -301,14 +269,14 @@ impl HealthSums {
 
     /// By how much a counter moved over gaps.
     #[must_use]
-    pub const fn moved_in_gaps(&self, counter: HealthCounter) -> u64 {
-        self.moved_in_gaps[counter as usize]
+    pub fn moved_in_gaps(&self, counter: HealthCounter) -> u64 {
+        self.moved_in_gaps.as_ref().map_or(0, |moved| moved[counter as usize])
     }
 
     /// Whether any row had this counter.
     #[must_use]
     pub const fn has(&self, counter: HealthCounter) -> bool {
-        self.present[counter as usize] > 0
+        (self.present >> (counter as usize)) & 1 == 1
     }
 }
 
@@ -319,7 +287,8 @@ fn earlier(one: Option<i64>, other: Option<i64>) -> Option<i64> {
     }
 }
 
-fn heat_bin(temp_mc: i64) -> usize {
-    let bin = temp_mc.saturating_sub(HEAT_FIRST_MC).div_euclid(HEAT_BIN_K * 1000) + 1;
-    usize::try_from(bin.clamp(0, HEAT_BINS as i64 - 1)).unwrap_or(0)
+fn add_steps(sums: &mut [u64; COUNTERS], steps: &[i64; COUNTERS]) {
+    for (sum, step) in sums.iter_mut().zip(steps) {
+        *sum = sum.saturating_add(step.unsigned_abs());
+    }
 }

@@ -64,7 +64,7 @@ proptest! {
     #[test]
     fn pieces_in_any_order_finish_as_sorted_rows(
         rows in a_drive(), cuts in prop::collection::vec(0usize..120, 0..6), seed in any::<u64>(),
-        grouping in 0usize..3, twice in prop::bool::ANY,
+        grouping in 0usize..4, twice in prop::bool::ANY,
     ) {
         let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut % rows.len()).collect();
         cuts.extend([0, rows.len()]);
@@ -81,6 +81,11 @@ proptest! {
         let merged = match grouping {
             0 => pieces.fold(ThermalState::default(), |mut sum, piece| { sum.merge(piece); sum }),
             1 => pieces.by_ref().reduce(|sum, mut piece| { piece.merge(sum); piece }).expect("at least one"),
+            // Bytes one after the other are the merged state.
+            2 => {
+                let bytes: Vec<u8> = pieces.flat_map(|piece| piece.encode()).collect();
+                ThermalState::decode(&bytes).expect("states")
+            }
             _ => {
                 let (mut one, mut other) = (ThermalState::default(), ThermalState::default());
                 for (at, piece) in pieces.enumerate() {
@@ -176,7 +181,6 @@ fn one_part(rows: &[(i64, i64)]) -> DrivePart {
 fn throttling_adds_seconds_and_one_onset_at_the_higher_reading() {
     let sums = one_part(&[(60, 0), (71, 0), (74, 20), (72, 80), (65, 80)]).sums;
     assert_eq!(sums.moved(C::Tmt1Seconds), 80);
-    assert_eq!(sums.throttled_intervals, 2);
     assert_eq!((sums.throttled_first_ms, sums.throttled_last_ms), (Some(120_000), Some(180_000)));
     assert_eq!(sums.temp_max_mc, 74_000);
     let onsets = sums.onsets.expect("it throttled");
@@ -229,7 +233,7 @@ fn a_moved_drive_adds_nothing_between_its_slots() {
         state.push(["A", "F", "h", if minute < 4 { " 1" } else { "2" }], &row, &MINUTE);
     }
     let Finish::Parts(parts) = state.finish(&MINUTE) else { panic!("in order") };
-    let of = |part: &DrivePart| (part.labels.slot.to_string(), part.sums.moved(C::Tmt1Seconds), part.moves);
+    let of = |part: &DrivePart| (part.labels.slot().to_owned(), part.sums.moved(C::Tmt1Seconds), part.moves);
     assert_eq!(parts.iter().map(of).collect::<Vec<_>>(), [("1".into(), 15, 1), ("2".into(), 25, 1)]);
     assert_eq!(*parts[0].labels, DriveLabels::new("A", "F", "h", "1"));
 }
@@ -265,6 +269,7 @@ fn memory_does_not_grow_with_rows() {
     let rows = |count| {
         (0..count).map(|at| (HealthRow::new(at * 60_000).with_temp_mc(40_000), 0)).collect::<Vec<_>>()
     };
-    assert_eq!(state(&rows(10)).size(), state(&rows(100_000)).size());
+    assert_eq!(state(&rows(10)).held(), state(&rows(100_000)).held());
+    assert!(state(&rows(10)).held() < 700, "{}", state(&rows(10)).held());
     assert!(state(&rows(10)).encode().len() < 250, "{}", state(&rows(10)).encode().len());
 }

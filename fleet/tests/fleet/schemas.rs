@@ -43,7 +43,7 @@ fn alibaba_and_telegraf_are_known() {
     let folder = Folder::new();
     folder.write(
         "ali/a.csv",
-        "disk_id,ds,model,n_194,r_194,r_9\n1,20180103,MA1,60,33,100\n1,20180104,MA1,60,34,124\n",
+        "disk_id,ds,model,n_194,r_194,r_9\n1,20180103,MA1,60,33,100\n1,2018-01-04,MA1,60,34,124\n",
     );
     let findings = scan(&folder, "ali");
     assert_eq!(findings["schemas"][0], "Alibaba ssd_open_data");
@@ -81,6 +81,29 @@ fn long_rows_join_by_scrape_and_follow_a_swap() {
     let seen: Vec<(String, f64, f64)> =
         drives.iter().map(|row| (text(row, "serial"), number(row, "tmt1_s"), number(row, "rows"))).collect();
     assert_eq!(seen, [("NEW".into(), 10.0, 3.0), ("OLD".into(), 10.0, 3.0)]);
+}
+
+/// Goal: of several temperatures under one name only the current one is taken.
+#[test]
+fn long_rows_of_smartctl_exporter_have_the_current_temperature() {
+    let folder = Folder::new();
+    let mut rows = String::from(
+        "timestamp,metric,value,instance,device,serial_number,model_name,firmware_version,temperature_type\n",
+    );
+    for scrape in 0..4i64 {
+        let t = 1_767_225_600_000 + scrape * 60_000;
+        rows += &format!("{t},smartctl_device,1,h1:9633,nvme0,S1,M,F,\n");
+        for (kind, value) in [("current", 40 + scrape), ("drive_trip", 70), ("lifetime_max", 91)] {
+            rows += &format!("{},smartctl_device_temperature,{value},h1:9633,nvme0,,,,{kind}\n", t + 3);
+        }
+    }
+    folder.write("rows/a.csv", &rows);
+    let findings = scan(&folder, "rows");
+    assert_eq!(findings["schemas"][0], "smartctl_exporter, long rows");
+    let drives = folder.table("scan/drives.parquet");
+    assert_eq!((drives.len(), text(&drives[0], "serial")), (1, "S1".into()));
+    assert_eq!(number(&drives[0], "temp_highest_reading_c"), 43.0);
+    assert_eq!(text(&drives[0], "verdict"), "not_known");
 }
 
 #[test]

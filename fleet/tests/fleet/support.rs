@@ -46,10 +46,20 @@ impl Folder {
     }
 
     pub(crate) fn run_words(&self, words: &[&str]) -> Done {
+        self.run_all(words, &[])
+    }
+
+    /// With variables of the environment.
+    pub(crate) fn run_with(&self, line: &str, variables: &[(&str, &str)]) -> Done {
+        self.run_all(&line.split(' ').collect::<Vec<_>>(), variables)
+    }
+
+    fn run_all(&self, words: &[&str], variables: &[(&str, &str)]) -> Done {
         let output = Command::new(env!("CARGO_BIN_EXE_heatsoak-fleet"))
             .args(words)
             .current_dir(self.0.path())
             .env("TMPDIR", self.0.path())
+            .envs(variables.iter().copied())
             .output()
             .expect("heatsoak-fleet starts");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");

@@ -7,13 +7,22 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use fleet_state::{DriveLabels, HealthCounter as C, HealthSums};
+use crate::row::{DriveLabels, HealthCounter as C};
+use crate::state::DrivePart;
+use crate::sums::HealthSums;
 
-use crate::scan::ScannedDrive;
+/// The sums of one drive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScannedDrive {
+    /// Its serial number.
+    pub serial: String,
+    /// One for each place it was in.
+    pub parts: Vec<DrivePart>,
+}
 
 /// How often rows come, as far as verdicts care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RowCadence {
+pub enum RowCadence {
     /// Every two seconds or more often: everything that `analyze` says.
     Second,
     /// Every ten minutes or more often.
@@ -23,7 +32,9 @@ pub(crate) enum RowCadence {
 }
 
 impl RowCadence {
-    pub(crate) const fn of(cadence_ms: i64) -> Self {
+    /// From milliseconds between rows.
+    #[must_use]
+    pub const fn of(cadence_ms: i64) -> Self {
         match cadence_ms {
             ..=2_000 => Self::Second,
             2_001..=600_000 => Self::Minute,
@@ -31,7 +42,9 @@ impl RowCadence {
         }
     }
 
-    pub(crate) const fn name(self) -> &'static str {
+    /// Its name in `findings.json`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Second => "second",
             Self::Minute => "minute",
@@ -40,7 +53,8 @@ impl RowCadence {
     }
 
     /// What rows this far apart tell.
-    pub(crate) const fn may_say(self) -> &'static str {
+    #[must_use]
+    pub const fn may_say(self) -> &'static str {
         match self {
             Self::Second => "everything `heatsoak analyze` says of one drive, and all below",
             Self::Minute => {
@@ -53,7 +67,8 @@ impl RowCadence {
     }
 
     /// What they do not.
-    pub(crate) const fn may_not_say(self) -> &'static str {
+    #[must_use]
+    pub const fn may_not_say(self) -> &'static str {
         match self {
             Self::Second => "anything faster than a second",
             Self::Minute => {
@@ -68,15 +83,19 @@ impl RowCadence {
 
 /// Whether the drive was throttled by its host-controlled thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum ThrottleVerdict {
+pub enum ThrottleVerdict {
+    /// A counter moved.
     Throttled,
+    /// None did, and they count.
     NotThrottled,
     /// With the reason.
     NotKnown(&'static str),
 }
 
 impl ThrottleVerdict {
-    pub(crate) const fn name(self) -> &'static str {
+    /// Its name in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Throttled => "throttled",
             Self::NotThrottled => "not_throttled",
@@ -87,24 +106,47 @@ impl ThrottleVerdict {
 
 /// One drive in one place.
 #[derive(Clone, Debug)]
-pub(crate) struct DriveFinding {
-    pub(crate) serial: String,
-    pub(crate) labels: Arc<DriveLabels>,
-    pub(crate) verdict: ThrottleVerdict,
-    pub(crate) sums: HealthSums,
-    pub(crate) moves: u64,
+pub struct DriveFinding {
+    /// Serial number.
+    pub serial: String,
+    /// What it was and where.
+    pub labels: Arc<DriveLabels>,
+    /// Whether it was throttled there.
+    pub verdict: ThrottleVerdict,
+    /// What its rows there add up to.
+    pub sums: HealthSums,
+    /// How often it changed its place or firmware.
+    pub moves: u64,
     /// Hours of full speed lost, or why not.
-    pub(crate) full_speed_lost_h: Result<f64, &'static str>,
+    pub full_speed_lost_h: Result<f64, &'static str>,
 }
 
+/// Why nothing is known of a drive whose rows nobody could sort.
+const MIXED: &str = "its rows came mixed up: sort them by serial number and time, and read them again";
+
 impl DriveFinding {
+    /// A drive whose rows overlap in time, where they are gone and cannot be read again, sorted.
+    #[must_use]
+    pub fn of_mixed_rows(serial: String, rows: u64) -> Self {
+        Self {
+            serial,
+            labels: Arc::default(),
+            verdict: ThrottleVerdict::NotKnown(MIXED),
+            sums: HealthSums { rows, ..HealthSums::default() },
+            moves: 0,
+            full_speed_lost_h: Err(MIXED),
+        }
+    }
+
     /// Hours throttled, gaps left out; none where the counters tell nothing.
-    pub(crate) fn throttled_h(&self) -> Option<f64> {
+    #[must_use]
+    pub fn throttled_h(&self) -> Option<f64> {
         self.counts().then(|| hours(self.sums.moved(C::Tmt1Seconds) + self.sums.moved(C::Tmt2Seconds)))
     }
 
     /// Hours throttled while no rows came.
-    pub(crate) fn throttled_in_gaps_h(&self) -> Option<f64> {
+    #[must_use]
+    pub fn throttled_in_gaps_h(&self) -> Option<f64> {
         let sums = &self.sums;
         self.counts().then(|| hours(sums.moved_in_gaps(C::Tmt1Seconds) + sums.moved_in_gaps(C::Tmt2Seconds)))
     }
@@ -113,11 +155,15 @@ impl DriveFinding {
         !matches!(self.verdict, ThrottleVerdict::NotKnown(_))
     }
 
-    pub(crate) fn observed_h(&self) -> f64 {
+    /// Hours between rows, gaps left out.
+    #[must_use]
+    pub fn observed_h(&self) -> f64 {
         self.sums.observed_ms as f64 / 3_600_000.0
     }
 
-    pub(crate) fn temp_mean_c(&self) -> Option<f64> {
+    /// The mean of its temperatures, in °C.
+    #[must_use]
+    pub fn temp_mean_c(&self) -> Option<f64> {
         (self.sums.temp_rows > 0).then(|| self.sums.temp_sum_mc as f64 / self.sums.temp_rows as f64 / 1000.0)
     }
 }
@@ -128,7 +174,7 @@ fn hours(seconds: u64) -> f64 {
 
 /// Model and firmware: counters are implemented by it, or not.
 fn kind(labels: &DriveLabels) -> (&str, &str) {
-    (&labels.model, &labels.firmware)
+    (labels.model(), labels.firmware())
 }
 
 /// Whether a throttle counter moved.
@@ -137,13 +183,14 @@ fn moved(sums: &HealthSums) -> bool {
 }
 
 /// A verdict for each drive in each of its places, by serial number.
-pub(crate) fn judge(drives: Vec<ScannedDrive>, cadence: RowCadence) -> Vec<DriveFinding> {
+#[must_use]
+pub fn judge(drives: Vec<ScannedDrive>, cadence: RowCadence) -> Vec<DriveFinding> {
     // Counters that stand above 0 have counted some time: the firmware implements them.
     let counting: BTreeSet<(String, String)> = drives
         .iter()
         .flat_map(|drive| &drive.parts)
         .filter(|part| part.sums.throttle_counter_max > 0)
-        .map(|part| (part.labels.model.to_string(), part.labels.firmware.to_string()))
+        .map(|part| (part.labels.model().to_string(), part.labels.firmware().to_string()))
         .collect();
     let mut findings = Vec::with_capacity(drives.len());
     for drive in drives {
