@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Iterable, Mapping, Optional, Protocol, Union
 
-__all__ = ["HeatsoakError", "Run", "Table", "Twin", "analyze", "read_run", "twin"]
+__all__ = ["HeatsoakError", "Run", "Table", "Twin", "analyze", "fleet", "read_run", "twin"]
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -218,3 +218,7 @@ def _arrow(path: Path) -> Any:
         return polars.read_parquet(path)
     except ImportError:
         raise HeatsoakError(f"reading {path} needs pyarrow or polars: pip install polars", 2) from None
+
+
+# Last: it needs what stands above.
+from . import fleet  # noqa: E402

@@ -34,7 +34,7 @@ Description-Content-Type: text/markdown
 wheel = f"Wheel-Version: 1.0\nGenerator: cargo xtask package\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
 members = [(f"heatsoak-{version}.data/scripts/heatsoak", read(binary), 0o755),
            (f"{info}/METADATA", metadata, 0o644), (f"{info}/WHEEL", wheel, 0o644)]
-for name in ("__init__.py", "py.typed"):
+for name in ("__init__.py", "fleet.py", "py.typed"):
     members.append((f"heatsoak/{name}", read(f"{package}/{name}"), 0o644))
 for path in rest[1:]:
     members.append((f"{info}/licenses/" + path.rsplit("/", 1)[1], read(path), 0o644))

@@ -12,6 +12,7 @@ use super::Finding;
 const ALLOWED: &[(&str, &[&str])] = &[
     ("measure", &[]),
     ("fleet-state", &[]),
+    ("fleet-streams", &["fleet-state"]),
     ("nvme", &["measure"]),
     ("physics", &["measure"]),
     ("plan", &["measure"]),
@@ -31,6 +32,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "heatsoak",
         &[
             "measure",
+            "fleet-state",
+            "fleet-streams",
             "nvme",
             "physics",
             "plan",

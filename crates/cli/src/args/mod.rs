@@ -32,7 +32,7 @@ use plan::Sweep;
 pub(crate) use analyze::AnalyzeArgs;
 pub(crate) use device::DeviceArgs;
 pub(crate) use export::{ExportArgs, ExportFormat};
-pub(crate) use fleet::FleetArgs;
+pub(crate) use fleet::{FleetArgs, FleetStream};
 pub(crate) use forecast::{FitArgs, GoalArg, PlaceArgs, PredictArgs, RecommendArgs};
 pub(crate) use inspect::InspectArgs;
 pub(crate) use power::{MeterArgs, PowerArgs};

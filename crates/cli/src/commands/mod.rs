@@ -54,7 +54,7 @@ pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Exi
         CliCommand::Fit(args) => forecast::fit::execute(&args, printer),
         CliCommand::Predict(args) => forecast::predict::execute(&args, printer),
         CliCommand::Recommend(args) => forecast::recommend::execute(&args, printer),
-        CliCommand::Fleet(args) => fleet::execute(&args),
+        CliCommand::Fleet(args) => fleet::execute(&args, printer),
         CliCommand::Validate(args) => validate::execute(&args, printer),
         CliCommand::Vssd(args) => vssd::execute(&args, printer),
         CliCommand::Watch(args) => watch::execute(&args, printer),
