@@ -164,10 +164,14 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
 }
 
 /// Samples in the power state that is asked about.
-pub(crate) fn in_state(fitted: &Fitted, scenario: &Scenario, stride: usize) -> Vec<DriveSample> {
+fn in_state(fitted: &Fitted, scenario: &Scenario, stride: usize) -> Vec<DriveSample> {
+    fitted.samples.iter().step_by(stride).map(|sample| as_asked(fitted, scenario, sample)).collect()
+}
+
+/// A sample in the power state that is asked about.
+pub(crate) fn as_asked(fitted: &Fitted, scenario: &Scenario, sample: &DriveSample) -> DriveSample {
     let state = scenario.power_state.filter(|state| fitted.seen.power_state != Some(*state));
-    let of = |sample: &DriveSample| state.and_then(|state| sample.in_state(state));
-    fitted.samples.iter().step_by(stride).map(|sample| of(sample).unwrap_or_else(|| sample.clone())).collect()
+    state.and_then(|state| sample.in_state(state)).unwrap_or_else(|| sample.clone())
 }
 
 /// Whether an operation of a phase never ran at full speed in the power state that is asked about.

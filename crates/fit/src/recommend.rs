@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::cooling::{self, CoolingNeed};
 use crate::fitted::Fitted;
 use crate::next::throttled_share;
-use crate::predict::{Forecast, MODEL_K, Scenario, full_speed, in_state, predict, predict_with};
+use crate::predict::{Forecast, MODEL_K, Scenario, as_asked, full_speed, predict, predict_with};
 use crate::sample::{ThresholdSource, Throttle, ThrottleAct};
 use crate::simulate::LoadPhase;
 
@@ -237,8 +237,8 @@ fn grid(fitted: &Fitted, at: &Scenario, load: &[LoadPhase]) -> Vec<Settings> {
             tmt1_k += step;
         }
     }
-    let one = in_state(fitted, at, fitted.samples.len()).swap_remove(0);
-    let fastest = load.iter().map(|phase| full_speed(&one, fitted, phase)).fold(0.0, f64::max);
+    let likeliest = as_asked(fitted, at, &fitted.best);
+    let fastest = load.iter().map(|phase| full_speed(&likeliest, fitted, phase)).fold(0.0, f64::max);
     if fastest > 0.0 {
         grid.extend(
             RATES.map(|share| Settings { rate_bytes_per_s: Some(share * fastest), ..Settings::default() }),

@@ -238,20 +238,9 @@ impl DriveSample {
 
     /// The one power state that it is in.
     fn power_state(&self) -> PowerStateProfile {
-        let state_limit =
-            |op: usize| self.state_limit.map(|limit| 1e9 * limit[op]).filter(|limit| limit.is_finite());
-        PowerStateProfile {
-            max_power_w: 25.0,
-            operational: true,
-            read_cap_bytes_per_s: state_limit(0),
-            write_cap_bytes_per_s: state_limit(1),
-            idle_w: None,
-            active_w: None,
-            read_energy_scale: 1.0,
-            write_energy_scale: 1.0,
-            entry_us: 0,
-            exit_us: 0,
-        }
+        let limit = self.state_limit.unwrap_or([f64::INFINITY; 2]);
+        // What a slot of four lanes may supply (PCI Express CEM); a fit does not ask what a drive states.
+        PowerStateProfile::limited(25.0, limit.map(|gb_per_s| gb_per_s.is_finite().then_some(1e9 * gb_per_s)))
     }
 
     fn media(&self, common: &Common) -> MediaProfile {

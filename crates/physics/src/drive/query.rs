@@ -385,16 +385,11 @@ mod test {
     fn power_states_cap_speed_and_a_command_wakes_the_drive() {
         let mut profile = profile();
         let state = |cap: Option<f64>, operational, idle_w| PowerStateProfile {
-            max_power_w: 3.0,
             operational,
-            read_cap_bytes_per_s: cap,
-            write_cap_bytes_per_s: cap,
             idle_w,
-            active_w: None,
-            read_energy_scale: 1.0,
-            write_energy_scale: 1.0,
             entry_us: 100,
             exit_us: 2000,
+            ..PowerStateProfile::limited(3.0, [cap; 2])
         };
         profile.power_state.push(state(Some(1e9), true, None));
         profile.power_state.push(state(None, false, Some(0.1)));

@@ -248,6 +248,24 @@ pub struct PowerStateProfile {
     pub exit_us: u32,
 }
 
+impl PowerStateProfile {
+    /// One that limits reads and writes to so many bytes per second, and changes nothing else.
+    pub const fn limited(max_power_w: f64, [read, write]: [Option<f64>; 2]) -> Self {
+        Self {
+            max_power_w,
+            operational: true,
+            read_cap_bytes_per_s: read,
+            write_cap_bytes_per_s: write,
+            idle_w: None,
+            active_w: None,
+            read_energy_scale: 1.0,
+            write_energy_scale: 1.0,
+            entry_us: 0,
+            exit_us: 0,
+        }
+    }
+}
+
 /// How fast data moves when nothing throttles.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]

@@ -381,18 +381,7 @@ fn cache(draw: &mut CorpusDraw, loads: &[RecipeLoad], profile: &mut Profile) {
 /// The host takes the drive down to a state with a cap, in the middle of one load.
 fn power_states(draw: &mut CorpusDraw, profile: &mut Profile, loads: &mut [RecipeLoad]) {
     let share = draw.between(0.3, 0.85);
-    let capped = PowerStateProfile {
-        max_power_w: 3.0,
-        operational: true,
-        read_cap_bytes_per_s: Some(share * full_speed(profile, Op::Read)),
-        write_cap_bytes_per_s: Some(share * full_speed(profile, Op::Write)),
-        idle_w: None,
-        active_w: None,
-        read_energy_scale: 1.0,
-        write_energy_scale: 1.0,
-        entry_us: 0,
-        exit_us: 0,
-    };
-    profile.power_state.push(capped);
+    let caps = [Op::Read, Op::Write].map(|op| Some(share * full_speed(profile, op)));
+    profile.power_state.push(PowerStateProfile::limited(3.0, caps));
     loads[1].power_state = 1;
 }
