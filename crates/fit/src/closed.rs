@@ -1,4 +1,4 @@
-//! The closed loop over the runs: gains of regulators, and which class of throttle follows the runs best.
+//! The closed loop over the runs: which class of throttle follows the runs best.
 //!
 //! Each candidate is simulated under the load of every run. Minutes are compared and not seconds: a relay that swings a
 //! second too early is no worse a relay. The loss becomes a weight, tempered, so that a class is only left out where the
@@ -12,8 +12,8 @@ use crate::throttle::{Class, OnsetGroup};
 use analysis::posterior::Draws;
 use measure::Seed;
 
-/// Seconds of a window that is compared: short where gains are looked for, several cycles of a relay where classes are.
-const GAIN_WINDOW: usize = 30;
+/// Seconds of a window that is compared: short where a threshold is looked for, several cycles of a relay where classes are.
+const SHIFT_WINDOW: usize = 30;
 const CLASS_WINDOW: usize = 75;
 /// What a mean speed of a window may be off, as a share of full speed; its spread; its temperature in kelvins.
 const SPEED_SD: f64 = 0.05;
@@ -26,17 +26,15 @@ const ONSET_SD_SHARE: f64 = 0.04;
 const TEMPER: f64 = 0.25;
 /// Looks at a combination, each with thresholds of its own.
 const LOOKS: usize = 3;
-/// Gains of regulators that a search begins with: shares a kelvin, shares a kelvin and second. Those of the built-in
-/// drives and of firmware that integrates alone.
-const STARTS: [[f64; 2]; 4] = [[0.05, 0.001], [0.05, 0.005], [0.001, 0.003], [0.001, 0.012]];
+/// Halvings of the search for a threshold.
+const SHIFTS: usize = 3;
 
 /// A combination of classes, one a group.
 #[derive(Clone, Debug)]
 pub(crate) struct Closed {
     pub(crate) classes: Vec<Class>,
-    /// Gains a group: shares a kelvin, shares a kelvin and second, and by how much its threshold lies over where it was
-    /// read off.
-    pub(crate) gains: Vec<[f64; 3]>,
+    /// By how much the threshold of a regulator without memory lies over where it was read off.
+    pub(crate) shift_k: f64,
     pub(crate) weight: f64,
 }
 
@@ -53,10 +51,9 @@ pub(crate) fn closed_loops(
 ) -> (Vec<Closed>, Vec<MachineOdds>) {
     let mut loops: Vec<(Closed, f64)> = Vec::new();
     for classes in combinations(groups) {
-        let gains = vec![[0.05, 0.001, 0.0]; classes.len()];
-        let mut closed = Closed { classes, gains, weight: 1.0 };
-        if closed.classes.iter().any(|class| regulates(*class)) {
-            search(&mut closed, &mut |closed| loss(&sample(closed, draws), runs, common, GAIN_WINDOW));
+        let mut closed = Closed { classes, shift_k: 0.0, weight: 1.0 };
+        if closed.classes.contains(&Class::Proportional) {
+            search(&mut closed, &mut |closed| loss(&sample(closed, draws), runs, common, SHIFT_WINDOW));
         }
         // Thresholds are drawn: the better of a few looks.
         let looks = if groups.is_empty() { 0 } else { LOOKS };
@@ -73,7 +70,7 @@ pub(crate) fn closed_loops(
     let mut looked = Vec::new();
     if !groups.is_empty() {
         // Draws of its own: what it is for does not change what is drawn for forecasts.
-        let none = Closed { classes: Vec::new(), gains: Vec::new(), weight: 1.0 };
+        let none = Closed { classes: Vec::new(), shift_k: 0.0, weight: 1.0 };
         let none = sample(&none, &mut Draws::new(Seed::new(2)));
         looked.push((Vec::new(), weight(loss(&none, runs, common, CLASS_WINDOW))));
         let machines =
@@ -81,10 +78,6 @@ pub(crate) fn closed_loops(
         looked.extend(loops.iter().map(|closed| (machines(closed), closed.weight)));
     }
     (loops.into_iter().filter(|closed| closed.weight > 0.02).collect(), odds(looked))
-}
-
-const fn regulates(class: Class) -> bool {
-    matches!(class, Class::Regulator | Class::Proportional | Class::DutyCycled)
 }
 
 /// What each group may be: what the verdict says, and what it may be mistaken for.
@@ -104,34 +97,21 @@ fn combinations(groups: &[OnsetGroup]) -> Vec<Vec<Class>> {
     all
 }
 
-/// Looks for the gains of all regulators of a combination, the same for each.
+/// Looks for how far the thresholds of regulators without memory lie over where they were read off.
 fn search(closed: &mut Closed, loss: &mut impl FnMut(&Closed) -> f64) {
-    let mut best = (f64::INFINITY, [0.0; 3]);
-    let mut look = |best: &mut (f64, [f64; 3]), gains: [f64; 3]| {
-        closed.gains.iter_mut().for_each(|of| *of = gains);
-        let loss = loss(closed);
-        if loss < best.0 {
-            *best = (loss, gains);
-        }
-    };
-    STARTS.iter().for_each(|[per_k, per_k_s]| look(&mut best, [*per_k, *per_k_s, 0.0]));
-    let (mut factor, mut shift_k) = (2.0, 0.6);
-    for _ in 0..3 {
-        for sign in [1.0, -1.0] {
-            let mut shifted = best.1;
-            shifted[2] += sign * shift_k;
-            look(&mut best, shifted);
-        }
-        for which in [1, 0] {
-            for direction in [factor, 1.0 / factor] {
-                let mut tried = best.1;
-                tried[which] = (tried[which] * direction).clamp(1e-5, 1.0);
-                look(&mut best, tried);
+    let mut best = (loss(closed), 0.0);
+    let mut step_k = 0.6;
+    for _ in 0..SHIFTS {
+        for shift_k in [best.1 + step_k, best.1 - step_k] {
+            closed.shift_k = shift_k;
+            let loss = loss(closed);
+            if loss < best.0 {
+                best = (loss, shift_k);
             }
         }
-        (factor, shift_k) = (f64::sqrt(factor), 0.5 * shift_k);
+        step_k *= 0.5;
     }
-    closed.gains.iter_mut().for_each(|of| *of = best.1);
+    closed.shift_k = best.1;
 }
 
 /// How far the closed loop of a sample is from the runs, as classes are compared.

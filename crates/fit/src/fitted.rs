@@ -13,6 +13,7 @@ use crate::fitting::Fitting;
 use crate::open;
 use crate::opinion::MachineOdds;
 use crate::sample::{Common, DriveSample, ThresholdSource, ThrottleAct};
+use crate::throttle::Class;
 
 /// The version of the `[fit]` table.
 pub const SCHEMA: u32 = 1;
@@ -70,6 +71,9 @@ pub struct SeenRange {
     /// Lowest TMT1 at which the runs show it act, in kelvins.
     #[serde(default)]
     pub tmt1_acted_k: Option<f64>,
+    /// Thresholds at which the verdict saw it work in bursts.
+    #[serde(default)]
+    pub bursts_at: Vec<ThresholdSource>,
     /// Longest load in seconds.
     pub longest_s: f64,
     /// Power state of the runs that were fitted; others are in the samples.
@@ -306,6 +310,9 @@ fn seen(runs: &[RunData], fitting: &Fitting) -> SeenRange {
     seen.full = [0, 1].map(|op| fitting.full[op].seen);
     for group in &fitting.groups {
         (0..2).for_each(|op| seen.throttled[op] |= group.floor[op].is_some());
+        if group.said == Some(Class::DutyCycled) {
+            seen.bursts_at.push(group.follows);
+        }
         if group.follows == ThresholdSource::Tmt1 {
             let set = group.spans.iter().filter_map(|(run, _, _)| runs[*run].tmt_k[0]);
             seen.tmt1_acted_k = set.chain(seen.tmt1_acted_k).reduce(f64::min);

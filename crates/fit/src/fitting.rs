@@ -2,9 +2,8 @@
 //!
 //! 1. Full speeds, and the seconds that heat held back.
 //! 2. Heat by least squares, then by a random walk, once for each shape of the step response.
-//! 3. For each combination of classes that the verdict leaves open: gains of regulators by looking at how the closed loop
-//!    follows the runs, and how well it does - its weight.
-//! 4. Samples: a state of a walk, the class by weight, thresholds read off that state's own course.
+//! 3. For each combination of classes that the verdict leaves open: how well the closed loop follows the runs - its weight.
+//! 4. Samples: a state of a walk, the class by weight, thresholds and gains read off that state's own course.
 
 use measure::Seed;
 use thiserror::Error;
@@ -119,7 +118,7 @@ fn fit_still(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> Fittin
     let full = full(runs);
     let mut slow: Vec<SlowStretch> = runs.iter().map(|run| slow(run, &full)).collect();
     let groups = groups(runs, &mut slow);
-    let regulates = groups.iter().any(|group| matches!(group.said, Some(Class::Regulator) | None));
+    let regulates = groups.iter().any(|group| !matches!(group.said, Some(Class::Relay | Class::Stop)));
     let ln_levels: Vec<Vec<f64>> = runs
         .iter()
         .zip(&slow)
@@ -284,9 +283,9 @@ impl Drawing<'_> {
         let throttles: Vec<_> = self
             .groups
             .iter()
-            .zip(closed.classes.iter().zip(&closed.gains))
-            .map(|(group, (class, gains))| {
-                read_off(group, *class, *gains, self.runs, self.slow, &courses, draws)
+            .zip(&closed.classes)
+            .map(|(group, class)| {
+                read_off(group, *class, closed.shift_k, self.runs, self.slow, &courses, draws)
             })
             .collect();
         // At rest in the air of all runs: where the air is known, each run's rise over its own.

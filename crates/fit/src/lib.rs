@@ -5,7 +5,7 @@
 //! - [`data`]: what a fit takes from a trace.
 //! - `speed`: full speeds, and the seconds that heat held back.
 //! - `heat`: from speeds to temperature, and the likelihood of readings; `chain`: its posterior (the optimum is `analysis::posterior::least`).
-//! - `throttle`, `two_level`: thresholds read off a sample's own course; `closed`: their class and gains. `air`, `states`: a second airflow, other power states.
+//! - `throttle`, `regulator`, `two_level`: thresholds and gains read off a sample's own course; `closed`: their class. `air`, `states`: a second airflow, other power states.
 //! - [`sample`]: one drive that the runs allow, and the profile it makes.
 //! - [`fitting`]: all of these in order. [`fitted`], `open`: what is kept of it, and what stays open.
 //! - [`opinion`]: which machine the runs make probable, beside what the verdict says.
@@ -17,7 +17,7 @@
 //!
 //! # What it does not do
 //! It opens no file and prints nothing. It has no model of a drive: every closed loop is simulated by `physics`, as twins
-//! are.
+//! are, and a regulator that is driven by a course moves by the same law.
 //!
 //! # Where the numbers come from
 //! Each constant says so beside it; what was tried and how well it did is in METHODS.
@@ -39,6 +39,7 @@ pub mod opinion;
 mod power;
 pub mod predict;
 pub mod recommend;
+mod regulator;
 pub mod sample;
 pub mod simulate;
 mod speed;

@@ -37,8 +37,6 @@ const NINE_OF_TEN: f64 = 0.779;
 const THROTTLED_SHARE_LEAST: f64 = 0.01;
 /// A relay that leaves less of the speed costs most of it wherever it acts.
 const DEAR_RELAY: f64 = 0.2;
-/// Bursts that are less probable are not advised against.
-const BURSTS_LEAST: f64 = 0.25;
 
 /// What is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -336,23 +334,23 @@ fn avoid(fitted: &Fitted, now: &ChoicePoint, points: &[ChoicePoint]) -> Vec<Avoi
     avoid
 }
 
-/// A setting at which the drive works in bursts: the mean speed does not show it, the slowest I/Os do.
+/// A setting at which the drive works in bursts: the mean speed does not show it, the slowest I/Os do. Whether there are
+/// any is the verdict's to say, which sees seconds; one operation may come in bursts and the other not.
 fn bursts(fitted: &Fitted) -> Option<Avoid> {
-    let name = |throttle: &Throttle| match (throttle.follows, throttle.act) {
-        (ThresholdSource::Tmt1, ThrottleAct::DutyCycled(_)) => Some("TMT1"),
-        (ThresholdSource::Tmt2, ThrottleAct::DutyCycled(_)) => Some("TMT2"),
-        _ => None,
+    let regulates = |throttle: &Throttle| {
+        let held = matches!(throttle.act, ThrottleAct::DutyCycled(_) | ThrottleAct::Regulator(_));
+        held && fitted.seen.bursts_at.contains(&throttle.follows)
     };
-    let named: Vec<&str> =
-        fitted.samples.iter().filter_map(|sample| sample.throttles.iter().find_map(name)).collect();
-    let share = named.len() as f64 / fitted.samples.len() as f64;
-    (share >= BURSTS_LEAST).then(|| Avoid {
+    let name = match fitted.best.throttles.iter().find(|throttle| regulates(throttle))?.follows {
+        ThresholdSource::Tmt1 => "TMT1",
+        ThresholdSource::Tmt2 => "TMT2",
+        ThresholdSource::Own => return None,
+    };
+    Some(Avoid {
         settings: Settings::default(),
         why: format!(
-            "Any {} that the load reaches: this drive holds its temperature there by full-speed bursts with pauses \
-             between them (probability {:.0} %)",
-            named[0],
-            100.0 * share
+            "Any {name} that the load reaches: in the runs this drive held its temperature there by full-speed bursts \
+             with pauses between them"
         ),
     })
 }

@@ -8,6 +8,7 @@ use analysis::findings::{Cause, Label, PolicyClass};
 
 use crate::data::{Asked, RunData};
 use crate::heat::at;
+use crate::regulator;
 use crate::sample::{ThresholdSource, Throttle, ThrottleAct};
 use crate::speed::SlowStretch;
 use analysis::posterior::Draws;
@@ -32,7 +33,7 @@ const GENTLE_K: f64 = 3.0;
 /// So far above the held temperature a regulator has no more to give.
 const FLOORED_K: f64 = 1.5;
 /// From how far below its threshold a regulator looks on, as the built-in ones do; one without memory does not.
-const REGULATOR_K: f64 = 8.0;
+pub(crate) const REGULATOR_K: f64 = 8.0;
 const PROPORTIONAL_K: f64 = 0.2;
 /// Integral gain of a regulator without memory: the least that a profile takes.
 const NO_MEMORY: f64 = 1e-9;
@@ -163,7 +164,7 @@ fn reading_k(run: &RunData, t_s: f64) -> Option<f64> {
 }
 
 /// What a threshold hangs on, in kelvins; 0 for the firmware's own.
-fn setting_k(run: &RunData, follows: ThresholdSource) -> f64 {
+pub(crate) fn setting_k(run: &RunData, follows: ThresholdSource) -> f64 {
     match follows {
         ThresholdSource::Tmt1 => run.tmt_k[0].unwrap_or(0.0),
         ThresholdSource::Tmt2 => run.tmt_k[1].unwrap_or(0.0),
@@ -299,11 +300,12 @@ fn switches(group: &mut OnsetGroup, runs: &[RunData], slow: &[SlowStretch]) {
     }
 }
 
-/// Reads a throttle off the courses of a sample. `gains` are those of a regulator.
+/// Reads a throttle off the courses of a sample. `shift_k` is how far the threshold of one without memory lies over where
+/// it was read off.
 pub(crate) fn read_off(
     group: &OnsetGroup,
     class: Class,
-    gains: [f64; 3],
+    shift_k: f64,
     runs: &[RunData],
     slow: &[SlowStretch],
     courses: &[Vec<f64>],
@@ -340,19 +342,20 @@ pub(crate) fn read_off(
         Class::Relay => ThrottleAct::Relay(floor),
         Class::Stop => ThrottleAct::Stop,
         Class::Proportional => {
-            on_k += gains[2];
+            on_k += shift_k;
             let per_k = slope(group, runs, slow, courses, |run| above(run) + on_k).unwrap_or(0.1);
             let least = group.least.clamp(LEAST_SHARE, 1.0);
             ThrottleAct::Regulator([per_k, NO_MEMORY, unseen_floor(least, draws)])
         }
         Class::Regulator | Class::DutyCycled => {
-            on_k = held.map_or(on_k, |held| held + gains[2] + THRESHOLD_SD_K * draws.normal());
             let least = group.least.clamp(LEAST_SHARE, 1.0);
             let low_k = at_least(group, slow, courses, above);
             let floored = held.zip(low_k).is_some_and(|(held, low_k)| low_k > held + FLOORED_K);
             let floor = if floored { least } else { unseen_floor(least, draws) };
-            let spread = |value: f64, draws: &mut Draws| value * (0.2 * draws.normal()).exp();
-            let numbers = [spread(gains[0], draws), spread(gains[1], draws), floor];
+            let about = (held.unwrap_or(on_k), floor);
+            let found = regulator::read_off(group, runs, slow, courses, about, draws);
+            on_k = found.on_k;
+            let numbers = [found.gains.share_per_k, found.gains.share_per_k_s.max(NO_MEMORY), floor];
             if class == Class::Regulator {
                 ThrottleAct::Regulator(numbers)
             } else {

@@ -192,8 +192,7 @@ impl Running {
         self.depth = self.slewed(self.depth, target);
     }
 
-    /// A PI controller in velocity form, which cannot wind up: the share moves with the change of
-    /// the error and with the error itself, and stays between floor and 1.
+    /// The share of full speed moves as [`Gains::step`] says, and stays between floor and 1.
     fn regulate(&mut self, temp_k: f64, on_k: Option<f64>, loaded: bool, gains: Gains) {
         let Some(on_k) = on_k else {
             (self.share, self.stage, self.last_excess_k) = (1.0, MachineStage::Off, f64::NAN);
@@ -203,7 +202,7 @@ impl Running {
         let change_k = if self.last_excess_k.is_finite() { excess_k - self.last_excess_k } else { 0.0 };
         self.last_excess_k = excess_k;
         let poll_s = self.grain.seconds(self.poll_ticks);
-        let mut step = -(gains.share_per_k * change_k + gains.share_per_k_s * excess_k * poll_s);
+        let mut step = gains.step(excess_k, change_k, poll_s);
         // Far below the threshold it only ever lets go, and so it does when heat is not its doing.
         if !loaded || excess_k < -self.policy.hysteresis_k {
             step = step.max(0.0);

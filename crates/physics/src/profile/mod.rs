@@ -547,6 +547,14 @@ pub struct Gains {
     pub floor_share: f64,
 }
 
+impl Gains {
+    /// By how much a regulator moves its share of full speed in so many seconds, `excess_k` over its threshold and
+    /// `change_k` hotter than before: the velocity form of a PI controller, which cannot wind up.
+    pub fn step(&self, excess_k: f64, change_k: f64, seconds: f64) -> f64 {
+        -(self.share_per_k * change_k + self.share_per_k_s * excess_k * seconds)
+    }
+}
+
 /// A regulator that works in bursts.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
