@@ -191,6 +191,9 @@ impl Fitted {
         }
         for sample in fitted.samples.iter().chain([&fitted.best]) {
             sample.profile(&fitted.common).check()?;
+            if !(0.0..=1.0).contains(&sample.outer_share) {
+                return Err(FittedError::Unreadable(format!("outer_share is {}", sample.outer_share)));
+            }
         }
         Ok(fitted)
     }

@@ -3,7 +3,7 @@
 use std::num::NonZero;
 
 use physics::Profile;
-use physics::profile::Mode;
+use physics::profile::Node;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -31,8 +31,6 @@ const FLOW_TIME_SHARE: f64 = 0.05;
 const NO_COOLING_SHARE: f64 = 0.03;
 const NO_COOLING_K: f64 = 0.9;
 const NO_COOLING_TIME_SHARE: f64 = 0.12;
-/// A mode of so many seconds is half the drive's own and half its surroundings'.
-const HALF_AIR_S: f64 = 60.0;
 /// Hotter than what was seen without throttling by so much is beyond what the runs can tell.
 const BEYOND_K: f64 = 1.0;
 
@@ -289,23 +287,24 @@ fn placed(mut profile: Profile, scenario: &Scenario, sample: &DriveSample) -> Pr
         outer_then = outer_then * sink / (outer_then + sink);
     }
     if outer_then != outer {
-        reduce(&mut profile.thermal.mode, (outer - outer_then) / total);
+        let nodes = aired(profile.thermal.nodes(), sample.outer_share, outer_then / outer);
+        profile.sensor.composite_share = (0..nodes.len()).map(|at| f64::from(u8::from(at == 0))).collect();
+        profile.thermal.mode.clear();
+        profile.thermal.node = nodes;
     }
     profile
 }
 
-/// Takes a share of the whole resistance out of the modes: out of slow ones, as the air is what they end in. A mode that
-/// ends in less resistance is faster by as much: capacities stay, and with them how the first seconds heat.
-pub(crate) fn reduce(modes: &mut [Mode], share: f64) {
-    let total: f64 = modes.iter().map(|mode| mode.k_per_w).sum();
-    let slowness = |mode: &Mode| mode.tau_s / (mode.tau_s + HALF_AIR_S);
-    let slow: f64 = modes.iter().map(|mode| mode.k_per_w * slowness(mode)).sum();
-    let part = (share * total / slow).min(0.98);
-    for mode in modes {
-        let left = 1.0 - part * slowness(mode);
-        mode.k_per_w = (mode.k_per_w * left).max(0.001);
-        mode.tau_s *= left;
+/// A ladder whose outermost part, `outer` of the whole resistance, has `times` as much of it. Capacities stay where they
+/// are, and so do the first seconds.
+pub(crate) fn aired(mut nodes: Vec<Node>, outer: f64, times: f64) -> Vec<Node> {
+    let mut left_k_per_w = outer * nodes.iter().map(|node| node.outward_k_per_w).sum::<f64>();
+    for node in nodes.iter_mut().rev() {
+        let part_k_per_w = node.outward_k_per_w.min(left_k_per_w);
+        node.outward_k_per_w -= part_k_per_w * (1.0 - times);
+        left_k_per_w -= part_k_per_w;
     }
+    nodes
 }
 
 /// Whether the fit has an answer at all; says why not.
@@ -537,45 +536,49 @@ const fn op(phase: &LoadPhase) -> &'static str {
 
 #[cfg(test)]
 mod test {
+    use physics::profile::{Mode, ladder};
     use proptest::prelude::*;
 
     use super::*;
 
-    fn total(modes: &[Mode]) -> f64 {
-        modes.iter().map(|mode| mode.k_per_w).sum()
+    fn total(nodes: &[Node]) -> f64 {
+        nodes.iter().map(|node| node.outward_k_per_w).sum()
     }
 
     proptest! {
-        /// Laws of another airflow: so much resistance is gone, each capacity (`tau / R`) stays, and no mode overtakes another.
+        /// Laws of another airflow: so much resistance is gone, from the air inwards, and each capacity stays.
         #[test]
         fn resistance_goes_and_capacity_stays(
             shares in prop::collection::vec(0.05_f64..1.0, 2..8),
-            removed in 0.0_f64..0.6,
+            outer in 0.02_f64..0.98,
+            times in 0.1_f64..3.0,
         ) {
             let mode = |(at, share): (usize, &f64)| Mode { tau_s: 3.0 * 2.3_f64.powi(at as i32), k_per_w: *share };
-            let before: Vec<Mode> = shares.iter().enumerate().map(mode).collect();
-            let mut after = before.clone();
-            reduce(&mut after, removed);
-            let gone = 1.0 - total(&after) / total(&before);
-            // Fast modes have little to give: less may go than was asked, and never more.
-            prop_assert!(gone <= removed + 1e-3, "{gone} of {removed}");
-            for (before, after) in before.iter().zip(&after).filter(|(_, after)| after.k_per_w > 0.002) {
-                let capacity = |mode: &Mode| mode.tau_s / mode.k_per_w;
-                prop_assert!((capacity(after) / capacity(before) - 1.0).abs() < 1e-9);
+            let before = ladder(&shares.iter().enumerate().map(mode).collect::<Vec<_>>());
+            let after = aired(before.clone(), outer, times);
+            let left = total(&after) / total(&before);
+            prop_assert!((left - (1.0 - outer * (1.0 - times))).abs() < 1e-9, "{left}");
+            let ratio = |at: usize| (after[at].outward_k_per_w / before[at].outward_k_per_w - 1.0) / (times - 1.0);
+            for at in 1..before.len() {
+                prop_assert!(after[at].capacity_j_per_k == before[at].capacity_j_per_k);
+                prop_assert!(ratio(at) >= ratio(at - 1) - 1e-9);
             }
-            prop_assert!(after.windows(2).all(|pair| pair[0].tau_s < pair[1].tau_s), "{after:?}");
         }
     }
 
-    /// Worked example of METHODS: a tenth of 10 K/W out of modes of 20 and 180 s.
+    /// Worked example of METHODS: half of the outermost quarter of 10 K/W.
     #[test]
-    fn a_tenth_less_comes_out_of_the_slow_mode() {
-        let mut modes = [Mode { tau_s: 20.0, k_per_w: 5.0 }, Mode { tau_s: 180.0, k_per_w: 5.0 }];
-        reduce(&mut modes, 0.1);
-        let found = modes.map(|mode| (mode.tau_s, mode.k_per_w));
-        for ((tau_s, k_per_w), (tau_wanted_s, wanted)) in found.into_iter().zip([(19.0, 4.75), (153.0, 4.25)])
-        {
-            assert!((tau_s - tau_wanted_s).abs() < 0.1 && (k_per_w - wanted).abs() < 0.01, "{found:?}");
-        }
+    fn the_outermost_resistance_goes_first() {
+        let mode = |tau_s, k_per_w| Mode { tau_s, k_per_w };
+        let before = ladder(&[mode(20.0, 5.0), mode(180.0, 5.0)]);
+        let after = aired(before.clone(), 0.25, 0.5);
+        let found = |nodes: &[Node], at: usize| (nodes[at].capacity_j_per_k, nodes[at].outward_k_per_w);
+        let near = |(c, r): (f64, f64), (wanted_c, wanted_r): (f64, f64)| {
+            assert!((c - wanted_c).abs() < 0.05 && (r - wanted_r).abs() < 0.005, "{c} J/K, {r} K/W");
+        };
+        near(found(&before, 0), (3.6, 6.10));
+        near(found(&before, 1), (42.0, 3.90));
+        near(found(&after, 0), (3.6, 6.10));
+        near(found(&after, 1), (42.0, 2.65));
     }
 }

@@ -10,7 +10,6 @@ use crate::heat::at;
 use crate::sample::{DriveSample, StateShare};
 use crate::speed::{SlowStretch, full, ln_levels, slow};
 use analysis::posterior::Draws;
-use physics::profile::Mode;
 
 /// Energy of a byte over that in the first state: the published table has 0.8 to 1 (VALIDATION, PS5 to PS7).
 const ENERGY_SD: f64 = 0.3;
@@ -75,8 +74,6 @@ fn energy(
     noise: f64,
     draws: &mut Draws,
 ) -> [f64; 2] {
-    let modes: Vec<Mode> =
-        sample.modes.iter().map(|(tau_s, share)| Mode { tau_s: *tau_s, k_per_w: *share }).collect();
     let alone = |op: usize| {
         let mut one = sample.clone();
         one.gain_k[1 - op] = 0.0;
@@ -86,7 +83,7 @@ fn energy(
     // Rows of the two rises and the reading over rest.
     let mut rows: Vec<[f64; 3]> = Vec::new();
     for (run, levels) in runs.iter().zip(levels) {
-        let courses = [&reads, &writes].map(|sample| rises(sample, &modes, run, levels));
+        let courses = [&reads, &writes].map(|sample| rises(sample, run, levels));
         let from = rows.len();
         rows.extend(run.readings.iter().map(|r| {
             let [read, write] = [0, 1].map(|op| at(&courses[op], r.t_s));

@@ -62,6 +62,18 @@ fn number() -> impl Strategy<Value = String> {
     ]
 }
 
+/// Goal: a share of the resistance lies between none and all, whatever stands in the file.
+#[test]
+fn a_share_is_no_more_than_all() {
+    let line = WRITTEN.lines().find(|line| line.starts_with("outer_share = ")).expect("a sample has one");
+    let read = |text: &str| Fitted::from_profile(&Profile::from_toml(text).expect("a profile"));
+    assert!(read(&WRITTEN).is_ok());
+    for number in ["1.1", "-0.1", "1e308", "nan"] {
+        let spoilt = WRITTEN.replacen(line, &format!("outer_share = {number}"), 1);
+        assert!(read(&spoilt).is_err(), "{number}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 

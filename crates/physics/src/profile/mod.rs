@@ -133,10 +133,15 @@ pub enum Start {
     PowerCycle,
 }
 
+/// The ladder of these modes, from the sensor outwards. Modes have different time constants, all positive.
+pub fn ladder(modes: &[Mode]) -> Vec<Node> {
+    crate::thermal::ladder(modes)
+}
+
 impl ThermalProfile {
     /// The nodes, from the flash outwards: those that are stated, or the ladder of the modes.
     pub fn nodes(&self) -> Vec<Node> {
-        if self.mode.is_empty() { self.node.clone() } else { crate::thermal::ladder(&self.mode) }
+        if self.mode.is_empty() { self.node.clone() } else { ladder(&self.mode) }
     }
 }
 
