@@ -21,11 +21,6 @@ const MODEL_S: f64 = 1.5;
 const AIR_K: f64 = 0.04;
 const AIR_SHARE: f64 = 0.002;
 const AIR_TIME_SHARE: f64 = 0.006;
-/// What another airflow or heatsink changes is one number of many: share of a speed, kelvins, share of a time. From trials
-/// with half the resistance to the air.
-const FLOW_SHARE: f64 = 0.01;
-const FLOW_K: f64 = 0.3;
-const FLOW_TIME_SHARE: f64 = 0.05;
 /// Runs that never cool down leave slow modes, releases and air between them: intervals are wider by so much. From trials
 /// with `hctm-read`.
 const NO_COOLING_SHARE: f64 = 0.03;
@@ -402,14 +397,10 @@ fn phase_forecast(
 ) -> PhaseForecast {
     let moved_k = scenario.ambient_k.zip(fitted.common.ambient_k).map_or(0.0, |(then, now)| then - now);
     let air_k = (moved_k + scenario.warmer_k).abs();
-    // 1 where the flow is another, 0 where it is that of the runs.
-    let flow = f64::from(u8::from(
-        scenario.airflow.is_some_and(|times| times != 1.0) || scenario.heatsink_k_per_w.is_some(),
-    ));
     let rough = f64::from(u8::from(!fitted.seen.cooled));
-    let least_k = MODEL_K + AIR_K * air_k + FLOW_K * flow + NO_COOLING_K * rough;
-    let speed_share = MODEL_SHARE + AIR_SHARE * air_k + FLOW_SHARE * flow + NO_COOLING_SHARE * rough;
-    let time_share = 0.02 + AIR_TIME_SHARE * air_k + FLOW_TIME_SHARE * flow + NO_COOLING_TIME_SHARE * rough;
+    let least_k = MODEL_K + AIR_K * air_k + NO_COOLING_K * rough;
+    let speed_share = MODEL_SHARE + AIR_SHARE * air_k + NO_COOLING_SHARE * rough;
+    let time_share = 0.02 + AIR_TIME_SHARE * air_k + NO_COOLING_TIME_SHARE * rough;
     let ranged = |get: &dyn Fn(&PhaseOutcome) -> f64, share: f64, least: f64| {
         let values: Vec<f64> = of.iter().map(get).collect();
         let [low, value, high] = interval(&values);
