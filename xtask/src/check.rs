@@ -71,10 +71,10 @@ fn steps() -> [Step; 11] {
         own("test", tier::check, &cargo::spelled(tier::ALL, &[])),
         cargo("doc", &["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]),
         own("site", site::check, "cargo xtask site"),
-        own("package", package::check, "cargo xtask package --prove --binary target/debug/heatsoak"),
         // A workspace of its own, with an engine that takes longer to build than all of ours: told apart.
         own("fleet build", fleet::build, "cargo xtask fleet build"),
         own("fleet test", fleet::check, "cargo xtask fleet"),
+        own("package", package::check, "cargo xtask package --prove --binary target/debug/heatsoak"),
         own("kernel", tier::check_kernel, "cargo xtask test kernel"),
     ]
 }

@@ -20,7 +20,7 @@ pub(super) fn write(release: &Release, metadata: &Value) -> Result<()> {
         };
         locked.iter().find(is)?.get("checksum")?.as_str().map(str::to_owned)
     };
-    let packages = linked(metadata)?;
+    let packages = linked(metadata, "heatsoak")?;
     let components = packages.iter().filter(|package| package["name"] != "heatsoak").map(|package| {
         let (name, version) =
             (package["name"].as_str().unwrap_or_default(), package["version"].as_str().unwrap_or_default());

@@ -17,6 +17,18 @@ const BYTES_MAX: u64 = 17_000_000;
 
 /// Builds it, for this machine or for the target that is named, with the paths of this machine mapped away.
 pub(super) fn build(root: &Path, platform: Option<&str>) -> Result<PathBuf> {
+    let target = build_in(root, root, "heatsoak", &["--profile", "dist", "--timings"], platform)?;
+    Ok(target.join(platform.unwrap_or_default()).join("dist/heatsoak"))
+}
+
+/// Builds a program of a workspace of ours; says where cargo put what it made.
+pub(super) fn build_in(
+    workspace: &Path,
+    root: &Path,
+    package: &str,
+    how: &[&str],
+    platform: Option<&str>,
+) -> Result<PathBuf> {
     let target = root.join("target/package-build");
     let home = |name: &str, folder: &str| -> Result<PathBuf> {
         let stated = std::env::var_os(name).map(PathBuf::from);
@@ -29,17 +41,19 @@ pub(super) fn build(root: &Path, platform: Option<&str>) -> Result<PathBuf> {
     let flags = maps.map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display()));
     // Separated as cargo wants them where paths may have spaces.
     let flags = flags.join("\u{1f}");
-    let target = target.to_string_lossy().into_owned();
-    let environment = [("CARGO_ENCODED_RUSTFLAGS", flags.as_str()), ("CARGO_TARGET_DIR", &target)];
-    let mut line = vec!["build", "--package", "heatsoak", "--profile", "dist", "--locked", "--timings"];
+    let folder = target.to_string_lossy().into_owned();
+    let environment = [("CARGO_ENCODED_RUSTFLAGS", flags.as_str()), ("CARGO_TARGET_DIR", &folder)];
+    let mut line = vec!["build", "--package", package, "--locked"];
+    line.extend(how);
     line.extend(platform.iter().flat_map(|platform| ["--target", platform]));
-    cargo::run(root, &line, &environment)?;
-    Ok(Path::new(&target).join(platform.unwrap_or_default()).join("dist/heatsoak"))
+    cargo::run(workspace, &line, &environment)?;
+    Ok(target)
 }
 
 /// Puts the debug information into a file of its own and strips the binary; says where that is.
 pub(super) fn split(built: &Path, work: &Path, out: &Path, xz_level: u32) -> Result<PathBuf> {
-    let binary = strip(built, work)?;
+    let binary = work.join("heatsoak");
+    strip(built, &binary)?;
     let debug = work.join("heatsoak.debug");
     output(Command::new("objcopy").args(["--only-keep-debug"]).args([built, &debug]))?;
     let mut bytes = fs::read(&binary)?;
@@ -57,12 +71,10 @@ pub(super) fn split(built: &Path, work: &Path, out: &Path, xz_level: u32) -> Res
     Ok(binary)
 }
 
-/// Puts a copy without debug information into `work`.
-pub(super) fn strip(built: &Path, work: &Path) -> Result<PathBuf> {
-    let binary = work.join("heatsoak");
+/// Makes `binary` a copy without debug information.
+pub(super) fn strip(built: &Path, binary: &Path) -> Result<()> {
     let objcopy = ["--strip-all", "--remove-section=.comment"];
-    output(Command::new("objcopy").args(objcopy).args([built, &binary]))?;
-    Ok(binary)
+    output(Command::new("objcopy").args(objcopy).args([built, binary])).map(|_| ())
 }
 
 /// Whether it is fit to be given away.

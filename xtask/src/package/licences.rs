@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
@@ -15,11 +15,19 @@ use super::{Release, files};
 /// How files with a licence begin.
 const NAMES: [&str; 6] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
 
-/// Writes `THIRD-PARTY-LICENSES.txt`.
-pub(super) fn write(release: &Release, metadata: &Value) -> Result<()> {
+/// Writes `THIRD-PARTY-LICENSES.txt` of `heatsoak`.
+pub(super) fn write_ours(release: &Release, metadata: &Value) -> Result<()> {
+    let assets = release.root.join("crates/report/assets");
+    let more = [("uPlot, in reports", "uplot/LICENSE"), ("the font in pictures", "font/LICENSE")];
+    let more = more.map(|(what, path)| (what, assets.join(path)));
+    write(metadata, "heatsoak", &more, &release.out.join("THIRD-PARTY-LICENSES.txt"))
+}
+
+/// Writes the licences of what is linked into a program, and of what it brings beside crates.
+pub(super) fn write(metadata: &Value, program: &str, more: &[(&str, PathBuf)], to: &Path) -> Result<()> {
     let mut by_text: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut without = Vec::new();
-    let packages = linked(metadata)?;
+    let packages = linked(metadata, program)?;
     for package in packages.iter().filter(|package| !package["source"].is_null()) {
         let name = title(package);
         let manifest = package["manifest_path"].as_str().context("a package has no manifest")?;
@@ -34,14 +42,13 @@ pub(super) fn write(release: &Release, metadata: &Value) -> Result<()> {
             by_text.entry(text).or_default().insert(name.clone());
         }
     }
-    let assets = release.root.join("crates/report/assets");
-    for (what, path) in [("uPlot, in reports", "uplot/LICENSE"), ("the font in pictures", "font/LICENSE")] {
-        let text = fs::read_to_string(assets.join(path)).with_context(|| format!("reading {path}"))?;
-        by_text.entry(text).or_default().insert(what.to_owned());
+    for (what, path) in more {
+        let text = fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
+        by_text.entry(text).or_default().insert((*what).to_owned());
     }
     ensure!(by_text.len() > 5, "hardly any licence was found: are the crates' sources here (cargo fetch)?");
-    let mut text = String::from(
-        "Licences of what is linked into heatsoak, which is itself under MIT or Apache-2.0.\n\
+    let mut text = format!(
+        "Licences of what is linked into {program}, which is itself under MIT or Apache-2.0.\n\
          The standard library of Rust is linked in as well: MIT or Apache-2.0, Copyright (c) The Rust Project Developers.\n",
     );
     if !without.is_empty() {
@@ -53,7 +60,7 @@ pub(super) fn write(release: &Release, metadata: &Value) -> Result<()> {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let _ = write!(text, "\n{}\n{}\n\n{}\n", "=".repeat(80), names.join(", "), licence.trim_end());
     }
-    Ok(fs::write(release.out.join("THIRD-PARTY-LICENSES.txt"), text)?)
+    Ok(fs::write(to, text)?)
 }
 
 fn texts(folder: &Path) -> Result<Vec<String>> {
@@ -75,8 +82,8 @@ pub(super) fn title(package: &Value) -> String {
     format!("{} {}", text("name"), text("version"))
 }
 
-/// The packages that are linked into the binary, sorted.
-pub(super) fn linked(metadata: &Value) -> Result<Vec<&Value>> {
+/// The packages that are linked into the program of this package, sorted.
+pub(super) fn linked<'a>(metadata: &'a Value, program: &str) -> Result<Vec<&'a Value>> {
     let packages: BTreeMap<&str, &Value> = metadata["packages"]
         .as_array()
         .into_iter()
@@ -89,8 +96,8 @@ pub(super) fn linked(metadata: &Value) -> Result<Vec<&Value>> {
         .flatten()
         .filter_map(|node| Some((node["id"].as_str()?, node)))
         .collect();
-    let ours = packages.iter().find(|(_, package)| package["name"] == "heatsoak");
-    let mut waiting = vec![*ours.context("the workspace has no package heatsoak")?.0];
+    let ours = packages.iter().find(|(_, package)| package["name"] == program);
+    let mut waiting = vec![*ours.with_context(|| format!("the workspace has no package {program}"))?.0];
     let mut seen = BTreeSet::new();
     while let Some(id) = waiting.pop() {
         if !seen.insert(id) {

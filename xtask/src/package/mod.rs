@@ -1,4 +1,5 @@
-//! `cargo xtask package`: everything a user can get, from one binary, under `target/package`.
+//! `cargo xtask package`: everything a user can get, under `target/package`: `heatsoak` from one binary, and
+//! `heatsoak-fleet` beside it.
 //!
 //! The same commit gives the same bytes: times are the commit's, orders are sorted, paths of this machine are mapped away.
 //! Nothing is needed but cargo and what Debian has on every machine that builds packages (`dpkg-dev`, `xz-utils`,
@@ -8,6 +9,7 @@ mod bill;
 mod binary;
 mod deb;
 mod elf;
+mod fleet;
 mod licences;
 mod parts;
 mod prove;
@@ -88,12 +90,13 @@ pub(crate) fn run(root: &Path, args: &PackageArgs) -> Result<()> {
         binary::check(&release)?;
     }
     let metadata = cargo::metadata(root, Depth::WithDependencies)?;
-    timed(&mut times, "licences", || licences::write(&release, &metadata))?;
+    timed(&mut times, "licences", || licences::write_ours(&release, &metadata))?;
     timed(&mut times, "bill of materials", || bill::write(&release, &metadata))?;
     pack(&release, work.path(), &mut times)?;
     if args.binary.is_none() {
         static_tarball(&release, work.path(), &mut times)?;
     }
+    timed(&mut times, "heatsoak-fleet", || fleet::write(&release, work.path()))?;
     timed(&mut times, "crates", || crates(&release))?;
     checksums(&out)?;
     if args.prove {
@@ -146,7 +149,8 @@ fn static_tarball(release: &Release, work: &Path, times: &mut Vec<(String, f64)>
     timed(times, "static tar.xz", || {
         let work = work.join("static");
         fs::create_dir_all(&work)?;
-        let binary = binary::strip(&binary::build(&release.root, Some(&target))?, &work)?;
+        let binary = work.join("heatsoak");
+        binary::strip(&binary::build(&release.root, Some(&target))?, &binary)?;
         tarball::write(&Release { platform: tarball::STATIC, binary, ..release.clone() }, &work.join("tar"))
     })
 }

@@ -29,7 +29,12 @@ pub(super) fn write(release: &Release, work: &Path) -> Result<()> {
     for example in parts::examples(release)? {
         put(&example, &tree.join("examples").join(example.file_name().unwrap_or_default()), 0o644)?;
     }
-    parts::settle(release, &tree)?;
+    pack(release, work, &name)
+}
+
+/// Packs the folder of that name in `work`.
+pub(super) fn pack(release: &Release, work: &Path, name: &str) -> Result<()> {
+    parts::settle(release, &work.join(name))?;
     let archive = release.out.join(format!("{name}.tar.xz"));
     output(
         Command::new("tar")
@@ -40,7 +45,7 @@ pub(super) fn write(release: &Release, work: &Path) -> Result<()> {
             .args(["--create", "--file"])
             .arg(archive)
             .arg("--directory")
-            .args([work, Path::new(&name)]),
+            .args([work, Path::new(name)]),
     )
     .map(|_| ())
 }

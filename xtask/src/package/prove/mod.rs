@@ -11,7 +11,7 @@ use std::process::Command;
 
 use anyhow::{Result, ensure};
 
-use super::{Release, deb, output, tarball, timed, unpublished, wheel};
+use super::{Release, deb, fleet, output, tarball, timed, unpublished, wheel};
 use crate::cargo;
 
 /// Times of steps, for the table at the end.
@@ -20,7 +20,7 @@ type Times = Vec<(String, f64)>;
 /// Proves everything that can be proven here.
 pub(super) fn prove(release: &Release, work: &Path, roots: &[PathBuf], times: &mut Times) -> Result<()> {
     timed(times, "proof: the same bytes twice", || twice(release, work))?;
-    let deb = release.out.join(deb::name(release));
+    let deb = release.out.join(deb::name(release, "heatsoak"));
     timed(times, "proof: Debian package by dpkg --root", || root::beside(&deb, &work.join("dpkg-root")))?;
     if roots.is_empty() {
         println!("LEFT OUT: installing in a bare root; --root DIR names one (debootstrap)");
@@ -28,6 +28,7 @@ pub(super) fn prove(release: &Release, work: &Path, roots: &[PathBuf], times: &m
     for root in roots {
         root::prove(release, &deb, root, times)?;
     }
+    timed(times, "proof: heatsoak-fleet unpacked", || fleet::prove(release, &work.join("fleet-root")))?;
     timed(times, "proof: example units", || units(release))?;
     if release.is_trial {
         println!("LEFT OUT: lintian, which takes longer than all else; it belongs to a whole package");
