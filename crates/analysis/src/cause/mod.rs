@@ -320,7 +320,7 @@ fn held_at_tmt1(trace: &Trace, pieces: &[Piece], heat: &Heat) -> bool {
         && at(0.9) - at(0.1) <= 2.0 * HELD_K
         && (median(&during) - tmt1_k).abs() <= HELD_K
         && pieces[0].level <= NO_FASTER * mean
-        && !comes_back(pieces, heat)
+        && !comes_back(early, heat)
 }
 
 /// Whether the speed fell and came back to that of the first piece more than once, and the drive had cooled in between:

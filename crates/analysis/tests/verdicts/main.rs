@@ -527,24 +527,3 @@ fn gains_and_time_constants_are_found_where_the_run_shows_them() {
     assert!(short.thermal.tau_s.is_none() && has_caveat(&short, "thermal_not_identified"));
     assert!(has_caveat(&short, "too_short"));
 }
-
-/// Writing has brought the drive to TMT1, reading begins at full speed, falls for more than a minute and comes back, again
-/// and again: its beginning was its full speed, and each fall is one.
-#[test]
-fn a_relay_with_long_cycles_that_begins_at_tmt1_is_a_relay() {
-    let (findings, truth) = run(&Setup {
-        write_gain: 15.6,
-        read_gain: 10.5,
-        policies: vec![Policy::Relay { on: 344.0, off: 340.5, speed: 2.0 }],
-        tmt_k: Some((344, 354)),
-        counts: Some(1),
-        loads: vec![
-            Load { op: SegmentOp::Write, seconds: 600.0 },
-            Load { op: SegmentOp::Read, seconds: 1500.0 },
-        ],
-        ..Setup::default()
-    });
-    assert!(truth.releases[0].0 - truth.onsets[0].0 > 60.0 && truth.onsets.len() > 3, "{truth:?}");
-    check_times(&findings, &truth);
-    assert_eq!(findings.policy.class, PolicyClass::Relay);
-}
