@@ -67,7 +67,7 @@ pub(crate) async fn executor(arguments: ExecutorArgs) -> Result<()> {
         bind_host: listen.ip().to_string(),
         external_host: Some(host.unwrap_or_else(|| listen.ip().to_string())),
         port: listen.port(),
-        grpc_port: listen.port() + 1,
+        grpc_port: port_after(listen.port(), 1)?,
         scheduler_host: scheduler_host.to_owned(),
         scheduler_port: scheduler_port.parse().context("--scheduler is HOST:PORT")?,
         // It may be started before the scheduler.
@@ -90,7 +90,7 @@ pub(crate) fn local(arguments: &LocalArgs) -> Result<()> {
     let mut children = Children(Vec::new());
     children.start(Command::new(&own).args(["scheduler", "--listen", &scheduler]))?;
     for number in 0..arguments.executors {
-        let listen = format!("127.0.0.1:{}", arguments.port + 1 + 2 * number);
+        let listen = format!("127.0.0.1:{}", port_after(arguments.port, 1 + 2 * u32::from(number))?);
         let threads = arguments.threads.to_string();
         children.start(Command::new(&own).args(["executor", "--scheduler", &scheduler]).args([
             "--listen",
@@ -108,6 +108,12 @@ pub(crate) fn local(arguments: &LocalArgs) -> Result<()> {
     )?;
     let status = children.0[0].wait().context("cannot wait for the scheduler")?;
     bail!("the scheduler ended: {status}")
+}
+
+fn port_after(port: u16, by: u32) -> Result<u16> {
+    u16::try_from(u32::from(port) + by).with_context(|| {
+        format!("port {port} leaves no room for {by} more below 65536: begin with a lower one")
+    })
 }
 
 /// Processes that end with this one.
