@@ -301,6 +301,8 @@ fn held_at_tmt1(trace: &Trace, pieces: &[Piece], heat: &Heat) -> bool {
     const HELD_K: f64 = 1.6;
     const ABOVE_COOLEST_K: f64 = 3.0;
     const NO_FASTER: f64 = 1.5;
+    // Of bursts a few fall together with cooling.
+    const MOSTLY: f64 = 0.75;
     let from_s = pieces[0].start_s;
     let (Some(tmt1_k), _) = trace.tmt_at(from_s) else { return false };
     let early = &pieces[..pieces.partition_point(|p| p.start_s < from_s + LOOKED_AT_S)];
@@ -320,26 +322,29 @@ fn held_at_tmt1(trace: &Trace, pieces: &[Piece], heat: &Heat) -> bool {
         && at(0.9) - at(0.1) <= 2.0 * HELD_K
         && (median(&during) - tmt1_k).abs() <= HELD_K
         && pieces[0].level <= NO_FASTER * mean
-        && !comes_back(early, heat)
+        && !comes_back(early, heat, 0.0)
+        && !comes_back(pieces, heat, MOSTLY)
 }
 
-/// Whether the speed fell and came back to that of the first piece more than once, and the drive had cooled in between:
-/// then that one was the full speed, and no overshoot or burst.
-fn comes_back(pieces: &[Piece], heat: &Heat) -> bool {
+/// Whether the speed fell and came back to that of the first piece more than once, and the drive had cooled in between, this
+/// share of all times: then that one was the full speed, and no overshoot or burst.
+fn comes_back(pieces: &[Piece], heat: &Heat, share: f64) -> bool {
     const FELL: f64 = 0.8;
     const COOLED_K: f64 = 1.0;
     let first = pieces[0].level;
-    let (mut fell_k, mut times) = (None, 0);
+    let (mut fell_k, mut times, mut cooled) = (None, 0, 0);
     for piece in pieces {
         let now_k = heat.nearest_k(piece.start_s);
         if piece.level < FELL * first {
             fell_k = fell_k.or(now_k);
-        } else if piece.level * FASTER_ELSEWHERE >= first {
-            let cooled = fell_k.take().zip(now_k).is_some_and(|(fell_k, now_k)| fell_k - now_k >= COOLED_K);
-            times += usize::from(cooled);
+        } else if piece.level * FASTER_ELSEWHERE >= first
+            && let Some((fell_k, now_k)) = fell_k.take().zip(now_k)
+        {
+            times += 1;
+            cooled += usize::from(fell_k - now_k >= COOLED_K);
         }
     }
-    times >= 2
+    cooled >= 2 && cooled as f64 >= share * f64::from(times)
 }
 
 /// Data written over time, counted anew after what empties the fast cache.

@@ -6,7 +6,7 @@ use measure::{Point, Series};
 use trace::{Interval, Trace};
 
 use crate::drive::{Load, Policy, Setup, simulate};
-use crate::{WRITE_THEN_READ, of_kind, run};
+use crate::{WRITE_THEN_READ, check_times, of_kind, run};
 
 /// Goal: a warmer room does not acquit the drive. Method: SSD1 of the seed experiments in rooms of 27 to 44 °C; its own
 /// threshold is crossed sooner each time. (Hotter still, reading begins slowed down, and nobody can know how fast it was.)
@@ -205,4 +205,24 @@ fn a_relay_that_is_read_badly_is_not_acquitted() {
         let policy = &findings.policy;
         assert!(policy.onset_k.zip(policy.release_k).is_none_or(|(on, off)| off < on), "{how}: {policy:?}");
     }
+}
+
+/// Goal: a drive that begins to read at TMT1, at full speed, and then goes to and fro is a relay, however long it stays slow.
+#[test]
+fn a_relay_with_long_cycles_that_begins_at_tmt1_is_a_relay() {
+    let (findings, truth) = run(&Setup {
+        write_gain: 15.6,
+        read_gain: 10.5,
+        policies: vec![Policy::Relay { on: 344.0, off: 340.5, speed: 2.0 }],
+        tmt_k: Some((344, 354)),
+        counts: Some(1),
+        loads: vec![
+            Load { op: SegmentOp::Write, seconds: 600.0 },
+            Load { op: SegmentOp::Read, seconds: 1500.0 },
+        ],
+        ..Setup::default()
+    });
+    assert!(truth.releases[0].0 - truth.onsets[0].0 > 60.0 && truth.onsets.len() > 3, "{truth:?}");
+    check_times(&findings, &truth);
+    assert_eq!(findings.policy.class, PolicyClass::Relay);
 }
