@@ -91,6 +91,8 @@ pub enum Observation {
     LooksAlike { drops: usize, thermal: usize },
     /// It recurs at a fixed interval, hot or cool.
     Clockwork { times: usize, period_s: f64, between_k: [f64; 2] },
+    /// It came after a time at full speed that differs from that before its neighbours.
+    Irregular { gap_s: f64, usual_s: f64 },
     /// It recurs, at a fixed interval where there is a period.
     Recurs { times: usize, period_s: Option<f64>, between_k: Option<[f64; 2]> },
 }
@@ -128,7 +130,7 @@ impl Observation {
             Self::Lasted { .. } | Self::LittleLost | Self::Stopped => Rule::Shape,
             Self::ThroughPageCache | Self::PowerStateChanged { .. } => Rule::Host,
             Self::LooksAlike { .. } => Rule::Alike,
-            Self::Clockwork { .. } | Self::Recurs { .. } => Rule::Recurring,
+            Self::Clockwork { .. } | Self::Irregular { .. } | Self::Recurs { .. } => Rule::Recurring,
         })
     }
 

@@ -54,6 +54,7 @@ const OBSERVATIONS: &[&str] = &[
     r#""kind":"looks_alike","drops":13,"thermal":0"#,
     r#""kind":"looks_alike","drops":1,"thermal":0"#,
     r#""kind":"clockwork","times":9,"period_s":60,"between_k":[318,333]"#,
+    r#""kind":"irregular","gap_s":117,"usual_s":302"#,
     r#""kind":"recurs","times":9,"period_s":60,"between_k":[318,333]"#,
     r#""kind":"recurs","times":9,"period_s":null,"between_k":null"#,
 ];

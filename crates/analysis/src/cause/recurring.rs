@@ -4,11 +4,15 @@
 //! garbage collection runs when free blocks are short, so at no fixed interval. Which of them it is cannot be seen from outside:
 //! the sentences say what fits.
 
+use std::collections::BTreeMap;
+
 use super::Judged;
+use super::crossing::normal;
 use super::evidence::{Conclusion, Suspect};
-use super::heat::Heat;
+use super::heat::{Heat, LATE_S};
 use crate::observation::Observation;
-use crate::segment::median;
+use crate::segment::{Piece, median, usual_span_s};
+use trace::Trace;
 
 /// So many dips make a habit: four intervals between them.
 const LEAST: usize = 5;
@@ -24,10 +28,23 @@ const HOT_AND_COOL_K: f64 = 5.0;
 /// What like clockwork, hot or cool, weighs for anything else: it comes within a tenth of a period where chance would
 /// within a whole one.
 const CLOCKWORK: f64 = 2.3;
+/// ... and up to this where it comes within a two-hundredth.
+const BEST_CLOCKWORK: f64 = 4.6;
+/// Of so many readings in a cycle one is near its peak.
+const READ_OFTEN: f64 = 3.0;
+
+/// Standard deviations of the logarithm of the time at full speed before a drop: of heat against its neighbours, and of what
+/// comes by chance (of an exponential distribution: pi / sqrt(6)). So often heat is as uneven as chance: other jobs, fans, a
+/// plateau at a threshold.
+const EVEN: f64 = 0.25;
+const EXPONENTIAL: f64 = 1.28;
+const UNEVEN: f64 = 0.2;
+/// Weights below this are not told.
+const LEAST_WEIGHT: f64 = 0.05;
 
 /// Weighs that drops come like clockwork, from cool to hot: a threshold would not let them begin before it is reached, and
 /// a drive that goes to and fro at one is slower the hotter its case.
-pub(super) fn clockwork(judged: &mut [Judged], heat: &Heat) {
+pub(super) fn clockwork(judged: &mut [Judged], heat: &Heat, trace: &Trace) {
     let comes_back = |judged: &Judged| {
         judged.drop.recovered
             && !judged.drop.at_start
@@ -37,14 +54,69 @@ pub(super) fn clockwork(judged: &mut [Judged], heat: &Heat) {
     let all: Vec<usize> = (0..judged.len()).filter(|i| comes_back(&judged[*i])).collect();
     let began_s: Vec<f64> = all.iter().map(|i| judged[*i].start_s).collect();
     let Some(period_s) = regular_s(&began_s) else { return };
-    let Some(([low, high], swing_k)) = peaks_k(&began_s, heat) else { return };
-    if high - low < HOT_AND_COOL_K + swing_k {
+    let Some(([low, high], swing_k)) = peaks_k(&began_s, period_s, heat) else { return };
+    // Rare readings miss the peaks by as much as it goes to and fro.
+    let missed_k = swing_k * (READ_OFTEN * heat.period_s / period_s).min(1.0);
+    if high - low < HOT_AND_COOL_K + missed_k {
         return;
     }
+    let weight = (1.0 / (2.0 * unsteady(&began_s, period_s, usual_span_s(&trace.speeds)))).ln();
     let seen = Observation::Clockwork { times: all.len(), period_s, between_k: [low, high] };
     for index in all {
-        judged[index].evidence.weigh(seen.clone(), &[(Suspect::Other, CLOCKWORK)]);
+        judged[index]
+            .evidence
+            .weigh(seen.clone(), &[(Suspect::Other, weight.clamp(CLOCKWORK, BEST_CLOCKWORK))]);
     }
+}
+
+/// By how much intervals usually differ from whole periods, as a share of a period: no less than what a slice of speed hides.
+fn unsteady(began_s: &[f64], period_s: f64, slice_s: f64) -> f64 {
+    let off = |pair: &[f64]| {
+        let gap_s = pair[1] - pair[0];
+        (gap_s - (gap_s / period_s).round() * period_s).abs()
+    };
+    let offs: Vec<f64> = began_s.windows(2).map(off).collect();
+    median(&offs).max(0.5 * slice_s) / period_s
+}
+
+/// Weighs that the time at full speed between drops differs from one to the next: a threshold lets the same load reach it after
+/// the same time each time, or a little more or less as the case warms up and cools. What comes by chance does not.
+pub(super) fn irregular(judged: &mut [Judged], pieces: &[Piece], trace: &Trace) {
+    let slice_s = usual_span_s(&trace.speeds);
+    let mut by_stretch: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (index, judged) in judged.iter().enumerate() {
+        let drop = &judged.drop;
+        if drop.recovered && drop.inside.is_none() && judged.began.is_some() {
+            by_stretch.entry(pieces[drop.first].stretch).or_default().push(index);
+        }
+    }
+    for drops in by_stretch.values() {
+        // The time at full speed before each but the first.
+        let gap_s = |pair: &[usize]| (judged[pair[1]].start_s - judged[pair[0]].end_s).max(slice_s);
+        let gaps_s: Vec<f64> = drops.windows(2).map(gap_s).collect();
+        for (at, index) in drops.iter().skip(1).enumerate() {
+            let Some((usual_s, weight)) = uneven(&gaps_s, at, slice_s) else { continue };
+            let seen = Observation::Irregular { gap_s: gaps_s[at], usual_s };
+            judged[*index].evidence.weigh_heat(seen, weight, &[]);
+        }
+    }
+}
+
+/// What the time at full speed before a drop weighs for heat, against that before its neighbours; `None` where it is as even as
+/// heat makes it.
+fn uneven(gaps_s: &[f64], at: usize, slice_s: f64) -> Option<(f64, f64)> {
+    let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten().filter_map(|at| gaps_s.get(at));
+    let beside: Vec<f64> = beside.copied().collect();
+    let count = beside.len() as f64;
+    let usual = beside.iter().map(|gap_s| gap_s.ln()).sum::<f64>() / count;
+    let off = gaps_s[at].ln() - usual;
+    let least_s = beside.iter().copied().fold(gaps_s[at], f64::min);
+    let by_heat = normal(off, EVEN.hypot(slice_s / least_s));
+    let by_chance = normal(off, EXPONENTIAL * (1.0 + 1.0 / count).sqrt());
+    // Two times are one comparison, which counts for both.
+    let share = if gaps_s.len() == 2 { 0.5 } else { 1.0 };
+    let weight = share * ((1.0 - UNEVEN) * by_heat / by_chance + UNEVEN).ln();
+    (count > 0.0 && weight < -LEAST_WEIGHT).then_some((usual.exp(), weight))
 }
 
 /// Names each dip of a habit.
@@ -67,14 +139,20 @@ pub(super) fn tell(judged: &mut [Judged]) {
 /// The coolest and the hottest peak between drops that began at these times, and how far it usually went down and up from one
 /// to the next, in kelvins; `None` without any temperature. At a threshold the peaks are the same each time, however late the
 /// sensor, but for what it missed of the swing.
-fn peaks_k(began_s: &[f64], heat: &Heat) -> Option<([f64; 2], f64)> {
+fn peaks_k(began_s: &[f64], period_s: f64, heat: &Heat) -> Option<([f64; 2], f64)> {
     let range = |pair: &[f64]| {
         let kelvin = heat.within(pair[0], pair[1]).iter().map(|p| p.value);
         kelvin.map(|k| [k, k]).reduce(|[low, high], [k, _]| [low.min(k), high.max(k)])
     };
     let cycles: Vec<[f64; 2]> = began_s.windows(2).filter_map(range).collect();
-    let peaks =
-        cycles.iter().map(|[_, high]| [*high; 2]).reduce(|[low, high], [k, _]| [low.min(k), high.max(k)])?;
+    // The way to the first one too: a late sensor shows its peak soon after it.
+    let first_s = *began_s.first()?;
+    let first = range(&[first_s - period_s, first_s + LATE_S.min(0.5 * period_s)]);
+    let peaks = cycles
+        .iter()
+        .chain(&first)
+        .map(|[_, high]| [*high; 2])
+        .reduce(|[low, high], [k, _]| [low.min(k), high.max(k)])?;
     Some((peaks, median(&cycles.iter().map(|[low, high]| high - low).collect::<Vec<f64>>())))
 }
 

@@ -186,6 +186,9 @@ pub fn observation(seen: &Observation) -> String {
             at(low),
             at(high)
         ),
+        Seen::Irregular { gap_s, usual_s } => format!(
+            "It began after {gap_s:.0} s at full speed, its neighbours after {usual_s:.0} s; a threshold is reached after about the same time each time."
+        ),
         Seen::Recurs { times, period_s, between_k } => {
             let at = between_k.map(|[low, high]| format!(", at {} to {}", degrees(low), degrees(high)));
             let at = at.unwrap_or_default();

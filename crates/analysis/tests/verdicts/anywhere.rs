@@ -207,6 +207,30 @@ fn a_relay_that_is_read_badly_is_not_acquitted() {
     }
 }
 
+/// Goal: what comes by the clock is no heat, though each time begins where the drive is as hot as it gets. Method: dips from the
+/// first cool minute on, every so many seconds, each a share of that long, on drives that come to 70 °C and more between them.
+#[test]
+fn dips_by_the_clock_are_not_heat_though_each_begins_at_a_peak() {
+    for (every_s, for_s, share, room_k, read_gain) in [
+        (50.0, 10.0, 0.17, 305.0, 15.0),
+        (50.0, 10.0, 0.17, 313.0, 18.0),
+        (50.0, 16.0, 0.17, 309.0, 15.0),
+        (50.0, 16.0, 0.35, 305.0, 18.0),
+        (70.0, 22.4, 0.35, 305.0, 18.0),
+    ] {
+        let (findings, _) = run(&Setup {
+            dips: Some((every_s, for_s, share)),
+            loads: vec![Load { op: SegmentOp::Read, seconds: 600.0 }],
+            ambient_k: room_k,
+            read_gain,
+            tmt_k: Some((359, 365)),
+            ..Setup::default()
+        });
+        let found = of_kind(&findings, EventKind::ThrottleOnset);
+        assert!(found.is_empty(), "every {every_s} s at {room_k} K: {found:?}");
+    }
+}
+
 /// Goal: a drive that begins to read at TMT1, at full speed, and then goes to and fro is a relay, however long it stays slow.
 #[test]
 fn a_relay_with_long_cycles_that_begins_at_tmt1_is_a_relay() {
