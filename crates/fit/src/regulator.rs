@@ -94,7 +94,7 @@ fn nearest(watched: &[Watched<'_>], held_k: f64, floor_share: f64) -> (Vec<f64>,
     };
     let squares = |theta: &[f64]| residuals(theta).iter().map(|missed| missed * missed).sum::<f64>();
     let starts = [[PER_K, PER_K_S], INTEGRATES].map(|[per_k, per_k_s]| {
-        least::fit_until(vec![held_k, per_k.ln(), per_k_s.ln()], ENDS, STEPS, residuals)
+        least::fit_until(vec![held_k, per_k.ln(), per_k_s.ln()], ENDS, STEPS, &residuals)
     });
     let best = starts.into_iter().min_by(|a, b| squares(&a.0).total_cmp(&squares(&b.0)));
     best.expect("there are two")
