@@ -1,7 +1,7 @@
 //! What lies beyond the runs: where a forecast rests on something that none of them showed.
 
 use crate::fitted::{Fitted, interval};
-use crate::predict::Scenario;
+use crate::predict::{Scenario, full_speed};
 use crate::sample::{ThresholdSource, ThrottleAct};
 use crate::simulate::{LoadPhase, PhaseOutcome};
 
@@ -39,7 +39,10 @@ pub(crate) fn beyond(fitted: &Fitted, scenario: &Scenario, phase: &LoadPhase, of
     let Some(read) = phase.read_share else { return false };
     let seen = &fitted.seen;
     let ops = || (0..2).filter(|op| [read > 0.0, read < 1.0][*op]);
-    let ran = ops().all(|op| seen.ran[op] && (seen.full[op] || phase.limit_bytes_per_s.is_finite()));
+    // At most what was seen of an operation is no question of how fast it could be.
+    let unlimited = LoadPhase { limit_bytes_per_s: f64::INFINITY, ..phase.clone() };
+    let within = phase.limit_bytes_per_s < full_speed(&fitted.best, fitted, &unlimited);
+    let ran = ops().all(|op| seen.ran[op] && (seen.full[op] || within));
     if above_asked_k(fitted, scenario).is_some() {
         return true;
     }
