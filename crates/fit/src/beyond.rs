@@ -2,7 +2,7 @@
 
 use crate::fitted::{Fitted, interval};
 use crate::predict::{Scenario, full_speed};
-use crate::sample::{ThresholdSource, ThrottleAct};
+use crate::sample::{DriveSample, ThresholdSource, Throttle, ThrottleAct};
 use crate::simulate::{LoadPhase, PhaseOutcome};
 
 /// Hotter than what was seen without throttling by so much is beyond what the runs can tell.
@@ -54,7 +54,23 @@ pub(crate) fn beyond(fitted: &Fitted, scenario: &Scenario, phase: &LoadPhase, of
     let follows_tmt1 = fitted.best.throttles.iter().any(|throttle| throttle.follows == ThresholdSource::Tmt1);
     let raised = scenario.tmt_k[0].map_or(0.0, |tmt1_k| f64::from(tmt1_k) - fitted.common.tmt_k[0]);
     let top = seen.range_k[1] + if follows_tmt1 { raised.max(0.0) } else { 0.0 };
-    !ran || middle(&|outcome| outcome.peak_k) > top + 2.0 * BEYOND_K
+    let peak_k = middle(&|outcome| outcome.peak_k);
+    !ran || peak_k > top + 2.0 * BEYOND_K && !is_below_tmt2(fitted, scenario, peak_k)
+}
+
+/// Whether a relay at TMT1 is all that acts so far up, and surely one: its lower speed was seen, and the next threshold that
+/// the specification names is TMT2 (NVMe Base 2.3, 8.1.18.5). Of a regulator nobody saw how far down it goes; firmware's own
+/// thresholds may lie anywhere, and often near the drive's warning temperature.
+fn is_below_tmt2(fitted: &Fitted, scenario: &Scenario, peak_k: f64) -> bool {
+    let relay = |throttle: &Throttle| {
+        throttle.follows == ThresholdSource::Tmt1
+            && matches!(throttle.act, ThrottleAct::Relay(_) | ThrottleAct::TwoLevel { .. })
+    };
+    let sure = |sample: &DriveSample| !sample.throttles.is_empty() && sample.throttles.iter().all(relay);
+    let tmt2_k = scenario.tmt_k[1].map_or(fitted.common.tmt_k[1], f64::from);
+    let next_k = tmt2_k.min(fitted.common.limits.warning_k.unwrap_or(f64::INFINITY));
+    // A run that never cooled down tells a relay from a regulator too rarely.
+    fitted.seen.cooled && fitted.samples.iter().all(sure) && peak_k + BEYOND_K < next_k
 }
 
 /// The lowest TMT1 at which the runs show it act, where that is far above the one that is asked about.
