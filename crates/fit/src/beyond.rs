@@ -15,7 +15,8 @@ pub(crate) const LOWER_K: f64 = 5.0;
 /// One that was passed by so much without a throttle does not act.
 const PASSED_K: f64 = 3.0;
 
-/// Whether a setting that was not seen to act lies where the drive gets to: what it does then, nobody knows.
+/// Whether a setting that was not seen to act lies where the drive gets to: what it does then, nobody knows. Where no run
+/// says what was set, a threshold that was seen may be TMT1's or the firmware's own.
 pub(crate) fn tmt_unseen(fitted: &Fitted, scenario: &Scenario, of: &[PhaseOutcome]) -> bool {
     let peak_k = interval(&of.iter().map(|outcome| outcome.peak_k).collect::<Vec<_>>())[1];
     let latched =
@@ -28,7 +29,8 @@ pub(crate) fn tmt_unseen(fitted: &Fitted, scenario: &Scenario, of: &[PhaseOutcom
         let was_k = fitted.common.tmt_k[at];
         let ignored = was_k > fitted.common.limits.tmt_min_k.unwrap_or(0.0)
             && fitted.seen.range_k[1] > was_k + PASSED_K;
-        changed && !seen && !ignored && peak_k > set_k - UNSEEN_K
+        let unnamed = !fitted.seen.settings_known && !fitted.best.throttles.is_empty();
+        changed && !seen && (unnamed || !ignored && peak_k > set_k - UNSEEN_K)
     };
     unseen(0, ThresholdSource::Tmt1) || unseen(1, ThresholdSource::Tmt2)
 }
