@@ -68,6 +68,9 @@ pub struct SeenRange {
     pub hottest_k: [f64; 2],
     /// Hottest and coolest of all.
     pub range_k: [f64; 2],
+    /// Whether any run says what TMT1 and TMT2 were.
+    #[serde(default = "named")]
+    pub settings_known: bool,
     /// Lowest TMT1 at which the runs show it act, in kelvins.
     #[serde(default)]
     pub tmt1_acted_k: Option<f64>,
@@ -80,6 +83,11 @@ pub struct SeenRange {
     pub power_state: Option<u8>,
     /// Whether a rest or a slow load came after a fast one.
     pub cooled: bool,
+}
+
+/// Fits that were kept before this was asked are taken for ones of runs with settings.
+const fn named() -> bool {
+    true
 }
 
 /// Something that the runs cannot tell.
@@ -310,6 +318,7 @@ pub(crate) fn interval(values: &[f64]) -> [f64; 3] {
 fn seen(runs: &[RunData], fitting: &Fitting) -> SeenRange {
     let mut seen = SeenRange { range_k: [f64::INFINITY, f64::NEG_INFINITY], ..SeenRange::default() };
     seen.power_state = fitting.state;
+    seen.settings_known = runs.iter().any(|run| run.settings_known);
     seen.full = [0, 1].map(|op| fitting.full[op].seen);
     for group in &fitting.groups {
         (0..2).for_each(|op| seen.throttled[op] |= group.floor[op].is_some());

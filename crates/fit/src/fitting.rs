@@ -9,7 +9,7 @@ use measure::Seed;
 use thiserror::Error;
 
 use crate::air;
-use crate::chain::{ChainWalk, walk};
+use crate::chain::{ChainWalk, drawn, walk};
 use crate::closed::{Closed, class_loss, closed_loops};
 use crate::data::RunData;
 use crate::heat::{HeatModel, HeatShape};
@@ -19,7 +19,8 @@ use crate::speed::{FittedSpeed, SlowStretch, full, ln_levels, slow};
 use crate::states;
 use crate::throttle::{Class, OnsetGroup, groups, read_off};
 use crate::two_level;
-use analysis::posterior::{Draws, least};
+use analysis::posterior::Draws;
+use analysis::posterior::least::{self, Misses as _};
 
 /// Samples that are kept: enough for the 5th and 95th percentile, few enough to simulate in a glance.
 pub const SAMPLES: usize = 48;
@@ -126,29 +127,15 @@ fn fit_still(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> Fittin
         .collect();
     let mut draws = Draws::new(seed);
     let mut common = common(name, runs, &groups);
-    let mut walks = Vec::new();
-    for shape in [HeatShape::Fixed, HeatShape::TwoFree] {
-        let mut model = HeatModel::new(runs, shape, &ln_levels);
-        let tried =
-            model.starts().into_iter().map(|start| least::fit(start, |theta| model.residuals(theta)).0);
-        let squares =
-            |theta: &[f64]| model.residuals(theta).iter().map(|missed| missed * missed).sum::<f64>();
-        let theta =
-            tried.min_by(|a, b| squares(a).total_cmp(&squares(b))).expect("there is a place to begin");
-        model.scatter(model.rms_k(&theta));
-        let (theta, covariance) = least::fit(theta, |theta| model.residuals(theta));
-        let walk = walk(&theta, &covariance, SAMPLES, &mut draws, |theta| model.log_posterior(theta));
-        let log = model.log_likelihood(&walk.best);
-        walks.push((model, walk, log));
-    }
+    let walks = heat_walks(runs, &ln_levels, &mut draws);
     let share = if shapes == Shapes::TwoFree { 1.0 } else { free_share(&walks) };
     let first = usize::from(share > 0.5);
     let rms_k = walks[first].0.rms_k(&walks[first].1.best);
-    let drawn = Drawing { runs, slow: &slow, groups: &groups, full: &full };
+    let drawing = Drawing { runs, slow: &slow, groups: &groups, full: &full };
     common.k_per_w = crate::power::k_per_w(runs, &walks[first].0.words(&walks[first].1.best), &ln_levels);
     let best_of = |closed: &Closed, draws: &mut Draws| {
         let (model, walk, _) = &walks[first];
-        drawn.sample(model, &walk.best, closed, draws)
+        drawing.sample(model, &walk.best, closed, draws)
     };
     let (loops, machines) = closed_loops(&groups, runs, &common, &mut draws, &best_of);
     let mut samples = Vec::with_capacity(SAMPLES);
@@ -157,7 +144,7 @@ fn fit_still(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> Fittin
         let closed = chosen(&loops, draws.unit());
         // The walks are thinned alike: a stride through them covers all of each.
         let state = &walk.states[(number * 7) % walk.states.len()];
-        samples.push(drawn.sample(model, state, closed, &mut draws));
+        samples.push(drawing.sample(model, state, closed, &mut draws));
     }
     let likeliest = loops.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
     let likeliest = likeliest.expect("there is at least one, even without throttles");
@@ -165,6 +152,33 @@ fn fit_still(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> Fittin
     let (model, walk, _) = &walks[first];
     let courses = (0..runs.len()).map(|run| model.course(&walk.best, run)).collect();
     Fitting { common, samples, best, rms_k, courses, full, groups, machines, state: None }
+}
+
+/// A shape of the step response, its walk, and how likely the readings are at its best.
+type HeatWalk<'a> = (HeatModel<'a>, ChainWalk, f64);
+
+/// The walks of both shapes, at the same time: on a fit of 20 runs they are most of the work.
+fn heat_walks<'a>(runs: &'a [RunData], ln_levels: &'a [Vec<f64>], draws: &mut Draws) -> Vec<HeatWalk<'a>> {
+    std::thread::scope(|scope| {
+        let threads = [HeatShape::Fixed, HeatShape::TwoFree].map(|shape| {
+            let model = HeatModel::new(runs, shape, ln_levels);
+            let own = draws.clone();
+            draws.skip(drawn(model.len()));
+            scope.spawn(move || heat_walk(model, own))
+        });
+        threads.into_iter().map(|thread| thread.join().expect("a walk does not panic")).collect()
+    })
+}
+
+fn heat_walk(mut model: HeatModel<'_>, mut draws: Draws) -> HeatWalk<'_> {
+    let squares = |theta: &[f64]| model.all(theta).iter().map(|missed| missed * missed).sum::<f64>();
+    let tried = model.starts().into_iter().map(|start| least::fit(start, &model).0);
+    let theta = tried.min_by(|a, b| squares(a).total_cmp(&squares(b))).expect("there is a place to begin");
+    model.scatter(model.rms_k(&theta));
+    let (theta, covariance) = least::fit(theta, &model);
+    let walk = walk(&theta, &covariance, SAMPLES, &mut draws, |theta| model.log_posterior(theta));
+    let log = model.log_likelihood(&walk.best);
+    (model, walk, log)
 }
 
 /// Of a few drives of the likeliest heat and classes the one whose closed loop is closest to the runs: what is drawn about
@@ -201,7 +215,7 @@ fn check(runs: &[RunData]) -> Result<(), FitError> {
 
 /// How many of the samples have two free poles: by how likely the readings are, tempered, and never none of either:
 /// which of the two extrapolates better, no run says.
-fn free_share(walks: &[(HeatModel<'_>, ChainWalk, f64)]) -> f64 {
+fn free_share(walks: &[HeatWalk<'_>]) -> f64 {
     let ahead = walks[1].2 - walks[0].2;
     (1.0 / (1.0 + (-ahead).exp())).clamp(0.15, 0.85)
 }

@@ -7,8 +7,9 @@ use physics::profile::Node;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::beyond::{LOWER_K, above_asked_k, beyond, state_unseen, tmt_unseen};
 use crate::fitted::{Fitted, interval};
-use crate::sample::{DriveSample, ThresholdSource, ThrottleAct};
+use crate::sample::DriveSample;
 use crate::simulate::{LoadPhase, LoadSecond, PhaseOutcome, drive, phase_seconds, phases, set_tmt};
 
 /// How far even a right model is off: what is not modelled - short dips, firmware's rounding - as a share of a speed,
@@ -26,19 +27,6 @@ const AIR_TIME_SHARE: f64 = 0.006;
 const NO_COOLING_SHARE: f64 = 0.03;
 const NO_COOLING_K: f64 = 0.9;
 const NO_COOLING_TIME_SHARE: f64 = 0.12;
-/// Hotter than what was seen without throttling by so much is beyond what the runs can tell.
-const BEYOND_K: f64 = 1.0;
-
-/// A setting that was not seen to act may do so from so far below it on.
-const UNSEEN_K: f64 = 2.0;
-
-/// One that is lower than any that was seen to act by so much is another matter: at 50 °C the published SSD2 leaves its
-/// regulator off and latches at TMT2, at 60 °C it regulates (VALIDATION, B3 and B4); from 65 to 60 °C it does the same.
-const LOWER_K: f64 = 5.0;
-
-/// One that was passed by so much without a throttle does not act.
-const PASSED_K: f64 = 3.0;
-
 /// Where and how.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Scenario {
@@ -165,14 +153,6 @@ fn in_state(fitted: &Fitted, scenario: &Scenario, stride: usize) -> Vec<DriveSam
 pub(crate) fn as_asked(fitted: &Fitted, scenario: &Scenario, sample: &DriveSample) -> DriveSample {
     let state = scenario.power_state.filter(|state| fitted.seen.power_state != Some(*state));
     state.and_then(|state| sample.in_state(state)).unwrap_or_else(|| sample.clone())
-}
-
-/// Whether an operation of a phase never ran at full speed in the power state that is asked about.
-fn state_unseen(fitted: &Fitted, scenario: &Scenario, phase: &LoadPhase) -> bool {
-    let Some(read) = phase.read_share else { return false };
-    let other = fitted.best.states.iter().find(|other| Some(other.state) == scenario.power_state);
-    let ops = [read > 0.0, read < 1.0];
-    other.is_some_and(|other| (0..2).any(|op| ops[op] && other.full[op] <= 0.0))
 }
 
 /// What `of` makes of each sample: on two threads, as on the smallest machine that this is for.
@@ -371,24 +351,6 @@ fn tmt_error(fitted: &Fitted, scenario: &Scenario) -> Option<String> {
         .map(|error| format!("The drive would refuse these settings: {error}."))
 }
 
-/// Whether a setting that was not seen to act lies where the drive gets to: what it does then, nobody knows.
-fn tmt_unseen(fitted: &Fitted, scenario: &Scenario, of: &[PhaseOutcome]) -> bool {
-    let peak_k = interval(&of.iter().map(|outcome| outcome.peak_k).collect::<Vec<_>>())[1];
-    let latched =
-        fitted.best.throttles.iter().any(|throttle| matches!(throttle.act, ThrottleAct::TwoLevel { .. }));
-    let unseen = |at: usize, follows: ThresholdSource| {
-        let set_k = scenario.tmt_k[at].map_or(0.0, f64::from);
-        let changed = set_k > 0.0 && set_k != fitted.common.tmt_k[at];
-        let seen = latched || fitted.best.throttles.iter().any(|throttle| throttle.follows == follows);
-        // A run that passed its setting without a throttle shows that it does not act; at MNTMT it may stand for "off".
-        let was_k = fitted.common.tmt_k[at];
-        let ignored = was_k > fitted.common.limits.tmt_min_k.unwrap_or(0.0)
-            && fitted.seen.range_k[1] > was_k + PASSED_K;
-        changed && !seen && !ignored && peak_k > set_k - UNSEEN_K
-    };
-    unseen(0, ThresholdSource::Tmt1) || unseen(1, ThresholdSource::Tmt2)
-}
-
 fn phase_forecast(
     fitted: &Fitted,
     scenario: &Scenario,
@@ -432,33 +394,6 @@ fn phase_forecast(
         evenness: interval(&of.iter().map(|outcome| outcome.evenness).collect::<Vec<_>>())[1],
         beyond: false,
     }
-}
-
-/// Hotter than any load of this kind was seen, and no throttle of it was: whether there is one, nobody knows. Where a
-/// throttle was seen, hotter than with it, over the setting it follows: whether a second one comes, nobody knows.
-fn beyond(fitted: &Fitted, scenario: &Scenario, phase: &LoadPhase, of: &[PhaseOutcome]) -> bool {
-    let Some(read) = phase.read_share else { return false };
-    let seen = &fitted.seen;
-    let ops = || (0..2).filter(|op| [read > 0.0, read < 1.0][*op]);
-    let ran = ops().all(|op| seen.ran[op] && (seen.full[op] || phase.limit_bytes_per_s.is_finite()));
-    if above_asked_k(fitted, scenario).is_some() {
-        return true;
-    }
-    let middle = |get: &dyn Fn(&PhaseOutcome) -> f64| interval(&of.iter().map(get).collect::<Vec<_>>())[1];
-    if !seen.throttled.iter().any(|throttled| *throttled) {
-        let top = ops().map(|op| seen.hottest_k[op]).fold(0.0, f64::max);
-        return !ran || middle(&|outcome| outcome.peak_k) > top + BEYOND_K;
-    }
-    let follows_tmt1 = fitted.best.throttles.iter().any(|throttle| throttle.follows == ThresholdSource::Tmt1);
-    let raised = scenario.tmt_k[0].map_or(0.0, |tmt1_k| f64::from(tmt1_k) - fitted.common.tmt_k[0]);
-    let top = seen.range_k[1] + if follows_tmt1 { raised.max(0.0) } else { 0.0 };
-    !ran || middle(&|outcome| outcome.peak_k) > top + 2.0 * BEYOND_K
-}
-
-/// The lowest TMT1 at which the runs show it act, where that is far above the one that is asked about.
-fn above_asked_k(fitted: &Fitted, scenario: &Scenario) -> Option<f64> {
-    let set_k = scenario.tmt_k[0].filter(|kelvin| *kelvin > 0).map(f64::from)?;
-    fitted.seen.tmt1_acted_k.filter(|acted_k| set_k < acted_k - LOWER_K)
 }
 
 /// What holds for the whole forecast.

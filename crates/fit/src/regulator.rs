@@ -28,6 +28,10 @@ const PER_K_S: f64 = 0.0015;
 const GAIN_SD: f64 = 1.2;
 /// Where looking begins besides the middle of the prior: a regulator that only integrates.
 const INTEGRATES: [f64; 2] = [0.004, 0.004];
+/// How far the numbers in another power state may lie from those in the first: it is the same firmware, and what its course
+/// of temperature is wrong by is another part of a kelvin.
+const STATE_ON_SD_K: f64 = 0.5;
+const STATE_GAIN_SD: f64 = 0.3;
 /// Steps of least squares.
 const STEPS: usize = 10;
 /// Share of a step that ends them.
@@ -50,6 +54,8 @@ struct Watched<'a> {
     share: Vec<Option<f64>>,
     loaded: Vec<bool>,
     writes: Vec<bool>,
+    /// Share of full speed above which nothing shows, because the power state allows no more: reads, writes.
+    most: [f64; 2],
 }
 
 /// Reads one off the courses of a sample; it holds about `held_k` over the setting, and goes down to `floor_share`.
@@ -63,7 +69,9 @@ pub(crate) fn read_off(
 ) -> Regulated {
     let watched: Vec<Watched<'_>> =
         (0..runs.len()).map(|run| watched(group, run, &runs[run], &slow[run], &courses[run])).collect();
-    let (mut theta, covariance) = nearest(&watched, held_k, floor_share);
+    let prior = [(held_k, ON_SD_K), (PER_K.ln(), GAIN_SD), (PER_K_S.ln(), GAIN_SD)];
+    let starts = [[PER_K, PER_K_S], INTEGRATES].map(|gains| [held_k, gains[0].ln(), gains[1].ln()]);
+    let (mut theta, covariance) = nearest(&watched, prior, &starts, floor_share);
     if let Some(lower) = least::cholesky(&covariance) {
         let noise: Vec<f64> = theta.iter().map(|_| draws.normal()).collect();
         for (value, row) in theta.iter_mut().zip(&lower) {
@@ -81,23 +89,45 @@ fn words(theta: &[f64], floor_share: f64) -> Regulated {
     }
 }
 
-/// The regulator that follows the shares best, and how well they tell it.
-fn nearest(watched: &[Watched<'_>], held_k: f64, floor_share: f64) -> (Vec<f64>, Vec<Vec<f64>>) {
+/// The regulator that follows the shares best, and how well they tell it; `prior` has a mean and a deviation each.
+fn nearest(
+    watched: &[Watched<'_>],
+    prior: [(f64, f64); 3],
+    starts: &[[f64; 3]],
+    floor_share: f64,
+) -> (Vec<f64>, Vec<Vec<f64>>) {
     // Reads and writes apart: what swings tells less than what stands.
     let sd = [false, true].map(|writes| scatter(watched, writes).hypot(SHARE_SD) * APART_S.sqrt());
-    let prior = [(held_k, ON_SD_K), (PER_K.ln(), GAIN_SD), (PER_K_S.ln(), GAIN_SD)];
     let residuals = |theta: &[f64]| -> Vec<f64> {
         let tried = words(theta, floor_share);
-        let mut missed: Vec<f64> = watched.iter().flat_map(|run| follow(run, &tried, sd)).collect();
+        let missed =
+            |run: &Watched<'_>| follow(run, &tried, |missed, writes| missed / sd[usize::from(writes)]).0;
+        let mut missed: Vec<f64> = watched.iter().flat_map(missed).collect();
         missed.extend(prior.iter().zip(theta).map(|((mean, sd), value)| (value - mean) / sd));
         missed
     };
     let squares = |theta: &[f64]| residuals(theta).iter().map(|missed| missed * missed).sum::<f64>();
-    let starts = [[PER_K, PER_K_S], INTEGRATES].map(|[per_k, per_k_s]| {
-        least::fit_until(vec![held_k, per_k.ln(), per_k_s.ln()], ENDS, STEPS, residuals)
-    });
-    let best = starts.into_iter().min_by(|a, b| squares(&a.0).total_cmp(&squares(&b.0)));
-    best.expect("there are two")
+    let found = starts.iter().map(|start| least::fit_until(start.to_vec(), ENDS, STEPS, &residuals));
+    found.min_by(|a, b| squares(&a.0).total_cmp(&squares(&b.0))).expect("there is a start")
+}
+
+/// What a regulator did in runs in another power state: its numbers, near those of `known`, and its level second by second.
+pub(crate) fn in_state(
+    group: &OnsetGroup,
+    runs: &[RunData],
+    slow: &[SlowStretch],
+    courses: &[Vec<f64>],
+    most: [f64; 2],
+    known: &Regulated,
+) -> (Regulated, Vec<Vec<f64>>) {
+    let watch = |run: usize| Watched { most, ..watched(group, run, &runs[run], &slow[run], &courses[run]) };
+    let watched: Vec<Watched<'_>> = (0..runs.len()).map(watch).collect();
+    let Gains { share_per_k, share_per_k_s, floor_share } = known.gains;
+    let means = [known.on_k, share_per_k.ln(), share_per_k_s.ln()];
+    let prior = [0, 1, 2].map(|at| (means[at], [STATE_ON_SD_K, STATE_GAIN_SD, STATE_GAIN_SD][at]));
+    let found = words(&nearest(&watched, prior, &[means], floor_share).0, floor_share);
+    let levels = watched.iter().map(|run| follow(run, &found, |missed, _| missed).1).collect();
+    (found, levels)
 }
 
 fn watched<'a>(
@@ -118,6 +148,7 @@ fn watched<'a>(
         share: (0..run.steps.len()).map(share).collect(),
         loaded: run.steps.iter().map(|step| step.read + step.write > 0.0).collect(),
         writes: run.steps.iter().map(|step| step.asked == Asked::Write).collect(),
+        most: [f64::INFINITY; 2],
     }
 }
 
@@ -138,10 +169,10 @@ fn scatter(runs: &[Watched<'_>], writes: bool) -> f64 {
     f64::sqrt(0.5 * squares / f64::max(count, 1.0))
 }
 
-/// What the shares of a run miss those of a regulator by, over the deviations of reads and writes.
-fn follow(run: &Watched<'_>, tried: &Regulated, sd: [f64; 2]) -> Vec<f64> {
+/// What the shares of a run miss those of a regulator by, as `scaled` has it, and its share second by second.
+fn follow(run: &Watched<'_>, tried: &Regulated, scaled: impl Fn(f64, bool) -> f64) -> (Vec<f64>, Vec<f64>) {
     let floor = tried.gains.floor_share;
-    let mut missed = Vec::with_capacity(run.share.len());
+    let (mut missed, mut shares) = (Vec::with_capacity(run.share.len()), Vec::with_capacity(run.share.len()));
     let mut share: f64 = 1.0;
     for (at, seen) in run.share.iter().enumerate() {
         let (before_k, after_k) = (run.course[at], run.course[at + 1]);
@@ -151,15 +182,18 @@ fn follow(run: &Watched<'_>, tried: &Regulated, sd: [f64; 2]) -> Vec<f64> {
             step = step.max(0.0);
         }
         let next = (share + step).clamp(floor, 1.0);
+        let mean = 0.5 * (share + next);
         if let Some(seen) = seen {
-            let shown = 0.5 * (share + next);
-            missed.push((shown - seen) / sd[usize::from(run.writes[at])]);
+            let most = run.most[usize::from(run.writes[at])];
+            let (shown, seen) = (mean.min(most), seen.min(most));
+            missed.push(scaled(shown - seen, run.writes[at]));
             share = (next + (seen - shown) * STEP_S / OBSERVER_S).clamp(floor, 1.0);
         } else {
             share = next;
         }
+        shares.push(mean);
     }
-    missed
+    (missed, shares)
 }
 
 #[cfg(test)]
@@ -199,8 +233,10 @@ mod test {
                 course.push(second.kelvin);
             }
         }
-        let watched = [Watched { course: &course, setting_k: 338.0, share, loaded, writes }];
-        let found = words(&nearest(&watched, 0.0, 0.1).0, 0.1);
+        let most = [f64::INFINITY; 2];
+        let watched = [Watched { course: &course, setting_k: 338.0, share, loaded, writes, most }];
+        let prior = [(0.0, ON_SD_K), (PER_K.ln(), GAIN_SD), (PER_K_S.ln(), GAIN_SD)];
+        let found = words(&nearest(&watched, prior, &[[0.0, PER_K.ln(), PER_K_S.ln()]], 0.1).0, 0.1);
         let Regulated { on_k, gains } = found;
         assert!((on_k + 1.0).abs() < 0.05, "{found:?}");
         assert!((gains.share_per_k / 0.05 - 1.0).abs() < 0.05, "{found:?}");

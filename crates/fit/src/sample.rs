@@ -49,7 +49,7 @@ pub struct DriveSample {
 }
 
 /// What another power state changes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StateShare {
     /// Its number.
     pub state: u8,
@@ -60,6 +60,9 @@ pub struct StateShare {
     /// Whether throttling takes its shares of what the state allows; else they stay what they are, and the state is a
     /// limit beside them.
     pub scales_throttling: bool,
+    /// Thresholds and gains as the runs in that state have them; empty where those showed no throttling.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub throttles: Vec<Throttle>,
 }
 
 /// One throttle.
@@ -169,6 +172,9 @@ impl DriveSample {
         }
         sample.state_limit = limit.iter().any(|limit| limit.is_finite()).then_some(limit);
         (0..2).for_each(|op| sample.gain_k[op] *= other.energy[op]);
+        if !other.throttles.is_empty() {
+            sample.throttles.clone_from(&other.throttles);
+        }
         Some(sample)
     }
 

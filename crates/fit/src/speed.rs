@@ -11,6 +11,8 @@ const EDGE: usize = 1;
 const ENOUGH: usize = 4;
 /// Seconds whose median is a speed.
 const TOP: usize = 4;
+/// Seconds that say whether heat held back what went before.
+const BEFORE: usize = 5;
 /// A stretch is at full speed down to this share of the fastest.
 const NEAR: f64 = 0.95;
 
@@ -26,6 +28,7 @@ pub(crate) struct FittedSpeed {
 }
 
 /// What each second says about throttling.
+#[derive(Clone)]
 pub(crate) struct SlowStretch {
     /// Speed over full speed where the load was unlimited; `None` elsewhere.
     pub(crate) share: Vec<Option<f64>>,
@@ -35,64 +38,90 @@ pub(crate) struct SlowStretch {
 
 /// Full speeds of reading and writing over all runs.
 pub(crate) fn full(runs: &[RunData]) -> [FittedSpeed; 2] {
-    [Asked::Read, Asked::Write].map(|asked| {
-        let all =
-            |cache| -> Vec<Vec<f64>> { runs.iter().flat_map(|run| stretches(run, asked, cache)).collect() };
-        // What the verdict takes for a full cache may be all there is of an operation.
-        let stretches = Some(all(false))
-            .filter(|some| some.iter().any(|speeds| speeds.len() >= 4 * TOP))
-            .unwrap_or_else(|| all(true));
-        let fastest =
-            stretches.iter().flat_map(|speeds| speeds.windows(TOP)).map(median_of).fold(0.0, f64::max);
-        if fastest <= 0.0 {
-            let any = stretches.iter().flatten().copied().fold(0.0, f64::max);
-            return FittedSpeed { value: any, sd: 0.1 * any, seen: false };
-        }
-        // The fastest of many noisy seconds is faster than the drive.
-        let moves =
-            stretches.iter().flat_map(|speeds| speeds.windows(2)).map(|pair| (pair[1] - pair[0]).abs());
-        let noise = median_of(&moves.collect::<Vec<_>>()) / fastest;
-        let near = NEAR - 1.5 * noise.min(0.1);
-        // A load begins cold: until it first falls well below, each stretch ran at full speed, its short dips included.
-        let mut cold: Vec<f64> = Vec::new();
-        for speeds in &stretches {
-            let fell = speeds.windows(TOP).position(|speeds| median_of(speeds) < near * fastest);
-            // A regulator begins gently: of a stretch that fell, the first part.
-            let until =
-                fell.map_or(speeds.len(), |fell| if fell == 0 { 0 } else { (fell * 6 / 10).max(TOP) });
-            cold.extend(&speeds[..until.min(speeds.len())]);
-        }
-        if cold.is_empty() {
-            return FittedSpeed { value: fastest, sd: 0.05 * fastest, seen: false };
-        }
-        let count = cold.len() as f64;
-        let middle = median_of(&cold);
-        let near: Vec<f64> =
-            cold.into_iter().filter(|speed| (0.5..1.2).contains(&(speed / middle))).collect();
-        let mean = near.iter().sum::<f64>() / near.len().max(1) as f64;
-        let scatter =
-            (near.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / near.len().max(1) as f64).sqrt();
-        FittedSpeed { value: mean, sd: scatter / count.sqrt() + 0.002 * mean, seen: near.len() >= ENOUGH }
-    })
+    let fastest = OPS.map(|asked| fastest(&all(runs, asked, [0.0; 2])));
+    OPS.map(|asked| full_of(&all(runs, asked, fastest)))
+}
+
+/// Operations that run as fast as they go.
+const OPS: [Asked; 2] = [Asked::Read, Asked::Write];
+
+/// Seconds of one operation at a time.
+struct LoadStretch {
+    /// Speeds in GB/s.
+    speeds: Vec<f64>,
+    /// Heat held back what went right before: this begins at less than full speed, and nothing shows it.
+    begins_slow: bool,
+}
+
+/// Stretches of an operation; what the verdict takes for a full cache may be all there is of it.
+fn all(runs: &[RunData], asked: Asked, fastest: [f64; 2]) -> Vec<LoadStretch> {
+    let all = |cache| runs.iter().flat_map(|run| stretches(run, asked, cache, fastest)).collect::<Vec<_>>();
+    Some(all(false))
+        .filter(|some| some.iter().any(|stretch| stretch.speeds.len() >= 4 * TOP))
+        .unwrap_or_else(|| all(true))
+}
+
+/// The fastest of medians of a few seconds.
+fn fastest(stretches: &[LoadStretch]) -> f64 {
+    stretches.iter().flat_map(|stretch| stretch.speeds.windows(TOP)).map(median_of).fold(0.0, f64::max)
+}
+
+fn full_of(stretches: &[LoadStretch]) -> FittedSpeed {
+    let fastest = fastest(stretches);
+    if fastest <= 0.0 {
+        let any = stretches.iter().flat_map(|stretch| &stretch.speeds).copied().fold(0.0, f64::max);
+        return FittedSpeed { value: any, sd: 0.1 * any, seen: false };
+    }
+    // The fastest of many noisy seconds is faster than the drive.
+    let moves = stretches.iter().flat_map(|stretch| stretch.speeds.windows(2));
+    let moves: Vec<f64> = moves.map(|pair| (pair[1] - pair[0]).abs()).collect();
+    let near = NEAR - 1.5 * (median_of(&moves) / fastest).min(0.1);
+    // A load begins cold: until it first falls well below, each stretch ran at full speed, its short dips included.
+    let mut cold: Vec<f64> = Vec::new();
+    for LoadStretch { speeds, .. } in stretches.iter().filter(|stretch| !stretch.begins_slow) {
+        let fell = speeds.windows(TOP).position(|speeds| median_of(speeds) < near * fastest);
+        // A regulator begins gently: of a stretch that fell, the first part.
+        let until = fell.map_or(speeds.len(), |fell| if fell == 0 { 0 } else { (fell * 6 / 10).max(TOP) });
+        cold.extend(&speeds[..until.min(speeds.len())]);
+    }
+    if cold.is_empty() {
+        return FittedSpeed { value: fastest, sd: 0.05 * fastest, seen: false };
+    }
+    let count = cold.len() as f64;
+    let middle = median_of(&cold);
+    let near: Vec<f64> = cold.into_iter().filter(|speed| (0.5..1.2).contains(&(speed / middle))).collect();
+    let mean = near.iter().sum::<f64>() / near.len().max(1) as f64;
+    let scatter = (near.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / near.len().max(1) as f64).sqrt();
+    FittedSpeed { value: mean, sd: scatter / count.sqrt() + 0.002 * mean, seen: near.len() >= ENOUGH }
 }
 
 /// Speeds of an operation, stretch by stretch, in seconds that neither the host nor a full cache limited; probes of a
-/// few seconds are left out, as they may begin slow.
-fn stretches(run: &RunData, asked: Asked, cache: bool) -> Vec<Vec<f64>> {
-    let mut stretches: Vec<Vec<f64>> = Vec::new();
-    let mut open: Option<Vec<f64>> = None;
+/// few seconds are left out, as they may begin slow. `fastest` is that of each operation, 0 where it is not known.
+fn stretches(run: &RunData, asked: Asked, cache: bool, fastest: [f64; 2]) -> Vec<LoadStretch> {
+    let mut stretches: Vec<LoadStretch> = Vec::new();
+    let mut open: Option<(usize, Vec<f64>)> = None;
     let end = LoadStep::default();
-    for step in run.steps.iter().chain([&end]) {
+    for (at, step) in run.steps.iter().chain([&end]).enumerate() {
         let other = matches!(step.label, Some(Label::SlcExhausted | Label::RateLimited)) && !cache;
         if step.asked == asked && !other {
-            open.get_or_insert_default().push(step.read + step.write);
-        } else if let Some(speeds) = open.take()
+            open.get_or_insert((at, Vec::new())).1.push(step.read + step.write);
+        } else if let Some((from, speeds)) = open.take()
             && speeds.len() >= TOP + 2 * EDGE
         {
-            stretches.push(speeds[EDGE..speeds.len() - EDGE].to_vec());
+            let speeds = speeds[EDGE..speeds.len() - EDGE].to_vec();
+            stretches.push(LoadStretch { speeds, begins_slow: slow_before(run, asked, from, fastest) });
         }
     }
     stretches
+}
+
+/// Whether the other operation went right before, slower than its fastest.
+fn slow_before(run: &RunData, asked: Asked, from: usize, fastest: [f64; 2]) -> bool {
+    let before = &run.steps[from.saturating_sub(BEFORE)..from];
+    let other = usize::from(asked == Asked::Read);
+    let speeds: Vec<f64> =
+        before.iter().filter(|step| step.asked == OPS[other]).map(|step| step.read + step.write).collect();
+    speeds.len() == BEFORE && median_of(&speeds) < NEAR * fastest[other]
 }
 
 fn median_of(values: &[f64]) -> f64 {

@@ -4,12 +4,15 @@ use measure::Seed;
 
 use crate::air::rises;
 use crate::closed::class_loss;
-use crate::data::RunData;
+use crate::data::{Asked, FitReading, RunData};
 use crate::fitting::Fitting;
 use crate::heat::at;
-use crate::sample::{DriveSample, StateShare};
-use crate::speed::{SlowStretch, full, ln_levels, slow};
+use crate::regulator::{self, Regulated};
+use crate::sample::{DriveSample, StateShare, Throttle, ThrottleAct};
+use crate::speed::{FittedSpeed, SlowStretch, full, ln_levels, slow};
+use crate::throttle::{OnsetGroup, groups, onset_k};
 use analysis::posterior::Draws;
+use physics::profile::Gains;
 
 /// Energy of a byte over that in the first state: the published table has 0.8 to 1 (VALIDATION, PS5 to PS7).
 const ENERGY_SD: f64 = 0.3;
@@ -17,6 +20,8 @@ const ENERGY: (f64, f64) = (0.3, 2.0);
 /// Readings are worth one in 16 s, and miss by 0.35 K at least, as in the fit of heat.
 const APART_S: f64 = 16.0;
 const LEAST_SD_K: f64 = 0.35;
+/// Looks at energies and levels in turn.
+const ROUNDS: usize = 2;
 /// How far the odds of the two ways to throttle are trusted: as those of classes.
 const TEMPER: f64 = 0.125;
 
@@ -34,31 +39,143 @@ pub(crate) fn take(fitting: &mut Fitting, others: &[RunData]) {
 }
 
 fn take_state(fitting: &mut Fitting, state: u8, runs: &[RunData], draws: &mut Draws) {
-    let full = full(runs);
-    let slow: Vec<SlowStretch> = runs.iter().map(|run| slow(run, &full)).collect();
-    let levels: Vec<Vec<f64>> = runs.iter().zip(&slow).map(|(run, slow)| ln_levels(run, slow)).collect();
-    let full = full.map(|full| if full.seen { full.value } else { 0.0 });
-    let common = fitting.common.clone();
-    let mut share = |sample: &DriveSample, scales_throttling: bool, noise: f64| {
-        let energy = energy(sample, runs, &levels, common.ambient_k, noise, draws);
-        StateShare { state, full, energy, scales_throttling }
-    };
-    let loss = |scales_throttling: bool, share: StateShare| {
+    let own = full(runs);
+    let mut slow: Vec<SlowStretch> = runs.iter().map(|run| slow(run, &own)).collect();
+    let groups = groups(runs, &mut slow);
+    let seen = own.map(|full| if full.seen { full.value } else { 0.0 });
+    let first = [0, 1].map(|op| fitting.best.full[op]);
+    let [beside, scaling] = [false, true].map(|scales| StateRuns {
+        state,
+        runs,
+        full: seen,
+        scales,
+        slow: if scales { slow.clone() } else { of_first(&slow, runs, own, first) },
+        most: [0, 1].map(|op| if scales { f64::INFINITY } else { own[op].value / first[op] }),
+        groups: &groups,
+        air_k: fitting.common.ambient_k,
+    });
+    let best = [&beside, &scaling].map(|of| of.share(&fitting.best, 0.0, draws));
+    let loss = |share: &StateShare| {
         let mut sample = fitting.best.clone();
-        sample.states.push(StateShare { scales_throttling, ..share });
+        sample.states = vec![share.clone()];
         let there = sample.in_state(state).expect("it was just added");
-        class_loss(&there, runs, &common)
+        class_loss(&there, runs, &fitting.common)
     };
-    let best = share(&fitting.best, false, 0.0);
-    let ahead = TEMPER * (loss(false, best) - loss(true, best));
-    let scaling = 1.0 / (1.0 + (-ahead).exp());
+    let ahead = TEMPER * (loss(&best[0]) - loss(&best[1]));
+    let odds = 1.0 / (1.0 + (-ahead).exp());
     let count = fitting.samples.len() as f64;
     for (number, sample) in fitting.samples.iter_mut().enumerate() {
         // Spread over the samples, whose order says nothing else.
         let unit = (number as f64 * GOLDEN + 0.5 / count).fract();
-        sample.states.push(share(sample, unit < scaling, 1.0));
+        let of = if unit < odds { &scaling } else { &beside };
+        let share = of.share(sample, 1.0, draws);
+        sample.states.push(share);
     }
-    fitting.best.states.push(StateShare { scales_throttling: scaling > 0.5, ..best });
+    let [beside, scaling] = best;
+    fitting.best.states.push(if odds > 0.5 { scaling } else { beside });
+}
+
+/// Shares of the first state's full speed; which seconds heat held back stays.
+fn of_first(
+    slow: &[SlowStretch],
+    runs: &[RunData],
+    own: [FittedSpeed; 2],
+    first: [f64; 2],
+) -> Vec<SlowStretch> {
+    let times = |asked: Asked| match asked {
+        Asked::Write => own[1].value / first[1],
+        _ => own[0].value / first[0],
+    };
+    let scaled = |(slow, run): (&SlowStretch, &RunData)| SlowStretch {
+        share: slow
+            .share
+            .iter()
+            .zip(&run.steps)
+            .map(|(share, step)| Some((*share)? * times(step.asked)))
+            .collect(),
+        slow: slow.slow.clone(),
+    };
+    slow.iter().zip(runs).map(scaled).collect()
+}
+
+/// Runs in one other state, as throttling there is taken to be.
+struct StateRuns<'a> {
+    state: u8,
+    runs: &'a [RunData],
+    /// Full speed there in GB/s: reading, writing; 0 where it was not seen.
+    full: [f64; 2],
+    scales: bool,
+    slow: Vec<SlowStretch>,
+    /// What the state leaves of the speed that shares are taken of.
+    most: [f64; 2],
+    groups: &'a [OnsetGroup],
+    air_k: Option<f64>,
+}
+
+impl StateRuns<'_> {
+    /// What the state changes for a sample.
+    fn share(&self, sample: &DriveSample, noise: f64, draws: &mut Draws) -> StateShare {
+        let mut levels: Vec<Vec<f64>> =
+            self.runs.iter().zip(&self.slow).map(|(run, slow)| ln_levels(run, slow)).collect();
+        let mut throttles = sample.throttles.clone();
+        // A regulator that is at work below what the state allows anyway shows in no speed, only in the heat.
+        for _ in 0..if self.groups.is_empty() { 0 } else { ROUNDS } {
+            let energy = energy(sample, self.runs, &levels, self.air_k, 0.0, draws);
+            let courses = self.courses(sample, &levels, energy);
+            for (throttle, known) in throttles.iter_mut().zip(&sample.throttles) {
+                let Some(group) = self.groups.iter().find(|group| group.follows == known.follows) else {
+                    continue;
+                };
+                *throttle = self.throttle(group, known, &courses, &mut levels);
+            }
+        }
+        let energy = energy(sample, self.runs, &levels, self.air_k, noise, draws);
+        let throttles = if self.groups.is_empty() { Vec::new() } else { throttles };
+        StateShare { state: self.state, full: self.full, energy, scales_throttling: self.scales, throttles }
+    }
+
+    /// A throttle as these runs have it; the levels of a regulator go to `levels`.
+    fn throttle(
+        &self,
+        group: &OnsetGroup,
+        known: &Throttle,
+        courses: &[Vec<f64>],
+        levels: &mut Vec<Vec<f64>>,
+    ) -> Throttle {
+        let mut throttle = known.clone();
+        if let ThrottleAct::Regulator(numbers) | ThrottleAct::DutyCycled(numbers) = &mut throttle.act {
+            let [share_per_k, share_per_k_s, floor_share] = *numbers;
+            let gains = Gains { share_per_k, share_per_k_s, floor_share };
+            let known = Regulated { on_k: known.on_k, gains };
+            let (found, shares) =
+                regulator::in_state(group, self.runs, &self.slow, courses, self.most, &known);
+            throttle.on_k = found.on_k;
+            *numbers = [found.gains.share_per_k, found.gains.share_per_k_s, floor_share];
+            *levels = shares.into_iter().map(|shares| shares.into_iter().map(f64::ln).collect()).collect();
+        } else if let Some(over_k) = onset_k(group, self.runs, courses) {
+            // Where it set in by this state's course: what that is wrong by cancels.
+            throttle.on_k = over_k;
+        }
+        throttle
+    }
+
+    /// Temperatures of the runs, as a sample has them with these energies.
+    fn courses(&self, sample: &DriveSample, levels: &[Vec<f64>], energy: [f64; 2]) -> Vec<Vec<f64>> {
+        let mut there = sample.clone();
+        (0..2).for_each(|op| there.gain_k[op] *= energy[op]);
+        let course = |(run, levels): (&RunData, &Vec<f64>)| {
+            let mut course = rises(&there, run, levels);
+            let missed = |r: &FitReading| r.kelvin + 0.5 * run.resolution_k - at(&course, r.t_s);
+            let rest_k = match (self.air_k, run.ambient_k) {
+                (Some(air_k), Some(own_k)) => own_k + sample.rest_k - air_k,
+                // Where it rested is what the readings say.
+                _ => run.readings.iter().map(missed).sum::<f64>() / run.readings.len().max(1) as f64,
+            };
+            course.iter_mut().for_each(|kelvin| *kelvin += rest_k);
+            course
+        };
+        self.runs.iter().zip(levels).map(course).collect()
+    }
 }
 
 /// Steps by this part of a turn fill it evenly.

@@ -300,6 +300,12 @@ fn switches(group: &mut OnsetGroup, runs: &[RunData], slow: &[SlowStretch]) {
     }
 }
 
+/// The temperature over the setting at which it set in, by the courses; `None` where no onset was seen.
+pub(crate) fn onset_k(group: &OnsetGroup, runs: &[RunData], courses: &[Vec<f64>]) -> Option<f64> {
+    let over = |(run, t_s): &(usize, f64)| at(&courses[*run], *t_s) - setting_k(&runs[*run], group.follows);
+    median(&group.onsets.iter().map(over).collect::<Vec<_>>())
+}
+
 /// Reads a throttle off the courses of a sample. `shift_k` is how far the threshold of one without memory lies over where
 /// it was read off.
 pub(crate) fn read_off(

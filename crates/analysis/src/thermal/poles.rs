@@ -89,7 +89,7 @@ pub(super) fn drives(data: &ThermalData) -> (Vec<PoleDrive>, f64) {
 
 /// Least squares to the end: the weight of a time constant that the drive does not have goes to nothing slowly.
 fn optimum(start: Vec<f64>, residuals: &dyn Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
-    least::fit_until(start, 1e-6, 120, residuals).0
+    least::fit_until(start, 1e-6, 120, &residuals).0
 }
 
 struct PoleModel<'a> {

@@ -144,8 +144,9 @@ fn score(number: u64, plan: &Plan, arguments: &ForecastArguments) -> ForecastTal
         for (predicted, truth) in forecast.phases.iter().zip(truths) {
             let answer =
                 ForecastAnswer { question: question.kind, foreign: drive.is_foreign(), predicted, truth };
-            if wrong && !answer.right() {
-                tally.note(format!("  {:?} {}", question, answer.text()));
+            if wrong && (answer.predicted.beyond || !answer.right()) {
+                let right = if answer.right() { "right" } else { "wrong" };
+                tally.note(format!("  {right} {:?} {}", question, answer.text()));
             }
             tally.count(&answer);
         }

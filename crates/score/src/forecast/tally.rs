@@ -46,9 +46,9 @@ impl ForecastAnswer<'_> {
         }
     }
 
+    /// Whether all that was said is right.
     pub(super) fn right(&self) -> bool {
-        self.predicted.beyond
-            || [self.speed(), self.plateau(), self.time()].into_iter().flatten().all(|(right, _)| right)
+        [self.speed(), self.plateau(), self.time()].into_iter().flatten().all(|(right, _)| right)
     }
 
     pub(super) fn text(&self) -> String {
@@ -60,13 +60,16 @@ impl ForecastAnswer<'_> {
             )
         };
         let predicted = self.predicted;
+        let flagged = if predicted.beyond { "beyond what was seen: " } else { "" };
         format!(
-            "{} GB/s {} true {:.3}; K {} true {:.1}; s {} true {:?}",
+            "{flagged}{} GB/s {} true {:.3}; K {} true {:.1}; peak K {} true {:.1}; s {} true {:?}",
             predicted.name,
             range(predicted.mean_bytes_per_s, 1e9),
             truth.mean_bytes_per_s / 1e9,
             range(predicted.steady_k, 1.0),
             truth.steady_k,
+            range(predicted.peak_k, 1.0),
+            truth.peak_k,
             range(predicted.time_to_throttle_s, 1.0),
             truth.time_to_throttle_s,
         )

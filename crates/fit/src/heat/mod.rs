@@ -11,13 +11,13 @@
 
 use crate::data::{Asked, RunData, STEP_S};
 
+mod readings;
+
 /// Time constants of the fixed poles in seconds: even in the logarithm over what a run of half an hour can show.
 pub(crate) const FIXED_TAU_S: [f64; 8] = [2.0, 6.0, 15.0, 35.0, 80.0, 180.0, 400.0, 1000.0];
 /// Means of the logarithms of their weights before any data. Flat: a steep one took plateaus of an hour for 3 K too low.
 const FIXED_PRIOR: [f64; 8] = [-0.5, -0.3, 0.0, 0.0, 0.0, 0.0, -0.3, -0.6];
 const FIXED_PRIOR_SD: f64 = 1.5;
-/// One reading in so many seconds counts as independent of the one before.
-const INDEPENDENT_S: f64 = 16.0;
 /// Least scatter of a reading around the model in kelvins: noise of a sensor.
 const READING_SD_K: f64 = 0.2;
 /// Shortest rest after writing whose heat is a question: folding of the write cache begins after some seconds.
@@ -78,6 +78,8 @@ pub(crate) struct HeatModel<'a> {
     has_levels: bool,
     scatter_k: f64,
     rates: Vec<usize>,
+    /// Prior mean and deviation of each parameter.
+    prior: Vec<(f64, f64)>,
 }
 
 impl<'a> HeatModel<'a> {
@@ -87,7 +89,9 @@ impl<'a> HeatModel<'a> {
         let has_levels = ln_level.iter().flatten().any(|level| *level < 0.0);
         // Of readings closer than 2 s every second one is enough.
         let rates = runs.iter().map(|run| if run.period_s < 1.5 { 2 } else { 1 }).collect();
-        Self { runs, shape, ln_level, folding, has_folding, has_levels, scatter_k: READING_SD_K, rates }
+        let (scatter_k, prior) = (READING_SD_K, Vec::new());
+        let model = Self { runs, shape, ln_level, folding, has_folding, has_levels, scatter_k, rates, prior };
+        Self { prior: model.prior(), ..model }
     }
 
     /// Takes what is left over after a fit for the readings' scatter, where it is more.
@@ -100,8 +104,7 @@ impl<'a> HeatModel<'a> {
         SHAPE + self.shape.len() + 2 * self.runs.len()
     }
 
-    /// Prior mean and deviation of each parameter.
-    pub(crate) fn prior(&self) -> Vec<(f64, f64)> {
+    fn prior(&self) -> Vec<(f64, f64)> {
         let mut prior = vec![(0.0, 1e-3); self.len()];
         prior[LN_EXPONENT] = (NO_EXPONENT, 1e-3);
         prior[LN_EXPONENT + 1] = (NO_EXPONENT, 1e-3);
@@ -156,7 +159,7 @@ impl<'a> HeatModel<'a> {
     }
 
     fn start(&self) -> Vec<f64> {
-        let mut start: Vec<f64> = self.prior().iter().map(|(mean, _)| *mean).collect();
+        let mut start: Vec<f64> = self.prior.iter().map(|(mean, _)| *mean).collect();
         for (op, gain) in [self.rough_gain(0), self.rough_gain(1)].into_iter().enumerate() {
             if let Some(gain) = gain {
                 start[LN_GAIN + op] = gain.ln();
@@ -213,37 +216,34 @@ impl<'a> HeatModel<'a> {
     /// The temperature as the sensor has it, at the beginning of each second of a run and at its end.
     pub(crate) fn course(&self, theta: &[f64], run: usize) -> Vec<f64> {
         let heat = self.words(theta);
+        // So many modes are known when this is compiled: a fit of many runs spends half of its time in here.
+        match self.shape {
+            HeatShape::Fixed => self.course_of::<{ FIXED_TAU_S.len() }>(theta, run, &heat),
+            HeatShape::TwoFree => self.course_of::<2>(theta, run, &heat),
+        }
+    }
+
+    fn course_of<const MODES: usize>(&self, theta: &[f64], run: usize, heat: &FittedHeat) -> Vec<f64> {
         let (floor_k, excess_k) = (theta[self.floor_at(run)], theta[self.floor_at(run) + 1]);
-        let fold_k = if self.has_folding { theta[FOLD_K] } else { 0.0 };
-        let decay: Vec<f64> = heat.modes.iter().map(|(tau_s, _)| (-STEP_S / tau_s).exp()).collect();
+        let of = |get: &dyn Fn(f64, f64) -> f64| -> [f64; MODES] {
+            std::array::from_fn(|at| get(heat.modes[at].0, heat.modes[at].1))
+        };
+        let decay = of(&|tau_s, _| (-STEP_S / tau_s).exp());
+        let taken = of(&|tau_s, weight| (1.0 - (-STEP_S / tau_s).exp()) * weight);
         // What was warm before the run is warm in the slow modes.
         let slow: f64 = heat.modes.iter().map(|(tau_s, weight)| tau_s * weight).sum();
-        let mut state: Vec<f64> =
-            heat.modes.iter().map(|(tau_s, weight)| excess_k * tau_s * weight / slow).collect();
+        let mut state = of(&|tau_s, weight| excess_k * tau_s * weight / slow);
         let keep = (-STEP_S / heat.lag_s).exp();
         // A low-pass of a straight line from one value to the next, exactly.
         let ramp = 1.0 - heat.lag_s / STEP_S * (1.0 - keep);
         let mut true_k = floor_k + excess_k;
         let mut shown_k = true_k;
-        let steps = &self.runs[run].steps;
-        let mut course = Vec::with_capacity(steps.len() + 1);
+        let mut course = Vec::with_capacity(self.runs[run].steps.len() + 1);
         course.push(shown_k);
-        for (at, step) in steps.iter().enumerate() {
-            let level = self.ln_level[run][at];
-            let less = |op: usize| if level < 0.0 { ((heat.exponent[op] - 1.0) * level).exp() } else { 1.0 };
-            let mut load_k = 0.0;
-            if step.read > 0.0 {
-                load_k += heat.gain_k[0] * step.read * less(0);
-            }
-            if step.write > 0.0 {
-                load_k += heat.gain_k[1] * step.write * less(1);
-            }
-            if self.folding[run][at] {
-                load_k += fold_k;
-            }
+        for load_k in self.loads_k(theta, run, heat) {
             let mut rise_k = 0.0;
-            for ((x, decay), (_, weight)) in state.iter_mut().zip(&decay).zip(&heat.modes) {
-                *x = *x * decay + (1.0 - decay) * weight * load_k;
+            for ((x, decay), taken) in state.iter_mut().zip(&decay).zip(&taken) {
+                *x = *x * decay + taken * load_k;
                 rise_k += *x;
             }
             let next_k = floor_k + rise_k;
@@ -254,70 +254,29 @@ impl<'a> HeatModel<'a> {
         course
     }
 
-    /// What each reading misses the model by, over its scatter: for least squares.
-    pub(crate) fn residuals(&self, theta: &[f64]) -> Vec<f64> {
-        let mut residuals = Vec::new();
-        for (run, data) in self.runs.iter().enumerate() {
-            let course = self.course(theta, run);
-            let sd = (data.resolution_k.powi(2) / 12.0 + self.scatter_k.powi(2)).sqrt();
-            let root = self.weight(run).sqrt();
-            residuals.extend(data.readings.iter().step_by(self.rates[run]).map(|reading| {
-                let missed_k = reading.kelvin + 0.5 * data.resolution_k - at(&course, reading.t_s);
-                // Beyond three deviations a reading is an outlier and pulls no harder (Huber).
-                let missed = missed_k / sd;
-                let pull = if missed.abs() > 3.0 {
-                    missed.signum() * (6.0 * missed.abs() - 9.0).sqrt()
-                } else {
-                    missed
-                };
-                pull * root
-            }));
-        }
-        residuals.extend(self.prior().iter().zip(theta).map(|((mean, sd), value)| (value - mean) / sd));
-        residuals
-    }
-
-    /// The logarithm of the posterior, tempered: readings as intervals, and the prior.
-    pub(crate) fn log_posterior(&self, theta: &[f64]) -> f64 {
-        let prior = self.prior();
-        let prior: f64 =
-            prior.iter().zip(theta).map(|((mean, sd), value)| -0.5 * ((value - mean) / sd).powi(2)).sum();
-        prior + self.log_likelihood(theta)
-    }
-
-    /// The tempered logarithm of the likelihood of all readings.
-    pub(crate) fn log_likelihood(&self, theta: &[f64]) -> f64 {
-        let mut sum = 0.0;
-        for (run, data) in self.runs.iter().enumerate() {
-            let course = self.course(theta, run);
-            let readings = data.readings.iter().step_by(self.rates[run]);
-            let logs = readings.map(|reading| {
-                let below = (reading.kelvin - at(&course, reading.t_s)) / self.scatter_k;
-                let share = normal_share(below + data.resolution_k / self.scatter_k) - normal_share(below);
-                // A reading in ten thousand comes from nowhere.
-                (share + 1e-4).ln()
-            });
-            sum += self.weight(run) * logs.sum::<f64>();
-        }
-        sum
-    }
-
-    /// How much of an independent witness a reading is.
-    fn weight(&self, run: usize) -> f64 {
-        (self.runs[run].period_s * self.rates[run] as f64 / INDEPENDENT_S).min(1.0)
-    }
-
-    /// Root mean square of what the readings miss the model by, in kelvins.
-    pub(crate) fn rms_k(&self, theta: &[f64]) -> f64 {
-        let (mut sum, mut count) = (0.0, 0.0);
-        for (run, data) in self.runs.iter().enumerate() {
-            let course = self.course(theta, run);
-            for reading in &data.readings {
-                sum += (reading.kelvin + 0.5 * data.resolution_k - at(&course, reading.t_s)).powi(2);
-                count += 1.0;
+    /// The heat of each second of a run, in the kelvins that it would come to in the end.
+    fn loads_k<'b>(
+        &'b self,
+        theta: &[f64],
+        run: usize,
+        heat: &'b FittedHeat,
+    ) -> impl Iterator<Item = f64> + 'b {
+        let fold_k = if self.has_folding { theta[FOLD_K] } else { 0.0 };
+        let seconds = self.runs[run].steps.iter().zip(&self.ln_level[run]).zip(&self.folding[run]);
+        seconds.map(move |((step, level), folding)| {
+            let less = |op: usize| if *level < 0.0 { ((heat.exponent[op] - 1.0) * level).exp() } else { 1.0 };
+            let mut load_k = 0.0;
+            if step.read > 0.0 {
+                load_k += heat.gain_k[0] * step.read * less(0);
             }
-        }
-        f64::sqrt(sum / f64::max(count, 1.0))
+            if step.write > 0.0 {
+                load_k += heat.gain_k[1] * step.write * less(1);
+            }
+            if *folding {
+                load_k += fold_k;
+            }
+            load_k
+        })
     }
 }
 
@@ -347,15 +306,4 @@ fn folding(run: &RunData) -> Vec<bool> {
         written && step.asked == Asked::Nothing && step.read + step.write == 0.0
     });
     seconds.collect()
-}
-
-/// Share of a normal distribution below `x` (Abramowitz and Stegun 7.1.26: right to 1.5e-7).
-fn normal_share(x: f64) -> f64 {
-    let z = x.abs() / std::f64::consts::SQRT_2;
-    let t = 1.0 / (1.0 + 0.327_591_1 * z);
-    let poly = t
-        * (0.254_829_592
-            + t * (-0.284_496_736 + t * (1.421_413_741 + t * (-1.453_152_027 + t * 1.061_405_429))));
-    let tail = 0.5 * poly * (-z * z).exp();
-    if x < 0.0 { tail } else { 1.0 - tail }
 }

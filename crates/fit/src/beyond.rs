@@ -1,0 +1,90 @@
+//! What lies beyond the runs: where a forecast rests on something that none of them showed.
+
+use crate::fitted::{Fitted, interval};
+use crate::predict::{Scenario, full_speed};
+use crate::sample::{DriveSample, ThresholdSource, Throttle, ThrottleAct};
+use crate::simulate::{LoadPhase, PhaseOutcome};
+
+/// Hotter than what was seen without throttling by so much is beyond what the runs can tell.
+const BEYOND_K: f64 = 1.0;
+/// A setting that was not seen to act may do so from so far below it on.
+const UNSEEN_K: f64 = 2.0;
+/// One that is lower than any that was seen to act by so much is another matter: at 50 °C the published SSD2 leaves its
+/// regulator off and latches at TMT2, at 60 °C it regulates (VALIDATION, B3 and B4); from 65 to 60 °C it does the same.
+pub(crate) const LOWER_K: f64 = 5.0;
+/// One that was passed by so much without a throttle does not act.
+const PASSED_K: f64 = 3.0;
+
+/// Whether a setting that was not seen to act lies where the drive gets to: what it does then, nobody knows. Where no run
+/// says what was set, a threshold that was seen may be TMT1's or the firmware's own.
+pub(crate) fn tmt_unseen(fitted: &Fitted, scenario: &Scenario, of: &[PhaseOutcome]) -> bool {
+    let peak_k = interval(&of.iter().map(|outcome| outcome.peak_k).collect::<Vec<_>>())[1];
+    let latched =
+        fitted.best.throttles.iter().any(|throttle| matches!(throttle.act, ThrottleAct::TwoLevel { .. }));
+    let unseen = |at: usize, follows: ThresholdSource| {
+        let set_k = scenario.tmt_k[at].map_or(0.0, f64::from);
+        let changed = set_k > 0.0 && set_k != fitted.common.tmt_k[at];
+        let seen = latched || fitted.best.throttles.iter().any(|throttle| throttle.follows == follows);
+        // A run that passed its setting without a throttle shows that it does not act; at MNTMT it may stand for "off".
+        let was_k = fitted.common.tmt_k[at];
+        let ignored = was_k > fitted.common.limits.tmt_min_k.unwrap_or(0.0)
+            && fitted.seen.range_k[1] > was_k + PASSED_K;
+        let unnamed = !fitted.seen.settings_known && !fitted.best.throttles.is_empty();
+        changed && !seen && (unnamed || !ignored && peak_k > set_k - UNSEEN_K)
+    };
+    unseen(0, ThresholdSource::Tmt1) || unseen(1, ThresholdSource::Tmt2)
+}
+
+/// Hotter than any load of this kind was seen, and no throttle of it was: whether there is one, nobody knows. Where a
+/// throttle was seen, hotter than with it, over the setting it follows: whether a second one comes, nobody knows.
+pub(crate) fn beyond(fitted: &Fitted, scenario: &Scenario, phase: &LoadPhase, of: &[PhaseOutcome]) -> bool {
+    let Some(read) = phase.read_share else { return false };
+    let seen = &fitted.seen;
+    let ops = || (0..2).filter(|op| [read > 0.0, read < 1.0][*op]);
+    // At most what was seen of an operation is no question of how fast it could be.
+    let unlimited = LoadPhase { limit_bytes_per_s: f64::INFINITY, ..phase.clone() };
+    let within = phase.limit_bytes_per_s < full_speed(&fitted.best, fitted, &unlimited);
+    let ran = ops().all(|op| seen.ran[op] && (seen.full[op] || within));
+    if above_asked_k(fitted, scenario).is_some() {
+        return true;
+    }
+    let middle = |get: &dyn Fn(&PhaseOutcome) -> f64| interval(&of.iter().map(get).collect::<Vec<_>>())[1];
+    if !seen.throttled.iter().any(|throttled| *throttled) {
+        let top = ops().map(|op| seen.hottest_k[op]).fold(0.0, f64::max);
+        return !ran || middle(&|outcome| outcome.peak_k) > top + BEYOND_K;
+    }
+    let follows_tmt1 = fitted.best.throttles.iter().any(|throttle| throttle.follows == ThresholdSource::Tmt1);
+    let raised = scenario.tmt_k[0].map_or(0.0, |tmt1_k| f64::from(tmt1_k) - fitted.common.tmt_k[0]);
+    let top = seen.range_k[1] + if follows_tmt1 { raised.max(0.0) } else { 0.0 };
+    let peak_k = middle(&|outcome| outcome.peak_k);
+    !ran || peak_k > top + 2.0 * BEYOND_K && !is_below_tmt2(fitted, scenario, peak_k)
+}
+
+/// Whether a relay at TMT1 is all that acts so far up, and surely one: its lower speed was seen, and the next threshold that
+/// the specification names is TMT2 (NVMe Base 2.3, 8.1.18.5). Of a regulator nobody saw how far down it goes; firmware's own
+/// thresholds may lie anywhere, and often near the drive's warning temperature.
+fn is_below_tmt2(fitted: &Fitted, scenario: &Scenario, peak_k: f64) -> bool {
+    let relay = |throttle: &Throttle| {
+        throttle.follows == ThresholdSource::Tmt1
+            && matches!(throttle.act, ThrottleAct::Relay(_) | ThrottleAct::TwoLevel { .. })
+    };
+    let sure = |sample: &DriveSample| !sample.throttles.is_empty() && sample.throttles.iter().all(relay);
+    let tmt2_k = scenario.tmt_k[1].map_or(fitted.common.tmt_k[1], f64::from);
+    let next_k = tmt2_k.min(fitted.common.limits.warning_k.unwrap_or(f64::INFINITY));
+    // A run that never cooled down tells a relay from a regulator too rarely.
+    fitted.seen.cooled && fitted.samples.iter().all(sure) && peak_k + BEYOND_K < next_k
+}
+
+/// The lowest TMT1 at which the runs show it act, where that is far above the one that is asked about.
+pub(crate) fn above_asked_k(fitted: &Fitted, scenario: &Scenario) -> Option<f64> {
+    let set_k = scenario.tmt_k[0].filter(|kelvin| *kelvin > 0).map(f64::from)?;
+    fitted.seen.tmt1_acted_k.filter(|acted_k| set_k < acted_k - LOWER_K)
+}
+
+/// Whether an operation of a phase never ran at full speed in the power state that is asked about.
+pub(crate) fn state_unseen(fitted: &Fitted, scenario: &Scenario, phase: &LoadPhase) -> bool {
+    let Some(read) = phase.read_share else { return false };
+    let other = fitted.best.states.iter().find(|other| Some(other.state) == scenario.power_state);
+    let ops = [read > 0.0, read < 1.0];
+    other.is_some_and(|other| (0..2).any(|op| ops[op] && other.full[op] <= 0.0))
+}
