@@ -122,8 +122,7 @@ pub struct DriveFinding {
 }
 
 /// Why nothing is known of a drive whose rows nobody could sort.
-const MIXED: &str =
-    "its rows overlap in time, and states hold no rows to sort: one `heatsoak fleet scan` of all its rows decides";
+const MIXED: &str = "its rows overlap in time, and states hold no rows to sort: one `heatsoak fleet scan` of all its rows decides";
 
 impl DriveFinding {
     /// A drive whose rows overlap in time, where they are gone and cannot be read again, sorted.
