@@ -68,6 +68,8 @@ pub fn tune(config: &mut SessionConfig) {
     options.execution.enable_file_stream_work_stealing = false;
     // A fleet has few files and each row is read: reading footers ahead of time brings nothing.
     options.execution.collect_statistics = false;
+    // Where few drives are asked for, their serial numbers decide which rows of the other columns are read.
+    options.execution.parquet.pushdown_filters = true;
     // The first stage merges rows into states; never switch it off where there are many drives.
     options.execution.skip_partial_aggregation_probe_ratio_threshold = 1.1;
 }

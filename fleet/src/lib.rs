@@ -14,6 +14,7 @@ mod args;
 mod bucket;
 mod cadence;
 mod cells;
+mod columns;
 mod commands;
 mod engine;
 mod generate;

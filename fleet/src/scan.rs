@@ -4,7 +4,7 @@
 
 use anyhow::{Context as _, Result, bail};
 use datafusion::arrow::array::{
-    Array as _, ArrayRef, AsArray as _, LargeBinaryArray, RecordBatch, StringArray, StringViewArray,
+    Array as _, ArrayRef, AsArray as _, LargeBinaryArray, RecordBatch, StringViewArray,
 };
 use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema};
 use datafusion::error::DataFusionError;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use crate::engine::{self, FleetRows};
 use crate::mapping::FleetMap;
-use crate::projection::ROW_COLUMNS;
+use crate::projection::{ROW_COLUMNS, text_literal};
 use crate::source::{Found, RefusedFile};
 use crate::udaf::THERMAL_STATE;
 
@@ -100,8 +100,14 @@ pub(crate) async fn finish(
     Ok(scanned)
 }
 
-/// A drive whose rows came mixed up, and how many there were.
-type MixedDrive = (String, u64);
+/// A drive whose rows came mixed up.
+struct MixedDrive {
+    serial: String,
+    /// How many there were.
+    rows: u64,
+    /// Its serial number as the rows have it, blanks and all.
+    spellings: Vec<String>,
+}
 
 /// States as the engine gave them, in its own batches: a million drives need no second copy.
 #[derive(Debug, Default)]
@@ -124,10 +130,14 @@ pub(crate) async fn states_of(context: &SessionContext, sql: &str) -> Result<Fle
 
 impl FleetStates {
     /// The serial number without blanks around it, and the state, at a row of a batch.
-    fn at(&self, (batch, row): (usize, usize)) -> (&str, &[u8]) {
-        let (serials, states) = &self.batches[batch];
-        let serial = if serials.is_null(row) { "" } else { serials.value(row).trim_matches(' ') };
-        (serial, states.value(row))
+    fn at(&self, at: (usize, usize)) -> (&str, &[u8]) {
+        (self.spelling(at).trim_matches(' '), self.batches[at.0].1.value(at.1))
+    }
+
+    /// The serial number as the rows have it.
+    fn spelling(&self, (batch, row): (usize, usize)) -> &str {
+        let (serials, _) = &self.batches[batch];
+        if serials.is_null(row) { "" } else { serials.value(row) }
     }
 
     /// How many there are: drives, if each has one.
@@ -159,7 +169,10 @@ impl FleetStates {
             match state.finish(rules) {
                 Finish::Parts(parts) if parts.is_empty() => {}
                 Finish::Parts(parts) => scanned.drives.push(ScannedDrive { serial: serial.into(), parts }),
-                Finish::NeedsSort => mixed.push((serial.into(), rows)),
+                Finish::NeedsSort => {
+                    let spellings = same.iter().map(|at| self.spelling(*at).to_owned()).collect();
+                    mixed.push(MixedDrive { serial: serial.into(), rows, spellings });
+                }
             }
         }
         Ok((scanned, mixed))
@@ -169,9 +182,36 @@ impl FleetStates {
     pub(crate) fn finish_without_rows(self, rules: &IntervalRules) -> Result<Scanned> {
         let (mut scanned, mixed) = self.finish(rules)?;
         scanned.unsorted =
-            mixed.into_iter().map(|(serial, rows)| DriveFinding::of_mixed_rows(serial, rows)).collect();
+            mixed.into_iter().map(|drive| DriveFinding::of_mixed_rows(drive.serial, drive.rows)).collect();
         Ok(scanned)
     }
+}
+
+/// Serial numbers that stand in the query itself, so that files are asked for nothing but their rows.
+const LISTED_SERIALS: usize = 1000;
+
+/// The query of the second pass. Which rows are wanted is said of the column as it lies in the files: then other columns
+/// are read where they are wanted, and not at all where a file's statistics say so.
+fn sorted_rows(rows: &FleetRows, mixed: &[MixedDrive]) -> String {
+    let spellings: Vec<&String> = mixed.iter().flat_map(|drive| &drive.spellings).collect();
+    let wanted = if spellings.len() > LISTED_SERIALS {
+        "SELECT serial FROM fleet_mixed".to_owned()
+    } else {
+        spellings.into_iter().map(|serial| text_literal(serial)).collect::<Vec<_>>().join(", ")
+    };
+    let counters = ROW_COLUMNS.split("temp_mc, ").nth(1).unwrap_or_default();
+    let nulls_first: Vec<String> =
+        counters.split(", ").map(|name| format!("{} NULLS FIRST", name.trim())).collect();
+    format!(
+        "SELECT * FROM (SELECT trim(serial) AS serial, {}, time_ms, temp_mc, {counters} FROM ({}) \
+         WHERE serial IN ({wanted}) AND time_ms IS NOT NULL) \
+         ORDER BY serial, model, time_ms, firmware, host, slot, temp_mc NULLS FIRST, {}",
+        ["model", "firmware", "host", "slot"]
+            .map(|name| format!("coalesce(trim({name}), '') AS {name}"))
+            .join(", "),
+        rows.select,
+        nulls_first.join(", "),
+    )
 }
 
 /// The second pass: all rows of some drives, sorted by the engine within its memory limit.
@@ -181,25 +221,12 @@ async fn sorted_drives(
     rules: IntervalRules,
     mixed: &[MixedDrive],
 ) -> Result<Vec<ScannedDrive>> {
-    let schema = Arc::new(Schema::new(vec![Field::new("serial", DataType::Utf8, false)]));
-    let serials: ArrayRef = Arc::new(StringArray::from_iter_values(mixed.iter().map(|(serial, _)| serial)));
+    let schema = Arc::new(Schema::new(vec![Field::new("serial", DataType::Utf8View, false)]));
+    let spellings = mixed.iter().flat_map(|drive| &drive.spellings);
+    let serials: ArrayRef = Arc::new(StringViewArray::from_iter_values(spellings));
     context.deregister_table("fleet_mixed")?;
     context.register_batch("fleet_mixed", RecordBatch::try_new(schema, vec![serials])?)?;
-    let counters = ROW_COLUMNS.split("temp_mc, ").nth(1).unwrap_or_default();
-    let sql = format!(
-        "SELECT * FROM (SELECT trim(serial) AS serial, {}, time_ms, temp_mc, {counters} FROM ({}) WHERE time_ms IS NOT NULL) \
-         WHERE serial IN (SELECT serial FROM fleet_mixed) \
-         ORDER BY serial, model, time_ms, firmware, host, slot, temp_mc NULLS FIRST, {}",
-        ["model", "firmware", "host", "slot"]
-            .map(|name| format!("coalesce(trim({name}), '') AS {name}"))
-            .join(", "),
-        rows.select,
-        counters
-            .split(", ")
-            .map(|name| format!("{} NULLS FIRST", name.trim()))
-            .collect::<Vec<_>>()
-            .join(", "),
-    );
+    let sql = sorted_rows(rows, mixed);
     let mut stream = context.sql(&sql).await?.execute_stream().await?;
     let mut drives: Vec<ScannedDrive> = Vec::new();
     let mut current: Option<(String, String, SortedDrive)> = None;
@@ -210,7 +237,7 @@ async fn sorted_drives(
         close(&mut drives, serial, drive);
     }
     context.deregister_table("fleet_mixed")?;
-    for (serial, rows) in mixed {
+    for MixedDrive { serial, rows, .. } in mixed {
         let drive = drives.binary_search_by(|drive| drive.serial.cmp(serial)).ok().map(|at| &drives[at]);
         let again: u64 = drive
             .into_iter()
@@ -276,5 +303,51 @@ fn close(drives: &mut Vec<ScannedDrive>, serial: String, drive: SortedDrive) {
     match drives.last_mut() {
         Some(last) if last.serial == serial => last.parts.extend(parts),
         _ => drives.push(ScannedDrive { serial, parts }),
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use clap::Parser as _;
+    use datafusion::execution::SessionStateBuilder;
+    use fleet_state::IntervalRules;
+
+    use super::*;
+    use crate::args::{FleetArgs, FleetCommand};
+    use crate::engine::EngineLimits;
+    use crate::{generate, source};
+
+    /// The drives in a folder, read in batches of so many rows.
+    async fn scanned(folder: &str, batch_size: usize) -> Result<Scanned> {
+        let state = engine::state(EngineLimits { memory: 256 << 20, partitions: 3 })?;
+        let config = state.config().clone().with_batch_size(batch_size);
+        let state = SessionStateBuilder::new_from_existing(state).with_config(config).build();
+        let context = SessionContext::new_with_state(state);
+        let found = source::find(&[folder.to_owned()]).await?;
+        let rules = async |_: &FleetRows| Ok(IntervalRules { cadence_ms: 60_000 });
+        let (rows, rules, states) = states(&context, None, found, None, rules).await?;
+        finish(&context, &rows, rules, states).await
+    }
+
+    #[test]
+    fn batches_of_any_size_give_the_same_drives() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let out = folder.path().display().to_string();
+        let line = "fleet gen --drives 1200 --every 60s --span 2h --hot 0.1 --seed 41 --out";
+        let FleetCommand::Gen(arguments) =
+            FleetArgs::try_parse_from(line.split(' ').chain([out.as_str()]))?.command
+        else {
+            bail!("another command")
+        };
+        generate::run(&arguments)?;
+        let rows = format!("{out}/rows");
+        let runtime = tokio::runtime::Runtime::new()?;
+        let expected = runtime.block_on(scanned(&rows, 8192))?;
+        assert!(expected.sorted > 0 && expected.drives.len() >= 1200, "{} sorted", expected.sorted);
+        for batch_size in [7, 127, 1024, 65_536] {
+            let other = runtime.block_on(scanned(&rows, batch_size))?;
+            assert!(other.drives == expected.drives, "batches of {batch_size}");
+        }
+        Ok(())
     }
 }

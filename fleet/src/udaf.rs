@@ -8,17 +8,17 @@ use std::mem::size_of;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, Int64Array, LargeBinaryArray, LargeBinaryBuilder, StringViewArray,
+    Array, ArrayRef, AsArray, BooleanArray, LargeBinaryArray, LargeBinaryBuilder,
 };
-use datafusion::arrow::buffer::NullBuffer;
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Int64Type};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{Result, ScalarValue, exec_datafusion_err, exec_err};
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator, Signature, Volatility,
 };
-use fleet_state::row::ABSENT;
-use fleet_state::{COUNTERS, HealthRow, IntervalRules, STRETCH_BYTES, ThermalState};
+use fleet_state::{COUNTERS, STRETCH_BYTES, ThermalState};
+
+use crate::columns::RowColumns;
 
 /// Name of the function in SQL.
 pub(crate) const THERMAL_STATE: &str = "thermal_state";
@@ -68,88 +68,6 @@ impl AggregateUDFImpl for ThermalStateFunction {
 
     fn create_groups_accumulator(&self, _: AccumulatorArgs) -> Result<Box<dyn GroupsAccumulator>> {
         Ok(Box::new(ManyDrives::default()))
-    }
-}
-
-/// Whole numbers of a column, and which are there.
-struct NumberColumn<'a> {
-    values: &'a [i64],
-    nulls: Option<&'a NullBuffer>,
-    /// Not a single value: a counter that this fleet does not have.
-    absent: bool,
-}
-
-impl<'a> NumberColumn<'a> {
-    fn of(array: &'a ArrayRef) -> Result<Self> {
-        let array: &Int64Array = array
-            .as_primitive_opt::<Int64Type>()
-            .ok_or_else(|| exec_datafusion_err!("thermal_state: a column of {} came", array.data_type()))?;
-        let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
-        let absent = !array.is_empty() && array.null_count() == array.len();
-        Ok(Self { values: array.values(), nulls, absent })
-    }
-
-    #[inline]
-    fn at(&self, row: usize) -> Option<i64> {
-        (!self.absent && self.nulls.is_none_or(|nulls| nulls.is_valid(row))).then(|| self.values[row])
-    }
-}
-
-/// The arguments of one batch.
-struct RowColumns<'a> {
-    rules: IntervalRules,
-    labels: [&'a StringViewArray; 4],
-    time: NumberColumn<'a>,
-    temp: NumberColumn<'a>,
-    /// Only those counters that are there, with where they stand in a row.
-    counters: Vec<(usize, NumberColumn<'a>)>,
-}
-
-impl<'a> RowColumns<'a> {
-    fn of(values: &'a [ArrayRef]) -> Result<Self> {
-        if values.len() != 7 + COUNTERS {
-            return exec_err!("thermal_state takes {} arguments, {} came", 7 + COUNTERS, values.len());
-        }
-        let cadence = NumberColumn::of(&values[0])?;
-        let Some(cadence_ms) = (if cadence.values.is_empty() { Some(1) } else { cadence.at(0) }) else {
-            return exec_err!("thermal_state needs a cadence in milliseconds as its first argument");
-        };
-        let mut counters = Vec::with_capacity(COUNTERS);
-        for (at, array) in values[7..].iter().enumerate() {
-            let column = NumberColumn::of(array)?;
-            if !column.absent {
-                counters.push((at, column));
-            }
-        }
-        let label = |at: usize| {
-            values[at]
-                .as_string_view_opt()
-                .ok_or_else(|| exec_datafusion_err!("thermal_state: labels are texts"))
-        };
-        Ok(Self {
-            rules: IntervalRules { cadence_ms: cadence_ms.max(1) },
-            labels: [label(1)?, label(2)?, label(3)?, label(4)?],
-            time: NumberColumn::of(&values[5])?,
-            temp: NumberColumn::of(&values[6])?,
-            counters,
-        })
-    }
-
-    /// Gives a row to a state. Returns whether it takes more memory now.
-    #[inline]
-    fn give(&self, row: usize, state: &mut ThermalState) -> bool {
-        let Some(time_ms) = self.time.at(row) else {
-            state.push_untimed();
-            return false;
-        };
-        let mut health = HealthRow::new(time_ms);
-        health.temp_mc = self.temp.at(row).unwrap_or(ABSENT);
-        for (at, column) in &self.counters {
-            // A negative counter is none, as in `HealthRow::with`.
-            health.counters[*at] = column.at(row).filter(|value| *value >= 0).unwrap_or(ABSENT);
-        }
-        let label = |array: &'a StringViewArray| if array.is_null(row) { "" } else { array.value(row) };
-        state.push(self.labels.map(label), &health, &self.rules)
     }
 }
 
@@ -245,13 +163,16 @@ impl GroupsAccumulator for ManyDrives {
     ) -> Result<()> {
         self.drives.resize_with(total, DriveSlot::default);
         let columns = RowColumns::of(values)?;
-        for (row, group) in groups.iter().enumerate() {
-            if filter.is_some_and(|filter| !filter.is_valid(row) || !filter.value(row)) {
+        let counts = |row: usize| filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row));
+        let mut row = 0;
+        while row < groups.len() {
+            if !counts(row) {
+                row += 1;
                 continue;
             }
-            if columns.give(row, self.drives[*group].gathered()?) {
-                self.held += STRETCH_BYTES;
-            }
+            let end = columns.run_end(row, |next| groups[next] == groups[row] && counts(next));
+            self.held += columns.give(row, end, self.drives[groups[row]].gathered()?) * STRETCH_BYTES;
+            row = end;
         }
         Ok(())
     }
@@ -295,8 +216,11 @@ struct OneDrive(ThermalState);
 impl Accumulator for OneDrive {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         let columns = RowColumns::of(values)?;
-        for row in 0..columns.time.values.len() {
-            columns.give(row, &mut self.0);
+        let mut row = 0;
+        while row < columns.rows() {
+            let end = columns.run_end(row, |_| true);
+            columns.give(row, end, &mut self.0);
+            row = end;
         }
         Ok(())
     }

@@ -11,13 +11,14 @@
 //!
 //! # Map
 //! - [`row`]: one row, its counters and where the drive was. [`sums`]: what two rows in a row add.
-//! - [`state`]: stretches of rows and how they join. [`sorted`]: the same for rows in order of time.
+//! - [`state`]: stretches of rows and how they join. [`run`]: rows as columns. [`sorted`]: the same for rows in order of time.
 //! - [`codec`]: the state as bytes, with its version.
 //! - [`verdict`]: what may be said of a drive, by how often rows come. [`columns`]: the table of drives.
 
 pub mod codec;
 pub mod columns;
 pub mod row;
+pub mod run;
 pub mod sorted;
 pub mod state;
 pub mod sums;
@@ -26,6 +27,7 @@ pub mod verdict;
 pub use codec::{DecodeStateError, STATE_VERSION};
 pub use columns::{DRIVE_COLUMNS, DriveValues};
 pub use row::{COUNTERS, DriveLabels, HealthCounter, HealthRow};
+pub use run::{HealthRun, RUN_ROWS};
 pub use sorted::SortedDrive;
 pub use state::{DrivePart, Finish, STRETCH_BYTES, ThermalState};
 pub use sums::{HealthSums, IntervalRules, OnsetBins};

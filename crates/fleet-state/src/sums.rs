@@ -209,12 +209,21 @@ impl HealthSums {
 
     /// Bytes of an interval in which the drive was busy.
     fn speed(&mut self, length_ms: i64, throttled_ms: i64, steps: &[i64; COUNTERS]) {
-        let busy_ms = steps[HealthCounter::BusyMs as usize];
-        if busy_ms == 0 || busy_ms.saturating_mul(BUSY.1) < length_ms.saturating_mul(BUSY.0) {
-            return;
+        if Self::is_busy(steps[HealthCounter::BusyMs as usize], length_ms) {
+            let bytes = steps[HealthCounter::ReadBytes as usize]
+                .saturating_add(steps[HealthCounter::WrittenBytes as usize]);
+            self.add_busy(length_ms, throttled_ms, bytes);
         }
-        let bytes = steps[HealthCounter::ReadBytes as usize]
-            .saturating_add(steps[HealthCounter::WrittenBytes as usize]);
+    }
+
+    /// Whether the drive was busy in an interval.
+    #[inline]
+    pub(crate) const fn is_busy(busy_ms: i64, length_ms: i64) -> bool {
+        busy_ms != 0 && busy_ms.saturating_mul(BUSY.1) >= length_ms.saturating_mul(BUSY.0)
+    }
+
+    /// Adds a busy interval, unless it is throttled for a part of its time.
+    pub(crate) fn add_busy(&mut self, length_ms: i64, throttled_ms: i64, bytes: i64) {
         let sum = if throttled_ms.saturating_mul(2) >= length_ms {
             &mut self.busy_throttled
         } else if throttled_ms == 0 {

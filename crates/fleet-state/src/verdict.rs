@@ -122,7 +122,7 @@ pub struct DriveFinding {
 }
 
 /// Why nothing is known of a drive whose rows nobody could sort.
-const MIXED: &str = "its rows came mixed up: sort them by serial number and time, and read them again";
+const MIXED: &str = "its rows overlap in time, and states hold no rows to sort: one `heatsoak fleet scan` of all its rows decides";
 
 impl DriveFinding {
     /// A drive whose rows overlap in time, where they are gone and cannot be read again, sorted.

@@ -3,8 +3,8 @@
 
 use fleet_state::row::ABSENT;
 use fleet_state::{
-    DriveLabels, DrivePart, Finish, HealthCounter as C, HealthRow, IntervalRules, STATE_VERSION, SortedDrive,
-    ThermalState,
+    COUNTERS, DriveLabels, DrivePart, Finish, HealthCounter as C, HealthRow, HealthRun, IntervalRules,
+    STATE_VERSION, SortedDrive, ThermalState,
 };
 use proptest::prelude::*;
 
@@ -58,6 +58,54 @@ fn a_drive() -> impl Strategy<Value = Vec<Placed>> {
             rows
         },
     )
+}
+
+/// Mostly nothing happens: counters rise together, those of throttling rarely.
+fn a_quiet_drive() -> impl Strategy<Value = Vec<Placed>> {
+    let rare = |chance| prop::bool::weighted(chance);
+    let step = (rare(0.01), rare(0.01), rare(0.01), rare(0.005), 0i64..61, 30i64..90);
+    (prop::collection::vec(step, 1..400), rare(0.2), 0i64..3).prop_map(|(steps, without_temp, counted)| {
+        let (mut time, mut seconds, mut bytes) = (1_700_000_000_000, counted, 0);
+        let mut rows = Vec::new();
+        for (number, (throttles, gap, missing, reset, busy_s, temp)) in steps.into_iter().enumerate() {
+            time += if gap { 900_000 } else { 60_000 };
+            seconds += if throttles { 30 } else { 0 };
+            bytes = if reset { 0 } else { bytes + busy_s * 1_000_000 };
+            let row = HealthRow::new(time)
+                .with_temp_mc(if without_temp { ABSENT } else { temp * 1000 })
+                .with(C::Tmt1Seconds, if counted == 2 { -1 } else { seconds })
+                .with(C::BusyMs, number as i64 * 59_000 + busy_s)
+                .with(C::ReadBytes, if missing { -1 } else { bytes })
+                .with(C::WrittenBytes, bytes);
+            rows.push((row, 0));
+        }
+        rows
+    })
+}
+
+/// Rows of one place as columns, where each column has a value in all of them or in none, else one by one.
+fn push_columns(rows: &[Placed], state: &mut ThermalState) {
+    let column =
+        |value: &dyn Fn(&HealthRow) -> i64| rows.iter().map(|(row, _)| value(row)).collect::<Vec<_>>();
+    let (time_ms, temp_mc) = (column(&|row| row.time_ms), column(&|row| row.temp_mc));
+    let counters: [Vec<i64>; COUNTERS] = std::array::from_fn(|at| column(&|row| row.counters[at]));
+    let even = |values: &[i64]| {
+        let absent = values.iter().filter(|value| **value == ABSENT).count();
+        absent == 0 || absent == values.len()
+    };
+    if !even(&temp_mc) || !counters.iter().all(|values| even(values)) {
+        for (row, place) in rows {
+            state.push(PLACES[*place], row, &MINUTE);
+        }
+        return;
+    }
+    let there = |values: &[i64]| values[0] != ABSENT;
+    let run = HealthRun {
+        time_ms: &time_ms,
+        temp_mc: there(&temp_mc).then_some(&temp_mc[..]),
+        counters: std::array::from_fn(|at| there(&counters[at]).then_some(&counters[at][..])),
+    };
+    state.push_run(PLACES[rows[0].1], &run, &MINUTE);
 }
 
 proptest! {
@@ -131,6 +179,26 @@ proptest! {
         if let Finish::Parts(parts) = merged.finish(&MINUTE) {
             prop_assert_eq!(parts, expected);
         }
+    }
+
+    #[test]
+    fn rows_as_columns_are_the_same_rows(
+        rows in prop_oneof![a_drive(), a_quiet_drive()], cut in 1usize..200, doubled in 0usize..400, late in 0usize..400,
+    ) {
+        let mut rows = rows;
+        if let Some(row) = rows.get(doubled).copied() {
+            rows.insert(doubled, row);
+        }
+        if late + 1 < rows.len() {
+            rows.swap(late, late + 1);
+        }
+        let mut by_columns = ThermalState::default();
+        for same_place in rows.chunk_by(|one, other| one.1 == other.1) {
+            for some in same_place.chunks(cut) {
+                push_columns(some, &mut by_columns);
+            }
+        }
+        prop_assert_eq!(by_columns, state(&rows));
     }
 
     #[test]

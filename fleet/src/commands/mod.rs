@@ -167,16 +167,19 @@ pub(crate) async fn check(arguments: &CheckArgs) -> Result<ExitCode> {
     for caveat in caveats(&rows) {
         text += &format!("Note: {caveat}\n");
     }
+    // CSV files have no footers.
+    if known_rows > 0 {
+        text += &format!("Rows by the footers: {known_rows}\n");
+    }
     text += &format!(
-        "Rows by the footers: {known_rows}; sample: {} rows of {} drives",
-        sample.rows, sample.drives
+        "Sample: {} rows of {} drives, {} doubled, {} late\n",
+        sample.rows, sample.drives, sample.doubled, sample.late
     );
-    text += &format!(", {} doubled, {} late\n", sample.doubled, sample.late);
     match cadence_ms {
         Some(cadence_ms) => {
             let class = RowCadence::of(cadence_ms);
             text += &format!(
-                "Rows of a drive come every {}.\n  They tell: {}.\n  They do not tell: {}.\n",
+                "Rows of a drive come every {}.\n  Their counters tell: {}.\n  They do not tell: {}.\n",
                 report::span(cadence_ms),
                 class.may_say(),
                 class.may_not_say()

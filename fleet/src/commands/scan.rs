@@ -76,13 +76,23 @@ pub(crate) async fn merge(arguments: &MergeArgs) -> Result<ExitCode> {
     .await?;
     let rules = IntervalRules { cadence_ms };
     let scanned = states.finish_without_rows(&rules)?;
+    let mut caveats = Vec::new();
+    if simulated {
+        caveats.push("the states are of simulated rows".into());
+    }
+    if !scanned.unsorted.is_empty() {
+        caveats.push(format!(
+            "{} drives are not known: their rows overlap in time, and merge cannot read them again; scan the files of all parts in one `heatsoak fleet scan`",
+            scanned.unsorted.len()
+        ));
+    }
     let facts = ScanFacts {
         simulated,
         files: paths.len(),
         files_refused: 0,
         files_left_out: 0,
         schemas: vec!["states of heatsoak fleet".into()],
-        caveats: if simulated { vec!["the states are of simulated rows".into()] } else { Vec::new() },
+        caveats,
         cadence_ms,
         nameless_rows: scanned.nameless_rows,
         untimed_rows: scanned.untimed_rows,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::support::Folder;
+use crate::support::{Folder, text};
 
 /// Blocks of Python that begin with this line.
 fn documented(first_line: &str) -> String {
@@ -72,6 +72,14 @@ fn parts_scanned_apart_merge_into_the_bytes_of_one_scan() {
         );
     }
     assert_eq!(folder.json("merged/findings.json")["simulated"], true);
+
+    // Rows of a part come again in another one: there is nothing to sort them from.
+    let two = "fleet/rows/rows-00001.parquet fleet/rows/rows-00002.parquet";
+    folder.run(&format!("scan {two} --states both.parquet --cadence 60s")).good();
+    let said = folder.run("merge part2.parquet both.parquet --out overlap").good();
+    assert!(said.contains("drives are not known: their rows overlap in time"), "{said}");
+    let drives = folder.table("overlap/drives.parquet");
+    assert!(drives.iter().all(|drive| text(drive, "verdict_reason").contains("overlap in time")));
 
     folder.run("scan fleet/rows/rows-00001.parquet --states other.parquet --cadence 30s").good();
     let done = folder.run("merge part0.parquet other.parquet --out nothing");
