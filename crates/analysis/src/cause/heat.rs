@@ -23,6 +23,8 @@ pub(crate) struct Heat<'a> {
     counters: &'a [Point<Counters>],
     /// Usual time between two temperatures, in seconds.
     pub period_s: f64,
+    /// How long a speed usually lasts, in seconds.
+    pub slice_s: f64,
     /// How exactly a change of speed is known in time, in seconds: speeds may be means over longer than a reading lasts.
     blur_s: f64,
     counter_period_s: f64,
@@ -54,8 +56,9 @@ impl<'a> Heat<'a> {
         };
         let step_k = step_k(points);
         let (period_s, counter_period_s) = (period_s(points), period_s(counters));
-        let blur_s = period_s.max(usual_span_s(&trace.speeds));
-        Self { period_s, blur_s, counter_period_s, points, counters, frozen, step_k }
+        let slice_s = usual_span_s(&trace.speeds);
+        let blur_s = period_s.max(slice_s);
+        Self { period_s, slice_s, blur_s, counter_period_s, points, counters, frozen, step_k }
     }
 
     /// All readings from `from_s` to `to_s`.

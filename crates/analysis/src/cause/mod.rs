@@ -124,8 +124,8 @@ pub(crate) fn judge(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], heat
         }
         judged.push(new);
     }
-    recurring::clockwork(&mut judged, heat, trace);
-    recurring::irregular(&mut judged, pieces, trace);
+    recurring::clockwork(&mut judged, heat);
+    recurring::irregular(&mut judged, pieces, heat.slice_s);
     crossing::judge(&mut judged);
     for index in 0..judged.len() {
         judged[index].continues = continues(&judged[..index], &judged[index], stretches, pieces);

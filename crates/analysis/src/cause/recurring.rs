@@ -11,8 +11,7 @@ use super::crossing::normal;
 use super::evidence::{Conclusion, Suspect};
 use super::heat::{Heat, LATE_S};
 use crate::observation::Observation;
-use crate::segment::{Piece, median, usual_span_s};
-use trace::Trace;
+use crate::segment::{Piece, median};
 
 /// So many dips make a habit: four intervals between them.
 const LEAST: usize = 5;
@@ -44,14 +43,9 @@ const LEAST_WEIGHT: f64 = 0.05;
 
 /// Weighs that drops come like clockwork, from cool to hot: a threshold would not let them begin before it is reached, and
 /// a drive that goes to and fro at one is slower the hotter its case.
-pub(super) fn clockwork(judged: &mut [Judged], heat: &Heat, trace: &Trace) {
-    let comes_back = |judged: &Judged| {
-        judged.drop.recovered
-            && !judged.drop.at_start
-            && judged.drop.inside.is_none()
-            && judged.onset_k.is_some()
-    };
-    let all: Vec<usize> = (0..judged.len()).filter(|i| comes_back(&judged[*i])).collect();
+pub(super) fn clockwork(judged: &mut [Judged], heat: &Heat) {
+    let began_fast = |judged: &Judged| came_back(judged) && !judged.drop.at_start;
+    let all: Vec<usize> = (0..judged.len()).filter(|i| began_fast(&judged[*i])).collect();
     let began_s: Vec<f64> = all.iter().map(|i| judged[*i].start_s).collect();
     let Some(period_s) = regular_s(&began_s) else { return };
     let Some(([low, high], swing_k)) = peaks_k(&began_s, period_s, heat) else { return };
@@ -60,13 +54,18 @@ pub(super) fn clockwork(judged: &mut [Judged], heat: &Heat, trace: &Trace) {
     if high - low < HOT_AND_COOL_K + missed_k {
         return;
     }
-    let weight = (1.0 / (2.0 * unsteady(&began_s, period_s, usual_span_s(&trace.speeds)))).ln();
+    let weight = (1.0 / (2.0 * unsteady(&began_s, period_s, heat.slice_s))).ln();
+    let weight = weight.clamp(CLOCKWORK, BEST_CLOCKWORK);
     let seen = Observation::Clockwork { times: all.len(), period_s, between_k: [low, high] };
     for index in all {
-        judged[index]
-            .evidence
-            .weigh(seen.clone(), &[(Suspect::Other, weight.clamp(CLOCKWORK, BEST_CLOCKWORK))]);
+        judged[index].evidence.weigh(seen.clone(), &[(Suspect::Other, weight)]);
     }
+}
+
+/// Whether speed came back from it while the load went on, where the temperature is known; drops inside others are part of
+/// those.
+const fn came_back(judged: &Judged) -> bool {
+    judged.drop.recovered && judged.drop.inside.is_none() && judged.onset_k.is_some()
 }
 
 /// By how much intervals usually differ from whole periods, as a share of a period: no less than what a slice of speed hides.
@@ -81,13 +80,11 @@ fn unsteady(began_s: &[f64], period_s: f64, slice_s: f64) -> f64 {
 
 /// Weighs that the time at full speed between drops differs from one to the next: a threshold lets the same load reach it after
 /// the same time each time, or a little more or less as the case warms up and cools. What comes by chance does not.
-pub(super) fn irregular(judged: &mut [Judged], pieces: &[Piece], trace: &Trace) {
-    let slice_s = usual_span_s(&trace.speeds);
+pub(super) fn irregular(judged: &mut [Judged], pieces: &[Piece], slice_s: f64) {
     let mut by_stretch: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (index, judged) in judged.iter().enumerate() {
-        let drop = &judged.drop;
-        if drop.recovered && drop.inside.is_none() && judged.began.is_some() {
-            by_stretch.entry(pieces[drop.first].stretch).or_default().push(index);
+        if came_back(judged) {
+            by_stretch.entry(pieces[judged.drop.first].stretch).or_default().push(index);
         }
     }
     for drops in by_stretch.values() {
