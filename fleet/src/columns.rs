@@ -144,12 +144,10 @@ impl<'a> RowColumns<'a> {
             state.push_untimed();
             return false;
         };
-        let mut health = HealthRow::new(time_ms);
-        health.temp_mc = self.temp.at(row).unwrap_or(ABSENT);
-        for (counter, column) in health.counters.iter_mut().zip(&self.counters) {
-            // A negative counter is none, as in `HealthRow::with`.
-            *counter = column.at(row).filter(|value| *value >= 0).unwrap_or(ABSENT);
-        }
+        let value = |column: &NumberColumn| column.at(row).unwrap_or(ABSENT);
+        let health = HealthRow::new(time_ms)
+            .with_temp_mc(value(&self.temp))
+            .with_counters(std::array::from_fn(|at| value(&self.counters[at])));
         state.push(labels, &health, &self.rules)
     }
 }

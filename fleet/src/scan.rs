@@ -270,14 +270,9 @@ fn give_sorted(
         .collect::<Result<Vec<_>>>()?;
     for row in 0..batch.num_rows() {
         let value = |at: usize| if numbers[at].is_null(row) { ABSENT } else { numbers[at].value(row) };
-        let mut health = HealthRow::new(value(0));
-        health.temp_mc = value(1);
-        for (at, counter) in health.counters.iter_mut().enumerate() {
-            *counter = value(2 + at);
-            if *counter < 0 {
-                *counter = ABSENT;
-            }
-        }
+        let health = HealthRow::new(value(0))
+            .with_temp_mc(value(1))
+            .with_counters(std::array::from_fn(|at| value(2 + at)));
         let (serial, model) = (texts[0].value(row), texts[1].value(row));
         let same = current.as_ref().is_some_and(|(old, old_model, _)| old == serial && old_model == model);
         if !same {

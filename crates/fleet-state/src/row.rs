@@ -103,6 +103,12 @@ impl HealthRow {
         self
     }
 
+    /// The same row with all counters, in the order of [`HealthCounter::ALL`]. A negative value is none.
+    #[must_use]
+    pub fn with_counters(self, counters: [i64; COUNTERS]) -> Self {
+        Self { counters: counters.map(|value| if value < 0 { ABSENT } else { value }), ..self }
+    }
+
     /// A counter, if there is a reading.
     #[must_use]
     pub fn counter(&self, counter: HealthCounter) -> Option<i64> {

@@ -26,13 +26,10 @@ impl HealthRun<'_> {
     /// A row of them.
     #[must_use]
     pub fn row(&self, at: usize) -> HealthRow {
-        let mut row = HealthRow::new(self.time_ms[at]);
-        row.temp_mc = self.temp_mc.map_or(ABSENT, |values| values[at]);
-        for (counter, values) in row.counters.iter_mut().zip(&self.counters) {
-            // A negative counter is none, as in `HealthRow::with`.
-            *counter = values.map(|values| values[at]).filter(|value| *value >= 0).unwrap_or(ABSENT);
-        }
-        row
+        let value = |values: Option<&[i64]>| values.map_or(ABSENT, |values| values[at]);
+        HealthRow::new(self.time_ms[at])
+            .with_temp_mc(value(self.temp_mc))
+            .with_counters(self.counters.map(value))
     }
 
     /// Whether each row follows the one before without a gap, and no counter falls, and none of throttling moves.

@@ -64,12 +64,9 @@ fn give(batch: &RecordBatch, drives: &mut BTreeMap<Box<str>, ThermalState>, rule
             if time_ms == ABSENT {
                 state.push_untimed();
             } else {
-                let mut health = HealthRow::new(time_ms).with_temp_mc(number(1, row));
-                for (at, counter) in health.counters.iter_mut().enumerate() {
-                    // A negative counter is none, as in `HealthRow::with`.
-                    let value = number(2 + at, row);
-                    *counter = if value < 0 { ABSENT } else { value };
-                }
+                let health = HealthRow::new(time_ms)
+                    .with_temp_mc(number(1, row))
+                    .with_counters(std::array::from_fn(|at| number(2 + at, row)));
                 state.push([label(1, row), label(2, row), label(3, row), label(4, row)], &health, rules);
             }
             row += 1;
