@@ -38,8 +38,9 @@ pub(crate) struct SlowStretch {
 
 /// Full speeds of reading and writing over all runs.
 pub(crate) fn full(runs: &[RunData]) -> [FittedSpeed; 2] {
-    let fastest = OPS.map(|asked| fastest(&all(runs, asked, [0.0; 2])));
-    OPS.map(|asked| full_of(&all(runs, asked, fastest)))
+    let stretches = OPS.map(|asked| all(runs, asked));
+    let fastest = stretches.each_ref().map(|stretches| fastest(stretches));
+    [0, 1].map(|op| full_of(&stretches[op], fastest[op], fastest[1 - op]))
 }
 
 /// Operations that run as fast as they go.
@@ -49,13 +50,13 @@ const OPS: [Asked; 2] = [Asked::Read, Asked::Write];
 struct LoadStretch {
     /// Speeds in GB/s.
     speeds: Vec<f64>,
-    /// Heat held back what went right before: this begins at less than full speed, and nothing shows it.
-    begins_slow: bool,
+    /// Speed of the other operation, where that went right before, in GB/s.
+    before: Option<f64>,
 }
 
 /// Stretches of an operation; what the verdict takes for a full cache may be all there is of it.
-fn all(runs: &[RunData], asked: Asked, fastest: [f64; 2]) -> Vec<LoadStretch> {
-    let all = |cache| runs.iter().flat_map(|run| stretches(run, asked, cache, fastest)).collect::<Vec<_>>();
+fn all(runs: &[RunData], asked: Asked) -> Vec<LoadStretch> {
+    let all = |cache| runs.iter().flat_map(|run| stretches(run, asked, cache)).collect::<Vec<_>>();
     Some(all(false))
         .filter(|some| some.iter().any(|stretch| stretch.speeds.len() >= 4 * TOP))
         .unwrap_or_else(|| all(true))
@@ -66,8 +67,8 @@ fn fastest(stretches: &[LoadStretch]) -> f64 {
     stretches.iter().flat_map(|stretch| stretch.speeds.windows(TOP)).map(median_of).fold(0.0, f64::max)
 }
 
-fn full_of(stretches: &[LoadStretch]) -> FittedSpeed {
-    let fastest = fastest(stretches);
+/// Full speed from its stretches; `fastest` is their fastest, `other` that of the other operation, 0 where it is not known.
+fn full_of(stretches: &[LoadStretch], fastest: f64, other: f64) -> FittedSpeed {
     if fastest <= 0.0 {
         let any = stretches.iter().flat_map(|stretch| &stretch.speeds).copied().fold(0.0, f64::max);
         return FittedSpeed { value: any, sd: 0.1 * any, seen: false };
@@ -78,7 +79,11 @@ fn full_of(stretches: &[LoadStretch]) -> FittedSpeed {
     let near = NEAR - 1.5 * (median_of(&moves) / fastest).min(0.1);
     // A load begins cold: until it first falls well below, each stretch ran at full speed, its short dips included.
     let mut cold: Vec<f64> = Vec::new();
-    for LoadStretch { speeds, .. } in stretches.iter().filter(|stretch| !stretch.begins_slow) {
+    for LoadStretch { speeds, before } in stretches {
+        // Heat held back what went right before: this begins at less than full speed, and nothing shows it.
+        if before.is_some_and(|before| before < NEAR * other) {
+            continue;
+        }
         let fell = speeds.windows(TOP).position(|speeds| median_of(speeds) < near * fastest);
         // A regulator begins gently: of a stretch that fell, the first part.
         let until = fell.map_or(speeds.len(), |fell| if fell == 0 { 0 } else { (fell * 6 / 10).max(TOP) });
@@ -96,8 +101,8 @@ fn full_of(stretches: &[LoadStretch]) -> FittedSpeed {
 }
 
 /// Speeds of an operation, stretch by stretch, in seconds that neither the host nor a full cache limited; probes of a
-/// few seconds are left out, as they may begin slow. `fastest` is that of each operation, 0 where it is not known.
-fn stretches(run: &RunData, asked: Asked, cache: bool, fastest: [f64; 2]) -> Vec<LoadStretch> {
+/// few seconds are left out, as they may begin slow.
+fn stretches(run: &RunData, asked: Asked, cache: bool) -> Vec<LoadStretch> {
     let mut stretches: Vec<LoadStretch> = Vec::new();
     let mut open: Option<(usize, Vec<f64>)> = None;
     let end = LoadStep::default();
@@ -109,19 +114,19 @@ fn stretches(run: &RunData, asked: Asked, cache: bool, fastest: [f64; 2]) -> Vec
             && speeds.len() >= TOP + 2 * EDGE
         {
             let speeds = speeds[EDGE..speeds.len() - EDGE].to_vec();
-            stretches.push(LoadStretch { speeds, begins_slow: slow_before(run, asked, from, fastest) });
+            stretches.push(LoadStretch { speeds, before: before(run, asked, from) });
         }
     }
     stretches
 }
 
-/// Whether the other operation went right before, slower than its fastest.
-fn slow_before(run: &RunData, asked: Asked, from: usize, fastest: [f64; 2]) -> bool {
+/// Speed of the other operation in the seconds right before, where it went in all of them.
+fn before(run: &RunData, asked: Asked, from: usize) -> Option<f64> {
     let before = &run.steps[from.saturating_sub(BEFORE)..from];
     let other = usize::from(asked == Asked::Read);
     let speeds: Vec<f64> =
         before.iter().filter(|step| step.asked == OPS[other]).map(|step| step.read + step.write).collect();
-    speeds.len() == BEFORE && median_of(&speeds) < NEAR * fastest[other]
+    (speeds.len() == BEFORE).then(|| median_of(&speeds))
 }
 
 fn median_of(values: &[f64]) -> f64 {

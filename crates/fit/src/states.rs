@@ -166,16 +166,20 @@ impl StateRuns<'_> {
         let course = |(run, levels): (&RunData, &Vec<f64>)| {
             let mut course = rises(&there, run, levels);
             let missed = |r: &FitReading| r.kelvin + 0.5 * run.resolution_k - at(&course, r.t_s);
-            let rest_k = match (self.air_k, run.ambient_k) {
-                (Some(air_k), Some(own_k)) => own_k + sample.rest_k - air_k,
-                // Where it rested is what the readings say.
-                _ => run.readings.iter().map(missed).sum::<f64>() / run.readings.len().max(1) as f64,
-            };
+            // Where it rested is what the readings say, if nothing else does.
+            let rest_k = rest_k(sample, run, self.air_k).unwrap_or_else(|| {
+                run.readings.iter().map(missed).sum::<f64>() / run.readings.len().max(1) as f64
+            });
             course.iter_mut().for_each(|kelvin| *kelvin += rest_k);
             course
         };
         self.runs.iter().zip(levels).map(course).collect()
     }
+}
+
+/// Where a sample rests in the air of a run; `None` where that or the air it was fitted in is not known.
+fn rest_k(sample: &DriveSample, run: &RunData, air_k: Option<f64>) -> Option<f64> {
+    air_k.zip(run.ambient_k).map(|(air_k, own_k)| own_k + sample.rest_k - air_k)
 }
 
 /// Steps by this part of a turn fill it evenly.
@@ -202,12 +206,12 @@ fn energy(
     for (run, levels) in runs.iter().zip(levels) {
         let courses = [&reads, &writes].map(|sample| rises(sample, run, levels));
         let from = rows.len();
+        let rest_k = rest_k(sample, run, air_k);
         rows.extend(run.readings.iter().map(|r| {
             let [read, write] = [0, 1].map(|op| at(&courses[op], r.t_s));
-            let rest_k = air_k.zip(run.ambient_k).map_or(0.0, |(air_k, own_k)| own_k + sample.rest_k - air_k);
-            [read, write, r.kelvin + 0.5 * run.resolution_k - rest_k]
+            [read, write, r.kelvin + 0.5 * run.resolution_k - rest_k.unwrap_or(0.0)]
         }));
-        if air_k.is_none() || run.ambient_k.is_none() {
+        if rest_k.is_none() {
             // Where it rested is what the readings say.
             let count = (rows.len() - from).max(1) as f64;
             let mean = [0, 1, 2].map(|at| rows[from..].iter().map(|row| row[at]).sum::<f64>() / count);
