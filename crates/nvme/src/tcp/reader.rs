@@ -225,6 +225,10 @@ impl PduReader {
             return Err(bad("PLEN", 4, plen, "it is nothing but its header"));
         }
         if matches!(kind, kind::H2C_TERM_REQ | kind::C2H_TERM_REQ) {
+            // Its flags are reserved. One bit away from it lies H2CData, which digests would have covered.
+            if flags & (flag::HEADER_DIGEST | flag::DATA_DIGEST) != 0 {
+                return Err(bad("FLAGS", 1, flags.into(), "it travels without digests"));
+            }
             let data = plen.checked_sub(header_len as u32).filter(|data| *data <= TERM_DATA_MAX);
             let data =
                 data.ok_or_else(|| bad("PLEN", 4, plen, "it carries a header of at most 128 bytes"))?;
