@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Where a drive slowed down: heatsoak and three peers on the same traces of simulated drives, scored alike.
+"""Where a drive slowed down: heatsoak and its peers on the same traces of simulated drives, scored alike.
 
-The peers are a threshold at half speed, `ruptures` with PELT and a squared cost, and fio's own steady-state rule. All see the
-same runs of the labelled corpus and are held against the same truth with the same matching (onset and release within 3 s
-or one interval; what is not asked for counts neither way). The peers see speeds and phases; heatsoak sees temperatures and counters too, as it is
-made to, so there is a second score in which nobody has to tell heat from anything else: runs that heat slowed down.
+The peers are a threshold at half speed, `ruptures` with PELT and a squared cost, the same behind a gate of temperature, CUSUM,
+and fio's own steady-state rule. All see the same runs of the labelled corpus and are held against the same truth with the
+same matching (onset and release within 3 s or one interval; what is not asked for counts neither way). The peers see speeds and
+phases, and those with a gate temperatures; heatsoak sees counters and settings too, as it is made to, so there is a second
+score in which nobody has to tell heat from anything else: runs that heat slowed down.
 
 Whatever a peer may set is set for it on runs that are not scored, by the higher sum of both F1.
 
   cargo build --release -p score
-  target/release/examples/score --export tuned.jsonl --half tuned --runs 200
-  target/release/examples/score --export scored.jsonl --half scored --runs 400
+  target/release/score --export tuned.jsonl --half tuned --runs 200
+  target/release/score --export scored.jsonl --half scored --runs 400
   python3 bench/beside_peers.py --tuned tuned.jsonl --scored scored.jsonl
 
 Needs numpy and ruptures.
@@ -136,6 +137,57 @@ def pelt(run, logarithm, c, loss, every_drop, engine="kernel"):
     return onsets, releases
 
 
+def gated(run, onsets, releases, least_k, below_k):
+    """Of these only what a look at the temperature lets pass for heat: the reading at the onset is at least so hot, and at most
+    so far below the hottest up to then. A release passes with the onset before it."""
+    t_s, kelvin = run["temperatures"]["t_s"], run["temperatures"]["kelvin"]
+    hottest = np.maximum.accumulate(kelvin) if kelvin else []
+
+    def passes(onset_s):
+        at = int(np.searchsorted(t_s, onset_s, side="right")) - 1
+        return at >= 0 and kelvin[at] >= least_k and kelvin[at] >= hottest[at] - below_k
+
+    passed = {onset_s: passes(onset_s) for onset_s in onsets}
+    before = lambda release_s: max((o for o in onsets if o < release_s), default=None)
+    return [o for o in onsets if passed[o]], [r for r in releases if passed.get(before(r), False)]
+
+
+def cusum_cuts(stretch, logarithm, k, h):
+    """Change points of a two-sided CUSUM (Page 1954): sums of how far each second is off the level, less the slack `k`, in
+    standard deviations; beyond `h` the level has changed, where the sum last was nothing. The next level is taken from there."""
+    start, end, speed = stretch
+    least = max(1, int(np.ceil(SHORTEST_S / float(np.median(end - start)))))
+    if len(speed) < 2 * least + 1 or speed.max() <= 0.0:
+        return [len(speed)]
+    signal = scaled(speed, logarithm)
+    sigma = max(float(np.median(np.abs(np.diff(signal)))) / (0.6745 * np.sqrt(2)), 1e-3)
+    at, found, level = least, [], float(signal[:least].mean())
+    up = down = 0.0
+    since = [least, least]
+    while at < len(signal):
+        off = (signal[at] - level) / sigma
+        up, down = max(0.0, up + off - k), max(0.0, down - off - k)
+        since = [at + 1 if up == 0.0 else since[0], at + 1 if down == 0.0 else since[1]]
+        if max(up, down) > h:
+            cut = since[0] if up > down else since[1]
+            if cut - (found[-1] if found else 0) >= least and cut < len(signal):
+                found.append(cut)
+            level = float(signal[cut : cut + least].mean()) if cut < len(signal) else level
+            at, up, down = max(at, cut + least - 1), 0.0, 0.0
+            since = [at + 1, at + 1]
+        at += 1
+    return found + [len(signal)]
+
+
+def cusum(run, logarithm, k, h, loss, every_drop):
+    onsets, releases = [], []
+    for stretch in stretches(run):
+        of = steps(levels(stretch, cusum_cuts(stretch, logarithm, k, h)), loss, every_drop)
+        onsets += of[0]
+        releases += of[1]
+    return onsets, releases
+
+
 def fio_rule(speed, seconds, rule, limit, window_s):
     """When fio would have ended the job, in seconds; None if never. As its steadystate.c: over the last window of samples the
     largest deviation from the mean, or the slope of the best line for each sample, in percent of the mean, below a limit."""
@@ -220,12 +272,12 @@ def tune(runs, grid, peer):
     return max(grid, key=lambda setting: sum(total(runs, lambda run: peer(run, *setting)).f1()))
 
 
-def tune_pelt(runs, logarithm):
-    """Tries penalties, losses and both ways to read steps, for all runs and for those that heat slowed down; cuts are made
-    once for each penalty."""
+def tune_cuts(runs, settings, cut):
+    """Tries the settings of what cuts, losses and both ways to read steps, for all runs and for those that heat slowed down; cuts
+    are made once for each setting."""
     best = [(-1.0, None), (-1.0, None)]
-    for c in (4, 8, 16, 32, 64, 128, 256, 512, 1024):
-        pieces = [[levels(s, cuts(s, logarithm, c, "kernel")) for s in stretches(run)] for run in runs]
+    for setting in settings:
+        pieces = [[levels(s, cut(s, *setting)) for s in stretches(run)] for run in runs]
         for loss, every_drop in itertools.product((0.04, 0.08, 0.15, 0.3, 0.5), (True, False)):
             sums = Score(), Score()
             for run, of_run in zip(runs, pieces):
@@ -234,8 +286,20 @@ def tune_pelt(runs, logarithm):
                 for score in sums if run["throttled"] else sums[:1]:
                     score.add(run, onsets, releases)
             for i, score in enumerate(sums):
-                best[i] = max(best[i], (sum(score.f1()), (logarithm, c, loss, every_drop)))
+                best[i] = max(best[i], (sum(score.f1()), (*setting, loss, every_drop)), key=lambda pair: pair[0])
     return best[0][1], best[1][1]
+
+
+def tune_gate(runs, peer):
+    """How hot, and how near to the hottest, an onset of `peer` has to be."""
+    told = [peer(run) for run in runs]
+    best = (-1.0, None)
+    for gate in itertools.product((0.0, 313.0, 323.0, 328.0, 333.0, 338.0, 343.0, 348.0), (1.5, 3.0, 6.0, 12.0, 1000.0)):
+        score = Score()
+        for run, (onsets, releases) in zip(runs, told):
+            score.add(run, *gated(run, onsets, releases, *gate))
+        best = max(best, (sum(score.f1()), gate))
+    return best[1]
 
 
 # ---- tables ----
@@ -297,16 +361,42 @@ def compare(tuned, scored):
     name = f"threshold, tuned: {best[0]:.0%} for {best[1]:.0f} s (heat only: {best_warm[0]:.0%}, {best_warm[1]:.0f} s)"
     row(name, total(scored, best_of), total(warm, warm_of), seconds_each(scored, best_of))
     for logarithm in (True, False):
-        all_of, heat_of = tune_pelt(tuned, logarithm)
+        penalties = [(logarithm, c) for c in (4, 8, 16, 32, 64, 128, 256, 512, 1024)]
+        all_of, heat_of = tune_cuts(tuned, penalties, lambda s, logarithm, c: cuts(s, logarithm, c, "kernel"))
         peer, peer_warm = lambda run: pelt(run, *all_of), lambda run: pelt(run, *heat_of)
-        say = lambda s: f"c = {s[1]}, steps over {s[2]:.0%}, {'every step' if s[3] else 'from full speed on'}"
-        name = f"ruptures PELT-L2, {'log' if logarithm else 'linear'} speed: {say(all_of)} (heat only: {say(heat_of)})"
-        sums = total(scored, peer), total(warm, peer_warm)
-        row(name + "; `KernelCPD`, in C", *sums, seconds_each(scored, peer))
+        name = f"ruptures PELT-L2, {of_speed(logarithm)}: {pelt_set(all_of)} (heat only: {pelt_set(heat_of)})"
+        row(name + "; `KernelCPD`, in C", total(scored, peer), total(warm, peer_warm), seconds_each(scored, peer))
         slow = lambda run: pelt(run, *all_of, engine="pelt")
         few = scored[0 :: max(1, len(scored) // 30)]
         same = sum(slow(run) == peer(run) for run in few)
         print(f"| the same by `Pelt`, in Python, {len(few)} of the runs; {same} with the very same events | | | | | | | {milliseconds(seconds_each(few, slow, 1))} |", flush=True)
+        gate = tune_gate(tuned, peer)
+        through = lambda run: gated(run, *peer(run), *gate)
+        near = "" if gate[1] >= 1000 else f", at most {gate[1]:g} K below the hottest so far"
+        name = f"the first of these two behind a gate: onsets from {gate[0] - 273.0:.0f} °C on{near}"
+        row(name, total(scored, through), total(warm, through), seconds_each(scored, through))
+    for logarithm in (True, False):
+        slacks = [(logarithm, k, h) for k in (0.5, 1.0, 2.0, 4.0) for h in (5.0, 10.0, 20.0, 50.0, 100.0)]
+        all_of, heat_of = tune_cuts(tuned, slacks, cusum_cuts)
+        peer, peer_warm = lambda run: cusum(run, *all_of), lambda run: cusum(run, *heat_of)
+        name = f"CUSUM, {of_speed(logarithm)}: {cusum_set(all_of)} (heat only: {cusum_set(heat_of)})"
+        row(name, total(scored, peer), total(warm, peer_warm), seconds_each(scored, peer))
+
+
+def of_speed(logarithm):
+    return "log speed" if logarithm else "linear speed"
+
+
+def read_as(loss, every_drop):
+    return f"steps over {loss:.0%}, {'every step' if every_drop else 'from full speed on'}"
+
+
+def pelt_set(setting):
+    return f"c = {setting[1]}, {read_as(*setting[2:])}"
+
+
+def cusum_set(setting):
+    return f"k = {setting[1]:g}, h = {setting[2]:g}, {read_as(*setting[3:])}"
 
 
 def outcome(run, stretch, stop_s):

@@ -1,13 +1,15 @@
 //! Writes runs of the corpus with their truth and our verdicts, for programs that are to do the same:
 //! `bench/beside_peers.py`.
 //!
-//! One JSON document a line and run. It holds what a peer may see (phases and speeds), what it is asked for (onsets,
+//! One JSON document a line and run. It holds what a peer may see (phases, speeds and temperatures), what it is asked for (onsets,
 //! releases, and where neither counts), and what we said with the time it took.
 
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use analysis::findings::{Caveat, EventKind};
+use measure::Point;
+use measure::Series;
 use measure::time::{Clock as _, MonotonicClock};
 use serde_json::{Value, json};
 
@@ -47,6 +49,7 @@ fn line(run: &Labelled) -> Value {
         "throttled": run.truth.throttled,
         "phases": phases(run),
         "speeds": speeds(run),
+        "temperatures": temperatures(run),
         "episodes": episodes(run),
         "grey_s": run.truth.grey_s,
         "ours": {
@@ -85,6 +88,13 @@ fn speeds(run: &Labelled) -> Vec<Value> {
         })
     };
     run.trace.speeds.iter().map(series).collect()
+}
+
+/// Times in seconds, and what the sensor showed then in kelvins.
+fn temperatures(run: &Labelled) -> Value {
+    let points = run.trace.temperature().map_or(&[][..], Series::points);
+    let column = |of: &dyn Fn(&Point<f64>) -> f64| -> Vec<f64> { points.iter().map(of).collect() };
+    json!({ "t_s": column(&|point| point.t.as_secs_f64()), "kelvin": column(&|point| point.value) })
 }
 
 /// Everything slow that is asked for, heat or not.
