@@ -89,6 +89,10 @@ pub enum Observation {
     BeganAlike { drops: usize, temp_k: f64 },
     /// So many others are as deep and as long, and so many of those are thermal.
     LooksAlike { drops: usize, thermal: usize },
+    /// The drive was throttled already, and by so much hotter than where that began.
+    HotterWhileThrottled { by_k: f64 },
+    /// The load began as slow as it was when it last ended, at `paused_s`.
+    AsSlowAsBefore { paused_s: f64 },
     /// It recurs at a fixed interval, hot or cool.
     Clockwork { times: usize, period_s: f64, between_k: [f64; 2] },
     /// It came after a time at full speed that differs from that before its neighbours.
@@ -104,9 +108,11 @@ impl Observation {
             Self::SpeedFell { .. } | Self::BeganSlow { .. } => return None,
             Self::BeganThrottled { .. } | Self::SpeedReturned { .. } => return None,
             Self::MostAreNotHeat => Rule::Beforehand,
-            Self::AtCritical { .. } | Self::Hot { .. } | Self::Cool { .. } | Self::BeganAlike { .. } => {
-                Rule::OwnThreshold
-            }
+            Self::AtCritical { .. }
+            | Self::Hot { .. }
+            | Self::Cool { .. }
+            | Self::BeganAlike { .. }
+            | Self::HotterWhileThrottled { .. } => Rule::OwnThreshold,
             Self::ByChance { .. } | Self::Crept { .. } => Rule::Chance,
             Self::StillTemperature | Self::NoTemperature => Rule::NoTemperature,
             Self::ThresholdDisabled { .. }
@@ -129,7 +135,7 @@ impl Observation {
             | Self::WritingStayedSlow { .. } => Rule::WriteCache,
             Self::Lasted { .. } | Self::LittleLost | Self::Stopped => Rule::Shape,
             Self::ThroughPageCache | Self::PowerStateChanged { .. } => Rule::Host,
-            Self::LooksAlike { .. } => Rule::Alike,
+            Self::LooksAlike { .. } | Self::AsSlowAsBefore { .. } => Rule::Alike,
             Self::Clockwork { .. } | Self::Irregular { .. } | Self::Recurs { .. } => Rule::Recurring,
         })
     }

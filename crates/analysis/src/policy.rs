@@ -13,7 +13,7 @@ use crate::cause::evidence::{Conclusion, Suspect};
 use crate::cause::heat::Heat;
 use crate::events;
 use crate::findings::{Caveat, Policy, PolicyClass, PolicyLevel, SegmentOp};
-use crate::segment::{Piece, Sample, Stretch, median};
+use crate::segment::{BURSTY_VARIATION, LEVEL_S, Piece, Sample, Stretch, median};
 use trace::Trace;
 use trace::caveat::SlowdownSeen;
 
@@ -27,17 +27,14 @@ const HELD_K: f64 = 2.6;
 const HELD_S: f64 = 60.0;
 /// A release as low as this below TMT2 was held until the lower threshold.
 const LATCHED_K: f64 = 5.0;
-/// Bursts make speed vary this many times as much as at full speed, and at least by a tenth.
+/// Bursts make speed vary this many times as much as at full speed, and at least by [`BURSTY_VARIATION`].
 const BURSTY: f64 = 3.0;
-const BURSTY_VARIATION: f64 = 0.1;
 /// Speed that is off a fifth of the time and full otherwise varies by sqrt(0.2 / 0.8): nothing smooth varies so much.
 const ON_OFF_VARIATION: f64 = 0.5;
 /// A regulator that starts early lets speed give way bit by bit: by a tenth and more from beginning to end, or by a
 /// quarter of a loss that is no smaller. A fixed lower speed is lost at once.
 const GAVE_WAY: f64 = 0.9;
 const GAVE_WAY_LATER: f64 = 0.25;
-/// A level that lasts shorter than this may be chance, or the edge of something else.
-const LEVEL_S: f64 = 10.0;
 /// Levels further apart than this are several: the same 4 % from which on a piece counts as slow.
 const ONE_LEVEL: f64 = 0.96;
 /// A regulator that comes to rest sinks by less and less: this much is no rounding of I/Os, and no chance beyond three
@@ -176,7 +173,7 @@ fn mechanisms(
         found.push((DutyCycled, 0.98));
     } else if (released.len() >= 2 && released.len() * 2 >= drops.len()) || to_and_fro(drops) {
         found.push((Relay, 0.98));
-    } else if held.any(|j| held_k(heat, pieces, j).is_some()) {
+    } else if held.any(|j| held_k(heat, pieces, j).is_some() || unread(heat, j)) {
         found.push((Regulator, 0.93));
     } else if released.len() == 1 {
         found.push((Relay, 0.6));
@@ -191,6 +188,11 @@ fn mechanisms(
         found.insert(if only && steady { 0 } else { found.len() }, (PreLimited, 0.8));
     }
     found
+}
+
+/// Whether it lasted, and no temperature of that time can be gone by: then that speed followed one has to do.
+fn unread(heat: &Heat, judged: &Judged) -> bool {
+    judged.end_s - judged.start_s >= HELD_S && heat.within(judged.start_s, judged.end_s).is_empty()
 }
 
 /// Whether speed went to and fro between full speed and one lower speed: a relay, though its hysteresis may be too narrow
@@ -341,8 +343,7 @@ fn never_cool(trace: &Trace, heat: &Heat, stretches: &[Stretch], op: SegmentOp) 
     let fastest = loads().flat_map(|s| &s.samples).map(Sample::bytes_per_s).fold(0.0, f64::max);
     let by_link = trace.facts.link_bytes_per_s.is_some_and(|link| fastest >= BY_LINK * link);
     let lasts_s: f64 = loads().map(|s| s.end_s() - s.start_s()).sum();
-    let loaded = matches!(op, SegmentOp::Read | SegmentOp::Write | SegmentOp::Mixed);
-    loaded && lasts_s >= HELD_S && coolest.is_some_and(|k| k >= HOT_K) && !held && !by_link
+    op.moves_data() && lasts_s >= HELD_S && coolest.is_some_and(|k| k >= HOT_K) && !held && !by_link
 }
 
 /// The policy of a run in which nothing was slowed down by heat.

@@ -207,6 +207,13 @@ pub enum SegmentOp {
     Idle,
 }
 
+impl SegmentOp {
+    /// Whether it moves data, so that it has a speed.
+    pub const fn moves_data(self) -> bool {
+        matches!(self, Self::Read | Self::Write | Self::Mixed)
+    }
+}
+
 impl From<Op> for SegmentOp {
     fn from(op: Op) -> Self {
         match op {

@@ -36,6 +36,8 @@ pub(crate) struct Case<'a> {
     pub shape: DropShape,
     /// How many drops look like this one, itself counted.
     pub alike: usize,
+    /// How long it lasted with what only went on with it after a pause, in seconds.
+    pub lasted_s: f64,
 }
 
 impl Case<'_> {

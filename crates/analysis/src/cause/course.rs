@@ -95,9 +95,17 @@ fn meanwhile(case: &Case, onset_k: f64, evidence: &mut Evidence) {
         if released_k.is_some_and(|k| late.iter().all(|late_k| *late_k >= k)) {
             return;
         }
-        // Hysteresis is 2 to 7 K, but for TMT2, which holds until below TMT1.
-        let weight = if moved_k <= -8.0 { -2.5 } else { -1.0 };
-        let weights = [(Vendor, weight), (Tmt1, weight), (Tmt2, -1.0), (Slc, 2.0), (Other, 0.5)];
+        // Hysteresis is 2 to 7 K.
+        let weight = match moved_k {
+            ..=-16.0 => -4.0,
+            ..=-8.0 => -2.5,
+            _ => -1.0,
+        };
+        // TMT2 holds until below TMT1, which shows on the way up.
+        let (tmt1_k, _) = case.trace.tmt_at(case.start_s());
+        let held = case.drop.inside.is_some() || tmt1_k.is_some_and(|tmt1_k| tmt1_k <= late_k + ROUNDING_K);
+        let tmt2 = if held { -1.0 } else { weight };
+        let weights = [(Vendor, weight), (Tmt1, weight), (Tmt2, tmt2), (Slc, 2.0), (Other, 0.5)];
         evidence.weigh(Observation::SlowThoughCooled { temp_k, late_k }, &weights);
     }
 }

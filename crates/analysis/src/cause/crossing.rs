@@ -15,6 +15,7 @@
 use std::collections::BTreeMap;
 
 use super::Judged;
+use super::case::OTHER_THRESHOLD_K;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{HEAT, SUSPECTS, Suspect};
 use super::release::{Release, Releases};
@@ -38,6 +39,9 @@ pub(super) const BEFOREHAND: [f64; 5] = [0.2, 0.1, 0.1, 0.1, 0.5];
 const BEFOREHAND_DROPS: f64 = 2.0;
 /// A new threshold of the drive's own is as likely as that one more drop began at a known one.
 const NEW_THRESHOLD: f64 = 1.5;
+/// Of a drive that heat slows down already, and that is hotter now than where that began, a further drop is heat more often than
+/// another one is: odds times one more than this.
+const STAIRS: f64 = 4.0;
 /// ... but never less likely than this leaves.
 const MOST_KNOWN: f64 = 0.8;
 /// Rounds until nothing changes any more; three quarters of the way are gone in each.
@@ -112,6 +116,8 @@ struct CandidateDrop {
     shape: DropShape,
     /// Log odds of everything else that is known of it.
     alone: [f64; 5],
+    /// The drop that it lies in, and by how much hotter it began than that one, in kelvins, where that is another threshold.
+    hotter_within: Option<(usize, f64)>,
 }
 
 struct Model {
@@ -120,15 +126,23 @@ struct Model {
 
 impl Model {
     fn new(judged: &[Judged]) -> Self {
-        let drop = |(index, judged): (usize, &Judged)| {
-            Some(CandidateDrop {
+        let mut drops: Vec<CandidateDrop> = Vec::new();
+        for (index, judged) in judged.iter().enumerate() {
+            let Some(began) = judged.began else { continue };
+            let outer =
+                judged.drop.inside.and_then(|outer| drops.iter().position(|drop| drop.index == outer));
+            let hotter_within = outer
+                .map(|outer| (outer, began.temp_k - drops[outer].began.temp_k))
+                .filter(|(_, by_k)| *by_k >= OTHER_THRESHOLD_K);
+            drops.push(CandidateDrop {
                 index,
-                began: judged.began?,
+                began,
                 shape: judged.shape,
                 alone: judged.evidence.total(),
-            })
-        };
-        Self { drops: judged.iter().enumerate().filter_map(drop).collect() }
+                hotter_within,
+            });
+        }
+        Self { drops }
     }
 
     /// The likeliest of what three beginnings lead to: all by what is known of each alone and heat if it can be, the
@@ -186,10 +200,13 @@ struct RunSums {
     host_drops: f64,
     shapes: ByShape<(usize, Shares)>,
     releases: Releases,
+    /// How much of each drop is heat.
+    heat: Vec<f64>,
 }
 
 impl RunSums {
     fn new(drops: &[CandidateDrop], shares: &[Shares]) -> Self {
+        let heat = shares.iter().map(heat_share).collect();
         let (mut own, mut own_drops) = (BTreeMap::new(), 0.0);
         let (mut host, mut host_drops) = (BTreeMap::new(), 0.0);
         let mut shapes: ByShape<(usize, Shares)> = ByShape::new();
@@ -211,12 +228,12 @@ impl RunSums {
                 }
             }
         }
-        Self { own, own_drops, host, host_drops, shapes, releases }
+        Self { own, own_drops, host, host_drops, shapes, releases, heat }
     }
 
     /// What the other drops show about this one, and what it weighs.
     fn observations(&self, drop: &CandidateDrop, now: &Shares) -> Vec<(Observation, [f64; 5])> {
-        let [chance, others, alike, _] = self.rows(drop, now);
+        let [chance, others, alike, _, further] = self.rows(drop, now);
         let Beginning { stay_s_per_k, full_speed_s, temp_k, .. } = drop.began;
         let (drops, sums) = self.alike(drop);
         let every_s = 1.0 / rate_per_s(&sums, now, full_speed_s);
@@ -233,6 +250,9 @@ impl RunSums {
             seen.push((Observation::LooksAlike { drops: like_it, thermal }, alike));
         }
         seen.extend(self.release(drop, now));
+        if let Some((_, by_k)) = self.further(drop).filter(|_| counts(&further)) {
+            seen.push((Observation::HotterWhileThrottled { by_k }, further));
+        }
         seen
     }
 
@@ -245,8 +265,21 @@ impl RunSums {
         Some((seen, row))
     }
 
+    /// How much of the drop that this one lies in is heat, and by how much hotter this one began.
+    fn further(&self, drop: &CandidateDrop) -> Option<(f64, f64)> {
+        drop.hotter_within.map(|(outer, by_k)| (self.heat[outer], by_k))
+    }
+
+    /// What it weighs that the drive was throttled already and got hotter still.
+    fn further_row(&self, drop: &CandidateDrop) -> [f64; 5] {
+        let mut row = [0.0; 5];
+        let heat = self.further(drop).map_or(0.0, |(heat, _)| heat);
+        HEAT.iter().for_each(|suspect| row[*suspect as usize] = (heat * STAIRS).ln_1p());
+        row
+    }
+
     /// What chance, the thresholds of others, the shape and where speed came back weigh for a drop.
-    fn rows(&self, drop: &CandidateDrop, now: &Shares) -> [[f64; 5]; 4] {
+    fn rows(&self, drop: &CandidateDrop, now: &Shares) -> [[f64; 5]; 5] {
         let began = &drop.began;
         let (count, alike) = self.alike(drop);
         let mut chance = [0.0; 5];
@@ -260,7 +293,9 @@ impl RunSums {
         // Of drops that share a threshold one was the first, and had none to go by.
         let first = 1.0 / (1.0 + self.near(drop, now));
         let own = (self.own_per_k(drop, now) / began.own_per_k).ln();
-        let own = if own > 0.0 { own * (1.0 - first) } else { own };
+        // What is slowed down already and got hotter meets another threshold, if any: that no other began here says nothing.
+        let further = self.further(drop).map_or(0.0, |(heat, _)| heat);
+        let own = if own > 0.0 { own * (1.0 - first) } else { own * (1.0 - further) };
         others[Vendor as usize] = own;
         if began.host_unknown {
             (others[Tmt1 as usize], others[Tmt2 as usize]) = (own, own);
@@ -271,7 +306,7 @@ impl RunSums {
             }
         }
         let release = self.release(drop, now).map_or([0.0; 5], |(_, row)| row);
-        [chance, others, shape_row(count, &alike, now), release]
+        [chance, others, shape_row(count, &alike, now), release, self.further_row(drop)]
     }
 
     /// Density of thresholds of the drive's own at this temperature: one that others began at, or a new one.

@@ -67,15 +67,17 @@ pub(crate) enum DropStart {
 }
 
 /// The drops among `pieces[range]`, which are all of one stretch; indices count in `pieces`. A piece for
-/// which `as_meant` holds is as fast as the plan allows and never slow.
+/// which `as_meant` holds is as fast as the plan allows and never slow; one for which `slow_still` holds has not come back, in a
+/// load that began slow.
 pub(crate) fn drops(
     pieces: &[Piece],
     range: Range<usize>,
     start: DropStart,
     as_meant: &dyn Fn(&Piece) -> bool,
+    slow_still: &dyn Fn(&Piece) -> bool,
 ) -> Vec<SpeedDrop> {
     let base = if let DropStart::Known(speed) = start { Some(speed) } else { None };
-    let mut walk = Walk { pieces, base, done: Vec::new(), open: Vec::new() };
+    let mut walk = Walk { pieces, slow_still, base, done: Vec::new(), open: Vec::new() };
     for index in range.clone() {
         let at_start = index == range.start;
         if at_start && start == DropStart::Slow {
@@ -93,6 +95,7 @@ pub(crate) fn drops(
 
 struct Walk<'a> {
     pieces: &'a [Piece],
+    slow_still: &'a dyn Fn(&Piece) -> bool,
     base: Option<f64>,
     done: Vec<SpeedDrop>,
     /// Indices into `done` of the drops that are not over, the innermost last.
@@ -102,7 +105,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn step(&mut self, index: usize, at_start: bool, as_meant: bool) {
         let mean = self.pieces[index].level;
-        self.close(mean, as_meant);
+        self.close(index, as_meant);
         let previous = if at_start { None } else { Some(self.pieces[index - 1].level) };
         let sharp = previous.is_none_or(|previous| mean < SLOW * previous);
         if as_meant {
@@ -147,8 +150,9 @@ impl Walk<'_> {
         self.done.push(drop);
     }
 
-    /// Ends the drops that a piece of speed `mean` has recovered from.
-    fn close(&mut self, mean: f64, as_meant: bool) {
+    /// Ends the drops that a piece has recovered from.
+    fn close(&mut self, index: usize, as_meant: bool) {
+        let mean = self.pieces[index].level;
         while let Some(innermost) = self.open.last() {
             let drop = &mut self.done[*innermost];
             let latest = &drop.own[drop.own.len().saturating_sub(MOST_PIECES)..];
@@ -158,6 +162,7 @@ impl Walk<'_> {
                 Some(before) => mean >= SLOW * before || mean >= level + REGAINED * (before - level),
                 None => mean > RISEN * fastest,
             };
+            let over = over && !(drop.at_start && (self.slow_still)(&self.pieces[index]));
             if !over && !as_meant {
                 return;
             }
@@ -226,7 +231,7 @@ mod test {
 
     fn found(levels: &[(f64, f64)]) -> Vec<(usize, usize, bool, Option<usize>)> {
         let pieces = pieces(levels);
-        let drops = drops(&pieces, 0..pieces.len(), DropStart::Fresh, &|_| false);
+        let drops = drops(&pieces, 0..pieces.len(), DropStart::Fresh, &|_| false, &|_| false);
         drops.iter().map(|d| (d.first, d.last, d.recovered, d.inside)).collect()
     }
 

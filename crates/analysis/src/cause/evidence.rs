@@ -130,6 +130,14 @@ impl Evidence {
         self.weighings.push(Weighing { observation, weights });
     }
 
+    /// That of a drop which goes on, after a pause, with the one that this is the evidence of: what spoke for that one.
+    pub(crate) fn resumed(&self, paused_s: f64) -> Self {
+        let mut evidence = Self::new();
+        let weights = std::array::from_fn(|suspect| self.total[suspect] - evidence.total[suspect]);
+        evidence.weigh_row(Observation::AsSlowAsBefore { paused_s }, weights);
+        evidence
+    }
+
     /// The sums of log odds, suspect by suspect.
     pub(crate) const fn total(&self) -> [f64; 5] {
         self.total

@@ -12,11 +12,11 @@ pub(crate) mod heat;
 mod history;
 pub(crate) mod recurring;
 mod release;
+mod resumed;
 pub(crate) mod rule;
 mod shape;
+mod starts;
 mod weigh;
-
-use std::collections::BTreeMap;
 
 use self::case::Case;
 use self::crossing::Beginning;
@@ -25,19 +25,16 @@ use self::evidence::{Conclusion, Evidence, Suspect, Verdict};
 use self::heat::{Heat, HeatMove};
 use self::history::History;
 use self::shape::{ByShape, DropShape};
+use self::starts::Starts;
 use crate::findings::SegmentOp;
-use crate::segment::{Piece, SHORTEST_PIECE_S, Sample, Stretch, median};
+use crate::segment::{Piece, Sample, Stretch, median};
 use trace::{Phase, Trace};
 
 /// Within this share of the plan's limit a load is as fast as it was meant to be.
 const AT_LIMIT: f64 = 0.03;
-/// A load is compared with the same load elsewhere when that was faster by this factor.
-const FASTER_ELSEWHERE: f64 = 1.0 / 0.85;
-/// A load that began slow was not faster at first than later on, but for what a regulator takes back as the
-/// case warms up.
-const NO_FASTER_THAN_REST: f64 = 1.1;
-/// ... and what is held back from the beginning does not run a quarter faster later on.
-const RISES_LATER: f64 = 1.25;
+/// A further step that leaves less than this is one whatever the temperature, between two speeds that stand: what follows a
+/// temperature takes a while to fall so far, and bursts do not stand.
+const MUCH_FURTHER: f64 = 0.75;
 /// A slow beginning this short is a ramp.
 pub(crate) const RAMP_S: f64 = 10.0;
 /// A pause this long lets drives empty their fast cache (S3 of the seed experiments; makers state seconds to
@@ -79,33 +76,58 @@ pub(crate) struct Judged {
 }
 
 /// All drops of a run with their causes, in order of time.
+///
+/// Once more where heat that slowed one load down goes on into the next.
 pub(crate) fn judge(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], heat: &Heat) -> Vec<Judged> {
-    let by_stretch = ranges(pieces);
-    let fastest = fastest_alike(trace, stretches, pieces);
+    let starts = Starts::new(trace, heat, stretches, pieces);
+    let judged = judge_from(&starts, trace, stretches, pieces, heat);
+    match starts.held_on(&judged) {
+        Some(starts) => judge_from(&starts, trace, stretches, pieces, heat),
+        None => judged,
+    }
+}
+
+/// The drops of all stretches.
+fn all_drops(starts: &Starts, trace: &Trace, stretches: &[Stretch], pieces: &[Piece]) -> Vec<SpeedDrop> {
     let mut all: Vec<SpeedDrop> = Vec::new();
-    for range in &by_stretch {
+    for range in ranges(pieces) {
         let stretch = &stretches[pieces[range.start].stretch];
-        if !matches!(stretch.op, SegmentOp::Read | SegmentOp::Write | SegmentOp::Mixed) {
+        if !stretch.op.moves_data() {
             continue;
         }
         let phase = &trace.phases[stretch.phase];
         let start = match as_meant(phase, &pieces[range.start]) {
             true => DropStart::Fresh,
-            false => start(trace, &pieces[range.clone()], fastest[stretch.phase], heat),
+            false => starts.of(range.clone()),
         };
-        let found = drops::drops(pieces, range.clone(), start, &|piece| as_meant(phase, piece));
+        let (as_meant, slow_still) =
+            (|piece: &Piece| as_meant(phase, piece), |piece: &Piece| starts.holds_on(piece));
+        let found = drops::drops(pieces, range, start, &as_meant, &slow_still);
         let offset = all.len();
         all.extend(
             found.into_iter().map(|drop| SpeedDrop { inside: drop.inside.map(|i| i + offset), ..drop }),
         );
     }
+    all
+}
+
+fn judge_from(
+    starts: &Starts,
+    trace: &Trace,
+    stretches: &[Stretch],
+    pieces: &[Piece],
+    heat: &Heat,
+) -> Vec<Judged> {
+    let all = all_drops(starts, trace, stretches, pieces);
     let mut history = History::new(heat, stretches, pieces, &all);
     let written = Written::new(trace);
     let mut shapes: ByShape<usize> = ByShape::new();
+    let resumed = resumed::resumed(trace, heat, &starts::loads(trace), stretches, pieces, &all);
+    let last_s = resumed::last_s(&resumed, &all, pieces);
     let of_drops: Vec<DropShape> = all.iter().map(|drop| DropShape::new(drop, pieces)).collect();
     of_drops.iter().for_each(|shape| *shapes.at(*shape) += 1);
     let mut judged: Vec<Judged> = Vec::new();
-    for (drop, shape) in all.into_iter().zip(of_drops) {
+    for (index, (drop, shape)) in all.into_iter().zip(of_drops).enumerate() {
         let case = Case {
             trace,
             heat,
@@ -117,8 +139,13 @@ pub(crate) fn judge(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], heat
             shape,
             alike: shapes.alike(shape).sum(),
             drop: &drop,
+            lasted_s: last_s[index] - pieces[drop.first].start_s,
         };
-        let new = judged_case(&case);
+        let mut new = judged_case(&case);
+        if resumed[index].is_some() {
+            // It is judged with what it goes on with, and is no second case of it.
+            new.began = None;
+        }
         if new.verdict.conclusion == Conclusion::SlcFull {
             history.remember_full_cache(new.drop.level);
         }
@@ -127,6 +154,13 @@ pub(crate) fn judge(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], heat
     recurring::clockwork(&mut judged, heat);
     recurring::irregular(&mut judged, pieces, heat.slice_s);
     crossing::judge(&mut judged);
+    for (index, earlier) in resumed.iter().enumerate() {
+        if let Some(earlier) = *earlier {
+            let since_s = judged[earlier].end_s;
+            judged[index].evidence = judged[earlier].evidence.resumed(since_s);
+            judged[index].verdict = judged[earlier].verdict;
+        }
+    }
     for index in 0..judged.len() {
         judged[index].continues = continues(&judged[..index], &judged[index], stretches, pieces);
         if judged[index].continues {
@@ -203,7 +237,8 @@ fn continues(judged: &[Judged], new: &Judged, stretches: &[Stretch], pieces: &[P
     new.drop.at_start && judged.last().is_some_and(goes_on)
 }
 
-/// Whether heat slowed a drop down further at once, and at a higher temperature than the drop it lies in.
+/// Whether heat slowed a drop down further at once, and at a higher temperature than the drop it lies in, or by much: where the
+/// sensor lags, two thresholds begin at readings that lie close together.
 fn second_threshold(judged: &[Judged], new: &Judged, stretches: &[Stretch], pieces: &[Piece]) -> bool {
     let outer = new.drop.inside.map(|outer| &judged[outermost(judged, outer)]);
     let onsets_k = outer.and_then(|outer| outer.onset_k).zip(new.onset_k);
@@ -211,7 +246,9 @@ fn second_threshold(judged: &[Judged], new: &Judged, stretches: &[Stretch], piec
     // TMT1 and TMT2 are one threshold each; of its own a drive may have several.
     let may_be_several =
         matches!(new.verdict.conclusion, Conclusion::SomeHeat | Conclusion::Heat(Suspect::Vendor));
-    may_be_several && new.drop.sharp && hotter && stepped(stretches, pieces, new.drop.first)
+    let much = strength(&new.drop).is_some_and(|strength| strength < MUCH_FURTHER)
+        && pieces[new.drop.first - 1..=new.drop.first].iter().all(Piece::is_level);
+    may_be_several && new.drop.sharp && (hotter || much) && stepped(stretches, pieces, new.drop.first)
 }
 
 /// Whether a piece began with a step: most of what lies between it and the one before was lost where they meet. Speed
@@ -250,102 +287,6 @@ fn ranges(pieces: &[Piece]) -> Vec<std::ops::Range<usize>> {
         }
     }
     ranges
-}
-
-/// What the first of a stretch's pieces is to be compared with; `known` is the fastest the same load was.
-fn start(trace: &Trace, pieces: &[Piece], known: f64, heat: &Heat) -> DropStart {
-    let first = &pieces[0];
-    let ramp = first.span_s() <= RAMP_S && pieces.len() > 1;
-    if known > FASTER_ELSEWHERE * first.level && !ramp {
-        return DropStart::Known(known);
-    }
-    let period_s = heat.counter_period_s();
-    let soon_s = (5.0f64).max(3.0 * period_s);
-    let moved = heat.moved(first.start_s, first.start_s + soon_s);
-    let counted = [moved.tmt1, moved.tmt2].iter().flatten().any(|n| *n > 0);
-    // A drop right after the beginning moves the counters as well: then the first piece was the fast one.
-    let lasts = first.span_s() > soon_s + SHORTEST_PIECE_S;
-    let rest: Vec<f64> = pieces.iter().map(|piece| piece.level).collect();
-    let fastest = rest.iter().copied().fold(0.0, f64::max);
-    let no_faster =
-        first.level <= NO_FASTER_THAN_REST * median(&rest) && fastest <= RISES_LATER * first.level;
-    if (counted && lasts && no_faster) || held_at_tmt1(trace, pieces, heat) {
-        DropStart::Slow
-    } else {
-        DropStart::Fresh
-    }
-}
-
-/// For each phase, the fastest piece of the same load anywhere in the run, in bytes per second.
-fn fastest_alike(trace: &Trace, stretches: &[Stretch], pieces: &[Piece]) -> Vec<f64> {
-    let load = |phase: usize| {
-        let p = &trace.phases[phase];
-        // A log that does not say what its phases did names them: another name may be another block size.
-        let what = if p.what.is_empty() && !p.inferred { p.name.as_str() } else { p.what.as_str() };
-        (p.op as u8, what, p.buffered, p.rate_limit_bytes_per_s.map(f64::to_bits))
-    };
-    let mut fastest = BTreeMap::new();
-    for piece in pieces.iter().filter(|p| p.span_s() >= SHORTEST_PIECE_S) {
-        let speed: &mut f64 = fastest.entry(load(stretches[piece.stretch].phase)).or_default();
-        *speed = speed.max(piece.level);
-    }
-    (0..trace.phases.len()).map(|phase| fastest.get(&load(phase)).copied().unwrap_or(0.0)).collect()
-}
-
-/// Whether a load began at TMT1, the temperature stayed there, and its first piece was no faster than those
-/// that followed: then it never was at full speed.
-///
-/// A load that has just begun heats a drive, unless something holds it back.
-fn held_at_tmt1(trace: &Trace, pieces: &[Piece], heat: &Heat) -> bool {
-    const LOOKED_AT_S: f64 = 60.0;
-    const LONG_ENOUGH_S: f64 = 30.0;
-    const HELD_K: f64 = 1.6;
-    const ABOVE_COOLEST_K: f64 = 3.0;
-    const NO_FASTER: f64 = 1.5;
-    // Of bursts a few fall together with cooling.
-    const MOSTLY: f64 = 0.75;
-    let from_s = pieces[0].start_s;
-    let (Some(tmt1_k), _) = trace.tmt_at(from_s) else { return false };
-    let early = &pieces[..pieces.partition_point(|p| p.start_s < from_s + LOOKED_AT_S)];
-    let to_s = early[early.len() - 1].end_s.min(from_s + LOOKED_AT_S);
-    let coolest = heat.all().iter().map(|p| p.value).fold(f64::INFINITY, f64::min);
-    let mut during: Vec<f64> = heat.within(from_s, to_s).iter().map(|p| p.value).collect();
-    if during.is_empty() {
-        return false;
-    }
-    during.sort_by(f64::total_cmp);
-    // Without the tenth at both ends: a reading or two is off by the sensor's own noise.
-    let at = |share: f64| during[((during.len() - 1) as f64 * share) as usize];
-    let mean = early.iter().map(|p| p.level * p.span_s()).sum::<f64>()
-        / early.iter().map(Piece::span_s).sum::<f64>();
-    to_s - from_s >= LONG_ENOUGH_S
-        && tmt1_k >= coolest + ABOVE_COOLEST_K
-        && at(0.9) - at(0.1) <= 2.0 * HELD_K
-        && (median(&during) - tmt1_k).abs() <= HELD_K
-        && pieces[0].level <= NO_FASTER * mean
-        && !comes_back(early, heat, 0.0)
-        && !comes_back(pieces, heat, MOSTLY)
-}
-
-/// Whether the speed fell and came back to that of the first piece more than once, and the drive had cooled in between, this
-/// share of all times: then that one was the full speed, and no overshoot or burst.
-fn comes_back(pieces: &[Piece], heat: &Heat, share: f64) -> bool {
-    const FELL: f64 = 0.8;
-    const COOLED_K: f64 = 1.0;
-    let first = pieces[0].level;
-    let (mut fell_k, mut times, mut cooled) = (None, 0, 0);
-    for piece in pieces {
-        let now_k = heat.nearest_k(piece.start_s);
-        if piece.level < FELL * first {
-            fell_k = fell_k.or(now_k);
-        } else if piece.level * FASTER_ELSEWHERE >= first
-            && let Some((fell_k, now_k)) = fell_k.take().zip(now_k)
-        {
-            times += 1;
-            cooled += usize::from(fell_k - now_k >= COOLED_K);
-        }
-    }
-    cooled >= 2 && cooled as f64 >= share * f64::from(times)
 }
 
 /// Data written over time, counted anew after what empties the fast cache.

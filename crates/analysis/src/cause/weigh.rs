@@ -317,7 +317,7 @@ fn seen_once(case: &Case) -> f64 {
 
 /// How long it lasted: what is no heat seldom lasts for minutes, unless the host is behind it.
 fn lasted(case: &Case, evidence: &mut Evidence) {
-    let span_s = case.span_s();
+    let span_s = case.lasted_s;
     let weight = (NEITHER_S / span_s).log2();
     if weight < 0.0 && case.onset_k().is_some() && !case.drop.at_start {
         let most = if power_states_known(case) { LASTING } else { LASTING_UNKNOWN };

@@ -29,6 +29,9 @@ const MOST_NOISE: f64 = 0.5;
 const PENALTY: f64 = 2.0;
 /// Slower than this fraction of the stretch's fast speed is a stop, a level of its own.
 pub(crate) const STOP_FRACTION: f64 = 1e-3;
+/// A level that lasts shorter than this may be chance, or the edge of something else; what varies more are bursts.
+pub(crate) const LEVEL_S: f64 = 10.0;
+pub(crate) const BURSTY_VARIATION: f64 = 0.1;
 /// A level is taken without the slices at both ends where at least this many are left.
 const LEAST_INNER: usize = 2;
 /// Ratio of the lower quartile of absolute differences to the standard deviation of Gaussian noise: 0.3186 * sqrt(2).
@@ -62,6 +65,11 @@ impl Piece {
     /// Its length in seconds.
     pub(crate) fn span_s(&self) -> f64 {
         self.end_s - self.start_s
+    }
+
+    /// Whether it is a speed that stands: long enough, and it hardly varies.
+    pub(crate) fn is_level(&self) -> bool {
+        self.span_s() >= LEVEL_S && self.variation <= BURSTY_VARIATION
     }
 }
 

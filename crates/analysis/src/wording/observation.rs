@@ -169,6 +169,12 @@ pub fn observation(seen: &Observation) -> String {
             format!("No other thermal drop of this run began at {}.", at(temp_k))
         }
         Seen::BeganAlike { drops, temp_k } => format!("{} began at {}.", other_drops(*drops), at(temp_k)),
+        Seen::HotterWhileThrottled { by_k } => {
+            format!("The drive was throttled already, and {by_k:.0} K hotter than when that began.")
+        }
+        Seen::AsSlowAsBefore { paused_s } => {
+            format!("The load ended as slow as this at {paused_s:.0} s: both are one slowdown.")
+        }
         Seen::LooksAlike { drops, thermal } => {
             let have = if *drops == 1 { "has" } else { "have" };
             let thermal = match (*thermal, *drops) {

@@ -1,6 +1,7 @@
 //! Whole analyses of simulated runs whose truth is known: the rows of the seed experiments, every policy
 //! class, and slow-downs that are not heat.
 
+mod across;
 mod anywhere;
 mod drive;
 mod explained;

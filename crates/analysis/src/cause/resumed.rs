@@ -1,0 +1,73 @@
+//! Drops that a pause, or another load, only interrupted.
+//!
+//! A load that ended slow and begins again as slow was never at full speed in between: whatever held it back held it back
+//! all the time. The two are one drop, judged once, by how long both last. Unless the drive has cooled by more in between than
+//! any hysteresis: then nothing that is heat lasts, and each is judged for itself.
+
+use std::collections::BTreeMap;
+
+use super::crossing::HYSTERESIS_K;
+use super::drops::SpeedDrop;
+use super::heat::Heat;
+use super::starts::LoadKey;
+use crate::segment::{Piece, Stretch};
+use trace::Trace;
+
+/// Speeds this near are one: the same 4 % from which on a piece counts as slow.
+const SAME: f64 = 0.04;
+
+/// For each drop the earlier one that it goes on with, if it does.
+pub(super) fn resumed(
+    trace: &Trace,
+    heat: &Heat,
+    loads: &[LoadKey<'_>],
+    stretches: &[Stretch],
+    pieces: &[Piece],
+    drops: &[SpeedDrop],
+) -> Vec<Option<usize>> {
+    let before = before(loads, stretches);
+    // The drop that a stretch ended in.
+    let mut open: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut found = vec![None; drops.len()];
+    for (index, drop) in drops.iter().enumerate().filter(|(_, drop)| drop.inside.is_none()) {
+        let stretch = pieces[drop.first].stretch;
+        let earlier = before[stretch].and_then(|before| open.get(&before).copied());
+        found[index] = earlier.filter(|earlier| goes_on(trace, heat, pieces, &drops[*earlier], drop));
+        let ends = pieces.get(drop.last + 1).is_none_or(|next| next.stretch != stretch);
+        if ends && !drop.recovered {
+            open.insert(stretch, index);
+        }
+    }
+    found
+}
+
+/// Of each stretch, the one before it with the same load.
+fn before(loads: &[LoadKey<'_>], stretches: &[Stretch]) -> Vec<Option<usize>> {
+    let mut latest: BTreeMap<&LoadKey<'_>, usize> = BTreeMap::new();
+    let each = stretches.iter().enumerate();
+    each.map(|(index, stretch)| latest.insert(&loads[stretch.phase], index)).collect()
+}
+
+/// Whether a load begins as slow as the same load ended before, and nothing was set or cooled down in between.
+fn goes_on(trace: &Trace, heat: &Heat, pieces: &[Piece], earlier: &SpeedDrop, now: &SpeedDrop) -> bool {
+    let (began, ended, begins) = (&pieces[earlier.first], &pieces[earlier.last], &pieces[now.first]);
+    let same = |was: f64| (begins.level - was).abs() <= SAME * was;
+    let set = |t_s: f64| (trace.tmt_at(t_s), trace.settings_at(t_s).and_then(|s| s.power_state));
+    let onsets_k = heat.peak_k(began.start_s).zip(heat.peak_k(begins.start_s));
+    now.at_start
+        && now.before.is_some()
+        && (same(earlier.level) || same(ended.level))
+        && set(ended.start_s) == set(begins.start_s)
+        && onsets_k.is_none_or(|(then_k, now_k)| then_k - now_k <= HYSTERESIS_K)
+}
+
+/// When each drop was over, in seconds: with the last of those that go on with it.
+pub(super) fn last_s(resumed: &[Option<usize>], drops: &[SpeedDrop], pieces: &[Piece]) -> Vec<f64> {
+    let mut last_s: Vec<f64> = drops.iter().map(|drop| pieces[drop.last].end_s).collect();
+    for (index, earlier) in resumed.iter().enumerate().rev() {
+        if let Some(earlier) = *earlier {
+            last_s[earlier] = last_s[index];
+        }
+    }
+    last_s
+}

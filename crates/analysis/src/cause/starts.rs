@@ -1,0 +1,200 @@
+//! What the first piece of a load is to be compared with: nothing, the same load elsewhere, or a speed that nobody saw.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::drops::DropStart;
+use super::heat::{Heat, LATE_S};
+use super::{Judged, RAMP_S};
+use crate::segment::{Piece, SHORTEST_PIECE_S, Stretch, median};
+use measure::Point;
+use trace::{Phase, Trace};
+
+/// A load is compared with the same load elsewhere when that was faster by this factor.
+const FASTER_ELSEWHERE: f64 = 1.0 / 0.85;
+/// A load that began slow was not faster at first than later on, but for what a regulator takes back as the
+/// case warms up.
+const NO_FASTER_THAN_REST: f64 = 1.1;
+/// ... and what is held back from the beginning does not run a quarter faster later on.
+const RISES_LATER: f64 = 1.25;
+/// A load that begins within this of the end of another, which heat slowed down, ...
+const NEXT_S: f64 = 10.0;
+/// ... is slowed down as well if for so long the temperature stays within this of where it was: at full speed the drive would
+/// heat, and for a throttle to let go it has to cool. A kelvin and a half, and the rounding of whole ones.
+const HELD_ON_S: f64 = 60.0;
+const LEAST_HELD_ON_S: f64 = 30.0;
+const HELD_K: f64 = 1.6;
+
+/// How the loads of a run begin.
+pub(super) struct Starts<'a> {
+    trace: &'a Trace,
+    heat: &'a Heat<'a>,
+    stretches: &'a [Stretch],
+    pieces: &'a [Piece],
+    /// Of each phase, the fastest piece of the same load anywhere in the run, in bytes per second.
+    fastest: Vec<f64>,
+    /// Stretches that begin slowed down as the one before ended, and the temperature that was held then, in kelvins.
+    held_on: BTreeMap<usize, f64>,
+}
+
+impl<'a> Starts<'a> {
+    pub(super) fn new(
+        trace: &'a Trace,
+        heat: &'a Heat<'a>,
+        stretches: &'a [Stretch],
+        pieces: &'a [Piece],
+    ) -> Self {
+        let fastest = fastest_alike(&loads(trace), stretches, pieces);
+        Self { trace, heat, stretches, pieces, fastest, held_on: BTreeMap::new() }
+    }
+
+    /// What the first of these pieces, which are those of one stretch, is to be compared with.
+    pub(super) fn of(&self, range: Range<usize>) -> DropStart {
+        let pieces = &self.pieces[range];
+        let first = &pieces[0];
+        let known = self.fastest[self.stretches[first.stretch].phase];
+        let held_on = self.held_on.contains_key(&first.stretch);
+        let ramp = first.span_s() <= RAMP_S && pieces.len() > 1 && !held_on;
+        if known > FASTER_ELSEWHERE * first.level && !ramp {
+            return DropStart::Known(known);
+        }
+        let slow =
+            held_on || counted_at_once(pieces, self.heat) || held_at_tmt1(self.trace, pieces, self.heat);
+        if slow { DropStart::Slow } else { DropStart::Fresh }
+    }
+
+    /// Whether a piece of a stretch that began slowed down is so still, however fast it is: the drive has not cooled.
+    pub(super) fn holds_on(&self, piece: &Piece) -> bool {
+        let Some(held_k) = self.held_on.get(&piece.stretch) else { return false };
+        let readings = self.heat.within(piece.start_s, piece.end_s + LATE_S);
+        readings.iter().all(|reading| reading.value >= held_k - HELD_K)
+    }
+
+    /// The same where the loads are known that begin as slowed down as the one before ended; `None` if none does.
+    pub(super) fn held_on(self, judged: &[Judged]) -> Option<Self> {
+        let mut slow_at_end: BTreeMap<usize, bool> = BTreeMap::new();
+        for outer in judged.iter().filter(|judged| judged.drop.inside.is_none()) {
+            let heat = !outer.drop.recovered && outer.verdict.conclusion.is_heat();
+            slow_at_end.insert(self.pieces[outer.drop.first].stretch, heat);
+        }
+        let mut held_on = BTreeMap::new();
+        let loaded = |index: &usize| self.stretches[*index].op.moves_data();
+        let loaded: Vec<usize> = (0..self.stretches.len()).filter(loaded).collect();
+        for pair in loaded.windows(2) {
+            let (last, next) = (&self.stretches[pair[0]], &self.stretches[pair[1]]);
+            let slow = held_on.contains_key(&pair[0]) || slow_at_end.get(&pair[0]) == Some(&true);
+            if slow
+                && next.start_s() - last.end_s() <= NEXT_S
+                && let Some(held_k) = self.stays(last.end_s(), next)
+            {
+                held_on.insert(pair[1], held_k);
+            }
+        }
+        (!held_on.is_empty()).then_some(Self { held_on, ..self })
+    }
+
+    /// The temperature at the end of a load, in kelvins, where that of the next one stays there.
+    fn stays(&self, end_s: f64, next: &Stretch) -> Option<f64> {
+        let (from_s, to_s) = (next.start_s(), next.end_s().min(next.start_s() + HELD_ON_S));
+        let held_k = self.heat.nearest_k(end_s)?;
+        let readings = self.heat.within(from_s, to_s);
+        let off_k = |reading: &Point<f64>| (reading.value - held_k).abs();
+        let stays = !self.heat.frozen && !readings.is_empty() && readings.iter().all(|r| off_k(r) <= HELD_K);
+        (to_s - from_s >= LEAST_HELD_ON_S && stays).then_some(held_k)
+    }
+}
+
+/// Whether the drive counted throttling as the load began, and the load was no faster then than later on.
+fn counted_at_once(pieces: &[Piece], heat: &Heat) -> bool {
+    let first = &pieces[0];
+    let period_s = heat.counter_period_s();
+    let soon_s = (5.0f64).max(3.0 * period_s);
+    let moved = heat.moved(first.start_s, first.start_s + soon_s);
+    let counted = [moved.tmt1, moved.tmt2].iter().flatten().any(|n| *n > 0);
+    // A drop right after the beginning moves the counters as well: then the first piece was the fast one.
+    let lasts = first.span_s() > soon_s + SHORTEST_PIECE_S;
+    let rest: Vec<f64> = pieces.iter().map(|piece| piece.level).collect();
+    let fastest = rest.iter().copied().fold(0.0, f64::max);
+    let no_faster =
+        first.level <= NO_FASTER_THAN_REST * median(&rest) && fastest <= RISES_LATER * first.level;
+    counted && lasts && no_faster
+}
+
+/// What a phase asks of the drive: loads that are the same may be held against each other. Operation, what it did, whether it
+/// went through the page cache, its limit as bits.
+pub(super) type LoadKey<'a> = (u8, &'a str, bool, Option<u64>);
+
+/// The load of each phase.
+pub(super) fn loads(trace: &Trace) -> Vec<LoadKey<'_>> {
+    fn load(p: &Phase) -> LoadKey<'_> {
+        // A log that does not say what its phases did names them: another name may be another block size.
+        let what = if p.what.is_empty() && !p.inferred { p.name.as_str() } else { p.what.as_str() };
+        (p.op as u8, what, p.buffered, p.rate_limit_bytes_per_s.map(f64::to_bits))
+    }
+    trace.phases.iter().map(load).collect()
+}
+
+/// For each phase, the fastest piece of the same load anywhere in the run, in bytes per second.
+fn fastest_alike(loads: &[LoadKey<'_>], stretches: &[Stretch], pieces: &[Piece]) -> Vec<f64> {
+    let mut fastest = BTreeMap::new();
+    for piece in pieces.iter().filter(|p| p.span_s() >= SHORTEST_PIECE_S) {
+        let speed: &mut f64 = fastest.entry(loads[stretches[piece.stretch].phase]).or_default();
+        *speed = speed.max(piece.level);
+    }
+    loads.iter().map(|load| fastest.get(load).copied().unwrap_or(0.0)).collect()
+}
+
+/// Whether a load began at TMT1, the temperature stayed there, and its first piece was no faster than those
+/// that followed: then it never was at full speed.
+///
+/// A load that has just begun heats a drive, unless something holds it back.
+fn held_at_tmt1(trace: &Trace, pieces: &[Piece], heat: &Heat) -> bool {
+    const LOOKED_AT_S: f64 = 60.0;
+    const LONG_ENOUGH_S: f64 = 30.0;
+    const ABOVE_COOLEST_K: f64 = 3.0;
+    const NO_FASTER: f64 = 1.5;
+    // Of bursts a few fall together with cooling.
+    const MOSTLY: f64 = 0.75;
+    let from_s = pieces[0].start_s;
+    let (Some(tmt1_k), _) = trace.tmt_at(from_s) else { return false };
+    let early = &pieces[..pieces.partition_point(|p| p.start_s < from_s + LOOKED_AT_S)];
+    let to_s = early[early.len() - 1].end_s.min(from_s + LOOKED_AT_S);
+    let coolest = heat.all().iter().map(|p| p.value).fold(f64::INFINITY, f64::min);
+    let mut during: Vec<f64> = heat.within(from_s, to_s).iter().map(|p| p.value).collect();
+    if during.is_empty() {
+        return false;
+    }
+    during.sort_by(f64::total_cmp);
+    // Without the tenth at both ends: a reading or two is off by the sensor's own noise.
+    let at = |share: f64| during[((during.len() - 1) as f64 * share) as usize];
+    let mean = early.iter().map(|p| p.level * p.span_s()).sum::<f64>()
+        / early.iter().map(Piece::span_s).sum::<f64>();
+    to_s - from_s >= LONG_ENOUGH_S
+        && tmt1_k >= coolest + ABOVE_COOLEST_K
+        && at(0.9) - at(0.1) <= 2.0 * HELD_K
+        && (median(&during) - tmt1_k).abs() <= HELD_K
+        && pieces[0].level <= NO_FASTER * mean
+        && !comes_back(early, heat, 0.0)
+        && !comes_back(pieces, heat, MOSTLY)
+}
+
+/// Whether the speed fell and came back to that of the first piece more than once, and the drive had cooled in between, this
+/// share of all times: then that one was the full speed, and no overshoot or burst.
+fn comes_back(pieces: &[Piece], heat: &Heat, share: f64) -> bool {
+    const FELL: f64 = 0.8;
+    const COOLED_K: f64 = 1.0;
+    let first = pieces[0].level;
+    let (mut fell_k, mut times, mut cooled) = (None, 0, 0);
+    for piece in pieces {
+        let now_k = heat.nearest_k(piece.start_s);
+        if piece.level < FELL * first {
+            fell_k = fell_k.or(now_k);
+        } else if piece.level * FASTER_ELSEWHERE >= first
+            && let Some((fell_k, now_k)) = fell_k.take().zip(now_k)
+        {
+            times += 1;
+            cooled += usize::from(fell_k - now_k >= COOLED_K);
+        }
+    }
+    cooled >= 2 && cooled as f64 >= share * f64::from(times)
+}
