@@ -5,6 +5,8 @@
 //! constant speed at a constant temperature may be a regulator, or a fixed lower speed whose heat happens to
 //! hold the drive there.
 
+mod unprovoked;
+
 use std::collections::BTreeMap;
 
 use crate::cause::Judged;
@@ -12,7 +14,7 @@ use crate::cause::drops::median_speed;
 use crate::cause::evidence::{Conclusion, Suspect};
 use crate::cause::heat::Heat;
 use crate::events;
-use crate::findings::{Caveat, Policy, PolicyClass, PolicyLevel, SegmentOp};
+use crate::findings::{Caveat, Policy, PolicyClass, PolicyLevel};
 use crate::segment::{BURSTY_VARIATION, LEVEL_S, Piece, Sample, Stretch, median};
 use trace::Trace;
 use trace::caveat::SlowdownSeen;
@@ -45,15 +47,6 @@ const BY_CHANCE: f64 = 3.0;
 /// And by five percent, as 20 I/Os of 1 MiB in an interval of 100 ms (200 MB/s), whole ones, vary by two by themselves.
 const HUNTS: f64 = 2.0;
 const HUNTING_VARIATION: f64 = 0.05;
-/// What the drive did in more of the time than this was not read: nothing is cleared by it.
-const MOST_UNREAD: f64 = 0.5;
-/// Where nothing was slowed down by heat, so often nothing was; likewise the numbers in [`mechanisms`]: from the tuned
-/// halves of both corpora.
-const NOTHING_SEEN: f64 = 0.99;
-/// A load this near to the link's rate is not slowed down.
-const BY_LINK: f64 = 0.9;
-/// Without slowing down, a run that stayed below this says little about what the drive does when hot.
-const HOT_K: f64 = 343.0;
 
 /// The policy (`unread` is the share of time without a speed) and, where it stays open, the measurement that would decide it.
 pub(crate) fn policy(
@@ -67,7 +60,7 @@ pub(crate) fn policy(
     let hot: Vec<&Judged> =
         judged.iter().filter(|j| j.verdict.conclusion.is_heat() && !j.continues).collect();
     if hot.is_empty() {
-        return unprovoked(trace, heat, stretches, judged, unread);
+        return unprovoked::policy(trace, heat, stretches, judged, unread);
     }
     let host: Vec<&Judged> = hot.iter().copied().filter(|j| is_host(j)).collect();
     let own: Vec<&Judged> =
@@ -332,72 +325,6 @@ fn gave_way(pieces: &[Piece], judged: &Judged) -> bool {
 
 fn middle_s(judged: &Judged) -> f64 {
     (judged.start_s + judged.end_s) / 2.0
-}
-
-/// Whether an operation ran only where drives are throttled by themselves, and slower than the link and the plan allow: then
-/// its speed on a cool drive is not known, and it may have been slow from its first second on.
-fn never_cool(trace: &Trace, heat: &Heat, stretches: &[Stretch], op: SegmentOp) -> bool {
-    let loads = || stretches.iter().filter(|stretch| stretch.op == op);
-    let coolest = loads().flat_map(|s| heat.within(s.start_s(), s.end_s())).map(|p| p.value).reduce(f64::min);
-    let held = loads().any(|stretch| trace.phases[stretch.phase].rate_limit_bytes_per_s.is_some());
-    let fastest = loads().flat_map(|s| &s.samples).map(Sample::bytes_per_s).fold(0.0, f64::max);
-    let by_link = trace.facts.link_bytes_per_s.is_some_and(|link| fastest >= BY_LINK * link);
-    let lasts_s: f64 = loads().map(|s| s.end_s() - s.start_s()).sum();
-    op.moves_data() && lasts_s >= HELD_S && coolest.is_some_and(|k| k >= HOT_K) && !held && !by_link
-}
-
-/// The policy of a run in which nothing was slowed down by heat.
-fn unprovoked(
-    trace: &Trace,
-    heat: &Heat,
-    stretches: &[Stretch],
-    judged: &[Judged],
-    unread: f64,
-) -> (Policy, Vec<Caveat>) {
-    let policy = |class, confidence| Policy {
-        class,
-        also: Vec::new(),
-        onset_k: None,
-        release_k: None,
-        floor_bytes_per_s: None,
-        levels: Vec::new(),
-        confidence,
-    };
-    // A temperature that was read before or after the load, or that never moved, says nothing about it.
-    let meanwhile = stretches.iter().flat_map(|s| heat.within(s.start_s(), s.end_s()));
-    let hottest = meanwhile.map(|p| p.value).fold(f64::NEG_INFINITY, f64::max);
-    if !hottest.is_finite() {
-        let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::NoTemperature };
-        return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
-    }
-    if unread > MOST_UNREAD {
-        let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::LoadUnread };
-        return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
-    }
-    // What may have been heat leaves open whether there is a policy.
-    let heat_left = judged.iter().map(|judged| judged.evidence.odds().heat).fold(0.0, f64::max);
-    if judged.iter().any(|judged| judged.verdict.conclusion == Conclusion::Unknown) {
-        let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::Unexplained };
-        return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
-    }
-    if stretches.iter().any(|stretch| never_cool(trace, heat, stretches, stretch.op)) {
-        let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::NeverCool };
-        return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
-    }
-    let policy = |class, confidence: f64| policy(class, confidence * (1.0 - heat_left));
-    let set: Vec<f64> = [trace.tmt_at(0.0).0, trace.tmt_at(0.0).1].into_iter().flatten().collect();
-    let counted = heat.moved(0.0, trace.end_s());
-    let moved = [counted.tmt1, counted.tmt2].iter().flatten().any(|n| *n > 0);
-    if moved {
-        // The caveat about counters says the rest: it acted, and speed hardly gave way.
-        return (policy(PolicyClass::None, 0.9), Vec::new());
-    }
-    let provoked = hottest >= HOT_K || set.iter().any(|k| hottest >= *k && *k > 300.0);
-    if provoked {
-        return (policy(PolicyClass::None, NOTHING_SEEN), Vec::new());
-    }
-    let cool = Caveat::NotHotEnough { runs: 1, hottest_k: Some(hottest) };
-    (policy(PolicyClass::None, NOTHING_SEEN), vec![cool])
 }
 
 /// What one run leaves open of how the drive slows down, and which measurement would decide it.

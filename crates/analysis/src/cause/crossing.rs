@@ -17,7 +17,8 @@ use std::collections::BTreeMap;
 use super::Judged;
 use super::case::OTHER_THRESHOLD_K;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
-use super::evidence::{HEAT, SUSPECTS, Suspect};
+use super::evidence::{HEAT, Suspect};
+use super::likelihood::{CELL_K, Shares, cell, kelvin, log_sum, mean_of_counts, normal, shares};
 use super::release::{Release, Releases};
 use super::shape::{ByShape, DropShape};
 use crate::observation::Observation;
@@ -39,16 +40,14 @@ pub(super) const BEFOREHAND: [f64; 5] = [0.2, 0.1, 0.1, 0.1, 0.5];
 const BEFOREHAND_DROPS: f64 = 2.0;
 /// A new threshold of the drive's own is as likely as that one more drop began at a known one.
 const NEW_THRESHOLD: f64 = 1.5;
+/// ... but never less likely than this leaves.
+const MOST_KNOWN: f64 = 0.8;
 /// Of a drive that heat slows down already, and that is hotter now than where that began, a further drop is heat more often than
 /// another one is: odds times one more than this.
 const STAIRS: f64 = 4.0;
-/// ... but never less likely than this leaves.
-const MOST_KNOWN: f64 = 0.8;
 /// Rounds until nothing changes any more; three quarters of the way are gone in each.
 const ROUNDS: usize = 24;
 const STEP: f64 = 0.75;
-/// Temperatures are added up in cells of this width.
-const CELL_K: f64 = 0.25;
 /// A late sensor shows a threshold some kelvins below itself, each time alike: on so many drives, and this the standard
 /// deviation of how far.
 const LATE: f64 = 0.3;
@@ -106,9 +105,6 @@ pub(super) fn judge(judged: &mut [Judged]) {
         judged.verdict = judged.evidence.verdict();
     }
 }
-
-/// What a drop may be: a probability for each suspect.
-type Shares = [f64; 5];
 
 struct CandidateDrop {
     index: usize,
@@ -385,7 +381,7 @@ pub(super) fn known_share(drops: f64) -> f64 {
 fn rate_per_s(alike: &Shares, now: &Shares, full_speed_s: f64) -> f64 {
     let others = (alike[Other as usize] - now[Other as usize]).max(0.0);
     // The first had none to go by, the second one, and so on: their geometric mean.
-    mean_of_counts(1.0 + others) / (RATE_S + full_speed_s)
+    mean_of_counts(RATE_DROPS, 1.0 + others) / (RATE_S + full_speed_s)
 }
 
 /// How often each cause makes drops of this shape, by the others, against what it was beforehand.
@@ -411,40 +407,4 @@ fn own_share(drop: &CandidateDrop, shares: &Shares) -> f64 {
 fn host_shares(drop: &CandidateDrop, shares: &Shares) -> impl Iterator<Item = (f64, f64)> {
     let each = drop.began.host.into_iter().zip([shares[Tmt1 as usize], shares[Tmt2 as usize]]);
     each.filter_map(|(host, share)| Some((host?.above_k, share)))
-}
-
-/// The geometric mean of `RATE_DROPS`, `RATE_DROPS` + 1, ... of so many: by Stirling's formula, which is a percent off at
-/// worst.
-fn mean_of_counts(count: f64) -> f64 {
-    // ln gamma(x + 3) is Stirling's; gamma(x) = gamma(x + 3) / (x (x + 1) (x + 2)).
-    let ln_gamma = |x: f64| {
-        let y = x + 3.0;
-        let stirling = (y - 0.5) * y.ln() - y + 0.5 * std::f64::consts::TAU.ln() + 1.0 / (12.0 * y);
-        stirling - (x * (x + 1.0) * (x + 2.0)).ln()
-    };
-    ((ln_gamma(RATE_DROPS + count) - ln_gamma(RATE_DROPS)) / count).exp()
-}
-
-pub(super) fn cell(kelvin: f64) -> i64 {
-    (kelvin / CELL_K).round() as i64
-}
-
-pub(super) fn kelvin(cell: i64) -> f64 {
-    cell as f64 * CELL_K
-}
-
-/// Density of a normal distribution at `off` from its middle.
-pub(super) fn normal(off: f64, deviation: f64) -> f64 {
-    (-0.5 * (off / deviation).powi(2)).exp() / (deviation * std::f64::consts::TAU.sqrt())
-}
-
-/// Probabilities from log odds.
-fn shares(total: &[f64; 5]) -> Shares {
-    let sum = log_sum(total);
-    total.map(|total| (total - sum).exp())
-}
-
-fn log_sum(total: &[f64; 5]) -> f64 {
-    let most = total.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    most + SUSPECTS.iter().map(|suspect| (total[*suspect as usize] - most).exp()).sum::<f64>().ln()
 }

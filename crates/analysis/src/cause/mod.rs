@@ -10,6 +10,7 @@ pub(crate) mod drops;
 pub(crate) mod evidence;
 pub(crate) mod heat;
 mod history;
+mod likelihood;
 pub(crate) mod recurring;
 mod release;
 mod resumed;

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 
 use super::Judged;
-use super::crossing::normal;
 use super::evidence::{Conclusion, Suspect};
 use super::heat::{Heat, LATE_S};
+use super::likelihood::normal;
 use crate::observation::Observation;
 use crate::segment::{Piece, median};
 

@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 
 use super::case::Case;
-use super::crossing::{cell, kelvin, known_share, normal};
+use super::crossing::known_share;
+use super::likelihood::{cell, kelvin, normal};
 use crate::observation::Observation;
 
 /// A sensor of wider steps shows no hysteresis of 2 K.

@@ -4,10 +4,11 @@
 
 use super::case::{Case, REGULATOR_MARGIN_K, TELLING_S};
 use super::course;
-use super::crossing::{ANYWHERE_PER_K, Beginning, HYSTERESIS_K, HostBeginning, PAST_K, normal};
+use super::crossing::{ANYWHERE_PER_K, Beginning, HYSTERESIS_K, HostBeginning, PAST_K};
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{Evidence, Suspect};
 use super::heat::HeatMove;
+use super::likelihood::normal;
 use super::release::Release;
 use crate::findings::SegmentOp;
 use crate::observation::Observation;

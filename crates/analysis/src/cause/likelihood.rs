@@ -1,0 +1,45 @@
+//! The arithmetic of likelihoods: cells of temperature, densities, and sums of log odds.
+
+/// Temperatures are added up in cells of this width.
+pub(super) const CELL_K: f64 = 0.25;
+
+/// What something may be: a probability for each suspect, in the order of [`super::evidence::SUSPECTS`].
+pub(super) type Shares = [f64; 5];
+
+/// The cell of a temperature in kelvins.
+pub(super) fn cell(kelvin: f64) -> i64 {
+    (kelvin / CELL_K).round() as i64
+}
+
+/// The middle of a cell, in kelvins.
+pub(super) fn kelvin(cell: i64) -> f64 {
+    cell as f64 * CELL_K
+}
+
+/// Density of a normal distribution at `off` from its middle.
+pub(super) fn normal(off: f64, deviation: f64) -> f64 {
+    (-0.5 * (off / deviation).powi(2)).exp() / (deviation * std::f64::consts::TAU.sqrt())
+}
+
+/// Probabilities from log odds.
+pub(super) fn shares(total: &[f64; 5]) -> Shares {
+    let sum = log_sum(total);
+    total.map(|total| (total - sum).exp())
+}
+
+/// The logarithm of the sum of what these are the logarithms of.
+pub(super) fn log_sum(total: &[f64; 5]) -> f64 {
+    let most = total.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    most + total.iter().map(|total| (total - most).exp()).sum::<f64>().ln()
+}
+
+/// The geometric mean of `first`, `first` + 1, ... of so many: by Stirling's formula, which is a percent off at worst.
+pub(super) fn mean_of_counts(first: f64, count: f64) -> f64 {
+    // ln gamma(x + 3) is Stirling's; gamma(x) = gamma(x + 3) / (x (x + 1) (x + 2)).
+    let ln_gamma = |x: f64| {
+        let y = x + 3.0;
+        let stirling = (y - 0.5) * y.ln() - y + 0.5 * std::f64::consts::TAU.ln() + 1.0 / (12.0 * y);
+        stirling - (x * (x + 1.0) * (x + 2.0)).ln()
+    };
+    ((ln_gamma(first + count) - ln_gamma(first)) / count).exp()
+}
