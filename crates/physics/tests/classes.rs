@@ -2,9 +2,11 @@
 
 mod logger;
 
-use logger::{demand, deviation, drive, ios, max_temp, mean, min_speed};
+use logger::{Second, demand, deviation, drive, ios, max_temp, mean, min_speed};
+use measure::Seed;
 use measure::record::Op;
-use physics::{Source, TruthKind};
+use physics::profile::{Machine, Stairs};
+use physics::{Drive, Profile, Source, TruthKind};
 
 /// Relay: onset at the threshold, release below the hysteresis, speed one or the other.
 #[test]
@@ -23,6 +25,26 @@ fn relay_swings_between_its_thresholds() {
         events += 1;
     }
     assert!(events > 10, "{events}");
+}
+
+/// Stairs: speeds are whole numbers of steps, and each lets go below where it set in.
+#[test]
+fn stairs_go_down_and_up_again_step_by_step() {
+    let mut profile = Profile::builtin("relay").expect("built in");
+    let stairs = Stairs { step_share: 0.1, each_k: 2.0, floor_share: 0.5 };
+    (profile.policy[0].machine, profile.policy[0].hysteresis_k) = (Machine::Stairs(stairs), 1.0);
+    let mut drive = Drive::new(&profile, Seed::new(1));
+    let hot = ios(&mut drive, Op::Read, 900);
+    let full = hot[10].mb_per_s;
+    let stands =
+        |log: &[Second], share: f64| log.iter().any(|s| (s.mb_per_s / full / share - 1.0).abs() < 0.005);
+    for steps in 0..=2 {
+        assert!(stands(&hot, 1.0 - 0.1 * f64::from(steps)), "{steps} steps");
+    }
+    assert!(!stands(&hot, 0.95), "between two steps");
+    // 338 K: on at 338 and 340, off again at 337 and 339.
+    let set_in = hot.iter().position(|s| s.mb_per_s < 0.95 * full).expect("it throttles");
+    assert!((hot[set_in].exact_c - 64.85).abs() < 0.3, "{}", hot[set_in].exact_c);
 }
 
 #[test]

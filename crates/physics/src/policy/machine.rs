@@ -1,10 +1,10 @@
-//! One throttle machine: thresholds with hysteresis, dwell and slew, and the PI controller.
+//! One throttle machine: thresholds with hysteresis, dwell and slew, stairs, and the PI controller.
 
 use measure::record::Op;
 
 use super::Effect;
 use crate::grain::Grain;
-use crate::profile::{Cap, Gains, Machine, Ops, Policy, Threshold};
+use crate::profile::{Cap, Gains, Machine, Ops, Policy, Stairs, Threshold};
 
 /// A regulator counts as throttling from this share of full speed down: above it nobody could tell.
 const REGULATING_SHARE: f64 = 0.99;
@@ -44,8 +44,10 @@ pub(crate) struct Running {
     depth: f64,
     /// The limit that `depth` applies; kept while it fades after release.
     applied: Cap,
-    /// What a regulator leaves of full speed.
+    /// What a regulator or stairs leave of full speed.
     share: f64,
+    /// Stairs that it is down.
+    steps: u32,
     last_excess_k: f64,
     /// Of a duty-cycled machine: whether it is at work, and the tick at which that ends.
     at_work: bool,
@@ -71,6 +73,7 @@ impl Running {
             depth: 0.0,
             applied: NO_CAP,
             share: 1.0,
+            steps: 0,
             last_excess_k: f64::NAN,
             at_work: true,
             next_toggle: u64::MAX,
@@ -121,6 +124,7 @@ impl Running {
                 Machine::Stop {} => self.switch(tick, temp_k, on_k, None, CLOSED, NO_CAP),
                 Machine::Regulator(gains) => self.regulate(temp_k, on_k, loaded, gains),
                 Machine::DutyCycled(duty) => self.regulate(temp_k, on_k, loaded, duty.gains),
+                Machine::Stairs(stairs) => self.step_down(temp_k, on_k, stairs),
             }
         }
         if let Machine::DutyCycled(duty) = self.policy.machine {
@@ -134,11 +138,11 @@ impl Running {
             return Effect::NONE;
         }
         match self.policy.machine {
-            Machine::Regulator(_) if self.share < 1.0 => {
+            Machine::Regulator(_) | Machine::Stairs(_) if self.share < 1.0 => {
                 Effect { cap_bytes_per_s: self.share * full_bytes_per_s, level: self.share }
             }
             Machine::DutyCycled(_) if !self.at_work => Effect { cap_bytes_per_s: 0.0, level: 1.0 },
-            Machine::Regulator(_) | Machine::DutyCycled(_) => Effect::NONE,
+            Machine::Regulator(_) | Machine::Stairs(_) | Machine::DutyCycled(_) => Effect::NONE,
             Machine::Relay(_) | Machine::TwoLevel(_) | Machine::Stop {} => {
                 let cap = match op {
                     Op::Read => self.applied.read_bytes_per_s,
@@ -214,6 +218,16 @@ impl Running {
         } else if self.share >= 1.0 {
             self.stage = MachineStage::Off;
         }
+    }
+
+    /// As many stairs down as the temperature has passed, and up again each by the hysteresis later.
+    fn step_down(&mut self, temp_k: f64, on_k: Option<f64>, stairs: Stairs) {
+        self.steps = on_k.map_or(0, |on_k| {
+            let excess_k = temp_k - on_k;
+            self.steps.clamp(stairs.passed(excess_k), stairs.passed(excess_k + self.policy.hysteresis_k))
+        });
+        self.share = self.slewed(self.share, stairs.share(self.steps));
+        self.stage = if self.steps > 0 { MachineStage::Light } else { MachineStage::Off };
     }
 
     fn slewed(&self, from: f64, to: f64) -> f64 {

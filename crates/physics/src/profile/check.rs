@@ -300,6 +300,11 @@ impl Profile {
                 within(&key("machine.duty_cycled.burst_s"), duty.burst_s, (2.0 * PERIOD_S.0, PERIOD_S.1))?;
                 gains(&key("machine.duty_cycled.gains"), duty.gains)
             }
+            Machine::Stairs(stairs) => {
+                within(&key("machine.stairs.step_share"), stairs.step_share, (0.001, 1.0))?;
+                within(&key("machine.stairs.each_k"), stairs.each_k, (0.01, 100.0))?;
+                within(&key("machine.stairs.floor_share"), stairs.floor_share, SHARE)
+            }
             Machine::Stop {} => Ok(()),
         }
     }

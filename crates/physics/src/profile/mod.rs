@@ -9,6 +9,7 @@
 
 mod builtin;
 mod check;
+mod machines;
 pub mod power_table;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::tmt::{AtMntmt, HctmRange};
 
 pub use check::ProfileError;
+pub use machines::{Cap, DutyCycle, Gains, Machine, Stairs, TwoLevel};
 
 /// The parameters of a simulated drive.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -500,74 +502,6 @@ pub enum Threshold {
     Tmt1PlusK(f64),
     /// TMT2 plus this many kelvins.
     Tmt2PlusK(f64),
-}
-
-/// What a policy does between its thresholds.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Machine {
-    /// On at the threshold, off below the hysteresis.
-    Relay(Cap),
-    /// Light from the threshold on, heavy from a second one on and latched until light lets go.
-    TwoLevel(TwoLevel),
-    /// Holds the temperature at the threshold by slowing the drive down evenly.
-    Regulator(Gains),
-    /// Holds the temperature at the threshold by working in bursts.
-    DutyCycled(DutyCycle),
-    /// No I/O at all until it lets go.
-    Stop {},
-}
-
-/// Speed limits of a throttle; what is not named is not limited.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Cap {
-    /// Limit of reads.
-    pub read_bytes_per_s: Option<f64>,
-    /// Limit of writes.
-    pub write_bytes_per_s: Option<f64>,
-}
-
-/// Light and heavy throttling.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct TwoLevel {
-    /// Limits while light.
-    pub light: Cap,
-    /// Where heavy sets in.
-    pub heavy_on: Threshold,
-    /// Limits while heavy.
-    pub heavy: Cap,
-}
-
-/// A PI controller on the temperature, in shares of full speed.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Gains {
-    /// Share of full speed given up for a kelvin too much.
-    pub share_per_k: f64,
-    /// Share of full speed given up for a kelvin too much over a second.
-    pub share_per_k_s: f64,
-    /// Smallest share of full speed.
-    pub floor_share: f64,
-}
-
-impl Gains {
-    /// By how much a regulator moves its share of full speed in so many seconds, `excess_k` over its threshold and
-    /// `change_k` hotter than before: the velocity form of a PI controller, which cannot wind up.
-    pub fn step(&self, excess_k: f64, change_k: f64, seconds: f64) -> f64 {
-        -(self.share_per_k * change_k + self.share_per_k_s * excess_k * seconds)
-    }
-}
-
-/// A regulator that works in bursts.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct DutyCycle {
-    /// One burst and the rest after it.
-    pub burst_s: f64,
-    /// The controller behind it; its output is the share of the time at work.
-    pub gains: Gains,
 }
 
 impl Ops {
