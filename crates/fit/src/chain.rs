@@ -19,11 +19,6 @@ pub(crate) struct ChainWalk {
     pub(crate) best_log: f64,
 }
 
-/// Even draws that a walk in so many dimensions takes: two for each normal one, and one for each step.
-pub(crate) const fn drawn(dimensions: usize) -> u128 {
-    ((PARTS[0] + PARTS[1] + PARTS[2]) * (2 * dimensions + 1)) as u128
-}
-
 /// Walks from `start`.
 pub(crate) fn walk(
     start: &[f64],

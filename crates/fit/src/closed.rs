@@ -6,15 +6,14 @@
 
 use crate::data::{Asked, RunData};
 use crate::opinion::{FittedMachine, MachineOdds, odds};
-use crate::sample::{Common, DriveSample};
+use crate::sample::{Common, DriveSample, ThresholdSource};
 use crate::simulate::{LoadSecond, THROTTLED_SHARE, replay};
 use crate::throttle::{Class, OnsetGroup};
 use analysis::posterior::Draws;
 use measure::Seed;
 
-/// Seconds of a window that is compared: short where a threshold is looked for, several cycles of a relay where classes are.
-const SHIFT_WINDOW: usize = 30;
-const CLASS_WINDOW: usize = 75;
+/// Seconds of a window that is compared: several cycles of a relay.
+const WINDOW: usize = 75;
 /// What a mean speed of a window may be off, as a share of full speed; its spread; its temperature in kelvins.
 const SPEED_SD: f64 = 0.05;
 const SPREAD_SD: f64 = 0.08;
@@ -26,15 +25,11 @@ const ONSET_SD_SHARE: f64 = 0.04;
 const TEMPER: f64 = 0.25;
 /// Looks at a combination, each with thresholds of its own.
 const LOOKS: usize = 3;
-/// Halvings of the search for a threshold.
-const SHIFTS: usize = 3;
 
-/// A combination of classes, one a group.
+/// A combination of classes, one a group; `None` where there is no such threshold.
 #[derive(Clone, Debug)]
 pub(crate) struct Closed {
-    pub(crate) classes: Vec<Class>,
-    /// By how much the threshold of a regulator without memory lies over where it was read off.
-    pub(crate) shift_k: f64,
+    pub(crate) classes: Vec<Option<Class>>,
     pub(crate) weight: f64,
 }
 
@@ -51,100 +46,90 @@ pub(crate) fn closed_loops(
 ) -> (Vec<Closed>, Vec<MachineOdds>) {
     let mut loops: Vec<(Closed, f64)> = Vec::new();
     for classes in combinations(groups) {
-        let mut closed = Closed { classes, shift_k: 0.0, weight: 1.0 };
-        if closed.classes.contains(&Class::Proportional) {
-            search(&mut closed, &mut |closed| loss(&sample(closed, draws), runs, common, SHIFT_WINDOW));
-        }
+        let closed = Closed { classes, weight: 1.0 };
         // Thresholds are drawn: the better of a few looks.
         let looks = if groups.is_empty() { 0 } else { LOOKS };
-        let looked = (0..looks).map(|_| loss(&sample(&closed, draws), runs, common, CLASS_WINDOW));
+        let looked = (0..looks).map(|_| class_loss(&sample(&closed, draws), runs, common));
         let least = looked.fold(f64::INFINITY, f64::min);
         loops.push((closed, if groups.is_empty() { 0.0 } else { least }));
     }
     let best = loops.iter().map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min);
     let weight = |loss: f64| (-TEMPER * 0.5 * (loss - best)).exp();
     for (closed, loss) in &mut loops {
-        closed.weight = weight(*loss);
+        closed.weight =
+            weight(*loss) * closed.classes.iter().flatten().map(|class| prior(*class)).product::<f64>();
     }
     let loops: Vec<Closed> = loops.into_iter().map(|(closed, _)| closed).collect();
     let mut looked = Vec::new();
     if !groups.is_empty() {
         // Draws of its own: what it is for does not change what is drawn for forecasts.
-        let none = Closed { classes: Vec::new(), shift_k: 0.0, weight: 1.0 };
+        let none = Closed { classes: Vec::new(), weight: 1.0 };
         let none = sample(&none, &mut Draws::new(Seed::new(2)));
-        looked.push((Vec::new(), weight(loss(&none, runs, common, CLASS_WINDOW))));
-        let machines =
-            |closed: &Closed| closed.classes.iter().map(|class| FittedMachine::new(*class)).collect();
+        looked.push((Vec::new(), weight(class_loss(&none, runs, common))));
+        let machines = |closed: &Closed| {
+            closed.classes.iter().flatten().map(|class| FittedMachine::new(*class)).collect()
+        };
         looked.extend(loops.iter().map(|closed| (machines(closed), closed.weight)));
     }
     (loops.into_iter().filter(|closed| closed.weight > 0.02).collect(), odds(looked))
 }
 
+/// How probable a class is before any data: bursts are a regulator's, and where seconds do not tell them apart both
+/// together are as probable as a relay.
+const fn prior(class: Class) -> f64 {
+    match class {
+        Class::Regulator | Class::DutyCycled => 0.5,
+        Class::Relay | Class::Stairs | Class::Stop => 1.0,
+    }
+}
+
 /// What each group may be: what the verdict says, and what it may be mistaken for.
-fn combinations(groups: &[OnsetGroup]) -> Vec<Vec<Class>> {
-    let mut all: Vec<Vec<Class>> = vec![Vec::new()];
+fn combinations(groups: &[OnsetGroup]) -> Vec<Vec<Option<Class>>> {
+    let mut all: Vec<Vec<Option<Class>>> = vec![Vec::new()];
     for group in groups {
         let may: &[Class] = match group.said {
             Some(Class::Stop) if group.least < 0.02 => &[Class::Stop],
             Some(Class::DutyCycled) => &[Class::DutyCycled, Class::Regulator, Class::Relay],
             // Of several thresholds the verdict's class is that of one.
             _ if groups.len() > 1 => &[Class::Relay, Class::Regulator],
-            _ => &[Class::Relay, Class::Regulator, Class::Proportional],
+            // One step is a relay.
+            _ if group.stepped => &[Class::Relay, Class::Regulator, Class::Stairs, Class::DutyCycled],
+            _ => &[Class::Relay, Class::Regulator, Class::DutyCycled],
         };
-        all =
-            all.iter().flat_map(|so_far| may.iter().map(|class| [&so_far[..], &[*class]].concat())).collect();
+        // Beside a host's threshold one of the firmware's own may be what the other one looked like for a moment.
+        let none = (groups.len() > 1 && group.follows == ThresholdSource::Own).then_some(None);
+        let may = || may.iter().map(|class| Some(*class)).chain(none);
+        all = all.iter().flat_map(|so_far| may().map(|class| [&so_far[..], &[class]].concat())).collect();
     }
     all
 }
 
-/// Looks for how far the thresholds of regulators without memory lie over where they were read off.
-fn search(closed: &mut Closed, loss: &mut impl FnMut(&Closed) -> f64) {
-    let mut best = (loss(closed), 0.0);
-    let mut step_k = 0.6;
-    for _ in 0..SHIFTS {
-        for shift_k in [best.1 + step_k, best.1 - step_k] {
-            closed.shift_k = shift_k;
-            let loss = loss(closed);
-            if loss < best.0 {
-                best = (loss, shift_k);
-            }
-        }
-        step_k *= 0.5;
-    }
-    closed.shift_k = best.1;
-}
-
-/// How far the closed loop of a sample is from the runs, as classes are compared.
-pub(crate) fn class_loss(sample: &DriveSample, runs: &[RunData], common: &Common) -> f64 {
-    loss(sample, runs, common, CLASS_WINDOW)
-}
-
 /// How far the closed loop of a sample is from the runs.
-fn loss(sample: &DriveSample, runs: &[RunData], common: &Common, window: usize) -> f64 {
-    runs.iter().map(|run| loss_of(sample, run, common, window)).sum()
+pub(crate) fn class_loss(sample: &DriveSample, runs: &[RunData], common: &Common) -> f64 {
+    runs.iter().map(|run| loss_of(sample, run, common)).sum()
 }
 
-fn loss_of(sample: &DriveSample, run: &RunData, common: &Common, window: usize) -> f64 {
+fn loss_of(sample: &DriveSample, run: &RunData, common: &Common) -> f64 {
     // Each run in its own air: that it rests elsewhere is no fault of the throttle.
     let mut sample = sample.clone();
     if let (Some(own), Some(mean)) = (run.ambient_k, common.ambient_k) {
         sample.rest_k += own - mean;
     }
     let seconds = replay(&sample.profile(common), run);
+    let unthrottled = sample.full_in_state();
     let mut loss = 0.0;
-    for (number, (steps, shown)) in run.steps.chunks(window).zip(seconds.chunks(window)).enumerate() {
-        let full =
-            steps.iter().map(|step| if step.write > step.read { sample.full[1] } else { sample.full[0] });
+    for (number, (steps, shown)) in run.steps.chunks(WINDOW).zip(seconds.chunks(WINDOW)).enumerate() {
+        let full = steps.iter().map(|step| unthrottled[usize::from(step.write > step.read)]);
         let full = full.fold(0.0, f64::max);
         let (seen, spread) = mean_and_sd(steps.iter().map(|step| step.read + step.write));
         let (found, found_spread) = mean_and_sd(shown.iter().map(|second| second.bytes / 1e9));
         loss += capped(((found - seen) / full / SPEED_SD).powi(2));
         loss += capped(((found_spread - spread) / full / SPREAD_SD).powi(2));
-        let from_s = (number * window) as f64;
+        let from_s = (number * WINDOW) as f64;
         let readings: Vec<f64> = run
             .readings
             .iter()
-            .filter(|reading| (from_s..from_s + window as f64).contains(&reading.t_s))
+            .filter(|reading| (from_s..from_s + WINDOW as f64).contains(&reading.t_s))
             .map(|reading| reading.kelvin + 0.5 * run.resolution_k)
             .collect();
         if !readings.is_empty() {
@@ -153,19 +138,19 @@ fn loss_of(sample: &DriveSample, run: &RunData, common: &Common, window: usize) 
             loss += capped(((found_k - seen_k) / TEMPERATURE_SD_K).powi(2));
         }
     }
-    loss + onset_loss(&sample, run, &seconds)
+    loss + onset_loss(unthrottled, run, &seconds)
 }
 
 /// How far off the beginnings of throttling are, stretch by stretch of one load.
-fn onset_loss(sample: &DriveSample, run: &RunData, shown: &[LoadSecond]) -> f64 {
+fn onset_loss([read, write]: [f64; 2], run: &RunData, shown: &[LoadSecond]) -> f64 {
     let mut loss = 0.0;
     let mut from = 0;
     while from < run.steps.len() {
         let asked = run.steps[from].asked;
         let to = (from..run.steps.len()).find(|at| run.steps[*at].asked != asked).unwrap_or(run.steps.len());
         let full = match asked {
-            Asked::Read => sample.full[0],
-            Asked::Write => sample.full[1],
+            Asked::Read => read,
+            Asked::Write => write,
             Asked::Nothing | Asked::Limited => f64::NAN,
         };
         if full.is_finite() {

@@ -9,7 +9,7 @@ use measure::Seed;
 use thiserror::Error;
 
 use crate::air;
-use crate::chain::{ChainWalk, drawn, walk};
+use crate::chain::{ChainWalk, walk};
 use crate::closed::{Closed, class_loss, closed_loops};
 use crate::data::RunData;
 use crate::heat::{HeatModel, HeatShape};
@@ -127,7 +127,7 @@ fn fit_still(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> Fittin
         .collect();
     let mut draws = Draws::new(seed);
     let mut common = common(name, runs, &groups);
-    let walks = heat_walks(runs, &ln_levels, &mut draws);
+    let walks = heat_walks(runs, &ln_levels, seed);
     let share = if shapes == Shapes::TwoFree { 1.0 } else { free_share(&walks) };
     let first = usize::from(share > 0.5);
     let rms_k = walks[first].0.rms_k(&walks[first].1.best);
@@ -158,13 +158,11 @@ fn fit_still(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> Fittin
 type HeatWalk<'a> = (HeatModel<'a>, ChainWalk, f64);
 
 /// The walks of both shapes, at the same time: on a fit of 20 runs they are most of the work.
-fn heat_walks<'a>(runs: &'a [RunData], ln_levels: &'a [Vec<f64>], draws: &mut Draws) -> Vec<HeatWalk<'a>> {
+fn heat_walks<'a>(runs: &'a [RunData], ln_levels: &'a [Vec<f64>], seed: Seed) -> Vec<HeatWalk<'a>> {
     std::thread::scope(|scope| {
-        let threads = [HeatShape::Fixed, HeatShape::TwoFree].map(|shape| {
+        let threads = [(HeatShape::Fixed, 1), (HeatShape::TwoFree, 2)].map(|(shape, part)| {
             let model = HeatModel::new(runs, shape, ln_levels);
-            let own = draws.clone();
-            draws.skip(drawn(model.len()));
-            scope.spawn(move || heat_walk(model, own))
+            scope.spawn(move || heat_walk(model, Draws::new(seed.part(part))))
         });
         threads.into_iter().map(|thread| thread.join().expect("a walk does not panic")).collect()
     })
@@ -298,8 +296,8 @@ impl Drawing<'_> {
             .groups
             .iter()
             .zip(&closed.classes)
-            .map(|(group, class)| {
-                read_off(group, *class, closed.shift_k, self.runs, self.slow, &courses, draws)
+            .filter_map(|(group, class)| {
+                Some(read_off(group, (*class)?, self.runs, self.slow, &courses, draws))
             })
             .collect();
         // At rest in the air of all runs: where the air is known, each run's rise over its own.

@@ -5,7 +5,7 @@
 //! - [`data`]: what a fit takes from a trace.
 //! - `speed`: full speeds, and the seconds that heat held back.
 //! - `heat`: from speeds to temperature, and the likelihood of readings; `chain`: its posterior (the optimum is `analysis::posterior::least`).
-//! - `throttle`, `regulator`, `two_level`: thresholds and gains read off a sample's own course; `closed`: their class. `air`, `states`: a second airflow, other power states.
+//! - `throttle`, `regulator`, `stairs`, `two_level`: thresholds and gains read off a sample's own course; `closed`: their class. `air`, `states`: a second airflow, other power states.
 //! - [`sample`]: one drive that the runs allow, and the profile it makes.
 //! - [`fitting`]: all of these in order. [`fitted`], `open`: what is kept of it, and what stays open.
 //! - [`opinion`]: which machine the runs make probable, beside what the verdict says.
@@ -45,6 +45,7 @@ mod regulator;
 pub mod sample;
 pub mod simulate;
 mod speed;
+mod stairs;
 mod states;
 mod throttle;
 mod two_level;

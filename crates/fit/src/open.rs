@@ -91,7 +91,10 @@ fn throttling(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut A
         if switches && group.releases.is_empty() {
             add(RELEASE, "no release was seen", "heatsoak run thermal-id");
         }
-        let regulates = matches!(throttle.act, ThrottleAct::Regulator(_) | ThrottleAct::DutyCycled(_));
+        let regulates = matches!(
+            throttle.act,
+            ThrottleAct::Regulator(_) | ThrottleAct::DutyCycled(_) | ThrottleAct::Stairs(_)
+        );
         if regulates && group.least > 0.15 {
             let why = format!("speed went no lower than {:.0} % of full speed", 100.0 * group.least);
             add("least speed of the regulator", &why, &lower);

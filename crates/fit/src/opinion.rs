@@ -35,8 +35,8 @@ pub enum FittedMachine {
     Relay,
     /// Holds a temperature.
     Regulator,
-    /// The hotter, the slower.
-    Proportional,
+    /// The hotter, the slower, in steps.
+    Stairs,
     /// Holds a temperature by bursts.
     DutyCycled,
     /// Nothing moves.
@@ -48,7 +48,7 @@ impl FittedMachine {
         match class {
             Class::Relay => Self::Relay,
             Class::Regulator => Self::Regulator,
-            Class::Proportional => Self::Proportional,
+            Class::Stairs => Self::Stairs,
             Class::DutyCycled => Self::DutyCycled,
             Class::Stop => Self::Stop,
         }
@@ -58,7 +58,7 @@ impl FittedMachine {
         match self {
             Self::Relay => "a relay",
             Self::Regulator => "a regulator",
-            Self::Proportional => "a proportional regulator",
+            Self::Stairs => "stairs (a step slower every few kelvins)",
             Self::DutyCycled => "a duty-cycled regulator",
             Self::Stop => "a stop",
         }
@@ -68,8 +68,8 @@ impl FittedMachine {
     const fn is_meant_by(self, class: PolicyClass) -> Option<bool> {
         Some(match class {
             PolicyClass::Relay | PolicyClass::TwoLevel => matches!(self, Self::Relay),
-            // A regulator with and without memory are one class to the verdict.
-            PolicyClass::Regulator => matches!(self, Self::Regulator | Self::Proportional),
+            // Stairs hold a temperature too: they are one class to the verdict.
+            PolicyClass::Regulator => matches!(self, Self::Regulator | Self::Stairs),
             PolicyClass::DutyCycled => matches!(self, Self::DutyCycled),
             PolicyClass::Stop => matches!(self, Self::Stop),
             PolicyClass::None | PolicyClass::Vendor | PolicyClass::PreLimited | PolicyClass::Undetermined => {

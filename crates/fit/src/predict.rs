@@ -15,11 +15,11 @@ use crate::simulate::{LoadPhase, LoadSecond, PhaseOutcome, drive, phase_seconds,
 /// How far even a right model is off: what is not modelled - short dips, firmware's rounding - as a share of a speed,
 /// in kelvins, and in seconds. Intervals are never narrower.
 const MODEL_SHARE: f64 = 0.01;
-pub(crate) const MODEL_K: f64 = 0.3;
+pub(crate) const MODEL_K: f64 = 0.25;
 const MODEL_S: f64 = 1.5;
 /// What other air changes besides the temperature - leakage, fans of others - is not modelled either: kelvins, share of a
 /// speed and of a time, for each kelvin of air.
-const AIR_K: f64 = 0.04;
+const AIR_K: f64 = 0.03;
 const AIR_SHARE: f64 = 0.002;
 const AIR_TIME_SHARE: f64 = 0.006;
 /// Runs that never cool down leave slow modes, releases and air between them: intervals are wider by so much. From trials

@@ -28,10 +28,10 @@ const PER_K_S: f64 = 0.0015;
 const GAIN_SD: f64 = 1.2;
 /// Where looking begins besides the middle of the prior: a regulator that only integrates.
 const INTEGRATES: [f64; 2] = [0.004, 0.004];
-/// How far the numbers in another power state may lie from those in the first: it is the same firmware, and what its course
-/// of temperature is wrong by is another part of a kelvin.
-const STATE_ON_SD_K: f64 = 0.5;
-const STATE_GAIN_SD: f64 = 0.3;
+/// How far the numbers in another power state may lie from those in the first: it is the same firmware, and only what its
+/// course of temperature is wrong by is another part of a kelvin.
+const STATE_ON_SD_K: f64 = 0.25;
+const STATE_GAIN_SD: f64 = 0.05;
 /// Steps of least squares.
 const STEPS: usize = 10;
 /// Share of a step that ends them.

@@ -6,8 +6,8 @@
 use physics::Profile;
 use physics::profile::{
     AtMntmt, Cap, Ceiling, DutyCycle, Gains, HctmRange, Latency, Limits, Machine, MediaProfile, Mode, Ops,
-    Policy, PowerProfile, PowerStateProfile, ProfileIdentity, Rounding, SensorProfile, SlcProfile, Start,
-    ThermalProfile, Threshold, TwoLevel,
+    Policy, PowerProfile, PowerStateProfile, ProfileIdentity, Rounding, SensorProfile, SlcProfile, Stairs,
+    Start, ThermalProfile, Threshold, TwoLevel,
 };
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,9 @@ pub const ASSUMED_K_PER_W: f64 = 12.5;
 pub const ASSUMED_REST_RISE_K: f64 = 15.0;
 /// How often fitted firmware looks at the temperature: between what was seen of drives (0.1 to 2 s).
 const POLL_S: f64 = 0.5;
+/// Length of a burst and its pause where speed comes in bursts: not a whole part of a second, so that the seconds of a
+/// forecast scatter as measured ones do (VALIDATION, B7 and B8).
+const BURST_S: f64 = 0.7;
 /// Least of a mode that a profile takes, with room.
 const LEAST_K_PER_W: f64 = 0.002;
 
@@ -107,8 +110,10 @@ pub enum ThrottleAct {
     },
     /// Holds the temperature: shares a kelvin, shares a kelvin and second, least share.
     Regulator([f64; 3]),
-    /// The same by bursts of a second.
+    /// The same by bursts.
     DutyCycled([f64; 3]),
+    /// A step slower every few kelvins: share a step, kelvins a step, least share.
+    Stairs([f64; 3]),
     /// Nothing moves.
     Stop,
 }
@@ -304,7 +309,10 @@ impl DriveSample {
                 }),
                 ThrottleAct::Regulator(numbers) => Machine::Regulator(gains(numbers)),
                 ThrottleAct::DutyCycled(numbers) => {
-                    Machine::DutyCycled(DutyCycle { burst_s: 1.0, gains: gains(numbers) })
+                    Machine::DutyCycled(DutyCycle { burst_s: BURST_S, gains: gains(numbers) })
+                }
+                ThrottleAct::Stairs([step_share, each_k, floor_share]) => {
+                    Machine::Stairs(Stairs { step_share, each_k, floor_share })
                 }
                 ThrottleAct::Stop => Machine::Stop {},
             },

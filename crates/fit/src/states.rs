@@ -10,6 +10,7 @@ use crate::heat::at;
 use crate::regulator::{self, Regulated};
 use crate::sample::{DriveSample, StateShare, Throttle, ThrottleAct};
 use crate::speed::{FittedSpeed, SlowStretch, full, ln_levels, slow};
+use crate::stairs;
 use crate::throttle::{OnsetGroup, groups, onset_k};
 use analysis::posterior::Draws;
 use physics::profile::Gains;
@@ -152,9 +153,17 @@ impl StateRuns<'_> {
             throttle.on_k = found.on_k;
             *numbers = [found.gains.share_per_k, found.gains.share_per_k_s, floor_share];
             *levels = shares.into_iter().map(|shares| shares.into_iter().map(f64::ln).collect()).collect();
-        } else if let Some(over_k) = onset_k(group, self.runs, courses) {
+        } else {
             // Where it set in by this state's course: what that is wrong by cancels.
-            throttle.on_k = over_k;
+            let found_k = match throttle.act {
+                ThrottleAct::Stairs([step_share, each_k, _]) if self.scales => {
+                    stairs::first_k(group, self.runs, &self.slow, courses, (step_share, each_k))
+                }
+                // The first steps lie above what the state allows, and show nothing.
+                ThrottleAct::Stairs(_) => None,
+                _ => onset_k(group, self.runs, courses),
+            };
+            throttle.on_k = found_k.unwrap_or(throttle.on_k);
         }
         throttle
     }

@@ -11,6 +11,7 @@ use crate::heat::at;
 use crate::regulator;
 use crate::sample::{ThresholdSource, Throttle, ThrottleAct};
 use crate::speed::SlowStretch;
+use crate::stairs;
 use analysis::posterior::Draws;
 
 /// Hystereses that were seen of drives, in kelvins.
@@ -32,9 +33,8 @@ const LATCHED_K: f64 = 9.0;
 const GENTLE_K: f64 = 3.0;
 /// So far above the held temperature a regulator has no more to give.
 const FLOORED_K: f64 = 1.5;
-/// From how far below its threshold a regulator looks on, as the built-in ones do; one without memory does not.
+/// From how far below its threshold a regulator looks on, as the built-in ones do.
 pub(crate) const REGULATOR_K: f64 = 8.0;
-const PROPORTIONAL_K: f64 = 0.2;
 /// Integral gain of a regulator without memory: the least that a profile takes.
 const NO_MEMORY: f64 = 1e-9;
 
@@ -43,8 +43,8 @@ const NO_MEMORY: f64 = 1e-9;
 pub(crate) enum Class {
     Relay,
     Regulator,
-    /// A regulator without memory: the hotter, the slower, as firmware of many stairs is.
-    Proportional,
+    /// The hotter, the slower, in steps.
+    Stairs,
     DutyCycled,
     Stop,
 }
@@ -64,6 +64,8 @@ pub(crate) struct OnsetGroup {
     pub(crate) least: f64,
     /// What the verdict takes it for.
     pub(crate) said: Option<Class>,
+    /// Whether speed went down by more than one step.
+    pub(crate) stepped: bool,
 }
 
 /// The thresholds that acted in any of the runs.
@@ -113,6 +115,7 @@ pub(crate) fn groups(runs: &[RunData], slow: &mut [SlowStretch]) -> Vec<OnsetGro
     for group in &mut groups {
         shares(group, runs, slow);
         switches(group, runs, slow);
+        group.stepped = stairs::seen(runs, slow);
     }
     groups.retain(|group| group.floor.iter().any(Option::is_some));
     groups.sort_by_key(|group| group.follows);
@@ -183,6 +186,7 @@ fn group(groups: &mut Vec<OnsetGroup>, follows: ThresholdSource) -> &mut OnsetGr
             floor: [None; 2],
             least: 1.0,
             said: None,
+            stepped: false,
         });
         groups.len() - 1
     });
@@ -306,12 +310,10 @@ pub(crate) fn onset_k(group: &OnsetGroup, runs: &[RunData], courses: &[Vec<f64>]
     median(&group.onsets.iter().map(over).collect::<Vec<_>>())
 }
 
-/// Reads a throttle off the courses of a sample. `shift_k` is how far the threshold of one without memory lies over where
-/// it was read off.
+/// Reads a throttle off the courses of a sample.
 pub(crate) fn read_off(
     group: &OnsetGroup,
     class: Class,
-    shift_k: f64,
     runs: &[RunData],
     slow: &[SlowStretch],
     courses: &[Vec<f64>],
@@ -326,7 +328,7 @@ pub(crate) fn read_off(
     let held = held(group, slow, courses, above);
     let coolest = coolest(group, courses, above);
     let mut on_k = median(&onsets).or(held).unwrap_or(coolest + 1.0) + scatter(&onsets) * draws.normal();
-    let hysteresis_k = match median(&releases) {
+    let mut hysteresis_k = match median(&releases) {
         Some(release_k) => (on_k - release_k + scatter(&releases) * draws.normal()).max(0.2),
         None => {
             let (low_k, high_k) = between_loads(group, runs, slow, courses, above);
@@ -347,11 +349,11 @@ pub(crate) fn read_off(
     let act = match class {
         Class::Relay => ThrottleAct::Relay(floor),
         Class::Stop => ThrottleAct::Stop,
-        Class::Proportional => {
-            on_k += shift_k;
-            let per_k = slope(group, runs, slow, courses, |run| above(run) + on_k).unwrap_or(0.1);
+        Class::Stairs => {
             let least = group.least.clamp(LEAST_SHARE, 1.0);
-            ThrottleAct::Regulator([per_k, NO_MEMORY, unseen_floor(least, draws)])
+            let found = stairs::read_off(group, runs, slow, courses, draws);
+            (on_k, hysteresis_k) = (found.on_k + THRESHOLD_SD_K * draws.normal(), found.hysteresis_k);
+            ThrottleAct::Stairs([found.step_share, found.each_k, unseen_floor(least, draws)])
         }
         Class::Regulator | Class::DutyCycled => {
             let least = group.least.clamp(LEAST_SHARE, 1.0);
@@ -369,11 +371,9 @@ pub(crate) fn read_off(
             }
         }
     };
-    let hysteresis_k = match class {
-        Class::Regulator | Class::DutyCycled => REGULATOR_K,
-        Class::Proportional => PROPORTIONAL_K,
-        Class::Relay | Class::Stop => hysteresis_k,
-    };
+    if matches!(class, Class::Regulator | Class::DutyCycled) {
+        hysteresis_k = REGULATOR_K;
+    }
     Throttle { follows: group.follows, on_k, hysteresis_k: hysteresis_k.clamp(0.0, 60.0), act }
 }
 
@@ -455,28 +455,6 @@ fn between_loads(
         }
     }
     (low_k.min(high_k), high_k)
-}
-
-/// Share of full speed that a kelvin over the threshold costs: a line from the threshold through the slow seconds.
-fn slope(
-    group: &OnsetGroup,
-    runs: &[RunData],
-    slow: &[SlowStretch],
-    courses: &[Vec<f64>],
-    on: impl Fn(usize) -> f64,
-) -> Option<f64> {
-    let (mut along, mut across) = (0.0, 0.0);
-    for (run, from, to) in &group.spans {
-        for second in *from..(*to).min(runs[*run].steps.len()) {
-            let over_k = 0.5 * (courses[*run][second] + courses[*run][second + 1]) - on(*run);
-            if let Some(share) = slow[*run].share[second].filter(|_| slow[*run].slow[second] && over_k > 0.0)
-            {
-                along += over_k * (1.0 - share);
-                across += over_k * over_k;
-            }
-        }
-    }
-    (across > 0.0).then(|| (along / across).clamp(0.005, 10.0))
 }
 
 /// The coolest it was while slow.

@@ -3,10 +3,12 @@
 //! The log is made here from `physics`: whole kelvins once a second, speeds of a second. Bounds are those of METHODS.
 
 use fit::check::Misfit;
+use fit::sample::ThrottleAct;
 use fit::simulate::LoadPhase;
 use fit::{FitError, Fitted, RunData, Scenario, fit, load, predict};
 use measure::{Seed, Series};
 use physics::Profile;
+use physics::profile::{Machine, Stairs};
 use plan::Plan;
 use trace::Trace;
 
@@ -48,6 +50,23 @@ fn the_published_drive_is_found_again() {
         assert!((found.value - truth).abs() < bound, "{found:?}, truth {truth}");
         assert!(found.low <= found.value && found.value <= found.high, "{found:?}");
     }
+}
+
+/// Goal: stairs are told from a regulator, and their numbers come back. Method: a drive that gives up an eighth of its speed
+/// every 2.5 K over TMT1.
+#[test]
+fn stairs_are_found_again() {
+    let mut profile = profile("relay");
+    let stairs = Stairs { step_share: 0.125, each_k: 2.5, floor_share: 0.1 };
+    (profile.policy[0].machine, profile.policy[0].hysteresis_k) = (Machine::Stairs(stairs), 1.2);
+    let fitted = fitted(&profile, &thermal_id(), AIR_K);
+    let [throttle] = &fitted.best.throttles[..] else { panic!("{:?}", fitted.best.throttles) };
+    let ThrottleAct::Stairs([step_share, each_k, _]) = throttle.act else { panic!("{throttle:?}") };
+    assert!((step_share - 0.125).abs() < 0.01 && (each_k - 2.5).abs() < 0.3, "{throttle:?}");
+    assert!(throttle.on_k.abs() < 0.5 && (throttle.hysteresis_k - 1.2).abs() < 0.5, "{throttle:?}");
+    // One step is a relay, and stays one.
+    let relay = self::fitted(&self::profile("relay"), &thermal_id(), AIR_K);
+    assert!(matches!(relay.best.throttles[0].act, ThrottleAct::Relay(_)), "{:?}", relay.best.throttles);
 }
 
 /// Another TMT1, other air: the drive itself is asked. Of twelve 90 % intervals at least ten hold what it answers.
