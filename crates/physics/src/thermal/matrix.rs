@@ -59,7 +59,8 @@ impl Matrix {
         let norm = (0..self.n)
             .map(|i| self.a[i].iter().take(self.n).map(|x| (x * t).abs()).sum::<f64>())
             .fold(0.0, f64::max);
-        let squarings = if norm > 0.5 { (norm / 0.5).log2().ceil() as u32 } else { 0 };
+        // What is not finite stays so; to halve it until it is small would take for ever.
+        let squarings = if norm > 0.5 && norm.is_finite() { (norm / 0.5).log2().ceil() as u32 } else { 0 };
         let mut scaled = self.clone();
         let factor = t / f64::from(squarings).exp2();
         scaled.a.iter_mut().flatten().for_each(|x| *x *= factor);
@@ -111,6 +112,14 @@ impl Matrix {
 #[cfg(test)]
 mod test {
     use super::*;
+
+    /// A network that was read from a spoilt file is no reason to work for ever.
+    #[test]
+    fn what_is_not_finite_ends() {
+        let mut spoilt = Matrix::zero(1);
+        spoilt.add(0, 0, f64::NEG_INFINITY);
+        assert!(spoilt.exp(1.0).a.iter().flatten().any(|x| !x.is_finite()));
+    }
 
     #[test]
     fn the_exponential_of_a_rotation_is_cosine_and_sine() {
