@@ -18,6 +18,8 @@ const REGAINED: f64 = 0.75;
 const RISEN: f64 = 1.15;
 /// The speed inside a drop is the median of this many pieces, so that a month of wobble stays linear.
 const MOST_PIECES: usize = 64;
+/// A rise by this factor from one piece to the next is a leap.
+const LEAP: f64 = 1.25;
 /// A burst shorter than this does not set the speed that later pieces are compared with.
 const SHORTEST_BASE_S: f64 = 3.0;
 
@@ -68,7 +70,7 @@ pub(crate) enum DropStart {
 
 /// The drops among `pieces[range]`, which are all of one stretch; indices count in `pieces`. A piece for
 /// which `as_meant` holds is as fast as the plan allows and never slow; one for which `slow_still` holds has not come back, in a
-/// load that began slow.
+/// load that began slow, unless its speed leapt up.
 pub(crate) fn drops(
     pieces: &[Piece],
     range: Range<usize>,
@@ -153,6 +155,8 @@ impl Walk<'_> {
     /// Ends the drops that a piece has recovered from.
     fn close(&mut self, index: usize, as_meant: bool) {
         let mean = self.pieces[index].level;
+        // A regulator gives speed back bit by bit; what leaps up was let go.
+        let leapt = index > 0 && mean > LEAP * self.pieces[index - 1].level;
         while let Some(innermost) = self.open.last() {
             let drop = &mut self.done[*innermost];
             let latest = &drop.own[drop.own.len().saturating_sub(MOST_PIECES)..];
@@ -162,7 +166,8 @@ impl Walk<'_> {
                 Some(before) => mean >= SLOW * before || mean >= level + REGAINED * (before - level),
                 None => mean > RISEN * fastest,
             };
-            let over = over && !(drop.at_start && (self.slow_still)(&self.pieces[index]));
+            let held = drop.at_start && !leapt && (self.slow_still)(&self.pieces[index]);
+            let over = over && !held;
             if !over && !as_meant {
                 return;
             }
@@ -246,6 +251,17 @@ mod test {
         assert_eq!(found(&[(30., 60.), (28., 5.), (26., 5.), (24., 200.)]), [(1, 3, false, None)]);
         let two = [(30., 60.), (20., 40.), (2., 40.), (20., 30.), (30., 30.)];
         assert_eq!(found(&two), [(1, 3, true, None), (2, 2, true, Some(0))]);
+    }
+
+    #[test]
+    fn a_load_that_is_held_back_swings_and_comes_back_by_a_leap() {
+        let held = |levels: &[(f64, f64)]| {
+            let pieces = pieces(levels);
+            let drops = drops(&pieces, 0..pieces.len(), DropStart::Slow, &|_| false, &|_| true);
+            drops.iter().map(|d| (d.first, d.last, d.recovered)).collect::<Vec<_>>()
+        };
+        assert_eq!(held(&[(20., 20.), (24., 20.), (29., 20.), (33., 20.)]), [(0, 3, false)]);
+        assert_eq!(held(&[(20., 20.), (30., 20.), (20., 20.)]), [(0, 0, true), (2, 2, false)]);
     }
 
     #[test]
