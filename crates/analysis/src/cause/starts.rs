@@ -25,6 +25,9 @@ const HELD_ON_S: f64 = 60.0;
 const LEAST_HELD_ON_S: f64 = 30.0;
 const HELD_K: f64 = 1.6;
 
+/// ... unless heat let go so often in it by itself: then it is seen what throttles it and what does not.
+const LETS_GO: usize = 2;
+
 /// How the loads of a run begin.
 pub(super) struct Starts<'a> {
     trace: &'a Trace,
@@ -73,9 +76,11 @@ impl<'a> Starts<'a> {
     /// The same where the loads are known that begin as slowed down as the one before ended; `None` if none does.
     pub(super) fn held_on(self, judged: &[Judged]) -> Option<Self> {
         let mut slow_at_end: BTreeMap<usize, bool> = BTreeMap::new();
+        let mut let_go: BTreeMap<usize, usize> = BTreeMap::new();
         for outer in judged.iter().filter(|judged| judged.drop.inside.is_none()) {
-            let heat = !outer.drop.recovered && outer.verdict.conclusion.is_heat();
-            slow_at_end.insert(self.pieces[outer.drop.first].stretch, heat);
+            let (stretch, heat) = (self.pieces[outer.drop.first].stretch, outer.verdict.conclusion.is_heat());
+            slow_at_end.insert(stretch, heat && !outer.drop.recovered);
+            *let_go.entry(stretch).or_default() += usize::from(heat && outer.drop.recovered);
         }
         let mut held_on = BTreeMap::new();
         let loaded = |index: &usize| self.stretches[*index].op.moves_data();
@@ -83,7 +88,9 @@ impl<'a> Starts<'a> {
         for pair in loaded.windows(2) {
             let (last, next) = (&self.stretches[pair[0]], &self.stretches[pair[1]]);
             let slow = held_on.contains_key(&pair[0]) || slow_at_end.get(&pair[0]) == Some(&true);
+            let cycles = let_go.get(&pair[1]).is_some_and(|times| *times >= LETS_GO);
             if slow
+                && !cycles
                 && next.start_s() - last.end_s() <= NEXT_S
                 && let Some(held_k) = self.stays(last.end_s(), next)
             {
