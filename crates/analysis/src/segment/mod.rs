@@ -132,8 +132,7 @@ fn cuts(samples: &[Sample], fast: f64) -> Vec<Cut> {
         let at = finer_cut(samples, &bins, starts[n], (levels[n - 1], levels[n]), fast);
         // Of a flight of steps down only the first may begin earlier than it looks.
         let first_down = levels[n] < levels[n - 1] && (n < 2 || levels[n - 1] >= levels[n - 2]);
-        let began =
-            if first_down { sinking::began(&x, starts[n - 1], starts[n], end(n), bin_s) } else { None };
+        let began = if first_down { sinking::began(&x, starts[n - 1], starts[n]) } else { None };
         cuts.push(match began {
             Some(bin) => Cut { at: bins[bin].first.min(at), gradual: true },
             None => Cut { at, gradual: false },
