@@ -1,7 +1,7 @@
 //! What lies beyond the runs: where a forecast rests on something that none of them showed.
 
 use crate::fitted::{Fitted, interval};
-use crate::predict::{Scenario, full_speed};
+use crate::predict::{ForecastCaveat, Scenario, full_speed};
 use crate::sample::{DriveSample, ThresholdSource, Throttle, ThrottleAct};
 use crate::simulate::{LoadPhase, PhaseOutcome};
 
@@ -12,6 +12,12 @@ const UNSEEN_K: f64 = 2.0;
 /// One that is lower than any that was seen to act by so much is another matter: at 50 °C the published SSD2 leaves its
 /// regulator off and latches at TMT2, at 60 °C it regulates (VALIDATION, B3 and B4); from 65 to 60 °C it does the same.
 pub(crate) const LOWER_K: f64 = 5.0;
+/// A way to throttle in another power state may be the right one from this share of the samples on, and is another answer
+/// where the speed or the time until then differs by so much.
+const LAW_SHARE: f64 = 0.25;
+const LAW_SPEED: f64 = 0.05;
+const LAW_TIME: f64 = 0.1;
+const LAW_TIME_S: f64 = 3.0;
 /// One that was passed by so much without a throttle does not act.
 const PASSED_K: f64 = 3.0;
 
@@ -87,4 +93,48 @@ pub(crate) fn state_unseen(fitted: &Fitted, scenario: &Scenario, phase: &LoadPha
     let other = fitted.best.states.iter().find(|other| Some(other.state) == scenario.power_state);
     let ops = [read > 0.0, read < 1.0];
     other.is_some_and(|other| (0..2).any(|op| ops[op] && other.full[op] <= 0.0))
+}
+
+/// Whether the answer hangs on whether throttling takes its shares of what a power state allows, or of what the drive could
+/// do without it. A run in that state that heat did not slow down tells neither.
+///
+/// `of` is what every `stride`-th sample comes to.
+pub(crate) fn state_law_unseen(
+    fitted: &Fitted,
+    scenario: &Scenario,
+    stride: usize,
+    of: &[PhaseOutcome],
+) -> bool {
+    let scales = |sample: &DriveSample| {
+        let other = sample.states.iter().find(|other| Some(other.state) == scenario.power_state)?;
+        Some(other.scales_throttling)
+    };
+    let law = |scaling: bool| {
+        let samples = fitted.samples.iter().step_by(stride).zip(of);
+        let of = samples.filter(move |(sample, _)| scales(sample) == Some(scaling));
+        of.map(|(_, outcome)| *outcome).collect::<Vec<_>>()
+    };
+    let [beside, scaling] = [law(false), law(true)];
+    if (beside.len().min(scaling.len()) as f64) < LAW_SHARE * of.len() as f64 {
+        return false;
+    }
+    let differ = |get: fn(&PhaseOutcome) -> f64, share: f64, least: f64| {
+        let [a, b] = [&beside, &scaling].map(|of| interval(&of.iter().map(get).collect::<Vec<_>>())[1]);
+        (a - b).abs() > (share * a.max(b)).max(least)
+    };
+    let never = |outcome: &PhaseOutcome| outcome.time_to_throttle_s.unwrap_or(outcome.seconds);
+    differ(|outcome| outcome.mean_bytes_per_s, LAW_SPEED, 0.0) || differ(never, LAW_TIME, LAW_TIME_S)
+}
+
+/// What to do about phases of which that hangs.
+pub(crate) fn state_law_caveat(phases: &[&str]) -> Option<ForecastCaveat> {
+    let text = || {
+        format!(
+            "Beyond what the runs showed: {}. Whether heat leaves the drive a share of what this power state allows, or of \
+             what it could do without it, none of them tells: run `heatsoak run thermal-id-quick` in this state at a TMT1 \
+             that it reaches, and fit that too.",
+            phases.join(", ")
+        )
+    };
+    (!phases.is_empty()).then(|| ForecastCaveat { kind: "state_throttling", text: text() })
 }

@@ -7,7 +7,9 @@ use physics::profile::Node;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::beyond::{LOWER_K, above_asked_k, beyond, state_unseen, tmt_unseen};
+use crate::beyond::{
+    LOWER_K, above_asked_k, beyond, state_law_caveat, state_law_unseen, state_unseen, tmt_unseen,
+};
 use crate::fitted::{Fitted, interval};
 use crate::sample::DriveSample;
 use crate::simulate::{LoadPhase, LoadSecond, PhaseOutcome, drive, phase_seconds, phases, set_tmt};
@@ -117,6 +119,7 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
     let stride = fitted.samples.len().div_ceil(count.max(1));
     let samples = in_state(fitted, scenario, stride);
     let samples: Vec<&DriveSample> = samples.iter().collect();
+    let mut law_unseen: Vec<&str> = Vec::new();
     let outcomes =
         if known { each(&samples, |sample| one(fitted, scenario, load, sample)) } else { Vec::new() };
     let phases: Vec<PhaseForecast> = load
@@ -126,8 +129,10 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
             let of: Vec<PhaseOutcome> = outcomes.iter().map(|sample| sample[at]).collect();
             let unseen = tmt_unseen(fitted, scenario, &of) || state_unseen(fitted, scenario, phase);
             let of = if unseen { Vec::new() } else { of };
+            let undecided = state_law_unseen(fitted, scenario, stride, &of);
+            law_unseen.extend(undecided.then_some(phase.name.as_str()));
             PhaseForecast {
-                beyond: unseen || known && beyond(fitted, scenario, phase, &of),
+                beyond: unseen || undecided || known && beyond(fitted, scenario, phase, &of),
                 ..phase_forecast(fitted, scenario, phase, &of)
             }
         })
@@ -140,7 +145,8 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
                 .to_owned(),
         });
     }
-    general(fitted, scenario, load, &phases, &mut caveats);
+    caveats.extend(state_law_caveat(&law_unseen));
+    general(fitted, scenario, load, &phases, &law_unseen, &mut caveats);
     Forecast { schema: 1, phases, caveats }
 }
 
@@ -402,12 +408,14 @@ fn general(
     scenario: &Scenario,
     load: &[LoadPhase],
     phases: &[PhaseForecast],
+    law_unseen: &[&str],
     caveats: &mut Vec<ForecastCaveat>,
 ) {
     let mut add = |kind, text: String| caveats.push(ForecastCaveat { kind, text });
     add("simulated", "Predicted by simulation, not measured.".to_owned());
-    let beyond: Vec<&str> =
-        phases.iter().filter(|phase| phase.beyond).map(|phase| phase.name.as_str()).collect();
+    let names = phases.iter().filter(|phase| phase.beyond).map(|phase| phase.name.as_str());
+    // What has a caveat of its own is not too hot.
+    let beyond: Vec<&str> = names.filter(|name| !law_unseen.contains(name)).collect();
     if let Some(acted_k) = above_asked_k(fitted, scenario) {
         add(
             "tmt_lower",

@@ -15,6 +15,9 @@ const LEVEL_S: usize = 5;
 const FIRST_S: std::ops::Range<usize> = 2..6;
 /// Seconds on a deeper step from which on there is one.
 const DEEPER_S: usize = 20;
+/// Seconds to either side of a change within which the speed moves by half a step at least.
+const JUMP_S: usize = 2;
+const LEAST_JUMP: f64 = 0.5;
 /// Least depth of a step as a share of full speed: less is noise.
 const LEAST_STEP: f64 = 0.04;
 /// Kelvins from step to step that are believed; firmware that was seen has 1.5 to 3.5.
@@ -67,12 +70,15 @@ pub(crate) fn read_off(
     FittedStairs { on_k, hysteresis_k: hysteresis_k.clamp(0.0, 2.0 * each_k), step_share, each_k }
 }
 
-/// Whether speeds stood on more than the first step for a while.
+/// Whether speeds stood on more than the first step for a while, and went from one to the next at once: a regulator glides.
 pub(crate) fn seen(runs: &[RunData], slow: &[SlowStretch]) -> bool {
     let loads: Vec<SteadyLoad> = runs.iter().zip(slow).enumerate().flat_map(loads).collect();
     let Some(step_share) = first_step(&loads).filter(|step| *step >= LEAST_STEP) else { return false };
     let deeper = |share: &&f64| **share < 1.0 - 1.5 * step_share;
-    loads.iter().flat_map(|load| &load.share).filter(deeper).count() >= DEEPER_S
+    let stood = loads.iter().flat_map(|load| &load.share).filter(deeper).count();
+    let (jumps, steps) =
+        loads.iter().map(|load| load.jumps(step_share)).fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+    stood >= DEEPER_S && 2 * jumps > steps
 }
 
 /// Threshold of the first of steps of which depth and distance are known; `None` where none set in.
@@ -93,6 +99,24 @@ struct SteadyLoad {
     run: usize,
     from: usize,
     share: Vec<f64>,
+}
+
+impl SteadyLoad {
+    /// The number of its step, second by second; 0 is full speed.
+    fn steps(&self, step_share: f64) -> Vec<usize> {
+        self.share.iter().map(|share| ((1.0 - share) / step_share).round().max(0.0) as usize).collect()
+    }
+
+    /// How often the speed went from one step to another at once, and how many steps lie between its deepest and its first.
+    fn jumps(&self, step_share: f64) -> (usize, usize) {
+        let steps = self.steps(step_share);
+        let last = self.share.len() - 1;
+        let changed = (0..last).filter(|at| steps[*at] != steps[at + 1] && steps[*at].min(steps[at + 1]) > 0);
+        let moved =
+            |at: &usize| self.share[at.saturating_sub(JUMP_S)] - self.share[(at + 1 + JUMP_S).min(last)];
+        let jumped = changed.filter(|at| moved(at).abs() > LEAST_JUMP * step_share).count();
+        (jumped, steps.into_iter().max().unwrap_or(0).saturating_sub(1))
+    }
 }
 
 /// Loads of a run whose share of full speed is known.
@@ -135,10 +159,9 @@ fn changes(
     let mut changes = StepChanges::default();
     for load in loads {
         let setting_k = setting_k(&runs[load.run], group.follows);
-        let steps = |share: f64| ((1.0 - share) / step_share).round().max(0.0) as usize;
-        for (at, pair) in load.share.windows(2).enumerate() {
+        for (at, pair) in load.steps(step_share).windows(2).enumerate() {
             let over_k = courses[load.run][load.from + at + 1] - setting_k;
-            let [before, after] = [steps(pair[0]), steps(pair[1])];
+            let (before, after) = (pair[0], pair[1]);
             changes.down.extend((before..after).map(|step| (step as f64, over_k)));
             changes.up.extend((after..before).map(|step| (step as f64, over_k)));
         }
@@ -163,4 +186,22 @@ fn hottest_k(group: &OnsetGroup, runs: &[RunData], courses: &[Vec<f64>]) -> f64 
         courses[*run][*from..*to].iter().map(move |kelvin| kelvin - setting_k(&runs[*run], group.follows))
     });
     kelvins.fold(f64::NEG_INFINITY, f64::max)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// Goal: what goes from step to step at once is told from what glides over the same shares.
+    #[test]
+    fn a_regulator_glides_and_stairs_jump() {
+        let load = |share: fn(f64) -> f64| {
+            let share = (0..240).map(|at| share(f64::from(at))).collect();
+            SteadyLoad { run: 0, from: 0, share }
+        };
+        let stairs = load(|at| 1.0 - 0.15 * (at / 60.0).floor());
+        let glides = load(|at| 1.0 - 0.15 * at / 60.0);
+        assert_eq!(stairs.jumps(0.15), (2, 2));
+        assert_eq!(glides.jumps(0.15), (0, 3));
+    }
 }

@@ -40,9 +40,9 @@ Examples:
 
 /// What stands below the help of `recommend`.
 pub(crate) const AFTER_RECOMMEND_HELP: &str = "\
-Tries settings of TMT1 and TMT2, and rates, on every drive that the fitted runs allow. A limit must
-hold for nine of ten of them. Each choice comes with the command that makes it and the one that
-undoes it; nothing is changed here.
+Tries settings of TMT1 and TMT2, and rates, on every drive that the fitted runs allow. A temperature
+must hold for three of four of them, and within 1 K for 19 of 20; a speed for nine of ten. Each
+choice comes with the command that makes it and the one that undoes it; nothing is changed here.
 
 Examples:
   heatsoak recommend drive.toml --goal fastest --below 70C

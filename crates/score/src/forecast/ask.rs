@@ -98,11 +98,16 @@ impl Question {
     }
 }
 
-/// What the drive itself does.
-pub(super) fn truth(drive: &TestDrive, question: &Question, load: &[LoadPhase]) -> Vec<PhaseOutcome> {
+/// What the drive itself does; with `off_k`, in air that much warmer than it was asked about.
+pub(super) fn truth(
+    drive: &TestDrive,
+    question: &Question,
+    load: &[LoadPhase],
+    off_k: f64,
+) -> Vec<PhaseOutcome> {
     let room = Room {
         tmt_k: question.tmt_k(drive),
-        warmer_k: question.warmer_k,
+        warmer_k: question.warmer_k + off_k,
         aired: question.kind == QuestionKind::Fan,
         other_state: question.kind == QuestionKind::State,
         unguarded: false,

@@ -31,6 +31,9 @@ use tally::{ForecastAnswer, ForecastTally};
 const THREADS: usize = 2;
 /// Advice that costs more of the speed is told among what is wrong.
 const REGRET: f64 = 0.02;
+/// How far a twin is off beside which forecasts of times are held, in kelvins: as much as intervals of temperatures are
+/// wide at least, half of what a sensor of whole kelvins may be off.
+const OFF_K: f64 = 0.25;
 /// Enough for the table of the documentation.
 const DRIVES: u64 = 60;
 
@@ -140,10 +143,16 @@ fn score(number: u64, plan: &Plan, arguments: &ForecastArguments) -> ForecastTal
         let clock = MonotonicClock::start();
         let forecast = fit::predict(&fitted, &question.scenario(&drive), &load);
         tally.predict_ms.push(1e3 * clock.now().as_secs_f64());
-        let truths = truth(&drive, &question, &load);
-        for (predicted, truth) in forecast.phases.iter().zip(truths) {
-            let answer =
-                ForecastAnswer { question: question.kind, foreign: drive.is_foreign(), predicted, truth };
+        let [truths, cooler, warmer] =
+            [0.0, -OFF_K, OFF_K].map(|off_k| truth(&drive, &question, &load, off_k));
+        for (at, predicted) in forecast.phases.iter().enumerate() {
+            let answer = ForecastAnswer {
+                question: question.kind,
+                foreign: drive.is_foreign(),
+                predicted,
+                truth: truths[at],
+                off: [cooler[at], warmer[at]],
+            };
             if wrong && (answer.predicted.beyond || !answer.right()) {
                 let right = if answer.right() { "right" } else { "wrong" };
                 tally.note(format!("  {right} {:?} {}", question, answer.text()));

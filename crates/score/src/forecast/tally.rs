@@ -21,6 +21,8 @@ pub(super) struct ForecastAnswer<'a> {
     pub(super) foreign: bool,
     pub(super) predicted: &'a PhaseForecast,
     pub(super) truth: PhaseOutcome,
+    /// The truth of air a little cooler, and a little warmer.
+    pub(super) off: [PhaseOutcome; 2],
 }
 
 impl ForecastAnswer<'_> {
@@ -36,14 +38,19 @@ impl ForecastAnswer<'_> {
 
     /// `None` where both say that heat does not slow it down.
     fn time(&self) -> Option<(bool, bool)> {
-        match (self.predicted.time_to_throttle_s, self.truth.time_to_throttle_s) {
-            (None, None) => None,
-            (Some(range), Some(truth)) => {
-                let off = (range.value - truth).abs();
-                Some((off <= TIME.1 || off <= TIME.0 * truth, within(range, truth)))
-            }
-            _ => Some((false, false)),
-        }
+        let (range, truth) = (self.predicted.time_to_throttle_s, self.truth.time_to_throttle_s);
+        let right = is_time(range.map(|range| range.value), truth)?;
+        Some((right, range.zip(truth).is_some_and(|(range, truth)| within(range, truth))))
+    }
+
+    /// Whether the drive's own times in air a little cooler and warmer would be right.
+    fn off_times(&self) -> [Option<bool>; 2] {
+        self.off.map(|off| is_time(off.time_to_throttle_s, self.truth.time_to_throttle_s))
+    }
+
+    /// The answer where a little cooler or warmer does not decide it.
+    fn steady_time(&self) -> Option<(bool, bool)> {
+        self.time().filter(|_| !self.off_times().contains(&Some(false)))
     }
 
     /// Whether all that was said is right.
@@ -76,6 +83,18 @@ impl ForecastAnswer<'_> {
     }
 }
 
+/// Whether a time is right; `None` where both say never.
+fn is_time(said: Option<f64>, truth: Option<f64>) -> Option<bool> {
+    match (said, truth) {
+        (None, None) => None,
+        (Some(said), Some(truth)) => {
+            let off = (said - truth).abs();
+            Some(off <= TIME.1 || off <= TIME.0 * truth)
+        }
+        _ => Some(false),
+    }
+}
+
 fn within(range: Ranged, truth: f64) -> bool {
     (range.low..=range.high).contains(&truth)
 }
@@ -97,12 +116,18 @@ impl Share {
         self.0.iter_mut().zip(other.0).for_each(|(sum, part)| *sum += part);
     }
 
+    /// Right alone.
+    fn right(self) -> String {
+        let [right, _, all] = self.0;
+        if all == 0.0 { "- |".to_owned() } else { format!("{:.0} |", 100.0 * right / all) }
+    }
+
     fn text(self) -> String {
         let [right, covered, all] = self.0;
         if all == 0.0 {
             return "- |".to_owned();
         }
-        format!("{:.0} c{:.0} |", 100.0 * right / all, 100.0 * covered / all)
+        format!("{:.0} c{:.0} n{all} |", 100.0 * right / all, 100.0 * covered / all)
     }
 }
 
@@ -112,6 +137,10 @@ struct ForecastRow {
     speed: Share,
     plateau: Share,
     time: Share,
+    /// Times that a little cooler or warmer does not decide.
+    steady_time: Share,
+    /// What the drive itself says of times in air a little cooler and warmer.
+    off_time: Share,
     flagged: u32,
     all: u32,
 }
@@ -145,6 +174,8 @@ impl ForecastTally {
         row.speed.count(answer.speed());
         row.plateau.count(answer.plateau());
         row.time.count(answer.time());
+        row.steady_time.count(answer.steady_time());
+        answer.off_times().iter().flatten().for_each(|right| row.off_time.count(Some((*right, *right))));
     }
 
     pub(super) fn add(&mut self, other: Self) {
@@ -169,9 +200,10 @@ impl ForecastTally {
         let _ = writeln!(text, "right in %, cover of the 90 % interval in % (c)");
         let _ = writeln!(
             text,
-            "| physics | question | speed 5 % | plateau 1 K | time 10 % or 3 s | flagged | n |"
+            "| physics | question | speed 5 % | plateau 1 K | time 10 % or 3 s | where 0.25 K does not decide it | the drive \
+             itself 0.25 K off | flagged | n |"
         );
-        let _ = writeln!(text, "|---|---|---|---|---|---|---|");
+        let _ = writeln!(text, "|---|---|---|---|---|---|---|---|---|");
         for foreign in [false, true] {
             let mut sum = ForecastRow::default();
             for (key, row) in self.rows.iter().filter(|(key, _)| key.0 == foreign) {
@@ -272,10 +304,12 @@ fn line(text: &mut String, foreign: bool, name: &str, row: &ForecastRow) {
     let flagged = 100.0 * f64::from(row.flagged) / f64::from(row.all.max(1));
     let _ = writeln!(
         text,
-        "| {physics} | {name} | {} {} {} {flagged:.0} | {} |",
+        "| {physics} | {name} | {} {} {} {} {} {flagged:.0} | {} |",
         row.speed.text(),
         row.plateau.text(),
         row.time.text(),
+        row.steady_time.text(),
+        row.off_time.right(),
         row.all
     );
 }
@@ -284,6 +318,8 @@ fn add(sum: &mut ForecastRow, part: ForecastRow) {
     sum.speed.add(part.speed);
     sum.plateau.add(part.plateau);
     sum.time.add(part.time);
+    sum.steady_time.add(part.steady_time);
+    sum.off_time.add(part.off_time);
     sum.flagged += part.flagged;
     sum.all += part.all;
 }
