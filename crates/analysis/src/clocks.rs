@@ -270,7 +270,8 @@ fn moved_by(trace: &Trace, moments: &[f64]) -> Vec<f64> {
 
 /// Where the speed changes, and the data moved up to there.
 fn knots(intervals: &[Interval]) -> Vec<(f64, f64)> {
-    let mut knots: Vec<(f64, f64)> = Vec::new();
+    // Mostly one interval begins where another ends.
+    let mut knots: Vec<(f64, f64)> = Vec::with_capacity(intervals.len() + 1);
     let mut sum = 0.0;
     let mut before: Option<&Interval> = None;
     for interval in intervals {

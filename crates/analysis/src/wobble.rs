@@ -4,7 +4,7 @@
 //! the standard deviation over the mean. Steps between levels are no wobble, and neither is a level that drifts.
 
 use serde::{Deserialize, Serialize};
-use trace::{SegmentOp, Trace};
+use trace::{Interval, SegmentOp, Trace};
 
 use crate::findings::{Event, EventKind, Label, Segment};
 
@@ -52,18 +52,8 @@ pub(crate) fn wobble(trace: &Trace, segments: &[Segment], events: &[Event]) -> V
             let first = series.intervals.partition_point(|interval| interval.end_s() <= phase.start_s);
             let inside =
                 series.intervals[first..].iter().take_while(|interval| interval.start_s < phase.end_s);
-            let mut seconds: Vec<(u64, f64, f64)> = Vec::new();
-            for interval in inside.filter(|interval| interval.phase as usize == index) {
-                let second = interval.start_s.max(0.0) as u64;
-                match seconds.last_mut() {
-                    Some(last) if last.0 == second => {
-                        last.1 += interval.span_s;
-                        last.2 += interval.bytes;
-                    }
-                    _ => seconds.push((second, interval.span_s, interval.bytes)),
-                }
-            }
-            let Some(share) = share(&seconds, segments) else { continue };
+            let seconds = seconds(inside.filter(|interval| interval.phase as usize == index));
+            let Some(share) = share(seconds, segments) else { continue };
             let within =
                 |from_s: f64, to_s: f64| (to_s.min(phase.end_s) - from_s.max(phase.start_s)).max(0.0);
             let throttled_s: f64 = segments
@@ -92,15 +82,34 @@ pub(crate) fn wobble(trace: &Trace, segments: &[Segment], events: &[Event]) -> V
     all
 }
 
-fn share(seconds: &[(u64, f64, f64)], segments: &[Segment]) -> Option<f64> {
-    let covered = |second: &(u64, f64, f64)| second.1 >= COVERED_MIN_S;
+/// A second of the run, the time in it that is covered, in seconds, and the bytes moved.
+type Second = (u64, f64, f64);
+
+/// The seconds in which something moved, one after the other: a phase may be a month.
+fn seconds<'a>(intervals: impl Iterator<Item = &'a Interval>) -> impl Iterator<Item = Second> {
+    let second = |interval: &Interval| interval.start_s.max(0.0) as u64;
+    let mut intervals = intervals.peekable();
+    std::iter::from_fn(move || {
+        let first = intervals.next()?;
+        let mut sum = (second(first), first.span_s, first.bytes);
+        while let Some(next) = intervals.next_if(|next| second(next) == sum.0) {
+            sum.1 += next.span_s;
+            sum.2 += next.bytes;
+        }
+        Some(sum)
+    })
+}
+
+fn share(seconds: impl Iterator<Item = Second>, segments: &[Segment]) -> Option<f64> {
+    let covered = |second: &Second| second.1 >= COVERED_MIN_S;
     let segment = |second: u64| segments.partition_point(|segment| segment.end_s <= second as f64 + 0.5);
     let same = |a: u64, b: u64| segments.is_empty() || segment(a) == segment(b);
-    // Sums and no list: a phase may be a month.
     let (mut pairs, mut middles, mut squares) = (0, 0.0, 0.0);
-    for two in seconds.windows(2) {
-        if two[1].0 == two[0].0 + 1 && two.iter().all(covered) && same(two[0].0, two[1].0) {
-            let (a, b) = (two[0].2 / two[0].1, two[1].2 / two[1].1);
+    let mut last: Option<Second> = None;
+    for now in seconds {
+        let before = last.replace(now).filter(|before| now.0 == before.0 + 1);
+        if let Some(before) = before.filter(|b| covered(b) && covered(&now) && same(b.0, now.0)) {
+            let (a, b) = (before.2 / before.1, now.2 / now.1);
             pairs += 1;
             middles += (a + b) / 2.0;
             squares += (b - a).powi(2);
@@ -116,7 +125,7 @@ fn share(seconds: &[(u64, f64, f64)], segments: &[Segment]) -> Option<f64> {
 #[cfg(test)]
 mod test {
     use super::*;
-    use trace::{Interval, Phase, SpeedSeries};
+    use trace::{Phase, SpeedSeries};
 
     fn trace(speed: impl Fn(usize) -> f64) -> Trace {
         let mut trace = Trace::empty("wobble");

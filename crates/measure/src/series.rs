@@ -41,6 +41,11 @@ impl<T> Series<T> {
         Self { points: Vec::new(), gaps: Vec::new(), in_gap: false }
     }
 
+    /// A series without readings, and with room for so many.
+    pub fn with_capacity(readings: usize) -> Self {
+        Self { points: Vec::with_capacity(readings), ..Self::new() }
+    }
+
     /// Adds a reading.
     pub fn push(&mut self, t: Instant, value: T) {
         self.points.push(Point { t, value });

@@ -4,6 +4,8 @@
 //! each bucket, for raw intervals: a stall of one interval stays visible however long the run was).
 //! A gap stays a gap: `None` breaks the line, it is never a zero.
 
+use std::borrow::Cow;
+
 use crate::view::{MeanInterval, plausible};
 
 /// A point of a line: (seconds, value); `None` breaks the line.
@@ -44,37 +46,53 @@ pub(crate) struct Bucket {
     pub(crate) max: f64,
 }
 
-/// Buckets that hold something, in order of time. An interval belongs to the bucket of its middle.
-pub(crate) fn means(intervals: &[MeanInterval], bucket_s: f64) -> Vec<Bucket> {
-    let mut buckets: Vec<Bucket> = Vec::new();
-    let mut first_s = 0.0;
-    for interval in sorted(intervals) {
-        let end_s = interval.start_s + interval.span_s;
-        let start_s = ((interval.start_s + interval.span_s / 2.0) / bucket_s).floor() * bucket_s;
-        match buckets.last_mut().filter(|bucket| bucket.start_s >= start_s) {
-            Some(bucket) => {
-                let covered = bucket.covered_s + interval.span_s;
-                // As a running mean, which cannot overflow where a sum could.
-                bucket.mean += (interval.value - bucket.mean) * (interval.span_s / covered);
-                bucket.covered_s = covered;
-                bucket.min = bucket.min.min(interval.value);
-                bucket.max = bucket.max.max(interval.value);
-                bucket.middle_s = (first_s + end_s) / 2.0;
-            }
-            None => {
-                first_s = interval.start_s;
-                buckets.push(Bucket {
-                    start_s,
-                    middle_s: (first_s + end_s) / 2.0,
-                    covered_s: interval.span_s,
-                    mean: interval.value,
-                    min: interval.value,
-                    max: interval.value,
-                });
-            }
-        }
+impl Bucket {
+    /// The bucket of its first interval.
+    fn of(interval: MeanInterval, start_s: f64) -> Self {
+        let MeanInterval { span_s, value, .. } = interval;
+        let middle_s = (interval.start_s + (interval.start_s + span_s)) / 2.0;
+        Self { start_s, middle_s, covered_s: span_s, mean: value, min: value, max: value }
     }
-    buckets
+
+    fn add(&mut self, interval: MeanInterval, first_s: f64) {
+        let covered = self.covered_s + interval.span_s;
+        // As a running mean, which cannot overflow where a sum could.
+        self.mean += (interval.value - self.mean) * (interval.span_s / covered);
+        self.covered_s = covered;
+        self.min = self.min.min(interval.value);
+        self.max = self.max.max(interval.value);
+        self.middle_s = (first_s + (interval.start_s + interval.span_s)) / 2.0;
+    }
+}
+
+/// Buckets that hold something, in order of time. An interval belongs to the bucket of its middle.
+///
+/// One after the other: a month has millions.
+pub(crate) fn means(intervals: &[MeanInterval], bucket_s: f64) -> impl Iterator<Item = Bucket> {
+    let sorted = sorted(intervals);
+    let begins_s = move |interval: &MeanInterval| {
+        ((interval.start_s + interval.span_s / 2.0) / bucket_s).floor() * bucket_s
+    };
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let first = *sorted.get(next)?;
+        let mut bucket = Bucket::of(first, begins_s(&first));
+        next += 1;
+        while let Some(interval) = sorted.get(next).filter(|interval| begins_s(interval) <= bucket.start_s) {
+            bucket.add(*interval, first.start_s);
+            next += 1;
+        }
+        Some(bucket)
+    })
+}
+
+/// Time-weighted mean of all; `None` of none.
+pub(crate) fn mean<'a>(intervals: impl Iterator<Item = &'a MeanInterval>) -> Option<f64> {
+    let mut usable = intervals.copied().filter(is_usable);
+    let first = usable.next()?;
+    let mut all = Bucket::of(first, first.start_s);
+    usable.for_each(|interval| all.add(interval, first.start_s));
+    Some(all.mean)
 }
 
 /// Buckets of several operations together: (start in seconds, covered time in seconds, mean of all data moved).
@@ -104,9 +122,11 @@ pub(crate) const LEAST_COVERED: f64 = 0.1;
 pub(crate) fn mean_line(intervals: &[MeanInterval], bucket_s: f64) -> Vec<ChartPoint> {
     let mut line: Vec<ChartPoint> = Vec::new();
     let mut next_s = f64::NEG_INFINITY;
-    let buckets = means(intervals, bucket_s);
-    let is_alone = buckets.len() == 1;
-    for bucket in buckets.into_iter().filter(|b| is_alone || b.covered_s >= LEAST_COVERED * bucket_s) {
+    let mut buckets = means(intervals, bucket_s).peekable();
+    let first = buckets.next();
+    let is_alone = buckets.peek().is_none();
+    let shown = |b: &Bucket| is_alone || b.covered_s >= LEAST_COVERED * bucket_s;
+    for bucket in first.into_iter().chain(buckets).filter(shown) {
         if !line.is_empty() && bucket.start_s > next_s + bucket_s * 0.5 {
             line.push((next_s, None));
         }
@@ -120,7 +140,7 @@ pub(crate) fn mean_line(intervals: &[MeanInterval], bucket_s: f64) -> Vec<ChartP
 pub(crate) fn raw_line(intervals: &[MeanInterval]) -> Vec<ChartPoint> {
     let mut line: Vec<ChartPoint> = Vec::new();
     let mut end_s = f64::INFINITY;
-    for interval in sorted(intervals) {
+    for interval in sorted(intervals).iter() {
         // Half an interval of slack: stamps of a real clock do not meet to the nanosecond.
         if interval.start_s > end_s + interval.span_s / 2.0 {
             line.push((end_s, None));
@@ -167,16 +187,24 @@ pub(crate) fn reading_means(points: &[ChartPoint], bucket_s: f64) -> Vec<(f64, f
     let as_interval =
         |&(t, value): &ChartPoint| Some(MeanInterval { start_s: t, span_s: 1e-9, value: value? });
     let intervals: Vec<MeanInterval> = points.iter().filter_map(as_interval).collect();
-    means(&intervals, bucket_s).into_iter().map(|bucket| (bucket.start_s, bucket.mean)).collect()
+    means(&intervals, bucket_s).map(|bucket| (bucket.start_s, bucket.mean)).collect()
 }
 
-fn sorted(intervals: &[MeanInterval]) -> Vec<MeanInterval> {
-    let is_usable = |i: &&MeanInterval| {
-        plausible(i.start_s) && plausible(i.span_s) && i.span_s > 0.0 && plausible(i.value)
-    };
-    let mut usable: Vec<MeanInterval> = intervals.iter().filter(is_usable).copied().collect();
+/// Those that can be shown, in order of time: as they are where they all are so.
+fn sorted(intervals: &[MeanInterval]) -> Cow<'_, [MeanInterval]> {
+    if intervals.iter().all(is_usable) && intervals.is_sorted_by(|a, b| a.start_s <= b.start_s) {
+        return Cow::Borrowed(intervals);
+    }
+    let mut usable: Vec<MeanInterval> = intervals.iter().filter(|i| is_usable(i)).copied().collect();
     usable.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
-    usable
+    Cow::Owned(usable)
+}
+
+fn is_usable(interval: &MeanInterval) -> bool {
+    plausible(interval.start_s)
+        && plausible(interval.span_s)
+        && interval.span_s > 0.0
+        && plausible(interval.value)
 }
 
 #[cfg(test)]
@@ -192,7 +220,7 @@ mod test {
     #[test]
     fn a_mean_is_weighted_by_time_and_a_hole_breaks_the_line() {
         let intervals = [interval(0.0, 0.75, 100.0), interval(0.75, 0.25, 200.0), interval(3.0, 1.0, 50.0)];
-        let buckets = means(&intervals, 1.0);
+        let buckets: Vec<Bucket> = means(&intervals, 1.0).collect();
         assert_eq!(buckets.len(), 2);
         let first =
             Bucket { start_s: 0.0, middle_s: 0.5, covered_s: 1.0, mean: 125.0, min: 100.0, max: 200.0 };

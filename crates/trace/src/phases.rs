@@ -30,9 +30,8 @@ struct Slice {
 
 /// Gives `trace` phases read off its speeds, and every interval its phase.
 pub fn infer_phases(trace: &mut Trace) {
-    let slices = slices(&trace.speeds);
     let mut runs: Vec<(SegmentOp, f64, f64)> = Vec::new();
-    for (op, start_s, end_s) in settle(&slices) {
+    for (op, start_s, end_s) in settle(slices(&trace.speeds)) {
         match runs.last_mut() {
             Some(last) if last.0 == op => last.2 = end_s,
             _ => runs.push((op, start_s, end_s)),
@@ -57,20 +56,20 @@ fn inferred(op: SegmentOp, start_s: f64, end_s: f64) -> Phase {
     Phase { inferred: true, ..Phase::bare(name, op, start_s, end_s) }
 }
 
-/// What moved data in each slice; `None` where nothing did.
-fn slices(speeds: &[SpeedSeries]) -> Vec<Slice> {
+/// What moved data in each slice; `None` where nothing did. One after the other: a month has millions.
+fn slices(speeds: &[SpeedSeries]) -> impl Iterator<Item = Slice> {
     let mut all: Vec<(SegmentOp, &Interval)> =
-        speeds.iter().flat_map(|s| s.intervals.iter().map(|i| (s.op, i))).collect();
+        Vec::with_capacity(speeds.iter().map(|series| series.intervals.len()).sum());
+    all.extend(speeds.iter().flat_map(|s| s.intervals.iter().map(|i| (s.op, i))));
     all.sort_by(|a, b| a.1.start_s.total_cmp(&b.1.start_s));
-    let mut slices = Vec::new();
-    let mut rest = &all[..];
-    while let Some((_, first)) = rest.first() {
-        let len = rest.iter().take_while(|(_, i)| i.start_s < first.start_s + 1e-6).count();
-        let (now, later) = rest.split_at(len);
-        slices.push(Slice { start_s: first.start_s, end_s: first.end_s(), op: dominant(now) });
-        rest = later;
-    }
-    slices
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let (_, first) = all.get(next)?;
+        let len = all[next..].iter().take_while(|(_, i)| i.start_s < first.start_s + 1e-6).count();
+        let now = &all[next..next + len];
+        next += len;
+        Some(Slice { start_s: first.start_s, end_s: first.end_s(), op: dominant(now) })
+    })
 }
 
 fn dominant(now: &[(SegmentOp, &Interval)]) -> Option<SegmentOp> {
@@ -83,7 +82,7 @@ fn dominant(now: &[(SegmentOp, &Interval)]) -> Option<SegmentOp> {
 }
 
 /// Fills slices without load from their surroundings and drops changes that are too short to be meant.
-fn settle(slices: &[Slice]) -> Vec<(SegmentOp, f64, f64)> {
+fn settle(slices: impl Iterator<Item = Slice>) -> Vec<(SegmentOp, f64, f64)> {
     let mut runs: Vec<(Option<SegmentOp>, f64, f64)> = Vec::new();
     for slice in slices {
         match runs.last_mut() {

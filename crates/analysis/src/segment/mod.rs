@@ -160,7 +160,9 @@ struct Bin {
 }
 
 fn bins(samples: &[Sample]) -> Vec<Bin> {
-    let mut bins: Vec<Bin> = Vec::new();
+    // Exactly, or what grows as it is filled ends at up to twice its size: a month has millions.
+    let whole = (samples.iter().map(|sample| sample.span_s).sum::<f64>() / BIN_S) as usize + 1;
+    let mut bins: Vec<Bin> = Vec::with_capacity(whole.min(samples.len()));
     let (mut first, mut span_s, mut bytes) = (0, 0.0, 0.0);
     for (index, sample) in samples.iter().enumerate() {
         span_s += sample.span_s;

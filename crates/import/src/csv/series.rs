@@ -66,7 +66,8 @@ pub(super) fn add_readings(table: &CsvTable, trace: &mut Trace) {
             sensor if sensor.starts_with("sensor") => (sensor.trim_end_matches("_c"), Some(is_whole(values))),
             _ => continue,
         };
-        let mut temperature = Temperature { name: name.into(), kelvin: Series::new() };
+        let read = values.iter().filter(|value| !value.is_nan()).count();
+        let mut temperature = Temperature { name: name.into(), kelvin: Series::with_capacity(read) };
         for (t_s, value) in table.times().zip(values) {
             match whole {
                 _ if value.is_nan() => temperature.kelvin.push_gap(instant(t_s), "no reading"),

@@ -164,7 +164,7 @@ fn speed_table(input: &ReportInput, unit: SpeedUnit) -> ChartTable {
     let bucket_s = bucket_for(input, TABLE_ROWS);
     let mut rows = Rows::new(bucket_s);
     for series in &input.speed {
-        let buckets = reduce::means(&series.intervals, bucket_s);
+        let buckets: Vec<_> = reduce::means(&series.intervals, bucket_s).collect();
         for (what, value) in [("mean", 0), ("lowest", 1), ("highest", 2)] {
             let pick = |bucket: &reduce::Bucket| [bucket.mean, bucket.min, bucket.max][value];
             let cells = buckets.iter().map(|bucket| (bucket.start_s, unit.convert(pick(bucket))));

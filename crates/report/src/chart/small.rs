@@ -89,7 +89,7 @@ fn latency_chart(input: &ReportInput) -> Option<Chart> {
                 points: reduce::envelope(&reduce::raw_line(&intervals), CHART_POINTS),
             });
             // Where a row holds several seconds it shows the worst of them: quantiles have no mean.
-            let cells = reduce::means(&intervals, bucket_s).into_iter().map(|b| (b.start_s, b.max));
+            let cells = reduce::means(&intervals, bucket_s).map(|b| (b.start_s, b.max));
             rows.add(format!("{} {name} ({unit})", series.op), 1, cells);
         }
     }

@@ -201,7 +201,11 @@ fn of_phase(input: &ReportInput, index: Option<usize>, phase: &RunPhase) -> Vec<
         let middle = |i: &&MeanInterval| {
             (phase.start_s..phase.end_s).contains(&(i.start_s + i.span_s / 2.0)) && plausible(i.value)
         };
-        series.filter(middle).copied().collect()
+        let inside = series.filter(middle);
+        // Counted first: what grows as it is filled ends at up to twice its size, and a month has millions.
+        let mut intervals = Vec::with_capacity(inside.clone().count());
+        intervals.extend(inside.copied());
+        intervals
     };
     let loads: Vec<(Op, Vec<MeanInterval>)> =
         [Op::Read, Op::Write, Op::Trim].map(|op| (op, within(op))).into();

@@ -45,21 +45,19 @@ impl SpeedDistribution {
 
 /// Time-weighted mean over all intervals.
 pub(super) fn covered_mean(intervals: &[MeanInterval]) -> Option<f64> {
-    reduce::means(intervals, f64::MAX).first().map(|bucket| bucket.mean)
+    reduce::mean(intervals.iter())
 }
 
 /// Time-weighted mean of the intervals whose middle lies within one of the stretches.
 pub(super) fn mean_within(intervals: &[MeanInterval], stretches: &[(f64, f64)]) -> Option<f64> {
     let stretches = Stretches::new(stretches.iter().map(|(from_s, to_s)| (*from_s, *to_s, 0.0)).collect());
-    let inside = |i: &&MeanInterval| stretches.at(i.start_s + i.span_s / 2.0).is_some();
-    let wanted: Vec<MeanInterval> = intervals.iter().filter(inside).copied().collect();
-    covered_mean(&wanted)
+    reduce::mean(intervals.iter().filter(|i| stretches.at(i.start_s + i.span_s / 2.0).is_some()))
 }
 
 /// Whole seconds, or longer intervals as they are: (middle in seconds, mean).
 pub(super) fn seconds_of(intervals: &[MeanInterval]) -> Vec<(f64, f64)> {
     let buckets = reduce::means(intervals, 1.0);
-    buckets.iter().filter(|b| b.covered_s >= WHOLE_SECOND_S).map(|b| (b.middle_s, b.mean)).collect()
+    buckets.filter(|b| b.covered_s >= WHOLE_SECOND_S).map(|b| (b.middle_s, b.mean)).collect()
 }
 
 /// Standard error of a mean: the scatter of 1 s means about the level of the segment they lie in (start, end, level),
