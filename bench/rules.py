@@ -61,7 +61,7 @@ def reliability(all_drops):
     return [(said / n, true / n, n) for said, true, n in tenths if n]
 
 
-def picture(path, series):
+def picture(path, series, axes=("probability of heat that was given", "share that was heat (simulated)"), what="drops"):
     size, edge = 320, 48
     x = lambda p: edge + p * size
     y = lambda p: edge + (1 - p) * size
@@ -76,8 +76,8 @@ def picture(path, series):
         p = tick / 10
         parts.append(f'<text x="{x(p)}" y="{y(0) + 16}" text-anchor="middle">{p:.1f}</text>')
         parts.append(f'<text x="{x(0) - 6}" y="{y(p) + 4}" text-anchor="end">{p:.1f}</text>')
-    parts.append(f'<text x="{x(0.5)}" y="{y(0) + 36}" text-anchor="middle">probability of heat that was given</text>')
-    parts.append(f'<text transform="translate(14 {y(0.5)}) rotate(-90)" text-anchor="middle">share that was heat (simulated)</text>')
+    parts.append(f'<text x="{x(0.5)}" y="{y(0) + 36}" text-anchor="middle">{axes[0]}</text>')
+    parts.append(f'<text transform="translate(14 {y(0.5)}) rotate(-90)" text-anchor="middle">{axes[1]}</text>')
     for at, (name, colour, points) in enumerate(series):
         line = " ".join(f"{x(said):.1f},{y(true):.1f}" for said, true, _ in points)
         parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>')
@@ -86,9 +86,9 @@ def picture(path, series):
             error = 2 * math.sqrt(max(true * (1 - true), 0.25 / n) / n)
             low, high = max(true - error, 0), min(true + error, 1)
             parts.append(f'<path d="M{x(said):.1f} {y(low):.1f}V{y(high):.1f}" stroke="{colour}"/>')
-            parts.append(f'<circle cx="{x(said):.1f}" cy="{y(true):.1f}" r="3" fill="{colour}"><title>{n} drops</title></circle>')
+            parts.append(f'<circle cx="{x(said):.1f}" cy="{y(true):.1f}" r="3" fill="{colour}"><title>{n} {what}</title></circle>')
         drops_of = sum(n for _, _, n in points)
-        parts.append(f'<text x="{x(1) + 12}" y="{y(1) + 16 + 18 * at}" fill="{colour}">{name}: {drops_of} drops</text>')
+        parts.append(f'<text x="{x(1) + 12}" y="{y(1) + 16 + 18 * at}" fill="{colour}">{name}: {drops_of} {what}</text>')
     parts.append("</svg>\n")
     with open(path, "w") as file:
         file.write("\n".join(parts))
