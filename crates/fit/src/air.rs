@@ -7,7 +7,7 @@ use physics::profile::{Mode, Node};
 
 use crate::data::{RunData, STEP_S};
 use crate::heat::at;
-use crate::predict::aired;
+use crate::predict::scenario::aired;
 use crate::sample::DriveSample;
 
 /// Least and most of the whole resistance that may be the air's.

@@ -7,7 +7,8 @@
 use serde::Serialize;
 
 use crate::fitted::Fitted;
-use crate::predict::{Forecast, Scenario, predict_with};
+use crate::predict::scenario::Scenario;
+use crate::predict::{Forecast, predict_with};
 use crate::simulate::LoadPhase;
 
 /// Still air around a small warm body, radiation included.

@@ -11,8 +11,7 @@
 //! - [`opinion`]: which machine the runs make probable, beside what the verdict says.
 //! - [`check`]: the runs again on what was fitted, measured beside simulated.
 //! - [`load`]: a plan as a forecast takes it; [`simulate`]: a profile under a load.
-//! - [`mod@predict`], [`mod@recommend`]: what it would do elsewhere, and what to set; `beyond`: where that rests on what no
-//!   run showed. [`next`]: both for a run's own load.
+//! - [`mod@predict`], [`mod@recommend`]: what it would do elsewhere, and what to set. [`next`]: both for a run's own load.
 //! - [`cooling`]: how much cooling a limit takes, and what parts do that.
 //! - [`narrow`]: the ten minutes that would tell most.
 //!
@@ -24,7 +23,6 @@
 //! Each constant says so beside it; what was tried and how well it did is in METHODS.
 
 mod air;
-mod beyond;
 mod chain;
 pub mod check;
 mod closed;

@@ -10,7 +10,8 @@ use serde::Serialize;
 
 use crate::fitted::Fitted;
 use crate::load;
-use crate::predict::{Scenario, each, full_speed, set_up};
+use crate::predict::scenario::{Scenario, set_up};
+use crate::predict::{each, full_speed};
 use crate::sample::{DriveSample, ThresholdSource};
 use crate::simulate::{LoadPhase, phase_seconds};
 

@@ -4,7 +4,8 @@
 
 use crate::fitted::Fitted;
 use crate::load;
-use crate::predict::{Forecast, PhaseForecast, Ranged, Scenario, predict};
+use crate::predict::scenario::Scenario;
+use crate::predict::{Forecast, PhaseForecast, Ranged, predict};
 use crate::recommend::{Advice, Bounds, Choice, Goal, recommend};
 use crate::{RunData, simulate::LoadPhase};
 use trace::Trace;

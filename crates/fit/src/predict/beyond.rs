@@ -1,7 +1,8 @@
 //! What lies beyond the runs: where a forecast rests on something that none of them showed.
 
 use crate::fitted::{Fitted, interval};
-use crate::predict::{ForecastCaveat, Scenario, full_speed};
+use crate::predict::scenario::Scenario;
+use crate::predict::{ForecastCaveat, full_speed};
 use crate::sample::{DriveSample, ThresholdSource, Throttle, ThrottleAct};
 use crate::simulate::{LoadPhase, PhaseOutcome};
 
