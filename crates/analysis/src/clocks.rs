@@ -10,6 +10,8 @@
 //! It sees nothing where the load does not change, or where speeds or temperatures are further apart than 2 s, and of a load that repeats it sees the
 //! offset up to whole periods. A step smaller than [`LEAST_S`] or three readings is not told.
 
+use std::ops::Range;
+
 use crate::cause::heat::Heat;
 use crate::findings::{Caveat, SegmentOp};
 use crate::segment::{median, usual_span_s};
@@ -146,46 +148,50 @@ struct Offset {
     cyclic: bool,
 }
 
-/// Bends of speed and temperature on equal steps; not a number where either is not known.
-struct ClockGrid {
+/// Equal steps over a run, on which bends of speed and temperature are compared. Those of a window are made when it is its
+/// turn: of a month some hundred windows are looked at.
+struct ClockGrid<'a> {
+    trace: &'a Trace,
+    heat: &'a Heat<'a>,
     from_s: f64,
     step_s: f64,
-    speed: Vec<f64>,
-    kelvin: Vec<f64>,
+    count: usize,
+    /// Steps over which a bend is taken, to either side.
+    reach: usize,
     /// Below this a bend of the speed is none.
     least_speed: f64,
 }
 
-impl ClockGrid {
-    fn new(trace: &Trace, heat: &Heat, step_s: f64) -> Option<Self> {
+impl<'a> ClockGrid<'a> {
+    fn new(trace: &'a Trace, heat: &'a Heat<'a>, step_s: f64) -> Option<Self> {
         let points = heat.all();
         let (from_s, to_s) = (points.first()?.t.as_secs_f64(), points.last()?.t.as_secs_f64());
-        let count = ((to_s - from_s) / step_s) as usize;
+        let count = 1 + ((to_s - from_s) / step_s) as usize;
         // Where most of the time has no reading, work would follow the time and not the readings.
         if count / MOST_STEPS_A_READING > points.len() {
             return None;
         }
-        let moments: Vec<f64> = (0..=count).map(|i| from_s + i as f64 * step_s).collect();
-        let moved = moved_by(trace, &moments);
-        let kelvin = kelvin_at(heat, &moments);
         let reach = (REACH_S / step_s).round().max(3.0) as usize;
-        // Mean rates over the reach follow from both ends.
-        let bend = |sums: &[f64]| -> Vec<f64> {
-            let at = |i: usize| match i.checked_sub(reach).zip(sums.get(i + reach)) {
-                Some((before, after)) => (after - sums[i]) - (sums[i] - sums[before]),
-                None => f64::NAN,
-            };
-            (0..sums.len()).map(at).collect()
-        };
-        let fastest = moved.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
-        let least_speed = LEAST_CHANGE * fastest * reach as f64;
-        Some(Self { from_s, step_s, speed: bend(&moved), kelvin: bend(&kelvin), least_speed })
+        let mut grid = Self { trace, heat, from_s, step_s, count, reach, least_speed: 0.0 };
+        let mut moved = moved(trace, from_s);
+        let (mut before, mut fastest) = (moved(from_s), 0.0f64);
+        for step in 1..count {
+            let now = moved(grid.at_s(step));
+            fastest = fastest.max(now - before);
+            before = now;
+        }
+        grid.least_speed = LEAST_CHANGE * fastest * reach as f64;
+        Some(grid)
+    }
+
+    fn at_s(&self, step: usize) -> f64 {
+        self.from_s + step as f64 * self.step_s
     }
 
     /// The offset of each window that has a clear one.
     fn offsets(&self) -> Vec<Offset> {
         let window = (WINDOW_S / self.step_s) as usize;
-        let Some(room) = self.speed.len().checked_sub(window) else { return Vec::new() };
+        let Some(room) = self.count.checked_sub(window) else { return Vec::new() };
         let stride = (window / 2).max(room / MOST_WINDOWS).max(1);
         let mut found: Vec<Offset> = Vec::new();
         for first in (0..=room).step_by(stride) {
@@ -197,15 +203,16 @@ impl ClockGrid {
 
     /// By how much the temperature is later than the speed in a window; `None` where that is not clear. Of several that fit
     /// nearly alike it is the one nearest to `near_s`.
-    fn offset(&self, window: std::ops::Range<usize>, near_s: f64) -> Option<Offset> {
-        let bends = window.clone().filter(|i| self.speed[*i].abs() >= self.least_speed).count();
+    fn offset(&self, window: Range<usize>, near_s: f64) -> Option<Offset> {
+        let speed = self.bends_of_speed(window.clone());
+        let bends = speed.iter().filter(|bend| bend.abs() >= self.least_speed).count();
         if (bends as f64) < REACH_S / self.step_s / 2.0 {
             return None;
         }
         let far = (FARTHEST_S / self.step_s) as usize;
-        let correlations: Vec<f64> = (0..=2 * far)
-            .map(|shift| self.correlation(window.clone(), shift as isize - far as isize).unwrap_or(-1.0))
-            .collect();
+        let kelvin = self.bends_around(window.clone(), far);
+        let correlations: Vec<f64> =
+            (0..=2 * far).map(|shift| correlation(&speed, &kelvin[shift..]).unwrap_or(-1.0)).collect();
         crate::work::count(correlations.len());
         let best = correlations.iter().copied().fold(-1.0, f64::max);
         if best < LEAST_CORRELATION {
@@ -220,81 +227,108 @@ impl ClockGrid {
         let peaks: Vec<f64> = peaks.collect();
         let off = |by_s: f64| (by_s - near_s).abs();
         let by_s = peaks.iter().copied().min_by(|a, b| off(*a).total_cmp(&off(*b)))?;
-        let middle_s = self.from_s + (window.start + window.len() / 2) as f64 * self.step_s;
+        let middle_s = self.at_s(window.start + window.len() / 2);
         Some(Offset { middle_s, by_s, cyclic: peaks.len() > 1 })
     }
 
-    /// Correlation of a window's bends of speed with those of the temperature `shift` steps later; `None` where too few are
-    /// known or the temperature hardly bends.
-    fn correlation(&self, window: std::ops::Range<usize>, shift: isize) -> Option<f64> {
-        let all = window.len();
-        let pair = |i: usize| {
-            let bend_k = *self.kelvin.get(i.checked_add_signed(shift)?)?;
-            let of_speed = self.speed[i];
-            (bend_k.is_finite() && of_speed.is_finite()).then_some((of_speed, bend_k))
-        };
-        let (mut n, mut sums, mut squares, mut products) = (0usize, (0.0, 0.0), (0.0, 0.0), 0.0);
-        for (v, k) in window.filter_map(pair) {
-            n += 1;
-            sums = (sums.0 + v, sums.1 + k);
-            squares = (squares.0 + v * v, squares.1 + k * k);
-            products += v * k;
-        }
-        let count = n as f64;
-        let of_speed = squares.0 - sums.0 * sums.0 / count;
-        let of_kelvin = squares.1 - sums.1 * sums.1 / count;
-        let bent = (of_kelvin / count).sqrt() >= LEAST_BEND_K / 2.0;
-        (4 * n >= 3 * all && bent && of_speed > 0.0)
-            .then(|| (products - sums.0 * sums.1 / count) / (of_speed * of_kelvin).sqrt())
+    /// The speed's bend at each step of a window.
+    fn bends_of_speed(&self, window: Range<usize>) -> Vec<f64> {
+        self.bends(window, |moments| {
+            let mut moved = moved(self.trace, moments[0]);
+            moments.iter().map(|t_s| moved(*t_s)).collect()
+        })
     }
-}
 
-/// Data moved up to each moment. Over a hole within a phase the speed goes on as before it.
-fn moved_by(trace: &Trace, moments: &[f64]) -> Vec<f64> {
-    let mut moved = vec![0.0; moments.len()];
-    for series in trace.speeds.iter().filter(|series| series.op != SegmentOp::Trim) {
-        let knots = knots(&series.intervals);
-        let mut next = 0;
-        for (moved, t_s) in moved.iter_mut().zip(moments) {
-            while knots.get(next).is_some_and(|(knot_s, _)| knot_s <= t_s) {
-                next += 1;
+    /// The temperature's bend at each step from `far` before a window to `far` after it; not a number beyond the run.
+    fn bends_around(&self, window: Range<usize>, far: usize) -> Vec<f64> {
+        let (first, end) = (window.start.saturating_sub(far), (window.end + far).min(self.count));
+        let unknown = |steps: usize| std::iter::repeat_n(f64::NAN, steps);
+        let known = self.bends(first..end, |moments| kelvin_at(self.heat, moments));
+        let early = unknown(far - (window.start - first));
+        early.chain(known).chain(unknown(far - (end - window.end))).collect()
+    }
+
+    /// The bend at each of some steps, from sums at moments as far around them as a bend reaches. Mean rates over the reach
+    /// follow from both ends; where one is beyond the run, it is not a number.
+    fn bends(&self, steps: Range<usize>, sums: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
+        let (first, end) = (steps.start.saturating_sub(self.reach), (steps.end + self.reach).min(self.count));
+        let moments: Vec<f64> = (first..end).map(|step| self.at_s(step)).collect();
+        let sums = sums(&moments);
+        let bend = |step: usize| {
+            let i = step - first;
+            match i.checked_sub(self.reach).zip(sums.get(i + self.reach)) {
+                Some((before, after)) => (after - sums[i]) - (sums[i] - sums[before]),
+                None => f64::NAN,
             }
-            let Some((from_s, sum)) = next.checked_sub(1).map(|before| knots[before]) else { continue };
-            let rest =
-                knots.get(next).map_or(0.0, |(to_s, to)| (to - sum) * (t_s - from_s) / (to_s - from_s));
-            *moved += sum + rest;
-        }
+        };
+        steps.map(bend).collect()
     }
-    moved
 }
 
-/// Where the speed changes, and the data moved up to there.
-fn knots(intervals: &[Interval]) -> Vec<(f64, f64)> {
-    // Mostly one interval begins where another ends.
-    let mut knots: Vec<(f64, f64)> = Vec::with_capacity(intervals.len() + 1);
-    let mut sum = 0.0;
+/// Correlation of a window's bends of speed with those of the temperature; `None` where too few are known or the
+/// temperature hardly bends.
+fn correlation(speed: &[f64], kelvin: &[f64]) -> Option<f64> {
+    let known = |(v, k): &(&f64, &f64)| v.is_finite() && k.is_finite();
+    let (mut n, mut sums, mut squares, mut products) = (0usize, (0.0, 0.0), (0.0, 0.0), 0.0);
+    for (v, k) in speed.iter().zip(kelvin).filter(known) {
+        n += 1;
+        sums = (sums.0 + v, sums.1 + k);
+        squares = (squares.0 + v * v, squares.1 + k * k);
+        products += v * k;
+    }
+    let count = n as f64;
+    let of_speed = squares.0 - sums.0 * sums.0 / count;
+    let of_kelvin = squares.1 - sums.1 * sums.1 / count;
+    let bent = (of_kelvin / count).sqrt() >= LEAST_BEND_K / 2.0;
+    (4 * n >= 3 * speed.len() && bent && of_speed > 0.0)
+        .then(|| (products - sums.0 * sums.1 / count) / (of_speed * of_kelvin).sqrt())
+}
+
+/// Data moved since about `from_s`, asked for moments in order of time.
+fn moved(trace: &Trace, from_s: f64) -> impl FnMut(f64) -> f64 {
+    let of_load = trace.speeds.iter().filter(|series| series.op != SegmentOp::Trim);
+    let mut all: Vec<_> = of_load.map(|series| moved_along(&series.intervals, from_s)).collect();
+    move |t_s| all.iter_mut().map(|moved| moved(t_s)).sum()
+}
+
+fn moved_along(intervals: &[Interval], from_s: f64) -> impl FnMut(f64) -> f64 {
+    // One before the interval of the moment tells how a hole goes on.
+    let first = intervals.partition_point(|interval| interval.start_s <= from_s).saturating_sub(2);
+    let mut knots = knots(&intervals[first..]).peekable();
+    let mut before = None;
+    move |t_s| {
+        while let Some(knot) = knots.next_if(|(knot_s, _)| *knot_s <= t_s) {
+            before = Some(knot);
+        }
+        let Some((from_s, sum)) = before else { return 0.0 };
+        sum + knots.peek().map_or(0.0, |(to_s, to)| (to - sum) * (t_s - from_s) / (to_s - from_s))
+    }
+}
+
+/// Where the speed changes, and the data moved up to there. Over a hole within a phase the speed goes on as before it.
+fn knots(intervals: &[Interval]) -> impl Iterator<Item = (f64, f64)> {
+    let (mut sum, mut end_s) = (0.0, f64::NEG_INFINITY);
     let mut before: Option<&Interval> = None;
-    for interval in intervals {
+    intervals.iter().flat_map(move |interval| {
         if let Some(last) = before.filter(|last| last.phase == interval.phase) {
             sum += last.bytes_per_s() * (interval.start_s - last.end_s()).max(0.0);
         }
-        let end_s = knots.last().map_or(f64::NEG_INFINITY, |(t_s, _)| *t_s);
-        if interval.start_s > end_s {
-            knots.push((interval.start_s, sum));
-        }
+        // Mostly one interval begins where another ends.
+        let begins = (interval.start_s > end_s).then_some((interval.start_s, sum));
         sum += interval.bytes;
-        if interval.end_s() > interval.start_s.max(end_s) {
-            knots.push((interval.end_s(), sum));
-        }
+        end_s = end_s.max(interval.start_s);
+        let ends = (interval.end_s() > end_s).then_some((interval.end_s(), sum));
+        end_s = end_s.max(interval.end_s());
         before = Some(interval);
-    }
-    knots
+        begins.into_iter().chain(ends)
+    })
 }
 
 /// The temperature at each moment, between the readings around it; not a number where they are far apart.
 fn kelvin_at(heat: &Heat, moments: &[f64]) -> Vec<f64> {
     let points = heat.all();
-    let mut next = 0;
+    let Some(first_s) = moments.first() else { return Vec::new() };
+    let mut next = points.partition_point(|point| point.t.as_secs_f64() < *first_s);
     let at = |t_s: &f64| {
         while next < points.len() && points[next].t.as_secs_f64() < *t_s {
             next += 1;

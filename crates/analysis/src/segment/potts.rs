@@ -6,6 +6,8 @@
 //! found by dynamic programming over (point, level) as in Viterbi's algorithm: points times levels,
 //! whatever the data. The grid has a cell only where the data has points.
 
+use std::collections::VecDeque;
+
 /// More levels than this gain nothing: 7 natural units (a factor 1,000) in 1 % steps would be 700, but real
 /// series occupy a few bands of them. Bounds the time to 256 steps a point.
 const MAX_LEVELS: usize = 256;
@@ -47,8 +49,8 @@ struct Forward {
     penalty: f32,
     /// Least cost up to the present point that ends in each level, less `base` of the present point.
     cost: Vec<f32>,
-    /// Least cost up to each point, whatever the level; infinite where no piece can end.
-    base: Vec<f64>,
+    /// Least cost up to each of the last `shortest` points, whatever the level; infinite where no piece can end.
+    base: VecDeque<f64>,
     /// The level of that least cost.
     best: Vec<u16>,
     /// One bit for each point and level: whether the level was entered `shortest` points ago.
@@ -61,7 +63,7 @@ impl Forward {
         let words = levels.len().div_ceil(64);
         Self {
             cost: vec![f32::INFINITY; levels.len()],
-            base: Vec::with_capacity(points),
+            base: VecDeque::with_capacity(shortest + 1),
             best: Vec::with_capacity(points),
             entered: Vec::with_capacity(points * words),
             levels,
@@ -98,9 +100,12 @@ impl Forward {
         let before = self.last_base(t);
         if least.is_finite() {
             self.cost.iter_mut().for_each(|cost| *cost -= least);
-            self.base.push(before + f64::from(least));
+            self.base.push_back(before + f64::from(least));
         } else {
-            self.base.push(f64::INFINITY);
+            self.base.push_back(f64::INFINITY);
+        }
+        if self.base.len() > self.shortest {
+            self.base.pop_front();
         }
     }
 
@@ -111,13 +116,13 @@ impl Forward {
         if from == 0 {
             return (0.0, 0);
         }
-        let before = self.base[from - 1];
+        let before = self.base[0];
         ((before - self.last_base(t)) as f32 + self.penalty, from)
     }
 
     /// What `cost` is relative to before point `t` is added.
     fn last_base(&self, t: usize) -> f64 {
-        if t >= self.shortest { self.base[t - 1] } else { 0.0 }
+        if t >= self.shortest { self.base[self.shortest - 1] } else { 0.0 }
     }
 
     fn trace_back(&self, points: usize) -> Vec<usize> {
