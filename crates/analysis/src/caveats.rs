@@ -109,7 +109,7 @@ fn against_link(
     let moves_data = |stretch: &Stretch| stretch.op != SegmentOp::Trim;
     let moving = stretches.iter().filter(|stretch| moves_data(stretch));
     // The rest of an interval at the end of a phase is left out: one late I/O would be its whole speed.
-    let samples = moving.flat_map(|s| &s.samples).filter(|s| s.span_s >= usual_s / 2.0);
+    let samples = moving.flat_map(|s| s.samples.iter()).filter(|s| s.span_s >= usual_s / 2.0);
     let edge_bytes = link * EDGE_S + EDGE_BYTES;
     let over = samples.filter(|s| s.bytes > link * s.span_s + edge_bytes);
     let (over_s, fastest_sample) =

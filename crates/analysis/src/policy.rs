@@ -15,9 +15,9 @@ use crate::cause::evidence::{Conclusion, Suspect};
 use crate::cause::heat::Heat;
 use crate::events;
 use crate::findings::{Caveat, Policy, PolicyClass, PolicyLevel};
-use crate::segment::{BURSTY_VARIATION, LEVEL_S, Piece, Sample, Stretch, median};
-use trace::Trace;
+use crate::segment::{BURSTY_VARIATION, LEVEL_S, Piece, Stretch, median};
 use trace::caveat::SlowdownSeen;
+use trace::{Interval, Trace};
 
 /// Speed does not come back where it is hotter than where it fell, but for rounding.
 const LATE_K: f64 = 0.9;
@@ -275,7 +275,7 @@ fn sank(stretches: &[Stretch], pieces: &[Piece], judged: &Judged) -> bool {
     // 1.2533 is what a median is worse by than a mean.
     let between = |from: f64, to: f64| {
         let within = |share: f64| samples.partition_point(|s| s.start_s < judged.start_s + share * span_s);
-        let speeds: Vec<f64> = samples[within(from)..within(to)].iter().map(Sample::bytes_per_s).collect();
+        let speeds: Vec<f64> = samples[within(from)..within(to)].iter().map(Interval::bytes_per_s).collect();
         let middle = median(&speeds);
         let off: Vec<f64> = speeds.iter().map(|speed| (speed - middle).abs()).collect();
         (middle, 1.2533 * 1.4826 * median(&off) / (speeds.len() as f64).sqrt())

@@ -45,7 +45,7 @@ fn steady_share(stretch: &Stretch, round_s: f64) -> Option<f64> {
         return None;
     }
     let mut sums = vec![(0.0, 0.0); count];
-    for sample in &stretch.samples {
+    for sample in stretch.samples.iter() {
         let middle_s = sample.start_s + sample.span_s / 2.0 - stretch.start_s();
         if let Some((bytes, seconds)) = sums.get_mut((middle_s / round_s) as usize) {
             *bytes += sample.bytes;

@@ -16,7 +16,7 @@ use super::ImportError;
 use super::offset::{Estimate, estimate};
 use super::part::RunPart;
 use trace::Caveat;
-use trace::{Temperature, Trace, instant};
+use trace::{Phase, SpeedSeries, Temperature, Trace, instant};
 
 /// Parts may overlap by this without being two loads at once: the last window of one.
 const SAME_TIME_S: f64 = 1.0;
@@ -119,9 +119,10 @@ fn add(
     best: super::part::CountedBy,
 ) -> Result<(), ImportError> {
     let name = part.name().to_owned();
-    let RunPart { source, trace, .. } = part;
+    let RunPart { source, mut trace, .. } = part;
     if source == best {
-        add_speeds(whole, &name, &trace, shift_s)?;
+        let (speeds, phases) = (std::mem::take(&mut trace.speeds), std::mem::take(&mut trace.phases));
+        add_speeds(whole, &name, speeds, phases, shift_s)?;
     } else if !trace.speeds.is_empty() {
         whole.notes.push(format!("speeds of {name} are not used: what the load itself saw is better"));
     }
@@ -160,13 +161,19 @@ fn add(
     Ok(())
 }
 
-fn add_speeds(whole: &mut Trace, name: &str, trace: &Trace, shift_s: f64) -> Result<(), ImportError> {
-    let range = |trace: &Trace| {
-        let all = || trace.speeds.iter().flat_map(|series| &series.intervals);
+fn add_speeds(
+    whole: &mut Trace,
+    name: &str,
+    speeds: Vec<SpeedSeries>,
+    phases: Vec<Phase>,
+    shift_s: f64,
+) -> Result<(), ImportError> {
+    let range = |speeds: &[SpeedSeries]| {
+        let all = || speeds.iter().flat_map(|series| &series.intervals);
         let from_s = all().map(|i| i.start_s).fold(f64::INFINITY, f64::min);
         (from_s, all().map(|i| i.end_s()).fold(f64::NEG_INFINITY, f64::max))
     };
-    let (here, new) = (range(whole), range(trace));
+    let (here, new) = (range(&whole.speeds), range(&speeds));
     let new = (new.0 + shift_s, new.1 + shift_s);
     if new.0 < here.1 - SAME_TIME_S && new.1 > here.0 + SAME_TIME_S {
         let why = format!(
@@ -177,24 +184,22 @@ fn add_speeds(whole: &mut Trace, name: &str, trace: &Trace, shift_s: f64) -> Res
     }
     let first_phase = whole.phases.len() as u32;
     let is_first = whole.speeds.is_empty();
-    let (had_phases, has_phases) = (is_first || !whole.phases.is_empty(), !trace.phases.is_empty());
-    for series in &trace.speeds {
-        let place = whole.speeds.iter().position(|known| known.op == series.op).unwrap_or_else(|| {
-            whole.speeds.push(trace::SpeedSeries { op: series.op, intervals: Vec::new() });
-            whole.speeds.len() - 1
-        });
-        let intervals = &mut whole.speeds[place].intervals;
-        intervals.extend(series.intervals.iter().map(|interval| {
-            let mut interval = *interval;
+    let (had_phases, has_phases) = (is_first || !whole.phases.is_empty(), !phases.is_empty());
+    for mut series in speeds {
+        for interval in &mut series.intervals {
             interval.start_s += shift_s;
             interval.phase += first_phase;
-            interval
-        }));
-        intervals.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+        }
+        let place = whole.speeds.iter().position(|known| known.op == series.op).unwrap_or(whole.speeds.len());
+        match whole.speeds.get_mut(place) {
+            Some(known) => known.intervals.extend(series.intervals),
+            None => whole.speeds.push(series),
+        }
+        whole.speeds[place].intervals.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
     }
     // Phases that only some parts have are none: they are then read off the speeds.
     if had_phases && has_phases {
-        whole.phases.extend(trace.phases.iter().cloned().map(|mut phase| {
+        whole.phases.extend(phases.into_iter().map(|mut phase| {
             phase.start_s += shift_s;
             phase.end_s += shift_s;
             phase

@@ -136,31 +136,49 @@ pub(crate) fn mean_line(intervals: &[MeanInterval], bucket_s: f64) -> Vec<ChartP
     line
 }
 
-/// Every interval as a point at its middle; the line breaks where time is not covered.
-pub(crate) fn raw_line(intervals: &[MeanInterval]) -> Vec<ChartPoint> {
-    let mut line: Vec<ChartPoint> = Vec::new();
+/// Every interval as a point at its middle, at most `limit` of them; the line breaks where time is not covered. Says as well
+/// whether points were left out.
+pub(crate) fn raw_line(intervals: &[MeanInterval], limit: usize) -> (Vec<ChartPoint>, bool) {
+    let sorted = sorted(intervals);
+    shortened(|| raw_points(&sorted), limit)
+}
+
+fn raw_points(sorted: &[MeanInterval]) -> impl Iterator<Item = ChartPoint> {
     let mut end_s = f64::INFINITY;
-    for interval in sorted(intervals).iter() {
+    sorted.iter().flat_map(move |interval| {
         // Half an interval of slack: stamps of a real clock do not meet to the nanosecond.
-        if interval.start_s > end_s + interval.span_s / 2.0 {
-            line.push((end_s, None));
-        }
-        line.push((interval.start_s + interval.span_s / 2.0, Some(interval.value)));
+        let broken = interval.start_s > end_s + interval.span_s / 2.0;
+        let gap = broken.then_some((end_s, None));
         end_s = interval.start_s + interval.span_s;
-    }
-    line
+        gap.into_iter().chain([(interval.start_s + interval.span_s / 2.0, Some(interval.value))])
+    })
 }
 
 /// At most `limit` points: of each bucket its lowest and its highest, in the order they came.
 pub(crate) fn envelope(points: &[ChartPoint], limit: usize) -> Vec<ChartPoint> {
-    let points: Vec<ChartPoint> =
-        points.iter().copied().filter(|(t, v)| plausible(*t) && v.is_none_or(plausible)).collect();
-    if points.len() <= limit {
-        return points;
+    shortened(|| points.iter().copied(), limit).0
+}
+
+/// The same of points that are made anew each time they are asked for, and whether any was left out: a month has millions.
+fn shortened<I: Iterator<Item = ChartPoint>>(
+    points: impl Fn() -> I,
+    limit: usize,
+) -> (Vec<ChartPoint>, bool) {
+    let usable = || points().filter(|(t, v)| plausible(*t) && v.is_none_or(plausible));
+    let count = usable().count();
+    if count <= limit {
+        return (usable().collect(), false);
     }
     // Two points a bucket, and one more where a gap falls into it.
-    let per_bucket = points.len().div_ceil((limit / 3).max(1));
-    points.chunks(per_bucket).flat_map(extremes).collect()
+    let per_bucket = count.div_ceil((limit / 3).max(1));
+    let (mut rest, mut kept) = (usable(), Vec::new());
+    loop {
+        let bucket: Vec<ChartPoint> = rest.by_ref().take(per_bucket).collect();
+        if bucket.is_empty() {
+            return (kept, true);
+        }
+        kept.extend(extremes(&bucket));
+    }
 }
 
 fn extremes(bucket: &[ChartPoint]) -> Vec<ChartPoint> {
@@ -177,6 +195,9 @@ fn extremes(bucket: &[ChartPoint]) -> Vec<ChartPoint> {
 
 /// Readings as a line of at most `limit` points. Whole seconds apart, they are mostly taken as they are.
 pub(crate) fn readings_line(points: &[ChartPoint], limit: usize) -> Vec<ChartPoint> {
+    if points.is_sorted_by(|a, b| a.0.total_cmp(&b.0).is_le()) {
+        return envelope(points, limit);
+    }
     let mut points = points.to_vec();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     envelope(&points, limit)
@@ -227,7 +248,7 @@ mod test {
         assert_eq!(buckets[0], first);
         assert_eq!(mean_line(&intervals, 1.0), [(0.5, Some(125.0)), (1.0, None), (3.5, Some(50.0))]);
         assert_eq!(
-            raw_line(&intervals),
+            raw_line(&intervals, 4).0,
             [(0.375, Some(100.0)), (0.875, Some(200.0)), (1.0, None), (3.5, Some(50.0))]
         );
     }

@@ -62,7 +62,7 @@ pub(crate) fn look(foreign: bool, runs: u64) -> ReportsSeen {
                     }
                     let run = labelled(foreign, number);
                     let findings = analysis::analyze(&run.trace);
-                    let agreement = agree::check(&ReportInput::from_trace(&run.trace, findings));
+                    let agreement = agree::check(&ReportInput::from_trace(run.trace, findings));
                     let mut seen = seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                     seen.reports += 1;
                     seen.compared += agreement.compared;

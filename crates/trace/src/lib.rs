@@ -13,6 +13,7 @@ mod meters;
 mod phases;
 mod record;
 mod sensors;
+mod totals;
 mod transport;
 mod wear;
 
@@ -22,6 +23,7 @@ pub use phases::MINOR_SHARE;
 pub use phases::infer_phases;
 pub use sensors::STUCK_WHILE_OTHERS_MOVED_K;
 pub use sensors::TrustedSensor;
+pub use totals::{LoadTotal, load_totals};
 pub use wear::WearCounters;
 
 use measure::record::{Op, ThermalSettings};
@@ -304,20 +306,28 @@ impl Trace {
     /// Share of the time from the first speed to the last for which none was read, but for idle phases that the source
     /// names; 0 without any.
     pub fn unread_share(&self) -> f64 {
-        let of_speeds = self.speeds.iter().flat_map(|series| &series.intervals);
+        let ends = self.speeds.iter().flat_map(|series| &series.intervals).map(Interval::end_s);
+        let end_s = ends.fold(f64::NEG_INFINITY, f64::max);
+        let mut totals = load_totals(&self.speeds).peekable();
+        let Some(begin_s) = totals.peek().map(|total| total.first.start_s) else { return 0.0 };
         let idle = self.phases.iter().filter(|phase| phase.op == SegmentOp::Idle && !phase.inferred);
-        let mut read: Vec<(f64, f64)> = of_speeds.map(|i| (i.start_s, i.end_s())).collect();
-        let all = read.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (from, to)| {
-            (low.min(*from), high.max(*to))
-        });
-        read.extend(idle.map(|phase| (phase.start_s.max(all.0), phase.end_s.min(all.1))));
-        read.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (mut until_s, mut unread_s) = (all.0, 0.0);
-        for (from_s, to_s) in read {
+        let mut idle: Vec<(f64, f64)> =
+            idle.map(|phase| (phase.start_s.max(begin_s), phase.end_s.min(end_s))).collect();
+        idle.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut idle = idle.into_iter().peekable();
+        let (mut until_s, mut unread_s) = (begin_s, 0.0);
+        let mut read = |(from_s, to_s): (f64, f64)| {
             unread_s += (from_s - until_s).max(0.0);
             until_s = until_s.max(to_s);
+        };
+        for total in totals {
+            while let Some(phase) = idle.next_if(|phase| phase.0 < total.first.start_s) {
+                read(phase);
+            }
+            read((total.first.start_s, total.end_s));
         }
-        if all.1 > all.0 { unread_s / (all.1 - all.0) } else { 0.0 }
+        idle.for_each(read);
+        if end_s > begin_s { unread_s / (end_s - begin_s) } else { 0.0 }
     }
 
     /// TMT1 and TMT2 in force at `t_s`, in kelvins; 0 (disabled) is `None` as well as "not known".

@@ -4,7 +4,7 @@
 //! zero speed between two operations, or for more than 90 s, is idle time, unless it recurs. The phase says that it was inferred, so that zero speed in it may
 //! still be judged to be no load.
 
-use super::{Interval, Phase, SpeedSeries, Trace};
+use super::{LoadTotal, Phase, SpeedSeries, Trace, load_totals};
 use crate::SegmentOp;
 
 /// An operation stands alone when the others move less than this share of the data in a slice: file systems
@@ -21,17 +21,10 @@ const LONGEST_RECURRING_S: f64 = 240.0;
 const RECURRING: usize = 3;
 const MUCH_THE_SAME: f64 = 1.5;
 
-/// Load of all operations in one slice of time.
-struct Slice {
-    start_s: f64,
-    end_s: f64,
-    op: Option<SegmentOp>,
-}
-
 /// Gives `trace` phases read off its speeds, and every interval its phase.
 pub fn infer_phases(trace: &mut Trace) {
     let mut runs: Vec<(SegmentOp, f64, f64)> = Vec::new();
-    for (op, start_s, end_s) in settle(slices(&trace.speeds)) {
+    for (op, start_s, end_s) in settle(&trace.speeds) {
         match runs.last_mut() {
             Some(last) if last.0 == op => last.2 = end_s,
             _ => runs.push((op, start_s, end_s)),
@@ -56,38 +49,21 @@ fn inferred(op: SegmentOp, start_s: f64, end_s: f64) -> Phase {
     Phase { inferred: true, ..Phase::bare(name, op, start_s, end_s) }
 }
 
-/// What moved data in each slice; `None` where nothing did. One after the other: a month has millions.
-fn slices(speeds: &[SpeedSeries]) -> impl Iterator<Item = Slice> {
-    let mut all: Vec<(SegmentOp, &Interval)> =
-        Vec::with_capacity(speeds.iter().map(|series| series.intervals.len()).sum());
-    all.extend(speeds.iter().flat_map(|s| s.intervals.iter().map(|i| (s.op, i))));
-    all.sort_by(|a, b| a.1.start_s.total_cmp(&b.1.start_s));
-    let mut next = 0;
-    std::iter::from_fn(move || {
-        let (_, first) = all.get(next)?;
-        let len = all[next..].iter().take_while(|(_, i)| i.start_s < first.start_s + 1e-6).count();
-        let now = &all[next..next + len];
-        next += len;
-        Some(Slice { start_s: first.start_s, end_s: first.end_s(), op: dominant(now) })
-    })
-}
-
-fn dominant(now: &[(SegmentOp, &Interval)]) -> Option<SegmentOp> {
-    let total: f64 = now.iter().map(|(_, i)| i.bytes).sum();
-    if total <= 0.0 {
-        return None;
-    }
-    let alone = now.iter().find(|(_, i)| i.bytes >= (1.0 - MINOR_SHARE) * total);
-    Some(alone.map_or(SegmentOp::Mixed, |(op, _)| *op))
+/// What moved the data of a slice; `None` where nothing did.
+fn dominant(slice: &LoadTotal<'_>) -> Option<SegmentOp> {
+    let (op, bytes) = slice.most;
+    let alone = bytes >= (1.0 - MINOR_SHARE) * slice.bytes;
+    (slice.bytes > 0.0).then_some(if alone { op } else { SegmentOp::Mixed })
 }
 
 /// Fills slices without load from their surroundings and drops changes that are too short to be meant.
-fn settle(slices: impl Iterator<Item = Slice>) -> Vec<(SegmentOp, f64, f64)> {
+fn settle(speeds: &[SpeedSeries]) -> Vec<(SegmentOp, f64, f64)> {
     let mut runs: Vec<(Option<SegmentOp>, f64, f64)> = Vec::new();
-    for slice in slices {
+    for slice in load_totals(speeds) {
+        let (op, start_s, end_s) = (dominant(&slice), slice.first.start_s, slice.first.end_s());
         match runs.last_mut() {
-            Some(last) if last.0 == slice.op => last.2 = slice.end_s,
-            _ => runs.push((slice.op, slice.start_s, slice.end_s)),
+            Some(last) if last.0 == op => last.2 = end_s,
+            _ => runs.push((op, start_s, end_s)),
         }
     }
     let longest_stop_s = longest_stop_s(&runs);
@@ -129,6 +105,7 @@ fn longest_stop_s(runs: &[(Option<SegmentOp>, f64, f64)]) -> f64 {
 #[cfg(test)]
 mod test {
     use super::*;
+    use crate::Interval;
 
     fn series(op: SegmentOp, speeds: &[f64]) -> SpeedSeries {
         let interval =

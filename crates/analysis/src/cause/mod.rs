@@ -28,8 +28,8 @@ use self::history::History;
 use self::shape::{ByShape, DropShape};
 use self::starts::Starts;
 use crate::findings::SegmentOp;
-use crate::segment::{Piece, Sample, Stretch, median};
-use trace::{Phase, Trace};
+use crate::segment::{Piece, Stretch, median};
+use trace::{Interval, Phase, Trace};
 
 /// Within this share of the plan's limit a load is as fast as it was meant to be.
 const AT_LIMIT: f64 = 0.03;
@@ -260,7 +260,7 @@ fn stepped(stretches: &[Stretch], pieces: &[Piece], index: usize) -> bool {
     let samples = &stretches[after.stretch].samples;
     let speed = |from_s: f64, to_s: f64| {
         let of = |t_s: f64| samples.partition_point(|sample| sample.start_s < t_s);
-        let speeds: Vec<f64> = samples[of(from_s)..of(to_s)].iter().map(Sample::bytes_per_s).collect();
+        let speeds: Vec<f64> = samples[of(from_s)..of(to_s)].iter().map(Interval::bytes_per_s).collect();
         (!speeds.is_empty()).then(|| median(&speeds))
     };
     let last = speed(before.end_s - before.span_s() / 3.0, before.end_s);
@@ -291,20 +291,21 @@ fn ranges(pieces: &[Piece]) -> Vec<std::ops::Range<usize>> {
 }
 
 /// Data written over time, counted anew after what empties the fast cache.
-struct Written {
-    /// End of each write interval, and data written up to it.
-    sums: Vec<(f64, f64)>,
+struct Written<'a> {
+    writes: &'a [Interval],
+    /// Data written up to the end of each.
+    sums: Vec<f64>,
     /// Ends of trims and long pauses, in seconds.
     emptied_s: Vec<f64>,
 }
 
-impl Written {
-    fn new(trace: &Trace) -> Self {
-        let mut sum = 0.0;
-        let intervals = trace.speeds.iter().filter(|s| s.op == SegmentOp::Write).flat_map(|s| &s.intervals);
-        let sums = intervals.map(|i| {
-            sum += i.bytes;
-            (i.end_s(), sum)
+impl<'a> Written<'a> {
+    fn new(trace: &'a Trace) -> Self {
+        let writes = trace.speeds.iter().find(|series| series.op == SegmentOp::Write);
+        let writes = writes.map_or(&[][..], |series| &series.intervals);
+        let sums = writes.iter().scan(0.0, |sum, interval| {
+            *sum += interval.bytes;
+            Some(*sum)
         });
         let empties = |phase: &&Phase| match phase.op {
             SegmentOp::Trim => true,
@@ -312,6 +313,7 @@ impl Written {
             _ => false,
         };
         Self {
+            writes,
             sums: sums.collect(),
             emptied_s: trace.phases.iter().filter(empties).map(|p| p.end_s).collect(),
         }
@@ -320,8 +322,8 @@ impl Written {
     /// Bytes written up to `t_s` since the cache was last empty.
     fn until(&self, t_s: f64) -> f64 {
         let up_to = |t_s: f64| {
-            let after = self.sums.partition_point(|(end_s, _)| *end_s <= t_s + 1e-6);
-            after.checked_sub(1).map_or(0.0, |last| self.sums[last].1)
+            let after = self.writes.partition_point(|interval| interval.end_s() <= t_s + 1e-6);
+            after.checked_sub(1).map_or(0.0, |last| self.sums[last])
         };
         let emptied = self.emptied_s.partition_point(|end_s| *end_s <= t_s);
         up_to(t_s) - emptied.checked_sub(1).map_or(0.0, |last| up_to(self.emptied_s[last]))

@@ -32,7 +32,7 @@ const LETS_GO: usize = 2;
 pub(super) struct Starts<'a> {
     trace: &'a Trace,
     heat: &'a Heat<'a>,
-    stretches: &'a [Stretch],
+    stretches: &'a [Stretch<'a>],
     pieces: &'a [Piece],
     /// Of each phase, the fastest piece of the same load anywhere in the run, in bytes per second.
     fastest: Vec<f64>,

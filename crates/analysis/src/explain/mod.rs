@@ -140,12 +140,12 @@ pub(crate) struct Sources<'a> {
     pub trace: &'a Trace,
     pub heat: &'a Heat<'a>,
     pub pieces: &'a [Piece],
-    pub stretches: &'a [Stretch],
+    pub stretches: &'a [Stretch<'a>],
 }
 
 impl Sources<'_> {
     /// The stretch of one load that a drop lies in.
-    fn stretch(&self, judged: &Judged) -> &Stretch {
+    fn stretch(&self, judged: &Judged) -> &Stretch<'_> {
         &self.stretches[self.pieces[judged.drop.first].stretch]
     }
 

@@ -5,9 +5,9 @@ use crate::cause::Judged;
 use crate::cause::evidence::Conclusion;
 use crate::cause::heat::Heat;
 use crate::findings::{Caveat, Policy, PolicyClass, SegmentOp};
-use crate::segment::{Sample, Stretch};
-use trace::Trace;
+use crate::segment::Stretch;
 use trace::caveat::SlowdownSeen;
+use trace::{Interval, Trace};
 
 /// What the drive did in more of the time than this was not read: nothing is cleared by it.
 const MOST_UNREAD: f64 = 0.5;
@@ -78,7 +78,7 @@ fn never_cool(trace: &Trace, heat: &Heat, stretches: &[Stretch], op: SegmentOp) 
     let loads = || stretches.iter().filter(|stretch| stretch.op == op);
     let coolest = loads().flat_map(|s| heat.within(s.start_s(), s.end_s())).map(|p| p.value).reduce(f64::min);
     let held = loads().any(|stretch| trace.phases[stretch.phase].rate_limit_bytes_per_s.is_some());
-    let fastest = loads().flat_map(|s| &s.samples).map(Sample::bytes_per_s).fold(0.0, f64::max);
+    let fastest = loads().flat_map(|s| s.samples.iter()).map(Interval::bytes_per_s).fold(0.0, f64::max);
     let by_link = trace.facts.link_bytes_per_s.is_some_and(|link| fastest >= BY_LINK * link);
     let lasts_s: f64 = loads().map(|s| s.end_s() - s.start_s()).sum();
     op.moves_data() && lasts_s >= HELD_S && coolest.is_some_and(|k| k >= HOT_K) && !held && !by_link

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use crate::findings::SegmentOp;
-use trace::{Interval, SpeedSeries, Trace};
+use trace::{Interval, LoadTotal, SpeedSeries, Trace, load_totals};
 
 /// A hole longer than this ends a stretch; shorter ones are bridged, because a level does not change its
 /// meaning over a few lost intervals.
@@ -16,39 +16,30 @@ const BRIDGED_INTERVALS: f64 = 3.0;
 
 /// Load of one phase without a gap in it.
 #[derive(Clone, Debug)]
-pub(crate) struct Stretch {
+pub(crate) struct Stretch<'a> {
     /// Index into the trace's phases.
     pub phase: usize,
     /// The operation.
     pub op: SegmentOp,
-    /// Its slices, in order of time.
-    pub samples: Vec<Sample>,
+    /// All operations together, slice by slice in order of time. Of one that ran alone they are the trace's own: a month is
+    /// one stretch of 80 MB.
+    pub samples: Cow<'a, [Interval]>,
 }
 
-/// Load of all operations together in one slice of time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sample {
-    /// Start in seconds.
-    pub start_s: f64,
-    /// Length in seconds.
-    pub span_s: f64,
-    /// Data moved.
-    pub bytes: f64,
-}
-
-impl Sample {
-    /// Where it ends, in seconds.
-    pub(crate) fn end_s(&self) -> f64 {
-        self.start_s + self.span_s
+impl<'a> Stretch<'a> {
+    /// Adds a slice: one more of `own` where it follows on the last one there, else a copy.
+    fn push(&mut self, own: Option<&'a [SpeedSeries]>, total: &LoadTotal<'_>) {
+        let place = own.zip(total.alone).map(|(own, (series, at))| (&own[series].intervals, at));
+        if let (Cow::Borrowed(samples), Some((all, at))) = (&mut self.samples, place) {
+            let so_far = at.checked_sub(samples.len()).map(|first| &all[first..at]);
+            if so_far.is_some_and(|so_far| samples.is_empty() || std::ptr::eq(so_far, *samples)) {
+                *samples = &all[at - samples.len()..=at];
+                return;
+            }
+        }
+        self.samples.to_mut().push(total.interval());
     }
 
-    /// Mean speed over it.
-    pub(crate) fn bytes_per_s(&self) -> f64 {
-        self.bytes / self.span_s
-    }
-}
-
-impl Stretch {
     /// Where its load begins, in seconds.
     pub(crate) fn start_s(&self) -> f64 {
         self.samples.first().map_or(0.0, |s| s.start_s)
@@ -56,28 +47,28 @@ impl Stretch {
 
     /// Where its load ends, in seconds.
     pub(crate) fn end_s(&self) -> f64 {
-        self.samples.last().map_or(0.0, Sample::end_s)
+        self.samples.last().map_or(0.0, Interval::end_s)
     }
 }
 
 /// The stretches of a trace, in order of time.
-pub(crate) fn stretches(trace: &Trace) -> Vec<Stretch> {
+pub(crate) fn stretches(trace: &Trace) -> Vec<Stretch<'_>> {
     let mut stretches: Vec<Stretch> = Vec::new();
     let usual_s = usual_span_s(&trace.speeds);
     let speeds = without_trims_beside(trace);
+    let own = matches!(speeds, Cow::Borrowed(_)).then_some(&trace.speeds[..]);
     let longest_hole_s = (BRIDGED_INTERVALS * usual_s).max(LONGEST_BRIDGED_S);
-    for (sample, phase) in Merged::new(&speeds) {
-        let phase = phase as usize;
+    for total in load_totals(&speeds) {
+        let phase = total.first.phase as usize;
         let Some(op) = trace.phases.get(phase).map(|phase| phase.op) else { continue };
-        match stretches.last_mut() {
-            Some(last) if last.phase == phase && sample.start_s - last.end_s() <= longest_hole_s => {
-                last.samples.push(sample);
-            }
-            _ => stretches.push(Stretch { phase, op, samples: vec![sample] }),
+        let goes_on = stretches
+            .last()
+            .is_some_and(|last| last.phase == phase && total.first.start_s - last.end_s() <= longest_hole_s);
+        if !goes_on {
+            stretches.push(Stretch { phase, op, samples: Cow::Borrowed(&[]) });
         }
+        stretches.last_mut().expect("one was just begun").push(own, &total);
     }
-    // A month at 1 Hz is one stretch of 60 MB, and what it had ready to grow on as much again.
-    stretches.iter_mut().for_each(|stretch| stretch.samples.shrink_to_fit());
     stretches
 }
 
@@ -104,37 +95,4 @@ pub(crate) fn usual_span_s(speeds: &[SpeedSeries]) -> f64 {
     }
     let middle = spans.len() / 2;
     *spans.select_nth_unstable_by(middle, f64::total_cmp).1
-}
-
-/// All operations' intervals, those that start together added up.
-struct Merged<'a> {
-    rest: Vec<&'a [Interval]>,
-}
-
-impl<'a> Merged<'a> {
-    fn new(speeds: &'a [SpeedSeries]) -> Self {
-        Self { rest: speeds.iter().map(|series| &series.intervals[..]).collect() }
-    }
-}
-
-impl Iterator for Merged<'_> {
-    type Item = (Sample, u32);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        // Intervals of one clock start at the same nanosecond; a microsecond forgives rounding to f64.
-        const TOGETHER_S: f64 = 1e-6;
-        let first =
-            self.rest.iter().filter_map(|r| r.first()).min_by(|a, b| a.start_s.total_cmp(&b.start_s))?;
-        let (start_s, span_s, phase) = (first.start_s, first.span_s, first.phase);
-        let mut bytes = 0.0;
-        for rest in &mut self.rest {
-            while let Some((head, tail)) = rest.split_first()
-                && head.start_s <= start_s + TOGETHER_S
-            {
-                bytes += head.bytes;
-                *rest = tail;
-            }
-        }
-        Some((Sample { start_s, span_s, bytes }, phase))
-    }
 }

@@ -13,7 +13,9 @@ mod potts;
 mod sinking;
 mod unsteady;
 
-pub(crate) use load::{Sample, Stretch, stretches, usual_span_s};
+pub(crate) use load::{Stretch, stretches, usual_span_s};
+
+use trace::Interval;
 
 /// Slices are added up to at least this long before segmentation: shorter bursts are variance, not level.
 const BIN_S: f64 = 1.0;
@@ -88,9 +90,9 @@ pub(crate) fn pieces(stretches: &[Stretch]) -> Vec<Piece> {
     stretches.iter().enumerate().flat_map(each).collect()
 }
 
-fn piece(stretch: usize, samples: &[Sample], fast: f64) -> Piece {
-    let span = |samples: &[Sample]| samples.iter().map(|s| s.span_s).sum::<f64>();
-    let speed = |samples: &[Sample]| samples.iter().map(|s| s.bytes).sum::<f64>() / span(samples);
+fn piece(stretch: usize, samples: &[Interval], fast: f64) -> Piece {
+    let span = |samples: &[Interval]| samples.iter().map(|s| s.span_s).sum::<f64>();
+    let speed = |samples: &[Interval]| samples.iter().map(|s| s.bytes).sum::<f64>() / span(samples);
     let inner = if samples.len() > LEAST_INNER + 1 { &samples[1..samples.len() - 1] } else { samples };
     let (mean, level) = (speed(samples), speed(inner));
     let squares = inner.iter().map(|s| s.span_s * (s.bytes_per_s() - level).powi(2)).sum::<f64>();
@@ -117,9 +119,8 @@ struct Cut {
 }
 
 /// Where pieces begin, and at last where there are no more samples.
-fn cuts(samples: &[Sample], fast: f64) -> Vec<Cut> {
-    let bins = bins(samples);
-    let bin_s = bin_span_s(&bins);
+fn cuts(samples: &[Interval], fast: f64) -> Vec<Cut> {
+    let (bins, bin_s) = bins(samples);
     let x: Vec<f64> = bins.iter().map(|bin| log_speed(bin.bytes_per_s, fast)).collect();
     let noise = noise(&x);
     let shortest = (SHORTEST_PIECE_S / bin_s).ceil() as usize;
@@ -155,47 +156,49 @@ fn cuts(samples: &[Sample], fast: f64) -> Vec<Cut> {
 /// Slices added up to [`BIN_S`].
 struct Bin {
     first: usize,
-    span_s: f64,
     bytes_per_s: f64,
 }
 
-fn bins(samples: &[Sample]) -> Vec<Bin> {
+/// The bins, and how long one usually is, in seconds.
+fn bins(samples: &[Interval]) -> (Vec<Bin>, f64) {
     // Exactly, or what grows as it is filled ends at up to twice its size: a month has millions.
     let whole = (samples.iter().map(|sample| sample.span_s).sum::<f64>() / BIN_S) as usize + 1;
-    let mut bins: Vec<Bin> = Vec::with_capacity(whole.min(samples.len()));
+    let most = whole.min(samples.len());
+    let (mut bins, mut spans): (Vec<Bin>, Vec<f64>) = (Vec::with_capacity(most), Vec::with_capacity(most));
     let (mut first, mut span_s, mut bytes) = (0, 0.0, 0.0);
     for (index, sample) in samples.iter().enumerate() {
         span_s += sample.span_s;
         bytes += sample.bytes;
         // Intervals of 0.1 s do not add up to 1 s in binary.
         if span_s >= BIN_S - 1e-6 {
-            bins.push(Bin { first, span_s, bytes_per_s: bytes / span_s });
+            bins.push(Bin { first, bytes_per_s: bytes / span_s });
+            spans.push(span_s);
             (first, span_s, bytes) = (index + 1, 0.0, 0.0);
         }
     }
-    match bins.last_mut() {
+    match bins.last_mut().zip(spans.last_mut()) {
         _ if span_s <= 0.0 => {}
         // A short rest is no bin of its own: one late I/O would be its whole speed.
-        Some(last) if span_s < BIN_S / 2.0 => {
-            last.bytes_per_s = (last.bytes_per_s * last.span_s + bytes) / (last.span_s + span_s);
-            last.span_s += span_s;
+        Some((last, last_s)) if span_s < BIN_S / 2.0 => {
+            last.bytes_per_s = (last.bytes_per_s * *last_s + bytes) / (*last_s + span_s);
+            *last_s += span_s;
         }
-        _ => bins.push(Bin { first, span_s, bytes_per_s: bytes / span_s }),
+        _ => {
+            bins.push(Bin { first, bytes_per_s: bytes / span_s });
+            spans.push(span_s);
+        }
     }
-    bins
-}
-
-fn bin_span_s(bins: &[Bin]) -> f64 {
-    median(&bins.iter().map(|bin| bin.span_s).collect::<Vec<_>>()).max(1e-9)
+    let usual_s = middle(&mut spans).max(1e-9);
+    (bins, usual_s)
 }
 
 /// Moves a cut from the edge of a bin to the slice where the levels on its two sides fit best.
-fn finer_cut(samples: &[Sample], bins: &[Bin], bin: usize, levels: (f64, f64), fast: f64) -> usize {
+fn finer_cut(samples: &[Interval], bins: &[Bin], bin: usize, levels: (f64, f64), fast: f64) -> usize {
     let from = bins[bin - 1].first;
     let to = bins.get(bin + 1).map_or(samples.len(), |next| next.first);
     let slice = &samples[from..to];
     let misfit =
-        |sample: &Sample, level: f64| (log_speed(sample.bytes_per_s(), fast) - level).abs() * sample.span_s;
+        |sample: &Interval, level: f64| (log_speed(sample.bytes_per_s(), fast) - level).abs() * sample.span_s;
     let mut cost: f64 = slice.iter().map(|sample| misfit(sample, levels.1)).sum();
     let (mut best, mut least) = (bins[bin].first, f64::INFINITY);
     for (offset, sample) in slice.iter().enumerate().take(slice.len() - 1) {
@@ -213,8 +216,9 @@ fn log_speed(bytes_per_s: f64, fast: f64) -> f64 {
 }
 
 /// The speed that nine tenths of the moving slices stay below.
-fn fast_speed(samples: &[Sample]) -> f64 {
-    let mut moving: Vec<f64> = samples.iter().map(Sample::bytes_per_s).filter(|speed| *speed > 0.0).collect();
+fn fast_speed(samples: &[Interval]) -> f64 {
+    let mut moving: Vec<f64> =
+        samples.iter().map(Interval::bytes_per_s).filter(|speed| *speed > 0.0).collect();
     if moving.is_empty() {
         return 0.0;
     }
@@ -235,12 +239,16 @@ fn noise(x: &[f64]) -> f64 {
 
 /// The median; 0 of nothing.
 pub(crate) fn median(values: &[f64]) -> f64 {
+    middle(&mut values.to_vec())
+}
+
+/// The same of values whose order is of no more use.
+fn middle(values: &mut [f64]) -> f64 {
     if values.is_empty() {
         return 0.0;
     }
-    let mut sorted = values.to_vec();
-    let middle = sorted.len() / 2;
-    *sorted.select_nth_unstable_by(middle, f64::total_cmp).1
+    let middle = values.len() / 2;
+    *values.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
 #[cfg(test)]
@@ -248,11 +256,11 @@ mod test {
     use super::*;
     use crate::findings::SegmentOp;
 
-    fn stretch(span_s: f64, speed: impl Fn(f64) -> f64, seconds: f64) -> Vec<Stretch> {
+    fn stretch(span_s: f64, speed: impl Fn(f64) -> f64, seconds: f64) -> Vec<Stretch<'static>> {
         let count = (seconds / span_s).round() as usize;
         let sample = |i: usize| {
             let start_s = i as f64 * span_s;
-            Sample { start_s, span_s, bytes: span_s * speed(start_s) }
+            Interval { start_s, span_s, bytes: span_s * speed(start_s), phase: 0 }
         };
         vec![Stretch { phase: 0, op: SegmentOp::Write, samples: (0..count).map(sample).collect() }]
     }

@@ -115,13 +115,13 @@ impl Analyzed {
 
     /// Reads logs of one run, joined on one clock, and analyzes them. The first one stands for all.
     pub(crate) fn read_logs(inputs: &[PathBuf], options: &ImportOptions) -> anyhow::Result<Self> {
-        let mut trace = logs::read(inputs, options)?;
+        let trace = logs::read(inputs, options)?;
         let findings = analysis::analyze(&trace);
         let joint = JointRun::new(&inputs[0].display().to_string(), None, &trace, &findings);
         let advisable = next::advisable(&trace, &findings);
-        let mut input = ReportInput::from_trace(&trace, findings);
+        let notes = trace.notes.clone();
+        let mut input = ReportInput::from_trace(trace, findings);
         input.read_from = Some(inputs[0].display().to_string());
-        let notes = std::mem::take(&mut trace.notes);
         let source = inputs[0].clone();
         Ok(Self { source, is_run: false, notes, input, joint, advisable, address: None })
     }

@@ -120,7 +120,7 @@ fn whole_path(name: &str, bytes: &[u8], format: Option<Format>) -> bool {
     let Ok(trace) = import(vec![LogFile::from_bytes(name, bytes)], &options) else { return false };
     let findings = analysis::analyze(&trace);
     let style = TerminalStyle { width: 100, ascii: false, colour: false, run_folder: None };
-    let input = ReportInput::from_trace(&trace, findings);
+    let input = ReportInput::from_trace(trace, findings);
     let both = [input.clone(), input];
     let made = [report::html(&both[0]), report::terminal(&both[0], &style)];
     let comparison = report::Comparison { runs: &both, baseline: 0, joint: &[], remarks: &[] };

@@ -27,7 +27,7 @@ mod table;
 use measure::record::ThermalSettings;
 
 pub(crate) use self::series::kelvin_from_celsius;
-use self::series::{add_phases, add_readings, add_speeds};
+use self::series::{add_phases, add_readings, add_speeds, named_phases};
 use self::table::{CsvTable, WALL_CLOCK_S};
 pub(crate) use self::table::{FASTEST_BYTES_PER_S, is_own_column};
 use super::ImportError;
@@ -71,11 +71,13 @@ pub(super) fn part(file: &str, lines: LineReader<'_>) -> Result<RunPart, ImportE
     clock_caveats(&table, &mut trace);
     add_speeds(&table, &mut trace);
     add_readings(&table, &mut trace);
-    add_phases(&table, &mut trace);
+    let (named, zero_s) = (named_phases(&table), table.t_s[0]);
+    // A month's table takes as much memory as its trace.
+    drop(table);
+    add_phases(named, &mut trace);
     for phase in &mut trace.phases {
         phase.rate_limit_bytes_per_s = limit;
     }
-    let zero_s = table.t_s[0];
     let clock = if zero_s > WALL_CLOCK_S { TimeBase::Unix { zero_s } } else { TimeBase::Own };
     Ok(RunPart { files: vec![file.to_owned()], source: CountedBy::Load, clock, trace })
 }

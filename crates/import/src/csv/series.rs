@@ -112,12 +112,12 @@ fn is_whole(values: &[f64]) -> bool {
     values.iter().all(|v| v.is_nan() || v.fract() == 0.0)
 }
 
-pub(super) fn add_phases(table: &CsvTable, trace: &mut Trace) {
-    infer_phases(trace);
-    if table.phases().all(str::is_empty) {
-        return;
-    }
+/// Phases as they are named, and when; empty where none has a name.
+pub(super) fn named_phases(table: &CsvTable) -> Vec<Phase> {
     let mut named: Vec<Phase> = Vec::new();
+    if table.phases().all(str::is_empty) {
+        return named;
+    }
     for (t_s, name) in table.times().zip(table.phases()) {
         match named.last_mut() {
             Some(last) if last.name == name => last.end_s = t_s,
@@ -131,6 +131,14 @@ pub(super) fn add_phases(table: &CsvTable, trace: &mut Trace) {
     }
     if let Some(last) = named.last_mut() {
         last.end_s += table.step_s();
+    }
+    named
+}
+
+/// Gives the speeds their phases, and the phases their operations: by name, or by what moved the data.
+pub(super) fn add_phases(mut named: Vec<Phase>, trace: &mut Trace) {
+    if named.is_empty() {
+        return infer_phases(trace);
     }
     let starts: Vec<f64> = named.iter().map(|phase| phase.start_s).collect();
     for interval in trace.speeds.iter_mut().flat_map(|series| &mut series.intervals) {

@@ -27,8 +27,7 @@ pub(crate) fn main_chart(input: &ReportInput) -> Chart {
     let mut raw_s = None;
     for series in &input.speed {
         raw_s = raw_s.or_else(|| typical_span_s(&series.intervals));
-        let raw = reduce::raw_line(&series.intervals);
-        let is_reduced = raw.len() > CHART_POINTS;
+        let (raw, is_reduced) = reduce::raw_line(&series.intervals, CHART_POINTS);
         let raw_name = if is_reduced { "lowest and highest intervals" } else { "intervals" };
         let to_unit = |points: Vec<reduce::ChartPoint>| {
             points.into_iter().map(|(t, v)| (t, v.map(|v| unit.convert(v)))).collect::<Vec<_>>()
@@ -46,7 +45,7 @@ pub(crate) fn main_chart(input: &ReportInput) -> Chart {
         let on_scale = |points: Vec<reduce::ChartPoint>| -> Vec<reduce::ChartPoint> {
             points.into_iter().map(|(t, v)| (t, v.filter(|v| *v <= most))).collect()
         };
-        let thin = to_unit(on_scale(reduce::envelope(&raw, CHART_POINTS)));
+        let thin = to_unit(on_scale(raw));
         let mean = to_unit(on_scale(reduce::mean_line(&series.intervals, bucket_s)));
         // Where intervals are as long as the mean's, both lines are the same: one will do. A single mean is no line.
         let is_finer = typical_span_s(&series.intervals).is_some_and(|span_s| span_s < bucket_s * 0.99);

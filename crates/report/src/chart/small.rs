@@ -86,7 +86,7 @@ fn latency_chart(input: &ReportInput) -> Option<Chart> {
                 ink: op_ink(series.op),
                 stroke,
                 shown: true,
-                points: reduce::envelope(&reduce::raw_line(&intervals), CHART_POINTS),
+                points: reduce::raw_line(&intervals, CHART_POINTS).0,
             });
             // Where a row holds several seconds it shows the worst of them: quantiles have no mean.
             let cells = reduce::means(&intervals, bucket_s).map(|b| (b.start_s, b.max));

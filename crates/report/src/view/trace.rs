@@ -16,8 +16,10 @@ use crate::format::{self, celsius};
 use crate::reduce::ChartPoint;
 
 impl ReportInput {
-    /// What a report shows of a trace and its findings.
-    pub fn from_trace(trace: &Trace, mut findings: Findings) -> Self {
+    /// What a report shows of a trace and its findings. Takes the trace: a month of speeds beside itself is too much.
+    pub fn from_trace(mut trace: Trace, mut findings: Findings) -> Self {
+        let speed = std::mem::take(&mut trace.speeds).into_iter().filter_map(speed).collect();
+        let trace = &trace;
         let in_force = trace.settings.points().first().map(|point| point.value.clone()).unwrap_or_default();
         let source = match trace.facts.simulated {
             Some(false) => Provenance::Measured,
@@ -30,7 +32,7 @@ impl ReportInput {
             drive: trace.name.clone(),
             plan: None,
             source,
-            speed: trace.speeds.iter().filter_map(speed).collect(),
+            speed,
             latency: Vec::new(),
             latency_maps: Vec::new(),
             loads: Vec::new(),
@@ -76,7 +78,7 @@ fn sensor_name(name: &str) -> String {
     }
 }
 
-fn speed(series: &trace::SpeedSeries) -> Option<OpSpeed> {
+fn speed(series: trace::SpeedSeries) -> Option<OpSpeed> {
     let op = match series.op {
         SegmentOp::Read => Op::Read,
         SegmentOp::Write => Op::Write,
@@ -85,8 +87,8 @@ fn speed(series: &trace::SpeedSeries) -> Option<OpSpeed> {
         SegmentOp::Mixed | SegmentOp::Idle => return None,
     };
     let interval =
-        |i: &trace::Interval| MeanInterval { start_s: i.start_s, span_s: i.span_s, value: i.bytes_per_s() };
-    Some(OpSpeed { op, intervals: series.intervals.iter().map(interval).collect() })
+        |i: trace::Interval| MeanInterval { start_s: i.start_s, span_s: i.span_s, value: i.bytes_per_s() };
+    Some(OpSpeed { op, intervals: series.intervals.into_iter().map(interval).collect() })
 }
 
 fn temperature(trace: &Trace) -> Vec<Readings> {
