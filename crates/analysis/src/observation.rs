@@ -57,6 +57,8 @@ pub enum Observation {
     SlowThoughCooled { temp_k: f64, late_k: f64 },
     /// Speed came back at this temperature, after it had cooled so far.
     CameBack { cooled_k: f64, release_k: f64 },
+    /// Speed fell level by level, and took so long for it.
+    FellSlowly { over_s: f64 },
     /// The drive's counter of the threshold moved.
     CounterMoved { threshold: HostThreshold },
     /// It stood still; `has_counted` where this drive is known to count.
@@ -123,6 +125,7 @@ impl Observation {
             Self::RanHotter { .. } => Rule::HotterBefore,
             Self::StayedAsHot { .. }
             | Self::Held { .. }
+            | Self::FellSlowly { .. }
             | Self::SlowThoughCooled { .. }
             | Self::CameBack { .. } => Rule::Course,
             Self::CounterMoved { .. } | Self::CounterStill { .. } => Rule::Counters,

@@ -31,6 +31,7 @@ const OBSERVATIONS: &[&str] = &[
     r#""kind":"stayed_as_hot","temp_k":353,"late_k":351"#,
     r#""kind":"slow_though_cooled","temp_k":353,"late_k":333"#,
     r#""kind":"held","temp_k":338,"share":0.31"#,
+    r#""kind":"fell_slowly","over_s":140"#,
     r#""kind":"came_back","cooled_k":4,"release_k":334"#,
     r#""kind":"came_back","cooled_k":0.3,"release_k":338"#,
     r#""kind":"counter_moved","threshold":"tmt1""#,

@@ -21,6 +21,11 @@ pub(super) const SETTLING_S: f64 = 60.0;
 /// below" it): a kelvin and a half, and one of rounding.
 pub(super) const REGULATOR_MARGIN_K: f64 = 2.6;
 
+/// A speed that fell has come to where it stays after this share of the way, ...
+const NEARLY: f64 = 0.85;
+/// ... and did so little by little where it stood on so many levels in between.
+const LEAST_LEVELS: usize = 2;
+
 /// Everything that one drop is judged by.
 pub(crate) struct Case<'a> {
     pub trace: &'a Trace,
@@ -91,5 +96,21 @@ impl Case<'_> {
 
     pub(crate) fn span_s(&self) -> f64 {
         self.end_s() - self.start_s()
+    }
+
+    /// How long the speed took to fall, level by level, to nearly where it stayed, in seconds; `None` where it fell at once.
+    pub(crate) fn fell_over_s(&self) -> Option<f64> {
+        let before = self.drop.before.filter(|_| !self.drop.at_start)?;
+        let middle_s = self.start_s() + self.span_s() / 2.0;
+        let late: Vec<usize> =
+            (self.drop.first..=self.drop.last).filter(|at| self.pieces[*at].end_s > middle_s).collect();
+        let low = super::drops::median_speed(self.pieces, &late);
+        let nearly = before - NEARLY * (before - low);
+        let pieces = &self.pieces[self.drop.first..=self.drop.last];
+        let falling = pieces.iter().take_while(|piece| piece.level > nearly);
+        let levels: Vec<f64> = std::iter::once(before).chain(falling.map(|piece| piece.level)).collect();
+        let end = pieces.get(levels.len() - 1)?;
+        let falls = levels.windows(2).all(|pair| pair[1] < pair[0]);
+        (falls && levels.len() > LEAST_LEVELS).then(|| end.start_s - self.start_s())
     }
 }

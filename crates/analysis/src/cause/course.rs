@@ -6,6 +6,7 @@
 use super::case::{Case, SETTLING_S, TELLING_S};
 use super::evidence::Evidence;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
+use crate::findings::SegmentOp;
 use crate::observation::Observation;
 
 /// Cooling of this much would be seen in whole kelvins.
@@ -15,6 +16,9 @@ const ROUNDING_K: f64 = 1.0;
 /// What held the temperature while speed gave way: from so many kelvins of cooling left out on, in full at twice that.
 const HELD: f64 = 2.5;
 const HELD_SHOWS_K: f64 = 1.5;
+/// A speed that fell little by little: no drop of 1,953 of the tuned halves that are not heat did, and one of twelve that are.
+/// Simulated ones, which begin at once; real ones are trusted less.
+const FELL_SLOWLY: f64 = 2.0;
 /// The fast time constant of an M.2 drive.
 const FAST_TAU_S: f64 = 40.0;
 
@@ -23,6 +27,17 @@ pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     hotter_before(case, onset_k, evidence);
     meanwhile(case, onset_k, evidence);
     held(case, onset_k, evidence);
+    fell_slowly(case, evidence);
+}
+
+/// Whether speed fell little by little: regulators and stairs of many steps do, and so do caches that fill while they empty.
+/// Work of a host or of the drive itself begins at once.
+fn fell_slowly(case: &Case, evidence: &mut Evidence) {
+    if let Some(over_s) = case.fell_over_s() {
+        let reads = case.op == SegmentOp::Read;
+        let (weight, cache) = if reads { (FELL_SLOWLY, 0.0) } else { (FELL_SLOWLY / 2.0, FELL_SLOWLY / 2.0) };
+        evidence.weigh_heat(Observation::FellSlowly { over_s }, weight, &[(Slc, cache)]);
+    }
 }
 
 /// Whether the drive had been hotter at full speed: then this temperature is no threshold.

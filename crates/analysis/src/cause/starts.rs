@@ -159,7 +159,9 @@ fn held_at_tmt1(trace: &Trace, pieces: &[Piece], heat: &Heat) -> bool {
     const LOOKED_AT_S: f64 = 60.0;
     const LONG_ENOUGH_S: f64 = 30.0;
     const ABOVE_COOLEST_K: f64 = 3.0;
+    // A regulator's overshoot, or a burst; what stands for longer than those is a speed of its own.
     const NO_FASTER: f64 = 1.5;
+    const STANDS_S: f64 = 20.0;
     // Of bursts a few fall together with cooling.
     const MOSTLY: f64 = 0.75;
     let from_s = pieces[0].start_s;
@@ -176,11 +178,13 @@ fn held_at_tmt1(trace: &Trace, pieces: &[Piece], heat: &Heat) -> bool {
     let at = |share: f64| during[((during.len() - 1) as f64 * share) as usize];
     let mean = early.iter().map(|p| p.level * p.span_s()).sum::<f64>()
         / early.iter().map(Piece::span_s).sum::<f64>();
+    let stands = pieces[0].is_level() && pieces[0].span_s() >= STANDS_S;
+    let no_faster = if stands { NO_FASTER_THAN_REST } else { NO_FASTER };
     to_s - from_s >= LONG_ENOUGH_S
         && tmt1_k >= coolest + ABOVE_COOLEST_K
         && at(0.9) - at(0.1) <= 2.0 * HELD_K
         && (median(&during) - tmt1_k).abs() <= HELD_K
-        && pieces[0].level <= NO_FASTER * mean
+        && pieces[0].level <= no_faster * mean
         && !comes_back(early, heat, 0.0)
         && !comes_back(pieces, heat, MOSTLY)
 }

@@ -4,7 +4,9 @@ use measure::{Bytes, BytesPerSec, Kelvin};
 
 use super::{Seen, Sources};
 use crate::cause::Judged;
+use crate::cause::evidence::Weighing;
 use crate::findings::SegmentOp;
+use crate::observation::Observation;
 use crate::wording::degrees;
 
 /// What was seen, in numbers and in sentences.
@@ -15,13 +17,15 @@ pub(super) fn seen(evidence: &Sources, judged: &Judged) -> Seen {
     let during = evidence.heat.within(judged.start_s, judged.end_s);
     let kelvin = || during.iter().map(|point| point.value);
     let settings = evidence.trace.settings_at(judged.start_s);
+    let fell_slowly = |of: &Weighing| matches!(of.observation, Observation::FellSlowly { .. });
+    let slowly = judged.evidence.weighings().iter().any(fell_slowly);
     let mut seen = Seen {
         op,
         phase: evidence.trace.phases[stretch.phase].name.clone(),
         start_s: judged.start_s,
         end_s: judged.end_s,
         recovered: judged.drop.recovered,
-        gradual: first.gradual || !judged.drop.sharp,
+        gradual: first.gradual || !judged.drop.sharp || slowly,
         before_bytes_per_s: judged.drop.before,
         during_bytes_per_s: judged.drop.level,
         temp_start_k: judged.onset_k,

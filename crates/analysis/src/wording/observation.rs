@@ -113,6 +113,11 @@ pub fn observation(seen: &Observation) -> String {
             let lost = 100.0 * share;
             format!("The temperature was held at {} while speed went on falling by {lost:.0} %.", at(temp_k))
         }
+        Seen::FellSlowly { over_s } => {
+            format!(
+                "Speed fell little by little, over {over_s:.0} s; what is not thermal mostly falls at once."
+            )
+        }
         Seen::SlowThoughCooled { temp_k, late_k } => {
             format!("It stayed slow while cooling from {} to {}.", at(temp_k), at(late_k))
         }
