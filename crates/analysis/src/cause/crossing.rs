@@ -28,6 +28,8 @@ pub(super) const ANYWHERE_PER_K: f64 = 0.02;
 /// What is no heat comes once in 500 s, known as if 0.2 had been seen in 100 s.
 const RATE_DROPS: f64 = 0.2;
 const RATE_S: f64 = 100.0;
+/// From so many drops that look alike on, half of what others tell of their rate is left out.
+const FEW_ALIKE: f64 = 2.0;
 /// A load that begins slow does so for a reason other than heat this often.
 const SLOW_BEGINNING: f64 = 0.1;
 /// How far above its threshold a drive may be when a load begins, and how far below: a hysteresis, the
@@ -230,9 +232,9 @@ impl RunSums {
     /// What the other drops show about this one, and what it weighs.
     fn observations(&self, drop: &CandidateDrop, now: &Shares) -> Vec<(Observation, [f64; 5])> {
         let [chance, others, alike, _, further] = self.rows(drop, now);
-        let Beginning { stay_s_per_k, full_speed_s, temp_k, .. } = drop.began;
+        let Beginning { stay_s_per_k, temp_k, .. } = drop.began;
         let (drops, sums) = self.alike(drop);
-        let every_s = 1.0 / rate_per_s(&sums, now, full_speed_s);
+        let every_s = 1.0 / self.rate_per_s(drop, now);
         let mut seen = vec![(Observation::ByChance { stay_s_per_k, every_s }, chance)];
         let counts = |row: &[f64; 5]| row.iter().any(|weight| weight.abs() > 0.01);
         if counts(&others) {
@@ -283,7 +285,7 @@ impl RunSums {
             true => (SLOW_BEGINNING / (PAST_K + HYSTERESIS_K) / ANYWHERE_PER_K).ln(),
             false => (rate_per_s * began.stay_s_per_k / ANYWHERE_PER_K).ln(),
         };
-        chance[Other as usize] = by(rate_per_s(&alike, now, began.full_speed_s));
+        chance[Other as usize] = by(self.rate_per_s(drop, now));
         chance[Slc as usize] = by(RATE_DROPS / (RATE_S + began.full_speed_s));
         let mut others = [0.0; 5];
         // Of drops that share a threshold one was the first, and had none to go by.
@@ -361,6 +363,17 @@ impl RunSums {
         (near - itself).max(0.0)
     }
 
+    /// How often a drop like this one comes by chance, by the others: those that look like it, and where those are few, all as
+    /// deep and up to ten times as long or short. A speed that wobbles falls for any time.
+    fn rate_per_s(&self, drop: &CandidateDrop, now: &Shares) -> f64 {
+        let alike = (self.alike(drop).1[Other as usize] - now[Other as usize]).max(0.0);
+        let as_deep = self.shapes.as_deep(drop.shape).map(|(_, shares)| shares[Other as usize]);
+        let as_deep = (as_deep.sum::<f64>() - now[Other as usize]).max(alike);
+        let others = alike + (as_deep - alike) * FEW_ALIKE / (FEW_ALIKE + alike);
+        // The first had none to go by, the second one, and so on: their geometric mean.
+        mean_of_counts(RATE_DROPS, 1.0 + others) / (RATE_S + drop.began.full_speed_s)
+    }
+
     /// How many drops look like this one, and what they may be.
     fn alike(&self, drop: &CandidateDrop) -> (usize, Shares) {
         let mut sum = (0, [0.0; 5]);
@@ -375,13 +388,6 @@ impl RunSums {
 /// How much of what comes next is where `drops` others were, and not anew.
 pub(super) fn known_share(drops: f64) -> f64 {
     (drops / (NEW_THRESHOLD + drops)).min(MOST_KNOWN)
-}
-
-/// How often drops that look like this one come by chance, by the others.
-fn rate_per_s(alike: &Shares, now: &Shares, full_speed_s: f64) -> f64 {
-    let others = (alike[Other as usize] - now[Other as usize]).max(0.0);
-    // The first had none to go by, the second one, and so on: their geometric mean.
-    mean_of_counts(RATE_DROPS, 1.0 + others) / (RATE_S + full_speed_s)
 }
 
 /// How often each cause makes drops of this shape, by the others, against what it was beforehand.

@@ -14,6 +14,9 @@ const LOSS_FACTOR: f64 = 1.8;
 /// ... and of the time's worth of data that was lost, which such a log keeps.
 const LOST_FACTOR: f64 = 1.5;
 
+/// Ten times as long, in cells of that.
+const MUCH_LONGER: i64 = 6;
+
 /// The look of a drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DropShape {
@@ -49,13 +52,23 @@ impl<T: Default> ByShape<T> {
         self.0.entry((shape.loss, shape.size)).or_default()
     }
 
-    /// Those of all drops that look alike. How long a drop would have lasted that the end of the load cut off is not
-    /// known: it is like all that were larger.
+    /// Those of all drops about as deep, and up to [`MUCH_LONGER`] cells longer or shorter.
+    pub(super) fn as_deep(&self, shape: DropShape) -> impl Iterator<Item = &T> {
+        self.around(shape, MUCH_LONGER)
+    }
+
+    /// Those of all drops that look alike: a cell apart at most.
     pub(super) fn alike(&self, shape: DropShape) -> impl Iterator<Item = &T> {
+        self.around(shape, 1)
+    }
+
+    /// Those of cells a step of loss apart and so many of size. How long a drop would have lasted that the end of the load cut
+    /// off is not known: it is like all that were larger.
+    fn around(&self, shape: DropShape, reach: i64) -> impl Iterator<Item = &T> {
         let DropShape { loss, size, recovered } = shape;
-        let largest = if recovered { size + 1 } else { i64::MAX };
+        let largest = if recovered { size + reach } else { i64::MAX };
         (loss - 1..=loss + 1).flat_map(move |loss| {
-            self.0.range((loss, size - 1)..=(loss, largest)).map(|(_, of_cell)| {
+            self.0.range((loss, size - reach)..=(loss, largest)).map(|(_, of_cell)| {
                 crate::work::count(1);
                 of_cell
             })
