@@ -75,10 +75,15 @@ pub(crate) struct OnsetGroup {
 pub(crate) fn groups(runs: &[RunData], slow: &mut [SlowStretch]) -> Vec<OnsetGroup> {
     let mut groups: Vec<OnsetGroup> = Vec::new();
     let mut unclaimed = Vec::new();
+    let stepped = stairs::seen(runs, slow);
     for (number, run) in runs.iter().enumerate() {
         for (from, to) in zones(run, &slow[number]) {
             let within = |t_s: f64| (from as f64 - BEGIN_S..to as f64).contains(&t_s);
-            let events: Vec<_> = run.throttles.iter().filter(|event| event.2 && within(event.0)).collect();
+            let mut events: Vec<_> =
+                run.throttles.iter().filter(|event| event.2 && within(event.0)).collect();
+            // Where speed goes down stairs, steps within a stretch are no thresholds of the firmware's own beside the first.
+            events
+                .dedup_by(|further, _| stepped && follows(run, further.1, further.0) == ThresholdSource::Own);
             if events.is_empty() {
                 unclaimed.push((number, from, to));
             }
@@ -115,7 +120,7 @@ pub(crate) fn groups(runs: &[RunData], slow: &mut [SlowStretch]) -> Vec<OnsetGro
     for group in &mut groups {
         shares(group, runs, slow);
         switches(group, runs, slow);
-        group.stepped = stairs::seen(runs, slow);
+        group.stepped = stepped;
     }
     groups.retain(|group| group.floor.iter().any(Option::is_some));
     groups.sort_by_key(|group| group.follows);

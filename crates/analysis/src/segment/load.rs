@@ -96,3 +96,30 @@ pub(crate) fn usual_span_s(speeds: &[SpeedSeries]) -> f64 {
     let middle = spans.len() / 2;
     *spans.select_nth_unstable_by(middle, f64::total_cmp).1
 }
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use trace::Phase;
+
+    /// Goal: one series is not copied, and no slice is lost where two meet. Method: reads alone, then beside writes, then alone.
+    #[test]
+    fn one_series_is_borrowed_and_two_are_added_up() {
+        let at = |s: usize, bytes: f64, phase: u32| Interval { start_s: s as f64, span_s: 1.0, bytes, phase };
+        let mut trace = Trace::empty("both");
+        let reads = (0..90).map(|s| at(s, 2.0, (s / 30) as u32)).collect();
+        let writes = (40..50).map(|s| at(s, 1.0, 1)).collect();
+        trace.speeds = vec![
+            SpeedSeries { op: SegmentOp::Read, intervals: reads },
+            SpeedSeries { op: SegmentOp::Write, intervals: writes },
+        ];
+        let phase = |n: usize| Phase::bare("load", SegmentOp::Read, 30.0 * n as f64, 30.0 * (n + 1) as f64);
+        trace.phases = (0..3).map(phase).collect();
+        let found = stretches(&trace);
+        let borrowed: Vec<bool> = found.iter().map(|s| matches!(s.samples, Cow::Borrowed(_))).collect();
+        assert_eq!(borrowed, [true, false, true]);
+        let all: Vec<Interval> = found.iter().flat_map(|stretch| stretch.samples.iter().copied()).collect();
+        let wanted = |s: usize| at(s, if (40..50).contains(&s) { 3.0 } else { 2.0 }, (s / 30) as u32);
+        assert_eq!(all, (0..90).map(wanted).collect::<Vec<_>>());
+    }
+}

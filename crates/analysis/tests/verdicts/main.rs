@@ -5,6 +5,7 @@ mod across;
 mod anywhere;
 mod drive;
 mod explained;
+mod falling;
 mod robust;
 
 use analysis::findings::{Cause, Caveat, EventKind, Label, PolicyClass, SegmentOp};
