@@ -10,11 +10,8 @@ use crate::segment::{Piece, SHORTEST_PIECE_S, Stretch, median};
 use measure::Point;
 use trace::{Phase, Trace};
 
-/// A load is compared with the same load elsewhere when that was faster by this factor: twice what counts as slow within a
-/// load, as two loads differ by more than one does from itself.
-const FASTER_ELSEWHERE: f64 = 1.0 / 0.92;
-/// A short first piece is the ramp of a load that starts up where the next one is faster by what counts as slow.
-const RISES: f64 = 0.96;
+/// A load is compared with the same load elsewhere when that was faster by this factor.
+const FASTER_ELSEWHERE: f64 = 1.0 / 0.85;
 /// A load that began slow was not faster at first than later on, but for what a regulator takes back as the
 /// case warms up.
 const NO_FASTER_THAN_REST: f64 = 1.1;
@@ -60,8 +57,7 @@ impl<'a> Starts<'a> {
         let first = &pieces[0];
         let known = self.fastest[self.stretches[first.stretch].phase];
         let held_on = self.held_on.contains_key(&first.stretch);
-        let rises = pieces.get(1).is_some_and(|next| first.level < RISES * next.level);
-        let ramp = first.span_s() <= RAMP_S && rises && !held_on;
+        let ramp = first.span_s() <= RAMP_S && pieces.len() > 1 && !held_on;
         if known > FASTER_ELSEWHERE * first.level && !ramp {
             return DropStart::Known(known);
         }
@@ -197,7 +193,6 @@ fn held_at_tmt1(trace: &Trace, pieces: &[Piece], heat: &Heat) -> bool {
 /// share of all times: then that one was the full speed, and no overshoot or burst.
 fn comes_back(pieces: &[Piece], heat: &Heat, share: f64) -> bool {
     const FELL: f64 = 0.8;
-    const BACK: f64 = 0.85;
     const COOLED_K: f64 = 1.0;
     let first = pieces[0].level;
     let (mut fell_k, mut times, mut cooled) = (None, 0, 0);
@@ -205,7 +200,7 @@ fn comes_back(pieces: &[Piece], heat: &Heat, share: f64) -> bool {
         let now_k = heat.nearest_k(piece.start_s);
         if piece.level < FELL * first {
             fell_k = fell_k.or(now_k);
-        } else if piece.level >= BACK * first
+        } else if piece.level * FASTER_ELSEWHERE >= first
             && let Some((fell_k, now_k)) = fell_k.take().zip(now_k)
         {
             times += 1;

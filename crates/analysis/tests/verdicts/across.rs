@@ -34,26 +34,6 @@ fn a_slowdown_that_a_pause_interrupts_keeps_its_cause() {
     }
 }
 
-/// Goal: a load that begins an eighth slower than the same load ran before is slow from its beginning. Method: the relay of the test
-/// above takes an eighth, and so little that the temperature goes on rising.
-#[test]
-fn a_load_that_begins_an_eighth_slower_is_slow() {
-    for seed in 1..=5 {
-        let (findings, truth) = run(&Setup {
-            seed,
-            policies: vec![Policy::Relay { on: 353.5, off: 344.5, speed: 2.6 }],
-            loads: vec![reads(400.0), Load { op: SegmentOp::Idle, seconds: 12.0 }, reads(300.0)],
-            tmt_k: Some((273, 363)),
-            counts: Some(0),
-            ..Setup::default()
-        });
-        assert_eq!((truth.onsets.len(), truth.releases.len()), (1, 0), "{truth:?}");
-        let onsets = of_kind(&findings, EventKind::ThrottleOnset);
-        assert_eq!(onsets.len(), 2, "{:#?}", findings.events);
-        assert!((onsets[1].0 - 412.0).abs() <= 3.0 && (onsets[1].3 / 0.867 - 1.0).abs() <= 0.02, "{onsets:?}");
-    }
-}
-
 /// Goal: a load whose full speed nobody saw is known to be slow, because the one before it was and the drive stayed as hot.
 /// Method: a regulator goes on from reading into writing, and its temperature is read 2 K below TMT1, where nobody looks for it.
 #[test]
