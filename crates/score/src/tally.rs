@@ -55,6 +55,8 @@ pub(crate) struct Tally {
     pub(crate) confidence: BTreeMap<u8, (f64, usize, usize)>,
     /// The same of the policies that were named.
     pub(crate) policy_confidence: BTreeMap<u8, (f64, usize, usize)>,
+    /// Of what a log does not decide: left open or rightly named, and all.
+    pub(crate) undecided: (usize, usize),
     /// Policies: right, wrong, left open.
     pub(crate) policies: [usize; 3],
     pub(crate) by_kind: BTreeMap<RecipeKind, KindTally>,
@@ -86,9 +88,11 @@ impl Tally {
         for (key, count) in other.causes {
             *self.causes.entry(key).or_default() += count;
         }
-        for (mine, others) in
-            [(&mut self.temperature, other.temperature), (&mut self.strength, other.strength)]
-        {
+        for (mine, others) in [
+            (&mut self.temperature, other.temperature),
+            (&mut self.strength, other.strength),
+            (&mut self.undecided, other.undecided),
+        ] {
             *mine = (mine.0 + others.0, mine.1 + others.1);
         }
         let of_events = (&mut self.confidence, other.confidence);
@@ -162,6 +166,7 @@ pub(crate) fn score(run: &Labelled, findings: &Findings) -> Tally {
         values(&mut tally, run, episode, *event);
     }
     causes(&mut tally, run, findings, &heat, &matched);
+    undecided(&mut tally, run, findings);
     for event in &matched.false_alarms {
         count_confidence(&mut tally.confidence, event.confidence, false);
     }
@@ -282,6 +287,29 @@ fn causes(tally: &mut Tally, run: &Labelled, findings: &Findings, heat: &[&Episo
         let off = |event: &&Event| (event.t_s - episode.onset_s.0).abs();
         let nearest = findings.events.iter().filter(|event| near(episode, event));
         count(episode, nearest.min_by(|a, b| off(a).total_cmp(&off(b))));
+    }
+}
+
+/// What a log does not decide is left open, or rightly named.
+fn undecided(tally: &mut Tally, run: &Labelled, findings: &Findings) {
+    for episode in &run.truth.undecided {
+        let off =
+            |event: &&Event| (episode.onset_s.0 - event.t_s).max(event.t_s - episode.onset_s.1).max(0.0);
+        let begins = findings.events.iter().filter(|event| event.kind != EventKind::ThrottleRelease);
+        let near = begins.filter(|event| off(event) <= run.truth.within_s + 1e-6);
+        let said = near.min_by(|a, b| off(a).total_cmp(&off(b))).map_or(Said::Nothing, said);
+        let thermal =
+            [TrueCause::Tmt1, TrueCause::Tmt2, TrueCause::Vendor, TrueCause::Thermal].map(Said::TrueCause);
+        let right = said == Said::Unknown
+            || episode.cause.is_some_and(|cause| said == Said::TrueCause(cause))
+            || (episode.heat && thermal.contains(&said));
+        tally.undecided = (tally.undecided.0 + usize::from(right), tally.undecided.1 + 1);
+        if !right {
+            let (number, kind) = (run.recipe.number, run.recipe.kind);
+            tally
+                .wrong
+                .push(format!("{number} {kind:?}: {:.1} s is undecided, said {said:?}", episode.onset_s.0));
+        }
     }
 }
 

@@ -17,6 +17,8 @@
 //!   where TMT1 is known and the temperature stood at it for the first minute.
 //! - A stop that lasts until the load ends is not asked for where the log has no phases.
 //! - Heat can be told from other causes where [`heat_shows`]; other slow stretches in which heat acts are not asked for.
+//! - *Undecided*: slow stretches in loads with a moving composite whose cause neither [`heat_shows`] nor [`other_cause`] says the
+//!   log decides. To leave the cause open is right there, and so is the true one; any other is wrong.
 //! - A second policy that sets in within an episode is asked for when it takes a quarter of what was left, and the first
 //!   time that the speed is so low: going up and down the stairs of one policy counts neither
 //!   way, nor does a step that takes less.
@@ -76,6 +78,8 @@ pub(crate) struct Episode {
 #[derive(Clone, Debug)]
 pub(crate) struct Truth {
     pub(crate) episodes: Vec<Episode>,
+    /// Slow stretches whose cause the log does not decide, with the true one.
+    pub(crate) undecided: Vec<Episode>,
     /// Where throttle events count neither way.
     pub(crate) grey_s: Vec<(f64, f64)>,
     /// How far off an event may be.
@@ -89,14 +93,19 @@ pub(crate) struct Truth {
 pub(super) fn label(recipe: &Recipe, truth: &Steps) -> Truth {
     let mut of = Of::new(recipe, truth);
     let phases = phases(&truth.steps);
-    of.long_enough = phases.iter().map(|phase| of.slow(*phase, &of.heat.clone()).len()).sum();
+    for phase in &phases {
+        let slow = of.slow(*phase, &of.heat.clone());
+        of.long_enough += slow.len();
+        of.seen_to_begin += slow.iter().filter(|(from, _)| *from >= phase.0 + of.shortest).count();
+    }
     of.grey_s.clear();
     for phase in phases {
         of.phase(phase);
     }
     let hours = truth.steps.len() as f64 * STEP_S / 3600.0;
     let throttled = of.heat.iter().any(|share| *share < 1.0);
-    Truth { episodes: of.episodes, grey_s: of.grey_s, within_s: of.within_s, hours, throttled }
+    let Of { episodes, undecided, grey_s, within_s, .. } = of;
+    Truth { episodes, undecided, grey_s, within_s, hours, throttled }
 }
 
 /// Loaded phases as ranges of steps.
@@ -120,9 +129,12 @@ struct Of<'a> {
     /// Shortest thing that is asked for.
     shortest: usize,
     within_s: f64,
-    /// How many heat episodes are long enough to be asked for.
+    /// How many heat episodes are long enough to be asked for, ...
     long_enough: usize,
+    /// ... and how many of those began within a load, so that the log shows at which temperature.
+    seen_to_begin: usize,
     episodes: Vec<Episode>,
+    undecided: Vec<Episode>,
     grey_s: Vec<(f64, f64)>,
 }
 
@@ -143,7 +155,9 @@ impl<'a> Of<'a> {
             shortest: (SHORTEST_S.max(2.5 * interval_s) / STEP_S).round() as usize,
             within_s: WITHIN_S.max(interval_s),
             long_enough: 0,
+            seen_to_begin: 0,
             episodes: Vec::new(),
+            undecided: Vec::new(),
             grey_s: Vec::new(),
         }
     }
@@ -161,15 +175,12 @@ impl<'a> Of<'a> {
             let onset_s = (seconds(from), seconds(from));
             let began = from > phase.0 + self.shortest;
             if began && self.visible(median(&self.other[from..to])) {
-                let release_s = None;
-                self.episodes.push(Episode {
-                    heat: false,
-                    onset_s,
-                    release_s,
-                    cause,
-                    temp_k: None,
-                    strength,
-                });
+                let episode =
+                    Episode { heat: false, onset_s, release_s: None, cause, temp_k: None, strength };
+                if cause.is_none() && composite_usable(&self.recipe.logging) {
+                    self.undecided.push(Episode { cause: Some(what(self, from)), ..episode.clone() });
+                }
+                self.episodes.push(episode);
             }
         }
     }
@@ -233,10 +244,17 @@ impl<'a> Of<'a> {
         let left = median(&own);
         let at_start = from < phase.0 + self.shortest;
         let set_in = self.set_in(from, phase.0);
-        let shows = set_in.1.is_some_and(|source| heat_shows(self, source, from, to));
+        let like_cache = self.like_full_cache(phase, from, to, left);
+        let shows = set_in.1.is_some_and(|source| heat_shows(self, source, (from, to), like_cache));
         // Without phases a stop up to the end of a load goes over into the pause after it.
         let paused = !self.recipe.logging.phases_known && left < 0.005 && to + self.shortest > phase.1;
         let known = (!at_start || self.known_slow(phase, from, to)) && !paused;
+        if like_cache && !shows && self.visible(left) {
+            let cause = heat_cause(self, set_in.1, from, to);
+            let onset_s = (set_in.0.min(seconds(from)), seconds(from));
+            let (release_s, temp_k, strength) = (None, None, None);
+            self.undecided.push(Episode { heat: true, onset_s, release_s, cause, temp_k, strength });
+        }
         if !self.visible(left) || own.is_empty() || !known || !shows {
             // It set in before it took a twentieth.
             let set_in = (set_in.0 / STEP_S).floor() as usize;
@@ -261,6 +279,23 @@ impl<'a> Of<'a> {
                 self.inner_episode(phase, from, inner);
             }
         }
+    }
+
+    /// Whether a full cache looks the same: writing that falls once, in one step, to a speed at which it stays until the load
+    /// ends, as of a drive whose cache is full and that is as hot as it gets when that happens.
+    fn like_full_cache(&self, phase: (usize, usize), from: usize, to: usize, left: f64) -> bool {
+        // From the 3 % of a published drive (VALIDATION, row D1) to the 60 % of the caches here.
+        const LEAVES: std::ops::RangeInclusive<f64> = 0.02..=0.6;
+        const STEADY: f64 = 0.03;
+        let second = (1.0 / STEP_S) as usize;
+        let within = &self.heat[(from + second).min(to)..to];
+        let steady = within.iter().all(|heat| (heat / left - 1.0).abs() <= STEADY);
+        self.truth.steps[from].op == Op::Write
+            && LEAVES.contains(&left)
+            && from >= phase.0 + self.shortest
+            && to + self.shortest > phase.1
+            && self.long_enough == 1
+            && steady
     }
 
     /// When the policy behind an episode set in, and which.
@@ -396,10 +431,10 @@ pub(crate) fn composite_usable(logging: &Logging) -> bool {
 ///
 /// - counters that are seen to move, and the policy moves them;
 /// - settings and a moving composite, and the host's threshold or 70 °C and more;
-/// - any moving temperature, and it was 70 °C or hotter, or there were at least three episodes, or the
-///   temperature was held within 2.5 K for a minute from the onset on (of foreign drives, whose cases are slow, only by
-///   what follows the temperature).
-fn heat_shows(of: &Of<'_>, source: Source, from: usize, to: usize) -> bool {
+/// - any moving temperature, and it was 70 °C or hotter and a full cache does not look the same, or at least three episodes
+///   began within loads, or the temperature was held within 2.5 K for a minute from the onset on (of foreign drives,
+///   whose cases are slow, only by what follows the temperature).
+fn heat_shows(of: &Of<'_>, source: Source, (from, to): (usize, usize), like_cache: bool) -> bool {
     let logging = &of.recipe.logging;
     if counts(of) && source != Source::Vendor {
         return true;
@@ -413,7 +448,7 @@ fn heat_shows(of: &Of<'_>, source: Source, from: usize, to: usize) -> bool {
     let minute = from..from + (60.0 / STEP_S) as usize;
     let follows = of.recipe.world.as_ref().is_none_or(World::follows);
     let held = follows && minute.end <= to && minute.clone().all(|i| (steps[i].temp_k - temp_k).abs() <= 2.5);
-    set || temp_k >= USUAL_LIMIT_K || of.long_enough >= 3 || held
+    set || (temp_k >= USUAL_LIMIT_K && !like_cache) || of.seen_to_begin >= 3 || held
 }
 
 /// Whether the log shows counters that move.
@@ -496,9 +531,14 @@ fn other_cause(of: &Of<'_>, (from, to): (usize, usize), starts_k: &[f64]) -> Opt
         || state_changed
         || (starts_k.len() >= 3 && high - low >= 5.0)
         || cooled;
+    decided.then_some(what(of, from))
+}
+
+/// What it was that is no heat.
+fn what(of: &Of<'_>, from: usize) -> TrueCause {
     let cache = matches!(of.recipe.kind, RecipeKind::SlcCliff | RecipeKind::CacheRecovers);
-    let slc = cache && steps[from].op == Op::Write;
-    decided.then_some(if slc { TrueCause::Slc } else { TrueCause::Other })
+    let slc = cache && of.truth.steps[from].op == Op::Write;
+    if slc { TrueCause::Slc } else { TrueCause::Other }
 }
 
 fn seconds(step: usize) -> f64 {
