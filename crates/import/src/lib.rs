@@ -233,10 +233,10 @@ pub fn import(sources: Vec<LogFile<'_>>, options: &ImportOptions) -> Result<Trac
         return Err(ImportError::whole(names.first().map_or("nothing", String::as_str), why));
     }
     trace.notes.extend(notes);
+    trace.trust_a_sensor();
     if trace.phases.is_empty() {
         infer_phases(&mut trace);
     }
-    trace.trust_a_sensor();
     Ok(trace)
 }
 

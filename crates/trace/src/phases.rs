@@ -1,10 +1,11 @@
 //! Phases of a log that names none: read off which operation moved data when.
 //!
 //! Zero speed between two stretches of one operation belongs to that operation (the drive may have stopped);
-//! zero speed between two operations, or for more than 90 s, is idle time, unless it recurs. The phase says that it was inferred, so that zero speed in it may
+//! zero speed between two operations, or for more than 90 s, is idle time, unless it recurs: for much the same time, or from one
+//! temperature to another as a thermostat has them. The phase says that it was inferred, so that zero speed in it may
 //! still be judged to be no load.
 
-use super::{LoadTotal, Phase, SpeedSeries, Trace, load_totals};
+use super::{LoadTotal, Phase, Trace, load_totals};
 use crate::SegmentOp;
 
 /// An operation stands alone when the others move less than this share of the data in a slice: file systems
@@ -21,10 +22,21 @@ const LONGEST_RECURRING_S: f64 = 240.0;
 const RECURRING: usize = 3;
 const MUCH_THE_SAME: f64 = 1.5;
 
+/// A thermostat stops a drive at one temperature and starts it at another: each within this, a kelvin and a half and the rounding
+/// of whole ones, ...
+const ONE_TEMPERATURE_K: f64 = 1.6;
+/// ... at least so far below, ...
+const COOLED_K: f64 = 3.0;
+/// ... however long it took to get there: from cold longer than from where it was started. What a host does by the clock takes
+/// the same time each time, and what it does at any time ends at any temperature.
+const OTHER_TIMES: f64 = 1.25;
+/// A sensor shows how hot it got up to so long after the load stopped, or how cool after it began.
+const LATE_S: f64 = 15.0;
+
 /// Gives `trace` phases read off its speeds, and every interval its phase.
 pub fn infer_phases(trace: &mut Trace) {
     let mut runs: Vec<(SegmentOp, f64, f64)> = Vec::new();
-    for (op, start_s, end_s) in settle(&trace.speeds) {
+    for (op, start_s, end_s) in settle(trace) {
         match runs.last_mut() {
             Some(last) if last.0 == op => last.2 = end_s,
             _ => runs.push((op, start_s, end_s)),
@@ -49,6 +61,9 @@ fn inferred(op: SegmentOp, start_s: f64, end_s: f64) -> Phase {
     Phase { inferred: true, ..Phase::bare(name, op, start_s, end_s) }
 }
 
+/// What moved data (`None`: nothing did), from when to when, in seconds.
+type OpRun = (Option<SegmentOp>, f64, f64);
+
 /// What moved the data of a slice; `None` where nothing did.
 fn dominant(slice: &LoadTotal<'_>) -> Option<SegmentOp> {
     let (op, bytes) = slice.most;
@@ -57,9 +72,9 @@ fn dominant(slice: &LoadTotal<'_>) -> Option<SegmentOp> {
 }
 
 /// Fills slices without load from their surroundings and drops changes that are too short to be meant.
-fn settle(speeds: &[SpeedSeries]) -> Vec<(SegmentOp, f64, f64)> {
-    let mut runs: Vec<(Option<SegmentOp>, f64, f64)> = Vec::new();
-    for slice in load_totals(speeds) {
+fn settle(trace: &Trace) -> Vec<(SegmentOp, f64, f64)> {
+    let mut runs: Vec<OpRun> = Vec::new();
+    for slice in load_totals(&trace.speeds) {
         let (op, start_s, end_s) = (dominant(&slice), slice.first.start_s, slice.first.end_s());
         match runs.last_mut() {
             Some(last) if last.0 == op => last.2 = end_s,
@@ -67,6 +82,7 @@ fn settle(speeds: &[SpeedSeries]) -> Vec<(SegmentOp, f64, f64)> {
         }
     }
     let longest_stop_s = longest_stop_s(&runs);
+    let thermostat = thermostat(&runs, trace);
     let loaded: Vec<usize> = (0..runs.len()).filter(|i| runs[*i].0.is_some()).collect();
     let long = |i: &usize| runs[*i].2 - runs[*i].1 >= SHORTEST_S;
     let kept: Vec<usize> =
@@ -79,6 +95,7 @@ fn settle(speeds: &[SpeedSeries]) -> Vec<(SegmentOp, f64, f64)> {
             let after = nth(kept.partition_point(|k| *k < i));
             let op = match (op, before, after) {
                 (Some(op), ..) if kept.binary_search(&i).is_ok() => op,
+                (None, Some(before), _) if thermostat.contains(&i) => before,
                 (None, ..) if end_s - start_s > longest_stop_s => SegmentOp::Idle,
                 // The end of a log may be a stop as well: the operation before keeps it.
                 (_, Some(before), after) if after.is_none_or(|after| after == before) => before,
@@ -92,7 +109,7 @@ fn settle(speeds: &[SpeedSeries]) -> Vec<(SegmentOp, f64, f64)> {
 }
 
 /// How long nothing may move before it is no stop of the drive, in seconds.
-fn longest_stop_s(runs: &[(Option<SegmentOp>, f64, f64)]) -> f64 {
+fn longest_stop_s(runs: &[OpRun]) -> f64 {
     let inner = runs.get(1..runs.len().saturating_sub(1)).unwrap_or_default();
     let spans_s = inner.iter().filter(|run| run.0.is_none()).map(|run| run.2 - run.1);
     let long = spans_s.filter(|span_s| (LONGEST_STOP_S..=LONGEST_RECURRING_S).contains(span_s));
@@ -102,10 +119,66 @@ fn longest_stop_s(runs: &[(Option<SegmentOp>, f64, f64)]) -> f64 {
     if recurs { LONGEST_RECURRING_S } else { LONGEST_STOP_S }
 }
 
+/// A time without load, as a thermostat would have made it.
+struct CoolingPause {
+    run: usize,
+    /// The hottest as it began, in kelvins.
+    from_k: f64,
+    /// The coolest up to just after its end, in kelvins; `None` where the log ended first.
+    to_k: Option<f64>,
+    /// How long the load before it lasted, in seconds.
+    loaded_s: f64,
+}
+
+/// The times without load, as places in `runs`, that a thermostat explains: two and more, all from one temperature to another, after
+/// loads of different lengths. None where a single one does not fit.
+fn thermostat(runs: &[OpRun], trace: &Trace) -> Vec<usize> {
+    let pauses = cooling_pauses(runs, trace);
+    let range = |values: &mut dyn Iterator<Item = f64>| {
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
+    };
+    let from_k = range(&mut pauses.iter().map(|pause| pause.from_k));
+    let to_k = range(&mut pauses.iter().filter_map(|pause| pause.to_k));
+    let loaded_s = range(&mut pauses.iter().map(|pause| pause.loaded_s));
+    let ended = pauses.iter().filter(|pause| pause.to_k.is_some()).count();
+    let one = |(low_k, high_k): (f64, f64)| high_k - low_k <= ONE_TEMPERATURE_K;
+    let fits = ended >= 2
+        && one(from_k)
+        && one(to_k)
+        && to_k.1 <= from_k.0 - COOLED_K
+        && loaded_s.1 >= OTHER_TIMES * loaded_s.0;
+    if fits { pauses.iter().map(|pause| pause.run).collect() } else { Vec::new() }
+}
+
+/// The times without load between loads and after the last one, where their temperatures are known; none where one is not.
+fn cooling_pauses(runs: &[OpRun], trace: &Trace) -> Vec<CoolingPause> {
+    let readings = trace.temperature().map_or(&[][..], |series| series.points());
+    let within = |from_s: f64, to_s: f64| {
+        let at = |t_s: f64| readings.partition_point(|reading| reading.t.as_secs_f64() < t_s);
+        readings[at(from_s)..at(to_s)].iter().map(|reading| reading.value)
+    };
+    let paused = |run: &usize| {
+        let (op, start_s, end_s) = runs[*run];
+        op.is_none() && *run > 0 && end_s - start_s >= SHORTEST_S
+    };
+    let mut loaded_from_s = runs.first().map_or(0.0, |run| if run.0.is_some() { run.1 } else { run.2 });
+    let mut pauses = Vec::new();
+    for run in (0..runs.len()).filter(paused) {
+        let (_, start_s, end_s) = runs[run];
+        let from_k = within(start_s - LATE_S, end_s.min(start_s + LATE_S)).reduce(f64::max);
+        let to_k = within(start_s, end_s + LATE_S).reduce(f64::min);
+        let Some((from_k, to_k)) = from_k.zip(to_k) else { return Vec::new() };
+        let to_k = (run + 1 < runs.len()).then_some(to_k);
+        pauses.push(CoolingPause { run, from_k, to_k, loaded_s: start_s - loaded_from_s });
+        loaded_from_s = end_s;
+    }
+    pauses
+}
+
 #[cfg(test)]
 mod test {
     use super::*;
-    use crate::Interval;
+    use crate::{Interval, SpeedSeries};
 
     fn series(op: SegmentOp, speeds: &[f64]) -> SpeedSeries {
         let interval =
@@ -127,6 +200,41 @@ mod test {
         let read = [0., 0., 0.1, 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 5., 5., 5., 5.];
         let found = ops(&write, &read);
         assert_eq!(found, [(Write, 0., 12.), (Idle, 12., 14.), (Read, 14., 18.)]);
+    }
+
+    /// Loads that begin and end so, in seconds, on a drive as warm as `kelvin` says.
+    fn stopping(loads: &[(usize, usize)], kelvin: impl Fn(usize) -> f64) -> Vec<(SegmentOp, f64, f64)> {
+        let end = loads.last().map_or(0, |load| load.1);
+        let moved = |s: usize| if loads.iter().any(|load| (load.0..load.1).contains(&s)) { 9.0 } else { 0.0 };
+        let mut trace = Trace::empty("test");
+        trace.speeds = vec![series(SegmentOp::Write, &(0..end).map(moved).collect::<Vec<_>>())];
+        let mut composite = measure::Series::new();
+        (0..end).for_each(|s| composite.push(crate::instant(s as f64), kelvin(s).floor()));
+        trace.temperatures = vec![crate::Temperature { name: "composite".into(), kelvin: composite }];
+        trace.trust_a_sensor();
+        infer_phases(&mut trace);
+        trace.phases.iter().map(|p| (p.op, p.start_s, p.end_s)).collect()
+    }
+
+    #[test]
+    fn stops_of_two_minutes_between_the_same_temperatures_are_a_thermostat_and_those_of_a_clock_are_not() {
+        use SegmentOp::{Idle, Write};
+        // From 320 K it takes 200 s to 350 K, from 338 K 80 s; 120 s to cool down again.
+        let thermostat = |s: usize| match s {
+            s if s < 200 => 320.0 + 0.15 * s as f64,
+            s => match (s - 200) % 200 {
+                s if s < 120 => 350.0 - 0.1 * s as f64,
+                s => 338.0 + 0.15 * (s - 120) as f64,
+            },
+        };
+        let loads = [(0, 200), (320, 400), (520, 600)];
+        assert_eq!(stopping(&loads, thermostat), [(Write, 0., 600.)]);
+        // A host that writes for 80 s and waits for 120 s finds the drive warmer each time.
+        let clock =
+            |s: usize| 320.0 + 0.02 * s as f64 + if s % 200 < 80 { 0.1 } else { -0.05 } * (s % 200) as f64;
+        let loads = [(0, 80), (200, 280), (400, 480)];
+        let found = stopping(&loads, clock);
+        assert_eq!(found.iter().map(|phase| phase.0).collect::<Vec<_>>(), [Write, Idle, Write, Idle, Write]);
     }
 
     #[test]
