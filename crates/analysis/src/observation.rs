@@ -93,6 +93,8 @@ pub enum Observation {
     LooksAlike { drops: usize, thermal: usize },
     /// The drive was throttled already, and by so much hotter than where that began.
     HotterWhileThrottled { by_k: f64 },
+    /// Within it another of heat began, so much hotter.
+    FurtherWithin { by_k: f64 },
     /// The load began as slow as it was when it last ended, at `paused_s`.
     AsSlowAsBefore { paused_s: f64 },
     /// It recurs at a fixed interval, hot or cool.
@@ -114,7 +116,8 @@ impl Observation {
             | Self::Hot { .. }
             | Self::Cool { .. }
             | Self::BeganAlike { .. }
-            | Self::HotterWhileThrottled { .. } => Rule::OwnThreshold,
+            | Self::HotterWhileThrottled { .. }
+            | Self::FurtherWithin { .. } => Rule::OwnThreshold,
             Self::ByChance { .. } | Self::Crept { .. } => Rule::Chance,
             Self::StillTemperature | Self::NoTemperature => Rule::NoTemperature,
             Self::ThresholdDisabled { .. }

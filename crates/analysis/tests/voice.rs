@@ -52,6 +52,7 @@ const OBSERVATIONS: &[&str] = &[
     r#""kind":"began_alike","drops":0,"temp_k":338"#,
     r#""kind":"began_alike","drops":12,"temp_k":338"#,
     r#""kind":"hotter_while_throttled","by_k":8"#,
+    r#""kind":"further_within","by_k":5"#,
     r#""kind":"as_slow_as_before","paused_s":330"#,
     r#""kind":"looks_alike","drops":13,"thermal":12"#,
     r#""kind":"looks_alike","drops":13,"thermal":0"#,

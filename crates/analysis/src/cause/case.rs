@@ -3,6 +3,7 @@
 use super::drops::SpeedDrop;
 use super::heat::Heat;
 use super::history::History;
+use super::likelihood::normal;
 use super::shape::DropShape;
 use crate::findings::SegmentOp;
 use crate::segment::Piece;
@@ -72,6 +73,16 @@ impl Case<'_> {
     /// climbed since it was read.
     pub(crate) fn spread_k(&self) -> f64 {
         (ROUNDING_K.powi(2) + (0.7 * self.climb_k()).powi(2) + (self.heat.step_k / 3.0).powi(2)).sqrt()
+    }
+
+    /// How likely it began at `kelvin`, in a kelvin, where `onset_k` was read: a reading stands for what is up to a step hotter (cut
+    /// off) or half a step cooler or hotter (rounded).
+    pub(crate) fn onset_per_k(&self, kelvin: f64, onset_k: f64) -> f64 {
+        const PARTS: usize = 6;
+        let step_k = self.heat.step_k;
+        let spread_k = ROUNDING_K.hypot(0.7 * self.climb_k());
+        let part = |at: usize| onset_k + (at as f64 / PARTS as f64 * 1.5 - 0.5) * step_k;
+        (0..=PARTS).map(|at| normal(part(at) - kelvin, spread_k)).sum::<f64>() / (PARTS + 1) as f64
     }
 
     /// The temperature at which it ended, in kelvins; `None` where it did not.

@@ -110,6 +110,7 @@ pub(super) fn judge(judged: &mut [Judged]) {
 
 struct CandidateDrop {
     index: usize,
+    place: usize,
     began: Beginning,
     shape: DropShape,
     /// Log odds of everything else that is known of it.
@@ -134,6 +135,7 @@ impl Model {
                 .filter(|(_, by_k)| *by_k >= OTHER_THRESHOLD_K);
             drops.push(CandidateDrop {
                 index,
+                place: drops.len(),
                 began,
                 shape: judged.shape,
                 alone: judged.evidence.total(),
@@ -200,11 +202,22 @@ struct RunSums {
     releases: Releases,
     /// How much of each drop is heat.
     heat: Vec<f64>,
+    /// Of each drop, the hotter one within it that is heat most likely by all else that is known of it: how likely, and by how
+    /// much hotter it began, in kelvins.
+    within: Vec<(f64, f64)>,
 }
 
 impl RunSums {
     fn new(drops: &[CandidateDrop], shares: &[Shares]) -> Self {
-        let heat = shares.iter().map(heat_share).collect();
+        let heat: Vec<f64> = shares.iter().map(heat_share).collect();
+        let mut within = vec![(0.0, 0.0); drops.len()];
+        for (drop, inner) in drops.iter().zip(&heat) {
+            let Some((outer, by_k)) = drop.hotter_within else { continue };
+            let alone = without(*inner, heat[outer]);
+            if alone > within[outer].0 {
+                within[outer] = (alone, by_k);
+            }
+        }
         let (mut own, mut own_drops) = (BTreeMap::new(), 0.0);
         let (mut host, mut host_drops) = (BTreeMap::new(), 0.0);
         let mut shapes: ByShape<(usize, Shares)> = ByShape::new();
@@ -226,12 +239,12 @@ impl RunSums {
                 }
             }
         }
-        Self { own, own_drops, host, host_drops, shapes, releases, heat }
+        Self { own, own_drops, host, host_drops, shapes, releases, heat, within }
     }
 
     /// What the other drops show about this one, and what it weighs.
     fn observations(&self, drop: &CandidateDrop, now: &Shares) -> Vec<(Observation, [f64; 5])> {
-        let [chance, others, alike, _, further] = self.rows(drop, now);
+        let [chance, others, alike, _, further, within] = self.rows(drop, now);
         let Beginning { stay_s_per_k, temp_k, .. } = drop.began;
         let (drops, sums) = self.alike(drop);
         let every_s = 1.0 / self.rate_per_s(drop, now);
@@ -250,6 +263,9 @@ impl RunSums {
         seen.extend(self.release(drop, now));
         if let Some((_, by_k)) = self.further(drop).filter(|_| counts(&further)) {
             seen.push((Observation::HotterWhileThrottled { by_k }, further));
+        }
+        if counts(&within) {
+            seen.push((Observation::FurtherWithin { by_k: self.within[drop.place].1 }, within));
         }
         seen
     }
@@ -270,14 +286,16 @@ impl RunSums {
 
     /// What it weighs that the drive was throttled already and got hotter still.
     fn further_row(&self, drop: &CandidateDrop) -> [f64; 5] {
-        let mut row = [0.0; 5];
-        let heat = self.further(drop).map_or(0.0, |(heat, _)| heat);
-        HEAT.iter().for_each(|suspect| row[*suspect as usize] = (heat * STAIRS).ln_1p());
-        row
+        stairs(self.further(drop).map_or(0.0, |(heat, _)| heat))
+    }
+
+    /// What it weighs that heat slowed the drive down further when it had got hotter.
+    fn within_row(&self, drop: &CandidateDrop) -> [f64; 5] {
+        stairs(self.within[drop.place].0)
     }
 
     /// What chance, the thresholds of others, the shape and where speed came back weigh for a drop.
-    fn rows(&self, drop: &CandidateDrop, now: &Shares) -> [[f64; 5]; 5] {
+    fn rows(&self, drop: &CandidateDrop, now: &Shares) -> [[f64; 5]; 6] {
         let began = &drop.began;
         let (count, alike) = self.alike(drop);
         let mut chance = [0.0; 5];
@@ -304,7 +322,8 @@ impl RunSums {
             }
         }
         let release = self.release(drop, now).map_or([0.0; 5], |(_, row)| row);
-        [chance, others, shape_row(count, &alike, now), release, self.further_row(drop)]
+        let alike = shape_row(count, &alike, now);
+        [chance, others, alike, release, self.further_row(drop), self.within_row(drop)]
     }
 
     /// Density of thresholds of the drive's own at this temperature: one that others began at, or a new one.
@@ -397,6 +416,19 @@ fn shape_row(count: usize, alike: &Shares, now: &Shares) -> [f64; 5] {
         let share = (BEFOREHAND_DROPS * BEFOREHAND[s] + others) / (BEFOREHAND_DROPS + count as f64 - 1.0);
         (share / BEFOREHAND[s]).ln()
     })
+}
+
+/// What a step of stairs weighs for another one, by how likely it is heat.
+fn stairs(heat: f64) -> [f64; 5] {
+    let mut row = [0.0; 5];
+    HEAT.iter().for_each(|suspect| row[*suspect as usize] = (heat * STAIRS).ln_1p());
+    row
+}
+
+/// A probability without what the other of two says for it by [`STAIRS`].
+fn without(heat: f64, other: f64) -> f64 {
+    let odds = heat / (1.0 - heat).max(1e-9) / (1.0 + other * STAIRS);
+    odds / (1.0 + odds)
 }
 
 fn heat_share(shares: &Shares) -> f64 {

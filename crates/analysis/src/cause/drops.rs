@@ -156,7 +156,11 @@ impl Walk<'_> {
     fn close(&mut self, index: usize, as_meant: bool) {
         let mean = self.pieces[index].level;
         // A regulator gives speed back bit by bit; what leaps up was let go.
-        let leapt = index > 0 && mean > LEAP * self.pieces[index - 1].level;
+        // Bursts that no slice shows whole go to and fro between pieces that are not even.
+        let leapt = index > 0 && {
+            let [before, now] = [&self.pieces[index - 1], &self.pieces[index]];
+            now.level > LEAP * before.level && before.is_even() && now.is_even()
+        };
         while let Some(innermost) = self.open.last() {
             let drop = &mut self.done[*innermost];
             let latest = &drop.own[drop.own.len().saturating_sub(MOST_PIECES)..];

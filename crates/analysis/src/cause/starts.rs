@@ -76,11 +76,16 @@ impl<'a> Starts<'a> {
     /// The same where the loads are known that begin as slowed down as the one before ended; `None` if none does.
     pub(super) fn held_on(self, judged: &[Judged]) -> Option<Self> {
         let mut slow_at_end: BTreeMap<usize, bool> = BTreeMap::new();
-        let mut let_go: BTreeMap<usize, usize> = BTreeMap::new();
+        // How often speed came back, and how often of that a throttle let go.
+        let mut came_back: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
         for outer in judged.iter().filter(|judged| judged.drop.inside.is_none()) {
             let (stretch, heat) = (self.pieces[outer.drop.first].stretch, outer.verdict.conclusion.is_heat());
             slow_at_end.insert(stretch, heat && !outer.drop.recovered);
-            *let_go.entry(stretch).or_default() += usize::from(heat && outer.drop.recovered);
+            if heat && outer.drop.recovered {
+                let (all, let_go) = came_back.entry(stretch).or_default();
+                *all += 1;
+                *let_go += usize::from(self.lets_go(outer));
+            }
         }
         let mut held_on = BTreeMap::new();
         let loaded = |index: &usize| self.stretches[*index].op.moves_data();
@@ -88,7 +93,8 @@ impl<'a> Starts<'a> {
         for pair in loaded.windows(2) {
             let (last, next) = (&self.stretches[pair[0]], &self.stretches[pair[1]]);
             let slow = held_on.contains_key(&pair[0]) || slow_at_end.get(&pair[0]) == Some(&true);
-            let cycles = let_go.get(&pair[1]).is_some_and(|times| *times >= LETS_GO);
+            let cycles =
+                came_back.get(&pair[1]).is_some_and(|(all, let_go)| *let_go >= LETS_GO && 2 * let_go > *all);
             if slow
                 && !cycles
                 && next.start_s() - last.end_s() <= NEXT_S
@@ -98,6 +104,14 @@ impl<'a> Starts<'a> {
             }
         }
         (!held_on.is_empty()).then_some(Self { held_on, ..self })
+    }
+
+    /// Whether a throttle let go where a drop ended: the drive had cooled, or it went from one even speed to another. Bursts that no
+    /// slice shows whole come and go at one temperature.
+    fn lets_go(&self, judged: &Judged) -> bool {
+        let cooled = judged.onset_k.zip(judged.release_k).is_some_and(|(from, to)| from - to >= HELD_K);
+        let stands = |at: usize| self.pieces.get(at).is_some_and(Piece::is_even);
+        cooled || (stands(judged.drop.last) && stands(judged.drop.last + 1))
     }
 
     /// The temperature at the end of a load, in kelvins, where that of the next one stays there.

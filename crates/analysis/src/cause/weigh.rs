@@ -8,7 +8,6 @@ use super::crossing::{ANYWHERE_PER_K, Beginning, HYSTERESIS_K, HostBeginning, PA
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{Evidence, Suspect};
 use super::heat::HeatMove;
-use super::likelihood::normal;
 use super::release::Release;
 use crate::findings::SegmentOp;
 use crate::observation::Observation;
@@ -180,7 +179,7 @@ fn thresholds(case: &Case, onset_k: f64, evidence: &mut Evidence) -> [Option<Hos
                 return None;
             };
             let (temp_k, above_k) = (onset_k, onset_k - set_k);
-            let near = normal(above_k, case.spread_k());
+            let near = case.onset_per_k(set_k, onset_k);
             let past = if begins_past(above_k) { 1.0 / PAST_K } else { 0.0 };
             let (seen, per_k) = if above_k < 0.0 && early_k >= -above_k && held_below(case, set_k) {
                 (Observation::HeldBelowThreshold { threshold, temp_k, set_k }, near.max(HELD_PER_K))

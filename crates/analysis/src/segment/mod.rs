@@ -71,7 +71,12 @@ impl Piece {
 
     /// Whether it is a speed that stands: long enough, and it hardly varies.
     pub(crate) fn is_level(&self) -> bool {
-        self.span_s() >= LEVEL_S && self.variation <= BURSTY_VARIATION
+        self.span_s() >= LEVEL_S && self.is_even()
+    }
+
+    /// Whether it hardly varies.
+    pub(crate) fn is_even(&self) -> bool {
+        self.variation <= BURSTY_VARIATION
     }
 }
 

@@ -18,6 +18,14 @@ const AFTER_BINS: usize = 5;
 /// A beginning nearer to the cut than this is a step.
 const LEAST_BINS: usize = 2;
 
+/// Bursts begin where slices that lose so many standard deviations come as often as one in four, ...
+const DEEP: f64 = 3.0;
+const OFTEN: f64 = 0.25;
+/// ... in place of as often as in the first half of the piece, or once in fifty; three and more, besides the one that the cut may
+/// lie in, make a beginning.
+const LEAST_OFTEN: f64 = 0.02;
+const LEAST_DEEP: usize = 3;
+
 /// The bin in which the speed begins to sink before the cut at bin `cut`; `None` where it is a step. The piece
 /// before the cut begins at bin `from`; `x` is the logarithm of speed.
 pub(super) fn began(x: &[f64], from: usize, cut: usize) -> Option<usize> {
@@ -27,19 +35,45 @@ pub(super) fn began(x: &[f64], from: usize, cut: usize) -> Option<usize> {
     let before = super::median(&x[from..half]);
     let off: Vec<f64> = x[from..half].iter().map(|x| (x - before).abs()).collect();
     let noise = OF_MEDIAN * super::median(&off);
-    let (mut sum, mut began) = (0.0, None);
-    for (bin, x) in x.iter().enumerate().take(cut).skip(half) {
-        let lost = (before - x - LOST).clamp(-LOST, LOST);
-        sum = f64::max(sum + lost, 0.0);
-        began = if sum > 0.0 { began.or(Some(bin)) } else { None };
-    }
+    let lost: Vec<f64> = x[from..cut].iter().map(|x| before - x).collect();
+    let begins = [sinks(&lost, half - from), bursts(&lost, half - from, noise)]
+        .into_iter()
+        .flatten()
+        .map(|bin| from + bin);
     let after = super::median(&x[cut..x.len().min(cut + AFTER_BINS)]);
     let clear = |bin: &usize| {
         let bins = (cut - bin) as f64;
-        let lost = x[*bin..cut].iter().map(|x| before - x).sum::<f64>() / bins;
-        lost >= CLEAR * noise / bins.sqrt() && lost >= NO_STEP * (before - after)
+        let mean = lost[bin - from..].iter().sum::<f64>() / bins;
+        mean >= CLEAR * noise / bins.sqrt() && mean >= NO_STEP * (before - after)
     };
-    began.filter(|bin| bin + LEAST_BINS <= cut).filter(clear)
+    begins.filter(|bin| bin + LEAST_BINS <= cut).filter(clear).min()
+}
+
+/// Where these losses, bin by bin, begin to last, from `half` on.
+fn sinks(lost: &[f64], half: usize) -> Option<usize> {
+    page(lost, half, |lost| (lost - LOST).clamp(-LOST, LOST))
+}
+
+/// Where deep losses, bin by bin, begin to come often, from `half` on: a drive that is slowed down in bursts loses much now and then,
+/// and ever more often. The sum is that of the logarithms of the two rates' likelihoods.
+fn bursts(lost: &[f64], half: usize, noise: f64) -> Option<usize> {
+    let is_deep = |lost: f64| lost >= LOST.max(DEEP * noise);
+    let deep = |lost: &[f64]| lost.iter().filter(|lost| is_deep(**lost)).count();
+    let usual = ((deep(&lost[..half]) as f64 + 0.5) / (half as f64 + 1.0)).max(LEAST_OFTEN);
+    let [one, none] = [(OFTEN / usual).ln(), ((1.0 - OFTEN) / (1.0 - usual)).ln()];
+    let began = page(lost, half, |lost| if is_deep(lost) { one } else { none })?;
+    let seen = deep(&lost[began..lost.len() - 1]) >= LEAST_DEEP;
+    (seen && 2.0 * usual <= OFTEN).then_some(began)
+}
+
+/// Where Page's sum of these losses, from `half` on, was last nothing before their end; `None` where it is nothing there.
+fn page(lost: &[f64], half: usize, weight: impl Fn(f64) -> f64) -> Option<usize> {
+    let (mut sum, mut began) = (0.0, None);
+    for (bin, lost) in lost.iter().enumerate().skip(half) {
+        sum = f64::max(sum + weight(*lost), 0.0);
+        began = if sum > 0.0 { began.or(Some(bin)) } else { None };
+    }
+    began
 }
 
 #[cfg(test)]
@@ -55,5 +89,20 @@ mod test {
         assert!((50..=56).contains(&found), "{found}");
         let step: Vec<f64> = (0..120).map(|i| f64::from(u8::from(i >= 58)) * -0.3 + wobble(i)).collect();
         assert_eq!(began(&step, 0, 58), None);
+    }
+
+    #[test]
+    fn bursts_begin_with_the_first_of_many_and_stalls_before_a_step_are_none() {
+        let wobble = |i: usize| 0.003 * (i as f64 * 12.9898).sin();
+        let with = |deep: &[usize], step: usize| -> Vec<f64> {
+            let fall = |i: usize| match (deep.contains(&i), i >= step) {
+                (true, _) => -0.1,
+                (_, true) => -0.12,
+                _ => 0.0,
+            };
+            (0..140).map(|i| fall(i) + wobble(i)).collect()
+        };
+        assert_eq!(began(&with(&[102, 106, 109, 110, 113, 114], 116), 0, 116), Some(102));
+        assert_eq!(began(&with(&[20, 60, 108], 116), 0, 116), None);
     }
 }

@@ -177,6 +177,9 @@ pub fn observation(seen: &Observation) -> String {
         Seen::HotterWhileThrottled { by_k } => {
             format!("The drive was throttled already, and {by_k:.0} K hotter than when that began.")
         }
+        Seen::FurtherWithin { by_k } => {
+            format!("Another thermal drop began during this one, {by_k:.0} K hotter.")
+        }
         Seen::AsSlowAsBefore { paused_s } => {
             format!("The load ended as slow as this at {paused_s:.0} s: both are one slowdown.")
         }
