@@ -14,6 +14,13 @@ use crate::sample::LimitsK;
 /// for a burst of a duty-cycled drive to average out.
 pub const STEP_S: f64 = 1.0;
 
+/// A load that is slower than this share of the fastest second warms nothing.
+pub(crate) const TRICKLE: f64 = 0.1;
+/// Seconds of a trickle that say how fast it is, and how far others may be from that: noise of a second's speed is 3 % at most
+/// in what is scored, a trickle that a host holds keeps to its rate.
+const LEAST_TRICKLE_S: usize = 10;
+const SAME_SPEED: f64 = 0.1;
+
 /// One run, ready to be fitted.
 #[derive(Clone, Debug)]
 pub struct RunData {
@@ -49,6 +56,8 @@ pub struct RunData {
     pub slc_bytes: Option<u64>,
     /// What the verdict said.
     pub findings: Findings,
+    /// Whether the verdict took a trickle of the host for throttling: its class of policy is then none.
+    pub misread: bool,
     /// Where heat slowed the drive down and where that ended: time, cause, whether it began.
     pub throttles: Vec<(f64, Cause, bool)>,
 }
@@ -107,10 +116,11 @@ impl RunData {
         let at_s = trace.begin_s().unwrap_or(0.0) + 1.0;
         let (tmt1_k, tmt2_k) = trace.tmt_at(at_s);
         let settings = trace.settings_at(at_s);
+        let (steps, misread) = steps(trace, &findings);
         Self {
             name: trace.name.clone(),
             simulated: facts.simulated == Some(true),
-            steps: steps(trace, &findings),
+            steps,
             resolution_k: resolution_k(&readings),
             period_s: period_s(&readings),
             readings,
@@ -129,6 +139,7 @@ impl RunData {
             link_bytes_per_s: facts.link_bytes_per_s,
             slc_bytes: facts.slc_bytes.or(findings.slc_cache.as_ref().map(|cache| cache.bytes)),
             throttles: throttles(&findings),
+            misread,
             findings,
         }
     }
@@ -149,8 +160,8 @@ impl RunData {
     }
 }
 
-/// Cuts the run into seconds.
-fn steps(trace: &Trace, findings: &Findings) -> Vec<LoadStep> {
+/// Cuts the run into seconds; whether the verdict took a trickle of the host for throttling.
+fn steps(trace: &Trace, findings: &Findings) -> (Vec<LoadStep>, bool) {
     let count = (trace.end_s() / STEP_S).ceil() as usize;
     let mut steps = vec![LoadStep::default(); count];
     for series in &trace.speeds {
@@ -190,12 +201,13 @@ fn steps(trace: &Trace, findings: &Findings) -> Vec<LoadStep> {
             step.asked = asked.unwrap_or(step.asked);
         }
     }
+    let misread = inferred && limit_trickle(&mut steps);
     for point in trace.power_w.points() {
         if let Some(step) = steps.get_mut((point.t.as_secs_f64() / STEP_S) as usize) {
             step.power_w = Some(point.value);
         }
     }
-    steps
+    (steps, misread)
 }
 
 /// What a log without phases was asked for, by what the verdict takes a stretch of it for.
@@ -208,6 +220,27 @@ const fn asked(op: SegmentOp, label: Label) -> Option<Asked> {
         (SegmentOp::Read, _) => Some(Asked::Read),
         (SegmentOp::Write, _) => Some(Asked::Write),
     }
+}
+
+/// The speed of a trickle that heat is not to blame for is the host's wherever it comes again: beside a throttled load a
+/// verdict takes it for a part of that. Whether it did.
+fn limit_trickle(steps: &mut [LoadStep]) -> bool {
+    let speed = |step: &LoadStep| step.read + step.write;
+    let fastest = steps.iter().map(speed).fold(0.0, f64::max);
+    let cool = |step: &&LoadStep| step.asked == Asked::Limited || step.label == Some(Label::Dip);
+    let of = steps.iter().filter(cool).map(speed);
+    let mut slow: Vec<f64> = of.filter(|speed| (1e-9..TRICKLE * fastest).contains(speed)).collect();
+    slow.sort_by(f64::total_cmp);
+    let Some(usual) = slow.get(slow.len() / 2).filter(|_| slow.len() >= LEAST_TRICKLE_S) else {
+        return false;
+    };
+    let is_usual = |step: &&mut LoadStep| (speed(step) / usual - 1.0).abs() < SAME_SPEED;
+    let mut misread = false;
+    for step in steps.iter_mut().filter(is_usual) {
+        step.asked = Asked::Limited;
+        misread |= step.label == Some(Label::Throttled);
+    }
+    misread
 }
 
 /// Whether the counter of a threshold moved in the run.

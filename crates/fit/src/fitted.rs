@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::check::{self, SelfCheck};
-use crate::data::{Asked, RunData};
+use crate::data::{Asked, RunData, TRICKLE};
 use crate::fitting::Fitting;
 use crate::open;
 use crate::opinion::MachineOdds;
@@ -19,8 +19,6 @@ use crate::throttle::Class;
 pub const SCHEMA: u32 = 1;
 /// An hour in seconds: what is said of it needs a load of a quarter as long.
 const LONG_S: f64 = 3600.0;
-/// An operation that was only ever slower than this share of the fastest second warmed nothing.
-const TRICKLE: f64 = 0.1;
 /// Seconds of rest or of a slow load that are a cool-down.
 const COOLING_S: usize = 30;
 /// Shares of the posterior below the two ends of an interval: 90 % lie between.
@@ -320,13 +318,16 @@ fn seen(runs: &[RunData], fitting: &Fitting) -> SeenRange {
     seen.power_state = fitting.state;
     seen.settings_known = runs.iter().any(|run| run.settings_known);
     seen.full = [0, 1].map(|op| fitting.full[op].seen);
+    // Places of the groups count these alone.
+    let alike = |run: &&RunData| run.airflow == runs[0].airflow && run.is_in_state(fitting.state);
+    let same: Vec<&RunData> = runs.iter().filter(alike).collect();
     for group in &fitting.groups {
         (0..2).for_each(|op| seen.throttled[op] |= group.floor[op].is_some());
         if group.said == Some(Class::DutyCycled) {
             seen.bursts_at.push(group.follows);
         }
         if group.follows == ThresholdSource::Tmt1 {
-            let set = group.spans.iter().filter_map(|(run, _, _)| runs[*run].tmt_k[0]);
+            let set = group.spans.iter().filter_map(|(run, _, _)| same[*run].tmt_k[0]);
             seen.tmt1_acted_k = set.chain(seen.tmt1_acted_k).reduce(f64::min);
         }
     }

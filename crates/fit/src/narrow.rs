@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::fitted::Fitted;
 use crate::load;
+use crate::open::low_tmt1_k;
 use crate::predict::scenario::{Scenario, set_up};
 use crate::predict::{each, full_speed};
 use crate::sample::{DriveSample, ThresholdSource};
@@ -102,9 +103,7 @@ fn experiments(fitted: &Fitted) -> Vec<Experiment> {
         all.push(quick("heatsoak run thermal-id-quick", Scenario { airflow: Some(AIRFLOW), ..now }, true));
     }
     if follows && fitted.common.hctm {
-        // A TMT1 that is reached within minutes: 45 % of the way from rest to the hottest.
-        let [coolest_k, hottest_k] = fitted.seen.range_k;
-        let low_k = (coolest_k + 0.45 * (hottest_k - coolest_k)).round() as u16;
+        let low_k = low_tmt1_k(fitted.seen.range_k);
         let plan = format!("heatsoak run thermal-id-quick --tmt1 {}C", i32::from(low_k) - 273);
         all.push(quick(&plan, Scenario { tmt_k: [Some(low_k), None], ..now }, false));
         let off = Scenario { tmt_k: [Some(0), Some(0)], ..now };

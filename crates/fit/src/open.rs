@@ -11,6 +11,9 @@ pub(crate) const RELEASE: &str = "release temperature";
 /// Loads shorter than this leave the slow modes open, in seconds: twice the slow time constant of an M.2 drive in a case.
 const LONG_LOAD_S: f64 = 280.0;
 
+/// Both operations reach it within minutes on the drives that were tried.
+const LOW_SHARE: f64 = 0.45;
+
 /// All of it.
 pub(crate) fn left_open(runs: &[RunData], seen: &SeenRange, fitting: &Fitting) -> Vec<LeftOpen> {
     let mut open = Vec::new();
@@ -52,7 +55,7 @@ fn throttling(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut A
     let hottest = seen.range_k[1];
     let hottest_c = measure::Celsius::from_kelvin_f64(hottest).as_degrees();
     let lower = match lower_tmt1(runs, seen) {
-        Some(tmt1_c) => format!("heatsoak run thermal-id --tmt1 {tmt1_c:.0}C"),
+        Some(tmt1_c) => format!("heatsoak run thermal-id --tmt1 {tmt1_c}C"),
         None => "heatsoak run thermal-id".to_owned(),
     };
     let groups = &fitting.groups;
@@ -102,11 +105,16 @@ fn throttling(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut A
     }
 }
 
-/// A TMT1 that both operations reach within minutes: 45 % of the way from rest to the hottest.
-fn lower_tmt1(runs: &[RunData], seen: &SeenRange) -> Option<f64> {
+/// As [`low_tmt1_k`], in °C; `None` where it cannot be set.
+fn lower_tmt1(runs: &[RunData], seen: &SeenRange) -> Option<i32> {
     let settable = runs.iter().any(|run| run.settings_known);
-    let kelvin = seen.range_k[0] + 0.45 * (seen.range_k[1] - seen.range_k[0]);
-    settable.then(|| measure::Celsius::from_kelvin_f64(kelvin).as_degrees())
+    settable.then(|| i32::from(low_tmt1_k(seen.range_k)) - 273)
+}
+
+/// A TMT1 that both operations reach within minutes, also in another power state: so much of the way from the coolest to
+/// the hottest of the runs, in whole kelvins as it is set.
+pub fn low_tmt1_k([coolest_k, hottest_k]: [f64; 2]) -> u16 {
+    (coolest_k + LOW_SHARE * (hottest_k - coolest_k)).round() as u16
 }
 
 fn surroundings(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut Add<'_>) {
@@ -135,6 +143,6 @@ fn surroundings(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut
     }
     if let Some(state) = seen.power_state.filter(|_| fitting.best.states.is_empty()) {
         let why = format!("all runs were in power state {state}");
-        add("other power states", &why, "heatsoak run power-states");
+        add("other power states", &why, "heatsoak run thermal-id-quick --sweep power-state=0,1");
     }
 }

@@ -252,7 +252,8 @@ fn shares(group: &mut OnsetGroup, runs: &[RunData], slow: &[SlowStretch]) {
             group.least = group.least.min(*low);
         }
     }
-    let said = group.spans.iter().map(|(run, _, _)| &runs[*run].findings.policy).find_map(|policy| {
+    let told = group.spans.iter().map(|(run, _, _)| &runs[*run]).filter(|run| !run.misread);
+    let said = told.map(|run| &run.findings.policy).find_map(|policy| {
         let classes = std::iter::once(policy.class).chain(policy.also.iter().copied());
         classes.into_iter().find_map(|class| match class {
             PolicyClass::Relay | PolicyClass::TwoLevel => Some(Class::Relay),

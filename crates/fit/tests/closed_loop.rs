@@ -218,6 +218,30 @@ fn a_log_without_phases_and_settings_is_fitted() {
     assert!(time_s.value > 1.0, "{time_s:?}");
 }
 
+/// Goal: in a log that names no phases, the trickle of the host's while the drive cools is neither the slow speed of a relay
+/// nor the bottom of a regulator. Method: the log of `thermal-id`, asked about warmer air.
+#[test]
+fn a_trickle_in_a_log_is_the_hosts() {
+    for (name, act) in [("relay", "Relay"), ("regulator", "Regulator")] {
+        let profile = profile(name);
+        let mut log = record(&profile, TMT_K, &thermal_id());
+        trace::infer_phases(&mut log);
+        log.settings = Series::new();
+        let runs = [RunData::new(&log, AIR_K)];
+        let fitted = Fitted::new(&runs, fit("test", &runs, Seed::new(1)).expect("it warms"));
+        let [throttle] = &fitted.best.throttles[..] else { panic!("{:?}", fitted.best.throttles) };
+        assert!(format!("{:?}", throttle.act).starts_with(act), "{name}: {throttle:?}");
+        let asked = [phase("read", Some(1.0), f64::INFINITY, 300)];
+        let forecast = predict(&fitted, &Scenario { warmer_k: 10.0, ..Scenario::default() }, &asked);
+        let mut warmer = profile.clone();
+        warmer.thermal.ambient_c += 10.0;
+        let truth = record(&warmer, TMT_K, &asked);
+        let bytes: f64 = truth.speeds.iter().flat_map(|s| &s.intervals).map(|i| i.bytes).sum();
+        let found = forecast.phases[0].mean_bytes_per_s.expect("a speed");
+        assert!((found.value / (bytes / 300.0) - 1.0).abs() < 0.08, "{name}: {found:?}, {}", bytes / 300.0);
+    }
+}
+
 #[test]
 fn the_same_seed_gives_the_same_fit_and_a_profile_keeps_it() {
     let profile = profile("regulator");

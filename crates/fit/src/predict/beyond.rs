@@ -1,6 +1,7 @@
 //! What lies beyond the runs: where a forecast rests on something that none of them showed.
 
 use crate::fitted::{Fitted, interval};
+use crate::open::low_tmt1_k;
 use crate::predict::scenario::Scenario;
 use crate::predict::{ForecastCaveat, full_speed};
 use crate::sample::{DriveSample, ThresholdSource, Throttle, ThrottleAct};
@@ -127,15 +128,22 @@ pub(crate) fn state_law_unseen(
     differ(|outcome| outcome.mean_bytes_per_s, LAW_SPEED, 0.0) || differ(never, LAW_TIME, LAW_TIME_S)
 }
 
-/// What to do about phases of which that hangs.
-pub(crate) fn state_law_caveat(phases: &[&str]) -> Option<ForecastCaveat> {
-    let text = || {
-        format!(
-            "Beyond what the runs showed: {}. Whether heat leaves the drive a share of what this power state allows, or of \
-             what it could do without it, none of them tells: run `heatsoak run thermal-id-quick` in this state at a TMT1 \
-             that it reaches, and fit that too.",
-            phases.join(", ")
-        )
+/// What to do about phases of which that hangs: a TMT1 so low that the drive reaches it in that state too.
+pub(crate) fn state_law_caveat(
+    fitted: &Fitted,
+    scenario: &Scenario,
+    phases: &[&str],
+) -> Option<ForecastCaveat> {
+    let state = scenario.power_state.filter(|_| !phases.is_empty())?;
+    let tmt1 = match fitted.common.hctm {
+        true => format!(" --tmt1 {}C", i32::from(low_tmt1_k(fitted.seen.range_k)) - 273),
+        false => String::new(),
     };
-    (!phases.is_empty()).then(|| ForecastCaveat { kind: "state_throttling", text: text() })
+    let text = format!(
+        "Beyond what the runs showed: {}. None of them was hot enough in power state {state} to show whether throttling \
+         leaves a share of what this state allows, or of full speed: `heatsoak power-state DRIVE {state}`, then `heatsoak \
+         run thermal-id-quick{tmt1}`, and fit that run too.",
+        phases.join(", ")
+    );
+    Some(ForecastCaveat { kind: "state_throttling", text })
 }

@@ -132,7 +132,7 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
                 .to_owned(),
         });
     }
-    caveats.extend(state_law_caveat(&law_unseen));
+    caveats.extend(state_law_caveat(fitted, scenario, &law_unseen));
     general(fitted, scenario, load, &phases, &law_unseen, &mut caveats);
     Forecast { schema: 1, phases, caveats }
 }

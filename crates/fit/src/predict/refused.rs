@@ -42,8 +42,8 @@ pub(crate) fn answerable(fitted: &Fitted, scenario: &Scenario, caveats: &mut Vec
         refuse(
             "power_state_unknown",
             format!(
-                "No fitted run was in power state {state}: `heatsoak run thermal-id` with `settings = {{ power_state = \
-                 {state} }}` in the plan, then fit both runs."
+                "No fitted run was in power state {state}: `heatsoak power-state DRIVE {state}`, then `heatsoak run \
+                 thermal-id-quick`, and fit both runs."
             ),
         );
     }

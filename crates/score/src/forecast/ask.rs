@@ -56,6 +56,11 @@ impl Question {
         Self { kind: QuestionKind::Tmt, tmt_up_k: 0, warmer_k: 0.0 }
     }
 
+    /// The question about the other power state.
+    pub(super) const fn state() -> Self {
+        Self { kind: QuestionKind::State, ..Self::tmt() }
+    }
+
     fn tmt_k(&self, drive: &TestDrive) -> [u16; 2] {
         // No drive takes more than it allows.
         let most = drive.most_tmt_k();

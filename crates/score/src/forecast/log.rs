@@ -177,17 +177,16 @@ fn full(drive: &TestDrive, room: Room) -> [f64; 2] {
     if room.other_state { OtherState::draw(drive).full(drive) } else { drive.full() }
 }
 
-/// The log of a run in a room, at a hertz, with the settings of the drive's run.
+/// The log of a run in a room, at a hertz.
 pub(super) fn record(drive: &TestDrive, phases: &[LoadPhase], room: Room) -> Trace {
     let part = 2 + 2 * u64::from(room.aired) + 4 * u64::from(room.other_state);
     let mut draw = CorpusDraw::new(drive.seed.part(part));
-    let room = Room { tmt_k: drive.tmt_k, ..room };
     let (mut live, full) = (Live::new(drive, room), full(drive, room));
     let mut trace = Trace::empty(&drive.name);
     trace.facts.simulated = Some(true);
     if drive.has_hctm() {
         (trace.facts.tmt_min_k, trace.facts.tmt_max_k) = (Some(273.0), Some(drive.most_tmt_k().into()));
-        let [tmt1_k, tmt2_k] = drive.tmt_k.map(Some);
+        let [tmt1_k, tmt2_k] = room.tmt_k.map(Some);
         let power_state = Some(if room.other_state { STATE } else { 0 });
         trace.settings.push(instant(0.0), ThermalSettings { tmt1_k, tmt2_k, power_state });
     }

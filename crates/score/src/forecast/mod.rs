@@ -4,7 +4,8 @@
 //! Each drive has one run, which is fitted; then it is asked what it would do at other settings, in other air, under
 //! another load. The truth is the same drive, asked. Drive number N is made from seed N: even numbers are tuned on, odd
 //! ones only scored. A third of them is foreign: no code of theirs is `physics`. `--fan` adds ten minutes with twice the
-//! airflow and asks about that air; `--state` adds ten minutes in another power state and asks about that; `--log` takes
+//! airflow and asks about that air; `--state` adds ten minutes in another power state, and ten more at the TMT1 that a forecast
+//! names where it asks for them, and asks about that state; `--log` takes
 //! the run as a bandwidth log beside SMART at a hertz, without phases and settings; `--two-poles` fits two free time
 //! constants alone.
 
@@ -124,15 +125,23 @@ fn score(number: u64, plan: &Plan, arguments: &ForecastArguments) -> ForecastTal
     let drive = drives::draw(number);
     let wrong = arguments.wrong;
     let mut tally = ForecastTally::default();
-    let runs = runs(&drive, plan, arguments);
+    let mut runs = runs(&drive, plan, arguments);
+    let fit = |runs: &[fit::RunData]| {
+        let fitting = fit::fitting::fit_shapes(&drive.name, runs, Seed::new(1), arguments.shapes)?;
+        Ok::<_, fit::FitError>(fit::Fitted::new(runs, fitting))
+    };
     let clock = MonotonicClock::start();
-    let fitted = match fit::fitting::fit_shapes(&drive.name, &runs, Seed::new(1), arguments.shapes) {
-        Ok(fitting) => fit::Fitted::new(&runs, fitting),
+    let mut fitted = match fit(&runs) {
+        Ok(fitted) => fitted,
         Err(error) => {
             tally.note(format!("{number} {}: {error}", drive.name));
             return tally;
         }
     };
+    if arguments.state && state::is_undecided(&drive, &fitted) {
+        runs.insert(0, state::run(&drive, state::lower_tmt_k(&drive, &fitted)));
+        fitted = fit(&runs).expect("one more run is no less");
+    }
     tally.fit_ms.push(1e3 * clock.now().as_secs_f64());
     if wrong {
         tally.note(describe(number, &drive, &fitted));
@@ -160,8 +169,9 @@ fn score(number: u64, plan: &Plan, arguments: &ForecastArguments) -> ForecastTal
             tally.count(&answer);
         }
     }
-    tally.gains.extend(gains(&drive, &fitted, &runs[usize::from(arguments.state)].findings));
-    tally.opinions.extend(opinion::of(&drive, &fitted, &runs[usize::from(arguments.state)].findings));
+    let first = runs.iter().find(|run| run.power_state != Some(state::STATE)).expect("it is the fit's");
+    tally.gains.extend(gains(&drive, &fitted, &first.findings));
+    tally.opinions.extend(opinion::of(&drive, &fitted, &first.findings));
     if let Some(regret) = regret::of(&drive, &fitted) {
         tally.recommend_ms.push(regret.took_ms);
         if wrong && regret.lost > REGRET {
@@ -174,7 +184,8 @@ fn score(number: u64, plan: &Plan, arguments: &ForecastArguments) -> ForecastTal
 
 /// What somebody would have recorded of the drive.
 fn runs(drive: &TestDrive, plan: &Plan, arguments: &ForecastArguments) -> Vec<fit::RunData> {
-    let mut trace = log::record(drive, &fit::load::phases(plan, None), log::Room::default());
+    let room = log::Room { tmt_k: drive.tmt_k, ..log::Room::default() };
+    let mut trace = log::record(drive, &fit::load::phases(plan, None), room);
     if arguments.log {
         trace::infer_phases(&mut trace);
         trace.settings = measure::Series::new();
@@ -186,14 +197,11 @@ fn runs(drive: &TestDrive, plan: &Plan, arguments: &ForecastArguments) -> Vec<fi
     if arguments.state {
         run.power_state = Some(0);
         // The fit is of the state of the last run.
-        let room = log::Room { other_state: true, ..log::Room::default() };
-        let mut other = fit::RunData::new(&log::record(drive, &quick(), room), air_k);
-        other.power_state = Some(state::STATE);
-        runs.push(other);
+        runs.push(state::run(drive, drive.tmt_k));
     }
     runs.push(run);
     if arguments.fan {
-        let room = log::Room { aired: true, ..log::Room::default() };
+        let room = log::Room { aired: true, ..room };
         let aired = log::record(drive, &quick(), room);
         runs.push(fit::RunData::new(&aired, air_k).at_airflow(log::AIRFLOW));
     }

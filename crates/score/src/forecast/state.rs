@@ -3,15 +3,43 @@
 //! As published for an enterprise drive (VALIDATION, rows PS5 to PS7): 44 to 99 % of the reads and 28 to 71 % of the
 //! writes, a read byte for 81 to 100 % of the energy.
 
+use fit::open::low_tmt1_k;
+use fit::{Fitted, RunData};
 use physics::Profile;
 use physics::profile::PowerStateProfile;
+use plan::Plan;
 
+use super::ask::Question;
 use super::drives::TestDrive;
+use super::log::{Room, record};
 use crate::corpus::draw::CorpusDraw;
 use crate::corpus::foreign::world::World;
 
 /// Its number.
 pub(super) const STATE: u8 = 1;
+
+/// Ten minutes in it.
+pub(super) fn run(drive: &TestDrive, tmt_k: [u16; 2]) -> RunData {
+    let quick = Plan::builtin("thermal-id-quick").expect("it is built in");
+    let room = Room { other_state: true, tmt_k, ..Room::default() };
+    let log = record(drive, &fit::load::phases(&quick, None), room);
+    let mut run = RunData::new(&log, Some(drive.ambient_k()));
+    run.power_state = Some(STATE);
+    run
+}
+
+/// Whether a forecast in it asks for ten minutes more, at a TMT1 that it reaches.
+pub(super) fn is_undecided(drive: &TestDrive, fitted: &Fitted) -> bool {
+    let question = Question::state();
+    let forecast = fit::predict(fitted, &question.scenario(drive), &question.load(drive));
+    forecast.caveats.iter().any(|caveat| caveat.kind == "state_throttling")
+}
+
+/// TMT1 and TMT2 of those, as the forecast names them.
+pub(super) fn lower_tmt_k(drive: &TestDrive, fitted: &Fitted) -> [u16; 2] {
+    let [tmt1_k, tmt2_k] = drive.tmt_k;
+    [tmt1_k.min(low_tmt1_k(fitted.seen.range_k)), tmt2_k]
+}
 
 /// What it changes; reading, then writing.
 #[derive(Clone, Copy, Debug)]
