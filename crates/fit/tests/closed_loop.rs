@@ -191,6 +191,52 @@ fn another_power_state_is_known_once_it_was_run() {
     assert!(predict(&fitted, &at(2), &asked).phases[0].mean_bytes_per_s.is_none());
 }
 
+/// Goal: where ten minutes in another power state never reached TMT1, a forecast that hangs on how it throttles there names a
+/// TMT1 that it reaches, and that run answers it. Method: the relay with a state of 60 % of the speed.
+#[test]
+fn a_state_that_never_throttled_names_the_run_that_does() {
+    let mut first = profile("relay");
+    first.media.sequential_read.bytes_per_s = 1.5e9;
+    first.media.sequential_write.bytes_per_s = 0.8e9;
+    let mut other = first.clone();
+    for ceiling in [&mut other.media.sequential_read, &mut other.media.sequential_write] {
+        ceiling.bytes_per_s *= 0.6;
+    }
+    let Machine::Relay(cap) = &mut other.policy[0].machine else { panic!("a relay") };
+    // Firmware's shares are of what the state allows.
+    for limit in [&mut cap.read_bytes_per_s, &mut cap.write_bytes_per_s] {
+        *limit = limit.map(|bytes_per_s| 0.6 * bytes_per_s);
+    }
+    let quick = load::phases(&Plan::builtin("thermal-id-quick").expect("built in"), None);
+    let in_state = |tmt_k| {
+        let mut run = RunData::new(&record(&other, tmt_k, &quick), AIR_K);
+        run.power_state = Some(3);
+        run
+    };
+    let mut runs = vec![in_state(TMT_K), RunData::new(&record(&first, TMT_K, &thermal_id()), AIR_K)];
+    let asked = [phase("read", Some(1.0), f64::INFINITY, 300)];
+    let scenario = Scenario { power_state: Some(3), warmer_k: 10.0, ..Scenario::default() };
+    let caveat = |runs: &[RunData]| {
+        let fitted = Fitted::new(runs, fit("test", runs, Seed::new(1)).expect("it warms"));
+        let caveats = predict(&fitted, &scenario, &asked).caveats;
+        let low_k = fit::low_tmt1_k(fitted.seen.range_k);
+        (
+            caveats.into_iter().find(|caveat| caveat.kind == "state_throttling"),
+            low_k,
+            fitted.seen.tmt1_acted_k,
+        )
+    };
+    let (open, low_k, acted_k) = caveat(&runs);
+    let text = open.expect("nothing throttled in the state").text;
+    assert!(text.contains(&format!("--tmt1 {}C", low_k - 273)), "{text}");
+    assert_eq!(acted_k, Some(333.0));
+    runs.insert(0, in_state([low_k, 358]));
+    let (open, _, acted_k) = caveat(&runs);
+    assert_eq!(open, None);
+    // Of the runs in the state of the fit alone.
+    assert_eq!(acted_k, Some(333.0));
+}
+
 /// Goal: a log that names no phases and no settings - a bandwidth log beside SMART - has thresholds where they lay, and its
 /// forecasts throttle there.
 #[test]
