@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Asked, RunData};
+use crate::data::{Asked, RunData, fitted_to};
 use crate::fitted::Fitted;
 use crate::heat::at;
 use crate::simulate::{LoadSecond, replay};
@@ -86,9 +86,7 @@ pub enum Misfit {
 /// Runs the loads of `runs` again on the likeliest drive. `courses` are the temperatures of the heat model under the
 /// measured speeds.
 pub(crate) fn check(fitted: &Fitted, runs: &[RunData], courses: &[Vec<f64>]) -> SelfCheck {
-    // Those with another airflow or in another power state say one number; the loop is that of the others.
-    let alike = |run: &&RunData| run.airflow == runs[0].airflow && run.is_in_state(fitted.seen.power_state);
-    let still: Vec<&RunData> = runs.iter().filter(alike).collect();
+    let still = fitted_to(runs, fitted.seen.power_state);
     let checked: Vec<RunCheck> = still.iter().map(|run| run_check(fitted, run)).collect();
     let mut misfits = Vec::new();
     if fitted.is_doubtful() {

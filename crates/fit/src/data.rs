@@ -160,6 +160,12 @@ impl RunData {
     }
 }
 
+/// Those at the airflow of the first and in a power state: what the heat and the throttles are fitted to. Other ones say one number.
+pub(crate) fn fitted_to(runs: &[RunData], state: Option<u8>) -> Vec<&RunData> {
+    let alike = |run: &&RunData| run.airflow == runs[0].airflow && run.is_in_state(state);
+    runs.iter().filter(alike).collect()
+}
+
 /// Cuts the run into seconds; whether the verdict took a trickle of the host for throttling.
 fn steps(trace: &Trace, findings: &Findings) -> (Vec<LoadStep>, bool) {
     let count = (trace.end_s() / STEP_S).ceil() as usize;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::check::{self, SelfCheck};
-use crate::data::{Asked, RunData, TRICKLE};
+use crate::data::{Asked, RunData, TRICKLE, fitted_to};
 use crate::fitting::Fitting;
 use crate::open;
 use crate::opinion::MachineOdds;
@@ -319,8 +319,7 @@ fn seen(runs: &[RunData], fitting: &Fitting) -> SeenRange {
     seen.settings_known = runs.iter().any(|run| run.settings_known);
     seen.full = [0, 1].map(|op| fitting.full[op].seen);
     // Places of the groups count these alone.
-    let alike = |run: &&RunData| run.airflow == runs[0].airflow && run.is_in_state(fitting.state);
-    let same: Vec<&RunData> = runs.iter().filter(alike).collect();
+    let same = fitted_to(runs, fitting.state);
     for group in &fitting.groups {
         (0..2).for_each(|op| seen.throttled[op] |= group.floor[op].is_some());
         if group.said == Some(Class::DutyCycled) {

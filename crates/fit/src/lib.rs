@@ -7,7 +7,7 @@
 //! - `heat`: from speeds to temperature, and the likelihood of readings; `chain`: its posterior (the optimum is `analysis::posterior::least`).
 //! - `throttle`, `regulator`, `stairs`, `two_level`: thresholds and gains read off a sample's own course; `closed`: their class. `air`, `states`: a second airflow, other power states.
 //! - [`sample`]: one drive that the runs allow, and the profile it makes.
-//! - [`fitting`]: all of these in order. [`fitted`], [`mod@open`]: what is kept of it, and what stays open.
+//! - [`fitting`]: all of these in order. [`fitted`], `open`: what is kept of it, and what stays open.
 //! - [`opinion`]: which machine the runs make probable, beside what the verdict says.
 //! - [`check`]: the runs again on what was fitted, measured beside simulated.
 //! - [`load`]: a plan as a forecast takes it; [`simulate`]: a profile under a load.
@@ -34,7 +34,7 @@ mod heat;
 pub mod load;
 pub mod narrow;
 pub mod next;
-pub mod open;
+mod open;
 pub mod opinion;
 mod power;
 pub mod predict;
@@ -51,4 +51,5 @@ mod two_level;
 pub use data::RunData;
 pub use fitted::{Fitted, FittedError};
 pub use fitting::{FitError, Fitting, fit};
+pub use open::low_tmt1_k;
 pub use predict::{Forecast, Scenario, predict};

@@ -13,6 +13,7 @@ use crate::load;
 use crate::open::low_tmt1_k;
 use crate::predict::scenario::{Scenario, set_up};
 use crate::predict::{each, full_speed};
+use crate::recommend::typed;
 use crate::sample::{DriveSample, ThresholdSource};
 use crate::simulate::{LoadPhase, phase_seconds};
 
@@ -104,7 +105,7 @@ fn experiments(fitted: &Fitted) -> Vec<Experiment> {
     }
     if follows && fitted.common.hctm {
         let low_k = low_tmt1_k(fitted.seen.range_k);
-        let plan = format!("heatsoak run thermal-id-quick --tmt1 {}C", i32::from(low_k) - 273);
+        let plan = format!("heatsoak run thermal-id-quick --tmt1 {}", typed(low_k));
         all.push(quick(&plan, Scenario { tmt_k: [Some(low_k), None], ..now }, false));
         let off = Scenario { tmt_k: [Some(0), Some(0)], ..now };
         let load = builtin("hctm-read");

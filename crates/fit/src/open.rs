@@ -3,6 +3,7 @@
 use crate::data::RunData;
 use crate::fitted::{LeftOpen, SeenRange};
 use crate::fitting::Fitting;
+use crate::recommend::typed;
 use crate::sample::{ThresholdSource, ThrottleAct};
 
 /// Names that others look for.
@@ -54,9 +55,9 @@ fn loads(seen: &SeenRange, add: &mut Add<'_>) {
 fn throttling(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut Add<'_>) {
     let hottest = seen.range_k[1];
     let hottest_c = measure::Celsius::from_kelvin_f64(hottest).as_degrees();
-    let lower = match lower_tmt1(runs, seen) {
-        Some(tmt1_c) => format!("heatsoak run thermal-id --tmt1 {tmt1_c}C"),
-        None => "heatsoak run thermal-id".to_owned(),
+    let lower = match runs.iter().any(|run| run.settings_known) {
+        true => format!("heatsoak run thermal-id --tmt1 {}", typed(low_tmt1_k(seen.range_k))),
+        false => "heatsoak run thermal-id".to_owned(),
     };
     let groups = &fitting.groups;
     let acted = |follows| groups.iter().any(|group| group.follows == follows);
@@ -103,12 +104,6 @@ fn throttling(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut A
             add("least speed of the regulator", &why, &lower);
         }
     }
-}
-
-/// As [`low_tmt1_k`], in °C; `None` where it cannot be set.
-fn lower_tmt1(runs: &[RunData], seen: &SeenRange) -> Option<i32> {
-    let settable = runs.iter().any(|run| run.settings_known);
-    settable.then(|| i32::from(low_tmt1_k(seen.range_k)) - 273)
 }
 
 /// A TMT1 that both operations reach within minutes, also in another power state: so much of the way from the coolest to

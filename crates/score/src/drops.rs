@@ -8,6 +8,7 @@ use analysis::findings::{Event, EventKind};
 use serde_json::{Value, json};
 
 use crate::corpus::{Episode, Labelled};
+use crate::tally::off_s;
 
 /// Writes the drops of these runs to `path`.
 pub(crate) fn write(path: &Path, runs: impl Iterator<Item = Labelled>) -> std::io::Result<()> {
@@ -37,8 +38,7 @@ pub(crate) fn write(path: &Path, runs: impl Iterator<Item = Labelled>) -> std::i
 
 /// What it was: the cause of the episode that began then, "Nothing" where none did, `None` where it cannot be said.
 fn truth(run: &Labelled, event: &Event) -> Option<String> {
-    let off =
-        |episode: &&Episode| (episode.onset_s.0 - event.t_s).max(event.t_s - episode.onset_s.1).max(0.0);
+    let off = |episode: &&Episode| off_s(episode.onset_s, event.t_s);
     let near = run.truth.episodes.iter().filter(|episode| off(episode) <= run.truth.within_s + 1e-6);
     if let Some(episode) = near.min_by(|a, b| off(a).total_cmp(&off(b))) {
         return episode.cause.map(|cause| format!("{cause:?}"));

@@ -201,6 +201,11 @@ impl Matched<'_> {
     }
 }
 
+/// How far off a window a moment is, in seconds.
+pub(crate) fn off_s((from_s, to_s): (f64, f64), t_s: f64) -> f64 {
+    (from_s - t_s).max(t_s - to_s).max(0.0)
+}
+
 /// Matches events with windows, each once; events in grey time that match nothing count neither way.
 fn match_up<'a>(
     episodes: &[&Episode],
@@ -217,7 +222,7 @@ fn match_up<'a>(
             continue;
         };
         asked += 1;
-        let off = |t_s: f64| (from_s - t_s).max(t_s - to_s).max(0.0);
+        let off = |t_s: f64| off_s((from_s, to_s), t_s);
         let fits = (0..events.len()).filter(|i| free[*i] && off(events[*i].t_s) <= truth.within_s + 1e-6);
         let best = fits.min_by(|a, b| off(events[*a].t_s).total_cmp(&off(events[*b].t_s)));
         if let Some(best) = best {
@@ -293,8 +298,7 @@ fn causes(tally: &mut Tally, run: &Labelled, findings: &Findings, heat: &[&Episo
 /// What a log does not decide is left open, or rightly named.
 fn undecided(tally: &mut Tally, run: &Labelled, findings: &Findings) {
     for episode in &run.truth.undecided {
-        let off =
-            |event: &&Event| (episode.onset_s.0 - event.t_s).max(event.t_s - episode.onset_s.1).max(0.0);
+        let off = |event: &&Event| off_s(episode.onset_s, event.t_s);
         let begins = findings.events.iter().filter(|event| event.kind != EventKind::ThrottleRelease);
         let near = begins.filter(|event| off(event) <= run.truth.within_s + 1e-6);
         let said = near.min_by(|a, b| off(a).total_cmp(&off(b))).map_or(Said::Nothing, said);

@@ -95,7 +95,7 @@ fn settle(trace: &Trace) -> Vec<(SegmentOp, f64, f64)> {
             let after = nth(kept.partition_point(|k| *k < i));
             let op = match (op, before, after) {
                 (Some(op), ..) if kept.binary_search(&i).is_ok() => op,
-                (None, Some(before), _) if thermostat.contains(&i) => before,
+                (None, Some(before), _) if thermostat.binary_search(&i).is_ok() => before,
                 (None, ..) if end_s - start_s > longest_stop_s => SegmentOp::Idle,
                 // The end of a log may be a stop as well: the operation before keeps it.
                 (_, Some(before), after) if after.is_none_or(|after| after == before) => before,
@@ -130,7 +130,7 @@ struct CoolingPause {
     loaded_s: f64,
 }
 
-/// The times without load, as places in `runs`, that a thermostat explains: two and more, all from one temperature to another, after
+/// The times without load, as rising places in `runs`, that a thermostat explains: two and more, all from one temperature to another, after
 /// loads of different lengths. None where a single one does not fit.
 fn thermostat(runs: &[OpRun], trace: &Trace) -> Vec<usize> {
     let pauses = cooling_pauses(runs, trace);

@@ -110,8 +110,8 @@ impl<'a> Starts<'a> {
     /// slice shows whole come and go at one temperature.
     fn lets_go(&self, judged: &Judged) -> bool {
         let cooled = judged.onset_k.zip(judged.release_k).is_some_and(|(from, to)| from - to >= HELD_K);
-        let stands = |at: usize| self.pieces.get(at).is_some_and(Piece::is_even);
-        cooled || (stands(judged.drop.last) && stands(judged.drop.last + 1))
+        let even = |at: usize| self.pieces.get(at).is_some_and(Piece::is_even);
+        cooled || (even(judged.drop.last) && even(judged.drop.last + 1))
     }
 
     /// The temperature at the end of a load, in kelvins, where that of the next one stays there.

@@ -4,6 +4,7 @@ use crate::fitted::{Fitted, interval};
 use crate::open::low_tmt1_k;
 use crate::predict::scenario::Scenario;
 use crate::predict::{ForecastCaveat, full_speed};
+use crate::recommend::typed;
 use crate::sample::{DriveSample, ThresholdSource, Throttle, ThrottleAct};
 use crate::simulate::{LoadPhase, PhaseOutcome};
 
@@ -136,7 +137,7 @@ pub(crate) fn state_law_caveat(
 ) -> Option<ForecastCaveat> {
     let state = scenario.power_state.filter(|_| !phases.is_empty())?;
     let tmt1 = match fitted.common.hctm {
-        true => format!(" --tmt1 {}C", i32::from(low_tmt1_k(fitted.seen.range_k)) - 273),
+        true => format!(" --tmt1 {}", typed(low_tmt1_k(fitted.seen.range_k))),
         false => String::new(),
     };
     let text = format!(

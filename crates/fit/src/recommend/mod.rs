@@ -8,6 +8,7 @@ mod settings;
 
 pub use avoid::Avoid;
 pub use settings::Settings;
+pub(crate) use settings::typed;
 
 use schemars::JsonSchema;
 use serde::Serialize;

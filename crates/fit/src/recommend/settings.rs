@@ -109,7 +109,7 @@ pub(super) fn commands(fitted: &Fitted, settings: &Settings) -> (String, String)
 }
 
 /// Whole degrees as they are typed: 338 K is 65C, as nvme-cli has it.
-fn typed(kelvin: u16) -> String {
+pub(crate) fn typed(kelvin: u16) -> String {
     format!("{}C", i32::from(kelvin) - 273)
 }
 

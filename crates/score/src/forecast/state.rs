@@ -3,8 +3,7 @@
 //! As published for an enterprise drive (VALIDATION, rows PS5 to PS7): 44 to 99 % of the reads and 28 to 71 % of the
 //! writes, a read byte for 81 to 100 % of the energy.
 
-use fit::open::low_tmt1_k;
-use fit::{Fitted, RunData};
+use fit::{Fitted, RunData, low_tmt1_k};
 use physics::Profile;
 use physics::profile::PowerStateProfile;
 use plan::Plan;
