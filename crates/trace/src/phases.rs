@@ -81,6 +81,7 @@ fn settle(trace: &Trace) -> Vec<(SegmentOp, f64, f64)> {
             _ => runs.push((op, start_s, end_s)),
         }
     }
+    let runs = without_short_stops(runs);
     let longest_stop_s = longest_stop_s(&runs);
     let thermostat = thermostat(&runs, trace);
     let loaded: Vec<usize> = (0..runs.len()).filter(|i| runs[*i].0.is_some()).collect();
@@ -106,6 +107,25 @@ fn settle(trace: &Trace) -> Vec<(SegmentOp, f64, f64)> {
             (op, start_s, end_s)
         })
         .collect()
+}
+
+/// Joins what an operation did before and after a stop too short to be a load's end: of a drive that moves data in bursts no run
+/// lasts by itself.
+fn without_short_stops(runs: Vec<OpRun>) -> Vec<OpRun> {
+    let mut joined: Vec<OpRun> = Vec::with_capacity(runs.len());
+    for run in runs {
+        if let [.., before, stop] = joined[..]
+            && before.0 == run.0
+            && stop.0.is_none()
+            && stop.2 - stop.1 < SHORTEST_S
+        {
+            joined.truncate(joined.len() - 2);
+            joined.push((before.0, before.1, run.2));
+        } else {
+            joined.push(run);
+        }
+    }
+    joined
 }
 
 /// How long nothing may move before it is no stop of the drive, in seconds.
@@ -235,6 +255,15 @@ mod test {
         let loads = [(0, 80), (200, 280), (400, 480)];
         let found = stopping(&loads, clock);
         assert_eq!(found.iter().map(|phase| phase.0).collect::<Vec<_>>(), [Write, Idle, Write, Idle, Write]);
+    }
+
+    #[test]
+    fn bursts_belong_to_their_operation_up_to_the_next_one() {
+        let bursts = |from: usize| move |s: usize| if s >= from && s % 2 == 0 { 9.0 } else { 0.0 };
+        let write: Vec<f64> = (0..40).map(|s| if s < 20 { bursts(0)(s) } else { 0.0 }).collect();
+        let read: Vec<f64> = (0..40).map(bursts(20)).collect();
+        let found: Vec<SegmentOp> = ops(&write, &read).iter().map(|phase| phase.0).collect();
+        assert_eq!(found, [SegmentOp::Write, SegmentOp::Idle, SegmentOp::Read]);
     }
 
     #[test]
