@@ -152,7 +152,7 @@ fn judge_from(
         }
         judged.push(new);
     }
-    recurring::clockwork(&mut judged, heat);
+    recurring::clockwork(&mut judged, stretches, pieces, heat);
     recurring::irregular(&mut judged, pieces, heat.slice_s);
     crossing::judge(&mut judged);
     for (index, earlier) in resumed.iter().enumerate() {

@@ -11,10 +11,13 @@ use super::evidence::{Conclusion, Suspect};
 use super::heat::{Heat, LATE_S};
 use super::likelihood::normal;
 use crate::observation::Observation;
-use crate::segment::{Piece, median};
+use crate::segment::{Piece, Stretch, median};
+use trace::Interval;
 
 /// So many dips make a habit: four intervals between them.
 const LEAST: usize = 5;
+/// So many that were too short to be found by themselves tell of it: one may be how a load begins.
+const LEAST_EARLIER: usize = 3;
 /// An interval, or two or three where one dip was not seen, is the period when it is this near.
 const ONE_PERIOD: f64 = 0.1;
 /// ... and this share of all intervals has to be. Of intervals that come by chance three in ten are near one, two or three
@@ -43,11 +46,15 @@ const LEAST_WEIGHT: f64 = 0.05;
 
 /// Weighs that drops come like clockwork, from cool to hot: a threshold would not let them begin before it is reached, and
 /// a drive that goes to and fro at one is slower the hotter its case.
-pub(super) fn clockwork(judged: &mut [Judged], heat: &Heat) {
+pub(super) fn clockwork(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piece], heat: &Heat) {
     let began_fast = |judged: &Judged| came_back(judged) && !judged.drop.at_start;
     let all: Vec<usize> = (0..judged.len()).filter(|i| began_fast(&judged[*i])).collect();
-    let began_s: Vec<f64> = all.iter().map(|i| judged[*i].start_s).collect();
+    let mut began_s: Vec<f64> = all.iter().map(|i| judged[*i].start_s).collect();
     let Some(period_s) = regular_s(&began_s) else { return };
+    let first = &judged[all[0]];
+    let mut earlier = foretold_s(first, &stretches[pieces[first.drop.first].stretch].samples, period_s);
+    earlier.append(&mut began_s);
+    let began_s = earlier;
     let Some(([low, high], swing_k)) = peaks_k(&began_s, period_s, heat) else { return };
     // Rare readings miss the peaks by as much as it goes to and fro.
     let missed_k = swing_k * (READ_OFTEN * heat.period_s / period_s).min(1.0);
@@ -56,10 +63,37 @@ pub(super) fn clockwork(judged: &mut [Judged], heat: &Heat) {
     }
     let weight = (1.0 / (2.0 * unsteady(&began_s, period_s, heat.slice_s))).ln();
     let weight = weight.clamp(CLOCKWORK, BEST_CLOCKWORK);
-    let seen = Observation::Clockwork { times: all.len(), period_s, between_k: [low, high] };
+    let seen = Observation::Clockwork { times: began_s.len(), period_s, between_k: [low, high] };
     for index in all {
         judged[index].evidence.weigh(seen.clone(), &[(Suspect::Other, weight)]);
     }
+}
+
+/// When a load was as slow before a drop, whole periods earlier, in seconds: for a slice or two, too short to be pieces of their
+/// own. Nothing where it was at other times as well.
+fn foretold_s(drop: &Judged, samples: &[Interval], period_s: f64) -> Vec<f64> {
+    let Some(before) = drop.drop.before else { return Vec::new() };
+    let half = 0.5 * (before + drop.drop.level);
+    let end = samples.partition_point(|sample| sample.start_s < drop.start_s - 0.5 * period_s);
+    crate::work::count(end);
+    let slow: Vec<f64> =
+        samples[..end].iter().filter(|s| s.bytes_per_s() <= half).map(|s| s.start_s).collect();
+    let mut found: Vec<f64> = Vec::new();
+    let near = |from_s: f64, to_s: f64| (to_s - from_s).abs() <= ONE_PERIOD * period_s;
+    let mut within = 0;
+    for start_s in slow.iter().rev() {
+        let next_s = found.last().copied().unwrap_or(drop.start_s);
+        match found.last_mut() {
+            // Still the one just found, which began earlier.
+            Some(last) if near(*start_s, *last) => *last = *start_s,
+            _ if near(*start_s, next_s - period_s) => found.push(*start_s),
+            _ => continue,
+        }
+        within += 1;
+    }
+    found.reverse();
+    let habit = found.len() >= LEAST_EARLIER && within as f64 >= LIKE_CLOCKWORK * slow.len() as f64;
+    if habit { found } else { Vec::new() }
 }
 
 /// Whether speed came back from it while the load went on, where the temperature is known; drops inside others are part of
