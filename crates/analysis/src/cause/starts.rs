@@ -190,10 +190,11 @@ fn held_at_tmt1(trace: &Trace, pieces: &[Piece], heat: &Heat) -> bool {
     during.sort_by(f64::total_cmp);
     // Without the tenth at both ends: a reading or two is off by the sensor's own noise.
     let at = |share: f64| during[((during.len() - 1) as f64 * share) as usize];
-    let mean = early.iter().map(|p| p.level * p.span_s()).sum::<f64>()
-        / early.iter().map(Piece::span_s).sum::<f64>();
     let stands = pieces[0].is_level() && pieces[0].span_s() >= STANDS_S;
-    let no_faster = if stands { NO_FASTER_THAN_REST } else { NO_FASTER };
+    // What stands may fall much later; a burst or an overshoot is over soon.
+    let (no_faster, than) = if stands { (NO_FASTER_THAN_REST, pieces) } else { (NO_FASTER, early) };
+    let mean =
+        than.iter().map(|p| p.level * p.span_s()).sum::<f64>() / than.iter().map(Piece::span_s).sum::<f64>();
     to_s - from_s >= LONG_ENOUGH_S
         && tmt1_k >= coolest + ABOVE_COOLEST_K
         && at(0.9) - at(0.1) <= 2.0 * HELD_K
