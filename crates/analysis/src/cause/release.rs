@@ -116,8 +116,9 @@ impl Releases {
             near.map(|(at, share)| share * normal(kelvin(*at) - release.temp_k, SCATTER_K)).sum();
         let others = (self.drops - heat).max(0.0);
         let known = known_share(others);
-        // Wherever others let go: without cooling no threshold does.
-        let plausible = if release.cooled_k < LEAST_K { release.anew_per_k() / USUAL_PER_K } else { 1.0 };
+        // Wherever others let go: without cooling hardly any threshold does. That it is such a one is seen once, not each time.
+        let narrow = if release.cooled_k < LEAST_K { release.anew_per_k() / USUAL_PER_K } else { 1.0 };
+        let plausible = narrow.powf(1.0 / (1.0 + others));
         let by_others = plausible * known * (density - itself).max(0.0) / others.max(1e-9);
         let per_k = (1.0 - known) * release.anew_per_k() + by_others;
         let Release { temp_k, cooled_k, .. } = *release;
