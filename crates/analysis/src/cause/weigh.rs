@@ -279,13 +279,13 @@ fn cache(case: &Case, evidence: &mut Evidence) {
     let Some(strength) = case.strength() else { return };
     if case.drop.recovered {
         weigh(Observation::BackWhileWriting, -3.0);
-    } else if !case.drop.stops(case.pieces) && strength <= 0.6 && case.span_s() >= STAYED_S {
+    } else if !case.drop.stops(case.pieces) && strength <= 0.6 && case.lasted_s >= STAYED_S {
         // The weakest that heat left of a speed, short of a stop, was 200 MB/s of 3 GB/s (SSD1 of the seed experiments);
         // a full cache left 78 MB/s of 2.6 GB/s (row D1).
         let weight = match strength {
             ..=0.05 => 3.0,
-            ..=0.2 => 2.0,
-            _ => 1.0,
+            ..=0.2 => 2.5,
+            _ => 1.8,
         };
         weigh(Observation::WritingStayedSlow { share: strength, written_bytes }, weight);
     }
