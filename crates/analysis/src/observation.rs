@@ -91,6 +91,8 @@ pub enum Observation {
     BeganAlike { drops: usize, temp_k: f64 },
     /// So many others are as deep and as long, and so many of those are thermal.
     LooksAlike { drops: usize, thermal: usize },
+    /// So many others left the same speed, and so many of those are thermal.
+    SameSpeedLeft { drops: usize, thermal: usize },
     /// The drive was throttled already, and by so much hotter than where that began.
     HotterWhileThrottled { by_k: f64 },
     /// Within it another of heat began, so much hotter.
@@ -141,7 +143,7 @@ impl Observation {
             | Self::WritingStayedSlow { .. } => Rule::WriteCache,
             Self::Lasted { .. } | Self::LittleLost | Self::Stopped => Rule::Shape,
             Self::ThroughPageCache | Self::PowerStateChanged { .. } => Rule::Host,
-            Self::LooksAlike { .. } | Self::AsSlowAsBefore { .. } => Rule::Alike,
+            Self::LooksAlike { .. } | Self::SameSpeedLeft { .. } | Self::AsSlowAsBefore { .. } => Rule::Alike,
             Self::Clockwork { .. } | Self::Irregular { .. } | Self::Recurs { .. } => Rule::Recurring,
         })
     }

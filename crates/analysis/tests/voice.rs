@@ -53,6 +53,8 @@ const OBSERVATIONS: &[&str] = &[
     r#""kind":"began_alike","drops":12,"temp_k":338"#,
     r#""kind":"hotter_while_throttled","by_k":8"#,
     r#""kind":"further_within","by_k":5"#,
+    r#""kind":"same_speed_left","drops":1,"thermal":0"#,
+    r#""kind":"same_speed_left","drops":9,"thermal":9"#,
     r#""kind":"as_slow_as_before","paused_s":330"#,
     r#""kind":"looks_alike","drops":13,"thermal":12"#,
     r#""kind":"looks_alike","drops":13,"thermal":0"#,

@@ -15,12 +15,14 @@
 use std::collections::BTreeMap;
 
 use super::Judged;
+use super::beginning::{Beginning, HostBeginning};
 use super::case::OTHER_THRESHOLD_K;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{HEAT, Suspect};
+use super::left::SpeedsLeft;
 use super::likelihood::{CELL_K, Shares, cell, kelvin, log_sum, mean_of_counts, normal, shares};
-use super::release::{Release, Releases};
-use super::shape::{ByShape, DropShape};
+use super::release::Releases;
+use super::shape::{self, ByShape, DropShape};
 use crate::observation::Observation;
 
 /// "Anywhere within 50 K": the density in a kelvin that all others are told against.
@@ -38,8 +40,6 @@ pub(super) const PAST_K: f64 = 30.0;
 pub(super) const HYSTERESIS_K: f64 = 8.0;
 /// Share of the causes beforehand: TMT1, TMT2, the drive's own, the cache, anything else.
 pub(super) const BEFOREHAND: [f64; 5] = [0.2, 0.1, 0.1, 0.1, 0.5];
-/// ... which is known as if so many drops of each shape had been seen.
-const BEFOREHAND_DROPS: f64 = 2.0;
 /// A new threshold of the drive's own is as likely as that one more drop began at a known one.
 const NEW_THRESHOLD: f64 = 1.5;
 /// ... but never less likely than this leaves.
@@ -58,38 +58,6 @@ const LATE_K: f64 = 1.5;
 const BACK_FROM_CACHE: f64 = -2.0;
 /// Further away than so many standard deviations is nothing.
 const REACH: f64 = 4.0;
-
-/// Where and after how long a drop began.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Beginning {
-    /// Temperature, in kelvins.
-    pub temp_k: f64,
-    /// Standard deviation of it, in kelvins.
-    pub spread_k: f64,
-    /// Seconds at full speed in a kelvin around it.
-    pub stay_s_per_k: f64,
-    /// Seconds at full speed altogether.
-    pub full_speed_s: f64,
-    /// The load was slow from its beginning.
-    pub at_start: bool,
-    /// What speaks for a new threshold of the drive's own here, in a kelvin.
-    pub own_per_k: f64,
-    /// TMT1 and TMT2 are not known: either may be what a threshold of the drive's own may be.
-    pub host_unknown: bool,
-    /// Against TMT1 and TMT2, where they are set.
-    pub host: [Option<HostBeginning>; 2],
-    /// Where speed came back.
-    pub release: Option<Release>,
-}
-
-/// Where a drop began against a threshold that the host has set.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct HostBeginning {
-    /// How far above it, in kelvins.
-    pub above_k: f64,
-    /// How likely that is by this threshold, in a kelvin.
-    pub per_k: f64,
-}
 
 /// Judges all drops together, and adds what that weighs to the evidence of each.
 pub(super) fn judge(judged: &mut [Judged]) {
@@ -147,13 +115,14 @@ impl Model {
 
     /// The likeliest of what three beginnings lead to: all by what is known of each alone and heat if it can be, the
     /// same by the host's thresholds, and all by chance.
-    fn best(&self) -> Vec<Shares> {
+    fn best(&self) -> Vec<Standing> {
         const LESS: f64 = -6.0;
-        let without = |suspects: &[Suspect]| -> Vec<Shares> {
+        let without = |suspects: &[Suspect]| -> Vec<Standing> {
             let drops = self.drops.iter().map(|drop| {
                 let mut alone = drop.alone;
                 suspects.iter().for_each(|suspect| alone[*suspect as usize] += LESS);
-                shares(&alone)
+                let shares = shares(&alone);
+                Standing { shares, apart: shares }
             });
             drops.collect()
         };
@@ -164,7 +133,7 @@ impl Model {
     }
 
     /// Goes round until it stands; the logarithm of the likelihood, and what each drop may be.
-    fn settle(&self, mut now: Vec<Shares>) -> (f64, Vec<Shares>) {
+    fn settle(&self, mut now: Vec<Standing>) -> (f64, Vec<Standing>) {
         let mut likelihood = f64::NEG_INFINITY;
         for _ in 0..ROUNDS {
             crate::work::count(self.drops.len());
@@ -176,11 +145,9 @@ impl Model {
                 let total: [f64; 5] =
                     std::array::from_fn(|s| drop.alone[s] + rows.iter().map(|row| row[s]).sum::<f64>());
                 likelihood += log_sum(&total);
-                let new = shares(&total);
-                for (now, new) in now.iter_mut().zip(new) {
-                    most = most.max((new - *now).abs());
-                    *now += STEP * (new - *now);
-                }
+                let apart: [f64; 5] = std::array::from_fn(|s| total[s] - rows[LEFT][s]);
+                most = most.max(step(&mut now.shares, shares(&total)));
+                step(&mut now.apart, shares(&apart));
             }
             if most < 1e-3 {
                 break;
@@ -188,6 +155,27 @@ impl Model {
         }
         (likelihood, now)
     }
+}
+
+/// Where the others of these rows is what the same speed left weighs.
+const LEFT: usize = 6;
+
+/// Goes most of the way to `new`; by how much that changed anything at most.
+fn step(now: &mut Shares, new: Shares) -> f64 {
+    let mut most = 0.0f64;
+    for (now, new) in now.iter_mut().zip(new) {
+        most = most.max((new - *now).abs());
+        *now += STEP * (new - *now);
+    }
+    most
+}
+
+/// What a drop may be.
+#[derive(Clone, Copy)]
+struct Standing {
+    shares: Shares,
+    /// The same without what others say that left the same speed: what it says to those.
+    apart: Shares,
 }
 
 /// What all drops together say of rates, thresholds and shapes.
@@ -200,6 +188,7 @@ struct RunSums {
     host_drops: f64,
     shapes: ByShape<(usize, Shares)>,
     releases: Releases,
+    left: SpeedsLeft,
     /// How much of each drop is heat.
     heat: Vec<f64>,
     /// Of each drop, the hotter one within it that is heat most likely by all else that is known of it: how likely, and by how
@@ -208,8 +197,8 @@ struct RunSums {
 }
 
 impl RunSums {
-    fn new(drops: &[CandidateDrop], shares: &[Shares]) -> Self {
-        let heat: Vec<f64> = shares.iter().map(heat_share).collect();
+    fn new(drops: &[CandidateDrop], now: &[Standing]) -> Self {
+        let heat: Vec<f64> = now.iter().map(|now| heat_share(&now.shares)).collect();
         let mut within = vec![(0.0, 0.0); drops.len()];
         for (drop, inner) in drops.iter().zip(&heat) {
             let Some((outer, by_k)) = drop.hotter_within else { continue };
@@ -222,12 +211,16 @@ impl RunSums {
         let (mut host, mut host_drops) = (BTreeMap::new(), 0.0);
         let mut shapes: ByShape<(usize, Shares)> = ByShape::new();
         let mut releases = Releases::default();
-        for (drop, shares) in drops.iter().zip(shares) {
+        let mut left = SpeedsLeft::default();
+        for (drop, Standing { shares, apart }) in drops.iter().zip(now) {
             let of_shape = shapes.at(drop.shape);
             of_shape.0 += 1;
             of_shape.1.iter_mut().zip(shares).for_each(|(sum, share)| *sum += share);
             if let Some(release) = &drop.began.release {
                 releases.add(release, heat_share(shares));
+            }
+            if let Some(speed) = &drop.began.left {
+                left.add(speed, apart);
             }
             if !drop.began.at_start {
                 let share = own_share(drop, shares);
@@ -239,12 +232,13 @@ impl RunSums {
                 }
             }
         }
-        Self { own, own_drops, host, host_drops, shapes, releases, heat, within }
+        Self { own, own_drops, host, host_drops, shapes, releases, left, heat, within }
     }
 
     /// What the other drops show about this one, and what it weighs.
-    fn observations(&self, drop: &CandidateDrop, now: &Shares) -> Vec<(Observation, [f64; 5])> {
-        let [chance, others, alike, _, further, within] = self.rows(drop, now);
+    fn observations(&self, drop: &CandidateDrop, standing: &Standing) -> Vec<(Observation, [f64; 5])> {
+        let [chance, others, alike, _, further, within, left] = self.rows(drop, standing);
+        let now = &standing.shares;
         let Beginning { stay_s_per_k, temp_k, .. } = drop.began;
         let (drops, sums) = self.alike(drop);
         let every_s = 1.0 / self.rate_per_s(drop, now);
@@ -261,6 +255,7 @@ impl RunSums {
             seen.push((Observation::LooksAlike { drops: like_it, thermal }, alike));
         }
         seen.extend(self.release(drop, now));
+        seen.extend(self.left(drop, standing).filter(|_| counts(&left)));
         if let Some((_, by_k)) = self.further(drop).filter(|_| counts(&further)) {
             seen.push((Observation::HotterWhileThrottled { by_k }, further));
         }
@@ -279,6 +274,11 @@ impl RunSums {
         Some((seen, row))
     }
 
+    /// Whether others left the same speed, and what that weighs.
+    fn left(&self, drop: &CandidateDrop, now: &Standing) -> Option<(Observation, [f64; 5])> {
+        drop.began.left.map(|left| self.left.weigh(&left, &now.apart))
+    }
+
     /// How much of the drop that this one lies in is heat, and by how much hotter this one began.
     fn further(&self, drop: &CandidateDrop) -> Option<(f64, f64)> {
         drop.hotter_within.map(|(outer, by_k)| (self.heat[outer], by_k))
@@ -295,7 +295,8 @@ impl RunSums {
     }
 
     /// What chance, the thresholds of others, the shape and where speed came back weigh for a drop.
-    fn rows(&self, drop: &CandidateDrop, now: &Shares) -> [[f64; 5]; 6] {
+    fn rows(&self, drop: &CandidateDrop, standing: &Standing) -> [[f64; 5]; 7] {
+        let now = &standing.shares;
         let began = &drop.began;
         let (count, alike) = self.alike(drop);
         let mut chance = [0.0; 5];
@@ -322,8 +323,9 @@ impl RunSums {
             }
         }
         let release = self.release(drop, now).map_or([0.0; 5], |(_, row)| row);
-        let alike = shape_row(count, &alike, now);
-        [chance, others, alike, release, self.further_row(drop), self.within_row(drop)]
+        let alike = shape::row(count, &alike, now);
+        let left = self.left(drop, standing).map_or([0.0; 5], |(_, row)| row);
+        [chance, others, alike, release, self.further_row(drop), self.within_row(drop), left]
     }
 
     /// Density of thresholds of the drive's own at this temperature: one that others began at, or a new one.
@@ -407,15 +409,6 @@ impl RunSums {
 /// How much of what comes next is where `drops` others were, and not anew.
 pub(super) fn known_share(drops: f64) -> f64 {
     (drops / (NEW_THRESHOLD + drops)).min(MOST_KNOWN)
-}
-
-/// How often each cause makes drops of this shape, by the others, against what it was beforehand.
-fn shape_row(count: usize, alike: &Shares, now: &Shares) -> [f64; 5] {
-    std::array::from_fn(|s| {
-        let others = (alike[s] - now[s]).max(0.0);
-        let share = (BEFOREHAND_DROPS * BEFOREHAND[s] + others) / (BEFOREHAND_DROPS + count as f64 - 1.0);
-        (share / BEFOREHAND[s]).ln()
-    })
 }
 
 /// What a step of stairs weighs for another one, by how likely it is heat.

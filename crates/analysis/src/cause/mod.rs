@@ -3,6 +3,7 @@
 //! [`drops`] finds where speed gives way, [`weigh`] gathers what speaks for each cause by the rules that [`rule`]
 //! names, [`evidence`] weighs it, [`heat`] looks up readings, [`history`] sums up the run.
 
+mod beginning;
 mod case;
 mod course;
 mod crossing;
@@ -10,6 +11,7 @@ pub(crate) mod drops;
 pub(crate) mod evidence;
 pub(crate) mod heat;
 mod history;
+mod left;
 mod likelihood;
 pub(crate) mod recurring;
 mod release;
@@ -19,8 +21,8 @@ mod shape;
 mod starts;
 mod weigh;
 
+use self::beginning::Beginning;
 use self::case::Case;
-use self::crossing::Beginning;
 use self::drops::{DropStart, SpeedDrop};
 use self::evidence::{Conclusion, Evidence, Suspect, Verdict};
 use self::heat::{Heat, HeatMove};

@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use super::crossing::BEFOREHAND;
 use super::drops::SpeedDrop;
+use super::likelihood::Shares;
 use crate::segment::Piece;
 
 /// Width of a cell as a factor of the loss; drops up to one and a half apart are alike. Wide, as a log of few
@@ -14,6 +16,8 @@ const LOSS_FACTOR: f64 = 1.8;
 /// ... and of the time's worth of data that was lost, which such a log keeps.
 const LOST_FACTOR: f64 = 1.5;
 
+/// What each cause is beforehand is known as if so many drops of each shape had been seen.
+const BEFOREHAND_DROPS: f64 = 2.0;
 /// Ten times as long, in cells of that.
 const MUCH_LONGER: i64 = 6;
 
@@ -74,4 +78,16 @@ impl<T: Default> ByShape<T> {
             })
         })
     }
+}
+
+/// How often each cause makes drops of a shape, by the others of the `count` that look alike, against what it was beforehand.
+pub(super) fn row(count: usize, alike: &Shares, now: &Shares) -> [f64; 5] {
+    let count = count.max(1) as f64;
+    // Of drops that look alike one was the first, and had none to go by.
+    let not_first = 1.0 - 1.0 / count;
+    std::array::from_fn(|s| {
+        let others = (alike[s] - now[s]).max(0.0);
+        let share = (BEFOREHAND_DROPS * BEFOREHAND[s] + others) / (BEFOREHAND_DROPS + count - 1.0);
+        not_first * (share / BEFOREHAND[s]).ln()
+    })
 }

@@ -2,12 +2,14 @@
 //!
 //! The order is that of METHODS, "Causes". Numbers in comments are log odds.
 
+use super::beginning::{Beginning, HostBeginning};
 use super::case::{Case, REGULATOR_MARGIN_K, TELLING_S};
 use super::course;
-use super::crossing::{ANYWHERE_PER_K, Beginning, HYSTERESIS_K, HostBeginning, PAST_K};
+use super::crossing::{ANYWHERE_PER_K, HYSTERESIS_K, PAST_K};
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{Evidence, Suspect};
 use super::heat::HeatMove;
+use super::left::SpeedLeft;
 use super::release::Release;
 use crate::findings::SegmentOp;
 use crate::observation::Observation;
@@ -133,6 +135,7 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
         host_unknown: hctm_unknown(case),
         host: [None, None],
         release: Release::new(case, temp_k),
+        left: SpeedLeft::new(case),
     }
 }
 

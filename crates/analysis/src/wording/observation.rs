@@ -185,15 +185,14 @@ pub fn observation(seen: &Observation) -> String {
         }
         Seen::LooksAlike { drops, thermal } => {
             let have = if *drops == 1 { "has" } else { "have" };
-            let thermal = match (*thermal, *drops) {
-                (0, 1) => "it is not thermal".to_owned(),
-                (0, _) => "none of them is thermal".to_owned(),
-                (_, 1) => "it is thermal".to_owned(),
-                (some, all) if some >= all => "all of them are thermal".to_owned(),
-                (1, _) => "1 of them is thermal".to_owned(),
-                (some, _) => format!("{some} of them are thermal"),
-            };
-            format!("{} {have} the same depth and length; {thermal}.", other_drops(*drops))
+            format!(
+                "{} {have} the same depth and length; {}.",
+                other_drops(*drops),
+                of_them(*thermal, *drops)
+            )
+        }
+        Seen::SameSpeedLeft { drops, thermal } => {
+            format!("Speed fell to the same value in {}; {}.", other_drops(*drops), of_them(*thermal, *drops))
         }
         Seen::Clockwork { times, period_s, between_k: [low, high] } => format!(
             "It recurred {times} times, every {period_s:.0} s, at temperatures from {} to {}.",
@@ -221,4 +220,16 @@ pub fn observation(seen: &Observation) -> String {
 /// "1 other drop", "12 other drops".
 fn other_drops(drops: usize) -> String {
     if drops == 1 { "1 other drop".to_owned() } else { format!("{drops} other drops") }
+}
+
+/// "it is not thermal", "3 of them are thermal".
+fn of_them(thermal: usize, drops: usize) -> String {
+    match (thermal, drops) {
+        (0, 1) => "it is not thermal".to_owned(),
+        (0, _) => "none of them is thermal".to_owned(),
+        (_, 1) => "it is thermal".to_owned(),
+        (some, all) if some >= all => "all of them are thermal".to_owned(),
+        (1, _) => "1 of them is thermal".to_owned(),
+        (some, _) => format!("{some} of them are thermal"),
+    }
 }

@@ -72,6 +72,8 @@ pub(crate) struct Setup {
     pub slc_gb: Option<(f64, f64)>,
     /// Dips that have nothing to do with heat: every so many seconds, for so many, to this share.
     pub dips: Option<(f64, f64, f64)>,
+    /// Other work of the host: from and to which second, to this share.
+    pub jobs: Vec<(f64, f64, f64)>,
     /// Slow wobble of speed: period in seconds and relative amplitude.
     pub wobble: Option<(f64, f64)>,
     pub ambient_k: f64,
@@ -94,6 +96,7 @@ impl Default for Setup {
             counts: None,
             slc_gb: None,
             dips: None,
+            jobs: Vec::new(),
             wobble: None,
             ambient_k: 303.0,
             start_above_rest_k: 0.0,
@@ -261,6 +264,10 @@ impl<'a> Sim<'a> {
         if let Some((every_s, for_s, share)) = setup.dips
             && t_s > every_s
             && t_s % every_s < for_s
+        {
+            speed *= share;
+        }
+        if let Some((.., share)) = setup.jobs.iter().find(|(from_s, to_s, _)| (*from_s..*to_s).contains(&t_s))
         {
             speed *= share;
         }

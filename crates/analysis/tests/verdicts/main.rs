@@ -7,6 +7,7 @@ mod drive;
 mod explained;
 mod falling;
 mod robust;
+mod same;
 
 use analysis::findings::{Cause, Caveat, EventKind, Label, PolicyClass, SegmentOp};
 use analysis::{Findings, analyze, wording};

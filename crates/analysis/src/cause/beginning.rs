@@ -1,0 +1,38 @@
+//! Where a drop began, and all that the drops of a run are held against each other by.
+
+use super::left::SpeedLeft;
+use super::release::Release;
+
+/// Where and after how long a drop began.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beginning {
+    /// Temperature, in kelvins.
+    pub temp_k: f64,
+    /// Standard deviation of it, in kelvins.
+    pub spread_k: f64,
+    /// Seconds at full speed in a kelvin around it.
+    pub stay_s_per_k: f64,
+    /// Seconds at full speed altogether.
+    pub full_speed_s: f64,
+    /// The load was slow from its beginning.
+    pub at_start: bool,
+    /// What speaks for a new threshold of the drive's own here, in a kelvin.
+    pub own_per_k: f64,
+    /// TMT1 and TMT2 are not known: either may be what a threshold of the drive's own may be.
+    pub host_unknown: bool,
+    /// Against TMT1 and TMT2, where they are set.
+    pub host: [Option<HostBeginning>; 2],
+    /// Where speed came back.
+    pub release: Option<Release>,
+    /// The speed that was left.
+    pub left: Option<SpeedLeft>,
+}
+
+/// Where a drop began against a threshold that the host has set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HostBeginning {
+    /// How far above it, in kelvins.
+    pub above_k: f64,
+    /// How likely that is by this threshold, in a kelvin.
+    pub per_k: f64,
+}
