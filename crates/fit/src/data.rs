@@ -44,6 +44,8 @@ pub struct RunData {
     pub counted: [Option<bool>; 2],
     /// Power state, where the source says.
     pub power_state: Option<u8>,
+    /// Power states of the drive that serve I/O, where the source says.
+    pub power_states: Option<Vec<u8>>,
     /// Air around the drive, where somebody said.
     pub ambient_k: Option<f64>,
     /// Airflow over that of the other runs, as somebody said.
@@ -128,6 +130,7 @@ impl RunData {
             settings_known: settings.is_some_and(|s| s.tmt1_k.is_some() || s.tmt2_k.is_some()),
             counted: [HostThreshold::Tmt1, HostThreshold::Tmt2].map(|threshold| counted(trace, threshold)),
             power_state: settings.and_then(|settings| settings.power_state),
+            power_states: facts.power_states.clone(),
             ambient_k: ambient_k.or(facts.ambient_k),
             airflow: 1.0,
             limits: LimitsK {

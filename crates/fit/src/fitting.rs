@@ -36,7 +36,7 @@ pub enum FitError {
     /// Too few readings.
     #[error(
         "{name} has {readings} readings of the temperature beside its load; a fit needs {LEAST_READINGS} and more: \
-         record SMART beside the load, or run `heatsoak run thermal-id-quick`"
+         record SMART beside the load, or run `heatsoak run thermal-id-quick --drive DRIVE`"
     )]
     NoTemperature {
         /// Which run.
@@ -46,7 +46,7 @@ pub enum FitError {
     },
     /// No load.
     #[error(
-        "no load warmed the drive in {name}: its temperature moved by {moved_k:.1} K; run `heatsoak run thermal-id-quick`"
+        "no load warmed the drive in {name}: its temperature moved by {moved_k:.1} K; run `heatsoak run thermal-id-quick --drive DRIVE`"
     )]
     NoHeat {
         /// Which run.
@@ -103,8 +103,8 @@ pub fn fit_shapes(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> R
     let airflow = runs[0].airflow;
     let (still, aired): (Vec<RunData>, Vec<RunData>) =
         runs.iter().cloned().partition(|run| run.airflow == airflow);
-    // The state of the last run is that of the fit; the others say what they change.
-    let state = still[still.len() - 1].power_state;
+    // The lowest state is the fastest and hottest, and shows most; the others say what they change.
+    let state = still.iter().filter_map(|run| run.power_state).min();
     let (same, others): (Vec<RunData>, Vec<RunData>) =
         still.into_iter().partition(|run| run.is_in_state(state));
     let mut fitting = fit_still(name, &same, seed, shapes);

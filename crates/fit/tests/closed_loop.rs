@@ -173,8 +173,9 @@ fn another_power_state_is_known_once_it_was_run() {
     let quick = load::phases(&Plan::builtin("thermal-id-quick").expect("built in"), None);
     let mut slower = RunData::new(&record(&other, TMT_K, &quick), AIR_K);
     slower.power_state = Some(3);
-    let runs = [slower, RunData::new(&record(&first, TMT_K, &thermal_id()), AIR_K)];
+    let runs = [RunData::new(&record(&first, TMT_K, &thermal_id()), AIR_K), slower];
     let fitted = Fitted::new(&runs, fit("test", &runs, Seed::new(1)).expect("it warms"));
+    // The lowest, wherever it stands.
     assert_eq!(fitted.seen.power_state, Some(0));
     let asked = [phase("write", Some(0.0), f64::INFINITY, 300), phase("read", Some(1.0), 1.2e9, 300)];
     let at = |state| Scenario { power_state: Some(state), warmer_k: 3.0, ..Scenario::default() };
@@ -219,7 +220,7 @@ fn a_state_that_never_throttled_names_the_run_that_does() {
     let caveat = |runs: &[RunData]| {
         let fitted = Fitted::new(runs, fit("test", runs, Seed::new(1)).expect("it warms"));
         let caveats = predict(&fitted, &scenario, &asked).caveats;
-        let low_k = fit::low_tmt1_k(fitted.seen.range_k);
+        let low_k = fit::low_tmt1_k(fitted.seen.range_k, &fitted.common);
         (
             caveats.into_iter().find(|caveat| caveat.kind == "state_throttling"),
             low_k,
