@@ -44,6 +44,16 @@ pub enum FitError {
         /// How many there are.
         readings: usize,
     },
+    /// Two thresholds, of which one would be fitted and the other be a misfit.
+    #[error(
+        "TMT1 or TMT2 was changed during {name}, at {at_s:.0} s: cut it into a log of each setting there, and fit both"
+    )]
+    SettingsChanged {
+        /// Which run.
+        name: String,
+        /// When, in seconds.
+        at_s: f64,
+    },
     /// No load.
     #[error(
         "no load warmed the drive in {name}: its temperature moved by {moved_k:.1} K; run `heatsoak run thermal-id-quick --drive DRIVE`"
@@ -198,6 +208,9 @@ fn check(runs: &[RunData]) -> Result<(), FitError> {
     for run in runs {
         if run.readings.len() < LEAST_READINGS {
             return Err(FitError::NoTemperature { name: run.name.clone(), readings: run.readings.len() });
+        }
+        if let Some(at_s) = run.changed_s {
+            return Err(FitError::SettingsChanged { name: run.name.clone(), at_s });
         }
     }
     let moved = |run: &RunData| {
