@@ -80,7 +80,8 @@ impl TwinDrive {
     }
 
     fn facts(&self) -> DriveFacts {
-        let Profile { identity, limits, .. } = &self.profile;
+        let Profile { identity, limits, power_state, .. } = &self.profile;
+        let states = (0_u8..).zip(power_state).filter(|(_, state)| state.operational);
         DriveFacts {
             kind: "twin".to_owned(),
             model: Some(identity.model.clone()),
@@ -95,6 +96,7 @@ impl TwinDrive {
             tmt_max_k: limits.hctm.as_ref().map(|hctm| hctm.mxtmt_k),
             hctm: Some(limits.hctm.is_some()),
             slc_bytes: self.profile.slc_bytes().or(self.slc.map(Bytes::as_u64)),
+            power_states: Some(states.map(|(number, _)| number).collect()),
         }
     }
 }

@@ -40,10 +40,14 @@ pub struct RunData {
     pub tmt_k: [Option<f64>; 2],
     /// Whether the source says what TMT1 and TMT2 were.
     pub settings_known: bool,
+    /// When TMT1 or TMT2 was changed for the first time, as the source says.
+    pub changed_s: Option<f64>,
     /// Whether the drive's counters of TMT1 and TMT2 moved; `None` where it has none.
     pub counted: [Option<bool>; 2],
     /// Power state, where the source says.
     pub power_state: Option<u8>,
+    /// Power states of the drive that serve I/O, where the source says.
+    pub power_states: Option<Vec<u8>>,
     /// Air around the drive, where somebody said.
     pub ambient_k: Option<f64>,
     /// Airflow over that of the other runs, as somebody said.
@@ -126,8 +130,10 @@ impl RunData {
             readings,
             tmt_k: [tmt1_k, tmt2_k],
             settings_known: settings.is_some_and(|s| s.tmt1_k.is_some() || s.tmt2_k.is_some()),
+            changed_s: changed_s(trace),
             counted: [HostThreshold::Tmt1, HostThreshold::Tmt2].map(|threshold| counted(trace, threshold)),
             power_state: settings.and_then(|settings| settings.power_state),
+            power_states: facts.power_states.clone(),
             ambient_k: ambient_k.or(facts.ambient_k),
             airflow: 1.0,
             limits: LimitsK {
@@ -247,6 +253,19 @@ fn limit_trickle(steps: &mut [LoadStep]) -> bool {
         misread |= step.label == Some(Label::Throttled);
     }
     misread
+}
+
+/// The first change that a source tells; one that tells nothing for a while tells of none.
+fn changed_s(trace: &Trace) -> Option<f64> {
+    let changed =
+        |before: Option<u16>, now: Option<u16>| before.zip(now).is_some_and(|(before, now)| before != now);
+    let pairs = trace.settings.points().windows(2);
+    let at_s = pairs.filter_map(|pair| {
+        let [before, now] = [&pair[0].value, &pair[1].value];
+        let is_changed = changed(before.tmt1_k, now.tmt1_k) || changed(before.tmt2_k, now.tmt2_k);
+        is_changed.then(|| pair[1].t.as_secs_f64())
+    });
+    at_s.min_by(f64::total_cmp).filter(|t_s| *t_s < trace.end_s())
 }
 
 /// Whether the counter of a threshold moved in the run.

@@ -21,6 +21,8 @@ pub const SCHEMA: u32 = 1;
 const LONG_S: f64 = 3600.0;
 /// Seconds of rest or of a slow load that are a cool-down.
 const COOLING_S: usize = 30;
+/// A setting that was passed by so many kelvins without a throttle does not act.
+const PASSED_K: f64 = 3.0;
 /// Shares of the posterior below the two ends of an interval: 90 % lie between.
 pub(crate) const ENDS: [f64; 2] = [0.05, 0.95];
 
@@ -72,6 +74,9 @@ pub struct SeenRange {
     /// Lowest TMT1 at which the runs show it act, in kelvins.
     #[serde(default)]
     pub tmt1_acted_k: Option<f64>,
+    /// Whether a run was hotter than its TMT1 and TMT2 without a throttle that follows it.
+    #[serde(default)]
+    pub tmt_ignored: [bool; 2],
     /// Thresholds at which the verdict saw it work in bursts.
     #[serde(default)]
     pub bursts_at: Vec<ThresholdSource>,
@@ -79,6 +84,9 @@ pub struct SeenRange {
     pub longest_s: f64,
     /// Power state of the runs that were fitted; others are in the samples.
     pub power_state: Option<u8>,
+    /// Power states of the drive that serve I/O, where a run says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power_states: Option<Vec<u8>>,
     /// Whether a rest or a slow load came after a fast one.
     pub cooled: bool,
 }
@@ -316,6 +324,7 @@ pub(crate) fn interval(values: &[f64]) -> [f64; 3] {
 fn seen(runs: &[RunData], fitting: &Fitting) -> SeenRange {
     let mut seen = SeenRange { range_k: [f64::INFINITY, f64::NEG_INFINITY], ..SeenRange::default() };
     seen.power_state = fitting.state;
+    seen.power_states = runs.iter().rev().find_map(|run| run.power_states.clone());
     seen.settings_known = runs.iter().any(|run| run.settings_known);
     seen.full = [0, 1].map(|op| fitting.full[op].seen);
     // Places of the groups count these alone.
@@ -332,6 +341,16 @@ fn seen(runs: &[RunData], fitting: &Fitting) -> SeenRange {
     }
     let speeds = runs.iter().flat_map(|run| &run.steps).map(|step| step.read + step.write);
     let fastest = speeds.fold(0.0, f64::max);
+    seen.tmt_ignored = [(0, ThresholdSource::Tmt1), (1, ThresholdSource::Tmt2)].map(|(at, follows)| {
+        // One at MNTMT may stand for "off".
+        let least_k = fitting.common.limits.tmt_min_k.unwrap_or(0.0);
+        let passed = |run: &&RunData| {
+            let set_k = run.tmt_k[at].filter(|set_k| *set_k > least_k);
+            let hottest_k = run.hottest_k().map(|kelvin| kelvin + 0.5 * run.resolution_k);
+            set_k.zip(hottest_k).is_some_and(|(set_k, hottest_k)| hottest_k > set_k + PASSED_K)
+        };
+        same.iter().any(passed) && fitting.groups.iter().all(|group| group.follows != follows)
+    });
     for run in runs {
         let mut since = 0.0;
         let (mut fast, mut slow_s) = (false, 0);

@@ -36,7 +36,7 @@ pub enum FitError {
     /// Too few readings.
     #[error(
         "{name} has {readings} readings of the temperature beside its load; a fit needs {LEAST_READINGS} and more: \
-         record SMART beside the load, or run `heatsoak run thermal-id-quick`"
+         record SMART beside the load, or run `heatsoak run thermal-id-quick --drive DRIVE`"
     )]
     NoTemperature {
         /// Which run.
@@ -44,9 +44,19 @@ pub enum FitError {
         /// How many there are.
         readings: usize,
     },
+    /// Two thresholds, of which one would be fitted and the other be a misfit.
+    #[error(
+        "TMT1 or TMT2 was changed during {name}, at {at_s:.0} s: cut it into a log of each setting there, and fit both"
+    )]
+    SettingsChanged {
+        /// Which run.
+        name: String,
+        /// When, in seconds.
+        at_s: f64,
+    },
     /// No load.
     #[error(
-        "no load warmed the drive in {name}: its temperature moved by {moved_k:.1} K; run `heatsoak run thermal-id-quick`"
+        "no load warmed the drive in {name}: its temperature moved by {moved_k:.1} K; run `heatsoak run thermal-id-quick --drive DRIVE`"
     )]
     NoHeat {
         /// Which run.
@@ -103,8 +113,8 @@ pub fn fit_shapes(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> R
     let airflow = runs[0].airflow;
     let (still, aired): (Vec<RunData>, Vec<RunData>) =
         runs.iter().cloned().partition(|run| run.airflow == airflow);
-    // The state of the last run is that of the fit; the others say what they change.
-    let state = still[still.len() - 1].power_state;
+    // The lowest state is the fastest and hottest, and shows most; the others say what they change.
+    let state = still.iter().filter_map(|run| run.power_state).min();
     let (same, others): (Vec<RunData>, Vec<RunData>) =
         still.into_iter().partition(|run| run.is_in_state(state));
     let mut fitting = fit_still(name, &same, seed, shapes);
@@ -198,6 +208,9 @@ fn check(runs: &[RunData]) -> Result<(), FitError> {
     for run in runs {
         if run.readings.len() < LEAST_READINGS {
             return Err(FitError::NoTemperature { name: run.name.clone(), readings: run.readings.len() });
+        }
+        if let Some(at_s) = run.changed_s {
+            return Err(FitError::SettingsChanged { name: run.name.clone(), at_s });
         }
     }
     let moved = |run: &RunData| {

@@ -7,7 +7,7 @@
 //! - `heat`: from speeds to temperature, and the likelihood of readings; `chain`: its posterior (the optimum is `analysis::posterior::least`).
 //! - `throttle`, `regulator`, `stairs`, `two_level`: thresholds and gains read off a sample's own course; `closed`: their class. `air`, `states`: a second airflow, other power states.
 //! - [`sample`]: one drive that the runs allow, and the profile it makes.
-//! - [`fitting`]: all of these in order. [`fitted`], `open`: what is kept of it, and what stays open.
+//! - [`fitting`]: all of these in order. [`fitted`], `open`: what is kept of it, and what stays open; `commands`: the runs that would tell.
 //! - [`opinion`]: which machine the runs make probable, beside what the verdict says.
 //! - [`check`]: the runs again on what was fitted, measured beside simulated.
 //! - [`load`]: a plan as a forecast takes it; [`simulate`]: a profile under a load.
@@ -26,6 +26,7 @@ mod air;
 mod chain;
 pub mod check;
 mod closed;
+mod commands;
 pub mod cooling;
 pub mod data;
 pub mod fitted;
@@ -48,8 +49,8 @@ mod states;
 mod throttle;
 mod two_level;
 
+pub use commands::low_tmt1_k;
 pub use data::RunData;
 pub use fitted::{Fitted, FittedError};
 pub use fitting::{FitError, Fitting, fit};
-pub use open::low_tmt1_k;
 pub use predict::{Forecast, Scenario, predict};

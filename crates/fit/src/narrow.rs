@@ -8,12 +8,11 @@
 use plan::Plan;
 use serde::Serialize;
 
+use crate::commands::{THERMAL_ID_QUICK, low_tmt1_k, typed, unset};
 use crate::fitted::Fitted;
 use crate::load;
-use crate::open::low_tmt1_k;
 use crate::predict::scenario::{Scenario, set_up};
 use crate::predict::{each, full_speed};
-use crate::recommend::typed;
 use crate::sample::{DriveSample, ThresholdSource};
 use crate::simulate::{LoadPhase, phase_seconds};
 
@@ -31,11 +30,11 @@ const AIRFLOW: f64 = 2.0;
 const HIGHER_K: u16 = 5;
 /// Things left open that no sample has, in the order of what they cost a forecast, and the ten minutes that show them.
 const UNSEEN: [(&str, &str); 5] = [
-    ("heat and speed of reads", "heatsoak run thermal-id-quick"),
-    ("heat and speed of writes", "heatsoak run thermal-id-quick"),
-    ("full read speed", "heatsoak run thermal-id-quick"),
-    ("full write speed", "heatsoak run thermal-id-quick"),
-    ("cool-down", "heatsoak run thermal-id-quick"),
+    ("heat and speed of reads", THERMAL_ID_QUICK),
+    ("heat and speed of writes", THERMAL_ID_QUICK),
+    ("full read speed", THERMAL_ID_QUICK),
+    ("full write speed", THERMAL_ID_QUICK),
+    ("cool-down", THERMAL_ID_QUICK),
 ];
 
 /// The ten minutes that would tell most.
@@ -98,19 +97,18 @@ fn experiments(fitted: &Fitted) -> Vec<Experiment> {
         load: builtin("thermal-id-quick"),
         with_fan,
     };
-    let mut all = vec![quick("heatsoak run thermal-id-quick", now, false)];
+    let mut all = vec![quick(THERMAL_ID_QUICK, now, false)];
     let follows = fitted.best.throttles.iter().any(|throttle| throttle.follows == ThresholdSource::Tmt1);
     if fitted.common.ambient_k.is_some() && fitted.common.airflow.is_none() {
-        all.push(quick("heatsoak run thermal-id-quick", Scenario { airflow: Some(AIRFLOW), ..now }, true));
+        all.push(quick(THERMAL_ID_QUICK, Scenario { airflow: Some(AIRFLOW), ..now }, true));
     }
     if follows && fitted.common.hctm {
-        let low_k = low_tmt1_k(fitted.seen.range_k);
-        let plan = format!("heatsoak run thermal-id-quick --tmt1 {}", typed(low_k));
+        let low_k = low_tmt1_k(fitted.seen.range_k, &fitted.common);
+        let plan = format!("{THERMAL_ID_QUICK} --tmt1 {}", typed(low_k));
         all.push(quick(&plan, Scenario { tmt_k: [Some(low_k), None], ..now }, false));
         let off = Scenario { tmt_k: [Some(0), Some(0)], ..now };
         let load = builtin("hctm-read");
-        let plan = "heatsoak run hctm-read --tmt1 off --tmt2 off".to_owned();
-        all.push(Experiment { plan, scenario: off, load, with_fan: false });
+        all.push(Experiment { plan: unset(&fitted.common), scenario: off, load, with_fan: false });
     }
     all
 }

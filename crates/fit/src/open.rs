@@ -1,19 +1,22 @@
 //! What runs cannot tell, by name, and the command that would.
 
+use crate::commands::{THERMAL_ID, THERMAL_ID_QUICK, at_low_tmt1, at_low_tmt2, in_states, lower_tmt1, unset};
 use crate::data::RunData;
 use crate::fitted::{LeftOpen, SeenRange};
 use crate::fitting::Fitting;
-use crate::recommend::typed;
 use crate::sample::{ThresholdSource, ThrottleAct};
 
 /// Names that others look for.
 pub(crate) const RELEASE: &str = "release temperature";
 
+/// Where a run stops its load, in kelvins: so far below the critical temperature, or here where that is not known
+/// (`heatsoak run --help`).
+const BELOW_CRITICAL_K: f64 = 5.0;
+const STOP_K: f64 = 358.15;
+/// What shows more where no setting does.
+const WARMER: &str = "warmer air shows more";
 /// Loads shorter than this leave the slow modes open, in seconds: twice the slow time constant of an M.2 drive in a case.
 const LONG_LOAD_S: f64 = 280.0;
-
-/// Both operations reach it within minutes on the drives that were tried.
-const LOW_SHARE: f64 = 0.45;
 
 /// All of it.
 pub(crate) fn left_open(runs: &[RunData], seen: &SeenRange, fitting: &Fitting) -> Vec<LeftOpen> {
@@ -30,70 +33,80 @@ pub(crate) fn left_open(runs: &[RunData], seen: &SeenRange, fitting: &Fitting) -
 type Add<'a> = dyn FnMut(&str, &str, &str) + 'a;
 
 fn loads(seen: &SeenRange, add: &mut Add<'_>) {
-    let whole = "heatsoak run thermal-id";
     for (op, word) in ["read", "write"].into_iter().enumerate() {
         if !seen.ran[op] {
             add(
                 &format!("heat and speed of {word}s"),
                 &format!("no run has {word}s that warm the drive"),
-                whole,
+                THERMAL_ID,
             );
         } else if !seen.full[op] {
             let why = format!("{word}s never ran without a rate limit and unthrottled for 5 s");
-            add(&format!("full {word} speed"), &why, whole);
+            add(&format!("full {word} speed"), &why, THERMAL_ID);
         }
     }
     if seen.longest_s < LONG_LOAD_S {
         let why = format!("the longest load took {:.0} s", seen.longest_s);
-        add("rise after an hour", &why, whole);
+        add("rise after an hour", &why, THERMAL_ID);
     }
     if !seen.cooled {
-        add("cool-down", "no rest or slow load follows a fast one", "heatsoak run thermal-id-quick");
+        add("cool-down", "no rest or slow load follows a fast one", THERMAL_ID_QUICK);
     }
 }
 
 fn throttling(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut Add<'_>) {
     let hottest = seen.range_k[1];
     let hottest_c = measure::Celsius::from_kelvin_f64(hottest).as_degrees();
-    let lower = match runs.iter().any(|run| run.settings_known) {
-        true => format!("heatsoak run thermal-id --tmt1 {}", typed(low_tmt1_k(seen.range_k))),
-        false => "heatsoak run thermal-id".to_owned(),
-    };
+    let lower = format!("{THERMAL_ID}{}", at_low_tmt1(seen.range_k, &fitting.common));
     let groups = &fitting.groups;
     let acted = |follows| groups.iter().any(|group| group.follows == follows);
     if groups.is_empty() {
         let why = format!("heat never slowed the drive down; the hottest was {hottest_c:.0} °C");
-        add("throttling", &why, &lower);
+        let plan = match seen.tmt_ignored {
+            [false, _] => lower,
+            [true, false] => at_low_tmt2(seen.range_k, &fitting.common),
+            [true, true] => unset(&fitting.common),
+        };
+        add("throttling", &why, &plan);
         return;
     }
+    // A setting that was passed without a throttle does nothing: that is an answer.
+    let is_open = |at: usize, follows| fitting.common.hctm && !acted(follows) && !seen.tmt_ignored[at];
     for (op, word) in ["read", "write"].into_iter().enumerate() {
         if seen.ran[op] && !seen.throttled[op] {
-            let why = format!(
-                "heat never slowed {word}s down; the hottest was {:.0} °C",
-                seen.hottest_k[op] - 273.15
-            );
-            add(&format!("{word} speed while throttled"), &why, &lower);
+            let hottest_c = seen.hottest_k[op] - 273.15;
+            let why = format!("heat never slowed {word}s down; the hottest was {hottest_c:.0} °C");
+            let what = format!("{word} speed while throttled");
+            if acted(ThresholdSource::Tmt1) || is_open(0, ThresholdSource::Tmt1) {
+                add(&what, &why, &lower);
+            } else {
+                add(&what, &format!("{why}; {WARMER}"), THERMAL_ID);
+            }
         }
     }
-    if !acted(ThresholdSource::Tmt1) && fitting.common.hctm {
+    if is_open(0, ThresholdSource::Tmt1) {
         add("what TMT1 does", "throttling at TMT1 was not seen", &lower);
     }
-    if !acted(ThresholdSource::Tmt2) && fitting.common.hctm {
+    if is_open(1, ThresholdSource::Tmt2) {
         let why = match runs.iter().find_map(|run| run.tmt_k[1]) {
             Some(tmt2_k) => format!("TMT2 ({:.0} °C) was not reached, or did not act", tmt2_k - 273.15),
             None => "TMT2 was off or is not known".to_owned(),
         };
-        add("heavy throttling", &why, "heatsoak run thermal-id --tmt1 45C --tmt2 50C");
+        add("heavy throttling", &why, &at_low_tmt2(seen.range_k, &fitting.common));
     }
-    if !acted(ThresholdSource::Own) {
+    // A run stops its load there, so that none gets hotter.
+    let stop_k = fitting.common.limits.critical_k.map_or(STOP_K, |critical_k| critical_k - BELOW_CRITICAL_K);
+    if !acted(ThresholdSource::Own) && hottest < stop_k {
         let why = format!("it was not reached up to {hottest_c:.0} °C");
-        add("firmware threshold", &why, "heatsoak run hctm-read --tmt1 off --tmt2 off");
+        add("firmware threshold", &why, &unset(&fitting.common));
     }
-    for (group, throttle) in groups.iter().zip(&fitting.best.throttles) {
+    for throttle in &fitting.best.throttles {
+        // A threshold that was weighed and left out has a group and no throttle.
+        let Some(group) = groups.iter().find(|group| group.follows == throttle.follows) else { continue };
         let switches =
             matches!(throttle.act, ThrottleAct::Relay(_) | ThrottleAct::TwoLevel { .. } | ThrottleAct::Stop);
         if switches && group.releases.is_empty() {
-            add(RELEASE, "no release was seen", "heatsoak run thermal-id");
+            add(RELEASE, "no release was seen", THERMAL_ID);
         }
         let regulates = matches!(
             throttle.act,
@@ -101,15 +114,15 @@ fn throttling(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut A
         );
         if regulates && group.least > 0.15 {
             let why = format!("speed went no lower than {:.0} % of full speed", 100.0 * group.least);
-            add("least speed of the regulator", &why, &lower);
+            let what = "least speed of the regulator";
+            match (throttle.follows, lower_tmt1(seen, &fitting.common)) {
+                (ThresholdSource::Tmt1, Some(plan)) => add(what, &why, &plan),
+                // At rest already.
+                (ThresholdSource::Tmt1, None) => {}
+                _ => add(what, &format!("{why}; {WARMER}"), THERMAL_ID),
+            }
         }
     }
-}
-
-/// A TMT1 that both operations reach within minutes, also in another power state: so much of the way from the coolest to
-/// the hottest of the runs, in whole kelvins as it is set.
-pub fn low_tmt1_k([coolest_k, hottest_k]: [f64; 2]) -> u16 {
-    (coolest_k + LOW_SHARE * (hottest_k - coolest_k)).round() as u16
 }
 
 fn surroundings(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut Add<'_>) {
@@ -133,11 +146,23 @@ fn surroundings(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut
             "share of the resistance that is air",
             "all runs had one airflow, so a heatsink or fan gets a range; repeat this with a fan, then fit both with \
              `--airflow 1,2`",
-            "heatsoak run thermal-id-quick",
+            THERMAL_ID_QUICK,
         );
     }
     if let Some(state) = seen.power_state.filter(|_| fitting.best.states.is_empty()) {
         let why = format!("all runs were in power state {state}");
-        add("other power states", &why, "heatsoak run thermal-id-quick --sweep power-state=0,1");
+        let what = "other power states";
+        match seen.power_states.as_deref().map(|all| others(all, state)) {
+            Some(others) if others.is_empty() => {}
+            Some(others) => add(what, &why, &in_states(&others)),
+            None => add(what, &format!("{why}; which others serve I/O was not recorded"), POWER_STATES),
+        }
     }
+}
+
+/// Lists them.
+const POWER_STATES: &str = "heatsoak power-state DRIVE";
+
+fn others(all: &[u8], state: u8) -> Vec<u8> {
+    all.iter().copied().filter(|other| *other != state).collect()
 }

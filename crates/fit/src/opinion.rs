@@ -106,7 +106,7 @@ fn told(odds: &[MachineOdds], verdict: &[PolicyClass]) -> Option<String> {
     };
     let agrees = match agrees(first, verdict).filter(|_| first.probability >= SURE) {
         Some(true) => " It agrees.",
-        Some(false) => " It disagrees; `heatsoak run thermal-id` would tell which is right.",
+        Some(false) => " It disagrees; `heatsoak run thermal-id --drive DRIVE` would tell which is right.",
         None => "",
     };
     Some(format!(

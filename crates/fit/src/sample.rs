@@ -119,7 +119,7 @@ pub enum ThrottleAct {
 }
 
 /// What is the same in all samples of a drive.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Common {
     /// Name for `twin:`.
     pub name: String,

@@ -4,8 +4,9 @@
 
 use fit::check::Misfit;
 use fit::sample::{ThresholdSource, ThrottleAct};
-use fit::simulate::LoadPhase;
+use fit::simulate::{LoadPhase, drive};
 use fit::{FitError, Fitted, RunData, Scenario, fit, load, predict};
+use measure::record::ThermalSettings;
 use measure::{Seed, Series};
 use physics::Profile;
 use physics::profile::{Machine, Stairs};
@@ -14,7 +15,7 @@ use trace::Trace;
 
 mod known;
 
-use known::{phase, profile, record};
+use known::{phase, profile, record, record_from};
 
 const TMT_K: [u16; 2] = [333, 358];
 
@@ -173,8 +174,9 @@ fn another_power_state_is_known_once_it_was_run() {
     let quick = load::phases(&Plan::builtin("thermal-id-quick").expect("built in"), None);
     let mut slower = RunData::new(&record(&other, TMT_K, &quick), AIR_K);
     slower.power_state = Some(3);
-    let runs = [slower, RunData::new(&record(&first, TMT_K, &thermal_id()), AIR_K)];
+    let runs = [RunData::new(&record(&first, TMT_K, &thermal_id()), AIR_K), slower];
     let fitted = Fitted::new(&runs, fit("test", &runs, Seed::new(1)).expect("it warms"));
+    // The lowest, wherever it stands.
     assert_eq!(fitted.seen.power_state, Some(0));
     let asked = [phase("write", Some(0.0), f64::INFINITY, 300), phase("read", Some(1.0), 1.2e9, 300)];
     let at = |state| Scenario { power_state: Some(state), warmer_k: 3.0, ..Scenario::default() };
@@ -219,7 +221,7 @@ fn a_state_that_never_throttled_names_the_run_that_does() {
     let caveat = |runs: &[RunData]| {
         let fitted = Fitted::new(runs, fit("test", runs, Seed::new(1)).expect("it warms"));
         let caveats = predict(&fitted, &scenario, &asked).caveats;
-        let low_k = fit::low_tmt1_k(fitted.seen.range_k);
+        let low_k = fit::low_tmt1_k(fitted.seen.range_k, &fitted.common);
         (
             caveats.into_iter().find(|caveat| caveat.kind == "state_throttling"),
             low_k,
@@ -235,6 +237,28 @@ fn a_state_that_never_throttled_names_the_run_that_does() {
     assert_eq!(open, None);
     // Of the runs in the state of the fit alone.
     assert_eq!(acted_k, Some(333.0));
+}
+
+/// Goal: a log in which TMT1 was changed is not fitted as one, and what the refusal names is: a log of each setting, of which
+/// the second begins warm. Method: the relay at 60 °C and then at 66.
+#[test]
+fn a_log_of_two_settings_is_fitted_as_two() {
+    let profile = profile("relay");
+    let mut drive = drive(&profile);
+    let logs = [TMT_K, [339, 358]].map(|tmt_k| {
+        let mut log = record_from(&mut drive, &profile, tmt_k, &thermal_id());
+        trace::infer_phases(&mut log);
+        RunData::new(&log, AIR_K)
+    });
+    let mut whole = record(&profile, TMT_K, &thermal_id());
+    let later = ThermalSettings { tmt1_k: Some(339), tmt2_k: Some(358), power_state: Some(0) };
+    whole.settings.push(trace::instant(900.0), later);
+    let error = fit("test", &[RunData::new(&whole, AIR_K)], Seed::new(1)).expect_err("two settings");
+    assert!(matches!(error, FitError::SettingsChanged { at_s, .. } if at_s == 900.0), "{error}");
+    let fitted = Fitted::new(&logs, fit("test", &logs, Seed::new(1)).expect("it warms"));
+    let [throttle] = &fitted.best.throttles[..] else { panic!("one threshold: {:?}", fitted.best.throttles) };
+    assert_eq!(throttle.follows, ThresholdSource::Tmt1);
+    assert!(throttle.on_k.abs() < 0.6 && matches!(throttle.act, ThrottleAct::Relay(_)), "{throttle:?}");
 }
 
 /// Goal: a log that names no phases and no settings - a bandwidth log beside SMART - has thresholds where they lay, and its

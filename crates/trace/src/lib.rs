@@ -85,6 +85,8 @@ pub struct Facts {
     pub tmt_max_k: Option<f64>,
     /// Size of the fast write cache in bytes, as the maker states it.
     pub slc_bytes: Option<u64>,
+    /// Numbers of the power states that serve I/O; `None` where the source does not say.
+    pub power_states: Option<Vec<u8>>,
     /// Temperature around the drive, in kelvins.
     pub ambient_k: Option<f64>,
     /// Power that the meters show without the drive, in watts, and half of its 95 % interval.

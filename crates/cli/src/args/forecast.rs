@@ -9,6 +9,7 @@ use measure::{BytesPerSec, Celsius, Kelvin, parse};
 pub(crate) const AFTER_FIT_HELP: &str = "\
 An input is a run folder, or a log of another tool with speeds and temperatures (`heatsoak analyze
 --help` lists them). All inputs are runs of one drive: other settings, air or loads show more.
+The folder of a sweep stands for its runs.
 The profile written with --out is a twin: `twin:drive.toml`, `heatsoak vssd --profile drive.toml`,
 `heatsoak predict drive.toml`. What the runs cannot tell is left open, with the command that would
 tell it. Intervals hold 90 %.
@@ -25,7 +26,7 @@ Examples:
 pub(crate) const AFTER_PREDICT_HELP: &str = "\
 DRIVE is a profile written by `heatsoak fit`; run folders and logs are fitted first. PLAN is a
 built-in plan, a TOML file or a fio job file; without one hctm-read. Everything not said stays as it
-was in the fitted runs. Values are followed by their 90 % intervals; `beyond` marks what lies
+was in the fitted runs: TMT1 and TMT2 as in the last, the lowest power state of all. Values are followed by their 90 % intervals; `beyond` marks what lies
 outside of what the runs showed.
 
 Several values with commas between them, for one option or two, are a sweep: a table of all cells.

@@ -243,6 +243,9 @@ pub(crate) struct RunArgs {
     /// Heavy throttling from this temperature on (TMT2), such as 70C, or off
     #[arg(long, value_name = "TEMP", value_parser = threshold, allow_hyphen_values = true)]
     pub(crate) tmt2: Option<Kelvin>,
+    /// Power state for the run; `heatsoak power-state DRIVE` lists them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(..32))]
+    pub(crate) power_state: Option<u8>,
     /// Run the plan once a setting, such as tmt=default,65C/70C, power-state=0,5, rate=default,400MB/s, link=1GB/s,2GB/s, ambient=20C,35C
     #[arg(long, value_name = "WHAT=A,B,...", value_parser = Sweep::parse)]
     pub(crate) sweep: Option<Sweep>,

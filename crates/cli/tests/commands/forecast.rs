@@ -149,6 +149,80 @@ fn fits_forecasts_and_sweeps_are_drawn() {
     assert_eq!(full["phases"][0]["mean_bytes_per_s"], Value::Null);
 }
 
+/// Goal: what a fit leaves open is answered by the command that it names, typed as it stands. Method: each is run on the same
+/// simulated drive, and its run is fitted beside the first: ten minutes of a relay with two more power states that serve I/O,
+/// and a default run of SSD1, whose reads begin hot and whose firmware throttles.
+#[test]
+fn commands_of_what_is_left_open_answer_it() {
+    let scratch = Scratch::new();
+    let state = |cap: &str, operational: bool| {
+        format!(
+            "[[power_state]]\nmax_power_w = 2.5\noperational = {operational}\nread_cap_bytes_per_s = {cap}\n\
+             write_cap_bytes_per_s = 0.8e9\n\n"
+        )
+    };
+    let states = format!("{}{}{}[media]", state("2.0e9", true), state("1.2e9", true), state("1.2e9", false));
+    let relay = scratch.run(&["profiles", "relay"]).stdout.replacen("[media]", &states, 1);
+    std::fs::write(scratch.path("relay.toml"), relay).expect("a file");
+    for (number, drive, plan, expected) in [
+        (1, "twin:relay.toml", "thermal-id-quick", "thermal-id-quick --drive DRIVE --sweep power-state=1,2"),
+        (2, "twin:ssd1", "hctm-read", "thermal-id --drive DRIVE --tmt1 off --tmt2 "),
+    ] {
+        let first = format!("first-{number}");
+        let ran = |typed: &[&str], out: &str| {
+            let ran = scratch.run(&[typed, &["--out", out, "--quiet", "--no-report"]].concat());
+            // 3: the thermal limit ended it, which shows what was asked as well.
+            assert!(matches!(ran.code, Some(0 | 3)), "{typed:?}: {}", ran.stderr);
+        };
+        ran(&["run", plan, "--drive", drive], &first);
+        let open = |inputs: &[&str]| {
+            let fitted = json(&scratch, &[&["fit"], inputs, &["--json"]].concat());
+            let all = fitted["left_open"].as_array().expect("a list").clone();
+            let text = |open: &Value, name: &str| open[name].as_str().expect("a text").to_owned();
+            all.iter().map(|open| [text(open, "what"), text(open, "plan")]).collect::<Vec<_>>()
+        };
+        let before = open(&[&first]);
+        assert!(before.iter().any(|[_, command]| command.contains(expected)), "{before:?}");
+        let mut made: Vec<&str> = Vec::new();
+        for [what, command] in &before {
+            let typed = command.replace("DRIVE", drive);
+            let typed: Vec<&str> = typed.split(' ').skip(1).collect();
+            let at = made.iter().position(|made| made == command).unwrap_or(made.len());
+            let out = format!("open-{number}-{at}");
+            if at == made.len() {
+                made.push(command);
+                ran(&typed, &out);
+            }
+            // A fan is not typed.
+            let typed_is_enough = !what.starts_with("share of the resistance");
+            let after = open(&[&first, &out]);
+            assert!(!typed_is_enough || after.iter().all(|[other, _]| other != what), "{command}: {after:?}");
+        }
+    }
+    // One state that serves I/O is no open question, and one that serves none has no forecast.
+    let fitted = json(&scratch, &["fit", "first-2", "--json"]);
+    assert!(!fitted["left_open"].to_string().contains("power state"), "{fitted}");
+    let told = scratch.run(&["predict", "first-1", "--power-state", "3"]).stdout;
+    assert!(told.contains("Power state 3 serves no I/O on this drive: those that do are 0, 1, 2."), "{told}");
+    let told = scratch.run(&["predict", "first-1", "--power-state", "2"]).stdout.replace("\n    ", " ");
+    assert!(told.contains("`heatsoak run thermal-id-quick --drive DRIVE --power-state 2`"), "{told}");
+    ran_in_state(&scratch);
+}
+
+/// The run that a forecast in another state names is one of it.
+fn ran_in_state(scratch: &Scratch) {
+    let run = ["run", "thermal-id-quick", "--drive", "twin:relay.toml", "--power-state", "2"];
+    let done = scratch.run(&[&run[..], &["--out", "state-2", "--quiet", "--no-report"]].concat());
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    // Named last, and still not what a forecast is about that names no state.
+    let speed = |args: &[&str]| {
+        let of = json(scratch, &[&["predict", "first-1", "state-2", "quick"], args, &["--json"]].concat());
+        of["phases"][0]["mean_bytes_per_s"]["value"].as_f64().expect("a speed")
+    };
+    let [full, held] = [speed(&[]), speed(&["--power-state", "2"])];
+    assert!((full / 3e9 - 1.0).abs() < 0.05 && (held / 1.2e9 - 1.0).abs() < 0.05, "{full} {held}");
+}
+
 /// What cannot be answered is said, with its reason and what to do; wrong usage ends with 2.
 #[test]
 fn what_cannot_be_asked_is_refused_in_a_sentence() {

@@ -75,6 +75,8 @@ pub(super) fn from_controller(drive: &mut DriveFacts, identify: &IdentifyControl
     drive.hctm = Some(identify.hctm.supported);
     drive.tmt_min_k = kelvin(identify.hctm.min);
     drive.tmt_max_k = kelvin(identify.hctm.max);
+    let states = (0_u8..).zip(&identify.power_states).filter(|(_, state)| !state.non_operational);
+    drive.power_states = Some(states.map(|(number, _)| number).collect());
 }
 
 /// The disk at or under `place`, who it is, and the way to its SMART log where it is NVMe and lets us.

@@ -58,5 +58,6 @@ pub fn unknown_drive(kind: &str, size: Bytes, block_bytes: u32) -> DriveFacts {
         tmt_max_k: None,
         hctm: None,
         slc_bytes: None,
+        power_states: None,
     }
 }

@@ -1,10 +1,9 @@
 //! What lies beyond the runs: where a forecast rests on something that none of them showed.
 
+use crate::commands::{at_low_tmt1, in_states};
 use crate::fitted::{Fitted, interval};
-use crate::open::low_tmt1_k;
 use crate::predict::scenario::Scenario;
 use crate::predict::{ForecastCaveat, full_speed};
-use crate::recommend::typed;
 use crate::sample::{DriveSample, ThresholdSource, Throttle, ThrottleAct};
 use crate::simulate::{LoadPhase, PhaseOutcome};
 
@@ -21,8 +20,6 @@ const LAW_SHARE: f64 = 0.25;
 const LAW_SPEED: f64 = 0.05;
 const LAW_TIME: f64 = 0.1;
 const LAW_TIME_S: f64 = 3.0;
-/// One that was passed by so much without a throttle does not act.
-const PASSED_K: f64 = 3.0;
 
 /// Whether a setting that was not seen to act lies where the drive gets to: what it does then, nobody knows. Where no run
 /// says what was set, a threshold that was seen may be TMT1's or the firmware's own.
@@ -34,12 +31,8 @@ pub(crate) fn tmt_unseen(fitted: &Fitted, scenario: &Scenario, of: &[PhaseOutcom
         let set_k = scenario.tmt_k[at].map_or(0.0, f64::from);
         let changed = set_k > 0.0 && set_k != fitted.common.tmt_k[at];
         let seen = latched || fitted.best.throttles.iter().any(|throttle| throttle.follows == follows);
-        // A run that passed its setting without a throttle shows that it does not act; at MNTMT it may stand for "off".
-        let was_k = fitted.common.tmt_k[at];
-        let ignored = was_k > fitted.common.limits.tmt_min_k.unwrap_or(0.0)
-            && fitted.seen.range_k[1] > was_k + PASSED_K;
         let unnamed = !fitted.seen.settings_known && !fitted.best.throttles.is_empty();
-        changed && !seen && (unnamed || !ignored && peak_k > set_k - UNSEEN_K)
+        changed && !seen && (unnamed || !fitted.seen.tmt_ignored[at] && peak_k > set_k - UNSEEN_K)
     };
     unseen(0, ThresholdSource::Tmt1) || unseen(1, ThresholdSource::Tmt2)
 }
@@ -136,15 +129,12 @@ pub(crate) fn state_law_caveat(
     phases: &[&str],
 ) -> Option<ForecastCaveat> {
     let state = scenario.power_state.filter(|_| !phases.is_empty())?;
-    let tmt1 = match fitted.common.hctm {
-        true => format!(" --tmt1 {}", typed(low_tmt1_k(fitted.seen.range_k))),
-        false => String::new(),
-    };
+    let tmt1 = at_low_tmt1(fitted.seen.range_k, &fitted.common);
     let text = format!(
         "Beyond what the runs showed: {}. None of them was hot enough in power state {state} to show whether throttling \
-         leaves a share of what this state allows, or of full speed: `heatsoak power-state DRIVE {state}`, then `heatsoak \
-         run thermal-id-quick{tmt1}`, and fit that run too.",
-        phases.join(", ")
+         leaves a share of what this state allows, or of full speed: `{}{tmt1}` shows it; fit that run too.",
+        phases.join(", "),
+        in_states(&[state])
     );
     Some(ForecastCaveat { kind: "state_throttling", text })
 }

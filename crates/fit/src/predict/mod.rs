@@ -128,7 +128,7 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
         caveats.push(ForecastCaveat {
             kind: "tmt_unknown",
             text: "The fitted runs do not show what TMT1 or TMT2 do where the drive would reach them: run `heatsoak run \
-                   thermal-id` at such a setting, and fit both runs."
+                   thermal-id --drive DRIVE` at such a setting, and fit both runs."
                 .to_owned(),
         });
     }
@@ -281,7 +281,7 @@ fn general(
             "tmt_lower",
             format!(
                 "Beyond what the runs showed: TMT1 is more than {LOWER_K:.0} K below the lowest at which they show it \
-                 act ({:.0} °C). Firmware may throttle differently there; `heatsoak run thermal-id` with that TMT1 \
+                 act ({:.0} °C). Firmware may throttle differently there; `heatsoak run thermal-id --drive DRIVE` with that TMT1 \
                  shows it.",
                 acted_k - 273.0
             ),

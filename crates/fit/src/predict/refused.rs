@@ -1,5 +1,6 @@
 //! Questions to which a fit has no answer, and which run would give one.
 
+use crate::commands::in_states;
 use crate::fitted::Fitted;
 use crate::predict::ForecastCaveat;
 use crate::predict::scenario::Scenario;
@@ -20,7 +21,7 @@ pub(crate) fn answerable(fitted: &Fitted, scenario: &Scenario, caveats: &mut Vec
         refuse(
             "resistance_unknown",
             "No fitted run of a quarter of an hour of load has power, so K/W are not known and a heatsink of so many K/W \
-             cannot be put on: measure power beside `heatsoak run thermal-id`, or ask for `--airflow`."
+             cannot be put on: measure power beside `heatsoak run thermal-id --drive DRIVE`, or ask for `--airflow`."
                 .to_owned(),
         );
     }
@@ -39,20 +40,14 @@ pub(crate) fn answerable(fitted: &Fitted, scenario: &Scenario, caveats: &mut Vec
             || fitted.best.states.iter().any(|other| other.state == *state)
     };
     if let Some(state) = scenario.power_state.filter(|state| !was_run(state)) {
-        refuse(
-            "power_state_unknown",
-            format!(
-                "No fitted run was in power state {state}: `heatsoak power-state DRIVE {state}`, then `heatsoak run \
-                 thermal-id-quick`, and fit both runs."
-            ),
-        );
+        refuse("power_state_unknown", power_state_unknown(fitted, state));
     }
     if let Some(percent) = scenario.fill_percent {
         refuse(
             "fill_unknown",
             format!(
                 "What being {percent} % full changes - the size of the SLC cache, garbage collection - no fitted run \
-                 shows: fill the drive so far, run `heatsoak run thermal-id`, and fit that run by itself."
+                 shows: fill the drive so far, run `heatsoak run thermal-id --drive DRIVE`, and fit that run by itself."
             ),
         );
     }
@@ -60,6 +55,19 @@ pub(crate) fn answerable(fitted: &Fitted, scenario: &Scenario, caveats: &mut Vec
         refuse("tmt_refused", error);
     }
     caveats.is_empty()
+}
+
+fn power_state_unknown(fitted: &Fitted, state: u8) -> String {
+    match &fitted.seen.power_states {
+        Some(all) if !all.contains(&state) => {
+            let all: Vec<String> = all.iter().map(u8::to_string).collect();
+            format!("Power state {state} serves no I/O on this drive: those that do are {}.", all.join(", "))
+        }
+        _ => format!(
+            "No fitted run was in power state {state}: `{}` makes one; fit it too.",
+            in_states(&[state])
+        ),
+    }
 }
 
 fn tmt_error(fitted: &Fitted, scenario: &Scenario) -> Option<String> {

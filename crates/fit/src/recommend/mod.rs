@@ -8,11 +8,11 @@ mod settings;
 
 pub use avoid::Avoid;
 pub use settings::Settings;
-pub(crate) use settings::typed;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::commands::THERMAL_ID;
 use crate::cooling::{self, CoolingNeed};
 use crate::fitted::Fitted;
 use crate::next::throttled_share;
@@ -254,9 +254,9 @@ fn verdict(
 ) -> String {
     let energy_unknown = goal == Goal::LeastEnergy && fitted.common.k_per_w.is_none();
     if energy_unknown {
-        return "Energy is not known: no power was measured in the fitted runs. Measure it beside `heatsoak run \
-                thermal-id` and fit again."
-            .to_owned();
+        return format!(
+            "Energy is not known: no power was measured in the fitted runs. Measure it beside `{THERMAL_ID}` and fit again."
+        );
     }
     match best {
         Some(point) => {

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::commands::typed;
 use crate::fitted::Fitted;
 use crate::predict::full_speed;
 use crate::predict::scenario::{Scenario, as_asked};
@@ -106,11 +107,6 @@ pub(super) fn commands(fitted: &Fitted, settings: &Settings) -> (String, String)
         }
         _ => (String::new(), String::new()),
     }
-}
-
-/// Whole degrees as they are typed: 338 K is 65C, as nvme-cli has it.
-pub(crate) fn typed(kelvin: u16) -> String {
-    format!("{}C", i32::from(kelvin) - 273)
 }
 
 pub(super) fn celsius(kelvin: Option<u16>) -> String {

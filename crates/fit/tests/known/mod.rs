@@ -1,9 +1,11 @@
 //! Simulated drives at work, and the log that somebody would have taken of them: whole kelvins and speeds once a second.
 
+use std::time::Duration;
+
 use fit::simulate::{LoadPhase, demand, drive, set_tmt};
 use measure::record::ThermalSettings;
 use measure::{Instant, Series};
-use physics::Profile;
+use physics::{Drive, Profile};
 use trace::{Interval, Phase, SegmentOp, SpeedSeries, Temperature, Trace, instant};
 
 pub(crate) fn profile(name: &str) -> Profile {
@@ -34,11 +36,21 @@ pub(crate) fn phase(
 
 /// The run of a drive as our own record would have it.
 pub(crate) fn record(profile: &Profile, tmt_k: [u16; 2], phases: &[LoadPhase]) -> Trace {
+    record_from(&mut drive(profile), profile, tmt_k, phases)
+}
+
+/// The run of a drive that has run before.
+pub(crate) fn record_from(
+    drive: &mut Drive,
+    profile: &Profile,
+    tmt_k: [u16; 2],
+    phases: &[LoadPhase],
+) -> Trace {
     let mut trace = Trace::empty(&profile.name);
     trace.facts.simulated = Some(true);
-    let mut drive = drive(profile);
+    let start = drive.now();
     if let Some(hctm) = &profile.limits.hctm {
-        set_tmt(&mut drive, Some(tmt_k)).expect("it may be set");
+        set_tmt(drive, Some(tmt_k)).expect("it may be set");
         (trace.facts.tmt_min_k, trace.facts.tmt_max_k) =
             (Some(hctm.mntmt_k.into()), Some(hctm.mxtmt_k.into()));
         let [tmt1_k, tmt2_k] = tmt_k.map(Some);
@@ -60,7 +72,7 @@ pub(crate) fn record(profile: &Profile, tmt_k: [u16; 2], phases: &[LoadPhase]) -
         });
         for _ in 0..phase.seconds {
             composite.push(instant(second as f64), f64::from(drive.composite().as_kelvin()));
-            let until = Instant::from_ns((second + 1) * 1_000_000_000);
+            let until = start + Duration::from_secs(second + 1);
             let moved = drive.advance_demand(until, &demand(phase));
             for (speeds, bytes) in speeds.iter_mut().zip([moved.read_bytes, moved.write_bytes]) {
                 if bytes > 0.0 {

@@ -139,6 +139,9 @@ pub struct DriveFacts {
     pub hctm: Option<bool>,
     /// Size of the fast write cache in bytes, where known beforehand.
     pub slc_bytes: Option<u64>,
+    /// Numbers of the power states that serve I/O; `None` where nobody could ask, and in records from before this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power_states: Option<Vec<u8>>,
 }
 
 /// A power meter of a run: where its readings are, and what is stated about it.

@@ -407,6 +407,7 @@ mod test {
                 tmt_max_k: Some(358),
                 hctm: Some(true),
                 slc_bytes: None,
+                power_states: None,
             },
             plan_name: "hctm-read".into(),
             plan_toml: String::new(),

@@ -332,6 +332,7 @@ fn record(io: Vec<IoRow>, telemetry: Vec<TelemetryRow>, phases: &[&str], set: Th
             tmt_max_k: Some(358),
             hctm: Some(true),
             slc_bytes: None,
+            power_states: None,
         },
         plan_name: "hctm-read".into(),
         plan_toml: "name = \"hctm-read\"\ninterval = \"100ms\"\nseed = 1\n".into(),

@@ -37,7 +37,7 @@ pub(super) fn is_undecided(drive: &TestDrive, fitted: &Fitted) -> bool {
 /// TMT1 and TMT2 of those, as the forecast names them.
 pub(super) fn lower_tmt_k(drive: &TestDrive, fitted: &Fitted) -> [u16; 2] {
     let [tmt1_k, tmt2_k] = drive.tmt_k;
-    [tmt1_k.min(low_tmt1_k(fitted.seen.range_k)), tmt2_k]
+    [tmt1_k.min(low_tmt1_k(fitted.seen.range_k, &fitted.common)), tmt2_k]
 }
 
 /// What it changes; reading, then writing.

@@ -262,6 +262,7 @@ impl Day {
             tmt_max_k: None,
             hctm: Some(tmt),
             slc_bytes: None,
+            power_states: None,
         };
         let kelvin = |index: usize| Some(self.onset_k[index] as u16);
         // Without root the thresholds are as unknown as the counters.

@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::{fitted, sheet};
 use crate::Exit;
 use crate::args::FitArgs;
+use crate::inputs::runs_in;
 use crate::printer::Printer;
 use crate::table;
 
@@ -44,7 +45,7 @@ pub(crate) fn execute(args: &FitArgs, printer: &mut Printer) -> anyhow::Result<E
     let runs: Vec<Vec<PathBuf>> = if args.join {
         vec![args.inputs.clone()]
     } else {
-        args.inputs.iter().map(|input| vec![input.clone()]).collect()
+        runs_in(&args.inputs, printer).into_iter().map(|input| vec![input]).collect()
     };
     let (fitted, check) = fitted(&runs, args.ambient, &args.airflow, &name(args.out.as_deref()))?;
     if args.out.as_deref() == Some(Path::new("-")) {

@@ -21,6 +21,7 @@ use plan::Plan;
 
 use crate::args::PlaceArgs;
 use crate::commands::findings::Analyzed;
+use crate::inputs::runs_in;
 use crate::printer::Printer;
 
 /// The plan of a forecast without one.
@@ -75,7 +76,7 @@ pub(crate) fn fit_run(folder: &Path, printer: &mut Printer) -> anyhow::Result<()
 }
 
 /// A drive that can be asked, and the plan that it is asked about.
-fn asked(args: &PlaceArgs) -> anyhow::Result<(Fitted, Plan)> {
+fn asked(args: &PlaceArgs, printer: &mut Printer) -> anyhow::Result<(Fitted, Plan)> {
     let (inputs, plan) = match args.inputs.split_last() {
         Some((last, [])) if is_plan(last) => {
             bail!("{} is a plan, not a drive: name a fitted profile or a run before it", last.display())
@@ -95,7 +96,7 @@ fn asked(args: &PlaceArgs) -> anyhow::Result<(Fitted, Plan)> {
             Ok((fitted, plan))
         }
         runs if profiles == 0 => {
-            let runs: Vec<Vec<PathBuf>> = runs.iter().map(|run| vec![run.clone()]).collect();
+            let runs: Vec<_> = runs_in(runs, printer).into_iter().map(|run| vec![run]).collect();
             Ok((fitted(&runs, None, &[], "fitted")?.0, plan))
         }
         _ => bail!("cannot take a fitted profile and other inputs at once: fit all runs with `heatsoak fit`"),

@@ -66,7 +66,7 @@ pub(crate) fn advice(run: &Advisable, from: &str, drive: Option<&str>) -> RunAdv
     if fitted.is_doubtful() {
         return RunAdvice::only(format!(
             "No forecast is made from this run: the model of heat misses its readings by {:.1} K rms. `heatsoak run \
-             thermal-id` is the run to fit.",
+             thermal-id --drive DRIVE` is the run to fit.",
             fitted.residual_rms_k
         ));
     }
@@ -118,7 +118,7 @@ fn cooling(next: &NextSteps) -> Option<String> {
     let cooler = next.cooler.as_ref().map(|then| format!("air {COOLER_K:.0} K cooler: {}", brings(then)));
     let aired = next.aired.as_ref().map(|then| {
         format!(
-            "{AIRFLOW:.0} times the airflow: {}; a run with the fan on narrows this (`heatsoak run thermal-id-quick`)",
+            "{AIRFLOW:.0} times the airflow: {}; a run with the fan on narrows this (`heatsoak run thermal-id-quick --drive DRIVE`)",
             brings(then)
         )
     });

@@ -19,7 +19,7 @@ pub(crate) fn execute(args: &PredictArgs, printer: &mut Printer) -> anyhow::Resu
         sheet::check_name(out)?;
     }
     let (base, axes) = axes(args)?;
-    let (fitted, plan) = asked(&args.place)?;
+    let (fitted, plan) = asked(&args.place, printer)?;
     if !axes.is_empty() {
         let swept = sweep(&fitted, &plan, base, axes);
         if let Some(out) = &args.out {

@@ -13,7 +13,7 @@ use crate::printer::Printer;
 
 /// Recommends. Exit 1 where nothing holds to the limits.
 pub(crate) fn execute(args: &RecommendArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
-    let (fitted, plan) = asked(&args.place)?;
+    let (fitted, plan) = asked(&args.place, printer)?;
     let bounds = Bounds {
         below_k: args.below.map(Celsius::as_kelvin_f64),
         at_least_bytes_per_s: args.at_least.map(BytesPerSec::as_f64),

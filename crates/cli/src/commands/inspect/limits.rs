@@ -79,6 +79,7 @@ fn facts(nvme: &NvmePart) -> DriveFacts {
         tmt_max_k: nvme.hctm.max_k,
         hctm: Some(nvme.hctm.supported),
         slc_bytes: None,
+        power_states: None,
     }
 }
 

@@ -111,6 +111,7 @@ fn plan(args: &RunArgs) -> anyhow::Result<Plan> {
     if let Some(tmt2) = args.tmt2 {
         plan.settings.tmt2_k = Some(tmt2.as_kelvin());
     }
+    plan.settings.power_state = args.power_state.or(plan.settings.power_state);
     if let Some(sweep) = &args.sweep {
         // What a plan says about the time between its runs holds for other settings too.
         let between = plan.sweep.unwrap_or_else(|| Sweep::new(Vec::new()));

@@ -1,0 +1,111 @@
+//! Runs that a fit names, as they are typed: those that would show what the fitted ones did not.
+//!
+//! DRIVE stands for the address. It is not filled in: what was `/dev/nvme0n1` in the record may be another drive now, and
+//! without `--drive` a simulated one would be run. They change settings for the run alone, so they work on simulated drives
+//! too, which end with the command.
+
+use crate::fitted::SeenRange;
+use crate::sample::Common;
+
+/// Half an hour, and ten minutes, of both operations with rests.
+pub(crate) const THERMAL_ID: &str = "heatsoak run thermal-id --drive DRIVE";
+pub(crate) const THERMAL_ID_QUICK: &str = "heatsoak run thermal-id-quick --drive DRIVE";
+
+/// Both operations reach it within minutes on the drives that were tried.
+const LOW_SHARE: f64 = 0.45;
+/// A TMT1 nearer to rest than this slows down a drive that does nothing, and shows no onset.
+const LEAST_OVER_REST_K: f64 = 3.0;
+
+/// A TMT1 that both operations reach within minutes, also in another power state: so much of the way from the coolest to
+/// the hottest of the runs, in whole kelvins as it is set, and one that the drive takes beside the TMT2 it has.
+pub fn low_tmt1_k([coolest_k, hottest_k]: [f64; 2], common: &Common) -> u16 {
+    let low_k = (coolest_k + LOW_SHARE * (hottest_k - coolest_k)).round();
+    let tmt2_k = Some(common.tmt_k[1]).filter(|kelvin| *kelvin > 0.0);
+    let most_k = tmt2_k.or(common.limits.tmt_max_k).unwrap_or(f64::INFINITY) - 1.0;
+    low_k.max(common.limits.tmt_min_k.unwrap_or(0.0)).min(most_k) as u16
+}
+
+/// Option for a TMT1 of [`low_tmt1_k`], with a space before it; empty where the drive has none to set.
+pub(crate) fn at_low_tmt1(range_k: [f64; 2], common: &Common) -> String {
+    match common.hctm {
+        true => format!(" --tmt1 {}", typed(low_tmt1_k(range_k, common))),
+        false => String::new(),
+    }
+}
+
+/// Half an hour at a TMT1 lower than any that acted; `None` where the drive is as warm at rest.
+pub(crate) fn lower_tmt1(seen: &SeenRange, common: &Common) -> Option<String> {
+    let [coolest_k, hottest_k] = seen.range_k;
+    let acted_k = seen.tmt1_acted_k.unwrap_or(hottest_k).min(hottest_k);
+    let low_k = low_tmt1_k([coolest_k, acted_k], common);
+    let is_lower = f64::from(low_k) > coolest_k + LEAST_OVER_REST_K && f64::from(low_k) < acted_k;
+    is_lower.then(|| format!("{THERMAL_ID} --tmt1 {}", typed(low_k)))
+}
+
+/// Ten minutes without TMT1 and TMT2: what firmware does by itself.
+pub(crate) fn unset(common: &Common) -> String {
+    let off = if common.hctm { " --tmt1 off --tmt2 off" } else { "" };
+    format!("heatsoak run hctm-read --drive DRIVE{off}")
+}
+
+/// What TMT2 does by itself: where TMT1 acts, the drive does not reach it.
+pub(crate) fn at_low_tmt2(range_k: [f64; 2], common: &Common) -> String {
+    format!("{THERMAL_ID} --tmt1 off --tmt2 {}", typed(low_tmt1_k(range_k, common)))
+}
+
+/// The ten minutes in each of these power states.
+pub(crate) fn in_states(states: &[u8]) -> String {
+    match states {
+        [state] => format!("{THERMAL_ID_QUICK} --power-state {state}"),
+        _ => {
+            let states: Vec<String> = states.iter().map(u8::to_string).collect();
+            format!("{THERMAL_ID_QUICK} --sweep power-state={}", states.join(","))
+        }
+    }
+}
+
+/// Whole degrees as they are typed: 338 K is 65C, as nvme-cli has it.
+pub(crate) fn typed(kelvin: u16) -> String {
+    format!("{}C", i32::from(kelvin) - 273)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use crate::sample::LimitsK;
+
+    /// Goal: a drive takes the TMT1 that is named: between MNTMT and the TMT2 it has, or MXTMT where that is off.
+    #[test]
+    fn a_low_tmt1_is_one_that_may_be_set() {
+        let common = |tmt2_k, tmt_min_k| Common {
+            tmt_k: [0.0, tmt2_k],
+            hctm: true,
+            limits: LimitsK { tmt_min_k: Some(tmt_min_k), tmt_max_k: Some(348.0), ..LimitsK::default() },
+            ..Common::default()
+        };
+        for (range_k, tmt2_k, tmt_min_k, low_k) in [
+            ([310.0, 350.0], 0.0, 273.0, 328),
+            ([310.0, 350.0], 325.0, 273.0, 324),
+            ([340.0, 380.0], 0.0, 273.0, 347),
+            ([290.0, 300.0], 0.0, 303.0, 303),
+        ] {
+            assert_eq!(low_tmt1_k(range_k, &common(tmt2_k, tmt_min_k)), low_k);
+        }
+        assert_eq!(at_low_tmt1([310.0, 350.0], &Common::default()), "");
+    }
+
+    /// Goal: lower TMT1 are named until the drive is as warm at rest.
+    #[test]
+    fn a_lower_tmt1_is_lower_than_all_that_acted() {
+        let common = Common { hctm: true, ..Common::default() };
+        let mut seen = SeenRange { range_k: [310.0, 350.0], ..SeenRange::default() };
+        let mut tried = Vec::new();
+        while let Some(command) = lower_tmt1(&seen, &common) {
+            let typed = command.rsplit(' ').next().and_then(|typed| typed.strip_suffix('C'));
+            let tmt1_k = 273.0 + typed.and_then(|typed| typed.parse::<f64>().ok()).expect("degrees");
+            tried.push(tmt1_k);
+            seen.tmt1_acted_k = Some(tmt1_k);
+        }
+        assert_eq!(tried, [328.0, 318.0, 314.0]);
+    }
+}
