@@ -259,7 +259,7 @@ mod test {
 
     #[test]
     fn bursts_belong_to_their_operation_up_to_the_next_one() {
-        let bursts = |from: usize| move |s: usize| if s >= from && s % 2 == 0 { 9.0 } else { 0.0 };
+        let bursts = |from: usize| move |s: usize| if s >= from && s.is_multiple_of(2) { 9.0 } else { 0.0 };
         let write: Vec<f64> = (0..40).map(|s| if s < 20 { bursts(0)(s) } else { 0.0 }).collect();
         let read: Vec<f64> = (0..40).map(bursts(20)).collect();
         let found: Vec<SegmentOp> = ops(&write, &read).iter().map(|phase| phase.0).collect();
