@@ -6,6 +6,7 @@
 use super::case::{Case, SETTLING_S, TELLING_S};
 use super::evidence::Evidence;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
+use super::history::set_at;
 use crate::findings::SegmentOp;
 use crate::observation::Observation;
 
@@ -40,16 +41,24 @@ fn fell_slowly(case: &Case, evidence: &mut Evidence) {
     }
 }
 
-/// Whether the drive had been hotter at full speed: then this temperature is no threshold.
+/// Whether the drive had been hotter at full speed: then this temperature is no threshold. For TMT1 and TMT2 only while they were
+/// set as they were then.
 fn hotter_before(case: &Case, onset_k: f64, evidence: &mut Evidence) {
-    let all_s = case.history.full_speed_s_above((case.op, false), onset_k + 1.5);
-    let drops = case.history.drop_count((case.op, false));
-    let hotter_s = all_s / drops.max(1) as f64;
+    let of = (case.op, false);
     // Detection lag and rounding leave a second or two of full speed above any threshold.
     let lag_s = (5.0f64).max(3.0 * case.heat.period_s);
-    if hotter_s >= lag_s {
-        let weight = -(3.0 + (hotter_s / lag_s).log10() * 2.0).min(6.0);
-        evidence.weigh_heat(Observation::RanHotter { full_speed_s: all_s }, weight, &[]);
+    let weight = |(all_s, drops): (f64, usize)| {
+        let hotter_s = all_s / drops.max(1) as f64;
+        if hotter_s < lag_s { 0.0 } else { -(3.0 + (hotter_s / lag_s).log10() * 2.0).min(6.0) }
+    };
+    let hotter_k = onset_k + 1.5;
+    let all_s = case.history.full_speed_s_above(of, hotter_k);
+    let own = weight((all_s, case.history.drop_count(of)));
+    let set = set_at(case.trace, case.start_s());
+    let host = weight(case.history.set_above(of, set, hotter_k));
+    if own < 0.0 || host < 0.0 {
+        let weights = [(Tmt1, host), (Tmt2, host), (Vendor, own)];
+        evidence.weigh(Observation::RanHotter { full_speed_s: all_s }, &weights);
     }
 }
 

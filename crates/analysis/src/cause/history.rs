@@ -7,6 +7,7 @@ use super::drops::SpeedDrop;
 use super::heat::Heat;
 use crate::findings::SegmentOp;
 use crate::segment::{Piece, Stretch};
+use trace::Trace;
 
 /// Temperatures are counted in bins this wide: whole kelvins fall into every second one.
 const BIN_K: f64 = 0.5;
@@ -16,10 +17,22 @@ const SAME_SPEED: f64 = 0.25;
 /// Whose sums: the operation, and whether those of drops inside drops, for which the outer speed is the full one.
 type Depth = (SegmentOp, bool);
 
+/// TMT1 and TMT2 in whole kelvins, as far as they are known and on.
+pub(crate) type TmtPair = [Option<u64>; 2];
+
+/// Those of one setting, or of all (`None`).
+type HistoryKey = (u8, bool, Option<TmtPair>);
+
+/// What a host has set at `t_s`.
+pub(crate) fn set_at(trace: &Trace, t_s: f64) -> TmtPair {
+    let (tmt1_k, tmt2_k) = trace.tmt_at(t_s);
+    [tmt1_k, tmt2_k].map(|kelvin| kelvin.map(|kelvin| kelvin as u64))
+}
+
 /// Sums over a run, by operation.
 #[derive(Debug, Default)]
 pub(crate) struct History {
-    by_op: BTreeMap<(u8, bool), OpHistory>,
+    by_op: BTreeMap<HistoryKey, OpHistory>,
     /// The coolest reading of the run, in kelvins; infinite without any.
     pub coolest_k: f64,
     /// Speeds after the fast cache was found full, in bytes per second.
@@ -49,7 +62,13 @@ enum Slow {
 
 impl History {
     /// Sums up a run. `drops` are those of each stretch; time inside them is not full speed.
-    pub(crate) fn new(heat: &Heat, stretches: &[Stretch], pieces: &[Piece], drops: &[SpeedDrop]) -> Self {
+    pub(crate) fn new(
+        trace: &Trace,
+        heat: &Heat,
+        stretches: &[Stretch],
+        pieces: &[Piece],
+        drops: &[SpeedDrop],
+    ) -> Self {
         let coolest_k = heat.all().iter().map(|p| p.value).fold(f64::INFINITY, f64::min);
         let mut history = Self { coolest_k, ..Self::default() };
         let mut slow = vec![Slow::No; pieces.len()];
@@ -62,11 +81,14 @@ impl History {
             }
             if let Some(onset_k) = heat.peak_k(first.start_s) {
                 let of = (stretches[first.stretch].op, drop.inside.is_some());
+                let keys = [None, Some(set_at(trace, first.start_s))].map(|set| key(of, set));
                 let hysteresis_k = if drop.at_start { HYSTERESIS_K } else { 0.0 };
-                history.of_mut(of).onsets_k.push(onset_k + hysteresis_k);
+                for key in keys {
+                    history.of_mut(key).onsets_k.push(onset_k + hysteresis_k);
+                }
                 let end = drop.recovered.then(|| heat.low_k(pieces[drop.last].end_s)).flatten();
                 if let Some(release_k) = end.filter(|_| !drop.at_start) {
-                    let coolest = history.of_mut(of).releases_k.entry(bin(onset_k)).or_insert(release_k);
+                    let coolest = history.of_mut(keys[0]).releases_k.entry(bin(onset_k)).or_insert(release_k);
                     *coolest = coolest.min(release_k);
                 }
             }
@@ -74,15 +96,21 @@ impl History {
         for drop in drops.iter().filter(|drop| drop.inside.is_none()) {
             drop.own.iter().for_each(|own| slow[*own] = Slow::Outer);
         }
+        let set_once = trace.settings.points().len() <= 1;
         for (piece, slow) in pieces.iter().zip(&slow).filter(|(piece, _)| !piece.stopped) {
             let inner = match slow {
                 Slow::No => false,
                 Slow::Outer => true,
                 Slow::Inner => continue,
             };
-            let sums = &mut history.of_mut((stretches[piece.stretch].op, inner)).full_speed_s;
+            let of = (stretches[piece.stretch].op, inner);
+            let at_start = set_at(trace, piece.start_s);
             for reading in heat.within(piece.start_s, piece.end_s) {
-                *sums.entry(bin(reading.value)).or_default() += heat.period_s;
+                let set = if set_once { at_start } else { set_at(trace, reading.t.as_secs_f64()) };
+                for key in [None, Some(set)].map(|set| key(of, set)) {
+                    let sums = &mut history.of_mut(key).full_speed_s;
+                    *sums.entry(bin(reading.value)).or_default() += heat.period_s;
+                }
             }
         }
         for sums in history.by_op.values_mut() {
@@ -98,19 +126,31 @@ impl History {
 
     /// Seconds at full speed at `kelvin` or hotter.
     pub(crate) fn full_speed_s_above(&self, of: Depth, kelvin: f64) -> f64 {
+        self.above(key(of, None), kelvin).0
+    }
+
+    /// The same under one setting of TMT1 and TMT2, and how many drops it had.
+    pub(crate) fn set_above(&self, of: Depth, set: TmtPair, kelvin: f64) -> (f64, usize) {
+        self.above(key(of, Some(set)), kelvin)
+    }
+
+    /// Seconds at full speed at `kelvin` or hotter, and how many drops there were at any temperature.
+    fn above(&self, key: HistoryKey, kelvin: f64) -> (f64, usize) {
         let bin = (kelvin / BIN_K).ceil() as i64;
-        let sums = self.by_op.get(&(of.0 as u8, of.1)).map(|history| &history.full_speed_s);
-        sums.and_then(|sums| sums.range(bin..).next()).map_or(0.0, |(_, seconds)| *seconds)
+        let Some(history) = self.by_op.get(&key) else { return (0.0, 0) };
+        let seconds = history.full_speed_s.range(bin..).next().map_or(0.0, |(_, seconds)| *seconds);
+        (seconds, history.onsets_k.len())
     }
 
     /// How many drops this operation had.
     pub(crate) fn drop_count(&self, of: Depth) -> usize {
-        self.by_op.get(&(of.0 as u8, of.1)).map_or(0, |history| history.onsets_k.len())
+        self.above(key(of, None), 0.0).1
     }
 
     /// How many drops the run had.
     pub(crate) fn drops(&self) -> usize {
-        self.by_op.values().map(|history| history.onsets_k.len()).sum()
+        let all = self.by_op.iter().filter(|((.., set), _)| set.is_none());
+        all.map(|(_, history)| history.onsets_k.len()).sum()
     }
 
     /// Seconds at full speed, whatever the temperature.
@@ -123,7 +163,7 @@ impl History {
     pub(crate) fn stay_s(&self, of: Depth, kelvin: f64, half_k: f64) -> f64 {
         let there_s =
             self.full_speed_s_above(of, kelvin - half_k) - self.full_speed_s_above(of, kelvin + half_k);
-        let history = self.by_op.get(&(of.0 as u8, of.1));
+        let history = self.by_op.get(&key(of, None));
         let up_to =
             |k: f64| history.map_or(0, |history| history.onsets_k.partition_point(|onset| *onset < k));
         let drops = up_to(kelvin + half_k) - up_to(kelvin - half_k);
@@ -133,7 +173,7 @@ impl History {
     /// How cool it had to get, in kelvins, before the speed came back from other drops that began within a kelvin of this
     /// temperature.
     pub(crate) fn release_k(&self, of: Depth, onset_k: f64) -> Option<f64> {
-        let releases = &self.by_op.get(&(of.0 as u8, of.1))?.releases_k;
+        let releases = &self.by_op.get(&key(of, None))?.releases_k;
         releases.range(bin(onset_k - 1.0)..=bin(onset_k + 1.0)).map(|(_, k)| *k).reduce(f64::min)
     }
 
@@ -147,9 +187,13 @@ impl History {
         self.after_cache.iter().any(|after| (bytes_per_s / after - 1.0).abs() <= SAME_SPEED)
     }
 
-    fn of_mut(&mut self, of: Depth) -> &mut OpHistory {
-        self.by_op.entry((of.0 as u8, of.1)).or_default()
+    fn of_mut(&mut self, key: HistoryKey) -> &mut OpHistory {
+        self.by_op.entry(key).or_default()
     }
+}
+
+const fn key(of: Depth, set: Option<TmtPair>) -> HistoryKey {
+    (of.0 as u8, of.1, set)
 }
 
 fn bin(kelvin: f64) -> i64 {

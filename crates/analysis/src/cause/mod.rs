@@ -122,7 +122,7 @@ fn judge_from(
     heat: &Heat,
 ) -> Vec<Judged> {
     let all = all_drops(starts, trace, stretches, pieces);
-    let mut history = History::new(heat, stretches, pieces, &all);
+    let mut history = History::new(trace, heat, stretches, pieces, &all);
     let written = Written::new(trace);
     let mut shapes: ByShape<usize> = ByShape::new();
     let resumed = resumed::resumed(trace, heat, &starts::loads(trace), stretches, pieces, &all);

@@ -1,8 +1,10 @@
 //! What one slowdown shows of another: the same speed, the same end, the same cause.
 
-use analysis::findings::{EventKind, PolicyClass, SegmentOp};
+use analysis::analyze;
+use analysis::findings::{Cause, EventKind, PolicyClass, SegmentOp};
+use trace::{Interval, Phase, Trace};
 
-use crate::drive::{Load, Policy, Setup};
+use crate::drive::{Load, Policy, Setup, simulate};
 use crate::{check_times, of_kind, run};
 
 fn reading(seconds: f64) -> Vec<Load> {
@@ -79,5 +81,55 @@ fn a_cache_that_is_full_just_before_a_load_ends_is_a_cache() {
         let full_s = truth.slc_full.expect("it is full").0;
         let found = of_kind(&findings, EventKind::SlcExhausted);
         assert!(found.len() == 1 && (found[0].0 - full_s).abs() <= 3.0, "{found:?}, in truth {full_s} s");
+    }
+}
+
+/// Goal: a TMT1 that the host changes in the middle is two thresholds, and that the drive ran hotter under the second one acquits no drop
+/// under the first. Method: two runs of one drive in one record.
+#[test]
+fn a_threshold_that_was_changed_is_judged_by_what_was_set() {
+    for raised_k in [6, 10] {
+        let relay_at = |tmt1_k: u16| Setup {
+            policies: vec![Policy::Relay { on: tmt1_k.into(), off: f64::from(tmt1_k) - 5.0, speed: 0.8 }],
+            loads: reading(900.0),
+            tmt_k: Some((tmt1_k, 365)),
+            read_gain: 18.0,
+            ..Setup::default()
+        };
+        let (mut both, first) = simulate(&relay_at(336));
+        let (second, later) = simulate(&relay_at(336 + raised_k));
+        append(&mut both, &second, 960.0);
+        let findings = analyze(&both);
+        let mut truth = first;
+        let shifted = |times: &[(f64, f64)]| times.iter().map(|(s, k)| (s + 960.0, *k)).collect::<Vec<_>>();
+        truth.onsets.extend(shifted(&later.onsets));
+        truth.releases.extend(shifted(&later.releases));
+        check_times(&findings, &truth);
+        let found = of_kind(&findings, EventKind::ThrottleOnset);
+        assert!(found.iter().all(|onset| onset.2 == Cause::HctmTmt1), "{found:?}");
+    }
+}
+
+/// Puts a second record of the same drive behind the first one, from `from_s` on.
+fn append(first: &mut Trace, second: &Trace, from_s: f64) {
+    let phases = first.phases.len() as u32;
+    first.phases.extend(second.phases.iter().map(|phase| Phase {
+        start_s: phase.start_s + from_s,
+        end_s: phase.end_s + from_s,
+        ..phase.clone()
+    }));
+    for (series, more) in first.speeds.iter_mut().zip(&second.speeds) {
+        series.intervals.extend(more.intervals.iter().map(|interval| Interval {
+            start_s: interval.start_s + from_s,
+            phase: interval.phase + phases,
+            ..*interval
+        }));
+    }
+    let later = |t: measure::Instant| trace::instant(t.as_secs_f64() + from_s);
+    for point in second.temperatures[0].kelvin.points() {
+        first.temperatures[0].kelvin.push(later(point.t), point.value);
+    }
+    for point in second.settings.points() {
+        first.settings.push(later(point.t), point.value.clone());
     }
 }
