@@ -23,10 +23,8 @@ const CELL: f64 = 0.0025;
 const REACH: f64 = 4.0;
 /// Odds that a drop is of the cause of another one, whatever speed it leaves.
 const SAME_CAUSE: f64 = 0.7;
-/// What is known of more drops than these says no more: they share what may be wrong with it.
-const FEW: f64 = 3.0;
-/// No drop is surer to be of one kind than this.
-const DOUBT: f64 = 0.01;
+/// No drop is surer than this not to be of a kind: what is wrong with it may be wrong with all of them.
+const DOUBT: f64 = 0.03;
 /// A piece shows its speed from so many slices on: the two at its ends hold some of its neighbours'.
 const LEAST_SLICES: usize = 4;
 
@@ -84,12 +82,12 @@ impl Together {
         self.says.iter_mut().zip(says(shares)).for_each(|(sum, says)| *sum += times * says);
     }
 
-    /// What all of it weighs for each kind: where one drop or more is of the same cause, what they say on average, once for each up
-    /// to [`FEW`].
+    /// What all of it weighs for each kind: what one of them says, as the mean of all. That is little more where they are many, as
+    /// they share a run, its settings and its sensor.
     fn weights(&self) -> [f64; KINDS] {
         let before = kinds(&BEFOREHAND);
-        let times = self.drops.clamp(1.0, FEW) / self.drops.max(1e-9);
-        let odds: [f64; KINDS] = std::array::from_fn(|kind| before[kind] * (times * self.says[kind]).exp());
+        let mean = |kind: usize| self.says[kind] / self.drops.max(1e-9);
+        let odds: [f64; KINDS] = std::array::from_fn(|kind| before[kind] * mean(kind).exp());
         let sum: f64 = odds.iter().sum();
         let known = self.drops.min(1.0);
         std::array::from_fn(|kind| (1.0 - known + known * odds[kind] / sum / before[kind]).max(DOUBT).ln())

@@ -26,8 +26,8 @@ Examples:
 pub(crate) const AFTER_PREDICT_HELP: &str = "\
 DRIVE is a profile written by `heatsoak fit`; run folders and logs are fitted first. PLAN is a
 built-in plan, a TOML file or a fio job file; without one hctm-read. Everything not said stays as it
-was in the fitted runs: TMT1 and TMT2 as in the last, the lowest power state of all. Values are followed by their 90 % intervals; `beyond` marks what lies
-outside of what the runs showed.
+was in the fitted runs: TMT1 and TMT2 as in the last, the lowest power state of all. Values are
+followed by their 90 % intervals; `beyond` marks what lies outside of what the runs showed.
 
 Several values with commas between them, for one option or two, are a sweep: a table of all cells.
 --out draws it: the course with its 90 % band, or the maps of a sweep.
