@@ -51,14 +51,12 @@ fn hotter_before(case: &Case, onset_k: f64, evidence: &mut Evidence) {
         let hotter_s = all_s / drops.max(1) as f64;
         if hotter_s < lag_s { 0.0 } else { -(3.0 + (hotter_s / lag_s).log10() * 2.0).min(6.0) }
     };
-    let hotter_k = onset_k + 1.5;
-    let all_s = case.history.full_speed_s_above(of, hotter_k);
-    let own = weight((all_s, case.history.drop_count(of)));
-    let set = set_at(case.trace, case.start_s());
-    let host = weight(case.history.set_above(of, set, hotter_k));
+    let above = |set| case.history.above(of, set, onset_k + 1.5);
+    let all = above(None);
+    let (own, host) = (weight(all), weight(above(Some(set_at(case.trace, case.start_s())))));
     if own < 0.0 || host < 0.0 {
         let weights = [(Tmt1, host), (Tmt2, host), (Vendor, own)];
-        evidence.weigh(Observation::RanHotter { full_speed_s: all_s }, &weights);
+        evidence.weigh(Observation::RanHotter { full_speed_s: all.0 }, &weights);
     }
 }
 

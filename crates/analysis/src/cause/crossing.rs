@@ -18,7 +18,7 @@ use super::Judged;
 use super::beginning::{Beginning, HostBeginning};
 use super::case::OTHER_THRESHOLD_K;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
-use super::evidence::{HEAT, Suspect};
+use super::evidence::{Suspect, heat_row, heat_share};
 use super::left::SpeedsLeft;
 use super::likelihood::{CELL_K, Shares, cell, kelvin, log_sum, mean_of_counts, normal, shares};
 use super::release::Releases;
@@ -157,7 +157,7 @@ impl Model {
     }
 }
 
-/// Where the others of these rows is what the same speed left weighs.
+/// The place in [`RunSums::rows`] of what the same speed left weighs.
 const LEFT: usize = 6;
 
 /// Goes most of the way to `new`; by how much that changed anything at most.
@@ -268,8 +268,7 @@ impl RunSums {
     /// Where speed came back, and what that weighs: a full cache does not empty while writing goes on.
     fn release(&self, drop: &CandidateDrop, now: &Shares) -> Option<(Observation, [f64; 5])> {
         let (seen, weight) = self.releases.weigh(&drop.began.release?, heat_share(now));
-        let mut row = [0.0; 5];
-        HEAT.iter().for_each(|suspect| row[*suspect as usize] = weight);
+        let mut row = heat_row(weight);
         row[Slc as usize] = BACK_FROM_CACHE;
         Some((seen, row))
     }
@@ -413,19 +412,13 @@ pub(super) fn known_share(drops: f64) -> f64 {
 
 /// What a step of stairs weighs for another one, by how likely it is heat.
 fn stairs(heat: f64) -> [f64; 5] {
-    let mut row = [0.0; 5];
-    HEAT.iter().for_each(|suspect| row[*suspect as usize] = (heat * STAIRS).ln_1p());
-    row
+    heat_row((heat * STAIRS).ln_1p())
 }
 
 /// A probability without what the other of two says for it by [`STAIRS`].
 fn without(heat: f64, other: f64) -> f64 {
     let odds = heat / (1.0 - heat).max(1e-9) / (1.0 + other * STAIRS);
     odds / (1.0 + odds)
-}
-
-fn heat_share(shares: &Shares) -> f64 {
-    HEAT.iter().map(|suspect| shares[*suspect as usize]).sum()
 }
 
 /// How much of a drop is one of the drive's own threshold, or of one that is not known.

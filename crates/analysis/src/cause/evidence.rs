@@ -35,6 +35,18 @@ pub(crate) const SUSPECTS: [Suspect; 5] = [Tmt1, Tmt2, Vendor, Slc, Other];
 /// All that is heat.
 pub(crate) const HEAT: [Suspect; 3] = [Tmt1, Tmt2, Vendor];
 
+/// How much of it is heat.
+pub(crate) fn heat_share(shares: &[f64; 5]) -> f64 {
+    HEAT.iter().map(|suspect| shares[*suspect as usize]).sum()
+}
+
+/// A row in which all that is heat has one weight, and nothing else any.
+pub(crate) fn heat_row(weight: f64) -> [f64; 5] {
+    let mut row = [0.0; 5];
+    HEAT.iter().for_each(|suspect| row[*suspect as usize] = weight);
+    row
+}
+
 /// A record may lie in ways that were not thought of: with this probability nothing that was observed counts.
 const UNTHOUGHT_OF: f64 = 0.02;
 
@@ -184,7 +196,7 @@ impl Evidence {
         let p = self.probabilities();
         let likeliest =
             HEAT.into_iter().max_by(|a, b| p[*a as usize].total_cmp(&p[*b as usize])).unwrap_or(Vendor);
-        Odds { p, heat: HEAT.iter().map(|suspect| p[*suspect as usize]).sum(), likeliest }
+        Odds { p, heat: heat_share(&p), likeliest }
     }
 
     /// Probabilities by suspect, from the sums of log odds.

@@ -126,25 +126,15 @@ impl History {
 
     /// Seconds at full speed at `kelvin` or hotter.
     pub(crate) fn full_speed_s_above(&self, of: Depth, kelvin: f64) -> f64 {
-        self.above(key(of, None), kelvin).0
+        self.above(of, None, kelvin).0
     }
 
-    /// The same under one setting of TMT1 and TMT2, and how many drops it had.
-    pub(crate) fn set_above(&self, of: Depth, set: TmtPair, kelvin: f64) -> (f64, usize) {
-        self.above(key(of, Some(set)), kelvin)
-    }
-
-    /// Seconds at full speed at `kelvin` or hotter, and how many drops there were at any temperature.
-    fn above(&self, key: HistoryKey, kelvin: f64) -> (f64, usize) {
+    /// The same under one setting of TMT1 and TMT2, or under all, and how many drops there were at any temperature.
+    pub(crate) fn above(&self, of: Depth, set: Option<TmtPair>, kelvin: f64) -> (f64, usize) {
         let bin = (kelvin / BIN_K).ceil() as i64;
-        let Some(history) = self.by_op.get(&key) else { return (0.0, 0) };
+        let Some(history) = self.by_op.get(&key(of, set)) else { return (0.0, 0) };
         let seconds = history.full_speed_s.range(bin..).next().map_or(0.0, |(_, seconds)| *seconds);
         (seconds, history.onsets_k.len())
-    }
-
-    /// How many drops this operation had.
-    pub(crate) fn drop_count(&self, of: Depth) -> usize {
-        self.above(key(of, None), 0.0).1
     }
 
     /// How many drops the run had.

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use super::case::Case;
 use super::crossing::BEFOREHAND;
-use super::evidence::HEAT;
 use super::evidence::Suspect::{Other, Slc};
+use super::evidence::{heat_row, heat_share};
 use super::likelihood::{Shares, normal};
 use crate::findings::SegmentOp;
 use crate::observation::Observation;
@@ -57,8 +57,7 @@ impl SpeedLeft {
 const KINDS: usize = 3;
 
 fn kinds(shares: &Shares) -> [f64; KINDS] {
-    let heat = HEAT.iter().map(|suspect| shares[*suspect as usize]).sum();
-    [heat, shares[Slc as usize], shares[Other as usize]]
+    [heat_share(shares), shares[Slc as usize], shares[Other as usize]]
 }
 
 /// What a drop says of which kind it is, as logarithms of its odds over those beforehand.
@@ -78,7 +77,7 @@ struct Together {
 impl Together {
     fn add(&mut self, shares: &Shares, times: f64) {
         self.drops += times;
-        self.thermal += times * kinds(shares)[0];
+        self.thermal += times * heat_share(shares);
         self.says.iter_mut().zip(says(shares)).for_each(|(sum, says)| *sum += times * says);
     }
 
@@ -108,8 +107,7 @@ impl SpeedsLeft {
     pub(super) fn weigh(&self, left: &SpeedLeft, apart: &Shares) -> (Observation, [f64; 5]) {
         let others = self.others(left, apart);
         let [heat, cache, other] = others.weights();
-        let mut row = [0.0; 5];
-        HEAT.iter().for_each(|suspect| row[*suspect as usize] = heat);
+        let mut row = heat_row(heat);
         (row[Slc as usize], row[Other as usize]) = (cache, other);
         let drops = others.drops.round() as usize;
         let thermal = (others.thermal.max(0.0).round() as usize).min(drops);

@@ -49,12 +49,11 @@ const LEAST_WEIGHT: f64 = 0.05;
 pub(super) fn clockwork(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piece], heat: &Heat) {
     let began_fast = |judged: &Judged| came_back(judged) && !judged.drop.at_start;
     let all: Vec<usize> = (0..judged.len()).filter(|i| began_fast(&judged[*i])).collect();
-    let mut began_s: Vec<f64> = all.iter().map(|i| judged[*i].start_s).collect();
+    let began_s: Vec<f64> = all.iter().map(|i| judged[*i].start_s).collect();
     let Some(period_s) = regular_s(&began_s) else { return };
     let first = &judged[all[0]];
-    let mut earlier = foretold_s(first, &stretches[pieces[first.drop.first].stretch].samples, period_s);
-    earlier.append(&mut began_s);
-    let began_s = earlier;
+    let earlier = foretold_s(first, &stretches[pieces[first.drop.first].stretch].samples, period_s);
+    let began_s = [earlier, began_s].concat();
     let Some(([low, high], swing_k)) = peaks_k(&began_s, period_s, heat) else { return };
     // Rare readings miss the peaks by as much as it goes to and fro.
     let missed_k = swing_k * (READ_OFTEN * heat.period_s / period_s).min(1.0);
