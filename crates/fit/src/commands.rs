@@ -7,9 +7,10 @@
 use crate::fitted::SeenRange;
 use crate::sample::Common;
 
-/// Half an hour, and ten minutes, of both operations with rests.
-pub(crate) const THERMAL_ID: &str = "heatsoak run thermal-id --drive DRIVE";
-pub(crate) const THERMAL_ID_QUICK: &str = "heatsoak run thermal-id-quick --drive DRIVE";
+/// Half an hour of both operations with rests.
+pub const THERMAL_ID: &str = "heatsoak run thermal-id --drive DRIVE";
+/// Ten minutes of the same.
+pub const THERMAL_ID_QUICK: &str = "heatsoak run thermal-id-quick --drive DRIVE";
 
 /// Both operations reach it within minutes on the drives that were tried.
 const LOW_SHARE: f64 = 0.45;

@@ -11,6 +11,7 @@ use thiserror::Error;
 use crate::air;
 use crate::chain::{ChainWalk, walk};
 use crate::closed::{Closed, class_loss, closed_loops};
+use crate::commands::THERMAL_ID_QUICK;
 use crate::data::RunData;
 use crate::heat::{HeatModel, HeatShape};
 use crate::opinion::MachineOdds;
@@ -36,7 +37,7 @@ pub enum FitError {
     /// Too few readings.
     #[error(
         "{name} has {readings} readings of the temperature beside its load; a fit needs {LEAST_READINGS} and more: \
-         record SMART beside the load, or run `heatsoak run thermal-id-quick --drive DRIVE`"
+         record SMART beside the load, or run `{THERMAL_ID_QUICK}`"
     )]
     NoTemperature {
         /// Which run.
@@ -56,7 +57,7 @@ pub enum FitError {
     },
     /// No load.
     #[error(
-        "no load warmed the drive in {name}: its temperature moved by {moved_k:.1} K; run `heatsoak run thermal-id-quick --drive DRIVE`"
+        "no load warmed the drive in {name}: its temperature moved by {moved_k:.1} K; run `{THERMAL_ID_QUICK}`"
     )]
     NoHeat {
         /// Which run.

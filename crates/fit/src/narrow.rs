@@ -8,7 +8,7 @@
 use plan::Plan;
 use serde::Serialize;
 
-use crate::commands::{THERMAL_ID_QUICK, low_tmt1_k, typed, unset};
+use crate::commands::{THERMAL_ID_QUICK, at_low_tmt1, low_tmt1_k, unset};
 use crate::fitted::Fitted;
 use crate::load;
 use crate::predict::scenario::{Scenario, set_up};
@@ -104,7 +104,7 @@ fn experiments(fitted: &Fitted) -> Vec<Experiment> {
     }
     if follows && fitted.common.hctm {
         let low_k = low_tmt1_k(fitted.seen.range_k, &fitted.common);
-        let plan = format!("{THERMAL_ID_QUICK} --tmt1 {}", typed(low_k));
+        let plan = format!("{THERMAL_ID_QUICK}{}", at_low_tmt1(fitted.seen.range_k, &fitted.common));
         all.push(quick(&plan, Scenario { tmt_k: [Some(low_k), None], ..now }, false));
         let off = Scenario { tmt_k: [Some(0), Some(0)], ..now };
         let load = builtin("hctm-read");

@@ -8,6 +8,7 @@ use analysis::findings::PolicyClass;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::commands::THERMAL_ID;
 use crate::fitted::Fitted;
 use crate::throttle::Class;
 
@@ -105,9 +106,9 @@ fn told(odds: &[MachineOdds], verdict: &[PolicyClass]) -> Option<String> {
         _ => "",
     };
     let agrees = match agrees(first, verdict).filter(|_| first.probability >= SURE) {
-        Some(true) => " It agrees.",
-        Some(false) => " It disagrees; `heatsoak run thermal-id --drive DRIVE` would tell which is right.",
-        None => "",
+        Some(true) => " It agrees.".to_owned(),
+        Some(false) => format!(" It disagrees; `{THERMAL_ID}` would tell which is right."),
+        None => String::new(),
     };
     Some(format!(
         "Second opinion, from throttling models fitted to this run: {}{others}{none}.{agrees}",

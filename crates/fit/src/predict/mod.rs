@@ -16,6 +16,7 @@ use self::beyond::{
 };
 use self::refused::answerable;
 use self::scenario::{in_state, set_up};
+use crate::commands::THERMAL_ID;
 use crate::fitted::{Fitted, interval};
 use crate::sample::DriveSample;
 use crate::simulate::{LoadPhase, LoadSecond, PhaseOutcome, phase_seconds, phases};
@@ -127,9 +128,10 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
     if known && phases.iter().any(|phase| phase.peak_k.is_none()) {
         caveats.push(ForecastCaveat {
             kind: "tmt_unknown",
-            text: "The fitted runs do not show what TMT1 or TMT2 do where the drive would reach them: run `heatsoak run \
-                   thermal-id --drive DRIVE` at such a setting, and fit both runs."
-                .to_owned(),
+            text: format!(
+                "The fitted runs do not show what TMT1 or TMT2 do where the drive would reach them: run `{THERMAL_ID}` \
+                 at such a setting, and fit both runs."
+            ),
         });
     }
     caveats.extend(state_law_caveat(fitted, scenario, &law_unseen));
@@ -281,7 +283,7 @@ fn general(
             "tmt_lower",
             format!(
                 "Beyond what the runs showed: TMT1 is more than {LOWER_K:.0} K below the lowest at which they show it \
-                 act ({:.0} °C). Firmware may throttle differently there; `heatsoak run thermal-id --drive DRIVE` with that TMT1 \
+                 act ({:.0} °C). Firmware may throttle differently there; `{THERMAL_ID}` with that TMT1 \
                  shows it.",
                 acted_k - 273.0
             ),

@@ -1,6 +1,6 @@
 //! Questions to which a fit has no answer, and which run would give one.
 
-use crate::commands::in_states;
+use crate::commands::{THERMAL_ID, in_states};
 use crate::fitted::Fitted;
 use crate::predict::ForecastCaveat;
 use crate::predict::scenario::Scenario;
@@ -20,9 +20,10 @@ pub(crate) fn answerable(fitted: &Fitted, scenario: &Scenario, caveats: &mut Vec
     if scenario.heatsink_k_per_w.is_some() && fitted.k_per_w().is_none() {
         refuse(
             "resistance_unknown",
-            "No fitted run of a quarter of an hour of load has power, so K/W are not known and a heatsink of so many K/W \
-             cannot be put on: measure power beside `heatsoak run thermal-id --drive DRIVE`, or ask for `--airflow`."
-                .to_owned(),
+            format!(
+                "No fitted run of a quarter of an hour of load has power, so K/W are not known and a heatsink of so many \
+                 K/W cannot be put on: measure power beside `{THERMAL_ID}`, or ask for `--airflow`."
+            ),
         );
     }
     if (scenario.airflow.is_some() || scenario.heatsink_k_per_w.is_some())
@@ -47,7 +48,7 @@ pub(crate) fn answerable(fitted: &Fitted, scenario: &Scenario, caveats: &mut Vec
             "fill_unknown",
             format!(
                 "What being {percent} % full changes - the size of the SLC cache, garbage collection - no fitted run \
-                 shows: fill the drive so far, run `heatsoak run thermal-id --drive DRIVE`, and fit that run by itself."
+                 shows: fill the drive so far, run `{THERMAL_ID}`, and fit that run by itself."
             ),
         );
     }

@@ -65,9 +65,10 @@ pub(crate) fn advice(run: &Advisable, from: &str, drive: Option<&str>) -> RunAdv
     let fitted = Fitted::new(runs, fitting);
     if fitted.is_doubtful() {
         return RunAdvice::only(format!(
-            "No forecast is made from this run: the model of heat misses its readings by {:.1} K rms. `heatsoak run \
-             thermal-id --drive DRIVE` is the run to fit.",
-            fitted.residual_rms_k
+            "No forecast is made from this run: the model of heat misses its readings by {:.1} K rms. `{}` is the run \
+             to fit.",
+            fitted.residual_rms_k,
+            ::fit::THERMAL_ID
         ));
     }
     let next = next_steps(&fitted, run);
@@ -118,8 +119,9 @@ fn cooling(next: &NextSteps) -> Option<String> {
     let cooler = next.cooler.as_ref().map(|then| format!("air {COOLER_K:.0} K cooler: {}", brings(then)));
     let aired = next.aired.as_ref().map(|then| {
         format!(
-            "{AIRFLOW:.0} times the airflow: {}; a run with the fan on narrows this (`heatsoak run thermal-id-quick --drive DRIVE`)",
-            brings(then)
+            "{AIRFLOW:.0} times the airflow: {}; a run with the fan on narrows this (`{}`)",
+            brings(then),
+            ::fit::THERMAL_ID_QUICK
         )
     });
     let all: Vec<String> = cooler.into_iter().chain(aired).collect();

@@ -273,7 +273,8 @@ fn misfit(misfit: &Misfit) -> String {
         }
         Misfit::WarmRest { warmer_k } => format!(
             "Rests after writes are {warmer_k:.1} K warmer than the model: folding of the SLC cache is heat without \
-             host I/O. `heatsoak run thermal-id --drive DRIVE` keeps it back with slow reads."
+             host I/O. `{}` keeps it back with slow reads.",
+            ::fit::THERMAL_ID
         ),
         Misfit::Drift { moved_k } => format!(
             "The residuals move by {moved_k:+.1} K over the run: ambient or airflow changed while it ran."
