@@ -28,6 +28,9 @@ const HELD_K: f64 = 1.6;
 /// ... unless heat let go so often in it by itself: then it is seen what throttles it and what does not.
 const LETS_GO: usize = 2;
 
+/// Speed fell where less than this is left of it.
+const FELL: f64 = 0.8;
+
 /// How the loads of a run begin.
 pub(super) struct Starts<'a> {
     trace: &'a Trace,
@@ -138,7 +141,22 @@ fn counted_at_once(pieces: &[Piece], heat: &Heat) -> bool {
     let fastest = rest.iter().copied().fold(0.0, f64::max);
     let no_faster =
         first.level <= NO_FASTER_THAN_REST * median(&rest) && fastest <= RISES_LATER * first.level;
-    counted && lasts && no_faster
+    let lets_go = comes_back(pieces, heat, 0.0) || counted_again(pieces, heat, moved.tmt1, soon_s);
+    counted && lasts && no_faster && !lets_go
+}
+
+/// Whether the drive counted TMT1 again where speed fell from that of the first piece, more than once and mostly: then that one was
+/// the full speed. Heavy throttling that falls from light is counted as TMT2, and bursts are not even.
+fn counted_again(pieces: &[Piece], heat: &Heat, at_first: Option<u64>, soon_s: f64) -> bool {
+    let first = pieces[0].level;
+    let falls = pieces.windows(2).filter(|pair| {
+        let full = pair[0].level * FASTER_ELSEWHERE >= first;
+        full && pair[1].level < FELL * first && pair.iter().all(Piece::is_even)
+    });
+    let counted = |pair: &[Piece]| heat.began(pair[1].start_s - soon_s, pair[1].start_s + soon_s).tmt1;
+    let counts: Vec<bool> = falls.map(|pair| counted(pair).is_some_and(|n| n > 0)).collect();
+    let again = counts.iter().filter(|again| **again).count();
+    at_first.is_some_and(|n| n > 0) && again >= 2 && 2 * again > counts.len()
 }
 
 /// What a phase asks of the drive: loads that are the same may be held against each other. Operation, what it did, whether it
@@ -207,7 +225,6 @@ fn held_at_tmt1(trace: &Trace, pieces: &[Piece], heat: &Heat) -> bool {
 /// Whether the speed fell and came back to that of the first piece more than once, and the drive had cooled in between, this
 /// share of all times: then that one was the full speed, and no overshoot or burst.
 fn comes_back(pieces: &[Piece], heat: &Heat, share: f64) -> bool {
-    const FELL: f64 = 0.8;
     const COOLED_K: f64 = 1.0;
     let first = pieces[0].level;
     let (mut fell_k, mut times, mut cooled) = (None, 0, 0);
