@@ -19,12 +19,12 @@ const LEAST_SLICES: f64 = 2.0;
 
 /// The caveat, where the answer depends on the length of a round.
 pub(crate) fn caveat(stretches: &[Stretch], judged: &[Judged]) -> Option<Caveat> {
-    let period_s = recurring::period_s(judged)?;
     let stretch = stretches.iter().max_by(|a, b| {
         let long = |s: &Stretch| s.end_s() - s.start_s();
         long(a).total_cmp(&long(b))
     })?;
     let slice_s = stretch.samples.iter().map(|s| s.span_s).sum::<f64>() / stretch.samples.len() as f64;
+    let period_s = recurring::period_s(judged, slice_s)?;
     let lengths = LENGTHS.iter().map(|periods| periods * period_s).filter(|s| *s >= LEAST_SLICES * slice_s);
     let shares: Vec<(f64, f64)> =
         lengths.filter_map(|round_s| Some((round_s, steady_share(stretch, round_s)?))).collect();

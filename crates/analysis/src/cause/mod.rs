@@ -170,7 +170,7 @@ fn judge_from(
             join_outer(&mut judged, index, pieces);
         }
     }
-    recurring::tell(&mut judged);
+    recurring::tell(&mut judged, heat.slice_s);
     judged
 }
 

@@ -24,6 +24,10 @@ const ONE_PERIOD: f64 = 0.1;
 /// times their median.
 const LIKE_CLOCKWORK: f64 = 0.85;
 const MOST_MISSED: f64 = 3.0;
+/// Times in slices longer than this share of a period keep step with any clock, ...
+const COARSEST: f64 = 0.25;
+/// ... and so unlikely has it to be by chance, as a logarithm: one in a thousand.
+const NO_LUCK: f64 = 7.0;
 
 /// Temperatures this far apart are no single threshold.
 const HOT_AND_COOL_K: f64 = 5.0;
@@ -50,7 +54,7 @@ pub(super) fn clockwork(judged: &mut [Judged], stretches: &[Stretch], pieces: &[
     let began_fast = |judged: &Judged| came_back(judged) && !judged.drop.at_start;
     let all: Vec<usize> = (0..judged.len()).filter(|i| began_fast(&judged[*i])).collect();
     let began_s: Vec<f64> = all.iter().map(|i| judged[*i].start_s).collect();
-    let Some(period_s) = regular_s(&began_s) else { return };
+    let Some(period_s) = regular_s(&began_s, heat.slice_s) else { return };
     let first = &judged[all[0]];
     let earlier = foretold_s(first, &stretches[pieces[first.drop.first].stretch].samples, period_s);
     let began_s = [earlier, began_s].concat();
@@ -150,14 +154,14 @@ fn uneven(gaps_s: &[f64], at: usize, slice_s: f64) -> Option<(f64, f64)> {
 }
 
 /// Names each dip of a habit.
-pub(super) fn tell(judged: &mut [Judged]) {
+pub(super) fn tell(judged: &mut [Judged], slice_s: f64) {
     let habit: Vec<usize> = (0..judged.len()).filter(|i| is_dip(&judged[*i])).collect();
     if habit.len() < LEAST {
         return;
     }
     let seen = Observation::Recurs {
         times: habit.len(),
-        period_s: period_s(judged),
+        period_s: period_s(judged, slice_s),
         between_k: range_k(judged, &habit),
     };
     for index in habit {
@@ -193,13 +197,13 @@ fn range_k(judged: &[Judged], of: &[usize]) -> Option<[f64; 2]> {
 }
 
 /// The period of dips that are not heat, in seconds, where they come like clockwork.
-pub(crate) fn period_s(judged: &[Judged]) -> Option<f64> {
+pub(crate) fn period_s(judged: &[Judged], slice_s: f64) -> Option<f64> {
     let began_s: Vec<f64> = judged.iter().filter(|j| is_dip(j)).map(|j| j.start_s).collect();
-    regular_s(&began_s)
+    regular_s(&began_s, slice_s)
 }
 
-/// The period at which these come, in seconds, where it is like clockwork.
-fn regular_s(began_s: &[f64]) -> Option<f64> {
+/// The period at which these come, in seconds, where it is like clockwork; their times are rounded to `slice_s`.
+fn regular_s(began_s: &[f64], slice_s: f64) -> Option<f64> {
     let gaps_s: Vec<f64> = began_s.windows(2).map(|pair| pair[1] - pair[0]).collect();
     if began_s.len() < LEAST {
         return None;
@@ -210,7 +214,25 @@ fn regular_s(began_s: &[f64]) -> Option<f64> {
         (*gap_s - periods * period_s).abs() <= ONE_PERIOD * period_s
     };
     let share = gaps_s.iter().filter(regular).count() as f64 / gaps_s.len() as f64;
-    (share >= LIKE_CLOCKWORK).then_some(period_s)
+    if share >= LIKE_CLOCKWORK { Some(period_s) } else { in_step_s(began_s, &gaps_s, period_s, slice_s) }
+}
+
+/// The period of the clock that these keep step with, in seconds, to a slice. An interval between two rounded times may be a slice
+/// off, and a slice more than a tenth of a period: whole periods from the first they stay all the same.
+fn in_step_s(began_s: &[f64], gaps_s: &[f64], rough_s: f64, slice_s: f64) -> Option<f64> {
+    let periods = gaps_s.iter().scan(0.0, |count, gap_s| {
+        *count += (gap_s / rough_s).round().clamp(1.0, MOST_MISSED);
+        Some(*count)
+    });
+    let periods: Vec<f64> = std::iter::once(0.0).chain(periods).collect();
+    let period_s = (began_s.last()? - began_s.first()?) / periods.last()?;
+    let offs_s: Vec<f64> = began_s.iter().zip(&periods).map(|(began_s, n)| began_s - n * period_s).collect();
+    let middle_s = median(&offs_s);
+    let in_step = offs_s.iter().filter(|off_s| (*off_s - middle_s).abs() <= slice_s).count() as f64;
+    // As many would come within a slice of it by chance.
+    let by_chance = in_step * (2.0 * slice_s / period_s).ln();
+    let regular = in_step >= LIKE_CLOCKWORK * began_s.len() as f64 && slice_s <= COARSEST * period_s;
+    (regular && by_chance <= -NO_LUCK).then_some(period_s)
 }
 
 fn is_dip(judged: &Judged) -> bool {
@@ -219,4 +241,39 @@ fn is_dip(judged: &Judged) -> bool {
         && !judged.drop.at_start
         && judged.drop.inside.is_none()
         && !judged.continues
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// Times of a clock, rounded to slices of a log.
+    fn rounded(period_s: f64, slice_s: f64, times: u32) -> Vec<f64> {
+        (0..times).map(|n| (f64::from(n) * period_s / slice_s).floor() * slice_s).collect()
+    }
+
+    #[test]
+    fn a_clock_is_known_by_its_step_where_slices_are_coarse() {
+        assert_eq!(regular_s(&rounded(32.7, 0.1, 20), 0.1).map(f64::round), Some(33.0));
+        let found_s = regular_s(&rounded(32.7, 5.0, 30), 5.0).expect("it keeps step");
+        assert!((found_s - 32.7).abs() < 0.3, "{found_s}");
+        // Too coarse to tell, and too few.
+        assert_eq!(regular_s(&rounded(32.7, 10.0, 30), 10.0), None);
+        assert_eq!(regular_s(&rounded(32.7, 5.0, 4), 5.0), None);
+    }
+
+    #[test]
+    fn what_wanders_keeps_no_step() {
+        // As the intervals of a clock in slices of 5 s, but in an order in which it falls out of step.
+        let gaps_s =
+            [30.0, 30.0, 30.0, 30.0, 30.0, 30.0, 35.0, 35.0, 35.0, 35.0, 35.0, 35.0, 30.0, 30.0, 30.0, 30.0];
+        let began_s: Vec<f64> = gaps_s
+            .iter()
+            .scan(0.0, |sum, gap_s| {
+                *sum += gap_s;
+                Some(*sum)
+            })
+            .collect();
+        assert_eq!(regular_s(&began_s, 5.0), None);
+    }
 }
