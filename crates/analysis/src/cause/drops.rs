@@ -177,7 +177,11 @@ impl Walk<'_> {
             }
             drop.recovered = true;
             if self.open.len() == 1 {
-                self.base = Some(mean);
+                // Back within the 4 % is back at the speed from before: a speed that sinks cycle by cycle is not full.
+                self.base = drop
+                    .before
+                    .filter(|before| mean >= SLOW * before)
+                    .map_or(Some(mean), |b| Some(b.max(mean)));
             }
             self.open.pop();
         }
@@ -266,6 +270,15 @@ mod test {
         };
         assert_eq!(held(&[(20., 20.), (24., 20.), (29., 20.), (33., 20.)]), [(0, 3, false)]);
         assert_eq!(held(&[(20., 20.), (30., 20.), (20., 20.)]), [(0, 0, true), (2, 2, false)]);
+    }
+
+    /// Bursts that beat with the log's intervals go to and fro between two speeds of which neither is the full one.
+    #[test]
+    fn a_cycle_whose_fast_half_sinks_does_not_come_back() {
+        let sinks = [(56., 30.), (50., 12.), (54., 12.), (48., 12.), (52., 12.), (47., 12.), (51., 12.)];
+        assert_eq!(found(&sinks), [(1, 1, true, None), (3, 6, false, None)]);
+        let stays = [(56., 30.), (50., 12.), (55., 12.), (49., 12.), (55., 12.), (49., 12.)];
+        assert_eq!(found(&stays), [(1, 1, true, None), (3, 3, true, None), (5, 5, false, None)]);
     }
 
     #[test]

@@ -251,7 +251,15 @@ fn second_threshold(judged: &[Judged], new: &Judged, stretches: &[Stretch], piec
         matches!(new.verdict.conclusion, Conclusion::SomeHeat | Conclusion::Heat(Suspect::Vendor));
     let much = strength(&new.drop).is_some_and(|strength| strength < MUCH_FURTHER)
         && pieces[new.drop.first - 1..=new.drop.first].iter().all(Piece::is_level);
-    may_be_several && new.drop.sharp && (hotter || much) && stepped(stretches, pieces, new.drop.first)
+    // Bursts that the log's intervals beat with go to and fro at one temperature.
+    let even = pieces[new.drop.first - 1..=new.drop.first].iter().all(Piece::is_even);
+    let cooled = new.release_k.zip(new.onset_k).is_none_or(|(release, onset)| release < onset);
+    let bursts = new.drop.recovered && !cooled && !even;
+    may_be_several
+        && !bursts
+        && new.drop.sharp
+        && (hotter || much)
+        && stepped(stretches, pieces, new.drop.first)
 }
 
 /// Whether a piece began with a step: most of what lies between it and the one before was lost where they meet. Speed

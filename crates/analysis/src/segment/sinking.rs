@@ -14,6 +14,8 @@ const OF_MEDIAN: f64 = 1.4826;
 /// What is lost at once at the cut is a step, whatever came just before it: the mean loss up to the cut is this share of that in
 /// so many slices after it, or more.
 const NO_STEP: f64 = 0.25;
+/// ... of bursts, which are as deep as they will be from the first one on and only come more often, half of that.
+const NO_STEP_OF_BURSTS: f64 = 0.125;
 const AFTER_BINS: usize = 5;
 /// A beginning nearer to the cut than this is a step.
 const LEAST_BINS: usize = 2;
@@ -36,17 +38,16 @@ pub(super) fn began(x: &[f64], from: usize, cut: usize) -> Option<usize> {
     let off: Vec<f64> = x[from..half].iter().map(|x| (x - before).abs()).collect();
     let noise = OF_MEDIAN * super::median(&off);
     let lost: Vec<f64> = x[from..cut].iter().map(|x| before - x).collect();
-    let begins = [sinks(&lost, half - from), bursts(&lost, half - from, noise)]
-        .into_iter()
-        .flatten()
-        .map(|bin| from + bin);
+    let sinks = sinks(&lost, half - from).map(|bin| (from + bin, NO_STEP));
+    let bursts = bursts(&lost, half - from, noise).map(|bin| (from + bin, NO_STEP_OF_BURSTS));
     let after = super::median(&x[cut..x.len().min(cut + AFTER_BINS)]);
-    let clear = |bin: &usize| {
+    let clear = |(bin, no_step): &(usize, f64)| {
         let bins = (cut - bin) as f64;
         let mean = lost[bin - from..].iter().sum::<f64>() / bins;
-        mean >= CLEAR * noise / bins.sqrt() && mean >= NO_STEP * (before - after)
+        mean >= CLEAR * noise / bins.sqrt() && mean >= no_step * (before - after)
     };
-    begins.filter(|bin| bin + LEAST_BINS <= cut).filter(clear).min()
+    let begins = [sinks, bursts].into_iter().flatten().filter(|(bin, _)| bin + LEAST_BINS <= cut);
+    begins.filter(clear).map(|(bin, _)| bin).min()
 }
 
 /// Where these losses, bin by bin, begin to last, from `half` on.
