@@ -20,6 +20,12 @@ pub(crate) const TRICKLE: f64 = 0.1;
 /// in what is scored, a trickle that a host holds keeps to its rate.
 const LEAST_TRICKLE_S: usize = 10;
 const SAME_SPEED: f64 = 0.1;
+/// A trickle that the verdict blames heat for throughout is known by loads that fall to it from so many times its speed, at
+/// so many readings, each so many steps of the sensor (of 1 K at least) hotter than the last: a threshold has one onset, which
+/// a sensor that lags shows a step earlier or later.
+const FALL: f64 = 3.0;
+const LEAST_FALLS: usize = 3;
+const APART_STEPS: f64 = 1.5;
 
 /// One run, ready to be fitted.
 #[derive(Clone, Debug)]
@@ -81,6 +87,13 @@ pub struct LoadStep {
     pub label: Option<Label>,
 }
 
+impl LoadStep {
+    /// Of both operations together, in GB/s.
+    fn speed(&self) -> f64 {
+        self.read + self.write
+    }
+}
+
 /// What a second's load was meant to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Asked {
@@ -120,12 +133,13 @@ impl RunData {
         let at_s = trace.begin_s().unwrap_or(0.0) + 1.0;
         let (tmt1_k, tmt2_k) = trace.tmt_at(at_s);
         let settings = trace.settings_at(at_s);
-        let (steps, misread) = steps(trace, &findings);
+        let resolution_k = resolution_k(&readings);
+        let (steps, misread) = steps(trace, &findings, &readings, resolution_k);
         Self {
             name: trace.name.clone(),
             simulated: facts.simulated == Some(true),
             steps,
-            resolution_k: resolution_k(&readings),
+            resolution_k,
             period_s: period_s(&readings),
             readings,
             tmt_k: [tmt1_k, tmt2_k],
@@ -173,7 +187,12 @@ pub(crate) fn fitted_to(runs: &[RunData], state: Option<u8>) -> Vec<&RunData> {
 }
 
 /// Cuts the run into seconds; whether the verdict took a trickle of the host for throttling.
-fn steps(trace: &Trace, findings: &Findings) -> (Vec<LoadStep>, bool) {
+fn steps(
+    trace: &Trace,
+    findings: &Findings,
+    readings: &[FitReading],
+    resolution_k: f64,
+) -> (Vec<LoadStep>, bool) {
     let count = (trace.end_s() / STEP_S).ceil() as usize;
     let mut steps = vec![LoadStep::default(); count];
     for series in &trace.speeds {
@@ -213,7 +232,7 @@ fn steps(trace: &Trace, findings: &Findings) -> (Vec<LoadStep>, bool) {
             step.asked = asked.unwrap_or(step.asked);
         }
     }
-    let misread = inferred && limit_trickle(&mut steps);
+    let misread = inferred && limit_trickle(&mut steps, readings, resolution_k);
     for point in trace.power_w.points() {
         if let Some(step) = steps.get_mut((point.t.as_secs_f64() / STEP_S) as usize) {
             step.power_w = Some(point.value);
@@ -236,23 +255,74 @@ const fn asked(op: SegmentOp, label: Label) -> Option<Asked> {
 
 /// The speed of a trickle that heat is not to blame for is the host's wherever it comes again: beside a throttled load a
 /// verdict takes it for a part of that. Whether it did.
-fn limit_trickle(steps: &mut [LoadStep]) -> bool {
-    let speed = |step: &LoadStep| step.read + step.write;
-    let fastest = steps.iter().map(speed).fold(0.0, f64::max);
+fn limit_trickle(steps: &mut [LoadStep], readings: &[FitReading], resolution_k: f64) -> bool {
+    let fastest = steps.iter().map(LoadStep::speed).fold(0.0, f64::max);
     let cool = |step: &&LoadStep| step.asked == Asked::Limited || step.label == Some(Label::Dip);
-    let of = steps.iter().filter(cool).map(speed);
-    let mut slow: Vec<f64> = of.filter(|speed| (1e-9..TRICKLE * fastest).contains(speed)).collect();
-    slow.sort_by(f64::total_cmp);
-    let Some(usual) = slow.get(slow.len() / 2).filter(|_| slow.len() >= LEAST_TRICKLE_S) else {
+    let of = steps.iter().filter(cool).map(LoadStep::speed);
+    let slow: Vec<f64> = of.filter(|speed| (1e-9..TRICKLE * fastest).contains(speed)).collect();
+    let blameless = median(&slow).filter(|_| slow.len() >= LEAST_TRICKLE_S);
+    let Some(usual) =
+        blameless.or_else(|| trickle_by_falls(steps, TRICKLE * fastest, readings, resolution_k))
+    else {
         return false;
     };
-    let is_usual = |step: &&mut LoadStep| (speed(step) / usual - 1.0).abs() < SAME_SPEED;
+    let is_usual = |step: &&mut LoadStep| (step.speed() / usual - 1.0).abs() < SAME_SPEED;
     let mut misread = false;
     for step in steps.iter_mut().filter(is_usual) {
         step.asked = Asked::Limited;
         misread |= step.label == Some(Label::Throttled);
     }
     misread
+}
+
+/// A speed below `most` that loads fall to at once whatever the temperature is: no threshold lies at all of them. A verdict
+/// that blames heat for all of it leaves no other sign.
+fn trickle_by_falls(
+    steps: &[LoadStep],
+    most: f64,
+    readings: &[FitReading],
+    resolution_k: f64,
+) -> Option<f64> {
+    let falls: Vec<(f64, f64)> =
+        (1..steps.len()).filter_map(|at| Some((fall(steps, at, most)?, reading_k(readings, at)?))).collect();
+    let usual = median(&falls.iter().map(|(speed, _)| *speed).collect::<Vec<_>>())?;
+    let mut at_k: Vec<f64> = falls
+        .iter()
+        .filter(|(speed, _)| (speed / usual - 1.0).abs() < SAME_SPEED)
+        .map(|fall| fall.1)
+        .collect();
+    at_k.sort_by(f64::total_cmp);
+    let apart_k = APART_STEPS * resolution_k.max(1.0);
+    let mut last_k = f64::NEG_INFINITY;
+    at_k.retain(|kelvin| {
+        let is_apart = *kelvin > last_k + apart_k;
+        if is_apart {
+            last_k = *kelvin;
+        }
+        is_apart
+    });
+    (at_k.len() >= LEAST_FALLS).then_some(usual)
+}
+
+/// The speed that a load which was fast in the second before, or that before it, holds from here on.
+fn fall(steps: &[LoadStep], at: usize, most: f64) -> Option<f64> {
+    let after: Vec<f64> = steps.get(at..at + LEAST_TRICKLE_S)?.iter().map(LoadStep::speed).collect();
+    let speed = median(&after).filter(|speed| (1e-9..most).contains(speed))?;
+    let holds = after.iter().filter(|after| (*after / speed - 1.0).abs() < SAME_SPEED).count();
+    let before = &steps[at.saturating_sub(2)..at];
+    let alike = before.iter().all(|step| (step.write > step.read) == (steps[at].write > steps[at].read));
+    let fell = before.first().is_some_and(|step| step.speed() > FALL * speed)
+        && before.last().is_some_and(|step| (step.speed() / speed - 1.0).abs() >= SAME_SPEED);
+    (4 * holds >= 3 * LEAST_TRICKLE_S && alike && fell).then_some(speed)
+}
+
+fn reading_k(readings: &[FitReading], at: usize) -> Option<f64> {
+    let after = readings.partition_point(|reading| reading.t_s <= at as f64 * STEP_S);
+    readings.get(after.checked_sub(1)?).map(|reading| reading.kelvin)
+}
+
+fn median(values: &[f64]) -> Option<f64> {
+    crate::throttle::median(values)
 }
 
 /// The first change that a source tells; one that tells nothing for a while tells of none.
@@ -297,4 +367,26 @@ fn period_s(readings: &[FitReading]) -> f64 {
     let mut spans: Vec<f64> = readings.windows(2).map(|pair| pair[1].t_s - pair[0].t_s).collect();
     spans.sort_by(f64::total_cmp);
     spans.get(spans.len() / 2).copied().unwrap_or(1.0).max(0.05)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// Goal: a slow speed that loads fall to at 330, 326 and 322 K is the host's, at one threshold it is not. Method: loads of
+    /// 20 s and rests at 20 MB/s of 20 s, the reading of each fall as named.
+    #[test]
+    fn a_speed_that_loads_fall_to_anywhere_is_a_trickle() {
+        let usual = |falls_k: &[f64]| {
+            let step = |read: f64| LoadStep { read, asked: Asked::Read, ..LoadStep::default() };
+            let speeds = falls_k.iter().flat_map(|_| [[3.0; 20], [0.02; 20]].concat());
+            let steps: Vec<LoadStep> = speeds.map(step).collect();
+            let reading = |(at, kelvin): (usize, &f64)| FitReading { t_s: 40.0 * at as f64, kelvin: *kelvin };
+            let readings: Vec<FitReading> = falls_k.iter().enumerate().map(reading).collect();
+            trickle_by_falls(&steps, 0.3, &readings, 1.0)
+        };
+        assert_eq!(usual(&[330.0, 326.0, 322.0]), Some(0.02));
+        assert_eq!(usual(&[330.0, 331.0, 330.0, 329.0]), None, "one threshold, a step to either side");
+        assert_eq!(usual(&[330.0, 322.0]), None, "too few");
+    }
 }

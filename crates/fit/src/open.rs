@@ -9,10 +9,6 @@ use crate::sample::{ThresholdSource, ThrottleAct};
 /// Names that others look for.
 pub(crate) const RELEASE: &str = "release temperature";
 
-/// Where a run stops its load, in kelvins: so far below the critical temperature, or here where that is not known
-/// (`heatsoak run --help`).
-const BELOW_CRITICAL_K: f64 = 5.0;
-const STOP_K: f64 = 358.15;
 /// What shows more where no setting does.
 const WARMER: &str = "warmer air shows more";
 /// Loads shorter than this leave the slow modes open, in seconds: twice the slow time constant of an M.2 drive in a case.
@@ -95,8 +91,8 @@ fn throttling(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut A
         add("heavy throttling", &why, &at_low_tmt2(seen.range_k, &fitting.common));
     }
     // A run stops its load there, so that none gets hotter.
-    let stop_k = fitting.common.limits.critical_k.map_or(STOP_K, |critical_k| critical_k - BELOW_CRITICAL_K);
-    if !acted(ThresholdSource::Own) && hottest < stop_k {
+    let stop = plan::stop_below(fitting.common.limits.critical_k.map(|critical_k| critical_k as u16));
+    if !acted(ThresholdSource::Own) && hottest < f64::from(stop.as_kelvin()) {
         let why = format!("it was not reached up to {hottest_c:.0} °C");
         add("firmware threshold", &why, &unset(&fitting.common));
     }

@@ -12,6 +12,7 @@
 //! - [`check`]: whether a plan fits a target, and what it will take.
 //! - `meter`: addresses of power meters.
 //! - `rounds`: phases that are done again until they are steady.
+//! - `stop`: where load stops for heat if the plan does not say.
 //! - `sweep`: a plan under several settings.
 //! - `describe`: a phase in one line for people.
 //!
@@ -27,6 +28,7 @@ mod fio;
 pub mod memory;
 mod meter;
 mod rounds;
+mod stop;
 mod sweep;
 mod toml;
 
@@ -44,6 +46,7 @@ pub use meter::{
     HttpMeter, MeasuredAt, MeterAddress, MeterClock, MeterError, MeterSource, MeterStated, ScpiPort,
 };
 pub use rounds::Rounds;
+pub use stop::stop_below;
 pub use sweep::{Sweep, SweepSetting};
 
 /// An experiment.

@@ -32,7 +32,7 @@ pub fn caveat(caveat: &Caveat) -> String {
             });
             format!("For {span_s:.0} s the speed was {speed}, {what}.{slow}")
         }
-        Caveat::AmbientUnknown => "Ambient was not recorded; onset times shift with it (`heatsoak run --ambient 24C` records it).".to_owned(),
+        Caveat::AmbientUnknown => "Ambient was not recorded; onset times shift with it (`--ambient 24C` records it).".to_owned(),
         Caveat::Averaged { interval_s } => {
             format!("Speeds are means of {interval_s:.0} s; shorter bursts and cycles are averaged out.")
         }
@@ -102,7 +102,7 @@ pub fn caveat(caveat: &Caveat) -> String {
             "Buffered I/O: {}. Its speed is partly the page cache's.",
             phases.join(", ")
         ),
-        Caveat::ReleaseNotSeen => "Open: the release temperature. A cool-down under light load after the heavy one shows it, as in `heatsoak run thermal-id`.".to_owned(),
+        Caveat::ReleaseNotSeen => "Open: the release temperature. A cool-down under light load after the heavy one shows it, as in `heatsoak run thermal-id --drive DRIVE`.".to_owned(),
         Caveat::Simulated => "Simulated drive: these numbers come from a model.".to_owned(),
         Caveat::SlowdownWithoutCounters { why } => {
             let why = match why {
@@ -119,7 +119,7 @@ pub fn caveat(caveat: &Caveat) -> String {
         }
         Caveat::SumDiffers(sums) => sum_differs(sums),
         Caveat::ThermalNotIdentified(HeatingUnknown::TimeConstants) => {
-            "Thermal time constants not determined: several fit this run equally well; `heatsoak run thermal-id` decides."
+            "Thermal time constants not determined: several fit this run equally well; `heatsoak run thermal-id --drive DRIVE` decides."
                 .to_owned()
         }
         Caveat::ThermalNotIdentified(why) => {
@@ -384,7 +384,8 @@ fn heating_unknown(why: &HeatingUnknown) -> String {
             format!("the best heating model is off by {rms_k:.1} K on average")
         }
         HeatingUnknown::SeveralModels | HeatingUnknown::TimeConstants => {
-            "several models fit this run equally well; `heatsoak run thermal-id` decides".to_owned()
+            "several models fit this run equally well; `heatsoak run thermal-id --drive DRIVE` decides"
+                .to_owned()
         }
     }
 }

@@ -7,22 +7,12 @@ use measure::{Celsius, Instant, Kelvin};
 
 use plan::Plan;
 
-/// Without a plan's limit and without a critical threshold: what client drives are specified for, and below the
-/// 85 °C to 95 °C at which they shut down.
-const LIMIT_DEFAULT: Kelvin = Kelvin::from_kelvin(358);
-
-/// How far below the drive's critical threshold (CCTEMP) load stops.
-const BELOW_CRITICAL_K: u16 = 5;
-
 /// A drive without a reading for so long is not watched, and the record says so.
 const SILENT_LIMIT: Duration = Duration::from_secs(10);
 
 /// The temperature at which the load of `plan` stops on a drive.
 pub fn thermal_limit(plan: &Plan, drive: &DriveFacts) -> Kelvin {
-    plan.stop_at.unwrap_or_else(|| match drive.critical_k {
-        Some(critical) => Kelvin::from_kelvin(critical.saturating_sub(BELOW_CRITICAL_K)),
-        None => LIMIT_DEFAULT,
-    })
+    plan.stop_at.unwrap_or_else(|| plan::stop_below(drive.critical_k))
 }
 
 /// A temperature that does not move by a kelvin while a drive is loaded for so long is not taken for measured.

@@ -14,7 +14,8 @@ The profile written with --out is a twin: `twin:drive.toml`, `heatsoak vssd --pr
 `heatsoak predict drive.toml`. What the runs cannot tell is left open, with the command that would
 tell it. Intervals hold 90 %.
 
-The runs that tell most: `heatsoak run thermal-id --tmt1 60C`, 30 minutes, or thermal-id-quick, 10.
+The runs that tell most: `heatsoak run thermal-id --drive DRIVE --tmt1 60C`, 30 minutes, or
+thermal-id-quick, 10.
 
 Examples:
   heatsoak fit runs/first -o drive.toml --ambient 24C
