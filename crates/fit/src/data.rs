@@ -9,6 +9,7 @@ use analysis::findings::{Cause, EventKind, Label};
 use trace::{HostThreshold, SegmentOp, Trace};
 
 use crate::sample::LimitsK;
+use crate::throttle::median;
 
 /// Length of a step in seconds. A second is short against the fastest mode that a fit looks for (2 s) and long enough
 /// for a burst of a duty-cycled drive to average out.
@@ -283,8 +284,8 @@ fn trickle_by_falls(
     readings: &[FitReading],
     resolution_k: f64,
 ) -> Option<f64> {
-    let falls: Vec<(f64, f64)> =
-        (1..steps.len()).filter_map(|at| Some((fall(steps, at, most)?, reading_k(readings, at)?))).collect();
+    let fell = |at: usize| Some((fall(steps, at, most)?, reading_k(readings, at as f64 * STEP_S)?));
+    let falls: Vec<(f64, f64)> = (1..steps.len()).filter_map(fell).collect();
     let usual = median(&falls.iter().map(|(speed, _)| *speed).collect::<Vec<_>>())?;
     let mut at_k: Vec<f64> = falls
         .iter()
@@ -316,13 +317,10 @@ fn fall(steps: &[LoadStep], at: usize, most: f64) -> Option<f64> {
     (4 * holds >= 3 * LEAST_TRICKLE_S && alike && fell).then_some(speed)
 }
 
-fn reading_k(readings: &[FitReading], at: usize) -> Option<f64> {
-    let after = readings.partition_point(|reading| reading.t_s <= at as f64 * STEP_S);
+/// The last reading up to a moment, in kelvins.
+pub(crate) fn reading_k(readings: &[FitReading], until_s: f64) -> Option<f64> {
+    let after = readings.partition_point(|reading| reading.t_s <= until_s);
     readings.get(after.checked_sub(1)?).map(|reading| reading.kelvin)
-}
-
-fn median(values: &[f64]) -> Option<f64> {
-    crate::throttle::median(values)
 }
 
 /// The first change that a source tells; one that tells nothing for a while tells of none.

@@ -167,8 +167,7 @@ fn zones(run: &RunData, slow: &SlowStretch) -> Vec<(usize, usize)> {
 
 /// The reading at a moment, in kelvins.
 fn reading_k(run: &RunData, t_s: f64) -> Option<f64> {
-    let after = run.readings.partition_point(|reading| reading.t_s <= t_s + 0.5);
-    run.readings.get(after.checked_sub(1)?).map(|reading| reading.kelvin)
+    crate::data::reading_k(&run.readings, t_s + 0.5)
 }
 
 /// What a threshold hangs on, in kelvins; 0 for the firmware's own.
