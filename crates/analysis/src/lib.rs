@@ -84,7 +84,7 @@ fn analyze_with<T>(trace: &Trace, look: impl Fn(&Sources, &[(Event, &Judged)]) -
     let mut caveats = caveats::caveats(trace, &stretches, &pieces, &heat, &judged, &thermal);
     caveats.extend(clocks::caveat(trace, &heat));
     caveats.extend(instruments::caveats(trace, &heat));
-    caveats.extend(rounds::caveat(&stretches, &judged));
+    caveats.extend(rounds::caveat(&stretches, &judged, heat.slice_s));
     caveats.extend(undecided);
     caveats.extend(unidentified);
     let events = events::events(trace, &pieces, &judged, &stretches);

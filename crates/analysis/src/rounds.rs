@@ -17,14 +17,14 @@ const LENGTHS: [f64; 5] = [0.125, 0.25, 0.5, 1.0, 2.0];
 /// A round holds at least so many slices of load, or it is noise.
 const LEAST_SLICES: f64 = 2.0;
 
-/// The caveat, where the answer depends on the length of a round.
-pub(crate) fn caveat(stretches: &[Stretch], judged: &[Judged]) -> Option<Caveat> {
+/// The caveat, where the answer depends on the length of a round; times of drops are rounded to `rounded_s`.
+pub(crate) fn caveat(stretches: &[Stretch], judged: &[Judged], rounded_s: f64) -> Option<Caveat> {
+    let period_s = recurring::period_s(judged, rounded_s)?;
     let stretch = stretches.iter().max_by(|a, b| {
         let long = |s: &Stretch| s.end_s() - s.start_s();
         long(a).total_cmp(&long(b))
     })?;
     let slice_s = stretch.samples.iter().map(|s| s.span_s).sum::<f64>() / stretch.samples.len() as f64;
-    let period_s = recurring::period_s(judged, slice_s)?;
     let lengths = LENGTHS.iter().map(|periods| periods * period_s).filter(|s| *s >= LEAST_SLICES * slice_s);
     let shares: Vec<(f64, f64)> =
         lengths.filter_map(|round_s| Some((round_s, steady_share(stretch, round_s)?))).collect();

@@ -178,10 +178,8 @@ impl Walk<'_> {
             drop.recovered = true;
             if self.open.len() == 1 {
                 // Back within the 4 % is back at the speed from before: a speed that sinks cycle by cycle is not full.
-                self.base = drop
-                    .before
-                    .filter(|before| mean >= SLOW * before)
-                    .map_or(Some(mean), |b| Some(b.max(mean)));
+                let back_at = drop.before.filter(|before| mean >= SLOW * before);
+                self.base = Some(back_at.map_or(mean, |before| before.max(mean)));
             }
             self.open.pop();
         }

@@ -249,10 +249,11 @@ fn second_threshold(judged: &[Judged], new: &Judged, stretches: &[Stretch], piec
     // TMT1 and TMT2 are one threshold each; of its own a drive may have several.
     let may_be_several =
         matches!(new.verdict.conclusion, Conclusion::SomeHeat | Conclusion::Heat(Suspect::Vendor));
+    let edge = &pieces[new.drop.first - 1..=new.drop.first];
     let much = strength(&new.drop).is_some_and(|strength| strength < MUCH_FURTHER)
-        && pieces[new.drop.first - 1..=new.drop.first].iter().all(Piece::is_level);
+        && edge.iter().all(Piece::is_level);
     // Bursts that the log's intervals beat with go to and fro at one temperature.
-    let even = pieces[new.drop.first - 1..=new.drop.first].iter().all(Piece::is_even);
+    let even = edge.iter().all(Piece::is_even);
     let cooled = new.release_k.zip(new.onset_k).is_none_or(|(release, onset)| release < onset);
     let bursts = new.drop.recovered && !cooled && !even;
     may_be_several

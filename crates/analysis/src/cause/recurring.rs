@@ -209,24 +209,27 @@ fn regular_s(began_s: &[f64], slice_s: f64) -> Option<f64> {
         return None;
     }
     let period_s = median(&gaps_s);
-    let regular = |gap_s: &&f64| {
-        let periods = (*gap_s / period_s).round().clamp(1.0, MOST_MISSED);
-        (*gap_s - periods * period_s).abs() <= ONE_PERIOD * period_s
-    };
+    let regular =
+        |gap_s: &&f64| (*gap_s - periods(**gap_s, period_s) * period_s).abs() <= ONE_PERIOD * period_s;
     let share = gaps_s.iter().filter(regular).count() as f64 / gaps_s.len() as f64;
     if share >= LIKE_CLOCKWORK { Some(period_s) } else { in_step_s(began_s, &gaps_s, period_s, slice_s) }
+}
+
+/// How many periods passed between two that were seen.
+fn periods(gap_s: f64, period_s: f64) -> f64 {
+    (gap_s / period_s).round().clamp(1.0, MOST_MISSED)
 }
 
 /// The period of the clock that these keep step with, in seconds, to a slice. An interval between two rounded times may be a slice
 /// off, and a slice more than a tenth of a period: whole periods from the first they stay all the same.
 fn in_step_s(began_s: &[f64], gaps_s: &[f64], rough_s: f64, slice_s: f64) -> Option<f64> {
-    let periods = gaps_s.iter().scan(0.0, |count, gap_s| {
-        *count += (gap_s / rough_s).round().clamp(1.0, MOST_MISSED);
+    let since_first = gaps_s.iter().scan(0.0, |count, gap_s| {
+        *count += periods(*gap_s, rough_s);
         Some(*count)
     });
-    let periods: Vec<f64> = std::iter::once(0.0).chain(periods).collect();
-    let period_s = (began_s.last()? - began_s.first()?) / periods.last()?;
-    let offs_s: Vec<f64> = began_s.iter().zip(&periods).map(|(began_s, n)| began_s - n * period_s).collect();
+    let counts: Vec<f64> = std::iter::once(0.0).chain(since_first).collect();
+    let period_s = (began_s.last()? - began_s.first()?) / counts.last()?;
+    let offs_s: Vec<f64> = began_s.iter().zip(&counts).map(|(began_s, n)| began_s - n * period_s).collect();
     let middle_s = median(&offs_s);
     let in_step = offs_s.iter().filter(|off_s| (*off_s - middle_s).abs() <= slice_s).count() as f64;
     // As many would come within a slice of it by chance.

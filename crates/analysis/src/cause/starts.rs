@@ -141,13 +141,16 @@ fn counted_at_once(pieces: &[Piece], heat: &Heat) -> bool {
     let fastest = rest.iter().copied().fold(0.0, f64::max);
     let no_faster =
         first.level <= NO_FASTER_THAN_REST * median(&rest) && fastest <= RISES_LATER * first.level;
-    let lets_go = comes_back(pieces, heat, 0.0) || counted_again(pieces, heat, moved.tmt1, soon_s);
-    counted && lasts && no_faster && !lets_go
+    let released = || {
+        let light = moved.tmt1.is_some_and(|n| n > 0);
+        comes_back(pieces, heat, 0.0) || (light && counted_again(pieces, heat, soon_s))
+    };
+    counted && lasts && no_faster && !released()
 }
 
 /// Whether the drive counted TMT1 again where speed fell from that of the first piece, more than once and mostly: then that one was
 /// the full speed. Heavy throttling that falls from light is counted as TMT2, and bursts are not even.
-fn counted_again(pieces: &[Piece], heat: &Heat, at_first: Option<u64>, soon_s: f64) -> bool {
+fn counted_again(pieces: &[Piece], heat: &Heat, soon_s: f64) -> bool {
     let first = pieces[0].level;
     let falls = pieces.windows(2).filter(|pair| {
         let full = pair[0].level * FASTER_ELSEWHERE >= first;
@@ -156,7 +159,7 @@ fn counted_again(pieces: &[Piece], heat: &Heat, at_first: Option<u64>, soon_s: f
     let counted = |pair: &[Piece]| heat.began(pair[1].start_s - soon_s, pair[1].start_s + soon_s).tmt1;
     let counts: Vec<bool> = falls.map(|pair| counted(pair).is_some_and(|n| n > 0)).collect();
     let again = counts.iter().filter(|again| **again).count();
-    at_first.is_some_and(|n| n > 0) && again >= 2 && 2 * again > counts.len()
+    again >= 2 && 2 * again > counts.len()
 }
 
 /// What a phase asks of the drive: loads that are the same may be held against each other. Operation, what it did, whether it
