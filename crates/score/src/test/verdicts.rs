@@ -37,7 +37,7 @@ fn what_was_mended_stays_mended() {
         (OWN, 6162, "bursts down to nothing in a log without phases"),
         (OWN, 18524, "dips by the clock, every 33 s in rows of 5 s"),
         (OWN, 16550, "the same, every 95 s in rows of 20 s"),
-        (OWN, 15942, "throttling lets go just as a load begins"),
+        (OWN, 15942, "throttling is released just as a load begins"),
         (OWN, 7694, "the same without a temperature"),
         (OWN, 12682, "bursts that beat with the rows of the log"),
         (FOREIGN, 146, "bursts that come ever more often"),
