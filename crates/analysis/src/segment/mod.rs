@@ -22,6 +22,8 @@ const BIN_S: f64 = 1.0;
 /// The shortest piece. Sensors are read every second and answer with a lag of seconds, so nothing shorter
 /// can be joined with a temperature.
 pub(crate) const SHORTEST_PIECE_S: f64 = 3.0;
+/// Rows a little shorter than a second, be it in the last binary digit, are as many to a piece as whole ones.
+const NEARLY_A_BIN: f64 = 0.05;
 /// Noise below this is not believed: speeds are bytes in whole I/Os over an interval.
 const LEAST_NOISE: f64 = 0.01;
 /// Noise above this is not noise but bursts.
@@ -128,7 +130,7 @@ fn cuts(samples: &[Interval], fast: f64) -> Vec<Cut> {
     let (bins, bin_s) = bins(samples);
     let x: Vec<f64> = bins.iter().map(|bin| log_speed(bin.bytes_per_s, fast)).collect();
     let noise = noise(&x);
-    let shortest = (SHORTEST_PIECE_S / bin_s).ceil() as usize;
+    let shortest = (SHORTEST_PIECE_S / bin_s - NEARLY_A_BIN).ceil() as usize;
     let penalty = PENALTY * noise * (x.len().max(2) as f64).ln();
     let starts = potts::piece_starts(&x, noise / 2.0, shortest, penalty);
     let end = |n: usize| starts.get(n + 1).copied().unwrap_or(x.len());
@@ -283,6 +285,15 @@ mod test {
         assert_eq!(starts, [0.0, 61.3, 90.5, 120.0]);
         assert!(pieces[2].stopped && !pieces[1].stopped);
         assert!((pieces[1].mean / 2.4e9 - 1.0).abs() < 0.002);
+    }
+
+    /// Times that were added up are off in their last digits.
+    #[test]
+    fn a_piece_of_three_rows_is_one_whatever_their_last_digit() {
+        let speed = |t: f64| if (30.0..32.9).contains(&t) { 1e9 } else { 3e9 };
+        for span_s in [1.0, 1.0 - 1e-13, 0.998] {
+            assert_eq!(pieces(&stretch(span_s, speed, 60.0)).len(), 3, "rows of {span_s} s");
+        }
     }
 
     #[test]
