@@ -23,13 +23,15 @@ const RECURRING: usize = 3;
 const MUCH_THE_SAME: f64 = 1.5;
 
 /// A thermostat stops a drive at one temperature and starts it at another: each within this, a kelvin and a half and the rounding
-/// of whole ones, ...
-const ONE_TEMPERATURE_K: f64 = 1.6;
+/// of whole ones, as loads of different kinds heat a sensor and what acts unlike, ...
+const ONE_TEMPERATURE_K: f64 = 2.1;
 /// ... at least so far below, ...
 const COOLED_K: f64 = 3.0;
 /// ... however long it took to get there: from cold longer than from where it was started. What a host does by the clock takes
 /// the same time each time, and what it does at any time ends at any temperature.
-const OTHER_TIMES: f64 = 1.25;
+const OTHER_TIMES: f64 = 1.15;
+/// Whole kelvins show that a temperature moves from this on.
+const MOVED_K: f64 = 1.0;
 /// A sensor shows how hot it got up to so long after the load stopped, or how cool after it began.
 const LATE_S: f64 = 15.0;
 
@@ -148,12 +150,17 @@ struct CoolingPause {
     to_k: Option<f64>,
     /// How long the load before it lasted, in seconds.
     loaded_s: f64,
+    /// Whether the drive still warmed up in the second half of that load, and cooled down in the second half of the pause: whatever came
+    /// to rest is at one temperature without any thermostat.
+    on_the_move: bool,
 }
 
 /// The times without load, as rising places in `runs`, that a thermostat explains: two and more, all from one temperature to another, after
-/// loads of different lengths. None where a single one does not fit.
+/// loads of different lengths. None where a single one does not fit, but for those that a host made on a drive much cooler.
 fn thermostat(runs: &[OpRun], trace: &Trace) -> Vec<usize> {
-    let pauses = cooling_pauses(runs, trace);
+    let mut pauses = cooling_pauses(runs, trace);
+    let hottest_k = pauses.iter().map(|pause| pause.from_k).fold(f64::NEG_INFINITY, f64::max);
+    pauses.retain(|pause| pause.from_k > hottest_k - ONE_TEMPERATURE_K - COOLED_K);
     let range = |values: &mut dyn Iterator<Item = f64>| {
         values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
     };
@@ -165,6 +172,7 @@ fn thermostat(runs: &[OpRun], trace: &Trace) -> Vec<usize> {
     let fits = ended >= 2
         && one(from_k)
         && one(to_k)
+        && pauses.iter().all(|pause| pause.on_the_move)
         && to_k.1 <= from_k.0 - COOLED_K
         && loaded_s.1 >= OTHER_TIMES * loaded_s.0;
     if fits { pauses.iter().map(|pause| pause.run).collect() } else { Vec::new() }
@@ -189,7 +197,11 @@ fn cooling_pauses(runs: &[OpRun], trace: &Trace) -> Vec<CoolingPause> {
         let to_k = within(start_s, end_s + LATE_S).reduce(f64::min);
         let Some((from_k, to_k)) = from_k.zip(to_k) else { return Vec::new() };
         let to_k = (run + 1 < runs.len()).then_some(to_k);
-        pauses.push(CoolingPause { run, from_k, to_k, loaded_s: start_s - loaded_from_s });
+        let halfway_k = |from_s: f64, to_s: f64| within(from_s, f64::midpoint(from_s, to_s)).next_back();
+        let warmed = halfway_k(loaded_from_s, start_s).is_none_or(|k| k <= from_k - MOVED_K);
+        let cooled = halfway_k(start_s, end_s).is_none_or(|k| to_k.is_none_or(|to_k| to_k <= k - MOVED_K));
+        let on_the_move = warmed && cooled;
+        pauses.push(CoolingPause { run, from_k, to_k, loaded_s: start_s - loaded_from_s, on_the_move });
         loaded_from_s = end_s;
     }
     pauses
@@ -255,6 +267,40 @@ mod test {
         let loads = [(0, 80), (200, 280), (400, 480)];
         let found = stopping(&loads, clock);
         assert_eq!(found.iter().map(|phase| phase.0).collect::<Vec<_>>(), [Write, Idle, Write, Idle, Write]);
+    }
+
+    /// 30 K above its rest under load, in 60 s most of the way, and as fast back.
+    fn comes_to_rest(loads: &[(usize, usize)]) -> Vec<f64> {
+        let loaded = |s: usize| loads.iter().any(|load| (load.0..load.1).contains(&s));
+        let warm_up = |kelvin: &mut f64, s: usize| {
+            let rest = if loaded(s) { 350.0 } else { 320.0 };
+            *kelvin += (rest - *kelvin) / 60.0;
+            Some(*kelvin)
+        };
+        (0..loads.last().map_or(0, |load| load.1)).scan(320.0, warm_up).collect()
+    }
+
+    #[test]
+    fn what_comes_to_rest_hot_and_cool_is_no_thermostat() {
+        use SegmentOp::{Idle, Write};
+        let loads = [(0, 400), (800, 1500), (1900, 2400), (2800, 2900)];
+        let kelvin = comes_to_rest(&loads);
+        let found: Vec<SegmentOp> = stopping(&loads, |s| kelvin[s]).iter().map(|phase| phase.0).collect();
+        assert_eq!(found, [Write, Idle, Write, Idle, Write, Idle, Write]);
+    }
+
+    #[test]
+    fn a_pause_of_the_hosts_on_a_cool_drive_is_none_of_a_thermostats() {
+        use SegmentOp::{Idle, Write};
+        // 0.15 K a second up to 350 K, 0.1 K down to 338 K; the host pauses at 341 K.
+        let loads = [(0, 200), (320, 340), (640, 900), (1020, 1050)];
+        let mut kelvin = vec![320.0];
+        for s in 1..1050 {
+            let loaded = loads.iter().any(|load| (load.0..load.1).contains(&s));
+            kelvin.push(kelvin[s - 1] + if loaded { 0.15 } else { -0.1 });
+        }
+        let found = stopping(&loads, |s| kelvin[s]);
+        assert_eq!(found, [(Write, 0., 340.), (Idle, 340., 640.), (Write, 640., 1050.)]);
     }
 
     #[test]
