@@ -113,7 +113,7 @@ fn meanwhile(case: &Case, onset_k: f64, evidence: &mut Evidence) {
         evidence.weigh_heat(Observation::StayedAsHot { temp_k, late_k }, weight, &[(Slc, -weight / 2.0)]);
     } else if moved_k <= -4.0 && !case.drop.recovered && !case.drop.stops(case.pieces) {
         // Others that began there had to get cooler still: the end of the load came first.
-        let released_k = case.history.release_k((case.op, case.drop.inside.is_some()), onset_k);
+        let released_k = case.history.release_k(case.drop.inside.is_some(), onset_k);
         if released_k.is_some_and(|k| late.iter().all(|late_k| *late_k >= k)) {
             return;
         }

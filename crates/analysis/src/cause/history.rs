@@ -37,6 +37,9 @@ pub(crate) struct History {
     pub coolest_k: f64,
     /// Speeds after the fast cache was found full, in bytes per second.
     after_cache: Vec<f64>,
+    /// Of drops that speed came back from, whatever the operation, as a threshold heeds none: the coolest end in kelvins by whether they
+    /// lie in others, and by whole half kelvins of their beginning.
+    releases_k: BTreeMap<(bool, i64), f64>,
 }
 
 #[derive(Debug, Default)]
@@ -45,8 +48,6 @@ struct OpHistory {
     full_speed_s: BTreeMap<i64, f64>,
     /// Temperatures at which drops began, rising.
     onsets_k: Vec<f64>,
-    /// Of those that the speed came back from, in whole half kelvins of their beginning: the coolest end.
-    releases_k: BTreeMap<i64, f64>,
 }
 
 /// What a piece is to the drops around it.
@@ -88,7 +89,8 @@ impl History {
                 }
                 let end = drop.recovered.then(|| heat.low_k(pieces[drop.last].end_s)).flatten();
                 if let Some(release_k) = end.filter(|_| !drop.at_start) {
-                    let coolest = history.of_mut(keys[0]).releases_k.entry(bin(onset_k)).or_insert(release_k);
+                    let began = (drop.inside.is_some(), bin(onset_k));
+                    let coolest = history.releases_k.entry(began).or_insert(release_k);
                     *coolest = coolest.min(release_k);
                 }
             }
@@ -162,9 +164,9 @@ impl History {
 
     /// How cool it had to get, in kelvins, before the speed came back from other drops that began within a kelvin of this
     /// temperature.
-    pub(crate) fn release_k(&self, of: Depth, onset_k: f64) -> Option<f64> {
-        let releases = &self.by_op.get(&key(of, None))?.releases_k;
-        releases.range(bin(onset_k - 1.0)..=bin(onset_k + 1.0)).map(|(_, k)| *k).reduce(f64::min)
+    pub(crate) fn release_k(&self, inside: bool, onset_k: f64) -> Option<f64> {
+        let began = |kelvin: f64| (inside, bin(kelvin));
+        self.releases_k.range(began(onset_k - 1.0)..=began(onset_k + 1.0)).map(|(_, k)| *k).reduce(f64::min)
     }
 
     /// Remembers the speed after the fast cache was found full.
