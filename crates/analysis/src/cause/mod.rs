@@ -21,6 +21,8 @@ mod shape;
 mod starts;
 mod weigh;
 
+use std::collections::BTreeMap;
+
 use self::beginning::Beginning;
 use self::case::Case;
 use self::drops::{DropStart, SpeedDrop};
@@ -38,6 +40,8 @@ const AT_LIMIT: f64 = 0.03;
 /// A further step that leaves less than this is one whatever the temperature, between two speeds that stand: what follows a
 /// temperature takes a while to fall so far, and bursts do not stand.
 const MUCH_FURTHER: f64 = 0.75;
+/// So many falls within a drop that come back show whether they do so by cooling.
+const FEWEST_BURSTS: usize = 3;
 /// A slow beginning this short is a ramp.
 pub(crate) const RAMP_S: f64 = 10.0;
 /// A pause this long lets drives empty their fast cache (S3 of the seed experiments; makers state seconds to
@@ -164,8 +168,10 @@ fn judge_from(
             judged[index].verdict = judged[earlier].verdict;
         }
     }
+    let in_bursts = in_bursts(&judged);
     for index in 0..judged.len() {
-        judged[index].continues = continues(&judged[..index], &judged[index], stretches, pieces);
+        judged[index].continues =
+            in_bursts[index] || continues(&judged[..index], &judged[index], stretches, pieces);
         if judged[index].continues {
             join_outer(&mut judged, index, pieces);
         }
@@ -238,6 +244,32 @@ fn continues(judged: &[Judged], new: &Judged, stretches: &[Stretch], pieces: &[P
             && (last.verdict.conclusion.is_heat() == new.verdict.conclusion.is_heat())
     };
     new.drop.at_start && judged.last().is_some_and(goes_on)
+}
+
+/// Which drops are the slow halves of bursts within another one that heat began: speed goes to and fro between two levels, whatever
+/// the temperature, as a drive that switches on and off shows where that beats with the log's intervals. A threshold lets go by
+/// cooling. TMT2 within TMT1 stays one, as a late sensor may not show that; and the first of them may be a further threshold.
+fn in_bursts(judged: &[Judged]) -> Vec<bool> {
+    let mut inner: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (index, new) in judged.iter().enumerate().filter(|(_, new)| new.drop.recovered) {
+        let finding = new.verdict.conclusion;
+        let outer = new.drop.inside.filter(|outer| judged[*outer].verdict.conclusion.is_heat());
+        if let Some(outer) = outer.filter(|_| finding.is_heat() && finding != Conclusion::Heat(Suspect::Tmt2))
+        {
+            inner.entry(outer).or_default().push(index);
+        }
+    }
+    let as_warm = |index: &&usize| {
+        let ends_k = judged[**index].release_k.zip(judged[**index].onset_k);
+        ends_k.is_some_and(|(release, onset)| release >= onset)
+    };
+    let mut in_bursts = vec![false; judged.len()];
+    for inner in inner.values() {
+        if inner.len() >= FEWEST_BURSTS && 2 * inner.iter().filter(as_warm).count() > inner.len() {
+            inner[1..].iter().for_each(|index| in_bursts[*index] = true);
+        }
+    }
+    in_bursts
 }
 
 /// Whether heat slowed a drop down further at once, and at a higher temperature than the drop it lies in, or by much: where the
