@@ -1,7 +1,7 @@
 //! Scores verdicts on runs of simulated drives whose truth is known: `cargo xtask score`.
 //!
-//! `score forecast`, `score gains`, `score watch` and `score agree` have tables of their own; `score [--runs N] [--half scored|tuned] [--corpus own|foreign] [--wrong] [--show NUMBER]
-//! [--export FILE] [--drops FILE]`. Every drive here is simulated.
+//! `score forecast`, `score gains`, `score watch` and `score agree` have tables of their own; `score [--runs N] [--from N] [--kind KIND] [--half scored|tuned] [--corpus own|foreign] [--wrong]
+//! [--show NUMBER] [--export FILE] [--drops FILE]`. Every drive here is simulated.
 
 mod corpus;
 mod drops;
@@ -30,12 +30,23 @@ const THREADS: usize = 2;
 
 struct Arguments {
     runs: u64,
+    /// So many runs of the half come before the first.
+    from: u64,
+    /// Only runs of this kind; all of them without.
+    kind: Option<String>,
     scored: bool,
     foreign: bool,
     wrong: bool,
     show: Option<u64>,
     export: Option<PathBuf>,
     drops: Option<PathBuf>,
+}
+
+impl Arguments {
+    /// The number of the `n`th run asked for.
+    const fn number(&self, n: u64) -> u64 {
+        2 * (self.from + n) + self.scored as u64
+    }
 }
 
 fn main() -> ExitCode {
@@ -54,7 +65,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let half = |n: u64| 2 * n + u64::from(arguments.scored);
+    let half = |n: u64| arguments.number(n);
     if let Some(path) = &arguments.export {
         let runs: Vec<u64> =
             arguments.show.map_or_else(|| (0..arguments.runs).map(half).collect(), |one| vec![one]);
@@ -106,6 +117,8 @@ fn labelled(foreign: bool, number: u64) -> corpus::Labelled {
 fn arguments() -> Result<Arguments, String> {
     let mut arguments = Arguments {
         runs: RUNS,
+        from: 0,
+        kind: None,
         scored: true,
         foreign: false,
         wrong: false,
@@ -119,6 +132,8 @@ fn arguments() -> Result<Arguments, String> {
         let number = |text: String| text.parse().map_err(|_| format!("{text} is no whole number"));
         match name.as_str() {
             "--runs" => arguments.runs = number(value()?)?,
+            "--from" => arguments.from = number(value()?)?,
+            "--kind" => arguments.kind = Some(value()?),
             "--show" => arguments.show = Some(number(value()?)?),
             "--export" => arguments.export = Some(PathBuf::from(value()?)),
             "--drops" => arguments.drops = Some(PathBuf::from(value()?)),
@@ -135,7 +150,7 @@ fn arguments() -> Result<Arguments, String> {
             },
             other => {
                 return Err(format!(
-                    "{other}: known are --runs N, --half scored|tuned, --corpus own|foreign, --wrong, --show N, --export FILE, --drops FILE"
+                    "{other}: known are --runs N, --from N, --kind KIND, --half scored|tuned, --corpus own|foreign, --wrong, --show N, --export FILE, --drops FILE"
                 ));
             }
         }
@@ -153,7 +168,11 @@ fn run(arguments: &Arguments) -> Tally {
             if n >= arguments.runs {
                 return parts;
             }
-            let labelled = labelled(arguments.foreign, 2 * n + u64::from(arguments.scored));
+            let recipe = corpus::recipe(arguments.foreign, arguments.number(n));
+            if arguments.kind.as_ref().is_some_and(|kind| *kind != format!("{:?}", recipe.kind)) {
+                continue;
+            }
+            let labelled = corpus::label(recipe);
             parts.push((n, tally::score(&labelled, &analysis::analyze(&labelled.trace))));
         }
     };

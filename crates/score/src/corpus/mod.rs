@@ -24,14 +24,19 @@ pub(crate) struct Labelled {
     pub(crate) truth: Truth,
 }
 
-/// Run `number` of the corpus.
-pub(crate) fn labelled(number: u64) -> Labelled {
-    label(build::recipe(number))
+/// What run `number` of a corpus is made of.
+pub(crate) fn recipe(foreign: bool, number: u64) -> Recipe {
+    if foreign { foreign::recipe(number) } else { build::recipe(number) }
 }
 
-/// Run `number` of the foreign half.
+/// Run `number` of our own corpus.
+pub(crate) fn labelled(number: u64) -> Labelled {
+    label(recipe(false, number))
+}
+
+/// Run `number` of the foreign one.
 pub(crate) fn foreign(number: u64) -> Labelled {
-    label(foreign::recipe(number))
+    label(recipe(true, number))
 }
 
 /// The run of any recipe.
