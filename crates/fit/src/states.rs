@@ -44,12 +44,11 @@ fn take_state(fitting: &mut Fitting, state: u8, runs: &[RunData], draws: &mut Dr
     let own = full(runs);
     let mut slow: Vec<SlowStretch> = runs.iter().map(|run| slow(run, &own)).collect();
     let groups = groups(runs, &mut slow);
-    let seen = own.map(|full| if full.seen { full.value } else { 0.0 });
     let first = [0, 1].map(|op| fitting.best.full[op]);
     let [beside, scaling] = [false, true].map(|scales| StateRuns {
         state,
         runs,
-        full: seen,
+        full: own,
         scales,
         slow: if scales { slow.clone() } else { of_first(&slow, runs, own, first) },
         most: [0, 1].map(|op| if scales { f64::INFINITY } else { own[op].value / first[op] }),
@@ -104,8 +103,8 @@ fn of_first(
 struct StateRuns<'a> {
     state: u8,
     runs: &'a [RunData],
-    /// Full speed there in GB/s: reading, writing; 0 where it was not seen.
-    full: [f64; 2],
+    /// Full speed there: reading, writing.
+    full: [FittedSpeed; 2],
     scales: bool,
     slow: Vec<SlowStretch>,
     /// What the state leaves of the speed that shares are taken of.
@@ -133,7 +132,10 @@ impl StateRuns<'_> {
         }
         let energy = energy(sample, self.runs, &levels, self.air_k, noise, draws);
         let throttles = if self.groups.is_empty() { Vec::new() } else { throttles };
-        StateShare { state: self.state, full: self.full, energy, scales_throttling: self.scales, throttles }
+        let mut drawn = |full: FittedSpeed| (full.value + noise * full.sd * draws.normal()).max(1e-6);
+        // 0 stands for one that was not seen.
+        let full = self.full.map(|full| if full.seen { drawn(full) } else { 0.0 });
+        StateShare { state: self.state, full, energy, scales_throttling: self.scales, throttles }
     }
 
     /// A throttle as these runs have it; the levels of a regulator go to `levels`.

@@ -21,11 +21,18 @@ use crate::fitted::{Fitted, interval};
 use crate::sample::DriveSample;
 use crate::simulate::{LoadPhase, LoadSecond, PhaseOutcome, phase_seconds, phases};
 
-/// How far even a right model is off: what is not modelled - short dips, firmware's rounding - as a share of a speed,
-/// in kelvins, and in seconds. Intervals are never narrower.
-const MODEL_SHARE: f64 = 0.01;
-pub(crate) const MODEL_K: f64 = 0.25;
+/// How far the model is off besides what its samples disagree on: as a share of a throttled speed, in kelvins, as a share of
+/// a time and in seconds. All of it times [`misfit`].
+const MODEL_SHARE: f64 = 0.005;
+const MODEL_K: f64 = 0.25;
+const MODEL_TIME_SHARE: f64 = 0.02;
 const MODEL_S: f64 = 1.5;
+/// Full speed was measured, and its samples scatter as it did: all that is left is rounding, as a share.
+const FULL_SHARE: f64 = 0.001;
+/// Readings that miss the heat by so many kelvins rms beyond their rounding are those of a model that is off by the above.
+const MISFIT_K: f64 = 0.05;
+/// Least and most that the misfit counts: a right model has nothing to miss, and much of a large one is the sensor's noise.
+const MISFIT: [f64; 2] = [0.2, 3.0];
 /// What other air changes besides the temperature - leakage, fans of others - is not modelled either: kelvins, share of a
 /// speed and of a time, for each kelvin of air.
 const AIR_K: f64 = 0.03;
@@ -203,8 +210,8 @@ pub fn course(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], points: 
         };
         CoursePoint {
             t_s: (place as f64 + 0.5) * stretch as f64,
-            bytes_per_s: ranged(0, MODEL_SHARE, 0.0),
-            kelvin: ranged(1, 0.0, MODEL_K),
+            bytes_per_s: ranged(0, MODEL_SHARE * misfit(fitted), 0.0),
+            kelvin: ranged(1, 0.0, model_k(fitted)),
         }
     };
     (0..longest).map(at).collect()
@@ -219,6 +226,18 @@ pub fn full_speed(sample: &DriveSample, fitted: &Fitted, phase: &LoadPhase) -> f
     (1e9 / seconds).min(phase.limit_bytes_per_s)
 }
 
+/// How far the model is off, over what [`MODEL_K`] and its like say: by what the readings miss it.
+fn misfit(fitted: &Fitted) -> f64 {
+    let rounding = fitted.resolution_k.powi(2) / 12.0;
+    let missed_k = (fitted.residual_rms_k.powi(2) - rounding).max(0.0).sqrt();
+    f64::hypot(MISFIT[0], missed_k / MISFIT_K).min(MISFIT[1])
+}
+
+/// The same in kelvins.
+pub(crate) fn model_k(fitted: &Fitted) -> f64 {
+    MODEL_K * misfit(fitted)
+}
+
 fn phase_forecast(
     fitted: &Fitted,
     scenario: &Scenario,
@@ -228,9 +247,10 @@ fn phase_forecast(
     let moved_k = scenario.ambient_k.zip(fitted.common.ambient_k).map_or(0.0, |(then, now)| then - now);
     let air_k = (moved_k + scenario.warmer_k).abs();
     let rough = f64::from(u8::from(!fitted.seen.cooled));
-    let least_k = MODEL_K + AIR_K * air_k + NO_COOLING_K * rough;
-    let speed_share = MODEL_SHARE + AIR_SHARE * air_k + NO_COOLING_SHARE * rough;
-    let time_share = 0.02 + AIR_TIME_SHARE * air_k + NO_COOLING_TIME_SHARE * rough;
+    let misfit = misfit(fitted);
+    let least_k = misfit * (MODEL_K + AIR_K * air_k) + NO_COOLING_K * rough;
+    let throttled_share = misfit * (MODEL_SHARE + AIR_SHARE * air_k) + NO_COOLING_SHARE * rough;
+    let time_share = misfit * (MODEL_TIME_SHARE + AIR_TIME_SHARE * air_k) + NO_COOLING_TIME_SHARE * rough;
     let ranged = |get: &dyn Fn(&PhaseOutcome) -> f64, share: f64, least: f64| {
         let values: Vec<f64> = of.iter().map(get).collect();
         let [low, value, high] = interval(&values);
@@ -243,11 +263,12 @@ fn phase_forecast(
     let time_to_throttle_s = (loaded && 2 * never < of.len())
         .then(|| {
             let get = |outcome: &PhaseOutcome| outcome.time_to_throttle_s.unwrap_or(f64::NAN);
-            let range = ranged(&get, time_share, MODEL_S)?;
+            let range = ranged(&get, time_share, misfit * MODEL_S)?;
             let high = if 20 * never > of.len() { phase.seconds as f64 } else { range.high };
             Some(Ranged { low: range.low.max(0.0), high: high.max(range.value), ..range })
         })
         .flatten();
+    let speed_share = if time_to_throttle_s.is_some() { throttled_share } else { FULL_SHARE };
     let clamped = |range: Ranged| Ranged { low: range.low.max(0.0), high: range.high.min(1.0), ..range };
     PhaseForecast {
         name: phase.name.clone(),

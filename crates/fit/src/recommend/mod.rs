@@ -17,7 +17,7 @@ use crate::cooling::{self, CoolingNeed};
 use crate::fitted::Fitted;
 use crate::next::throttled_share;
 use crate::predict::scenario::Scenario;
-use crate::predict::{Forecast, MODEL_K, predict, predict_with};
+use crate::predict::{Forecast, model_k, predict, predict_with};
 use crate::simulate::LoadPhase;
 
 /// Samples that look at every choice; those that look good are looked at by all.
@@ -110,7 +110,7 @@ pub fn recommend(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], goal: Goal,
             count => predict_with(fitted, &scenario, &load, count),
         };
         let score = score(goal, &forecast, fitted);
-        let holds = holds(&forecast, bounds);
+        let holds = holds(fitted, &forecast, bounds);
         ChoicePoint { settings, forecast, score, holds }
     };
     let now = look(Settings::default(), 0);
@@ -152,7 +152,8 @@ fn cooling_need(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], bounds: Boun
         throttled_share(forecast).is_some_and(|share| share.value < THROTTLED_SHARE_LEAST)
     };
     let bounded = bounds.below_k.is_some() || bounds.at_least_bytes_per_s.is_some();
-    let good = |forecast: &Forecast| if bounded { holds(forecast, bounds) } else { unthrottled(forecast) };
+    let good =
+        |forecast: &Forecast| if bounded { holds(fitted, forecast, bounds) } else { unthrottled(forecast) };
     let now = predict_with(fitted, at, load, FIRST_LOOK);
     let answered = now.phases.iter().all(|phase| phase.peak_k.is_some());
     (answered && !good(&now)).then(|| cooling::need(fitted, at, load, good))
@@ -203,13 +204,13 @@ fn score(goal: Goal, forecast: &Forecast, fitted: &Fitted) -> f64 {
 
 /// Whether the bounds hold: a temperature for three of four drives, and to the kelvin for 19 of 20; a speed for nine of
 /// ten.
-fn holds(forecast: &Forecast, bounds: Bounds) -> bool {
+fn holds(fitted: &Fitted, forecast: &Forecast, bounds: Bounds) -> bool {
     forecast.phases.iter().filter(|phase| phase.op != "idle").all(|phase| {
         // Intervals end at the 5th and 95th percentile; a bound is one-sided.
         let towards = |middle: f64, end: f64, share: f64| middle + share * (end - middle);
         let cool = bounds.below_k.is_none_or(|below_k| {
             phase.peak_k.is_some_and(|peak| {
-                let high_k = peak.high - MODEL_K;
+                let high_k = peak.high - model_k(fitted);
                 towards(peak.value, high_k, THREE_OF_FOUR) < below_k && high_k < below_k + STEP_K
             })
         });
