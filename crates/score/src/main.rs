@@ -168,7 +168,7 @@ fn run(arguments: &Arguments) -> Tally {
             if n >= arguments.runs {
                 return parts;
             }
-            let recipe = corpus::recipe(arguments.foreign, arguments.number(n));
+            let recipe = corpus::drawn(arguments.foreign, arguments.number(n));
             if arguments.kind.as_ref().is_some_and(|kind| *kind != format!("{:?}", recipe.kind)) {
                 continue;
             }

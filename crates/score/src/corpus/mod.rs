@@ -25,18 +25,18 @@ pub(crate) struct Labelled {
 }
 
 /// What run `number` of a corpus is made of.
-pub(crate) fn recipe(foreign: bool, number: u64) -> Recipe {
+pub(crate) fn drawn(foreign: bool, number: u64) -> Recipe {
     if foreign { foreign::recipe(number) } else { build::recipe(number) }
 }
 
 /// Run `number` of our own corpus.
 pub(crate) fn labelled(number: u64) -> Labelled {
-    label(recipe(false, number))
+    label(drawn(false, number))
 }
 
 /// Run `number` of the foreign one.
 pub(crate) fn foreign(number: u64) -> Labelled {
-    label(recipe(true, number))
+    label(drawn(true, number))
 }
 
 /// The run of any recipe.
