@@ -82,6 +82,13 @@ pub(crate) struct Judged {
     pub continues: bool,
 }
 
+impl Judged {
+    /// Whether speed came back although the drive had not cooled: no threshold lets go so.
+    fn came_back_as_warm(&self) -> bool {
+        self.release_k.zip(self.onset_k).is_some_and(|(release, onset)| release >= onset)
+    }
+}
+
 /// All drops of a run with their causes, in order of time.
 ///
 /// Once more where heat that slowed one load down goes on into the next.
@@ -251,18 +258,14 @@ fn continues(judged: &[Judged], new: &Judged, stretches: &[Stretch], pieces: &[P
 /// cooling. TMT2 within TMT1 stays one, as a late sensor may not show that; and the first of them may be a further threshold.
 fn in_bursts(judged: &[Judged]) -> Vec<bool> {
     let mut inner: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (index, new) in judged.iter().enumerate().filter(|(_, new)| new.drop.recovered) {
-        let finding = new.verdict.conclusion;
-        let outer = new.drop.inside.filter(|outer| judged[*outer].verdict.conclusion.is_heat());
-        if let Some(outer) = outer.filter(|_| finding.is_heat() && finding != Conclusion::Heat(Suspect::Tmt2))
-        {
+    let is_heat = |judged: &Judged| judged.verdict.conclusion.is_heat();
+    for (index, new) in judged.iter().enumerate().filter(|(_, new)| new.drop.recovered && is_heat(new)) {
+        let tmt2 = new.verdict.conclusion == Conclusion::Heat(Suspect::Tmt2);
+        if let Some(outer) = new.drop.inside.filter(|outer| is_heat(&judged[*outer]) && !tmt2) {
             inner.entry(outer).or_default().push(index);
         }
     }
-    let as_warm = |index: &&usize| {
-        let ends_k = judged[**index].release_k.zip(judged[**index].onset_k);
-        ends_k.is_some_and(|(release, onset)| release >= onset)
-    };
+    let as_warm = |index: &&usize| judged[**index].came_back_as_warm();
     let mut in_bursts = vec![false; judged.len()];
     for inner in inner.values() {
         if inner.len() >= FEWEST_BURSTS && 2 * inner.iter().filter(as_warm).count() > inner.len() {
@@ -286,8 +289,7 @@ fn second_threshold(judged: &[Judged], new: &Judged, stretches: &[Stretch], piec
         && edge.iter().all(Piece::is_level);
     // Bursts that the log's intervals beat with go to and fro at one temperature.
     let even = edge.iter().all(Piece::is_even);
-    let cooled = new.release_k.zip(new.onset_k).is_none_or(|(release, onset)| release < onset);
-    let bursts = new.drop.recovered && !cooled && !even;
+    let bursts = new.came_back_as_warm() && !even;
     may_be_several
         && !bursts
         && new.drop.sharp
