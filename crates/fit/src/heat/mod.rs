@@ -96,8 +96,8 @@ impl<'a> HeatModel<'a> {
 
     /// Takes what is left over after a fit for the readings' scatter, where it is more.
     pub(crate) fn scatter(&mut self, rms_k: f64) {
-        let rounding = self.runs.iter().map(|run| run.resolution_k).fold(0.0, f64::max).powi(2) / 12.0;
-        self.scatter_k = (rms_k * rms_k - rounding).max(READING_SD_K * READING_SD_K).sqrt();
+        let resolution_k = self.runs.iter().map(|run| run.resolution_k).fold(0.0, f64::max);
+        self.scatter_k = beyond_rounding_k(rms_k, resolution_k).max(READING_SD_K);
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -278,6 +278,12 @@ impl<'a> HeatModel<'a> {
             load_k
         })
     }
+}
+
+/// By how much readings miss a model beyond what rounding to `resolution_k` does to each, which has a twelfth of its square for a
+/// variance; kelvins rms.
+pub(crate) fn beyond_rounding_k(rms_k: f64, resolution_k: f64) -> f64 {
+    (rms_k * rms_k - resolution_k.powi(2) / 12.0).max(0.0).sqrt()
 }
 
 /// The course at a moment, between two seconds.

@@ -18,6 +18,7 @@ use self::refused::answerable;
 use self::scenario::{in_state, set_up};
 use crate::commands::THERMAL_ID;
 use crate::fitted::{Fitted, interval};
+use crate::heat::beyond_rounding_k;
 use crate::sample::DriveSample;
 use crate::simulate::{LoadPhase, LoadSecond, PhaseOutcome, phase_seconds, phases};
 
@@ -200,6 +201,7 @@ pub fn course(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], points: 
         parts.map(|part| [mean(part, |s| s.bytes), mean(part, |s| s.kelvin)]).collect::<Vec<_>>()
     });
     let longest = courses.iter().map(Vec::len).max().unwrap_or(0);
+    let (share, least_k) = (MODEL_SHARE * misfit(fitted), model_k(fitted));
     let at = |place: usize| {
         let ranged = |of: usize, share: f64, least: f64| {
             let values: Vec<f64> =
@@ -210,8 +212,8 @@ pub fn course(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], points: 
         };
         CoursePoint {
             t_s: (place as f64 + 0.5) * stretch as f64,
-            bytes_per_s: ranged(0, MODEL_SHARE * misfit(fitted), 0.0),
-            kelvin: ranged(1, 0.0, model_k(fitted)),
+            bytes_per_s: ranged(0, share, 0.0),
+            kelvin: ranged(1, 0.0, least_k),
         }
     };
     (0..longest).map(at).collect()
@@ -228,8 +230,7 @@ pub fn full_speed(sample: &DriveSample, fitted: &Fitted, phase: &LoadPhase) -> f
 
 /// How far the model is off, over what [`MODEL_K`] and its like say: by what the readings miss it.
 fn misfit(fitted: &Fitted) -> f64 {
-    let rounding = fitted.resolution_k.powi(2) / 12.0;
-    let missed_k = (fitted.residual_rms_k.powi(2) - rounding).max(0.0).sqrt();
+    let missed_k = beyond_rounding_k(fitted.residual_rms_k, fitted.resolution_k);
     f64::hypot(MISFIT[0], missed_k / MISFIT_K).min(MISFIT[1])
 }
 
