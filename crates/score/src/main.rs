@@ -19,7 +19,7 @@ mod test;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tally::Tally;
 
@@ -43,9 +43,14 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// The number of the `n`th run asked for.
-    const fn number(&self, n: u64) -> u64 {
-        2 * (self.from + n) + self.scored as u64
+    /// The numbers of the runs asked for.
+    fn numbers(&self) -> Vec<u64> {
+        let of_kind = |number: &u64| {
+            let drawn = || format!("{:?}", corpus::drawn(self.foreign, *number).kind);
+            self.kind.as_ref().is_none_or(|kind| *kind == drawn())
+        };
+        let half = |n: u64| 2 * (self.from + n) + u64::from(self.scored);
+        self.show.map_or_else(|| (0..self.runs).map(half).filter(of_kind).collect(), |one| vec![one])
     }
 }
 
@@ -65,21 +70,25 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let half = |n: u64| arguments.number(n);
+    let numbers = arguments.numbers();
+    if numbers.is_empty() {
+        let (runs, kind) = (arguments.runs, arguments.kind.as_deref().unwrap_or("any kind"));
+        let _ = writeln!(
+            std::io::stderr(),
+            "score: no run of {kind} among these {runs}; the table by kind has the names, such as DutyCycled"
+        );
+        return ExitCode::from(2);
+    }
+    let runs = || numbers.iter().map(|number| labelled(arguments.foreign, *number));
     if let Some(path) = &arguments.export {
-        let runs: Vec<u64> =
-            arguments.show.map_or_else(|| (0..arguments.runs).map(half).collect(), |one| vec![one]);
-        return written(path, export::write(path, runs.into_iter().map(|n| labelled(arguments.foreign, n))));
+        return written(path, export::write(path, runs()));
     }
     if let Some(path) = &arguments.drops {
-        return written(
-            path,
-            drops::write(path, (0..arguments.runs).map(|n| labelled(arguments.foreign, half(n)))),
-        );
+        return written(path, drops::write(path, runs()));
     }
     let text = match arguments.show {
         Some(number) => print::one(labelled(arguments.foreign, number)),
-        None => print::all(&run(&arguments), arguments.scored, arguments.wrong),
+        None => print::all(&run(&numbers, arguments.foreign), arguments.scored, arguments.wrong),
     };
     match std::io::stdout().write_all(text.as_bytes()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -159,24 +168,18 @@ fn arguments() -> Result<Arguments, String> {
 }
 
 /// Scores the runs of a half, on all cores; the sums do not depend on their order.
-fn run(arguments: &Arguments) -> Tally {
-    let next = AtomicU64::new(0);
+fn run(numbers: &[u64], foreign: bool) -> Tally {
+    let next = AtomicUsize::new(0);
     let work = || {
         let mut parts = Vec::new();
         loop {
             let n = next.fetch_add(1, Ordering::Relaxed);
-            if n >= arguments.runs {
-                return parts;
-            }
-            let recipe = corpus::drawn(arguments.foreign, arguments.number(n));
-            if arguments.kind.as_ref().is_some_and(|kind| *kind != format!("{:?}", recipe.kind)) {
-                continue;
-            }
-            let labelled = corpus::label(recipe);
+            let Some(number) = numbers.get(n) else { return parts };
+            let labelled = labelled(foreign, *number);
             parts.push((n, tally::score(&labelled, &analysis::analyze(&labelled.trace))));
         }
     };
-    let mut parts: Vec<(u64, Tally)> = std::thread::scope(|scope| {
+    let mut parts: Vec<(usize, Tally)> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(work)).collect();
         threads.into_iter().flat_map(|t| t.join().expect("scoring does not panic")).collect()
     });
