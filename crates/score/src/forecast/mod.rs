@@ -210,15 +210,22 @@ fn runs(drive: &TestDrive, plan: &Plan, arguments: &ForecastArguments) -> Vec<fi
 
 /// How far gains are off, as shares: by the fit, and by the verdict's own heating model where it gives one. Only of drives
 /// whose gain is a number: a foreign one's changes with its temperature.
-fn gains(drive: &TestDrive, fitted: &fit::Fitted, findings: &analysis::Findings) -> Vec<(f64, Option<f64>)> {
+fn gains(
+    drive: &TestDrive,
+    fitted: &fit::Fitted,
+    findings: &analysis::Findings,
+) -> Vec<(f64, Option<(f64, bool)>)> {
     let Some(truth) = drive.gains_k() else { return Vec::new() };
     let thermal = &findings.thermal;
-    let theirs = [thermal.kelvin_per_gb_per_s_read, thermal.kelvin_per_gb_per_s_write];
+    let reads = thermal.kelvin_per_gb_per_s_read.zip(thermal.kelvin_per_gb_per_s_read_90);
+    let writes = thermal.kelvin_per_gb_per_s_write.zip(thermal.kelvin_per_gb_per_s_write_90);
     let off = |found: f64, truth: f64| (found / truth - 1.0).abs();
-    (0..2)
-        .filter(|op| fitted.seen.ran[*op])
-        .map(|op| (off(fitted.best.gain_k[op], truth[op]), theirs[op].map(|gain| off(gain, truth[op]))))
-        .collect()
+    let theirs = |op: usize| {
+        let (gain, [low, high]) = [reads, writes][op]?;
+        Some((off(gain, truth[op]), (low..=high).contains(&truth[op])))
+    };
+    let ran = (0..2).filter(|op| fitted.seen.ran[*op]);
+    ran.map(|op| (off(fitted.best.gain_k[op], truth[op]), theirs(op))).collect()
 }
 
 fn describe(number: u64, drive: &TestDrive, fitted: &fit::Fitted) -> String {

@@ -155,8 +155,8 @@ pub(super) struct ForecastTally {
     pub(super) recommend_ms: Vec<f64>,
     pub(super) regrets: Vec<Regret>,
     pub(super) opinions: Vec<Opinions>,
-    /// How far gains are off: the fit's, the verdict's.
-    pub(super) gains: Vec<(f64, Option<f64>)>,
+    /// How far gains are off: the fit's, the verdict's, and whether the interval of that holds the truth.
+    pub(super) gains: Vec<(f64, Option<(f64, bool)>)>,
 }
 
 impl ForecastTally {
@@ -242,11 +242,13 @@ impl ForecastTally {
             off.get((share * off.len() as f64) as usize).map_or(f64::NAN, |off| 100.0 * off)
         };
         let fits: Vec<f64> = self.gains.iter().map(|gain| gain.0).collect();
-        let verdicts: Vec<f64> = self.gains.iter().filter_map(|gain| gain.1).collect();
+        let given: Vec<(f64, bool)> = self.gains.iter().filter_map(|gain| gain.1).collect();
+        let held = given.iter().filter(|(_, held)| *held).count();
+        let verdicts: Vec<f64> = given.iter().map(|(off, _)| *off).collect();
         let _ = writeln!(
             text,
             "gains of own drives off by: fit median {:.1} %, 90th percentile {:.1} % ({}); verdict's heating model median \
-             {:.1} %, 90th percentile {:.1} % (gives {} of {})",
+             {:.1} %, 90th percentile {:.1} % (gives {} of {}, 90 % intervals hold {held})",
             at(fits.clone(), 0.5),
             at(fits, 0.9),
             self.gains.len(),
