@@ -4,8 +4,8 @@
 //! nine tenths of them lie.
 //!
 //! # What it does not do
-//! It knows speeds, not watts, so it cannot tell a drive's thermal resistance from its energy for each byte; and it
-//! takes both as constant, which throttling may change. `heatsoak fit` asks more of a run, and takes longer.
+//! It knows speeds, not watts, so it cannot tell a drive's thermal resistance from its energy for each byte.
+//! `heatsoak fit` asks more of a run, and takes longer.
 
 mod data;
 mod poles;

@@ -4,6 +4,10 @@
 //! low-pass of `tau_i`, `e` what was left of the warmth before the run, and the `w_i` add up to 1: the Foster form of a
 //! drive of any number of nodes (facts, model 5.1). Two free time constants are sure of what a drive of four nodes does
 //! not have; fixed ones with a wide prior are as unsure as the run is short.
+//!
+//! Where a regulator slows the whole drive down, a byte costs less than at full speed (SSD2 of the seed experiments: power
+//! goes with the 3.5th power of its speed). So a speed `v` heats like `v ((1 - c) + c (v / full)^3)`, and a gain is that at
+//! full speed.
 
 use measure::Seed;
 
@@ -25,6 +29,14 @@ const INDEPENDENT_S: f64 = 16.0;
 /// Least scatter of a reading around the model in kelvins: noise of a sensor; and what cutting off to steps adds.
 const READING_SD_K: f64 = 0.2;
 const OF_A_STEP: f64 = 0.29;
+/// Exponent of what goes with a power of the speed, and the logit of its share `c` before any data, where there is any: on
+/// one drive in four.
+const BENT: i32 = 4;
+const LOGIT_BENT: (f64, f64) = (0.0, 1.5);
+const BENT_SHARE: f64 = 0.25;
+/// Full speed is about what one cell in twenty of those with load exceeds; speeds scatter.
+const FULL: f64 = 0.95;
+const ABOUT: f64 = 0.9;
 /// So many drives are drawn.
 const DRAWN: usize = 40;
 /// The same record gives the same numbers.
@@ -35,13 +47,16 @@ const GAIN: usize = 0;
 const FLOOR: usize = 2;
 const WARM: usize = 3;
 const SHAPE: usize = 4;
-const COUNT: usize = SHAPE + TAU_S.len();
+/// Those of a bent drive follow.
+const BEND: usize = SHAPE + TAU_S.len();
 
 /// One drive that the readings allow.
 #[derive(Clone, Debug)]
 pub(super) struct PoleDrive {
-    /// Kelvins in the end for each GB/s of writing and reading.
+    /// Kelvins in the end for each GB/s of writing and reading, at full speed.
     pub gain_k: [f64; 2],
+    /// Share of that which goes with a power of the speed.
+    bent: [f64; 2],
     /// Share of the rise by time constant.
     pub weights: [f64; 11],
     /// Temperature without load, in kelvins.
@@ -54,6 +69,7 @@ impl PoleDrive {
         let sum: f64 = logs.iter().sum();
         Self {
             gain_k: [theta[GAIN].exp(), theta[GAIN + 1].exp()],
+            bent: [0, 1].map(|op| theta.get(BEND + op).map_or(0.0, |logit| 1.0 / (1.0 + (-logit).exp()))),
             weights: logs.map(|weight| weight / sum),
             floor_k: theta[FLOOR],
         }
@@ -69,22 +85,31 @@ impl PoleDrive {
 /// as they may be (randomize, then optimize: Bardsley and others, SIAM J. Sci. Comput. 36, 2014). A random walk of the same
 /// cost had not gone around. And by how much the best one misses them, as a root mean square in kelvins.
 pub(super) fn drives(data: &ThermalData) -> (Vec<PoleDrive>, f64) {
-    let mut model = PoleModel::new(data);
-    let theta = optimum(model.start(), &|theta| model.residuals(theta));
-    let rms_k = model.rms_k(&theta);
-    let rounding = (OF_A_STEP * data.step_k).powi(2);
-    model.sd_k = (rms_k * rms_k).max(rounding + READING_SD_K * READING_SD_K).sqrt();
-    let theta = optimum(theta, &|theta| model.residuals(theta));
+    let passed = passed(data);
+    let models = [false, true].map(|bent| PoleModel::new(data, &passed, bent));
+    let found = models.map(|model| {
+        let theta = optimum(model.start(), &|theta| model.residuals(theta));
+        (model.rms_k(&theta), model, theta)
+    });
+    let rms_k = found[0].0.min(found[1].0);
+    let [straight, bent] = found.map(|(_, model, theta)| {
+        let model = model.scattered(rms_k);
+        let theta = optimum(theta, &|theta| model.residuals(theta));
+        (model, theta)
+    });
+    let [straight_loss, bent_loss] = [&straight, &bent].map(|(model, theta)| model.loss(theta));
+    let against = (1.0 - BENT_SHARE) / BENT_SHARE * (bent_loss - straight_loss).exp();
+    let straight_drives = (DRAWN as f64 / (1.0 + 1.0 / against)).round() as usize;
     let mut draws = Draws::new(SEED);
-    let count = model.residuals(&theta).len();
-    let drive = |_| {
-        let errors: Vec<f64> = (0..count).map(|_| draws.normal()).collect();
+    let drives = (0..DRAWN).map(|number| {
+        let (model, theta) = if number < straight_drives { &straight } else { &bent };
+        let errors: Vec<f64> = (0..data.readings.len() + theta.len()).map(|_| draws.normal()).collect();
         let shaken = |theta: &[f64]| {
             model.residuals(theta).iter().zip(&errors).map(|(residual, error)| residual + error).collect()
         };
         PoleDrive::new(&optimum(theta.clone(), &shaken))
-    };
-    ((0..DRAWN).map(drive).collect(), rms_k)
+    });
+    (drives.collect(), rms_k)
 }
 
 /// Least squares to the end: the weight of a time constant that the drive does not have goes to nothing slowly.
@@ -92,35 +117,43 @@ fn optimum(start: Vec<f64>, residuals: &dyn Fn(&[f64]) -> Vec<f64>) -> Vec<f64> 
     least::fit_until(start, 1e-6, 120, &residuals).0
 }
 
+/// A reading's load through the low-pass of one time constant.
+#[derive(Clone, Copy, Default)]
+struct Passed {
+    /// Write and read speed in GB/s.
+    speed: [f64; 2],
+    /// The same by the power of [`BENT`], as much at full speed.
+    bent: [f64; 2],
+    /// What is left of a kelvin from before the run.
+    left: f64,
+}
+
 struct PoleModel<'a> {
     data: &'a ThermalData,
-    /// At each reading, by time constant: write and read speed through its low-pass, and what is left of a kelvin.
-    passed: Vec<[[f64; 3]; 11]>,
+    passed: &'a [[Passed; 11]],
+    /// Whether a part of the heat may go with a power of the speed.
+    bent: bool,
     sd_k: f64,
 }
 
 impl<'a> PoleModel<'a> {
-    fn new(data: &'a ThermalData) -> Self {
-        let mut passed = vec![[[0.0; 3]; 11]; data.readings.len()];
-        for (i, tau_s) in TAU_S.into_iter().enumerate() {
-            let write = low_pass(&data.load[0], tau_s, data.cell_s);
-            let read = low_pass(&data.load[1], tau_s, data.cell_s);
-            for (at, (t_s, _)) in passed.iter_mut().zip(&data.readings) {
-                let cell = ((t_s / data.cell_s) as usize).min(write.len() - 1);
-                // From the beginning of the cell on, at its even speed.
-                let kept = (-(t_s - cell as f64 * data.cell_s) / tau_s).exp();
-                let load = |op: usize, began: f64| data.load[op][cell] + (began - data.load[op][cell]) * kept;
-                at[i] = [load(0, write[cell]), load(1, read[cell]), (-t_s / tau_s).exp()];
-            }
-        }
-        Self { data, passed, sd_k: READING_SD_K.hypot(OF_A_STEP * data.step_k) }
+    fn new(data: &'a ThermalData, passed: &'a [[Passed; 11]], bent: bool) -> Self {
+        Self { data, passed, bent, sd_k: READING_SD_K.hypot(OF_A_STEP * data.step_k) }
     }
 
-    fn prior(&self) -> [(f64, f64); COUNT] {
-        let mut prior = [(0.0, WARM_SD_K); COUNT];
+    /// The same with the scatter of readings that a model of the run leaves, in kelvins.
+    fn scattered(self, rms_k: f64) -> Self {
+        Self { sd_k: self.sd_k.max(rms_k), ..self }
+    }
+
+    fn prior(&self) -> Vec<(f64, f64)> {
+        let mut prior = vec![(0.0, WARM_SD_K); BEND];
         (prior[GAIN], prior[GAIN + 1]) = (LN_GAIN, LN_GAIN);
         prior[FLOOR] = (self.data.readings[0].1, FLOOR_SD_K);
         (0..TAU_S.len()).for_each(|i| prior[SHAPE + i] = (PRIOR[i], PRIOR_SD));
+        if self.bent {
+            prior.extend([LOGIT_BENT; 2]);
+        }
         prior
     }
 
@@ -137,10 +170,14 @@ impl<'a> PoleModel<'a> {
         start
     }
 
-    fn kelvin(&self, drive: &PoleDrive, warm_k: f64, at: &[[f64; 3]; 11]) -> f64 {
-        let rise = at.iter().zip(&drive.weights).map(|([write, read, left], weight)| {
-            weight * (drive.gain_k[0] * write + drive.gain_k[1] * read + warm_k * left)
-        });
+    fn kelvin(&self, drive: &PoleDrive, warm_k: f64, at: &[Passed; 11]) -> f64 {
+        let load = |at: &Passed, op: usize| {
+            drive.gain_k[op] * (at.speed[op] + drive.bent[op] * (at.bent[op] - at.speed[op]))
+        };
+        let rise = at
+            .iter()
+            .zip(&drive.weights)
+            .map(|(at, weight)| weight * (load(at, 0) + load(at, 1) + warm_k * at.left));
         drive.floor_k + rise.sum::<f64>()
     }
 
@@ -156,6 +193,11 @@ impl<'a> PoleModel<'a> {
         misses.chain(prior).collect()
     }
 
+    /// Negative logarithm of how likely it is, but for a constant.
+    fn loss(&self, theta: &[f64]) -> f64 {
+        0.5 * self.residuals(theta).iter().map(|missed| missed * missed).sum::<f64>()
+    }
+
     fn rms_k(&self, theta: &[f64]) -> f64 {
         let drive = PoleDrive::new(theta);
         let readings = self.passed.iter().zip(&self.data.readings);
@@ -165,13 +207,61 @@ impl<'a> PoleModel<'a> {
     }
 }
 
-/// Speed through a first-order lag, at the beginning of each cell; exact for constant speed within a cell.
-fn low_pass(load: &[f64], tau_s: f64, cell_s: f64) -> Vec<f64> {
-    let kept = (-cell_s / tau_s).exp();
-    let states = load.iter().scan(0.0, |state, speed| {
-        let began = *state;
-        *state = speed + (began - speed) * kept;
-        Some(began)
-    });
-    states.collect()
+/// The load of each reading, by time constant.
+fn passed(data: &ThermalData) -> Vec<[Passed; 11]> {
+    let bent = [0, 1].map(|op: usize| bent(&data.load[op]));
+    let mut passed = vec![[Passed::default(); 11]; data.readings.len()];
+    for (i, tau_s) in TAU_S.into_iter().enumerate() {
+        for op in 0..2 {
+            let speed = LowPass::new(&data.load[op], tau_s, data.cell_s);
+            let bent = LowPass::new(&bent[op], tau_s, data.cell_s);
+            for (at, (t_s, _)) in passed.iter_mut().zip(&data.readings) {
+                (at[i].speed[op], at[i].bent[op]) = (speed.at(*t_s), bent.at(*t_s));
+                at[i].left = (-t_s / tau_s).exp();
+            }
+        }
+    }
+    passed
+}
+
+/// Speed through a first-order lag; exact for constant speed within a cell.
+struct LowPass<'a> {
+    load: &'a [f64],
+    tau_s: f64,
+    cell_s: f64,
+    /// At the beginning of each cell.
+    began: Vec<f64>,
+}
+
+impl<'a> LowPass<'a> {
+    fn new(load: &'a [f64], tau_s: f64, cell_s: f64) -> Self {
+        let kept = (-cell_s / tau_s).exp();
+        let states = load.iter().scan(0.0, |state, speed| {
+            let began = *state;
+            *state = speed + (began - speed) * kept;
+            Some(began)
+        });
+        Self { load, tau_s, cell_s, began: states.collect() }
+    }
+
+    fn at(&self, t_s: f64) -> f64 {
+        let cell = ((t_s / self.cell_s) as usize).min(self.began.len() - 1);
+        let kept = (-(t_s - cell as f64 * self.cell_s) / self.tau_s).exp();
+        self.load[cell] + (self.began[cell] - self.load[cell]) * kept
+    }
+}
+
+/// A load by the power of [`BENT`], as much at full speed.
+fn bent(load: &[f64]) -> Vec<f64> {
+    let full = full_speed(load);
+    load.iter().map(|speed| speed * (speed / full).powi(BENT - 1)).collect()
+}
+
+/// The mean of the cells about as fast as [`FULL`] of those with load.
+fn full_speed(load: &[f64]) -> f64 {
+    let mut loaded: Vec<f64> = load.iter().copied().filter(|speed| *speed > 0.0).collect();
+    loaded.sort_by(f64::total_cmp);
+    let Some(fast) = loaded.get((loaded.len() as f64 * FULL) as usize) else { return 1.0 };
+    let fastest = &loaded[loaded.partition_point(|speed| *speed < ABOUT * fast)..];
+    fastest.iter().sum::<f64>() / fastest.len() as f64
 }
