@@ -264,12 +264,12 @@ pub struct Wear {
 /// How load becomes temperature.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Thermal {
-    /// Steady rise in kelvins for each 10^9 B/s of writing.
+    /// Steady rise in kelvins for each 10^9 B/s of writing, at full speed.
     pub kelvin_per_gb_per_s_write: Option<f64>,
     /// Its 90 % interval.
     #[serde(default)]
     pub kelvin_per_gb_per_s_write_90: Option<[f64; 2]>,
-    /// Steady rise in kelvins for each 10^9 B/s of reading.
+    /// Steady rise in kelvins for each 10^9 B/s of reading, at full speed.
     pub kelvin_per_gb_per_s_read: Option<f64>,
     /// Its 90 % interval.
     #[serde(default)]

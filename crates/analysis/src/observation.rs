@@ -71,8 +71,8 @@ pub enum Observation {
     CacheFilledBefore,
     /// Speed came back while writing went on.
     BackWhileWriting,
-    /// Nothing moved at all.
-    Stopped,
+    /// Nothing moved at all, for so long.
+    Stopped { span_s: f64 },
     /// Writing fell and stayed slow.
     WritingStayedSlow { share: f64, written_bytes: u64 },
     /// The page cache lies between.
@@ -141,7 +141,7 @@ impl Observation {
             | Self::CacheFilledBefore
             | Self::BackWhileWriting
             | Self::WritingStayedSlow { .. } => Rule::WriteCache,
-            Self::Lasted { .. } | Self::LittleLost | Self::Stopped => Rule::Shape,
+            Self::Lasted { .. } | Self::LittleLost | Self::Stopped { .. } => Rule::Shape,
             Self::ThroughPageCache | Self::PowerStateChanged { .. } => Rule::Host,
             Self::LooksAlike { .. } | Self::SameSpeedLeft { .. } | Self::AsSlowAsBefore { .. } => Rule::Alike,
             Self::Clockwork { .. } | Self::Irregular { .. } | Self::Recurs { .. } => Rule::Recurring,

@@ -41,7 +41,7 @@ const OBSERVATIONS: &[&str] = &[
     r#""kind":"little_written","written_bytes":524288000"#,
     r#""kind":"cache_filled_before""#,
     r#""kind":"back_while_writing""#,
-    r#""kind":"stopped""#,
+    r#""kind":"stopped","span_s":18.4"#,
     r#""kind":"writing_stayed_slow","share":0.03,"written_bytes":107374182400"#,
     r#""kind":"through_page_cache""#,
     r#""kind":"lasted","span_s":226"#,

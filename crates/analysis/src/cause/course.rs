@@ -41,22 +41,28 @@ fn fell_slowly(case: &Case, evidence: &mut Evidence) {
     }
 }
 
-/// Whether the drive had been hotter at full speed: then this temperature is no threshold. For TMT1 and TMT2 only while they were
-/// set as they were then.
+/// Whether the drive had been hotter at full speed - of a drop inside another one, at the speed of that -: then this temperature
+/// is no threshold. For TMT1 and TMT2 only while they were set as they were then.
 fn hotter_before(case: &Case, onset_k: f64, evidence: &mut Evidence) {
-    let of = (case.op, false);
     // Detection lag and rounding leave a second or two of full speed above any threshold.
     let lag_s = (5.0f64).max(3.0 * case.heat.period_s);
     let weight = |(all_s, drops): (f64, usize)| {
         let hotter_s = all_s / drops.max(1) as f64;
         if hotter_s < lag_s { 0.0 } else { -(3.0 + (hotter_s / lag_s).log10() * 2.0).min(6.0) }
     };
-    let above = |set| case.history.above(of, set, onset_k + 1.5);
-    let all = above(None);
-    let (own, host) = (weight(all), weight(above(Some(set_at(case.trace, case.start_s())))));
+    let above = |of, set| case.history.above(of, set, onset_k + 1.5);
+    let set = Some(set_at(case.trace, case.start_s()));
+    let depths = if case.drop.inside.is_some() { &[false, true][..] } else { &[false] };
+    let (mut full_speed_s, mut own, mut host) = (0.0, 0.0, 0.0);
+    for of in depths.iter().map(|inside| (case.op, *inside)) {
+        let all = above(of, None);
+        full_speed_s += all.0;
+        own = weight(all).min(own);
+        host = weight(above(of, set)).min(host);
+    }
     if own < 0.0 || host < 0.0 {
         let weights = [(Tmt1, host), (Tmt2, host), (Vendor, own)];
-        evidence.weigh(Observation::RanHotter { full_speed_s: all.0 }, &weights);
+        evidence.weigh(Observation::RanHotter { full_speed_s }, &weights);
     }
 }
 

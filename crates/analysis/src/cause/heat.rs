@@ -7,7 +7,7 @@
 use measure::Point;
 
 use crate::segment::usual_span_s;
-use trace::{Counters, Trace};
+use trace::{Counters, HostThreshold, Trace};
 
 /// A temperature that never moves for so long is not measured.
 const FROZEN_S: f64 = 120.0;
@@ -41,6 +41,16 @@ pub(crate) struct HeatMove {
     pub tmt1: Option<u64>,
     /// Heavy throttling.
     pub tmt2: Option<u64>,
+}
+
+impl HeatMove {
+    /// That of one threshold.
+    pub(super) const fn of(self, threshold: HostThreshold) -> Option<u64> {
+        match threshold {
+            HostThreshold::Tmt1 => self.tmt1,
+            HostThreshold::Tmt2 => self.tmt2,
+        }
+    }
 }
 
 impl<'a> Heat<'a> {

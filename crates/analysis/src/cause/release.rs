@@ -13,6 +13,8 @@ use crate::observation::Observation;
 
 /// A sensor of wider steps shows no hysteresis of 2 K.
 const COARSE_K: f64 = 1.5;
+/// Fewer readings within a drop do not show whether it cooled.
+const LEAST_READINGS: usize = 2;
 /// How far below its beginning heat lets go, in a kelvin: hystereses of 2 to 7 K were seen, more where the threshold
 /// below is the one that lets go; less than a kelvin and a half is the rounding of a narrow one.
 const HYSTERESIS: [(f64, f64); 4] = [(0.6, 0.004), (LEAST_K, 0.03), (8.0, 0.13), (f64::INFINITY, 0.03)];
@@ -50,7 +52,7 @@ impl Release {
     pub(super) fn new(case: &Case, onset_k: f64) -> Option<Self> {
         let release_k = case.release_k()?;
         let (start_s, end_s, span_s) = (case.start_s(), case.end_s(), case.span_s());
-        if span_s < 3.0 * case.heat.period_s || case.heat.step_k > COARSE_K {
+        if case.heat.within(start_s, end_s).len() < LEAST_READINGS || case.heat.step_k > COARSE_K {
             return None;
         }
         // A late sensor shows the hottest and the coolest some time after the drive was so.

@@ -44,6 +44,9 @@ const STAYED_S: f64 = 30.0;
 /// The drive's counters are looked at this long before and after the beginning of a drop.
 const COUNTED_WITHIN_S: f64 = 10.0;
 
+/// A counter that does not begin anew where it already counts: a regulator that goes further counts once.
+const COUNTS_ONCE: f64 = -1.2;
+
 /// What lasts so long may be heat or not; longer is more likely heat, by 0.7 for each double of it.
 const NEITHER_S: f64 = 20.0;
 /// ... up to this where nothing that the host does is behind it, and this where that is not known.
@@ -53,8 +56,10 @@ const LASTING_UNKNOWN: f64 = 1.0;
 /// The weakest step of heat that was measured takes a fifth (SSD1 of the seed experiments).
 const LITTLE_LOST: f64 = 0.9;
 /// A load that is known to go on and moves nothing for longer than a host waits for a command (30 s, Linux's
-/// `nvme_core.io_timeout`): few things but heat stop a drive for so long and let it live.
+/// `nvme_core.io_timeout`): few things but heat stop a drive for so long and let it live. Reading has no cache to empty and
+/// nothing to erase: it stops for less.
 const STOPPED_S: f64 = 30.0;
+const READING_STOPPED_S: f64 = 10.0;
 const STOPPED: f64 = 1.0;
 /// A setting acts within this: the drive's entry latency is milliseconds, the log's times are a reading off.
 const SETTING_SEEN_S: f64 = 3.0;
@@ -221,13 +226,17 @@ fn held_below(case: &Case, threshold_k: f64) -> bool {
 fn counters(case: &Case, evidence: &mut Evidence) {
     let moved = counted_around(case);
     let has_counted = case.heat.has_counted();
-    for (threshold, count) in [(HostThreshold::Tmt1, moved.tmt1), (HostThreshold::Tmt2, moved.tmt2)] {
-        let (seen, weight) = match count {
+    for threshold in [HostThreshold::Tmt1, HostThreshold::Tmt2] {
+        let (seen, weight) = match moved.of(threshold) {
             Some(0) => {
                 // That a drive does not count is seen once, however many drops there are.
                 // Where the settings are not known either, it may be that it has none.
                 let silent = if hctm_unknown(case) { -2.2 } else { -1.2 };
-                let weight = if has_counted { -4.0 } else { silent / case.history.drops().max(1) as f64 };
+                let weight = match has_counted {
+                    true if goes_on(case, threshold) => COUNTS_ONCE,
+                    true => -4.0,
+                    false => silent / case.history.drops().max(1) as f64,
+                };
                 (Observation::CounterStill { threshold, has_counted }, weight)
             }
             Some(_) => (Observation::CounterMoved { threshold }, 3.5),
@@ -235,6 +244,12 @@ fn counters(case: &Case, evidence: &mut Evidence) {
         };
         evidence.weigh(seen, &[(threshold.into(), weight)]);
     }
+}
+
+/// Whether a drop lies in another one whose throttling the drive still counts, in seconds: it may only have gone further.
+fn goes_on(case: &Case, threshold: HostThreshold) -> bool {
+    let moved = case.heat.moved(case.start_s() - COUNTED_WITHIN_S, case.start_s() + COUNTED_WITHIN_S);
+    case.drop.inside.is_some() && moved.of(threshold).is_some_and(|count| count > 0)
 }
 
 /// By how much the counters moved around the beginning: a regulator counts when it begins, which is before its
@@ -249,9 +264,7 @@ pub(super) fn counted_around(case: &Case) -> HeatMove {
 
 /// Whether the drive's own counter of a threshold moved around the beginning.
 fn counted(case: &Case, threshold: HostThreshold) -> bool {
-    let moved = counted_around(case);
-    let count = if threshold == HostThreshold::Tmt1 { moved.tmt1 } else { moved.tmt2 };
-    count.is_some_and(|count| count > 0)
+    counted_around(case).of(threshold).is_some_and(|count| count > 0)
 }
 
 /// The fast write cache.
@@ -307,9 +320,11 @@ fn circumstances(case: &Case, evidence: &mut Evidence) {
     if let Some((before, after)) = power_states(case) {
         evidence.weigh(Observation::PowerStateChanged { before, after }, &[(Other, 6.0)]);
     }
-    if case.drop.stops(case.pieces) && case.span_s() >= STOPPED_S && !case.phase.inferred {
+    let (span_s, reads) = (case.span_s(), case.op == SegmentOp::Read);
+    let long = span_s >= if reads { READING_STOPPED_S } else { STOPPED_S };
+    if case.drop.stops(case.pieces) && long && !case.phase.inferred {
         let cache = if case.drop.recovered { 0.0 } else { -4.0 };
-        evidence.weigh_heat(Observation::Stopped, STOPPED, &[(Slc, cache)]);
+        evidence.weigh_heat(Observation::Stopped { span_s }, STOPPED, &[(Slc, cache)]);
     }
 }
 

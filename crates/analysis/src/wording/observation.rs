@@ -145,7 +145,7 @@ pub fn observation(seen: &Observation) -> String {
         Seen::CacheFilledBefore => {
             "The SLC cache had filled before; this is the speed after that.".to_owned()
         }
-        Seen::Stopped => "I/O stopped completely, for longer than a host waits for a command.".to_owned(),
+        Seen::Stopped { span_s } => format!("I/O stopped completely for {span_s:.0} s."),
         Seen::BackWhileWriting => {
             "Speed recovered while writes continued, which does not empty an SLC cache.".to_owned()
         }

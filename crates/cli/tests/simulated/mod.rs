@@ -5,6 +5,7 @@
 mod acceptance;
 mod closed_loop;
 mod determinism;
+mod hot_room;
 mod joint;
 mod power;
 mod seed_rows;

@@ -1,0 +1,58 @@
+//! A drive in a hot room: it is throttled for most of the run, and not all that happens then is heat.
+
+use analysis::Findings;
+use analysis::findings::{Cause, EventKind, PolicyClass};
+
+use crate::support::Scratch;
+
+/// SSD2 dips for 2 s of its own accord, at any temperature; the shortest event is as long as three rows.
+const DIP_S: f64 = 3.5;
+
+fn found(profile: &str, ambient: &str, seed: &str) -> Findings {
+    let scratch = Scratch::new();
+    let drive = format!("twin:{profile}");
+    let room = ["--ambient", ambient, "--stop-at", "95C", "--seed", seed];
+    let run = ["run", "hctm-read", "--drive", &drive, "--json", "--quiet", "--no-report"];
+    let done = scratch.run(&[&run[..], &room[..]].concat());
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    serde_json::from_str(&done.stdout).expect("findings")
+}
+
+#[test]
+fn dips_beside_and_within_throttling_are_not_blamed_on_heat() {
+    for (ambient, seed) in [("42C", "1"), ("42C", "2"), ("43C", "1"), ("47C", "1"), ("48C", "2")] {
+        let findings = found("ssd2", ambient, seed);
+        let at = |kind: EventKind| findings.events.iter().filter(move |event| event.kind == kind);
+        for onset in at(EventKind::ThrottleOnset) {
+            let short = |release_s: f64| (0.0..=DIP_S).contains(&(release_s - onset.t_s));
+            let dip = at(EventKind::ThrottleRelease).any(|release| short(release.t_s));
+            assert!(!dip, "{ambient}, seed {seed}: {onset:#?}");
+        }
+        assert_eq!(findings.policy.class, PolicyClass::DutyCycled, "{ambient}, seed {seed}");
+    }
+}
+
+/// What a regulated drive saves in a byte is not taken for a smaller gain: 21.9 and 8.9 K for each GB/s at full speed.
+#[test]
+fn gains_hold_the_truth_where_power_bends_with_speed() {
+    let mut given = Vec::new();
+    for (ambient, seed) in [("30C", "1"), ("30C", "2"), ("36C", "2"), ("36C", "3"), ("42C", "1")] {
+        let thermal = found("ssd2", ambient, seed).thermal;
+        let gains =
+            [(thermal.kelvin_per_gb_per_s_write_90, 21.9), (thermal.kelvin_per_gb_per_s_read_90, 8.88)];
+        for (interval, truth) in gains {
+            let Some([low, high]) = interval else { continue };
+            given.push((ambient, seed, low, high));
+            assert!((low..=high).contains(&truth), "{truth}: {given:?}");
+        }
+    }
+    assert!(given.len() >= 5, "{given:?}");
+}
+
+#[test]
+fn a_stop_at_the_hottest_moment_is_not_cleared_of_heat() {
+    let findings = found("stop", "20C", "1");
+    assert_ne!(findings.policy.class, PolicyClass::None, "{:#?}", findings.events);
+    let cleared = findings.events.iter().any(|event| event.cause == Cause::NotThermal);
+    assert!(!cleared, "{:#?}", findings.events);
+}
