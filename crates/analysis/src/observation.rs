@@ -83,6 +83,10 @@ pub enum Observation {
     LittleLost,
     /// The host changed the power state.
     PowerStateChanged { before: u8, after: u8 },
+    /// Drops of this operation fall from speeds that have nothing in common: the middle half of them lies between these.
+    FellFromAnything { drops: usize, low_bytes_per_s: f64, high_bytes_per_s: f64 },
+    /// It was only so much hotter than ever in the run, and cool.
+    BarelyWarm { above_k: f64 },
     /// How long the drive stayed at that temperature at full speed, and how often such a stretch comes by chance.
     ByChance { stay_s_per_k: f64, every_s: f64 },
     /// The temperature had hardly risen any more.
@@ -117,6 +121,7 @@ impl Observation {
             Self::AtCritical { .. }
             | Self::Hot { .. }
             | Self::Cool { .. }
+            | Self::BarelyWarm { .. }
             | Self::BeganAlike { .. }
             | Self::HotterWhileThrottled { .. }
             | Self::FurtherWithin { .. } => Rule::OwnThreshold,
@@ -142,7 +147,9 @@ impl Observation {
             | Self::BackWhileWriting
             | Self::WritingStayedSlow { .. } => Rule::WriteCache,
             Self::Lasted { .. } | Self::LittleLost | Self::Stopped { .. } => Rule::Shape,
-            Self::ThroughPageCache | Self::PowerStateChanged { .. } => Rule::Host,
+            Self::ThroughPageCache | Self::PowerStateChanged { .. } | Self::FellFromAnything { .. } => {
+                Rule::Host
+            }
             Self::LooksAlike { .. } | Self::SameSpeedLeft { .. } | Self::AsSlowAsBefore { .. } => Rule::Alike,
             Self::Clockwork { .. } | Self::Irregular { .. } | Self::Recurs { .. } => Rule::Recurring,
         })

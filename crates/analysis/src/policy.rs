@@ -67,7 +67,7 @@ pub(crate) fn policy(
         hot.iter().copied().filter(|j| j.verdict.conclusion == Conclusion::Heat(Suspect::Vendor)).collect();
     let leading = if host.is_empty() { if own.is_empty() { &hot } else { &own } } else { &host };
     let followed = followed(stretches, pieces, leading);
-    let mechanisms = mechanisms(trace, heat, pieces, leading, &followed);
+    let mechanisms = mechanisms(trace, heat, stretches, pieces, leading, &followed);
     let mut also: Vec<PolicyClass> = Vec::new();
     let mut confidence = mean(leading.iter().map(|j| j.verdict.confidence));
     let (class, how_sure) = mechanisms[0];
@@ -149,6 +149,7 @@ fn is_host(judged: &Judged) -> bool {
 fn mechanisms(
     trace: &Trace,
     heat: &Heat,
+    stretches: &[Stretch],
     pieces: &[Piece],
     drops: &[&Judged],
     followed: &[bool],
@@ -158,7 +159,7 @@ fn mechanisms(
         drops.iter().filter(|j| cooled_k(j).is_some_and(|k| k >= HYSTERESIS_K)).collect();
     let mut held = drops.iter().zip(followed).filter(|(_, followed)| **followed).map(|(j, _)| *j);
     let mut found = Vec::new();
-    if drops.iter().any(|j| j.drop.stops(pieces)) {
+    if mostly_stopped(stretches, pieces, drops) {
         found.push((Stop, 0.98));
     } else if two_levels(trace, drops) {
         found.push((TwoLevel, 0.99));
@@ -171,16 +172,48 @@ fn mechanisms(
     } else if released.len() == 1 {
         found.push((Relay, 0.6));
     }
+    let began_slow = |j: &&&Judged| j.drop.at_start && !read_again(stretches, pieces, j);
     let only = drops.iter().all(|j| j.drop.at_start);
     if found.is_empty() && !only {
         found.push((Undetermined, 0.5));
     }
-    if drops.iter().any(|j| j.drop.at_start) {
+    if drops.iter().any(|j| began_slow(&j)) {
         // Slow from the first second on and steady says how it began, bursts and cycles say how it works.
         let steady = found.iter().all(|(class, _)| *class == Regulator);
         found.insert(if only && steady { 0 } else { found.len() }, (PreLimited, 0.8));
     }
     found
+}
+
+/// Whether nothing moved for most of the time that was slow, drops within others left out.
+fn mostly_stopped(stretches: &[Stretch], pieces: &[Piece], drops: &[&Judged]) -> bool {
+    let (mut slow_s, mut stopped_s) = (0.0, 0.0);
+    for judged in drops.iter().filter(|j| j.drop.inside.is_none()) {
+        let span_s = judged.end_s - judged.start_s;
+        slow_s += span_s;
+        if judged.drop.stops(pieces) || stops_within(stretches, pieces, judged) {
+            stopped_s += span_s;
+        }
+    }
+    2.0 * stopped_s > slow_s
+}
+
+/// Whether nothing moved from the first slice to the last one of a drop, but for those at its ends, which hold some of its neighbours'
+/// speed: no lower speed leaves a slice without any data. Bursts move some in between.
+fn stops_within(stretches: &[Stretch], pieces: &[Piece], judged: &Judged) -> bool {
+    const EDGE: usize = 1;
+    let samples = &stretches[pieces[judged.drop.first].stretch].samples;
+    let place = |t_s: f64| samples.partition_point(|sample| sample.start_s < t_s - 1e-6);
+    let within = &samples[place(judged.start_s)..place(judged.end_s)];
+    let moves = |sample: &Interval| sample.bytes > 0.0;
+    let inner = within.get(EDGE..within.len().saturating_sub(EDGE)).unwrap_or_default();
+    if inner.is_empty() { within.iter().any(|sample| !moves(sample)) } else { !inner.iter().any(moves) }
+}
+
+/// Whether a drop begins where a load is read again after a time that was not: then no load began.
+fn read_again(stretches: &[Stretch], pieces: &[Piece], judged: &Judged) -> bool {
+    let stretch = pieces[judged.drop.first].stretch;
+    stretch.checked_sub(1).is_some_and(|before| stretches[before].phase == stretches[stretch].phase)
 }
 
 /// Whether it lasted, and no temperature of that time can be gone by: then that speed followed one has to do.

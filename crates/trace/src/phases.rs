@@ -1,7 +1,7 @@
 //! Phases of a log that names none: read off which operation moved data when.
 //!
 //! Zero speed between two stretches of one operation belongs to that operation (the drive may have stopped);
-//! zero speed between two operations, or for more than 90 s, is idle time, unless it recurs: for much the same time, or from one
+//! zero speed between two operations, after the last one, or for more than 90 s, is idle time, unless it recurs: for much the same time, or from one
 //! temperature to another as a thermostat has them. The phase says that it was inferred, so that zero speed in it may
 //! still be judged to be no load.
 
@@ -30,6 +30,8 @@ const COOLED_K: f64 = 3.0;
 /// ... however long it took to get there: from cold longer than from where it was started. What a host does by the clock takes
 /// the same time each time, and what it does at any time ends at any temperature.
 const OTHER_TIMES: f64 = 1.15;
+/// A timer keeps its period within this, or a few slices.
+const ONE_PERIOD: f64 = 0.02;
 /// Whole kelvins show that a temperature moves from this on.
 const MOVED_K: f64 = 1.0;
 /// A sensor shows how hot it got up to so long after the load stopped, or how cool after it began.
@@ -84,8 +86,9 @@ fn settle(trace: &Trace) -> Vec<(SegmentOp, f64, f64)> {
         }
     }
     let runs = without_short_stops(runs);
-    let longest_stop_s = longest_stop_s(&runs);
-    let thermostat = thermostat(&runs, trace);
+    let by_the_clock = by_the_clock(&runs);
+    let longest_stop_s = if by_the_clock { SHORTEST_S } else { longest_stop_s(&runs) };
+    let thermostat = if by_the_clock { Vec::new() } else { thermostat(&runs, trace) };
     let loaded: Vec<usize> = (0..runs.len()).filter(|i| runs[*i].0.is_some()).collect();
     let long = |i: &usize| runs[*i].2 - runs[*i].1 >= SHORTEST_S;
     let kept: Vec<usize> =
@@ -100,8 +103,9 @@ fn settle(trace: &Trace) -> Vec<(SegmentOp, f64, f64)> {
                 (Some(op), ..) if kept.binary_search(&i).is_ok() => op,
                 (None, Some(before), _) if thermostat.binary_search(&i).is_ok() => before,
                 (None, ..) if end_s - start_s > longest_stop_s => SegmentOp::Idle,
-                // The end of a log may be a stop as well: the operation before keeps it.
-                (_, Some(before), after) if after.is_none_or(|after| after == before) => before,
+                (_, Some(before), Some(after)) if after == before => before,
+                (None, Some(before), None) if end_s - start_s < SHORTEST_S || stops_again(&runs, i) => before,
+                (None, Some(_), None) => SegmentOp::Idle,
                 (Some(_), Some(before), _) => before,
                 (Some(_), None, Some(after)) => after,
                 _ => SegmentOp::Idle,
@@ -109,6 +113,14 @@ fn settle(trace: &Trace) -> Vec<(SegmentOp, f64, f64)> {
             (op, start_s, end_s)
         })
         .collect()
+}
+
+/// Whether nothing moved several times before, and as long, until the load went on: then the log ended in one more such stop. Else
+/// the load is over, as loggers are stopped after what they log.
+fn stops_again(runs: &[OpRun], last: usize) -> bool {
+    let span_s = |run: &OpRun| run.2 - run.1;
+    let as_long = |run: &&OpRun| run.0.is_none() && MUCH_THE_SAME * span_s(run) >= span_s(&runs[last]);
+    runs[..last].iter().skip(1).filter(as_long).count() >= RECURRING
 }
 
 /// Joins what an operation did before and after a stop too short to be a load's end: of a drive that moves data in bursts no run
@@ -128,6 +140,32 @@ fn without_short_stops(runs: Vec<OpRun>) -> Vec<OpRun> {
         }
     }
     joined
+}
+
+/// Whether loads of different lengths begin at one period: a host starts them, whatever the drive does meanwhile.
+fn by_the_clock(runs: &[OpRun]) -> bool {
+    let mut loads: Vec<(f64, f64)> = Vec::new();
+    let mut paused = true;
+    for (op, start_s, end_s) in runs {
+        match loads.last_mut() {
+            _ if op.is_none() => paused |= end_s - start_s >= SHORTEST_S,
+            Some(last) if !paused => last.1 = *end_s,
+            _ => {
+                loads.push((*start_s, *end_s));
+                paused = false;
+            }
+        }
+    }
+    let least_most = |values: &mut dyn Iterator<Item = f64>| {
+        values.fold((f64::INFINITY, 0.0f64), |(least, most), s| (least.min(s), most.max(s)))
+    };
+    let periods_s = least_most(&mut loads.windows(2).map(|pair| pair[1].0 - pair[0].0));
+    // The last one may have been cut short.
+    let whole = &loads[..loads.len().saturating_sub(1)];
+    let loaded_s = least_most(&mut whole.iter().map(|load| load.1 - load.0));
+    whole.len() >= RECURRING
+        && periods_s.1 - periods_s.0 <= (ONE_PERIOD * periods_s.0).max(SHORTEST_S)
+        && loaded_s.1 >= OTHER_TIMES * loaded_s.0
 }
 
 /// How long nothing may move before it is no stop of the drive, in seconds.

@@ -47,6 +47,8 @@ const MOST_KNOWN: f64 = 0.8;
 /// Of a drive that heat slows down already, and that is hotter now than where that began, a further drop is heat more often than
 /// another one is: odds times one more than this.
 const STAIRS: f64 = 4.0;
+/// Onsets at one threshold differ by rounding, twice.
+const NEAR_K: f64 = 1.5;
 /// Rounds until nothing changes any more; three quarters of the way are gone in each.
 const ROUNDS: usize = 24;
 const STEP: f64 = 0.75;
@@ -113,23 +115,49 @@ impl Model {
         Self { drops }
     }
 
-    /// The likeliest of what three beginnings lead to: all by what is known of each alone and heat if it can be, the
-    /// same by the host's thresholds, and all by chance.
+    /// The likeliest of what some beginnings lead to: all by what is known of each alone and heat if it can be, the same by the
+    /// host's thresholds, all by chance, and a part of them by heat and the rest by chance.
     fn best(&self) -> Vec<Standing> {
-        const LESS: f64 = -6.0;
-        let without = |suspects: &[Suspect]| -> Vec<Standing> {
-            let drops = self.drops.iter().map(|drop| {
-                let mut alone = drop.alone;
-                suspects.iter().for_each(|suspect| alone[*suspect as usize] += LESS);
-                let shares = shares(&alone);
-                Standing { shares, apart: shares }
-            });
-            drops.collect()
+        let heat_or_chance = |is_heat: &dyn Fn(usize) -> bool| {
+            self.without(|at| if is_heat(at) { &[Other] } else { &[Tmt1, Tmt2, Vendor] })
         };
-        let from = [without(&[Other]), without(&[Other, Vendor]), without(&[Tmt1, Tmt2, Vendor])];
-        let ends = from.map(|shares| self.settle(shares));
-        let best = ends.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+        let mut from =
+            vec![self.without(|_| &[Other]), self.without(|_| &[Other, Vendor]), heat_or_chance(&|_| false)];
+        for part in self.parts() {
+            from.push(heat_or_chance(&|at| part[at]));
+        }
+        let ends = from.into_iter().map(|shares| self.settle(shares));
+        let best = ends.max_by(|a, b| a.0.total_cmp(&b.0));
         best.map(|(_, shares)| shares).unwrap_or_default()
+    }
+
+    /// What is known of each drop alone, with some suspects much less likely.
+    fn without(&self, suspects: impl Fn(usize) -> &'static [Suspect]) -> Vec<Standing> {
+        const LESS: f64 = -6.0;
+        let drops = self.drops.iter().map(|drop| {
+            let mut alone = drop.alone;
+            suspects(drop.place).iter().for_each(|suspect| alone[*suspect as usize] += LESS);
+            let shares = shares(&alone);
+            Standing { shares, apart: shares }
+        });
+        drops.collect()
+    }
+
+    /// Of which drops a drive that has some by heat and some by chance may have those by heat: those of the commonest kind, all
+    /// others, or those that began at the commonest temperature.
+    fn parts(&self) -> Vec<Vec<bool>> {
+        let all: Vec<usize> = (0..self.drops.len()).collect();
+        let mut of_kind = vec![false; self.drops.len()];
+        shape::of_one_kind(&all, |at| self.drops[at].shape).into_iter().for_each(|at| of_kind[at] = true);
+        let others = of_kind.iter().map(|of_kind| !of_kind).collect();
+        let mut began: BTreeMap<i64, usize> = BTreeMap::new();
+        self.drops.iter().for_each(|drop| *began.entry(cell(drop.began.temp_k)).or_default() += 1);
+        let near = |middle: i64| began.range(cell(kelvin(middle) - NEAR_K)..=cell(kelvin(middle) + NEAR_K));
+        let count = |middle: &i64| near(*middle).map(|(_, drops)| drops).sum::<usize>();
+        let Some(commonest) = began.keys().copied().max_by_key(count) else { return Vec::new() };
+        let at_it = |drop: &CandidateDrop| (drop.began.temp_k - kelvin(commonest)).abs() <= NEAR_K;
+        let parts = [of_kind, others, self.drops.iter().map(at_it).collect()];
+        parts.into_iter().filter(|part| part.contains(&true) && part.contains(&false)).collect()
     }
 
     /// Goes round until it stands; the logarithm of the likelihood, and what each drop may be.

@@ -11,6 +11,8 @@ use trace::Trace;
 
 /// Temperatures are counted in bins this wide: whole kelvins fall into every second one.
 const BIN_K: f64 = 0.5;
+/// Speeds are told apart by this factor.
+const LEVEL_FACTOR: f64 = 1.25;
 /// A speed within this share of the speed after the cache was full is that speed.
 const SAME_SPEED: f64 = 0.25;
 
@@ -44,8 +46,10 @@ pub(crate) struct History {
 
 #[derive(Debug, Default)]
 struct OpHistory {
-    /// Seconds at full speed by temperature bin; after `finish`, in that bin or a hotter one.
+    /// Seconds at full speed by temperature bin: in that bin or a hotter one, once all are summed up.
     full_speed_s: BTreeMap<i64, f64>,
+    /// The same of each speed, by its cell.
+    by_level: BTreeMap<i64, BTreeMap<i64, f64>>,
     /// Temperatures at which drops began, rising.
     onsets_k: Vec<f64>,
 }
@@ -110,33 +114,38 @@ impl History {
             for reading in heat.within(piece.start_s, piece.end_s) {
                 let set = if set_once { at_start } else { set_at(trace, reading.t.as_secs_f64()) };
                 for key in [None, Some(set)].map(|set| key(of, set)) {
-                    let sums = &mut history.of_mut(key).full_speed_s;
-                    *sums.entry(bin(reading.value)).or_default() += heat.period_s;
+                    let sums = history.of_mut(key);
+                    *sums.full_speed_s.entry(bin(reading.value)).or_default() += heat.period_s;
+                    let of_level = sums.by_level.entry(level_cell(piece.level)).or_default();
+                    *of_level.entry(bin(reading.value)).or_default() += heat.period_s;
                 }
             }
         }
         for sums in history.by_op.values_mut() {
             sums.onsets_k.sort_by(f64::total_cmp);
-            let mut hotter = 0.0;
-            for seconds in sums.full_speed_s.values_mut().rev() {
-                hotter += *seconds;
-                *seconds = hotter;
-            }
+            sums.by_level.values_mut().chain([&mut sums.full_speed_s]).for_each(sum_from_hottest);
         }
         history
     }
 
     /// Seconds at full speed at `kelvin` or hotter.
     pub(crate) fn full_speed_s_above(&self, of: Depth, kelvin: f64) -> f64 {
-        self.above(of, None, kelvin).0
+        self.by_op.get(&key(of, None)).map_or(0.0, |history| hotter_s(&history.full_speed_s, kelvin))
     }
 
-    /// The same under one setting of TMT1 and TMT2, or under all, and how many drops there were at any temperature.
-    pub(crate) fn above(&self, of: Depth, set: Option<TmtPair>, kelvin: f64) -> (f64, usize) {
-        let bin = (kelvin / BIN_K).ceil() as i64;
+    /// Seconds at full speed at `kelvin` or hotter and at no less than `least_bytes_per_s`, under one setting of TMT1 and TMT2, or
+    /// under all, and how many drops there were at any temperature. A load that asks for less than what a throttle leaves does not
+    /// show whether it acts.
+    pub(crate) fn above(
+        &self,
+        of: Depth,
+        set: Option<TmtPair>,
+        kelvin: f64,
+        least_bytes_per_s: f64,
+    ) -> (f64, usize) {
         let Some(history) = self.by_op.get(&key(of, set)) else { return (0.0, 0) };
-        let seconds = history.full_speed_s.range(bin..).next().map_or(0.0, |(_, seconds)| *seconds);
-        (seconds, history.onsets_k.len())
+        let levels = history.by_level.range(level_cell(least_bytes_per_s)..);
+        (levels.map(|(_, sums)| hotter_s(sums, kelvin)).sum(), history.onsets_k.len())
     }
 
     /// How many drops the run had.
@@ -155,11 +164,15 @@ impl History {
     pub(crate) fn stay_s(&self, of: Depth, kelvin: f64, half_k: f64) -> f64 {
         let there_s =
             self.full_speed_s_above(of, kelvin - half_k) - self.full_speed_s_above(of, kelvin + half_k);
+        there_s / self.onsets(of, kelvin, half_k).max(1) as f64
+    }
+
+    /// How many drops began within half a band of `kelvin`.
+    pub(crate) fn onsets(&self, of: Depth, kelvin: f64, half_k: f64) -> usize {
         let history = self.by_op.get(&key(of, None));
         let up_to =
             |k: f64| history.map_or(0, |history| history.onsets_k.partition_point(|onset| *onset < k));
-        let drops = up_to(kelvin + half_k) - up_to(kelvin - half_k);
-        there_s / drops.max(1) as f64
+        up_to(kelvin + half_k) - up_to(kelvin - half_k)
     }
 
     /// How cool it had to get, in kelvins, before the speed came back from other drops that began within a kelvin of this
@@ -190,4 +203,23 @@ const fn key(of: Depth, set: Option<TmtPair>) -> HistoryKey {
 
 fn bin(kelvin: f64) -> i64 {
     (kelvin / BIN_K).floor() as i64
+}
+
+fn level_cell(bytes_per_s: f64) -> i64 {
+    (bytes_per_s.max(1.0).ln() / LEVEL_FACTOR.ln()).floor() as i64
+}
+
+/// Turns seconds in a bin into those in that bin or a hotter one.
+fn sum_from_hottest(by_bin: &mut BTreeMap<i64, f64>) {
+    let mut hotter = 0.0;
+    for seconds in by_bin.values_mut().rev() {
+        hotter += *seconds;
+        *seconds = hotter;
+    }
+}
+
+/// Seconds at `kelvin` or hotter.
+fn hotter_s(from_hottest: &BTreeMap<i64, f64>, kelvin: f64) -> f64 {
+    let bin = (kelvin / BIN_K).ceil() as i64;
+    from_hottest.range(bin..).next().map_or(0.0, |(_, seconds)| *seconds)
 }

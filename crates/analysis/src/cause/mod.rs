@@ -19,6 +19,7 @@ mod resumed;
 pub(crate) mod rule;
 mod shape;
 mod starts;
+mod uneven;
 mod weigh;
 
 use std::collections::BTreeMap;
@@ -167,6 +168,7 @@ fn judge_from(
     }
     recurring::clockwork(&mut judged, stretches, pieces, heat);
     recurring::irregular(&mut judged, pieces, heat.slice_s);
+    uneven::weigh(&mut judged, stretches, pieces);
     crossing::judge(&mut judged);
     for (index, earlier) in resumed.iter().enumerate() {
         if let Some(earlier) = *earlier {

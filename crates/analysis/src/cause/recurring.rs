@@ -10,6 +10,7 @@ use super::Judged;
 use super::evidence::{Conclusion, Suspect};
 use super::heat::{Heat, LATE_S};
 use super::likelihood::normal;
+use super::shape;
 use crate::observation::Observation;
 use crate::segment::{Piece, Stretch, median};
 use trace::Interval;
@@ -31,6 +32,9 @@ const NO_LUCK: f64 = 7.0;
 
 /// Temperatures this far apart are no single threshold.
 const HOT_AND_COOL_K: f64 = 5.0;
+/// Peaks at one threshold differ by rounding, twice; so many that agree make one.
+const ONE_THRESHOLD_K: f64 = 1.5;
+const LEAST_AT_A_THRESHOLD: usize = 3;
 /// What like clockwork, hot or cool, weighs for anything else: it comes within a tenth of a period where chance would
 /// within a whole one.
 const CLOCKWORK: f64 = 2.3;
@@ -53,15 +57,23 @@ const LEAST_WEIGHT: f64 = 0.05;
 pub(super) fn clockwork(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piece], heat: &Heat) {
     let began_fast = |judged: &Judged| came_back(judged) && !judged.drop.at_start;
     let all: Vec<usize> = (0..judged.len()).filter(|i| began_fast(&judged[*i])).collect();
+    // One of another kind among them, cooler or hotter, is not of the clock.
+    let all = shape::of_one_kind(&all, |i| judged[i].shape);
     let began_s: Vec<f64> = all.iter().map(|i| judged[*i].start_s).collect();
     let Some(period_s) = regular_s(&began_s, heat.slice_s) else { return };
+    // What comes between two of its beats is not of the clock either.
+    let (all, began_s) = in_step(&all, &began_s, period_s, heat.slice_s);
+    if all.len() < LEAST {
+        return;
+    }
     let first = &judged[all[0]];
     let earlier = foretold_s(first, &stretches[pieces[first.drop.first].stretch].samples, period_s);
     let began_s = [earlier, began_s].concat();
-    let Some(([low, high], swing_k)) = peaks_k(&began_s, period_s, heat) else { return };
+    let Some((peaks, swing_k)) = peaks_k(&began_s, period_s, heat) else { return };
     // Rare readings miss the peaks by as much as it goes to and fro.
     let missed_k = swing_k * (READ_OFTEN * heat.period_s / period_s).min(1.0);
-    if high - low < HOT_AND_COOL_K + missed_k {
+    let (low, high) = (peaks[0], peaks[peaks.len() - 1]);
+    if high - low < HOT_AND_COOL_K + missed_k || are_thresholds(&peaks, missed_k) {
         return;
     }
     let weight = (1.0 / (2.0 * unsteady(&began_s, period_s, heat.slice_s))).ln();
@@ -118,14 +130,16 @@ fn unsteady(began_s: &[f64], period_s: f64, slice_s: f64) -> f64 {
 /// Weighs that the time at full speed between drops differs from one to the next: a threshold lets the same load reach it after
 /// the same time each time, or a little more or less as the case warms up and cools. What comes by chance does not.
 pub(super) fn irregular(judged: &mut [Judged], pieces: &[Piece], slice_s: f64) {
-    let mut by_stretch: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    // Those within one drop are another sequence than those that it is of.
+    let mut sequences: BTreeMap<(usize, Option<usize>), Vec<usize>> = BTreeMap::new();
     for (index, judged) in judged.iter().enumerate() {
-        if came_back(judged) {
-            by_stretch.entry(pieces[judged.drop.first].stretch).or_default().push(index);
+        if judged.drop.recovered && judged.onset_k.is_some() {
+            let key = (pieces[judged.drop.first].stretch, judged.drop.inside);
+            sequences.entry(key).or_default().push(index);
         }
     }
-    for drops in by_stretch.values() {
-        // The time at full speed before each but the first.
+    for drops in sequences.values() {
+        // The time at full speed, or that of the drop around them, before each but the first.
         let gap_s = |pair: &[usize]| (judged[pair[1]].start_s - judged[pair[0]].end_s).max(slice_s);
         let gaps_s: Vec<f64> = drops.windows(2).map(gap_s).collect();
         for (at, index) in drops.iter().skip(1).enumerate() {
@@ -170,10 +184,10 @@ pub(super) fn tell(judged: &mut [Judged], slice_s: f64) {
     }
 }
 
-/// The coolest and the hottest peak between drops that began at these times, and how far it usually went down and up from one
+/// The peaks between drops that began at these times, the coolest first, and how far it usually went down and up from one
 /// to the next, in kelvins; `None` without any temperature. At a threshold the peaks are the same each time, however late the
 /// sensor, but for what it missed of the swing.
-fn peaks_k(began_s: &[f64], period_s: f64, heat: &Heat) -> Option<([f64; 2], f64)> {
+fn peaks_k(began_s: &[f64], period_s: f64, heat: &Heat) -> Option<(Vec<f64>, f64)> {
     let range = |pair: &[f64]| {
         let kelvin = heat.within(pair[0], pair[1]).iter().map(|p| p.value);
         kelvin.map(|k| [k, k]).reduce(|[low, high], [k, _]| [low.min(k), high.max(k)])
@@ -182,12 +196,20 @@ fn peaks_k(began_s: &[f64], period_s: f64, heat: &Heat) -> Option<([f64; 2], f64
     // The way to the first one too: a late sensor shows its peak soon after it.
     let first_s = *began_s.first()?;
     let first = range(&[first_s - period_s, first_s + LATE_S.min(0.5 * period_s)]);
-    let peaks = cycles
-        .iter()
-        .chain(&first)
-        .map(|[_, high]| [*high; 2])
-        .reduce(|[low, high], [k, _]| [low.min(k), high.max(k)])?;
-    Some((peaks, median(&cycles.iter().map(|[low, high]| high - low).collect::<Vec<f64>>())))
+    let mut peaks: Vec<f64> = cycles.iter().chain(&first).map(|[_, high]| *high).collect();
+    peaks.sort_unstable_by(f64::total_cmp);
+    let swings: Vec<f64> = cycles.iter().map(|[low, high]| high - low).collect();
+    (!peaks.is_empty()).then(|| (peaks, median(&swings)))
+}
+
+/// Whether these temperatures, the coolest first, are a few that come again and again, with none between: a host that sets
+/// another threshold moves a drive from one to the next. A clock goes on while the drive warms up.
+fn are_thresholds(peaks: &[f64], missed_k: f64) -> bool {
+    let alone = |group: &&[f64]| group.len() < LEAST_AT_A_THRESHOLD;
+    let apart = |a: &f64, b: &f64| b - a <= ONE_THRESHOLD_K + missed_k;
+    !peaks
+        .chunk_by(apart)
+        .any(|group| alone(&group) || group[group.len() - 1] - group[0] > 2.0 * (ONE_THRESHOLD_K + missed_k))
 }
 
 /// The coolest and the hottest beginning of these, in kelvins; `None` without any temperature.
@@ -213,6 +235,19 @@ fn regular_s(began_s: &[f64], slice_s: f64) -> Option<f64> {
         |gap_s: &&f64| (*gap_s - periods(**gap_s, period_s) * period_s).abs() <= ONE_PERIOD * period_s;
     let share = gaps_s.iter().filter(regular).count() as f64 / gaps_s.len() as f64;
     if share >= LIKE_CLOCKWORK { Some(period_s) } else { in_step_s(began_s, &gaps_s, period_s, slice_s) }
+}
+
+/// Those of `all`, which began at `began_s`, that are a few whole periods after the one before or before the one after them.
+fn in_step(all: &[usize], began_s: &[f64], period_s: f64, slice_s: f64) -> (Vec<usize>, Vec<f64>) {
+    let near = |gap_s: f64| {
+        let off_s = gap_s - periods(gap_s, period_s) * period_s;
+        off_s.abs() <= (ONE_PERIOD * period_s).max(slice_s)
+    };
+    let keeps = |at: usize| {
+        let before = at.checked_sub(1).is_some_and(|before| near(began_s[at] - began_s[before]));
+        before || began_s.get(at + 1).is_some_and(|next_s| near(next_s - began_s[at]))
+    };
+    (0..all.len()).filter(|at| keeps(*at)).map(|at| (all[at], began_s[at])).unzip()
 }
 
 /// How many periods passed between two that were seen.

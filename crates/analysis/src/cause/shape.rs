@@ -10,9 +10,13 @@ use super::drops::SpeedDrop;
 use super::likelihood::Shares;
 use crate::segment::Piece;
 
-/// Width of a cell as a factor of the loss; drops up to one and a half apart are alike. Wide, as a log of few
-/// intervals a drop mixes slow and fast in each.
-const LOSS_FACTOR: f64 = 1.8;
+/// Width of a cell as a factor of the loss; drops that stand at a speed of their own are alike up to one cell apart, ...
+const LOSS_FACTOR: f64 = 1.25;
+const STANDS: i64 = 1;
+/// ... others further: a log of few intervals a drop mixes slow and fast in each.
+const MIXED: i64 = 3;
+/// A piece shows its speed from so many slices on: the two at its ends hold some of its neighbours'.
+const LEAST_SLICES: usize = 4;
 /// ... and of the time's worth of data that was lost, which such a log keeps.
 const LOST_FACTOR: f64 = 1.5;
 
@@ -27,6 +31,8 @@ pub(super) struct DropShape {
     loss: i64,
     size: i64,
     recovered: bool,
+    /// Whether its loss is that of a speed at which it stood.
+    stands: bool,
 }
 
 impl DropShape {
@@ -34,12 +40,36 @@ impl DropShape {
         let loss = (1.0 - super::strength(drop).unwrap_or(0.5)).max(1e-3);
         let span_s = pieces[drop.last].end_s - pieces[drop.first].start_s;
         let number = |value: f64, factor: f64| (value.ln() / factor.ln()).round() as i64;
+        let longest = drop.own.iter().map(|at| &pieces[*at]).max_by(|a, b| a.span_s().total_cmp(&b.span_s()));
         Self {
             loss: number(loss, LOSS_FACTOR),
             size: number(loss * span_s.max(1.0), LOST_FACTOR),
             recovered: drop.recovered,
+            stands: longest.is_some_and(|piece| piece.is_even() && piece.slices >= LEAST_SLICES),
         }
     }
+
+    /// How many cells of loss apart others may be that are as deep.
+    const fn reach(self) -> i64 {
+        if self.stands { STANDS } else { MIXED }
+    }
+
+    /// Whether the other one is about as deep and as long.
+    const fn looks_like(self, other: Self) -> bool {
+        let reach = self.reach().unsigned_abs();
+        self.loss.abs_diff(other.loss) <= reach && self.size.abs_diff(other.size) <= 1
+    }
+}
+
+/// Those of `of` that look like most others of them: a clock, or whatever it is that comes again, makes drops of one kind.
+pub(super) fn of_one_kind(of: &[usize], shape: impl Fn(usize) -> DropShape) -> Vec<usize> {
+    let mut counts = ByShape::<usize>::new();
+    of.iter().for_each(|index| *counts.at(shape(*index)) += 1);
+    let like = |index: usize| counts.alike(shape(index)).sum::<usize>();
+    let Some(kind) = of.iter().copied().max_by_key(|index| like(*index)).map(&shape) else {
+        return Vec::new();
+    };
+    of.iter().copied().filter(|index| shape(*index).looks_like(kind)).collect()
 }
 
 /// Something of each shape.
@@ -61,17 +91,17 @@ impl<T: Default> ByShape<T> {
         self.around(shape, MUCH_LONGER)
     }
 
-    /// Those of all drops that look alike: a cell apart at most.
+    /// Those of all drops that look alike.
     pub(super) fn alike(&self, shape: DropShape) -> impl Iterator<Item = &T> {
         self.around(shape, 1)
     }
 
-    /// Those of cells a step of loss apart and so many of size. How long a drop would have lasted that the end of the load cut
+    /// Those of cells as deep and so many of size apart. How long a drop would have lasted that the end of the load cut
     /// off is not known: it is like all that were larger.
     fn around(&self, shape: DropShape, reach: i64) -> impl Iterator<Item = &T> {
-        let DropShape { loss, size, recovered } = shape;
+        let DropShape { loss, size, recovered, .. } = shape;
         let largest = if recovered { size + reach } else { i64::MAX };
-        (loss - 1..=loss + 1).flat_map(move |loss| {
+        (loss - shape.reach()..=loss + shape.reach()).flat_map(move |loss| {
             self.0.range((loss, size - reach)..=(loss, largest)).map(|(_, of_cell)| {
                 crate::work::count(1);
                 of_cell

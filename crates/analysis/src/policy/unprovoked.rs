@@ -15,6 +15,14 @@ const MOST_UNREAD: f64 = 0.5;
 const NOTHING_SEEN: f64 = 0.99;
 /// A load this near to the link's rate is not slowed down.
 const BY_LINK: f64 = 0.9;
+/// A temperature is at a threshold within rounding and a poll.
+const AT_THRESHOLD_K: f64 = 1.6;
+const DIPPED_K: f64 = 4.0;
+/// Stops of a thermostat lie within its hysteresis of the hottest, and so many are a habit; none acts on a drive cooler than this, unless
+/// it is set to.
+const AS_HOT_K: f64 = 7.0;
+const STOPS: usize = 5;
+const WARM_K: f64 = 328.0;
 /// Without slowing down, a run that stayed below this says little about what the drive does when hot.
 const HOT_K: f64 = 343.0;
 
@@ -56,6 +64,10 @@ pub(super) fn policy(
         let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::NeverCool };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
+    if stops_hot(trace, heat, stretches, hottest) {
+        let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::Irregular };
+        return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
+    }
     let policy = |class, confidence: f64| policy(class, confidence * (1.0 - heat_left));
     let set: Vec<f64> = [trace.tmt_at(0.0).0, trace.tmt_at(0.0).1].into_iter().flatten().collect();
     let counted = heat.moved(0.0, trace.end_s());
@@ -72,14 +84,42 @@ pub(super) fn policy(
     (policy(PolicyClass::None, NOTHING_SEEN), vec![cool])
 }
 
-/// Whether an operation ran only where drives are throttled by themselves, and slower than the link and the plan allow: then
+/// Whether an operation ran only where drives are throttled by themselves, or at TMT1, and slower than the link and the plan allow: then
 /// its speed on a cool drive is not known, and it may have been slow from its first second on.
 fn never_cool(trace: &Trace, heat: &Heat, stretches: &[Stretch], op: SegmentOp) -> bool {
     let loads = || stretches.iter().filter(|stretch| stretch.op == op);
-    let coolest = loads().flat_map(|s| heat.within(s.start_s(), s.end_s())).map(|p| p.value).reduce(f64::min);
+    let mut kelvin: Vec<f64> =
+        loads().flat_map(|s| heat.within(s.start_s(), s.end_s())).map(|p| p.value).collect();
+    kelvin.sort_unstable_by(f64::total_cmp);
+    let at = |share: f64| kelvin.get((kelvin.len() as f64 * share) as usize).copied();
+    let hot = at(0.0).is_some_and(|coolest_k| coolest_k >= HOT_K);
+    // What dips cools a little.
+    let tmt1_k = trace.tmt_at(0.0).0;
+    let at_tmt1 = tmt1_k.zip(at(0.1)).zip(at(0.5)).is_some_and(|((tmt1_k, cool_k), middle_k)| {
+        cool_k >= tmt1_k - DIPPED_K && (middle_k - tmt1_k).abs() <= AT_THRESHOLD_K
+    });
     let held = loads().any(|stretch| trace.phases[stretch.phase].rate_limit_bytes_per_s.is_some());
     let fastest = loads().flat_map(|s| s.samples.iter()).map(Interval::bytes_per_s).fold(0.0, f64::max);
     let by_link = trace.facts.link_bytes_per_s.is_some_and(|link| fastest >= BY_LINK * link);
     let lasts_s: f64 = loads().map(|s| s.end_s() - s.start_s()).sum();
-    op.moves_data() && lasts_s >= HELD_S && coolest.is_some_and(|k| k >= HOT_K) && !held && !by_link
+    op.moves_data() && lasts_s >= HELD_S && (hot || at_tmt1) && !held && !by_link
+}
+
+/// Whether nothing moved in slices too short to be drops, again and again, and only while the drive was about as hot as it got: a
+/// thermostat may do so.
+fn stops_hot(trace: &Trace, heat: &Heat, stretches: &[Stretch], hottest_k: f64) -> bool {
+    let threshold_k = [trace.tmt_at(0.0).0, trace.tmt_at(0.0).1].into_iter().flatten().fold(WARM_K, f64::min);
+    let loads = stretches.iter().filter(|stretch| stretch.op.moves_data());
+    let nothing = loads
+        .flat_map(|stretch| stretch.samples.windows(3))
+        .filter(|slices| slices[0].bytes > 0.0 && slices[1].bytes <= 0.0 && slices[2].bytes > 0.0);
+    let mut times = 0;
+    for slices in nothing {
+        let Some(kelvin) = heat.nearest_k(slices[1].start_s) else { return false };
+        if kelvin < hottest_k - AS_HOT_K {
+            return false;
+        }
+        times += 1;
+    }
+    times >= STOPS && hottest_k >= threshold_k - AT_THRESHOLD_K
 }

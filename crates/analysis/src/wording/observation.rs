@@ -194,6 +194,14 @@ pub fn observation(seen: &Observation) -> String {
         Seen::SameSpeedLeft { drops, thermal } => {
             format!("Speed fell to the same value in {}; {}.", other_drops(*drops), of_them(*thermal, *drops))
         }
+        Seen::FellFromAnything { drops, low_bytes_per_s, high_bytes_per_s } => format!(
+            "The {drops} drops fell from speeds between {} and {} (middle half); a throttled drive falls from one speed.",
+            rate(low_bytes_per_s),
+            rate(high_bytes_per_s)
+        ),
+        Seen::BarelyWarm { above_k } => format!(
+            "It was {above_k:.0} K above the coolest reading of the run; nothing had warmed the drive up."
+        ),
         Seen::Clockwork { times, period_s, between_k: [low, high] } => format!(
             "It recurred {times} times, every {period_s:.0} s, at temperatures from {} to {}.",
             at(low),

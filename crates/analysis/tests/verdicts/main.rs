@@ -6,6 +6,7 @@ mod anywhere;
 mod drive;
 mod explained;
 mod falling;
+mod logs;
 mod robust;
 mod same;
 

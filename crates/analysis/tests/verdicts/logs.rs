@@ -1,0 +1,229 @@
+//! Verdicts on logs as hosts make them: no phases, no settings, a logger that runs on, jobs beside the load.
+
+use analysis::findings::{Cause, EventKind, Label, PolicyClass, SegmentOp};
+use analysis::{Findings, analyze};
+use measure::Series;
+use trace::{Interval, Phase, SpeedSeries, Temperature, Trace};
+
+use crate::of_kind;
+
+/// Full speed of the drive, in bytes per second.
+const FULL: f64 = 2.5e9;
+
+/// A drive whose load is a share of its full speed, second by second, and the temperature that follows: two time constants.
+struct Logged {
+    /// Speed as a share of full speed; `None` for "not logged".
+    speed: Vec<f64>,
+    /// In kelvins.
+    kelvin: Vec<f64>,
+    fast_k: f64,
+    slow_k: f64,
+    state: u64,
+}
+
+impl Logged {
+    fn new(seed: u64) -> Self {
+        let state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        Self { speed: Vec::new(), kelvin: Vec::new(), fast_k: 0.0, slow_k: 0.0, state }
+    }
+
+    /// Between 0 and 1.
+    fn random(&mut self) -> f64 {
+        // Xorshift (Marsaglia 2003).
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        (self.state >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn now_k(&self) -> f64 {
+        312.0 + self.fast_k + self.slow_k
+    }
+
+    /// Goes on for so many seconds with the share of full speed that `load` gives for the second and the temperature.
+    fn log(&mut self, seconds: usize, mut load: impl FnMut(usize, f64) -> f64) {
+        for second in 0..seconds {
+            let share = load(second, self.now_k());
+            self.fast_k += (32.0 * share - self.fast_k) / 35.0;
+            self.slow_k += (20.0 * share - self.slow_k) / 260.0;
+            let noise = 1.0 + 0.02 * (self.random() - 0.5);
+            self.speed.push(share * noise);
+            self.kelvin.push(self.now_k().round());
+        }
+    }
+
+    fn trace(&self, with_temperature: bool) -> Trace {
+        let row = |(i, share): (usize, &f64)| Interval {
+            start_s: i as f64,
+            span_s: 1.0,
+            bytes: share * FULL,
+            phase: 0,
+        };
+        let mut trace = Trace::empty("log");
+        let intervals = self.speed.iter().enumerate().map(row).collect();
+        trace.speeds = vec![SpeedSeries { op: SegmentOp::Read, intervals }];
+        if with_temperature {
+            let mut kelvin = Series::new();
+            self.kelvin.iter().enumerate().for_each(|(i, k)| kelvin.push(trace::instant(i as f64 + 0.5), *k));
+            trace.temperatures = vec![Temperature { name: "composite".into(), kelvin }];
+            trace.trust_a_sensor();
+        }
+        trace::infer_phases(&mut trace);
+        trace
+    }
+
+    fn findings(&self) -> Findings {
+        analyze(&self.trace(true))
+    }
+}
+
+/// A throttle with a hysteresis.
+fn relay(on_k: f64, off_k: f64, share: f64) -> impl FnMut(usize, f64) -> f64 {
+    let mut slow = false;
+    move |_, kelvin| {
+        slow = kelvin >= if slow { off_k } else { on_k };
+        if slow { share } else { 1.0 }
+    }
+}
+
+fn heat(findings: &Findings) -> Vec<(f64, f64, Cause, f64)> {
+    of_kind(findings, EventKind::ThrottleOnset)
+}
+
+/// Goal: a load that ends is no stop of the drive, however long the logger runs on. Method: a hot drive that never throttles, and a
+/// relay, with tails of nothing.
+#[test]
+fn a_logger_that_runs_on_shows_no_stop() {
+    for tail_s in [4, 11, 25, 60, 88, 140] {
+        for throttled in [false, true] {
+            let mut log = Logged::new(tail_s as u64);
+            if throttled {
+                log.log(1200, relay(350.0, 345.0, 0.4));
+            } else {
+                log.log(1200, |_, _| 1.0);
+            }
+            log.log(tail_s, |_, _| 0.0);
+            let findings = log.findings();
+            let class = findings.policy.class;
+            assert_ne!(class, PolicyClass::Stop, "{tail_s} s: {:#?}", findings.events);
+            assert_eq!(heat(&findings).is_empty(), !throttled, "{tail_s} s: {:#?}", findings.events);
+            assert!(!throttled || class == PolicyClass::Relay, "{tail_s} s: {:?}", findings.policy);
+        }
+    }
+}
+
+/// Goal: two clean thresholds are heat, though a host moved one in between. Method: a relay whose settings rise unseen.
+#[test]
+fn a_threshold_that_was_moved_is_one_all_the_same() {
+    for (first_k, second_k) in [(340.0, 347.0), (343.0, 350.0), (345.0, 351.0)] {
+        let mut log = Logged::new(3);
+        log.log(900, relay(first_k, first_k - 5.0, 0.4));
+        log.log(1500, relay(second_k, second_k - 5.0, 0.4));
+        let findings = log.findings();
+        let at = |kelvin: f64| heat(&findings).iter().filter(|onset| (onset.1 - kelvin).abs() <= 1.5).count();
+        assert!(at(first_k) >= 5 && at(second_k) >= 5, "{first_k} K: {:#?}", findings.events);
+        assert!(findings.events.iter().all(|event| event.cause != Cause::NotThermal), "{first_k} K");
+    }
+}
+
+/// Goal: jobs of the host before do not acquit a throttle. Method: jobs at any temperature while the drive is below its threshold,
+/// then a heavier load on which a relay acts.
+#[test]
+fn jobs_beside_a_throttle_do_not_acquit_it() {
+    let mut denied = 0;
+    for seed in 1..=6 {
+        let mut log = Logged::new(seed);
+        let mut left_s = 0;
+        let mut starts: Vec<usize> = (0..5).map(|n| 90 + 170 * n).collect();
+        starts.iter_mut().for_each(|start| *start += (log.random() * 60.0) as usize);
+        log.log(900, |second, _| {
+            if starts.contains(&second) {
+                left_s = 45;
+            }
+            left_s = usize::saturating_sub(left_s, 1);
+            if left_s > 0 { 0.42 } else { 0.63 }
+        });
+        log.log(700, relay(345.0, 340.0, 0.36));
+        let findings = log.findings();
+        let found = heat(&findings);
+        let jobs = found.iter().filter(|onset| onset.0 < 895.0).count();
+        assert_eq!(jobs, 0, "seed {seed}: {found:#?}");
+        denied += usize::from(found.len() < 5 || findings.policy.class == PolicyClass::None);
+    }
+    assert_eq!(denied, 0);
+}
+
+/// Goal: a load that asks for little shows nothing of a throttle. Method: a trickle while the drive is hotter than its threshold.
+#[test]
+fn a_trickle_on_a_hot_drive_acquits_nothing() {
+    let mut log = Logged::new(5);
+    log.log(600, |_, _| 0.6);
+    log.log(540, |_, _| 0.008);
+    log.log(600, relay(348.0, 330.0, 0.72));
+    let mut trace = log.trace(true);
+    let loads = [("warm", 0.0, 600.0), ("trickle", 600.0, 1140.0), ("full", 1140.0, 1740.0)];
+    trace.phases =
+        loads.map(|(name, start_s, end_s)| Phase::bare(name, SegmentOp::Read, start_s, end_s)).into();
+    for interval in &mut trace.speeds[0].intervals {
+        interval.phase = loads.iter().rposition(|load| load.1 <= interval.start_s).unwrap_or(0) as u32;
+    }
+    trace.temperatures[0].kelvin = {
+        // Something else heats the drive meanwhile: it is 5 K hotter than its threshold for a minute of the trickle.
+        let mut kelvin = Series::new();
+        for point in trace.temperatures[0].kelvin.points() {
+            let t_s = point.t.as_secs_f64();
+            kelvin.push(point.t, if (640.0..760.0).contains(&t_s) { 353.0 } else { point.value });
+        }
+        kelvin
+    };
+    let findings = analyze(&trace);
+    assert!(findings.events.iter().all(|event| event.cause != Cause::NotThermal), "{:#?}", findings.events);
+    assert_ne!(findings.policy.class, PolicyClass::None, "{:?}", findings.policy);
+}
+
+/// Goal: a desktop is not throttled at 39 °C. Method: bursts of anything between kilobytes and hundreds of megabytes a second, on a
+/// drive that they hardly warm.
+#[test]
+fn a_desktop_at_rest_is_not_throttled() {
+    for seed in 1..=5 {
+        let mut log = Logged::new(seed);
+        let mut wants = 0.0;
+        for _ in 0..1800 {
+            if log.random() < 0.02 {
+                wants = [0.0, 0.0, 0.002, 0.008, 0.02][(log.random() * 5.0) as usize];
+            }
+            let share = wants * (2.5 * (log.random() + log.random() - 1.0)).exp() + 1e-4 * log.random();
+            log.log(1, |_, _| share);
+        }
+        let findings = log.findings();
+        assert!(heat(&findings).is_empty(), "seed {seed}: {:#?}", heat(&findings));
+        assert!(findings.segments.iter().all(|segment| segment.label != Label::Throttled), "seed {seed}");
+    }
+}
+
+/// Goal: without a temperature heat is neither blamed nor cleared, for small drops as well. Method: drops of 4 to 9 %.
+#[test]
+fn small_drops_without_a_temperature_are_left_open() {
+    for lost in [0.05, 0.07, 0.09] {
+        let mut log = Logged::new(7);
+        log.log(900, |second, _| if second % 300 >= 240 { 1.0 - lost } else { 1.0 });
+        let findings = analyze(&log.trace(false));
+        let sure = findings.events.iter().find(|event| event.cause != Cause::Unknown);
+        assert!(sure.is_none(), "{lost}: {sure:#?}");
+        assert_eq!(findings.policy.class, PolicyClass::Undetermined);
+    }
+}
+
+/// Goal: stops too short to be drops are not passed over. Method: a second of nothing each time that the drive is at its threshold.
+#[test]
+fn stops_of_a_row_at_the_threshold_are_not_none() {
+    let mut log = Logged::new(9);
+    let mut stopped = false;
+    log.log(1500, |_, kelvin| {
+        stopped = kelvin >= 349.0 && !stopped;
+        if stopped { 0.0 } else { 1.0 }
+    });
+    assert!(log.speed.iter().filter(|speed| **speed == 0.0).count() > 20);
+    let findings = log.findings();
+    assert_ne!(findings.policy.class, PolicyClass::None, "{:#?}", findings.events);
+}
