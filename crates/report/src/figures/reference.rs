@@ -153,7 +153,7 @@ fn speed(one: &PhaseFigures) -> Option<f64> {
 fn is_slowed(one: &PhaseFigures) -> bool {
     let at = |wanted: Label| one.labels.iter().position(|label| *label == wanted);
     let faded = at(Label::FullSpeed).zip(at(Label::Ramp)).is_some_and(|(full, ramp)| full < ramp);
-    has_slow_part(one) || faded || one.labels.iter().any(|label| *label == Label::Dip)
+    has_slow_part(one) || faded || one.labels.contains(&Label::Dip)
 }
 
 /// Whether more than a dip was slower: a dip ends by itself, and what is around it may be slow as well.
