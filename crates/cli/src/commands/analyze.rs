@@ -185,7 +185,8 @@ fn for_people(analyzed: &Analyzed, style: &TerminalStyle) -> String {
     if !findings.segments.is_empty() {
         let heading = ["FROM", "TO", "LOAD", "SPEED", "TEMPERATURE", "STATE"].map(str::to_owned);
         let (first, left_out) = first_rows(&findings.segments);
-        let rows: Vec<_> = std::iter::once(heading).chain(first.iter().map(row)).collect();
+        let states = report::segment_states(input);
+        let rows: Vec<_> = std::iter::once(heading).chain(first.iter().zip(states).map(row)).collect();
         text.push_str(&format!("\n{}", table::fitted(&rows, style.width)));
         if left_out > 0 {
             text.push_str(&format!(
@@ -208,7 +209,7 @@ fn first_rows(segments: &[Segment]) -> (&[Segment], usize) {
     (&segments[..shown], segments.len() - shown)
 }
 
-fn row(segment: &Segment) -> [String; 6] {
+fn row((segment, state): (&Segment, &str)) -> [String; 6] {
     let kelvin = |k: Option<f64>| {
         // Readings are whole kelvins; so is what people read.
         k.map_or_else(|| "-".to_owned(), |k| Kelvin::from_kelvin(k.round() as u16).to_string())
@@ -220,6 +221,6 @@ fn row(segment: &Segment) -> [String; 6] {
         sentences::doing(segment.op).to_owned(),
         segment.mean_bytes_per_s.map_or_else(|| "-".to_owned(), |rate| BytesPerSec::new(rate).to_string()),
         if start == end { start } else { format!("{start} to {end}") },
-        sentences::label(segment.label).to_owned(),
+        state.to_owned(),
     ]
 }

@@ -11,7 +11,9 @@ use measure::record::Op;
 use trace::Caveat;
 use trace::caveat::SlowdownSeen;
 
-use super::series::{self, SpeedDistribution, covered_mean, quantile_of_sorted, seconds_of};
+use super::reference::{self, FasterLoad};
+use super::series::{self, SlowestSample, SpeedDistribution, covered_mean, quantile_of_sorted, seconds_of};
+use crate::sentences;
 use crate::view::{LatencyTotals, MeanInterval, ReportInput, RunPhase, op_word, plausible};
 
 /// An I/O of at most this many bytes is judged by IOPS and latency, a larger one by throughput: random loads of
@@ -40,6 +42,10 @@ pub(crate) struct PhaseFigures {
     pub(crate) mean_bytes_per_s: Option<f64>,
     /// Full speed of the same load, which the mean is held against.
     pub(crate) full: Option<FullSpeed>,
+    /// The phase of the same load that shows full speed; where it is not known, one whose operation was faster.
+    pub(crate) faster: Option<FasterLoad>,
+    /// Whether its segments are of reads and writes together.
+    pub(crate) is_mixed: bool,
     /// Mean speed while throttled, in bytes per second.
     pub(crate) throttled_bytes_per_s: Option<f64>,
     /// How long it was throttled, in seconds; `None` where heat could not be judged.
@@ -48,6 +54,8 @@ pub(crate) struct PhaseFigures {
     pub(crate) noise_bytes_per_s: Option<f64>,
     /// 5 % and 95 % of the 1 s means, in bytes per second.
     pub(crate) spread_bytes_per_s: Option<[f64; 2]>,
+    /// The slowest of its 1 s means, those at its ends aside.
+    pub(crate) slowest: Option<SlowestSample>,
     /// How its 1 s means are distributed; from ten of them on.
     pub(crate) distribution: Option<SpeedDistribution>,
     /// Data moved, in bytes.
@@ -105,6 +113,15 @@ impl PhaseFigures {
         size.is_some_and(|size| size > 0.0 && size <= SMALL_IO_BYTES)
     }
 
+    /// What a segment of it is: "full speed" only where that is known of the phase.
+    pub(crate) fn state(&self, label: Label) -> &'static str {
+        let is_known = self.full.is_some_and(|full| full.seen == FullSpeedSeen::Here);
+        match label {
+            Label::FullSpeed if !is_known && !reference::has_slow_part(self) => sentences::CONSTANT,
+            label => sentences::label(label),
+        }
+    }
+
     /// What tells loads of several runs apart: phase, operation, pattern and repetition.
     pub(crate) fn key(&self) -> (&str, &str, &str, usize) {
         (&self.phase, self.op, &self.what, self.repetition)
@@ -146,8 +163,8 @@ pub(crate) fn figures(input: &ReportInput) -> Vec<PhaseFigures> {
         let phases = input.phases.iter().enumerate();
         phases.flat_map(|(index, phase)| of_phase(input, Some(index), phase)).collect()
     };
-    borrow_full_speed(&mut all);
     count_repetitions(&mut all);
+    reference::settle(&mut all);
     if input.findings.caveats.contains(&NEVER_COOL) {
         let hot = |one: &&mut PhaseFigures| one.temperature_c.is_some_and(|[first, ..]| first >= HOT_C);
         all.iter_mut().filter(hot).for_each(|one| one.full = None);
@@ -178,20 +195,6 @@ fn stretches(segments: &[Segment]) -> Vec<(SegmentOp, f64, f64)> {
         }
     }
     stretches
-}
-
-/// A load that never ran at full speed in its phase is held against the same load elsewhere in the run.
-fn borrow_full_speed(all: &mut [PhaseFigures]) {
-    let known: Vec<(String, &'static str, FullSpeed)> = all
-        .iter()
-        .filter(|one| !one.what.is_empty())
-        .filter_map(|one| Some((one.what.clone(), one.op, one.full?)))
-        .collect();
-    for one in all.iter_mut().filter(|one| one.full.is_none() && one.mean_bytes_per_s.is_some()) {
-        let same = known.iter().filter(|(what, op, _)| *what == one.what && *op == one.op);
-        let fastest = same.map(|(.., full)| full.bytes_per_s).reduce(f64::max);
-        one.full = fastest.map(|bytes_per_s| FullSpeed { bytes_per_s, seen: FullSpeedSeen::SameLoad });
-    }
 }
 
 /// The operations that have intervals in a phase, reads first; one row without a speed where there are none.
@@ -259,12 +262,15 @@ fn row(
         span_s: phase.end_s - phase.start_s,
         mean_bytes_per_s,
         full: full.map(|bytes_per_s| FullSpeed { bytes_per_s, seen: FullSpeedSeen::Here }),
+        faster: None,
+        is_mixed: !is_pure,
         throttled_bytes_per_s: mean_as(Label::Throttled),
         throttled_s: (input.temperature_is_known() || throttled_s(&segments) > 0.0)
             .then(|| throttled_s(&segments)),
         noise_bytes_per_s: series::standard_error(&seconds, &levels),
         spread_bytes_per_s: Some([0.05, 0.95].map(|q| quantile_of_sorted(&sorted, q)))
             .filter(|_| !sorted.is_empty()),
+        slowest: SlowestSample::new(&seconds),
         distribution: SpeedDistribution::new(&sorted),
         bytes: mean_bytes_per_s.unwrap_or(0.0) * covered_s,
         iops: totals.and_then(|t| t.ios).filter(|_| covered_s > 0.0).map(|ios| ios as f64 / covered_s),

@@ -43,6 +43,24 @@ impl SpeedDistribution {
     }
 }
 
+/// The slowest sample of a load.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SlowestSample {
+    /// In bytes per second.
+    pub(crate) bytes_per_s: f64,
+    /// How long it is, in seconds: 1 or what the source has.
+    pub(crate) span_s: f64,
+}
+
+impl SlowestSample {
+    /// Of (middle, mean) in order of time; first and last may hold the rest of what was before or came after.
+    pub(super) fn new(seconds: &[(f64, f64)]) -> Option<Self> {
+        let slowest = seconds.windows(3).min_by(|a, b| a[1].1.total_cmp(&b[1].1))?;
+        let span_s = (slowest[1].0 - slowest[0].0).min(slowest[2].0 - slowest[1].0);
+        Some(Self { bytes_per_s: slowest[1].1, span_s })
+    }
+}
+
 /// Time-weighted mean over all intervals.
 pub(super) fn covered_mean(intervals: &[MeanInterval]) -> Option<f64> {
     reduce::mean(intervals.iter())

@@ -73,12 +73,12 @@ pub(crate) fn temperature(one: &PhaseFigures) -> String {
 }
 
 fn state(one: &PhaseFigures) -> String {
-    let told: Vec<&str> = one.labels.iter().take(LABELS).map(|label| sentences::label(*label)).collect();
+    let told: Vec<&str> = one.labels.iter().take(LABELS).map(|label| one.state(*label)).collect();
     match (told.as_slice(), one.labels.as_slice()) {
         ([], _) if one.op == "idle" => "idle".to_owned(),
         ([], _) => missing(),
         // A speed that nothing is known to exceed is no full speed by itself.
-        (_, [Label::FullSpeed]) => "constant".to_owned(),
+        (_, [Label::FullSpeed]) => sentences::CONSTANT.to_owned(),
         (told, _) => told.join(" → "),
     }
 }

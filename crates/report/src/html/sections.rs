@@ -164,7 +164,9 @@ pub(crate) fn findings(input: &ReportInput, figures: &[PhaseFigures]) -> String 
         out.push_str(&list(&sentences));
     }
     out.push_str("<h3>Segments</h3>\n");
-    let rows: Vec<Vec<String>> = findings.segments.iter().take(MOST_ROWS).map(segment_cells).collect();
+    let states = figures::states(&findings.segments[..findings.segments.len().min(MOST_ROWS)], figures);
+    let rows: Vec<Vec<String>> =
+        findings.segments.iter().zip(states).map(|(segment, state)| segment_cells(segment, state)).collect();
     if rows.is_empty() {
         out.push_str("<p>None.</p>\n");
     } else {
@@ -215,7 +217,7 @@ fn folded(rows: usize, what: &str, table: &str) -> String {
     )
 }
 
-fn segment_cells(segment: &Segment) -> Vec<String> {
+fn segment_cells(segment: &Segment, state: &str) -> Vec<String> {
     let or_missing = |value: Option<f64>, show: fn(Option<f64>) -> String| {
         value.map_or_else(|| format::MISSING.to_owned(), |value| show(Some(value)))
     };
@@ -224,7 +226,7 @@ fn segment_cells(segment: &Segment) -> Vec<String> {
         format::seconds(segment.end_s),
         op_word(segment.op).to_owned(),
         or_missing(segment.mean_bytes_per_s, format::speed),
-        sentences::label(segment.label).to_owned(),
+        state.to_owned(),
         or_missing(segment.temp_start_k, format::temperature),
         or_missing(segment.temp_end_k, format::temperature),
     ]

@@ -5,6 +5,7 @@
 mod accesses;
 mod block;
 mod caveats;
+mod constant;
 mod evidence;
 mod joint;
 mod life;
@@ -26,8 +27,8 @@ pub use life::life;
 pub(crate) use power::{power, state_effects};
 pub use summary::{Summary, summary};
 pub use verdict::Reason;
+pub(crate) use words::{CONSTANT, event_sign, event_sign_ascii, policy_also};
 pub use words::{cause, doing, event_kind, label, policy_class, policy_word};
-pub(crate) use words::{event_sign, event_sign_ascii, policy_also};
 
 /// An event with its cause and evidence: "Throttling onset at 374 s and 80 °C, 80 % of the speed before. …".
 pub fn event(event: &Event, levels: &[Level]) -> String {

@@ -2,22 +2,19 @@
 //!
 //! "What happened" stands before it: the table of phases ([`crate::figures`]).
 
-use analysis::findings::{Cause, EventKind, Label, PolicyClass};
+use analysis::findings::{Cause, EventKind, PolicyClass};
 
+use super::constant::quiet;
 use super::verdict::{Reason, reasons};
-use super::{capitalised, caveats, evidence, lowercase_first, policy};
+use super::{caveats, evidence, lowercase_first, policy};
 use crate::figures::{self, PhaseFigures};
 use crate::format;
 use crate::view::ReportInput;
 
-/// Loads without anything to tell that get a sentence each; more are counted.
-const QUIET_SENTENCES: usize = 4;
-/// A rise from which on a constant speed says that heat did nothing: more than rounding and sensor noise.
-const WARMED_C: f64 = 5.0;
 /// Written data from which on an SLC cache is worth a word: less fills none.
 const CACHE_WORTH_BYTES: f64 = 1e9;
 /// A throttled speed below this share of the link's is not the link's.
-const BELOW_LINK: f64 = 0.9;
+pub(super) const BELOW_LINK: f64 = 0.9;
 
 /// The answer of a report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,58 +75,6 @@ fn only_throttled(figures: &[PhaseFigures]) -> Option<f64> {
     let mut all = figures.iter().filter_map(|one| one.throttled_bytes_per_s);
     let first = all.next()?;
     all.next().is_none().then_some(first)
-}
-
-/// Loads that nothing slowed down: each with what its speed is held against.
-fn quiet(input: &ReportInput, figures: &[PhaseFigures]) -> Vec<Reason> {
-    let is_quiet = |one: &&PhaseFigures| {
-        let all = |wanted: &[Label]| one.labels.iter().all(|label| wanted.contains(label));
-        one.mean_bytes_per_s.is_some()
-            && !one.labels.is_empty()
-            && all(&[Label::FullSpeed, Label::RateLimited, Label::Ramp])
-    };
-    let rows: Vec<&PhaseFigures> = figures.iter().filter(is_quiet).collect();
-    let told = if rows.len() <= QUIET_SENTENCES { rows.len() } else { QUIET_SENTENCES - 1 };
-    let mut sentences: Vec<String> = rows.iter().take(told).map(|one| constant(one, input)).collect();
-    if rows.len() > told {
-        sentences.push(format!(
-            "{} more loads ran without a drop in speed; the table has them.",
-            rows.len() - told
-        ));
-    }
-    sentences.into_iter().map(|what| Reason { what, ..Reason::default() }).collect()
-}
-
-/// "Writes: constant 1.60 GB/s for 300 s; no slower at 63 °C than at 45 °C."
-fn constant(one: &PhaseFigures, input: &ReportInput) -> String {
-    let subject = match (one.phase.as_str(), one.op) {
-        ("–", op) => capitalised(&format!("{op}s")),
-        (phase, op) if phase == op => capitalised(&format!("{op}s")),
-        (phase, op) => format!("{phase} ({op})"),
-    };
-    let subject = figures::numbered(&subject, one.repetition);
-    let speed = match one.iops.filter(|_| one.leads_with_iops()) {
-        Some(iops) => format!("{} IOPS", format::count(iops)),
-        None => format::speed(one.mean_bytes_per_s),
-    };
-    let span = format::seconds(one.span_s);
-    if one.labels.iter().all(|label| *label == Label::RateLimited) {
-        return format!("{subject}: {speed} for {span}, the plan's rate limit.");
-    }
-    let how = if one.labels.contains(&Label::Ramp) { "mean" } else { "constant" };
-    let warmed = one.temperature_c.filter(|[first, highest, _]| highest - first >= WARMED_C);
-    let warmed = warmed.filter(|_| one.full.is_some());
-    let reference = match warmed {
-        Some([first, highest, _]) if one.labels.as_slice() == [Label::FullSpeed] => {
-            format!("no slower at {} than at {}", format::degrees(highest), format::degrees(first))
-        }
-        _ => "no faster speed is known for this load".to_owned(),
-    };
-    let link = input.link_bytes_per_s.zip(one.mean_bytes_per_s).map(|(link, rate)| rate / link);
-    let link = link
-        .filter(|share| (BELOW_LINK..=1.05).contains(share))
-        .map(|share| format!("; {} of the link rate", format::percent(share)));
-    format!("{subject}: {how} {speed} for {span}; {reference}{}.", link.unwrap_or_default())
 }
 
 /// What else slows a drive down and did not here, with numbers; nothing where nothing was slow.

@@ -5,7 +5,10 @@ use analysis::findings::{Cause, EventKind, Label, PolicyClass, SegmentOp};
 use crate::format;
 use crate::view::{Level, LevelKind};
 
-/// What a segment is.
+/// What a load is that ran at one speed, which no reference shows to be full speed.
+pub(crate) const CONSTANT: &str = "constant";
+
+/// What a segment is; [`crate::segment_states`] knows whether a full speed is known to be one.
 pub const fn label(label: Label) -> &'static str {
     match label {
         Label::FullSpeed => "full speed",

@@ -3,5 +3,6 @@
 mod agree;
 mod any;
 mod page;
+mod reference;
 mod scene;
 mod text;

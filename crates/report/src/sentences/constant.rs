@@ -1,0 +1,122 @@
+//! Loads that nothing slowed down: how fast they were, and what says that this is full speed.
+
+use analysis::findings::Label;
+
+use super::capitalised;
+use super::summary::BELOW_LINK;
+use super::verdict::Reason;
+use crate::figures::{self, FasterLoad, FullSpeedSeen, PhaseFigures};
+use crate::format;
+use crate::view::ReportInput;
+
+/// The phase of a log that names none.
+const UNNAMED: &str = "–";
+/// Loads without anything to tell that get a sentence each; more are counted.
+const QUIET_SENTENCES: usize = 4;
+/// A sample below this share of the mean is told: no noise goes so far.
+const FAR_BELOW: f64 = 0.1;
+/// A sample of up to this length is a second.
+const SECOND_S: f64 = 1.5;
+/// More than the link carries, by more than framing explains, is no share of it.
+const MOST_OF_LINK: f64 = 1.05;
+
+/// Loads that nothing slowed down: each with what its speed is held against.
+pub(super) fn quiet(input: &ReportInput, figures: &[PhaseFigures]) -> Vec<Reason> {
+    let is_quiet = |one: &&PhaseFigures| {
+        let all = |wanted: &[Label]| one.labels.iter().all(|label| wanted.contains(label));
+        one.mean_bytes_per_s.is_some()
+            && !one.labels.is_empty()
+            && all(&[Label::FullSpeed, Label::RateLimited, Label::Ramp])
+    };
+    let rows: Vec<&PhaseFigures> = figures.iter().filter(is_quiet).collect();
+    let told = if rows.len() <= QUIET_SENTENCES { rows.len() } else { QUIET_SENTENCES - 1 };
+    let mut sentences: Vec<String> = rows.iter().take(told).map(|one| constant(one, input)).collect();
+    if rows.len() > told {
+        sentences.push(format!(
+            "{} more loads ran without a drop in speed; the table has them.",
+            rows.len() - told
+        ));
+    }
+    sentences.into_iter().map(|what| Reason { what, ..Reason::default() }).collect()
+}
+
+/// "Writes: constant 1.60 GB/s for 300 s; no slower at 63 °C than at 45 °C."
+fn constant(one: &PhaseFigures, input: &ReportInput) -> String {
+    let subject = match (one.phase.as_str(), one.op) {
+        ("–", op) => capitalised(&format!("{op}s")),
+        (phase, op) if phase == op => capitalised(&format!("{op}s")),
+        (phase, op) => format!("{phase} ({op})"),
+    };
+    let subject = figures::numbered(&subject, one.repetition);
+    let speed = match one.iops.filter(|_| one.leads_with_iops()) {
+        Some(iops) => format!("{} IOPS", format::count(iops)),
+        None => format::speed(one.mean_bytes_per_s),
+    };
+    let span = format::seconds(one.span_s);
+    if one.labels.iter().all(|label| *label == Label::RateLimited) {
+        return format!("{subject}: {speed} for {span}, the plan's rate limit.");
+    }
+    let how = if one.labels.contains(&Label::Ramp) { "mean" } else { "constant" };
+    let mut clauses = vec![format!("{subject}: {how} {speed} for {span}"), reference(one)];
+    clauses.extend(one.faster.as_ref().filter(|_| one.full.is_none()).map(|other| faster(other, one)));
+    clauses.extend(share_of_link(one, input));
+    clauses.extend(slowest(one));
+    format!("{}.", clauses.join("; "))
+}
+
+/// What the speed is held against.
+fn reference(one: &PhaseFigures) -> String {
+    let Some(full) = one.full else { return "no faster speed is known for this load".to_owned() };
+    let share = || one.share_of_full().map_or_else(|| format::UNKNOWN.to_owned(), format::percent);
+    let speed = format::speed(Some(full.bytes_per_s));
+    let other = one.faster.as_ref().filter(|other| !other.phase.starts_with(UNNAMED));
+    match (full.seen, other, figures::warmed(one)) {
+        (FullSpeedSeen::SameLoad, Some(other), _) => {
+            format!("{} of full speed, {speed} in phase `{}`", share(), other.phase)
+        }
+        (FullSpeedSeen::Here, _, Some([first, highest])) if one.labels.as_slice() == [Label::FullSpeed] => {
+            format!("no slower at {} than at {}", format::degrees(highest), format::degrees(first))
+        }
+        (FullSpeedSeen::Here, Some(other), _) => {
+            format!("no slower than the same load in phase `{}`", other.phase)
+        }
+        _ => format!("{} of full speed, {speed}", share()),
+    }
+}
+
+/// "phase `fill` wrote at 2.60 GB/s": what says most about a load whose full speed is not known.
+fn faster(other: &FasterLoad, one: &PhaseFigures) -> String {
+    let verb = match one.op {
+        "read" => "read",
+        "write" => "wrote",
+        _ => "deallocated",
+    };
+    let speed = format::speed(Some(other.bytes_per_s));
+    let load = other.other_load.as_ref().map(|load| format!(" ({load})")).unwrap_or_default();
+    match other.phase.starts_with(UNNAMED) {
+        true => format!("the drive {verb} at {speed} from {} on", format::seconds(other.start_s)),
+        false => format!("phase `{}`{load} {verb} at {speed}", other.phase),
+    }
+}
+
+/// The share of the link rate: near it the link is the limit; far below it, where nothing else says that the drive is no
+/// faster, or for reads, which flash seldom limits.
+fn share_of_link(one: &PhaseFigures, input: &ReportInput) -> Option<String> {
+    let share = one.mean_bytes_per_s? / input.link_bytes_per_s?;
+    let is_open = !one.leads_with_iops() && (one.full.is_none() || one.op == "read");
+    let is_worth = share <= MOST_OF_LINK && (share >= BELOW_LINK || is_open);
+    is_worth.then(|| format!("{} of the link rate", format::percent(share)))
+}
+
+/// "slowest second 184 kB/s", where it is no noise: a constant mean hides it.
+fn slowest(one: &PhaseFigures) -> Option<String> {
+    let slowest = one.slowest?;
+    if slowest.bytes_per_s >= FAR_BELOW * one.mean_bytes_per_s? {
+        return None;
+    }
+    let speed = format::speed(Some(slowest.bytes_per_s));
+    Some(match slowest.span_s <= SECOND_S {
+        true => format!("slowest second {speed}"),
+        false => format!("slowest {} {speed}", format::seconds(slowest.span_s)),
+    })
+}

@@ -1,0 +1,172 @@
+//! What a speed is held against: full speed is known by a reference, and no load is one by itself.
+
+use agree::UNWRAPPED;
+use analysis::findings::{Label, PolicyClass, SegmentOp};
+use measure::record::Op;
+use report::{ReportInput, html, segment_states, sentences, terminal};
+
+use crate::scene;
+
+/// Two phases of writing for 300 s each at these speeds in bytes per second, from 30 to 62 °C and then at 62 °C, as a
+/// log that tells no loads apart.
+fn two_writes(first: f64, second: f64) -> ReportInput {
+    let mut run = scene::vendor();
+    run.findings.events.clear();
+    run.findings.policy.class = PolicyClass::None;
+    run.findings.segments.truncate(2);
+    for (segment, rate) in run.findings.segments.iter_mut().zip([first, second]) {
+        segment.op = SegmentOp::Write;
+        segment.mean_bytes_per_s = Some(rate);
+    }
+    run.findings.segments[1].end_s = 600.0;
+    for (phase, name) in run.phases.iter_mut().zip(["fill", "again"]) {
+        (phase.name, phase.op, phase.what) = (name.to_owned(), "write".to_owned(), String::new());
+    }
+    run.loads.clear();
+    let reads = run.speed.iter().position(|series| series.op == Op::Read).expect("it reads");
+    let reads = run.speed.remove(reads).intervals;
+    let writes = run.speed.iter_mut().find(|series| series.op == Op::Write).expect("it writes");
+    writes.intervals.extend(reads);
+    for interval in &mut writes.intervals {
+        interval.value = if interval.start_s < 299.95 { first } else { second };
+    }
+    for point in run.temperature.iter_mut().flat_map(|readings| &mut readings.points) {
+        point.1 = point.1.map(|c| if point.0 < 300.0 { c } else { 62.0 });
+    }
+    run
+}
+
+fn told(run: &ReportInput) -> String {
+    let agreement = agree::check(run);
+    assert!(agreement.wrong.is_empty(), "{:#?}", agreement.wrong);
+    terminal(run, &UNWRAPPED)
+}
+
+/// The cells of a load in the terminal's table.
+fn row<'a>(text: &'a str, phase: &str) -> Vec<&'a str> {
+    let row = text.lines().find(|line| line.starts_with(&format!("{phase} "))).expect("a row");
+    row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect()
+}
+
+fn has(text: &str, wanted: &str) {
+    assert!(text.contains(wanted), "{wanted:?} is not in\n{text}");
+}
+
+/// Goal: constant is not full speed. Method: writing at 39 MB/s after writing at 2.60 GB/s.
+#[test]
+fn a_slow_load_is_not_at_full_speed_because_nothing_within_it_was_faster() {
+    let run = two_writes(2.6e9, 3.9e7);
+    let text = told(&run);
+    assert_eq!(row(&text, "fill")[2..4], ["2.60 GB/s", "100 %"], "it warmed by 32 K");
+    assert_eq!(row(&text, "again")[2..4], ["39 MB/s", "–"], "nothing says how fast it could be");
+    has(
+        &text,
+        "again (write): constant 39 MB/s for 300 s; no faster speed is known for this load; phase `fill` wrote at \
+         2.60 GB/s; 1 % of the link rate.",
+    );
+    assert_eq!(segment_states(&run), ["full speed", "constant"]);
+    assert_eq!(html(&run).matches("data-label=\"State\">full speed<").count(), 1);
+}
+
+/// Goal: the same in a log without phases. Method: rest between two stretches of writing.
+#[test]
+fn a_log_without_phases_has_the_other_stretch_as_evidence() {
+    let mut run = two_writes(2.6e9, 3.9e7);
+    run.phases.clear();
+    let mut rest = run.findings.segments[0].clone();
+    (rest.start_s, rest.end_s, rest.op, rest.label) = (300.0, 310.0, SegmentOp::Idle, Label::Idle);
+    run.findings.segments[1].start_s = 310.0;
+    run.findings.segments.insert(1, rest);
+    has(&told(&run), "no faster speed is known for this load; the drive wrote at 2.60 GB/s from 0 s on;");
+    assert_eq!(segment_states(&run), ["full speed", "idle", "constant"]);
+}
+
+/// Goal: that heat did nothing does not make a speed full. Method: a drive that warms under the slower of two loads,
+/// which the record tells apart or not, or which are the same.
+#[test]
+fn a_load_that_warmed_the_drive_is_held_against_a_faster_one_like_it() {
+    let mut run = two_writes(8e8, 2e9);
+    let text = told(&run);
+    assert_eq!(row(&text, "fill")[2..4], ["800 MB/s", "–"]);
+    has(
+        &text,
+        "fill (write): constant 800 MB/s for 300 s; no faster speed is known for this load; phase `again`",
+    );
+    assert_eq!(segment_states(&run), ["constant"; 2], "neither shows that it is full speed");
+
+    (run.phases[0].what, run.phases[1].what) = ("random write".to_owned(), "sequential write".to_owned());
+    let text = told(&run);
+    assert_eq!(row(&text, "fill")[2..4], ["800 MB/s", "100 %"], "another load");
+    has(&text, "fill (write): constant 800 MB/s for 300 s; no slower at 62 °C than at 30 °C.");
+    assert_eq!(segment_states(&run), ["full speed", "constant"]);
+
+    run.phases[1].what = run.phases[0].what.clone();
+    let text = told(&run);
+    assert_eq!(row(&text, "fill")[2..4], ["800 MB/s", "40 %"], "the same load");
+    has(&text, "constant 800 MB/s for 300 s; 40 % of full speed, 2.00 GB/s in phase `again`.");
+}
+
+/// Goal: a cold load borrows what another phase of the same load shows. Method: rounds of one load, one of which warmed.
+#[test]
+fn rounds_of_one_load_share_their_reference() {
+    let mut run = two_writes(2e9, 1.98e9);
+    for phase in &mut run.phases {
+        phase.what = "sequential write".to_owned();
+    }
+    let text = told(&run);
+    assert_eq!(row(&text, "again")[2..4], ["1.98 GB/s", "99 %"]);
+    has(&text, "again (write): constant 1.98 GB/s for 300 s; 99 % of full speed, 2.00 GB/s in phase `fill`.");
+
+    let mut run = two_writes(2e9, 2.02e9);
+    run.phases.iter_mut().for_each(|phase| phase.what = "sequential write".to_owned());
+    let text = told(&run);
+    assert_eq!(row(&text, "again")[2..4], ["2.02 GB/s", "100 %"]);
+    has(&text, "again (write): constant 2.02 GB/s for 300 s; no slower than the same load in phase `fill`.");
+
+    let mut run = two_writes(2e9, 3e9);
+    run.phases.iter_mut().for_each(|phase| phase.what = "sequential write".to_owned());
+    assert_eq!(row(&told(&run), "again")[2..4], ["3.00 GB/s", "–"], "faster than what shows a full speed");
+}
+
+/// Goal: a constant mean hides no stop. Method: one second of 300 at 184 kB/s.
+#[test]
+fn a_second_far_below_the_mean_is_told() {
+    let mut run = two_writes(1.2e9, 1.2e9);
+    assert!(!told(&run).contains("slowest"));
+    let writes = run.speed.iter_mut().flat_map(|series| &mut series.intervals);
+    for interval in writes.filter(|interval| (99.95..100.95).contains(&interval.start_s)) {
+        interval.value = 1.84e5;
+    }
+    has(
+        &told(&run),
+        "fill (write): constant 1.20 GB/s for 300 s; no slower at 62 °C than at 30 °C; slowest second 184 kB/s.",
+    );
+}
+
+/// Goal: a link that carries far more is told. Method: the same speed as reads, as warmed writes, and as cold ones.
+#[test]
+fn the_share_of_the_link_is_told_where_it_says_something() {
+    let mut run = two_writes(1.57e9, 1.57e9);
+    run.link_bytes_per_s = Some(3.938e9);
+    let text = told(&run);
+    has(&text, "fill (write): constant 1.57 GB/s for 300 s; no slower at 62 °C than at 30 °C.");
+    has(
+        &text,
+        "again (write): constant 1.57 GB/s for 300 s; no faster speed is known for this load; 40 % of the link rate.",
+    );
+    run.speed.iter_mut().for_each(|series| series.op = Op::Read);
+    run.findings.segments.iter_mut().for_each(|segment| segment.op = SegmentOp::Read);
+    run.phases.iter_mut().for_each(|phase| phase.op = "read".to_owned());
+    has(&told(&run), "no slower at 62 °C than at 30 °C; 40 % of the link rate.");
+}
+
+/// Goal: what is not known is not summed up as if it were. Method: a drop within a load shows what came before it.
+#[test]
+fn a_drop_within_a_load_shows_its_full_speed() {
+    let mut run = two_writes(2.6e9, 3.9e7);
+    run.findings.segments[1].label = Label::Unknown;
+    run.phases.pop();
+    run.phases[0].end_s = 600.0;
+    assert_eq!(segment_states(&run), ["full speed", "slow, cause not determined"]);
+    assert!(!sentences::summary(&run).sentences().join(" ").contains("no faster speed"));
+}
