@@ -3,13 +3,16 @@
 //! Needs one reading; two tell what happened between them as well. A counter at zero may never have moved or not be
 //! kept: that is said and not decided.
 
+mod span;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use trace::{HostThreshold, LifeCounters, Trace};
 
-const BYTES_PER_TB: f64 = 1e12;
-/// Shares above this are no shares: counters of another unit, or hours that leave most of the time out.
-const MOST_SHARE: f64 = 1.0;
+pub use span::{LifeCounter, LifeDoubt, LifeDoubtKind};
+
+/// A point this close to a reading is of it, in seconds.
+const SAME_READING_S: f64 = 1.0;
 
 /// What the counters say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,16 +23,52 @@ pub struct Life {
     pub between: Option<LifeSpan>,
     /// Endurance used, in percent.
     pub used_percent: Option<f64>,
+    /// What the drive warns of at the last reading.
+    #[serde(default)]
+    pub warnings: Vec<LifeWarning>,
+    /// Spare capacity that is left, in percent.
+    #[serde(default)]
+    pub spare_percent: Option<f64>,
+    /// Spare capacity below which the drive warns, in percent.
+    #[serde(default)]
+    pub spare_threshold_percent: Option<f64>,
+    /// The temperature at the last reading, in kelvins.
+    #[serde(default)]
+    pub now_k: Option<f64>,
+    /// The highest temperature that the maker allows (SATA: Max Op Limit) or warns of (NVMe: WCTEMP), in kelvins.
+    #[serde(default)]
+    pub limit_k: Option<f64>,
     /// The hottest that the drive ever was, in kelvins.
     pub hottest_k: Option<f64>,
     /// Temperatures that the drive remembers; `None` where it does not.
     pub history: Option<LifeHistory>,
 }
 
+/// What a drive warns of: the bits of NVMe's Critical Warning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LifeWarning {
+    /// Bit 0: spare capacity is below its threshold.
+    Spare,
+    /// Bit 1: a temperature is outside its thresholds.
+    Temperature,
+    /// Bit 2: media or internal errors make it unreliable.
+    Reliability,
+    /// Bit 3: the media are read-only.
+    ReadOnly,
+    /// Bit 4: the backup of volatile memory failed.
+    VolatileBackup,
+    /// Bit 5: the persistent memory region is read-only or unreliable.
+    PersistentMemory,
+}
+
 /// A stretch of a drive's life.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LifeSpan {
-    /// How long it was, in hours powered on; between two readings by the clock.
+    /// How long it was by the clock, in hours; `None` for the whole life.
+    #[serde(default)]
+    pub clock_hours: Option<f64>,
+    /// How long the drive was powered on, in whole hours; `None` where that is not known or contradicts the clock.
     pub hours: Option<f64>,
     /// Throttling by the thresholds that the host sets, as far as the drive counts it.
     pub throttled: Vec<LifeThrottling>,
@@ -37,10 +76,25 @@ pub struct LifeSpan {
     pub above_warning: Option<LifeShare>,
     /// Time at or above the critical temperature.
     pub above_critical: Option<LifeShare>,
+    /// Temperature recordings above the limit.
+    #[serde(default)]
+    pub over_limit: Option<u64>,
     /// Bytes read.
     pub read_bytes: Option<f64>,
     /// Bytes written.
     pub written_bytes: Option<f64>,
+    /// Bytes written in a day by the clock; `None` for less than a day.
+    #[serde(default)]
+    pub written_per_day_bytes: Option<f64>,
+    /// Endurance used, in percent.
+    #[serde(default)]
+    pub used_percent: Option<f64>,
+    /// Endurance used in a day by the clock, in percent; `None` for less than a day.
+    #[serde(default)]
+    pub used_per_day_percent: Option<f64>,
+    /// Counters that cannot have counted this; there is no growth and no rate of them.
+    #[serde(default)]
+    pub doubts: Vec<LifeDoubt>,
 }
 
 /// Throttling by one threshold.
@@ -63,7 +117,8 @@ pub struct LifeThrottling {
 pub struct LifeShare {
     /// Hours.
     pub hours: f64,
-    /// Share of the hours of the span; `None` where those are not known or not more.
+    /// Share of the hours powered on, between readings with fewer than ten of those by the clock; `None` where those are not
+    /// known or not more.
     pub share: Option<f64>,
 }
 
@@ -76,51 +131,49 @@ pub struct LifeHistory {
     pub coolest_k: f64,
     /// The hottest, in kelvins.
     pub hottest_k: f64,
+    /// How many there are.
+    #[serde(default)]
+    pub readings: usize,
+    /// How many of them are above the limit; `None` where that is not known.
+    #[serde(default)]
+    pub readings_over_limit: Option<usize>,
 }
 
 /// What the counters in `trace` say; `None` where it has none.
 pub(crate) fn life(trace: &Trace) -> Option<Life> {
-    let (first, last) = (trace.life.first()?, trace.life.last()?);
-    let hours = (last.t_s - first.t_s) / 3600.0;
+    let last = trace.life.last()?;
     Some(Life {
-        whole: span(&LifeCounters::default(), last, last.power_on_h),
-        between: (hours > 0.0).then(|| span(first, last, Some(hours))),
+        whole: span::whole(last),
+        between: span::between(&trace.life),
         used_percent: last.used_percent,
+        warnings: last.critical_warning.map(warnings).unwrap_or_default(),
+        spare_percent: last.spare_percent,
+        spare_threshold_percent: last.spare_threshold_percent,
+        now_k: now(trace, last),
+        limit_k: trace.facts.warning_k,
         hottest_k: last.hottest_k,
         history: history(trace),
     })
 }
 
-/// What was counted from one moment to another, over so many hours.
-fn span(from: &LifeCounters, to: &LifeCounters, hours: Option<f64>) -> LifeSpan {
-    let hours = hours.filter(|hours| *hours > 0.0);
-    let grown = |from: Option<f64>, to: Option<f64>| to.map(|to| (to - from.unwrap_or(0.0)).max(0.0));
-    let share = |part_h: f64| LifeShare {
-        hours: part_h,
-        share: hours.map(|hours| part_h / hours).filter(|share| *share <= MOST_SHARE),
-    };
-    let written_bytes = grown(from.written_bytes, to.written_bytes);
-    let since = |before: Option<u64>, now: Option<u64>| Some(now?.saturating_sub(before.unwrap_or(0)));
-    let throttling = |threshold| {
-        let (before, now) = (from.throttling.at(threshold), to.throttling.at(threshold));
-        let (transitions, seconds) = (since(before.0, now.0), since(before.1, now.1));
-        let per = |amount: Option<f64>| Some(transitions? as f64 / amount.filter(|amount| *amount > 0.0)?);
-        (transitions.is_some() || seconds.is_some()).then(|| LifeThrottling {
-            threshold,
-            transitions,
-            time: seconds.map(|seconds| share(seconds as f64 / 3600.0)),
-            per_hour: per(hours),
-            per_tb_written: per(written_bytes.map(|bytes| bytes / BYTES_PER_TB)),
-        })
-    };
-    LifeSpan {
-        hours,
-        throttled: [HostThreshold::Tmt1, HostThreshold::Tmt2].into_iter().filter_map(throttling).collect(),
-        above_warning: grown(from.warning_min, to.warning_min).map(|minutes| share(minutes / 60.0)),
-        above_critical: grown(from.critical_min, to.critical_min).map(|minutes| share(minutes / 60.0)),
-        read_bytes: grown(from.read_bytes, to.read_bytes),
-        written_bytes,
-    }
+/// NVMe Base, SMART / Health Information log, byte 0; the other bits are reserved.
+fn warnings(bits: u8) -> Vec<LifeWarning> {
+    const BITS: [LifeWarning; 6] = [
+        LifeWarning::Spare,
+        LifeWarning::Temperature,
+        LifeWarning::Reliability,
+        LifeWarning::ReadOnly,
+        LifeWarning::VolatileBackup,
+        LifeWarning::PersistentMemory,
+    ];
+    BITS.into_iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, warning)| warning).collect()
+}
+
+/// The temperature at the last reading.
+fn now(trace: &Trace, last: &LifeCounters) -> Option<f64> {
+    let points = trace.temperature()?.points();
+    let near = |t_s: f64| (t_s - last.t_s).abs() <= SAME_READING_S;
+    points.iter().rev().find(|point| near(point.t.as_secs_f64())).map(|point| point.value)
 }
 
 /// The temperatures before the readings: what there is besides one for each.
@@ -135,61 +188,40 @@ fn history(trace: &Trace) -> Option<LifeHistory> {
         hours: (last.t.as_secs_f64() - first.t.as_secs_f64()) / 3600.0,
         coolest_k: kelvin().fold(f64::INFINITY, f64::min),
         hottest_k: kelvin().fold(f64::NEG_INFINITY, f64::max),
+        readings: points.len(),
+        readings_over_limit: trace.facts.warning_k.map(|limit| kelvin().filter(|k| *k > limit).count()),
     })
 }
 
 #[cfg(test)]
 mod test {
-    use trace::Counters;
+    use measure::Series;
+    use trace::{Temperature, instant};
 
     use super::*;
 
-    fn counters(t_s: f64, transitions: u64, seconds: u64) -> LifeCounters {
-        LifeCounters {
-            t_s,
-            power_on_h: Some(1000.0),
-            warning_min: Some(60.0),
-            written_bytes: Some(5e13),
-            throttling: Counters {
-                tmt1_transitions: Some(transitions),
-                tmt1_seconds: Some(seconds),
-                ..Counters::default()
-            },
-            ..LifeCounters::default()
-        }
+    #[test]
+    fn warnings_are_the_bits_of_the_log() {
+        assert_eq!(warnings(0x9), [LifeWarning::Spare, LifeWarning::ReadOnly]);
+        assert_eq!(warnings(0xc0), []);
+        assert_eq!(warnings(0x36).len(), 4);
     }
 
-    fn of(readings: Vec<LifeCounters>) -> Option<Life> {
+    #[test]
+    fn temperatures_now_and_before_are_held_against_the_limit() {
         let mut trace = Trace::empty("drive");
-        trace.life = readings;
-        life(&trace)
-    }
-
-    #[test]
-    fn one_reading_tells_shares_of_a_life() {
-        let life = of(vec![counters(0.0, 500, 111_600)]).expect("a reading");
-        let tmt1 = &life.whole.throttled[0];
-        assert_eq!((life.whole.throttled.len(), tmt1.transitions), (1, Some(500)));
-        assert_eq!((tmt1.per_hour, tmt1.per_tb_written), (Some(0.5), Some(10.0)));
-        assert_eq!(tmt1.time, Some(LifeShare { hours: 31.0, share: Some(0.031) }));
-        assert_eq!(life.whole.above_warning, Some(LifeShare { hours: 1.0, share: Some(0.001) }));
-        assert_eq!((life.whole.above_critical, life.between), (None, None));
-        assert_eq!(of(Vec::new()), None);
-    }
-
-    #[test]
-    fn two_readings_tell_what_happened_between_them() {
-        let life = of(vec![counters(0.0, 500, 100), counters(7200.0, 510, 3700)]).expect("two readings");
-        let between = life.between.expect("two hours");
-        assert_eq!((between.throttled[0].transitions, between.throttled[0].per_hour), (Some(10), Some(5.0)));
-        assert_eq!(between.throttled[0].time, Some(LifeShare { hours: 1.0, share: Some(0.5) }));
-        assert_eq!(between.above_warning, Some(LifeShare { hours: 0.0, share: Some(0.0) }));
-    }
-
-    /// Seconds beyond the hours powered on, as drives have them that leave out hours in low power.
-    #[test]
-    fn more_time_than_there_was_has_no_share() {
-        let life = of(vec![counters(0.0, 1, 36_000_000)]).expect("a reading");
-        assert_eq!(life.whole.throttled[0].time, Some(LifeShare { hours: 10_000.0, share: None }));
+        assert_eq!(life(&trace), None);
+        trace.facts.warning_k = Some(343.0);
+        trace.life = vec![LifeCounters { t_s: 1200.0, over_limit: Some(37), ..LifeCounters::default() }];
+        let mut kelvin = Series::new();
+        for (t_s, k) in [(0.0, 312.0), (600.0, 348.0), (1200.0, 309.0)] {
+            kelvin.push(instant(t_s), k);
+        }
+        trace.temperatures = vec![Temperature { name: "composite".to_owned(), kelvin }];
+        trace.trust_a_sensor();
+        let life = life(&trace).expect("a reading");
+        assert_eq!((life.now_k, life.limit_k, life.whole.over_limit), (Some(309.0), Some(343.0), Some(37)));
+        let history = life.history.expect("two older ones");
+        assert_eq!((history.readings, history.readings_over_limit), (3, Some(1)));
     }
 }

@@ -120,6 +120,7 @@ const CAVEATS: &[&str] = &[
     r#""kind":"not_seen","values":[{"value":"onset"},{"value":"release"},{"value":"slc_bytes","written_bytes":4.8e11,"over_stated":false},{"value":"heating","op":"read","moved":false}]"#,
     r#""kind":"other_jobs","first":"x_bw.2.log","last":"x_bw.4.log""#,
     r#""kind":"page_cache","phases":["buffered write"]"#,
+    r#""kind":"policy_undetermined","seen":"no_load""#,
     r#""kind":"policy_undetermined","seen":"no_temperature""#,
     r#""kind":"policy_undetermined","seen":"load_unread""#,
     r#""kind":"policy_undetermined","seen":"unexplained""#,

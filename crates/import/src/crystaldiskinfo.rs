@@ -5,7 +5,8 @@
 //!   not read.
 //! - NVMe: the bytes under `-- SMART_NVME --` are the drive's own log page and count; identify data come from the words
 //!   under `-- IDENTIFY_DEVICE --`, which are little-endian.
-//! - Others, and texts without these dumps: `Temperature` (whole °C, that is whole kelvins less 273) and `Power On Hours`.
+//! - Others, and texts without these dumps: `Temperature` (whole °C, that is whole kelvins less 273), `Power On Hours`,
+//!   `Host Reads` and `Host Writes` (GB of 2^30 bytes), and the percentage in `Health Status`, which is what is left.
 //! - `Date :` is local time. One of several drives is named with `--device`, by its number, model or serial number.
 
 use measure::Kelvin;
@@ -25,6 +26,9 @@ pub(super) const BEGIN: &str = "CrystalDiskInfo ";
 const PAGE_BYTES: usize = 232;
 /// Words of identify data that are read: up to the highest threshold a host may set.
 const IDENTIFY_WORDS: usize = 164;
+
+/// Bytes of what the program calls a GB.
+const GIB: f64 = 1_073_741_824.0;
 
 /// A drive in the text.
 #[derive(Default)]
@@ -112,6 +116,13 @@ impl DriveText {
         self.facts.iter().find(|(known, _)| known == label).map(|(_, value)| value.clone())
     }
 
+    /// Life that is left, in percent: the number in brackets behind a word of the program's language.
+    fn left_percent(&self) -> Option<f64> {
+        let status = self.fact("Health Status")?;
+        let inside = status.rsplit_once('(')?.1.split(['%', ')']).next()?;
+        inside.trim().parse().ok().filter(|left| (0.0..=100.0).contains(left))
+    }
+
     /// The serial number, unless it was hidden.
     fn serial(&self) -> Option<String> {
         self.fact("Serial Number").filter(|serial| serial.bytes().any(|byte| byte != b'*'))
@@ -133,6 +144,8 @@ impl DriveText {
             let celsius = number("Temperature").ok_or("it holds no temperature of this drive")?;
             reading.composite_k = Some(plausible(celsius + 273.0)?);
             reading.life.power_on_h = number("Power On Hours");
+            reading.life.used_percent = self.left_percent().map(|left| 100.0 - left);
+            reading.moved = ["Host Reads", "Host Writes"].map(|label| number(label).map(|gb| gb * GIB));
             return Ok(());
         }
         let log = SmartLog::decode(&padded::<SMART_LOG_LEN>(self.page.iter().copied()))
@@ -170,6 +183,9 @@ fn tell_log(log: &SmartLog, reading: &mut HealthReading) -> Result<(), String> {
         warning_min: Some(log.warning_minutes.into()),
         critical_min: Some(log.critical_minutes.into()),
         used_percent: Some(log.percentage_used.into()),
+        critical_warning: Some(log.critical_warning.bits()),
+        spare_percent: Some(log.available_spare_percent.into()),
+        spare_threshold_percent: Some(log.spare_threshold_percent.into()),
         ..LifeCounters::default()
     };
     Ok(())

@@ -154,6 +154,14 @@ pub(super) fn data_units(health: &Value) -> [Option<f64>; 2] {
     ["data_units_read", "data_units_written"].map(|key| number_at(health, key).map(|units| units * 512_000.0))
 }
 
+/// The bits of NVMe's Critical Warning: a number, or an object of flags that has it as `value`.
+pub(super) fn warning_bits(health: &Value) -> Option<u8> {
+    let told = health.get("critical_warning")?;
+    number(told.get("value").unwrap_or(told))
+        .filter(|bits| (0.0..256.0).contains(bits))
+        .map(|bits| bits as u8)
+}
+
 #[cfg(test)]
 mod test {
     use super::*;

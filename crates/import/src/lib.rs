@@ -156,6 +156,8 @@ impl Format {
 
 /// A run is no longer than this: what spans more are times of two units, or of two runs.
 const LONGEST_RUN_S: f64 = 400.0 * 86_400.0;
+/// The same of readings that tell of a drive's life alone: 40 years.
+const LONGEST_LIFE_S: f64 = 40.0 * 365.25 * 86_400.0;
 /// Temperatures that are none of a drive: below the coldest place on Earth, above what solder stands. So a number in the
 /// wrong unit is told.
 const COLDEST_K: f64 = 200.0;
@@ -221,11 +223,14 @@ pub fn import(sources: Vec<LogFile<'_>>, options: &ImportOptions) -> Result<Trac
         }
         _ => join::join(parts, &options.offsets)?,
     };
-    if trace.end_s() > LONGEST_RUN_S {
+    // Readings of a drive's life may lie years apart: they are no run.
+    let is_run = !trace.speeds.is_empty() || trace.life.is_empty();
+    if trace.end_s() > if is_run { LONGEST_RUN_S } else { LONGEST_LIFE_S } {
         let first = names.first().map_or("nothing", String::as_str);
         let days = trace.end_s() / 86_400.0;
         let why = format!(
-            "from the first time to the last it is {days:.0} days, and a run has at most 400: are all times in one unit, and of one run?"
+            "from the first time to the last it is {days:.0} days, and {}: are all times in one unit, and of one run?",
+            if is_run { "a run has at most 400" } else { "no drive lives so long" }
         );
         return Err(ImportError::whole(first, why));
     }

@@ -1,13 +1,14 @@
 //! nvme-cli: `nvme smart-log -o json`, its text, and `nvme id-ctrl -o json`, of every generation.
 //!
 //! Temperatures are whole kelvins as on the wire, 0 is "not reported" and so is a sensor that is not there.
-//! `critical_warning` (a number, or an object of flags) is not read, nor are the OCP log, power states, lists.
+//! `critical_warning` is a number, or an object of flags with the number in it. The OCP log, power states and lists are not
+//! read.
 //! Numbers may be strings or floats: 128-bit counters were all of these. Data units are 1000 blocks of 512 bytes
 //! (NVMe Base 2.3, SMART / Health Information log).
 
 use serde_json::Value;
 
-use super::json::{count_at, data_units, number_at};
+use super::json::{count_at, data_units, number_at, warning_bits};
 use super::lines::LineReader;
 use super::nvme_text;
 use super::reading::{HealthReading, When, from_documents, time_in_name};
@@ -105,6 +106,9 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, (&'static str, S
         warning_min: number_at(object, "warning_temp_time"),
         critical_min: number_at(object, "critical_comp_time"),
         used_percent: number_at(object, "percent_used").or_else(|| number_at(object, "percentage_used")),
+        critical_warning: warning_bits(object),
+        spare_percent: number_at(object, "avail_spare"),
+        spare_threshold_percent: number_at(object, "spare_thresh"),
         ..LifeCounters::default()
     };
     reading.power_w = number_at(object, "interval_power_measurement").and_then(power);

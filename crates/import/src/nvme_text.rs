@@ -9,7 +9,8 @@ use super::ImportError;
 use super::lines::LineReader;
 
 /// Beginnings of labels, in lower case and without blanks and underscores, and the keys of the JSON.
-const LABELS: [(&str, &str); 12] = [
+const LABELS: [(&str, &str); 13] = [
+    ("criticalwarning", "critical_warning"),
     ("availablesparethreshold", "spare_thresh"),
     ("availablespare", "avail_spare"),
     ("percentageused", "percent_used"),
@@ -44,7 +45,7 @@ pub(super) fn objects(file: &str, mut lines: LineReader<'_>) -> Result<Vec<(usiz
             kelvin(text).map(|value| (key, value))
         } else {
             let known = LABELS.iter().find(|(begins, _)| label.starts_with(begins));
-            known.map(|(_, key)| (*key).to_owned()).zip(count(text))
+            known.map(|(_, key)| (*key).to_owned()).zip(bits(text).or_else(|| count(text)))
         };
         if let Some((key, value)) = value {
             object.insert(key, value.into());
@@ -77,6 +78,11 @@ fn kelvin(text: &str) -> Option<u64> {
         .or_else(|| before(&["C", "Celsius"]).map(|celsius| celsius + 273.0))
         .or_else(|| before(&["F", "Fahrenheit"]).map(|fahrenheit| (fahrenheit - 32.0) / 1.8 + 273.15))?;
     (kelvin >= 0.0).then(|| kelvin.round() as u64)
+}
+
+/// A number that is written in hexadecimal, as bits are.
+fn bits(text: &str) -> Option<u64> {
+    u64::from_str_radix(text.trim().strip_prefix("0x")?, 16).ok()
 }
 
 /// The first number, with or without separators of thousands: `12,345,678 (6.32 TB)`.

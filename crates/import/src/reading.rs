@@ -8,7 +8,8 @@
 //! 4. when the file was last written, with a caveat.
 //!
 //! Readings of two drives (by serial number) are refused. Data counted by the drive gives speeds where nothing
-//! better does: differences between readings, in the drive's own steps.
+//! better does: differences between readings, in the drive's own steps, where there are three and more of them within ten
+//! minutes of one another.
 
 use measure::Series;
 use serde_json::Value;
@@ -20,6 +21,9 @@ use super::{ImportError, ImportOptions};
 use trace::SegmentOp;
 use trace::caveat::{Caveat, ClockDoubt, CutOff};
 use trace::{Counters, Facts, Interval, LifeCounters, SpeedSeries, Temperature, Trace, instant};
+
+/// Readings further apart than this show no load: throttling comes and goes between them unseen.
+const LONGEST_STEP_S: f64 = 600.0;
 
 /// When a reading was taken.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,7 +66,7 @@ pub(super) struct HealthReading {
 impl HealthReading {
     /// Whether it says anything of the drive's life: a temperature alone does not.
     fn counts_its_life(&self) -> bool {
-        self.life != LifeCounters::default() || !self.history.is_empty()
+        self.life != LifeCounters::default() || self.moved != [None; 2] || !self.history.is_empty()
     }
 
     pub(super) fn new(file: &str, when: When) -> Self {
@@ -295,14 +299,16 @@ fn composite(timed: &[(f64, HealthReading)]) -> Series<f64> {
     kelvin
 }
 
-/// Speeds from what the drive counted.
+/// Speeds from what the drive counted, where readings follow one another as in a load. Two readings, or readings far apart,
+/// tell what was moved between them, but no speed of a load.
 fn add_moved(timed: &[(f64, HealthReading)], trace: &mut Trace) {
     for (which, op) in [SegmentOp::Read, SegmentOp::Write].into_iter().enumerate() {
         let counts: Vec<(f64, f64)> =
             timed.iter().filter_map(|(t, reading)| Some((*t, reading.moved[which]?))).collect();
         let intervals: Vec<Interval> = counts
             .windows(2)
-            .filter(|pair| pair[1].0 > pair[0].0 && pair[1].1 >= pair[0].1)
+            .filter(|pair| pair[1].0 > pair[0].0 && pair[1].0 - pair[0].0 <= LONGEST_STEP_S)
+            .filter(|pair| pair[1].1 >= pair[0].1)
             .map(|pair| Interval {
                 start_s: pair[0].0,
                 span_s: pair[1].0 - pair[0].0,
@@ -310,7 +316,7 @@ fn add_moved(timed: &[(f64, HealthReading)], trace: &mut Trace) {
                 phase: 0,
             })
             .collect();
-        if intervals.iter().any(|interval| interval.bytes > 0.0) {
+        if intervals.len() > 1 && intervals.iter().any(|interval| interval.bytes > 0.0) {
             trace.speeds.push(SpeedSeries { op, intervals });
         }
     }

@@ -2,12 +2,13 @@
 //!
 //! Temperatures are whole °C, that is whole kelvins less 273. An exit status other than 0 is no error: it is a mask of
 //! what smartctl found, and the rest is good. Times are `local_time.time_t`, whole seconds.
-//! Attributes of ATA drives are not read; their meaning differs by maker.
+//! Attributes of ATA drives are not read; their meaning differs by maker. Device statistics are, by page and offset (ACS-4,
+//! device statistics log), where smartctl calls them valid.
 
 use measure::Kelvin;
 use serde_json::Value;
 
-use super::json::{count_at, data_units, number, number_at};
+use super::json::{count_at, data_units, number, number_at, warning_bits};
 use super::lines::LineReader;
 use super::reading::{HealthReading, When, from_documents, time_in_name};
 use super::{COLDEST_K, HOTTEST_K, ImportError};
@@ -15,6 +16,10 @@ use trace::{Counters, Facts, LifeCounters};
 
 /// The first bits of smartctl's exit status say that it did not get at the drive (smartctl(8), "EXIT STATUS").
 const NO_DEVICE: u64 = 0b11;
+/// A logical sector where the document does not say how long it is.
+const SECTOR_BYTES: f64 = 512.0;
+/// A drive that moved more gigabytes than these (1 EB) fills the counter with something else.
+const MOST_GIGABYTES: f64 = 1e9;
 
 /// The readings in a file, one or many.
 pub(super) fn readings(file: &str, lines: LineReader<'_>) -> Result<Vec<HealthReading>, ImportError> {
@@ -49,9 +54,17 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, String> {
         hottest_k: celsius("/temperature/lifetime_max"),
         ..LifeCounters::default()
     };
+    reading.life.over_limit = object
+        .get("temperature")
+        .and_then(|all| count_at(all, "over_limit_count"))
+        .or_else(|| count_at(at("/ata_sct_status/temperature")?, "over_limit_count"));
     if let Some(health) = at("/nvme_smart_health_information_log") {
         nvme(health, &mut reading);
     }
+    if at("/ata_device_statistics").is_some() {
+        device_statistics(object, &mut reading);
+    }
+    scsi(object, &mut reading);
     if let Some(history) = at("/ata_sct_temperature_history") {
         reading.history = sct_history(history);
     }
@@ -94,6 +107,48 @@ fn nvme(health: &Value, reading: &mut HealthReading) {
     life.warning_min = number_at(health, "warning_temp_time");
     life.critical_min = number_at(health, "critical_comp_time");
     life.used_percent = number_at(health, "percentage_used");
+    life.critical_warning = warning_bits(health);
+    life.spare_percent = number_at(health, "available_spare");
+    life.spare_threshold_percent = number_at(health, "available_spare_threshold");
+}
+
+/// What an ATA drive counts in pages that all makers fill alike.
+fn device_statistics(object: &Value, reading: &mut HealthReading) {
+    let pages =
+        || object.pointer("/ata_device_statistics/pages").and_then(Value::as_array).into_iter().flatten();
+    let statistic = |page: u64, offset: u64| {
+        let page = pages().find(|one| one.get("number").and_then(Value::as_u64) == Some(page))?;
+        let mut entries = page.get("table")?.as_array()?.iter();
+        let entry = entries.find(|one| one.get("offset").and_then(Value::as_u64) == Some(offset))?;
+        let is_valid = entry.pointer("/flags/valid").and_then(Value::as_bool) != Some(false);
+        number_at(entry, "value").filter(|value| is_valid && *value >= 0.0)
+    };
+    let block_bytes = number_at(object, "logical_block_size").unwrap_or(SECTOR_BYTES);
+    let bytes = |offset| statistic(1, offset).map(|sectors| sectors * block_bytes);
+    // Logical Sectors Read and Written.
+    reading.moved = [bytes(40), bytes(24)];
+    let life = &mut reading.life;
+    life.power_on_h = life.power_on_h.or_else(|| statistic(1, 16));
+    // Highest Temperature, Time in Over-Temperature.
+    life.hottest_k = life.hottest_k.or_else(|| statistic(5, 32).and_then(kelvin));
+    life.warning_min = life.warning_min.or_else(|| statistic(5, 80));
+    // Percentage Used Endurance Indicator.
+    life.used_percent = life.used_percent.or_else(|| statistic(7, 8));
+}
+
+/// What a SCSI drive counts: gigabytes of 10^9 bytes in its error counter log, and its endurance.
+fn scsi(object: &Value, reading: &mut HealthReading) {
+    let gigabytes = |what: &str| {
+        let path = format!("/scsi_error_counter_log/{what}/gigabytes_processed");
+        // Drives that do not count say 0, or fill it with ones.
+        object.pointer(&path).and_then(number).filter(|gb| (f64::MIN_POSITIVE..MOST_GIGABYTES).contains(gb))
+    };
+    for (moved, what) in reading.moved.iter_mut().zip(["read", "write"]) {
+        *moved = moved.or_else(|| Some(gigabytes(what)? * 1e9));
+    }
+    let life = &mut reading.life;
+    life.used_percent =
+        life.used_percent.or_else(|| number_at(object, "scsi_percentage_used_endurance_indicator"));
 }
 
 /// The drive's own history, oldest first; slots without a reading are null.

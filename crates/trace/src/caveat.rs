@@ -266,6 +266,8 @@ pub enum IoFailure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SlowdownSeen {
+    /// There is a temperature and no load.
+    NoLoad,
     /// No temperature that moves was read during a load.
     NoTemperature,
     /// The speed was not read for most of the time.

@@ -2,7 +2,7 @@
 
 use crate::Counters;
 
-/// Counters of a drive's life at one moment; `None` is "not reported". A drive never takes them back.
+/// Counters of a drive's life at one moment; `None` is "not reported". They only grow, unless they are reset.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LifeCounters {
     /// When they were read, in seconds of the trace.
@@ -23,4 +23,12 @@ pub struct LifeCounters {
     pub used_percent: Option<f64>,
     /// The hottest that the drive ever was, in kelvins, where it remembers.
     pub hottest_k: Option<f64>,
+    /// Temperature recordings above the drive's limit (ATA SCT status, Over Limit Count).
+    pub over_limit: Option<u64>,
+    /// Critical Warning (NVMe Base, SMART / Health log, byte 0): one bit a warning.
+    pub critical_warning: Option<u8>,
+    /// Spare capacity that is left, in percent (byte 3).
+    pub spare_percent: Option<f64>,
+    /// Spare capacity below which the drive warns, in percent (byte 4).
+    pub spare_threshold_percent: Option<f64>,
 }

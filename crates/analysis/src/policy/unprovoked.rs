@@ -47,7 +47,12 @@ pub(super) fn policy(
     let meanwhile = stretches.iter().flat_map(|s| heat.within(s.start_s(), s.end_s()));
     let hottest = meanwhile.map(|p| p.value).fold(f64::NEG_INFINITY, f64::max);
     if !hottest.is_finite() {
-        let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::NoTemperature };
+        let has_temperature = trace.temperature().is_some_and(|kelvin| !kelvin.points().is_empty());
+        let seen = match stretches.is_empty() && has_temperature {
+            true => SlowdownSeen::NoLoad,
+            false => SlowdownSeen::NoTemperature,
+        };
+        let caveat = Caveat::PolicyUndetermined { seen };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
     if unread > MOST_UNREAD {

@@ -287,6 +287,9 @@ fn gaps(count: usize) -> String {
 /// Which measurement would decide how the drive slows down.
 const fn undetermined(seen: SlowdownSeen) -> &'static str {
     match seen {
+        SlowdownSeen::NoLoad => {
+            "Open: thermal throttling; there is no load in the data. `heatsoak run thermal-id --drive DRIVE` runs one and records the temperature."
+        }
         SlowdownSeen::NoTemperature => "Open: thermal throttling. Record a temperature during the load.",
         SlowdownSeen::LoadUnread => {
             "Open: the throttling policy, as the speed was not recorded for most of the time. Log it every second."

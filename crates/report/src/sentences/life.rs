@@ -1,28 +1,61 @@
 //! What a drive's counters say of its life, in sentences.
 
-use analysis::life::{Life, LifeShare, LifeSpan, LifeThrottling};
+mod between;
+
+use analysis::life::{Life, LifeHistory, LifeShare, LifeSpan, LifeThrottling, LifeWarning};
 
 use crate::format;
 
 /// The sentences, the answer first; none where the counters say nothing.
 pub fn life(life: &Life) -> Vec<String> {
-    let mut sentences = headline(&life.whole);
+    let mut sentences: Vec<String> = warning(life).into_iter().collect();
+    sentences.extend(headline(&life.whole));
     sentences.extend(life.whole.throttled.iter().filter_map(|one| throttling(one, "powered on")));
     sentences.extend(heat(&life.whole));
-    if let Some(between) = &life.between {
-        sentences.extend(since(between));
+    if let Some(span) = &life.between {
+        sentences.extend(between::course(span, life.used_percent));
+        sentences.extend(between::moved(span));
+        sentences.extend(between::doubts(span));
     }
     sentences.extend(so_far(life));
+    sentences.extend(temperatures(life));
     sentences
 }
 
-/// What the counters say happened from the first reading to the last, where any of them moved.
-pub(super) fn meanwhile(life: &Life) -> Option<String> {
-    let between = life.between.as_ref()?;
-    let moved = |one: &LifeThrottling| {
-        one.transitions.unwrap_or(0) > 0 || one.time.is_some_and(|time| time.hours > 0.0)
+/// Beside a load: what the drive warns of, what its counters of heat say of the time between the readings where any moved, and
+/// what is wrong with them.
+pub(super) fn meanwhile(life: &Life) -> Vec<String> {
+    let Some(span) = &life.between else { return warning(life).into_iter().collect() };
+    let told = between::of_heat(span);
+    let apart = span.clock_hours.map_or_else(String::new, |apart| format!(", {} apart", hours(apart)));
+    let moved = (!told.is_empty())
+        .then(|| format!("Between the first and the last reading{apart}: {}", told.join(" ")));
+    warning(life).into_iter().chain(moved).chain(between::doubts(span)).collect()
+}
+
+/// What the drive warns of, and a spare capacity that is below its threshold though it does not.
+fn warning(life: &Life) -> Option<String> {
+    let spare = life.spare_percent.zip(life.spare_threshold_percent);
+    let is_low = spare.is_some_and(|(left, threshold)| left < threshold);
+    let spare = spare.map_or_else(String::new, |(left, threshold)| {
+        format!(" ({} % left, threshold {} %)", figure(left, 0), figure(threshold, 0))
+    });
+    let of = |warning: &LifeWarning| match warning {
+        LifeWarning::Spare => format!("available spare is below its threshold{spare}"),
+        LifeWarning::Temperature => "a temperature is over or under its threshold".to_owned(),
+        LifeWarning::Reliability => "media or internal errors degrade its reliability".to_owned(),
+        LifeWarning::ReadOnly => "the media are read-only".to_owned(),
+        LifeWarning::VolatileBackup => "the backup of its volatile memory failed".to_owned(),
+        LifeWarning::PersistentMemory => "its persistent memory region is read-only or unreliable".to_owned(),
     };
-    between.throttled.iter().any(moved).then(|| since(between)).flatten()
+    let all: Vec<String> = life.warnings.iter().map(of).collect();
+    match (all.is_empty(), is_low) {
+        (false, _) => Some(format!("The drive reports a critical warning: {}.", all.join("; "))),
+        (true, true) => {
+            Some(format!("Available spare is below its threshold{spare}, and the drive does not warn of it."))
+        }
+        (true, false) => None,
+    }
 }
 
 /// How much of its life the drive was throttled by thresholds of the host, or that it does not tell.
@@ -104,23 +137,6 @@ fn over(threshold: &str, time: LifeShare, whole: &LifeSpan) -> String {
     format!("Above its {threshold} temperature for {}{}{odd}.", hours(time.hours), share.unwrap_or_default())
 }
 
-/// What happened between two readings.
-fn since(between: &LifeSpan) -> Option<String> {
-    let span = between.hours.map_or_else(String::new, |span| format!(", {} apart", hours(span)));
-    let mut told: Vec<String> =
-        between.throttled.iter().filter_map(|one| throttling(one, "between")).collect();
-    for (name, time) in [("warning", between.above_warning), ("critical", between.above_critical)] {
-        told.extend(
-            time.filter(|time| time.hours > 0.0)
-                .map(|time| format!("{} above the {name} temperature.", hours(time.hours))),
-        );
-    }
-    if told.is_empty() {
-        return Some(format!("Between the first and the last reading{span} none of these counters moved."));
-    }
-    Some(format!("Between the first and the last reading{span}: {}", told.join(" ")))
-}
-
 /// Hours, data and wear.
 fn so_far(life: &Life) -> Option<String> {
     let mut parts = Vec::new();
@@ -128,16 +144,36 @@ fn so_far(life: &Life) -> Option<String> {
     parts.extend(life.whole.written_bytes.map(|bytes| format!("{} written", format::amount(bytes))));
     parts.extend(life.whole.read_bytes.map(|bytes| format!("{} read", format::amount(bytes))));
     parts.extend(life.used_percent.map(|percent| format!("{} % of its endurance used", figure(percent, 0))));
-    parts.extend(life.hottest_k.map(|k| format!("at most {}", format::temperature(Some(k)))));
-    if let Some(history) = &life.history {
-        parts.push(format!(
-            "{} to {} over the last {} of its history",
-            format::temperature(Some(history.coolest_k)),
-            format::temperature(Some(history.hottest_k)),
-            hours(history.hours)
-        ));
-    }
     (!parts.is_empty()).then(|| format!("Life so far: {}.", parts.join(", ")))
+}
+
+/// How hot it is, was and may be.
+fn temperatures(life: &Life) -> Option<String> {
+    let degrees = |k: f64| format::temperature(Some(k));
+    let mut parts = Vec::new();
+    parts.extend(life.now_k.map(|k| format!("{} at the last reading", degrees(k))));
+    parts.extend(life.hottest_k.map(|k| format!("at most {}", degrees(k))));
+    parts.extend(life.history.as_ref().map(remembered));
+    parts.extend(life.limit_k.map(|k| format!("warning temperature {}", degrees(k))));
+    let what = if life.limit_k.is_some() { "it" } else { "its warning temperature" };
+    let counted =
+        |count: u64| format!("{} readings above {what} by its own count", format::count(count as f64));
+    parts.extend(life.whole.over_limit.filter(|count| *count > 0).map(counted));
+    (!parts.is_empty()).then(|| format!("Temperature: {}.", parts.join(", ")))
+}
+
+/// "36 °C to 75 °C over the last 21.2 h of its history, 2 of 128 readings above the warning temperature".
+fn remembered(history: &LifeHistory) -> String {
+    let over = history.readings_over_limit.filter(|over| *over > 0);
+    let over =
+        over.map(|over| format!(" ({over} of {} readings above the warning temperature)", history.readings));
+    format!(
+        "{} to {} over the last {} of its history{}",
+        format::temperature(Some(history.coolest_k)),
+        format::temperature(Some(history.hottest_k)),
+        hours(history.hours),
+        over.unwrap_or_default()
+    )
 }
 
 /// A time as a person says it: seconds, minutes, hours.
@@ -178,15 +214,4 @@ fn small_percent(share: f64) -> String {
 }
 
 #[cfg(test)]
-mod test {
-    use super::*;
-
-    #[test]
-    fn figures_are_grouped_and_absurd_ones_are_short() {
-        assert_eq!((thousands(7.0), thousands(1789.0)), ("7".to_owned(), "1,789".to_owned()));
-        assert_eq!((thousands(123_456.0), thousands(f64::NAN)), ("123,456".to_owned(), "unknown".to_owned()));
-        assert!(thousands(1e300).len() < 10, "{}", thousands(1e300));
-        assert_eq!((hours(0.01), hours(1.5), hours(12.0)), ("36 s".into(), "90 min".into(), "12.0 h".into()));
-        assert_eq!((small_percent(0.031), small_percent(1e-6)), ("3.1 %".into(), "less than 0.01 %".into()));
-    }
-}
+mod test;

@@ -49,7 +49,7 @@ pub(super) fn reasons(findings: &Findings, levels: &[Level], figures: &[PhaseFig
     }
     let eventful = blocks.iter().filter(|block| !is_quiet(block));
     reasons.extend(eventful.flat_map(|block| of_block(block, levels, &findings.policy.levels, figures)));
-    reasons.extend(findings.life.as_ref().and_then(super::life::meanwhile).map(Reason::only));
+    reasons.extend(findings.life.iter().flat_map(super::life::meanwhile).map(Reason::only));
     reasons
 }
 

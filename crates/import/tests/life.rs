@@ -1,0 +1,133 @@
+//! What readings tell of a drive's life, and what they do not tell: a speed from two of them.
+//!
+//! Documents are composed by hand, with the keys of smartctl 7.4 (`--json -x`), nvme-cli 2 and CrystalDiskInfo 9; what a
+//! field means is from ACS-4 (device statistics, SCT status) and NVMe Base 2.0.
+
+use import::{ImportOptions, LogFile, import};
+use trace::{LifeCounters, Trace};
+
+const T_S: u64 = 1_795_246_000;
+
+fn read(files: &[(&str, String)]) -> Trace {
+    let sources = files.iter().map(|(name, text)| LogFile::from_bytes(name, text.as_bytes()));
+    import(sources.collect(), &ImportOptions::default()).expect("readings")
+}
+
+fn last(trace: &Trace) -> LifeCounters {
+    trace.life.last().cloned().unwrap_or_default()
+}
+
+/// An NVMe drive as smartctl shows it.
+fn nvme(after_s: u64, hours: u64, units_written: u64) -> String {
+    let time_s = T_S + after_s;
+    format!(
+        r#"{{"smartctl": {{"version": [7, 4]}}, "local_time": {{"time_t": {time_s}}}, "temperature": {{"current": 40}},
+        "nvme_smart_health_information_log": {{"critical_warning": 9, "temperature": 40, "available_spare": 3,
+        "available_spare_threshold": 10, "percentage_used": 16, "data_units_read": 10, "data_units_written": {units_written},
+        "power_on_hours": {hours}, "warning_temp_time": 100, "critical_comp_time": 0}}}}"#
+    )
+}
+
+fn statistic(offset: u64, value: u64, is_valid: bool) -> String {
+    format!(r#"{{"offset": {offset}, "name": "-", "value": {value}, "flags": {{"valid": {is_valid}}}}}"#)
+}
+
+#[test]
+fn two_readings_or_readings_far_apart_are_no_load() {
+    let reading = |name, after_s, units| (name, nvme(after_s, 1000 + after_s / 3600, units));
+    let two = read(&[reading("a.json", 0, 1000), reading("b.json", 60, 3000)]);
+    assert_eq!((two.speeds.len(), two.life.len()), (0, 2));
+    let day = 86_400;
+    let daily: Vec<_> = (0..5).map(|day_n| reading("a.json", day_n * day, 1000 * day_n)).collect();
+    assert_eq!(read(&daily).speeds.len(), 0);
+    let dense: Vec<_> = (0..5).map(|n| reading("a.json", n * 10, 1000 * n)).collect();
+    assert_eq!(read(&dense).speeds[0].intervals.len(), 4);
+    // A reading from long before the load is of the life, not of the load.
+    let mut with_old = vec![reading("old.json", 0, 0)];
+    with_old.extend((0..5).map(|n| reading("a.json", day + n * 10, 1000 + 1000 * n)));
+    assert_eq!(read(&with_old).speeds[0].intervals.len(), 4);
+}
+
+#[test]
+fn readings_of_a_life_may_lie_years_apart() {
+    let years = read(&[("a.json", nvme(0, 1000, 0)), ("b.json", nvme(3 * 365 * 86_400, 20_000, 9))]);
+    assert_eq!(years.life.len(), 2);
+}
+
+#[test]
+fn warnings_and_spare_of_nvme_are_read_from_every_tool() {
+    let smartctl = last(&read(&[("a.json", nvme(0, 1000, 0))]));
+    let object = r#"{"critical_warning": {"value": 9, "available_spare": 1}, "temperature": 313, "avail_spare": 3,
+        "spare_thresh": 10, "percent_used": 16, "data_units_read": 10, "data_units_written": 0,
+        "power_on_hours": 1000, "warning_temp_time": 100, "critical_comp_time": 0}"#;
+    let text = "Smart Log for NVME device:nvme0n1 namespace-id:ffffffff\ncritical_warning\t: 0x9\n\
+        temperature\t: 40 C (313 Kelvin)\navailable_spare\t: 3%\navailable_spare_threshold\t: 10%\n\
+        endurance group critical warning summary: 0xf\npower_on_hours\t: 1000\n";
+    for life in
+        [smartctl, last(&read(&[("b.json", object.to_owned())])), last(&read(&[("c.txt", text.to_owned())]))]
+    {
+        assert_eq!(life.critical_warning, Some(9));
+        assert_eq!((life.spare_percent, life.spare_threshold_percent), (Some(3.0), Some(10.0)));
+    }
+}
+
+#[test]
+fn device_statistics_of_sata_drives_are_read_where_they_are_valid() {
+    let page =
+        |number: u64, table: &[String]| format!(r#"{{"number": {number}, "table": [{}]}}"#, table.join(", "));
+    let pages = [
+        "null".to_owned(),
+        page(1, &[statistic(16, 14_551, true), statistic(24, 2000, true), statistic(40, 1000, true)]),
+        page(5, &[statistic(32, 61, true), statistic(80, 12, false)]),
+        page(7, &[statistic(8, 5, true)]),
+    ];
+    let text = format!(
+        r#"{{"smartctl": {{"version": [7, 4]}}, "local_time": {{"time_t": {T_S}}}, "logical_block_size": 4096,
+        "temperature": {{"current": 36, "op_limit_max": 70}},
+        "ata_sct_status": {{"temperature": {{"current": 36, "over_limit_count": 37}}}},
+        "ata_device_statistics": {{"pages": [{}]}}}}"#,
+        pages.join(", ")
+    );
+    let trace = read(&[("sda.json", text)]);
+    let life = last(&trace);
+    assert_eq!((life.written_bytes, life.read_bytes), (Some(2000.0 * 4096.0), Some(1000.0 * 4096.0)));
+    assert_eq!((life.power_on_h, life.used_percent, life.warning_min), (Some(14_551.0), Some(5.0), None));
+    assert_eq!((life.hottest_k, life.over_limit), (Some(334.0), Some(37)));
+    assert_eq!(trace.facts.warning_k, Some(343.0));
+}
+
+#[test]
+fn gigabytes_of_scsi_drives_are_read_and_a_counter_of_ones_is_not() {
+    let text = format!(
+        r#"{{"smartctl": {{"version": [7, 4]}}, "local_time": {{"time_t": {T_S}}}, "temperature": {{"current": 30}},
+        "scsi_percentage_used_endurance_indicator": 7, "scsi_error_counter_log": {{
+        "read": {{"gigabytes_processed": "18446744073.709"}}, "write": {{"gigabytes_processed": "1234.5"}}}}}}"#
+    );
+    let life = last(&read(&[("sdb.json", text)]));
+    assert_eq!((life.read_bytes, life.written_bytes), (None, Some(1_234.5e9)));
+    assert_eq!(life.used_percent, Some(7.0));
+}
+
+#[test]
+fn crystaldiskinfo_tells_of_sata_drives_whatever_its_language() {
+    let text = "\
+----------------------------------------------------------------------------
+CrystalDiskInfo 9.4.4 (C) 2008-2024 hiyohiyo
+----------------------------------------------------------------------------
+
+    Date : 2026/11/21 10:20:30
+
+----------------------------------------------------------------------------
+ (01) EXAMPLE SATA
+----------------------------------------------------------------------------
+           Model : EXAMPLE SATA
+  Power On Hours : 219 Stunden
+      Host Reads : 48 GB
+     Host Writes : 512 GB
+     Temperature : 38 C (100 F)
+   Health Status : Gut (97 %)
+";
+    let life = last(&read(&[("DiskInfo.txt", text.to_owned())]));
+    assert_eq!((life.power_on_h, life.used_percent), (Some(219.0), Some(3.0)));
+    assert_eq!(life.written_bytes, Some(512.0 * 1_073_741_824.0));
+}

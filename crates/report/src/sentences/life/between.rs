@@ -1,0 +1,136 @@
+//! What the counters of a drive's life say of the time between two readings, and what is wrong with them.
+
+use analysis::life::{LifeCounter, LifeDoubt, LifeDoubtKind, LifeSpan};
+
+use super::{figure, hours, small_percent, thousands, throttling};
+use crate::format;
+
+/// How long it was from the first reading to the last, and what was written and used up.
+pub(super) fn course(between: &LifeSpan, used_percent: Option<f64>) -> Option<String> {
+    let clock_h = between.clock_hours?;
+    let mut parts = Vec::new();
+    // Whole hours: over a short time they say nothing.
+    parts.extend(
+        between
+            .hours
+            .filter(|_| !between.is_by_clock())
+            .map(|powered| format!("{} h powered on", thousands(powered))),
+    );
+    let moved = |bytes: f64, what: &str| format!("{} {what}", format::amount(bytes));
+    if let Some(written) = between.written_bytes {
+        let rate = match between.written_per_day_bytes {
+            _ if written <= 0.0 => String::new(),
+            Some(per_day) => format!(" ({} a day)", format::amount(per_day)),
+            None => format!(" (mean {})", format::speed(Some(written / (clock_h * 3600.0)))),
+        };
+        parts.push(format!("{}{rate}", moved(written, "written")));
+    }
+    parts.extend(between.read_bytes.filter(|bytes| *bytes > 0.0).map(|bytes| moved(bytes, "read")));
+    if let (Some(grown), Some(now)) = (between.used_percent, used_percent) {
+        let now = figure(now, 0);
+        parts.push(match between.used_per_day_percent.filter(|_| grown > 0.0) {
+            _ if grown <= 0.0 => format!("still {now} % of its endurance used"),
+            Some(per_day) => format!(
+                "{} % to {now} % of its endurance used ({} % a day)",
+                figure(used_percent? - grown, 0),
+                figure(per_day, 2)
+            ),
+            None => format!("{} % to {now} % of its endurance used", figure(used_percent? - grown, 0)),
+        });
+    }
+    let told = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+    Some(format!("Between the first and the last reading, {} apart{told}.", hours(clock_h)))
+}
+
+/// What the counters of heat say of the time between the readings, or that none moved.
+pub(super) fn moved(between: &LifeSpan) -> Vec<String> {
+    let told = of_heat(between);
+    let has_any = !between.throttled.is_empty()
+        || [between.above_warning, between.above_critical].iter().any(Option::is_some)
+        || between.over_limit.is_some();
+    match told.is_empty() {
+        true if has_any && between.doubts.is_empty() => {
+            vec!["In that time none of its counters of heat moved.".to_owned()]
+        }
+        true => Vec::new(),
+        false => told.into_iter().map(|sentence| format!("In that time {sentence}")).collect(),
+    }
+}
+
+/// What the counters of heat say of the time between the readings: each a clause with a full stop.
+pub(super) fn of_heat(between: &LifeSpan) -> Vec<String> {
+    let of = if between.is_by_clock() { "between" } else { "powered on" };
+    let mut told: Vec<String> = between.throttled.iter().filter_map(|one| throttling(one, of)).collect();
+    for (name, time) in [("warning", between.above_warning), ("critical", between.above_critical)] {
+        let Some(time) = time.filter(|time| time.hours > 0.0) else { continue };
+        let share = time.share.map(|share| format!(", {} of the time {of}", small_percent(share)));
+        told.push(format!(
+            "above its {name} temperature for {}{}.",
+            hours(time.hours),
+            share.unwrap_or_default()
+        ));
+    }
+    if let Some(count) = between.over_limit.filter(|count| *count > 0) {
+        told.push(format!("{} readings above its warning temperature.", format::count(count as f64)));
+    }
+    told
+}
+
+/// Counters that fell, and counters that grew more than the clock allows.
+pub(super) fn doubts(between: &LifeSpan) -> Vec<String> {
+    let change = |doubt: &LifeDoubt| {
+        let (name, from, to) =
+            (counter(doubt.counter), value(doubt.counter, doubt.from), value(doubt.counter, doubt.to));
+        format!("{name} ({from} to {to})")
+    };
+    let list = |kind: LifeDoubtKind| {
+        let all = between.doubts.iter().filter(|doubt| doubt.kind == kind).map(change);
+        all.collect::<Vec<_>>().join(", ")
+    };
+    let mut sentences = Vec::new();
+    let fell = list(LifeDoubtKind::Fell);
+    if !fell.is_empty() {
+        sentences.push(format!(
+            "Fell between the readings: {fell}. That is a reset, or another drive; no rate is given of them."
+        ));
+    }
+    let fast = list(LifeDoubtKind::FasterThanClock);
+    if let (false, Some(clock_h)) = (fast.is_empty(), between.clock_hours) {
+        sentences.push(format!(
+            "Contradicts the clock: within {}, {fast} cannot grow so much. No rate is given; check the times of the readings.",
+            hours(clock_h)
+        ));
+    }
+    sentences
+}
+
+/// A counter's name.
+const fn counter(counter: LifeCounter) -> &'static str {
+    match counter {
+        LifeCounter::PoweredOn => "hours powered on",
+        LifeCounter::AboveWarning => "time above the warning temperature",
+        LifeCounter::AboveCritical => "time above the critical temperature",
+        LifeCounter::Tmt1Transitions => "TMT1 transitions",
+        LifeCounter::Tmt2Transitions => "TMT2 transitions",
+        LifeCounter::Tmt1Seconds => "time at TMT1",
+        LifeCounter::Tmt2Seconds => "time at TMT2",
+        LifeCounter::OverLimit => "readings above the warning temperature",
+        LifeCounter::Read => "data read",
+        LifeCounter::Written => "data written",
+        LifeCounter::EnduranceUsed => "endurance used",
+    }
+}
+
+/// A counter's value with its unit.
+fn value(counter: LifeCounter, value: f64) -> String {
+    match counter {
+        LifeCounter::PoweredOn => format!("{} h", thousands(value)),
+        LifeCounter::AboveWarning | LifeCounter::AboveCritical => format!("{} min", thousands(value)),
+        LifeCounter::Tmt1Seconds | LifeCounter::Tmt2Seconds => format!("{} s", thousands(value)),
+        LifeCounter::Tmt1Transitions | LifeCounter::Tmt2Transitions | LifeCounter::OverLimit => {
+            thousands(value)
+        }
+        LifeCounter::Read | LifeCounter::Written => format::amount(value),
+        LifeCounter::EnduranceUsed => format!("{} %", figure(value, 0)),
+    }
+}
