@@ -49,6 +49,8 @@ const MOST_KNOWN: f64 = 0.8;
 const STAIRS: f64 = 4.0;
 /// Onsets at one threshold differ by rounding, twice.
 const NEAR_K: f64 = 1.5;
+/// One run in twenty has drops by heat and by chance: the logarithm of that.
+const BOTH: f64 = 3.0;
 /// Rounds until nothing changes any more; three quarters of the way are gone in each.
 const ROUNDS: usize = 24;
 const STEP: f64 = 0.75;
@@ -121,12 +123,12 @@ impl Model {
         let heat_or_chance = |is_heat: &dyn Fn(usize) -> bool| {
             self.without(|at| if is_heat(at) { &[Other] } else { &[Tmt1, Tmt2, Vendor] })
         };
-        let mut from =
-            vec![self.without(|_| &[Other]), self.without(|_| &[Other, Vendor]), heat_or_chance(&|_| false)];
-        for part in self.parts() {
-            from.push(heat_or_chance(&|at| part[at]));
-        }
-        let ends = from.into_iter().map(|shares| self.settle(shares));
+        let of_one = [self.without(|_| &[Other]), self.without(|_| &[Other, Vendor]), heat_or_chance(&|_| false)];
+        let of_both = self.parts().into_iter().map(|part| heat_or_chance(&|at| part[at]));
+        let ends = of_one.into_iter().map(|from| self.settle(from)).chain(of_both.map(|from| {
+            let (likelihood, shares) = self.settle(from);
+            (likelihood - BOTH, shares)
+        }));
         let best = ends.max_by(|a, b| a.0.total_cmp(&b.0));
         best.map(|(_, shares)| shares).unwrap_or_default()
     }

@@ -86,9 +86,9 @@ impl<T: Default> ByShape<T> {
         self.0.entry((shape.loss, shape.size)).or_default()
     }
 
-    /// Those of all drops about as deep, and up to [`MUCH_LONGER`] cells longer or shorter.
+    /// Those of all drops about as deep, wherever they stood, and up to [`MUCH_LONGER`] cells longer or shorter.
     pub(super) fn as_deep(&self, shape: DropShape) -> impl Iterator<Item = &T> {
-        self.around(shape, MUCH_LONGER)
+        self.around(DropShape { stands: false, ..shape }, MUCH_LONGER)
     }
 
     /// Those of all drops that look alike.
