@@ -5,6 +5,7 @@
 //! observation goes to the threshold that explains it best, and the cheapest combination is the explanation. Costs are
 //! negative log-likelihoods.
 
+use super::starts::Start;
 use super::{Follows, JointMachine, JointPoint, JointRun, mechanism};
 use crate::findings::Cause;
 use crate::segment::median;
@@ -37,8 +38,14 @@ const ALL: [Follows; 3] = [Follows::Tmt1, Follows::Tmt2, Follows::Nothing];
 /// A threshold with its number in kelvins.
 type Rule = (Follows, f64);
 
+/// A threshold, and how sure its mechanism is.
+pub(super) struct Explained {
+    pub(super) machine: JointMachine,
+    pub(super) sure: f64,
+}
+
 /// The thresholds, those of the host first.
-pub(super) fn machines(runs: &[JointRun]) -> Vec<JointMachine> {
+pub(super) fn machines(runs: &[JointRun], starts: &[Start]) -> Vec<Explained> {
     let points = points(runs);
     let tried = ALL.map(|follows| tried(follows, &points));
     let mut best: (f64, Vec<Rule>) = (f64::INFINITY, Vec::new());
@@ -62,8 +69,30 @@ pub(super) fn machines(runs: &[JointRun]) -> Vec<JointMachine> {
         let by = |point: &&JointPoint| cheapest(runs, point, &rules).is_some_and(|of| of == *rule);
         points.iter().filter(by).cloned().collect()
     };
-    let sets = rules.iter().map(explained_by).filter(|points| !points.is_empty());
-    sets.map(|points| machine(runs, points)).collect()
+    let mut sets: Vec<Vec<JointPoint>> = rules.iter().map(explained_by).collect();
+    sets.retain(|points| !points.is_empty());
+    let mut found: Vec<Explained> = sets.into_iter().map(|points| machine(runs, points, starts)).collect();
+    // Asked of their own observations alone, two thresholds may follow one setting: then they are one.
+    while let Some((at, again)) = same_setting(&found) {
+        let again = found.remove(again).machine.points;
+        let both = found[at].machine.points.drain(..).chain(again).filter(is_placed).collect();
+        found[at] = machine(runs, both, starts);
+    }
+    found
+}
+
+/// The first two thresholds that follow the same setting.
+fn same_setting(found: &[Explained]) -> Option<(usize, usize)> {
+    let follows = |at: usize| found[at].machine.follows;
+    let host = |at: &usize| matches!(follows(*at), Follows::Tmt1 | Follows::Tmt2);
+    let again =
+        (0..found.len()).filter(host).find(|at| (0..*at).any(|other| follows(other) == follows(*at)))?;
+    Some(((0..again).find(|at| follows(*at) == follows(again))?, again))
+}
+
+/// Whether a point says where its threshold is.
+fn is_placed(point: &JointPoint) -> bool {
+    temperatures(point).next().is_some()
 }
 
 fn points(runs: &[JointRun]) -> Vec<JointPoint> {
@@ -79,8 +108,7 @@ fn points(runs: &[JointRun]) -> Vec<JointPoint> {
             floor_bytes_per_s: level.floor_bytes_per_s,
             cause: level.cause,
         };
-        let placed = |p: &JointPoint| p.onset_k.or(p.held_k).is_some();
-        run.policy.levels.iter().map(point).filter(placed).collect::<Vec<_>>()
+        run.policy.levels.iter().map(point).filter(is_placed).collect::<Vec<_>>()
     };
     runs.iter().enumerate().flat_map(of_run).collect()
 }
@@ -144,14 +172,14 @@ fn rule_cost(runs: &[JointRun], points: &[JointPoint], (follows, number): Rule) 
         let threshold = follows.setting_k(run.tmt1_k, run.tmt2_k).map(|setting| setting + number);
         let acted =
             points.iter().any(|p| p.run == *index && point_cost(runs, p, (follows, number)) < UNEXPLAINED);
-        !acted && threshold.zip(run.hottest_free_k).is_some_and(|(at, free)| free >= at + PASSED_K)
+        !acted && threshold.zip(run.hottest_free_k()).is_some_and(|(at, free)| free >= at + PASSED_K)
     };
     let times = runs.iter().enumerate().filter(passed).count() as f64;
     lies + (times * PASSED).min(MOST_PASSED)
 }
 
 /// The threshold that these points show: what moves it is asked anew, of them alone.
-fn machine(runs: &[JointRun], points: Vec<JointPoint>) -> JointMachine {
+fn machine(runs: &[JointRun], mut points: Vec<JointPoint>, starts: &[Start]) -> Explained {
     let cost = |follows: Follows| {
         let numbers = tried(follows, &points).into_iter().flatten();
         let costs = numbers.map(|number| (total(runs, &points, &[(follows, number)]), number));
@@ -166,7 +194,6 @@ fn machine(runs: &[JointRun], points: Vec<JointPoint>) -> JointMachine {
     let untold = points.iter().all(|p| p.tmt1_k.is_none() && p.tmt2_k.is_none() && p.cause == Cause::Thermal);
     let confidence = if untold { 0.5 } else { (1.0 / sum).min(super::MOST_CERTAIN) };
     let follows = if confidence >= NAMED { best.0 } else { Follows::Undetermined };
-    let (mechanism, floor_bytes_per_s) = mechanism::classify(runs, &points, best);
     let thresholds: Vec<f64> = points.iter().map(|p| nearest(p, best)).collect();
     let settings = |of: Follows| -> Vec<Option<f64>> {
         points.iter().map(|p| of.setting_k(p.tmt1_k, p.tmt2_k)).collect()
@@ -178,8 +205,12 @@ fn machine(runs: &[JointRun], points: Vec<JointPoint>) -> JointMachine {
             .or_else(|| slope(&settings(Follows::Tmt2), &thresholds)),
     };
     let (hysteresis_k, release_offset_from_tmt1_k) = mechanism::release(&points, follows, &thresholds);
+    for start in starts {
+        points.extend(start.at(&points));
+    }
+    let (mechanism, sure, floor_bytes_per_s) = mechanism::classify(runs, &points, best);
     let one_k = thresholds.iter().all(|k| (k - thresholds[0]).abs() <= OFFSETS_K.1);
-    JointMachine {
+    let machine = JointMachine {
         follows,
         confidence,
         mechanism,
@@ -191,7 +222,8 @@ fn machine(runs: &[JointRun], points: Vec<JointPoint>) -> JointMachine {
         release_offset_from_tmt1_k,
         floor_bytes_per_s,
         points,
-    }
+    };
+    Explained { machine, sure }
 }
 
 /// Where a point shows the threshold: of the two temperatures the one nearer to the rule.

@@ -11,20 +11,28 @@
 mod explain;
 mod mechanism;
 mod open;
-
-use std::hash::{Hash as _, Hasher as _};
+mod record;
+mod starts;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::findings::{Cause, Caveat, Findings, Label, Policy, PolicyClass, SegmentOp};
+use crate::findings::{Cause, Caveat, Findings, Label, Policy, PolicyClass, Segment, SegmentOp};
 use crate::wording;
+use explain::Explained;
+use record::Record;
 use trace::Trace;
 
 /// A stretch at full speed this long shows that no threshold acted at its temperature.
 const SHOWS_S: f64 = 30.0;
 /// No verdict is surer than one from a single run may be.
 const MOST_CERTAIN: f64 = 0.98;
+/// Speeds within this share are one speed.
+const SAME_SPEED: f64 = 0.04;
+/// Speeds this far apart are not.
+const OTHER_SPEED: f64 = 0.1;
+/// Temperatures this far apart are not one: neither regulated, nor the same air.
+const OTHER_K: f64 = 2.5;
 
 /// The policy of a drive as several runs show it. A file format, as the findings are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -131,13 +139,44 @@ pub struct JointRun {
     tmt2_k: Option<f64>,
     /// Whether the drive counted light and heavy throttling in it.
     counted: [bool; 2],
-    /// The hottest that it was for long at full speed, in kelvins.
-    hottest_free_k: Option<f64>,
-    /// Whether reading, writing and both at once were slowed down by heat.
-    slowed: [bool; 3],
+    ambient_k: Option<f64>,
+    /// Its stretches under load.
+    ran: Vec<Ran>,
     policy: Policy,
-    /// A number over all that was measured: the same record again is no second observation.
-    data: u64,
+    record: Record,
+}
+
+/// A stretch of one speed.
+#[derive(Clone, Debug)]
+struct Ran {
+    op: SegmentOp,
+    /// What its load does, for people; empty where the source does not say.
+    what: String,
+    label: Label,
+    bytes_per_s: f64,
+    span_s: f64,
+    start_k: Option<f64>,
+    end_k: Option<f64>,
+}
+
+impl Ran {
+    fn is_same_load(&self, other: &Self) -> bool {
+        let unnamed = self.what.is_empty() || other.what.is_empty();
+        self.op == other.op && (unnamed || self.what == other.what)
+    }
+
+    /// Whether it is of the same load and faster by more than this share.
+    fn is_faster(&self, other: &Self, by: f64) -> bool {
+        self.is_same_load(other) && self.bytes_per_s > (1.0 + by) * other.bytes_per_s
+    }
+
+    fn is_at(&self, bytes_per_s: f64) -> bool {
+        (self.bytes_per_s - bytes_per_s).abs() <= SAME_SPEED * bytes_per_s
+    }
+
+    fn is_throttled_at(&self, bytes_per_s: f64) -> bool {
+        self.label == Label::Throttled && self.is_at(bytes_per_s)
+    }
 }
 
 impl JointRun {
@@ -153,8 +192,6 @@ impl JointRun {
             let (Some(first), Some(last)) = (counters.first(), counters.last()) else { return false };
             of(&first.value).iter().zip(of(&last.value)).any(|(a, b)| a.zip(b).is_some_and(|(a, b)| b > a))
         };
-        let free = findings.segments.iter().filter(|s| s.label == Label::FullSpeed);
-        let long = free.filter(|s| s.end_s - s.start_s >= SHOWS_S);
         Self {
             name: name.to_owned(),
             drive: drive.map(str::to_owned),
@@ -165,12 +202,28 @@ impl JointRun {
                 moved(|c| [c.tmt1_transitions, c.tmt1_seconds]),
                 moved(|c| [c.tmt2_transitions, c.tmt2_seconds]),
             ],
-            hottest_free_k: long.filter_map(|s| s.temp_end_k).reduce(f64::max),
-            slowed: [SegmentOp::Read, SegmentOp::Write, SegmentOp::Mixed]
-                .map(|op| findings.segments.iter().any(|s| s.op == op && s.label == Label::Throttled)),
+            ambient_k: trace.facts.ambient_k,
+            ran: ran(trace, findings),
             policy: findings.policy.clone(),
-            data: data(trace),
+            record: Record::new(trace),
         }
+    }
+
+    /// The hottest that it was for long at full speed, in kelvins.
+    fn hottest_free_k(&self) -> Option<f64> {
+        let free = self.ran.iter().filter(|ran| ran.label == Label::FullSpeed && ran.span_s >= SHOWS_S);
+        free.filter_map(|ran| ran.end_k).reduce(f64::max)
+    }
+
+    /// How hot it came to be while it was throttled at this speed, in kelvins.
+    fn throttled_k(&self, bytes_per_s: f64) -> Option<f64> {
+        self.ran.iter().rfind(|ran| ran.is_throttled_at(bytes_per_s))?.end_k
+    }
+
+    /// Whether reading, writing and both at once were slowed down by heat.
+    fn slowed(&self) -> [bool; 3] {
+        [SegmentOp::Read, SegmentOp::Write, SegmentOp::Mixed]
+            .map(|op| self.ran.iter().any(|ran| ran.op == op && ran.label == Label::Throttled))
     }
 
     /// The same under another name.
@@ -184,19 +237,21 @@ impl JointRun {
     }
 }
 
-/// A number over speeds and temperatures, the times relative to the first.
-fn data(trace: &Trace) -> u64 {
-    let mut hasher = std::hash::DefaultHasher::new();
-    let begin_s = trace.begin_s().unwrap_or(0.0);
-    // To a tenth of a millisecond and a byte: a copy in another format has rounding of its own.
-    let mut number = |value: f64| value.round().to_bits().hash(&mut hasher);
-    for interval in trace.speeds.iter().flat_map(|series| &series.intervals) {
-        [1e4 * (interval.start_s - begin_s), interval.bytes].into_iter().for_each(&mut number);
-    }
-    for point in trace.temperature().map_or(&[][..], |series| series.points()) {
-        [1e4 * (point.t.as_secs_f64() - begin_s), 10.0 * point.value].into_iter().for_each(&mut number);
-    }
-    hasher.finish()
+/// What a run did under load.
+fn ran(trace: &Trace, findings: &Findings) -> Vec<Ran> {
+    let what = |s: f64| trace.phases.iter().rfind(|phase| phase.start_s <= s).map(|phase| phase.what.clone());
+    let ran = |segment: &Segment| {
+        Some(Ran {
+            op: segment.op,
+            what: what((segment.start_s + segment.end_s) / 2.0).unwrap_or_default(),
+            label: segment.label,
+            bytes_per_s: segment.mean_bytes_per_s?,
+            span_s: segment.end_s - segment.start_s,
+            start_k: segment.temp_start_k,
+            end_k: segment.temp_end_k,
+        })
+    };
+    findings.segments.iter().filter(|segment| segment.op.moves_data()).filter_map(ran).collect()
 }
 
 /// TMT1 and TMT2, where they are one and the same for the whole run.
@@ -213,13 +268,20 @@ pub fn joint_policy(runs: &[JointRun]) -> Option<JointPolicy> {
         return None;
     }
     // A record that is there again says nothing new.
-    let first_of = |index: &usize| runs[..*index].iter().all(|run| run.data != runs[*index].data);
-    let distinct: Vec<usize> = (0..runs.len()).filter(first_of).collect();
-    let observed: Vec<JointRun> = distinct.iter().map(|index| runs[*index].clone()).collect();
-    let mut machines = explain::machines(&observed);
-    let (class, also, confidence) = class(&observed, &machines);
-    let alone = observed.len() == 1;
-    let confidence = if alone { confidence.min(first.policy.confidence) } else { confidence };
+    let distinct = record::distinct(runs);
+    let mut observed: Vec<JointRun> = distinct.iter().map(|index| runs[*index].clone()).collect();
+    let starts = starts::label(&mut observed);
+    let explained = explain::machines(&observed, &starts);
+    let (class, also, confidence) = class(&observed, &explained);
+    let mut machines: Vec<JointMachine> = explained.into_iter().map(|explained| explained.machine).collect();
+    // What one run alone shows is no surer for those that show nothing of it.
+    let showing: Vec<usize> = machines.iter().flat_map(|m| &m.points).map(|point| point.run).collect();
+    let confidence = match showing[..] {
+        [first, ref more @ ..] if more.iter().all(|run| *run == first) => {
+            confidence.min(observed[first].policy.confidence)
+        }
+        _ => confidence,
+    };
     let mut open = open::open(&observed, &machines);
     if observed.len() < runs.len() {
         open.insert(0, Caveat::SameRecord { runs: runs.len(), records: observed.len() });
@@ -240,10 +302,10 @@ pub fn joint_policy(runs: &[JointRun]) -> Option<JointPolicy> {
     })
 }
 
-/// The class of all machines together: the host's lead, as they do for one run.
-fn class(runs: &[JointRun], machines: &[JointMachine]) -> (PolicyClass, Vec<PolicyClass>, f64) {
-    let of = |follows: Follows| machines.iter().find(|machine| machine.follows == follows);
-    let Some(any) = machines.first() else {
+/// The class of all machines together, the host's first, as for one run, and how sure it is.
+fn class(runs: &[JointRun], explained: &[Explained]) -> (PolicyClass, Vec<PolicyClass>, f64) {
+    let of = |follows: Follows| explained.iter().find(|explained| explained.machine.follows == follows);
+    let Some(any) = explained.first() else {
         let none = |run: &JointRun| run.policy.class == PolicyClass::None;
         return match runs.iter().all(none) {
             // As sure as the run that provoked it most.
@@ -251,24 +313,27 @@ fn class(runs: &[JointRun], machines: &[JointMachine]) -> (PolicyClass, Vec<Poli
             false => (PolicyClass::Undetermined, vec![], 0.0),
         };
     };
-    let host: Vec<&JointMachine> = [of(Follows::Tmt1), of(Follows::Tmt2)].into_iter().flatten().collect();
+    let host: Vec<&Explained> = [of(Follows::Tmt1), of(Follows::Tmt2)].into_iter().flatten().collect();
     let own = of(Follows::Nothing);
+    // What a threshold does is as sure as that, whose it is as sure as what it follows.
+    let does = |explained: &Explained| (explained.machine.mechanism, explained.sure);
+    let lightest = |all: &[&Explained]| all.iter().map(|e| e.machine.confidence).fold(1.0, f64::min);
     let mut all = match host[..] {
-        [light, heavy] if light.mechanism == heavy.mechanism => vec![PolicyClass::TwoLevel],
-        [] if own.is_some() => vec![PolicyClass::Vendor],
-        [] => vec![any.mechanism],
-        _ => host.iter().map(|machine| machine.mechanism).collect(),
+        [light, heavy] if light.machine.mechanism == heavy.machine.mechanism => {
+            vec![(PolicyClass::TwoLevel, lightest(&host))]
+        }
+        [] => own
+            .map_or_else(|| vec![does(any)], |own| vec![(PolicyClass::Vendor, lightest(&[own])), does(own)]),
+        _ => host.iter().map(|explained| does(explained)).collect(),
     };
-    match own {
-        Some(own) if host.is_empty() => all.push(own.mechanism),
-        Some(_) => all.push(PolicyClass::Vendor),
-        None => {}
+    if own.is_some() && !host.is_empty() {
+        all.push((PolicyClass::Vendor, 1.0));
     }
-    let class = all.remove(0);
-    all.retain(|also| *also != class && *also != PolicyClass::Undetermined);
-    all.dedup();
-    let sure = machines.iter().map(|machine| machine.confidence).fold(1.0, f64::min);
-    (class, all, if class == PolicyClass::Undetermined { 0.5 * sure } else { sure })
+    let (class, sure) = all.remove(0);
+    let mut also: Vec<PolicyClass> = all.into_iter().map(|(class, _)| class).collect();
+    also.retain(|also| *also != class && *also != PolicyClass::Undetermined);
+    also.dedup();
+    (class, also, sure)
 }
 
 #[cfg(test)]

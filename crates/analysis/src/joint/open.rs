@@ -1,6 +1,6 @@
 //! What several runs leave open, and which measurement would decide it.
 
-use super::{Follows, JointMachine, JointRun};
+use super::{Follows, JointMachine, JointRun, OTHER_K, mechanism};
 use crate::findings::{Caveat, PolicyClass};
 use trace::caveat::{SettingsSeen, SlowdownSeen};
 
@@ -13,7 +13,7 @@ pub(super) fn open(runs: &[JointRun], machines: &[JointMachine]) -> Vec<Caveat> 
         }
     };
     if machines.is_empty() {
-        let hottest_k = runs.iter().filter_map(|run| run.hottest_free_k).reduce(f64::max);
+        let hottest_k = runs.iter().filter_map(|run| run.hottest_free_k()).reduce(f64::max);
         ask(Caveat::NotHotEnough { runs: runs.len(), hottest_k });
     }
     for machine in machines {
@@ -21,7 +21,10 @@ pub(super) fn open(runs: &[JointRun], machines: &[JointMachine]) -> Vec<Caveat> 
             ask(Caveat::ThresholdUndetermined { settings: settings_seen(runs) });
         }
         if machine.mechanism == PolicyClass::Undetermined {
-            ask(Caveat::MechanismUndetermined { seen: SlowdownSeen::SeveralRuns });
+            // Another air has been tried: more of the same load is left.
+            let seen =
+                if varied_air(runs, machine) { SlowdownSeen::Irregular } else { SlowdownSeen::SeveralRuns };
+            ask(Caveat::MechanismUndetermined { seen });
         }
         let no_release = machine.points.iter().all(|p| p.release_k.is_none());
         if no_release && machine.mechanism == PolicyClass::Relay {
@@ -29,6 +32,12 @@ pub(super) fn open(runs: &[JointRun], machines: &[JointMachine]) -> Vec<Caveat> 
         }
     }
     open
+}
+
+/// Whether the same operation was throttled in different air.
+fn varied_air(runs: &[JointRun], machine: &JointMachine) -> bool {
+    let air: Vec<f64> = machine.points.iter().filter_map(|p| runs[p.run].ambient_k).collect();
+    mechanism::range(&air) >= OTHER_K && mechanism::one_operation(runs, &machine.points)
 }
 
 fn settings_seen(runs: &[JointRun]) -> SettingsSeen {

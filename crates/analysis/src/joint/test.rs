@@ -28,10 +28,29 @@ fn run(tmt: Option<(f64, f64)>, cause: Cause, onset_k: f64, release_k: Option<f6
         tmt1_k: tmt.map(|tmt| tmt.0),
         tmt2_k: tmt.map(|tmt| tmt.1),
         counted: [false; 2],
-        hottest_free_k: Some(onset_k),
-        slowed: [true, false, false],
+        ambient_k: None,
+        ran: vec![
+            ran(Label::FullSpeed, 2.0 * floor, onset_k - 20.0, onset_k),
+            ran(Label::Throttled, floor, onset_k, onset_k),
+        ],
         policy,
-        data: NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
+        record: Record {
+            exact: NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
+            ..Record::default()
+        },
+    }
+}
+
+/// A minute of reading.
+fn ran(label: Label, bytes_per_s: f64, start_k: f64, end_k: f64) -> Ran {
+    Ran {
+        op: SegmentOp::Read,
+        what: String::new(),
+        label,
+        bytes_per_s,
+        span_s: 60.0,
+        start_k: Some(start_k),
+        end_k: Some(end_k),
     }
 }
 
@@ -79,18 +98,16 @@ fn several_runs_outvote_one_coincidence() {
 /// Speeds that differ at one temperature follow it, unless they are those of reading and of writing.
 #[test]
 fn a_regulator_is_told_from_one_operation() {
-    let held = |floor: f64, slowed: [bool; 3]| {
+    let held = |floor: f64, op: SegmentOp| {
         let mut run = run(Some((343.0, 353.0)), Cause::HctmTmt1, 343.0, None, floor);
-        (run.policy.class, run.slowed) = (PolicyClass::Undetermined, slowed);
+        run.policy.class = PolicyClass::Undetermined;
+        run.ran.iter_mut().for_each(|ran| ran.op = op);
         run.policy.levels[0].held_k = Some(343.0);
         run
     };
-    let of = |slowed: [[bool; 3]; 2]| {
-        joint(&[held(1.2e9, slowed[0]), held(1.6e9, slowed[1])]).machines[0].mechanism
-    };
-    let (reads, writes) = ([true, false, false], [false, true, false]);
-    assert_eq!(of([reads, reads]), PolicyClass::Regulator);
-    assert_eq!(of([reads, writes]), PolicyClass::Undetermined);
+    let of = |ops: [SegmentOp; 2]| joint(&[held(1.2e9, ops[0]), held(1.6e9, ops[1])]).machines[0].mechanism;
+    assert_eq!(of([SegmentOp::Read, SegmentOp::Read]), PolicyClass::Regulator);
+    assert_eq!(of([SegmentOp::Read, SegmentOp::Write]), PolicyClass::Undetermined);
 }
 
 #[test]
@@ -140,4 +157,64 @@ fn copies_of_a_record_are_one_observation() {
     assert_eq!(with_copies.confidence, without.confidence);
     let runs: Vec<usize> = with_copies.machines[0].points.iter().map(|point| point.run).collect();
     assert_eq!(runs, [0, 2]);
+}
+
+/// Goal: runs in the same air at the same setting tell nothing of relay against regulator. Method: the same regulator three times, and
+/// a fixed lower speed that goes on heating in other air.
+#[test]
+fn only_other_surroundings_tell_a_fixed_speed_from_a_regulator() {
+    let alike = |end_k: f64| {
+        let mut run = run(Some((338.0, 348.0)), Cause::HctmTmt1, 338.0, None, 1.28e9);
+        run.policy.class = PolicyClass::Regulator;
+        run.policy.levels[0].held_k = Some(337.0);
+        run.ran[1].end_k = Some(end_k);
+        run
+    };
+    let repeats = joint(&[alike(337.0), alike(337.0), alike(337.0)]);
+    assert_eq!(repeats.class, PolicyClass::Regulator, "{repeats:#?}");
+    assert!((repeats.confidence - 0.9).abs() < 0.01, "as sure as each of them: {repeats:#?}");
+    let heating = joint(&[alike(337.0), alike(344.0), alike(352.0)]);
+    assert_eq!(heating.class, PolicyClass::Relay, "{heating:#?}");
+}
+
+/// Goal: a run that was throttled from its start is an observation of the threshold that a cooler run shows. Method: reads at the
+/// throttled speed from 351 K and 356 K on, and a run between the two that is faster.
+#[test]
+fn a_run_that_began_slow_is_known_by_a_cooler_one() {
+    let settings = Some((273.0, 363.0));
+    let mut cool = run(settings, Cause::Vendor, 348.0, None, 2.2e9);
+    (cool.policy.class, cool.policy.also) = (PolicyClass::Vendor, vec![]);
+    cool.ran[1].end_k = Some(345.0);
+    let hot = |bytes_per_s: f64, start_k: f64| {
+        let mut hot = run(settings, Cause::Vendor, 348.0, None, 2.2e9);
+        (hot.policy.class, hot.policy.confidence) = (PolicyClass::Undetermined, 0.0);
+        hot.policy.levels.clear();
+        hot.ran = vec![ran(Label::FullSpeed, bytes_per_s, start_k, start_k + 14.0)];
+        hot
+    };
+    let joint = joint(&[cool, hot(2.2e9, 351.0), hot(2.21e9, 356.0), hot(2.5e9, 330.0)]);
+    let [machine] = &joint.machines[..] else { panic!("{joint:#?}") };
+    let runs: Vec<usize> = machine.points.iter().map(|point| point.run).collect();
+    assert_eq!((&runs[..], joint.class), (&[0, 1, 2][..], PolicyClass::Vendor), "{joint:#?}");
+    assert_eq!(machine.mechanism, PolicyClass::Relay, "{joint:#?}");
+    assert!(
+        !joint.open.iter().any(|open| matches!(open, Caveat::MechanismUndetermined { .. })),
+        "{joint:#?}"
+    );
+}
+
+/// Goal: one setting has one threshold. Method: of four onsets at one TMT1 two lie 4 K higher, and one of these was taken for the drive's own.
+#[test]
+fn two_groups_of_onsets_that_follow_one_setting_are_one_threshold() {
+    let at = |cause: Cause, onset_k: f64| run(Some((338.0, 348.0)), cause, onset_k, None, 1e9);
+    let mut runs = [
+        at(Cause::HctmTmt1, 337.0),
+        at(Cause::HctmTmt1, 337.5),
+        at(Cause::HctmTmt1, 341.5),
+        at(Cause::Vendor, 342.5),
+    ];
+    runs.iter_mut().for_each(|run| run.counted = [true, false]);
+    let joint = joint(&runs);
+    let following = joint.machines.iter().filter(|machine| machine.follows == Follows::Tmt1);
+    assert_eq!(following.count(), 1, "{joint:#?}");
 }

@@ -84,10 +84,10 @@ pub fn caveat(caveat: &Caveat) -> String {
         }
         Caveat::NoTemperature { outside_load: true } => "No temperature was recorded under load, so thermal throttling can be neither confirmed nor ruled out. Check that load and temperature logs use one clock (`--offset`).".to_owned(),
         Caveat::SameRecord { runs, records: 1 } => {
-            format!("All {runs} runs hold identical data and count as one.")
+            format!("All {runs} runs hold the same data, or parts of it, and count as one.")
         }
         Caveat::SameRecord { runs, records } => {
-            format!("Some of the {runs} runs hold identical data; they count as {records}.")
+            format!("Some of the {runs} runs hold the same data, or parts of it; they count as {records}.")
         }
         Caveat::NotHotEnough { runs, hottest_k } => not_hot_enough(*runs, *hottest_k),
         Caveat::NotSeen { values } => {

@@ -1,7 +1,9 @@
 //! The policy that several runs of one drive show, in sentences.
 
+use std::collections::BTreeSet;
+
 use analysis::findings::PolicyClass;
-use analysis::joint::{Follows, JointMachine, JointPolicy};
+use analysis::joint::{Follows, JointMachine, JointPoint, JointPolicy};
 use analysis::wording;
 
 use super::{policy_also, policy_class, words};
@@ -38,11 +40,7 @@ fn machine(machine: &JointMachine) -> String {
     }
     text.push_str(&format!(
         " (seen in {}, confidence {})",
-        if machine.points.len() == 1 {
-            "one run".to_owned()
-        } else {
-            format!("{} runs", machine.points.len())
-        },
+        seen_in(machine),
         format::percent(machine.confidence)
     ));
     if machine.mechanism != PolicyClass::Undetermined {
@@ -64,6 +62,22 @@ fn machine(machine: &JointMachine) -> String {
     }
     text.push('.');
     text
+}
+
+/// In how many runs, and in how many of them from the start of the load on: those say nothing of where it begins.
+fn seen_in(machine: &JointMachine) -> String {
+    let runs =
+        |of: &mut dyn Iterator<Item = &JointPoint>| of.map(|point| point.run).collect::<BTreeSet<_>>().len();
+    let from_the_start = |point: &&JointPoint| point.onset_k.is_none() && point.held_k.is_none();
+    let all = match runs(&mut machine.points.iter()) {
+        1 => return "one run".to_owned(),
+        all => format!("{all} runs"),
+    };
+    match runs(&mut machine.points.iter().filter(from_the_start)) {
+        0 => all,
+        1 => format!("{all}, in one of them from the start of the load"),
+        some => format!("{all}, in {some} of them from the start of the load"),
+    }
 }
 
 fn offset(offset_k: Option<f64>) -> String {
