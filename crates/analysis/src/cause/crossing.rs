@@ -123,7 +123,8 @@ impl Model {
         let heat_or_chance = |is_heat: &dyn Fn(usize) -> bool| {
             self.without(|at| if is_heat(at) { &[Other] } else { &[Tmt1, Tmt2, Vendor] })
         };
-        let of_one = [self.without(|_| &[Other]), self.without(|_| &[Other, Vendor]), heat_or_chance(&|_| false)];
+        let of_one =
+            [self.without(|_| &[Other]), self.without(|_| &[Other, Vendor]), heat_or_chance(&|_| false)];
         let of_both = self.parts().into_iter().map(|part| heat_or_chance(&|at| part[at]));
         let ends = of_one.into_iter().map(|from| self.settle(from)).chain(of_both.map(|from| {
             let (likelihood, shares) = self.settle(from);
