@@ -15,6 +15,8 @@ use trace::{Phase, SpeedSeries, Trace};
 const STEP_S: f64 = 1.0;
 /// Iometer writes rows a minute apart at most; bytes that would have taken longer at their rate are not of that rate.
 const LONGEST_ROW_S: f64 = 60.0;
+/// Rows further apart than this have a hole between them; workers' rows and a row that came late are nearer.
+const LONGEST_HOLE_S: f64 = 3.0 * STEP_S;
 /// Sum and total are the same up to this: the last fraction of a second has no row.
 const SAME_SUM: f64 = 0.1;
 /// A file longer than this is of two clocks.
@@ -25,6 +27,10 @@ struct InstantReader {
     zero_s: Option<f64>,
     test: String,
     phases: Vec<Phase>,
+    /// Whether a test begins with the next row.
+    begins: bool,
+    /// Times that rows cover, in seconds: where none does, nothing is known.
+    covered: Vec<(f64, f64)>,
     /// Bytes in rows of workers and in the row ALL of the test under way.
     summed: f64,
     caveats: Vec<Caveat>,
@@ -41,6 +47,8 @@ pub(crate) fn instant(file: &str, mut lines: LineReader<'_>) -> Result<RunPart, 
         zero_s: None,
         test: "test".into(),
         phases: Vec::new(),
+        begins: true,
+        covered: Vec::new(),
         summed: 0.0,
         caveats: Vec::new(),
         rows: 0,
@@ -55,6 +63,7 @@ pub(crate) fn instant(file: &str, mut lines: LineReader<'_>) -> Result<RunPart, 
         } else if expects_description {
             reading.test = description(line);
             expects_description = false;
+            reading.begins = true;
             reading.summed = 0.0;
         } else if let Some(columns) = &columns
             && let Some(at) = line.split(',').next().filter(|_| line.contains(',')).and_then(stamp)
@@ -119,13 +128,18 @@ impl InstantReader {
         }
         let (op, start_s) = (op_of(bytes[0], bytes[1]), t_s - spans[0].max(spans[1]));
         match self.phases.last_mut() {
-            Some(last) if last.name == self.test => {
+            Some(last) if !self.begins => {
                 last.end_s = last.end_s.max(t_s);
                 if last.op != op && op != SegmentOp::Idle {
                     last.op = if last.op == SegmentOp::Idle { op } else { SegmentOp::Mixed };
                 }
             }
             _ => self.phases.push(Phase::bare(&self.test, op, start_s, t_s)),
+        }
+        self.begins = false;
+        match self.covered.last_mut() {
+            Some(last) if start_s - last.1 <= LONGEST_HOLE_S => last.1 = last.1.max(t_s),
+            _ => self.covered.push((start_s, t_s)),
         }
         Ok(())
     }
@@ -142,6 +156,12 @@ impl InstantReader {
         }
     }
 
+    /// Whether a row tells what was done at that time, in seconds.
+    fn covers(&self, t_s: f64) -> bool {
+        let after = self.covered.partition_point(|(start_s, _)| *start_s <= t_s);
+        after.checked_sub(1).is_some_and(|at| t_s <= self.covered[at].1)
+    }
+
     fn finish(self, file: &str) -> Result<RunPart, ImportError> {
         let Some(zero_s) = self.zero_s else {
             return Err(ImportError::whole(file, "there is no row of a worker in it"));
@@ -149,7 +169,9 @@ impl InstantReader {
         let mut trace = Trace::empty(file);
         for (grid, op) in self.grids.iter().zip([SegmentOp::Read, SegmentOp::Write]) {
             if grid.total() > 0.0 {
-                trace.speeds.push(SpeedSeries { op, intervals: grid.intervals(1.0) });
+                let mut intervals = grid.intervals(1.0);
+                intervals.retain(|interval| self.covers(interval.start_s + interval.span_s / 2.0));
+                trace.speeds.push(SpeedSeries { op, intervals });
             }
         }
         trace.phases = self.phases;

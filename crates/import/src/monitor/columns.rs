@@ -13,7 +13,7 @@
 
 use measure::CellSplitter;
 
-use super::when::{Stamp, date_and_time, stamp};
+use super::when::{Stamp, date_and_time, day_first, stamp};
 use super::{Quantity, Samples};
 use crate::ImportError;
 use crate::lines::LineReader;
@@ -49,13 +49,48 @@ impl Dialect {
     }
 }
 
+/// Rows of a log are less than this apart, a night's rest included.
+const LONGEST_STEP_S: f64 = 2.0 * 86_400.0;
+
 /// One column that says something.
 struct Meaning {
     cell: usize,
     drive: String,
     quantity: Quantity,
     /// What a bare number counts.
-    unit: f64,
+    unit: Unit,
+}
+
+/// A unit: what its zero is, and what one of it counts, in °C, W or bytes per second.
+#[derive(Clone, Copy)]
+struct Unit {
+    zero: f64,
+    factor: f64,
+}
+
+impl Unit {
+    const fn of(factor: f64) -> Self {
+        Self { zero: 0.0, factor }
+    }
+
+    /// The unit of that name.
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "°C" | "C" | "celsius" | "W" | "B/s" | "Bps" | "bytes/s" => Self::of(1.0),
+            "°F" | "F" | "fahrenheit" => Self { zero: 32.0, factor: 1.0 / 1.8 },
+            "kB/s" | "KB/s" => Self::of(1e3),
+            "MB/s" => Self::of(1e6),
+            "GB/s" => Self::of(1e9),
+            "KiB/s" => Self::of(1024.0),
+            "MiB/s" => Self::of(1024.0 * 1024.0),
+            "GiB/s" => Self::of(1024.0 * 1024.0 * 1024.0),
+            "b/s" | "bps" => Self::of(0.125),
+            "kb/s" => Self::of(125.0),
+            "Mb/s" => Self::of(125e3),
+            "Gb/s" => Self::of(125e6),
+            _ => return None,
+        })
+    }
 }
 
 struct TableReader {
@@ -67,6 +102,10 @@ struct TableReader {
     to_utc_s: Option<f64>,
     samples: Samples,
     first: Option<Stamp>,
+    /// Whether dates with `/` are day/month, which the file shows where a day ends.
+    day_first: bool,
+    /// The time of the row before, and what it is as day/month.
+    before: Option<(Stamp, Stamp)>,
 }
 
 /// Reads the table.
@@ -132,19 +171,50 @@ impl TableReader {
             return Err(nothing_known(dialect));
         }
         let to_utc_s = (dialect == Dialect::Perfmon).then(|| zone_s(&header[0])).flatten();
-        Ok(Self { dialect, separator, header, meanings, to_utc_s, samples: Samples::default(), first: None })
+        Ok(Self {
+            dialect,
+            separator,
+            header,
+            meanings,
+            to_utc_s,
+            samples: Samples::default(),
+            first: None,
+            day_first: false,
+            before: None,
+        })
     }
 
     /// When a row was taken; `None` for a row that is none.
-    fn time(&self, cells: &[String]) -> Option<Stamp> {
-        let told = match self.dialect {
-            Dialect::HwInfo => date_and_time(cells.first()?, cells.get(1)?),
-            Dialect::Perfmon | Dialect::Grafana => stamp(cells.first()?),
-        }?;
+    fn time(&mut self, cells: &[String]) -> Option<Stamp> {
+        let (told, swapped) = match self.dialect {
+            Dialect::HwInfo => {
+                let (date, time) = (cells.first()?, cells.get(1)?);
+                (date_and_time(date, time)?, day_first(&format!("{date} {time}")))
+            }
+            Dialect::Perfmon | Dialect::Grafana => (stamp(cells.first()?)?, day_first(cells.first()?)),
+        };
+        let told = self.ordered(told, swapped.unwrap_or(told));
         Some(match self.to_utc_s {
             Some(shift_s) => Stamp { seconds: told.seconds + shift_s, is_utc: true },
             None => told,
         })
+    }
+
+    /// The time by the order of day and month that the file goes by: the next day is no month away.
+    fn ordered(&mut self, told: Stamp, swapped: Stamp) -> Stamp {
+        let before = self.before.replace((told, swapped));
+        if let Some((last, last_swapped)) = before
+            && !self.day_first
+            && !(0.0..=LONGEST_STEP_S).contains(&(told.seconds - last.seconds))
+            && (0.0..=LONGEST_STEP_S).contains(&(swapped.seconds - last_swapped.seconds))
+        {
+            self.day_first = true;
+            // So far all rows were of one day.
+            let by_s = last_swapped.seconds - last.seconds;
+            self.samples.shift(by_s);
+            self.first = self.first.map(|first| Stamp { seconds: first.seconds + by_s, ..first });
+        }
+        if self.day_first { swapped } else { told }
     }
 
     fn row(&mut self, cells: &[String], now: Stamp) -> Result<(), String> {
@@ -195,16 +265,9 @@ fn value(cell: &str, meaning: &Meaning) -> Result<f64, String> {
     let number: f64 = number.parse().map_err(|_| format!("{cell:?} is not a number"))?;
     let unit = match unit {
         "" => meaning.unit,
-        "°C" | "C" | "celsius" | "W" | "B/s" | "Bps" | "bytes/s" => 1.0,
-        "kB/s" | "KB/s" => 1e3,
-        "MB/s" => 1e6,
-        "GB/s" => 1e9,
-        "KiB/s" => 1024.0,
-        "MiB/s" => 1024.0 * 1024.0,
-        "GiB/s" => 1024.0 * 1024.0 * 1024.0,
-        other => return Err(format!("the unit {other:?} is not known here")),
+        name => Unit::named(name).ok_or_else(|| format!("the unit {name:?} is not known here"))?,
     };
-    Ok(number * unit)
+    Ok((number - unit.zero) * unit.factor)
 }
 
 fn hwinfo(header: &[String]) -> Vec<Meaning> {
@@ -214,19 +277,17 @@ fn hwinfo(header: &[String]) -> Vec<Meaning> {
         let (name, unit) = title
             .rsplit_once('[')
             .map_or((title.as_str(), ""), |(name, unit)| (name.trim(), unit.trim_end_matches(']')));
-        let rate_unit = match unit {
-            "KB/s" => 1e3,
-            "GB/s" => 1e9,
-            _ => 1e6,
-        };
+        let unit = Unit::named(unit);
+        let rate_unit = unit.unwrap_or(Unit::of(1e6));
+        let heat_unit = unit.unwrap_or(Unit::of(1.0));
         let (drive, quantity, unit) = match name.strip_prefix("Drive Temperature") {
             Some("") => {
                 hot += 1;
-                (format!("drive {hot}"), Quantity::Celsius(0), 1.0)
+                (format!("drive {hot}"), Quantity::Celsius(0), heat_unit)
             }
             Some(number) => match number.trim().parse::<u8>() {
-                Ok(number) if hot > 0 && unit.ends_with('C') => {
-                    (format!("drive {hot}"), Quantity::Celsius(number), 1.0)
+                Ok(number) if hot > 0 && unit.is_some() => {
+                    (format!("drive {hot}"), Quantity::Celsius(number), heat_unit)
                 }
                 _ => continue,
             },
@@ -255,7 +316,7 @@ fn perfmon(header: &[String]) -> Vec<Meaning> {
             _ => return None,
         };
         let drive = if drive == "_total" { "_Total".to_owned() } else { drive.to_uppercase() };
-        Some(Meaning { cell, drive, quantity: Quantity::Rate(op), unit: 1.0 })
+        Some(Meaning { cell, drive, quantity: Quantity::Rate(op), unit: Unit::of(1.0) })
     };
     header.iter().enumerate().filter_map(counter).collect()
 }
@@ -280,7 +341,10 @@ fn grafana(header: &[String]) -> Vec<Meaning> {
         }?;
         let drive =
             lower.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| is_drive(word)).unwrap_or("drive");
-        Some(Meaning { cell, drive: drive.to_owned(), quantity, unit: 1.0 })
+        // `Write (MB/s)`; what stands in brackets may be a drive as well.
+        let told = title.rsplit_once(['(', '[']).map(|(_, unit)| unit.trim_end_matches([')', ']', ' ']));
+        let unit = told.and_then(Unit::named).unwrap_or(Unit::of(1.0));
+        Some(Meaning { cell, drive: drive.to_owned(), quantity, unit })
     };
     header.iter().enumerate().skip(1).filter_map(meaning).collect()
 }

@@ -81,6 +81,12 @@ impl Samples {
         }
     }
 
+    /// Moves all times by so much.
+    pub(super) fn shift(&mut self, by_s: f64) {
+        let columns = self.drives.values_mut().flatten();
+        columns.flat_map(|(_, values)| values).for_each(|(t_s, _)| *t_s += by_s);
+    }
+
     /// Whether there is a value of that kind.
     fn has(&self, drive: &str, quantity: Quantity) -> bool {
         self.drives.get(drive).is_some_and(|columns| columns.iter().any(|(known, _)| *known == quantity))

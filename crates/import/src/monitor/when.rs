@@ -63,6 +63,14 @@ pub(super) fn date_and_time(date: &str, time: &str) -> Option<Stamp> {
     Some(Stamp { seconds, is_utc: false })
 }
 
+/// The time in `text`, a date and a time of day, where it has a date with `/` that may be day/month.
+pub(super) fn day_first(text: &str) -> Option<Stamp> {
+    let (date, time) = text.trim().split_once([' ', 'T', ','])?;
+    let (day, rest) = date.split_once('/')?;
+    let (month, year) = rest.split_once('/')?;
+    date_and_time(&format!("{month}/{day}/{year}"), time)
+}
+
 /// Seconds from a number since 1970 in s, ms, µs or ns; `None` for one that is none of them between 2001 and 2286.
 pub(super) fn since_1970(number: f64) -> Option<f64> {
     [1.0, 1e3, 1e6, 1e9].into_iter().map(|unit| number / unit).find(|seconds| (1e9..1e10).contains(seconds))
