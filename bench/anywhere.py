@@ -52,7 +52,7 @@ def simulate(drive, seconds, limit, every_s=1, dt_s=0.1):
 
 
 def relay(on_c, off_c, low):
-    """A throttle with a hysteresis; several may be held against each other by `min`."""
+    """A throttle with a hysteresis: slow from `on_c` on, until the drive is cooler than `off_c`."""
     state = {"slow": False}
 
     def limit(_, temp_c):

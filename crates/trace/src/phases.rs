@@ -105,7 +105,6 @@ fn settle(trace: &Trace) -> Vec<(SegmentOp, f64, f64)> {
                 (None, ..) if end_s - start_s > longest_stop_s => SegmentOp::Idle,
                 (_, Some(before), Some(after)) if after == before => before,
                 (None, Some(before), None) if end_s - start_s < SHORTEST_S || stops_again(&runs, i) => before,
-                (None, Some(_), None) => SegmentOp::Idle,
                 (Some(_), Some(before), _) => before,
                 (Some(_), None, Some(after)) => after,
                 _ => SegmentOp::Idle,
@@ -156,13 +155,10 @@ fn by_the_clock(runs: &[OpRun]) -> bool {
             }
         }
     }
-    let least_most = |values: &mut dyn Iterator<Item = f64>| {
-        values.fold((f64::INFINITY, 0.0f64), |(least, most), s| (least.min(s), most.max(s)))
-    };
-    let periods_s = least_most(&mut loads.windows(2).map(|pair| pair[1].0 - pair[0].0));
+    let periods_s = range(loads.windows(2).map(|pair| pair[1].0 - pair[0].0));
     // The last one may have been cut short.
     let whole = &loads[..loads.len().saturating_sub(1)];
-    let loaded_s = least_most(&mut whole.iter().map(|load| load.1 - load.0));
+    let loaded_s = range(whole.iter().map(|load| load.1 - load.0));
     whole.len() >= RECURRING
         && periods_s.1 - periods_s.0 <= (ONE_PERIOD * periods_s.0).max(SHORTEST_S)
         && loaded_s.1 >= OTHER_TIMES * loaded_s.0
@@ -199,12 +195,9 @@ fn thermostat(runs: &[OpRun], trace: &Trace) -> Vec<usize> {
     let mut pauses = cooling_pauses(runs, trace);
     let hottest_k = pauses.iter().map(|pause| pause.from_k).fold(f64::NEG_INFINITY, f64::max);
     pauses.retain(|pause| pause.from_k > hottest_k - ONE_TEMPERATURE_K - COOLED_K);
-    let range = |values: &mut dyn Iterator<Item = f64>| {
-        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
-    };
-    let from_k = range(&mut pauses.iter().map(|pause| pause.from_k));
-    let to_k = range(&mut pauses.iter().filter_map(|pause| pause.to_k));
-    let loaded_s = range(&mut pauses.iter().map(|pause| pause.loaded_s));
+    let from_k = range(pauses.iter().map(|pause| pause.from_k));
+    let to_k = range(pauses.iter().filter_map(|pause| pause.to_k));
+    let loaded_s = range(pauses.iter().map(|pause| pause.loaded_s));
     let ended = pauses.iter().filter(|pause| pause.to_k.is_some()).count();
     let one = |(low_k, high_k): (f64, f64)| high_k - low_k <= ONE_TEMPERATURE_K;
     let fits = ended >= 2
@@ -214,6 +207,11 @@ fn thermostat(runs: &[OpRun], trace: &Trace) -> Vec<usize> {
         && to_k.1 <= from_k.0 - COOLED_K
         && loaded_s.1 >= OTHER_TIMES * loaded_s.0;
     if fits { pauses.iter().map(|pause| pause.run).collect() } else { Vec::new() }
+}
+
+/// The least and the greatest of these.
+fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
 }
 
 /// The times without load between loads and after the last one, where their temperatures are known; none where one is not.

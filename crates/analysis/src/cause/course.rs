@@ -7,6 +7,7 @@ use super::case::{Case, SETTLING_S, TELLING_S};
 use super::evidence::Evidence;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::history::set_at;
+use super::likelihood::{ONE_THRESHOLD_K, seen_once};
 use crate::findings::SegmentOp;
 use crate::observation::Observation;
 
@@ -14,8 +15,6 @@ use crate::observation::Observation;
 const COOLING_SHOWS_K: f64 = 4.0;
 /// Whole kelvins hide this much.
 const ROUNDING_K: f64 = 1.0;
-/// Onsets at one threshold differ by rounding, twice.
-const ONE_THRESHOLD_K: f64 = 1.5;
 /// What held the temperature while speed gave way: from so many kelvins of cooling left out on, in full at twice that.
 const HELD: f64 = 2.5;
 const HELD_SHOWS_K: f64 = 1.5;
@@ -50,13 +49,13 @@ fn hotter_before(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     let lag_s = (5.0f64).max(3.0 * case.heat.period_s);
     // Of drops that began at one temperature it is seen once: a threshold that was moved speaks against none of them.
     let began_there = case.history.onsets((case.op, case.drop.inside.is_some()), onset_k, ONE_THRESHOLD_K);
-    let shared = (began_there.max(1) as f64).powf(-0.7);
+    let shared = seen_once(began_there);
     let weight = |(all_s, drops): (f64, usize)| {
         let hotter_s = all_s / drops.max(1) as f64;
         let weight = if hotter_s < lag_s { 0.0 } else { -(3.0 + (hotter_s / lag_s).log10() * 2.0).min(6.0) };
         weight * shared
     };
-    let above = |of, set| case.history.above(of, set, onset_k + 1.5, case.drop.level);
+    let above = |of, set| case.history.above(of, set, onset_k + ONE_THRESHOLD_K, case.drop.level);
     let set = Some(set_at(case.trace, case.start_s()));
     let depths = if case.drop.inside.is_some() { &[false, true][..] } else { &[false] };
     let (mut full_speed_s, mut own, mut host) = (0.0, 0.0, 0.0);

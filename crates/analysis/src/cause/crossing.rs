@@ -20,7 +20,9 @@ use super::case::OTHER_THRESHOLD_K;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{Suspect, heat_row, heat_share};
 use super::left::SpeedsLeft;
-use super::likelihood::{CELL_K, Shares, cell, kelvin, log_sum, mean_of_counts, normal, shares};
+use super::likelihood::{
+    CELL_K, ONE_THRESHOLD_K, Shares, cell, kelvin, log_sum, mean_of_counts, normal, shares,
+};
 use super::release::Releases;
 use super::shape::{self, ByShape, DropShape};
 use crate::observation::Observation;
@@ -47,8 +49,6 @@ const MOST_KNOWN: f64 = 0.8;
 /// Of a drive that heat slows down already, and that is hotter now than where that began, a further drop is heat more often than
 /// another one is: odds times one more than this.
 const STAIRS: f64 = 4.0;
-/// Onsets at one threshold differ by rounding, twice.
-const NEAR_K: f64 = 1.5;
 /// One run in twenty has drops by heat and by chance: the logarithm of that.
 const BOTH: f64 = 3.0;
 /// Rounds until nothing changes any more; three quarters of the way are gone in each.
@@ -155,10 +155,12 @@ impl Model {
         let others = of_kind.iter().map(|of_kind| !of_kind).collect();
         let mut began: BTreeMap<i64, usize> = BTreeMap::new();
         self.drops.iter().for_each(|drop| *began.entry(cell(drop.began.temp_k)).or_default() += 1);
-        let near = |middle: i64| began.range(cell(kelvin(middle) - NEAR_K)..=cell(kelvin(middle) + NEAR_K));
+        let near = |middle: i64| {
+            began.range(cell(kelvin(middle) - ONE_THRESHOLD_K)..=cell(kelvin(middle) + ONE_THRESHOLD_K))
+        };
         let count = |middle: &i64| near(*middle).map(|(_, drops)| drops).sum::<usize>();
         let Some(commonest) = began.keys().copied().max_by_key(count) else { return Vec::new() };
-        let at_it = |drop: &CandidateDrop| (drop.began.temp_k - kelvin(commonest)).abs() <= NEAR_K;
+        let at_it = |drop: &CandidateDrop| (drop.began.temp_k - kelvin(commonest)).abs() <= ONE_THRESHOLD_K;
         let parts = [of_kind, others, self.drops.iter().map(at_it).collect()];
         parts.into_iter().filter(|part| part.contains(&true) && part.contains(&false)).collect()
     }

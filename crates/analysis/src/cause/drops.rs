@@ -46,7 +46,17 @@ pub(crate) struct SpeedDrop {
     pub inside: Option<usize>,
 }
 
+/// A piece shows its speed from so many slices on: the two at its ends hold some of its neighbours'.
+const LEAST_SLICES: usize = 4;
+
 impl SpeedDrop {
+    /// The longest of its pieces, where it shows one even speed.
+    pub(super) fn stands<'a>(&self, pieces: &'a [Piece]) -> Option<&'a Piece> {
+        let own = self.own.iter().map(|at| &pieces[*at]);
+        let longest = own.max_by(|a, b| a.span_s().total_cmp(&b.span_s()))?;
+        (longest.is_even() && longest.slices >= LEAST_SLICES).then_some(longest)
+    }
+
     /// Whether nothing moved for most of it: its first piece may be the edge that a slow sampling makes of it.
     pub(crate) fn stops(&self, pieces: &[Piece]) -> bool {
         let stopped = |own: &&usize| pieces[**own].stopped;

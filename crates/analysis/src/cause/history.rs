@@ -46,10 +46,8 @@ pub(crate) struct History {
 
 #[derive(Debug, Default)]
 struct OpHistory {
-    /// Seconds at full speed by temperature bin: in that bin or a hotter one, once all are summed up.
-    full_speed_s: BTreeMap<i64, f64>,
-    /// The same of each speed, by its cell.
-    by_level: BTreeMap<i64, BTreeMap<i64, f64>>,
+    /// Seconds at full speed by cell of that speed and temperature bin: in that bin or a hotter one, once all are summed up.
+    full_speed_s: BTreeMap<i64, BTreeMap<i64, f64>>,
     /// Temperatures at which drops began, rising.
     onsets_k: Vec<f64>,
 }
@@ -115,22 +113,21 @@ impl History {
                 let set = if set_once { at_start } else { set_at(trace, reading.t.as_secs_f64()) };
                 for key in [None, Some(set)].map(|set| key(of, set)) {
                     let sums = history.of_mut(key);
-                    *sums.full_speed_s.entry(bin(reading.value)).or_default() += heat.period_s;
-                    let of_level = sums.by_level.entry(level_cell(piece.level)).or_default();
+                    let of_level = sums.full_speed_s.entry(level_cell(piece.level)).or_default();
                     *of_level.entry(bin(reading.value)).or_default() += heat.period_s;
                 }
             }
         }
         for sums in history.by_op.values_mut() {
             sums.onsets_k.sort_by(f64::total_cmp);
-            sums.by_level.values_mut().chain([&mut sums.full_speed_s]).for_each(sum_from_hottest);
+            sums.full_speed_s.values_mut().for_each(sum_from_hottest);
         }
         history
     }
 
     /// Seconds at full speed at `kelvin` or hotter.
     pub(crate) fn full_speed_s_above(&self, of: Depth, kelvin: f64) -> f64 {
-        self.by_op.get(&key(of, None)).map_or(0.0, |history| hotter_s(&history.full_speed_s, kelvin))
+        self.above(of, None, kelvin, 0.0).0
     }
 
     /// Seconds at full speed at `kelvin` or hotter and at no less than `least_bytes_per_s`, under one setting of TMT1 and TMT2, or
@@ -144,7 +141,7 @@ impl History {
         least_bytes_per_s: f64,
     ) -> (f64, usize) {
         let Some(history) = self.by_op.get(&key(of, set)) else { return (0.0, 0) };
-        let levels = history.by_level.range(level_cell(least_bytes_per_s)..);
+        let levels = history.full_speed_s.range(level_cell(least_bytes_per_s)..);
         (levels.map(|(_, sums)| hotter_s(sums, kelvin)).sum(), history.onsets_k.len())
     }
 

@@ -25,8 +25,6 @@ const REACH: f64 = 4.0;
 const SAME_CAUSE: f64 = 0.7;
 /// No drop is surer than this not to be of a kind: what is wrong with it may be wrong with all of them.
 const DOUBT: f64 = 0.03;
-/// A piece shows its speed from so many slices on: the two at its ends hold some of its neighbours'.
-const LEAST_SLICES: usize = 4;
 
 /// The speed at which a drop stood.
 #[derive(Clone, Copy, Debug)]
@@ -40,12 +38,10 @@ pub(crate) struct SpeedLeft {
 impl SpeedLeft {
     /// The speed that most of a drop's own time has; `None` where none stands, or nothing moves.
     pub(super) fn new(case: &Case) -> Option<Self> {
-        let own = case.drop.own.iter().map(|at| &case.pieces[*at]);
-        let longest = own.max_by(|a, b| a.span_s().total_cmp(&b.span_s()))?;
-        let stands = longest.is_even() && longest.slices >= LEAST_SLICES && !longest.stopped;
+        let longest = case.drop.stands(case.pieces)?;
         let most = 2.0 * longest.span_s() >= case.span_s();
         let of_mean = longest.variation / (longest.slices.saturating_sub(2).max(1) as f64).sqrt();
-        (stands && most && longest.level > 0.0).then(|| Self {
+        (!longest.stopped && most && longest.level > 0.0).then(|| Self {
             op: case.op,
             level: longest.level.ln(),
             spread: SAME.hypot(of_mean),

@@ -3,6 +3,14 @@
 /// Temperatures are added up in cells of this width.
 pub(super) const CELL_K: f64 = 0.25;
 
+/// Onsets at one threshold differ by this at most: rounding, twice.
+pub(super) const ONE_THRESHOLD_K: f64 = 1.5;
+
+/// What `alike` cases have in common is seen once, and a little more: the share of it that each of them counts.
+pub(super) fn seen_once(alike: usize) -> f64 {
+    (alike.max(1) as f64).powf(-0.7)
+}
+
 /// What something may be: a probability for each suspect, in the order of [`super::evidence::SUSPECTS`].
 pub(super) type Shares = [f64; 5];
 

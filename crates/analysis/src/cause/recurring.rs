@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::Judged;
 use super::evidence::{Conclusion, Suspect};
 use super::heat::{Heat, LATE_S};
-use super::likelihood::normal;
+use super::likelihood::{ONE_THRESHOLD_K, normal};
 use super::shape;
 use crate::observation::Observation;
 use crate::segment::{Piece, Stretch, median};
@@ -32,8 +32,7 @@ const NO_LUCK: f64 = 7.0;
 
 /// Temperatures this far apart are no single threshold.
 const HOT_AND_COOL_K: f64 = 5.0;
-/// Peaks at one threshold differ by rounding, twice; so many that agree make one.
-const ONE_THRESHOLD_K: f64 = 1.5;
+/// So many peaks that agree make a threshold.
 const LEAST_AT_A_THRESHOLD: usize = 3;
 /// What like clockwork, hot or cool, weighs for anything else: it comes within a tenth of a period where chance would
 /// within a whole one.

@@ -15,8 +15,6 @@ const LOSS_FACTOR: f64 = 1.25;
 const STANDS: i64 = 1;
 /// ... others further: a log of few intervals a drop mixes slow and fast in each.
 const MIXED: i64 = 3;
-/// A piece shows its speed from so many slices on: the two at its ends hold some of its neighbours'.
-const LEAST_SLICES: usize = 4;
 /// ... and of the time's worth of data that was lost, which such a log keeps.
 const LOST_FACTOR: f64 = 1.5;
 
@@ -40,12 +38,11 @@ impl DropShape {
         let loss = (1.0 - super::strength(drop).unwrap_or(0.5)).max(1e-3);
         let span_s = pieces[drop.last].end_s - pieces[drop.first].start_s;
         let number = |value: f64, factor: f64| (value.ln() / factor.ln()).round() as i64;
-        let longest = drop.own.iter().map(|at| &pieces[*at]).max_by(|a, b| a.span_s().total_cmp(&b.span_s()));
         Self {
             loss: number(loss, LOSS_FACTOR),
             size: number(loss * span_s.max(1.0), LOST_FACTOR),
             recovered: drop.recovered,
-            stands: longest.is_some_and(|piece| piece.is_even() && piece.slices >= LEAST_SLICES),
+            stands: drop.stands(pieces).is_some(),
         }
     }
 

@@ -10,6 +10,7 @@ use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{Evidence, Suspect};
 use super::heat::HeatMove;
 use super::left::SpeedLeft;
+use super::likelihood::seen_once;
 use super::release::Release;
 use crate::findings::SegmentOp;
 use crate::observation::Observation;
@@ -152,7 +153,7 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
 /// threshold. Seen once for all that look alike.
 fn crept(case: &Case, began: &Beginning, evidence: &mut Evidence) {
     let Beginning { stay_s_per_k, at_start: false, .. } = *began else { return };
-    let weight = -(stay_s_per_k / CREEPS_S_PER_K).ln().clamp(0.0, CREPT) * seen_once(case);
+    let weight = -(stay_s_per_k / CREEPS_S_PER_K).ln().clamp(0.0, CREPT) * seen_once(case.alike);
     if weight < 0.0 {
         evidence.weigh_heat(Observation::Crept { stay_s_per_k }, weight, &[]);
     }
@@ -344,18 +345,13 @@ fn circumstances(case: &Case, evidence: &mut Evidence) {
     }
 }
 
-/// What all drops of one look have in common is seen once, and a little more with each of them.
-fn seen_once(case: &Case) -> f64 {
-    (case.alike as f64).powf(-0.7)
-}
-
 /// How long it lasted: what is no heat seldom lasts for minutes, unless the host is behind it.
 fn lasted(case: &Case, evidence: &mut Evidence) {
     let span_s = case.lasted_s;
     let weight = (NEITHER_S / span_s).log2();
     if weight < 0.0 && case.onset_k().is_some() && !case.drop.at_start {
         let most = if power_states_known(case) { LASTING } else { LASTING_UNKNOWN };
-        evidence.weigh(Observation::Lasted { span_s }, &[(Other, weight.max(-most) * seen_once(case))]);
+        evidence.weigh(Observation::Lasted { span_s }, &[(Other, weight.max(-most) * seen_once(case.alike))]);
     }
 }
 

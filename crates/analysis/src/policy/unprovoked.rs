@@ -65,7 +65,10 @@ pub(super) fn policy(
         let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::Unexplained };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
-    if stretches.iter().any(|stretch| never_cool(trace, heat, stretches, stretch.op)) {
+    let mut ops: Vec<SegmentOp> = stretches.iter().map(|stretch| stretch.op).collect();
+    ops.sort_unstable_by_key(|op| *op as u8);
+    ops.dedup();
+    if ops.into_iter().any(|op| never_cool(trace, heat, stretches, op)) {
         let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::NeverCool };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }

@@ -104,8 +104,8 @@ struct TableReader {
     first: Option<Stamp>,
     /// Whether dates with `/` are day/month, which the file shows where a day ends.
     day_first: bool,
-    /// The time of the row before, and what it is as day/month.
-    before: Option<(Stamp, Stamp)>,
+    /// The time of the row before, as month/day.
+    before: Option<Stamp>,
 }
 
 /// Reads the table.
@@ -186,14 +186,11 @@ impl TableReader {
 
     /// When a row was taken; `None` for a row that is none.
     fn time(&mut self, cells: &[String]) -> Option<Stamp> {
-        let (told, swapped) = match self.dialect {
-            Dialect::HwInfo => {
-                let (date, time) = (cells.first()?, cells.get(1)?);
-                (date_and_time(date, time)?, day_first(&format!("{date} {time}")))
-            }
-            Dialect::Perfmon | Dialect::Grafana => (stamp(cells.first()?)?, day_first(cells.first()?)),
-        };
-        let told = self.ordered(told, swapped.unwrap_or(told));
+        let told = match self.dialect {
+            Dialect::HwInfo => date_and_time(cells.first()?, cells.get(1)?),
+            Dialect::Perfmon | Dialect::Grafana => stamp(cells.first()?),
+        }?;
+        let told = if cells.first()?.contains('/') { self.ordered(told) } else { told };
         Some(match self.to_utc_s {
             Some(shift_s) => Stamp { seconds: told.seconds + shift_s, is_utc: true },
             None => told,
@@ -201,20 +198,20 @@ impl TableReader {
     }
 
     /// The time by the order of day and month that the file goes by: the next day is no month away.
-    fn ordered(&mut self, told: Stamp, swapped: Stamp) -> Stamp {
-        let before = self.before.replace((told, swapped));
-        if let Some((last, last_swapped)) = before
+    fn ordered(&mut self, told: Stamp) -> Stamp {
+        let steps = |from: Stamp, to: Stamp| (0.0..=LONGEST_STEP_S).contains(&(to.seconds - from.seconds));
+        if let Some(last) = self.before.replace(told)
             && !self.day_first
-            && !(0.0..=LONGEST_STEP_S).contains(&(told.seconds - last.seconds))
-            && (0.0..=LONGEST_STEP_S).contains(&(swapped.seconds - last_swapped.seconds))
+            && !steps(last, told)
+            && steps(day_first(last), day_first(told))
         {
             self.day_first = true;
             // So far all rows were of one day.
-            let by_s = last_swapped.seconds - last.seconds;
+            let by_s = day_first(last).seconds - last.seconds;
             self.samples.shift(by_s);
             self.first = self.first.map(|first| Stamp { seconds: first.seconds + by_s, ..first });
         }
-        if self.day_first { swapped } else { told }
+        if self.day_first { day_first(told) } else { told }
     }
 
     fn row(&mut self, cells: &[String], now: Stamp) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! Dates and times as monitors write them.
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
+use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, NaiveTime};
 
 use crate::part::TimeBase;
 
@@ -63,12 +63,13 @@ pub(super) fn date_and_time(date: &str, time: &str) -> Option<Stamp> {
     Some(Stamp { seconds, is_utc: false })
 }
 
-/// The time in `text`, a date and a time of day, where it has a date with `/` that may be day/month.
-pub(super) fn day_first(text: &str) -> Option<Stamp> {
-    let (date, time) = text.trim().split_once([' ', 'T', ','])?;
-    let (day, rest) = date.split_once('/')?;
-    let (month, year) = rest.split_once('/')?;
-    date_and_time(&format!("{month}/{day}/{year}"), time)
+/// The time whose day is this one's month and whose month is this one's day; the same where that is none.
+pub(super) fn day_first(stamp: Stamp) -> Stamp {
+    let swapped = DateTime::from_timestamp(stamp.seconds.floor() as i64, 0).and_then(|time| {
+        Some((time.date_naive(), NaiveDate::from_ymd_opt(time.year(), time.day(), time.month())?))
+    });
+    let days = swapped.map_or(0, |(date, swapped)| (swapped - date).num_days());
+    Stamp { seconds: stamp.seconds + days as f64 * 86_400.0, ..stamp }
 }
 
 /// Seconds from a number since 1970 in s, ms, µs or ns; `None` for one that is none of them between 2001 and 2286.
