@@ -55,29 +55,33 @@ const LEAST_WEIGHT: f64 = 0.05;
 /// a drive that goes to and fro at one is slower the hotter its case.
 pub(super) fn clockwork(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piece], heat: &Heat) {
     let began_fast = |judged: &Judged| came_back(judged) && !judged.drop.at_start;
-    let all: Vec<usize> = (0..judged.len()).filter(|i| began_fast(&judged[*i])).collect();
+    let any: Vec<usize> = (0..judged.len()).filter(|i| began_fast(&judged[*i])).collect();
+    let began_s = |of: &[usize]| -> Vec<f64> { of.iter().map(|i| judged[*i].start_s).collect() };
     // One of another kind among them, cooler or hotter, is not of the clock.
-    let all = shape::of_one_kind(&all, |i| judged[i].shape);
-    let began_s: Vec<f64> = all.iter().map(|i| judged[*i].start_s).collect();
-    let Some(period_s) = regular_s(&began_s, heat.slice_s) else { return };
+    let kind = shape::of_one_kind(&any, |i| judged[i].shape);
+    let kind_s = began_s(&kind);
+    let Some(period_s) = regular_s(&kind_s, heat.slice_s) else { return };
     // What comes between two of its beats is not of the clock either.
-    let (all, began_s) = in_step(&all, &began_s, period_s, heat.slice_s);
+    let (all, all_s) = in_step(&kind, &kind_s, period_s, heat.slice_s);
     if all.len() < LEAST {
         return;
     }
     let first = &judged[all[0]];
     let earlier = foretold_s(first, &stretches[pieces[first.drop.first].stretch].samples, period_s);
-    let began_s = [earlier, began_s].concat();
-    let Some((peaks, swing_k)) = peaks_k(&began_s, period_s, heat) else { return };
+    let all_s = [earlier, all_s].concat();
+    let Some((peaks, swing_k)) = peaks_k(&all_s, period_s, heat) else { return };
     // Rare readings miss the peaks by as much as it goes to and fro.
     let missed_k = swing_k * (READ_OFTEN * heat.period_s / period_s).min(1.0);
     let (low, high) = (peaks[0], peaks[peaks.len() - 1]);
-    if high - low < HOT_AND_COOL_K + missed_k || are_thresholds(&peaks, missed_k) {
+    // Cycles at another threshold take another time, so few of them may keep the beat.
+    let thresholds = |(peaks, _): (Vec<f64>, f64)| are_thresholds(&peaks, missed_k);
+    let of_any = peaks_k(&began_s(&any), period_s, heat).is_some_and(thresholds);
+    if high - low < HOT_AND_COOL_K + missed_k || of_any || are_thresholds(&peaks, missed_k) {
         return;
     }
-    let weight = (1.0 / (2.0 * unsteady(&began_s, period_s, heat.slice_s))).ln();
+    let weight = (1.0 / (2.0 * unsteady(&all_s, period_s, heat.slice_s))).ln();
     let weight = weight.clamp(CLOCKWORK, BEST_CLOCKWORK);
-    let seen = Observation::Clockwork { times: began_s.len(), period_s, between_k: [low, high] };
+    let seen = Observation::Clockwork { times: all_s.len(), period_s, between_k: [low, high] };
     for index in all {
         judged[index].evidence.weigh(seen.clone(), &[(Suspect::Other, weight)]);
     }

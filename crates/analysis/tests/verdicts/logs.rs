@@ -18,13 +18,15 @@ struct Logged {
     kelvin: Vec<f64>,
     fast_k: f64,
     slow_k: f64,
+    /// By how much full speed heats it in the end, in kelvins.
+    heats_k: f64,
     state: u64,
 }
 
 impl Logged {
     fn new(seed: u64) -> Self {
         let state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-        Self { speed: Vec::new(), kelvin: Vec::new(), fast_k: 0.0, slow_k: 0.0, state }
+        Self { speed: Vec::new(), kelvin: Vec::new(), fast_k: 0.0, slow_k: 0.0, heats_k: 52.0, state }
     }
 
     /// Between 0 and 1.
@@ -44,8 +46,8 @@ impl Logged {
     fn log(&mut self, seconds: usize, mut load: impl FnMut(usize, f64) -> f64) {
         for second in 0..seconds {
             let share = load(second, self.now_k());
-            self.fast_k += (32.0 * share - self.fast_k) / 35.0;
-            self.slow_k += (20.0 * share - self.slow_k) / 260.0;
+            self.fast_k += (0.6 * self.heats_k * share - self.fast_k) / 35.0;
+            self.slow_k += (0.4 * self.heats_k * share - self.slow_k) / 260.0;
             let noise = 1.0 + 0.02 * (self.random() - 0.5);
             self.speed.push(share * noise);
             self.kelvin.push(self.now_k().round());
@@ -112,18 +114,29 @@ fn a_logger_that_runs_on_shows_no_stop() {
     }
 }
 
-/// Goal: two clean thresholds are heat, though a host moved one in between. Method: a relay whose settings rise unseen.
+/// Goal: two clean thresholds are heat, though a host moved one in between. Method: a relay whose settings rise unseen, after many
+/// cycles and after a few.
 #[test]
 fn a_threshold_that_was_moved_is_one_all_the_same() {
-    for (first_k, second_k) in [(340.0, 347.0), (343.0, 350.0), (345.0, 351.0)] {
-        let mut log = Logged::new(3);
-        log.log(900, relay(first_k, first_k - 5.0, 0.4));
-        log.log(1500, relay(second_k, second_k - 5.0, 0.4));
-        let findings = log.findings();
-        let at = |kelvin: f64| heat(&findings).iter().filter(|onset| (onset.1 - kelvin).abs() <= 1.5).count();
-        assert!(at(first_k) >= 5 && at(second_k) >= 5, "{first_k} K: {:#?}", findings.events);
-        assert!(findings.events.iter().all(|event| event.cause != Cause::NotThermal), "{first_k} K");
+    let mut denied = Vec::new();
+    for (first_k, by_k) in (339..=345).flat_map(|first_k| [6, 7].map(|by_k| (first_k, by_k))) {
+        for (heats_k, moved_s) in [(52.0, 400), (64.0, 500), (64.0, 1000)] {
+            let (first_k, second_k) = (f64::from(first_k), f64::from(first_k + by_k));
+            let mut log = Logged::new(3);
+            log.heats_k = heats_k;
+            log.log(moved_s, relay(first_k, first_k - 5.0, 0.4));
+            log.log(1500, relay(second_k, second_k - 5.0, 0.4));
+            let findings = log.findings();
+            let at =
+                |kelvin: f64| heat(&findings).iter().filter(|onset| (onset.1 - kelvin).abs() <= 1.5).count();
+            let cleared = findings.events.iter().filter(|event| event.cause == Cause::NotThermal).count();
+            // Where the lower speed holds the drive above its release there are few cycles at the first.
+            if at(first_k) < 2 || at(second_k) < 5 || cleared > 0 {
+                denied.push((first_k, second_k, heats_k, moved_s, at(first_k), at(second_k), cleared));
+            }
+        }
     }
+    assert!(denied.is_empty(), "{denied:?}");
 }
 
 /// Goal: jobs of the host before do not acquit a throttle. Method: jobs at any temperature while the drive is below its threshold,
