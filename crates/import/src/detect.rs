@@ -19,6 +19,7 @@
 use super::csv::is_own_column;
 use super::fio::LogName;
 use super::monitor::columns::Dialect;
+use super::monitor::sysstat::{is_banner, is_sadf};
 use super::{Format, ImportError, crystaldiskinfo, quarch};
 
 /// Keys that only one tool writes: the format is told by them. A key counts with its quotes and colon.
@@ -176,14 +177,14 @@ fn monitor(text: &str) -> Option<Format> {
         Some(Dialect::Grafana) => return Some(Format::GrafanaCsv),
         None => {}
     }
+    // A recording of all that sar knows has its drives far behind the beginning.
     let is_table =
         |line: &str| line.split_whitespace().any(|word| ["Device", "Device:", "DEV"].contains(&word));
-    if first.starts_with("Linux ") || is_table(first) {
-        return std::iter::once(first).chain(lines).any(is_table).then_some(Format::SysstatText);
+    if is_banner(first) || is_sadf(first) || is_table(first) {
+        return Some(Format::SysstatText);
     }
-    ["diskio,", "smart_device,", "> "]
-        .iter()
-        .any(|begin| first.starts_with(begin))
+    let is_telegraf = |line: &str| line.starts_with("diskio,") || line.starts_with("smart_device,");
+    (first.starts_with("> ") || is_telegraf(first) || lines.any(is_telegraf))
         .then_some(Format::TelegrafInflux)
 }
 

@@ -13,7 +13,7 @@
 
 use measure::CellSplitter;
 
-use super::when::{Stamp, date_and_time, day_first, stamp};
+use super::when::{DateOrder, Stamp, date_and_time, stamp};
 use super::{Quantity, Samples};
 use crate::ImportError;
 use crate::lines::LineReader;
@@ -48,9 +48,6 @@ impl Dialect {
         begins(&["time"]).then_some(Self::Grafana)
     }
 }
-
-/// Rows of a log are less than this apart, a night's rest included.
-const LONGEST_STEP_S: f64 = 2.0 * 86_400.0;
 
 /// One column that says something.
 struct Meaning {
@@ -102,10 +99,7 @@ struct TableReader {
     to_utc_s: Option<f64>,
     samples: Samples,
     first: Option<Stamp>,
-    /// Whether dates with `/` are day/month, which the file shows where a day ends.
-    day_first: bool,
-    /// The time of the row before, as month/day.
-    before: Option<Stamp>,
+    order: DateOrder,
 }
 
 /// Reads the table.
@@ -179,8 +173,7 @@ impl TableReader {
             to_utc_s,
             samples: Samples::default(),
             first: None,
-            day_first: false,
-            before: None,
+            order: DateOrder::default(),
         })
     }
 
@@ -190,28 +183,18 @@ impl TableReader {
             Dialect::HwInfo => date_and_time(cells.first()?, cells.get(1)?),
             Dialect::Perfmon | Dialect::Grafana => stamp(cells.first()?),
         }?;
-        let told = if cells.first()?.contains('/') { self.ordered(told) } else { told };
+        let told = if cells.first()?.contains('/') {
+            let (told, moved_s) = self.order.read(told);
+            self.samples.shift(moved_s);
+            self.first = self.first.map(|first| Stamp { seconds: first.seconds + moved_s, ..first });
+            told
+        } else {
+            told
+        };
         Some(match self.to_utc_s {
             Some(shift_s) => Stamp { seconds: told.seconds + shift_s, is_utc: true },
             None => told,
         })
-    }
-
-    /// The time by the order of day and month that the file goes by: the next day is no month away.
-    fn ordered(&mut self, told: Stamp) -> Stamp {
-        let steps = |from: Stamp, to: Stamp| (0.0..=LONGEST_STEP_S).contains(&(to.seconds - from.seconds));
-        if let Some(last) = self.before.replace(told)
-            && !self.day_first
-            && !steps(last, told)
-            && steps(day_first(last), day_first(told))
-        {
-            self.day_first = true;
-            // So far all rows were of one day.
-            let by_s = day_first(last).seconds - last.seconds;
-            self.samples.shift(by_s);
-            self.first = self.first.map(|first| Stamp { seconds: first.seconds + by_s, ..first });
-        }
-        if self.day_first { day_first(told) } else { told }
     }
 
     fn row(&mut self, cells: &[String], now: Stamp) -> Result<(), String> {

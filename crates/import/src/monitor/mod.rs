@@ -81,6 +81,11 @@ impl Samples {
         }
     }
 
+    /// Whether nothing was taken.
+    fn is_empty(&self) -> bool {
+        self.drives.is_empty()
+    }
+
     /// Moves all times by so much.
     pub(super) fn shift(&mut self, by_s: f64) {
         let columns = self.drives.values_mut().flatten();
@@ -276,11 +281,14 @@ fn controller(drive: &str) -> Option<&str> {
     drive[4 + digits..].starts_with('n').then(|| &drive[..4 + digits])
 }
 
-/// `sda1` of `sda`, `nvme0n1p1` of `nvme0n1`, `mmcblk0p2` of `mmcblk0`.
+/// `sda1` of `sda`, `nvme0n1p1` of `nvme0n1`, `mmcblk0p2` of `mmcblk0`, `ata-X-part1` of `ata-X`.
 fn is_partition_of(name: &str, whole: &str) -> bool {
     let Some(rest) = name.strip_prefix(whole).filter(|rest| !rest.is_empty()) else { return false };
-    let number =
-        if whole.ends_with(|c: char| c.is_ascii_digit()) { rest.strip_prefix('p') } else { Some(rest) };
+    let number = match rest.strip_prefix("-part") {
+        None if whole.ends_with(|c: char| c.is_ascii_digit()) => rest.strip_prefix('p'),
+        None => Some(rest),
+        named => named,
+    };
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
