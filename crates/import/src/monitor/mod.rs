@@ -11,8 +11,10 @@
 //! - Columns and values that say nothing about a drive's speed, temperature or power are passed over.
 
 pub(super) mod columns;
+mod counters;
 pub(super) mod sysstat;
 pub(super) mod telegraf;
+mod units;
 pub(super) mod when;
 
 use std::collections::BTreeMap;
@@ -242,7 +244,7 @@ fn of_rates(values: &[(f64, f64)], zero_s: f64) -> Result<Option<Vec<Interval>>,
         if rate.is_nan() {
             continue;
         }
-        if !(0.0..=super::csv::FASTEST_BYTES_PER_S).contains(rate) {
+        if !(0.0..=super::FASTEST_BYTES_PER_S).contains(rate) {
             return Err(format!("{rate} B/s is no drive's speed: is it in another unit?"));
         }
         let start_s = (t_s - span_s - zero_s).max(0.0);
