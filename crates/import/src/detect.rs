@@ -19,7 +19,8 @@
 use super::csv::is_own_column;
 use super::fio::LogName;
 use super::monitor::columns::Dialect;
-use super::{Format, ImportError, crystaldiskinfo, quarch};
+use super::monitor::sysstat::{is_banner, is_sadf};
+use super::{Format, ImportError, crystaldiskinfo, lines, quarch};
 
 /// Keys that only one tool writes: the format is told by them. A key counts with its quotes and colon.
 const JSON_KEYS: [(Format, &[&str]); 5] = [
@@ -84,6 +85,7 @@ const TYPICAL: [(Format, &[&str]); 8] = [
 /// When it is none that is read, or could be two: the text says what to do.
 pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
     let text = text(file, head)?;
+    let text = without_separator(&text);
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let Some(first) = lines().next() else {
         return Err(ImportError::whole(file, "there is nothing in it but empty lines"));
@@ -99,7 +101,7 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
         return Ok(Format::Quarch);
     }
     if lines().take_while(|line| !is_numbers(line)).any(|line| line.starts_with(['{', '['])) {
-        return json(file, &text);
+        return json(file, text);
     }
     if first.starts_with("'Test Type") {
         let instant = lines().any(|line| line.starts_with("TimeStamp,"));
@@ -114,7 +116,7 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
     if lines().any(|line| line.starts_with("Smart Log for NVME")) {
         return Ok(Format::NvmeText);
     }
-    if let Some(format) = monitor(&text) {
+    if let Some(format) = monitor(text) {
         return Ok(format);
     }
     if let Some((_, what)) =
@@ -125,7 +127,16 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
     if header.split(',').any(is_own_column) {
         return Ok(Format::Csv);
     }
-    Err(ImportError::whole(file, unknown(&text, header)))
+    Err(ImportError::whole(file, unknown(text, header)))
+}
+
+/// The text behind a first line that says by what its cells are separated.
+fn without_separator(text: &str) -> &str {
+    let text = text.trim_start_matches('\u{feff}');
+    match text.split_once('\n') {
+        Some((first, rest)) if lines::is_separator(first) => rest,
+        _ => text,
+    }
 }
 
 /// What may be said of text that is none of the logs that are read.
@@ -176,15 +187,32 @@ fn monitor(text: &str) -> Option<Format> {
         Some(Dialect::Grafana) => return Some(Format::GrafanaCsv),
         None => {}
     }
+    // A recording of all that sar knows has its drives far behind the beginning.
     let is_table =
         |line: &str| line.split_whitespace().any(|word| ["Device", "Device:", "DEV"].contains(&word));
-    if first.starts_with("Linux ") || is_table(first) {
-        return std::iter::once(first).chain(lines).any(is_table).then_some(Format::SysstatText);
+    if is_banner(first) || is_sadf(first) || is_table(first) {
+        return Some(Format::SysstatText);
     }
-    ["diskio,", "smart_device,", "> "]
-        .iter()
-        .any(|begin| first.starts_with(begin))
+    let is_telegraf = |line: &str| line.starts_with("diskio,") || line.starts_with("smart_device,");
+    (first.starts_with("> ") || is_telegraf(first) || lines.any(is_telegraf))
         .then_some(Format::TelegrafInflux)
+}
+
+/// Which UTF-16 a head is in: as its mark says, or as every other byte of what is mostly ASCII shows.
+pub(super) fn unicode(head: &[u8]) -> Option<&'static encoding_rs::Encoding> {
+    use encoding_rs::{UTF_8, UTF_16BE, UTF_16LE};
+    if let Some((encoding, _)) = encoding_rs::Encoding::for_bom(head) {
+        return Some(encoding).filter(|encoding| *encoding != UTF_8);
+    }
+    let begin = &head[..head.len().min(64)];
+    let zeros = |first: usize| begin.iter().skip(first).step_by(2).filter(|byte| **byte == 0).count();
+    let (even, odd) = (zeros(0), zeros(1));
+    match begin.len() / 2 {
+        pairs if pairs < 8 => None,
+        pairs if odd * 10 >= pairs * 9 && even == 0 => Some(UTF_16LE),
+        pairs if even * 10 >= pairs * 9 && odd == 0 => Some(UTF_16BE),
+        _ => None,
+    }
 }
 
 /// Whether a head is UTF-8, up to a character that it ends within.
@@ -259,9 +287,7 @@ fn text(file: &str, head: &[u8]) -> Result<String, ImportError> {
     if head.starts_with(b"PAR1") {
         return Err(whole("it is a Parquet file; name the run folder that it lies in"));
     }
-    if let Some((encoding, _)) =
-        encoding_rs::Encoding::for_bom(head).filter(|(e, _)| *e != encoding_rs::UTF_8)
-    {
+    if let Some(encoding) = unicode(head) {
         return Ok(encoding.decode(head).0.into_owned());
     }
     if head.contains(&0) {

@@ -25,6 +25,7 @@ mod join;
 mod json;
 mod lines;
 mod monitor;
+mod numbers;
 mod nvme;
 mod nvme_text;
 mod offset;
@@ -162,8 +163,8 @@ const LONGEST_LIFE_S: f64 = 40.0 * 365.25 * 86_400.0;
 /// wrong unit is told.
 const COLDEST_K: f64 = 200.0;
 const HOTTEST_K: f64 = 500.0;
-/// A thousand times the fastest link that is announced (PCIe 7.0 x16: 242 GB/s), in round numbers, for a moment.
-const FASTEST_BYTES_PER_S: f64 = 1e15;
+/// A hundred times the fastest link to a drive that is announced (PCIe 7.0 x4: 64 GB/s) in round numbers.
+const FASTEST_BYTES_PER_S: f64 = 1e13;
 
 /// Opens a file when its turn comes.
 pub type OpenLog<'a> = Box<dyn FnOnce() -> std::io::Result<Box<dyn Read + 'a>> + 'a>;
@@ -348,7 +349,8 @@ fn monitored(
 /// The text of a file: UTF-16 as UTF-8, and what Windows programs write in its Western code page as well.
 fn text_of<'a>(format: Format, head: Vec<u8>, content: Box<dyn Read + 'a>) -> Box<dyn BufRead + 'a> {
     let is_windows = matches!(format, Format::HwInfo | Format::Perfmon);
-    let encoding = (is_windows && !detect::is_utf8(&head)).then_some(encoding_rs::WINDOWS_1252);
+    let western = (is_windows && !detect::is_utf8(&head)).then_some(encoding_rs::WINDOWS_1252);
+    let encoding = detect::unicode(&head).or(western);
     let whole = Cursor::new(head).chain(content);
     let decoded = DecodeReaderBytesBuilder::new().encoding(encoding).utf8_passthru(true).build(whole);
     Box::new(BufReader::with_capacity(HEAD, decoded))

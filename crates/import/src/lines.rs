@@ -47,9 +47,18 @@ impl<'a> LineReader<'a> {
         let mut line = std::str::from_utf8(&self.line).map_err(|_| here("it is not UTF-8 text"))?;
         if self.number == 1 {
             line = line.strip_prefix('\u{feff}').unwrap_or(line);
+            if is_separator(line) {
+                line = "";
+            }
         }
         Ok(Some((self.number, line.trim_end_matches(['\n', '\r']))))
     }
+}
+
+/// Whether a first line says by what the cells are separated, as for Excel: `sep=;`.
+pub(super) fn is_separator(line: &str) -> bool {
+    let line = line.trim_end_matches(['\r', '\n']).trim_matches('"');
+    line.get(..4).is_some_and(|begin| begin.eq_ignore_ascii_case("sep=")) && line.len() <= 5
 }
 
 #[cfg(test)]

@@ -28,8 +28,8 @@ use measure::record::ThermalSettings;
 
 pub(crate) use self::series::kelvin_from_celsius;
 use self::series::{add_phases, add_readings, add_speeds, named_phases};
+pub(crate) use self::table::is_own_column;
 use self::table::{CsvTable, WALL_CLOCK_S};
-pub(crate) use self::table::{FASTEST_BYTES_PER_S, is_own_column};
 use super::ImportError;
 use super::lines::LineReader;
 use super::part::{CountedBy, RunPart, TimeBase};

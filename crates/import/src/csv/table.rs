@@ -6,8 +6,9 @@ use measure::nearest::nearest;
 use measure::{CellSplitter, Cells};
 
 use crate::lines::LineReader;
+use crate::numbers::{self, Number};
 use crate::rates::usual_step_s;
-use crate::{COLDEST_K, HOTTEST_K, ImportError, LONGEST_RUN_S};
+use crate::{COLDEST_K, FASTEST_BYTES_PER_S, HOTTEST_K, ImportError, LONGEST_RUN_S};
 
 const COLUMNS: [&str; 26] = [
     "t_s",
@@ -43,8 +44,6 @@ const TOLERATED_TIMES: usize = 20;
 /// Rows at most: 48 days at 1 Hz. Measured, a million rows of five columns take 160 MB as table and trace together;
 /// more would not fit a lab machine's memory.
 const MOST_ROWS: usize = 1 << 22;
-/// A hundred times the fastest link to a drive that is announced (PCIe 7.0 x4: 64 GB/s) in round numbers.
-pub(crate) const FASTEST_BYTES_PER_S: f64 = 1e13;
 /// Seconds since 1970 have ten digits until the year 2286; milliseconds have had twelve since 1973.
 const NOT_SECONDS: f64 = 1e11;
 /// Phases of different names at most.
@@ -198,18 +197,23 @@ impl<'a> CsvTable<'a> {
         if cell.is_empty() {
             return Ok(f64::NAN);
         }
-        match cell.parse::<f64>() {
-            Ok(value) if value.is_finite() && (value >= 0.0 || name.ends_with("_c")) => {
+        // Marks between thousands are let pass where they can be nothing else.
+        let told = cell.parse::<f64>().ok().or_else(|| match numbers::number(cell) {
+            Some(Number::One(value, _)) => Some(value),
+            _ => None,
+        });
+        match told {
+            Some(value) if value.is_finite() && (value >= 0.0 || name.ends_with("_c")) => {
                 match implausible(name, value) {
                     Some(why) => Err(self.at(number, Some(name), why)),
                     None => Ok(value),
                 }
             }
-            Ok(value) => {
+            Some(value) => {
                 let why = format!("{value} cannot be; leave the cell empty where there is no reading");
                 Err(self.at(number, Some(name), why))
             }
-            Err(_) => {
+            None => {
                 let hint = if cell.contains(';') { "; cells are separated by commas" } else { "" };
                 Err(self.at(number, Some(name), format!("{cell:?} is not a number{hint}")))
             }

@@ -2,23 +2,29 @@
 //! Performance Monitor), CSV from Grafana.
 //!
 //! Rules
-//! - Separators are commas, semicolons or tabs, as the header has them; decimals have points, or commas where cells are not
-//!   separated by them or stand in quotation marks.
+//! - Separators are commas, semicolons or tabs, as the header has them. What stands before decimals and between thousands
+//!   is told by the numbers ([`crate::numbers`]); where none tells, points are before decimals, and so are commas between
+//!   semicolons.
+//! - Units are those of the cells (`1.20 GB/s`, `45 °C`), else of the titles (`Write (MB/s)`, `[°F]`). A unit that is not known is
+//!   an error, and a column in a unit of something else (`io/s`) is passed over.
 //! - HWiNFO: the n-th `Drive Temperature` and the n-th `Read Rate` are of one drive, unless the row of names at the file's
 //!   end says otherwise. Its MB are taken as 10^6 bytes, which it does not say; verdicts about heat do not depend on it.
-//! - Performance counters: `PhysicalDisk(0 C:)` is the drive `0 C:`. `LogicalDisk` counts the same data again and is
-//!   passed over. The first column tells the zone.
+//! - Performance counters: `PhysicalDisk(0 C:)` is the drive `0 C:`, in any language ([`super::counters`]). `LogicalDisk` counts the
+//!   same data again and is read where there is no other. The first column tells the zone.
 //! - Grafana: a column is a speed where its name has a word for reading or writing, and a temperature where it has one for
-//!   heat. Units are those of the cells (`1.20 GB/s`, `45 °C`); without one, speeds are bytes per second.
+//!   heat. Without any unit, speeds are bytes per second.
 
 use measure::CellSplitter;
 
-use super::when::{Stamp, date_and_time, day_first, stamp};
+use super::counters::{LANGUAGES, counter};
+use super::units::{Measure, Told, Unit, told};
+use super::when::{DateOrder, Stamp, date_and_time, stamp};
 use super::{Quantity, Samples};
 use crate::ImportError;
 use crate::lines::LineReader;
+use crate::numbers::{Number, end_of_number, number};
 use crate::part::RunPart;
-use trace::SegmentOp::{self, Read, Write};
+use trace::SegmentOp::{Read, Write};
 
 /// Whose table it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,9 +55,6 @@ impl Dialect {
     }
 }
 
-/// Rows of a log are less than this apart, a night's rest included.
-const LONGEST_STEP_S: f64 = 2.0 * 86_400.0;
-
 /// One column that says something.
 struct Meaning {
     cell: usize,
@@ -61,36 +64,14 @@ struct Meaning {
     unit: Unit,
 }
 
-/// A unit: what its zero is, and what one of it counts, in °C, W or bytes per second.
-#[derive(Clone, Copy)]
-struct Unit {
-    zero: f64,
-    factor: f64,
-}
-
-impl Unit {
-    const fn of(factor: f64) -> Self {
-        Self { zero: 0.0, factor }
-    }
-
-    /// The unit of that name.
-    fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "°C" | "C" | "celsius" | "W" | "B/s" | "Bps" | "bytes/s" => Self::of(1.0),
-            "°F" | "F" | "fahrenheit" => Self { zero: 32.0, factor: 1.0 / 1.8 },
-            "kB/s" | "KB/s" => Self::of(1e3),
-            "MB/s" => Self::of(1e6),
-            "GB/s" => Self::of(1e9),
-            "KiB/s" => Self::of(1024.0),
-            "MiB/s" => Self::of(1024.0 * 1024.0),
-            "GiB/s" => Self::of(1024.0 * 1024.0 * 1024.0),
-            "b/s" | "bps" => Self::of(0.125),
-            "kb/s" => Self::of(125.0),
-            "Mb/s" => Self::of(125e3),
-            "Gb/s" => Self::of(125e6),
-            _ => return None,
-        })
-    }
+/// A number that can be two, until the file shows what its marks are.
+struct Open {
+    meaning: usize,
+    unit: Unit,
+    t_s: f64,
+    /// With `mark` before its decimals.
+    number: f64,
+    mark: char,
 }
 
 struct TableReader {
@@ -102,10 +83,10 @@ struct TableReader {
     to_utc_s: Option<f64>,
     samples: Samples,
     first: Option<Stamp>,
-    /// Whether dates with `/` are day/month, which the file shows where a day ends.
-    day_first: bool,
-    /// The time of the row before, as month/day.
-    before: Option<Stamp>,
+    order: DateOrder,
+    /// What stands before decimals, once a number has shown it.
+    mark: Option<char>,
+    open: Vec<Open>,
 }
 
 /// Reads the table.
@@ -146,6 +127,7 @@ pub(crate) fn part(
         }
     }
     let Some(mut reader) = reader else { return Err(ImportError::whole(file, "it has no header line")) };
+    reader.settle().map_err(|why| ImportError::whole(file, why))?;
     if dialect == Dialect::HwInfo {
         reader.name_drives(names.as_deref());
     }
@@ -159,13 +141,17 @@ pub(crate) fn part(
 impl TableReader {
     fn new(dialect: Dialect, line: &str, splitter: &mut CellSplitter) -> Result<Self, String> {
         let line = line.trim_start_matches('\u{feff}');
-        let count = |separator: &char| line.matches(*separator).count();
+        // Names of counters have commas in them.
+        let count = |separator: &char| {
+            line.split('"').step_by(2).map(|part| part.matches(*separator).count()).sum::<usize>()
+        };
         let separator = [',', ';', '\t'].into_iter().max_by_key(count).unwrap_or(',');
         let header: Vec<String> = splitter.split_at(line, separator).iter().map(str::to_owned).collect();
+        let mut samples = Samples::default();
         let meanings = match dialect {
-            Dialect::HwInfo => hwinfo(&header),
-            Dialect::Perfmon => perfmon(&header),
-            Dialect::Grafana => grafana(&header),
+            Dialect::HwInfo => hwinfo(&header)?,
+            Dialect::Perfmon => perfmon(&header, &mut samples.notes),
+            Dialect::Grafana => grafana(&header)?,
         };
         if meanings.is_empty() {
             return Err(nothing_known(dialect));
@@ -177,10 +163,11 @@ impl TableReader {
             header,
             meanings,
             to_utc_s,
-            samples: Samples::default(),
+            samples,
             first: None,
-            day_first: false,
-            before: None,
+            order: DateOrder::default(),
+            mark: None,
+            open: Vec::new(),
         })
     }
 
@@ -190,28 +177,19 @@ impl TableReader {
             Dialect::HwInfo => date_and_time(cells.first()?, cells.get(1)?),
             Dialect::Perfmon | Dialect::Grafana => stamp(cells.first()?),
         }?;
-        let told = if cells.first()?.contains('/') { self.ordered(told) } else { told };
+        let told = if cells.first()?.contains('/') {
+            let (told, moved_s) = self.order.read(told);
+            self.samples.shift(moved_s);
+            self.open.iter_mut().for_each(|open| open.t_s += moved_s);
+            self.first = self.first.map(|first| Stamp { seconds: first.seconds + moved_s, ..first });
+            told
+        } else {
+            told
+        };
         Some(match self.to_utc_s {
             Some(shift_s) => Stamp { seconds: told.seconds + shift_s, is_utc: true },
             None => told,
         })
-    }
-
-    /// The time by the order of day and month that the file goes by: the next day is no month away.
-    fn ordered(&mut self, told: Stamp) -> Stamp {
-        let steps = |from: Stamp, to: Stamp| (0.0..=LONGEST_STEP_S).contains(&(to.seconds - from.seconds));
-        if let Some(last) = self.before.replace(told)
-            && !self.day_first
-            && !steps(last, told)
-            && steps(day_first(last), day_first(told))
-        {
-            self.day_first = true;
-            // So far all rows were of one day.
-            let by_s = day_first(last).seconds - last.seconds;
-            self.samples.shift(by_s);
-            self.first = self.first.map(|first| Stamp { seconds: first.seconds + by_s, ..first });
-        }
-        if self.day_first { day_first(told) } else { told }
     }
 
     fn row(&mut self, cells: &[String], now: Stamp) -> Result<(), String> {
@@ -223,11 +201,44 @@ impl TableReader {
             ));
         }
         self.first = self.first.or(Some(now));
-        for meaning in &self.meanings {
+        for (index, meaning) in self.meanings.iter().enumerate() {
             let Some(cell) = cells.get(meaning.cell) else { continue };
-            let value = value(cell, meaning)
+            let (found, unit) = value(cell, meaning)
                 .map_err(|why| format!("column {:?}: {why}", self.header[meaning.cell]))?;
-            self.samples.push(&meaning.drive, meaning.quantity, now.seconds, value);
+            match found {
+                Number::Either(number, mark) => {
+                    self.open.push(Open { meaning: index, unit, t_s: now.seconds, number, mark });
+                }
+                Number::One(number, mark) => {
+                    self.mark = self.mark.or(mark);
+                    let value = (number - unit.zero) * unit.factor;
+                    self.samples.push(&meaning.drive, meaning.quantity, now.seconds, value);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the numbers that could be two, now that all others are known.
+    fn settle(&mut self) -> Result<(), String> {
+        // Where cells are not separated by commas, it is because of those in numbers.
+        let usual = if self.separator == ';' { Some(',') } else { None };
+        let known = self.mark.or(usual);
+        for Open { meaning, unit, t_s, number, mark } in self.open.drain(..) {
+            let meaning = &self.meanings[meaning];
+            let number = match known {
+                Some(known) if known != mark => (number * 1000.0).round(),
+                None if mark == ',' => {
+                    return Err(format!(
+                        "column {:?}: whether {:?} is {number} or {:.0} cannot be told, since no number shows what its commas are: save it with decimal points",
+                        self.header[meaning.cell],
+                        format!("{number:.3}").replace('.', ","),
+                        number * 1000.0
+                    ));
+                }
+                _ => number,
+            };
+            self.samples.push(&meaning.drive, meaning.quantity, t_s, (number - unit.zero) * unit.factor);
         }
         Ok(())
     }
@@ -251,71 +262,89 @@ impl TableReader {
     }
 }
 
-/// A number with its unit, or bare.
-fn value(cell: &str, meaning: &Meaning) -> Result<f64, String> {
+/// A number with its unit, or bare; `NaN` where there is no reading.
+fn value(cell: &str, meaning: &Meaning) -> Result<(Number, Unit), String> {
     let cell = cell.trim().trim_matches('"').trim();
     if cell.is_empty() || ["-", "n/a", "nan", "null", "undefined"].contains(&cell.to_lowercase().as_str()) {
-        return Ok(f64::NAN);
+        return Ok((Number::One(f64::NAN, None), meaning.unit));
     }
-    let end = cell.find(|c: char| !(c.is_ascii_digit() || "+-.,eE".contains(c))).unwrap_or(cell.len());
-    let (number, unit) = (cell[..end].replace(',', "."), cell[end..].trim());
-    let number: f64 = number.parse().map_err(|_| format!("{cell:?} is not a number"))?;
-    let unit = match unit {
+    let (digits, unit) = cell.split_at(end_of_number(cell));
+    let number = number(digits).ok_or_else(|| format!("{cell:?} is not a number"))?;
+    let unit = match unit.trim() {
         "" => meaning.unit,
-        name => Unit::named(name).ok_or_else(|| format!("the unit {name:?} is not known here"))?,
+        name => Unit::named(name)
+            .filter(|unit| unit.measure == meaning.unit.measure)
+            .ok_or_else(|| format!("the unit {name:?} is not known here"))?,
     };
-    Ok((number - unit.zero) * unit.factor)
+    Ok((number, unit))
 }
 
-fn hwinfo(header: &[String]) -> Vec<Meaning> {
+/// The unit of that name, of a column that is sure to have one of its kind.
+fn unit_of(title: &str, name: &str, usual: Unit) -> Result<Unit, String> {
+    match Unit::named(name).filter(|unit| unit.measure == usual.measure) {
+        _ if name.is_empty() => Ok(usual),
+        Some(unit) => Ok(unit),
+        None => Err(unknown_unit(title, name, usual.measure)),
+    }
+}
+
+fn unknown_unit(title: &str, name: &str, measure: Measure) -> String {
+    let known = match measure {
+        Measure::Rate => "B/s, kB/s, MB/s, GB/s, KiB/s, MiB/s, GiB/s and bits (Mb/s)",
+        Measure::Heat => "°C, °F and K",
+        Measure::Power => "mW, W and kW",
+    };
+    format!(
+        "column {title:?}: the unit {name:?} is not known; {known} are. Rename the column, or leave it out"
+    )
+}
+
+fn hwinfo(header: &[String]) -> Result<Vec<Meaning>, String> {
     let mut meanings = Vec::new();
     let (mut hot, mut moving) = (0, 0);
     for (cell, title) in header.iter().enumerate() {
         let (name, unit) = title
             .rsplit_once('[')
             .map_or((title.as_str(), ""), |(name, unit)| (name.trim(), unit.trim_end_matches(']')));
-        let unit = Unit::named(unit);
-        let rate_unit = unit.unwrap_or(Unit::of(1e6));
-        let heat_unit = unit.unwrap_or(Unit::of(1.0));
+        let rate = || unit_of(title, unit, Unit::of(Measure::Rate, 1e6));
+        let heat = || unit_of(title, unit, Unit::of(Measure::Heat, 1.0));
         let (drive, quantity, unit) = match name.strip_prefix("Drive Temperature") {
             Some("") => {
                 hot += 1;
-                (format!("drive {hot}"), Quantity::Celsius(0), heat_unit)
+                (format!("drive {hot}"), Quantity::Celsius(0), heat()?)
             }
             Some(number) => match number.trim().parse::<u8>() {
-                Ok(number) if hot > 0 && unit.is_some() => {
-                    (format!("drive {hot}"), Quantity::Celsius(number), heat_unit)
-                }
+                Ok(number) if hot > 0 => (format!("drive {hot}"), Quantity::Celsius(number), heat()?),
                 _ => continue,
             },
             None if name == "Read Rate" => {
                 moving += 1;
-                (format!("rates of drive {moving}"), Quantity::Rate(Read), rate_unit)
+                (format!("rates of drive {moving}"), Quantity::Rate(Read), rate()?)
             }
             None if name == "Write Rate" => {
-                (format!("rates of drive {moving}"), Quantity::Rate(Write), rate_unit)
+                (format!("rates of drive {moving}"), Quantity::Rate(Write), rate()?)
             }
             None => continue,
         };
         meanings.push(Meaning { cell, drive, quantity, unit });
     }
-    meanings
+    Ok(meanings)
 }
 
-fn perfmon(header: &[String]) -> Vec<Meaning> {
-    let counter = |(cell, title): (usize, &String)| {
-        let title = title.to_lowercase();
-        let (_, rest) = title.split_once("physicaldisk(")?;
-        let (drive, counter) = rest.split_once(")\\")?;
-        let op = match counter {
-            "disk read bytes/sec" => Read,
-            "disk write bytes/sec" => Write,
-            _ => return None,
-        };
-        let drive = if drive == "_total" { "_Total".to_owned() } else { drive.to_uppercase() };
-        Some(Meaning { cell, drive, quantity: Quantity::Rate(op), unit: Unit::of(1.0) })
+fn perfmon(header: &[String], notes: &mut Vec<String>) -> Vec<Meaning> {
+    let mut found: Vec<_> = header.iter().map(|title| counter(title)).enumerate().collect();
+    let has_drives = found.iter().any(|(_, one)| one.as_ref().is_some_and(|one| !one.is_volume));
+    if has_drives {
+        found.retain(|(_, one)| one.as_ref().is_some_and(|one| !one.is_volume));
+    } else if found.iter().any(|(_, one)| one.is_some()) {
+        notes.push("speeds are those of volumes (LogicalDisk); a drive may have several".into());
+    }
+    let meaning = |(cell, one): (usize, Option<super::counters::Counter>)| {
+        let one = one?;
+        let unit = Unit::of(Measure::Rate, 1.0);
+        Some(Meaning { cell, drive: one.drive, quantity: Quantity::Rate(one.op), unit })
     };
-    header.iter().enumerate().filter_map(counter).collect()
+    found.into_iter().filter_map(meaning).collect()
 }
 
 /// The zone in `(PDH-CSV 4.0) (Pacific Standard Time)(480)`: minutes from local time to UTC.
@@ -324,30 +353,39 @@ fn zone_s(first: &str) -> Option<f64> {
     last.parse::<f64>().ok().map(|minutes| minutes * 60.0)
 }
 
-fn grafana(header: &[String]) -> Vec<Meaning> {
-    let meaning = |(cell, title): (usize, &String)| {
+fn grafana(header: &[String]) -> Result<Vec<Meaning>, String> {
+    let mut meanings = Vec::new();
+    for (cell, title) in header.iter().enumerate().skip(1) {
         let lower = title.to_lowercase();
         let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-        let rate = |op: SegmentOp| Some(Quantity::Rate(op));
-        let quantity = match () {
-            () if has(&["temp", "celsius", "°c"]) => Some(Quantity::Celsius(0)),
-            () if has(&["read"]) && !has(&["iops", "latency", "ops/s", "time"]) => rate(Read),
-            () if has(&["writ"]) && !has(&["iops", "latency", "ops/s", "time"]) => rate(Write),
-            () if has(&["power", "watt"]) => Some(Quantity::Power),
-            () => None,
-        }?;
+        let is_load = !has(&["iops", "latency", "ops/s", "time"]);
+        let (quantity, measure) = match () {
+            () if has(&["temp", "celsius", "°c"]) => (Quantity::Celsius(0), Measure::Heat),
+            () if has(&["read"]) && is_load => (Quantity::Rate(Read), Measure::Rate),
+            () if has(&["writ"]) && is_load => (Quantity::Rate(Write), Measure::Rate),
+            () if has(&["power", "watt"]) => (Quantity::Power, Measure::Power),
+            () => continue,
+        };
+        // `Write (MB/s)`, `Write MB/s`; what stands in brackets may be a drive as well.
+        let name = title.rsplit_once(['(', '[']).map_or_else(
+            || title.rsplit(' ').next().filter(|word| word.ends_with("/s") || word.ends_with("/sec")),
+            |(_, name)| Some(name.trim_end_matches([')', ']', ' '])),
+        );
+        let unit = match name.map_or(Told::Name, told) {
+            Told::Unit(unit) if unit.measure == measure => unit,
+            Told::Name => Unit::of(measure, 1.0),
+            Told::Unit(_) | Told::Other => continue,
+            Told::Unknown => return Err(unknown_unit(title, name.unwrap_or_default(), measure)),
+        };
         let drive =
             lower.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| is_drive(word)).unwrap_or("drive");
-        // `Write (MB/s)`; what stands in brackets may be a drive as well.
-        let told = title.rsplit_once(['(', '[']).map(|(_, unit)| unit.trim_end_matches([')', ']', ' ']));
-        let unit = told.and_then(Unit::named).unwrap_or(Unit::of(1.0));
-        Some(Meaning { cell, drive: drive.to_owned(), quantity, unit })
-    };
-    header.iter().enumerate().skip(1).filter_map(meaning).collect()
+        meanings.push(Meaning { cell, drive: drive.to_owned(), quantity, unit });
+    }
+    Ok(meanings)
 }
 
 /// `nvme0n1`, `sda`, `mmcblk0` as a word.
-fn is_drive(word: &str) -> bool {
+pub(super) fn is_drive(word: &str) -> bool {
     let after = |prefix: &str| word.strip_prefix(prefix).unwrap_or("");
     after("nvme").starts_with(|c: char| c.is_ascii_digit())
         || after("mmcblk").starts_with(|c: char| c.is_ascii_digit())
@@ -358,13 +396,18 @@ fn nothing_known(dialect: Dialect) -> String {
     let (what, wanted) = match dialect {
         Dialect::HwInfo => (
             "HWiNFO's log",
-            "Drive Temperature [°C], Read Rate [MB/s] and Write Rate [MB/s] (with English names)",
+            "Drive Temperature [°C], Read Rate [MB/s] and Write Rate [MB/s] (with English names)".to_owned(),
         ),
         Dialect::Perfmon => (
             "a log of Windows' performance counters",
-            "\\PhysicalDisk(*)\\Disk Read Bytes/sec and Disk Write Bytes/sec (with English names: typeperf on an English system, or relog)",
+            format!(
+                "\\PhysicalDisk(*)\\Disk Read Bytes/sec and Disk Write Bytes/sec (with names in {LANGUAGES})"
+            ),
         ),
-        Dialect::Grafana => ("a table from Grafana", "columns named after reading, writing or temperature"),
+        Dialect::Grafana => (
+            "a table from Grafana",
+            "columns named after reading, writing or temperature, in bytes, bits, °C or °F".to_owned(),
+        ),
     };
     format!("it looks like {what}, but has nothing about a drive: it needs {wanted}")
 }

@@ -11,8 +11,10 @@
 //! - Columns and values that say nothing about a drive's speed, temperature or power are passed over.
 
 pub(super) mod columns;
+mod counters;
 pub(super) mod sysstat;
 pub(super) mod telegraf;
+mod units;
 pub(super) mod when;
 
 use std::collections::BTreeMap;
@@ -79,6 +81,11 @@ impl Samples {
             Some((_, values)) => values.push((t_s, value)),
             None => columns.push((quantity, vec![(t_s, value)])),
         }
+    }
+
+    /// Whether nothing was taken.
+    fn is_empty(&self) -> bool {
+        self.drives.is_empty()
     }
 
     /// Moves all times by so much.
@@ -237,7 +244,7 @@ fn of_rates(values: &[(f64, f64)], zero_s: f64) -> Result<Option<Vec<Interval>>,
         if rate.is_nan() {
             continue;
         }
-        if !(0.0..=super::csv::FASTEST_BYTES_PER_S).contains(rate) {
+        if !(0.0..=super::FASTEST_BYTES_PER_S).contains(rate) {
             return Err(format!("{rate} B/s is no drive's speed: is it in another unit?"));
         }
         let start_s = (t_s - span_s - zero_s).max(0.0);
@@ -276,11 +283,14 @@ fn controller(drive: &str) -> Option<&str> {
     drive[4 + digits..].starts_with('n').then(|| &drive[..4 + digits])
 }
 
-/// `sda1` of `sda`, `nvme0n1p1` of `nvme0n1`, `mmcblk0p2` of `mmcblk0`.
+/// `sda1` of `sda`, `nvme0n1p1` of `nvme0n1`, `mmcblk0p2` of `mmcblk0`, `ata-X-part1` of `ata-X`.
 fn is_partition_of(name: &str, whole: &str) -> bool {
     let Some(rest) = name.strip_prefix(whole).filter(|rest| !rest.is_empty()) else { return false };
-    let number =
-        if whole.ends_with(|c: char| c.is_ascii_digit()) { rest.strip_prefix('p') } else { Some(rest) };
+    let number = match rest.strip_prefix("-part") {
+        None if whole.ends_with(|c: char| c.is_ascii_digit()) => rest.strip_prefix('p'),
+        None => Some(rest),
+        named => named,
+    };
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 

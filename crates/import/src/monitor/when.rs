@@ -1,6 +1,6 @@
 //! Dates and times as monitors write them.
 
-use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, NaiveTime};
+use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime};
 
 use crate::part::TimeBase;
 
@@ -20,17 +20,8 @@ impl Stamp {
     }
 }
 
-/// How dates with a separator are ordered.
-const DATES: [(char, &[&str]); 3] = [
-    ('-', &["%Y-%m-%d"]),
-    ('.', &["%d.%m.%y", "%d.%m.%Y"]),
-    ('/', &["%m/%d/%y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d"]),
-];
-const TIMES: [&str; 4] = ["%H:%M:%S%.f", "%I:%M:%S%.f %p", "%I:%M:%S %p", "%H:%M"];
-
 /// The time in `text`: a date and a time of day with a blank or a `T` between, with or without a zone; or seconds,
-/// milliseconds or nanoseconds since 1970. Dates are year-month-day with `-`, day.month.year with `.`, and
-/// month/day/year with `/` unless that cannot be.
+/// milliseconds or nanoseconds since 1970.
 pub(crate) fn stamp(text: &str) -> Option<Stamp> {
     let text = text.trim();
     if let Ok(number) = text.parse::<f64>() {
@@ -46,7 +37,7 @@ pub(crate) fn stamp(text: &str) -> Option<Stamp> {
             return Some(Stamp { seconds: time.timestamp_micros() as f64 / 1e6, is_utc: true });
         }
     }
-    if let Some(zulu) = text.strip_suffix('Z') {
+    if let Some(zulu) = text.strip_suffix('Z').or_else(|| text.strip_suffix(" UTC")) {
         return stamp(zulu).map(|stamp| Stamp { is_utc: true, ..stamp });
     }
     let (date, time) = text.split_once([' ', 'T', ','])?;
@@ -55,16 +46,92 @@ pub(crate) fn stamp(text: &str) -> Option<Stamp> {
 
 /// The time of a date and a time of day that stand in cells of their own.
 pub(super) fn date_and_time(date: &str, time: &str) -> Option<Stamp> {
-    let (date, time) = (date.trim(), time.trim().replace(',', "."));
-    let (_, orders) = DATES.iter().find(|(separator, _)| date.contains(*separator))?;
-    let date = orders.iter().find_map(|order| NaiveDate::parse_from_str(date, order).ok())?;
-    let time = TIMES.iter().find_map(|order| NaiveTime::parse_from_str(&time, order).ok())?;
-    let seconds = NaiveDateTime::new(date, time).and_utc().timestamp_micros() as f64 / 1e6;
+    let seconds = midnight_s(date)? + time_of_day_s(time)?;
     Some(Stamp { seconds, is_utc: false })
 }
 
+/// The beginning of a day in seconds since 1970. Dates are year-month-day where the year comes first, else day.month.year,
+/// and with `/` month/day/year unless that cannot be. Years have two digits or four.
+pub(super) fn midnight_s(date: &str) -> Option<f64> {
+    let date = date.trim();
+    if !date.chars().all(|c| c.is_ascii_digit() || "-./年月日".contains(c)) {
+        return None;
+    }
+    let parts: Vec<&str> =
+        date.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty()).collect();
+    let [first, second, third] = parts[..] else { return None };
+    let year = |digits: &str| match digits.len() {
+        2 => digits.parse::<i32>().ok().map(|year| 2000 + year),
+        4 => digits.parse().ok(),
+        _ => None,
+    };
+    let day = |year: Option<i32>, month: &str, day: &str| {
+        NaiveDate::from_ymd_opt(year?, month.parse().ok()?, day.parse().ok()?)
+    };
+    let date = match date.contains('/') {
+        _ if first.len() == 4 => day(year(first), second, third),
+        true => day(year(third), first, second).or_else(|| day(year(third), second, first)),
+        false => day(year(third), second, first),
+    };
+    Some(date?.and_time(NaiveTime::MIN).and_utc().timestamp() as f64)
+}
+
+/// The seconds since midnight of `9:40:00.250`, `11:55:02 PM`, `11:55 p.m.`, `23.55.02`, `23时55分02秒` and their like.
+pub(super) fn time_of_day_s(text: &str) -> Option<f64> {
+    let lower = text.trim().to_lowercase();
+    let end = lower.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(lower.len());
+    let (digits, half) = lower.split_at(end);
+    if !digits.chars().all(|c| c.is_ascii_digit() || ":.,- \u{a0}\u{202f}时分秒時".contains(c)) {
+        return None;
+    }
+    let parts: Vec<&str> =
+        digits.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty()).collect();
+    if !(2..=4).contains(&parts.len()) || parts.iter().take(3).any(|part| part.len() > 2) {
+        return None;
+    }
+    let number = |index: usize| parts.get(index).map_or(Some(0.0), |part| part.parse::<f64>().ok());
+    let (hour, minute, second) = (number(0)?, number(1)?, number(2)?);
+    let fraction: f64 = parts.get(3).map_or(Ok(0.0), |digits| format!("0.{digits}").parse()).ok()?;
+    let half: String = half.chars().filter(char::is_ascii_alphabetic).collect();
+    let hour = match half.as_str() {
+        "" if hour < 24.0 => hour,
+        "am" | "pm" if (1.0..=12.0).contains(&hour) => hour % 12.0 + if half == "pm" { 12.0 } else { 0.0 },
+        _ => return None,
+    };
+    (minute < 60.0 && second < 61.0).then_some(hour * 3600.0 + minute * 60.0 + second + fraction)
+}
+
+/// Rows of a log are less than this apart, a night's rest included.
+const LONGEST_STEP_S: f64 = 2.0 * 86_400.0;
+
+/// The order of day and month that a file goes by, which it shows where a day ends: the next day is no month away.
+#[derive(Debug, Default)]
+pub(super) struct DateOrder {
+    is_day_first: bool,
+    /// The time before, as month/day.
+    before: Option<Stamp>,
+}
+
+impl DateOrder {
+    /// The time `told`, read as month/day, by that order; and by how many seconds all times before have to be moved.
+    pub(super) fn read(&mut self, told: Stamp) -> (Stamp, f64) {
+        let steps = |from: Stamp, to: Stamp| (0.0..=LONGEST_STEP_S).contains(&(to.seconds - from.seconds));
+        let mut moved_s = 0.0;
+        if let Some(last) = self.before.replace(told)
+            && !self.is_day_first
+            && !steps(last, told)
+            && steps(day_first(last), day_first(told))
+        {
+            self.is_day_first = true;
+            // So far all times were of one day.
+            moved_s = day_first(last).seconds - last.seconds;
+        }
+        (if self.is_day_first { day_first(told) } else { told }, moved_s)
+    }
+}
+
 /// The time whose day is this one's month and whose month is this one's day; the same where that is none.
-pub(super) fn day_first(stamp: Stamp) -> Stamp {
+fn day_first(stamp: Stamp) -> Stamp {
     let swapped = DateTime::from_timestamp(stamp.seconds.floor() as i64, 0).and_then(|time| {
         Some((time.date_naive(), NaiveDate::from_ymd_opt(time.year(), time.day(), time.month())?))
     });
@@ -82,6 +149,15 @@ mod test {
     use super::*;
 
     #[test]
+    fn the_order_of_a_date_is_shown_by_the_next_day() {
+        let mut order = DateOrder::default();
+        let read = |order: &mut DateOrder, text: &str| order.read(stamp(text).expect(text));
+        assert_eq!(read(&mut order, "03/04/2026 23:59:59").1, 0.0);
+        let (next, moved_s) = read(&mut order, "04/04/2026 00:00:00");
+        assert_eq!((Some(next), moved_s), (stamp("2026-04-04 00:00:00"), 30.0 * 86_400.0));
+    }
+
+    #[test]
     fn dates_of_many_programs_are_one_moment() {
         // 2026-11-22 09:40:00 UTC.
         let moment = 1_795_340_400.0;
@@ -95,6 +171,11 @@ mod test {
             "11/22/2026 09:40:00.000",
             "11/22/26 09:40:00 AM",
             "22/11/2026 09:40:00",
+            "22/11/26 09:40:00",
+            "22-11-2026 09:40:00",
+            "2026/11/22 09.40.00",
+            "2026-11-22 09:40:00 UTC",
+            "2026年11月22日 09时40分00秒",
             "1795340400",
             "1795340400000",
             "1795340400000000000",
@@ -103,7 +184,10 @@ mod test {
         }
         assert_eq!(date_and_time("22.11.2026", "09:40:00,250").map(|s| s.seconds), Some(moment + 0.25));
         assert_eq!(stamp("11/22/26 09:40:00 PM").map(|s| s.seconds), Some(moment + 43_200.0));
-        for text in ["", "12", "yesterday", "2026-13-41 09:40:00", "09:40:00"] {
+        assert_eq!(stamp("11/22/26 12:05 am").map(|s| s.seconds), Some(moment - 34_500.0));
+        let never =
+            ["", "12", "yesterday", "2026-13-41 09:40:00", "09:40:00", "6.12.0 09:40:00", "1/1/26 13:00 PM"];
+        for text in never {
             assert_eq!(stamp(text), None, "{text}");
         }
     }

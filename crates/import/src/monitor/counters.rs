@@ -1,0 +1,116 @@
+//! Names of Windows' performance counters, in the languages that Windows translates them to.
+//!
+//! A path is `\\HOST\OBJECT(INSTANCE)\COUNTER`. Object and counter are in the language of the system, `\PhysicalDisk(0 C:)\Disk Write
+//! Bytes/sec` being `\Physikalischer Datenträger(0 C:)\Bytes geschrieben/s` in German. A counter is one of speed where it has a
+//! word for bytes, one for reading or writing, and ends in a second. Words are from the counters' names in English, German,
+//! French, Spanish, Italian, Portuguese, Dutch, Polish, Czech, Hungarian, Swedish, Turkish and Russian.
+
+use trace::SegmentOp::{self, Read, Write};
+
+/// Languages whose names are read, for errors.
+pub(super) const LANGUAGES: &str = "English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Czech, Hungarian, Swedish, Turkish or Russian";
+
+const READING: [&str; 14] = [
+    "read", "gelesen", "lectur", "letti", "leitura", "lidos", "gelezen", "odczyt", "čten", "olvas", "läst",
+    "okuma", "чтен", "lesen",
+];
+const WRITING: [&str; 15] = [
+    "write",
+    "geschrieben",
+    "écritur",
+    "escritura",
+    "scritti",
+    "gravação",
+    "escrita",
+    "escritos",
+    "geschreven",
+    "zapis",
+    "írás",
+    "skriv",
+    "yazma",
+    "запис",
+    "schreib",
+];
+const BYTES: [&str; 6] = ["byte", "octet", "bajt", "bájt", "bayt", "байт"];
+const SECONDS: [&str; 9] = ["/s", "/sec", "/sek", "/seg", "/sn", "/с", "/сек", "per seconde", "/mp"];
+const PHYSICAL: [&str; 8] = ["phys", "fysi", "fyzi", "fizi", "fizy", "físi", "fisi", "физич"];
+const LOGICAL: [&str; 4] = ["logi", "lógi", "логич", "mantıksal"];
+
+/// A counter of a drive's speed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Counter {
+    pub(super) drive: String,
+    pub(super) op: SegmentOp,
+    /// Whether it is of a volume and not of a drive.
+    pub(super) is_volume: bool,
+}
+
+/// The counter of that path; `None` for one of something else.
+pub(super) fn counter(path: &str) -> Option<Counter> {
+    let lower = path.trim().trim_matches('"').to_lowercase();
+    let (object, name) = lower.rsplit_once('\\')?;
+    let (object, instance) = object.strip_suffix(')')?.rsplit_once('(')?;
+    let object = object.rsplit('\\').next()?;
+    let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
+    let is_volume = match () {
+        () if has(object, &PHYSICAL) => false,
+        () if has(object, &LOGICAL) => true,
+        () => return None,
+    };
+    let ends = name.trim_end_matches([')', ' ']);
+    if !has(name, &BYTES) || !SECONDS.iter().any(|seconds| ends.ends_with(seconds)) {
+        return None;
+    }
+    let op = match (has(name, &READING), has(name, &WRITING)) {
+        (true, false) => Read,
+        (false, true) => Write,
+        _ => return None,
+    };
+    let drive = if instance == "_total" { "_Total".to_owned() } else { instance.to_uppercase() };
+    Some(Counter { drive, op, is_volume })
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// Names of the counters as scripts and documents of many countries have them.
+    #[test]
+    fn counters_are_known_in_many_languages() {
+        for (object, reading, writing) in [
+            ("PhysicalDisk", "Disk Read Bytes/sec", "Disk Write Bytes/sec"),
+            ("Physikalischer Datenträger", "Bytes gelesen/s", "Bytes geschrieben/s"),
+            ("Disque physique", "Lectures disque, octets/s", "Écritures disque, octets/s"),
+            ("Disco físico", "Bytes de lectura de disco/s", "Bytes de escritura en disco/s"),
+            ("Disco fisico", "Byte letti da disco/sec", "Byte scritti su disco/sec"),
+            ("PhysicalDisk", "Bytes de leitura de disco/s", "Bytes de gravação de disco/s"),
+            ("Disco físico", "Bytes lidos em disco/seg", "Bytes escritos em disco/seg"),
+            ("Fysieke schijf", "Gelezen bytes per seconde", "Geschreven bytes per seconde"),
+            ("Dysk fizyczny", "Bajty odczytu dysku/s", "Bajty zapisu dysku/s"),
+            ("Fyzický disk", "Bajty čtení z disku/s", "Bajty zapisování na disk/s"),
+            ("Fizikai lemez", "Olvasási sebesség (bájt/s)", "Írási sebesség (bájt/s)"),
+            ("Fysisk disk", "Disk - lästa byte/s", "Disk - skrivna byte/s"),
+            ("FizikselDisk", "Disk Okuma Bayt/sn", "Disk Yazma Bayt/sn"),
+            ("Физический диск", "Скорость чтения с диска (байт/с)", "Скорость записи на диск (байт/с)"),
+        ] {
+            for (name, op) in [(reading, Read), (writing, Write)] {
+                let path = format!("\\\\HOST\\{object}(0 C:)\\{name}");
+                let told = Some(Counter { drive: "0 C:".into(), op, is_volume: false });
+                assert_eq!(counter(&path), told, "{path}");
+            }
+        }
+        assert!(counter("\\LogicalDisk(C:)\\Disk Read Bytes/sec").is_some_and(|one| one.is_volume));
+        for other in [
+            "\\\\HOST\\PhysicalDisk(0 C:)\\Disk Bytes/sec",
+            "\\\\HOST\\PhysicalDisk(0 C:)\\Disk Reads/sec",
+            "\\\\HOST\\PhysicalDisk(0 C:)\\Avg. Disk Bytes/Read",
+            "\\\\HOST\\PhysicalDisk(0 C:)\\Avg. Disk sec/Write",
+            "\\\\HOST\\Disque physique(0 C:)\\Moyenne disque, octets/lecture",
+            "\\\\HOST\\Physikalischer Datenträger(0 C:)\\Mittlere Bytes/Schreibvorgang",
+            "\\\\HOST\\Process(x)\\IO Read Bytes/sec",
+            "\\\\HOST\\System\\File Read Bytes/sec",
+        ] {
+            assert_eq!(counter(other), None, "{other}");
+        }
+    }
+}

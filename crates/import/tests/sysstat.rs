@@ -1,0 +1,227 @@
+//! iostat, sar and sadf as their versions, options and locales write them. Tables are composed here in the form that the
+//! sources of sysstat (iostat.c, pr_stats.c, sadf_misc.c) and its own expected outputs have.
+
+use import::{ImportOptions, LogFile, import};
+use trace::caveat::Caveat;
+use trace::{SegmentOp, Trace};
+
+const BANNER: &str = "Linux 6.12.0 (host) \t11/22/26 \t_x86_64_\t(2 CPU)\n\n";
+const KIB: f64 = 1024.0;
+
+fn tried(text: &str, options: &ImportOptions) -> Result<Trace, String> {
+    import(vec![LogFile::from_bytes("log.txt", text.as_bytes())], options).map_err(|error| error.to_string())
+}
+
+fn read(text: &str) -> Trace {
+    tried(text, &ImportOptions::default()).expect(text)
+}
+
+fn refused(text: &str) -> String {
+    tried(text, &ImportOptions::default()).expect_err(text)
+}
+
+/// Starts in seconds and speeds in bytes per second.
+fn of(trace: &Trace, op: SegmentOp) -> Vec<(f64, f64)> {
+    let series = trace.speeds.iter().find(|series| series.op == op).expect("a series");
+    series.intervals.iter().map(|interval| (interval.start_s, interval.bytes_per_s())).collect()
+}
+
+fn written(trace: &Trace) -> Vec<f64> {
+    of(trace, SegmentOp::Write).into_iter().map(|(_, speed)| speed).collect()
+}
+
+#[test]
+fn the_device_may_stand_last() {
+    let header = "      tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util DEV";
+    let row =
+        |time: &str, speed: &str| format!("{time} 6.40 1.60 {speed} 0.00 0.50 0.00 1.00 0.32 nvme0n1\n");
+    for [a, b, c] in [["13:20:09", "13:20:10", "13:20:11"], ["01:20:09 PM", "01:20:10 PM", "01:20:11 PM"]] {
+        let text = format!(
+            "{BANNER}{a} {header}\n{}\n{b} {header}\n{}Average: 6.40 1.60 9.00 0.00 0.50 0.00 1.00 0.32 nvme0n1\n",
+            row(b, "100.00"),
+            row(c, "200.00")
+        );
+        let trace = read(&text);
+        assert_eq!((trace.name.as_str(), written(&trace)), ("nvme0n1", vec![100.0 * KIB, 200.0 * KIB]));
+        // The closing rows in another language, a comment and a restart are no rows.
+        let other = text
+            .replace("Average:", "Durchschn.:")
+            .replace(&format!("\n{b} {header}"), &format!("{b}  COM note\n{b} {header}"));
+        assert_eq!(written(&read(&other)), written(&trace));
+    }
+}
+
+/// `iostat -xh`: several tables a report, numbers with units, the device last; as text that users publish has it.
+#[test]
+fn human_numbers_are_read_with_their_units() {
+    let report = |second: u32, write: &str| {
+        format!(
+            "11/22/26 09:44:0{second}\navg-cpu:  %user   %nice %system %iowait  %steal   %idle\n           2.9%    0.0%    3.5%   10.5%    0.0%   83.1%\n\n\
+             \x20    r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz Device\n    0.00      0.0k     0.00   0.0%    0.00     0.0k sda\n\n\
+             \x20    w/s     wkB/s   wrqm/s  %wrqm w_await wareq-sz Device\n 2062.00     {write}     0.00   0.0%    0.48    22.5k sda\n\n\
+             \x20    f/s f_await  aqu-sz  %util Device\n  576.00    1.30    1.73 100.0% sda\n\n"
+        )
+    };
+    let text = format!(
+        "{BANNER}{}{}{}{}",
+        report(1, "9.9G"),
+        report(2, "617.4M"),
+        report(3, "1.5G"),
+        report(4, "512B")
+    );
+    let trace = read(&text);
+    assert_eq!(written(&trace), [617.4 * KIB * KIB, 1.5 * KIB * KIB * KIB, 512.0]);
+    assert!(trace.notes.iter().any(|note| note.contains("rounded")), "{:?}", trace.notes);
+}
+
+/// `iostat -h` before 11.5.1: a long name has a line of its own.
+#[test]
+fn a_device_on_a_line_of_its_own_belongs_to_the_next() {
+    let report = |second: u32, write: u32| {
+        format!(
+            "11/22/26 09:44:0{second}\nDevice:            tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn\nnvme0n1\n                  1.00         0.00         {write}.00          0          0\n\n"
+        )
+    };
+    let trace = read(&format!("{BANNER}{}{}{}", report(1, 9), report(2, 10), report(3, 20)));
+    assert_eq!(written(&trace), [10.0 * KIB, 20.0 * KIB]);
+}
+
+fn iostat(banner: &str, times: &[&str]) -> String {
+    let report = |time: &&str| {
+        format!(
+            "{time}\nDevice             tps    kB_read/s    kB_wrtn/s\nsda               1.00         0.00       100.00\n\n"
+        )
+    };
+    format!("{banner}{}", times.iter().map(report).collect::<String>())
+}
+
+#[test]
+fn times_of_iostat_are_those_of_any_locale_and_go_over_midnight() {
+    for times in [
+        ["Time: 11:58:00 PM", "Time: 11:59:00 PM", "Time: 12:00:00 AM", "Time: 12:01:00 AM"],
+        ["Time: 11:58 PM", "Time: 11:59 PM", "Time: 12:00 AM", "Time: 12:01 AM"],
+        ["Time: 23:58:00", "Time: 23:59:00", "Time: 00:00:00", "Time: 00:01:00"],
+        [
+            "11/22/2026 11:58:00 PM",
+            "11/22/2026 11:59:00 PM",
+            "11/23/2026 12:00:00 AM",
+            "11/23/2026 12:01:00 AM",
+        ],
+        ["22/11/26 23:58:00", "22/11/26 23:59:00", "23/11/26 00:00:00", "23/11/26 00:01:00"],
+        ["03/04/2026 23:58:00", "03/04/2026 23:59:00", "04/04/2026 00:00:00", "04/04/2026 00:01:00"],
+        ["12/11/2026 23:58:00", "12/11/2026 23:59:00", "13/11/2026 00:00:00", "13/11/2026 00:01:00"],
+        ["22.11.2026 23:58:00", "22.11.2026 23:59:00", "23.11.2026 00:00:00", "23.11.2026 00:01:00"],
+        ["22-11-2026 23:58:00", "22-11-2026 23:59:00", "23-11-2026 00:00:00", "23-11-2026 00:01:00"],
+        [
+            "2026-11-22T23:58:00+0100",
+            "2026-11-22T23:59:00+0100",
+            "2026-11-23T00:00:00+0100",
+            "2026-11-23T00:01:00+0100",
+        ],
+        [
+            "2026年11月22日 23时58分00秒",
+            "2026年11月22日 23时59分00秒",
+            "2026年11月23日 00时00分00秒",
+            "2026年11月23日 00时01分00秒",
+        ],
+    ] {
+        let trace = read(&iostat(BANNER, &times));
+        let starts: Vec<f64> = of(&trace, SegmentOp::Write).into_iter().map(|(start_s, _)| start_s).collect();
+        assert_eq!(starts, [0.0, 60.0, 120.0], "{times:?}");
+    }
+}
+
+#[test]
+fn times_without_seconds_need_the_interval() {
+    let text = iostat(BANNER, &["Time: 11:58 PM"; 4]);
+    assert!(refused(&text).contains("--every 1s"), "{}", refused(&text));
+    let spaced = ImportOptions { every_s: Some(10.0), ..ImportOptions::default() };
+    assert_eq!(written(&tried(&text, &spaced).expect("spaced reports")).len(), 3);
+}
+
+#[test]
+fn one_report_is_no_series() {
+    for text in
+        [iostat(BANNER, &["11/22/26 09:44:02"]), iostat(BANNER, &[""]), iostat(BANNER, &[""]).repeat(3)]
+    {
+        assert!(refused(&text).contains("only the first report of iostat"), "{}", refused(&text));
+    }
+    let json =
+        r#"{"sysstat": {"hosts": [{"statistics": [{"disk": [{"disk_device": "sda", "wkB/s": 5.0}]}]}]}}"#;
+    assert!(refused(json).contains("only the first report of iostat"), "{}", refused(json));
+    // Of two recordings, each has a first report.
+    let two = iostat(BANNER, &["11/22/26 09:44:02", "11/22/26 09:44:03", "11/22/26 09:44:04"])
+        .repeat(2)
+        .replacen("09:44:0", "08:44:0", 3);
+    assert_eq!(written(&read(&two)).len(), 4);
+}
+
+fn sar(date: &str, times: [&str; 3]) -> String {
+    let banner = BANNER.replace("11/22/26", date);
+    let rows: String = times.iter().map(|time| format!("{time} sda 1.00 0.00 100.00 0.00\n")).collect();
+    format!("{banner}23:50:00          DEV       tps     rkB/s     wkB/s     dkB/s\n{rows}\n")
+}
+
+#[test]
+fn dates_of_sar_are_those_of_any_locale() {
+    let times = ["23:58:00", "23:59:00", "00:00:00"];
+    let from_s = |date: &str| {
+        let log = sar(date, times);
+        // 2026-11-22 23:58:00, local, as HWiNFO tells it.
+        let other = "Date,Time,\"Drive Temperature [°C]\",\r\n22.11.2026,23:58:00.000,40,\r\n22.11.2026,23:59:00.000,41,\r\n";
+        let files = vec![
+            LogFile::from_bytes("log.txt", log.as_bytes()),
+            LogFile::from_bytes("t.csv", other.as_bytes()),
+        ];
+        let trace = import(files, &ImportOptions::default()).map_err(|error| error.to_string()).expect(date);
+        of(&trace, SegmentOp::Write)[0].0 - trace.temperatures[0].kelvin.points()[0].t.as_secs_f64()
+    };
+    for date in ["11/22/26", "11/22/2026", "22/11/2026", "22/11/26", "22.11.2026", "2026-11-22", "22-11-2026"]
+    {
+        assert_eq!(from_s(date), -60.0, "{date}");
+    }
+    // Days one after the other: the second banner names the next.
+    let days = sar("03/04/2026", ["23:57:00", "23:58:00", "23:59:00"])
+        + &sar("04/04/2026", ["00:00:00", "00:01:00", "00:02:00"]);
+    let trace = read(&days);
+    assert_eq!(of(&trace, SegmentOp::Write).last().map(|(start_s, _)| *start_s), Some(300.0));
+}
+
+#[test]
+fn drives_behind_much_else_are_found() {
+    let mut text = BANNER.to_owned();
+    text.push_str(
+        "00:00:01        CPU      %usr     %nice      %sys   %iowait    %steal      %irq     %idle\n",
+    );
+    (0..2000).for_each(|_| {
+        text.push_str(
+            "00:10:01        all      1.37      0.00      1.72      0.15      0.00      0.00     96.76\n",
+        )
+    });
+    assert!(text.len() > 100_000);
+    let none = refused(&text);
+    assert!(none.contains("without drives"), "{none}");
+    text.push_str("\n00:00:01  DEV tps rkB/s wkB/s\n00:10:01 sda 1.00 0.00 100.00\n00:20:01 sda 1.00 0.00 200.00\n00:30");
+    let trace = read(&text);
+    assert_eq!(written(&trace), [100.0 * KIB, 200.0 * KIB]);
+    assert!(matches!(trace.caveats[0], Caveat::Truncated { .. }), "{:?}", trace.caveats);
+}
+
+#[test]
+fn tables_of_sadf_are_read() {
+    let database = "# hostname;interval;timestamp;CPU;%user\nhost;1;2026-11-22 08:44:01 UTC;-1;0.01\n\
+        # hostname;interval;timestamp;DEV;tps;rd_sec/s;wr_sec/s;avgrq-sz;avgqu-sz;await;svctm;%util\n\
+        host;-1;2026-11-22 08:44:01 UTC;LINUX-RESTART\t(8 CPU)\n\
+        host;1;2026-11-22 08:44:02 UTC;dev259-0;0.36;0.56;100;11.45;0.00;2.12;1.99;0.07\n\
+        host;1;2026-11-22 08:44:03 UTC;dev259-0;0,36;0,56;200,5;11,45;0,00;2,12;1,99;0,07\n";
+    let pairs = "host\t1\t2026-11-22 08:44:02 UTC\tall\t%user\t0.65\nhost\t1\t2026-11-22 08:44:02 UTC\tdev259-0\ttps\t0.00\n\
+        host\t1\t2026-11-22 08:44:02 UTC\tdev259-0\twr_sec/s\t100\nhost\t1\t1795337043\tdev259-0\twr_sec/s\t200.5\n";
+    for text in [database, pairs] {
+        let trace = read(text);
+        assert_eq!((trace.name.as_str(), written(&trace)), ("dev259-0", vec![51_200.0, 102_656.0]));
+    }
+    assert!(
+        refused("# hostname;interval;timestamp;CPU;%user\nhost;1;2026-11-22 08:44:01 UTC;-1;0.01\n")
+            .contains("without drives")
+    );
+}

@@ -1,0 +1,186 @@
+//! Tables as HWiNFO, Windows and Grafana write them elsewhere than in the United States: other encodings, languages, marks in
+//! numbers, and units. The files are composed here; names of counters are those that scripts of each country ask for.
+
+use import::{ImportOptions, LogFile, import};
+use trace::{SegmentOp, Trace};
+
+fn tried(bytes: &[u8]) -> Result<Trace, String> {
+    import(vec![LogFile::from_bytes("log.csv", bytes)], &ImportOptions::default())
+        .map_err(|error| error.to_string())
+}
+
+fn read(text: &str) -> Trace {
+    tried(text.as_bytes()).expect(text)
+}
+
+fn refused(text: &str) -> String {
+    tried(text.as_bytes()).expect_err(text)
+}
+
+fn speeds(trace: &Trace, op: SegmentOp) -> Vec<f64> {
+    let series = trace.speeds.iter().find(|series| series.op == op);
+    series.map_or(vec![], |series| series.intervals.iter().map(|one| one.bytes_per_s()).collect())
+}
+
+fn utf16(text: &str, with_mark: bool, is_big: bool) -> Vec<u8> {
+    let mark = if with_mark { "\u{feff}" } else { "" };
+    let units: Vec<u16> = mark.encode_utf16().chain(text.encode_utf16()).collect();
+    units.into_iter().flat_map(|unit| if is_big { unit.to_be_bytes() } else { unit.to_le_bytes() }).collect()
+}
+
+const HWINFO: &str = "Date,Time,\"Drive Temperature [°C]\",\"Read Rate [MB/s]\",\"Write Rate [MB/s]\",\r\n\
+    22.11.2026,9:40:00.000,45,1.5,0.000,\r\n22.11.2026,9:40:02.000,46,2.5,0.000,\r\n22.11.2026,9:40:04.000,47,3.5,0.000,\r\n";
+
+fn perfmon(object: &str, reading: &str, writing: &str) -> String {
+    let path = |instance: &str, name: &str| format!("\"\\\\PC\\{object}({instance})\\{name}\"");
+    let (a, b) = (path("0 C:", reading), path("0 C:", writing));
+    let row = |s: u32| format!("\"11/22/2026 10:40:0{s}.000\",\"4096.5\",\"160000000{s}\"\r\n");
+    format!(
+        "\r\n\"(PDH-CSV 4.0) (Mitteleuropäische Zeit)(-60)\",{a},{b}\r\n{}",
+        (0..5).map(row).collect::<String>()
+    )
+}
+
+#[test]
+fn tables_in_utf_16_and_with_a_line_for_excel_are_read() {
+    let counters = perfmon("PhysicalDisk", "Disk Read Bytes/sec", "Disk Write Bytes/sec");
+    let own = "t_s,write_mb_per_s,temp_c\n0,100,40\n1,100,41\n2,100,42\n";
+    for text in [HWINFO, counters.as_str(), own] {
+        let plain = format!("{:?}", read(text));
+        for (with_mark, is_big) in [(true, false), (true, true), (false, false), (false, true)] {
+            let trace = tried(&utf16(text, with_mark, is_big)).expect(text);
+            assert_eq!(format!("{trace:?}"), plain, "{text} {with_mark} {is_big}");
+        }
+        for begin in ["sep=,\r\n", "\u{feff}sep=,\r\n", "\"sep=,\"\n", "SEP=,\n"] {
+            assert_eq!(format!("{:?}", read(&format!("{begin}{text}"))), plain, "{begin}{text}");
+        }
+        let both = format!("sep=,\r\n{text}");
+        assert_eq!(format!("{:?}", tried(&utf16(&both, true, false)).expect("both")), plain);
+    }
+    let semicolons = format!("sep=;\n{}", HWINFO.replace(',', ";"));
+    assert_eq!(speeds(&read(&semicolons), SegmentOp::Read), speeds(&read(HWINFO), SegmentOp::Read));
+}
+
+#[test]
+fn counters_are_read_in_the_language_of_the_system() {
+    for (object, reading, writing) in [
+        ("PhysicalDisk", "Bytes gelesen/s", "Bytes geschrieben/s"),
+        ("Physikalischer Datenträger", "Bytes gelesen/s", "Bytes geschrieben/s"),
+        ("Disque physique", "Lectures disque, octets/s", "Écritures disque, octets/s"),
+        ("Disco físico", "Bytes de lectura de disco/s", "Bytes de escritura en disco/s"),
+    ] {
+        let text = perfmon(object, reading, writing);
+        let western: Vec<u8> = text.chars().map(|c| u8::try_from(u32::from(c)).expect("Latin 1")).collect();
+        for bytes in [text.as_bytes(), &western] {
+            let trace = tried(bytes).expect(&text);
+            assert_eq!(trace.name, "0 C:");
+            assert_eq!(speeds(&trace, SegmentOp::Read), [4096.5; 5]);
+            assert_eq!(speeds(&trace, SegmentOp::Write)[4], 1_600_000_004.0);
+        }
+    }
+    let odd = refused(&perfmon("PhysicalDisk", "Lesetakt", "Schreibtakt"));
+    assert!(odd.contains("names in English, German, French"), "{odd}");
+}
+
+#[test]
+fn volumes_are_read_where_there_is_no_drive() {
+    let text = perfmon("LogicalDisk", "Disk Read Bytes/sec", "Disk Write Bytes/sec").replace("0 C:", "C:");
+    let trace = read(&text);
+    assert_eq!((trace.name.as_str(), speeds(&trace, SegmentOp::Read).len()), ("C:", 5));
+    assert!(trace.notes.iter().any(|note| note.contains("LogicalDisk")), "{:?}", trace.notes);
+}
+
+fn grafana(separator: char, speeds: &[&str]) -> String {
+    let quoted = |cells: &[&str]| {
+        cells.iter().map(|cell| format!("\"{cell}\"")).collect::<Vec<_>>().join(&separator.to_string())
+    };
+    let mut text = quoted(&["Time", "nvme0n1 write (MB/s)", "nvme0n1 temperature"]) + "\n";
+    for (s, speed) in speeds.iter().enumerate() {
+        text += &(quoted(&[&format!("2026-11-22 09:40:0{s}"), speed, "45"]) + "\n");
+    }
+    text
+}
+
+#[test]
+fn marks_between_thousands_are_no_decimals() {
+    for marks in [
+        "1\u{202f}600,5",
+        "1\u{a0}600,5",
+        "1\u{2009}600,5",
+        "1 600,5",
+        "1'600.5",
+        "1’600.5",
+        "1,600.5",
+        "1.600,5",
+    ] {
+        let trace = read(&grafana(',', &[marks, marks, marks]));
+        assert_eq!(speeds(&trace, SegmentOp::Write), [1600.5e6; 3], "{marks}");
+    }
+    // What one number leaves open another one shows, before or after it, and a unit in the cell changes nothing.
+    for (numbers, expected) in [
+        (["1,600", "45.5", "1,601"], [1600.0, 45.5, 1601.0]),
+        (["1,600", "45,5", "1,601"], [1.6, 45.5, 1.601]),
+        (["1.600", "1.600.000", "2"], [1600.0, 1.6e6, 2.0]),
+        (["1.600", "2.125", "3"], [1.6, 2.125, 3.0]),
+        (["1,600 MB/s", "0,125 MB/s", "2 MB/s"], [1.6, 0.125, 2.0]),
+    ] {
+        let trace = read(&grafana(',', &numbers));
+        assert_eq!(speeds(&trace, SegmentOp::Write), expected.map(|mb| mb * 1e6), "{numbers:?}");
+    }
+    // Between semicolons commas are before decimals.
+    assert_eq!(speeds(&read(&grafana(';', &["1,600", "1,601", "1,602"])), SegmentOp::Write)[0], 1.6e6);
+    let open = refused(&grafana(',', &["1,600", "1,601", "1,602"]));
+    assert!(open.contains("whether \"1,600\" is 1.6 or 1600 cannot be told"), "{open}");
+    assert!(refused(&grafana(',', &["1,60,000", "1", "2"])).contains("is not a number"));
+    let own = read("t_s,write_mb_per_s\n0,1 600\n1,\"1,600.5\"\n2,1\u{202f}600\n3,1'600\n");
+    assert_eq!(speeds(&own, SegmentOp::Write), [1600e6, 1600.5e6, 1600e6, 1600e6]);
+    assert!(refused("t_s,write_mb_per_s\n0,\"1,600\"\n1,5\n").contains("is not a number"));
+}
+
+#[test]
+fn a_unit_that_is_not_known_is_named_and_one_of_something_else_passed_over() {
+    for (title, unit) in
+        [("Write (blocks/s)", "blocks/s"), ("Write (XB/s)", "XB/s"), ("Write [furlongs]", "furlongs")]
+    {
+        let text = grafana(',', &["1", "2", "3"]).replace("nvme0n1 write (MB/s)", title);
+        let why = refused(&text);
+        assert!(why.contains("line 1") && why.contains(&format!("the unit {unit:?} is not known")), "{why}");
+    }
+    for (unit, factor) in
+        [("Mbit/s", 125e3), ("MBytes/sec", 1e6), ("TB/s", 1e12), ("nvme0n1", 1.0), ("avg", 1.0)]
+    {
+        let text = grafana(',', &["1", "2", "3"]).replace("MB/s", unit);
+        assert_eq!(speeds(&read(&text), SegmentOp::Write), [factor, 2.0 * factor, 3.0 * factor], "{unit}");
+    }
+    assert_eq!(
+        speeds(&read(&grafana(',', &["1", "2", "3"]).replace("(MB/s)", "MB/s")), SegmentOp::Write)[0],
+        1e6
+    );
+    for other in ["io/s", "%", "ms", "MB"] {
+        let trace = read(&grafana(',', &["1", "2", "3"]).replace("MB/s", other));
+        assert!(trace.speeds.is_empty() && !trace.temperatures.is_empty(), "{other}");
+    }
+    for (title, unit) in [("Read Rate [MB/s]", "Mx/s"), ("Drive Temperature [°C]", "°R")] {
+        let column = title.split_once(" [").expect("a unit").0;
+        let why = refused(&HWINFO.replace(title, &format!("{column} [{unit}]")));
+        assert!(why.contains(&format!("the unit {unit:?} is not known")), "{why}");
+    }
+    let wrong = refused(&grafana(',', &["45 °C", "2", "3"]));
+    assert!(wrong.contains("the unit \"°C\" is not known here"), "{wrong}");
+}
+
+#[test]
+fn speeds_beyond_ten_terabytes_a_second_are_refused() {
+    let units = |units: u64| {
+        let reading = |s: u64| {
+            format!(
+                "{{\"timestamp\": {}, \"temperature\": 310, \"avail_spare\": 100, \"data_units_read\": {}}}\n",
+                1_795_246_010 + s,
+                s * units
+            )
+        };
+        (0..5).map(reading).collect::<String>()
+    };
+    assert!(tried(units(19_000_000).as_bytes()).is_ok());
+    assert!(refused(&units(20_000_000)).contains("faster than any drive"));
+}
