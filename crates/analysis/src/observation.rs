@@ -97,6 +97,8 @@ pub enum Observation {
     LooksAlike { drops: usize, thermal: usize },
     /// So many others left the same speed, and so many of those are thermal.
     SameSpeedLeft { drops: usize, thermal: usize },
+    /// All drops of the run together may be something else than they are taken for, with this probability.
+    OtherwiseExplained { probability: f64 },
     /// The drive was throttled already, and by so much hotter than where that began.
     HotterWhileThrottled { by_k: f64 },
     /// Within it another of heat began, so much hotter.
@@ -150,7 +152,10 @@ impl Observation {
             Self::ThroughPageCache | Self::PowerStateChanged { .. } | Self::FellFromAnything { .. } => {
                 Rule::Host
             }
-            Self::LooksAlike { .. } | Self::SameSpeedLeft { .. } | Self::AsSlowAsBefore { .. } => Rule::Alike,
+            Self::OtherwiseExplained { .. }
+            | Self::LooksAlike { .. }
+            | Self::SameSpeedLeft { .. }
+            | Self::AsSlowAsBefore { .. } => Rule::Alike,
             Self::Clockwork { .. } | Self::Irregular { .. } | Self::Recurs { .. } => Rule::Recurring,
         })
     }

@@ -9,20 +9,15 @@
 //! - chance: the rate of such drops, times the seconds that the drive stayed in that kelvin at full speed.
 //!
 //! Rates, the drive's own thresholds and how often each cause makes drops of a shape are not known beforehand; each
-//! drop is judged by what all *others* say of them, and that again until it stands (expectation-maximisation with each
-//! drop left out of what it is judged by).
+//! drop is judged by what all *others* say of them ([`super::settle`]).
 
 use std::collections::BTreeMap;
 
-use super::Judged;
 use super::beginning::{Beginning, HostBeginning};
-use super::case::OTHER_THRESHOLD_K;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
-use super::evidence::{Suspect, heat_row, heat_share};
+use super::evidence::{heat_row, heat_share};
 use super::left::SpeedsLeft;
-use super::likelihood::{
-    CELL_K, ONE_THRESHOLD_K, Shares, cell, kelvin, log_sum, mean_of_counts, normal, shares,
-};
+use super::likelihood::{CELL_K, Shares, cell, kelvin, mean_of_counts, normal};
 use super::release::Releases;
 use super::shape::{self, ByShape, DropShape};
 use crate::observation::Observation;
@@ -49,11 +44,6 @@ const MOST_KNOWN: f64 = 0.8;
 /// Of a drive that heat slows down already, and that is hotter now than where that began, a further drop is heat more often than
 /// another one is: odds times one more than this.
 const STAIRS: f64 = 4.0;
-/// One run in twenty has drops by heat and by chance: the logarithm of that.
-const BOTH: f64 = 3.0;
-/// Rounds until nothing changes any more; three quarters of the way are gone in each.
-const ROUNDS: usize = 24;
-const STEP: f64 = 0.75;
 /// A late sensor shows a threshold some kelvins below itself, each time alike: on so many drives, and this the standard
 /// deviation of how far.
 const LATE: f64 = 0.3;
@@ -63,156 +53,30 @@ const BACK_FROM_CACHE: f64 = -2.0;
 /// Further away than so many standard deviations is nothing.
 const REACH: f64 = 4.0;
 
-/// Judges all drops together, and adds what that weighs to the evidence of each.
-pub(super) fn judge(judged: &mut [Judged]) {
-    let model = Model::new(judged);
-    if model.drops.is_empty() {
-        return;
-    }
-    let best = model.best();
-    let sums = RunSums::new(&model.drops, &best);
-    for (drop, now) in model.drops.iter().zip(&best) {
-        let judged = &mut judged[drop.index];
-        for (observation, weights) in sums.observations(drop, now) {
-            judged.evidence.weigh_row(observation, weights);
-        }
-        judged.verdict = judged.evidence.verdict();
-    }
-}
-
-struct CandidateDrop {
-    index: usize,
-    place: usize,
-    began: Beginning,
-    shape: DropShape,
+pub(super) struct CandidateDrop {
+    pub(super) index: usize,
+    pub(super) place: usize,
+    pub(super) began: Beginning,
+    pub(super) shape: DropShape,
     /// Log odds of everything else that is known of it.
-    alone: [f64; 5],
+    pub(super) alone: [f64; 5],
     /// The drop that it lies in, and by how much hotter it began than that one, in kelvins, where that is another threshold.
-    hotter_within: Option<(usize, f64)>,
-}
-
-struct Model {
-    drops: Vec<CandidateDrop>,
-}
-
-impl Model {
-    fn new(judged: &[Judged]) -> Self {
-        let mut drops: Vec<CandidateDrop> = Vec::new();
-        for (index, judged) in judged.iter().enumerate() {
-            let Some(began) = judged.began else { continue };
-            let outer =
-                judged.drop.inside.and_then(|outer| drops.iter().position(|drop| drop.index == outer));
-            let hotter_within = outer
-                .map(|outer| (outer, began.temp_k - drops[outer].began.temp_k))
-                .filter(|(_, by_k)| *by_k >= OTHER_THRESHOLD_K);
-            drops.push(CandidateDrop {
-                index,
-                place: drops.len(),
-                began,
-                shape: judged.shape,
-                alone: judged.evidence.total(),
-                hotter_within,
-            });
-        }
-        Self { drops }
-    }
-
-    /// The likeliest of what some beginnings lead to: all by what is known of each alone and heat if it can be, the same by the
-    /// host's thresholds, all by chance, and a part of them by heat and the rest by chance.
-    fn best(&self) -> Vec<Standing> {
-        let heat_or_chance = |is_heat: &dyn Fn(usize) -> bool| {
-            self.without(|at| if is_heat(at) { &[Other] } else { &[Tmt1, Tmt2, Vendor] })
-        };
-        let of_one =
-            [self.without(|_| &[Other]), self.without(|_| &[Other, Vendor]), heat_or_chance(&|_| false)];
-        let of_both = self.parts().into_iter().map(|part| heat_or_chance(&|at| part[at]));
-        let ends = of_one.into_iter().map(|from| self.settle(from)).chain(of_both.map(|from| {
-            let (likelihood, shares) = self.settle(from);
-            (likelihood - BOTH, shares)
-        }));
-        let best = ends.max_by(|a, b| a.0.total_cmp(&b.0));
-        best.map(|(_, shares)| shares).unwrap_or_default()
-    }
-
-    /// What is known of each drop alone, with some suspects much less likely.
-    fn without(&self, suspects: impl Fn(usize) -> &'static [Suspect]) -> Vec<Standing> {
-        const LESS: f64 = -6.0;
-        let drops = self.drops.iter().map(|drop| {
-            let mut alone = drop.alone;
-            suspects(drop.place).iter().for_each(|suspect| alone[*suspect as usize] += LESS);
-            let shares = shares(&alone);
-            Standing { shares, apart: shares }
-        });
-        drops.collect()
-    }
-
-    /// Of which drops a drive that has some by heat and some by chance may have those by heat: those of the commonest kind, all
-    /// others, or those that began at the commonest temperature.
-    fn parts(&self) -> Vec<Vec<bool>> {
-        let all: Vec<usize> = (0..self.drops.len()).collect();
-        let mut of_kind = vec![false; self.drops.len()];
-        shape::of_one_kind(&all, |at| self.drops[at].shape).into_iter().for_each(|at| of_kind[at] = true);
-        let others = of_kind.iter().map(|of_kind| !of_kind).collect();
-        let mut began: BTreeMap<i64, usize> = BTreeMap::new();
-        self.drops.iter().for_each(|drop| *began.entry(cell(drop.began.temp_k)).or_default() += 1);
-        let near = |middle: i64| {
-            began.range(cell(kelvin(middle) - ONE_THRESHOLD_K)..=cell(kelvin(middle) + ONE_THRESHOLD_K))
-        };
-        let count = |middle: &i64| near(*middle).map(|(_, drops)| drops).sum::<usize>();
-        let Some(commonest) = began.keys().copied().max_by_key(count) else { return Vec::new() };
-        let at_it = |drop: &CandidateDrop| (drop.began.temp_k - kelvin(commonest)).abs() <= ONE_THRESHOLD_K;
-        let parts = [of_kind, others, self.drops.iter().map(at_it).collect()];
-        parts.into_iter().filter(|part| part.contains(&true) && part.contains(&false)).collect()
-    }
-
-    /// Goes round until it stands; the logarithm of the likelihood, and what each drop may be.
-    fn settle(&self, mut now: Vec<Standing>) -> (f64, Vec<Standing>) {
-        let mut likelihood = f64::NEG_INFINITY;
-        for _ in 0..ROUNDS {
-            crate::work::count(self.drops.len());
-            let sums = RunSums::new(&self.drops, &now);
-            likelihood = 0.0;
-            let mut most = 0.0f64;
-            for (drop, now) in self.drops.iter().zip(&mut now) {
-                let rows = sums.rows(drop, now);
-                let total: [f64; 5] =
-                    std::array::from_fn(|s| drop.alone[s] + rows.iter().map(|row| row[s]).sum::<f64>());
-                likelihood += log_sum(&total);
-                let apart: [f64; 5] = std::array::from_fn(|s| total[s] - rows[LEFT][s]);
-                most = most.max(step(&mut now.shares, shares(&total)));
-                step(&mut now.apart, shares(&apart));
-            }
-            if most < 1e-3 {
-                break;
-            }
-        }
-        (likelihood, now)
-    }
+    pub(super) hotter_within: Option<(usize, f64)>,
 }
 
 /// The place in [`RunSums::rows`] of what the same speed left weighs.
-const LEFT: usize = 6;
-
-/// Goes most of the way to `new`; by how much that changed anything at most.
-fn step(now: &mut Shares, new: Shares) -> f64 {
-    let mut most = 0.0f64;
-    for (now, new) in now.iter_mut().zip(new) {
-        most = most.max((new - *now).abs());
-        *now += STEP * (new - *now);
-    }
-    most
-}
+pub(super) const LEFT: usize = 6;
 
 /// What a drop may be.
 #[derive(Clone, Copy)]
-struct Standing {
-    shares: Shares,
+pub(super) struct Standing {
+    pub(super) shares: Shares,
     /// The same without what others say that left the same speed: what it says to those.
-    apart: Shares,
+    pub(super) apart: Shares,
 }
 
 /// What all drops together say of rates, thresholds and shapes.
-struct RunSums {
+pub(super) struct RunSums {
     /// Drops of the drive's own by temperature, and of any heat whose threshold is not known.
     own: BTreeMap<i64, f64>,
     own_drops: f64,
@@ -230,7 +94,7 @@ struct RunSums {
 }
 
 impl RunSums {
-    fn new(drops: &[CandidateDrop], now: &[Standing]) -> Self {
+    pub(super) fn new(drops: &[CandidateDrop], now: &[Standing]) -> Self {
         let heat: Vec<f64> = now.iter().map(|now| heat_share(&now.shares)).collect();
         let mut within = vec![(0.0, 0.0); drops.len()];
         for (drop, inner) in drops.iter().zip(&heat) {
@@ -269,7 +133,11 @@ impl RunSums {
     }
 
     /// What the other drops show about this one, and what it weighs.
-    fn observations(&self, drop: &CandidateDrop, standing: &Standing) -> Vec<(Observation, [f64; 5])> {
+    pub(super) fn observations(
+        &self,
+        drop: &CandidateDrop,
+        standing: &Standing,
+    ) -> Vec<(Observation, [f64; 5])> {
         let [chance, others, alike, _, further, within, left] = self.rows(drop, standing);
         let now = &standing.shares;
         let Beginning { stay_s_per_k, temp_k, .. } = drop.began;
@@ -327,7 +195,7 @@ impl RunSums {
     }
 
     /// What chance, the thresholds of others, the shape and where speed came back weigh for a drop.
-    fn rows(&self, drop: &CandidateDrop, standing: &Standing) -> [[f64; 5]; 7] {
+    pub(super) fn rows(&self, drop: &CandidateDrop, standing: &Standing) -> [[f64; 5]; 7] {
         let now = &standing.shares;
         let began = &drop.began;
         let (count, alike) = self.alike(drop);

@@ -183,6 +183,19 @@ impl<'a> Heat<'a> {
         }
     }
 
+    /// How many seconds of throttling the drive counted between its readings from `from_s` to `to_s`, by the counter that moved most,
+    /// and how far apart those readings are, in seconds.
+    pub(crate) fn counted_s(&self, from_s: f64, to_s: f64) -> (f64, f64) {
+        let first = self.counters.partition_point(|p| p.t.as_secs_f64() < from_s);
+        let after = self.counters.partition_point(|p| p.t.as_secs_f64() <= to_s);
+        let [a, .., b] = &self.counters[first..after.max(first)] else { return (0.0, 0.0) };
+        let moved = |of: fn(&Counters) -> Option<u64>| {
+            of(&b.value).zip(of(&a.value)).map_or(0, |(b, a)| b.saturating_sub(a))
+        };
+        let seconds = moved(|c| c.tmt1_seconds).max(moved(|c| c.tmt2_seconds));
+        (seconds as f64, b.t.since(a.t).as_secs_f64())
+    }
+
     /// Whether the drive has ever counted: zeroes may also mean that it does not.
     pub(crate) fn has_counted(&self) -> bool {
         self.counters.last().is_some_and(|p| {

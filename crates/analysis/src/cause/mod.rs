@@ -17,6 +17,7 @@ pub(crate) mod recurring;
 mod release;
 mod resumed;
 pub(crate) mod rule;
+mod settle;
 mod shape;
 mod starts;
 mod uneven;
@@ -169,7 +170,7 @@ fn judge_from(
     recurring::clockwork(&mut judged, stretches, pieces, heat);
     recurring::irregular(&mut judged, pieces, heat.slice_s);
     uneven::weigh(&mut judged, stretches, pieces);
-    crossing::judge(&mut judged);
+    settle::judge(&mut judged);
     for (index, earlier) in resumed.iter().enumerate() {
         if let Some(earlier) = *earlier {
             let since_s = judged[earlier].end_s;

@@ -145,7 +145,17 @@ fn counted_at_once(pieces: &[Piece], heat: &Heat) -> bool {
         let light = moved.tmt1.is_some_and(|n| n > 0);
         comes_back(pieces, heat, 0.0) || (light && counted_again(pieces, heat, soon_s))
     };
-    counted && lasts && no_faster && !released()
+    counted && lasts && no_faster && (counts_on(pieces, heat) || !released())
+}
+
+/// Whether the drive counted seconds of throttling for nearly all of the time in which the load was as fast as at first: then that
+/// one was a throttled speed, whatever came on top of it.
+fn counts_on(pieces: &[Piece], heat: &Heat) -> bool {
+    const NEARLY_ALL: f64 = 0.9;
+    let as_at_first = pieces.iter().filter(|piece| piece.level * FASTER_ELSEWHERE >= pieces[0].level);
+    let counted = as_at_first.map(|piece| heat.counted_s(piece.start_s, piece.end_s));
+    let (throttled_s, seen_s) = counted.fold((0.0, 0.0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+    seen_s > 0.0 && throttled_s >= NEARLY_ALL * seen_s
 }
 
 /// Whether the drive counted TMT1 again where speed fell from that of the first piece, more than once and mostly: then that one was

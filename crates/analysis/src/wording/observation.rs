@@ -194,6 +194,10 @@ pub fn observation(seen: &Observation) -> String {
         Seen::SameSpeedLeft { drops, thermal } => {
             format!("Speed fell to the same value in {}; {}.", other_drops(*drops), of_them(*thermal, *drops))
         }
+        Seen::OtherwiseExplained { probability } => format!(
+            "Taken together, the drops of this run fit another explanation with a probability of {:.1} %.",
+            probability * 100.0
+        ),
         Seen::FellFromAnything { drops, low_bytes_per_s, high_bytes_per_s } => format!(
             "The {drops} drops fell from speeds between {} and {} (middle half); a throttled drive falls from one speed.",
             rate(low_bytes_per_s),

@@ -3,7 +3,7 @@
 use analysis::findings::{Cause, EventKind, Label, PolicyClass, SegmentOp};
 use analysis::{Findings, analyze};
 use measure::Series;
-use trace::{Interval, Phase, SpeedSeries, Temperature, Trace};
+use trace::{Counters, Interval, Phase, SpeedSeries, Temperature, Trace};
 
 use crate::of_kind;
 
@@ -239,4 +239,52 @@ fn stops_of_a_row_at_the_threshold_are_not_none() {
     assert!(log.speed.iter().filter(|speed| **speed == 0.0).count() > 20);
     let findings = log.findings();
     assert_ne!(findings.policy.class, PolicyClass::None, "{:#?}", findings.events);
+}
+
+/// A drive that was throttled before the log begins, and comes to rest so; its host takes half of what is left for 6 s, by the clock.
+fn throttled_before(seed: u64, every_s: usize) -> Logged {
+    let mut log = Logged::new(seed);
+    log.log(1800, |_, _| 0.7);
+    (log.speed, log.kelvin) = (Vec::new(), Vec::new());
+    log.log(900, |second, _| if second % every_s < 6 && second >= every_s { 0.35 } else { 0.7 });
+    log
+}
+
+/// Goal: what a threshold and a clock explain about as well is not told for certain. Method: dips on a plateau, to which the
+/// temperature comes back before each.
+#[test]
+fn dips_on_a_plateau_are_not_surely_heat() {
+    for (seed, every_s) in [(1, 60), (2, 75), (3, 90), (4, 110), (5, 150)] {
+        let findings = throttled_before(seed, every_s).findings();
+        let sure: Vec<_> = heat(&findings).into_iter().filter(|onset| onset.3 >= 0.9).collect();
+        assert!(sure.is_empty(), "every {every_s} s: {sure:?}");
+        assert!(findings.policy.confidence < 0.9, "every {every_s} s: {:?}", findings.policy);
+        assert_ne!(findings.policy.class, PolicyClass::None, "every {every_s} s");
+    }
+}
+
+/// Goal: a drive that counts seconds of throttling at its fastest is throttled then, and what comes on top is not its throttle.
+/// Method: the same with counters.
+#[test]
+fn what_the_drive_counts_all_the_time_is_a_throttled_speed() {
+    for (seed, every_s) in [(1, 40), (2, 60), (3, 75), (4, 90), (5, 110)] {
+        let log = throttled_before(seed, every_s);
+        let mut trace = log.trace(true);
+        for second in 0..log.speed.len() as u64 {
+            let counters = Counters {
+                tmt1_transitions: Some(1),
+                tmt1_seconds: Some(1800 + second),
+                tmt2_transitions: Some(0),
+                tmt2_seconds: Some(0),
+            };
+            trace.counters.push(trace::instant(second as f64 + 0.5), counters);
+        }
+        let findings = analyze(&trace);
+        let at: Vec<f64> = heat(&findings).iter().map(|onset| onset.0).collect();
+        assert!(at.len() == 1 && at[0] < 5.0, "every {every_s} s: {:?}", heat(&findings));
+        let policy = &findings.policy;
+        let pre_limited =
+            policy.class == PolicyClass::PreLimited || policy.also.contains(&PolicyClass::PreLimited);
+        assert!(pre_limited, "every {every_s} s: {policy:?}");
+    }
 }

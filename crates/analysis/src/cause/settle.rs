@@ -1,0 +1,195 @@
+//! What the drops of a run are, all together.
+//!
+//! Each is judged by what all others say, and that again until it stands (expectation-maximisation with each drop left out of
+//! what it is judged by). Where that leads depends on where it begins: a run may be explained by a threshold, and nearly as well
+//! by chance on a plateau of temperature. Each way counts by its likelihood.
+
+use std::collections::BTreeMap;
+
+use super::Judged;
+use super::case::OTHER_THRESHOLD_K;
+use super::crossing::{CandidateDrop, LEFT, RunSums, Standing};
+use super::evidence::Suspect;
+use super::evidence::Suspect::{Other, Tmt1, Tmt2, Vendor};
+use super::likelihood::{ONE_THRESHOLD_K, Shares, cell, kelvin, log_sum, seen_once, shares};
+use super::shape;
+use crate::observation::Observation;
+
+/// One run in twenty has drops by heat and by chance: the logarithm of that.
+const BOTH: f64 = 3.0;
+/// Rounds until nothing changes any more; three quarters of the way are gone in each.
+const ROUNDS: usize = 24;
+const STEP: f64 = 0.75;
+/// Two ways are one where no drop's probabilities differ by more than this.
+const ONE_WAY: f64 = 0.1;
+/// Other ways that are less likely together than this are not told.
+const TOLD: f64 = 1e-3;
+
+/// Judges all drops together, and adds what that weighs to the evidence of each.
+pub(super) fn judge(judged: &mut [Judged]) {
+    let model = Model::new(judged);
+    if model.drops.is_empty() {
+        return;
+    }
+    let settled = model.all_settled();
+    let best = &settled[0].drops;
+    let sums = RunSums::new(&model.drops, best);
+    for (drop, now) in model.drops.iter().zip(best) {
+        let judged = &mut judged[drop.index];
+        let seen = sums.observations(drop, now).into_iter().chain(otherwise(&settled, drop.place));
+        seen.for_each(|(observation, weights)| judged.evidence.weigh_row(observation, weights));
+        judged.verdict = judged.evidence.verdict();
+    }
+}
+
+struct Model {
+    drops: Vec<CandidateDrop>,
+}
+
+impl Model {
+    fn new(judged: &[Judged]) -> Self {
+        let mut drops: Vec<CandidateDrop> = Vec::new();
+        for (index, judged) in judged.iter().enumerate() {
+            let Some(began) = judged.began else { continue };
+            let outer =
+                judged.drop.inside.and_then(|outer| drops.iter().position(|drop| drop.index == outer));
+            let hotter_within = outer
+                .map(|outer| (outer, began.temp_k - drops[outer].began.temp_k))
+                .filter(|(_, by_k)| *by_k >= OTHER_THRESHOLD_K);
+            drops.push(CandidateDrop {
+                index,
+                place: drops.len(),
+                began,
+                shape: judged.shape,
+                alone: judged.evidence.total(),
+                hotter_within,
+            });
+        }
+        Self { drops }
+    }
+
+    /// What some beginnings lead to, the likeliest first: all by what is known of each alone and heat if it can be, the same by the
+    /// host's thresholds, all by chance, and a part of them by heat and the rest by chance.
+    fn all_settled(&self) -> Vec<Settled> {
+        let heat_or_chance = |is_heat: &dyn Fn(usize) -> bool| {
+            self.without(|at| if is_heat(at) { &[Other] } else { &[Tmt1, Tmt2, Vendor] })
+        };
+        let of_one =
+            [self.without(|_| &[Other]), self.without(|_| &[Other, Vendor]), heat_or_chance(&|_| false)];
+        let of_both = self.parts().into_iter().map(|part| heat_or_chance(&|at| part[at]));
+        let of_one = of_one.into_iter().map(|from| self.settle(from));
+        let of_both = of_both.map(|from| {
+            let Settled { likelihood, drops } = self.settle(from);
+            Settled { likelihood: likelihood - BOTH, drops }
+        });
+        let mut ends: Vec<Settled> = of_one.chain(of_both).collect();
+        ends.sort_by(|a, b| b.likelihood.total_cmp(&a.likelihood));
+        let mut distinct: Vec<Settled> = Vec::new();
+        for end in ends {
+            if !distinct.iter().any(|known| known.is(&end)) {
+                distinct.push(end);
+            }
+        }
+        distinct
+    }
+
+    /// What is known of each drop alone, with some suspects much less likely.
+    fn without(&self, suspects: impl Fn(usize) -> &'static [Suspect]) -> Vec<Standing> {
+        const LESS: f64 = -6.0;
+        let drops = self.drops.iter().map(|drop| {
+            let mut alone = drop.alone;
+            suspects(drop.place).iter().for_each(|suspect| alone[*suspect as usize] += LESS);
+            let shares = shares(&alone);
+            Standing { shares, apart: shares }
+        });
+        drops.collect()
+    }
+
+    /// Of which drops a drive that has some by heat and some by chance may have those by heat: those of the commonest kind, all
+    /// others, or those that began at the commonest temperature.
+    fn parts(&self) -> Vec<Vec<bool>> {
+        let all: Vec<usize> = (0..self.drops.len()).collect();
+        let mut of_kind = vec![false; self.drops.len()];
+        shape::of_one_kind(&all, |at| self.drops[at].shape).into_iter().for_each(|at| of_kind[at] = true);
+        let others = of_kind.iter().map(|of_kind| !of_kind).collect();
+        let mut began: BTreeMap<i64, usize> = BTreeMap::new();
+        self.drops.iter().for_each(|drop| *began.entry(cell(drop.began.temp_k)).or_default() += 1);
+        let near = |middle: i64| {
+            began.range(cell(kelvin(middle) - ONE_THRESHOLD_K)..=cell(kelvin(middle) + ONE_THRESHOLD_K))
+        };
+        let count = |middle: &i64| near(*middle).map(|(_, drops)| drops).sum::<usize>();
+        let Some(commonest) = began.keys().copied().max_by_key(count) else { return Vec::new() };
+        let at_it = |drop: &CandidateDrop| (drop.began.temp_k - kelvin(commonest)).abs() <= ONE_THRESHOLD_K;
+        let parts = [of_kind, others, self.drops.iter().map(at_it).collect()];
+        parts.into_iter().filter(|part| part.contains(&true) && part.contains(&false)).collect()
+    }
+
+    /// Goes round until it stands; the logarithm of the likelihood, and what each drop may be.
+    fn settle(&self, mut now: Vec<Standing>) -> Settled {
+        let mut likelihood = f64::NEG_INFINITY;
+        for _ in 0..ROUNDS {
+            crate::work::count(self.drops.len());
+            let sums = RunSums::new(&self.drops, &now);
+            likelihood = 0.0;
+            let mut most = 0.0f64;
+            for (drop, now) in self.drops.iter().zip(&mut now) {
+                let rows = sums.rows(drop, now);
+                let total: [f64; 5] =
+                    std::array::from_fn(|s| drop.alone[s] + rows.iter().map(|row| row[s]).sum::<f64>());
+                likelihood += log_sum(&total);
+                let apart: [f64; 5] = std::array::from_fn(|s| total[s] - rows[LEFT][s]);
+                most = most.max(step(&mut now.shares, shares(&total)));
+                step(&mut now.apart, shares(&apart));
+            }
+            if most < 1e-3 {
+                break;
+            }
+        }
+        Settled { likelihood, drops: now }
+    }
+}
+
+/// One way to explain the drops of a run.
+struct Settled {
+    /// Logarithm of its likelihood.
+    likelihood: f64,
+    /// What each drop is by it.
+    drops: Vec<Standing>,
+}
+
+impl Settled {
+    /// Whether both say the same of each drop.
+    fn is(&self, other: &Self) -> bool {
+        let differs = |(one, other): (&Standing, &Standing)| {
+            one.shares.iter().zip(&other.shares).any(|(one, other)| (one - other).abs() > ONE_WAY)
+        };
+        !self.drops.iter().zip(&other.drops).any(differs)
+    }
+}
+
+/// What the other ways to explain the run weigh for a drop. The likelihood of a way counts what the drops have in common for each
+/// of them: what misleads one of them misleads all.
+fn otherwise(settled: &[Settled], place: usize) -> Option<(Observation, [f64; 5])> {
+    const NONE: f64 = 1e-6;
+    let [best, others @ ..] = settled else { return None };
+    let shared = seen_once(best.drops.len());
+    let odds = |other: &Settled| ((other.likelihood - best.likelihood) * shared).exp();
+    let all = 1.0 + others.iter().map(odds).sum::<f64>();
+    let probability = 1.0 - 1.0 / all;
+    let of_best = best.drops[place].shares;
+    let row = std::array::from_fn(|s| {
+        let by_others: f64 = others.iter().map(|other| odds(other) * other.drops[place].shares[s]).sum();
+        (((of_best[s] + by_others) / all + NONE) / (of_best[s] + NONE)).ln()
+    });
+    (probability >= TOLD).then_some((Observation::OtherwiseExplained { probability }, row))
+}
+
+/// Goes most of the way to `new`; by how much that changed anything at most.
+fn step(now: &mut Shares, new: Shares) -> f64 {
+    let mut most = 0.0f64;
+    for (now, new) in now.iter_mut().zip(new) {
+        most = most.max((new - *now).abs());
+        *now += STEP * (new - *now);
+    }
+    most
+}
