@@ -103,21 +103,27 @@ impl JsonDocument<'_> {
     /// # Errors
     /// With the line of the file and the column where it is no JSON, or not of this shape.
     pub(super) fn parse<T: DeserializeOwned>(&self) -> Result<T, ImportError> {
-        serde_json::from_str(self.text.trim_end()).map_err(|error| {
-            let line = self.line + error.line().saturating_sub(1);
-            let text = error.to_string();
-            let why = text.split(" at line ").next().unwrap_or(&text);
-            let why = format!("the JSON is not whole or not of this format: {why}");
-            ImportError::at(self.file, line, Some(&error.column().to_string()), why)
-        })
+        serde_json::from_str(self.text.trim_end()).map_err(|error| self.not_whole(&error))
     }
 
-    /// The objects in it: itself, or those of the array that it is.
+    /// The objects in it: itself, or those of the array that it is, and of those that follow in its last line.
     pub(super) fn objects(&self) -> Result<Vec<Value>, ImportError> {
-        match self.parse()? {
-            Value::Array(all) => Ok(all),
-            one => Ok(vec![one]),
+        let mut objects = Vec::new();
+        for value in serde_json::Deserializer::from_str(self.text).into_iter() {
+            match value.map_err(|error| self.not_whole(&error))? {
+                Value::Array(all) => objects.extend(all),
+                one => objects.push(one),
+            }
         }
+        Ok(objects)
+    }
+
+    fn not_whole(&self, error: &serde_json::Error) -> ImportError {
+        let line = self.line + error.line().saturating_sub(1);
+        let text = error.to_string();
+        let why = text.split(" at line ").next().unwrap_or(&text);
+        let why = format!("the JSON is not whole or not of this format: {why}");
+        ImportError::at(self.file, line, Some(&error.column().to_string()), why)
     }
 }
 

@@ -18,6 +18,7 @@ mod crystaldiskinfo;
 mod csv;
 mod detect;
 mod error;
+mod file_time;
 mod fio;
 mod grid;
 mod iometer;

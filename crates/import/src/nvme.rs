@@ -8,10 +8,11 @@
 
 use serde_json::Value;
 
+use super::file_time::time_in_name;
 use super::json::{count_at, data_units, number_at, warning_bits};
 use super::lines::LineReader;
 use super::nvme_text;
-use super::reading::{HealthReading, When, from_documents, time_in_name};
+use super::reading::{HealthReading, When, controller, from_documents};
 use super::{COLDEST_K, HOTTEST_K, ImportError};
 use trace::{Counters, Facts, LifeCounters};
 
@@ -63,6 +64,8 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, (&'static str, S
         None => When::Never,
     };
     let mut reading = HealthReading::new(file, when);
+    // Of the text's first line.
+    reading.device = object.get("device").and_then(Value::as_str).map(controller);
     let kelvin = |key: &'static str| kelvin(object, key);
     let text = |key: &str| object.get(key).and_then(Value::as_str).map(|text| text.trim().to_owned());
     if object.get("wctemp").is_some() || object.get("mntmt").is_some() {

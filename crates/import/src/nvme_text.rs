@@ -30,7 +30,8 @@ pub(super) fn objects(file: &str, mut lines: LineReader<'_>) -> Result<Vec<(usiz
     let mut all: Vec<(usize, Map<String, Value>)> = Vec::new();
     while let Some((number, line)) = lines.next()? {
         if line.trim_start().starts_with("Smart Log for NVME") {
-            all.push((number, Map::new()));
+            let named = device(line).map(|device| ("device".to_owned(), device.into()));
+            all.push((number, named.into_iter().collect()));
             continue;
         }
         let Some((_, object)) = all.last_mut() else { continue };
@@ -55,6 +56,11 @@ pub(super) fn objects(file: &str, mut lines: LineReader<'_>) -> Result<Vec<(usiz
         return Err(ImportError::whole(file, "there is no line `Smart Log for NVME` in it"));
     }
     Ok(all.into_iter().map(|(number, object)| (number, Value::Object(object))).collect())
+}
+
+/// The device of `Smart Log for NVME device:nvme0n1 namespace-id:ffffffff`; of several generations with a blank before it.
+fn device(line: &str) -> Option<&str> {
+    line.split_once("device:")?.1.split_whitespace().next()
 }
 
 /// `temperature` itself or `temperature sensor N`.

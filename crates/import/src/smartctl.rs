@@ -8,9 +8,10 @@
 use measure::Kelvin;
 use serde_json::Value;
 
+use super::file_time::time_in_name;
 use super::json::{count_at, data_units, number, number_at, warning_bits};
 use super::lines::LineReader;
-use super::reading::{HealthReading, When, from_documents, time_in_name};
+use super::reading::{HealthReading, When, controller, from_documents};
 use super::{COLDEST_K, HOTTEST_K, ImportError};
 use trace::{Counters, Facts, LifeCounters};
 
@@ -37,6 +38,8 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, String> {
     let text = |key: &str| object.get(key).and_then(Value::as_str).map(str::to_owned);
     (reading.model, reading.serial) =
         (text("model_name").or_else(|| text("scsi_model_name")), text("serial_number"));
+    reading.device =
+        at("/device/info_name").or_else(|| at("/device/name")).and_then(Value::as_str).map(controller);
     let celsius = |path: &str| float(path).and_then(kelvin);
     reading.composite_k = celsius("/temperature/current");
     reading.facts = Facts {

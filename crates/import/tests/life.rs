@@ -131,3 +131,48 @@ CrystalDiskInfo 9.4.4 (C) 2008-2024 hiyohiyo
     assert_eq!((life.power_on_h, life.used_percent), (Some(219.0), Some(3.0)));
     assert_eq!(life.written_bytes, Some(512.0 * 1_073_741_824.0));
 }
+
+/// Text of nvme-cli 2, of the keys that are read.
+fn smart_log(device: &str, written: u64) -> String {
+    format!(
+        "Smart Log for NVME device:{device} namespace-id:ffffffff\ncritical_warning : 0\ntemperature : 40 °C (313 K)\n\
+         Data Units Written : {written}\npower_on_hours : 12\n"
+    )
+}
+
+#[test]
+fn texts_of_two_drives_are_not_joined_and_namespaces_are_one_drive() {
+    let read_two = |one: &str, other: &str| {
+        let files = [("a-1795246000.txt", smart_log(one, 10)), ("b-1795332400.txt", smart_log(other, 20))];
+        let sources = files.iter().map(|(name, text)| LogFile::from_bytes(name, text.as_bytes()));
+        import(sources.collect(), &ImportOptions::default())
+    };
+    for (one, other) in [("nvme0n1", "nvme1n1"), ("nvme1", "nvme10"), ("nvme0c0n1", "nvme2n1")] {
+        let why = read_two(one, other).expect_err("two drives").to_string();
+        assert!(why.contains("analyze one drive at a time") && why.contains("a-1795246000.txt"), "{why}");
+    }
+    for (one, other) in [("nvme0", "nvme0n1"), ("nvme0c0n1", "nvme0n2")] {
+        assert_eq!(read_two(one, other).expect("one drive").life.len(), 2, "{one} {other}");
+    }
+    let both = format!("{}{}", smart_log("nvme0n1", 10), smart_log("nvme1n1", 20));
+    let options = ImportOptions { every_s: Some(60.0), ..ImportOptions::default() };
+    let why =
+        import(vec![LogFile::from_bytes("both.txt", both.as_bytes())], &options).expect_err("two drives");
+    assert!(why.to_string().contains("nvme1, another of that at nvme0"), "{why}");
+}
+
+#[test]
+fn documents_of_smartctl_may_follow_one_another_in_any_way() {
+    let all: Vec<String> =
+        (0..4).map(|day| nvme(day * 86_400, 1000 + 24 * day, 1000 * day).replace('\n', "")).collect();
+    for text in [
+        all.join("\n"),
+        all.concat(),
+        format!("[{}]", all.join(",")),
+        format!("{}\n{}", all[..2].concat(), all[2..].concat()),
+    ] {
+        let trace = read(&[("log.json", text)]);
+        let hours: Vec<f64> = trace.life.iter().filter_map(|life| life.power_on_h).collect();
+        assert_eq!(hours, [1000.0, 1024.0, 1048.0, 1072.0]);
+    }
+}

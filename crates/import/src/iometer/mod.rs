@@ -18,8 +18,8 @@ pub(super) use self::instant::instant;
 pub(super) use self::results::results;
 
 use super::ImportError;
+use super::file_time::days_since_1970;
 use super::part::TimeBase;
-use super::reading::days_since_1970;
 use trace::SegmentOp;
 
 const MIB: f64 = 1_048_576.0;
