@@ -140,7 +140,7 @@ fn marks_between_thousands_are_no_decimals() {
 #[test]
 fn a_unit_that_is_not_known_is_named_and_one_of_something_else_passed_over() {
     for (title, unit) in
-        [("Write (blocks/s)", "blocks/s"), ("Write (XB/s)", "XB/s"), ("Write [furlongs]", "furlongs")]
+        [("Write (blocks/s)", "blocks/s"), ("Write (XB/s)", "XB/s"), ("Write [sectors]", "sectors")]
     {
         let text = grafana(',', &["1", "2", "3"]).replace("nvme0n1 write (MB/s)", title);
         let why = refused(&text);

@@ -90,6 +90,8 @@ const OTHERS: [&str; 24] = [
     "iops", "io/s", "ios/s", "ops/s", "ops", "io", "ios", "req/s", "reqs/s", "rps", "wps", "/s", "s", "ms",
     "us", "µs", "μs", "ns", "sec", "seconds", "min", "h", "%", "percent",
 ];
+/// What data may be counted in, of a size that is not told.
+const COUNTS: [&str; 4] = ["blocks", "sectors", "pages", "chunks"];
 /// What a column may be over, or of.
 const NAMES: [&str; 12] =
     ["avg", "average", "mean", "max", "min", "last", "total", "sum", "all", "current", "ssd", "disk"];
@@ -106,10 +108,11 @@ pub(super) fn told(text: &str) -> Told {
     if OTHERS.contains(&lower.as_str()) || data(text.trim()).is_some() {
         return Told::Other;
     }
-    let is_word = lower.chars().all(char::is_alphabetic) && lower.chars().count() <= 8;
+    // Symbols of units are short; a longer word is whose column it is (`root`, `drive`, `backup`).
+    let is_symbol = lower.chars().all(char::is_alphabetic) && lower.chars().count() <= 3;
     let is_ratio = lower.contains(['/', '%', '°', 'º']) && !lower.starts_with('/');
-    let is_drive = super::columns::is_drive(&lower);
-    if !is_drive && (is_word || is_ratio) { Told::Unknown } else { Told::Name }
+    let is_unit = is_symbol || is_ratio || COUNTS.contains(&lower.as_str());
+    if is_unit && !super::columns::is_drive(&lower) { Told::Unknown } else { Told::Name }
 }
 
 #[cfg(test)]
@@ -139,6 +142,7 @@ mod test {
         }
         assert!(matches!(told("nvme0n1"), Told::Name) && matches!(told("host-3"), Told::Name));
         assert!(matches!(told("io/s"), Told::Other) && matches!(told("MB"), Told::Other));
-        assert!(matches!(told("blocks/s"), Told::Unknown) && matches!(told("furlongs"), Told::Unknown));
+        assert!(matches!(told("blocks/s"), Told::Unknown) && matches!(told("sectors"), Told::Unknown));
+        assert!(matches!(told("kn"), Told::Unknown) && matches!(told("root"), Told::Name));
     }
 }
