@@ -11,7 +11,7 @@ use super::case::OTHER_THRESHOLD_K;
 use super::crossing::{CandidateDrop, LEFT, RunSums, Standing};
 use super::evidence::Suspect;
 use super::evidence::Suspect::{Other, Tmt1, Tmt2, Vendor};
-use super::likelihood::{ONE_THRESHOLD_K, Shares, cell, kelvin, log_sum, seen_once, shares};
+use super::likelihood::{ONE_THRESHOLD_K, Shares, cell, kelvin, log_sum, shares};
 use super::shape;
 use crate::observation::Observation;
 
@@ -33,10 +33,11 @@ pub(super) fn judge(judged: &mut [Judged]) {
     }
     let settled = model.all_settled();
     let best = &settled[0].drops;
+    let odds: Vec<f64> = settled.iter().map(|way| way.odds(&settled[0])).collect();
     let sums = RunSums::new(&model.drops, best);
     for (drop, now) in model.drops.iter().zip(best) {
         let judged = &mut judged[drop.index];
-        let seen = sums.observations(drop, now).into_iter().chain(otherwise(&settled, drop.place));
+        let seen = sums.observations(drop, now).into_iter().chain(otherwise(&settled, &odds, drop.place));
         seen.for_each(|(observation, weights)| judged.evidence.weigh_row(observation, weights));
         judged.verdict = judged.evidence.verdict();
     }
@@ -86,7 +87,7 @@ impl Model {
         ends.sort_by(|a, b| b.likelihood.total_cmp(&a.likelihood));
         let mut distinct: Vec<Settled> = Vec::new();
         for end in ends {
-            if !distinct.iter().any(|known| known.is(&end)) {
+            if !distinct.iter().any(|known| known.differing(&end) == 0) {
                 distinct.push(end);
             }
         }
@@ -158,28 +159,31 @@ struct Settled {
 }
 
 impl Settled {
-    /// Whether both say the same of each drop.
-    fn is(&self, other: &Self) -> bool {
-        let differs = |(one, other): (&Standing, &Standing)| {
+    /// Odds against the likeliest one. A likelihood counts what the drops have in common for each of them, and what misleads one of
+    /// them misleads all: what n drops say counts by the root of n.
+    fn odds(&self, best: &Self) -> f64 {
+        let shared = (self.differing(best).max(1) as f64).sqrt();
+        ((self.likelihood - best.likelihood) / shared).exp()
+    }
+
+    /// How many drops are something else by the other one.
+    fn differing(&self, other: &Self) -> usize {
+        let differs = |(one, other): &(&Standing, &Standing)| {
             one.shares.iter().zip(&other.shares).any(|(one, other)| (one - other).abs() > ONE_WAY)
         };
-        !self.drops.iter().zip(&other.drops).any(differs)
+        self.drops.iter().zip(&other.drops).filter(differs).count()
     }
 }
 
-/// What the other ways to explain the run weigh for a drop. The likelihood of a way counts what the drops have in common for each
-/// of them: what misleads one of them misleads all.
-fn otherwise(settled: &[Settled], place: usize) -> Option<(Observation, [f64; 5])> {
+/// What the other ways to explain the run, each by its odds, weigh for a drop.
+fn otherwise(settled: &[Settled], odds: &[f64], place: usize) -> Option<(Observation, [f64; 5])> {
     const NONE: f64 = 1e-6;
-    let [best, others @ ..] = settled else { return None };
-    let shared = seen_once(best.drops.len());
-    let odds = |other: &Settled| ((other.likelihood - best.likelihood) * shared).exp();
-    let all = 1.0 + others.iter().map(odds).sum::<f64>();
+    let all: f64 = odds.iter().sum();
     let probability = 1.0 - 1.0 / all;
-    let of_best = best.drops[place].shares;
+    let of_best = settled[0].drops[place].shares;
     let row = std::array::from_fn(|s| {
-        let by_others: f64 = others.iter().map(|other| odds(other) * other.drops[place].shares[s]).sum();
-        (((of_best[s] + by_others) / all + NONE) / (of_best[s] + NONE)).ln()
+        let each = settled.iter().zip(odds).map(|(way, odds)| odds * way.drops[place].shares[s]);
+        ((each.sum::<f64>() / all + NONE) / (of_best[s] + NONE)).ln()
     });
     (probability >= TOLD).then_some((Observation::OtherwiseExplained { probability }, row))
 }
