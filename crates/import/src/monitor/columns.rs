@@ -179,9 +179,10 @@ impl TableReader {
         }?;
         let told = if cells.first()?.contains('/') {
             let (told, moved_s) = self.order.read(told);
-            self.samples.shift(moved_s);
-            self.open.iter_mut().for_each(|open| open.t_s += moved_s);
-            self.first = self.first.map(|first| Stamp { seconds: first.seconds + moved_s, ..first });
+            self.samples.move_all(&mut self.first, moved_s);
+            if moved_s != 0.0 {
+                self.open.iter_mut().for_each(|open| open.t_s += moved_s);
+            }
             told
         } else {
             told
@@ -211,8 +212,7 @@ impl TableReader {
                 }
                 Number::One(number, mark) => {
                     self.mark = self.mark.or(mark);
-                    let value = (number - unit.zero) * unit.factor;
-                    self.samples.push(&meaning.drive, meaning.quantity, now.seconds, value);
+                    self.samples.push(&meaning.drive, meaning.quantity, now.seconds, unit.count(number));
                 }
             }
         }
@@ -238,7 +238,7 @@ impl TableReader {
                 }
                 _ => number,
             };
-            self.samples.push(&meaning.drive, meaning.quantity, t_s, (number - unit.zero) * unit.factor);
+            self.samples.push(&meaning.drive, meaning.quantity, t_s, unit.count(number));
         }
         Ok(())
     }

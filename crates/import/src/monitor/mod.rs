@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 
 use measure::Series;
 
+use self::when::Stamp;
 use super::csv::kelvin_from_celsius;
 use super::part::{CountedBy, RunPart, TimeBase};
 use super::rates::{GAP_STEPS, differences, usual_step};
@@ -88,10 +89,13 @@ impl Samples {
         self.drives.is_empty()
     }
 
-    /// Moves all times by so much.
-    pub(super) fn shift(&mut self, by_s: f64) {
-        let columns = self.drives.values_mut().flatten();
-        columns.flat_map(|(_, values)| values).for_each(|(t_s, _)| *t_s += by_s);
+    /// Moves all times and the first one by so much, when the file turns out to have its days before its months.
+    fn move_all(&mut self, first: &mut Option<Stamp>, by_s: f64) {
+        if by_s != 0.0 {
+            let columns = self.drives.values_mut().flatten();
+            columns.flat_map(|(_, values)| values).for_each(|(t_s, _)| *t_s += by_s);
+            *first = first.map(|first| Stamp { seconds: first.seconds + by_s, ..first });
+        }
     }
 
     /// Whether there is a value of that kind.

@@ -24,6 +24,11 @@ impl Unit {
         Self { measure, zero: 0.0, factor }
     }
 
+    /// So much of this unit in bytes per second, °C or W.
+    pub(super) fn count(self, number: f64) -> f64 {
+        (number - self.zero) * self.factor
+    }
+
     /// The unit of that name.
     pub(super) fn named(name: &str) -> Option<Self> {
         let name = name.trim();

@@ -101,10 +101,11 @@ pub(in crate::monitor) fn json_samples(
         for report in hosts.flat_map(|host| host["statistics"].as_array().into_iter().flatten()) {
             number += 1;
             let mut told = report_time(&report["timestamp"]);
-            if report["timestamp"].as_str().is_some_and(|text| text.contains('/')) {
-                let ordered = told.map(|stamp| order.read(stamp));
-                told = ordered.map(|(stamp, _)| stamp);
-                move_all(&mut samples, &mut first, ordered.map_or(0.0, |(_, moved_s)| moved_s));
+            let has_slashes = report["timestamp"].as_str().is_some_and(|text| text.contains('/'));
+            if let Some(stamp) = told.as_mut().filter(|_| has_slashes) {
+                let moved_s;
+                (*stamp, moved_s) = order.read(*stamp);
+                samples.move_all(&mut first, moved_s);
             }
             first = first.or(told);
             let since_boot = reports.next() && !report["timestamp"].is_object();
@@ -149,14 +150,6 @@ pub(crate) fn json(
 
 fn clock_of(first: Option<Stamp>) -> impl Fn(f64) -> TimeBase {
     move |zero_s| first.map_or(TimeBase::Own, |stamp| stamp.base(zero_s))
-}
-
-/// Moves all that was taken, when the file turns out to have its days before its months.
-fn move_all(samples: &mut Samples, first: &mut Option<Stamp>, by_s: f64) {
-    if by_s != 0.0 {
-        samples.shift(by_s);
-        *first = first.map(|first| Stamp { seconds: first.seconds + by_s, ..first });
-    }
 }
 
 /// Counts the reports of iostat; the first of each recording is the average since the machine was started.

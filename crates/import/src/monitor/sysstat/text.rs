@@ -9,7 +9,7 @@
 
 use super::super::when::{DateOrder, Stamp, midnight_s, stamp, time_of_day_s};
 use super::super::{Samples, sysstat::sadf};
-use super::{Cell, ONLY_SINCE_BOOT, Reports, clock_of, move_all, no_times, take};
+use super::{Cell, ONLY_SINCE_BOOT, Reports, clock_of, no_times, take};
 use crate::ImportError;
 use crate::lines::LineReader;
 use crate::part::RunPart;
@@ -148,7 +148,7 @@ impl TextReader {
 
     fn ordered(&mut self, told: Stamp) -> Stamp {
         let (told, moved_s) = self.order.read(told);
-        move_all(&mut self.samples, &mut self.first, moved_s);
+        self.samples.move_all(&mut self.first, moved_s);
         told
     }
 
