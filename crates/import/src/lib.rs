@@ -17,6 +17,7 @@
 mod crystaldiskinfo;
 mod csv;
 mod detect;
+mod device;
 mod error;
 mod file_time;
 mod fio;

@@ -64,7 +64,7 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, (&'static str, S
         None => When::Never,
     };
     let mut reading = HealthReading::new(file, when);
-    // Of the text's first line.
+    // Only the text has it, in its first line.
     reading.device = object.get("device").and_then(Value::as_str).map(controller);
     let kelvin = |key: &'static str| kelvin(object, key);
     let text = |key: &str| object.get(key).and_then(Value::as_str).map(|text| text.trim().to_owned());

@@ -58,7 +58,7 @@ pub(super) fn objects(file: &str, mut lines: LineReader<'_>) -> Result<Vec<(usiz
     Ok(all.into_iter().map(|(number, object)| (number, Value::Object(object))).collect())
 }
 
-/// The device of `Smart Log for NVME device:nvme0n1 namespace-id:ffffffff`; of several generations with a blank before it.
+/// The device of `Smart Log for NVME device:nvme0n1 namespace-id:ffffffff`.
 fn device(line: &str) -> Option<&str> {
     line.split_once("device:")?.1.split_whitespace().next()
 }

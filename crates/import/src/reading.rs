@@ -6,13 +6,14 @@
 //! 3. `--every`: readings are that far apart, in the order of the files and in the files;
 //! 4. when the file was last written, with a caveat.
 //!
-//! Readings of two drives (by serial number; where those are not told, by the device's name) are refused. Data counted by the drive gives speeds where nothing
-//! better does: differences between readings, in the drive's own steps, where there are three and more of them within ten
-//! minutes of one another.
+//! Readings of two drives (by serial number; where those are not told, by the device's name) are refused. Data counted by the
+//! drive gives speeds where nothing better does: differences between readings, in the drive's own steps, where there are three
+//! and more of them within ten minutes of one another.
 
 use measure::Series;
 use serde_json::Value;
 
+use super::device::nvme;
 use super::json::JsonDocuments;
 use super::lines::LineReader;
 use super::part::{CountedBy, RunPart, TimeBase};
@@ -55,7 +56,7 @@ pub(super) struct HealthReading {
     /// Model and serial number.
     pub(super) model: Option<String>,
     pub(super) serial: Option<String>,
-    /// The device that it was read from, without the namespace: `nvme0`, `/dev/sda [SAT]`.
+    /// The device that it was read from, without folder and namespace: `nvme0`, `sda [SAT]`.
     pub(super) device: Option<String>,
     /// Temperatures that the drive kept itself: how many seconds before the reading, and kelvins.
     pub(super) history: Vec<(f64, Option<f64>)>,
@@ -161,41 +162,31 @@ pub(super) fn part(
     Ok(Some(RunPart { files, source: CountedBy::Drive, clock, trace }))
 }
 
-/// Refuses readings of two drives. Serial numbers tell them; where there are none the names of devices do, which the same drive may
-/// have changed otherwise.
+/// Refuses readings of two drives: of two serial numbers, or, among those that tell none, of two devices.
 fn one_drive(readings: &[HealthReading]) -> Result<(), ImportError> {
-    let serial = |reading: &HealthReading| reading.serial.clone();
-    let device = |reading: &HealthReading| reading.device.clone().filter(|_| reading.serial.is_none());
-    let two = |(reading, its, first, of_first): (&HealthReading, String, &HealthReading, String), what| {
-        let place = if first.file == reading.file { "another" } else { first.file.as_str() };
-        let why = format!(
-            "it is of the drive {what} {its}, {place} of that {what} {of_first}: analyze one drive at a time"
-        );
-        Err(ImportError::whole(&reading.file, why))
-    };
-    if let Some(found) = differing(readings, serial) {
-        return two(found, "with serial number");
+    type Name = fn(&HealthReading) -> Option<&str>;
+    let names: [(&str, Name); 2] = [
+        ("with serial number", |reading| reading.serial.as_deref()),
+        ("at", |reading| reading.device.as_deref().filter(|_| reading.serial.is_none())),
+    ];
+    for (what, name) in names {
+        let mut told = readings.iter().filter_map(|reading| Some((reading, name(reading)?)));
+        let Some((first, known)) = told.next() else { continue };
+        if let Some((reading, other)) = told.find(|(_, other)| *other != known) {
+            let place = if first.file == reading.file { "another" } else { first.file.as_str() };
+            let why = format!(
+                "it is of the drive {what} {other}, {place} of that {what} {known}: analyze one drive at a time"
+            );
+            return Err(ImportError::whole(&reading.file, why));
+        }
     }
-    differing(readings, device).map_or(Ok(()), |found| two(found, "at"))
-}
-
-/// The first reading that says something else than the first one that says anything, and that one.
-fn differing(
-    readings: &[HealthReading],
-    of: impl Fn(&HealthReading) -> Option<String>,
-) -> Option<(&HealthReading, String, &HealthReading, String)> {
-    let mut said = readings.iter().filter_map(|reading| Some((reading, of(reading)?)));
-    let (first, of_first) = said.next()?;
-    let (reading, its) = said.find(|(_, its)| *its != of_first)?;
-    Some((reading, its, first, of_first))
+    Ok(())
 }
 
 /// A device without its folder and namespace: `nvme0` of `/dev/nvme0n1` and of `nvme0c0n1`.
 pub(super) fn controller(device: &str) -> String {
     let name = device.trim().trim_start_matches("/dev/");
-    let digits =
-        name.strip_prefix("nvme").map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
-    if digits > 0 { name[.."nvme".len() + digits].to_owned() } else { name.to_owned() }
+    nvme(name).map_or(name, |(controller, _)| controller).to_owned()
 }
 
 fn add_facts(readings: &mut [HealthReading], trace: &mut Trace) {

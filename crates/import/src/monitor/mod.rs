@@ -23,6 +23,7 @@ use measure::Series;
 
 use self::when::Stamp;
 use super::csv::kelvin_from_celsius;
+use super::device::nvme;
 use super::part::{CountedBy, RunPart, TimeBase};
 use super::rates::{GAP_STEPS, differences, usual_step};
 use super::{COLDEST_K, HOTTEST_K, ImportError};
@@ -283,8 +284,7 @@ fn is_layer(name: &str) -> bool {
 
 /// `nvme0` of `nvme0n1`.
 fn controller(drive: &str) -> Option<&str> {
-    let digits = drive.strip_prefix("nvme")?.bytes().take_while(u8::is_ascii_digit).count();
-    drive[4 + digits..].starts_with('n').then(|| &drive[..4 + digits])
+    nvme(drive).filter(|(_, rest)| rest.starts_with('n')).map(|(controller, _)| controller)
 }
 
 /// `sda1` of `sda`, `nvme0n1p1` of `nvme0n1`, `mmcblk0p2` of `mmcblk0`, `ata-X-part1` of `ata-X`.
