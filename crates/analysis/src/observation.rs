@@ -89,7 +89,7 @@ pub enum Observation {
     BarelyWarm { above_k: f64 },
     /// How long the drive stayed at that temperature at full speed, and how often such a stretch comes by chance.
     ByChance { stay_s_per_k: f64, every_s: f64 },
-    /// The temperature had hardly risen any more.
+    /// The drive ran at full speed at that temperature for so long, before the drop or at any other time.
     Crept { stay_s_per_k: f64 },
     /// So many others of heat began at that temperature.
     BeganAlike { drops: usize, temp_k: f64 },

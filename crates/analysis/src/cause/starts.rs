@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::drops::DropStart;
+use super::drops::{DropStart, median_speed};
 use super::heat::{Heat, LATE_S};
 use super::{Judged, RAMP_S};
 use crate::segment::{Piece, SHORTEST_PIECE_S, Stretch, median};
@@ -137,15 +137,15 @@ fn counted_at_once(pieces: &[Piece], heat: &Heat) -> bool {
     let counted = [moved.tmt1, moved.tmt2].iter().flatten().any(|n| *n > 0);
     // A drop right after the beginning moves the counters as well: then the first piece was the fast one.
     let lasts = first.span_s() > soon_s + SHORTEST_PIECE_S;
-    let rest: Vec<f64> = pieces.iter().map(|piece| piece.level).collect();
-    let fastest = rest.iter().copied().fold(0.0, f64::max);
-    let no_faster =
-        first.level <= NO_FASTER_THAN_REST * median(&rest) && fastest <= RISES_LATER * first.level;
+    let all: Vec<usize> = (0..pieces.len()).collect();
+    let usual = median_speed(pieces, &all);
+    let fastest = pieces.iter().map(|piece| piece.level).fold(0.0, f64::max);
+    let no_faster = first.level <= NO_FASTER_THAN_REST * usual && fastest <= RISES_LATER * first.level;
     let released = || {
         let light = moved.tmt1.is_some_and(|n| n > 0);
         comes_back(pieces, heat, 0.0) || (light && counted_again(pieces, heat, soon_s))
     };
-    counted && lasts && no_faster && (counts_on(pieces, heat) || !released())
+    counted && no_faster && (counts_on(pieces, heat) || lasts && !released())
 }
 
 /// Whether the drive counted seconds of throttling for nearly all of the time in which the load was as fast as at first: then that

@@ -168,7 +168,7 @@ pub fn observation(seen: &Observation) -> String {
             "The drive spent {stay_s_per_k:.0} s per kelvin at full speed there; drops unrelated to temperature occur about every {every_s:.0} s in this run."
         ),
         Seen::Crept { stay_s_per_k } => format!(
-            "The temperature was nearly constant before the drop ({stay_s_per_k:.0} s per kelvin), so a threshold crossing is unlikely."
+            "Full speed held at that temperature for {stay_s_per_k:.0} s per kelvin, so a threshold there is unlikely."
         ),
         Seen::BeganAlike { drops: 0, temp_k } => {
             format!("No other thermal drop of this run began at {}.", at(temp_k))
