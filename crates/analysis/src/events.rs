@@ -76,8 +76,11 @@ fn kind(trace: &Trace, judged: &Judged, piece: &Piece, buffered: bool) -> Option
         // The cache was full before the load began: nothing happened here.
         _ if judged.drop.at_start => None,
         Conclusion::SlcFull => Some(EventKind::SlcExhausted),
-        // Speed that sinks little by little is no event, and the page cache is not the drive.
-        _ => (judged.drop.sharp && !buffered).then_some(EventKind::Dip),
+        // Speed that sinks little by little without being throttled is no event, and the page cache is not the drive.
+        conclusion => {
+            let event = judged.drop.sharp || conclusion == Conclusion::Unknown;
+            (event && !buffered).then_some(EventKind::Dip)
+        }
     }
 }
 

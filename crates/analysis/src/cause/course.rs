@@ -86,20 +86,21 @@ fn held(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     }
     // The very beginning and end hold a little of the neighbours' speed.
     let within = |from: f64, to: f64| (case.start_s() + from * span_s, case.start_s() + to * span_s);
-    let (early_s, late_s) = (within(0.05, 0.35), within(0.65, 0.95));
-    let (Some(early), Some(late)) = (case.mean_speed(early_s), case.mean_speed(late_s)) else { return };
-    let temp_k = |(from_s, to_s): (f64, f64)| {
-        let of: Vec<f64> = case.heat.within(from_s, to_s).iter().map(|p| p.value).collect();
-        (!of.is_empty()).then(|| crate::segment::median(&of))
+    let at = |(from_s, to_s): (f64, f64)| {
+        let kelvin: Vec<f64> = case.heat.within(from_s, to_s).iter().map(|p| p.value).collect();
+        let known = (!kelvin.is_empty()).then(|| crate::segment::median(&kelvin));
+        case.mean_speed((from_s, to_s)).zip(known)
     };
-    let (Some(early_k), Some(late_k)) = (temp_k(early_s), temp_k(late_s)) else { return };
-    let share = (early - late) / before;
+    let Some((late, late_k)) = at(within(0.65, 0.95)) else { return };
+    // What gives way little by little has done so from its first second on.
+    let whole = case.fell_over_s().map(|_| (before, onset_k));
+    let falls = [at(within(0.05, 0.35)), whole].into_iter().flatten();
+    let held = falls.filter(|(_, early_k)| (late_k - early_k).abs() <= ROUNDING_K.max(case.heat.step_k));
+    let Some(share) = held.map(|(early, _)| (early - late) / before).reduce(f64::max) else { return };
     let would_cool_k = share * (onset_k - case.history.coolest_k).max(0.0);
-    if (late_k - early_k).abs() <= ROUNDING_K.max(case.heat.step_k) {
-        let weight = HELD * ((would_cool_k - HELD_SHOWS_K) / HELD_SHOWS_K).clamp(0.0, 1.0);
-        if weight > 0.0 {
-            evidence.weigh_heat(Observation::Held { temp_k: late_k, share }, weight, &[(Slc, -weight / 2.0)]);
-        }
+    let weight = HELD * ((would_cool_k - HELD_SHOWS_K) / HELD_SHOWS_K).clamp(0.0, 1.0);
+    if weight > 0.0 {
+        evidence.weigh_heat(Observation::Held { temp_k: late_k, share }, weight, &[(Slc, -weight / 2.0)]);
     }
 }
 

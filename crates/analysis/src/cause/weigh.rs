@@ -150,9 +150,12 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
 }
 
 /// Whether the temperature hardly rose any more: of all temperatures that a drive may come to rest at, few lie just above a
-/// threshold. Seen once for all that look alike.
+/// threshold. Seen once for all that look alike. A regulator brings a drive to rest at one while speed falls.
 fn crept(case: &Case, began: &Beginning, evidence: &mut Evidence) {
     let Beginning { stay_s_per_k, at_start: false, .. } = *began else { return };
+    if case.fell_over_s().is_some() {
+        return;
+    }
     let weight = -(stay_s_per_k / CREEPS_S_PER_K).ln().clamp(0.0, CREPT) * seen_once(case.alike);
     if weight < 0.0 {
         evidence.weigh_heat(Observation::Crept { stay_s_per_k }, weight, &[]);

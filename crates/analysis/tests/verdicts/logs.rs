@@ -1,6 +1,6 @@
 //! Verdicts on logs as hosts make them: no phases, no settings, a logger that runs on, jobs beside the load.
 
-use analysis::findings::{Cause, EventKind, Label, PolicyClass, SegmentOp};
+use analysis::findings::{Cause, Event, EventKind, Label, PolicyClass, SegmentOp};
 use analysis::{Findings, analyze};
 use measure::Series;
 use trace::{Counters, Interval, Phase, SpeedSeries, Temperature, Trace};
@@ -97,6 +97,12 @@ fn relay(on_k: f64, off_k: f64, share: f64) -> impl FnMut(usize, f64) -> f64 {
 
 fn heat(findings: &Findings) -> Vec<(f64, f64, Cause, f64)> {
     of_kind(findings, EventKind::ThrottleOnset)
+}
+
+/// When heat is said to have slowed the drive down, in seconds, where that is told for as good as certain.
+fn sure_heat(findings: &Findings) -> Vec<(f64, f64)> {
+    let onset = |e: &&Event| e.kind == EventKind::ThrottleOnset && e.confidence >= 0.9;
+    findings.events.iter().filter(onset).map(|e| (e.t_s, e.confidence)).collect()
 }
 
 /// Goal: a load that ends is no stop of the drive, however long the logger runs on. Method: a hot drive that never throttles, and a
@@ -265,7 +271,7 @@ fn throttled_before(seed: u64, first_s: usize, every_s: usize) -> Logged {
 fn dips_on_a_plateau_are_not_surely_heat() {
     for (seed, every_s) in [(1, 100), (2, 110), (3, 120), (4, 135), (5, 150)] {
         let findings = throttled_before(seed, every_s, every_s).findings();
-        let sure: Vec<_> = heat(&findings).into_iter().filter(|onset| onset.3 >= 0.9).collect();
+        let sure = sure_heat(&findings);
         assert!(sure.is_empty(), "every {every_s} s: {sure:?}");
         assert!(findings.policy.confidence < 0.9, "every {every_s} s: {:?}", findings.policy);
         assert_ne!(findings.policy.class, PolicyClass::None, "every {every_s} s");
@@ -298,5 +304,32 @@ fn what_the_drive_counts_all_the_time_is_a_throttled_speed() {
         let pre_limited =
             policy.class == PolicyClass::PreLimited || policy.also.contains(&PolicyClass::PreLimited);
         assert!(pre_limited, "every {every_s} s, rows of {row_s} s: {policy:?}");
+    }
+}
+
+/// Goal: a regulator that takes minutes to take a tenth of the speed is seen, and told apart from speed that sinks with no regard to
+/// the temperature. Method: drives that creep up to it; and a fall of three tenths by the clock, after which they cool.
+#[test]
+fn what_holds_a_temperature_by_giving_way_slowly_is_a_regulator() {
+    for (seed, heats_k, over_k) in
+        [(1, 34.0, 3.0), (2, 38.0, 4.0), (3, 44.0, 4.0), (4, 50.0, 5.0), (5, 40.0, 5.0)]
+    {
+        let mut log = Logged::new(seed);
+        log.heats_k = heats_k;
+        let set_k = 312.0 + heats_k - over_k;
+        let mut share: f64 = 1.0;
+        log.log(3000, |_, now_k| {
+            share = (share - 0.0003 * (now_k - set_k)).clamp(0.2, 1.0);
+            share
+        });
+        let findings = log.findings();
+        let found = heat(&findings);
+        assert!(found.len() == 1, "seed {seed}: {:#?}", findings.events);
+        assert_eq!(findings.policy.class, PolicyClass::Regulator, "seed {seed}: {:?}", findings.policy);
+        let mut log = Logged::new(seed);
+        log.heats_k = heats_k;
+        log.log(3000, |second, _| 1.0 - 0.3 * ((second as f64 - 500.0) / 400.0).clamp(0.0, 1.0));
+        let sure = sure_heat(&log.findings());
+        assert!(sure.is_empty(), "seed {seed}: {sure:?}");
     }
 }
