@@ -39,8 +39,9 @@ const LEAST_AT_A_THRESHOLD: usize = 3;
 const CLOCKWORK: f64 = 2.3;
 /// ... and up to this where it comes within a two-hundredth.
 const BEST_CLOCKWORK: f64 = 4.6;
-/// Of so many readings in a cycle one is near its peak.
+/// Of so many readings in a cycle one is near its peak, and two in a cycle show that it goes to and fro.
 const READ_OFTEN: f64 = 3.0;
+const LEAST_READ: f64 = 0.5;
 
 /// Standard deviations of the logarithm of the time at full speed before a drop: of heat against its neighbours, and of what
 /// comes by chance (of an exponential distribution: pi / sqrt(6)). So often heat is as uneven as chance: other jobs, fans, a
@@ -69,6 +70,10 @@ pub(super) fn clockwork(judged: &mut [Judged], stretches: &[Stretch], pieces: &[
     let first = &judged[all[0]];
     let earlier = foretold_s(first, &stretches[pieces[first.drop.first].stretch].samples, period_s);
     let all_s = [earlier, all_s].concat();
+    // Readings rarer than that show neither peaks nor how far it goes to and fro.
+    if heat.period_s > LEAST_READ * period_s {
+        return;
+    }
     let Some((peaks, swing_k)) = peaks_k(&all_s, period_s, heat) else { return };
     // Rare readings miss the peaks by as much as it goes to and fro.
     let missed_k = swing_k * (READ_OFTEN * heat.period_s / period_s).min(1.0);
@@ -76,7 +81,8 @@ pub(super) fn clockwork(judged: &mut [Judged], stretches: &[Stretch], pieces: &[
     // Cycles at another threshold take another time, so few of them may keep the beat.
     let thresholds = |(peaks, _): (Vec<f64>, f64)| are_thresholds(&peaks, missed_k);
     let of_any = peaks_k(&began_s(&any), period_s, heat).is_some_and(thresholds);
-    if high - low < HOT_AND_COOL_K + missed_k || of_any || are_thresholds(&peaks, missed_k) {
+    let few_away = away(&peaks, missed_k) < LEAST_AT_A_THRESHOLD;
+    if high - low < HOT_AND_COOL_K + missed_k || few_away || of_any || are_thresholds(&peaks, missed_k) {
         return;
     }
     let weight = (1.0 / (2.0 * unsteady(&all_s, period_s, heat.slice_s))).ln();
@@ -203,6 +209,16 @@ fn peaks_k(began_s: &[f64], period_s: f64, heat: &Heat) -> Option<(Vec<f64>, f64
     peaks.sort_unstable_by(f64::total_cmp);
     let swings: Vec<f64> = cycles.iter().map(|[low, high]| high - low).collect();
     (!peaks.is_empty()).then(|| (peaks, median(&swings)))
+}
+
+/// How many of these temperatures, the coolest first, are not at the commonest: one or two that keep step by chance make no clock of
+/// a threshold.
+fn away(peaks: &[f64], missed_k: f64) -> usize {
+    let together = |at: usize| {
+        let end = peaks.partition_point(|peak| *peak <= peaks[at] + 2.0 * (ONE_THRESHOLD_K + missed_k));
+        end - at
+    };
+    peaks.len() - (0..peaks.len()).map(together).max().unwrap_or(0)
 }
 
 /// Whether these temperatures, the coolest first, are a few that come again and again, with none between: a host that sets
