@@ -147,10 +147,10 @@ fn cuts(samples: &[Interval], fast: f64) -> Vec<Cut> {
         });
     }
     for (n, start) in starts.iter().enumerate() {
-        // The first slice is in part what was before.
-        let inner = start + 1..end(n);
+        // The first slice is in part what was before, if anything was.
+        let inner = start + usize::from(n > 0)..end(n);
         let speeds: Vec<f64> = bins[inner.clone()].iter().map(|bin| bin.bytes_per_s).collect();
-        if let Some(bin) = unsteady::began(&speeds) {
+        if let Some(bin) = unsteady::began(&speeds, bin_s) {
             cuts.push(Cut { at: bins[inner.start + bin].first, gradual: false });
         }
     }
