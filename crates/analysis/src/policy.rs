@@ -33,6 +33,8 @@ const LATCHED_K: f64 = 5.0;
 const BURSTY: f64 = 3.0;
 /// Speed that is off a fifth of the time and full otherwise varies by sqrt(0.2 / 0.8): nothing smooth varies so much.
 const ON_OFF_VARIATION: f64 = 0.5;
+/// Slices as long as this blur the cycles of a relay, or stops, as well as bursts.
+const BLURRED_S: f64 = 5.0;
 /// A regulator that starts early lets speed give way bit by bit: by a tenth and more from beginning to end, or by a
 /// quarter of a loss that is no smaller. A fixed lower speed is lost at once.
 const GAVE_WAY: f64 = 0.9;
@@ -157,17 +159,24 @@ fn mechanisms(
     use PolicyClass::{DutyCycled, PreLimited, Regulator, Relay, Stop, TwoLevel, Undetermined};
     let released: Vec<&&Judged> =
         drops.iter().filter(|j| cooled_k(j).is_some_and(|k| k >= HYSTERESIS_K)).collect();
-    let mut held = drops.iter().zip(followed).filter(|(_, followed)| **followed).map(|(j, _)| *j);
+    let held = |j: &Judged| held_k(heat, pieces, j).is_some() || unread(heat, j);
+    let regulated: Vec<&Judged> =
+        drops.iter().zip(followed).filter(|(j, followed)| **followed && held(j)).map(|(j, _)| *j).collect();
+    let slow_s = |of: &[&Judged]| of.iter().map(|j| j.end_s - j.start_s).sum::<f64>();
+    // Work in the background that cools a regulated drive lets it go each time.
+    let mostly_regulated = 2.0 * slow_s(&regulated) > slow_s(drops);
     let mut found = Vec::new();
     if mostly_stopped(stretches, pieces, drops) {
         found.push((Stop, 0.98));
     } else if two_levels(trace, drops) {
         found.push((TwoLevel, 0.99));
     } else if bursty(pieces, drops) {
-        found.push((DutyCycled, 0.98));
+        found.push((DutyCycled, if heat.slice_s < BLURRED_S { 0.98 } else { 0.7 }));
+    } else if mostly_regulated {
+        found.push((Regulator, 0.93));
     } else if (released.len() >= 2 && released.len() * 2 >= drops.len()) || to_and_fro(drops) {
         found.push((Relay, 0.98));
-    } else if held.any(|j| held_k(heat, pieces, j).is_some() || unread(heat, j)) {
+    } else if !regulated.is_empty() {
         found.push((Regulator, 0.93));
     } else if released.len() == 1 {
         found.push((Relay, 0.6));
