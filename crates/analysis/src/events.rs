@@ -2,7 +2,7 @@
 
 use crate::cause::evidence::{Conclusion, Suspect};
 use crate::cause::heat::Heat;
-use crate::cause::{Judged, RAMP_S, as_meant};
+use crate::cause::{Judged, as_meant, is_ramp};
 use crate::findings::{Cause, Event, EventKind, Label, Segment, SegmentOp, WeighedObservation};
 use crate::observation::Observation;
 use crate::segment::{Piece, Stretch};
@@ -159,8 +159,12 @@ fn labels(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], judged: &[Judg
         let piece = &pieces[index];
         let next = pieces.get(index + 1).filter(|next| next.stretch == piece.stretch);
         let first = index == 0 || pieces[index - 1].stretch != piece.stretch;
-        let ramp =
-            first && piece.span_s() <= RAMP_S && next.is_some_and(|next| piece.level < 0.96 * next.level);
+        let slower = |than: Option<&Piece>| than.is_some_and(|than| piece.level < 0.96 * than.level);
+        let ramp = match (first, next) {
+            (true, next) => is_ramp(piece) && slower(next),
+            (false, None) => piece.slices <= 1 && slower(Some(&pieces[index - 1])),
+            _ => false,
+        };
         match stretches[piece.stretch].op {
             SegmentOp::Idle => Label::Idle,
             _ if as_meant(phase_of(piece), piece) => Label::RateLimited,

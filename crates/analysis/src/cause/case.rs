@@ -44,6 +44,8 @@ pub(crate) struct Case<'a> {
     pub alike: usize,
     /// How long it lasted with what only went on with it after a pause, in seconds.
     pub lasted_s: f64,
+    /// Whether temperatures are read more rarely than speed falls: the nearest one belongs to another cycle.
+    pub unread: bool,
 }
 
 impl Case<'_> {
@@ -57,9 +59,15 @@ impl Case<'_> {
         self.pieces[self.drop.last].end_s
     }
 
-    /// The temperature at which it began, in kelvins.
+    /// The temperature at which it began, in kelvins; `None` where none was read near it.
     pub(crate) fn onset_k(&self) -> Option<f64> {
-        self.heat.peak_k(self.start_s())
+        self.heat.peak_k(self.start_s()).filter(|_| !self.unread)
+    }
+
+    /// Whether speed fell further within a drop while the drive was no cooler than TMT1: `kelvin` is no cooler.
+    pub(crate) fn further_above_tmt1(&self, kelvin: f64) -> bool {
+        let (tmt1_k, _) = self.trace.tmt_at(self.start_s());
+        self.drop.inside.is_some() && tmt1_k.is_some_and(|tmt1_k| tmt1_k <= kelvin)
     }
 
     /// How much a reading may lag behind the temperature when it began: it is up to one period old when

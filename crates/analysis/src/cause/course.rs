@@ -65,6 +65,10 @@ fn hotter_before(case: &Case, onset_k: f64, evidence: &mut Evidence) {
         own = weight(all).min(own);
         host = weight(above(of, set)).min(host);
     }
+    // A regulator goes further at any temperature above its threshold, also on the way back to it.
+    if case.further_above_tmt1(onset_k) {
+        host = 0.0;
+    }
     if own < 0.0 || host < 0.0 {
         let weights = [(Tmt1, host), (Tmt2, host), (Vendor, own)];
         evidence.weigh(Observation::RanHotter { full_speed_s }, &weights);
@@ -135,6 +139,10 @@ fn meanwhile(case: &Case, onset_k: f64, evidence: &mut Evidence) {
             ..=-8.0 => -2.5,
             _ => -1.0,
         };
+        if case.further_above_tmt1(late_k + ROUNDING_K) {
+            // A regulator went further, and has the drive back at its threshold.
+            return;
+        }
         // TMT2 holds until below TMT1, which shows on the way up.
         let (tmt1_k, _) = case.trace.tmt_at(case.start_s());
         let held = case.drop.inside.is_some() || tmt1_k.is_some_and(|tmt1_k| tmt1_k <= late_k + ROUNDING_K);

@@ -44,8 +44,11 @@ const AT_LIMIT: f64 = 0.03;
 const MUCH_FURTHER: f64 = 0.75;
 /// So many falls within a drop that come back show whether they do so by cooling.
 const FEWEST_BURSTS: usize = 3;
+/// Of so many cycles and more the usual one is known. Readings further apart than this share of it tell nothing of where one began.
+const LEAST_CYCLES: usize = 3;
+const READ_OF_A_CYCLE: f64 = 0.75;
 /// A slow beginning this short is a ramp.
-pub(crate) const RAMP_S: f64 = 10.0;
+const RAMP_S: f64 = 10.0;
 /// A pause this long lets drives empty their fast cache (S3 of the seed experiments; makers state seconds to
 /// minutes), so that data written before it no longer counts.
 const EMPTYING_PAUSE_S: f64 = 30.0;
@@ -118,7 +121,10 @@ fn all_drops(starts: &Starts, trace: &Trace, stretches: &[Stretch], pieces: &[Pi
         };
         let (as_meant, slow_still) =
             (|piece: &Piece| as_meant(phase, piece), |piece: &Piece| starts.holds_on(piece));
-        let found = drops::drops(pieces, range, start, &as_meant, &slow_still);
+        let end = range.end - 1;
+        let mut found = drops::drops(pieces, range, start, &as_meant, &slow_still);
+        // The row in which a load ends is in part without one.
+        found.pop_if(|drop| drop.first == end && !drop.at_start && pieces[end].slices <= 1);
         let offset = all.len();
         all.extend(
             found.into_iter().map(|drop| SpeedDrop { inside: drop.inside.map(|i| i + offset), ..drop }),
@@ -140,6 +146,7 @@ fn judge_from(
     let mut shapes: ByShape<usize> = ByShape::new();
     let resumed = resumed::resumed(trace, heat, &starts::loads(trace), stretches, pieces, &all);
     let last_s = resumed::last_s(&resumed, &all, pieces);
+    let unread = unread(&all, pieces, heat);
     let of_drops: Vec<DropShape> = all.iter().map(|drop| DropShape::new(drop, pieces)).collect();
     of_drops.iter().for_each(|shape| *shapes.at(*shape) += 1);
     let mut judged: Vec<Judged> = Vec::new();
@@ -156,6 +163,7 @@ fn judge_from(
             alike: shapes.alike(shape).sum(),
             drop: &drop,
             lasted_s: last_s[index] - pieces[drop.first].start_s,
+            unread,
         };
         let mut new = judged_case(&case);
         if resumed[index].is_some() {
@@ -190,6 +198,19 @@ fn judge_from(
     judged
 }
 
+/// Whether a slow first piece is how a load begins: it is short, or the row in which it begins.
+pub(crate) fn is_ramp(first: &Piece) -> bool {
+    first.span_s() <= RAMP_S || first.slices <= 1
+}
+
+/// Whether temperatures are read more rarely than speed falls and comes back.
+fn unread(drops: &[SpeedDrop], pieces: &[Piece], heat: &Heat) -> bool {
+    let recovered = drops.iter().filter(|drop| drop.recovered && drop.inside.is_none() && !drop.at_start);
+    let began_s: Vec<f64> = recovered.map(|drop| pieces[drop.first].start_s).collect();
+    let cycles_s: Vec<f64> = began_s.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    cycles_s.len() >= LEAST_CYCLES && heat.period_s > READ_OF_A_CYCLE * median(&cycles_s)
+}
+
 /// Gives the pieces of a drop that only goes on with what its outer one began to that one.
 fn join_outer(judged: &mut [Judged], index: usize, pieces: &[Piece]) {
     let Some(outer) = judged[index].drop.inside.map(|_| outermost(judged, index)) else { return };
@@ -221,7 +242,7 @@ fn judged_case(case: &Case) -> Judged {
         start_s: case.start_s(),
         end_s: case.end_s(),
         onset_k: case.onset_k(),
-        crossed_k: case.heat.crossed_k(case.start_s()),
+        crossed_k: case.heat.crossed_k(case.start_s()).filter(|_| !case.unread),
         shape: case.shape,
         began,
         release_k: case.release_k(),

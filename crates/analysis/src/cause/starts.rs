@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::drops::{DropStart, median_speed};
 use super::heat::{Heat, LATE_S};
-use super::{Judged, RAMP_S};
+use super::{Judged, is_ramp};
 use crate::segment::{Piece, SHORTEST_PIECE_S, Stretch, median};
 use measure::Point;
 use trace::{Phase, Trace};
@@ -60,7 +60,7 @@ impl<'a> Starts<'a> {
         let first = &pieces[0];
         let known = self.fastest[self.stretches[first.stretch].phase];
         let held_on = self.held_on.contains_key(&first.stretch);
-        let ramp = first.span_s() <= RAMP_S && pieces.len() > 1 && !held_on;
+        let ramp = is_ramp(first) && pieces.len() > 1 && !held_on;
         if known > FASTER_ELSEWHERE * first.level && !ramp {
             return DropStart::Known(known);
         }

@@ -195,7 +195,9 @@ fn thresholds(case: &Case, onset_k: f64, evidence: &mut Evidence) -> [Option<Hos
     // A load that begins on a hot drive is slowed down above the threshold, not at it.
     // Not far above it, though: a threshold that the drive has long left behind is none that it heeds.
     let soon = case.drop.at_start || case.start_s() - case.phase.start_s <= super::RAMP_S;
-    let begins_past = |above_k: f64| soon && (0.0..=PAST_K).contains(&above_k);
+    // Within a drop the drive is throttled already: a regulator goes further anywhere above.
+    let begins_past =
+        |above_k: f64| (soon || case.drop.inside.is_some()) && (0.0..=PAST_K).contains(&above_k);
     let (tmt1, tmt2) = case.trace.tmt_at(case.start_s());
     // A regulator of light throttling may begin at any temperature below.
     [(HostThreshold::Tmt1, tmt1, f64::INFINITY), (HostThreshold::Tmt2, tmt2, 0.0)].map(

@@ -11,7 +11,7 @@ use crate::of_kind;
 const FULL: f64 = 2.5e9;
 
 /// A drive whose load is a share of its full speed, second by second, and the temperature that follows: two time constants.
-struct Logged {
+pub(crate) struct Logged {
     /// Speed as a share of full speed; `None` for "not logged".
     speed: Vec<f64>,
     /// In kelvins.
@@ -19,12 +19,12 @@ struct Logged {
     fast_k: f64,
     slow_k: f64,
     /// By how much full speed heats it in the end, in kelvins.
-    heats_k: f64,
+    pub(crate) heats_k: f64,
     state: u64,
 }
 
 impl Logged {
-    fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         let state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
         Self { speed: Vec::new(), kelvin: Vec::new(), fast_k: 0.0, slow_k: 0.0, heats_k: 52.0, state }
     }
@@ -43,7 +43,7 @@ impl Logged {
     }
 
     /// Goes on for so many seconds with the share of full speed that `load` gives for the second and the temperature.
-    fn log(&mut self, seconds: usize, mut load: impl FnMut(usize, f64) -> f64) {
+    pub(crate) fn log(&mut self, seconds: usize, mut load: impl FnMut(usize, f64) -> f64) {
         for second in 0..seconds {
             let share = load(second, self.now_k());
             self.fast_k += (0.6 * self.heats_k * share - self.fast_k) / 35.0;
@@ -59,7 +59,7 @@ impl Logged {
     }
 
     /// As a logger writes it that sums up so many seconds in a row and reads the temperature once in each.
-    fn trace_of(&self, with_temperature: bool, row_s: usize) -> Trace {
+    pub(crate) fn trace_of(&self, with_temperature: bool, row_s: usize) -> Trace {
         let at_s = |i: usize| (i * row_s) as f64;
         let row = |(i, shares): (usize, &[f64])| Interval {
             start_s: at_s(i),
@@ -87,7 +87,7 @@ impl Logged {
 }
 
 /// A throttle with a hysteresis.
-fn relay(on_k: f64, off_k: f64, share: f64) -> impl FnMut(usize, f64) -> f64 {
+pub(crate) fn relay(on_k: f64, off_k: f64, share: f64) -> impl FnMut(usize, f64) -> f64 {
     let mut slow = false;
     move |_, kelvin| {
         slow = kelvin >= if slow { off_k } else { on_k };
@@ -95,12 +95,12 @@ fn relay(on_k: f64, off_k: f64, share: f64) -> impl FnMut(usize, f64) -> f64 {
     }
 }
 
-fn heat(findings: &Findings) -> Vec<(f64, f64, Cause, f64)> {
+pub(crate) fn heat(findings: &Findings) -> Vec<(f64, f64, Cause, f64)> {
     of_kind(findings, EventKind::ThrottleOnset)
 }
 
 /// When heat is said to have slowed the drive down, in seconds, where that is told for as good as certain.
-fn sure_heat(findings: &Findings) -> Vec<(f64, f64)> {
+pub(crate) fn sure_heat(findings: &Findings) -> Vec<(f64, f64)> {
     let onset = |e: &&Event| e.kind == EventKind::ThrottleOnset && e.confidence >= 0.9;
     findings.events.iter().filter(onset).map(|e| (e.t_s, e.confidence)).collect()
 }

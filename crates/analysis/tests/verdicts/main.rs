@@ -6,6 +6,7 @@ mod anywhere;
 mod drive;
 mod explained;
 mod falling;
+mod hidden;
 mod logs;
 mod robust;
 mod same;
