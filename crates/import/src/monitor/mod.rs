@@ -14,6 +14,7 @@ pub(super) mod columns;
 mod counters;
 pub(super) mod sysstat;
 pub(super) mod telegraf;
+mod titles;
 mod units;
 pub(super) mod when;
 
@@ -285,6 +286,14 @@ fn is_layer(name: &str) -> bool {
 /// `nvme0` of `nvme0n1`.
 fn controller(drive: &str) -> Option<&str> {
     nvme(drive).filter(|(_, rest)| rest.starts_with('n')).map(|(controller, _)| controller)
+}
+
+/// `nvme0n1`, `sda`, `mmcblk0` as a word.
+fn is_drive(word: &str) -> bool {
+    let after = |prefix: &str| word.strip_prefix(prefix).unwrap_or("");
+    after("nvme").starts_with(|c: char| c.is_ascii_digit())
+        || after("mmcblk").starts_with(|c: char| c.is_ascii_digit())
+        || (word.len() == 3 && (word.starts_with("sd") || word.starts_with("vd")))
 }
 
 /// `sda1` of `sda`, `nvme0n1p1` of `nvme0n1`, `mmcblk0p2` of `mmcblk0`, `ata-X-part1` of `ata-X`.
