@@ -44,7 +44,8 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, String> {
     reading.composite_k = celsius("/temperature/current");
     reading.facts = Facts {
         warning_k: celsius("/nvme_composite_temperature_threshold/warning")
-            .or_else(|| celsius("/temperature/op_limit_max")),
+            .or_else(|| celsius("/temperature/op_limit_max"))
+            .or_else(|| scsi_reference(float("/temperature/drive_trip")?)),
         critical_k: celsius("/nvme_composite_temperature_threshold/critical")
             .or_else(|| celsius("/temperature/critical_limit_max"))
             .or_else(|| celsius("/temperature/limit_max")),
@@ -155,6 +156,12 @@ fn scsi(object: &Value, reading: &mut HealthReading) {
     let life = &mut reading.life;
     life.used_percent =
         life.used_percent.or_else(|| number_at(object, "scsi_percentage_used_endurance_indicator"));
+}
+
+/// What smartctl calls the trip temperature of a SCSI drive: the reference temperature of its log page 0Dh, up to which it
+/// may run continuously (SPC-5, Temperature log page). 0 and FFh say that there is none.
+fn scsi_reference(degrees: f64) -> Option<f64> {
+    kelvin(degrees).filter(|_| (1.0..255.0).contains(&degrees))
 }
 
 /// The drive's own history, oldest first; slots without a reading are null.

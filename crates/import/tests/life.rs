@@ -236,3 +236,15 @@ fn counters_without_a_temperature_are_of_the_life() {
     let trace = read(&[("a.json", reading(0, 10)), ("b.json", reading(36_000, 20))]);
     assert_eq!((trace.temperatures.len(), trace.life.len()), (0, 2));
 }
+
+#[test]
+fn the_trip_temperature_of_a_sas_drive_is_its_warning_temperature() {
+    for (trip, warning_k) in [("65", Some(338.0)), ("0", None), ("255", None)] {
+        let text = format!(
+            r#"{{"smartctl": {{}}, "local_time": {{"time_t": {T_S}}}, "device": {{"protocol": "SCSI"}},
+            "temperature": {{"current": 31, "drive_trip": {trip}}}}}"#
+        );
+        let facts = read(&[("a.json", text)]).facts;
+        assert_eq!((facts.warning_k, facts.critical_k), (warning_k, None), "{trip}");
+    }
+}
