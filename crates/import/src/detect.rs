@@ -17,6 +17,7 @@
 //!    the program that it may be of.
 
 use super::csv::is_own_column;
+use super::encoding::unicode;
 use super::fio::LogName;
 use super::monitor::columns::Dialect;
 use super::monitor::sysstat::{is_banner, is_sadf};
@@ -196,28 +197,6 @@ fn monitor(text: &str) -> Option<Format> {
     let is_telegraf = |line: &str| line.starts_with("diskio,") || line.starts_with("smart_device,");
     (first.starts_with("> ") || is_telegraf(first) || lines.any(is_telegraf))
         .then_some(Format::TelegrafInflux)
-}
-
-/// Which UTF-16 a head is in: as its mark says, or as every other byte of what is mostly ASCII shows.
-pub(super) fn unicode(head: &[u8]) -> Option<&'static encoding_rs::Encoding> {
-    use encoding_rs::{UTF_8, UTF_16BE, UTF_16LE};
-    if let Some((encoding, _)) = encoding_rs::Encoding::for_bom(head) {
-        return Some(encoding).filter(|encoding| *encoding != UTF_8);
-    }
-    let begin = &head[..head.len().min(64)];
-    let zeros = |first: usize| begin.iter().skip(first).step_by(2).filter(|byte| **byte == 0).count();
-    let (even, odd) = (zeros(0), zeros(1));
-    match begin.len() / 2 {
-        pairs if pairs < 8 => None,
-        pairs if odd * 10 >= pairs * 9 && even == 0 => Some(UTF_16LE),
-        pairs if even * 10 >= pairs * 9 && odd == 0 => Some(UTF_16BE),
-        _ => None,
-    }
-}
-
-/// Whether a head is UTF-8, up to a character that it ends within.
-pub(super) fn is_utf8(head: &[u8]) -> bool {
-    std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true)
 }
 
 /// A log of fio says in its name what its values are.

@@ -44,7 +44,8 @@ impl<'a> LineReader<'a> {
         if self.line.contains(&0) {
             return Err(here("it is not text (it has zero bytes in it)"));
         }
-        let mut line = std::str::from_utf8(&self.line).map_err(|_| here("it is not UTF-8 text"))?;
+        let mut line =
+            std::str::from_utf8(&self.line).map_err(|_| here("it is not UTF-8 text: save it as UTF-8"))?;
         if self.number == 1 {
             line = line.strip_prefix('\u{feff}').unwrap_or(line);
             if is_separator(line) {

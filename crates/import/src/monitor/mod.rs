@@ -18,6 +18,8 @@ mod titles;
 mod units;
 pub(super) mod when;
 
+pub(super) use self::counters::counter_words_in;
+
 use std::collections::BTreeMap;
 
 use measure::Series;
