@@ -1,7 +1,7 @@
 //! Foreign logs to traces: which format a file has, what becomes of its fields, and how files are joined.
 //!
 //! # Architecture
-//! - `detect`: the format, by content. `csv`, `fio`, `iometer`, `nvme`, `smartctl`, `crystaldiskinfo`,
+//! - `detect`: the format, by content; `nearest`: what a file that has none may be. `csv`, `fio`, `iometer`, `nvme`, `smartctl`, `crystaldiskinfo`,
 //!   `prometheus`, `quarch`: one a format.
 //! - `monitor`: logs of whole machines with many drives in them (sysstat, telegraf, HWiNFO, performance counters, Grafana).
 //! - `part`: what they make; `join`: parts on one clock; `offset`: how far apart two clocks are.
@@ -28,6 +28,7 @@ mod join;
 mod json;
 mod lines;
 mod monitor;
+mod nearest;
 mod numbers;
 mod nvme;
 mod nvme_text;

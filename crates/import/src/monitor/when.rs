@@ -45,7 +45,7 @@ pub(crate) fn stamp(text: &str) -> Option<Stamp> {
 }
 
 /// The time of a date and a time of day that stand in cells of their own.
-pub(super) fn date_and_time(date: &str, time: &str) -> Option<Stamp> {
+pub(crate) fn date_and_time(date: &str, time: &str) -> Option<Stamp> {
     let seconds = midnight_s(date)? + time_of_day_s(time)?;
     Some(Stamp { seconds, is_utc: false })
 }

@@ -1,0 +1,120 @@
+//! Texts of programs that are near a format that is read: read where they can be, else refused with what they look like and
+//! what to export in their place. The texts are shortened from what each program prints.
+
+use import::{ImportOptions, LogFile, import};
+use trace::Trace;
+
+fn tried(text: &str) -> Result<Trace, String> {
+    import(vec![LogFile::from_bytes("log.txt", text.as_bytes())], &ImportOptions::default())
+        .map_err(|error| error.to_string())
+}
+
+const SMART_LOG: &str = "critical_warning                    : 0\ntemperature                         : 45 C\n\
+    available_spare                     : 100%\ndata_units_read                     : 1,928,683\n";
+
+#[test]
+fn a_smart_log_without_its_heading_is_read() {
+    let options = ImportOptions { every_s: Some(1.0), ..ImportOptions::default() };
+    let text = SMART_LOG.repeat(3);
+    for text in
+        [text.clone(), format!("cut\n{text}"), text[text.find("temperature").unwrap_or(0)..].to_owned()]
+    {
+        let trace = import(vec![LogFile::from_bytes("log.txt", text.as_bytes())], &options).expect(&text);
+        let kelvin = &trace.temperatures[0].kelvin;
+        assert!(kelvin.points().iter().all(|point| point.value == 318.0));
+        assert_eq!((kelvin.points().len(), kelvin.gaps().len()), (3, 0), "{text}");
+    }
+}
+
+#[test]
+fn the_text_of_id_ctrl_tells_thresholds() {
+    let identify = "NVME Identify Controller:\nvid       : 0x144d\nsn        : S1              \nmn        : EXAMPLE NVME 1TB\n\
+        wctemp    : 355\n [15:0] : 82 °C (355 K)\tWarning Composite Temperature Threshold (WCTEMP)\n\
+        cctemp    : 358\nmntmt     : 273\nmxtmt     : 356\n";
+    let reading = format!("Smart Log for NVME device:nvme0 namespace-id:ffffffff\n{SMART_LOG}");
+    let files = [("smart-1795246049.txt", reading.as_str()), ("id.txt", identify)];
+    let sources = files.map(|(name, text)| LogFile::from_bytes(name, text.as_bytes())).into();
+    let trace = import(sources, &ImportOptions::default()).expect("both");
+    let facts = (trace.facts.warning_k, trace.facts.critical_k, trace.facts.tmt_min_k, trace.facts.tmt_max_k);
+    assert_eq!(facts, (Some(355.0), Some(358.0), Some(273.0), Some(356.0)));
+    assert_eq!(trace.name, "EXAMPLE NVME 1TB");
+}
+
+/// What programs print, and what the refusal has to name.
+const PROGRAMS: &[(&str, &str)] = &[
+    ("smartctl version 5.38 [x86_64-unknown-linux-gnu] Copyright (C) 2002-8 Bruce Allen\n", "--json"),
+    ("smartctl 7.3 2022-02-28 r5338 [x86_64-linux-6.1.0] (local build)\n", "--json"),
+    ("=== START OF READ SMART DATA SECTION ===\nSMART Health Status: OK\n", "--json"),
+    (
+        "ID# ATTRIBUTE_NAME          FLAG     VALUE WORST THRESH TYPE\n194 Temperature_Celsius     0x0022\n",
+        "--json",
+    ),
+    ("SMART/Health Information (NVMe Log 0x02)\nCritical Warning:                   0x00\n", "--json"),
+    ("w: (g=0): rw=write, bs=(R) 4096B-4096B\nfio-3.33\nStarting 1 process\n", "--output-format=json"),
+    (
+        "  write: IOPS=1200, BW=1200MiB/s (1258MB/s)(70.3GiB/60001msec)\n    clat (usec): min=1\n",
+        "write_bw_log",
+    ),
+    ("procs -----------memory---------- ---swap-- -----io----\n r  b   swpd   free\n", "vmstat's text"),
+    (
+        "disk- ------------reads------------ ------------writes-----------\n       total merged sectors      ms\n",
+        "vmstat -d",
+    ),
+    ("\"pcp-dstat 6.0 CSV output\"\n\"Author:\",\"PCP\"\n", "dstat's CSV"),
+    ("----total-usage---- -dsk/total-\nusr sys idl| read  writ\n  1   1  98| 190k  230k\n", "dstat's text"),
+    (
+        "  8,0    3        1     0.000000000   697  G   W 223490 + 8 [x]\n  8,0    3  2  0.000001829   697  Q   W 223490 + 8 [x]\n  8,0 3 3 0.1 697 D W 2 + 8 [x]\n  8,0 3 3 0.1 697 C W 2 + 8 [0]\n",
+        "blkparse",
+    ),
+    ("/dev/sda:\n Timing buffered disk reads: 1234 MB in  3.00 seconds = 411.00 MB/sec\n", "hdparm's text"),
+    ("1048576000 bytes (1.0 GB, 1000 MiB) copied, 1.2 s, 873 MB/s\n", "dd's text"),
+    ("------\nCrystalDiskMark 8.0.4 x64 (C) 2007-2021 hiyohiyo\n* MB/s = 1,000,000 bytes/s\n", "HWiNFO"),
+    ("ATTO Disk Benchmark 4.01.0f1\nI/O Size,Write,Read\n512 B,10,20\n", "a result of ATTO"),
+    ("\"AIDA64 Log\"\nDate,UpTime,SSD1\n", "AIDA64"),
+    (
+        "nvme-pci-0100\nAdapter: PCI adapter\nComposite:    +38.9°C  (low  = -273.1°C)\n",
+        "nvme smart-log -o json",
+    ),
+    (
+        "{\"nvme-pci-0100\":{\"Adapter\":\"PCI adapter\",\"Composite\":{\"temp1_input\":38.850}}}\n",
+        "JSON of sensors",
+    ),
+    (
+        "Node             SN     Model   Namespace Usage  Format  FW Rev\n/dev/nvme0n1 S1 X 1 0 B 512 B 1\n",
+        "nvme list",
+    ),
+    ("{\"Devices\":[{\"DevicePath\":\"/dev/nvme0n1\",\"ModelNumber\":\"X\"}]}\n", "JSON of `nvme list`"),
+    ("Total DISK READ :       0.00 B/s | Total DISK WRITE :       0.00 B/s\n", "iotop's text"),
+    ("AAA,progname,nmon\nAAA,interval,1\n", "nmon"),
+    (
+        "              capacity     operations     bandwidth\npool        alloc   free   read  write\n",
+        "zpool iostat",
+    ),
+    (
+        "                        extended device statistics\ndevice     r/s   w/s    kr/s    kw/s\n",
+        "another system than Linux",
+    ),
+    ("              disk0\n    KB/t  tps  MB/s\n   22.81   43  0.96\n", "another system than Linux"),
+    ("2026-11-22 09:40:00;\t1;100;0;\t194;67;33;\n", "smartd"),
+    ("/dev/sda: Samsung SSD 860: 38°C\n", "hddtemp"),
+    ("Timestamp                 CounterSamples\n---------                 --------------\n", "typeperf"),
+    ("Date , GPU Clock [MHz] , GPU Temperature [°C]\n2026-11-22 09:40:00 , 210.0 , 33.0\n", "GPU-Z"),
+    (
+        "node_disk_read_bytes_total{device=\"sda\"} 5\nnode_disk_written_bytes_total{device=\"sda\"} 5\n# TYPE x counter\n",
+        "api/v1/query_range",
+    ),
+    (
+        "22.11.2026,9:40:00.000,45,1.5,0.000\n22.11.2026,9:40:02.000,45,1.5,0.000\n",
+        "whose header line is missing",
+    ),
+    ("\"11/22/2026 10:40:00.000\",\"4096.5\",\"1600000000\"\n", "whose header line is missing"),
+];
+
+#[test]
+fn programs_are_named_with_what_to_export() {
+    for (text, named) in PROGRAMS {
+        let why = tried(text).expect_err(text);
+        assert!(why.contains(named), "{text}: {why}");
+        assert!(!why.contains("csv, a table of your own"), "{text}: {why}");
+    }
+}
