@@ -109,7 +109,10 @@ fn monitor(text: &str) -> Option<Format> {
     if is_banner(first) || is_sadf(first) || lines.clone().any(is_header) || is_header(first) {
         return Some(Format::SysstatText);
     }
-    let is_telegraf = |line: &str| line.starts_with("diskio,") || line.starts_with("smart_device,");
+    let is_telegraf = |line: &str| {
+        let metric = line.trim_start_matches("> ");
+        metric.starts_with("diskio,") || metric.starts_with("smart_device,")
+    };
     (first.starts_with("> ") || is_telegraf(first) || lines.any(is_telegraf))
         .then_some(Format::TelegrafInflux)
 }

@@ -38,11 +38,12 @@ const NO_COURSE_WINDOWS: &str = "which has no course of time: log the drive with
 const NVME: &str =
     "which is not read: use `nvme smart-log -o json`, once a second with a time in each file's name";
 const SMARTCTL: &str = "which is not read: use `smartctl --json -x`, once for each reading";
+const SERIES: &str = "which is not read: export it with a column for each series (Series joined by time)";
 const NO_DRIVES: &str = "which does not tell drives apart: use `iostat -x -t 1`";
 
 /// Words in lower case that together tell a program whose output is not read, the most telling programs first; what it is,
 /// and what to do instead.
-const PROGRAMS: [(&[&str], &str, &str); 46] = [
+const PROGRAMS: &[(&[&str], &str, &str)] = &[
     (&["/ssd/", "temperature"], "a log of Open or Libre Hardware Monitor", HWINFO),
     (&["aida64"], "a log of AIDA64", HWINFO),
     (&["gpu clock ["], "a log of GPU-Z", "which has no drives: HWiNFO logs them"),
@@ -122,12 +123,14 @@ const PROGRAMS: [(&[&str], &str, &str); 46] = [
         "which tells nothing of heat: use `nvme smart-log -o json`",
     ),
     (&["error log entries for device"], "text of `nvme error-log`", NVME),
+    (&["adapter:", "temp1_input"], "JSON of sensors", NVME),
     (&["adapter:", "°c"], "text of sensors", NVME),
     (&["adapter:", "composite:"], "text of sensors", NVME),
-    (&["\"adapter\"", "temp1_input"], "JSON of sensors", NVME),
     (&["/dev/", ": ", "°c"], "hddtemp's text", SMARTCTL),
     (&[";\t194;"], "an attribute log of smartd", SMARTCTL),
     (&[";\ttemperature;"], "an attribute log of smartd", SMARTCTL),
+    (&["series;time;value"], "Grafana's table with a row for each value", SERIES),
+    (&["series,time,value"], "Grafana's table with a row for each value", SERIES),
     (
         &["quarch"],
         "a recording of Quarch's own kind",
@@ -157,6 +160,7 @@ pub(super) fn text_of_a_tool(text: &str) -> Option<&'static str> {
 
 /// What a text in lower case looks like that has the words of a program whose output is not read.
 pub(super) fn program(lower: &str) -> Option<String> {
+    let lower = lower.replace('"', "");
     let has_all = |words: &&[&str]| words.iter().all(|word| lower.contains(word));
     let (_, what, instead) = PROGRAMS.iter().find(|(words, ..)| has_all(words))?;
     Some(format!("it looks like {what}, {instead}"))
@@ -170,12 +174,12 @@ pub(super) fn unknown(text: &str, header: &str) -> String {
     }
     let begin: String = header.chars().take(40).collect();
     let what = match format(&lower) {
+        _ if is_row(header) => {
+            "this is a row of a table, whose header line is missing: is the beginning cut off?".to_owned()
+        }
         Some(format) => {
             let name = format.name();
             format!("the nearest is {name}, which begins otherwise (--format {name} reads it as one)")
-        }
-        None if is_row(header) => {
-            "this is a row of a table, whose header line is missing: is the beginning cut off?".to_owned()
         }
         None if header.split([',', ';', '\t']).count() > 1 => {
             "the nearest is csv, a table of your own (--format csv says what its header lacks)".to_owned()

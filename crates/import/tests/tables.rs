@@ -246,3 +246,37 @@ fn a_text_of_crystaldiskinfo_in_a_code_page_is_read() {
         );
     }
 }
+
+#[test]
+fn a_log_with_tabs_of_performance_monitor_is_read() {
+    let text = perfmon("PhysicalDisk", "Disk Read Bytes/sec", "Disk Write Bytes/sec");
+    let tabs = text.replace("(PDH-CSV", "(PDH-TSV").replace(',', "\t");
+    assert_eq!(format!("{:?}", read(&tabs)), format!("{:?}", read(&text)));
+}
+
+/// What typeperf prints into a file is in the code page of the console, in which letters beside the known ones are spoilt.
+#[test]
+fn writing_is_not_lost_in_the_code_page_of_the_console() {
+    let text = perfmon("Disque physique", "Lectures disque, octets/s", "Ecritures disque, octets/s");
+    let spoilt: Vec<u8> = text.replace("ä", "a").bytes().collect();
+    let spoilt = String::from_utf8_lossy(&spoilt).replace("Ecritures", "\u{1}critures");
+    let bytes: Vec<u8> = spoilt.bytes().map(|byte| if byte == 1 { 0x90 } else { byte }).collect();
+    let trace = tried(&bytes).expect("counters");
+    assert_eq!((speeds(&trace, SegmentOp::Read).len(), speeds(&trace, SegmentOp::Write).len()), (5, 5));
+}
+
+/// Panels name the drive in some columns and the chip, or nothing, in others.
+#[test]
+fn a_temperature_that_names_no_drive_is_of_the_only_one() {
+    let rows: String = (0..9).map(|s| format!("2026-11-22 09:40:0{s},0,250000000,45\n")).collect();
+    for title in ["Composite temp", "nvme0 temp", "nvme0n1 temp"] {
+        let trace = read(&format!("Time,nvme0n1 read,nvme0n1 written,{title}\n{rows}"));
+        assert_eq!(
+            (trace.name.as_str(), trace.speeds.len(), trace.temperatures.len()),
+            ("nvme0n1", 2, 1),
+            "{title}"
+        );
+    }
+    let two = read(&format!("Time,nvme0n1 read,sda written,temp\n{rows}"));
+    assert_eq!((two.name.as_str(), two.temperatures.len()), ("sda", 0));
+}

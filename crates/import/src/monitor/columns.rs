@@ -38,7 +38,7 @@ impl Dialect {
     pub(crate) fn tell(header: &str) -> Option<Self> {
         let header = header.trim_start_matches('\u{feff}').trim().to_lowercase();
         let bare = header.replace('"', "");
-        if bare.starts_with("(pdh-csv ") {
+        if bare.starts_with("(pdh-csv ") || bare.starts_with("(pdh-tsv ") {
             return Some(Self::Perfmon);
         }
         let begins = |names: &[&str]| {

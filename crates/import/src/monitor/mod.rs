@@ -154,7 +154,16 @@ impl Samples {
         Ok(RunPart { files: vec![file.to_owned()], source: CountedBy::System, clock: clock(zero_s), trace })
     }
 
+    /// The drive in question, with what goes by its controller's name.
     fn choose(&mut self, file: &str, wanted: Option<&str>) -> Result<String, ImportError> {
+        let name = self.chosen(file, wanted)?;
+        if let Some(controller) = controller(&name) {
+            self.merge(controller, &name);
+        }
+        Ok(name)
+    }
+
+    fn chosen(&mut self, file: &str, wanted: Option<&str>) -> Result<String, ImportError> {
         let whole = |why: String| ImportError::whole(file, why);
         let all: Vec<String> = self.drives.keys().cloned().collect();
         if let Some(wanted) = wanted {

@@ -5,7 +5,7 @@
 use super::columns::Dialect;
 use super::counters::{Counter, LANGUAGES, counter};
 use super::units::{Measure, Told, Unit, told};
-use super::{Quantity, is_drive};
+use super::{Quantity, controller, is_drive};
 use trace::SegmentOp::{Read, Write};
 
 /// One column that says something.
@@ -132,10 +132,15 @@ fn grafana(header: &[String]) -> Result<Vec<Meaning>, String> {
             Told::Unit(_) | Told::Other => continue,
             Told::Unknown => return Err(unknown_unit(title, name.unwrap_or_default(), measure)),
         };
-        let drive =
-            lower.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| is_drive(word)).unwrap_or("drive");
-        meanings.push(Meaning { cell, drive: drive.to_owned(), quantity, unit });
+        let drive = lower.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| is_drive(word));
+        meanings.push(Meaning { cell, drive: drive.unwrap_or_default().to_owned(), quantity, unit });
     }
+    // A column that names no drive is of the only one that others name.
+    let whole = |drive: &str| controller(drive).unwrap_or(drive).to_owned();
+    let named = || meanings.iter().map(|one| one.drive.as_str()).filter(|drive| !drive.is_empty());
+    let only = named().next().filter(|first| named().all(|other| whole(other) == whole(first)));
+    let only = only.unwrap_or("drive").to_owned();
+    meanings.iter_mut().filter(|one| one.drive.is_empty()).for_each(|one| one.drive.clone_from(&only));
     Ok(meanings)
 }
 
