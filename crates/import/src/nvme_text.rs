@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::ImportError;
 use super::lines::LineReader;
+use super::monitor::when::{Stamp, line_time};
 
 /// Beginnings of labels, in lower case and without blanks and underscores, and the keys of the JSON.
 const LABELS: [(&str, &str); 13] = [
@@ -40,34 +41,45 @@ pub(super) fn is_beginning(line: &str) -> bool {
     HEADINGS.iter().any(|heading| line.starts_with(heading)) || labels.into_iter().any(is_label)
 }
 
-/// The readings of a file as objects like those of the JSON, each with the line it begins in.
-pub(super) fn objects(file: &str, mut lines: LineReader<'_>) -> Result<Vec<(usize, Value)>, ImportError> {
-    let mut all: Vec<(usize, Map<String, Value>)> = Vec::new();
-    while let Some((number, line)) = lines.next()? {
-        if HEADINGS.iter().any(|heading| line.trim_start().starts_with(heading)) {
-            let named = device(line).map(|device| ("device".to_owned(), device.into()));
-            all.push((number, named.into_iter().collect()));
+/// A reading as an object like those of the JSON.
+#[derive(Default)]
+pub(super) struct TextObject {
+    /// The line it begins in.
+    pub(super) line: usize,
+    /// The time that a line before it is, as of `date` in a loop.
+    pub(super) time_before: Option<Stamp>,
+    pub(super) object: Map<String, Value>,
+}
+
+/// The readings of a file.
+pub(super) fn objects(file: &str, mut lines: LineReader<'_>) -> Result<Vec<TextObject>, ImportError> {
+    let mut all: Vec<TextObject> = Vec::new();
+    let mut told = None;
+    while let Some((line, text)) = lines.next()? {
+        if HEADINGS.iter().any(|heading| text.trim_start().starts_with(heading)) {
+            let named = device(text).map(|device| ("device".to_owned(), device.into()));
+            all.push(TextObject { line, time_before: told.take(), object: named.into_iter().collect() });
             continue;
         }
-        let Some((key, value)) = line.split_once(':').and_then(|(label, text)| pair(label.trim(), text))
+        let Some((key, value)) = text.split_once(':').and_then(|(label, text)| pair(label.trim(), text))
         else {
+            told = line_time(text).or(told);
             continue;
         };
         // Without its heading a reading begins with the first line that is known, the next one with the first of all.
-        let is_next = |(_, object): &(usize, Map<String, Value>)| {
-            key == "critical_warning" && object.keys().any(|known| known != "device")
-        };
+        let is_next =
+            |one: &TextObject| key == "critical_warning" && one.object.keys().any(|known| known != "device");
         if all.last().is_none_or(is_next) {
-            all.push((number, Map::new()));
+            all.push(TextObject { line, time_before: told.take(), ..TextObject::default() });
         }
-        if let Some((_, object)) = all.last_mut() {
-            object.insert(key, value);
+        if let Some(one) = all.last_mut() {
+            one.object.insert(key, value);
         }
     }
     if all.is_empty() {
         return Err(ImportError::whole(file, "there is no line of `nvme smart-log` or `nvme id-ctrl` in it"));
     }
-    Ok(all.into_iter().map(|(number, object)| (number, Value::Object(object))).collect())
+    Ok(all)
 }
 
 /// The key and the value that a line has in JSON.

@@ -1,7 +1,8 @@
 //! Single readings of a drive's health, from `nvme smart-log`, smartctl and their like, to one series.
 //!
 //! Rules for the time of a reading, the first that it has
-//! 1. what it says itself (`local_time` of smartctl, `timestamp` beside the keys of nvme-cli), in seconds since 1970;
+//! 1. what it says itself (`local_time` of smartctl, `timestamp` beside the keys of nvme-cli), in seconds since 1970, or a
+//!    line before it that is a time, as `date` writes it;
 //! 2. a time in the file's name ([`super::file_time`]);
 //! 3. `--every`: readings are that far apart, in the order of the files and in the files;
 //! 4. when the file was last written, with a caveat.
@@ -16,6 +17,7 @@ use serde_json::Value;
 use super::device::nvme;
 use super::json::JsonDocuments;
 use super::lines::LineReader;
+use super::monitor::when::Stamp;
 use super::part::{CountedBy, RunPart, TimeBase};
 use super::{ImportError, ImportOptions};
 use trace::SegmentOp;
@@ -36,6 +38,12 @@ pub(super) enum When {
     Written(f64),
     /// Not told.
     Never,
+}
+
+impl From<Stamp> for When {
+    fn from(told: Stamp) -> Self {
+        if told.is_utc { Self::Unix(told.seconds) } else { Self::Local(told.seconds) }
+    }
 }
 
 /// What one document of a tool tells.
@@ -77,6 +85,13 @@ impl HealthReading {
         self.life != LifeCounters::default() || self.moved != [None; 2] || !self.history.is_empty()
     }
 
+    /// Takes the time that stands in a line of its own before it, unless it has one.
+    pub(super) fn take_time(&mut self, told: Option<Stamp>) {
+        if let (When::Never, Some(told)) = (self.when, told) {
+            self.when = When::from(told);
+        }
+    }
+
     /// Whether both have a time of the same kind.
     fn is_timed_as(&self, other: &Self) -> bool {
         std::mem::discriminant(&self.when) == std::mem::discriminant(&other.when)
@@ -114,9 +129,10 @@ pub(super) fn from_documents(
     let mut documents = JsonDocuments::new(file, lines);
     let mut readings = Vec::new();
     while let Some(document) = documents.next()? {
-        let line = document.line;
+        let (line, told) = (document.line, document.time_before);
         for object in document.objects()? {
             let mut reading = read(&object).map_err(|(key, why)| ImportError::at(file, line, key, why))?;
+            reading.take_time(told);
             if let Some(why) = &mut reading.lacks {
                 why.line = Some(line);
             }

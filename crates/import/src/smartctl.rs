@@ -41,7 +41,10 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, String> {
     reading.device =
         at("/device/info_name").or_else(|| at("/device/name")).and_then(Value::as_str).map(controller);
     let celsius = |path: &str| float(path).and_then(kelvin);
-    reading.composite_k = celsius("/temperature/current");
+    // Bridges answer 0 or -1 °C for a drive that they cannot ask.
+    let is_nvme = at("/device/protocol").and_then(Value::as_str).is_none_or(|protocol| protocol == "NVMe");
+    let current = float("/temperature/current").filter(|degrees| is_nvme || ![0.0, -1.0].contains(degrees));
+    reading.composite_k = current.and_then(kelvin);
     reading.facts = Facts {
         warning_k: celsius("/nvme_composite_temperature_threshold/warning")
             .or_else(|| celsius("/temperature/op_limit_max"))

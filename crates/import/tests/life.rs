@@ -248,3 +248,20 @@ fn the_trip_temperature_of_a_sas_drive_is_its_warning_temperature() {
         assert_eq!((facts.warning_k, facts.critical_k), (warning_k, None), "{trip}");
     }
 }
+
+#[test]
+fn nothing_is_told_by_0_degrees_behind_a_bridge() {
+    let reading = |after_s: u64, protocol: &str, celsius: i32| {
+        let time_s = T_S + after_s;
+        format!(
+            r#"{{"smartctl": {{}}, "local_time": {{"time_t": {time_s}}}, "device": {{"protocol": "{protocol}"}},
+            "temperature": {{"current": {celsius}}}}}"#
+        )
+    };
+    for (protocol, points) in [("ATA", 1), ("SCSI", 1), ("NVMe", 3)] {
+        let all = [(0, 0), (60, 40), (120, -1)].map(|(after_s, celsius)| reading(after_s, protocol, celsius));
+        let trace = read(&[("a.json", all.concat())]);
+        let kelvin = &trace.temperatures[0].kelvin;
+        assert_eq!((kelvin.points().len(), kelvin.gaps().len()), (points, 3 - points), "{protocol}");
+    }
+}

@@ -118,3 +118,53 @@ fn programs_are_named_with_what_to_export() {
         assert!(!why.contains("csv, a table of your own"), "{text}: {why}");
     }
 }
+
+/// Loops that print a time before each reading, as `date`, `date -Is` and `date +%s` do.
+#[test]
+fn a_line_with_a_time_is_that_of_the_reading_after_it() {
+    let dates: [fn(u32) -> String; 4] = [
+        |s| format!("Sun Nov 22 09:40:{s:02} CET 2026\n"),
+        |s| format!("Sun Nov 22 09:40:{s:02} AM UTC 2026\n"),
+        |s| format!("2026-11-22T09:40:{s:02}+01:00\n"),
+        |s| format!("{}\n", 1_795_340_400 + s),
+    ];
+    let json = r#"{"critical_warning": 0, "temperature": 318, "avail_spare": 100}"#;
+    let heading = format!("Smart Log for NVME device:nvme0 namespace-id:ffffffff\n{SMART_LOG}");
+    for date in dates {
+        for reading in [SMART_LOG, &heading, json] {
+            let text: String = (0..5).map(|n| format!("{}{reading}\n\n", date(10 * n))).collect();
+            let trace = tried(&text).expect(&text);
+            let points = trace.temperatures[0].kelvin.points();
+            let times: Vec<f64> = points.iter().map(|point| point.t.as_secs_f64()).collect();
+            assert_eq!(times, [0.0, 10.0, 20.0, 30.0, 40.0], "{text}");
+        }
+    }
+}
+
+#[test]
+fn readings_of_json_may_have_a_written_time_and_no_temperature() {
+    let one = |second: u32, kelvin: &str| {
+        format!(
+            r#"{{"timestamp": "2026-11-22T09:40:{second:02}Z", "temperature": {kelvin}, "avail_spare": 100}}"#
+        )
+    };
+    let text = [one(0, "318"), one(10, "null"), one(20, "319")].join("\n");
+    let kelvin = &tried(&text).expect("readings").temperatures[0].kelvin;
+    assert_eq!((kelvin.points().len(), kelvin.gaps().len()), (2, 1));
+    assert_eq!(kelvin.points()[1].t.as_secs_f64(), 20.0);
+}
+
+/// Telegraf says what it does before it says what it measured.
+#[test]
+fn what_telegraf_says_itself_is_no_metric() {
+    let row = |s: u64| {
+        format!("> diskio,name=sda read_bytes=0i,write_bytes={}i {}\n", s * 100_000_000, 1_795_340_400 + s)
+    };
+    let text = format!(
+        "2026-11-22T09:40:00Z I! Starting Telegraf 1.28.2\n{}{}{}2026-11-22T09:41:00Z I! Stopping\n",
+        row(0),
+        row(1),
+        row(2)
+    );
+    assert_eq!(tried(&text).expect("metrics").speeds[1].intervals.len(), 2);
+}
