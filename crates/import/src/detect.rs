@@ -1,7 +1,7 @@
 //! Which format a file has, by its content.
 //!
 //! Rules, the first that fits decides. They look at the first 64 KiB; names count only where [`by_name`] says so.
-//! 1. Nothing, gzip, Parquet, zero bytes: refused with a word on what it is.
+//! 1. Nothing, archives, Parquet, zero bytes: refused with a word on what it is.
 //! 2. A first line, comments with `#` left out, with a column `t_s`: the plain CSV.
 //! 3. `CrystalDiskInfo ` among the first five lines; a first line with `Time UNIT` and a power (Quarch).
 //! 4. A line that begins text of `nvme smart-log` or `nvme id-ctrl`, with the heading or without.
@@ -34,6 +34,18 @@ const JSON_KEYS: [(Format, &[&str]); 5] = [
         Format::NvmeJson,
         &["avail_spare", "percent_used", "spare_thresh", "wctemp", "mntmt", "thm_temp1_trans_count"],
     ),
+];
+
+/// Beginnings of files that are no text, and what to do with them. The one of sar is its magic number (sysstat, sa.h).
+const BINARIES: [(&[u8], &str); 8] = [
+    (b"\x1f\x8b", "it is compressed with gzip; unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "it is compressed with zstd; unpack it first"),
+    (b"\xfd7zXZ", "it is compressed with xz; unpack it first"),
+    (b"BZh", "it is compressed with bzip2; unpack it first"),
+    (b"7z\xbc\xaf", "it is an archive of 7-Zip; unpack it first"),
+    (b"PK\x03\x04", "it is a ZIP archive, or a workbook of Excel; unpack it first, or save it as CSV"),
+    (b"PAR1", "it is a Parquet file; name the run folder that it lies in"),
+    (b"\x96\xd5", "it is sar's binary recording; convert it with `sadf -j FILE -- -d`"),
 ];
 
 /// The format of the file that begins with `head`.
@@ -180,11 +192,8 @@ fn text(file: &str, head: &[u8]) -> Result<String, ImportError> {
         return Err(whole("the file is empty"));
     }
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
-    if head.starts_with(b"\x1f\x8b") {
-        return Err(whole("it is compressed with gzip; unpack it first"));
-    }
-    if head.starts_with(b"PAR1") {
-        return Err(whole("it is a Parquet file; name the run folder that it lies in"));
+    if let Some((_, what)) = BINARIES.iter().find(|(begin, _)| head.starts_with(begin)) {
+        return Err(whole(what));
     }
     if let Some(encoding) = unicode(head) {
         return Ok(encoding.decode(head).0.into_owned());

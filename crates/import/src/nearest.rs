@@ -7,7 +7,7 @@ use super::Format;
 use super::monitor::when;
 
 /// Beginnings of lines of texts whose tool writes JSON as well, and what to do instead.
-const TEXTS: [(&[&str], &str); 5] = [
+const TEXTS: &[(&[&str], &str)] = &[
     (
         &[
             "smartctl ",
@@ -28,17 +28,18 @@ const TEXTS: [(&[&str], &str); 5] = [
         &["# HELP ", "# TYPE "],
         "it is one scrape of an exporter, which has no course of time; query a range from Prometheus (api/v1/query_range)",
     ),
-    (&["<?xml"], "it is XML; this is not read"),
+    (&["<?xml", "<!DOCTYPE", "<!doctype", "<html"], "it is XML or HTML; this is not read"),
+    (&["json_format_version:"], "it is smartctl's YAML; run it again with --json"),
 ];
 
 const IOSTAT: &str = "which is not read: use `iostat -x -t 1`";
 const HWINFO: &str = "which is not read: HWiNFO logs the same";
 const NO_COURSE: &str = "which has no course of time: record the drive with `iostat -x -t 1` meanwhile";
 const NO_COURSE_WINDOWS: &str = "which has no course of time: log the drive with HWiNFO meanwhile";
-const NVME: &str =
-    "which is not read: use `nvme smart-log -o json`, once a second with a time in each file's name";
+const NVME: &str = "which is not read: use `date +%s; nvme smart-log -o json` once a second";
 const SMARTCTL: &str = "which is not read: use `smartctl --json -x`, once for each reading";
 const SERIES: &str = "which is not read: export it with a column for each series (Series joined by time)";
+const RANGE: &str = "which is not read: ask for the range with api/v1/query_range";
 const NO_DRIVES: &str = "which does not tell drives apart: use `iostat -x -t 1`";
 
 /// Words in lower case that together tell a program whose output is not read, the most telling programs first; what it is,
@@ -129,6 +130,20 @@ const PROGRAMS: &[(&[&str], &str, &str)] = &[
     (&["/dev/", ": ", "°c"], "hddtemp's text", SMARTCTL),
     (&[";\t194;"], "an attribute log of smartd", SMARTCTL),
     (&[";\ttemperature;"], "an attribute log of smartd", SMARTCTL),
+    (&["/nvme/", "/temperature/"], "a log of Open or Libre Hardware Monitor", HWINFO),
+    (&["thermal throttling events"], "JSON of `nvme ocp smart-add-log`", NVME),
+    (&["thermal_throttling_events"], "JSON of `nvme ocp smart-add-log`", NVME),
+    (&["nvme status:"], "an error of nvme-cli", "and no reading: try the command alone"),
+    (&["seq", "mib (q=", "mb/s ["], "a result of CrystalDiskMark", NO_COURSE_WINDOWS),
+    (&["i/o size,", "write", "read"], "a result of ATTO", NO_COURSE_WINDOWS),
+    (
+        &["deviceid", "temperature", "readerrors"],
+        "text of PowerShell's Get-StorageReliabilityCounter",
+        HWINFO,
+    ),
+    (&["metric:", "values:", "timestamps:"], "an export of VictoriaMetrics", RANGE),
+    (&["#group,", "#datatype,"], "InfluxDB's annotated CSV", "which is not read: export its line protocol"),
+    (&[" kernel: ", "nvme"], "the kernel's log", "which has no course of speed or temperature"),
     (&["series;time;value"], "Grafana's table with a row for each value", SERIES),
     (&["series,time,value"], "Grafana's table with a row for each value", SERIES),
     (
@@ -181,7 +196,7 @@ pub(super) fn unknown(text: &str, header: &str) -> String {
             let name = format.name();
             format!("the nearest is {name}, which begins otherwise (--format {name} reads it as one)")
         }
-        None if header.split([',', ';', '\t']).count() > 1 => {
+        None if is_table(text) => {
             "the nearest is csv, a table of your own (--format csv says what its header lacks)".to_owned()
         }
         None => {
@@ -197,6 +212,13 @@ fn format(lower: &str) -> Option<Format> {
     let count = |words: &[&str]| words.iter().filter(|word| lower.contains(**word)).count();
     let (format, words) = TYPICAL.into_iter().rev().max_by_key(|(_, words)| count(words))?;
     (count(words) >= 2).then_some(format)
+}
+
+/// Whether the first lines that are no comments have cells, as many in each.
+fn is_table(text: &str) -> bool {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let mut counts = lines.map(|line| line.split([',', ';', '\t']).count());
+    counts.next().is_some_and(|cells| cells > 1 && counts.next().is_none_or(|next| next == cells))
 }
 
 /// Whether a line begins with a time, in one cell or in two.

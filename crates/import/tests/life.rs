@@ -205,7 +205,7 @@ fn a_drive_that_sleeps_is_a_gap_and_no_error() {
     let names = ["a.json", "b.json", "c.json", "d.json", "e.json"];
     let apart: Vec<_> = names.into_iter().zip(all.clone()).collect();
     assert_eq!(shape(&read(&apart)), shape(&in_one));
-    // smartctl 7.2 and older say no time of a drive that sleeps.
+    // Where smartctl stops before its information section, it says no time either.
     let untimed = all.concat() + ASLEEP + "}\n";
     let trace = read(&[("a.json", untimed)]);
     assert_eq!(shape(&trace), shape(&in_one));

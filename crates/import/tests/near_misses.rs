@@ -108,6 +108,19 @@ const PROGRAMS: &[(&str, &str)] = &[
         "whose header line is missing",
     ),
     ("\"11/22/2026 10:40:00.000\",\"4096.5\",\"1600000000\"\n", "whose header line is missing"),
+    ("---\njson_format_version:\n- 1\n- 0\nsmartctl:\n", "smartctl's YAML"),
+    ("<!DOCTYPE html>\n<html><body>404</body></html>\n", "HTML"),
+    ("[Read]\n  SEQ    1MiB (Q=  8, T= 1):  3500.0 MB/s [   3337.9 IOPS]\n", "a result of CrystalDiskMark"),
+    ("{\"metric\":{\"__name__\":\"x\"},\"values\":[1],\"timestamps\":[1795340400000]}\n", "query_range"),
+    ("#group,false,false\n#datatype,string,long\n,result,table,_time,_value\n", "annotated CSV"),
+    ("DeviceId Temperature ReadErrorsUncorrected Wear\n0        41\n", "Get-StorageReliabilityCounter"),
+    ("Nov 22 09:40:00 host kernel: nvme nvme0: I/O 1 QID 1 timeout, aborting\n", "the kernel's log"),
+    ("\"Series\";\"Time\";\"Value\"\n\"write\";\"2026-11-22T09:40:00Z\";5\n", "a column for each series"),
+    (",/intelcpu/0/load/0,/nvme/0/temperature/0\nTime,CPU Total,Composite\n", "Libre Hardware Monitor"),
+    ("{\"Number of Thermal throttling events\":2}\n", "ocp smart-add-log"),
+    ("NVMe status: INVALID_NS\n", "an error of nvme-cli"),
+    ("top - 09:40:00 up 1 day,  1 user\nTasks: 1 total\n", "they are csv, fio-bw-log"),
+    ("Time,write,temp\n09:40:00,1600 MB/s,40\n09:40:01,1600 MB/s,40\n", "a date and a time of day"),
 ];
 
 #[test]
@@ -167,4 +180,18 @@ fn what_telegraf_says_itself_is_no_metric() {
         row(2)
     );
     assert_eq!(tried(&text).expect("metrics").speeds[1].intervals.len(), 2);
+}
+
+#[test]
+fn what_is_no_text_is_named_by_its_beginning() {
+    for (bytes, named) in [
+        (&b"PK\x03\x04\x14\0\x06\0"[..], "save it as CSV"),
+        (b"\x28\xb5\x2f\xfdabc", "zstd"),
+        (b"\xfd7zXZ\0", "xz"),
+        (b"\x96\xd5\x75\x21\0\0", "sadf -j"),
+    ] {
+        let why = import(vec![LogFile::from_bytes("sa22", bytes)], &ImportOptions::default());
+        let why = why.expect_err(named).to_string();
+        assert!(why.contains(named), "{why}");
+    }
 }

@@ -244,3 +244,14 @@ fn a_log_without_its_beginning_is_read() {
     let text = format!("{cpu}12:00:01 AM{header}\n{}{}", row(2, 100), row(3, 100));
     assert_eq!(written(&read(&text)).len(), 2);
 }
+
+#[test]
+fn the_sum_of_a_group_is_no_drive() {
+    let report = |s: u32| {
+        format!(
+            "11/22/2026 09:40:0{s}\nDevice tps kB_read/s kB_wrtn/s\nsda 10.00 0.00 100.00\n ALL 10.00 0.00 100.00\n\n"
+        )
+    };
+    let trace = read(&format!("{BANNER}{}", (0..5).map(report).collect::<String>()));
+    assert_eq!((trace.name.as_str(), written(&trace).len()), ("sda", 4));
+}

@@ -280,3 +280,25 @@ fn a_temperature_that_names_no_drive_is_of_the_only_one() {
     let two = read(&format!("Time,nvme0n1 read,sda written,temp\n{rows}"));
     assert_eq!((two.name.as_str(), two.temperatures.len()), ("sda", 0));
 }
+
+#[test]
+fn speeds_that_are_drawn_downwards_have_no_sign() {
+    let table = |sign: &str, last: &str| {
+        let rows: String = (0..9).map(|s| format!("2026-11-22 09:40:0{s},0,{sign}250000000\n")).collect();
+        format!("Time,read,write\n{rows}2026-11-22 09:40:09,0,{last}\n")
+    };
+    let (down, up) = (read(&table("-", "-5")), read(&table("", "5")));
+    assert_eq!(speeds(&down, SegmentOp::Write), speeds(&up, SegmentOp::Write));
+    assert!(down.notes.iter().any(|note| note.contains("drawn downwards")), "{:?}", down.notes);
+    assert!(refused(&table("-", "5")).contains("no drive's speed"));
+}
+
+/// Counters as PowerShell's Export-Counter and Export-Csv write them.
+#[test]
+fn counters_below_another_title_of_the_time_are_read() {
+    let row = |s: u32| format!("\"11/22/2026 9:40:0{s} AM\",\"160000000{s}\"\r\n");
+    let rows: String = (0..5).map(row).collect();
+    let trace =
+        read(&format!("\"Timestamp\",\"\\\\pc\\physicaldisk(0 c:)\\disk write bytes/sec\"\r\n{rows}"));
+    assert_eq!((trace.name.as_str(), speeds(&trace, SegmentOp::Write).len()), ("0 C:", 5));
+}

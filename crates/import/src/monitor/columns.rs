@@ -17,6 +17,7 @@
 use measure::CellSplitter;
 
 use super::Samples;
+use super::counters::counter;
 use super::titles::{Meaning, meanings, zone_s};
 use super::units::Unit;
 use super::when::{DateOrder, Stamp, date_and_time, stamp};
@@ -38,7 +39,12 @@ impl Dialect {
     pub(crate) fn tell(header: &str) -> Option<Self> {
         let header = header.trim_start_matches('\u{feff}').trim().to_lowercase();
         let bare = header.replace('"', "");
-        if bare.starts_with("(pdh-csv ") || bare.starts_with("(pdh-tsv ") {
+        // PowerShell writes counters below a title of its own for the time.
+        let mut titles = header.split(['"', ',', ';', '\t']);
+        if bare.starts_with("(pdh-csv ")
+            || bare.starts_with("(pdh-tsv ")
+            || titles.any(|title| counter(title).is_some())
+        {
             return Some(Self::Perfmon);
         }
         let begins = |names: &[&str]| {
@@ -117,6 +123,10 @@ pub(crate) fn part(
         }
     }
     let Some(mut reader) = reader else { return Err(ImportError::whole(file, "it has no header line")) };
+    if reader.first.is_none() {
+        let why = "no row below its header begins with a date and a time of day, such as 2026-11-22 09:40:00";
+        return Err(ImportError::whole(file, why));
+    }
     reader.settle().map_err(|why| ImportError::whole(file, why))?;
     if dialect == Dialect::HwInfo {
         reader.name_drives(names.as_deref());

@@ -147,7 +147,14 @@ impl Samples {
             ));
         }
         let mut trace = Trace::empty(&name);
-        for (quantity, values) in columns {
+        for (quantity, mut values) in columns {
+            if is_drawn_down(quantity, &values) {
+                values.iter_mut().for_each(|(_, value)| *value = -*value);
+                self.notes.push(
+                    "speeds below zero throughout, as they are drawn downwards: taken without the sign"
+                        .into(),
+                );
+            }
             add(&mut trace, quantity, &values, zero_s).map_err(|why| ImportError::whole(file, why))?;
         }
         trace.notes.append(&mut self.notes);
@@ -216,7 +223,7 @@ fn moved_bytes((quantity, values): &(Quantity, Vec<(f64, f64)>)) -> f64 {
     let known = values.iter().map(|(_, value)| *value).filter(|value| value.is_finite());
     match quantity {
         // Of one step each: what shares are compared by needs no more.
-        Quantity::Rate(_) => known.sum::<f64>() * usual_step(values).unwrap_or(1.0),
+        Quantity::Rate(_) => known.sum::<f64>().abs() * usual_step(values).unwrap_or(1.0),
         Quantity::Total(_) => {
             let (low, high) =
                 known.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (v.min(low), v.max(high)));
@@ -224,6 +231,12 @@ fn moved_bytes((quantity, values): &(Quantity, Vec<(f64, f64)>)) -> f64 {
         }
         Quantity::Celsius(_) | Quantity::Power => 0.0,
     }
+}
+
+/// Whether speeds have a minus so that they are drawn downwards, as dashboards do with one of reading and writing.
+fn is_drawn_down(quantity: Quantity, values: &[(f64, f64)]) -> bool {
+    let known = || values.iter().map(|(_, value)| *value).filter(|value| !value.is_nan());
+    matches!(quantity, Quantity::Rate(_)) && known().all(|rate| rate <= 0.0) && known().any(|rate| rate < 0.0)
 }
 
 /// Takes one column over into the trace.
@@ -291,7 +304,8 @@ fn is_layer(name: &str) -> bool {
     let layered = |layer: &str| {
         name.strip_prefix(layer).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     };
-    name == "_Total" || LAYERS.into_iter().any(layered)
+    // Sums: of Windows, and of `iostat -g ALL`.
+    ["_Total", "ALL"].contains(&name) || LAYERS.into_iter().any(layered)
 }
 
 /// `nvme0` of `nvme0n1`.
