@@ -1,26 +1,28 @@
 //! Which format a file has, by its content.
 //!
 //! Rules, the first that fits decides. They look at the first 64 KiB; names count only where [`by_name`] says so.
-//! 1. Nothing, gzip, Parquet, zero bytes: refused with a word on what it is.
+//! 1. Nothing, archives, Parquet, zero bytes: refused with a word on what it is.
 //! 2. A first line, comments with `#` left out, with a column `t_s`: the plain CSV.
 //! 3. `CrystalDiskInfo ` among the first five lines; a first line with `Time UNIT` and a power (Quarch).
-//! 4. A line that begins with `{` or `[` before any that looks like a table: JSON, told by keys that only one tool
+//! 4. A line that begins text of `nvme smart-log` or `nvme id-ctrl`, with the heading or without.
+//! 5. A line that begins with `{` or `[` before any that looks like a table: JSON, told by keys that only one tool
 //!    writes ([`JSON_KEYS`]). Keys of two tools, or of none: refused.
-//! 5. A line that begins with `'Test Type`: Iometer. `TimeStamp,` among the lines after makes it the instantaneous file.
-//! 6. A first line of four to eight whole numbers: a log of fio. What its values are is not in it and is told by the
+//! 6. A line that begins with `'Test Type`: Iometer. `TimeStamp,` among the lines after makes it the instantaneous file.
+//! 7. A first line of four to eight whole numbers: a log of fio. What its values are is not in it and is told by the
 //!    name that fio gives it (`_bw.1.log`, `_iops`, `_lat`, `_clat`, `_slat`); any other name: refused, to be forced.
 //!    Hundreds of numbers: a histogram log.
-//! 7. A header of HWiNFO (`Date,Time,` and units in brackets), of Windows' performance counters (`(PDH-CSV`) or of Grafana
-//!    (`Time,`); tables of sysstat with `Device` or `DEV`; lines of telegraf that begin with `diskio,` or the like.
-//! 8. Text of a tool that has a JSON as well: refused with the option that makes it.
-//! 9. A first line with a column of the plain CSV: that, whose importer says what is missing. Anything else is refused with
-//!    the program that it may be of.
+//! 8. A header of HWiNFO (`Date,Time,` and units in brackets), of Windows' performance counters (`(PDH-CSV`) or of Grafana
+//!    (`Time,`); a table of sysstat with `Device` or `DEV` and a speed; lines of telegraf that begin with `diskio,` or the like.
+//! 9. Text of a tool that has a JSON as well: refused with the option that makes it.
+//! 10. A first line with a column of the plain CSV: that, whose importer says what is missing. Anything else is refused with
+//!     the program that it may be of ([`super::nearest`]).
 
 use super::csv::is_own_column;
+use super::encoding::unicode;
 use super::fio::LogName;
 use super::monitor::columns::Dialect;
-use super::monitor::sysstat::{is_banner, is_sadf};
-use super::{Format, ImportError, crystaldiskinfo, lines, quarch};
+use super::monitor::sysstat::{is_banner, is_header, is_sadf};
+use super::{Format, ImportError, crystaldiskinfo, lines, nearest, nvme_text, quarch};
 
 /// Keys that only one tool writes: the format is told by them. A key counts with its quotes and colon.
 const JSON_KEYS: [(Format, &[&str]); 5] = [
@@ -34,49 +36,16 @@ const JSON_KEYS: [(Format, &[&str]); 5] = [
     ),
 ];
 
-/// Beginnings of texts that are no series, and what to do instead.
-const TEXTS: [(&str, &str); 6] = [
-    ("SMART/Health Information", "it is smartctl's text; run it again with --json"),
-    ("smartctl ", "it is smartctl's text; run it again with --json"),
-    ("fio-", "it is fio's text; run it again with --output-format=json, or name its logs"),
-    ("3;fio-", "it is fio's terse output; run it again with --output-format=json"),
-    (
-        "# HELP ",
-        "it is one scrape of an exporter, which has no course of time; query a range from Prometheus (api/v1/query_range)",
-    ),
-    ("<?xml", "it is XML; this is not read"),
-];
-
-/// Words that together tell a program whose logs are not read, the most telling first, and what to do instead.
-const NEAREST: [(&[&str], &str); 7] = [
-    (
-        &["/ssd/", "temperature"],
-        "it looks like a log of Open or Libre Hardware Monitor, which is not read: HWiNFO logs the same",
-    ),
-    (&["aida64"], "it looks like a log of AIDA64, which is not read: HWiNFO logs the same"),
-    (
-        &["procs", "memory", "swap"],
-        "it looks like vmstat's text, which does not tell drives apart: use `iostat -x -t 1`",
-    ),
-    (&["avg-cpu"], "it looks like iostat's text without a table of devices: use `iostat -x -t 1`"),
-    (&["%user", "%idle"], "it looks like sar's text without drives: use `sar -d` or `sadf -j FILE -- -d`"),
-    (&["total dsk", "read", "writ"], "it looks like dstat's text, which is not read: use `iostat -x -t 1`"),
-    (
-        &["quarch"],
-        "it looks like a recording of Quarch's own kind: export it as CSV, with a column of the total power",
-    ),
-];
-
-/// Words that the files of a format have, in lower case: what a text is most like whose beginning is of no format.
-const TYPICAL: [(Format, &[&str]); 8] = [
-    (Format::SysstatText, &["rkb/s", "wkb/s", "rmb/s", "%util", "kb_read/s", "avgqu-sz", "aqu-sz", "tps"]),
-    (Format::HwInfo, &["drive temperature", "read rate", "write rate", "[°c]", "[mb/s]"]),
-    (Format::Perfmon, &["physicaldisk", "disk read bytes/sec", "disk write bytes/sec", "avg. disk"]),
-    (Format::Iometer, &["access specification", "target type", "read mbps", "iops", "worker"]),
-    (Format::NvmeText, &["critical_warning", "available_spare", "percentage_used", "data_units_written"]),
-    (Format::TelegrafInflux, &["diskio", "host=", "read_bytes=", "smart_device", "temp_c="]),
-    (Format::Prometheus, &["node_disk_", "smartctl_device", "nvme_", "__name__", "metric"]),
-    (Format::Quarch, &["12v", "5v", " mv", " ua", " uw", "voltage", "current"]),
+/// Beginnings of files that are no text, and what to do with them. The one of sar is its magic number (sysstat, sa.h).
+const BINARIES: [(&[u8], &str); 8] = [
+    (b"\x1f\x8b", "it is compressed with gzip; unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "it is compressed with zstd; unpack it first"),
+    (b"\xfd7zXZ", "it is compressed with xz; unpack it first"),
+    (b"BZh", "it is compressed with bzip2; unpack it first"),
+    (b"7z\xbc\xaf", "it is an archive of 7-Zip; unpack it first"),
+    (b"PK\x03\x04", "it is a ZIP archive, or a workbook of Excel; unpack it first, or save it as CSV"),
+    (b"PAR1", "it is a Parquet file; name the run folder that it lies in"),
+    (b"\x96\xd5", "it is sar's binary recording; convert it with `sadf -j FILE -- -d`"),
 ];
 
 /// The format of the file that begins with `head`.
@@ -100,6 +69,9 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
     if quarch::is_header(first) {
         return Ok(Format::Quarch);
     }
+    if lines().any(nvme_text::is_beginning) {
+        return Ok(Format::NvmeText);
+    }
     if lines().take_while(|line| !is_numbers(line)).any(|line| line.starts_with(['{', '['])) {
         return json(file, text);
     }
@@ -113,21 +85,16 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
     if is_numbers(first) {
         return by_name(file, first);
     }
-    if lines().any(|line| line.starts_with("Smart Log for NVME")) {
-        return Ok(Format::NvmeText);
-    }
     if let Some(format) = monitor(text) {
         return Ok(format);
     }
-    if let Some((_, what)) =
-        TEXTS.iter().find(|(begins, _)| lines().take(20).any(|line| line.starts_with(begins)))
-    {
-        return Err(ImportError::whole(file, *what));
+    if let Some(what) = nearest::text_of_a_tool(text) {
+        return Err(ImportError::whole(file, what));
     }
     if header.split(',').any(is_own_column) {
         return Ok(Format::Csv);
     }
-    Err(ImportError::whole(file, unknown(text, header)))
+    Err(ImportError::whole(file, nearest::unknown(text, header)))
 }
 
 /// The text behind a first line that says by what its cells are separated.
@@ -137,44 +104,6 @@ fn without_separator(text: &str) -> &str {
         Some((first, rest)) if lines::is_separator(first) => rest,
         _ => text,
     }
-}
-
-/// What may be said of text that is none of the logs that are read.
-fn unknown(text: &str, header: &str) -> String {
-    let lower = text.to_lowercase();
-    match NEAREST.iter().find(|(words, _)| words.iter().all(|word| lower.contains(word))) {
-        Some((_, what)) => (*what).to_owned(),
-        None => {
-            let begin: String = header.chars().take(40).collect();
-            let what = match nearest(&lower) {
-                Some(format) => {
-                    let name = format.name();
-                    format!("the nearest is {name}, which begins otherwise (--format {name} reads it as one)")
-                }
-                None if is_table(header) => {
-                    "the nearest is csv, a table of your own (--format csv says what its header lacks)"
-                        .to_owned()
-                }
-                None => {
-                    let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-                    format!("they are {}", names.join(", "))
-                }
-            };
-            format!("it is none of the logs that are read: it begins with {begin:?}; {what}")
-        }
-    }
-}
-
-/// The format whose words the text has most of, two at least.
-fn nearest(lower: &str) -> Option<Format> {
-    let count = |words: &[&str]| words.iter().filter(|word| lower.contains(**word)).count();
-    let (format, words) = TYPICAL.into_iter().rev().max_by_key(|(_, words)| count(words))?;
-    (count(words) >= 2).then_some(format)
-}
-
-/// Whether a header has several cells.
-fn is_table(header: &str) -> bool {
-    header.split([',', ';', '\t']).count() > 1
 }
 
 /// A log of a program that watches a whole machine.
@@ -187,37 +116,17 @@ fn monitor(text: &str) -> Option<Format> {
         Some(Dialect::Grafana) => return Some(Format::GrafanaCsv),
         None => {}
     }
-    // A recording of all that sar knows has its drives far behind the beginning.
-    let is_table =
-        |line: &str| line.split_whitespace().any(|word| ["Device", "Device:", "DEV"].contains(&word));
-    if is_banner(first) || is_sadf(first) || is_table(first) {
+    // A recording of all that sar knows has its drives far behind the beginning; one whose first line was cut off has none
+    // that names it.
+    if is_banner(first) || is_sadf(first) || lines.clone().any(is_header) || is_header(first) {
         return Some(Format::SysstatText);
     }
-    let is_telegraf = |line: &str| line.starts_with("diskio,") || line.starts_with("smart_device,");
+    let is_telegraf = |line: &str| {
+        let metric = line.trim_start_matches("> ");
+        metric.starts_with("diskio,") || metric.starts_with("smart_device,")
+    };
     (first.starts_with("> ") || is_telegraf(first) || lines.any(is_telegraf))
         .then_some(Format::TelegrafInflux)
-}
-
-/// Which UTF-16 a head is in: as its mark says, or as every other byte of what is mostly ASCII shows.
-pub(super) fn unicode(head: &[u8]) -> Option<&'static encoding_rs::Encoding> {
-    use encoding_rs::{UTF_8, UTF_16BE, UTF_16LE};
-    if let Some((encoding, _)) = encoding_rs::Encoding::for_bom(head) {
-        return Some(encoding).filter(|encoding| *encoding != UTF_8);
-    }
-    let begin = &head[..head.len().min(64)];
-    let zeros = |first: usize| begin.iter().skip(first).step_by(2).filter(|byte| **byte == 0).count();
-    let (even, odd) = (zeros(0), zeros(1));
-    match begin.len() / 2 {
-        pairs if pairs < 8 => None,
-        pairs if odd * 10 >= pairs * 9 && even == 0 => Some(UTF_16LE),
-        pairs if even * 10 >= pairs * 9 && odd == 0 => Some(UTF_16BE),
-        _ => None,
-    }
-}
-
-/// Whether a head is UTF-8, up to a character that it ends within.
-pub(super) fn is_utf8(head: &[u8]) -> bool {
-    std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true)
 }
 
 /// A log of fio says in its name what its values are.
@@ -261,7 +170,9 @@ fn json(file: &str, text: &str) -> Result<Format, ImportError> {
         [] if has(&"fields") && has(&"tags") && has(&"timestamp") => Ok(Format::TelegrafJson),
         [] => Err(ImportError::whole(
             file,
-            "it is JSON, but not of fio, `nvme smart-log`, `nvme id-ctrl`, smartctl, a Prometheus range query, sysstat or telegraf; --format NAME takes it as one all the same",
+            nearest::program(&text.to_lowercase()).unwrap_or_else(|| {
+                "it is JSON, but not of fio, `nvme smart-log`, `nvme id-ctrl`, smartctl, a Prometheus range query, sysstat or telegraf; --format NAME takes it as one all the same".to_owned()
+            }),
         )),
         _ => {
             let names: Vec<&str> = found.iter().map(|format| format.name()).collect();
@@ -281,11 +192,8 @@ fn text(file: &str, head: &[u8]) -> Result<String, ImportError> {
         return Err(whole("the file is empty"));
     }
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
-    if head.starts_with(b"\x1f\x8b") {
-        return Err(whole("it is compressed with gzip; unpack it first"));
-    }
-    if head.starts_with(b"PAR1") {
-        return Err(whole("it is a Parquet file; name the run folder that it lies in"));
+    if let Some((_, what)) = BINARIES.iter().find(|(begin, _)| head.starts_with(begin)) {
+        return Err(whole(what));
     }
     if let Some(encoding) = unicode(head) {
         return Ok(encoding.decode(head).0.into_owned());
@@ -325,22 +233,6 @@ mod test {
         assert_eq!(of("x_iops.log", "1000, 1, 0, 0\n"), Format::FioIopsLog);
         assert_eq!(of("x_clat_hist.1.log", &vec!["0"; 1219].join(", ")), Format::FioHistLog);
         assert_eq!(of("a.csv", "# a: {\nt_s,temp_c\n0,1\n"), Format::Csv);
-    }
-
-    /// Goal: what a known program wrote in an unknown way is told as its. Method: beginnings cut off, and other headers.
-    #[test]
-    fn the_nearest_format_is_named() {
-        for (text, nearest) in [
-            ("rkB/s wkB/s %util\n1 2 3\n", "sysstat"),
-            ("Zeit;Drive Temperature [°C];Read Rate [MB/s]\n", "hwinfo"),
-            ("\\\\PC\\PhysicalDisk(0 C:)\\Disk Read Bytes/sec\n", "perfmon"),
-            ("critical_warning : 0\navailable_spare : 100%\n", "nvme-text"),
-            ("metric value\nnode_disk_read_bytes_total 5\n", "prometheus"),
-            ("sample,12V voltage V,12V current A\n1,12,0.3\n", "quarch"),
-        ] {
-            let why = refused("x", text);
-            assert!(why.contains(&format!("the nearest is {nearest}, ")), "{why}");
-        }
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! 9 to 19 digits are s, ms, µs or ns since 1970; `2026-11-21T10:20:30` in any of its usual spellings is a time of day, in UTC where
 //! it ends with Z and of an untold zone otherwise.
 
+use chrono::{NaiveDate, NaiveTime};
+
 use super::reading::When;
 
 /// The time in a file's name.
@@ -30,12 +32,12 @@ pub(super) fn time_in_name(file: &str) -> Option<When> {
 }
 
 /// A date and time of day in `name`: year, month, day, hour, minute, second, with anything but letters and digits
-/// between them, and `T` or `t` between the halves.
+/// between them, and `T` or `t` between the halves. Digits that are no date, such as those of 31 February, tell no time.
 fn date_in(name: &str) -> Option<When> {
     let bytes = name.as_bytes();
     (0..bytes.len()).find_map(|start| {
         let mut at = start;
-        let mut parts = [0.0; 6];
+        let mut parts = [0_u32; 6];
         for (index, (part, width)) in parts.iter_mut().zip([4, 2, 2, 2, 2, 2]).enumerate() {
             if index > 0 && bytes.get(at).is_some_and(|b| b"-_:. Tt".contains(b)) {
                 at += 1;
@@ -47,35 +49,25 @@ fn date_in(name: &str) -> Option<When> {
             *part = std::str::from_utf8(digits).ok()?.parse().ok()?;
             at += width;
         }
-        let outside = |b: Option<&u8>| b.is_none_or(|b| !b.is_ascii_digit());
-        let [year, month, day, hour, minute, second] = parts;
-        let is_date = (1990.0..2200.0).contains(&year)
-            && (1.0..=12.0).contains(&month)
-            && (1.0..=31.0).contains(&day)
-            && hour < 24.0
-            && minute < 60.0
-            && second < 61.0;
-        if !is_date
-            || !outside(start.checked_sub(1).and_then(|before| bytes.get(before)))
-            || !outside(bytes.get(at))
-        {
+        let is_digit = |b: Option<&u8>| b.is_some_and(u8::is_ascii_digit);
+        if is_digit(start.checked_sub(1).and_then(|before| bytes.get(before))) || is_digit(bytes.get(at)) {
             return None;
         }
-        let seconds = days_since_1970(year as i64, month as i64, day as i64) as f64 * 86_400.0
-            + hour * 3600.0
-            + minute * 60.0
-            + second;
+        let [year, month, day, time @ ..] = parts;
+        let seconds = moment_s([year, month, day], time)?;
         let zulu = bytes.get(at).is_some_and(|b| b"Zz".contains(b));
         Some(if zulu { When::Unix(seconds) } else { When::Local(seconds) })
     })
 }
 
-/// Days from 1970-01-01 to a date of the Gregorian calendar, with years that begin in March so that the leap day is
-/// their last.
-pub(super) fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    365 * year + leap_days + (153 * month + 2) / 5 + day - 1 - 719_468
+/// Seconds from 1970 to a date (year, month, day) and a time of day (hour, minute, second) that a program of our days may
+/// have written; `None` where the calendar has no such day.
+pub(super) fn moment_s([year, month, day]: [u32; 3], [hour, minute, second]: [u32; 3]) -> Option<f64> {
+    let year = i32::try_from(year).ok().filter(|year| (1990..2200).contains(year))?;
+    let midnight = NaiveDate::from_ymd_opt(year, month, day)?.and_time(NaiveTime::MIN).and_utc();
+    // A leap second is second 60.
+    let is_time = hour < 24 && minute < 60 && second <= 60;
+    is_time.then(|| midnight.timestamp() as f64 + f64::from(hour * 3600 + minute * 60 + second))
 }
 
 #[cfg(test)]
@@ -95,9 +87,12 @@ mod test {
     }
 
     #[test]
-    fn days_are_counted_over_leap_years() {
-        assert_eq!(days_since_1970(1970, 1, 1), 0);
-        assert_eq!(days_since_1970(2000, 3, 1), 11_017);
-        assert_eq!(days_since_1970(2026, 11, 21), 20_778);
+    fn a_day_that_is_not_in_the_calendar_tells_no_time() {
+        assert_eq!(time_in_name("smart_20260228_000000.json"), Some(When::Local(1_772_236_800.0)));
+        assert_eq!(time_in_name("smart_20240229_000000.json"), Some(When::Local(1_709_164_800.0)));
+        for name in ["smart_20260231_102030.json", "smart_20260229_102030.json", "smart_20260431_102030.json"]
+        {
+            assert_eq!(time_in_name(name), None, "{name}");
+        }
     }
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::ImportError;
 use super::lines::LineReader;
+use super::monitor::when::{Stamp, line_time};
 
 /// A document longer than this is refused: it would need several times as much memory.
 const LONGEST: usize = 512 << 20;
@@ -19,6 +20,8 @@ pub(super) struct JsonDocuments<'a> {
     text: String,
     /// Line of the first document.
     pub(super) first_line: usize,
+    /// The time that the last of the other lines before a document is.
+    time_before: Option<Stamp>,
     /// Lines of other text before, between and after documents.
     pub(super) other_lines: usize,
     /// The last document is not whole: it began in this line.
@@ -28,6 +31,8 @@ pub(super) struct JsonDocuments<'a> {
 /// A document and the line in which it begins.
 pub(super) struct JsonDocument<'a> {
     file: &'a str,
+    /// The time in a line before it, since the document before.
+    pub(super) time_before: Option<Stamp>,
     pub(super) line: usize,
     text: &'a str,
 }
@@ -42,7 +47,15 @@ struct Depth {
 
 impl<'a> JsonDocuments<'a> {
     pub(super) fn new(file: &'a str, lines: LineReader<'a>) -> Self {
-        Self { file, lines, text: String::new(), first_line: 0, other_lines: 0, cut_short: None }
+        Self {
+            file,
+            lines,
+            text: String::new(),
+            first_line: 0,
+            time_before: None,
+            other_lines: 0,
+            cut_short: None,
+        }
     }
 
     /// The next document; `None` at the end of the file. A document begins with a line that begins with `{` or `[`.
@@ -53,6 +66,7 @@ impl<'a> JsonDocuments<'a> {
             if first == 0 {
                 if !line.trim_start().starts_with(['{', '[']) {
                     self.other_lines += usize::from(!line.trim().is_empty());
+                    self.time_before = line_time(line).or(self.time_before);
                     continue;
                 }
                 first = number;
@@ -68,7 +82,13 @@ impl<'a> JsonDocuments<'a> {
                 if self.first_line == 0 {
                     self.first_line = first;
                 }
-                return Ok(Some(JsonDocument { file: self.file, line: first, text: &self.text }));
+                let time_before = self.time_before.take();
+                return Ok(Some(JsonDocument {
+                    file: self.file,
+                    time_before,
+                    line: first,
+                    text: &self.text,
+                }));
             }
         }
         if first > 0 {

@@ -1,11 +1,11 @@
 //! Foreign logs to traces: which format a file has, what becomes of its fields, and how files are joined.
 //!
 //! # Architecture
-//! - `detect`: the format, by content. `csv`, `fio`, `iometer`, `nvme`, `smartctl`, `crystaldiskinfo`,
+//! - `detect`: the format, by content; `nearest`: what a file that has none may be. `csv`, `fio`, `iometer`, `nvme`, `smartctl`, `crystaldiskinfo`,
 //!   `prometheus`, `quarch`: one a format.
 //! - `monitor`: logs of whole machines with many drives in them (sysstat, telegraf, HWiNFO, performance counters, Grafana).
 //! - `part`: what they make; `join`: parts on one clock; `offset`: how far apart two clocks are.
-//! - `lines`, `json`, `grid`, `reading`, `error`: what several of them need.
+//! - `encoding`, `lines`, `json`, `grid`, `reading`, `error`: what several of them need.
 //!
 //! What can be understood two ways is decided by a rule that the importer's header states, or is an error
 //! that names file, line and column. Nothing is guessed silently: what was decided goes into the notes, what may be
@@ -18,6 +18,7 @@ mod crystaldiskinfo;
 mod csv;
 mod detect;
 mod device;
+mod encoding;
 mod error;
 mod file_time;
 mod fio;
@@ -27,6 +28,7 @@ mod join;
 mod json;
 mod lines;
 mod monitor;
+mod nearest;
 mod numbers;
 mod nvme;
 mod nvme_text;
@@ -348,12 +350,12 @@ fn monitored(
     }
 }
 
-/// The text of a file: UTF-16 as UTF-8, and what Windows programs write in its Western code page as well.
+/// The text of a file: UTF-16 as UTF-8, and what Windows programs write in the code page of their system as well, whatever
+/// stands in its last lines.
 fn text_of<'a>(format: Format, head: Vec<u8>, content: Box<dyn Read + 'a>) -> Box<dyn BufRead + 'a> {
-    let is_windows = matches!(format, Format::HwInfo | Format::Perfmon);
-    let western = (is_windows && !detect::is_utf8(&head)).then_some(encoding_rs::WINDOWS_1252);
-    let encoding = detect::unicode(&head).or(western);
+    let is_windows = matches!(format, Format::HwInfo | Format::Perfmon | Format::CrystalDiskInfo);
+    let encoding = encoding::unicode(&head).or_else(|| is_windows.then(|| encoding::code_page(&head)));
     let whole = Cursor::new(head).chain(content);
-    let decoded = DecodeReaderBytesBuilder::new().encoding(encoding).utf8_passthru(true).build(whole);
+    let decoded = DecodeReaderBytesBuilder::new().encoding(encoding).utf8_passthru(!is_windows).build(whole);
     Box::new(BufReader::with_capacity(HEAD, decoded))
 }

@@ -10,6 +10,9 @@ use super::ImportError;
 /// would be read into memory whole.
 const LONGEST_LINE: u64 = 1 << 20;
 
+/// What begins a sequence that sets a terminal's colours.
+const ESCAPE: u8 = 0x1b;
+
 /// The lines of a file.
 pub(super) struct LineReader<'a> {
     reader: Box<dyn BufRead + 'a>,
@@ -44,7 +47,11 @@ impl<'a> LineReader<'a> {
         if self.line.contains(&0) {
             return Err(here("it is not text (it has zero bytes in it)"));
         }
-        let mut line = std::str::from_utf8(&self.line).map_err(|_| here("it is not UTF-8 text"))?;
+        if self.line.contains(&ESCAPE) {
+            without_escapes(&mut self.line);
+        }
+        let mut line =
+            std::str::from_utf8(&self.line).map_err(|_| here("it is not UTF-8 text: save it as UTF-8"))?;
         if self.number == 1 {
             line = line.strip_prefix('\u{feff}').unwrap_or(line);
             if is_separator(line) {
@@ -53,6 +60,20 @@ impl<'a> LineReader<'a> {
         }
         Ok(Some((self.number, line.trim_end_matches(['\n', '\r']))))
     }
+}
+
+/// Takes out what is for a terminal and no text, as `S_COLORS=always` has iostat write it (ECMA-48, control sequences: from
+/// ESC and `[` to a byte from 40h on).
+fn without_escapes(line: &mut Vec<u8>) {
+    let (mut inside, mut before) = (false, 0);
+    line.retain(|byte| {
+        let is_begin = *byte == ESCAPE;
+        let is_end = inside && (0x40..0x7f).contains(byte) && !(before == ESCAPE && *byte == b'[');
+        let keep = !inside && !is_begin;
+        inside = is_begin || (inside && !is_end);
+        before = *byte;
+        keep
+    });
 }
 
 /// Whether a first line says by what the cells are separated, as for Excel: `sep=;`.
@@ -80,6 +101,8 @@ mod test {
         assert_eq!(read, [(1, "a".into()), (2, String::new()), (3, "b".into())]);
         assert_eq!(lines(b"a\n\0b\n").expect_err("binary").line, Some(2));
         assert_eq!(lines(b"a\nb\n\xff\n").expect_err("not UTF-8").line, Some(3));
+        let colours = lines(b"\x1b[36;1mnvme0n1 \x1b[0m\x1b[34;1m 5.0\x1b[0m\n\x1b[0;22m").expect("text");
+        assert_eq!(colours, [(1, "nvme0n1  5.0".into()), (2, String::new())]);
         let long = lines(&vec![b'x'; 2 << 20]).expect_err("no line ends");
         assert!(long.to_string().contains("line 1: the line is longer"), "{long}");
     }

@@ -11,7 +11,8 @@ use serde_json::Value;
 use super::file_time::time_in_name;
 use super::json::{count_at, data_units, number_at, warning_bits};
 use super::lines::LineReader;
-use super::nvme_text;
+use super::monitor::when::stamp;
+use super::nvme_text::{self, TextObject};
 use super::reading::{HealthReading, When, controller, from_documents};
 use super::{COLDEST_K, HOTTEST_K, ImportError};
 use trace::{Counters, Facts, LifeCounters};
@@ -36,8 +37,11 @@ pub(super) fn text_readings(
     lines: LineReader<'_>,
 ) -> Result<Vec<HealthReading>, ImportError> {
     let objects = nvme_text::objects(file, lines)?.into_iter();
-    let read = |(line, object)| {
-        reading(file, &object).map_err(|(key, why)| ImportError::at(file, line, Some(key), why))
+    let read = |TextObject { line, time_before, object }| {
+        let read = reading(file, &Value::Object(object));
+        let mut reading = read.map_err(|(key, why)| ImportError::at(file, line, Some(key), why))?;
+        reading.take_time(time_before);
+        Ok(reading)
     };
     Ok(timed(file, modified_unix_s, objects.map(read).collect::<Result<_, _>>()?))
 }
@@ -57,11 +61,13 @@ fn timed(file: &str, modified_unix_s: Option<f64>, mut readings: Vec<HealthReadi
 
 /// The reading that one object of nvme-cli's JSON holds; what is wrong stands at a key.
 fn reading(file: &str, object: &Value) -> Result<HealthReading, (&'static str, String)> {
-    let time = ["timestamp", "time", "time_t"].iter().find_map(|key| number_at(object, key));
+    const TIMES: [&str; 3] = ["timestamp", "time", "time_t"];
+    let time = TIMES.iter().find_map(|key| number_at(object, key));
+    let written = || TIMES.iter().find_map(|key| stamp(object.get(key)?.as_str()?));
     let when = match time {
         Some(ms) if ms > MS_SINCE_1970 => When::Unix(ms / 1e3),
         Some(s) => When::Unix(s),
-        None => When::Never,
+        None => written().map_or(When::Never, When::from),
     };
     let mut reading = HealthReading::new(file, when);
     // Only the text has it, in its first line.
@@ -120,7 +126,7 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, (&'static str, S
 
 /// A temperature in kelvins; what cannot be one is an error, since another unit is the likely reason.
 fn kelvin(object: &Value, key: &'static str) -> Result<Option<f64>, (&'static str, String)> {
-    let Some(value) = object.get(key) else { return Ok(None) };
+    let Some(value) = object.get(key).filter(|value| !value.is_null()) else { return Ok(None) };
     let Some(k) = number_at(object, key) else {
         return Err((key, format!("{value} is not a temperature")));
     };

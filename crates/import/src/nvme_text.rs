@@ -1,12 +1,14 @@
-//! Text of `nvme smart-log`, of every generation, as the keys of its JSON.
+//! Text of `nvme smart-log` and `nvme id-ctrl`, of every generation, as the keys of its JSON.
 //!
 //! Temperatures are written in five ways; kelvins count where they stand, else whole degrees, Celsius or Fahrenheit. Numbers
-//! may have separators of thousands. Several readings may follow one another, each with its line `Smart Log for NVME`.
+//! may have separators of thousands. Several readings may follow one another, each with its line `Smart Log for NVME`; where that is
+//! cut off, each begins with its `critical_warning`.
 
 use serde_json::{Map, Value};
 
 use super::ImportError;
 use super::lines::LineReader;
+use super::monitor::when::{Stamp, line_time};
 
 /// Beginnings of labels, in lower case and without blanks and underscores, and the keys of the JSON.
 const LABELS: [(&str, &str); 13] = [
@@ -25,37 +27,77 @@ const LABELS: [(&str, &str); 13] = [
     ("criticalcompositetemperaturetime", "critical_comp_time"),
 ];
 
-/// The readings of a file as objects like those of the JSON, each with the line it begins in.
-pub(super) fn objects(file: &str, mut lines: LineReader<'_>) -> Result<Vec<(usize, Value)>, ImportError> {
-    let mut all: Vec<(usize, Map<String, Value>)> = Vec::new();
-    while let Some((number, line)) = lines.next()? {
-        if line.trim_start().starts_with("Smart Log for NVME") {
-            let named = device(line).map(|device| ("device".to_owned(), device.into()));
-            all.push((number, named.into_iter().collect()));
+/// Labels of `nvme id-ctrl`: they are as short as those of its JSON.
+const IDENTIFY: [&str; 6] = ["wctemp", "cctemp", "mntmt", "mxtmt", "mn", "sn"];
+
+/// What begins a reading, or what is known of the controller.
+const HEADINGS: [&str; 2] = ["Smart Log for NVME", "NVME Identify Controller"];
+
+/// Whether a line is of such a text, with its heading or without.
+pub(super) fn is_beginning(line: &str) -> bool {
+    let labels = ["critical_warning", "available_spare"];
+    let is_label =
+        |label: &str| line.strip_prefix(label).is_some_and(|rest| rest.trim_start().starts_with(':'));
+    HEADINGS.iter().any(|heading| line.starts_with(heading)) || labels.into_iter().any(is_label)
+}
+
+/// A reading as an object like those of the JSON.
+#[derive(Default)]
+pub(super) struct TextObject {
+    /// The line it begins in.
+    pub(super) line: usize,
+    /// The time that a line before it is, as of `date` in a loop.
+    pub(super) time_before: Option<Stamp>,
+    pub(super) object: Map<String, Value>,
+}
+
+/// The readings of a file.
+pub(super) fn objects(file: &str, mut lines: LineReader<'_>) -> Result<Vec<TextObject>, ImportError> {
+    let mut all: Vec<TextObject> = Vec::new();
+    let mut told = None;
+    while let Some((line, text)) = lines.next()? {
+        if HEADINGS.iter().any(|heading| text.trim_start().starts_with(heading)) {
+            let named = device(text).map(|device| ("device".to_owned(), device.into()));
+            all.push(TextObject { line, time_before: told.take(), object: named.into_iter().collect() });
             continue;
         }
-        let Some((_, object)) = all.last_mut() else { continue };
-        let Some((label, text)) = line.split_once(':') else { continue };
-        let label: String = label.to_lowercase().chars().filter(|c| c.is_ascii_alphanumeric()).collect();
-        let value = if let Some(sensor) = label.strip_prefix("temperature").filter(|rest| is_reading(rest)) {
-            let key = if sensor.is_empty() {
-                "temperature".to_owned()
-            } else {
-                sensor.replace("sensor", "temperature_sensor_")
-            };
-            kelvin(text).map(|value| (key, value))
-        } else {
-            let known = LABELS.iter().find(|(begins, _)| label.starts_with(begins));
-            known.map(|(_, key)| (*key).to_owned()).zip(bits(text).or_else(|| count(text)))
+        let Some((key, value)) = text.split_once(':').and_then(|(label, text)| pair(label.trim(), text))
+        else {
+            told = line_time(text).or(told);
+            continue;
         };
-        if let Some((key, value)) = value {
-            object.insert(key, value.into());
+        // Without its heading a reading begins with the first line that is known, the next one with the first of all.
+        let is_next =
+            |one: &TextObject| key == "critical_warning" && one.object.keys().any(|known| known != "device");
+        if all.last().is_none_or(is_next) {
+            all.push(TextObject { line, time_before: told.take(), ..TextObject::default() });
+        }
+        if let Some(one) = all.last_mut() {
+            one.object.insert(key, value);
         }
     }
     if all.is_empty() {
-        return Err(ImportError::whole(file, "there is no line `Smart Log for NVME` in it"));
+        return Err(ImportError::whole(file, "there is no line of `nvme smart-log` or `nvme id-ctrl` in it"));
     }
-    Ok(all.into_iter().map(|(number, object)| (number, Value::Object(object))).collect())
+    Ok(all)
+}
+
+/// The key and the value that a line has in JSON.
+fn pair(label: &str, text: &str) -> Option<(String, Value)> {
+    if IDENTIFY.contains(&label) {
+        let value = match label {
+            "mn" | "sn" => text.trim().into(),
+            _ => kelvin(text).or_else(|| count(text))?.into(),
+        };
+        return Some((label.to_owned(), value));
+    }
+    let label: String = label.to_lowercase().chars().filter(|c| c.is_ascii_alphanumeric()).collect();
+    if let Some(sensor) = label.strip_prefix("temperature").filter(|rest| is_reading(rest)) {
+        let key = format!("temperature{}", sensor.replace("sensor", "_sensor_"));
+        return Some((key, kelvin(text)?.into()));
+    }
+    let (_, key) = LABELS.iter().find(|(begins, _)| label.starts_with(begins))?;
+    Some(((*key).to_owned(), bits(text).or_else(|| count(text))?.into()))
 }
 
 /// The device of `Smart Log for NVME device:nvme0n1 namespace-id:ffffffff`.

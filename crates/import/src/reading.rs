@@ -1,7 +1,8 @@
 //! Single readings of a drive's health, from `nvme smart-log`, smartctl and their like, to one series.
 //!
 //! Rules for the time of a reading, the first that it has
-//! 1. what it says itself (`local_time` of smartctl, `timestamp` beside the keys of nvme-cli), in seconds since 1970;
+//! 1. what it says itself (`local_time` of smartctl, `timestamp` beside the keys of nvme-cli), in seconds since 1970, or a
+//!    line before it that is a time, as `date` writes it;
 //! 2. a time in the file's name ([`super::file_time`]);
 //! 3. `--every`: readings are that far apart, in the order of the files and in the files;
 //! 4. when the file was last written, with a caveat.
@@ -16,6 +17,7 @@ use serde_json::Value;
 use super::device::nvme;
 use super::json::JsonDocuments;
 use super::lines::LineReader;
+use super::monitor::when::Stamp;
 use super::part::{CountedBy, RunPart, TimeBase};
 use super::{ImportError, ImportOptions};
 use trace::SegmentOp;
@@ -36,6 +38,12 @@ pub(super) enum When {
     Written(f64),
     /// Not told.
     Never,
+}
+
+impl From<Stamp> for When {
+    fn from(told: Stamp) -> Self {
+        if told.is_utc { Self::Unix(told.seconds) } else { Self::Local(told.seconds) }
+    }
 }
 
 /// What one document of a tool tells.
@@ -63,12 +71,30 @@ pub(super) struct HealthReading {
     /// Whether it is a reading at all: identify data is about the drive, not about a moment.
     pub(super) is_moment: bool,
     pub(super) caveats: Vec<Caveat>,
+    /// Why it says nothing of the drive: an error where no reading says anything, else a gap.
+    pub(super) lacks: Option<ImportError>,
 }
 
 impl HealthReading {
+    pub(super) fn has_temperature(&self) -> bool {
+        self.composite_k.is_some() || self.sensors_k != [None; 8] || !self.history.is_empty()
+    }
+
     /// Whether it says anything of the drive's life: a temperature alone does not.
-    fn counts_its_life(&self) -> bool {
+    pub(super) fn counts_its_life(&self) -> bool {
         self.life != LifeCounters::default() || self.moved != [None; 2] || !self.history.is_empty()
+    }
+
+    /// Takes the time that stands in a line of its own before it, unless it has one.
+    pub(super) fn take_time(&mut self, told: Option<Stamp>) {
+        if let (When::Never, Some(told)) = (self.when, told) {
+            self.when = When::from(told);
+        }
+    }
+
+    /// Whether both have a time of the same kind.
+    fn is_timed_as(&self, other: &Self) -> bool {
+        std::mem::discriminant(&self.when) == std::mem::discriminant(&other.when)
     }
 
     pub(super) fn new(file: &str, when: When) -> Self {
@@ -88,6 +114,7 @@ impl HealthReading {
             history: Vec::new(),
             is_moment: true,
             caveats: Vec::new(),
+            lacks: None,
         }
     }
 }
@@ -102,9 +129,14 @@ pub(super) fn from_documents(
     let mut documents = JsonDocuments::new(file, lines);
     let mut readings = Vec::new();
     while let Some(document) = documents.next()? {
-        let line = document.line;
+        let (line, told) = (document.line, document.time_before);
         for object in document.objects()? {
-            readings.push(read(&object).map_err(|(key, why)| ImportError::at(file, line, key, why))?);
+            let mut reading = read(&object).map_err(|(key, why)| ImportError::at(file, line, key, why))?;
+            reading.take_time(told);
+            if let Some(why) = &mut reading.lacks {
+                why.line = Some(line);
+            }
+            readings.push(reading);
         }
     }
     if let (Some(line), Some(last)) = (documents.cut_short, readings.last_mut()) {
@@ -126,6 +158,7 @@ pub(super) fn part(
     one_drive(&readings)?;
     add_facts(&mut readings, &mut trace);
     readings.retain(|reading| reading.is_moment);
+    leave_out_empty(&mut readings, &mut trace)?;
     let clock = give_times(&mut readings, &mut trace, options)?;
     let zero_s = clock.zero_s();
     let timed: Vec<(f64, HealthReading)> = readings
@@ -207,6 +240,21 @@ fn add_facts(readings: &mut [HealthReading], trace: &mut Trace) {
     }
 }
 
+/// Refuses readings of which none says anything. Among others, one that says nothing is a gap where it has a time as they
+/// have, and else left out.
+fn leave_out_empty(readings: &mut Vec<HealthReading>, trace: &mut Trace) -> Result<(), ImportError> {
+    let Some(good) = readings.iter().find(|reading| reading.lacks.is_none()).cloned() else {
+        return readings.iter().find_map(|reading| reading.lacks.clone()).map_or(Ok(()), Err);
+    };
+    let count = readings.len();
+    readings.retain(|reading| reading.lacks.is_none() || reading.is_timed_as(&good));
+    if readings.len() < count {
+        let left_out = count - readings.len();
+        trace.notes.push(format!("readings with neither a temperature nor a time: {left_out}, left out"));
+    }
+    Ok(())
+}
+
 /// Gives every reading a time and sorts them; tells the clock of them all.
 fn give_times(
     readings: &mut [HealthReading],
@@ -230,10 +278,7 @@ fn give_times(
         let why = "it holds readings that carry no time: say how far apart they are with --every TIME, such as --every 1s, or keep each in a file of its own with the time in its name";
         return Err(ImportError::whole(&reading.file, why));
     }
-    let same_kind = |a: &HealthReading, b: &HealthReading| {
-        std::mem::discriminant(&a.when) == std::mem::discriminant(&b.when)
-    };
-    if let Some(pair) = readings.windows(2).find(|pair| !same_kind(&pair[0], &pair[1])) {
+    if let Some(pair) = readings.windows(2).find(|pair| !pair[0].is_timed_as(&pair[1])) {
         let why = format!(
             "its time is of another kind than that of {} (told by the reading, by the file's name, or by when it was written): name all files alike",
             pair[0].file

@@ -1,7 +1,7 @@
 //! JSON of smartctl (`smartctl --json`, `-a` or `-x`): NVMe, ATA with its temperature history, SCSI.
 //!
 //! Temperatures are whole °C, that is whole kelvins less 273. An exit status other than 0 is no error: it is a mask of
-//! what smartctl found, and the rest is good. Times are `local_time.time_t`, whole seconds.
+//! what smartctl found, and the rest is good. A document without a temperature, as of a drive that sleeps, is a gap. Times are `local_time.time_t`, whole seconds.
 //! Attributes of ATA drives are not read; their meaning differs by maker. Device statistics are, by page and offset (ACS-4,
 //! device statistics log), where smartctl calls them valid.
 
@@ -41,10 +41,14 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, String> {
     reading.device =
         at("/device/info_name").or_else(|| at("/device/name")).and_then(Value::as_str).map(controller);
     let celsius = |path: &str| float(path).and_then(kelvin);
-    reading.composite_k = celsius("/temperature/current");
+    // Bridges answer 0 or -1 °C for a drive that they cannot ask.
+    let is_nvme = at("/device/protocol").and_then(Value::as_str).is_none_or(|protocol| protocol == "NVMe");
+    let current = float("/temperature/current").filter(|degrees| is_nvme || ![0.0, -1.0].contains(degrees));
+    reading.composite_k = current.and_then(kelvin);
     reading.facts = Facts {
         warning_k: celsius("/nvme_composite_temperature_threshold/warning")
-            .or_else(|| celsius("/temperature/op_limit_max")),
+            .or_else(|| celsius("/temperature/op_limit_max"))
+            .or_else(|| scsi_reference(float("/temperature/drive_trip")?)),
         critical_k: celsius("/nvme_composite_temperature_threshold/critical")
             .or_else(|| celsius("/temperature/critical_limit_max"))
             .or_else(|| celsius("/temperature/limit_max")),
@@ -75,19 +79,22 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, String> {
     if let Some(k) = reading.composite_k.filter(|k| !(COLDEST_K..=HOTTEST_K).contains(k)) {
         return Err(format!("{:.0} °C is no temperature of a drive: is it in another unit?", k - 273.0));
     }
-    if reading.composite_k.is_none() && reading.sensors_k == [None; 8] && reading.history.is_empty() {
-        let status = at("/smartctl/exit_status").and_then(Value::as_u64).unwrap_or(0);
-        let messages = at("/smartctl/messages").and_then(Value::as_array).into_iter().flatten();
-        let said: Vec<&str> = messages.filter_map(|message| message.get("string")?.as_str()).collect();
-        let why = if status & NO_DEVICE != 0 {
-            "smartctl did not get at the drive"
-        } else {
-            "it holds no temperature"
-        };
-        let said = if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) };
-        return Err(format!("{why}{said}: run smartctl --json -x on the drive"));
+    if !reading.has_temperature() && !reading.counts_its_life() {
+        reading.lacks = Some(ImportError::whole(file, nothing_in(object)));
     }
     Ok(reading)
+}
+
+/// Why a document says nothing: the drive sleeps, is gone, or has no sensor that the bridge before it passes on.
+fn nothing_in(object: &Value) -> String {
+    let at = |path: &str| object.pointer(path);
+    let status = at("/smartctl/exit_status").and_then(Value::as_u64).unwrap_or(0);
+    let messages = at("/smartctl/messages").and_then(Value::as_array).into_iter().flatten();
+    let said: Vec<&str> = messages.filter_map(|message| message.get("string")?.as_str()).collect();
+    let why =
+        if status & NO_DEVICE != 0 { "smartctl did not get at the drive" } else { "it holds no temperature" };
+    let said = if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) };
+    format!("{why}{said}: run smartctl --json -x on the drive")
 }
 
 fn nvme(health: &Value, reading: &mut HealthReading) {
@@ -152,6 +159,12 @@ fn scsi(object: &Value, reading: &mut HealthReading) {
     let life = &mut reading.life;
     life.used_percent =
         life.used_percent.or_else(|| number_at(object, "scsi_percentage_used_endurance_indicator"));
+}
+
+/// What smartctl calls the trip temperature of a SCSI drive: the reference temperature of its log page 0Dh, up to which it
+/// may run continuously (SPC-5, Temperature log page). 0 and FFh say that there is none.
+fn scsi_reference(degrees: f64) -> Option<f64> {
+    kelvin(degrees).filter(|_| (1.0..255.0).contains(&degrees))
 }
 
 /// The drive's own history, oldest first; slots without a reading are null.

@@ -176,3 +176,92 @@ fn documents_of_smartctl_may_follow_one_another_in_any_way() {
         assert_eq!(hours, [1000.0, 1024.0, 1048.0, 1072.0]);
     }
 }
+
+/// What smartctl says of a drive that sleeps (`-n standby`), and behind a bridge that tells no temperature.
+const ASLEEP: &str = r#"{"json_format_version": [1, 0], "smartctl": {"version": [7, 4], "messages":
+    [{"string": "Device is in STANDBY mode, exit(2)", "severity": "information"}], "exit_status": 2},
+    "device": {"name": "/dev/sda", "info_name": "/dev/sda [SAT]"}"#;
+
+/// A SATA drive at `celsius`, and the same while it sleeps, `after_s` from the first.
+fn sata(after_s: u64, celsius: Option<u64>) -> String {
+    let local_time = format!(r#""local_time": {{"time_t": {}}}"#, T_S + after_s);
+    celsius.map_or(format!("{ASLEEP}, {local_time}}}\n"), |celsius| {
+        format!(
+            r#"{{"smartctl": {{"version": [7, 4]}}, {local_time}, "temperature": {{"current": {celsius}}}}}"#
+        ) + "\n"
+    })
+}
+
+#[test]
+fn a_drive_that_sleeps_is_a_gap_and_no_error() {
+    let shape = |trace: &Trace| {
+        let kelvin = &trace.temperatures[0].kelvin;
+        let times: Vec<f64> = kelvin.points().iter().map(|point| point.t.as_secs_f64()).collect();
+        (times, kelvin.gaps().len())
+    };
+    let all = [sata(0, Some(30)), sata(60, None), sata(120, Some(31)), sata(180, Some(32)), sata(240, None)];
+    let in_one = read(&[("a.json", all.concat())]);
+    assert_eq!(shape(&in_one), (vec![0.0, 120.0, 180.0], 2));
+    let names = ["a.json", "b.json", "c.json", "d.json", "e.json"];
+    let apart: Vec<_> = names.into_iter().zip(all.clone()).collect();
+    assert_eq!(shape(&read(&apart)), shape(&in_one));
+    // Where smartctl stops before its information section, it says no time either.
+    let untimed = all.concat() + ASLEEP + "}\n";
+    let trace = read(&[("a.json", untimed)]);
+    assert_eq!(shape(&trace), shape(&in_one));
+    assert!(trace.notes.iter().any(|note| note.contains("left out")), "{:?}", trace.notes);
+}
+
+#[test]
+fn a_file_in_which_no_document_says_anything_is_refused() {
+    let text = sata(0, None) + &sata(60, None);
+    let error = import(vec![LogFile::from_bytes("a.json", text.as_bytes())], &ImportOptions::default())
+        .expect_err("nothing in it")
+        .to_string();
+    assert_eq!(
+        error,
+        "cannot read a.json, line 1: smartctl did not get at the drive (Device is in STANDBY mode, exit(2)): run smartctl --json -x on the drive"
+    );
+}
+
+/// A bridge that passes on counters alone: they tell of the drive's life.
+#[test]
+fn counters_without_a_temperature_are_of_the_life() {
+    let reading = |after_s: u64, hours: u64| {
+        let time_s = T_S + after_s;
+        format!(
+            r#"{{"smartctl": {{}}, "local_time": {{"time_t": {time_s}}}, "power_on_time": {{"hours": {hours}}}}}"#
+        )
+    };
+    let trace = read(&[("a.json", reading(0, 10)), ("b.json", reading(36_000, 20))]);
+    assert_eq!((trace.temperatures.len(), trace.life.len()), (0, 2));
+}
+
+#[test]
+fn the_trip_temperature_of_a_sas_drive_is_its_warning_temperature() {
+    for (trip, warning_k) in [("65", Some(338.0)), ("0", None), ("255", None)] {
+        let text = format!(
+            r#"{{"smartctl": {{}}, "local_time": {{"time_t": {T_S}}}, "device": {{"protocol": "SCSI"}},
+            "temperature": {{"current": 31, "drive_trip": {trip}}}}}"#
+        );
+        let facts = read(&[("a.json", text)]).facts;
+        assert_eq!((facts.warning_k, facts.critical_k), (warning_k, None), "{trip}");
+    }
+}
+
+#[test]
+fn nothing_is_told_by_0_degrees_behind_a_bridge() {
+    let reading = |after_s: u64, protocol: &str, celsius: i32| {
+        let time_s = T_S + after_s;
+        format!(
+            r#"{{"smartctl": {{}}, "local_time": {{"time_t": {time_s}}}, "device": {{"protocol": "{protocol}"}},
+            "temperature": {{"current": {celsius}}}}}"#
+        )
+    };
+    for (protocol, points) in [("ATA", 1), ("SCSI", 1), ("NVMe", 3)] {
+        let all = [(0, 0), (60, 40), (120, -1)].map(|(after_s, celsius)| reading(after_s, protocol, celsius));
+        let trace = read(&[("a.json", all.concat())]);
+        let kelvin = &trace.temperatures[0].kelvin;
+        assert_eq!((kelvin.points().len(), kelvin.gaps().len()), (points, 3 - points), "{protocol}");
+    }
+}

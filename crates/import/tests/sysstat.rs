@@ -225,3 +225,33 @@ fn tables_of_sadf_are_read() {
             .contains("without drives")
     );
 }
+
+/// A log that was cut at its beginning, as `tail` and rotated files are: the first line with the date is gone, and perhaps
+/// the header of the first table.
+#[test]
+fn a_log_without_its_beginning_is_read() {
+    let header = "         DEV       tps     rkB/s     wkB/s     %util";
+    let row =
+        |s: u32, speed: u32| format!("12:00:0{s} AM   nvme0n1      5.00      0.00   {speed}.00      1.00\n");
+    for begin in [format!("12:00:01 AM{header}\n"), row(1, 9), "\n".to_owned()] {
+        let tables: String = (2..6).map(|s| format!("{}\n12:00:0{s} AM{header}\n", row(s, 100))).collect();
+        let text = format!("{begin}{tables}");
+        let first = usize::from(begin.contains("DEV"));
+        assert_eq!(written(&read(&text)), vec![100.0 * KIB; 3 + first], "{text}");
+    }
+    // Many tables of other things before that of drives.
+    let cpu = "12:00:01 AM     CPU     %user     %idle\n12:00:02 AM     all      1.00     99.00\n\n";
+    let text = format!("{cpu}12:00:01 AM{header}\n{}{}", row(2, 100), row(3, 100));
+    assert_eq!(written(&read(&text)).len(), 2);
+}
+
+#[test]
+fn the_sum_of_a_group_is_no_drive() {
+    let report = |s: u32| {
+        format!(
+            "11/22/2026 09:40:0{s}\nDevice tps kB_read/s kB_wrtn/s\nsda 10.00 0.00 100.00\n ALL 10.00 0.00 100.00\n\n"
+        )
+    };
+    let trace = read(&format!("{BANNER}{}", (0..5).map(report).collect::<String>()));
+    assert_eq!((trace.name.as_str(), written(&trace).len()), ("sda", 4));
+}

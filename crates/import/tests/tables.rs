@@ -184,3 +184,121 @@ fn speeds_beyond_ten_terabytes_a_second_are_refused() {
     assert!(tried(units(19_000_000).as_bytes()).is_ok());
     assert!(refused(&units(20_000_000)).contains("faster than any drive"));
 }
+
+/// The drive's temperature and the speeds are the same in whatever code page a title, a name or a last line is.
+#[test]
+fn tables_in_the_code_page_of_any_system_are_read() {
+    use encoding_rs::{BIG5, EUC_KR, GBK, SHIFT_JIS, WINDOWS_1250, WINDOWS_1251, WINDOWS_1254};
+    let plain = format!("{:?}", read(HWINFO));
+    for (page, name) in [
+        (WINDOWS_1250, "Teplota základní desky"),
+        (WINDOWS_1251, "Температура платы"),
+        (WINDOWS_1254, "Anakart sıcaklığı"),
+        (SHIFT_JIS, "ソフト表示"),
+        (GBK, "主板温度"),
+        (BIG5, "主機板溫度"),
+        (EUC_KR, "메인보드 온도"),
+    ] {
+        let with_name =
+            HWINFO.replacen("Write Rate [MB/s]\",", &format!("Write Rate [MB/s]\",\"{name} [°C]\","), 1);
+        let with_name = with_name.replace("0.000,\r\n", "0.000,30,\r\n");
+        let trace = tried(&page.encode(&with_name).0).expect(name);
+        assert_eq!(format!("{trace:?}"), plain, "{name}");
+    }
+    for (page, object, reading, writing) in [
+        (WINDOWS_1250, "Fyzický disk", "Bajty čtení z disku/s", "Bajty zapisování na disk/s"),
+        (WINDOWS_1250, "Dysk fizyczny", "Bajty odczytu dysku/s", "Bajty zapisu dysku/s"),
+        (
+            WINDOWS_1251,
+            "Физический диск",
+            "Скорость чтения с диска (байт/с)",
+            "Скорость записи на диск (байт/с)",
+        ),
+        (SHIFT_JIS, "PhysicalDisk", "Disk Read Bytes/sec", "Disk Write Bytes/sec"),
+    ] {
+        let text = perfmon(object, reading, writing).replace("Mitteleuropäische Zeit", "東京 (標準時)");
+        let text = if page == SHIFT_JIS { text } else { text.replace("東京 (標準時)", "UTC") };
+        let trace = tried(&page.encode(&text).0).expect(object);
+        assert_eq!(speeds(&trace, SegmentOp::Write).len(), 5, "{object}");
+    }
+    // What typeperf says at the end comes in the code page of the console, and a head of ASCII does not show it.
+    let text = perfmon("PhysicalDisk", "Disk Read Bytes/sec", "Disk Write Bytes/sec").replace("ä", "a");
+    let mut bytes = text.into_bytes();
+    bytes.extend(b"\r\nDer Befehl wurde ausgef\x81hrt.\r\n");
+    assert_eq!(speeds(&tried(&bytes).expect("a last line"), SegmentOp::Write).len(), 5);
+}
+
+/// CrystalDiskInfo saved its text in the code page of the system before it wrote UTF-16.
+#[test]
+fn a_text_of_crystaldiskinfo_in_a_code_page_is_read() {
+    use encoding_rs::{GBK, SHIFT_JIS, WINDOWS_1251};
+    for (page, status) in [(SHIFT_JIS, "正常 (98 %)"), (GBK, "良好 (98 %)"), (WINDOWS_1251, "Хорошо (98 %)")]
+    {
+        let text = format!(
+            "----------------------------------------------------------------------------\r\nCrystalDiskInfo 8.4.2 (C) 2008-2020 hiyohiyo\r\n\
+             \x20   Date : 2026/11/22 9:40:00\r\n\r\n-- Disk List ---\r\n (1) X : 512 GB\r\n\r\n-----\r\n (1) X\r\n-----\r\n\
+             \x20          Model : X\r\n  Power On Hours : 100 時間\r\n     Temperature : 38 C (100 F)\r\n   Health Status : {status}\r\n"
+        );
+        let trace = tried(&page.encode(&text).0).expect(status);
+        assert_eq!(
+            (trace.temperatures[0].kelvin.points()[0].value, trace.life[0].used_percent),
+            (311.0, Some(2.0))
+        );
+    }
+}
+
+#[test]
+fn a_log_with_tabs_of_performance_monitor_is_read() {
+    let text = perfmon("PhysicalDisk", "Disk Read Bytes/sec", "Disk Write Bytes/sec");
+    let tabs = text.replace("(PDH-CSV", "(PDH-TSV").replace(',', "\t");
+    assert_eq!(format!("{:?}", read(&tabs)), format!("{:?}", read(&text)));
+}
+
+/// What typeperf prints into a file is in the code page of the console, in which letters beside the known ones are spoilt.
+#[test]
+fn writing_is_not_lost_in_the_code_page_of_the_console() {
+    let text = perfmon("Disque physique", "Lectures disque, octets/s", "Ecritures disque, octets/s");
+    let spoilt: Vec<u8> = text.replace("ä", "a").bytes().collect();
+    let spoilt = String::from_utf8_lossy(&spoilt).replace("Ecritures", "\u{1}critures");
+    let bytes: Vec<u8> = spoilt.bytes().map(|byte| if byte == 1 { 0x90 } else { byte }).collect();
+    let trace = tried(&bytes).expect("counters");
+    assert_eq!((speeds(&trace, SegmentOp::Read).len(), speeds(&trace, SegmentOp::Write).len()), (5, 5));
+}
+
+/// Panels name the drive in some columns and the chip, or nothing, in others.
+#[test]
+fn a_temperature_that_names_no_drive_is_of_the_only_one() {
+    let rows: String = (0..9).map(|s| format!("2026-11-22 09:40:0{s},0,250000000,45\n")).collect();
+    for title in ["Composite temp", "nvme0 temp", "nvme0n1 temp"] {
+        let trace = read(&format!("Time,nvme0n1 read,nvme0n1 written,{title}\n{rows}"));
+        assert_eq!(
+            (trace.name.as_str(), trace.speeds.len(), trace.temperatures.len()),
+            ("nvme0n1", 2, 1),
+            "{title}"
+        );
+    }
+    let two = read(&format!("Time,nvme0n1 read,sda written,temp\n{rows}"));
+    assert_eq!((two.name.as_str(), two.temperatures.len()), ("sda", 0));
+}
+
+#[test]
+fn speeds_that_are_drawn_downwards_have_no_sign() {
+    let table = |sign: &str, last: &str| {
+        let rows: String = (0..9).map(|s| format!("2026-11-22 09:40:0{s},0,{sign}250000000\n")).collect();
+        format!("Time,read,write\n{rows}2026-11-22 09:40:09,0,{last}\n")
+    };
+    let (down, up) = (read(&table("-", "-5")), read(&table("", "5")));
+    assert_eq!(speeds(&down, SegmentOp::Write), speeds(&up, SegmentOp::Write));
+    assert!(down.notes.iter().any(|note| note.contains("drawn downwards")), "{:?}", down.notes);
+    assert!(refused(&table("-", "5")).contains("no drive's speed"));
+}
+
+/// Counters as PowerShell's Export-Counter and Export-Csv write them.
+#[test]
+fn counters_below_another_title_of_the_time_are_read() {
+    let row = |s: u32| format!("\"11/22/2026 9:40:0{s} AM\",\"160000000{s}\"\r\n");
+    let rows: String = (0..5).map(row).collect();
+    let trace =
+        read(&format!("\"Timestamp\",\"\\\\pc\\physicaldisk(0 c:)\\disk write bytes/sec\"\r\n{rows}"));
+    assert_eq!((trace.name.as_str(), speeds(&trace, SegmentOp::Write).len()), ("0 C:", 5));
+}

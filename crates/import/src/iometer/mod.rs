@@ -18,7 +18,7 @@ pub(super) use self::instant::instant;
 pub(super) use self::results::results;
 
 use super::ImportError;
-use super::file_time::days_since_1970;
+use super::file_time::moment_s;
 use super::part::TimeBase;
 use trace::SegmentOp;
 
@@ -123,19 +123,12 @@ fn stamp(text: &str) -> Option<f64> {
     let numbers =
         |text: &str, by: char| -> Option<Vec<u32>> { text.split(by).map(|part| part.parse().ok()).collect() };
     let [year, month, day] = numbers(date, '-')?[..] else { return None };
-    let (hour, minute, second, ms) = match numbers(time, ':')?[..] {
-        [hour, minute, second] => (hour, minute, second, 0),
-        [hour, minute, second, ms] => (hour, minute, second, ms),
+    let (time, ms) = match numbers(time, ':')?[..] {
+        [hour, minute, second] => ([hour, minute, second], 0),
+        [hour, minute, second, ms] if ms < 1000 => ([hour, minute, second], ms),
         _ => return None,
     };
-    let a_date = (1990..2200).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
-    // A leap second is second 60.
-    let a_time = hour < 24 && minute < 60 && second <= 60 && ms < 1000;
-    (a_date && a_time).then(|| {
-        days_since_1970(year.into(), month.into(), day.into()) as f64 * 86_400.0
-            + f64::from(hour * 3600 + minute * 60 + second)
-            + f64::from(ms) / 1e3
-    })
+    Some(moment_s([year, month, day], time)? + f64::from(ms) / 1e3)
 }
 
 /// What opens a block: the description of the test.
@@ -165,7 +158,13 @@ mod test {
     fn stamps_and_headers_are_read_in_all_spellings() {
         assert_eq!(stamp("2026-11-21 10:20:30:250"), Some(1_795_256_430.25));
         assert_eq!(stamp("2026-11-21 10:20:30"), Some(1_795_256_430.0));
-        for none in ["soon", "2026-11-21 10:20:30:nan", "2026-11-21 10:inf:30", "2026-11-21 10:20:30:1e300"] {
+        for none in [
+            "soon",
+            "2026-11-21 10:20:30:nan",
+            "2026-11-21 10:inf:30",
+            "2026-11-21 10:20:30:1e300",
+            "2026-02-31 10:20:30",
+        ] {
             assert_eq!(stamp(none), None, "{none}");
         }
         let base = |header: &str| {

@@ -16,15 +16,15 @@
 
 use measure::CellSplitter;
 
-use super::counters::{LANGUAGES, counter};
-use super::units::{Measure, Told, Unit, told};
+use super::Samples;
+use super::counters::counter;
+use super::titles::{Meaning, meanings, zone_s};
+use super::units::Unit;
 use super::when::{DateOrder, Stamp, date_and_time, stamp};
-use super::{Quantity, Samples};
 use crate::ImportError;
 use crate::lines::LineReader;
 use crate::numbers::{Number, end_of_number, number};
 use crate::part::RunPart;
-use trace::SegmentOp::{Read, Write};
 
 /// Whose table it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,12 @@ impl Dialect {
     pub(crate) fn tell(header: &str) -> Option<Self> {
         let header = header.trim_start_matches('\u{feff}').trim().to_lowercase();
         let bare = header.replace('"', "");
-        if bare.starts_with("(pdh-csv ") {
+        // PowerShell writes counters below a title of its own for the time.
+        let mut titles = header.split(['"', ',', ';', '\t']);
+        if bare.starts_with("(pdh-csv ")
+            || bare.starts_with("(pdh-tsv ")
+            || titles.any(|title| counter(title).is_some())
+        {
             return Some(Self::Perfmon);
         }
         let begins = |names: &[&str]| {
@@ -53,15 +58,6 @@ impl Dialect {
         }
         begins(&["time"]).then_some(Self::Grafana)
     }
-}
-
-/// One column that says something.
-struct Meaning {
-    cell: usize,
-    drive: String,
-    quantity: Quantity,
-    /// What a bare number counts.
-    unit: Unit,
 }
 
 /// A number that can be two, until the file shows what its marks are.
@@ -127,6 +123,10 @@ pub(crate) fn part(
         }
     }
     let Some(mut reader) = reader else { return Err(ImportError::whole(file, "it has no header line")) };
+    if reader.first.is_none() {
+        let why = "no row below its header begins with a date and a time of day, such as 2026-11-22 09:40:00";
+        return Err(ImportError::whole(file, why));
+    }
     reader.settle().map_err(|why| ImportError::whole(file, why))?;
     if dialect == Dialect::HwInfo {
         reader.name_drives(names.as_deref());
@@ -148,14 +148,7 @@ impl TableReader {
         let separator = [',', ';', '\t'].into_iter().max_by_key(count).unwrap_or(',');
         let header: Vec<String> = splitter.split_at(line, separator).iter().map(str::to_owned).collect();
         let mut samples = Samples::default();
-        let meanings = match dialect {
-            Dialect::HwInfo => hwinfo(&header)?,
-            Dialect::Perfmon => perfmon(&header, &mut samples.notes),
-            Dialect::Grafana => grafana(&header)?,
-        };
-        if meanings.is_empty() {
-            return Err(nothing_known(dialect));
-        }
+        let meanings = meanings(dialect, &header, &mut samples.notes)?;
         let to_utc_s = (dialect == Dialect::Perfmon).then(|| zone_s(&header[0])).flatten();
         Ok(Self {
             dialect,
@@ -277,137 +270,4 @@ fn value(cell: &str, meaning: &Meaning) -> Result<(Number, Unit), String> {
             .ok_or_else(|| format!("the unit {name:?} is not known here"))?,
     };
     Ok((number, unit))
-}
-
-/// The unit of that name, of a column that is sure to have one of its kind.
-fn unit_of(title: &str, name: &str, usual: Unit) -> Result<Unit, String> {
-    match Unit::named(name).filter(|unit| unit.measure == usual.measure) {
-        _ if name.is_empty() => Ok(usual),
-        Some(unit) => Ok(unit),
-        None => Err(unknown_unit(title, name, usual.measure)),
-    }
-}
-
-fn unknown_unit(title: &str, name: &str, measure: Measure) -> String {
-    let known = match measure {
-        Measure::Rate => "B/s, kB/s, MB/s, GB/s, KiB/s, MiB/s, GiB/s and bits (Mb/s)",
-        Measure::Heat => "°C, °F and K",
-        Measure::Power => "mW, W and kW",
-    };
-    format!(
-        "column {title:?}: the unit {name:?} is not known; {known} are. Rename the column, or leave it out"
-    )
-}
-
-fn hwinfo(header: &[String]) -> Result<Vec<Meaning>, String> {
-    let mut meanings = Vec::new();
-    let (mut hot, mut moving) = (0, 0);
-    for (cell, title) in header.iter().enumerate() {
-        let (name, unit) = title
-            .rsplit_once('[')
-            .map_or((title.as_str(), ""), |(name, unit)| (name.trim(), unit.trim_end_matches(']')));
-        let rate = || unit_of(title, unit, Unit::of(Measure::Rate, 1e6));
-        let heat = || unit_of(title, unit, Unit::of(Measure::Heat, 1.0));
-        let (drive, quantity, unit) = match name.strip_prefix("Drive Temperature") {
-            Some("") => {
-                hot += 1;
-                (format!("drive {hot}"), Quantity::Celsius(0), heat()?)
-            }
-            Some(number) => match number.trim().parse::<u8>() {
-                Ok(number) if hot > 0 => (format!("drive {hot}"), Quantity::Celsius(number), heat()?),
-                _ => continue,
-            },
-            None if name == "Read Rate" => {
-                moving += 1;
-                (format!("rates of drive {moving}"), Quantity::Rate(Read), rate()?)
-            }
-            None if name == "Write Rate" => {
-                (format!("rates of drive {moving}"), Quantity::Rate(Write), rate()?)
-            }
-            None => continue,
-        };
-        meanings.push(Meaning { cell, drive, quantity, unit });
-    }
-    Ok(meanings)
-}
-
-fn perfmon(header: &[String], notes: &mut Vec<String>) -> Vec<Meaning> {
-    let mut found: Vec<_> = header.iter().map(|title| counter(title)).enumerate().collect();
-    let has_drives = found.iter().any(|(_, one)| one.as_ref().is_some_and(|one| !one.is_volume));
-    if has_drives {
-        found.retain(|(_, one)| one.as_ref().is_some_and(|one| !one.is_volume));
-    } else if found.iter().any(|(_, one)| one.is_some()) {
-        notes.push("speeds are those of volumes (LogicalDisk); a drive may have several".into());
-    }
-    let meaning = |(cell, one): (usize, Option<super::counters::Counter>)| {
-        let one = one?;
-        let unit = Unit::of(Measure::Rate, 1.0);
-        Some(Meaning { cell, drive: one.drive, quantity: Quantity::Rate(one.op), unit })
-    };
-    found.into_iter().filter_map(meaning).collect()
-}
-
-/// The zone in `(PDH-CSV 4.0) (Pacific Standard Time)(480)`: minutes from local time to UTC.
-fn zone_s(first: &str) -> Option<f64> {
-    let (_, last) = first.trim_end().trim_end_matches(')').rsplit_once('(')?;
-    last.parse::<f64>().ok().map(|minutes| minutes * 60.0)
-}
-
-fn grafana(header: &[String]) -> Result<Vec<Meaning>, String> {
-    let mut meanings = Vec::new();
-    for (cell, title) in header.iter().enumerate().skip(1) {
-        let lower = title.to_lowercase();
-        let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-        let is_load = !has(&["iops", "latency", "ops/s", "time"]);
-        let (quantity, measure) = match () {
-            () if has(&["temp", "celsius", "°c"]) => (Quantity::Celsius(0), Measure::Heat),
-            () if has(&["read"]) && is_load => (Quantity::Rate(Read), Measure::Rate),
-            () if has(&["writ"]) && is_load => (Quantity::Rate(Write), Measure::Rate),
-            () if has(&["power", "watt"]) => (Quantity::Power, Measure::Power),
-            () => continue,
-        };
-        // `Write (MB/s)`, `Write MB/s`; what stands in brackets may be a drive as well.
-        let name = title.rsplit_once(['(', '[']).map_or_else(
-            || title.rsplit(' ').next().filter(|word| word.ends_with("/s") || word.ends_with("/sec")),
-            |(_, name)| Some(name.trim_end_matches([')', ']', ' '])),
-        );
-        let unit = match name.map_or(Told::Name, told) {
-            Told::Unit(unit) if unit.measure == measure => unit,
-            Told::Name => Unit::of(measure, 1.0),
-            Told::Unit(_) | Told::Other => continue,
-            Told::Unknown => return Err(unknown_unit(title, name.unwrap_or_default(), measure)),
-        };
-        let drive =
-            lower.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| is_drive(word)).unwrap_or("drive");
-        meanings.push(Meaning { cell, drive: drive.to_owned(), quantity, unit });
-    }
-    Ok(meanings)
-}
-
-/// `nvme0n1`, `sda`, `mmcblk0` as a word.
-pub(super) fn is_drive(word: &str) -> bool {
-    let after = |prefix: &str| word.strip_prefix(prefix).unwrap_or("");
-    after("nvme").starts_with(|c: char| c.is_ascii_digit())
-        || after("mmcblk").starts_with(|c: char| c.is_ascii_digit())
-        || (word.len() == 3 && (word.starts_with("sd") || word.starts_with("vd")))
-}
-
-fn nothing_known(dialect: Dialect) -> String {
-    let (what, wanted) = match dialect {
-        Dialect::HwInfo => (
-            "HWiNFO's log",
-            "Drive Temperature [°C], Read Rate [MB/s] and Write Rate [MB/s] (with English names)".to_owned(),
-        ),
-        Dialect::Perfmon => (
-            "a log of Windows' performance counters",
-            format!(
-                "\\PhysicalDisk(*)\\Disk Read Bytes/sec and Disk Write Bytes/sec (with names in {LANGUAGES})"
-            ),
-        ),
-        Dialect::Grafana => (
-            "a table from Grafana",
-            "columns named after reading, writing or temperature, in bytes, bits, °C or °F".to_owned(),
-        ),
-    };
-    format!("it looks like {what}, but has nothing about a drive: it needs {wanted}")
 }

@@ -10,6 +10,7 @@ use trace::SegmentOp::{self, Read, Write};
 /// Languages whose names are read, for errors.
 pub(super) const LANGUAGES: &str = "English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Czech, Hungarian, Swedish, Turkish or Russian";
 
+// Where the console's code page spoils a letter, as in what typeperf prints into a file, words without it are found.
 const READING: [&str; 14] = [
     "read", "gelesen", "lectur", "letti", "leitura", "lidos", "gelezen", "odczyt", "čten", "olvas", "läst",
     "okuma", "чтен", "lesen",
@@ -17,10 +18,10 @@ const READING: [&str; 14] = [
 const WRITING: [&str; 15] = [
     "write",
     "geschrieben",
-    "écritur",
+    "critur",
     "escritura",
     "scritti",
-    "gravação",
+    "grava",
     "escrita",
     "escritos",
     "geschreven",
@@ -68,6 +69,12 @@ pub(super) fn counter(path: &str) -> Option<Counter> {
     };
     let drive = if instance == "_total" { "_Total".to_owned() } else { instance.to_uppercase() };
     Some(Counter { drive, op, is_volume })
+}
+
+/// How many of the words that tell counters are in a text of lower case: fewer where it was read in a wrong code page.
+pub(crate) fn counter_words_in(lower: &str) -> usize {
+    let words = READING.iter().chain(&WRITING).chain(&BYTES).chain(&SECONDS).chain(&PHYSICAL).chain(&LOGICAL);
+    words.map(|word| lower.matches(word).count()).sum()
 }
 
 #[cfg(test)]

@@ -14,8 +14,11 @@ pub(super) mod columns;
 mod counters;
 pub(super) mod sysstat;
 pub(super) mod telegraf;
+mod titles;
 mod units;
 pub(super) mod when;
+
+pub(super) use self::counters::counter_words_in;
 
 use std::collections::BTreeMap;
 
@@ -144,14 +147,30 @@ impl Samples {
             ));
         }
         let mut trace = Trace::empty(&name);
-        for (quantity, values) in columns {
+        for (quantity, mut values) in columns {
+            if is_drawn_down(quantity, &values) {
+                values.iter_mut().for_each(|(_, value)| *value = -*value);
+                self.notes.push(
+                    "speeds below zero throughout, as they are drawn downwards: taken without the sign"
+                        .into(),
+                );
+            }
             add(&mut trace, quantity, &values, zero_s).map_err(|why| ImportError::whole(file, why))?;
         }
         trace.notes.append(&mut self.notes);
         Ok(RunPart { files: vec![file.to_owned()], source: CountedBy::System, clock: clock(zero_s), trace })
     }
 
+    /// The drive in question, with what goes by its controller's name.
     fn choose(&mut self, file: &str, wanted: Option<&str>) -> Result<String, ImportError> {
+        let name = self.chosen(file, wanted)?;
+        if let Some(controller) = controller(&name) {
+            self.merge(controller, &name);
+        }
+        Ok(name)
+    }
+
+    fn chosen(&mut self, file: &str, wanted: Option<&str>) -> Result<String, ImportError> {
         let whole = |why: String| ImportError::whole(file, why);
         let all: Vec<String> = self.drives.keys().cloned().collect();
         if let Some(wanted) = wanted {
@@ -204,7 +223,7 @@ fn moved_bytes((quantity, values): &(Quantity, Vec<(f64, f64)>)) -> f64 {
     let known = values.iter().map(|(_, value)| *value).filter(|value| value.is_finite());
     match quantity {
         // Of one step each: what shares are compared by needs no more.
-        Quantity::Rate(_) => known.sum::<f64>() * usual_step(values).unwrap_or(1.0),
+        Quantity::Rate(_) => known.sum::<f64>().abs() * usual_step(values).unwrap_or(1.0),
         Quantity::Total(_) => {
             let (low, high) =
                 known.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (v.min(low), v.max(high)));
@@ -212,6 +231,12 @@ fn moved_bytes((quantity, values): &(Quantity, Vec<(f64, f64)>)) -> f64 {
         }
         Quantity::Celsius(_) | Quantity::Power => 0.0,
     }
+}
+
+/// Whether speeds have a minus so that they are drawn downwards, as dashboards do with one of reading and writing.
+fn is_drawn_down(quantity: Quantity, values: &[(f64, f64)]) -> bool {
+    let known = || values.iter().map(|(_, value)| *value).filter(|value| !value.is_nan());
+    matches!(quantity, Quantity::Rate(_)) && known().all(|rate| rate <= 0.0) && known().any(|rate| rate < 0.0)
 }
 
 /// Takes one column over into the trace.
@@ -279,12 +304,21 @@ fn is_layer(name: &str) -> bool {
     let layered = |layer: &str| {
         name.strip_prefix(layer).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     };
-    name == "_Total" || LAYERS.into_iter().any(layered)
+    // Sums: of Windows, and of `iostat -g ALL`.
+    ["_Total", "ALL"].contains(&name) || LAYERS.into_iter().any(layered)
 }
 
 /// `nvme0` of `nvme0n1`.
 fn controller(drive: &str) -> Option<&str> {
     nvme(drive).filter(|(_, rest)| rest.starts_with('n')).map(|(controller, _)| controller)
+}
+
+/// `nvme0n1`, `sda`, `mmcblk0` as a word.
+fn is_drive(word: &str) -> bool {
+    let after = |prefix: &str| word.strip_prefix(prefix).unwrap_or("");
+    after("nvme").starts_with(|c: char| c.is_ascii_digit())
+        || after("mmcblk").starts_with(|c: char| c.is_ascii_digit())
+        || (word.len() == 3 && (word.starts_with("sd") || word.starts_with("vd")))
 }
 
 /// `sda1` of `sda`, `nvme0n1p1` of `nvme0n1`, `mmcblk0p2` of `mmcblk0`, `ata-X-part1` of `ata-X`.

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::when::since_1970;
-use super::{Quantity, Samples, controller};
+use super::when::{since_1970, stamp};
+use super::{Quantity, Samples};
 use crate::ImportError;
 use crate::json::JsonDocuments;
 use crate::lines::LineReader;
@@ -38,7 +38,9 @@ pub(crate) fn lines(
     while let Some((number, line)) = lines.next()? {
         // `telegraf --test` begins its lines with "> ".
         let line = line.trim().trim_start_matches("> ");
-        if line.is_empty() || line.starts_with('#') {
+        // What telegraf says itself, as in `--test`, begins with a time.
+        let is_remark = || line.split(' ').next().is_some_and(|word| stamp(word).is_some());
+        if line.is_empty() || line.starts_with('#') || is_remark() {
             continue;
         }
         let Some(metric) = metric(line) else {
@@ -115,10 +117,6 @@ impl Gathered {
             return Err(ImportError::whole(file, why));
         }
         let drive = self.samples.choose(file, device)?;
-        let controller = controller(&drive).map(str::to_owned);
-        if let Some(controller) = controller {
-            self.samples.merge(&controller, &drive);
-        }
         let mut chips = self.chips.into_values();
         if let (Some(values), None) = (chips.next(), chips.next())
             && !self.samples.has(&drive, Quantity::Celsius(0))

@@ -117,7 +117,7 @@ pub(super) fn told(text: &str) -> Told {
     let is_symbol = lower.chars().all(char::is_alphabetic) && lower.chars().count() <= 3;
     let is_ratio = lower.contains(['/', '%', '°', 'º']) && !lower.starts_with('/');
     let is_unit = is_symbol || is_ratio || COUNTS.contains(&lower.as_str());
-    if is_unit && !super::columns::is_drive(&lower) { Told::Unknown } else { Told::Name }
+    if is_unit && !super::is_drive(&lower) { Told::Unknown } else { Told::Name }
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use crate::lines::LineReader;
 use crate::part::{RunPart, TimeBase};
 pub(crate) use sadf::is_sadf;
 pub(crate) use text::{is_banner, text};
+
 use trace::SegmentOp::{Read, Trim, Write};
 
 const KIB: f64 = 1024.0;
@@ -39,6 +40,17 @@ const NAMES: [(&[&str], Quantity, f64); 9] = [
 
 fn meaning(name: &str) -> Option<(Quantity, f64)> {
     NAMES.iter().find(|(names, ..)| names.contains(&name)).map(|(_, quantity, unit)| (*quantity, *unit))
+}
+
+/// Whether a line is the header of a table of drives: with one of the names that a device has, and a speed.
+pub(crate) fn is_header(line: &str) -> bool {
+    let has = |is: fn(&str) -> bool| line.split_whitespace().any(is);
+    has(is_device) && has(|word| meaning(word).is_some())
+}
+
+/// Whether a word of a header says that devices stand below it.
+fn is_device(word: &str) -> bool {
+    ["Device", "Device:", "DEV"].contains(&word)
 }
 
 /// Takes one row; where a value is there in two units, the first counts.

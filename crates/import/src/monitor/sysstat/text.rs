@@ -9,7 +9,7 @@
 
 use super::super::when::{DateOrder, Stamp, midnight_s, stamp, time_of_day_s};
 use super::super::{Samples, sysstat::sadf};
-use super::{Cell, ONLY_SINCE_BOOT, Reports, clock_of, no_times, take};
+use super::{Cell, ONLY_SINCE_BOOT, Reports, clock_of, is_device, no_times, take};
 use crate::ImportError;
 use crate::lines::LineReader;
 use crate::part::RunPart;
@@ -123,8 +123,7 @@ impl TextReader {
             let told = if line.contains('/') { self.ordered(told) } else { told };
             self.now = Some(told);
             self.first = self.first.or(Some(told));
-        } else if let Some(device) = words.iter().position(|word| ["Device", "Device:", "DEV"].contains(word))
-        {
+        } else if let Some(device) = words.iter().position(|word| is_device(word)) {
             self.header(&words, device);
         } else if let Some(table) = self.table.take() {
             let read = self.row(&table, words);

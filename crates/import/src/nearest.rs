@@ -1,0 +1,250 @@
+//! What a file may be that is of no format: said in the refusal, with what to export in its place.
+//!
+//! A text that no program is known by is told by the words of the formats that it has, two at least. None of it reads
+//! anything: formats are told in [`super::detect`].
+
+use super::Format;
+use super::monitor::when;
+
+/// Beginnings of lines of texts whose tool writes JSON as well, and what to do instead.
+const TEXTS: &[(&[&str], &str)] = &[
+    (
+        &[
+            "smartctl ",
+            "SMART/Health Information",
+            "=== START OF ",
+            "ID# ATTRIBUTE_NAME",
+            "SMART Attributes Data Structure",
+            "Vendor Specific SMART Attributes",
+        ],
+        "it is smartctl's text; run it again with --json (smartctl 7.0 or newer)",
+    ),
+    (
+        &["fio-", "Run status group "],
+        "it is fio's text; run it again with --output-format=json, or name its logs",
+    ),
+    (&["3;fio-", "2;fio-"], "it is fio's terse output; run it again with --output-format=json"),
+    (
+        &["# HELP ", "# TYPE "],
+        "it is one scrape of an exporter, which has no course of time; query a range from Prometheus (api/v1/query_range)",
+    ),
+    (&["<?xml", "<!DOCTYPE", "<!doctype", "<html"], "it is XML or HTML; this is not read"),
+    (&["json_format_version:"], "it is smartctl's YAML; run it again with --json"),
+];
+
+const IOSTAT: &str = "which is not read: use `iostat -x -t 1`";
+const HWINFO: &str = "which is not read: HWiNFO logs the same";
+const NO_COURSE: &str = "which has no course of time: record the drive with `iostat -x -t 1` meanwhile";
+const NO_COURSE_WINDOWS: &str = "which has no course of time: log the drive with HWiNFO meanwhile";
+const NVME: &str = "which is not read: use `date +%s; nvme smart-log -o json` once a second";
+const SMARTCTL: &str = "which is not read: use `smartctl --json -x`, once for each reading";
+const SERIES: &str = "which is not read: export it with a column for each series (Series joined by time)";
+const RANGE: &str = "which is not read: ask for the range with api/v1/query_range";
+const NO_DRIVES: &str = "which does not tell drives apart: use `iostat -x -t 1`";
+
+/// Words in lower case that together tell a program whose output is not read, the most telling programs first; what it is,
+/// and what to do instead.
+const PROGRAMS: &[(&[&str], &str, &str)] = &[
+    (&["/ssd/", "temperature"], "a log of Open or Libre Hardware Monitor", HWINFO),
+    (&["aida64"], "a log of AIDA64", HWINFO),
+    (&["gpu clock ["], "a log of GPU-Z", "which has no drives: HWiNFO logs them"),
+    (&["hwmonitor"], "a report of HWMonitor", HWINFO),
+    (&["crystaldiskmark"], "a result of CrystalDiskMark", NO_COURSE_WINDOWS),
+    (&["kdiskmark"], "a result of KDiskMark", NO_COURSE),
+    (&["atto disk benchmark"], "a result of ATTO", NO_COURSE_WINDOWS),
+    (&["as ssd benchmark"], "a result of AS SSD", NO_COURSE_WINDOWS),
+    (&["diskspd"], "a result of DiskSpd", NO_COURSE_WINDOWS),
+    (&["input parameters:", "total io", "thread"], "a result of DiskSpd", NO_COURSE_WINDOWS),
+    (
+        &["countersamples"],
+        "text of PowerShell's Get-Counter",
+        "which is not read: use `typeperf -o FILE.csv`",
+    ),
+    (&["timing", "disk reads"], "hdparm's text", NO_COURSE),
+    (&["bytes", "copied, ", " s, "], "dd's text", NO_COURSE),
+    (&["request(s) completed", "iops"], "ioping's text", NO_COURSE),
+    (&["<<<", " time="], "ioping's text", NO_COURSE),
+    (&["-sequential output-"], "bonnie++'s text", NO_COURSE),
+    (&["procs", "memory", "swap"], "vmstat's text", NO_DRIVES),
+    (&["total merged sectors"], "text of `vmstat -d`", IOSTAT),
+    (&["kb_rd/s", "kb_wr/s"], "pidstat's text", NO_DRIVES),
+    (&["total disk read", "total disk write"], "iotop's text", NO_DRIVES),
+    (
+        &["avg-cpu"],
+        "iostat's text without a table of devices",
+        "of which nothing can be read: use `iostat -x -t 1`",
+    ),
+    (&["dstat", "csv output"], "dstat's CSV", IOSTAT),
+    (&["total dsk", "read", "writ"], "dstat's text", IOSTAT),
+    (&["-dsk/", "read", "writ"], "dstat's text", IOSTAT),
+    (&["aaa,progname,nmon"], "nmon's recording", IOSTAT),
+    (&["#<--", "disks--"], "collectl's text", IOSTAT),
+    (&["atop -", "dsk |"], "atop's text", IOSTAT),
+    (&["diskio_", "_read_bytes"], "glances' CSV", IOSTAT),
+    (
+        &["extended device statistics"],
+        "iostat's text of another system than Linux",
+        "which is not read: make a CSV of it, with columns t_s, read_mb_per_s and write_mb_per_s",
+    ),
+    (
+        &["kb/t", "tps", "mb/s"],
+        "iostat's text of another system than Linux",
+        "which is not read: make a CSV of it, with columns t_s, read_mb_per_s and write_mb_per_s",
+    ),
+    (
+        &["l(q)", "ops/s", "kbps"],
+        "gstat's text",
+        "which is not read: make a CSV of it, with columns t_s, read_mb_per_s and write_mb_per_s",
+    ),
+    (
+        &["capacity", "operations", "bandwidth", "pool"],
+        "text of `zpool iostat`",
+        "which is of pools and not of drives: use `iostat -x -t 1`",
+    ),
+    (
+        &["%user", "%idle"],
+        "sar's text without drives",
+        "of which nothing can be read: use `sar -d` or `sadf -j FILE -- -d`",
+    ),
+    (&["reads queued", "writes queued"], "blkparse's text", IOSTAT),
+    (&[" q ", " d ", " c ", " + "], "blkparse's text", IOSTAT),
+    (
+        &["iops=", "bw="],
+        "fio's text",
+        "which has no course of time: name its logs (write_bw_log), or use --output-format=json with --status-interval=1",
+    ),
+    (
+        &["fw rev", "namespace"],
+        "text of `nvme list`",
+        "which tells nothing of heat: use `nvme smart-log -o json`",
+    ),
+    (
+        &["devicepath", "modelnumber"],
+        "JSON of `nvme list`",
+        "which tells nothing of heat: use `nvme smart-log -o json`",
+    ),
+    (&["error log entries for device"], "text of `nvme error-log`", NVME),
+    (&["adapter:", "temp1_input"], "JSON of sensors", NVME),
+    (&["adapter:", "°c"], "text of sensors", NVME),
+    (&["adapter:", "composite:"], "text of sensors", NVME),
+    (&["/dev/", ": ", "°c"], "hddtemp's text", SMARTCTL),
+    (&[";\t194;"], "an attribute log of smartd", SMARTCTL),
+    (&[";\ttemperature;"], "an attribute log of smartd", SMARTCTL),
+    (&["/nvme/", "/temperature/"], "a log of Open or Libre Hardware Monitor", HWINFO),
+    (&["thermal throttling events"], "JSON of `nvme ocp smart-add-log`", NVME),
+    (&["thermal_throttling_events"], "JSON of `nvme ocp smart-add-log`", NVME),
+    (&["nvme status:"], "an error of nvme-cli", "and no reading: try the command alone"),
+    (&["seq", "mib (q=", "mb/s ["], "a result of CrystalDiskMark", NO_COURSE_WINDOWS),
+    (&["i/o size,", "write", "read"], "a result of ATTO", NO_COURSE_WINDOWS),
+    (
+        &["deviceid", "temperature", "readerrors"],
+        "text of PowerShell's Get-StorageReliabilityCounter",
+        HWINFO,
+    ),
+    (&["metric:", "values:", "timestamps:"], "an export of VictoriaMetrics", RANGE),
+    (&["#group,", "#datatype,"], "InfluxDB's annotated CSV", "which is not read: export its line protocol"),
+    (&[" kernel: ", "nvme"], "the kernel's log", "which has no course of speed or temperature"),
+    (&["series;time;value"], "Grafana's table with a row for each value", SERIES),
+    (&["series,time,value"], "Grafana's table with a row for each value", SERIES),
+    (
+        &["quarch"],
+        "a recording of Quarch's own kind",
+        "which is not read: export it as CSV, with a column of the total power",
+    ),
+];
+
+/// Words that the files of a format have, in lower case: what a text is most like whose beginning is of no format.
+const TYPICAL: [(Format, &[&str]); 8] = [
+    (Format::SysstatText, &["rkb/s", "wkb/s", "rmb/s", "%util", "kb_read/s", "avgqu-sz", "aqu-sz", "tps"]),
+    (Format::HwInfo, &["drive temperature", "read rate", "write rate", "[°c]", "[mb/s]"]),
+    (Format::Perfmon, &["physicaldisk", "disk read bytes/sec", "disk write bytes/sec", "avg. disk"]),
+    (Format::Iometer, &["access specification", "target type", "read mbps", "iops", "worker"]),
+    (Format::NvmeText, &["critical_warning", "available_spare", "percentage_used", "data_units_written"]),
+    (Format::TelegrafInflux, &["diskio", "host=", "read_bytes=", "smart_device", "temp_c="]),
+    (Format::Prometheus, &["node_disk_", "smartctl_device", "nvme_", "__name__", "metric"]),
+    (Format::Quarch, &["12v", "5v", " mv", " ua", " uw", "voltage", "current"]),
+];
+
+/// What to do with the text of a tool that writes something better; `None` where it is of none.
+pub(super) fn text_of_a_tool(text: &str) -> Option<&'static str> {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(20);
+    let what =
+        |line: &str| TEXTS.iter().find(|(begins, _)| begins.iter().any(|begin| line.starts_with(begin)));
+    lines.find_map(what).map(|(_, what)| *what)
+}
+
+/// What a text in lower case looks like that has the words of a program whose output is not read.
+pub(super) fn program(lower: &str) -> Option<String> {
+    let lower = lower.replace('"', "");
+    let has_all = |words: &&[&str]| words.iter().all(|word| lower.contains(word));
+    let (_, what, instead) = PROGRAMS.iter().find(|(words, ..)| has_all(words))?;
+    Some(format!("it looks like {what}, {instead}"))
+}
+
+/// What may be said of text that is none of the logs that are read.
+pub(super) fn unknown(text: &str, header: &str) -> String {
+    let lower = text.to_lowercase();
+    if let Some(program) = program(&lower) {
+        return program;
+    }
+    let begin: String = header.chars().take(40).collect();
+    let what = match format(&lower) {
+        _ if is_row(header) => {
+            "this is a row of a table, whose header line is missing: is the beginning cut off?".to_owned()
+        }
+        Some(format) => {
+            let name = format.name();
+            format!("the nearest is {name}, which begins otherwise (--format {name} reads it as one)")
+        }
+        None if is_table(text) => {
+            "the nearest is csv, a table of your own (--format csv says what its header lacks)".to_owned()
+        }
+        None => {
+            let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+            format!("they are {}", names.join(", "))
+        }
+    };
+    format!("it is none of the logs that are read: it begins with {begin:?}; {what}")
+}
+
+/// The format whose words the text has most of, two at least.
+fn format(lower: &str) -> Option<Format> {
+    let count = |words: &[&str]| words.iter().filter(|word| lower.contains(**word)).count();
+    let (format, words) = TYPICAL.into_iter().rev().max_by_key(|(_, words)| count(words))?;
+    (count(words) >= 2).then_some(format)
+}
+
+/// Whether the first lines that are no comments have cells, as many in each.
+fn is_table(text: &str) -> bool {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let mut counts = lines.map(|line| line.split([',', ';', '\t']).count());
+    counts.next().is_some_and(|cells| cells > 1 && counts.next().is_none_or(|next| next == cells))
+}
+
+/// Whether a line begins with a time, in one cell or in two.
+fn is_row(line: &str) -> bool {
+    let mut cells = line.split([',', ';', '\t']).map(|cell| cell.trim().trim_matches('"'));
+    let (Some(first), Some(second)) = (cells.next(), cells.next()) else { return false };
+    when::stamp(first).or_else(|| when::date_and_time(first, second)).is_some()
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// Goal: what a known program wrote in an unknown way is told as its. Method: beginnings cut off, and other headers.
+    #[test]
+    fn the_nearest_format_is_named() {
+        for (text, nearest) in [
+            ("rkB/s wkB/s %util\n1 2 3\n", "sysstat"),
+            ("Zeit;Drive Temperature [°C];Read Rate [MB/s]\n", "hwinfo"),
+            ("\\\\PC\\PhysicalDisk(0 C:)\\Disk Read Bytes/sec\n", "perfmon"),
+            ("critical_warning : 0\navailable_spare : 100%\n", "nvme-text"),
+            ("metric value\nnode_disk_read_bytes_total 5\n", "prometheus"),
+            ("sample,12V voltage V,12V current A\n1,12,0.3\n", "quarch"),
+        ] {
+            let why = unknown(text, text.lines().next().unwrap_or_default());
+            assert!(why.contains(&format!("the nearest is {nearest}, ")), "{why}");
+        }
+    }
+}
