@@ -84,7 +84,7 @@ pub struct Segment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Label {
-    /// As fast as the drive goes in this operation.
+    /// Nothing slowed it down, as far as the run shows.
     FullSpeed,
     /// Throttled.
     Throttled,
@@ -98,7 +98,7 @@ pub enum Label {
     Ramp,
     /// No load.
     Idle,
-    /// Slow; cause not determined.
+    /// Slow for longer than a dip, and not found to be heat; its event has the cause.
     Unknown,
 }
 

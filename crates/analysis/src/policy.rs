@@ -132,8 +132,10 @@ fn levels(heat: &Heat, pieces: &[Piece], all: &[Judged], drops: &[&Judged]) -> V
 fn thresholds_k(heat: &Heat, drops: &[&Judged]) -> [Option<f64>; 2] {
     let onset_k = middle(drops.iter().filter(|j| !j.drop.at_start).filter_map(|j| j.crossed_k));
     let release_k = middle(drops.iter().filter_map(|j| j.release_k));
-    if onset_k.zip(release_k).is_none_or(|(onset_k, release_k)| release_k < onset_k + LATE_K) {
-        return [onset_k, release_k];
+    let Some((onset_k, release_k)) = onset_k.zip(release_k) else { return [onset_k, release_k] };
+    // Rounding alone does not set the release above the onset.
+    if release_k < onset_k + LATE_K {
+        return [Some(onset_k), Some(release_k.min(onset_k))];
     }
     let extreme = |pick: fn(f64, f64) -> f64| {
         let cycles = drops.windows(2).map(|pair| heat.within(pair[0].start_s, pair[1].start_s));

@@ -19,6 +19,11 @@ const LEAST_SLICES: f64 = 2.0;
 
 /// The caveat, where the answer depends on the length of a round; times of drops are rounded to `rounded_s`.
 pub(crate) fn caveat(stretches: &[Stretch], judged: &[Judged], rounded_s: f64) -> Option<Caveat> {
+    let heat = judged.iter().filter(|j| j.verdict.conclusion.is_heat() && !j.continues).count();
+    // Where heat comes as often, speed is not steady for its sake.
+    if 2 * heat > judged.iter().filter(|j| !j.continues).count() {
+        return None;
+    }
     let period_s = recurring::period_s(judged, rounded_s)?;
     let stretch = stretches.iter().max_by(|a, b| {
         let long = |s: &Stretch| s.end_s() - s.start_s();

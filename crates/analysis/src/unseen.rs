@@ -3,7 +3,7 @@
 //! Where a part is missing as a whole its own caveat says so (`policy_undetermined`, `thermal_not_identified`,
 //! `no_temperature`); this is about single values beside others that are known.
 
-use crate::findings::{Caveat, EventKind, Findings, PolicyClass, SegmentOp};
+use crate::findings::{Caveat, EventKind, Findings, PolicyClass, PolicyLevel, SegmentOp};
 use trace::Trace;
 use trace::caveat::Unseen;
 
@@ -24,8 +24,11 @@ pub(crate) fn caveat(findings: &Findings, trace: &Trace) -> Option<Caveat> {
     }
     let policy = &findings.policy;
     if !matches!(policy.class, PolicyClass::None | PolicyClass::Undetermined) {
-        values.extend(policy.onset_k.is_none().then_some(Unseen::Onset));
-        values.extend(policy.release_k.is_none().then_some(Unseen::Release));
+        let of_others = |of: fn(&PolicyLevel) -> Option<f64>| policy.levels.iter().any(|l| of(l).is_some());
+        let onset = if of_others(|l| l.onset_k) { Unseen::LightestOnset } else { Unseen::Onset };
+        let release = if of_others(|l| l.release_k) { Unseen::LightestRelease } else { Unseen::Release };
+        values.extend(policy.onset_k.is_none().then_some(onset));
+        values.extend(policy.release_k.is_none().then_some(release));
     }
     let thermal = &findings.thermal;
     let gains = [

@@ -370,6 +370,9 @@ pub enum Unseen {
     },
     Onset,
     Release,
+    /// Of several thresholds those of the lightest, beside others that were seen.
+    LightestOnset,
+    LightestRelease,
     /// How this operation warms the drive; `moved` where it did move data.
     Heating {
         op: SegmentOp,

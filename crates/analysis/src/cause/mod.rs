@@ -19,7 +19,7 @@ mod resumed;
 pub(crate) mod rule;
 mod settle;
 mod shape;
-mod starts;
+pub(crate) mod starts;
 mod uneven;
 mod weigh;
 

@@ -174,10 +174,10 @@ fn counted_again(pieces: &[Piece], heat: &Heat, soon_s: f64) -> bool {
 
 /// What a phase asks of the drive: loads that are the same may be held against each other. Operation, what it did, whether it
 /// went through the page cache, its limit as bits.
-pub(super) type LoadKey<'a> = (u8, &'a str, bool, Option<u64>);
+pub(crate) type LoadKey<'a> = (u8, &'a str, bool, Option<u64>);
 
 /// The load of each phase.
-pub(super) fn loads(trace: &Trace) -> Vec<LoadKey<'_>> {
+pub(crate) fn loads(trace: &Trace) -> Vec<LoadKey<'_>> {
     fn load(p: &Phase) -> LoadKey<'_> {
         // A log that does not say what its phases did names them: another name may be another block size.
         let what = if p.what.is_empty() && !p.inferred { p.name.as_str() } else { p.what.as_str() };

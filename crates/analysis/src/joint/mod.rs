@@ -31,6 +31,8 @@ const MOST_CERTAIN: f64 = 0.98;
 const SAME_SPEED: f64 = 0.04;
 /// Speeds this far apart are not.
 const OTHER_SPEED: f64 = 0.1;
+/// Loads this far apart are not alike, but for heat, settings and what the record does not say.
+const MUCH_FASTER: f64 = 0.25;
 /// Temperatures this far apart are not one: neither regulated, nor the same air.
 const OTHER_K: f64 = 2.5;
 
@@ -140,6 +142,8 @@ pub struct JointRun {
     /// Whether the drive counted light and heavy throttling in it.
     counted: [bool; 2],
     ambient_k: Option<f64>,
+    /// Its power state; `None` where that is not known, or changed.
+    power_state: Option<u8>,
     /// Its stretches under load.
     ran: Vec<Ran>,
     policy: Policy,
@@ -203,16 +207,23 @@ impl JointRun {
                 moved(|c| [c.tmt2_transitions, c.tmt2_seconds]),
             ],
             ambient_k: trace.facts.ambient_k,
+            power_state: one_power_state(trace),
             ran: ran(trace, findings),
             policy: findings.policy.clone(),
             record: Record::new(trace),
         }
     }
 
-    /// The hottest that it was for long at full speed, in kelvins.
+    /// The hottest that it was for long at full speed, in kelvins. What the same load exceeds elsewhere by much may be none.
     fn hottest_free_k(&self) -> Option<f64> {
         let free = self.ran.iter().filter(|ran| ran.label == Label::FullSpeed && ran.span_s >= SHOWS_S);
+        let free = free.filter(|ran| self.is_fastest(ran));
         free.filter_map(|ran| ran.end_k).reduce(f64::max)
+    }
+
+    /// Whether the same load was nowhere much faster in this run.
+    fn is_fastest(&self, ran: &Ran) -> bool {
+        !self.ran.iter().any(|other| other.is_faster(ran, MUCH_FASTER))
     }
 
     /// How hot it came to be while it was throttled at this speed, in kelvins.
@@ -261,6 +272,13 @@ fn one_setting(trace: &Trace) -> (Option<f64>, Option<f64>) {
     if trace.settings.points().iter().all(same) { first } else { (None, None) }
 }
 
+/// The power state, where it is one and the same for the whole run.
+fn one_power_state(trace: &Trace) -> Option<u8> {
+    let mut states = trace.settings.points().iter().map(|point| point.value.power_state);
+    let first = states.next()?;
+    first.filter(|_| states.all(|state| state == first))
+}
+
 /// The policy of the drive that all these runs are of; `None` for fewer than two.
 pub fn joint_policy(runs: &[JointRun]) -> Option<JointPolicy> {
     let (first, others) = runs.split_first()?;
@@ -307,9 +325,9 @@ fn class(runs: &[JointRun], explained: &[Explained]) -> (PolicyClass, Vec<Policy
     let of = |follows: Follows| explained.iter().find(|explained| explained.machine.follows == follows);
     let Some(any) = explained.first() else {
         let none = |run: &JointRun| run.policy.class == PolicyClass::None;
-        return match runs.iter().all(none) {
-            // As sure as the run that provoked it most.
-            true => (PolicyClass::None, vec![], runs.iter().map(|r| r.policy.confidence).fold(0.0, f64::max)),
+        return match runs.iter().all(none) && !starts::may_be_throttled(runs) {
+            // What one run leaves in doubt, others do not clear: they may be parts of one record.
+            true => (PolicyClass::None, vec![], runs.iter().map(|r| r.policy.confidence).fold(1.0, f64::min)),
             false => (PolicyClass::Undetermined, vec![], 0.0),
         };
     };

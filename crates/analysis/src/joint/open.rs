@@ -1,6 +1,6 @@
 //! What several runs leave open, and which measurement would decide it.
 
-use super::{Follows, JointMachine, JointRun, OTHER_K, mechanism};
+use super::{Follows, JointMachine, JointRun, OTHER_K, mechanism, starts};
 use crate::findings::{Caveat, PolicyClass};
 use trace::caveat::{SettingsSeen, SlowdownSeen};
 
@@ -12,7 +12,9 @@ pub(super) fn open(runs: &[JointRun], machines: &[JointMachine]) -> Vec<Caveat> 
             open.push(caveat);
         }
     };
-    if machines.is_empty() {
+    if machines.is_empty() && starts::may_be_throttled(runs) {
+        ask(Caveat::PolicyUndetermined { seen: SlowdownSeen::NeverCool });
+    } else if machines.is_empty() {
         let hottest_k = runs.iter().filter_map(|run| run.hottest_free_k()).reduce(f64::max);
         ask(Caveat::NotHotEnough { runs: runs.len(), hottest_k });
     }

@@ -1,9 +1,12 @@
 //! The policy where nothing was slowed down by heat: none, or open, by what the run could have shown.
 
+use std::collections::BTreeMap;
+
 use super::HELD_S;
 use crate::cause::Judged;
 use crate::cause::evidence::Conclusion;
 use crate::cause::heat::Heat;
+use crate::cause::starts::{self, LoadKey};
 use crate::findings::{Caveat, Policy, PolicyClass, SegmentOp};
 use crate::segment::Stretch;
 use trace::caveat::SlowdownSeen;
@@ -15,6 +18,8 @@ const MOST_UNREAD: f64 = 0.5;
 const NOTHING_SEEN: f64 = 0.99;
 /// A load this near to the link's rate is not slowed down.
 const BY_LINK: f64 = 0.9;
+/// Speeds this far apart are no rounds of one load, as in the report's full speeds.
+const FASTER: f64 = 1.25;
 /// A temperature is at a threshold within rounding and a poll.
 const AT_THRESHOLD_K: f64 = 1.6;
 const DIPPED_K: f64 = 4.0;
@@ -65,10 +70,7 @@ pub(super) fn policy(
         let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::Unexplained };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
-    let mut ops: Vec<SegmentOp> = stretches.iter().map(|stretch| stretch.op).collect();
-    ops.sort_unstable_by_key(|op| *op as u8);
-    ops.dedup();
-    if ops.into_iter().any(|op| never_cool(trace, heat, stretches, op)) {
+    if never_cool(trace, heat, stretches, judged) {
         let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::NeverCool };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
@@ -92,25 +94,96 @@ pub(super) fn policy(
     (policy(PolicyClass::None, NOTHING_SEEN), vec![cool])
 }
 
-/// Whether an operation ran only where drives are throttled by themselves, or at TMT1, and slower than the link and the plan allow: then
-/// its speed on a cool drive is not known, and it may have been slow from its first second on.
-fn never_cool(trace: &Trace, heat: &Heat, stretches: &[Stretch], op: SegmentOp) -> bool {
-    let loads = || stretches.iter().filter(|stretch| stretch.op == op);
-    let mut kelvin: Vec<f64> =
-        loads().flat_map(|s| heat.within(s.start_s(), s.end_s())).map(|p| p.value).collect();
-    kelvin.sort_unstable_by(f64::total_cmp);
-    let at = |share: f64| kelvin.get((kelvin.len() as f64 * share) as usize).copied();
-    let hot = at(0.0).is_some_and(|coolest_k| coolest_k >= HOT_K);
-    // What dips cools a little.
-    let tmt1_k = trace.tmt_at(0.0).0;
-    let at_tmt1 = tmt1_k.zip(at(0.1)).zip(at(0.5)).is_some_and(|((tmt1_k, cool_k), middle_k)| {
-        cool_k >= tmt1_k - DIPPED_K && (middle_k - tmt1_k).abs() <= AT_THRESHOLD_K
-    });
-    let held = loads().any(|stretch| trace.phases[stretch.phase].rate_limit_bytes_per_s.is_some());
-    let fastest = loads().flat_map(|s| s.samples.iter()).map(Interval::bytes_per_s).fold(0.0, f64::max);
-    let by_link = trace.facts.link_bytes_per_s.is_some_and(|link| fastest >= BY_LINK * link);
-    let lasts_s: f64 = loads().map(|s| s.end_s() - s.start_s()).sum();
-    op.moves_data() && lasts_s >= HELD_S && (hot || at_tmt1) && !held && !by_link
+/// Stretches of one operation, or of one load of it.
+struct Loads<'a> {
+    op: SegmentOp,
+    stretches: Vec<&'a Stretch<'a>>,
+}
+
+/// Whether a load may have been slow from its first second on, as its speed on a cool drive is not known: an operation ran only where
+/// drives are throttled by themselves, or at TMT1; or one of its loads began there, and another one was much faster. A full cache explains
+/// a speed as well.
+fn never_cool(trace: &Trace, heat: &Heat, stretches: &[Stretch], judged: &[Judged]) -> bool {
+    let keys = starts::loads(trace);
+    let mut by_op: BTreeMap<u8, Loads> = BTreeMap::new();
+    let mut by_load: BTreeMap<(u8, LoadKey), Loads> = BTreeMap::new();
+    for stretch in stretches.iter().filter(|stretch| stretch.op.moves_data()) {
+        let (op, none) = (stretch.op as u8, || Loads { op: stretch.op, stretches: Vec::new() });
+        by_op.entry(op).or_insert_with(none).stretches.push(stretch);
+        by_load.entry((op, keys[stretch.phase])).or_insert_with(none).stretches.push(stretch);
+    }
+    let loads =
+        || by_load.values().filter(|load| by_op[&(load.op as u8)].stretches.len() > load.stretches.len());
+    let speeds: Vec<(&Loads, f64)> = loads().map(|load| (load, load.bytes_per_s())).collect();
+    let full_cache = judged.iter().filter(|j| j.verdict.conclusion == Conclusion::SlcFull);
+    let cache_bytes_per_s = full_cache.map(|j| j.drop.level).fold(0.0, f64::max);
+    let writes = |load: &Loads| matches!(load.op, SegmentOp::Write | SegmentOp::Mixed);
+    let slower = |(load, speed): &(&Loads, f64)| {
+        load.is_free(trace)
+            && !(writes(load) && *speed <= FASTER * cache_bytes_per_s)
+            && (load.began_hot(heat) || load.at_tmt1(trace, heat))
+            && speeds.iter().any(|(other, faster)| *faster > FASTER * speed && load.is_like(other, trace))
+    };
+    by_op.values().any(|op| op.is_free(trace) && (op.stayed_hot(heat) || op.at_tmt1(trace, heat)))
+        || speeds.iter().any(slower)
+}
+
+impl Loads<'_> {
+    /// Whether it lasted, and neither the plan nor the link explains its speed.
+    fn is_free(&self, trace: &Trace) -> bool {
+        let held = |stretch: &&Stretch| trace.phases[stretch.phase].rate_limit_bytes_per_s.is_some();
+        let fastest = self.samples().map(Interval::bytes_per_s).fold(0.0, f64::max);
+        let by_link = trace.facts.link_bytes_per_s.is_some_and(|link| fastest >= BY_LINK * link);
+        let lasts_s: f64 = self.stretches.iter().map(|s| s.end_s() - s.start_s()).sum();
+        lasts_s >= HELD_S && !self.stretches.iter().any(held) && !by_link
+    }
+
+    fn stayed_hot(&self, heat: &Heat) -> bool {
+        self.kelvin(heat).reduce(f64::min).is_some_and(|coolest_k| coolest_k >= HOT_K)
+    }
+
+    fn began_hot(&self, heat: &Heat) -> bool {
+        let first_k = |s: &&Stretch| heat.within(s.start_s(), s.end_s()).first().map(|p| p.value);
+        self.stretches.iter().all(|stretch| first_k(stretch).is_some_and(|k| k >= HOT_K))
+    }
+
+    /// Whether it was at TMT1 nearly all the time. What dips cools a little.
+    fn at_tmt1(&self, trace: &Trace, heat: &Heat) -> bool {
+        let mut kelvin: Vec<f64> = self.kelvin(heat).collect();
+        kelvin.sort_unstable_by(f64::total_cmp);
+        let at = |share: f64| kelvin.get((kelvin.len() as f64 * share) as usize).copied();
+        trace.tmt_at(0.0).0.zip(at(0.1)).zip(at(0.5)).is_some_and(|((tmt1_k, cool_k), middle_k)| {
+            cool_k >= tmt1_k - DIPPED_K && (middle_k - tmt1_k).abs() <= AT_THRESHOLD_K
+        })
+    }
+
+    /// The speed that it exceeds for a tenth of the time.
+    fn bytes_per_s(&self) -> f64 {
+        let mut speeds: Vec<f64> = self.samples().map(Interval::bytes_per_s).collect();
+        let at = (speeds.len() as f64 * 0.9) as usize;
+        *speeds.select_nth_unstable_by(at, f64::total_cmp).1
+    }
+
+    /// Whether its speed may be held against that of another load: of the same operation, unless I/Os are known to differ in size.
+    fn is_like(&self, other: &Self, trace: &Trace) -> bool {
+        let sizes = self.io_bytes(trace).zip(other.io_bytes(trace));
+        self.op == other.op && sizes.is_none_or(|(a, b)| a.max(b) <= FASTER * a.min(b))
+    }
+
+    fn io_bytes(&self, trace: &Trace) -> Option<f64> {
+        let mut phases: Vec<usize> = self.stretches.iter().map(|stretch| stretch.phase).collect();
+        phases.dedup();
+        let ios: Option<u64> = phases.into_iter().map(|phase| trace.phases[phase].ios).sum();
+        ios.filter(|ios| *ios > 0).map(|ios| self.samples().map(|s| s.bytes).sum::<f64>() / ios as f64)
+    }
+
+    fn samples(&self) -> impl Iterator<Item = &Interval> {
+        self.stretches.iter().flat_map(|stretch| stretch.samples.iter())
+    }
+
+    fn kelvin(&self, heat: &Heat) -> impl Iterator<Item = f64> {
+        self.stretches.iter().flat_map(|s| heat.within(s.start_s(), s.end_s())).map(|p| p.value)
+    }
 }
 
 /// Whether nothing moved in slices too short to be drops, again and again, and only while the drive was about as hot as it got: a

@@ -342,6 +342,8 @@ fn unseen(value: &Unseen) -> String {
         }
         Unseen::Onset => "onset temperature".to_owned(),
         Unseen::Release => "release temperature".to_owned(),
+        Unseen::LightestOnset => "onset temperature of the lightest threshold".to_owned(),
+        Unseen::LightestRelease => "release temperature of the lightest threshold".to_owned(),
         Unseen::Heating { op, moved } => {
             let (doing, done) =
                 if op == SegmentOp::Write { ("writes", "written") } else { ("reads", "read") };

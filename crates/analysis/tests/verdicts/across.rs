@@ -1,8 +1,9 @@
 //! What goes on from one load into the next, and what comes on top of a throttle that acts already.
 
 use analysis::analyze;
-use analysis::findings::{Cause, EventKind, SegmentOp};
+use analysis::findings::{Cause, Caveat, EventKind, SegmentOp};
 use measure::Series;
+use trace::caveat::Unseen;
 use trace::instant;
 
 use crate::drive::{Load, Policy, Setup, simulate};
@@ -89,5 +90,15 @@ fn a_hotter_threshold_within_a_slowdown_is_an_event_of_its_own() {
         );
         assert!(onsets.len() > 3 && onsets.iter().all(|onset| onset.2 == Cause::Vendor), "{onsets:?}");
         assert!(!of_kind(&findings, EventKind::ThrottleRelease).is_empty());
+        // Only of the lighter one no release was seen.
+        let unseen = |wanted: Unseen| {
+            let of = |c: &Caveat| matches!(c, Caveat::NotSeen { values } if values.contains(&wanted));
+            findings.caveats.iter().any(of)
+        };
+        assert!(unseen(Unseen::LightestRelease) && !unseen(Unseen::Release), "{:#?}", findings.caveats);
+        let levels = &findings.policy.levels;
+        assert!(
+            levels.len() == 2 && levels[0].release_k.is_none() && levels[1].release_k < levels[1].onset_k
+        );
     }
 }

@@ -8,6 +8,7 @@ mod explained;
 mod falling;
 mod hidden;
 mod logs;
+mod renamed;
 mod robust;
 mod same;
 

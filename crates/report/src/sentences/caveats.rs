@@ -75,7 +75,7 @@ const fn follows_from_no_temperature(caveat: &Caveat) -> bool {
 }
 
 const fn is_thermal(value: &Unseen) -> bool {
-    matches!(value, Unseen::Onset | Unseen::Release | Unseen::Heating { .. })
+    !matches!(value, Unseen::SlcBytes { .. })
 }
 
 const fn cost(caveat: &Caveat) -> CaveatCost {

@@ -2,7 +2,9 @@
 //!
 //! "What happened" stands before it: the table of phases ([`crate::figures`]).
 
-use analysis::findings::{Cause, EventKind, PolicyClass};
+use analysis::findings::{Cause, Event, EventKind, PolicyClass};
+use trace::Caveat;
+use trace::caveat::Hole;
 
 use super::constant::quiet;
 use super::verdict::{Reason, reasons};
@@ -15,6 +17,14 @@ use crate::view::ReportInput;
 const CACHE_WORTH_BYTES: f64 = 1e9;
 /// A throttled speed below this share of the link's is not the link's.
 pub(super) const BELOW_LINK: f64 = 0.9;
+
+/// From this confidence on that nothing throttled, throttling is ruled out.
+const SURE: f64 = 0.95;
+/// No drive throttles below this, unless it is set to.
+const WARM_C: f64 = 55.0;
+/// A drop that began so far below the hottest began at no threshold near that: more than a sensor's lag and the hysteresis of most.
+const CLEARLY_COOLER_K: f64 = 5.0;
+const ZERO_C_IN_K: f64 = 273.15;
 
 /// The answer of a report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,8 +90,7 @@ fn only_throttled(figures: &[PhaseFigures]) -> Option<f64> {
 /// What else slows a drive down and did not here, with numbers; nothing where nothing was slow.
 fn ruled_out(input: &ReportInput, figures: &[PhaseFigures]) -> Vec<String> {
     let events = &input.findings.events;
-    let is_heat =
-        |event: &&analysis::findings::Event| event.kind == EventKind::ThrottleOnset && event.cause.is_heat();
+    let is_heat = |event: &&Event| event.kind == EventKind::ThrottleOnset && event.cause.is_heat();
     if !events.iter().any(|event| is_heat(&event)) {
         return not_heat(input);
     }
@@ -116,18 +125,35 @@ fn ruled_out(input: &ReportInput, figures: &[PhaseFigures]) -> Vec<String> {
     told
 }
 
-/// Where something was slow and heat was not it: what the temperature says.
+/// Where something was slow and heat was not it: what the temperature says. Nothing where it was read too seldom to know the hottest, or
+/// where something was slow about as hot as that: there may be a threshold.
 fn not_heat(input: &ReportInput) -> Vec<String> {
-    let has_drop = input.findings.events.iter().any(|event| {
-        matches!(event.kind, EventKind::SlcExhausted | EventKind::Dip) && event.cause == Cause::NotThermal
-    });
-    if !has_drop || input.findings.policy.class != PolicyClass::None {
-        return Vec::new();
-    }
+    let findings = &input.findings;
+    let slow = |event: &&Event| matches!(event.kind, EventKind::SlcExhausted | EventKind::Dip);
+    let dips = || findings.events.iter().filter(|event| event.kind == EventKind::Dip);
+    let sure = findings.policy.class == PolicyClass::None && findings.policy.confidence >= SURE;
+    let unread = |caveat: &Caveat| {
+        matches!(caveat, Caveat::SlowTemperature { .. } | Caveat::Gap(Hole::Temperature { .. }))
+    };
     let points = input.temperature.first().map(|readings| readings.points.as_slice()).unwrap_or_default();
-    let hottest = points.iter().filter_map(|point| point.1).filter(|c| c.is_finite()).reduce(f64::max);
-    hottest
-        .map(|hottest| format!("thermal throttling: never hotter than {}", format::degrees(hottest)))
-        .into_iter()
-        .collect()
+    let readings = || points.iter().filter_map(|point| point.1).filter(|c| c.is_finite());
+    let (coolest, hottest) = (readings().fold(f64::INFINITY, f64::min), readings().reduce(f64::max));
+    let has_drop = findings.events.iter().filter(slow).any(|event| event.cause == Cause::NotThermal);
+    let Some(hottest) = hottest.filter(|_| has_drop && sure && !findings.caveats.iter().any(unread)) else {
+        return Vec::new();
+    };
+    // A setting below everything that the drive was in does not act.
+    let set_c = input.levels.iter().map(|l| f64::from(l.temp_k) - ZERO_C_IN_K).filter(|c| *c > coolest);
+    let never_hotter = format!("thermal throttling: never hotter than {}", format::degrees(hottest));
+    if dips().next().is_none() || hottest < set_c.fold(WARM_C, f64::min) {
+        return vec![never_hotter];
+    }
+    let began: Option<Vec<f64>> = dips().map(|dip| dip.temp_k.map(|k| k - ZERO_C_IN_K)).collect();
+    let began = began.and_then(|began| began.into_iter().reduce(f64::max));
+    let cooler = began.filter(|began| *began <= hottest - CLEARLY_COOLER_K);
+    let told = |began| {
+        let [began, hottest] = [began, hottest].map(format::degrees);
+        format!("thermal throttling: the drops began at {began} and below, and the drive reached {hottest}")
+    };
+    cooler.map(told).into_iter().collect()
 }

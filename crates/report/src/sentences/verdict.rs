@@ -1,6 +1,6 @@
 //! What slowed the drive down, load by load: what happened in one sentence, its cause, and the evidence that decides.
 
-use analysis::findings::{Cause, Event, EventKind, Findings, Label, SteadyState};
+use analysis::findings::{Cause, Event, EventKind, Findings, Label, PolicyLevel, SteadyState};
 use analysis::observation::Observation;
 use analysis::wording;
 
@@ -88,7 +88,7 @@ fn of_kind<'a>(block: &Block<'a>, kind: EventKind) -> Vec<&'a Event> {
 fn of_block(
     block: &Block<'_>,
     levels: &[Level],
-    policy: &[analysis::findings::PolicyLevel],
+    policy: &[PolicyLevel],
     figures: &[PhaseFigures],
 ) -> Vec<Reason> {
     let mut reasons = Vec::new();
@@ -163,14 +163,17 @@ fn dips(block: &Block<'_>, dips: &[&Event], levels: &[Level]) -> Option<Reason> 
                 Some(segment) => {
                     format!("slow for {} from {at}", format::seconds(segment.end_s - segment.start_s))
                 }
-                None => format!("short dip at {at}"),
+                None => match dip_s(dip) {
+                    Some(span_s) => format!("dip of {} at {at}", format::seconds(span_s)),
+                    None => format!("dip at {at}"),
+                },
             };
             let to = strength(dip).map(|to| format!(", {to} of the speed before")).unwrap_or_default();
             Some(reason(format!("{doing}: {what}{to}."), dip, levels))
         }
         dips => {
             let what = match dips.iter().all(|dip| label_of(dip).is_none_or(|label| label == Label::Dip)) {
-                true => "short dips",
+                true => "dips",
                 false => "dips and slow stretches",
             };
             let not_heat: Vec<&&Event> = dips.iter().filter(|dip| dip.cause == Cause::NotThermal).collect();
@@ -184,10 +187,33 @@ fn dips(block: &Block<'_>, dips: &[&Event], levels: &[Level]) -> Option<Reason> 
             let surest = not_heat.into_iter().max_by(|a, b| a.confidence.total_cmp(&b.confidence));
             let evidence =
                 surest.map(|event| evidence::deciding(event)).unwrap_or_default().into_iter().take(1);
-            let what = format!("{doing}: {} {what}.", dips.len());
+            let what = format!("{doing}: {} {what}{}.", dips.len(), lengths(block, dips));
             Some(Reason { what, cause, evidence: evidence.collect() })
         }
     }
+}
+
+fn dip_s(dip: &Event) -> Option<f64> {
+    match course(dip)? {
+        Observation::SpeedFell { span_s, .. } | Observation::BeganSlow { span_s, .. } => Some(*span_s),
+        _ => None,
+    }
+}
+
+/// ", 25 s to 58 s long, 66 % of the time": nothing where the lengths are not known, or where heat acted within them.
+fn lengths(block: &Block<'_>, dips: &[&Event]) -> String {
+    let spans_s: Vec<f64> = dips.iter().filter_map(|dip| dip_s(dip)).collect();
+    let (start_s, end_s) = block.range();
+    let ends = spans_s.iter().copied().reduce(f64::min).zip(spans_s.iter().copied().reduce(f64::max));
+    let Some((shortest, longest)) =
+        ends.filter(|_| spans_s.len() == dips.len() && of_kind(block, EventKind::ThrottleOnset).is_empty())
+    else {
+        return String::new();
+    };
+    let [short, long] = [shortest, longest].map(format::seconds);
+    let span = if short == long { short } else { format!("{short} to {long}") };
+    let share = format::percent((spans_s.iter().sum::<f64>() / (end_s - start_s)).min(1.0));
+    format!(", {span} long, {share} of the time")
 }
 
 /// "Reads: throttled from 374 s and 80 °C on, 3.00 GB/s to 2.40 GB/s (80 %)."
@@ -247,7 +273,7 @@ fn cycle(
     onsets: &[&Event],
     alone: Option<&PhaseFigures>,
     levels: &[Level],
-    policy: &[analysis::findings::PolicyLevel],
+    policy: &[PolicyLevel],
 ) -> Reason {
     let cause = onsets.first().map(|onset| onset.cause);
     let mut releases = of_kind(block, EventKind::ThrottleRelease);
@@ -274,13 +300,20 @@ fn cycle(
             &to.map(|to| format!(", to {} of the speed before", format::percent(to))).unwrap_or_default(),
         ),
     }
-    // The threshold's own figures where there are any, so that the policy and this sentence have the same.
-    let level = policy.iter().find(|level| Some(level.cause) == cause);
+    // The threshold's own figures where there are any, so that the policy and this sentence have the same. Of several thresholds the
+    // policy says which is released where.
     let one = |k: Option<f64>| k.filter(|k| k.is_finite()).map(|k| format::temperature(Some(k)));
-    if let Some(onset) = level.and_then(|level| one(level.onset_k)).or_else(|| temperatures(onsets)) {
-        what.push_str(&format!("; onset {onset}"));
-        let release = level.and_then(|level| one(level.release_k)).or_else(|| temperatures(&releases));
-        what.push_str(&release.map(|release| format!(", release {release}")).unwrap_or_default());
+    let own: Vec<&PolicyLevel> = policy.iter().filter(|level| Some(level.cause) == cause).collect();
+    let onset = own.iter().filter_map(|level| one(level.onset_k)).collect::<Vec<_>>().join(" and ");
+    let onset = if own.is_empty() { temperatures(onsets).unwrap_or_default() } else { onset };
+    let release = match own[..] {
+        [] => temperatures(&releases),
+        [level] => one(level.release_k),
+        _ => None,
+    };
+    let told = [("onset", Some(onset).filter(|text| !text.is_empty())), ("release", release)];
+    for (separator, (name, text)) in ["; ", ", "].into_iter().zip(told) {
+        what.push_str(&text.map(|text| format!("{separator}{name} {text}")).unwrap_or_default());
     }
     what.push('.');
     // The surest of the onsets speaks for all of the same kind.

@@ -18,7 +18,8 @@ pub const fn label(label: Label) -> &'static str {
         Label::RateLimited => "rate-limited by the plan",
         Label::Ramp => "ramp",
         Label::Idle => "idle",
-        Label::Unknown => "slow, cause not determined",
+        // What caused it stands in the sentence of its event, with how sure that is.
+        Label::Unknown => "slow",
     }
 }
 

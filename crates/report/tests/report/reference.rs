@@ -167,6 +167,6 @@ fn a_drop_within_a_load_shows_its_full_speed() {
     run.findings.segments[1].label = Label::Unknown;
     run.phases.pop();
     run.phases[0].end_s = 600.0;
-    assert_eq!(segment_states(&run), ["full speed", "slow, cause not determined"]);
+    assert_eq!(segment_states(&run), ["full speed", "slow"]);
     assert!(!sentences::summary(&run).sentences().join(" ").contains("no faster speed"));
 }

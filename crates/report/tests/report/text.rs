@@ -1,6 +1,6 @@
 //! Sentences and terminal output, word for word.
 
-use analysis::findings::{Caveat, Label, WeighedObservation};
+use analysis::findings::{Cause, Caveat, EventKind, Label, PolicyClass, PolicyLevel, WeighedObservation};
 use analysis::observation::Observation;
 use measure::record::Op;
 use report::{Comparison, ReportInput, TerminalStyle, compare_terminal, sentences, terminal};
@@ -115,6 +115,73 @@ fn what_happened_is_told_and_is_no_reason() {
     onset.observations[0].observation = Observation::BeganThrottled { during_bytes_per_s, span_s, recovered };
     let verdict = told(&run);
     assert!(verdict.contains("Reads: throttled when the load began at 512 s"), "{verdict}");
+}
+
+/// The relay as if its drops were not heat, beginning at so many kelvins.
+fn dips(temp_k: f64) -> ReportInput {
+    let mut run = scene::relay();
+    run.findings.events.retain(|event| event.kind == EventKind::ThrottleOnset);
+    for event in &mut run.findings.events {
+        (event.kind, event.cause, event.temp_k) = (EventKind::Dip, Cause::NotThermal, Some(temp_k));
+        let (before_bytes_per_s, during_bytes_per_s, span_s, recovered) = (2.6e9, 2e8, 14.0, true);
+        let fell = Observation::SpeedFell { before_bytes_per_s, during_bytes_per_s, span_s, recovered };
+        event.observations.insert(0, WeighedObservation { observation: fell, weight: None });
+    }
+    let throttled = run.findings.segments.iter_mut().filter(|segment| segment.label == Label::Throttled);
+    throttled.for_each(|segment| segment.label = Label::Dip);
+    (run.findings.policy.class, run.findings.policy.confidence) = (PolicyClass::None, 0.98);
+    run.findings.caveats.clear();
+    run
+}
+
+/// Goal: what is ruled out is ruled out. Method: drops that began as hot as the drive got and cooler, a cause that is not sure, a
+/// temperature that was read seldom, and a drive that stayed cool.
+#[test]
+fn heat_is_ruled_out_only_where_it_is() {
+    let ruled_out = |run: &ReportInput| sentences::summary(run).ruled_out.join("; ");
+    assert_eq!(ruled_out(&dips(343.0)), "", "a threshold may lie there");
+    let cooler = dips(330.15);
+    let text = ruled_out(&cooler);
+    assert_eq!(text, "thermal throttling: the drops began at 57 °C and below, and the drive reached 69 °C");
+    let mut doubted = cooler.clone();
+    doubted.findings.policy.confidence = 0.86;
+    assert_eq!(ruled_out(&doubted), "");
+    let mut seldom = cooler.clone();
+    seldom.findings.caveats.push(Caveat::SlowTemperature { period_s: 60.0 });
+    assert_eq!(ruled_out(&seldom), "");
+    let mut cool = dips(313.0);
+    cool.temperature[0].points.iter_mut().for_each(|point| point.1 = point.1.map(|c| c - 30.0));
+    assert_eq!(ruled_out(&cool), "thermal throttling: never hotter than 39 °C");
+}
+
+/// Goal: dips are as long as they are said to be. Method: their lengths and share of the time.
+#[test]
+fn dips_are_told_with_their_length() {
+    let run = dips(330.0);
+    let count = run.findings.events.len();
+    let share = (14.0 * count as f64 / 6.0).round();
+    let text = told(&run);
+    let wanted = format!("Writes: {count} dips, 14 s long, {share:.0} % of the time. Cause: not heat.");
+    assert!(text.contains(&wanted), "{wanted}: {text}");
+}
+
+/// Goal: onset and release are of one threshold. Method: two of one cause, of which the lighter was not seen to be released.
+#[test]
+fn a_cycle_of_two_thresholds_names_no_release_for_both() {
+    let mut run = scene::relay();
+    let level = |onset_k: f64, release_k: Option<f64>| PolicyLevel {
+        cause: Cause::HctmTmt1,
+        onset_k: Some(onset_k),
+        release_k,
+        held_k: None,
+        floor_bytes_per_s: Some(2e8),
+    };
+    run.findings.policy.levels = vec![level(345.5, None), level(353.5, Some(346.0))];
+    let reasons = &sentences::summary(&run).reasons;
+    assert!(reasons[0].what.ends_with("; onset 72.5 °C and 80.5 °C."), "{reasons:?}");
+    run.findings.policy.levels.remove(0);
+    let reasons = &sentences::summary(&run).reasons;
+    assert!(reasons[0].what.ends_with("; onset 80.5 °C, release 73 °C."), "{reasons:?}");
 }
 
 /// Goal: a load that nothing slowed is held against something. Method: with a temperature that rose, without one, and
