@@ -24,7 +24,6 @@ const SURE: f64 = 0.95;
 const WARM_C: f64 = 55.0;
 /// A drop that began so far below the hottest began at no threshold near that: more than a sensor's lag and the hysteresis of most.
 const CLEARLY_COOLER_K: f64 = 5.0;
-const ZERO_C_IN_K: f64 = 273.15;
 
 /// The answer of a report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -130,7 +129,6 @@ fn ruled_out(input: &ReportInput, figures: &[PhaseFigures]) -> Vec<String> {
 fn not_heat(input: &ReportInput) -> Vec<String> {
     let findings = &input.findings;
     let slow = |event: &&Event| matches!(event.kind, EventKind::SlcExhausted | EventKind::Dip);
-    let dips = || findings.events.iter().filter(|event| event.kind == EventKind::Dip);
     let sure = findings.policy.class == PolicyClass::None && findings.policy.confidence >= SURE;
     let unread = |caveat: &Caveat| {
         matches!(caveat, Caveat::SlowTemperature { .. } | Caveat::Gap(Hole::Temperature { .. }))
@@ -143,12 +141,12 @@ fn not_heat(input: &ReportInput) -> Vec<String> {
         return Vec::new();
     };
     // A setting below everything that the drive was in does not act.
-    let set_c = input.levels.iter().map(|l| f64::from(l.temp_k) - ZERO_C_IN_K).filter(|c| *c > coolest);
-    let never_hotter = format!("thermal throttling: never hotter than {}", format::degrees(hottest));
-    if dips().next().is_none() || hottest < set_c.fold(WARM_C, f64::min) {
-        return vec![never_hotter];
+    let set_c = input.levels.iter().map(|l| format::celsius(f64::from(l.temp_k))).filter(|c| *c > coolest);
+    if hottest < set_c.fold(WARM_C, f64::min) {
+        return vec![format!("thermal throttling: never hotter than {}", format::degrees(hottest))];
     }
-    let began: Option<Vec<f64>> = dips().map(|dip| dip.temp_k.map(|k| k - ZERO_C_IN_K)).collect();
+    let dips = findings.events.iter().filter(|event| event.kind == EventKind::Dip);
+    let began: Option<Vec<f64>> = dips.map(|dip| dip.temp_k.map(format::celsius)).collect();
     let began = began.and_then(|began| began.into_iter().reduce(f64::max));
     let cooler = began.filter(|began| *began <= hottest - CLEARLY_COOLER_K);
     let told = |began| {
