@@ -40,6 +40,8 @@ const NVME: &str = "which is not read: use `date +%s; nvme smart-log -o json` on
 const SMARTCTL: &str = "which is not read: use `smartctl --json -x`, once for each reading";
 const SERIES: &str = "which is not read: export it with a column for each series (Series joined by time)";
 const RANGE: &str = "which is not read: ask for the range with api/v1/query_range";
+const OWN_CSV: &str =
+    "which is not read: make a CSV of it, with columns t_s, read_mb_per_s and write_mb_per_s";
 const NO_DRIVES: &str = "which does not tell drives apart: use `iostat -x -t 1`";
 
 /// Words in lower case that together tell a program whose output is not read, the most telling programs first; what it is,
@@ -81,21 +83,9 @@ const PROGRAMS: &[(&[&str], &str, &str)] = &[
     (&["#<--", "disks--"], "collectl's text", IOSTAT),
     (&["atop -", "dsk |"], "atop's text", IOSTAT),
     (&["diskio_", "_read_bytes"], "glances' CSV", IOSTAT),
-    (
-        &["extended device statistics"],
-        "iostat's text of another system than Linux",
-        "which is not read: make a CSV of it, with columns t_s, read_mb_per_s and write_mb_per_s",
-    ),
-    (
-        &["kb/t", "tps", "mb/s"],
-        "iostat's text of another system than Linux",
-        "which is not read: make a CSV of it, with columns t_s, read_mb_per_s and write_mb_per_s",
-    ),
-    (
-        &["l(q)", "ops/s", "kbps"],
-        "gstat's text",
-        "which is not read: make a CSV of it, with columns t_s, read_mb_per_s and write_mb_per_s",
-    ),
+    (&["extended device statistics"], "iostat's text of another system than Linux", OWN_CSV),
+    (&["kb/t", "tps", "mb/s"], "iostat's text of another system than Linux", OWN_CSV),
+    (&["l(q)", "ops/s", "kbps"], "gstat's text", OWN_CSV),
     (
         &["capacity", "operations", "bandwidth", "pool"],
         "text of `zpool iostat`",

@@ -39,7 +39,8 @@ pub(crate) fn lines(
         // `telegraf --test` begins its lines with "> ".
         let line = line.trim().trim_start_matches("> ");
         // What telegraf says itself, as in `--test`, begins with a time.
-        let is_remark = || line.split(' ').next().is_some_and(|word| stamp(word).is_some());
+        let begins_with_time = || line.split(' ').next().is_some_and(|word| stamp(word).is_some());
+        let is_remark = || line.starts_with(|c: char| c.is_ascii_digit()) && begins_with_time();
         if line.is_empty() || line.starts_with('#') || is_remark() {
             continue;
         }
