@@ -64,10 +64,10 @@ impl Case<'_> {
         self.heat.peak_k(self.start_s()).filter(|_| !self.unread)
     }
 
-    /// Whether speed fell further within a drop while the drive was no cooler than TMT1: `kelvin` is no cooler.
-    pub(crate) fn further_above_tmt1(&self, kelvin: f64) -> bool {
+    /// Whether a temperature is no cooler than TMT1, as that was set when it began.
+    pub(crate) fn is_above_tmt1(&self, kelvin: f64) -> bool {
         let (tmt1_k, _) = self.trace.tmt_at(self.start_s());
-        self.drop.inside.is_some() && tmt1_k.is_some_and(|tmt1_k| tmt1_k <= kelvin)
+        tmt1_k.is_some_and(|tmt1_k| tmt1_k <= kelvin)
     }
 
     /// How much a reading may lag behind the temperature when it began: it is up to one period old when

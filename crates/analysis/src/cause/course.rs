@@ -66,7 +66,7 @@ fn hotter_before(case: &Case, onset_k: f64, evidence: &mut Evidence) {
         host = weight(above(of, set)).min(host);
     }
     // A regulator goes further at any temperature above its threshold, also on the way back to it.
-    if case.further_above_tmt1(onset_k) {
+    if case.drop.inside.is_some() && case.is_above_tmt1(onset_k) {
         host = 0.0;
     }
     if own < 0.0 || host < 0.0 {
@@ -139,14 +139,13 @@ fn meanwhile(case: &Case, onset_k: f64, evidence: &mut Evidence) {
             ..=-8.0 => -2.5,
             _ => -1.0,
         };
-        if case.further_above_tmt1(late_k + ROUNDING_K) {
+        let (further, above_tmt1) = (case.drop.inside.is_some(), case.is_above_tmt1(late_k + ROUNDING_K));
+        if further && above_tmt1 {
             // A regulator went further, and has the drive back at its threshold.
             return;
         }
         // TMT2 holds until below TMT1, which shows on the way up.
-        let (tmt1_k, _) = case.trace.tmt_at(case.start_s());
-        let held = case.drop.inside.is_some() || tmt1_k.is_some_and(|tmt1_k| tmt1_k <= late_k + ROUNDING_K);
-        let tmt2 = if held { -1.0 } else { weight };
+        let tmt2 = if further || above_tmt1 { -1.0 } else { weight };
         let weights = [(Vendor, weight), (Tmt1, weight), (Tmt2, tmt2), (Slc, 2.0), (Other, 0.5)];
         evidence.weigh(Observation::SlowThoughCooled { temp_k, late_k }, &weights);
     }

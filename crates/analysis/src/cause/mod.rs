@@ -242,7 +242,7 @@ fn judged_case(case: &Case) -> Judged {
         start_s: case.start_s(),
         end_s: case.end_s(),
         onset_k: case.onset_k(),
-        crossed_k: case.heat.crossed_k(case.start_s()).filter(|_| !case.unread),
+        crossed_k: case.onset_k().and_then(|_| case.heat.crossed_k(case.start_s())),
         shape: case.shape,
         began,
         release_k: case.release_k(),

@@ -62,6 +62,10 @@ pub(super) fn clockwork(judged: &mut [Judged], stretches: &[Stretch], pieces: &[
     let kind = shape::of_one_kind(&any, |i| judged[i].shape);
     let kind_s = began_s(&kind);
     let Some(period_s) = regular_s(&kind_s, heat.slice_s) else { return };
+    // Readings rarer than that show neither peaks nor how far it goes to and fro.
+    if heat.period_s > LEAST_READ * period_s {
+        return;
+    }
     // What comes between two of its beats is not of the clock either.
     let (all, all_s) = in_step(&kind, &kind_s, period_s, heat.slice_s);
     if all.len() < LEAST {
@@ -70,10 +74,6 @@ pub(super) fn clockwork(judged: &mut [Judged], stretches: &[Stretch], pieces: &[
     let first = &judged[all[0]];
     let earlier = foretold_s(first, &stretches[pieces[first.drop.first].stretch].samples, period_s);
     let all_s = [earlier, all_s].concat();
-    // Readings rarer than that show neither peaks nor how far it goes to and fro.
-    if heat.period_s > LEAST_READ * period_s {
-        return;
-    }
     let Some((peaks, swing_k)) = peaks_k(&all_s, period_s, heat) else { return };
     // Rare readings miss the peaks by as much as it goes to and fro.
     let missed_k = swing_k * (READ_OFTEN * heat.period_s / period_s).min(1.0);
