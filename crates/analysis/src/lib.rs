@@ -59,6 +59,11 @@ use findings::{Event, SlcCache, Wear};
 /// The version of the findings' format.
 pub const SCHEMA: u32 = 2;
 
+/// No drive of those measured is throttled below this, in kelvins (55 °C), unless it is set to.
+pub const COOL_K: f64 = 328.0;
+/// From this ratio of two speeds on the slower one is not full speed: rounds of one load differ by less.
+pub const FASTER: f64 = 1.25;
+
 /// Everything that can be said about a run. Never fails: what cannot be known is `None` with a caveat.
 pub fn analyze(trace: &Trace) -> Findings {
     analyze_with(trace, |_, _| ()).0

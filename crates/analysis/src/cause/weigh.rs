@@ -12,14 +12,14 @@ use super::heat::HeatMove;
 use super::left::SpeedLeft;
 use super::likelihood::seen_once;
 use super::release::Release;
+use crate::COOL_K;
 use crate::findings::SegmentOp;
 use crate::observation::Observation;
 use trace::HostThreshold;
 
 /// Consumer drives are specified up to 70 °C, and on those measured nothing slowed down below it unless it was set to.
+/// Between that and [`COOL_K`], far below any limit of a drive's own that was found, the weight is in proportion.
 const USUAL_LIMIT_K: f64 = 343.0;
-/// Far below any limit of a drive's own that was found; between the two the weight is in proportion.
-const COOL_K: f64 = 328.0;
 /// A drive at rest wanders by up to so much with its room, and is warmed up from there by so much: between the two in proportion.
 const REST_K: f64 = 3.0;
 const WARM_K: f64 = 8.0;

@@ -31,8 +31,6 @@ const MOST_CERTAIN: f64 = 0.98;
 const SAME_SPEED: f64 = 0.04;
 /// Speeds this far apart are not.
 const OTHER_SPEED: f64 = 0.1;
-/// Loads this far apart are not alike, but for heat, settings and what the record does not say.
-const MUCH_FASTER: f64 = 0.25;
 /// Temperatures this far apart are not one: neither regulated, nor the same air.
 const OTHER_K: f64 = 2.5;
 
@@ -223,7 +221,7 @@ impl JointRun {
 
     /// Whether the same load was nowhere much faster in this run.
     fn is_fastest(&self, ran: &Ran) -> bool {
-        !self.ran.iter().any(|other| other.is_faster(ran, MUCH_FASTER))
+        !self.ran.iter().any(|other| other.is_faster(ran, crate::FASTER - 1.0))
     }
 
     /// How hot it came to be while it was throttled at this speed, in kelvins.

@@ -3,11 +3,9 @@
 //! One run alone cannot know: a load that begins hot and stays at one speed has no faster one to compare with. A run
 //! that was cooler has, and shows the speed at which the same load is throttled.
 
-use super::{Follows, JointPoint, JointRun, MUCH_FASTER, OTHER_K, OTHER_SPEED, Ran, SAME_SPEED, SHOWS_S};
+use super::{Follows, JointPoint, JointRun, OTHER_K, OTHER_SPEED, Ran, SAME_SPEED, SHOWS_S};
 use crate::findings::{Cause, Label, PolicyLevel};
-
-/// A throttle that a load begins under is released no cooler than this, unless it is set to.
-const WARM_K: f64 = 328.0;
+use crate::{COOL_K, FASTER};
 
 /// A run that was throttled from a load's beginning, at a threshold that another run shows.
 pub(super) struct Start {
@@ -50,9 +48,9 @@ pub(super) fn may_be_throttled(runs: &[JointRun]) -> bool {
     let fast = |of: &JointRun, slow: &Ran, hot_k: f64| {
         let cooler = |ran: &&Ran| ran.start_k.is_some_and(|k| k + OTHER_K <= hot_k);
         let cache_full = of.ran.iter().any(|ran| {
-            ran.label == Label::SlcExhausted && ran.is_same_load(slow) && !slow.is_faster(ran, MUCH_FASTER)
+            ran.label == Label::SlcExhausted && ran.is_same_load(slow) && !slow.is_faster(ran, FASTER - 1.0)
         });
-        !cache_full && of.ran.iter().filter(cooler).any(|ran| ran.is_faster(slow, MUCH_FASTER))
+        !cache_full && of.ran.iter().filter(cooler).any(|ran| ran.is_faster(slow, FASTER - 1.0))
     };
     runs.iter().any(|run| {
         let like = |of: &JointRun| run.power_state.zip(of.power_state).is_none_or(|(a, b)| a == b);
@@ -62,7 +60,7 @@ pub(super) fn may_be_throttled(runs: &[JointRun]) -> bool {
                 && run.is_fastest(ran)
         };
         let began =
-            run.ran.iter().filter(hot).filter_map(|ran| Some((ran, ran.start_k.filter(|k| *k >= WARM_K)?)));
+            run.ran.iter().filter(hot).filter_map(|ran| Some((ran, ran.start_k.filter(|k| *k >= COOL_K)?)));
         began.into_iter().any(|(ran, hot_k)| runs.iter().any(|of| like(of) && fast(of, ran, hot_k)))
     })
 }

@@ -9,6 +9,7 @@ use crate::cause::heat::Heat;
 use crate::cause::starts::{self, LoadKey};
 use crate::findings::{Caveat, Policy, PolicyClass, SegmentOp};
 use crate::segment::Stretch;
+use crate::{COOL_K, FASTER};
 use trace::caveat::SlowdownSeen;
 use trace::{Interval, Trace};
 
@@ -18,16 +19,12 @@ const MOST_UNREAD: f64 = 0.5;
 const NOTHING_SEEN: f64 = 0.99;
 /// A load this near to the link's rate is not slowed down.
 const BY_LINK: f64 = 0.9;
-/// Speeds this far apart are no rounds of one load, as in the report's full speeds.
-const FASTER: f64 = 1.25;
 /// A temperature is at a threshold within rounding and a poll.
 const AT_THRESHOLD_K: f64 = 1.6;
 const DIPPED_K: f64 = 4.0;
-/// Stops of a thermostat lie within its hysteresis of the hottest, and so many are a habit; none acts on a drive cooler than this, unless
-/// it is set to.
+/// Stops of a thermostat lie within its hysteresis of the hottest, and so many are a habit.
 const AS_HOT_K: f64 = 7.0;
 const STOPS: usize = 5;
-const WARM_K: f64 = 328.0;
 /// Without slowing down, a run that stayed below this says little about what the drive does when hot.
 const HOT_K: f64 = 343.0;
 
@@ -189,7 +186,7 @@ impl Loads<'_> {
 /// Whether nothing moved in slices too short to be drops, again and again, and only while the drive was about as hot as it got: a
 /// thermostat may do so.
 fn stops_hot(trace: &Trace, heat: &Heat, stretches: &[Stretch], hottest_k: f64) -> bool {
-    let threshold_k = [trace.tmt_at(0.0).0, trace.tmt_at(0.0).1].into_iter().flatten().fold(WARM_K, f64::min);
+    let threshold_k = [trace.tmt_at(0.0).0, trace.tmt_at(0.0).1].into_iter().flatten().fold(COOL_K, f64::min);
     let loads = stretches.iter().filter(|stretch| stretch.op.moves_data());
     let nothing = loads
         .flat_map(|stretch| stretch.samples.windows(3))

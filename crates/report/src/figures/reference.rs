@@ -5,15 +5,13 @@
 
 use std::collections::BTreeMap;
 
+use analysis::FASTER;
 use analysis::findings::Label;
 
 use super::phase::{FullSpeed, FullSpeedSeen, PhaseFigures};
 
 /// A rise from which on a constant speed says that heat did nothing: more than rounding and sensor noise.
 const WARMED_C: f64 = 5.0;
-
-/// From this ratio of two speeds on the slower one is not full speed: rounds of one load differ by less.
-const FASTER: f64 = 1.25;
 
 /// Where the same operation was faster in this run.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,6 +2,7 @@
 //!
 //! "What happened" stands before it: the table of phases ([`crate::figures`]).
 
+use analysis::COOL_K;
 use analysis::findings::{Cause, Event, EventKind, PolicyClass};
 use trace::Caveat;
 use trace::caveat::Hole;
@@ -20,8 +21,6 @@ pub(super) const BELOW_LINK: f64 = 0.9;
 
 /// From this confidence on that nothing throttled, throttling is ruled out.
 const SURE: f64 = 0.95;
-/// No drive throttles below this, unless it is set to.
-const WARM_C: f64 = 55.0;
 /// A drop that began so far below the hottest began at no threshold near that: more than a sensor's lag and the hysteresis of most.
 const CLEARLY_COOLER_K: f64 = 5.0;
 
@@ -142,7 +141,7 @@ fn not_heat(input: &ReportInput) -> Vec<String> {
     };
     // A setting below everything that the drive was in does not act.
     let set_c = input.levels.iter().map(|l| format::celsius(f64::from(l.temp_k))).filter(|c| *c > coolest);
-    if hottest < set_c.fold(WARM_C, f64::min) {
+    if hottest < set_c.fold(format::celsius(COOL_K), f64::min) {
         return vec![format!("thermal throttling: never hotter than {}", format::degrees(hottest))];
     }
     let dips = findings.events.iter().filter(|event| event.kind == EventKind::Dip);
