@@ -22,13 +22,12 @@ mod shape;
 pub(crate) mod starts;
 mod uneven;
 mod weigh;
-
-use std::collections::BTreeMap;
+mod within;
 
 use self::beginning::Beginning;
 use self::case::Case;
 use self::drops::{DropStart, SpeedDrop};
-use self::evidence::{Conclusion, Evidence, Suspect, Verdict};
+use self::evidence::{Conclusion, Evidence, Verdict};
 use self::heat::{Heat, HeatMove};
 use self::history::History;
 use self::shape::{ByShape, DropShape};
@@ -39,11 +38,6 @@ use trace::{Interval, Phase, Trace};
 
 /// Within this share of the plan's limit a load is as fast as it was meant to be.
 const AT_LIMIT: f64 = 0.03;
-/// A further step that leaves less than this is one whatever the temperature, between two speeds that stand: what follows a
-/// temperature takes a while to fall so far, and bursts do not stand.
-const MUCH_FURTHER: f64 = 0.75;
-/// So many falls within a drop that come back show whether they do so by cooling.
-const FEWEST_BURSTS: usize = 3;
 /// Of so many cycles and more the usual one is known. Readings further apart than this share of it tell nothing of where one began.
 const LEAST_CYCLES: usize = 3;
 const READ_OF_A_CYCLE: f64 = 0.75;
@@ -186,14 +180,7 @@ fn judge_from(
             judged[index].verdict = judged[earlier].verdict;
         }
     }
-    let in_bursts = in_bursts(&judged);
-    for index in 0..judged.len() {
-        judged[index].continues =
-            in_bursts[index] || continues(&judged[..index], &judged[index], stretches, pieces);
-        if judged[index].continues {
-            join_outer(&mut judged, index, pieces);
-        }
-    }
+    within::join(&mut judged, stretches, pieces);
     recurring::tell(&mut judged, heat.slice_s);
     judged
 }
@@ -209,24 +196,6 @@ fn unread(drops: &[SpeedDrop], pieces: &[Piece], heat: &Heat) -> bool {
     let began_s: Vec<f64> = recovered.map(|drop| pieces[drop.first].start_s).collect();
     let cycles_s: Vec<f64> = began_s.windows(2).map(|pair| pair[1] - pair[0]).collect();
     cycles_s.len() >= LEAST_CYCLES && heat.period_s > READ_OF_A_CYCLE * median(&cycles_s)
-}
-
-/// Gives the pieces of a drop that only goes on with what its outer one began to that one.
-fn join_outer(judged: &mut [Judged], index: usize, pieces: &[Piece]) {
-    let Some(outer) = judged[index].drop.inside.map(|_| outermost(judged, index)) else { return };
-    let joined = std::mem::take(&mut judged[index].drop.own);
-    let outer = &mut judged[outer];
-    outer.drop.own.extend(joined);
-    outer.drop.level = drops::median_speed(pieces, &outer.drop.own);
-    outer.strength = strength(&outer.drop);
-}
-
-/// The drop whose cause holds for one inside it that goes on with it.
-fn outermost(judged: &[Judged], mut index: usize) -> usize {
-    while let Some(outer) = judged[index].drop.inside.filter(|_| judged[index].continues) {
-        index = outer;
-    }
-    index
 }
 
 /// Speed during a drop over speed before it.
@@ -252,90 +221,6 @@ fn judged_case(case: &Case) -> Judged {
         continues: false,
         drop: case.drop.clone(),
     }
-}
-
-/// Whether `new` lies in a drop with the same finding, or goes on with one on the other side of a gap.
-fn continues(judged: &[Judged], new: &Judged, stretches: &[Stretch], pieces: &[Piece]) -> bool {
-    if let Some(outer) = new.drop.inside {
-        let outer = judged[outermost(judged, outer)].verdict.conclusion;
-        let finding = new.verdict.conclusion;
-        let host = |of: Conclusion| matches!(of, Conclusion::Heat(Suspect::Tmt1 | Suspect::Tmt2));
-        // TMT2 within TMT1 is one of its own; any other heat within heat only where it is hotter.
-        let other_host = host(finding) && finding != outer;
-        let goes_on = finding.is_heat()
-            && outer.is_heat()
-            && !other_host
-            && !second_threshold(judged, new, stretches, pieces);
-        return goes_on || matches!(finding, Conclusion::NotHeat | Conclusion::Unknown);
-    }
-    let phase = |drop: &SpeedDrop| stretches[pieces[drop.first].stretch].phase;
-    let goes_on = |last: &Judged| {
-        phase(&last.drop) == phase(&new.drop)
-            && !last.drop.recovered
-            && (last.verdict.conclusion.is_heat() == new.verdict.conclusion.is_heat())
-    };
-    new.drop.at_start && judged.last().is_some_and(goes_on)
-}
-
-/// Which drops are the slow halves of bursts within another one that heat began: speed goes to and fro between two levels, whatever
-/// the temperature, as a drive that switches on and off shows where that beats with the log's intervals. A threshold lets go by
-/// cooling. TMT2 within TMT1 stays one, as a late sensor may not show that; and the first of them may be a further threshold.
-fn in_bursts(judged: &[Judged]) -> Vec<bool> {
-    let mut inner: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    let is_heat = |judged: &Judged| judged.verdict.conclusion.is_heat();
-    for (index, new) in judged.iter().enumerate().filter(|(_, new)| new.drop.recovered && is_heat(new)) {
-        let tmt2 = new.verdict.conclusion == Conclusion::Heat(Suspect::Tmt2);
-        if let Some(outer) = new.drop.inside.filter(|outer| is_heat(&judged[*outer]) && !tmt2) {
-            inner.entry(outer).or_default().push(index);
-        }
-    }
-    let as_warm = |index: &&usize| judged[**index].came_back_as_warm();
-    let mut in_bursts = vec![false; judged.len()];
-    for inner in inner.values() {
-        if inner.len() >= FEWEST_BURSTS && 2 * inner.iter().filter(as_warm).count() > inner.len() {
-            inner[1..].iter().for_each(|index| in_bursts[*index] = true);
-        }
-    }
-    in_bursts
-}
-
-/// Whether heat slowed a drop down further at once, and at a higher temperature than the drop it lies in, or by much: where the
-/// sensor lags, two thresholds begin at readings that lie close together.
-fn second_threshold(judged: &[Judged], new: &Judged, stretches: &[Stretch], pieces: &[Piece]) -> bool {
-    let outer = new.drop.inside.map(|outer| &judged[outermost(judged, outer)]);
-    let onsets_k = outer.and_then(|outer| outer.onset_k).zip(new.onset_k);
-    let hotter = onsets_k.is_some_and(|(outer, new)| new >= outer + case::OTHER_THRESHOLD_K);
-    // TMT1 and TMT2 are one threshold each; of its own a drive may have several.
-    let may_be_several =
-        matches!(new.verdict.conclusion, Conclusion::SomeHeat | Conclusion::Heat(Suspect::Vendor));
-    let edge = &pieces[new.drop.first - 1..=new.drop.first];
-    let much = strength(&new.drop).is_some_and(|strength| strength < MUCH_FURTHER)
-        && edge.iter().all(Piece::is_level);
-    // Bursts that the log's intervals beat with go to and fro at one temperature.
-    let even = edge.iter().all(Piece::is_even);
-    let bursts = new.came_back_as_warm() && !even;
-    may_be_several
-        && !bursts
-        && new.drop.sharp
-        && (hotter || much)
-        && stepped(stretches, pieces, new.drop.first)
-}
-
-/// Whether a piece began with a step: most of what lies between it and the one before was lost where they meet. Speed
-/// that sinks goes through pieces of falling level without one.
-fn stepped(stretches: &[Stretch], pieces: &[Piece], index: usize) -> bool {
-    const STEP: f64 = 0.7;
-    let (before, after) = (&pieces[index - 1], &pieces[index]);
-    let samples = &stretches[after.stretch].samples;
-    let speed = |from_s: f64, to_s: f64| {
-        let of = |t_s: f64| samples.partition_point(|sample| sample.start_s < t_s);
-        let speeds: Vec<f64> = samples[of(from_s)..of(to_s)].iter().map(Interval::bytes_per_s).collect();
-        (!speeds.is_empty()).then(|| median(&speeds))
-    };
-    let last = speed(before.end_s - before.span_s() / 3.0, before.end_s);
-    let first = speed(after.start_s, after.start_s + after.span_s() / 3.0);
-    let lost = last.unwrap_or(before.level) - first.unwrap_or(after.level);
-    lost >= STEP * (before.level - after.level)
 }
 
 /// Whether a piece is as fast as the plan allows.

@@ -150,10 +150,11 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
 }
 
 /// Whether the temperature hardly rose any more: of all temperatures that a drive may come to rest at, few lie just above a
-/// threshold. Seen once for all that look alike. A regulator brings a drive to rest at one while speed falls.
+/// threshold. Seen once for all that look alike. A regulator brings a drive to rest at one while speed falls, and a drive that is
+/// slow already always creeps.
 fn crept(case: &Case, began: &Beginning, evidence: &mut Evidence) {
     let Beginning { stay_s_per_k, at_start: false, .. } = *began else { return };
-    if case.fell_over_s().is_some() {
+    if case.fell_over_s().is_some() || case.drop.inside.is_some() {
         return;
     }
     let weight = -(stay_s_per_k / CREEPS_S_PER_K).ln().clamp(0.0, CREPT) * seen_once(case.alike);

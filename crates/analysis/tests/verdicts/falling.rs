@@ -1,7 +1,7 @@
 //! How speed falls: little by little or at once, and from which speed.
 
-use analysis::explain;
 use analysis::findings::{Cause, SegmentOp};
+use analysis::{analyze, explain};
 use trace::{Interval, Phase, SpeedSeries, Temperature, Trace, instant};
 
 /// What a load does, how fast it is after so many seconds, and how many there are.
@@ -63,4 +63,27 @@ fn what_stands_before_it_falls_was_the_full_speed() {
     let first = explained.first().expect("an event");
     assert!((first.seen.start_s - 355.0).abs() <= 3.0, "{:#?}", first.seen);
     assert!(first.seen.before_bytes_per_s.is_some_and(|before| (before / 1.1e9 - 1.0).abs() < 0.02));
+}
+
+/// Goal: a second fall while the drive is slow already is told, whatever is thought of it. Method: speed falls where the drive has
+/// warmed up, and once more after a long while at a temperature that hardly rises; soon after, the load ends.
+#[test]
+fn a_further_fall_that_stands_is_told() {
+    for (first_s, second_s, left, further) in [
+        (200.0, 800.0, 0.7, 0.5),
+        (300.0, 1000.0, 0.8, 0.2),
+        (150.0, 700.0, 0.65, 0.6),
+        (250.0, 1200.0, 0.75, 0.35),
+        (400.0, 1500.0, 0.6, 0.45),
+    ] {
+        let speed = |t: f64| match t {
+            t if t < first_s => 5e9,
+            t if t < second_s => 5e9 * left,
+            _ => 5e9 * left * further,
+        };
+        let kelvin = |t: f64| 350.0 - 30.0 * (-t / 120.0_f64).exp() + t / 200.0;
+        let findings = analyze(&log(&[(SegmentOp::Read, &speed, second_s as usize + 35)], &kelvin));
+        let told = |at_s: f64| findings.events.iter().any(|event| (event.t_s - at_s).abs() <= 2.0);
+        assert!(told(first_s) && told(second_s), "{second_s} s, to {further}: {:#?}", findings.events);
+    }
 }
