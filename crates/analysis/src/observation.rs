@@ -67,6 +67,8 @@ pub enum Observation {
     WrittenOfStated { written_bytes: u64, stated_bytes: u64 },
     /// Little had been written.
     LittleWritten { written_bytes: u64 },
+    /// More had been written than a cache of a drive of that size can hold.
+    BeyondAnyCache { written_bytes: u64, capacity_bytes: u64 },
     /// The cache had been filled before, and this is the speed since.
     CacheFilledBefore,
     /// Speed came back while writing went on.
@@ -145,6 +147,7 @@ impl Observation {
             | Self::ReadingFillsNoCache
             | Self::WrittenOfStated { .. }
             | Self::LittleWritten { .. }
+            | Self::BeyondAnyCache { .. }
             | Self::CacheFilledBefore
             | Self::BackWhileWriting
             | Self::WritingStayedSlow { .. } => Rule::WriteCache,

@@ -39,6 +39,7 @@ const OBSERVATIONS: &[&str] = &[
     r#""kind":"counter_still","threshold":"tmt2","has_counted":false"#,
     r#""kind":"written_of_stated","written_bytes":107374182400,"stated_bytes":107374182400"#,
     r#""kind":"little_written","written_bytes":524288000"#,
+    r#""kind":"beyond_any_cache","written_bytes":751619276800,"capacity_bytes":1000204886016"#,
     r#""kind":"cache_filled_before""#,
     r#""kind":"back_while_writing""#,
     r#""kind":"stopped","span_s":18.4"#,

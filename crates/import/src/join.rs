@@ -153,6 +153,7 @@ fn add(
     into.critical_k = into.critical_k.or(from.critical_k);
     into.tmt_min_k = into.tmt_min_k.or(from.tmt_min_k);
     into.tmt_max_k = into.tmt_max_k.or(from.tmt_max_k);
+    into.capacity_bytes = into.capacity_bytes.or(from.capacity_bytes);
     into.slc_bytes = into.slc_bytes.or(from.slc_bytes);
     into.ambient_k = into.ambient_k.or(from.ambient_k);
     whole.io_errors = whole.io_errors.saturating_add(trace.io_errors);

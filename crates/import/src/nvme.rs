@@ -81,6 +81,7 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, (&'static str, S
             critical_k: kelvin("cctemp")?,
             tmt_min_k: kelvin("mntmt")?,
             tmt_max_k: kelvin("mxtmt")?,
+            capacity_bytes: count_at(object, "tnvmcap").filter(|bytes| *bytes > 0),
             ..Facts::default()
         };
         (reading.model, reading.serial) = (text("mn"), text("sn"));

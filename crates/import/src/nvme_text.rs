@@ -28,7 +28,7 @@ const LABELS: [(&str, &str); 13] = [
 ];
 
 /// Labels of `nvme id-ctrl`: they are as short as those of its JSON.
-const IDENTIFY: [&str; 6] = ["wctemp", "cctemp", "mntmt", "mxtmt", "mn", "sn"];
+const IDENTIFY: [&str; 7] = ["wctemp", "cctemp", "mntmt", "mxtmt", "tnvmcap", "mn", "sn"];
 
 /// What begins a reading, or what is known of the controller.
 const HEADINGS: [&str; 2] = ["Smart Log for NVME", "NVME Identify Controller"];

@@ -230,6 +230,7 @@ fn add_facts(readings: &mut [HealthReading], trace: &mut Trace) {
         let facts = &mut trace.facts;
         facts.warning_k = facts.warning_k.or(reading.facts.warning_k);
         facts.critical_k = facts.critical_k.or(reading.facts.critical_k);
+        facts.capacity_bytes = facts.capacity_bytes.or(reading.facts.capacity_bytes);
         facts.tmt_min_k = facts.tmt_min_k.or(reading.facts.tmt_min_k);
         facts.tmt_max_k = facts.tmt_max_k.or(reading.facts.tmt_max_k);
         for caveat in reading.caveats.drain(..) {

@@ -45,7 +45,9 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, String> {
     let is_nvme = at("/device/protocol").and_then(Value::as_str).is_none_or(|protocol| protocol == "NVMe");
     let current = float("/temperature/current").filter(|degrees| is_nvme || ![0.0, -1.0].contains(degrees));
     reading.composite_k = current.and_then(kelvin);
+    let capacity = ["/user_capacity/bytes", "/nvme_total_capacity"].into_iter().find_map(at);
     reading.facts = Facts {
+        capacity_bytes: capacity.and_then(Value::as_u64).filter(|bytes| *bytes > 0),
         warning_k: celsius("/nvme_composite_temperature_threshold/warning")
             .or_else(|| celsius("/temperature/op_limit_max"))
             .or_else(|| scsi_reference(float("/temperature/drive_trip")?)),

@@ -30,13 +30,14 @@ fn a_smart_log_without_its_heading_is_read() {
 fn the_text_of_id_ctrl_tells_thresholds() {
     let identify = "NVME Identify Controller:\nvid       : 0x144d\nsn        : S1              \nmn        : EXAMPLE NVME 1TB\n\
         wctemp    : 355\n [15:0] : 82 °C (355 K)\tWarning Composite Temperature Threshold (WCTEMP)\n\
-        cctemp    : 358\nmntmt     : 273\nmxtmt     : 356\n";
+        cctemp    : 358\ntnvmcap   : 1,000,204,886,016\nmntmt     : 273\nmxtmt     : 356\n";
     let reading = format!("Smart Log for NVME device:nvme0 namespace-id:ffffffff\n{SMART_LOG}");
     let files = [("smart-1795246049.txt", reading.as_str()), ("id.txt", identify)];
     let sources = files.map(|(name, text)| LogFile::from_bytes(name, text.as_bytes())).into();
     let trace = import(sources, &ImportOptions::default()).expect("both");
     let facts = (trace.facts.warning_k, trace.facts.critical_k, trace.facts.tmt_min_k, trace.facts.tmt_max_k);
     assert_eq!(facts, (Some(355.0), Some(358.0), Some(273.0), Some(356.0)));
+    assert_eq!(trace.facts.capacity_bytes, Some(1_000_204_886_016));
     assert_eq!(trace.name, "EXAMPLE NVME 1TB");
 }
 

@@ -83,6 +83,8 @@ pub struct Facts {
     pub tmt_min_k: Option<f64>,
     /// Highest settable TMT2 (MXTMT), in kelvins.
     pub tmt_max_k: Option<f64>,
+    /// Capacity of the drive in bytes.
+    pub capacity_bytes: Option<u64>,
     /// Size of the fast write cache in bytes, as the maker states it.
     pub slc_bytes: Option<u64>,
     /// Numbers of the power states that serve I/O; `None` where the source does not say.

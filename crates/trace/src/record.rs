@@ -54,8 +54,8 @@ fn damage(part: &LostPart) -> Damage {
 
 fn facts(record: &Record) -> Facts {
     let manifest = &record.manifest;
-    let DriveFacts { warning_k, critical_k, tmt_min_k, tmt_max_k, slc_bytes, power_states, .. } =
-        &manifest.drive;
+    let drive = &manifest.drive;
+    let DriveFacts { warning_k, critical_k, tmt_min_k, tmt_max_k, slc_bytes, power_states, .. } = drive;
     Facts {
         simulated: Some(manifest.origin.is_simulated()),
         link_bytes_per_s: manifest.link.as_ref().map(|link| link.ceiling_bytes_per_s),
@@ -64,6 +64,7 @@ fn facts(record: &Record) -> Facts {
         critical_k: critical_k.map(f64::from),
         tmt_min_k: tmt_min_k.map(f64::from),
         tmt_max_k: tmt_max_k.map(f64::from),
+        capacity_bytes: drive.capacity_bytes(),
         slc_bytes: *slc_bytes,
         power_states: power_states.clone(),
         ambient_k: manifest.ambient_k,

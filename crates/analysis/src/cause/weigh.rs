@@ -68,6 +68,9 @@ const READING_STOPPED_S: f64 = 10.0;
 const STOPPED: f64 = 1.0;
 /// A setting acts within this: the drive's entry latency is milliseconds, the log's times are a reading off.
 const SETTING_SEEN_S: f64 = 3.0;
+/// A pseudo-SLC cache stores one bit in cells that hold two (MLC), three or four, so that it can be no larger than this share of the
+/// drive. What is written over before it moves on may make a little more of it.
+const MOST_CACHED: f64 = 0.5;
 
 /// Weighs everything about one drop; also where it began, for what all drops together say, unless there is no temperature.
 pub(crate) fn weigh(case: &Case) -> (Evidence, Option<Beginning>) {
@@ -310,6 +313,8 @@ fn cache(case: &Case, evidence: &mut Evidence) {
         weigh(Observation::WrittenOfStated { written_bytes, stated_bytes }, weight);
     } else if case.written_bytes < 1e9 && !case.drop.at_start {
         weigh(Observation::LittleWritten { written_bytes }, -2.0);
+    } else if let Some(capacity_bytes) = beyond_any_cache(case) {
+        weigh(Observation::BeyondAnyCache { written_bytes, capacity_bytes }, -3.0);
     }
     if case.drop.at_start && case.history.slow_after_cache(case.drop.level) {
         weigh(Observation::CacheFilledBefore, 4.0);
@@ -327,6 +332,12 @@ fn cache(case: &Case, evidence: &mut Evidence) {
         };
         weigh(Observation::WritingStayedSlow { share: strength, written_bytes }, weight);
     }
+}
+
+/// The drive's capacity, where more had been written than its cache could hold in one piece.
+fn beyond_any_cache(case: &Case) -> Option<u64> {
+    let beyond = |bytes: &u64| case.written_bytes > MOST_CACHED * *bytes as f64;
+    case.trace.facts.capacity_bytes.filter(beyond).filter(|_| !case.drop.at_start)
 }
 
 /// Everything else that makes speed differ.

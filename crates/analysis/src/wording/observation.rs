@@ -142,6 +142,11 @@ pub fn observation(seen: &Observation) -> String {
             )
         }
         Seen::LittleWritten { written_bytes } => format!("Only {} had been written.", amount(written_bytes)),
+        Seen::BeyondAnyCache { written_bytes, capacity_bytes } => format!(
+            "{} had been written; an SLC cache holds at most a third to half of a drive's {}.",
+            amount(written_bytes),
+            amount(capacity_bytes)
+        ),
         Seen::CacheFilledBefore => {
             "The SLC cache had filled before; this is the speed after that.".to_owned()
         }

@@ -1,6 +1,6 @@
 //! How speed falls: little by little or at once, and from which speed.
 
-use analysis::findings::{Cause, SegmentOp};
+use analysis::findings::{Cause, EventKind, SegmentOp};
 use analysis::{analyze, explain};
 use trace::{Interval, Phase, SpeedSeries, Temperature, Trace, instant};
 
@@ -85,5 +85,29 @@ fn a_further_fall_that_stands_is_told() {
         let findings = analyze(&log(&[(SegmentOp::Read, &speed, second_s as usize + 35)], &kelvin));
         let told = |at_s: f64| findings.events.iter().any(|event| (event.t_s - at_s).abs() <= 2.0);
         assert!(told(first_s) && told(second_s), "{second_s} s, to {further}: {:#?}", findings.events);
+    }
+}
+
+/// Goal: no cache is full after more data than it can hold. Method: writing falls once on a cool drive and stays slow after more than half of the
+/// drive's capacity; the same on a drive of four times the size, and on one whose size nobody stated.
+#[test]
+fn a_cache_holds_no_more_than_half_a_drive() {
+    for (capacity_gb, at_s, left) in [
+        (1000.0, 150.0, 0.4),
+        (500.0, 90.0, 0.3),
+        (2000.0, 260.0, 0.2),
+        (1000.0, 180.0, 0.5),
+        (250.0, 70.0, 0.35),
+    ] {
+        let cache_full = |capacity_gb: Option<f64>| {
+            let speed = |t: f64| if t < at_s { 5e9 } else { 5e9 * left };
+            let cooled_k = |t: f64| 8.0 * (1.0 - (-(t - at_s).max(0.0) / 60.0).exp());
+            let kelvin = |t: f64| 322.0 - 20.0 * (-t / 30.0_f64).exp() - cooled_k(t);
+            let mut trace = log(&[(SegmentOp::Write, &speed, 600)], &kelvin);
+            trace.facts.capacity_bytes = capacity_gb.map(|gb| (gb * 1e9) as u64);
+            analyze(&trace).events.iter().any(|event| event.kind == EventKind::SlcExhausted)
+        };
+        assert!(!cache_full(Some(capacity_gb)), "{capacity_gb} GB, {at_s} s");
+        assert!(cache_full(Some(4.0 * capacity_gb)) && cache_full(None), "{capacity_gb} GB, {at_s} s");
     }
 }

@@ -37,7 +37,7 @@ use trace::caveat::{Caveat, ClockDoubt, CutOff};
 use trace::{Trace, instant};
 
 /// Names of facts that a comment may state.
-const FACTS: [&str; 12] = [
+const FACTS: [&str; 13] = [
     "name",
     "simulated",
     "link_bytes_per_s",
@@ -48,6 +48,7 @@ const FACTS: [&str; 12] = [
     "warning_c",
     "critical_c",
     "ambient_c",
+    "capacity_bytes",
     "slc_bytes",
     "rate_limit_bytes_per_s",
 ];
@@ -123,6 +124,7 @@ fn facts(table: &CsvTable, trace: &mut Trace) -> Result<Option<f64>, ImportError
             "warning_c" => trace.facts.warning_k = Some(kelvin),
             "critical_c" => trace.facts.critical_k = Some(kelvin),
             "ambient_c" => trace.facts.ambient_k = Some(kelvin),
+            "capacity_bytes" => trace.facts.capacity_bytes = Some(number as u64),
             "slc_bytes" => trace.facts.slc_bytes = Some(number as u64),
             _ => limit = Some(number),
         }

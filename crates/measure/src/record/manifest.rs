@@ -144,6 +144,14 @@ pub struct DriveFacts {
     pub power_states: Option<Vec<u8>>,
 }
 
+impl DriveFacts {
+    /// Capacity of the drive in bytes; `None` where a file or nothing at all was under load, whose size is not the drive's.
+    pub fn capacity_bytes(&self) -> Option<u64> {
+        let of_drive = !["file", "null"].contains(&self.kind.as_str());
+        Some(self.size_bytes).filter(|bytes| of_drive && *bytes > 0)
+    }
+}
+
 /// A power meter of a run: where its readings are, and what is stated about it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct MeterFacts {

@@ -97,7 +97,12 @@ fn thresholds(cause: Cause, seen: &[(&Observation, f64)]) -> Option<String> {
 /// What an event says of a full write cache: bytes that fit, or speed that came back.
 pub(super) fn write_cache(event: &Event) -> Option<String> {
     let of_cache = |seen: &&WeighedObservation| {
-        matches!(seen.observation, Observation::BackWhileWriting | Observation::LittleWritten { .. })
+        matches!(
+            seen.observation,
+            Observation::BackWhileWriting
+                | Observation::LittleWritten { .. }
+                | Observation::BeyondAnyCache { .. }
+        )
     };
     event.observations.iter().find(of_cache).map(|seen| clause(&seen.observation))
 }

@@ -112,6 +112,7 @@ fn facts(record: &Record, name: &str) -> String {
     fact("warning_c", celsius(manifest.drive.warning_k));
     fact("critical_c", celsius(manifest.drive.critical_k));
     fact("ambient_c", manifest.ambient_k.map(|kelvin| format!("{:.2}", kelvin - 273.15)));
+    fact("capacity_bytes", manifest.drive.capacity_bytes().map(|bytes| bytes.to_string()));
     fact("slc_bytes", manifest.drive.slc_bytes.map(|bytes| bytes.to_string()));
     text
 }
