@@ -62,7 +62,7 @@ pub(crate) fn policy(
     let hot: Vec<&Judged> =
         judged.iter().filter(|j| j.verdict.conclusion.is_heat() && !j.continues).collect();
     if hot.is_empty() {
-        return unprovoked::policy(trace, heat, stretches, judged, unread);
+        return unprovoked::policy(trace, heat, stretches, pieces, judged, unread);
     }
     let host: Vec<&Judged> = hot.iter().copied().filter(|j| is_host(j)).collect();
     let own: Vec<&Judged> =

@@ -8,7 +8,7 @@ use crate::cause::evidence::Conclusion;
 use crate::cause::heat::Heat;
 use crate::cause::starts::{self, LoadKey};
 use crate::findings::{Caveat, Policy, PolicyClass, SegmentOp};
-use crate::segment::Stretch;
+use crate::segment::{Piece, Stretch};
 use crate::{COOL_K, FASTER};
 use trace::caveat::SlowdownSeen;
 use trace::{Interval, Trace};
@@ -33,6 +33,7 @@ pub(super) fn policy(
     trace: &Trace,
     heat: &Heat,
     stretches: &[Stretch],
+    pieces: &[Piece],
     judged: &[Judged],
     unread: f64,
 ) -> (Policy, Vec<Caveat>) {
@@ -67,7 +68,7 @@ pub(super) fn policy(
         let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::Unexplained };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
-    if never_cool(trace, heat, stretches, judged) {
+    if never_cool(trace, heat, stretches, judged) || never_even(stretches, pieces, heat) {
         let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::NeverCool };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
@@ -179,8 +180,26 @@ impl Loads<'_> {
     }
 
     fn kelvin(&self, heat: &Heat) -> impl Iterator<Item = f64> {
-        self.stretches.iter().flat_map(|s| heat.within(s.start_s(), s.end_s())).map(|p| p.value)
+        // A load begins within a row, and a reading at its very end may be of what comes after.
+        self.stretches.iter().flat_map(|s| {
+            let (first, end_s) = (usize::from(s.samples.len() > 2), s.end_s());
+            let meanwhile = heat.within(s.samples[first].start_s, end_s).iter();
+            meanwhile.filter(move |p| p.t.as_secs_f64() < end_s).map(|p| p.value)
+        })
     }
+}
+
+/// Whether an operation that ran for a while, and where drives are throttled by themselves, was never at one speed: cycles that no row
+/// shows whole look so, and the speed without them is not known.
+fn never_even(stretches: &[Stretch], pieces: &[Piece], heat: &Heat) -> bool {
+    let mut by_op: BTreeMap<u8, (f64, f64)> = BTreeMap::new();
+    for piece in pieces.iter().filter(|piece| stretches[piece.stretch].op.moves_data()) {
+        let (even_s, hot_s) = by_op.entry(stretches[piece.stretch].op as u8).or_default();
+        let hot = heat.within(piece.start_s, piece.end_s).iter().any(|p| p.value >= HOT_K);
+        *even_s += if piece.is_level() { piece.span_s() } else { 0.0 };
+        *hot_s += if hot { piece.span_s() } else { 0.0 };
+    }
+    by_op.values().any(|(even_s, hot_s)| *even_s <= 0.0 && *hot_s >= HELD_S)
 }
 
 /// Whether nothing moved in slices too short to be drops, again and again, and only while the drive was about as hot as it got: a

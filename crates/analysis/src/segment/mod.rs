@@ -150,7 +150,9 @@ fn cuts(samples: &[Interval], fast: f64) -> Vec<Cut> {
         // The first slice is in part what was before, if anything was.
         let inner = start + usize::from(n > 0)..end(n);
         let speeds: Vec<f64> = bins[inner.clone()].iter().map(|bin| bin.bytes_per_s).collect();
-        if let Some(bin) = unsteady::began(&speeds, bin_s) {
+        // The row in which a load begins is in part without one, and its speed no part of an even one.
+        let later = || Some(1 + unsteady::began(speeds.get(1..)?, bin_s)?).filter(|_| n == 0);
+        if let Some(bin) = unsteady::began(&speeds, bin_s).or_else(later) {
             cuts.push(Cut { at: bins[inner.start + bin].first, gradual: false });
         }
     }

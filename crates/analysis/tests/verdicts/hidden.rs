@@ -103,3 +103,49 @@ fn a_regulator_that_work_interrupts_is_one() {
         assert!(findings.events.iter().any(|e| e.kind == EventKind::ThrottleOnset), "every {every_s} s");
     }
 }
+
+/// Goal: a load that begins within a row hides no throttle. Method: a row or a few at full speed after such a beginning, or none, then
+/// cycles of a few rows and less.
+#[test]
+fn a_load_that_begins_within_a_row_may_be_throttled() {
+    for (row_s, heats_k, on_k, off_k, share) in [
+        (12, 90.0, 350.0, 343.0, 0.2),
+        (15, 110.0, 350.0, 346.0, 0.0),
+        (20, 90.0, 350.0, 343.0, 0.2),
+        (30, 90.0, 350.0, 343.0, 0.0),
+        (60, 140.0, 350.0, 343.0, 0.4),
+    ] {
+        let mut log = Logged::new(row_s as u64);
+        log.heats_k = heats_k;
+        log.log(5 * row_s + row_s / 2, |_, _| 0.0);
+        log.log(200 * row_s, relay(on_k, off_k, share));
+        let findings = in_rows(&log, row_s);
+        assert_ne!(findings.policy.class, PolicyClass::None, "rows of {row_s} s: {:?}", findings.policy);
+    }
+}
+
+/// Goal: a log that begins when its drive is throttled already clears it of nothing. Method: a relay that stays on, from its middle on;
+/// then the host stops, and the reading at the end of the load is of the pause.
+#[test]
+fn a_log_that_begins_hot_clears_nothing() {
+    for (seed, row_s, share) in [(1, 10, 0.8), (2, 20, 0.8), (3, 10, 0.75), (4, 5, 0.8), (5, 30, 0.78)] {
+        let mut log = Logged::new(seed);
+        log.heats_k = 60.0;
+        let mut throttle = relay(350.0, 330.0, share);
+        log.log(900, &mut throttle);
+        log.begin_here();
+        log.log(100 * row_s, &mut throttle);
+        log.log(200, |_, _| 0.0);
+        let mut trace = log.trace_of(true, row_s);
+        let load_s = (100 * row_s) as f64;
+        let read = trace.temperatures[0].kelvin.points().to_vec();
+        let mut later = measure::Series::new();
+        for point in read {
+            let t_s = point.t.as_secs_f64() - 0.5;
+            later.push(trace::instant(t_s), if t_s < load_s { point.value } else { 320.0 });
+        }
+        trace.temperatures[0].kelvin = later;
+        let findings = analyze(&trace);
+        assert_ne!(findings.policy.class, PolicyClass::None, "rows of {row_s} s: {:?}", findings.policy);
+    }
+}

@@ -54,6 +54,12 @@ impl Logged {
         }
     }
 
+    /// Leaves out all that was so far: the log begins in the middle of what is going on.
+    pub(crate) fn begin_here(&mut self) {
+        self.speed.clear();
+        self.kelvin.clear();
+    }
+
     fn trace(&self, with_temperature: bool) -> Trace {
         self.trace_of(with_temperature, 1)
     }

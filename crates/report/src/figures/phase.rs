@@ -99,6 +99,8 @@ pub(crate) enum FullSpeedSeen {
 /// What leaves open how fast a load is on a cool drive, and from where on its beginning is hot.
 const NEVER_COOL: Caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::NeverCool };
 const HOT_C: f64 = 70.0;
+/// Nine tenths of the seconds of an even speed lie within this share of it: noise of 15 % is as wide.
+const UNSTEADY: f64 = 0.5;
 
 impl PhaseFigures {
     /// Mean speed over full speed, at most 1: what lies within the noise of full speed is full speed.
@@ -113,10 +115,18 @@ impl PhaseFigures {
         size.is_some_and(|size| size > 0.0 && size <= SMALL_IO_BYTES)
     }
 
+    /// Whether its speed goes to and fro too widely to be called one, though nothing was found to slow it down.
+    pub(crate) fn is_unsteady(&self) -> bool {
+        let wide = |([low, high], mean): ([f64; 2], f64)| high - low > UNSTEADY * mean;
+        self.labels.as_slice() == [Label::FullSpeed]
+            && self.spread_bytes_per_s.zip(self.mean_bytes_per_s).is_some_and(wide)
+    }
+
     /// What a segment of it is: "full speed" only where that is known of the phase.
     pub(crate) fn state(&self, label: Label) -> &'static str {
         let is_known = self.full.is_some_and(|full| full.seen == FullSpeedSeen::Here);
         match label {
+            Label::FullSpeed if self.is_unsteady() => sentences::UNSTEADY,
             Label::FullSpeed if !is_known && !reference::has_slow_part(self) => sentences::CONSTANT,
             label => sentences::label(label),
         }
@@ -253,7 +263,7 @@ fn row(
         is_pure.then(|| series::mean_within(intervals, &of.collect::<Vec<_>>())).flatten()
     };
     let full = mean_as(Label::FullSpeed);
-    PhaseFigures {
+    let mut figures = PhaseFigures {
         phase: phase.name.clone(),
         op: op.map_or("idle", op_name),
         what: phase.what.clone(),
@@ -281,7 +291,10 @@ fn row(
         power: power_row(input, phase).cloned(),
         onset: events.first().map(|event| (event.t_s, event.temp_k.filter(|k| k.is_finite()))),
         labels: distinct_labels(&segments),
-    }
+    };
+    // Half of its time is faster than the mean of what goes to and fro.
+    figures.full = figures.full.filter(|_| !figures.is_unsteady());
+    figures
 }
 
 fn op_name(op: Op) -> &'static str {

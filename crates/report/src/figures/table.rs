@@ -78,7 +78,7 @@ fn state(one: &PhaseFigures) -> String {
         ([], _) if one.op == "idle" => "idle".to_owned(),
         ([], _) => missing(),
         // A speed that nothing is known to exceed is no full speed by itself.
-        (_, [Label::FullSpeed]) => sentences::CONSTANT.to_owned(),
+        (_, [Label::FullSpeed]) if !one.is_unsteady() => sentences::CONSTANT.to_owned(),
         (told, _) => told.join(" → "),
     }
 }

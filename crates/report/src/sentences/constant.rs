@@ -56,12 +56,24 @@ fn constant(one: &PhaseFigures, input: &ReportInput) -> String {
     if one.labels.iter().all(|label| *label == Label::RateLimited) {
         return format!("{subject}: {speed} for {span}, the plan's rate limit.");
     }
-    let how = if one.labels.contains(&Label::Ramp) { "mean" } else { "constant" };
-    let mut clauses = vec![format!("{subject}: {how} {speed} for {span}"), reference(one)];
+    let how = match one.is_unsteady() {
+        true => "unsteady, mean",
+        false if one.labels.contains(&Label::Ramp) => "mean",
+        false => "constant",
+    };
+    let mut clauses = vec![format!("{subject}: {how} {speed} for {span}")];
+    clauses.extend(between(one).filter(|_| one.is_unsteady()));
+    clauses.push(reference(one));
     clauses.extend(one.faster.as_ref().filter(|_| one.full.is_none()).map(|other| faster(other, one)));
     clauses.extend(share_of_link(one, input));
     clauses.extend(slowest(one));
     format!("{}.", clauses.join("; "))
+}
+
+/// "850 MB/s to 3.40 GB/s in nine tenths of it".
+fn between(one: &PhaseFigures) -> Option<String> {
+    let [low, high] = one.spread_bytes_per_s?.map(|speed| format::speed(Some(speed)));
+    Some(format!("{low} to {high} in nine tenths of it"))
 }
 
 /// What the speed is held against.

@@ -7,6 +7,8 @@ use crate::view::{Level, LevelKind};
 
 /// What a load is that ran at one speed, which no reference shows to be full speed.
 pub(crate) const CONSTANT: &str = "constant";
+/// What one is whose speed goes to and fro.
+pub(crate) const UNSTEADY: &str = "unsteady";
 
 /// What a segment is; [`crate::segment_states`] knows whether a full speed is known to be one.
 pub const fn label(label: Label) -> &'static str {

@@ -52,6 +52,22 @@ fn has(text: &str, wanted: &str) {
     assert!(text.contains(wanted), "{wanted:?} is not in\n{text}");
 }
 
+/// Goal: a speed that goes to and fro is not called constant, and its mean is no full speed. Method: three to two seconds at two speeds.
+#[test]
+fn a_load_that_goes_to_and_fro_is_unsteady() {
+    let mut run = two_writes(2.6e9, 2.6e9);
+    let writes = run.speed.iter_mut().find(|series| series.op == Op::Write).expect("it writes");
+    let slow = |start_s: f64| start_s < 299.95 && start_s as usize % 5 < 3;
+    writes.intervals.iter_mut().filter(|i| slow(i.start_s)).for_each(|interval| interval.value = 1.1e9);
+    let text = told(&run);
+    assert_eq!(row(&text, "fill")[2..4], ["1.70 GB/s", "–"], "{text}");
+    has(
+        &text,
+        "fill (write): unsteady, mean 1.70 GB/s for 300 s; 1.10 GB/s to 2.60 GB/s in nine tenths of it;",
+    );
+    assert_eq!(segment_states(&run)[0], "unsteady");
+}
+
 /// Goal: constant is not full speed. Method: writing at 39 MB/s after writing at 2.60 GB/s.
 #[test]
 fn a_slow_load_is_not_at_full_speed_because_nothing_within_it_was_faster() {
