@@ -59,6 +59,8 @@ pub enum Observation {
     CameBack { cooled_k: f64, release_k: f64 },
     /// Speed fell level by level, and took so long for it.
     FellSlowly { over_s: f64 },
+    /// Speed fell level by level, and went on while the drive cooled from its hottest by so much.
+    SankThoughCooled { cooled_k: f64 },
     /// The drive's counter of the threshold moved.
     CounterMoved { threshold: HostThreshold },
     /// It stood still; `has_counted` where this drive is known to count.
@@ -67,6 +69,10 @@ pub enum Observation {
     WrittenOfStated { written_bytes: u64, stated_bytes: u64 },
     /// Little had been written.
     LittleWritten { written_bytes: u64 },
+    /// Writing fell after the same amount of data another time, at a temperature that far away.
+    SameAmount { written_bytes: u64, apart_k: f64 },
+    /// Writing fell after other amounts in the other drops that began at its temperature.
+    OtherAmount { written_bytes: u64, drops: usize },
     /// More had been written than a cache of a drive of that size can hold.
     BeyondAnyCache { written_bytes: u64, capacity_bytes: u64 },
     /// The cache had been filled before, and this is the speed since.
@@ -140,6 +146,7 @@ impl Observation {
             Self::StayedAsHot { .. }
             | Self::Held { .. }
             | Self::FellSlowly { .. }
+            | Self::SankThoughCooled { .. }
             | Self::SlowThoughCooled { .. }
             | Self::CameBack { .. } => Rule::Course,
             Self::CounterMoved { .. } | Self::CounterStill { .. } => Rule::Counters,
@@ -147,6 +154,8 @@ impl Observation {
             | Self::ReadingFillsNoCache
             | Self::WrittenOfStated { .. }
             | Self::LittleWritten { .. }
+            | Self::SameAmount { .. }
+            | Self::OtherAmount { .. }
             | Self::BeyondAnyCache { .. }
             | Self::CacheFilledBefore
             | Self::BackWhileWriting

@@ -5,6 +5,7 @@
 //! constant speed at a constant temperature may be a regulator, or a fixed lower speed whose heat happens to
 //! hold the drive there.
 
+mod followed;
 mod unprovoked;
 
 use std::collections::BTreeMap;
@@ -41,14 +42,6 @@ const GAVE_WAY: f64 = 0.9;
 const GAVE_WAY_LATER: f64 = 0.25;
 /// Levels further apart than this are several: the same 4 % from which on a piece counts as slow.
 const ONE_LEVEL: f64 = 0.96;
-/// A regulator that comes to rest sinks by less and less: this much is no rounding of I/Os, and no chance beyond three
-/// standard errors.
-const SANK: f64 = 0.01;
-const BY_CHANCE: f64 = 3.0;
-/// Speed that follows a temperature in whole kelvins hunts around its level: it varies twice as much as at full speed.
-/// And by five percent, as 20 I/Os of 1 MiB in an interval of 100 ms (200 MB/s), whole ones, vary by two by themselves.
-const HUNTS: f64 = 2.0;
-const HUNTING_VARIATION: f64 = 0.05;
 
 /// The policy (`unread` is the share of time without a speed) and, where it stays open, the measurement that would decide it.
 pub(crate) fn policy(
@@ -68,7 +61,7 @@ pub(crate) fn policy(
     let own: Vec<&Judged> =
         hot.iter().copied().filter(|j| j.verdict.conclusion == Conclusion::Heat(Suspect::Vendor)).collect();
     let leading = if host.is_empty() { if own.is_empty() { &hot } else { &own } } else { &host };
-    let followed = followed(stretches, pieces, leading);
+    let followed = followed::followed(heat, stretches, pieces, leading);
     let mechanisms = mechanisms(trace, heat, stretches, pieces, leading, &followed);
     let mut also: Vec<PolicyClass> = Vec::new();
     let mut confidence = mean(leading.iter().map(|j| j.verdict.confidence));
@@ -287,49 +280,6 @@ fn variations(pieces: &[Piece], drops: &[&Judged]) -> (f64, f64) {
         middle.map_or(0.0, |(variation, _)| *variation)
     };
     (of(true), of(false))
-}
-
-/// Of each drop, whether speed followed the temperature: it gave way bit by bit or went on giving way, stood at several
-/// levels, or hunts. What falls at once and stays the same is a fixed lower speed.
-fn followed(stretches: &[Stretch], pieces: &[Piece], drops: &[&Judged]) -> Vec<bool> {
-    let (while_slow, otherwise) = variations(pieces, drops);
-    let hunts = while_slow >= HUNTING_VARIATION && while_slow >= HUNTS * otherwise;
-    let several = |judged: &Judged| {
-        let lasting = judged.drop.own.iter().map(|own| &pieces[*own]).filter(|p| p.span_s() >= LEVEL_S);
-        let (low, high) =
-            lasting.fold((f64::INFINITY, 0.0f64), |(low, high), p| (low.min(p.level), high.max(p.level)));
-        low < ONE_LEVEL * high
-    };
-    let follows = |judged: &&Judged| {
-        let gradual = pieces[judged.drop.first].gradual;
-        gradual || hunts || several(judged) || gave_way(pieces, judged) || sank(stretches, pieces, judged)
-    };
-    drops.iter().map(follows).collect()
-}
-
-/// Whether speed sank in the course of a drop, though by too little for a level of its own: its last third is slower
-/// than its first by a percent, by a quarter of what was lost, and by more than chance.
-fn sank(stretches: &[Stretch], pieces: &[Piece], judged: &Judged) -> bool {
-    let (Some(before), span_s) = (judged.drop.before, judged.end_s - judged.start_s) else { return false };
-    if span_s < HELD_S {
-        return false;
-    }
-    let samples = &stretches[pieces[judged.drop.first].stretch].samples;
-    // Median, and its standard error from the median of the distances to it: 1.4826 makes that a standard deviation,
-    // 1.2533 is what a median is worse by than a mean.
-    let between = |from: f64, to: f64| {
-        let within = |share: f64| samples.partition_point(|s| s.start_s < judged.start_s + share * span_s);
-        let speeds: Vec<f64> = samples[within(from)..within(to)].iter().map(Interval::bytes_per_s).collect();
-        let middle = median(&speeds);
-        let off: Vec<f64> = speeds.iter().map(|speed| (speed - middle).abs()).collect();
-        (middle, 1.2533 * 1.4826 * median(&off) / (speeds.len() as f64).sqrt())
-    };
-    // The very beginning and end hold a little of the neighbours' speed.
-    let ((early, early_error), (late, late_error)) = (between(0.05, 0.35), between(0.65, 0.95));
-    let by = early - late;
-    by >= SANK * early
-        && by >= GAVE_WAY_LATER * (before - late)
-        && by >= BY_CHANCE * early_error.hypot(late_error)
 }
 
 /// The temperature that was held while speed gave way, in kelvins.

@@ -1,5 +1,6 @@
 //! Everything that one drop is judged by.
 
+use super::amounts::AmountBefore;
 use super::drops::SpeedDrop;
 use super::heat::Heat;
 use super::history::History;
@@ -26,6 +27,7 @@ pub(super) const REGULATOR_MARGIN_K: f64 = 2.6;
 const NEARLY: f64 = 0.85;
 /// ... and did so little by little where it stood on so many levels in between.
 const LEAST_LEVELS: usize = 2;
+const SINKS: f64 = 0.1;
 
 /// Everything that one drop is judged by.
 pub(crate) struct Case<'a> {
@@ -44,6 +46,8 @@ pub(crate) struct Case<'a> {
     pub alike: usize,
     /// How long it lasted with what only went on with it after a pause, in seconds.
     pub lasted_s: f64,
+    /// How the data written before it goes with that before others.
+    pub amount_before: Option<AmountBefore>,
     /// Whether temperatures are read more rarely than speed falls: the nearest one belongs to another cycle.
     pub unread: bool,
 }
@@ -117,6 +121,12 @@ impl Case<'_> {
         self.end_s() - self.start_s()
     }
 
+    /// Whether nothing was written for so long during it that a cache may have emptied.
+    pub(crate) fn rested(&self) -> bool {
+        let within = &self.pieces[self.drop.first..=self.drop.last];
+        within.iter().any(|piece| piece.stopped && piece.span_s() >= super::EMPTYING_PAUSE_S)
+    }
+
     /// How long the speed took to fall, level by level, to nearly where it stayed, in seconds; `None` where it fell at once.
     pub(crate) fn fell_over_s(&self) -> Option<f64> {
         let before = self.drop.before.filter(|_| !self.drop.at_start)?;
@@ -130,6 +140,12 @@ impl Case<'_> {
         let levels: Vec<f64> = std::iter::once(before).chain(falling.map(|piece| piece.level)).collect();
         let end = pieces.get(levels.len() - 1)?;
         let falls = levels.windows(2).all(|pair| pair[1] < pair[0]);
-        (falls && levels.len() > LEAST_LEVELS).then(|| end.start_s - self.start_s())
+        // Between two steps speed stands, and while it sinks it varies: in a straight line from a level to the next by 0.29 of the way.
+        let sinks = |(at, pair): (usize, &[f64])| {
+            pieces.get(at).is_some_and(|piece| piece.variation * piece.level >= SINKS * (pair[0] - pair[1]))
+        };
+        let sinking = levels.windows(2).enumerate().skip(1).filter(|step| sinks(*step)).count();
+        let stands = 2 * sinking + 2 < levels.len();
+        (falls && levels.len() > LEAST_LEVELS && !stands).then(|| end.start_s - self.start_s())
     }
 }

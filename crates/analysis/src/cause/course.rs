@@ -5,9 +5,10 @@
 
 use super::case::{Case, SETTLING_S, TELLING_S};
 use super::evidence::Evidence;
-use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
+use super::evidence::Suspect::{Slc, Tmt1, Tmt2, Vendor};
 use super::history::set_at;
 use super::likelihood::{ONE_THRESHOLD_K, seen_once};
+use super::release;
 use crate::findings::SegmentOp;
 use crate::observation::Observation;
 
@@ -21,6 +22,12 @@ const HELD_SHOWS_K: f64 = 1.5;
 /// A speed that fell little by little: no drop of 1,953 of the tuned halves that are not heat did, and one of twelve that are.
 /// Simulated ones, which begin at once; real ones are trusted less.
 const FELL_SLOWLY: f64 = 2.0;
+/// What goes on falling while the drive cools does not follow its temperature. Regulators overshoot by three kelvins or so.
+const SANK_THOUGH_COOLED_K: f64 = 3.5;
+const SANK_THOUGH_COOLED: f64 = 2.0;
+/// From here on it is late in a drop, and from here on nearly over.
+const LATE: f64 = 0.65;
+const NEARLY_OVER: f64 = 0.85;
 /// The fast time constant of an M.2 drive.
 const FAST_TAU_S: f64 = 40.0;
 
@@ -35,11 +42,24 @@ pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) {
 /// Whether speed fell little by little: regulators and stairs of many steps do, and so do caches that fill while they empty.
 /// Work of a host or of the drive itself begins at once.
 fn fell_slowly(case: &Case, evidence: &mut Evidence) {
-    if let Some(over_s) = case.fell_over_s() {
+    let Some(over_s) = case.fell_over_s() else { return };
+    let cooled_k = cooled_since_hottest(case);
+    if cooled_k >= SANK_THOUGH_COOLED_K {
+        evidence.weigh_heat(Observation::SankThoughCooled { cooled_k }, -SANK_THOUGH_COOLED, &[]);
+    } else {
         let reads = case.op == SegmentOp::Read;
         let (weight, cache) = if reads { (FELL_SLOWLY, 0.0) } else { (FELL_SLOWLY / 2.0, FELL_SLOWLY / 2.0) };
         evidence.weigh_heat(Observation::FellSlowly { over_s }, weight, &[(Slc, cache)]);
     }
+}
+
+/// By how much the drive was cooler late in the drop than at its hottest in it, in kelvins.
+fn cooled_since_hottest(case: &Case) -> f64 {
+    let (start_s, span_s) = (case.start_s(), case.span_s());
+    let hottest_k = case.heat.within(start_s, case.end_s()).iter().map(|p| p.value).reduce(f64::max);
+    let late: Vec<f64> =
+        case.heat.within(start_s + NEARLY_OVER * span_s, case.end_s()).iter().map(|p| p.value).collect();
+    hottest_k.filter(|_| !late.is_empty()).map_or(0.0, |hottest_k| hottest_k - crate::segment::median(&late))
 }
 
 /// Whether the drive had been hotter at full speed - of a drop inside another one, at the speed of that -: then this temperature
@@ -95,9 +115,12 @@ fn held(case: &Case, onset_k: f64, evidence: &mut Evidence) {
         let known = (!kelvin.is_empty()).then(|| crate::segment::median(&kelvin));
         case.mean_speed((from_s, to_s)).zip(known)
     };
-    let Some((late, late_k)) = at(within(0.65, 0.95)) else { return };
+    let Some((late, late_k)) = at(within(LATE, 0.95)) else { return };
     // What gives way little by little has done so from its first second on.
-    let whole = case.fell_over_s().map(|_| (before, onset_k));
+    let whole = case
+        .fell_over_s()
+        .filter(|_| cooled_since_hottest(case) < SANK_THOUGH_COOLED_K)
+        .map(|_| (before, onset_k));
     let falls = [at(within(0.05, 0.35)), whole].into_iter().flatten();
     let held = falls.filter(|(_, early_k)| (late_k - early_k).abs() <= ROUNDING_K.max(case.heat.step_k));
     let Some(share) = held.map(|(early, _)| (early - late) / before).reduce(f64::max) else { return };
@@ -133,20 +156,18 @@ fn meanwhile(case: &Case, onset_k: f64, evidence: &mut Evidence) {
         if released_k.is_some_and(|k| late.iter().all(|late_k| *late_k >= k)) {
             return;
         }
-        // Hysteresis is 2 to 7 K.
-        let weight = match moved_k {
-            ..=-16.0 => -4.0,
-            ..=-8.0 => -2.5,
-            _ => -1.0,
-        };
+        // One hysteresis holds for all that begin at one temperature.
+        let began_there =
+            case.history.onsets((case.op, case.drop.inside.is_some()), onset_k, ONE_THRESHOLD_K);
+        let weight = release::holds_on(-moved_k).ln() * seen_once(began_there);
         let (further, above_tmt1) = (case.drop.inside.is_some(), case.is_above_tmt1(late_k + ROUNDING_K));
         if further && above_tmt1 {
             // A regulator went further, and has the drive back at its threshold.
             return;
         }
         // TMT2 holds until below TMT1, which shows on the way up.
-        let tmt2 = if further || above_tmt1 { -1.0 } else { weight };
-        let weights = [(Vendor, weight), (Tmt1, weight), (Tmt2, tmt2), (Slc, 2.0), (Other, 0.5)];
+        let tmt2 = if further || above_tmt1 { weight.max(-1.0) } else { weight };
+        let weights = [(Vendor, weight), (Tmt1, weight), (Tmt2, tmt2), (Slc, 1.0)];
         evidence.weigh(Observation::SlowThoughCooled { temp_k, late_k }, &weights);
     }
 }

@@ -3,7 +3,9 @@
 //! [`drops`] finds where speed gives way, [`weigh`] gathers what speaks for each cause by the rules that [`rule`]
 //! names, [`evidence`] weighs it, [`heat`] looks up readings, [`history`] sums up the run.
 
+mod amounts;
 mod beginning;
+mod cache;
 mod case;
 mod course;
 mod crossing;
@@ -23,6 +25,8 @@ pub(crate) mod starts;
 mod uneven;
 mod weigh;
 mod within;
+
+use std::ops::Range;
 
 use self::beginning::Beginning;
 use self::case::Case;
@@ -109,6 +113,8 @@ fn all_drops(starts: &Starts, trace: &Trace, stretches: &[Stretch], pieces: &[Pi
             continue;
         }
         let phase = &trace.phases[stretch.phase];
+        let range =
+            if is_border(trace, stretches, pieces, &range) { range.start + 1..range.end } else { range };
         let start = match as_meant(phase, &pieces[range.start]) {
             true => DropStart::Fresh,
             false => starts.of(range.clone()),
@@ -127,6 +133,21 @@ fn all_drops(starts: &Starts, trace: &Trace, stretches: &[Stretch], pieces: &[Pi
     all
 }
 
+/// Whether a load that was told from another one by its data begins with a row that holds the end of that one too: it is as fast as
+/// neither.
+fn is_border(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], range: &Range<usize>) -> bool {
+    let Some(before) = range.start.checked_sub(1).map(|before| &pieces[before]) else { return false };
+    let (first, next) = (&pieces[range.start], pieces.get(range.start + 1));
+    let goes_on = |stretch: usize| {
+        stretches[stretch].op.moves_data() && trace.phases[stretches[stretch].phase].inferred
+    };
+    range.len() > 1
+        && first.slices <= 1
+        && first.start_s - before.end_s < first.span_s()
+        && [before.stretch, first.stretch].into_iter().all(goes_on)
+        && next.is_some_and(|next| before.level > first.level && first.level > next.level)
+}
+
 fn judge_from(
     starts: &Starts,
     trace: &Trace,
@@ -141,6 +162,7 @@ fn judge_from(
     let resumed = resumed::resumed(trace, heat, &starts::loads(trace), stretches, pieces, &all);
     let last_s = resumed::last_s(&resumed, &all, pieces);
     let unread = unread(&all, pieces, heat);
+    let amounts = amounts::before(&all, stretches, pieces, heat, |t_s| written.until(t_s));
     let of_drops: Vec<DropShape> = all.iter().map(|drop| DropShape::new(drop, pieces)).collect();
     of_drops.iter().for_each(|shape| *shapes.at(*shape) += 1);
     let mut judged: Vec<Judged> = Vec::new();
@@ -158,6 +180,7 @@ fn judge_from(
             drop: &drop,
             lasted_s: last_s[index] - pieces[drop.first].start_s,
             unread,
+            amount_before: amounts[index],
         };
         let mut new = judged_case(&case);
         if resumed[index].is_some() {

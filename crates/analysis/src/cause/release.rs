@@ -20,6 +20,11 @@ const LEAST_READINGS: usize = 2;
 const HYSTERESIS: [(f64, f64); 4] = [(0.6, 0.004), (LEAST_K, 0.03), (8.0, 0.13), (f64::INFINITY, 0.03)];
 const LEAST_K: f64 = 1.9;
 const USUAL_PER_K: f64 = 0.13;
+/// Beyond these the wider hystereses get fewer by a factor of e in so many kelvins: 28 K was measured of a stick that cools for minutes.
+const WIDER_K: f64 = 8.0;
+const WIDER: f64 = 0.17;
+const TAIL_K: f64 = 6.0;
+const WIDEST: f64 = 0.02;
 /// What is no heat lasts anything from a second to minutes, each factor of e alike: a factor of 100 has so many.
 const LENGTHS: f64 = 4.6;
 /// Logarithms of lengths are added up in cells of this width.
@@ -32,6 +37,15 @@ const LEAST_FALL_K: f64 = 0.5;
 /// Standard deviation of where two let go by one threshold: rounding and poll, twice.
 const SCATTER_K: f64 = 1.0;
 const REACH_K: f64 = 4.0;
+
+/// How likely heat still holds a drive that has cooled by so much.
+pub(super) fn holds_on(cooled_k: f64) -> f64 {
+    let let_go = USUAL_PER_K * (cooled_k - LEAST_K).max(0.0);
+    match cooled_k < WIDER_K {
+        true => (1.0 - let_go).max(WIDER),
+        false => (WIDER * (-(cooled_k - WIDER_K) / TAIL_K).exp()).max(WIDEST),
+    }
+}
 
 /// How a drop ended.
 #[derive(Clone, Copy, Debug)]

@@ -3,6 +3,7 @@
 //! The order is that of METHODS, "Causes". Numbers in comments are log odds.
 
 use super::beginning::{Beginning, HostBeginning};
+use super::cache;
 use super::case::{Case, REGULATOR_MARGIN_K, TELLING_S};
 use super::course;
 use super::crossing::{ANYWHERE_PER_K, HYSTERESIS_K, PAST_K};
@@ -44,8 +45,6 @@ const CREEPS_S_PER_K: f64 = 30.0;
 const CREPT: f64 = 1.5;
 /// Seconds in a kelvin are counted over at least this much on both sides: whole kelvins.
 const LEAST_BAND_K: f64 = 1.0;
-/// Writing that is slow for less than this up to the end of the load may be a dip.
-const STAYED_S: f64 = 30.0;
 /// The drive's counters are looked at this long before and after the beginning of a drop.
 const COUNTED_WITHIN_S: f64 = 10.0;
 
@@ -68,9 +67,6 @@ const READING_STOPPED_S: f64 = 10.0;
 const STOPPED: f64 = 1.0;
 /// A setting acts within this: the drive's entry latency is milliseconds, the log's times are a reading off.
 const SETTING_SEEN_S: f64 = 3.0;
-/// A pseudo-SLC cache stores one bit in cells that hold two (MLC), three or four, so that it can be no larger than this share of the
-/// drive. What is written over before it moves on may make a little more of it.
-const MOST_CACHED: f64 = 0.5;
 
 /// Weighs everything about one drop; also where it began, for what all drops together say, unless there is no temperature.
 pub(crate) fn weigh(case: &Case) -> (Evidence, Option<Beginning>) {
@@ -89,7 +85,7 @@ pub(crate) fn weigh(case: &Case) -> (Evidence, Option<Beginning>) {
         None => evidence.weigh_heat(Observation::NoTemperature, 0.0, &[]),
     }
     counters(case, &mut evidence);
-    cache(case, &mut evidence);
+    cache::weigh(case, &mut evidence);
     circumstances(case, &mut evidence);
     (evidence, began)
 }
@@ -290,54 +286,6 @@ pub(super) fn counted_around(case: &Case) -> HeatMove {
 /// Whether the drive's own counter of a threshold moved around the beginning.
 fn counted(case: &Case, threshold: HostThreshold) -> bool {
     counted_around(case).of(threshold).is_some_and(|count| count > 0)
-}
-
-/// The fast write cache.
-fn cache(case: &Case, evidence: &mut Evidence) {
-    if !matches!(case.op, SegmentOp::Write | SegmentOp::Mixed) {
-        evidence.weigh(Observation::ReadingFillsNoCache, &[(Slc, -8.0)]);
-        return;
-    }
-    evidence.weigh(Observation::MostAreNoFullCache, &[(Slc, -0.5)]);
-    let mut weigh = |seen: Observation, weight: f64| evidence.weigh(seen, &[(Slc, weight)]);
-    let written_bytes = case.written_bytes as u64;
-    if let Some(stated_bytes) = case.trace.facts.slc_bytes.filter(|_| !case.drop.at_start) {
-        let ratio = case.written_bytes / stated_bytes as f64;
-        let weight = if (0.85..1.2).contains(&ratio) {
-            4.0
-        } else if ratio < 0.7 {
-            -3.0
-        } else {
-            0.0
-        };
-        weigh(Observation::WrittenOfStated { written_bytes, stated_bytes }, weight);
-    } else if case.written_bytes < 1e9 && !case.drop.at_start {
-        weigh(Observation::LittleWritten { written_bytes }, -2.0);
-    } else if let Some(capacity_bytes) = beyond_any_cache(case) {
-        weigh(Observation::BeyondAnyCache { written_bytes, capacity_bytes }, -3.0);
-    }
-    if case.drop.at_start && case.history.slow_after_cache(case.drop.level) {
-        weigh(Observation::CacheFilledBefore, 4.0);
-    }
-    let Some(strength) = case.strength() else { return };
-    if case.drop.recovered {
-        weigh(Observation::BackWhileWriting, -3.0);
-    } else if !case.drop.stops(case.pieces) && strength <= 0.6 && case.lasted_s >= STAYED_S {
-        // The weakest that heat left of a speed, short of a stop, was 200 MB/s of 3 GB/s (SSD1 of the seed experiments);
-        // a full cache left 78 MB/s of 2.6 GB/s (row D1).
-        let weight = match strength {
-            ..=0.05 => 3.0,
-            ..=0.2 => 2.5,
-            _ => 1.8,
-        };
-        weigh(Observation::WritingStayedSlow { share: strength, written_bytes }, weight);
-    }
-}
-
-/// The drive's capacity, where more had been written than its cache could hold in one piece.
-fn beyond_any_cache(case: &Case) -> Option<u64> {
-    let beyond = |bytes: &u64| case.written_bytes > MOST_CACHED * *bytes as f64;
-    case.trace.facts.capacity_bytes.filter(beyond).filter(|_| !case.drop.at_start)
 }
 
 /// Everything else that makes speed differ.

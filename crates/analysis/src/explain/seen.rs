@@ -17,7 +17,9 @@ pub(super) fn seen(evidence: &Sources, judged: &Judged) -> Seen {
     let during = evidence.heat.within(judged.start_s, judged.end_s);
     let kelvin = || during.iter().map(|point| point.value);
     let settings = evidence.trace.settings_at(judged.start_s);
-    let fell_slowly = |of: &Weighing| matches!(of.observation, Observation::FellSlowly { .. });
+    let fell_slowly = |of: &Weighing| {
+        matches!(of.observation, Observation::FellSlowly { .. } | Observation::SankThoughCooled { .. })
+    };
     let slowly = judged.evidence.weighings().iter().any(fell_slowly);
     let mut seen = Seen {
         op,

@@ -17,6 +17,10 @@ use trace::{Interval, Trace};
 const MOST_UNREAD: f64 = 0.5;
 /// Where nothing was slowed down by heat, so often nothing was: from the tuned halves of both corpora.
 const NOTHING_SEEN: f64 = 0.99;
+/// A load filled its first row where that is as fast as the next.
+const WHOLE_ROW: f64 = 0.95;
+/// Speed that varies by more than this share is not one: what dips by the clock in long rows varies by less.
+const TO_AND_FRO: f64 = 0.2;
 /// A load this near to the link's rate is not slowed down.
 const BY_LINK: f64 = 0.9;
 /// A temperature is at a threshold within rounding and a poll.
@@ -180,9 +184,10 @@ impl Loads<'_> {
     }
 
     fn kelvin(&self, heat: &Heat) -> impl Iterator<Item = f64> {
-        // A load begins within a row, and a reading at its very end may be of what comes after.
+        // A load may begin within a row, and a reading at its very end be of what comes after.
         self.stretches.iter().flat_map(|s| {
-            let (first, end_s) = (usize::from(s.samples.len() > 2), s.end_s());
+            let within = |rows: &[Interval]| rows[0].bytes_per_s() < WHOLE_ROW * rows[1].bytes_per_s();
+            let (first, end_s) = (usize::from(s.samples.windows(2).next().is_some_and(within)), s.end_s());
             let meanwhile = heat.within(s.samples[first].start_s, end_s).iter();
             meanwhile.filter(move |p| p.t.as_secs_f64() < end_s).map(|p| p.value)
         })
@@ -196,7 +201,7 @@ fn never_even(stretches: &[Stretch], pieces: &[Piece], heat: &Heat) -> bool {
     for piece in pieces.iter().filter(|piece| stretches[piece.stretch].op.moves_data()) {
         let (even_s, hot_s) = by_op.entry(stretches[piece.stretch].op as u8).or_default();
         let hot = heat.within(piece.start_s, piece.end_s).iter().any(|p| p.value >= HOT_K);
-        *even_s += if piece.is_level() { piece.span_s() } else { 0.0 };
+        *even_s += if piece.variation <= TO_AND_FRO { piece.span_s() } else { 0.0 };
         *hot_s += if hot { piece.span_s() } else { 0.0 };
     }
     by_op.values().any(|(even_s, hot_s)| *even_s <= 0.0 && *hot_s >= HELD_S)

@@ -113,6 +113,9 @@ pub fn observation(seen: &Observation) -> String {
             let lost = 100.0 * share;
             format!("The temperature was held at {} while speed went on falling by {lost:.0} %.", at(temp_k))
         }
+        Seen::SankThoughCooled { cooled_k } => {
+            format!("Speed went on sinking while the drive cooled by {cooled_k:.0} K.")
+        }
         Seen::FellSlowly { over_s } => {
             format!(
                 "Speed fell little by little, over {over_s:.0} s; what is not thermal mostly falls at once."
@@ -142,6 +145,16 @@ pub fn observation(seen: &Observation) -> String {
             )
         }
         Seen::LittleWritten { written_bytes } => format!("Only {} had been written.", amount(written_bytes)),
+        Seen::SameAmount { written_bytes, apart_k } => {
+            let amount = amount(written_bytes);
+            format!("Writes fell after {amount} another time too, at a temperature {apart_k:.0} K away.")
+        }
+        Seen::OtherAmount { written_bytes, drops } => {
+            let (amount, others) = (amount(written_bytes), other_drops(*drops));
+            format!(
+                "It fell after {amount}; {others} that began at the same temperature came after other amounts."
+            )
+        }
         Seen::BeyondAnyCache { written_bytes, capacity_bytes } => format!(
             "{} had been written; an SLC cache holds at most a third to half of a drive's {}.",
             amount(written_bytes),

@@ -113,7 +113,7 @@ fn a_load_that_begins_within_a_row_may_be_throttled() {
         (15, 110.0, 350.0, 346.0, 0.0),
         (20, 90.0, 350.0, 343.0, 0.2),
         (30, 90.0, 350.0, 343.0, 0.0),
-        (60, 140.0, 350.0, 343.0, 0.4),
+        (15, 90.0, 350.0, 346.0, 0.0),
     ] {
         let mut log = Logged::new(row_s as u64);
         log.heats_k = heats_k;

@@ -7,6 +7,7 @@ mod drive;
 mod explained;
 mod falling;
 mod hidden;
+mod likeness;
 mod logs;
 mod renamed;
 mod robust;

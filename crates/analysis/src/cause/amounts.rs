@@ -1,0 +1,75 @@
+//! How much had been written when writing fell: a cache of one size is full after the same amount each time, and a job of one size over.
+
+use std::collections::BTreeMap;
+
+use super::case::OTHER_THRESHOLD_K;
+use super::drops::SpeedDrop;
+use super::heat::Heat;
+use super::likelihood::cell;
+use crate::findings::SegmentOp;
+use crate::segment::{Piece, Stretch};
+
+/// Two amounts within this share are one, and further apart than this they are two.
+const SAME: f64 = 0.02;
+const DIFFERS: f64 = 0.04;
+/// Less than this is no cache.
+const LEAST_BYTES: f64 = 1e9;
+
+#[derive(Clone, Copy, Debug)]
+struct Amount {
+    bytes: f64,
+    onset_k: f64,
+    drop: usize,
+}
+
+impl Amount {
+    fn off(&self, other: &Self) -> f64 {
+        (self.bytes - other.bytes).abs()
+    }
+}
+
+/// How the amount before a drop goes with those before others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum AmountBefore {
+    /// Another drop came after as much, at a temperature so many kelvins away.
+    Same { apart_k: f64 },
+    /// Others began at the same temperature, and none after as much.
+    Differs { drops: usize },
+}
+
+/// Of each drop; `None` where neither says anything.
+pub(super) fn before(
+    drops: &[SpeedDrop],
+    stretches: &[Stretch],
+    pieces: &[Piece],
+    heat: &Heat,
+    written_until: impl Fn(f64) -> f64,
+) -> Vec<Option<AmountBefore>> {
+    let amount = |(index, drop): (usize, &SpeedDrop)| {
+        let first = &pieces[drop.first];
+        let writes = stretches[first.stretch].op == SegmentOp::Write;
+        let onset_k =
+            heat.peak_k(first.start_s).filter(|_| writes && !drop.at_start && drop.inside.is_none())?;
+        let bytes = Some(written_until(first.start_s)).filter(|bytes| *bytes >= LEAST_BYTES)?;
+        Some(Amount { bytes, onset_k, drop: index })
+    };
+    let mut all: Vec<Amount> = drops.iter().enumerate().filter_map(amount).collect();
+    all.sort_by(|a, b| a.bytes.total_cmp(&b.bytes));
+    let mut began: BTreeMap<i64, usize> = BTreeMap::new();
+    all.iter().for_each(|one| *began.entry(cell(one.onset_k)).or_default() += 1);
+    let mut found = vec![None; drops.len()];
+    for (at, one) in all.iter().enumerate() {
+        let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten().filter_map(|at| all.get(at));
+        let Some(nearest) = beside.min_by(|a, b| a.off(one).total_cmp(&b.off(one))) else { continue };
+        let apart_k = (nearest.onset_k - one.onset_k).abs();
+        let there = cell(one.onset_k - OTHER_THRESHOLD_K)..=cell(one.onset_k + OTHER_THRESHOLD_K);
+        let others = began.range(there).map(|(_, drops)| drops).sum::<usize>() - 1;
+        found[one.drop] = if nearest.off(one) <= SAME * one.bytes {
+            Some(AmountBefore::Same { apart_k }).filter(|_| apart_k >= OTHER_THRESHOLD_K)
+        } else {
+            let differs = nearest.off(one) > DIFFERS * one.bytes && others > 0;
+            differs.then_some(AmountBefore::Differs { drops: others })
+        };
+    }
+    found
+}

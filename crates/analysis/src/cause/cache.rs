@@ -1,0 +1,82 @@
+//! What speaks for a full write cache, and against it.
+
+use super::amounts::AmountBefore;
+use super::case::Case;
+use super::evidence::Evidence;
+use super::evidence::Suspect::Slc;
+use crate::findings::SegmentOp;
+use crate::observation::Observation;
+
+/// Writing that fell after the same amount within two percent, at other temperatures: of amounts between a gigabyte and a terabyte, one
+/// in 170 lies so near by chance. A full cache does so, and a job of one size.
+const SAME_AMOUNT: f64 = 2.5;
+const SAME_AMOUNT_CACHE: f64 = 0.5;
+/// After other amounts than the others that began at its temperature: only a cache that had emptied in part does so.
+const OTHER_AMOUNT: f64 = -1.5;
+/// A pseudo-SLC cache stores one bit in cells that hold two (MLC), three or four, so that it can be no larger than this share of the
+/// drive. What is written over before it moves on may make a little more of it.
+const MOST_CACHED: f64 = 0.5;
+/// Writing that is slow for less than this up to the end of the load may be a dip.
+const STAYED_S: f64 = 30.0;
+
+/// Weighs the data written, and how speed came back.
+pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
+    if !matches!(case.op, SegmentOp::Write | SegmentOp::Mixed) {
+        evidence.weigh(Observation::ReadingFillsNoCache, &[(Slc, -8.0)]);
+        return;
+    }
+    evidence.weigh(Observation::MostAreNoFullCache, &[(Slc, -0.5)]);
+    let mut weigh = |seen: Observation, weight: f64| evidence.weigh(seen, &[(Slc, weight)]);
+    let written_bytes = case.written_bytes as u64;
+    if let Some(stated_bytes) = case.trace.facts.slc_bytes.filter(|_| !case.drop.at_start) {
+        let ratio = case.written_bytes / stated_bytes as f64;
+        let weight = if (0.85..1.2).contains(&ratio) {
+            4.0
+        } else if ratio < 0.7 {
+            -3.0
+        } else {
+            0.0
+        };
+        weigh(Observation::WrittenOfStated { written_bytes, stated_bytes }, weight);
+    } else if case.written_bytes < 1e9 && !case.drop.at_start {
+        weigh(Observation::LittleWritten { written_bytes }, -2.0);
+    } else if let Some(capacity_bytes) = beyond_any_cache(case) {
+        weigh(Observation::BeyondAnyCache { written_bytes, capacity_bytes }, -3.0);
+    }
+    if case.drop.at_start && case.history.slow_after_cache(case.drop.level) {
+        weigh(Observation::CacheFilledBefore, 4.0);
+    }
+    match case.amount_before {
+        Some(AmountBefore::Same { apart_k }) => {
+            let seen = Observation::SameAmount { written_bytes, apart_k };
+            evidence.weigh_heat(seen, -SAME_AMOUNT, &[(Slc, SAME_AMOUNT_CACHE)]);
+        }
+        Some(AmountBefore::Differs { drops }) => {
+            evidence.weigh(Observation::OtherAmount { written_bytes, drops }, &[(Slc, OTHER_AMOUNT)]);
+        }
+        None => {}
+    }
+    let mut weigh = |seen: Observation, weight: f64| evidence.weigh(seen, &[(Slc, weight)]);
+    let Some(strength) = case.strength() else { return };
+    if case.drop.recovered {
+        // A cache empties while nothing is written.
+        if !case.rested() {
+            weigh(Observation::BackWhileWriting, -3.0);
+        }
+    } else if !case.drop.stops(case.pieces) && strength <= 0.6 && case.lasted_s >= STAYED_S {
+        // The weakest that heat left of a speed, short of a stop, was 200 MB/s of 3 GB/s (SSD1 of the seed experiments);
+        // a full cache left 78 MB/s of 2.6 GB/s (row D1).
+        let weight = match strength {
+            ..=0.05 => 3.0,
+            ..=0.2 => 2.5,
+            _ => 1.8,
+        };
+        weigh(Observation::WritingStayedSlow { share: strength, written_bytes }, weight);
+    }
+}
+
+/// The drive's capacity, where more had been written than its cache could hold in one piece.
+fn beyond_any_cache(case: &Case) -> Option<u64> {
+    let beyond = |bytes: &u64| case.written_bytes > MOST_CACHED * *bytes as f64;
+    case.trace.facts.capacity_bytes.filter(beyond).filter(|_| !case.drop.at_start)
+}

@@ -1,0 +1,91 @@
+//! Whether speed followed the temperature, as a regulator's does, or fell to a fixed lower speed.
+
+use super::{GAVE_WAY_LATER, HELD_K, HELD_S, ONE_LEVEL, gave_way, variations};
+use crate::cause::Judged;
+use crate::cause::heat::Heat;
+use crate::segment::{LEVEL_S, Piece, Stretch, median};
+use trace::Interval;
+
+/// A regulator that comes to rest sinks by less and less: this much is no rounding of I/Os, and no chance beyond three
+/// standard errors.
+const SANK: f64 = 0.01;
+const BY_CHANCE: f64 = 3.0;
+/// Speed that follows a temperature in whole kelvins hunts around its level: it varies twice as much as at full speed.
+/// And by five percent, as 20 I/Os of 1 MiB in an interval of 100 ms (200 MB/s), whole ones, vary by two by themselves.
+const HUNTS: f64 = 2.0;
+const HUNTING_VARIATION: f64 = 0.05;
+/// A regulator takes longer to get to its lowest speed than the rows in which a step lies, ...
+const ROWS: f64 = 3.5;
+/// ... or than this in short ones.
+const AT_ONCE_S: f64 = 10.0;
+/// A speed has stood where it changed by no more than this share.
+const STOOD: f64 = 0.02;
+
+/// Of each drop, whether speed followed the temperature: it gave way bit by bit or went on giving way, stood at several
+/// levels, or hunts. What falls at once and stays the same is a fixed lower speed.
+pub(super) fn followed(heat: &Heat, stretches: &[Stretch], pieces: &[Piece], drops: &[&Judged]) -> Vec<bool> {
+    let (while_slow, otherwise) = variations(pieces, drops);
+    let hunts = while_slow >= HUNTING_VARIATION && while_slow >= HUNTS * otherwise;
+    let several = |judged: &Judged| {
+        let lasting = judged.drop.own.iter().map(|own| &pieces[*own]).filter(|p| p.span_s() >= LEVEL_S);
+        let (low, high) =
+            lasting.fold((f64::INFINITY, 0.0f64), |(low, high), p| (low.min(p.level), high.max(p.level)));
+        low < ONE_LEVEL * high
+    };
+    let follows = |judged: &&Judged| {
+        let gradual = pieces[judged.drop.first].gradual;
+        !stood_while_it_heated(heat, stretches, pieces, judged)
+            && (gradual
+                || hunts
+                || several(judged)
+                || gave_way(pieces, judged)
+                || sank(stretches, pieces, judged))
+    };
+    drops.iter().map(follows).collect()
+}
+
+/// Whether speed sank in the course of a drop, though by too little for a level of its own: its last third is slower
+/// than its first by a percent, by a quarter of what was lost, and by more than chance.
+fn sank(stretches: &[Stretch], pieces: &[Piece], judged: &Judged) -> bool {
+    let (Some(before), span_s) = (judged.drop.before, judged.end_s - judged.start_s) else { return false };
+    if span_s < HELD_S {
+        return false;
+    }
+    let samples = &stretches[pieces[judged.drop.first].stretch].samples;
+    // Median, and its standard error from the median of the distances to it: 1.4826 makes that a standard deviation,
+    // 1.2533 is what a median is worse by than a mean.
+    let between = |from: f64, to: f64| {
+        let within = |share: f64| samples.partition_point(|s| s.start_s < judged.start_s + share * span_s);
+        let speeds: Vec<f64> = samples[within(from)..within(to)].iter().map(Interval::bytes_per_s).collect();
+        let middle = median(&speeds);
+        let off: Vec<f64> = speeds.iter().map(|speed| (speed - middle).abs()).collect();
+        (middle, 1.2533 * 1.4826 * median(&off) / (speeds.len() as f64).sqrt())
+    };
+    // The very beginning and end hold a little of the neighbours' speed.
+    let ((early, early_error), (late, late_error)) = (between(0.05, 0.35), between(0.65, 0.95));
+    let by = early - late;
+    by >= SANK * early
+        && by >= GAVE_WAY_LATER * (before - late)
+        && by >= BY_CHANCE * early_error.hypot(late_error)
+}
+
+/// Whether speed fell at once to a level that stood while the drive got hotter by more than what is held.
+fn stood_while_it_heated(heat: &Heat, stretches: &[Stretch], pieces: &[Piece], judged: &Judged) -> bool {
+    let own = judged.drop.own.iter().map(|own| &pieces[*own]);
+    let Some(level) = own.max_by(|a, b| a.span_s().total_cmp(&b.span_s())) else { return false };
+    let at_once = level.start_s - judged.start_s <= (ROWS * heat.slice_s).max(AT_ONCE_S);
+    if !at_once || level.span_s() < HELD_S || !level.is_even() {
+        return false;
+    }
+    let samples = &stretches[level.stretch].samples;
+    let part = |from: f64, to: f64| {
+        let at_s = |share: f64| level.start_s + share * level.span_s();
+        let within = |share: f64| samples.partition_point(|sample| sample.start_s < at_s(share));
+        let speeds: Vec<f64> = samples[within(from)..within(to)].iter().map(Interval::bytes_per_s).collect();
+        let kelvin: Vec<f64> = heat.within(at_s(from), at_s(to)).iter().map(|point| point.value).collect();
+        (!speeds.is_empty() && !kelvin.is_empty()).then(|| (median(&speeds), median(&kelvin)))
+    };
+    part(0.0, 0.1).zip(part(0.67, 1.0)).is_some_and(|((early, early_k), (late, late_k))| {
+        late_k - early_k >= HELD_K && (late / early - 1.0).abs() <= STOOD
+    })
+}
