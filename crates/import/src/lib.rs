@@ -5,7 +5,7 @@
 //!   `prometheus`, `quarch`: one a format.
 //! - `monitor`: logs of whole machines with many drives in them (sysstat, telegraf, HWiNFO, performance counters, Grafana).
 //! - `part`: what they make; `join`: parts on one clock; `offset`: how far apart two clocks are.
-//! - `encoding`, `lines`, `json`, `grid`, `reading`, `error`: what several of them need.
+//! - `encoding`, `lines`, `json`, `grid`, `reading`, `set_back`, `error`: what several of them need.
 //!
 //! What can be understood two ways is decided by a rule that the importer's header states, or is an error
 //! that names file, line and column. Nothing is guessed silently: what was decided goes into the notes, what may be
@@ -38,6 +38,7 @@ mod prometheus;
 mod quarch;
 mod rates;
 mod reading;
+mod set_back;
 mod smartctl;
 
 pub use csv::csv;

@@ -64,7 +64,7 @@ impl Dialect {
 struct Open {
     meaning: usize,
     unit: Unit,
-    t_s: f64,
+    row: usize,
     /// With `mark` before its decimals.
     number: f64,
     mark: char,
@@ -173,9 +173,6 @@ impl TableReader {
         let told = if cells.first()?.contains('/') {
             let (told, moved_s) = self.order.read(told);
             self.samples.move_all(&mut self.first, moved_s);
-            if moved_s != 0.0 {
-                self.open.iter_mut().for_each(|open| open.t_s += moved_s);
-            }
             told
         } else {
             told
@@ -195,17 +192,18 @@ impl TableReader {
             ));
         }
         self.first = self.first.or(Some(now));
+        let row = self.samples.row(now.seconds);
         for (index, meaning) in self.meanings.iter().enumerate() {
             let Some(cell) = cells.get(meaning.cell) else { continue };
             let (found, unit) = value(cell, meaning)
                 .map_err(|why| format!("column {:?}: {why}", self.header[meaning.cell]))?;
             match found {
                 Number::Either(number, mark) => {
-                    self.open.push(Open { meaning: index, unit, t_s: now.seconds, number, mark });
+                    self.open.push(Open { meaning: index, unit, row, number, mark });
                 }
                 Number::One(number, mark) => {
                     self.mark = self.mark.or(mark);
-                    self.samples.push(&meaning.drive, meaning.quantity, now.seconds, unit.count(number));
+                    self.samples.push_at(&meaning.drive, meaning.quantity, row, unit.count(number));
                 }
             }
         }
@@ -217,7 +215,7 @@ impl TableReader {
         // Where cells are not separated by commas, it is because of those in numbers.
         let usual = if self.separator == ';' { Some(',') } else { None };
         let known = self.mark.or(usual);
-        for Open { meaning, unit, t_s, number, mark } in self.open.drain(..) {
+        for Open { meaning, unit, row, number, mark } in self.open.drain(..) {
             let meaning = &self.meanings[meaning];
             let number = match known {
                 Some(known) if known != mark => (number * 1000.0).round(),
@@ -231,7 +229,7 @@ impl TableReader {
                 }
                 _ => number,
             };
-            self.samples.push(&meaning.drive, meaning.quantity, t_s, unit.count(number));
+            self.samples.push_at(&meaning.drive, meaning.quantity, row, unit.count(number));
         }
         Ok(())
     }

@@ -117,6 +117,8 @@ impl Gathered {
             let why = format!("it is of several hosts ({}): split it by host", names.join(", "));
             return Err(ImportError::whole(file, why));
         }
+        // Metrics come in batches of several inputs.
+        self.samples.is_unordered = true;
         let drive = self.samples.choose(file, device)?;
         let mut chips = self.chips.into_values();
         if let (Some(values), None) = (chips.next(), chips.next())
