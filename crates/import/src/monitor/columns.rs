@@ -14,13 +14,15 @@
 //! - Grafana: a column is a speed where its name has a word for reading or writing, and a temperature where it has one for
 //!   heat. Without any unit, speeds are bytes per second.
 
+use std::collections::BTreeSet;
+
 use measure::CellSplitter;
 
-use super::Samples;
 use super::counters::counter;
 use super::titles::{Meaning, meanings, zone_s};
 use super::units::Unit;
 use super::when::{DateOrder, Stamp, date_and_time, stamp};
+use super::{Quantity, Samples};
 use crate::ImportError;
 use crate::lines::LineReader;
 use crate::numbers::{Number, end_of_number, number};
@@ -236,6 +238,17 @@ impl TableReader {
 
     /// Brings temperatures and rates of one drive together: by the names of their columns, else by their order.
     fn name_drives(&mut self, names: Option<&[String]>) {
+        let count = |is: fn(&Quantity) -> bool| {
+            let drives = self.meanings.iter().filter(|one| is(&one.quantity)).map(|one| one.drive.as_str());
+            drives.collect::<BTreeSet<_>>().len()
+        };
+        let (hot, moving) =
+            (count(|one| matches!(one, Quantity::Celsius(_))), count(|one| matches!(one, Quantity::Rate(_))));
+        if names.is_none() && hot > 0 && moving > 0 && hot.max(moving) > 1 {
+            self.samples.notes.push(format!(
+                "temperatures of {hot} and rates of {moving} drives are in it, and no names of drives at its end: the first temperature is taken for that of the first rates, and so on"
+            ));
+        }
         for meaning in &self.meanings {
             let told = names
                 .and_then(|names| names.get(meaning.cell))
@@ -243,7 +256,12 @@ impl TableReader {
                 .filter(|name| !name.is_empty());
             let name = match told {
                 // `S.M.A.R.T.: MODEL (SERIAL)` and `Drive: MODEL (SERIAL)`.
-                Some(name) => name.split_once(':').map_or(name, |(_, drive)| drive.trim()).to_owned(),
+                // `Drive: MODEL (SERIAL) [C:, D:]` says which volumes are on it, too.
+                Some(name) => {
+                    let drive = name.split_once(':').map_or(name, |(_, drive)| drive.trim());
+                    let volumes = drive.ends_with(']').then(|| drive.rsplit_once(" [")).flatten();
+                    volumes.map_or(drive, |(drive, _)| drive.trim()).to_owned()
+                }
                 None => meaning.drive.replace("rates of ", ""),
             };
             if name != meaning.drive {
