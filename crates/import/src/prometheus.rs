@@ -140,7 +140,7 @@ fn meaning(metric: &BTreeMap<String, String>) -> Option<Meaning> {
 
 /// Reads answers to range queries.
 pub(super) fn part(file: &str, lines: LineReader<'_>) -> Result<RunPart, ImportError> {
-    let mut documents = JsonDocuments::new(file, lines);
+    let mut documents = JsonDocuments::new(file, lines).with_cut_lists();
     let mut all: Vec<(Meaning, Vec<(f64, f64)>)> = Vec::new();
     let (mut drives, mut chips, mut hosts) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     while let Some(document) = documents.next()? {

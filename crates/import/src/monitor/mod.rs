@@ -12,6 +12,8 @@
 
 pub(super) mod columns;
 mod counters;
+pub(super) mod line_time;
+mod names;
 pub(super) mod sysstat;
 pub(super) mod telegraf;
 mod titles;
@@ -24,9 +26,9 @@ use std::collections::BTreeMap;
 
 use measure::Series;
 
+use self::names::{controller, is_drive, is_layer, is_partition_of};
 use self::when::Stamp;
 use super::csv::kelvin_from_celsius;
-use super::device::nvme;
 use super::part::{CountedBy, RunPart, TimeBase};
 use super::rates::{GAP_STEPS, differences, usual_step};
 use super::{COLDEST_K, HOTTEST_K, ImportError, set_back};
@@ -34,8 +36,6 @@ use trace::{Interval, SegmentOp, SpeedSeries, Temperature, Trace, instant};
 
 /// A drive that moved this share of all data is the one in question.
 const MAIN_SHARE: f64 = 0.9;
-/// Block devices that stand on others, or on memory, or hold other media (Linux, Documentation/admin-guide/devices.txt).
-const LAYERS: [&str; 8] = ["dm-", "md", "loop", "zram", "ram", "sr", "fd", "nbd"];
 
 /// What one value says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -145,6 +145,7 @@ impl Samples {
             self.notes.extend(set_back::undo(&mut self.times));
         }
         let columns = self.drives.remove(&name).unwrap_or_default();
+        self.tell_other_heat(&name, &columns);
         let mut columns: Vec<(Quantity, Vec<(f64, f64)>)> =
             columns.into_iter().map(|(quantity, values)| (quantity, self.over_time(&values))).collect();
         // A monitor counts what never happens, too; and JSON has its keys in any order.
@@ -176,6 +177,23 @@ impl Samples {
         }
         trace.notes.append(&mut self.notes);
         Ok(RunPart { files: vec![file.to_owned()], source: CountedBy::System, clock: clock(zero_s), trace })
+    }
+
+    /// Says that temperatures are in the log, and none is known to be of the drive in question.
+    fn tell_other_heat(&mut self, name: &str, columns: &Columns) {
+        let is_hot = |columns: &Columns| columns.iter().any(|(one, _)| matches!(one, Quantity::Celsius(_)));
+        let others: Vec<&str> = self
+            .drives
+            .iter()
+            .filter(|(_, columns)| is_hot(columns))
+            .map(|(name, _)| name.as_str())
+            .collect();
+        if !is_hot(columns) && !others.is_empty() {
+            self.notes.push(format!(
+                "no temperature is known to be of {name}; those of {} are in the log and not used",
+                others.join(", ")
+            ));
+        }
     }
 
     /// The values of a column by their times, one for each.
@@ -328,38 +346,6 @@ fn temperature(number: u8, values: &[(f64, f64)], zero_s: f64) -> Result<Tempera
         }
     }
     Ok(Temperature { name, kelvin })
-}
-
-fn is_layer(name: &str) -> bool {
-    let layered = |layer: &str| {
-        name.strip_prefix(layer).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-    };
-    // Sums: of Windows, and of `iostat -g ALL`.
-    ["_Total", "ALL"].contains(&name) || LAYERS.into_iter().any(layered)
-}
-
-/// `nvme0` of `nvme0n1`.
-fn controller(drive: &str) -> Option<&str> {
-    nvme(drive).filter(|(_, rest)| rest.starts_with('n')).map(|(controller, _)| controller)
-}
-
-/// `nvme0n1`, `sda`, `mmcblk0` as a word.
-fn is_drive(word: &str) -> bool {
-    let after = |prefix: &str| word.strip_prefix(prefix).unwrap_or("");
-    after("nvme").starts_with(|c: char| c.is_ascii_digit())
-        || after("mmcblk").starts_with(|c: char| c.is_ascii_digit())
-        || (word.len() == 3 && (word.starts_with("sd") || word.starts_with("vd")))
-}
-
-/// `sda1` of `sda`, `nvme0n1p1` of `nvme0n1`, `mmcblk0p2` of `mmcblk0`, `ata-X-part1` of `ata-X`.
-fn is_partition_of(name: &str, whole: &str) -> bool {
-    let Some(rest) = name.strip_prefix(whole).filter(|rest| !rest.is_empty()) else { return false };
-    let number = match rest.strip_prefix("-part") {
-        None if whole.ends_with(|c: char| c.is_ascii_digit()) => rest.strip_prefix('p'),
-        None => Some(rest),
-        named => named,
-    };
-    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 #[cfg(test)]

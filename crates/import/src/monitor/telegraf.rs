@@ -45,7 +45,8 @@ pub(crate) fn lines(
             continue;
         }
         let Some(metric) = metric(line) else {
-            if !lines.ended {
+            // The file may end within a line.
+            if !lines.ended || lines.next()?.is_none() {
                 break;
             }
             let why = "it is not a line of InfluxDB's protocol: name,tag=value field=value timestamp";
@@ -58,7 +59,7 @@ pub(crate) fn lines(
 
 /// Reads JSON: a metric a line, or `{"metrics": [..]}`.
 pub(crate) fn json(file: &str, lines: LineReader<'_>, device: Option<&str>) -> Result<RunPart, ImportError> {
-    let mut documents = JsonDocuments::new(file, lines);
+    let mut documents = JsonDocuments::new(file, lines).with_cut_lists();
     let mut gathered = Gathered::default();
     while let Some(document) = documents.next()? {
         let root: Value = document.parse()?;
