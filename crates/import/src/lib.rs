@@ -362,7 +362,7 @@ impl Gathered {
             }
             Format::Quarch => self.parts.push(quarch::part(&name, lines)?),
             Format::SmartctlJson => self.readings.extend(smartctl::readings(&name, lines)?),
-            Format::Prometheus => self.parts.push(prometheus::part(&name, lines)?),
+            Format::Prometheus => self.parts.push(prometheus::part(&name, lines, options.device.as_deref())?),
             _ => self.parts.push(monitored(format, &name, lines, options)?),
         }
         self.tell_lost(&name, &lost);
