@@ -309,6 +309,8 @@ impl Gathered {
         };
         if let Some(line) = lost.document.get() {
             cut(line, CutOff::LastReading);
+        } else if let Some(line) = lost.last_line.get().filter(|_| lost.zeros_at_end.get().is_none()) {
+            cut(line, CutOff::LastLine);
         } else if let Some((line, zeros)) = lost.zeros_at_end.get() {
             cut(line, CutOff::LastLine);
             self.notes.push(format!(

@@ -47,21 +47,22 @@ impl ClockSet {
     }
 }
 
-/// Makes times of rows, in the order of their file, those of a clock that was not set; says what was done.
-pub(super) fn undo(times: &mut [f64]) -> Vec<String> {
+/// Makes times of rows, in the order of their file, those of a clock that was not set; says what was done, by the times as
+/// they are, in UTC or that of a place which is not told.
+pub(super) fn undo(times: &mut [f64], is_utc: bool) -> Vec<String> {
     let falls = times.windows(2).filter(|pair| pair[1] < pair[0]).count();
     let rises = times.windows(2).filter(|pair| pair[1] > pair[0]).count();
     if falls > rises {
         // The newest first.
         times.reverse();
-        let notes = undo_forward(times, rises);
+        let notes = undo_forward(times, rises, is_utc);
         times.reverse();
         return notes;
     }
-    undo_forward(times, falls)
+    undo_forward(times, falls, is_utc)
 }
 
-fn undo_forward(times: &mut [f64], falls: usize) -> Vec<String> {
+fn undo_forward(times: &mut [f64], falls: usize, is_utc: bool) -> Vec<String> {
     let steps = times.len().saturating_sub(1);
     if steps < FEWEST_STEPS || falls > 1 + steps / ROWS_A_FALL {
         return Vec::new();
@@ -82,7 +83,7 @@ fn undo_forward(times: &mut [f64], falls: usize) -> Vec<String> {
             )];
         }
     };
-    let notes = notes(times, usual_s, &found);
+    let notes = notes(times, usual_s, &found, is_utc);
     let (mut moved_s, mut next) = (0.0, found.iter().peekable());
     for (index, time) in times.iter_mut().enumerate() {
         while let Some((_, set)) = next.next_if(|(at, _)| *at == index) {
@@ -142,10 +143,12 @@ fn is_appended(rest: &[f64], oldest: f64, usual_s: f64, fall_s: f64) -> bool {
     last < oldest && (oldest - last <= GAP_STEPS * usual_s || fall_s > LONGEST_FALL_S)
 }
 
-fn notes(times: &[f64], usual_s: f64, found: &[(usize, ClockSet)]) -> Vec<String> {
+fn notes(times: &[f64], usual_s: f64, found: &[(usize, ClockSet)], is_utc: bool) -> Vec<String> {
     let after = |at: usize| {
         let time = DateTime::from_timestamp(times[at - 1].floor() as i64, 0);
-        time.map_or_else(String::new, |time| time.format("%F %T").to_string())
+        time.map_or_else(String::new, |time| {
+            time.format(if is_utc { "%F %T UTC" } else { "%F %T" }).to_string()
+        })
     };
     let mut notes = Vec::new();
     let mut others = Vec::new();
@@ -196,7 +199,7 @@ mod test {
 
     fn undone(times: &[f64]) -> (Vec<f64>, usize) {
         let mut times = times.to_vec();
-        let notes = undo(&mut times).len();
+        let notes = undo(&mut times, false).len();
         (times, notes)
     }
 

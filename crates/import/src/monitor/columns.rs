@@ -115,7 +115,9 @@ pub(crate) fn part(
         match reader.time(&cells) {
             Some(now) => {
                 let short = cells.len() < reader.header.len() && !lines.ended;
-                if !short {
+                if short {
+                    lines.line_is_cut(number);
+                } else {
                     reader.row(&cells, now).map_err(|why| ImportError::at(file, number, None, why))?;
                 }
             }

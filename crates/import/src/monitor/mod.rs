@@ -142,7 +142,8 @@ impl Samples {
     ) -> Result<RunPart, ImportError> {
         let name = self.choose(file, wanted)?;
         if !self.is_unordered {
-            self.notes.extend(set_back::undo(&mut self.times));
+            let is_utc = matches!(clock(0.0), TimeBase::Unix { .. });
+            self.notes.extend(set_back::undo(&mut self.times, is_utc));
         }
         let columns = self.drives.remove(&name).unwrap_or_default();
         self.tell_other_heat(&name, &columns);

@@ -47,6 +47,7 @@ pub(crate) fn lines(
         let Some(metric) = metric(line) else {
             // The file may end within a line.
             if !lines.ended || lines.next()?.is_none() {
+                lines.line_is_cut(number);
                 break;
             }
             let why = "it is not a line of InfluxDB's protocol: name,tag=value field=value timestamp";
