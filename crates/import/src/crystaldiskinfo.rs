@@ -7,6 +7,7 @@
 //!   under `-- IDENTIFY_DEVICE --`, which are little-endian.
 //! - Others, and texts without these dumps: `Temperature` (whole °C, that is whole kelvins less 273), `Power On Hours`,
 //!   `Host Reads` and `Host Writes` (GB of 2^30 bytes), and the percentage in `Health Status`, which is what is left.
+//! - A file may have several texts one after the other, as a task that appends them makes: each is a reading.
 //! - `Date :` is local time. One of several drives is named with `--device`, by its number, model or serial number.
 
 use measure::Kelvin;
@@ -17,6 +18,7 @@ use super::lines::LineReader;
 use super::monitor::when;
 use super::reading::{HealthReading, When};
 use super::{COLDEST_K, HOTTEST_K, ImportError};
+use trace::caveat::{Caveat, CutOff};
 use trace::{Counters, LifeCounters};
 
 /// What begins the file, after a line of dashes.
@@ -41,16 +43,22 @@ struct DriveText {
     page: Vec<u8>,
 }
 
-/// The reading of the drive in question, with its thresholds where they are there.
+/// The readings of the drive in question, with its thresholds where they are there.
 pub(super) fn readings(
     file: &str,
     mut lines: LineReader<'_>,
     wanted: Option<&str>,
 ) -> Result<Vec<HealthReading>, ImportError> {
-    let (mut drives, mut date, mut number): (Vec<DriveText>, _, _) = (Vec::new(), None, String::new());
-    let mut section = String::new();
-    while let Some((_, line)) = lines.next()? {
+    let mut texts = vec![ListedDrives::default()];
+    let (mut section, mut number) = (String::new(), String::new());
+    while let Some((line_number, line)) = lines.next()? {
         let line = line.trim();
+        // Not in the same text: it names itself once.
+        if line.starts_with(BEGIN) && texts.last().is_some_and(|text| !text.drives.is_empty()) {
+            texts.push(ListedDrives { line: line_number, ..ListedDrives::default() });
+            section.clear();
+        }
+        let Some(ListedDrives { date, drives, .. }) = texts.last_mut() else { continue };
         if let Some(name) = line.strip_prefix("-- ") {
             section = name.trim_end_matches('-').trim().to_owned();
         } else if line.starts_with("-----") {
@@ -59,7 +67,7 @@ pub(super) fn readings(
             number = listed.0.trim().trim_start_matches('0').to_owned();
         } else if let Some((label, value)) = line.split_once(" : ").filter(|_| section.is_empty()) {
             match (label.trim(), drives.last_mut()) {
-                ("Date", None) => date = when::stamp(value),
+                ("Date", None) => *date = when::stamp(value),
                 ("Model", _) => {
                     let facts = vec![("Model".to_owned(), value.trim().to_owned())];
                     drives.push(DriveText { number: number.clone(), facts, ..DriveText::default() });
@@ -75,12 +83,42 @@ pub(super) fn readings(
             }
         }
     }
-    let drive = choose(file, &drives, wanted)?;
-    let when = date.map_or(When::Never, |stamp| When::Local(stamp.seconds));
-    let mut reading = HealthReading::new(file, when);
-    (reading.model, reading.serial) = (drive.fact("Model"), drive.serial());
-    drive.tell(&mut reading).map_err(|why| ImportError::whole(file, format!("{}: {why}", drive.name())))?;
-    Ok(vec![reading])
+    let mut readings = Vec::new();
+    check_choice(file, &texts, wanted)?;
+    let last = texts.len() - 1;
+    for (index, text) in texts.iter().enumerate() {
+        // It need not be there all the time.
+        let in_question = |drive: &&DriveText| wanted.is_none_or(|wanted| drive.is(wanted));
+        let Some(drive) = text.drives.iter().find(in_question) else { continue };
+        let when = text.date.map_or(When::Never, |stamp| When::Local(stamp.seconds));
+        let mut reading = HealthReading::new(file, when);
+        (reading.model, reading.serial) = (drive.fact("Model"), drive.serial());
+        let told = drive.tell(&mut reading);
+        match (told, readings.last_mut()) {
+            (Ok(()), _) => readings.push(reading),
+            // The file may end within a text.
+            (Err(_), Some(before)) if index == last => {
+                let before: &mut HealthReading = before;
+                let file = Some(file.to_owned());
+                before.caveats.push(Caveat::Truncated {
+                    file,
+                    line: text.line,
+                    left_out: CutOff::LastReading,
+                });
+            }
+            (Err(why), _) => return Err(ImportError::whole(file, format!("{}: {why}", drive.name()))),
+        }
+    }
+    Ok(readings)
+}
+
+/// The drives of one text.
+#[derive(Default)]
+struct ListedDrives {
+    /// The line it begins in.
+    line: usize,
+    date: Option<when::Stamp>,
+    drives: Vec<DriveText>,
 }
 
 /// The numbers of `digits` hexadecimal digits in a row of a dump: after its offset, and before its characters.
@@ -92,23 +130,30 @@ fn hex(line: &str, digits: usize) -> impl Iterator<Item = u16> + '_ {
     })
 }
 
-fn choose<'a>(
-    file: &str,
-    drives: &'a [DriveText],
-    wanted: Option<&str>,
-) -> Result<&'a DriveText, ImportError> {
-    let list = || drives.iter().map(DriveText::name).collect::<Vec<_>>().join(", ");
-    match (wanted, drives) {
-        (_, []) => Err(ImportError::whole(file, "CrystalDiskInfo lists no drive in it")),
-        (None, [only]) => Ok(only),
-        (None, _) => Err(ImportError::whole(
-            file,
-            format!("it is of several drives ({}): name one with --device NUMBER", list()),
-        )),
-        (Some(wanted), _) => drives.iter().find(|drive| drive.is(wanted)).ok_or_else(|| {
-            ImportError::whole(file, format!("it has nothing of {wanted}; there are {}", list()))
-        }),
-    }
+/// Refuses texts of no drive, of several where none is named, and of none that is.
+fn check_choice(file: &str, texts: &[ListedDrives], wanted: Option<&str>) -> Result<(), ImportError> {
+    let all = || texts.iter().flat_map(|text| &text.drives);
+    // Each once, in the order of the first text.
+    let list = || {
+        let mut names: Vec<String> = Vec::new();
+        for name in all().map(DriveText::name) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names.join(", ")
+    };
+    let why = match wanted {
+        _ if all().next().is_none() => "CrystalDiskInfo lists no drive in it".to_owned(),
+        None if texts.iter().any(|text| text.drives.len() > 1) => {
+            format!("it is of several drives ({}): name one with --device NUMBER", list())
+        }
+        Some(wanted) if !all().any(|drive| drive.is(wanted)) => {
+            format!("it has nothing of {wanted}; there are {}", list())
+        }
+        _ => return Ok(()),
+    };
+    Err(ImportError::whole(file, why))
 }
 
 impl DriveText {

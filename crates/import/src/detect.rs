@@ -5,7 +5,7 @@
 //! 2. A first line, comments with `#` left out, with a column `t_s`: the plain CSV.
 //! 3. `CrystalDiskInfo ` among the first five lines; a first line with `Time UNIT` and a power (Quarch).
 //! 4. A line that begins text of `nvme smart-log` or `nvme id-ctrl`, with the heading or without.
-//! 5. A line that begins with `{` or `[` before any that looks like a table: JSON, told by keys that only one tool
+//! 5. A line that begins with `{` or `[`, or with a time and then one of these, before any that looks like a table: JSON, told by keys that only one tool
 //!    writes ([`JSON_KEYS`]). Keys of two tools, or of none: refused.
 //! 6. A line that begins with `'Test Type`: Iometer. `TimeStamp,` among the lines after makes it the instantaneous file.
 //! 7. A first line of four to eight whole numbers: a log of fio. What its values are is not in it and is told by the
@@ -22,7 +22,7 @@ use super::encoding::unicode;
 use super::fio::LogName;
 use super::monitor::columns::Dialect;
 use super::monitor::sysstat::{is_banner, is_header, is_sadf};
-use super::{Format, ImportError, crystaldiskinfo, lines, nearest, nvme_text, quarch};
+use super::{Format, ImportError, crystaldiskinfo, json, lines, nearest, nvme_text, quarch};
 
 /// Keys that only one tool writes: the format is told by them. A key counts with its quotes and colon.
 const JSON_KEYS: [(Format, &[&str]); 5] = [
@@ -60,7 +60,7 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
         return Err(ImportError::whole(file, "there is nothing in it but empty lines"));
     };
     let header = lines().find(|line| !line.starts_with('#')).unwrap_or(first);
-    if header.split([',', ';', '\t']).any(|name| name.trim().trim_matches('"') == "t_s") {
+    if header.split([',', ';', '\t']).any(|name| name.trim().trim_matches('"').eq_ignore_ascii_case("t_s")) {
         return Ok(Format::Csv);
     }
     if lines().take(5).any(|line| line.starts_with(crystaldiskinfo::BEGIN)) {
@@ -72,8 +72,8 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
     if lines().any(nvme_text::is_beginning) {
         return Ok(Format::NvmeText);
     }
-    if lines().take_while(|line| !is_numbers(line)).any(|line| line.starts_with(['{', '['])) {
-        return json(file, text);
+    if lines().take_while(|line| !is_numbers(line)).any(json::is_beginning) {
+        return told_by_keys(file, text);
     }
     if first.starts_with("'Test Type") {
         let instant = lines().any(|line| line.starts_with("TimeStamp,"));
@@ -158,7 +158,7 @@ fn is_numbers(line: &str) -> bool {
     cells >= 4
 }
 
-fn json(file: &str, text: &str) -> Result<Format, ImportError> {
+fn told_by_keys(file: &str, text: &str) -> Result<Format, ImportError> {
     let has = |key: &&str| {
         let quoted = format!("\"{key}\"");
         text.match_indices(&quoted).any(|(at, _)| text[at + quoted.len()..].trim_start().starts_with(':'))
@@ -196,13 +196,22 @@ fn text(file: &str, head: &[u8]) -> Result<String, ImportError> {
         return Err(whole(what));
     }
     if let Some(encoding) = unicode(head) {
-        return Ok(encoding.decode(head).0.into_owned());
+        // Zero bytes at the end are characters here.
+        return Ok(encoding.decode(head).0.trim_end_matches('\0').to_owned());
     }
-    if head.contains(&0) {
+    let has_zeros = head.contains(&0);
+    let head = lines::head_without_zeros(head);
+    if head.is_empty() {
+        return Err(whole(
+            "there is nothing in it but zero bytes: what was written was lost, as at a loss of power",
+        ));
+    }
+    // Beside zero bytes, other control characters show that it is no text whose end was lost.
+    if has_zeros && head.iter().any(|byte| *byte < b'\x08') {
         return Err(whole("it is not text (it has zero bytes in it)"));
     }
     // The head may end within a character; lines are checked as they are read.
-    Ok(String::from_utf8_lossy(head).into_owned())
+    Ok(String::from_utf8_lossy(&head).into_owned())
 }
 
 #[cfg(test)]

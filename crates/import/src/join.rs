@@ -7,19 +7,23 @@
 //! - Any other part begins where the leading one does, plus its `--offset`; without one the offset is estimated
 //!   ([`super::offset`]), with a caveat; where that is not possible, it is asked for.
 //! - Speeds are never summed over parts: two loads on one drive at one time are refused. One after the other they
-//!   are one run.
+//!   are one run. Two programs that watched one machine and counted as much in the time that both saw are the same load:
+//!   of the second one all but the speeds is taken.
 //! - Time 0 is the beginning of whatever begins first.
 
 use measure::Series;
 
 use super::ImportError;
 use super::offset::{Estimate, estimate};
-use super::part::RunPart;
+use super::part::{CountedBy, RunPart};
 use trace::Caveat;
-use trace::{Phase, SpeedSeries, Temperature, Trace, instant};
+use trace::{Interval, Phase, SegmentOp, SpeedSeries, Temperature, Trace, instant};
 
 /// Parts may overlap by this without being two loads at once: the last window of one.
 const SAME_TIME_S: f64 = 1.0;
+/// Two programs that count one load differ by less than this share of it: their rows begin at other times, and their MB are
+/// of 10^6 or 2^20 bytes.
+const SAME_LOAD: f64 = 0.1;
 
 /// The trace of all parts.
 ///
@@ -112,15 +116,15 @@ fn estimated(lead: &RunPart, part: &RunPart, caveats: &mut Vec<Caveat>) -> Resul
 }
 
 /// Adds a part's data, moved by `shift_s`.
-fn add(
-    whole: &mut Trace,
-    part: RunPart,
-    shift_s: f64,
-    best: super::part::CountedBy,
-) -> Result<(), ImportError> {
+fn add(whole: &mut Trace, part: RunPart, shift_s: f64, best: CountedBy) -> Result<(), ImportError> {
     let name = part.name().to_owned();
     let RunPart { source, mut trace, .. } = part;
-    if source == best {
+    if source == best && source == CountedBy::System && is_same_load(&whole.speeds, &trace.speeds, shift_s) {
+        whole.notes.push(format!(
+            "speeds of {name} are those of {:?} once more: not used, what else is in it is",
+            whole.name
+        ));
+    } else if source == best {
         let (speeds, phases) = (std::mem::take(&mut trace.speeds), std::mem::take(&mut trace.phases));
         add_speeds(whole, &name, speeds, phases, shift_s)?;
     } else if !trace.speeds.is_empty() {
@@ -162,6 +166,34 @@ fn add(
     Ok(())
 }
 
+/// Whether two programs that watched one machine counted the same load: as much was read, and as much was written, in the time
+/// that both saw.
+fn is_same_load(known: &[SpeedSeries], new: &[SpeedSeries], shift_s: f64) -> bool {
+    let span = |speeds: &[SpeedSeries], shift_s: f64| {
+        let all = || speeds.iter().flat_map(|series| &series.intervals);
+        let from_s = all().map(|one| one.start_s + shift_s).fold(f64::INFINITY, f64::min);
+        (from_s, all().map(|one| one.end_s() + shift_s).fold(f64::NEG_INFINITY, f64::max))
+    };
+    let (a, b) = (span(known, 0.0), span(new, shift_s));
+    let both = (a.0.max(b.0), a.1.min(b.1));
+    if both.1 - both.0 <= SAME_TIME_S {
+        return false;
+    }
+    let moved = |speeds: &[SpeedSeries], op: SegmentOp, shift_s: f64| -> f64 {
+        let intervals = speeds.iter().filter(|series| series.op == op).flat_map(|series| &series.intervals);
+        let within = |one: &Interval| {
+            let (start_s, end_s) = (one.start_s + shift_s, one.end_s() + shift_s);
+            let common_s = (end_s.min(both.1) - start_s.max(both.0)).max(0.0);
+            if one.span_s > 0.0 { one.bytes * common_s / one.span_s } else { 0.0 }
+        };
+        intervals.map(within).sum()
+    };
+    let ops = [SegmentOp::Read, SegmentOp::Write];
+    let pairs = ops.map(|op| (moved(known, op, 0.0), moved(new, op, shift_s)));
+    let most = pairs.iter().map(|(a, b)| a.max(*b)).fold(0.0, f64::max);
+    most > 0.0 && pairs.iter().all(|(a, b)| (a - b).abs() <= SAME_LOAD * most)
+}
+
 fn add_speeds(
     whole: &mut Trace,
     name: &str,
@@ -178,7 +210,7 @@ fn add_speeds(
     let new = (new.0 + shift_s, new.1 + shift_s);
     if new.0 < here.1 - SAME_TIME_S && new.1 > here.0 + SAME_TIME_S {
         let why = format!(
-            "it holds speeds over the time of those of {}: two loads at once, or the same one twice; name one of them (jobs of one fio run are summed when their logs have the same name before _bw)",
+            "it holds speeds over the time of those of {:?}: two loads at once, or the same one twice; name one of them (jobs of one fio run are summed when their logs have the same name before _bw)",
             whole.name
         );
         return Err(ImportError::whole(name, why));

@@ -2,13 +2,16 @@
 //!
 //! Tools print notes before their JSON (fio), append one document to another (fio with `--status-interval`,
 //! loops over `nvme smart-log`), or put many into an array. Only one document is in memory at a time.
+//! A program that was ended before its work leaves a document without an end: where that is a list of reports, those that
+//! are whole are read.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::ImportError;
 use super::lines::LineReader;
-use super::monitor::when::{Stamp, line_time};
+use super::monitor::line_time::LineTimes;
+use super::monitor::when::Stamp;
 
 /// A document longer than this is refused: it would need several times as much memory.
 const LONGEST: usize = 512 << 20;
@@ -20,12 +23,22 @@ pub(super) struct JsonDocuments<'a> {
     text: String,
     /// Line of the first document.
     pub(super) first_line: usize,
-    /// The time that the last of the other lines before a document is.
-    time_before: Option<Stamp>,
+    /// The times that lines before documents are.
+    times: LineTimes,
+    lists: CutLists,
     /// Lines of other text before, between and after documents.
     pub(super) other_lines: usize,
     /// The last document is not whole: it began in this line.
     pub(super) cut_short: Option<usize>,
+}
+
+/// Which lists of a last document without an end are read up to there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CutLists {
+    /// The document itself, where it is a list: its parts stand for themselves.
+    Outermost,
+    /// Any list in it: what stands before it says what it is a list of.
+    Any,
 }
 
 /// A document and the line in which it begins.
@@ -33,6 +46,8 @@ pub(super) struct JsonDocument<'a> {
     file: &'a str,
     /// The time in a line before it, since the document before.
     pub(super) time_before: Option<Stamp>,
+    /// The line that looks like a time and was not understood.
+    pub(super) unread_time: Option<String>,
     pub(super) line: usize,
     text: &'a str,
 }
@@ -52,10 +67,16 @@ impl<'a> JsonDocuments<'a> {
             lines,
             text: String::new(),
             first_line: 0,
-            time_before: None,
+            times: LineTimes::default(),
+            lists: CutLists::Outermost,
             other_lines: 0,
             cut_short: None,
         }
+    }
+
+    /// The same, which reads any list of a last document without an end.
+    pub(super) fn with_cut_lists(self) -> Self {
+        Self { lists: CutLists::Any, ..self }
     }
 
     /// The next document; `None` at the end of the file. A document begins with a line that begins with `{` or `[`.
@@ -64,13 +85,18 @@ impl<'a> JsonDocuments<'a> {
         let (mut depth, mut first) = (Depth::default(), 0);
         while let Some((number, line)) = self.lines.next()? {
             if first == 0 {
-                if !line.trim_start().starts_with(['{', '[']) {
+                let Some((time, _)) = document_in(line) else {
                     self.other_lines += usize::from(!line.trim().is_empty());
-                    self.time_before = line_time(line).or(self.time_before);
+                    self.times.line(number, line);
                     continue;
+                };
+                if !time.is_empty() {
+                    self.times.line(number, time);
                 }
                 first = number;
             }
+            let line =
+                if self.text.is_empty() { document_in(line).map_or(line, |(_, json)| json) } else { line };
             self.text.push_str(line);
             self.text.push('\n');
             if self.text.len() > LONGEST {
@@ -79,27 +105,83 @@ impl<'a> JsonDocuments<'a> {
             }
             depth.follow(line);
             if depth.open == 0 {
-                if self.first_line == 0 {
-                    self.first_line = first;
-                }
-                let time_before = self.time_before.take();
-                return Ok(Some(JsonDocument {
-                    file: self.file,
-                    time_before,
-                    line: first,
-                    text: &self.text,
-                }));
+                return Ok(Some(self.document(first)));
             }
         }
         if first > 0 {
+            if let Some(whole) = whole_parts(&self.text, self.lists) {
+                self.text = whole;
+                self.cut_short = Some(first);
+                self.lines.document_is_cut(first);
+                return Ok(Some(self.document(first)));
+            }
             if self.first_line == 0 {
                 let why = "the JSON that begins here does not end: the file is cut short";
                 return Err(ImportError::at(self.file, first, None, why));
             }
             self.cut_short = Some(first);
+            self.lines.document_is_cut(first);
         }
         Ok(None)
     }
+
+    fn document(&mut self, line: usize) -> JsonDocument<'_> {
+        if self.first_line == 0 {
+            self.first_line = line;
+        }
+        let (time_before, unread_time) = self.times.take();
+        JsonDocument { file: self.file, time_before, unread_time, line, text: &self.text }
+    }
+}
+
+/// Whether a document begins in a line.
+pub(super) fn is_beginning(line: &str) -> bool {
+    document_in(line).is_some()
+}
+
+/// The document that begins in a line, behind the time that may stand before it (`1795246000 {..}`, `[2026-11-21 10:20:30] {..}`).
+fn document_in(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim_start();
+    if let Some(at) = line.find('{').filter(|at| *at > 0) {
+        let (before, json) = line.split_at(at);
+        if LineTimes::is_time(before) {
+            return Some((before, json));
+        }
+    }
+    // `[2026-11-21 10:20:30] Device: ..`
+    let in_brackets = line.strip_prefix('[').and_then(|line| line.split_once(']'));
+    let is_dated = in_brackets.is_some_and(|(text, _)| LineTimes::is_time(text));
+    (line.starts_with(['{', '[']) && !is_dated).then_some(("", line))
+}
+
+/// The beginning of a document that has no end, up to the last whole object or list in the outermost list that has one, and
+/// closed there; `None` where no list has one.
+fn whole_parts(text: &str, lists: CutLists) -> Option<String> {
+    // What is open, and in a list where its last whole part ends.
+    let mut open: Vec<(u8, Option<usize>)> = Vec::new();
+    let (mut in_string, mut escaped) = (false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => open.push((byte, None)),
+            b'}' | b']' if !in_string => {
+                open.pop();
+                if let Some((b'[', last)) = open.last_mut() {
+                    *last = Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    let depth = open.iter().position(|(_, last)| last.is_some())?;
+    if depth > 0 && lists == CutLists::Outermost {
+        return None;
+    }
+    let mut whole = text[..open[depth].1?].to_owned();
+    whole.extend(open[..=depth].iter().rev().map(|(begin, _)| if *begin == b'{' { '}' } else { ']' }));
+    Some(whole)
 }
 
 impl Depth {
@@ -209,10 +291,42 @@ mod test {
             all("note: x\n{\"a\": \"}{\\\"\"}\n\n[\n 1]\ntail\n{\"b\":\n").expect("JSON");
         assert_eq!(found.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 4]);
         assert_eq!((other, cut), (2, Some(7)));
+        // Lists are read as far as they are whole.
+        let (found, _, cut) = all("[{\"a\": [1]},\n {\"a\": [2, 3]},\n {\"a\": [4").expect("a list");
+        assert_eq!((found.len(), found[0].1.as_array().map(Vec::len), cut), (1, Some(2), Some(1)));
+        for (text, whole) in [
+            ("{\"a\": {\"b\": [{\"c\": [{}]}, {\"c\": [{}, {", Some("{\"a\": {\"b\": [{\"c\": [{}]}]}}")),
+            ("{\"a\": [{\"b\": [[1, \"]\"], [2, \"", Some("{\"a\": [{\"b\": [[1, \"]\"]]}]}")),
+            ("{\"a\": [1, 2", None),
+            ("{\"a\": [1, 2], \"b\": {", None),
+            ("[", None),
+        ] {
+            assert_eq!(whole_parts(text, CutLists::Any).as_deref(), whole, "{text}");
+            assert_eq!(whole_parts(text, CutLists::Outermost), None, "{text}");
+        }
         let error = all("{\"a\":\n").expect_err("cut short").to_string();
         assert!(error.contains("line 1: the JSON that begins here does not end"), "{error}");
         let error = all("\n{\"a\":\n nope}\n").expect_err("no JSON").to_string();
         assert!(error.contains("line 3, column 3"), "{error}");
+    }
+
+    #[test]
+    fn a_time_may_stand_before_a_document_in_its_line() {
+        for line in [
+            "1795246000 {}",
+            "1795246000.5\t{}",
+            "[2026-11-21 10:20:30] {}",
+            "2026-11-21T10:20:30Z: {}",
+            "=== Sat Nov 21 10:20:30 UTC 2026 === {}",
+        ] {
+            let mut documents = JsonDocuments::new("log", LineReader::new("log", Box::new(line.as_bytes())));
+            let document = documents.next().expect(line).expect(line);
+            assert!(document.time_before.is_some() && document.text == "{}\n", "{line}");
+        }
+        for line in ["[{\"a\": 1}]", "{\"a\": {}}", "[[{}]]"] {
+            assert_eq!(document_in(line), Some(("", line)));
+        }
+        assert_eq!(document_in("note {}"), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //!   `prometheus`, `quarch`: one a format.
 //! - `monitor`: logs of whole machines with many drives in them (sysstat, telegraf, HWiNFO, performance counters, Grafana).
 //! - `part`: what they make; `join`: parts on one clock; `offset`: how far apart two clocks are.
-//! - `encoding`, `lines`, `json`, `grid`, `reading`, `error`: what several of them need.
+//! - `encoding`, `lines`, `json`, `grid`, `reading`, `which_drive`, `set_back`, `error`: what several of them need.
 //!
 //! What can be understood two ways is decided by a rule that the importer's header states, or is an error
 //! that names file, line and column. Nothing is guessed silently: what was decided goes into the notes, what may be
@@ -38,7 +38,9 @@ mod prometheus;
 mod quarch;
 mod rates;
 mod reading;
+mod set_back;
 mod smartctl;
+mod which_drive;
 
 pub use csv::csv;
 pub use error::ImportError;
@@ -47,7 +49,8 @@ use std::io::{BufRead, BufReader, Cursor, Read};
 
 use encoding_rs_io::DecodeReaderBytesBuilder;
 
-use lines::LineReader;
+use lines::{LineReader, LostRows};
+use trace::caveat::{Caveat, CutOff};
 use trace::{Interval, Trace, infer_phases};
 
 /// How much of a file is looked at to tell its format.
@@ -217,7 +220,7 @@ pub fn import(sources: Vec<LogFile<'_>>, options: &ImportOptions) -> Result<Trac
     for source in others.into_iter().chain(logs) {
         gathered.add(source, options, names.len())?;
     }
-    let Gathered { mut parts, logs, jsons, readings, notes } = gathered;
+    let Gathered { mut parts, logs, jsons, readings, notes, caveats } = gathered;
     parts.extend(fio::parts(logs, jsons)?);
     parts.extend(reading::part(readings, options)?);
     let mut trace = match parts.len() {
@@ -243,11 +246,25 @@ pub fn import(sources: Vec<LogFile<'_>>, options: &ImportOptions) -> Result<Trac
         return Err(ImportError::whole(names.first().map_or("nothing", String::as_str), why));
     }
     trace.notes.extend(notes);
+    add_unless_told(&mut trace.caveats, caveats);
     trace.trust_a_sensor();
     if trace.phases.is_empty() {
         infer_phases(&mut trace);
     }
     Ok(trace)
+}
+
+/// Adds that files are cut short, where their importers do not say so of the same line.
+fn add_unless_told(known: &mut Vec<Caveat>, new: Vec<Caveat>) {
+    let line_of = |caveat: &Caveat| match caveat {
+        Caveat::Truncated { line, .. } => Some(*line),
+        _ => None,
+    };
+    for caveat in new {
+        if !known.iter().any(|one| line_of(one).is_some() && line_of(one) == line_of(&caveat)) {
+            known.push(caveat);
+        }
+    }
 }
 
 /// Why what was read cannot have been, whatever the format: numbers that each make sense need not do so together.
@@ -281,9 +298,32 @@ struct Gathered {
     jsons: Vec<fio::FioJson>,
     readings: Vec<reading::HealthReading>,
     notes: Vec<String>,
+    caveats: Vec<Caveat>,
 }
 
 impl Gathered {
+    /// Says what a file has lost.
+    fn tell_lost(&mut self, file: &str, lost: &LostRows) {
+        let mut cut = |line, left_out| {
+            self.caveats.push(Caveat::Truncated { file: Some(file.to_owned()), line, left_out });
+        };
+        if let Some(line) = lost.document.get() {
+            cut(line, CutOff::LastReading);
+        } else if let Some(line) = lost.last_line.get().filter(|_| lost.zeros_at_end.get().is_none()) {
+            cut(line, CutOff::LastLine);
+        } else if let Some((line, zeros)) = lost.zeros_at_end.get() {
+            cut(line, CutOff::LastLine);
+            self.notes.push(format!(
+                "{file} ends with {zeros} zero bytes, as after a loss of power: the last rows are lost"
+            ));
+        }
+        if let Some(line) = lost.zeros_before.get() {
+            self.notes.push(format!(
+                "{file}: zero bytes stand before line {line}, as after a loss of power: rows there are lost"
+            ));
+        }
+    }
+
     /// Reads one of `count` files.
     fn add(&mut self, source: LogFile<'_>, options: &ImportOptions, count: usize) -> Result<(), ImportError> {
         let LogFile { name, modified_unix_s, open } = source;
@@ -301,7 +341,8 @@ impl Gathered {
             _ => detect::detect(&name, &head)?,
         };
         let reader = text_of(format, head, content);
-        let lines = LineReader::new(&name, reader);
+        let lost = LostRows::default();
+        let lines = LineReader::new(&name, reader).telling(&lost);
         match format {
             Format::Csv => self.parts.push(csv::part(&name, lines)?),
             Format::FioBwLog | Format::FioIopsLog | Format::FioLatLog => {
@@ -323,9 +364,10 @@ impl Gathered {
             }
             Format::Quarch => self.parts.push(quarch::part(&name, lines)?),
             Format::SmartctlJson => self.readings.extend(smartctl::readings(&name, lines)?),
-            Format::Prometheus => self.parts.push(prometheus::part(&name, lines)?),
+            Format::Prometheus => self.parts.push(prometheus::part(&name, lines, options.device.as_deref())?),
             _ => self.parts.push(monitored(format, &name, lines, options)?),
         }
+        self.tell_lost(&name, &lost);
         Ok(())
     }
 }

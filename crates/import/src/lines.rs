@@ -1,8 +1,11 @@
 //! Text line by line, however long the file: one line in memory, each with its number.
 //!
 //! Knows nothing of formats. What is no text is refused with its place.
+//! A file that a machine was writing when it lost its power may hold zero bytes where rows were: at its end, or before what
+//! was appended later. They are passed over, with the row that they cut, and [`LostRows`] says where.
 
-use std::io::{BufRead, Read as _};
+use std::cell::Cell;
+use std::io::{self, BufRead, Read as _};
 
 use super::ImportError;
 
@@ -13,6 +16,22 @@ const LONGEST_LINE: u64 = 1 << 20;
 /// What begins a sequence that sets a terminal's colours.
 const ESCAPE: u8 = 0x1b;
 
+/// Fewer zero bytes than these before other bytes are no rows that were lost: the file is binary.
+const LOST_BYTES: usize = 8;
+
+/// Where a file lost rows: a log that was being written when the machine stopped, or its program was ended.
+#[derive(Debug, Default)]
+pub(super) struct LostRows {
+    /// The line in which zero bytes end the file, and how many they are.
+    pub(super) zeros_at_end: Cell<Option<(usize, u64)>>,
+    /// The first line that zero bytes stand before.
+    pub(super) zeros_before: Cell<Option<usize>>,
+    /// The last line, where it is cut short and left out.
+    pub(super) last_line: Cell<Option<usize>>,
+    /// The line in which a document begins that has no end, and of which the beginning is read.
+    pub(super) document: Cell<Option<usize>>,
+}
+
 /// The lines of a file.
 pub(super) struct LineReader<'a> {
     reader: Box<dyn BufRead + 'a>,
@@ -21,11 +40,31 @@ pub(super) struct LineReader<'a> {
     line: Vec<u8>,
     /// Whether the line read last ended with a line end; a file that was cut short has a last line without.
     pub(super) ended: bool,
+    lost: Option<&'a LostRows>,
 }
 
 impl<'a> LineReader<'a> {
     pub(super) fn new(file: &'a str, reader: Box<dyn BufRead + 'a>) -> Self {
-        Self { reader, file, number: 0, line: Vec::new(), ended: true }
+        Self { reader, file, number: 0, line: Vec::new(), ended: true, lost: None }
+    }
+
+    /// The same, which says in `lost` what the file has lost.
+    pub(super) fn telling(self, lost: &'a LostRows) -> Self {
+        Self { lost: Some(lost), ..self }
+    }
+
+    /// Notes that a line, the last one, is cut short and left out.
+    pub(super) fn line_is_cut(&self, line: usize) {
+        if let Some(lost) = self.lost {
+            lost.last_line.set(Some(line));
+        }
+    }
+
+    /// Notes that the document that begins in a line has no end.
+    pub(super) fn document_is_cut(&self, line: usize) {
+        if let Some(lost) = self.lost {
+            lost.document.set(Some(line));
+        }
     }
 
     /// The next line without its end, counted from 1; `None` at the end of the file.
@@ -39,6 +78,12 @@ impl<'a> LineReader<'a> {
             return Ok(None);
         }
         self.number += 1;
+        if self.line.contains(&0) {
+            let read = self.without_zeros();
+            if !read.map_err(|error| ImportError::at(self.file, self.number, None, error.to_string()))? {
+                return Ok(None);
+            }
+        }
         let here = |why: &str| ImportError::at(self.file, self.number, None, why);
         self.ended = self.line.ends_with(b"\n");
         if !self.ended && self.line.len() as u64 == LONGEST_LINE {
@@ -60,6 +105,62 @@ impl<'a> LineReader<'a> {
         }
         Ok(Some((self.number, line.trim_end_matches(['\n', '\r']))))
     }
+
+    /// Leaves of a line with zero bytes what stands before those that end the file, or behind those that do not; fewer are
+    /// left for an error. Whether there is a line.
+    fn without_zeros(&mut self) -> io::Result<bool> {
+        let Some(first) = self.line.iter().position(|byte| *byte == 0) else { return Ok(true) };
+        let mut zeros = (self.line.len() - first) as u64;
+        if self.line[first..].iter().all(|byte| *byte == 0) {
+            zeros += skip_zeros(&mut self.reader)?;
+            if self.reader.fill_buf()?.is_empty() {
+                self.line.truncate(first);
+                if let Some(lost) = self.lost {
+                    lost.zeros_at_end.set(Some((self.number, zeros)));
+                }
+                // A row that zero bytes end is torn, and its last number with it; a line of JSON may hold many reports.
+                return Ok(self.line.contains(&b'{'));
+            }
+            // What was appended stands in the same line.
+            (&mut self.reader).take(LONGEST_LINE).read_until(b'\n', &mut self.line)?;
+        }
+        let run = self.line[first..].iter().take_while(|byte| **byte == 0).count();
+        let rest = &self.line[first + run..];
+        if run >= LOST_BYTES && !rest.contains(&0) {
+            self.line.drain(..first + run);
+            if let Some(lost) = self.lost.filter(|lost| lost.zeros_before.get().is_none()) {
+                lost.zeros_before.set(Some(self.number));
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Passes over zero bytes; how many they were.
+fn skip_zeros(reader: &mut dyn BufRead) -> io::Result<u64> {
+    let mut skipped = 0;
+    loop {
+        let buffer = reader.fill_buf()?;
+        let zeros = buffer.iter().take_while(|byte| **byte == 0).count();
+        let is_end = zeros < buffer.len() || buffer.is_empty();
+        reader.consume(zeros);
+        skipped += zeros as u64;
+        if is_end {
+            return Ok(skipped);
+        }
+    }
+}
+
+/// The beginning of a file without the zero bytes that [`LineReader`] passes over.
+pub(super) fn head_without_zeros(head: &[u8]) -> Vec<u8> {
+    let end = head.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let mut kept = Vec::with_capacity(end);
+    for part in head[..end].chunk_by(|a, b| (*a == 0) == (*b == 0)) {
+        if part[0] != 0 || part.len() < LOST_BYTES {
+            kept.extend_from_slice(part);
+        }
+    }
+    kept
 }
 
 /// Takes out what is for a terminal and no text, as `S_COLORS=always` has iostat write it (ECMA-48, control sequences: from
@@ -93,6 +194,38 @@ mod test {
             all.push((number, line.to_owned()));
         }
         Ok(all)
+    }
+
+    /// Goal: what a power cut leaves is read up to there. Method: zero bytes of any number where rows were.
+    #[test]
+    fn zero_bytes_where_rows_were_are_passed_over() {
+        for count in [1, 100, 4096, 70_000, (3 << 20) + 5] {
+            let zeros = vec![0; count];
+            for (before, kept) in
+                [("a\nb\n", &["a", "b"][..]), ("a\nb", &["a"]), ("a\n{1,2,", &["a", "{1,2,"])]
+            {
+                let bytes = [before.as_bytes(), &zeros].concat();
+                let lost = LostRows::default();
+                let mut lines = LineReader::new("log", Box::new(&bytes[..])).telling(&lost);
+                let mut all = Vec::new();
+                while let Some((_, line)) = lines.next().expect("text") {
+                    all.push(line.to_owned());
+                }
+                assert_eq!(all, kept);
+                assert_eq!(lost.zeros_at_end.get().map(|(_, zeros)| zeros), Some(count as u64));
+            }
+            let appended = [b"a\nb,1", &zeros[..], b"c\nd\n"].concat();
+            let read = lines(&appended);
+            if count < LOST_BYTES {
+                assert_eq!(read.expect_err("binary").line, Some(2));
+            } else {
+                assert_eq!(
+                    read.expect("text").iter().map(|(_, line)| line.as_str()).collect::<Vec<_>>(),
+                    ["a", "c", "d"]
+                );
+                assert_eq!(head_without_zeros(&appended), b"a\nb,1c\nd\n");
+            }
+        }
     }
 
     #[test]

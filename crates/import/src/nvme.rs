@@ -8,17 +8,39 @@
 
 use serde_json::Value;
 
+use super::device::controller;
 use super::file_time::time_in_name;
 use super::json::{count_at, data_units, number_at, warning_bits};
 use super::lines::LineReader;
-use super::monitor::when::stamp;
+use super::monitor::line_time::line_time;
 use super::nvme_text::{self, TextObject};
-use super::reading::{HealthReading, When, controller, from_documents};
+use super::reading::{HealthReading, When, from_documents};
 use super::{COLDEST_K, HOTTEST_K, ImportError};
 use trace::{Counters, Facts, LifeCounters};
 
 /// Beyond this a time beside a reading is in milliseconds.
 const MS_SINCE_1970: f64 = 1e11;
+
+/// Keys under which scripts put the time beside what nvme-cli writes.
+const TIMES: [&str; 9] =
+    ["timestamp", "time", "time_t", "ts", "date", "datetime", "@timestamp", "epoch", "_time"];
+
+/// The object that nvme-cli wrote, in one that a script put around it: the only part that has its keys.
+fn inner(object: &Value) -> &Value {
+    let is_own = |value: &Value| KEYS.iter().any(|key| value.get(key).is_some());
+    if is_own(object) {
+        return object;
+    }
+    let mut parts =
+        object.as_object().into_iter().flat_map(|parts| parts.values()).filter(|part| is_own(part));
+    match (parts.next(), parts.next()) {
+        (Some(only), None) => only,
+        _ => object,
+    }
+}
+
+/// Keys of which each object of nvme-cli that is read has one.
+const KEYS: [&str; 4] = ["temperature", "avail_spare", "wctemp", "mntmt"];
 
 /// The readings in a file, one or many.
 pub(super) fn readings(
@@ -37,10 +59,11 @@ pub(super) fn text_readings(
     lines: LineReader<'_>,
 ) -> Result<Vec<HealthReading>, ImportError> {
     let objects = nvme_text::objects(file, lines)?.into_iter();
-    let read = |TextObject { line, time_before, object }| {
+    let read = |TextObject { line, time_before, unread_time, object }| {
         let read = reading(file, &Value::Object(object));
         let mut reading = read.map_err(|(key, why)| ImportError::at(file, line, Some(key), why))?;
         reading.take_time(time_before);
+        reading.unread_time = unread_time;
         Ok(reading)
     };
     Ok(timed(file, modified_unix_s, objects.map(read).collect::<Result<_, _>>()?))
@@ -61,17 +84,21 @@ fn timed(file: &str, modified_unix_s: Option<f64>, mut readings: Vec<HealthReadi
 
 /// The reading that one object of nvme-cli's JSON holds; what is wrong stands at a key.
 fn reading(file: &str, object: &Value) -> Result<HealthReading, (&'static str, String)> {
-    const TIMES: [&str; 3] = ["timestamp", "time", "time_t"];
-    let time = TIMES.iter().find_map(|key| number_at(object, key));
-    let written = || TIMES.iter().find_map(|key| stamp(object.get(key)?.as_str()?));
+    let (outer, object) = (object, inner(object));
+    let time = [object, outer].into_iter().find_map(|from| TIMES.iter().find_map(|key| number_at(from, key)));
+    let written = || {
+        let told = |from: &Value| TIMES.iter().find_map(|key| line_time(from.get(key)?.as_str()?));
+        [object, outer].into_iter().find_map(told)
+    };
     let when = match time {
         Some(ms) if ms > MS_SINCE_1970 => When::Unix(ms / 1e3),
         Some(s) => When::Unix(s),
         None => written().map_or(When::Never, When::from),
     };
     let mut reading = HealthReading::new(file, when);
-    // Only the text has it, in its first line.
-    reading.device = object.get("device").and_then(Value::as_str).map(controller);
+    // The text has it in its first line, and scripts put it beside what nvme-cli writes.
+    let named = |from: &Value| from.get("device").and_then(Value::as_str).map(controller);
+    reading.device = named(object).or_else(|| named(outer));
     let kelvin = |key: &'static str| kelvin(object, key);
     let text = |key: &str| object.get(key).and_then(Value::as_str).map(|text| text.trim().to_owned());
     if object.get("wctemp").is_some() || object.get("mntmt").is_some() {

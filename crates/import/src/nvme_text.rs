@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 
 use super::ImportError;
 use super::lines::LineReader;
-use super::monitor::when::{Stamp, line_time};
+use super::monitor::line_time::LineTimes;
+use super::monitor::when::Stamp;
 
 /// Beginnings of labels, in lower case and without blanks and underscores, and the keys of the JSON.
 const LABELS: [(&str, &str); 13] = [
@@ -48,29 +49,33 @@ pub(super) struct TextObject {
     pub(super) line: usize,
     /// The time that a line before it is, as of `date` in a loop.
     pub(super) time_before: Option<Stamp>,
+    /// The line before it that looks like one and was not understood.
+    pub(super) unread_time: Option<String>,
     pub(super) object: Map<String, Value>,
 }
 
 /// The readings of a file.
 pub(super) fn objects(file: &str, mut lines: LineReader<'_>) -> Result<Vec<TextObject>, ImportError> {
     let mut all: Vec<TextObject> = Vec::new();
-    let mut told = None;
+    let mut times = LineTimes::default();
     while let Some((line, text)) = lines.next()? {
         if HEADINGS.iter().any(|heading| text.trim_start().starts_with(heading)) {
             let named = device(text).map(|device| ("device".to_owned(), device.into()));
-            all.push(TextObject { line, time_before: told.take(), object: named.into_iter().collect() });
+            let (time_before, unread_time) = times.take();
+            all.push(TextObject { line, time_before, unread_time, object: named.into_iter().collect() });
             continue;
         }
         let Some((key, value)) = text.split_once(':').and_then(|(label, text)| pair(label.trim(), text))
         else {
-            told = line_time(text).or(told);
+            times.line(line, text);
             continue;
         };
         // Without its heading a reading begins with the first line that is known, the next one with the first of all.
         let is_next =
             |one: &TextObject| key == "critical_warning" && one.object.keys().any(|known| known != "device");
         if all.last().is_none_or(is_next) {
-            all.push(TextObject { line, time_before: told.take(), ..TextObject::default() });
+            let (time_before, unread_time) = times.take();
+            all.push(TextObject { line, time_before, unread_time, ..TextObject::default() });
         }
         if let Some(one) = all.last_mut() {
             one.object.insert(key, value);

@@ -4,7 +4,8 @@
 //! Rules
 //! - Metrics are told by name ([`meaning`]); an answer to an expression such as `rate(...)` has no name and is refused:
 //!   query the bare metric.
-//! - One drive: `nvme0n1`, `/dev/nvme0` and the chip `nvme_nvme0` are the same one. Several are refused.
+//! - One drive: `nvme0n1`, `/dev/nvme0` and the chip `nvme_nvme0` are the same one. Of several the one that `--device` names is
+//!   taken, else they are refused.
 //! - Speeds are differences of counters over the time between two points. A counter that falls was reset: a gap.
 //! - `NaN` is a missing reading. Data counted by the operating system (`node_disk_*`) comes before the drive's own.
 
@@ -139,10 +140,10 @@ fn meaning(metric: &BTreeMap<String, String>) -> Option<Meaning> {
 }
 
 /// Reads answers to range queries.
-pub(super) fn part(file: &str, lines: LineReader<'_>) -> Result<RunPart, ImportError> {
-    let mut documents = JsonDocuments::new(file, lines);
-    let mut all: Vec<(Meaning, Vec<(f64, f64)>)> = Vec::new();
-    let (mut drives, mut chips, mut hosts) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+pub(super) fn part(file: &str, lines: LineReader<'_>, wanted: Option<&str>) -> Result<RunPart, ImportError> {
+    let wanted = wanted.map(drive_of);
+    let mut documents = JsonDocuments::new(file, lines).with_cut_lists();
+    let mut all: Vec<FoundSeries> = Vec::new();
     while let Some(document) = documents.next()? {
         let wrong = |why: String| ImportError::at(file, document.line, None, why);
         for one in results(document.parse()?).map_err(wrong)? {
@@ -160,25 +161,102 @@ pub(super) fn part(file: &str, lines: LineReader<'_>) -> Result<RunPart, ImportE
             if meaning == Meaning::Nothing {
                 continue;
             }
-            name_drive(&one.metric, &mut drives, &mut chips);
-            if let Some(host) = one.metric.get("instance") {
-                hosts.insert(host.rsplit_once(':').map_or(host.as_str(), |(host, _)| host).to_owned());
-            }
-            all.push((meaning, one.values.into_iter().map(|(t, value)| (t, value.0)).collect()));
+            let values = one.values.into_iter().map(|(t, value)| (t, value.0)).collect();
+            all.push(FoundSeries { meaning, values, source: Source::of(&one.metric) });
         }
     }
-    for (what, names) in [("drives", &drives), ("chips", &chips), ("hosts", &hosts)] {
-        if names.len() > 1 {
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let why = format!(
-                "it is of several {what} ({}): query one, such as {{device=\"{}\"}}",
-                names.join(", "),
-                names[0]
-            );
-            return Err(ImportError::whole(file, why));
-        }
+    let is_wanted = |one: &FoundSeries| one.source.drive.is_some() && one.source.drive == wanted;
+    if all.iter().any(is_wanted) {
+        all.retain(|one| is_wanted(one) || one.source.drive.is_none());
     }
-    build(file, all, drives.into_iter().next().or(chips.into_iter().next()))
+    let drive = one_source(&all, wanted.as_deref()).map_err(|why| ImportError::whole(file, why))?;
+    build(file, all.into_iter().map(|one| (one.meaning, one.values)).collect(), drive)
+}
+
+/// A series with what it says, and of what.
+struct FoundSeries {
+    meaning: Meaning,
+    values: Vec<(f64, f64)>,
+    source: Source,
+}
+
+/// What a series is of.
+#[derive(Default)]
+struct Source {
+    drive: Option<String>,
+    chip: Option<String>,
+    host: Option<String>,
+    /// The label that names the drive or chip, and its value.
+    label: (&'static str, String),
+    instance: String,
+}
+
+impl Source {
+    fn of(metric: &BTreeMap<String, String>) -> Self {
+        let mut source = Self::default();
+        if let Some(instance) = metric.get("instance") {
+            let host = instance.rsplit_once(':').map_or(instance.as_str(), |(host, _)| host);
+            (source.host, source.instance) = (Some(host.to_owned()), instance.clone());
+        }
+        let labels = ["device", "disk", "chip"];
+        let Some((label, value)) = labels.iter().find_map(|label| Some((*label, metric.get(*label)?))) else {
+            return source;
+        };
+        source.label = (label, value.clone());
+        let name = drive_of(value);
+        let is_drive = super::device::nvme(&name).is_some() || !metric.contains_key("chip");
+        if is_drive {
+            source.drive = Some(name);
+        } else {
+            source.chip = Some(name);
+        }
+        source
+    }
+}
+
+/// The name of a drive in a label, as `--device` has it as well: `nvme0` of `nvme0n1`, `/dev/nvme0` and the chip `nvme_nvme0`.
+fn drive_of(label: &str) -> String {
+    let name = label.trim_start_matches("/dev/").trim_start_matches("nvme_");
+    super::device::nvme(name).map_or(name, |(controller, _)| controller).to_owned()
+}
+
+/// The drive or chip that all series are of.
+///
+/// # Errors
+/// Where they are of several; the text says how to name one.
+fn one_source(all: &[FoundSeries], wanted: Option<&str>) -> Result<Option<String>, String> {
+    type Name = fn(&Source) -> Option<&String>;
+    let of: [(&str, Name); 3] = [
+        ("drives", |source| source.drive.as_ref()),
+        ("chips", |source| source.chip.as_ref()),
+        ("hosts", |source| source.host.as_ref()),
+    ];
+    for (what, name) in of {
+        let names: BTreeSet<&str> =
+            all.iter().filter_map(|one| name(&one.source)).map(String::as_str).collect();
+        if names.len() < 2 {
+            continue;
+        }
+        let Some(source) = all.iter().map(|one| &one.source).find(|source| name(source).is_some()) else {
+            continue;
+        };
+        let names: Vec<&str> = names.into_iter().collect();
+        let ((label, value), option) = match what {
+            "hosts" => (("instance", &source.instance), ""),
+            "chips" => ((source.label.0, &source.label.1), ""),
+            _ => ((source.label.0, &source.label.1), ", or name one with --device"),
+        };
+        let missing = wanted.map_or_else(String::new, |wanted| match what {
+            "drives" => format!("it has nothing of {wanted}; "),
+            _ => String::new(),
+        });
+        return Err(format!(
+            "{missing}it is of several {what} ({}): query one, such as {{{label}=\"{value}\"}}{option}",
+            names.join(", ")
+        ));
+    }
+    let first = |name: Name| all.iter().find_map(|one| name(&one.source)).cloned();
+    Ok(first(of[0].1).or_else(|| first(of[1].1)))
 }
 
 fn results(answer: QueryAnswer) -> Result<Vec<MetricSeries>, String> {
@@ -195,22 +273,6 @@ fn results(answer: QueryAnswer) -> Result<Vec<MetricSeries>, String> {
         }
         other => Err(format!("it holds {other}, not a range of a metric")),
     }
-}
-
-fn name_drive(
-    metric: &BTreeMap<String, String>,
-    drives: &mut BTreeSet<String>,
-    chips: &mut BTreeSet<String>,
-) {
-    let name = ["device", "disk", "chip"].iter().find_map(|label| metric.get(*label));
-    let Some(name) = name else { return };
-    let name = name.trim_start_matches("/dev/").trim_start_matches("nvme_");
-    match name.strip_prefix("nvme").map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next().unwrap_or(""))
-    {
-        Some(number) if !number.is_empty() => drives.insert(format!("nvme{number}")),
-        _ if metric.contains_key("chip") => chips.insert(name.to_owned()),
-        _ => drives.insert(name.to_owned()),
-    };
 }
 
 fn build(

@@ -34,7 +34,15 @@ pub(super) fn differences(values: &[(f64, f64)], zero_s: f64, unit: f64, trace: 
         }
     }
     if resets > 0 {
-        trace.caveats.push(Caveat::Gap(Hole::CounterReset { resets }));
+        // Counters of reading and of writing begin anew together.
+        let known = trace.caveats.iter_mut().find_map(|caveat| match caveat {
+            Caveat::Gap(Hole::CounterReset { resets }) => Some(resets),
+            _ => None,
+        });
+        match known {
+            Some(known) => *known = resets.max(*known),
+            None => trace.caveats.push(Caveat::Gap(Hole::CounterReset { resets })),
+        }
     }
     intervals
 }

@@ -14,12 +14,12 @@
 use measure::Series;
 use serde_json::Value;
 
-use super::device::nvme;
 use super::json::JsonDocuments;
 use super::lines::LineReader;
 use super::monitor::when::Stamp;
 use super::part::{CountedBy, RunPart, TimeBase};
-use super::{ImportError, ImportOptions};
+use super::which_drive::one_drive;
+use super::{ImportError, ImportOptions, set_back};
 use trace::SegmentOp;
 use trace::caveat::{Caveat, ClockDoubt, CutOff};
 use trace::{Counters, Facts, Interval, LifeCounters, SpeedSeries, Temperature, Trace, instant};
@@ -71,6 +71,8 @@ pub(super) struct HealthReading {
     /// Whether it is a reading at all: identify data is about the drive, not about a moment.
     pub(super) is_moment: bool,
     pub(super) caveats: Vec<Caveat>,
+    /// The line before it that looks like a time and was not understood.
+    pub(super) unread_time: Option<String>,
     /// Why it says nothing of the drive: an error where no reading says anything, else a gap.
     pub(super) lacks: Option<ImportError>,
 }
@@ -114,6 +116,7 @@ impl HealthReading {
             history: Vec::new(),
             is_moment: true,
             caveats: Vec::new(),
+            unread_time: None,
             lacks: None,
         }
     }
@@ -129,10 +132,11 @@ pub(super) fn from_documents(
     let mut documents = JsonDocuments::new(file, lines);
     let mut readings = Vec::new();
     while let Some(document) = documents.next()? {
-        let (line, told) = (document.line, document.time_before);
+        let (line, told, unread_time) = (document.line, document.time_before, document.unread_time.clone());
         for object in document.objects()? {
             let mut reading = read(&object).map_err(|(key, why)| ImportError::at(file, line, key, why))?;
             reading.take_time(told);
+            reading.unread_time.clone_from(&unread_time);
             if let Some(why) = &mut reading.lacks {
                 why.line = Some(line);
             }
@@ -155,7 +159,7 @@ pub(super) fn part(
     let mut trace = Trace::empty(first.model.as_deref().unwrap_or(&first.file));
     let mut files: Vec<String> = readings.iter().map(|reading| reading.file.clone()).collect();
     files.dedup();
-    one_drive(&readings)?;
+    one_drive(&mut readings, options.device.as_deref())?;
     add_facts(&mut readings, &mut trace);
     readings.retain(|reading| reading.is_moment);
     leave_out_empty(&mut readings, &mut trace)?;
@@ -193,33 +197,6 @@ pub(super) fn part(
         }
     }
     Ok(Some(RunPart { files, source: CountedBy::Drive, clock, trace }))
-}
-
-/// Refuses readings of two drives: of two serial numbers, or, among those that tell none, of two devices.
-fn one_drive(readings: &[HealthReading]) -> Result<(), ImportError> {
-    type Name = fn(&HealthReading) -> Option<&str>;
-    let names: [(&str, Name); 2] = [
-        ("with serial number", |reading| reading.serial.as_deref()),
-        ("at", |reading| reading.device.as_deref().filter(|_| reading.serial.is_none())),
-    ];
-    for (what, name) in names {
-        let mut told = readings.iter().filter_map(|reading| Some((reading, name(reading)?)));
-        let Some((first, known)) = told.next() else { continue };
-        if let Some((reading, other)) = told.find(|(_, other)| *other != known) {
-            let place = if first.file == reading.file { "another" } else { first.file.as_str() };
-            let why = format!(
-                "it is of the drive {what} {other}, {place} of that {what} {known}: analyze one drive at a time"
-            );
-            return Err(ImportError::whole(&reading.file, why));
-        }
-    }
-    Ok(())
-}
-
-/// A device without its folder and namespace: `nvme0` of `/dev/nvme0n1` and of `nvme0c0n1`.
-pub(super) fn controller(device: &str) -> String {
-    let name = device.trim().trim_start_matches("/dev/");
-    nvme(name).map_or(name, |(controller, _)| controller).to_owned()
 }
 
 fn add_facts(readings: &mut [HealthReading], trace: &mut Trace) {
@@ -276,7 +253,12 @@ fn give_times(
     }
     let several = readings.len() > 1;
     if several && let Some(reading) = readings.iter().find(|reading| reading.when == When::Never) {
-        let why = "it holds readings that carry no time: say how far apart they are with --every TIME, such as --every 1s, or keep each in a file of its own with the time in its name";
+        let unread = reading.unread_time.as_ref().map_or_else(String::new, |line| {
+            format!(" ({line} looks like a time and is not understood; `date -Is` writes one that is)")
+        });
+        let why = format!(
+            "it holds readings that carry no time{unread}: say how far apart they are with --every TIME, such as --every 1s, or keep each in a file of its own with the time in its name"
+        );
         return Err(ImportError::whole(&reading.file, why));
     }
     if let Some(pair) = readings.windows(2).find(|pair| !pair[0].is_timed_as(&pair[1])) {
@@ -290,6 +272,7 @@ fn give_times(
         When::Unix(t) | When::Local(t) | When::Written(t) => t,
         When::Never => 0.0,
     };
+    keep_order(readings, trace);
     readings.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
     // What a drive kept itself is older than the reading.
     let oldest =
@@ -311,6 +294,24 @@ fn give_times(
         }
         _ => TimeBase::Own,
     })
+}
+
+/// Undoes what was done to the clock while a file of several readings was written.
+fn keep_order(readings: &mut [HealthReading], trace: &mut Trace) {
+    for of_a_file in readings.chunk_by_mut(|a, b| a.file == b.file) {
+        let mut seconds = Vec::with_capacity(of_a_file.len());
+        for reading in of_a_file.iter() {
+            match reading.when {
+                When::Unix(t) | When::Local(t) => seconds.push(t),
+                When::Written(_) | When::Never => return,
+            }
+        }
+        let is_utc = matches!(of_a_file[0].when, When::Unix(_));
+        trace.notes.extend(set_back::undo(&mut seconds, is_utc));
+        for (reading, t) in of_a_file.iter_mut().zip(seconds) {
+            reading.when = if matches!(reading.when, When::Unix(_)) { When::Unix(t) } else { When::Local(t) };
+        }
+    }
 }
 
 fn add_temperatures(timed: &[(f64, HealthReading)], trace: &mut Trace) {
@@ -378,20 +379,5 @@ fn add_moved(timed: &[(f64, HealthReading)], trace: &mut Trace) {
     }
     if !trace.speeds.is_empty() {
         trace.notes.push("speeds are differences of what the drive counted (data units of 512,000 B)".into());
-    }
-}
-
-#[cfg(test)]
-mod test {
-    use super::*;
-
-    #[test]
-    fn a_namespace_is_no_other_drive() {
-        for name in ["nvme0", "/dev/nvme0", "nvme0n1", "/dev/nvme0n2", "nvme0c0n1"] {
-            assert_eq!(controller(name), "nvme0");
-        }
-        assert_eq!(controller("nvme10n1"), "nvme10");
-        assert_eq!(controller("/dev/sda [SAT]"), "sda [SAT]");
-        assert_eq!(controller("nvme"), "nvme");
     }
 }

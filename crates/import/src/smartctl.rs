@@ -8,10 +8,11 @@
 use measure::Kelvin;
 use serde_json::Value;
 
+use super::device::controller;
 use super::file_time::time_in_name;
 use super::json::{count_at, data_units, number, number_at, warning_bits};
 use super::lines::LineReader;
-use super::reading::{HealthReading, When, controller, from_documents};
+use super::reading::{HealthReading, When, from_documents};
 use super::{COLDEST_K, HOTTEST_K, ImportError};
 use trace::{Counters, Facts, LifeCounters};
 

@@ -83,12 +83,14 @@ impl<'a> CsvTable<'a> {
             truncated: None,
         };
         let mut header: Option<Vec<&'static str>> = None;
+        let mut header_line = None;
         let (mut rows, mut splitter) = (0, CellSplitter::new());
         while let Some((number, line)) = lines.next()? {
             let line = line.trim();
             if let Some(comment) = line.strip_prefix('#') {
                 table.comment(number, comment);
-            } else if line.is_empty() {
+            } else if line.is_empty() || Some(line) == header_line.as_deref() {
+                // A program that was started again writes its header again.
             } else if let Some(names) = &header {
                 let cells = splitter.split(line);
                 match table.row(number, cells, names) {
@@ -102,7 +104,7 @@ impl<'a> CsvTable<'a> {
                 let names = header_names(file, number, line)?;
                 let kept = names.iter().filter(|name| !["t_s", "phase"].contains(name));
                 table.columns = kept.map(|name| (*name, Vec::new())).collect();
-                header = Some(names);
+                (header, header_line) = (Some(names), Some(line.to_owned()));
             }
         }
         if header.is_none() {
@@ -262,7 +264,7 @@ pub(super) fn implausible(name: &str, value: f64) -> Option<String> {
 
 /// Whether a cell of a header names a column of the plain CSV.
 pub(crate) fn is_own_column(cell: &str) -> bool {
-    COLUMNS.contains(&cell.trim().trim_matches('"'))
+    COLUMNS.iter().any(|name| name.eq_ignore_ascii_case(cell.trim().trim_matches('"')))
 }
 
 fn header_names(file: &str, number: usize, line: &str) -> Result<Vec<&'static str>, ImportError> {
@@ -275,7 +277,7 @@ fn header_names(file: &str, number: usize, line: &str) -> Result<Vec<&'static st
     }
     let mut names: Vec<&'static str> = Vec::new();
     for typed in CellSplitter::new().split(line).iter() {
-        let Some(name) = COLUMNS.iter().find(|name| **name == typed) else {
+        let Some(name) = COLUMNS.iter().find(|name| name.eq_ignore_ascii_case(typed)) else {
             return Err(error(Some(&format!("{typed:?}")), unknown_column(typed)));
         };
         if names.contains(name) {
@@ -306,7 +308,7 @@ fn unknown_column(typed: &str) -> String {
     }
     let (which, names) =
         if near.is_empty() { ("there are", &COLUMNS[..]) } else { ("the nearest are", &near[..]) };
-    format!("there is no such column or unit; {which} {}", names.join(", "))
+    format!("there is no such column or unit; {which} {}. Rename the column, or remove it", names.join(", "))
 }
 
 impl CsvTable<'_> {

@@ -14,13 +14,15 @@
 //! - Grafana: a column is a speed where its name has a word for reading or writing, and a temperature where it has one for
 //!   heat. Without any unit, speeds are bytes per second.
 
+use std::collections::BTreeSet;
+
 use measure::CellSplitter;
 
-use super::Samples;
 use super::counters::counter;
 use super::titles::{Meaning, meanings, zone_s};
 use super::units::Unit;
 use super::when::{DateOrder, Stamp, date_and_time, stamp};
+use super::{Quantity, Samples};
 use crate::ImportError;
 use crate::lines::LineReader;
 use crate::numbers::{Number, end_of_number, number};
@@ -64,7 +66,7 @@ impl Dialect {
 struct Open {
     meaning: usize,
     unit: Unit,
-    t_s: f64,
+    row: usize,
     /// With `mark` before its decimals.
     number: f64,
     mark: char,
@@ -113,7 +115,9 @@ pub(crate) fn part(
         match reader.time(&cells) {
             Some(now) => {
                 let short = cells.len() < reader.header.len() && !lines.ended;
-                if !short {
+                if short {
+                    lines.line_is_cut(number);
+                } else {
                     reader.row(&cells, now).map_err(|why| ImportError::at(file, number, None, why))?;
                 }
             }
@@ -173,9 +177,6 @@ impl TableReader {
         let told = if cells.first()?.contains('/') {
             let (told, moved_s) = self.order.read(told);
             self.samples.move_all(&mut self.first, moved_s);
-            if moved_s != 0.0 {
-                self.open.iter_mut().for_each(|open| open.t_s += moved_s);
-            }
             told
         } else {
             told
@@ -195,17 +196,18 @@ impl TableReader {
             ));
         }
         self.first = self.first.or(Some(now));
+        let row = self.samples.row(now.seconds);
         for (index, meaning) in self.meanings.iter().enumerate() {
             let Some(cell) = cells.get(meaning.cell) else { continue };
             let (found, unit) = value(cell, meaning)
                 .map_err(|why| format!("column {:?}: {why}", self.header[meaning.cell]))?;
             match found {
                 Number::Either(number, mark) => {
-                    self.open.push(Open { meaning: index, unit, t_s: now.seconds, number, mark });
+                    self.open.push(Open { meaning: index, unit, row, number, mark });
                 }
                 Number::One(number, mark) => {
                     self.mark = self.mark.or(mark);
-                    self.samples.push(&meaning.drive, meaning.quantity, now.seconds, unit.count(number));
+                    self.samples.push_at(&meaning.drive, meaning.quantity, row, unit.count(number));
                 }
             }
         }
@@ -217,7 +219,7 @@ impl TableReader {
         // Where cells are not separated by commas, it is because of those in numbers.
         let usual = if self.separator == ';' { Some(',') } else { None };
         let known = self.mark.or(usual);
-        for Open { meaning, unit, t_s, number, mark } in self.open.drain(..) {
+        for Open { meaning, unit, row, number, mark } in self.open.drain(..) {
             let meaning = &self.meanings[meaning];
             let number = match known {
                 Some(known) if known != mark => (number * 1000.0).round(),
@@ -231,13 +233,24 @@ impl TableReader {
                 }
                 _ => number,
             };
-            self.samples.push(&meaning.drive, meaning.quantity, t_s, unit.count(number));
+            self.samples.push_at(&meaning.drive, meaning.quantity, row, unit.count(number));
         }
         Ok(())
     }
 
     /// Brings temperatures and rates of one drive together: by the names of their columns, else by their order.
     fn name_drives(&mut self, names: Option<&[String]>) {
+        let count = |is: fn(&Quantity) -> bool| {
+            let drives = self.meanings.iter().filter(|one| is(&one.quantity)).map(|one| one.drive.as_str());
+            drives.collect::<BTreeSet<_>>().len()
+        };
+        let (hot, moving) =
+            (count(|one| matches!(one, Quantity::Celsius(_))), count(|one| matches!(one, Quantity::Rate(_))));
+        if names.is_none() && hot > 0 && moving > 0 && hot.max(moving) > 1 {
+            self.samples.notes.push(format!(
+                "temperatures of {hot} and rates of {moving} drives are in it, and no names of drives at its end: the first temperature is taken for that of the first rates, and so on"
+            ));
+        }
         for meaning in &self.meanings {
             let told = names
                 .and_then(|names| names.get(meaning.cell))
@@ -245,7 +258,12 @@ impl TableReader {
                 .filter(|name| !name.is_empty());
             let name = match told {
                 // `S.M.A.R.T.: MODEL (SERIAL)` and `Drive: MODEL (SERIAL)`.
-                Some(name) => name.split_once(':').map_or(name, |(_, drive)| drive.trim()).to_owned(),
+                // `Drive: MODEL (SERIAL) [C:, D:]` says which volumes are on it, too.
+                Some(name) => {
+                    let drive = name.split_once(':').map_or(name, |(_, drive)| drive.trim());
+                    let volumes = drive.ends_with(']').then(|| drive.rsplit_once(" [")).flatten();
+                    volumes.map_or(drive, |(drive, _)| drive.trim()).to_owned()
+                }
                 None => meaning.drive.replace("rates of ", ""),
             };
             if name != meaning.drive {

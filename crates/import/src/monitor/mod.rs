@@ -12,6 +12,8 @@
 
 pub(super) mod columns;
 mod counters;
+pub(super) mod line_time;
+mod names;
 pub(super) mod sysstat;
 pub(super) mod telegraf;
 mod titles;
@@ -24,18 +26,16 @@ use std::collections::BTreeMap;
 
 use measure::Series;
 
+use self::names::{controller, is_drive, is_layer, is_partition_of};
 use self::when::Stamp;
 use super::csv::kelvin_from_celsius;
-use super::device::nvme;
 use super::part::{CountedBy, RunPart, TimeBase};
 use super::rates::{GAP_STEPS, differences, usual_step};
-use super::{COLDEST_K, HOTTEST_K, ImportError};
+use super::{COLDEST_K, HOTTEST_K, ImportError, set_back};
 use trace::{Interval, SegmentOp, SpeedSeries, Temperature, Trace, instant};
 
 /// A drive that moved this share of all data is the one in question.
 const MAIN_SHARE: f64 = 0.9;
-/// Block devices that stand on others, or on memory, or hold other media (Linux, Documentation/admin-guide/devices.txt).
-const LAYERS: [&str; 8] = ["dm-", "md", "loop", "zram", "ram", "sr", "fd", "nbd"];
 
 /// What one value says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,13 +64,17 @@ impl Quantity {
     }
 }
 
-/// Values of one drive, in the order of the file: seconds and value.
-type Columns = Vec<(Quantity, Vec<(f64, f64)>)>;
+/// Values of one drive: the row that each is of, and what it is.
+type Columns = Vec<(Quantity, Vec<(usize, f64)>)>;
 
 /// What a log holds of each drive.
 #[derive(Default)]
 pub(super) struct Samples {
     drives: BTreeMap<String, Columns>,
+    /// When each row was taken, in the order of the file.
+    times: Vec<f64>,
+    /// Whether rows stand in any order, so that only their times tell which was first.
+    pub(super) is_unordered: bool,
     /// What was decided on the way.
     pub(super) notes: Vec<String>,
 }
@@ -78,13 +82,27 @@ pub(super) struct Samples {
 impl Samples {
     /// Takes a value; what is no number is a missing reading.
     pub(super) fn push(&mut self, drive: &str, quantity: Quantity, t_s: f64, value: f64) {
+        let row = self.row(t_s);
+        self.push_at(drive, quantity, row, value);
+    }
+
+    /// The row of that time: the last one, or a new one.
+    pub(super) fn row(&mut self, t_s: f64) -> usize {
+        if self.times.last() != Some(&t_s) {
+            self.times.push(t_s);
+        }
+        self.times.len() - 1
+    }
+
+    /// Takes a value of a row that is known.
+    pub(super) fn push_at(&mut self, drive: &str, quantity: Quantity, row: usize, value: f64) {
         let columns = match self.drives.get_mut(drive) {
             Some(columns) => columns,
             None => self.drives.entry(drive.to_owned()).or_default(),
         };
         match columns.iter_mut().find(|(known, _)| *known == quantity) {
-            Some((_, values)) => values.push((t_s, value)),
-            None => columns.push((quantity, vec![(t_s, value)])),
+            Some((_, values)) => values.push((row, value)),
+            None => columns.push((quantity, vec![(row, value)])),
         }
     }
 
@@ -96,8 +114,7 @@ impl Samples {
     /// Moves all times and the first one by so much, when the file turns out to have its days before its months.
     fn move_all(&mut self, first: &mut Option<Stamp>, by_s: f64) {
         if by_s != 0.0 {
-            let columns = self.drives.values_mut().flatten();
-            columns.flat_map(|(_, values)| values).for_each(|(t_s, _)| *t_s += by_s);
+            self.times.iter_mut().for_each(|t_s| *t_s += by_s);
             *first = first.map(|first| Stamp { seconds: first.seconds + by_s, ..first });
         }
     }
@@ -124,12 +141,14 @@ impl Samples {
         clock: impl Fn(f64) -> TimeBase,
     ) -> Result<RunPart, ImportError> {
         let name = self.choose(file, wanted)?;
-        let mut columns = self.drives.remove(&name).unwrap_or_default();
-        for (_, values) in &mut columns {
-            values.retain(|(t, _)| t.is_finite());
-            values.sort_by(|a, b| a.0.total_cmp(&b.0));
-            values.dedup_by(|next, kept| next.0 <= kept.0);
+        if !self.is_unordered {
+            let is_utc = matches!(clock(0.0), TimeBase::Unix { .. });
+            self.notes.extend(set_back::undo(&mut self.times, is_utc));
         }
+        let columns = self.drives.remove(&name).unwrap_or_default();
+        self.tell_other_heat(&name, &columns);
+        let mut columns: Vec<(Quantity, Vec<(f64, f64)>)> =
+            columns.into_iter().map(|(quantity, values)| (quantity, self.over_time(&values))).collect();
         // A monitor counts what never happens, too; and JSON has its keys in any order.
         columns.retain(|(quantity, values)| {
             *quantity != Quantity::Rate(SegmentOp::Trim) || values.iter().any(|(_, value)| *value > 0.0)
@@ -159,6 +178,33 @@ impl Samples {
         }
         trace.notes.append(&mut self.notes);
         Ok(RunPart { files: vec![file.to_owned()], source: CountedBy::System, clock: clock(zero_s), trace })
+    }
+
+    /// Says that temperatures are in the log, and none is known to be of the drive in question.
+    fn tell_other_heat(&mut self, name: &str, columns: &Columns) {
+        let is_hot = |columns: &Columns| columns.iter().any(|(one, _)| matches!(one, Quantity::Celsius(_)));
+        let others: Vec<&str> = self
+            .drives
+            .iter()
+            .filter(|(_, columns)| is_hot(columns))
+            .map(|(name, _)| name.as_str())
+            .collect();
+        if !is_hot(columns) && !others.is_empty() {
+            self.notes.push(format!(
+                "no temperature is known to be of {name}; those of {} are in the log and not used",
+                others.join(", ")
+            ));
+        }
+    }
+
+    /// The values of a column by their times, one for each.
+    fn over_time(&self, values: &[(usize, f64)]) -> Vec<(f64, f64)> {
+        let mut values: Vec<(f64, f64)> =
+            values.iter().map(|(row, value)| (self.times[*row], *value)).collect();
+        values.retain(|(t, _)| t.is_finite());
+        values.sort_by(|a, b| a.0.total_cmp(&b.0));
+        values.dedup_by(|next, kept| next.0 <= kept.0);
+        values
     }
 
     /// The drive in question, with what goes by its controller's name.
@@ -194,7 +240,10 @@ impl Samples {
 
     /// The drive that moved nearly all data.
     fn main(&mut self, drives: &[&String]) -> Result<String, String> {
-        let moved = |name: &String| self.drives[name].iter().map(moved_bytes).sum::<f64>();
+        let column = |(quantity, values): &(Quantity, Vec<(usize, f64)>)| {
+            moved_bytes(*quantity, &self.over_time(values))
+        };
+        let moved = |name: &String| self.drives[name].iter().map(column).sum::<f64>();
         let mut shares: Vec<(&String, f64)> = drives.iter().map(|name| (*name, moved(name))).collect();
         shares.sort_by(|a, b| b.1.total_cmp(&a.1));
         let total: f64 = shares.iter().map(|(_, bytes)| bytes).sum();
@@ -219,7 +268,7 @@ impl Samples {
 }
 
 /// Bytes that a column says were moved.
-fn moved_bytes((quantity, values): &(Quantity, Vec<(f64, f64)>)) -> f64 {
+fn moved_bytes(quantity: Quantity, values: &[(f64, f64)]) -> f64 {
     let known = values.iter().map(|(_, value)| *value).filter(|value| value.is_finite());
     match quantity {
         // Of one step each: what shares are compared by needs no more.
@@ -298,38 +347,6 @@ fn temperature(number: u8, values: &[(f64, f64)], zero_s: f64) -> Result<Tempera
         }
     }
     Ok(Temperature { name, kelvin })
-}
-
-fn is_layer(name: &str) -> bool {
-    let layered = |layer: &str| {
-        name.strip_prefix(layer).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-    };
-    // Sums: of Windows, and of `iostat -g ALL`.
-    ["_Total", "ALL"].contains(&name) || LAYERS.into_iter().any(layered)
-}
-
-/// `nvme0` of `nvme0n1`.
-fn controller(drive: &str) -> Option<&str> {
-    nvme(drive).filter(|(_, rest)| rest.starts_with('n')).map(|(controller, _)| controller)
-}
-
-/// `nvme0n1`, `sda`, `mmcblk0` as a word.
-fn is_drive(word: &str) -> bool {
-    let after = |prefix: &str| word.strip_prefix(prefix).unwrap_or("");
-    after("nvme").starts_with(|c: char| c.is_ascii_digit())
-        || after("mmcblk").starts_with(|c: char| c.is_ascii_digit())
-        || (word.len() == 3 && (word.starts_with("sd") || word.starts_with("vd")))
-}
-
-/// `sda1` of `sda`, `nvme0n1p1` of `nvme0n1`, `mmcblk0p2` of `mmcblk0`, `ata-X-part1` of `ata-X`.
-fn is_partition_of(name: &str, whole: &str) -> bool {
-    let Some(rest) = name.strip_prefix(whole).filter(|rest| !rest.is_empty()) else { return false };
-    let number = match rest.strip_prefix("-part") {
-        None if whole.ends_with(|c: char| c.is_ascii_digit()) => rest.strip_prefix('p'),
-        None => Some(rest),
-        named => named,
-    };
-    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 #[cfg(test)]

@@ -45,7 +45,9 @@ pub(crate) fn lines(
             continue;
         }
         let Some(metric) = metric(line) else {
-            if !lines.ended {
+            // The file may end within a line.
+            if !lines.ended || lines.next()?.is_none() {
+                lines.line_is_cut(number);
                 break;
             }
             let why = "it is not a line of InfluxDB's protocol: name,tag=value field=value timestamp";
@@ -58,7 +60,7 @@ pub(crate) fn lines(
 
 /// Reads JSON: a metric a line, or `{"metrics": [..]}`.
 pub(crate) fn json(file: &str, lines: LineReader<'_>, device: Option<&str>) -> Result<RunPart, ImportError> {
-    let mut documents = JsonDocuments::new(file, lines);
+    let mut documents = JsonDocuments::new(file, lines).with_cut_lists();
     let mut gathered = Gathered::default();
     while let Some(document) = documents.next()? {
         let root: Value = document.parse()?;
@@ -117,6 +119,8 @@ impl Gathered {
             let why = format!("it is of several hosts ({}): split it by host", names.join(", "));
             return Err(ImportError::whole(file, why));
         }
+        // Metrics come in batches of several inputs.
+        self.samples.is_unordered = true;
         let drive = self.samples.choose(file, device)?;
         let mut chips = self.chips.into_values();
         if let (Some(values), None) = (chips.next(), chips.next())

@@ -56,7 +56,7 @@ fn unknown_unit(title: &str, name: &str, measure: Measure) -> String {
 
 fn hwinfo(header: &[String]) -> Result<Vec<Meaning>, String> {
     let mut meanings = Vec::new();
-    let (mut hot, mut moving) = (0, 0);
+    let (mut hot, mut reading, mut writing) = (0, 0, 0);
     for (cell, title) in header.iter().enumerate() {
         let (name, unit) = title
             .rsplit_once('[')
@@ -73,11 +73,12 @@ fn hwinfo(header: &[String]) -> Result<Vec<Meaning>, String> {
                 _ => continue,
             },
             None if name == "Read Rate" => {
-                moving += 1;
-                (format!("rates of drive {moving}"), Quantity::Rate(Read), rate()?)
+                reading += 1;
+                (format!("rates of drive {reading}"), Quantity::Rate(Read), rate()?)
             }
             None if name == "Write Rate" => {
-                (format!("rates of drive {moving}"), Quantity::Rate(Write), rate()?)
+                writing += 1;
+                (format!("rates of drive {writing}"), Quantity::Rate(Write), rate()?)
             }
             None => continue,
         };

@@ -44,21 +44,6 @@ pub(crate) fn stamp(text: &str) -> Option<Stamp> {
     date_and_time(date, time)
 }
 
-/// The time that a whole line is: as above, or as `date` writes it: `Sun Nov 22 09:40:00 CET 2026`, `.. 09:40:00 AM UTC 2026`.
-pub(crate) fn line_time(line: &str) -> Option<Stamp> {
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let [_, month, day, time, more @ .., year] = &words[..] else { return stamp(line) };
-    let Some(month) = MONTHS.iter().position(|name| name == month) else { return stamp(line) };
-    let (half, zone) = match more {
-        [half @ ("AM" | "PM"), zone @ ..] => (*half, zone),
-        zone => ("", zone),
-    };
-    let told = date_and_time(&format!("{year}-{}-{day}", month + 1), &format!("{time} {half}"))?;
-    (zone.len() <= 1).then(|| Stamp { is_utc: zone.iter().any(|zone| ["UTC", "GMT"].contains(zone)), ..told })
-}
-
 /// The time of a date and a time of day that stand in cells of their own.
 pub(crate) fn date_and_time(date: &str, time: &str) -> Option<Stamp> {
     let seconds = midnight_s(date)? + time_of_day_s(time)?;
@@ -200,15 +185,6 @@ mod test {
         assert_eq!(date_and_time("22.11.2026", "09:40:00,250").map(|s| s.seconds), Some(moment + 0.25));
         assert_eq!(stamp("11/22/26 09:40:00 PM").map(|s| s.seconds), Some(moment + 43_200.0));
         assert_eq!(stamp("11/22/26 12:05 am").map(|s| s.seconds), Some(moment - 34_500.0));
-        for (text, is_utc) in [
-            ("Sun Nov 22 09:40:00 CET 2026", false),
-            ("Sun Nov 22 09:40:00 AM UTC 2026", true),
-            ("Sun Nov 22 09:40:00 2026", false),
-            ("2026-11-22T10:40:00+01:00", true),
-        ] {
-            assert_eq!(line_time(text), Some(Stamp { seconds: moment, is_utc }), "{text}");
-        }
-        assert_eq!(line_time("the nov 22 09:40:00 2026"), None);
         let never =
             ["", "12", "yesterday", "2026-13-41 09:40:00", "09:40:00", "6.12.0 09:40:00", "1/1/26 13:00 PM"];
         for text in never {

@@ -102,7 +102,7 @@ pub(in crate::monitor) fn json_samples(
     lines: LineReader<'_>,
     every_s: Option<f64>,
 ) -> Result<(Samples, Option<Stamp>), ImportError> {
-    let mut documents = JsonDocuments::new(file, lines);
+    let mut documents = JsonDocuments::new(file, lines).with_cut_lists();
     let (mut samples, mut first, mut number) = (Samples::default(), None, 0_u32);
     let mut order = DateOrder::default();
     let mut reports = Reports::default();

@@ -36,6 +36,7 @@ pub(crate) fn text(
     let mut database = sadf::Reader::default();
     let mut truncated = None;
     while let Some((number, line)) = lines.next()? {
+        let line = reader.without_prefix(line);
         if database.line(line, &mut reader.samples) {
             continue;
         }
@@ -89,6 +90,8 @@ struct TextReader {
     days: f64,
     order: DateOrder,
     now: Option<Stamp>,
+    /// Whether reports have times of their own.
+    has_times: bool,
     first: Option<Stamp>,
     /// A device whose row follows in the next line (`iostat -h` before sysstat 11.5.1).
     alone: Option<String>,
@@ -98,6 +101,19 @@ struct TextReader {
 }
 
 impl TextReader {
+    /// A line without the time that `ts` puts before it in brackets, which is that of reports without one of their own.
+    fn without_prefix<'a>(&mut self, line: &'a str) -> &'a str {
+        let Some((told, rest)) = line.strip_prefix('[').and_then(|line| line.split_once(']')) else {
+            return line;
+        };
+        let Some(told) = stamp(told) else { return line };
+        if !self.has_times {
+            self.now = Some(told);
+            self.first = self.first.or(Some(told));
+        }
+        rest.strip_prefix(' ').unwrap_or(rest)
+    }
+
     fn line(&mut self, line: &str) -> Result<(), String> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let Some(begin) = words.first().copied() else {
@@ -121,8 +137,9 @@ impl TextReader {
             }
         } else if let Some(told) = stamp(line) {
             let told = if line.contains('/') { self.ordered(told) } else { told };
-            self.now = Some(told);
-            self.first = self.first.or(Some(told));
+            // The first report, which is left out, may have had another's.
+            self.first = self.first.filter(|_| self.has_times).or(Some(told));
+            (self.now, self.has_times) = (Some(told), true);
         } else if let Some(device) = words.iter().position(|word| is_device(word)) {
             self.header(&words, device);
         } else if let Some(table) = self.table.take() {

@@ -1,0 +1,346 @@
+//! Lines that are a time, between readings in a loop.
+//!
+//! Rules
+//! - What `date` writes in the languages that [`MONTHS`] and [`DAYS`] have, whatever the order: a month's name, a day, a time
+//!   of day and a year, and with them at most a day of the week, AM or PM, and a zone; or the numbers of a date.
+//! - A name before it (`timestamp: ..`), marks around it (`=== .. ===`, `[..]`) and the first line of `watch` are no part of it.
+//! - A time of day alone goes on into the next day where it falls back by half a day.
+//! - Times without a zone are of a place that is not told, and so are those with a zone's name, as other logs of the same
+//!   place have none. But where the names of a file change from that of summer time to another one, or back, the times after
+//!   that count on as before.
+
+use std::mem;
+
+use super::when::{Stamp, date_and_time, stamp, time_of_day_s};
+
+/// Months as `date` shortens them: in English, German, French, Spanish, Italian, Dutch, Portuguese, Polish, Swedish, Russian.
+const MONTHS: [&[&str]; 12] = [
+    &["jan", "janv", "ene", "gen", "sty", "янв"],
+    &["feb", "févr", "fév", "fev", "lut", "фев"],
+    &["mar", "mars", "mär", "märz", "mrt", "мар"],
+    &["apr", "avr", "abr", "avril", "kwi", "апр"],
+    &["may", "mai", "mag", "mei", "maj", "мая", "май"],
+    &["jun", "juni", "juin", "giu", "cze", "июн"],
+    &["jul", "juli", "juil", "lug", "lip", "июл"],
+    &["aug", "août", "ago", "sie", "авг"],
+    &["sep", "sept", "set", "wrz", "сен"],
+    &["oct", "okt", "ott", "out", "paź", "окт"],
+    &["nov", "lis", "ноя"],
+    &["dec", "dez", "déc", "dic", "gru", "дек"],
+];
+
+/// Days of the week, of the same languages.
+const DAYS: &[&str] = &[
+    "mon", "tue", "wed", "thu", "fri", "sat", "sun", "mo", "di", "mi", "do", "fr", "sa", "so", "lun", "mar",
+    "mer", "jeu", "ven", "sam", "dim", "mié", "jue", "vie", "sáb", "dom", "gio", "sab", "ma", "wo", "vr",
+    "za", "zo", "seg", "ter", "qua", "qui", "sex", "pon", "wto", "śro", "czw", "pią", "sob", "nie", "pn",
+    "wt", "śr", "cz", "pt", "sb", "nd", "mån", "tis", "ons", "tor", "tors", "fre", "lör", "sön", "пн", "вт",
+    "ср", "чт", "пт", "сб", "вс",
+];
+
+/// Zones of summer time, an hour before what they are in winter (tz database, abbreviations in use).
+const SUMMER: &[&str] = &[
+    "CEST", "EEST", "WEST", "BST", "MESZ", "EDT", "CDT", "MDT", "PDT", "AKDT", "HDT", "NDT", "ADT", "AEDT",
+    "ACDT", "NZDT",
+];
+
+/// Names before a time.
+const NAMES: [&str; 9] =
+    ["timestamp", "time", "date", "datetime", "date/time", "ts", "epoch", "local time", "now"];
+
+const HOUR_S: f64 = 3600.0;
+const DAY_S: f64 = 86_400.0;
+
+/// The times in the lines of a file, one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct LineTimes {
+    told: Option<Stamp>,
+    /// Whether the first zone that was named is one of summer time.
+    is_summer: Option<bool>,
+    /// The last time of day without a date, and how many days have passed.
+    of_day_s: Option<f64>,
+    days: f64,
+    /// The line that looks like a time and was not understood.
+    unread: Option<String>,
+}
+
+impl LineTimes {
+    /// Takes a line that may be a time.
+    pub(crate) fn line(&mut self, number: usize, line: &str) {
+        let text = bare(line);
+        if let Some((told, zone)) = dated(text) {
+            self.told = Some(self.as_at_first(told, zone));
+        } else if let Some(of_day_s) = time_of_day_s(text).filter(|_| text.contains(':')) {
+            self.days += f64::from(self.of_day_s.is_some_and(|before| of_day_s < before - DAY_S / 2.0));
+            self.of_day_s = Some(of_day_s);
+            // Any day but the first: time 0 is before it.
+            let seconds = (self.days + 1.0) * DAY_S + of_day_s;
+            self.told = Some(Stamp { seconds, is_utc: false });
+        } else if self.unread.is_none() && text.split_whitespace().any(is_clock) {
+            let shown: String = line.trim().chars().take(60).collect();
+            self.unread = Some(format!("line {number}, {shown:?},"));
+        }
+    }
+
+    /// The time since the last call; with the line that looks like one and was not understood where there is none.
+    pub(crate) fn take(&mut self) -> (Option<Stamp>, Option<String>) {
+        (self.told.take(), mem::take(&mut self.unread))
+    }
+
+    /// Whether a text is a time with its date.
+    pub(crate) fn is_time(text: &str) -> bool {
+        dated(bare(text)).is_some()
+    }
+
+    /// A time by the clock of the first zone that was named.
+    fn as_at_first(&mut self, told: Stamp, zone: &str) -> Stamp {
+        if zone.is_empty() || told.is_utc {
+            return told;
+        }
+        let is_summer = SUMMER.contains(&zone);
+        let by_s = match (*self.is_summer.get_or_insert(is_summer), is_summer) {
+            (true, false) => HOUR_S,
+            (false, true) => -HOUR_S,
+            _ => 0.0,
+        };
+        Stamp { seconds: told.seconds + by_s, ..told }
+    }
+}
+
+/// The time that a whole text is.
+pub(crate) fn line_time(text: &str) -> Option<Stamp> {
+    dated(text).map(|(told, _)| told)
+}
+
+/// A word such as `23:52:13`.
+fn is_clock(word: &str) -> bool {
+    let word = word.trim_matches(|c: char| !c.is_ascii_digit());
+    word.len() >= 5
+        && word.contains(':')
+        && word.bytes().all(|byte| byte.is_ascii_digit() || b":.".contains(&byte))
+}
+
+/// A line without what stands around a time.
+fn bare(line: &str) -> &str {
+    let marks = |c: char| c.is_whitespace() || "=-#*[]<>|:()\"'~".contains(c);
+    let line = line.trim_start_matches(marks).trim_end_matches(marks);
+    // `Every 2.0s: nvme smart-log /dev/nvme0    host: Thu Nov  5 23:52:13 2026`; older ones do not name the host.
+    if let Some((_, rest)) =
+        line.split_once("s: ").filter(|(every, _)| every.ends_with(|c: char| c.is_ascii_digit()))
+    {
+        let last =
+            rest.rsplit_once(": ").or_else(|| rest.rsplit_once("  ").map(|_| split_before_last_words(rest)));
+        return last.map_or(line, |(_, time)| time.trim());
+    }
+    match line.split_once([':', '=']) {
+        Some((name, rest)) if NAMES.contains(&name.trim().trim_matches('"').to_lowercase().as_str()) => {
+            rest.trim().trim_matches('"')
+        }
+        _ => line,
+    }
+}
+
+/// A text before and from its last five words on.
+fn split_before_last_words(text: &str) -> (&str, &str) {
+    let at = text
+        .split_whitespace()
+        .rev()
+        .nth(4)
+        .map_or(0, |word| word.as_ptr() as usize - text.as_ptr() as usize);
+    text.split_at(at)
+}
+
+/// The time that a text is, with the name of its zone.
+fn dated(text: &str) -> Option<(Stamp, &str)> {
+    if let Some(told) = stamp(text) {
+        return Some((told, ""));
+    }
+    // No time has more words than these: weekday, day, month, year, time, half, zone.
+    if text.len() > 80 || text.split_whitespace().count() > 8 {
+        return None;
+    }
+    if text.contains('年') {
+        return east_asian(text);
+    }
+    let mut words = Words::default();
+    for word in text.split_whitespace() {
+        words.take(word)?;
+    }
+    let date = format!("{}-{}-{}", words.year?, words.month? + 1, words.day?);
+    zoned(date_and_time(&date, &format!("{} {}", words.time?, words.half))?, words.zone)
+}
+
+/// What the words of a date are.
+#[derive(Default)]
+struct Words<'a> {
+    year: Option<&'a str>,
+    month: Option<usize>,
+    day: Option<&'a str>,
+    time: Option<&'a str>,
+    half: &'a str,
+    zone: &'a str,
+    has_weekday: bool,
+}
+
+impl<'a> Words<'a> {
+    /// Takes the next word; `None` where it is none of a date, or is there already.
+    fn take(&mut self, word: &'a str) -> Option<()> {
+        let word = word.trim_end_matches(['.', ',']);
+        let lower = word.to_lowercase();
+        let is_digits = word.bytes().all(|byte| byte.is_ascii_digit());
+        let month = MONTHS.iter().position(|names| names.contains(&lower.as_str()));
+        // `mar` is a Tuesday and March: the first of two is the day of the week.
+        let is_weekday =
+            !self.has_weekday && self.month.is_none() && self.day.is_none() && DAYS.contains(&lower.as_str());
+        if word.contains(':') && !word.starts_with(['+', '-']) {
+            self.time.replace(word).is_none().then_some(())
+        } else if is_digits && word.len() == 4 {
+            self.year.replace(word).is_none().then_some(())
+        } else if is_digits && (1..=2).contains(&word.len()) {
+            self.day.replace(word).is_none().then_some(())
+        } else if ["am", "pm"].contains(&lower.as_str()) {
+            mem::replace(&mut self.half, word).is_empty().then_some(())
+        } else if is_weekday {
+            self.has_weekday = true;
+            Some(())
+        } else if let Some(month) = month {
+            self.month.replace(month).is_none().then_some(())
+        } else if is_zone(word) && self.time.is_some() {
+            mem::replace(&mut self.zone, word).is_empty().then_some(())
+        } else {
+            None
+        }
+    }
+}
+
+/// `CET`, `UTC`, `+0100`, `-03`.
+fn is_zone(word: &str) -> bool {
+    let is_name = (2..=5).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    is_name || offset_s(word).is_some()
+}
+
+/// Seconds from UTC to a zone that is told by its offset.
+fn offset_s(zone: &str) -> Option<f64> {
+    let sign = if zone.starts_with('-') { -1.0 } else { 1.0 };
+    let digits = zone.strip_prefix(['+', '-'])?.replace(':', "");
+    let is_offset = [2, 4].contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let number: f64 = digits.parse().ok().filter(|_| is_offset)?;
+    let (hours, minutes) =
+        if digits.len() == 2 { (number, 0.0) } else { ((number / 100.0).floor(), number % 100.0) };
+    Some(sign * (hours * HOUR_S + minutes * 60.0))
+}
+
+/// A local time with what its zone says.
+fn zoned(told: Stamp, zone: &str) -> Option<(Stamp, &str)> {
+    Some(match offset_s(zone) {
+        Some(offset_s) => (Stamp { seconds: told.seconds - offset_s, is_utc: true }, ""),
+        None => (Stamp { is_utc: ["UTC", "GMT"].contains(&zone), ..told }, zone),
+    })
+}
+
+/// `2026年 11月  5日 木曜日 23:52:13 JST`.
+fn east_asian(text: &str) -> Option<(Stamp, &str)> {
+    let (date, rest) = text.split_once('日')?;
+    let date: String = date.split_whitespace().collect();
+    let mut words = rest.split_whitespace().skip_while(|word| !word.contains(':'));
+    let time = words.next()?;
+    let zone = words.next().filter(|word| is_zone(word)).unwrap_or("");
+    zoned(date_and_time(&format!("{date}日"), time)?, zone)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// 2026-11-05 23:52:13 UTC.
+    const MOMENT: f64 = 1_793_922_733.0;
+
+    #[test]
+    fn a_date_is_read_in_the_language_of_the_system() {
+        for (text, is_utc) in [
+            ("Thu Nov  5 23:52:13 CET 2026", false),
+            ("Thu Nov  5 11:52:13 PM UTC 2026", true),
+            ("Thu Nov 5 23:52:13 2026", false),
+            ("Thu  5 Nov 23:52:13 GMT 2026", true),
+            ("Do  5. Nov 23:52:13 CET 2026", false),
+            ("jeu. 05 nov. 2026 23:52:13 CET", false),
+            ("jue 05 nov 2026 23:52:13 CET", false),
+            ("gio 5 nov 2026, 23:52:13, CET", false),
+            ("do  5 nov 2026 23:52:13 CET", false),
+            ("qui 05 nov 2026 20:52:13 -03", true),
+            ("czw, 5 lis 2026, 23:52:13 CET", false),
+            ("tor  5 nov 2026 23:52:13 CET", false),
+            ("Чт 05 ноя 2026 23:52:13 MSK", false),
+            ("2026年 11月  5日 木曜日 23:52:13 JST", false),
+            ("2026年 11月 05日 星期四 23:52:13 CST", false),
+            ("Fri, 06 Nov 2026 00:52:13 +0100", true),
+            ("2026-11-06T00:52:13+01:00", true),
+            ("1793922733", true),
+        ] {
+            assert_eq!(line_time(text), Some(Stamp { seconds: MOMENT, is_utc }), "{text}");
+        }
+        assert_eq!(
+            line_time("mar. 03 mars 2026 00:00:00 CET").map(|told| told.seconds),
+            Some(1_772_496_000.0)
+        );
+        for text in [
+            "the nov 5 23:52:13 2026",
+            "Thu Nov 5 23:52:13 CET CET 2026",
+            "Nov 5 23:52:13",
+            "temperature : 40",
+            "Thu Nov 31 23:52:13 2026",
+            "5 5 Nov 2026 23:52:13",
+        ] {
+            assert_eq!(line_time(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_and_marks_around_a_time_are_no_part_of_it() {
+        for line in [
+            "timestamp: 2026-11-05 23:52:13",
+            "Date: Thu Nov  5 23:52:13 CET 2026",
+            "time=2026-11-05T23:52:13",
+            "=== 2026-11-05 23:52:13 ===",
+            "--- Thu  5 Nov 23:52:13 CET 2026 ---",
+            "[2026-11-05 23:52:13]",
+            "# 2026-11-05 23:52:13",
+            "Every 5.0s: nvme smart-log /dev/nvme0      srv01: Thu Nov  5 23:52:13 2026",
+            "Every 2.0s: nvme smart-log /dev/nvme0      Thu Nov  5 23:52:13 2026",
+            "Alle 5,0s: nvme smart-log /dev/nvme0       srv01: Do  5. Nov 23:52:13 2026",
+        ] {
+            let mut times = LineTimes::default();
+            times.line(1, line);
+            assert_eq!(times.take().0, Some(Stamp { seconds: MOMENT, is_utc: false }), "{line}");
+        }
+    }
+
+    #[test]
+    fn times_of_day_go_over_midnight_and_named_zones_over_the_end_of_summer() {
+        let mut times = LineTimes::default();
+        let mut read = |line: &str| {
+            times.line(1, line);
+            times.take().0.expect(line).seconds
+        };
+        let first = read("23:59:58");
+        assert_eq!([read("23:59:59"), read("0:00:01")].map(|t| t - first), [1.0, 3.0]);
+        let first = read("Sun Oct 25 02:59:59 CEST 2026");
+        assert_eq!(read("Sun Oct 25 02:10:00 CET 2026") - first, 601.0);
+        assert_eq!(read("Sun Mar 28 03:00:00 CEST 2027") - read("Sun Mar 28 01:59:59 CET 2027"), 1.0);
+    }
+
+    #[test]
+    fn a_line_that_looks_like_a_time_is_shown() {
+        for line in
+            ["heure 23:52:13 (5 novembre)", "t0 +12 23:52", "uptime 23:52:13.5 up 3 days", "a 1:02:03 b"]
+        {
+            let mut times = LineTimes::default();
+            times.line(7, line);
+            let (told, unread) = times.take();
+            assert!(told.is_none() && unread.is_some_and(|text| text.contains("line 7")), "{line}");
+        }
+        let mut times = LineTimes::default();
+        times.line(7, "NVME device:nvme0 namespace-id:ffffffff");
+        assert_eq!(times.take(), (None, None));
+    }
+}

@@ -1,0 +1,183 @@
+//! One of several drives: named by the user, found by its load, or with its temperature in another column or file.
+
+use import::{ImportOptions, LogFile, import};
+use trace::Trace;
+
+fn tried(files: &[(&str, &str)], device: Option<&str>) -> Result<Trace, String> {
+    let options = ImportOptions { device: device.map(str::to_owned), ..ImportOptions::default() };
+    let sources = files.iter().map(|(name, text)| LogFile::from_bytes(name, text.as_bytes()));
+    import(sources.collect(), &options).map_err(|error| error.to_string())
+}
+
+fn temperatures(trace: &Trace) -> Vec<f64> {
+    trace
+        .temperatures
+        .first()
+        .map_or(vec![], |one| one.kelvin.points().iter().map(|p| p.value - 273.0).collect())
+}
+
+#[test]
+fn a_drive_is_named_by_its_serial_number_model_or_device() {
+    let reading = |n: u32, number: u32| {
+        format!(
+            "{{\"smartctl\": {{}}, \"local_time\": {{\"time_t\": {}}}, \"device\": {{\"name\": \"/dev/nvme{number}\"}}, \"model_name\": \"Model {number}\", \"serial_number\": \"S{number}\", \"temperature\": {{\"current\": {}}}}}\n",
+            1_795_246_000 + n,
+            40 + 10 * number + n
+        )
+    };
+    let text: String = (0..4).flat_map(|n| [reading(n, 0), reading(n, 1)]).collect();
+    let files = [("s.json", text.as_str())];
+    for name in ["S1", "s1", "Model 1", "nvme1", "/dev/nvme1", "/dev/nvme1n1"] {
+        assert_eq!(temperatures(&tried(&files, Some(name)).expect(name)), [50.0, 51.0, 52.0, 53.0], "{name}");
+    }
+    let why = tried(&files, None).expect_err("two drives");
+    assert!(why.contains("--device S0"), "{why}");
+    let why = tried(&files, Some("S2")).expect_err("another drive");
+    assert!(why.contains("it has nothing of S2; there are S0, S1"), "{why}");
+}
+
+#[test]
+fn a_drive_is_named_in_an_answer_of_prometheus() {
+    let series = |name: &str, label: &str, drive: &str, first: u32| {
+        format!(
+            "{{\"metric\": {{\"__name__\": \"{name}\", \"{label}\": \"{drive}\", \"instance\": \"srv:9100\"}}, \"values\": [[1, \"{first}\"], [2, \"{}\"], [3, \"{}\"]]}}",
+            first + 1,
+            first + 2
+        )
+    };
+    let all = [
+        series("node_disk_written_bytes_total", "device", "nvme0n1", 1000),
+        series("node_disk_written_bytes_total", "device", "sda", 2000),
+        series("node_hwmon_temp_celsius", "chip", "nvme_nvme0", 40)
+            .replace("\"instance\"", "\"sensor\": \"temp1\", \"instance\""),
+    ];
+    let text = format!(
+        "{{\"status\": \"success\", \"data\": {{\"resultType\": \"matrix\", \"result\": [{}]}}}}",
+        all.join(",")
+    );
+    let files = [("p.json", text.as_str())];
+    for (name, heat) in [("nvme0n1", 3), ("nvme0", 3), ("/dev/nvme0n1", 3), ("sda", 0), ("/dev/sda", 0)] {
+        let trace = tried(&files, Some(name)).expect(name);
+        assert_eq!((trace.speeds.len(), temperatures(&trace).len()), (1, heat), "{name}");
+    }
+    let why = tried(&files, None).expect_err("two drives");
+    assert!(why.contains("{device=\"nvme0n1\"}, or name one with --device"), "{why}");
+    assert!(tried(&files, Some("sdb")).expect_err("another").contains("nothing of sdb"));
+}
+
+fn crystaldiskinfo(minute: u32, drives: &[&str]) -> String {
+    let dashes = "-".repeat(76);
+    let one = |(index, model): (usize, &&str)| {
+        format!(
+            "{dashes}\n ({:02}) {model}\n{dashes}\n           Model : {model}\n   Serial Number : S-{model}\n     Temperature : {} C (x)\n",
+            index + 1,
+            40 + minute
+        )
+    };
+    let listed: String = drives.iter().enumerate().map(one).collect();
+    format!(
+        "{dashes}\nCrystalDiskInfo 9.3.2 (C) 2008-2024 hiyohiyo\n{dashes}\n\n            Date : 2026/11/05 10:{minute:02}:00\n\n{listed}"
+    )
+}
+
+#[test]
+fn texts_of_crystaldiskinfo_in_one_file_are_readings() {
+    let two: String = (0..5).map(|minute| crystaldiskinfo(minute, &["A", "B"])).collect();
+    for name in ["1", "01", "A", "S-A"] {
+        let read = tried(&[("c.txt", &two)], Some(name)).expect(name);
+        assert_eq!(temperatures(&read), [40.0, 41.0, 42.0, 43.0, 44.0]);
+    }
+    // Each drive once.
+    let why = tried(&[("c.txt", &two)], None).expect_err("two drives");
+    assert!(why.contains("it is of several drives (1 A, 2 B): name one"), "{why}");
+    let only: String = (0..5).map(|minute| crystaldiskinfo(minute, &["A"])).collect();
+    assert_eq!(temperatures(&tried(&[("c.txt", &only)], None).expect("one drive")).len(), 5);
+    // The drive was not there all the time, and the last text has no end.
+    let now_and_then =
+        crystaldiskinfo(0, &["B", "A"]) + &crystaldiskinfo(1, &["B"]) + &crystaldiskinfo(2, &["B", "A"]);
+    assert_eq!(temperatures(&tried(&[("c.txt", &now_and_then)], Some("A")).expect("A")), [40.0, 42.0]);
+    let cut = only.rsplit_once("     Temperature").map_or("", |(before, _)| before);
+    let read = tried(&[("c.txt", cut)], None).expect("four whole ones");
+    assert_eq!((temperatures(&read).len(), read.caveats.len()), (4, 1));
+}
+
+const NAMES: &str = ",,\"S.M.A.R.T.: Crucial (A1)\",\"S.M.A.R.T.: WD (B2)\",\"Drive: WD (B2) [C:, D:]\",\"Drive: Crucial (A1) [E:]\",\n";
+
+fn hwinfo(footer: &str) -> String {
+    let row = |n: u32| format!("5.11.2026,23:52:0{n}.000,30,{},{},0,\n", 40 + n, 1000 + n);
+    let header = "Date,Time,\"Drive Temperature [°C]\",\"Drive Temperature [°C]\",\"Read Rate [MB/s]\",\"Read Rate [MB/s]\",\n";
+    format!("{header}{}{header}{footer}", (0..8).map(row).collect::<String>())
+}
+
+#[test]
+fn a_temperature_is_of_the_drive_that_its_name_says_or_it_is_said_that_none_is() {
+    // Volumes behind the name of a drive are no part of it.
+    assert_eq!(temperatures(&tried(&[("h.csv", &hwinfo(NAMES))], None).expect("names"))[0], 40.0);
+    let strange = NAMES.replace("Drive: WD", "Drive: SN");
+    let trace = tried(&[("h.csv", &hwinfo(&strange))], None).expect("names");
+    let told = |trace: &Trace, text: &str| trace.notes.iter().any(|note| note.contains(text));
+    assert!(
+        temperatures(&trace).is_empty() && told(&trace, "no temperature is known to be of SN (B2)"),
+        "{:?}",
+        trace.notes
+    );
+    // More rates than temperatures, and no names: the order may not be theirs.
+    let text = hwinfo("")
+        .replace(",0,\n", ",0,0,\n")
+        .replace("\"Read Rate [MB/s]\",\n", "\"Read Rate [MB/s]\",\"Read Rate [MB/s]\",\n");
+    let trace = tried(&[("h.csv", &text)], None).expect("three drives");
+    assert!(told(&trace, "temperatures of 2 and rates of 3 drives"), "{:?}", trace.notes);
+}
+
+#[test]
+fn two_programs_that_watched_one_load_count_it_once() {
+    let row = |n: u32, speed: u32| format!("\"2026-11-05 23:52:{n:02}\",\"{speed} MB/s\"\n");
+    let other = |factor: f64| {
+        let row =
+            |n: u32| format!("5.11.2026,23:52:{n:02}.400,{},{},\n", 40 + n, f64::from(500 + 10 * n) * factor);
+        format!(
+            "Date,Time,\"Drive Temperature [°C]\",\"Write Rate [MB/s]\",\n{}",
+            (0..50).map(row).collect::<String>()
+        )
+    };
+    let rows: String = (0..50).map(|n| row(n, 500 + 10 * n)).collect();
+    let first = format!("\"Time\",\"nvme0n1 write\"\n{rows}");
+    for factor in [1.0, 0.95, 1.049] {
+        let trace = tried(&[("g.csv", &first), ("h.csv", &other(factor))], None).expect("one load");
+        assert_eq!(
+            (trace.speeds.len(), temperatures(&trace).len()),
+            (1, 50),
+            "{:?} {:?}",
+            trace.notes,
+            trace.temperatures
+        );
+        let moved: f64 = trace.speeds[0].intervals.iter().map(|one| one.bytes).sum();
+        assert!((moved / 37_250e6 - 1.0).abs() < 0.01, "{moved}");
+        assert!(trace.notes.iter().any(|note| note.contains("once more")), "{:?}", trace.notes);
+    }
+    for factor in [0.5, 1.3] {
+        let why = tried(&[("g.csv", &first), ("h.csv", &other(factor))], None).expect_err("two loads");
+        assert!(why.contains("two loads at once"), "{why}");
+    }
+}
+
+#[test]
+fn a_header_may_be_in_capitals_and_come_again() {
+    let trace = tried(
+        &[("a.csv", "T_S,Write_MB_per_s,Temp_C\n0,10,40\n1,10,41\nT_S,Write_MB_per_s,Temp_C\n2,10,42\n")],
+        None,
+    );
+    assert_eq!(temperatures(&trace.expect("rows")), [40.0, 41.0, 42.0]);
+    let why = tried(&[("a.csv", "t_s,temp_c,note\n0,10,40\n")], None).expect_err("a note");
+    assert!(why.contains("or remove it"), "{why}");
+}
+
+#[test]
+fn a_counter_reset_is_told_once() {
+    let row = |n: u32| {
+        let bytes = 5000 * if n < 10 { 100 + n } else { n - 10 };
+        format!("diskio,name=sda read_bytes={bytes}i,write_bytes={bytes}i {}000000000\n", 1_793_919_130 + n)
+    };
+    let trace = tried(&[("t.lp", &(0..20).map(row).collect::<String>())], None).expect("counters");
+    assert_eq!(trace.caveats.len(), 1, "{:?}", trace.caveats);
+}
