@@ -28,6 +28,7 @@ const SANK_THOUGH_COOLED: f64 = 2.0;
 /// From here on it is late in a drop, and from here on nearly over.
 const LATE: f64 = 0.65;
 const NEARLY_OVER: f64 = 0.85;
+const STILL_SINKS: f64 = 0.97;
 /// The fast time constant of an M.2 drive.
 const FAST_TAU_S: f64 = 40.0;
 
@@ -44,13 +45,22 @@ pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) {
 fn fell_slowly(case: &Case, evidence: &mut Evidence) {
     let Some(over_s) = case.fell_over_s() else { return };
     let cooled_k = cooled_since_hottest(case);
-    if cooled_k >= SANK_THOUGH_COOLED_K {
+    if cooled_k >= SANK_THOUGH_COOLED_K && went_on_sinking(case) {
         evidence.weigh_heat(Observation::SankThoughCooled { cooled_k }, -SANK_THOUGH_COOLED, &[]);
     } else {
         let reads = case.op == SegmentOp::Read;
         let (weight, cache) = if reads { (FELL_SLOWLY, 0.0) } else { (FELL_SLOWLY / 2.0, FELL_SLOWLY / 2.0) };
         evidence.weigh_heat(Observation::FellSlowly { over_s }, weight, &[(Slc, cache)]);
     }
+}
+
+/// Whether speed had not come to rest by the end of the drop.
+fn went_on_sinking(case: &Case) -> bool {
+    let mean = |from: f64, to: f64| {
+        let at_s = |share: f64| case.start_s() + share * case.span_s();
+        case.mean_speed((at_s(from), at_s(to)))
+    };
+    mean(0.55, 0.7).zip(mean(NEARLY_OVER, 1.0)).is_some_and(|(before, late)| late <= STILL_SINKS * before)
 }
 
 /// By how much the drive was cooler late in the drop than at its hottest in it, in kelvins.

@@ -13,6 +13,8 @@ use trace::Interval;
 const MUCH_FURTHER: f64 = 0.75;
 /// So many falls within a drop that come back show whether they do so by cooling.
 const FEWEST_BURSTS: usize = 3;
+/// So many levels, each below the last, are a speed that sinks.
+const LEAST_SINKING: usize = 3;
 
 /// Says which drops only go on with what another one began, and gives their pieces to that one.
 pub(super) fn join(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piece]) {
@@ -99,6 +101,8 @@ fn second_threshold(judged: &[Judged], new: &Judged, stretches: &[Stretch], piec
     // TMT1 and TMT2 are one threshold each; of its own a drive may have several.
     let may_be_several =
         matches!(new.verdict.conclusion, Conclusion::SomeHeat | Conclusion::Heat(Suspect::Vendor));
+    // What sinks from level to level goes on doing so.
+    let sinking = outer.is_some_and(|outer| sinks(&pieces[outer.drop.first..=new.drop.first]));
     let edge = &pieces[new.drop.first - 1..=new.drop.first];
     let much = strength(&new.drop).is_some_and(|strength| strength < MUCH_FURTHER)
         && edge.iter().all(Piece::is_level);
@@ -108,8 +112,13 @@ fn second_threshold(judged: &[Judged], new: &Judged, stretches: &[Stretch], piec
     may_be_several
         && !bursts
         && new.drop.sharp
-        && (hotter || much)
+        && (hotter && !sinking || much)
         && stepped(stretches, pieces, new.drop.first)
+}
+
+/// Whether each of these, and of many, is slower than the last.
+fn sinks(pieces: &[Piece]) -> bool {
+    pieces.len() > LEAST_SINKING && pieces.windows(2).all(|pair| pair[1].level < pair[0].level)
 }
 
 /// Whether speed fell by much further, at once, and stood there: that is told, whatever it was.
@@ -134,4 +143,29 @@ fn stepped(stretches: &[Stretch], pieces: &[Piece], index: usize) -> bool {
     let first = speed(after.start_s, after.start_s + after.span_s() / 3.0);
     let lost = last.unwrap_or(before.level) - first.unwrap_or(after.level);
     lost >= STEP * (before.level - after.level)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// Goal: a regulator that has not come to rest is told from a second threshold. Method: levels as a run is cut into.
+    #[test]
+    fn many_falling_levels_sink_and_two_steps_do_not() {
+        let piece = |level: f64| Piece {
+            stretch: 0,
+            start_s: 0.0,
+            end_s: 10.0,
+            mean: level,
+            level,
+            variation: 0.0,
+            stopped: false,
+            gradual: false,
+            slices: 10,
+        };
+        let falls = |levels: &[f64]| sinks(&levels.iter().map(|level| piece(*level)).collect::<Vec<_>>());
+        assert!(falls(&[621.0, 410.0, 260.0, 183.0, 160.0]));
+        assert!(!falls(&[621.0, 410.0, 260.0]), "a second and a third threshold");
+        assert!(!falls(&[621.0, 410.0, 450.0, 183.0, 160.0]), "it came back in between");
+    }
 }

@@ -58,8 +58,16 @@ pub(super) fn sorted(input: &ReportInput) -> SortedCaveats {
     }
     first.sort_by_key(|(cost, _)| *cost);
     sorted.first = first.into_iter().map(|(_, text)| text).collect();
-    sorted.fine_print.extend(input.notes.iter().cloned());
+    sorted.fine_print.extend(input.notes.iter().map(|note| sentence(note)));
     sorted
+}
+
+/// A note of an import as a sentence: those begin as a clause does, or with the name of a file.
+fn sentence(note: &str) -> String {
+    let first = note.split(' ').next().unwrap_or_default();
+    let is_word = first.chars().all(|letter| letter.is_ascii_lowercase());
+    let text = if is_word { super::capitalised(note) } else { note.to_owned() };
+    if text.ends_with(['.', '!', '?']) { text } else { text + "." }
 }
 
 /// Without a temperature neither a policy, nor thresholds, nor heating can be known: [`Caveat::NoTemperature`] says so.
@@ -119,5 +127,19 @@ const fn cost(caveat: &Caveat) -> CaveatCost {
         | Caveat::WholeKelvin
         | Caveat::AmbientUnknown
         | Caveat::Simulated => CaveatCost::FinePrint,
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::sentence;
+
+    #[test]
+    fn notes_are_sentences() {
+        let told =
+            ["of the drives in it, sda is taken", "log.csv ends with 3 zero bytes", "Simulated: a model."];
+        let wanted =
+            ["Of the drives in it, sda is taken.", "log.csv ends with 3 zero bytes.", "Simulated: a model."];
+        assert_eq!(told.map(sentence), wanted);
     }
 }
