@@ -106,9 +106,9 @@ fn a_wide_hysteresis_does_not_acquit() {
         log.heats_k = 70.0;
         for (rest_s, load_s) in [(60, 400), (120, 200), (400, 300), (200, 260)] {
             // Throttled to the end of each load; the pause lets go.
-            let mut throttle = relay(346.0, off_k - 30.0, share);
+            let throttle = relay(346.0, off_k - 30.0, share);
             log.log(rest_s, |_, _| 0.0);
-            log.log(load_s, |second, kelvin| throttle(second, kelvin));
+            log.log(load_s, throttle);
         }
         let mut trace = log.trace_of(true, 1);
         trace.speeds[0].op = SegmentOp::Write;
