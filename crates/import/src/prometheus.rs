@@ -16,6 +16,7 @@ use measure::{Celsius, Series};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
 
+use super::device::controller;
 use super::json::JsonDocuments;
 use super::lines::LineReader;
 use super::part::{CountedBy, RunPart, TimeBase};
@@ -216,8 +217,7 @@ impl Source {
 
 /// The name of a drive in a label, as `--device` has it as well: `nvme0` of `nvme0n1`, `/dev/nvme0` and the chip `nvme_nvme0`.
 fn drive_of(label: &str) -> String {
-    let name = label.trim_start_matches("/dev/").trim_start_matches("nvme_");
-    super::device::nvme(name).map_or(name, |(controller, _)| controller).to_owned()
+    controller(label.trim_start_matches("/dev/").trim_start_matches("nvme_"))
 }
 
 /// The drive or chip that all series are of.
