@@ -13,7 +13,7 @@ use crate::segment::{Piece, Stretch};
 const SAME: f64 = 0.02;
 const DIFFERS: f64 = 0.04;
 /// Less than this is no cache.
-const LEAST_BYTES: f64 = 1e9;
+pub(super) const LEAST_BYTES: f64 = 1e9;
 
 #[derive(Clone, Copy, Debug)]
 struct Amount {

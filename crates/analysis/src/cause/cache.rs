@@ -1,6 +1,6 @@
 //! What speaks for a full write cache, and against it.
 
-use super::amounts::AmountBefore;
+use super::amounts::{AmountBefore, LEAST_BYTES};
 use super::case::Case;
 use super::evidence::Evidence;
 use super::evidence::Suspect::Slc;
@@ -26,6 +26,7 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
         return;
     }
     evidence.weigh(Observation::MostAreNoFullCache, &[(Slc, -0.5)]);
+    amount(case, evidence);
     let mut weigh = |seen: Observation, weight: f64| evidence.weigh(seen, &[(Slc, weight)]);
     let written_bytes = case.written_bytes as u64;
     if let Some(stated_bytes) = case.trace.facts.slc_bytes.filter(|_| !case.drop.at_start) {
@@ -38,7 +39,7 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
             0.0
         };
         weigh(Observation::WrittenOfStated { written_bytes, stated_bytes }, weight);
-    } else if case.written_bytes < 1e9 && !case.drop.at_start {
+    } else if case.written_bytes < LEAST_BYTES && !case.drop.at_start {
         weigh(Observation::LittleWritten { written_bytes }, -2.0);
     } else if let Some(capacity_bytes) = beyond_any_cache(case) {
         weigh(Observation::BeyondAnyCache { written_bytes, capacity_bytes }, -3.0);
@@ -46,17 +47,6 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
     if case.drop.at_start && case.history.slow_after_cache(case.drop.level) {
         weigh(Observation::CacheFilledBefore, 4.0);
     }
-    match case.amount_before {
-        Some(AmountBefore::Same { apart_k }) => {
-            let seen = Observation::SameAmount { written_bytes, apart_k };
-            evidence.weigh_heat(seen, -SAME_AMOUNT, &[(Slc, SAME_AMOUNT_CACHE)]);
-        }
-        Some(AmountBefore::Differs { drops }) => {
-            evidence.weigh(Observation::OtherAmount { written_bytes, drops }, &[(Slc, OTHER_AMOUNT)]);
-        }
-        None => {}
-    }
-    let mut weigh = |seen: Observation, weight: f64| evidence.weigh(seen, &[(Slc, weight)]);
     let Some(strength) = case.strength() else { return };
     if case.drop.recovered {
         // A cache empties while nothing is written.
@@ -72,6 +62,21 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
             _ => 1.8,
         };
         weigh(Observation::WritingStayedSlow { share: strength, written_bytes }, weight);
+    }
+}
+
+/// How the amount written before goes with those before other drops.
+fn amount(case: &Case, evidence: &mut Evidence) {
+    let written_bytes = case.written_bytes as u64;
+    match case.amount_before {
+        Some(AmountBefore::Same { apart_k }) => {
+            let seen = Observation::SameAmount { written_bytes, apart_k };
+            evidence.weigh_heat(seen, -SAME_AMOUNT, &[(Slc, SAME_AMOUNT_CACHE)]);
+        }
+        Some(AmountBefore::Differs { drops }) => {
+            evidence.weigh(Observation::OtherAmount { written_bytes, drops }, &[(Slc, OTHER_AMOUNT)]);
+        }
+        None => {}
     }
 }
 

@@ -27,6 +27,7 @@ pub(super) const REGULATOR_MARGIN_K: f64 = 2.6;
 const NEARLY: f64 = 0.85;
 /// ... and did so little by little where it stood on so many levels in between.
 const LEAST_LEVELS: usize = 2;
+/// A level that sinks varies by this share of the fall to it, one that stands by less.
 const SINKS: f64 = 0.1;
 
 /// Everything that one drop is judged by.
@@ -119,6 +120,18 @@ impl Case<'_> {
 
     pub(crate) fn span_s(&self) -> f64 {
         self.end_s() - self.start_s()
+    }
+
+    /// A part of it, from one share of its length to another, in seconds.
+    pub(super) fn part(&self, from: f64, to: f64) -> (f64, f64) {
+        let at_s = |share: f64| self.start_s() + share * self.span_s();
+        (at_s(from), at_s(to))
+    }
+
+    /// The median temperature from one moment to another, in kelvins; `None` where none was read.
+    pub(super) fn median_k(&self, (from_s, to_s): (f64, f64)) -> Option<f64> {
+        let kelvin: Vec<f64> = self.heat.within(from_s, to_s).iter().map(|p| p.value).collect();
+        (!kelvin.is_empty()).then(|| crate::segment::median(&kelvin))
     }
 
     /// Whether nothing was written for so long during it that a cache may have emptied.

@@ -32,19 +32,27 @@ const STILL_SINKS: f64 = 0.97;
 /// The fast time constant of an M.2 drive.
 const FAST_TAU_S: f64 = 40.0;
 
+/// A speed that fell little by little.
+#[derive(Clone, Copy)]
+struct SlowFall {
+    over_s: f64,
+    /// By how much the drive was cooler when it was nearly over than at its hottest.
+    cooled_k: f64,
+}
+
 /// Weighs the course of the temperature around a drop that began at `onset_k`.
 pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     hotter_before(case, onset_k, evidence);
     meanwhile(case, onset_k, evidence);
-    held(case, onset_k, evidence);
-    fell_slowly(case, evidence);
+    let slowly = case.fell_over_s().map(|over_s| SlowFall { over_s, cooled_k: cooled_since_hottest(case) });
+    held(case, onset_k, slowly, evidence);
+    fell_slowly(case, slowly, evidence);
 }
 
 /// Whether speed fell little by little: regulators and stairs of many steps do, and so do caches that fill while they empty.
 /// Work of a host or of the drive itself begins at once.
-fn fell_slowly(case: &Case, evidence: &mut Evidence) {
-    let Some(over_s) = case.fell_over_s() else { return };
-    let cooled_k = cooled_since_hottest(case);
+fn fell_slowly(case: &Case, slowly: Option<SlowFall>, evidence: &mut Evidence) {
+    let Some(SlowFall { over_s, cooled_k }) = slowly else { return };
     if cooled_k >= SANK_THOUGH_COOLED_K && went_on_sinking(case) {
         evidence.weigh_heat(Observation::SankThoughCooled { cooled_k }, -SANK_THOUGH_COOLED, &[]);
     } else {
@@ -56,20 +64,15 @@ fn fell_slowly(case: &Case, evidence: &mut Evidence) {
 
 /// Whether speed had not come to rest by the end of the drop.
 fn went_on_sinking(case: &Case) -> bool {
-    let mean = |from: f64, to: f64| {
-        let at_s = |share: f64| case.start_s() + share * case.span_s();
-        case.mean_speed((at_s(from), at_s(to)))
-    };
+    let mean = |from: f64, to: f64| case.mean_speed(case.part(from, to));
     mean(0.55, 0.7).zip(mean(NEARLY_OVER, 1.0)).is_some_and(|(before, late)| late <= STILL_SINKS * before)
 }
 
 /// By how much the drive was cooler late in the drop than at its hottest in it, in kelvins.
 fn cooled_since_hottest(case: &Case) -> f64 {
-    let (start_s, span_s) = (case.start_s(), case.span_s());
-    let hottest_k = case.heat.within(start_s, case.end_s()).iter().map(|p| p.value).reduce(f64::max);
-    let late: Vec<f64> =
-        case.heat.within(start_s + NEARLY_OVER * span_s, case.end_s()).iter().map(|p| p.value).collect();
-    hottest_k.filter(|_| !late.is_empty()).map_or(0.0, |hottest_k| hottest_k - crate::segment::median(&late))
+    let hottest_k = case.heat.within(case.start_s(), case.end_s()).iter().map(|p| p.value).reduce(f64::max);
+    let late_k = case.median_k(case.part(NEARLY_OVER, 1.0));
+    hottest_k.zip(late_k).map_or(0.0, |(hottest_k, late_k)| hottest_k - late_k)
 }
 
 /// Whether the drive had been hotter at full speed - of a drop inside another one, at the speed of that -: then this temperature
@@ -113,25 +116,18 @@ fn would_cool_k(case: &Case, onset_k: f64) -> f64 {
 }
 
 /// Whether the temperature was held while speed went on giving way: what is no heat does not follow a temperature.
-fn held(case: &Case, onset_k: f64, evidence: &mut Evidence) {
-    let (Some(before), span_s) = (case.drop.before, case.span_s()) else { return };
-    if span_s < SETTLING_S {
+fn held(case: &Case, onset_k: f64, slowly: Option<SlowFall>, evidence: &mut Evidence) {
+    let Some(before) = case.drop.before else { return };
+    if case.span_s() < SETTLING_S {
         return;
     }
     // The very beginning and end hold a little of the neighbours' speed.
-    let within = |from: f64, to: f64| (case.start_s() + from * span_s, case.start_s() + to * span_s);
-    let at = |(from_s, to_s): (f64, f64)| {
-        let kelvin: Vec<f64> = case.heat.within(from_s, to_s).iter().map(|p| p.value).collect();
-        let known = (!kelvin.is_empty()).then(|| crate::segment::median(&kelvin));
-        case.mean_speed((from_s, to_s)).zip(known)
-    };
-    let Some((late, late_k)) = at(within(LATE, 0.95)) else { return };
+    let at =
+        |from: f64, to: f64| case.mean_speed(case.part(from, to)).zip(case.median_k(case.part(from, to)));
+    let Some((late, late_k)) = at(LATE, 0.95) else { return };
     // What gives way little by little has done so from its first second on.
-    let whole = case
-        .fell_over_s()
-        .filter(|_| cooled_since_hottest(case) < SANK_THOUGH_COOLED_K)
-        .map(|_| (before, onset_k));
-    let falls = [at(within(0.05, 0.35)), whole].into_iter().flatten();
+    let whole = slowly.filter(|fall| fall.cooled_k < SANK_THOUGH_COOLED_K).map(|_| (before, onset_k));
+    let falls = [at(0.05, 0.35), whole].into_iter().flatten();
     let held = falls.filter(|(_, early_k)| (late_k - early_k).abs() <= ROUNDING_K.max(case.heat.step_k));
     let Some(share) = held.map(|(early, _)| (early - late) / before).reduce(f64::max) else { return };
     let would_cool_k = share * (onset_k - case.history.coolest_k).max(0.0);

@@ -6,7 +6,6 @@ use super::drops::{SpeedDrop, median_speed};
 use super::evidence::{Conclusion, Suspect};
 use super::{Judged, case, strength};
 use crate::segment::{Piece, Stretch, median};
-use trace::Interval;
 
 /// A further step that leaves less than this is one whatever the temperature, between two speeds that stand: what follows a
 /// temperature takes a while to fall so far, and bursts do not stand.
@@ -104,8 +103,7 @@ fn second_threshold(judged: &[Judged], new: &Judged, stretches: &[Stretch], piec
     // What sinks from level to level goes on doing so.
     let sinking = outer.is_some_and(|outer| sinks(&pieces[outer.drop.first..=new.drop.first]));
     let edge = &pieces[new.drop.first - 1..=new.drop.first];
-    let much = strength(&new.drop).is_some_and(|strength| strength < MUCH_FURTHER)
-        && edge.iter().all(Piece::is_level);
+    let much = fell_much(new) && edge.iter().all(Piece::is_level);
     // Bursts that the log's intervals beat with go to and fro at one temperature.
     let even = edge.iter().all(Piece::is_even);
     let bursts = new.came_back_as_warm() && !even;
@@ -121,11 +119,15 @@ fn sinks(pieces: &[Piece]) -> bool {
     pieces.len() > LEAST_SINKING && pieces.windows(2).all(|pair| pair[1].level < pair[0].level)
 }
 
+/// Whether a drop leaves little of the speed before it.
+fn fell_much(new: &Judged) -> bool {
+    strength(&new.drop).is_some_and(|strength| strength < MUCH_FURTHER)
+}
+
 /// Whether speed fell by much further, at once, and stood there: that is told, whatever it was.
 fn stands_lower(new: &Judged, stretches: &[Stretch], pieces: &[Piece]) -> bool {
-    let much = strength(&new.drop).is_some_and(|strength| strength < MUCH_FURTHER);
     let long = new.end_s - new.start_s >= case::TELLING_S;
-    much && long && new.drop.stands(pieces).is_some() && stepped(stretches, pieces, new.drop.first)
+    fell_much(new) && long && new.drop.stands(pieces).is_some() && stepped(stretches, pieces, new.drop.first)
 }
 
 /// Whether a piece began with a step: most of what lies between it and the one before was lost where they meet. Speed
@@ -133,10 +135,8 @@ fn stands_lower(new: &Judged, stretches: &[Stretch], pieces: &[Piece]) -> bool {
 fn stepped(stretches: &[Stretch], pieces: &[Piece], index: usize) -> bool {
     const STEP: f64 = 0.7;
     let (before, after) = (&pieces[index - 1], &pieces[index]);
-    let samples = &stretches[after.stretch].samples;
     let speed = |from_s: f64, to_s: f64| {
-        let of = |t_s: f64| samples.partition_point(|sample| sample.start_s < t_s);
-        let speeds: Vec<f64> = samples[of(from_s)..of(to_s)].iter().map(Interval::bytes_per_s).collect();
+        let speeds = stretches[after.stretch].speeds(from_s, to_s);
         (!speeds.is_empty()).then(|| median(&speeds))
     };
     let last = speed(before.end_s - before.span_s() / 3.0, before.end_s);

@@ -4,7 +4,6 @@ use super::{GAVE_WAY_LATER, HELD_K, HELD_S, ONE_LEVEL, gave_way, variations};
 use crate::cause::Judged;
 use crate::cause::heat::Heat;
 use crate::segment::{LEVEL_S, Piece, Stretch, median};
-use trace::Interval;
 
 /// A regulator that comes to rest sinks by less and less: this much is no rounding of I/Os, and no chance beyond three
 /// standard errors.
@@ -51,12 +50,12 @@ fn sank(stretches: &[Stretch], pieces: &[Piece], judged: &Judged) -> bool {
     if span_s < HELD_S {
         return false;
     }
-    let samples = &stretches[pieces[judged.drop.first].stretch].samples;
+    let stretch = &stretches[pieces[judged.drop.first].stretch];
     // Median, and its standard error from the median of the distances to it: 1.4826 makes that a standard deviation,
     // 1.2533 is what a median is worse by than a mean.
     let between = |from: f64, to: f64| {
-        let within = |share: f64| samples.partition_point(|s| s.start_s < judged.start_s + share * span_s);
-        let speeds: Vec<f64> = samples[within(from)..within(to)].iter().map(Interval::bytes_per_s).collect();
+        let at_s = |share: f64| judged.start_s + share * span_s;
+        let speeds = stretch.speeds(at_s(from), at_s(to));
         let middle = median(&speeds);
         let off: Vec<f64> = speeds.iter().map(|speed| (speed - middle).abs()).collect();
         (middle, 1.2533 * 1.4826 * median(&off) / (speeds.len() as f64).sqrt())
@@ -77,11 +76,9 @@ fn stood_while_it_heated(heat: &Heat, stretches: &[Stretch], pieces: &[Piece], j
     if !at_once || level.span_s() < HELD_S || !level.is_even() {
         return false;
     }
-    let samples = &stretches[level.stretch].samples;
     let part = |from: f64, to: f64| {
         let at_s = |share: f64| level.start_s + share * level.span_s();
-        let within = |share: f64| samples.partition_point(|sample| sample.start_s < at_s(share));
-        let speeds: Vec<f64> = samples[within(from)..within(to)].iter().map(Interval::bytes_per_s).collect();
+        let speeds = stretches[level.stretch].speeds(at_s(from), at_s(to));
         let kelvin: Vec<f64> = heat.within(at_s(from), at_s(to)).iter().map(|point| point.value).collect();
         (!speeds.is_empty() && !kelvin.is_empty()).then(|| (median(&speeds), median(&kelvin)))
     };

@@ -40,6 +40,12 @@ impl<'a> Stretch<'a> {
         self.samples.to_mut().push(total.interval());
     }
 
+    /// The speeds of the slices that begin from one moment to another, in bytes per second.
+    pub(crate) fn speeds(&self, from_s: f64, to_s: f64) -> Vec<f64> {
+        let place = |t_s: f64| self.samples.partition_point(|sample| sample.start_s < t_s);
+        self.samples[place(from_s)..place(to_s)].iter().map(Interval::bytes_per_s).collect()
+    }
+
     /// Where its load begins, in seconds.
     pub(crate) fn start_s(&self) -> f64 {
         self.samples.first().map_or(0.0, |s| s.start_s)
