@@ -27,6 +27,8 @@ const OFTEN: f64 = 0.25;
 /// lie in, make a beginning.
 const LEAST_OFTEN: f64 = 0.02;
 const LEAST_DEEP: usize = 3;
+/// What comes ever more often does not rest for so many times the longest rest so far.
+const QUIET: f64 = 1.5;
 
 /// The bin in which the speed begins to sink before the cut at bin `cut`; `None` where it is a step. The piece
 /// before the cut begins at bin `from`; `x` is the logarithm of speed.
@@ -64,7 +66,18 @@ fn bursts(lost: &[f64], half: usize, noise: f64) -> Option<usize> {
     let [one, none] = [(OFTEN / usual).ln(), ((1.0 - OFTEN) / (1.0 - usual)).ln()];
     let began = page(lost, half, |lost| if is_deep(lost) { one } else { none })?;
     let seen = deep(&lost[began..lost.len() - 1]) >= LEAST_DEEP;
-    (seen && 2.0 * usual <= OFTEN).then_some(began)
+    (seen && 2.0 * usual <= OFTEN && lead_up(&lost[began..], is_deep)).then_some(began)
+}
+
+/// Whether bursts lead up to the cut: a quiet spell before it that is longer than any between them, by half, parts it from them.
+fn lead_up(lost: &[f64], is_deep: impl Fn(f64) -> bool) -> bool {
+    let deep: Vec<usize> = (0..lost.len()).filter(|bin| is_deep(lost[*bin])).collect();
+    let between = deep.windows(2).map(|pair| pair[1] - pair[0]);
+    let spells: Vec<usize> = between.chain(deep.last().map(|last| lost.len() - last)).collect();
+    // The cut may lie within the last bin.
+    spells.split_last().is_some_and(|(quiet, others)| {
+        others.iter().max().is_some_and(|longest| (*quiet - 1) as f64 <= QUIET * *longest as f64)
+    })
 }
 
 /// Where Page's sum of these losses, from `half` on, was last nothing before their end; `None` where it is nothing there.
@@ -105,5 +118,6 @@ mod test {
         };
         assert_eq!(began(&with(&[102, 106, 109, 110, 113, 114], 116), 0, 116), Some(102));
         assert_eq!(began(&with(&[20, 60, 108], 116), 0, 116), None);
+        assert_eq!(began(&with(&[96, 98, 102], 112), 0, 112), None, "they end ten seconds before the step");
     }
 }
