@@ -104,7 +104,8 @@ fn course(judged: &Judged) -> Observation {
     let span_s = judged.end_s - judged.start_s;
     match judged.drop.before {
         Some(elsewhere_bytes_per_s) if judged.drop.at_start => {
-            Observation::BeganSlow { elsewhere_bytes_per_s, during_bytes_per_s, span_s, recovered }
+            let other_run = judged.other_run;
+            Observation::BeganSlow { elsewhere_bytes_per_s, other_run, during_bytes_per_s, span_s, recovered }
         }
         Some(before_bytes_per_s) => {
             Observation::SpeedFell { before_bytes_per_s, during_bytes_per_s, span_s, recovered }

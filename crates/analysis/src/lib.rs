@@ -10,7 +10,7 @@
 //! - [`fills`]: how much each phase of writes put into the fast cache.
 //! - [`wobble`]: how unsteady each load ran.
 //! - [`power`]: what the drive draws in each phase, and what a byte costs.
-//! - [`joint`]: the policy of one drive from several runs.
+//! - [`joint`]: the policy of one drive from several runs, and [`Others`], what these tell each other.
 //! - [`steady`]: steady state as SNIA's test specification has it.
 //! - [`mod@explain`]: the reasoning behind each event, read off the same evidence.
 //! - [`findings`]: what comes out, the JSON of `analyze --json`.
@@ -31,6 +31,7 @@ mod instruments;
 pub mod joint;
 pub mod life;
 pub mod observation;
+mod others;
 mod policy;
 pub mod posterior;
 pub mod power;
@@ -47,6 +48,7 @@ pub use self::thermal::two_time_constants;
 
 pub use explain::Explanation;
 pub use findings::Findings;
+pub use others::Others;
 
 use trace::Trace;
 
@@ -66,23 +68,32 @@ pub const FASTER: f64 = 1.25;
 
 /// Everything that can be said about a run. Never fails: what cannot be known is `None` with a caveat.
 pub fn analyze(trace: &Trace) -> Findings {
-    analyze_with(trace, |_, _| ()).0
+    analyze_among(trace, &Others::default())
+}
+
+/// The same, with what other runs of the drive show of its loads.
+pub fn analyze_among(trace: &Trace, others: &Others) -> Findings {
+    analyze_with(trace, others, |_, _| ()).0
 }
 
 /// The same, and the reasoning behind each event, in order of time.
 pub fn explain(trace: &Trace) -> (Findings, Vec<Explanation>) {
-    analyze_with(trace, |sources, events| {
+    analyze_with(trace, &Others::default(), |sources, events| {
         let explained = events.iter().enumerate();
         explained.map(|(index, (event, judged))| sources.explain(index + 1, event, judged)).collect()
     })
 }
 
 /// Analyzes, and lets `look` see what the events were made from.
-fn analyze_with<T>(trace: &Trace, look: impl Fn(&Sources, &[(Event, &Judged)]) -> T) -> (Findings, T) {
+fn analyze_with<T>(
+    trace: &Trace,
+    others: &Others,
+    look: impl Fn(&Sources, &[(Event, &Judged)]) -> T,
+) -> (Findings, T) {
     let heat = Heat::new(trace);
     let stretches = segment::stretches(trace);
     let pieces = segment::pieces(&stretches);
-    let judged = cause::judge(trace, &stretches, &pieces, &heat);
+    let judged = cause::judge(trace, others, &stretches, &pieces, &heat);
     let unread = trace.unread_share();
     let (policy, undecided) = policy::policy(trace, &heat, &stretches, &pieces, &judged, unread);
     let (thermal, unidentified) = thermal::thermal(trace, &heat, unread);

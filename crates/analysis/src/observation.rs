@@ -15,8 +15,15 @@ use crate::cause::rule::Rule;
 pub enum Observation {
     /// Speed fell.
     SpeedFell { before_bytes_per_s: f64, during_bytes_per_s: f64, span_s: f64, recovered: bool },
-    /// A load began slow that was faster elsewhere in the run.
-    BeganSlow { elsewhere_bytes_per_s: f64, during_bytes_per_s: f64, span_s: f64, recovered: bool },
+    /// A load began slow that was faster elsewhere in the run, or in another run of the drive.
+    BeganSlow {
+        elsewhere_bytes_per_s: f64,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        other_run: bool,
+        during_bytes_per_s: f64,
+        span_s: f64,
+        recovered: bool,
+    },
     /// A load began while the drive was throttling.
     BeganThrottled { during_bytes_per_s: f64, span_s: f64, recovered: bool },
     /// Speed came back.
@@ -55,6 +62,8 @@ pub enum Observation {
     Held { temp_k: f64, share: f64 },
     /// The drive stayed slow although it cooled.
     SlowThoughCooled { temp_k: f64, late_k: f64 },
+    /// Another run of the drive shows heat slow this load down to this speed, from that temperature on.
+    SlowedInOtherRun { bytes_per_s: f64, from_k: f64 },
     /// Speed came back at this temperature, after it had cooled so far.
     CameBack { cooled_k: f64, release_k: f64 },
     /// Speed fell level by level, and took so long for it.
@@ -134,6 +143,7 @@ impl Observation {
             | Self::BarelyWarm { .. }
             | Self::BeganAlike { .. }
             | Self::HotterWhileThrottled { .. }
+            | Self::SlowedInOtherRun { .. }
             | Self::FurtherWithin { .. } => Rule::OwnThreshold,
             Self::ByChance { .. } | Self::Crept { .. } => Rule::Chance,
             Self::StillTemperature | Self::NoTemperature => Rule::NoTemperature,

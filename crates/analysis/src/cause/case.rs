@@ -7,6 +7,7 @@ use super::history::History;
 use super::likelihood::normal;
 use super::shape::DropShape;
 use crate::findings::SegmentOp;
+use crate::others::Others;
 use crate::segment::Piece;
 use trace::{Phase, Trace};
 
@@ -35,6 +36,7 @@ pub(crate) struct Case<'a> {
     pub trace: &'a Trace,
     pub heat: &'a Heat<'a>,
     pub history: &'a History,
+    pub others: &'a Others,
     pub pieces: &'a [Piece],
     pub drop: &'a SpeedDrop,
     pub op: SegmentOp,
@@ -62,6 +64,12 @@ impl Case<'_> {
     /// When it ended, in seconds.
     pub(crate) fn end_s(&self) -> f64 {
         self.pieces[self.drop.last].end_s
+    }
+
+    /// Whether it is only slow against what another run of the drive shows.
+    pub(crate) fn is_known_from_others(&self) -> bool {
+        let before = self.drop.before.filter(|_| self.drop.at_start);
+        before.is_some() && before == self.others.full_bytes_per_s(self.phase)
     }
 
     /// The temperature at which it began, in kelvins; `None` where none was read near it.

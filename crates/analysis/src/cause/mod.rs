@@ -37,6 +37,7 @@ use self::history::History;
 use self::shape::{ByShape, DropShape};
 use self::starts::Starts;
 use crate::findings::SegmentOp;
+use crate::others::Others;
 use crate::segment::{Piece, Stretch, median};
 use trace::{Interval, Phase, Trace};
 
@@ -81,6 +82,8 @@ pub(crate) struct Judged {
     pub written_bytes: f64,
     /// By how much the drive's counters moved around the beginning.
     pub counted: HeatMove,
+    /// Whether full speed is known from another run of the drive.
+    pub other_run: bool,
     /// Whether it only goes on with what another one began: no event of its own.
     pub continues: bool,
 }
@@ -95,8 +98,14 @@ impl Judged {
 /// All drops of a run with their causes, in order of time.
 ///
 /// Once more where heat that slowed one load down goes on into the next.
-pub(crate) fn judge(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], heat: &Heat) -> Vec<Judged> {
-    let starts = Starts::new(trace, heat, stretches, pieces);
+pub(crate) fn judge(
+    trace: &Trace,
+    others: &Others,
+    stretches: &[Stretch],
+    pieces: &[Piece],
+    heat: &Heat,
+) -> Vec<Judged> {
+    let starts = Starts::new(trace, others, heat, stretches, pieces);
     let judged = judge_from(&starts, trace, stretches, pieces, heat);
     match starts.held_on(&judged) {
         Some(starts) => judge_from(&starts, trace, stretches, pieces, heat),
@@ -171,6 +180,7 @@ fn judge_from(
             trace,
             heat,
             history: &history,
+            others: starts.others(),
             pieces,
             op: stretches[pieces[drop.first].stretch].op,
             phase: phase_of(trace, stretches, pieces, &drop),
@@ -241,6 +251,7 @@ fn judged_case(case: &Case) -> Judged {
         strength: case.strength(),
         written_bytes: case.written_bytes,
         counted: weigh::counted_around(case),
+        other_run: case.is_known_from_others(),
         continues: false,
         drop: case.drop.clone(),
     }

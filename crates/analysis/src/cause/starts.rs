@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::drops::{DropStart, median_speed};
 use super::heat::{Heat, LATE_S};
 use super::{Judged, is_ramp};
+use crate::others::Others;
 use crate::segment::{Piece, SHORTEST_PIECE_S, Stretch, median};
 use measure::Point;
 use trace::{Phase, Trace};
@@ -34,10 +35,11 @@ const FELL: f64 = 0.8;
 /// How the loads of a run begin.
 pub(super) struct Starts<'a> {
     trace: &'a Trace,
+    others: &'a Others,
     heat: &'a Heat<'a>,
     stretches: &'a [Stretch<'a>],
     pieces: &'a [Piece],
-    /// Of each phase, the fastest piece of the same load anywhere in the run, in bytes per second.
+    /// Of each phase, the fastest piece of the same load anywhere in the run, or full speed in others, in bytes per second.
     fastest: Vec<f64>,
     /// Stretches that begin slowed down as the one before ended, and the temperature that was held then, in kelvins.
     held_on: BTreeMap<usize, f64>,
@@ -46,12 +48,21 @@ pub(super) struct Starts<'a> {
 impl<'a> Starts<'a> {
     pub(super) fn new(
         trace: &'a Trace,
+        others: &'a Others,
         heat: &'a Heat<'a>,
         stretches: &'a [Stretch],
         pieces: &'a [Piece],
     ) -> Self {
-        let fastest = fastest_alike(&loads(trace), stretches, pieces);
-        Self { trace, heat, stretches, pieces, fastest, held_on: BTreeMap::new() }
+        let mut fastest = fastest_alike(&loads(trace), stretches, pieces);
+        for (fastest, phase) in fastest.iter_mut().zip(&trace.phases) {
+            *fastest = others.full_bytes_per_s(phase).map_or(*fastest, |full| full.max(*fastest));
+        }
+        Self { trace, others, heat, stretches, pieces, fastest, held_on: BTreeMap::new() }
+    }
+
+    /// What other runs of the drive show.
+    pub(super) const fn others(&self) -> &'a Others {
+        self.others
     }
 
     /// What the first of these pieces, which are those of one stretch, is to be compared with.

@@ -11,10 +11,10 @@ use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{Evidence, Suspect};
 use super::heat::HeatMove;
 use super::left::SpeedLeft;
-use super::likelihood::seen_once;
+use super::likelihood::{ONE_THRESHOLD_K, seen_once};
 use super::release::Release;
 use crate::COOL_K;
-use crate::findings::SegmentOp;
+use crate::findings::{Cause, SegmentOp};
 use crate::observation::Observation;
 use trace::HostThreshold;
 
@@ -65,6 +65,8 @@ const LITTLE_LOST: f64 = 0.9;
 const STOPPED_S: f64 = 30.0;
 const READING_STOPPED_S: f64 = 10.0;
 const STOPPED: f64 = 1.0;
+/// The same speed as heat left of the load in another run: by chance one in twenty.
+const IN_OTHER_RUN: f64 = 3.0;
 /// A setting acts within this: the drive's entry latency is milliseconds, the log's times are a reading off.
 const SETTING_SEEN_S: f64 = 3.0;
 
@@ -76,6 +78,7 @@ pub(crate) fn weigh(case: &Case) -> (Evidence, Option<Beginning>) {
         crept(case, &began, &mut evidence);
         began.host = thresholds(case, onset_k, &mut evidence);
         course::weigh(case, onset_k, &mut evidence);
+        slowed_in_other_run(case, onset_k, &mut evidence);
         began
     });
     match began {
@@ -88,6 +91,22 @@ pub(crate) fn weigh(case: &Case) -> (Evidence, Option<Beginning>) {
     cache::weigh(case, &mut evidence);
     circumstances(case, &mut evidence);
     (evidence, began)
+}
+
+/// Whether another run of the drive shows what heat makes of this load, and this one began as hot: the same speed that far above the
+/// same threshold is no coincidence.
+fn slowed_in_other_run(case: &Case, onset_k: f64, evidence: &mut Evidence) {
+    let shown = case.others.slowed(case.phase, case.drop.level).filter(|_| case.is_known_from_others());
+    let Some(slow) = shown.filter(|slow| onset_k >= slow.from_k - ONE_THRESHOLD_K) else { return };
+    let suspects: &[Suspect] = match slow.cause {
+        Cause::HctmTmt1 => &[Tmt1],
+        Cause::HctmTmt2 => &[Tmt2],
+        Cause::Vendor => &[Vendor],
+        _ => &[Tmt1, Tmt2, Vendor],
+    };
+    let weights: Vec<_> = suspects.iter().map(|suspect| (*suspect, IN_OTHER_RUN)).collect();
+    let seen = Observation::SlowedInOtherRun { bytes_per_s: slow.bytes_per_s, from_k: slow.from_k };
+    evidence.weigh(seen, &weights);
 }
 
 /// How likely a threshold of the drive's own is here, in a kelvin, and what says so.

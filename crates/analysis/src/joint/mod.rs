@@ -11,8 +11,11 @@
 mod explain;
 mod mechanism;
 mod open;
+mod others;
 mod record;
 mod starts;
+
+pub use others::others;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -142,6 +145,8 @@ pub struct JointRun {
     ambient_k: Option<f64>,
     /// Its power state; `None` where that is not known, or changed.
     power_state: Option<u8>,
+    /// What its link can carry, in bytes per second.
+    link_bytes_per_s: Option<f64>,
     /// Its stretches under load.
     ran: Vec<Ran>,
     policy: Policy,
@@ -206,6 +211,7 @@ impl JointRun {
             ],
             ambient_k: trace.facts.ambient_k,
             power_state: one_power_state(trace),
+            link_bytes_per_s: trace.facts.link_bytes_per_s,
             ran: ran(trace, findings),
             policy: findings.policy.clone(),
             record: Record::new(trace),
@@ -238,6 +244,13 @@ impl JointRun {
     /// The same under another name.
     pub fn named(self, name: &str) -> Self {
         Self { name: name.to_owned(), ..self }
+    }
+
+    /// Whether the same load may be as fast in both: at the same power state and link, as far as those are known.
+    fn is_comparable(&self, other: &Self) -> bool {
+        let same_state = self.power_state.zip(other.power_state).is_none_or(|(a, b)| a == b);
+        let links = self.link_bytes_per_s.zip(other.link_bytes_per_s);
+        same_state && links.is_none_or(|(a, b)| (a / b - 1.0).abs() <= SAME_SPEED)
     }
 
     /// Whether this is a run of the same drive as `other`, as far as both name theirs.

@@ -3,7 +3,8 @@
 //! One run alone cannot know: a load that begins hot and stays at one speed has no faster one to compare with. A run
 //! that was cooler has, and shows the speed at which the same load is throttled.
 
-use super::{Follows, JointPoint, JointRun, OTHER_K, OTHER_SPEED, Ran, SAME_SPEED, SHOWS_S};
+use super::others::moved_k;
+use super::{JointPoint, JointRun, OTHER_K, OTHER_SPEED, Ran, SAME_SPEED, SHOWS_S};
 use crate::findings::{Cause, Label, PolicyLevel};
 use crate::{COOL_K, FASTER};
 
@@ -53,7 +54,6 @@ pub(super) fn may_be_throttled(runs: &[JointRun]) -> bool {
         !cache_full && of.ran.iter().filter(cooler).any(|ran| ran.is_faster(slow, FASTER - 1.0))
     };
     runs.iter().any(|run| {
-        let like = |of: &JointRun| run.power_state.zip(of.power_state).is_none_or(|(a, b)| a == b);
         let hot = |ran: &&Ran| {
             matches!(ran.label, Label::FullSpeed | Label::Unknown)
                 && ran.span_s >= SHOWS_S
@@ -61,7 +61,9 @@ pub(super) fn may_be_throttled(runs: &[JointRun]) -> bool {
         };
         let began =
             run.ran.iter().filter(hot).filter_map(|ran| Some((ran, ran.start_k.filter(|k| *k >= COOL_K)?)));
-        began.into_iter().any(|(ran, hot_k)| runs.iter().any(|of| like(of) && fast(of, ran, hot_k)))
+        began
+            .into_iter()
+            .any(|(ran, hot_k)| runs.iter().any(|of| run.is_comparable(of) && fast(of, ran, hot_k)))
     })
 }
 
@@ -69,7 +71,7 @@ pub(super) fn may_be_throttled(runs: &[JointRun]) -> bool {
 fn start(runs: &[JointRun], index: usize, of_run: usize, level: &PolicyLevel) -> Option<Start> {
     let (run, of) = (&runs[index], &runs[of_run]);
     let floor = level.floor_bytes_per_s?;
-    let threshold_k = level.onset_k.or(level.held_k)? + moved_k(level, of, run)?;
+    let threshold_k = level.onset_k.or(level.held_k)? + moved_k(level.cause, of, run)?;
     let shows = |throttled: &&Ran| {
         let full = |ran: &&Ran| ran.label == Label::FullSpeed && ran.is_faster(throttled, OTHER_SPEED);
         throttled.is_throttled_at(floor) && of.ran.iter().any(|ran| full(&ran))
@@ -93,14 +95,4 @@ fn start(runs: &[JointRun], index: usize, of_run: usize, level: &PolicyLevel) ->
         cause: Cause::Unknown,
     };
     (!slow.is_empty()).then_some(Start { of_run, point, slow })
-}
-
-/// By how much the setting of a level is higher in another run, in kelvins; `None` where that is not known.
-fn moved_k(level: &PolicyLevel, of: &JointRun, run: &JointRun) -> Option<f64> {
-    let follows = match level.cause {
-        Cause::HctmTmt1 => Follows::Tmt1,
-        Cause::HctmTmt2 => Follows::Tmt2,
-        _ => Follows::Nothing,
-    };
-    Some(follows.setting_k(run.tmt1_k, run.tmt2_k)? - follows.setting_k(of.tmt1_k, of.tmt2_k)?)
 }

@@ -30,6 +30,7 @@ fn run(tmt: Option<(f64, f64)>, cause: Cause, onset_k: f64, release_k: Option<f6
         counted: [false; 2],
         ambient_k: None,
         power_state: None,
+        link_bytes_per_s: None,
         ran: vec![
             ran(Label::FullSpeed, 2.0 * floor, onset_k - 20.0, onset_k),
             ran(Label::Throttled, floor, onset_k, onset_k),

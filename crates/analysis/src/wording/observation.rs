@@ -45,13 +45,15 @@ pub fn observation(seen: &Observation) -> String {
         // Nothing fell: the same load was faster elsewhere.
         Seen::BeganSlow {
             elsewhere_bytes_per_s: elsewhere,
+            other_run,
             during_bytes_per_s: during,
             span_s,
             recovered,
         } => format!(
-            "The load started at {} and stayed there for {span_s:.0} s{}; elsewhere in the run the same load reached {}.",
+            "The load started at {} and stayed there for {span_s:.0} s{}; {} the same load reached {}.",
             rate(during),
             end(recovered),
+            if *other_run { "in another run of this drive" } else { "elsewhere in the run" },
             rate(elsewhere)
         ),
         Seen::BeganThrottled { during_bytes_per_s: during, span_s, recovered } => format!(
@@ -63,6 +65,11 @@ pub fn observation(seen: &Observation) -> String {
             let at = temp_k.map(|k| format!(", at {}", degrees(k))).unwrap_or_default();
             format!("Speed recovered after {span_s:.0} s{at}.")
         }
+        Seen::SlowedInOtherRun { bytes_per_s, from_k } => format!(
+            "In another run of this drive, heat slowed this load to {} from {} on.",
+            rate(bytes_per_s),
+            at(from_k)
+        ),
         Seen::MostAreNotHeat => "Prior: most slowdowns are not thermal.".to_owned(),
         Seen::MostAreNoFullCache => "Prior: most drops of write speed are not a full SLC cache.".to_owned(),
         Seen::ReadingFillsNoCache => "Reads do not fill the SLC cache.".to_owned(),

@@ -16,7 +16,7 @@ use crate::args::AnalyzeArgs;
 use crate::commands::documents::JsonDocument as _;
 use crate::commands::explain::Explained;
 use crate::commands::findings::{Analyzed, style};
-use crate::commands::joint::joint_policies;
+use crate::commands::joint;
 use crate::inputs;
 use crate::printer::Printer;
 use crate::table;
@@ -73,7 +73,7 @@ pub(crate) fn execute(args: &AnalyzeArgs, printer: &mut Printer) -> anyhow::Resu
     let (analyzed, failed) = each(args, printer, |run| {
         if args.join { Analyzed::read_logs(run, &options) } else { Analyzed::read_as(&run[0], &options) }
     });
-    let joint = joint_policies(analyzed.iter().map(|one| one.joint.clone()).collect(), args.one_drive);
+    let (analyzed, joint) = joint::together(analyzed, args.one_drive)?;
     if args.json {
         match analyzed.as_slice() {
             [one] if runs(args).len() == 1 => printer.json(one.findings())?,

@@ -11,7 +11,7 @@ use crate::Exit;
 use crate::args::CompareArgs;
 use crate::commands::findings::{Analyzed, style};
 use crate::commands::finish::{finish_sentences, finishes};
-use crate::commands::joint::joint_policies;
+use crate::commands::joint;
 use crate::inputs;
 use crate::printer::Printer;
 
@@ -28,17 +28,13 @@ pub(crate) fn execute(args: &CompareArgs, printer: &mut Printer) -> anyhow::Resu
             alone.display()
         );
     }
-    let (mut inputs, mut runs) = (Vec::new(), Vec::new());
-    for path in &paths {
-        let analyzed = Analyzed::read(path)?;
-        inputs.push(analyzed.input);
-        runs.push(analyzed.joint);
-    }
+    let runs = paths.iter().map(|path| Analyzed::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
+    let (runs, joint) = joint::together(runs, args.one_drive)?;
+    let inputs: Vec<ReportInput> = runs.into_iter().map(|run| run.input).collect();
     if let Some(format) = args.power_table {
         return power_table(args, format.into(), &inputs, printer);
     }
     let limits = check(args, &inputs, baseline)?;
-    let joint = joint_policies(runs, args.one_drive);
     let remarks = finish_remarks(&inputs);
     let comparison = Comparison { runs: &inputs, baseline, joint: &joint, remarks: &remarks };
     if let Some(out) = &args.out {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use analysis::joint::JointRun;
-use analysis::{Findings, accesses};
+use analysis::{Findings, Others, accesses};
 use anyhow::Context as _;
 use import::ImportOptions;
 use measure::record::{self, Manifest, Origin, write_whole};
@@ -37,6 +37,14 @@ pub(crate) struct Analyzed {
     advisable: Option<Advisable>,
     /// Where the drive is whose settings may be changed: not that of a twin, which ends with its run.
     address: Option<String>,
+    /// Where it was read from.
+    origin: Input,
+}
+
+/// Where something was read from, to read it again: a trace is not kept, as many of them may be too large.
+enum Input {
+    Run(PathBuf),
+    Logs(Vec<PathBuf>, ImportOptions),
 }
 
 impl Analyzed {
@@ -95,9 +103,29 @@ impl Analyzed {
     /// # Errors
     /// When it cannot be read.
     pub(crate) fn read_run_as(folder: &Path, name: &Path) -> anyhow::Result<Self> {
+        Self::read_run_among(folder, name, &Others::default())
+    }
+
+    /// The same run, judged with what other runs of the drive show of its loads; what it adds to the policy of its drive stays
+    /// what it shows alone.
+    ///
+    /// # Errors
+    /// When it cannot be read any more.
+    pub(crate) fn among(self, others: &Others) -> anyhow::Result<Self> {
+        if others.is_empty() {
+            return Ok(self);
+        }
+        let anew = match &self.origin {
+            Input::Run(folder) => Self::read_run_among(folder, &self.source, others),
+            Input::Logs(logs, options) => Self::read_logs_among(logs, options, others),
+        };
+        Ok(Self { joint: self.joint, ..anew? })
+    }
+
+    fn read_run_among(folder: &Path, name: &Path, others: &Others) -> anyhow::Result<Self> {
         let record = record::read_reduced(folder)?;
         let trace = Trace::from_record(&record);
-        let mut findings = analysis::analyze(&trace);
+        let mut findings = analysis::analyze_among(&trace, others);
         let ops = record::read_ops(folder)?.unwrap_or_default();
         let (accesses, clouds) = accesses::accesses(&trace, &ops).unzip();
         findings.accesses = accesses;
@@ -110,20 +138,26 @@ impl Analyzed {
         input.read_from = Some(name.display().to_string());
         input.clouds = clouds.unwrap_or_default();
         let source = name.to_owned();
-        Ok(Self { source, is_run: true, notes: Vec::new(), input, joint, advisable, address })
+        let origin = Input::Run(folder.to_owned());
+        Ok(Self { source, is_run: true, notes: Vec::new(), input, joint, advisable, address, origin })
     }
 
     /// Reads logs of one run, joined on one clock, and analyzes them. The first one stands for all.
     pub(crate) fn read_logs(inputs: &[PathBuf], options: &ImportOptions) -> anyhow::Result<Self> {
+        Self::read_logs_among(inputs, options, &Others::default())
+    }
+
+    fn read_logs_among(inputs: &[PathBuf], options: &ImportOptions, others: &Others) -> anyhow::Result<Self> {
         let trace = logs::read(inputs, options)?;
-        let findings = analysis::analyze(&trace);
+        let findings = analysis::analyze_among(&trace, others);
         let joint = JointRun::new(&inputs[0].display().to_string(), None, &trace, &findings);
         let advisable = next::advisable(&trace, &findings);
         let notes = trace.notes.clone();
         let mut input = ReportInput::from_trace(trace, findings);
         input.read_from = Some(inputs[0].display().to_string());
         let source = inputs[0].clone();
-        Ok(Self { source, is_run: false, notes, input, joint, advisable, address: None })
+        let origin = Input::Logs(inputs.to_owned(), options.clone());
+        Ok(Self { source, is_run: false, notes, input, joint, advisable, address: None, origin })
     }
 }
 

@@ -1,16 +1,41 @@
-//! The policy of each drive that several of the runs at hand are of.
+//! The policy of each drive that several of the runs at hand are of, and the runs in the light of each other.
 
-use analysis::joint::{JointPolicy, JointRun, joint_policy};
+use analysis::joint::{JointPolicy, JointRun, joint_policy, others};
 
-/// One policy a drive, in the order in which drives come up. Logs name no drive: they count only where the user says
-/// that all runs are of one.
-pub(crate) fn joint_policies(runs: Vec<JointRun>, is_one_drive: bool) -> Vec<JointPolicy> {
-    let mut drives: Vec<Vec<JointRun>> = Vec::new();
-    for run in runs {
-        match drives.iter_mut().find(|drive| is_one_drive || drive[0].is_of_drive(&run)) {
-            Some(drive) => drive.push(run),
-            None => drives.push(vec![run]),
+use crate::commands::findings::Analyzed;
+
+/// The runs, each judged with what the others of its drive show, and one policy a drive, in the order in which drives come up. Logs
+/// name no drive: they count only where the user says that all runs are of one.
+///
+/// # Errors
+/// When a run that was read cannot be read again.
+pub(crate) fn together(
+    runs: Vec<Analyzed>,
+    is_one_drive: bool,
+) -> anyhow::Result<(Vec<Analyzed>, Vec<JointPolicy>)> {
+    let drives = drives(&runs, is_one_drive);
+    let mut policies = Vec::new();
+    let mut runs: Vec<Option<Analyzed>> = runs.into_iter().map(Some).collect();
+    for drive in drives {
+        let of_drive: Vec<JointRun> =
+            drive.iter().flat_map(|at| &runs[*at]).map(|run| run.joint.clone()).collect();
+        policies.extend(joint_policy(&of_drive));
+        for (at, others) in drive.into_iter().zip(others(&of_drive)) {
+            runs[at] = runs[at].take().map(|run| run.among(&others)).transpose()?;
         }
     }
-    drives.iter().filter_map(|runs| joint_policy(runs)).collect()
+    Ok((runs.into_iter().flatten().collect(), policies))
+}
+
+/// The indices of the runs of each drive.
+fn drives(runs: &[Analyzed], is_one_drive: bool) -> Vec<Vec<usize>> {
+    let mut drives: Vec<Vec<usize>> = Vec::new();
+    for (index, run) in runs.iter().enumerate() {
+        let same = |drive: &&mut Vec<usize>| is_one_drive || runs[drive[0]].joint.is_of_drive(&run.joint);
+        match drives.iter_mut().find(same) {
+            Some(drive) => drive.push(index),
+            None => drives.push(vec![index]),
+        }
+    }
+    drives
 }

@@ -17,7 +17,7 @@ use crate::args::ServeArgs;
 use crate::commands::compare::finish_remarks;
 use crate::commands::documents::JsonDocument as _;
 use crate::commands::findings::Analyzed;
-use crate::commands::joint::joint_policies;
+use crate::commands::joint;
 use crate::commands::runs::library_run;
 use crate::printer::{Printer, sentence};
 use crate::signals;
@@ -97,13 +97,9 @@ impl RunPages for Pages {
     }
 
     fn compare(&self, runs: &[(String, PathBuf)]) -> Result<String, String> {
-        let (mut inputs, mut joint) = (Vec::new(), Vec::new());
-        for (name, folder) in runs {
-            let analyzed = read(name, folder)?;
-            inputs.push(analyzed.input);
-            joint.push(analyzed.joint);
-        }
-        let joint = joint_policies(joint, false);
+        let runs = runs.iter().map(|(name, folder)| read(name, folder)).collect::<Result<Vec<_>, _>>()?;
+        let (runs, joint) = joint::together(runs, false).map_err(|error| sentence(&error))?;
+        let inputs: Vec<ReportInput> = runs.into_iter().map(|run| run.input).collect();
         let remarks = finish_remarks(&inputs);
         let comparison = Comparison { runs: &inputs, baseline: 0, joint: &joint, remarks: &remarks };
         Ok(report::compare_html(&comparison))

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use analysis::Findings;
-use analysis::joint::{JointPolicy, JointRun};
+use analysis::joint::JointPolicy;
 use anyhow::{Context as _, bail};
 use drive::{Address, Drive};
 use measure::Kelvin;
@@ -22,9 +22,9 @@ use super::one::{OneRun, outcome, tell_end};
 use crate::Exit;
 use crate::args::RunArgs;
 use crate::commands::documents::JsonDocument as _;
-use crate::commands::findings::{finish_run, style};
+use crate::commands::findings::{Analyzed, finish_run, style};
 use crate::commands::finish::{FinishOrder, finish_sentences, finishes};
-use crate::commands::joint::joint_policies;
+use crate::commands::joint;
 use crate::door;
 use crate::inputs::BETWEEN;
 use crate::opening::Opening;
@@ -68,8 +68,7 @@ pub(crate) struct RunOfSweep<'a> {
 struct SweptRun<'a> {
     setting: &'a SweepSetting,
     folder: PathBuf,
-    input: ReportInput,
-    joint: JointRun,
+    run: Analyzed,
 }
 
 /// Makes `base`'s run under each setting of `sweep`.
@@ -121,10 +120,10 @@ pub(super) fn execute(
         let run = OneRun { plan: &one, out: Some(&folder), ..*base };
         let Some(end) = run.run(&mut *drive_under(setting)?, printer)? else { return Ok(Exit::Stopped) };
         tell_end(&end, printer);
-        let (finished, _) = finish_run(&end.folder, !args.no_report)?;
+        let (mut run, _) = finish_run(&end.folder, !args.no_report)?;
         cool_to = cool_to.or_else(|| first_reading(&end.folder));
-        let joint = finished.joint.named(&setting.name);
-        done.push(SweptRun { setting, folder: end.folder, input: finished.input, joint });
+        run.joint = run.joint.named(&setting.name);
+        done.push(SweptRun { setting, folder: end.folder, run });
         // A setting at which the drive becomes too hot is a result; the first that was not done as planned tells.
         if ended == Exit::Done {
             ended = outcome(end.end.reason);
@@ -133,7 +132,7 @@ pub(super) fn execute(
             break;
         }
     }
-    tell(args, &parent, &done, printer)?;
+    tell(args, &parent, done, printer)?;
     Ok(ended)
 }
 
@@ -197,10 +196,12 @@ fn warn_if_warm(folder: &Path, cool_to: Kelvin, printer: &mut Printer) -> anyhow
 }
 
 /// The comparison, written and shown.
-fn tell(args: &RunArgs, parent: &Path, done: &[SweptRun<'_>], printer: &mut Printer) -> anyhow::Result<()> {
-    let inputs: Vec<ReportInput> = done.iter().map(|run| run.input.clone()).collect();
-    let joint = joint_policies(done.iter().map(|run| run.joint.clone()).collect(), true);
-    let names: Vec<String> = done.iter().map(|run| run.setting.name.clone()).collect();
+fn tell(args: &RunArgs, parent: &Path, done: Vec<SweptRun<'_>>, printer: &mut Printer) -> anyhow::Result<()> {
+    let (made, runs): (Vec<_>, Vec<Analyzed>) =
+        done.into_iter().map(|swept| ((swept.setting, swept.folder), swept.run)).unzip();
+    let (runs, joint) = joint::together(runs, true)?;
+    let inputs: Vec<ReportInput> = runs.into_iter().map(|run| run.input).collect();
+    let names: Vec<String> = made.iter().map(|(setting, _)| setting.name.clone()).collect();
     let finishes = finishes(&inputs, &names);
     let remarks = finish_sentences(&finishes);
     // The first setting is what the others are compared with.
@@ -210,10 +211,10 @@ fn tell(args: &RunArgs, parent: &Path, done: &[SweptRun<'_>], printer: &mut Prin
         write_whole(path, report::compare_html(&compared).as_bytes())?;
     }
     if args.json {
-        let runs = done.iter().map(|run| RunOfSweep {
-            setting: &run.setting.name,
-            run_folder: run.folder.display().to_string(),
-            findings: &run.input.findings,
+        let runs = made.iter().zip(&inputs).map(|((setting, folder), input)| RunOfSweep {
+            setting: &setting.name,
+            run_folder: folder.display().to_string(),
+            findings: &input.findings,
         });
         return printer.json(&SweepResult {
             schema: SweepResult::SCHEMA,
@@ -226,8 +227,8 @@ fn tell(args: &RunArgs, parent: &Path, done: &[SweptRun<'_>], printer: &mut Prin
     }
     let mut text = report::compare_terminal(&compared, &style(printer, None));
     text.push('\n');
-    for run in done {
-        text.push_str(&format!("Run folder: {}\n", run.folder.display()));
+    for (_, folder) in &made {
+        text.push_str(&format!("Run folder: {}\n", folder.display()));
     }
     if let Some(path) = page {
         text.push_str(&format!("Comparison: {}\n", path.display()));

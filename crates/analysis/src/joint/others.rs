@@ -1,0 +1,61 @@
+//! What the runs of a drive tell each other.
+
+use super::{Follows, JointRun, OTHER_SPEED, Ran};
+use crate::findings::{Cause, Label};
+use crate::others::{Others, ShownLoad, ShownSlow};
+
+/// A speed that lasts so long is one.
+const LASTS_S: f64 = 10.0;
+
+/// For each of these runs of one drive what the others show of its loads; nothing where they add nothing.
+///
+/// Only loads whose source says what they do are compared, and only at the same power state and link. A copy of a run shows
+/// nothing that the run itself does not.
+pub fn others(runs: &[JointRun]) -> Vec<Others> {
+    let of = |index: usize| {
+        let mut loads: Vec<ShownLoad> = Vec::new();
+        for ran in runs[index].ran.iter().filter(|ran| !ran.what.is_empty()) {
+            let told = loads.iter().any(|load| load.op == ran.op && load.what == ran.what);
+            if !told && let Some(load) = shown(runs, index, ran) {
+                loads.push(load);
+            }
+        }
+        Others::new(loads)
+    };
+    (0..runs.len()).map(of).collect()
+}
+
+/// A load of a run as the others show it, where it was nowhere in that run as fast as there.
+fn shown(runs: &[JointRun], index: usize, load: &Ran) -> Option<ShownLoad> {
+    let run = &runs[index];
+    let others = || runs.iter().enumerate().filter(|(at, of)| *at != index && of.is_comparable(run));
+    let is_load = |ran: &&Ran| !ran.what.is_empty() && ran.is_same_load(load);
+    let full = |ran: &&Ran| is_load(ran) && ran.label == Label::FullSpeed && ran.span_s >= LASTS_S;
+    let speeds = others().flat_map(|(_, of)| of.ran.iter().filter(full)).map(|ran| ran.bytes_per_s);
+    let full_bytes_per_s = speeds.reduce(f64::max)?;
+    let own = run.ran.iter().filter(is_load).map(|ran| ran.bytes_per_s).fold(0.0, f64::max);
+    let slowed = others().flat_map(|(_, of)| slowed(of, run, load)).collect();
+    let load = ShownLoad { op: load.op, what: load.what.clone(), full_bytes_per_s, slowed };
+    (full_bytes_per_s > (1.0 + OTHER_SPEED) * own).then_some(load)
+}
+
+/// The speeds that heat left of a load in `of`, with the temperatures from which it would do so in `run`.
+fn slowed(of: &JointRun, run: &JointRun, load: &Ran) -> Vec<ShownSlow> {
+    let at = |level: &crate::findings::PolicyLevel| {
+        let bytes_per_s = level.floor_bytes_per_s?;
+        let shows = |ran: &Ran| ran.is_same_load(load) && ran.is_throttled_at(bytes_per_s);
+        let from_k = level.onset_k.or(level.held_k)? + moved_k(level.cause, of, run)?;
+        of.ran.iter().any(shows).then_some(ShownSlow { bytes_per_s, from_k, cause: level.cause })
+    };
+    of.policy.levels.iter().filter_map(at).collect()
+}
+
+/// By how much the setting that a threshold follows is higher in another run, in kelvins; `None` where that is not known.
+pub(super) fn moved_k(cause: Cause, of: &JointRun, run: &JointRun) -> Option<f64> {
+    let follows = match cause {
+        Cause::HctmTmt1 => Follows::Tmt1,
+        Cause::HctmTmt2 => Follows::Tmt2,
+        _ => Follows::Nothing,
+    };
+    Some(follows.setting_k(run.tmt1_k, run.tmt2_k)? - follows.setting_k(of.tmt1_k, of.tmt2_k)?)
+}

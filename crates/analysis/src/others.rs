@@ -1,0 +1,63 @@
+//! What other runs of a drive show that one run cannot know: how fast its loads can be, and where they were slowed down.
+//!
+//! A load that is slow from its first second to its last has nothing to be compared with in its own run. Another run of the
+//! drive may show the same load at full speed, and at which temperature it fell from there to this speed.
+
+use crate::findings::{Cause, SegmentOp};
+use trace::Phase;
+
+/// Speeds within this share are one.
+const SAME_SPEED: f64 = 0.04;
+
+/// What the other runs of a drive show of the loads of one.
+#[derive(Clone, Debug, Default)]
+pub struct Others(Vec<ShownLoad>);
+
+/// A load as other runs show it.
+#[derive(Clone, Debug)]
+pub(crate) struct ShownLoad {
+    pub op: SegmentOp,
+    /// What it does, as the plan says.
+    pub what: String,
+    /// Full speed, in bytes per second.
+    pub full_bytes_per_s: f64,
+    /// Slower ones, and what they came from.
+    pub slowed: Vec<ShownSlow>,
+}
+
+/// A speed that heat left of a load in another run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ShownSlow {
+    pub bytes_per_s: f64,
+    /// The temperature at which it fell to that, with the thresholds set as in this run, in kelvins.
+    pub from_k: f64,
+    pub cause: Cause,
+}
+
+impl Others {
+    pub(crate) const fn new(loads: Vec<ShownLoad>) -> Self {
+        Self(loads)
+    }
+
+    /// Whether there is nothing that would tell a run anything.
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Full speed of the load of a phase, in bytes per second; `None` where no other run shows it. What is limited, or goes
+    /// through the page cache, is compared with nothing.
+    pub(crate) fn full_bytes_per_s(&self, phase: &Phase) -> Option<f64> {
+        self.load(phase).map(|load| load.full_bytes_per_s)
+    }
+
+    /// What slowed the load of a phase down to this speed in another run.
+    pub(crate) fn slowed(&self, phase: &Phase, bytes_per_s: f64) -> Option<ShownSlow> {
+        let same = |slow: &&ShownSlow| (slow.bytes_per_s / bytes_per_s - 1.0).abs() <= SAME_SPEED;
+        self.load(phase)?.slowed.iter().find(same).copied()
+    }
+
+    fn load(&self, phase: &Phase) -> Option<&ShownLoad> {
+        let free = phase.rate_limit_bytes_per_s.is_none() && !phase.buffered;
+        self.0.iter().find(|load| free && load.op == phase.op && load.what == phase.what)
+    }
+}
