@@ -192,6 +192,9 @@ pub struct Policy {
     pub levels: Vec<PolicyLevel>,
     /// How sure the class is, from 0 to 1.
     pub confidence: f64,
+    /// How many runs of the drive show class and confidence together; `None` where this one alone does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_runs: Option<usize>,
 }
 
 /// A threshold, and what the drive does at it.

@@ -93,6 +93,7 @@ pub(crate) fn policy(
         floor_bytes_per_s: lightest.and_then(|level| level.floor_bytes_per_s),
         levels,
         confidence,
+        from_runs: None,
     };
     (policy, caveats)
 }

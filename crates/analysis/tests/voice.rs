@@ -11,6 +11,8 @@ const OBSERVATIONS: &[&str] = &[
     r#""kind":"speed_fell","before_bytes_per_s":3e9,"during_bytes_per_s":2.4e9,"span_s":226.1,"recovered":false"#,
     r#""kind":"speed_fell","before_bytes_per_s":3e9,"during_bytes_per_s":2e8,"span_s":14.4,"recovered":true"#,
     r#""kind":"began_slow","elsewhere_bytes_per_s":3e9,"during_bytes_per_s":2.4e9,"span_s":226.1,"recovered":false"#,
+    r#""kind":"began_slow","elsewhere_bytes_per_s":3e9,"other_run":true,"during_bytes_per_s":2.4e9,"span_s":86,"recovered":false"#,
+    r#""kind":"slowed_in_other_run","bytes_per_s":2.4e9,"from_k":353"#,
     r#""kind":"began_throttled","during_bytes_per_s":2.4e9,"span_s":226.1,"recovered":true"#,
     r#""kind":"speed_returned","span_s":14.4,"temp_k":334"#,
     r#""kind":"most_are_not_heat""#,

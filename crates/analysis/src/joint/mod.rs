@@ -290,6 +290,29 @@ fn one_power_state(trace: &Trace) -> Option<u8> {
     first.filter(|_| states.all(|state| state == first))
 }
 
+impl JointPolicy {
+    /// The policy of a run, where the runs together know better: it shows a threshold of the drive's, and by itself left open
+    /// what that does, or took it for something else with less confidence.
+    pub fn policy_of(&self, run: usize, alone: &Policy) -> Option<Policy> {
+        let shows = self.machines.iter().flat_map(|machine| &machine.points).any(|point| point.run == run);
+        let told = |class: &PolicyClass| *class == alone.class || alone.also.contains(class);
+        let agrees = std::iter::once(&self.class).chain(&self.also).any(told);
+        let better = match alone.class {
+            PolicyClass::Undetermined => true,
+            // That its load began throttled is so whatever others show.
+            PolicyClass::None | PolicyClass::PreLimited => false,
+            _ => !agrees && self.confidence > alone.confidence,
+        };
+        (shows && better && self.class != PolicyClass::Undetermined).then(|| Policy {
+            class: self.class,
+            also: self.also.clone(),
+            confidence: self.confidence,
+            from_runs: Some(self.runs.len()),
+            ..alone.clone()
+        })
+    }
+}
+
 /// The policy of the drive that all these runs are of; `None` for fewer than two.
 pub fn joint_policy(runs: &[JointRun]) -> Option<JointPolicy> {
     let (first, others) = runs.split_first()?;

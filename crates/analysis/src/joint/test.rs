@@ -20,6 +20,7 @@ fn run(tmt: Option<(f64, f64)>, cause: Cause, onset_k: f64, release_k: Option<f6
         floor_bytes_per_s: Some(floor),
         levels: vec![level],
         confidence: 0.9,
+        from_runs: None,
     };
     JointRun {
         name: format!("{tmt:?}"),
@@ -219,4 +220,68 @@ fn two_groups_of_onsets_that_follow_one_setting_are_one_threshold() {
     let joint = joint(&runs);
     let following = joint.machines.iter().filter(|machine| machine.follows == Follows::Tmt1);
     assert_eq!(following.count(), 1, "{joint:#?}");
+}
+
+/// A run whose loads say what they do: label, speed, kelvins at beginning and end.
+fn named(onset_k: f64, loads: &[(Label, f64, f64, f64)]) -> JointRun {
+    let what = |ran: Ran| Ran { what: "reads of 128 KiB in order".into(), ..ran };
+    let loads =
+        loads.iter().map(|(label, speed, start_k, end_k)| what(ran(*label, *speed, *start_k, *end_k)));
+    JointRun { ran: loads.collect(), ..run(None, Cause::Vendor, onset_k, None, 2.4e9) }
+}
+
+/// Goal: a run is told full speed and throttled speed by another of its drive, and by nothing that is not comparable. Method: a run
+/// that was slow from its beginning beside one that fell; then with another power state, link, load, and beside its copy.
+#[test]
+fn others_show_full_speed_where_they_are_comparable() {
+    let cool =
+        named(353.0, &[(Label::FullSpeed, 3e9, 330.0, 353.0), (Label::Throttled, 2.4e9, 353.0, 353.0)]);
+    let warm = named(353.0, &[(Label::Unknown, 2.4e9, 356.0, 365.0)]);
+    let warm = JointRun { policy: Policy { levels: vec![], ..warm.policy.clone() }, ..warm };
+    let told =
+        |runs: &[JointRun]| others(runs).iter().map(|others| !others.is_empty()).collect::<Vec<bool>>();
+    assert_eq!(told(&[cool.clone(), warm.clone()]), [false, true]);
+    let phase = trace::Phase {
+        what: "reads of 128 KiB in order".into(),
+        ..trace::Phase::bare("read", SegmentOp::Read, 0.0, 60.0)
+    };
+    let all = others(&[cool.clone(), warm.clone()]);
+    assert_eq!(all[1].full_bytes_per_s(&phase), Some(3e9));
+    let slowed = all[1].slowed(&phase, 2.38e9).expect("the same speed");
+    assert_eq!((slowed.from_k, slowed.cause), (353.0, Cause::Vendor));
+    assert_eq!(all[1].slowed(&phase, 2.2e9), None, "another speed");
+    let limited = trace::Phase { rate_limit_bytes_per_s: Some(2.5e9), ..phase };
+    assert_eq!(all[1].full_bytes_per_s(&limited), None, "what is limited is compared with nothing");
+    let states = |run: &JointRun, power_state| JointRun { power_state, ..run.clone() };
+    assert_eq!(told(&[states(&cool, Some(0)), states(&warm, Some(2))]), [false, false]);
+    let links = |run: &JointRun, link| JointRun { link_bytes_per_s: Some(link), ..run.clone() };
+    assert_eq!(told(&[links(&cool, 7.9e9), links(&warm, 3.9e9)]), [false, false]);
+    let mut other_load = warm.clone();
+    other_load.ran[0].what = "reads of 4 KiB at random".into();
+    let mut unnamed = warm.clone();
+    unnamed.ran[0].what = String::new();
+    for other in [other_load, unnamed, warm.clone()] {
+        let of = if other.ran[0].is_same_load(&warm.ran[0]) && !other.ran[0].what.is_empty() {
+            &warm
+        } else {
+            &cool
+        };
+        assert_eq!(told(&[of.clone(), other]), [false, false]);
+    }
+}
+
+/// Goal: a run that shows a threshold and leaves open what that does is told by the others, one that is sure of itself is not.
+#[test]
+fn a_run_is_told_the_policy_that_the_runs_show_together() {
+    let relay = |onset_k| run(Some((333.0, 343.0)), Cause::HctmTmt1, onset_k, Some(onset_k - 3.0), 2e8);
+    let mut open = relay(333.0);
+    (open.policy.class, open.policy.confidence) = (PolicyClass::Undetermined, 0.4);
+    let runs = [relay(333.0), relay(333.2), open];
+    let together = joint(&runs);
+    let told = together.policy_of(2, &runs[2].policy).expect("told by the others");
+    assert_eq!((told.class, told.from_runs), (PolicyClass::Relay, Some(3)));
+    assert_eq!(told.levels, runs[2].policy.levels, "what it shows itself stays");
+    assert_eq!(together.policy_of(0, &runs[0].policy), None, "it says the same");
+    let none = Policy { class: PolicyClass::None, ..runs[0].policy.clone() };
+    assert_eq!(together.policy_of(0, &none), None, "nothing acted in it");
 }

@@ -49,6 +49,7 @@ pub(super) fn policy(
         floor_bytes_per_s: None,
         levels: Vec::new(),
         confidence,
+        from_runs: None,
     };
     // A temperature that was read before or after the load, or that never moved, says nothing about it.
     let meanwhile = stretches.iter().flat_map(|s| heat.within(s.start_s(), s.end_s()));

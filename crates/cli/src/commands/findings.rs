@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use analysis::findings::Policy;
 use analysis::joint::JointRun;
 use analysis::{Findings, Others, accesses};
 use anyhow::Context as _;
@@ -120,6 +121,12 @@ impl Analyzed {
             Input::Logs(logs, options) => Self::read_logs_among(logs, options, others),
         };
         Ok(Self { joint: self.joint, ..anew? })
+    }
+
+    /// The same with a policy that it shows together with others.
+    pub(crate) fn with_policy(mut self, policy: Policy) -> Self {
+        self.input.findings.policy = policy;
+        self
     }
 
     fn read_run_among(folder: &Path, name: &Path, others: &Others) -> anyhow::Result<Self> {

@@ -19,10 +19,16 @@ pub(crate) fn together(
     for drive in drives {
         let of_drive: Vec<JointRun> =
             drive.iter().flat_map(|at| &runs[*at]).map(|run| run.joint.clone()).collect();
-        policies.extend(joint_policy(&of_drive));
-        for (at, others) in drive.into_iter().zip(others(&of_drive)) {
-            runs[at] = runs[at].take().map(|run| run.among(&others)).transpose()?;
+        let joint = joint_policy(&of_drive);
+        for (nth, (at, others)) in drive.into_iter().zip(others(&of_drive)).enumerate() {
+            let run = runs[at].take().map(|run| run.among(&others)).transpose()?;
+            runs[at] =
+                run.map(|run| match joint.as_ref().and_then(|j| j.policy_of(nth, &run.findings().policy)) {
+                    Some(policy) => run.with_policy(policy),
+                    None => run,
+                });
         }
+        policies.extend(joint);
     }
     Ok((runs.into_iter().flatten().collect(), policies))
 }

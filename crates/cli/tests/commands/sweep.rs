@@ -194,3 +194,38 @@ fn a_slower_rate_that_finishes_first_is_named() {
     let seconds = |run: usize| finish["runs"][run]["seconds"].as_f64().expect("a time");
     assert!(seconds(0) < seconds(1), "{finish}");
 }
+
+/// Goal: runs of a sweep inform each other. Method: simulated drives in a room so warm that a load is slowed down from its first second,
+/// alone and beside a run in a cooler one; a copy of the warm run tells it nothing.
+#[test]
+fn a_run_that_began_throttled_is_told_by_its_cooler_neighbour() {
+    let scratch = Scratch::new();
+    for (profile, rooms, class) in [
+        ("ssd1", "40C,50C", "vendor"),
+        ("vendor", "30C,45C", "vendor"),
+        ("two-level", "35C,45C", "two_level"),
+    ] {
+        let drive = format!("twin:{profile}");
+        let sweep = format!("ambient={rooms}");
+        let out = ["--stop-at", "98C", "--out", profile, "--json"];
+        let swept =
+            scratch.run(&[&["run", "hctm-read", "--drive", &drive, "--sweep", &sweep][..], &out].concat());
+        let warm = &json(&swept)["runs"][1];
+        let began = |event: &&serde_json::Value| {
+            event["observations"][0]["kind"] == "began_slow" && event["observations"][0]["other_run"] == true
+        };
+        let events = warm["events"].as_array().expect("events");
+        let told = events.iter().find(began).unwrap_or_else(|| panic!("{profile}: {warm}"));
+        assert_eq!(told["kind"], "throttle_onset", "{profile}");
+        assert_eq!(warm["policy"]["class"], class, "{profile}");
+        let folder = warm["run_folder"].as_str().expect("a folder").to_owned();
+        for inputs in [vec![folder.clone()], vec![folder.clone(), folder.clone()]] {
+            let args: Vec<&str> =
+                ["analyze", "--json"].into_iter().chain(inputs.iter().map(String::as_str)).collect();
+            let text = scratch.run(&args).stdout;
+            assert!(!text.contains("other_run"), "{profile}, {} times: {text}", inputs.len());
+        }
+        let compared = scratch.run(&["compare", profile]).stdout.replace('\n', " ");
+        assert!(compared.contains("in another run"), "{profile}: {compared}");
+    }
+}

@@ -112,7 +112,8 @@ pub fn policy(policy: &Policy, throttled_bytes_per_s: Option<f64>) -> String {
         text.push_str(&format!(", {} while throttled", format::speed(Some(rate))));
     }
     if policy.class != PolicyClass::Undetermined {
-        text.push_str(&format!(" (confidence {})", format::percent(policy.confidence)));
+        let runs = policy.from_runs.map(|runs| format!(", {runs} runs together")).unwrap_or_default();
+        text.push_str(&format!(" (confidence {}{runs})", format::percent(policy.confidence)));
     }
     text.push('.');
     text

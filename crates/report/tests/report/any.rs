@@ -104,6 +104,7 @@ fn findings() -> impl Strategy<Value = Findings> {
                 })
                 .into(),
             confidence,
+            from_runs: None,
         });
     let slc =
         (any::<u64>(), number(), number()).prop_map(|(bytes, before_bytes_per_s, after_bytes_per_s)| {

@@ -75,6 +75,7 @@ fn vendor_findings() -> Findings {
             floor_bytes_per_s: Some(2.4e9),
             levels: Vec::new(),
             confidence: 0.95,
+            from_runs: None,
         },
         slc_cache: None,
         thermal: Thermal {
@@ -183,6 +184,7 @@ fn relay_findings() -> Findings {
             floor_bytes_per_s: Some(2.0e8),
             levels: Vec::new(),
             confidence: 0.97,
+            from_runs: None,
         },
         slc_cache: None,
         thermal: Thermal::default(),
