@@ -24,6 +24,8 @@ const OFFSETS_K: (f64, f64) = (-3.0, 1.5);
 /// What one run says of the cause, against its thermometer alone, and against its counters.
 const SAID: f64 = 1.0;
 const COUNTED: f64 = 4.0;
+/// Of a run that began above the threshold, a kelvin is this much of one: it tells little.
+const PASSED_BEFORE: f64 = 0.1;
 /// A threshold that a run passed by this much at full speed did not act in it.
 const PASSED_K: f64 = 2.5;
 const PASSED: f64 = 1.5;
@@ -150,8 +152,15 @@ fn cheapest(runs: &[JointRun], point: &JointPoint, rules: &[Rule]) -> Option<Rul
 
 fn point_cost(runs: &[JointRun], point: &JointPoint, (follows, number): Rule) -> f64 {
     let Some(setting) = follows.setting_k(point.tmt1_k, point.tmt2_k) else { return UNEXPLAINED };
-    let off_k = temperatures(point).map(|k| (k - setting - number).abs()).fold(f64::INFINITY, f64::min);
-    let counted = runs[point.run].counted;
+    let run = &runs[point.run];
+    // In air so warm that the drive was above it before the load, it is slowed down, and kept, anywhere above.
+    let is_passed = run.coolest_loaded_k().is_some_and(|k| k >= setting + number);
+    let off = |k: f64| match k - setting - number {
+        above if is_passed && above > 0.0 => above * PASSED_BEFORE,
+        off => off.abs(),
+    };
+    let off_k = temperatures(point).map(off).fold(f64::INFINITY, f64::min);
+    let counted = run.counted;
     let said = match (point.cause, follows) {
         (Cause::HctmTmt1, Follows::Tmt1) | (Cause::HctmTmt2, Follows::Tmt2) => 0.0,
         (Cause::Vendor, Follows::Nothing) | (Cause::Thermal, _) => 0.0,

@@ -192,23 +192,25 @@ impl JointRun {
         let readings = trace.temperature().map_or(&[][..], |series| series.points());
         let coolest_k = readings.iter().map(|p| p.value).fold(f64::INFINITY, f64::min);
         let (tmt1_k, tmt2_k) = one_setting(trace);
-        // What lies below everything the drive was in does not act (SSD1 of the seed experiments has 0 °C by default).
-        let acts = |k: &f64| *k > coolest_k;
         let counters = trace.counters.points();
         let moved = |of: fn(&trace::Counters) -> [Option<u64>; 2]| {
             let (Some(first), Some(last)) = (counters.first(), counters.last()) else { return false };
             of(&first.value).iter().zip(of(&last.value)).any(|(a, b)| a.zip(b).is_some_and(|(a, b)| b > a))
         };
+        let counted = [
+            moved(|c| [c.tmt1_transitions, c.tmt1_seconds]),
+            moved(|c| [c.tmt2_transitions, c.tmt2_seconds]),
+        ];
+        // What lies below everything the drive was in does not act (SSD1 of the seed experiments has 0 °C by default), unless it is
+        // counted: in a warm room a drive is above it at rest.
+        let acts = |set_k: Option<f64>, counts: bool| set_k.filter(|k| *k > coolest_k || counts);
         Self {
             name: name.to_owned(),
             drive: drive.map(str::to_owned),
             simulated: trace.facts.simulated,
-            tmt1_k: tmt1_k.filter(acts),
-            tmt2_k: tmt2_k.filter(acts),
-            counted: [
-                moved(|c| [c.tmt1_transitions, c.tmt1_seconds]),
-                moved(|c| [c.tmt2_transitions, c.tmt2_seconds]),
-            ],
+            tmt1_k: acts(tmt1_k, counted[0]),
+            tmt2_k: acts(tmt2_k, counted[1]),
+            counted,
             ambient_k: trace.facts.ambient_k,
             power_state: one_power_state(trace),
             link_bytes_per_s: trace.facts.link_bytes_per_s,
@@ -223,6 +225,11 @@ impl JointRun {
         let free = self.ran.iter().filter(|ran| ran.label == Label::FullSpeed && ran.span_s >= SHOWS_S);
         let free = free.filter(|ran| self.is_fastest(ran));
         free.filter_map(|ran| ran.end_k).reduce(f64::max)
+    }
+
+    /// The coolest that it was when a stretch under load began, in kelvins.
+    fn coolest_loaded_k(&self) -> Option<f64> {
+        self.ran.iter().filter_map(|ran| ran.start_k).reduce(f64::min)
     }
 
     /// Whether the same load was nowhere much faster in this run.

@@ -229,3 +229,22 @@ fn a_run_that_began_throttled_is_told_by_its_cooler_neighbour() {
         assert!(compared.contains("in another run"), "{profile}: {compared}");
     }
 }
+
+/// Goal: in a room so warm that the drive is above TMT1 at rest, what slows it down is no further threshold. Method: drives with one
+/// threshold at TMT1 in such a room, beside a cooler one.
+#[test]
+fn a_room_warmer_than_the_threshold_makes_no_further_one() {
+    let scratch = Scratch::new();
+    for profile in ["regulator", "duty-cycled", "relay"] {
+        let drive = format!("twin:{profile}");
+        let sweep = ["--sweep", "ambient=25C,44C,55C", "--stop-at", "98C", "--out", profile, "--json"];
+        let swept = scratch.run(&[&["run", "hctm-read", "--drive", &drive][..], &sweep].concat());
+        let joint = &json(&swept)["joint_policies"][0];
+        let machines = joint["machines"].as_array().expect("thresholds");
+        let follows: Vec<&str> = machines.iter().filter_map(|machine| machine["follows"].as_str()).collect();
+        assert_eq!(follows, ["tmt1"], "{profile}: {joint}");
+        assert_eq!(joint["class"], profile.replace('-', "_"), "{joint}");
+        let runs = machines[0]["points"].as_array().expect("points");
+        assert!(runs.iter().any(|point| point["run"] == 2), "{profile}: the warmest shows it too: {joint}");
+    }
+}
