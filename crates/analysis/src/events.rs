@@ -159,7 +159,7 @@ fn labels(trace: &Trace, stretches: &[Stretch], pieces: &[Piece], judged: &[Judg
     let own = |index: usize| {
         let piece = &pieces[index];
         let next = pieces.get(index + 1).filter(|next| next.stretch == piece.stretch);
-        let first = index == 0 || pieces[index - 1].stretch != piece.stretch;
+        let first = index == 0 || pieces[index - 1].stretch != piece.stretch || pieces[index - 1].stopped;
         let slower = |than: Option<&Piece>| than.is_some_and(|than| piece.level < 0.96 * than.level);
         let ramp = match (first, next) {
             (true, next) => is_ramp(piece) && slower(next),

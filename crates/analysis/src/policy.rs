@@ -11,6 +11,7 @@ mod unprovoked;
 use std::collections::BTreeMap;
 
 use crate::cause::Judged;
+use crate::cause::ONE_THRESHOLD_K;
 use crate::cause::drops::median_speed;
 use crate::cause::evidence::{Conclusion, Suspect};
 use crate::cause::heat::Heat;
@@ -107,7 +108,15 @@ fn levels(heat: &Heat, pieces: &[Piece], all: &[Judged], drops: &[&Judged]) -> V
             Conclusion::Heat(suspect) => suspect as usize,
             _ => Suspect::Other as usize,
         };
-        let further = judged.drop.inside.is_some_and(|outer| all[outer].verdict.conclusion == finding)
+        // At the temperature of the drop around it, it is the same threshold that went further.
+        let other_k = |outer: &Judged| match outer.crossed_k.zip(judged.crossed_k) {
+            Some((outer_k, own_k)) => (outer_k - own_k).abs() > ONE_THRESHOLD_K,
+            None => true,
+        };
+        let further = judged
+            .drop
+            .inside
+            .is_some_and(|outer| all[outer].verdict.conclusion == finding && other_k(&all[outer]))
             && !is_host(judged);
         by_level.entry((rank, further)).or_default().push(judged);
     }

@@ -18,6 +18,8 @@ pub(super) const LEAST_BYTES: f64 = 1e9;
 #[derive(Clone, Copy, Debug)]
 struct Amount {
     bytes: f64,
+    /// How often the cache had been emptied.
+    filling: usize,
     onset_k: f64,
     drop: usize,
 }
@@ -43,15 +45,15 @@ pub(super) fn before(
     stretches: &[Stretch],
     pieces: &[Piece],
     heat: &Heat,
-    written_until: impl Fn(f64) -> f64,
+    written_until: impl Fn(f64) -> (usize, f64),
 ) -> Vec<Option<AmountBefore>> {
     let amount = |(index, drop): (usize, &SpeedDrop)| {
         let first = &pieces[drop.first];
         let writes = stretches[first.stretch].op == SegmentOp::Write;
         let onset_k =
             heat.peak_k(first.start_s).filter(|_| writes && !drop.at_start && drop.inside.is_none())?;
-        let bytes = Some(written_until(first.start_s)).filter(|bytes| *bytes >= LEAST_BYTES)?;
-        Some(Amount { bytes, onset_k, drop: index })
+        let (filling, bytes) = written_until(first.start_s);
+        (bytes >= LEAST_BYTES).then_some(Amount { bytes, filling, onset_k, drop: index })
     };
     let mut all: Vec<Amount> = drops.iter().enumerate().filter_map(amount).collect();
     all.sort_by(|a, b| a.bytes.total_cmp(&b.bytes));
@@ -65,7 +67,9 @@ pub(super) fn before(
         let there = cell(one.onset_k - OTHER_THRESHOLD_K)..=cell(one.onset_k + OTHER_THRESHOLD_K);
         let others = began.range(there).map(|(_, drops)| drops).sum::<usize>() - 1;
         found[one.drop] = if nearest.off(one) <= SAME * one.bytes {
-            Some(AmountBefore::Same { apart_k }).filter(|_| apart_k >= OTHER_THRESHOLD_K)
+            // What came soon after it in one filling is as near.
+            let again = nearest.filling != one.filling && apart_k >= OTHER_THRESHOLD_K;
+            again.then_some(AmountBefore::Same { apart_k })
         } else {
             let differs = nearest.off(one) > DIFFERS * one.bytes && others > 0;
             differs.then_some(AmountBefore::Differs { drops: others })

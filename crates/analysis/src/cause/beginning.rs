@@ -1,5 +1,6 @@
 //! Where a drop began, and all that the drops of a run are held against each other by.
 
+use super::history::Depth;
 use super::left::SpeedLeft;
 use super::release::Release;
 
@@ -14,6 +15,12 @@ pub(crate) struct Beginning {
     pub stay_s_per_k: f64,
     /// Seconds at full speed altogether.
     pub full_speed_s: f64,
+    /// Seconds at full speed before any drop of the operation in the run, while the drive was cooler than this: nothing happened.
+    pub quiet_s: f64,
+    /// What weighs for heat that the drive had been hotter at full speed, if no other drop had begun there.
+    pub ran_hotter: f64,
+    /// The operation, and whether it lies in another drop.
+    pub of: Depth,
     /// The load was slow from its beginning.
     pub at_start: bool,
     /// What speaks for a new threshold of the drive's own here, in a kelvin.

@@ -22,6 +22,8 @@ const HELD_SHOWS_K: f64 = 1.5;
 /// A speed that fell little by little: no drop of 1,953 of the tuned halves that are not heat did, and one of twelve that are.
 /// Simulated ones, which begin at once; real ones are trusted less.
 const FELL_SLOWLY: f64 = 2.0;
+/// A cache that is emptied while it fills is full within so long of the first block that had no room; the next ones have none either.
+const FILLS_WITHIN_S: f64 = 300.0;
 /// What goes on falling while the drive cools does not follow its temperature. Regulators overshoot by three kelvins or so.
 const SANK_THOUGH_COOLED_K: f64 = 3.5;
 const SANK_THOUGH_COOLED: f64 = 2.0;
@@ -29,6 +31,8 @@ const SANK_THOUGH_COOLED: f64 = 2.0;
 const LATE: f64 = 0.65;
 const NEARLY_OVER: f64 = 0.85;
 const STILL_SINKS: f64 = 0.97;
+/// Hotter at full speed for so many times what lag and rounding leave is no lag.
+const LONG_PAST: f64 = 3.0;
 /// The fast time constant of an M.2 drive.
 const FAST_TAU_S: f64 = 40.0;
 
@@ -40,13 +44,15 @@ struct SlowFall {
     cooled_k: f64,
 }
 
-/// Weighs the course of the temperature around a drop that began at `onset_k`.
-pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) {
-    hotter_before(case, onset_k, evidence);
+/// Weighs the course of the temperature around a drop that began at `onset_k`; says what weighs that the drive had been hotter at full
+/// speed, if no other drop had begun there.
+pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) -> f64 {
+    let ran_hotter = hotter_before(case, onset_k, evidence);
     meanwhile(case, onset_k, evidence);
     let slowly = case.fell_over_s().map(|over_s| SlowFall { over_s, cooled_k: cooled_since_hottest(case) });
     held(case, onset_k, slowly, evidence);
     fell_slowly(case, slowly, evidence);
+    ran_hotter
 }
 
 /// Whether speed fell little by little: regulators and stairs of many steps do, and so do caches that fill while they empty.
@@ -57,7 +63,12 @@ fn fell_slowly(case: &Case, slowly: Option<SlowFall>, evidence: &mut Evidence) {
         evidence.weigh_heat(Observation::SankThoughCooled { cooled_k }, -SANK_THOUGH_COOLED, &[]);
     } else {
         let reads = case.op == SegmentOp::Read;
-        let (weight, cache) = if reads { (FELL_SLOWLY, 0.0) } else { (FELL_SLOWLY / 2.0, FELL_SLOWLY / 2.0) };
+        let half = FELL_SLOWLY / 2.0;
+        let (weight, cache) = match over_s {
+            _ if reads => (FELL_SLOWLY, 0.0),
+            ..FILLS_WITHIN_S => (half, half),
+            _ => (half, -half),
+        };
         evidence.weigh_heat(Observation::FellSlowly { over_s }, weight, &[(Slc, cache)]);
     }
 }
@@ -77,18 +88,24 @@ fn cooled_since_hottest(case: &Case) -> f64 {
 
 /// Whether the drive had been hotter at full speed - of a drop inside another one, at the speed of that -: then this temperature
 /// is no threshold. For TMT1 and TMT2 only while they were set as they were then.
-fn hotter_before(case: &Case, onset_k: f64, evidence: &mut Evidence) {
+fn hotter_before(case: &Case, onset_k: f64, evidence: &mut Evidence) -> f64 {
     // Detection lag and rounding leave a second or two of full speed above any threshold.
     let lag_s = (5.0f64).max(3.0 * case.heat.period_s);
     // Of drops that began at one temperature it is seen once: a threshold that was moved speaks against none of them.
     let began_there = case.history.onsets((case.op, case.drop.inside.is_some()), onset_k, ONE_THRESHOLD_K);
     let shared = seen_once(began_there);
-    let weight = |(all_s, drops): (f64, usize)| {
-        let hotter_s = all_s / drops.max(1) as f64;
+    let weight = |(all_s, drops, longest_s): (f64, usize, f64)| {
+        // What is late or rounded each time is so for a share of all; hotter for long, once, is enough.
+        let once_s = if longest_s >= LONG_PAST * lag_s { longest_s } else { 0.0 };
+        let hotter_s = (all_s / drops.max(1) as f64).max(once_s);
         let weight = if hotter_s < lag_s { 0.0 } else { -(3.0 + (hotter_s / lag_s).log10() * 2.0).min(6.0) };
         weight * shared
     };
-    let above = |of, set| case.history.above(of, set, onset_k + ONE_THRESHOLD_K, case.drop.level);
+    let above = |of, set| {
+        let hotter_k = onset_k + ONE_THRESHOLD_K;
+        let (all_s, drops) = case.history.above(of, set, hotter_k, case.drop.level);
+        (all_s, drops, case.history.longest_above_s(of, set, hotter_k, case.drop.level))
+    };
     let set = Some(set_at(case.trace, case.start_s()));
     let depths = if case.drop.inside.is_some() { &[false, true][..] } else { &[false] };
     let (mut full_speed_s, mut own, mut host) = (0.0, 0.0, 0.0);
@@ -106,6 +123,7 @@ fn hotter_before(case: &Case, onset_k: f64, evidence: &mut Evidence) {
         let weights = [(Tmt1, host), (Tmt2, host), (Vendor, own)];
         evidence.weigh(Observation::RanHotter { full_speed_s }, &weights);
     }
+    own / shared
 }
 
 /// How far the drive would have cooled by what it lost in speed, if nothing else had happened: all that it

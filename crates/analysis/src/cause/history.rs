@@ -17,7 +17,7 @@ const LEVEL_FACTOR: f64 = 1.25;
 const SAME_SPEED: f64 = 0.25;
 
 /// Whose sums: the operation, and whether those of drops inside drops, for which the outer speed is the full one.
-type Depth = (SegmentOp, bool);
+pub(super) type Depth = (SegmentOp, bool);
 
 /// TMT1 and TMT2 in whole kelvins, as far as they are known and on.
 pub(crate) type TmtPair = [Option<u64>; 2];
@@ -50,6 +50,10 @@ struct OpHistory {
     full_speed_s: BTreeMap<i64, BTreeMap<i64, f64>>,
     /// Temperatures at which drops began, rising.
     onsets_k: Vec<f64>,
+    /// Likewise the longest time in one go.
+    longest_s: BTreeMap<i64, BTreeMap<i64, f64>>,
+    /// Seconds at full speed by temperature bin, before the first drop.
+    quiet_s: BTreeMap<i64, f64>,
 }
 
 /// What a piece is to the drops around it.
@@ -100,27 +104,52 @@ impl History {
         for drop in drops.iter().filter(|drop| drop.inside.is_none()) {
             drop.own.iter().for_each(|own| slow[*own] = Slow::Outer);
         }
+        let first_s = |op: SegmentOp| {
+            let of_op = drops
+                .iter()
+                .map(|drop| &pieces[drop.first])
+                .filter(|first| stretches[first.stretch].op == op);
+            of_op.map(|first| first.start_s).fold(f64::INFINITY, f64::min)
+        };
+        let mut first_drops_s: BTreeMap<u8, f64> = BTreeMap::new();
+        let mut visit = Visit::default();
         let set_once = trace.settings.points().len() <= 1;
         for (piece, slow) in pieces.iter().zip(&slow).filter(|(piece, _)| !piece.stopped) {
+            if !matches!(slow, Slow::No) {
+                visit.end(&mut history);
+            }
             let inner = match slow {
                 Slow::No => false,
                 Slow::Outer => true,
                 Slow::Inner => continue,
             };
             let of = (stretches[piece.stretch].op, inner);
+            let first_drop_s = *first_drops_s.entry(of.0 as u8).or_insert_with(|| first_s(of.0));
             let at_start = set_at(trace, piece.start_s);
+            if !inner {
+                let keys = [None, Some(at_start)].map(|set| key(of, set));
+                visit.goes_on((piece.stretch, level_cell(piece.level), keys), &mut history);
+            }
             for reading in heat.within(piece.start_s, piece.end_s) {
+                if !inner {
+                    *visit.by_bin.entry(bin(reading.value)).or_default() += heat.period_s;
+                }
                 let set = if set_once { at_start } else { set_at(trace, reading.t.as_secs_f64()) };
                 for key in [None, Some(set)].map(|set| key(of, set)) {
                     let sums = history.of_mut(key);
                     let of_level = sums.full_speed_s.entry(level_cell(piece.level)).or_default();
                     *of_level.entry(bin(reading.value)).or_default() += heat.period_s;
+                    if piece.start_s < first_drop_s {
+                        *sums.quiet_s.entry(bin(reading.value)).or_default() += heat.period_s;
+                    }
                 }
             }
         }
+        visit.end(&mut history);
         for sums in history.by_op.values_mut() {
             sums.onsets_k.sort_by(f64::total_cmp);
             sums.full_speed_s.values_mut().for_each(sum_from_hottest);
+            sums.longest_s.values_mut().for_each(most_from_hottest);
         }
         history
     }
@@ -145,6 +174,19 @@ impl History {
         (levels.map(|(_, sums)| hotter_s(sums, kelvin)).sum(), history.onsets_k.len())
     }
 
+    /// The longest that it was at full speed in one go and no cooler than `kelvin`, in seconds, as [`Self::above`] has it.
+    pub(crate) fn longest_above_s(
+        &self,
+        of: Depth,
+        set: Option<TmtPair>,
+        kelvin: f64,
+        least_bytes_per_s: f64,
+    ) -> f64 {
+        let Some(history) = self.by_op.get(&key(of, set)) else { return 0.0 };
+        let levels = history.longest_s.range(level_cell(least_bytes_per_s)..);
+        levels.map(|(_, longest)| hotter_s(longest, kelvin)).fold(0.0, f64::max)
+    }
+
     /// How many drops the run had.
     pub(crate) fn drops(&self) -> usize {
         let all = self.by_op.iter().filter(|((.., set), _)| set.is_none());
@@ -162,6 +204,12 @@ impl History {
         let there_s =
             self.full_speed_s_above(of, kelvin - half_k) - self.full_speed_s_above(of, kelvin + half_k);
         there_s / self.onsets(of, kelvin, half_k).max(1) as f64
+    }
+
+    /// Seconds at full speed, cooler than `kelvin`, before the first drop.
+    pub(crate) fn quiet_s(&self, of: Depth, kelvin: f64) -> f64 {
+        let Some(history) = self.by_op.get(&key(of, None)) else { return 0.0 };
+        history.quiet_s.range(..bin(kelvin)).map(|(_, seconds)| seconds).sum()
     }
 
     /// How many drops began within half a band of `kelvin`.
@@ -194,6 +242,38 @@ impl History {
     }
 }
 
+/// A time at full speed without a drop.
+#[derive(Default)]
+struct Visit {
+    /// Stretch, cell of speed, and whose sums it counts in.
+    of: Option<(usize, i64, [HistoryKey; 2])>,
+    /// Seconds by temperature bin.
+    by_bin: BTreeMap<i64, f64>,
+}
+
+impl Visit {
+    /// Goes on with the next piece, or ends and begins anew where that is of another stretch or speed.
+    fn goes_on(&mut self, of: (usize, i64, [HistoryKey; 2]), history: &mut History) {
+        if self.of != Some(of) {
+            self.end(history);
+            self.of = Some(of);
+        }
+    }
+
+    fn end(&mut self, history: &mut History) {
+        let mut by_bin = std::mem::take(&mut self.by_bin);
+        let Some((_, level, keys)) = self.of.take() else { return };
+        sum_from_hottest(&mut by_bin);
+        for key in keys {
+            let longest = history.of_mut(key).longest_s.entry(level).or_default();
+            for (bin, seconds) in &by_bin {
+                let most: &mut f64 = longest.entry(*bin).or_default();
+                *most = most.max(*seconds);
+            }
+        }
+    }
+}
+
 const fn key(of: Depth, set: Option<TmtPair>) -> HistoryKey {
     (of.0 as u8, of.1, set)
 }
@@ -212,6 +292,15 @@ fn sum_from_hottest(by_bin: &mut BTreeMap<i64, f64>) {
     for seconds in by_bin.values_mut().rev() {
         hotter += *seconds;
         *seconds = hotter;
+    }
+}
+
+/// Turns the most of a bin into the most of that bin and all hotter ones.
+fn most_from_hottest(by_bin: &mut BTreeMap<i64, f64>) {
+    let mut most = 0.0;
+    for seconds in by_bin.values_mut().rev() {
+        most = f64::max(most, *seconds);
+        *seconds = most;
     }
 }
 

@@ -4,7 +4,7 @@
 pub(super) const CELL_K: f64 = 0.25;
 
 /// Onsets at one threshold differ by this at most: rounding, twice.
-pub(super) const ONE_THRESHOLD_K: f64 = 1.5;
+pub(crate) const ONE_THRESHOLD_K: f64 = 1.5;
 
 /// What `alike` cases have in common is seen once, and a little more: the share of it that each of them counts.
 pub(super) fn seen_once(alike: usize) -> f64 {

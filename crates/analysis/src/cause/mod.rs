@@ -15,6 +15,7 @@ pub(crate) mod heat;
 mod history;
 mod left;
 mod likelihood;
+mod pauses;
 pub(crate) mod recurring;
 mod release;
 mod resumed;
@@ -34,6 +35,7 @@ use self::drops::{DropStart, SpeedDrop};
 use self::evidence::{Conclusion, Evidence, Verdict};
 use self::heat::{Heat, HeatMove};
 use self::history::History;
+pub(crate) use self::likelihood::ONE_THRESHOLD_K;
 use self::shape::{ByShape, DropShape};
 use self::starts::Starts;
 use crate::findings::SegmentOp;
@@ -114,7 +116,13 @@ pub(crate) fn judge(
 }
 
 /// The drops of all stretches.
-fn all_drops(starts: &Starts, trace: &Trace, stretches: &[Stretch], pieces: &[Piece]) -> Vec<SpeedDrop> {
+fn all_drops(
+    starts: &Starts,
+    trace: &Trace,
+    stretches: &[Stretch],
+    pieces: &[Piece],
+    heat: &Heat,
+) -> Vec<SpeedDrop> {
     let mut all: Vec<SpeedDrop> = Vec::new();
     for range in ranges(pieces) {
         let stretch = &stretches[pieces[range.start].stretch];
@@ -134,6 +142,9 @@ fn all_drops(starts: &Starts, trace: &Trace, stretches: &[Stretch], pieces: &[Pi
         let mut found = drops::drops(pieces, range, start, &as_meant, &slow_still);
         // The row in which a load ends is in part without one.
         found.pop_if(|drop| drop.first == end && !drop.at_start && pieces[end].slices <= 1);
+        if phase.inferred {
+            found = pauses::cut_off(found, pieces, heat);
+        }
         let offset = all.len();
         all.extend(
             found.into_iter().map(|drop| SpeedDrop { inside: drop.inside.map(|i| i + offset), ..drop }),
@@ -164,14 +175,15 @@ fn judge_from(
     pieces: &[Piece],
     heat: &Heat,
 ) -> Vec<Judged> {
-    let all = all_drops(starts, trace, stretches, pieces);
+    let all = all_drops(starts, trace, stretches, pieces, heat);
     let mut history = History::new(trace, heat, stretches, pieces, &all);
     let written = Written::new(trace);
     let mut shapes: ByShape<usize> = ByShape::new();
     let resumed = resumed::resumed(trace, heat, &starts::loads(trace), stretches, pieces, &all);
     let last_s = resumed::last_s(&resumed, &all, pieces);
     let unread = unread(&all, pieces, heat);
-    let amounts = amounts::before(&all, stretches, pieces, heat, |t_s| written.until(t_s));
+    let amounts =
+        amounts::before(&all, stretches, pieces, heat, |t_s| (written.filling(t_s), written.until(t_s)));
     let of_drops: Vec<DropShape> = all.iter().map(|drop| DropShape::new(drop, pieces)).collect();
     of_drops.iter().for_each(|shape| *shapes.at(*shape) += 1);
     let mut judged: Vec<Judged> = Vec::new();
@@ -307,13 +319,17 @@ impl<'a> Written<'a> {
         }
     }
 
+    /// How often the cache had been emptied by `t_s`.
+    fn filling(&self, t_s: f64) -> usize {
+        self.emptied_s.partition_point(|end_s| *end_s <= t_s)
+    }
+
     /// Bytes written up to `t_s` since the cache was last empty.
     fn until(&self, t_s: f64) -> f64 {
         let up_to = |t_s: f64| {
             let after = self.writes.partition_point(|interval| interval.end_s() <= t_s + 1e-6);
             after.checked_sub(1).map_or(0.0, |last| self.sums[last])
         };
-        let emptied = self.emptied_s.partition_point(|end_s| *end_s <= t_s);
-        up_to(t_s) - emptied.checked_sub(1).map_or(0.0, |last| up_to(self.emptied_s[last]))
+        up_to(t_s) - self.filling(t_s).checked_sub(1).map_or(0.0, |last| up_to(self.emptied_s[last]))
     }
 }

@@ -7,16 +7,22 @@
 use std::collections::BTreeMap;
 
 use super::Judged;
+use super::beginning::Beginning;
 use super::case::OTHER_THRESHOLD_K;
 use super::crossing::{CandidateDrop, LEFT, RunSums, Standing};
 use super::evidence::Suspect;
-use super::evidence::Suspect::{Other, Tmt1, Tmt2, Vendor};
-use super::likelihood::{ONE_THRESHOLD_K, Shares, cell, kelvin, log_sum, shares};
+use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
+use super::likelihood::{ONE_THRESHOLD_K, Shares, cell, kelvin, log_sum, seen_once, shares};
 use super::shape;
 use crate::observation::Observation;
+use crate::segment::median;
 
 /// One run in twenty has drops by heat and by chance: the logarithm of that.
 const BOTH: f64 = 3.0;
+/// What is no heat begins late by itself, with the drive's filling or the host's clock, in one run of twenty: the logarithm of that.
+const BEGINS_LATE: f64 = 3.0;
+/// A quiet first time as unlikely as that, as a logarithm, says nothing: of some hundred runs that are not heat each has its own.
+const ANY_QUIET: f64 = 2.5;
 /// Rounds until nothing changes any more; three quarters of the way are gone in each.
 const ROUNDS: usize = 24;
 const STEP: f64 = 0.75;
@@ -80,11 +86,17 @@ impl Model {
         let of_both = self.parts().into_iter().map(|part| heat_or_chance(&|at| part[at]));
         let of_one = of_one.into_iter().map(|from| self.settle(from));
         let of_both = of_both.map(|from| {
-            let Settled { likelihood, drops } = self.settle(from);
-            Settled { likelihood: likelihood - BOTH, drops }
+            let settled = self.settle(from);
+            Settled { likelihood: settled.likelihood - BOTH, ..settled }
         });
         let mut ends: Vec<Settled> = of_one.chain(of_both).collect();
         ends.sort_by(|a, b| b.likelihood.total_cmp(&a.likelihood));
+        // What counts once may turn the order around.
+        for other in 1..ends.len() {
+            if ends[other].odds(&ends[0]) > 1.0 {
+                ends.swap(0, other);
+            }
+        }
         let mut distinct: Vec<Settled> = Vec::new();
         for end in ends {
             if !distinct.iter().any(|known| known.differing(&end) == 0) {
@@ -146,7 +158,37 @@ impl Model {
                 break;
             }
         }
-        Settled { likelihood, drops: now }
+        Settled { likelihood, once: self.ran_hotter(&now) - self.quiet_at_first(&now), drops: now }
+    }
+
+    /// What weighs that the drive had been hotter at full speed than where most drops of heat began. Each drop counts a share of it,
+    /// as a threshold that was moved speaks against none; this is the rest.
+    fn ran_hotter(&self, now: &[Standing]) -> f64 {
+        let heat = self
+            .drops
+            .iter()
+            .zip(now)
+            .filter(|(_, now)| now.shares[Other as usize] + now.shares[Slc as usize] < 0.5);
+        let weights: Vec<f64> = heat.map(|(drop, _)| drop.began.ran_hotter).collect();
+        median(&weights) * (1.0 - seen_once(weights.len()))
+    }
+
+    /// How unlikely it is that what is no heat came only once the drive had warmed up: as a logarithm, by the time at full speed
+    /// that usually passed between two of these drops, against that before the first of all while the drive was cooler than any of
+    /// them began. A clock would have struck, and chance comes at any temperature.
+    fn quiet_at_first(&self, now: &[Standing]) -> f64 {
+        let mut by_op: BTreeMap<u8, (f64, f64, f64)> = BTreeMap::new();
+        for (drop, now) in self.drops.iter().zip(now) {
+            let Beginning { of: (op, inside), quiet_s, full_speed_s, at_start, .. } = drop.began;
+            let chance = now.shares[Other as usize];
+            if !inside && !at_start && chance > 0.5 {
+                let of_op = by_op.entry(op as u8).or_insert((0.0, f64::INFINITY, full_speed_s));
+                *of_op = (of_op.0 + chance, of_op.1.min(quiet_s), full_speed_s);
+            }
+        }
+        let unlikely =
+            by_op.values().map(|(drops, quiet_s, all_s)| drops * quiet_s / (all_s - quiet_s).max(1.0));
+        (unlikely.sum::<f64>() - ANY_QUIET).clamp(0.0, BEGINS_LATE)
     }
 }
 
@@ -154,6 +196,8 @@ impl Model {
 struct Settled {
     /// Logarithm of its likelihood.
     likelihood: f64,
+    /// The same of what is seen once in the run, and not once a drop.
+    once: f64,
     /// What each drop is by it.
     drops: Vec<Standing>,
 }
@@ -163,7 +207,7 @@ impl Settled {
     /// them misleads all: what n drops say counts by the root of n.
     fn odds(&self, best: &Self) -> f64 {
         let shared = (self.differing(best).max(1) as f64).sqrt();
-        ((self.likelihood - best.likelihood) / shared).exp()
+        ((self.likelihood - best.likelihood) / shared + self.once - best.once).exp()
     }
 
     /// How many drops are something else by the other one.

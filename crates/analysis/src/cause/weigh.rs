@@ -77,7 +77,7 @@ pub(crate) fn weigh(case: &Case) -> (Evidence, Option<Beginning>) {
         let mut began = own_threshold(case, onset_k, &mut evidence);
         crept(case, &began, &mut evidence);
         began.host = thresholds(case, onset_k, &mut evidence);
-        course::weigh(case, onset_k, &mut evidence);
+        began.ran_hotter = course::weigh(case, onset_k, &mut evidence);
         slowed_in_other_run(case, onset_k, &mut evidence);
         began
     });
@@ -158,6 +158,9 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
         spread_k,
         stay_s_per_k: case.history.stay_s(of, temp_k, half_k).max(least_s) / (2.0 * half_k),
         full_speed_s: case.history.full_speed_s(of),
+        quiet_s: case.history.quiet_s(of, temp_k - 2.0 * spread_k),
+        of,
+        ran_hotter: 0.0,
         at_start: case.drop.at_start,
         own_per_k,
         host_unknown: hctm_unknown(case),

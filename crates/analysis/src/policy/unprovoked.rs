@@ -8,7 +8,7 @@ use crate::cause::evidence::Conclusion;
 use crate::cause::heat::Heat;
 use crate::cause::starts::{self, LoadKey};
 use crate::findings::{Caveat, Policy, PolicyClass, SegmentOp};
-use crate::segment::{Piece, Stretch};
+use crate::segment::{LEVEL_S, Piece, Stretch, median};
 use crate::{COOL_K, FASTER};
 use trace::caveat::SlowdownSeen;
 use trace::{Interval, Trace};
@@ -29,6 +29,10 @@ const DIPPED_K: f64 = 4.0;
 /// Stops of a thermostat lie within its hysteresis of the hottest, and so many are a habit.
 const AS_HOT_K: f64 = 7.0;
 const STOPS: usize = 5;
+/// A slice is a stall below this share of the usual speed. By chance so many would have come while the drive was cooler: none do in one
+/// run of four hundred.
+const STALLED: f64 = 0.5;
+const MISSED_COOL: f64 = 6.0;
 /// Without slowing down, a run that stayed below this says little about what the drive does when hot.
 const HOT_K: f64 = 343.0;
 
@@ -77,7 +81,7 @@ pub(super) fn policy(
         let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::NeverCool };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
-    if stops_hot(trace, heat, stretches, hottest) {
+    if stops_hot(trace, heat, stretches, hottest) || stalls_hot(trace, heat, stretches, judged, hottest) {
         let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::Irregular };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
@@ -225,4 +229,39 @@ fn stops_hot(trace: &Trace, heat: &Heat, stretches: &[Stretch], hottest_k: f64) 
         times += 1;
     }
     times >= STOPS && hottest_k >= threshold_k - AT_THRESHOLD_K
+}
+
+/// Whether an operation lost half its speed and more for less than ten seconds, again and again, only while the drive was about as
+/// hot as it got, and would have done so as well while it was cooler if that had nothing to do with heat.
+fn stalls_hot(trace: &Trace, heat: &Heat, stretches: &[Stretch], judged: &[Judged], hottest_k: f64) -> bool {
+    // What lasts is judged as a drop, and known for what it is.
+    let long = judged.iter().filter(|j| j.drop.inside.is_none() && j.end_s - j.start_s > LEVEL_S);
+    let mut drops = long.peekable();
+    let mut by_op: BTreeMap<u8, (f64, f64, usize)> = BTreeMap::new();
+    for stretch in stretches.iter().filter(|stretch| stretch.op.moves_data()) {
+        let speeds: Vec<f64> = stretch.samples.iter().map(Interval::bytes_per_s).collect();
+        let usual = median(&speeds);
+        let (hot_s, cool_s, stalls) = by_op.entry(stretch.op as u8).or_default();
+        // In the slices at both ends of a load it may run for a part only.
+        let inner = speeds.len().saturating_sub(2);
+        let mut was_stalled = false;
+        for (sample, speed) in stretch.samples.iter().zip(&speeds).skip(1).take(inner) {
+            while drops.next_if(|drop| drop.end_s <= sample.start_s).is_some() {}
+            let in_drop = drops.peek().is_some_and(|drop| drop.start_s < sample.end_s());
+            let Some(kelvin) = heat.nearest_k(sample.start_s).filter(|_| !in_drop) else { continue };
+            let is_hot = kelvin >= hottest_k - AS_HOT_K;
+            *(if is_hot { &mut *hot_s } else { &mut *cool_s }) += sample.span_s;
+            let stalled = *speed <= STALLED * usual;
+            if stalled && !was_stalled {
+                // One while it was cool, and heat is not behind them.
+                *stalls = if is_hot { *stalls + 1 } else { usize::MAX / 2 };
+            }
+            was_stalled = stalled;
+        }
+    }
+    let threshold_k = [trace.tmt_at(0.0).0, trace.tmt_at(0.0).1].into_iter().flatten().fold(HOT_K, f64::min);
+    let only_hot = |(hot_s, cool_s, stalls): &(f64, f64, usize)| {
+        (STOPS..usize::MAX / 4).contains(stalls) && *stalls as f64 * cool_s >= MISSED_COOL * hot_s
+    };
+    hottest_k >= threshold_k - AT_THRESHOLD_K && by_op.values().any(only_hot)
 }

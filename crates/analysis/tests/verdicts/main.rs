@@ -9,6 +9,7 @@ mod falling;
 mod hidden;
 mod likeness;
 mod logs;
+mod paused;
 mod renamed;
 mod robust;
 mod same;

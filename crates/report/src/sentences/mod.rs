@@ -99,10 +99,10 @@ pub fn policy(policy: &Policy, throttled_bytes_per_s: Option<f64>) -> String {
     match policy.levels.as_slice() {
         [] | [_] => text.push_str(&thresholds(policy.onset_k, policy.release_k)),
         several => {
-            for level in several {
+            for (nth, level) in several.iter().enumerate() {
                 text.push_str(&format!(
                     "; {}{}",
-                    words::level(level.cause),
+                    words::level(level.cause, nth),
                     thresholds(level.onset_k, level.release_k)
                 ));
             }

@@ -78,13 +78,14 @@ pub fn cause(cause: Cause, levels: &[Level]) -> String {
     }
 }
 
-/// A threshold of a policy, by whose it is.
-pub(super) const fn level(cause: Cause) -> &'static str {
+/// A threshold of a policy, by whose it is; `nth` of several, from 0 on.
+pub(super) const fn level(cause: Cause, nth: usize) -> &'static str {
     match cause {
         Cause::HctmTmt1 => "light (TMT1)",
         Cause::HctmTmt2 => "heavy (TMT2)",
         Cause::Vendor => "firmware threshold",
-        Cause::Thermal | Cause::NotThermal | Cause::Unknown => "another threshold",
+        Cause::Thermal | Cause::NotThermal | Cause::Unknown if nth == 0 => "one threshold",
+        Cause::Thermal | Cause::NotThermal | Cause::Unknown => "a further threshold",
     }
 }
 

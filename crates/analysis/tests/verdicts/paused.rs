@@ -1,0 +1,129 @@
+//! What a host's pauses, a cache that fills again and a drive that warms up for the first time tell of what slowed it down.
+
+use analysis::analyze;
+use analysis::findings::{Findings, PolicyClass, SegmentOp};
+use trace::Trace;
+
+use crate::logs::{Logged, heat, relay, sure_heat};
+
+/// Holds a temperature from `hold_k` on: the hotter it is, the slower, and never below `least`.
+fn regulator(hold_k: f64, least: f64) -> impl FnMut(usize, f64) -> f64 {
+    let mut sum = 0.0;
+    move |_, kelvin| {
+        let above_k = kelvin - hold_k;
+        sum = f64::clamp(sum + 0.01 * above_k, 0.0, 1.0 - least);
+        (1.0 - sum - (0.2 * above_k).max(0.0)).clamp(least, 1.0)
+    }
+}
+
+/// Goal: a host that pauses lets no throttle go. Method: regulated loads with pauses of 20 to 60 s, in a log that has no phases.
+#[test]
+fn a_pause_of_the_host_is_no_release_of_a_regulator() {
+    for (seed, row_s, load_s, pause_s) in
+        [(1, 1, 400, 40), (2, 5, 450, 55), (3, 2, 380, 30), (4, 5, 500, 60), (5, 1, 600, 45)]
+    {
+        let mut log = Logged::new(seed);
+        log.heats_k = 68.0;
+        for _ in 0..4 {
+            log.log(load_s, regulator(346.0, 0.4));
+            log.log(pause_s, |_, _| 0.0);
+        }
+        let findings = analyze(&log.trace_of(true, row_s));
+        assert!(!heat(&findings).is_empty(), "rows of {row_s} s: {:#?}", findings.events);
+        let policy = &findings.policy;
+        assert_ne!(policy.class, PolicyClass::Relay, "rows of {row_s} s, pauses of {pause_s} s: {policy:?}");
+        assert_eq!(policy.release_k, None, "rows of {row_s} s: nothing was seen to let go: {policy:?}");
+    }
+}
+
+/// The same log as writes.
+fn of_writes(log: &Logged, row_s: usize) -> Trace {
+    let mut trace = log.trace_of(true, row_s);
+    trace.speeds[0].op = SegmentOp::Write;
+    trace::infer_phases(&mut trace);
+    trace
+}
+
+/// Goal: what ran much hotter at full speed the first time has no threshold below that. Method: a cache that is large at first and empties
+/// in part while writing goes on slowly, so that each later filling ends cooler, at one temperature.
+#[test]
+fn a_cache_that_fills_again_cooler_than_the_first_time_is_no_threshold() {
+    for (seed, first_s, again_s, slow_s, slow) in [
+        (1, 210, 20, 90, 0.25),
+        (2, 240, 25, 120, 0.2),
+        (3, 200, 15, 70, 0.3),
+        (4, 280, 30, 150, 0.25),
+        (5, 220, 22, 100, 0.15),
+    ] {
+        let mut log = Logged::new(seed);
+        log.heats_k = 60.0;
+        log.log(first_s, |_, _| 1.0);
+        for _ in 0..14 {
+            log.log(slow_s, |_, _| slow);
+            log.log(again_s, |_, _| 1.0);
+        }
+        log.log(slow_s, |_, _| slow);
+        let findings = analyze(&of_writes(&log, 1));
+        assert!(sure_heat(&findings).is_empty(), "fillings of {again_s} s: {:?}", sure_heat(&findings));
+        let relay = findings.policy.class == PolicyClass::Relay && findings.policy.confidence >= 0.8;
+        assert!(!relay, "fillings of {again_s} s: {:?}", findings.policy);
+    }
+}
+
+/// Temperatures in steps of so many kelvins.
+fn in_steps(trace: &mut Trace, step_k: f64) {
+    for sensor in &mut trace.temperatures {
+        let mut kelvin = measure::Series::new();
+        for point in sensor.kelvin.points() {
+            kelvin.push(point.t, (point.value / step_k).floor() * step_k);
+        }
+        sensor.kelvin = kelvin;
+    }
+}
+
+fn cleared(findings: &Findings) -> bool {
+    findings.policy.class == PolicyClass::None && findings.policy.confidence >= 0.8
+}
+
+/// Goal: cycles that begin only once the drive has warmed up are not cleared because its sensor is coarse. Method: relays of a few
+/// kelvins through sensors of 3 and 4 K, after a minute and more without any.
+#[test]
+fn cycles_that_wait_for_the_drive_to_warm_up_are_not_cleared() {
+    for (seed, on_k, hysteresis_k, share, step_k) in [
+        (1, 346.0, 3.0, 0.2, 3.0),
+        (2, 348.0, 3.5, 0.2, 3.0),
+        (3, 347.0, 3.0, 0.15, 4.0),
+        (4, 345.0, 4.0, 0.25, 3.0),
+        (5, 349.0, 3.0, 0.2, 4.0),
+    ] {
+        let mut log = Logged::new(seed);
+        log.heats_k = 62.0;
+        log.log(1800, relay(on_k, on_k - hysteresis_k, share));
+        let mut trace = of_writes(&log, 2);
+        in_steps(&mut trace, step_k);
+        let findings = analyze(&trace);
+        assert!(!cleared(&findings), "{step_k} K steps at {on_k} K: {:?}", findings.policy);
+    }
+}
+
+/// Goal: stalls too short to be drops that come only while the drive is hot leave open whether heat is behind them. Method: two seconds
+/// in rows of two, whenever the drive gets to a temperature, after a quarter of an hour with a fan.
+#[test]
+fn stalls_that_come_only_while_it_is_hot_are_not_cleared() {
+    for (seed, stall_k, stall) in
+        [(1, 371.0, 0.3), (2, 372.0, 0.2), (3, 370.5, 0.15), (4, 373.0, 0.25), (5, 370.0, 0.1)]
+    {
+        let mut log = Logged::new(seed);
+        log.heats_k = 46.0;
+        log.log(900, |_, _| 1.0);
+        log.heats_k = 66.0;
+        let mut since_s = 0;
+        log.log(600, move |second, kelvin| {
+            // A row shows the whole of it.
+            since_s = if kelvin >= stall_k && since_s > 25 && second % 2 == 0 { 0 } else { since_s + 1 };
+            if since_s < 2 && kelvin >= stall_k - 3.0 { stall } else { 1.0 }
+        });
+        let findings = analyze(&log.trace_of(true, 2));
+        assert!(!cleared(&findings), "stalls at {stall_k} K: {:?}, {:#?}", findings.policy, findings.events);
+    }
+}
