@@ -141,9 +141,10 @@ impl Samples {
         clock: impl Fn(f64) -> TimeBase,
     ) -> Result<RunPart, ImportError> {
         let name = self.choose(file, wanted)?;
+        let mut set_clocks = Vec::new();
         if !self.is_unordered {
             let is_utc = matches!(clock(0.0), TimeBase::Unix { .. });
-            self.notes.extend(set_back::undo(&mut self.times, is_utc));
+            set_clocks = set_back::undo(file, &mut self.times, is_utc);
         }
         let columns = self.drives.remove(&name).unwrap_or_default();
         self.tell_other_heat(&name, &columns);
@@ -166,6 +167,7 @@ impl Samples {
             ));
         }
         let mut trace = Trace::empty(&name);
+        trace.caveats = set_clocks;
         for (quantity, mut values) in columns {
             if is_drawn_down(quantity, &values) {
                 values.iter_mut().for_each(|(_, value)| *value = -*value);
