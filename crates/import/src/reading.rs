@@ -129,7 +129,7 @@ pub(super) fn from_documents(
     lines: LineReader<'_>,
     read: impl Fn(&Value) -> Result<HealthReading, (Option<&'static str>, String)>,
 ) -> Result<Vec<HealthReading>, ImportError> {
-    let mut documents = JsonDocuments::new(file, lines);
+    let mut documents = JsonDocuments::new(file, lines).torn_or_not();
     let mut readings = Vec::new();
     while let Some(document) = documents.next()? {
         let (line, told, unread_time) = (document.line, document.time_before, document.unread_time.clone());
