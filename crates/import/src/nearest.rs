@@ -4,6 +4,7 @@
 //! anything: formats are told in [`super::detect`].
 
 use super::Format;
+use super::csv::is_own_column;
 use super::monitor::when;
 
 /// Beginnings of lines of texts whose tool writes JSON as well, and what to do instead.
@@ -190,6 +191,10 @@ pub(super) fn unknown(text: &str, header: &str) -> String {
     let what = match format(&lower) {
         _ if is_row(header) => {
             "this is a row of a table, whose header line is missing: is the beginning cut off?".to_owned()
+        }
+        _ if header.split_whitespace().any(is_own_column) => {
+            "its columns are separated by blanks: separate titles and cells by commas, semicolons or tabs"
+                .to_owned()
         }
         Some(format) => {
             let name = format.name();

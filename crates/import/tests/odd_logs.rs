@@ -161,6 +161,7 @@ fn a_refusal_of_a_table_says_what_to_write() {
         ),
         ("time_s,nvme0_write_MBps,nvme1_write_MBps\n0,5,5\n", "keep those of one drive"),
         ("time,write,temp\n2026-11-22 09:40:00,1500,40\n2026-11-22 09:40:01,1500,40\n", "is it in MB/s?"),
+        ("t_s write_mb_per_s temp_c\n0 5 40\n", "separated by blanks"),
         ("time,write,temp\n0,1500,40\n1,1500,40\n", "t_s, write_mb_per_s and temp_c"),
     ] {
         let why = refused(text);
@@ -302,6 +303,35 @@ fn reports_without_a_drive_count_as_idle() {
             trace.notes
         );
     }
+}
+
+/// Goal: a report that is cut off before its drives is no idle one. Method: the text of above, cut behind each of its last bytes.
+#[test]
+fn a_last_report_that_is_cut_is_not_idle() {
+    let report =
+        |n: u32| format!("11/22/26 {}\nDevice r/s rkB/s wkB/s\nnvme0n1 0.00 0.00 1000.00\n\n", time(n));
+    let text = format!("Linux 6.8.0 (h) \t11/22/26 \t_x86_64_\t(2 CPU)\n\n{}", all(report));
+    for end in text.len() - 80..text.len() {
+        let trace = tried(&text.as_bytes()[..end], None).expect("all but the last");
+        let writes = trace.speeds.iter().find(|series| series.op == SegmentOp::Write).expect("writes");
+        assert!(writes.intervals.iter().all(|one| one.bytes > 0.0), "{end}");
+    }
+}
+
+/// Goal: columns that were joined by time keep their own periods. Method: speeds in every third row, temperatures in every second.
+#[test]
+fn columns_that_were_joined_by_time_have_rows_of_their_own() {
+    let row = |n: u32| {
+        let speed = if n % 3 == 0 { "900 MB/s".to_owned() } else { String::new() };
+        let heat = if n % 2 == 0 { format!("{} °C", heat(n)) } else { "undefined".to_owned() };
+        format!("\"2026-11-22 {}\",\"{speed}\",\"{heat}\"\n", time(n))
+    };
+    let text = format!("\"Time\",\"nvme0n1 write\",\"nvme0n1 temp\"\n{}", all(row));
+    let trace = tried(text.as_bytes(), None).expect("both");
+    let bytes: f64 = trace.speeds[0].intervals.iter().map(|one| one.bytes).sum();
+    assert_eq!((trace.speeds[0].intervals.len(), bytes), (20, 20.0 * 3.0 * 900e6));
+    let kelvin = &trace.temperatures[0].kelvin;
+    assert_eq!((kelvin.points().len(), kelvin.gaps().len()), (30, 0));
 }
 
 #[test]

@@ -24,6 +24,7 @@ mod titles;
 pub(super) mod units;
 pub(super) mod when;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use measure::Series;
@@ -172,7 +173,8 @@ impl Samples {
         });
         columns.sort_by_key(|(quantity, _)| quantity.rank());
         let first_s = |(quantity, values): &(Quantity, Vec<(f64, f64)>)| {
-            let before = if matches!(quantity, Quantity::Rate(_)) { usual_step(values)? } else { 0.0 };
+            let values = of_own_rows(values);
+            let before = if matches!(quantity, Quantity::Rate(_)) { usual_step(&values)? } else { 0.0 };
             Some(values.first()?.0 - before)
         };
         let zero_s = columns.iter().filter_map(first_s).fold(f64::INFINITY, f64::min);
@@ -222,7 +224,9 @@ impl Samples {
             if !matches!(quantity, Quantity::Rate(_)) {
                 continue;
             }
+            // A file may end within its last report.
             let mut is_there = vec![false; self.times.len()];
+            is_there.last_mut().into_iter().for_each(|last| *last = true);
             values.iter().for_each(|(row, _)| is_there[*row] = true);
             let idle = (0..is_there.len()).filter(|row| !is_there[*row]).map(|row| (row, 0.0));
             let count = values.len();
@@ -293,8 +297,19 @@ fn is_counter(values: &[(f64, f64)]) -> Result<(), String> {
     Ok(())
 }
 
+/// Values without the rows that have none, where most of those are of other columns: tables that were joined by time have a row for
+/// each time of any of their columns.
+fn of_own_rows(values: &[(f64, f64)]) -> Cow<'_, [(f64, f64)]> {
+    let known = values.iter().filter(|(_, value)| !value.is_nan());
+    if known.clone().count() * 3 > values.len() * 2 {
+        return Cow::Borrowed(values);
+    }
+    Cow::Owned(known.copied().collect())
+}
+
 /// Intervals of rates, each over the time before its row; `None` where there are none.
 fn of_rates(values: &[(f64, f64)], zero_s: f64) -> Result<Option<Vec<Interval>>, String> {
+    let values = &of_own_rows(values)[..];
     let Some(usual_s) = usual_step(values) else { return Ok(None) };
     let mut intervals = Vec::with_capacity(values.len());
     let mut before_s = f64::NEG_INFINITY;
@@ -317,7 +332,7 @@ fn temperature(number: u8, values: &[(f64, f64)], zero_s: f64) -> Result<Tempera
     let whole = values.iter().all(|(_, value)| value.is_nan() || value.fract() == 0.0);
     let name = if number == 0 { "composite".to_owned() } else { format!("sensor{number}") };
     let mut kelvin = Series::new();
-    for (t, value) in values {
+    for (t, value) in &of_own_rows(values)[..] {
         let t = instant(t - zero_s);
         if value.is_nan() {
             kelvin.push_gap(t, "no reading");
