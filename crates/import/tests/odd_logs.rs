@@ -322,8 +322,8 @@ fn a_last_report_that_is_cut_is_not_idle() {
 #[test]
 fn columns_that_were_joined_by_time_have_rows_of_their_own() {
     let row = |n: u32| {
-        let speed = if n % 3 == 0 { "900 MB/s".to_owned() } else { String::new() };
-        let heat = if n % 2 == 0 { format!("{} °C", heat(n)) } else { "undefined".to_owned() };
+        let speed = if n.is_multiple_of(3) { "900 MB/s".to_owned() } else { String::new() };
+        let heat = if n.is_multiple_of(2) { format!("{} °C", heat(n)) } else { "undefined".to_owned() };
         format!("\"2026-11-22 {}\",\"{speed}\",\"{heat}\"\n", time(n))
     };
     let text = format!("\"Time\",\"nvme0n1 write\",\"nvme0n1 temp\"\n{}", all(row));
