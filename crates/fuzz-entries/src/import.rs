@@ -68,6 +68,9 @@ pub fn joined(data: &[u8]) {
 pub fn monitor(data: &[u8]) {
     for format in [
         Format::HwInfo,
+        Format::HardwareMonitor,
+        Format::Dstat,
+        Format::InfluxCsv,
         Format::Perfmon,
         Format::GrafanaCsv,
         Format::SysstatText,

@@ -6,22 +6,24 @@
 //! 3. `CrystalDiskInfo ` among the first five lines; a first line with `Time UNIT` and a power (Quarch).
 //! 4. A line that begins text of `nvme smart-log` or `nvme id-ctrl`, with the heading or without.
 //! 5. A line that begins with `{` or `[`, or with a time and then one of these, before any that looks like a table: JSON, told by keys that only one tool
-//!    writes ([`JSON_KEYS`]). Keys of two tools, or of none: refused.
+//!    writes ([`JSON_KEYS`]). Keys of two tools, or of none: refused; a document that is torn before any is named as that.
 //! 6. A line that begins with `'Test Type`: Iometer. `TimeStamp,` among the lines after makes it the instantaneous file.
 //! 7. A first line of four to eight whole numbers: a log of fio. What its values are is not in it and is told by the
 //!    name that fio gives it (`_bw.1.log`, `_iops`, `_lat`, `_clat`, `_slat`); any other name: refused, to be forced.
 //!    Hundreds of numbers: a histogram log.
-//! 8. A header of HWiNFO (`Date,Time,` and units in brackets), of Windows' performance counters (`(PDH-CSV`) or of Grafana
-//!    (`Time,`); a table of sysstat with `Device` or `DEV` and a speed; lines of telegraf that begin with `diskio,` or the like.
+//! 8. A header of HWiNFO (`Date,Time,` and units in brackets), of Libre Hardware Monitor (identifiers such as `/nvme/0/temperature/0`), of
+//!    Windows' performance counters (`(PDH-CSV`) or of Grafana (`Time,`); a first line of dstat's; a header of InfluxDB's (`_time`); a table of sysstat with `Device` or `DEV` and a speed; lines of telegraf that begin with `diskio,` or the like.
 //! 9. Text of a tool that has a JSON as well: refused with the option that makes it.
-//! 10. A first line with a column of the plain CSV: that, whose importer says what is missing. Anything else is refused with
+//! 10. A first line with a column of the plain CSV, or with a time and a value whose unit is told: that, whose importer says what
+//!     is missing. Anything else is refused with
 //!     the program that it may be of ([`super::nearest`]).
 
-use super::csv::is_own_column;
+use super::csv::{is_own_column, is_own_header};
 use super::encoding::unicode;
 use super::fio::LogName;
 use super::monitor::columns::Dialect;
 use super::monitor::sysstat::{is_banner, is_header, is_sadf};
+use super::monitor::{dstat, influx_csv};
 use super::{Format, ImportError, crystaldiskinfo, json, lines, nearest, nvme_text, quarch};
 
 /// Keys that only one tool writes: the format is told by them. A key counts with its quotes and colon.
@@ -85,16 +87,26 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
     if is_numbers(first) {
         return by_name(file, first);
     }
-    if let Some(format) = monitor(text) {
-        return Ok(format);
+    match monitor(text) {
+        // A table of one's own may begin with `time` as one of Grafana does.
+        Some(Format::GrafanaCsv) if is_own_header(header, true) => return Ok(Format::Csv),
+        Some(format) => return Ok(format),
+        None => {}
     }
     if let Some(what) = nearest::text_of_a_tool(text) {
         return Err(ImportError::whole(file, what));
     }
-    if header.split(',').any(is_own_column) {
+    if header.split([',', ';', '\t']).any(is_own_column) || is_own_header(header, false) {
         return Ok(Format::Csv);
     }
     Err(ImportError::whole(file, nearest::unknown(text, header)))
+}
+
+/// Whether a file that is refused holds what a loss of power leaves of a reading: a document without an end, or zero bytes.
+pub(super) fn is_torn(head: &[u8]) -> bool {
+    head.iter().all(|byte| *byte == 0)
+        || (head.len() < super::HEAD
+            && json::is_cut(&String::from_utf8_lossy(&lines::head_without_zeros(head))))
 }
 
 /// The text behind a first line that says by what its cells are separated.
@@ -112,9 +124,18 @@ fn monitor(text: &str) -> Option<Format> {
     let first = lines.next()?;
     match Dialect::tell(first) {
         Some(Dialect::HwInfo) => return Some(Format::HwInfo),
+        Some(Dialect::HardwareMonitor) => return Some(Format::HardwareMonitor),
         Some(Dialect::Perfmon) => return Some(Format::Perfmon),
         Some(Dialect::Grafana) => return Some(Format::GrafanaCsv),
         None => {}
+    }
+    if dstat::is_beginning(first) {
+        return Some(Format::Dstat);
+    }
+    if influx_csv::is_header(first)
+        || first.starts_with('#') && lines.clone().take(6).any(influx_csv::is_header)
+    {
+        return Some(Format::InfluxCsv);
     }
     // A recording of all that sar knows has its drives far behind the beginning; one whose first line was cut off has none
     // that names it.
@@ -123,7 +144,7 @@ fn monitor(text: &str) -> Option<Format> {
     }
     let is_telegraf = |line: &str| {
         let metric = line.trim_start_matches("> ");
-        metric.starts_with("diskio,") || metric.starts_with("smart_device,")
+        ["diskio,", "smart_device,", "smartctl,", "hddtemp,"].iter().any(|begin| metric.starts_with(begin))
     };
     (first.starts_with("> ") || is_telegraf(first) || lines.any(is_telegraf))
         .then_some(Format::TelegrafInflux)
@@ -168,6 +189,11 @@ fn told_by_keys(file: &str, text: &str) -> Result<Format, ImportError> {
     match found[..] {
         [format] => Ok(format),
         [] if has(&"fields") && has(&"tags") && has(&"timestamp") => Ok(Format::TelegrafJson),
+        // The keys that tell it are behind the tear.
+        [] if text.len() < super::HEAD && json::is_cut(text) => {
+            let line = 1 + text.lines().take_while(|line| !json::is_beginning(line)).count();
+            Err(ImportError::at(file, line, None, json::CUT))
+        }
         [] => Err(ImportError::whole(
             file,
             nearest::program(&text.to_lowercase()).unwrap_or_else(|| {

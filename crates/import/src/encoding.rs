@@ -4,7 +4,7 @@
 //! - UTF-16 by its mark, or where every other byte of the beginning is a zero.
 //! - UTF-8 where the beginning is that.
 //! - What Windows programs write is else in the code page of their system, which nothing names: the one in which most of the
-//!   words that matter are found (degrees, names of counters), and the first of [`PAGES`] where several find as many. Bytes
+//!   words that matter are found (degrees, names of counters, titles of HWiNFO), and the first of [`PAGES`] where several find as many. Bytes
 //!   that a page does not have rule it out.
 
 use encoding_rs::{
@@ -12,7 +12,7 @@ use encoding_rs::{
     WINDOWS_1252, WINDOWS_1254,
 };
 
-use super::monitor::counter_words_in;
+use super::monitor::title_words_in;
 
 /// Code pages of Windows: Western, Central European, Cyrillic (and that of its console), Turkish, Japanese, both Chinese,
 /// Korean.
@@ -50,7 +50,7 @@ pub(super) fn code_page(head: &[u8]) -> &'static Encoding {
         let is_outside = |c: char| c == '\u{fffd}' || ('\u{80}'..'\u{a0}').contains(&c);
         (!text.contains(is_outside)).then(|| {
             let degrees: usize = DEGREES.iter().map(|degrees| text.matches(degrees).count()).sum();
-            degrees + counter_words_in(&text.to_lowercase())
+            degrees + title_words_in(&text.to_lowercase())
         })
     };
     // Of equals the last is taken: the first page.

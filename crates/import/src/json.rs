@@ -26,6 +26,8 @@ pub(super) struct JsonDocuments<'a> {
     /// The times that lines before documents are.
     times: LineTimes,
     lists: CutLists,
+    /// Whether a file of nothing but a torn document has none, and is no error.
+    may_be_torn: bool,
     /// Lines of other text before, between and after documents.
     pub(super) other_lines: usize,
     /// The last document is not whole: it began in this line.
@@ -39,6 +41,19 @@ pub(super) enum CutLists {
     Outermost,
     /// Any list in it: what stands before it says what it is a list of.
     Any,
+}
+
+/// What to say of a document that is torn, where nothing else is in the file.
+pub(super) const CUT: &str = "the JSON that begins here does not end: the file was cut short, as by a loss of power, and half a document is not used. Make it again, or leave the file out";
+
+/// Whether a text is nothing but a document that has no end.
+pub(super) fn is_cut(text: &str) -> bool {
+    let mut depth = Depth::default();
+    let mut lines = text.lines().skip_while(|line| !is_beginning(line));
+    lines.all(|line| {
+        depth.follow(document_in(line).map_or(line, |(_, json)| json));
+        depth.open > 0
+    }) && depth.open > 0
 }
 
 /// A document and the line in which it begins.
@@ -69,6 +84,7 @@ impl<'a> JsonDocuments<'a> {
             first_line: 0,
             times: LineTimes::default(),
             lists: CutLists::Outermost,
+            may_be_torn: false,
             other_lines: 0,
             cut_short: None,
         }
@@ -77,6 +93,11 @@ impl<'a> JsonDocuments<'a> {
     /// The same, which reads any list of a last document without an end.
     pub(super) fn with_cut_lists(self) -> Self {
         Self { lists: CutLists::Any, ..self }
+    }
+
+    /// The same, for which a file of nothing but a torn document has none: among others of the drive it is one that is lost.
+    pub(super) fn torn_or_not(self) -> Self {
+        Self { may_be_torn: true, ..self }
     }
 
     /// The next document; `None` at the end of the file. A document begins with a line that begins with `{` or `[`.
@@ -115,9 +136,8 @@ impl<'a> JsonDocuments<'a> {
                 self.lines.document_is_cut(first);
                 return Ok(Some(self.document(first)));
             }
-            if self.first_line == 0 {
-                let why = "the JSON that begins here does not end: the file is cut short";
-                return Err(ImportError::at(self.file, first, None, why));
+            if self.first_line == 0 && !self.may_be_torn {
+                return Err(ImportError::at(self.file, first, None, CUT));
             }
             self.cut_short = Some(first);
             self.lines.document_is_cut(first);

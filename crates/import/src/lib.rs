@@ -1,9 +1,10 @@
 //! Foreign logs to traces: which format a file has, what becomes of its fields, and how files are joined.
 //!
 //! # Architecture
-//! - `detect`: the format, by content; `nearest`: what a file that has none may be. `csv`, `fio`, `iometer`, `nvme`, `smartctl`, `crystaldiskinfo`,
+//! - `format`: all formats; `detect`: the format, by content; `nearest`: what a file that has none may be. `csv`, `fio`, `iometer`, `nvme`, `smartctl`, `crystaldiskinfo`,
 //!   `prometheus`, `quarch`: one a format.
-//! - `monitor`: logs of whole machines with many drives in them (sysstat, telegraf, HWiNFO, performance counters, Grafana).
+//! - `monitor`: logs of whole machines with many drives in them (sysstat, dstat, telegraf, InfluxDB, HWiNFO, Libre Hardware
+//!   Monitor, performance counters, Grafana).
 //! - `part`: what they make; `join`: parts on one clock; `offset`: how far apart two clocks are.
 //! - `encoding`, `lines`, `json`, `grid`, `reading`, `which_drive`, `set_back`, `error`: what several of them need.
 //!
@@ -22,6 +23,7 @@ mod encoding;
 mod error;
 mod file_time;
 mod fio;
+mod format;
 mod grid;
 mod iometer;
 mod join;
@@ -44,6 +46,7 @@ mod which_drive;
 
 pub use csv::csv;
 pub use error::ImportError;
+pub use format::Format;
 
 use std::io::{BufRead, BufReader, Cursor, Read};
 
@@ -55,112 +58,6 @@ use trace::{Interval, Trace, infer_phases};
 
 /// How much of a file is looked at to tell its format.
 const HEAD: usize = 64 << 10;
-
-/// Formats that are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// The plain CSV with a header line.
-    Csv,
-    /// fio's bandwidth log.
-    FioBwLog,
-    /// fio's log of I/Os per second.
-    FioIopsLog,
-    /// fio's logs of latencies: lat, clat, slat.
-    FioLatLog,
-    /// fio's histogram logs: known, not read.
-    FioHistLog,
-    /// fio's JSON and JSON+.
-    FioJson,
-    /// Iometer's results.
-    Iometer,
-    /// Iometer's instantaneous results.
-    IometerInst,
-    /// JSON of `nvme smart-log` and `nvme id-ctrl`.
-    NvmeJson,
-    /// Text of `nvme smart-log`.
-    NvmeText,
-    /// JSON of smartctl.
-    SmartctlJson,
-    /// Answer of Prometheus to a range query.
-    Prometheus,
-    /// HWiNFO's log.
-    HwInfo,
-    /// Windows' performance counters as CSV: typeperf, relog, Performance Monitor.
-    Perfmon,
-    /// A table that Grafana wrote.
-    GrafanaCsv,
-    /// Text of iostat or `sar -d`.
-    SysstatText,
-    /// JSON of iostat or sadf.
-    SysstatJson,
-    /// Telegraf's metrics in InfluxDB's line protocol.
-    TelegrafInflux,
-    /// Telegraf's metrics as JSON.
-    TelegrafJson,
-    /// Text of CrystalDiskInfo.
-    CrystalDiskInfo,
-    /// CSV of Quarch's power modules.
-    Quarch,
-}
-
-impl Format {
-    /// All of them.
-    pub const ALL: [Self; 21] = [
-        Self::Csv,
-        Self::FioBwLog,
-        Self::FioIopsLog,
-        Self::FioLatLog,
-        Self::FioHistLog,
-        Self::FioJson,
-        Self::Iometer,
-        Self::IometerInst,
-        Self::NvmeJson,
-        Self::NvmeText,
-        Self::SmartctlJson,
-        Self::Prometheus,
-        Self::HwInfo,
-        Self::Perfmon,
-        Self::GrafanaCsv,
-        Self::SysstatText,
-        Self::SysstatJson,
-        Self::TelegrafInflux,
-        Self::TelegrafJson,
-        Self::CrystalDiskInfo,
-        Self::Quarch,
-    ];
-
-    /// Its name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Csv => "csv",
-            Self::FioBwLog => "fio-bw-log",
-            Self::FioIopsLog => "fio-iops-log",
-            Self::FioLatLog => "fio-lat-log",
-            Self::FioHistLog => "fio-hist-log",
-            Self::FioJson => "fio-json",
-            Self::Iometer => "iometer",
-            Self::IometerInst => "iometer-inst",
-            Self::NvmeJson => "nvme-json",
-            Self::NvmeText => "nvme-text",
-            Self::SmartctlJson => "smartctl-json",
-            Self::Prometheus => "prometheus",
-            Self::HwInfo => "hwinfo",
-            Self::Perfmon => "perfmon",
-            Self::GrafanaCsv => "grafana-csv",
-            Self::SysstatText => "sysstat",
-            Self::SysstatJson => "sysstat-json",
-            Self::TelegrafInflux => "telegraf",
-            Self::TelegrafJson => "telegraf-json",
-            Self::CrystalDiskInfo => "crystaldiskinfo",
-            Self::Quarch => "quarch",
-        }
-    }
-
-    /// The format with that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.name() == name)
-    }
-}
 
 /// A run is no longer than this: what spans more are times of two units, or of two runs.
 const LONGEST_RUN_S: f64 = 400.0 * 86_400.0;
@@ -220,11 +117,14 @@ pub fn import(sources: Vec<LogFile<'_>>, options: &ImportOptions) -> Result<Trac
     for source in others.into_iter().chain(logs) {
         gathered.add(source, options, names.len())?;
     }
-    let Gathered { mut parts, logs, jsons, readings, notes, caveats } = gathered;
+    let Gathered { mut parts, logs, jsons, readings, notes, caveats, torn } = gathered;
     parts.extend(fio::parts(logs, jsons)?);
     parts.extend(reading::part(readings, options)?);
     let mut trace = match parts.len() {
         0 => {
+            if let Some(torn) = torn {
+                return Err(torn);
+            }
             let first = names.first().map_or("nothing", String::as_str);
             let why = if notes.is_empty() { "there is nothing to read".to_owned() } else { notes.join("; ") };
             return Err(ImportError::whole(first, why));
@@ -299,9 +199,20 @@ struct Gathered {
     readings: Vec<reading::HealthReading>,
     notes: Vec<String>,
     caveats: Vec<Caveat>,
+    /// The refusal of the first file of which a loss of power left half a reading, or none: an error where no other file
+    /// has any.
+    torn: Option<ImportError>,
 }
 
 impl Gathered {
+    /// Takes a file that is torn and holds no whole reading: one of several, as in a folder with a file for each, is left
+    /// out with a caveat.
+    fn leave_out(&mut self, refusal: ImportError) {
+        let (file, line) = (Some(refusal.file.clone()), refusal.line.unwrap_or(1));
+        self.caveats.push(Caveat::Truncated { file, line, left_out: CutOff::LastReading });
+        self.torn.get_or_insert(refusal);
+    }
+
     /// Says what a file has lost.
     fn tell_lost(&mut self, file: &str, lost: &LostRows) {
         let mut cut = |line, left_out| {
@@ -324,6 +235,14 @@ impl Gathered {
         }
     }
 
+    /// Takes the readings of a file of JSON; where a torn one is all that is in it, the file is left out.
+    fn add_readings(&mut self, readings: Vec<reading::HealthReading>, lost: &LostRows, file: &str) {
+        if let (Some(line), true) = (lost.document.get(), readings.is_empty()) {
+            self.torn.get_or_insert(ImportError::at(file, line, None, json::CUT));
+        }
+        self.readings.extend(readings);
+    }
+
     /// Reads one of `count` files.
     fn add(&mut self, source: LogFile<'_>, options: &ImportOptions, count: usize) -> Result<(), ImportError> {
         let LogFile { name, modified_unix_s, open } = source;
@@ -338,7 +257,13 @@ impl Gathered {
         }
         let format = match options.format {
             Some(format) if !head.is_empty() => format,
-            _ => detect::detect(&name, &head)?,
+            _ => match detect::detect(&name, &head) {
+                Err(refusal) if count > 1 && detect::is_torn(&head) => {
+                    self.leave_out(refusal);
+                    return Ok(());
+                }
+                told => told?,
+            },
         };
         let reader = text_of(format, head, content);
         let lost = LostRows::default();
@@ -354,7 +279,9 @@ impl Gathered {
             Format::FioJson => self.jsons.push(fio::fio_json(&name, lines)?),
             Format::Iometer => self.parts.push(iometer::results(&name, lines)?),
             Format::IometerInst => self.parts.push(iometer::instant(&name, lines)?),
-            Format::NvmeJson => self.readings.extend(nvme::readings(&name, modified_unix_s, lines)?),
+            Format::NvmeJson => {
+                self.add_readings(nvme::readings(&name, modified_unix_s, lines)?, &lost, &name);
+            }
             Format::NvmeText => {
                 self.readings.extend(nvme::text_readings(&name, modified_unix_s, lines)?);
             }
@@ -363,7 +290,7 @@ impl Gathered {
                 self.readings.extend(crystaldiskinfo::readings(&name, lines, device)?);
             }
             Format::Quarch => self.parts.push(quarch::part(&name, lines)?),
-            Format::SmartctlJson => self.readings.extend(smartctl::readings(&name, lines)?),
+            Format::SmartctlJson => self.add_readings(smartctl::readings(&name, lines)?, &lost, &name),
             Format::Prometheus => self.parts.push(prometheus::part(&name, lines, options.device.as_deref())?),
             _ => self.parts.push(monitored(format, &name, lines, options)?),
         }
@@ -384,10 +311,13 @@ fn monitored(
     match format {
         Format::SysstatText => monitor::sysstat::text(name, lines, options.every_s, device),
         Format::SysstatJson => monitor::sysstat::json(name, lines, options.every_s, device),
+        Format::Dstat => monitor::dstat::part(name, lines, options.every_s, device),
+        Format::InfluxCsv => monitor::influx_csv::part(name, lines, device),
         Format::TelegrafInflux => monitor::telegraf::lines(name, lines, device),
         Format::TelegrafJson => monitor::telegraf::json(name, lines, device),
         Format::Perfmon => columns::part(name, Dialect::Perfmon, lines, device),
         Format::GrafanaCsv => columns::part(name, Dialect::Grafana, lines, device),
+        Format::HardwareMonitor => columns::part(name, Dialect::HardwareMonitor, lines, device),
         _ => columns::part(name, Dialect::HwInfo, lines, device),
     }
 }
@@ -395,7 +325,11 @@ fn monitored(
 /// The text of a file: UTF-16 as UTF-8, and what Windows programs write in the code page of their system as well, whatever
 /// stands in its last lines.
 fn text_of<'a>(format: Format, head: Vec<u8>, content: Box<dyn Read + 'a>) -> Box<dyn BufRead + 'a> {
-    let is_windows = matches!(format, Format::HwInfo | Format::Perfmon | Format::CrystalDiskInfo);
+    // Spreadsheets save tables in it, too.
+    let is_windows = matches!(
+        format,
+        Format::HwInfo | Format::Perfmon | Format::CrystalDiskInfo | Format::Csv | Format::GrafanaCsv
+    );
     let encoding = encoding::unicode(&head).or_else(|| is_windows.then(|| encoding::code_page(&head)));
     let whole = Cursor::new(head).chain(content);
     let decoded = DecodeReaderBytesBuilder::new().encoding(encoding).utf8_passthru(!is_windows).build(whole);

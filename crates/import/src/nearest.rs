@@ -4,6 +4,7 @@
 //! anything: formats are told in [`super::detect`].
 
 use super::Format;
+use super::csv::is_own_column;
 use super::monitor::when;
 
 /// Beginnings of lines of texts whose tool writes JSON as well, and what to do instead.
@@ -28,7 +29,10 @@ const TEXTS: &[(&[&str], &str)] = &[
         &["# HELP ", "# TYPE "],
         "it is one scrape of an exporter, which has no course of time; query a range from Prometheus (api/v1/query_range)",
     ),
-    (&["<?xml", "<!DOCTYPE", "<!doctype", "<html"], "it is XML or HTML; this is not read"),
+    (
+        &["<?xml", "<!DOCTYPE", "<!doctype", "<html"],
+        "it is XML or HTML, which is not read: export JSON or CSV (`sadf -j`, `smartctl --json`, `relog -f csv`)",
+    ),
     (&["json_format_version:"], "it is smartctl's YAML; run it again with --json"),
 ];
 
@@ -47,8 +51,12 @@ const NO_DRIVES: &str = "which does not tell drives apart: use `iostat -x -t 1`"
 /// Words in lower case that together tell a program whose output is not read, the most telling programs first; what it is,
 /// and what to do instead.
 const PROGRAMS: &[(&[&str], &str, &str)] = &[
-    (&["/ssd/", "temperature"], "a log of Open or Libre Hardware Monitor", HWINFO),
     (&["aida64"], "a log of AIDA64", HWINFO),
+    (
+        &["labels", "time", "reads", "writes"],
+        "JSON of Netdata",
+        "which is not read: ask for it with format=csv (api/v1/data?chart=disk.nvme0n1&format=csv)",
+    ),
     (&["gpu clock ["], "a log of GPU-Z", "which has no drives: HWiNFO logs them"),
     (&["hwmonitor"], "a report of HWMonitor", HWINFO),
     (&["crystaldiskmark"], "a result of CrystalDiskMark", NO_COURSE_WINDOWS),
@@ -76,7 +84,6 @@ const PROGRAMS: &[(&[&str], &str, &str)] = &[
         "iostat's text without a table of devices",
         "of which nothing can be read: use `iostat -x -t 1`",
     ),
-    (&["dstat", "csv output"], "dstat's CSV", IOSTAT),
     (&["total dsk", "read", "writ"], "dstat's text", IOSTAT),
     (&["-dsk/", "read", "writ"], "dstat's text", IOSTAT),
     (&["aaa,progname,nmon"], "nmon's recording", IOSTAT),
@@ -120,7 +127,6 @@ const PROGRAMS: &[(&[&str], &str, &str)] = &[
     (&["/dev/", ": ", "°c"], "hddtemp's text", SMARTCTL),
     (&[";\t194;"], "an attribute log of smartd", SMARTCTL),
     (&[";\ttemperature;"], "an attribute log of smartd", SMARTCTL),
-    (&["/nvme/", "/temperature/"], "a log of Open or Libre Hardware Monitor", HWINFO),
     (&["thermal throttling events"], "JSON of `nvme ocp smart-add-log`", NVME),
     (&["thermal_throttling_events"], "JSON of `nvme ocp smart-add-log`", NVME),
     (&["nvme status:"], "an error of nvme-cli", "and no reading: try the command alone"),
@@ -132,7 +138,11 @@ const PROGRAMS: &[(&[&str], &str, &str)] = &[
         HWINFO,
     ),
     (&["metric:", "values:", "timestamps:"], "an export of VictoriaMetrics", RANGE),
-    (&["#group,", "#datatype,"], "InfluxDB's annotated CSV", "which is not read: export its line protocol"),
+    (
+        &["#group,", "#datatype,"],
+        "InfluxDB's annotated CSV without a column _time",
+        "of which nothing can be read: export what from() |> range() |> filter() gives",
+    ),
     (&[" kernel: ", "nvme"], "the kernel's log", "which has no course of speed or temperature"),
     (&["series;time;value"], "Grafana's table with a row for each value", SERIES),
     (&["series,time,value"], "Grafana's table with a row for each value", SERIES),
@@ -181,6 +191,10 @@ pub(super) fn unknown(text: &str, header: &str) -> String {
     let what = match format(&lower) {
         _ if is_row(header) => {
             "this is a row of a table, whose header line is missing: is the beginning cut off?".to_owned()
+        }
+        _ if header.split_whitespace().any(is_own_column) => {
+            "its columns are separated by blanks: separate titles and cells by commas, semicolons or tabs"
+                .to_owned()
         }
         Some(format) => {
             let name = format.name();

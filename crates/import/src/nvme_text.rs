@@ -34,6 +34,12 @@ const IDENTIFY: [&str; 7] = ["wctemp", "cctemp", "mntmt", "mxtmt", "tnvmcap", "m
 /// What begins a reading, or what is known of the controller.
 const HEADINGS: [&str; 2] = ["Smart Log for NVME", "NVME Identify Controller"];
 
+/// Keys of which each text has one: of the log, and of what is known of the controller.
+const LEAST: [&str; 4] = ["temperature", "avail_spare", "wctemp", "mntmt"];
+
+/// What ends the text since nvme-cli 1.0: where any other line has no end, digits of its number may be lost.
+const LAST_KEY: &str = "thm_temp2_total_time";
+
 /// Whether a line is of such a text, with its heading or without.
 pub(super) fn is_beginning(line: &str) -> bool {
     let labels = ["critical_warning", "available_spare"];
@@ -70,6 +76,10 @@ pub(super) fn objects(file: &str, mut lines: LineReader<'_>) -> Result<Vec<TextO
             times.line(line, text);
             continue;
         };
+        if !lines.ended && key != LAST_KEY {
+            lines.line_is_cut(line);
+            break;
+        }
         // Without its heading a reading begins with the first line that is known, the next one with the first of all.
         let is_next =
             |one: &TextObject| key == "critical_warning" && one.object.keys().any(|known| known != "device");
@@ -80,6 +90,14 @@ pub(super) fn objects(file: &str, mut lines: LineReader<'_>) -> Result<Vec<TextO
         if let Some(one) = all.last_mut() {
             one.object.insert(key, value);
         }
+    }
+    // The last reading is torn before its temperature.
+    let is_whole = |one: &TextObject| LEAST.iter().any(|key| one.object.contains_key(*key));
+    if all.len() > 1
+        && all.last().is_some_and(|last| !is_whole(last))
+        && all.iter().rev().skip(1).all(is_whole)
+    {
+        lines.document_is_cut(all.pop().map_or(1, |torn| torn.line));
     }
     if all.is_empty() {
         return Err(ImportError::whole(file, "there is no line of `nvme smart-log` or `nvme id-ctrl` in it"));

@@ -21,6 +21,7 @@ use super::json::JsonDocuments;
 use super::lines::LineReader;
 use super::part::{CountedBy, RunPart, TimeBase};
 use super::rates::differences;
+use super::which_drive::SerialNumbers;
 use super::{COLDEST_K, HOTTEST_K, ImportError};
 use trace::SegmentOp;
 use trace::{Counters, SpeedSeries, Temperature, Trace, instant};
@@ -140,11 +141,23 @@ fn meaning(metric: &BTreeMap<String, String>) -> Option<Meaning> {
     }
 }
 
+/// The serial number of the drive that a metric is of.
+fn serial(metric: &BTreeMap<String, String>) -> Option<&str> {
+    let labels = ["serial_number", "serial", "serial_no"];
+    labels
+        .iter()
+        .find_map(|label| metric.get(*label))
+        .map(|serial| serial.trim())
+        .filter(|serial| !serial.is_empty())
+}
+
 /// Reads answers to range queries.
 pub(super) fn part(file: &str, lines: LineReader<'_>, wanted: Option<&str>) -> Result<RunPart, ImportError> {
     let wanted = wanted.map(drive_of);
     let mut documents = JsonDocuments::new(file, lines).with_cut_lists();
     let mut all: Vec<FoundSeries> = Vec::new();
+    // Programs spell a serial number in several ways, so each metric is asked alone.
+    let mut serials: BTreeMap<String, SerialNumbers> = BTreeMap::new();
     while let Some(document) = documents.next()? {
         let wrong = |why: String| ImportError::at(file, document.line, None, why);
         for one in results(document.parse()?).map_err(wrong)? {
@@ -159,11 +172,16 @@ pub(super) fn part(file: &str, lines: LineReader<'_>, wanted: Option<&str>) -> R
                     "{what}: query bare metrics such as node_hwmon_temp_celsius, node_disk_written_bytes_total or smartctl_device_temperature"
                 )));
             };
+            let source = Source::of(&one.metric);
+            if let (Some(drive), Some(serial)) = (&source.drive, serial(&one.metric)) {
+                let by_metric = serials.entry(name.to_owned()).or_default();
+                one.values.iter().for_each(|(t, _)| by_metric.add(drive, serial, *t));
+            }
             if meaning == Meaning::Nothing {
                 continue;
             }
             let values = one.values.into_iter().map(|(t, value)| (t, value.0)).collect();
-            all.push(FoundSeries { meaning, values, source: Source::of(&one.metric) });
+            all.push(FoundSeries { meaning, values, source });
         }
     }
     let is_wanted = |one: &FoundSeries| one.source.drive.is_some() && one.source.drive == wanted;
@@ -171,6 +189,10 @@ pub(super) fn part(file: &str, lines: LineReader<'_>, wanted: Option<&str>) -> R
         all.retain(|one| is_wanted(one) || one.source.drive.is_none());
     }
     let drive = one_source(&all, wanted.as_deref()).map_err(|why| ImportError::whole(file, why))?;
+    if let Some(drive) = &drive {
+        let swapped = serials.values().find_map(|serials| serials.one_at(drive).err());
+        swapped.map_or(Ok(()), |why| Err(ImportError::whole(file, why)))?;
+    }
     build(file, all.into_iter().map(|one| (one.meaning, one.values)).collect(), drive)
 }
 

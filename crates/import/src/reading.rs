@@ -129,7 +129,7 @@ pub(super) fn from_documents(
     lines: LineReader<'_>,
     read: impl Fn(&Value) -> Result<HealthReading, (Option<&'static str>, String)>,
 ) -> Result<Vec<HealthReading>, ImportError> {
-    let mut documents = JsonDocuments::new(file, lines);
+    let mut documents = JsonDocuments::new(file, lines).torn_or_not();
     let mut readings = Vec::new();
     while let Some(document) = documents.next()? {
         let (line, told, unread_time) = (document.line, document.time_before, document.unread_time.clone());
@@ -307,7 +307,7 @@ fn keep_order(readings: &mut [HealthReading], trace: &mut Trace) {
             }
         }
         let is_utc = matches!(of_a_file[0].when, When::Unix(_));
-        trace.notes.extend(set_back::undo(&mut seconds, is_utc));
+        trace.caveats.extend(set_back::undo(&of_a_file[0].file, &mut seconds, is_utc));
         for (reading, t) in of_a_file.iter_mut().zip(seconds) {
             reading.when = if matches!(reading.when, When::Unix(_)) { When::Unix(t) } else { When::Local(t) };
         }

@@ -15,6 +15,7 @@
 use chrono::{DateTime, Datelike as _, Timelike as _, Weekday};
 
 use super::rates::{GAP_STEPS, usual_step_s};
+use trace::caveat::{Caveat, ClockDoubt};
 
 const HOUR_S: f64 = 3600.0;
 /// Rows further apart than this do not show an hour: a step of theirs is as long as what it would be told by.
@@ -48,21 +49,21 @@ impl ClockSet {
 }
 
 /// Makes times of rows, in the order of their file, those of a clock that was not set; says what was done, by the times as
-/// they are, in UTC or that of a place which is not told.
-pub(super) fn undo(times: &mut [f64], is_utc: bool) -> Vec<String> {
+/// they are, in UTC or that of a place which is not told. A caveat, as no row of the file shows what really happened.
+pub(super) fn undo(file: &str, times: &mut [f64], is_utc: bool) -> Vec<Caveat> {
     let falls = times.windows(2).filter(|pair| pair[1] < pair[0]).count();
     let rises = times.windows(2).filter(|pair| pair[1] > pair[0]).count();
     if falls > rises {
         // The newest first.
         times.reverse();
-        let notes = undo_forward(times, rises, is_utc);
+        let doubts = undo_forward(file, times, rises, is_utc);
         times.reverse();
-        return notes;
+        return doubts;
     }
-    undo_forward(times, falls, is_utc)
+    undo_forward(file, times, falls, is_utc)
 }
 
-fn undo_forward(times: &mut [f64], falls: usize, is_utc: bool) -> Vec<String> {
+fn undo_forward(file: &str, times: &mut [f64], falls: usize, is_utc: bool) -> Vec<Caveat> {
     let steps = times.len().saturating_sub(1);
     if steps < FEWEST_STEPS || falls > 1 + steps / ROWS_A_FALL {
         return Vec::new();
@@ -77,13 +78,10 @@ fn undo_forward(times: &mut [f64], falls: usize, is_utc: bool) -> Vec<String> {
     let found = match clock_sets(times, usual_s) {
         Ok(found) => found,
         Err(at) => {
-            return vec![format!(
-                "rows from the {} on are older than all before, as of a file that was appended in the wrong place: sorted by time",
-                ordinal(at + 1)
-            )];
+            return vec![Caveat::Clock(ClockDoubt::OlderRows { file: file.to_owned(), first_row: at + 1 })];
         }
     };
-    let notes = notes(times, usual_s, &found, is_utc);
+    let doubts = doubts(file, times, usual_s, &found, is_utc);
     let (mut moved_s, mut next) = (0.0, found.iter().peekable());
     for (index, time) in times.iter_mut().enumerate() {
         while let Some((_, set)) = next.next_if(|(at, _)| *at == index) {
@@ -91,7 +89,7 @@ fn undo_forward(times: &mut [f64], falls: usize, is_utc: bool) -> Vec<String> {
         }
         *time += moved_s;
     }
-    notes
+    doubts
 }
 
 /// Where the clock was set, by the first row after it.
@@ -143,51 +141,34 @@ fn is_appended(rest: &[f64], oldest: f64, usual_s: f64, fall_s: f64) -> bool {
     last < oldest && (oldest - last <= GAP_STEPS * usual_s || fall_s > LONGEST_FALL_S)
 }
 
-fn notes(times: &[f64], usual_s: f64, found: &[(usize, ClockSet)], is_utc: bool) -> Vec<String> {
+fn doubts(file: &str, times: &[f64], usual_s: f64, found: &[(usize, ClockSet)], is_utc: bool) -> Vec<Caveat> {
     let after = |at: usize| {
         let time = DateTime::from_timestamp(times[at - 1].floor() as i64, 0);
         time.map_or_else(String::new, |time| {
             time.format(if is_utc { "%F %T UTC" } else { "%F %T" }).to_string()
         })
     };
-    let mut notes = Vec::new();
+    let mut doubts = Vec::new();
     let mut others = Vec::new();
     for (at, set) in found {
+        let by_an_hour =
+            |is_back| ClockDoubt::DaylightSaving { file: file.to_owned(), after: after(*at), is_back };
         match set {
-            ClockSet::SummerEnds => notes.push(format!(
-                "the clock was set back by 1 h after {}, as at the end of daylight saving time: rows stay in the order of the file, those behind it an hour later",
-                after(*at)
-            )),
-            ClockSet::SummerBegins => notes.push(format!(
-                "the clock was set forward by 1 h after {}, as at the beginning of daylight saving time: that hour is left out",
-                after(*at)
-            )),
+            ClockSet::SummerEnds => doubts.push(by_an_hour(true)),
+            ClockSet::SummerBegins => doubts.push(by_an_hour(false)),
             ClockSet::Back(by_s) => others.push((*at, *by_s)),
         }
     }
     if let Some((at, by_s)) = others.first() {
-        let more = match others.len() - 1 {
-            0 => String::new(),
-            1 => " and at another time".to_owned(),
-            more => format!(" and {more} times more"),
-        };
-        notes.push(format!(
-            "the clock was set back by {by_s:.0} s after {}{more}: rows stay in the order of the file and go on after the usual {usual_s:.3} s; how long it really was is not known",
-            after(*at)
-        ));
+        doubts.push(ClockDoubt::SetBack {
+            file: file.to_owned(),
+            after: after(*at),
+            by_s: *by_s,
+            more: others.len() - 1,
+            step_s: usual_s,
+        });
     }
-    notes
-}
-
-fn ordinal(number: usize) -> String {
-    let end = match (number % 10, number % 100) {
-        (_, 11..=13) => "th",
-        (1, _) => "st",
-        (2, _) => "nd",
-        (3, _) => "rd",
-        _ => "th",
-    };
-    format!("{number}{end}")
+    doubts.into_iter().map(Caveat::Clock).collect()
 }
 
 #[cfg(test)]
@@ -199,8 +180,8 @@ mod test {
 
     fn undone(times: &[f64]) -> (Vec<f64>, usize) {
         let mut times = times.to_vec();
-        let notes = undo(&mut times, false).len();
-        (times, notes)
+        let doubts = undo("log", &mut times, false).len();
+        (times, doubts)
     }
 
     fn rows(from_s: f64, step_s: f64, count: usize) -> Vec<f64> {

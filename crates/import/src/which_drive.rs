@@ -1,10 +1,52 @@
 //! Which drive readings are of: by the serial number, or where that is not told, by the device.
+//!
+//! A device keeps its name where the drive at it is swapped: what was read of both would be of one drive.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::DateTime;
 
 use super::ImportError;
 use super::device::controller;
 use super::reading::HealthReading;
+
+/// The serial numbers that a log names at each device, with the first and the last time in seconds since 1970.
+#[derive(Debug, Default)]
+pub(super) struct SerialNumbers(BTreeMap<String, BTreeMap<String, (f64, f64)>>);
+
+impl SerialNumbers {
+    /// Takes what stands beside a reading; an empty serial number is none.
+    pub(super) fn add(&mut self, device: &str, serial: &str, t_s: f64) {
+        if serial.is_empty() {
+            return;
+        }
+        let at_device = self.0.entry(controller(device)).or_default();
+        let (first_s, last_s) = at_device.entry(serial.to_owned()).or_insert((t_s, t_s));
+        (*first_s, *last_s) = (first_s.min(t_s), last_s.max(t_s));
+    }
+
+    /// # Errors
+    /// Where the drive at that device was swapped; the text names both and says what to do.
+    pub(super) fn one_at(&self, device: &str) -> Result<(), String> {
+        let device = controller(device);
+        let Some(serials) = self.0.get(&device).filter(|serials| serials.len() > 1) else { return Ok(()) };
+        let time = |t_s: f64| {
+            DateTime::from_timestamp(t_s.floor() as i64, 0)
+                .map_or_else(String::new, |time| time.format("%F %T UTC").to_string())
+        };
+        let list: Vec<String> = serials
+            .iter()
+            .map(|(serial, (first_s, last_s))| {
+                format!("{serial} from {} to {}", time(*first_s), time(*last_s))
+            })
+            .collect();
+        Err(format!(
+            "{device} is {} drives in it, by their serial numbers ({}): the drive was swapped. Cut the log between them and analyze one drive at a time",
+            serials.len(),
+            list.join(", ")
+        ))
+    }
+}
 
 /// Refuses readings of two drives: of two serial numbers, or, among those that tell none, of two devices. Where `wanted` names
 /// one of several, the others are left out.
@@ -38,7 +80,29 @@ fn is_one_drive(readings: &[HealthReading]) -> Result<(), ImportError> {
             return Err(ImportError::whole(&reading.file, why));
         }
     }
-    Ok(())
+    is_at_a_known_device(readings)
+}
+
+/// Refuses readings without a serial number that are of another device than all those with one.
+fn is_at_a_known_device(readings: &[HealthReading]) -> Result<(), ImportError> {
+    let with_serial = || readings.iter().filter(|reading| reading.serial.is_some());
+    let known: BTreeSet<&str> = with_serial().filter_map(|reading| reading.device.as_deref()).collect();
+    let Some(serial) = with_serial().find_map(|reading| reading.serial.as_deref()) else { return Ok(()) };
+    let is_other = |reading: &&HealthReading| {
+        reading.serial.is_none() && reading.device.as_deref().is_some_and(|device| !known.contains(device))
+    };
+    match readings.iter().filter(|_| !known.is_empty()).find(is_other) {
+        Some(other) => {
+            let device = other.device.as_deref().unwrap_or_default();
+            let known: Vec<&str> = known.into_iter().collect();
+            let why = format!(
+                "it is of the drive at {device}, and other readings are of that with serial number {serial} at {}: analyze one drive at a time, with --device {serial}",
+                known.join(", ")
+            );
+            Err(ImportError::whole(&other.file, why))
+        }
+        None => Ok(()),
+    }
 }
 
 impl HealthReading {

@@ -3,6 +3,7 @@
 
 use import::{ImportOptions, LogFile, import};
 use trace::Trace;
+use trace::caveat::{Caveat, ClockDoubt};
 
 const ROWS: u32 = 40;
 /// Seconds of a row behind two o'clock, where the hour from two to three comes twice.
@@ -81,8 +82,11 @@ fn rows_over_the_end_of_summer_time_stay_in_their_order() {
                 && (pair[1].start_s - pair[0].start_s - 1.0).abs() < 1e-6
         }));
         assert!(trace.end_s() < f64::from(ROWS) + 1.0, "{name}: {}", trace.end_s());
-        let notes = trace.notes.iter().filter(|note| note.contains("daylight saving time"));
-        assert_eq!(notes.count(), 1, "{name}: {:?}", trace.notes);
+        assert!(
+            matches!(&trace.caveats[..], [Caveat::Clock(ClockDoubt::DaylightSaving { file, is_back: true, .. })] if file == name),
+            "{name}: {:?}",
+            trace.caveats
+        );
     }
 }
 
@@ -92,13 +96,13 @@ fn readings_over_the_end_of_summer_time_stay_in_their_order() {
     let named = smart_log(|n| {
         format!("Sun Oct 25 {} {} 2026", clock(n), if FIRST + n < 3600 { "CEST" } else { "CET" })
     });
-    for text in [unnamed, named] {
+    for (text, doubts) in [(unnamed, 1), (named, 0)] {
         let trace = read("s.txt", &text);
         let points = trace.temperatures[0].kelvin.points();
         assert_eq!(points.len(), ROWS as usize);
         assert!(points.windows(2).all(|pair| pair[1].value > pair[0].value));
         assert!(
-            (trace.end_s() - f64::from(ROWS - 1)).abs() < 1e-6 && trace.caveats.is_empty(),
+            (trace.end_s() - f64::from(ROWS - 1)).abs() < 1e-6 && trace.caveats.len() == doubts,
             "{:?}",
             trace.caveats
         );
@@ -118,6 +122,8 @@ fn a_clock_that_was_set_back_costs_no_row() {
         let trace = read("g.csv", &format!("\"Time\",\"nvme0n1 write\",\"nvme0n1 temp\"\n{rows}"));
         let intervals = &trace.speeds[0].intervals;
         assert!(intervals.len() == 100 && intervals.windows(2).all(|pair| pair[1].bytes > pair[0].bytes));
-        assert!(trace.notes.iter().any(|note| note.contains("set back by")), "{:?}", trace.notes);
+        // By as much as the row before it is off, and one step.
+        let is_told = |caveat: &Caveat| matches!(caveat, Caveat::Clock(ClockDoubt::SetBack { by_s, more: 0, .. }) if *by_s == f64::from(back_s));
+        assert!(trace.caveats.iter().any(is_told), "{:?}", trace.caveats);
     }
 }

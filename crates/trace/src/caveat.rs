@@ -134,7 +134,7 @@ impl fmt::Display for HostThreshold {
 /// What is wrong with times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "case", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "a field's name says what it is")]
+#[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
 pub enum ClockDoubt {
     /// Intervals begin before the one before has ended.
     Overlap { intervals: usize },
@@ -148,6 +148,12 @@ pub enum ClockDoubt {
     FileTimes,
     /// Rows that do not lie after the row before.
     RowsLeftOut { rows: usize },
+    /// The clock was set by an hour, as where daylight saving time ends (back) or begins.
+    DaylightSaving { file: String, after: String, is_back: bool },
+    /// The clock was set back by so much, and `more` times again; rows go on after the usual step.
+    SetBack { file: String, after: String, by_s: f64, more: usize, step_s: f64 },
+    /// Rows from this one on are older than all before: sorted by time.
+    OlderRows { file: String, first_row: usize },
 }
 
 /// A step of one clock against the other.

@@ -196,6 +196,25 @@ fn clock(doubt: &ClockDoubt) -> String {
         ClockDoubt::RowsLeftOut { rows } => {
             format!("{rows} rows with a time not after the previous row were left out.")
         }
+        ClockDoubt::DaylightSaving { file, after, is_back: true } => format!(
+            "{file}: the clock was set back by 1 h after {after}, as at the end of daylight saving time. Rows stay in the order of the file; those after it count 1 h later."
+        ),
+        ClockDoubt::DaylightSaving { file, after, is_back: false } => format!(
+            "{file}: the clock was set forward by 1 h after {after}, as at the start of daylight saving time. That hour is left out."
+        ),
+        ClockDoubt::SetBack { file, after, by_s, more, step_s } => {
+            let again = match more {
+                0 => String::new(),
+                1 => " and once more".to_owned(),
+                more => format!(" and {more} more times"),
+            };
+            format!(
+                "{file}: the clock was set back by {by_s:.0} s after {after}{again}. Rows stay in the order of the file and go on after the usual {step_s:.3} s; the real pause is unknown."
+            )
+        }
+        ClockDoubt::OlderRows { file, first_row } => format!(
+            "{file}: the rows from no. {first_row} on are older than all before, as in a file that was appended in the wrong place; they were sorted by time."
+        ),
     }
 }
 

@@ -18,11 +18,14 @@ which are taken for one run; `-` is a log on standard input. Logs are told by th
     write_bytes_per_s, read_mb_per_s, write_mb_per_s, composite_k, temp_c, sensor1_c to sensor8_c,
     power_w, tmt1_c, tmt2_c, tmt1_transitions, tmt2_transitions, tmt1_seconds, tmt2_seconds, phase,
     written_bytes. An empty cell is a missing reading. Lines that start with # are comments;
-    `# link_bytes_per_s: 3938000000` names a fact of the run.
+    `# link_bytes_per_s: 3938000000` names a fact of the run. Dates and times may stand in place of
+    seconds, titles such as `Write (MB/s)` in place of these, semicolons in place of commas.
   fio: logs of bandwidth, I/Os and latencies of any version, JSON and JSON+
   nvme-cli: JSON of smart-log and id-ctrl. smartctl: JSON, with a SATA drive's own history
   Iometer: results and instantaneous results
   Prometheus: answers to range queries of node_exporter, smartctl_exporter and the like
+  HWiNFO, Libre Hardware Monitor, Windows' performance counters; iostat, sar, dstat; telegraf,
+    InfluxDB's annotated CSV, tables of Grafana; CrystalDiskInfo; Quarch
 What is read of each and by which rules: docs/FORMATS.md.
 
 With --join all inputs are one run: jobs of fio are summed, temperatures are put beside speeds.

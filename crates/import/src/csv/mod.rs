@@ -1,17 +1,21 @@
 //! The plain CSV: a header line with any of the columns below, and rows over time.
 //!
-//! Columns: `t_s` (needed), `read_bytes_per_s`, `write_bytes_per_s`, `read_mb_per_s`, `write_mb_per_s` (10^6 B/s),
+//! Columns: `t_s`, `read_bytes_per_s`, `write_bytes_per_s`, `read_mb_per_s`, `write_mb_per_s` (10^6 B/s),
 //! `composite_k`, `temp_c`, `sensor1_c` .. `sensor8_c`, `power_w`, `tmt1_c`, `tmt2_c`, the four counters
 //! `tmt1_transitions`, `tmt2_transitions`, `tmt1_seconds`, `tmt2_seconds`, `phase`, `written_bytes`.
 //! Lines that begin with `#` are comments; `# NAME: VALUE` states a fact of the run ([`FACTS`]).
 //!
+//! Titles that are spelt otherwise and have a unit are read as [`title`] says, times as [`clock`] says.
+//!
 //! Rules
-//! - A cell in quotation marks may hold commas (RFC 4180). An empty cell is a missing reading.
+//! - Cells end at commas, semicolons or tabs, of which the header has most. A cell in quotation marks may hold them (RFC 4180). An
+//!   empty cell, `-`, `N/A`, `NaN` and `null` are missing readings. Numbers are told by [`number`].
 //! - A speed holds from its row's `t_s` to the next row's. Where the next row is more than three usual
 //!   steps away, it holds for one usual step and the rest is a gap; so does the last row's.
 //! - Without a write speed, it is taken from the differences of `written_bytes`.
 //! - A time that does not lie after the one before drops its row. More than one row in twenty of
-//!   that kind is an error: two logs in one file, most likely.
+//!   that kind is an error: two logs in one file, most likely. Rows with dates are sorted by them, after what was done to
+//!   their clock ([`crate::set_back`]).
 //! - A time column that starts beyond 10^8 s (three years) counts from its own first row.
 //! - A number that cannot be in its column's unit is an error: temperatures outside 200 to 500 K, speeds over
 //!   10^13 B/s, times over 10^11 s or 400 days from the first.
@@ -21,15 +25,20 @@
 //! - Rows of one `phase` name in a row are one phase. A phase called `read`, `write`, `mixed`, `trim` or `idle` is
 //!   that, any other is what its speeds show. Without the column, phases are read off the speeds.
 
+mod clock;
+mod header;
+mod number;
 mod series;
 mod table;
+mod title;
+mod unit;
 
 use measure::record::ThermalSettings;
 
+pub(crate) use self::header::{is_own_column, is_own_header};
 pub(crate) use self::series::kelvin_from_celsius;
 use self::series::{add_phases, add_readings, add_speeds, named_phases};
-pub(crate) use self::table::is_own_column;
-use self::table::{CsvTable, WALL_CLOCK_S};
+use self::table::CsvTable;
 use super::ImportError;
 use super::lines::LineReader;
 use super::part::{CountedBy, RunPart, TimeBase};
@@ -72,14 +81,13 @@ pub(super) fn part(file: &str, lines: LineReader<'_>) -> Result<RunPart, ImportE
     clock_caveats(&table, &mut trace);
     add_speeds(&table, &mut trace);
     add_readings(&table, &mut trace);
-    let (named, zero_s) = (named_phases(&table), table.t_s[0]);
+    let (named, clock) = (named_phases(&table), table.base());
     // A month's table takes as much memory as its trace.
     drop(table);
     add_phases(named, &mut trace);
     for phase in &mut trace.phases {
         phase.rate_limit_bytes_per_s = limit;
     }
-    let clock = if zero_s > WALL_CLOCK_S { TimeBase::Unix { zero_s } } else { TimeBase::Own };
     Ok(RunPart { files: vec![file.to_owned()], source: CountedBy::Load, clock, trace })
 }
 
@@ -142,8 +150,12 @@ fn clock_caveats(table: &CsvTable, trace: &mut Trace) {
     if let Some(line) = table.truncated {
         trace.caveats.push(Caveat::Truncated { file: None, line, left_out: CutOff::LastLine });
     }
-    if table.t_s[0] > WALL_CLOCK_S {
-        trace.notes.push(format!("t_s is a wall clock; times count from its first row, {} s", table.t_s[0]));
+    trace.caveats.extend(table.set_clocks.iter().cloned());
+    trace.notes.extend(table.notes.iter().cloned());
+    if let TimeBase::Unix { zero_s } = table.base() {
+        trace
+            .notes
+            .push(format!("times are those of a wall clock; they count from the first row, {zero_s} s"));
     }
 }
 
@@ -201,11 +213,11 @@ mod test {
     fn errors_name_the_place_and_what_would_be_right() {
         assert_eq!(refused(""), "cannot read log.csv: the file is empty");
         assert!(refused("t_s,write_mb_per_s\n0,1600,5\n").contains("line 2: the row has 3 cells"));
-        let unit = refused("t_s,write_mib_per_s\n0,1\n");
-        assert!(unit.contains("line 1, column \"write_mib_per_s\""), "{unit}");
+        let unit = refused("t_s,write_blocks_per_s\n0,1\n");
+        assert!(unit.contains("line 1, column \"write_blocks_per_s\""), "{unit}");
         assert!(unit.contains("write_mb_per_s"), "{unit}");
-        assert!(refused("t_s,temp_f\n0,1\n").contains("temp_c"));
-        assert!(refused("t_s;temp_c\n0;1\n").contains("not separated by commas"));
+        assert!(refused("t_s,temp_x\n0,1\n").contains("temp_c"));
+        assert!(refused("t_s,write\n0,1\n").contains("such as write (MB/s)"));
         assert!(refused("write_mb_per_s\n1\n").contains("no column t_s"));
         assert!(
             refused("t_s,temp_c\n0,1\n1,abc\n").contains("line 3, column temp_c: \"abc\" is not a number")
@@ -233,7 +245,7 @@ mod test {
                 "column read_mb_per_s: 3000000000 is faster than any drive",
             ),
             ("t_s,temp_c\n0,45\n1e300,45\n", "line 3, column t_s: "),
-            ("t_s,temp_c\n1700000000000,45\n", "is it in milliseconds?"),
+            ("t_s,temp_c\n0,45\n1700000000000,45\n", "is it in milliseconds?"),
             ("# link_bytes_per_s: 0\nt_s,temp_c\n0,45\n", "line 1, column link_bytes_per_s: a rate of 0"),
             ("# warning_c: 358\nt_s,temp_c\n0,45\n", "358 °C is no temperature"),
         ] {

@@ -2,42 +2,18 @@
 //!
 //! Knows names and shapes, not meanings: those are in [`super`].
 
-use measure::nearest::nearest;
 use measure::{CellSplitter, Cells};
 
+use super::clock::RowClock;
+use super::header::{Column, Header};
+use super::number::{Cell, Marks};
+use super::title::Convert;
 use crate::lines::LineReader;
-use crate::numbers::{self, Number};
+use crate::part::TimeBase;
 use crate::rates::usual_step_s;
+use crate::set_back;
 use crate::{COLDEST_K, FASTEST_BYTES_PER_S, HOTTEST_K, ImportError, LONGEST_RUN_S};
-
-const COLUMNS: [&str; 26] = [
-    "t_s",
-    "read_bytes_per_s",
-    "write_bytes_per_s",
-    "read_mb_per_s",
-    "write_mb_per_s",
-    "composite_k",
-    "temp_c",
-    "sensor1_c",
-    "sensor2_c",
-    "sensor3_c",
-    "sensor4_c",
-    "sensor5_c",
-    "sensor6_c",
-    "sensor7_c",
-    "sensor8_c",
-    "power_w",
-    "tmt1_c",
-    "tmt2_c",
-    "tmt1_transitions",
-    "tmt2_transitions",
-    "tmt1_seconds",
-    "tmt2_seconds",
-    "phase",
-    "written_bytes",
-    "trim_bytes_per_s",
-    "errors",
-];
+use trace::Caveat;
 
 /// One row in this many may have a time that does not go forward.
 const TOLERATED_TIMES: usize = 20;
@@ -64,59 +40,83 @@ pub(super) struct CsvTable<'a> {
     /// Rows' phases, as indices into `phase_names`.
     phase: Vec<u32>,
     phase_names: Vec<String>,
+    clock: RowClock,
+    marks: Marks,
     /// Rows left out because their time did not go forward.
     pub(super) not_forward: usize,
     /// The last line, where it was cut short and is left out.
     pub(super) truncated: Option<usize>,
+    /// What was done to times of a clock that was set.
+    pub(super) set_clocks: Vec<Caveat>,
+    /// What was decided about columns.
+    pub(super) notes: Vec<String>,
 }
 
 impl<'a> CsvTable<'a> {
-    pub(super) fn read(file: &'a str, mut lines: LineReader<'_>) -> Result<Self, ImportError> {
-        let mut table = Self {
+    fn new(file: &'a str) -> Self {
+        Self {
             file,
             facts: vec![],
             t_s: vec![],
             columns: vec![],
             phase: vec![],
             phase_names: vec![],
+            clock: RowClock::default(),
+            marks: Marks::default(),
             not_forward: 0,
             truncated: None,
-        };
-        let mut header: Option<Vec<&'static str>> = None;
-        let mut header_line = None;
+            set_clocks: vec![],
+            notes: vec![],
+        }
+    }
+
+    pub(super) fn read(file: &'a str, mut lines: LineReader<'_>) -> Result<Self, ImportError> {
+        let mut table = Self::new(file);
+        let mut header: Option<Header> = None;
         let (mut rows, mut splitter) = (0, CellSplitter::new());
         while let Some((number, line)) = lines.next()? {
-            let line = line.trim();
+            // A blank or a tab at the end may part an empty cell.
+            let line = line.trim_matches(['\r', '\n', ' ']);
             if let Some(comment) = line.strip_prefix('#') {
                 table.comment(number, comment);
-            } else if line.is_empty() || Some(line) == header_line.as_deref() {
+            } else if line.trim().is_empty() || header.as_ref().is_some_and(|header| header.line == line) {
                 // A program that was started again writes its header again.
-            } else if let Some(names) = &header {
-                let cells = splitter.split(line);
-                match table.row(number, cells, names) {
-                    Err(_) if cells.count() < names.len() && rows > 0 && !lines.ended => {
+            } else if let Some(header) = &header {
+                let cells = splitter.split_at(line, header.separator);
+                match table.row(number, cells, header) {
+                    Err(_) if cells.count() < header.columns.len() && rows > 0 && !lines.ended => {
                         table.truncated = Some(number)
                     }
                     read => read?,
                 }
                 rows += 1;
             } else {
-                let names = header_names(file, number, line)?;
-                let kept = names.iter().filter(|name| !["t_s", "phase"].contains(name));
-                table.columns = kept.map(|name| (*name, Vec::new())).collect();
-                (header, header_line) = (Some(names), Some(line.to_owned()));
+                let told = Header::read(file, number, line, &mut splitter)?;
+                table.columns = told.values().map(|name| (name, Vec::new())).collect();
+                table.clock = RowClock::new(told.seconds);
+                table.marks = Marks::new(told.separator);
+                table.notes.clone_from(&told.notes);
+                header = Some(told);
             }
         }
-        if header.is_none() {
+        let Some(header) = header else {
             return Err(table.whole("it has no header line; the first line names the columns, such as t_s,write_mb_per_s,composite_k".into()));
-        }
+        };
         if table.t_s.is_empty() {
             return Err(table.whole("it has a header but no rows".into()));
         }
+        table.settle(&header)?;
+        table.in_order();
+        if table.clock.is_wall && table.not_forward * TOLERATED_TIMES > rows {
+            return Err(table.whole(format!(
+                "{} of {rows} rows have the {} of another row: write it with milliseconds, or keep one row of each",
+                table.not_forward, header.time_title
+            )));
+        }
         if table.not_forward * TOLERATED_TIMES > rows {
             return Err(table.whole(format!(
-                "in {} of {rows} rows t_s does not lie after the row before; sort the rows, or split the file if it holds several logs",
-                table.not_forward
+                "in {} of {rows} rows {} does not lie after the row before; sort the rows, or split the file if it holds several logs",
+                table.not_forward, header.time_title
             )));
         }
         Ok(table)
@@ -128,37 +128,34 @@ impl<'a> CsvTable<'a> {
         }
     }
 
-    fn row(&mut self, number: usize, cells: Cells<'_>, names: &[&'static str]) -> Result<(), ImportError> {
-        let count = cells.count();
-        if count != names.len() {
-            let comma = if count > names.len() { "; decimals need a point, not a comma" } else { "" };
-            let why = format!("the row has {count} cells, the header has {}{comma}", names.len());
+    fn row(&mut self, number: usize, cells: Cells<'_>, header: &Header) -> Result<(), ImportError> {
+        let (count, wanted) = (cells.count(), header.columns.len());
+        // A separator behind the last cell, in rows or in the header alone.
+        let is_open = count + 1 == wanted && header.has_empty_end
+            || count == wanted + 1 && cells.iter().last().is_some_and(str::is_empty);
+        if count != wanted && !is_open {
+            let comma = if count > wanted { "; decimals need a point, not a comma" } else { "" };
+            let why = format!("the row has {count} cells, the header has {wanted}{comma}");
             return Err(self.at(number, None, why));
         }
-        let (mut t_s, mut phase, mut column) = (f64::NAN, "", 0);
-        for (cell, name) in cells.iter().zip(names) {
-            if *name == "phase" {
-                phase = cell;
-                continue;
+        let (mut time, mut day, mut phase, mut column) = ("", None, "", 0);
+        for (cell, told) in cells.iter().zip(&header.columns) {
+            match told {
+                Column::Time => time = cell,
+                Column::Date => day = Some(cell),
+                Column::Phase => phase = cell,
+                Column::Other => {}
+                Column::Value { name, convert, .. } => {
+                    let value = self.number(number, (column, name), cell, *convert)?;
+                    self.columns[column].1.push(value);
+                    column += 1;
+                }
             }
-            let value = self.number(number, name, cell)?;
-            if *name == "t_s" {
-                t_s = value;
-            } else {
-                self.columns[column].1.push(value);
-                column += 1;
-            }
         }
-        if t_s.is_nan() || t_s < 0.0 {
-            return Err(self.at(number, Some("t_s"), "every row needs a time of 0 s or later".into()));
-        }
-        if self.t_s.first().unwrap_or(&t_s) + LONGEST_RUN_S < t_s || t_s > NOT_SECONDS {
-            let why =
-                format!("{t_s} s cannot be of one run, which has at most 400 days: is it in milliseconds?");
-            return Err(self.at(number, Some("t_s"), why));
-        }
-        if self.t_s.last().is_some_and(|last| t_s <= *last) {
+        let t_s = self.time(number, day, time, &header.time_title)?;
+        if !self.clock.is_wall && self.t_s.last().is_some_and(|last| t_s <= *last) {
             self.not_forward += 1;
+            self.marks.forget(self.t_s.len());
             for (_, values) in &mut self.columns {
                 values.pop();
             }
@@ -175,6 +172,73 @@ impl<'a> CsvTable<'a> {
         })?;
         self.phase.push(phase);
         Ok(())
+    }
+
+    fn time(
+        &mut self,
+        number: usize,
+        day: Option<&str>,
+        cell: &str,
+        title: &str,
+    ) -> Result<f64, ImportError> {
+        if cell.is_empty() {
+            return Err(self.at(number, Some(title), "every row needs a time of 0 s or later".into()));
+        }
+        let (t_s, moved_s) = self.clock.read(day, cell).map_err(|why| self.at(number, Some(title), why))?;
+        if moved_s != 0.0 {
+            self.t_s.iter_mut().for_each(|before_s| *before_s += moved_s);
+        }
+        if self.t_s.first().unwrap_or(&t_s) + LONGEST_RUN_S < t_s || t_s > NOT_SECONDS {
+            let why =
+                format!("{t_s} s cannot be of one run, which has at most 400 days: is it in milliseconds?");
+            return Err(self.at(number, Some(title), why));
+        }
+        Ok(t_s)
+    }
+
+    /// Takes the numbers that could be two, now that all others are known.
+    fn settle(&mut self, header: &Header) -> Result<(), ImportError> {
+        let open = self.marks.settle();
+        for (place, told) in open {
+            let (name, values) = &mut self.columns[place.column];
+            let Some(told) = told else {
+                let why = "whether its commas are before decimals or between thousands cannot be told: no number shows it. Save it with decimal points";
+                return Err(ImportError::at(self.file, place.line, Some(name), why));
+            };
+            let value = header.convert(place.column).apply(told);
+            if let Some(why) = implausible(name, value) {
+                return Err(ImportError::at(self.file, place.line, Some(name), why));
+            }
+            values[place.row] = value;
+        }
+        Ok(())
+    }
+
+    /// Brings rows that a program wrote by a clock of the day into the order of their times.
+    fn in_order(&mut self) {
+        if !self.clock.is_wall {
+            return;
+        }
+        let is_utc = matches!(self.clock.base(0.0), TimeBase::Unix { .. });
+        self.set_clocks = set_back::undo(self.file, &mut self.t_s, is_utc);
+        let mut order: Vec<usize> = (0..self.t_s.len()).collect();
+        order.sort_by(|a, b| self.t_s[*a].total_cmp(&self.t_s[*b]));
+        let count = order.len();
+        order.dedup_by(|next, kept| self.t_s[*next] <= self.t_s[*kept]);
+        self.not_forward += count - order.len();
+        if order.len() == count && order.is_sorted() {
+            return;
+        }
+        for (_, values) in &mut self.columns {
+            *values = order.iter().map(|row| values[*row]).collect();
+        }
+        self.t_s = order.iter().map(|row| self.t_s[*row]).collect();
+        self.phase = order.iter().map(|row| self.phase[*row]).collect();
+    }
+
+    /// What the times count from.
+    pub(super) fn base(&self) -> TimeBase {
+        self.clock.base(self.t_s[0])
     }
 
     /// The number of a phase's name; `None` when there are too many. Rows of one phase mostly follow one another.
@@ -195,31 +259,33 @@ impl<'a> CsvTable<'a> {
         self.phase.iter().map(|number| self.phase_names[*number as usize].as_str())
     }
 
-    fn number(&self, number: usize, name: &str, cell: &str) -> Result<f64, ImportError> {
-        if cell.is_empty() {
-            return Ok(f64::NAN);
+    /// The number in a cell, in the unit of the plain CSV's own column of that name.
+    fn number(
+        &mut self,
+        line: usize,
+        (column, name): (usize, &str),
+        cell: &str,
+        convert: Option<Convert>,
+    ) -> Result<f64, ImportError> {
+        let row = self.t_s.len();
+        let told = self.marks.read(cell, name, super::number::Place { column, row, line });
+        let value = match (told, convert) {
+            (Ok(Cell::None), _) => return Ok(f64::NAN),
+            (Ok(Cell::InUnit(value)), _) => value,
+            (Ok(Cell::Bare(value)), Some(convert)) => convert.apply(value),
+            (Ok(Cell::Bare(_)), None) => {
+                let why = format!(
+                    "neither its title nor {cell:?} has a unit: call the column {name}, or write the unit behind its name, such as write (MB/s) or temp (°C)"
+                );
+                return Err(self.at(line, Some(name), why));
+            }
+            (Err(why), _) => return Err(self.at(line, Some(name), why)),
+        };
+        if !(value.is_finite() && (value >= 0.0 || name.ends_with("_c"))) {
+            let why = format!("{value} cannot be; leave the cell empty where there is no reading");
+            return Err(self.at(line, Some(name), why));
         }
-        // Marks between thousands are let pass where they can be nothing else.
-        let told = cell.parse::<f64>().ok().or_else(|| match numbers::number(cell) {
-            Some(Number::One(value, _)) => Some(value),
-            _ => None,
-        });
-        match told {
-            Some(value) if value.is_finite() && (value >= 0.0 || name.ends_with("_c")) => {
-                match implausible(name, value) {
-                    Some(why) => Err(self.at(number, Some(name), why)),
-                    None => Ok(value),
-                }
-            }
-            Some(value) => {
-                let why = format!("{value} cannot be; leave the cell empty where there is no reading");
-                Err(self.at(number, Some(name), why))
-            }
-            None => {
-                let hint = if cell.contains(';') { "; cells are separated by commas" } else { "" };
-                Err(self.at(number, Some(name), format!("{cell:?} is not a number{hint}")))
-            }
-        }
+        implausible(name, value).map_or(Ok(value), |why| Err(self.at(line, Some(name), why)))
     }
 
     pub(super) fn column(&self, name: &str) -> Option<&[f64]> {
@@ -262,59 +328,10 @@ pub(super) fn implausible(name: &str, value: f64) -> Option<String> {
     }
 }
 
-/// Whether a cell of a header names a column of the plain CSV.
-pub(crate) fn is_own_column(cell: &str) -> bool {
-    COLUMNS.iter().any(|name| name.eq_ignore_ascii_case(cell.trim().trim_matches('"')))
-}
-
-fn header_names(file: &str, number: usize, line: &str) -> Result<Vec<&'static str>, ImportError> {
-    let error = |column: Option<&str>, why: String| ImportError::at(file, number, column, why);
-    if line.contains(';') || line.contains('\t') {
-        return Err(error(
-            None,
-            "the columns are not separated by commas (decimals need a point, then)".into(),
-        ));
-    }
-    let mut names: Vec<&'static str> = Vec::new();
-    for typed in CellSplitter::new().split(line).iter() {
-        let Some(name) = COLUMNS.iter().find(|name| name.eq_ignore_ascii_case(typed)) else {
-            return Err(error(Some(&format!("{typed:?}")), unknown_column(typed)));
-        };
-        if names.contains(name) {
-            return Err(error(Some(typed), "the column is there twice".into()));
-        }
-        names.push(name);
-    }
-    for [a, b] in [["read_bytes_per_s", "read_mb_per_s"], ["write_bytes_per_s", "write_mb_per_s"]] {
-        if names.contains(&a) && names.contains(&b) {
-            return Err(error(Some(b), format!("{a} says the same in another unit; keep one of them")));
-        }
-    }
-    if names.contains(&"t_s") {
-        Ok(names)
-    } else {
-        Err(error(None, "there is no column t_s, the time in seconds".into()))
-    }
-}
-
-/// What to say of a column that does not exist: the right unit where a unit is wrong, else the nearest names.
-fn unknown_column(typed: &str) -> String {
-    let stem = |name: &str| name.split('_').next().unwrap_or(name).to_lowercase();
-    let mut near = nearest(typed, COLUMNS.iter().copied().filter(|name| stem(name) == stem(typed)));
-    for name in nearest(typed, COLUMNS.iter().copied()) {
-        if near.len() < 3 && !near.contains(&name) {
-            near.push(name);
-        }
-    }
-    let (which, names) =
-        if near.is_empty() { ("there are", &COLUMNS[..]) } else { ("the nearest are", &near[..]) };
-    format!("there is no such column or unit; {which} {}. Rename the column, or remove it", names.join(", "))
-}
-
 impl CsvTable<'_> {
     /// Times as the trace has them: a wall clock counts from its first row.
     pub(super) fn times(&self) -> impl Iterator<Item = f64> + '_ {
-        let zero = if self.t_s[0] > WALL_CLOCK_S { self.t_s[0] } else { 0.0 };
+        let zero = if self.clock.is_wall { self.t_s[0] } else { 0.0 };
         self.t_s.iter().map(move |t| t - zero)
     }
 }

@@ -1,4 +1,4 @@
-//! Wide tables of monitors: a row a moment, a column a value. HWiNFO, Windows' performance counters (typeperf, relog,
+//! Wide tables of monitors: a row a moment, a column a value. HWiNFO, Libre and Open Hardware Monitor, Windows' performance counters (typeperf, relog,
 //! Performance Monitor), CSV from Grafana.
 //!
 //! Rules
@@ -7,8 +7,10 @@
 //!   semicolons.
 //! - Units are those of the cells (`1.20 GB/s`, `45 °C`), else of the titles (`Write (MB/s)`, `[°F]`). A unit that is not known is
 //!   an error, and a column in a unit of something else (`io/s`) is passed over.
-//! - HWiNFO: the n-th `Drive Temperature` and the n-th `Read Rate` are of one drive, unless the row of names at the file's
+//! - HWiNFO: titles as [`super::hwinfo`] says. The n-th `Drive Temperature` and the n-th `Read Rate` are of one drive, unless the row of names at the file's
 //!   end says otherwise. Its MB are taken as 10^6 bytes, which it does not say; verdicts about heat do not depend on it.
+//! - Libre Hardware Monitor: `/nvme/0/temperature/0`, `/nvme/0/throughput/54` (reading) and `55` (writing), in bytes per second (its
+//!   `StorageDevice`); temperatures whose names are of thresholds are left out.
 //! - Performance counters: `PhysicalDisk(0 C:)` is the drive `0 C:`, in any language ([`super::counters`]). `LogicalDisk` counts the
 //!   same data again and is read where there is no other. The first column tells the zone.
 //! - Grafana: a column is a speed where its name has a word for reading or writing, and a temperature where it has one for
@@ -19,6 +21,7 @@ use std::collections::BTreeSet;
 use measure::CellSplitter;
 
 use super::counters::counter;
+use super::hwinfo;
 use super::titles::{Meaning, meanings, zone_s};
 use super::units::Unit;
 use super::when::{DateOrder, Stamp, date_and_time, stamp};
@@ -28,10 +31,15 @@ use crate::lines::LineReader;
 use crate::numbers::{Number, end_of_number, number};
 use crate::part::RunPart;
 
+/// Speeds without a unit whose fastest is below this are in another one than B/s: no drive under load is so slow, and none moves
+/// as many GB/s or, in MB/s, more.
+const SLOWEST_LOAD: f64 = 20_000.0;
+
 /// Whose table it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     HwInfo,
+    HardwareMonitor,
     Perfmon,
     Grafana,
 }
@@ -49,16 +57,19 @@ impl Dialect {
         {
             return Some(Self::Perfmon);
         }
-        let begins = |names: &[&str]| {
+        if bare.starts_with(",/") && (bare.contains("/temperature/") || bare.contains("/throughput/")) {
+            return Some(Self::HardwareMonitor);
+        }
+        let begins = |is: &dyn Fn(&[&str]) -> bool| {
             [',', ';', '\t'].iter().any(|separator| {
-                let mut cells = bare.split(*separator).map(str::trim);
-                names.iter().all(|name| cells.next() == Some(*name)) && cells.next().is_some()
+                let cells: Vec<&str> = bare.splitn(3, *separator).map(str::trim).collect();
+                cells.len() > 1 && is(&cells)
             })
         };
-        if begins(&["date", "time"]) && bare.contains('[') {
+        if bare.contains('[') && begins(&|cells| cells.len() > 2 && hwinfo::begins(cells[0], cells[1])) {
             return Some(Self::HwInfo);
         }
-        begins(&["time"]).then_some(Self::Grafana)
+        begins(&|cells| cells[0] == "time").then_some(Self::Grafana)
     }
 }
 
@@ -85,6 +96,8 @@ struct TableReader {
     /// What stands before decimals, once a number has shown it.
     mark: Option<char>,
     open: Vec<Open>,
+    /// The fastest of speeds that neither a title nor a cell gives a unit, and its column.
+    fastest_bare: Option<(usize, f64)>,
 }
 
 /// Reads the table.
@@ -121,6 +134,8 @@ pub(crate) fn part(
                     reader.row(&cells, now).map_err(|why| ImportError::at(file, number, None, why))?;
                 }
             }
+            // Libre Hardware Monitor has names below its identifiers.
+            None if dialect == Dialect::HardwareMonitor => reader.leave_out_limits(&cells),
             // The header again at the end of a recording, and then whose columns they are.
             None if cells.len() == reader.header.len() && cells != reader.header => names = Some(cells),
             None => {}
@@ -128,10 +143,18 @@ pub(crate) fn part(
     }
     let Some(mut reader) = reader else { return Err(ImportError::whole(file, "it has no header line")) };
     if reader.first.is_none() {
-        let why = "no row below its header begins with a date and a time of day, such as 2026-11-22 09:40:00";
+        let own = match dialect {
+            Dialect::Grafana => {
+                "; a table of your own in seconds has the columns t_s, write_mb_per_s and temp_c"
+            }
+            _ => "",
+        };
+        let why = format!(
+            "no row below its header begins with a date and a time of day, such as 2026-11-22 09:40:00{own}"
+        );
         return Err(ImportError::whole(file, why));
     }
-    reader.settle().map_err(|why| ImportError::whole(file, why))?;
+    reader.settle().and_then(|()| reader.has_units()).map_err(|why| ImportError::whole(file, why))?;
     if dialect == Dialect::HwInfo {
         reader.name_drives(names.as_deref());
     }
@@ -165,6 +188,7 @@ impl TableReader {
             order: DateOrder::default(),
             mark: None,
             open: Vec::new(),
+            fastest_bare: None,
         })
     }
 
@@ -172,7 +196,7 @@ impl TableReader {
     fn time(&mut self, cells: &[String]) -> Option<Stamp> {
         let told = match self.dialect {
             Dialect::HwInfo => date_and_time(cells.first()?, cells.get(1)?),
-            Dialect::Perfmon | Dialect::Grafana => stamp(cells.first()?),
+            Dialect::HardwareMonitor | Dialect::Perfmon | Dialect::Grafana => stamp(cells.first()?),
         }?;
         let told = if cells.first()?.contains('/') {
             let (told, moved_s) = self.order.read(told);
@@ -201,6 +225,13 @@ impl TableReader {
             let Some(cell) = cells.get(meaning.cell) else { continue };
             let (found, unit) = value(cell, meaning)
                 .map_err(|why| format!("column {:?}: {why}", self.header[meaning.cell]))?;
+            if meaning.is_bare
+                && unit == meaning.unit
+                && let Number::One(number, _) | Number::Either(number, _) = found
+                && self.fastest_bare.is_none_or(|(_, fastest)| number.abs() > fastest)
+            {
+                self.fastest_bare = Some((meaning.cell, number.abs()));
+            }
             match found {
                 Number::Either(number, mark) => {
                     self.open.push(Open { meaning: index, unit, row, number, mark });
@@ -212,6 +243,26 @@ impl TableReader {
             }
         }
         Ok(())
+    }
+
+    /// Refuses speeds that are in no unit that a number alone can tell.
+    fn has_units(&self) -> Result<(), String> {
+        match self.fastest_bare {
+            Some((cell, fastest)) if fastest > 0.0 && fastest < SLOWEST_LOAD => Err(format!(
+                "column {:?}: without a unit it is in bytes per second, and its fastest is {fastest}: is it in MB/s? Write the unit into its title, such as \"write (MB/s)\"",
+                self.header[cell]
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Leaves out temperatures that are thresholds by their names.
+    fn leave_out_limits(&mut self, names: &[String]) {
+        let is_limit = |name: &String| {
+            let lower = name.to_lowercase();
+            ["warning", "critical", "limit", "threshold"].iter().any(|word| lower.contains(word))
+        };
+        self.meanings.retain(|one| !names.get(one.cell).is_some_and(is_limit));
     }
 
     /// Takes the numbers that could be two, now that all others are known.

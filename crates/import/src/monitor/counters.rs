@@ -72,7 +72,7 @@ pub(super) fn counter(path: &str) -> Option<Counter> {
 }
 
 /// How many of the words that tell counters are in a text of lower case: fewer where it was read in a wrong code page.
-pub(crate) fn counter_words_in(lower: &str) -> usize {
+pub(super) fn counter_words_in(lower: &str) -> usize {
     let words = READING.iter().chain(&WRITING).chain(&BYTES).chain(&SECONDS).chain(&PHYSICAL).chain(&LOGICAL);
     words.map(|word| lower.matches(word).count()).sum()
 }

@@ -12,21 +12,24 @@
 
 pub(super) mod columns;
 mod counters;
+pub(super) mod dstat;
+mod hwinfo;
+pub(super) mod influx_csv;
 pub(super) mod line_time;
+mod main_drive;
 mod names;
 pub(super) mod sysstat;
 pub(super) mod telegraf;
 mod titles;
-mod units;
+pub(super) mod units;
 pub(super) mod when;
 
-pub(super) use self::counters::counter_words_in;
-
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use measure::Series;
 
-use self::names::{controller, is_drive, is_layer, is_partition_of};
+use self::names::{controller, is_drive};
 use self::when::Stamp;
 use super::csv::kelvin_from_celsius;
 use super::part::{CountedBy, RunPart, TimeBase};
@@ -34,8 +37,14 @@ use super::rates::{GAP_STEPS, differences, usual_step};
 use super::{COLDEST_K, HOTTEST_K, ImportError, set_back};
 use trace::{Interval, SegmentOp, SpeedSeries, Temperature, Trace, instant};
 
-/// A drive that moved this share of all data is the one in question.
-const MAIN_SHARE: f64 = 0.9;
+/// How many of the words that tell columns are in a text of lower case: fewer where it was read in a wrong code page.
+pub(super) fn title_words_in(lower: &str) -> usize {
+    counters::counter_words_in(lower) + hwinfo::words_in(lower)
+}
+
+/// Counters begin anew when a machine does: more often than so many times, and in one row of so many, is none.
+const FEW_RESETS: usize = 3;
+const ROWS_A_RESET: usize = 10;
 
 /// What one value says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,6 +82,8 @@ pub(super) struct Samples {
     drives: BTreeMap<String, Columns>,
     /// When each row was taken, in the order of the file.
     times: Vec<f64>,
+    /// Whether each row is a report that leaves out drives which moved nothing.
+    pub(super) leaves_out_idle: bool,
     /// Whether rows stand in any order, so that only their times tell which was first.
     pub(super) is_unordered: bool,
     /// What was decided on the way.
@@ -104,6 +115,11 @@ impl Samples {
             Some((_, values)) => values.push((row, value)),
             None => columns.push((quantity, vec![(row, value)])),
         }
+    }
+
+    /// Whether there is a drive beside the one of that name.
+    fn drives_but(&self, name: &str) -> bool {
+        self.drives.keys().any(|known| known != name)
     }
 
     /// Whether nothing was taken.
@@ -141,12 +157,14 @@ impl Samples {
         clock: impl Fn(f64) -> TimeBase,
     ) -> Result<RunPart, ImportError> {
         let name = self.choose(file, wanted)?;
+        let mut set_clocks = Vec::new();
         if !self.is_unordered {
             let is_utc = matches!(clock(0.0), TimeBase::Unix { .. });
-            self.notes.extend(set_back::undo(&mut self.times, is_utc));
+            set_clocks = set_back::undo(file, &mut self.times, is_utc);
         }
         let columns = self.drives.remove(&name).unwrap_or_default();
         self.tell_other_heat(&name, &columns);
+        let columns = if self.leaves_out_idle { self.with_idle(&name, columns) } else { columns };
         let mut columns: Vec<(Quantity, Vec<(f64, f64)>)> =
             columns.into_iter().map(|(quantity, values)| (quantity, self.over_time(&values))).collect();
         // A monitor counts what never happens, too; and JSON has its keys in any order.
@@ -155,7 +173,8 @@ impl Samples {
         });
         columns.sort_by_key(|(quantity, _)| quantity.rank());
         let first_s = |(quantity, values): &(Quantity, Vec<(f64, f64)>)| {
-            let before = if matches!(quantity, Quantity::Rate(_)) { usual_step(values)? } else { 0.0 };
+            let values = of_own_rows(values);
+            let before = if matches!(quantity, Quantity::Rate(_)) { usual_step(&values)? } else { 0.0 };
             Some(values.first()?.0 - before)
         };
         let zero_s = columns.iter().filter_map(first_s).fold(f64::INFINITY, f64::min);
@@ -166,6 +185,7 @@ impl Samples {
             ));
         }
         let mut trace = Trace::empty(&name);
+        trace.caveats = set_clocks;
         for (quantity, mut values) in columns {
             if is_drawn_down(quantity, &values) {
                 values.iter_mut().for_each(|(_, value)| *value = -*value);
@@ -197,6 +217,32 @@ impl Samples {
         }
     }
 
+    /// The speeds with 0 in each report that leaves the drive out, as `iostat -z` and `sar -z` do while it is idle.
+    fn with_idle(&mut self, name: &str, mut columns: Columns) -> Columns {
+        let mut most = 0;
+        for (quantity, values) in &mut columns {
+            if !matches!(quantity, Quantity::Rate(_)) {
+                continue;
+            }
+            // A file may end within its last report.
+            let mut is_there = vec![false; self.times.len()];
+            is_there.last_mut().into_iter().for_each(|last| *last = true);
+            values.iter().for_each(|(row, _)| is_there[*row] = true);
+            let idle = (0..is_there.len()).filter(|row| !is_there[*row]).map(|row| (row, 0.0));
+            let count = values.len();
+            values.extend(idle);
+            values.sort_by_key(|(row, _)| *row);
+            most = most.max(values.len() - count);
+        }
+        if most > 0 {
+            self.notes.push(format!(
+                "{most} of {} reports leave {name} out, as iostat and sar with -z do while a drive is idle: taken as 0 B/s",
+                self.times.len()
+            ));
+        }
+        columns
+    }
+
     /// The values of a column by their times, one for each.
     fn over_time(&self, values: &[(usize, f64)]) -> Vec<(f64, f64)> {
         let mut values: Vec<(f64, f64)> =
@@ -205,80 +251,6 @@ impl Samples {
         values.sort_by(|a, b| a.0.total_cmp(&b.0));
         values.dedup_by(|next, kept| next.0 <= kept.0);
         values
-    }
-
-    /// The drive in question, with what goes by its controller's name.
-    fn choose(&mut self, file: &str, wanted: Option<&str>) -> Result<String, ImportError> {
-        let name = self.chosen(file, wanted)?;
-        if let Some(controller) = controller(&name) {
-            self.merge(controller, &name);
-        }
-        Ok(name)
-    }
-
-    fn chosen(&mut self, file: &str, wanted: Option<&str>) -> Result<String, ImportError> {
-        let whole = |why: String| ImportError::whole(file, why);
-        let all: Vec<String> = self.drives.keys().cloned().collect();
-        if let Some(wanted) = wanted {
-            let wanted = wanted.trim_start_matches("/dev/");
-            let found = all.iter().find(|name| *name == wanted);
-            return found
-                .cloned()
-                .ok_or_else(|| whole(format!("it has nothing of {wanted}; there are {}", all.join(", "))));
-        }
-        let is_part = |name: &str| {
-            all.iter().any(|other| is_partition_of(name, other) || controller(other) == Some(name))
-        };
-        let drives: Vec<&String> = all.iter().filter(|name| !is_layer(name) && !is_part(name)).collect();
-        let drives = if drives.is_empty() { all.iter().collect() } else { drives };
-        match drives[..] {
-            [] => Err(whole("nothing in it says how fast, how hot or how hungry a drive was".to_owned())),
-            [only] => Ok(only.clone()),
-            _ => self.main(&drives).map_err(whole),
-        }
-    }
-
-    /// The drive that moved nearly all data.
-    fn main(&mut self, drives: &[&String]) -> Result<String, String> {
-        let column = |(quantity, values): &(Quantity, Vec<(usize, f64)>)| {
-            moved_bytes(*quantity, &self.over_time(values))
-        };
-        let moved = |name: &String| self.drives[name].iter().map(column).sum::<f64>();
-        let mut shares: Vec<(&String, f64)> = drives.iter().map(|name| (*name, moved(name))).collect();
-        shares.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let total: f64 = shares.iter().map(|(_, bytes)| bytes).sum();
-        let (name, most) = (shares[0].0.clone(), shares[0].1);
-        if total > 0.0 && most >= MAIN_SHARE * total {
-            if most == total {
-                return Ok(name);
-            }
-            let percent = 100.0 * most / total;
-            self.notes
-                .push(format!("of the drives in it, {name} is taken: it moved {percent:.0} % of all data"));
-            return Ok(name);
-        }
-        let share = |(name, bytes): &(&String, f64)| format!("{name} {:.0} %", 100.0 * bytes / total);
-        let list: Vec<String> = if total > 0.0 {
-            shares.iter().filter(|(_, bytes)| *bytes > 0.0).map(share).collect()
-        } else {
-            drives.iter().map(|name| (*name).clone()).collect()
-        };
-        Err(format!("it is of several drives ({}): name one with --device", list.join(", ")))
-    }
-}
-
-/// Bytes that a column says were moved.
-fn moved_bytes(quantity: Quantity, values: &[(f64, f64)]) -> f64 {
-    let known = values.iter().map(|(_, value)| *value).filter(|value| value.is_finite());
-    match quantity {
-        // Of one step each: what shares are compared by needs no more.
-        Quantity::Rate(_) => known.sum::<f64>().abs() * usual_step(values).unwrap_or(1.0),
-        Quantity::Total(_) => {
-            let (low, high) =
-                known.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (v.min(low), v.max(high)));
-            (high - low).max(0.0)
-        }
-        Quantity::Celsius(_) | Quantity::Power => 0.0,
     }
 }
 
@@ -299,6 +271,7 @@ fn add(trace: &mut Trace, quantity: Quantity, values: &[(f64, f64)], zero_s: f64
             if trace.speeds.iter().any(|known| known.op == op) {
                 return Ok(());
             }
+            is_counter(values)?;
             let intervals = differences(values, zero_s, 1.0, trace);
             trace.speeds.push(SpeedSeries { op, intervals });
         }
@@ -312,8 +285,31 @@ fn add(trace: &mut Trace, quantity: Quantity, values: &[(f64, f64)], zero_s: f64
     Ok(())
 }
 
+/// Refuses what falls so often that it is no counter.
+fn is_counter(values: &[(f64, f64)]) -> Result<(), String> {
+    let falls = values.windows(2).filter(|pair| pair[1].1 < pair[0].1).count();
+    if falls > FEW_RESETS && falls * ROWS_A_RESET > values.len() {
+        return Err(format!(
+            "bytes read or written fall in {falls} of {} steps: are they rates, as of derivative()? Export the counters as they are",
+            values.len() - 1
+        ));
+    }
+    Ok(())
+}
+
+/// Values without the rows that have none, where most of those are of other columns: tables that were joined by time have a row for
+/// each time of any of their columns.
+fn of_own_rows(values: &[(f64, f64)]) -> Cow<'_, [(f64, f64)]> {
+    let known = values.iter().filter(|(_, value)| !value.is_nan());
+    if known.clone().count() * 3 > values.len() * 2 {
+        return Cow::Borrowed(values);
+    }
+    Cow::Owned(known.copied().collect())
+}
+
 /// Intervals of rates, each over the time before its row; `None` where there are none.
 fn of_rates(values: &[(f64, f64)], zero_s: f64) -> Result<Option<Vec<Interval>>, String> {
+    let values = &of_own_rows(values)[..];
     let Some(usual_s) = usual_step(values) else { return Ok(None) };
     let mut intervals = Vec::with_capacity(values.len());
     let mut before_s = f64::NEG_INFINITY;
@@ -336,7 +332,7 @@ fn temperature(number: u8, values: &[(f64, f64)], zero_s: f64) -> Result<Tempera
     let whole = values.iter().all(|(_, value)| value.is_nan() || value.fract() == 0.0);
     let name = if number == 0 { "composite".to_owned() } else { format!("sensor{number}") };
     let mut kelvin = Series::new();
-    for (t, value) in values {
+    for (t, value) in &of_own_rows(values)[..] {
         let t = instant(t - zero_s);
         if value.is_nan() {
             kelvin.push_gap(t, "no reading");

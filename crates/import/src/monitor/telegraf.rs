@@ -1,10 +1,10 @@
 //! Telegraf: its metrics as InfluxDB's line protocol or as JSON, from the file output.
 //!
 //! Rules
-//! - `diskio` counts bytes by `name`; `smart_device` (by `device`), `sensors` and `temp` have temperatures, `nvme0` being
-//!   the drive of `nvme0n1`. A chip of `sensors` says on which bus it is and not which drive: its temperature is taken
+//! - `diskio` counts bytes by `name`; `smart_device` and `hddtemp` (by `device`), `smartctl` (by `name`), `sensors` and `temp` have
+//!   temperatures, `nvme0` being the drive of `nvme0n1`. A chip of `sensors` says on which bus it is and not which drive: its temperature is taken
 //!   where there is one such chip.
-//! - Several hosts in one file are refused.
+//! - Several hosts in one file are refused, and so is a drive that was swapped: two serial numbers at one device.
 //! - Timestamps are seconds, milliseconds, microseconds or nanoseconds since 1970, by their size.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,18 +14,20 @@ use serde_json::Value;
 use super::when::{since_1970, stamp};
 use super::{Quantity, Samples};
 use crate::ImportError;
+use crate::device::controller;
 use crate::json::JsonDocuments;
 use crate::lines::LineReader;
 use crate::part::{RunPart, TimeBase};
+use crate::which_drive::SerialNumbers;
 use trace::SegmentOp::{Read, Write};
 
 /// One metric: its name, tags, numeric fields and time in seconds since 1970.
 #[derive(Debug, Default, PartialEq)]
-struct Metric {
-    name: String,
-    tags: BTreeMap<String, String>,
-    fields: BTreeMap<String, f64>,
-    t_s: f64,
+pub(super) struct Metric {
+    pub(super) name: String,
+    pub(super) tags: BTreeMap<String, String>,
+    pub(super) fields: BTreeMap<String, f64>,
+    pub(super) t_s: f64,
 }
 
 /// Reads line protocol, one metric a line.
@@ -72,16 +74,19 @@ pub(crate) fn json(file: &str, lines: LineReader<'_>, device: Option<&str>) -> R
     gathered.part(file, device)
 }
 
+/// What the metrics of a file say of drives.
 #[derive(Default)]
-struct Gathered {
+pub(super) struct Gathered {
     samples: Samples,
     hosts: BTreeSet<String>,
+    /// The serial numbers that were read at each device.
+    serials: SerialNumbers,
     /// Temperatures of chips, which name no drive: chip, time, °C.
     chips: BTreeMap<String, Vec<(f64, f64)>>,
 }
 
 impl Gathered {
-    fn add(&mut self, metric: &Metric) {
+    pub(super) fn add(&mut self, metric: &Metric) {
         let tag = |name: &str| metric.tags.get(name).map_or("", String::as_str);
         let field = |name: &str| metric.fields.get(name).copied();
         let t_s = metric.t_s;
@@ -93,11 +98,9 @@ impl Gathered {
                     }
                 }
             }
-            "smart_device" => {
-                if let Some(celsius) = field("temp_c") {
-                    self.samples.push(tag("device"), Quantity::Celsius(0), t_s, celsius);
-                }
-            }
+            "smart_device" => self.health(tag("device"), tag("serial_no"), t_s, field("temp_c")),
+            "smartctl" => self.health(tag("name"), tag("serial"), t_s, field("temperature")),
+            "hddtemp" => self.health(tag("device"), "", t_s, field("temperature")),
             "sensors" if tag("chip").starts_with("nvme") && tag("feature") == "composite" => {
                 let chip = self.chips.entry(tag("chip").to_owned()).or_default();
                 chip.extend(field("temp_input").map(|celsius| (t_s, celsius)));
@@ -113,7 +116,16 @@ impl Gathered {
         }
     }
 
-    fn part(mut self, file: &str, device: Option<&str>) -> Result<RunPart, ImportError> {
+    /// Takes what a program says of a drive's health.
+    fn health(&mut self, device: &str, serial: &str, t_s: f64, celsius: Option<f64>) {
+        let device = controller(device);
+        self.serials.add(&device, serial, t_s);
+        if let Some(celsius) = celsius {
+            self.samples.push(&device, Quantity::Celsius(0), t_s, celsius);
+        }
+    }
+
+    pub(super) fn part(mut self, file: &str, device: Option<&str>) -> Result<RunPart, ImportError> {
         if self.hosts.len() > 1 {
             let names: Vec<String> = self.hosts.into_iter().collect();
             let why = format!("it is of several hosts ({}): split it by host", names.join(", "));
@@ -122,6 +134,7 @@ impl Gathered {
         // Metrics come in batches of several inputs.
         self.samples.is_unordered = true;
         let drive = self.samples.choose(file, device)?;
+        self.serials.one_at(&drive).map_err(|why| ImportError::whole(file, why))?;
         let mut chips = self.chips.into_values();
         if let (Some(values), None) = (chips.next(), chips.next())
             && !self.samples.has(&drive, Quantity::Celsius(0))

@@ -2,11 +2,17 @@
 //!
 //! The rules are in the header of [`super::columns`], which reads the rows.
 
+use std::collections::BTreeMap;
+
 use super::columns::Dialect;
 use super::counters::{Counter, LANGUAGES, counter};
+use super::hwinfo::HwInfoColumn;
 use super::units::{Measure, Told, Unit, told};
 use super::{Quantity, controller, is_drive};
 use trace::SegmentOp::{Read, Write};
+
+/// Beginnings of the identifiers of drives.
+const STORAGE: [&str; 4] = ["/nvme/", "/ssd/", "/hdd/", "/storage/"];
 
 /// One column that says something.
 pub(super) struct Meaning {
@@ -15,6 +21,8 @@ pub(super) struct Meaning {
     pub(super) quantity: Quantity,
     /// What a bare number counts.
     pub(super) unit: Unit,
+    /// Whether nothing but the usual unit of its table says so.
+    pub(super) is_bare: bool,
 }
 
 /// What the columns of a table say; what was decided on the way goes into `notes`.
@@ -28,9 +36,14 @@ pub(super) fn meanings(
 ) -> Result<Vec<Meaning>, String> {
     let meanings = match dialect {
         Dialect::HwInfo => hwinfo(header)?,
+        Dialect::HardwareMonitor => hardware_monitor(header),
         Dialect::Perfmon => perfmon(header, notes),
         Dialect::Grafana => grafana(header)?,
     };
+    if dialect == Dialect::Grafana && is_netdata(header) {
+        notes
+            .push("reads and writes without a unit: taken as KiB/s, as Netdata's charts of disks are".into());
+    }
     if meanings.is_empty() { Err(nothing_known(dialect)) } else { Ok(meanings) }
 }
 
@@ -58,33 +71,66 @@ fn hwinfo(header: &[String]) -> Result<Vec<Meaning>, String> {
     let mut meanings = Vec::new();
     let (mut hot, mut reading, mut writing) = (0, 0, 0);
     for (cell, title) in header.iter().enumerate() {
-        let (name, unit) = title
-            .rsplit_once('[')
-            .map_or((title.as_str(), ""), |(name, unit)| (name.trim(), unit.trim_end_matches(']')));
-        let rate = || unit_of(title, unit, Unit::of(Measure::Rate, 1e6));
-        let heat = || unit_of(title, unit, Unit::of(Measure::Heat, 1.0));
-        let (drive, quantity, unit) = match name.strip_prefix("Drive Temperature") {
-            Some("") => {
+        // Behind the bracket programs that save the table again put a number (`[°C].1`).
+        let (name, unit) = title.rsplit_once('[').map_or((title.as_str(), ""), |(name, unit)| {
+            (name.trim(), unit.split(']').next().unwrap_or(unit))
+        });
+        let is_rate = Unit::named(unit).is_some_and(|unit| unit.measure == Measure::Rate);
+        let Some(column) = super::hwinfo::column(name, is_rate) else { continue };
+        let (drive, quantity, usual) = match column {
+            HwInfoColumn::Temperature(Some(number)) if hot > 0 => {
+                (format!("drive {hot}"), Quantity::Celsius(number), Unit::of(Measure::Heat, 1.0))
+            }
+            HwInfoColumn::Temperature(None) => {
                 hot += 1;
-                (format!("drive {hot}"), Quantity::Celsius(0), heat()?)
+                (format!("drive {hot}"), Quantity::Celsius(0), Unit::of(Measure::Heat, 1.0))
             }
-            Some(number) => match number.trim().parse::<u8>() {
-                Ok(number) if hot > 0 => (format!("drive {hot}"), Quantity::Celsius(number), heat()?),
-                _ => continue,
-            },
-            None if name == "Read Rate" => {
-                reading += 1;
-                (format!("rates of drive {reading}"), Quantity::Rate(Read), rate()?)
+            HwInfoColumn::Temperature(Some(_)) => continue,
+            HwInfoColumn::Rate(op) => {
+                let count = if op == Read { &mut reading } else { &mut writing };
+                *count += 1;
+                (format!("rates of drive {count}"), Quantity::Rate(op), Unit::of(Measure::Rate, 1e6))
             }
-            None if name == "Write Rate" => {
-                writing += 1;
-                (format!("rates of drive {writing}"), Quantity::Rate(Write), rate()?)
-            }
-            None => continue,
         };
-        meanings.push(Meaning { cell, drive, quantity, unit });
+        let unit = unit_of(title, unit, usual)?;
+        meanings.push(Meaning { cell, drive, quantity, unit, is_bare: false });
     }
     Ok(meanings)
+}
+
+/// Identifiers of Libre and Open Hardware Monitor: `/nvme/0/temperature/0`.
+fn hardware_monitor(header: &[String]) -> Vec<Meaning> {
+    let mut sensors: BTreeMap<&str, u8> = BTreeMap::new();
+    let mut meanings = Vec::new();
+    for (cell, identifier) in header.iter().enumerate() {
+        let Some((drive, rest)) = STORAGE.iter().find_map(|kind| {
+            let behind = identifier.strip_prefix(kind)?;
+            let at = kind.len() + behind.find('/')?;
+            Some((&identifier[..at], &identifier[at..]))
+        }) else {
+            continue;
+        };
+        let (quantity, unit) = match rest {
+            "/throughput/54" => (Quantity::Rate(Read), Unit::of(Measure::Rate, 1.0)),
+            "/throughput/55" => (Quantity::Rate(Write), Unit::of(Measure::Rate, 1.0)),
+            _ if rest.starts_with("/temperature/") => {
+                let sensor = sensors.entry(drive).or_default();
+                *sensor += 1;
+                (Quantity::Celsius(*sensor - 1), Unit::of(Measure::Heat, 1.0))
+            }
+            _ => continue,
+        };
+        meanings.push(Meaning {
+            cell,
+            drive: drive.trim_start_matches('/').to_owned(),
+            quantity,
+            unit,
+            is_bare: false,
+        });
+    }
+    // Sensors of the protocol are eight at most.
+    meanings.retain(|one| !matches!(one.quantity, Quantity::Celsius(sensor) if sensor > 8));
+    meanings
 }
 
 fn perfmon(header: &[String], notes: &mut Vec<String>) -> Vec<Meaning> {
@@ -98,7 +144,7 @@ fn perfmon(header: &[String], notes: &mut Vec<String>) -> Vec<Meaning> {
     let meaning = |(cell, one): (usize, Option<Counter>)| {
         let one = one?;
         let unit = Unit::of(Measure::Rate, 1.0);
-        Some(Meaning { cell, drive: one.drive, quantity: Quantity::Rate(one.op), unit })
+        Some(Meaning { cell, drive: one.drive, quantity: Quantity::Rate(one.op), unit, is_bare: false })
     };
     found.into_iter().filter_map(meaning).collect()
 }
@@ -127,14 +173,18 @@ fn grafana(header: &[String]) -> Result<Vec<Meaning>, String> {
             || title.rsplit(' ').next().filter(|word| word.ends_with("/s") || word.ends_with("/sec")),
             |(_, name)| Some(name.trim_end_matches([')', ']', ' '])),
         );
-        let unit = match name.map_or(Told::Name, told) {
+        let told = name.map_or(Told::Name, told);
+        let is_bare = told == Told::Name && measure == Measure::Rate && !is_netdata(header);
+        let unit = match told {
             Told::Unit(unit) if unit.measure == measure => unit,
+            // Netdata's charts of a disk, in KiB/s.
+            Told::Name if is_netdata(header) && measure == Measure::Rate => Unit::of(measure, 1024.0),
             Told::Name => Unit::of(measure, 1.0),
             Told::Unit(_) | Told::Other => continue,
             Told::Unknown => return Err(unknown_unit(title, name.unwrap_or_default(), measure)),
         };
         let drive = lower.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| is_drive(word));
-        meanings.push(Meaning { cell, drive: drive.unwrap_or_default().to_owned(), quantity, unit });
+        meanings.push(Meaning { cell, drive: drive.unwrap_or_default().to_owned(), quantity, unit, is_bare });
     }
     // A column that names no drive is of the only one that others name.
     let whole = |drive: &str| controller(drive).unwrap_or(drive).to_owned();
@@ -145,11 +195,22 @@ fn grafana(header: &[String]) -> Result<Vec<Meaning>, String> {
     Ok(meanings)
 }
 
+/// `time,reads,writes`, as Netdata names the lines of `disk.io`.
+pub(super) fn is_netdata(header: &[String]) -> bool {
+    header.first().is_some_and(|first| first == "time")
+        && header.len() > 1
+        && header[1..].iter().all(|name| name == "reads" || name == "writes")
+}
+
 fn nothing_known(dialect: Dialect) -> String {
     let (what, wanted) = match dialect {
         Dialect::HwInfo => (
             "HWiNFO's log",
-            "Drive Temperature [°C], Read Rate [MB/s] and Write Rate [MB/s] (with English names)".to_owned(),
+            "Drive Temperature [°C], Read Rate [MB/s] and Write Rate [MB/s]: tick them for the log, and set HWiNFO's language to English if they are ticked".to_owned(),
+        ),
+        Dialect::HardwareMonitor => (
+            "a log of Libre Hardware Monitor",
+            "the temperature, Read Rate and Write Rate of a drive (/nvme/0/temperature/0, /nvme/0/throughput/54 and 55): tick Storage in its menu File, Hardware".to_owned(),
         ),
         Dialect::Perfmon => (
             "a log of Windows' performance counters",

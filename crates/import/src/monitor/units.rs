@@ -5,7 +5,7 @@
 
 /// What a unit measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Measure {
+pub(crate) enum Measure {
     Rate,
     Heat,
     Power,
@@ -13,24 +13,24 @@ pub(super) enum Measure {
 
 /// A unit: what its zero is, and what one of it counts, in bytes per second, °C or W.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Unit {
-    pub(super) measure: Measure,
-    pub(super) zero: f64,
-    pub(super) factor: f64,
+pub(crate) struct Unit {
+    pub(crate) measure: Measure,
+    pub(crate) zero: f64,
+    pub(crate) factor: f64,
 }
 
 impl Unit {
-    pub(super) const fn of(measure: Measure, factor: f64) -> Self {
+    pub(crate) const fn of(measure: Measure, factor: f64) -> Self {
         Self { measure, zero: 0.0, factor }
     }
 
     /// So much of this unit in bytes per second, °C or W.
-    pub(super) fn count(self, number: f64) -> f64 {
+    pub(crate) fn count(self, number: f64) -> f64 {
         (number - self.zero) * self.factor
     }
 
     /// The unit of that name.
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         let name = name.trim();
         let heat = |zero, factor| Some(Self { measure: Measure::Heat, zero, factor });
         // The sign of degrees comes in several characters, and spoilt.

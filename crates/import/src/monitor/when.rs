@@ -77,7 +77,7 @@ pub(super) fn midnight_s(date: &str) -> Option<f64> {
 }
 
 /// The seconds since midnight of `9:40:00.250`, `11:55:02 PM`, `11:55 p.m.`, `23.55.02`, `23时55分02秒` and their like.
-pub(super) fn time_of_day_s(text: &str) -> Option<f64> {
+pub(crate) fn time_of_day_s(text: &str) -> Option<f64> {
     let lower = text.trim().to_lowercase();
     let end = lower.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(lower.len());
     let (digits, half) = lower.split_at(end);
@@ -106,7 +106,7 @@ const LONGEST_STEP_S: f64 = 2.0 * 86_400.0;
 
 /// The order of day and month that a file goes by, which it shows where a day ends: the next day is no month away.
 #[derive(Debug, Default)]
-pub(super) struct DateOrder {
+pub(crate) struct DateOrder {
     is_day_first: bool,
     /// The time before, as month/day.
     before: Option<Stamp>,
@@ -114,7 +114,7 @@ pub(super) struct DateOrder {
 
 impl DateOrder {
     /// The time `told`, read as month/day, by that order; and by how many seconds all times before have to be moved.
-    pub(super) fn read(&mut self, told: Stamp) -> (Stamp, f64) {
+    pub(crate) fn read(&mut self, told: Stamp) -> (Stamp, f64) {
         let steps = |from: Stamp, to: Stamp| (0.0..=LONGEST_STEP_S).contains(&(to.seconds - from.seconds));
         let mut moved_s = 0.0;
         if let Some(last) = self.before.replace(told)
@@ -140,7 +140,7 @@ fn day_first(stamp: Stamp) -> Stamp {
 }
 
 /// Seconds from a number since 1970 in s, ms, µs or ns; `None` for one that is none of them between 2001 and 2286.
-pub(super) fn since_1970(number: f64) -> Option<f64> {
+pub(crate) fn since_1970(number: f64) -> Option<f64> {
     [1.0, 1e3, 1e6, 1e9].into_iter().map(|unit| number / unit).find(|seconds| (1e9..1e10).contains(seconds))
 }
 

@@ -123,6 +123,10 @@ pub(in crate::monitor) fn json_samples(
             let since_boot = reports.next() && !report["timestamp"].is_object();
             let t_s = told.map(|stamp| stamp.seconds).or_else(|| Some(f64::from(number) * every_s?));
             let Some(t_s) = t_s.or(since_boot.then_some(0.0)) else { return Err(no_times(file)) };
+            if !since_boot && report["disk"].is_array() {
+                samples.leaves_out_idle = true;
+                samples.row(t_s);
+            }
             for disk in report["disk"].as_array().into_iter().flatten().filter(|_| !since_boot) {
                 let Some(name) = disk["disk_device"].as_str().or(disk["disk-device"].as_str()) else {
                     continue;

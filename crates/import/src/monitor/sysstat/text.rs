@@ -179,8 +179,18 @@ impl TextReader {
         if !is_sar && (self.first_names.is_empty() || self.first_names[..] == names[..]) {
             self.is_first_report = self.reports.next();
             self.first_names.clone_from(&names);
+            self.report();
         }
         (self.alone, self.table) = (None, Some(Table { names, device, time_words }));
+    }
+
+    /// A report of iostat begins: one that leaves out all drives has its time, too.
+    fn report(&mut self) {
+        let every_s = self.every_s.map(|every_s| f64::from(self.reports.all) * every_s);
+        if let Some(t_s) = self.now.map(|now| now.seconds).or(every_s).filter(|_| !self.is_first_report) {
+            self.samples.leaves_out_idle = true;
+            self.samples.row(t_s);
+        }
     }
 
     fn row(&mut self, table: &Table, words: Vec<&str>) -> Result<(), String> {

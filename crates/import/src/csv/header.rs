@@ -1,0 +1,215 @@
+//! The header of a plain CSV: its own columns by name, others by what their titles say.
+
+use measure::CellSplitter;
+
+use super::title::{Convert, Meaning, meaning};
+use crate::ImportError;
+
+/// The columns of the plain CSV, each in the unit of its name.
+const COLUMNS: [&str; 26] = [
+    "t_s",
+    "read_bytes_per_s",
+    "write_bytes_per_s",
+    "read_mb_per_s",
+    "write_mb_per_s",
+    "composite_k",
+    "temp_c",
+    "sensor1_c",
+    "sensor2_c",
+    "sensor3_c",
+    "sensor4_c",
+    "sensor5_c",
+    "sensor6_c",
+    "sensor7_c",
+    "sensor8_c",
+    "power_w",
+    "tmt1_c",
+    "tmt2_c",
+    "tmt1_transitions",
+    "tmt2_transitions",
+    "tmt1_seconds",
+    "tmt2_seconds",
+    "phase",
+    "written_bytes",
+    "trim_bytes_per_s",
+    "errors",
+];
+
+/// What is in one column.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Column {
+    Time,
+    Date,
+    Phase,
+    /// One of [`COLUMNS`], and how a bare number becomes that; `None` where each cell needs a unit.
+    Value {
+        name: &'static str,
+        convert: Option<Convert>,
+    },
+    Other,
+}
+
+/// The header of a file.
+pub(super) struct Header {
+    pub(super) line: String,
+    pub(super) separator: char,
+    pub(super) columns: Vec<Column>,
+    /// The title of the time, for errors.
+    pub(super) time_title: String,
+    /// Seconds in one number of the time, where that is told.
+    pub(super) seconds: Option<f64>,
+    /// Whether a separator stands behind its last title.
+    pub(super) has_empty_end: bool,
+    pub(super) notes: Vec<String>,
+}
+
+impl Header {
+    pub(super) fn read(
+        file: &str,
+        number: usize,
+        line: &str,
+        splitter: &mut CellSplitter,
+    ) -> Result<Self, ImportError> {
+        let separator = separator(line);
+        let titles: Vec<String> = splitter.split_at(line, separator).iter().map(str::to_owned).collect();
+        let mut header = Self {
+            line: line.to_owned(),
+            separator,
+            columns: Vec::with_capacity(titles.len()),
+            time_title: String::new(),
+            seconds: None,
+            has_empty_end: titles.len() > 1 && titles.last().is_some_and(String::is_empty),
+            notes: Vec::new(),
+        };
+        header
+            .add_all(&titles)
+            .map_err(|(title, why)| ImportError::at(file, number, title.as_deref(), why))?;
+        Ok(header)
+    }
+
+    /// Takes the titles; what is wrong stands at one of them, if any.
+    fn add_all(&mut self, titles: &[String]) -> Result<(), (Option<String>, String)> {
+        let mut others: Vec<&str> = Vec::new();
+        let mut day = None;
+        for title in titles {
+            let shown = || Some(format!("{title:?}"));
+            let told =
+                own(title).map_or_else(|| meaning(title, &COLUMNS), Ok).map_err(|why| (shown(), why))?;
+            let twice = || (shown(), "the column is there twice; keep one of them".to_owned());
+            let column = match told {
+                Meaning::Time(_) if !self.time_title.is_empty() => return Err(twice()),
+                Meaning::Time(seconds) => {
+                    (self.time_title, self.seconds) = (title.clone(), seconds);
+                    Column::Time
+                }
+                Meaning::Date if day.is_some() => return Err(twice()),
+                Meaning::Date => {
+                    day = Some(self.columns.len());
+                    Column::Date
+                }
+                Meaning::Phase if self.columns.contains(&Column::Phase) => return Err(twice()),
+                Meaning::Phase => Column::Phase,
+                Meaning::Value(name, _) if self.values().any(|known| known == name) => {
+                    let other = own(title).is_none();
+                    let why = format!("there is a column of {name} already; keep those of one drive");
+                    return Err(if other { (shown(), why) } else { twice() });
+                }
+                Meaning::Value(name, convert) => Column::Value { name, convert },
+                Meaning::Other => {
+                    others.extend((!title.is_empty()).then_some(title.as_str()));
+                    Column::Other
+                }
+            };
+            self.columns.push(column);
+        }
+        self.complete(titles, day)?;
+        if !others.is_empty() {
+            self.notes.push(format!(
+                "columns that say nothing of the drive are passed over: {}",
+                others.join(", ")
+            ));
+        }
+        Ok(())
+    }
+
+    /// Looks whether the columns together are a log of a drive.
+    fn complete(&mut self, titles: &[String], day: Option<usize>) -> Result<(), (Option<String>, String)> {
+        if let (true, Some(day)) = (self.time_title.is_empty(), day) {
+            // A date with its time of day in one column.
+            self.time_title.clone_from(&titles[day]);
+            self.columns[day] = Column::Time;
+        }
+        if self.time_title.is_empty() {
+            let why = "there is no column t_s, the time in seconds; time, timestamp or date with dates such as 2026-11-22T09:40:00, or time_ms, do as well";
+            return Err((None, why.into()));
+        }
+        let values: Vec<&str> = self.values().collect();
+        for [a, b] in [["read_bytes_per_s", "read_mb_per_s"], ["write_bytes_per_s", "write_mb_per_s"]] {
+            if values.contains(&a) && values.contains(&b) {
+                return Err((Some(b.into()), format!("{a} says the same in another unit; keep one of them")));
+            }
+        }
+        if values.is_empty() && titles.len() > 1 {
+            let why = "no column says how fast or how hot a drive was: call them read_mb_per_s, write_mb_per_s, temp_c or composite_k";
+            return Err((None, why.into()));
+        }
+        Ok(())
+    }
+
+    /// The names of its values, in their order.
+    pub(super) fn values(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.columns.iter().filter_map(|column| match column {
+            Column::Value { name, .. } => Some(*name),
+            _ => None,
+        })
+    }
+
+    /// How a bare number of the n-th value is taken.
+    pub(super) fn convert(&self, value: usize) -> Convert {
+        let converts = self.columns.iter().filter_map(|column| match column {
+            Column::Value { convert, .. } => Some(convert.unwrap_or(Convert::NONE)),
+            _ => None,
+        });
+        converts.clone().nth(value).unwrap_or(Convert::NONE)
+    }
+}
+
+/// What a title that is spelt as one of the plain CSV's own says.
+fn own(title: &str) -> Option<Meaning> {
+    let name = COLUMNS.into_iter().find(|name| name.eq_ignore_ascii_case(title))?;
+    Some(match name {
+        "t_s" => Meaning::Time(Some(1.0)),
+        "phase" => Meaning::Phase,
+        _ => Meaning::Value(name, Some(Convert::NONE)),
+    })
+}
+
+/// What stands between the cells: of commas, semicolons and tabs the one that a header has most of.
+fn separator(line: &str) -> char {
+    let count = |separator: &char| {
+        line.split('"').step_by(2).map(|part| part.matches(*separator).count()).sum::<usize>()
+    };
+    // Of equals the last is taken: commas.
+    ['\t', ';', ','].into_iter().max_by_key(count).unwrap_or(',')
+}
+
+/// Whether a cell of a header names a column of the plain CSV.
+pub(crate) fn is_own_column(cell: &str) -> bool {
+    own(cell.trim().trim_matches('"')).is_some()
+}
+
+/// Whether a header is of a table of one's own: with a time, and a value of a drive. Where `is_strict`, that has a unit, and its
+/// title is a word such as `write_MBps`, as no dashboard names a series.
+pub(crate) fn is_own_header(line: &str, is_strict: bool) -> bool {
+    let mut splitter = CellSplitter::new();
+    let titles: Vec<String> = splitter.split_at(line, separator(line)).iter().map(str::to_owned).collect();
+    let told = |title: &String| own(title).map_or_else(|| meaning(title, &COLUMNS), Ok);
+    let is_word = |title: &String| title.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let is_time = |title: &String| matches!(told(title), Ok(Meaning::Time(_) | Meaning::Date));
+    let is_value = |title: &String| match told(title) {
+        Ok(Meaning::Value(_, unit)) => !is_strict || unit.is_some() && is_word(title),
+        Ok(_) => false,
+        Err(_) => !is_strict,
+    };
+    titles.iter().any(is_time) && titles.iter().any(is_value)
+}
