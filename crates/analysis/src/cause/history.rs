@@ -7,6 +7,7 @@ use super::drops::SpeedDrop;
 use super::heat::Heat;
 use crate::findings::SegmentOp;
 use crate::segment::{Piece, Stretch};
+use measure::Point;
 use trace::Trace;
 
 /// Temperatures are counted in bins this wide: whole kelvins fall into every second one.
@@ -104,45 +105,25 @@ impl History {
         for drop in drops.iter().filter(|drop| drop.inside.is_none()) {
             drop.own.iter().for_each(|own| slow[*own] = Slow::Outer);
         }
-        let first_s = |op: SegmentOp| {
-            let of_op = drops
-                .iter()
-                .map(|drop| &pieces[drop.first])
-                .filter(|first| stretches[first.stretch].op == op);
-            of_op.map(|first| first.start_s).fold(f64::INFINITY, f64::min)
-        };
-        let mut first_drops_s: BTreeMap<u8, f64> = BTreeMap::new();
-        let mut visit = Visit::default();
+        let first_s = first_drops_s(drops, stretches, pieces);
         let set_once = trace.settings.points().len() <= 1;
+        let mut visit = Visit::default();
         for (piece, slow) in pieces.iter().zip(&slow).filter(|(piece, _)| !piece.stopped) {
-            if !matches!(slow, Slow::No) {
-                visit.end(&mut history);
-            }
-            let inner = match slow {
-                Slow::No => false,
-                Slow::Outer => true,
-                Slow::Inner => continue,
-            };
-            let of = (stretches[piece.stretch].op, inner);
-            let first_drop_s = *first_drops_s.entry(of.0 as u8).or_insert_with(|| first_s(of.0));
-            let at_start = set_at(trace, piece.start_s);
-            if !inner {
-                let keys = [None, Some(at_start)].map(|set| key(of, set));
-                visit.goes_on((piece.stretch, level_cell(piece.level), keys), &mut history);
-            }
-            for reading in heat.within(piece.start_s, piece.end_s) {
-                if !inner {
-                    *visit.by_bin.entry(bin(reading.value)).or_default() += heat.period_s;
+            let op = stretches[piece.stretch].op;
+            let (set, readings) = (set_at(trace, piece.start_s), heat.within(piece.start_s, piece.end_s));
+            let changes = if set_once { None } else { Some(trace) };
+            let time = Time { piece, op, readings, reading_s: heat.period_s, set, changes };
+            match slow {
+                Slow::No => {
+                    let is_first = first_s.get(&(op as u8)).is_none_or(|first_s| piece.start_s < *first_s);
+                    history.add(&time, false, is_first);
+                    visit.goes_on(&time, &mut history);
                 }
-                let set = if set_once { at_start } else { set_at(trace, reading.t.as_secs_f64()) };
-                for key in [None, Some(set)].map(|set| key(of, set)) {
-                    let sums = history.of_mut(key);
-                    let of_level = sums.full_speed_s.entry(level_cell(piece.level)).or_default();
-                    *of_level.entry(bin(reading.value)).or_default() += heat.period_s;
-                    if piece.start_s < first_drop_s {
-                        *sums.quiet_s.entry(bin(reading.value)).or_default() += heat.period_s;
-                    }
+                Slow::Outer => {
+                    visit.end(&mut history);
+                    history.add(&time, true, false);
                 }
+                Slow::Inner => visit.end(&mut history),
             }
         }
         visit.end(&mut history);
@@ -152,6 +133,20 @@ impl History {
             sums.longest_s.values_mut().for_each(most_from_hottest);
         }
         history
+    }
+
+    /// Counts the time of a piece at the speed that is full at its depth; `is_first` before any drop of its operation.
+    fn add(&mut self, time: &Time, inner: bool, is_first: bool) {
+        for (bin, set) in time.readings() {
+            for key in [None, Some(set)].map(|set| key((time.op, inner), set)) {
+                let sums = self.of_mut(key);
+                let of_level = sums.full_speed_s.entry(level_cell(time.piece.level)).or_default();
+                *of_level.entry(bin).or_default() += time.reading_s;
+                if is_first {
+                    *sums.quiet_s.entry(bin).or_default() += time.reading_s;
+                }
+            }
+        }
     }
 
     /// Seconds at full speed at `kelvin` or hotter.
@@ -242,6 +237,39 @@ impl History {
     }
 }
 
+/// When the first drop of each operation began, in seconds.
+fn first_drops_s(drops: &[SpeedDrop], stretches: &[Stretch], pieces: &[Piece]) -> BTreeMap<u8, f64> {
+    let mut first_s: BTreeMap<u8, f64> = BTreeMap::new();
+    for first in drops.iter().map(|drop| &pieces[drop.first]) {
+        let of_op = first_s.entry(stretches[first.stretch].op as u8).or_insert(f64::INFINITY);
+        *of_op = of_op.min(first.start_s);
+    }
+    first_s
+}
+
+/// The time of a piece.
+struct Time<'a> {
+    piece: &'a Piece,
+    op: SegmentOp,
+    readings: &'a [Point<f64>],
+    /// What a reading stands for, in seconds.
+    reading_s: f64,
+    /// What was set when it began, ...
+    set: TmtPair,
+    /// ... and where that may have changed.
+    changes: Option<&'a Trace>,
+}
+
+impl Time<'_> {
+    /// Temperature bin of each reading, and what was set then.
+    fn readings(&self) -> impl Iterator<Item = (i64, TmtPair)> {
+        self.readings.iter().map(|point| {
+            let set = self.changes.map_or(self.set, |trace| set_at(trace, point.t.as_secs_f64()));
+            (bin(point.value), set)
+        })
+    }
+}
+
 /// A time at full speed without a drop.
 #[derive(Default)]
 struct Visit {
@@ -253,10 +281,15 @@ struct Visit {
 
 impl Visit {
     /// Goes on with the next piece, or ends and begins anew where that is of another stretch or speed.
-    fn goes_on(&mut self, of: (usize, i64, [HistoryKey; 2]), history: &mut History) {
+    fn goes_on(&mut self, time: &Time, history: &mut History) {
+        let keys = [None, Some(time.set)].map(|set| key((time.op, false), set));
+        let of = (time.piece.stretch, level_cell(time.piece.level), keys);
         if self.of != Some(of) {
             self.end(history);
             self.of = Some(of);
+        }
+        for (bin, _) in time.readings() {
+            *self.by_bin.entry(bin).or_default() += time.reading_s;
         }
     }
 
