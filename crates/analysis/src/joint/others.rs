@@ -1,7 +1,7 @@
 //! What the runs of a drive tell each other.
 
 use super::{Follows, JointRun, OTHER_SPEED, Ran};
-use crate::findings::{Cause, Label};
+use crate::findings::{Cause, Label, PolicyLevel};
 use crate::others::{Others, ShownLoad, ShownSlow};
 
 /// A speed that lasts so long is one.
@@ -41,21 +41,23 @@ fn shown(runs: &[JointRun], index: usize, load: &Ran) -> Option<ShownLoad> {
 
 /// The speeds that heat left of a load in `of`, with the temperatures from which it would do so in `run`.
 fn slowed(of: &JointRun, run: &JointRun, load: &Ran) -> Vec<ShownSlow> {
-    let at = |level: &crate::findings::PolicyLevel| {
+    let at = |level: &PolicyLevel| {
         let bytes_per_s = level.floor_bytes_per_s?;
         let shows = |ran: &Ran| ran.is_same_load(load) && ran.is_throttled_at(bytes_per_s);
-        let from_k = level.onset_k.or(level.held_k)? + moved_k(level.cause, of, run)?;
+        let from_k = threshold_k(level, of, run)?;
         of.ran.iter().any(shows).then_some(ShownSlow { bytes_per_s, from_k, cause: level.cause })
     };
     of.policy.levels.iter().filter_map(at).collect()
 }
 
-/// By how much the setting that a threshold follows is higher in another run, in kelvins; `None` where that is not known.
-pub(super) fn moved_k(cause: Cause, of: &JointRun, run: &JointRun) -> Option<f64> {
-    let follows = match cause {
+/// Where a level of one run begins to act in another, in kelvins: a threshold moves with the setting that it follows. `None` where that
+/// is not known.
+pub(super) fn threshold_k(level: &PolicyLevel, of: &JointRun, run: &JointRun) -> Option<f64> {
+    let follows = match level.cause {
         Cause::HctmTmt1 => Follows::Tmt1,
         Cause::HctmTmt2 => Follows::Tmt2,
         _ => Follows::Nothing,
     };
-    Some(follows.setting_k(run.tmt1_k, run.tmt2_k)? - follows.setting_k(of.tmt1_k, of.tmt2_k)?)
+    let moved_k = follows.setting_k(run.tmt1_k, run.tmt2_k)? - follows.setting_k(of.tmt1_k, of.tmt2_k)?;
+    Some(level.onset_k.or(level.held_k)? + moved_k)
 }

@@ -3,7 +3,7 @@
 //! One run alone cannot know: a load that begins hot and stays at one speed has no faster one to compare with. A run
 //! that was cooler has, and shows the speed at which the same load is throttled.
 
-use super::others::moved_k;
+use super::others::threshold_k;
 use super::{JointPoint, JointRun, OTHER_K, OTHER_SPEED, Ran, SAME_SPEED, SHOWS_S};
 use crate::findings::{Cause, Label, PolicyLevel};
 use crate::{COOL_K, FASTER};
@@ -71,7 +71,7 @@ pub(super) fn may_be_throttled(runs: &[JointRun]) -> bool {
 fn start(runs: &[JointRun], index: usize, of_run: usize, level: &PolicyLevel) -> Option<Start> {
     let (run, of) = (&runs[index], &runs[of_run]);
     let floor = level.floor_bytes_per_s?;
-    let threshold_k = level.onset_k.or(level.held_k)? + moved_k(level.cause, of, run)?;
+    let threshold_k = threshold_k(level, of, run)?;
     let shows = |throttled: &&Ran| {
         let full = |ran: &&Ran| ran.label == Label::FullSpeed && ran.is_faster(throttled, OTHER_SPEED);
         throttled.is_throttled_at(floor) && of.ran.iter().any(|ran| full(&ran))

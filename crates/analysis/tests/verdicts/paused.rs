@@ -32,7 +32,7 @@ fn a_pause_of_the_host_is_no_release_of_a_regulator() {
         assert!(!heat(&findings).is_empty(), "rows of {row_s} s: {:#?}", findings.events);
         let policy = &findings.policy;
         assert_ne!(policy.class, PolicyClass::Relay, "rows of {row_s} s, pauses of {pause_s} s: {policy:?}");
-        assert_eq!(policy.release_k, None, "rows of {row_s} s: nothing was seen to let go: {policy:?}");
+        assert_eq!(policy.release_k, None, "rows of {row_s} s: no release was seen: {policy:?}");
     }
 }
 

@@ -6,7 +6,7 @@ use super::title::{Convert, Meaning, meaning};
 use crate::ImportError;
 
 /// The columns of the plain CSV, each in the unit of its name.
-const COLUMNS: [&str; 26] = [
+pub(super) const COLUMNS: [&str; 26] = [
     "t_s",
     "read_bytes_per_s",
     "write_bytes_per_s",

@@ -8,6 +8,7 @@
 
 use measure::nearest::nearest;
 
+use super::header::COLUMNS;
 use super::unit::{TitleUnit, split};
 use crate::monitor::units::{Measure, Unit};
 
@@ -202,20 +203,11 @@ fn unknown_text(typed: &str, own: &[&'static str]) -> String {
 
 /// `sensor1_c` of `sensor 1`, `Temperature Sensor 1` and `temp_sensor1`.
 fn sensor(words: &[String]) -> Option<&'static str> {
-    const COLUMNS: [&str; 8] = [
-        "sensor1_c",
-        "sensor2_c",
-        "sensor3_c",
-        "sensor4_c",
-        "sensor5_c",
-        "sensor6_c",
-        "sensor7_c",
-        "sensor8_c",
-    ];
     let joined = words.join(" ");
     let (_, behind) = joined.split_once("sensor")?;
     let number: usize = behind.split_whitespace().next()?.parse().ok()?;
-    COLUMNS.get(number.checked_sub(1)?).copied()
+    let name = format!("sensor{number}_c");
+    COLUMNS.into_iter().find(|column| *column == name)
 }
 
 /// The words of a name in lower case: they end at blanks, marks and before a capital letter.
