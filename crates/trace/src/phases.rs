@@ -5,6 +5,9 @@
 //! temperature to another as a thermostat has them. The phase says that it was inferred, so that zero speed in it may
 //! still be judged to be no load.
 
+mod pauses;
+
+use self::pauses::Stops;
 use super::{LoadTotal, Phase, Trace, load_totals};
 use crate::SegmentOp;
 
@@ -15,30 +18,13 @@ pub const MINOR_SHARE: f64 = 0.05;
 /// Another operation for less than this joins its surroundings: shorter than any segment.
 const SHORTEST_S: f64 = 3.0;
 
-/// Nothing moving for longer than this is no load: drives that stop when hot were back after 15 to 60 s.
-const LONGEST_STOP_S: f64 = 90.0;
-/// ... unless it comes again and again for much the same time, as in a case that cools slowly.
-const LONGEST_RECURRING_S: f64 = 240.0;
+/// Stops that come so often and for much the same time are a habit.
 const RECURRING: usize = 3;
 const MUCH_THE_SAME: f64 = 1.5;
 
-/// A thermostat stops a drive at one temperature and starts it at another: each within this, a kelvin and a half and the rounding
-/// of whole ones, as loads of different kinds heat a sensor and what acts unlike, ...
-const ONE_TEMPERATURE_K: f64 = 2.1;
-/// ... at least so far below, ...
-const COOLED_K: f64 = 3.0;
-/// ... however long it took to get there: from cold longer than from where it was started. What a host does by the clock takes
-/// the same time each time, and what it does at any time ends at any temperature.
-const OTHER_TIMES: f64 = 1.15;
-/// A timer keeps its period within this, or a few slices.
-const ONE_PERIOD: f64 = 0.02;
-/// Whole kelvins show that a temperature moves from this on.
-const MOVED_K: f64 = 1.0;
-/// A sensor shows how hot it got up to so long after the load stopped, or how cool after it began.
-const LATE_S: f64 = 15.0;
-
 /// Gives `trace` phases read off its speeds, and every interval its phase.
 pub fn infer_phases(trace: &mut Trace) {
+    trace.trust_a_sensor();
     let mut runs: Vec<(SegmentOp, f64, f64)> = Vec::new();
     for (op, start_s, end_s) in settle(trace) {
         match runs.last_mut() {
@@ -86,9 +72,7 @@ fn settle(trace: &Trace) -> Vec<(SegmentOp, f64, f64)> {
         }
     }
     let runs = without_short_stops(runs);
-    let by_the_clock = by_the_clock(&runs);
-    let longest_stop_s = if by_the_clock { SHORTEST_S } else { longest_stop_s(&runs) };
-    let thermostat = if by_the_clock { Vec::new() } else { thermostat(&runs, trace) };
+    let stops = Stops::of(&runs, trace);
     let loaded: Vec<usize> = (0..runs.len()).filter(|i| runs[*i].0.is_some()).collect();
     let long = |i: &usize| runs[*i].2 - runs[*i].1 >= SHORTEST_S;
     let kept: Vec<usize> =
@@ -101,8 +85,8 @@ fn settle(trace: &Trace) -> Vec<(SegmentOp, f64, f64)> {
             let after = nth(kept.partition_point(|k| *k < i));
             let op = match (op, before, after) {
                 (Some(op), ..) if kept.binary_search(&i).is_ok() => op,
-                (None, Some(before), _) if thermostat.binary_search(&i).is_ok() => before,
-                (None, ..) if end_s - start_s > longest_stop_s => SegmentOp::Idle,
+                (None, Some(before), _) if stops.thermostat.binary_search(&i).is_ok() => before,
+                (None, ..) if end_s - start_s > stops.longest_s => SegmentOp::Idle,
                 (_, Some(before), Some(after)) if after == before => before,
                 (None, Some(before), None) if end_s - start_s < SHORTEST_S || stops_again(&runs, i) => before,
                 (Some(_), Some(before), _) => before,
@@ -139,108 +123,6 @@ fn without_short_stops(runs: Vec<OpRun>) -> Vec<OpRun> {
         }
     }
     joined
-}
-
-/// Whether loads of different lengths begin at one period: a host starts them, whatever the drive does meanwhile.
-fn by_the_clock(runs: &[OpRun]) -> bool {
-    let mut loads: Vec<(f64, f64)> = Vec::new();
-    let mut paused = true;
-    for (op, start_s, end_s) in runs {
-        match loads.last_mut() {
-            _ if op.is_none() => paused |= end_s - start_s >= SHORTEST_S,
-            Some(last) if !paused => last.1 = *end_s,
-            _ => {
-                loads.push((*start_s, *end_s));
-                paused = false;
-            }
-        }
-    }
-    let periods_s = range(loads.windows(2).map(|pair| pair[1].0 - pair[0].0));
-    // The last one may have been cut short.
-    let whole = &loads[..loads.len().saturating_sub(1)];
-    let loaded_s = range(whole.iter().map(|load| load.1 - load.0));
-    whole.len() >= RECURRING
-        && periods_s.1 - periods_s.0 <= (ONE_PERIOD * periods_s.0).max(SHORTEST_S)
-        && loaded_s.1 >= OTHER_TIMES * loaded_s.0
-}
-
-/// How long nothing may move before it is no stop of the drive, in seconds.
-fn longest_stop_s(runs: &[OpRun]) -> f64 {
-    let inner = runs.get(1..runs.len().saturating_sub(1)).unwrap_or_default();
-    let spans_s = inner.iter().filter(|run| run.0.is_none()).map(|run| run.2 - run.1);
-    let long = spans_s.filter(|span_s| (LONGEST_STOP_S..=LONGEST_RECURRING_S).contains(span_s));
-    let (count, least_s, most_s) = long
-        .fold((0, f64::INFINITY, 0.0f64), |(n, least_s, most_s), s| (n + 1, least_s.min(s), most_s.max(s)));
-    let recurs = count >= RECURRING && most_s <= MUCH_THE_SAME * least_s;
-    if recurs { LONGEST_RECURRING_S } else { LONGEST_STOP_S }
-}
-
-/// A time without load, as a thermostat would have made it.
-struct CoolingPause {
-    run: usize,
-    /// The hottest as it began, in kelvins.
-    from_k: f64,
-    /// The coolest up to just after its end, in kelvins; `None` where the log ended first.
-    to_k: Option<f64>,
-    /// How long the load before it lasted, in seconds.
-    loaded_s: f64,
-    /// Whether the drive still warmed up in the second half of that load, and cooled down in the second half of the pause: whatever came
-    /// to rest is at one temperature without any thermostat.
-    on_the_move: bool,
-}
-
-/// The times without load, as rising places in `runs`, that a thermostat explains: two and more, all from one temperature to another, after
-/// loads of different lengths. None where a single one does not fit, but for those that a host made on a drive much cooler.
-fn thermostat(runs: &[OpRun], trace: &Trace) -> Vec<usize> {
-    let mut pauses = cooling_pauses(runs, trace);
-    let hottest_k = pauses.iter().map(|pause| pause.from_k).fold(f64::NEG_INFINITY, f64::max);
-    pauses.retain(|pause| pause.from_k > hottest_k - ONE_TEMPERATURE_K - COOLED_K);
-    let from_k = range(pauses.iter().map(|pause| pause.from_k));
-    let to_k = range(pauses.iter().filter_map(|pause| pause.to_k));
-    let loaded_s = range(pauses.iter().map(|pause| pause.loaded_s));
-    let ended = pauses.iter().filter(|pause| pause.to_k.is_some()).count();
-    let one = |(low_k, high_k): (f64, f64)| high_k - low_k <= ONE_TEMPERATURE_K;
-    let fits = ended >= 2
-        && one(from_k)
-        && one(to_k)
-        && pauses.iter().all(|pause| pause.on_the_move)
-        && to_k.1 <= from_k.0 - COOLED_K
-        && loaded_s.1 >= OTHER_TIMES * loaded_s.0;
-    if fits { pauses.iter().map(|pause| pause.run).collect() } else { Vec::new() }
-}
-
-/// The least and the greatest of these.
-fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
-}
-
-/// The times without load between loads and after the last one, where their temperatures are known; none where one is not.
-fn cooling_pauses(runs: &[OpRun], trace: &Trace) -> Vec<CoolingPause> {
-    let readings = trace.temperature().map_or(&[][..], |series| series.points());
-    let within = |from_s: f64, to_s: f64| {
-        let at = |t_s: f64| readings.partition_point(|reading| reading.t.as_secs_f64() < t_s);
-        readings[at(from_s)..at(to_s)].iter().map(|reading| reading.value)
-    };
-    let paused = |run: &usize| {
-        let (op, start_s, end_s) = runs[*run];
-        op.is_none() && *run > 0 && end_s - start_s >= SHORTEST_S
-    };
-    let mut loaded_from_s = runs.first().map_or(0.0, |run| if run.0.is_some() { run.1 } else { run.2 });
-    let mut pauses = Vec::new();
-    for run in (0..runs.len()).filter(paused) {
-        let (_, start_s, end_s) = runs[run];
-        let from_k = within(start_s - LATE_S, end_s.min(start_s + LATE_S)).reduce(f64::max);
-        let to_k = within(start_s, end_s + LATE_S).reduce(f64::min);
-        let Some((from_k, to_k)) = from_k.zip(to_k) else { return Vec::new() };
-        let to_k = (run + 1 < runs.len()).then_some(to_k);
-        let halfway_k = |from_s: f64, to_s: f64| within(from_s, f64::midpoint(from_s, to_s)).next_back();
-        let warmed = halfway_k(loaded_from_s, start_s).is_none_or(|k| k <= from_k - MOVED_K);
-        let cooled = halfway_k(start_s, end_s).is_none_or(|k| to_k.is_none_or(|to_k| to_k <= k - MOVED_K));
-        let on_the_move = warmed && cooled;
-        pauses.push(CoolingPause { run, from_k, to_k, loaded_s: start_s - loaded_from_s, on_the_move });
-        loaded_from_s = end_s;
-    }
-    pauses
 }
 
 #[cfg(test)]
@@ -303,6 +185,32 @@ mod test {
         let loads = [(0, 80), (200, 280), (400, 480)];
         let found = stopping(&loads, clock);
         assert_eq!(found.iter().map(|phase| phase.0).collect::<Vec<_>>(), [Write, Idle, Write, Idle, Write]);
+    }
+
+    #[test]
+    fn loads_of_one_length_from_cold_and_from_warm_are_the_hosts() {
+        use SegmentOp::{Idle, Write};
+        let loads: Vec<(usize, usize)> = (0..6).map(|n| (180 * n, 180 * n + 100)).collect();
+        let kelvin = comes_to_rest(&loads);
+        let found: Vec<SegmentOp> = stopping(&loads, |s| kelvin[s]).iter().map(|phase| phase.0).collect();
+        assert_eq!(found.iter().filter(|op| **op == Write).count(), 6, "{found:?}");
+        assert_eq!(found.iter().filter(|op| **op == Idle).count(), 5, "{found:?}");
+        // A thermostat between 340 and 345 K lets the same drive begin at 320 K, and run longer.
+        let mut kelvin = vec![320.0f64];
+        let (mut loads, mut began) = (Vec::new(), Some(0));
+        for s in 0..600 {
+            let now = kelvin[s];
+            match began {
+                Some(from) if now >= 345.0 => {
+                    loads.push((from, s));
+                    began = None;
+                }
+                None if now <= 340.0 => began = Some(s),
+                _ => {}
+            }
+            kelvin.push(now + (if began.is_some() { 350.0 } else { 320.0 } - now) / 60.0);
+        }
+        assert_eq!(stopping(&loads, |s| kelvin[s]).len(), 1, "one load: {loads:?}");
     }
 
     /// 30 K above its rest under load, in 60 s most of the way, and as fast back.

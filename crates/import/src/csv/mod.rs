@@ -84,7 +84,10 @@ pub(super) fn part(file: &str, lines: LineReader<'_>) -> Result<RunPart, ImportE
     let (named, clock) = (named_phases(&table), table.base());
     // A month's table takes as much memory as its trace.
     drop(table);
-    add_phases(named, &mut trace);
+    // Phases without names are read off all that there is of a run, when its files are joined.
+    if !named.is_empty() || limit.is_some() {
+        add_phases(named, &mut trace);
+    }
     for phase in &mut trace.phases {
         phase.rate_limit_bytes_per_s = limit;
     }

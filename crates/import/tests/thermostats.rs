@@ -1,0 +1,62 @@
+//! Logs that name no phases, of drives that stop by themselves and of hosts that pause: which of the two the temperatures say.
+
+use std::fmt::Write;
+
+use import::{ImportOptions, LogFile, import};
+use trace::{SegmentOp, Trace};
+
+/// A drive at `load_s` s of load and pauses in turn, as a plain CSV: 3 K of noise-free warming a minute, and cooling. Rows of 5 s.
+fn table(kelvin_celsius: impl Fn(u32) -> (bool, f64), seconds: u32) -> String {
+    let mut text = String::from("t_s,read_mb_per_s,temp_c\n");
+    for row in 1..=seconds / 5 {
+        let (loaded, celsius) = kelvin_celsius(row * 5 - 1);
+        let _ = writeln!(text, "{},{},{}", row * 5, if loaded { 2400 } else { 0 }, celsius.floor());
+    }
+    text
+}
+
+fn read(text: &str) -> Trace {
+    let file = LogFile::from_bytes("run.csv", text.as_bytes());
+    import(vec![file], &ImportOptions::default()).expect("a plain CSV")
+}
+
+fn loads(trace: &Trace) -> usize {
+    trace.phases.iter().filter(|phase| phase.op == SegmentOp::Read).count()
+}
+
+/// Goal: stops of minutes are the drive's where all begin at one temperature and end at another, in a file as well. Method: 40 °C to 74 °C,
+/// then 74 °C to 59 °C and back, in five instances of other speeds.
+#[test]
+fn a_thermostat_in_a_table_is_one_load() {
+    for (up_s, down_s, first_s) in
+        [(300, 400, 900), (110, 260, 500), (500, 1000, 1600), (250, 250, 700), (120, 150, 300)]
+    {
+        let celsius = |second: u32| match second.checked_sub(first_s) {
+            None => (true, 40.0 + 34.0 * f64::from(second) / f64::from(first_s)),
+            Some(since) => match since % (up_s + down_s) {
+                down if down < down_s => (false, 74.0 - 15.0 * f64::from(down) / f64::from(down_s)),
+                up => (true, 59.0 + 15.0 * f64::from(up - down_s) / f64::from(up_s)),
+            },
+        };
+        let trace = read(&table(celsius, first_s + 6 * (up_s + down_s)));
+        assert_eq!(loads(&trace), 1, "{up_s} s up and {down_s} s down: {:?}", trace.phases);
+    }
+}
+
+/// Goal: loads of one length are a host's, as a thermostat lets a cold drive run longer. Method: the same drive by a timer.
+#[test]
+fn loads_of_one_length_in_a_table_are_many() {
+    for (load_s, pause_s) in [(300, 85), (150, 60), (600, 80), (200, 200), (120, 120)] {
+        let period_s = load_s + pause_s;
+        let celsius = |second: u32| {
+            let (cycle, within) = (f64::from(second / period_s), second % period_s);
+            let base = 55.0 - 20.0 * (-cycle / 1.5).exp();
+            match within {
+                up if up < load_s => (true, base + 15.0 * f64::from(up) / f64::from(load_s)),
+                down => (false, base + 15.0 - 15.0 * f64::from(down - load_s) / f64::from(pause_s)),
+            }
+        };
+        let trace = read(&table(celsius, 8 * period_s));
+        assert_eq!(loads(&trace), 8, "{load_s} s of load, {pause_s} s of pause: {:?}", trace.phases);
+    }
+}

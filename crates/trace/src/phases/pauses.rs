@@ -1,0 +1,221 @@
+//! Whose pauses those are in which nothing moved: the host's, or a drive's that stopped until it had cooled.
+
+use super::{MUCH_THE_SAME, OpRun, RECURRING, SHORTEST_S};
+use crate::{Trace, load_totals};
+
+/// Nothing moving for longer than this is no load: drives that stop when hot were back after 15 to 60 s.
+const LONGEST_STOP_S: f64 = 90.0;
+/// ... unless it comes again and again for much the same time, as in a case that cools slowly.
+const LONGEST_RECURRING_S: f64 = 240.0;
+
+/// A thermostat stops a drive at one temperature and starts it at another: each within this, a kelvin and a half and the rounding
+/// of whole ones, as loads of different kinds heat a sensor and what acts unlike, ...
+const ONE_TEMPERATURE_K: f64 = 2.1;
+/// ... at least so far below, ...
+const COOLED_K: f64 = 3.0;
+/// ... however long it took to get there: from cold longer than from where it was started. What a host does by the clock takes
+/// the same time each time, and what it does at any time ends at any temperature.
+const OTHER_TIMES: f64 = 1.15;
+/// A timer keeps its period within this, or a few slices.
+const ONE_PERIOD: f64 = 0.02;
+/// A thermostat's loads last longer from cold, as far as it shows: by this share of them.
+const LATE_SHARE: f64 = 0.03;
+const LONGER: f64 = 3.0;
+/// Whole kelvins show that a temperature moves from this on.
+const MOVED_K: f64 = 1.0;
+/// A sensor shows how hot it got up to so long after the load stopped, or how cool after it began.
+const LATE_S: f64 = 15.0;
+
+/// Which times without load are the drive's own.
+pub(super) struct Stops {
+    /// Those up to so long, in seconds, ...
+    pub longest_s: f64,
+    /// ... and these, as rising places in the runs, however long they are.
+    pub thermostat: Vec<usize>,
+}
+
+impl Stops {
+    pub(super) fn of(runs: &[OpRun], trace: &Trace) -> Self {
+        if by_the_clock(runs, trace) {
+            return Self { longest_s: SHORTEST_S, thermostat: Vec::new() };
+        }
+        Self { longest_s: longest_stop_s(runs, trace), thermostat: thermostat(runs, trace) }
+    }
+}
+
+/// Whether a host starts loads, or ends them, whatever the drive does meanwhile.
+fn by_the_clock(runs: &[OpRun], trace: &Trace) -> bool {
+    let loads = loads(runs);
+    // The last one may have been cut short.
+    let whole = &loads[..loads.len().saturating_sub(1)];
+    whole.len() >= RECURRING && (starts_by_the_clock(&loads) || ends_by_the_clock(whole, trace))
+}
+
+/// From when to when data was moved, in seconds; what rests for less than the shortest time goes on.
+fn loads(runs: &[OpRun]) -> Vec<(f64, f64)> {
+    let mut loads: Vec<(f64, f64)> = Vec::new();
+    let mut paused = true;
+    for (op, start_s, end_s) in runs {
+        match loads.last_mut() {
+            _ if op.is_none() => paused |= end_s - start_s >= SHORTEST_S,
+            Some(last) if !paused => last.1 = *end_s,
+            _ => {
+                loads.push((*start_s, *end_s));
+                paused = false;
+            }
+        }
+    }
+    loads
+}
+
+/// Whether loads of different lengths begin at one period.
+fn starts_by_the_clock(loads: &[(f64, f64)]) -> bool {
+    let periods_s = range(loads.windows(2).map(|pair| pair[1].0 - pair[0].0));
+    let loaded_s = range(loads[..loads.len() - 1].iter().map(|load| load.1 - load.0));
+    periods_s.1 - periods_s.0 <= (ONE_PERIOD * periods_s.0).max(SHORTEST_S)
+        && loaded_s.1 >= OTHER_TIMES * loaded_s.0
+}
+
+/// Whether loads are of one length though they began, or ended, at temperatures that no thermostat would have let them: from cold it takes
+/// longer, and it ends all of them at one.
+fn ends_by_the_clock(loads: &[(f64, f64)], trace: &Trace) -> bool {
+    let lengths_s = range(loads.iter().map(|load| load.1 - load.0));
+    let row_s = row_s(trace);
+    let apart_s = (lengths_s.1 - lengths_s.0).max(row_s);
+    if apart_s > (ONE_PERIOD * lengths_s.0).max(1.5 * row_s) {
+        return false;
+    }
+    let within = |load: &(f64, f64)| readings(trace, load.0, load.1);
+    let began: Vec<f64> = loads.iter().filter_map(|load| Some(within(load).next()?.1)).collect();
+    let usual_k = middle(began);
+    let least_s = (LONGER * apart_s).max(LATE_SHARE * lengths_s.0);
+    let lasts_too_short = |load: &(f64, f64)| {
+        let from_cold = within(load).next().is_some_and(|(_, kelvin)| kelvin <= usual_k - COOLED_K);
+        let warm = within(load).find(|(_, kelvin)| *kelvin >= usual_k);
+        from_cold && warm.is_some_and(|(t_s, _)| t_s - load.0 >= least_s)
+    };
+    let ended_k = range(loads.iter().filter_map(|load| stopped_at_k(trace, load.1)));
+    let rises = loads.iter().filter_map(|load| {
+        let mut last = within(load).rev();
+        Some(last.next()?.1 - last.next()?.1)
+    });
+    let reading_k = middle(rises.collect()).max(0.0) + step_k(trace);
+    loads.iter().any(lasts_too_short) || ended_k.1 - ended_k.0 >= MOVED_K + 2.0 * reading_k
+}
+
+/// The middle one of these; 0 of none.
+fn middle(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// The step of the sensor: the least by which two readings in a row differ, in kelvins.
+fn step_k(trace: &Trace) -> f64 {
+    let all = trace.temperature().map_or(&[][..], |series| series.points());
+    let moved = all.windows(2).map(|pair| (pair[1].value - pair[0].value).abs());
+    moved.filter(|by_k| *by_k > 0.0).fold(f64::INFINITY, f64::min).min(f64::MAX)
+}
+
+/// How long a row is, in seconds.
+fn row_s(trace: &Trace) -> f64 {
+    load_totals(&trace.speeds).next().map_or(0.0, |slice| slice.first.span_s)
+}
+
+/// So long before a load's end a sensor may have shown how hot it got: in long rows the hottest reading may be that of the row before.
+fn late_s(trace: &Trace) -> f64 {
+    LATE_S.max(1.5 * row_s(trace))
+}
+
+/// How long nothing may move before it is no stop of the drive, in seconds. What begins now cool and now hot is none however often it comes.
+fn longest_stop_s(runs: &[OpRun], trace: &Trace) -> f64 {
+    let long =
+        |run: &&OpRun| run.0.is_none() && (LONGEST_STOP_S..=LONGEST_RECURRING_S).contains(&(run.2 - run.1));
+    let inner = runs.get(1..runs.len().saturating_sub(1)).unwrap_or_default();
+    let stops: Vec<&OpRun> = inner.iter().filter(long).collect();
+    let spans_s = range(stops.iter().map(|run| run.2 - run.1));
+    let from_k = range(stops.iter().filter_map(|run| stopped_at_k(trace, run.1)));
+    let recurs = stops.len() >= RECURRING && spans_s.1 <= MUCH_THE_SAME * spans_s.0;
+    if recurs && from_k.1 - from_k.0 <= ONE_TEMPERATURE_K + COOLED_K {
+        LONGEST_RECURRING_S
+    } else {
+        LONGEST_STOP_S
+    }
+}
+
+/// How hot the drive got before nothing moved from `stop_s` on, in kelvins.
+fn stopped_at_k(trace: &Trace, stop_s: f64) -> Option<f64> {
+    readings(trace, stop_s - late_s(trace), stop_s + LATE_S).map(|(_, kelvin)| kelvin).reduce(f64::max)
+}
+
+/// A time without load, as a thermostat would have made it.
+struct CoolingPause {
+    run: usize,
+    /// The hottest as it began, in kelvins.
+    from_k: f64,
+    /// The coolest up to just after its end, in kelvins; `None` where the log ended first.
+    to_k: Option<f64>,
+    /// How long the load before it lasted, in seconds.
+    loaded_s: f64,
+    /// Whether the drive still warmed up in the second half of that load, ...
+    warmed: bool,
+    /// ... and cooled down in the second half of the pause: whatever came to rest is at one temperature without any thermostat.
+    cooled: bool,
+}
+
+/// The times without load, as rising places in `runs`, that a thermostat explains: two and more, all from one temperature to another, after
+/// loads of different lengths. None where a single one does not fit, but for those that a host made on a drive much cooler.
+fn thermostat(runs: &[OpRun], trace: &Trace) -> Vec<usize> {
+    let mut pauses = cooling_pauses(runs, trace);
+    let hottest_k = pauses.iter().map(|pause| pause.from_k).fold(f64::NEG_INFINITY, f64::max);
+    pauses.retain(|pause| pause.from_k > hottest_k - ONE_TEMPERATURE_K - COOLED_K);
+    let from_k = range(pauses.iter().map(|pause| pause.from_k));
+    let to_k = range(pauses.iter().filter_map(|pause| pause.to_k));
+    let loaded_s = range(pauses.iter().map(|pause| pause.loaded_s));
+    let ended = pauses.iter().filter(|pause| pause.to_k.is_some()).count();
+    let one = |(low_k, high_k): (f64, f64)| high_k - low_k <= ONE_TEMPERATURE_K;
+    let fits = ended >= 2
+        && one(from_k)
+        && one(to_k)
+        && pauses.iter().all(|pause| pause.warmed)
+        && 2 * pauses.iter().filter(|pause| pause.cooled).count() > pauses.len()
+        && to_k.1 <= from_k.0 - COOLED_K
+        && loaded_s.1 >= OTHER_TIMES * loaded_s.0;
+    if fits { pauses.iter().map(|pause| pause.run).collect() } else { Vec::new() }
+}
+
+/// The least and the greatest of these.
+fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
+}
+
+/// The times without load between loads and after the last one, where their temperatures are known; none where one is not.
+fn cooling_pauses(runs: &[OpRun], trace: &Trace) -> Vec<CoolingPause> {
+    let within = |from_s: f64, to_s: f64| readings(trace, from_s, to_s).map(|(_, kelvin)| kelvin);
+    let late_s = late_s(trace);
+    let paused = |run: &usize| {
+        let (op, start_s, end_s) = runs[*run];
+        op.is_none() && *run > 0 && end_s - start_s >= SHORTEST_S
+    };
+    let mut loaded_from_s = runs.first().map_or(0.0, |run| if run.0.is_some() { run.1 } else { run.2 });
+    let mut pauses = Vec::new();
+    for run in (0..runs.len()).filter(paused) {
+        let (_, start_s, end_s) = runs[run];
+        let from_k = within(start_s - late_s, end_s.min(start_s + LATE_S)).reduce(f64::max);
+        let to_k = within(start_s, end_s + LATE_S).reduce(f64::min);
+        let Some((from_k, to_k)) = from_k.zip(to_k) else { return Vec::new() };
+        let to_k = (run + 1 < runs.len()).then_some(to_k);
+        let halfway_k = |from_s: f64, to_s: f64| within(from_s, f64::midpoint(from_s, to_s)).next_back();
+        let warmed = halfway_k(loaded_from_s, start_s).is_none_or(|k| k <= from_k - MOVED_K);
+        let cooled = halfway_k(start_s, end_s).is_none_or(|k| to_k.is_none_or(|to_k| to_k <= k - MOVED_K));
+        pauses.push(CoolingPause { run, from_k, to_k, loaded_s: start_s - loaded_from_s, warmed, cooled });
+        loaded_from_s = end_s;
+    }
+    pauses
+}
+
+/// The readings of the temperature from a time on, up to another, in seconds and kelvins.
+fn readings(trace: &Trace, from_s: f64, to_s: f64) -> impl DoubleEndedIterator<Item = (f64, f64)> {
+    let all = trace.temperature().map_or(&[][..], |series| series.points());
+    let at = |t_s: f64| all.partition_point(|reading| reading.t.as_secs_f64() < t_s);
+    all[at(from_s)..at(to_s).max(at(from_s))].iter().map(|reading| (reading.t.as_secs_f64(), reading.value))
+}
