@@ -102,8 +102,6 @@ pub enum Observation {
     PowerStateChanged { before: u8, after: u8 },
     /// Drops of this operation fall from speeds that have nothing in common: the middle half of them lies between these.
     FellFromAnything { drops: usize, low_bytes_per_s: f64, high_bytes_per_s: f64 },
-    /// It was only so much hotter than ever in the run, and cool.
-    BarelyWarm { above_k: f64 },
     /// How long the drive stayed at that temperature at full speed, and how often such a stretch comes by chance.
     ByChance { stay_s_per_k: f64, every_s: f64 },
     /// The drive ran at full speed at that temperature for so long, before the drop or at any other time.
@@ -122,6 +120,8 @@ pub enum Observation {
     FurtherWithin { by_k: f64 },
     /// The load began as slow as it was when it last ended, at `paused_s`.
     AsSlowAsBefore { paused_s: f64 },
+    /// The load had so many speeds, each for as long as the others.
+    Scheduled { speeds: usize, period_s: f64 },
     /// It recurs at a fixed interval, hot or cool.
     Clockwork { times: usize, period_s: f64, between_k: [f64; 2] },
     /// It came after a time at full speed that differs from that before its neighbours.
@@ -140,7 +140,6 @@ impl Observation {
             Self::AtCritical { .. }
             | Self::Hot { .. }
             | Self::Cool { .. }
-            | Self::BarelyWarm { .. }
             | Self::BeganAlike { .. }
             | Self::HotterWhileThrottled { .. }
             | Self::SlowedInOtherRun { .. }
@@ -178,7 +177,10 @@ impl Observation {
             | Self::LooksAlike { .. }
             | Self::SameSpeedLeft { .. }
             | Self::AsSlowAsBefore { .. } => Rule::Alike,
-            Self::Clockwork { .. } | Self::Irregular { .. } | Self::Recurs { .. } => Rule::Recurring,
+            Self::Scheduled { .. }
+            | Self::Clockwork { .. }
+            | Self::Irregular { .. }
+            | Self::Recurs { .. } => Rule::Recurring,
         })
     }
 

@@ -37,6 +37,8 @@ const BURSTY: f64 = 3.0;
 const ON_OFF_VARIATION: f64 = 0.5;
 /// Slices as long as this blur the cycles of a relay, or stops, as well as bursts.
 const BLURRED_S: f64 = 5.0;
+/// In the means of rows as long as this a narrow relay, whose cycles they average, looks like a regulator.
+const AVERAGED_S: f64 = 10.0;
 /// A regulator that starts early lets speed give way bit by bit: by a tenth and more from beginning to end, or by a
 /// quarter of a loss that is no smaller. A fixed lower speed is lost at once.
 const GAVE_WAY: f64 = 0.9;
@@ -170,6 +172,7 @@ fn mechanisms(
     let slow_s = |of: &[&Judged]| of.iter().map(|j| j.end_s - j.start_s).sum::<f64>();
     // Work in the background that cools a regulated drive lets it go each time.
     let mostly_regulated = 2.0 * slow_s(&regulated) > slow_s(drops);
+    let regulator = (Regulator, if heat.slice_s < AVERAGED_S { 0.93 } else { 0.75 });
     let mut found = Vec::new();
     if mostly_stopped(stretches, pieces, drops) {
         found.push((Stop, 0.98));
@@ -178,11 +181,11 @@ fn mechanisms(
     } else if bursty(pieces, drops) {
         found.push((DutyCycled, if heat.slice_s < BLURRED_S { 0.98 } else { 0.7 }));
     } else if mostly_regulated {
-        found.push((Regulator, 0.93));
+        found.push(regulator);
     } else if (released.len() >= 2 && released.len() * 2 >= drops.len()) || to_and_fro(drops) {
         found.push((Relay, 0.98));
     } else if !regulated.is_empty() {
-        found.push((Regulator, 0.93));
+        found.push(regulator);
     } else if released.len() == 1 {
         found.push((Relay, 0.6));
     }
@@ -312,14 +315,21 @@ fn held_k(heat: &Heat, pieces: &[Piece], judged: &Judged) -> Option<f64> {
         .or_else(|| steady_from(middle_s(judged)).filter(|k| gave_way(pieces, judged) && no_cooler(k)))
 }
 
-/// Whether speed went on giving way after it had begun to. Dips within count neither early nor late.
+/// Whether speed went on giving way after it had begun to. Dips within count neither early nor late, nor do the rows in which it fell and
+/// came back, or the load ended: these hold some of what is beside them.
 fn gave_way(pieces: &[Piece], judged: &Judged) -> bool {
     let middle_s = middle_s(judged);
+    let edge =
+        |own: &usize| pieces[*own].slices <= 1 && (*own == judged.drop.first || *own == judged.drop.last);
+    let inner: Vec<usize> = judged.drop.own.iter().copied().filter(|own| !edge(own)).collect();
     let (early, late): (Vec<usize>, Vec<usize>) =
-        judged.drop.own.iter().partition(|own| pieces[**own].start_s < middle_s);
+        inner.iter().partition(|own| pieces[**own].start_s < middle_s);
     let lasting = |own: &&usize| **own == judged.drop.first || pieces[**own].span_s() >= LEVEL_S;
     let early = early.iter().filter(lasting).map(|own| pieces[*own].level).fold(0.0, f64::max);
-    let late = if late.is_empty() { pieces[judged.drop.last].level } else { median_speed(pieces, &late) };
+    let late = match (&late[..], inner.last()) {
+        ([_, ..], _) => median_speed(pieces, &late),
+        ([], last) => pieces[last.copied().unwrap_or(judged.drop.last)].level,
+    };
     let of_all = judged
         .drop
         .before

@@ -20,6 +20,7 @@ pub(crate) mod recurring;
 mod release;
 mod resumed;
 pub(crate) mod rule;
+mod schedule;
 mod settle;
 mod shape;
 pub(crate) mod starts;
@@ -216,6 +217,7 @@ fn judge_from(
     }
     recurring::clockwork(&mut judged, stretches, pieces, heat);
     recurring::irregular(&mut judged, pieces, heat.slice_s);
+    schedule::weigh(&mut judged, stretches, pieces, heat);
     uneven::weigh(&mut judged, stretches, pieces);
     settle::judge(&mut judged);
     for (index, earlier) in resumed.iter().enumerate() {

@@ -85,8 +85,7 @@ pub(super) fn clockwork(judged: &mut [Judged], stretches: &[Stretch], pieces: &[
     if high - low < HOT_AND_COOL_K + missed_k || few_away || of_any || are_thresholds(&peaks, missed_k) {
         return;
     }
-    let weight = (1.0 / (2.0 * unsteady(&all_s, period_s, heat.slice_s))).ln();
-    let weight = weight.clamp(CLOCKWORK, BEST_CLOCKWORK);
+    let weight = keeps_time(&all_s, period_s, heat.slice_s);
     let seen = Observation::Clockwork { times: all_s.len(), period_s, between_k: [low, high] };
     for index in all {
         judged[index].evidence.weigh(seen.clone(), &[(Suspect::Other, weight)]);
@@ -124,6 +123,11 @@ fn foretold_s(drop: &Judged, samples: &[Interval], period_s: f64) -> Vec<f64> {
 /// those.
 const fn came_back(judged: &Judged) -> bool {
     judged.drop.recovered && judged.drop.inside.is_none() && judged.onset_k.is_some()
+}
+
+/// What it weighs for anything but heat that these come so near to a period.
+pub(super) fn keeps_time(began_s: &[f64], period_s: f64, slice_s: f64) -> f64 {
+    (1.0 / (2.0 * unsteady(began_s, period_s, slice_s))).ln().clamp(CLOCKWORK, BEST_CLOCKWORK)
 }
 
 /// By how much intervals usually differ from whole periods, as a share of a period: no less than what a slice of speed hides.

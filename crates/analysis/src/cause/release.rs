@@ -47,6 +47,11 @@ pub(super) fn holds_on(cooled_k: f64) -> f64 {
     }
 }
 
+/// How unlikely it is, as a logarithm, that a threshold lets go so far below where it sets in, against a usual hysteresis.
+pub(super) fn width(cooled_k: f64) -> f64 {
+    ((cooled_k - WIDER_K) / TAIL_K).max(0.0)
+}
+
 /// How a drop ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Release {

@@ -51,7 +51,9 @@ fn before(loads: &[LoadKey<'_>], stretches: &[Stretch]) -> Vec<Option<usize>> {
 /// Whether a load begins as slow as the same load ended before, and nothing was set or cooled down in between.
 fn goes_on(trace: &Trace, heat: &Heat, pieces: &[Piece], earlier: &SpeedDrop, now: &SpeedDrop) -> bool {
     let (began, ended, begins) = (&pieces[earlier.first], &pieces[earlier.last], &pieces[now.first]);
-    let same = |was: f64| (begins.level - was).abs() <= SAME * was;
+    // The row in which a load begins is in part without one.
+    let level = if begins.slices > 1 { begins.level } else { now.level };
+    let same = |was: f64| (level - was).abs() <= SAME * was;
     let set = |t_s: f64| (trace.tmt_at(t_s), trace.settings_at(t_s).and_then(|s| s.power_state));
     let onsets_k = heat.peak_k(began.start_s).zip(heat.peak_k(begins.start_s));
     now.at_start

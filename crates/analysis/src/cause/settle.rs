@@ -10,10 +10,10 @@ use super::Judged;
 use super::beginning::Beginning;
 use super::case::OTHER_THRESHOLD_K;
 use super::crossing::{CandidateDrop, LEFT, RunSums, Standing};
-use super::evidence::Suspect;
-use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
+use super::evidence::Suspect::{Other, Tmt1, Tmt2, Vendor};
+use super::evidence::{HEAT, Suspect, heat_share};
 use super::likelihood::{ONE_THRESHOLD_K, Shares, cell, kelvin, log_sum, seen_once, shares};
-use super::shape;
+use super::{release, shape};
 use crate::observation::Observation;
 use crate::segment::median;
 
@@ -21,8 +21,14 @@ use crate::segment::median;
 const BOTH: f64 = 3.0;
 /// What is no heat begins late by itself, with the drive's filling or the host's clock, in one run of twenty: the logarithm of that.
 const BEGINS_LATE: f64 = 3.0;
+/// That nothing was heat, though each drop by itself would rather be: the logarithm of how often, from the tuned halves.
+const NEVER_HEAT: f64 = 1.0;
+/// No hysteresis is less likely than this, as a logarithm: one drive in fifty has any.
+const WIDEST: f64 = 4.0;
 /// A quiet first time as unlikely as that, as a logarithm, says nothing: of some hundred runs that are not heat each has its own.
 const ANY_QUIET: f64 = 2.5;
+/// As good as impossible, as a logarithm.
+const BARRED: f64 = -60.0;
 /// Rounds until nothing changes any more; three quarters of the way are gone in each.
 const ROUNDS: usize = 24;
 const STEP: f64 = 0.75;
@@ -84,9 +90,9 @@ impl Model {
         let of_one =
             [self.without(|_| &[Other]), self.without(|_| &[Other, Vendor]), heat_or_chance(&|_| false)];
         let of_both = self.parts().into_iter().map(|part| heat_or_chance(&|at| part[at]));
-        let of_one = of_one.into_iter().map(|from| self.settle(from));
+        let of_one = of_one.into_iter().map(|from| self.settle(from, &[]));
         let of_both = of_both.map(|from| {
-            let settled = self.settle(from);
+            let settled = self.settle(from, &[]);
             Settled { likelihood: settled.likelihood - BOTH, ..settled }
         });
         let mut ends: Vec<Settled> = of_one.chain(of_both).collect();
@@ -102,6 +108,12 @@ impl Model {
             if !distinct.iter().any(|known| known.differing(&end) == 0) {
                 distinct.push(end);
             }
+        }
+        // That nothing was heat explains a run even where nothing settles there; it is told as the other explanation.
+        let mut no_heat = self.settle(heat_or_chance(&|_| false), &HEAT);
+        no_heat.once -= NEVER_HEAT;
+        if !distinct.iter().any(|known| known.differing(&no_heat) == 0) {
+            distinct.push(no_heat);
         }
         distinct
     }
@@ -138,7 +150,8 @@ impl Model {
     }
 
     /// Goes round until it stands; the logarithm of the likelihood, and what each drop may be.
-    fn settle(&self, mut now: Vec<Standing>) -> Settled {
+    /// None of the drops is what is `barred`.
+    fn settle(&self, mut now: Vec<Standing>, barred: &[Suspect]) -> Settled {
         let mut likelihood = f64::NEG_INFINITY;
         for _ in 0..ROUNDS {
             crate::work::count(self.drops.len());
@@ -147,8 +160,9 @@ impl Model {
             let mut most = 0.0f64;
             for (drop, now) in self.drops.iter().zip(&mut now) {
                 let rows = sums.rows(drop, now);
-                let total: [f64; 5] =
+                let mut total: [f64; 5] =
                     std::array::from_fn(|s| drop.alone[s] + rows.iter().map(|row| row[s]).sum::<f64>());
+                barred.iter().for_each(|suspect| total[*suspect as usize] += BARRED);
                 likelihood += log_sum(&total);
                 let apart: [f64; 5] = std::array::from_fn(|s| total[s] - rows[LEFT][s]);
                 most = most.max(step(&mut now.shares, shares(&total)));
@@ -158,19 +172,31 @@ impl Model {
                 break;
             }
         }
-        Settled { likelihood, once: self.ran_hotter(&now) - self.quiet_at_first(&now), drops: now }
+        Settled {
+            likelihood,
+            once: self.ran_hotter(&now) + self.cooled_far(&now) - self.quiet_at_first(&now),
+            drops: now,
+        }
     }
 
     /// What weighs that the drive had been hotter at full speed than where most drops of heat began. Each drop counts a share of it,
     /// as a threshold that was moved speaks against none; this is the rest.
     fn ran_hotter(&self, now: &[Standing]) -> f64 {
-        let heat = self
-            .drops
-            .iter()
-            .zip(now)
-            .filter(|(_, now)| now.shares[Other as usize] + now.shares[Slc as usize] < 0.5);
-        let weights: Vec<f64> = heat.map(|(drop, _)| drop.began.ran_hotter).collect();
+        let weights: Vec<f64> = self.heat(now).map(|drop| drop.began.ran_hotter).collect();
         median(&weights) * (1.0 - seen_once(weights.len()))
+    }
+
+    /// How unlikely it is that heat lets go only so far below where it set in, as a logarithm: a drive has one hysteresis, and that of
+    /// most is narrow. A host lets a drive cool as far as it likes.
+    fn cooled_far(&self, now: &[Standing]) -> f64 {
+        let cooled: Vec<f64> = self.heat(now).filter_map(|drop| Some(drop.began.release?.cooled_k)).collect();
+        if cooled.is_empty() { 0.0 } else { -release::width(median(&cooled)).min(WIDEST) }
+    }
+
+    /// Those that are heat, rather than not.
+    fn heat<'a>(&'a self, now: &'a [Standing]) -> impl Iterator<Item = &'a CandidateDrop> {
+        let is_heat = |now: &Standing| heat_share(&now.shares) > 0.5;
+        self.drops.iter().zip(now).filter(move |(_, now)| is_heat(now)).map(|(drop, _)| drop)
     }
 
     /// How unlikely it is that what is no heat came only once the drive had warmed up: as a logarithm, by the time at full speed

@@ -71,8 +71,10 @@ impl<'a> Starts<'a> {
         let first = &pieces[0];
         let known = self.fastest[self.stretches[first.stretch].phase];
         let held_on = self.held_on.contains_key(&first.stretch);
-        let ramp = is_ramp(first) && pieces.len() > 1 && !held_on;
-        if known > FASTER_ELSEWHERE * first.level && !ramp {
+        // A load may begin slowly, or in a row that is in part without it: it began slow if it was so after that as well.
+        let next = pieces.get(1).filter(|_| is_ramp(first) && !held_on);
+        let begins = next.map_or(first.level, |next| next.level.max(first.level));
+        if known > FASTER_ELSEWHERE * begins {
             return DropStart::Known(known);
         }
         let slow =

@@ -21,10 +21,6 @@ use trace::HostThreshold;
 /// Consumer drives are specified up to 70 °C, and on those measured nothing slowed down below it unless it was set to.
 /// Between that and [`COOL_K`], far below any limit of a drive's own that was found, the weight is in proportion.
 const USUAL_LIMIT_K: f64 = 343.0;
-/// A drive at rest wanders by up to so much with its room, and is warmed up from there by so much: between the two in proportion.
-const REST_K: f64 = 3.0;
-const WARM_K: f64 = 8.0;
-const BARELY_WARM: f64 = -4.0;
 /// A threshold of the drive's own, in a kelvin: one in 40 K above the usual limit, e^-4.2 of that where it is cool, and
 /// at the critical temperature every drive has one.
 const OWN_PER_K: f64 = 0.03;
@@ -34,6 +30,9 @@ const COOL: f64 = -6.0;
 const CRITICAL_PER_K: f64 = 0.2;
 /// Where it is not known, a host may have set any temperature: one drive in six, anywhere within 50 K.
 const SET_PER_K: f64 = 0.003;
+/// ... of those that drives work at: none throttles one that has hardly anything to do. Fewer by a factor of e in so many kelvins below.
+const SET_AT_WORK_K: f64 = 318.0;
+const SET_TAIL_K: f64 = 3.0;
 /// A regulator that acts ahead of TMT1 begins anywhere within its margin.
 const HELD_PER_K: f64 = 0.03;
 /// A threshold that is elsewhere: its reading went astray. More where the drive says that it counted.
@@ -48,6 +47,8 @@ const LEAST_BAND_K: f64 = 1.0;
 /// The drive's counters are looked at this long before and after the beginning of a drop.
 const COUNTED_WITHIN_S: f64 = 10.0;
 
+/// What counters that stand still take from the two thresholds that they count goes to one of the drive's own: half of ln 3.3 each.
+const OWN_INSTEAD: f64 = 0.6;
 /// A counter that does not begin anew where it already counts: a regulator that goes further counts once.
 const COUNTS_ONCE: f64 = -1.2;
 
@@ -123,7 +124,8 @@ fn own(case: &Case, onset_k: f64) -> (f64, Observation) {
         let near_warning = facts.warning_k.is_some_and(|k| temp_k >= k - 5.0);
         let hotter = ((temp_k - USUAL_LIMIT_K) / RARER_K).max(0.0).exp();
         let own = OWN_PER_K * hotter * if near_warning { 1.0 } else { (COOL * (1.0 - usual)).exp() };
-        if unknown { own + SET_PER_K } else { own }
+        let set = SET_PER_K * (-((SET_AT_WORK_K - temp_k) / SET_TAIL_K).max(0.0)).exp();
+        if unknown { own + set } else { own }
     };
     // A load that begins on a hot drive is slowed down anywhere above the threshold, and a hysteresis below it.
     let density = if case.drop.at_start {
@@ -195,18 +197,7 @@ fn own_threshold(case: &Case, onset_k: f64, evidence: &mut Evidence) -> Beginnin
         weights.extend([(Tmt1, weight), (Tmt2, weight)]);
     }
     evidence.weigh(seen, &weights);
-    barely_warm(case, onset_k, evidence);
     began
-}
-
-/// Whether nothing had warmed the drive up, and it was cool: what is a threshold then has the drive throttled at rest, and slowing
-/// down would not get it below. A host that sets one so low is known by its settings.
-fn barely_warm(case: &Case, onset_k: f64, evidence: &mut Evidence) {
-    let above_k = onset_k - case.history.coolest_k;
-    let share = 1.0 - (above_k - REST_K) / (WARM_K - REST_K);
-    if hctm_unknown(case) && onset_k < COOL_K && share > 0.0 {
-        evidence.weigh_heat(Observation::BarelyWarm { above_k }, BARELY_WARM * share.min(1.0), &[]);
-    }
 }
 
 /// The temperature against TMT1 and TMT2: how likely the beginning is by each, in a kelvin.
@@ -285,7 +276,9 @@ fn counters(case: &Case, evidence: &mut Evidence) {
             Some(_) => (Observation::CounterMoved { threshold }, 3.5),
             None => continue,
         };
-        evidence.weigh(seen, &[(threshold.into(), weight)]);
+        // Without a temperature a drive that never counted is as likely slowed down by heat as before.
+        let own = if weight < 0.0 && !has_counted && case.onset_k().is_none() { OWN_INSTEAD } else { 0.0 };
+        evidence.weigh(seen, &[(threshold.into(), weight), (Vendor, own)]);
     }
 }
 

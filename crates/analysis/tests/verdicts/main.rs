@@ -13,6 +13,7 @@ mod paused;
 mod renamed;
 mod robust;
 mod same;
+mod scheduled;
 
 use analysis::findings::{Cause, Caveat, EventKind, Label, PolicyClass, SegmentOp};
 use analysis::{Findings, analyze, wording};

@@ -71,7 +71,7 @@ fn a_cache_that_fills_again_cooler_than_the_first_time_is_no_threshold() {
 }
 
 /// Temperatures in steps of so many kelvins.
-fn in_steps(trace: &mut Trace, step_k: f64) {
+pub(crate) fn in_steps(trace: &mut Trace, step_k: f64) {
     for sensor in &mut trace.temperatures {
         let mut kelvin = measure::Series::new();
         for point in sensor.kelvin.points() {
