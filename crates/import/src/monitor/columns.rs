@@ -7,8 +7,8 @@
 //!   semicolons.
 //! - Units are those of the cells (`1.20 GB/s`, `45 °C`), else of the titles (`Write (MB/s)`, `[°F]`). A unit that is not known is
 //!   an error, and a column in a unit of something else (`io/s`) is passed over.
-//! - HWiNFO: titles as [`super::hwinfo`] says. The n-th `Drive Temperature` and the n-th `Read Rate` are of one drive, unless the row of names at the file's
-//!   end says otherwise. Its MB are taken as 10^6 bytes, which it does not say; verdicts about heat do not depend on it.
+//! - HWiNFO: titles as [`super::hwinfo`] says. Which temperature and which rates are of one drive says the row of names at the file's
+//!   end. Without it the n-th drive of S.M.A.R.T. is that of the n-th rates where there are as many of both; else no temperature is used. Its MB are taken as 10^6 bytes, which it does not say; verdicts about heat do not depend on it.
 //! - Libre Hardware Monitor: `/nvme/0/temperature/0`, `/nvme/0/throughput/54` (reading) and `55` (writing), in bytes per second (its
 //!   `StorageDevice`); temperatures whose names are of thresholds are left out.
 //! - Performance counters: `PhysicalDisk(0 C:)` is the drive `0 C:`, in any language ([`super::counters`]). `LogicalDisk` counts the
@@ -16,16 +16,14 @@
 //! - Grafana: a column is a speed where its name has a word for reading or writing, and a temperature where it has one for
 //!   heat. Without any unit, speeds are bytes per second.
 
-use std::collections::BTreeSet;
-
 use measure::CellSplitter;
 
 use super::counters::counter;
 use super::hwinfo;
-use super::titles::{Meaning, meanings, zone_s};
+use super::titles::{Meaning, meanings, smart_drives, zone_s};
 use super::units::Unit;
 use super::when::{DateOrder, Stamp, date_and_time, stamp};
-use super::{Quantity, Samples};
+use super::Samples;
 use crate::ImportError;
 use crate::lines::LineReader;
 use crate::numbers::{Number, end_of_number, number};
@@ -137,7 +135,11 @@ pub(crate) fn part(
             // Libre Hardware Monitor has names below its identifiers.
             None if dialect == Dialect::HardwareMonitor => reader.leave_out_limits(&cells),
             // The header again at the end of a recording, and then whose columns they are.
-            None if cells.len() == reader.header.len() && cells != reader.header => names = Some(cells),
+            None if dialect == Dialect::HwInfo && cells != reader.header => {
+                names = Some(hwinfo::whole_names(cells))
+                    .filter(|names| names.len() == reader.header.len())
+                    .or(names);
+            }
             None => {}
         }
     }
@@ -156,7 +158,8 @@ pub(crate) fn part(
     }
     reader.settle().and_then(|()| reader.has_units()).map_err(|why| ImportError::whole(file, why))?;
     if dialect == Dialect::HwInfo {
-        reader.name_drives(names.as_deref());
+        let TableReader { samples, meanings, header, .. } = &mut reader;
+        hwinfo::name_drives(samples, meanings, smart_drives(header), names.as_deref());
     }
     let first = reader.first;
     reader.samples.part(file, device, move |zero_s| match first {
@@ -213,11 +216,7 @@ impl TableReader {
 
     fn row(&mut self, cells: &[String], now: Stamp) -> Result<(), String> {
         if cells.len() > self.header.len() {
-            return Err(format!(
-                "the row has {} cells, the header has {}: are its decimals written with commas? Save it with semicolons between the cells",
-                cells.len(),
-                self.header.len()
-            ));
+            return Err(self.too_long(cells));
         }
         self.first = self.first.or(Some(now));
         let row = self.samples.row(now.seconds);
@@ -243,6 +242,21 @@ impl TableReader {
             }
         }
         Ok(())
+    }
+
+    /// What may be wrong with a row that has more cells than the header.
+    fn too_long(&self, cells: &[String]) -> String {
+        // The time of day may have a point all the same.
+        let has_point = cells.iter().skip(2).any(|cell| cell.contains('.'));
+        let why = match self.separator {
+            ',' if !has_point => {
+                "commas separate its cells and its decimals as well, so its numbers cannot be told apart. Log again with points before decimals, or with semicolons between cells"
+            }
+            _ => {
+                "a column was added after the header was written. Put the header that the log ends with in the place of the first, or cut the log before this row"
+            }
+        };
+        format!("the row has {} cells, the header has {}: {why}", cells.len(), self.header.len())
     }
 
     /// Refuses speeds that are in no unit that a number alone can tell.
@@ -287,40 +301,6 @@ impl TableReader {
             self.samples.push_at(&meaning.drive, meaning.quantity, row, unit.count(number));
         }
         Ok(())
-    }
-
-    /// Brings temperatures and rates of one drive together: by the names of their columns, else by their order.
-    fn name_drives(&mut self, names: Option<&[String]>) {
-        let count = |is: fn(&Quantity) -> bool| {
-            let drives = self.meanings.iter().filter(|one| is(&one.quantity)).map(|one| one.drive.as_str());
-            drives.collect::<BTreeSet<_>>().len()
-        };
-        let (hot, moving) =
-            (count(|one| matches!(one, Quantity::Celsius(_))), count(|one| matches!(one, Quantity::Rate(_))));
-        if names.is_none() && hot > 0 && moving > 0 && hot.max(moving) > 1 {
-            self.samples.notes.push(format!(
-                "temperatures of {hot} and rates of {moving} drives are in it, and no names of drives at its end: the first temperature is taken for that of the first rates, and so on"
-            ));
-        }
-        for meaning in &self.meanings {
-            let told = names
-                .and_then(|names| names.get(meaning.cell))
-                .map(|name| name.trim())
-                .filter(|name| !name.is_empty());
-            let name = match told {
-                // `S.M.A.R.T.: MODEL (SERIAL)` and `Drive: MODEL (SERIAL)`.
-                // `Drive: MODEL (SERIAL) [C:, D:]` says which volumes are on it, too.
-                Some(name) => {
-                    let drive = name.split_once(':').map_or(name, |(_, drive)| drive.trim());
-                    let volumes = drive.ends_with(']').then(|| drive.rsplit_once(" [")).flatten();
-                    volumes.map_or(drive, |(drive, _)| drive.trim()).to_owned()
-                }
-                None => meaning.drive.replace("rates of ", ""),
-            };
-            if name != meaning.drive {
-                self.samples.merge(&meaning.drive, &name);
-            }
-        }
     }
 }
 
