@@ -8,6 +8,10 @@ fn tried(text: &str) -> Result<Trace, String> {
         .map_err(|error| error.to_string())
 }
 
+fn rows(row: impl Fn(u32) -> String) -> String {
+    (0..30).map(|n| row(n) + "\n").collect()
+}
+
 const HWINFO: &str = "Date,Time,\"Drive Temperature [°C]\",\"Write Rate [MB/s]\"\n";
 
 #[test]
@@ -19,4 +23,18 @@ fn a_row_that_is_longer_than_its_header_is_refused_with_the_likely_cause() {
         let why = tried(&format!("{HWINFO}{row}\n{row}\n")).expect_err(row);
         assert!(why.to_lowercase().contains(told), "{row}: {why}");
     }
+}
+
+/// Until 2025 the rates of Libre Hardware Monitor had the numbers 34 and 35.
+#[test]
+fn older_logs_of_libre_hardware_monitor_have_their_speeds() {
+    let text = |read: u32, write: u32| {
+        format!(
+            ",/nvme/0/temperature/0,/nvme/0/throughput/{read},/nvme/0/throughput/{write}\nTime,\"Temperature\",\"Read Rate\",\"Write Rate\"\n{}",
+            rows(|n| format!("11/22/2026 09:40:{n:02},{},0,1500000000", 40 + n))
+        )
+    };
+    let (old, new) = (tried(&text(34, 35)).expect("old"), tried(&text(54, 55)).expect("new"));
+    assert_eq!(format!("{:?}", old.speeds), format!("{:?}", new.speeds));
+    assert_eq!(old.speeds.len(), 2);
 }

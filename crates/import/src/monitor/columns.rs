@@ -9,7 +9,7 @@
 //!   an error, and a column in a unit of something else (`io/s`) is passed over.
 //! - HWiNFO: titles as [`super::hwinfo`] says. Which temperature and which rates are of one drive says the row of names at the file's
 //!   end. Without it the n-th drive of S.M.A.R.T. is that of the n-th rates where there are as many of both; else no temperature is used. Its MB are taken as 10^6 bytes, which it does not say; verdicts about heat do not depend on it.
-//! - Libre Hardware Monitor: `/nvme/0/temperature/0`, `/nvme/0/throughput/54` (reading) and `55` (writing), in bytes per second (its
+//! - Libre Hardware Monitor: `/nvme/0/temperature/0`, `/nvme/0/throughput/54` (reading) and `55` (writing), before 2025 `34` and `35`, in bytes per second (its
 //!   `StorageDevice`); temperatures whose names are of thresholds are left out.
 //! - Performance counters: `PhysicalDisk(0 C:)` is the drive `0 C:`, in any language ([`super::counters`]). `LogicalDisk` counts the
 //!   same data again and is read where there is no other. The first column tells the zone.

@@ -112,7 +112,7 @@ pub(super) fn smart_drives(header: &[String]) -> usize {
     smart.drive
 }
 
-/// Identifiers of Libre and Open Hardware Monitor: `/nvme/0/temperature/0`.
+/// Identifiers of Libre and Open Hardware Monitor: `/nvme/0/temperature/0`. Rates had the numbers 34 and 35 until 2025.
 fn hardware_monitor(header: &[String]) -> Vec<Meaning> {
     let mut sensors: BTreeMap<&str, u8> = BTreeMap::new();
     let mut meanings = Vec::new();
@@ -125,8 +125,8 @@ fn hardware_monitor(header: &[String]) -> Vec<Meaning> {
             continue;
         };
         let (quantity, unit) = match rest {
-            "/throughput/54" => (Quantity::Rate(Read), Unit::of(Measure::Rate, 1.0)),
-            "/throughput/55" => (Quantity::Rate(Write), Unit::of(Measure::Rate, 1.0)),
+            "/throughput/54" | "/throughput/34" => (Quantity::Rate(Read), Unit::of(Measure::Rate, 1.0)),
+            "/throughput/55" | "/throughput/35" => (Quantity::Rate(Write), Unit::of(Measure::Rate, 1.0)),
             _ if rest.starts_with("/temperature/") => {
                 let sensor = sensors.entry(drive).or_default();
                 *sensor += 1;
