@@ -22,7 +22,7 @@ use super::counters::counter;
 use super::hwinfo;
 use super::titles::{Meaning, meanings, smart_drives, zone_s};
 use super::units::Unit;
-use super::when::{DateOrder, Stamp, date_and_time, stamp};
+use super::when::{DateOrder, Stamp, date_and_time, lacks_hour, lacks_seconds, no_hour, of_excel, stamp};
 use super::Samples;
 use crate::ImportError;
 use crate::lines::LineReader;
@@ -32,6 +32,9 @@ use crate::part::RunPart;
 /// Speeds without a unit whose fastest is below this are in another one than B/s: no drive under load is so slow, and none moves
 /// as many GB/s or, in MB/s, more.
 const SLOWEST_LOAD: f64 = 20_000.0;
+
+/// Rows of one minute are so few where a clock was set back, and a log has a row a minute.
+const FEW_SAME_MINUTES: usize = 2;
 
 /// Whose table it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +97,8 @@ struct TableReader {
     /// What stands before decimals, once a number has shown it.
     mark: Option<char>,
     open: Vec<Open>,
+    /// Rows whose time has no seconds and is that of the row before.
+    without_seconds: usize,
     /// The fastest of speeds that neither a title nor a cell gives a unit, and its column.
     fastest_bare: Option<(usize, f64)>,
 }
@@ -135,6 +140,10 @@ pub(crate) fn part(
             // Libre Hardware Monitor has names below its identifiers.
             None if dialect == Dialect::HardwareMonitor => reader.leave_out_limits(&cells),
             // The header again at the end of a recording, and then whose columns they are.
+            None if reader.time_cell(&cells).is_some_and(lacks_hour) => {
+                let why = no_hour(reader.time_cell(&cells).unwrap_or_default());
+                return Err(ImportError::at(file, number, None, why));
+            }
             None if dialect == Dialect::HwInfo && cells != reader.header => {
                 names = Some(hwinfo::whole_names(cells))
                     .filter(|names| names.len() == reader.header.len())
@@ -156,7 +165,11 @@ pub(crate) fn part(
         );
         return Err(ImportError::whole(file, why));
     }
-    reader.settle().and_then(|()| reader.has_units()).map_err(|why| ImportError::whole(file, why))?;
+    reader
+        .settle()
+        .and_then(|()| reader.has_units())
+        .and_then(|()| reader.has_seconds())
+        .map_err(|why| ImportError::whole(file, why))?;
     if dialect == Dialect::HwInfo {
         let TableReader { samples, meanings, header, .. } = &mut reader;
         hwinfo::name_drives(samples, meanings, smart_drives(header), names.as_deref());
@@ -191,15 +204,24 @@ impl TableReader {
             order: DateOrder::default(),
             mark: None,
             open: Vec::new(),
+            without_seconds: 0,
             fastest_bare: None,
         })
+    }
+
+    /// The cell with the time of day.
+    fn time_cell<'a>(&self, cells: &'a [String]) -> Option<&'a str> {
+        cells.get(usize::from(self.dialect == Dialect::HwInfo)).map(String::as_str)
     }
 
     /// When a row was taken; `None` for a row that is none.
     fn time(&mut self, cells: &[String]) -> Option<Stamp> {
         let told = match self.dialect {
             Dialect::HwInfo => date_and_time(cells.first()?, cells.get(1)?),
-            Dialect::HardwareMonitor | Dialect::Perfmon | Dialect::Grafana => stamp(cells.first()?),
+            Dialect::HardwareMonitor | Dialect::Perfmon | Dialect::Grafana => {
+                let first = cells.first()?;
+                stamp(first).or_else(|| of_excel(first))
+            }
         }?;
         let told = if cells.first()?.contains('/') {
             let (told, moved_s) = self.order.read(told);
@@ -219,6 +241,9 @@ impl TableReader {
             return Err(self.too_long(cells));
         }
         self.first = self.first.or(Some(now));
+        let is_same_minute =
+            self.samples.is_last(now.seconds) && self.time_cell(cells).is_some_and(lacks_seconds);
+        self.without_seconds += usize::from(is_same_minute);
         let row = self.samples.row(now.seconds);
         for (index, meaning) in self.meanings.iter().enumerate() {
             let Some(cell) = cells.get(meaning.cell) else { continue };
@@ -265,6 +290,16 @@ impl TableReader {
             Some((cell, fastest)) if fastest > 0.0 && fastest < SLOWEST_LOAD => Err(format!(
                 "column {:?}: without a unit it is in bytes per second, and its fastest is {fastest}: is it in MB/s? Write the unit into its title, such as \"write (MB/s)\"",
                 self.header[cell]
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses rows of a minute that nothing tells apart.
+    fn has_seconds(&self) -> Result<(), String> {
+        match self.without_seconds {
+            rows if rows > FEW_SAME_MINUTES => Err(format!(
+                "{rows} rows have the minute of the row before and no seconds, as after saving with Excel: use the log as it was exported"
             )),
             _ => Ok(()),
         }

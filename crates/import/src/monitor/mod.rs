@@ -105,6 +105,11 @@ impl Samples {
         self.times.len() - 1
     }
 
+    /// Whether the last row is of that time.
+    fn is_last(&self, t_s: f64) -> bool {
+        self.times.last() == Some(&t_s)
+    }
+
     /// Takes a value of a row that is known.
     pub(super) fn push_at(&mut self, drive: &str, quantity: Quantity, row: usize, value: f64) {
         let columns = match self.drives.get_mut(drive) {
