@@ -71,6 +71,7 @@ pub fn monitor(data: &[u8]) {
         Format::HardwareMonitor,
         Format::Dstat,
         Format::InfluxCsv,
+        Format::NetdataJson,
         Format::Perfmon,
         Format::GrafanaCsv,
         Format::SysstatText,

@@ -188,6 +188,7 @@ fn told_by_keys(file: &str, text: &str) -> Result<Format, ImportError> {
         JSON_KEYS.iter().filter(|(_, keys)| keys.iter().any(has)).map(|(format, _)| *format).collect();
     match found[..] {
         [format] => Ok(format),
+        [] if has(&"labels") && has(&"data") && text.contains("\"time\"") => Ok(Format::NetdataJson),
         [] if has(&"fields") && has(&"tags") && has(&"timestamp") => Ok(Format::TelegrafJson),
         // The keys that tell it are behind the tear.
         [] if text.len() < super::HEAD && json::is_cut(text) => {
@@ -197,7 +198,7 @@ fn told_by_keys(file: &str, text: &str) -> Result<Format, ImportError> {
         [] => Err(ImportError::whole(
             file,
             nearest::program(&text.to_lowercase()).unwrap_or_else(|| {
-                "it is JSON, but not of fio, `nvme smart-log`, `nvme id-ctrl`, smartctl, a Prometheus range query, sysstat or telegraf; --format NAME takes it as one all the same".to_owned()
+                "it is JSON, but not of fio, `nvme smart-log`, `nvme id-ctrl`, smartctl, a Prometheus range query, sysstat, telegraf or Netdata; --format NAME takes it as one all the same".to_owned()
             }),
         )),
         _ => {

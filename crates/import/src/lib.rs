@@ -3,8 +3,8 @@
 //! # Architecture
 //! - `format`: all formats; `detect`: the format, by content; `nearest`: what a file that has none may be. `csv`, `fio`, `iometer`, `nvme`, `smartctl`, `crystaldiskinfo`,
 //!   `prometheus`, `quarch`: one a format.
-//! - `monitor`: logs of whole machines with many drives in them (sysstat, dstat, telegraf, InfluxDB, HWiNFO, Libre Hardware
-//!   Monitor, performance counters, Grafana).
+//! - `monitor`: logs of whole machines with many drives in them (sysstat, dstat, telegraf, InfluxDB, Netdata, HWiNFO,
+//!   Libre Hardware Monitor, performance counters, Grafana).
 //! - `part`: what they make; `join`: parts on one clock; `offset`: how far apart two clocks are.
 //! - `encoding`, `lines`, `json`, `grid`, `reading`, `which_drive`, `set_back`, `error`: what several of them need.
 //!
@@ -313,6 +313,7 @@ fn monitored(
         Format::SysstatJson => monitor::sysstat::json(name, lines, options.every_s, device),
         Format::Dstat => monitor::dstat::part(name, lines, options.every_s, device),
         Format::InfluxCsv => monitor::influx_csv::part(name, lines, device),
+        Format::NetdataJson => monitor::netdata::part(name, lines, device),
         Format::TelegrafInflux => monitor::telegraf::lines(name, lines, device),
         Format::TelegrafJson => monitor::telegraf::json(name, lines, device),
         Format::Perfmon => columns::part(name, Dialect::Perfmon, lines, device),

@@ -52,11 +52,6 @@ const NO_DRIVES: &str = "which does not tell drives apart: use `iostat -x -t 1`"
 /// and what to do instead.
 const PROGRAMS: &[(&[&str], &str, &str)] = &[
     (&["aida64"], "a log of AIDA64", HWINFO),
-    (
-        &["labels", "time", "reads", "writes"],
-        "JSON of Netdata",
-        "which is not read: ask for it with format=csv (api/v1/data?chart=disk.nvme0n1&format=csv)",
-    ),
     (&["gpu clock ["], "a log of GPU-Z", "which has no drives: HWiNFO logs them"),
     (&["hwmonitor"], "a report of HWMonitor", HWINFO),
     (&["crystaldiskmark"], "a result of CrystalDiskMark", NO_COURSE_WINDOWS),

@@ -18,6 +18,7 @@ pub(super) mod influx_csv;
 pub(super) mod line_time;
 mod main_drive;
 mod names;
+pub(super) mod netdata;
 pub(super) mod sysstat;
 pub(super) mod telegraf;
 mod titles;
