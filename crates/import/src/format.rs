@@ -37,6 +37,8 @@ pub enum Format {
     GrafanaCsv,
     /// Netdata's answers as JSON.
     NetdataJson,
+    /// collectd's CSV, a file a value.
+    Collectd,
     /// Text of iostat or `sar -d`.
     SysstatText,
     /// JSON of iostat or sadf.
@@ -57,7 +59,7 @@ pub enum Format {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::Csv,
         Self::FioBwLog,
         Self::FioIopsLog,
@@ -75,6 +77,7 @@ impl Format {
         Self::Perfmon,
         Self::GrafanaCsv,
         Self::NetdataJson,
+        Self::Collectd,
         Self::SysstatText,
         Self::SysstatJson,
         Self::Dstat,
@@ -105,6 +108,7 @@ impl Format {
             Self::Perfmon => "perfmon",
             Self::GrafanaCsv => "grafana-csv",
             Self::NetdataJson => "netdata-json",
+            Self::Collectd => "collectd",
             Self::SysstatText => "sysstat",
             Self::SysstatJson => "sysstat-json",
             Self::Dstat => "dstat",
