@@ -119,6 +119,20 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("\"Series\";\"Time\";\"Value\"\n\"write\";\"2026-11-22T09:40:00Z\";5\n", "a column for each series"),
     (",/intelcpu/0/load/0,/intelcpu/0/temperature/0\nTime,CPU Total,Core\n", "Libre Hardware Monitor"),
     ("{\"Number of Thermal throttling events\":2}\n", "ocp smart-add-log"),
+    (
+        "Date Time [CPU]User% [CPU]Nice% [DSK]Reads/sec [DSK]ReadKB/sec\n20261122 09:40:00 1 0 0 0\n",
+        "collectl's table",
+    ),
+    (
+        "{\"jsonrpc\":\"2.0\",\"result\":[{\"itemid\":\"1\",\"clock\":\"1795340400\",\"value\":\"35\",\"ns\":\"0\"}]}\n",
+        "the history of Zabbix",
+    ),
+    ("2026-11-22 09:40:00 1795340400 35\n2026-11-22 09:41:00 1795340460 36\n", "the history of Zabbix"),
+    ("|/dev/sda|WDC WD181KRYZ-01AGBB0|49|C|", "hddtemp"),
+    (
+        "Linux 6.1.0 (host) \t11/22/2026 \t_x86_64_\t(8 CPU)\n\n09:40:00 AM  UID  PID  %usr %system  %guest  %wait  %CPU  CPU  Command\n",
+        "pidstat",
+    ),
     ("NVMe status: INVALID_NS\n", "an error of nvme-cli"),
     ("top - 09:40:00 up 1 day,  1 user\nTasks: 1 total\n", "they are csv, fio-bw-log"),
     ("Time,write,temp\n09:40:00,1600 MB/s,40\n09:40:01,1600 MB/s,40\n", "a date and a time of day"),
