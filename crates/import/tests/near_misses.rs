@@ -147,6 +147,29 @@ fn programs_are_named_with_what_to_export() {
     }
 }
 
+/// Loops that keep nothing but temperatures, as `nvme smart-log | grep -i temp` does.
+#[test]
+fn temperatures_alone_are_readings() {
+    for rest in ["", "Warning Temperature Time             : 0\nTemperature Sensor 1           : 45 C\n"] {
+        let text: String = (0..5)
+            .map(|n| {
+                format!(
+                    "Sun Nov 22 09:40:{:02} CET 2026\ntemperature    : {} °C ({} K)\n{rest}",
+                    10 * n,
+                    40 + n,
+                    313 + n
+                )
+            })
+            .collect();
+        let trace = tried(&text).expect(&text);
+        let points = trace.temperatures[0].kelvin.points();
+        assert_eq!((points.len(), points[4].value, points[4].t.as_secs_f64()), (5, 317.0, 40.0), "{text}");
+        assert_eq!(trace.temperatures.len(), if rest.is_empty() { 1 } else { 2 });
+    }
+    let untimed = tried("temperature    : 40 C\ntemperature    : 41 C\n").expect_err("no times");
+    assert!(untimed.contains("--every"), "{untimed}");
+}
+
 /// Loops that print a time before each reading, as `date`, `date -Is` and `date +%s` do.
 #[test]
 fn a_line_with_a_time_is_that_of_the_reading_after_it() {
