@@ -96,6 +96,12 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
     if let Some(what) = nearest::text_of_a_tool(text) {
         return Err(ImportError::whole(file, what));
     }
+    // Its columns have words of a drive, and no unit.
+    if header.contains("diskio_")
+        && let Some(what) = nearest::program(&text.to_lowercase())
+    {
+        return Err(ImportError::whole(file, what));
+    }
     if header.split([',', ';', '\t']).any(is_own_column) || is_own_header(header, false) {
         return Ok(Format::Csv);
     }

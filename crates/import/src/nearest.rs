@@ -53,6 +53,13 @@ const NO_DRIVES: &str = "which does not tell drives apart: use `iostat -x -t 1`"
 /// and what to do instead.
 const PROGRAMS: &[(&[&str], &str, &str)] = &[
     (&["aida64"], "a log of AIDA64", HWINFO),
+    (&["hardware monitoring log v"], "a log of MSI Afterburner", "which has no drives: HWiNFO logs them"),
+    (&["argus monitor"], "a log of Argus Monitor", HWINFO),
+    (&["<timespan>", "<testtimeseconds>"], "a result of DiskSpd", NO_COURSE_WINDOWS),
+    (&["hd tune"], "a result of HD Tune", NO_COURSE_WINDOWS),
+    (&["iozone:"], "iozone's text", NO_COURSE),
+    (&["sysbench", "file operations"], "sysbench's text", NO_COURSE),
+    (&["sampled system activity", "disk activity"], "powermetrics' text", OWN_CSV),
     (&["gpu clock ["], "a log of GPU-Z", "which has no drives: HWiNFO logs them"),
     (&["hwmonitor"], "a report of HWMonitor", HWINFO),
     (&["crystaldiskmark"], "a result of CrystalDiskMark", NO_COURSE_WINDOWS),

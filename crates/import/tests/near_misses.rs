@@ -128,6 +128,29 @@ const PROGRAMS: &[(&str, &str)] = &[
         "the history of Zabbix",
     ),
     ("2026-11-22 09:40:00 1795340400 35\n2026-11-22 09:41:00 1795340460 36\n", "the history of Zabbix"),
+    (
+        "00, 22-11-2026 09:40:00, Hardware monitoring log v1.6 \n02, 22-11-2026 09:40:00, GPU temperature     ,GPU usage\n",
+        "MSI Afterburner",
+    ),
+    ("Argus Monitor Data Logger\n;CPU Temp;SSD Temp\n", "Argus Monitor"),
+    (
+        "<Results><System></System><Profile><TimeSpans><TimeSpan>\n</TimeSpan></TimeSpans></Profile><TimeSpan><TestTimeSeconds>10</TestTimeSeconds>\n",
+        "DiskSpd",
+    ),
+    ("HD Tune Pro: Example SSD 2TB Benchmark\n\nTest capacity: full\n", "HD Tune"),
+    ("\tIozone: Performance Test of File I/O\n\t        Version $Revision: 3.489 $\n", "iozone"),
+    (
+        "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\n\nFile operations:\n    reads/s: 1000.00\n",
+        "sysbench",
+    ),
+    (
+        "Machine model: Mac14,2\n*** Sampled system activity (Sun Nov 22 09:40:00 2026 +0100) (1002.30ms elapsed) ***\n**** Disk activity ****\n",
+        "powermetrics",
+    ),
+    (
+        "timestamp,cpu_total,diskio_nvme0n1_read_bytes,diskio_nvme0n1_write_bytes\n2026-11-22 09:40:00,1.0,0,150\n",
+        "glances",
+    ),
     ("|/dev/sda|WDC WD181KRYZ-01AGBB0|49|C|", "hddtemp"),
     (
         "Linux 6.1.0 (host) \t11/22/2026 \t_x86_64_\t(8 CPU)\n\n09:40:00 AM  UID  PID  %usr %system  %guest  %wait  %CPU  CPU  Command\n",

@@ -18,12 +18,12 @@
 
 use measure::CellSplitter;
 
+use super::Samples;
 use super::counters::counter;
 use super::hwinfo;
 use super::titles::{Meaning, meanings, smart_drives, zone_s};
 use super::units::Unit;
 use super::when::{DateOrder, Stamp, date_and_time, lacks_hour, lacks_seconds, no_hour, of_excel, stamp};
-use super::Samples;
 use crate::ImportError;
 use crate::lines::LineReader;
 use crate::numbers::{Number, end_of_number, number};
