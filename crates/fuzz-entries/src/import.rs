@@ -71,6 +71,8 @@ pub fn monitor(data: &[u8]) {
         Format::HardwareMonitor,
         Format::Dstat,
         Format::InfluxCsv,
+        Format::NetdataJson,
+        Format::Collectd,
         Format::Perfmon,
         Format::GrafanaCsv,
         Format::SysstatText,
@@ -80,6 +82,11 @@ pub fn monitor(data: &[u8]) {
         Format::Quarch,
     ] {
         forced(data, format);
+    }
+    // What collectd's files hold is in their names.
+    for name in ["disk-nvme0n1/disk_octets-2026-11-22", "sensors-nvme-pci-0100/temperature-temp1-2026-11-22"]
+    {
+        check(data, import(vec![LogFile::from_bytes(name, data)], &ImportOptions::default()));
     }
 }
 

@@ -12,7 +12,7 @@
 //!    name that fio gives it (`_bw.1.log`, `_iops`, `_lat`, `_clat`, `_slat`); any other name: refused, to be forced.
 //!    Hundreds of numbers: a histogram log.
 //! 8. A header of HWiNFO (`Date,Time,` and units in brackets), of Libre Hardware Monitor (identifiers such as `/nvme/0/temperature/0`), of
-//!    Windows' performance counters (`(PDH-CSV`) or of Grafana (`Time,`); a first line of dstat's; a header of InfluxDB's (`_time`); a table of sysstat with `Device` or `DEV` and a speed; lines of telegraf that begin with `diskio,` or the like.
+//!    Windows' performance counters (`(PDH-CSV`) or of Grafana (`Time,`); a first line of dstat's or collectd's; a header of InfluxDB's (`_time`); a table of sysstat with `Device` or `DEV` and a speed; lines of telegraf that begin with `diskio,` or the like.
 //! 9. Text of a tool that has a JSON as well: refused with the option that makes it.
 //! 10. A first line with a column of the plain CSV, or with a time and a value whose unit is told: that, whose importer says what
 //!     is missing. Anything else is refused with
@@ -23,7 +23,7 @@ use super::encoding::unicode;
 use super::fio::LogName;
 use super::monitor::columns::Dialect;
 use super::monitor::sysstat::{is_banner, is_header, is_sadf};
-use super::monitor::{dstat, influx_csv};
+use super::monitor::{collectd, dstat, influx_csv};
 use super::{Format, ImportError, crystaldiskinfo, json, lines, nearest, nvme_text, quarch};
 
 /// Keys that only one tool writes: the format is told by them. A key counts with its quotes and colon.
@@ -96,6 +96,12 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
     if let Some(what) = nearest::text_of_a_tool(text) {
         return Err(ImportError::whole(file, what));
     }
+    // Its columns have words of a drive, and no unit.
+    if header.contains("diskio_")
+        && let Some(what) = nearest::program(&text.to_lowercase())
+    {
+        return Err(ImportError::whole(file, what));
+    }
     if header.split([',', ';', '\t']).any(is_own_column) || is_own_header(header, false) {
         return Ok(Format::Csv);
     }
@@ -128,6 +134,9 @@ fn monitor(text: &str) -> Option<Format> {
         Some(Dialect::Perfmon) => return Some(Format::Perfmon),
         Some(Dialect::Grafana) => return Some(Format::GrafanaCsv),
         None => {}
+    }
+    if collectd::is_header(first) {
+        return Some(Format::Collectd);
     }
     if dstat::is_beginning(first) {
         return Some(Format::Dstat);
@@ -188,6 +197,7 @@ fn told_by_keys(file: &str, text: &str) -> Result<Format, ImportError> {
         JSON_KEYS.iter().filter(|(_, keys)| keys.iter().any(has)).map(|(format, _)| *format).collect();
     match found[..] {
         [format] => Ok(format),
+        [] if has(&"labels") && has(&"data") && text.contains("\"time\"") => Ok(Format::NetdataJson),
         [] if has(&"fields") && has(&"tags") && has(&"timestamp") => Ok(Format::TelegrafJson),
         // The keys that tell it are behind the tear.
         [] if text.len() < super::HEAD && json::is_cut(text) => {
@@ -197,7 +207,7 @@ fn told_by_keys(file: &str, text: &str) -> Result<Format, ImportError> {
         [] => Err(ImportError::whole(
             file,
             nearest::program(&text.to_lowercase()).unwrap_or_else(|| {
-                "it is JSON, but not of fio, `nvme smart-log`, `nvme id-ctrl`, smartctl, a Prometheus range query, sysstat or telegraf; --format NAME takes it as one all the same".to_owned()
+                "it is JSON, but not of fio, `nvme smart-log`, `nvme id-ctrl`, smartctl, a Prometheus range query, sysstat, telegraf or Netdata; --format NAME takes it as one all the same".to_owned()
             }),
         )),
         _ => {

@@ -2,7 +2,8 @@
 //!
 //! Rules
 //! - UTF-16 by its mark, or where every other byte of the beginning is a zero.
-//! - UTF-8 where the beginning is that.
+//! - UTF-8 by its mark, whatever follows: HWiNFO writes titles in it behind the mark, and words in cells (`Yes`, `No`) in the code
+//!   page of the system. UTF-8 too where the beginning is that.
 //! - What Windows programs write is else in the code page of their system, which nothing names: the one in which most of the
 //!   words that matter are found (degrees, names of counters, titles of HWiNFO), and the first of [`PAGES`] where several find as many. Bytes
 //!   that a page does not have rule it out.
@@ -18,6 +19,7 @@ use super::monitor::title_words_in;
 /// Korean.
 const PAGES: [&Encoding; 9] =
     [WINDOWS_1252, WINDOWS_1250, WINDOWS_1251, IBM866, WINDOWS_1254, SHIFT_JIS, GBK, BIG5, EUC_KR];
+const UTF_8_MARK: &[u8] = b"\xef\xbb\xbf";
 /// How degrees are written.
 const DEGREES: [&str; 4] = ["°C", "°F", "℃", "℉"];
 
@@ -39,6 +41,9 @@ pub(super) fn unicode(head: &[u8]) -> Option<&'static Encoding> {
 
 /// What a Windows program wrote a head in that is no UTF-16.
 pub(super) fn code_page(head: &[u8]) -> &'static Encoding {
+    if head.starts_with(UTF_8_MARK) {
+        return UTF_8;
+    }
     // The head may end within a character.
     let end = head.iter().rposition(|byte| *byte == b'\n').unwrap_or(head.len());
     let head = &head[..end];
@@ -79,5 +84,7 @@ mod test {
             assert_eq!(code_page(&page.encode(text).0), page, "{text}");
         }
         assert_eq!(code_page("Drive Temperature [°C]\n\u{b0}".as_bytes()), UTF_8);
+        let beside = ["\u{feff}Date,\"磁盘温度 [℃]\"\n".as_bytes(), &GBK.encode("否\n").0].concat();
+        assert_eq!(code_page(&beside), UTF_8);
     }
 }

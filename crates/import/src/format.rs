@@ -35,6 +35,10 @@ pub enum Format {
     Perfmon,
     /// A table that Grafana wrote.
     GrafanaCsv,
+    /// Netdata's answers as JSON.
+    NetdataJson,
+    /// collectd's CSV, a file a value.
+    Collectd,
     /// Text of iostat or `sar -d`.
     SysstatText,
     /// JSON of iostat or sadf.
@@ -55,7 +59,7 @@ pub enum Format {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 26] = [
         Self::Csv,
         Self::FioBwLog,
         Self::FioIopsLog,
@@ -72,6 +76,8 @@ impl Format {
         Self::HardwareMonitor,
         Self::Perfmon,
         Self::GrafanaCsv,
+        Self::NetdataJson,
+        Self::Collectd,
         Self::SysstatText,
         Self::SysstatJson,
         Self::Dstat,
@@ -101,6 +107,8 @@ impl Format {
             Self::HardwareMonitor => "hardware-monitor",
             Self::Perfmon => "perfmon",
             Self::GrafanaCsv => "grafana-csv",
+            Self::NetdataJson => "netdata-json",
+            Self::Collectd => "collectd",
             Self::SysstatText => "sysstat",
             Self::SysstatJson => "sysstat-json",
             Self::Dstat => "dstat",

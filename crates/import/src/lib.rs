@@ -3,8 +3,8 @@
 //! # Architecture
 //! - `format`: all formats; `detect`: the format, by content; `nearest`: what a file that has none may be. `csv`, `fio`, `iometer`, `nvme`, `smartctl`, `crystaldiskinfo`,
 //!   `prometheus`, `quarch`: one a format.
-//! - `monitor`: logs of whole machines with many drives in them (sysstat, dstat, telegraf, InfluxDB, HWiNFO, Libre Hardware
-//!   Monitor, performance counters, Grafana).
+//! - `monitor`: logs of whole machines with many drives in them (sysstat, dstat, telegraf, InfluxDB, Netdata, collectd, HWiNFO,
+//!   Libre Hardware Monitor, performance counters, Grafana).
 //! - `part`: what they make; `join`: parts on one clock; `offset`: how far apart two clocks are.
 //! - `encoding`, `lines`, `json`, `grid`, `reading`, `which_drive`, `set_back`, `error`: what several of them need.
 //!
@@ -117,8 +117,9 @@ pub fn import(sources: Vec<LogFile<'_>>, options: &ImportOptions) -> Result<Trac
     for source in others.into_iter().chain(logs) {
         gathered.add(source, options, names.len())?;
     }
-    let Gathered { mut parts, logs, jsons, readings, notes, caveats, torn } = gathered;
+    let Gathered { mut parts, logs, jsons, readings, collectd, notes, caveats, torn } = gathered;
     parts.extend(fio::parts(logs, jsons)?);
+    parts.extend(collectd.parts(options.device.as_deref())?);
     parts.extend(reading::part(readings, options)?);
     let mut trace = match parts.len() {
         0 => {
@@ -197,6 +198,7 @@ struct Gathered {
     logs: Vec<fio::FioLog>,
     jsons: Vec<fio::FioJson>,
     readings: Vec<reading::HealthReading>,
+    collectd: monitor::collectd::Gathered,
     notes: Vec<String>,
     caveats: Vec<Caveat>,
     /// The refusal of the first file of which a loss of power left half a reading, or none: an error where no other file
@@ -292,6 +294,11 @@ impl Gathered {
             Format::Quarch => self.parts.push(quarch::part(&name, lines)?),
             Format::SmartctlJson => self.add_readings(smartctl::readings(&name, lines)?, &lost, &name),
             Format::Prometheus => self.parts.push(prometheus::part(&name, lines, options.device.as_deref())?),
+            Format::Collectd => {
+                if let Some(why) = self.collectd.add(&name, lines)? {
+                    self.notes.push(format!("{name} is not read: {why}"));
+                }
+            }
             _ => self.parts.push(monitored(format, &name, lines, options)?),
         }
         self.tell_lost(&name, &lost);
@@ -313,6 +320,7 @@ fn monitored(
         Format::SysstatJson => monitor::sysstat::json(name, lines, options.every_s, device),
         Format::Dstat => monitor::dstat::part(name, lines, options.every_s, device),
         Format::InfluxCsv => monitor::influx_csv::part(name, lines, device),
+        Format::NetdataJson => monitor::netdata::part(name, lines, device),
         Format::TelegrafInflux => monitor::telegraf::lines(name, lines, device),
         Format::TelegrafJson => monitor::telegraf::json(name, lines, device),
         Format::Perfmon => columns::part(name, Dialect::Perfmon, lines, device),

@@ -46,17 +46,20 @@ const SERIES: &str = "which is not read: export it with a column for each series
 const RANGE: &str = "which is not read: ask for the range with api/v1/query_range";
 const OWN_CSV: &str =
     "which is not read: make a CSV of it, with columns t_s, read_mb_per_s and write_mb_per_s";
+const NO_TITLES: &str = "which does not say what its values are: make a CSV of it, with columns time (clock) and write_mb_per_s or temp_c";
 const NO_DRIVES: &str = "which does not tell drives apart: use `iostat -x -t 1`";
 
 /// Words in lower case that together tell a program whose output is not read, the most telling programs first; what it is,
 /// and what to do instead.
 const PROGRAMS: &[(&[&str], &str, &str)] = &[
     (&["aida64"], "a log of AIDA64", HWINFO),
-    (
-        &["labels", "time", "reads", "writes"],
-        "JSON of Netdata",
-        "which is not read: ask for it with format=csv (api/v1/data?chart=disk.nvme0n1&format=csv)",
-    ),
+    (&["hardware monitoring log v"], "a log of MSI Afterburner", "which has no drives: HWiNFO logs them"),
+    (&["argus monitor"], "a log of Argus Monitor", HWINFO),
+    (&["<timespan>", "<testtimeseconds>"], "a result of DiskSpd", NO_COURSE_WINDOWS),
+    (&["hd tune"], "a result of HD Tune", NO_COURSE_WINDOWS),
+    (&["iozone:"], "iozone's text", NO_COURSE),
+    (&["sysbench", "file operations"], "sysbench's text", NO_COURSE),
+    (&["sampled system activity", "disk activity"], "powermetrics' text", OWN_CSV),
     (&["gpu clock ["], "a log of GPU-Z", "which has no drives: HWiNFO logs them"),
     (&["hwmonitor"], "a report of HWMonitor", HWINFO),
     (&["crystaldiskmark"], "a result of CrystalDiskMark", NO_COURSE_WINDOWS),
@@ -88,6 +91,9 @@ const PROGRAMS: &[(&[&str], &str, &str)] = &[
     (&["-dsk/", "read", "writ"], "dstat's text", IOSTAT),
     (&["aaa,progname,nmon"], "nmon's recording", IOSTAT),
     (&["#<--", "disks--"], "collectl's text", IOSTAT),
+    (&["date time [cpu]", "[dsk]"], "collectl's table", IOSTAT),
+    (&["date,time,[cpu]", "[dsk]"], "collectl's table", IOSTAT),
+    (&["itemid", "clock", "value"], "the history of Zabbix", NO_TITLES),
     (&["atop -", "dsk |"], "atop's text", IOSTAT),
     (&["diskio_", "_read_bytes"], "glances' CSV", IOSTAT),
     (&["extended device statistics"], "iostat's text of another system than Linux", OWN_CSV),
@@ -125,6 +131,8 @@ const PROGRAMS: &[(&[&str], &str, &str)] = &[
     (&["adapter:", "°c"], "text of sensors", NVME),
     (&["adapter:", "composite:"], "text of sensors", NVME),
     (&["/dev/", ": ", "°c"], "hddtemp's text", SMARTCTL),
+    (&["|/dev/", "|c|"], "hddtemp's text", SMARTCTL),
+    (&["|/dev/", "|f|"], "hddtemp's text", SMARTCTL),
     (&[";\t194;"], "an attribute log of smartd", SMARTCTL),
     (&[";\ttemperature;"], "an attribute log of smartd", SMARTCTL),
     (&["thermal throttling events"], "JSON of `nvme ocp smart-add-log`", NVME),
@@ -190,8 +198,9 @@ pub(super) fn unknown(text: &str, header: &str) -> String {
     let begin: String = header.chars().take(40).collect();
     let what = match format(&lower) {
         _ if is_row(header) => {
-            "this is a row of a table, whose header line is missing: is the beginning cut off?".to_owned()
+            "this is a row of a table, whose header line is missing: is the beginning cut off? A header line such as time,write_mb_per_s,temp_c makes it a csv".to_owned()
         }
+        _ if is_zabbix(header) => format!("it looks like the history of Zabbix as plain text, {NO_TITLES}"),
         _ if header.split_whitespace().any(is_own_column) => {
             "its columns are separated by blanks: separate titles and cells by commas, semicolons or tabs"
                 .to_owned()
@@ -223,6 +232,14 @@ fn is_table(text: &str) -> bool {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let mut counts = lines.map(|line| line.split([',', ';', '\t']).count());
     counts.next().is_some_and(|cells| cells > 1 && counts.next().is_none_or(|next| next == cells))
+}
+
+/// Whether a line is a time, the same in seconds since 1970, and a number.
+fn is_zabbix(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [day, time, clock, value] = words[..] else { return false };
+    let clock = clock.parse().ok().and_then(when::since_1970);
+    when::date_and_time(day, time).is_some() && clock.is_some() && value.parse::<f64>().is_ok()
 }
 
 /// Whether a line begins with a time, in one cell or in two.

@@ -2,7 +2,7 @@
 //!
 //! Temperatures are written in five ways; kelvins count where they stand, else whole degrees, Celsius or Fahrenheit. Numbers
 //! may have separators of thousands. Several readings may follow one another, each with its line `Smart Log for NVME`; where that is
-//! cut off, each begins with its `critical_warning`.
+//! cut off, each begins with its `critical_warning`, and where nothing but temperatures is left (`nvme smart-log | grep temp`) with those.
 
 use serde_json::{Map, Value};
 
@@ -43,9 +43,10 @@ const LAST_KEY: &str = "thm_temp2_total_time";
 /// Whether a line is of such a text, with its heading or without.
 pub(super) fn is_beginning(line: &str) -> bool {
     let labels = ["critical_warning", "available_spare"];
-    let is_label =
-        |label: &str| line.strip_prefix(label).is_some_and(|rest| rest.trim_start().starts_with(':'));
-    HEADINGS.iter().any(|heading| line.starts_with(heading)) || labels.into_iter().any(is_label)
+    let value = |label: &str| line.strip_prefix(label)?.trim_start().strip_prefix(':');
+    HEADINGS.iter().any(|heading| line.starts_with(heading))
+        || labels.into_iter().any(|label| value(label).is_some())
+        || value("temperature").is_some_and(|text| kelvin(text).is_some())
 }
 
 /// A reading as an object like those of the JSON.
@@ -81,8 +82,11 @@ pub(super) fn objects(file: &str, mut lines: LineReader<'_>) -> Result<Vec<TextO
             break;
         }
         // Without its heading a reading begins with the first line that is known, the next one with the first of all.
-        let is_next =
-            |one: &TextObject| key == "critical_warning" && one.object.keys().any(|known| known != "device");
+        let is_next = |one: &TextObject| match key.as_str() {
+            "critical_warning" => one.object.keys().any(|known| known != "device"),
+            "temperature" => one.object.contains_key("temperature"),
+            _ => false,
+        };
         if all.last().is_none_or(is_next) {
             let (time_before, unread_time) = times.take();
             all.push(TextObject { line, time_before, unread_time, ..TextObject::default() });

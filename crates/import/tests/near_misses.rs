@@ -119,6 +119,43 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("\"Series\";\"Time\";\"Value\"\n\"write\";\"2026-11-22T09:40:00Z\";5\n", "a column for each series"),
     (",/intelcpu/0/load/0,/intelcpu/0/temperature/0\nTime,CPU Total,Core\n", "Libre Hardware Monitor"),
     ("{\"Number of Thermal throttling events\":2}\n", "ocp smart-add-log"),
+    (
+        "Date Time [CPU]User% [CPU]Nice% [DSK]Reads/sec [DSK]ReadKB/sec\n20261122 09:40:00 1 0 0 0\n",
+        "collectl's table",
+    ),
+    (
+        "{\"jsonrpc\":\"2.0\",\"result\":[{\"itemid\":\"1\",\"clock\":\"1795340400\",\"value\":\"35\",\"ns\":\"0\"}]}\n",
+        "the history of Zabbix",
+    ),
+    ("2026-11-22 09:40:00 1795340400 35\n2026-11-22 09:41:00 1795340460 36\n", "the history of Zabbix"),
+    (
+        "00, 22-11-2026 09:40:00, Hardware monitoring log v1.6 \n02, 22-11-2026 09:40:00, GPU temperature     ,GPU usage\n",
+        "MSI Afterburner",
+    ),
+    ("Argus Monitor Data Logger\n;CPU Temp;SSD Temp\n", "Argus Monitor"),
+    (
+        "<Results><System></System><Profile><TimeSpans><TimeSpan>\n</TimeSpan></TimeSpans></Profile><TimeSpan><TestTimeSeconds>10</TestTimeSeconds>\n",
+        "DiskSpd",
+    ),
+    ("HD Tune Pro: Example SSD 2TB Benchmark\n\nTest capacity: full\n", "HD Tune"),
+    ("\tIozone: Performance Test of File I/O\n\t        Version $Revision: 3.489 $\n", "iozone"),
+    (
+        "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\n\nFile operations:\n    reads/s: 1000.00\n",
+        "sysbench",
+    ),
+    (
+        "Machine model: Mac14,2\n*** Sampled system activity (Sun Nov 22 09:40:00 2026 +0100) (1002.30ms elapsed) ***\n**** Disk activity ****\n",
+        "powermetrics",
+    ),
+    (
+        "timestamp,cpu_total,diskio_nvme0n1_read_bytes,diskio_nvme0n1_write_bytes\n2026-11-22 09:40:00,1.0,0,150\n",
+        "glances",
+    ),
+    ("|/dev/sda|WDC WD181KRYZ-01AGBB0|49|C|", "hddtemp"),
+    (
+        "Linux 6.1.0 (host) \t11/22/2026 \t_x86_64_\t(8 CPU)\n\n09:40:00 AM  UID  PID  %usr %system  %guest  %wait  %CPU  CPU  Command\n",
+        "pidstat",
+    ),
     ("NVMe status: INVALID_NS\n", "an error of nvme-cli"),
     ("top - 09:40:00 up 1 day,  1 user\nTasks: 1 total\n", "they are csv, fio-bw-log"),
     ("Time,write,temp\n09:40:00,1600 MB/s,40\n09:40:01,1600 MB/s,40\n", "a date and a time of day"),
@@ -131,6 +168,29 @@ fn programs_are_named_with_what_to_export() {
         assert!(why.contains(named), "{text}: {why}");
         assert!(!why.contains("csv, a table of your own"), "{text}: {why}");
     }
+}
+
+/// Loops that keep nothing but temperatures, as `nvme smart-log | grep -i temp` does.
+#[test]
+fn temperatures_alone_are_readings() {
+    for rest in ["", "Warning Temperature Time             : 0\nTemperature Sensor 1           : 45 C\n"] {
+        let text: String = (0..5)
+            .map(|n| {
+                format!(
+                    "Sun Nov 22 09:40:{:02} CET 2026\ntemperature    : {} °C ({} K)\n{rest}",
+                    10 * n,
+                    40 + n,
+                    313 + n
+                )
+            })
+            .collect();
+        let trace = tried(&text).expect(&text);
+        let points = trace.temperatures[0].kelvin.points();
+        assert_eq!((points.len(), points[4].value, points[4].t.as_secs_f64()), (5, 317.0, 40.0), "{text}");
+        assert_eq!(trace.temperatures.len(), if rest.is_empty() { 1 } else { 2 });
+    }
+    let untimed = tried("temperature    : 40 C\ntemperature    : 41 C\n").expect_err("no times");
+    assert!(untimed.contains("--every"), "{untimed}");
 }
 
 /// Loops that print a time before each reading, as `date`, `date -Is` and `date +%s` do.

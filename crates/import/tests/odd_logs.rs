@@ -157,7 +157,7 @@ fn a_refusal_of_a_table_says_what_to_write() {
         ("elapsed,write_MBps\n0,5\n1,5\n", "call the column t_s (seconds), time_ms"),
         (
             "timestamp,write_MBps\n2026-11-22 09:40:00,5\n2026-11-22 09:40:00,5\n",
-            "write it with milliseconds",
+            "write it with seconds or milliseconds",
         ),
         ("time_s,nvme0_write_MBps,nvme1_write_MBps\n0,5,5\n", "keep those of one drive"),
         ("time,write,temp\n2026-11-22 09:40:00,1500,40\n2026-11-22 09:40:01,1500,40\n", "is it in MB/s?"),

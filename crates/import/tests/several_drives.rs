@@ -127,6 +127,26 @@ fn a_temperature_is_of_the_drive_that_its_name_says_or_it_is_said_that_none_is()
         .replace("\"Read Rate [MB/s]\",\n", "\"Read Rate [MB/s]\",\"Read Rate [MB/s]\",\n");
     let trace = tried(&[("h.csv", &text)], None).expect("three drives");
     assert!(told(&trace, "temperatures of 2 and rates of 3 drives"), "{:?}", trace.notes);
+    assert!(temperatures(&trace).is_empty() && trace.name == "drive 1", "{:?}", trace.temperatures);
+}
+
+/// Goal: the n-th rates are those of the n-th drive of S.M.A.R.T. Method: three drives, the first with two temperatures, the second with none,
+/// each busy in turn, and no names at the end.
+#[test]
+fn the_drives_of_smart_are_counted_with_all_that_it_says_of_them() {
+    let smart = "\"Drive Temperature [°C]\",\"Drive Airflow Temperature [°C]\",\"Drive Failure [Yes/No]\",\"Drive Warning [Yes/No]\",\
+        \"Drive Failure [Yes/No]\",\"Drive Warning [Yes/No]\",\"Drive Airflow Temperature [°C]\",\"Drive Failure [Yes/No]\"";
+    let header = format!("Date,Time,{smart}{}\n", ",\"Read Rate [MB/s]\"".repeat(3));
+    let busy = |drive: usize| {
+        let rates: String = (0..3).map(|n| if n == drive { ",1500" } else { ",0" }).collect();
+        let row =
+            |n: u32| format!("5.11.2026,23:52:0{n}.000,{},31,No,No,No,No,{},No{rates}\n", 40 + n, 60 + n);
+        format!("{header}{}", (0..8).map(row).collect::<String>())
+    };
+    for (drive, first_c) in [(0, Some(40.0)), (1, None), (2, Some(60.0))] {
+        let trace = tried(&[("h.csv", &busy(drive))], None).expect("one busy drive");
+        assert_eq!(temperatures(&trace).first().copied(), first_c, "{drive}: {:?}", trace.notes);
+    }
 }
 
 #[test]

@@ -25,7 +25,7 @@ which are taken for one run; `-` is a log on standard input. Logs are told by th
   Iometer: results and instantaneous results
   Prometheus: answers to range queries of node_exporter, smartctl_exporter and the like
   HWiNFO, Libre Hardware Monitor, Windows' performance counters; iostat, sar, dstat; telegraf,
-    InfluxDB's annotated CSV, tables of Grafana; CrystalDiskInfo; Quarch
+    InfluxDB's annotated CSV, tables of Grafana; Netdata, collectd; CrystalDiskInfo; Quarch
 What is read of each and by which rules: docs/FORMATS.md.
 
 With --join all inputs are one run: jobs of fio are summed, temperatures are put beside speeds.

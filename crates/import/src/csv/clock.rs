@@ -2,12 +2,15 @@
 //!
 //! Rules
 //! - Numbers in a column with a unit count in that; from 10^9 to 10^10 s since 1970, or the same in ms, µs or ns, they are a
-//!   wall clock whatever the unit says. A column without a unit has nothing else.
+//!   wall clock whatever the unit says. A column without a unit has nothing else but days as Excel counts them, the first one
+//!   with a fraction.
 //! - Texts are dates with a time of day, as monitors write them ([`crate::monitor::when`]), `date` too, or times of day, which go
 //!   on into the next day where they fall back by half a day.
 
 use crate::monitor::line_time::line_time;
-use crate::monitor::when::{DateOrder, Stamp, date_and_time, since_1970, stamp, time_of_day_s};
+use crate::monitor::when::{
+    DateOrder, Stamp, date_and_time, lacks_hour, no_hour, of_excel, since_1970, stamp, time_of_day_s,
+};
 use crate::part::TimeBase;
 
 use super::table::WALL_CLOCK_S;
@@ -35,6 +38,8 @@ pub(super) struct RowClock {
     of_day_s: Option<f64>,
     days: f64,
     pub(super) told: Option<Told>,
+    /// Whether times are days as Excel counts them.
+    pub(super) is_excel: bool,
     /// Whether a program wrote the times by a clock that may have been set.
     pub(super) is_wall: bool,
 }
@@ -50,16 +55,27 @@ impl RowClock {
     /// With what would be right.
     pub(super) fn read(&mut self, day: Option<&str>, cell: &str) -> Result<(f64, f64), String> {
         if let Some(day) = day {
+            if lacks_hour(cell) {
+                return Err(no_hour(cell));
+            }
             let told = date_and_time(day, cell).ok_or_else(|| {
                 format!("{day:?} and {cell:?} are no date and time of day, such as 2026-11-22 and 09:40:00")
             })?;
             return Ok(self.stamp(told, day));
         }
         if let Some(number) = cell.parse::<f64>().ok().or_else(|| cell.replace(',', ".").parse().ok()) {
+            if let Some(told) = of_excel(cell).filter(|_| self.is_excel || self.may_be_excel(number)) {
+                self.is_excel = true;
+                self.set(Told::Local);
+                return Ok((told.seconds, 0.0));
+            }
             return self.number(number).map(|seconds| (seconds, 0.0));
         }
         if let Some(told) = stamp(cell).or_else(|| line_time(cell)) {
             return Ok(self.stamp(told, cell));
+        }
+        if lacks_hour(cell) {
+            return Err(no_hour(cell));
         }
         match time_of_day_s(cell).filter(|_| cell.contains(':')) {
             Some(of_day_s) => Ok((self.of_day(of_day_s), 0.0)),
@@ -67,6 +83,11 @@ impl RowClock {
                 "{cell:?} is no time: write seconds from the start (t_s), or a date with a time of day such as 2026-11-22T09:40:00"
             )),
         }
+    }
+
+    /// Whether a number within the range of Excel's days may be one: seconds have a unit, and count in whole ones.
+    fn may_be_excel(&self, number: f64) -> bool {
+        self.unit.is_none() && self.told.is_none() && number.fract() != 0.0
     }
 
     fn number(&mut self, number: f64) -> Result<f64, String> {
@@ -159,6 +180,12 @@ mod test {
         ] {
             assert_eq!(all(unit, &cells), (steps.clone(), Some(told)), "{cells:?}");
         }
+        let (times, told) = all(None, &["46348.40278", "46348.40279", "46349"]);
+        assert!(
+            (times[1] - 0.864).abs() < 1e-6
+                && (times[2] - 51_599.808).abs() < 1e-6
+                && told == Some(Told::Local)
+        );
         let mut clock = RowClock::new(None);
         let first = clock.read(Some("22.11.2026"), "09:40:00.5").expect("a date and a time").0;
         assert!((first - 1_795_340_400.5).abs() < 1e-6);
@@ -169,6 +196,7 @@ mod test {
         for (unit, cell, told) in [
             (None, "5", "call the column t_s"),
             (None, "yesterday", "is no time"),
+            (None, "40:00.3", "has no hour"),
             (Some(1.0), "-1", "needs a time"),
             (Some(1.0), "nan", "needs a time"),
         ] {

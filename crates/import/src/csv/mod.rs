@@ -155,6 +155,9 @@ fn clock_caveats(table: &CsvTable, trace: &mut Trace) {
     }
     trace.caveats.extend(table.set_clocks.iter().cloned());
     trace.notes.extend(table.notes.iter().cloned());
+    if table.clock.is_excel {
+        trace.notes.push("times are numbers of days, as Excel shows dates without their format".into());
+    }
     if let TimeBase::Unix { zero_s } = table.base() {
         trace
             .notes

@@ -40,7 +40,7 @@ pub(super) struct CsvTable<'a> {
     /// Rows' phases, as indices into `phase_names`.
     phase: Vec<u32>,
     phase_names: Vec<String>,
-    clock: RowClock,
+    pub(super) clock: RowClock,
     marks: Marks,
     /// Rows left out because their time did not go forward.
     pub(super) not_forward: usize,
@@ -109,7 +109,7 @@ impl<'a> CsvTable<'a> {
         table.in_order();
         if table.clock.is_wall && table.not_forward * TOLERATED_TIMES > rows {
             return Err(table.whole(format!(
-                "{} of {rows} rows have the {} of another row: write it with milliseconds, or keep one row of each",
+                "{} of {rows} rows have the {} of another row: write it with seconds or milliseconds, or keep one row of each",
                 table.not_forward, header.time_title
             )));
         }

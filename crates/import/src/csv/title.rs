@@ -109,11 +109,24 @@ const OTHERS: [&str; 33] = [
     "network",
 ];
 
+/// Columns of iostat in a table of one's own; its kB and MB are 1024 and 1024² bytes.
+const IOSTAT: [(&str, &str, f64); 6] = [
+    ("rkB/s", "read_bytes_per_s", 1024.0),
+    ("wkB/s", "write_bytes_per_s", 1024.0),
+    ("kB_read/s", "read_bytes_per_s", 1024.0),
+    ("kB_wrtn/s", "write_bytes_per_s", 1024.0),
+    ("rMB/s", "read_bytes_per_s", 1_048_576.0),
+    ("wMB/s", "write_bytes_per_s", 1_048_576.0),
+];
+
 /// What a title that is none of the plain CSV's own says.
 ///
 /// # Errors
 /// Where it has a unit of a drive's and cannot be taken; the text says what to rename it to.
 pub(super) fn meaning(title: &str, own: &[&'static str]) -> Result<Meaning, String> {
+    if let Some((_, column, factor)) = IOSTAT.into_iter().find(|(name, ..)| *name == title.trim()) {
+        return Ok(Meaning::Value(column, Some(Convert { zero: 0.0, factor })));
+    }
     let (name, unit) = split(title);
     let words = words(name);
     let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
@@ -255,6 +268,8 @@ mod test {
             assert_eq!(value(title, 1600.0), ("write_bytes_per_s", 1.6e9), "{title}");
         }
         assert_eq!(value("read_mib_per_s", 1.0), ("read_bytes_per_s", 1_048_576.0));
+        assert_eq!(value("disk_write_kib_s", 1.0), ("write_bytes_per_s", 1024.0));
+        assert_eq!((value("rkB/s", 1.0).1, value("wMB/s", 1.0).1), (1024.0, 1_048_576.0));
         assert_eq!(value("Read (GB/s)", 3.0), ("read_bytes_per_s", 3e9));
         assert_eq!(value("read_mbit_per_s", 8.0), ("read_bytes_per_s", 1e6));
         for title in [

@@ -94,6 +94,11 @@ fn rate(text: &str, lower: &str) -> Option<TitleUnit> {
         Some(prefix) => format!("{prefix}B/s"),
         None => plain,
     };
+    // Small letters throughout, of bytes: bits are `mibit/s`.
+    if (lower.ends_with("ib_s") || lower.ends_with("ib/s") || lower.ends_with("ibps")) && text == lower {
+        let prefix = lower.chars().next()?.to_uppercase();
+        return Unit::named(&format!("{prefix}iB/s")).map(TitleUnit::Of);
+    }
     let unit = Unit::named(&plain).filter(|unit| unit.measure == Measure::Rate);
     let is_loose = !text.contains('B')
         && !lower.contains("bit")

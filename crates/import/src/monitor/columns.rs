@@ -7,25 +7,23 @@
 //!   semicolons.
 //! - Units are those of the cells (`1.20 GB/s`, `45 °C`), else of the titles (`Write (MB/s)`, `[°F]`). A unit that is not known is
 //!   an error, and a column in a unit of something else (`io/s`) is passed over.
-//! - HWiNFO: titles as [`super::hwinfo`] says. The n-th `Drive Temperature` and the n-th `Read Rate` are of one drive, unless the row of names at the file's
-//!   end says otherwise. Its MB are taken as 10^6 bytes, which it does not say; verdicts about heat do not depend on it.
-//! - Libre Hardware Monitor: `/nvme/0/temperature/0`, `/nvme/0/throughput/54` (reading) and `55` (writing), in bytes per second (its
+//! - HWiNFO: titles as [`super::hwinfo`] says. Which temperature and which rates are of one drive says the row of names at the file's
+//!   end. Without it the n-th drive of S.M.A.R.T. is that of the n-th rates where there are as many of both; else no temperature is used. Its MB are taken as 10^6 bytes, which it does not say; verdicts about heat do not depend on it.
+//! - Libre Hardware Monitor: `/nvme/0/temperature/0`, `/nvme/0/throughput/54` (reading) and `55` (writing), before 2025 `34` and `35`, in bytes per second (its
 //!   `StorageDevice`); temperatures whose names are of thresholds are left out.
 //! - Performance counters: `PhysicalDisk(0 C:)` is the drive `0 C:`, in any language ([`super::counters`]). `LogicalDisk` counts the
 //!   same data again and is read where there is no other. The first column tells the zone.
 //! - Grafana: a column is a speed where its name has a word for reading or writing, and a temperature where it has one for
 //!   heat. Without any unit, speeds are bytes per second.
 
-use std::collections::BTreeSet;
-
 use measure::CellSplitter;
 
+use super::Samples;
 use super::counters::counter;
 use super::hwinfo;
-use super::titles::{Meaning, meanings, zone_s};
+use super::titles::{Meaning, meanings, smart_drives, zone_s};
 use super::units::Unit;
-use super::when::{DateOrder, Stamp, date_and_time, stamp};
-use super::{Quantity, Samples};
+use super::when::{DateOrder, Stamp, date_and_time, lacks_hour, lacks_seconds, no_hour, of_excel, stamp};
 use crate::ImportError;
 use crate::lines::LineReader;
 use crate::numbers::{Number, end_of_number, number};
@@ -34,6 +32,9 @@ use crate::part::RunPart;
 /// Speeds without a unit whose fastest is below this are in another one than B/s: no drive under load is so slow, and none moves
 /// as many GB/s or, in MB/s, more.
 const SLOWEST_LOAD: f64 = 20_000.0;
+
+/// Rows of one minute are so few where a clock was set back, and a log has a row a minute.
+const FEW_SAME_MINUTES: usize = 2;
 
 /// Whose table it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +97,8 @@ struct TableReader {
     /// What stands before decimals, once a number has shown it.
     mark: Option<char>,
     open: Vec<Open>,
+    /// Rows whose time has no seconds and is that of the row before.
+    without_seconds: usize,
     /// The fastest of speeds that neither a title nor a cell gives a unit, and its column.
     fastest_bare: Option<(usize, f64)>,
 }
@@ -137,7 +140,15 @@ pub(crate) fn part(
             // Libre Hardware Monitor has names below its identifiers.
             None if dialect == Dialect::HardwareMonitor => reader.leave_out_limits(&cells),
             // The header again at the end of a recording, and then whose columns they are.
-            None if cells.len() == reader.header.len() && cells != reader.header => names = Some(cells),
+            None if reader.time_cell(&cells).is_some_and(lacks_hour) => {
+                let why = no_hour(reader.time_cell(&cells).unwrap_or_default());
+                return Err(ImportError::at(file, number, None, why));
+            }
+            None if dialect == Dialect::HwInfo && cells != reader.header => {
+                names = Some(hwinfo::whole_names(cells))
+                    .filter(|names| names.len() == reader.header.len())
+                    .or(names);
+            }
             None => {}
         }
     }
@@ -154,9 +165,14 @@ pub(crate) fn part(
         );
         return Err(ImportError::whole(file, why));
     }
-    reader.settle().and_then(|()| reader.has_units()).map_err(|why| ImportError::whole(file, why))?;
+    reader
+        .settle()
+        .and_then(|()| reader.has_units())
+        .and_then(|()| reader.has_seconds())
+        .map_err(|why| ImportError::whole(file, why))?;
     if dialect == Dialect::HwInfo {
-        reader.name_drives(names.as_deref());
+        let TableReader { samples, meanings, header, .. } = &mut reader;
+        hwinfo::name_drives(samples, meanings, smart_drives(header), names.as_deref());
     }
     let first = reader.first;
     reader.samples.part(file, device, move |zero_s| match first {
@@ -188,15 +204,24 @@ impl TableReader {
             order: DateOrder::default(),
             mark: None,
             open: Vec::new(),
+            without_seconds: 0,
             fastest_bare: None,
         })
+    }
+
+    /// The cell with the time of day.
+    fn time_cell<'a>(&self, cells: &'a [String]) -> Option<&'a str> {
+        cells.get(usize::from(self.dialect == Dialect::HwInfo)).map(String::as_str)
     }
 
     /// When a row was taken; `None` for a row that is none.
     fn time(&mut self, cells: &[String]) -> Option<Stamp> {
         let told = match self.dialect {
             Dialect::HwInfo => date_and_time(cells.first()?, cells.get(1)?),
-            Dialect::HardwareMonitor | Dialect::Perfmon | Dialect::Grafana => stamp(cells.first()?),
+            Dialect::HardwareMonitor | Dialect::Perfmon | Dialect::Grafana => {
+                let first = cells.first()?;
+                stamp(first).or_else(|| of_excel(first))
+            }
         }?;
         let told = if cells.first()?.contains('/') {
             let (told, moved_s) = self.order.read(told);
@@ -213,13 +238,12 @@ impl TableReader {
 
     fn row(&mut self, cells: &[String], now: Stamp) -> Result<(), String> {
         if cells.len() > self.header.len() {
-            return Err(format!(
-                "the row has {} cells, the header has {}: are its decimals written with commas? Save it with semicolons between the cells",
-                cells.len(),
-                self.header.len()
-            ));
+            return Err(self.too_long(cells));
         }
         self.first = self.first.or(Some(now));
+        let is_same_minute =
+            self.samples.is_last(now.seconds) && self.time_cell(cells).is_some_and(lacks_seconds);
+        self.without_seconds += usize::from(is_same_minute);
         let row = self.samples.row(now.seconds);
         for (index, meaning) in self.meanings.iter().enumerate() {
             let Some(cell) = cells.get(meaning.cell) else { continue };
@@ -245,12 +269,37 @@ impl TableReader {
         Ok(())
     }
 
+    /// What may be wrong with a row that has more cells than the header.
+    fn too_long(&self, cells: &[String]) -> String {
+        // The time of day may have a point all the same.
+        let has_point = cells.iter().skip(2).any(|cell| cell.contains('.'));
+        let why = match self.separator {
+            ',' if !has_point => {
+                "commas separate its cells and its decimals as well, so its numbers cannot be told apart. Log again with points before decimals, or with semicolons between cells"
+            }
+            _ => {
+                "a column was added after the header was written. Put the header that the log ends with in the place of the first, or cut the log before this row"
+            }
+        };
+        format!("the row has {} cells, the header has {}: {why}", cells.len(), self.header.len())
+    }
+
     /// Refuses speeds that are in no unit that a number alone can tell.
     fn has_units(&self) -> Result<(), String> {
         match self.fastest_bare {
             Some((cell, fastest)) if fastest > 0.0 && fastest < SLOWEST_LOAD => Err(format!(
                 "column {:?}: without a unit it is in bytes per second, and its fastest is {fastest}: is it in MB/s? Write the unit into its title, such as \"write (MB/s)\"",
                 self.header[cell]
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses rows of a minute that nothing tells apart.
+    fn has_seconds(&self) -> Result<(), String> {
+        match self.without_seconds {
+            rows if rows > FEW_SAME_MINUTES => Err(format!(
+                "{rows} rows have the minute of the row before and no seconds, as after saving with Excel: use the log as it was exported"
             )),
             _ => Ok(()),
         }
@@ -287,40 +336,6 @@ impl TableReader {
             self.samples.push_at(&meaning.drive, meaning.quantity, row, unit.count(number));
         }
         Ok(())
-    }
-
-    /// Brings temperatures and rates of one drive together: by the names of their columns, else by their order.
-    fn name_drives(&mut self, names: Option<&[String]>) {
-        let count = |is: fn(&Quantity) -> bool| {
-            let drives = self.meanings.iter().filter(|one| is(&one.quantity)).map(|one| one.drive.as_str());
-            drives.collect::<BTreeSet<_>>().len()
-        };
-        let (hot, moving) =
-            (count(|one| matches!(one, Quantity::Celsius(_))), count(|one| matches!(one, Quantity::Rate(_))));
-        if names.is_none() && hot > 0 && moving > 0 && hot.max(moving) > 1 {
-            self.samples.notes.push(format!(
-                "temperatures of {hot} and rates of {moving} drives are in it, and no names of drives at its end: the first temperature is taken for that of the first rates, and so on"
-            ));
-        }
-        for meaning in &self.meanings {
-            let told = names
-                .and_then(|names| names.get(meaning.cell))
-                .map(|name| name.trim())
-                .filter(|name| !name.is_empty());
-            let name = match told {
-                // `S.M.A.R.T.: MODEL (SERIAL)` and `Drive: MODEL (SERIAL)`.
-                // `Drive: MODEL (SERIAL) [C:, D:]` says which volumes are on it, too.
-                Some(name) => {
-                    let drive = name.split_once(':').map_or(name, |(_, drive)| drive.trim());
-                    let volumes = drive.ends_with(']').then(|| drive.rsplit_once(" [")).flatten();
-                    volumes.map_or(drive, |(drive, _)| drive.trim()).to_owned()
-                }
-                None => meaning.drive.replace("rates of ", ""),
-            };
-            if name != meaning.drive {
-                self.samples.merge(&meaning.drive, &name);
-            }
-        }
     }
 }
 

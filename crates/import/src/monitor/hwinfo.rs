@@ -6,7 +6,14 @@
 //!   for reading or writing, one for speed, and a unit of data a second (`Leserate [MB/s]`). Words of other parts (memory,
 //!   graphics, network, amounts since the start) rule a column out.
 //! - Words are parts of words, so that endings and composites do not matter.
+//! - What S.M.A.R.T. says of a drive stands together: temperatures, then warnings (`Drive Failure [Yes/No]`). A title that comes again, or a
+//!   temperature behind warnings, begins the next drive. Of two temperatures without a number the first is the drive's: SATA drives have
+//!   `Drive Airflow Temperature` beside it, or alone.
 
+use std::collections::BTreeSet;
+
+use super::titles::Meaning;
+use super::{Quantity, Samples};
 use trace::SegmentOp::{self, Read, Write};
 
 /// What a column is of a drive.
@@ -14,7 +21,37 @@ use trace::SegmentOp::{self, Read, Write};
 pub(super) enum HwInfoColumn {
     /// The temperature, or that of a further sensor by its number.
     Temperature(Option<u8>),
+    /// Whether the drive warns of something.
+    Warning,
     Rate(SegmentOp),
+}
+
+/// Which drive each of the columns that S.M.A.R.T. fills is of, counted from 1 along the header.
+#[derive(Debug, Default)]
+pub(super) struct SmartColumns<'a> {
+    /// The drive of the last one, and so how many there are.
+    pub(super) drive: usize,
+    titles: BTreeSet<&'a str>,
+    has_warning: bool,
+    /// Whether the drive has its temperature.
+    has_temperature: bool,
+}
+
+impl<'a> SmartColumns<'a> {
+    /// Takes the next column; whether it is the temperature of the drive itself or one with a number of its own.
+    pub(super) fn next(&mut self, title: &'a str, column: HwInfoColumn) -> bool {
+        let is_warning = column == HwInfoColumn::Warning;
+        if self.drive == 0 || self.titles.contains(title) || self.has_warning && !is_warning {
+            *self = Self { drive: self.drive + 1, ..Self::default() };
+        }
+        self.titles.insert(title);
+        self.has_warning |= is_warning;
+        match column {
+            HwInfoColumn::Temperature(None) => !std::mem::replace(&mut self.has_temperature, true),
+            HwInfoColumn::Temperature(Some(_)) => true,
+            HwInfoColumn::Warning | HwInfoColumn::Rate(_) => false,
+        }
+    }
 }
 
 /// Titles of the day and of the time of day: English, German, French, Spanish, Italian, Portuguese, Polish, Czech, Hungarian,
@@ -171,12 +208,13 @@ pub(super) fn begins(first: &str, second: &str) -> bool {
     DATES.contains(&first) && TIMES.contains(&second)
 }
 
-/// What a title without its unit says; whether its unit is a rate is told by the caller.
-pub(super) fn column(name: &str, is_rate: bool) -> Option<HwInfoColumn> {
+/// What a title says without its unit, and with whether that is a rate; a unit such as `Yes/No` is one of warnings.
+pub(super) fn column(name: &str, unit: &str, is_rate: bool) -> Option<HwInfoColumn> {
     if let Some(number) = name.strip_prefix("Drive Temperature") {
         return numbered(number);
     }
     match name {
+        "Drive Airflow Temperature" => return Some(HwInfoColumn::Temperature(None)),
         "Read Rate" => return Some(HwInfoColumn::Rate(Read)),
         "Write Rate" => return Some(HwInfoColumn::Rate(Write)),
         _ => {}
@@ -184,6 +222,10 @@ pub(super) fn column(name: &str, is_rate: bool) -> Option<HwInfoColumn> {
     let lower = name.to_lowercase();
     if has(&lower, &OTHERS) {
         return None;
+    }
+    let is_of_a_drive = lower.starts_with("drive ") || has(&lower, &DRIVES);
+    if is_of_a_drive && unit.contains('/') && !unit.ends_with("/s") {
+        return Some(HwInfoColumn::Warning);
     }
     if has(&lower, &HEAT) && has(&lower, &DRIVES) {
         return numbered(lower.trim_start_matches(|c: char| !c.is_ascii_digit()));
@@ -194,6 +236,74 @@ pub(super) fn column(name: &str, is_rate: bool) -> Option<HwInfoColumn> {
         (false, true) => Some(HwInfoColumn::Rate(Write)),
         _ => None,
     }
+}
+
+/// Brings temperatures and rates of one drive together: by the names of their columns, else by their order where S.M.A.R.T. is of as
+/// many `drives` as there are rates.
+pub(super) fn name_drives(
+    samples: &mut Samples,
+    meanings: &[Meaning],
+    drives: usize,
+    names: Option<&[String]>,
+) {
+    let count = |is: fn(&Quantity) -> bool| {
+        let drives = meanings.iter().filter(|one| is(&one.quantity)).map(|one| one.drive.as_str());
+        drives.collect::<BTreeSet<_>>().len()
+    };
+    let (hot, moving) =
+        (count(|one| matches!(one, Quantity::Celsius(_))), count(|one| matches!(one, Quantity::Rate(_))));
+    let has_both = names.is_none() && hot > 0 && moving > 0;
+    let is_in_order = drives == moving;
+    if has_both && drives.max(moving) > 1 {
+        let taken = if is_in_order {
+            "the first temperature is taken for that of the first rates, and so on"
+        } else {
+            "no temperature is used, as its drive is not known. HWiNFO writes the names when its logging is stopped; or leave only the columns of one drive in the log"
+        };
+        samples.notes.push(format!(
+            "temperatures of {hot} and rates of {moving} drives are in it, and no names of drives at its end: {taken}"
+        ));
+    }
+    for meaning in meanings {
+        let told = names.and_then(|names| names.get(meaning.cell)).map(|name| name.trim());
+        let name = match told.filter(|name| !name.is_empty()) {
+            Some(name) => drive_in(name).to_owned(),
+            None if has_both && !is_in_order && matches!(meaning.quantity, Quantity::Celsius(_)) => {
+                meaning.drive.replace("drive", "temperature")
+            }
+            None => meaning.drive.replace("rates of ", ""),
+        };
+        if name != meaning.drive {
+            samples.merge(&meaning.drive, &name);
+        }
+    }
+}
+
+/// The drive of `S.M.A.R.T.: MODEL (SERIAL)` and `Drive: MODEL (SERIAL) [C:, D:]`, which says what volumes are on it, too.
+fn drive_in(name: &str) -> &str {
+    let drive = name.split_once(':').map_or(name, |(_, drive)| drive.trim());
+    let volumes = drive.ends_with(']').then(|| drive.rsplit_once(" [")).flatten();
+    volumes.map_or(drive, |(drive, _)| drive.trim())
+}
+
+/// The cells of the row of names, which has `Drive: MODEL (SERIAL) [C:, D:]` without quotation marks, put together again.
+pub(super) fn whole_names(cells: Vec<String>) -> Vec<String> {
+    let mut whole: Vec<String> = Vec::with_capacity(cells.len());
+    for cell in cells {
+        match whole.last_mut().filter(|before| ends_in_volumes(before)) {
+            Some(before) => {
+                before.push(',');
+                before.push_str(&cell);
+            }
+            None => whole.push(cell),
+        }
+    }
+    whole
+}
+
+/// Whether a name ends within its volumes: `.. [C:` and `.. [C:, D:`.
+fn ends_in_volumes(name: &str) -> bool {
+    name.ends_with(':') && name.rsplit_once('[').is_some_and(|(_, volumes)| !volumes.contains(']'))
 }
 
 /// The temperature of a sensor by what stands behind its name.
@@ -230,14 +340,14 @@ mod test {
             ("磁碟溫度", "讀取速率", "寫入速率"),
             ("드라이브 온도", "읽기 속도", "쓰기 속도"),
         ] {
-            assert_eq!(column(heat, false), Some(HwInfoColumn::Temperature(None)), "{heat}");
+            assert_eq!(column(heat, "°C", false), Some(HwInfoColumn::Temperature(None)), "{heat}");
             assert_eq!(
-                column(&format!("{heat} 2"), false),
+                column(&format!("{heat} 2"), "°C", false),
                 Some(HwInfoColumn::Temperature(Some(2))),
                 "{heat}"
             );
-            assert_eq!(column(reading, true), Some(HwInfoColumn::Rate(Read)), "{reading}");
-            assert_eq!(column(writing, true), Some(HwInfoColumn::Rate(Write)), "{writing}");
+            assert_eq!(column(reading, "MB/s", true), Some(HwInfoColumn::Rate(Read)), "{reading}");
+            assert_eq!(column(writing, "MB/s", true), Some(HwInfoColumn::Rate(Write)), "{writing}");
         }
     }
 
@@ -250,7 +360,7 @@ mod test {
             "GPU Memory Read Rate",
             "Current DL rate",
         ] {
-            assert_eq!(column(name, true), None, "{name}");
+            assert_eq!(column(name, "GB/s", true), None, "{name}");
         }
         for name in [
             "GPU-Temperatur",
@@ -259,7 +369,7 @@ mod test {
             "Leserate",
             "Drive Temperature of x",
         ] {
-            assert_eq!(column(name, false), None, "{name}");
+            assert_eq!(column(name, "GB", false), None, "{name}");
         }
     }
 }

@@ -10,6 +10,7 @@
 //! - Temperatures in whole °C are whole kelvins less 273.
 //! - Columns and values that say nothing about a drive's speed, temperature or power are passed over.
 
+pub(super) mod collectd;
 pub(super) mod columns;
 mod counters;
 pub(super) mod dstat;
@@ -18,6 +19,7 @@ pub(super) mod influx_csv;
 pub(super) mod line_time;
 mod main_drive;
 mod names;
+pub(super) mod netdata;
 pub(super) mod sysstat;
 pub(super) mod telegraf;
 mod titles;
@@ -103,6 +105,11 @@ impl Samples {
             self.times.push(t_s);
         }
         self.times.len() - 1
+    }
+
+    /// Whether the last row is of that time.
+    fn is_last(&self, t_s: f64) -> bool {
+        self.times.last() == Some(&t_s)
     }
 
     /// Takes a value of a row that is known.

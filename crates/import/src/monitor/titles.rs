@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::columns::Dialect;
 use super::counters::{Counter, LANGUAGES, counter};
-use super::hwinfo::HwInfoColumn;
+use super::hwinfo::{HwInfoColumn, SmartColumns};
 use super::units::{Measure, Told, Unit, told};
 use super::{Quantity, controller, is_drive};
 use trace::SegmentOp::{Read, Write};
@@ -67,30 +67,33 @@ fn unknown_unit(title: &str, name: &str, measure: Measure) -> String {
     )
 }
 
+/// A title of HWiNFO's without its unit, that, and what it is of a drive.
+fn hwinfo_column(title: &str) -> Option<(&str, &str, HwInfoColumn)> {
+    // Behind the bracket programs that save the table again put a number (`[°C].1`).
+    let (name, unit) = title
+        .rsplit_once('[')
+        .map_or((title, ""), |(name, unit)| (name.trim(), unit.split(']').next().unwrap_or(unit)));
+    let is_rate = Unit::named(unit).is_some_and(|unit| unit.measure == Measure::Rate);
+    Some((name, unit, super::hwinfo::column(name, unit, is_rate)?))
+}
+
 fn hwinfo(header: &[String]) -> Result<Vec<Meaning>, String> {
     let mut meanings = Vec::new();
-    let (mut hot, mut reading, mut writing) = (0, 0, 0);
+    let (mut smart, mut reading, mut writing) = (SmartColumns::default(), 0, 0);
     for (cell, title) in header.iter().enumerate() {
-        // Behind the bracket programs that save the table again put a number (`[°C].1`).
-        let (name, unit) = title.rsplit_once('[').map_or((title.as_str(), ""), |(name, unit)| {
-            (name.trim(), unit.split(']').next().unwrap_or(unit))
-        });
-        let is_rate = Unit::named(unit).is_some_and(|unit| unit.measure == Measure::Rate);
-        let Some(column) = super::hwinfo::column(name, is_rate) else { continue };
+        let Some((name, unit, column)) = hwinfo_column(title) else { continue };
         let (drive, quantity, usual) = match column {
-            HwInfoColumn::Temperature(Some(number)) if hot > 0 => {
-                (format!("drive {hot}"), Quantity::Celsius(number), Unit::of(Measure::Heat, 1.0))
-            }
-            HwInfoColumn::Temperature(None) => {
-                hot += 1;
-                (format!("drive {hot}"), Quantity::Celsius(0), Unit::of(Measure::Heat, 1.0))
-            }
-            HwInfoColumn::Temperature(Some(_)) => continue,
             HwInfoColumn::Rate(op) => {
                 let count = if op == Read { &mut reading } else { &mut writing };
                 *count += 1;
                 (format!("rates of drive {count}"), Quantity::Rate(op), Unit::of(Measure::Rate, 1e6))
             }
+            _ if !smart.next(name, column) => continue,
+            HwInfoColumn::Temperature(number) => {
+                let quantity = Quantity::Celsius(number.unwrap_or(0));
+                (format!("drive {}", smart.drive), quantity, Unit::of(Measure::Heat, 1.0))
+            }
+            HwInfoColumn::Warning => continue,
         };
         let unit = unit_of(title, unit, usual)?;
         meanings.push(Meaning { cell, drive, quantity, unit, is_bare: false });
@@ -98,7 +101,18 @@ fn hwinfo(header: &[String]) -> Result<Vec<Meaning>, String> {
     Ok(meanings)
 }
 
-/// Identifiers of Libre and Open Hardware Monitor: `/nvme/0/temperature/0`.
+/// How many drives HWiNFO's columns of S.M.A.R.T. are of, those without a temperature among them.
+pub(super) fn smart_drives(header: &[String]) -> usize {
+    let mut smart = SmartColumns::default();
+    for (name, _, column) in header.iter().filter_map(|title| hwinfo_column(title)) {
+        if !matches!(column, HwInfoColumn::Rate(_)) {
+            smart.next(name, column);
+        }
+    }
+    smart.drive
+}
+
+/// Identifiers of Libre and Open Hardware Monitor: `/nvme/0/temperature/0`. Rates had the numbers 34 and 35 until 2025.
 fn hardware_monitor(header: &[String]) -> Vec<Meaning> {
     let mut sensors: BTreeMap<&str, u8> = BTreeMap::new();
     let mut meanings = Vec::new();
@@ -111,8 +125,8 @@ fn hardware_monitor(header: &[String]) -> Vec<Meaning> {
             continue;
         };
         let (quantity, unit) = match rest {
-            "/throughput/54" => (Quantity::Rate(Read), Unit::of(Measure::Rate, 1.0)),
-            "/throughput/55" => (Quantity::Rate(Write), Unit::of(Measure::Rate, 1.0)),
+            "/throughput/54" | "/throughput/34" => (Quantity::Rate(Read), Unit::of(Measure::Rate, 1.0)),
+            "/throughput/55" | "/throughput/35" => (Quantity::Rate(Write), Unit::of(Measure::Rate, 1.0)),
             _ if rest.starts_with("/temperature/") => {
                 let sensor = sensors.entry(drive).or_default();
                 *sensor += 1;

@@ -52,7 +52,7 @@ pub(crate) fn date_and_time(date: &str, time: &str) -> Option<Stamp> {
 
 /// The beginning of a day in seconds since 1970. Dates are year-month-day where the year comes first, else day.month.year,
 /// and with `/` month/day/year unless that cannot be. Years have two digits or four.
-pub(super) fn midnight_s(date: &str) -> Option<f64> {
+pub(crate) fn midnight_s(date: &str) -> Option<f64> {
     let date = date.trim();
     if !date.chars().all(|c| c.is_ascii_digit() || "-./年月日".contains(c)) {
         return None;
@@ -76,8 +76,46 @@ pub(super) fn midnight_s(date: &str) -> Option<f64> {
     Some(date?.and_time(NaiveTime::MIN).and_utc().timestamp() as f64)
 }
 
+/// Whether a time of day is one of minutes, seconds and tenths without an hour (`40:00.3`), as Excel saves what it opened.
+pub(crate) fn lacks_hour(text: &str) -> bool {
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let Some((minutes, rest)) = text.trim().split_once(':') else { return false };
+    let tenths = rest.split_once(['.', ',']);
+    digits(minutes) && tenths.is_some_and(|(seconds, tenths)| digits(seconds) && digits(tenths))
+}
+
+/// Days that Excel counts up to 1970-01-01, from the end of 1899 (its 1900 is a leap year).
+const EXCEL_1970: f64 = 25_569.0;
+/// 2000-01-01 and 2100-01-01.
+const EXCEL_DAYS: std::ops::Range<f64> = 36_526.0..73_051.0;
+
+/// The time in a number of days, as Excel shows a date whose format was taken off: `46348.40278`.
+pub(crate) fn of_excel(text: &str) -> Option<Stamp> {
+    let days: f64 = text.trim().replace(',', ".").parse().ok().filter(|days| EXCEL_DAYS.contains(days))?;
+    // It shows few digits: not all of a millisecond.
+    let seconds = ((days - EXCEL_1970) * 86_400.0 * 1e3).round() / 1e3;
+    Some(Stamp { seconds, is_utc: false })
+}
+
+/// What to say of a time without an hour.
+pub(crate) fn no_hour(text: &str) -> String {
+    format!(
+        "the time {:?} has no hour, as after saving with Excel: use the log as it was exported",
+        text.trim()
+    )
+}
+
+/// Whether a time, with its date or without, is one of hours and minutes without seconds.
+pub(crate) fn lacks_seconds(text: &str) -> bool {
+    let of_day = text.trim().rsplit_once([' ', 'T']).map_or(text.trim(), |(_, of_day)| of_day);
+    of_day.matches(':').count() == 1 && !of_day.contains(['.', ','])
+}
+
 /// The seconds since midnight of `9:40:00.250`, `11:55:02 PM`, `11:55 p.m.`, `23.55.02`, `23时55分02秒` and their like.
 pub(crate) fn time_of_day_s(text: &str) -> Option<f64> {
+    if lacks_hour(text) {
+        return None;
+    }
     let lower = text.trim().to_lowercase();
     let end = lower.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(lower.len());
     let (digits, half) = lower.split_at(end);
@@ -147,6 +185,28 @@ pub(crate) fn since_1970(number: f64) -> Option<f64> {
 #[cfg(test)]
 mod test {
     use super::*;
+
+    #[test]
+    fn days_of_excel_are_times() {
+        let seconds = |text| of_excel(text).map(|told| told.seconds);
+        assert_eq!(seconds("46348.4027777778"), stamp("2026-11-22 09:40:00").map(|told| told.seconds));
+        assert_eq!(seconds("46348,5"), stamp("2026-11-22 12:00:00").map(|told| told.seconds));
+        assert!(
+            ["1795340400", "12.5", "x", "NaN", "36525.9", "1e300"]
+                .into_iter()
+                .all(|text| of_excel(text).is_none())
+        );
+    }
+
+    #[test]
+    fn times_that_lost_their_hour_or_seconds_are_known() {
+        assert!(
+            ["40:00.3", " 9:40,0 "].into_iter().all(|text| lacks_hour(text) && time_of_day_s(text).is_none())
+        );
+        assert!(!["9:40:00.3", "23.55.02", "9:40", "x:00.3", "9.40"].into_iter().any(lacks_hour));
+        assert!(["9:40", "22/11/2026 9:40", "2026-11-22T09:40"].into_iter().all(lacks_seconds));
+        assert!(!["9:40:00", "22/11/2026 9:40:00", "40:00.3", "9"].into_iter().any(lacks_seconds));
+    }
 
     #[test]
     fn the_order_of_a_date_is_shown_by_the_next_day() {

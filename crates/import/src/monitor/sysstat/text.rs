@@ -252,7 +252,9 @@ impl TextReader {
     fn nothing(&self) -> Option<&'static str> {
         match (self.reports.all, self.has_cpu) {
             (0, true) => Some("it is iostat's text without a table of devices: use `iostat -x -t 1`"),
-            (0, false) => Some("it is sar's text without drives: use `sar -d` or `sadf -j FILE -- -d`"),
+            (0, false) => Some(
+                "it is text of sar, mpstat or pidstat without drives: use `sar -d`, `iostat -x -t 1` or `sadf -j FILE -- -d`",
+            ),
             _ => self.reports.are_all_first().then_some(ONLY_SINCE_BOOT),
         }
     }
