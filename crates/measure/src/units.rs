@@ -118,6 +118,21 @@ impl Bytes {
         self.0 as f64
     }
 
+    /// In decimal units and three digits, as drives are sold and logs sum up: "107 GB". [`fmt::Display`] is for sizes that were asked for.
+    pub fn decimal(self) -> String {
+        const UNITS: [(&str, f64); 5] = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0)];
+        let bytes = self.as_f64();
+        let (name, size) = UNITS.into_iter().find(|(_, size)| bytes >= *size).unwrap_or(("B", 1.0));
+        let value = bytes / size;
+        let decimals = match value {
+            _ if name == "B" => 0,
+            100.0.. => 0,
+            10.0.. => 1,
+            _ => 2,
+        };
+        format!("{value:.decimals$} {name}")
+    }
+
     /// The mean rate at which this amount moved in `span`; `None` for an empty span.
     pub fn per(self, span: Duration) -> Option<BytesPerSec> {
         (span > Duration::ZERO).then(|| BytesPerSec(self.as_f64() / span.as_secs_f64()))

@@ -2,7 +2,7 @@
 //!
 //! A number that is not one is "unknown" in a sentence and "–" in a table: a report says what is not known.
 
-use measure::{BytesPerSec, Kelvin};
+use measure::{Bytes, BytesPerSec, Kelvin};
 
 /// What a sentence says where there is no number.
 pub(crate) const UNKNOWN: &str = "unknown";
@@ -129,17 +129,7 @@ pub(crate) fn percent(fraction: f64) -> String {
 
 /// An amount of data in decimal units, as drives are sold: "107 GB".
 pub(crate) fn amount(bytes: f64) -> String {
-    const UNITS: [(&str, f64); 5] = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0)];
-    let (name, size) = UNITS.into_iter().find(|(_, size)| bytes >= *size).unwrap_or(("B", 1.0));
-    let value = bytes / size;
-    let decimals = if name == "B" || value >= 100.0 {
-        0
-    } else if value >= 10.0 {
-        1
-    } else {
-        2
-    };
-    number(value, decimals).map_or_else(|| UNKNOWN.to_owned(), |text| format!("{text} {name}"))
+    if bytes.is_finite() { Bytes::new(bytes.round() as u64).decimal() } else { UNKNOWN.to_owned() }
 }
 
 /// Text in which a no-break space holds numbers and their units together: "70 °C".

@@ -355,7 +355,9 @@ fn unseen(value: &Unseen) -> String {
                 0.0 => "nothing was written".to_owned(),
                 bytes if bytes < 1e9 => "less than 1 GB was written".to_owned(),
                 _ if over_stated => "more than twice its stated size was written before the drop".to_owned(),
-                bytes => format!("{:.0} GB were written without reaching its end", bytes / 1e9),
+                bytes => {
+                    format!("{} were written without reaching its end", Bytes::new(bytes as u64).decimal())
+                }
             };
             format!("SLC cache size ({why})")
         }

@@ -30,7 +30,7 @@ pub fn with_rule(seen: &Observation) -> String {
 pub fn observation(seen: &Observation) -> String {
     use Observation as Seen;
     let rate = |bytes_per_s: &f64| BytesPerSec::new(*bytes_per_s);
-    let amount = |bytes: &u64| Bytes::new(*bytes);
+    let amount = |bytes: &u64| Bytes::new(*bytes).decimal();
     let at = |kelvin: &f64| degrees(*kelvin);
     let end = |recovered: &bool| if *recovered { "" } else { ", to the end of the load" };
     match seen {
