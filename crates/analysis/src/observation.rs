@@ -102,6 +102,8 @@ pub enum Observation {
     PowerStateChanged { before: u8, after: u8 },
     /// Drops of this operation fall from speeds that have nothing in common: the middle half of them lies between these.
     FellFromAnything { drops: usize, low_bytes_per_s: f64, high_bytes_per_s: f64 },
+    /// It was only so much hotter than ever in the run, and cool.
+    BarelyWarm { above_k: f64 },
     /// How long the drive stayed at that temperature at full speed, and how often such a stretch comes by chance.
     ByChance { stay_s_per_k: f64, every_s: f64 },
     /// The drive ran at full speed at that temperature for so long, before the drop or at any other time.
@@ -143,6 +145,7 @@ impl Observation {
             | Self::BeganAlike { .. }
             | Self::HotterWhileThrottled { .. }
             | Self::SlowedInOtherRun { .. }
+            | Self::BarelyWarm { .. }
             | Self::FurtherWithin { .. } => Rule::OwnThreshold,
             Self::ByChance { .. } | Self::Crept { .. } => Rule::Chance,
             Self::StillTemperature | Self::NoTemperature => Rule::NoTemperature,

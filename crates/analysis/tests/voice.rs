@@ -54,6 +54,7 @@ const OBSERVATIONS: &[&str] = &[
     r#""kind":"little_lost""#,
     r#""kind":"power_state_changed","before":0,"after":3"#,
     r#""kind":"fell_from_anything","drops":40,"low_bytes_per_s":2.5e6,"high_bytes_per_s":6.4e7"#,
+    r#""kind":"barely_warm","above_k":1"#,
     r#""kind":"otherwise_explained","probability":0.2"#,
     r#""kind":"by_chance","stay_s_per_k":4.5,"every_s":870"#,
     r#""kind":"crept","stay_s_per_k":62"#,

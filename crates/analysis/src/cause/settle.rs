@@ -35,7 +35,7 @@ const STEP: f64 = 0.75;
 /// Two ways are one where no drop's probabilities differ by more than this.
 const ONE_WAY: f64 = 0.1;
 /// Other ways that are less likely together than this are not told.
-const TOLD: f64 = 1e-3;
+const TOLD: f64 = 3e-3;
 
 /// Judges all drops together, and adds what that weighs to the evidence of each.
 pub(super) fn judge(judged: &mut [Judged]) {

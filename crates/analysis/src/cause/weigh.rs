@@ -21,6 +21,10 @@ use trace::HostThreshold;
 /// Consumer drives are specified up to 70 °C, and on those measured nothing slowed down below it unless it was set to.
 /// Between that and [`COOL_K`], far below any limit of a drive's own that was found, the weight is in proportion.
 const USUAL_LIMIT_K: f64 = 343.0;
+/// A drive at rest wanders by up to so much with its room, and is warmed up from there by so much: between the two in proportion.
+const REST_K: f64 = 3.0;
+const WARM_K: f64 = 8.0;
+const BARELY_WARM: f64 = -4.0;
 /// A threshold of the drive's own, in a kelvin: one in 40 K above the usual limit, e^-4.2 of that where it is cool, and
 /// at the critical temperature every drive has one.
 const OWN_PER_K: f64 = 0.03;
@@ -197,7 +201,18 @@ fn own_threshold(case: &Case, onset_k: f64, evidence: &mut Evidence) -> Beginnin
         weights.extend([(Tmt1, weight), (Tmt2, weight)]);
     }
     evidence.weigh(seen, &weights);
+    barely_warm(case, onset_k, evidence);
     began
+}
+
+/// Whether nothing had warmed the drive up, and it was cool: what is a threshold then has the drive throttled at rest, and slowing
+/// down would not get it below. A host that sets one so low is known by its settings.
+fn barely_warm(case: &Case, onset_k: f64, evidence: &mut Evidence) {
+    let above_k = onset_k - case.history.coolest_k;
+    let share = 1.0 - (above_k - REST_K) / (WARM_K - REST_K);
+    if hctm_unknown(case) && onset_k < COOL_K && share > 0.0 {
+        evidence.weigh_heat(Observation::BarelyWarm { above_k }, BARELY_WARM * share.min(1.0), &[]);
+    }
 }
 
 /// The temperature against TMT1 and TMT2: how likely the beginning is by each, in a kelvin.

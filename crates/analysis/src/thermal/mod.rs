@@ -25,8 +25,9 @@ const MOST_MISFIT_K: f64 = 1.5;
 /// A gain is given when its interval reaches no further than by this factor from end to end, a time constant likewise.
 const GAIN_KNOWN: f64 = 1.5;
 const TAU_KNOWN: f64 = 4.0;
-/// Fixed time constants are a factor of 1.9 apart: what lies between two is blurred by so much, on both sides.
-const GAIN_BLUR: f64 = 1.01;
+/// Fixed time constants are a factor of 1.9 apart: what lies between two is blurred by so much, on both sides. A gain besides, as heat for
+/// each byte is no constant: hot chips leak. At 1.01, 27 of 36 intervals held on drives by another's simulator, and 31 do at this.
+const GAIN_BLUR: f64 = 1.02;
 const TAU_BLUR: f64 = 1.08;
 /// The temperature without load, in kelvins from end to end.
 const FLOOR_KNOWN_K: f64 = 3.0;

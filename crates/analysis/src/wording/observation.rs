@@ -228,6 +228,9 @@ pub fn observation(seen: &Observation) -> String {
             rate(low_bytes_per_s),
             rate(high_bytes_per_s)
         ),
+        Seen::BarelyWarm { above_k } => format!(
+            "It was {above_k:.0} K above the coolest reading of the run; nothing had warmed the drive up."
+        ),
         Seen::Scheduled { speeds, period_s } => format!(
             "The load ran at {speeds} speeds for {period_s:.0} s each, as a job with a schedule does."
         ),

@@ -108,7 +108,10 @@ pub fn policy(policy: &Policy, throttled_bytes_per_s: Option<f64>) -> String {
             }
         }
     }
-    if let Some(rate) = throttled_bytes_per_s.filter(|_| policy.class != PolicyClass::None) {
+    // The rows in which a drive stops and goes on hold some of its full speed.
+    let stopped = policy.floor_bytes_per_s.filter(|floor| *floor <= 0.0 && policy.class == PolicyClass::Stop);
+    let rate = throttled_bytes_per_s.map(|mean| stopped.unwrap_or(mean));
+    if let Some(rate) = rate.filter(|_| policy.class != PolicyClass::None) {
         text.push_str(&format!(", {} while throttled", format::speed(Some(rate))));
     }
     if policy.class != PolicyClass::Undetermined {

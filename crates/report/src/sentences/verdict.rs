@@ -287,7 +287,9 @@ fn cycle(
     );
     let speeds = alone.and_then(|row| Some((row.full?.bytes_per_s, row.throttled_bytes_per_s?)));
     let to = median(onsets.iter().filter_map(|event| event.strength));
-    match speeds {
+    // Where nothing moved, the mean is that of the rows at both ends.
+    let stopped = to.is_some_and(|to| to <= 0.0);
+    match speeds.map(|(full, slow)| (full, if stopped { 0.0 } else { slow })) {
         Some((full, slow)) => {
             what.push_str(&format!(
                 ", from {} to {} ({})",
