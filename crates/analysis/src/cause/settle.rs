@@ -21,8 +21,8 @@ use crate::segment::median;
 const BOTH: f64 = 3.0;
 /// What is no heat begins late by itself, with the drive's filling or the host's clock, in one run of twenty: the logarithm of that.
 const BEGINS_LATE: f64 = 3.0;
-/// That nothing was heat, though each drop by itself would rather be: the logarithm of how often, from the tuned halves.
-const NEVER_HEAT: f64 = 1.0;
+/// In one run of twenty nothing was heat though each drop by itself would rather be: the logarithm of that.
+const NEVER_HEAT: f64 = 3.0;
 /// No hysteresis is less likely than this, as a logarithm: one drive in fifty has any.
 const WIDEST: f64 = 4.0;
 /// A quiet first time as unlikely as that, as a logarithm, says nothing: of some hundred runs that are not heat each has its own.
