@@ -326,10 +326,8 @@ fn gave_way(pieces: &[Piece], judged: &Judged) -> bool {
         inner.iter().partition(|own| pieces[**own].start_s < middle_s);
     let lasting = |own: &&usize| **own == judged.drop.first || pieces[**own].span_s() >= LEVEL_S;
     let early = early.iter().filter(lasting).map(|own| pieces[*own].level).fold(0.0, f64::max);
-    let late = match (&late[..], inner.last()) {
-        ([_, ..], _) => median_speed(pieces, &late),
-        ([], last) => pieces[last.copied().unwrap_or(judged.drop.last)].level,
-    };
+    let last = inner.last().copied().unwrap_or(judged.drop.last);
+    let late = if late.is_empty() { pieces[last].level } else { median_speed(pieces, &late) };
     let of_all = judged
         .drop
         .before

@@ -5,11 +5,11 @@ use std::fmt::Write;
 use import::{ImportOptions, LogFile, import};
 use trace::{SegmentOp, Trace};
 
-/// A drive at `load_s` s of load and pauses in turn, as a plain CSV: 3 K of noise-free warming a minute, and cooling. Rows of 5 s.
-fn table(kelvin_celsius: impl Fn(u32) -> (bool, f64), seconds: u32) -> String {
+/// A plain CSV in rows of 5 s of a drive that is loaded or not, and so many °C warm, at each second.
+fn table(at: impl Fn(u32) -> (bool, f64), seconds: u32) -> String {
     let mut text = String::from("t_s,read_mb_per_s,temp_c\n");
     for row in 1..=seconds / 5 {
-        let (loaded, celsius) = kelvin_celsius(row * 5 - 1);
+        let (loaded, celsius) = at(row * 5 - 1);
         let _ = writeln!(text, "{},{},{}", row * 5, if loaded { 2400 } else { 0 }, celsius.floor());
     }
     text

@@ -22,9 +22,8 @@ const SHORTEST_S: f64 = 3.0;
 const RECURRING: usize = 3;
 const MUCH_THE_SAME: f64 = 1.5;
 
-/// Gives `trace` phases read off its speeds, and every interval its phase.
+/// Gives `trace` phases read off its speeds and its trusted temperature ([`Trace::trust_a_sensor`]), and every interval its phase.
 pub fn infer_phases(trace: &mut Trace) {
-    trace.trust_a_sensor();
     let mut runs: Vec<(SegmentOp, f64, f64)> = Vec::new();
     for (op, start_s, end_s) in settle(trace) {
         match runs.last_mut() {

@@ -25,6 +25,8 @@ const WIDER_K: f64 = 8.0;
 const WIDER: f64 = 0.17;
 const TAIL_K: f64 = 6.0;
 const WIDEST: f64 = 0.02;
+/// About the same as a logarithm.
+const MOST_UNLIKELY: f64 = 4.0;
 /// What is no heat lasts anything from a second to minutes, each factor of e alike: a factor of 100 has so many.
 const LENGTHS: f64 = 4.6;
 /// Logarithms of lengths are added up in cells of this width.
@@ -49,7 +51,7 @@ pub(super) fn holds_on(cooled_k: f64) -> f64 {
 
 /// How unlikely it is, as a logarithm, that a threshold lets go so far below where it sets in, against a usual hysteresis.
 pub(super) fn width(cooled_k: f64) -> f64 {
-    ((cooled_k - WIDER_K) / TAIL_K).max(0.0)
+    ((cooled_k - WIDER_K) / TAIL_K).clamp(0.0, MOST_UNLIKELY)
 }
 
 /// How a drop ended.

@@ -3,6 +3,8 @@
 //! A threshold is reached when it is reached, and a load ends when its host ends it. Where both keep one beat the host made both: a job
 //! with a ladder of rates, in a log that does not name them.
 
+use std::iter::once;
+
 use super::Judged;
 use super::evidence::Suspect;
 use super::heat::Heat;
@@ -20,17 +22,11 @@ const COARSEST: f64 = 0.1;
 
 /// Weighs that the speeds of a load change at one beat with its beginning and its end.
 pub(super) fn weigh(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piece], heat: &Heat) {
-    let mut known: Option<(usize, Option<(Observation, f64)>)> = None;
-    for judged in judged {
-        let stretch = pieces[judged.drop.first].stretch;
-        let seen = match known.take() {
-            Some((same, seen)) if same == stretch => seen,
-            _ => schedule(&stretches[stretch], stretch, pieces, heat.slice_s),
-        };
-        if let Some((seen, weight)) = &seen {
-            judged.evidence.weigh(seen.clone(), &[(Suspect::Other, *weight)]);
-        }
-        known = Some((stretch, seen));
+    let of = |judged: &Judged| pieces[judged.drop.first].stretch;
+    for drops in judged.chunk_by_mut(|one, next| of(one) == of(next)) {
+        let index = of(&drops[0]);
+        let Some((seen, weight)) = schedule(&stretches[index], index, pieces, heat.slice_s) else { continue };
+        drops.iter_mut().for_each(|drop| drop.evidence.weigh(seen.clone(), &[(Suspect::Other, weight)]));
     }
 }
 
@@ -40,9 +36,7 @@ fn schedule(stretch: &Stretch, index: usize, pieces: &[Piece], slice_s: f64) -> 
     let of_it = pieces[from..].iter().take_while(|piece| piece.stretch == index);
     // The row of a step is a piece of its own where it holds some of both speeds.
     let steps_s = of_it.skip(1).filter(|piece| piece.slices > 1).map(|piece| piece.start_s);
-    let ends_s = [stretch.start_s(), stretch.end_s()];
-    let beats_s: Vec<f64> =
-        ends_s[..1].iter().copied().chain(steps_s).chain(ends_s[1..].iter().copied()).collect();
+    let beats_s: Vec<f64> = once(stretch.start_s()).chain(steps_s).chain(once(stretch.end_s())).collect();
     let gaps_s: Vec<f64> = beats_s.windows(2).map(|pair| pair[1] - pair[0]).collect();
     if gaps_s.len() < LEAST {
         return None;

@@ -23,8 +23,6 @@ const BOTH: f64 = 3.0;
 const BEGINS_LATE: f64 = 3.0;
 /// In one run of twenty nothing was heat though each drop by itself would rather be: the logarithm of that.
 const NEVER_HEAT: f64 = 3.0;
-/// No hysteresis is less likely than this, as a logarithm: one drive in fifty has any.
-const WIDEST: f64 = 4.0;
 /// A quiet first time as unlikely as that, as a logarithm, says nothing: of some hundred runs that are not heat each has its own.
 const ANY_QUIET: f64 = 2.5;
 /// As good as impossible, as a logarithm.
@@ -190,7 +188,7 @@ impl Model {
     /// most is narrow. A host lets a drive cool as far as it likes.
     fn cooled_far(&self, now: &[Standing]) -> f64 {
         let cooled: Vec<f64> = self.heat(now).filter_map(|drop| Some(drop.began.release?.cooled_k)).collect();
-        if cooled.is_empty() { 0.0 } else { -release::width(median(&cooled)).min(WIDEST) }
+        -release::width(median(&cooled))
     }
 
     /// Those that are heat, rather than not.

@@ -86,6 +86,7 @@ pub(super) fn part(file: &str, lines: LineReader<'_>) -> Result<RunPart, ImportE
     drop(table);
     // Phases without names are read off all that there is of a run, when its files are joined.
     if !named.is_empty() || limit.is_some() {
+        trace.trust_a_sensor();
         add_phases(named, &mut trace);
     }
     for phase in &mut trace.phases {

@@ -2,6 +2,7 @@
 
 use super::{MUCH_THE_SAME, OpRun, RECURRING, SHORTEST_S};
 use crate::{Trace, load_totals};
+use measure::Point;
 
 /// Nothing moving for longer than this is no load: drives that stop when hot were back after 15 to 60 s.
 const LONGEST_STOP_S: f64 = 90.0;
@@ -36,19 +37,20 @@ pub(super) struct Stops {
 
 impl Stops {
     pub(super) fn of(runs: &[OpRun], trace: &Trace) -> Self {
-        if by_the_clock(runs, trace) {
+        let heat = Readings::new(trace);
+        if by_the_clock(runs, &heat) {
             return Self { longest_s: SHORTEST_S, thermostat: Vec::new() };
         }
-        Self { longest_s: longest_stop_s(runs, trace), thermostat: thermostat(runs, trace) }
+        Self { longest_s: longest_stop_s(runs, &heat), thermostat: thermostat(runs, &heat) }
     }
 }
 
 /// Whether a host starts loads, or ends them, whatever the drive does meanwhile.
-fn by_the_clock(runs: &[OpRun], trace: &Trace) -> bool {
+fn by_the_clock(runs: &[OpRun], heat: &Readings<'_>) -> bool {
     let loads = loads(runs);
     // The last one may have been cut short.
     let whole = &loads[..loads.len().saturating_sub(1)];
-    whole.len() >= RECURRING && (starts_by_the_clock(&loads) || ends_by_the_clock(whole, trace))
+    whole.len() >= RECURRING && (starts_by_the_clock(&loads) || ends_by_the_clock(whole, heat))
 }
 
 /// From when to when data was moved, in seconds; what rests for less than the shortest time goes on.
@@ -78,28 +80,26 @@ fn starts_by_the_clock(loads: &[(f64, f64)]) -> bool {
 
 /// Whether loads are of one length though they began, or ended, at temperatures that no thermostat would have let them: from cold it takes
 /// longer, and it ends all of them at one.
-fn ends_by_the_clock(loads: &[(f64, f64)], trace: &Trace) -> bool {
+fn ends_by_the_clock(loads: &[(f64, f64)], heat: &Readings<'_>) -> bool {
     let lengths_s = range(loads.iter().map(|load| load.1 - load.0));
-    let row_s = row_s(trace);
-    let apart_s = (lengths_s.1 - lengths_s.0).max(row_s);
-    if apart_s > (ONE_PERIOD * lengths_s.0).max(1.5 * row_s) {
+    let apart_s = (lengths_s.1 - lengths_s.0).max(heat.row_s);
+    if apart_s > (ONE_PERIOD * lengths_s.0).max(1.5 * heat.row_s) {
         return false;
     }
-    let within = |load: &(f64, f64)| readings(trace, load.0, load.1);
-    let began: Vec<f64> = loads.iter().filter_map(|load| Some(within(load).next()?.1)).collect();
-    let usual_k = middle(began);
+    let within = |load: &(f64, f64)| heat.within(load.0, load.1);
+    let usual_k = middle(loads.iter().filter_map(|load| Some(within(load).first()?.value)).collect());
     let least_s = (LONGER * apart_s).max(LATE_SHARE * lengths_s.0);
     let lasts_too_short = |load: &(f64, f64)| {
-        let from_cold = within(load).next().is_some_and(|(_, kelvin)| kelvin <= usual_k - COOLED_K);
-        let warm = within(load).find(|(_, kelvin)| *kelvin >= usual_k);
-        from_cold && warm.is_some_and(|(t_s, _)| t_s - load.0 >= least_s)
+        let from_cold = within(load).first().is_some_and(|began| began.value <= usual_k - COOLED_K);
+        let warm = within(load).iter().find(|reading| reading.value >= usual_k);
+        from_cold && warm.is_some_and(|warm| warm.t.as_secs_f64() - load.0 >= least_s)
     };
-    let ended_k = range(loads.iter().filter_map(|load| stopped_at_k(trace, load.1)));
-    let rises = loads.iter().filter_map(|load| {
-        let mut last = within(load).rev();
-        Some(last.next()?.1 - last.next()?.1)
+    let ended_k = range(loads.iter().filter_map(|load| heat.stopped_at_k(load.1, f64::INFINITY)));
+    let rises = loads.iter().filter_map(|load| match within(load) {
+        [.., before, last] => Some(last.value - before.value),
+        _ => None,
     });
-    let reading_k = middle(rises.collect()).max(0.0) + step_k(trace);
+    let reading_k = middle(rises.collect()).max(0.0) + heat.step_k();
     loads.iter().any(lasts_too_short) || ended_k.1 - ended_k.0 >= MOVED_K + 2.0 * reading_k
 }
 
@@ -109,42 +109,20 @@ fn middle(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// The step of the sensor: the least by which two readings in a row differ, in kelvins.
-fn step_k(trace: &Trace) -> f64 {
-    let all = trace.temperature().map_or(&[][..], |series| series.points());
-    let moved = all.windows(2).map(|pair| (pair[1].value - pair[0].value).abs());
-    moved.filter(|by_k| *by_k > 0.0).fold(f64::INFINITY, f64::min).min(f64::MAX)
-}
-
-/// How long a row is, in seconds.
-fn row_s(trace: &Trace) -> f64 {
-    load_totals(&trace.speeds).next().map_or(0.0, |slice| slice.first.span_s)
-}
-
-/// So long before a load's end a sensor may have shown how hot it got: in long rows the hottest reading may be that of the row before.
-fn late_s(trace: &Trace) -> f64 {
-    LATE_S.max(1.5 * row_s(trace))
-}
-
 /// How long nothing may move before it is no stop of the drive, in seconds. What begins now cool and now hot is none however often it comes.
-fn longest_stop_s(runs: &[OpRun], trace: &Trace) -> f64 {
+fn longest_stop_s(runs: &[OpRun], heat: &Readings<'_>) -> f64 {
     let long =
         |run: &&OpRun| run.0.is_none() && (LONGEST_STOP_S..=LONGEST_RECURRING_S).contains(&(run.2 - run.1));
     let inner = runs.get(1..runs.len().saturating_sub(1)).unwrap_or_default();
     let stops: Vec<&OpRun> = inner.iter().filter(long).collect();
     let spans_s = range(stops.iter().map(|run| run.2 - run.1));
-    let from_k = range(stops.iter().filter_map(|run| stopped_at_k(trace, run.1)));
+    let from_k = range(stops.iter().filter_map(|run| heat.stopped_at_k(run.1, run.2)));
     let recurs = stops.len() >= RECURRING && spans_s.1 <= MUCH_THE_SAME * spans_s.0;
     if recurs && from_k.1 - from_k.0 <= ONE_TEMPERATURE_K + COOLED_K {
         LONGEST_RECURRING_S
     } else {
         LONGEST_STOP_S
     }
-}
-
-/// How hot the drive got before nothing moved from `stop_s` on, in kelvins.
-fn stopped_at_k(trace: &Trace, stop_s: f64) -> Option<f64> {
-    readings(trace, stop_s - late_s(trace), stop_s + LATE_S).map(|(_, kelvin)| kelvin).reduce(f64::max)
 }
 
 /// A time without load, as a thermostat would have made it.
@@ -164,8 +142,8 @@ struct CoolingPause {
 
 /// The times without load, as rising places in `runs`, that a thermostat explains: two and more, all from one temperature to another, after
 /// loads of different lengths. None where a single one does not fit, but for those that a host made on a drive much cooler.
-fn thermostat(runs: &[OpRun], trace: &Trace) -> Vec<usize> {
-    let mut pauses = cooling_pauses(runs, trace);
+fn thermostat(runs: &[OpRun], heat: &Readings<'_>) -> Vec<usize> {
+    let mut pauses = cooling_pauses(runs, heat);
     let hottest_k = pauses.iter().map(|pause| pause.from_k).fold(f64::NEG_INFINITY, f64::max);
     pauses.retain(|pause| pause.from_k > hottest_k - ONE_TEMPERATURE_K - COOLED_K);
     let from_k = range(pauses.iter().map(|pause| pause.from_k));
@@ -189,9 +167,7 @@ fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
 }
 
 /// The times without load between loads and after the last one, where their temperatures are known; none where one is not.
-fn cooling_pauses(runs: &[OpRun], trace: &Trace) -> Vec<CoolingPause> {
-    let within = |from_s: f64, to_s: f64| readings(trace, from_s, to_s).map(|(_, kelvin)| kelvin);
-    let late_s = late_s(trace);
+fn cooling_pauses(runs: &[OpRun], heat: &Readings<'_>) -> Vec<CoolingPause> {
     let paused = |run: &usize| {
         let (op, start_s, end_s) = runs[*run];
         op.is_none() && *run > 0 && end_s - start_s >= SHORTEST_S
@@ -200,11 +176,12 @@ fn cooling_pauses(runs: &[OpRun], trace: &Trace) -> Vec<CoolingPause> {
     let mut pauses = Vec::new();
     for run in (0..runs.len()).filter(paused) {
         let (_, start_s, end_s) = runs[run];
-        let from_k = within(start_s - late_s, end_s.min(start_s + LATE_S)).reduce(f64::max);
-        let to_k = within(start_s, end_s + LATE_S).reduce(f64::min);
-        let Some((from_k, to_k)) = from_k.zip(to_k) else { return Vec::new() };
+        let coolest =
+            heat.within(start_s, end_s + LATE_S).iter().map(|reading| reading.value).reduce(f64::min);
+        let Some((from_k, to_k)) = heat.stopped_at_k(start_s, end_s).zip(coolest) else { return Vec::new() };
         let to_k = (run + 1 < runs.len()).then_some(to_k);
-        let halfway_k = |from_s: f64, to_s: f64| within(from_s, f64::midpoint(from_s, to_s)).next_back();
+        let halfway_k =
+            |from_s: f64, to_s: f64| Some(heat.within(from_s, f64::midpoint(from_s, to_s)).last()?.value);
         let warmed = halfway_k(loaded_from_s, start_s).is_none_or(|k| k <= from_k - MOVED_K);
         let cooled = halfway_k(start_s, end_s).is_none_or(|k| to_k.is_none_or(|to_k| to_k <= k - MOVED_K));
         pauses.push(CoolingPause { run, from_k, to_k, loaded_s: start_s - loaded_from_s, warmed, cooled });
@@ -213,9 +190,38 @@ fn cooling_pauses(runs: &[OpRun], trace: &Trace) -> Vec<CoolingPause> {
     pauses
 }
 
-/// The readings of the temperature from a time on, up to another, in seconds and kelvins.
-fn readings(trace: &Trace, from_s: f64, to_s: f64) -> impl DoubleEndedIterator<Item = (f64, f64)> {
-    let all = trace.temperature().map_or(&[][..], |series| series.points());
-    let at = |t_s: f64| all.partition_point(|reading| reading.t.as_secs_f64() < t_s);
-    all[at(from_s)..at(to_s).max(at(from_s))].iter().map(|reading| (reading.t.as_secs_f64(), reading.value))
+/// The temperature that a trace goes by, and how long its rows are.
+struct Readings<'a> {
+    all: &'a [Point<f64>],
+    row_s: f64,
+}
+
+impl<'a> Readings<'a> {
+    fn new(trace: &'a Trace) -> Self {
+        Self {
+            all: trace.temperature().map_or(&[][..], |series| series.points()),
+            row_s: load_totals(&trace.speeds).next().map_or(0.0, |slice| slice.first.span_s),
+        }
+    }
+
+    /// From a time on, up to another, in seconds.
+    fn within(&self, from_s: f64, to_s: f64) -> &'a [Point<f64>] {
+        let at = |t_s: f64| self.all.partition_point(|reading| reading.t.as_secs_f64() < t_s);
+        let first = at(from_s);
+        &self.all[first..at(to_s).max(first)]
+    }
+
+    /// How hot the drive got before nothing moved from `stop_s` to `end_s`, in kelvins. In long rows the hottest reading may be that of
+    /// the row before.
+    fn stopped_at_k(&self, stop_s: f64, end_s: f64) -> Option<f64> {
+        let late_s = LATE_S.max(1.5 * self.row_s);
+        let around = self.within(stop_s - late_s, end_s.min(stop_s + LATE_S));
+        around.iter().map(|reading| reading.value).reduce(f64::max)
+    }
+
+    /// The step of the sensor: the least by which two readings in a row differ, in kelvins.
+    fn step_k(&self) -> f64 {
+        let moved = self.all.windows(2).map(|pair| (pair[1].value - pair[0].value).abs());
+        moved.filter(|by_k| *by_k > 0.0).fold(f64::MAX, f64::min)
+    }
 }
