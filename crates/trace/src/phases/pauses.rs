@@ -9,9 +9,9 @@ const LONGEST_STOP_S: f64 = 90.0;
 /// ... unless it comes again and again for much the same time, as in a case that cools slowly.
 const LONGEST_RECURRING_S: f64 = 240.0;
 
-/// A thermostat stops a drive at one temperature and starts it at another: each within this, a kelvin and a half and the rounding
-/// of whole ones, as loads of different kinds heat a sensor and what acts unlike, ...
-const ONE_TEMPERATURE_K: f64 = 2.1;
+/// A thermostat stops a drive at one temperature and starts it at another: each within this, as loads of different kinds heat a sensor
+/// and what acts unlike, and what the sensor rounds to (whole kelvins at least), ...
+const ONE_TEMPERATURE_K: f64 = 1.1;
 /// ... at least so far below, ...
 const COOLED_K: f64 = 3.0;
 /// ... however long it took to get there: from cold longer than from where it was started. What a host does by the clock takes
@@ -22,8 +22,12 @@ const ONE_PERIOD: f64 = 0.02;
 /// A thermostat's loads last longer from cold, as far as it shows: by this share of them.
 const LATE_SHARE: f64 = 0.03;
 const LONGER: f64 = 3.0;
-/// Whole kelvins show that a temperature moves from this on.
+/// Whole kelvins show that a temperature moves from this on, ...
 const MOVED_K: f64 = 1.0;
+/// ... and, of two readings alone, by this.
+const SURELY_MOVED_K: f64 = 2.0;
+/// Whether a temperature came to rest does not show in steps as coarse as this.
+const COARSE_K: f64 = 2.0;
 /// A sensor shows how hot it got up to so long after the load stopped, or how cool after it began.
 const LATE_S: f64 = 15.0;
 
@@ -118,7 +122,7 @@ fn longest_stop_s(runs: &[OpRun], heat: &Readings<'_>) -> f64 {
     let spans_s = range(stops.iter().map(|run| run.2 - run.1));
     let from_k = range(stops.iter().filter_map(|run| heat.stopped_at_k(run.1, run.2)));
     let recurs = stops.len() >= RECURRING && spans_s.1 <= MUCH_THE_SAME * spans_s.0;
-    if recurs && from_k.1 - from_k.0 <= ONE_TEMPERATURE_K + COOLED_K {
+    if recurs && from_k.1 - from_k.0 <= ONE_TEMPERATURE_K + 1.0 + COOLED_K {
         LONGEST_RECURRING_S
     } else {
         LONGEST_STOP_S
@@ -132,33 +136,54 @@ struct CoolingPause {
     from_k: f64,
     /// The coolest up to just after its end, in kelvins; `None` where the log ended first.
     to_k: Option<f64>,
-    /// How long the load before it lasted, in seconds.
-    loaded_s: f64,
+    /// The load before it, in seconds.
+    load: (f64, f64),
     /// Whether the drive still warmed up in the second half of that load, ...
     warmed: bool,
     /// ... and cooled down in the second half of the pause: whatever came to rest is at one temperature without any thermostat.
     cooled: bool,
 }
 
+impl CoolingPause {
+    fn loaded_s(&self) -> f64 {
+        self.load.1 - self.load.0
+    }
+}
+
 /// The times without load, as rising places in `runs`, that a thermostat explains: two and more, all from one temperature to another, after
 /// loads of different lengths. None where a single one does not fit, but for those that a host made on a drive much cooler.
 fn thermostat(runs: &[OpRun], heat: &Readings<'_>) -> Vec<usize> {
     let mut pauses = cooling_pauses(runs, heat);
+    let one_k = ONE_TEMPERATURE_K + heat.step_k().max(MOVED_K);
     let hottest_k = pauses.iter().map(|pause| pause.from_k).fold(f64::NEG_INFINITY, f64::max);
-    pauses.retain(|pause| pause.from_k > hottest_k - ONE_TEMPERATURE_K - COOLED_K);
+    pauses.retain(|pause| pause.from_k > hottest_k - one_k - COOLED_K);
     let from_k = range(pauses.iter().map(|pause| pause.from_k));
     let to_k = range(pauses.iter().filter_map(|pause| pause.to_k));
-    let loaded_s = range(pauses.iter().map(|pause| pause.loaded_s));
     let ended = pauses.iter().filter(|pause| pause.to_k.is_some()).count();
-    let one = |(low_k, high_k): (f64, f64)| high_k - low_k <= ONE_TEMPERATURE_K;
+    let cooled = pauses.iter().filter(|pause| pause.cooled).count();
+    let one = |(low_k, high_k): (f64, f64)| high_k - low_k <= one_k;
     let fits = ended >= 2
         && one(from_k)
         && one(to_k)
-        && pauses.iter().all(|pause| pause.warmed)
-        && 2 * pauses.iter().filter(|pause| pause.cooled).count() > pauses.len()
         && to_k.1 <= from_k.0 - COOLED_K
-        && loaded_s.1 >= OTHER_TIMES * loaded_s.0;
+        && lengths_differ(&pauses, heat)
+        && (2 * cooled > pauses.len() || heat.step_k() > COARSE_K);
     if fits { pauses.iter().map(|pause| pause.run).collect() } else { Vec::new() }
+}
+
+/// Whether loads of different lengths got the drive to where it stopped, and none had come to rest there: each warmed it to its end, or
+/// the longest had not got it there when the shortest was over.
+fn lengths_differ(pauses: &[CoolingPause], heat: &Readings<'_>) -> bool {
+    let by_length = |a: &&CoolingPause, b: &&CoolingPause| a.loaded_s().total_cmp(&b.loaded_s());
+    let extremes = pauses.iter().min_by(by_length).zip(pauses.iter().max_by(by_length));
+    extremes.is_some_and(|(shortest, longest)| {
+        let from_s = longest.load.0;
+        let then = heat.within(from_s, from_s + shortest.loaded_s()).last();
+        let short_of_k = SURELY_MOVED_K.max(heat.step_k());
+        let warmed_on = then.is_some_and(|then| then.value <= longest.from_k - short_of_k);
+        longest.loaded_s() >= OTHER_TIMES * shortest.loaded_s()
+            && (warmed_on || pauses.iter().all(|pause| pause.warmed))
+    })
 }
 
 /// The least and the greatest of these.
@@ -184,7 +209,7 @@ fn cooling_pauses(runs: &[OpRun], heat: &Readings<'_>) -> Vec<CoolingPause> {
             |from_s: f64, to_s: f64| Some(heat.within(from_s, f64::midpoint(from_s, to_s)).last()?.value);
         let warmed = halfway_k(loaded_from_s, start_s).is_none_or(|k| k <= from_k - MOVED_K);
         let cooled = halfway_k(start_s, end_s).is_none_or(|k| to_k.is_none_or(|to_k| to_k <= k - MOVED_K));
-        pauses.push(CoolingPause { run, from_k, to_k, loaded_s: start_s - loaded_from_s, warmed, cooled });
+        pauses.push(CoolingPause { run, from_k, to_k, load: (loaded_from_s, start_s), warmed, cooled });
         loaded_from_s = end_s;
     }
     pauses
@@ -212,9 +237,9 @@ impl<'a> Readings<'a> {
     }
 
     /// How hot the drive got before nothing moved from `stop_s` to `end_s`, in kelvins. In long rows the hottest reading may be that of
-    /// the row before.
+    /// the row before the one in which it stopped.
     fn stopped_at_k(&self, stop_s: f64, end_s: f64) -> Option<f64> {
-        let late_s = LATE_S.max(1.5 * self.row_s);
+        let late_s = LATE_S.max(2.5 * self.row_s);
         let around = self.within(stop_s - late_s, end_s.min(stop_s + LATE_S));
         around.iter().map(|reading| reading.value).reduce(f64::max)
     }
