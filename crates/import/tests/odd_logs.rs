@@ -156,7 +156,7 @@ fn a_refusal_of_a_table_says_what_to_write() {
         ("t_s,write,temp_c\n0,1500,40\n", "write the unit behind its name, such as write (MB/s)"),
         ("elapsed,write_MBps\n0,5\n1,5\n", "call the column t_s (seconds), time_ms"),
         (
-            "timestamp,write_MBps\n2026-11-22 09:40:00,5\n2026-11-22 09:40:00,5\n",
+            "timestamp,write_MBps\n2026-11-22 09:40:00,5\n2026-11-22 09:40:00,6\n",
             "write it with seconds or milliseconds",
         ),
         ("time_s,nvme0_write_MBps,nvme1_write_MBps\n0,5,5\n", "keep those of one drive"),

@@ -12,6 +12,7 @@ mod life;
 mod meters;
 mod phases;
 mod record;
+mod repeats;
 mod sensors;
 mod totals;
 mod transport;

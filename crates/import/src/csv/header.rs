@@ -6,7 +6,7 @@ use super::title::{Convert, Meaning, meaning};
 use crate::ImportError;
 
 /// The columns of the plain CSV, each in the unit of its name.
-pub(super) const COLUMNS: [&str; 26] = [
+pub(super) const COLUMNS: [&str; 27] = [
     "t_s",
     "read_bytes_per_s",
     "write_bytes_per_s",
@@ -23,6 +23,7 @@ pub(super) const COLUMNS: [&str; 26] = [
     "sensor7_c",
     "sensor8_c",
     "power_w",
+    AMBIENT,
     "tmt1_c",
     "tmt2_c",
     "tmt1_transitions",
@@ -34,6 +35,9 @@ pub(super) const COLUMNS: [&str; 26] = [
     "trim_bytes_per_s",
     "errors",
 ];
+
+/// The air around the drive: of a run, and no value of a drive.
+pub(super) const AMBIENT: &str = "ambient_c";
 
 /// What is in one column.
 #[derive(Clone, Debug, PartialEq)]
@@ -149,7 +153,7 @@ impl Header {
                 return Err((Some(b.into()), format!("{a} says the same in another unit; keep one of them")));
             }
         }
-        if values.is_empty() && titles.len() > 1 {
+        if values.iter().all(|name| *name == AMBIENT) && titles.len() > 1 {
             let why = "no column says how fast or how hot a drive was: call them read_mb_per_s, write_mb_per_s, temp_c or composite_k";
             return Err((None, why.into()));
         }
@@ -207,6 +211,7 @@ pub(crate) fn is_own_header(line: &str, is_strict: bool) -> bool {
     let is_word = |title: &String| title.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let is_time = |title: &String| matches!(told(title), Ok(Meaning::Time(_) | Meaning::Date));
     let is_value = |title: &String| match told(title) {
+        Ok(Meaning::Value(AMBIENT, _)) => false,
         Ok(Meaning::Value(_, unit)) => !is_strict || unit.is_some() && is_word(title),
         Ok(_) => false,
         Err(_) => !is_strict,

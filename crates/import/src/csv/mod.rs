@@ -1,7 +1,7 @@
 //! The plain CSV: a header line with any of the columns below, and rows over time.
 //!
 //! Columns: `t_s`, `read_bytes_per_s`, `write_bytes_per_s`, `read_mb_per_s`, `write_mb_per_s` (10^6 B/s),
-//! `composite_k`, `temp_c`, `sensor1_c` .. `sensor8_c`, `power_w`, `tmt1_c`, `tmt2_c`, the four counters
+//! `composite_k`, `temp_c`, `sensor1_c` .. `sensor8_c`, `power_w`, `ambient_c`, `tmt1_c`, `tmt2_c`, the four counters
 //! `tmt1_transitions`, `tmt2_transitions`, `tmt1_seconds`, `tmt2_seconds`, `phase`, `written_bytes`.
 //! Lines that begin with `#` are comments; `# NAME: VALUE` states a fact of the run ([`FACTS`]).
 //!
@@ -13,6 +13,7 @@
 //! - A speed holds from its row's `t_s` to the next row's. Where the next row is more than three usual
 //!   steps away, it holds for one usual step and the rest is a gap; so does the last row's.
 //! - Without a write speed, it is taken from the differences of `written_bytes`.
+//! - A line that repeats the line before counts once.
 //! - A time that does not lie after the one before drops its row. More than one row in twenty of
 //!   that kind is an error: two logs in one file, most likely. Rows with dates are sorted by them, after what was done to
 //!   their clock ([`crate::set_back`]).
@@ -276,7 +277,7 @@ mod test {
     #[test]
     fn times_that_do_not_go_forward_are_dropped_when_few_and_refused_when_many() {
         let rows: String = (0..40).map(|t| format!("{t},100\n")).collect();
-        let trace = read(&format!("t_s,write_mb_per_s\n{rows}39,100\n"));
+        let trace = read(&format!("t_s,write_mb_per_s\n{rows}39,101\n"));
         assert!(matches!(trace.caveats[0], Caveat::Clock(ClockDoubt::RowsLeftOut { .. })));
         assert_eq!(trace.speeds[0].intervals.len(), 40);
         assert!(refused(&format!("t_s,write_mb_per_s\n{rows}{rows}")).contains("40 of 80 rows"));

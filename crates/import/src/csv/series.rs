@@ -3,6 +3,7 @@
 use measure::record::ThermalSettings;
 use measure::{Celsius, Kelvin, Series};
 
+use super::header::AMBIENT;
 use super::table::CsvTable;
 use crate::rates::{GAP_STEPS, usual_step_s};
 use trace::SegmentOp;
@@ -10,6 +11,8 @@ use trace::{Counters, Interval, MINOR_SHARE, Phase, SpeedSeries, Temperature, Tr
 
 /// Fewer values have no period of their own.
 const LEAST_VALUES: usize = 3;
+/// Air that wanders by more than this during a run is told, in kelvins.
+const AMBIENT_STEADY_K: f64 = 3.0;
 
 pub(super) fn add_speeds(table: &CsvTable, trace: &mut Trace) {
     let starts: Vec<f64> = table.times().collect();
@@ -57,7 +60,21 @@ pub(super) fn add_speeds(table: &CsvTable, trace: &mut Trace) {
         table.column("errors").map_or(0, |c| c.iter().filter(|e| !e.is_nan()).sum::<f64>() as u64);
 }
 
+/// The air around the drive, unless the file states it as a fact: the middle one of its readings.
+fn add_ambient(table: &CsvTable, trace: &mut Trace) {
+    let readings = table.column(AMBIENT).into_iter().flatten().filter(|celsius| !celsius.is_nan());
+    let mut celsius: Vec<f64> = readings.copied().collect();
+    celsius.sort_unstable_by(f64::total_cmp);
+    let Some(middle) = celsius.get(celsius.len() / 2) else { return };
+    trace.facts.ambient_k = trace.facts.ambient_k.or(Some(kelvin_from_celsius(*middle, false)));
+    let (coolest, warmest) = (celsius[0], celsius[celsius.len() - 1]);
+    if warmest - coolest > AMBIENT_STEADY_K {
+        trace.notes.push(format!("ambient_c went from {coolest:.1} to {warmest:.1} °C; the middle one, {middle:.1} °C, is taken for the run"));
+    }
+}
+
 pub(super) fn add_readings(table: &CsvTable, trace: &mut Trace) {
+    add_ambient(table, trace);
     for (column, values) in &table.columns {
         let (name, whole) = match *column {
             "composite_k" => ("composite", None),

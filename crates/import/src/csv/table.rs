@@ -74,6 +74,7 @@ impl<'a> CsvTable<'a> {
         let mut table = Self::new(file);
         let mut header: Option<Header> = None;
         let (mut rows, mut splitter) = (0, CellSplitter::new());
+        let (mut before, mut repeated) = (String::new(), 0);
         while let Some((number, line)) = lines.next()? {
             // A blank or a tab at the end may part an empty cell.
             let line = line.trim_matches(['\r', '\n', ' ']);
@@ -81,7 +82,10 @@ impl<'a> CsvTable<'a> {
                 table.comment(number, comment);
             } else if line.trim().is_empty() || header.as_ref().is_some_and(|header| header.line == line) {
                 // A program that was started again writes its header again.
+            } else if line == before {
+                repeated += 1;
             } else if let Some(header) = &header {
+                line.clone_into(&mut before);
                 let cells = splitter.split_at(line, header.separator);
                 match table.row(number, cells, header) {
                     Err(_) if cells.count() < header.columns.len() && rows > 0 && !lines.ended => {
@@ -104,6 +108,9 @@ impl<'a> CsvTable<'a> {
         };
         if table.t_s.is_empty() {
             return Err(table.whole("it has a header but no rows".into()));
+        }
+        if repeated > 0 {
+            table.notes.push(format!("{repeated} lines that repeat the line before count once"));
         }
         table.settle(&header)?;
         table.in_order();

@@ -8,7 +8,7 @@
 
 use measure::nearest::nearest;
 
-use super::header::COLUMNS;
+use super::header::{AMBIENT, COLUMNS};
 use super::unit::{TitleUnit, split};
 use crate::monitor::units::{Measure, Unit};
 
@@ -145,6 +145,9 @@ pub(super) fn meaning(title: &str, own: &[&'static str]) -> Result<Meaning, Stri
         // `write_blocks_per_s` is no time.
         let is_rate = title.to_lowercase().ends_with("per_s") && (has(&READING) || has(&WRITING));
         return if is_rate { Err(unknown_text(title, own)) } else { Ok(Meaning::Other) };
+    }
+    if let Some(TitleUnit::Of(unit)) = unit.filter(|_| words.iter().any(|word| word == "ambient")) {
+        return Ok(if unit.measure == Measure::Heat { in_unit(AMBIENT, unit) } else { Meaning::Other });
     }
     if has(&OTHERS) {
         return Ok(Meaning::Other);
