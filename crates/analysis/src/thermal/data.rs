@@ -2,10 +2,12 @@
 
 use crate::cause::heat::Heat;
 use crate::findings::SegmentOp;
+use measure::Point;
 use trace::Trace;
 use trace::caveat::HeatingUnknown;
 
-/// Only this much of a run is fitted: many slow time constants, and a bound on the work.
+/// Only this much of a run is fitted: many slow time constants, and a bound on the work. It is the first such part, half overlapping the one
+/// before, in which the temperature changed enough.
 const WINDOW_S: f64 = 7_200.0;
 /// Cells of at least this length; sensors are read once a second.
 const CELL_S: f64 = 1.0;
@@ -39,11 +41,9 @@ pub(super) struct ThermalData {
 
 impl ThermalData {
     pub(super) fn new(trace: &Trace, heat: &Heat, unread: f64) -> Result<Self, HeatingUnknown> {
-        let end_s = trace.end_s().min(WINDOW_S);
-        let readings = heat.within(0.0, end_s);
-        let range = readings
-            .iter()
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), p| (l.min(p.value), h.max(p.value)));
+        let from_s = window(trace, heat);
+        let end_s = (trace.end_s() - from_s).min(WINDOW_S);
+        let readings = heat.within(from_s, from_s + end_s);
         if readings.len() < 30 {
             return Err(HeatingUnknown::FewTemperatures);
         }
@@ -53,7 +53,7 @@ impl ThermalData {
         if end_s < LEAST_SPAN_S {
             return Err(HeatingUnknown::ShortRun);
         }
-        if range.1 - range.0 < LEAST_RANGE_K {
+        if range_k(readings) < LEAST_RANGE_K {
             return Err(HeatingUnknown::EvenTemperature);
         }
         let cell_s = CELL_S.max(heat.period_s);
@@ -65,15 +65,17 @@ impl ThermalData {
                 SegmentOp::Read => &mut load[1],
                 _ => continue,
             };
-            for interval in series.intervals.iter().take_while(|i| i.start_s < end_s) {
-                spread(of_op, cell_s, interval.start_s, interval.end_s(), interval.bytes / 1e9);
+            let within = series.intervals.iter().filter(|i| i.start_s >= from_s);
+            for interval in within.take_while(|i| i.start_s < from_s + end_s) {
+                let (start_s, stop_s) = (interval.start_s - from_s, interval.end_s() - from_s);
+                spread(of_op, cell_s, start_s, stop_s, interval.bytes / 1e9);
             }
         }
         let load_s = [0, 1].map(|op: usize| load[op].iter().filter(|l| **l > 0.01).count() as f64 * cell_s);
         // More readings than one in so many seconds tell nothing more.
         let every = (ENOUGH_S / heat.period_s).max(readings.len() as f64 / ENOUGH).floor().max(1.0);
         let readings = readings.iter().step_by(every as usize);
-        let readings = readings.map(|p| (p.t.as_secs_f64(), p.value)).collect();
+        let readings = readings.map(|p| (p.t.as_secs_f64() - from_s, p.value)).collect();
         Ok(Self { cell_s, load, load_s, readings, apart_s: every * heat.period_s, step_k: heat.step_k })
     }
 
@@ -81,6 +83,21 @@ impl ThermalData {
     pub(super) fn is_loaded(&self, op: usize) -> bool {
         self.load_s[op] >= LEAST_LOAD_S
     }
+}
+
+/// Where the part of a run begins that is fitted, in seconds: at its beginning, unless the temperature changes enough only later.
+fn window(trace: &Trace, heat: &Heat) -> f64 {
+    let last_s = (trace.end_s() - WINDOW_S).max(0.0);
+    let begins_s = (0..).map(|half| 0.5 * WINDOW_S * f64::from(half)).take_while(|from_s| *from_s <= last_s);
+    let mut begins_s = begins_s.chain(std::iter::once(last_s));
+    let moves = |from_s: &f64| range_k(heat.within(*from_s, from_s + WINDOW_S)) >= LEAST_RANGE_K;
+    begins_s.find(moves).unwrap_or(0.0)
+}
+
+/// From the lowest of these readings to the highest, in kelvins.
+fn range_k(readings: &[Point<f64>]) -> f64 {
+    let values = || readings.iter().map(|reading| reading.value);
+    (values().fold(f64::NEG_INFINITY, f64::max) - values().fold(f64::INFINITY, f64::min)).max(0.0)
 }
 
 /// Adds `amount` over the cells from `from_s` to `to_s`, as a rate.

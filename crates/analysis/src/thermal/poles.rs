@@ -1,4 +1,4 @@
-//! Eleven fixed time constants, and what weights of them the readings allow.
+//! Fixed time constants, eleven and up to two more of a long run, and what weights of them the readings allow.
 //!
 //! `T = floor + x e + sum over i of w_i (g_w W_i + g_r R_i)` where `W_i` and `R_i` are write and read speed through a
 //! low-pass of `tau_i`, `e` what was left of the warmth before the run, and the `w_i` add up to 1: the Foster form of a
@@ -15,9 +15,14 @@ use super::data::ThermalData;
 use crate::posterior::{Draws, least};
 
 /// Time constants in seconds: even in the logarithm over what a run of half an hour can show.
-pub(super) const TAU_S: [f64; 11] = [2.0, 4.0, 7.0, 13.0, 24.0, 45.0, 85.0, 155.0, 290.0, 540.0, 1000.0];
+pub(super) const TAU_S: [f64; TAUS] =
+    [2.0, 4.0, 7.0, 13.0, 24.0, 45.0, 85.0, 155.0, 290.0, 540.0, 1000.0, 1900.0, 3600.0];
+const TAUS: usize = 13;
+/// Those of any run; it shows the next ones where it lasts for this many of them.
+const OF_ANY_RUN: usize = 11;
+const SHOWN: f64 = 1.5;
 /// Means of the logarithms of their weights before any data. Flat: a steep one took plateaus of an hour for 3 K too low.
-const PRIOR: [f64; 11] = [-0.5, -0.4, -0.3, 0.0, 0.0, 0.0, 0.0, 0.0, -0.2, -0.4, -0.6];
+const PRIOR: [f64; TAUS] = [-0.5, -0.4, -0.3, 0.0, 0.0, 0.0, 0.0, 0.0, -0.2, -0.4, -0.6, -1.0, -1.4];
 const PRIOR_SD: f64 = 1.5;
 /// 12 K for a GB/s is an M.2 drive of 12 K/W at a joule a GB; a USB stick has ten times that.
 const LN_GAIN: (f64, f64) = (2.5, 1.5);
@@ -42,13 +47,14 @@ const DRAWN: usize = 40;
 /// The same record gives the same numbers.
 const SEED: Seed = Seed::new(1);
 
-/// Places of the parameters in their vector.
-const GAIN: usize = 0;
+/// Places of the parameters in their vector: the logarithms of how far the mean load heats and of the ratio of the gains (loads that keep
+/// one ratio of reads to writes leave that open, and a line is followed to its end where a curve is not), ...
+const RISE: usize = 0;
+const RATIO: usize = 1;
 const FLOOR: usize = 2;
 const WARM: usize = 3;
+/// ... those of the weights, and of a bent drive two more.
 const SHAPE: usize = 4;
-/// Those of a bent drive follow.
-const BEND: usize = SHAPE + TAU_S.len();
 
 /// One drive that the readings allow.
 #[derive(Clone, Debug)]
@@ -58,19 +64,25 @@ pub(super) struct PoleDrive {
     /// Share of that which goes with a power of the speed.
     bent: [f64; 2],
     /// Share of the rise by time constant.
-    pub weights: [f64; 11],
+    pub weights: [f64; TAUS],
     /// Temperature without load, in kelvins.
     pub floor_k: f64,
 }
 
 impl PoleDrive {
-    fn new(theta: &[f64]) -> Self {
-        let logs: [f64; 11] = std::array::from_fn(|i| theta[SHAPE + i].clamp(-8.0, 8.0).exp());
-        let sum: f64 = logs.iter().sum();
+    /// `mean` is that of write and read speed in GB/s, and `taus` how many time constants the run can show.
+    fn new(theta: &[f64], mean: [f64; 2], taus: usize) -> Self {
+        let mut weights = [0.0; TAUS];
+        let logs = &theta[SHAPE..SHAPE + taus];
+        weights.iter_mut().zip(logs).for_each(|(weight, log)| *weight = log.clamp(-8.0, 8.0).exp());
+        let sum: f64 = weights.iter().sum();
+        let (rise_k, ratio) = (theta[RISE].exp(), theta[RATIO].exp());
+        let read_k = rise_k / (ratio * mean[0] + mean[1]);
+        let logit = |op: usize| theta.get(SHAPE + taus + op);
         Self {
-            gain_k: [theta[GAIN].exp(), theta[GAIN + 1].exp()],
-            bent: [0, 1].map(|op| theta.get(BEND + op).map_or(0.0, |logit| 1.0 / (1.0 + (-logit).exp()))),
-            weights: logs.map(|weight| weight / sum),
+            gain_k: [ratio * read_k, read_k],
+            bent: [0, 1].map(|op| logit(op).map_or(0.0, |logit| 1.0 / (1.0 + (-logit).exp()))),
+            weights: weights.map(|weight| weight / sum),
             floor_k: theta[FLOOR],
         }
     }
@@ -107,7 +119,7 @@ pub(super) fn drives(data: &ThermalData) -> (Vec<PoleDrive>, f64) {
         let shaken = |theta: &[f64]| {
             model.residuals(theta).iter().zip(&errors).map(|(residual, error)| residual + error).collect()
         };
-        PoleDrive::new(&optimum(theta.clone(), &shaken))
+        model.drive(&optimum(theta.clone(), &shaken))
     });
     (drives.collect(), rms_k)
 }
@@ -130,15 +142,28 @@ struct Passed {
 
 struct PoleModel<'a> {
     data: &'a ThermalData,
-    passed: &'a [[Passed; 11]],
+    passed: &'a [[Passed; TAUS]],
     /// Whether a part of the heat may go with a power of the speed.
     bent: bool,
     sd_k: f64,
+    /// Means of write and read speed in GB/s.
+    mean: [f64; 2],
+    /// How many time constants the run can show.
+    taus: usize,
 }
 
 impl<'a> PoleModel<'a> {
-    fn new(data: &'a ThermalData, passed: &'a [[Passed; 11]], bent: bool) -> Self {
-        Self { data, passed, bent, sd_k: READING_SD_K.hypot(OF_A_STEP * data.step_k) }
+    fn new(data: &'a ThermalData, passed: &'a [[Passed; TAUS]], bent: bool) -> Self {
+        let span_s = data.load[0].len() as f64 * data.cell_s;
+        let taus = TAU_S.iter().filter(|tau_s| SHOWN * **tau_s <= span_s).count().max(OF_ANY_RUN);
+        let mean = [0, 1].map(|op: usize| data.load[op].iter().sum::<f64>() / data.load[op].len() as f64);
+        let mean = if mean == [0.0; 2] { [1.0; 2] } else { mean };
+        let sd_k = READING_SD_K.hypot(OF_A_STEP * data.step_k);
+        Self { data, passed, bent, sd_k, mean, taus }
+    }
+
+    fn drive(&self, theta: &[f64]) -> PoleDrive {
+        PoleDrive::new(theta, self.mean, self.taus)
     }
 
     /// The same with the scatter of readings that a model of the run leaves, in kelvins.
@@ -146,31 +171,32 @@ impl<'a> PoleModel<'a> {
         Self { sd_k: self.sd_k.max(rms_k), ..self }
     }
 
-    fn prior(&self) -> Vec<(f64, f64)> {
-        let mut prior = vec![(0.0, WARM_SD_K); BEND];
-        (prior[GAIN], prior[GAIN + 1]) = (LN_GAIN, LN_GAIN);
-        prior[FLOOR] = (self.data.readings[0].1, FLOOR_SD_K);
-        (0..TAU_S.len()).for_each(|i| prior[SHAPE + i] = (PRIOR[i], PRIOR_SD));
-        if self.bent {
-            prior.extend([LOGIT_BENT; 2]);
-        }
-        prior
+    /// By how much parameters, and logarithms of the gains in place of theirs, miss what is known before any data, over its deviation.
+    fn misses_prior(&self, theta: &[f64], drive: &PoleDrive) -> Vec<f64> {
+        let off = |value: f64, (mean, sd): (f64, f64)| (value - mean) / sd;
+        let mut missed = drive.gain_k.map(|gain_k| off(gain_k.ln(), LN_GAIN)).to_vec();
+        missed.push(off(theta[FLOOR], (self.data.readings[0].1, FLOOR_SD_K)));
+        missed.push(off(theta[WARM], (0.0, WARM_SD_K)));
+        let weights = theta[SHAPE..SHAPE + self.taus].iter().zip(PRIOR);
+        missed.extend(weights.map(|(log, mean)| off(*log, (mean, PRIOR_SD))));
+        missed.extend(theta[SHAPE + self.taus..].iter().map(|logit| off(*logit, LOGIT_BENT)));
+        missed
     }
 
     fn start(&self) -> Vec<f64> {
-        let mut start: Vec<f64> = self.prior().iter().map(|(mean, _)| *mean).collect();
         let readings = self.data.readings.iter().map(|(_, kelvin)| *kelvin);
-        let rise_k = readings.fold(0.0, f64::max) - self.data.readings[0].1;
-        for op in 0..2 {
-            let fastest = self.data.load[op].iter().copied().fold(0.0, f64::max);
-            if fastest > 0.0 && rise_k > 0.0 {
-                start[GAIN + op] = (1.3 * rise_k / fastest).ln();
-            }
-        }
+        let rise_k = (1.3 * (readings.fold(0.0, f64::max) - self.data.readings[0].1)).max(1.0);
+        let fastest = |op: usize| self.data.load[op].iter().copied().fold(0.0, f64::max);
+        let gain = |op: usize| if fastest(op) > 0.0 { (rise_k / fastest(op)).ln() } else { LN_GAIN.0 };
+        let (write, read) = (gain(0), gain(1));
+        let rise = (write.exp() * self.mean[0] + read.exp() * self.mean[1]).ln();
+        let mut start = vec![rise, write - read, self.data.readings[0].1, 0.0];
+        start.extend(&PRIOR[..self.taus]);
+        start.extend(if self.bent { &[LOGIT_BENT.0; 2][..] } else { &[] });
         start
     }
 
-    fn kelvin(&self, drive: &PoleDrive, warm_k: f64, at: &[Passed; 11]) -> f64 {
+    fn kelvin(&self, drive: &PoleDrive, warm_k: f64, at: &[Passed; TAUS]) -> f64 {
         let load = |at: &Passed, op: usize| {
             drive.gain_k[op] * (at.speed[op] + drive.bent[op] * (at.bent[op] - at.speed[op]))
         };
@@ -183,14 +209,12 @@ impl<'a> PoleModel<'a> {
 
     /// What each reading misses the model by over its deviation, weighed by how independent it is; then the prior.
     fn residuals(&self, theta: &[f64]) -> Vec<f64> {
-        let drive = PoleDrive::new(theta);
+        let drive = self.drive(theta);
         let weight = (self.data.apart_s / INDEPENDENT_S).min(1.0).sqrt() / self.sd_k;
         let readings = self.passed.iter().zip(&self.data.readings);
         let misses =
             readings.map(|(at, (_, kelvin))| weight * (kelvin - self.kelvin(&drive, theta[WARM], at)));
-        let prior = self.prior();
-        let prior = prior.iter().zip(theta).map(|((mean, sd), value)| (value - mean) / sd);
-        misses.chain(prior).collect()
+        misses.chain(self.misses_prior(theta, &drive)).collect()
     }
 
     /// Negative logarithm of how likely it is, but for a constant.
@@ -199,7 +223,7 @@ impl<'a> PoleModel<'a> {
     }
 
     fn rms_k(&self, theta: &[f64]) -> f64 {
-        let drive = PoleDrive::new(theta);
+        let drive = self.drive(theta);
         let readings = self.passed.iter().zip(&self.data.readings);
         let squares =
             readings.map(|(at, (_, kelvin))| (kelvin - self.kelvin(&drive, theta[WARM], at)).powi(2));
@@ -208,9 +232,9 @@ impl<'a> PoleModel<'a> {
 }
 
 /// The load of each reading, by time constant.
-fn passed(data: &ThermalData) -> Vec<[Passed; 11]> {
+fn passed(data: &ThermalData) -> Vec<[Passed; TAUS]> {
     let bent = [0, 1].map(|op: usize| bent(&data.load[op]));
-    let mut passed = vec![[Passed::default(); 11]; data.readings.len()];
+    let mut passed = vec![[Passed::default(); TAUS]; data.readings.len()];
     for (i, tau_s) in TAU_S.into_iter().enumerate() {
         for op in 0..2 {
             let speed = LowPass::new(&data.load[op], tau_s, data.cell_s);
