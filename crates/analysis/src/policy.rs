@@ -43,6 +43,9 @@ const AVERAGED_S: f64 = 10.0;
 /// quarter of a loss that is no smaller. A fixed lower speed is lost at once.
 const GAVE_WAY: f64 = 0.9;
 const GAVE_WAY_LATER: f64 = 0.25;
+/// A drop of so few slices has none that lies in it as a whole; the lower quarter of such floors is several below this share of the upper.
+const BLURRED_SLICES: usize = 2;
+const SEVERAL_FLOORS: f64 = 0.75;
 /// Levels further apart than this are several: the same 4 % from which on a piece counts as slow.
 const ONE_LEVEL: f64 = 0.96;
 
@@ -183,7 +186,7 @@ fn mechanisms(
     } else if mostly_regulated {
         found.push(regulator);
     } else if (released.len() >= 2 && released.len() * 2 >= drops.len()) || to_and_fro(drops) {
-        found.push((Relay, 0.98));
+        found.push(if floor_unseen(pieces, drops) { (Undetermined, 0.5) } else { (Relay, 0.98) });
     } else if !regulated.is_empty() {
         found.push(regulator);
     } else if released.len() == 1 {
@@ -247,6 +250,18 @@ fn to_and_fro(drops: &[&Judged]) -> bool {
     let alike =
         |middle: f64| levels.iter().filter(|level| (*level / middle - 1.0).abs() <= 1.0 - ONE_LEVEL).count();
     levels.len() >= TIMES && levels.len() * 2 > drops.len() && alike(median(&levels)) * 4 >= levels.len() * 3
+}
+
+/// Whether most drops are too short for a slice to show how far speed fell, and it seems to have fallen to ever other speeds: a relay, or a
+/// stop, for a part of each slice.
+fn floor_unseen(pieces: &[Piece], drops: &[&Judged]) -> bool {
+    let short = |j: &&&Judged| {
+        j.drop.recovered && j.drop.own.iter().map(|own| pieces[*own].slices).sum::<usize>() <= BLURRED_SLICES
+    };
+    let mut floors: Vec<f64> = drops.iter().filter(short).map(|j| j.drop.level).collect();
+    floors.sort_unstable_by(f64::total_cmp);
+    let at = |share: f64| floors.get((floors.len() as f64 * share) as usize).copied().unwrap_or(0.0);
+    floors.len() * 2 > drops.len() && floors.len() >= 3 && at(0.25) < SEVERAL_FLOORS * at(0.75)
 }
 
 fn cooled_k(judged: &Judged) -> Option<f64> {

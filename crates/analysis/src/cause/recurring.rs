@@ -32,6 +32,8 @@ const NO_LUCK: f64 = 7.0;
 
 /// Temperatures this far apart are no single threshold.
 const HOT_AND_COOL_K: f64 = 5.0;
+/// A load is one where it is nowhere slower than this share of its fastest.
+const ONE_LOAD: f64 = 0.9;
 /// So many peaks that agree make a threshold.
 const LEAST_AT_A_THRESHOLD: usize = 3;
 /// What like clockwork, hot or cool, weighs for anything else: it comes within a tenth of a period where chance would
@@ -143,35 +145,47 @@ fn unsteady(began_s: &[f64], period_s: f64, slice_s: f64) -> f64 {
 /// Weighs that the time at full speed between drops differs from one to the next: a threshold lets the same load reach it after
 /// the same time each time, or a little more or less as the case warms up and cools. What comes by chance does not.
 pub(super) fn irregular(judged: &mut [Judged], pieces: &[Piece], slice_s: f64) {
-    // Those within one drop are another sequence than those that it is of.
-    let mut sequences: BTreeMap<(usize, Option<usize>), Vec<usize>> = BTreeMap::new();
+    // Those within one drop are another sequence than those that it is of, and stops than lower speeds.
+    let mut sequences: BTreeMap<(usize, Option<usize>, bool), Vec<usize>> = BTreeMap::new();
     for (index, judged) in judged.iter().enumerate() {
         if judged.drop.recovered && judged.onset_k.is_some() {
-            let key = (pieces[judged.drop.first].stretch, judged.drop.inside);
+            let key = (pieces[judged.drop.first].stretch, judged.drop.inside, judged.drop.stops(pieces));
             sequences.entry(key).or_default().push(index);
         }
     }
     for drops in sequences.values() {
         // The time at full speed, or that of the drop around them, before each but the first.
-        let gap_s = |pair: &[usize]| (judged[pair[1]].start_s - judged[pair[0]].end_s).max(slice_s);
-        let gaps_s: Vec<f64> = drops.windows(2).map(gap_s).collect();
+        let gap_s = |pair: &[usize]| {
+            let (before, now) = (&judged[pair[0]], &judged[pair[1]]);
+            let gap_s = (now.start_s - before.end_s).max(slice_s);
+            is_one_load(&pieces[before.drop.last + 1..now.drop.first]).then_some(gap_s)
+        };
+        let gaps_s: Vec<Option<f64>> = drops.windows(2).map(gap_s).collect();
         for (at, index) in drops.iter().skip(1).enumerate() {
             let Some((usual_s, weight)) = uneven(&gaps_s, at, slice_s) else { continue };
-            let seen = Observation::Irregular { gap_s: gaps_s[at], usual_s };
+            let seen = Observation::Irregular { gap_s: gaps_s[at].unwrap_or(0.0), usual_s };
             judged[*index].evidence.weigh_heat(seen, weight, &[]);
         }
     }
 }
 
+/// Whether these pieces between two drops are one load at one speed: what pauses, or asks for less, takes its own time to a threshold.
+fn is_one_load(pieces: &[Piece]) -> bool {
+    let levels = || pieces.iter().filter(|piece| piece.slices > 1).map(|piece| piece.level);
+    let fastest = levels().fold(0.0, f64::max);
+    pieces.iter().all(|piece| !piece.stopped) && levels().all(|level| level >= ONE_LOAD * fastest)
+}
+
 /// What the time at full speed before a drop weighs for heat, against that before its neighbours; `None` where it is as even as
-/// heat makes it.
-fn uneven(gaps_s: &[f64], at: usize, slice_s: f64) -> Option<(f64, f64)> {
+/// heat makes it, or not all of one load.
+fn uneven(gaps_s: &[Option<f64>], at: usize, slice_s: f64) -> Option<(f64, f64)> {
+    let gap_s = gaps_s[at]?;
     let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten().filter_map(|at| gaps_s.get(at));
-    let beside: Vec<f64> = beside.copied().collect();
+    let beside: Vec<f64> = beside.copied().flatten().collect();
     let count = beside.len() as f64;
     let usual = beside.iter().map(|gap_s| gap_s.ln()).sum::<f64>() / count;
-    let off = gaps_s[at].ln() - usual;
-    let least_s = beside.iter().copied().fold(gaps_s[at], f64::min);
+    let off = gap_s.ln() - usual;
+    let least_s = beside.iter().copied().fold(gap_s, f64::min);
     let by_heat = normal(off, EVEN.hypot(slice_s / least_s));
     let by_chance = normal(off, EXPONENTIAL * (1.0 + 1.0 / count).sqrt());
     // Two times are one comparison, which counts for both.

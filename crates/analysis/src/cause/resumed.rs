@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 
-use super::crossing::HYSTERESIS_K;
 use super::drops::SpeedDrop;
 use super::heat::Heat;
 use super::starts::LoadKey;
@@ -15,6 +14,8 @@ use trace::Trace;
 
 /// Speeds this near are one: the same 4 % from which on a piece counts as slow.
 const SAME: f64 = 0.04;
+/// Throttling has been seen to last until a drive was so much cooler: wider than what most need, as here a speed vouches for it.
+const WIDEST_K: f64 = 16.0;
 
 /// For each drop the earlier one that it goes on with, if it does.
 pub(super) fn resumed(
@@ -60,7 +61,7 @@ fn goes_on(trace: &Trace, heat: &Heat, pieces: &[Piece], earlier: &SpeedDrop, no
         && now.before.is_some()
         && (same(earlier.level) || same(ended.level))
         && set(ended.start_s) == set(begins.start_s)
-        && onsets_k.is_none_or(|(then_k, now_k)| then_k - now_k <= HYSTERESIS_K)
+        && onsets_k.is_none_or(|(then_k, now_k)| then_k - now_k <= WIDEST_K)
 }
 
 /// When each drop was over, in seconds: with the last of those that go on with it.

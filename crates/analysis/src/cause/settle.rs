@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::Judged;
 use super::beginning::Beginning;
 use super::case::OTHER_THRESHOLD_K;
-use super::crossing::{CandidateDrop, LEFT, RunSums, Standing};
+use super::crossing::{ANYWHERE_PER_K, CandidateDrop, LEFT, RunSums, Standing};
 use super::evidence::Suspect::{Other, Tmt1, Tmt2, Vendor};
 use super::evidence::{HEAT, Suspect, heat_share};
 use super::likelihood::{ONE_THRESHOLD_K, Shares, cell, kelvin, log_sum, seen_once, shares};
@@ -172,7 +172,8 @@ impl Model {
         }
         Settled {
             likelihood,
-            once: self.ran_hotter(&now) + self.cooled_far(&now) - self.quiet_at_first(&now),
+            once: self.ran_hotter(&now) + self.cooled_far(&now) + self.set_low(&now)
+                - self.quiet_at_first(&now),
             drops: now,
         }
     }
@@ -189,6 +190,15 @@ impl Model {
     fn cooled_far(&self, now: &[Standing]) -> f64 {
         let cooled: Vec<f64> = self.heat(now).filter_map(|drop| Some(drop.began.release?.cooled_k)).collect();
         -release::width(median(&cooled))
+    }
+
+    /// How unlikely a threshold is where most drops of heat began, as a logarithm: a drive has it there or not, and what is shared of it as
+    /// by [`Self::ran_hotter`] is the rest.
+    fn set_low(&self, now: &[Standing]) -> f64 {
+        let unknown = self.heat(now).filter(|drop| drop.began.host_unknown);
+        let low: Vec<f64> =
+            unknown.map(|drop| (drop.began.own_per_k / ANYWHERE_PER_K).ln().min(0.0)).collect();
+        median(&low) * (1.0 - seen_once(low.len()))
     }
 
     /// Those that are heat, rather than not.

@@ -13,6 +13,8 @@ use crate::segment::Piece;
 /// Width of a cell as a factor of the loss; drops that stand at a speed of their own are alike up to one cell apart, ...
 const LOSS_FACTOR: f64 = 1.25;
 const STANDS: i64 = 1;
+/// ... what stands still is like nothing that moves: a host's pause, or a drive's stop, ...
+const STOPPED: i64 = 99;
 /// ... others further: a log of few intervals a drop mixes slow and fast in each.
 const MIXED: i64 = 3;
 /// ... and of the time's worth of data that was lost, which such a log keeps.
@@ -38,11 +40,12 @@ impl DropShape {
         let loss = (1.0 - super::strength(drop).unwrap_or(0.5)).max(1e-3);
         let span_s = pieces[drop.last].end_s - pieces[drop.first].start_s;
         let number = |value: f64, factor: f64| (value.ln() / factor.ln()).round() as i64;
+        let stands = drop.stands(pieces);
         Self {
-            loss: number(loss, LOSS_FACTOR),
+            loss: if stands.is_some_and(|piece| piece.stopped) { STOPPED } else { number(loss, LOSS_FACTOR) },
             size: number(loss * span_s.max(1.0), LOST_FACTOR),
             recovered: drop.recovered,
-            stands: drop.stands(pieces).is_some(),
+            stands: stands.is_some(),
         }
     }
 

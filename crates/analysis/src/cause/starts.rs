@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::drops::{DropStart, median_speed};
 use super::heat::{Heat, LATE_S};
-use super::{Judged, is_ramp};
+use super::{Judged, is_ramp, uneven};
 use crate::others::Others;
 use crate::segment::{Piece, SHORTEST_PIECE_S, Stretch, median};
 use measure::Point;
@@ -53,7 +53,7 @@ impl<'a> Starts<'a> {
         stretches: &'a [Stretch],
         pieces: &'a [Piece],
     ) -> Self {
-        let mut fastest = fastest_alike(&loads(trace), stretches, pieces);
+        let mut fastest = fastest_alike(trace, stretches, pieces);
         for (fastest, phase) in fastest.iter_mut().zip(&trace.phases) {
             *fastest = others.full_bytes_per_s(phase).map_or(*fastest, |full| full.max(*fastest));
         }
@@ -199,14 +199,28 @@ pub(crate) fn loads(trace: &Trace) -> Vec<LoadKey<'_>> {
     trace.phases.iter().map(load).collect()
 }
 
-/// For each phase, the fastest piece of the same load anywhere in the run, in bytes per second.
-fn fastest_alike(loads: &[LoadKey<'_>], stretches: &[Stretch], pieces: &[Piece]) -> Vec<f64> {
-    let mut fastest = BTreeMap::new();
+/// For each phase, the fastest piece of the same load anywhere in the run, in bytes per second; 0 where the log does not say what was asked
+/// and loads begin at anything: then a host's jobs ask for more and for less.
+fn fastest_alike(trace: &Trace, stretches: &[Stretch], pieces: &[Piece]) -> Vec<f64> {
+    let (loads, mut fastest) = (loads(trace), BTreeMap::new());
+    let mut begins: BTreeMap<LoadKey, Vec<f64>> = BTreeMap::new();
+    let mut before = None;
     for piece in pieces.iter().filter(|p| p.span_s() >= SHORTEST_PIECE_S) {
-        let speed: &mut f64 = fastest.entry(loads[stretches[piece.stretch].phase]).or_default();
+        let load = loads[stretches[piece.stretch].phase];
+        let speed: &mut f64 = fastest.entry(load).or_default();
         *speed = speed.max(piece.level);
+        // The row in which a load begins is in part without it.
+        let begins_at = !piece.stopped && !is_ramp(piece);
+        if begins_at && before.replace(piece.stretch) != Some(piece.stretch) {
+            begins.entry(load).or_default().push(piece.level);
+        }
     }
-    loads.iter().map(|load| fastest.get(load).copied().unwrap_or(0.0)).collect()
+    let known = |(load, phase): (&LoadKey, &Phase)| {
+        let at_anything = begins.get(load).and_then(|speeds| uneven::unlike(speeds));
+        let asked = !phase.inferred || at_anything.is_none_or(|share| share <= 0.0);
+        fastest.get(load).copied().filter(|_| asked).unwrap_or(0.0)
+    };
+    loads.iter().zip(&trace.phases).map(known).collect()
 }
 
 /// Whether a load began at TMT1, the temperature stayed there, and its first piece was no faster than those

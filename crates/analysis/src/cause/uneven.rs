@@ -1,7 +1,8 @@
-//! Loads that ask for anything from a little to a lot: of a desktop, of jobs that come and go.
+//! Loads that ask for anything from a little to a lot: of a desktop, of a server, of jobs that come and go.
 //!
-//! A throttle takes a load down from one speed, each time. Where the speeds from which drops fall are worlds apart, it is the
-//! host that asks for more and for less, and each of its lulls looks like a drop.
+//! A throttle takes a load down from one speed, each time, and lets it go back to that. Where the speeds from which drops fall are
+//! worlds apart, or a load rises and falls to ever other speeds that it then keeps, it is the host that asks for more and for less, and
+//! each of its lulls looks like a drop.
 
 use std::collections::BTreeMap;
 
@@ -10,38 +11,106 @@ use super::evidence::Suspect::Other;
 use crate::observation::Observation;
 use crate::segment::{Piece, Stretch};
 
-/// So many drops show whether they fall from one speed.
+/// So many drops, or rises, show whether they are of one speed.
 const LEAST: usize = 5;
-/// The upper quarter of these speeds over the lower one: mixed and wobbling loads stay below the first; from the second on it
-/// weighs in full, odds of 55.
-const UNEVEN: f64 = 1.8;
-const VERY_UNEVEN: f64 = 4.0;
+/// The upper quarter of the speeds that drops fall from over the lower one: mixed and wobbling loads stay below the first; from the second
+/// on it weighs in full, odds of 55.
+const FELL_FROM: (f64, f64) = (1.8, 4.0);
 const MOST: f64 = 4.0;
+/// Two speeds are one within this share. Of the speeds that a load rose to, kept, and fell from again, so many pairs are one where a drive has
+/// no more than four (stairs, two levels, a cache beside them); from the second share down it weighs in full.
+const ONE: f64 = 0.04;
+const PAIRED: (f64, f64) = (0.28, 0.15);
+/// What a load rises to, and falls from, differs from what is beside it by a tenth, ...
+const OTHER: f64 = 0.9;
+/// ... is kept for so many slices, and varies by no more than this: else it may be the means of cycles.
+const KEPT: usize = 3;
+const EVEN: f64 = 0.05;
 
 /// Weighs that the drops of an operation begin at speeds that have nothing in common.
 pub(super) fn weigh(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piece]) {
     let mut by_op: BTreeMap<u8, Vec<usize>> = BTreeMap::new();
+    let op = |piece: &Piece| stretches[piece.stretch].op as u8;
     for (index, judged) in judged.iter().enumerate() {
-        if judged.drop.inside.is_none() && !judged.drop.at_start {
-            by_op.entry(stretches[pieces[judged.drop.first].stretch].op as u8).or_default().push(index);
+        by_op.entry(op(&pieces[judged.drop.first])).or_default().push(index);
+    }
+    let mut tops: BTreeMap<u8, Vec<f64>> = BTreeMap::new();
+    for kept in kept_on(pieces) {
+        let tops = tops.entry(op(kept[0])).or_default();
+        tops.extend(kept.windows(3).filter(|three| is_top(three)).map(|three| three[1].level));
+    }
+    for (op, drops) in by_op {
+        let outer = |judged: &Judged| judged.drop.inside.is_none() && !judged.drop.at_start;
+        let fell = drops.iter().filter(|index| outer(&judged[**index]));
+        let fell: Vec<f64> = fell.filter_map(|index| judged[*index].drop.before).collect();
+        let rose = tops.remove(&op).unwrap_or_default();
+        let seen = [(spread(&fell), fell), (unlike(&rose), rose)].map(|(share, speeds)| seen(share?, speeds));
+        let Some((seen, weight)) = seen.into_iter().flatten().max_by(|a, b| a.1.total_cmp(&b.1)) else {
+            continue;
+        };
+        for index in drops {
+            judged[index].evidence.weigh(seen.clone(), &[(Other, weight)]);
         }
     }
-    for drops in by_op.values().filter(|drops| drops.len() >= LEAST) {
-        let mut from: Vec<f64> = drops.iter().filter_map(|index| judged[*index].drop.before).collect();
-        from.sort_unstable_by(f64::total_cmp);
-        let quarter = |share: f64| from.get((from.len() as f64 * share) as usize).copied().unwrap_or(0.0);
-        let (low, high) = (quarter(0.25), quarter(0.75));
-        let share = (high / low.max(1.0)).ln() - UNEVEN.ln();
-        let weight = MOST * (share / (VERY_UNEVEN / UNEVEN).ln()).clamp(0.0, 1.0);
-        if weight > 0.0 {
-            let seen = Observation::FellFromAnything {
-                drops: from.len(),
-                low_bytes_per_s: low,
-                high_bytes_per_s: high,
-            };
-            for index in drops {
-                judged[*index].evidence.weigh(seen.clone(), &[(Other, weight)]);
-            }
+}
+
+/// The speeds that loads keep, for as long as they go on: a pause, or a row that holds some of one, ends a load.
+fn kept_on(pieces: &[Piece]) -> Vec<Vec<&Piece>> {
+    let mut loads: Vec<Vec<&Piece>> = Vec::new();
+    let mut slowest = f64::INFINITY;
+    for piece in pieces {
+        let last = loads.last().and_then(|load| load.last().copied());
+        if piece.stopped || piece.slices < KEPT || piece.variation > EVEN {
+            let paused = if piece.stopped { 0.0 } else { piece.level };
+            slowest = slowest.min(if piece.stopped || piece.slices <= 1 { paused } else { f64::INFINITY });
+            continue;
         }
+        let goes_on = last.is_some_and(|last| {
+            last.stretch == piece.stretch && slowest >= OTHER * last.level.min(piece.level)
+        });
+        match loads.last_mut().filter(|_| goes_on) {
+            Some(load) => load.push(piece),
+            None => loads.push(vec![piece]),
+        }
+        slowest = f64::INFINITY;
     }
+    loads
+}
+
+/// Whether a load rose to the middle one of these and fell from it again.
+fn is_top(three: &[&Piece]) -> bool {
+    let lower = |beside: &Piece| beside.level < OTHER * three[1].level;
+    lower(three[0]) && lower(three[2])
+}
+
+/// How far apart the middle half of these speeds lies, from 0 (one speed) to 1; `None` where they are too few.
+fn spread(speeds: &[f64]) -> Option<f64> {
+    let (low, high) = middle_half(speeds)?;
+    let (one, full) = FELL_FROM;
+    Some((high / low.max(1.0) / one).ln() / (full / one).ln())
+}
+
+/// How few of these speeds are like another one, from 0 (a few speeds that come again) to 1; `None` where they are too few.
+pub(super) fn unlike(speeds: &[f64]) -> Option<f64> {
+    let mut logs: Vec<f64> = speeds.iter().map(|speed| speed.max(1.0).ln()).collect();
+    logs.sort_unstable_by(f64::total_cmp);
+    let above = |at: usize| logs.partition_point(|log| *log <= logs[at] + ONE) - at - 1;
+    let pairs = logs.len() * logs.len().saturating_sub(1) / 2;
+    let paired = (0..logs.len()).map(above).sum::<usize>() as f64 / pairs.max(1) as f64;
+    (logs.len() >= LEAST).then_some((PAIRED.0 - paired) / (PAIRED.0 - PAIRED.1))
+}
+
+/// What is seen where these speeds are `share` of the way from a drive's to anything, and what that weighs.
+fn seen(share: f64, speeds: Vec<f64>) -> Option<(Observation, f64)> {
+    let (low_bytes_per_s, high_bytes_per_s) = middle_half(&speeds)?;
+    let seen = Observation::FellFromAnything { drops: speeds.len(), low_bytes_per_s, high_bytes_per_s };
+    (share > 0.0).then_some((seen, MOST * share.min(1.0)))
+}
+
+/// The lower and the upper quarter of enough speeds.
+fn middle_half(speeds: &[f64]) -> Option<(f64, f64)> {
+    let mut sorted = speeds.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let quarter = |share: f64| sorted.get((sorted.len() as f64 * share) as usize).copied();
+    quarter(0.25).zip(quarter(0.75)).filter(|_| sorted.len() >= LEAST)
 }

@@ -326,7 +326,7 @@ fn circumstances(case: &Case, evidence: &mut Evidence) {
     lasted(case, evidence);
     // Without a temperature heat is neither blamed nor cleared.
     let little = case.onset_k().is_some() && case.strength().is_some_and(|strength| strength > LITTLE_LOST);
-    if little && !case.pieces[case.drop.first].gradual {
+    if little && case.drop.sharp && !case.pieces[case.drop.first].gradual {
         evidence.weigh_heat(Observation::LittleLost, -1.6, &[]);
     }
     if let Some((before, after)) = power_states(case) {

@@ -8,6 +8,7 @@
 //! # What it does not do
 //! It names no cause: a piece is only a stretch of one speed.
 
+mod bursts;
 mod load;
 mod potts;
 mod sinking;
@@ -94,7 +95,9 @@ pub(crate) fn pieces(stretches: &[Stretch]) -> Vec<Piece> {
             })
             .collect::<Vec<_>>()
     };
-    stretches.iter().enumerate().flat_map(each).collect()
+    let mut pieces: Vec<Piece> = stretches.iter().enumerate().flat_map(each).collect();
+    bursts::level(&mut pieces, stretches);
+    pieces
 }
 
 fn piece(stretch: usize, samples: &[Interval], fast: f64) -> Piece {

@@ -30,7 +30,7 @@ impl Logged {
     }
 
     /// Between 0 and 1.
-    fn random(&mut self) -> f64 {
+    pub(crate) fn random(&mut self) -> f64 {
         // Xorshift (Marsaglia 2003).
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;

@@ -4,6 +4,7 @@
 mod across;
 mod anywhere;
 mod drive;
+mod everyday;
 mod explained;
 mod falling;
 mod hidden;

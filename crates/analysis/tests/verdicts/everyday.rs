@@ -1,0 +1,213 @@
+//! Days of a host's work: rates that change as they like, jobs that begin in a page cache, logs that begin in the middle.
+
+use analysis::analyze;
+use analysis::findings::{Findings, PolicyClass, SegmentOp};
+
+use crate::logs::{Logged, heat, relay, sure_heat};
+use crate::paused::in_steps;
+
+/// A load that keeps each rate for a while and then takes another one.
+fn rates(log: &mut Logged, hours: usize, kept_s: (usize, usize), least: f64) {
+    let mut logged_s = 0;
+    while logged_s < hours * 3600 {
+        let kept = kept_s.0 + (log.random() * (kept_s.1 - kept_s.0) as f64) as usize;
+        let rate = least + (1.0 - least) * log.random();
+        log.log(kept, |_, _| rate);
+        logged_s += kept;
+    }
+}
+
+/// Goal: a host that asks now for more and now for less is no throttle, though each of its lulls begins where the drive is warmest. Method:
+/// rates drawn for 20 s to a quarter of an hour, on drives that never throttle.
+#[test]
+fn a_host_that_asks_for_other_rates_throttles_no_drive() {
+    for (seed, row_s, kept_s, least, heats_k) in [
+        (1, 1, (20, 120), 0.2, 30.0),
+        (2, 10, (60, 300), 0.1, 40.0),
+        (3, 30, (120, 900), 0.3, 50.0),
+        (4, 5, (40, 400), 0.05, 60.0),
+        (5, 60, (300, 900), 0.2, 55.0),
+        (6, 10, (60, 600), 0.25, 66.0),
+    ] {
+        let mut log = Logged::new(seed);
+        log.heats_k = heats_k;
+        rates(&mut log, 10, kept_s, least);
+        let findings = analyze(&log.trace_of(true, row_s));
+        let of = format!("rates for {kept_s:?} s, {heats_k} K, rows of {row_s} s: {:?}", findings.policy);
+        assert!(sure_heat(&findings).is_empty(), "{of}, {:?}", sure_heat(&findings));
+        assert!(heat(&findings).len() <= 1, "{of}, {:?}", heat(&findings));
+        let class = findings.policy.class;
+        assert!(matches!(class, PolicyClass::None | PolicyClass::Undetermined), "{of}");
+    }
+}
+
+/// Goal: a relay is one though the host takes other rates before. Method: the same rates on a drive below its threshold, and then all it can do.
+#[test]
+fn a_throttle_after_other_rates_is_one() {
+    for (seed, row_s) in [(1, 1), (2, 2), (3, 5), (4, 1), (5, 2)] {
+        let mut log = Logged::new(seed);
+        log.heats_k = 56.0;
+        rates(&mut log, 1, (60, 300), 0.3);
+        log.log(2400, relay(350.0, 344.0, 0.35));
+        let findings = analyze(&log.trace_of(true, row_s));
+        assert!(sure_heat(&findings).len() >= 5, "rows of {row_s} s: {:#?}", findings.events);
+        assert_eq!(findings.policy.class, PolicyClass::Relay, "rows of {row_s} s: {:?}", findings.policy);
+    }
+}
+
+/// Goal: what a page cache answers is no speed that the drive falls from. Method: jobs whose first seconds are faster than the drive by any
+/// factor, with rests between them, never throttled.
+#[test]
+fn jobs_that_begin_in_a_page_cache_are_not_throttled() {
+    for (seed, row_s, load_s, pause_s, heats_k) in [
+        (1, 1, 400, 130, 40.0),
+        (2, 2, 350, 110, 44.0),
+        (3, 1, 520, 160, 50.0),
+        (4, 2, 300, 95, 36.0),
+        (5, 1, 610, 180, 48.0),
+    ] {
+        let mut log = Logged::new(seed);
+        log.heats_k = heats_k;
+        for _ in 0..8 {
+            let (burst_s, height) = (1 + (log.random() * 6.0) as usize, 1.2 + 3.0 * log.random());
+            let load_s = load_s + (log.random() * 200.0) as usize;
+            log.log(burst_s, |_, _| height);
+            log.log(load_s, |_, _| 0.5);
+            log.log(pause_s, |_, _| 0.0);
+        }
+        let findings = analyze(&log.trace_of(true, row_s));
+        let of = format!("loads of {load_s} s: {:?}, {:?}", findings.policy, heat(&findings));
+        assert!(sure_heat(&findings).is_empty(), "{of}");
+        assert!(!named(&findings, PolicyClass::Relay) && !named(&findings, PolicyClass::TwoLevel), "{of}");
+    }
+}
+
+/// Whether a policy is named with confidence.
+fn named(findings: &Findings, class: PolicyClass) -> bool {
+    findings.policy.class == class && findings.policy.confidence >= 0.8
+}
+
+/// Goal: a log that begins in a load does not clear the drive. Method: logs cut from the slow time of throttles at 61 to 69 °C, in which speed
+/// and temperature stand.
+#[test]
+fn a_log_that_begins_where_the_drive_is_at_rest_does_not_clear_it() {
+    for (seed, row_s, on_k, share) in [
+        (1, 1, 334.5, 0.5),
+        (2, 5, 336.0, 0.55),
+        (3, 10, 338.0, 0.6),
+        (4, 30, 341.0, 0.65),
+        (5, 2, 335.0, 0.52),
+    ] {
+        let mut log = Logged::new(seed);
+        log.heats_k = 50.0;
+        // The lower speed holds the drive above where the throttle lets go.
+        let mut throttle = relay(on_k, 314.0, share);
+        log.log(3000, &mut throttle);
+        log.begin_here();
+        log.log(1500, &mut throttle);
+        let findings = analyze(&log.trace_of(true, row_s));
+        assert!(!named(&findings, PolicyClass::None), "{on_k} K: {:?}", findings.policy);
+    }
+}
+
+/// Goal: stairs of a few percent are not cleared. Method: two and three steps of 3 % at temperatures that a warm drive creeps through, whose
+/// lower speeds stay.
+#[test]
+fn stairs_of_a_few_percent_are_not_cleared() {
+    for (seed, row_s, first_k, by_k, steps) in [
+        (1, 1, 350.0, 0.6, 2),
+        (2, 1, 346.0, 0.8, 3),
+        (3, 5, 348.0, 0.6, 2),
+        (4, 2, 352.0, 0.7, 3),
+        (5, 5, 345.0, 0.7, 3),
+    ] {
+        let mut log = Logged::new(seed);
+        log.heats_k = first_k + 3.5 - 312.0;
+        let mut taken = 0;
+        log.log(3600, |_, kelvin| {
+            while taken < steps && kelvin >= first_k + by_k * taken as f64 {
+                taken += 1;
+            }
+            1.0 - 0.03 * taken as f64
+        });
+        let findings = analyze(&log.trace_of(true, row_s));
+        let policy = &findings.policy;
+        assert!(!named(&findings, PolicyClass::None), "{steps} steps from {first_k} K: {policy:?}");
+    }
+}
+
+/// Goal: a drive that stops is no relay where no row shows it stopped. Method: stops shorter than a row and up to two.
+#[test]
+fn stops_no_longer_than_a_row_are_no_surely_lower_speed() {
+    for (seed, row_s, on_k, off_k) in [
+        (1, 10, 345.0, 341.0),
+        (2, 15, 348.0, 345.0),
+        (3, 30, 350.0, 344.0),
+        (4, 20, 346.0, 343.0),
+        (5, 12, 349.0, 347.0),
+    ] {
+        let mut log = Logged::new(seed);
+        log.heats_k = 60.0;
+        // A sensor of the drive's own that reads now a little more and now less, so that no stop is as long as the last.
+        let (mut stopped, mut off_by_k) = (false, 0.0);
+        log.log(3600, |second, kelvin| {
+            let before = stopped;
+            stopped = kelvin + off_by_k >= if stopped { off_k } else { on_k };
+            if stopped != before {
+                off_by_k = (second * 7919 % 101) as f64 / 101.0;
+            }
+            if stopped { 0.0 } else { 1.0 }
+        });
+        let findings = analyze(&log.trace_of(true, row_s));
+        let of = format!("rows of {row_s} s: {:?}", findings.policy);
+        assert!(!named(&findings, PolicyClass::Relay), "{of}");
+        assert_ne!(findings.policy.class, PolicyClass::None, "{of}");
+    }
+}
+
+/// Goal: a coarse sensor and long rows clear no thermostat. Method: stops of minutes, seen in steps of 4 and 5 K once a
+/// minute or half of one.
+#[test]
+fn a_thermostat_is_not_cleared_through_a_coarse_sensor_in_long_rows() {
+    for (seed, row_s, step_k, on_k, off_k) in [
+        (1, 60, 5.0, 356.0, 338.0),
+        (2, 30, 5.0, 353.0, 336.0),
+        (3, 60, 4.0, 351.0, 334.0),
+        (4, 30, 4.0, 349.0, 333.0),
+        (5, 60, 5.0, 354.0, 333.0),
+    ] {
+        let mut log = Logged::new(seed);
+        log.heats_k = 64.0;
+        log.log(9000, relay(on_k, off_k, 0.0));
+        let mut trace = log.trace_of(true, row_s);
+        in_steps(&mut trace, step_k);
+        trace::infer_phases(&mut trace);
+        let findings = analyze(&trace);
+        let of = format!("{on_k} to {off_k} K in steps of {step_k} K: {:?}", findings.policy);
+        assert_ne!(findings.policy.class, PolicyClass::None, "{of}");
+    }
+}
+
+/// Goal: reads and writes that keep one ratio do not tell what each heats. Method: such loads, which come and go; of the same with reads alone
+/// the gain is known.
+#[test]
+fn loads_of_one_ratio_leave_open_which_part_heats() {
+    for (seed, reads) in [(1, 0.7), (2, 0.5), (3, 0.3), (4, 0.9), (5, 0.6)] {
+        let mut log = Logged::new(seed);
+        for _ in 0..4 {
+            log.log(400, |_, _| 1.0);
+            log.log(300, |_, _| 0.1);
+        }
+        let mut trace = log.trace_of(true, 2);
+        assert!(analyze(&trace).thermal.kelvin_per_gb_per_s_read.is_some(), "reads alone");
+        let mut writes = trace.speeds[0].clone();
+        writes.op = SegmentOp::Write;
+        writes.intervals.iter_mut().for_each(|row| row.bytes *= 1.0 - reads);
+        trace.speeds[0].intervals.iter_mut().for_each(|row| row.bytes *= reads);
+        trace.speeds.push(writes);
+        trace::infer_phases(&mut trace);
+        let thermal = analyze(&trace).thermal;
+        let told = (thermal.kelvin_per_gb_per_s_read, thermal.kelvin_per_gb_per_s_write);
+        assert!(told.0.is_none() || told.1.is_none(), "{reads} of it reads: {told:?}");
+    }
+}
