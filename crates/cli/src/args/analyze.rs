@@ -18,8 +18,8 @@ which are taken for one run; `-` is a log on standard input. Logs are told by th
     write_bytes_per_s, read_mb_per_s, write_mb_per_s, composite_k, temp_c, sensor1_c to sensor8_c,
     power_w, ambient_c, tmt1_c, tmt2_c, tmt1_transitions, tmt2_transitions, tmt1_seconds,
     tmt2_seconds, phase, written_bytes. An empty cell is a missing reading. Lines that start with #
-    are comments; `# link_bytes_per_s: 3938000000` names a fact of the run. Dates and times may
-    stand in place of seconds, titles such as `Write (MB/s)` and semicolons in place of these.
+    are comments; `# link_bytes_per_s: 3938000000` names a fact of the run. Instead of seconds there
+    may be dates and times, instead of names titles such as `Write (MB/s)`, of commas semicolons.
   fio: logs of bandwidth, I/Os and latencies of any version, JSON and JSON+
   nvme-cli: JSON of smart-log and id-ctrl. smartctl: JSON, with a SATA drive's own history
   Iometer: results and instantaneous results
