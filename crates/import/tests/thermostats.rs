@@ -43,6 +43,33 @@ fn a_thermostat_in_a_table_is_one_load() {
     }
 }
 
+/// Goal: a coarse sensor and long rows hide no thermostat. Method: the same drives in rows of a minute and in steps of 5 K, which show neither
+/// that a drive still warms up nor that it still cools.
+#[test]
+fn a_thermostat_shows_in_steps_of_5_k_and_rows_of_a_minute() {
+    for (up_s, down_s, first_s) in
+        [(300, 400, 900), (420, 660, 1800), (500, 1000, 1600), (360, 540, 1100), (600, 900, 2000)]
+    {
+        // Most of the way at first, as a drive that comes to rest.
+        let way = |share: f64| (1.0 - (-3.0 * share).exp()) / (1.0 - f64::exp(-3.0));
+        let celsius = |second: u32| match second.checked_sub(first_s) {
+            None => (true, 40.0 + 34.0 * way(f64::from(second) / f64::from(first_s))),
+            Some(since) => match since % (up_s + down_s) {
+                down if down < down_s => (false, 74.0 - 15.0 * way(f64::from(down) / f64::from(down_s))),
+                up => (true, 59.0 + 15.0 * way(f64::from(up - down_s) / f64::from(up_s))),
+            },
+        };
+        let mut text = String::from("t_s,read_mb_per_s,temp_c\n");
+        for row in 1..=(first_s + 6 * (up_s + down_s)) / 60 {
+            let loaded = (row * 60 - 60..row * 60).filter(|second| celsius(*second).0).count();
+            let steps = (celsius(row * 60 - 1).1 / 5.0).floor() * 5.0;
+            let _ = writeln!(text, "{},{},{steps}", row * 60, 40 * loaded);
+        }
+        let trace = read(&text);
+        assert_eq!(loads(&trace), 1, "{up_s} s up and {down_s} s down: {:?}", trace.phases);
+    }
+}
+
 /// Goal: loads of one length are a host's, as a thermostat lets a cold drive run longer. Method: the same drive by a timer.
 #[test]
 fn loads_of_one_length_in_a_table_are_many() {

@@ -25,6 +25,8 @@ const BEGINS_LATE: f64 = 3.0;
 const NEVER_HEAT: f64 = 3.0;
 /// A quiet first time as unlikely as that, as a logarithm, says nothing: of some hundred runs that are not heat each has its own.
 const ANY_QUIET: f64 = 2.5;
+/// One drive in seven has a threshold of its host's anywhere above 45 °C: so much counts for each drop alone.
+const ANY_SETTING: f64 = 2.0;
 /// As good as impossible, as a logarithm.
 const BARRED: f64 = -60.0;
 /// Rounds until nothing changes any more; three quarters of the way are gone in each.
@@ -196,8 +198,10 @@ impl Model {
     /// by [`Self::ran_hotter`] is the rest.
     fn set_low(&self, now: &[Standing]) -> f64 {
         let unknown = self.heat(now).filter(|drop| drop.began.host_unknown);
-        let low: Vec<f64> =
-            unknown.map(|drop| (drop.began.own_per_k / ANYWHERE_PER_K).ln().min(0.0)).collect();
+        let low: Vec<f64> = unknown
+            .map(|drop| (drop.began.own_per_k / ANYWHERE_PER_K).ln() + ANY_SETTING)
+            .map(|low| low.min(0.0))
+            .collect();
         median(&low) * (1.0 - seen_once(low.len()))
     }
 
