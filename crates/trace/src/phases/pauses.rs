@@ -122,7 +122,7 @@ fn longest_stop_s(runs: &[OpRun], heat: &Readings<'_>) -> f64 {
     let spans_s = range(stops.iter().map(|run| run.2 - run.1));
     let from_k = range(stops.iter().filter_map(|run| heat.stopped_at_k(run.1, run.2)));
     let recurs = stops.len() >= RECURRING && spans_s.1 <= MUCH_THE_SAME * spans_s.0;
-    if recurs && from_k.1 - from_k.0 <= ONE_TEMPERATURE_K + 1.0 + COOLED_K {
+    if recurs && from_k.1 - from_k.0 <= ONE_TEMPERATURE_K + MOVED_K + COOLED_K {
         LONGEST_RECURRING_S
     } else {
         LONGEST_STOP_S
