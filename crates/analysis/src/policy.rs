@@ -17,7 +17,7 @@ use crate::cause::evidence::{Conclusion, Suspect};
 use crate::cause::heat::Heat;
 use crate::events;
 use crate::findings::{Caveat, Policy, PolicyClass, PolicyLevel};
-use crate::segment::{BURSTY_VARIATION, LEVEL_S, Piece, Stretch, median};
+use crate::segment::{BURSTY_VARIATION, LEVEL_S, Piece, Stretch, median, quarters};
 use trace::caveat::SlowdownSeen;
 use trace::{Interval, Trace};
 
@@ -258,10 +258,10 @@ fn floor_unseen(pieces: &[Piece], drops: &[&Judged]) -> bool {
     let short = |j: &&&Judged| {
         j.drop.recovered && j.drop.own.iter().map(|own| pieces[*own].slices).sum::<usize>() <= BLURRED_SLICES
     };
-    let mut floors: Vec<f64> = drops.iter().filter(short).map(|j| j.drop.level).collect();
-    floors.sort_unstable_by(f64::total_cmp);
-    let at = |share: f64| floors.get((floors.len() as f64 * share) as usize).copied().unwrap_or(0.0);
-    floors.len() * 2 > drops.len() && floors.len() >= 3 && at(0.25) < SEVERAL_FLOORS * at(0.75)
+    let floors: Vec<f64> = drops.iter().filter(short).map(|j| j.drop.level).collect();
+    floors.len() * 2 > drops.len()
+        && floors.len() >= 3
+        && quarters(&floors).is_some_and(|(low, high)| low < SEVERAL_FLOORS * high)
 }
 
 fn cooled_k(judged: &Judged) -> Option<f64> {

@@ -24,6 +24,21 @@ fn loads(trace: &Trace) -> usize {
     trace.phases.iter().filter(|phase| phase.op == SegmentOp::Read).count()
 }
 
+/// Whether a drive is loaded and how many °C it is warm, at each second: from 40 °C to 74 °C the first time, then 59 °C and back. `way` is the
+/// share of each that is gone by the share of its time.
+fn thermostat([up_s, down_s, first_s]: [u32; 3], way: impl Fn(f64) -> f64) -> impl Fn(u32) -> (bool, f64) {
+    move |second| {
+        let gone = |since: u32, of_s: u32| way(f64::from(since) / f64::from(of_s));
+        match second.checked_sub(first_s) {
+            None => (true, 40.0 + 34.0 * gone(second, first_s)),
+            Some(since) => match since % (up_s + down_s) {
+                down if down < down_s => (false, 74.0 - 15.0 * gone(down, down_s)),
+                up => (true, 59.0 + 15.0 * gone(up - down_s, up_s)),
+            },
+        }
+    }
+}
+
 /// Goal: stops of minutes are the drive's where all begin at one temperature and end at another, in a file as well. Method: 40 °C to 74 °C,
 /// then 74 °C to 59 °C and back, in five instances of other speeds.
 #[test]
@@ -31,13 +46,7 @@ fn a_thermostat_in_a_table_is_one_load() {
     for (up_s, down_s, first_s) in
         [(300, 400, 900), (110, 260, 500), (500, 1000, 1600), (250, 250, 700), (120, 150, 300)]
     {
-        let celsius = |second: u32| match second.checked_sub(first_s) {
-            None => (true, 40.0 + 34.0 * f64::from(second) / f64::from(first_s)),
-            Some(since) => match since % (up_s + down_s) {
-                down if down < down_s => (false, 74.0 - 15.0 * f64::from(down) / f64::from(down_s)),
-                up => (true, 59.0 + 15.0 * f64::from(up - down_s) / f64::from(up_s)),
-            },
-        };
+        let celsius = thermostat([up_s, down_s, first_s], |share| share);
         let trace = read(&table(celsius, first_s + 6 * (up_s + down_s)));
         assert_eq!(loads(&trace), 1, "{up_s} s up and {down_s} s down: {:?}", trace.phases);
     }
@@ -52,13 +61,7 @@ fn a_thermostat_shows_in_steps_of_5_k_and_rows_of_a_minute() {
     {
         // Most of the way at first, as a drive that comes to rest.
         let way = |share: f64| (1.0 - (-3.0 * share).exp()) / (1.0 - f64::exp(-3.0));
-        let celsius = |second: u32| match second.checked_sub(first_s) {
-            None => (true, 40.0 + 34.0 * way(f64::from(second) / f64::from(first_s))),
-            Some(since) => match since % (up_s + down_s) {
-                down if down < down_s => (false, 74.0 - 15.0 * way(f64::from(down) / f64::from(down_s))),
-                up => (true, 59.0 + 15.0 * way(f64::from(up - down_s) / f64::from(up_s))),
-            },
-        };
+        let celsius = thermostat([up_s, down_s, first_s], way);
         let mut text = String::from("t_s,read_mb_per_s,temp_c\n");
         for row in 1..=(first_s + 6 * (up_s + down_s)) / 60 {
             let loaded = (row * 60 - 60..row * 60).filter(|second| celsius(*second).0).count();

@@ -51,17 +51,18 @@ fn repeats(rows: &[Interval]) -> Option<(usize, usize)> {
         let (before, now) = (speed(&pair[0]), speed(&pair[1]));
         (now - before).abs() > EQUAL * before.max(now)
     };
-    let changes: Vec<usize> = (1..rows.len()).filter(|at| differs(&rows[at - 1..=*at])).collect();
+    let changes = || (1..rows.len()).filter(|at| differs(&rows[at - 1..=*at]));
+    let changed = changes().count();
     let loaded = rows.iter().filter(|row| row.bytes > 0.0).count();
     // Most rows of a log that measures each differ from the one before.
-    if changes.len() < LEAST_CHANGES || 2 * changes.len() > loaded + loaded / 4 {
+    if changed < LEAST_CHANGES || 2 * changed > loaded + loaded / 4 {
         return None;
     }
     (2..=MOST).rev().find_map(|times| {
         let mut at = vec![0; times];
-        changes.iter().for_each(|change| at[change % times] += 1);
+        changes().for_each(|change| at[change % times] += 1);
         let (from, in_step) = at.iter().enumerate().max_by_key(|(_, count)| **count)?;
-        let is_it = *in_step as f64 >= IN_STEP * changes.len() as f64
+        let is_it = *in_step as f64 >= IN_STEP * changed as f64
             && *in_step as f64 >= CHANGING * loaded as f64 / times as f64;
         is_it.then_some((times, from))
     })

@@ -162,8 +162,8 @@ pub(super) fn irregular(judged: &mut [Judged], pieces: &[Piece], slice_s: f64) {
         };
         let gaps_s: Vec<Option<f64>> = drops.windows(2).map(gap_s).collect();
         for (at, index) in drops.iter().skip(1).enumerate() {
-            let Some((usual_s, weight)) = uneven(&gaps_s, at, slice_s) else { continue };
-            let seen = Observation::Irregular { gap_s: gaps_s[at].unwrap_or(0.0), usual_s };
+            let Some((gap_s, usual_s, weight)) = uneven(&gaps_s, at, slice_s) else { continue };
+            let seen = Observation::Irregular { gap_s, usual_s };
             judged[*index].evidence.weigh_heat(seen, weight, &[]);
         }
     }
@@ -176,9 +176,9 @@ fn is_one_load(pieces: &[Piece]) -> bool {
     pieces.iter().all(|piece| !piece.stopped) && levels().all(|level| level >= ONE_LOAD * fastest)
 }
 
-/// What the time at full speed before a drop weighs for heat, against that before its neighbours; `None` where it is as even as
-/// heat makes it, or not all of one load.
-fn uneven(gaps_s: &[Option<f64>], at: usize, slice_s: f64) -> Option<(f64, f64)> {
+/// The time at full speed before a drop, that before its neighbours, and what the two weigh for heat; `None` where it is as even as heat
+/// makes it, or not all of one load.
+fn uneven(gaps_s: &[Option<f64>], at: usize, slice_s: f64) -> Option<(f64, f64, f64)> {
     let gap_s = gaps_s[at]?;
     let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten().filter_map(|at| gaps_s.get(at));
     let beside: Vec<f64> = beside.copied().flatten().collect();
@@ -191,7 +191,7 @@ fn uneven(gaps_s: &[Option<f64>], at: usize, slice_s: f64) -> Option<(f64, f64)>
     // Two times are one comparison, which counts for both.
     let share = if gaps_s.len() == 2 { 0.5 } else { 1.0 };
     let weight = share * ((1.0 - UNEVEN) * by_heat / by_chance + UNEVEN).ln();
-    (count > 0.0 && weight < -LEAST_WEIGHT).then_some((usual.exp(), weight))
+    (count > 0.0 && weight < -LEAST_WEIGHT).then_some((gap_s, usual.exp(), weight))
 }
 
 /// Names each dip of a habit.

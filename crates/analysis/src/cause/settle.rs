@@ -197,11 +197,9 @@ impl Model {
     /// How unlikely a threshold is where most drops of heat began, as a logarithm: a drive has it there or not, and what is shared of it as
     /// by [`Self::ran_hotter`] is the rest.
     fn set_low(&self, now: &[Standing]) -> f64 {
+        let unlikely = |drop: &CandidateDrop| (drop.began.own_per_k / ANYWHERE_PER_K).ln() + ANY_SETTING;
         let unknown = self.heat(now).filter(|drop| drop.began.host_unknown);
-        let low: Vec<f64> = unknown
-            .map(|drop| (drop.began.own_per_k / ANYWHERE_PER_K).ln() + ANY_SETTING)
-            .map(|low| low.min(0.0))
-            .collect();
+        let low: Vec<f64> = unknown.map(|drop| unlikely(drop).min(0.0)).collect();
         median(&low) * (1.0 - seen_once(low.len()))
     }
 

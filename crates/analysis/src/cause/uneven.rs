@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::Judged;
 use super::evidence::Suspect::Other;
 use crate::observation::Observation;
-use crate::segment::{Piece, Stretch};
+use crate::segment::{Piece, Stretch, quarters};
 
 /// So many drops, or rises, show whether they are of one speed.
 const LEAST: usize = 5;
@@ -61,8 +61,9 @@ fn kept_on(pieces: &[Piece]) -> Vec<Vec<&Piece>> {
     for piece in pieces {
         let last = loads.last().and_then(|load| load.last().copied());
         if piece.stopped || piece.slices < KEPT || piece.variation > EVEN {
-            let paused = if piece.stopped { 0.0 } else { piece.level };
-            slowest = slowest.min(if piece.stopped || piece.slices <= 1 { paused } else { f64::INFINITY });
+            if piece.stopped || piece.slices <= 1 {
+                slowest = slowest.min(if piece.stopped { 0.0 } else { piece.level });
+            }
             continue;
         }
         let goes_on = last.is_some_and(|last| {
@@ -85,7 +86,7 @@ fn is_top(three: &[&Piece]) -> bool {
 
 /// How far apart the middle half of these speeds lies, from 0 (one speed) to 1; `None` where they are too few.
 fn spread(speeds: &[f64]) -> Option<f64> {
-    let (low, high) = middle_half(speeds)?;
+    let (low, high) = quarters(speeds).filter(|_| speeds.len() >= LEAST)?;
     let (one, full) = FELL_FROM;
     Some((high / low.max(1.0) / one).ln() / (full / one).ln())
 }
@@ -102,15 +103,7 @@ pub(super) fn unlike(speeds: &[f64]) -> Option<f64> {
 
 /// What is seen where these speeds are `share` of the way from a drive's to anything, and what that weighs.
 fn seen(share: f64, speeds: Vec<f64>) -> Option<(Observation, f64)> {
-    let (low_bytes_per_s, high_bytes_per_s) = middle_half(&speeds)?;
+    let (low_bytes_per_s, high_bytes_per_s) = quarters(&speeds)?;
     let seen = Observation::FellFromAnything { drops: speeds.len(), low_bytes_per_s, high_bytes_per_s };
     (share > 0.0).then_some((seen, MOST * share.min(1.0)))
-}
-
-/// The lower and the upper quarter of enough speeds.
-fn middle_half(speeds: &[f64]) -> Option<(f64, f64)> {
-    let mut sorted = speeds.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let quarter = |share: f64| sorted.get((sorted.len() as f64 * share) as usize).copied();
-    quarter(0.25).zip(quarter(0.75)).filter(|_| sorted.len() >= LEAST)
 }

@@ -6,7 +6,7 @@ use super::HELD_S;
 use crate::cause::Judged;
 use crate::cause::evidence::Conclusion;
 use crate::cause::heat::Heat;
-use crate::cause::starts::{self, LoadKey};
+use crate::cause::starts;
 use crate::findings::{Caveat, Policy, PolicyClass, SegmentOp};
 use crate::segment::{LEVEL_S, Piece, Stretch, median};
 use crate::{COOL_K, FASTER};
@@ -118,13 +118,8 @@ struct Loads<'a> {
 /// a speed as well.
 fn never_cool(trace: &Trace, heat: &Heat, stretches: &[Stretch], judged: &[Judged]) -> bool {
     let keys = starts::loads(trace);
-    let mut by_op: BTreeMap<u8, Loads> = BTreeMap::new();
-    let mut by_load: BTreeMap<(u8, LoadKey), Loads> = BTreeMap::new();
-    for stretch in stretches.iter().filter(|stretch| stretch.op.moves_data()) {
-        let (op, none) = (stretch.op as u8, || Loads { op: stretch.op, stretches: Vec::new() });
-        by_op.entry(op).or_insert_with(none).stretches.push(stretch);
-        by_load.entry((op, keys[stretch.phase])).or_insert_with(none).stretches.push(stretch);
-    }
+    let by_op = loads_by(stretches, |stretch| stretch.op as u8);
+    let by_load = loads_by(stretches, |stretch| (stretch.op as u8, keys[stretch.phase]));
     let loads =
         || by_load.values().filter(|load| by_op[&(load.op as u8)].stretches.len() > load.stretches.len());
     let speeds: Vec<(&Loads, f64)> = loads().map(|load| (load, load.bytes_per_s())).collect();
@@ -143,12 +138,18 @@ fn never_cool(trace: &Trace, heat: &Heat, stretches: &[Stretch], judged: &[Judge
 
 /// Whether the log began in a load that had been there before, so that its speed on a cool drive is not known.
 fn at_rest(trace: &Trace, heat: &Heat, stretches: &[Stretch]) -> bool {
-    let mut by_op: BTreeMap<u8, Loads> = BTreeMap::new();
+    let by_op = loads_by(stretches, |stretch| stretch.op as u8);
+    by_op.values().any(|op| op.is_free(trace) && op.began_at_rest(heat))
+}
+
+/// The stretches that move data, by a key that holds their operation.
+fn loads_by<'a, K: Ord>(stretches: &'a [Stretch<'a>], key: impl Fn(&Stretch) -> K) -> BTreeMap<K, Loads<'a>> {
+    let mut loads: BTreeMap<K, Loads> = BTreeMap::new();
     for stretch in stretches.iter().filter(|stretch| stretch.op.moves_data()) {
         let none = || Loads { op: stretch.op, stretches: Vec::new() };
-        by_op.entry(stretch.op as u8).or_insert_with(none).stretches.push(stretch);
+        loads.entry(key(stretch)).or_insert_with(none).stretches.push(stretch);
     }
-    by_op.values().any(|op| op.is_free(trace) && op.began_at_rest(heat))
+    loads
 }
 
 impl Loads<'_> {

@@ -263,6 +263,14 @@ fn middle(values: &mut [f64]) -> f64 {
     *values.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
+/// The lower and the upper quarter; `None` of nothing.
+pub(crate) fn quarters(values: &[f64]) -> Option<(f64, f64)> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let at = |share: f64| sorted.get((sorted.len() as f64 * share) as usize).copied();
+    at(0.25).zip(at(0.75))
+}
+
 #[cfg(test)]
 mod test {
     use super::*;

@@ -97,7 +97,7 @@ impl PoleDrive {
 /// as they may be (randomize, then optimize: Bardsley and others, SIAM J. Sci. Comput. 36, 2014). A random walk of the same
 /// cost had not gone around. And by how much the best one misses them, as a root mean square in kelvins.
 pub(super) fn drives(data: &ThermalData) -> (Vec<PoleDrive>, f64) {
-    let passed = passed(data);
+    let passed = passed(data, shown(data));
     let models = [false, true].map(|bent| PoleModel::new(data, &passed, bent));
     let found = models.map(|model| {
         let theta = optimum(model.start(), &|theta| model.residuals(theta));
@@ -154,12 +154,10 @@ struct PoleModel<'a> {
 
 impl<'a> PoleModel<'a> {
     fn new(data: &'a ThermalData, passed: &'a [[Passed; TAUS]], bent: bool) -> Self {
-        let span_s = data.load[0].len() as f64 * data.cell_s;
-        let taus = TAU_S.iter().filter(|tau_s| SHOWN * **tau_s <= span_s).count().max(OF_ANY_RUN);
         let mean = [0, 1].map(|op: usize| data.load[op].iter().sum::<f64>() / data.load[op].len() as f64);
         let mean = if mean == [0.0; 2] { [1.0; 2] } else { mean };
         let sd_k = READING_SD_K.hypot(OF_A_STEP * data.step_k);
-        Self { data, passed, bent, sd_k, mean, taus }
+        Self { data, passed, bent, sd_k, mean, taus: shown(data) }
     }
 
     fn drive(&self, theta: &[f64]) -> PoleDrive {
@@ -200,7 +198,7 @@ impl<'a> PoleModel<'a> {
         let load = |at: &Passed, op: usize| {
             drive.gain_k[op] * (at.speed[op] + drive.bent[op] * (at.bent[op] - at.speed[op]))
         };
-        let rise = at
+        let rise = at[..self.taus]
             .iter()
             .zip(&drive.weights)
             .map(|(at, weight)| weight * (load(at, 0) + load(at, 1) + warm_k * at.left));
@@ -231,11 +229,17 @@ impl<'a> PoleModel<'a> {
     }
 }
 
-/// The load of each reading, by time constant.
-fn passed(data: &ThermalData) -> Vec<[Passed; TAUS]> {
+/// How many of the time constants a run can show.
+fn shown(data: &ThermalData) -> usize {
+    let span_s = data.load[0].len() as f64 * data.cell_s;
+    TAU_S.iter().filter(|tau_s| SHOWN * **tau_s <= span_s).count().max(OF_ANY_RUN)
+}
+
+/// The load of each reading, by the first `taus` time constants.
+fn passed(data: &ThermalData, taus: usize) -> Vec<[Passed; TAUS]> {
     let bent = [0, 1].map(|op: usize| bent(&data.load[op]));
     let mut passed = vec![[Passed::default(); TAUS]; data.readings.len()];
-    for (i, tau_s) in TAU_S.into_iter().enumerate() {
+    for (i, tau_s) in TAU_S.into_iter().take(taus).enumerate() {
         for op in 0..2 {
             let speed = LowPass::new(&data.load[op], tau_s, data.cell_s);
             let bent = LowPass::new(&bent[op], tau_s, data.cell_s);

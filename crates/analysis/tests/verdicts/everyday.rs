@@ -1,9 +1,10 @@
 //! Days of a host's work: rates that change as they like, jobs that begin in a page cache, logs that begin in the middle.
 
 use analysis::analyze;
-use analysis::findings::{Findings, PolicyClass, SegmentOp};
+use analysis::findings::{PolicyClass, SegmentOp};
 
 use crate::logs::{Logged, heat, relay, sure_heat};
+use crate::scheduled::named;
 
 /// A load that keeps each rate for a while and then takes another one.
 fn rates(log: &mut Logged, hours: usize, kept_s: (usize, usize), least: f64) {
@@ -80,11 +81,6 @@ fn jobs_that_begin_in_a_page_cache_are_not_throttled() {
         assert!(sure_heat(&findings).is_empty(), "{of}");
         assert!(!named(&findings, PolicyClass::Relay) && !named(&findings, PolicyClass::TwoLevel), "{of}");
     }
-}
-
-/// Whether a policy is named with confidence.
-fn named(findings: &Findings, class: PolicyClass) -> bool {
-    findings.policy.class == class && findings.policy.confidence >= 0.8
 }
 
 /// Goal: a log that begins in a load does not surely clear the drive. Method: one speed at one temperature of 61 to 69 °C from the first row to

@@ -8,7 +8,7 @@ use crate::logs::{Logged, heat, sure_heat};
 use crate::paused::in_steps;
 
 /// Whether a policy is named with confidence.
-fn named(findings: &Findings, class: PolicyClass) -> bool {
+pub(crate) fn named(findings: &Findings, class: PolicyClass) -> bool {
     findings.policy.class == class && findings.policy.confidence >= 0.8
 }
 

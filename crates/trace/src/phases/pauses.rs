@@ -103,7 +103,7 @@ fn ends_by_the_clock(loads: &[(f64, f64)], heat: &Readings<'_>) -> bool {
         [.., before, last] => Some(last.value - before.value),
         _ => None,
     });
-    let reading_k = middle(rises.collect()).max(0.0) + heat.step_k();
+    let reading_k = middle(rises.collect()).max(0.0) + heat.step_k;
     loads.iter().any(lasts_too_short) || ended_k.1 - ended_k.0 >= MOVED_K + 2.0 * reading_k
 }
 
@@ -154,7 +154,7 @@ impl CoolingPause {
 /// loads of different lengths. None where a single one does not fit, but for those that a host made on a drive much cooler.
 fn thermostat(runs: &[OpRun], heat: &Readings<'_>) -> Vec<usize> {
     let mut pauses = cooling_pauses(runs, heat);
-    let one_k = ONE_TEMPERATURE_K + heat.step_k().max(MOVED_K);
+    let one_k = ONE_TEMPERATURE_K + heat.step_k.max(MOVED_K);
     let hottest_k = pauses.iter().map(|pause| pause.from_k).fold(f64::NEG_INFINITY, f64::max);
     pauses.retain(|pause| pause.from_k > hottest_k - one_k - COOLED_K);
     let from_k = range(pauses.iter().map(|pause| pause.from_k));
@@ -167,7 +167,7 @@ fn thermostat(runs: &[OpRun], heat: &Readings<'_>) -> Vec<usize> {
         && one(to_k)
         && to_k.1 <= from_k.0 - COOLED_K
         && lengths_differ(&pauses, heat)
-        && (2 * cooled > pauses.len() || heat.step_k() > COARSE_K);
+        && (2 * cooled > pauses.len() || heat.step_k > COARSE_K);
     if fits { pauses.iter().map(|pause| pause.run).collect() } else { Vec::new() }
 }
 
@@ -179,7 +179,7 @@ fn lengths_differ(pauses: &[CoolingPause], heat: &Readings<'_>) -> bool {
     extremes.is_some_and(|(shortest, longest)| {
         let from_s = longest.load.0;
         let then = heat.within(from_s, from_s + shortest.loaded_s()).last();
-        let short_of_k = SURELY_MOVED_K.max(heat.step_k());
+        let short_of_k = SURELY_MOVED_K.max(heat.step_k);
         let warmed_on = then.is_some_and(|then| then.value <= longest.from_k - short_of_k);
         longest.loaded_s() >= OTHER_TIMES * shortest.loaded_s()
             && (warmed_on || pauses.iter().all(|pause| pause.warmed))
@@ -219,13 +219,18 @@ fn cooling_pauses(runs: &[OpRun], heat: &Readings<'_>) -> Vec<CoolingPause> {
 struct Readings<'a> {
     all: &'a [Point<f64>],
     row_s: f64,
+    /// The step of the sensor: the least by which two readings in a row differ, in kelvins.
+    step_k: f64,
 }
 
 impl<'a> Readings<'a> {
     fn new(trace: &'a Trace) -> Self {
+        let all = trace.temperature().map_or(&[][..], |series| series.points());
+        let moved = all.windows(2).map(|pair| (pair[1].value - pair[0].value).abs());
         Self {
-            all: trace.temperature().map_or(&[][..], |series| series.points()),
+            all,
             row_s: load_totals(&trace.speeds).next().map_or(0.0, |slice| slice.first.span_s),
+            step_k: moved.filter(|by_k| *by_k > 0.0).fold(f64::MAX, f64::min),
         }
     }
 
@@ -242,11 +247,5 @@ impl<'a> Readings<'a> {
         let late_s = LATE_S.max(2.5 * self.row_s);
         let around = self.within(stop_s - late_s, end_s.min(stop_s + LATE_S));
         around.iter().map(|reading| reading.value).reduce(f64::max)
-    }
-
-    /// The step of the sensor: the least by which two readings in a row differ, in kelvins.
-    fn step_k(&self) -> f64 {
-        let moved = self.all.windows(2).map(|pair| (pair[1].value - pair[0].value).abs());
-        moved.filter(|by_k| *by_k > 0.0).fold(f64::MAX, f64::min)
     }
 }
