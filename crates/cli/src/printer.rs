@@ -4,7 +4,7 @@
 //! kept from steering the terminal: control characters are written out, see [`mod@measure::visible`]. Colour is left out by
 //! itself where the stream is no terminal or `NO_COLOR` is set. A reader that went away (`heatsoak list | head`) is success, not an error.
 
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write};
 
 use anstream::adapter::strip_str;
 use anstyle::{AnsiColor, Style};
@@ -20,6 +20,9 @@ const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const WIPE: &str = "\r\x1b[2K";
 /// Columns where stderr is no terminal, or does not say how wide it is.
 const DEFAULT_WIDTH: usize = 80;
+
+/// So many bytes of a document are held before they are written.
+const CHUNK: usize = 1 << 16;
 
 /// Says things.
 #[derive(Debug)]
@@ -67,12 +70,12 @@ impl Printer {
         patient::write_stream(io::stdout(), (text + end).as_bytes())
     }
 
-    /// Data that is serialised as one JSON document.
+    /// Data that is serialised as one JSON document, which may be long: it goes out as it is made.
     ///
     /// # Errors
     /// As [`Self::data`].
     pub(crate) fn json(&mut self, value: &impl JsonDocument) -> anyhow::Result<()> {
-        self.document(serde_json::to_string_pretty(value)?)
+        self.document(|out| serde_json::to_writer_pretty(out, value))
     }
 
     /// The same on one line.
@@ -80,13 +83,15 @@ impl Printer {
     /// # Errors
     /// As [`Self::data`].
     pub(crate) fn json_line(&mut self, value: &impl JsonDocument) -> anyhow::Result<()> {
-        self.document(serde_json::to_string(value)?)
+        self.document(|out| serde_json::to_writer(out, value))
     }
 
-    /// A document, which may be long: it has no colours, and is copied only where it has characters to hide.
-    fn document(&mut self, mut json: String) -> anyhow::Result<()> {
-        json.push('\n');
-        Ok(self.bytes(visible_json(&json).as_bytes())?)
+    fn document(&mut self, write: impl FnOnce(&mut JsonOut) -> serde_json::Result<()>) -> anyhow::Result<()> {
+        self.wipe_progress();
+        let mut out = JsonOut::default();
+        write(&mut out).map_err(io::Error::from)?;
+        out.pending.push(b'\n');
+        Ok(out.flush()?)
     }
 
     /// A message: goes to stderr. That stderr is gone is nobody's business.
@@ -155,6 +160,29 @@ impl Printer {
         if std::mem::take(&mut self.progress_shown) {
             to_stderr(WIPE);
         }
+    }
+}
+
+/// JSON on its way to stdout. It is written in parts that end with a character: so serde_json hands it over.
+#[derive(Default)]
+struct JsonOut {
+    pending: Vec<u8>,
+}
+
+impl Write for JsonOut {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.pending.extend_from_slice(bytes);
+        if self.pending.len() >= CHUNK {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let json = str::from_utf8(&self.pending).map_err(io::Error::other)?;
+        patient::write_stream(io::stdout(), visible_json(json).as_bytes())?;
+        self.pending.clear();
+        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 //! change the order of letters is written out.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 /// Whether a character does something else than being seen: control characters (ECMA-48: C0 without line feed and tab,
 /// DEL, C1), and of Unicode what reorders text, what separates lines, and what has no width (Cf and its kin).
@@ -15,38 +15,44 @@ pub const fn is_hidden(c: char) -> bool {
 
 /// The text with hidden characters written out as in Rust and in shells: `\u{1b}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_hidden) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        if is_hidden(c) {
-            // Writing to a string does not fail.
-            let _ = write!(shown, "\\u{{{:x}}}", u32::from(c));
-        } else {
-            shown.push(c);
-        }
-    }
-    Cow::Owned(shown)
+    with_hidden(text, |shown, c| write!(shown, "\\u{{{:x}}}", u32::from(c)))
 }
 
 /// JSON that says the same, with hidden characters as escapes: they can only stand in strings.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
-    if !json.contains(is_hidden) {
-        return Cow::Borrowed(json);
+    with_hidden(json, |shown, c| {
+        c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(shown, "\\u{unit:04x}"))
+    })
+}
+
+/// The text with each hidden character written by `write_out`.
+fn with_hidden(text: &str, write_out: impl Fn(&mut String, char) -> fmt::Result) -> Cow<'_, str> {
+    let (mut shown, mut rest) = (String::new(), text);
+    while let Some((plain, hidden, after)) = split_at_hidden(rest) {
+        shown.push_str(plain);
+        // Writing to a string does not fail.
+        let _ = write_out(&mut shown, hidden);
+        rest = after;
     }
-    let mut shown = String::with_capacity(json.len());
-    for c in json.chars() {
-        if is_hidden(c) {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                // Writing to a string does not fail.
-                let _ = write!(shown, "\\u{unit:04x}");
-            }
-        } else {
-            shown.push(c);
-        }
+    if rest.len() == text.len() {
+        return Cow::Borrowed(text);
     }
+    shown.push_str(rest);
     Cow::Owned(shown)
+}
+
+/// What is before the first hidden character, it, and what is after it. Text is mostly ASCII, and that is passed over by its bytes.
+fn split_at_hidden(text: &str) -> Option<(&str, char, &str)> {
+    let mut at = 0;
+    loop {
+        at += text.as_bytes()[at..].iter().position(|byte| !matches!(byte, b' '..=b'~' | b'\n' | b'\t'))?;
+        let c = text[at..].chars().next()?;
+        let after = at + c.len_utf8();
+        if is_hidden(c) {
+            return Some((&text[..at], c, &text[after..]));
+        }
+        at = after;
+    }
 }
 
 #[cfg(test)]
