@@ -62,11 +62,14 @@ pub(super) fn add_speeds(table: &CsvTable, trace: &mut Trace) {
 
 /// The air around the drive, unless the file states it as a fact: the middle one of its readings.
 fn add_ambient(table: &CsvTable, trace: &mut Trace) {
+    if trace.facts.ambient_k.is_some() {
+        return;
+    }
     let readings = table.column(AMBIENT).into_iter().flatten().filter(|celsius| !celsius.is_nan());
     let mut celsius: Vec<f64> = readings.copied().collect();
     celsius.sort_unstable_by(f64::total_cmp);
     let Some(middle) = celsius.get(celsius.len() / 2) else { return };
-    trace.facts.ambient_k = trace.facts.ambient_k.or(Some(kelvin_from_celsius(*middle, false)));
+    trace.facts.ambient_k = Some(kelvin_from_celsius(*middle, false));
     let (coolest, warmest) = (celsius[0], celsius[celsius.len() - 1]);
     if warmest - coolest > AMBIENT_STEADY_K {
         trace.notes.push(format!("ambient_c went from {coolest:.1} to {warmest:.1} °C; the middle one, {middle:.1} °C, is taken for the run"));
