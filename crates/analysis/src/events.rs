@@ -87,6 +87,7 @@ fn kind(trace: &Trace, judged: &Judged, piece: &Piece, buffered: bool) -> Option
 fn begin(judged: &Judged, kind: EventKind) -> Event {
     let mut observations = vec![WeighedObservation { observation: course(judged), weight: None }];
     observations.extend(judged.evidence.observations());
+    observations.shrink_to_fit();
     Event {
         kind,
         t_s: judged.start_s,

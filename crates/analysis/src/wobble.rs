@@ -102,13 +102,17 @@ fn seconds<'a>(intervals: impl Iterator<Item = &'a Interval>) -> impl Iterator<I
 
 fn share(seconds: impl Iterator<Item = Second>, segments: &[Segment]) -> Option<f64> {
     let covered = |second: &Second| second.1 >= COVERED_MIN_S;
-    let segment = |second: u64| segments.partition_point(|segment| segment.end_s <= second as f64 + 0.5);
-    let same = |a: u64, b: u64| segments.is_empty() || segment(a) == segment(b);
     let (mut pairs, mut middles, mut squares) = (0, 0.0, 0.0);
-    let mut last: Option<Second> = None;
+    let (mut last, mut ended): (Option<Second>, usize) = (None, 0);
     for now in seconds {
-        let before = last.replace(now).filter(|before| now.0 == before.0 + 1);
-        if let Some(before) = before.filter(|b| covered(b) && covered(&now) && same(b.0, now.0)) {
+        let has_ended = |segment: &Segment| segment.end_s <= now.0 as f64 + 0.5;
+        let ended_now = match last {
+            None => segments.partition_point(has_ended),
+            Some(_) => segments[ended..].iter().take_while(|segment| has_ended(segment)).count(),
+        };
+        ended += ended_now;
+        let before = last.replace(now).filter(|before| now.0 == before.0 + 1 && ended_now == 0);
+        if let Some(before) = before.filter(|before| covered(before) && covered(&now)) {
             let (a, b) = (before.2 / before.1, now.2 / now.1);
             pairs += 1;
             middles += (a + b) / 2.0;

@@ -30,7 +30,6 @@ pub use compare::{
     Comparison, FailIf, GateResult, PowerSort, PowerTable, PowerTableFormat, StatedPower, StatedPowerError,
     check_limits, compare_html, compare_terminal,
 };
-pub use figures::segment_states;
 pub use html::{IndexedRun, html, index_html};
 pub use picture::{picture_png, picture_svg};
 pub use terminal::{TerminalStyle, terminal, terminal_answer, wrapped};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use resvg::{tiny_skia, usvg};
 
 use crate::chart::{Chart, Frame, WRITTEN, main_chart, svg, written_charts};
-use crate::figures;
+use crate::figures::{self, PhaseFigures};
 use crate::format;
 use crate::html::escape;
 use crate::sentences::{self, Reason};
@@ -46,8 +46,8 @@ pub fn picture_svg(input: &ReportInput) -> String {
     if let Some(ending) = &input.ending {
         page.paragraph(ending, false);
     }
-    page.table(input);
     let summary = sentences::summary(input);
+    page.table(&summary.figures);
     for reason in summary.reasons.iter().take(MOST_REASONS) {
         page.reason(reason);
     }
@@ -153,8 +153,7 @@ impl PicturePage {
     }
 
     /// The table of phases in columns as wide as their longest cell.
-    fn table(&mut self, input: &ReportInput) {
-        let all = figures::figures(input);
+    fn table(&mut self, all: &[PhaseFigures]) {
         let (headers, rows) = figures::phase_table(&all[..all.len().min(MOST_PHASES)]);
         let size = 15.0;
         let widest = |column: usize| {

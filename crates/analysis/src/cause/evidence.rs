@@ -142,6 +142,11 @@ impl Evidence {
         self.weighings.push(Weighing { observation, weights });
     }
 
+    /// Gives back what its growing took: a month has 100 000 of them.
+    pub(crate) fn shrink(&mut self) {
+        self.weighings.shrink_to_fit();
+    }
+
     /// That of a drop which goes on, after a pause, with the one that this is the evidence of: what spoke for that one.
     pub(crate) fn resumed(&self, paused_s: f64) -> Self {
         let mut evidence = Self::new();

@@ -76,8 +76,8 @@ impl<'a> Heat<'a> {
         if self.frozen {
             return &[];
         }
-        let first = self.points.partition_point(|p| p.t.as_secs_f64() < from_s);
-        let last = self.points.partition_point(|p| p.t.as_secs_f64() <= to_s);
+        let first = index_at(self.points, from_s, |t_s| t_s < from_s);
+        let last = index_at(self.points, to_s, |t_s| t_s <= to_s);
         crate::work::count(last.saturating_sub(first));
         &self.points[first..last.max(first)]
     }
@@ -161,11 +161,8 @@ impl<'a> Heat<'a> {
     }
 
     fn moved_by(&self, from_s: f64, to_s: f64, seconds_too: bool) -> HeatMove {
-        let first = self.counters.partition_point(|p| p.t.as_secs_f64() <= from_s).saturating_sub(1);
-        let last = self
-            .counters
-            .partition_point(|p| p.t.as_secs_f64() < to_s)
-            .min(self.counters.len().saturating_sub(1));
+        let first = index_at(self.counters, from_s, |t_s| t_s <= from_s).saturating_sub(1);
+        let last = index_at(self.counters, to_s, |t_s| t_s < to_s).min(self.counters.len().saturating_sub(1));
         let (Some(a), Some(b)) = (self.counters.get(first), self.counters.get(last)) else {
             return HeatMove::default();
         };
@@ -186,8 +183,8 @@ impl<'a> Heat<'a> {
     /// How many seconds of throttling the drive counted between its readings from `from_s` to `to_s`, by the counter that moved most,
     /// and how far apart those readings are, in seconds.
     pub(crate) fn counted_s(&self, from_s: f64, to_s: f64) -> (f64, f64) {
-        let first = self.counters.partition_point(|p| p.t.as_secs_f64() < from_s);
-        let after = self.counters.partition_point(|p| p.t.as_secs_f64() <= to_s);
+        let first = index_at(self.counters, from_s, |t_s| t_s < from_s);
+        let after = index_at(self.counters, to_s, |t_s| t_s <= to_s);
         let [a, .., b] = &self.counters[first..after.max(first)] else { return (0.0, 0.0) };
         let moved = |of: fn(&Counters) -> Option<u64>| {
             of(&b.value).zip(of(&a.value)).map_or(0, |(b, a)| b.saturating_sub(a))
@@ -224,7 +221,7 @@ impl<'a> Heat<'a> {
 
     /// How far the readings before and after a moment are from it, in seconds.
     fn beside_s(&self, t_s: f64) -> [Option<f64>; 2] {
-        let after = self.points.partition_point(|p| p.t.as_secs_f64() <= t_s);
+        let after = index_at(self.points, t_s, |reading_s| reading_s <= t_s);
         let off_s = |p: &Point<f64>| (p.t.as_secs_f64() - t_s).abs();
         [after.checked_sub(1).map(|before| off_s(&self.points[before])), self.points.get(after).map(off_s)]
     }
@@ -234,6 +231,24 @@ impl<'a> Heat<'a> {
         let beside_s: f64 = self.beside_s(t_s).into_iter().flatten().sum();
         beside_s.clamp(self.blur_s, MOST_LOST * self.blur_s)
     }
+}
+
+/// How many readings come before a moment, which is about `t_s`. Most come at one pace: looked for from where it would be by that, in
+/// steps that double, so that a month of readings costs no more than a minute of them.
+fn index_at<T>(points: &[Point<T>], t_s: f64, is_before: impl Fn(f64) -> bool) -> usize {
+    let (Some(first), Some(last)) = (points.first(), points.last()) else { return 0 };
+    let before = |index: usize| is_before(points[index].t.as_secs_f64());
+    let (begin_s, end_s) = (first.t.as_secs_f64(), last.t.as_secs_f64());
+    let guess = (t_s - begin_s) / (end_s - begin_s) * (points.len() - 1) as f64;
+    let (mut low, mut step) = ((guess.max(0.0) as usize).min(points.len() - 1), 1_usize);
+    let mut high = low;
+    while low > 0 && !before(low) {
+        (low, high, step) = (low.saturating_sub(step), low, 2 * step);
+    }
+    while high < points.len() && before(high) {
+        (low, high, step) = (high, (high + step).min(points.len()), 2 * step);
+    }
+    low + points[low..high].partition_point(|p| is_before(p.t.as_secs_f64()))
 }
 
 /// The distance of neighbouring values that the sensor shows: the lower quartile, as two that never follow each other

@@ -52,6 +52,7 @@ pub(super) fn judge(judged: &mut [Judged]) {
         let seen = sums.observations(drop, now).into_iter().chain(otherwise(&settled, &odds, drop.place));
         seen.for_each(|(observation, weights)| judged.evidence.weigh_row(observation, weights));
         judged.verdict = judged.evidence.verdict();
+        judged.evidence.shrink();
     }
 }
 
@@ -64,8 +65,10 @@ impl Model {
         let mut drops: Vec<CandidateDrop> = Vec::new();
         for (index, judged) in judged.iter().enumerate() {
             let Some(began) = judged.began else { continue };
-            let outer =
-                judged.drop.inside.and_then(|outer| drops.iter().position(|drop| drop.index == outer));
+            let outer = judged
+                .drop
+                .inside
+                .and_then(|outer| drops.binary_search_by_key(&outer, |drop| drop.index).ok());
             let hotter_within = outer
                 .map(|outer| (outer, began.temp_k - drops[outer].began.temp_k))
                 .filter(|(_, by_k)| *by_k >= OTHER_THRESHOLD_K);

@@ -172,7 +172,8 @@ fn for_people(analyzed: &Analyzed, style: &TerminalStyle) -> String {
         text.push_str(&format!("  [{badge}]"));
     }
     text.push('\n');
-    text.push_str(&report::terminal_answer(input, style));
+    let summary = sentences::summary(input);
+    text.push_str(&report::terminal_answer(input, &summary, style));
     let more =
         findings.slc_cache.iter().map(sentences::slc_cache).chain(sentences::thermal(&findings.thermal));
     let more: Vec<String> = more.collect();
@@ -185,7 +186,7 @@ fn for_people(analyzed: &Analyzed, style: &TerminalStyle) -> String {
     if !findings.segments.is_empty() {
         let heading = ["FROM", "TO", "LOAD", "SPEED", "TEMPERATURE", "STATE"].map(str::to_owned);
         let (first, left_out) = first_rows(&findings.segments);
-        let states = report::segment_states(input);
+        let states = summary.states(first);
         let rows: Vec<_> = std::iter::once(heading).chain(first.iter().zip(states).map(row)).collect();
         text.push_str(&format!("\n{}", table::fitted(&rows, style.width)));
         if left_out > 0 {

@@ -2,6 +2,7 @@
 //!
 //! Page, terminal, picture and comparison all show these, so that no two of them can disagree.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use analysis::findings::{Event, EventKind, Label, Segment, SegmentOp};
@@ -209,25 +210,14 @@ fn stretches(segments: &[Segment]) -> Vec<(SegmentOp, f64, f64)> {
 
 /// The operations that have intervals in a phase, reads first; one row without a speed where there are none.
 fn of_phase(input: &ReportInput, index: Option<usize>, phase: &RunPhase) -> Vec<PhaseFigures> {
-    let within = |op: Op| -> Vec<MeanInterval> {
-        let series = input.speed.iter().filter(|series| series.op == op).flat_map(|series| &series.intervals);
-        let middle = |i: &&MeanInterval| {
-            (phase.start_s..phase.end_s).contains(&(i.start_s + i.span_s / 2.0)) && plausible(i.value)
-        };
-        let inside = series.filter(middle);
-        // Counted first: what grows as it is filled ends at up to twice its size, and a month has millions.
-        let mut intervals = Vec::with_capacity(inside.clone().count());
-        intervals.extend(inside.copied());
-        intervals
-    };
-    let loads: Vec<(Op, Vec<MeanInterval>)> =
-        [Op::Read, Op::Write, Op::Trim].map(|op| (op, within(op))).into();
+    let loads: Vec<(Op, Cow<'_, [MeanInterval]>)> =
+        [Op::Read, Op::Write, Op::Trim].map(|op| (op, intervals_of(input, op, phase))).into();
     // What is deallocated beside reads and writes is no data that moved.
     let has_data = loads.iter().any(|(op, intervals)| *op != Op::Trim && !intervals.is_empty());
     // A log with a column for each operation has zeros for what was not done, beside what was.
     let moves = |intervals: &[MeanInterval]| intervals.iter().any(|i| i.value > 0.0);
     let only_some_move = phase.op != op_word(SegmentOp::Mixed) && loads.iter().any(|(_, i)| moves(i));
-    let shown = |(op, intervals): &(Op, Vec<MeanInterval>)| {
+    let shown = |(op, intervals): &(Op, Cow<'_, [MeanInterval]>)| {
         !intervals.is_empty() && (*op != Op::Trim || !has_data) && (!only_some_move || moves(intervals))
     };
     let mut rows: Vec<PhaseFigures> = loads
@@ -241,6 +231,20 @@ fn of_phase(input: &ReportInput, index: Option<usize>, phase: &RunPhase) -> Vec<
     rows
 }
 
+/// The intervals of an operation in a phase, as they lie in its series where nothing is left out: a month has millions.
+fn intervals_of<'a>(input: &'a ReportInput, op: Op, phase: &RunPhase) -> Cow<'a, [MeanInterval]> {
+    let inside = |i: &MeanInterval| {
+        (phase.start_s..phase.end_s).contains(&(i.start_s + i.span_s / 2.0)) && plausible(i.value)
+    };
+    let series = input.speed.iter().filter(|series| series.op == op);
+    let parts = series.flat_map(|series| series.intervals.chunk_by(|a, b| inside(a) == inside(b)));
+    let parts: Vec<&[MeanInterval]> = parts.filter(|part| inside(&part[0])).collect();
+    match parts[..] {
+        [part] => Cow::Borrowed(part),
+        _ => Cow::Owned(parts.concat()),
+    }
+}
+
 fn row(
     input: &ReportInput,
     index: Option<usize>,
@@ -252,8 +256,9 @@ fn row(
     let totals = input.loads.iter().find(|load| Some(load.phase) == index && Some(load.op) == op);
     let mean_bytes_per_s = covered_mean(intervals);
     let covered_s: f64 = intervals.iter().map(|interval| interval.span_s).sum();
-    let seconds = seconds_of(intervals);
-    let mut sorted: Vec<f64> = seconds.iter().map(|second| second.1).collect();
+    // What grows as it is filled ends at up to twice its size.
+    let mut sorted = Vec::with_capacity(intervals.len());
+    sorted.extend(seconds_of(intervals).map(|second| second.1));
     sorted.sort_unstable_by(f64::total_cmp);
     let levels: Vec<(f64, f64, f64)> =
         segments.iter().filter_map(|s| Some((s.start_s, s.end_s, s.mean_bytes_per_s?))).collect();
@@ -277,10 +282,10 @@ fn row(
         throttled_bytes_per_s: mean_as(Label::Throttled),
         throttled_s: (input.temperature_is_known() || throttled_s(&segments) > 0.0)
             .then(|| throttled_s(&segments)),
-        noise_bytes_per_s: series::standard_error(&seconds, &levels),
+        noise_bytes_per_s: series::standard_error(seconds_of(intervals), &levels),
         spread_bytes_per_s: Some([0.05, 0.95].map(|q| quantile_of_sorted(&sorted, q)))
             .filter(|_| !sorted.is_empty()),
-        slowest: SlowestSample::new(&seconds),
+        slowest: SlowestSample::new(seconds_of(intervals)),
         distribution: SpeedDistribution::new(&sorted),
         bytes: mean_bytes_per_s.unwrap_or(0.0) * covered_s,
         iops: totals.and_then(|t| t.ios).filter(|_| covered_s > 0.0).map(|ios| ios as f64 / covered_s),
@@ -342,9 +347,9 @@ fn distinct_labels(segments: &[&Segment]) -> Vec<Label> {
 fn temperature(input: &ReportInput, phase: &RunPhase) -> Option<[f64; 3]> {
     let inside = |t: f64| (phase.start_s..=phase.end_s).contains(&t);
     let points = input.temperature.first()?.points.iter().filter(|point| inside(point.0));
-    let known: Vec<f64> = points.filter_map(|point| point.1).filter(|value| plausible(*value)).collect();
-    let highest = known.iter().copied().reduce(f64::max)?;
-    Some([*known.first()?, highest, *known.last()?])
+    let mut known = points.filter_map(|point| point.1).filter(|value| plausible(*value));
+    let highest = known.clone().reduce(f64::max)?;
+    Some([known.clone().next()?, highest, known.next_back()?])
 }
 
 /// How unsteady an operation of a phase ran.

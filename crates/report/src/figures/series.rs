@@ -54,10 +54,15 @@ pub(crate) struct SlowestSample {
 
 impl SlowestSample {
     /// Of (middle, mean) in order of time; first and last may hold the rest of what was before or came after.
-    pub(super) fn new(seconds: &[(f64, f64)]) -> Option<Self> {
-        let slowest = seconds.windows(3).min_by(|a, b| a[1].1.total_cmp(&b[1].1))?;
-        let span_s = (slowest[1].0 - slowest[0].0).min(slowest[2].0 - slowest[1].0);
-        Some(Self { bytes_per_s: slowest[1].1, span_s })
+    pub(super) fn new(mut seconds: impl Iterator<Item = (f64, f64)>) -> Option<Self> {
+        let (mut before, mut at) = (seconds.next()?, seconds.next()?);
+        let inner = seconds.map(|after| {
+            let span_s = (at.0 - before.0).min(after.0 - at.0);
+            let sample = Self { bytes_per_s: at.1, span_s };
+            (before, at) = (at, after);
+            sample
+        });
+        inner.min_by(|a, b| a.bytes_per_s.total_cmp(&b.bytes_per_s))
     }
 }
 
@@ -72,28 +77,31 @@ pub(super) fn mean_within(intervals: &[MeanInterval], stretches: &[(f64, f64)]) 
     reduce::mean(intervals.iter().filter(|i| stretches.at(i.start_s + i.span_s / 2.0).is_some()))
 }
 
-/// Whole seconds, or longer intervals as they are: (middle in seconds, mean).
-pub(super) fn seconds_of(intervals: &[MeanInterval]) -> Vec<(f64, f64)> {
-    let buckets = reduce::means(intervals, 1.0);
-    buckets.filter(|b| b.covered_s >= WHOLE_SECOND_S).map(|b| (b.middle_s, b.mean)).collect()
+/// Whole seconds, or longer intervals as they are: (middle in seconds, mean). One after the other: a month has millions.
+pub(super) fn seconds_of(intervals: &[MeanInterval]) -> impl Iterator<Item = (f64, f64)> {
+    let buckets = reduce::means(intervals, 1.0).filter(|b| b.covered_s >= WHOLE_SECOND_S);
+    buckets.map(|b| (b.middle_s, b.mean))
 }
 
 /// Standard error of a mean: the scatter of 1 s means about the level of the segment they lie in (start, end, level),
 /// over the root of their number. A step from one level to another is behaviour and no noise.
-pub(super) fn standard_error(seconds: &[(f64, f64)], levels: &[(f64, f64, f64)]) -> Option<f64> {
+pub(super) fn standard_error(
+    seconds: impl Iterator<Item = (f64, f64)>,
+    levels: &[(f64, f64, f64)],
+) -> Option<f64> {
     let levels = Stretches::new(levels.to_vec());
     // The second in which a level ends belongs to neither.
-    let off = |(t, value): &(f64, f64)| {
-        let (from_s, to_s, level) = levels.at(*t)?;
+    let off = |(t, value): (f64, f64)| {
+        let (from_s, to_s, level) = levels.at(t)?;
         (t - from_s >= 1.0 && to_s - t >= 1.0).then_some(value - level)
     };
-    let residuals: Vec<f64> = seconds.iter().filter_map(off).collect();
-    if residuals.len() < LEAST_SECONDS {
+    let add = |(count, squares): (usize, f64), off: f64| (count + 1, squares + off * off);
+    let (count, squares) = seconds.filter_map(off).fold((0, 0.0), add);
+    if count < LEAST_SECONDS {
         return None;
     }
-    let count = residuals.len() as f64;
-    let variance = residuals.iter().map(|off| off * off).sum::<f64>() / (count - 1.0);
-    Some((variance / count).sqrt()).filter(|error| error.is_finite())
+    let variance = squares / (count as f64 - 1.0);
+    Some((variance / count as f64).sqrt()).filter(|error| error.is_finite())
 }
 
 /// Stretches (start, end, value) that are found by a moment without looking at all of them: a month of cycles has tens
@@ -134,12 +142,12 @@ mod test {
         let level = |t: usize| if t < 50 { 3000.0 } else { 2400.0 };
         let levels = [(0.0, 50.0, 3000.0), (50.0, 100.0, 2400.0)];
         let still: Vec<MeanInterval> = (0..100).map(|t| second(t as f64, level(t))).collect();
-        assert_eq!(standard_error(&seconds_of(&still), &levels), Some(0.0));
+        assert_eq!(standard_error(seconds_of(&still), &levels), Some(0.0));
         let sign = |t: usize| if t.is_multiple_of(2) { 30.0 } else { -30.0 };
         let noisy: Vec<MeanInterval> = (0..100).map(|t| second(t as f64, level(t) + sign(t))).collect();
-        let error = standard_error(&seconds_of(&noisy), &levels).expect("enough seconds");
+        let error = standard_error(seconds_of(&noisy), &levels).expect("enough seconds");
         assert!((error - 30.0 / 96f64.sqrt()).abs() < 0.05, "{error}");
-        assert_eq!(standard_error(&seconds_of(&noisy[..5]), &levels), None);
+        assert_eq!(standard_error(seconds_of(&noisy[..5]), &levels), None);
     }
 
     #[test]

@@ -2,16 +2,11 @@
 
 use analysis::findings::{Segment, SegmentOp};
 
-use super::{PhaseFigures, figures};
+use super::PhaseFigures;
 use crate::sentences;
-use crate::view::{ReportInput, op_word};
+use crate::view::op_word;
 
 /// What each segment is, in a word or two: "throttled"; "constant" where full speed is not known.
-pub fn segment_states(input: &ReportInput) -> Vec<&'static str> {
-    states(&input.findings.segments, &figures(input))
-}
-
-/// The same by figures that are at hand.
 pub(crate) fn states(segments: &[Segment], figures: &[PhaseFigures]) -> Vec<&'static str> {
     let mut by_start: Vec<&PhaseFigures> = figures.iter().collect();
     by_start.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));

@@ -20,7 +20,6 @@ pub(crate) use page::{HtmlPage, UPLOT_CSS, chart_library, page, style};
 pub(crate) use table::{number_table, text_table};
 
 use crate::chart::{Chart, main_chart, small_charts};
-use crate::figures;
 use crate::sentences;
 use crate::view::ReportInput;
 
@@ -31,12 +30,12 @@ pub fn html(input: &ReportInput) -> String {
     let badge = input.simulated_badge();
     let summary = sentences::summary(input);
     let mut body = sections::header(&title, badge.as_deref(), &sections::subtitle(input));
-    let figures = figures::figures(input);
-    body.push_str(&sections::answer(input, &summary, &figures));
+    let figures = &summary.figures;
+    body.push_str(&sections::answer(input, &summary));
     charts.iter().for_each(|chart| body.push_str(&figure(chart, &title, badge.as_deref())));
     body.push_str(&heatmap::heat_maps(input));
-    body.push_str(&spread::strips(&figures, badge.as_deref()));
-    body.push_str(&sections::findings(input, &figures));
+    body.push_str(&spread::strips(figures, badge.as_deref()));
+    body.push_str(&sections::findings(input, figures));
     body.push_str(&sections::facts(input));
     body.push_str(&sections::reproduce(input));
     body.push_str(&sections::caveats(&summary));

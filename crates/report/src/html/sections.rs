@@ -31,13 +31,13 @@ pub(crate) fn subtitle(input: &ReportInput) -> String {
 }
 
 /// The answer: what happened, why, what to do.
-pub(crate) fn answer(input: &ReportInput, summary: &Summary, figures: &[PhaseFigures]) -> String {
+pub(crate) fn answer(input: &ReportInput, summary: &Summary) -> String {
     let mut out =
         String::from("<section class=\"verdict\" aria-label=\"Summary\">\n<h2>What happened</h2>\n");
     if let Some(ending) = &input.ending {
         out.push_str(&format!("<p class=\"lead\">{}</p>\n", prose(ending)));
     }
-    out.push_str(&phases(figures));
+    out.push_str(&phases(&summary.figures));
     out.push_str("<h2>Why</h2>\n");
     out.push_str(&summary.reasons.iter().map(reason).collect::<String>());
     out.push_str(&format!("<p>{}</p>\n", prose(&summary.policy)));

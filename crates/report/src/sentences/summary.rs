@@ -3,7 +3,7 @@
 //! "What happened" stands before it: the table of phases ([`crate::figures`]).
 
 use analysis::COOL_K;
-use analysis::findings::{Cause, Event, EventKind, PolicyClass};
+use analysis::findings::{Cause, Event, EventKind, PolicyClass, Segment};
 use trace::Caveat;
 use trace::caveat::Hole;
 
@@ -25,8 +25,10 @@ const SURE: f64 = 0.95;
 const CLEARLY_COOLER_K: f64 = 5.0;
 
 /// The answer of a report.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Summary {
+    /// The figures that the sentences are made from, for the tables beside them.
+    pub(crate) figures: Vec<PhaseFigures>,
     /// What slowed the drive down and why; loads that nothing slowed come last.
     pub reasons: Vec<Reason>,
     /// The throttling policy in a line, and what a fit says of it.
@@ -58,10 +60,16 @@ pub fn summary(input: &ReportInput) -> Summary {
         next: sorted.next,
         caveats: sorted.first,
         fine_print: sorted.fine_print,
+        figures,
     }
 }
 
 impl Summary {
+    /// What each segment of the run is, in a word or two: "throttled"; "constant" where full speed is not known.
+    pub fn states(&self, segments: &[Segment]) -> Vec<&'static str> {
+        figures::states(segments, &self.figures)
+    }
+
     /// Why, as running text: for places without lists.
     pub fn sentences(&self) -> Vec<String> {
         let told = |reason: &Reason| {

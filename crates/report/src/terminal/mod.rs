@@ -8,7 +8,7 @@ mod chart;
 mod text;
 
 use crate::chart::main_chart;
-use crate::figures;
+use crate::figures::{self, PhaseFigures};
 use crate::sentences::{self, Reason, Summary};
 use crate::view::ReportInput;
 
@@ -35,9 +35,8 @@ pub fn terminal(input: &ReportInput, style: &TerminalStyle) -> String {
 }
 
 /// What happened, why, and what to do: the answer without its chart.
-pub fn terminal_answer(input: &ReportInput, style: &TerminalStyle) -> String {
-    let summary = sentences::summary(input);
-    let text = format!("{}{}", answer(input, &summary, style), caveats(&summary, style));
+pub fn terminal_answer(input: &ReportInput, summary: &Summary, style: &TerminalStyle) -> String {
+    let text = format!("{}{}", answer(input, summary, style), caveats(summary, style));
     finished(&text, style)
 }
 
@@ -48,7 +47,7 @@ fn answer(input: &ReportInput, summary: &Summary, style: &TerminalStyle) -> Stri
         out.push_str(&wrapped(ending, "", style.width()));
     }
     out.push_str(&section("What happened"));
-    out.push_str(&phases(input, style));
+    out.push_str(&phases(&summary.figures, style));
     out.push_str(&section("Why"));
     for reason in &summary.reasons {
         out.push_str(&why(reason, style));
@@ -75,8 +74,7 @@ fn why(reason: &Reason, style: &TerminalStyle) -> String {
 }
 
 /// The table of phases; where it does not fit, lines for each.
-fn phases(input: &ReportInput, style: &TerminalStyle) -> String {
-    let all = figures::figures(input);
+fn phases(all: &[PhaseFigures], style: &TerminalStyle) -> String {
     let shown = &all[..all.len().min(MOST_PHASES)];
     if shown.is_empty() {
         return "No load.\n".to_owned();

@@ -88,7 +88,9 @@ fn speed(series: trace::SpeedSeries) -> Option<OpSpeed> {
     };
     let interval =
         |i: trace::Interval| MeanInterval { start_s: i.start_s, span_s: i.span_s, value: i.bytes_per_s() };
-    Some(OpSpeed { op, intervals: series.intervals.into_iter().map(interval).collect() })
+    let mut intervals: Vec<MeanInterval> = series.intervals.into_iter().map(interval).collect();
+    intervals.shrink_to_fit();
+    Some(OpSpeed { op, intervals })
 }
 
 fn temperature(trace: &Trace) -> Vec<Readings> {

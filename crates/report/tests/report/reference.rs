@@ -3,7 +3,7 @@
 use agree::UNWRAPPED;
 use analysis::findings::{Label, PolicyClass, SegmentOp};
 use measure::record::Op;
-use report::{ReportInput, html, segment_states, sentences, terminal};
+use report::{ReportInput, html, sentences, terminal};
 
 use crate::scene;
 
@@ -52,6 +52,10 @@ fn has(text: &str, wanted: &str) {
     assert!(text.contains(wanted), "{wanted:?} is not in\n{text}");
 }
 
+fn states(run: &ReportInput) -> Vec<&'static str> {
+    sentences::summary(run).states(&run.findings.segments)
+}
+
 /// Goal: a speed that goes to and fro is not called constant, and its mean is no full speed. Method: three to two seconds at two speeds.
 #[test]
 fn a_load_that_goes_to_and_fro_is_unsteady() {
@@ -65,7 +69,7 @@ fn a_load_that_goes_to_and_fro_is_unsteady() {
         &text,
         "fill (write): unsteady, mean 1.70 GB/s for 300 s; 1.10 GB/s to 2.60 GB/s in nine tenths of it;",
     );
-    assert_eq!(segment_states(&run)[0], "unsteady");
+    assert_eq!(states(&run)[0], "unsteady");
 }
 
 /// Goal: constant is not full speed. Method: writing at 39 MB/s after writing at 2.60 GB/s.
@@ -80,7 +84,7 @@ fn a_slow_load_is_not_at_full_speed_because_nothing_within_it_was_faster() {
         "again (write): constant 39 MB/s for 300 s; no faster speed is known for this load; phase `fill` wrote at \
          2.60 GB/s; 1 % of the link rate.",
     );
-    assert_eq!(segment_states(&run), ["full speed", "constant"]);
+    assert_eq!(states(&run), ["full speed", "constant"]);
     assert_eq!(html(&run).matches("data-label=\"State\">full speed<").count(), 1);
 }
 
@@ -94,7 +98,7 @@ fn a_log_without_phases_has_the_other_stretch_as_evidence() {
     run.findings.segments[1].start_s = 310.0;
     run.findings.segments.insert(1, rest);
     has(&told(&run), "no faster speed is known for this load; the drive wrote at 2.60 GB/s from 0 s on;");
-    assert_eq!(segment_states(&run), ["full speed", "idle", "constant"]);
+    assert_eq!(states(&run), ["full speed", "idle", "constant"]);
 }
 
 /// Goal: that heat did nothing does not make a speed full. Method: a drive that warms under the slower of two loads,
@@ -108,13 +112,13 @@ fn a_load_that_warmed_the_drive_is_held_against_a_faster_one_like_it() {
         &text,
         "fill (write): constant 800 MB/s for 300 s; no faster speed is known for this load; phase `again`",
     );
-    assert_eq!(segment_states(&run), ["constant"; 2], "neither shows that it is full speed");
+    assert_eq!(states(&run), ["constant"; 2], "neither shows that it is full speed");
 
     (run.phases[0].what, run.phases[1].what) = ("random write".to_owned(), "sequential write".to_owned());
     let text = told(&run);
     assert_eq!(row(&text, "fill")[2..4], ["800 MB/s", "100 %"], "another load");
     has(&text, "fill (write): constant 800 MB/s for 300 s; no slower at 62 °C than at 30 °C.");
-    assert_eq!(segment_states(&run), ["full speed", "constant"]);
+    assert_eq!(states(&run), ["full speed", "constant"]);
 
     run.phases[1].what = run.phases[0].what.clone();
     let text = told(&run);
@@ -183,6 +187,6 @@ fn a_drop_within_a_load_shows_its_full_speed() {
     run.findings.segments[1].label = Label::Unknown;
     run.phases.pop();
     run.phases[0].end_s = 600.0;
-    assert_eq!(segment_states(&run), ["full speed", "slow"]);
+    assert_eq!(states(&run), ["full speed", "slow"]);
     assert!(!sentences::summary(&run).sentences().join(" ").contains("no faster speed"));
 }
