@@ -1,12 +1,13 @@
 //! Phases of a log that names none: read off which operation moved data when.
 //!
-//! Zero speed between two stretches of one operation belongs to that operation (the drive may have stopped);
+//! Zero speed, or a trickle, between two stretches of one operation belongs to that operation (the drive may have stopped);
 //! zero speed between two operations, after the last one, or for more than 90 s, is idle time, unless it recurs: for much the same time, or from one
 //! temperature to another as a thermostat has them. The phase says that it was inferred, so that zero speed in it may
 //! still be judged to be no load.
 
 mod pauses;
 
+pub use self::pauses::LONGEST_STOP_S;
 use self::pauses::Stops;
 use super::{LoadTotal, Phase, Trace, load_totals};
 use crate::SegmentOp;
@@ -14,6 +15,11 @@ use crate::SegmentOp;
 /// An operation stands alone when the others move less than this share of the data in a slice: file systems
 /// read a little while they write.
 pub const MINOR_SHARE: f64 = 0.05;
+
+/// So little moves by itself between loads, as an operating system writes its journals, that it neither heats a drive nor asks
+/// anything of it: up to this share of what the log moves at most, and this rate in bytes per second.
+const TRICKLE: f64 = 0.005;
+const MOST_TRICKLE: f64 = 10e6;
 
 /// Another operation for less than this joins its surroundings: shorter than any segment.
 const SHORTEST_S: f64 = 3.0;
@@ -53,18 +59,29 @@ fn inferred(op: SegmentOp, start_s: f64, end_s: f64) -> Phase {
 /// What moved data (`None`: nothing did), from when to when, in seconds.
 type OpRun = (Option<SegmentOp>, f64, f64);
 
-/// What moved the data of a slice; `None` where nothing did.
-fn dominant(slice: &LoadTotal<'_>) -> Option<SegmentOp> {
+/// What moved the data of a slice; `None` where nothing did, or no more than a trickle.
+fn dominant(slice: &LoadTotal<'_>, trickle_bytes_per_s: f64) -> Option<SegmentOp> {
     let (op, bytes) = slice.most;
+    let moves = slice.interval().bytes_per_s() > trickle_bytes_per_s;
     let alone = bytes >= (1.0 - MINOR_SHARE) * slice.bytes;
-    (slice.bytes > 0.0).then_some(if alone { op } else { SegmentOp::Mixed })
+    moves.then_some(if alone { op } else { SegmentOp::Mixed })
+}
+
+impl Trace {
+    /// Up to which rate data move without anybody asking for them, in bytes per second.
+    pub fn trickle_bytes_per_s(&self) -> f64 {
+        let most = load_totals(&self.speeds).map(|slice| slice.interval().bytes_per_s()).fold(0.0, f64::max);
+        (TRICKLE * most).min(MOST_TRICKLE)
+    }
 }
 
 /// Fills slices without load from their surroundings and drops changes that are too short to be meant.
 fn settle(trace: &Trace) -> Vec<(SegmentOp, f64, f64)> {
     let mut runs: Vec<OpRun> = Vec::new();
+    let trickle_bytes_per_s = trace.trickle_bytes_per_s();
     for slice in load_totals(&trace.speeds) {
-        let (op, start_s, end_s) = (dominant(&slice), slice.first.start_s, slice.first.end_s());
+        let op = dominant(&slice, trickle_bytes_per_s);
+        let (start_s, end_s) = (slice.first.start_s, slice.first.end_s());
         match runs.last_mut() {
             Some(last) if last.0 == op => last.2 = end_s,
             _ => runs.push((op, start_s, end_s)),
@@ -149,6 +166,21 @@ mod test {
         let read = [0., 0., 0.1, 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 0., 5., 5., 5., 5.];
         let found = ops(&write, &read);
         assert_eq!(found, [(Write, 0., 12.), (Idle, 12., 14.), (Read, 14., 18.)]);
+    }
+
+    #[test]
+    fn a_trickle_between_loads_is_idle_and_a_slow_load_is_none() {
+        use SegmentOp::{Idle, Mixed, Write};
+        let write = |rest: f64| -> Vec<f64> {
+            (0..300).map(|s| if (100..200).contains(&s) { rest } else { 2e9 }).collect()
+        };
+        let reads: Vec<f64> = (0..300).map(|s| if (100..200).contains(&s) { 3e6 } else { 0.0 }).collect();
+        let found =
+            |rest: f64| ops(&write(rest), &reads).into_iter().map(|phase| phase.0).collect::<Vec<_>>();
+        assert_eq!(found(4e6), [Write, Idle, Write]);
+        assert_eq!(found(9e6), [Write, Mixed, Write]);
+        assert_eq!(found(39e6), [Write, Mixed, Write]);
+        assert_eq!(found(60e6), [Write]);
     }
 
     /// Loads that begin and end so, in seconds, on a drive as warm as `kelvin` says.

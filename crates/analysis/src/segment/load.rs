@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use crate::findings::SegmentOp;
-use trace::{Interval, LoadTotal, SpeedSeries, Trace, load_totals};
+use trace::{Interval, LoadTotal, Phase, SpeedSeries, Trace, load_totals};
 
 /// A hole longer than this ends a stretch; shorter ones are bridged, because a level does not change its
 /// meaning over a few lost intervals.
@@ -21,6 +21,8 @@ pub(crate) struct Stretch<'a> {
     pub phase: usize,
     /// The operation.
     pub op: SegmentOp,
+    /// Up to which rate data move by themselves, in bytes per second; 0 where it is known what was asked for.
+    pub trickle_bytes_per_s: f64,
     /// All operations together, slice by slice in order of time. Of one that ran alone they are the trace's own: a month is
     /// one stretch of 80 MB.
     pub samples: Cow<'a, [Interval]>,
@@ -63,15 +65,17 @@ pub(crate) fn stretches(trace: &Trace) -> Vec<Stretch<'_>> {
     let usual_s = usual_span_s(&trace.speeds);
     let speeds = without_trims_beside(trace);
     let own = matches!(speeds, Cow::Borrowed(_)).then_some(&trace.speeds[..]);
+    let trickle_bytes_per_s = trace.trickle_bytes_per_s();
     let longest_hole_s = (BRIDGED_INTERVALS * usual_s).max(LONGEST_BRIDGED_S);
     for total in load_totals(&speeds) {
         let phase = total.first.phase as usize;
-        let Some(op) = trace.phases.get(phase).map(|phase| phase.op) else { continue };
+        let Some(Phase { op, inferred, .. }) = trace.phases.get(phase) else { continue };
         let goes_on = stretches
             .last()
             .is_some_and(|last| last.phase == phase && total.first.start_s - last.end_s() <= longest_hole_s);
         if !goes_on {
-            stretches.push(Stretch { phase, op, samples: Cow::Borrowed(&[]) });
+            let trickle_bytes_per_s = if *inferred { trickle_bytes_per_s } else { 0.0 };
+            stretches.push(Stretch { phase, op: *op, trickle_bytes_per_s, samples: Cow::Borrowed(&[]) });
         }
         stretches.last_mut().expect("one was just begun").push(own, &total);
     }
@@ -106,7 +110,6 @@ pub(crate) fn usual_span_s(speeds: &[SpeedSeries]) -> f64 {
 #[cfg(test)]
 mod test {
     use super::*;
-    use trace::Phase;
 
     /// Goal: one series is not copied, and no slice is lost where two meet. Method: reads alone, then beside writes, then alone.
     #[test]

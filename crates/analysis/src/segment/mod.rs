@@ -58,7 +58,7 @@ pub(crate) struct Piece {
     pub level: f64,
     /// Standard deviation over mean of the speeds of its slices; 0 where it stands still.
     pub variation: f64,
-    /// Whether nothing moves.
+    /// Whether nothing moves, or no more than a trickle.
     pub stopped: bool,
     /// Whether the speed sank into it bit by bit.
     pub gradual: bool,
@@ -86,12 +86,12 @@ impl Piece {
 /// The pieces of all stretches, in order of time.
 pub(crate) fn pieces(stretches: &[Stretch]) -> Vec<Piece> {
     let each = |(index, stretch): (usize, &Stretch)| {
-        let fast = fast_speed(&stretch.samples);
-        cuts(&stretch.samples, fast)
+        let still = (STOP_FRACTION * fast_speed(&stretch.samples)).max(stretch.trickle_bytes_per_s);
+        cuts(&stretch.samples, still)
             .windows(2)
             .map(|cut| Piece {
                 gradual: cut[0].gradual,
-                ..piece(index, &stretch.samples[cut[0].at..cut[1].at], fast)
+                ..piece(index, &stretch.samples[cut[0].at..cut[1].at], still)
             })
             .collect::<Vec<_>>()
     };
@@ -100,7 +100,7 @@ pub(crate) fn pieces(stretches: &[Stretch]) -> Vec<Piece> {
     pieces
 }
 
-fn piece(stretch: usize, samples: &[Interval], fast: f64) -> Piece {
+fn piece(stretch: usize, samples: &[Interval], still: f64) -> Piece {
     let span = |samples: &[Interval]| samples.iter().map(|s| s.span_s).sum::<f64>();
     let speed = |samples: &[Interval]| samples.iter().map(|s| s.bytes).sum::<f64>() / span(samples);
     let inner = if samples.len() > LEAST_INNER + 1 { &samples[1..samples.len() - 1] } else { samples };
@@ -114,7 +114,7 @@ fn piece(stretch: usize, samples: &[Interval], fast: f64) -> Piece {
         mean,
         level,
         variation: if level > 0.0 { variance.sqrt() / level } else { 0.0 },
-        stopped: level <= STOP_FRACTION * fast,
+        stopped: level <= still,
         gradual: false,
         slices: samples.len(),
     }
@@ -129,9 +129,9 @@ struct Cut {
 }
 
 /// Where pieces begin, and at last where there are no more samples.
-fn cuts(samples: &[Interval], fast: f64) -> Vec<Cut> {
+fn cuts(samples: &[Interval], still: f64) -> Vec<Cut> {
     let (bins, bin_s) = bins(samples);
-    let x: Vec<f64> = bins.iter().map(|bin| log_speed(bin.bytes_per_s, fast)).collect();
+    let x: Vec<f64> = bins.iter().map(|bin| log_speed(bin.bytes_per_s, still)).collect();
     let noise = noise(&x);
     let shortest = (SHORTEST_PIECE_S / bin_s - NEARLY_A_BIN).ceil() as usize;
     let penalty = PENALTY * noise * (x.len().max(2) as f64).ln();
@@ -140,7 +140,7 @@ fn cuts(samples: &[Interval], fast: f64) -> Vec<Cut> {
     let levels: Vec<f64> = (0..starts.len()).map(|n| median(&x[starts[n]..end(n)])).collect();
     let mut cuts = vec![Cut { at: 0, gradual: false }];
     for n in 1..starts.len() {
-        let at = finer_cut(samples, &bins, starts[n], (levels[n - 1], levels[n]), fast);
+        let at = finer_cut(samples, &bins, starts[n], (levels[n - 1], levels[n]), still);
         // Of a flight of steps down only the first may begin earlier than it looks.
         let first_down = levels[n] < levels[n - 1] && (n < 2 || levels[n - 1] >= levels[n - 2]);
         let began = if first_down { sinking::began(&x, starts[n - 1], starts[n]) } else { None };
@@ -205,12 +205,13 @@ fn bins(samples: &[Interval]) -> (Vec<Bin>, f64) {
 }
 
 /// Moves a cut from the edge of a bin to the slice where the levels on its two sides fit best.
-fn finer_cut(samples: &[Interval], bins: &[Bin], bin: usize, levels: (f64, f64), fast: f64) -> usize {
+fn finer_cut(samples: &[Interval], bins: &[Bin], bin: usize, levels: (f64, f64), still: f64) -> usize {
     let from = bins[bin - 1].first;
     let to = bins.get(bin + 1).map_or(samples.len(), |next| next.first);
     let slice = &samples[from..to];
-    let misfit =
-        |sample: &Interval, level: f64| (log_speed(sample.bytes_per_s(), fast) - level).abs() * sample.span_s;
+    let misfit = |sample: &Interval, level: f64| {
+        (log_speed(sample.bytes_per_s(), still) - level).abs() * sample.span_s
+    };
     let mut cost: f64 = slice.iter().map(|sample| misfit(sample, levels.1)).sum();
     let (mut best, mut least) = (bins[bin].first, f64::INFINITY);
     for (offset, sample) in slice.iter().enumerate().take(slice.len() - 1) {
@@ -223,8 +224,8 @@ fn finer_cut(samples: &[Interval], bins: &[Bin], bin: usize, levels: (f64, f64),
 }
 
 /// Logarithm of a speed; stops are all the same level.
-fn log_speed(bytes_per_s: f64, fast: f64) -> f64 {
-    bytes_per_s.max(STOP_FRACTION * fast).max(1e-3).ln()
+fn log_speed(bytes_per_s: f64, still: f64) -> f64 {
+    bytes_per_s.max(still).max(1e-3).ln()
 }
 
 /// The speed that nine tenths of the moving slices stay below.
@@ -282,7 +283,12 @@ mod test {
             let start_s = i as f64 * span_s;
             Interval { start_s, span_s, bytes: span_s * speed(start_s), phase: 0 }
         };
-        vec![Stretch { phase: 0, op: SegmentOp::Write, samples: (0..count).map(sample).collect() }]
+        vec![Stretch {
+            phase: 0,
+            op: SegmentOp::Write,
+            trickle_bytes_per_s: 0.0,
+            samples: (0..count).map(sample).collect(),
+        }]
     }
 
     #[test]

@@ -4,9 +4,9 @@ use super::{MUCH_THE_SAME, OpRun, RECURRING, SHORTEST_S};
 use crate::{Trace, load_totals};
 use measure::Point;
 
-/// Nothing moving for longer than this is no load: drives that stop when hot were back after 15 to 60 s.
-const LONGEST_STOP_S: f64 = 90.0;
-/// ... unless it comes again and again for much the same time, as in a case that cools slowly.
+/// Nothing moving for longer than this is no load, unless it looks like a drive's own: drives that stop when hot were back after 15 to 60 s.
+pub const LONGEST_STOP_S: f64 = 90.0;
+/// ... as where it comes again and again for much the same time, as in a case that cools slowly.
 const LONGEST_RECURRING_S: f64 = 240.0;
 
 /// A thermostat stops a drive at one temperature and starts it at another: each within this, as loads of different kinds heat a sensor
