@@ -90,6 +90,8 @@ pub enum Observation {
     BackWhileWriting,
     /// Nothing moved at all, for so long.
     Stopped { span_s: f64 },
+    /// Nothing moved, for so long, and nobody knows whether anything was asked for.
+    Paused { span_s: f64 },
     /// Writing fell and stayed slow.
     WritingStayedSlow { share: f64, written_bytes: u64 },
     /// The page cache lies between.
@@ -173,9 +175,10 @@ impl Observation {
             | Self::BackWhileWriting
             | Self::WritingStayedSlow { .. } => Rule::WriteCache,
             Self::Lasted { .. } | Self::LittleLost | Self::Stopped { .. } => Rule::Shape,
-            Self::ThroughPageCache | Self::PowerStateChanged { .. } | Self::FellFromAnything { .. } => {
-                Rule::Host
-            }
+            Self::ThroughPageCache
+            | Self::PowerStateChanged { .. }
+            | Self::Paused { .. }
+            | Self::FellFromAnything { .. } => Rule::Host,
             Self::OtherwiseExplained { .. }
             | Self::LooksAlike { .. }
             | Self::SameSpeedLeft { .. }

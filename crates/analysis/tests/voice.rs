@@ -48,6 +48,7 @@ const OBSERVATIONS: &[&str] = &[
     r#""kind":"cache_filled_before""#,
     r#""kind":"back_while_writing""#,
     r#""kind":"stopped","span_s":18.4"#,
+    r#""kind":"paused","span_s":58.0"#,
     r#""kind":"writing_stayed_slow","share":0.03,"written_bytes":107374182400"#,
     r#""kind":"through_page_cache""#,
     r#""kind":"lasted","span_s":226"#,

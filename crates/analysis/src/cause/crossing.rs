@@ -292,7 +292,8 @@ impl RunSums {
         let as_deep = (as_deep.sum::<f64>() - now[Other as usize]).max(alike);
         let others = alike + (as_deep - alike) * FEW_ALIKE / (FEW_ALIKE + alike);
         // The first had none to go by, the second one, and so on: their geometric mean.
-        mean_of_counts(RATE_DROPS, 1.0 + others) / (RATE_S + drop.began.full_speed_s)
+        let seen_per_s = mean_of_counts(RATE_DROPS, 1.0 + others) / (RATE_S + drop.began.full_speed_s);
+        seen_per_s.max(drop.began.least_rate_per_s)
     }
 
     /// How many drops look like this one, and what they may be.

@@ -20,6 +20,8 @@ const RISEN: f64 = 1.15;
 const MOST_PIECES: usize = 64;
 /// A rise by this factor from one piece to the next is a leap.
 const LEAP: f64 = 1.25;
+/// A stop, and the rows on both sides that hold some of it.
+const STOP_PIECES: usize = 3;
 /// A burst shorter than this does not set the speed that later pieces are compared with.
 const SHORTEST_BASE_S: f64 = 3.0;
 
@@ -80,16 +82,17 @@ pub(crate) enum DropStart {
 
 /// The drops among `pieces[range]`, which are all of one stretch; indices count in `pieces`. A piece for
 /// which `as_meant` holds is as fast as the plan allows and never slow; one for which `slow_still` holds has not come back, in a
-/// load that began slow, unless its speed leapt up.
+/// load that began slow, unless its speed leapt up. Where a load is `inferred`, it may be several.
 pub(crate) fn drops(
     pieces: &[Piece],
     range: Range<usize>,
     start: DropStart,
     as_meant: &dyn Fn(&Piece) -> bool,
     slow_still: &dyn Fn(&Piece) -> bool,
+    inferred: bool,
 ) -> Vec<SpeedDrop> {
     let base = if let DropStart::Known(speed) = start { Some(speed) } else { None };
-    let mut walk = Walk { pieces, slow_still, base, done: Vec::new(), open: Vec::new() };
+    let mut walk = Walk { pieces, slow_still, inferred, base, done: Vec::new(), open: Vec::new() };
     for index in range.clone() {
         let at_start = index == range.start;
         if at_start && start == DropStart::Slow {
@@ -108,6 +111,7 @@ pub(crate) fn drops(
 struct Walk<'a> {
     pieces: &'a [Piece],
     slow_still: &'a dyn Fn(&Piece) -> bool,
+    inferred: bool,
     base: Option<f64>,
     done: Vec<SpeedDrop>,
     /// Indices into `done` of the drops that are not over, the innermost last.
@@ -124,7 +128,8 @@ impl Walk<'_> {
             self.base = Some(mean);
         } else if let Some(inner) = self.open.last() {
             // A slice that the fall lies in is the edge of the drop and no level of its own.
-            let edge = self.done[*inner].first + 1 == index && self.pieces[index - 1].slices <= 1;
+            let edge = self.done[*inner].first + 1 == index && self.pieces[index - 1].slices <= 1
+                || self.ends_within(index);
             if let Some(previous) = previous.filter(|previous| mean < self.further(index) * previous && !edge)
             {
                 let inside = Some(*inner);
@@ -145,6 +150,25 @@ impl Walk<'_> {
     fn further(&self, index: usize) -> f64 {
         let variation = self.pieces[index].variation.max(self.pieces[index - 1].variation);
         1.0 - (FURTHER_THAN_VARIATION * variation).clamp(FURTHER, FURTHER_AT_ANY_RATE)
+    }
+
+    /// Whether a piece is the row in which a load ends, and is in part without one.
+    fn ends_within(&self, index: usize) -> bool {
+        let now = &self.pieces[index];
+        let next = self.pieces.get(index + 1).filter(|next| next.stretch == now.stretch);
+        self.inferred && now.slices <= 1 && next.is_some_and(|next| next.stopped)
+    }
+
+    /// Whether a load goes on slower after nothing moved, in a log that does not say what was asked for: a drive that stops until it
+    /// has cooled is as fast as before, so it was another load.
+    fn is_another_load(&self, drop: usize, index: usize) -> bool {
+        let drop = &self.done[drop];
+        let now = &self.pieces[index];
+        let stopped = |own: &usize| self.pieces[*own].stopped;
+        let is_stop = drop.own.len() <= STOP_PIECES
+            && drop.own.iter().all(|own| stopped(own) || self.pieces[*own].slices <= 1)
+            && drop.own.iter().any(stopped);
+        self.inferred && drop.inside.is_none() && !drop.at_start && is_stop && !now.stopped && now.slices > 1
     }
 
     /// Adds a piece to the drops that are not over.
@@ -171,8 +195,9 @@ impl Walk<'_> {
             let [before, now] = [&self.pieces[index - 1], &self.pieces[index]];
             now.level > LEAP * before.level && before.is_even() && now.is_even()
         };
-        while let Some(innermost) = self.open.last() {
-            let drop = &mut self.done[*innermost];
+        while let Some(innermost) = self.open.last().copied() {
+            let another = self.is_another_load(innermost, index);
+            let drop = &mut self.done[innermost];
             let latest = &drop.own[drop.own.len().saturating_sub(MOST_PIECES)..];
             let level = median_speed(self.pieces, latest);
             let fastest = latest.iter().map(|own| self.pieces[*own].level).fold(0.0, f64::max);
@@ -181,7 +206,7 @@ impl Walk<'_> {
                 None => mean > RISEN * fastest,
             };
             let held = drop.at_start && !leapt && (self.slow_still)(&self.pieces[index]);
-            let over = over && !held;
+            let over = over && !held || another;
             if !over && !as_meant {
                 return;
             }
@@ -252,7 +277,7 @@ mod test {
 
     fn found(levels: &[(f64, f64)]) -> Vec<(usize, usize, bool, Option<usize>)> {
         let pieces = pieces(levels);
-        let drops = drops(&pieces, 0..pieces.len(), DropStart::Fresh, &|_| false, &|_| false);
+        let drops = drops(&pieces, 0..pieces.len(), DropStart::Fresh, &|_| false, &|_| false, false);
         drops.iter().map(|d| (d.first, d.last, d.recovered, d.inside)).collect()
     }
 
@@ -273,11 +298,29 @@ mod test {
     fn a_load_that_is_held_back_swings_and_comes_back_by_a_leap() {
         let held = |levels: &[(f64, f64)]| {
             let pieces = pieces(levels);
-            let drops = drops(&pieces, 0..pieces.len(), DropStart::Slow, &|_| false, &|_| true);
+            let drops = drops(&pieces, 0..pieces.len(), DropStart::Slow, &|_| false, &|_| true, false);
             drops.iter().map(|d| (d.first, d.last, d.recovered)).collect::<Vec<_>>()
         };
         assert_eq!(held(&[(20., 20.), (24., 20.), (29., 20.), (33., 20.)]), [(0, 3, false)]);
         assert_eq!(held(&[(20., 20.), (30., 20.), (20., 20.)]), [(0, 0, true), (2, 2, false)]);
+    }
+
+    /// Goal: where nobody knows what was asked for, a load that goes on slower after nothing moved is another one, and the row in which one
+    /// ends is no drop.
+    #[test]
+    fn a_load_that_goes_on_slower_after_a_stop_is_another_one() {
+        let found = |levels: &[(f64, f64)], inferred: bool| {
+            let mut pieces = pieces(levels);
+            pieces.iter_mut().filter(|piece| piece.span_s() <= 1.0).for_each(|piece| piece.slices = 1);
+            let drops = drops(&pieces, 0..pieces.len(), DropStart::Fresh, &|_| false, &|_| false, inferred);
+            drops.iter().map(|d| (d.first, d.last, d.recovered)).collect::<Vec<_>>()
+        };
+        let slower = [(16., 60.), (0., 20.), (9., 60.), (4., 20.), (9., 20.)];
+        assert_eq!(found(&slower, true), [(1, 1, true), (3, 3, true)]);
+        assert_eq!(found(&slower, false), [(1, 4, false), (3, 3, true)]);
+        let ends = [(16., 60.), (9., 60.), (4., 1.), (0., 20.), (16., 60.)];
+        assert_eq!(found(&ends, true), [(1, 3, true), (3, 3, true)]);
+        assert_eq!(found(&ends, false), [(1, 3, true), (2, 3, true)]);
     }
 
     /// Bursts that beat with the log's intervals go to and fro between two speeds of which neither is the full one.

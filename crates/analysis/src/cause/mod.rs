@@ -140,7 +140,7 @@ fn all_drops(
         let (as_meant, slow_still) =
             (|piece: &Piece| as_meant(phase, piece), |piece: &Piece| starts.holds_on(piece));
         let end = range.end - 1;
-        let mut found = drops::drops(pieces, range, start, &as_meant, &slow_still);
+        let mut found = drops::drops(pieces, range, start, &as_meant, &slow_still, phase.inferred);
         // The row in which a load ends is in part without one.
         found.pop_if(|drop| drop.first == end && !drop.at_start && pieces[end].slices <= 1);
         if phase.inferred {

@@ -16,7 +16,7 @@ use super::release::Release;
 use crate::COOL_K;
 use crate::findings::{Cause, SegmentOp};
 use crate::observation::Observation;
-use trace::HostThreshold;
+use trace::{HostThreshold, LONGEST_STOP_S};
 
 /// Consumer drives are specified up to 70 °C, and on those measured nothing slowed down below it unless it was set to.
 /// Between that and [`COOL_K`], far below any limit of a drive's own that was found, the weight is in proportion.
@@ -70,6 +70,11 @@ const LITTLE_LOST: f64 = 0.9;
 const STOPPED_S: f64 = 30.0;
 const READING_STOPPED_S: f64 = 10.0;
 const STOPPED: f64 = 1.0;
+/// Where nobody knows what was asked for, nothing moves for the host's reasons rather than the drive's: a drive that stops to cool is rare.
+/// Once for all that look alike.
+const PAUSED: f64 = -1.5;
+/// ... and whoever it is asks for less every few hours.
+const HOST_PER_S: f64 = 1.0 / 21_600.0;
 /// The same speed as heat left of the load in another run: by chance one in twenty.
 const IN_OTHER_RUN: f64 = 3.0;
 /// A setting acts within this: the drive's entry latency is milliseconds, the log's times are a reading off.
@@ -164,6 +169,7 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
         spread_k,
         stay_s_per_k: case.history.stay_s(of, temp_k, half_k).max(least_s) / (2.0 * half_k),
         full_speed_s: case.history.full_speed_s(of),
+        least_rate_per_s: if case.phase.inferred { HOST_PER_S } else { 0.0 },
         quiet_s: case.history.quiet_s(of, temp_k - 2.0 * spread_k),
         of,
         ran_hotter: 0.0,
@@ -334,7 +340,13 @@ fn circumstances(case: &Case, evidence: &mut Evidence) {
     }
     let (span_s, reads) = (case.span_s(), case.op == SegmentOp::Read);
     let long = span_s >= if reads { READING_STOPPED_S } else { STOPPED_S };
-    if case.drop.stops(case.pieces) && long && !case.phase.inferred {
+    if !case.drop.stops(case.pieces) {
+        return;
+    }
+    // Longer ones are part of an inferred load because they look like a drive's own.
+    if case.phase.inferred && span_s <= LONGEST_STOP_S {
+        evidence.weigh_heat(Observation::Paused { span_s }, PAUSED * seen_once(case.alike), &[]);
+    } else if !case.phase.inferred && long {
         let cache = if case.drop.recovered { 0.0 } else { -4.0 };
         evidence.weigh_heat(Observation::Stopped { span_s }, STOPPED, &[(Slc, cache)]);
     }

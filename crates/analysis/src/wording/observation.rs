@@ -171,6 +171,9 @@ pub fn observation(seen: &Observation) -> String {
             "The SLC cache had filled before; this is the speed after that.".to_owned()
         }
         Seen::Stopped { span_s } => format!("I/O stopped completely for {span_s:.0} s."),
+        Seen::Paused { span_s } => {
+            format!("Nothing moved for {span_s:.0} s; the log does not say whether anything was asked for.")
+        }
         Seen::BackWhileWriting => {
             "Speed recovered while writes continued, which does not empty an SLC cache.".to_owned()
         }
