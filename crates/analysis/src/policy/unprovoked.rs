@@ -31,8 +31,8 @@ const DIPPED_K: f64 = 4.0;
 /// Stops of a thermostat lie within its hysteresis of the hottest, and so many are a habit.
 const AS_HOT_K: f64 = 7.0;
 const STOPS: usize = 5;
-/// A slice is a stall below this share of the usual speed. By chance so many would have come while the drive was cooler: none do in one
-/// run of four hundred.
+/// A slice is a stall below this share of the usual speed. By chance some would have come while the drive was cooler: none do in one
+/// run of four hundred, e to the minus this.
 const STALLED: f64 = 0.5;
 const MISSED_COOL: f64 = 6.0;
 /// Without slowing down, a run that stayed below this says little about what the drive does when hot.
@@ -40,6 +40,8 @@ const HOT_K: f64 = 343.0;
 /// A drive that is as warm as this, and within so much of the hottest from its first second on, had been loaded before.
 const WARM_K: f64 = 333.0;
 const AT_REST_K: f64 = 4.0;
+/// A log that begins in a load under which the drive cools by this much began after more of it, in hotter air, or throttled.
+const COOLED_K: f64 = 8.0;
 
 /// The policy of a run in which nothing was slowed down by heat.
 pub(super) fn policy(
@@ -132,8 +134,11 @@ fn never_cool(trace: &Trace, heat: &Heat, stretches: &[Stretch], judged: &[Judge
             && (load.began_hot(heat) || load.at_tmt1(trace, heat))
             && speeds.iter().any(|(other, faster)| *faster > FASTER * speed && load.is_like(other, trace))
     };
-    by_op.values().any(|op| op.is_free(trace) && (op.stayed_hot(heat) || op.at_tmt1(trace, heat)))
-        || speeds.iter().any(slower)
+    let first_s = stretches.iter().map(Stretch::start_s).fold(f64::INFINITY, f64::min);
+    let hot = |op: &Loads| {
+        op.stayed_hot(heat) || op.at_tmt1(trace, heat) || op.start_s() <= first_s && op.only_cooled(heat)
+    };
+    by_op.values().any(|op| op.is_free(trace) && hot(op)) || speeds.iter().any(slower)
 }
 
 /// Whether the log began in a load that had been there before, so that its speed on a cool drive is not known.
@@ -172,6 +177,19 @@ impl Loads<'_> {
         let (coolest_k, hottest_k) = self.kelvin(heat).fold((f64::INFINITY, 0.0), range);
         let first_k = self.kelvin(heat).next();
         coolest_k >= WARM_K && first_k.is_some_and(|first_k| first_k >= hottest_k - AT_REST_K)
+    }
+
+    /// Whether it was hottest as it began, and cooled from then on.
+    fn only_cooled(&self, heat: &Heat) -> bool {
+        let kelvin: Vec<f64> = self.kelvin(heat).collect();
+        let hottest_k = kelvin.iter().copied().fold(0.0, f64::max);
+        let ends = kelvin.first().zip(kelvin.last());
+        hottest_k >= WARM_K + COOLED_K
+            && ends.is_some_and(|(first, last)| *first >= hottest_k && *last <= hottest_k - COOLED_K)
+    }
+
+    fn start_s(&self) -> f64 {
+        self.stretches.first().map_or(f64::INFINITY, |stretch| stretch.start_s())
     }
 
     fn began_hot(&self, heat: &Heat) -> bool {
@@ -256,17 +274,17 @@ fn stops_hot(trace: &Trace, heat: &Heat, stretches: &[Stretch], hottest_k: f64) 
     times >= STOPS && hottest_k >= threshold_k - AT_THRESHOLD_K
 }
 
-/// Whether an operation lost half its speed and more for less than ten seconds, again and again, only while the drive was about as
-/// hot as it got, and would have done so as well while it was cooler if that had nothing to do with heat.
+/// Whether an operation lost half its speed and more for less than ten seconds, again and again, only while the drive was hot, and would
+/// have done so as well while it was cooler if that had nothing to do with heat.
 fn stalls_hot(trace: &Trace, heat: &Heat, stretches: &[Stretch], judged: &[Judged], hottest_k: f64) -> bool {
     // What lasts is judged as a drop, and known for what it is.
     let long = judged.iter().filter(|j| j.drop.inside.is_none() && j.end_s - j.start_s > LEVEL_S);
     let mut drops = long.peekable();
-    let mut by_op: BTreeMap<u8, (f64, f64, usize)> = BTreeMap::new();
+    let mut by_op: BTreeMap<u8, Stalls> = BTreeMap::new();
     for stretch in stretches.iter().filter(|stretch| stretch.op.moves_data()) {
         let speeds: Vec<f64> = stretch.samples.iter().map(Interval::bytes_per_s).collect();
         let usual = median(&speeds);
-        let (hot_s, cool_s, stalls) = by_op.entry(stretch.op as u8).or_default();
+        let stalls = by_op.entry(stretch.op as u8).or_default();
         // In the slices at both ends of a load it may run for a part only.
         let inner = speeds.len().saturating_sub(2);
         let mut was_stalled = false;
@@ -274,19 +292,39 @@ fn stalls_hot(trace: &Trace, heat: &Heat, stretches: &[Stretch], judged: &[Judge
             while drops.next_if(|drop| drop.end_s <= sample.start_s).is_some() {}
             let in_drop = drops.peek().is_some_and(|drop| drop.start_s < sample.end_s());
             let Some(kelvin) = heat.nearest_k(sample.start_s).filter(|_| !in_drop) else { continue };
-            let is_hot = kelvin >= hottest_k - AS_HOT_K;
-            *(if is_hot { &mut *hot_s } else { &mut *cool_s }) += sample.span_s;
             let stalled = *speed <= STALLED * usual;
-            if stalled && !was_stalled {
-                // One while it was cool, and heat is not behind them.
-                *stalls = if is_hot { *stalls + 1 } else { usize::MAX / 2 };
-            }
+            stalls.add(kelvin, sample.span_s, stalled && !was_stalled);
             was_stalled = stalled;
         }
     }
     let threshold_k = [trace.tmt_at(0.0).0, trace.tmt_at(0.0).1].into_iter().flatten().fold(HOT_K, f64::min);
-    let only_hot = |(hot_s, cool_s, stalls): &(f64, f64, usize)| {
-        (STOPS..usize::MAX / 4).contains(stalls) && *stalls as f64 * cool_s >= MISSED_COOL * hot_s
-    };
+    let only_hot = |stalls: &Stalls| stalls.only_from(threshold_k - AT_THRESHOLD_K);
     hottest_k >= threshold_k - AT_THRESHOLD_K && by_op.values().any(only_hot)
+}
+
+/// The stalls of an operation, by whole kelvins.
+#[derive(Default)]
+struct Stalls {
+    seconds: BTreeMap<i64, f64>,
+    count: usize,
+    coolest_k: Option<i64>,
+}
+
+impl Stalls {
+    fn add(&mut self, kelvin: f64, span_s: f64, stalls: bool) {
+        let kelvin = kelvin.floor() as i64;
+        *self.seconds.entry(kelvin).or_default() += span_s;
+        if stalls {
+            self.count += 1;
+            self.coolest_k = Some(self.coolest_k.map_or(kelvin, |coolest| coolest.min(kelvin)));
+        }
+    }
+
+    /// Whether all came no cooler than this, and would not have by chance, each in any second.
+    fn only_from(&self, least_k: f64) -> bool {
+        let Some(coolest_k) = self.coolest_k.filter(|_| self.count >= STOPS) else { return false };
+        let hot_s: f64 = self.seconds.range(coolest_k..).map(|(_, seconds)| seconds).sum();
+        let by_chance = self.count as f64 * (hot_s / self.seconds.values().sum::<f64>()).ln();
+        coolest_k as f64 >= least_k.floor() && by_chance <= -MISSED_COOL
+    }
 }

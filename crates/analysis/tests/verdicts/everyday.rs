@@ -176,3 +176,89 @@ fn loads_of_one_ratio_leave_open_which_part_heats() {
         assert!(told.0.is_none() || told.1.is_none(), "{reads} of it reads: {told:?}");
     }
 }
+
+/// Goal: what an operating system moves between loads is no load that heat could slow down. Method: a trickle of 1 to 8 MB/s that swells and
+/// ebbs between loads of any length, on hot drives that never throttle.
+#[test]
+fn what_trickles_between_loads_is_not_throttled() {
+    for (seed, row_s, heats_k) in [(1, 2, 38.0), (2, 1, 42.0), (3, 5, 36.0), (4, 1, 34.0), (5, 2, 40.0)] {
+        let mut log = Logged::new(seed);
+        log.heats_k = heats_k;
+        let mut logged_s = 0;
+        for _ in 0..12 {
+            let (load_s, pause_s) = (250.0 + 250.0 * log.random(), 20.0 + 380.0 * log.random().powi(2));
+            log.log(load_s as usize, |_, _| 1.0);
+            logged_s += load_s as usize;
+            let trickle = |second: usize, _| 0.0018 + 0.0014 * ((logged_s + second) as f64 / 47.0).sin();
+            log.log(pause_s as usize, trickle);
+            logged_s += pause_s as usize;
+        }
+        let findings = analyze(&log.trace_of(true, row_s));
+        let of = format!("{heats_k} K, rows of {row_s} s: {:?}, {:?}", findings.policy, heat(&findings));
+        assert!(heat(&findings).is_empty(), "{of}");
+    }
+}
+
+/// Goal: a load that goes on slower after a pause is another one. Method: jobs of a host at rates of its own between such at full speed, rests
+/// of half a minute between them, and a relay that is right about all that it did itself.
+#[test]
+fn a_job_at_another_rate_after_a_pause_is_no_throttling() {
+    for (seed, row_s, heats_k) in [(1, 1, 46.0), (2, 2, 47.0), (3, 1, 48.0), (4, 2, 46.0), (5, 1, 47.0)] {
+        let mut log = Logged::new(seed);
+        log.heats_k = heats_k;
+        let (mut throttle, mut onsets_s, mut logged_s) = (relay(351.0, 344.0, 0.4), Vec::new(), 0);
+        for job in 0..16 {
+            let rate = if job % 2 == 0 { 1.0 } else { 0.55 + 0.35 * log.random() };
+            let (load_s, pause_s) = (200.0 + 300.0 * log.random(), 20.0 + 40.0 * log.random());
+            let mut was_slow = false;
+            log.log(load_s as usize, |second, kelvin| {
+                let most = throttle(second, kelvin);
+                if most < 1.0 && !was_slow {
+                    onsets_s.push((logged_s + second) as f64);
+                }
+                was_slow = most < 1.0;
+                rate.min(most)
+            });
+            logged_s += load_s as usize;
+            log.log(pause_s as usize, |second, kelvin| 0.0 * throttle(second, kelvin));
+            logged_s += pause_s as usize;
+        }
+        let findings = analyze(&log.trace_of(true, row_s));
+        let near = |t_s: f64| onsets_s.iter().any(|onset_s| (onset_s - t_s).abs() <= 10.0 + row_s as f64);
+        let wrong: Vec<_> = sure_heat(&findings).into_iter().filter(|(t_s, _)| !near(*t_s)).collect();
+        assert!(wrong.is_empty(), "seed {seed}: {wrong:?} beside {onsets_s:?}");
+        let right = sure_heat(&findings).len();
+        assert!(2 * right >= onsets_s.len(), "seed {seed}: {right} of {}", onsets_s.len());
+    }
+}
+
+/// Goal: a drive that only cools under the load that a log begins in may be throttled all along. Method: a hot drive, then a lower speed.
+#[test]
+fn a_load_that_a_log_begins_in_and_that_cools_the_drive_clears_nothing() {
+    for (seed, row_s, share) in [(1, 1, 0.4), (2, 1, 0.55), (3, 2, 0.5), (4, 5, 0.3), (5, 10, 0.45)] {
+        let mut log = Logged::new(seed);
+        log.log(1500, |_, _| 0.9);
+        log.begin_here();
+        log.log(1200, |_, _| share);
+        let findings = analyze(&log.trace_of(true, row_s));
+        assert_eq!(findings.policy.class, PolicyClass::Undetermined, "{share}: {:?}", findings.policy);
+    }
+}
+
+/// Goal: one drop in days of a host's work is no threshold. Method: two lulls on a drive that is warmest as they begin.
+#[test]
+fn two_lulls_in_two_days_are_not_surely_heat() {
+    for (seed, row_s, heats_k) in [(1, 10, 36.0), (2, 30, 38.0), (3, 60, 34.0), (4, 30, 40.0), (5, 10, 37.0)]
+    {
+        let mut log = Logged::new(seed);
+        log.heats_k = heats_k;
+        for hours in [20, 14] {
+            log.log(3600 * hours, |_, _| 0.4);
+            log.log(1800, |_, _| 1.0);
+            log.log(400, |_, _| 0.45);
+        }
+        log.log(3600 * 8, |_, _| 0.4);
+        let findings = analyze(&log.trace_of(true, row_s));
+        assert!(sure_heat(&findings).is_empty(), "{heats_k} K: {:?}", sure_heat(&findings));
+    }
+}
