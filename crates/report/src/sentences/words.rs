@@ -10,7 +10,7 @@ pub(crate) const CONSTANT: &str = "constant";
 /// What one is whose speed goes to and fro.
 pub(crate) const UNSTEADY: &str = "unsteady";
 
-/// What a segment is; [`crate::segment_states`] knows whether a full speed is known to be one.
+/// What a segment is; [`super::Summary::states`] knows whether a full speed is known to be one.
 pub const fn label(label: Label) -> &'static str {
     match label {
         Label::FullSpeed => "full speed",
