@@ -3,6 +3,7 @@
 use crate::cause::evidence::{Conclusion, Suspect};
 use crate::cause::heat::Heat;
 use crate::cause::{Judged, as_meant, is_ramp};
+use crate::explain::Sources;
 use crate::findings::{Cause, Event, EventKind, Label, Segment, SegmentOp, WeighedObservation};
 use crate::observation::Observation;
 use crate::segment::{Piece, Stretch};
@@ -16,28 +17,32 @@ const ONE_SEGMENT: f64 = 0.1;
 /// late and shows whole kelvins).
 const AT_CRITICAL_K: f64 = 3.0;
 
-/// The events of a run in order of time, each with what was judged to be one.
-pub(crate) fn events<'a>(
-    trace: &Trace,
-    pieces: &[Piece],
-    judged: &'a [Judged],
-    stretches: &[Stretch],
-) -> Vec<(Event, &'a Judged)> {
-    let mut events: Vec<(Event, &Judged)> = Vec::new();
-    for judged in judged.iter().filter(|judged| !judged.continues) {
+/// The events of a run in order of time, and what `look` made of each and what it was judged by.
+pub(crate) fn events<T>(
+    sources: &Sources,
+    judged: Vec<Judged>,
+    look: impl Fn(&Sources, &Event, &Judged) -> T,
+) -> (Vec<Event>, Vec<T>) {
+    let Sources { trace, pieces, stretches, .. } = *sources;
+    let mut events: Vec<(Event, T)> = Vec::new();
+    for judged in judged.into_iter().filter(|judged| !judged.continues) {
         let piece = &pieces[judged.drop.first];
         let phase = &trace.phases[stretches[piece.stretch].phase];
-        if is_pause(judged, piece, phase.inferred) {
+        if is_pause(&judged, piece, phase.inferred) {
             continue;
         }
-        let Some(kind) = kind(trace, judged, piece, phase.buffered) else { continue };
-        events.push((begin(judged, kind), judged));
+        let Some(kind) = kind(trace, &judged, piece, phase.buffered) else { continue };
+        let mut push = |event: Event| {
+            let seen = look(sources, &event, &judged);
+            events.push((event, seen));
+        };
+        push(begin(&judged, kind));
         if kind == EventKind::ThrottleOnset && judged.drop.recovered {
-            events.push((release(judged), judged));
+            push(release(&judged));
         }
     }
     events.sort_by(|(a, _), (b, _)| a.t_s.total_cmp(&b.t_s));
-    events
+    events.into_iter().unzip()
 }
 
 /// The segments of a run, in order of time.

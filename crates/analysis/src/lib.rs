@@ -73,23 +73,23 @@ pub fn analyze(trace: &Trace) -> Findings {
 
 /// The same, with what other runs of the drive show of its loads.
 pub fn analyze_among(trace: &Trace, others: &Others) -> Findings {
-    analyze_with(trace, others, |_, _| ()).0
+    analyze_with(trace, others, |_, _, _| ()).0
 }
 
 /// The same, and the reasoning behind each event, in order of time.
 pub fn explain(trace: &Trace) -> (Findings, Vec<Explanation>) {
-    analyze_with(trace, &Others::default(), |sources, events| {
-        let explained = events.iter().enumerate();
-        explained.map(|(index, (event, judged))| sources.explain(index + 1, event, judged)).collect()
-    })
+    let (findings, mut explained) = 
+        analyze_with(trace, &Others::default(), |sources, event, judged| sources.explain(event, judged));
+    (1..).zip(&mut explained).for_each(|(number, explanation)| explanation.number = number);
+    (findings, explained)
 }
 
-/// Analyzes, and lets `look` see what the events were made from.
+/// Analyzes, and lets `look` see what each event is made from; what it made of them is in order of time.
 fn analyze_with<T>(
     trace: &Trace,
     others: &Others,
-    look: impl Fn(&Sources, &[(Event, &Judged)]) -> T,
-) -> (Findings, T) {
+    look: impl Fn(&Sources, &Event, &Judged) -> T,
+) -> (Findings, Vec<T>) {
     let heat = Heat::new(trace);
     let stretches = segment::stretches(trace);
     let pieces = segment::pieces(&stretches);
@@ -103,15 +103,18 @@ fn analyze_with<T>(
     caveats.extend(rounds::caveat(&stretches, &judged, heat.slice_s));
     caveats.extend(undecided);
     caveats.extend(unidentified);
-    let events = events::events(trace, &pieces, &judged, &stretches);
-    let seen = look(&Sources { trace, heat: &heat, pieces: &pieces, stretches: &stretches }, &events);
+    let sources = Sources { trace, heat: &heat, pieces: &pieces, stretches: &stretches };
+    let segments = events::segments(trace, &stretches, &pieces, &judged, &heat);
+    let slc_cache = slc_cache(trace, &judged);
+    // Last, as it takes them: a month of evidence is not held beside the events made from it.
+    let (events, seen) = events::events(&sources, judged, look);
     let mut findings = Findings {
         schema: SCHEMA,
         simulated: trace.facts.simulated,
-        segments: events::segments(trace, &stretches, &pieces, &judged, &heat),
-        events: events.into_iter().map(|(event, _)| event).collect(),
+        segments,
+        events,
         policy,
-        slc_cache: slc_cache(trace, &judged),
+        slc_cache,
         thermal,
         steady_state: steady::find(trace),
         life: life::life(trace),

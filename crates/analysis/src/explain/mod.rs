@@ -149,11 +149,11 @@ impl Sources<'_> {
         &self.stretches[self.pieces[judged.drop.first].stretch]
     }
 
-    /// Explains event `number`, which is about `judged`.
-    pub(crate) fn explain(&self, number: usize, event: &Event, judged: &Judged) -> Explanation {
+    /// Explains an event that is about `judged`. Its number is that of the first until it is known which one it is.
+    pub(crate) fn explain(&self, event: &Event, judged: &Judged) -> Explanation {
         let odds = judged.evidence.odds();
         Explanation {
-            number,
+            number: 1,
             event: event.clone(),
             seen: seen::seen(self, judged),
             causes: causes(judged, &odds),
