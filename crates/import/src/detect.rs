@@ -56,7 +56,10 @@ const BINARIES: [(&[u8], &str); 8] = [
 /// When it is none that is read, or could be two: the text says what to do.
 pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
     let text = text(file, head)?;
-    let text = without_separator(&text);
+    // A line that the head ends within may look like anything.
+    let whole =
+        text.rfind('\n').filter(|_| head.len() >= super::HEAD).map_or(&text[..], |last| &text[..=last]);
+    let text = without_separator(whole);
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let Some(first) = lines().next() else {
         return Err(ImportError::whole(file, "there is nothing in it but empty lines"));

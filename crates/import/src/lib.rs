@@ -43,6 +43,7 @@ mod reading;
 mod set_back;
 mod smartctl;
 mod which_drive;
+mod words;
 
 pub use csv::csv;
 pub use error::ImportError;
@@ -67,8 +68,9 @@ const LONGEST_LIFE_S: f64 = 40.0 * 365.25 * 86_400.0;
 /// wrong unit is told.
 const COLDEST_K: f64 = 200.0;
 const HOTTEST_K: f64 = 500.0;
-/// A hundred times the fastest link to a drive that is announced (PCIe 7.0 x4: 64 GB/s) in round numbers.
-const FASTEST_BYTES_PER_S: f64 = 1e13;
+/// Fifteen times the fastest link to a drive that is announced (PCIe 7.0 x4: 64 GB/s) in round numbers: what was written to the page
+/// cache is slower as well, and a thousandfold by a wrong unit is not.
+const FASTEST_BYTES_PER_S: f64 = 1e12;
 
 /// Opens a file when its turn comes.
 pub type OpenLog<'a> = Box<dyn FnOnce() -> std::io::Result<Box<dyn Read + 'a>> + 'a>;
@@ -272,7 +274,7 @@ impl Gathered {
         let lost = LostRows::default();
         let lines = LineReader::new(&name, reader).telling(&lost);
         match format {
-            Format::Csv => self.parts.push(csv::part(&name, lines)?),
+            Format::Csv => self.parts.push(csv::part(&name, lines, options.device.as_deref())?),
             Format::FioBwLog | Format::FioIopsLog | Format::FioLatLog => {
                 self.logs.push(fio::fio_log(&name, format, &self.jsons, lines)?);
             }

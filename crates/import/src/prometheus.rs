@@ -19,6 +19,7 @@ use serde::de::{self, Deserializer, Visitor};
 use super::device::controller;
 use super::json::JsonDocuments;
 use super::lines::LineReader;
+use super::monitor::is_layer;
 use super::part::{CountedBy, RunPart, TimeBase};
 use super::rates::differences;
 use super::which_drive::SerialNumbers;
@@ -100,6 +101,10 @@ const HWMON: [(&str, &str); 9] = [
     ("temp9", "sensor8"),
 ];
 
+/// Chips by what they are on, as node_exporter names them: those of processors, boards, graphics, memory and batteries. A drive's is
+/// on NVMe or SCSI (`nvme_nvme0`, `target0:0:0_0:0:0:0`).
+const OTHER_CHIPS: [&str; 7] = ["platform_", "thermal_", "pci", "i2c", "virtual_", "power_supply", "acpi"];
+
 /// What a metric is; `None` for an unknown one.
 fn meaning(metric: &BTreeMap<String, String>) -> Option<Meaning> {
     let label = |name: &str| metric.get(name).map_or("", String::as_str);
@@ -112,7 +117,11 @@ fn meaning(metric: &BTreeMap<String, String>) -> Option<Meaning> {
             let input = HWMON.iter().find(|(input, _)| *input == label("sensor"));
             match input {
                 Some((_, name)) if label("chip").contains("nvme") => Some(Meaning::Temperature(name, false)),
-                Some((_, "composite")) => Some(Meaning::Temperature("hwmon", false)),
+                Some((_, "composite"))
+                    if !OTHER_CHIPS.iter().any(|begin| label("chip").starts_with(begin)) =>
+                {
+                    Some(Meaning::Temperature("hwmon", false))
+                }
                 _ => Some(Meaning::Nothing),
             }
         }
@@ -187,6 +196,11 @@ pub(super) fn part(file: &str, lines: LineReader<'_>, wanted: Option<&str>) -> R
     let is_wanted = |one: &FoundSeries| one.source.drive.is_some() && one.source.drive == wanted;
     if all.iter().any(is_wanted) {
         all.retain(|one| is_wanted(one) || one.source.drive.is_none());
+    }
+    // What stands on a drive counts the same data again.
+    let is_layer = |one: &FoundSeries| one.source.drive.as_deref().is_some_and(is_layer);
+    if all.iter().any(|one| one.source.drive.is_some() && !is_layer(one)) {
+        all.retain(|one| !is_layer(one));
     }
     let drive = one_source(&all, wanted.as_deref()).map_err(|why| ImportError::whole(file, why))?;
     if let Some(drive) = &drive {

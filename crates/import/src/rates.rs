@@ -6,6 +6,15 @@ use trace::{Interval, Trace};
 /// A hole of more than this many usual steps is a gap.
 pub(super) const GAP_STEPS: f64 = 3.0;
 
+/// Counters begin anew when a machine does: more often than so many times, and in one row of so many, is none.
+const FEW_RESETS: usize = 3;
+const ROWS_A_RESET: usize = 10;
+
+/// A counter rises so often, and in one of so many rows, and falls in one of so many at most: speeds wander, or stay.
+const LEAST_RISES: usize = 5;
+const ROWS_A_RISE: usize = 3;
+const ROWS_A_FALL: usize = 50;
+
 /// The usual distance of two times in seconds: the median, which neither gaps nor jitter move. `None` for fewer than two.
 pub(super) fn usual_step_s(times: impl IntoIterator<Item = f64>) -> Option<f64> {
     let times: Vec<f64> = times.into_iter().collect();
@@ -20,9 +29,11 @@ pub(super) fn usual_step(values: &[(f64, f64)]) -> Option<f64> {
     usual_step_s(values.iter().map(|(t, _)| *t))
 }
 
-/// Intervals between the values of a counter in steps of `unit` bytes. A counter that falls was reset: a gap.
+/// Intervals between the values of a counter in steps of `unit` bytes, over what is missing (`NaN`): what was moved meanwhile is known. A
+/// counter that falls was reset: a gap.
 pub(super) fn differences(values: &[(f64, f64)], zero_s: f64, unit: f64, trace: &mut Trace) -> Vec<Interval> {
-    let Some(usual_s) = usual_step(values) else { return Vec::new() };
+    let values: Vec<(f64, f64)> = values.iter().copied().filter(|(_, value)| !value.is_nan()).collect();
+    let Some(usual_s) = usual_step(&values) else { return Vec::new() };
     let mut resets = 0;
     let mut intervals = Vec::new();
     for pair in values.windows(2) {
@@ -45,4 +56,25 @@ pub(super) fn differences(values: &[(f64, f64)], zero_s: f64, unit: f64, trace: 
         }
     }
     intervals
+}
+
+/// Refuses what falls so often that it is no counter.
+pub(super) fn is_counter(values: &[(f64, f64)]) -> Result<(), String> {
+    let falls = values.windows(2).filter(|pair| pair[1].1 < pair[0].1).count();
+    if falls > FEW_RESETS && falls * ROWS_A_RESET > values.len() {
+        return Err(format!(
+            "bytes read or written fall in {falls} of {} steps: are they rates, as of derivative(), or bytes of a row each? Export the counters as they are, or call rates that, such as write_bytes_per_s",
+            values.len() - 1
+        ));
+    }
+    Ok(())
+}
+
+/// Whether values are those of a counter: they rise in a third of all rows, and fall as seldom as machines are started.
+pub(super) fn counts_up(values: &[f64]) -> bool {
+    let known: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+    let steps = || known.windows(2).map(|pair| pair[1] - pair[0]);
+    let (rises, falls) =
+        (steps().filter(|step| *step > 0.0).count(), steps().filter(|step| *step < 0.0).count());
+    rises >= LEAST_RISES && rises * ROWS_A_RISE >= known.len() && falls * ROWS_A_FALL <= known.len()
 }

@@ -159,7 +159,7 @@ fn a_refusal_of_a_table_says_what_to_write() {
             "timestamp,write_MBps\n2026-11-22 09:40:00,5\n2026-11-22 09:40:00,6\n",
             "write it with seconds or milliseconds",
         ),
-        ("time_s,nvme0_write_MBps,nvme1_write_MBps\n0,5,5\n", "keep those of one drive"),
+        ("time_s,nvme0_write_MBps,nvme1_write_MBps\n0,5,5\n", "name one with --device"),
         ("time,write,temp\n2026-11-22 09:40:00,1500,40\n2026-11-22 09:40:01,1500,40\n", "is it in MB/s?"),
         ("t_s write_mb_per_s temp_c\n0 5 40\n", "separated by blanks"),
         ("time,write,temp\n0,1500,40\n1,1500,40\n", "t_s, write_mb_per_s and temp_c"),

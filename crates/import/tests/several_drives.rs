@@ -203,3 +203,83 @@ fn a_counter_reset_is_told_once() {
     let trace = tried(&[("t.lp", &(0..20).map(row).collect::<String>())], None).expect("counters");
     assert_eq!(trace.caveats.len(), 1, "{:?}", trace.caveats);
 }
+
+/// Goal: a busy drive is not lost among others of its name. Method: two drives of one model, the second busy, with their temperatures in the
+/// same order or with one temperature alone.
+#[test]
+fn drives_of_one_name_are_told_apart_by_their_order() {
+    let same = NAMES.replace("Crucial (A1)", "X").replace("WD (B2)", "X");
+    let trace = tried(&[("h.csv", &hwinfo(&same))], None).expect("two drives of one name");
+    assert_eq!((trace.name.as_str(), temperatures(&trace)[0]), ("X (1)", 30.0));
+    let busy = hwinfo(&same).replace(",0,\n", ",90000,\n");
+    let trace = tried(&[("h.csv", &busy)], None).expect("the second is busy");
+    assert_eq!((trace.name.as_str(), temperatures(&trace)[0]), ("X (2)", 40.0));
+    assert_eq!(temperatures(&tried(&[("h.csv", &busy)], Some("X (1)")).expect("the first"))[0], 30.0);
+    let one = same.replacen("S.M.A.R.T.: X", "CPU", 1);
+    let trace = tried(&[("h.csv", &busy.replace(&same, &one))], None).expect("one temperature");
+    assert!(
+        trace.notes.iter().any(|note| note.contains("no temperature is known to be of X (2)")),
+        "{:?}",
+        trace.notes
+    );
+}
+
+#[test]
+fn a_rate_in_words_that_are_not_known_is_named() {
+    let text = hwinfo("").replace("\"Read Rate [MB/s]\",\n", "\"Kirjoitusnopeus [MB/s]\",\n");
+    let trace = tried(&[("h.csv", &text)], None).expect("one rate");
+    assert!(
+        trace.notes.iter().any(|note| note.contains("passed over: Kirjoitusnopeus [MB/s]")),
+        "{:?}",
+        trace.notes
+    );
+    for title in ["Rychlost zápisu", "Tasa de escritura", "Скорость записи"] {
+        let text = hwinfo("").replace("\"Read Rate [MB/s]\",\n", &format!("\"{title} [MB/s]\",\n"));
+        let trace = tried(&[("h.csv", &text)], None).expect(title);
+        assert!(trace.speeds.iter().any(|one| one.op == trace::SegmentOp::Write), "{title}");
+    }
+}
+
+#[test]
+fn two_machines_in_one_log_have_two_drives() {
+    let path = |host: &str| format!("\"\\\\{host}\\PhysicalDisk(0 C:)\\Disk Write Bytes/sec\"");
+    let rows: String =
+        (0..9).map(|s| format!("\"11/22/2026 10:40:0{s}.000\",\"100000000\",\"3200000000\"\n")).collect();
+    let text = format!("\"(PDH-CSV 4.0) (UTC)(0)\",{},{}\n{rows}", path("A"), path("B"));
+    assert_eq!(tried(&[("p.csv", &text)], None).expect("the busy one").name, "B 0 C:");
+    assert_eq!(tried(&[("p.csv", &text)], Some("A 0 C:")).expect("the other").name, "A 0 C:");
+}
+
+/// Of the chips of a machine those of processors and boards are no drive's, and what stands on a drive is none.
+#[test]
+fn other_chips_and_layers_in_prometheus_are_not_the_drives() {
+    let series = |name: &str, labels: &str, values: [&str; 4]| {
+        let values: Vec<String> = (1..).zip(values).map(|(t, value)| format!("[{t}, \"{value}\"]")).collect();
+        format!("{{\"metric\": {{\"__name__\": \"{name}\", {labels}}}, \"values\": [{}]}}", values.join(","))
+    };
+    let written = |device: &str| {
+        series(
+            "node_disk_written_bytes_total",
+            &format!("\"device\": \"{device}\""),
+            ["0", "NaN", "2000", "3000"],
+        )
+    };
+    let heat = |chip: &str| {
+        series(
+            "node_hwmon_temp_celsius",
+            &format!("\"chip\": \"{chip}\", \"sensor\": \"temp1\""),
+            ["40", "41", "42", "43"],
+        )
+    };
+    for (chip, count) in
+        [("platform_coretemp_0", 0), ("pci0000:00_0000:00:18_3", 0), ("target0:0:0_0:0:0:0", 4)]
+    {
+        let all = [written("nvme0n1"), written("dm-0"), heat(chip)].join(",");
+        let text = format!(
+            "{{\"status\": \"success\", \"data\": {{\"resultType\": \"matrix\", \"result\": [{all}]}}}}"
+        );
+        let trace = tried(&[("p.json", &text)], None).expect(chip);
+        let bytes: f64 = trace.speeds[0].intervals.iter().map(|one| one.bytes).sum();
+        assert_eq!((temperatures(&trace).len(), bytes), (count, 3000.0), "{chip}");
+    }
+}

@@ -255,3 +255,48 @@ fn the_sum_of_a_group_is_no_drive() {
     let trace = read(&format!("{BANNER}{}", (0..5).map(report).collect::<String>()));
     assert_eq!((trace.name.as_str(), written(&trace).len()), ("sda", 4));
 }
+
+/// `iostat -x 1 | ts`: a time in any of its formats before each line, and more of them than are looked at to tell the format.
+#[test]
+fn times_that_ts_puts_before_each_line_are_those_of_the_reports() {
+    let header = "Device            r/s     rkB/s     w/s     wkB/s  %util";
+    type Time = fn(u32) -> String;
+    let formats: [Time; 7] = [
+        |s| format!("Nov 22 09:{:02}:{:02}", 40 + s / 60, s % 60),
+        |s| format!("09:{:02}:{:02}", 40 + s / 60, s % 60),
+        |s| format!("{}", 1_795_340_400 + s),
+        |s| format!("{}.250000", 1_795_340_400 + s),
+        |s| format!("2026-11-22T09:{:02}:{:02}+0000", 40 + s / 60, s % 60),
+        |s| format!("2026-11-22 09:{:02}:{:02},", 40 + s / 60, s % 60),
+        |s| format!("[2026-11-22 09:{:02}:{:02}]", 40 + s / 60, s % 60),
+    ];
+    for time in formats {
+        let report = |s: u32| {
+            let now = time(s);
+            format!("{now} {header}\n{now} nvme0n1 0.00 0.00 9.00 {}.00 9.00\n{now} \n", 100 + s)
+        };
+        let reports: String = (0..900).map(report).collect();
+        for banner in [format!("{} {}", time(0), BANNER.trim()), String::new()] {
+            let trace = read(&format!("{banner}\n{reports}"));
+            let speeds = written(&trace);
+            assert_eq!(
+                (speeds.len(), speeds[0], speeds[898]),
+                (899, 101.0 * KIB, 999.0 * KIB),
+                "{}",
+                time(0)
+            );
+        }
+    }
+}
+
+/// A drive that is reached on two ways is counted on each and as a whole.
+#[test]
+fn a_path_of_a_drive_is_no_other_drive() {
+    let row = |s: u32| {
+        format!(
+            "11/22/26 09:40:{s:02}\nDevice r/s rkB/s w/s wkB/s %util\nnvme0c0n1 0.00 0.00 9.00 100.00 9.00\nnvme0n1 0.00 0.00 9.00 100.00 9.00\n\n"
+        )
+    };
+    let trace = read(&format!("{BANNER}{}", (0..9).map(row).collect::<String>()));
+    assert_eq!((trace.name.as_str(), written(&trace).len()), ("nvme0n1", 8));
+}

@@ -120,7 +120,7 @@ fn marks_between_thousands_are_no_decimals() {
     for (numbers, expected) in [
         (["1,600", "45.5", "1,601"], [1600.0, 45.5, 1601.0]),
         (["1,600", "45,5", "1,601"], [1.6, 45.5, 1.601]),
-        (["1.600", "1.600.000", "2"], [1600.0, 1.6e6, 2.0]),
+        (["1.600", "1.000.000", "2"], [1600.0, 1e6, 2.0]),
         (["1.600", "2.125", "3"], [1.6, 2.125, 3.0]),
         (["1,600 MB/s", "0,125 MB/s", "2 MB/s"], [1.6, 0.125, 2.0]),
     ] {
@@ -157,7 +157,7 @@ fn a_unit_that_is_not_known_is_named_and_one_of_something_else_passed_over() {
         speeds(&read(&grafana(',', &["1", "2", "3"]).replace("(MB/s)", "MB/s")), SegmentOp::Write)[0],
         1e6
     );
-    for other in ["io/s", "%", "ms", "MB"] {
+    for other in ["io/s", "%", "ms"] {
         let trace = read(&grafana(',', &["1", "2", "3"]).replace("MB/s", other));
         assert!(trace.speeds.is_empty() && !trace.temperatures.is_empty(), "{other}");
     }
@@ -171,7 +171,7 @@ fn a_unit_that_is_not_known_is_named_and_one_of_something_else_passed_over() {
 }
 
 #[test]
-fn speeds_beyond_ten_terabytes_a_second_are_refused() {
+fn speeds_beyond_a_terabyte_a_second_are_refused() {
     let units = |units: u64| {
         let reading = |s: u64| {
             format!(
@@ -182,8 +182,8 @@ fn speeds_beyond_ten_terabytes_a_second_are_refused() {
         };
         (0..5).map(reading).collect::<String>()
     };
-    assert!(tried(units(19_000_000).as_bytes()).is_ok());
-    assert!(refused(&units(20_000_000)).contains("faster than any drive"));
+    assert!(tried(units(1_900_000).as_bytes()).is_ok());
+    assert!(refused(&units(2_000_000)).contains("faster than any drive"));
 }
 
 /// The drive's temperature and the speeds are the same in whatever code page a title, a name or a last line is.

@@ -17,9 +17,10 @@ which are taken for one run; `-` is a log on standard input. Logs are told by th
   CSV with a header line, of which `t_s` is needed and each of these is taken: read_bytes_per_s,
     write_bytes_per_s, read_mb_per_s, write_mb_per_s, composite_k, temp_c, sensor1_c to sensor8_c,
     power_w, ambient_c, tmt1_c, tmt2_c, tmt1_transitions, tmt2_transitions, tmt1_seconds,
-    tmt2_seconds, phase, written_bytes. An empty cell is a missing reading. Lines that start with #
-    are comments; `# link_bytes_per_s: 3938000000` names a fact of the run. Instead of seconds there
-    may be dates and times, instead of names titles such as `Write (MB/s)`, of commas semicolons.
+    tmt2_seconds, phase, written_bytes, read_bytes. An empty cell is a missing reading. Lines that
+    start with # are comments; `# link_bytes_per_s: 3938000000` names a fact of the run. Instead of
+    seconds there may be dates and times, instead of names titles such as `Write (MB/s)`, of commas
+    semicolons. Rows or columns of several drives need --device.
   fio: logs of bandwidth, I/Os and latencies of any version, JSON and JSON+
   nvme-cli: JSON of smart-log and id-ctrl. smartctl: JSON, with a SATA drive's own history
   Iometer: results and instantaneous results

@@ -1,12 +1,15 @@
 //! The header of a plain CSV: its own columns by name, others by what their titles say.
 
+use std::collections::BTreeSet;
+
 use measure::CellSplitter;
 
 use super::title::{Convert, Meaning, meaning};
-use crate::ImportError;
+use crate::device::controller;
+use crate::{ImportError, words};
 
 /// The columns of the plain CSV, each in the unit of its name.
-pub(super) const COLUMNS: [&str; 27] = [
+pub(super) const COLUMNS: [&str; 28] = [
     "t_s",
     "read_bytes_per_s",
     "write_bytes_per_s",
@@ -32,6 +35,7 @@ pub(super) const COLUMNS: [&str; 27] = [
     "tmt2_seconds",
     "phase",
     "written_bytes",
+    "read_bytes",
     "trim_bytes_per_s",
     "errors",
 ];
@@ -45,6 +49,8 @@ pub(super) enum Column {
     Time,
     Date,
     Phase,
+    /// The drive that a row is of.
+    Device,
     /// One of [`COLUMNS`], and how a bare number becomes that; `None` where each cell needs a unit.
     Value {
         name: &'static str,
@@ -73,6 +79,7 @@ impl Header {
         number: usize,
         line: &str,
         splitter: &mut CellSplitter,
+        device: Option<&str>,
     ) -> Result<Self, ImportError> {
         let separator = separator(line);
         let titles: Vec<String> = splitter.split_at(line, separator).iter().map(str::to_owned).collect();
@@ -86,19 +93,25 @@ impl Header {
             notes: Vec::new(),
         };
         header
-            .add_all(&titles)
+            .add_all(&titles, device)
             .map_err(|(title, why)| ImportError::at(file, number, title.as_deref(), why))?;
         Ok(header)
     }
 
     /// Takes the titles; what is wrong stands at one of them, if any.
-    fn add_all(&mut self, titles: &[String]) -> Result<(), (Option<String>, String)> {
+    fn add_all(&mut self, titles: &[String], device: Option<&str>) -> Result<(), (Option<String>, String)> {
         let mut others: Vec<&str> = Vec::new();
         let mut day = None;
+        let wanted = one_drive(titles, device).map_err(|why| (None, why))?;
         for title in titles {
             let shown = || Some(format!("{title:?}"));
-            let told =
-                own(title).map_or_else(|| meaning(title, &COLUMNS), Ok).map_err(|why| (shown(), why))?;
+            let is_of_another = words::drive(title)
+                .is_some_and(|drive| wanted.as_ref().is_some_and(|wanted| *wanted != controller(&drive)));
+            let told = match own(title) {
+                Some(told) => told,
+                None if is_of_another => Meaning::Other,
+                None => meaning(title, &COLUMNS).map_err(|why| (shown(), why))?,
+            };
             let twice = || (shown(), "the column is there twice; keep one of them".to_owned());
             let column = match told {
                 Meaning::Time(_) if !self.time_title.is_empty() => return Err(twice()),
@@ -113,6 +126,7 @@ impl Header {
                 }
                 Meaning::Phase if self.columns.contains(&Column::Phase) => return Err(twice()),
                 Meaning::Phase => Column::Phase,
+                Meaning::Device => Column::Device,
                 Meaning::Value(name, _) if self.values().any(|known| known == name) => {
                     let other = own(title).is_none();
                     let why = format!("there is a column of {name} already; keep those of one drive");
@@ -175,6 +189,22 @@ impl Header {
             _ => None,
         });
         converts.clone().nth(value).unwrap_or(Convert::NONE)
+    }
+}
+
+/// The controller of the drive that columns are taken of, where their titles name several.
+fn one_drive(titles: &[String], device: Option<&str>) -> Result<Option<String>, String> {
+    let of_values = titles.iter().filter(|title| matches!(meaning(title, &COLUMNS), Ok(Meaning::Value(..))));
+    let named: BTreeSet<String> =
+        of_values.filter_map(|title| words::drive(title)).map(|drive| controller(&drive)).collect();
+    if named.len() < 2 {
+        return Ok(None);
+    }
+    let list = || named.iter().cloned().collect::<Vec<_>>().join(", ");
+    match device.map(controller) {
+        Some(wanted) if named.contains(&wanted) => Ok(Some(wanted)),
+        Some(wanted) => Err(format!("it has nothing of {wanted}; there are {}", list())),
+        None => Err(format!("its columns are of several drives ({}): name one with --device", list())),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Columns: `t_s`, `read_bytes_per_s`, `write_bytes_per_s`, `read_mb_per_s`, `write_mb_per_s` (10^6 B/s),
 //! `composite_k`, `temp_c`, `sensor1_c` .. `sensor8_c`, `power_w`, `ambient_c`, `tmt1_c`, `tmt2_c`, the four counters
-//! `tmt1_transitions`, `tmt2_transitions`, `tmt1_seconds`, `tmt2_seconds`, `phase`, `written_bytes`.
+//! `tmt1_transitions`, `tmt2_transitions`, `tmt1_seconds`, `tmt2_seconds`, `phase`, `written_bytes`, `read_bytes`.
 //! Lines that begin with `#` are comments; `# NAME: VALUE` states a fact of the run ([`FACTS`]).
 //!
 //! Titles that are spelt otherwise and have a unit are read as [`title`] says, times as [`clock`] says.
@@ -12,14 +12,16 @@
 //!   empty cell, `-`, `N/A`, `NaN` and `null` are missing readings. Numbers are told by [`number`].
 //! - A speed holds from its row's `t_s` to the next row's. Where the next row is more than three usual
 //!   steps away, it holds for one usual step and the rest is a gap; so does the last row's.
-//! - Without a write speed, it is taken from the differences of `written_bytes`.
+//! - Without a write speed, it is taken from the differences of `written_bytes`, and without a read speed from those of `read_bytes`.
+//! - Rows of several drives are told apart by a column such as `device` ([`devices`]), columns by the devices in their titles; one
+//!   drive is named with `--device`.
 //! - A line that repeats the line before counts once.
 //! - A time that does not lie after the one before drops its row. More than one row in twenty of
 //!   that kind is an error: two logs in one file, most likely. Rows with dates are sorted by them, after what was done to
 //!   their clock ([`crate::set_back`]).
 //! - A time column that starts beyond 10^8 s (three years) counts from its own first row.
 //! - A number that cannot be in its column's unit is an error: temperatures outside 200 to 500 K, speeds over
-//!   10^13 B/s, times over 10^11 s or 400 days from the first.
+//!   10^12 B/s, times over 10^11 s or 400 days from the first.
 //! - A last line without a line end and with cells missing was cut short: it is left out, with a caveat.
 //! - °C in a column of whole numbers are whole kelvins less 273, as every tool shows them; other
 //!   columns are kelvins less 273.15.
@@ -27,6 +29,7 @@
 //!   that, any other is what its speeds show. Without the column, phases are read off the speeds.
 
 mod clock;
+mod devices;
 mod header;
 mod number;
 mod series;
@@ -38,7 +41,7 @@ use measure::record::ThermalSettings;
 
 pub(crate) use self::header::{is_own_column, is_own_header};
 pub(crate) use self::series::kelvin_from_celsius;
-use self::series::{add_phases, add_readings, add_speeds, named_phases};
+use self::series::{add_phases, add_readings, add_speeds, named_phases, threshold_k};
 use self::table::CsvTable;
 use super::ImportError;
 use super::lines::LineReader;
@@ -75,12 +78,12 @@ pub fn csv(file: &str, bytes: &[u8]) -> Result<Trace, ImportError> {
 }
 
 /// The part in a plain CSV.
-pub(super) fn part(file: &str, lines: LineReader<'_>) -> Result<RunPart, ImportError> {
-    let table = CsvTable::read(file, lines)?;
+pub(super) fn part(file: &str, lines: LineReader<'_>, device: Option<&str>) -> Result<RunPart, ImportError> {
+    let table = CsvTable::read(file, lines, device)?;
     let mut trace = Trace::empty(file);
     let limit = facts(&table, &mut trace)?;
     clock_caveats(&table, &mut trace);
-    add_speeds(&table, &mut trace);
+    add_speeds(&table, &mut trace).map_err(|why| ImportError::whole(file, why))?;
     add_readings(&table, &mut trace);
     let (named, clock) = (named_phases(&table), table.base());
     // A month's table takes as much memory as its trace.
@@ -127,11 +130,10 @@ fn facts(table: &CsvTable, trace: &mut Trace) -> Result<Option<f64>, ImportError
             return Err(wrong("a rate of 0 cannot be; leave the line out where it is not known".into()));
         }
         let kelvin = kelvin_from_celsius(number, number.fract() == 0.0);
-        let whole_k = Some(kelvin.round() as u16);
         match name {
             "link_bytes_per_s" => trace.facts.link_bytes_per_s = Some(number),
-            "tmt1_c" => settings.tmt1_k = whole_k,
-            "tmt2_c" => settings.tmt2_k = whole_k,
+            "tmt1_c" => settings.tmt1_k = Some(threshold_k(number)),
+            "tmt2_c" => settings.tmt2_k = Some(threshold_k(number)),
             "tmt_min_c" => trace.facts.tmt_min_k = Some(kelvin),
             "tmt_max_c" => trace.facts.tmt_max_k = Some(kelvin),
             "warning_c" => trace.facts.warning_k = Some(kelvin),
@@ -262,6 +264,7 @@ mod test {
         // Not reported, and off.
         let off = read("t_s,composite_k,tmt1_c\n0,0,-273\n1,318,-273\n");
         assert_eq!((off.temperatures[0].kelvin.gaps().len(), off.tmt_at(0.0).0), (1, None));
+        assert_eq!(read("# tmt1_c: 0\nt_s,temp_c,tmt2_c\n0,40,0\n").tmt_at(0.0), (None, None));
     }
 
     #[test]

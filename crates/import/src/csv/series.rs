@@ -5,16 +5,20 @@ use measure::{Celsius, Kelvin, Series};
 
 use super::header::AMBIENT;
 use super::table::CsvTable;
-use crate::rates::{GAP_STEPS, usual_step_s};
+use crate::rates::{GAP_STEPS, differences, is_counter, usual_step_s};
 use trace::SegmentOp;
 use trace::{Counters, Interval, MINOR_SHARE, Phase, SpeedSeries, Temperature, Trace, infer_phases, instant};
 
 /// Fewer values have no period of their own.
 const LEAST_VALUES: usize = 3;
+/// A phase of fewer rows is all first and last ones.
+const LEAST_REST_ROWS: usize = 5;
 /// Air that wanders by more than this during a run is told, in kelvins.
 const AMBIENT_STEADY_K: f64 = 3.0;
 
-pub(super) fn add_speeds(table: &CsvTable, trace: &mut Trace) {
+/// # Errors
+/// Where bytes ever moved fall so often that they are none.
+pub(super) fn add_speeds(table: &CsvTable, trace: &mut Trace) -> Result<(), String> {
     let starts: Vec<f64> = table.times().collect();
     let sources = [
         (SegmentOp::Read, "read_bytes_per_s", 1.0),
@@ -44,20 +48,23 @@ pub(super) fn add_speeds(table: &CsvTable, trace: &mut Trace) {
         });
         trace.speeds.push(SpeedSeries { op, intervals: intervals.collect() });
     }
-    let written = table.column("written_bytes");
-    if let Some(written) = written.filter(|_| !trace.speeds.iter().any(|s| s.op == SegmentOp::Write)) {
-        let known: Vec<usize> = (0..written.len()).filter(|row| !written[*row].is_nan()).collect();
-        let intervals = known.windows(2).map(|pair| Interval {
-            start_s: starts[pair[0]],
-            span_s: starts[pair[1]] - starts[pair[0]],
-            bytes: (written[pair[1]] - written[pair[0]]).max(0.0),
-            phase: 0,
-        });
-        trace.speeds.push(SpeedSeries { op: SegmentOp::Write, intervals: intervals.collect() });
-        trace.notes.push("write speed is taken from the differences of written_bytes".into());
+    for (op, name, what) in
+        [(SegmentOp::Write, "written_bytes", "write"), (SegmentOp::Read, "read_bytes", "read")]
+    {
+        if trace.speeds.iter().any(|series| series.op == op) {
+            continue;
+        }
+        let Some(moved) = table.column(name) else { continue };
+        let known: Vec<(f64, f64)> =
+            starts.iter().zip(moved).filter(|(_, bytes)| !bytes.is_nan()).map(|(t, b)| (*t, *b)).collect();
+        is_counter(&known)?;
+        let intervals = differences(&known, 0.0, 1.0, trace);
+        trace.speeds.push(SpeedSeries { op, intervals });
+        trace.notes.push(format!("{what} speed is taken from the differences of {name}"));
     }
     trace.io_errors =
         table.column("errors").map_or(0, |c| c.iter().filter(|e| !e.is_nan()).sum::<f64>() as u64);
+    Ok(())
 }
 
 /// The air around the drive, unless the file states it as a fact: the middle one of its readings.
@@ -114,8 +121,7 @@ pub(super) fn add_readings(table: &CsvTable, trace: &mut Trace) {
         if let Some(power) = cell("power_w", row) {
             trace.power_w.push(instant(t_s), power);
         }
-        let kelvin = |name: &str| cell(name, row).map(|c| kelvin_from_celsius(c.round(), true) as u16);
-        let (tmt1_k, tmt2_k) = (kelvin("tmt1_c"), kelvin("tmt2_c"));
+        let (tmt1_k, tmt2_k) = (cell("tmt1_c", row).map(threshold_k), cell("tmt2_c", row).map(threshold_k));
         let now = trace.settings.points().last().map(|point| point.value.clone()).unwrap_or_default();
         let new = ThermalSettings {
             tmt1_k: tmt1_k.or(now.tmt1_k),
@@ -126,6 +132,11 @@ pub(super) fn add_readings(table: &CsvTable, trace: &mut Trace) {
             trace.settings.push(instant(t_s), new);
         }
     }
+}
+
+/// A threshold that the host sets, in kelvins; 0 is off, and so is 0 °C, as the number of one that is off is written down.
+pub(super) fn threshold_k(celsius: f64) -> u16 {
+    if celsius <= 0.0 { 0 } else { kelvin_from_celsius(celsius.round(), true) as u16 }
 }
 
 fn is_whole(values: &[f64]) -> bool {
@@ -170,10 +181,28 @@ pub(super) fn add_phases(mut named: Vec<Phase>, trace: &mut Trace) {
             bytes[interval.phase as usize][column] += interval.bytes;
         }
     }
-    for (phase, bytes) in named.iter_mut().zip(&bytes) {
-        phase.op = op_named(&phase.name).unwrap_or_else(|| main_op(&trace.speeds, bytes));
+    let still = still(&named, trace);
+    for ((phase, bytes), still) in named.iter_mut().zip(&bytes).zip(still) {
+        let op = || if still { SegmentOp::Idle } else { main_op(&trace.speeds, bytes) };
+        phase.op = op_named(&phase.name).unwrap_or_else(op);
     }
     trace.phases = named;
+}
+
+/// Of each phase, whether data moved in its first or last row alone, which hold some of the loads beside it: a rest, whatever it is called.
+fn still(named: &[Phase], trace: &Trace) -> Vec<bool> {
+    let trickle = trace.trickle_bytes_per_s();
+    let (mut rows, mut inner) = (vec![0_usize; named.len()], vec![false; named.len()]);
+    for interval in trace.speeds.iter().flat_map(|series| &series.intervals) {
+        let at = interval.phase as usize;
+        let phase = &named[at];
+        // Rows of one step each, but where one is cut off by the phase's end.
+        let is_border = interval.start_s - phase.start_s < 0.5 * interval.span_s
+            || phase.end_s - interval.end_s() < 0.5 * interval.span_s;
+        rows[at] += 1;
+        inner[at] |= !is_border && interval.bytes_per_s() > trickle;
+    }
+    rows.iter().zip(inner).map(|(rows, moves)| *rows >= LEAST_REST_ROWS && !moves).collect()
 }
 
 fn op_named(name: &str) -> Option<SegmentOp> {

@@ -5,6 +5,7 @@
 use measure::{CellSplitter, Cells};
 
 use super::clock::RowClock;
+use super::devices::Devices;
 use super::header::{Column, Header};
 use super::number::{Cell, Marks};
 use super::title::Convert;
@@ -40,6 +41,7 @@ pub(super) struct CsvTable<'a> {
     /// Rows' phases, as indices into `phase_names`.
     phase: Vec<u32>,
     phase_names: Vec<String>,
+    devices: Devices,
     pub(super) clock: RowClock,
     marks: Marks,
     /// Rows left out because their time did not go forward.
@@ -61,6 +63,7 @@ impl<'a> CsvTable<'a> {
             columns: vec![],
             phase: vec![],
             phase_names: vec![],
+            devices: Devices::default(),
             clock: RowClock::default(),
             marks: Marks::default(),
             not_forward: 0,
@@ -70,7 +73,11 @@ impl<'a> CsvTable<'a> {
         }
     }
 
-    pub(super) fn read(file: &'a str, mut lines: LineReader<'_>) -> Result<Self, ImportError> {
+    pub(super) fn read(
+        file: &'a str,
+        mut lines: LineReader<'_>,
+        device: Option<&str>,
+    ) -> Result<Self, ImportError> {
         let mut table = Self::new(file);
         let mut header: Option<Header> = None;
         let (mut rows, mut splitter) = (0, CellSplitter::new());
@@ -87,6 +94,9 @@ impl<'a> CsvTable<'a> {
             } else if let Some(header) = &header {
                 line.clone_into(&mut before);
                 let cells = splitter.split_at(line, header.separator);
+                if !table.devices.takes(&cells, header, device) {
+                    continue;
+                }
                 match table.row(number, cells, header) {
                     Err(_) if cells.count() < header.columns.len() && rows > 0 && !lines.ended => {
                         table.truncated = Some(number)
@@ -95,7 +105,7 @@ impl<'a> CsvTable<'a> {
                 }
                 rows += 1;
             } else {
-                let told = Header::read(file, number, line, &mut splitter)?;
+                let told = Header::read(file, number, line, &mut splitter, device)?;
                 table.columns = told.values().map(|name| (name, Vec::new())).collect();
                 table.clock = RowClock::new(told.seconds);
                 table.marks = Marks::new(told.separator);
@@ -107,11 +117,13 @@ impl<'a> CsvTable<'a> {
             return Err(table.whole("it has no header line; the first line names the columns, such as t_s,write_mb_per_s,composite_k".into()));
         };
         if table.t_s.is_empty() {
+            table.devices.has(device).map_err(|why| table.whole(why))?;
             return Err(table.whole("it has a header but no rows".into()));
         }
         if repeated > 0 {
             table.notes.push(format!("{repeated} lines that repeat the line before count once"));
         }
+        table.devices.one().map_err(|why| table.whole(why))?;
         table.settle(&header)?;
         table.in_order();
         if table.clock.is_wall && table.not_forward * TOLERATED_TIMES > rows {
@@ -151,7 +163,7 @@ impl<'a> CsvTable<'a> {
                 Column::Time => time = cell,
                 Column::Date => day = Some(cell),
                 Column::Phase => phase = cell,
-                Column::Other => {}
+                Column::Other | Column::Device => {}
                 Column::Value { name, convert, .. } => {
                     let value = self.number(number, (column, name), cell, *convert)?;
                     self.columns[column].1.push(value);

@@ -1,7 +1,9 @@
 //! Titles of columns in a plain CSV that are not spelt as its own: what a column says, and in which unit.
 //!
 //! Rules
-//! - Units are those of [`super::unit`]; one that may be of bytes or of bits is refused.
+//! - What a title is about say its words ([`crate::words`]). Units are those of [`super::unit`]; one that may be of bytes or of bits
+//!   is refused.
+//! - Data without a time (`written_GB`, `write_bytes`) are bytes ever moved, whose differences are a speed.
 //! - A column of reading or writing has a rate, one of a temperature °C, °F or K, one of power W: in its title, else in
 //!   each of its cells.
 //! - What has a unit of these and is not known to be of the drive is an error; what has none is passed over.
@@ -11,6 +13,8 @@ use measure::nearest::nearest;
 use super::header::{AMBIENT, COLUMNS};
 use super::unit::{TitleUnit, split};
 use crate::monitor::units::{Measure, Unit};
+use crate::words::{self, Topic};
+use trace::SegmentOp;
 
 /// What a column says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,6 +24,8 @@ pub(super) enum Meaning {
     /// A day, whose time of day has a column of its own.
     Date,
     Phase,
+    /// The drive that a row is of.
+    Device,
     /// What a column of the plain CSV says; `None` where each cell needs a unit.
     Value(&'static str, Option<Convert>),
     /// Nothing about the drive.
@@ -41,10 +47,6 @@ impl Convert {
     }
 }
 
-const READING: [&str; 6] = ["read", "reads", "reading", "rd", "lesen", "leserate"];
-const WRITING: [&str; 7] = ["write", "writes", "writing", "wr", "written", "schreiben", "schreibrate"];
-const HEAT: [&str; 6] = ["temp", "temps", "temperature", "temperatur", "composite", "hot"];
-const POWER: [&str; 4] = ["power", "watt", "watts", "leistung"];
 const TIME: [&str; 24] = [
     "time",
     "t",
@@ -72,103 +74,100 @@ const TIME: [&str; 24] = [
     "iso",
 ];
 const DATE: [&str; 3] = ["date", "day", "datum"];
-/// Words of columns that are of something else, or of no moment.
-const OTHERS: [&str; 33] = [
-    "iops",
-    "ops",
-    "latency",
-    "lat",
-    "count",
-    "requests",
-    "util",
-    "await",
-    "queue",
-    "merged",
-    "cpu",
-    "gpu",
-    "ambient",
-    "room",
-    "case",
-    "chipset",
-    "threshold",
-    "warning",
-    "critical",
-    "max",
-    "min",
-    "limit",
-    "on",
-    "cycles",
-    "state",
-    "total",
-    "host",
-    "errors",
-    "fan",
-    "air",
-    "inlet",
-    "dram",
-    "network",
-];
-
-/// Columns of iostat in a table of one's own; its kB and MB are 1024 and 1024² bytes.
-const IOSTAT: [(&str, &str, f64); 6] = [
-    ("rkB/s", "read_bytes_per_s", 1024.0),
-    ("wkB/s", "write_bytes_per_s", 1024.0),
-    ("kB_read/s", "read_bytes_per_s", 1024.0),
-    ("kB_wrtn/s", "write_bytes_per_s", 1024.0),
-    ("rMB/s", "read_bytes_per_s", 1_048_576.0),
-    ("wMB/s", "write_bytes_per_s", 1_048_576.0),
-];
+/// Whose row it is, in tables with a row for each drive.
+const DEVICE: [&str; 7] = ["device", "drive", "disk", "dev", "name", "instance", "namespace"];
 
 /// What a title that is none of the plain CSV's own says.
 ///
 /// # Errors
 /// Where it has a unit of a drive's and cannot be taken; the text says what to rename it to.
 pub(super) fn meaning(title: &str, own: &[&'static str]) -> Result<Meaning, String> {
-    if let Some((_, column, factor)) = IOSTAT.into_iter().find(|(name, ..)| *name == title.trim()) {
-        return Ok(Meaning::Value(column, Some(Convert { zero: 0.0, factor })));
+    if let Some((op, factor)) = words::iostat(title) {
+        return Ok(Meaning::Value(speed(op), Some(Convert { zero: 0.0, factor })));
     }
     let (name, unit) = split(title);
-    let words = words(name);
-    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
-    let (is_time, is_date) = (has(&TIME), has(&DATE));
-    if !words.is_empty()
-        && words.iter().all(|word| TIME.contains(&word.as_str()) || DATE.contains(&word.as_str()))
-    {
-        return match unit {
-            None if is_date && !is_time => Ok(Meaning::Date),
-            None => Ok(Meaning::Time(None)),
-            Some(TitleUnit::Seconds(seconds)) => Ok(Meaning::Time(Some(seconds))),
-            Some(_) => Err("the unit is none of time: s, ms, min and h are".into()),
-        };
+    if let Some(time) = time(name, unit) {
+        return time;
+    }
+    let of_name = words::words(name);
+    if unit.is_none() && !of_name.is_empty() && of_name.iter().all(|word| DEVICE.contains(&word.as_str())) {
+        return Ok(Meaning::Device);
     }
     if let Some(TitleUnit::Seconds(_)) = unit {
         // `write_blocks_per_s` is no time.
-        let is_rate = title.to_lowercase().ends_with("per_s") && (has(&READING) || has(&WRITING));
+        let is_rate = title.to_lowercase().ends_with("per_s") && words::has_direction(title);
         return if is_rate { Err(unknown_text(title, own)) } else { Ok(Meaning::Other) };
     }
-    if let Some(TitleUnit::Of(unit)) = unit.filter(|_| words.iter().any(|word| word == "ambient")) {
-        return Ok(if unit.measure == Measure::Heat { in_unit(AMBIENT, unit) } else { Meaning::Other });
+    let topic = words::topic(title);
+    if let Some((Topic::Moved(op), factor)) = topic.zip(amount(title, unit)) {
+        return Ok(Meaning::Value(moved(op), Some(Convert { zero: 0.0, factor })));
     }
-    if has(&OTHERS) {
-        return Ok(Meaning::Other);
-    }
-    let sensor = sensor(&words);
-    let (column, measure) = match (has(&READING), has(&WRITING)) {
-        (true, false) => ("read_bytes_per_s", Measure::Rate),
-        (false, true) => ("write_bytes_per_s", Measure::Rate),
-        _ if sensor.is_some() => (sensor.unwrap_or_default(), Measure::Heat),
-        _ if has(&HEAT) => ("temp_c", Measure::Heat),
-        _ if has(&POWER) => ("power_w", Measure::Power),
-        _ => return unknown(title, unit, own),
+    let (column, measure) = match topic {
+        Some(Topic::Ambient) => (AMBIENT, Measure::Heat),
+        Some(Topic::Other) => return Ok(Meaning::Other),
+        // Of several drives, or the highest so far.
+        Some(_) if words::is_bound(name) => return Ok(Meaning::Other),
+        Some(Topic::Moved(op)) => (speed(op), Measure::Rate),
+        Some(Topic::Heat(Some(number))) => (sensor(number), Measure::Heat),
+        Some(Topic::Heat(None)) => ("temp_c", Measure::Heat),
+        Some(Topic::Power) => ("power_w", Measure::Power),
+        None => return unknown(title, unit, own),
     };
     match unit {
+        None if topic == Some(Topic::Ambient) => Ok(Meaning::Other),
         None => Ok(Meaning::Value(column, None)),
         Some(TitleUnit::Of(unit)) if unit.measure == measure => Ok(in_unit(column, unit)),
+        Some(_) if topic == Some(Topic::Ambient) => Ok(Meaning::Other),
         Some(TitleUnit::Ambiguous) => {
             Err("its unit may be of bytes or of bits: write MB/s or Mbit/s, such as write_mb_per_s or write_mbit_per_s".into())
         }
         Some(_) => Err(unknown_text(title, own)),
     }
+}
+
+/// What a title says that has no other words than those of times.
+fn time(name: &str, unit: Option<TitleUnit>) -> Option<Result<Meaning, String>> {
+    let words = words::words(name);
+    let is = |known: &[&str], word: &String| known.contains(&word.as_str());
+    if words.is_empty() || !words.iter().all(|word| is(&TIME, word) || is(&DATE, word)) {
+        return None;
+    }
+    let is_day = words.iter().all(|word| is(&DATE, word));
+    Some(match unit {
+        None if is_day => Ok(Meaning::Date),
+        None => Ok(Meaning::Time(None)),
+        Some(TitleUnit::Seconds(seconds)) => Ok(Meaning::Time(Some(seconds))),
+        Some(_) => Err("the unit is none of time: s, ms, min and h are".into()),
+    })
+}
+
+/// Bytes in one that a title counts without dividing it by a time (`written_GB`, `write_bytes`).
+fn amount(title: &str, unit: Option<TitleUnit>) -> Option<f64> {
+    match unit {
+        Some(TitleUnit::Amount(bytes)) => Some(bytes),
+        None => words::counts_bytes(title).then_some(1.0),
+        _ => None,
+    }
+}
+
+const fn speed(op: SegmentOp) -> &'static str {
+    match op {
+        SegmentOp::Write => "write_bytes_per_s",
+        _ => "read_bytes_per_s",
+    }
+}
+
+const fn moved(op: SegmentOp) -> &'static str {
+    match op {
+        SegmentOp::Write => "written_bytes",
+        _ => "read_bytes",
+    }
+}
+
+/// `sensor1_c`.
+fn sensor(number: u8) -> &'static str {
+    let name = format!("sensor{number}_c");
+    COLUMNS.into_iter().find(|column| *column == name).unwrap_or("temp_c")
 }
 
 fn in_unit(column: &'static str, unit: Unit) -> Meaning {
@@ -215,29 +214,6 @@ fn unknown_text(typed: &str, own: &[&'static str]) -> String {
     }
     let (which, names) = if near.is_empty() { ("there are", own) } else { ("the nearest are", &near[..]) };
     format!("there is no such column or unit; {which} {}. Rename the column, or remove it", names.join(", "))
-}
-
-/// `sensor1_c` of `sensor 1`, `Temperature Sensor 1` and `temp_sensor1`.
-fn sensor(words: &[String]) -> Option<&'static str> {
-    let joined = words.join(" ");
-    let (_, behind) = joined.split_once("sensor")?;
-    let number: usize = behind.split_whitespace().next()?.parse().ok()?;
-    let name = format!("sensor{number}_c");
-    COLUMNS.into_iter().find(|column| *column == name)
-}
-
-/// The words of a name in lower case: they end at blanks, marks and before a capital letter.
-fn words(name: &str) -> Vec<String> {
-    let mut spaced = String::with_capacity(name.len() + 4);
-    let mut before = ' ';
-    for c in name.chars() {
-        if c.is_uppercase() && before.is_lowercase() || c.is_ascii_digit() && before.is_alphabetic() {
-            spaced.push(' ');
-        }
-        spaced.push(if c.is_alphanumeric() { c } else { ' ' });
-        before = c;
-    }
-    spaced.to_lowercase().split_whitespace().map(str::to_owned).collect()
 }
 
 #[cfg(test)]

@@ -4,13 +4,15 @@
 //! - A unit stands in brackets (`write (MB/s)`, `temp [°C]`) or behind a blank, `_` or a small letter (`write_MBps`, `tempF`).
 //! - `mb_per_s` counts bytes, as the plain CSV's own columns do. `Mb/s` and `Mbit/s` count bits; `mbps` and `mb/s` may be either.
 
-use crate::monitor::units::{Measure, Unit};
+use crate::monitor::units::{Measure, Unit, data, is_ambiguous};
 
 /// The unit in a title.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum TitleUnit {
     Of(Unit),
     Seconds(f64),
+    /// Data and no time: so many bytes.
+    Amount(f64),
     /// Bytes or bits.
     Ambiguous,
 }
@@ -25,7 +27,7 @@ pub(super) fn split(title: &str) -> (&str, Option<TitleUnit>) {
     let mut before = ' ';
     for (at, c) in title.char_indices() {
         let behind = match c {
-            ' ' | '_' | ',' => at + 1,
+            ' ' | '_' | ',' | '-' => at + 1,
             _ if c.is_uppercase() && before.is_lowercase() => at,
             '°' | '℃' | '℉' => at,
             _ => 0,
@@ -55,7 +57,8 @@ fn unit(text: &str) -> Option<TitleUnit> {
         "kw" => return heat("kW"),
         _ => {}
     }
-    seconds(&lower).map(TitleUnit::Seconds).or_else(|| rate(text, &lower))
+    let amount = || amount(text, &lower).map(TitleUnit::Amount);
+    seconds(&lower).map(TitleUnit::Seconds).or_else(|| rate(text, &lower)).or_else(amount)
 }
 
 fn seconds(lower: &str) -> Option<f64> {
@@ -67,6 +70,18 @@ fn seconds(lower: &str) -> Option<f64> {
         "min" | "mins" | "minute" | "minutes" => 60.0,
         "h" | "hr" | "hour" | "hours" => 3600.0,
         _ => return None,
+    })
+}
+
+/// Bytes in `GB`, `gib` and the like; a bare `b` is no unit here.
+fn amount(text: &str, lower: &str) -> Option<f64> {
+    let bytes =
+        data(text).filter(|_| text.contains('B') || lower.contains("byte") || lower.contains("octet"));
+    bytes.or_else(|| {
+        let (prefix, base) = lower.split_at_checked(lower.len().checked_sub(1)?)?;
+        (base == "b" && ["k", "m", "g", "t", "ki", "mi", "gi", "ti"].contains(&prefix)).then_some(())?;
+        let (first, rest) = prefix.split_at(1);
+        data(&format!("{}{rest}B", first.to_uppercase()))
     })
 }
 
@@ -100,12 +115,8 @@ fn rate(text: &str, lower: &str) -> Option<TitleUnit> {
         return Unit::named(&format!("{prefix}iB/s")).map(TitleUnit::Of);
     }
     let unit = Unit::named(&plain).filter(|unit| unit.measure == Measure::Rate);
-    let is_loose = !text.contains('B')
-        && !lower.contains("bit")
-        && !lower.contains("byte")
-        && text.starts_with(|c: char| c.is_lowercase());
     match unit {
-        Some(_) if is_loose => Some(TitleUnit::Ambiguous),
+        _ if is_ambiguous(text) => Some(TitleUnit::Ambiguous),
         Some(unit) => Some(TitleUnit::Of(unit)),
         // Small letters throughout: `mbytes/s`, `mib/s`.
         None if lower.ends_with("ib/s") || lower.ends_with("ibps") => {

@@ -18,16 +18,17 @@
 
 use measure::CellSplitter;
 
-use super::Samples;
 use super::counters::counter;
 use super::hwinfo;
 use super::titles::{Meaning, meanings, smart_drives, zone_s};
-use super::units::Unit;
+use super::units::{Measure, Told, Unit, told};
 use super::when::{DateOrder, Stamp, date_and_time, lacks_hour, lacks_seconds, no_hour, of_excel, stamp};
+use super::{Quantity, Samples};
 use crate::ImportError;
 use crate::lines::LineReader;
 use crate::numbers::{Number, end_of_number, number};
 use crate::part::RunPart;
+use crate::rates::counts_up;
 
 /// Speeds without a unit whose fastest is below this are in another one than B/s: no drive under load is so slow, and none moves
 /// as many GB/s or, in MB/s, more.
@@ -77,6 +78,7 @@ impl Dialect {
 /// A number that can be two, until the file shows what its marks are.
 struct Open {
     meaning: usize,
+    quantity: Quantity,
     unit: Unit,
     row: usize,
     /// With `mark` before its decimals.
@@ -99,8 +101,8 @@ struct TableReader {
     open: Vec<Open>,
     /// Rows whose time has no seconds and is that of the row before.
     without_seconds: usize,
-    /// The fastest of speeds that neither a title nor a cell gives a unit, and its column.
-    fastest_bare: Option<(usize, f64)>,
+    /// Whether a cell of each column has given it a unit.
+    has_unit: Vec<bool>,
 }
 
 /// Reads the table.
@@ -167,7 +169,7 @@ pub(crate) fn part(
     }
     reader
         .settle()
-        .and_then(|()| reader.has_units())
+        .and_then(|()| reader.find_units())
         .and_then(|()| reader.has_seconds())
         .map_err(|why| ImportError::whole(file, why))?;
     if dialect == Dialect::HwInfo {
@@ -192,6 +194,7 @@ impl TableReader {
         let header: Vec<String> = splitter.split_at(line, separator).iter().map(str::to_owned).collect();
         let mut samples = Samples::default();
         let meanings = meanings(dialect, &header, &mut samples.notes)?;
+        let has_unit = meanings.iter().map(|meaning| !meaning.is_bare).collect();
         let to_utc_s = (dialect == Dialect::Perfmon).then(|| zone_s(&header[0])).flatten();
         Ok(Self {
             dialect,
@@ -205,7 +208,7 @@ impl TableReader {
             mark: None,
             open: Vec::new(),
             without_seconds: 0,
-            fastest_bare: None,
+            has_unit,
         })
     }
 
@@ -247,22 +250,17 @@ impl TableReader {
         let row = self.samples.row(now.seconds);
         for (index, meaning) in self.meanings.iter().enumerate() {
             let Some(cell) = cells.get(meaning.cell) else { continue };
-            let (found, unit) = value(cell, meaning)
+            let told = value(cell, meaning)
                 .map_err(|why| format!("column {:?}: {why}", self.header[meaning.cell]))?;
-            if meaning.is_bare
-                && unit == meaning.unit
-                && let Number::One(number, _) | Number::Either(number, _) = found
-                && self.fastest_bare.is_none_or(|(_, fastest)| number.abs() > fastest)
-            {
-                self.fastest_bare = Some((meaning.cell, number.abs()));
-            }
-            match found {
+            let Some(Value { number, quantity, unit }) = told else { continue };
+            self.has_unit[index] |= unit != meaning.unit;
+            match number {
                 Number::Either(number, mark) => {
-                    self.open.push(Open { meaning: index, unit, row, number, mark });
+                    self.open.push(Open { meaning: index, quantity, unit, row, number, mark });
                 }
                 Number::One(number, mark) => {
                     self.mark = self.mark.or(mark);
-                    self.samples.push_at(&meaning.drive, meaning.quantity, row, unit.count(number));
+                    self.samples.push_at(&meaning.drive, quantity, row, unit.count(number));
                 }
             }
         }
@@ -284,15 +282,34 @@ impl TableReader {
         format!("the row has {} cells, the header has {}: {why}", cells.len(), self.header.len())
     }
 
-    /// Refuses speeds that are in no unit that a number alone can tell.
-    fn has_units(&self) -> Result<(), String> {
-        match self.fastest_bare {
-            Some((cell, fastest)) if fastest > 0.0 && fastest < SLOWEST_LOAD => Err(format!(
-                "column {:?}: without a unit it is in bytes per second, and its fastest is {fastest}: is it in MB/s? Write the unit into its title, such as \"write (MB/s)\"",
-                self.header[cell]
-            )),
-            _ => Ok(()),
+    /// Looks what speeds without any unit are: bytes ever moved where they only ever rise, else bytes per second. Refuses those that
+    /// no drive is so slow as.
+    fn find_units(&mut self) -> Result<(), String> {
+        let mut bare: Vec<&str> = Vec::new();
+        for (meaning, has_unit) in self.meanings.iter().zip(&self.has_unit) {
+            let (false, Quantity::Rate(op)) = (has_unit, meaning.quantity) else { continue };
+            let title = &self.header[meaning.cell];
+            let values = self.samples.values(&meaning.drive, meaning.quantity);
+            let fastest = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
+            if counts_up(&values) {
+                self.samples.rename(&meaning.drive, meaning.quantity, Quantity::Total(op));
+                self.samples.notes.push(format!(
+                    "{title:?} has no unit and only ever rises: taken as bytes moved so far, whose differences are the speed"
+                ));
+            } else if fastest > 0.0 && fastest < SLOWEST_LOAD {
+                return Err(format!(
+                    "column {title:?}: without a unit it is in bytes per second, and its fastest is {fastest}: is it in MB/s? Write the unit into its title, such as \"write (MB/s)\""
+                ));
+            } else {
+                bare.push(title);
+            }
         }
+        if !bare.is_empty() {
+            self.samples
+                .notes
+                .push(format!("without a unit, taken as bytes per second: {}", bare.join(", ")));
+        }
+        Ok(())
     }
 
     /// Refuses rows of a minute that nothing tells apart.
@@ -319,7 +336,7 @@ impl TableReader {
         // Where cells are not separated by commas, it is because of those in numbers.
         let usual = if self.separator == ';' { Some(',') } else { None };
         let known = self.mark.or(usual);
-        for Open { meaning, unit, row, number, mark } in self.open.drain(..) {
+        for Open { meaning, quantity, unit, row, number, mark } in self.open.drain(..) {
             let meaning = &self.meanings[meaning];
             let number = match known {
                 Some(known) if known != mark => (number * 1000.0).round(),
@@ -333,25 +350,41 @@ impl TableReader {
                 }
                 _ => number,
             };
-            self.samples.push_at(&meaning.drive, meaning.quantity, row, unit.count(number));
+            self.samples.push_at(&meaning.drive, quantity, row, unit.count(number));
         }
         Ok(())
     }
 }
 
-/// A number with its unit, or bare; `NaN` where there is no reading.
-fn value(cell: &str, meaning: &Meaning) -> Result<(Number, Unit), String> {
+/// What a cell says.
+struct Value {
+    /// `NaN` where there is no reading.
+    number: Number,
+    quantity: Quantity,
+    unit: Unit,
+}
+
+/// A number with its unit, or bare; `None` where the unit is one of something else.
+fn value(cell: &str, meaning: &Meaning) -> Result<Option<Value>, String> {
+    let is = |number, quantity, unit| Ok(Some(Value { number, quantity, unit }));
     let cell = cell.trim().trim_matches('"').trim();
     if cell.is_empty() || ["-", "n/a", "nan", "null", "undefined"].contains(&cell.to_lowercase().as_str()) {
-        return Ok((Number::One(f64::NAN, None), meaning.unit));
+        return is(Number::One(f64::NAN, None), meaning.quantity, meaning.unit);
     }
-    let (digits, unit) = cell.split_at(end_of_number(cell));
+    let (digits, name) = cell.split_at(end_of_number(cell));
+    let name = name.trim();
     let number = number(digits).ok_or_else(|| format!("{cell:?} is not a number"))?;
-    let unit = match unit.trim() {
-        "" => meaning.unit,
-        name => Unit::named(name)
-            .filter(|unit| unit.measure == meaning.unit.measure)
-            .ok_or_else(|| format!("the unit {name:?} is not known here"))?,
-    };
-    Ok((number, unit))
+    if name.is_empty() {
+        return is(number, meaning.quantity, meaning.unit);
+    }
+    if let Some(unit) = Unit::named(name).filter(|unit| unit.measure == meaning.unit.measure) {
+        return is(number, meaning.quantity, unit);
+    }
+    match (told(name), meaning.quantity) {
+        (Told::Amount(bytes), Quantity::Rate(op) | Quantity::Total(op)) => {
+            is(number, Quantity::Total(op), Unit::of(Measure::Rate, bytes))
+        }
+        (Told::Other, _) => Ok(None),
+        _ => Err(format!("the unit {name:?} is not known here")),
+    }
 }

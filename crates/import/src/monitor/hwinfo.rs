@@ -3,14 +3,14 @@
 //! Rules
 //! - In English `Drive Temperature`, `Drive Temperature 2`, `Read Rate` and `Write Rate`, and nothing else.
 //! - In any other language a temperature has a word for a drive and one for temperature (`Laufwerkstemperatur [°C]`), a rate one
-//!   for reading or writing, one for speed, and a unit of data a second (`Leserate [MB/s]`). Words of other parts (memory,
-//!   graphics, network, amounts since the start) rule a column out.
+//!   for reading or writing and a unit of data a second (`Leserate [MB/s]`). Words of other parts (memory, graphics, network,
+//!   amounts since the start) rule a column out. Other rates are named in a note.
 //! - Words are parts of words, so that endings and composites do not matter.
 //! - What S.M.A.R.T. says of a drive stands together: temperatures, then warnings (`Drive Failure [Yes/No]`). A title that comes again, or a
 //!   temperature behind warnings, begins the next drive. Of two temperatures without a number the first is the drive's: SATA drives have
 //!   `Drive Airflow Temperature` beside it, or alone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::titles::Meaning;
 use super::{Quantity, Samples};
@@ -96,7 +96,7 @@ const TIMES: [&str; 20] = [
     "시간",
 ];
 
-const DRIVES: [&str; 27] = [
+const DRIVES: [&str; 28] = [
     "laufwerk",
     "festplatte",
     "disque",
@@ -123,6 +123,7 @@ const DRIVES: [&str; 27] = [
     "schijf",
     "sürücü",
     "jednotk",
+    "enhet",
     "disk",
 ];
 const HEAT: [&str; 9] =
@@ -131,7 +132,7 @@ const READING: [&str; 16] = [
     "lese", "lectur", "lettur", "leitura", "odczyt", "чтен", "読み", "読込", "读取", "讀取", "읽기", "olvas",
     "okuma", "lees", "čten", "läs",
 ];
-const WRITING: [&str; 18] = [
+const WRITING: [&str; 19] = [
     "schreib",
     "écritur",
     "ecritur",
@@ -140,6 +141,7 @@ const WRITING: [&str; 18] = [
     "grava",
     "escrita",
     "zapis",
+    "zápis",
     "запис",
     "書き",
     "書込",
@@ -150,29 +152,6 @@ const WRITING: [&str; 18] = [
     "yazma",
     "schrijf",
     "skriv",
-];
-const SPEED: [&str; 21] = [
-    "rate",
-    "geschwind",
-    "vitesse",
-    "débit",
-    "taux",
-    "veloc",
-    "tasso",
-    "taxa",
-    "prędko",
-    "szybko",
-    "скорост",
-    "速度",
-    "速率",
-    "レート",
-    "속도",
-    "sebess",
-    "hızı",
-    "snelheid",
-    "rychlost",
-    "hastig",
-    "transfer",
 ];
 /// Other parts of a machine, and amounts.
 const OTHERS: [&str; 21] = [
@@ -198,6 +177,10 @@ const OTHERS: [&str; 21] = [
     "gesamt",
     "max",
 ];
+
+/// Words of a network's rates.
+const NETWORK: [&str; 9] =
+    ["upload", "download", " dl ", " up ", "dl rate", "up rate", "網路", "网络", "сет"];
 
 fn has(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| text.contains(word))
@@ -230,12 +213,17 @@ pub(super) fn column(name: &str, unit: &str, is_rate: bool) -> Option<HwInfoColu
     if has(&lower, &HEAT) && has(&lower, &DRIVES) {
         return numbered(lower.trim_start_matches(|c: char| !c.is_ascii_digit()));
     }
-    let is_speed = is_rate && has(&lower, &SPEED);
-    match (is_speed && has(&lower, &READING), is_speed && has(&lower, &WRITING)) {
+    match (is_rate && has(&lower, &READING), is_rate && has(&lower, &WRITING)) {
         (true, false) => Some(HwInfoColumn::Rate(Read)),
         (false, true) => Some(HwInfoColumn::Rate(Write)),
         _ => None,
     }
+}
+
+/// Whether a rate may be a drive's in words that are not known: it has none of other parts of a machine.
+pub(super) fn may_be_of_a_drive(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    !has(&lower, &OTHERS) && !has(&lower, &NETWORK)
 }
 
 /// Brings temperatures and rates of one drive together: by the names of their columns, else by their order where S.M.A.R.T. is of as
@@ -264,10 +252,13 @@ pub(super) fn name_drives(
             "temperatures of {hot} and rates of {moving} drives are in it, and no names of drives at its end: {taken}"
         ));
     }
-    for meaning in meanings {
-        let told = names.and_then(|names| names.get(meaning.cell)).map(|name| name.trim());
-        let name = match told.filter(|name| !name.is_empty()) {
-            Some(name) => drive_in(name).to_owned(),
+    let footer = |meaning: &Meaning| {
+        let name = names.and_then(|names| names.get(meaning.cell))?.trim();
+        (!name.is_empty()).then(|| drive_in(name).to_owned())
+    };
+    for (meaning, told) in meanings.iter().zip(apart(meanings, footer)) {
+        let name = match told {
+            Some(name) => name,
             None if has_both && !is_in_order && matches!(meaning.quantity, Quantity::Celsius(_)) => {
                 meaning.drive.replace("drive", "temperature")
             }
@@ -277,6 +268,32 @@ pub(super) fn name_drives(
             samples.merge(&meaning.drive, &name);
         }
     }
+}
+
+/// The names that the file's end has, with a number behind those of several drives: the n-th temperatures of a name are those of the
+/// n-th rates of it, where there are as many.
+fn apart(meanings: &[Meaning], footer: impl Fn(&Meaning) -> Option<String>) -> Vec<Option<String>> {
+    let is_rate = |one: &Meaning| matches!(one.quantity, Quantity::Rate(_));
+    let mut of_name: BTreeMap<(String, bool), Vec<&str>> = BTreeMap::new();
+    for one in meanings {
+        let Some(name) = footer(one) else { continue };
+        let drives = of_name.entry((name, is_rate(one))).or_default();
+        if !drives.contains(&one.drive.as_str()) {
+            drives.push(&one.drive);
+        }
+    }
+    let count = |name: &str, rates: bool| of_name.get(&(name.to_owned(), rates)).map_or(0, Vec::len);
+    let name = |one: &Meaning| {
+        let name = footer(one)?;
+        let (heats, rates) = (count(&name, false), count(&name, true));
+        let at = of_name[&(name.clone(), is_rate(one))].iter().position(|drive| *drive == one.drive)? + 1;
+        Some(match heats.max(rates) {
+            0 | 1 => name,
+            _ if heats != rates && !is_rate(one) => format!("temperature {at} of {name}"),
+            _ => format!("{name} ({at})"),
+        })
+    };
+    meanings.iter().map(name).collect()
 }
 
 /// The drive of `S.M.A.R.T.: MODEL (SERIAL)` and `Drive: MODEL (SERIAL) [C:, D:]`, which says what volumes are on it, too.
@@ -317,7 +334,7 @@ fn numbered(number: &str) -> Option<HwInfoColumn> {
 /// How many words of titles are in a text of lower case: fewer where it was read in a wrong code page.
 pub(super) fn words_in(lower: &str) -> usize {
     // Words of one character are found in any page.
-    let words = DRIVES.iter().chain(&HEAT).chain(&SPEED).chain(&READING).chain(&WRITING);
+    let words = DRIVES.iter().chain(&HEAT).chain(&READING).chain(&WRITING);
     words.map(|word| lower.matches(word).count()).sum()
 }
 

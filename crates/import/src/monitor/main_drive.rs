@@ -1,9 +1,9 @@
 //! The drive in question among those of a log.
 //!
-//! The one that `--device` names; else the only one; else the one that moved nine tenths of all data. Layers above drives, partitions of
-//! a drive that is there too and sums are no drives.
+//! The one that `--device` names; else the only one; else the one that moved nine tenths of all data. Layers above drives, partitions and
+//! paths of a drive that is there too and sums are no drives.
 
-use super::names::{controller, is_layer, is_partition_of};
+use super::names::{controller, is_layer, is_partition_of, is_path_of};
 use super::{Quantity, Samples};
 use crate::ImportError;
 use crate::rates::usual_step;
@@ -32,7 +32,10 @@ impl Samples {
                 .ok_or_else(|| whole(format!("it has nothing of {wanted}; there are {}", all.join(", "))));
         }
         let is_part = |name: &str| {
-            all.iter().any(|other| is_partition_of(name, other) || controller(other) == Some(name))
+            let is_whole = |other: &String| {
+                is_partition_of(name, other) || is_path_of(name, other) || controller(other) == Some(name)
+            };
+            all.iter().any(is_whole)
         };
         let drives: Vec<&String> = all.iter().filter(|name| !is_layer(name) && !is_part(name)).collect();
         let drives = if drives.is_empty() { all.iter().collect() } else { drives };

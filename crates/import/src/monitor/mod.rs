@@ -14,6 +14,7 @@ pub(super) mod collectd;
 pub(super) mod columns;
 mod counters;
 pub(super) mod dstat;
+mod grafana;
 mod hwinfo;
 pub(super) mod influx_csv;
 pub(super) mod line_time;
@@ -31,11 +32,12 @@ use std::collections::BTreeMap;
 
 use measure::Series;
 
-use self::names::{controller, is_drive};
+use self::names::controller;
+pub(super) use self::names::{is_drive, is_layer};
 use self::when::Stamp;
 use super::csv::kelvin_from_celsius;
 use super::part::{CountedBy, RunPart, TimeBase};
-use super::rates::{GAP_STEPS, differences, usual_step};
+use super::rates::{GAP_STEPS, differences, is_counter, usual_step};
 use super::{COLDEST_K, HOTTEST_K, ImportError, set_back};
 use trace::{Interval, SegmentOp, SpeedSeries, Temperature, Trace, instant};
 
@@ -43,10 +45,6 @@ use trace::{Interval, SegmentOp, SpeedSeries, Temperature, Trace, instant};
 pub(super) fn title_words_in(lower: &str) -> usize {
     counters::counter_words_in(lower) + hwinfo::words_in(lower)
 }
-
-/// Counters begin anew when a machine does: more often than so many times, and in one row of so many, is none.
-const FEW_RESETS: usize = 3;
-const ROWS_A_RESET: usize = 10;
 
 /// What one value says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -145,6 +143,19 @@ impl Samples {
     /// Whether there is a value of that kind.
     fn has(&self, drive: &str, quantity: Quantity) -> bool {
         self.drives.get(drive).is_some_and(|columns| columns.iter().any(|(known, _)| *known == quantity))
+    }
+
+    /// A drive's values of one kind, in the order of the file.
+    fn values(&self, drive: &str, quantity: Quantity) -> Vec<f64> {
+        let columns = self.drives.get(drive).into_iter().flatten();
+        let of_kind = columns.filter(|(known, _)| *known == quantity).flat_map(|(_, values)| values);
+        of_kind.map(|(_, value)| *value).collect()
+    }
+
+    /// Takes values for those of another kind.
+    fn rename(&mut self, drive: &str, from: Quantity, to: Quantity) {
+        let columns = self.drives.get_mut(drive).into_iter().flatten();
+        columns.filter(|(known, _)| *known == from).for_each(|(known, _)| *known = to);
     }
 
     /// Takes what goes by the name `from` for `into`'s, where that has nothing of the kind itself.
@@ -288,18 +299,6 @@ fn add(trace: &mut Trace, quantity: Quantity, values: &[(f64, f64)], zero_s: f64
                 trace.power_w.push(instant(t - zero_s), *watts);
             }
         }
-    }
-    Ok(())
-}
-
-/// Refuses what falls so often that it is no counter.
-fn is_counter(values: &[(f64, f64)]) -> Result<(), String> {
-    let falls = values.windows(2).filter(|pair| pair[1].1 < pair[0].1).count();
-    if falls > FEW_RESETS && falls * ROWS_A_RESET > values.len() {
-        return Err(format!(
-            "bytes read or written fall in {falls} of {} steps: are they rates, as of derivative()? Export the counters as they are",
-            values.len() - 1
-        ));
     }
     Ok(())
 }

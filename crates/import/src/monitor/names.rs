@@ -5,7 +5,7 @@ use crate::device::nvme;
 /// Block devices that stand on others, or on memory, or hold other media (Linux, Documentation/admin-guide/devices.txt).
 const LAYERS: [&str; 8] = ["dm-", "md", "loop", "zram", "ram", "sr", "fd", "nbd"];
 
-pub(super) fn is_layer(name: &str) -> bool {
+pub(crate) fn is_layer(name: &str) -> bool {
     let layered = |layer: &str| {
         name.strip_prefix(layer).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     };
@@ -19,11 +19,21 @@ pub(super) fn controller(drive: &str) -> Option<&str> {
 }
 
 /// `nvme0n1`, `sda`, `mmcblk0` as a word.
-pub(super) fn is_drive(word: &str) -> bool {
+pub(crate) fn is_drive(word: &str) -> bool {
     let after = |prefix: &str| word.strip_prefix(prefix).unwrap_or("");
     after("nvme").starts_with(|c: char| c.is_ascii_digit())
         || after("mmcblk").starts_with(|c: char| c.is_ascii_digit())
         || (word.len() == 3 && (word.starts_with("sd") || word.starts_with("vd")))
+}
+
+/// `nvme0c0n1`, one way to `nvme0n1`: the kernel counts what goes over it beside the drive (nvme-multipath).
+pub(super) fn is_path_of(name: &str, whole: &str) -> bool {
+    let path = || {
+        let (controller, rest) = nvme(name)?;
+        let namespace = rest.strip_prefix('c')?.trim_start_matches(|c: char| c.is_ascii_digit());
+        Some(format!("{controller}{namespace}"))
+    };
+    path().is_some_and(|drive| drive == whole && name != whole)
 }
 
 /// `sda1` of `sda`, `nvme0n1p1` of `nvme0n1`, `mmcblk0p2` of `mmcblk0`, `ata-X-part1` of `ata-X`.

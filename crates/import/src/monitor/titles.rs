@@ -2,13 +2,13 @@
 //!
 //! The rules are in the header of [`super::columns`], which reads the rows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::columns::Dialect;
 use super::counters::{Counter, LANGUAGES, counter};
 use super::hwinfo::{HwInfoColumn, SmartColumns};
-use super::units::{Measure, Told, Unit, told};
-use super::{Quantity, controller, is_drive};
+use super::units::{Measure, Unit};
+use super::{Quantity, grafana};
 use trace::SegmentOp::{Read, Write};
 
 /// Beginnings of the identifiers of drives.
@@ -35,15 +35,11 @@ pub(super) fn meanings(
     notes: &mut Vec<String>,
 ) -> Result<Vec<Meaning>, String> {
     let meanings = match dialect {
-        Dialect::HwInfo => hwinfo(header)?,
+        Dialect::HwInfo => hwinfo(header, notes)?,
         Dialect::HardwareMonitor => hardware_monitor(header),
         Dialect::Perfmon => perfmon(header, notes),
-        Dialect::Grafana => grafana(header)?,
+        Dialect::Grafana => grafana::meanings(header, notes)?,
     };
-    if dialect == Dialect::Grafana && is_netdata(header) {
-        notes
-            .push("reads and writes without a unit: taken as KiB/s, as Netdata's charts of disks are".into());
-    }
     if meanings.is_empty() { Err(nothing_known(dialect)) } else { Ok(meanings) }
 }
 
@@ -56,7 +52,7 @@ fn unit_of(title: &str, name: &str, usual: Unit) -> Result<Unit, String> {
     }
 }
 
-fn unknown_unit(title: &str, name: &str, measure: Measure) -> String {
+pub(super) fn unknown_unit(title: &str, name: &str, measure: Measure) -> String {
     let known = match measure {
         Measure::Rate => "B/s, kB/s, MB/s, GB/s, KiB/s, MiB/s, GiB/s and bits (Mb/s)",
         Measure::Heat => "°C, °F and K",
@@ -67,18 +63,38 @@ fn unknown_unit(title: &str, name: &str, measure: Measure) -> String {
     )
 }
 
-/// A title of HWiNFO's without its unit, that, and what it is of a drive.
-fn hwinfo_column(title: &str) -> Option<(&str, &str, HwInfoColumn)> {
+/// A title of HWiNFO's without its unit, and that.
+fn name_and_unit(title: &str) -> (&str, &str) {
     // Behind the bracket programs that save the table again put a number (`[°C].1`).
-    let (name, unit) = title
+    title
         .rsplit_once('[')
-        .map_or((title, ""), |(name, unit)| (name.trim(), unit.split(']').next().unwrap_or(unit)));
+        .map_or((title, ""), |(name, unit)| (name.trim(), unit.split(']').next().unwrap_or(unit)))
+}
+
+/// Whether a title is of a rate that may be a drive's, in words that are not known.
+fn is_unknown_rate(title: &str) -> bool {
+    let (name, unit) = name_and_unit(title);
+    let is_rate = Unit::named(unit).is_some_and(|unit| unit.measure == Measure::Rate);
+    is_rate && hwinfo_column(title).is_none() && super::hwinfo::may_be_of_a_drive(name)
+}
+
+/// The same, and what it is of a drive.
+fn hwinfo_column(title: &str) -> Option<(&str, &str, HwInfoColumn)> {
+    let (name, unit) = name_and_unit(title);
     let is_rate = Unit::named(unit).is_some_and(|unit| unit.measure == Measure::Rate);
     Some((name, unit, super::hwinfo::column(name, unit, is_rate)?))
 }
 
-fn hwinfo(header: &[String]) -> Result<Vec<Meaning>, String> {
+fn hwinfo(header: &[String], notes: &mut Vec<String>) -> Result<Vec<Meaning>, String> {
     let mut meanings = Vec::new();
+    let unknown: Vec<&str> =
+        header.iter().map(String::as_str).filter(|title| is_unknown_rate(title)).collect();
+    if !unknown.is_empty() {
+        notes.push(format!(
+            "rates that are not known to be a drive's are passed over: {}",
+            unknown.join(", ")
+        ));
+    }
     let (mut smart, mut reading, mut writing) = (SmartColumns::default(), 0, 0);
     for (cell, title) in header.iter().enumerate() {
         let Some((name, unit, column)) = hwinfo_column(title) else { continue };
@@ -155,65 +171,27 @@ fn perfmon(header: &[String], notes: &mut Vec<String>) -> Vec<Meaning> {
     } else if found.iter().any(|(_, one)| one.is_some()) {
         notes.push("speeds are those of volumes (LogicalDisk); a drive may have several".into());
     }
+    let hosts: BTreeSet<&str> =
+        found.iter().filter(|(_, one)| one.is_some()).map(|(cell, _)| host(&header[*cell])).collect();
+    let several = hosts.len() > 1;
     let meaning = |(cell, one): (usize, Option<Counter>)| {
         let one = one?;
         let unit = Unit::of(Measure::Rate, 1.0);
-        Some(Meaning { cell, drive: one.drive, quantity: Quantity::Rate(one.op), unit, is_bare: false })
+        let drive = if several { format!("{} {}", host(&header[cell]), one.drive) } else { one.drive };
+        Some(Meaning { cell, drive, quantity: Quantity::Rate(one.op), unit, is_bare: false })
     };
     found.into_iter().filter_map(meaning).collect()
+}
+
+/// The machine in `\\HOST\PhysicalDisk(0 C:)\Disk Read Bytes/sec`.
+fn host(path: &str) -> &str {
+    path.trim().strip_prefix("\\\\").and_then(|path| path.split('\\').next()).unwrap_or_default()
 }
 
 /// The zone in `(PDH-CSV 4.0) (Pacific Standard Time)(480)`: minutes from local time to UTC.
 pub(super) fn zone_s(first: &str) -> Option<f64> {
     let (_, last) = first.trim_end().trim_end_matches(')').rsplit_once('(')?;
     last.parse::<f64>().ok().map(|minutes| minutes * 60.0)
-}
-
-fn grafana(header: &[String]) -> Result<Vec<Meaning>, String> {
-    let mut meanings = Vec::new();
-    for (cell, title) in header.iter().enumerate().skip(1) {
-        let lower = title.to_lowercase();
-        let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-        let is_load = !has(&["iops", "latency", "ops/s", "time"]);
-        let (quantity, measure) = match () {
-            () if has(&["temp", "celsius", "°c"]) => (Quantity::Celsius(0), Measure::Heat),
-            () if has(&["read"]) && is_load => (Quantity::Rate(Read), Measure::Rate),
-            () if has(&["writ"]) && is_load => (Quantity::Rate(Write), Measure::Rate),
-            () if has(&["power", "watt"]) => (Quantity::Power, Measure::Power),
-            () => continue,
-        };
-        // `Write (MB/s)`, `Write MB/s`; what stands in brackets may be a drive as well.
-        let name = title.rsplit_once(['(', '[']).map_or_else(
-            || title.rsplit(' ').next().filter(|word| word.ends_with("/s") || word.ends_with("/sec")),
-            |(_, name)| Some(name.trim_end_matches([')', ']', ' '])),
-        );
-        let told = name.map_or(Told::Name, told);
-        let is_bare = told == Told::Name && measure == Measure::Rate && !is_netdata(header);
-        let unit = match told {
-            Told::Unit(unit) if unit.measure == measure => unit,
-            // Netdata's charts of a disk, in KiB/s.
-            Told::Name if is_netdata(header) && measure == Measure::Rate => Unit::of(measure, 1024.0),
-            Told::Name => Unit::of(measure, 1.0),
-            Told::Unit(_) | Told::Other => continue,
-            Told::Unknown => return Err(unknown_unit(title, name.unwrap_or_default(), measure)),
-        };
-        let drive = lower.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| is_drive(word));
-        meanings.push(Meaning { cell, drive: drive.unwrap_or_default().to_owned(), quantity, unit, is_bare });
-    }
-    // A column that names no drive is of the only one that others name.
-    let whole = |drive: &str| controller(drive).unwrap_or(drive).to_owned();
-    let named = || meanings.iter().map(|one| one.drive.as_str()).filter(|drive| !drive.is_empty());
-    let only = named().next().filter(|first| named().all(|other| whole(other) == whole(first)));
-    let only = only.unwrap_or("drive").to_owned();
-    meanings.iter_mut().filter(|one| one.drive.is_empty()).for_each(|one| one.drive.clone_from(&only));
-    Ok(meanings)
-}
-
-/// `time,reads,writes`, as Netdata names the lines of `disk.io`.
-pub(super) fn is_netdata(header: &[String]) -> bool {
-    header.first().is_some_and(|first| first == "time")
-        && header.len() > 1
-        && header[1..].iter().all(|name| name == "reads" || name == "writes")
 }
 
 fn nothing_known(dialect: Dialect) -> String {

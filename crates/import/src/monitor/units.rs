@@ -55,18 +55,44 @@ impl Unit {
 
 /// Bytes per second in one of that unit.
 fn rate(name: &str) -> Option<f64> {
-    const SECONDS: [&str; 6] = ["/s", "/sec", "/second", " per second", "ps", "/S"];
+    const SECONDS: [&str; 8] = ["/s", "/sec", "/second", " per second", "ps", "/S", "/с", "/сек"];
     data(SECONDS.iter().find_map(|seconds| name.strip_suffix(seconds))?.trim_end())
 }
 
+/// Whether a unit may be of bytes or of bits: small letters throughout, as nobody writes prefixes (`mbps`, `mb/s`), or large ones (`MBPS`).
+pub(crate) fn is_ambiguous(name: &str) -> bool {
+    let lower = name.trim().to_lowercase();
+    let is_loose = ["b/s", "kb/s", "mb/s", "gb/s", "bps", "kbps", "mbps", "gbps", "kb_s", "mb_s", "gb_s"]
+        .contains(&lower.as_str());
+    is_loose
+        && (!name.contains('B') && name.trim_start().starts_with(char::is_lowercase) || name.contains("BPS"))
+}
+
 /// Bytes in one of that unit.
-fn data(name: &str) -> Option<f64> {
-    let bytes = ["bytes", "Bytes", "byte", "Byte", "B"].into_iter().map(|base| (base, 1.0));
-    let bits = ["bits", "Bits", "bit", "Bit", "b"].into_iter().map(|base| (base, 0.125));
+pub(crate) fn data(name: &str) -> Option<f64> {
+    // Octets in French, and the Russian letters.
+    let bytes = ["bytes", "Bytes", "byte", "Byte", "B", "octets", "o", "байт", "Б"]
+        .into_iter()
+        .map(|base| (base, 1.0));
+    let bits = ["bits", "Bits", "bit", "Bit", "b", "бит"].into_iter().map(|base| (base, 0.125));
     let (base, factor) = bytes.chain(bits).find(|(base, _)| name.ends_with(base))?;
-    const PREFIXES: [(&str, i32); 8] =
-        [("", 0), ("k", 1), ("K", 1), ("M", 2), ("G", 3), ("T", 4), ("m", 2), ("g", 3)];
-    const BINARY: [(&str, i32); 5] = [("Ki", 1), ("ki", 1), ("Mi", 2), ("Gi", 3), ("Ti", 4)];
+    const PREFIXES: [(&str, i32); 13] = [
+        ("", 0),
+        ("k", 1),
+        ("K", 1),
+        ("M", 2),
+        ("G", 3),
+        ("T", 4),
+        ("m", 2),
+        ("g", 3),
+        ("к", 1),
+        ("К", 1),
+        ("М", 2),
+        ("Г", 3),
+        ("Т", 4),
+    ];
+    const BINARY: [(&str, i32); 9] =
+        [("Ki", 1), ("ki", 1), ("Mi", 2), ("Gi", 3), ("Ti", 4), ("Ки", 1), ("Ми", 2), ("Ги", 3), ("Ти", 4)];
     let prefix = name.strip_suffix(base)?.trim_end();
     // A small m or g is no milli and no gram where the data are spelt out or bits (`mbps`); `mB/s` is left alone.
     let is_loose = |letter: &str| !["m", "g"].contains(&letter) || base != "B";
@@ -83,9 +109,13 @@ fn data(name: &str) -> Option<f64> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Told {
     Unit(Unit),
+    /// Data and no time: so many bytes.
+    Amount(f64),
+    /// Bytes or bits.
+    Ambiguous,
     /// A drive, a host, a sum: no unit.
     Name,
-    /// A unit of something else: I/Os, times, shares, amounts of data.
+    /// A unit of something else: I/Os, times, shares.
     Other,
     Unknown,
 }
@@ -104,14 +134,20 @@ const NAMES: [&str; 12] =
 /// What the text in the brackets of a title is.
 pub(super) fn told(text: &str) -> Told {
     let lower = text.trim().to_lowercase();
+    if is_ambiguous(text) {
+        return Told::Ambiguous;
+    }
     if let Some(unit) = Unit::named(text) {
         return Told::Unit(unit);
     }
     if NAMES.contains(&lower.as_str()) || lower.is_empty() {
         return Told::Name;
     }
-    if OTHERS.contains(&lower.as_str()) || data(text.trim()).is_some() {
+    if OTHERS.contains(&lower.as_str()) || lower.ends_with("iops") {
         return Told::Other;
+    }
+    if let Some(bytes) = data(text.trim()) {
+        return Told::Amount(bytes);
     }
     // Symbols of units are short; a longer word is whose column it is (`root`, `drive`, `backup`).
     let is_symbol = lower.chars().all(char::is_alphabetic) && lower.chars().count() <= 3;
@@ -146,7 +182,7 @@ mod test {
             assert_eq!(Unit::named(name), None, "{name}");
         }
         assert!(matches!(told("nvme0n1"), Told::Name) && matches!(told("host-3"), Told::Name));
-        assert!(matches!(told("io/s"), Told::Other) && matches!(told("MB"), Told::Other));
+        assert!(matches!(told("io/s"), Told::Other) && matches!(told("MB"), Told::Amount(_)));
         assert!(matches!(told("blocks/s"), Told::Unknown) && matches!(told("sectors"), Told::Unknown));
         assert!(matches!(told("kn"), Told::Unknown) && matches!(told("root"), Told::Name));
     }

@@ -5,6 +5,7 @@
 //! - The first report of iostat is the average since the machine was started: it is left out.
 //! - Times of iostat are those of `-t`; without it `--every` says how far apart reports are.
 
+mod prefix;
 mod sadf;
 mod text;
 

@@ -9,6 +9,7 @@
 
 use super::super::when::{DateOrder, Stamp, midnight_s, stamp, time_of_day_s};
 use super::super::{Samples, sysstat::sadf};
+use super::prefix::{Prefix, Told};
 use super::{Cell, ONLY_SINCE_BOOT, Reports, clock_of, is_device, no_times, take};
 use crate::ImportError;
 use crate::lines::LineReader;
@@ -90,6 +91,8 @@ struct TextReader {
     days: f64,
     order: DateOrder,
     now: Option<Stamp>,
+    /// What `ts` put before each line.
+    prefix: Option<Prefix>,
     /// Whether reports have times of their own.
     has_times: bool,
     first: Option<Stamp>,
@@ -101,17 +104,22 @@ struct TextReader {
 }
 
 impl TextReader {
-    /// A line without the time that `ts` puts before it in brackets, which is that of reports without one of their own.
+    /// A line without the time that `ts` puts before it, which is that of reports without one of their own.
     fn without_prefix<'a>(&mut self, line: &'a str) -> &'a str {
-        let Some((told, rest)) = line.strip_prefix('[').and_then(|line| line.split_once(']')) else {
-            return line;
-        };
-        let Some(told) = stamp(told) else { return line };
-        if !self.has_times {
-            self.now = Some(told);
-            self.first = self.first.or(Some(told));
+        let Some(prefix) = self.prefix.or_else(|| Prefix::find(line)) else { return line };
+        let (told, rest) = prefix.cut(line);
+        self.prefix = Some(prefix);
+        match told.filter(|_| !self.has_times) {
+            Some(Told::Stamp(told)) => {
+                self.now = Some(told);
+                self.first = self.first.or(Some(told));
+            }
+            // The day is told by the first line itself.
+            Some(Told::OfDay(clock)) if !is_banner(rest) => _ = self.time_of_day(&clock),
+            Some(Told::OfDay(_)) => {}
+            None => {}
         }
-        rest.strip_prefix(' ').unwrap_or(rest)
+        rest
     }
 
     fn line(&mut self, line: &str) -> Result<(), String> {

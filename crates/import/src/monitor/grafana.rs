@@ -1,0 +1,154 @@
+//! Titles of columns in CSV from Grafana: names that people gave their series.
+//!
+//! Rules
+//! - What a column is about say its words ([`crate::words`]), and of `{__name__="..", device=".."}` those of the metric.
+//! - The unit stands in brackets or is the last word (`Write (MB/s)`, `Write MB/s`). Bytes without a time are bytes ever moved.
+//! - A column that names no drive is of the only one that others name, where that has none of its own. Of several that say the
+//!   same, those of sums and means give way; what is left are drives by their titles, so that one can be named. Of temperatures the first is
+//!   taken.
+
+use super::titles::{Meaning, unknown_unit};
+use super::units::{Measure, Told, Unit, told};
+use super::{Quantity, controller};
+use crate::words::{self, Topic};
+
+/// What the columns say; what was decided on the way goes into `notes`.
+///
+/// # Errors
+/// Where a unit is not known, or could be two.
+pub(super) fn meanings(header: &[String], notes: &mut Vec<String>) -> Result<Vec<Meaning>, String> {
+    let mut found: Vec<Meaning> = Vec::new();
+    let mut others: Vec<&str> = Vec::new();
+    for (cell, title) in header.iter().enumerate().skip(1) {
+        match meaning(cell, title, is_netdata(header))? {
+            Ok(meaning) => found.push(meaning),
+            Err(Topic::Other | Topic::Ambient) => others.push(title),
+            Err(_) => {}
+        }
+    }
+    if is_netdata(header) {
+        notes
+            .push("reads and writes without a unit: taken as KiB/s, as Netdata's charts of disks are".into());
+    }
+    one_drive(&mut found, header, &mut others);
+    apart(&mut found, header, &mut others);
+    let says = |title: &&&str| words::has_direction(title) || title.to_lowercase().contains("temp");
+    let told: Vec<&str> = others.iter().filter(says).copied().collect();
+    if !told.is_empty() && !found.is_empty() {
+        notes.push(format!(
+            "columns that are not taken for a speed or temperature of the drive: {}",
+            told.join(", ")
+        ));
+    }
+    Ok(found)
+}
+
+/// What one column says of a drive; else what it is about.
+fn meaning(cell: usize, title: &str, is_netdata: bool) -> Result<Result<Meaning, Topic>, String> {
+    let (name, unit) = split(title);
+    let is = |quantity, unit, is_bare| {
+        let drive = words::drive(title).unwrap_or_default();
+        Ok(Ok(Meaning { cell, drive, quantity, unit, is_bare }))
+    };
+    if let Some((op, factor)) = words::iostat(title) {
+        return is(Quantity::Rate(op), Unit::of(Measure::Rate, factor), false);
+    }
+    let topic = words::topic(&name).unwrap_or(Topic::Other);
+    let (quantity, measure) = match topic {
+        Topic::Moved(op) => (Quantity::Rate(op), Measure::Rate),
+        Topic::Heat(number) => (Quantity::Celsius(number.unwrap_or(0)), Measure::Heat),
+        Topic::Power => (Quantity::Power, Measure::Power),
+        Topic::Ambient | Topic::Other => return Ok(Err(topic)),
+    };
+    match (told(&unit), topic) {
+        (Told::Unit(unit), _) if unit.measure == measure => is(quantity, unit, false),
+        (Told::Amount(bytes), Topic::Moved(op)) => is(Quantity::Total(op), Unit::of(measure, bytes), false),
+        (Told::Name, _) if is_netdata => is(quantity, Unit::of(measure, 1024.0), false),
+        (Told::Name, Topic::Moved(op)) if words::counts_bytes(&name) && words::is_summary(&name) => {
+            is(Quantity::Total(op), Unit::of(measure, 1.0), false)
+        }
+        (Told::Name, _) => is(quantity, Unit::of(measure, 1.0), measure == Measure::Rate),
+        (Told::Unit(_) | Told::Other | Told::Amount(_), _) => Ok(Err(Topic::Other)),
+        (Told::Ambiguous, _) => Err(format!(
+            "column {title:?}: the unit {unit:?} may be of bytes or of bits: write MB/s or Mbit/s into the title"
+        )),
+        (Told::Unknown, _) => Err(unknown_unit(title, &unit, measure)),
+    }
+}
+
+/// A title's name and its unit, if any: of `metric{device=".."}` the metric's name.
+fn split(title: &str) -> (String, String) {
+    if let Some((metric, labels)) = title.split_once('{') {
+        let name = labels.split_once("__name__=\"").and_then(|(_, behind)| behind.split_once('"'));
+        return (name.map_or(metric, |(name, _)| name).to_owned(), String::new());
+    }
+    if let Some((name, unit)) = title.rsplit_once(['(', '[']) {
+        let unit = unit.trim_end_matches([')', ']', ' ']);
+        // What stands in brackets may be a drive as well, or a part of the machine.
+        let name = if told(unit) == Told::Name { title } else { name };
+        return (name.to_owned(), unit.to_owned());
+    }
+    match title.rsplit_once(' ').filter(|(_, word)| word.ends_with("/s") || word.ends_with("/sec")) {
+        Some((name, unit)) => (name.to_owned(), unit.to_owned()),
+        None => (title.to_owned(), String::new()),
+    }
+}
+
+/// Gives columns that name no drive the only one that others name; those that it has itself are passed over.
+fn one_drive<'a>(found: &mut Vec<Meaning>, header: &'a [String], others: &mut Vec<&'a str>) {
+    let whole = |drive: &str| controller(drive).unwrap_or(drive).to_owned();
+    let named = || found.iter().map(|one| one.drive.as_str()).filter(|drive| !drive.is_empty());
+    let only = named().next().filter(|first| named().all(|other| whole(other) == whole(first)));
+    let only = only.unwrap_or("drive").to_owned();
+    let own: Vec<Quantity> =
+        found.iter().filter(|one| !one.drive.is_empty()).map(|one| one.quantity).collect();
+    found.retain(|one| {
+        let is_known = one.drive.is_empty() && own.contains(&one.quantity) && only != "drive";
+        others.extend(is_known.then_some(header[one.cell].as_str()));
+        !is_known
+    });
+    found.iter_mut().filter(|one| one.drive.is_empty()).for_each(|one| one.drive.clone_from(&only));
+}
+
+/// Tells columns apart that say the same of one drive.
+fn apart<'a>(found: &mut Vec<Meaning>, header: &'a [String], others: &mut Vec<&'a str>) {
+    let says = |same: &Meaning, one: &Meaning| one.drive == same.drive && one.quantity == same.quantity;
+    let title = |one: &Meaning| header[one.cell].as_str();
+    let gives_way: Vec<bool> = (0..found.len())
+        .map(|at| {
+            let one = &found[at];
+            let mut alike = found.iter().enumerate().filter(|(_, other)| says(one, other));
+            match one.quantity {
+                Quantity::Celsius(_) => alike.any(|(other, _)| other < at),
+                _ => {
+                    words::is_summary(title(one)) && alike.any(|(_, other)| !words::is_summary(title(other)))
+                }
+            }
+        })
+        .collect();
+    let mut give_way = gives_way.into_iter();
+    found.retain(|one| {
+        let goes = give_way.next().unwrap_or(false);
+        others.extend(goes.then_some(title(one)));
+        !goes
+    });
+    let mut several: Vec<(String, String)> = Vec::new();
+    for (at, one) in found.iter().enumerate() {
+        if found.iter().enumerate().any(|(other, same)| other != at && says(one, same)) {
+            several.push((one.drive.clone(), words::owner(title(one))));
+        }
+    }
+    for one in found.iter_mut() {
+        let owner = words::owner(&header[one.cell]);
+        if several.contains(&(one.drive.clone(), owner.clone())) {
+            one.drive = if owner.is_empty() { header[one.cell].clone() } else { owner };
+        }
+    }
+}
+
+/// `time,reads,writes`, as Netdata names the lines of `disk.io`.
+fn is_netdata(header: &[String]) -> bool {
+    header.first().is_some_and(|first| first == "time")
+        && header.len() > 1
+        && header[1..].iter().all(|name| name == "reads" || name == "writes")
+}
