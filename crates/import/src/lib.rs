@@ -151,6 +151,7 @@ pub fn import(sources: Vec<LogFile<'_>>, options: &ImportOptions) -> Result<Trac
     trace.notes.extend(notes);
     add_unless_told(&mut trace.caveats, caveats);
     trace.join_repeats();
+    trace.drop_held_counters();
     trace.trust_a_sensor();
     if trace.phases.is_empty() {
         infer_phases(&mut trace);

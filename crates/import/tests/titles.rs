@@ -189,3 +189,28 @@ fn units_in_other_spellings_are_read_and_doubtful_ones_refused() {
     let trace = read(&format!("{gstat}{rows}"));
     assert_eq!(moved(&trace, SegmentOp::Write).round(), 9.0 * 1_024_000.0);
 }
+
+/// Goal: a rest is one, whatever it is called. Method: phases between two loads, in whose first or last row some of these still lies.
+#[test]
+fn a_phase_in_which_nothing_moves_is_a_rest() {
+    for name in ["rest", "pause", "soak", "cooldown", "fan on"] {
+        for (first, last) in [("400", "0"), ("0", "700"), ("400", "700"), ("0", "0")] {
+            let rest = (0..60).map(|s| {
+                if s == 0 {
+                    first
+                } else if s == 59 {
+                    last
+                } else {
+                    "0"
+                }
+            });
+            let cells = (0..60).map(|_| ("fill", "1900")).chain(rest.map(|rate| (name, rate)));
+            let cells = cells.chain((0..60).map(|_| ("verify", "1900")));
+            let rows: String =
+                cells.enumerate().map(|(t, (phase, rate))| format!("{t},{phase},{rate},45\n")).collect();
+            let trace = read(&format!("t_s,phase,write_mb_per_s,temp_c\n{rows}"));
+            let ops: Vec<SegmentOp> = trace.phases.iter().map(|phase| phase.op).collect();
+            assert_eq!(ops, [SegmentOp::Write, SegmentOp::Idle, SegmentOp::Write], "{name}, {first}, {last}");
+        }
+    }
+}

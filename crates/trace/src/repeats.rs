@@ -1,9 +1,14 @@
-//! Speeds that a logger wrote more often than they were measured.
+//! Speeds and throttle counters that a logger wrote more often than they were measured.
 //!
 //! A monitor that polls once a second what its source counts every four writes each speed four times. These are no four slices of one
 //! speed: a slice is as long as what was measured, or speed looks steadier, and the rows more, than they are.
+//!
+//! Counters that are read once in 30 s and written into every row stand still beside a slowdown that they count. It shows where they
+//! move by more seconds than have passed, or by two transitions within a few: what was written since they were read is no reading.
 
-use crate::{Interval, Trace};
+use measure::{Point, Series};
+
+use crate::{Counters, Interval, Trace};
 
 /// Speeds are repeated up to so often.
 const MOST: usize = 12;
@@ -18,7 +23,31 @@ const EQUAL: f64 = 1e-6;
 /// What lies apart by more than this share of a row is not one slice.
 const APART: f64 = 0.5;
 
+/// A drive does not begin to throttle twice within so many seconds, and counts whole ones.
+const TWICE_S: f64 = 5.0;
+const ROUNDING_S: f64 = 2.0;
+/// So many changes show how often counters are read, and more than so many are not needed.
+const LEAST_READ: usize = 3;
+const MOST_LOOKED_AT: usize = 1000;
+
 impl Trace {
+    /// Leaves out counters that were written again before they were read again; all of them where it does not show when they were.
+    pub fn drop_held_counters(&mut self) {
+        let points = self.counters.points();
+        let changes: Vec<usize> =
+            (1..points.len()).filter(|at| points[*at].value != points[at - 1].value).collect();
+        let late = changes.iter().filter(|at| is_late(&points[**at - 1], &points[**at])).count();
+        if 2 * late <= changes.len() {
+            return;
+        }
+        let mut read = Series::new();
+        if let Some((every, from)) = read_every(&changes) {
+            let readings = points.iter().enumerate().filter(|(at, _)| at % every == from);
+            readings.for_each(|(_, point)| read.push(point.t, point.value));
+        }
+        self.counters = read;
+    }
+
     /// Joins rows that repeat a measured speed into the slice that it was measured over. All columns are joined alike.
     pub fn join_repeats(&mut self) {
         let found = self.speeds.iter().filter_map(|series| repeats(&series.intervals));
@@ -68,6 +97,29 @@ fn repeats(rows: &[Interval]) -> Option<(usize, usize)> {
     })
 }
 
+/// Whether counters moved by more than can have happened since the reading before.
+fn is_late(before: &Point<Counters>, now: &Point<Counters>) -> bool {
+    let passed_s = now.t.as_secs_f64() - before.t.as_secs_f64();
+    let moved = |of: fn(&Counters) -> Option<u64>| {
+        of(&now.value).zip(of(&before.value)).map_or(0.0, |(now, before)| now.saturating_sub(before) as f64)
+    };
+    let seconds = moved(|one| one.tmt1_seconds).max(moved(|one| one.tmt2_seconds));
+    let transitions = moved(|one| one.tmt1_transitions).max(moved(|one| one.tmt2_transitions));
+    seconds > passed_s + ROUNDING_S || transitions >= 2.0 && transitions * TWICE_S > passed_s
+}
+
+/// The most rows from one reading to the next if each change is one, and the first of these; `None` where too few tell.
+fn read_every(changes: &[usize]) -> Option<(usize, usize)> {
+    let changes = &changes[..changes.len().min(MOST_LOOKED_AT)];
+    let least =
+        changes.windows(2).map(|pair| pair[1] - pair[0]).min().filter(|_| changes.len() >= LEAST_READ)?;
+    (2..=least).rev().find_map(|every| {
+        let from = changes[0] % every;
+        let in_step = changes.iter().filter(|change| *change % every == from).count();
+        (in_step as f64 >= IN_STEP * changes.len() as f64).then_some((every, from))
+    })
+}
+
 #[cfg(test)]
 mod test {
     use super::*;
@@ -92,6 +144,27 @@ mod test {
         assert_eq!(found[..2], [(2.0, 2.0 * measured(0)), (4.0, 4.0 * measured(1))]);
         assert_eq!(found.len(), 41);
         assert_eq!(found.iter().map(|row| row.1).sum::<f64>(), rows.iter().sum::<f64>());
+    }
+
+    /// Goal: a reading is one where it was taken. Method: a throttle of 20 s in every 50, counted by the second, read in every 30th row and
+    /// written into all, in some of them, and at the end alone.
+    #[test]
+    fn counters_that_were_written_again_are_no_readings() {
+        let counted = |t: u64| Counters {
+            tmt1_transitions: Some(4 + (t + 20) / 50),
+            tmt1_seconds: Some((t + 20) / 50 * 20 + ((t + 20) % 50).min(20)),
+            ..Counters::default()
+        };
+        let read = |at: fn(u64) -> u64| {
+            let mut trace = Trace::empty("test");
+            (0..600).for_each(|t| trace.counters.push(crate::instant(t as f64), counted(at(t))));
+            trace.drop_held_counters();
+            trace.counters.points().len()
+        };
+        assert_eq!(read(|t| t), 600);
+        assert_eq!(read(|t| t / 30 * 30), 20);
+        assert_eq!(read(|t| if t < 599 { 0 } else { t }), 0);
+        assert_eq!(read(|_| 0), 600);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::drops::{DropStart, median_speed};
 use super::heat::{Heat, LATE_S};
 use super::{Judged, is_ramp, uneven};
+use crate::findings::SegmentOp;
 use crate::others::Others;
 use crate::segment::{Piece, SHORTEST_PIECE_S, Stretch, median};
 use measure::Point;
@@ -186,17 +187,43 @@ fn counted_again(pieces: &[Piece], heat: &Heat, soon_s: f64) -> bool {
 }
 
 /// What a phase asks of the drive: loads that are the same may be held against each other. Operation, what it did, whether it
-/// went through the page cache, its limit as bits.
-pub(crate) type LoadKey<'a> = (u8, &'a str, bool, Option<u64>);
+/// went through the page cache, its limit as bits, and of a mixed load the first phase that reads as much of it.
+pub(crate) type LoadKey<'a> = (u8, &'a str, bool, Option<u64>, Option<usize>);
+
+/// Mixed loads are alike where the shares of their data that are read differ by no more than this.
+const ONE_MIX: f64 = 0.05;
 
 /// The load of each phase.
 pub(crate) fn loads(trace: &Trace) -> Vec<LoadKey<'_>> {
-    fn load(p: &Phase) -> LoadKey<'_> {
+    fn load((p, mix): (&Phase, Option<usize>)) -> LoadKey<'_> {
         // A log that does not say what its phases did names them: another name may be another block size.
         let what = if p.what.is_empty() && !p.inferred { p.name.as_str() } else { p.what.as_str() };
-        (p.op as u8, what, p.buffered, p.rate_limit_bytes_per_s.map(f64::to_bits))
+        (p.op as u8, what, p.buffered, p.rate_limit_bytes_per_s.map(f64::to_bits), mix)
     }
-    trace.phases.iter().map(load).collect()
+    trace.phases.iter().zip(mixes(trace)).map(load).collect()
+}
+
+/// Of each phase with a mixed load the first one that reads as much of its data.
+fn mixes(trace: &Trace) -> Vec<Option<usize>> {
+    let mut moved = vec![[0.0; 2]; trace.phases.len()];
+    for series in &trace.speeds {
+        let reads = usize::from(series.op != SegmentOp::Read);
+        for interval in &series.intervals {
+            if let Some(moved) = moved.get_mut(interval.phase as usize) {
+                moved[reads] += interval.bytes;
+            }
+        }
+    }
+    let mut known: Vec<(usize, f64)> = Vec::new();
+    let mix = |(at, (phase, [read, other])): (usize, (&Phase, [f64; 2]))| {
+        let share = (phase.op == SegmentOp::Mixed && read + other > 0.0).then(|| read / (read + other))?;
+        let alike = known.iter().find(|(_, of)| (of - share).abs() <= ONE_MIX).map(|(at, _)| *at);
+        if alike.is_none() {
+            known.push((at, share));
+        }
+        alike.or(Some(at))
+    };
+    trace.phases.iter().zip(moved).enumerate().map(mix).collect()
 }
 
 /// For each phase, the fastest piece of the same load anywhere in the run, in bytes per second; 0 where the log does not say what was asked

@@ -6,7 +6,7 @@ use super::beginning::{Beginning, HostBeginning};
 use super::cache;
 use super::case::{Case, REGULATOR_MARGIN_K, TELLING_S};
 use super::course;
-use super::crossing::{ANYWHERE_PER_K, HYSTERESIS_K, PAST_K};
+use super::crossing::{ANYWHERE_PER_K, BEFOREHAND, HYSTERESIS_K, PAST_K};
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{Evidence, Suspect};
 use super::heat::HeatMove;
@@ -42,6 +42,9 @@ const HELD_PER_K: f64 = 0.03;
 /// A threshold that is elsewhere: its reading went astray. More where the drive says that it counted.
 const ASTRAY_PER_K: f64 = 2e-4;
 const COUNTED_PER_K: f64 = 5e-3;
+const DISABLED: f64 = -6.0;
+/// Where a threshold of the host's is ruled out, so much of what it was likely beforehand goes to one of the drive's own.
+const INSTEAD: f64 = 0.5;
 /// Slower than a kelvin in so long, a drive is about to come to rest; of the temperatures at which it may do so a fifth
 /// (e^-1.5) or fewer lie just above a threshold.
 const CREEPS_S_PER_K: f64 = 30.0;
@@ -233,12 +236,22 @@ fn thresholds(case: &Case, onset_k: f64, evidence: &mut Evidence) -> [Option<Hos
     let begins_past =
         |above_k: f64| (soon || case.drop.inside.is_some()) && (0.0..=PAST_K).contains(&above_k);
     let (tmt1, tmt2) = case.trace.tmt_at(case.start_s());
+    // What a threshold of the host's cannot be may be one of the drive's own. A drive has one or not: once for all that look alike, and
+    // one drop alone shows none.
+    let recurs = seen_once(case.alike) * (1.0 - 1.0 / case.alike.max(1) as f64);
+    let mut instead = BEFOREHAND[Vendor as usize];
+    let mut own = |suspect: Suspect, weight: f64| {
+        let before = instead;
+        instead += INSTEAD * BEFOREHAND[suspect as usize] * (1.0 - weight.min(0.0).exp());
+        (Vendor, (instead / before).ln() * recurs)
+    };
     // A regulator of light throttling may begin at any temperature below.
     [(HostThreshold::Tmt1, tmt1, f64::INFINITY), (HostThreshold::Tmt2, tmt2, 0.0)].map(
         |(threshold, set_k, early_k)| {
             let suspect = Suspect::from(threshold);
             let Some(set_k) = set_k else {
-                evidence.weigh(Observation::ThresholdDisabled { threshold }, &[(suspect, -6.0)]);
+                let seen = Observation::ThresholdDisabled { threshold };
+                evidence.weigh(seen, &[(suspect, DISABLED), own(suspect, DISABLED)]);
                 return None;
             };
             let (temp_k, above_k) = (onset_k, onset_k - set_k);
@@ -257,7 +270,8 @@ fn thresholds(case: &Case, onset_k: f64, evidence: &mut Evidence) -> [Option<Hos
             // A drive that counts knows better than a reading.
             let least = if counted(case, threshold) { COUNTED_PER_K } else { ASTRAY_PER_K };
             let per_k = per_k.max(least);
-            evidence.weigh(seen, &[(suspect, (per_k / ANYWHERE_PER_K).ln())]);
+            let weight = (per_k / ANYWHERE_PER_K).ln();
+            evidence.weigh(seen, &[(suspect, weight), own(suspect, weight)]);
             Some(HostBeginning { above_k, per_k })
         },
     )

@@ -8,6 +8,7 @@ mod everyday;
 mod explained;
 mod falling;
 mod hidden;
+mod lab;
 mod likeness;
 mod logs;
 mod paused;
