@@ -78,7 +78,7 @@ pub fn analyze_among(trace: &Trace, others: &Others) -> Findings {
 
 /// The same, and the reasoning behind each event, in order of time.
 pub fn explain(trace: &Trace) -> (Findings, Vec<Explanation>) {
-    let (findings, mut explained) = 
+    let (findings, mut explained) =
         analyze_with(trace, &Others::default(), |sources, event, judged| sources.explain(event, judged));
     (1..).zip(&mut explained).for_each(|(number, explanation)| explanation.number = number);
     (findings, explained)
