@@ -52,7 +52,7 @@ pub(crate) fn caveats(
     caveats.extend(gaps(trace, heat));
     caveats.extend(clock(trace));
     caveats.extend(sensors(trace, stretches, heat));
-    caveats.extend(counters(trace, heat, judged));
+    caveats.extend(counters(trace, stretches, heat, judged));
     caveats.extend(cycles(judged));
     let hot = judged.iter().any(|j| j.verdict.conclusion.is_heat());
     if trace.facts.ambient_k.is_none() && (hot || thermal.idle_floor_k.is_some()) {
@@ -247,16 +247,25 @@ fn copied(trace: &Trace) -> Option<Caveat> {
     (!sensors.is_empty()).then_some(Caveat::CopiedSensor { sensors })
 }
 
+/// When the first load began and the last one ended, in seconds; `None` without a load.
+fn loaded(stretches: &[Stretch]) -> Option<(f64, f64)> {
+    let ends = stretches.iter().map(|stretch| (stretch.start_s(), stretch.end_s()));
+    ends.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
+}
+
 /// Counters that moved while speed did not, and the reverse.
-fn counters(trace: &Trace, heat: &Heat, judged: &[Judged]) -> Vec<Caveat> {
+fn counters(trace: &Trace, stretches: &[Stretch], heat: &Heat, judged: &[Judged]) -> Vec<Caveat> {
     let mut found = Vec::new();
     let moved = heat.moved(0.0, trace.end_s());
     let hot: Vec<&Judged> = judged.iter().filter(|j| j.verdict.conclusion.is_heat()).collect();
-    for (threshold, count) in [(HostThreshold::Tmt1, moved.tmt1), (HostThreshold::Tmt2, moved.tmt2)] {
-        // Where nobody planned the load, most of the speed says nothing.
-        let has_speed = !trace.facts.unplanned;
-        if let Some(moved) = count.filter(|count| *count > 0 && hot.is_empty() && has_speed) {
-            found.push(Caveat::CountersWithoutSlowdown { threshold, moved });
+    // Where nobody planned the load, most of the speed says nothing; of a time without load nothing is known.
+    if let Some((from_s, to_s)) = loaded(stretches).filter(|_| hot.is_empty() && !trace.facts.unplanned) {
+        let near_s = heat.counter_period_s();
+        for threshold in [HostThreshold::Tmt1, HostThreshold::Tmt2] {
+            let (transitions, seconds) = heat.counted_at(threshold, from_s - near_s, to_s + near_s);
+            if transitions.unwrap_or(0).max(seconds.unwrap_or(0)) > 0 {
+                found.push(Caveat::CountersWithoutSlowdown { threshold, transitions, seconds });
+            }
         }
     }
     let still = moved.tmt1 == Some(0) && moved.tmt2.unwrap_or(0) == 0;

@@ -5,6 +5,8 @@
 //! # What it does not do
 //! It does not say which of two is wrong where that cannot be seen, and changes no verdict.
 
+use measure::{Instant, Point};
+
 use crate::cause::heat::Heat;
 use crate::findings::Caveat;
 use trace::caveat::{CounterDoubt, HostThreshold, StillSensor};
@@ -16,6 +18,8 @@ const FAR_BELOW_K: f64 = 12.0;
 const LEAST_MOVES: usize = 3;
 /// Readings are looked for this long before a counter moved.
 const COUNTED_LATE_S: f64 = 10.0;
+/// Between temperatures further apart than this a drive heats up and cools down unseen.
+const UNSEEN_S: f64 = 120.0;
 /// A sensor that stands still for so long, while another moves, has stopped.
 const STOPPED_S: f64 = 120.0;
 /// ... by this: what a lagging or averaging sensor may miss, beyond what tells a stuck one.
@@ -40,7 +44,7 @@ fn counted_without_heat(trace: &Trace, heat: &Heat) -> Option<CounterDoubt> {
     let still =
         composite.iter().all(|p| p.value == first.value) && last.t.since(first.t).as_secs_f64() >= STOPPED_S;
     for (threshold, of) in transitions {
-        let counted = counted_s(trace, of);
+        let counted = counted_s(trace, of, composite);
         let moved = counted.len();
         if still && moved > 0 {
             return Some(CounterDoubt::StillComposite { threshold, moved, composite_k: first.value });
@@ -63,11 +67,18 @@ fn counted_without_heat(trace: &Trace, heat: &Heat) -> Option<CounterDoubt> {
     None
 }
 
-/// When a counter was seen to have moved, in seconds.
-fn counted_s(trace: &Trace, of: Count) -> Vec<f64> {
+/// When a counter was seen to have moved, in seconds, where the temperature meanwhile is known: between readings far apart a drive heats up
+/// and cools down unseen.
+fn counted_s(trace: &Trace, of: Count, composite: &[Point<f64>]) -> Vec<f64> {
+    let is_seen = |from: Instant, to: Instant| {
+        let first = composite.partition_point(|p| p.t <= from).saturating_sub(1);
+        let after = (composite.partition_point(|p| p.t < to) + 1).min(composite.len());
+        let within = &composite[first..after.max(first)];
+        within.windows(2).all(|pair| pair[1].t.since(pair[0].t).as_secs_f64() <= UNSEEN_S)
+    };
     let pairs = trace.counters.points().windows(2);
     let moved = pairs.filter(|pair| of(&pair[0].value).zip(of(&pair[1].value)).is_some_and(|(a, b)| b > a));
-    moved.map(|pair| pair[1].t.as_secs_f64()).collect()
+    moved.filter(|pair| is_seen(pair[0].t, pair[1].t)).map(|pair| pair[1].t.as_secs_f64()).collect()
 }
 
 /// A sensor that had moved, and stood still for long while another one went on.
@@ -101,4 +112,38 @@ fn stopped(sensor: &Temperature, trace: &Trace) -> Option<StillSensor> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod test {
+    use measure::Series;
+    use trace::instant;
+
+    use super::*;
+
+    /// A drive at 45 °C at each reading, so far apart, whose TMT1 counter goes on.
+    fn still(period_s: f64) -> Option<CounterDoubt> {
+        let mut trace = Trace::empty("drive");
+        let mut kelvin = Series::new();
+        for n in 0..5_u32 {
+            let t = instant(f64::from(n) * period_s);
+            kelvin.push(t, 318.0);
+            trace.counters.push(t, Counters { tmt1_transitions: Some(n.into()), ..Counters::default() });
+        }
+        trace.temperatures = vec![Temperature { name: "composite".into(), kelvin }];
+        counted_without_heat(&trace, &Heat::new(&trace))
+    }
+
+    #[test]
+    fn a_temperature_that_was_not_read_meanwhile_contradicts_no_counter() {
+        let doubt = |moved| {
+            Some(CounterDoubt::StillComposite { threshold: HostThreshold::Tmt1, moved, composite_k: 318.0 })
+        };
+        for period_s in [30.0, 60.0, UNSEEN_S] {
+            assert_eq!(still(period_s), doubt(4), "{period_s}");
+        }
+        for period_s in [UNSEEN_S + 1.0, 3600.0, 86_400.0, 604_800.0] {
+            assert_eq!(still(period_s), None, "{period_s}");
+        }
+    }
 }

@@ -3,13 +3,16 @@
 //! Needs one reading; two tell what happened between them as well. A counter at zero may never have moved or not be
 //! kept: that is said and not decided.
 
+mod counter;
 mod span;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use trace::caveat::{Caveat, ClockDoubt};
 use trace::{HostThreshold, LifeCounters, Trace};
 
-pub use span::{LifeCounter, LifeDoubt, LifeDoubtKind};
+pub use counter::{LifeCounter, LifeDoubt, LifeDoubtKind};
+use span::LifeClock;
 
 /// A point this close to a reading is of it, in seconds.
 const SAME_READING_S: f64 = 1.0;
@@ -65,14 +68,14 @@ pub enum LifeWarning {
 /// A stretch of a drive's life.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LifeSpan {
-    /// How long it was by the clock, in hours; `None` for the whole life.
+    /// How long it was by the clock, in hours; `None` for the whole life, and where the times of the readings do not tell it.
     #[serde(default)]
     pub clock_hours: Option<f64>,
     /// How long the drive was powered on, in whole hours; `None` where that is not known or contradicts the clock.
     pub hours: Option<f64>,
     /// Throttling by the thresholds that the host sets, as far as the drive counts it.
     pub throttled: Vec<LifeThrottling>,
-    /// Time at or above the warning temperature.
+    /// Time at or above the warning temperature; of NVMe drives without that at or above the critical one.
     pub above_warning: Option<LifeShare>,
     /// Time at or above the critical temperature.
     pub above_critical: Option<LifeShare>,
@@ -92,7 +95,7 @@ pub struct LifeSpan {
     /// Endurance used in a day by the clock, in percent; `None` for less than a day.
     #[serde(default)]
     pub used_per_day_percent: Option<f64>,
-    /// Counters that cannot have counted this; there is no growth and no rate of them.
+    /// Counters that cannot have counted this, or count since later; there is no growth, no share and no rate of them.
     #[serde(default)]
     pub doubts: Vec<LifeDoubt>,
 }
@@ -143,8 +146,8 @@ pub struct LifeHistory {
 pub(crate) fn life(trace: &Trace) -> Option<Life> {
     let last = trace.life.last()?;
     Some(Life {
-        whole: span::whole(last),
-        between: span::between(&trace.life),
+        whole: span::whole(&trace.life)?,
+        between: span::between(&trace.life, clock(trace)),
         used_percent: last.used_percent,
         warnings: last.critical_warning.map(warnings).unwrap_or_default(),
         spare_percent: last.spare_percent,
@@ -154,6 +157,16 @@ pub(crate) fn life(trace: &Trace) -> Option<Life> {
         hottest_k: last.hottest_k,
         history: history(trace),
     })
+}
+
+/// How far the times of the readings are to be believed.
+fn clock(trace: &Trace) -> LifeClock {
+    let has = |doubt: ClockDoubt| trace.caveats.contains(&Caveat::Clock(doubt));
+    match () {
+        () if has(ClockDoubt::FileTimes) => LifeClock::FilesWritten,
+        () if has(ClockDoubt::DatesInNames) => LifeClock::Dates,
+        () => LifeClock::Read,
+    }
 }
 
 /// NVMe Base, SMART / Health Information log, byte 0; the other bits are reserved.

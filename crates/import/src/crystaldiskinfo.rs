@@ -5,8 +5,9 @@
 //!   not read.
 //! - NVMe: the bytes under `-- SMART_NVME --` are the drive's own log page and count; identify data come from the words
 //!   under `-- IDENTIFY_DEVICE --`, which are little-endian.
-//! - Others, and texts without these dumps: `Temperature` (whole °C, that is whole kelvins less 273), `Power On Hours`,
-//!   `Host Reads` and `Host Writes` (GB of 2^30 bytes), and the percentage in `Health Status`, which is what is left.
+//! - Others, and texts without these dumps: `Temperature` (whole °C, that is whole kelvins less 273, else whole °F), `Power On Hours`,
+//!   `Host Reads` and `Host Writes` (GB of 2^30 bytes, TB of 2^40), and the percentage in `Health Status`, which is what is left.
+//!   Another unit, or a number that can be two, is left out with a note.
 //! - A file may have several texts one after the other, as a task that appends them makes: each is a reading.
 //! - `Date :` is local time. One of several drives is named with `--device`, by its number, model or serial number.
 
@@ -16,6 +17,7 @@ use nvme::log::smart::{SMART_LOG_LEN, SmartLog};
 
 use super::lines::LineReader;
 use super::monitor::when;
+use super::numbers::{self, Number};
 use super::reading::{HealthReading, When};
 use super::{COLDEST_K, HOTTEST_K, ImportError};
 use trace::caveat::{Caveat, CutOff};
@@ -29,8 +31,9 @@ const PAGE_BYTES: usize = 232;
 /// Words of identify data that are read: up to the highest threshold a host may set.
 const IDENTIFY_WORDS: usize = 164;
 
-/// Bytes of what the program calls a GB.
-const GIB: f64 = 1_073_741_824.0;
+/// Bytes of what the program calls a MB, and each unit's of the one before.
+const MIB: f64 = 1_048_576.0;
+const UNITS: [&str; 4] = ["MB", "GB", "TB", "PB"];
 
 /// A drive in the text.
 #[derive(Default)]
@@ -185,12 +188,21 @@ impl DriveText {
     /// Puts what it counts and its thresholds into a reading.
     fn tell(&self, reading: &mut HealthReading) -> Result<(), String> {
         if self.page.len() < PAGE_BYTES {
-            let number = |label: &str| self.fact(label)?.split(' ').next()?.parse::<f64>().ok();
-            let celsius = number("Temperature").ok_or("it holds no temperature of this drive")?;
-            reading.composite_k = Some(plausible(celsius + 273.0)?);
-            reading.life.power_on_h = number("Power On Hours");
+            let text = self.fact("Temperature");
+            let kelvin =
+                text.as_deref().and_then(kelvins_in).ok_or("it holds no temperature of this drive")?;
+            reading.composite_k = Some(plausible(kelvin)?);
+            let mut value = |label: &str, read: fn(&str) -> Option<f64>| {
+                let text = self.fact(label).filter(|text| text.bytes().any(|byte| byte.is_ascii_digit()))?;
+                let value = read(&text);
+                if value.is_none() {
+                    reading.odd.push(format!("{label} : {text}"));
+                }
+                value
+            };
+            reading.life.power_on_h = value("Power On Hours", numbers::whole);
+            reading.moved = ["Host Reads", "Host Writes"].map(|label| value(label, bytes_in));
             reading.life.used_percent = self.left_percent().map(|left| 100.0 - left);
-            reading.moved = ["Host Reads", "Host Writes"].map(|label| number(label).map(|gb| gb * GIB));
             return Ok(());
         }
         let log = SmartLog::decode(&padded::<SMART_LOG_LEN>(self.page.iter().copied()))
@@ -208,6 +220,31 @@ impl DriveText {
         }
         Ok(())
     }
+}
+
+/// Kelvins of `45 C (113 F)` or `113 F`.
+fn kelvins_in(text: &str) -> Option<f64> {
+    let end = numbers::end_of_number(text);
+    let Number::One(degrees, _) = numbers::number(&text[..end])? else { return None };
+    let unit = text[end..].trim_start().trim_start_matches('°').trim_start();
+    match unit.chars().next() {
+        None | Some('C' | '℃') => Some(degrees + 273.0),
+        Some('F' | '℉') => Some(((degrees - 32.0) / 1.8).round() + 273.0),
+        Some('K') => Some(degrees),
+        Some(_) => None,
+    }
+}
+
+/// Bytes of `19073 GB`, `19,073 GB` or `18.6 TB`. A GB is counted whole.
+fn bytes_in(text: &str) -> Option<f64> {
+    let end = numbers::end_of_number(text);
+    let unit = UNITS.iter().position(|unit| text[end..].trim() == *unit)?;
+    let amount = match numbers::number(&text[..end])? {
+        Number::One(amount, _) => Some(amount),
+        Number::Either(amount, _) if unit < 2 => Some(1000.0 * amount),
+        Number::Either(..) => None,
+    };
+    amount.filter(|amount| *amount >= 0.0).map(|amount| amount * MIB * 1024f64.powi(unit as i32))
 }
 
 fn tell_log(log: &SmartLog, reading: &mut HealthReading) -> Result<(), String> {
@@ -253,4 +290,38 @@ fn plausible(k: f64) -> Result<f64, String> {
     is_plausible
         .then_some(k)
         .ok_or_else(|| format!("{k} K is no temperature of a drive: the text was changed"))
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn amounts_and_temperatures_are_read_in_their_units() {
+        const GIB: f64 = 1024.0 * MIB;
+        for (text, bytes) in [
+            ("512 GB", Some(512.0 * GIB)),
+            ("19,073 GB", Some(19_073.0 * GIB)),
+            ("19.073 GB", Some(19_073.0 * GIB)),
+            ("19\u{202f}073 GB", Some(19_073.0 * GIB)),
+            ("18.6 TB", Some(18.6 * 1024.0 * GIB)),
+            ("18,62 TB", Some(18.62 * 1024.0 * GIB)),
+            ("900 MB", Some(900.0 * MIB)),
+            ("18.600 TB", None),
+            ("512", None),
+            ("512 GiB/s", None),
+        ] {
+            assert_eq!(bytes_in(text), bytes, "{text}");
+        }
+        for (text, kelvin) in [
+            ("45 C (113 F)", Some(318.0)),
+            ("113 F", Some(318.0)),
+            ("45 °C", Some(318.0)),
+            ("45", Some(318.0)),
+            ("-- C", None),
+            ("45 x", None),
+        ] {
+            assert_eq!(kelvins_in(text), kelvin, "{text}");
+        }
+    }
 }

@@ -13,6 +13,20 @@ pub(super) fn controller(device: &str) -> String {
     nvme(name).map_or(name, |(controller, _)| controller).to_owned()
 }
 
+/// The controller that a file's name tells: `nvme0` of `smart/nvme0n1-2026-11-21.json`. Of several none is told.
+pub(super) fn in_file_name(file: &str) -> Option<String> {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let mut found = words.filter_map(|word| {
+        let (controller, namespace) = nvme(word)?;
+        let is_namespace = |c: char| c == 'c' || c == 'n' || c.is_ascii_digit();
+        (namespace.is_empty() || namespace.contains('n') && namespace.chars().all(is_namespace))
+            .then_some(controller)
+    });
+    let first = found.next()?;
+    found.all(|other| other == first).then(|| first.to_owned())
+}
+
 #[cfg(test)]
 mod test {
     use super::*;
@@ -25,5 +39,20 @@ mod test {
         assert_eq!(controller("nvme10n1"), "nvme10");
         assert_eq!(controller("/dev/sda [SAT]"), "sda [SAT]");
         assert_eq!(controller("nvme"), "nvme");
+    }
+
+    #[test]
+    fn a_file_name_tells_a_device() {
+        for (name, device) in [
+            ("nvme9/nvme0n1-2026-11-21.json", Some("nvme0")),
+            ("smart_nvme10.json", Some("nvme10")),
+            ("nvme0n1.nvme0.json", Some("nvme0")),
+            ("nvme0-nvme1.json", None),
+            ("nvme-1.json", None),
+            ("nvme2024x.json", None),
+            ("after.json", None),
+        ] {
+            assert_eq!(in_file_name(name).as_deref(), device, "{name}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The time in a file's name.
 //!
 //! 9 to 19 digits are s, ms, µs or ns since 1970; `2026-11-21T10:20:30` in any of its usual spellings is a time of day, in UTC where
-//! it ends with Z and of an untold zone otherwise.
+//! it ends with Z and of an untold zone otherwise. A date alone is no time; it is asked for where nothing else tells one.
 
 use chrono::{NaiveDate, NaiveTime};
 
@@ -29,6 +29,25 @@ pub(super) fn time_in_name(file: &str) -> Option<When> {
         format!("0.{digits}").parse::<f64>().unwrap_or(0.0)
     });
     Some(When::Unix(number / unit + fraction.unwrap_or(0.0)))
+}
+
+/// The date in a file's name, without a time of day, in seconds since 1970 in an untold zone: `nvme0n1-2025-11-21.json`,
+/// `smart_20251121.txt`. Of several none is told.
+pub(super) fn date_in_name(file: &str) -> Option<f64> {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    let digits: Vec<&str> =
+        name.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty()).collect();
+    let number = |digits: &str| digits.parse::<u32>().ok();
+    let whole = digits
+        .iter()
+        .filter(|digits| digits.len() == 8)
+        .filter_map(|d| Some([number(d.get(..4)?)?, number(d.get(4..6)?)?, number(d.get(6..)?)?]));
+    let parted = digits
+        .windows(3)
+        .filter(|parts| [4, 2, 2].iter().eq(parts.iter().map(|p| p.len()).collect::<Vec<_>>().iter()));
+    let parted = parted.filter_map(|parts| Some([number(parts[0])?, number(parts[1])?, number(parts[2])?]));
+    let mut dates = whole.chain(parted).filter_map(|date| moment_s(date, [0; 3]));
+    dates.next().filter(|_| dates.next().is_none())
 }
 
 /// A date and time of day in `name`: year, month, day, hour, minute, second, with anything but letters and digits
@@ -84,6 +103,23 @@ mod test {
         assert_eq!(time_in_name("smart_20261121-10-20-30.json"), Some(When::Local(1_795_256_430.0)));
         assert_eq!(time_in_name("sensor-12.json"), None);
         assert_eq!(time_in_name("smart_20269921_102030.json"), None);
+    }
+
+    #[test]
+    fn names_tell_dates() {
+        const DAY_S: Option<f64> = Some(1_795_219_200.0);
+        for name in ["d-2020-01-01/nvme0n1-2026-11-21.json", "smart_20261121.txt", "2026.11.21-nvme1.json"] {
+            assert_eq!((date_in_name(name), time_in_name(name)), (DAY_S, None), "{name}");
+        }
+        for name in [
+            "after.json",
+            "2026-11-31.json",
+            "2026-11-21-to-2026-11-28.json",
+            "1795246049.json",
+            "nvme0n1-12-11-21.json",
+        ] {
+            assert_eq!(date_in_name(name), None, "{name}");
+        }
     }
 
     #[test]

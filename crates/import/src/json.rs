@@ -12,6 +12,7 @@ use super::ImportError;
 use super::lines::LineReader;
 use super::monitor::line_time::LineTimes;
 use super::monitor::when::Stamp;
+use super::numbers;
 
 /// A document longer than this is refused: it would need several times as much memory.
 const LONGEST: usize = 512 << 20;
@@ -254,8 +255,8 @@ pub(super) fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_f64(),
         Value::String(text) => {
-            let digits: String = text.trim().chars().filter(|c| *c != ',' && *c != '_').collect();
-            digits.parse().ok().filter(|number: &f64| number.is_finite())
+            let plain = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
+            plain.or_else(|| numbers::whole(text))
         }
         // Counters of 128 bits in two halves (nvme-cli 1, plug-ins).
         Value::Object(halves) => {
@@ -276,10 +277,38 @@ pub(super) fn count_at(object: &Value, key: &str) -> Option<u64> {
     number_at(object, key).filter(|count| *count >= 0.0).map(|count| count as u64)
 }
 
-/// Bytes read and written in all of a drive's life: NVMe counts units of a thousand blocks of 512 bytes (NVMe Base,
-/// SMART / Health Information log).
-pub(super) fn data_units(health: &Value) -> [Option<f64>; 2] {
-    ["data_units_read", "data_units_written"].map(|key| number_at(health, key).map(|units| units * 512_000.0))
+/// What a drive counts: numbers of an object, and those that are no counts.
+pub(super) struct CountsAt<'a> {
+    pub(super) object: &'a Value,
+    /// How they are called in the file, and what they are.
+    pub(super) odd: Vec<String>,
+}
+
+impl<'a> CountsAt<'a> {
+    pub(super) fn new(object: &'a Value) -> Self {
+        Self { object, odd: Vec::new() }
+    }
+
+    /// The counter under `key`; one below zero, or without a number, counts nothing.
+    pub(super) fn number(&mut self, key: &str) -> Option<f64> {
+        let value = self.object.get(key).filter(|value| !value.is_null())?;
+        let count = number(value).filter(|count| *count >= 0.0);
+        if count.is_none() {
+            self.odd.push(format!("{key}: {value}"));
+        }
+        count
+    }
+
+    /// The same in whole numbers.
+    pub(super) fn count(&mut self, key: &str) -> Option<u64> {
+        self.number(key).map(|count| count as u64)
+    }
+
+    /// Bytes read and written in all of a drive's life: NVMe counts units of a thousand blocks of 512 bytes (NVMe Base,
+    /// SMART / Health Information log).
+    pub(super) fn data_units(&mut self) -> [Option<f64>; 2] {
+        ["data_units_read", "data_units_written"].map(|key| self.number(key).map(|units| units * 512_000.0))
+    }
 }
 
 /// The bits of NVMe's Critical Warning: a number, or an object of flags that has it as `value`.
@@ -354,6 +383,7 @@ mod test {
         let value = |text: &str| number(&serde_json::from_str(text).expect("JSON"));
         assert_eq!(value("12"), Some(12.0));
         assert_eq!(value("\"1,928,683\""), Some(1_928_683.0));
+        assert_eq!((value("\"1\u{202f}928\""), value("\"1.5\"")), (Some(1928.0), Some(1.5)));
         assert_eq!(value("1.5e3"), Some(1500.0));
         assert_eq!(value("{\"hi\": 1, \"lo\": 0}"), Some(2f64.powi(64)));
         assert_eq!(value("\"n/a\""), None);

@@ -41,6 +41,8 @@ const HWINFO: &str = "which is not read: HWiNFO logs the same";
 const NO_COURSE: &str = "which has no course of time: record the drive with `iostat -x -t 1` meanwhile";
 const NO_COURSE_WINDOWS: &str = "which has no course of time: log the drive with HWiNFO meanwhile";
 const NVME: &str = "which is not read: use `date +%s; nvme smart-log -o json` once a second";
+const SETTINGS: &str =
+    "which has settings and no readings: use `date +%s; nvme smart-log -o json` once a second";
 const SMARTCTL: &str = "which is not read: use `smartctl --json -x`, once for each reading";
 const SERIES: &str = "which is not read: export it with a column for each series (Series joined by time)";
 const RANGE: &str = "which is not read: ask for the range with api/v1/query_range";
@@ -135,6 +137,18 @@ const PROGRAMS: &[(&[&str], &str, &str)] = &[
     (&["|/dev/", "|f|"], "hddtemp's text", SMARTCTL),
     (&[";\t194;"], "an attribute log of smartd", SMARTCTL),
     (&[";\ttemperature;"], "an attribute log of smartd", SMARTCTL),
+    (
+        &["additional smart log for nvme device"],
+        "text of a maker's additional log (`nvme intel smart-log-add`)",
+        NVME,
+    ),
+    (&["get-feature:0x"], "text of `nvme get-feature`", SETTINGS),
+    (
+        &["get-feature:", "current value:"],
+        "text of `nvme get-feature`, which has settings and no readings",
+        NVME,
+    ),
+    (&["physical media units written"], "the additional log of `nvme ocp smart-add-log`", NVME),
     (&["thermal throttling events"], "JSON of `nvme ocp smart-add-log`", NVME),
     (&["thermal_throttling_events"], "JSON of `nvme ocp smart-add-log`", NVME),
     (&["nvme status:"], "an error of nvme-cli", "and no reading: try the command alone"),

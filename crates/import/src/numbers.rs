@@ -73,6 +73,39 @@ fn ungrouped(text: &str) -> Option<String> {
     fits.then(|| text.chars().filter(char::is_ascii_digit).collect())
 }
 
+/// The whole number that `text` begins with, whatever is between its thousands; `None` where the digits are in no such groups. Behind it
+/// may stand a unit: a blank, a bracket or `%` and more.
+pub(crate) fn whole(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let mut mark = None;
+    let mut end = 0;
+    for (at, c) in text.char_indices() {
+        let is_mark = GROUPING.contains(&c) || BETWEEN_THOUSANDS.contains(&c);
+        let is_between = || text[at + c.len_utf8()..].starts_with(|next: char| next.is_ascii_digit());
+        if !(c.is_ascii_digit() || is_mark && is_between()) {
+            break;
+        }
+        if is_mark && *mark.get_or_insert(c) != c {
+            return None;
+        }
+        end = at + c.len_utf8();
+    }
+    let (number, unit) = text.split_at(end);
+    let has_end = unit.is_empty() || unit.starts_with(|c: char| c.is_whitespace() || "(%".contains(c));
+    let groups: Vec<&str> = mark.map_or_else(|| vec![number], |mark| number.split(mark).collect());
+    let [first, between @ .., last] = groups.as_slice() else {
+        return number.parse().ok().filter(|_| has_end);
+    };
+    let all = |digits: usize| between.iter().all(|group| group.len() == digits);
+    // India counts in lakhs and crores: 1,23,45,678.
+    let fits = last.len() == 3 && ((1..=3).contains(&first.len()) && all(3) || first.len() < 3 && all(2));
+    let digits: String = number.chars().filter(char::is_ascii_digit).collect();
+    digits.parse().ok().filter(|_| fits && has_end && !first.starts_with('0'))
+}
+
+/// Marks between thousands that stand before decimals elsewhere, and what a lost character became.
+const BETWEEN_THOUSANDS: [char; 4] = ['.', ',', '_', '\u{fffd}'];
+
 /// How much of `text` is a number, in bytes: what follows is a unit.
 pub(crate) fn end_of_number(text: &str) -> usize {
     let belongs = |(at, c): (usize, char)| {
@@ -120,6 +153,45 @@ mod test {
                 number(text).is_none_or(|found| matches!(found, Number::One(value, _) if value.is_nan())),
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn counts_are_read_whatever_is_between_their_thousands() {
+        const MARKS: &str = " \u{a0}\u{202f}\u{2009}\u{2019}'_.,\u{66c}\u{fffd}";
+        for mark in MARKS.chars() {
+            let grouped = |groups: &[&str]| groups.join(&mark.to_string());
+            for (groups, value) in [
+                (&["1", "000"][..], 1000.0),
+                (&["12", "345", "678"], 12_345_678.0),
+                (&["1", "23", "45", "678"], 12_345_678.0),
+                (&["40", "000", "000"], 4e7),
+            ] {
+                for unit in ["", " (6.32 TB)", "%", "\t", "\u{202f}h"] {
+                    assert_eq!(
+                        whole(&format!(" {}{unit}", grouped(groups))),
+                        Some(value),
+                        "{mark:?} {unit:?}"
+                    );
+                }
+            }
+            for groups in [
+                &["12", "345", "6"][..],
+                &["1", "5"],
+                &["0", "500"],
+                &["1234", "567"],
+                &["1", "23", "456", "789"],
+            ] {
+                assert_eq!(whole(&grouped(groups)), None, "{mark:?} {groups:?}");
+            }
+        }
+        assert_eq!(
+            (whole("0"), whole("100%"), whole("12345678 (6 TB)")),
+            (Some(0.0), Some(100.0), Some(12_345_678.0))
+        );
+        assert_eq!(whole("340282366920938463463374607431768211455"), Some(u128::MAX as f64));
+        for text in ["", "much", "-1", "1.234,567", "1,000.5", "0x9", "1e9", "12:30", ",5"] {
+            assert_eq!(whole(text), None, "{text}");
         }
     }
 

@@ -8,9 +8,9 @@
 
 use serde_json::Value;
 
-use super::device::controller;
+use super::device::{self, controller};
 use super::file_time::time_in_name;
-use super::json::{count_at, data_units, number_at, warning_bits};
+use super::json::{CountsAt, count_at, number_at, warning_bits};
 use super::lines::LineReader;
 use super::monitor::line_time::line_time;
 use super::nvme_text::{self, TextObject};
@@ -59,11 +59,12 @@ pub(super) fn text_readings(
     lines: LineReader<'_>,
 ) -> Result<Vec<HealthReading>, ImportError> {
     let objects = nvme_text::objects(file, lines)?.into_iter();
-    let read = |TextObject { line, time_before, unread_time, object }| {
+    let read = |TextObject { line, time_before, unread_time, unread, object }| {
         let read = reading(file, &Value::Object(object));
         let mut reading = read.map_err(|(key, why)| ImportError::at(file, line, Some(key), why))?;
         reading.take_time(time_before);
         reading.unread_time = unread_time;
+        reading.odd.extend(unread);
         Ok(reading)
     };
     Ok(timed(file, modified_unix_s, objects.map(read).collect::<Result<_, _>>()?))
@@ -96,9 +97,9 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, (&'static str, S
         None => written().map_or(When::Never, When::from),
     };
     let mut reading = HealthReading::new(file, when);
-    // The text has it in its first line, and scripts put it beside what nvme-cli writes.
+    // The text has it in its first line, and scripts put it beside what nvme-cli writes, or into the file's name.
     let named = |from: &Value| from.get("device").and_then(Value::as_str).map(controller);
-    reading.device = named(object).or_else(|| named(outer));
+    reading.device = named(object).or_else(|| named(outer)).or_else(|| device::in_file_name(file));
     let kelvin = |key: &'static str| kelvin(object, key);
     let text = |key: &str| object.get(key).and_then(Value::as_str).map(|text| text.trim().to_owned());
     if object.get("wctemp").is_some() || object.get("mntmt").is_some() {
@@ -131,23 +132,25 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, (&'static str, S
     for (sensor, key) in reading.sensors_k.iter_mut().zip(SENSORS) {
         *sensor = kelvin(key)?;
     }
+    let mut counts = CountsAt::new(object);
     reading.counters = Counters {
-        tmt1_transitions: count_at(object, "thm_temp1_trans_count"),
-        tmt2_transitions: count_at(object, "thm_temp2_trans_count"),
-        tmt1_seconds: count_at(object, "thm_temp1_total_time"),
-        tmt2_seconds: count_at(object, "thm_temp2_total_time"),
+        tmt1_transitions: counts.count("thm_temp1_trans_count"),
+        tmt2_transitions: counts.count("thm_temp2_trans_count"),
+        tmt1_seconds: counts.count("thm_temp1_total_time"),
+        tmt2_seconds: counts.count("thm_temp2_total_time"),
     };
-    reading.moved = data_units(object);
+    reading.moved = counts.data_units();
     reading.life = LifeCounters {
-        power_on_h: number_at(object, "power_on_hours"),
-        warning_min: number_at(object, "warning_temp_time"),
-        critical_min: number_at(object, "critical_comp_time"),
-        used_percent: number_at(object, "percent_used").or_else(|| number_at(object, "percentage_used")),
+        power_on_h: counts.number("power_on_hours"),
+        warning_min: counts.number("warning_temp_time"),
+        critical_min: counts.number("critical_comp_time"),
+        used_percent: counts.number("percent_used").or_else(|| counts.number("percentage_used")),
         critical_warning: warning_bits(object),
-        spare_percent: number_at(object, "avail_spare"),
-        spare_threshold_percent: number_at(object, "spare_thresh"),
+        spare_percent: counts.number("avail_spare"),
+        spare_threshold_percent: counts.number("spare_thresh"),
         ..LifeCounters::default()
     };
+    reading.odd = counts.odd;
     reading.power_w = number_at(object, "interval_power_measurement").and_then(power);
     Ok(reading)
 }

@@ -1,7 +1,8 @@
 //! Text of `nvme smart-log` and `nvme id-ctrl`, of every generation, as the keys of its JSON.
 //!
 //! Temperatures are written in five ways; kelvins count where they stand, else whole degrees, Celsius or Fahrenheit. Numbers
-//! may have separators of thousands. Several readings may follow one another, each with its line `Smart Log for NVME`; where that is
+//! may have separators of thousands, which are those of the system's language (blanks of any width, points, commas, apostrophes); a
+//! line whose number cannot be told is left out with a note. Several readings may follow one another, each with its line `Smart Log for NVME`; where that is
 //! cut off, each begins with its `critical_warning`, and where nothing but temperatures is left (`nvme smart-log | grep temp`) with those.
 
 use serde_json::{Map, Value};
@@ -10,6 +11,7 @@ use super::ImportError;
 use super::lines::LineReader;
 use super::monitor::line_time::LineTimes;
 use super::monitor::when::Stamp;
+use super::numbers;
 
 /// Beginnings of labels, in lower case and without blanks and underscores, and the keys of the JSON.
 const LABELS: [(&str, &str); 13] = [
@@ -58,6 +60,8 @@ pub(super) struct TextObject {
     pub(super) time_before: Option<Stamp>,
     /// The line before it that looks like one and was not understood.
     pub(super) unread_time: Option<String>,
+    /// Lines whose value is none.
+    pub(super) unread: Vec<String>,
     pub(super) object: Map<String, Value>,
 }
 
@@ -69,7 +73,8 @@ pub(super) fn objects(file: &str, mut lines: LineReader<'_>) -> Result<Vec<TextO
         if HEADINGS.iter().any(|heading| text.trim_start().starts_with(heading)) {
             let named = device(text).map(|device| ("device".to_owned(), device.into()));
             let (time_before, unread_time) = times.take();
-            all.push(TextObject { line, time_before, unread_time, object: named.into_iter().collect() });
+            let object = named.into_iter().collect();
+            all.push(TextObject { line, time_before, unread_time, object, ..TextObject::default() });
             continue;
         }
         let Some((key, value)) = text.split_once(':').and_then(|(label, text)| pair(label.trim(), text))
@@ -77,6 +82,7 @@ pub(super) fn objects(file: &str, mut lines: LineReader<'_>) -> Result<Vec<TextO
             times.line(line, text);
             continue;
         };
+        let unread = value.is_none().then(|| text.trim().to_owned());
         if !lines.ended && key != LAST_KEY {
             lines.line_is_cut(line);
             break;
@@ -92,7 +98,8 @@ pub(super) fn objects(file: &str, mut lines: LineReader<'_>) -> Result<Vec<TextO
             all.push(TextObject { line, time_before, unread_time, ..TextObject::default() });
         }
         if let Some(one) = all.last_mut() {
-            one.object.insert(key, value);
+            one.object.extend(value.map(|value| (key, value)));
+            one.unread.extend(unread);
         }
     }
     // The last reading is torn before its temperature.
@@ -109,22 +116,22 @@ pub(super) fn objects(file: &str, mut lines: LineReader<'_>) -> Result<Vec<TextO
     Ok(all)
 }
 
-/// The key and the value that a line has in JSON.
-fn pair(label: &str, text: &str) -> Option<(String, Value)> {
+/// The key and the value that a line has in JSON; a value that cannot be read is none.
+fn pair(label: &str, text: &str) -> Option<(String, Option<Value>)> {
     if IDENTIFY.contains(&label) {
         let value = match label {
             "mn" | "sn" => text.trim().into(),
-            _ => kelvin(text).or_else(|| count(text))?.into(),
+            _ => kelvin(text).map(Value::from).or_else(|| count(text))?,
         };
-        return Some((label.to_owned(), value));
+        return Some((label.to_owned(), Some(value)));
     }
     let label: String = label.to_lowercase().chars().filter(|c| c.is_ascii_alphanumeric()).collect();
     if let Some(sensor) = label.strip_prefix("temperature").filter(|rest| is_reading(rest)) {
         let key = format!("temperature{}", sensor.replace("sensor", "_sensor_"));
-        return Some((key, kelvin(text)?.into()));
+        return Some((key, Some(kelvin(text)?.into())));
     }
     let (_, key) = LABELS.iter().find(|(begins, _)| label.starts_with(begins))?;
-    Some(((*key).to_owned(), bits(text).or_else(|| count(text))?.into()))
+    Some(((*key).to_owned(), bits(text).map(Value::from).or_else(|| count(text))))
 }
 
 /// The device of `Smart Log for NVME device:nvme0n1 namespace-id:ffffffff`.
@@ -160,11 +167,14 @@ fn bits(text: &str) -> Option<u64> {
     u64::from_str_radix(text.trim().strip_prefix("0x")?, 16).ok()
 }
 
-/// The first number, with or without separators of thousands: `12,345,678 (6.32 TB)`.
-fn count(text: &str) -> Option<u64> {
-    let first = text.trim().split(['(', '%', ' ']).next()?;
-    first.replace([',', '.', '\'', '_'], "").parse().ok()
+/// The number with or without separators of thousands: `12,345,678 (6.32 TB)`. One of 128 bits loses digits.
+fn count(text: &str) -> Option<Value> {
+    let number = numbers::whole(text)?;
+    Some(if number < MOST_EXACT { (number as u64).into() } else { number.into() })
 }
+
+/// Below this a number with a fraction holds any whole one: 2^53.
+const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 
 #[cfg(test)]
 mod test {
@@ -187,9 +197,13 @@ mod test {
 
     #[test]
     fn numbers_have_separators_or_not() {
-        assert_eq!(count(" 12,345,678 (6.32 TB)"), Some(12_345_678));
-        assert_eq!(count("\t100%"), Some(100));
-        assert_eq!(count("0"), Some(0));
+        assert_eq!(count(" 12,345,678 (6.32 TB)"), Some(12_345_678.into()));
+        assert_eq!(count("\t100%"), Some(100.into()));
+        assert_eq!(count("0"), Some(0.into()));
         assert_eq!(count("much"), None);
+        assert_eq!(
+            count("340,282,366,920,938,463,463,374,607,431,768,211,455"),
+            Some((u128::MAX as f64).into())
+        );
     }
 }

@@ -5,11 +5,15 @@
 //!    line before it that is a time, as `date` writes it;
 //! 2. a time in the file's name ([`super::file_time`]);
 //! 3. `--every`: readings are that far apart, in the order of the files and in the files;
-//! 4. when the file was last written, with a caveat.
+//! 4. when the file was last written, with a caveat; where that contradicts dates in all files' names, as of files that were
+//!    copied, those dates.
 //!
-//! Readings of two drives (by serial number; where those are not told, by the device's name) are refused. Data counted by the
+//! Readings of two drives (by serial number; where those are not told, by the device's name, in the reading or in the file's
+//! name, and by the model) are refused. Data counted by the
 //! drive gives speeds where nothing better does: differences between readings, in the drive's own steps, where there are three
 //! and more of them within ten minutes of one another.
+
+mod times;
 
 use measure::Series;
 use serde_json::Value;
@@ -17,11 +21,12 @@ use serde_json::Value;
 use super::json::JsonDocuments;
 use super::lines::LineReader;
 use super::monitor::when::Stamp;
-use super::part::{CountedBy, RunPart, TimeBase};
+use super::part::{CountedBy, RunPart};
 use super::which_drive::one_drive;
-use super::{ImportError, ImportOptions, set_back};
+use super::{ImportError, ImportOptions};
+use times::{give_times, seconds};
 use trace::SegmentOp;
-use trace::caveat::{Caveat, ClockDoubt, CutOff};
+use trace::caveat::{Caveat, CutOff};
 use trace::{Counters, Facts, Interval, LifeCounters, SpeedSeries, Temperature, Trace, instant};
 
 /// Readings further apart than this show no load: throttling comes and goes between them unseen.
@@ -75,6 +80,8 @@ pub(super) struct HealthReading {
     pub(super) unread_time: Option<String>,
     /// Why it says nothing of the drive: an error where no reading says anything, else a gap.
     pub(super) lacks: Option<ImportError>,
+    /// Counters that say no number of things, with what they say: left out.
+    pub(super) odd: Vec<String>,
 }
 
 impl HealthReading {
@@ -118,6 +125,7 @@ impl HealthReading {
             caveats: Vec::new(),
             unread_time: None,
             lacks: None,
+            odd: Vec::new(),
         }
     }
 }
@@ -161,6 +169,7 @@ pub(super) fn part(
     files.dedup();
     one_drive(&mut readings, options.device.as_deref())?;
     add_facts(&mut readings, &mut trace);
+    tell_odd(&readings, &mut trace);
     readings.retain(|reading| reading.is_moment);
     leave_out_empty(&mut readings, &mut trace)?;
     let clock = give_times(&mut readings, &mut trace, options)?;
@@ -168,10 +177,7 @@ pub(super) fn part(
     let timed: Vec<(f64, HealthReading)> = readings
         .into_iter()
         .map(|reading| {
-            let t = match reading.when {
-                When::Unix(t) | When::Local(t) | When::Written(t) => t - zero_s,
-                When::Never => 0.0,
-            };
+            let t = if reading.when == When::Never { 0.0 } else { seconds(&reading) - zero_s };
             (t, reading)
         })
         .collect();
@@ -218,6 +224,17 @@ fn add_facts(readings: &mut [HealthReading], trace: &mut Trace) {
     }
 }
 
+/// Says what was left out as it is no count; of many readings one is shown.
+fn tell_odd(readings: &[HealthReading], trace: &mut Trace) {
+    let mut all = readings.iter().filter(|reading| !reading.odd.is_empty());
+    let Some(first) = all.next() else { return };
+    let more = match all.count() {
+        0 => String::new(),
+        n => format!(", and the like in {n} more readings"),
+    };
+    trace.notes.push(format!("{}: no counts, left out: {}{more}", first.file, first.odd.join(", ")));
+}
+
 /// Refuses readings of which none says anything. Among others, one that says nothing is a gap where it has a time as they
 /// have, and else left out.
 fn leave_out_empty(readings: &mut Vec<HealthReading>, trace: &mut Trace) -> Result<(), ImportError> {
@@ -231,87 +248,6 @@ fn leave_out_empty(readings: &mut Vec<HealthReading>, trace: &mut Trace) -> Resu
         trace.notes.push(format!("readings with neither a temperature nor a time: {left_out}, left out"));
     }
     Ok(())
-}
-
-/// Gives every reading a time and sorts them; tells the clock of them all.
-fn give_times(
-    readings: &mut [HealthReading],
-    trace: &mut Trace,
-    options: &ImportOptions,
-) -> Result<TimeBase, ImportError> {
-    let untimed = |reading: &HealthReading| matches!(reading.when, When::Never | When::Written(_));
-    if let Some(every_s) = options.every_s
-        && readings.iter().any(untimed)
-    {
-        for (index, reading) in readings.iter_mut().enumerate() {
-            reading.when = When::Local(index as f64 * every_s);
-        }
-        trace
-            .notes
-            .push(format!("readings carry no time: taken to be {every_s} s apart, as said by --every"));
-        return Ok(TimeBase::Own);
-    }
-    let several = readings.len() > 1;
-    if several && let Some(reading) = readings.iter().find(|reading| reading.when == When::Never) {
-        let unread = reading.unread_time.as_ref().map_or_else(String::new, |line| {
-            format!(" ({line} looks like a time and is not understood; `date -Is` writes one that is)")
-        });
-        let why = format!(
-            "it holds readings that carry no time{unread}: say how far apart they are with --every TIME, such as --every 1s, or keep each in a file of its own with the time in its name"
-        );
-        return Err(ImportError::whole(&reading.file, why));
-    }
-    if let Some(pair) = readings.windows(2).find(|pair| !pair[0].is_timed_as(&pair[1])) {
-        let why = format!(
-            "its time is of another kind than that of {} (told by the reading, by the file's name, or by when it was written): name all files alike",
-            pair[0].file
-        );
-        return Err(ImportError::whole(&pair[1].file, why));
-    }
-    let seconds = |reading: &HealthReading| match reading.when {
-        When::Unix(t) | When::Local(t) | When::Written(t) => t,
-        When::Never => 0.0,
-    };
-    keep_order(readings, trace);
-    readings.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
-    // What a drive kept itself is older than the reading.
-    let oldest =
-        |reading: &HealthReading| reading.history.iter().map(|(ago_s, _)| *ago_s).fold(0.0, f64::max);
-    let zero_s = readings.iter().map(|r| seconds(r) - oldest(r)).fold(f64::INFINITY, f64::min);
-    let zero_s = if zero_s.is_finite() { zero_s } else { 0.0 };
-    let same = readings.windows(2).filter(|pair| seconds(&pair[0]) >= seconds(&pair[1])).count();
-    if same > 0 {
-        trace.caveats.push(Caveat::Clock(ClockDoubt::SameTime { readings: same }));
-    }
-    Ok(match readings.first().map(|reading| reading.when) {
-        Some(When::Unix(_)) => TimeBase::Unix { zero_s },
-        Some(When::Local(_)) => TimeBase::Local { zero_s },
-        Some(When::Written(_)) => {
-            if several {
-                trace.caveats.push(Caveat::Clock(ClockDoubt::FileTimes));
-            }
-            TimeBase::Unix { zero_s }
-        }
-        _ => TimeBase::Own,
-    })
-}
-
-/// Undoes what was done to the clock while a file of several readings was written.
-fn keep_order(readings: &mut [HealthReading], trace: &mut Trace) {
-    for of_a_file in readings.chunk_by_mut(|a, b| a.file == b.file) {
-        let mut seconds = Vec::with_capacity(of_a_file.len());
-        for reading in of_a_file.iter() {
-            match reading.when {
-                When::Unix(t) | When::Local(t) => seconds.push(t),
-                When::Written(_) | When::Never => return,
-            }
-        }
-        let is_utc = matches!(of_a_file[0].when, When::Unix(_));
-        trace.caveats.extend(set_back::undo(&of_a_file[0].file, &mut seconds, is_utc));
-        for (reading, t) in of_a_file.iter_mut().zip(seconds) {
-            reading.when = if matches!(reading.when, When::Unix(_)) { When::Unix(t) } else { When::Local(t) };
-        }
-    }
 }
 
 fn add_temperatures(timed: &[(f64, HealthReading)], trace: &mut Trace) {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::device::controller;
 use super::file_time::time_in_name;
-use super::json::{count_at, data_units, number, number_at, warning_bits};
+use super::json::{CountsAt, count_at, number, number_at, warning_bits};
 use super::lines::LineReader;
 use super::reading::{HealthReading, When, from_documents};
 use super::{COLDEST_K, HOTTEST_K, ImportError};
@@ -57,10 +57,18 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, String> {
             .or_else(|| celsius("/temperature/limit_max")),
         ..Facts::default()
     };
+    let mut odd = Vec::new();
+    let mut counted = |path: &str| {
+        let told = float(path)?;
+        if told < 0.0 {
+            odd.push(format!("{}: {told}", path.trim_start_matches('/')));
+        }
+        Some(told).filter(|count| *count >= 0.0)
+    };
     reading.life = LifeCounters {
-        power_on_h: float("/power_on_time/hours"),
-        warning_min: float("/temperature/lifetime_over_limit_minutes"),
-        used_percent: float("/endurance_used/current_percent"),
+        power_on_h: counted("/power_on_time/hours"),
+        warning_min: counted("/temperature/lifetime_over_limit_minutes"),
+        used_percent: counted("/endurance_used/current_percent"),
         hottest_k: celsius("/temperature/lifetime_max"),
         ..LifeCounters::default()
     };
@@ -68,6 +76,7 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, String> {
         .get("temperature")
         .and_then(|all| count_at(all, "over_limit_count"))
         .or_else(|| count_at(at("/ata_sct_status/temperature")?, "over_limit_count"));
+    reading.odd = odd;
     if let Some(health) = at("/nvme_smart_health_information_log") {
         nvme(health, &mut reading);
     }
@@ -108,21 +117,23 @@ fn nvme(health: &Value, reading: &mut HealthReading) {
     for (slot, sensor) in reading.sensors_k.iter_mut().zip(sensors.into_iter().flatten()) {
         *slot = number(sensor).and_then(kelvin);
     }
+    let mut counts = CountsAt::new(health);
     reading.counters = Counters {
-        tmt1_transitions: count_at(health, "thermal_mgmt_temperature_1_transition_count"),
-        tmt2_transitions: count_at(health, "thermal_mgmt_temperature_2_transition_count"),
-        tmt1_seconds: count_at(health, "thermal_mgmt_temperature_1_total_time"),
-        tmt2_seconds: count_at(health, "thermal_mgmt_temperature_2_total_time"),
+        tmt1_transitions: counts.count("thermal_mgmt_temperature_1_transition_count"),
+        tmt2_transitions: counts.count("thermal_mgmt_temperature_2_transition_count"),
+        tmt1_seconds: counts.count("thermal_mgmt_temperature_1_total_time"),
+        tmt2_seconds: counts.count("thermal_mgmt_temperature_2_total_time"),
     };
-    reading.moved = data_units(health);
+    reading.moved = counts.data_units();
     let life = &mut reading.life;
-    life.power_on_h = life.power_on_h.or_else(|| number_at(health, "power_on_hours"));
-    life.warning_min = number_at(health, "warning_temp_time");
-    life.critical_min = number_at(health, "critical_comp_time");
-    life.used_percent = number_at(health, "percentage_used");
+    life.power_on_h = life.power_on_h.or_else(|| counts.number("power_on_hours"));
+    life.warning_min = counts.number("warning_temp_time");
+    life.critical_min = counts.number("critical_comp_time");
+    life.used_percent = counts.number("percentage_used");
     life.critical_warning = warning_bits(health);
-    life.spare_percent = number_at(health, "available_spare");
-    life.spare_threshold_percent = number_at(health, "available_spare_threshold");
+    life.spare_percent = counts.number("available_spare");
+    life.spare_threshold_percent = counts.number("available_spare_threshold");
+    reading.odd.append(&mut counts.odd);
 }
 
 /// What an ATA drive counts in pages that all makers fill alike.

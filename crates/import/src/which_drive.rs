@@ -1,4 +1,4 @@
-//! Which drive readings are of: by the serial number, or where that is not told, by the device.
+//! Which drive readings are of: by the serial number, or where that is not told, by the device and the model.
 //!
 //! A device keeps its name where the drive at it is swapped: what was read of both would be of one drive.
 
@@ -80,7 +80,38 @@ fn is_one_drive(readings: &[HealthReading]) -> Result<(), ImportError> {
             return Err(ImportError::whole(&reading.file, why));
         }
     }
-    is_at_a_known_device(readings)
+    is_at_a_known_device(readings)?;
+    is_one_model(readings)
+}
+
+/// Refuses readings of two models, where not both tell a serial number: bridges and tools call one drive by several names.
+fn is_one_model(readings: &[HealthReading]) -> Result<(), ImportError> {
+    let plain = |reading: &HealthReading| {
+        let model = reading.model.as_deref().unwrap_or_default().to_lowercase();
+        model.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let mut told = readings.iter().filter(|reading| !plain(reading).is_empty());
+    let Some(first) = told.next() else { return Ok(()) };
+    let name = plain(first);
+    // Some name the maker before it, or cut it short.
+    let is_other = |reading: &&HealthReading| {
+        let other = plain(reading);
+        !(first.serial.is_some() && reading.serial.is_some()
+            || other.contains(&name)
+            || name.contains(&other))
+    };
+    match told.find(is_other) {
+        None => Ok(()),
+        Some(reading) => {
+            let [known, other] =
+                [first, reading].map(|reading| reading.model.as_deref().unwrap_or_default().trim());
+            let place = if first.file == reading.file { "another" } else { first.file.as_str() };
+            let why = format!(
+                "it is of a drive of model {other}, {place} of one of model {known}, and not both tell a serial number: analyze one drive at a time, with --device {known:?}"
+            );
+            Err(ImportError::whole(&reading.file, why))
+        }
+    }
 }
 
 /// Refuses readings without a serial number that are of another device than all those with one.
@@ -106,9 +137,9 @@ fn is_at_a_known_device(readings: &[HealthReading]) -> Result<(), ImportError> {
 }
 
 impl HealthReading {
-    /// What tells its drive from others: the serial number, else the device.
+    /// What tells its drive from others: the serial number, else the device, else the model.
     fn drive_name(&self) -> Option<&str> {
-        self.serial.as_deref().or(self.device.as_deref())
+        self.serial.as_deref().or(self.device.as_deref()).or(self.model.as_deref())
     }
 
     /// Whether a name that a user gives is of its drive.

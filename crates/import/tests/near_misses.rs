@@ -120,6 +120,18 @@ const PROGRAMS: &[(&str, &str)] = &[
     (",/intelcpu/0/load/0,/intelcpu/0/temperature/0\nTime,CPU Total,Core\n", "Libre Hardware Monitor"),
     ("{\"Number of Thermal throttling events\":2}\n", "ocp smart-add-log"),
     (
+        "{\"Physical media units written\": {\"hi\": 0, \"lo\": 12345}, \"Thermal throttling status\": 0}\n",
+        "`nvme ocp smart-add-log`, which is not read: use `date +%s; nvme smart-log -o json`",
+    ),
+    (
+        "Additional Smart Log for NVME device:nvme0 namespace-id:ffffffff\nkey                               normalized raw\nthermal_throttle_status         : 100%       0%, cnt: 5\n",
+        "`nvme intel smart-log-add`), which is not read: use `date +%s; nvme smart-log -o json`",
+    ),
+    (
+        "get-feature:0x10 (Host Controlled Thermal Management), Current value:0x015e0163\n",
+        "`nvme get-feature`, which has settings and no readings: use `date +%s; nvme smart-log -o json`",
+    ),
+    (
         "Date Time [CPU]User% [CPU]Nice% [DSK]Reads/sec [DSK]ReadKB/sec\n20261122 09:40:00 1 0 0 0\n",
         "collectl's table",
     ),

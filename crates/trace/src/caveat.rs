@@ -46,8 +46,8 @@ pub enum Caveat {
     CopiedSensor { sensors: Vec<String> },
     /// Counters moved while the temperature was nowhere near their threshold.
     CountersWithoutHeat(CounterDoubt),
-    /// TMT counters moved while speed stayed the same.
-    CountersWithoutSlowdown { threshold: HostThreshold, moved: u64 },
+    /// TMT counters moved during loads that heat did not slow down: how often throttling began, and for how many seconds.
+    CountersWithoutSlowdown { threshold: HostThreshold, transitions: Option<u64>, seconds: Option<u64> },
     /// Speed goes to and fro at a fixed interval.
     Cyclostationary(Cycles),
     /// Part of the record is not there.
@@ -146,6 +146,8 @@ pub enum ClockDoubt {
     SameTime { readings: usize },
     /// Readings without a time: when their files were written was taken.
     FileTimes,
+    /// Readings without a time: the dates in the names of their files were taken, which have no time of day.
+    DatesInNames,
     /// Rows that do not lie after the row before.
     RowsLeftOut { rows: usize },
     /// The clock was set by an hour, as where daylight saving time ends (back) or begins.

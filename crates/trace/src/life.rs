@@ -9,7 +9,7 @@ pub struct LifeCounters {
     pub t_s: f64,
     /// Hours powered on. Drives may leave out hours in a state of low power (NVMe Base, SMART / Health log, bytes 128 to 143).
     pub power_on_h: Option<f64>,
-    /// Minutes at or above the warning temperature (bytes 192 to 195).
+    /// Minutes at or above the warning temperature; NVMe leaves out those at or above the critical one (bytes 192 to 195).
     pub warning_min: Option<f64>,
     /// Minutes at or above the critical temperature (bytes 196 to 199).
     pub critical_min: Option<f64>,

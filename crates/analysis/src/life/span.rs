@@ -1,11 +1,10 @@
 //! What was counted over a whole life, or between readings of it.
 //!
-//! Counters only grow, and no faster than the clock or a link lets them. One that does not is told, and gives no rate.
+//! A counter that is wrong is named: it has no share and no rate, and where it says nothing at all no value.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use trace::{HostThreshold, LifeCounters};
 
+use super::counter::{CLOCK_SHARE, LifeCounter, LifeDoubt, LifeDoubtKind};
 use super::{LifeShare, LifeSpan, LifeThrottling};
 
 const BYTES_PER_TB: f64 = 1e12;
@@ -17,139 +16,57 @@ const LEAST_POWERED_ON_H: f64 = 10.0;
 const LEAST_SHARE_H: f64 = 1.0;
 /// A rate for a day takes a day.
 const DAY_H: f64 = 24.0;
-/// Clocks are off by this share, and by an hour when summer time begins.
-const CLOCK_SHARE: f64 = 1.02;
-/// How much a counter may grow beyond the clock, in its unit: it is written now and then, and local time may leap an hour.
-const SLACK_H: f64 = 2.0;
-const SLACK_MIN: f64 = 10.0;
-const SLACK_S: f64 = 600.0;
-/// Data are counted in leaps: over less time than this no speed is judged.
-const LEAST_SPEED_S: f64 = 60.0;
-/// PCIe 5.0 x4 carries 15.8 GB/s, and no drive writes more; PCIe 6.0 x4 carries 31.5 GB/s, and drives read nearly that.
-const FASTEST_WRITE_BYTES_PER_S: f64 = 16e9;
-const FASTEST_READ_BYTES_PER_S: f64 = 32e9;
 
-/// A counter of a drive's life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum LifeCounter {
-    /// Hours powered on.
-    PoweredOn,
-    /// Minutes at or above the warning temperature.
-    AboveWarning,
-    /// Minutes at or above the critical temperature.
-    AboveCritical,
-    /// How often throttling at TMT1 began.
-    Tmt1Transitions,
-    /// How often throttling at TMT2 began.
-    Tmt2Transitions,
-    /// Seconds of throttling at TMT1.
-    Tmt1Seconds,
-    /// Seconds of throttling at TMT2.
-    Tmt2Seconds,
-    /// Temperature recordings above the limit.
-    OverLimit,
-    /// Bytes read.
+/// How far the times of readings are to be believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LifeClock {
+    /// The readings tell them.
     Read,
-    /// Bytes written.
-    Written,
-    /// Percent of the endurance used.
-    EnduranceUsed,
+    /// They are when files were written, which copying changes.
+    FilesWritten,
+    /// They are dates without a time of day.
+    Dates,
 }
 
-/// A counter that cannot have counted what it says.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LifeDoubt {
-    /// Which counter.
-    pub counter: LifeCounter,
-    /// What is wrong with it.
-    pub kind: LifeDoubtKind,
-    /// What it said before, in its unit.
-    pub from: f64,
-    /// What it said after, in its unit.
-    pub to: f64,
-}
-
-/// What is wrong with a counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum LifeDoubtKind {
-    /// It fell: it was reset, or is of another drive.
-    Fell,
-    /// It grew by more than the time between the readings allows.
-    FasterThanClock,
-}
-
-impl LifeCounter {
-    const ALL: [Self; 11] = [
-        Self::PoweredOn,
-        Self::AboveWarning,
-        Self::AboveCritical,
-        Self::Tmt1Transitions,
-        Self::Tmt2Transitions,
-        Self::Tmt1Seconds,
-        Self::Tmt2Seconds,
-        Self::OverLimit,
-        Self::Read,
-        Self::Written,
-        Self::EnduranceUsed,
-    ];
-
-    fn of(self, at: &LifeCounters) -> Option<f64> {
-        let count = |value: Option<u64>| value.map(|value| value as f64);
-        match self {
-            Self::PoweredOn => at.power_on_h,
-            Self::AboveWarning => at.warning_min,
-            Self::AboveCritical => at.critical_min,
-            Self::Tmt1Transitions => count(at.throttling.tmt1_transitions),
-            Self::Tmt2Transitions => count(at.throttling.tmt2_transitions),
-            Self::Tmt1Seconds => count(at.throttling.tmt1_seconds),
-            Self::Tmt2Seconds => count(at.throttling.tmt2_seconds),
-            Self::OverLimit => count(at.over_limit),
-            Self::Read => at.read_bytes,
-            Self::Written => at.written_bytes,
-            Self::EnduranceUsed => at.used_percent,
-        }
-    }
-
-    /// The most that it can grow in so many seconds; `None` where there is no limit.
-    fn most(self, span_s: f64) -> Option<f64> {
-        let clock_s = span_s * CLOCK_SHARE;
-        match self {
-            Self::PoweredOn => Some(clock_s / 3600.0 + SLACK_H),
-            Self::AboveWarning | Self::AboveCritical => Some(clock_s / 60.0 + SLACK_MIN),
-            Self::Tmt1Seconds | Self::Tmt2Seconds => Some(clock_s + SLACK_S),
-            Self::Read if span_s >= LEAST_SPEED_S => Some(clock_s * FASTEST_READ_BYTES_PER_S),
-            Self::Written if span_s >= LEAST_SPEED_S => Some(clock_s * FASTEST_WRITE_BYTES_PER_S),
-            _ => None,
-        }
-    }
-
-    /// What is wrong with it in these readings: that it fell anywhere, or grew too much from the first to the last.
-    fn doubt(self, readings: &[LifeCounters]) -> Option<LifeDoubt> {
-        let values: Vec<f64> = readings.iter().filter_map(|reading| self.of(reading)).collect();
-        let doubt = |kind, from, to| Some(LifeDoubt { counter: self, kind, from, to });
-        if let Some(pair) = values.windows(2).find(|pair| pair[1] < pair[0]) {
-            return doubt(LifeDoubtKind::Fell, pair[0], pair[1]);
-        }
-        let (first, last) = (readings.first()?, readings.last()?);
-        let (from, to) = (self.of(first)?, self.of(last)?);
-        let is_too_much = self.most(last.t_s - first.t_s).is_some_and(|most| to - from > most);
-        if is_too_much { doubt(LifeDoubtKind::FasterThanClock, from, to) } else { None }
-    }
-}
-
-/// All that was counted up to a reading.
-pub(super) fn whole(reading: &LifeCounters) -> LifeSpan {
-    counted(&|counter| counter.of(reading), None, Vec::new())
+/// All that was counted up to the last of these readings; `None` without one.
+pub(super) fn whole(readings: &[LifeCounters]) -> Option<LifeSpan> {
+    let last = readings.last()?;
+    let doubts: Vec<LifeDoubt> = LifeCounter::ALL
+        .into_iter()
+        .filter_map(|counter| counter.fall(readings).or_else(|| counter.excess(last)))
+        .collect();
+    let void = |counter: LifeCounter| doubts.iter().any(|doubt| doubt.counter == counter && doubt.is_void());
+    let value = |counter: LifeCounter| counter.value(last).filter(|_| !void(counter));
+    let hours = value(LifeCounter::PoweredOn).filter(|hours| *hours > 0.0);
+    let is_reset = doubts.iter().any(|doubt| doubt.counter == LifeCounter::PoweredOn);
+    Some(counted(
+        &value,
+        Times { clock: None, powered_on: hours, base: hours.filter(|_| !is_reset) },
+        &doubts,
+    ))
 }
 
 /// What was counted from the first of these readings to the last; `None` where they are of one moment.
-pub(super) fn between(readings: &[LifeCounters]) -> Option<LifeSpan> {
+pub(super) fn between(readings: &[LifeCounters], clock: LifeClock) -> Option<LifeSpan> {
     let (first, last) = (readings.first()?, readings.last()?);
-    let clock_h = Some((last.t_s - first.t_s) / 3600.0).filter(|hours| *hours > 0.0)?;
-    let doubts: Vec<LifeDoubt> =
-        LifeCounter::ALL.into_iter().filter_map(|counter| counter.doubt(readings)).collect();
+    let clock_h = clock_hours(readings, clock);
+    let powered_h = powered_on(first, last).filter(|_| clock_h.is_none());
+    let span_s = 3600.0 * clock_h.or(powered_h.filter(|hours| *hours > 0.0))?;
+    // Dates are off by up to a day, and whole hours by up to one.
+    let slack_s = match (clock_h, clock) {
+        (Some(_), LifeClock::Dates) => DAY_H * 3600.0,
+        (Some(_), _) => 0.0,
+        (None, _) => 3600.0,
+    };
+    // A time that was longer than the hours powered on may have grown rightly since; what says nothing at all did not.
+    let void = |counter: LifeCounter| {
+        [first, last].into_iter().find_map(|reading| counter.excess(reading).filter(LifeDoubt::is_void))
+    };
+    let doubt = |counter: LifeCounter| {
+        let fall = counter.fall(readings).or_else(|| counter.leap(readings, span_s, slack_s));
+        fall.or_else(|| void(counter))
+    };
+    let doubts: Vec<LifeDoubt> = LifeCounter::ALL.into_iter().filter_map(doubt).collect();
     let doubted = |counter: LifeCounter| doubts.iter().any(|doubt| doubt.counter == counter);
     // A drive whose hours fell was made anew or is another one: what else it counts did not grow from there.
     let is_other = doubts
@@ -157,67 +74,98 @@ pub(super) fn between(readings: &[LifeCounters]) -> Option<LifeSpan> {
         .any(|doubt| doubt.counter == LifeCounter::PoweredOn && doubt.kind == LifeDoubtKind::Fell);
     let grown = |counter: LifeCounter| {
         let known = !is_other && !doubted(counter);
-        let (from, to) = (counter.of(first), counter.of(last));
+        let (from, to) = (counter.value(first), counter.value(last));
         from.zip(to).filter(|_| known).map(|(from, to)| to - from)
     };
-    Some(counted(&grown, Some(clock_h), doubts.clone()))
+    let powered_on = grown(LifeCounter::PoweredOn);
+    // Where the hours powered on contradict the clock, neither is a measure.
+    let base = match powered_on.filter(|hours| *hours >= LEAST_POWERED_ON_H) {
+        _ if doubted(LifeCounter::PoweredOn) => None,
+        Some(hours) => Some(hours),
+        None => clock_h,
+    };
+    Some(counted(&grown, Times { clock: clock_h, powered_on, base }, &doubts))
+}
+
+/// How long it was from the first reading to the last by the clock, in hours; `None` where the clock does not tell that: readings
+/// of one moment, or files whose times the hours powered on contradict.
+fn clock_hours(readings: &[LifeCounters], clock: LifeClock) -> Option<f64> {
+    let (first, last) = (readings.first()?, readings.last()?);
+    let clock_h = (last.t_s - first.t_s) / 3600.0;
+    // So many whole hours take one less at least.
+    let least_h = powered_on(first, last).map_or(0.0, |hours| hours - 1.0);
+    let is_copied = clock == LifeClock::FilesWritten && least_h > clock_h * CLOCK_SHARE;
+    (clock_h > 0.0 && !is_copied).then_some(clock_h)
+}
+
+/// By how many hours powered on two readings are apart.
+fn powered_on(first: &LifeCounters, last: &LifeCounters) -> Option<f64> {
+    Some(last.power_on_h? - first.power_on_h?)
+}
+
+/// Hours of a stretch.
+struct Times {
+    /// By the clock.
+    clock: Option<f64>,
+    powered_on: Option<f64>,
+    /// Those that shares and rates are of.
+    base: Option<f64>,
 }
 
 /// What was counted over a time, by what each counter grew.
-fn counted(
-    grown: &dyn Fn(LifeCounter) -> Option<f64>,
-    clock_hours: Option<f64>,
-    doubts: Vec<LifeDoubt>,
-) -> LifeSpan {
-    let hours = grown(LifeCounter::PoweredOn);
-    let mut span = LifeSpan {
-        clock_hours,
-        hours: hours.filter(|hours| clock_hours.is_some() || *hours > 0.0),
-        throttled: Vec::new(),
-        above_warning: None,
-        above_critical: None,
-        over_limit: grown(LifeCounter::OverLimit).map(|count| count as u64),
-        read_bytes: grown(LifeCounter::Read),
-        written_bytes: grown(LifeCounter::Written),
-        written_per_day_bytes: None,
-        used_percent: grown(LifeCounter::EnduranceUsed),
-        used_per_day_percent: None,
-        doubts,
-    };
-    let base_h = span.base_hours();
-    let share = |hours: f64| LifeShare {
+fn counted(grown: &dyn Fn(LifeCounter) -> Option<f64>, times: Times, doubts: &[LifeDoubt]) -> LifeSpan {
+    let Times { clock: clock_hours, powered_on: hours, base: base_h } = times;
+    // Of counters that fell since, or are wrong, there is no share of this time and no rate.
+    let is_sure = |counter: LifeCounter| !doubts.iter().any(|doubt| doubt.counter == counter);
+    let share = |counter: LifeCounter, hours: f64| LifeShare {
         hours,
-        share: base_h.map(|base_h| hours / base_h).filter(|share| *share <= MOST_SHARE),
+        share: base_h
+            .filter(|_| is_sure(counter))
+            .map(|base_h| hours / base_h)
+            .filter(|share| *share <= MOST_SHARE),
     };
     // Whole minutes are no share of a short time.
-    let in_minutes = |minutes: f64| match base_h.is_some_and(|hours| hours < LEAST_SHARE_H) {
-        true => LifeShare { hours: minutes / 60.0, share: None },
-        false => share(minutes / 60.0),
+    let in_minutes = |counter: LifeCounter| {
+        let hours = grown(counter)? / 60.0;
+        match base_h.is_some_and(|base_h| base_h < LEAST_SHARE_H) {
+            true => Some(LifeShare { hours, share: None }),
+            false => Some(share(counter, hours)),
+        }
     };
-    span.above_warning = grown(LifeCounter::AboveWarning).map(in_minutes);
-    span.above_critical = grown(LifeCounter::AboveCritical).map(in_minutes);
+    let written = grown(LifeCounter::Written);
+    let written_tb = written.filter(|_| is_sure(LifeCounter::Written)).map(|bytes| bytes / BYTES_PER_TB);
     let throttling = |(threshold, transitions, seconds)| {
-        let (transitions, seconds): (Option<f64>, Option<f64>) = (grown(transitions), grown(seconds));
-        let per = |amount: Option<f64>| Some(transitions? / amount.filter(|amount| *amount > 0.0)?);
-        (transitions.is_some() || seconds.is_some()).then(|| LifeThrottling {
+        let (count, time_s): (Option<f64>, Option<f64>) = (grown(transitions), grown(seconds));
+        let sure = count.filter(|_| is_sure(transitions));
+        let per = |amount: Option<f64>| Some(sure? / amount.filter(|amount| *amount > 0.0)?);
+        (count.is_some() || time_s.is_some()).then(|| LifeThrottling {
             threshold,
-            transitions: transitions.map(|count| count as u64),
-            time: seconds.map(|seconds| share(seconds / 3600.0)),
+            transitions: count.map(|count| count as u64),
+            time: time_s.map(|time_s| share(seconds, time_s / 3600.0)),
             per_hour: per(base_h),
-            per_tb_written: per(span.written_bytes.map(|bytes| bytes / BYTES_PER_TB)),
+            per_tb_written: per(written_tb),
         })
     };
-    span.throttled = [
+    let throttled = [
         (HostThreshold::Tmt1, LifeCounter::Tmt1Transitions, LifeCounter::Tmt1Seconds),
         (HostThreshold::Tmt2, LifeCounter::Tmt2Transitions, LifeCounter::Tmt2Seconds),
-    ]
-    .into_iter()
-    .filter_map(throttling)
-    .collect();
+    ];
     let days = clock_hours.filter(|hours| *hours >= DAY_H).map(|hours| hours / DAY_H);
-    span.written_per_day_bytes = span.written_bytes.zip(days).map(|(bytes, days)| bytes / days);
-    span.used_per_day_percent = span.used_percent.zip(days).map(|(percent, days)| percent / days);
-    span
+    let used_percent = grown(LifeCounter::EnduranceUsed);
+    LifeSpan {
+        clock_hours,
+        hours,
+        throttled: throttled.into_iter().filter_map(throttling).collect(),
+        above_warning: in_minutes(LifeCounter::AboveWarning),
+        above_critical: in_minutes(LifeCounter::AboveCritical),
+        over_limit: grown(LifeCounter::OverLimit).map(|count| count as u64),
+        read_bytes: grown(LifeCounter::Read),
+        written_bytes: written,
+        written_per_day_bytes: written.zip(days).map(|(bytes, days)| bytes / days),
+        used_percent,
+        used_per_day_percent: used_percent.zip(days).map(|(percent, days)| percent / days),
+        doubts: doubts.to_vec(),
+    }
 }
 
 impl LifeSpan {
@@ -226,110 +174,11 @@ impl LifeSpan {
         self.clock_hours.is_some() && self.hours.is_none_or(|hours| hours < LEAST_POWERED_ON_H)
     }
 
-    /// The hours that shares and rates are of.
-    fn base_hours(&self) -> Option<f64> {
-        // Where the hours powered on contradict the clock, neither is a measure.
-        if self.doubts.iter().any(|doubt| doubt.counter == LifeCounter::PoweredOn) {
-            return None;
-        }
-        if self.is_by_clock() { self.clock_hours } else { self.hours }
+    /// What is wrong with a counter.
+    pub fn doubt(&self, counter: LifeCounter) -> Option<LifeDoubtKind> {
+        self.doubts.iter().find(|doubt| doubt.counter == counter).map(|doubt| doubt.kind)
     }
 }
 
 #[cfg(test)]
-mod test {
-    use trace::Counters;
-
-    use super::*;
-
-    fn counters(t_s: f64, transitions: u64, seconds: u64) -> LifeCounters {
-        LifeCounters {
-            t_s,
-            power_on_h: Some(1000.0),
-            warning_min: Some(60.0),
-            written_bytes: Some(5e13),
-            throttling: Counters {
-                tmt1_transitions: Some(transitions),
-                tmt1_seconds: Some(seconds),
-                ..Counters::default()
-            },
-            ..LifeCounters::default()
-        }
-    }
-
-    #[test]
-    fn one_reading_tells_shares_of_a_life() {
-        let whole = whole(&counters(0.0, 500, 111_600));
-        let tmt1 = &whole.throttled[0];
-        assert_eq!((whole.throttled.len(), tmt1.transitions), (1, Some(500)));
-        assert_eq!((tmt1.per_hour, tmt1.per_tb_written), (Some(0.5), Some(10.0)));
-        assert_eq!(tmt1.time, Some(LifeShare { hours: 31.0, share: Some(0.031) }));
-        assert_eq!(whole.above_warning, Some(LifeShare { hours: 1.0, share: Some(0.001) }));
-        assert_eq!((whole.above_critical, between(&[counters(0.0, 0, 0)])), (None, None));
-    }
-
-    #[test]
-    fn two_readings_tell_what_happened_between_them() {
-        let between = between(&[counters(0.0, 500, 100), counters(7200.0, 510, 3700)]).expect("two hours");
-        assert_eq!((between.throttled[0].transitions, between.throttled[0].per_hour), (Some(10), Some(5.0)));
-        assert_eq!(between.throttled[0].time, Some(LifeShare { hours: 1.0, share: Some(0.5) }));
-        assert_eq!(between.above_warning, Some(LifeShare { hours: 0.0, share: Some(0.0) }));
-        assert_eq!((between.written_per_day_bytes, between.doubts.len()), (None, 0));
-    }
-
-    /// A week in which the drive was on for 100 hours.
-    #[test]
-    fn rates_are_of_the_hours_powered_on_and_of_days_by_the_clock() {
-        let week = LifeCounters {
-            t_s: 7.0 * 86_400.0,
-            power_on_h: Some(1100.0),
-            warning_min: Some(360.0),
-            written_bytes: Some(5.7e13),
-            ..counters(0.0, 550, 100)
-        };
-        let between = between(&[counters(0.0, 500, 100), week]).expect("a week");
-        assert_eq!((between.clock_hours, between.hours), (Some(168.0), Some(100.0)));
-        assert_eq!(between.above_warning, Some(LifeShare { hours: 5.0, share: Some(0.05) }));
-        assert_eq!(between.written_per_day_bytes, Some(1e12));
-        assert_eq!(between.throttled[0].per_hour, Some(0.5));
-        assert!(between.throttled[0].per_tb_written.is_some_and(|rate| (rate - 50.0 / 7.0).abs() < 1e-9));
-    }
-
-    #[test]
-    fn counters_that_fall_are_told_and_have_no_rate() {
-        let reset = LifeCounters { warning_min: Some(3.0), ..counters(604_800.0, 510, 3700) };
-        let found = between(&[counters(0.0, 500, 100), reset]).expect("a week");
-        let fell =
-            LifeDoubt { counter: LifeCounter::AboveWarning, kind: LifeDoubtKind::Fell, from: 60.0, to: 3.0 };
-        assert_eq!((found.doubts.as_slice(), found.above_warning), ([fell].as_slice(), None));
-        assert_eq!(found.throttled[0].transitions, Some(10));
-        // One whose hours fell tells nothing of the time between.
-        let young = LifeCounters { power_on_h: Some(5.0), ..counters(604_800.0, 510, 3700) };
-        let found = between(&[counters(0.0, 500, 100), young]).expect("a week");
-        assert_eq!((found.hours, found.throttled.len(), found.written_bytes), (None, 0, None));
-        assert_eq!(found.doubts.len(), 1);
-    }
-
-    #[test]
-    fn growth_that_the_clock_does_not_allow_is_told_and_has_no_rate() {
-        let hot = LifeCounters { warning_min: Some(560.0), ..counters(3600.0, 500, 100) };
-        let found = between(&[counters(0.0, 500, 100), hot]).expect("an hour");
-        assert_eq!(found.doubts[0].counter, LifeCounter::AboveWarning);
-        assert_eq!((found.doubts[0].kind, found.above_warning), (LifeDoubtKind::FasterThanClock, None));
-        let fast = LifeCounters { written_bytes: Some(5.1e13), ..counters(60.0, 500, 100) };
-        let found = between(&[counters(0.0, 500, 100), fast]).expect("a minute");
-        assert_eq!((found.doubts[0].counter, found.written_bytes), (LifeCounter::Written, None));
-        assert_eq!(found.above_warning, Some(LifeShare { hours: 0.0, share: None }));
-        let old =
-            LifeCounters { power_on_h: Some(9000.0), warning_min: Some(70.0), ..counters(3600.0, 500, 100) };
-        let found = between(&[counters(0.0, 500, 100), old]).expect("an hour");
-        assert_eq!(found.above_warning.map(|time| time.share), Some(None));
-    }
-
-    /// Seconds beyond the hours powered on, as drives have them that leave out hours in low power.
-    #[test]
-    fn more_time_than_there_was_has_no_share() {
-        let whole = whole(&counters(0.0, 1, 36_000_000));
-        assert_eq!(whole.throttled[0].time, Some(LifeShare { hours: 10_000.0, share: None }));
-    }
-}
+mod test;

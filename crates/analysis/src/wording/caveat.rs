@@ -9,6 +9,17 @@ use trace::caveat::{
 
 use super::degrees;
 
+/// " (100 transitions, 16800 s)", of what is known and moved.
+fn counted(transitions: Option<u64>, seconds: Option<u64>) -> String {
+    let transitions = transitions.filter(|count| *count > 0).map(|count| match count {
+        1 => "one transition".to_owned(),
+        n => format!("{n} transitions"),
+    });
+    let seconds = seconds.filter(|seconds| *seconds > 0).map(|seconds| format!("{seconds} s"));
+    let moved: Vec<String> = transitions.into_iter().chain(seconds).collect();
+    if moved.is_empty() { String::new() } else { format!(" ({})", moved.join(", ")) }
+}
+
 /// A caveat as a sentence.
 #[expect(clippy::too_many_lines, reason = "a table: one sentence a variant")]
 pub fn caveat(caveat: &Caveat) -> String {
@@ -52,9 +63,10 @@ pub fn caveat(caveat: &Caveat) -> String {
             sensors.join(" and ")
         ),
         Caveat::CountersWithoutHeat(doubt) => counters_without_heat(doubt),
-        Caveat::CountersWithoutSlowdown { threshold, moved } => {
-            format!("The {threshold} counters moved by {moved}, but the speed did not drop.")
-        }
+        Caveat::CountersWithoutSlowdown { threshold, transitions, seconds } => format!(
+            "The {threshold} counters moved{}, but the speed shows no slowdown by heat.",
+            counted(*transitions, *seconds)
+        ),
         Caveat::Cyclostationary(cycles) => cyclostationary(cycles),
         Caveat::Damaged(damage) => damaged(damage),
         Caveat::Duplicated { file, rows, first_line } => format!(
@@ -190,9 +202,13 @@ fn clock(doubt: &ClockDoubt) -> String {
             "The logs of {logs} count from each job's start, which only fio's JSON records; they are assumed to start together."
         ),
         ClockDoubt::SameTime { readings } => {
-            format!("{readings} readings have the same time as the previous one.")
+            match readings {
+                1 => "One reading has the same time as the previous one.".to_owned(),
+                n => format!("{n} readings have the same time as the previous one."),
+            }
         }
         ClockDoubt::FileTimes => "The readings carry no time; the modification time of each file is used, which copying or unpacking changes.".to_owned(),
+        ClockDoubt::DatesInNames => "The readings carry no time; the dates in their files' names are used, so times between them are off by up to a day.".to_owned(),
         ClockDoubt::RowsLeftOut { rows } => {
             format!("{rows} rows with a time not after the previous row were left out.")
         }
@@ -240,7 +256,8 @@ fn clock_step(step: &ClockStep) -> String {
 fn counters_without_heat(doubt: &CounterDoubt) -> String {
     match doubt {
         CounterDoubt::StillComposite { threshold, moved, composite_k } => format!(
-            "The {threshold} counter moved {moved} times while the composite temperature stayed at {}: the drive throttles by another sensor.",
+            "The {threshold} counter moved {} while the composite temperature stayed at {}: the drive throttles by another sensor.",
+            if *moved == 1 { "once".to_owned() } else { format!("{moved} times") },
             degrees(*composite_k)
         ),
         CounterDoubt::FarBelow { threshold, moved, below_k } => format!(

@@ -3,6 +3,7 @@
 
 mod across;
 mod anywhere;
+mod counted;
 mod drive;
 mod everyday;
 mod explained;

@@ -24,6 +24,9 @@ use crate::table;
 /// Segments that a person is shown: some screens of them.
 const MOST_ROWS: usize = 200;
 
+/// Inputs that a hint repeats.
+const MOST_NAMED: usize = 8;
+
 /// The JSON for several inputs.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Results<'a> {
@@ -89,12 +92,38 @@ pub(crate) fn execute(args: &AnalyzeArgs, printer: &mut Printer) -> anyhow::Resu
         }
     } else if !analyzed.is_empty() {
         let (width, style) = (printer.data_width(), style(printer, None));
+        let hint = join_hint(&analyzed, &options);
         let advised = analyzed.into_iter().map(Analyzed::advised);
         let mut texts: Vec<String> = advised.map(|one| for_people(&one, &style)).collect();
         texts.extend(joint.iter().map(|joint| together(joint, width)));
+        texts.extend(hint.map(|hint| report::wrapped(&hint, "", width)));
         printer.coloured_data(&texts.join("\n"))?;
     }
     Ok(if failed { Exit::NotDone } else { Exit::Done })
+}
+
+/// How to see what happened between single readings of one drive that were named as runs of their own; `None` where there are
+/// no two of them, or they are of several drives.
+fn join_hint(analyzed: &[Analyzed], options: &ImportOptions) -> Option<String> {
+    let is_single = |one: &&Analyzed| {
+        let findings = one.findings();
+        !one.is_run
+            && findings.segments.is_empty()
+            && findings.life.as_ref().is_some_and(|life| life.between.is_none())
+    };
+    let single: Vec<PathBuf> = analyzed.iter().filter(is_single).map(|one| one.source.clone()).collect();
+    if single.len() < 2 {
+        return None;
+    }
+    // What tells drives apart is known to the import.
+    let joined = Analyzed::trace(&single, options).ok()?;
+    let names: Vec<String> = single.iter().map(|name| name.display().to_string()).collect();
+    let names = if names.len() > MOST_NAMED { "..".to_owned() } else { names.join(" ") };
+    (joined.life.len() == single.len()).then(|| {
+        format!(
+            "Readings of one drive, as far as they tell: `heatsoak analyze --join {names}` shows what it counted between them."
+        )
+    })
 }
 
 /// What runs of one drive show together.

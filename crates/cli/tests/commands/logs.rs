@@ -43,6 +43,41 @@ fn files_and_folders_are_joined_on_one_clock() {
     assert!(done.stdout.contains("How it was read"), "{}", done.stdout);
 }
 
+/// Goal: who names two snapshots of a drive is told how to see what happened between them, and nobody else is.
+#[test]
+fn snapshots_of_one_drive_are_offered_to_be_joined() {
+    let scratch = Scratch::new();
+    let reading = |name: &str, serial: &str, day: u64| {
+        let text = format!(
+            "{{\"smartctl\": {{}}, \"serial_number\": {serial:?}, \"local_time\": {{\"time_t\": {}}}, \
+             \"temperature\": {{\"current\": 40}}, \"power_on_time\": {{\"hours\": {}}}}}\n",
+            1_795_246_000 + 86_400 * day,
+            1000 + 24 * day
+        );
+        std::fs::write(scratch.path(name), text).expect("a scratch file");
+    };
+    reading("a.json", "S1", 0);
+    reading("b.json", "S1", 7);
+    reading("other.json", "S2", 7);
+    let said = |args: &[&str]| {
+        let done = scratch.run(&[&["analyze"], args].concat());
+        assert_eq!(done.code, Some(0), "{}", done.stderr);
+        done.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(said(&["a.json", "b.json"]).ends_with(
+        "Readings of one drive, as far as they tell: `heatsoak analyze --join a.json b.json` shows what it counted between them."
+    ));
+    assert!(said(&["--join", "a.json", "b.json"]).contains("168 h apart: 168 h powered on"));
+    for args in [
+        &["a.json", "other.json"][..],
+        &["a.json"],
+        &["--join", "a.json", "b.json"],
+        &["--json", "a.json", "b.json"],
+    ] {
+        assert!(!said(args).contains("Readings of one drive"), "{args:?}");
+    }
+}
+
 #[test]
 fn what_has_to_be_decided_is_asked_for_and_exits_with_2() {
     let scratch = Scratch::new();

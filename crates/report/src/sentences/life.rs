@@ -2,7 +2,11 @@
 
 mod between;
 
-use analysis::life::{Life, LifeHistory, LifeShare, LifeSpan, LifeThrottling, LifeWarning};
+use analysis::life::{
+    Life, LifeCounter, LifeDoubt, LifeDoubtKind, LifeHistory, LifeShare, LifeSpan, LifeThrottling,
+    LifeWarning,
+};
+use trace::HostThreshold;
 
 use crate::format;
 
@@ -10,14 +14,15 @@ use crate::format;
 pub fn life(life: &Life) -> Vec<String> {
     let mut sentences: Vec<String> = warning(life).into_iter().collect();
     sentences.extend(headline(&life.whole));
-    sentences.extend(life.whole.throttled.iter().filter_map(|one| throttling(one, "powered on")));
+    sentences.extend(life.whole.throttled.iter().filter_map(|one| throttling(one, &life.whole, true)));
     sentences.extend(heat(&life.whole));
     if let Some(span) = &life.between {
-        sentences.extend(between::course(span, life.used_percent));
+        sentences.push(between::course(span, life.used_percent));
         sentences.extend(between::moved(span));
         sentences.extend(between::doubts(span));
     }
     sentences.extend(so_far(life));
+    sentences.extend(left_out(&life.whole));
     sentences.extend(temperatures(life));
     sentences
 }
@@ -58,32 +63,50 @@ fn warning(life: &Life) -> Option<String> {
     }
 }
 
-/// How much of its life the drive was throttled by thresholds of the host, or that it does not tell.
-fn headline(whole: &LifeSpan) -> Vec<String> {
+/// How much of its life the drive was throttled by thresholds of the host, or that it does not tell. Thresholds whose time is in
+/// doubt are no part of it.
+fn headline(whole: &LifeSpan) -> Option<String> {
     let moved = |one: &LifeThrottling| {
         one.transitions.unwrap_or(0) > 0 || one.time.is_some_and(|time| time.hours > 0.0)
     };
-    let shares: Vec<f64> = whole.throttled.iter().filter_map(|one| one.time?.share).collect();
-    if whole.throttled.iter().any(moved) {
-        return match shares.is_empty() {
-            true => Vec::new(),
-            false => vec![format!(
-                "Throttled at TMT1 or TMT2 for {} of its life.",
-                small_percent(shares.iter().sum())
-            )],
-        };
-    }
+    let was_reset = |one: &LifeThrottling| has_fallen(whole, one.threshold);
     if whole.throttled.is_empty() {
-        return Vec::new();
+        return None;
     }
-    vec![
-        "The TMT1 and TMT2 counters are zero: it never throttled by them, or does not implement them. A firmware threshold is not counted there."
-            .to_owned(),
-    ]
+    if !whole.throttled.iter().any(moved) {
+        return Some(match whole.throttled.iter().any(was_reset) {
+            true => "The TMT1 and TMT2 counters are zero since a reset between the readings.".to_owned(),
+            false => "The TMT1 and TMT2 counters are zero: it never throttled by them, or does not implement them. A firmware threshold is not counted there.".to_owned(),
+        });
+    }
+    let shares = || whole.throttled.iter().filter_map(|one| Some((one.threshold, one.time?.share?)));
+    let names: Vec<String> = shares().map(|(threshold, _)| threshold.to_string()).collect();
+    let sum: f64 = shares().map(|(_, share)| share).sum();
+    // Both may count while both act.
+    let share = match sum > 1.0 {
+        true => format!("at least {}", small_percent(shares().map(|(_, share)| share).fold(0.0, f64::max))),
+        false => small_percent(sum),
+    };
+    (!names.is_empty()).then(|| format!("Throttled at {} for {share} of its life.", names.join(" or ")))
 }
 
-fn throttling(one: &LifeThrottling, of: &str) -> Option<String> {
-    let name = one.threshold;
+/// The counters of a threshold: how often, and how long.
+const fn counters_of(threshold: HostThreshold) -> (LifeCounter, LifeCounter) {
+    match threshold {
+        HostThreshold::Tmt1 => (LifeCounter::Tmt1Transitions, LifeCounter::Tmt1Seconds),
+        HostThreshold::Tmt2 => (LifeCounter::Tmt2Transitions, LifeCounter::Tmt2Seconds),
+    }
+}
+
+/// Whether a counter of a threshold fell between the readings.
+fn has_fallen(span: &LifeSpan, threshold: HostThreshold) -> bool {
+    let (transitions, seconds) = counters_of(threshold);
+    [transitions, seconds].into_iter().any(|counter| span.doubt(counter) == Some(LifeDoubtKind::Fell))
+}
+
+/// What the counters of a threshold say of the whole life, or of a stretch of it.
+fn throttling(one: &LifeThrottling, span: &LifeSpan, is_whole: bool) -> Option<String> {
+    let of = if span.is_by_clock() { "between" } else { "powered on" };
     let times = one.transitions.map(|times| match times {
         1 => "once".to_owned(),
         n => format!("{n} times"),
@@ -92,7 +115,8 @@ fn throttling(one: &LifeThrottling, of: &str) -> Option<String> {
     if lasted.is_none() && one.transitions.is_none_or(|times| times == 0) {
         return None;
     }
-    let mut text = format!("{name}: {}", times.unwrap_or_else(|| "an unknown number of times".to_owned()));
+    let mut text =
+        format!("{}: {}", one.threshold, times.unwrap_or_else(|| "an unknown number of times".to_owned()));
     if lasted.is_some_and(|time| time.hours == 0.0) {
         text.push_str(", each shorter than one count");
     } else if let Some(time) = lasted {
@@ -110,41 +134,110 @@ fn throttling(one: &LifeThrottling, of: &str) -> Option<String> {
     if let Some(per_tb) = one.per_tb_written.filter(|rate| *rate > 0.0) {
         text.push_str(&format!("; {} times for each TB written", figure(per_tb, 1)));
     }
+    let fell = |counter: LifeCounter| span.doubt(counter) == Some(LifeDoubtKind::Fell);
+    let (transitions, seconds) = counters_of(one.threshold);
+    match (fell(transitions), fell(seconds)) {
+        (true, true) => text.push_str(SINCE_RESET),
+        (true, false) => text.push_str("; the transitions since a reset between the readings"),
+        (false, true) => text.push_str("; the time since a reset between the readings"),
+        (false, false) => {}
+    }
+    if span.doubt(seconds) == Some(LifeDoubtKind::LongerThanPoweredOn) {
+        text.push_str(LONGER_THAN_LIFE);
+    } else if is_whole && one.transitions == Some(0) && !fell(transitions) {
+        // A stretch may begin while the drive throttles.
+        text.push_str(": a time without a transition, so one of the two counters is wrong");
+    }
     text.push('.');
     Some(text)
 }
 
+/// What is said of a counter that fell between the readings.
+const SINCE_RESET: &str = ", since a reset between the readings";
+/// What is said of a time that is longer than the drive was powered on.
+const LONGER_THAN_LIFE: &str = ": more than its power-on hours, so one of the two counters is wrong";
+
 /// How long it was above the thresholds that its maker set.
 fn heat(whole: &LifeSpan) -> Vec<String> {
-    let both = [("warning", whole.above_warning), ("critical", whole.above_critical)];
-    let told = both.iter().filter_map(|(name, time)| Some((*name, (*time)?)));
-    let (never, above): (Vec<_>, Vec<_>) = told.partition(|(_, time)| time.hours <= 0.0);
-    let mut sentences: Vec<String> = above.iter().map(|(name, time)| over(name, *time, whole)).collect();
+    let both = [
+        (warm(whole), "warning", LifeCounter::AboveWarning, whole.above_warning),
+        ("above its critical temperature", "critical", LifeCounter::AboveCritical, whole.above_critical),
+    ];
+    let (mut sentences, mut never) = (Vec::new(), Vec::new());
+    for (above, name, counter, time) in both {
+        let doubt = whole.doubt(counter);
+        match time {
+            Some(time) if time.hours > 0.0 => sentences.push(over(above, time, doubt)),
+            Some(_) if doubt.is_none() => never.push(name),
+            _ => {}
+        }
+    }
     if !never.is_empty() {
-        let names: Vec<&str> = never.iter().map(|(name, _)| *name).collect();
-        sentences.push(format!("Never above its {} temperature, by its own counters.", names.join(" or ")));
+        sentences.push(format!("Never above its {} temperature, by its own counters.", never.join(" or ")));
     }
     sentences
 }
 
-fn over(threshold: &str, time: LifeShare, whole: &LifeSpan) -> String {
+/// What the time above the warning temperature is: of NVMe drives that above the critical one is not in it (NVMe Base, SMART /
+/// Health Information log, bytes 192 to 195).
+fn warm(span: &LifeSpan) -> &'static str {
+    match span.above_critical.is_some_and(|time| time.hours > 0.0) {
+        true => "from its warning up to its critical temperature",
+        false => "above its warning temperature",
+    }
+}
+
+fn over(above: &str, time: LifeShare, doubt: Option<LifeDoubtKind>) -> String {
     let share = time.share.map(|share| format!(", {} of the time powered on", small_percent(share)));
-    let odd = if time.share.is_none() && whole.hours.is_some() {
-        ": more than its power-on hours, so one of the two counters is wrong"
-    } else {
-        ""
+    let odd = match doubt {
+        Some(LifeDoubtKind::LongerThanPoweredOn) => LONGER_THAN_LIFE,
+        Some(LifeDoubtKind::Fell) => SINCE_RESET,
+        _ => "",
     };
-    format!("Above its {threshold} temperature for {}{}{odd}.", hours(time.hours), share.unwrap_or_default())
+    let (first, rest) = above.split_at(1);
+    let (first, share) = (first.to_uppercase(), share.unwrap_or_default());
+    format!("{first}{rest} for {}{share}{odd}.", hours(time.hours))
 }
 
 /// Hours, data and wear.
 fn so_far(life: &Life) -> Option<String> {
+    let whole = &life.whole;
+    let since = |counter: LifeCounter| match whole.doubt(counter) {
+        Some(LifeDoubtKind::Fell) => " since a reset",
+        _ => "",
+    };
     let mut parts = Vec::new();
-    parts.extend(life.whole.hours.map(|hours| format!("{} h powered on", thousands(hours))));
-    parts.extend(life.whole.written_bytes.map(|bytes| format!("{} written", format::amount(bytes))));
-    parts.extend(life.whole.read_bytes.map(|bytes| format!("{} read", format::amount(bytes))));
-    parts.extend(life.used_percent.map(|percent| format!("{} % of its endurance used", figure(percent, 0))));
+    let mut add = |counter: LifeCounter, text: Option<String>| {
+        parts.extend(text.map(|text| format!("{text}{}", since(counter))));
+    };
+    add(LifeCounter::PoweredOn, whole.hours.map(|hours| format!("{} h powered on", thousands(hours))));
+    add(LifeCounter::Written, whole.written_bytes.map(|bytes| format!("{} written", format::amount(bytes))));
+    add(LifeCounter::Read, whole.read_bytes.map(|bytes| format!("{} read", format::amount(bytes))));
+    parts.extend(life.used_percent.map(|percent| format!("{} of its endurance used", used(percent))));
     (!parts.is_empty()).then(|| format!("Life so far: {}.", parts.join(", ")))
+}
+
+/// Endurance used: what is above 254 % is reported as 255 % (NVMe Base, SMART / Health Information log, byte 5; ACS and SPC alike).
+fn used(percent: f64) -> String {
+    let or_more = if percent >= MOST_USED_PERCENT { " or more" } else { "" };
+    format!("{} %{or_more}", figure(percent, 0))
+}
+
+const MOST_USED_PERCENT: f64 = 255.0;
+
+/// Counters that say nothing, and why.
+fn left_out(whole: &LifeSpan) -> Option<String> {
+    let why = |counter: LifeCounter, kind: LifeDoubtKind| match kind {
+        LifeDoubtKind::AtItsEnd => Some("the counter is at its end"),
+        LifeDoubtKind::MoreThanPossible if counter == LifeCounter::PoweredOn => Some("more than 40 years"),
+        LifeDoubtKind::MoreThanPossible => Some("more than the fastest drive moves in its power-on hours"),
+        _ => None,
+    };
+    let told = |doubt: &LifeDoubt| {
+        Some(format!("{} ({})", between::name(doubt.counter), why(doubt.counter, doubt.kind)?))
+    };
+    let all: Vec<String> = whole.doubts.iter().filter_map(told).collect();
+    (!all.is_empty()).then(|| format!("Left out, as it cannot be: {}.", all.join(", ")))
 }
 
 /// How hot it is, was and may be.

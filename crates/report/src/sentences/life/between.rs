@@ -2,44 +2,56 @@
 
 use analysis::life::{LifeCounter, LifeDoubt, LifeDoubtKind, LifeSpan};
 
-use super::{figure, hours, small_percent, thousands, throttling};
+use super::{MOST_USED_PERCENT, figure, hours, small_percent, thousands, throttling, used, warm};
 use crate::format;
 
+/// Over less time than this data have no speed: they are counted in leaps.
+const LEAST_SPEED_H: f64 = 1.0 / 60.0;
+
 /// How long it was from the first reading to the last, and what was written and used up.
-pub(super) fn course(between: &LifeSpan, used_percent: Option<f64>) -> Option<String> {
-    let clock_h = between.clock_hours?;
+pub(super) fn course(between: &LifeSpan, used_percent: Option<f64>) -> String {
     let mut parts = Vec::new();
     // Whole hours: over a short time they say nothing.
     parts.extend(
         between
             .hours
-            .filter(|_| !between.is_by_clock())
+            .filter(|_| between.clock_hours.is_some() && !between.is_by_clock())
             .map(|powered| format!("{} h powered on", thousands(powered))),
     );
     let moved = |bytes: f64, what: &str| format!("{} {what}", format::amount(bytes));
     if let Some(written) = between.written_bytes {
-        let rate = match between.written_per_day_bytes {
+        let clock_h = between.clock_hours.filter(|hours| *hours >= LEAST_SPEED_H);
+        let rate = match (between.written_per_day_bytes, clock_h) {
             _ if written <= 0.0 => String::new(),
-            Some(per_day) => format!(" ({} a day)", format::amount(per_day)),
-            None => format!(" (mean {})", format::speed(Some(written / (clock_h * 3600.0)))),
+            (Some(per_day), _) => format!(" ({} a day)", format::amount(per_day)),
+            (None, Some(hours)) => format!(" (mean {})", format::speed(Some(written / (hours * 3600.0)))),
+            (None, None) => String::new(),
         };
         parts.push(format!("{}{rate}", moved(written, "written")));
     }
     parts.extend(between.read_bytes.filter(|bytes| *bytes > 0.0).map(|bytes| moved(bytes, "read")));
-    if let (Some(grown), Some(now)) = (between.used_percent, used_percent) {
-        let now = figure(now, 0);
-        parts.push(match between.used_per_day_percent.filter(|_| grown > 0.0) {
-            _ if grown <= 0.0 => format!("still {now} % of its endurance used"),
-            Some(per_day) => format!(
-                "{} % to {now} % of its endurance used ({} % a day)",
-                figure(used_percent? - grown, 0),
-                figure(per_day, 2)
-            ),
-            None => format!("{} % to {now} % of its endurance used", figure(used_percent? - grown, 0)),
-        });
-    }
+    parts.extend(between.used_percent.zip(used_percent).map(|(grown, now)| wear(between, grown, now)));
     let told = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
-    Some(format!("Between the first and the last reading, {} apart{told}.", hours(clock_h)))
+    let apart = match between.clock_hours {
+        Some(clock_h) => format!("{} apart", hours(clock_h)),
+        None => {
+            let powered = between.hours.map_or_else(String::new, |h| format!("{} ", thousands(h)));
+            format!("{powered}power-on hours apart (the times of the readings do not tell it)")
+        }
+    };
+    format!("Between the first and the last reading, {apart}{told}.")
+}
+
+/// By how much the endurance used grew, and what it is now.
+fn wear(between: &LifeSpan, grown: f64, now: f64) -> String {
+    let after = used(now);
+    if grown <= 0.0 {
+        return format!("still {after} of its endurance used");
+    }
+    // What is at its end has grown by that much at least.
+    let per_day = between.used_per_day_percent.filter(|_| now < MOST_USED_PERCENT);
+    let rate = per_day.map_or_else(String::new, |rate| format!(" ({} % a day)", figure(rate, 2)));
+    format!("{} % to {after} of its endurance used{rate}", figure(now - grown, 0))
 }
 
 /// What the counters of heat say of the time between the readings, or that none moved.
@@ -49,7 +61,7 @@ pub(super) fn moved(between: &LifeSpan) -> Vec<String> {
         || [between.above_warning, between.above_critical].iter().any(Option::is_some)
         || between.over_limit.is_some();
     match told.is_empty() {
-        true if has_any && between.doubts.is_empty() => {
+        true if has_any && !between.doubts.iter().any(|doubt| is_of_growth(doubt.kind)) => {
             vec!["In that time none of its counters of heat moved.".to_owned()]
         }
         true => Vec::new(),
@@ -57,18 +69,22 @@ pub(super) fn moved(between: &LifeSpan) -> Vec<String> {
     }
 }
 
+/// Whether a doubt is of how a counter changed, and not of what it is.
+const fn is_of_growth(kind: LifeDoubtKind) -> bool {
+    matches!(kind, LifeDoubtKind::Fell | LifeDoubtKind::FasterThanClock)
+}
+
 /// What the counters of heat say of the time between the readings: each a clause with a full stop.
 pub(super) fn of_heat(between: &LifeSpan) -> Vec<String> {
     let of = if between.is_by_clock() { "between" } else { "powered on" };
-    let mut told: Vec<String> = between.throttled.iter().filter_map(|one| throttling(one, of)).collect();
-    for (name, time) in [("warning", between.above_warning), ("critical", between.above_critical)] {
+    let mut told: Vec<String> =
+        between.throttled.iter().filter_map(|one| throttling(one, between, false)).collect();
+    let both =
+        [(warm(between), between.above_warning), ("above its critical temperature", between.above_critical)];
+    for (above, time) in both {
         let Some(time) = time.filter(|time| time.hours > 0.0) else { continue };
         let share = time.share.map(|share| format!(", {} of the time {of}", small_percent(share)));
-        told.push(format!(
-            "above its {name} temperature for {}{}.",
-            hours(time.hours),
-            share.unwrap_or_default()
-        ));
+        told.push(format!("{above} for {}{}.", hours(time.hours), share.unwrap_or_default()));
     }
     if let Some(count) = between.over_limit.filter(|count| *count > 0) {
         told.push(format!("{} readings above its warning temperature.", format::count(count as f64)));
@@ -80,7 +96,7 @@ pub(super) fn of_heat(between: &LifeSpan) -> Vec<String> {
 pub(super) fn doubts(between: &LifeSpan) -> Vec<String> {
     let change = |doubt: &LifeDoubt| {
         let (name, from, to) =
-            (counter(doubt.counter), value(doubt.counter, doubt.from), value(doubt.counter, doubt.to));
+            (name(doubt.counter), value(doubt.counter, doubt.from), value(doubt.counter, doubt.to));
         format!("{name} ({from} to {to})")
     };
     let list = |kind: LifeDoubtKind| {
@@ -105,7 +121,7 @@ pub(super) fn doubts(between: &LifeSpan) -> Vec<String> {
 }
 
 /// A counter's name.
-const fn counter(counter: LifeCounter) -> &'static str {
+pub(super) const fn name(counter: LifeCounter) -> &'static str {
     match counter {
         LifeCounter::PoweredOn => "hours powered on",
         LifeCounter::AboveWarning => "time above the warning temperature",

@@ -120,3 +120,119 @@ fn critical_warnings_come_first_and_temperatures_stand_beside_the_limit() {
     let silent = Life { warnings: Vec::new(), ..life_of };
     assert!(life(&silent)[0].starts_with("Available spare is below its threshold (0 % left, threshold 5 %)"));
 }
+
+/// A threshold of a whole life, with a share where it has one.
+fn throttled(
+    threshold: HostThreshold,
+    transitions: u64,
+    in_all_h: f64,
+    share: Option<f64>,
+) -> LifeThrottling {
+    LifeThrottling {
+        threshold,
+        transitions: Some(transitions),
+        time: Some(LifeShare { hours: in_all_h, share }),
+        per_hour: None,
+        per_tb_written: None,
+    }
+}
+
+fn doubts(all: &[(LifeCounter, LifeDoubtKind)]) -> Vec<LifeDoubt> {
+    all.iter()
+        .map(|(counter, kind)| LifeDoubt { counter: *counter, kind: *kind, from: 400.0, to: 3.0 })
+        .collect()
+}
+
+#[test]
+fn the_headline_is_of_the_thresholds_whose_time_is_a_share() {
+    use HostThreshold::{Tmt1, Tmt2};
+    let of_both = |one, other| LifeSpan { throttled: vec![one, other], ..empty() };
+    let headline = |span: &LifeSpan| headline(span).unwrap_or_default();
+    let both = of_both(throttled(Tmt1, 5, 20.0, Some(0.3)), throttled(Tmt2, 1, 1.0, Some(0.1)));
+    assert_eq!(headline(&both), "Throttled at TMT1 or TMT2 for 40 % of its life.");
+    let one = of_both(throttled(Tmt1, 5, 20.0, Some(0.3)), throttled(Tmt2, 1, 9e4, None));
+    assert_eq!(headline(&one), "Throttled at TMT1 for 30 % of its life.");
+    let much = of_both(throttled(Tmt1, 5, 20.0, Some(0.8)), throttled(Tmt2, 1, 9.0, Some(0.6)));
+    assert_eq!(headline(&much), "Throttled at TMT1 or TMT2 for at least 80 % of its life.");
+    let none = of_both(throttled(Tmt1, 5, 20.0, None), throttled(Tmt2, 1, 9.0, None));
+    assert_eq!(headline(&none), "");
+    let fell = doubts(&[(LifeCounter::Tmt1Seconds, LifeDoubtKind::Fell)]);
+    let reset = of_both(throttled(Tmt1, 0, 0.0, None), throttled(Tmt2, 0, 0.0, Some(0.0)));
+    assert_eq!(
+        headline(&LifeSpan { doubts: fell, ..reset }),
+        "The TMT1 and TMT2 counters are zero since a reset between the readings."
+    );
+}
+
+#[test]
+fn counters_in_doubt_say_why_and_claim_no_never() {
+    let span = LifeSpan {
+        throttled: vec![
+            throttled(HostThreshold::Tmt1, 3, 60.0 / 3600.0, None),
+            throttled(HostThreshold::Tmt2, 10, 11_111.0, None),
+        ],
+        above_warning: Some(LifeShare { hours: 0.0, share: None }),
+        above_critical: Some(LifeShare { hours: 0.0, share: Some(0.0) }),
+        doubts: doubts(&[
+            (LifeCounter::Tmt1Transitions, LifeDoubtKind::Fell),
+            (LifeCounter::Tmt1Seconds, LifeDoubtKind::Fell),
+            (LifeCounter::AboveWarning, LifeDoubtKind::Fell),
+            (LifeCounter::Tmt2Seconds, LifeDoubtKind::LongerThanPoweredOn),
+            (LifeCounter::Written, LifeDoubtKind::MoreThanPossible),
+            (LifeCounter::OverLimit, LifeDoubtKind::AtItsEnd),
+        ]),
+        ..empty()
+    };
+    assert_eq!(
+        life(&of(span, None)),
+        [
+            "TMT1: 3 times, 60 s in all, since a reset between the readings.",
+            "TMT2: 10 times, 11,111 h in all: more than its power-on hours, so one of the two counters is wrong.",
+            "Never above its critical temperature, by its own counters.",
+            "Life so far: 18 % of its endurance used.",
+            "Left out, as it cannot be: data written (more than the fastest drive moves in its power-on hours), readings above the warning temperature (the counter is at its end).",
+        ]
+    );
+    let untold =
+        LifeSpan { throttled: vec![throttled(HostThreshold::Tmt1, 0, 20.0, Some(0.004))], ..empty() };
+    assert_eq!(
+        life(&of(untold, None))[1],
+        "TMT1: 0 times, 20.0 h in all (0.40 % of the time powered on): a time without a transition, so one of the two counters is wrong."
+    );
+}
+
+/// The minutes above WCTEMP of an NVMe drive are those below CCTEMP.
+#[test]
+fn time_above_the_critical_temperature_is_not_in_that_above_the_warning_one() {
+    let hot = LifeSpan {
+        above_warning: Some(LifeShare { hours: 5.0 / 60.0, share: Some(0.0002) }),
+        above_critical: Some(LifeShare { hours: 10.0, share: Some(0.02) }),
+        ..empty()
+    };
+    assert_eq!(
+        life(&of(hot.clone(), Some(LifeSpan { clock_hours: Some(100.0), hours: Some(90.0), ..hot }))),
+        [
+            "From its warning up to its critical temperature for 5 min, 0.02 % of the time powered on.",
+            "Above its critical temperature for 10.0 h, 2.0 % of the time powered on.",
+            "Between the first and the last reading, 100 h apart: 90 h powered on.",
+            "In that time from its warning up to its critical temperature for 5 min, 0.02 % of the time powered on.",
+            "In that time above its critical temperature for 10.0 h, 2.0 % of the time powered on.",
+            "Life so far: 18 % of its endurance used.",
+        ]
+    );
+}
+
+#[test]
+fn readings_whose_times_tell_nothing_and_endurance_at_its_end() {
+    let span =
+        LifeSpan { clock_hours: None, written_per_day_bytes: None, used_per_day_percent: None, ..week() };
+    let told = life(&Life { used_percent: Some(255.0), ..of(empty(), Some(span)) });
+    assert_eq!(
+        told[0],
+        "Between the first and the last reading, 100 power-on hours apart (the times of the readings do not tell it): 7.00 TB written, 253 % to 255 % or more of its endurance used."
+    );
+    assert_eq!(told.last().map(String::as_str), Some("Life so far: 255 % or more of its endurance used."));
+    // Two readings within seconds have no mean speed.
+    let short = LifeSpan { clock_hours: Some(1e-6), written_bytes: Some(1e12), ..empty() };
+    assert!(life(&of(empty(), Some(short)))[0].ends_with("0 s apart: 1.00 TB written."));
+}
