@@ -149,19 +149,20 @@ fn against_link(
 
 fn gaps(trace: &Trace, heat: &Heat) -> Vec<Caveat> {
     let mut found = Vec::new();
-    let (mut holes, mut missing_s) = (0, 0.0);
+    let mut holes: Vec<(f64, f64)> = Vec::new();
     for series in &trace.speeds {
         let usual_s = usual_span_s(std::slice::from_ref(series));
         for pair in series.intervals.windows(2).filter(|pair| pair[0].phase == pair[1].phase) {
-            let hole_s = pair[1].start_s - pair[0].end_s();
-            if hole_s > GAP_STEPS * usual_s {
-                holes += 1;
-                missing_s += hole_s;
+            let (from_s, to_s) = (pair[0].end_s(), pair[1].start_s);
+            if to_s - from_s > GAP_STEPS * usual_s {
+                holes.push((from_s, to_s));
             }
         }
     }
-    if holes > 0 {
-        found.push(Caveat::Gap(Hole::Speed { holes, missing_s }));
+    let holes = as_one(holes);
+    if !holes.is_empty() {
+        let missing_s = holes.iter().map(|(from_s, to_s)| to_s - from_s).sum();
+        found.push(Caveat::Gap(Hole::Speed { holes: holes.len(), missing_s }));
     }
     let points = heat.all();
     let holes: Vec<f64> = points
@@ -178,6 +179,19 @@ fn gaps(trace: &Trace, heat: &Heat) -> Vec<Caveat> {
         }));
     }
     found
+}
+
+/// Stretches of time in their order, those that overlap as one: reading and writing are missing together.
+fn as_one(mut stretches: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    stretches.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut joined: Vec<(f64, f64)> = Vec::with_capacity(stretches.len());
+    for (from_s, to_s) in stretches {
+        match joined.last_mut().filter(|last| from_s <= last.1) {
+            Some(last) => last.1 = last.1.max(to_s),
+            None => joined.push((from_s, to_s)),
+        }
+    }
+    joined
 }
 
 /// A drive that goes to and fro is in no steady state, whatever a rule over rounds says.
@@ -280,4 +294,16 @@ fn counters(trace: &Trace, stretches: &[Stretch], heat: &Heat, judged: &[Judged]
         found.push(Caveat::SlowdownWithoutCounters { why });
     }
     found
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_at_once_is_missing_once() {
+        assert_eq!(as_one(vec![]), []);
+        let holes = vec![(100.0, 200.0), (50.0, 60.0), (101.0, 201.0), (150.0, 160.0), (300.0, 310.0)];
+        assert_eq!(as_one(holes), [(50.0, 60.0), (100.0, 201.0), (300.0, 310.0)]);
+    }
 }

@@ -16,6 +16,8 @@ use span::LifeClock;
 
 /// A point this close to a reading is of it, in seconds.
 const SAME_READING_S: f64 = 1.0;
+/// A hole of more than this many usual steps is a gap.
+const GAP_STEPS: f64 = 3.0;
 
 /// What the counters say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -192,13 +194,17 @@ fn now(trace: &Trace, last: &LifeCounters) -> Option<f64> {
 /// The temperatures before the readings: what there is besides one for each.
 fn history(trace: &Trace) -> Option<LifeHistory> {
     let points = trace.temperature()?.points();
-    let (first, last) = (points.first()?, points.last()?);
     if points.len() <= trace.life.len() {
         return None;
     }
+    let mut steps_s: Vec<f64> =
+        points.windows(2).map(|pair| pair[1].t.since(pair[0].t).as_secs_f64()).collect();
+    steps_s.sort_unstable_by(f64::total_cmp);
+    // Between histories of several readings there may be days that none holds.
+    let most_s = GAP_STEPS * steps_s.get(steps_s.len() / 2)?;
     let kelvin = || points.iter().map(|point| point.value);
     Some(LifeHistory {
-        hours: (last.t.as_secs_f64() - first.t.as_secs_f64()) / 3600.0,
+        hours: steps_s.iter().filter(|step_s| **step_s <= most_s).sum::<f64>() / 3600.0,
         coolest_k: kelvin().fold(f64::INFINITY, f64::min),
         hottest_k: kelvin().fold(f64::NEG_INFINITY, f64::max),
         readings: points.len(),
@@ -236,5 +242,14 @@ mod test {
         assert_eq!((life.now_k, life.limit_k, life.whole.over_limit), (Some(309.0), Some(343.0), Some(37)));
         let history = life.history.expect("two older ones");
         assert_eq!((history.readings, history.readings_over_limit), (3, Some(1)));
+        assert_eq!(history.hours, 1200.0 / 3600.0);
+        // What lies between the histories of two readings a week apart is in neither.
+        let week_s = 604_800.0;
+        for (t_s, k) in [(0.0, 312.0), (600.0, 348.0), (1200.0, 309.0)] {
+            trace.temperatures[0].kelvin.push(instant(week_s + t_s), k);
+        }
+        trace.life.push(LifeCounters { t_s: week_s + 1200.0, ..LifeCounters::default() });
+        let history = super::life(&trace).and_then(|life| life.history).expect("two histories");
+        assert_eq!((history.readings, history.hours), (6, 2400.0 / 3600.0));
     }
 }

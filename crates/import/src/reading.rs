@@ -273,12 +273,16 @@ fn add_temperatures(timed: &[(f64, HealthReading)], trace: &mut Trace) {
     }
 }
 
-/// The drive's own temperature, with what it kept itself: the newest history holds the older ones.
+/// The drive's own temperature, with what it kept itself.
 fn composite(timed: &[(f64, HealthReading)]) -> Series<f64> {
-    let kept = timed.iter().rfind(|(_, reading)| !reading.history.is_empty());
-    let kept = kept.iter().flat_map(|(t, r)| r.history.iter().map(move |(ago_s, value)| (t - ago_s, *value)));
-    let mut all: Vec<(f64, Option<f64>)> =
-        timed.iter().map(|(t, r)| (*t, r.composite_k)).chain(kept).collect();
+    let mut all: Vec<(f64, Option<f64>)> = timed.iter().map(|(t, r)| (*t, r.composite_k)).collect();
+    // A newer history holds what an older one has of the same time.
+    let mut from_s = f64::INFINITY;
+    for (t, reading) in timed.iter().rev() {
+        let slots = kept(*t, reading);
+        all.extend(slots.iter().filter(|slot| slot.0 < from_s));
+        from_s = slots.first().map_or(from_s, |oldest| from_s.min(oldest.0));
+    }
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     // The newest slot of a history is the reading itself.
     all.dedup_by(|next, kept| next.0 <= kept.0 && (next.1.is_none() || kept.1.is_some()));
@@ -290,6 +294,21 @@ fn composite(timed: &[(f64, HealthReading)]) -> Series<f64> {
         }
     }
     kelvin
+}
+
+/// The history beside a reading, oldest first: times and temperatures. Its newest slot is of any time since the one before, and of that of
+/// the reading where both say the same.
+fn kept(t: f64, reading: &HealthReading) -> Vec<(f64, Option<f64>)> {
+    let mut slots: Vec<(f64, Option<f64>)> =
+        reading.history.iter().map(|(ago_s, value)| (t - ago_s, *value)).collect();
+    if let [.., before, newest] = slots.as_mut_slice()
+        && newest.0 >= t
+        && newest.1.is_some()
+        && newest.1 != reading.composite_k
+    {
+        newest.0 -= 0.5 * (newest.0 - before.0);
+    }
+    slots
 }
 
 /// Speeds from what the drive counted, where readings follow one another as in a load. Two readings, or readings far apart,

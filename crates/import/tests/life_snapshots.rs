@@ -232,3 +232,28 @@ fn crystaldiskinfo_counts_in_the_units_that_it_writes() {
     assert_eq!((last(&trace).read_bytes, last(&trace).written_bytes), (None, None));
     assert!(trace.notes[0].contains("Host Reads : 48 sectors"), "{:?}", trace.notes);
 }
+
+/// Goal: no temperature that a drive kept is lost. Method: two histories of a SATA drive, a week apart and half an hour apart, the older with
+/// a hot hour, and a newest slot that is not the reading beside it.
+#[test]
+fn histories_of_several_readings_are_put_together() {
+    let reading = |t: u64, table: [i32; 6], now: i32| {
+        let table: Vec<String> = table.iter().map(i32::to_string).collect();
+        format!(
+            "{{\"smartctl\": {{}}, \"json_format_version\": [1, 0], \"local_time\": {{\"time_t\": {t}}}, \"serial_number\": \"S1\", \"temperature\": {{\"current\": {now}}}, \"ata_sct_temperature_history\": {{\"logging_interval_minutes\": 10, \"table\": [{}]}}}}",
+            table.join(",")
+        )
+    };
+    let first = reading(1_795_246_000, [40, 41, 75, 76, 44, 43], 43);
+    for (apart_s, readings) in [(604_800, 12), (1_800, 9)] {
+        let second = reading(1_795_246_000 + apart_s, [76, 44, 43, 41, 40, 80], 36);
+        let files = [("a.json", first.as_str()), ("b.json", second.as_str())];
+        let sources = files.iter().map(|(name, text)| LogFile::from_bytes(name, text.as_bytes()));
+        let trace = import(sources.collect(), &ImportOptions::default()).expect("two readings");
+        let degrees: Vec<f64> =
+            trace.temperatures[0].kelvin.points().iter().map(|p| p.value - 273.0).collect();
+        assert_eq!(degrees[..4], [40.0, 41.0, 75.0, 76.0], "{apart_s} s: {degrees:?}");
+        assert_eq!(degrees[degrees.len() - 2..], [80.0, 36.0], "{apart_s} s: {degrees:?}");
+        assert!(degrees.len() >= readings && degrees.len() <= readings + 2, "{apart_s} s: {degrees:?}");
+    }
+}
