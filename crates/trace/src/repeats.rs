@@ -41,10 +41,15 @@ impl Trace {
             return;
         }
         let mut read = Series::new();
-        if let Some((every, from)) = read_every(&changes) {
-            let readings = points.iter().enumerate().filter(|(at, _)| at % every == from);
-            readings.for_each(|(_, point)| read.push(point.t, point.value));
-        }
+        let note = match read_every(&changes) {
+            Some((every, from)) => {
+                let readings = points.iter().enumerate().filter(|(at, _)| at % every == from);
+                readings.for_each(|(_, point)| read.push(point.t, point.value));
+                format!("throttle counters move by more than the time between rows allows: taken as read in every {every}th row")
+            }
+            None => "throttle counters move by more than the time between rows allows, and too seldom to show in which rows they were read: left out".to_owned(),
+        };
+        self.notes.push(note);
         self.counters = read;
     }
 
@@ -159,12 +164,12 @@ mod test {
             let mut trace = Trace::empty("test");
             (0..600).for_each(|t| trace.counters.push(crate::instant(t as f64), counted(at(t))));
             trace.drop_held_counters();
-            trace.counters.points().len()
+            (trace.counters.points().len(), trace.notes.len())
         };
-        assert_eq!(read(|t| t), 600);
-        assert_eq!(read(|t| t / 30 * 30), 20);
-        assert_eq!(read(|t| if t < 599 { 0 } else { t }), 0);
-        assert_eq!(read(|_| 0), 600);
+        assert_eq!(read(|t| t), (600, 0));
+        assert_eq!(read(|t| t / 30 * 30), (20, 1));
+        assert_eq!(read(|t| if t < 599 { 0 } else { t }), (0, 1));
+        assert_eq!(read(|_| 0), (600, 0));
     }
 
     #[test]

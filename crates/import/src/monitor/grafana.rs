@@ -64,7 +64,7 @@ fn meaning(cell: usize, title: &str, is_netdata: bool) -> Result<Result<Meaning,
         (Told::Unit(unit), _) if unit.measure == measure => is(quantity, unit, false),
         (Told::Amount(bytes), Topic::Moved(op)) => is(Quantity::Total(op), Unit::of(measure, bytes), false),
         (Told::Name, _) if is_netdata => is(quantity, Unit::of(measure, 1024.0), false),
-        (Told::Name, Topic::Moved(op)) if words::counts_bytes(&name) && words::is_summary(&name) => {
+        (Told::Name, Topic::Moved(op)) if words::counts_bytes(&name) && words::is_bound(&name) => {
             is(Quantity::Total(op), Unit::of(measure, 1.0), false)
         }
         (Told::Name, _) => is(quantity, Unit::of(measure, 1.0), measure == Measure::Rate),
