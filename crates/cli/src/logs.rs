@@ -60,6 +60,24 @@ pub(crate) fn is_folder_of_logs(folder: &Path) -> bool {
         && files_in(folder).is_ok_and(|files| !files.is_empty() && !files.iter().any(of_a_run))
 }
 
+/// Refuses a folder that holds folders with logs, as collectd makes one for each thing that it watches.
+///
+/// # Errors
+/// The text says how to name them.
+pub(crate) fn has_no_logs_below(folder: &Path) -> anyhow::Result<()> {
+    let below = || std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let holds_logs = !record::is_run_folder(folder)
+        && files_in(folder).is_ok_and(|files| files.is_empty())
+        && below().any(|path| path.is_dir() && is_folder_of_logs(&path));
+    if holds_logs {
+        let folder = folder.display();
+        bail!(
+            "{folder} is no run folder and holds no logs, but folders with logs: name these, as one run with --join {folder}/*/*"
+        );
+    }
+    Ok(())
+}
+
 /// The files of a folder by name, hidden ones left out.
 fn files_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let failed = || format!("cannot read the folder {}", folder.display());

@@ -158,6 +158,9 @@ fn monitor(text: &str) -> Option<Format> {
         let metric = line.trim_start_matches("> ");
         ["diskio,", "smart_device,", "smartctl,", "hddtemp,"].iter().any(|begin| metric.starts_with(begin))
     };
+    if first.starts_with("name,tags,time") {
+        return None;
+    }
     (first.starts_with("> ") || is_telegraf(first) || lines.any(is_telegraf))
         .then_some(Format::TelegrafInflux)
 }

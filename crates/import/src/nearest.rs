@@ -75,6 +75,16 @@ const PROGRAMS: &[(&[&str], &str, &str)] = &[
         "text of PowerShell's Get-Counter",
         "which is not read: use `typeperf -o FILE.csv`",
     ),
+    (
+        &["timestamp", "path", "cookedvalue"],
+        "CSV of PowerShell's Get-Counter with a row for each value",
+        "which is not read: use Export-Counter -FileFormat CSV, or `typeperf -o FILE.csv`",
+    ),
+    (
+        &["name,tags,time"],
+        "CSV of InfluxDB 1",
+        "which is not read: `influx_inspect export` writes line protocol, and Grafana a CSV",
+    ),
     (&["timing", "disk reads"], "hdparm's text", NO_COURSE),
     (&["bytes", "copied, ", " s, "], "dd's text", NO_COURSE),
     (&["request(s) completed", "iops"], "ioping's text", NO_COURSE),
@@ -221,7 +231,7 @@ pub(super) fn unknown(text: &str, header: &str) -> String {
         }
         Some(format) => {
             let name = format.name();
-            format!("the nearest is {name}, which begins otherwise (--format {name} reads it as one)")
+            format!("the nearest is {name}, which begins otherwise (--format {name} takes it for one)")
         }
         None if is_table(text) => {
             "the nearest is csv, a table of your own (--format csv says what its header lacks)".to_owned()

@@ -80,7 +80,22 @@ fn timed(file: &str, modified_unix_s: Option<f64>, mut readings: Vec<HealthReadi
     {
         only.when = when;
     }
+    share_times(&mut readings);
     readings
+}
+
+/// Gives readings of several drives that a script takes one after the other the time that stands before the first of them.
+fn share_times(readings: &mut [HealthReading]) {
+    let mut round: (When, Vec<String>) = (When::Never, Vec::new());
+    for reading in readings {
+        let Some(device) = reading.device.clone() else { return };
+        if reading.when != When::Never {
+            round = (reading.when, vec![device]);
+        } else if reading.unread_time.is_none() && !round.1.contains(&device) {
+            reading.when = round.0;
+            round.1.push(device);
+        }
+    }
 }
 
 /// The reading that one object of nvme-cli's JSON holds; what is wrong stands at a key.

@@ -283,3 +283,24 @@ fn other_chips_and_layers_in_prometheus_are_not_the_drives() {
         assert_eq!((temperatures(&trace).len(), bytes), (count, 3000.0), "{chip}");
     }
 }
+
+/// Goal: drives that a loop reads one after the other have the time of their round. Method: a date before the texts of two drives.
+#[test]
+fn drives_of_one_round_have_its_time() {
+    let text = |device: u32, degrees: u32| {
+        format!(
+            "Smart Log for NVME device:nvme{device} namespace-id:ffffffff\ncritical_warning : 0\ntemperature : {degrees} C\navailable_spare : 100%\n"
+        )
+    };
+    let round = |s: u32| format!("2026-11-22 10:00:0{s}\n{}{}", text(0, 38 + s), text(1, 50 + s));
+    let all: String = (0..6).map(round).collect();
+    let trace = tried(&[("two.txt", &all)], Some("nvme1")).expect("one of two");
+    assert_eq!(temperatures(&trace), [50.0, 51.0, 52.0, 53.0, 54.0, 55.0]);
+    assert_eq!(trace.temperatures[0].kelvin.points()[5].t.as_secs_f64(), 5.0);
+    let why = tried(&[("two.txt", &all)], None).expect_err("two drives");
+    assert!(why.contains("--device nvme0"), "{why}");
+    // Two readings of one drive below one date are not of one moment.
+    let twice: String =
+        (0..6).map(|s| format!("2026-11-22 10:00:0{s}\n{}{}", text(0, 38), text(0, 39))).collect();
+    assert!(tried(&[("one.txt", &twice)], None).expect_err("no time").contains("carry no time"));
+}

@@ -300,3 +300,26 @@ fn a_path_of_a_drive_is_no_other_drive() {
     let trace = read(&format!("{BANNER}{}", (0..9).map(row).collect::<String>()));
     assert_eq!((trace.name.as_str(), written(&trace).len()), ("nvme0n1", 8));
 }
+
+#[test]
+fn all_drives_in_a_row_of_sadf_are_told_apart() {
+    let row =
+        |s: u32| format!("h;1;2026-11-22 10:00:0{s} UTC;2;nvme0n1;10.0;0.00;100.00;0.00;sda;1;0;0.5;0\n");
+    let text = format!(
+        "# hostname;interval;timestamp;DEV[...];tps[...];rkB/s[...];wkB/s[...];dkB/s[...]\n{}",
+        (0..9).map(row).collect::<String>()
+    );
+    let trace = read(&text);
+    assert_eq!((trace.name.as_str(), written(&trace)), ("nvme0n1", vec![100.0 * KIB; 9]));
+}
+
+#[test]
+fn a_sum_of_reading_and_writing_is_refused_as_that() {
+    let row = |s: u32| {
+        format!(
+            "11/22/26 09:40:{s:02}\nDevice tps kB/s rqm/s await areq-sz aqu-sz %util\nnvme0n1 9.00 900.00 0.00 1.00 128.00 1.0 9.00\n\n"
+        )
+    };
+    let why = refused(&format!("{BANNER}{}", (0..9).map(row).collect::<String>()));
+    assert!(why.contains("reading and writing together (-s)"), "{why}");
+}

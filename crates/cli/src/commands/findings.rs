@@ -61,6 +61,7 @@ impl Analyzed {
     /// The same, with what the user says of logs.
     pub(crate) fn read_as(source: &Path, options: &ImportOptions) -> anyhow::Result<Self> {
         if source.is_dir() && !logs::is_folder_of_logs(source) {
+            logs::has_no_logs_below(source)?;
             Self::read_run(source)
         } else {
             Self::read_logs(std::slice::from_ref(&source.to_owned()), options)

@@ -171,3 +171,33 @@ fn what_was_not_done_has_no_row() {
     assert!(done.stdout.contains("2.00 GB/s") && done.stdout.contains("3.00 GB/s"), "{}", done.stdout);
     assert!(!done.stdout.contains(" 0 B/s"), "{}", done.stdout);
 }
+
+/// Goal: whoever names collectd's folder of a host learns how to name what lies in it. Method: that folder, and as the refusal says.
+#[test]
+fn a_folder_of_folders_with_logs_says_how_to_name_them() {
+    let scratch = Scratch::new();
+    for (folder, name, values) in [
+        (
+            "disk-nvme0n1",
+            "disk_octets-2026-11-22",
+            "epoch,read,write\n1795340400.25,0,1000\n1795340410.25,0,2000\n1795340420.25,0,3000\n",
+        ),
+        (
+            "sensors-nvme-pci-0100",
+            "temperature-temp1-2026-11-22",
+            "epoch,value\n1795340400.25,40\n1795340410.25,41\n1795340420.25,42\n",
+        ),
+    ] {
+        std::fs::create_dir_all(scratch.path(&format!("host/{folder}"))).expect("a folder");
+        std::fs::write(scratch.path(&format!("host/{folder}/{name}")), values).expect("a scratch file");
+    }
+    let refused = scratch.run(&["analyze", "host"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(refused.stderr.contains("as one run with --join host/*/*"), "{}", refused.stderr);
+    let (disk, sensor) = (
+        "host/disk-nvme0n1/disk_octets-2026-11-22",
+        "host/sensors-nvme-pci-0100/temperature-temp1-2026-11-22",
+    );
+    let done = scratch.run(&["analyze", "--join", disk, sensor]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+}

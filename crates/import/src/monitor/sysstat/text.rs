@@ -100,6 +100,8 @@ struct TextReader {
     alone: Option<String>,
     has_cpu: bool,
     is_rounded: bool,
+    /// Whether speeds are of both directions (`iostat -s`).
+    is_sum: bool,
     untimed: bool,
 }
 
@@ -179,6 +181,7 @@ impl TextReader {
     fn header(&mut self, words: &[&str], device: usize) {
         let names: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let is_sar = words[device] == "DEV";
+        self.is_sum |= words.iter().any(|word| ["kB/s", "MB/s"].contains(word));
         let time_words = match words.get(1) {
             _ if !is_sar => 0,
             Some(half) if ["AM", "PM"].contains(&half.to_uppercase().as_str()) => 2,
@@ -259,6 +262,9 @@ impl TextReader {
     /// Why there is nothing of a drive in it.
     fn nothing(&self) -> Option<&'static str> {
         match (self.reports.all, self.has_cpu) {
+            _ if self.is_sum => Some(
+                "it is iostat's text with the speeds of reading and writing together (-s): use `iostat -x -t 1`",
+            ),
             (0, true) => Some("it is iostat's text without a table of devices: use `iostat -x -t 1`"),
             (0, false) => Some(
                 "it is text of sar, mpstat or pidstat without drives: use `sar -d`, `iostat -x -t 1` or `sadf -j FILE -- -d`",
