@@ -158,6 +158,7 @@ fn monitor(text: &str) -> Option<Format> {
         let metric = line.trim_start_matches("> ");
         ["diskio,", "smart_device,", "smartctl,", "hddtemp,"].iter().any(|begin| metric.starts_with(begin))
     };
+    // CSV of InfluxDB 1 is a plain CSV whose rows begin as lines of the protocol do.
     if first.starts_with("name,tags,time") {
         return None;
     }

@@ -80,11 +80,6 @@ const PROGRAMS: &[(&[&str], &str, &str)] = &[
         "CSV of PowerShell's Get-Counter with a row for each value",
         "which is not read: use Export-Counter -FileFormat CSV, or `typeperf -o FILE.csv`",
     ),
-    (
-        &["name,tags,time"],
-        "CSV of InfluxDB 1",
-        "which is not read: `influx_inspect export` writes line protocol, and Grafana a CSV",
-    ),
     (&["timing", "disk reads"], "hdparm's text", NO_COURSE),
     (&["bytes", "copied, ", " s, "], "dd's text", NO_COURSE),
     (&["request(s) completed", "iops"], "ioping's text", NO_COURSE),

@@ -56,6 +56,10 @@ const PROGRAMS: &[(&str, &str)] = &[
         "  write: IOPS=1200, BW=1200MiB/s (1258MB/s)(70.3GiB/60001msec)\n    clat (usec): min=1\n",
         "write_bw_log",
     ),
+    (
+        "Timestamp,Path,InstanceName,CookedValue\n11/05/2025 10:00:01 AM,\\\\h\\physicaldisk(0 c:)\\disk write bytes/sec,0 c:,0.5\n",
+        "Get-Counter with a row for each value, which is not read: use Export-Counter",
+    ),
     ("procs -----------memory---------- ---swap-- -----io----\n r  b   swpd   free\n", "vmstat's text"),
     (
         "disk- ------------reads------------ ------------writes-----------\n       total merged sectors      ms\n",

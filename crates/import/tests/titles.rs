@@ -153,6 +153,19 @@ fn rows_and_columns_of_one_drive_of_several_are_chosen() {
             .expect_err("none")
             .contains("it has nothing of sda; there are nvme0n1, nvme1n1")
     );
+    // InfluxDB 1 tells the drive in its tags.
+    let rows: String = (0..60)
+        .map(|s| {
+            let t = 1_795_340_400_u64 + s;
+            format!(
+                "diskio,\"host=a,name=nvme0n1\",{t}000000000,{}\ndiskio,\"host=a,name=sda\",{t}000000000,0\n",
+                s * 5000
+            )
+        })
+        .collect();
+    let influx = format!("name,tags,time,write_bytes\n{rows}");
+    assert_eq!(moved(&tried(&influx, Some("nvme0n1")).expect("one of two"), SegmentOp::Write), 59.0 * 5000.0);
+    assert!(tried(&influx, None).expect_err("two drives").contains("name one with --device"));
     // One drive throughout, and a name that is no drive's.
     let names: String =
         (0..60).map(|s| format!("{s},{},5\n", if s < 30 { "fill" } else { "check" })).collect();

@@ -23,28 +23,32 @@ pub(super) struct Devices {
 impl Devices {
     /// Takes notice of a row; whether it is of the drive that is wanted, or nobody wants one.
     pub(super) fn takes(&mut self, cells: &Cells<'_>, header: &Header, wanted: Option<&str>) -> bool {
-        let cell = |is: fn(&Column) -> bool| {
-            let at = header.columns.iter().position(is)?;
-            cells.iter().nth(at)
-        };
-        let Some(device) = cell(|column| *column == Column::Device).filter(|device| !device.is_empty())
-        else {
+        if !header.columns.contains(&Column::Device) {
             return true;
+        }
+        let of = |wanted: Column| {
+            let both = cells.iter().zip(&header.columns);
+            both.filter(move |(_, column)| **column == wanted).map(|(cell, _)| cell)
         };
-        if !self.names.contains(device) {
-            self.names.insert(device.to_owned());
+        // A table may tell a drive in several columns (`name,tags` of InfluxDB 1).
+        let device = of(Column::Device).filter(|cell| !cell.is_empty()).collect::<Vec<_>>().join(" ");
+        if device.is_empty() {
+            return true;
+        }
+        if !self.names.contains(&device) {
+            self.names.insert(device.clone());
         }
         if let Some(wanted) = wanted {
-            return is_named(device, wanted);
+            return is_named(&device, wanted);
         }
-        let time = cell(|column| *column == Column::Time).unwrap_or_default();
+        let time = of(Column::Time).next().unwrap_or_default();
         match &mut self.last {
             Some((before, of)) => {
-                self.is_several |= before == time && of != device;
+                self.is_several |= before == time && *of != device;
                 time.clone_into(before);
-                device.clone_into(of);
+                *of = device;
             }
-            None => self.last = Some((time.to_owned(), device.to_owned())),
+            None => self.last = Some((time.to_owned(), device)),
         }
         true
     }
@@ -80,7 +84,8 @@ impl Devices {
     }
 }
 
-/// Whether a cell is of the device that a user names.
-fn is_named(cell: &str, wanted: &str) -> bool {
-    cell.eq_ignore_ascii_case(wanted) || controller(cell) == controller(wanted)
+/// Whether cells are of the device that a user names, as a whole or among their words (`name=nvme0n1,host=a`).
+fn is_named(cells: &str, wanted: &str) -> bool {
+    let is = |word: &str| word.eq_ignore_ascii_case(wanted) || controller(word) == controller(wanted);
+    is(cells) || cells.split([' ', ',', '=', ';']).any(is)
 }

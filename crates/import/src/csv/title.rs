@@ -75,7 +75,7 @@ const TIME: [&str; 24] = [
 ];
 const DATE: [&str; 3] = ["date", "day", "datum"];
 /// Whose row it is, in tables with a row for each drive.
-const DEVICE: [&str; 7] = ["device", "drive", "disk", "dev", "name", "instance", "namespace"];
+const DEVICE: [&str; 8] = ["device", "drive", "disk", "dev", "name", "instance", "namespace", "tags"];
 
 /// What a title that is none of the plain CSV's own says.
 ///
