@@ -29,7 +29,7 @@ const AT_LINK: f64 = 0.97;
 /// A level is told by at least so many samples.
 const LEVEL_SLICES: usize = 5;
 /// A hole in a series is a gap when it is longer than this many of its usual steps.
-const GAP_STEPS: f64 = 3.0;
+pub(crate) const GAP_STEPS: f64 = 3.0;
 /// Less load than this shows no steady state: three fast time constants of an M.2 drive.
 const SHORT_S: f64 = 120.0;
 /// A temperature that never moves while a load runs this long is not measured.

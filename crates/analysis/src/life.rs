@@ -14,10 +14,10 @@ use trace::{HostThreshold, LifeCounters, Trace};
 pub use counter::{LifeCounter, LifeDoubt, LifeDoubtKind};
 use span::LifeClock;
 
+use crate::caveats::GAP_STEPS;
+
 /// A point this close to a reading is of it, in seconds.
 const SAME_READING_S: f64 = 1.0;
-/// A hole of more than this many usual steps is a gap.
-const GAP_STEPS: f64 = 3.0;
 
 /// What the counters say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -151,9 +151,7 @@ fn check_choice(file: &str, texts: &[ListedDrives], wanted: Option<&str>) -> Res
         None if texts.iter().any(|text| text.drives.len() > 1) => {
             format!("it is of several drives ({}): name one with --device NUMBER", list())
         }
-        Some(wanted) if !all().any(|drive| drive.is(wanted)) => {
-            format!("it has nothing of {wanted}; there are {}", list())
-        }
+        Some(wanted) if !all().any(|drive| drive.is(wanted)) => super::device::nothing_of(wanted, &list()),
         _ => return Ok(()),
     };
     Err(ImportError::whole(file, why))

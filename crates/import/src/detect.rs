@@ -156,12 +156,12 @@ fn monitor(text: &str) -> Option<Format> {
     }
     let is_telegraf = |line: &str| {
         let metric = line.trim_start_matches("> ");
-        ["diskio,", "smart_device,", "smartctl,", "hddtemp,"].iter().any(|begin| metric.starts_with(begin))
+        // Rows of a CSV of the same metrics have no blank before the fields.
+        metric.contains(' ')
+            && ["diskio,", "smart_device,", "smartctl,", "hddtemp,"]
+                .iter()
+                .any(|begin| metric.starts_with(begin))
     };
-    // CSV of InfluxDB 1 is a plain CSV whose rows begin as lines of the protocol do.
-    if first.starts_with("name,tags,time") {
-        return None;
-    }
     (first.starts_with("> ") || is_telegraf(first) || lines.any(is_telegraf))
         .then_some(Format::TelegrafInflux)
 }

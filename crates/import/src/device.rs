@@ -13,6 +13,11 @@ pub(super) fn controller(device: &str) -> String {
     nvme(name).map_or(name, |(controller, _)| controller).to_owned()
 }
 
+/// What to say where a file has nothing of the device that a user named, but of these.
+pub(super) fn nothing_of(wanted: &str, there_are: &str) -> String {
+    format!("it has nothing of {wanted}; there are {there_are}")
+}
+
 /// The controller that a file's name tells: `nvme0` of `smart/nvme0n1-2026-11-21.json`. Of several none is told.
 pub(super) fn in_file_name(file: &str) -> Option<String> {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::DateTime;
 
 use super::ImportError;
-use super::device::controller;
+use super::device::{controller, nothing_of};
 use super::reading::HealthReading;
 
 /// The serial numbers that a log names at each device, with the first and the last time in seconds since 1970.
@@ -56,7 +56,7 @@ pub(super) fn one_drive(readings: &mut Vec<HealthReading>, wanted: Option<&str>)
     if !readings.iter().any(|reading| reading.is_of(wanted)) {
         let names: BTreeSet<&str> = readings.iter().filter_map(HealthReading::drive_name).collect();
         let names: Vec<&str> = names.into_iter().collect();
-        let why = format!("it has nothing of {wanted}; there are {}", names.join(", "));
+        let why = nothing_of(wanted, &names.join(", "));
         return Err(ImportError::whole(&refusal.file, why));
     }
     readings.retain(|reading| reading.is_of(wanted) || reading.drive_name().is_none());

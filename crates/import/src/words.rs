@@ -32,7 +32,7 @@ const POWER: [&str; 5] = ["power", "watt", "watts", "leistung", "consumption"];
 const AMBIENT: [&str; 1] = ["ambient"];
 
 /// Words of other parts of a machine, of what is counted beside data, and of lines that are drawn for comparison.
-const OTHERS: [&str; 80] = [
+const OTHERS: [&str; 89] = [
     "iops",
     "ios",
     "ops",
@@ -113,9 +113,16 @@ const OTHERS: [&str; 80] = [
     "case",
     "air",
     "inlet",
+    "fan",
+    "fans",
+    "exhaust",
+    "outlet",
+    "nand",
+    "link",
+    "pcie",
+    "lanes",
+    "rpm",
 ];
-/// More of them: fans, the link, and what only some drives count.
-const MORE_OTHERS: [&str; 9] = ["fan", "fans", "exhaust", "outlet", "nand", "link", "pcie", "lanes", "rpm"];
 
 /// Words of what may be of several drives, or of a time that is past: a drive's own where nothing says it better.
 const BOUNDS: [&str; 8] = ["total", "sum", "all", "max", "min", "maximum", "minimum", "host"];
@@ -143,7 +150,7 @@ pub(crate) fn topic(title: &str) -> Option<Topic> {
     let sensor = sensor(&words);
     match (has(&READING), has(&WRITING)) {
         _ if has(&AMBIENT) => Some(Topic::Ambient),
-        _ if has(&OTHERS) || has(&MORE_OTHERS) => Some(Topic::Other),
+        _ if has(&OTHERS) => Some(Topic::Other),
         // `read/s` and `ms/read` of gstat.
         (true, _) | (_, true) if is_of_ios(title) => Some(Topic::Other),
         (true, false) => Some(Topic::Moved(SegmentOp::Read)),

@@ -180,6 +180,16 @@ impl<'a> Heat<'a> {
         }
     }
 
+    /// The first and the last reading of the counters from `from_s` to `to_s`; `None` where there are fewer than two.
+    fn first_and_last(&self, from_s: f64, to_s: f64) -> Option<(&Point<Counters>, &Point<Counters>)> {
+        let first = index_at(self.counters, from_s, |t_s| t_s < from_s);
+        let after = index_at(self.counters, to_s, |t_s| t_s <= to_s);
+        match &self.counters[first..after.max(first)] {
+            [a, .., b] => Some((a, b)),
+            _ => None,
+        }
+    }
+
     /// How often throttling at a threshold began between the readings from `from_s` to `to_s`, and how long it lasted, in
     /// seconds; `None` is "not counted", or fewer than two readings.
     pub(crate) fn counted_at(
@@ -188,9 +198,7 @@ impl<'a> Heat<'a> {
         from_s: f64,
         to_s: f64,
     ) -> (Option<u64>, Option<u64>) {
-        let first = index_at(self.counters, from_s, |t_s| t_s < from_s);
-        let after = index_at(self.counters, to_s, |t_s| t_s <= to_s);
-        let [a, .., b] = &self.counters[first..after.max(first)] else { return (None, None) };
+        let Some((a, b)) = self.first_and_last(from_s, to_s) else { return (None, None) };
         let (before, later) = (a.value.at(threshold), b.value.at(threshold));
         let grown = |a: Option<u64>, b: Option<u64>| Some(b?.saturating_sub(a?));
         (grown(before.0, later.0), grown(before.1, later.1))
@@ -199,9 +207,7 @@ impl<'a> Heat<'a> {
     /// How many seconds of throttling the drive counted between its readings from `from_s` to `to_s`, by the counter that moved most,
     /// and how far apart those readings are, in seconds.
     pub(crate) fn counted_s(&self, from_s: f64, to_s: f64) -> (f64, f64) {
-        let first = index_at(self.counters, from_s, |t_s| t_s < from_s);
-        let after = index_at(self.counters, to_s, |t_s| t_s <= to_s);
-        let [a, .., b] = &self.counters[first..after.max(first)] else { return (0.0, 0.0) };
+        let Some((a, b)) = self.first_and_last(from_s, to_s) else { return (0.0, 0.0) };
         let moved = |of: fn(&Counters) -> Option<u64>| {
             of(&b.value).zip(of(&a.value)).map_or(0, |(b, a)| b.saturating_sub(a))
         };

@@ -205,6 +205,10 @@ pub(crate) fn loads(trace: &Trace) -> Vec<LoadKey<'_>> {
 
 /// Of each phase with a mixed load the first one that reads as much of its data.
 fn mixes(trace: &Trace) -> Vec<Option<usize>> {
+    // Most runs have none, and a month has millions of intervals.
+    if trace.phases.iter().all(|phase| phase.op != SegmentOp::Mixed) {
+        return vec![None; trace.phases.len()];
+    }
     let mut moved = vec![[0.0; 2]; trace.phases.len()];
     for series in &trace.speeds {
         let reads = usize::from(series.op != SegmentOp::Read);

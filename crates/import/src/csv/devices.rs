@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use measure::Cells;
 
 use super::header::{Column, Header};
-use crate::device::controller;
+use crate::device::{controller, nothing_of};
 
 /// The drives that rows are of.
 #[derive(Debug, Default)]
@@ -66,9 +66,7 @@ impl Devices {
     /// Where no row is of the drive that is wanted.
     pub(super) fn has(&self, wanted: Option<&str>) -> Result<(), String> {
         match wanted {
-            Some(wanted) if !self.names.is_empty() => {
-                Err(format!("it has nothing of {wanted}; there are {}", self.list()))
-            }
+            Some(wanted) if !self.names.is_empty() => Err(nothing_of(wanted, &self.list())),
             _ => Ok(()),
         }
     }

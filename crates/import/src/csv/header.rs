@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use measure::CellSplitter;
 
 use super::title::{Convert, Meaning, meaning};
-use crate::device::controller;
+use crate::device::{controller, nothing_of};
 use crate::{ImportError, words};
 
 /// The columns of the plain CSV, each in the unit of its name.
@@ -203,7 +203,7 @@ fn one_drive(titles: &[String], device: Option<&str>) -> Result<Option<String>, 
     let list = || named.iter().cloned().collect::<Vec<_>>().join(", ");
     match device.map(controller) {
         Some(wanted) if named.contains(&wanted) => Ok(Some(wanted)),
-        Some(wanted) => Err(format!("it has nothing of {wanted}; there are {}", list())),
+        Some(wanted) => Err(nothing_of(&wanted, &list())),
         None => Err(format!("its columns are of several drives ({}): name one with --device", list())),
     }
 }

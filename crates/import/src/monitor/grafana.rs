@@ -21,9 +21,8 @@ pub(super) fn meanings(header: &[String], notes: &mut Vec<String>) -> Result<Vec
     let mut others: Vec<&str> = Vec::new();
     for (cell, title) in header.iter().enumerate().skip(1) {
         match meaning(cell, title, is_netdata(header))? {
-            Ok(meaning) => found.push(meaning),
-            Err(Topic::Other | Topic::Ambient) => others.push(title),
-            Err(_) => {}
+            Some(meaning) => found.push(meaning),
+            None => others.push(title),
         }
     }
     if is_netdata(header) {
@@ -43,12 +42,12 @@ pub(super) fn meanings(header: &[String], notes: &mut Vec<String>) -> Result<Vec
     Ok(found)
 }
 
-/// What one column says of a drive; else what it is about.
-fn meaning(cell: usize, title: &str, is_netdata: bool) -> Result<Result<Meaning, Topic>, String> {
+/// What one column says of a drive; `None` for one of something else.
+fn meaning(cell: usize, title: &str, is_netdata: bool) -> Result<Option<Meaning>, String> {
     let (name, unit) = split(title);
     let is = |quantity, unit, is_bare| {
         let drive = words::drive(title).unwrap_or_default();
-        Ok(Ok(Meaning { cell, drive, quantity, unit, is_bare }))
+        Ok(Some(Meaning { cell, drive, quantity, unit, is_bare }))
     };
     if let Some((op, factor)) = words::iostat(title) {
         return is(Quantity::Rate(op), Unit::of(Measure::Rate, factor), false);
@@ -58,7 +57,7 @@ fn meaning(cell: usize, title: &str, is_netdata: bool) -> Result<Result<Meaning,
         Topic::Moved(op) => (Quantity::Rate(op), Measure::Rate),
         Topic::Heat(number) => (Quantity::Celsius(number.unwrap_or(0)), Measure::Heat),
         Topic::Power => (Quantity::Power, Measure::Power),
-        Topic::Ambient | Topic::Other => return Ok(Err(topic)),
+        Topic::Ambient | Topic::Other => return Ok(None),
     };
     match (told(&unit), topic) {
         (Told::Unit(unit), _) if unit.measure == measure => is(quantity, unit, false),
@@ -68,7 +67,7 @@ fn meaning(cell: usize, title: &str, is_netdata: bool) -> Result<Result<Meaning,
             is(Quantity::Total(op), Unit::of(measure, 1.0), false)
         }
         (Told::Name, _) => is(quantity, Unit::of(measure, 1.0), measure == Measure::Rate),
-        (Told::Unit(_) | Told::Other | Told::Amount(_), _) => Ok(Err(Topic::Other)),
+        (Told::Unit(_) | Told::Other | Told::Amount(_), _) => Ok(None),
         (Told::Ambiguous, _) => Err(format!(
             "column {title:?}: the unit {unit:?} may be of bytes or of bits: write MB/s or Mbit/s into the title"
         )),

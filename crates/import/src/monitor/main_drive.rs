@@ -6,6 +6,7 @@
 use super::names::{controller, is_layer, is_partition_of, is_path_of};
 use super::{Quantity, Samples};
 use crate::ImportError;
+use crate::device::nothing_of;
 use crate::rates::usual_step;
 
 /// A drive that moved this share of all data is the one in question.
@@ -27,9 +28,7 @@ impl Samples {
         if let Some(wanted) = wanted {
             let wanted = wanted.trim_start_matches("/dev/");
             let found = all.iter().find(|name| *name == wanted);
-            return found
-                .cloned()
-                .ok_or_else(|| whole(format!("it has nothing of {wanted}; there are {}", all.join(", "))));
+            return found.cloned().ok_or_else(|| whole(nothing_of(wanted, &all.join(", "))));
         }
         let is_part = |name: &str| {
             let is_whole = |other: &String| {

@@ -29,7 +29,7 @@ impl Prefix {
     pub(super) fn find(line: &str) -> Option<Self> {
         (1..=MOST_WORDS).map(|words| Self { words }).find(|prefix| {
             let (told, rest) = prefix.split(line);
-            time(told).is_some() && begins(rest)
+            begins(rest) && time(told).is_some()
         })
     }
 
