@@ -1,9 +1,8 @@
-//! Fixed time constants, eleven and up to two more of a long run, and what weights of them the readings allow.
+//! What drives the readings allow.
 //!
 //! `T = floor + x e + sum over i of w_i (g_w W_i + g_r R_i)` where `W_i` and `R_i` are write and read speed through a
 //! low-pass of `tau_i`, `e` what was left of the warmth before the run, and the `w_i` add up to 1: the Foster form of a
-//! drive of any number of nodes (facts, model 5.1). Two free time constants are sure of what a drive of four nodes does
-//! not have; fixed ones with a wide prior are as unsure as the run is short.
+//! drive of any number of nodes (facts, model 5.1). How the `w_i` come about says [`super::shape`].
 //!
 //! Where a regulator slows the whole drive down, a byte costs less than at full speed (SSD2 of the seed experiments: power
 //! goes with the 3.5th power of its speed). So a speed `v` heats like `v ((1 - c) + c (v / full)^3)`, and a gain is that at
@@ -12,18 +11,9 @@
 use measure::Seed;
 
 use super::data::ThermalData;
+use super::shape::{Shape, TAUS, Weights, tau_s};
 use crate::posterior::{Draws, least};
 
-/// Time constants in seconds: even in the logarithm over what a run of half an hour can show.
-pub(super) const TAU_S: [f64; TAUS] =
-    [2.0, 4.0, 7.0, 13.0, 24.0, 45.0, 85.0, 155.0, 290.0, 540.0, 1000.0, 1900.0, 3600.0];
-const TAUS: usize = 13;
-/// Those of any run; it shows the next ones where it lasts for this many of them.
-const OF_ANY_RUN: usize = 11;
-const SHOWN: f64 = 1.5;
-/// Means of the logarithms of their weights before any data. Flat: a steep one took plateaus of an hour for 3 K too low.
-const PRIOR: [f64; TAUS] = [-0.5, -0.4, -0.3, 0.0, 0.0, 0.0, 0.0, 0.0, -0.2, -0.4, -0.6, -1.0, -1.4];
-const PRIOR_SD: f64 = 1.5;
 /// 12 K for a GB/s is an M.2 drive of 12 K/W at a joule a GB; a USB stick has ten times that.
 const LN_GAIN: (f64, f64) = (2.5, 1.5);
 /// What was left of the warmth before the run, in kelvins.
@@ -42,6 +32,9 @@ const BENT_SHARE: f64 = 0.25;
 /// Full speed is about what one cell in twenty of those with load exceeds; speeds scatter.
 const FULL: f64 = 0.95;
 const ABOUT: f64 = 0.9;
+/// Logarithms of the lag of a sensor that hardly lags, over that of most, and of a rise over what is looked for first.
+const PROMPT: f64 = -3.0;
+const LESS: f64 = -0.3;
 /// So many drives are drawn.
 const DRAWN: usize = 40;
 /// The same record gives the same numbers.
@@ -63,33 +56,16 @@ pub(super) struct PoleDrive {
     pub gain_k: [f64; 2],
     /// Share of that which goes with a power of the speed.
     bent: [f64; 2],
-    /// Share of the rise by time constant.
-    pub weights: [f64; TAUS],
+    /// Share of the rise by time constant, as a sensor shows it that follows late.
+    weights: Weights,
     /// Temperature without load, in kelvins.
     pub floor_k: f64,
 }
 
 impl PoleDrive {
-    /// `mean` is that of write and read speed in GB/s, and `taus` how many time constants the run can show.
-    fn new(theta: &[f64], mean: [f64; 2], taus: usize) -> Self {
-        let mut weights = [0.0; TAUS];
-        let logs = &theta[SHAPE..SHAPE + taus];
-        weights.iter_mut().zip(logs).for_each(|(weight, log)| *weight = log.clamp(-8.0, 8.0).exp());
-        let sum: f64 = weights.iter().sum();
-        let (rise_k, ratio) = (theta[RISE].exp(), theta[RATIO].exp());
-        let read_k = rise_k / (ratio * mean[0] + mean[1]);
-        let logit = |op: usize| theta.get(SHAPE + taus + op);
-        Self {
-            gain_k: [ratio * read_k, read_k],
-            bent: [0, 1].map(|op| logit(op).map_or(0.0, |logit| 1.0 / (1.0 + (-logit).exp()))),
-            weights: weights.map(|weight| weight / sum),
-            floor_k: theta[FLOOR],
-        }
-    }
-
     /// Share of the rise that is there after so many seconds of an even load.
     pub(super) fn risen(&self, seconds: f64) -> f64 {
-        TAU_S.iter().zip(&self.weights).map(|(tau_s, weight)| weight * (1.0 - (-seconds / tau_s).exp())).sum()
+        self.weights.iter().map(|(at, weight)| weight * (1.0 - (-seconds / tau_s(*at)).exp())).sum()
     }
 }
 
@@ -97,36 +73,45 @@ impl PoleDrive {
 /// as they may be (randomize, then optimize: Bardsley and others, SIAM J. Sci. Comput. 36, 2014). A random walk of the same
 /// cost had not gone around. And by how much the best one misses them, as a root mean square in kelvins.
 pub(super) fn drives(data: &ThermalData) -> (Vec<PoleDrive>, f64) {
-    let passed = passed(data, shown(data));
-    let models = [false, true].map(|bent| PoleModel::new(data, &passed, bent));
-    let found = models.map(|model| {
-        let theta = optimum(model.start(), &|theta| model.residuals(theta));
+    let passed = passed(data);
+    let model = |shape, bent| PoleModel::new(data, &passed, shape, bent);
+    let kinds = [(Shape::Fixed, false), (Shape::Fixed, true), (Shape::Free, false), (Shape::Free, true)];
+    let found = kinds.map(|(shape, bent)| {
+        let model = model(shape, bent);
+        let theta = model.found();
         (model.rms_k(&theta), model, theta)
     });
-    let rms_k = found[0].0.min(found[1].0);
-    let [straight, bent] = found.map(|(_, model, theta)| {
+    let rms_k = found.iter().map(|found| found.0).fold(f64::INFINITY, f64::min);
+    let found = found.map(|(_, model, theta)| {
         let model = model.scattered(rms_k);
-        let theta = optimum(theta, &|theta| model.residuals(theta));
-        (model, theta)
+        let (theta, covariance) = optimum(theta, &|theta| model.residuals(theta));
+        let likely = model.log_evidence(&theta, &covariance);
+        (model, theta, likely)
     });
-    let [straight_loss, bent_loss] = [&straight, &bent].map(|(model, theta)| model.loss(theta));
-    let against = (1.0 - BENT_SHARE) / BENT_SHARE * (bent_loss - straight_loss).exp();
-    let straight_drives = (DRAWN as f64 / (1.0 + 1.0 / against)).round() as usize;
+    let most = found.iter().map(|found| found.2).fold(f64::NEG_INFINITY, f64::max);
+    let odds = found.iter().map(|found| (found.2 - most).exp());
+    let ends: Vec<f64> = odds
+        .scan(0.0, |sum, odds| {
+            *sum += odds;
+            Some(*sum)
+        })
+        .collect();
     let mut draws = Draws::new(SEED);
     let drives = (0..DRAWN).map(|number| {
-        let (model, theta) = if number < straight_drives { &straight } else { &bent };
+        let place = (number as f64 + 0.5) / DRAWN as f64 * ends[ends.len() - 1];
+        let (model, theta, _) = &found[ends.partition_point(|end| *end < place)];
         let errors: Vec<f64> = (0..data.readings.len() + theta.len()).map(|_| draws.normal()).collect();
         let shaken = |theta: &[f64]| {
             model.residuals(theta).iter().zip(&errors).map(|(residual, error)| residual + error).collect()
         };
-        model.drive(&optimum(theta.clone(), &shaken))
+        model.drive(&optimum(theta.clone(), &shaken).0)
     });
     (drives.collect(), rms_k)
 }
 
 /// Least squares to the end: the weight of a time constant that the drive does not have goes to nothing slowly.
-fn optimum(start: Vec<f64>, residuals: &dyn Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
-    least::fit_until(start, 1e-6, 120, &residuals).0
+fn optimum(start: Vec<f64>, residuals: &dyn Fn(&[f64]) -> Vec<f64>) -> (Vec<f64>, Vec<Vec<f64>>) {
+    least::fit_until(start, 1e-6, 120, &residuals)
 }
 
 /// A reading's load through the low-pass of one time constant.
@@ -148,20 +133,35 @@ struct PoleModel<'a> {
     sd_k: f64,
     /// Means of write and read speed in GB/s.
     mean: [f64; 2],
-    /// How many time constants the run can show.
-    taus: usize,
+    shape: Shape,
+    /// Mean and deviation of its parameters.
+    shape_prior: Vec<(f64, f64)>,
 }
 
 impl<'a> PoleModel<'a> {
-    fn new(data: &'a ThermalData, passed: &'a [[Passed; TAUS]], bent: bool) -> Self {
+    fn new(data: &'a ThermalData, passed: &'a [[Passed; TAUS]], shape: Shape, bent: bool) -> Self {
         let mean = [0, 1].map(|op: usize| data.load[op].iter().sum::<f64>() / data.load[op].len() as f64);
         let mean = if mean == [0.0; 2] { [1.0; 2] } else { mean };
         let sd_k = READING_SD_K.hypot(OF_A_STEP * data.step_k);
-        Self { data, passed, bent, sd_k, mean, taus: shown(data) }
+        Self { data, passed, bent, sd_k, mean, shape, shape_prior: shape.prior() }
     }
 
     fn drive(&self, theta: &[f64]) -> PoleDrive {
-        PoleDrive::new(theta, self.mean, self.taus)
+        let shape = &theta[SHAPE..self.bent_at()];
+        let (rise_k, ratio) = (theta[RISE].exp(), theta[RATIO].exp());
+        let read_k = rise_k / (ratio * self.mean[0] + self.mean[1]);
+        let logit = |op: usize| theta.get(self.bent_at() + op);
+        PoleDrive {
+            gain_k: [ratio * read_k, read_k],
+            bent: [0, 1].map(|op| logit(op).map_or(0.0, |logit| 1.0 / (1.0 + (-logit).exp()))),
+            weights: self.shape.weights(shape),
+            floor_k: theta[FLOOR],
+        }
+    }
+
+    /// Where the parameters of a bent drive are.
+    fn bent_at(&self) -> usize {
+        SHAPE + self.shape_prior.len()
     }
 
     /// The same with the scatter of readings that a model of the run leaves, in kelvins.
@@ -175,10 +175,24 @@ impl<'a> PoleModel<'a> {
         let mut missed = drive.gain_k.map(|gain_k| off(gain_k.ln(), LN_GAIN)).to_vec();
         missed.push(off(theta[FLOOR], (self.data.readings[0].1, FLOOR_SD_K)));
         missed.push(off(theta[WARM], (0.0, WARM_SD_K)));
-        let weights = theta[SHAPE..SHAPE + self.taus].iter().zip(PRIOR);
-        missed.extend(weights.map(|(log, mean)| off(*log, (mean, PRIOR_SD))));
-        missed.extend(theta[SHAPE + self.taus..].iter().map(|logit| off(*logit, LOGIT_BENT)));
+        let shape = theta[SHAPE..].iter().zip(&self.shape_prior);
+        missed.extend(shape.map(|(value, prior)| off(*value, *prior)));
+        missed.extend(theta[self.bent_at()..].iter().map(|logit| off(*logit, LOGIT_BENT)));
         missed
+    }
+
+    /// The best drive. It is looked for from two sides, as one search in some ended far off: from a sensor that lags as most do, and from one
+    /// that hardly does on a drive that warms up by less.
+    fn found(&self) -> Vec<f64> {
+        let lag_at = self.bent_at() - 1;
+        let found = [(0.0, 0.0), (PROMPT, LESS)].map(|(lag, rise)| {
+            let mut start = self.start();
+            start[lag_at] += lag;
+            start[RISE] += rise;
+            optimum(start, &|theta| self.residuals(theta)).0
+        });
+        let [lagging, prompt] = found;
+        if self.loss(&lagging) <= self.loss(&prompt) { lagging } else { prompt }
     }
 
     fn start(&self) -> Vec<f64> {
@@ -189,7 +203,7 @@ impl<'a> PoleModel<'a> {
         let (write, read) = (gain(0), gain(1));
         let rise = (write.exp() * self.mean[0] + read.exp() * self.mean[1]).ln();
         let mut start = vec![rise, write - read, self.data.readings[0].1, 0.0];
-        start.extend(&PRIOR[..self.taus]);
+        start.extend(self.shape_prior.iter().map(|(mean, _)| *mean));
         start.extend(if self.bent { &[LOGIT_BENT.0; 2][..] } else { &[] });
         start
     }
@@ -198,10 +212,10 @@ impl<'a> PoleModel<'a> {
         let load = |at: &Passed, op: usize| {
             drive.gain_k[op] * (at.speed[op] + drive.bent[op] * (at.bent[op] - at.speed[op]))
         };
-        let rise = at[..self.taus]
-            .iter()
-            .zip(&drive.weights)
-            .map(|(at, weight)| weight * (load(at, 0) + load(at, 1) + warm_k * at.left));
+        let rise = drive.weights.iter().map(|(place, weight)| {
+            let at = &at[*place];
+            weight * (load(at, 0) + load(at, 1) + warm_k * at.left)
+        });
         drive.floor_k + rise.sum::<f64>()
     }
 
@@ -220,6 +234,20 @@ impl<'a> PoleModel<'a> {
         0.5 * self.residuals(theta).iter().map(|missed| missed * missed).sum::<f64>()
     }
 
+    /// Logarithm of how likely the readings are under all drives of this kind, and it before any data (Laplace's approximation), but for
+    /// a constant.
+    fn log_evidence(&self, theta: &[f64], covariance: &[Vec<f64>]) -> f64 {
+        let sds = match least::cholesky(covariance) {
+            Some(lower) => lower,
+            None => covariance.iter().map(|row| row.iter().map(|one| one.sqrt()).collect()).collect(),
+        };
+        let allowed: f64 = sds.iter().enumerate().map(|(i, row)| row[i].ln()).sum();
+        let shape: f64 = self.shape_prior.iter().map(|(_, sd)| sd.ln()).sum();
+        let bent =
+            if self.bent { 2.0 * LOGIT_BENT.1.ln() - BENT_SHARE.ln() } else { -(1.0 - BENT_SHARE).ln() };
+        allowed - shape - bent - self.loss(theta)
+    }
+
     fn rms_k(&self, theta: &[f64]) -> f64 {
         let drive = self.drive(theta);
         let readings = self.passed.iter().zip(&self.data.readings);
@@ -229,17 +257,12 @@ impl<'a> PoleModel<'a> {
     }
 }
 
-/// How many of the time constants a run can show.
-fn shown(data: &ThermalData) -> usize {
-    let span_s = data.load[0].len() as f64 * data.cell_s;
-    TAU_S.iter().filter(|tau_s| SHOWN * **tau_s <= span_s).count().max(OF_ANY_RUN)
-}
-
-/// The load of each reading, by the first `taus` time constants.
-fn passed(data: &ThermalData, taus: usize) -> Vec<[Passed; TAUS]> {
+/// The load of each reading, by all time constants.
+fn passed(data: &ThermalData) -> Vec<[Passed; TAUS]> {
     let bent = [0, 1].map(|op: usize| bent(&data.load[op]));
     let mut passed = vec![[Passed::default(); TAUS]; data.readings.len()];
-    for (i, tau_s) in TAU_S.into_iter().take(taus).enumerate() {
+    for i in 0..TAUS {
+        let tau_s = tau_s(i);
         for op in 0..2 {
             let speed = LowPass::new(&data.load[op], tau_s, data.cell_s);
             let bent = LowPass::new(&bent[op], tau_s, data.cell_s);
