@@ -144,6 +144,9 @@ fn add(whole: &mut Trace, part: RunPart, shift_s: f64, best: CountedBy) -> Resul
     if follow(&mut whole.power_w, moved(trace.power_w, shift_s)).is_err() {
         twice.push("power");
     }
+    if follow(&mut whole.busy, moved(trace.busy, shift_s)).is_err() {
+        twice.push("how busy the drive was");
+    }
     if follow(&mut whole.settings, moved(trace.settings, shift_s)).is_err() {
         twice.push("settings");
     }

@@ -323,3 +323,43 @@ fn a_sum_of_reading_and_writing_is_refused_as_that() {
     let why = refused(&format!("{BANNER}{}", (0..9).map(row).collect::<String>()));
     assert!(why.contains("reading and writing together (-s)"), "{why}");
 }
+
+/// Goal: a drive that waits for work is not slow. Method: the same fall of speed, once with the drive busy and once without, as iostat,
+/// sar and `sadf -j` tell it.
+#[test]
+fn a_drive_that_is_hardly_busy_was_asked_for_less() {
+    let ops = |text: &str| {
+        let phases = read(text).phases;
+        phases.iter().map(|phase| (phase.op, phase.start_s, phase.end_s)).collect::<Vec<_>>()
+    };
+    let second = |s: usize| format!("{:02}:{:02}:{:02}", 10 + s / 3600, s / 60 % 60, s % 60);
+    let iostat = |slow_util: f64| {
+        let report = |s: usize| {
+            let (wkb, util) = if (30..60).contains(&s) { (50_000.0, slow_util) } else { (1e6, 99.9) };
+            format!(
+                "11/22/26 {}\nDevice            r/s     rkB/s     w/s     wkB/s  aqu-sz  %util\nnvme0n1          0.00      0.00  900.00 {wkb:10.2}    8.00 {util:6.2}\n\n",
+                second(s)
+            )
+        };
+        // The first report is the average since the machine was started.
+        format!("{BANNER}{}{}", report(0), (1..91).map(report).collect::<String>())
+    };
+    use SegmentOp::{Idle, Write};
+    assert_eq!(ops(&iostat(0.8)), [(Write, 0.0, 29.0), (Idle, 29.0, 59.0), (Write, 59.0, 90.0)]);
+    assert_eq!(ops(&iostat(99.0)), [(Write, 0.0, 90.0)]);
+    let note = "for 30 s less was asked of the drive";
+    assert!(read(&iostat(0.8)).notes.iter().any(|told| told.contains(note)));
+    let sar = |slow_util: f64| {
+        let header = "          DEV       tps     rkB/s     wkB/s   areq-sz    aqu-sz     await     %util";
+        let row = |s: usize| {
+            let (wkb, util) = if (30..60).contains(&s) { (50_000.0, slow_util) } else { (1e6, 99.9) };
+            format!(
+                "{}   nvme0n1    900.00      0.00 {wkb:9.2}    128.00      8.00      0.10 {util:9.2}\n",
+                second(s)
+            )
+        };
+        format!("{BANNER}{} {header}\n{}", second(0), (1..91).map(row).collect::<String>())
+    };
+    assert_eq!(ops(&sar(0.8)), [(Write, 0.0, 29.0), (Idle, 29.0, 59.0), (Write, 59.0, 90.0)]);
+    assert_eq!(ops(&sar(99.0)), [(Write, 0.0, 90.0)]);
+}

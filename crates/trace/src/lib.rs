@@ -58,6 +58,8 @@ pub struct Trace {
     pub power_w: Series<f64>,
     /// Every power meter there is, that one first; empty where the source keeps power in one column.
     pub meters: Vec<MeterSeries>,
+    /// Share of the time in which the drive had something to do, at the end of that time, where the source counts it.
+    pub busy: Series<f64>,
     /// TMT1 and TMT2 as they were in force, from each point on.
     pub settings: Series<ThermalSettings>,
     /// I/Os that failed.
@@ -280,6 +282,7 @@ impl Trace {
             wear: None,
             power_w: Series::new(),
             meters: Vec::new(),
+            busy: Series::new(),
             settings: Series::new(),
             io_errors: 0,
             notes: Vec::new(),

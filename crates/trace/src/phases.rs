@@ -2,11 +2,13 @@
 //!
 //! Zero speed, or a trickle, between two stretches of one operation belongs to that operation (the drive may have stopped);
 //! zero speed between two operations, after the last one, or for more than 90 s, is idle time, unless it recurs: for much the same time, or from one
-//! temperature to another as a thermostat has them. The phase says that it was inferred, so that zero speed in it may
+//! temperature to another as a thermostat has them. Where the log says how busy the drive was, less of both is idle time too. The phase says that it was inferred, so that zero speed in it may
 //! still be judged to be no load.
 
+mod busy;
 mod pauses;
 
+use self::busy::BusyLoad;
 pub use self::pauses::LONGEST_STOP_S;
 use self::pauses::Stops;
 use super::{LoadTotal, Phase, Trace, load_totals};
@@ -31,7 +33,13 @@ const MUCH_THE_SAME: f64 = 1.5;
 /// Gives `trace` phases read off its speeds and its trusted temperature ([`Trace::trust_a_sensor`]), and every interval its phase.
 pub fn infer_phases(trace: &mut Trace) {
     let mut runs: Vec<(SegmentOp, f64, f64)> = Vec::new();
-    for (op, start_s, end_s) in settle(trace) {
+    let (settled, waited_s) = settle(trace);
+    if waited_s >= SHORTEST_S {
+        trace.notes.push(format!(
+            "for {waited_s:.0} s less was asked of the drive, which was slower and less busy: that time counts as idle"
+        ));
+    }
+    for (op, start_s, end_s) in settled {
         match runs.last_mut() {
             Some(last) if last.0 == op => last.2 = end_s,
             _ => runs.push((op, start_s, end_s)),
@@ -56,7 +64,7 @@ fn inferred(op: SegmentOp, start_s: f64, end_s: f64) -> Phase {
     Phase { inferred: true, ..Phase::bare(name, op, start_s, end_s) }
 }
 
-/// What moved data (`None`: nothing did), from when to when, in seconds.
+/// What moved data (`None`: nothing did; idle: nothing was asked for), from when to when, in seconds.
 type OpRun = (Option<SegmentOp>, f64, f64);
 
 /// What moved the data of a slice; `None` where nothing did, or no more than a trickle.
@@ -75,12 +83,18 @@ impl Trace {
     }
 }
 
-/// Fills slices without load from their surroundings and drops changes that are too short to be meant.
-fn settle(trace: &Trace) -> Vec<(SegmentOp, f64, f64)> {
+/// Fills slices without load from their surroundings and drops changes that are too short to be meant. And for how many seconds data
+/// were moved of which the drive had too little to do.
+fn settle(trace: &Trace) -> (Vec<(SegmentOp, f64, f64)>, f64) {
     let mut runs: Vec<OpRun> = Vec::new();
     let trickle_bytes_per_s = trace.trickle_bytes_per_s();
+    let (load, mut waited_s) = (BusyLoad::of(trace), 0.0);
     for slice in load_totals(&trace.speeds) {
-        let op = dominant(&slice, trickle_bytes_per_s);
+        let mut op = dominant(&slice, trickle_bytes_per_s);
+        if load.waits(&slice) {
+            waited_s += if op.is_some() { slice.first.span_s } else { 0.0 };
+            op = Some(SegmentOp::Idle);
+        }
         let (start_s, end_s) = (slice.first.start_s, slice.first.end_s());
         match runs.last_mut() {
             Some(last) if last.0 == op => last.2 = end_s,
@@ -93,7 +107,7 @@ fn settle(trace: &Trace) -> Vec<(SegmentOp, f64, f64)> {
     let long = |i: &usize| runs[*i].2 - runs[*i].1 >= SHORTEST_S;
     let kept: Vec<usize> =
         if loaded.iter().any(long) { loaded.iter().copied().filter(long).collect() } else { loaded };
-    (0..runs.len())
+    let settled = (0..runs.len())
         .map(|i| {
             let (op, start_s, end_s) = runs[i];
             let nth = |k: usize| kept.get(k).and_then(|k| runs[*k].0);
@@ -111,7 +125,8 @@ fn settle(trace: &Trace) -> Vec<(SegmentOp, f64, f64)> {
             };
             (op, start_s, end_s)
         })
-        .collect()
+        .collect();
+    (settled, waited_s)
 }
 
 /// Whether nothing moved several times before, and as long, until the load went on: then the log ended in one more such stop. Else

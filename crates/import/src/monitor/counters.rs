@@ -37,11 +37,25 @@ const SECONDS: [&str; 9] = ["/s", "/sec", "/sek", "/seg", "/sn", "/с", "/сек
 const PHYSICAL: [&str; 8] = ["phys", "fysi", "fyzi", "fizi", "fizy", "físi", "fisi", "физич"];
 const LOGICAL: [&str; 4] = ["logi", "lógi", "логич", "mantıksal"];
 
-/// A counter of a drive's speed.
+/// Words for time in which a drive had nothing to do, and had.
+const IDLE: [&str; 6] = ["idle", "leerlauf", "inactiv", "inattiv", "inativ", "bezczynn"];
+const BUSY: &str = "% disk time";
+
+/// What a counter counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Counts {
+    /// Bytes per second.
+    Bytes(SegmentOp),
+    /// Percent of the time without, and with, something to do.
+    Idle,
+    Busy,
+}
+
+/// A counter of a drive's speed, or of how busy it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Counter {
     pub(super) drive: String,
-    pub(super) op: SegmentOp,
+    pub(super) counts: Counts,
     /// Whether it is of a volume and not of a drive.
     pub(super) is_volume: bool,
 }
@@ -58,17 +72,22 @@ pub(super) fn counter(path: &str) -> Option<Counter> {
         () if has(object, &LOGICAL) => true,
         () => return None,
     };
-    let ends = name.trim_end_matches([')', ' ']);
-    if !has(name, &BYTES) || !SECONDS.iter().any(|seconds| ends.ends_with(seconds)) {
-        return None;
-    }
-    let op = match (has(name, &READING), has(name, &WRITING)) {
-        (true, false) => Read,
-        (false, true) => Write,
-        _ => return None,
-    };
     let drive = if instance == "_total" { "_Total".to_owned() } else { instance.to_uppercase() };
-    Some(Counter { drive, op, is_volume })
+    Some(Counter { drive, counts: counts(name)?, is_volume })
+}
+
+/// What the counter of that name counts, in lower case.
+fn counts(name: &str) -> Option<Counts> {
+    let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    let ends = name.trim_end_matches([')', ' ']);
+    match (has(&READING), has(&WRITING)) {
+        _ if name.contains('%') && has(&IDLE) => Some(Counts::Idle),
+        _ if name == BUSY => Some(Counts::Busy),
+        _ if !has(&BYTES) || !SECONDS.iter().any(|seconds| ends.ends_with(seconds)) => None,
+        (true, false) => Some(Counts::Bytes(Read)),
+        (false, true) => Some(Counts::Bytes(Write)),
+        _ => None,
+    }
 }
 
 /// How many of the words that tell counters are in a text of lower case: fewer where it was read in a wrong code page.
@@ -102,7 +121,8 @@ mod test {
         ] {
             for (name, op) in [(reading, Read), (writing, Write)] {
                 let path = format!("\\\\HOST\\{object}(0 C:)\\{name}");
-                let told = Some(Counter { drive: "0 C:".into(), op, is_volume: false });
+                let told =
+                    Some(Counter { drive: "0 C:".into(), counts: Counts::Bytes(op), is_volume: false });
                 assert_eq!(counter(&path), told, "{path}");
             }
         }

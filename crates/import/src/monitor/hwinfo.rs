@@ -24,6 +24,8 @@ pub(super) enum HwInfoColumn {
     /// Whether the drive warns of something.
     Warning,
     Rate(SegmentOp),
+    /// Share of the time in which it had something to do.
+    Activity,
 }
 
 /// Which drive each of the columns that S.M.A.R.T. fills is of, counted from 1 along the header.
@@ -49,7 +51,7 @@ impl<'a> SmartColumns<'a> {
         match column {
             HwInfoColumn::Temperature(None) => !std::mem::replace(&mut self.has_temperature, true),
             HwInfoColumn::Temperature(Some(_)) => true,
-            HwInfoColumn::Warning | HwInfoColumn::Rate(_) => false,
+            HwInfoColumn::Warning | HwInfoColumn::Rate(_) | HwInfoColumn::Activity => false,
         }
     }
 }
@@ -153,6 +155,9 @@ const WRITING: [&str; 19] = [
     "schrijf",
     "skriv",
 ];
+/// How busy a drive is, by all of its operations.
+const ACTIVITY: [&str; 4] = ["activ", "attivit", "aktiv", "ativid"];
+const OF_ALL: [&str; 2] = ["tota", "gesamt"];
 /// Other parts of a machine, and amounts.
 const OTHERS: [&str; 21] = [
     "dram",
@@ -203,6 +208,9 @@ pub(super) fn column(name: &str, unit: &str, is_rate: bool) -> Option<HwInfoColu
         _ => {}
     }
     let lower = name.to_lowercase();
+    if unit == "%" && has(&lower, &ACTIVITY) && has(&lower, &OF_ALL) {
+        return Some(HwInfoColumn::Activity);
+    }
     if has(&lower, &OTHERS) {
         return None;
     }
@@ -273,7 +281,7 @@ pub(super) fn name_drives(
 /// The names that the file's end has, with a number behind those of several drives: the n-th temperatures of a name are those of the
 /// n-th rates of it, where there are as many.
 fn apart(meanings: &[Meaning], footer: impl Fn(&Meaning) -> Option<String>) -> Vec<Option<String>> {
-    let is_rate = |one: &Meaning| matches!(one.quantity, Quantity::Rate(_));
+    let is_rate = |one: &Meaning| matches!(one.quantity, Quantity::Rate(_) | Quantity::Busy);
     let mut of_name: BTreeMap<(String, bool), Vec<&str>> = BTreeMap::new();
     for one in meanings {
         let Some(name) = footer(one) else { continue };

@@ -85,6 +85,6 @@ fn moved_bytes(quantity: Quantity, values: &[(f64, f64)]) -> f64 {
                 known.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (v.min(low), v.max(high)));
             (high - low).max(0.0)
         }
-        Quantity::Celsius(_) | Quantity::Power => 0.0,
+        Quantity::Celsius(_) | Quantity::Power | Quantity::Busy | Quantity::BusyTotal => 0.0,
     }
 }

@@ -46,6 +46,9 @@ pub(super) fn title_words_in(lower: &str) -> usize {
     counters::counter_words_in(lower) + hwinfo::words_in(lower)
 }
 
+/// A counter of busy seconds runs ahead of the log's times by this factor at most; else it counts something else.
+const MOST_BUSY: f64 = 1.2;
+
 /// What one value says.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Quantity {
@@ -57,6 +60,10 @@ pub(super) enum Quantity {
     Celsius(u8),
     /// Watts.
     Power,
+    /// Share of the time before in which the drive had something to do.
+    Busy,
+    /// Seconds ever in which it had.
+    BusyTotal,
 }
 
 impl Quantity {
@@ -68,7 +75,9 @@ impl Quantity {
             Self::Rate(_) => 2,
             Self::Total(_) => 3,
             Self::Power => 4,
-            Self::Celsius(number) => 5 + number,
+            Self::Busy => 5,
+            Self::BusyTotal => 6,
+            Self::Celsius(number) => 7 + number,
         }
     }
 }
@@ -294,6 +303,20 @@ fn add(trace: &mut Trace, quantity: Quantity, values: &[(f64, f64)], zero_s: f64
             trace.speeds.push(SpeedSeries { op, intervals });
         }
         Quantity::Celsius(number) => trace.temperatures.push(temperature(number, values, zero_s)?),
+        Quantity::Busy => {
+            for (t, share) in values.iter().filter(|(_, share)| share.is_finite()) {
+                trace.busy.push(instant(t - zero_s), share.clamp(0.0, 1.0));
+            }
+        }
+        Quantity::BusyTotal => {
+            for of_time in values.windows(2) {
+                let [(from_s, before), (to_s, after)] = of_time else { continue };
+                let share = (after - before) / (to_s - from_s);
+                if (0.0..=MOST_BUSY).contains(&share) {
+                    trace.busy.push(instant(to_s - zero_s), share.min(1.0));
+                }
+            }
+        }
         Quantity::Power => {
             for (t, watts) in values.iter().filter(|(_, watts)| watts.is_finite()) {
                 trace.power_w.push(instant(t - zero_s), *watts);

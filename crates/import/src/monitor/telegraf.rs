@@ -97,6 +97,9 @@ impl Gathered {
                         self.samples.push(tag("name"), Quantity::Total(op), t_s, bytes);
                     }
                 }
+                if let Some(busy_ms) = field("io_time") {
+                    self.samples.push(tag("name"), Quantity::BusyTotal, t_s, 1e-3 * busy_ms);
+                }
             }
             "smart_device" => self.health(tag("device"), tag("serial_no"), t_s, field("temp_c")),
             "smartctl" => self.health(tag("name"), tag("serial"), t_s, field("temperature")),

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::columns::Dialect;
-use super::counters::{Counter, LANGUAGES, counter};
+use super::counters::{Counter, Counts, LANGUAGES, counter};
 use super::hwinfo::{HwInfoColumn, SmartColumns};
 use super::units::{Measure, Unit};
 use super::{Quantity, grafana};
@@ -57,6 +57,7 @@ pub(super) fn unknown_unit(title: &str, name: &str, measure: Measure) -> String 
         Measure::Rate => "B/s, kB/s, MB/s, GB/s, KiB/s, MiB/s, GiB/s and bits (Mb/s)",
         Measure::Heat => "°C, °F and K",
         Measure::Power => "mW, W and kW",
+        Measure::Share => "%",
     };
     format!(
         "column {title:?}: the unit {name:?} is not known; {known} are. Rename the column, or leave it out"
@@ -95,10 +96,17 @@ fn hwinfo(header: &[String], notes: &mut Vec<String>) -> Result<Vec<Meaning>, St
             unknown.join(", ")
         ));
     }
-    let (mut smart, mut reading, mut writing) = (SmartColumns::default(), 0, 0);
+    let (mut smart, mut reading, mut writing, mut activities) = (SmartColumns::default(), 0, 0, 0);
     for (cell, title) in header.iter().enumerate() {
         let Some((name, unit, column)) = hwinfo_column(title) else { continue };
         let (drive, quantity, usual) = match column {
+            HwInfoColumn::Activity => {
+                activities += 1;
+                let drive = format!("rates of drive {activities}");
+                let (quantity, unit) = (Quantity::Busy, Unit::of(Measure::Share, 0.01));
+                meanings.push(Meaning { cell, drive, quantity, unit, is_bare: false });
+                continue;
+            }
             HwInfoColumn::Rate(op) => {
                 let count = if op == Read { &mut reading } else { &mut writing };
                 *count += 1;
@@ -121,7 +129,7 @@ fn hwinfo(header: &[String], notes: &mut Vec<String>) -> Result<Vec<Meaning>, St
 pub(super) fn smart_drives(header: &[String]) -> usize {
     let mut smart = SmartColumns::default();
     for (name, _, column) in header.iter().filter_map(|title| hwinfo_column(title)) {
-        if !matches!(column, HwInfoColumn::Rate(_)) {
+        if !matches!(column, HwInfoColumn::Rate(_) | HwInfoColumn::Activity) {
             smart.next(name, column);
         }
     }
@@ -171,14 +179,24 @@ fn perfmon(header: &[String], notes: &mut Vec<String>) -> Vec<Meaning> {
     } else if found.iter().any(|(_, one)| one.is_some()) {
         notes.push("speeds are those of volumes (LogicalDisk); a drive may have several".into());
     }
+    if !found.iter().any(|(_, one)| one.as_ref().is_some_and(|one| matches!(one.counts, Counts::Bytes(_)))) {
+        return Vec::new();
+    }
+    let tells_idle = found.iter().any(|(_, one)| one.as_ref().is_some_and(|one| one.counts == Counts::Idle));
+    // Busy time counts what waits as well, up to many times the time that there is.
+    found.retain(|(_, one)| one.as_ref().is_none_or(|one| !tells_idle || one.counts != Counts::Busy));
     let hosts: BTreeSet<&str> =
         found.iter().filter(|(_, one)| one.is_some()).map(|(cell, _)| host(&header[*cell])).collect();
     let several = hosts.len() > 1;
     let meaning = |(cell, one): (usize, Option<Counter>)| {
         let one = one?;
-        let unit = Unit::of(Measure::Rate, 1.0);
+        let (quantity, unit) = match one.counts {
+            Counts::Bytes(op) => (Quantity::Rate(op), Unit::of(Measure::Rate, 1.0)),
+            Counts::Busy => (Quantity::Busy, Unit::of(Measure::Share, 0.01)),
+            Counts::Idle => (Quantity::Busy, Unit { measure: Measure::Share, zero: 100.0, factor: -0.01 }),
+        };
         let drive = if several { format!("{} {}", host(&header[cell]), one.drive) } else { one.drive };
-        Some(Meaning { cell, drive, quantity: Quantity::Rate(one.op), unit, is_bare: false })
+        Some(Meaning { cell, drive, quantity, unit, is_bare: false })
     };
     found.into_iter().filter_map(meaning).collect()
 }

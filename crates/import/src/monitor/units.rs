@@ -9,6 +9,8 @@ pub(crate) enum Measure {
     Rate,
     Heat,
     Power,
+    /// Of the time.
+    Share,
 }
 
 /// A unit: what its zero is, and what one of it counts, in bytes per second, °C or W.

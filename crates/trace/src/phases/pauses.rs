@@ -1,7 +1,7 @@
 //! Whose pauses those are in which nothing moved: the host's, or a drive's that stopped until it had cooled.
 
 use super::{MUCH_THE_SAME, OpRun, RECURRING, SHORTEST_S};
-use crate::{Trace, load_totals};
+use crate::{SegmentOp, Trace, load_totals};
 use measure::Point;
 
 /// Nothing moving for longer than this is no load, unless it looks like a drive's own: drives that stop when hot were back after 15 to 60 s.
@@ -63,7 +63,7 @@ fn loads(runs: &[OpRun]) -> Vec<(f64, f64)> {
     let mut paused = true;
     for (op, start_s, end_s) in runs {
         match loads.last_mut() {
-            _ if op.is_none() => paused |= end_s - start_s >= SHORTEST_S,
+            _ if op.is_none_or(|op| op == SegmentOp::Idle) => paused |= end_s - start_s >= SHORTEST_S,
             Some(last) if !paused => last.1 = *end_s,
             _ => {
                 loads.push((*start_s, *end_s));

@@ -27,7 +27,7 @@ const MIB: f64 = 1_048_576.0;
 const SECTOR: f64 = 512.0;
 
 /// What a column or key says, of all versions since 10: iostat with and without `-x` and `-m`, sar, sadf.
-const NAMES: [(&[&str], Quantity, f64); 9] = [
+const NAMES: [(&[&str], Quantity, f64); 10] = [
     (&["rkB/s", "kB_read/s", "rkB"], Quantity::Rate(Read), KIB),
     (&["wkB/s", "kB_wrtn/s", "wkB"], Quantity::Rate(Write), KIB),
     (&["dkB/s", "kB_dscd/s", "dkB"], Quantity::Rate(Trim), KIB),
@@ -37,6 +37,7 @@ const NAMES: [(&[&str], Quantity, f64); 9] = [
     (&["rsec/s", "rd_sec/s", "rd_sec", "Blk_read/s"], Quantity::Rate(Read), SECTOR),
     (&["wsec/s", "wr_sec/s", "wr_sec", "Blk_wrtn/s"], Quantity::Rate(Write), SECTOR),
     (&["dc_sec", "Blk_dscd/s"], Quantity::Rate(Trim), SECTOR),
+    (&["%util", "util", "util-percent"], Quantity::Busy, 0.01),
 ];
 
 fn meaning(name: &str) -> Option<(Quantity, f64)> {
@@ -46,7 +47,7 @@ fn meaning(name: &str) -> Option<(Quantity, f64)> {
 /// Whether a line is the header of a table of drives: with one of the names that a device has, and a speed.
 pub(crate) fn is_header(line: &str) -> bool {
     let has = |is: fn(&str) -> bool| line.split_whitespace().any(is);
-    has(is_device) && has(|word| meaning(word).is_some())
+    has(is_device) && has(|word| meaning(word).is_some_and(|(quantity, _)| quantity != Quantity::Busy))
 }
 
 /// Whether a word of a header says that devices stand below it.
@@ -54,13 +55,16 @@ fn is_device(word: &str) -> bool {
     ["Device", "Device:", "DEV"].contains(&word)
 }
 
-/// Takes one row; where a value is there in two units, the first counts.
+/// Takes one row; where a value is there in two units, the first counts. How busy a drive was says nothing without its speeds.
 fn take<'a>(samples: &mut Samples, drive: &str, t_s: f64, cells: impl Iterator<Item = (&'a str, Cell)>) {
     let mut taken: Vec<Quantity> = Vec::new();
     for (name, value) in cells {
         let Some((quantity, unit)) = meaning(name).filter(|(quantity, _)| !taken.contains(quantity)) else {
             continue;
         };
+        if quantity == Quantity::Busy && taken.is_empty() {
+            continue;
+        }
         taken.push(quantity);
         samples.push(drive, quantity, t_s, value.number * value.unit.unwrap_or(unit));
     }
@@ -88,7 +92,7 @@ impl Cell {
             ("M", MIB),
             ("G", KIB * MIB),
             ("T", MIB * MIB),
-            ("%", 1.0),
+            ("%", 0.01),
         ];
         let unit = units.into_iter().find(|(letter, _)| text.ends_with(letter));
         let digits = unit.map_or(text, |(letter, _)| text.trim_end_matches(letter));
