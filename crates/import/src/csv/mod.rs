@@ -219,6 +219,26 @@ mod test {
         }
     }
 
+    /// Goal: means of the time before count for that. Method: a load that begins after a minute, its speed in the last row of each ten.
+    #[test]
+    fn a_column_whose_first_value_stands_in_the_last_row_of_its_period_is_of_the_time_before() {
+        let row = |t: usize| match (t % 10, t) {
+            (9, ..60) => format!("{t},0,40\n"),
+            (9, _) => format!("{t},1500,40\n"),
+            _ => format!("{t},,40\n"),
+        };
+        let trace = read(&format!("t_s,write_mb_per_s,temp_c\n{}", (0..120).map(row).collect::<String>()));
+        let intervals = &trace.speeds[0].intervals;
+        assert_eq!((intervals[0].start_s, intervals[0].end_s()), (0.0, 10.0));
+        let loaded = intervals.iter().find(|interval| interval.bytes > 0.0).expect("a load");
+        assert_eq!((loaded.start_s, loaded.end_s(), loaded.bytes), (60.0, 70.0, 15e9));
+        assert!(
+            trace.notes.iter().any(|note| note.contains("means of the time before")),
+            "{:?}",
+            trace.notes
+        );
+    }
+
     #[test]
     fn errors_name_the_place_and_what_would_be_right() {
         assert_eq!(refused(""), "cannot read log.csv: the file is empty");

@@ -27,6 +27,7 @@ pub(super) fn add_speeds(table: &CsvTable, trace: &mut Trace) -> Result<(), Stri
         (SegmentOp::Write, "write_mb_per_s", 1e6),
         (SegmentOp::Trim, "trim_bytes_per_s", 1.0),
     ];
+    let mut are_before = false;
     for (op, name, unit) in sources {
         let Some(rates) = table.column(name) else { continue };
         // A column has a period of its own: what is written in every tenth row holds until the next.
@@ -34,19 +35,24 @@ pub(super) fn add_speeds(table: &CsvTable, trace: &mut Trace) -> Result<(), Stri
         let step_s = usual_step_s(known.iter().map(|row| starts[*row]))
             .filter(|_| known.len() >= LEAST_VALUES)
             .unwrap_or(table.step_s());
-        let span_s = |at: usize| match known.get(at + 1) {
-            Some(next) if starts[*next] - starts[known[at]] <= GAP_STEPS * step_s => {
-                starts[*next] - starts[known[at]]
-            }
-            _ => step_s,
+        let before = is_of_time_before(&starts, &known, step_s, table.step_s());
+        let span_s = |at: usize| {
+            let (from, to) = if before { (at.checked_sub(1), Some(at)) } else { (Some(at), Some(at + 1)) };
+            let known_s = |at: Option<usize>| Some(starts[*known.get(at?)?]);
+            let apart_s = known_s(to).zip(known_s(from)).map(|(to_s, from_s)| to_s - from_s);
+            apart_s.filter(|apart_s| *apart_s <= GAP_STEPS * step_s).unwrap_or(step_s)
         };
         let intervals = known.iter().enumerate().map(|(at, row)| Interval {
-            start_s: starts[*row],
+            start_s: if before { starts[*row] + table.step_s() - span_s(at) } else { starts[*row] },
             span_s: span_s(at),
             bytes: rates[*row] * unit * span_s(at),
             phase: 0,
         });
         trace.speeds.push(SpeedSeries { op, intervals: intervals.collect() });
+        are_before |= before;
+    }
+    if are_before {
+        trace.notes.push("speeds stand in some rows only, first in the last row of their usual distance: taken for means of the time before".into());
     }
     for (op, name, what) in
         [(SegmentOp::Write, "written_bytes", "write"), (SegmentOp::Read, "read_bytes", "read")]
@@ -65,6 +71,13 @@ pub(super) fn add_speeds(table: &CsvTable, trace: &mut Trace) -> Result<(), Stri
     trace.io_errors =
         table.column("errors").map_or(0, |c| c.iter().filter(|e| !e.is_nan()).sum::<f64>() as u64);
     Ok(())
+}
+
+/// Whether speeds that stand in every so many rows are means up to their row: the first one then stands so far from the beginning, where one
+/// that holds from its row on would stand in the first row.
+fn is_of_time_before(starts: &[f64], known: &[usize], step_s: f64, row_s: f64) -> bool {
+    let first_s = known.first().map_or(0.0, |first| starts[*first] - starts[0]);
+    known.len() >= LEAST_VALUES && step_s > 1.5 * row_s && (first_s + row_s - step_s).abs() < 1.5 * row_s
 }
 
 /// The air around the drive, unless the file states it as a fact: the middle one of its readings.
