@@ -2,6 +2,7 @@
 //!
 //! It asks about the load of the last run, as that is what its reader knows. Sentences are made of it elsewhere.
 
+use crate::data::Asked;
 use crate::fitted::Fitted;
 use crate::load;
 use crate::predict::scenario::Scenario;
@@ -20,6 +21,8 @@ pub const LONGEST_S: usize = 3600;
 const DOUBTFUL_RMS_K: f64 = 0.6;
 /// A forecast is hotter than what was seen from so many kelvins on: rounding of the readings, and as much again.
 const HOTTER_K: f64 = 2.0;
+/// A fitted drive that is faster or slower than the run it was fitted to by so much is not that drive.
+const MISSED_SHARE: f64 = 0.15;
 /// What a change must bring to be worth a line: a share of the speed.
 const WORTH_SHARE: f64 = 0.02;
 
@@ -56,6 +59,19 @@ pub fn next_steps(fitted: &Fitted, run: &RunData) -> NextSteps {
             .filter(|choice| worth(&load, &now, &choice.predicted)),
         now,
         load,
+    }
+}
+
+impl NextSteps {
+    /// What the load of `run` came to, and what the fitted drive comes to under it, in bytes per second, where these are too far apart for
+    /// anything to be foretold: then it is throttled by something that was not fitted.
+    pub fn misses(&self, run: &RunData) -> Option<[f64; 2]> {
+        let free = run.steps.iter().filter(|step| matches!(step.asked, Asked::Read | Asked::Write));
+        let (seconds, moved) =
+            free.fold((0.0, 0.0), |(seconds, moved), step| (seconds + 1.0, moved + step.read + step.write));
+        let measured = (seconds > 0.0).then(|| 1e9 * moved / seconds)?;
+        let foretold = mean_speed(&self.load, &self.now, None)?.value;
+        ((foretold / measured - 1.0).abs() > MISSED_SHARE).then_some([measured, foretold])
     }
 }
 

@@ -72,6 +72,13 @@ pub(crate) fn advice(run: &Advisable, from: &str, drive: Option<&str>) -> RunAdv
         ));
     }
     let next = next_steps(&fitted, run);
+    if let Some([measured, foretold]) = next.misses(run).map(|pair| pair.map(BytesPerSec::new)) {
+        return RunAdvice::only(format!(
+            "No forecast is made from this run: the drive fitted to it comes to {foretold} under its load, the run came to {measured}. \
+             `{}` is the run to fit.",
+            ::fit::THERMAL_ID
+        ));
+    }
     let mut sentences = vec![change(&fitted, &next, drive)];
     sentences.extend(cooling(&next));
     let fit = format!("`heatsoak fit {from} -o drive.toml`");
