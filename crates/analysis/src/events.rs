@@ -70,6 +70,19 @@ pub(crate) fn segments(
     segments
 }
 
+/// Takes back that the loads from one moment to another, in seconds, ran at full speed: nothing shows how fast that is.
+pub(crate) fn name_constant(segments: &mut [Segment], loads: &[(f64, f64)]) {
+    let within = |segment: &Segment| {
+        let middle_s = f64::midpoint(segment.start_s, segment.end_s);
+        loads.iter().any(|(start_s, end_s)| (*start_s..*end_s).contains(&middle_s))
+    };
+    for segment in segments.iter_mut().filter(|segment| segment.label == Label::FullSpeed) {
+        if within(segment) {
+            segment.label = Label::Constant;
+        }
+    }
+}
+
 fn kind(trace: &Trace, judged: &Judged, piece: &Piece, buffered: bool) -> Option<EventKind> {
     match judged.verdict.conclusion {
         finding if finding.is_heat() => {

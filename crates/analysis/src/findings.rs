@@ -100,6 +100,19 @@ pub enum Label {
     Idle,
     /// Slow for longer than a dip, and not found to be heat; its event has the cause.
     Unknown,
+    /// One speed, which may be a throttled one: the load was never seen on a cool drive. Without an event.
+    #[serde(rename = "unknown", skip_deserializing)]
+    Constant,
+}
+
+impl Label {
+    /// What it looks like, whatever that is held against.
+    pub const fn as_seen(self) -> Self {
+        match self {
+            Self::Constant => Self::FullSpeed,
+            label => label,
+        }
+    }
 }
 
 /// A change of behaviour.

@@ -51,12 +51,13 @@ pub use findings::Findings;
 pub use others::Others;
 
 use trace::Trace;
+use trace::caveat::SlowdownSeen;
 
 use cause::Judged;
 use cause::evidence::Conclusion;
 use cause::heat::Heat;
 use explain::Sources;
-use findings::{Event, SlcCache, Wear};
+use findings::{Caveat, Event, SlcCache, Wear};
 
 /// The version of the findings' format.
 pub const SCHEMA: u32 = 2;
@@ -104,7 +105,11 @@ fn analyze_with<T>(
     caveats.extend(undecided);
     caveats.extend(unidentified);
     let sources = Sources { trace, heat: &heat, pieces: &pieces, stretches: &stretches };
-    let segments = events::segments(trace, &stretches, &pieces, &judged, &heat);
+    let mut segments = events::segments(trace, &stretches, &pieces, &judged, &heat);
+    if caveats.contains(&Caveat::PolicyUndetermined { seen: SlowdownSeen::NeverCool }) {
+        let loads = policy::never_cool(trace, &heat, &stretches, &judged);
+        events::name_constant(&mut segments, &loads);
+    }
     let slc_cache = slc_cache(trace, &judged);
     // Last, as it takes them: a month of evidence is not held beside the events made from it.
     let (events, seen) = events::events(&sources, judged, look);

@@ -82,6 +82,8 @@ pub enum Observation {
     SameAmount { written_bytes: u64, apart_k: f64 },
     /// Writing fell after other amounts in the other drops that began at its temperature.
     OtherAmount { written_bytes: u64, drops: usize },
+    /// Another fall, around it or within it, may be where the cache was full.
+    OtherCacheEnd { other_s: f64 },
     /// More had been written than a cache of a drive of that size can hold.
     BeyondAnyCache { written_bytes: u64, capacity_bytes: u64 },
     /// The cache had been filled before, and this is the speed since.
@@ -170,6 +172,7 @@ impl Observation {
             | Self::LittleWritten { .. }
             | Self::SameAmount { .. }
             | Self::OtherAmount { .. }
+            | Self::OtherCacheEnd { .. }
             | Self::BeyondAnyCache { .. }
             | Self::CacheFilledBefore
             | Self::BackWhileWriting

@@ -8,6 +8,8 @@
 mod followed;
 mod unprovoked;
 
+pub(crate) use self::unprovoked::never_cool;
+
 use std::collections::BTreeMap;
 
 use crate::cause::Judged;
@@ -195,6 +197,10 @@ fn mechanisms(
     let began_slow = |j: &&&Judged| j.drop.at_start && !read_again(stretches, pieces, j);
     let only = drops.iter().all(|j| j.drop.at_start);
     if found.is_empty() && !only {
+        found.push((Undetermined, 0.5));
+    }
+    // What was only read again after a gap says neither how it began nor how it works.
+    if found.is_empty() && !drops.iter().any(|j| began_slow(&j)) {
         found.push((Undetermined, 0.5));
     }
     if drops.iter().any(|j| began_slow(&j)) {

@@ -44,6 +44,7 @@ const OBSERVATIONS: &[&str] = &[
     r#""kind":"little_written","written_bytes":524288000"#,
     r#""kind":"same_amount","written_bytes":189137592320,"apart_k":9"#,
     r#""kind":"other_amount","written_bytes":95073064227,"drops":3"#,
+    r#""kind":"other_cache_end","other_s":668.0"#,
     r#""kind":"beyond_any_cache","written_bytes":751619276800,"capacity_bytes":1000204886016"#,
     r#""kind":"cache_filled_before""#,
     r#""kind":"back_while_writing""#,

@@ -24,6 +24,9 @@ pub(super) const SETTLING_S: f64 = 60.0;
 /// below" it): a kelvin and a half, and one of rounding.
 pub(super) const REGULATOR_MARGIN_K: f64 = 2.6;
 
+/// So many drops within another one are a cycle of their own.
+const CYCLES: usize = 2;
+
 /// A speed that fell has come to where it stays after this share of the way, ...
 const NEARLY: f64 = 0.85;
 /// ... and did so little by little where it stood on so many levels in between.
@@ -116,14 +119,21 @@ impl Case<'_> {
         super::strength(self.drop)
     }
 
-    /// Mean speed from one moment of the drop to another, in bytes per second.
+    /// Mean speed from one moment of the drop to another, in bytes per second, without further drops that came and went within it.
     pub(crate) fn mean_speed(&self, (from_s, to_s): (f64, f64)) -> Option<f64> {
+        let own = &self.drop.own;
+        let counts = |at: &usize| own.last().is_none_or(|last| at > last) || own.binary_search(at).is_ok();
+        let pieces = (self.drop.first..=self.drop.last).filter(counts).map(|at| &self.pieces[at]);
         let overlap = |piece: &Piece| (piece.end_s.min(to_s) - piece.start_s.max(from_s)).max(0.0);
-        let pieces = &self.pieces[self.drop.first..=self.drop.last];
         let (moved, seconds) = pieces
-            .iter()
             .fold((0.0, 0.0), |(moved, s), piece| (moved + piece.level * overlap(piece), s + overlap(piece)));
         (seconds > 0.0).then(|| moved / seconds)
+    }
+
+    /// Whether further drops came and went within it: then its temperature is what they keep it at.
+    pub(super) fn has_cycles(&self) -> bool {
+        let returns = self.drop.own.windows(2).filter(|pair| pair[1] > pair[0] + 1);
+        returns.count() >= CYCLES
     }
 
     pub(crate) fn span_s(&self) -> f64 {

@@ -59,11 +59,13 @@ pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) -> f64 {
 /// Work of a host or of the drive itself begins at once.
 fn fell_slowly(case: &Case, slowly: Option<SlowFall>, evidence: &mut Evidence) {
     let Some(SlowFall { over_s, cooled_k }) = slowly else { return };
+    let half = FELL_SLOWLY / 2.0;
     if cooled_k >= SANK_THOUGH_COOLED_K && went_on_sinking(case) {
-        evidence.weigh_heat(Observation::SankThoughCooled { cooled_k }, -SANK_THOUGH_COOLED, &[]);
+        let cache = if over_s < FILLS_WITHIN_S { 0.0 } else { -half };
+        let seen = Observation::SankThoughCooled { cooled_k };
+        evidence.weigh_heat(seen, -SANK_THOUGH_COOLED, &[(Slc, cache)]);
     } else {
         let reads = case.op == SegmentOp::Read;
-        let half = FELL_SLOWLY / 2.0;
         let (weight, cache) = match over_s {
             _ if reads => (FELL_SLOWLY, 0.0),
             ..FILLS_WITHIN_S => (half, half),
@@ -170,6 +172,10 @@ fn meanwhile(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     let (temp_k, moved_k) = (onset_k, late_k - onset_k);
     // Where a fixed lower speed takes a drive is up to some kelvins above the threshold.
     if (-2.5..=3.5).contains(&moved_k) {
+        if case.has_cycles() {
+            // What comes and goes within it holds the temperature.
+            return;
+        }
         // Within a time constant (40 s is a usual fast one) no temperature gets far, nor does it for a small loss.
         let weight = if span_s >= 60.0 { 1.2 } else { 0.6 };
         let weight = weight * ((would_cool_k(case, onset_k) - ROUNDING_K) / COOLING_SHOWS_K).clamp(0.0, 1.0);

@@ -11,6 +11,7 @@ mod course;
 mod crossing;
 pub(crate) mod drops;
 pub(crate) mod evidence;
+mod filling;
 pub(crate) mod heat;
 mod history;
 mod left;
@@ -220,6 +221,7 @@ fn judge_from(
     schedule::weigh(&mut judged, stretches, pieces, heat);
     uneven::weigh(&mut judged, stretches, pieces);
     settle::judge(&mut judged);
+    filling::weigh(&mut judged);
     for (index, earlier) in resumed.iter().enumerate() {
         if let Some(earlier) = *earlier {
             let since_s = judged[earlier].end_s;

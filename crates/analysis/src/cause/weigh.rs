@@ -172,6 +172,7 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
         spread_k,
         stay_s_per_k: case.history.stay_s(of, temp_k, half_k).max(least_s) / (2.0 * half_k),
         full_speed_s: case.history.full_speed_s(of),
+        filled_s: case.written_bytes / case.drop.before.unwrap_or(f64::INFINITY).max(1.0),
         least_rate_per_s: if case.phase.inferred { HOST_PER_S } else { 0.0 },
         quiet_s: case.history.quiet_s(of, temp_k - 2.0 * spread_k),
         of,

@@ -273,7 +273,7 @@ fn ran(trace: &Trace, findings: &Findings) -> Vec<Ran> {
         Some(Ran {
             op: segment.op,
             what: what((segment.start_s + segment.end_s) / 2.0).unwrap_or_default(),
-            label: segment.label,
+            label: segment.label.as_seen(),
             bytes_per_s: segment.mean_bytes_per_s?,
             span_s: segment.end_s - segment.start_s,
             start_k: segment.temp_start_k,

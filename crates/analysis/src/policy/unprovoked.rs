@@ -19,6 +19,10 @@ const MOST_UNREAD: f64 = 0.5;
 const NOTHING_SEEN: f64 = 0.99;
 /// ... and so often where the log began on a warm drive at rest: 9 of 10 of the tuned halves, and none of 7 by another's simulator.
 const AT_REST_SEEN: f64 = 0.75;
+/// A load that only ran hot leaves a policy open from this on, whatever others show.
+const OPEN_S: f64 = 20.0;
+/// A drive whose load goes on stays as hot within so much.
+const WENT_ON_K: f64 = 2.0;
 /// A load filled its first row where that is as fast as the next.
 const WHOLE_ROW: f64 = 0.95;
 /// Speed that varies by more than this share is not one: what dips by the clock in long rows varies by less.
@@ -74,7 +78,7 @@ pub(super) fn policy(
         let caveat = Caveat::PolicyUndetermined { seen };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
-    if unread > MOST_UNREAD {
+    if unread > MOST_UNREAD || went_on_unread(heat, stretches, hottest) {
         let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::LoadUnread };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
@@ -84,7 +88,7 @@ pub(super) fn policy(
         let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::Unexplained };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
-    if never_cool(trace, heat, stretches, judged) || never_even(stretches, pieces, heat) {
+    if !never_cool(trace, heat, stretches, judged).is_empty() || never_even(stretches, pieces, heat) {
         let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::NeverCool };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
@@ -93,6 +97,7 @@ pub(super) fn policy(
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
     let known = if at_rest(trace, heat, stretches) { AT_REST_SEEN } else { NOTHING_SEEN };
+    let known = known.min(NOTHING_SEEN - (NOTHING_SEEN - AT_REST_SEEN) * hot_share(trace, heat, stretches));
     let policy = |class, confidence: f64| policy(class, confidence * (1.0 - heat_left));
     let set: Vec<f64> = [trace.tmt_at(0.0).0, trace.tmt_at(0.0).1].into_iter().flatten().collect();
     let counted = heat.moved(0.0, trace.end_s());
@@ -115,10 +120,15 @@ struct Loads<'a> {
     stretches: Vec<&'a Stretch<'a>>,
 }
 
-/// Whether a load may have been slow from its first second on, as its speed on a cool drive is not known: an operation ran only where
-/// drives are throttled by themselves, or at TMT1; or one of its loads began there, and another one was much faster. A full cache explains
-/// a speed as well.
-fn never_cool(trace: &Trace, heat: &Heat, stretches: &[Stretch], judged: &[Judged]) -> bool {
+/// From when to when loads may have been slow from their first second on, in seconds, as their speed on a cool drive is not known: an operation
+/// ran only where drives are throttled by themselves, or at TMT1; or one of its loads began there, and another one was much faster. A
+/// full cache explains a speed as well.
+pub(crate) fn never_cool(
+    trace: &Trace,
+    heat: &Heat,
+    stretches: &[Stretch],
+    judged: &[Judged],
+) -> Vec<(f64, f64)> {
     let keys = starts::loads(trace);
     let by_op = loads_by(stretches, |stretch| stretch.op as u8);
     let by_load = loads_by(stretches, |stretch| (stretch.op as u8, keys[stretch.phase]));
@@ -128,17 +138,44 @@ fn never_cool(trace: &Trace, heat: &Heat, stretches: &[Stretch], judged: &[Judge
     let full_cache = judged.iter().filter(|j| j.verdict.conclusion == Conclusion::SlcFull);
     let cache_bytes_per_s = full_cache.map(|j| j.drop.level).fold(0.0, f64::max);
     let writes = |load: &Loads| matches!(load.op, SegmentOp::Write | SegmentOp::Mixed);
-    let slower = |(load, speed): &(&Loads, f64)| {
+    let slower = |(load, speed): &&(&Loads, f64)| {
         load.is_free(trace)
             && !(writes(load) && *speed <= FASTER * cache_bytes_per_s)
             && (load.began_hot(heat) || load.at_tmt1(trace, heat))
             && speeds.iter().any(|(other, faster)| *faster > FASTER * speed && load.is_like(other, trace))
     };
     let first_s = stretches.iter().map(Stretch::start_s).fold(f64::INFINITY, f64::min);
-    let hot = |op: &Loads| {
+    let hot = |op: &&Loads| {
         op.stayed_hot(heat) || op.at_tmt1(trace, heat) || op.start_s() <= first_s && op.only_cooled(heat)
     };
-    by_op.values().any(|op| op.is_free(trace) && hot(op)) || speeds.iter().any(slower)
+    let unlimited = || by_op.values().filter(|op| !op.is_limited(trace));
+    // A short load that is hot leaves little open beside others, and all where there is nothing else.
+    let nothing_else = unlimited().all(|op| hot(&op));
+    let ops = unlimited().filter(hot).filter(|op| nothing_else || op.is_free(trace));
+    let slow_loads = speeds.iter().filter(slower).map(|(load, _)| *load);
+    ops.chain(slow_loads).flat_map(|load| &load.stretches).map(|s| (s.start_s(), s.end_s())).collect()
+}
+
+/// How much of the time that leaves a policy open the longest operation has that only ran hot, where others show something.
+fn hot_share(trace: &Trace, heat: &Heat, stretches: &[Stretch]) -> f64 {
+    let by_op = loads_by(stretches, |stretch| stretch.op as u8);
+    let hot = by_op.values().filter(|op| !op.is_limited(trace) && op.stayed_hot(heat));
+    hot.map(|op| (op.lasts_s() / OPEN_S).min(1.0)).fold(0.0, f64::max)
+}
+
+/// Whether the drive was as hot as under its load for longer before the first speed, and after the last one, than in between, as if
+/// the load had gone on.
+fn went_on_unread(heat: &Heat, stretches: &[Stretch], hottest_k: f64) -> bool {
+    let first_s = stretches.iter().map(Stretch::start_s).fold(f64::INFINITY, f64::min);
+    let last_s = stretches.iter().map(Stretch::end_s).fold(0.0, f64::max);
+    let all = heat.within(f64::NEG_INFINITY, f64::INFINITY);
+    let coolest_k = all.iter().map(|p| p.value).fold(f64::INFINITY, f64::min);
+    // At rest a drive is as warm as that only if the load did not warm it.
+    let least_k =
+        if coolest_k <= hottest_k - COOLED_K { hottest_k - WENT_ON_K } else { hottest_k + WENT_ON_K };
+    let outside = all.iter().filter(|p| !(first_s..=last_s).contains(&p.t.as_secs_f64()));
+    let hot_s = outside.filter(|p| p.value >= least_k).count() as f64 * heat.period_s;
+    hot_s > (last_s - first_s).max(HELD_S)
 }
 
 /// Whether the log began in a load that had been there before, so that its speed on a cool drive is not known.
@@ -160,11 +197,19 @@ fn loads_by<'a, K: Ord>(stretches: &'a [Stretch<'a>], key: impl Fn(&Stretch) -> 
 impl Loads<'_> {
     /// Whether it lasted, and neither the plan nor the link explains its speed.
     fn is_free(&self, trace: &Trace) -> bool {
+        self.lasts_s() >= OPEN_S && !self.is_limited(trace)
+    }
+
+    fn lasts_s(&self) -> f64 {
+        self.stretches.iter().map(|s| s.end_s() - s.start_s()).sum()
+    }
+
+    /// Whether the plan or the link explains its speed.
+    fn is_limited(&self, trace: &Trace) -> bool {
         let held = |stretch: &&Stretch| trace.phases[stretch.phase].rate_limit_bytes_per_s.is_some();
         let fastest = self.samples().map(Interval::bytes_per_s).fold(0.0, f64::max);
         let by_link = trace.facts.link_bytes_per_s.is_some_and(|link| fastest >= BY_LINK * link);
-        let lasts_s: f64 = self.stretches.iter().map(|s| s.end_s() - s.start_s()).sum();
-        lasts_s >= HELD_S && !self.stretches.iter().any(held) && !by_link
+        by_link || self.stretches.iter().any(held)
     }
 
     fn stayed_hot(&self, heat: &Heat) -> bool {

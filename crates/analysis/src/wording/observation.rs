@@ -156,6 +156,9 @@ pub fn observation(seen: &Observation) -> String {
             let amount = amount(written_bytes);
             format!("Writes fell after {amount} another time too, at a temperature {apart_k:.0} K away.")
         }
+        Seen::OtherCacheEnd { other_s } => format!(
+            "Speed also fell at {other_s:.0} s without a rest in between; an SLC cache is full only once."
+        ),
         Seen::OtherAmount { written_bytes, drops } => {
             let (amount, others) = (amount(written_bytes), other_drops(*drops));
             format!(

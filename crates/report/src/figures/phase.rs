@@ -264,7 +264,7 @@ fn row(
         segments.iter().filter_map(|s| Some((s.start_s, s.end_s, s.mean_bytes_per_s?))).collect();
     let is_pure = segments.iter().all(|segment| segment.op != SegmentOp::Mixed);
     let mean_as = |label: Label| {
-        let of = segments.iter().filter(|s| s.label == label).map(|s| (s.start_s, s.end_s));
+        let of = segments.iter().filter(|s| s.label.as_seen() == label).map(|s| (s.start_s, s.end_s));
         is_pure.then(|| series::mean_within(intervals, &of.collect::<Vec<_>>())).flatten()
     };
     let full = mean_as(Label::FullSpeed);
@@ -335,9 +335,9 @@ fn throttled_s(segments: &[&Segment]) -> f64 {
 
 fn distinct_labels(segments: &[&Segment]) -> Vec<Label> {
     let mut labels: Vec<Label> = Vec::new();
-    for segment in segments {
-        if !labels.contains(&segment.label) {
-            labels.push(segment.label);
+    for label in segments.iter().map(|segment| segment.label.as_seen()) {
+        if !labels.contains(&label) {
+            labels.push(label);
         }
     }
     labels

@@ -16,7 +16,7 @@ pub(crate) fn states(segments: &[Segment], figures: &[PhaseFigures]) -> Vec<&'st
         let begin_s = begun.checked_sub(1).map_or(middle_s, |last| by_start[last].start_s);
         let rows = by_start[..begun].iter().rev().take_while(|one| one.start_s >= begin_s);
         let mut of_op = rows.filter(|one| segment.op == SegmentOp::Mixed || op_word(segment.op) == one.op);
-        of_op.next().map_or_else(|| sentences::label(segment.label), |one| one.state(segment.label))
+        of_op.next().map_or_else(|| sentences::label(segment.label), |one| one.state(segment.label.as_seen()))
     };
     segments.iter().map(state).collect()
 }

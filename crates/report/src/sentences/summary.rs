@@ -3,7 +3,8 @@
 //! "What happened" stands before it: the table of phases ([`crate::figures`]).
 
 use analysis::COOL_K;
-use analysis::findings::{Cause, Event, EventKind, PolicyClass, Segment};
+use analysis::findings::{Cause, Event, EventKind, PolicyClass, Segment, WeighedObservation};
+use analysis::observation::Observation;
 use trace::Caveat;
 use trace::caveat::Hole;
 
@@ -102,7 +103,8 @@ fn ruled_out(input: &ReportInput, figures: &[PhaseFigures]) -> Vec<String> {
     }
     let mut told = Vec::new();
     let no_cache_end = input.findings.slc_cache.is_none()
-        && !events.iter().any(|event| event.kind == EventKind::SlcExhausted);
+        && !events.iter().any(|event| event.kind == EventKind::SlcExhausted)
+        && !stands_open(events, figures);
     if no_cache_end {
         let written: f64 = figures.iter().filter(|one| one.op == "write").map(|one| one.bytes).sum();
         let from_event = events.iter().filter(is_heat).find_map(evidence::write_cache);
@@ -129,6 +131,29 @@ fn ruled_out(input: &ReportInput, figures: &[PhaseFigures]) -> Vec<String> {
         ));
     }
     told
+}
+
+/// Whether writes fell to a speed that lasted, and whatever came after took it for the full one: a cache may have been full there.
+fn stands_open(events: &[Event], figures: &[PhaseFigures]) -> bool {
+    let writes = |t_s: f64| {
+        figures.iter().any(|one| one.op == "write" && (one.start_s..one.start_s + one.span_s).contains(&t_s))
+    };
+    let stays = |event: &Event| {
+        let fell = |seen: &WeighedObservation| {
+            matches!(seen.observation, Observation::SpeedFell { recovered: false, .. })
+        };
+        event.observations.iter().any(fell)
+    };
+    let falls: Vec<&Event> = events.iter().filter(|event| event.observations.iter().any(is_fall)).collect();
+    let last_s = falls.last().map_or(0.0, |fall| fall.t_s);
+    falls
+        .iter()
+        .any(|fall| stays(fall) && writes(fall.t_s) && (fall.t_s < last_s || fall.cause == Cause::Unknown))
+}
+
+/// Whether it says that speed fell.
+const fn is_fall(seen: &WeighedObservation) -> bool {
+    matches!(seen.observation, Observation::SpeedFell { .. })
 }
 
 /// Where something was slow and heat was not it: what the temperature says. Nothing where it was read too seldom to know the hottest, or

@@ -22,6 +22,7 @@ pub const fn label(label: Label) -> &'static str {
         Label::Idle => "idle",
         // What caused it stands in the sentence of its event, with how sure that is.
         Label::Unknown => "slow",
+        Label::Constant => CONSTANT,
     }
 }
 

@@ -1,0 +1,73 @@
+//! Several causes in one load, and loads of which little was seen.
+
+use analysis::analyze;
+use analysis::findings::{Label, PolicyClass, SegmentOp};
+use trace::Trace;
+
+use crate::logs::{Logged, relay, sure_heat};
+
+/// The same log, of writes.
+fn of_writes(log: &Logged) -> Trace {
+    let mut trace = log.trace_of(true, 1);
+    trace.speeds[0].op = SegmentOp::Write;
+    trace::infer_phases(&mut trace);
+    trace
+}
+
+/// Goal: what throttles later on makes no threshold of the end of a cache. Method: writes fall once and for good, and a relay of hotter
+/// onset goes on from the lower speed.
+#[test]
+fn the_end_of_a_cache_before_a_relay_is_no_threshold() {
+    for (seed, full_s, level, on_k) in
+        [(1, 30, 0.5, 343.0), (2, 25, 0.52, 344.0), (3, 30, 0.46, 341.0), (4, 35, 0.55, 346.0)]
+    {
+        let mut log = Logged::new(seed);
+        log.heats_k = 68.0;
+        let mut throttle = relay(on_k, on_k - 4.0, 0.2);
+        log.log(1500, |second, kelvin| if second < full_s { 1.0 } else { level * throttle(second, kelvin) });
+        let findings = analyze(&of_writes(&log));
+        let of = format!("seed {seed}: {:?}, {:#?}", findings.policy, findings.events.first());
+        let first = |onset: &&(f64, f64)| onset.0 < full_s as f64 + 5.0;
+        assert!(!sure_heat(&findings).iter().any(|onset| first(&onset)), "{of}");
+        assert!(sure_heat(&findings).len() >= 5, "{of}");
+        let levels = findings.policy.levels.iter().filter_map(|level| level.onset_k);
+        assert!(levels.into_iter().any(|k| (k - on_k).abs() < 2.0), "{of}");
+    }
+}
+
+/// Goal: a drive that was only seen hot is not cleared, however short the load. Method: a log of 10 to 300 s that begins on a throttled drive.
+#[test]
+fn a_short_load_on_a_hot_drive_clears_nothing() {
+    for (seed, seconds) in [(1, 12), (2, 30), (3, 55), (4, 70), (5, 300)] {
+        let mut log = Logged::new(seed);
+        log.heats_k = 60.0;
+        log.log(900, |_, _| 0.75);
+        log.begin_here();
+        log.log(seconds, |_, _| 0.75);
+        let findings = analyze(&log.trace_of(true, 1));
+        let of = format!("{seconds} s: {:?}, {:?}", findings.policy, findings.segments);
+        assert_eq!(findings.policy.class, PolicyClass::Undetermined, "{of}");
+        assert!(findings.segments.iter().all(|segment| segment.label == Label::Constant), "{of}");
+    }
+}
+
+/// Goal: what was not read clears nothing, and fragments of it are no policy. Method: the speeds of a throttled load from the beginning alone, and
+/// from the beginning and the end.
+#[test]
+fn speeds_of_a_part_of_the_load_clear_nothing() {
+    for (seed, parts) in [
+        (1, vec![0..40]),
+        (2, vec![0..60, 1480..1500]),
+        (3, vec![0..3]),
+        (4, vec![0..60, 700..720, 1490..1500]),
+    ] {
+        let mut log = Logged::new(seed);
+        log.log(1500, relay(343.0, 339.0, 0.4));
+        let mut trace = log.trace_of(true, 1);
+        let is_read = |start_s: f64| parts.iter().any(|part| part.contains(&(start_s as usize)));
+        trace.speeds[0].intervals.retain(|interval| is_read(interval.start_s));
+        trace::infer_phases(&mut trace);
+        let findings = analyze(&trace);
+        assert_ne!(findings.policy.class, PolicyClass::None, "{parts:?}: {:?}", findings.policy);
+    }
+}
