@@ -14,6 +14,7 @@
 mod json;
 mod log;
 mod name;
+mod report;
 mod row;
 
 use std::collections::BTreeMap;

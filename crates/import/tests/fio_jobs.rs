@@ -1,0 +1,136 @@
+//! Jobs of fio in other reports than one of each direction, and in documents of other programs.
+//! The reports are composed here, with the keys that fio writes.
+
+use import::{ImportOptions, LogFile, import};
+use trace::{SegmentOp, Trace};
+
+fn tried(name: &str, text: &str) -> Result<Trace, String> {
+    import(vec![LogFile::from_bytes(name, text.as_bytes())], &ImportOptions::default())
+        .map_err(|error| error.to_string())
+}
+
+fn read(text: &str) -> Trace {
+    tried("run.json", text).expect(text)
+}
+
+/// A job that moved bytes for so many seconds, of `direction`.
+fn job(name: &str, options: &str, direction: &str, bytes: u64, seconds: f64) -> String {
+    let ms = seconds * 1e3;
+    format!(
+        r#"{{"jobname":"{name}","groupid":0,"error":0,"elapsed":61,"job options":{{{options}}},"{direction}":{{"io_bytes":{bytes},"io_kbytes":{},"runtime":{ms}}}}}"#,
+        bytes / 1024
+    )
+}
+
+fn report_at(unix_s: u64, key: &str, jobs: &[String]) -> String {
+    format!(
+        "{{\"fio version\":\"fio-3.28\",\"timestamp\":{unix_s},\"global options\":{{\"direct\":\"1\"}},\"{key}\":[{}]}}",
+        jobs.join(",")
+    )
+}
+
+fn report(jobs: &[String]) -> String {
+    report_at(1_795_340_460, "jobs", jobs)
+}
+
+fn moved(trace: &Trace, op: SegmentOp) -> f64 {
+    trace
+        .speeds
+        .iter()
+        .filter(|series| series.op == op)
+        .flat_map(|series| &series.intervals)
+        .map(|i| i.bytes)
+        .sum()
+}
+
+fn speeds(trace: &Trace) -> Vec<f64> {
+    let all = trace.speeds.iter().flat_map(|series| &series.intervals);
+    all.map(|one| (one.bytes_per_s() / 1e6).round()).collect()
+}
+
+/// Goal: what is reported of all directions together (`unified_rw_reporting=1`) is of those that the job has.
+#[test]
+fn directions_that_are_reported_together_are_told_by_the_job() {
+    use SegmentOp::{Read, Trim, Write};
+    for (rw, op) in
+        [("read", Read), ("randread", Read), ("write", Write), ("randwrite:8", Write), ("trim", Trim)]
+    {
+        for options in [format!("\"rw\":\"{rw}\""), format!("\"readwrite\":\"{rw}\",\"bs\":\"64k\"")] {
+            let trace = read(&report(&[job("w", &options, "mixed", 60_000_000_000, 60.0)]));
+            assert_eq!((moved(&trace, op), trace.speeds.len()), (6e10, 1), "{rw}");
+        }
+    }
+    for (mix, reads) in [("", 0.5), (",\"rwmixread\":\"70\"", 0.7), (",\"rwmixwrite\":\"90\"", 0.1)] {
+        let trace =
+            read(&report(&[job("m", &format!("\"rw\":\"randrw\"{mix}"), "mixed", 10_000_000_000, 10.0)]));
+        assert!((moved(&trace, Read) - reads * 1e10).abs() < 1.0, "{mix}");
+        assert!((moved(&trace, Write) - (1.0 - reads) * 1e10).abs() < 1.0, "{mix}");
+        assert!(trace.notes.iter().any(|note| note.contains("rwmixread")), "{:?}", trace.notes);
+    }
+    for options in ["", "\"rw\":\"rw\",\"bs\":\"4k,64k\"", "\"rw\":\"trimwrite\""] {
+        let why =
+            tried("run.json", &report(&[job("m", options, "mixed", 1 << 30, 10.0)])).expect_err(options);
+        assert!(why.contains("without unified_rw_reporting"), "{why}");
+    }
+    // Each and together.
+    let both = job("w", "\"rw\":\"write\"", "write", 1 << 30, 10.0);
+    let both =
+        both.replace("\"write\":{\"io", "\"mixed\":{\"io_bytes\":5,\"runtime\":10000},\"write\":{\"io");
+    assert_eq!(moved(&read(&report(&[both])), Write), f64::from(1 << 30));
+}
+
+/// Goal: a job that ends before the others is no drop. Method: jobs of one speed whose ends lie apart, as one state and as many.
+/// Goal: where half of the time has other jobs than the rest, that is another load.
+/// Goal: a direction whose first or last window is missing makes no ramp. Method: windows that are not equal, as fio writes them.
+/// Goal: reports of fio in a document of another program are read, each as a run, wherever in it they stand.
+#[test]
+fn reports_in_other_documents_are_runs() {
+    let run = |n: u64| {
+        report_at(
+            1_795_340_460 + 70 * n,
+            "jobs",
+            &[job("w", "\"rw\":\"write\"", "write", 60_000_000_000, 60.0)],
+        )
+    };
+    let list = format!(
+        "[{}]",
+        (0..3).map(|n| format!("{{\"qd\":{n},\"result\":{}}}", run(n))).collect::<Vec<_>>().join(",\n")
+    );
+    let trace = read(&list);
+    assert_eq!((trace.phases.len(), speeds(&trace)), (3, vec![1000.0; 3]));
+    assert_eq!((trace.phases[1].start_s, trace.phases[2].start_s), (70.0, 140.0));
+    let inventory: Vec<String> = (0..4000).map(|n| format!("{{\"id\":{n},\"text\":\"{{[\\\"\"}}")).collect();
+    let behind = format!("{{\"inventory\":[\n{}],\n\"fio\":{}}}", inventory.join(",\n"), run(0));
+    assert!(behind.len() > 100_000);
+    assert_eq!(speeds(&read(&behind)), [1000.0]);
+    // States of one run that a program put into a list are one run.
+    let state = |n: u64| {
+        report_at(
+            1_795_340_400 + n,
+            "jobs",
+            &[job("w", "\"rw\":\"write\"", "write", n * 1_000_000_000, n as f64)],
+        )
+    };
+    let states = format!("[{}]", (1..9).map(state).collect::<Vec<_>>().join(","));
+    let trace = read(&states);
+    assert_eq!((trace.phases.len(), speeds(&trace)), (1, vec![1000.0; 8]));
+    // JSON of something else is named as that, however long it is.
+    let other = format!("{{\"inventory\":[\n{}]}}", inventory.join(",\n"));
+    let why = tried("run.json", &other).expect_err("no log");
+    assert!(why.contains("it is JSON, but not of fio") && !why.contains("cut short"), "{why}");
+}
+
+#[test]
+fn what_all_clients_did_is_read_where_nothing_else_is() {
+    let all = job("All clients", "", "write", 10_000_000_000, 10.0);
+    let one = |host: &str| {
+        job("w", "\"rw\":\"write\"", "write", 5_000_000_000, 10.0)
+            .replace("\"groupid\"", &format!("\"hostname\":\"{host}\",\"groupid\""))
+    };
+    assert_eq!(
+        speeds(&read(&report_at(1_795_340_460, "client_stats", std::slice::from_ref(&all)))),
+        [1000.0]
+    );
+    let trace = read(&report_at(1_795_340_460, "client_stats", &[one("a"), one("b"), all]));
+    assert_eq!(speeds(&trace), [1000.0]);
+}
