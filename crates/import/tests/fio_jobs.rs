@@ -1,4 +1,4 @@
-//! Jobs of fio in other reports than one of each direction, and in documents of other programs.
+//! Jobs of fio beside each other, in other reports than one of each direction, and in documents of other programs.
 //! The reports are composed here, with the keys that fio writes.
 
 use import::{ImportOptions, LogFile, import};
@@ -80,8 +80,94 @@ fn directions_that_are_reported_together_are_told_by_the_job() {
 }
 
 /// Goal: a job that ends before the others is no drop. Method: jobs of one speed whose ends lie apart, as one state and as many.
+#[test]
+fn jobs_that_end_a_little_apart_are_no_course() {
+    for ends in [[120.0, 120.0, 120.0, 117.0], [61.0, 60.5, 60.0, 62.0], [300.0, 290.0, 295.0, 299.0]] {
+        let jobs = |now_s: f64| -> Vec<String> {
+            let one = |end_s: &f64| {
+                let s = end_s.min(now_s);
+                job("seq", "\"rw\":\"write\",\"numjobs\":\"4\"", "write", (2.5e8 * s) as u64, s)
+            };
+            ends.iter().map(one).collect()
+        };
+        let first = ends.iter().copied().fold(f64::INFINITY, f64::min);
+        let trace = read(&report(&jobs(1e9)));
+        assert_eq!((speeds(&trace), trace.phases.len()), (vec![1000.0], 1), "{ends:?}");
+        assert!(
+            (trace.end_s() - first).abs() < 0.3 && trace.notes.iter().any(|note| note.contains("left out"))
+        );
+        let states: String = (1..=31)
+            .map(|n| {
+                let s = f64::from(n) * 10.0;
+                report_at(1_795_340_400 + n as u64 * 10, "jobs", &jobs(s)) + "\n"
+            })
+            .collect();
+        assert!(speeds(&read(&states)).iter().all(|speed| *speed == 1000.0), "{:?}", speeds(&read(&states)));
+    }
+}
+
 /// Goal: where half of the time has other jobs than the rest, that is another load.
+#[test]
+fn stretches_of_other_jobs_are_other_phases() {
+    let jobs = [
+        job("a", "\"rw\":\"write\"", "write", 60_000_000_000, 60.0),
+        job("b", "\"rw\":\"read\"", "read", 60_000_000_000, 120.0),
+    ];
+    let trace = read(&report(&jobs));
+    let told: Vec<(&str, SegmentOp)> = trace.phases.iter().map(|one| (one.name.as_str(), one.op)).collect();
+    assert_eq!(told, [("a + b", SegmentOp::Mixed), ("b", SegmentOp::Read)]);
+    // Ends all over the time are one load.
+    let jobs: Vec<String> =
+        (1..=20).map(|n| job("s", "\"rw\":\"write\"", "write", 100_000_000 * n, 5.0 * n as f64)).collect();
+    let trace = read(&report(&jobs));
+    assert_eq!((trace.phases.len(), trace.phases[0].what.as_str()), (1, "rw=write, in 20 jobs"));
+    assert!((moved(&trace, SegmentOp::Write) - 21e9).abs() < 1e6);
+}
+
 /// Goal: a direction whose first or last window is missing makes no ramp. Method: windows that are not equal, as fio writes them.
+#[test]
+fn a_direction_that_is_logged_a_window_late_is_no_ramp() {
+    for (window, jitter) in [(1000, 3), (500, 9), (1000, 0), (250, 40)] {
+        for (late, early) in [(1, 0), (0, 1), (1, 1), (2, 0)] {
+            let mut t = 0;
+            let rows: String = (0..40)
+                .map(|n| {
+                    t += window + (n * 7 + 3) % (jitter + 1);
+                    let write = if n < late || n >= 40 - early {
+                        String::new()
+                    } else {
+                        format!("{t}, 102400, 1, 0\n")
+                    };
+                    format!("{t}, 102400, 0, 0\n{write}")
+                })
+                .collect();
+            let trace = tried("mix_bw.1.log", &rows).expect("a log");
+            let own: Vec<f64> = speeds(&trace);
+            assert!(
+                own.iter().all(|speed| (103.0..107.0).contains(speed)),
+                "{window} {late} {early}: {own:?}"
+            );
+            let range = |n: usize| {
+                let all = &trace.speeds[n].intervals;
+                (all.first().map(|one| one.start_s), all.last().map(|one| (1e6 * one.end_s()).round()))
+            };
+            assert_eq!(range(0), range(1), "{window} {jitter} {late} {early}");
+            assert_eq!(trace.phases.len(), 1);
+        }
+    }
+    // Writing that begins later begins later.
+    let rows: String = (1..60)
+        .map(|n| {
+            format!(
+                "{n}000, 1000, 0, 0\n{}",
+                if n > 20 { format!("{n}000, 1000, 1, 0\n") } else { String::new() }
+            )
+        })
+        .collect();
+    let trace = tried("mix_bw.1.log", &rows).expect("a log");
+    assert!(moved(&trace, SegmentOp::Read) > 58.0 * 1_024_000.0);
+}
+
 /// Goal: reports of fio in a document of another program are read, each as a run, wherever in it they stand.
 #[test]
 fn reports_in_other_documents_are_runs() {
@@ -132,5 +218,5 @@ fn what_all_clients_did_is_read_where_nothing_else_is() {
         [1000.0]
     );
     let trace = read(&report_at(1_795_340_460, "client_stats", &[one("a"), one("b"), all]));
-    assert_eq!(speeds(&trace), [1000.0]);
+    assert_eq!((speeds(&trace), trace.phases[0].what.as_str()), (vec![1000.0], "rw=write, in 2 jobs"));
 }

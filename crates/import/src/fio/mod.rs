@@ -14,6 +14,7 @@
 mod json;
 mod log;
 mod name;
+mod phases;
 mod report;
 mod row;
 
@@ -31,14 +32,14 @@ use super::part::{CountedBy, RunPart, TimeBase};
 use super::{Format, ImportError};
 use trace::SegmentOp;
 use trace::caveat::{Caveat, ClockDoubt, Sums};
-use trace::{Interval, Phase, SpeedSeries, Trace};
+use trace::{Interval, SpeedSeries, Trace};
 
 const OPS: [SegmentOp; 3] = [SegmentOp::Read, SegmentOp::Write, SegmentOp::Trim];
 /// Logs and JSON that differ by less than this say the same. Less by one window is no difference either: fio does not
 /// write the last one.
 const SAME_SUM: f64 = 0.02;
-/// Jobs that start this long before another ends belong together; less is the end of a wait for each other.
-const TOGETHER_S: f64 = 0.5;
+/// A direction whose log begins or ends by less than so many windows beside another's was there in them.
+const LATE_WINDOWS: f64 = 2.5;
 /// States of several jobs at one time are that far apart at most.
 const SAME_MOMENT_S: f64 = 0.25;
 
@@ -119,12 +120,11 @@ impl FioRun {
         if let Some(json) = &mut self.json {
             trace.notes.append(&mut json.notes);
             trace.caveats.append(&mut json.caveats);
-            trace.phases = phases(&json.jobs);
-            give_phases(&mut trace);
             if !chosen.is_empty() {
                 let steps = chosen.iter().flat_map(|log| log.grids.iter().flatten()).map(WindowGrid::step_s);
                 compare_sums(json, steps.fold(0.0, f64::max), &mut trace);
             }
+            phases::add(&json.jobs, &mut trace);
         }
         Ok(RunPart { files, source: CountedBy::Load, clock, trace })
     }
@@ -204,6 +204,12 @@ impl FioRun {
                 trace.speeds.push(SpeedSeries { op, intervals: sum.intervals(1.0) });
             }
         }
+        if begin_and_end_together(&mut trace.speeds, step_s) {
+            trace.notes.push(format!(
+                "{}: windows at its beginning or end that only one of reading and writing has are left out",
+                self.prefix
+            ));
+        }
         for log in logs {
             trace.notes.extend(log.notes.iter().cloned());
             trace.caveats.extend(log.caveats.iter().cloned());
@@ -228,6 +234,34 @@ impl FioRun {
         let number = log.job.unwrap_or(1).max(1);
         threads.into_iter().nth(number - 1).unwrap_or(0.0)
     }
+}
+
+/// Leaves out the windows in which only one of several directions is there: fio writes the first ones of a direction late, and what it
+/// moved by then is not known. Whether there were any; a direction that is later than that began later.
+fn begin_and_end_together(speeds: &mut [SpeedSeries], step_s: f64) -> bool {
+    let ranges = || {
+        let range = |series: &SpeedSeries| {
+            Some((series.intervals.first()?.start_s, series.intervals.last()?.end_s()))
+        };
+        speeds.iter().filter_map(range)
+    };
+    let (first_s, from_s) =
+        ranges().fold((f64::INFINITY, 0.0_f64), |(a, b), (from, _)| (a.min(from), b.max(from)));
+    let (to_s, last_s) = ranges().fold((f64::INFINITY, 0.0_f64), |(a, b), (_, to)| (a.min(to), b.max(to)));
+    let is_odd = |apart_s: f64| (0.5 * step_s..LATE_WINDOWS * step_s).contains(&apart_s);
+    let from_s = if is_odd(from_s - first_s) { from_s } else { first_s };
+    let to_s = if is_odd(last_s - to_s) { to_s } else { last_s };
+    let mut is_cut = false;
+    for series in speeds {
+        series.intervals.retain_mut(|one| {
+            let (start_s, end_s) = (one.start_s.max(from_s), one.end_s().min(to_s));
+            is_cut |= end_s - start_s < one.span_s - 1e-6;
+            one.bytes *= ((end_s - start_s) / one.span_s).clamp(0.0, 1.0);
+            (one.start_s, one.span_s) = (start_s, end_s - start_s);
+            one.span_s > 0.0
+        });
+    }
+    is_cut
 }
 
 /// Speeds between the states of jobs, summed over the jobs.
@@ -286,54 +320,6 @@ fn summed(spans: &[(f64, f64, f64)]) -> Vec<Interval> {
         }
     }
     intervals
-}
-
-/// A phase for each stretch in which jobs ran together.
-fn phases(jobs: &[JobRun]) -> Vec<Phase> {
-    let mut sorted: Vec<&JobRun> = jobs.iter().filter(|job| job.end_s() > job.start_s).collect();
-    sorted.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
-    let mut phases: Vec<Phase> = Vec::new();
-    for job in sorted {
-        let op = job.op().unwrap_or(SegmentOp::Idle);
-        let limit = job.options.rate_limit.map(|rate| rate * job.threads as f64);
-        match phases.last_mut() {
-            Some(last) if job.start_s < last.end_s - TOGETHER_S => {
-                last.end_s = last.end_s.max(job.end_s());
-                if !last.name.split(" + ").any(|name| name == job.name) {
-                    last.name = format!("{} + {}", last.name, job.name);
-                }
-                last.what = format!("{} + {}", last.what, job.options.load);
-                if last.op != op {
-                    last.op = if last.op == SegmentOp::Idle { op } else { SegmentOp::Mixed };
-                }
-                last.rate_limit_bytes_per_s = last.rate_limit_bytes_per_s.zip(limit).map(|(a, b)| a + b);
-                last.buffered |= job.options.buffered;
-                last.inferred |= job.options.pauses;
-            }
-            _ => phases.push(Phase {
-                what: job.options.load.clone(),
-                rate_limit_bytes_per_s: limit,
-                buffered: job.options.buffered,
-                inferred: job.options.pauses,
-                ..Phase::bare(&job.name, op, job.start_s, job.end_s())
-            }),
-        }
-    }
-    phases
-}
-
-/// Gives every interval its phase. Empty windows between phases are no load and go.
-fn give_phases(trace: &mut Trace) {
-    let phases = &trace.phases;
-    for series in &mut trace.speeds {
-        series.intervals.retain_mut(|interval| {
-            let middle_s = interval.start_s + interval.span_s / 2.0;
-            let after = phases.partition_point(|phase| phase.start_s <= middle_s);
-            let at = after.saturating_sub(1);
-            interval.phase = at as u32;
-            interval.bytes > 0.0 || phases.get(at).is_some_and(|phase| middle_s < phase.end_s + SAME_MOMENT_S)
-        });
-    }
 }
 
 /// Compares what the logs sum up to with what fio reports.
