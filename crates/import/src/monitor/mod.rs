@@ -86,6 +86,8 @@ pub(super) struct Samples {
     pub(super) leaves_out_idle: bool,
     /// Whether rows stand in any order, so that only their times tell which was first.
     pub(super) is_unordered: bool,
+    /// Whether it has all block devices of a machine, so that those which lie on others are there, too.
+    pub(super) counts_block_devices: bool,
     /// What was decided on the way.
     pub(super) notes: Vec<String>,
 }

@@ -161,7 +161,8 @@ pub(crate) fn json(
     every_s: Option<f64>,
     device: Option<&str>,
 ) -> Result<RunPart, ImportError> {
-    let (samples, first) = json_samples(file, lines, every_s)?;
+    let (mut samples, first) = json_samples(file, lines, every_s)?;
+    samples.counts_block_devices = true;
     samples.part(file, device, clock_of(first))
 }
 
