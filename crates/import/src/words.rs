@@ -129,6 +129,9 @@ const BOUNDS: [&str; 8] = ["total", "sum", "all", "max", "min", "maximum", "mini
 /// Words of what is made from several values.
 const MEANS: [&str; 3] = ["avg", "average", "mean"];
 
+/// Words of what was moved since the row before. A sum over a row's time is how clouds export it (CloudWatch's and Azure's `Sum`).
+const OF_A_ROW: [&str; 6] = ["row", "interval", "sample", "delta", "increase", "sum"];
+
 /// The words of a title in lower case: they end at blanks, marks and before a capital letter.
 pub(crate) fn words(title: &str) -> Vec<String> {
     let mut spaced = String::with_capacity(title.len() + 4);
@@ -185,6 +188,11 @@ pub(crate) fn counts_bytes(title: &str) -> bool {
     let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     has(&["bytes", "byte", "octets", "readbytes", "writebytes"])
         && !has(&["s", "sec", "second", "rate", "speed"])
+}
+
+/// Whether a title counts what was moved in the time of each row.
+pub(crate) fn is_of_a_row(title: &str) -> bool {
+    words(title).iter().any(|word| OF_A_ROW.contains(&word.as_str()))
 }
 
 /// What a title says beside that: whose column it is.

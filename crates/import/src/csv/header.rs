@@ -71,6 +71,8 @@ pub(super) struct Header {
     /// Whether a separator stands behind its last title.
     pub(super) has_empty_end: bool,
     pub(super) notes: Vec<String>,
+    /// Whether a column of bytes moved so far has a title that may mean bytes of a row each.
+    pub(super) has_unsure_bytes: bool,
 }
 
 impl Header {
@@ -91,6 +93,7 @@ impl Header {
             seconds: None,
             has_empty_end: titles.len() > 1 && titles.last().is_some_and(String::is_empty),
             notes: Vec::new(),
+            has_unsure_bytes: false,
         };
         header
             .add_all(&titles, device)
@@ -132,7 +135,11 @@ impl Header {
                     let why = format!("there is a column of {name} already; keep those of one drive");
                     return Err(if other { (shown(), why) } else { twice() });
                 }
-                Meaning::Value(name, convert) => Column::Value { name, convert },
+                Meaning::Value(name, convert) => {
+                    let is_sure = own(title).is_some() || words::is_bound(title);
+                    self.has_unsure_bytes |= name.ends_with("_bytes") && !is_sure;
+                    Column::Value { name, convert }
+                }
                 Meaning::Other => {
                     others.extend((!title.is_empty()).then_some(title.as_str()));
                     Column::Other

@@ -5,7 +5,7 @@ use measure::{Celsius, Kelvin, Series};
 
 use super::header::AMBIENT;
 use super::table::CsvTable;
-use crate::rates::{GAP_STEPS, differences, is_counter, usual_step_s};
+use crate::rates::{GAP_STEPS, differences, is_counter, is_told_as_counter, usual_step_s};
 use trace::SegmentOp;
 use trace::{Counters, Interval, MINOR_SHARE, Phase, SpeedSeries, Temperature, Trace, infer_phases, instant};
 
@@ -26,9 +26,15 @@ pub(super) fn add_speeds(table: &CsvTable, trace: &mut Trace) -> Result<(), Stri
         (SegmentOp::Write, "write_bytes_per_s", 1.0),
         (SegmentOp::Write, "write_mb_per_s", 1e6),
         (SegmentOp::Trim, "trim_bytes_per_s", 1.0),
+        (SegmentOp::Read, "read_bytes_per_row", 1.0),
+        (SegmentOp::Write, "write_bytes_per_row", 1.0),
     ];
     for (op, name, unit) in sources {
         let Some(rates) = table.column(name) else { continue };
+        if trace.speeds.iter().any(|series| series.op == op) {
+            continue;
+        }
+        let is_of_a_row = name.ends_with("_per_row");
         // A column has a period of its own: what is written in every tenth row holds until the next.
         let known: Vec<usize> = (0..rates.len()).filter(|row| !rates[*row].is_nan()).collect();
         let step_s = usual_step_s(known.iter().map(|row| starts[*row]))
@@ -43,10 +49,21 @@ pub(super) fn add_speeds(table: &CsvTable, trace: &mut Trace) -> Result<(), Stri
         let intervals = known.iter().enumerate().map(|(at, row)| Interval {
             start_s: starts[*row],
             span_s: span_s(at),
-            bytes: rates[*row] * unit * span_s(at),
+            bytes: rates[*row] * if is_of_a_row { 1.0 } else { unit * span_s(at) },
             phase: 0,
         });
         trace.speeds.push(SpeedSeries { op, intervals: intervals.collect() });
+    }
+    let moved = |name: &str| -> Option<Vec<(f64, f64)>> {
+        let known = starts.iter().zip(table.column(name)?).filter(|(_, bytes)| !bytes.is_nan());
+        Some(known.map(|(t, bytes)| (*t, *bytes)).collect())
+    };
+    if trace.speeds.is_empty() && table.has_unsure_bytes {
+        let both = ["written_bytes", "read_bytes"].map(|name| moved(name).unwrap_or_default());
+        is_told_as_counter(
+            &both.each_ref().map(Vec::as_slice),
+            "Call the column written_bytes or read_bytes for the first, write_bytes_per_row or read_bytes_per_row for the second",
+        )?;
     }
     for (op, name, what) in
         [(SegmentOp::Write, "written_bytes", "write"), (SegmentOp::Read, "read_bytes", "read")]
@@ -54,9 +71,7 @@ pub(super) fn add_speeds(table: &CsvTable, trace: &mut Trace) -> Result<(), Stri
         if trace.speeds.iter().any(|series| series.op == op) {
             continue;
         }
-        let Some(moved) = table.column(name) else { continue };
-        let known: Vec<(f64, f64)> =
-            starts.iter().zip(moved).filter(|(_, bytes)| !bytes.is_nan()).map(|(t, b)| (*t, *b)).collect();
+        let Some(known) = moved(name) else { continue };
         is_counter(&known)?;
         let intervals = differences(&known, 0.0, 1.0, trace);
         trace.speeds.push(SpeedSeries { op, intervals });

@@ -38,6 +38,8 @@ pub(super) struct CsvTable<'a> {
     pub(super) t_s: Vec<f64>,
     /// All other columns but `phase`.
     pub(super) columns: Vec<(&'static str, Vec<f64>)>,
+    /// Whether a column of bytes moved so far has a title that may mean bytes of a row each.
+    pub(super) has_unsure_bytes: bool,
     /// Rows' phases, as indices into `phase_names`.
     phase: Vec<u32>,
     phase_names: Vec<String>,
@@ -61,6 +63,7 @@ impl<'a> CsvTable<'a> {
             facts: vec![],
             t_s: vec![],
             columns: vec![],
+            has_unsure_bytes: false,
             phase: vec![],
             phase_names: vec![],
             devices: Devices::default(),
@@ -110,6 +113,7 @@ impl<'a> CsvTable<'a> {
                 table.clock = RowClock::new(told.seconds);
                 table.marks = Marks::new(told.separator);
                 table.notes.clone_from(&told.notes);
+                table.has_unsure_bytes = told.has_unsure_bytes;
                 header = Some(told);
             }
         }

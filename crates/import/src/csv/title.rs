@@ -3,7 +3,8 @@
 //! Rules
 //! - What a title is about say its words ([`crate::words`]). Units are those of [`super::unit`]; one that may be of bytes or of bits
 //!   is refused.
-//! - Data without a time (`written_GB`, `write_bytes`) are bytes ever moved, whose differences are a speed.
+//! - Data without a time (`written_GB`, `write_bytes`) are bytes ever moved, whose differences are a speed; with a word for one row
+//!   (`write_bytes_delta`, `Write bytes (Sum)`) they are those of each row.
 //! - A column of reading or writing has a rate, one of a temperature °C, °F or K, one of power W: in its title, else in
 //!   each of its cells.
 //! - What has a unit of these and is not known to be of the drive is an error; what has none is passed over.
@@ -100,7 +101,8 @@ pub(super) fn meaning(title: &str, own: &[&'static str]) -> Result<Meaning, Stri
     }
     let topic = words::topic(title);
     if let Some((Topic::Moved(op), factor)) = topic.zip(amount(title, unit)) {
-        return Ok(Meaning::Value(moved(op), Some(Convert { zero: 0.0, factor })));
+        let column = if words::is_of_a_row(title) { moved_in_a_row(op) } else { moved(op) };
+        return Ok(Meaning::Value(column, Some(Convert { zero: 0.0, factor })));
     }
     let (column, measure) = match topic {
         Some(Topic::Ambient) => (AMBIENT, Measure::Heat),
@@ -161,6 +163,13 @@ const fn moved(op: SegmentOp) -> &'static str {
     match op {
         SegmentOp::Write => "written_bytes",
         _ => "read_bytes",
+    }
+}
+
+const fn moved_in_a_row(op: SegmentOp) -> &'static str {
+    match op {
+        SegmentOp::Write => "write_bytes_per_row",
+        _ => "read_bytes_per_row",
     }
 }
 

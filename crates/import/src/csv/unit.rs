@@ -103,6 +103,11 @@ fn rate(text: &str, lower: &str) -> Option<TitleUnit> {
             _ => None,
         };
     }
+    // Clouds count bytes a minute.
+    let minutes = ["_per_minute", "_per_min", " per minute", " per min", "/minute", "/min"];
+    if let Some(data) = minutes.iter().find_map(|end| lower.strip_suffix(end)) {
+        return amount(&text[..data.len()], data).and_then(|bytes| of(bytes / 60.0));
+    }
     // `MB_s` and `MBs` are `MB/s` where no sign may stand.
     let plain = text.replace("_s", "/s");
     let plain = match plain.strip_suffix("Bs") {

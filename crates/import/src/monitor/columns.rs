@@ -29,6 +29,7 @@ use crate::lines::LineReader;
 use crate::numbers::{Number, end_of_number, number};
 use crate::part::RunPart;
 use crate::rates::counts_up;
+use crate::words;
 
 /// Speeds without a unit whose fastest is below this are in another one than B/s: no drive under load is so slow, and none moves
 /// as many GB/s or, in MB/s, more.
@@ -194,6 +195,8 @@ impl TableReader {
         let header: Vec<String> = splitter.split_at(line, separator).iter().map(str::to_owned).collect();
         let mut samples = Samples::default();
         let meanings = meanings(dialect, &header, &mut samples.notes)?;
+        let is_bound = |meaning: &Meaning| words::is_bound(&header[meaning.cell]);
+        samples.has_free_titles = dialect == Dialect::Grafana && !meanings.iter().any(is_bound);
         let has_unit = meanings.iter().map(|meaning| !meaning.is_bare).collect();
         let to_utc_s = (dialect == Dialect::Perfmon).then(|| zone_s(&header[0])).flatten();
         Ok(Self {

@@ -37,7 +37,7 @@ pub(super) use self::names::{is_drive, is_layer};
 use self::when::Stamp;
 use super::csv::kelvin_from_celsius;
 use super::part::{CountedBy, RunPart, TimeBase};
-use super::rates::{GAP_STEPS, differences, is_counter, usual_step};
+use super::rates::{GAP_STEPS, differences, is_counter, is_told_as_counter, usual_step};
 use super::{COLDEST_K, HOTTEST_K, ImportError, set_back};
 use trace::{Interval, SegmentOp, SpeedSeries, Temperature, Trace, instant};
 
@@ -88,6 +88,8 @@ pub(super) struct Samples {
     pub(super) is_unordered: bool,
     /// Whether it has all block devices of a machine, so that those which lie on others are there, too.
     pub(super) counts_block_devices: bool,
+    /// Whether people chose the titles, so that bytes may be of a row each though they are called like those of all time.
+    pub(super) has_free_titles: bool,
     /// What was decided on the way.
     pub(super) notes: Vec<String>,
 }
@@ -203,6 +205,15 @@ impl Samples {
                 file,
                 format!("there is one row of {name} at most, which is no course of time"),
             ));
+        }
+        if self.has_free_titles {
+            let totals = columns.iter().filter(|(quantity, _)| matches!(quantity, Quantity::Total(_)));
+            let totals: Vec<&[(f64, f64)]> = totals.map(|(_, values)| &values[..]).collect();
+            is_told_as_counter(
+                &totals,
+                "Export rate() of them, or give the titles of counters the word total",
+            )
+            .map_err(|why| ImportError::whole(file, why))?;
         }
         let mut trace = Trace::empty(&name);
         trace.caveats = set_clocks;
