@@ -3,6 +3,7 @@
 use measure::record::ThermalSettings;
 use measure::{Celsius, Kelvin, Series};
 
+use super::columns::{EITHER, direction};
 use super::header::AMBIENT;
 use super::table::CsvTable;
 use crate::rates::{GAP_STEPS, differences, is_counter, is_told_as_counter, usual_step_s};
@@ -34,26 +35,14 @@ pub(super) fn add_speeds(table: &CsvTable, trace: &mut Trace) -> Result<(), Stri
         if trace.speeds.iter().any(|series| series.op == op) {
             continue;
         }
-        let is_of_a_row = name.ends_with("_per_row");
-        // A column has a period of its own: what is written in every tenth row holds until the next.
-        let known: Vec<usize> = (0..rates.len()).filter(|row| !rates[*row].is_nan()).collect();
-        let step_s = usual_step_s(known.iter().map(|row| starts[*row]))
-            .filter(|_| known.len() >= LEAST_VALUES)
-            .unwrap_or(table.step_s());
-        let span_s = |at: usize| match known.get(at + 1) {
-            Some(next) if starts[*next] - starts[known[at]] <= GAP_STEPS * step_s => {
-                starts[*next] - starts[known[at]]
-            }
-            _ => step_s,
-        };
-        let intervals = known.iter().enumerate().map(|(at, row)| Interval {
-            start_s: starts[*row],
-            span_s: span_s(at),
-            bytes: rates[*row] * if is_of_a_row { 1.0 } else { unit * span_s(at) },
-            phase: 0,
+        let all = over_time(table, &starts, rates, |rate, span_s| {
+            rate * if name.ends_with("_per_row") { 1.0 } else { unit * span_s }
         });
-        trace.speeds.push(SpeedSeries { op, intervals: intervals.collect() });
+        trace
+            .speeds
+            .push(SpeedSeries { op, intervals: all.into_iter().map(|(_, interval)| interval).collect() });
     }
+    add_either(table, &starts, trace)?;
     let moved = |name: &str| -> Option<Vec<(f64, f64)>> {
         let known = starts.iter().zip(table.column(name)?).filter(|(_, bytes)| !bytes.is_nan());
         Some(known.map(|(t, bytes)| (*t, *bytes)).collect())
@@ -79,6 +68,53 @@ pub(super) fn add_speeds(table: &CsvTable, trace: &mut Trace) -> Result<(), Stri
     }
     trace.io_errors =
         table.column("errors").map_or(0, |c| c.iter().filter(|e| !e.is_nan()).sum::<f64>() as u64);
+    Ok(())
+}
+
+/// The intervals of a column, with their rows; `bytes` are those of a value and a span.
+fn over_time(
+    table: &CsvTable,
+    starts: &[f64],
+    values: &[f64],
+    bytes: impl Fn(f64, f64) -> f64,
+) -> Vec<(usize, Interval)> {
+    // A column has a period of its own: what is written in every tenth row holds until the next.
+    let known: Vec<usize> = (0..values.len()).filter(|row| !values[*row].is_nan()).collect();
+    let step_s = usual_step_s(known.iter().map(|row| starts[*row]))
+        .filter(|_| known.len() >= LEAST_VALUES)
+        .unwrap_or(table.step_s());
+    let span_s = |at: usize| match known.get(at + 1) {
+        Some(next) if starts[*next] - starts[known[at]] <= GAP_STEPS * step_s => {
+            starts[*next] - starts[known[at]]
+        }
+        _ => step_s,
+    };
+    let interval = |(at, row): (usize, &usize)| {
+        let (start_s, span_s) = (starts[*row], span_s(at));
+        (*row, Interval { start_s, span_s, bytes: bytes(values[*row], span_s), phase: 0 })
+    };
+    known.iter().enumerate().map(interval).collect()
+}
+
+/// Speeds of reading or of writing, whichever each row names.
+fn add_either(table: &CsvTable, starts: &[f64], trace: &mut Trace) -> Result<(), String> {
+    let Some(rates) = table.column(EITHER) else { return Ok(()) };
+    let names: Vec<&str> = table.phases().collect();
+    let mut both = [SegmentOp::Read, SegmentOp::Write].map(|op| SpeedSeries { op, intervals: Vec::new() });
+    for (row, interval) in over_time(table, starts, rates, |rate, span_s| rate * span_s) {
+        match direction(names[row]) {
+            Some(SegmentOp::Read) => both[0].intervals.push(interval),
+            Some(_) => both[1].intervals.push(interval),
+            None if interval.bytes == 0.0 => {}
+            None => {
+                return Err(format!(
+                    "at {:.1} s data moved, and {:?} is neither read nor write: give reading and writing a column of their own",
+                    interval.start_s, names[row]
+                ));
+            }
+        }
+    }
+    trace.speeds.extend(both.into_iter().filter(|series| !series.intervals.is_empty()));
     Ok(())
 }
 
@@ -227,7 +263,7 @@ fn op_named(name: &str) -> Option<SegmentOp> {
         "mixed" => Some(SegmentOp::Mixed),
         "trim" => Some(SegmentOp::Trim),
         "idle" => Some(SegmentOp::Idle),
-        _ => None,
+        _ => direction(name).filter(|_| name.len() > 1),
     }
 }
 
