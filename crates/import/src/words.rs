@@ -268,6 +268,11 @@ pub(crate) fn has_direction(title: &str) -> bool {
     words(title).iter().any(is)
 }
 
+/// Whether a title says that a temperature is in °C.
+pub(crate) fn names_celsius(title: &str) -> bool {
+    words(title).iter().any(|word| ["celsius", "°c", "℃"].contains(&word.as_str()))
+}
+
 /// Whether a title speaks of reads or writes, of which there is a number.
 pub(crate) fn is_plural(title: &str) -> bool {
     words(title).iter().any(|word| ["reads", "writes"].contains(&word.as_str()))

@@ -10,6 +10,7 @@
 //! - Temperatures in whole °C are whole kelvins less 273.
 //! - Columns and values that say nothing about a drive's speed, temperature or power are passed over.
 
+mod bare_units;
 pub(super) mod collectd;
 pub(super) mod columns;
 mod counters;
