@@ -99,7 +99,7 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
         return Err(ImportError::whole(file, what));
     }
     // Its columns have words of a drive, and no unit.
-    if header.contains("diskio_")
+    if (header.contains("diskio_") || header.contains(",[DSK"))
         && let Some(what) = nearest::program(&text.to_lowercase())
     {
         return Err(ImportError::whole(file, what));
@@ -310,7 +310,7 @@ mod test {
             "{unknown}"
         );
         let prose = refused("x", "the quick brown fox\n");
-        assert!(prose.contains("they are csv, fio-bw-log") && prose.contains("quarch"), "{prose}");
+        assert!(prose.contains("analyze --help") && prose.contains("write_mb_per_s"), "{prose}");
         assert!(detect("x", b"\x1f\x8b\x08").expect_err("gzip").to_string().contains("gzip"));
         assert!(detect("x", b"\x01\0").expect_err("binary").to_string().contains("not text"));
     }

@@ -65,7 +65,11 @@ impl Dialect {
                 cells.len() > 1 && is(&cells)
             })
         };
-        if bare.contains('[') && begins(&|cells| cells.len() > 2 && hwinfo::begins(cells[0], cells[1])) {
+        // collectl's titles begin with a bracket (`[DSK]WriteKBTot`).
+        if bare.contains('[')
+            && !bare.contains(",[")
+            && begins(&|cells| cells.len() > 2 && hwinfo::begins(cells[0], cells[1]))
+        {
             return Some(Self::HwInfo);
         }
         begins(&|cells| cells[0] == "time").then_some(Self::Grafana)
