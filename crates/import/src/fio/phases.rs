@@ -11,6 +11,8 @@ use trace::{Phase, SegmentOp, Trace};
 const TOGETHER_S: f64 = 0.5;
 /// A stretch of the same jobs that lasts for less of the time in which jobs overlap is the end or the beginning of some of them.
 const LEAST_SHARE: f64 = 0.1;
+/// More names of jobs are no help.
+const MOST_NAMES: usize = 4;
 /// Phases are those stretches where they hold so much of the time.
 const MOST_OF_IT: f64 = 0.5;
 
@@ -82,6 +84,14 @@ fn of_same_jobs(jobs: &[&JobRun], left_out: &mut Vec<(f64, f64)>) -> Vec<Phase> 
     long.iter().map(running).collect()
 }
 
+/// Names that a line holds; many clients have many.
+fn shortened(names: &[&str]) -> String {
+    match names.len() {
+        0..=MOST_NAMES => names.join(" + "),
+        count => format!("{} and {} more", names[..MOST_NAMES].join(" + "), count - MOST_NAMES),
+    }
+}
+
 /// A phase of these jobs.
 fn phase(jobs: &[&JobRun], start_s: f64, end_s: f64) -> Phase {
     let mut names: Vec<&str> = Vec::new();
@@ -109,7 +119,7 @@ fn phase(jobs: &[&JobRun], start_s: f64, end_s: f64) -> Phase {
         buffered: jobs.iter().any(|job| job.options.buffered),
         inferred: jobs.iter().any(|job| job.options.pauses),
         ..Phase::bare(
-            &names.join(" + "),
+            &shortened(&names),
             match ops[..] {
                 [] => SegmentOp::Idle,
                 [op] => op,
