@@ -301,6 +301,11 @@ pub(crate) fn is_of_a_row(title: &str) -> bool {
     words(title).iter().any(|word| OF_A_ROW.contains(&word.as_str()))
 }
 
+/// Whether a title speaks of differences, as dashboards make them of counters.
+pub(crate) fn is_difference(title: &str) -> bool {
+    words(title).iter().any(|word| ["delta", "increase", "interval"].contains(&word.as_str()))
+}
+
 /// What a title says beside that: whose column it is.
 pub(crate) fn owner(title: &str) -> String {
     let says = [

@@ -44,6 +44,19 @@ fn bytes_that_may_be_of_each_row_are_asked_for() {
     assert!(why.contains("write_bytes_per_row") && why.contains("1000.0 MB/s"), "{why}");
 }
 
+/// Goal: what a refusal of a dashboard's table advises reads it.
+#[test]
+fn differences_in_tables_of_dashboards_are_no_counters() {
+    for title in ["Write bytes (Sum)", "increase(node_disk_written_bytes)", "nvme0n1 written delta (GB)"] {
+        let text = table(&format!("Time,{title}"), |_| "60".into());
+        let why = tried(&text).map(|trace| format!("{:?}", trace.notes)).expect_err(title);
+        assert!(why.contains("--format csv"), "{title}: {why}");
+        let options = ImportOptions { format: Some(import::Format::Csv), ..ImportOptions::default() };
+        let trace = import(vec![LogFile::from_bytes("log.csv", text.as_bytes())], &options).expect(title);
+        assert!(rates(&trace, SegmentOp::Write).iter().all(|rate| *rate >= 1.0), "{title}");
+    }
+}
+
 #[test]
 fn titles_say_whose_bytes_they_are() {
     for title in

@@ -60,6 +60,9 @@ fn columns_that_are_not_needed_are_passed_over_with_a_note() {
         );
         assert!(trace.notes.iter().any(|note| note.ends_with(title)), "{title}: {:?}", trace.notes);
     }
+    // The first cell of one may be empty.
+    let late = format!("t_s,write_mb_per_s,temp_c,Temp2\n0,1000,45,\n{}", "1,1000,45,7\n2,1000,45,7\n");
+    assert_eq!(heat(&tried(&late).expect("one temperature")).len(), 1);
     // What nothing else says is asked for, by the titles that the file has.
     for (titles, cells, told) in [
         ("write_mb_per_s,read_mbps", "1,1", "bytes or of bits"),

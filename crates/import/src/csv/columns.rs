@@ -20,9 +20,16 @@ pub(super) const EITHER: &str = "either_bytes_per_s";
 pub(super) fn settle(titles: &[String], below: &[String], told: &mut [Result<Meaning, String>]) {
     give_way(titles, told);
     take_direction(titles, below, told);
-    let sure: Vec<&'static str> = told.iter().filter_map(|one| name(one)).collect();
-    for (title, told) in titles.iter().zip(told.iter_mut()) {
-        if told.is_err() && is_covered(title, &sure) {
+    // What neither title nor first cell gives a unit may be anything.
+    let is_open = |at: usize, told: &Result<Meaning, String>| {
+        told.is_err()
+            || matches!(told, Ok(Meaning::Value(_, None)))
+                && below.get(at).is_some_and(|cell| cell.trim().is_empty())
+    };
+    let sure = told.iter().enumerate().filter(|(at, one)| !is_open(*at, one));
+    let sure: Vec<&'static str> = sure.filter_map(|(_, one)| name(one)).collect();
+    for (at, told) in told.iter_mut().enumerate() {
+        if is_open(at, told) && is_covered(&titles[at], &sure) {
             *told = Ok(Meaning::Other);
         }
     }

@@ -63,7 +63,15 @@ fn meaning(cell: usize, title: &str, is_netdata: bool) -> Result<Option<Meaning>
         Topic::Power => (Quantity::Power, Measure::Power),
         Topic::Ambient | Topic::Other => return Ok(None),
     };
+    let is_of_a_row = unit.eq_ignore_ascii_case("sum") || words::is_difference(&name);
     match (told(&unit), topic) {
+        (Told::Amount(_), Topic::Moved(_)) | (Told::Name, Topic::Moved(_))
+            if is_of_a_row && (words::counts_bytes(&name) || told(&unit) != Told::Name) =>
+        {
+            Err(format!(
+                "column {title:?}: it counts what was moved in the time of each row: export a rate, or take the table for one of your own with --format csv"
+            ))
+        }
         (Told::Unit(unit), _) if unit.measure == measure => is(quantity, unit, false),
         (Told::Amount(bytes), Topic::Moved(op)) => is(Quantity::Total(op), Unit::of(measure, bytes), false),
         (Told::Name, _) if is_netdata => is(quantity, Unit::of(measure, 1024.0), false),
