@@ -106,6 +106,39 @@ fn jobs_that_end_a_little_apart_are_no_course() {
     }
 }
 
+/// Goal: the same of logs, without fio's JSON and beside it, in which a group may be one job.
+#[test]
+fn logs_that_end_a_little_apart_are_no_course() {
+    let log = |end: u32| -> String { (1..=end).map(|s| format!("{s}000, 244140, 1, 0, 0\n")).collect() };
+    let read = |ends: [u32; 4], json: &str| -> Trace {
+        let logs = ends.map(log);
+        let names = ["seq_bw.1.log", "seq_bw.2.log", "seq_bw.3.log", "seq_bw.4.log", "seq.json"];
+        let texts = [&logs[0], &logs[1], &logs[2], &logs[3], json];
+        let files = names.into_iter().zip(texts).filter(|(_, text)| !text.is_empty());
+        let files = files.map(|(name, text)| LogFile::from_bytes(name, text.as_bytes())).collect();
+        import(files, &ImportOptions::default()).expect("a run")
+    };
+    let group = report(&[job("seq", "\"rw\":\"write\",\"numjobs\":\"4\"", "write", 118_000_000_000, 120.0)]);
+    for (ends, seconds) in [([120, 120, 117, 120], 117), ([112, 112, 112, 120], 112), ([60, 61, 62, 63], 60)]
+    {
+        for json in ["", &group] {
+            let trace = read(ends, json);
+            let speeds = speeds(&trace);
+            assert_eq!((speeds.len(), trace.phases.len()), (seconds, 1), "{ends:?} {json}");
+            assert!(speeds.iter().all(|speed| *speed == 1000.0), "{ends:?}: {speeds:?}");
+        }
+    }
+    assert_eq!(speeds(&read([120; 4], "")).len(), 120);
+    // Half of the time has half of the jobs.
+    let trace = read([60, 60, 120, 120], "");
+    let told: Vec<(&str, f64)> = trace.phases.iter().map(|one| (one.name.as_str(), one.end_s)).collect();
+    assert_eq!(told, [("seq, 4 jobs", 60.0), ("seq, 2 jobs", 120.0)]);
+    assert_eq!(
+        (speeds(&trace)[0], speeds(&trace)[119], trace.speeds[0].intervals[60].phase),
+        (1000.0, 500.0, 1)
+    );
+}
+
 /// Goal: where half of the time has other jobs than the rest, that is another load.
 #[test]
 fn stretches_of_other_jobs_are_other_phases() {
@@ -155,6 +188,10 @@ fn a_direction_that_is_logged_a_window_late_is_no_ramp() {
             assert_eq!(trace.phases.len(), 1);
         }
     }
+    // A short load before another one is no late window.
+    let row = |n: u32| format!("{n}000, 1000, {}, 0\n", u32::from(n <= 2));
+    let trace = tried("mix_bw.1.log", &(1..60).map(row).collect::<String>()).expect("a log");
+    assert!(moved(&trace, SegmentOp::Write) > 1.9 * 1_024_000.0);
     // Writing that begins later begins later.
     let rows: String = (1..60)
         .map(|n| {

@@ -40,6 +40,8 @@ const OPS: [SegmentOp; 3] = [SegmentOp::Read, SegmentOp::Write, SegmentOp::Trim]
 const SAME_SUM: f64 = 0.02;
 /// A direction whose log begins or ends by less than so many windows beside another's was there in them.
 const LATE_WINDOWS: f64 = 2.5;
+/// .. and both were there for most of the time.
+const MOSTLY_BOTH: f64 = 0.5;
 /// States of several jobs at one time are that far apart at most.
 const SAME_MOMENT_S: f64 = 0.25;
 
@@ -109,8 +111,9 @@ impl FioRun {
             .map(|log| log.file.clone())
             .chain(self.json.iter().map(|j| j.file.clone()))
             .collect();
+        let mut ranges = Vec::new();
         let clock = match &self.json {
-            _ if !chosen.is_empty() => self.add_logs(&chosen, &mut trace),
+            _ if !chosen.is_empty() => self.add_logs(&chosen, &mut trace, &mut ranges),
             Some(json) => {
                 trace.speeds = speeds_of(&json.jobs);
                 json.unix_s.map_or(TimeBase::Own, |zero_s| TimeBase::Unix { zero_s })
@@ -121,11 +124,18 @@ impl FioRun {
             trace.notes.append(&mut json.notes);
             trace.caveats.append(&mut json.caveats);
             if !chosen.is_empty() {
-                let steps = chosen.iter().flat_map(|log| log.grids.iter().flatten()).map(WindowGrid::step_s);
-                compare_sums(json, steps.fold(0.0, f64::max), &mut trace);
+                compare_sums(json, longest_step_s(&chosen), &mut trace);
             }
             phases::add(&json.jobs, &mut trace);
         }
+        let step_s = longest_step_s(&chosen);
+        if begin_and_end_together(&mut trace.speeds, step_s) {
+            trace.notes.push(format!(
+                "{}: windows at its beginning or end that only one of reading and writing has are left out",
+                self.prefix
+            ));
+        }
+        phases::end_together(&ranges, step_s, &self.prefix, &mut trace);
         Ok(RunPart { files, source: CountedBy::Load, clock, trace })
     }
 
@@ -171,21 +181,21 @@ impl FioRun {
         Ok(chosen)
     }
 
-    fn add_logs(&self, logs: &[FioLog], trace: &mut Trace) -> TimeBase {
+    /// Adds the sum of logs; `ranges` take from when to when each is.
+    fn add_logs(&self, logs: &[FioLog], trace: &mut Trace, ranges: &mut Vec<(f64, f64)>) -> TimeBase {
         let epoch = logs.iter().all(|log| log.epoch);
         let starts: Vec<f64> = logs.iter().map(|log| self.start_s(log)).collect();
-        let step_s = logs
-            .iter()
-            .flat_map(|log| log.grids.iter().flatten())
-            .map(WindowGrid::step_s)
-            .fold(0.0, f64::max);
-        let from = |(log, start_s): (&FioLog, &f64)| {
-            let begins = log.grids.iter().flatten().filter_map(WindowGrid::range_s).map(|(from_s, _)| from_s);
-            begins.fold(f64::INFINITY, f64::min) + start_s
+        let step_s = longest_step_s(logs);
+        let range = |(log, start_s): (&FioLog, &f64)| {
+            let of_log = log.grids.iter().flatten().filter_map(WindowGrid::range_s);
+            let both = of_log.fold((f64::INFINITY, 0.0_f64), |(a, b), (from, to)| (a.min(from), b.max(to)));
+            (both.0 + start_s, both.1 + start_s)
         };
+        ranges.extend(logs.iter().zip(&starts).map(range));
         // Windows of a wall clock begin where the first job's do, so that all windows are whole.
-        let zero_s =
-            if epoch { logs.iter().zip(&starts).map(from).fold(f64::INFINITY, f64::min) } else { 0.0 };
+        let first_s = ranges.iter().map(|(from_s, _)| *from_s).fold(f64::INFINITY, f64::min);
+        let zero_s = if epoch { first_s } else { 0.0 };
+        ranges.iter_mut().for_each(|range| *range = (range.0 - zero_s, range.1 - zero_s));
         let blocks = self.json.as_ref().and_then(|json| json.jobs.first()).map(|job| job.options.block);
         for (direction, op) in OPS.into_iter().enumerate() {
             let mut sum = WindowGrid::new(step_s);
@@ -203,12 +213,6 @@ impl FioRun {
             if sum.total() > 0.0 {
                 trace.speeds.push(SpeedSeries { op, intervals: sum.intervals(1.0) });
             }
-        }
-        if begin_and_end_together(&mut trace.speeds, step_s) {
-            trace.notes.push(format!(
-                "{}: windows at its beginning or end that only one of reading and writing has are left out",
-                self.prefix
-            ));
         }
         for log in logs {
             trace.notes.extend(log.notes.iter().cloned());
@@ -236,6 +240,10 @@ impl FioRun {
     }
 }
 
+fn longest_step_s(logs: &[FioLog]) -> f64 {
+    logs.iter().flat_map(|log| log.grids.iter().flatten()).map(WindowGrid::step_s).fold(0.0, f64::max)
+}
+
 /// Leaves out the windows in which only one of several directions is there: fio writes the first ones of a direction late, and what it
 /// moved by then is not known. Whether there were any; a direction that is later than that began later.
 fn begin_and_end_together(speeds: &mut [SpeedSeries], step_s: f64) -> bool {
@@ -248,6 +256,9 @@ fn begin_and_end_together(speeds: &mut [SpeedSeries], step_s: f64) -> bool {
     let (first_s, from_s) =
         ranges().fold((f64::INFINITY, 0.0_f64), |(a, b), (from, _)| (a.min(from), b.max(from)));
     let (to_s, last_s) = ranges().fold((f64::INFINITY, 0.0_f64), |(a, b), (_, to)| (a.min(to), b.max(to)));
+    if to_s - from_s < MOSTLY_BOTH * (last_s - first_s) {
+        return false;
+    }
     let is_odd = |apart_s: f64| (0.5 * step_s..LATE_WINDOWS * step_s).contains(&apart_s);
     let from_s = if is_odd(from_s - first_s) { from_s } else { first_s };
     let to_s = if is_odd(last_s - to_s) { to_s } else { last_s };

@@ -5,7 +5,10 @@
 
 use super::SAME_MOMENT_S;
 use super::json::JobRun;
-use trace::{Phase, SegmentOp, Trace};
+use trace::{MINOR_SHARE, Phase, SegmentOp, Trace};
+
+/// From when to when, in seconds.
+type Span = (f64, f64);
 
 /// Jobs that start this long before another ends belong together; less is the end of a wait for each other.
 const TOGETHER_S: f64 = 0.5;
@@ -18,10 +21,11 @@ const MOST_OF_IT: f64 = 0.5;
 
 /// Gives a trace its phases, and every interval its phase. Empty windows between phases are no load and go.
 pub(super) fn add(jobs: &[JobRun], trace: &mut Trace) {
-    let mut left_out: Vec<(f64, f64)> = Vec::new();
+    let mut left_out: Vec<Span> = Vec::new();
     for together in overlapping(jobs) {
         trace.phases.extend(of_same_jobs(&together, &mut left_out));
     }
+    leave_out(&left_out, trace);
     let phases = &trace.phases;
     for series in &mut trace.speeds {
         series.intervals.retain_mut(|interval| {
@@ -29,16 +33,8 @@ pub(super) fn add(jobs: &[JobRun], trace: &mut Trace) {
             let after = phases.partition_point(|phase| phase.start_s <= middle_s);
             let at = after.saturating_sub(1);
             interval.phase = at as u32;
-            let is_left_out = left_out.iter().any(|(from_s, to_s)| (*from_s..*to_s).contains(&middle_s));
-            let is_of_phase = || phases.get(at).is_some_and(|phase| middle_s < phase.end_s + SAME_MOMENT_S);
-            !is_left_out && (interval.bytes > 0.0 || is_of_phase())
+            interval.bytes > 0.0 || phases.get(at).is_some_and(|phase| middle_s < phase.end_s + SAME_MOMENT_S)
         });
-    }
-    if !left_out.is_empty() {
-        let seconds: f64 = left_out.iter().map(|(from_s, to_s)| to_s - from_s).sum();
-        trace.notes.push(format!(
-            "jobs did not all begin and end together: {seconds:.1} s in which only some of them ran are left out"
-        ));
     }
 }
 
@@ -62,26 +58,88 @@ fn overlapping(jobs: &[JobRun]) -> Vec<Vec<&JobRun>> {
 }
 
 /// Phases of jobs that overlap.
-fn of_same_jobs(jobs: &[&JobRun], left_out: &mut Vec<(f64, f64)>) -> Vec<Phase> {
-    let mut times: Vec<f64> = jobs.iter().flat_map(|job| [job.start_s, job.end_s()]).collect();
+fn of_same_jobs(jobs: &[&JobRun], left_out: &mut Vec<Span>) -> Vec<Phase> {
+    let spans: Vec<Span> = jobs.iter().map(|job| (job.start_s, job.end_s())).collect();
+    let Some((long, short)) = stretches(&spans, SAME_MOMENT_S) else {
+        let (begins, ends) = (spans.iter().map(|span| span.0), spans.iter().map(|span| span.1));
+        return vec![phase(jobs, begins.fold(f64::INFINITY, f64::min), ends.fold(0.0, f64::max))];
+    };
+    left_out.extend(short);
+    let running = |(from_s, to_s): Span| {
+        let middle_s = 0.5 * (from_s + to_s);
+        let is_running = |job: &&JobRun| job.start_s < middle_s && job.end_s() > middle_s;
+        phase(&jobs.iter().copied().filter(is_running).collect::<Vec<_>>(), from_s, to_s)
+    };
+    long.into_iter().map(running).collect()
+}
+
+/// Stretches in which the same of these run, and what is left between and beside them; `None` where they change all the time. Ends
+/// that lie within `same_s` are one moment.
+fn stretches(spans: &[Span], same_s: f64) -> Option<(Vec<Span>, Vec<Span>)> {
+    let mut times: Vec<f64> = spans.iter().flat_map(|(from_s, to_s)| [*from_s, *to_s]).collect();
     times.sort_by(f64::total_cmp);
-    let (begin_s, end_s) = (times[0], times[times.len() - 1]);
-    times.dedup_by(|next, kept| *next - *kept <= SAME_MOMENT_S);
+    let (begin_s, end_s) = (*times.first()?, *times.last()?);
+    times.dedup_by(|next, kept| *next - *kept <= same_s);
     // The last of some that are one moment is the end.
     times.last_mut().into_iter().for_each(|last| *last = end_s);
-    let is_long = |pair: &&[f64]| pair[1] - pair[0] >= LEAST_SHARE * (end_s - begin_s);
-    let (long, short): (Vec<&[f64]>, Vec<&[f64]>) = times.windows(2).partition(is_long);
-    let seconds: f64 = long.iter().map(|pair| pair[1] - pair[0]).sum();
-    if seconds < MOST_OF_IT * (end_s - begin_s) {
-        return vec![phase(jobs, begin_s, end_s)];
+    let all = times.windows(2).map(|pair| (pair[0], pair[1]));
+    let (long, short): (Vec<Span>, Vec<Span>) =
+        all.partition(|(from_s, to_s)| to_s - from_s >= LEAST_SHARE * (end_s - begin_s));
+    let seconds: f64 = long.iter().map(|(from_s, to_s)| to_s - from_s).sum();
+    (seconds >= MOST_OF_IT * (end_s - begin_s)).then_some((long, short))
+}
+
+/// The same of logs of jobs that ran together, by the times of their rows: fio's JSON may not be there, or tell of a group as one.
+/// Stretches of other jobs are phases where it is not there.
+pub(super) fn end_together(logs: &[Span], step_s: f64, name: &str, trace: &mut Trace) {
+    let (last_begin_s, first_end_s) =
+        logs.iter().fold((0.0_f64, f64::INFINITY), |(a, b), (from_s, to_s)| (a.max(*from_s), b.min(*to_s)));
+    if logs.len() < 2 || last_begin_s >= first_end_s {
+        return;
     }
-    left_out.extend(short.iter().map(|pair| (pair[0], pair[1])));
-    let running = |pair: &&[f64]| {
-        let middle_s = 0.5 * (pair[0] + pair[1]);
-        let is_running = |job: &&JobRun| job.start_s < middle_s && job.end_s() > middle_s;
-        phase(&jobs.iter().copied().filter(is_running).collect::<Vec<_>>(), pair[0], pair[1])
-    };
-    long.iter().map(running).collect()
+    let Some((long, short)) = stretches(logs, 0.5 * step_s) else { return };
+    leave_out(&short, trace);
+    if !trace.phases.is_empty() || long.len() < 2 {
+        return;
+    }
+    for (at, (from_s, to_s)) in long.into_iter().enumerate() {
+        let middle_s = 0.5 * (from_s + to_s);
+        let count = logs.iter().filter(|(from_s, to_s)| (*from_s..*to_s).contains(&middle_s)).count();
+        let mut moved: Vec<(SegmentOp, f64)> = Vec::new();
+        for series in &mut trace.speeds {
+            let within =
+                |one: &&mut trace::Interval| (from_s..to_s).contains(&(one.start_s + 0.5 * one.span_s));
+            let mut bytes = 0.0;
+            for interval in series.intervals.iter_mut().filter(within) {
+                interval.phase = at as u32;
+                bytes += interval.bytes;
+            }
+            moved.push((series.op, bytes));
+        }
+        let total: f64 = moved.iter().map(|(_, bytes)| bytes).sum();
+        let alone = moved.iter().find(|(_, bytes)| *bytes >= (1.0 - MINOR_SHARE) * total);
+        let op = alone.map_or(SegmentOp::Mixed, |(op, _)| *op);
+        trace.phases.push(Phase::bare(&format!("{name}, {count} jobs"), op, from_s, to_s));
+    }
+}
+
+/// Leaves out what was moved in these spans, with a note where that was anything.
+fn leave_out(spans: &[Span], trace: &mut Trace) {
+    let mut seconds: f64 = 0.0;
+    for series in &mut trace.speeds {
+        series.intervals.retain(|one| {
+            let middle_s = one.start_s + 0.5 * one.span_s;
+            let span = spans.iter().find(|(from_s, to_s)| (*from_s..*to_s).contains(&middle_s));
+            seconds += if span.is_some() && one.bytes > 0.0 { one.span_s } else { 0.0 };
+            span.is_none()
+        });
+    }
+    if seconds > 0.0 {
+        trace.notes.push(
+            "jobs did not all begin and end together: the time in which only some of them ran is left out"
+                .to_owned(),
+        );
+    }
 }
 
 /// Names that a line holds; many clients have many.
