@@ -219,7 +219,7 @@ fn told_by_keys(file: &str, text: &str, is_whole: bool) -> Result<Format, Import
         }
         [] => Err(ImportError::whole(
             file,
-            nearest::program(&text.to_lowercase()).unwrap_or_else(|| {
+            nearest::program_of(&text.to_lowercase(), is_json(text)).unwrap_or_else(|| {
                 "it is JSON, but not of fio, `nvme smart-log`, `nvme id-ctrl`, smartctl, a Prometheus range query, sysstat, telegraf or Netdata; --format NAME takes it as one all the same".to_owned()
             }),
         )),
@@ -232,6 +232,13 @@ fn told_by_keys(file: &str, text: &str, is_whole: bool) -> Result<Format, Import
             Err(ImportError::whole(file, why))
         }
     }
+}
+
+/// Whether a text begins as JSON does, and not with a word in brackets.
+fn is_json(text: &str) -> bool {
+    let text = text.trim_start();
+    let in_list = text.strip_prefix('[').map(str::trim_start);
+    text.starts_with('{') || in_list.is_some_and(|first| first.starts_with(['{', '[', '"']))
 }
 
 /// The beginning of the file as text; what is no text is refused with a word on what it might be.

@@ -102,6 +102,7 @@ const PROGRAMS: &[(&[&str], &str, &str)] = &[
     (&["#<--", "disks--"], "collectl's text", IOSTAT),
     (&["date time [", "[dsk"], "collectl's table", COLLECTL),
     (&["date,time,[", "[dsk"], "collectl's table", COLLECTL),
+    (&["#date,time,[cpu]"], "collectl's table without drives", IOSTAT),
     (
         &["bbu status for adapter"],
         "MegaCli's report of a battery",
@@ -211,9 +212,18 @@ pub(super) fn text_of_a_tool(text: &str) -> Option<&'static str> {
 
 /// What a text in lower case looks like that has the words of a program whose output is not read.
 pub(super) fn program(lower: &str) -> Option<String> {
+    program_among(lower, |_| true)
+}
+
+/// The same of what begins as JSON does: where it is, words of texts stand in any of it.
+pub(super) fn program_of(lower: &str, is_json: bool) -> Option<String> {
+    program_among(lower, |what| !(is_json && what.contains("text")))
+}
+
+fn program_among(lower: &str, is_one: impl Fn(&str) -> bool) -> Option<String> {
     let lower = lower.replace('"', "");
     let has_all = |words: &&[&str]| words.iter().all(|word| lower.contains(word));
-    let (_, what, instead) = PROGRAMS.iter().find(|(words, ..)| has_all(words))?;
+    let (_, what, instead) = PROGRAMS.iter().find(|(words, what, _)| is_one(what) && has_all(words))?;
     Some(format!("it looks like {what}, {instead}"))
 }
 

@@ -270,6 +270,14 @@ fn readings_of_json_may_have_a_written_time_and_no_temperature() {
 }
 
 /// Telegraf says what it does before it says what it measured.
+/// Words of texts stand in any JSON.
+#[test]
+fn json_of_something_else_is_no_text() {
+    let why =
+        tried("{\"a\": \" Q  D  C  + \", \"b\": \"procs memory swap atop - DSK |\"}\n").expect_err("JSON");
+    assert!(why.contains("it is JSON, but not of"), "{why}");
+}
+
 /// A recording of power alone is no drive's rails.
 #[test]
 fn a_voltage_and_a_current_are_not_quarchs() {

@@ -60,6 +60,11 @@ fn columns_that_are_not_needed_are_passed_over_with_a_note() {
         );
         assert!(trace.notes.iter().any(|note| note.ends_with(title)), "{title}: {:?}", trace.notes);
     }
+    for titles in ["seconds,elapsed_ms", "elapsed_min,t_s", "seconds,uptime"] {
+        let row = |t: u32| format!("{t},{t},1000\n");
+        let trace = tried(&format!("{titles},write_mb_per_s\n{}", (0..30).map(row).collect::<String>()));
+        assert_eq!(trace.expect(titles).end_s(), 30.0, "{titles}");
+    }
     // The first cell of one may be empty.
     let late = format!("t_s,write_mb_per_s,temp_c,Temp2\n0,1000,45,\n{}", "1,1000,45,7\n2,1000,45,7\n");
     assert_eq!(heat(&tried(&late).expect("one temperature")).len(), 1);
@@ -68,6 +73,8 @@ fn columns_that_are_not_needed_are_passed_over_with_a_note() {
         ("write_mb_per_s,read_mbps", "1,1", "bytes or of bits"),
         ("temp_c,Write", "45,1000", "column \"Write\""),
         ("temp_c,written", "45,1000", "\"written (GB)\""),
+        ("Data Disk Write Bytes/sec,OS Disk Write Bytes/Sec", "5,5", "keep those of one drive"),
+        ("nvme write (MB/s),OS disk write", "5,5", "OS disk write"),
         ("write_MBps,write MB/s", "1,1", "it says the same as \"write_MBps\""),
         ("write_mb_per_s,Write_bytes_per_s", "1,1", "it says the same as \"write_mb_per_s\""),
     ] {

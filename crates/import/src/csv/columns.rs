@@ -18,6 +18,7 @@ pub(super) const EITHER: &str = "either_bytes_per_s";
 
 /// Settles what titles leave open; `below` are the cells of the first row.
 pub(super) fn settle(titles: &[String], below: &[String], told: &mut [Result<Meaning, String>]) {
+    one_time(titles, told);
     give_way(titles, told);
     take_direction(titles, below, told);
     // What neither title nor first cell gives a unit may be anything.
@@ -27,9 +28,17 @@ pub(super) fn settle(titles: &[String], below: &[String], told: &mut [Result<Mea
                 && below.get(at).is_some_and(|cell| cell.trim().is_empty())
     };
     let sure = told.iter().enumerate().filter(|(at, one)| !is_open(*at, one));
-    let sure: Vec<&'static str> = sure.filter_map(|(_, one)| name(one)).collect();
+    let sure: Vec<(usize, &'static str)> = sure.filter_map(|(at, one)| Some((at, name(one)?))).collect();
+    let owners: Vec<String> = sure.iter().map(|(at, _)| words::owner(&titles[*at])).collect();
+    let sure: Vec<&'static str> = sure.into_iter().map(|(_, name)| name).collect();
     for (at, told) in told.iter_mut().enumerate() {
-        if is_open(at, told) && is_covered(&titles[at], &sure) {
+        let title = &titles[at];
+        // A speed of something else by its title may be another drive's.
+        let owner = words::owner(title);
+        let is_of_another = matches!(words::topic(title), Some(Topic::Moved(_)))
+            && !owner.is_empty()
+            && !owners.contains(&owner);
+        if is_open(at, told) && !is_of_another && is_covered(title, &sure) {
             *told = Ok(Meaning::Other);
         }
     }
@@ -56,6 +65,18 @@ fn is_covered(title: &str, sure: &[&str]) -> bool {
         (_, Some(TitleUnit::Of(unit))) if unit.measure == Measure::Heat => has(&is_heat),
         (_, Some(TitleUnit::Of(unit))) if unit.measure == Measure::Power => sure.contains(&"power_w"),
         _ => moved("write_") || moved("read_") || sure.contains(&EITHER),
+    }
+}
+
+/// Of several times the plain CSV's own is taken, else the first.
+fn one_time(titles: &[String], told: &mut [Result<Meaning, String>]) {
+    let times: Vec<usize> = (0..told.len()).filter(|at| matches!(told[*at], Ok(Meaning::Time(_)))).collect();
+    let taken = times.iter().find(|at| own(&titles[**at]).is_some()).or(times.first());
+    for at in times
+        .iter()
+        .filter(|at| taken.is_some_and(|taken| !titles[*taken].eq_ignore_ascii_case(&titles[**at])))
+    {
+        told[*at] = Ok(Meaning::Other);
     }
 }
 

@@ -12,7 +12,7 @@
 use measure::nearest::nearest;
 
 use super::header::{AMBIENT, COLUMNS};
-use super::unit::{TitleUnit, split};
+use super::unit::{TitleUnit, seconds, split};
 use crate::monitor::units::{Measure, Told, Unit, told};
 use crate::words::{self, Topic};
 use trace::SegmentOp;
@@ -156,7 +156,8 @@ fn time(name: &str, unit: Option<TitleUnit>) -> Option<Result<Meaning, String>> 
     let is_day = words.iter().all(|word| is(&DATE, word));
     Some(match unit {
         None if is_day => Ok(Meaning::Date),
-        None => Ok(Meaning::Time(None)),
+        // A title may be nothing but the unit (`seconds`).
+        None => Ok(Meaning::Time(seconds(&name.trim().to_lowercase()))),
         Some(TitleUnit::Seconds(seconds)) => Ok(Meaning::Time(Some(seconds))),
         Some(_) => Err("the unit is none of time: s, ms, min and h are".into()),
     })

@@ -80,7 +80,7 @@ fn unit(text: &str) -> Option<TitleUnit> {
     seconds(&lower).map(TitleUnit::Seconds).or_else(|| rate(text, &lower)).or_else(amount)
 }
 
-fn seconds(lower: &str) -> Option<f64> {
+pub(super) fn seconds(lower: &str) -> Option<f64> {
     Some(match lower {
         "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
         "ms" | "msec" | "millis" | "millisecond" | "milliseconds" => 1e-3,

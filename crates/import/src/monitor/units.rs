@@ -55,7 +55,7 @@ impl Unit {
 
 /// Bytes per second in one of that unit.
 fn rate(name: &str) -> Option<f64> {
-    const SECONDS: [&str; 8] = ["/s", "/sec", "/second", " per second", "ps", "/S", "/с", "/сек"];
+    const SECONDS: [&str; 9] = ["/s", "/sec", "/Sec", "/second", " per second", "ps", "/S", "/с", "/сек"];
     data(SECONDS.iter().find_map(|seconds| name.strip_suffix(seconds))?.trim_end())
 }
 
