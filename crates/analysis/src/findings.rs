@@ -98,10 +98,12 @@ pub enum Label {
     Ramp,
     /// No load.
     Idle,
-    /// Slow for longer than a dip, and not found to be heat; its event has the cause.
+    /// Slow for longer than a dip, and not found to be heat; its event has the cause. Without an event: one speed, which may be a
+    /// throttled one, as the load was never seen on a cool drive.
     Unknown,
-    /// One speed, which may be a throttled one: the load was never seen on a cool drive. Without an event.
+    /// The latter; `unknown` to others.
     #[serde(rename = "unknown", skip_deserializing)]
+    #[schemars(skip)]
     Constant,
 }
 

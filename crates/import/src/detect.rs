@@ -1,6 +1,6 @@
 //! Which format a file has, by its content.
 //!
-//! Rules, the first that fits decides. They look at the first 64 KiB; names count only where [`by_name`] says so.
+//! Rules, the first that fits decides. They look at the first 64 KiB, and of JSON at 16 MiB more where those tell nothing; names count only where [`by_name`] says so.
 //! 1. Nothing, archives, Parquet, zero bytes: refused with a word on what it is.
 //! 2. A first line, comments with `#` left out, with a column `t_s`: the plain CSV.
 //! 3. `CrystalDiskInfo ` among the first five lines; a first line with `Time UNIT` and a power (Quarch).
@@ -55,10 +55,9 @@ const BINARIES: [(&[u8], &str); 8] = [
 /// # Errors
 /// When it is none that is read, or could be two: the text says what to do.
 pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
-    let text = text(file, head)?;
+    let all = text(file, head)?;
     // A line that the head ends within may look like anything.
-    let whole =
-        text.rfind('\n').filter(|_| head.len() >= super::HEAD).map_or(&text[..], |last| &text[..=last]);
+    let whole = all.rfind('\n').filter(|_| head.len() >= super::HEAD).map_or(&all[..], |last| &all[..=last]);
     let text = without_separator(whole);
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let Some(first) = lines().next() else {
@@ -78,7 +77,7 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
         return Ok(Format::NvmeText);
     }
     if lines().take_while(|line| !is_numbers(line)).any(json::is_beginning) {
-        return told_by_keys(file, text);
+        return told_by_keys(file, &all, head.len() < super::HEAD);
     }
     if first.starts_with("'Test Type") {
         let instant = lines().any(|line| line.starts_with("TimeStamp,"));
@@ -100,7 +99,7 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
         return Err(ImportError::whole(file, what));
     }
     // Its columns have words of a drive, and no unit.
-    if header.contains("diskio_")
+    if (header.contains("diskio_") || header.contains(",[DSK"))
         && let Some(what) = nearest::program(&text.to_lowercase())
     {
         return Err(ImportError::whole(file, what));
@@ -109,6 +108,12 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
         return Ok(Format::Csv);
     }
     Err(ImportError::whole(file, nearest::unknown(text, header)))
+}
+
+/// Whether a file is JSON by its first character.
+pub(super) fn begins_as_json(head: &[u8]) -> bool {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    head.starts_with(b"{") || head.starts_with(b"[")
 }
 
 /// Whether a file that is refused holds what a loss of power leaves of a reading: a document without an end, or zero bytes.
@@ -195,7 +200,8 @@ fn is_numbers(line: &str) -> bool {
     cells >= 4
 }
 
-fn told_by_keys(file: &str, text: &str) -> Result<Format, ImportError> {
+/// The format of JSON, of which `text` is the beginning, or the whole where `is_whole`.
+fn told_by_keys(file: &str, text: &str, is_whole: bool) -> Result<Format, ImportError> {
     let has = |key: &&str| {
         let quoted = format!("\"{key}\"");
         text.match_indices(&quoted).any(|(at, _)| text[at + quoted.len()..].trim_start().starts_with(':'))
@@ -207,13 +213,13 @@ fn told_by_keys(file: &str, text: &str) -> Result<Format, ImportError> {
         [] if has(&"labels") && has(&"data") && text.contains("\"time\"") => Ok(Format::NetdataJson),
         [] if has(&"fields") && has(&"tags") && has(&"timestamp") => Ok(Format::TelegrafJson),
         // The keys that tell it are behind the tear.
-        [] if text.len() < super::HEAD && json::is_cut(text) => {
+        [] if is_whole && json::is_cut(text) => {
             let line = 1 + text.lines().take_while(|line| !json::is_beginning(line)).count();
             Err(ImportError::at(file, line, None, json::CUT))
         }
         [] => Err(ImportError::whole(
             file,
-            nearest::program(&text.to_lowercase()).unwrap_or_else(|| {
+            nearest::program_of(&text.to_lowercase(), is_json(text)).unwrap_or_else(|| {
                 "it is JSON, but not of fio, `nvme smart-log`, `nvme id-ctrl`, smartctl, a Prometheus range query, sysstat, telegraf or Netdata; --format NAME takes it as one all the same".to_owned()
             }),
         )),
@@ -226,6 +232,13 @@ fn told_by_keys(file: &str, text: &str) -> Result<Format, ImportError> {
             Err(ImportError::whole(file, why))
         }
     }
+}
+
+/// Whether a text begins as JSON does, and not with a word in brackets.
+fn is_json(text: &str) -> bool {
+    let text = text.trim_start();
+    let in_list = text.strip_prefix('[').map(str::trim_start);
+    text.starts_with('{') || in_list.is_some_and(|first| first.starts_with(['{', '[', '"']))
 }
 
 /// The beginning of the file as text; what is no text is refused with a word on what it might be.
@@ -304,7 +317,7 @@ mod test {
             "{unknown}"
         );
         let prose = refused("x", "the quick brown fox\n");
-        assert!(prose.contains("they are csv, fio-bw-log") && prose.contains("quarch"), "{prose}");
+        assert!(prose.contains("analyze --help") && prose.contains("write_mb_per_s"), "{prose}");
         assert!(detect("x", b"\x1f\x8b\x08").expect_err("gzip").to_string().contains("gzip"));
         assert!(detect("x", b"\x01\0").expect_err("binary").to_string().contains("not text"));
     }

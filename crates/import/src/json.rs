@@ -171,7 +171,15 @@ fn document_in(line: &str) -> Option<(&str, &str)> {
     }
     // `[2026-11-21 10:20:30] Device: ..`
     let in_brackets = line.strip_prefix('[').and_then(|line| line.split_once(']'));
-    let is_dated = in_brackets.is_some_and(|(text, _)| LineTimes::is_time(text));
+    // `[  312.400211] nvme nvme0: ..` of the kernel, and no list of one number.
+    let is_since_boot = |text: &str, rest: &str| {
+        text.contains('.')
+            && text.trim().parse::<f64>().is_ok()
+            && rest.starts_with(' ')
+            && !rest.trim().is_empty()
+    };
+    let is_dated =
+        in_brackets.is_some_and(|(text, rest)| LineTimes::is_time(text) || is_since_boot(text, rest));
     (line.starts_with(['{', '[']) && !is_dated).then_some(("", line))
 }
 

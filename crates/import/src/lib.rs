@@ -59,6 +59,8 @@ use trace::{Interval, Trace, infer_phases};
 
 /// How much of a file is looked at to tell its format.
 const HEAD: usize = 64 << 10;
+/// How much more of a JSON document, whose keys may stand anywhere.
+const MORE_OF_JSON: usize = 16 << 20;
 
 /// A run is no longer than this: what spans more are times of two units, or of two runs.
 const LONGEST_RUN_S: f64 = 400.0 * 86_400.0;
@@ -263,13 +265,21 @@ impl Gathered {
         }
         let format = match options.format {
             Some(format) if !head.is_empty() => format,
-            _ => match detect::detect(&name, &head) {
-                Err(refusal) if count > 1 && detect::is_torn(&head) => {
-                    self.leave_out(refusal);
-                    return Ok(());
+            _ => {
+                let mut told = detect::detect(&name, &head);
+                // Programs that run fio put it behind much of their own.
+                if told.is_err() && head.len() == HEAD && detect::begins_as_json(&head) {
+                    content.by_ref().take(MORE_OF_JSON as u64).read_to_end(&mut head).map_err(failed)?;
+                    told = detect::detect(&name, &head);
                 }
-                told => told?,
-            },
+                match told {
+                    Err(refusal) if count > 1 && detect::is_torn(&head) => {
+                        self.leave_out(refusal);
+                        return Ok(());
+                    }
+                    told => told?,
+                }
+            }
         };
         let reader = text_of(format, head, content);
         let lost = LostRows::default();
@@ -282,7 +292,7 @@ impl Gathered {
             Format::FioHistLog => {
                 self.notes.push(format!("{name} is a histogram log of fio, which holds no speed: not read"));
             }
-            Format::FioJson => self.jsons.push(fio::fio_json(&name, lines)?),
+            Format::FioJson => self.jsons.extend(fio::fio_json(&name, lines)?),
             Format::Iometer => self.parts.push(iometer::results(&name, lines)?),
             Format::IometerInst => self.parts.push(iometer::instant(&name, lines)?),
             Format::NvmeJson => {

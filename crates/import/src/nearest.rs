@@ -48,12 +48,15 @@ const SERIES: &str = "which is not read: export it with a column for each series
 const RANGE: &str = "which is not read: ask for the range with api/v1/query_range";
 const OWN_CSV: &str =
     "which is not read: make a CSV of it, with columns t_s, read_mb_per_s and write_mb_per_s";
+const COLLECTL: &str = "which is not read: make a CSV of it, with columns time, read (KiB/s) and write (KiB/s), in which it counts, or use `iostat -x -t 1`";
+const KERNEL: &str = "which tells when a drive was too hot and has no course of speed or temperature: run `date +%s; nvme smart-log -o json` once a second beside the load";
 const NO_TITLES: &str = "which does not say what its values are: make a CSV of it, with columns time (clock) and write_mb_per_s or temp_c";
 const NO_DRIVES: &str = "which does not tell drives apart: use `iostat -x -t 1`";
 
 /// Words in lower case that together tell a program whose output is not read, the most telling programs first; what it is,
 /// and what to do instead.
 const PROGRAMS: &[(&[&str], &str, &str)] = &[
+    (&["aaa,progname,nmon"], "nmon's recording", IOSTAT),
     (&["aida64"], "a log of AIDA64", HWINFO),
     (&["hardware monitoring log v"], "a log of MSI Afterburner", "which has no drives: HWiNFO logs them"),
     (&["argus monitor"], "a log of Argus Monitor", HWINFO),
@@ -96,10 +99,15 @@ const PROGRAMS: &[(&[&str], &str, &str)] = &[
     ),
     (&["total dsk", "read", "writ"], "dstat's text", IOSTAT),
     (&["-dsk/", "read", "writ"], "dstat's text", IOSTAT),
-    (&["aaa,progname,nmon"], "nmon's recording", IOSTAT),
     (&["#<--", "disks--"], "collectl's text", IOSTAT),
-    (&["date time [cpu]", "[dsk]"], "collectl's table", IOSTAT),
-    (&["date,time,[cpu]", "[dsk]"], "collectl's table", IOSTAT),
+    (&["date time [", "[dsk"], "collectl's table", COLLECTL),
+    (&["date,time,[", "[dsk"], "collectl's table", COLLECTL),
+    (&["#date,time,[cpu]"], "collectl's table without drives", IOSTAT),
+    (
+        &["bbu status for adapter"],
+        "MegaCli's report of a battery",
+        "which has no drives: use `smartctl --json -x -d megaraid,N /dev/sdX`",
+    ),
     (&["itemid", "clock", "value"], "the history of Zabbix", NO_TITLES),
     (&["atop -", "dsk |"], "atop's text", IOSTAT),
     (&["diskio_", "_read_bytes"], "glances' CSV", IOSTAT),
@@ -170,7 +178,9 @@ const PROGRAMS: &[(&[&str], &str, &str)] = &[
         "InfluxDB's annotated CSV without a column _time",
         "of which nothing can be read: export what from() |> range() |> filter() gives",
     ),
-    (&[" kernel: ", "nvme"], "the kernel's log", "which has no course of speed or temperature"),
+    (&[" kernel: ", "nvme"], "the kernel's log", KERNEL),
+    (&["] nvme nvme"], "the kernel's log", KERNEL),
+    (&["] blk_update_request: "], "the kernel's log", KERNEL),
     (&["series;time;value"], "Grafana's table with a row for each value", SERIES),
     (&["series,time,value"], "Grafana's table with a row for each value", SERIES),
     (
@@ -202,9 +212,18 @@ pub(super) fn text_of_a_tool(text: &str) -> Option<&'static str> {
 
 /// What a text in lower case looks like that has the words of a program whose output is not read.
 pub(super) fn program(lower: &str) -> Option<String> {
+    program_among(lower, |_| true)
+}
+
+/// The same of what begins as JSON does: where it is, words of texts stand in any of it.
+pub(super) fn program_of(lower: &str, is_json: bool) -> Option<String> {
+    program_among(lower, |what| !(is_json && what.contains("text")))
+}
+
+fn program_among(lower: &str, is_one: impl Fn(&str) -> bool) -> Option<String> {
     let lower = lower.replace('"', "");
     let has_all = |words: &&[&str]| words.iter().all(|word| lower.contains(word));
-    let (_, what, instead) = PROGRAMS.iter().find(|(words, ..)| has_all(words))?;
+    let (_, what, instead) = PROGRAMS.iter().find(|(words, what, _)| is_one(what) && has_all(words))?;
     Some(format!("it looks like {what}, {instead}"))
 }
 
@@ -231,10 +250,7 @@ pub(super) fn unknown(text: &str, header: &str) -> String {
         None if is_table(text) => {
             "the nearest is csv, a table of your own (--format csv says what its header lacks)".to_owned()
         }
-        None => {
-            let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-            format!("they are {}", names.join(", "))
-        }
+        None => "they are logs of fio, iostat, sar, nvme-cli, smartctl, HWiNFO, Grafana and others, which `heatsoak analyze --help` lists, and a CSV of your own with columns such as t_s, write_mb_per_s and temp_c".to_owned(),
     };
     format!("it is none of the logs that are read: it begins with {begin:?}; {what}")
 }
@@ -243,7 +259,9 @@ pub(super) fn unknown(text: &str, header: &str) -> String {
 fn format(lower: &str) -> Option<Format> {
     let count = |words: &[&str]| words.iter().filter(|word| lower.contains(**word)).count();
     let (format, words) = TYPICAL.into_iter().rev().max_by_key(|(_, words)| count(words))?;
-    (count(words) >= 2).then_some(format)
+    // Batteries have a voltage and a current, too: rails of drives have their names.
+    let has_rail = || ["12v", "5v", "3v3", "3.3v"].iter().any(|rail| lower.contains(rail));
+    (count(words) >= 2 && (format != Format::Quarch || has_rail())).then_some(format)
 }
 
 /// Whether the first lines that are no comments have cells, as many in each.

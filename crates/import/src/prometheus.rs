@@ -136,6 +136,15 @@ fn meaning(metric: &BTreeMap<String, String>) -> Option<Meaning> {
         "node_disk_read_bytes_total" => moved(0, 1.0, CountedBy::System),
         "node_disk_written_bytes_total" => moved(1, 1.0, CountedBy::System),
         "node_disk_discarded_sectors_total" => moved(2, 512.0, CountedBy::System),
+        "windows_physical_disk_read_bytes_total" | "windows_logical_disk_read_bytes_total" => {
+            moved(0, 1.0, CountedBy::System)
+        }
+        "windows_physical_disk_write_bytes_total" | "windows_logical_disk_write_bytes_total" => {
+            moved(1, 1.0, CountedBy::System)
+        }
+        "smartmon_attr_raw_value" if label("name").eq_ignore_ascii_case("temperature_celsius") => {
+            Some(Meaning::Temperature("composite", false))
+        }
         "smartctl_device_bytes_read" => moved(0, 1.0, CountedBy::Drive),
         "smartctl_device_bytes_written" => moved(1, 1.0, CountedBy::Drive),
         "nvme_data_units_read" | "nvme_data_units_read_total" => moved(0, 512_000.0, CountedBy::Drive),
@@ -145,6 +154,7 @@ fn meaning(metric: &BTreeMap<String, String>) -> Option<Meaning> {
         "nvme_thm_temp1_total_time" | "nvme_thm_temp1_trans_time" => Some(Meaning::Counter(2)),
         "nvme_thm_temp2_total_time" | "nvme_thm_temp2_trans_time" => Some(Meaning::Counter(3)),
         name if name.starts_with("node_hwmon_") || name.starts_with("node_disk_") => Some(Meaning::Nothing),
+        name if name.starts_with("windows_") || name.starts_with("smartmon_") => Some(Meaning::Nothing),
         name if name.starts_with("smartctl_") || name.starts_with("nvme_") => Some(Meaning::Nothing),
         _ => None,
     }
@@ -235,7 +245,7 @@ impl Source {
             let host = instance.rsplit_once(':').map_or(instance.as_str(), |(host, _)| host);
             (source.host, source.instance) = (Some(host.to_owned()), instance.clone());
         }
-        let labels = ["device", "disk", "chip"];
+        let labels = ["device", "disk", "volume", "chip"];
         let Some((label, value)) = labels.iter().find_map(|label| Some((*label, metric.get(*label)?))) else {
             return source;
         };

@@ -15,6 +15,12 @@ const LEAST_RISES: usize = 5;
 const ROWS_A_RISE: usize = 3;
 const ROWS_A_FALL: usize = 50;
 
+/// Less than this is what a machine writes that does nothing; more than the second is a load, and the third is the fastest link to a
+/// drive that is sold (PCIe 6.0 x4).
+const IDLE_BYTES_PER_S: f64 = 10_000.0;
+const LOAD_BYTES_PER_S: f64 = 1e6;
+const FASTEST_LOAD_BYTES_PER_S: f64 = 32e9;
+
 /// The usual distance of two times in seconds: the median, which neither gaps nor jitter move. `None` for fewer than two.
 pub(super) fn usual_step_s(times: impl IntoIterator<Item = f64>) -> Option<f64> {
     let times: Vec<f64> = times.into_iter().collect();
@@ -65,6 +71,26 @@ pub(super) fn is_counter(values: &[(f64, f64)]) -> Result<(), String> {
         return Err(format!(
             "bytes read or written fall in {falls} of {} steps: are they rates, as of derivative(), or bytes of a row each? Export the counters as they are, or call rates that, such as write_bytes_per_s",
             values.len() - 1
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses what a title calls bytes, of both directions, where it is not told whether they are of all time or of a row each: as bytes
+/// moved so far they stand nearly still, and as bytes of a row each they are the load of a drive.
+/// `what_to_do` ends the refusal.
+pub(super) fn is_told_as_counter(columns: &[&[(f64, f64)]], what_to_do: &str) -> Result<(), String> {
+    let (mut as_counter, mut as_rows) = (0.0_f64, 0.0_f64);
+    for values in columns {
+        let known: Vec<(f64, f64)> = values.iter().copied().filter(|(_, bytes)| !bytes.is_nan()).collect();
+        let (Some(step_s), [first, .., last]) = (usual_step(&known), &known[..]) else { continue };
+        as_counter += (last.1 - first.1).abs() / (last.0 - first.0);
+        as_rows += known[known.len() / 2].1 / step_s;
+    }
+    if as_counter < IDLE_BYTES_PER_S && (LOAD_BYTES_PER_S..FASTEST_LOAD_BYTES_PER_S).contains(&as_rows) {
+        return Err(format!(
+            "are its bytes all that were ever moved, or those of each row? As the first nothing was done ({as_counter:.0} B/s), as the second it is a load ({:.1} MB/s). {what_to_do}",
+            as_rows / 1e6
         ));
     }
     Ok(())

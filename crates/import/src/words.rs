@@ -23,16 +23,70 @@ pub(crate) enum Topic {
     Other,
 }
 
-const READING: [&str; 8] = ["read", "reads", "reading", "readings", "readbytes", "rd", "lesen", "leserate"];
-const WRITING: [&str; 9] =
-    ["write", "writes", "writing", "writebytes", "wr", "written", "wrtn", "schreiben", "schreibrate"];
-const HEAT: [&str; 9] =
-    ["temp", "temps", "temperature", "temperatures", "temperatur", "celsius", "composite", "hot", "°c"];
+const READING: [&str; 18] = [
+    "read",
+    "reads",
+    "reading",
+    "readings",
+    "readbytes",
+    "rd",
+    "diskread",
+    "lesen",
+    "leserate",
+    "gelesen",
+    "lecture",
+    "lectura",
+    "lettura",
+    "leitura",
+    "odczyt",
+    "чтение",
+    "读取",
+    "読み取り",
+];
+const WRITING: [&str; 20] = [
+    "write",
+    "writes",
+    "writing",
+    "writebytes",
+    "wr",
+    "written",
+    "wrtn",
+    "diskwrite",
+    "schreiben",
+    "schreibrate",
+    "geschrieben",
+    "écriture",
+    "ecriture",
+    "escritura",
+    "scrittura",
+    "escrita",
+    "zapis",
+    "запись",
+    "写入",
+    "書き込み",
+];
+const HEAT: [&str; 15] = [
+    "temp",
+    "temps",
+    "temperature",
+    "temperatures",
+    "temperatur",
+    "celsius",
+    "composite",
+    "hot",
+    "°c",
+    "température",
+    "temperatura",
+    "temperatuur",
+    "температура",
+    "温度",
+    "teplota",
+];
 const POWER: [&str; 5] = ["power", "watt", "watts", "leistung", "consumption"];
 const AMBIENT: [&str; 1] = ["ambient"];
 
 /// Words of other parts of a machine, of what is counted beside data, and of lines that are drawn for comparison.
-const OTHERS: [&str; 89] = [
+const OTHERS: [&str; 104] = [
     "iops",
     "ios",
     "ops",
@@ -122,12 +176,32 @@ const OTHERS: [&str; 89] = [
     "pcie",
     "lanes",
     "rpm",
+    "rx",
+    "tx",
+    "pct",
+    "percent",
+    "percentage",
+    "share",
+    "ratio",
+    "mix",
+    "amp",
+    "waf",
+    "protect",
+    "protected",
+    "protection",
+    "only",
+    "enabled",
 ];
+/// Words of what is warm beside a drive; data may be of them.
+const OTHER_HEAT: [&str; 6] = ["system", "chassis", "enclosure", "server", "hba", "nic"];
 
 /// Words of what may be of several drives, or of a time that is past: a drive's own where nothing says it better.
 const BOUNDS: [&str; 8] = ["total", "sum", "all", "max", "min", "maximum", "minimum", "host"];
 /// Words of what is made from several values.
 const MEANS: [&str; 3] = ["avg", "average", "mean"];
+
+/// Words of what was moved since the row before. A sum over a row's time is how clouds export it (CloudWatch's and Azure's `Sum`).
+const OF_A_ROW: [&str; 6] = ["row", "interval", "sample", "delta", "increase", "sum"];
 
 /// The words of a title in lower case: they end at blanks, marks and before a capital letter.
 pub(crate) fn words(title: &str) -> Vec<String> {
@@ -150,12 +224,13 @@ pub(crate) fn topic(title: &str) -> Option<Topic> {
     let sensor = sensor(&words);
     match (has(&READING), has(&WRITING)) {
         _ if has(&AMBIENT) => Some(Topic::Ambient),
-        _ if has(&OTHERS) => Some(Topic::Other),
+        _ if has(&OTHERS) || title.contains('%') => Some(Topic::Other),
         // `read/s` and `ms/read` of gstat.
         (true, _) | (_, true) if is_of_ios(title) => Some(Topic::Other),
         (true, false) => Some(Topic::Moved(SegmentOp::Read)),
         (false, true) => Some(Topic::Moved(SegmentOp::Write)),
         (true, true) => None,
+        _ if has(&HEAT) && has(&OTHER_HEAT) => Some(Topic::Other),
         _ if sensor.is_some() => Some(Topic::Heat(sensor)),
         _ if has(&HEAT) => Some(Topic::Heat(None)),
         _ if has(&POWER) => Some(Topic::Power),
@@ -163,10 +238,44 @@ pub(crate) fn topic(title: &str) -> Option<Topic> {
     }
 }
 
+/// Bytes in one of what a title counts whose size is the same everywhere: data units of NVMe are a thousand blocks of 512 bytes
+/// (NVMe Base, SMART / Health Information log), sectors of Linux 512 bytes (block layer statistics).
+pub(crate) fn counted(title: &str) -> Option<(SegmentOp, f64)> {
+    let words = words(title);
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    let bytes = match () {
+        () if has(&["data"]) && has(&["units"]) => 512_000.0,
+        () if has(&["sectors"]) && !has(&["merged", "bad", "reallocated", "pending", "s", "sec"]) => 512.0,
+        () => return None,
+    };
+    match (has(&READING), has(&WRITING)) {
+        (true, false) => Some((SegmentOp::Read, bytes)),
+        (false, true) => Some((SegmentOp::Write, bytes)),
+        _ => None,
+    }
+}
+
+/// The number behind a word for heat (`temp2_c`).
+pub(crate) fn heat_number(title: &str) -> Option<u8> {
+    let words = words(title);
+    let at = words.iter().position(|word| HEAT.contains(&word.as_str()))?;
+    words.get(at + 1)?.parse().ok()
+}
+
 /// Whether a title has a word for reading or writing.
 pub(crate) fn has_direction(title: &str) -> bool {
     let is = |word: &String| READING.contains(&word.as_str()) || WRITING.contains(&word.as_str());
     words(title).iter().any(is)
+}
+
+/// Whether a title says that a temperature is in °C.
+pub(crate) fn names_celsius(title: &str) -> bool {
+    words(title).iter().any(|word| ["celsius", "°c", "℃"].contains(&word.as_str()))
+}
+
+/// Whether a title speaks of reads or writes, of which there is a number.
+pub(crate) fn is_plural(title: &str) -> bool {
+    words(title).iter().any(|word| ["reads", "writes"].contains(&word.as_str()))
 }
 
 /// Whether a title has a word of a sum or of the highest or lowest value.
@@ -185,6 +294,16 @@ pub(crate) fn counts_bytes(title: &str) -> bool {
     let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     has(&["bytes", "byte", "octets", "readbytes", "writebytes"])
         && !has(&["s", "sec", "second", "rate", "speed"])
+}
+
+/// Whether a title counts what was moved in the time of each row.
+pub(crate) fn is_of_a_row(title: &str) -> bool {
+    words(title).iter().any(|word| OF_A_ROW.contains(&word.as_str()))
+}
+
+/// Whether a title speaks of differences, as dashboards make them of counters.
+pub(crate) fn is_difference(title: &str) -> bool {
+    words(title).iter().any(|word| ["delta", "increase", "interval"].contains(&word.as_str()))
 }
 
 /// What a title says beside that: whose column it is.
@@ -275,6 +394,14 @@ mod test {
             "write time",
             "read/s",
             "written sectors",
+            "write_pct",
+            "write%",
+            "write_amp",
+            "write_protect",
+            "read_only",
+            "ChassisTempC",
+            "System Temp",
+            "RX_kBps",
             "Write cache hit",
         ] {
             assert_eq!(topic(title), Some(Topic::Other), "{title}");

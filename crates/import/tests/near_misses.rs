@@ -173,7 +173,32 @@ const PROGRAMS: &[(&str, &str)] = &[
         "pidstat",
     ),
     ("NVMe status: INVALID_NS\n", "an error of nvme-cli"),
-    ("top - 09:40:00 up 1 day,  1 user\nTasks: 1 total\n", "they are csv, fio-bw-log"),
+    ("top - 09:40:00 up 1 day,  1 user\nTasks: 1 total\n", "analyze --help"),
+    (
+        "[  312.400211] nvme nvme0: pci function 0000:01:00.0\n[  912.678901] nvme nvme0: Device temperature above critical threshold\n",
+        "the kernel's log",
+    ),
+    ("[Sun Nov 22 09:40:00 2026] nvme nvme0: I/O 5 QID 2 timeout, reset controller\n", "the kernel's log"),
+    (
+        "AAA,progname,nmon\nDISKREAD,T0001,0.0\nBBBP,150,/usr/bin/vmstat,\"procs -----memory---- ---swap--\"\n",
+        "nmon's recording",
+    ),
+    (
+        "BBU status for Adapter: 0\n\nBatteryType: CVPM02\nVoltage: 9437 mV\nCurrent: 0 mA\nTemperature: 32 C\n",
+        "smartctl --json -x -d megaraid",
+    ),
+    (
+        "waiting for 1 second sample...\n#Date,Time,[DSK]ReadKBTot,[DSK]WriteKBTot\n20261122,09:40:00,0,512000\n",
+        "write (KiB/s)",
+    ),
+    (
+        "Date,Time,[CPU]User%,[CPU]Sys%,[DSK]ReadKBTot,[DSK]WriteKBTot\n20261122,09:40:00,1,2,0,512000\n",
+        "collectl's table",
+    ),
+    (
+        "{\"sysstat\":{\"hosts\":[{\"statistics\":[{\"timestamp\":{\"date\":\"2026-11-22\",\"time\":\"09:40:00\"},\"cpu-load\":[]}]}]}}\n",
+        "sadf -j FILE -- -d",
+    ),
     ("Time,write,temp\n09:40:00,1600 MB/s,40\n09:40:01,1600 MB/s,40\n", "a date and a time of day"),
 ];
 
@@ -245,6 +270,60 @@ fn readings_of_json_may_have_a_written_time_and_no_temperature() {
 }
 
 /// Telegraf says what it does before it says what it measured.
+/// Words of texts stand in any JSON.
+#[test]
+fn json_of_something_else_is_no_text() {
+    let why =
+        tried("{\"a\": \" Q  D  C  + \", \"b\": \"procs memory swap atop - DSK |\"}\n").expect_err("JSON");
+    assert!(why.contains("it is JSON, but not of"), "{why}");
+}
+
+/// A recording of power alone is no drive's rails.
+#[test]
+fn a_voltage_and_a_current_are_not_quarchs() {
+    let why = tried("Timestamp(s),Main Current(A),Main Voltage(V)\n0.0,0.5,12.0\n0.1,0.5,12.0\n")
+        .expect_err("no drive");
+    assert!(!why.contains("quarch"), "{why}");
+}
+
+/// `influx_inspect export`: statements and comments before the lines.
+#[test]
+fn an_export_of_influxdb_is_read() {
+    let row = |s: u64| {
+        format!(
+            "diskio,host=h,name=nvme0n1 write_bytes={}i {}\n",
+            s * 10_000_000_000,
+            1_795_340_400_000_000_000 + s * 10_000_000_000
+        )
+    };
+    let begin = "# INFLUXDB EXPORT: 1677-09-21T00:12:43Z - 2262-04-11T23:47:16Z\n# DDL\nCREATE DATABASE telegraf WITH NAME autogen\n# DML\n# CONTEXT-DATABASE:telegraf\n";
+    let trace = tried(&format!("{begin}{}", (0..9).map(row).collect::<String>())).expect("an export");
+    assert!(trace.speeds[0].intervals.iter().all(|one| one.bytes_per_s() == 1e9));
+}
+
+/// The exporter of Windows, and the collector of smartctl in Python.
+#[test]
+fn prometheus_has_other_exporters() {
+    let points = |value: fn(u64) -> u64| -> String {
+        (0..9).map(|s| format!("[{},\"{}\"]", 1_795_340_400 + 10 * s, value(s))).collect::<Vec<_>>().join(",")
+    };
+    let series = |labels: &str, values: String| format!("{{\"metric\":{{{labels}}},\"values\":[{values}]}}");
+    let written = series(
+        "\"__name__\":\"windows_physical_disk_write_bytes_total\",\"disk\":\"0\"",
+        points(|s| s * 10_000_000_000),
+    );
+    let heat = series(
+        "\"__name__\":\"smartmon_attr_raw_value\",\"name\":\"temperature_celsius\",\"disk\":\"0\"",
+        points(|s| 40 + s),
+    );
+    let text = format!(
+        "{{\"status\":\"success\",\"data\":{{\"resultType\":\"matrix\",\"result\":[{written},{heat}]}}}}"
+    );
+    let trace = tried(&text).expect("a range");
+    assert!(trace.speeds[0].intervals.iter().all(|one| one.bytes_per_s() == 1e9));
+    assert_eq!(trace.temperatures[0].kelvin.points()[8].value, 321.0);
+}
+
 #[test]
 fn what_telegraf_says_itself_is_no_metric() {
     let row = |s: u64| {

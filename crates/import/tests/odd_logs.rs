@@ -150,10 +150,10 @@ fn a_refusal_of_a_table_says_what_to_write() {
     for (text, told) in [
         (
             "time_minutes,temperature_celsius,throughput_mbps\n0,40,5\n",
-            "rename it read_mb_per_s or write_mb_per_s",
+            "rename it \"read throughput_mbps\" or \"write throughput_mbps\"",
         ),
-        ("time_s,temp,write_mbps\n0,40,5\n", "may be of bytes or of bits"),
-        ("t_s,write,temp_c\n0,1500,40\n", "write the unit behind its name, such as write (MB/s)"),
+        ("time_s,temp_c,write_mbps\n0,40,5\n", "may be of bytes or of bits"),
+        ("t_s,write,temp_c\n0,1500,40\n", "write it behind the title, such as \"write (MB/s)\""),
         ("elapsed,write_MBps\n0,5\n1,5\n", "call the column t_s (seconds), time_ms"),
         (
             "timestamp,write_MBps\n2026-11-22 09:40:00,5\n2026-11-22 09:40:00,6\n",

@@ -321,7 +321,7 @@ fn a_sum_of_reading_and_writing_is_refused_as_that() {
         )
     };
     let why = refused(&format!("{BANNER}{}", (0..9).map(row).collect::<String>()));
-    assert!(why.contains("reading and writing together (-s)"), "{why}");
+    assert!(why.contains("reading and writing together (-s)") && why.contains("iostat -x -t 1"), "{why}");
 }
 
 /// Goal: a drive that waits for work is not slow. Method: the same fall of speed, once with the drive busy and once without, as iostat,

@@ -27,10 +27,10 @@ pub(super) const ANYWHERE_PER_K: f64 = 0.02;
 /// What is no heat comes once in 500 s, known as if 0.2 had been seen in 100 s.
 const RATE_DROPS: f64 = 0.2;
 const RATE_S: f64 = 100.0;
-/// Sizes of caches are spread evenly over the logarithm, from 5 GB to 1 TB: of those that are still not full after some time, one in
-/// five is within a factor of e.
+/// Sizes of caches are spread evenly over the logarithm, up to 150 times the smallest, which take a quarter of a minute to fill: of those that
+/// are not full by then, one in five is within a factor of e.
 const CACHE_ENDS: f64 = 0.2;
-const LEAST_FILLED_S: f64 = 5.0;
+const SMALLEST_S: f64 = 15.0;
 /// From so many drops that look alike on, half of what others tell of their rate is left out.
 const FEW_ALIKE: f64 = 2.0;
 /// A load that begins slow does so for a reason other than heat this often.
@@ -209,7 +209,7 @@ impl RunSums {
             false => (rate_per_s * began.stay_s_per_k / ANYWHERE_PER_K).ln(),
         };
         chance[Other as usize] = by(self.rate_per_s(drop, now));
-        chance[Slc as usize] = by(CACHE_ENDS / began.filled_s.max(LEAST_FILLED_S));
+        chance[Slc as usize] = by(CACHE_ENDS / (SMALLEST_S + began.filled_s));
         let mut others = [0.0; 5];
         // Of drops that share a threshold one was the first, and had none to go by.
         let first = 1.0 / (1.0 + self.near(drop, now));

@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 
 use measure::CellSplitter;
 
-use super::title::{Convert, Meaning, meaning};
+use super::columns;
+use super::title::{Convert, Meaning, meaning, no_unit};
+use super::unit::split;
 use crate::device::{controller, nothing_of};
+use crate::monitor::units::with_units_below;
 use crate::{ImportError, words};
 
 /// The columns of the plain CSV, each in the unit of its name.
@@ -64,56 +67,78 @@ pub(super) struct Header {
     pub(super) line: String,
     pub(super) separator: char,
     pub(super) columns: Vec<Column>,
+    /// The titles of its values, in their order.
+    pub(super) titles: Vec<String>,
     /// The title of the time, for errors.
     pub(super) time_title: String,
     /// Seconds in one number of the time, where that is told.
     pub(super) seconds: Option<f64>,
     /// Whether a separator stands behind its last title.
     pub(super) has_empty_end: bool,
+    /// Whether the line below it holds units.
+    pub(super) has_units_below: bool,
     pub(super) notes: Vec<String>,
+    /// Whether a column of bytes moved so far has a title that may mean bytes of a row each.
+    pub(super) has_unsure_bytes: bool,
 }
 
 impl Header {
+    /// Reads the header in line `number`; `below` are the cells of the line after it.
     pub(super) fn read(
         file: &str,
-        number: usize,
-        line: &str,
+        (number, line): (usize, &str),
+        below: &[String],
         splitter: &mut CellSplitter,
         device: Option<&str>,
     ) -> Result<Self, ImportError> {
         let separator = separator(line);
-        let titles: Vec<String> = splitter.split_at(line, separator).iter().map(str::to_owned).collect();
+        let mut titles: Vec<String> = splitter.split_at(line, separator).iter().map(str::to_owned).collect();
         let mut header = Self {
             line: line.to_owned(),
             separator,
             columns: Vec::with_capacity(titles.len()),
+            titles: Vec::new(),
             time_title: String::new(),
             seconds: None,
             has_empty_end: titles.len() > 1 && titles.last().is_some_and(String::is_empty),
+            has_units_below: false,
             notes: Vec::new(),
+            has_unsure_bytes: false,
         };
+        if let Some(with_units) = with_units_below(&titles, below) {
+            header.has_units_below = true;
+            let bare = |title: &String| own(title).is_none() && split(title).1.is_none();
+            let both = titles.iter_mut().zip(with_units).filter(|(title, _)| bare(title));
+            both.for_each(|(title, with_unit)| *title = with_unit);
+        }
+        let below = if header.has_units_below { &[] } else { below };
         header
-            .add_all(&titles, device)
+            .add_all(&titles, below, device)
             .map_err(|(title, why)| ImportError::at(file, number, title.as_deref(), why))?;
         Ok(header)
     }
 
     /// Takes the titles; what is wrong stands at one of them, if any.
-    fn add_all(&mut self, titles: &[String], device: Option<&str>) -> Result<(), (Option<String>, String)> {
-        let mut others: Vec<&str> = Vec::new();
-        let mut day = None;
+    fn add_all(
+        &mut self,
+        titles: &[String],
+        below: &[String],
+        device: Option<&str>,
+    ) -> Result<(), (Option<String>, String)> {
         let wanted = one_drive(titles, device).map_err(|why| (None, why))?;
-        for title in titles {
-            let shown = || Some(format!("{title:?}"));
+        let told = titles.iter().enumerate().map(|(at, title)| {
             let is_of_another = words::drive(title)
                 .is_some_and(|drive| wanted.as_ref().is_some_and(|wanted| *wanted != controller(&drive)));
-            let told = match own(title) {
-                Some(told) => told,
-                None if is_of_another => Meaning::Other,
-                None => meaning(title, &COLUMNS).map_err(|why| (shown(), why))?,
-            };
+            if is_of_another { Ok(Meaning::Other) } else { told(title, below.get(at)) }
+        });
+        let mut told: Vec<Result<Meaning, String>> = told.collect();
+        columns::settle(titles, below, &mut told);
+        let mut others: Vec<&str> = Vec::new();
+        let mut day = None;
+        for (title, told) in titles.iter().zip(told) {
+            let shown = || Some(format!("{title:?}"));
             let twice = || (shown(), "the column is there twice; keep one of them".to_owned());
-            let column = match told {
+            let column = match told.map_err(|why| (shown(), why))? {
                 Meaning::Time(_) if !self.time_title.is_empty() => return Err(twice()),
                 Meaning::Time(seconds) => {
                     (self.time_title, self.seconds) = (title.clone(), seconds);
@@ -124,15 +149,22 @@ impl Header {
                     day = Some(self.columns.len());
                     Column::Date
                 }
-                Meaning::Phase if self.columns.contains(&Column::Phase) => return Err(twice()),
-                Meaning::Phase => Column::Phase,
-                Meaning::Device => Column::Device,
-                Meaning::Value(name, _) if self.values().any(|known| known == name) => {
-                    let other = own(title).is_none();
-                    let why = format!("there is a column of {name} already; keep those of one drive");
-                    return Err(if other { (shown(), why) } else { twice() });
+                Meaning::Phase | Meaning::Direction if self.columns.contains(&Column::Phase) => {
+                    return Err(twice());
                 }
-                Meaning::Value(name, convert) => Column::Value { name, convert },
+                Meaning::Phase | Meaning::Direction => Column::Phase,
+                Meaning::Device => Column::Device,
+                Meaning::Value(name, _) if self.says(name).is_some() => {
+                    let other = self.says(name).unwrap_or_default();
+                    let why = format!("it says the same as {other:?}; keep those of one drive");
+                    return Err(if other.eq_ignore_ascii_case(title) { twice() } else { (shown(), why) });
+                }
+                Meaning::Value(name, convert) => {
+                    let is_sure = own(title).is_some() || words::is_bound(title);
+                    self.has_unsure_bytes |= name.ends_with("_bytes") && !is_sure;
+                    self.titles.push(title.clone());
+                    Column::Value { name, convert }
+                }
                 Meaning::Other => {
                     others.extend((!title.is_empty()).then_some(title.as_str()));
                     Column::Other
@@ -150,6 +182,13 @@ impl Header {
         Ok(())
     }
 
+    /// The title of a column that says the same as one of that name, in any unit.
+    fn says(&self, name: &str) -> Option<&str> {
+        let plain = |name: &str| name.replace("_mb_per_s", "_bytes_per_s");
+        let both = self.values().zip(&self.titles);
+        both.filter(|(known, _)| plain(known) == plain(name)).map(|(_, title)| title.as_str()).next()
+    }
+
     /// Looks whether the columns together are a log of a drive.
     fn complete(&mut self, titles: &[String], day: Option<usize>) -> Result<(), (Option<String>, String)> {
         if let (true, Some(day)) = (self.time_title.is_empty(), day) {
@@ -162,11 +201,6 @@ impl Header {
             return Err((None, why.into()));
         }
         let values: Vec<&str> = self.values().collect();
-        for [a, b] in [["read_bytes_per_s", "read_mb_per_s"], ["write_bytes_per_s", "write_mb_per_s"]] {
-            if values.contains(&a) && values.contains(&b) {
-                return Err((Some(b.into()), format!("{a} says the same in another unit; keep one of them")));
-            }
-        }
         if values.iter().all(|name| *name == AMBIENT) && titles.len() > 1 {
             let why = "no column says how fast or how hot a drive was: call them read_mb_per_s, write_mb_per_s, temp_c or composite_k";
             return Err((None, why.into()));
@@ -208,8 +242,24 @@ fn one_drive(titles: &[String], device: Option<&str>) -> Result<Option<String>, 
     }
 }
 
+/// What a title says above a first cell.
+fn told(title: &str, cell: Option<&String>) -> Result<Meaning, String> {
+    if let Some(told) = own(title) {
+        return Ok(told);
+    }
+    let cell = cell.map(|cell| cell.trim()).unwrap_or_default();
+    let is_bare = cell.replace(',', ".").parse::<f64>().is_ok();
+    match meaning(title, &COLUMNS)? {
+        // Numbers of I/Os.
+        Meaning::Value(_, None) if is_bare && words::is_plural(title) => Ok(Meaning::Other),
+        Meaning::Value(name, None) if is_bare => Err(no_unit(title, name, cell)),
+        Meaning::Direction if columns::direction(cell).is_none() => Ok(Meaning::Other),
+        told => Ok(told),
+    }
+}
+
 /// What a title that is spelt as one of the plain CSV's own says.
-fn own(title: &str) -> Option<Meaning> {
+pub(super) fn own(title: &str) -> Option<Meaning> {
     let name = COLUMNS.into_iter().find(|name| name.eq_ignore_ascii_case(title))?;
     Some(match name {
         "t_s" => Meaning::Time(Some(1.0)),
@@ -219,7 +269,7 @@ fn own(title: &str) -> Option<Meaning> {
 }
 
 /// What stands between the cells: of commas, semicolons and tabs the one that a header has most of.
-fn separator(line: &str) -> char {
+pub(super) fn separator(line: &str) -> char {
     let count = |separator: &char| {
         line.split('"').step_by(2).map(|part| part.matches(*separator).count()).sum::<usize>()
     };

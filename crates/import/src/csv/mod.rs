@@ -5,7 +5,8 @@
 //! `tmt1_transitions`, `tmt2_transitions`, `tmt1_seconds`, `tmt2_seconds`, `phase`, `written_bytes`, `read_bytes`.
 //! Lines that begin with `#` are comments; `# NAME: VALUE` states a fact of the run ([`FACTS`]).
 //!
-//! Titles that are spelt otherwise and have a unit are read as [`title`] says, times as [`clock`] says.
+//! Titles that are spelt otherwise and have a unit are read as [`title`] says, times as [`clock`] says, and what they leave open is
+//! settled as [`columns`] says. Units may stand in the line below the titles.
 //!
 //! Rules
 //! - Cells end at commas, semicolons or tabs, of which the header has most. A cell in quotation marks may hold them (RFC 4180). An
@@ -29,6 +30,7 @@
 //!   that, any other is what its speeds show. Without the column, phases are read off the speeds.
 
 mod clock;
+mod columns;
 mod devices;
 mod header;
 mod number;
@@ -246,8 +248,8 @@ mod test {
         let unit = refused("t_s,write_blocks_per_s\n0,1\n");
         assert!(unit.contains("line 1, column \"write_blocks_per_s\""), "{unit}");
         assert!(unit.contains("write_mb_per_s"), "{unit}");
-        assert!(refused("t_s,temp_x\n0,1\n").contains("temp_c"));
-        assert!(refused("t_s,write\n0,1\n").contains("such as write (MB/s)"));
+        assert!(refused("t_s,temp_x\n0,1\n").contains("temp_x (°C)"));
+        assert!(refused("t_s,write\n0,1\n").contains("such as \"write (MB/s)\""));
         assert!(refused("write_mb_per_s\n1\n").contains("no column t_s"));
         assert!(
             refused("t_s,temp_c\n0,1\n1,abc\n").contains("line 3, column temp_c: \"abc\" is not a number")

@@ -3,14 +3,16 @@
 use measure::record::ThermalSettings;
 use measure::{Celsius, Kelvin, Series};
 
+use super::columns::{EITHER, direction};
 use super::header::AMBIENT;
 use super::table::CsvTable;
-use crate::rates::{GAP_STEPS, differences, is_counter, usual_step_s};
+use crate::rates::{GAP_STEPS, differences, is_counter, is_told_as_counter, usual_step_s};
 use trace::SegmentOp;
 use trace::{Counters, Interval, MINOR_SHARE, Phase, SpeedSeries, Temperature, Trace, infer_phases, instant};
 
 /// Fewer values have no period of their own.
 const LEAST_VALUES: usize = 3;
+const OF_TIME_BEFORE: &str = "speeds stand in some rows only, first in the last row of their usual distance: taken for means of the time before";
 /// A phase of fewer rows is all first and last ones.
 const LEAST_REST_ROWS: usize = 5;
 /// Air that wanders by more than this during a run is told, in kelvins.
@@ -26,33 +28,30 @@ pub(super) fn add_speeds(table: &CsvTable, trace: &mut Trace) -> Result<(), Stri
         (SegmentOp::Write, "write_bytes_per_s", 1.0),
         (SegmentOp::Write, "write_mb_per_s", 1e6),
         (SegmentOp::Trim, "trim_bytes_per_s", 1.0),
+        (SegmentOp::Read, "read_bytes_per_row", 1.0),
+        (SegmentOp::Write, "write_bytes_per_row", 1.0),
     ];
-    let mut are_before = false;
     for (op, name, unit) in sources {
         let Some(rates) = table.column(name) else { continue };
-        // A column has a period of its own: what is written in every tenth row holds until the next.
-        let known: Vec<usize> = (0..rates.len()).filter(|row| !rates[*row].is_nan()).collect();
-        let step_s = usual_step_s(known.iter().map(|row| starts[*row]))
-            .filter(|_| known.len() >= LEAST_VALUES)
-            .unwrap_or(table.step_s());
-        let before = is_of_time_before(&starts, &known, step_s, table.step_s());
-        let span_s = |at: usize| {
-            let (from, to) = if before { (at.checked_sub(1), Some(at)) } else { (Some(at), Some(at + 1)) };
-            let known_s = |at: Option<usize>| Some(starts[*known.get(at?)?]);
-            let apart_s = known_s(to).zip(known_s(from)).map(|(to_s, from_s)| to_s - from_s);
-            apart_s.filter(|apart_s| *apart_s <= GAP_STEPS * step_s).unwrap_or(step_s)
-        };
-        let intervals = known.iter().enumerate().map(|(at, row)| Interval {
-            start_s: if before { starts[*row] + table.step_s() - span_s(at) } else { starts[*row] },
-            span_s: span_s(at),
-            bytes: rates[*row] * unit * span_s(at),
-            phase: 0,
-        });
-        trace.speeds.push(SpeedSeries { op, intervals: intervals.collect() });
-        are_before |= before;
+        if trace.speeds.iter().any(|series| series.op == op) {
+            continue;
+        }
+        let bytes =
+            |rate: f64, span_s: f64| rate * if name.ends_with("_per_row") { 1.0 } else { unit * span_s };
+        let (_, intervals) = over_time(table, &starts, rates, bytes, &mut trace.notes);
+        trace.speeds.push(SpeedSeries { op, intervals });
     }
-    if are_before {
-        trace.notes.push("speeds stand in some rows only, first in the last row of their usual distance: taken for means of the time before".into());
+    add_either(table, &starts, trace)?;
+    let moved = |name: &str| -> Option<Vec<(f64, f64)>> {
+        let known = starts.iter().zip(table.column(name)?).filter(|(_, bytes)| !bytes.is_nan());
+        Some(known.map(|(t, bytes)| (*t, *bytes)).collect())
+    };
+    if trace.speeds.is_empty() && table.has_unsure_bytes {
+        let both = ["written_bytes", "read_bytes"].map(|name| moved(name).unwrap_or_default());
+        is_told_as_counter(
+            &both.each_ref().map(Vec::as_slice),
+            "Call the column written_bytes or read_bytes for the first, write_bytes_per_row or read_bytes_per_row for the second",
+        )?;
     }
     for (op, name, what) in
         [(SegmentOp::Write, "written_bytes", "write"), (SegmentOp::Read, "read_bytes", "read")]
@@ -60,9 +59,7 @@ pub(super) fn add_speeds(table: &CsvTable, trace: &mut Trace) -> Result<(), Stri
         if trace.speeds.iter().any(|series| series.op == op) {
             continue;
         }
-        let Some(moved) = table.column(name) else { continue };
-        let known: Vec<(f64, f64)> =
-            starts.iter().zip(moved).filter(|(_, bytes)| !bytes.is_nan()).map(|(t, b)| (*t, *b)).collect();
+        let Some(known) = moved(name) else { continue };
         is_counter(&known)?;
         let intervals = differences(&known, 0.0, 1.0, trace);
         trace.speeds.push(SpeedSeries { op, intervals });
@@ -73,11 +70,66 @@ pub(super) fn add_speeds(table: &CsvTable, trace: &mut Trace) -> Result<(), Stri
     Ok(())
 }
 
+/// The rows of a column that have a value, and their intervals; `bytes` are those of a value and a span, and what was decided goes into `notes`.
+fn over_time(
+    table: &CsvTable,
+    starts: &[f64],
+    values: &[f64],
+    bytes: impl Fn(f64, f64) -> f64,
+    notes: &mut Vec<String>,
+) -> (Vec<usize>, Vec<Interval>) {
+    // A column has a period of its own: what is written in every tenth row holds until the next.
+    let known: Vec<usize> = (0..values.len()).filter(|row| !values[*row].is_nan()).collect();
+    let step_s = usual_step_s(known.iter().map(|row| starts[*row]))
+        .filter(|_| known.len() >= LEAST_VALUES)
+        .unwrap_or(table.step_s());
+    let before = is_of_time_before(starts, &known, step_s, table.step_s());
+    if before && !notes.iter().any(|note| note == OF_TIME_BEFORE) {
+        notes.push(OF_TIME_BEFORE.to_owned());
+    }
+    let span_s = |at: usize| {
+        let (from, to) = if before { (at.checked_sub(1), Some(at)) } else { (Some(at), Some(at + 1)) };
+        let known_s = |at: Option<usize>| Some(starts[*known.get(at?)?]);
+        let apart_s = known_s(to).zip(known_s(from)).map(|(to_s, from_s)| to_s - from_s);
+        apart_s.filter(|apart_s| *apart_s <= GAP_STEPS * step_s).unwrap_or(step_s)
+    };
+    let interval = |(at, row): (usize, &usize)| {
+        let span_s = span_s(at);
+        let start_s = if before { starts[*row] + table.step_s() - span_s } else { starts[*row] };
+        Interval { start_s, span_s, bytes: bytes(values[*row], span_s), phase: 0 }
+    };
+    let intervals = known.iter().enumerate().map(interval).collect();
+    (known, intervals)
+}
+
+/// Speeds of reading or of writing, whichever each row names.
+fn add_either(table: &CsvTable, starts: &[f64], trace: &mut Trace) -> Result<(), String> {
+    let Some(rates) = table.column(EITHER) else { return Ok(()) };
+    let names: Vec<&str> = table.phases().collect();
+    let mut both = [SegmentOp::Read, SegmentOp::Write].map(|op| SpeedSeries { op, intervals: Vec::new() });
+    let (rows, intervals) = over_time(table, starts, rates, |rate, span_s| rate * span_s, &mut trace.notes);
+    for (row, interval) in rows.into_iter().zip(intervals) {
+        match direction(names[row]) {
+            Some(SegmentOp::Read) => both[0].intervals.push(interval),
+            Some(_) => both[1].intervals.push(interval),
+            None if interval.bytes == 0.0 => {}
+            None => {
+                return Err(format!(
+                    "at {:.1} s data moved, and {:?} is neither read nor write: give reading and writing a column of their own",
+                    interval.start_s, names[row]
+                ));
+            }
+        }
+    }
+    trace.speeds.extend(both.into_iter().filter(|series| !series.intervals.is_empty()));
+    Ok(())
+}
+
 /// Whether speeds that stand in every so many rows are means up to their row: the first one then stands so far from the beginning, where one
 /// that holds from its row on would stand in the first row.
 fn is_of_time_before(starts: &[f64], known: &[usize], step_s: f64, row_s: f64) -> bool {
     let first_s = known.first().map_or(0.0, |first| starts[*first] - starts[0]);
-    known.len() >= LEAST_VALUES && step_s > 1.5 * row_s && (first_s + row_s - step_s).abs() < 1.5 * row_s
+    known.len() >= LEAST_VALUES && 2.0 * first_s >= step_s && (first_s + row_s - step_s).abs() < 1.5 * row_s
 }
 
 /// The air around the drive, unless the file states it as a fact: the middle one of its readings.
@@ -225,7 +277,7 @@ fn op_named(name: &str) -> Option<SegmentOp> {
         "mixed" => Some(SegmentOp::Mixed),
         "trim" => Some(SegmentOp::Trim),
         "idle" => Some(SegmentOp::Idle),
-        _ => None,
+        _ => direction(name).filter(|_| name.len() > 1),
     }
 }
 

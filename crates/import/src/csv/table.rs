@@ -8,7 +8,7 @@ use super::clock::RowClock;
 use super::devices::Devices;
 use super::header::{Column, Header};
 use super::number::{Cell, Marks};
-use super::title::Convert;
+use super::title::{Convert, no_unit};
 use crate::lines::LineReader;
 use crate::part::TimeBase;
 use crate::rates::usual_step_s;
@@ -38,6 +38,10 @@ pub(super) struct CsvTable<'a> {
     pub(super) t_s: Vec<f64>,
     /// All other columns but `phase`.
     pub(super) columns: Vec<(&'static str, Vec<f64>)>,
+    /// Their titles as they stand in the file, for errors.
+    titles: Vec<String>,
+    /// Whether a column of bytes moved so far has a title that may mean bytes of a row each.
+    pub(super) has_unsure_bytes: bool,
     /// Rows' phases, as indices into `phase_names`.
     phase: Vec<u32>,
     phase_names: Vec<String>,
@@ -61,6 +65,8 @@ impl<'a> CsvTable<'a> {
             facts: vec![],
             t_s: vec![],
             columns: vec![],
+            titles: vec![],
+            has_unsure_bytes: false,
             phase: vec![],
             phase_names: vec![],
             devices: Devices::default(),
@@ -80,65 +86,117 @@ impl<'a> CsvTable<'a> {
     ) -> Result<Self, ImportError> {
         let mut table = Self::new(file);
         let mut header: Option<Header> = None;
+        // The header, until the line below it shows what its columns hold.
+        let mut titles: Option<(usize, String)> = None;
         let (mut rows, mut splitter) = (0, CellSplitter::new());
         let (mut before, mut repeated) = (String::new(), 0);
         while let Some((number, line)) = lines.next()? {
             // A blank or a tab at the end may part an empty cell.
             let line = line.trim_matches(['\r', '\n', ' ']);
+            let is_title = |known: &str| known == line;
             if let Some(comment) = line.strip_prefix('#') {
                 table.comment(number, comment);
-            } else if line.trim().is_empty() || header.as_ref().is_some_and(|header| header.line == line) {
+                continue;
+            } else if line.trim().is_empty()
+                || header.as_ref().is_some_and(|header| is_title(&header.line))
+                || titles.as_ref().is_some_and(|(_, titles)| is_title(titles))
+            {
                 // A program that was started again writes its header again.
+                continue;
             } else if line == before {
                 repeated += 1;
-            } else if let Some(header) = &header {
-                line.clone_into(&mut before);
-                let cells = splitter.split_at(line, header.separator);
-                if !table.devices.takes(&cells, header, device) {
+                continue;
+            }
+            let header = match (&header, titles.take()) {
+                (Some(header), _) => header,
+                (None, None) => {
+                    titles = Some((number, line.to_owned()));
                     continue;
                 }
-                match table.row(number, cells, header) {
-                    Err(_) if cells.count() < header.columns.len() && rows > 0 && !lines.ended => {
-                        table.truncated = Some(number)
+                (None, Some((at, titles))) => {
+                    let told = table.begin((at, &titles), Some(line), &mut splitter, device)?;
+                    let is_row = !told.has_units_below;
+                    let told = header.insert(told);
+                    if !is_row {
+                        continue;
                     }
-                    read => read?,
+                    told
                 }
-                rows += 1;
-            } else {
-                let told = Header::read(file, number, line, &mut splitter, device)?;
-                table.columns = told.values().map(|name| (name, Vec::new())).collect();
-                table.clock = RowClock::new(told.seconds);
-                table.marks = Marks::new(told.separator);
-                table.notes.clone_from(&told.notes);
-                header = Some(told);
+            };
+            line.clone_into(&mut before);
+            let cells = splitter.split_at(line, header.separator);
+            if !table.devices.takes(&cells, header, device) {
+                continue;
             }
+            match table.row(number, cells, header) {
+                Err(_) if cells.count() < header.columns.len() && rows > 0 && !lines.ended => {
+                    table.truncated = Some(number)
+                }
+                read => read?,
+            }
+            rows += 1;
+        }
+        if let Some((at, titles)) = titles {
+            header = Some(table.begin((at, &titles), None, &mut splitter, device)?);
         }
         let Some(header) = header else {
             return Err(table.whole("it has no header line; the first line names the columns, such as t_s,write_mb_per_s,composite_k".into()));
         };
-        if table.t_s.is_empty() {
-            table.devices.has(device).map_err(|why| table.whole(why))?;
-            return Err(table.whole("it has a header but no rows".into()));
-        }
         if repeated > 0 {
             table.notes.push(format!("{repeated} lines that repeat the line before count once"));
         }
-        table.devices.one().map_err(|why| table.whole(why))?;
-        table.settle(&header)?;
-        table.in_order();
-        if table.clock.is_wall && table.not_forward * TOLERATED_TIMES > rows {
-            return Err(table.whole(format!(
+        table.whole_table(&header, rows, device)
+    }
+
+    /// The table, once all of its rows are read.
+    fn whole_table(
+        mut self,
+        header: &Header,
+        rows: usize,
+        device: Option<&str>,
+    ) -> Result<Self, ImportError> {
+        if self.t_s.is_empty() {
+            self.devices.has(device).map_err(|why| self.whole(why))?;
+            return Err(self.whole("it has a header but no rows".into()));
+        }
+        self.devices.one().map_err(|why| self.whole(why))?;
+        self.settle(header)?;
+        self.in_order();
+        if self.clock.is_wall && self.not_forward * TOLERATED_TIMES > rows {
+            return Err(self.whole(format!(
                 "{} of {rows} rows have the {} of another row: write it with seconds or milliseconds, or keep one row of each",
-                table.not_forward, header.time_title
+                self.not_forward, header.time_title
             )));
         }
-        if table.not_forward * TOLERATED_TIMES > rows {
-            return Err(table.whole(format!(
+        if self.not_forward * TOLERATED_TIMES > rows {
+            return Err(self.whole(format!(
                 "in {} of {rows} rows {} does not lie after the row before; sort the rows, or split the file if it holds several logs",
-                table.not_forward, header.time_title
+                self.not_forward, header.time_title
             )));
         }
-        Ok(table)
+        Ok(self)
+    }
+
+    /// Reads the header; `below` is the line after it.
+    fn begin(
+        &mut self,
+        (number, titles): (usize, &str),
+        below: Option<&str>,
+        splitter: &mut CellSplitter,
+        device: Option<&str>,
+    ) -> Result<Header, ImportError> {
+        let separator = super::header::separator(titles);
+        let below: Vec<String> = below
+            .map(|line| splitter.split_at(line, separator).iter().map(str::to_owned).collect())
+            .unwrap_or_default();
+        let told = Header::read(self.file, (number, titles), &below, splitter, device)?;
+        self.columns = told.values().map(|name| (name, Vec::new())).collect();
+        self.clock = RowClock::new(told.seconds);
+        self.marks = Marks::new(told.separator);
+        self.notes.clone_from(&told.notes);
+        self.titles.clone_from(&told.titles);
+        self.has_unsure_bytes = told.has_unsure_bytes;
+        Ok(told)
     }
 
     fn comment(&mut self, number: usize, comment: &str) {
@@ -222,11 +280,11 @@ impl<'a> CsvTable<'a> {
             let (name, values) = &mut self.columns[place.column];
             let Some(told) = told else {
                 let why = "whether its commas are before decimals or between thousands cannot be told: no number shows it. Save it with decimal points";
-                return Err(ImportError::at(self.file, place.line, Some(name), why));
+                return Err(ImportError::at(self.file, place.line, Some(&self.titles[place.column]), why));
             };
             let value = header.convert(place.column).apply(told);
             if let Some(why) = implausible(name, value) {
-                return Err(ImportError::at(self.file, place.line, Some(name), why));
+                return Err(ImportError::at(self.file, place.line, Some(&self.titles[place.column]), why));
             }
             values[place.row] = value;
         }
@@ -288,25 +346,23 @@ impl<'a> CsvTable<'a> {
         cell: &str,
         convert: Option<Convert>,
     ) -> Result<f64, ImportError> {
-        let row = self.t_s.len();
+        let (row, title) = (self.t_s.len(), self.titles[column].clone());
         let told = self.marks.read(cell, name, super::number::Place { column, row, line });
         let value = match (told, convert) {
             (Ok(Cell::None), _) => return Ok(f64::NAN),
             (Ok(Cell::InUnit(value)), _) => value,
             (Ok(Cell::Bare(value)), Some(convert)) => convert.apply(value),
             (Ok(Cell::Bare(_)), None) => {
-                let why = format!(
-                    "neither its title nor {cell:?} has a unit: call the column {name}, or write the unit behind its name, such as write (MB/s) or temp (°C)"
-                );
-                return Err(self.at(line, Some(name), why));
+                let why = no_unit(&title, name, cell);
+                return Err(self.at(line, Some(&title), why));
             }
-            (Err(why), _) => return Err(self.at(line, Some(name), why)),
+            (Err(why), _) => return Err(self.at(line, Some(&title), why)),
         };
         if !(value.is_finite() && (value >= 0.0 || name.ends_with("_c"))) {
             let why = format!("{value} cannot be; leave the cell empty where there is no reading");
-            return Err(self.at(line, Some(name), why));
+            return Err(self.at(line, Some(&title), why));
         }
-        implausible(name, value).map_or(Ok(value), |why| Err(self.at(line, Some(name), why)))
+        implausible(name, value).map_or(Ok(value), |why| Err(self.at(line, Some(&title), why)))
     }
 
     pub(super) fn column(&self, name: &str) -> Option<&[f64]> {

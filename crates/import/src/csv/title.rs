@@ -3,7 +3,8 @@
 //! Rules
 //! - What a title is about say its words ([`crate::words`]). Units are those of [`super::unit`]; one that may be of bytes or of bits
 //!   is refused.
-//! - Data without a time (`written_GB`, `write_bytes`) are bytes ever moved, whose differences are a speed.
+//! - Data without a time (`written_GB`, `write_bytes`) are bytes ever moved, whose differences are a speed; with a word for one row
+//!   (`write_bytes_delta`, `Write bytes (Sum)`) they are those of each row.
 //! - A column of reading or writing has a rate, one of a temperature °C, °F or K, one of power W: in its title, else in
 //!   each of its cells.
 //! - What has a unit of these and is not known to be of the drive is an error; what has none is passed over.
@@ -11,8 +12,8 @@
 use measure::nearest::nearest;
 
 use super::header::{AMBIENT, COLUMNS};
-use super::unit::{TitleUnit, split};
-use crate::monitor::units::{Measure, Unit};
+use super::unit::{TitleUnit, seconds, split};
+use crate::monitor::units::{Measure, Told, Unit, told};
 use crate::words::{self, Topic};
 use trace::SegmentOp;
 
@@ -24,6 +25,8 @@ pub(super) enum Meaning {
     /// A day, whose time of day has a column of its own.
     Date,
     Phase,
+    /// Whether a row is of reading or of writing.
+    Direction,
     /// The drive that a row is of.
     Device,
     /// What a column of the plain CSV says; `None` where each cell needs a unit.
@@ -47,8 +50,9 @@ impl Convert {
     }
 }
 
-const TIME: [&str; 24] = [
+const TIME: [&str; 25] = [
     "time",
+    "runtime",
     "t",
     "timestamp",
     "ts",
@@ -74,6 +78,8 @@ const TIME: [&str; 24] = [
     "iso",
 ];
 const DATE: [&str; 3] = ["date", "day", "datum"];
+/// Whether a row is of reading or of writing.
+const DIRECTION: [&str; 6] = ["direction", "operation", "op", "rw", "type", "ddir"];
 /// Whose row it is, in tables with a row for each drive.
 const DEVICE: [&str; 8] = ["device", "drive", "disk", "dev", "name", "instance", "namespace", "tags"];
 
@@ -85,13 +91,21 @@ pub(super) fn meaning(title: &str, own: &[&'static str]) -> Result<Meaning, Stri
     if let Some((op, factor)) = words::iostat(title) {
         return Ok(Meaning::Value(speed(op), Some(Convert { zero: 0.0, factor })));
     }
+    if let Some((op, factor)) = words::counted(title) {
+        return Ok(Meaning::Value(moved(op), Some(Convert { zero: 0.0, factor })));
+    }
     let (name, unit) = split(title);
     if let Some(time) = time(name, unit) {
         return time;
     }
     let of_name = words::words(name);
-    if unit.is_none() && !of_name.is_empty() && of_name.iter().all(|word| DEVICE.contains(&word.as_str())) {
+    let is_all =
+        |known: &[&str]| !of_name.is_empty() && of_name.iter().all(|word| known.contains(&word.as_str()));
+    if unit.is_none() && is_all(&DEVICE) {
         return Ok(Meaning::Device);
+    }
+    if unit.is_none() && is_all(&DIRECTION) {
+        return Ok(Meaning::Direction);
     }
     if let Some(TitleUnit::Seconds(_)) = unit {
         // `write_blocks_per_s` is no time.
@@ -100,13 +114,14 @@ pub(super) fn meaning(title: &str, own: &[&'static str]) -> Result<Meaning, Stri
     }
     let topic = words::topic(title);
     if let Some((Topic::Moved(op), factor)) = topic.zip(amount(title, unit)) {
-        return Ok(Meaning::Value(moved(op), Some(Convert { zero: 0.0, factor })));
+        let column = if words::is_of_a_row(title) { moved_in_a_row(op) } else { moved(op) };
+        return Ok(Meaning::Value(column, Some(Convert { zero: 0.0, factor })));
     }
     let (column, measure) = match topic {
         Some(Topic::Ambient) => (AMBIENT, Measure::Heat),
         Some(Topic::Other) => return Ok(Meaning::Other),
         // Of several drives, or the highest so far.
-        Some(_) if words::is_bound(name) => return Ok(Meaning::Other),
+        Some(_) if words::is_bound(name) || words::is_bound(outside(title)) => return Ok(Meaning::Other),
         Some(Topic::Moved(op)) => (speed(op), Measure::Rate),
         Some(Topic::Heat(Some(number))) => (sensor(number), Measure::Heat),
         Some(Topic::Heat(None)) => ("temp_c", Measure::Heat),
@@ -125,6 +140,12 @@ pub(super) fn meaning(title: &str, own: &[&'static str]) -> Result<Meaning, Stri
     }
 }
 
+/// What stands in brackets at the end of a title and is no unit, such as which value of a time it is.
+fn outside(title: &str) -> &str {
+    let rest = title.rsplit_once(['(', '[']).map_or("", |(_, rest)| rest.trim_end_matches([')', ']', ' ']));
+    if told(rest) == Told::Name { rest } else { "" }
+}
+
 /// What a title says that has no other words than those of times.
 fn time(name: &str, unit: Option<TitleUnit>) -> Option<Result<Meaning, String>> {
     let words = words::words(name);
@@ -135,7 +156,8 @@ fn time(name: &str, unit: Option<TitleUnit>) -> Option<Result<Meaning, String>> 
     let is_day = words.iter().all(|word| is(&DATE, word));
     Some(match unit {
         None if is_day => Ok(Meaning::Date),
-        None => Ok(Meaning::Time(None)),
+        // A title may be nothing but the unit (`seconds`).
+        None => Ok(Meaning::Time(seconds(&name.trim().to_lowercase()))),
         Some(TitleUnit::Seconds(seconds)) => Ok(Meaning::Time(Some(seconds))),
         Some(_) => Err("the unit is none of time: s, ms, min and h are".into()),
     })
@@ -164,8 +186,15 @@ const fn moved(op: SegmentOp) -> &'static str {
     }
 }
 
+const fn moved_in_a_row(op: SegmentOp) -> &'static str {
+    match op {
+        SegmentOp::Write => "write_bytes_per_row",
+        _ => "read_bytes_per_row",
+    }
+}
+
 /// `sensor1_c`.
-fn sensor(number: u8) -> &'static str {
+pub(super) fn sensor(number: u8) -> &'static str {
     let name = format!("sensor{number}_c");
     COLUMNS.into_iter().find(|column| *column == name).unwrap_or("temp_c")
 }
@@ -183,22 +212,63 @@ const KELVIN: Unit = Unit { measure: Measure::Heat, zero: 273.15, factor: 1.0 };
 /// A column of no known word: an error where its unit or its first word is one of a drive's.
 fn unknown(title: &str, unit: Option<TitleUnit>, own: &[&'static str]) -> Result<Meaning, String> {
     match unit {
-        Some(TitleUnit::Of(unit)) if unit.measure == Measure::Rate => Err(NO_DIRECTION.into()),
-        Some(TitleUnit::Ambiguous) => Err(NO_DIRECTION.into()),
+        Some(TitleUnit::Of(unit)) if unit.measure == Measure::Rate => Err(no_direction(title)),
+        Some(TitleUnit::Ambiguous) => Err(format!(
+            "{}. Its unit may be of bytes or of bits, too: write MB/s or Mbit/s",
+            no_direction(title)
+        )),
         Some(TitleUnit::Of(_)) => Err(unknown_text(title, own)),
         _ if own.iter().any(|name| stem(name) == stem(title)) => Err(unknown_text(title, own)),
         _ if ["speed", "throughput", "bandwidth", "bw"]
             .iter()
             .any(|word| title.to_lowercase().contains(word)) =>
         {
-            Err(NO_DIRECTION.into())
+            Err(no_direction(&format!("{title} (MB/s)")))
         }
         _ => Ok(Meaning::Other),
     }
 }
 
-const NO_DIRECTION: &str =
-    "it does not say whether data is read or written: rename it read_mb_per_s or write_mb_per_s (10^6 B/s)";
+/// The advice keeps the unit that the title has.
+fn no_direction(title: &str) -> String {
+    format!(
+        "it does not say whether data is read or written: rename it \"read {title}\" or \"write {title}\", or add a column direction with read or write in each row"
+    )
+}
+
+/// A rate of reading or writing, whichever a row is of: what it counts of one, in bytes per second.
+pub(super) fn rate_of_either(title: &str) -> Option<Convert> {
+    match split(title).1 {
+        Some(TitleUnit::Of(unit)) if unit.measure == Measure::Rate && words::topic(title).is_none() => {
+            Some(Convert { zero: 0.0, factor: unit.factor })
+        }
+        _ => None,
+    }
+}
+
+/// A column of kelvins as one of °C.
+pub(super) const FROM_KELVIN: Convert = Convert { zero: 273.15, factor: 1.0 };
+
+/// What to say of a column whose unit nothing tells.
+pub(super) fn no_unit(title: &str, name: &str, cell: &str) -> String {
+    let lba = words::words(title).iter().any(|word| ["lba", "lbas", "blocks"].contains(&word.as_str()));
+    let example = match name {
+        _ if lba => {
+            return format!(
+                "a block has 512 or 4096 bytes, and {cell:?} does not say which: multiply by that, and call the column written_bytes or read_bytes"
+            );
+        }
+        "power_w" => format!("\"{title} (W)\" or \"{title} (mW)\""),
+        _ if !name.ends_with("_c") => {
+            format!("\"{title} (MB/s)\", \"{title} (MiB/s)\" or, of what was moved so far, \"{title} (GB)\"")
+        }
+        _ if cell.parse().is_ok_and(|celsius: f64| celsius > 1000.0) => {
+            format!("\"{title} (m°C)\" for thousandths of a degree, as hwmon counts")
+        }
+        _ => format!("\"{title} (°C)\" or \"{title} (°F)\""),
+    };
+    format!("neither its title nor {cell:?} has a unit: write it behind the title, such as {example}")
+}
 
 fn stem(name: &str) -> String {
     name.split('_').next().unwrap_or(name).to_lowercase()

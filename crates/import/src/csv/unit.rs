@@ -4,7 +4,7 @@
 //! - A unit stands in brackets (`write (MB/s)`, `temp [°C]`) or behind a blank, `_` or a small letter (`write_MBps`, `tempF`).
 //! - `mb_per_s` counts bytes, as the plain CSV's own columns do. `Mb/s` and `Mbit/s` count bits; `mbps` and `mb/s` may be either.
 
-use crate::monitor::units::{Measure, Unit, data, is_ambiguous};
+use crate::monitor::units::{Measure, Told, Unit, data, is_ambiguous, told};
 
 /// The unit in a title.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,10 +19,20 @@ pub(super) enum TitleUnit {
 
 /// A title without its unit, and that.
 pub(super) fn split(title: &str) -> (&str, Option<TitleUnit>) {
+    // `MiB/s`, which ends in `B/s`.
+    if let Some(TitleUnit::Of(Unit { measure: Measure::Rate, .. }) | TitleUnit::Ambiguous) = unit(title) {
+        return ("", unit(title));
+    }
     if let Some((name, rest)) = title.split_once(['(', '['])
         && let Some(unit) = unit(rest.split([')', ']']).next().unwrap_or(rest))
     {
         return (name.trim(), Some(unit));
+    }
+    // What values of a time are (`[last]`), behind a unit.
+    if let Some((name, rest)) = title.rsplit_once(['(', '['])
+        && told(rest.trim_end_matches([')', ']', ' '])) == Told::Name
+    {
+        return split(name.trim_end());
     }
     let mut before = ' ';
     for (at, c) in title.char_indices() {
@@ -40,6 +50,12 @@ pub(super) fn split(title: &str) -> (&str, Option<TitleUnit>) {
             return (&title[..at], Some(unit));
         }
     }
+    // `KB_Written`.
+    if let Some((first, rest)) = title.split_once(['_', ' '])
+        && let Some(TitleUnit::Amount(bytes)) = unit(first)
+    {
+        return (rest, Some(TitleUnit::Amount(bytes)));
+    }
     (title, None)
 }
 
@@ -52,6 +68,9 @@ fn unit(text: &str) -> Option<TitleUnit> {
         "c" | "°c" | "ºc" | "℃" | "celsius" | "degc" | "centigrade" => return heat("C"),
         "f" | "°f" | "ºf" | "℉" | "fahrenheit" | "degf" => return heat("F"),
         "k" | "kelvin" => return heat("K"),
+        "mc" | "m°c" | "mdegc" | "millidegc" | "millicelsius" | "millidegrees" => {
+            return Some(TitleUnit::Of(Unit::of(Measure::Heat, 1e-3)));
+        }
         "w" | "watt" | "watts" => return heat("W"),
         "mw" => return heat("mW"),
         "kw" => return heat("kW"),
@@ -61,7 +80,7 @@ fn unit(text: &str) -> Option<TitleUnit> {
     seconds(&lower).map(TitleUnit::Seconds).or_else(|| rate(text, &lower)).or_else(amount)
 }
 
-fn seconds(lower: &str) -> Option<f64> {
+pub(super) fn seconds(lower: &str) -> Option<f64> {
     Some(match lower {
         "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
         "ms" | "msec" | "millis" | "millisecond" | "milliseconds" => 1e-3,
@@ -102,6 +121,11 @@ fn rate(text: &str, lower: &str) -> Option<TitleUnit> {
             "gbit" => of(125e6),
             _ => None,
         };
+    }
+    // Clouds count bytes a minute.
+    let minutes = ["_per_minute", "_per_min", " per minute", " per min", "/minute", "/min"];
+    if let Some(data) = minutes.iter().find_map(|end| lower.strip_suffix(end)) {
+        return amount(&text[..data.len()], data).and_then(|bytes| of(bytes / 60.0));
     }
     // `MB_s` and `MBs` are `MB/s` where no sign may stand.
     let plain = text.replace("_s", "/s");

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::name::base;
+use super::report::{FioOutput, JobReport, outputs};
 use crate::ImportError;
 use crate::json::JsonDocuments;
 use crate::lines::LineReader;
@@ -46,6 +46,10 @@ pub(super) struct JobResultOptions {
     pub(super) numjobs: usize,
     /// What of its options makes its load, for people: loads of the same text can be as fast as each other.
     pub(super) load: String,
+    /// What it does, as `rw` says.
+    pub(super) rw: Option<String>,
+    /// The share of I/Os that read, of a job that reads and writes.
+    pub(super) read_share: f64,
     /// Bytes of each I/O where all are of one size: read, write, trim.
     pub(super) block: [Option<f64>; 3],
     /// Bytes per second of each thread.
@@ -90,66 +94,6 @@ impl JobRun {
     }
 }
 
-#[derive(Deserialize)]
-struct FioOutput {
-    #[serde(rename = "fio version")]
-    version: String,
-    timestamp_ms: Option<f64>,
-    timestamp: Option<f64>,
-    #[serde(rename = "global options", default)]
-    global: BTreeMap<String, Value>,
-    #[serde(default)]
-    jobs: Vec<JobReport>,
-    #[serde(default)]
-    client_stats: Vec<JobReport>,
-}
-
-#[derive(Deserialize)]
-struct JobReport {
-    #[serde(default)]
-    jobname: String,
-    #[serde(default)]
-    hostname: String,
-    #[serde(default)]
-    groupid: i64,
-    #[serde(default)]
-    error: i64,
-    elapsed: Option<f64>,
-    job_start: Option<f64>,
-    #[serde(default)]
-    job_start_clock_id: i64,
-    #[serde(rename = "job options", default)]
-    options: BTreeMap<String, Value>,
-    #[serde(default)]
-    read: DirectionTotals,
-    #[serde(default)]
-    write: DirectionTotals,
-    #[serde(default)]
-    trim: DirectionTotals,
-}
-
-#[derive(Default, Deserialize)]
-struct DirectionTotals {
-    #[serde(default)]
-    io_bytes: f64,
-    io_kbytes: Option<f64>,
-    #[serde(default)]
-    bw: f64,
-    /// Milliseconds.
-    #[serde(default)]
-    runtime: f64,
-}
-
-impl DirectionTotals {
-    /// Data moved, in bytes. `io_bytes` was in KiB before `io_kbytes` came beside it (fio 2.99); where there is no
-    /// `io_kbytes`, rate and time tell which.
-    fn bytes(&self) -> f64 {
-        let by_rate = self.bw * 1024.0 * self.runtime / 1e3;
-        let in_kib = self.io_kbytes.is_none() && by_rate > 32.0 * self.io_bytes;
-        if in_kib { self.io_bytes * 1024.0 } else { self.io_bytes }
-    }
-}
-
 /// A run is no longer than this, and moves no more: a thousand of the fastest drives for as long.
 const LONGEST_RUN_S: f64 = 400.0 * 86_400.0;
 const MOST_BYTES: f64 = 1e22;
@@ -173,43 +117,71 @@ const LOAD: [&str; 13] = [
     "fsync",
 ];
 
-/// fio names what all clients did together like this.
-const ALL_CLIENTS: &str = "All clients";
-
-/// Reads fio's JSON.
-pub(crate) fn fio_json(file: &str, lines: LineReader<'_>) -> Result<FioJson, ImportError> {
+/// Reads fio's JSON: one run, or several where another program put them into a document of its own.
+pub(crate) fn fio_json(file: &str, lines: LineReader<'_>) -> Result<Vec<FioJson>, ImportError> {
     let mut documents = JsonDocuments::new(file, lines);
-    let mut run = FioJson {
-        file: file.to_owned(),
-        version: String::new(),
-        jobs: Vec::new(),
-        unix_s: None,
-        notes: Vec::new(),
-        caveats: Vec::new(),
-    };
-    let mut starts = Vec::new();
-    let mut count = 0;
+    let mut runs: Vec<RunUnderWay> = Vec::new();
     while let Some(document) = documents.next()? {
         let line = document.line;
-        let output: FioOutput = document.parse()?;
-        count += 1;
-        let wrong = |why: String| ImportError::at(file, line, None, why);
-        run.add(output, &mut starts).map_err(wrong)?;
+        let (found, is_wrapped) = outputs(&document)?;
+        for output in found {
+            if runs.is_empty() || is_wrapped && !runs.last().is_some_and(|run| run.json.goes_on_in(&output)) {
+                runs.push(RunUnderWay::new(file));
+            }
+            let Some(run) = runs.last_mut() else { continue };
+            run.states += 1;
+            run.json.add(output, &mut run.starts).map_err(|why| ImportError::at(file, line, None, why))?;
+        }
     }
-    if count == 0 {
+    if runs.is_empty() {
         return Err(ImportError::whole(file, "there is no JSON in it"));
     }
-    if run.jobs.is_empty() {
+    runs.retain(|run| !run.json.jobs.is_empty());
+    if runs.is_empty() {
         return Err(ImportError::whole(file, "fio reports no job in it"));
     }
-    if let Some(line) = documents.cut_short {
+    if let (Some(line), Some(run)) = (documents.cut_short, runs.last_mut()) {
         let left_out = CutOff::LastStatus;
-        run.caveats.push(Caveat::Truncated { file: Some(file.to_owned()), line, left_out });
+        run.json.caveats.push(Caveat::Truncated { file: Some(file.to_owned()), line, left_out });
     }
-    run.count_threads();
-    run.put_on_one_clock(&starts).map_err(|why| ImportError::whole(file, why))?;
-    run.notes.push(format!("{file}: {}, {count} states of {} jobs", run.version, run.jobs.len()));
-    Ok(run)
+    runs.into_iter().map(RunUnderWay::finish).collect()
+}
+
+/// A run whose states are being read.
+struct RunUnderWay {
+    json: FioJson,
+    starts: Vec<JobStart>,
+    states: usize,
+}
+
+impl RunUnderWay {
+    fn new(file: &str) -> Self {
+        let json = FioJson {
+            file: file.to_owned(),
+            version: String::new(),
+            jobs: Vec::new(),
+            unix_s: None,
+            notes: Vec::new(),
+            caveats: Vec::new(),
+        };
+        Self { json, starts: Vec::new(), states: 0 }
+    }
+
+    fn finish(self) -> Result<FioJson, ImportError> {
+        let Self { json: mut run, starts, states } = self;
+        run.count_threads();
+        run.put_on_one_clock(&starts).map_err(|why| ImportError::whole(&run.file.clone(), why))?;
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        let jobs = run.jobs.len();
+        run.notes.push(format!(
+            "{}: {}, {states} state{} of {jobs} job{}",
+            run.file,
+            run.version,
+            plural(states),
+            plural(jobs)
+        ));
+        Ok(run)
+    }
 }
 
 /// What is known of when a job started.
@@ -226,9 +198,8 @@ struct JobStart {
 
 impl FioJson {
     fn add(&mut self, output: FioOutput, starts: &mut Vec<JobStart>) -> Result<(), String> {
-        let FioOutput { version, timestamp_ms, timestamp, global, jobs, client_stats } = output;
-        let jobs = if jobs.is_empty() { client_stats } else { jobs };
-        let jobs: Vec<JobReport> = jobs.into_iter().filter(|job| job.jobname != ALL_CLIENTS).collect();
+        let (timestamp_ms, timestamp) = (output.timestamp_ms, output.timestamp);
+        let (version, global, mut jobs) = output.into_parts();
         let first = self.version.is_empty();
         if first {
             self.version = version;
@@ -257,6 +228,10 @@ impl FioJson {
         if jobs.len() != self.jobs.len() {
             let (now, before) = (jobs.len(), self.jobs.len());
             return Err(format!("this status has {now} jobs, the first {before}: not one run"));
+        }
+        for (run, job) in self.jobs.iter().zip(&mut jobs) {
+            let note = job.split_mixed(&run.options)?;
+            self.notes.extend(note.filter(|_| first));
         }
         for ((run, job), start) in self.jobs.iter_mut().zip(&jobs).zip(starts.iter_mut()) {
             let ran_ms =
@@ -291,6 +266,17 @@ impl FioJson {
             }
         }
         Ok(())
+    }
+
+    /// Whether an output can be a later state of this run.
+    fn goes_on_in(&self, output: &FioOutput) -> bool {
+        let later = output.reports();
+        let is_later = |(run, job): (&JobRun, &JobReport)| {
+            let known =
+                run.moved.iter().filter_map(|moved| moved.last()).map(|(_, bytes)| bytes).sum::<f64>();
+            run.name.starts_with(&job.jobname) && job.bytes() > known
+        };
+        later.len() == self.jobs.len() && self.jobs.iter().zip(later).all(is_later)
     }
 
     /// A job with `numjobs=3` is there three times, or once for all three (`group_reporting`).
@@ -366,7 +352,12 @@ impl JobResultOptions {
         let block = |direction: usize| parts.get(direction).or(parts.last()).copied().flatten();
         let rates = text("rate").map(|rate| rate.split(',').map(bytes).collect::<Option<Vec<f64>>>());
         let told = |name: &&str| text(name).map(|value| format!("{name}={value}"));
+        let percent = |name: &str| text(name).and_then(|share| share.parse::<f64>().ok());
+        // 50 is fio's own (HOWTO, "rwmixread").
+        let read_percent = percent("rwmixread").or(percent("rwmixwrite").map(|writes| 100.0 - writes));
         Self {
+            rw: text("rw").or_else(|| text("readwrite")),
+            read_share: (read_percent.unwrap_or(50.0) / 100.0).clamp(0.0, 1.0),
             numjobs,
             load: LOAD.iter().filter_map(told).collect::<Vec<_>>().join(", "),
             block: if varied { [None; 3] } else { [block(0), block(1), block(2)] },

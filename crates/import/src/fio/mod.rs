@@ -14,6 +14,8 @@
 mod json;
 mod log;
 mod name;
+mod phases;
+mod report;
 mod row;
 
 use std::collections::BTreeMap;
@@ -30,14 +32,16 @@ use super::part::{CountedBy, RunPart, TimeBase};
 use super::{Format, ImportError};
 use trace::SegmentOp;
 use trace::caveat::{Caveat, ClockDoubt, Sums};
-use trace::{Interval, Phase, SpeedSeries, Trace};
+use trace::{Interval, SpeedSeries, Trace};
 
 const OPS: [SegmentOp; 3] = [SegmentOp::Read, SegmentOp::Write, SegmentOp::Trim];
 /// Logs and JSON that differ by less than this say the same. Less by one window is no difference either: fio does not
 /// write the last one.
 const SAME_SUM: f64 = 0.02;
-/// Jobs that start this long before another ends belong together; less is the end of a wait for each other.
-const TOGETHER_S: f64 = 0.5;
+/// A direction whose log begins or ends by less than so many windows beside another's was there in them.
+const LATE_WINDOWS: f64 = 2.5;
+/// .. and both were there for most of the time.
+const MOSTLY_BOTH: f64 = 0.5;
 /// States of several jobs at one time are that far apart at most.
 const SAME_MOMENT_S: f64 = 0.25;
 
@@ -107,8 +111,9 @@ impl FioRun {
             .map(|log| log.file.clone())
             .chain(self.json.iter().map(|j| j.file.clone()))
             .collect();
+        let mut ranges = Vec::new();
         let clock = match &self.json {
-            _ if !chosen.is_empty() => self.add_logs(&chosen, &mut trace),
+            _ if !chosen.is_empty() => self.add_logs(&chosen, &mut trace, &mut ranges),
             Some(json) => {
                 trace.speeds = speeds_of(&json.jobs);
                 json.unix_s.map_or(TimeBase::Own, |zero_s| TimeBase::Unix { zero_s })
@@ -118,13 +123,19 @@ impl FioRun {
         if let Some(json) = &mut self.json {
             trace.notes.append(&mut json.notes);
             trace.caveats.append(&mut json.caveats);
-            trace.phases = phases(&json.jobs);
-            give_phases(&mut trace);
             if !chosen.is_empty() {
-                let steps = chosen.iter().flat_map(|log| log.grids.iter().flatten()).map(WindowGrid::step_s);
-                compare_sums(json, steps.fold(0.0, f64::max), &mut trace);
+                compare_sums(json, longest_step_s(&chosen), &mut trace);
             }
+            phases::add(&json.jobs, &mut trace);
         }
+        let step_s = longest_step_s(&chosen);
+        if begin_and_end_together(&mut trace.speeds, step_s) {
+            trace.notes.push(format!(
+                "{}: windows at its beginning or end that only one of reading and writing has are left out",
+                self.prefix
+            ));
+        }
+        phases::end_together(&ranges, step_s, &self.prefix, &mut trace);
         Ok(RunPart { files, source: CountedBy::Load, clock, trace })
     }
 
@@ -170,21 +181,21 @@ impl FioRun {
         Ok(chosen)
     }
 
-    fn add_logs(&self, logs: &[FioLog], trace: &mut Trace) -> TimeBase {
+    /// Adds the sum of logs; `ranges` take from when to when each is.
+    fn add_logs(&self, logs: &[FioLog], trace: &mut Trace, ranges: &mut Vec<(f64, f64)>) -> TimeBase {
         let epoch = logs.iter().all(|log| log.epoch);
         let starts: Vec<f64> = logs.iter().map(|log| self.start_s(log)).collect();
-        let step_s = logs
-            .iter()
-            .flat_map(|log| log.grids.iter().flatten())
-            .map(WindowGrid::step_s)
-            .fold(0.0, f64::max);
-        let from = |(log, start_s): (&FioLog, &f64)| {
-            let begins = log.grids.iter().flatten().filter_map(WindowGrid::range_s).map(|(from_s, _)| from_s);
-            begins.fold(f64::INFINITY, f64::min) + start_s
+        let step_s = longest_step_s(logs);
+        let range = |(log, start_s): (&FioLog, &f64)| {
+            let of_log = log.grids.iter().flatten().filter_map(WindowGrid::range_s);
+            let both = of_log.fold((f64::INFINITY, 0.0_f64), |(a, b), (from, to)| (a.min(from), b.max(to)));
+            (both.0 + start_s, both.1 + start_s)
         };
+        ranges.extend(logs.iter().zip(&starts).map(range));
         // Windows of a wall clock begin where the first job's do, so that all windows are whole.
-        let zero_s =
-            if epoch { logs.iter().zip(&starts).map(from).fold(f64::INFINITY, f64::min) } else { 0.0 };
+        let first_s = ranges.iter().map(|(from_s, _)| *from_s).fold(f64::INFINITY, f64::min);
+        let zero_s = if epoch { first_s } else { 0.0 };
+        ranges.iter_mut().for_each(|range| *range = (range.0 - zero_s, range.1 - zero_s));
         let blocks = self.json.as_ref().and_then(|json| json.jobs.first()).map(|job| job.options.block);
         for (direction, op) in OPS.into_iter().enumerate() {
             let mut sum = WindowGrid::new(step_s);
@@ -227,6 +238,41 @@ impl FioRun {
         let number = log.job.unwrap_or(1).max(1);
         threads.into_iter().nth(number - 1).unwrap_or(0.0)
     }
+}
+
+fn longest_step_s(logs: &[FioLog]) -> f64 {
+    logs.iter().flat_map(|log| log.grids.iter().flatten()).map(WindowGrid::step_s).fold(0.0, f64::max)
+}
+
+/// Leaves out the windows in which only one of several directions is there: fio writes the first ones of a direction late, and what it
+/// moved by then is not known. Whether there were any; a direction that is later than that began later.
+fn begin_and_end_together(speeds: &mut [SpeedSeries], step_s: f64) -> bool {
+    let ranges = || {
+        let range = |series: &SpeedSeries| {
+            Some((series.intervals.first()?.start_s, series.intervals.last()?.end_s()))
+        };
+        speeds.iter().filter_map(range)
+    };
+    let (first_s, from_s) =
+        ranges().fold((f64::INFINITY, 0.0_f64), |(a, b), (from, _)| (a.min(from), b.max(from)));
+    let (to_s, last_s) = ranges().fold((f64::INFINITY, 0.0_f64), |(a, b), (_, to)| (a.min(to), b.max(to)));
+    if to_s - from_s < MOSTLY_BOTH * (last_s - first_s) {
+        return false;
+    }
+    let is_odd = |apart_s: f64| (0.5 * step_s..LATE_WINDOWS * step_s).contains(&apart_s);
+    let from_s = if is_odd(from_s - first_s) { from_s } else { first_s };
+    let to_s = if is_odd(last_s - to_s) { to_s } else { last_s };
+    let mut is_cut = false;
+    for series in speeds {
+        series.intervals.retain_mut(|one| {
+            let (start_s, end_s) = (one.start_s.max(from_s), one.end_s().min(to_s));
+            is_cut |= end_s - start_s < one.span_s - 1e-6;
+            one.bytes *= ((end_s - start_s) / one.span_s).clamp(0.0, 1.0);
+            (one.start_s, one.span_s) = (start_s, end_s - start_s);
+            one.span_s > 0.0
+        });
+    }
+    is_cut
 }
 
 /// Speeds between the states of jobs, summed over the jobs.
@@ -285,54 +331,6 @@ fn summed(spans: &[(f64, f64, f64)]) -> Vec<Interval> {
         }
     }
     intervals
-}
-
-/// A phase for each stretch in which jobs ran together.
-fn phases(jobs: &[JobRun]) -> Vec<Phase> {
-    let mut sorted: Vec<&JobRun> = jobs.iter().filter(|job| job.end_s() > job.start_s).collect();
-    sorted.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
-    let mut phases: Vec<Phase> = Vec::new();
-    for job in sorted {
-        let op = job.op().unwrap_or(SegmentOp::Idle);
-        let limit = job.options.rate_limit.map(|rate| rate * job.threads as f64);
-        match phases.last_mut() {
-            Some(last) if job.start_s < last.end_s - TOGETHER_S => {
-                last.end_s = last.end_s.max(job.end_s());
-                if !last.name.split(" + ").any(|name| name == job.name) {
-                    last.name = format!("{} + {}", last.name, job.name);
-                }
-                last.what = format!("{} + {}", last.what, job.options.load);
-                if last.op != op {
-                    last.op = if last.op == SegmentOp::Idle { op } else { SegmentOp::Mixed };
-                }
-                last.rate_limit_bytes_per_s = last.rate_limit_bytes_per_s.zip(limit).map(|(a, b)| a + b);
-                last.buffered |= job.options.buffered;
-                last.inferred |= job.options.pauses;
-            }
-            _ => phases.push(Phase {
-                what: job.options.load.clone(),
-                rate_limit_bytes_per_s: limit,
-                buffered: job.options.buffered,
-                inferred: job.options.pauses,
-                ..Phase::bare(&job.name, op, job.start_s, job.end_s())
-            }),
-        }
-    }
-    phases
-}
-
-/// Gives every interval its phase. Empty windows between phases are no load and go.
-fn give_phases(trace: &mut Trace) {
-    let phases = &trace.phases;
-    for series in &mut trace.speeds {
-        series.intervals.retain_mut(|interval| {
-            let middle_s = interval.start_s + interval.span_s / 2.0;
-            let after = phases.partition_point(|phase| phase.start_s <= middle_s);
-            let at = after.saturating_sub(1);
-            interval.phase = at as u32;
-            interval.bytes > 0.0 || phases.get(at).is_some_and(|phase| middle_s < phase.end_s + SAME_MOMENT_S)
-        });
-    }
 }
 
 /// Compares what the logs sum up to with what fio reports.

@@ -18,21 +18,18 @@
 
 use measure::CellSplitter;
 
+use super::bare_units;
 use super::counters::counter;
 use super::hwinfo;
 use super::titles::{Meaning, meanings, smart_drives, zone_s};
-use super::units::{Measure, Told, Unit, told};
+use super::units::{Measure, Told, Unit, told, with_units_below};
 use super::when::{DateOrder, Stamp, date_and_time, lacks_hour, lacks_seconds, no_hour, of_excel, stamp};
 use super::{Quantity, Samples};
 use crate::ImportError;
 use crate::lines::LineReader;
 use crate::numbers::{Number, end_of_number, number};
 use crate::part::RunPart;
-use crate::rates::counts_up;
-
-/// Speeds without a unit whose fastest is below this are in another one than B/s: no drive under load is so slow, and none moves
-/// as many GB/s or, in MB/s, more.
-const SLOWEST_LOAD: f64 = 20_000.0;
+use crate::words;
 
 /// Rows of one minute are so few where a clock was set back, and a log has a row a minute.
 const FEW_SAME_MINUTES: usize = 2;
@@ -68,7 +65,11 @@ impl Dialect {
                 cells.len() > 1 && is(&cells)
             })
         };
-        if bare.contains('[') && begins(&|cells| cells.len() > 2 && hwinfo::begins(cells[0], cells[1])) {
+        // collectl's titles begin with a bracket (`[DSK]WriteKBTot`).
+        if bare.contains('[')
+            && !bare.contains(",[")
+            && begins(&|cells| cells.len() > 2 && hwinfo::begins(cells[0], cells[1]))
+        {
             return Some(Self::HwInfo);
         }
         begins(&|cells| cells[0] == "time").then_some(Self::Grafana)
@@ -128,6 +129,9 @@ pub(crate) fn part(
             reader = Some(made.map_err(|why| ImportError::at(file, number, None, why))?);
             continue;
         };
+        if dialect == Dialect::Grafana && reader.first.is_none() && reader.take_units(line, &mut splitter) {
+            continue;
+        }
         let cells: Vec<String> =
             splitter.split_at(line, reader.separator).iter().map(str::to_owned).collect();
         match reader.time(&cells) {
@@ -169,7 +173,7 @@ pub(crate) fn part(
     }
     reader
         .settle()
-        .and_then(|()| reader.find_units())
+        .and_then(|()| reader.take_bare_values())
         .and_then(|()| reader.has_seconds())
         .map_err(|why| ImportError::whole(file, why))?;
     if dialect == Dialect::HwInfo {
@@ -194,6 +198,8 @@ impl TableReader {
         let header: Vec<String> = splitter.split_at(line, separator).iter().map(str::to_owned).collect();
         let mut samples = Samples::default();
         let meanings = meanings(dialect, &header, &mut samples.notes)?;
+        let is_bound = |meaning: &Meaning| words::is_bound(&header[meaning.cell]);
+        samples.has_free_titles = dialect == Dialect::Grafana && !meanings.iter().any(is_bound);
         let has_unit = meanings.iter().map(|meaning| !meaning.is_bare).collect();
         let to_utc_s = (dialect == Dialect::Perfmon).then(|| zone_s(&header[0])).flatten();
         Ok(Self {
@@ -210,6 +216,21 @@ impl TableReader {
             without_seconds: 0,
             has_unit,
         })
+    }
+
+    /// Takes a line below the titles for their units, where it holds some.
+    fn take_units(&mut self, line: &str, splitter: &mut CellSplitter) -> bool {
+        let cells: Vec<String> = splitter.split_at(line, self.separator).iter().map(str::to_owned).collect();
+        let Some(titles) = with_units_below(&self.header, &cells) else { return false };
+        let quoted: Vec<String> =
+            titles.iter().map(|title| format!("\"{}\"", title.replace('"', "\"\""))).collect();
+        match Self::new(self.dialect, &quoted.join(&self.separator.to_string()), splitter) {
+            Ok(with_units) => {
+                *self = with_units;
+                true
+            }
+            Err(_) => false,
+        }
     }
 
     /// The cell with the time of day.
@@ -252,8 +273,8 @@ impl TableReader {
             let Some(cell) = cells.get(meaning.cell) else { continue };
             let told = value(cell, meaning)
                 .map_err(|why| format!("column {:?}: {why}", self.header[meaning.cell]))?;
-            let Some(Value { number, quantity, unit }) = told else { continue };
-            self.has_unit[index] |= unit != meaning.unit;
+            let Some(Value { number, quantity, unit, has_unit }) = told else { continue };
+            self.has_unit[index] |= has_unit;
             match number {
                 Number::Either(number, mark) => {
                     self.open.push(Open { meaning: index, quantity, unit, row, number, mark });
@@ -282,34 +303,10 @@ impl TableReader {
         format!("the row has {} cells, the header has {}: {why}", cells.len(), self.header.len())
     }
 
-    /// Looks what speeds without any unit are: bytes ever moved where they only ever rise, else bytes per second. Refuses those that
-    /// no drive is so slow as.
-    fn find_units(&mut self) -> Result<(), String> {
-        let mut bare: Vec<&str> = Vec::new();
-        for (meaning, has_unit) in self.meanings.iter().zip(&self.has_unit) {
-            let (false, Quantity::Rate(op)) = (has_unit, meaning.quantity) else { continue };
-            let title = &self.header[meaning.cell];
-            let values = self.samples.values(&meaning.drive, meaning.quantity);
-            let fastest = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
-            if counts_up(&values) {
-                self.samples.rename(&meaning.drive, meaning.quantity, Quantity::Total(op));
-                self.samples.notes.push(format!(
-                    "{title:?} has no unit and only ever rises: taken as bytes moved so far, whose differences are the speed"
-                ));
-            } else if fastest > 0.0 && fastest < SLOWEST_LOAD {
-                return Err(format!(
-                    "column {title:?}: without a unit it is in bytes per second, and its fastest is {fastest}: is it in MB/s? Write the unit into its title, such as \"write (MB/s)\""
-                ));
-            } else {
-                bare.push(title);
-            }
-        }
-        if !bare.is_empty() {
-            self.samples
-                .notes
-                .push(format!("without a unit, taken as bytes per second: {}", bare.join(", ")));
-        }
-        Ok(())
+    fn take_bare_values(&mut self) -> Result<(), String> {
+        let all = self.meanings.iter().zip(&self.has_unit);
+        let bare = all.filter(|(_, has_unit)| !**has_unit).map(|(meaning, _)| meaning);
+        bare_units::take(bare, &self.header, &mut self.samples)
     }
 
     /// Refuses rows of a minute that nothing tells apart.
@@ -362,27 +359,29 @@ struct Value {
     number: Number,
     quantity: Quantity,
     unit: Unit,
+    /// Whether the cell tells it.
+    has_unit: bool,
 }
 
 /// A number with its unit, or bare; `None` where the unit is one of something else.
 fn value(cell: &str, meaning: &Meaning) -> Result<Option<Value>, String> {
-    let is = |number, quantity, unit| Ok(Some(Value { number, quantity, unit }));
+    let is = |number, quantity, unit, has_unit| Ok(Some(Value { number, quantity, unit, has_unit }));
     let cell = cell.trim().trim_matches('"').trim();
     if cell.is_empty() || ["-", "n/a", "nan", "null", "undefined"].contains(&cell.to_lowercase().as_str()) {
-        return is(Number::One(f64::NAN, None), meaning.quantity, meaning.unit);
+        return is(Number::One(f64::NAN, None), meaning.quantity, meaning.unit, false);
     }
     let (digits, name) = cell.split_at(end_of_number(cell));
     let name = name.trim();
     let number = number(digits).ok_or_else(|| format!("{cell:?} is not a number"))?;
     if name.is_empty() {
-        return is(number, meaning.quantity, meaning.unit);
+        return is(number, meaning.quantity, meaning.unit, false);
     }
     if let Some(unit) = Unit::named(name).filter(|unit| unit.measure == meaning.unit.measure) {
-        return is(number, meaning.quantity, unit);
+        return is(number, meaning.quantity, unit, true);
     }
     match (told(name), meaning.quantity) {
         (Told::Amount(bytes), Quantity::Rate(op) | Quantity::Total(op)) => {
-            is(number, Quantity::Total(op), Unit::of(Measure::Rate, bytes))
+            is(number, Quantity::Total(op), Unit::of(Measure::Rate, bytes), true)
         }
         (Told::Other, _) => Ok(None),
         _ => Err(format!("the unit {name:?} is not known here")),

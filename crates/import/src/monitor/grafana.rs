@@ -11,6 +11,7 @@ use super::titles::{Meaning, unknown_unit};
 use super::units::{Measure, Told, Unit, told};
 use super::{Quantity, controller};
 use crate::words::{self, Topic};
+use trace::SegmentOp;
 
 /// What the columns say; what was decided on the way goes into `notes`.
 ///
@@ -49,6 +50,9 @@ fn meaning(cell: usize, title: &str, is_netdata: bool) -> Result<Option<Meaning>
         let drive = words::drive(title).unwrap_or_default();
         Ok(Some(Meaning { cell, drive, quantity, unit, is_bare }))
     };
+    if title.starts_with("disk.") {
+        return Ok(of_pcp(cell, title));
+    }
     if let Some((op, factor)) = words::iostat(title) {
         return is(Quantity::Rate(op), Unit::of(Measure::Rate, factor), false);
     }
@@ -59,20 +63,61 @@ fn meaning(cell: usize, title: &str, is_netdata: bool) -> Result<Option<Meaning>
         Topic::Power => (Quantity::Power, Measure::Power),
         Topic::Ambient | Topic::Other => return Ok(None),
     };
+    let is_of_a_row = unit.eq_ignore_ascii_case("sum") || words::is_difference(&name);
     match (told(&unit), topic) {
+        (Told::Amount(_), Topic::Moved(_)) | (Told::Name, Topic::Moved(_))
+            if is_of_a_row && (words::counts_bytes(&name) || told(&unit) != Told::Name) =>
+        {
+            Err(format!(
+                "column {title:?}: it counts what was moved in the time of each row: export a rate, or take the table for one of your own with --format csv"
+            ))
+        }
         (Told::Unit(unit), _) if unit.measure == measure => is(quantity, unit, false),
         (Told::Amount(bytes), Topic::Moved(op)) => is(Quantity::Total(op), Unit::of(measure, bytes), false),
         (Told::Name, _) if is_netdata => is(quantity, Unit::of(measure, 1024.0), false),
         (Told::Name, Topic::Moved(op)) if words::counts_bytes(&name) && words::is_bound(&name) => {
             is(Quantity::Total(op), Unit::of(measure, 1.0), false)
         }
-        (Told::Name, _) => is(quantity, Unit::of(measure, 1.0), measure == Measure::Rate),
+        (Told::Name, _) => is(quantity, Unit::of(measure, 1.0), !words::names_celsius(title)),
         (Told::Unit(_) | Told::Other | Told::Amount(_), _) => Ok(None),
         (Told::Ambiguous, _) => Err(format!(
             "column {title:?}: the unit {unit:?} may be of bytes or of bits: write MB/s or Mbit/s into the title"
         )),
         (Told::Unknown, _) => Err(unknown_unit(title, &unit, measure)),
     }
+}
+
+/// What a metric of PCP says (`pmrep -o csv`: `disk.dev.write_bytes-nvme0n1`). It counts in Kbyte of 1024 bytes (pmdalinux,
+/// PM_SPACE_KBYTE), and pmrep shows rates, unless a unit says else.
+fn of_pcp(cell: usize, title: &str) -> Option<Meaning> {
+    let (metric, unit) = title.split_once(" (").unwrap_or((title, "Kbyte/s)"));
+    let (metric, instance) = metric.split_once('-').unwrap_or((metric, ""));
+    let op = match metric.split('.').collect::<Vec<_>>()[..] {
+        ["disk", "dev" | "all", "read_bytes"] => SegmentOp::Read,
+        ["disk", "dev" | "all", "write_bytes"] => SegmentOp::Write,
+        _ => return None,
+    };
+    let unit = unit
+        .trim_end_matches(')')
+        .to_lowercase()
+        .replace("kb", "kib")
+        .replace("mb", "mib")
+        .replace("gb", "gib");
+    let factor = match unit.strip_suffix("/s").or(unit.strip_suffix("/sec"))? {
+        "b" | "byte" | "bytes" => 1.0,
+        "kib" | "kibyte" | "kibytes" => 1024.0,
+        "mib" | "mibyte" | "mibytes" => 1024.0 * 1024.0,
+        "gib" | "gibyte" | "gibytes" => 1024.0 * 1024.0 * 1024.0,
+        _ => return None,
+    };
+    let is_bare = !title.contains(" (");
+    Some(Meaning {
+        cell,
+        drive: instance.to_owned(),
+        quantity: Quantity::Rate(op),
+        unit: Unit::of(Measure::Rate, factor),
+        is_bare,
+    })
 }
 
 /// A title's name and its unit, if any: of `metric{device=".."}` the metric's name.
@@ -84,8 +129,13 @@ fn split(title: &str) -> (String, String) {
     if let Some((name, unit)) = title.rsplit_once(['(', '[']) {
         let unit = unit.trim_end_matches([')', ']', ' ']);
         // What stands in brackets may be a drive as well, or a part of the machine.
-        let name = if told(unit) == Told::Name { title } else { name };
-        return (name.to_owned(), unit.to_owned());
+        if told(unit) != Told::Name {
+            return (name.to_owned(), unit.to_owned());
+        }
+        // Which value of a time it is (`Write MiB/s [last]`).
+        let inner = name.trim_end().rsplit_once(' ').map_or("", |(_, unit)| unit);
+        let unit = if matches!(told(inner), Told::Unit(_)) { inner } else { unit };
+        return (title.to_owned(), unit.to_owned());
     }
     match title.rsplit_once(' ').filter(|(_, word)| word.ends_with("/s") || word.ends_with("/sec")) {
         Some((name, unit)) => (name.to_owned(), unit.to_owned()),

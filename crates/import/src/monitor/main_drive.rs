@@ -3,11 +3,25 @@
 //! The one that `--device` names; else the only one; else the one that moved nine tenths of all data. Layers above drives, partitions and
 //! paths of a drive that is there too and sums are no drives.
 
-use super::names::{controller, is_layer, is_partition_of, is_path_of};
+use std::collections::BTreeMap;
+
+use super::names::{
+    comes_before, controller, is_layer, is_of_mapper, is_partition_of, is_path_of, is_surely_drive,
+};
 use super::{Quantity, Samples};
 use crate::ImportError;
 use crate::device::nothing_of;
 use crate::rates::usual_step;
+
+/// Drives that moved less than this share are not named in a refusal.
+const LEAST_SHARE: f64 = 0.005;
+/// More names are no help.
+const MOST_NAMES: usize = 8;
+/// Numbers of one report are rounded by themselves, and some tools read devices one after the other: a device moved no more than another
+/// where it is so close, but for one report in so many.
+const ROUNDED: f64 = 1.02;
+const LEAST_BYTES_PER_S: f64 = 2048.0;
+const MOST_ROWS_BEYOND: usize = 50;
 
 /// A drive that moved this share of all data is the one in question.
 const MAIN_SHARE: f64 = 0.9;
@@ -38,11 +52,64 @@ impl Samples {
         };
         let drives: Vec<&String> = all.iter().filter(|name| !is_layer(name) && !is_part(name)).collect();
         let drives = if drives.is_empty() { all.iter().collect() } else { drives };
+        let drives = if self.counts_block_devices { self.without_layers(drives) } else { drives };
         match drives[..] {
             [] => Err(whole("nothing in it says how fast, how hot or how hungry a drive was".to_owned())),
             [only] => Ok(only.clone()),
             _ => self.main(&drives).map_err(whole),
         }
+    }
+
+    /// The block devices without those of other names whose data were moved by a drive as well, in each report: volumes and
+    /// encrypted ones by their names (`iostat -N`), groups, and partitions that sar names by numbers.
+    fn without_layers<'a>(&mut self, drives: Vec<&'a String>) -> Vec<&'a String> {
+        let (sure, others): (Vec<&String>, Vec<&String>) =
+            drives.iter().copied().partition(|name| is_surely_drive(name));
+        let below = |name: &String| -> Vec<&String> {
+            if !sure.is_empty() {
+                return sure.clone();
+            }
+            let before = |other: &&&String| comes_before(other, name);
+            others
+                .iter()
+                .filter(before)
+                .find(|other| self.holds(&[other], name))
+                .into_iter()
+                .copied()
+                .collect()
+        };
+        let layers: Vec<&String> =
+            others.iter().copied().filter(|name| self.holds(&below(name), name)).collect();
+        if !layers.is_empty() {
+            let names = shortened(layers.iter().map(|name| (*name).clone()).collect());
+            self.notes.push(format!(
+                "taken for volumes or partitions, since drives moved all of their data: {names}"
+            ));
+        }
+        drives.into_iter().filter(|name| !layers.contains(name)).collect()
+    }
+
+    /// Whether what a device moved in each report was moved by these together, too.
+    fn holds(&self, drives: &[&String], name: &String) -> bool {
+        let rows = |name: &String, wanted: Quantity| -> BTreeMap<usize, f64> {
+            let columns = self.drives.get(name).into_iter().flatten();
+            columns.filter(|(one, _)| *one == wanted).flat_map(|(_, values)| values.iter().copied()).collect()
+        };
+        let rates = self.drives[name].iter().map(|(quantity, _)| *quantity);
+        let is_held = |quantity: Quantity| {
+            let own = rows(name, quantity);
+            let of_drives: Vec<BTreeMap<usize, f64>> =
+                drives.iter().map(|drive| rows(drive, quantity)).collect();
+            let beyond = own.iter().filter(|(row, rate)| {
+                let moved: f64 = of_drives.iter().filter_map(|rates| rates.get(row)).sum();
+                **rate > ROUNDED * moved + LEAST_BYTES_PER_S
+            });
+            let total = |rates: &BTreeMap<usize, f64>| rates.values().sum::<f64>();
+            // The device mapper counts what it takes, a drive what it has done: rows need not fit, only the whole.
+            let is_whole_held = || total(&own) <= ROUNDED * of_drives.iter().map(total).sum::<f64>();
+            beyond.count() * MOST_ROWS_BEYOND <= own.len() || is_of_mapper(name) && is_whole_held()
+        };
+        !drives.is_empty() && rates.filter(|quantity| matches!(quantity, Quantity::Rate(_))).all(is_held)
     }
 
     /// The drive that moved nearly all data.
@@ -65,13 +132,23 @@ impl Samples {
             return Ok(name);
         }
         let share = |(name, bytes): &(&String, f64)| format!("{name} {:.0} %", 100.0 * bytes / total);
-        let list: Vec<String> = if total > 0.0 {
-            shares.iter().filter(|(_, bytes)| *bytes > 0.0).map(share).collect()
+        let list = shortened(if total > 0.0 {
+            shares.iter().filter(|(_, bytes)| *bytes >= LEAST_SHARE * total).map(share).collect()
         } else {
             drives.iter().map(|name| (*name).clone()).collect()
-        };
-        Err(format!("it is of several drives ({}): name one with --device", list.join(", ")))
+        });
+        Err(format!("it is of several drives ({list}): name one with --device"))
     }
+}
+
+/// A list of names that can be read.
+fn shortened(mut names: Vec<String>) -> String {
+    let count = names.len();
+    names.truncate(MOST_NAMES);
+    if count > MOST_NAMES {
+        names.push(format!("and {} more", count - MOST_NAMES));
+    }
+    names.join(", ")
 }
 
 /// Bytes that a column says were moved.

@@ -9,8 +9,55 @@ pub(crate) fn is_layer(name: &str) -> bool {
     let layered = |layer: &str| {
         name.strip_prefix(layer).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     };
-    // Sums: of Windows, and of `iostat -g ALL`.
-    ["_Total", "ALL"].contains(&name) || LAYERS.into_iter().any(layered)
+    // Sums: of Windows, and of groups of iostat (`-g`).
+    ["_Total", "ALL", "all", "total"].contains(&name)
+        || LAYERS.into_iter().any(layered)
+        || numbers(name).is_some_and(|(major, _)| LAYER_MAJORS.contains(&major))
+}
+
+/// Major numbers of the same: memory, floppy disks, loop devices, md, optical drives, nbd, DRBD, ZFS volumes.
+const LAYER_MAJORS: [u32; 8] = [1, 2, 7, 9, 11, 43, 147, 230];
+
+/// Major and minor number, as sar names devices whose names it does not know (`dev8-2`).
+fn numbers(name: &str) -> Option<(u32, u32)> {
+    let (major, minor) = name.strip_prefix("dev")?.split_once('-')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// Whether a number may be the device mapper's, whose major is one of the last that are given out as they come (and virtio's).
+pub(super) fn is_of_mapper(name: &str) -> bool {
+    numbers(name).is_some_and(|(major, _)| (252..=254).contains(&major))
+}
+
+/// How many minor numbers a whole drive of that major has, where that is fixed: SCSI and virtual drives of Xen 16, IDE 64
+/// (devices.txt). Majors of NVMe (259), virtio and the device mapper are given out as they come.
+const fn minors_a_drive(major: u32) -> Option<u32> {
+    match major {
+        8 | 65..=71 | 128..=135 | 202 => Some(16),
+        3 | 22 => Some(64),
+        _ => None,
+    }
+}
+
+/// Whether a name is sure to be a block device's that is a drive, or a part of one: others may be any layer's.
+pub(super) fn is_surely_drive(name: &str) -> bool {
+    let lettered = |prefix: &str| {
+        let rest = name.strip_prefix(prefix).unwrap_or_default();
+        rest.starts_with(|c: char| c.is_ascii_lowercase()) && rest.len() <= 5
+    };
+    is_drive(name)
+        || ["sd", "vd", "hd", "xvd"].into_iter().any(lettered)
+        || numbers(name).is_some_and(|(major, _)| minors_a_drive(major).is_some())
+}
+
+/// Which of two names of one load is rather the drive's: numbers of drives are given out before those of what lies on them, and
+/// 259 is of NVMe.
+pub(super) fn comes_before(name: &str, other: &str) -> bool {
+    let rank = |name: &str| numbers(name).map(|(major, minor)| (major != 259, major, minor));
+    match (rank(name), rank(other)) {
+        (Some(name), Some(other)) => name < other,
+        _ => name < other,
+    }
 }
 
 /// `nvme0` of `nvme0n1`.
@@ -36,8 +83,12 @@ pub(super) fn is_path_of(name: &str, whole: &str) -> bool {
     path().is_some_and(|drive| drive == whole && name != whole)
 }
 
-/// `sda1` of `sda`, `nvme0n1p1` of `nvme0n1`, `mmcblk0p2` of `mmcblk0`, `ata-X-part1` of `ata-X`.
+/// `sda1` of `sda`, `nvme0n1p1` of `nvme0n1`, `mmcblk0p2` of `mmcblk0`, `ata-X-part1` of `ata-X`, `dev8-2` of `dev8-0`.
 pub(super) fn is_partition_of(name: &str, whole: &str) -> bool {
+    if let (Some((major, minor)), Some((of_major, of_minor))) = (numbers(name), numbers(whole)) {
+        let first = minors_a_drive(major).map(|count| minor - minor % count);
+        return major == of_major && first == Some(of_minor) && minor != of_minor;
+    }
     let Some(rest) = name.strip_prefix(whole).filter(|rest| !rest.is_empty()) else { return false };
     let number = match rest.strip_prefix("-part") {
         None if whole.ends_with(|c: char| c.is_ascii_digit()) => rest.strip_prefix('p'),

@@ -43,7 +43,9 @@ pub(crate) fn lines(
         // What telegraf says itself, as in `--test`, begins with a time.
         let begins_with_time = || line.split(' ').next().is_some_and(|word| stamp(word).is_some());
         let is_remark = || line.starts_with(|c: char| c.is_ascii_digit()) && begins_with_time();
-        if line.is_empty() || line.starts_with('#') || is_remark() {
+        // `influx_inspect export` begins with what makes the database.
+        let is_statement = || line.starts_with("CREATE ");
+        if line.is_empty() || line.starts_with('#') || is_statement() || is_remark() {
             continue;
         }
         let Some(metric) = metric(line) else {

@@ -57,7 +57,7 @@ impl Unit {
 
 /// Bytes per second in one of that unit.
 fn rate(name: &str) -> Option<f64> {
-    const SECONDS: [&str; 8] = ["/s", "/sec", "/second", " per second", "ps", "/S", "/с", "/сек"];
+    const SECONDS: [&str; 9] = ["/s", "/sec", "/Sec", "/second", " per second", "ps", "/S", "/с", "/сек"];
     data(SECONDS.iter().find_map(|seconds| name.strip_suffix(seconds))?.trim_end())
 }
 
@@ -109,7 +109,7 @@ pub(crate) fn data(name: &str) -> Option<f64> {
 
 /// What stands in the brackets of a title.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Told {
+pub(crate) enum Told {
     Unit(Unit),
     /// Data and no time: so many bytes.
     Amount(f64),
@@ -133,8 +133,33 @@ const COUNTS: [&str; 4] = ["blocks", "sectors", "pages", "chunks"];
 const NAMES: [&str; 12] =
     ["avg", "average", "mean", "max", "min", "last", "total", "sum", "all", "current", "ssd", "disk"];
 
+/// Titles with the units that a row below them holds; `None` where it is no such row.
+pub(crate) fn with_units_below(titles: &[String], row: &[String]) -> Option<Vec<String>> {
+    let unit = |cell: &String| cell.trim().trim_matches(['(', ')', '[', ']']).replace(" / ", "/");
+    let is_unit = |cell: &String| {
+        let unit = unit(cell);
+        let is_time = ["date", "datetime", "timestamp", "hh:mm:ss"].contains(&unit.to_lowercase().as_str());
+        unit.is_empty()
+            || unit == "none"
+            || unit == "count/s"
+            || is_time
+            || !matches!(told(&unit), Told::Name | Told::Unknown)
+    };
+    let is_of_drive = |cell: &String| matches!(told(&unit(cell)), Told::Unit(_));
+    if row.len() > titles.len() || !row.iter().all(is_unit) || !row.iter().any(is_of_drive) {
+        return None;
+    }
+    let both = titles.iter().zip(row.iter().map(unit).chain(std::iter::repeat(String::new())));
+    let is_told =
+        |unit: &str| matches!(told(unit), Told::Unit(_) | Told::Amount(_) | Told::Ambiguous | Told::Other);
+    Some(
+        both.map(|(title, unit)| if is_told(&unit) { format!("{title} ({unit})") } else { title.clone() })
+            .collect(),
+    )
+}
+
 /// What the text in the brackets of a title is.
-pub(super) fn told(text: &str) -> Told {
+pub(crate) fn told(text: &str) -> Told {
     let lower = text.trim().to_lowercase();
     if is_ambiguous(text) {
         return Told::Ambiguous;

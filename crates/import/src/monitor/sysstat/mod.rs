@@ -110,7 +110,7 @@ pub(in crate::monitor) fn json_samples(
     let mut documents = JsonDocuments::new(file, lines).with_cut_lists();
     let (mut samples, mut first, mut number) = (Samples::default(), None, 0_u32);
     let mut order = DateOrder::default();
-    let mut reports = Reports::default();
+    let (mut reports, mut has_drives) = (Reports::default(), false);
     while let Some(document) = documents.next()? {
         let root: Value = document.parse()?;
         reports.begin();
@@ -125,6 +125,7 @@ pub(in crate::monitor) fn json_samples(
                 samples.move_all(&mut first, moved_s);
             }
             first = first.or(told);
+            has_drives |= report["disk"].is_array();
             let since_boot = reports.next() && !report["timestamp"].is_object();
             let t_s = told.map(|stamp| stamp.seconds).or_else(|| Some(f64::from(number) * every_s?));
             let Some(t_s) = t_s.or(since_boot.then_some(0.0)) else { return Err(no_times(file)) };
@@ -142,6 +143,9 @@ pub(in crate::monitor) fn json_samples(
                 take(&mut samples, name, t_s, cells);
             }
         }
+    }
+    if samples.is_empty() && !has_drives {
+        return Err(ImportError::whole(file, NO_DRIVES));
     }
     if samples.is_empty() && reports.are_all_first() {
         return Err(ImportError::whole(file, ONLY_SINCE_BOOT));
@@ -165,7 +169,8 @@ pub(crate) fn json(
     every_s: Option<f64>,
     device: Option<&str>,
 ) -> Result<RunPart, ImportError> {
-    let (samples, first) = json_samples(file, lines, every_s)?;
+    let (mut samples, first) = json_samples(file, lines, every_s)?;
+    samples.counts_block_devices = true;
     samples.part(file, device, clock_of(first))
 }
 
@@ -200,6 +205,8 @@ impl Reports {
     }
 }
 
+const NO_DRIVES: &str =
+    "its reports have no drives: make it with `sadf -j FILE -- -d`, or with `iostat -x -t -o JSON 1`";
 const ONLY_SINCE_BOOT: &str = "it has only the first report of iostat, the average since the machine was started, which is no series: record one with `iostat -x -t 1`";
 
 fn no_times(file: &str) -> ImportError {

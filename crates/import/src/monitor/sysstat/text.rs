@@ -60,11 +60,18 @@ pub(crate) fn text(
         let note = "speeds are rounded, as iostat and sar do with -h or --human: 1.5G is 1.45 to 1.55 GiB/s";
         reader.samples.notes.push(note.into());
     }
+    reader.samples.counts_block_devices = true;
     let mut part = reader.samples.part(file, device, clock_of(reader.first.or(database.first)))?;
     if let Some(line) = truncated {
         part.trace.caveats.push(Caveat::Truncated { file: None, line, left_out: CutOff::LastLine });
     }
     Ok(part)
+}
+
+/// Where a header has its device. Names of products may end in the same word (`Mass Storage Device`), beside numbers.
+fn device_column(words: &[&str]) -> Option<usize> {
+    let device = words.iter().position(|word| is_device(word))?;
+    words.iter().all(|word| word.replace(',', ".").parse::<f64>().is_err()).then_some(device)
 }
 
 /// The table under way.
@@ -150,7 +157,7 @@ impl TextReader {
             // The first report, which is left out, may have had another's.
             self.first = self.first.filter(|_| self.has_times).or(Some(told));
             (self.now, self.has_times) = (Some(told), true);
-        } else if let Some(device) = words.iter().position(|word| is_device(word)) {
+        } else if let Some(device) = device_column(&words) {
             self.header(&words, device);
         } else if let Some(table) = self.table.take() {
             let read = self.row(&table, words);
@@ -263,7 +270,7 @@ impl TextReader {
     fn nothing(&self) -> Option<&'static str> {
         match (self.reports.all, self.has_cpu) {
             _ if self.is_sum => Some(
-                "it is iostat's text with the speeds of reading and writing together (-s): use `iostat -x -t 1`",
+                "it is iostat's text with the speeds of reading and writing together (-s), without their direction: `iostat -x -t 1` has one of each",
             ),
             (0, true) => Some("it is iostat's text without a table of devices: use `iostat -x -t 1`"),
             (0, false) => Some(
