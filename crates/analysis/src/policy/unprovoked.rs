@@ -69,9 +69,11 @@ pub(super) fn policy(
     // A temperature that was read before or after the load, or that never moved, says nothing about it.
     let meanwhile = stretches.iter().flat_map(|s| heat.within(s.start_s(), s.end_s()));
     let hottest = meanwhile.map(|p| p.value).fold(f64::NEG_INFINITY, f64::max);
-    if !hottest.is_finite() {
+    let moved = |stretch: &Stretch| stretch.op.moves_data() && stretch.samples.iter().any(|s| s.bytes > 0.0);
+    let has_load = stretches.iter().any(moved);
+    if !hottest.is_finite() || !has_load {
         let has_temperature = trace.temperature().is_some_and(|kelvin| !kelvin.points().is_empty());
-        let seen = match stretches.is_empty() && has_temperature {
+        let seen = match !has_load && has_temperature {
             true => SlowdownSeen::NoLoad,
             false => SlowdownSeen::NoTemperature,
         };

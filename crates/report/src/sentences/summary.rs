@@ -3,7 +3,7 @@
 //! "What happened" stands before it: the table of phases ([`crate::figures`]).
 
 use analysis::COOL_K;
-use analysis::findings::{Cause, Event, EventKind, PolicyClass, Segment, WeighedObservation};
+use analysis::findings::{Cause, Event, EventKind, PolicyClass, Segment};
 use analysis::observation::Observation;
 use trace::Caveat;
 use trace::caveat::Hole;
@@ -133,27 +133,27 @@ fn ruled_out(input: &ReportInput, figures: &[PhaseFigures]) -> Vec<String> {
     told
 }
 
-/// Whether writes fell to a speed that lasted, and whatever came after took it for the full one: a cache may have been full there.
+/// Whether writes fell to a speed that lasted to the end of the load, and that is open, or was the full one to what came after: a cache
+/// may have been full there.
 fn stands_open(events: &[Event], figures: &[PhaseFigures]) -> bool {
     let writes = |t_s: f64| {
         figures.iter().any(|one| one.op == "write" && (one.start_s..one.start_s + one.span_s).contains(&t_s))
     };
-    let stays = |event: &Event| {
-        let fell = |seen: &WeighedObservation| {
-            matches!(seen.observation, Observation::SpeedFell { recovered: false, .. })
-        };
-        event.observations.iter().any(fell)
+    let fell = |event: &Event| {
+        event.observations.iter().find_map(|seen| match seen.observation {
+            Observation::SpeedFell { span_s, recovered, .. } => Some((event.t_s, span_s, recovered)),
+            _ => None,
+        })
     };
-    let falls: Vec<&Event> = events.iter().filter(|event| event.observations.iter().any(is_fall)).collect();
-    let last_s = falls.last().map_or(0.0, |fall| fall.t_s);
-    falls
-        .iter()
-        .any(|fall| stays(fall) && writes(fall.t_s) && (fall.t_s < last_s || fall.cause == Cause::Unknown))
-}
-
-/// Whether it says that speed fell.
-const fn is_fall(seen: &WeighedObservation) -> bool {
-    matches!(seen.observation, Observation::SpeedFell { .. })
+    let falls: Vec<(f64, f64, bool)> = events.iter().filter_map(fell).collect();
+    let open = |event: &Event| match fell(event) {
+        Some((t_s, span_s, false)) if writes(t_s) => {
+            let within = |other: &(f64, f64, bool)| other.0 > t_s && other.0 < t_s + span_s;
+            event.cause == Cause::Unknown || falls.iter().any(within)
+        }
+        _ => false,
+    };
+    events.iter().any(open)
 }
 
 /// Where something was slow and heat was not it: what the temperature says. Nothing where it was read too seldom to know the hottest, or
