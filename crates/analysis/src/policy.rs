@@ -196,14 +196,12 @@ fn mechanisms(
     }
     let began_slow = |j: &&&Judged| j.drop.at_start && !read_again(stretches, pieces, j);
     let only = drops.iter().all(|j| j.drop.at_start);
-    if found.is_empty() && !only {
-        found.push((Undetermined, 0.5));
-    }
+    let any_began_slow = drops.iter().any(|j| began_slow(&j));
     // What was only read again after a gap says neither how it began nor how it works.
-    if found.is_empty() && !drops.iter().any(|j| began_slow(&j)) {
+    if found.is_empty() && !(only && any_began_slow) {
         found.push((Undetermined, 0.5));
     }
-    if drops.iter().any(|j| began_slow(&j)) {
+    if any_began_slow {
         // Slow from the first second on and steady says how it began, bursts and cycles say how it works.
         let steady = found.iter().all(|(class, _)| *class == Regulator);
         found.insert(if only && steady { 0 } else { found.len() }, (PreLimited, 0.8));

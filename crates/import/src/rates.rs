@@ -1,7 +1,7 @@
 //! Speeds from what was counted: differences of a counter, and what step is usual.
 
 use trace::caveat::{Caveat, Hole};
-use trace::{Interval, Trace};
+use trace::{FASTEST_LINK_BYTES_PER_S, Interval, Trace};
 
 /// A hole of more than this many usual steps is a gap.
 pub(super) const GAP_STEPS: f64 = 3.0;
@@ -15,11 +15,9 @@ const LEAST_RISES: usize = 5;
 const ROWS_A_RISE: usize = 3;
 const ROWS_A_FALL: usize = 50;
 
-/// Less than this is what a machine writes that does nothing; more than the second is a load, and the third is the fastest link to a
-/// drive that is sold (PCIe 6.0 x4).
+/// Less than this is what a machine writes that does nothing; more than the second is a load.
 const IDLE_BYTES_PER_S: f64 = 10_000.0;
 const LOAD_BYTES_PER_S: f64 = 1e6;
-const FASTEST_LOAD_BYTES_PER_S: f64 = 32e9;
 
 /// The usual distance of two times in seconds: the median, which neither gaps nor jitter move. `None` for fewer than two.
 pub(super) fn usual_step_s(times: impl IntoIterator<Item = f64>) -> Option<f64> {
@@ -87,7 +85,7 @@ pub(super) fn is_told_as_counter(columns: &[&[(f64, f64)]], what_to_do: &str) ->
         as_counter += (last.1 - first.1).abs() / (last.0 - first.0);
         as_rows += known[known.len() / 2].1 / step_s;
     }
-    if as_counter < IDLE_BYTES_PER_S && (LOAD_BYTES_PER_S..FASTEST_LOAD_BYTES_PER_S).contains(&as_rows) {
+    if as_counter < IDLE_BYTES_PER_S && (LOAD_BYTES_PER_S..FASTEST_LINK_BYTES_PER_S).contains(&as_rows) {
         return Err(format!(
             "are its bytes all that were ever moved, or those of each row? As the first nothing was done ({as_counter:.0} B/s), as the second it is a load ({:.1} MB/s). {what_to_do}",
             as_rows / 1e6

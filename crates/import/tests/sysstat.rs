@@ -333,9 +333,11 @@ fn a_drive_that_is_hardly_busy_was_asked_for_less() {
         phases.iter().map(|phase| (phase.op, phase.start_s, phase.end_s)).collect::<Vec<_>>()
     };
     let second = |s: usize| format!("{:02}:{:02}:{:02}", 10 + s / 3600, s / 60 % 60, s % 60);
+    let load =
+        |s: usize, slow_util: f64| if (30..60).contains(&s) { (50_000.0, slow_util) } else { (1e6, 99.9) };
     let iostat = |slow_util: f64| {
         let report = |s: usize| {
-            let (wkb, util) = if (30..60).contains(&s) { (50_000.0, slow_util) } else { (1e6, 99.9) };
+            let (wkb, util) = load(s, slow_util);
             format!(
                 "11/22/26 {}\nDevice            r/s     rkB/s     w/s     wkB/s  aqu-sz  %util\nnvme0n1          0.00      0.00  900.00 {wkb:10.2}    8.00 {util:6.2}\n\n",
                 second(s)
@@ -352,7 +354,7 @@ fn a_drive_that_is_hardly_busy_was_asked_for_less() {
     let sar = |slow_util: f64| {
         let header = "          DEV       tps     rkB/s     wkB/s   areq-sz    aqu-sz     await     %util";
         let row = |s: usize| {
-            let (wkb, util) = if (30..60).contains(&s) { (50_000.0, slow_util) } else { (1e6, 99.9) };
+            let (wkb, util) = load(s, slow_util);
             format!(
                 "{}   nvme0n1    900.00      0.00 {wkb:9.2}    128.00      8.00      0.10 {util:9.2}\n",
                 second(s)

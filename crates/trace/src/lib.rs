@@ -176,6 +176,9 @@ pub struct SpeedSeries {
     pub intervals: Vec<Interval>,
 }
 
+/// What the fastest link to a drive that is sold carries, in bytes per second: four lanes of PCIe 6.0.
+pub const FASTEST_LINK_BYTES_PER_S: f64 = 32e9;
+
 /// A closed slice of load accounting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {

@@ -74,10 +74,9 @@ impl PoleDrive {
 /// cost had not gone around. And by how much the best one misses them, as a root mean square in kelvins.
 pub(super) fn drives(data: &ThermalData) -> (Vec<PoleDrive>, f64) {
     let passed = passed(data);
-    let model = |shape, bent| PoleModel::new(data, &passed, shape, bent);
     let kinds = [(Shape::Fixed, false), (Shape::Fixed, true), (Shape::Free, false), (Shape::Free, true)];
     let found = kinds.map(|(shape, bent)| {
-        let model = model(shape, bent);
+        let model = PoleModel::new(data, &passed, shape, bent);
         let theta = model.found();
         (model.rms_k(&theta), model, theta)
     });

@@ -346,23 +346,30 @@ impl<'a> CsvTable<'a> {
         cell: &str,
         convert: Option<Convert>,
     ) -> Result<f64, ImportError> {
-        let (row, title) = (self.t_s.len(), self.titles[column].clone());
-        let told = self.marks.read(cell, name, super::number::Place { column, row, line });
-        let value = match (told, convert) {
-            (Ok(Cell::None), _) => return Ok(f64::NAN),
-            (Ok(Cell::InUnit(value)), _) => value,
-            (Ok(Cell::Bare(value)), Some(convert)) => convert.apply(value),
-            (Ok(Cell::Bare(_)), None) => {
-                let why = no_unit(&title, name, cell);
-                return Err(self.at(line, Some(&title), why));
-            }
-            (Err(why), _) => return Err(self.at(line, Some(&title), why)),
+        let told = self.value(line, (column, name), cell, convert);
+        // Titles are looked up for errors alone: a month has millions of cells.
+        told.map_err(|why| self.at(line, Some(&self.titles[column]), why))
+    }
+
+    fn value(
+        &mut self,
+        line: usize,
+        (column, name): (usize, &str),
+        cell: &str,
+        convert: Option<Convert>,
+    ) -> Result<f64, String> {
+        let row = self.t_s.len();
+        let value = match (self.marks.read(cell, name, super::number::Place { column, row, line })?, convert)
+        {
+            (Cell::None, _) => return Ok(f64::NAN),
+            (Cell::InUnit(value), _) => value,
+            (Cell::Bare(value), Some(convert)) => convert.apply(value),
+            (Cell::Bare(_), None) => return Err(no_unit(&self.titles[column], name, cell)),
         };
         if !(value.is_finite() && (value >= 0.0 || name.ends_with("_c"))) {
-            let why = format!("{value} cannot be; leave the cell empty where there is no reading");
-            return Err(self.at(line, Some(&title), why));
+            return Err(format!("{value} cannot be; leave the cell empty where there is no reading"));
         }
-        implausible(name, value).map_or(Ok(value), |why| Err(self.at(line, Some(&title), why)))
+        implausible(name, value).map_or(Ok(value), Err)
     }
 
     pub(super) fn column(&self, name: &str) -> Option<&[f64]> {

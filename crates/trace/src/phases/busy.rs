@@ -3,17 +3,13 @@
 //! A drive that slows down by itself has work waiting all the time, so that it is as busy as before, or busier. One that is both
 //! slower and less busy was asked for less, and how slow it was then says nothing about it.
 
-use crate::{LoadTotal, Trace, load_totals};
+use crate::{FASTEST_LINK_BYTES_PER_S, LoadTotal, Trace, load_totals};
 use measure::Point;
 
 /// A slice is less busy, and slower, than half of the data by this factor: where both are the same load they scatter by a few percent.
 const LESS: f64 = 0.8;
 /// So seldom busy, a drive is asked for next to nothing, whatever else the log shows.
 const HARDLY: f64 = 0.1;
-/// What a drive moves in all of its time is no more than this, in bytes per second (four lanes of PCIe 6.0): where it comes out as more, the
-/// share is none, as where a driver counts no time.
-const FASTEST: f64 = 32e9;
-
 /// How busy a drive is under its usual load.
 pub(super) struct BusyLoad<'a> {
     /// Share of the time up to each reading.
@@ -31,7 +27,8 @@ impl<'a> BusyLoad<'a> {
             let speed =
                 half(known().map(|(_, slice)| (slice.interval().bytes_per_s(), slice.bytes)).collect());
             load.usual = (share, speed);
-            if speed > FASTEST * share {
+            // Where a driver counts no time, the share is none.
+            if speed > FASTEST_LINK_BYTES_PER_S * share {
                 load.busy = &[];
             }
         }
