@@ -47,6 +47,9 @@ pub fn picture_svg(input: &ReportInput) -> String {
         page.paragraph(ending, false);
     }
     let summary = sentences::summary(input);
+    for sentence in &summary.happened {
+        page.paragraph(sentence, false);
+    }
     page.table(&summary.figures);
     for reason in summary.reasons.iter().take(MOST_REASONS) {
         page.reason(reason);

@@ -35,6 +35,10 @@ const FLOOR_KNOWN_K: f64 = 3.0;
 
 /// The thermal numbers, and why they are missing where they are; `unread` is the share of time without a speed.
 pub(crate) fn thermal(trace: &Trace, heat: &Heat, unread: f64) -> (Thermal, Option<Caveat>) {
+    // Where no speed was recorded, nobody knows what warmed the drive, or whether it was idle.
+    if trace.speeds.iter().all(|series| series.intervals.is_empty()) {
+        return (Thermal::default(), None);
+    }
     let nothing = |why| (Thermal::default(), Some(Caveat::ThermalNotIdentified(why)));
     let data = match ThermalData::new(trace, heat, unread) {
         Ok(data) => data,

@@ -263,7 +263,7 @@ fn reasons(run: &ReportInput) -> Vec<String> {
         .reasons
         .iter()
         .map(|reason| format!("{} {}", reason.what, reason.cause).trim_end().to_owned());
-    run.ending.iter().cloned().chain(told).collect()
+    run.ending.iter().chain(&summary.happened).cloned().chain(told).collect()
 }
 
 fn why(runs: &[ReportInput], aliases: &[Alias]) -> String {

@@ -43,6 +43,8 @@ pub(crate) struct PhaseFigures {
     pub(crate) mean_bytes_per_s: Option<f64>,
     /// Full speed of the same load, which the mean is held against.
     pub(crate) full: Option<FullSpeed>,
+    /// Whether it may have been throttled from its first second on: its full speed is not known.
+    pub(crate) never_cool: bool,
     /// The phase of the same load that shows full speed; where it is not known, one whose operation was faster.
     pub(crate) faster: Option<FasterLoad>,
     /// Whether its segments are of reads and writes together.
@@ -128,7 +130,9 @@ impl PhaseFigures {
         let is_known = self.full.is_some_and(|full| full.seen == FullSpeedSeen::Here);
         match label {
             Label::FullSpeed if self.is_unsteady() => sentences::UNSTEADY,
-            Label::FullSpeed if !is_known && !reference::has_slow_part(self) => sentences::CONSTANT,
+            Label::FullSpeed if self.never_cool || !is_known && !reference::has_slow_part(self) => {
+                sentences::CONSTANT
+            }
             label => sentences::label(label),
         }
     }
@@ -267,7 +271,8 @@ fn row(
         let of = segments.iter().filter(|s| s.label.as_seen() == label).map(|s| (s.start_s, s.end_s));
         is_pure.then(|| series::mean_within(intervals, &of.collect::<Vec<_>>())).flatten()
     };
-    let full = mean_as(Label::FullSpeed);
+    let never_cool = segments.iter().any(|segment| segment.label == Label::Constant);
+    let full = mean_as(Label::FullSpeed).filter(|_| !never_cool);
     let mut figures = PhaseFigures {
         phase: phase.name.clone(),
         op: op.map_or("idle", op_name),
@@ -277,6 +282,7 @@ fn row(
         span_s: phase.end_s - phase.start_s,
         mean_bytes_per_s,
         full: full.map(|bytes_per_s| FullSpeed { bytes_per_s, seen: FullSpeedSeen::Here }),
+        never_cool,
         faster: None,
         is_mixed: !is_pure,
         throttled_bytes_per_s: mean_as(Label::Throttled),

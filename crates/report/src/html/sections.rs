@@ -37,6 +37,9 @@ pub(crate) fn answer(input: &ReportInput, summary: &Summary) -> String {
     if let Some(ending) = &input.ending {
         out.push_str(&format!("<p class=\"lead\">{}</p>\n", prose(ending)));
     }
+    for sentence in &summary.happened {
+        out.push_str(&format!("<p>{}</p>\n", prose(sentence)));
+    }
     out.push_str(&phases(&summary.figures));
     out.push_str("<h2>Why</h2>\n");
     out.push_str(&summary.reasons.iter().map(reason).collect::<String>());

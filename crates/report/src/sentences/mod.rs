@@ -10,6 +10,7 @@ mod evidence;
 mod joint;
 mod life;
 mod power;
+mod readings;
 mod summary;
 mod verdict;
 mod words;
@@ -94,7 +95,12 @@ pub(crate) fn ratio_cell(strength: f64) -> String {
 
 /// The throttling policy in a line; `throttled_bytes_per_s` is the speed while throttled, where there is just one.
 pub fn policy(policy: &Policy, throttled_bytes_per_s: Option<f64>) -> String {
-    let mut text = format!("Throttling: {}", policy_class(policy.class));
+    // Where heat did slow the drive down, how is what is open.
+    let subject = match policy.class == PolicyClass::Undetermined && !policy.levels.is_empty() {
+        true => "Throttling policy",
+        false => "Throttling",
+    };
+    let mut text = format!("{subject}: {}", policy_class(policy.class));
     text.push_str(&policy_also(&policy.also));
     match policy.levels.as_slice() {
         [] | [_] => text.push_str(&thresholds(policy.onset_k, policy.release_k)),

@@ -9,6 +9,7 @@ use trace::Caveat;
 use trace::caveat::Hole;
 
 use super::constant::quiet;
+use super::readings::without_load;
 use super::verdict::{Reason, reasons};
 use super::{caveats, evidence, lowercase_first, policy};
 use crate::figures::{self, PhaseFigures};
@@ -30,6 +31,8 @@ const CLEARLY_COOLER_K: f64 = 5.0;
 pub struct Summary {
     /// The figures that the sentences are made from, for the tables beside them.
     pub(crate) figures: Vec<PhaseFigures>,
+    /// What was observed of a run without a load that can be judged; empty where there is one.
+    pub happened: Vec<String>,
     /// What slowed the drive down and why; loads that nothing slowed come last.
     pub reasons: Vec<Reason>,
     /// The throttling policy in a line, and what a fit says of it.
@@ -50,11 +53,15 @@ pub fn summary(input: &ReportInput) -> Summary {
     let mut reasons = reasons(&input.findings, &input.levels, &figures);
     reasons.extend(quiet(input, &figures));
     let sorted = caveats::sorted(input);
-    let mut policy = policy(&input.findings.policy, only_throttled(&figures));
+    let mut policy = match input.findings.policy.class == PolicyClass::None && counted(input) {
+        true => "Throttling: counted by the drive, without a drop in the recorded speed.".to_owned(),
+        false => policy(&input.findings.policy, only_throttled(&figures)),
+    };
     if let Some(opinion) = &input.second_opinion {
         policy.push_str(&format!(" {opinion}"));
     }
     Summary {
+        happened: if figures.is_empty() { without_load(input) } else { Vec::new() },
         reasons,
         policy,
         ruled_out: ruled_out(input, &figures),
@@ -83,8 +90,17 @@ impl Summary {
             }
             text
         };
-        self.reasons.iter().map(told).chain([self.policy.clone()]).collect()
+        let told = self.reasons.iter().map(told);
+        self.happened.iter().cloned().chain(told).chain([self.policy.clone()]).collect()
     }
+}
+
+/// Whether the drive counted throttling in the time that was recorded.
+fn counted(input: &ReportInput) -> bool {
+    input
+        .counters
+        .iter()
+        .any(|counter| counter.points.iter().any(|(_, since_first)| *since_first > Some(0.0)))
 }
 
 /// The speed while throttled, where just one load was.

@@ -42,10 +42,9 @@ pub(super) fn reasons(findings: &Findings, levels: &[Level], figures: &[PhaseFig
     let mut reasons: Vec<Reason> =
         findings.steady_state.iter().map(|state| Reason::only(steady_state(state))).collect();
     if blocks.is_empty() {
-        let mut reasons: Vec<Reason> = findings.life.iter().flat_map(super::life).map(Reason::only).collect();
-        reasons
-            .push(Reason::only("Speed is not known: the data hold no load that can be judged.".to_owned()));
-        return reasons;
+        let unjudged = "Speed is not known: the data hold no load that can be judged.".to_owned();
+        let life = findings.life.iter().flat_map(super::life);
+        return life.chain((!figures.is_empty()).then_some(unjudged)).map(Reason::only).collect();
     }
     let eventful = blocks.iter().filter(|block| !is_quiet(block));
     reasons.extend(eventful.flat_map(|block| of_block(block, levels, &findings.policy.levels, figures)));

@@ -47,6 +47,9 @@ fn answer(input: &ReportInput, summary: &Summary, style: &TerminalStyle) -> Stri
         out.push_str(&wrapped(ending, "", style.width()));
     }
     out.push_str(&section("What happened"));
+    for sentence in &summary.happened {
+        out.push_str(&wrapped(sentence, "", style.width()));
+    }
     out.push_str(&phases(&summary.figures, style));
     out.push_str(&section("Why"));
     for reason in &summary.reasons {
@@ -77,7 +80,7 @@ fn why(reason: &Reason, style: &TerminalStyle) -> String {
 fn phases(all: &[PhaseFigures], style: &TerminalStyle) -> String {
     let shown = &all[..all.len().min(MOST_PHASES)];
     if shown.is_empty() {
-        return "No load.\n".to_owned();
+        return String::new();
     }
     let (headers, rows) = figures::phase_table(shown);
     let mut out = match is_too_wide(&headers, &rows, style) {

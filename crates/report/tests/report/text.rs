@@ -253,6 +253,38 @@ fn what_the_data_do_not_say_is_not_said() {
     assert!(verdict.contains("the onset lies before the data"), "{verdict}");
 }
 
+/// Goal: a log of temperatures and power alone shows these, and does not say that there was no load. Method: a run whose speeds are
+/// taken away, with one threshold that it crossed.
+#[test]
+fn a_log_without_speeds_shows_its_readings() {
+    let mut run = scene::vendor();
+    run.findings = analysis::Findings { segments: Vec::new(), events: Vec::new(), ..run.findings };
+    (run.speed, run.phases, run.loads) = (Vec::new(), Vec::new(), Vec::new());
+    let points = [(0.0, 40.0), (60.0, 70.0), (120.0, 82.0), (180.0, 82.0), (240.0, 61.0)];
+    run.temperature = vec![readings("composite", &points)];
+    run.power = vec![readings("power", &points.map(|(t_s, celsius)| (t_s, celsius / 10.0)))];
+    run.levels.retain(|level| level.kind == report::view::LevelKind::Tmt1);
+    run.levels[0].temp_k = 343;
+    let happened = sentences::summary(&run).happened;
+    assert_eq!(
+        happened,
+        [
+            "No speed was recorded.",
+            "Composite temperature: 40 °C to 82 °C, hottest at 120 s, 61 °C at the end; 180 s at 70 °C (TMT1) and above.",
+            "Power: 4.00 to 8.20 W, mean 6.85 W."
+        ]
+    );
+    assert!(terminal(&run, &STYLE).contains("What happened\nNo speed was recorded.\nComposite temperature"));
+    assert!(report::html(&run).contains("No speed was recorded."));
+
+    run.temperature = vec![readings("composite", &points[..1])];
+    assert_eq!(sentences::summary(&run).happened[1], "Composite temperature: 40 °C.");
+}
+
+fn readings(name: &str, points: &[(f64, f64)]) -> report::view::Readings {
+    report::view::Readings { name: name.into(), points: points.iter().map(|(t, v)| (*t, Some(*v))).collect() }
+}
+
 /// Goal: trims, a hundred times as fast as data, neither flatten the chart nor count as data. Method: the same run
 /// with and without a terabyte a second of them.
 #[test]
