@@ -106,10 +106,11 @@ fn analyze_with<T>(
     caveats.extend(unidentified);
     let sources = Sources { trace, heat: &heat, pieces: &pieces, stretches: &stretches };
     let mut segments = events::segments(trace, &stretches, &pieces, &judged, &heat);
-    if caveats.contains(&Caveat::PolicyUndetermined { seen: SlowdownSeen::NeverCool }) {
-        let loads = policy::never_cool(trace, &heat, &stretches, &judged);
-        events::name_constant(&mut segments, &loads);
-    }
+    let loads = match caveats.contains(&Caveat::PolicyUndetermined { seen: SlowdownSeen::NeverCool }) {
+        true => policy::never_cool(trace, &heat, &stretches, &judged),
+        false => policy::never_below_onset(trace, &heat, &stretches, &judged),
+    };
+    events::name_constant(&mut segments, &loads);
     let slc_cache = slc_cache(trace, &judged);
     // Last, as it takes them: a month of evidence is not held beside the events made from it.
     let (events, seen) = events::events(&sources, judged, look);

@@ -8,7 +8,7 @@
 mod followed;
 mod unprovoked;
 
-pub(crate) use self::unprovoked::never_cool;
+pub(crate) use self::unprovoked::{never_below_onset, never_cool};
 
 use std::collections::BTreeMap;
 

@@ -278,6 +278,8 @@ pub enum SlowdownSeen {
     NoLoad,
     /// No temperature that moves was read during a load.
     NoTemperature,
+    /// The load lasted for some seconds.
+    ShortLoad,
     /// The speed was not read for most of the time.
     LoadUnread,
     /// Speed dropped, and whether heat caused it is not determined.

@@ -12,6 +12,10 @@ use crate::segment::{Piece, Stretch};
 /// Two amounts within this share are one, and further apart than this they are two.
 const SAME: f64 = 0.02;
 const DIFFERS: f64 = 0.04;
+/// Of so many and more at one temperature, amounts of which the upper quarter is this many times the lower one are no cache's, wherever
+/// two of them are as near as chance has it.
+const SEVERAL: usize = 4;
+const SPREAD: f64 = 1.25;
 /// Less than this is no cache.
 pub(super) const LEAST_BYTES: f64 = 1e9;
 
@@ -57,16 +61,21 @@ pub(super) fn before(
     };
     let mut all: Vec<Amount> = drops.iter().enumerate().filter_map(amount).collect();
     all.sort_by(|a, b| a.bytes.total_cmp(&b.bytes));
-    let mut began: BTreeMap<i64, usize> = BTreeMap::new();
-    all.iter().for_each(|one| *began.entry(cell(one.onset_k)).or_default() += 1);
+    // In each cell of temperature the amounts, in rising order.
+    let mut began: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
+    all.iter().for_each(|one| began.entry(cell(one.onset_k)).or_default().push(one.bytes));
+    let mut spread: BTreeMap<i64, bool> = BTreeMap::new();
     let mut found = vec![None; drops.len()];
     for (at, one) in all.iter().enumerate() {
         let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten().filter_map(|at| all.get(at));
         let Some(nearest) = beside.min_by(|a, b| a.off(one).total_cmp(&b.off(one))) else { continue };
         let apart_k = (nearest.onset_k - one.onset_k).abs();
         let there = cell(one.onset_k - OTHER_THRESHOLD_K)..=cell(one.onset_k + OTHER_THRESHOLD_K);
-        let others = began.range(there).map(|(_, drops)| drops).sum::<usize>() - 1;
-        found[one.drop] = if nearest.off(one) <= SAME * one.bytes {
+        let others = began.range(there.clone()).map(|(_, amounts)| amounts.len()).sum::<usize>() - 1;
+        let spread = spread.entry(cell(one.onset_k)).or_insert_with(|| is_spread(began.range(there)));
+        found[one.drop] = if others + 1 >= SEVERAL && *spread {
+            Some(AmountBefore::Differs { drops: others })
+        } else if nearest.off(one) <= SAME * one.bytes {
             // What came soon after it in one filling is as near.
             let again = nearest.filling != one.filling && apart_k >= OTHER_THRESHOLD_K;
             again.then_some(AmountBefore::Same { apart_k })
@@ -76,4 +85,12 @@ pub(super) fn before(
         };
     }
     found
+}
+
+/// Whether these amounts are of all sizes.
+fn is_spread<'a>(cells: impl Iterator<Item = (&'a i64, &'a Vec<f64>)>) -> bool {
+    let mut amounts: Vec<f64> = cells.flat_map(|(_, amounts)| amounts).copied().collect();
+    amounts.sort_unstable_by(f64::total_cmp);
+    let at = |share: usize| amounts[(amounts.len() - 1) * share / 4];
+    at(3) >= SPREAD * at(1)
 }

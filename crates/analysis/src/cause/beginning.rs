@@ -15,8 +15,8 @@ pub(crate) struct Beginning {
     pub stay_s_per_k: f64,
     /// Seconds at full speed altogether.
     pub full_speed_s: f64,
-    /// Seconds of writing at the speed before since the cache was last empty.
-    pub filled_s: f64,
+    /// How many of the caches that are not full yet end in a second of writing, by what was written since the cache was last empty.
+    pub cache_ends_per_s: f64,
     /// How often a host changes its mind at least, per second, where nobody knows what was asked for; else 0.
     pub least_rate_per_s: f64,
     /// Seconds at full speed before any drop of the operation in the run, while the drive was cooler than this: nothing happened.

@@ -33,6 +33,8 @@ const NEARLY_OVER: f64 = 0.85;
 const STILL_SINKS: f64 = 0.97;
 /// Hotter at full speed for so many times what lag and rounding leave is no lag.
 const LONG_PAST: f64 = 3.0;
+/// ... and by more than a step of a sensor of some kelvins.
+const OVER_A_STEP: f64 = 1.2;
 /// The fast time constant of an M.2 drive.
 const FAST_TAU_S: f64 = 40.0;
 
@@ -104,7 +106,8 @@ fn hotter_before(case: &Case, onset_k: f64, evidence: &mut Evidence) -> f64 {
         weight * shared
     };
     let above = |of, set| {
-        let hotter_k = onset_k + ONE_THRESHOLD_K;
+        // A step of a coarse sensor may be next to nothing.
+        let hotter_k = onset_k + ONE_THRESHOLD_K.max(OVER_A_STEP * case.heat.step_k);
         let (all_s, drops) = case.history.above(of, set, hotter_k, case.drop.level);
         (all_s, drops, case.history.longest_above_s(of, set, hotter_k, case.drop.level))
     };

@@ -27,10 +27,6 @@ pub(super) const ANYWHERE_PER_K: f64 = 0.02;
 /// What is no heat comes once in 500 s, known as if 0.2 had been seen in 100 s.
 const RATE_DROPS: f64 = 0.2;
 const RATE_S: f64 = 100.0;
-/// Sizes of caches are spread evenly over the logarithm, up to 150 times the smallest, which take a quarter of a minute to fill: of those that
-/// are not full by then, one in five is within a factor of e.
-const CACHE_ENDS: f64 = 0.2;
-const SMALLEST_S: f64 = 15.0;
 /// From so many drops that look alike on, half of what others tell of their rate is left out.
 const FEW_ALIKE: f64 = 2.0;
 /// A load that begins slow does so for a reason other than heat this often.
@@ -160,7 +156,7 @@ impl RunSums {
             seen.push((Observation::LooksAlike { drops: like_it, thermal }, alike));
         }
         seen.extend(self.release(drop, now));
-        seen.extend(self.left(drop, standing).filter(|_| counts(&left)));
+        seen.extend(self.left(drop, standing).map(|(seen, _)| (seen, left)).filter(|_| counts(&left)));
         if let Some((_, by_k)) = self.further(drop).filter(|_| counts(&further)) {
             seen.push((Observation::HotterWhileThrottled { by_k }, further));
         }
@@ -209,7 +205,7 @@ impl RunSums {
             false => (rate_per_s * began.stay_s_per_k / ANYWHERE_PER_K).ln(),
         };
         chance[Other as usize] = by(self.rate_per_s(drop, now));
-        chance[Slc as usize] = by(CACHE_ENDS / (SMALLEST_S + began.filled_s));
+        chance[Slc as usize] = by(began.cache_ends_per_s);
         let mut others = [0.0; 5];
         // Of drops that share a threshold one was the first, and had none to go by.
         let first = 1.0 / (1.0 + self.near(drop, now));
@@ -228,7 +224,9 @@ impl RunSums {
         }
         let release = self.release(drop, now).map_or([0.0; 5], |(_, row)| row);
         let alike = shape::row(count, &alike, now);
-        let left = self.left(drop, standing).map_or([0.0; 5], |(_, row)| row);
+        let mut left = self.left(drop, standing).map_or([0.0; 5], |(_, row)| row);
+        // A full cache is rare beforehand, so that either says most for it: that others look alike and left the same speed is one reason.
+        left[Slc as usize] = beyond(left[Slc as usize], alike[Slc as usize]);
         [chance, others, alike, release, self.further_row(drop), self.within_row(drop), left]
     }
 
@@ -274,7 +272,8 @@ impl RunSums {
             drops -= share;
         }
         let known = known_share(drops);
-        let late = LATE * (-0.5 * (host.above_k / LATE_K).powi(2)).exp();
+        // Whether the sensor is late is asked once of all that began there.
+        let late = (LATE * (-0.5 * (host.above_k / LATE_K).powi(2)).exp()).powf(1.0 / (1.0 + drops.max(0.0)));
         let by_others = late * known * density.max(0.0) / drops.max(1e-9);
         (((1.0 - known) * host.per_k + by_others) / host.per_k).ln().max(0.0)
     }
@@ -309,6 +308,11 @@ impl RunSums {
         }
         sum
     }
+}
+
+/// What an observation weighs beyond another one that says the same.
+fn beyond(weight: f64, other: f64) -> f64 {
+    if weight * other <= 0.0 { weight } else { weight.signum() * (weight.abs() - other.abs()).max(0.0) }
 }
 
 /// How much of what comes next is where `drops` others were, and not anew.

@@ -12,7 +12,7 @@ use trace::{Counters, HostThreshold, Trace};
 /// A temperature that never moves for so long is not measured.
 const FROZEN_S: f64 = 120.0;
 /// Sensors were seen to lag this far behind what they measure.
-pub(super) const LATE_S: f64 = 12.0;
+pub(crate) const LATE_S: f64 = 12.0;
 /// Readings are looked for this many periods before and after a moment, and so many times further where some were lost.
 const PERIODS_AROUND: f64 = 1.2;
 const MOST_LOST: f64 = 4.0;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::drops::{DropStart, median_speed};
+use super::drops::{DropStart, LEAST_SLICES, median_speed};
 use super::heat::{Heat, LATE_S};
 use super::{Judged, is_ramp, uneven};
 use crate::findings::SegmentOp;
@@ -159,7 +159,7 @@ fn counted_at_once(pieces: &[Piece], heat: &Heat) -> bool {
         let light = moved.tmt1.is_some_and(|n| n > 0);
         comes_back(pieces, heat, 0.0) || (light && counted_again(pieces, heat, soon_s))
     };
-    counted && no_faster && (counts_on(pieces, heat) || lasts && !released())
+    counted && (counts_on(pieces, heat) || no_faster && lasts && !released())
 }
 
 /// Whether the drive counted seconds of throttling for nearly all of the time in which the load was as fast as at first: then that
@@ -289,8 +289,21 @@ fn held_at_tmt1(trace: &Trace, pieces: &[Piece], heat: &Heat) -> bool {
         && at(0.9) - at(0.1) <= 2.0 * HELD_K
         && (median(&during) - tmt1_k).abs() <= HELD_K
         && pieces[0].level <= no_faster * mean
+        && !steps_down(pieces)
         && !comes_back(early, heat, 0.0)
         && !comes_back(pieces, heat, MOSTLY)
+}
+
+/// Whether a load ran at one even speed and fell from it to another one: an overshoot sinks, and bursts are not even.
+fn steps_down(pieces: &[Piece]) -> bool {
+    let mut shown = pieces.iter().filter(|piece| piece.slices >= LEAST_SLICES);
+    let ends = shown.next().zip(shown.next());
+    ends.is_some_and(|(first, next)| {
+        pieces[0].slices >= LEAST_SLICES
+            && first.is_even()
+            && next.is_even()
+            && next.level < FELL * first.level
+    })
 }
 
 /// Whether the speed fell and came back to that of the first piece more than once, and the drive had cooled in between, this

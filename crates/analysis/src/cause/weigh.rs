@@ -32,6 +32,8 @@ const OWN_PER_K: f64 = 0.03;
 const RARER_K: f64 = 16.0;
 const COOL: f64 = -6.0;
 const CRITICAL_PER_K: f64 = 0.2;
+/// One drive in five has its threshold at the temperature that it warns of (WCTEMP).
+const AT_WARNING: f64 = 0.2;
 /// Where it is not known, a host may have set any temperature: one drive in six, anywhere within 50 K.
 const SET_PER_K: f64 = 0.003;
 /// ... of those that drives work at: none throttles one that has hardly anything to do. Fewer by a factor of e in so many kelvins below.
@@ -136,6 +138,8 @@ fn own(case: &Case, onset_k: f64) -> (f64, Observation) {
         let near_warning = facts.warning_k.is_some_and(|k| temp_k >= k - 5.0);
         let hotter = ((temp_k - USUAL_LIMIT_K) / RARER_K).max(0.0).exp();
         let own = OWN_PER_K * hotter * if near_warning { 1.0 } else { (COOL * (1.0 - usual)).exp() };
+        let at_warning = facts.warning_k.map_or(0.0, |k| AT_WARNING * case.onset_per_k(k, temp_k));
+        let own = own + at_warning;
         let set = SET_PER_K * (-((SET_AT_WORK_K - temp_k) / SET_TAIL_K).max(0.0)).exp();
         if unknown { own + set } else { own }
     };
@@ -172,7 +176,7 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
         spread_k,
         stay_s_per_k: case.history.stay_s(of, temp_k, half_k).max(least_s) / (2.0 * half_k),
         full_speed_s: case.history.full_speed_s(of),
-        filled_s: case.written_bytes / case.drop.before.unwrap_or(f64::INFINITY).max(1.0),
+        cache_ends_per_s: cache::ends_per_s(case.written_bytes, case.drop.before.unwrap_or(f64::INFINITY)),
         least_rate_per_s: if case.phase.inferred { HOST_PER_S } else { 0.0 },
         quiet_s: case.history.quiet_s(of, temp_k - 2.0 * spread_k),
         of,

@@ -4,7 +4,7 @@ use super::Sources;
 use crate::cause::Judged;
 use crate::cause::evidence::Suspect::{Other, Slc};
 use crate::cause::evidence::{
-    CALLED_HEAT, CALLED_NOT_HEAT, Conclusion, HEAT, Odds, SURE, SUSPECTS, Suspect, Weighing,
+    CALLED_CACHE, CALLED_HEAT, CALLED_NOT_HEAT, Conclusion, HEAT, Odds, SURE, SUSPECTS, Suspect, Weighing,
 };
 use crate::findings::SegmentOp;
 use crate::wording::with_rule;
@@ -56,7 +56,11 @@ fn why_called(odds: &Odds) -> String {
             "{all_heat}, reported from {called} on. The most likely threshold is {name} with {one}, less than twice the others together, so none is named."
         ),
         Conclusion::SlcFull => {
-            format!("SLC cache full: {}, half or more. {not_heat}", share(of(Slc)))
+            format!(
+                "SLC cache full: {}, reported from {} on. {not_heat}",
+                share(of(Slc)),
+                share(CALLED_CACHE)
+            )
         }
         Conclusion::NotHeat => format!(
             "Not thermal: {}, reported from {} on. {not_heat}",
@@ -64,7 +68,7 @@ fn why_called(odds: &Odds) -> String {
             share(CALLED_NOT_HEAT)
         ),
         Conclusion::Unknown => format!(
-            "{all_heat}, not thermal: {}. Either is reported from {called} on, so the cause is not determined.",
+            "{all_heat}, not thermal: {}. Either is reported from {called} on, and so is a full SLC cache, so the cause is not determined.",
             share(of(Other) + of(Slc))
         ),
     }

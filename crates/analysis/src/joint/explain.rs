@@ -7,6 +7,7 @@
 
 use super::starts::Start;
 use super::{Follows, JointMachine, JointPoint, JointRun, mechanism};
+use crate::cause::ONE_THRESHOLD_K;
 use crate::findings::Cause;
 use crate::segment::median;
 
@@ -235,9 +236,13 @@ fn machine(runs: &[JointRun], mut points: Vec<JointPoint>, starts: &[Start]) -> 
     Explained { machine, sure }
 }
 
-/// Where a point shows the threshold: of the two temperatures the one nearer to the rule.
+/// Where a point shows the threshold: the onset that its own run is told with, unless the rule is elsewhere; then of the two temperatures
+/// the one nearer to it.
 fn nearest(point: &JointPoint, (follows, number): Rule) -> f64 {
     let at = follows.setting_k(point.tmt1_k, point.tmt2_k).unwrap_or(0.0) + number;
+    if let Some(onset_k) = point.onset_k.filter(|k| (k - at).abs() <= ONE_THRESHOLD_K) {
+        return onset_k;
+    }
     temperatures(point).min_by(|a, b| (a - at).abs().total_cmp(&(b - at).abs())).unwrap_or(at)
 }
 

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use super::HELD_S;
 use crate::cause::Judged;
 use crate::cause::evidence::Conclusion;
-use crate::cause::heat::Heat;
+use crate::cause::heat::{Heat, LATE_S};
 use crate::cause::starts;
 use crate::findings::{Caveat, Policy, PolicyClass, SegmentOp};
 use crate::segment::{LEVEL_S, Piece, Stretch, median};
 use crate::{COOL_K, FASTER};
 use trace::caveat::SlowdownSeen;
-use trace::{Interval, Trace};
+use trace::{Interval, Phase, Trace};
 
 /// What the drive did in more of the time than this was not read: nothing is cleared by it.
 const MOST_UNREAD: f64 = 0.5;
@@ -19,6 +19,9 @@ const MOST_UNREAD: f64 = 0.5;
 const NOTHING_SEEN: f64 = 0.99;
 /// ... and so often where the log began on a warm drive at rest: 9 of 10 of the tuned halves, and none of 7 by another's simulator.
 const AT_REST_SEEN: f64 = 0.75;
+/// ... and so often where the log does not say what was asked for, and a load paused just as the drive was hottest, until it had cooled: a
+/// drive that stops itself does so.
+const PAUSED_SEEN: f64 = 0.9;
 /// A load that only ran hot leaves a policy open from this on, whatever others show.
 const OPEN_S: f64 = 20.0;
 /// A drive whose load goes on stays as hot within so much.
@@ -80,6 +83,10 @@ pub(super) fn policy(
         let caveat = Caveat::PolicyUndetermined { seen };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
+    if stretches.iter().filter(|s| moved(s)).map(|s| s.end_s() - s.start_s()).sum::<f64>() < LEVEL_S {
+        let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::ShortLoad };
+        return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
+    }
     if unread > MOST_UNREAD || went_on_unread(heat, stretches, hottest) {
         let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::LoadUnread };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
@@ -100,6 +107,7 @@ pub(super) fn policy(
     }
     let known = if at_rest(trace, heat, stretches) { AT_REST_SEEN } else { NOTHING_SEEN };
     let known = known.min(NOTHING_SEEN - (NOTHING_SEEN - AT_REST_SEEN) * hot_share(trace, heat, stretches));
+    let known = if paused_hot(trace, heat, hottest) { known.min(PAUSED_SEEN) } else { known };
     let policy = |class, confidence: f64| policy(class, confidence * (1.0 - heat_left));
     let set: Vec<f64> = [trace.tmt_at(0.0).0, trace.tmt_at(0.0).1].into_iter().flatten().collect();
     let counted = heat.moved(0.0, trace.end_s());
@@ -114,6 +122,22 @@ pub(super) fn policy(
     }
     let cool = Caveat::NotHotEnough { runs: 1, hottest_k: Some(hottest) };
     (policy(PolicyClass::None, known), vec![cool])
+}
+
+/// Whether a load paused within a kelvin or two of the hottest, where drives are throttled, and went on when the drive had cooled.
+fn paused_hot(trace: &Trace, heat: &Heat, hottest_k: f64) -> bool {
+    let stopped = |load: &[Phase]| {
+        let [before, pause, after] = load else { return false };
+        let at = heat.within(pause.start_s - heat.period_s, pause.start_s + LATE_S);
+        let at_k = at.iter().map(|p| p.value).fold(0.0, f64::max);
+        let then_k = heat.nearest_k(pause.end_s);
+        pause.op == SegmentOp::Idle
+            && pause.inferred
+            && before.op == after.op
+            && at_k >= HOT_K.max(hottest_k - WENT_ON_K)
+            && then_k.is_some_and(|then_k| then_k <= at_k - WENT_ON_K)
+    };
+    trace.phases.windows(3).any(stopped)
 }
 
 /// Stretches of one operation, or of one load of it.
@@ -156,6 +180,23 @@ pub(crate) fn never_cool(
     let ops = unlimited().filter(hot).filter(|op| nothing_else || op.is_free(trace));
     let slow_loads = speeds.iter().filter(slower).map(|(load, _)| *load);
     ops.chain(slow_loads).flat_map(|load| &load.stretches).map(|s| (s.start_s(), s.end_s())).collect()
+}
+
+/// From when to when operations ran, in seconds, that were never cooler than the coolest temperature at which heat slowed the drive down in this
+/// run: their speed below that threshold is not known.
+pub(crate) fn never_below_onset(
+    trace: &Trace,
+    heat: &Heat,
+    stretches: &[Stretch],
+    judged: &[Judged],
+) -> Vec<(f64, f64)> {
+    let onsets = judged.iter().filter(|j| j.verdict.conclusion.is_heat() && !j.drop.at_start && !j.continues);
+    let Some(onset_k) = onsets.filter_map(|j| j.onset_k).reduce(f64::min) else { return Vec::new() };
+    let by_op = loads_by(stretches, |stretch| stretch.op as u8);
+    let coolest_k = |op: &&Loads| op.kelvin(heat).reduce(f64::min);
+    let hot = |op: &&Loads| coolest_k(op).is_some_and(|k| k >= onset_k - AT_THRESHOLD_K);
+    let ops = by_op.values().filter(|op| !op.is_limited(trace)).filter(hot);
+    ops.flat_map(|load| &load.stretches).map(|s| (s.start_s(), s.end_s())).collect()
 }
 
 /// How much of the time that leaves a policy open the longest operation has that only ran hot, where others show something.

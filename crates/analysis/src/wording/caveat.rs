@@ -324,9 +324,12 @@ fn gaps(count: usize) -> String {
 const fn undetermined(seen: SlowdownSeen) -> &'static str {
     match seen {
         SlowdownSeen::NoLoad => {
-            "Open: thermal throttling; there is no load in the data. `heatsoak run thermal-id --drive DRIVE` runs one and records the temperature."
+            "Open: thermal throttling; no load was recorded. `heatsoak run thermal-id --drive DRIVE` runs one and records the temperature."
         }
         SlowdownSeen::NoTemperature => "Open: thermal throttling. Record a temperature during the load.",
+        SlowdownSeen::ShortLoad => {
+            "Open: thermal throttling; a load of a few seconds does not warm a drive. Record 10 minutes of it."
+        }
         SlowdownSeen::LoadUnread => {
             "Open: the throttling policy, as the speed was not recorded for most of the time. Log it every second."
         }

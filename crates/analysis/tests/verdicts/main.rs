@@ -18,6 +18,7 @@ mod renamed;
 mod robust;
 mod same;
 mod scheduled;
+mod unsettled;
 
 use analysis::findings::{Cause, Caveat, EventKind, Label, PolicyClass, SegmentOp};
 use analysis::{Findings, analyze, wording};

@@ -1,0 +1,123 @@
+//! What one log leaves open is left open, and what several signs say together is said.
+
+use analysis::analyze;
+use analysis::findings::{Cause, EventKind, Label, PolicyClass, SegmentOp};
+use trace::{Trace, instant};
+
+use crate::drive::{Load, Policy, Setup, simulate};
+use crate::logs::{Logged, heat};
+
+fn writes(log: &Logged) -> Trace {
+    let mut trace = log.trace_of(true, 1);
+    trace.speeds[0].op = SegmentOp::Write;
+    trace::infer_phases(&mut trace);
+    trace
+}
+
+/// Goal: nothing in a log without phases tells a pause of the host from a drive that stopped because it was too hot. Method: a pause just
+/// as a hot drive is hottest, and one while it is far from that.
+#[test]
+fn a_pause_at_the_hottest_leaves_a_stop_possible() {
+    for (pause_s, hot_s) in [(120, 700), (200, 900), (400, 600), (300, 1500), (150, 1000)] {
+        let policy = |before_s: usize, after_s: usize| {
+            let mut log = Logged::new(pause_s as u64);
+            log.log(before_s, |_, _| 1.0);
+            log.log(pause_s, |_, _| 0.0);
+            log.log(after_s, |_, _| 1.0);
+            analyze(&log.trace_of(true, 1)).policy
+        };
+        let (hot, cool) = (policy(hot_s, 100), policy(60, hot_s));
+        assert!(hot.class == PolicyClass::None && hot.confidence <= 0.9, "{pause_s} s: {hot:?}");
+        assert!(cool.class == PolicyClass::None && cool.confidence > 0.95, "{pause_s} s: {cool:?}");
+    }
+}
+
+/// Goal: some seconds of load clear no drive. Method: logs of a few rows.
+#[test]
+fn a_load_of_a_few_seconds_shows_no_policy() {
+    for seconds in [2, 3, 5, 8] {
+        let mut log = Logged::new(1);
+        log.log(seconds, |_, _| 1.0);
+        let policy = analyze(&log.trace_of(true, 1)).policy;
+        assert_eq!(policy.class, PolicyClass::Undetermined, "{seconds} s: {policy:?}");
+    }
+}
+
+/// Goal: what was never seen below the threshold that the run shows has no known full speed. Method: a regulator that writes meet first,
+/// and reads right after them.
+#[test]
+fn a_load_that_only_ran_throttled_is_not_at_full_speed() {
+    for hold in [343.0, 346.0, 349.0, 352.0, 355.0] {
+        let load = |op, seconds| Load { op, seconds };
+        let (trace, _) = simulate(&Setup {
+            policies: vec![Policy::Regulator { hold, slew: 0.02, least: 0.4 }],
+            loads: vec![load(SegmentOp::Write, 900.0), load(SegmentOp::Read, 400.0)],
+            write_gain: 45.0,
+            read_gain: 30.0,
+            ..Setup::default()
+        });
+        let findings = analyze(&trace);
+        assert!(!heat(&findings).is_empty(), "held at {hold} K");
+        let full = |op| findings.segments.iter().any(|s| s.op == op && s.label == Label::FullSpeed);
+        assert!(full(SegmentOp::Write), "held at {hold} K: {:#?}", findings.segments);
+        assert!(!full(SegmentOp::Read), "held at {hold} K: {:#?}", findings.segments);
+    }
+}
+
+/// Goal: writing that falls just at the temperature that the drive warns of (WCTEMP), and stays low while it cools, is a full cache or a
+/// threshold with a wide hysteresis. Method: that fall, with and without the warning there.
+#[test]
+fn a_fall_at_the_warning_temperature_is_left_open() {
+    for (warning_k, slow) in [(350.0, 0.27), (353.0, 0.3), (356.0, 0.25), (351.0, 0.35), (348.0, 0.28)] {
+        let mut log = Logged::new(warning_k as u64);
+        log.log(300, |_, _| 0.75);
+        let mut has_fallen = false;
+        log.log(500, |_, kelvin| {
+            has_fallen |= kelvin >= warning_k;
+            if has_fallen { slow } else { 1.0 }
+        });
+        let mut trace = writes(&log);
+        trace.facts.warning_k = Some(warning_k);
+        let findings = analyze(&trace);
+        let fall = findings.events.iter().find(|event| event.kind != EventKind::ThrottleRelease);
+        let fall = fall.expect("the fall");
+        assert!(fall.cause == Cause::Unknown || fall.cause.is_heat(), "{warning_k} K: {fall:#?}");
+        assert_ne!(findings.policy.class, PolicyClass::None, "{warning_k} K: {:?}", findings.policy);
+    }
+}
+
+/// Goal: both of a host's thresholds are named through a sensor that is late by the same each time. Method: light and heavy throttling of
+/// which all readings are some kelvins too low.
+#[test]
+fn both_thresholds_are_named_through_a_sensor_that_reads_low() {
+    for (low_k, tmt1_k, tmt2_k) in
+        [(1.0, 338u16, 343u16), (1.5, 340, 346), (1.5, 345, 350), (2.0, 336, 342), (1.0, 350, 355)]
+    {
+        let (mut trace, truth) = simulate(&Setup {
+            policies: vec![Policy::TwoLevel {
+                light: f64::from(tmt1_k),
+                heavy: f64::from(tmt2_k),
+                light_speed: 1.15,
+                heavy_speed: 0.3,
+            }],
+            loads: vec![Load { op: SegmentOp::Write, seconds: 1500.0 }],
+            tmt_k: Some((tmt1_k, tmt2_k)),
+            write_gain: 45.0,
+            ..Setup::default()
+        });
+        assert!(truth.onsets.len() > 3, "{tmt1_k} and {tmt2_k} K: {truth:?}");
+        let mut late = measure::Series::new();
+        let sensor = &mut trace.temperatures[0];
+        for point in sensor.kelvin.points() {
+            late.push(instant(point.t.as_secs_f64()), (point.value - low_k).round());
+        }
+        sensor.kelvin = late;
+        trace.trust_a_sensor();
+        let found = heat(&analyze(&trace));
+        let of = |cause: Cause| found.iter().filter(|onset| onset.2 == cause).count();
+        assert!(
+            of(Cause::HctmTmt1) >= 1 && of(Cause::HctmTmt2) >= 2,
+            "{tmt1_k}, {tmt2_k} K, {low_k} K low: {found:?}"
+        );
+    }
+}
