@@ -37,6 +37,7 @@ const MENU: &[(&str, &str)] = &[
     ("Other machines", "REMOTE.md"),
     ("Safety", "SAFETY.md"),
     ("Methods", "METHODS.md"),
+    ("Accuracy", "ACCURACY.md"),
     ("Beside the articles", "GALLERY.md"),
     ("Validation", "VALIDATION.md"),
     ("For the sceptic", "VALIDATION-SCEPTIC.md"),

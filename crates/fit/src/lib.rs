@@ -20,7 +20,7 @@
 //! are, and a regulator that is driven by a course moves by the same law.
 //!
 //! # Where the numbers come from
-//! Each constant says so beside it; what was tried and how well it did is in METHODS.
+//! Each constant says so beside it; how it is used is in METHODS, how well it did in ACCURACY.
 
 mod air;
 mod chain;

@@ -92,7 +92,7 @@ pub(crate) fn odds(looked: Vec<(Vec<FittedMachine>, f64)>) -> Vec<MachineOdds> {
 }
 
 /// The second opinion beside the classes that the verdict names, as a sentence. `None` where no machine was fitted, and
-/// after runs that never cooled down: there it is wrong on five drives of 86 and unsure on a third (METHODS, Fit).
+/// after runs that never cooled down: there it is wrong on five drives of 86 and unsure on a third (ACCURACY, Class of the throttle by fit).
 pub fn sentence(fitted: &Fitted, verdict: &[PolicyClass]) -> Option<String> {
     if fitted.seen.cooled { told(&fitted.machines, verdict) } else { None }
 }

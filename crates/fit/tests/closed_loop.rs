@@ -1,6 +1,6 @@
 //! Drives with known truth: fitted from a run, asked about another one, and asked what the run cannot tell.
 //!
-//! The log is made here from `physics`: whole kelvins once a second, speeds of a second. Bounds are those of METHODS.
+//! The log is made here from `physics`: whole kelvins once a second, speeds of a second. Bounds are those of ACCURACY.
 
 use fit::check::Misfit;
 use fit::sample::{ThresholdSource, ThrottleAct};

@@ -2,7 +2,8 @@
 //!
 //! Each observation adds to the logarithm of the odds of some causes; the sums make probabilities.
 //! The weights are judgements: 1 is a hint (odds 2.7), 2.5 is strong (odds 12), 5 decides alone.
-//! They were set on synthetic runs with known causes; METHODS has the table, and where it fails.
+//! They were set on synthetic runs with known causes; METHODS has the weights and where they fail,
+//! ACCURACY how right they are.
 
 use schemars::JsonSchema;
 use serde::Serialize;

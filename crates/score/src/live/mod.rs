@@ -218,7 +218,7 @@ fn matched(episodes: &[TrueEpisode], alarms: &[f64], hours: f64) -> WatchTally {
 mod test {
     use super::*;
 
-    /// Goal: the numbers in `docs/METHODS.md` do not rot, at a cost that each test run can bear. The targets are those of
+    /// Goal: the numbers in `docs/ACCURACY.md` do not rot, at a cost that each test run can bear. The targets are those of
     /// 300 days; so few days have wider limits.
     #[test]
     fn a_dozen_days_are_judged_right() {
