@@ -167,26 +167,35 @@ fn arguments() -> Result<Arguments, String> {
     Ok(arguments)
 }
 
-/// Scores the runs of a half, on all cores; the sums do not depend on their order.
+/// Scores the runs of a half.
 fn run(numbers: &[u64], foreign: bool) -> Tally {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut parts = Vec::new();
-        loop {
-            let n = next.fetch_add(1, Ordering::Relaxed);
-            let Some(number) = numbers.get(n) else { return parts };
-            let labelled = labelled(foreign, *number);
-            parts.push((n, tally::score(&labelled, &analysis::analyze(&labelled.trace))));
-        }
-    };
-    let mut parts: Vec<(usize, Tally)> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().flat_map(|t| t.join().expect("scoring does not panic")).collect()
+    let parts = on_all_cores(numbers.len(), |n| {
+        let labelled = labelled(foreign, numbers[n]);
+        tally::score(&labelled, &analysis::analyze(&labelled.trace))
     });
-    parts.sort_by_key(|(n, _)| *n);
     let mut sum = Tally::default();
-    for (_, part) in parts {
+    for part in parts {
         sum.add(part);
     }
     sum
+}
+
+/// What `work` makes of each number below `count`, in their order.
+fn on_all_cores<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let part = || {
+        let mut done = Vec::new();
+        loop {
+            match next.fetch_add(1, Ordering::Relaxed) {
+                n if n < count => done.push((n, work(n))),
+                _ => return done,
+            }
+        }
+    };
+    let mut done: Vec<(usize, T)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(part)).collect();
+        threads.into_iter().flat_map(|t| t.join().expect("scoring does not panic")).collect()
+    });
+    done.sort_by_key(|(n, _)| *n);
+    done.into_iter().map(|(_, one)| one).collect()
 }
