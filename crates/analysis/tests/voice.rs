@@ -140,6 +140,7 @@ const CAVEATS: &[&str] = &[
     r#""kind":"policy_undetermined","seen":"no_load""#,
     r#""kind":"policy_undetermined","seen":"no_temperature""#,
     r#""kind":"policy_undetermined","seen":"load_unread""#,
+    r#""kind":"policy_undetermined","seen":"short_load""#,
     r#""kind":"policy_undetermined","seen":"unexplained""#,
     r#""kind":"policy_undetermined","seen":"irregular""#,
     r#""kind":"policy_undetermined","seen":"following""#,

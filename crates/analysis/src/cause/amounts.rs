@@ -15,7 +15,7 @@ const DIFFERS: f64 = 0.04;
 /// Of so many and more at one temperature, amounts of which the upper quarter is this many times the lower one are no cache's, wherever
 /// two of them are as near as chance has it.
 const SEVERAL: usize = 4;
-const SPREAD: f64 = 1.25;
+const SPREAD: f64 = 1.12;
 /// Less than this is no cache.
 pub(super) const LEAST_BYTES: f64 = 1e9;
 

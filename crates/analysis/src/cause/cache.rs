@@ -20,16 +20,12 @@ const MOST_CACHED: f64 = 0.5;
 /// are not full by then, one in five is within a factor of e.
 const CACHE_ENDS: f64 = 0.2;
 const SMALLEST_S: f64 = 15.0;
-/// Drives of up to two terabytes have caches of up to 400 GB or so; what is three times as large is one in five times as rare.
-const LARGE_BYTES: f64 = 4e11;
-const RARER: f64 = 1.5;
 /// Writing that is slow for less than this up to the end of the load may be a dip.
 const STAYED_S: f64 = 30.0;
 
 /// How many of the caches that are not full yet end in a second of writing, after `written_bytes` at this speed.
 pub(super) fn ends_per_s(written_bytes: f64, bytes_per_s: f64) -> f64 {
-    let rarer = (LARGE_BYTES / written_bytes.max(LARGE_BYTES)).powf(RARER);
-    CACHE_ENDS * rarer / (SMALLEST_S + written_bytes / bytes_per_s.max(1.0))
+    CACHE_ENDS / (SMALLEST_S + written_bytes / bytes_per_s.max(1.0))
 }
 
 /// Weighs the data written, and how speed came back.

@@ -55,10 +55,8 @@ const UNTHOUGHT_OF: f64 = 0.02;
 pub(crate) const CALLED_HEAT: f64 = 0.7;
 /// ... and what is not heat, likewise.
 pub(crate) const CALLED_NOT_HEAT: f64 = 0.7;
-/// ... where the rest is a full cache rather than anything else, and heat no less likely than this, the two are not told apart.
-const HEAT_LEFT: f64 = 0.2;
-/// ... and the full cache: below, what would tell it from heat is said.
-pub(crate) const CALLED_CACHE: f64 = 0.7;
+/// ... which is the full cache where that is likelier than all else.
+pub(crate) const CALLED_CACHE: f64 = 0.5;
 /// One threshold has to be twice as likely as the others together to be named: this share of all heat.
 const NAMED: f64 = 2.0 / 3.0;
 
@@ -246,9 +244,9 @@ impl Odds {
             (Conclusion::Heat(self.likeliest), of(self.likeliest))
         } else if self.heat >= CALLED_HEAT {
             (Conclusion::SomeHeat, self.heat)
-        } else if of(Slc) >= CALLED_CACHE {
+        } else if not_heat >= CALLED_NOT_HEAT && of(Slc) >= CALLED_CACHE {
             (Conclusion::SlcFull, of(Slc))
-        } else if not_heat >= CALLED_NOT_HEAT && (self.heat < HEAT_LEFT || of(Other) >= of(Slc)) {
+        } else if not_heat >= CALLED_NOT_HEAT {
             (Conclusion::NotHeat, not_heat)
         } else {
             (Conclusion::Unknown, self.p.iter().copied().fold(0.0, f64::max))

@@ -32,8 +32,8 @@ const OWN_PER_K: f64 = 0.03;
 const RARER_K: f64 = 16.0;
 const COOL: f64 = -6.0;
 const CRITICAL_PER_K: f64 = 0.2;
-/// One drive in five has its threshold at the temperature that it warns of (WCTEMP).
-const AT_WARNING: f64 = 0.2;
+/// One drive in three has its threshold at the temperature that it warns of (WCTEMP).
+const AT_WARNING: f64 = 1.0 / 3.0;
 /// Where it is not known, a host may have set any temperature: one drive in six, anywhere within 50 K.
 const SET_PER_K: f64 = 0.003;
 /// ... of those that drives work at: none throttles one that has hardly anything to do. Fewer by a factor of e in so many kelvins below.

@@ -57,9 +57,10 @@ fn why_called(odds: &Odds) -> String {
         ),
         Conclusion::SlcFull => {
             format!(
-                "SLC cache full: {}, reported from {} on. {not_heat}",
+                "SLC cache full: {}, reported from {} on, where not thermal has {}. {not_heat}",
                 share(of(Slc)),
-                share(CALLED_CACHE)
+                share(CALLED_CACHE),
+                share(CALLED_NOT_HEAT)
             )
         }
         Conclusion::NotHeat => format!(
@@ -68,7 +69,7 @@ fn why_called(odds: &Odds) -> String {
             share(CALLED_NOT_HEAT)
         ),
         Conclusion::Unknown => format!(
-            "{all_heat}, not thermal: {}. Either is reported from {called} on, and so is a full SLC cache, so the cause is not determined.",
+            "{all_heat}, not thermal: {}. Either is reported from {called} on, so the cause is not determined.",
             share(of(Other) + of(Slc))
         ),
     }

@@ -8,7 +8,7 @@ use trace::{Interval, SpeedSeries, Temperature, Trace, instant};
 use crate::logs::{Logged, heat, relay, sure_heat};
 
 /// A log of rows: reads and writes in bytes per second, and kelvins; no phases.
-fn rows(row_s: f64, of: &[(f64, f64, f64)]) -> Trace {
+pub(crate) fn rows(row_s: f64, of: &[(f64, f64, f64)]) -> Trace {
     let mut trace = Trace::empty("rows");
     let series = |op: SegmentOp, speed: &dyn Fn(&(f64, f64, f64)) -> f64| SpeedSeries {
         op,

@@ -39,10 +39,10 @@ impl<'a> Course<'a> {
         let mut apart_s: Vec<f64> = read.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
         apart_s.sort_by(f64::total_cmp);
         let usual_s = apart_s.get(apart_s.len() / 2).copied().unwrap_or(0.0);
+        let longest_s = (LONGEST_GAP * usual_s).max(0.0);
         let until = |at: usize| read.get(at + 1).map_or(0.0, |next| next.0 - read[at].0);
-        let points = (0..read.len())
-            .map(|at| (read[at].0, read[at].1, until(at).clamp(0.0, LONGEST_GAP * usual_s)))
-            .collect();
+        let points =
+            (0..read.len()).map(|at| (read[at].0, read[at].1, until(at).clamp(0.0, longest_s))).collect();
         (!read.is_empty()).then_some(Self { name: &readings.name, points })
     }
 
