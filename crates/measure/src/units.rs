@@ -83,6 +83,11 @@ impl Celsius {
         self.0
     }
 
+    /// As few digits as say it to a tenth: "30 °C", "23.5 °C".
+    pub fn brief(self) -> String {
+        format!("{} °C", (10.0 * self.0).round() / 10.0)
+    }
+
     /// The value in kelvins, with 273.15 between the scales.
     pub const fn as_kelvin_f64(self) -> f64 {
         self.0 + CELSIUS_ZERO_K

@@ -285,13 +285,15 @@ fn the_room_is_recorded_and_a_simulated_drive_is_put_into_it() {
         assert!(!ambient, "{folder}: the room is known");
         findings["segments"][0]["temp_start_k"].as_f64().expect("a temperature")
     };
-    let (cool_k, warm_k) = (ambient_k("a").expect("the profile's room"), 308.0);
+    let (cool_k, warm_k) = (ambient_k("a").expect("the profile's room"), 308.15);
     assert_eq!(ambient_k("b"), Some(warm_k));
     assert!((first_k("b") - first_k("a") - (warm_k - cool_k)).abs() <= 1.5, "at rest it is as much warmer");
     let plan = "[[phase]]\nop = \"write\"\nblock_size = \"64KiB\"\nduration = \"1s\"\n";
     std::fs::write(scratch.path("w.toml"), plan).expect("written");
-    run(&["w.toml", "--drive", "file:data?size=8MiB", "--ambient", "24C", "--out", "c"]);
-    assert_eq!(ambient_k("c"), Some(297.0));
+    run(&["w.toml", "--drive", "file:data?size=8MiB", "--ambient", "23.5C", "--out", "c"]);
+    assert_eq!(ambient_k("c"), Some(296.65));
     run(&["w.toml", "--drive", "file:data?size=8MiB", "--out", "d"]);
     assert_eq!(ambient_k("d"), None);
 }
+    let manifest = std::fs::read_to_string(scratch.path("b/manifest.json")).expect("a manifest");
+    assert!(manifest.contains("ambient_c = 35.0"), "in the air that was typed, to a tenth: {manifest}");

@@ -78,8 +78,10 @@ pub(crate) fn execute(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<E
 /// The room that was typed, for a simulated drive; a real one is where it is.
 fn surroundings(args: &RunArgs, address: &Address) -> SweepSetting {
     let ambient = args.ambient.filter(|_| matches!(address.kind(), AddressKind::Twin { .. }));
-    let name = ambient.map(|ambient| format!("ambient {ambient}")).unwrap_or_default();
-    SweepSetting { name, ambient, ..SweepSetting::default() }
+    match ambient {
+        Some(_) => SweepSetting { ambient, ..SweepSetting::default() }.named(),
+        None => SweepSetting::default(),
+    }
 }
 
 /// The plan of that name. A drive named in its place has an option of its own.

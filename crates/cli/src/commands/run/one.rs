@@ -122,7 +122,7 @@ impl OneRun<'_> {
                 let profile = Profile::from_toml(profile_toml).ok();
                 profile.map(|profile| Celsius::from_degrees(profile.thermal.ambient_c).as_kelvin_f64())
             }
-            _ => self.args.ambient.map(|ambient| f64::from(ambient.as_kelvin())),
+            _ => self.args.ambient.map(Celsius::as_kelvin_f64),
         };
         let mut manifest = draft_manifest(self.plan, &drive.address().to_string(), origin, facts);
         manifest.ambient_k = ambient_k;
