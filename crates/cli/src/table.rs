@@ -44,6 +44,16 @@ pub(crate) fn fitted<const N: usize>(rows: &[[String; N]], width: usize) -> Stri
 fn widths<const N: usize>(rows: &[[String; N]]) -> [usize; N] {
     std::array::from_fn(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
 }
+/// The same in a line a row, however long, for what another program reads.
+pub(crate) fn lines<const N: usize>(rows: &[[String; N]]) -> String {
+    let widths = widths(rows);
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
+        format!("{}\n", cells.collect::<Vec<_>>().join(&" ".repeat(GAP)).trim_end())
+    };
+    rows.iter().map(line).collect()
+}
+
 
 /// A cell in lines; words that are longer than the column are broken. What stands before the text stays before it.
 fn wrapped(cell: &str, width: usize) -> Vec<String> {

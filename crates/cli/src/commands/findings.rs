@@ -1,11 +1,11 @@
 //! From a record to findings, and where both are shown: what `run`, `analyze` and `report` share.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use analysis::findings::Policy;
 use analysis::joint::JointRun;
 use analysis::{Findings, Others, accesses};
-use anyhow::Context as _;
 use import::ImportOptions;
 use measure::record::{self, Manifest, Origin, write_whole};
 use report::{ReportInput, TerminalStyle};
@@ -213,9 +213,24 @@ pub(crate) fn finish_run(folder: &Path, with_report: bool) -> anyhow::Result<(An
 /// Writes the report of a run into its folder; says where.
 pub(crate) fn write_report(folder: &Path, input: &ReportInput) -> anyhow::Result<PathBuf> {
     let path = folder.join(REPORT);
-    write_whole(&path, report::html(input).as_bytes()).with_context(|| {
-        format!("`heatsoak report {}` makes the report once there is room", folder.display())
-    })?;
+    write_form(&path, report::html(input).as_bytes(), folder, "report.html")?;
+/// Writes a form of the report of `folder` to `path`.
+///
+/// # Errors
+/// That of the system, with what to do about it: wait for room, or write elsewhere.
+pub(crate) fn write_form(path: &Path, content: &[u8], folder: &Path, name: &str) -> anyhow::Result<()> {
+    write_whole(path, content).map_err(|error| {
+        let is_full = matches!(&error, RecordError::Io { source, .. }
+            if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded));
+        let hint = if is_full {
+            format!("`heatsoak report {}` makes the report once there is room", folder.display())
+        } else {
+            format!("--out FILE writes it elsewhere: `heatsoak report {} --out {name}`", folder.display())
+        };
+        anyhow::Error::new(error).context(hint)
+    })
+}
+
     Ok(path)
 }
 
