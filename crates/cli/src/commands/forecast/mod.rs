@@ -128,3 +128,9 @@ fn text_has(file: &Path, what: &str) -> bool {
 fn degrees(kelvin: f64) -> f64 {
     Celsius::from_kelvin_f64(kelvin).as_degrees()
 }
+/// Digits behind the point with which a number has two that count; 2 of numbers from 0.1 on.
+fn digits(value: f64) -> usize {
+    let small = value > 0.0 && value < 0.1;
+    if small { ((-value.log10()).ceil() as usize + 1).min(9) } else { 2 }
+}
+

@@ -145,7 +145,7 @@ fn speeds(next: &NextSteps, then: &Forecast) -> String {
             let Ranged { value, low, high } = then;
             let gb = |speed: f64| speed / 1e9;
             format!(
-                "{op}s {:.2} GB/s ({:.2} to {:.2}) instead of {:.2}",
+                "{op}s {:.digits$} GB/s ({:.digits$} to {:.digits$}) instead of {:.digits$}",
                 gb(value),
                 gb(low),
                 gb(high),
@@ -153,6 +153,7 @@ fn speeds(next: &NextSteps, then: &Forecast) -> String {
             )
         })
     };
+            let digits = super::digits(gb(value.min(now.value)));
     let all: Vec<String> = ["write", "read", "mixed"].into_iter().filter_map(one).collect();
     if all.is_empty() { "the same speed".to_owned() } else { all.join(", ") }
 }

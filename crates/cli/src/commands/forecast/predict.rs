@@ -75,7 +75,7 @@ pub(super) fn row(phase: &PhaseForecast) -> [String; 6] {
     let speed = if idle { None } else { phase.mean_bytes_per_s };
     [
         phase.name.clone(),
-        range(speed, 2, &|rate| rate / 1e9),
+        speed_range(speed),
         range(phase.peak_k, 1, &degrees),
         range(phase.time_to_throttle_s, 0, &|seconds| seconds),
         range(if idle { None } else { phase.throttled_share }, 0, &|share| 100.0 * share),
@@ -86,7 +86,7 @@ pub(super) fn row(phase: &PhaseForecast) -> [String; 6] {
 /// A forecast in four cells: mean speed, peak, share of the time throttled, whether it is beyond what was seen.
 pub(super) fn overall(load: &[LoadPhase], forecast: &Forecast) -> [String; 4] {
     [
-        range(mean_speed(load, forecast, None), 2, &|rate| rate / 1e9),
+        speed_range(mean_speed(load, forecast, None)),
         range(peak_k(forecast), 1, &degrees),
         range(throttled_share(forecast), 0, &|share| 100.0 * share),
         beyond(forecast.phases.iter().any(|phase| phase.beyond)),
@@ -103,3 +103,9 @@ fn range(range: Option<Ranged>, digits: usize, of: &dyn Fn(f64) -> f64) -> Strin
         |r| format!("{:.digits$} ({:.digits$} to {:.digits$})", of(r.value), of(r.low), of(r.high)),
     )
 }
+/// In GB/s, with two digits that count of slow ones too: "1.60", "0.0042".
+fn speed_range(speed: Option<Ranged>) -> String {
+    let digits = speed.map_or(2, |speed| super::digits(speed.value / 1e9));
+    range(speed, digits, &|rate| rate / 1e9)
+}
+

@@ -206,9 +206,10 @@ impl OneRun<'_> {
         let prepared = drive.prepare(self.plan, &mut filling);
         if let Some(total) = refused {
             bail!(
-                "cannot fill {} before the run: that writes {total}, and --max-write permits less; permit more, or name a \
+                "cannot fill {} before the run: that writes {}, and --max-write permits less; permit more, or name a \
                  smaller file (?size=)",
-                drive.address()
+                drive.address(),
+                total.typed()
             );
         }
         match prepared {
