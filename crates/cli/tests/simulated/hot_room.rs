@@ -41,7 +41,7 @@ fn dips_beside_and_within_throttling_are_not_blamed_on_heat() {
 #[test]
 fn gains_hold_the_truth_where_power_bends_with_speed() {
     let mut given = Vec::new();
-    for (ambient, seed) in [("30C", "1"), ("30C", "2"), ("36C", "2"), ("36C", "3"), ("42C", "1")] {
+    for (ambient, seed) in [("303K", "1"), ("303K", "2"), ("309K", "2"), ("309K", "3"), ("315K", "1")] {
         let thermal = found("ssd2", ambient, seed).thermal;
         let gains =
             [(thermal.kelvin_per_gb_per_s_write_90, 21.9), (thermal.kelvin_per_gb_per_s_read_90, 8.88)];
