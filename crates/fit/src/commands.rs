@@ -6,6 +6,7 @@
 
 use crate::fitted::SeenRange;
 use crate::sample::Common;
+use crate::simulate::LoadPhase;
 
 /// Half an hour of both operations with rests.
 pub const THERMAL_ID: &str = "heatsoak run thermal-id --drive DRIVE";
@@ -71,6 +72,37 @@ pub(crate) fn typed(kelvin: u16) -> String {
 }
 
 #[cfg(test)]
+/// A limit of the load as it is typed.
+pub struct RateLimit {
+    /// The line of a plan.
+    pub plan: String,
+    /// The option of fio; `None` where one option cannot say it for all phases.
+    pub fio: Option<String>,
+}
+
+/// How `load` is held to `bytes_per_s`. fio's `M` and `MB` are 2^20 bytes, so its rate is in bytes; it limits reads and
+/// writes apart, a plan limits them together.
+pub fn rate_limit(bytes_per_s: f64, load: &[LoadPhase]) -> RateLimit {
+    let (step, unit) = match bytes_per_s {
+        rate if rate >= 1e8 => (1e6, "MB/s"),
+        rate if rate >= 1e5 => (1e3, "kB/s"),
+        _ => (1.0, "B/s"),
+    };
+    let steps = (bytes_per_s / step).round().max(1.0);
+    let bytes = steps * step;
+    let mut shares = load.iter().filter_map(|phase| phase.read_share);
+    let is_pure = |share: &f64| *share <= 0.0 || *share >= 1.0;
+    let first = shares.next().unwrap_or(1.0);
+    let fio = if is_pure(&first) {
+        shares.all(|share| is_pure(&share)).then(|| format!("fio --rate={bytes:.0}"))
+    } else {
+        shares
+            .all(|share| (share - first).abs() < 1e-6)
+            .then(|| format!("fio --rate={:.0},{:.0}", bytes * first, bytes * (1.0 - first)))
+    };
+    RateLimit { plan: format!("rate = \"{steps:.0}{unit}\""), fio }
+}
+
 mod test {
     use super::*;
     use crate::sample::LimitsK;
@@ -101,6 +133,34 @@ mod test {
         let common = Common { hctm: true, ..Common::default() };
         let mut seen = SeenRange { range_k: [310.0, 350.0], ..SeenRange::default() };
         let mut tried = Vec::new();
+    /// Goal: fio and a plan hold a load to the same bytes a second.
+    #[test]
+    fn a_limit_is_the_same_in_a_plan_and_in_fio() {
+        let phase = |read_share| LoadPhase {
+            name: String::new(),
+            read_share,
+            limit_bytes_per_s: f64::INFINITY,
+            seconds: 60,
+            bytes: None,
+            depth: 1,
+            io_bytes: 4096,
+            sequential: true,
+            region_bytes: 1 << 30,
+        };
+        let limit = |rate, shares: &[Option<f64>]| {
+            let load: Vec<LoadPhase> = shares.iter().copied().map(phase).collect();
+            let RateLimit { plan, fio } = rate_limit(rate, &load);
+            (plan, fio.unwrap_or_default())
+        };
+        let text = |plan: &str, fio: &str| (format!("rate = \"{plan}\""), fio.to_owned());
+        let pure = [Some(0.0), None, Some(1.0)];
+        assert_eq!(limit(1.5424e9, &pure), text("1542MB/s", "fio --rate=1542000000"));
+        assert_eq!(limit(4.1234e6, &pure), text("4123kB/s", "fio --rate=4123000"));
+        assert_eq!(limit(512.4, &pure), text("512B/s", "fio --rate=512"));
+        assert_eq!(limit(1e9, &[Some(0.7)]), text("1000MB/s", "fio --rate=700000000,300000000"));
+        assert_eq!(limit(1e9, &[Some(0.7), Some(1.0)]), text("1000MB/s", ""));
+    }
+
         while let Some(command) = lower_tmt1(&seen, &common) {
             let typed = command.rsplit(' ').next().and_then(|typed| typed.strip_suffix('C'));
             let tmt1_k = 273.0 + typed.and_then(|typed| typed.parse::<f64>().ok()).expect("degrees");

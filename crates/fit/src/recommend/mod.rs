@@ -115,6 +115,10 @@ pub fn recommend(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], goal: Goal,
     };
     let now = look(Settings::default(), 0);
     let mut points: Vec<ChoicePoint> =
+    if let Some(open) = load_caveat(fitted, load) {
+        let verdict = format!("No advice. {}", with_cache_size(&open.text, fitted.simulated));
+        return Advice { schema: 1, choices: Vec::new(), avoid: Vec::new(), cooling: None, verdict };
+    }
         settings::grid(fitted, at, load).into_iter().map(|settings| look(settings, FIRST_LOOK)).collect();
     let avoid = avoid::avoid(fitted, &now, &points);
     rank(&mut points);
@@ -127,8 +131,8 @@ pub fn recommend(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], goal: Goal,
         points.into_iter().take(FINALISTS).map(|point| look(point.settings, 0)).collect();
     best.retain(|point| point.holds && (!now.holds || better(point.score, now.score)));
     best.sort_by(|a, b| b.score.total_cmp(&a.score));
-    let verdict = verdict(goal, fitted, &now, best.first(), bounds);
-    let mut choices: Vec<Choice> = best.into_iter().map(|point| choice(fitted, &now, point)).collect();
+    let verdict = verdict(goal, fitted, load, &now, best.first(), bounds);
+    let mut choices: Vec<Choice> = best.into_iter().map(|point| choice(fitted, load, &now, point)).collect();
     if now.holds {
         let at_end = choices.len();
         choices.insert(
@@ -225,13 +229,13 @@ fn better(score: f64, now: f64) -> bool {
     score.is_finite() && score - now > WORTH_SHARE * now.abs().max(1e-9)
 }
 
-fn choice(fitted: &Fitted, now: &ChoicePoint, point: ChoicePoint) -> Choice {
+fn choice(fitted: &Fitted, load: &[LoadPhase], now: &ChoicePoint, point: ChoicePoint) -> Choice {
     let peak = |forecast: &Forecast| {
         forecast.phases.iter().filter_map(|phase| phase.peak_k).map(|peak| peak.value).fold(0.0, f64::max)
     };
     let gained = 100.0 * (total_speed(&point.forecast) / total_speed(&now.forecast) - 1.0);
     let warmer_k = peak(&point.forecast) - peak(&now.forecast);
-    let (command, undo) = settings::commands(fitted, &point.settings);
+    let (command, undo) = settings::commands(fitted, &point.settings, load);
     Choice {
         why: format!("speed {gained:+.1} %, peak {warmer_k:+.1} K over the settings now"),
         settings: point.settings,
@@ -250,6 +254,7 @@ fn verdict(
     goal: Goal,
     fitted: &Fitted,
     now: &ChoicePoint,
+    load: &[LoadPhase],
     best: Option<&ChoicePoint>,
     bounds: Bounds,
 ) -> String {
@@ -261,7 +266,7 @@ fn verdict(
     }
     match best {
         Some(point) => {
-            let (command, _) = settings::commands(fitted, &point.settings);
+            let what = settings::sentence(fitted, &point.settings, load);
             let now_breaks = if now.holds { "" } else { " The settings now do not hold to the limits." };
             let slower = point.settings.rate_bytes_per_s.is_some();
             let sooner = if slower && total_speed(&point.forecast) > total_speed(&now.forecast) {
@@ -269,7 +274,7 @@ fn verdict(
             } else {
                 ""
             };
-            format!("{command}.{sooner}{now_breaks}")
+            format!("{what}{sooner}{now_breaks}")
         }
         None if now.holds => {
             "Leave the settings as they are: none that was tried is better by 1 %.".to_owned()

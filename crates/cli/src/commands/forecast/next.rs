@@ -6,7 +6,7 @@
 use ::fit::next::{AIRFLOW, COOLER_K, NextSteps, hottest_seen_k, is_short, mean_speed, next_steps, peak_k};
 use ::fit::predict::{Forecast, Ranged};
 use ::fit::recommend::Settings;
-use ::fit::{Fitted, RunData, opinion};
+use ::fit::{Fitted, RateLimit, RunData, opinion, rate_limit, with_cache_size};
 use analysis::Findings;
 use analysis::findings::EventKind;
 use measure::BytesPerSec;
@@ -101,13 +101,14 @@ fn change(fitted: &Fitted, next: &NextSteps, drive: Option<&str>) -> String {
         |command: &str| drive.map_or_else(|| command.to_owned(), |drive| command.replace("DRIVE", drive));
     let brings = format!("{}{}", speeds(next, &choice.predicted), peak(&next.now, &choice.predicted));
     match (tmt1_k, tmt2_k, rate_bytes_per_s) {
-        (_, _, Some(rate)) => format!(
-            "Hold the load at {}, slower is sooner: {brings}. `rate = \"{:.0}MB/s\"` in the plan, `fio --rate={:.0}M`; \
-             to undo, leave it out.",
-            BytesPerSec::new(rate),
-            rate / 1e6,
-            rate / 1e6
-        ),
+        (_, _, Some(rate)) => {
+            let RateLimit { plan, fio } = rate_limit(rate, &next.load);
+            let fio = fio.map(|fio| format!(", `{fio}`")).unwrap_or_default();
+            format!(
+                "Hold the load at {}, slower is sooner: {brings}. `{plan}` in the plan{fio}; to undo, leave it out.",
+                BytesPerSec::new(rate)
+            )
+        }
         _ => {
             let beyond = hottest_seen_k(fitted, &choice.predicted).map_or_else(String::new, |hottest_k| {
                 format!(
