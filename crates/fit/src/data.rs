@@ -61,6 +61,8 @@ pub struct RunData {
     pub airflow: f64,
     /// Limits of the drive.
     pub limits: LimitsK,
+    /// TMT1 and TMT2 before the run and after it, where the source says.
+    pub standing_tmt_k: [Option<u16>; 2],
     /// What the link carries.
     pub link_bytes_per_s: Option<f64>,
     /// The stated write cache.
@@ -159,6 +161,7 @@ impl RunData {
             },
             link_bytes_per_s: facts.link_bytes_per_s,
             slc_bytes: facts.slc_bytes.or(findings.slc_cache.as_ref().map(|cache| cache.bytes)),
+            standing_tmt_k: facts.standing_tmt_k,
             throttles: throttles(&findings),
             misread,
             findings,

@@ -263,6 +263,10 @@ fn common(name: &str, runs: &[RunData], groups: &[OnsetGroup]) -> Common {
         airflow: None,
         limits,
         tmt_k: last.tmt_k.map(|kelvin| kelvin.unwrap_or(0.0)),
+        standing_tmt_k: match last.standing_tmt_k {
+            [Some(tmt1_k), Some(tmt2_k)] => Some([tmt1_k, tmt2_k]),
+            _ => None,
+        },
         hctm: told || follows_tmt,
         link: runs.iter().find_map(|run| run.link_bytes_per_s).map(|link| link / 1e9),
         cache: runs.iter().find_map(|run| {

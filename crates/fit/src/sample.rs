@@ -159,6 +159,9 @@ impl DriveSample {
     /// What it moves at full speed in the power state that it is in, in GB/s: reading, writing.
     pub fn full_in_state(&self) -> [f64; 2] {
         let limit = self.state_limit.unwrap_or([f64::INFINITY; 2]);
+    /// TMT1 and TMT2 before that run and after it, 0 is off; `None` where they are those of the run, as far as was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing_tmt_k: Option<[u16; 2]>,
         [self.full[0].min(limit[0]), self.full[1].min(limit[1])]
     }
 

@@ -89,7 +89,9 @@ pub(super) fn commands(fitted: &Fitted, settings: &Settings, load: &[LoadPhase])
     let off = |kelvin: u16| if kelvin == 0 { "off".to_owned() } else { typed(kelvin) };
     match (settings.tmt1_k, settings.tmt2_k, settings.rate_bytes_per_s) {
         (Some(tmt1), Some(tmt2), _) => {
-            let [was1, was2] = fitted.common.tmt_k.map(|kelvin| kelvin as u16);
+            // A run puts back what it found.
+            let of_run = || fitted.common.tmt_k.map(|kelvin| kelvin as u16);
+            let [was1, was2] = fitted.common.standing_tmt_k.unwrap_or_else(of_run);
             (
                 format!("heatsoak hctm DRIVE --tmt1 {} --tmt2 {}", off(tmt1), off(tmt2)),
                 format!("heatsoak hctm DRIVE --tmt1 {} --tmt2 {}", off(was1), off(was2)),
