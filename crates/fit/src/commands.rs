@@ -1,6 +1,6 @@
 //! Runs that a fit names, as they are typed: those that would show what the fitted ones did not.
 //!
-//! DRIVE stands for the address. It is not filled in: what was `/dev/nvme0n1` in the record may be another drive now, and
+//! DRIVE stands for the address, SIZE for that of the fast write cache ([`with_cache_size`]). They are not filled in: what was `/dev/nvme0n1` in the record may be another drive now, and
 //! without `--drive` a simulated one would be run. They change settings for the run alone, so they work on simulated drives
 //! too, which end with the command.
 
@@ -12,6 +12,12 @@ use crate::simulate::LoadPhase;
 pub const THERMAL_ID: &str = "heatsoak run thermal-id --drive DRIVE";
 /// Ten minutes of the same.
 pub const THERMAL_ID_QUICK: &str = "heatsoak run thermal-id-quick --drive DRIVE";
+
+/// A sentence or a command with what its runs need: they stay within the fast write cache, whose size simulated drives
+/// know and others do not tell.
+pub fn with_cache_size(text: &str, simulated: bool) -> String {
+    if simulated { text.to_owned() } else { text.replace("--drive DRIVE", "--drive DRIVE --slc SIZE") }
+}
 
 /// Both operations reach it within minutes on the drives that were tried.
 const LOW_SHARE: f64 = 0.45;
@@ -66,12 +72,6 @@ pub(crate) fn in_states(states: &[u8]) -> String {
     }
 }
 
-/// Whole degrees as they are typed: 338 K is 65C, as nvme-cli has it.
-pub(crate) fn typed(kelvin: u16) -> String {
-    format!("{}C", i32::from(kelvin) - 273)
-}
-
-#[cfg(test)]
 /// A limit of the load as it is typed.
 pub struct RateLimit {
     /// The line of a plan.
@@ -103,6 +103,12 @@ pub fn rate_limit(bytes_per_s: f64, load: &[LoadPhase]) -> RateLimit {
     RateLimit { plan: format!("rate = \"{steps:.0}{unit}\""), fio }
 }
 
+/// Whole degrees as they are typed: 338 K is 65C, as nvme-cli has it.
+pub(crate) fn typed(kelvin: u16) -> String {
+    format!("{}C", i32::from(kelvin) - 273)
+}
+
+#[cfg(test)]
 mod test {
     use super::*;
     use crate::sample::LimitsK;
@@ -127,12 +133,6 @@ mod test {
         assert_eq!(at_low_tmt1([310.0, 350.0], &Common::default()), "");
     }
 
-    /// Goal: lower TMT1 are named until the drive is as warm at rest.
-    #[test]
-    fn a_lower_tmt1_is_lower_than_all_that_acted() {
-        let common = Common { hctm: true, ..Common::default() };
-        let mut seen = SeenRange { range_k: [310.0, 350.0], ..SeenRange::default() };
-        let mut tried = Vec::new();
     /// Goal: fio and a plan hold a load to the same bytes a second.
     #[test]
     fn a_limit_is_the_same_in_a_plan_and_in_fio() {
@@ -161,6 +161,12 @@ mod test {
         assert_eq!(limit(1e9, &[Some(0.7), Some(1.0)]), text("1000MB/s", ""));
     }
 
+    /// Goal: lower TMT1 are named until the drive is as warm at rest.
+    #[test]
+    fn a_lower_tmt1_is_lower_than_all_that_acted() {
+        let common = Common { hctm: true, ..Common::default() };
+        let mut seen = SeenRange { range_k: [310.0, 350.0], ..SeenRange::default() };
+        let mut tried = Vec::new();
         while let Some(command) = lower_tmt1(&seen, &common) {
             let typed = command.rsplit(' ').next().and_then(|typed| typed.strip_suffix('C'));
             let tmt1_k = 273.0 + typed.and_then(|typed| typed.parse::<f64>().ok()).expect("degrees");

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::check::{self, SelfCheck};
+use crate::commands::with_cache_size;
 use crate::data::{Asked, RunData, TRICKLE, fitted_to};
 use crate::fitting::Fitting;
 use crate::open;
@@ -157,12 +158,14 @@ impl Fitted {
     /// Keeps what a fit found of these runs.
     pub fn new(runs: &[RunData], fitting: Fitting) -> Self {
         let seen = seen(runs, &fitting);
-        let left_open = open::left_open(runs, &seen, &fitting);
+        let simulated = runs.iter().any(|run| run.simulated);
+        let mut left_open = open::left_open(runs, &seen, &fitting);
+        left_open.iter_mut().for_each(|open| open.plan = with_cache_size(&open.plan, simulated));
         let Fitting { common, samples, best, rms_k, machines, .. } = fitting;
         Self {
             schema: SCHEMA,
             runs: runs.iter().map(|run| run.name.clone()).collect(),
-            simulated: runs.iter().any(|run| run.simulated),
+            simulated,
             residual_rms_k: rms_k,
             resolution_k: runs.iter().map(|run| run.resolution_k).fold(0.0, f64::max),
             common,

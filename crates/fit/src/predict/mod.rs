@@ -143,7 +143,8 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
         });
     }
     caveats.extend(state_law_caveat(fitted, scenario, &law_unseen));
-    general(fitted, scenario, load, &phases, &law_unseen, &mut caveats);
+    general(fitted, scenario, &phases, &law_unseen, &mut caveats);
+    caveats.iter_mut().for_each(|caveat| caveat.text = with_cache_size(&caveat.text, fitted.simulated));
     Forecast { schema: 1, phases, caveats }
 }
 

@@ -260,10 +260,11 @@ fn verdict(
 ) -> String {
     let energy_unknown = goal == Goal::LeastEnergy && fitted.common.k_per_w.is_none();
     if energy_unknown {
-        return format!(
+        let open = format!(
             "Energy is not known: no power was measured in the fitted runs. Measure it beside `{THERMAL_ID}` and fit again."
         );
     }
+        return with_cache_size(&open, fitted.simulated);
     match best {
         Some(point) => {
             let what = settings::sentence(fitted, &point.settings, load);

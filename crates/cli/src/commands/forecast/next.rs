@@ -59,7 +59,15 @@ pub(crate) fn advice(run: &Advisable, from: &str, drive: Option<&str>) -> RunAdv
              not fitted in passing)."
         ));
     };
-    let runs = std::slice::from_ref(&**run);
+    let mut advice = of_run(run, from, drive);
+    for sentence in &mut advice.sentences {
+        *sentence = with_cache_size(sentence, run.simulated);
+    }
+    advice
+}
+
+fn of_run(run: &RunData, from: &str, drive: Option<&str>) -> RunAdvice {
+    let runs = std::slice::from_ref(run);
     // Runs that a fit refuses have their caveats already: no temperature, too few readings.
     let Ok(fitting) = ::fit::fit("run", runs, SEED) else { return RunAdvice::default() };
     let fitted = Fitted::new(runs, fitting);
@@ -145,6 +153,7 @@ fn speeds(next: &NextSteps, then: &Forecast) -> String {
         (!same).then(|| {
             let Ranged { value, low, high } = then;
             let gb = |speed: f64| speed / 1e9;
+            let digits = super::digits(gb(value.min(now.value)));
             format!(
                 "{op}s {:.digits$} GB/s ({:.digits$} to {:.digits$}) instead of {:.digits$}",
                 gb(value),
@@ -154,7 +163,6 @@ fn speeds(next: &NextSteps, then: &Forecast) -> String {
             )
         })
     };
-            let digits = super::digits(gb(value.min(now.value)));
     let all: Vec<String> = ["write", "read", "mixed"].into_iter().filter_map(one).collect();
     if all.is_empty() { "the same speed".to_owned() } else { all.join(", ") }
 }
