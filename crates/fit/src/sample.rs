@@ -95,6 +95,29 @@ pub enum ThresholdSource {
 
 /// What a throttle does; speeds are shares of full speed: reading, writing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+impl ThresholdSource {
+    /// As a sentence names it.
+    pub const fn named(self) -> &'static str {
+        match self {
+            Self::Tmt1 => "TMT1",
+            Self::Tmt2 => "TMT2",
+            Self::Own => "the firmware threshold",
+        }
+    }
+}
+
+impl ThresholdSource {
+    /// The name of the speed of an operation while this throttles it.
+    pub(crate) fn speed_while_throttled(self, word: &str) -> String {
+        let by = match self {
+            Self::Tmt1 => "at TMT1",
+            Self::Tmt2 => "at TMT2",
+            Self::Own => "by firmware",
+        };
+        format!("{word} speed while throttled {by}")
+    }
+}
+
 #[serde(rename_all = "snake_case")]
 pub enum ThrottleAct {
     /// A fixed lower speed.
