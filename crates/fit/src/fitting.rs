@@ -273,6 +273,13 @@ fn common(name: &str, runs: &[RunData], groups: &[OnsetGroup]) -> Common {
             let cache = run.findings.slc_cache.as_ref()?;
             Some((cache.bytes, cache.after_bytes_per_s / 1e9))
         }),
+        stated_cache_bytes: runs.iter().find_map(|run| run.slc_bytes),
+        // In whole blocks of a profile.
+        capacity_bytes: runs
+            .iter()
+            .find_map(|run| run.capacity_bytes)
+            .map(|bytes| bytes & !4095)
+            .filter(|b| *b > 0),
     }
 }
 

@@ -12,11 +12,12 @@ pub use settings::Settings;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::THERMAL_ID;
+use crate::commands::{THERMAL_ID, with_cache_size};
 use crate::cooling::{self, CoolingNeed};
 use crate::fitted::Fitted;
 use crate::next::throttled_share;
 use crate::predict::scenario::Scenario;
+use crate::predict::unknown::load_caveat;
 use crate::predict::{Forecast, model_k, predict, predict_with};
 use crate::simulate::LoadPhase;
 
@@ -114,11 +115,11 @@ pub fn recommend(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], goal: Goal,
         ChoicePoint { settings, forecast, score, holds }
     };
     let now = look(Settings::default(), 0);
-    let mut points: Vec<ChoicePoint> =
     if let Some(open) = load_caveat(fitted, load) {
         let verdict = format!("No advice. {}", with_cache_size(&open.text, fitted.simulated));
         return Advice { schema: 1, choices: Vec::new(), avoid: Vec::new(), cooling: None, verdict };
     }
+    let mut points: Vec<ChoicePoint> =
         settings::grid(fitted, at, load).into_iter().map(|settings| look(settings, FIRST_LOOK)).collect();
     let avoid = avoid::avoid(fitted, &now, &points);
     rank(&mut points);
@@ -253,8 +254,8 @@ fn total_speed(forecast: &Forecast) -> f64 {
 fn verdict(
     goal: Goal,
     fitted: &Fitted,
-    now: &ChoicePoint,
     load: &[LoadPhase],
+    now: &ChoicePoint,
     best: Option<&ChoicePoint>,
     bounds: Bounds,
 ) -> String {
@@ -263,8 +264,8 @@ fn verdict(
         let open = format!(
             "Energy is not known: no power was measured in the fitted runs. Measure it beside `{THERMAL_ID}` and fit again."
         );
-    }
         return with_cache_size(&open, fitted.simulated);
+    }
     match best {
         Some(point) => {
             let what = settings::sentence(fitted, &point.settings, load);
@@ -283,8 +284,8 @@ fn verdict(
         None => {
             let mut limits = Vec::new();
             limits.extend(bounds.below_k.map(|below| format!("below {:.0} °C", below - 273.15)));
-            limits
-                .extend(bounds.at_least_bytes_per_s.map(|least| format!("at least {:.2} GB/s", least / 1e9)));
+            let least = bounds.at_least_bytes_per_s.map(measure::BytesPerSec::new);
+            limits.extend(least.map(|least| format!("at least {least}")));
             format!(
                 "No setting or rate that was tried stays {}. More air or a heat sink might: `heatsoak predict` with \
                  `--airflow 2` shows the range.",

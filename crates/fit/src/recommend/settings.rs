@@ -106,8 +106,6 @@ pub(super) fn commands(fitted: &Fitted, settings: &Settings, load: &[LoadPhase])
     }
 }
 
-pub(super) fn celsius(kelvin: Option<u16>) -> String {
-    kelvin.map_or_else(|| "-".to_owned(), |kelvin| format!("{} °C", i32::from(kelvin) - 273))
 /// The same as a sentence.
 pub(super) fn sentence(fitted: &Fitted, settings: &Settings, load: &[LoadPhase]) -> String {
     match settings.rate_bytes_per_s {
@@ -120,4 +118,6 @@ pub(super) fn sentence(fitted: &Fitted, settings: &Settings, load: &[LoadPhase])
     }
 }
 
+pub(super) fn celsius(kelvin: Option<u16>) -> String {
+    kelvin.map_or_else(|| "-".to_owned(), |kelvin| format!("{} °C", i32::from(kelvin) - 273))
 }
