@@ -83,9 +83,9 @@ impl Celsius {
         self.0
     }
 
-    /// As few digits as say it to a tenth: "30 °C", "23.5 °C".
+    /// As few digits as say it to a hundredth: "30 °C", "23.5 °C".
     pub fn brief(self) -> String {
-        format!("{} °C", (10.0 * self.0).round() / 10.0)
+        format!("{} °C", (100.0 * self.0).round() / 100.0)
     }
 
     /// The value in kelvins, with 273.15 between the scales.

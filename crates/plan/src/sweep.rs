@@ -267,7 +267,7 @@ mod test {
         assert_eq!(names("power-state=0,5"), ["PS0", "PS5"]);
         assert_eq!(names("rate=default,400MB/s"), ["default", "rate 400 MB/s"]);
         assert_eq!(names("link=500MB/s, 1GB/s"), ["link 500 MB/s", "link 1.00 GB/s"]);
-        assert_eq!(names("ambient=20C,308K"), ["ambient 20 °C", "ambient 35 °C"]);
+        assert_eq!(names("ambient=20C,308K"), ["ambient 20 °C", "ambient 34.85 °C"]);
     }
 
     #[test]
