@@ -4,6 +4,9 @@
 const GAP: usize = 2;
 /// A column that is wrapped keeps this much.
 const LEAST: usize = 12;
+/// What is written in capitals in a sentence too.
+const NAMES: [&str; 12] =
+    ["GB", "IOPS", "KIB", "LBA", "MB", "NQN", "SLC", "SMART", "TB", "TMT", "TRIM", "USB"];
 /// A table is not widened beyond this: long lines are hard to follow.
 const MOST: usize = 120;
 
@@ -41,6 +44,16 @@ pub(crate) fn fitted<const N: usize>(rows: &[[String; N]], width: usize) -> Stri
     text
 }
 
+/// The same in a line a row, however long, for what another program reads.
+pub(crate) fn lines<const N: usize>(rows: &[[String; N]]) -> String {
+    let widths = widths(rows);
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
+        format!("{}\n", cells.collect::<Vec<_>>().join(&" ".repeat(GAP)).trim_end())
+    };
+    rows.iter().map(line).collect()
+}
+
 fn widths<const N: usize>(rows: &[[String; N]]) -> [usize; N] {
     std::array::from_fn(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
 }
@@ -60,13 +73,24 @@ fn blocks<const N: usize>(rows: &[[String; N]], width: usize) -> String {
     let block = |row: &[String; N]| {
         let mut text = wrapped(&row[0], width).join("\n") + "\n";
         for (name, cell) in heading.iter().zip(row).skip(1) {
-            let lines =
-                wrapped(format!("{} {cell}", name.to_lowercase()).trim(), width.saturating_sub(2).max(1));
-            lines.iter().for_each(|line| text.push_str(&format!("  {line}\n")));
+            let lines = wrapped(format!("{} {cell}", small(name)).trim(), width.saturating_sub(2).max(1));
+            let lines = lines.iter().filter(|line| !line.is_empty());
+            lines.for_each(|line| text.push_str(&format!("  {line}\n")));
         }
         text
     };
     rows.iter().map(block).collect::<Vec<_>>().join("\n")
+}
+
+/// A heading in small letters, as words in a line have them; units and names stay as they are: "peak °C", "GB/s", "TMT1".
+fn small(heading: &str) -> String {
+    let is_word = |word: &str| {
+        let word = word.trim_matches(['(', ')']);
+        let letters = word.chars().all(|c| c.is_ascii_uppercase() || c == '-');
+        letters && !NAMES.contains(&word) && word.len() > 1
+    };
+    let one = |word: &str| if is_word(word) { word.to_lowercase() } else { word.to_owned() };
+    heading.split(' ').map(one).collect::<Vec<_>>().join(" ")
 }
 
 /// A paragraph of at most `width` characters a line; `lead` stands before it and the rest is indented alike.
@@ -95,6 +119,32 @@ mod test {
         let rows = rows(&[["PLAN", "WHAT"], ["quick", "reads for a minute, safe on a drive"]]);
         assert_eq!(fitted(&rows, 26), "PLAN   WHAT\nquick  reads for a minute,\n       safe on a drive\n");
         assert_eq!(fitted(&rows, 16), "quick\n  what reads for\n  a minute, safe\n  on a drive\n");
+    }
+
+    #[test]
+    fn blocks_keep_units_and_names_as_they_are_written() {
+        let heading = [
+            "PHASE",
+            "GB/s",
+            "PEAK °C",
+            "THROTTLES AFTER s",
+            "IOPS",
+            "TMT1 · AIRFLOW (TIMES)",
+            "HEATSINK (K/W)",
+        ];
+        let small: Vec<String> = heading.iter().map(|one| small(one)).collect();
+        assert_eq!(
+            small,
+            [
+                "phase",
+                "GB/s",
+                "peak °C",
+                "throttles after s",
+                "IOPS",
+                "TMT1 · airflow (times)",
+                "heatsink (K/W)"
+            ]
+        );
     }
 
     proptest! {

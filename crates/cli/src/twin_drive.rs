@@ -18,7 +18,7 @@ use drive::{
     Stated, WatchIo, WatchSources,
 };
 use measure::record::{DriveFacts, LinkFacts, Origin, ThermalSettings};
-use measure::{Bytes, Celsius, Instant, Seed};
+use measure::{Bytes, Instant, Seed};
 use nvme::command::{AdminCommand, Completion as AdminCompletion};
 use nvme::host::{AdminTransport, Data, HostError};
 use physics::Profile;
@@ -204,7 +204,7 @@ fn placed_in(mut profile: Profile, surroundings: &SweepSetting) -> anyhow::Resul
         profile.media.link_bytes_per_s = link.as_f64();
     }
     if let Some(ambient) = surroundings.ambient {
-        profile.thermal.ambient_c = Celsius::from_kelvin_f64(f64::from(ambient.as_kelvin())).as_degrees();
+        profile.thermal.ambient_c = ambient.as_degrees();
     }
     let text = profile.to_toml().context("cannot change the profile")?;
     Profile::from_toml(&text).context("no drive could be in these surroundings")?;

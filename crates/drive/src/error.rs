@@ -205,7 +205,7 @@ pub enum DriveError {
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::PermissionDenied => "; use a path of your own, or for a device run as root",
-        io::ErrorKind::NotFound => "; look at its spelling, or run `heatsoak list`",
+        io::ErrorKind::NotFound => "; check the path, or run `heatsoak list`",
         io::ErrorKind::ReadOnlyFilesystem => "; name a file on a file system that can be written",
         _ => "",
     }

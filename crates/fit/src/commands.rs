@@ -1,16 +1,23 @@
 //! Runs that a fit names, as they are typed: those that would show what the fitted ones did not.
 //!
-//! DRIVE stands for the address. It is not filled in: what was `/dev/nvme0n1` in the record may be another drive now, and
+//! DRIVE stands for the address, SIZE for that of the fast write cache ([`with_cache_size`]). They are not filled in: what was `/dev/nvme0n1` in the record may be another drive now, and
 //! without `--drive` a simulated one would be run. They change settings for the run alone, so they work on simulated drives
 //! too, which end with the command.
 
 use crate::fitted::SeenRange;
 use crate::sample::Common;
+use crate::simulate::LoadPhase;
 
 /// Half an hour of both operations with rests.
 pub const THERMAL_ID: &str = "heatsoak run thermal-id --drive DRIVE";
 /// Ten minutes of the same.
 pub const THERMAL_ID_QUICK: &str = "heatsoak run thermal-id-quick --drive DRIVE";
+
+/// A sentence or a command with what its runs need: they stay within the fast write cache, whose size simulated drives
+/// know and others do not tell.
+pub fn with_cache_size(text: &str, simulated: bool) -> String {
+    if simulated { text.to_owned() } else { text.replace("--drive DRIVE", "--drive DRIVE --slc SIZE") }
+}
 
 /// Both operations reach it within minutes on the drives that were tried.
 const LOW_SHARE: f64 = 0.45;
@@ -65,6 +72,37 @@ pub(crate) fn in_states(states: &[u8]) -> String {
     }
 }
 
+/// A limit of the load as it is typed.
+pub struct RateLimit {
+    /// The line of a plan.
+    pub plan: String,
+    /// The option of fio; `None` where one option cannot say it for all phases.
+    pub fio: Option<String>,
+}
+
+/// How `load` is held to `bytes_per_s`. fio's `M` and `MB` are 2^20 bytes, so its rate is in bytes; it limits reads and
+/// writes apart, a plan limits them together.
+pub fn rate_limit(bytes_per_s: f64, load: &[LoadPhase]) -> RateLimit {
+    let (step, unit) = match bytes_per_s {
+        rate if rate >= 1e8 => (1e6, "MB/s"),
+        rate if rate >= 1e5 => (1e3, "kB/s"),
+        _ => (1.0, "B/s"),
+    };
+    let steps = (bytes_per_s / step).round().max(1.0);
+    let bytes = steps * step;
+    let mut shares = load.iter().filter_map(|phase| phase.read_share);
+    let is_pure = |share: &f64| *share <= 0.0 || *share >= 1.0;
+    let first = shares.next().unwrap_or(1.0);
+    let fio = if is_pure(&first) {
+        shares.all(|share| is_pure(&share)).then(|| format!("fio --rate={bytes:.0}"))
+    } else {
+        shares
+            .all(|share| (share - first).abs() < 1e-6)
+            .then(|| format!("fio --rate={:.0},{:.0}", bytes * first, bytes * (1.0 - first)))
+    };
+    RateLimit { plan: format!("rate = \"{steps:.0}{unit}\""), fio }
+}
+
 /// Whole degrees as they are typed: 338 K is 65C, as nvme-cli has it.
 pub(crate) fn typed(kelvin: u16) -> String {
     format!("{}C", i32::from(kelvin) - 273)
@@ -93,6 +131,34 @@ mod test {
             assert_eq!(low_tmt1_k(range_k, &common(tmt2_k, tmt_min_k)), low_k);
         }
         assert_eq!(at_low_tmt1([310.0, 350.0], &Common::default()), "");
+    }
+
+    /// Goal: fio and a plan hold a load to the same bytes a second.
+    #[test]
+    fn a_limit_is_the_same_in_a_plan_and_in_fio() {
+        let phase = |read_share| LoadPhase {
+            name: String::new(),
+            read_share,
+            limit_bytes_per_s: f64::INFINITY,
+            seconds: 60,
+            bytes: None,
+            depth: 1,
+            io_bytes: 4096,
+            sequential: true,
+            region_bytes: 1 << 30,
+        };
+        let limit = |rate, shares: &[Option<f64>]| {
+            let load: Vec<LoadPhase> = shares.iter().copied().map(phase).collect();
+            let RateLimit { plan, fio } = rate_limit(rate, &load);
+            (plan, fio.unwrap_or_default())
+        };
+        let text = |plan: &str, fio: &str| (format!("rate = \"{plan}\""), fio.to_owned());
+        let pure = [Some(0.0), None, Some(1.0)];
+        assert_eq!(limit(1.5424e9, &pure), text("1542MB/s", "fio --rate=1542000000"));
+        assert_eq!(limit(4.1234e6, &pure), text("4123kB/s", "fio --rate=4123000"));
+        assert_eq!(limit(512.4, &pure), text("512B/s", "fio --rate=512"));
+        assert_eq!(limit(1e9, &[Some(0.7)]), text("1000MB/s", "fio --rate=700000000,300000000"));
+        assert_eq!(limit(1e9, &[Some(0.7), Some(1.0)]), text("1000MB/s", ""));
     }
 
     /// Goal: lower TMT1 are named until the drive is as warm at rest.

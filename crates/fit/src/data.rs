@@ -61,10 +61,14 @@ pub struct RunData {
     pub airflow: f64,
     /// Limits of the drive.
     pub limits: LimitsK,
+    /// TMT1 and TMT2 before the run and after it, where the source says.
+    pub standing_tmt_k: [Option<u16>; 2],
     /// What the link carries.
     pub link_bytes_per_s: Option<f64>,
     /// The stated write cache.
     pub slc_bytes: Option<u64>,
+    /// How large the drive is, where the source says.
+    pub capacity_bytes: Option<u64>,
     /// What the verdict said.
     pub findings: Findings,
     /// Whether the verdict took a trickle of the host for throttling: its class of policy is then none.
@@ -157,8 +161,10 @@ impl RunData {
                 tmt_min_k: facts.tmt_min_k,
                 tmt_max_k: facts.tmt_max_k,
             },
+            standing_tmt_k: facts.standing_tmt_k,
             link_bytes_per_s: facts.link_bytes_per_s,
             slc_bytes: facts.slc_bytes.or(findings.slc_cache.as_ref().map(|cache| cache.bytes)),
+            capacity_bytes: facts.capacity_bytes,
             throttles: throttles(&findings),
             misread,
             findings,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::check::{self, SelfCheck};
+use crate::commands::with_cache_size;
 use crate::data::{Asked, RunData, TRICKLE, fitted_to};
 use crate::fitting::Fitting;
 use crate::open;
@@ -80,6 +81,12 @@ pub struct SeenRange {
     /// Thresholds at which the verdict saw it work in bursts.
     #[serde(default)]
     pub bursts_at: Vec<ThresholdSource>,
+    /// Which operations were slowed down at which threshold; empty in fits that did not ask.
+    #[serde(default)]
+    pub floors: Vec<SeenFloor>,
+    /// Most that was written in one run, in bytes.
+    #[serde(default)]
+    pub written_bytes: f64,
     /// Longest load in seconds.
     pub longest_s: f64,
     /// Power state of the runs that were fitted; others are in the samples.
@@ -89,6 +96,25 @@ pub struct SeenRange {
     pub power_states: Option<Vec<u8>>,
     /// Whether a rest or a slow load came after a fast one.
     pub cooled: bool,
+}
+
+/// Operations of which the runs show the speed while throttled.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SeenFloor {
+    /// By which threshold.
+    pub follows: ThresholdSource,
+    /// Reading, writing.
+    pub ops: [bool; 2],
+}
+
+impl SeenRange {
+    /// Whether a run shows the speed of an operation while it is throttled at this threshold.
+    pub fn shows_floor(&self, follows: ThresholdSource, op: usize) -> bool {
+        match self.floors.iter().find(|floor| floor.follows == follows) {
+            Some(floor) => floor.ops[op],
+            None => self.throttled[op],
+        }
+    }
 }
 
 /// Fits that were kept before this was asked are taken for ones of runs with settings.
@@ -157,12 +183,14 @@ impl Fitted {
     /// Keeps what a fit found of these runs.
     pub fn new(runs: &[RunData], fitting: Fitting) -> Self {
         let seen = seen(runs, &fitting);
-        let left_open = open::left_open(runs, &seen, &fitting);
+        let simulated = runs.iter().any(|run| run.simulated);
+        let mut left_open = open::left_open(runs, &seen, &fitting);
+        left_open.iter_mut().for_each(|open| open.plan = with_cache_size(&open.plan, simulated));
         let Fitting { common, samples, best, rms_k, machines, .. } = fitting;
         Self {
             schema: SCHEMA,
             runs: runs.iter().map(|run| run.name.clone()).collect(),
-            simulated: runs.iter().any(|run| run.simulated),
+            simulated,
             residual_rms_k: rms_k,
             resolution_k: runs.iter().map(|run| run.resolution_k).fold(0.0, f64::max),
             common,
@@ -291,10 +319,10 @@ impl Fitted {
                 });
             }
             if let ThrottleAct::Relay(_) = throttle.act {
-                for (op, word) in
-                    ["read", "write"].into_iter().enumerate().filter(|(op, _)| self.seen.throttled[*op])
-                {
-                    add(format!("{word} speed while throttled"), "B/s", "runs", &|sample| {
+                let seen = |op: &usize| self.seen.shows_floor(throttle.follows, *op);
+                for (op, word) in ["read", "write"].into_iter().enumerate().filter(|(op, _)| seen(op)) {
+                    let name = throttle.follows.speed_while_throttled(word);
+                    add(name, "B/s", "runs", &|sample| {
                         of(sample, &|throttle| match throttle.act {
                             ThrottleAct::Relay(shares) => 1e9 * shares[op] * sample.full[op],
                             _ => f64::NAN,
@@ -330,7 +358,12 @@ fn seen(runs: &[RunData], fitting: &Fitting) -> SeenRange {
     // Places of the groups count these alone.
     let same = fitted_to(runs, fitting.state);
     for group in &fitting.groups {
-        (0..2).for_each(|op| seen.throttled[op] |= group.floor[op].is_some());
+        let ops = group.floor.map(|floor| floor.is_some());
+        (0..2).for_each(|op| seen.throttled[op] |= ops[op]);
+        match seen.floors.iter_mut().find(|floor| floor.follows == group.follows) {
+            Some(floor) => (0..2).for_each(|op| floor.ops[op] |= ops[op]),
+            None => seen.floors.push(SeenFloor { follows: group.follows, ops }),
+        }
         if group.said == Some(Class::DutyCycled) {
             seen.bursts_at.push(group.follows);
         }
@@ -354,6 +387,8 @@ fn seen(runs: &[RunData], fitting: &Fitting) -> SeenRange {
     for run in runs {
         let mut since = 0.0;
         let (mut fast, mut slow_s) = (false, 0);
+        let written_bytes = 1e9 * run.steps.iter().map(|step| step.write).sum::<f64>();
+        seen.written_bytes = seen.written_bytes.max(written_bytes);
         for step in &run.steps {
             let speed = step.read + step.write;
             seen.ran[0] |= step.read > TRICKLE * fastest;

@@ -263,12 +263,23 @@ fn common(name: &str, runs: &[RunData], groups: &[OnsetGroup]) -> Common {
         airflow: None,
         limits,
         tmt_k: last.tmt_k.map(|kelvin| kelvin.unwrap_or(0.0)),
+        standing_tmt_k: match last.standing_tmt_k {
+            [Some(tmt1_k), Some(tmt2_k)] => Some([tmt1_k, tmt2_k]),
+            _ => None,
+        },
         hctm: told || follows_tmt,
         link: runs.iter().find_map(|run| run.link_bytes_per_s).map(|link| link / 1e9),
         cache: runs.iter().find_map(|run| {
             let cache = run.findings.slc_cache.as_ref()?;
             Some((cache.bytes, cache.after_bytes_per_s / 1e9))
         }),
+        stated_cache_bytes: runs.iter().find_map(|run| run.slc_bytes),
+        // In whole blocks of a profile.
+        capacity_bytes: runs
+            .iter()
+            .find_map(|run| run.capacity_bytes)
+            .map(|bytes| bytes & !4095)
+            .filter(|b| *b > 0),
     }
 }
 

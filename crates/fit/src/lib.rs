@@ -49,7 +49,7 @@ mod states;
 mod throttle;
 mod two_level;
 
-pub use commands::{THERMAL_ID, THERMAL_ID_QUICK, low_tmt1_k};
+pub use commands::{RateLimit, THERMAL_ID, THERMAL_ID_QUICK, low_tmt1_k, rate_limit, with_cache_size};
 pub use data::RunData;
 pub use fitted::{Fitted, FittedError};
 pub use fitting::{FitError, Fitting, fit};

@@ -7,12 +7,21 @@ use crate::simulate::LoadPhase;
 
 /// Longest phase that is simulated where a plan sets no time, in seconds: a day.
 const LONGEST_S: usize = 86_400;
+/// Length of a region that fits the write cache, whatever its size is.
+const IN_CACHE_BYTES: u64 = 1 << 30;
+/// Length of a region that is a share of a drive of unknown size.
+const ANY_BYTES: u64 = 1 << 50;
 /// Depth beyond which no drive is any faster.
 const MOST_DEPTH: usize = 4096;
 
 /// The phases of a plan; `rate` limits every load, in bytes per second.
 pub fn phases(plan: &Plan, rate: Option<f64>) -> Vec<LoadPhase> {
-    plan.phases.iter().map(|phase| one(phase, rate)).collect()
+    phases_on(plan, rate, None)
+}
+
+/// The same on a drive of `capacity` bytes. Of one whose size is not known, laps over all of it have infinitely many bytes.
+pub fn phases_on(plan: &Plan, rate: Option<f64>, capacity: Option<u64>) -> Vec<LoadPhase> {
+    plan.phases.iter().map(|phase| one(phase, rate, capacity)).collect()
 }
 
 /// The load of a run again, stretch by stretch: what was as fast as it went is that here.
@@ -45,10 +54,10 @@ pub fn of_run(run: &RunData) -> Vec<LoadPhase> {
     phases
 }
 
-fn one(phase: &plan::Phase, rate: Option<f64>) -> LoadPhase {
+fn one(phase: &plan::Phase, rate: Option<f64>, capacity: Option<u64>) -> LoadPhase {
     let loads = &phase.loads;
     let load_time = loads.iter().filter_map(|load| load.duration).max();
-    let bytes = loads.iter().filter_map(|load| load.bytes).map(|bytes| bytes.as_f64()).sum::<f64>();
+    let bytes = loads.iter().filter_map(|load| asked_bytes(load, capacity)).sum::<f64>();
     let timed = phase.duration.or(load_time);
     let first = loads.first();
     // Of several loads at once, each has the share that its mix asks for; they are taken for equal.
@@ -70,7 +79,7 @@ fn one(phase: &plan::Phase, rate: Option<f64>) -> LoadPhase {
         depth: depth(loads),
         io_bytes: first.map_or(1 << 20, |load| load.io_max().max(512)),
         sequential: first.is_none_or(|load| load.order == Order::Sequential),
-        region_bytes: first.map_or(64 << 30, region_bytes),
+        region_bytes: first.map_or(64 << 30, |load| region_bytes(load, capacity)),
     }
 }
 
@@ -85,10 +94,24 @@ fn depth(loads: &[Load]) -> u16 {
     depth.clamp(1, MOST_DEPTH) as u16
 }
 
+/// How much it moves before it ends by itself; laps over a region of unknown size are infinitely many bytes.
+fn asked_bytes(load: &Load, capacity: Option<u64>) -> Option<f64> {
+    let laps = load.laps.map(|laps| match region_bytes(load, capacity) {
+        ANY_BYTES => f64::INFINITY,
+        bytes => f64::from(laps) * bytes as f64,
+    });
+    let bytes = load.bytes.map(|bytes| bytes.as_f64());
+    laps.into_iter().chain(bytes).reduce(f64::min)
+}
+
 /// Length of the region; what fits the write cache fits it here.
-fn region_bytes(load: &Load) -> u64 {
-    match load.region.len {
-        Some(Extent::Bytes(bytes)) => bytes.as_u64().clamp(1 << 20, 1 << 40),
-        _ => 64 << 30,
+fn region_bytes(load: &Load, capacity: Option<u64>) -> u64 {
+    let share = |share: f64| capacity.map_or(ANY_BYTES, |bytes| ((share * bytes as f64) as u64).max(1 << 20));
+    match (load.region.start, load.region.len) {
+        (_, Some(Extent::Slc)) => IN_CACHE_BYTES,
+        (_, Some(Extent::Bytes(bytes))) => bytes.as_u64().clamp(1 << 20, 1 << 40),
+        (_, Some(Extent::Fraction(len))) => share(len),
+        (Extent::Fraction(start), None) => share(1.0 - start),
+        (_, None) => share(1.0),
     }
 }

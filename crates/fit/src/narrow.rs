@@ -8,7 +8,7 @@
 use plan::Plan;
 use serde::Serialize;
 
-use crate::commands::{THERMAL_ID_QUICK, at_low_tmt1, low_tmt1_k, unset};
+use crate::commands::{THERMAL_ID_QUICK, at_low_tmt1, low_tmt1_k, unset, with_cache_size};
 use crate::fitted::Fitted;
 use crate::load;
 use crate::predict::scenario::{Scenario, set_up};
@@ -61,13 +61,18 @@ struct Experiment {
 
 /// Looks for it; `None` where nothing is open that ten minutes would narrow.
 pub fn next_run(fitted: &Fitted) -> Option<NextRun> {
+    let next = best_run(fitted)?;
+    Some(NextRun { plan: with_cache_size(&next.plan, fitted.simulated), ..next })
+}
+
+fn best_run(fitted: &Fitted) -> Option<NextRun> {
     let is_open = |what: &str| fitted.left_open.iter().any(|open| open.what == what);
     if let Some((what, plan)) = UNSEEN.iter().find(|(what, _)| is_open(what)) {
         let shows = Some((*what).to_owned());
         return Some(NextRun { plan: (*plan).to_owned(), with_fan: false, shows, spread: None });
     }
     if let Some(open) = fitted.left_open.iter().find(|open| open.what == "throttling") {
-        let plan = open.plan.replace("thermal-id", "thermal-id-quick");
+        let plan = open.plan.replace("thermal-id", "thermal-id-quick").replace(" --slc SIZE", "");
         return Some(NextRun { plan, with_fan: false, shows: Some(open.what.clone()), spread: None });
     }
     let samples: Vec<&DriveSample> = fitted.samples.iter().collect();

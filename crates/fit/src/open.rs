@@ -80,6 +80,7 @@ fn throttling(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut A
             }
         }
     }
+    floors(seen, fitting, &lower, add);
     if is_open(0, ThresholdSource::Tmt1) {
         add("what TMT1 does", "throttling at TMT1 was not seen", &lower);
     }
@@ -116,6 +117,31 @@ fn throttling(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut A
                 // At rest already.
                 (ThresholdSource::Tmt1, None) => {}
                 _ => add(what, &format!("{why}; {WARMER}"), THERMAL_ID),
+            }
+        }
+    }
+}
+
+/// Speeds at a threshold that slowed the other operation down alone.
+fn floors(seen: &SeenRange, fitting: &Fitting, lower: &str, add: &mut Add<'_>) {
+    for throttle in &fitting.best.throttles {
+        for (op, word) in ["read", "write"].into_iter().enumerate() {
+            let relay = matches!(throttle.act, ThrottleAct::Relay(_));
+            // Where nothing slowed it down, that is said already.
+            if !relay || !seen.throttled[op] || seen.shows_floor(throttle.follows, op) {
+                continue;
+            }
+            let why = format!("no {word} was throttled by it");
+            let what = throttle.follows.speed_while_throttled(word);
+            match throttle.follows {
+                ThresholdSource::Tmt1 => add(&what, &why, lower),
+                ThresholdSource::Tmt2 => {
+                    add(&what, &why, &at_low_tmt2(seen.range_k, &fitting.common));
+                }
+                ThresholdSource::Own => {
+                    let off = if fitting.common.hctm { " --tmt1 off --tmt2 off" } else { "" };
+                    add(&what, &format!("{why}; {WARMER}"), &format!("{THERMAL_ID}{off}"));
+                }
             }
         }
     }

@@ -8,7 +8,7 @@ use analysis::findings::PolicyClass;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::commands::THERMAL_ID;
+use crate::commands::{THERMAL_ID, with_cache_size};
 use crate::fitted::Fitted;
 use crate::throttle::Class;
 
@@ -94,7 +94,8 @@ pub(crate) fn odds(looked: Vec<(Vec<FittedMachine>, f64)>) -> Vec<MachineOdds> {
 /// The second opinion beside the classes that the verdict names, as a sentence. `None` where no machine was fitted, and
 /// after runs that never cooled down: there it is wrong on five drives of 86 and unsure on a third (ACCURACY, Class of the throttle by fit).
 pub fn sentence(fitted: &Fitted, verdict: &[PolicyClass]) -> Option<String> {
-    if fitted.seen.cooled { told(&fitted.machines, verdict) } else { None }
+    let told = fitted.seen.cooled.then(|| told(&fitted.machines, verdict)).flatten()?;
+    Some(with_cache_size(&told, fitted.simulated))
 }
 
 fn told(odds: &[MachineOdds], verdict: &[PolicyClass]) -> Option<String> {

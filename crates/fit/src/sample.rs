@@ -16,6 +16,8 @@ use serde::{Deserialize, Serialize};
 pub const ASSUMED_K_PER_W: f64 = 12.5;
 /// Rise at rest that a profile is written with where the air was not told.
 pub const ASSUMED_REST_RISE_K: f64 = 15.0;
+/// Capacity that a profile is written with where no run says how large the drive is: the usual 1 TB (IDEMA LBA1-03).
+const USUAL_BYTES: u64 = 1_000_204_886_016;
 /// How often fitted firmware looks at the temperature: between what was seen of drives (0.1 to 2 s).
 const POLL_S: f64 = 0.5;
 /// Length of a burst and its pause where speed comes in bursts: not a whole part of a second, so that the seconds of a
@@ -93,6 +95,29 @@ pub enum ThresholdSource {
     Own,
 }
 
+impl ThresholdSource {
+    /// As a sentence names it.
+    pub const fn named(self) -> &'static str {
+        match self {
+            Self::Tmt1 => "TMT1",
+            Self::Tmt2 => "TMT2",
+            Self::Own => "the firmware threshold",
+        }
+    }
+}
+
+impl ThresholdSource {
+    /// The name of the speed of an operation while this throttles it.
+    pub(crate) fn speed_while_throttled(self, word: &str) -> String {
+        let by = match self {
+            Self::Tmt1 => "at TMT1",
+            Self::Tmt2 => "at TMT2",
+            Self::Own => "by firmware",
+        };
+        format!("{word} speed while throttled {by}")
+    }
+}
+
 /// What a throttle does; speeds are shares of full speed: reading, writing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -134,12 +159,21 @@ pub struct Common {
     pub limits: LimitsK,
     /// TMT1 and TMT2 during the last run; 0 is off.
     pub tmt_k: [f64; 2],
+    /// TMT1 and TMT2 before that run and after it, 0 is off; `None` where they are those of the run, as far as was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing_tmt_k: Option<[u16; 2]>,
     /// Whether it has host controlled thermal management, as far as was told.
     pub hctm: bool,
     /// What the link carries in GB/s.
     pub link: Option<f64>,
     /// Write cache in bytes, and the speed behind it in GB/s, where its end was seen.
     pub cache: Option<(u64, f64)>,
+    /// How large the write cache is said to be, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated_cache_bytes: Option<u64>,
+    /// How large the drive is, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity_bytes: Option<u64>,
 }
 
 /// Limits that a drive states, in kelvins.
@@ -195,8 +229,7 @@ impl DriveSample {
                 model: "Fitted twin".to_owned(),
                 serial: "FITTED".to_owned(),
                 firmware: "FIT1".to_owned(),
-                // The usual 1 TB (IDEMA LBA1-03); a fit does not ask how large the drive is.
-                capacity_bytes: 1_000_204_886_016,
+                capacity_bytes: common.capacity_bytes.unwrap_or(USUAL_BYTES),
                 block_bytes: 512,
                 rated_write_bytes: None,
             },

@@ -44,7 +44,7 @@ fn the_published_drive_is_found_again() {
         ("read rise after 1 h", 15.0, 1.0),
         ("throttling sets in above TMT1 by", 0.0, 0.5),
         ("throttling sets in above TMT1 by: hysteresis", 3.0, 0.5),
-        ("read speed while throttled", 2.0e8, 0.1e8),
+        ("read speed while throttled at TMT1", 2.0e8, 0.1e8),
     ] {
         let found = parameters.iter().find(|parameter| parameter.name == name);
         let found = found.unwrap_or_else(|| panic!("{name} in {parameters:?}"));

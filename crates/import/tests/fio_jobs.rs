@@ -106,6 +106,32 @@ fn jobs_that_end_a_little_apart_are_no_course() {
     }
 }
 
+/// Goal: a job with `startdelay` begins so long after fio does: loads overlap where they did, and rests stay rests. fio 3.33
+/// itself wrote the first of these numbers.
+#[test]
+fn a_delayed_job_begins_when_it_did() {
+    let delayed = |delay: &str| format!("\"rw\":\"write\",\"startdelay\":\"{delay}\"");
+    let write = "\"rw\":\"write\"";
+    let spans = |trace: &Trace| -> Vec<(String, f64, f64)> {
+        let tenths = |s: f64| (10.0 * s).round() / 10.0;
+        trace.phases.iter().map(|one| (one.name.clone(), tenths(one.start_s), tenths(one.end_s))).collect()
+    };
+    let jobs =
+        [job("a", write, "write", 209_715_200, 10.0), job("b", &delayed("6"), "write", 167_903_232, 4.0)];
+    let both = read(&report(&jobs).replace("\"elapsed\":61", "\"elapsed\":11"));
+    assert_eq!(spans(&both), [("a".to_owned(), 0.0, 6.0), ("a + b".to_owned(), 6.0, 10.0)]);
+    assert_eq!(speeds(&both)[..2], [21.0, 63.0]);
+    for delay in ["20", "20s", "20000ms"] {
+        let jobs = [
+            job("a", write, "write", 1_000_000_000, 10.0),
+            job("b", &delayed(delay), "write", 2_000_000_000, 10.0),
+        ];
+        let apart = read(&report(&jobs).replace("\"elapsed\":61", "\"elapsed\":30"));
+        assert_eq!(spans(&apart), [("a".to_owned(), 0.0, 10.0), ("b".to_owned(), 20.0, 30.0)], "{delay}");
+        assert_eq!(moved(&apart, SegmentOp::Write), 3e9, "{delay}");
+    }
+}
+
 /// Goal: the same of logs, without fio's JSON and beside it, in which a group may be one job.
 #[test]
 fn logs_that_end_a_little_apart_are_no_course() {

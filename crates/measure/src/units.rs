@@ -83,6 +83,11 @@ impl Celsius {
         self.0
     }
 
+    /// As few digits as say it to a hundredth: "30 °C", "23.5 °C".
+    pub fn brief(self) -> String {
+        format!("{} °C", (100.0 * self.0).round() / 100.0)
+    }
+
     /// The value in kelvins, with 273.15 between the scales.
     pub const fn as_kelvin_f64(self) -> f64 {
         self.0 + CELSIUS_ZERO_K
@@ -131,6 +136,15 @@ impl Bytes {
             _ => 2,
         };
         format!("{value:.decimals$} {name}")
+    }
+
+    /// As it was most likely typed: "50 GB" where that is whole in decimal units, else as [`fmt::Display`] has it.
+    pub fn typed(self) -> String {
+        let binary = self.to_string();
+        let whole = !binary.contains('.');
+        let units = [("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000)];
+        let decimal = units.into_iter().find(|(_, size)| self.0 > 0 && self.0.is_multiple_of(*size));
+        decimal.filter(|_| !whole).map_or(binary, |(name, size)| format!("{} {name}", self.0 / size))
     }
 
     /// The mean rate at which this amount moved in `span`; `None` for an empty span.
@@ -312,6 +326,11 @@ mod test {
     fn quantities_print_with_their_unit() {
         assert_eq!(Bytes::new(4 << 30).to_string(), "4 GiB");
         assert_eq!(Bytes::new(1_500_000).to_string(), "1.43 MiB");
+        assert_eq!(Bytes::new(50_000_000_000).typed(), "50 GB");
+        assert_eq!(Bytes::new(64 << 30).typed(), "64 GiB");
+        assert_eq!(Bytes::new(1_500_000_001).typed(), "1.40 GiB");
+        assert_eq!(Celsius::from_degrees(30.0).brief(), "30 °C");
+        assert_eq!(Celsius::from_degrees(23.5).brief(), "23.5 °C");
         assert_eq!(BytesPerSec::new(2.4e9).to_string(), "2.40 GB/s");
         assert_eq!(BytesPerSec::new(78e6).to_string(), "78 MB/s");
         assert_eq!(BytesPerSec::new(999.6e6).to_string(), "1.00 GB/s");

@@ -93,7 +93,34 @@ impl Plan {
         }
         (plan != *self).then_some(plan)
     }
+
+    /// The plan for a drive of `size` that has no fast write cache: a region as large as the cache is [`NO_CACHE_REGION`],
+    /// one behind the cache begins at the start. `None` where there is no such region.
+    #[must_use]
+    pub fn without_cache(&self, size: Bytes) -> Option<Self> {
+        let mut plan = self.clone();
+        for load in plan.phases.iter_mut().flat_map(|phase| &mut phase.loads) {
+            let region = &mut load.region;
+            if region.start == Extent::Slc {
+                region.start = Extent::Bytes(Bytes::ZERO);
+            }
+            if region.len == Some(Extent::Slc) {
+                let rest = resolve(Region { len: None, ..*region }, size, None);
+                let rest = rest.map_or(0, |range| range.end - range.start);
+                region.len = Some(Extent::Bytes(Bytes::new(rest.min(NO_CACHE_REGION.as_u64()))));
+            }
+        }
+        (plan != *self).then(|| {
+            plan.notes.push(format!(
+                "the drive has no fast write cache: regions of its size are {NO_CACHE_REGION}"
+            ));
+            plan
+        })
+    }
 }
+
+/// As large as the caches of many drives: a load of minutes goes over all of it, and what it reads was written.
+pub const NO_CACHE_REGION: Bytes = Bytes::new(64 << 30);
 
 /// Where `region` lies on a target of `size`, in bytes from its start.
 ///
@@ -493,6 +520,27 @@ mod test {
             let plan = plan.without_purge().unwrap_or(plan);
             check(&plan, &target).unwrap_or_else(|error| panic!("{error}"));
             assert!(plan.phases.iter().all(|phase| !phase.what().is_empty()));
+        }
+    }
+
+    /// Goal: a drive without a fast write cache runs what others run, and no region passes its end.
+    #[test]
+    fn every_builtin_fits_a_drive_that_has_no_cache() {
+        for gib in [16, 1000] {
+            let target =
+                TargetFacts { size: Bytes::new(gib * GIB), block_bytes: 512, trim: true, ..target() };
+            for name in Plan::builtin_names() {
+                let plan = Plan::builtin(name).expect("built in");
+                let slc = |plan: &Plan| {
+                    let mut loads = plan.phases.iter().flat_map(|phase| &phase.loads);
+                    loads.any(|load| load.region.start == Extent::Slc || load.region.len == Some(Extent::Slc))
+                };
+                let without = plan.without_cache(target.size);
+                assert_eq!(without.is_some(), slc(&plan), "{name}");
+                let plan = without.unwrap_or(plan);
+                assert!(!slc(&plan), "{name}");
+                check(&plan, &target).unwrap_or_else(|error| panic!("{error}"));
+            }
         }
     }
 

@@ -11,7 +11,7 @@
 use std::time::Duration;
 
 use measure::record::ThermalSettings;
-use measure::{BytesPerSec, Kelvin, parse};
+use measure::{BytesPerSec, Celsius, Kelvin, parse};
 use serde::{Deserialize, Serialize};
 
 use crate::toml::quantity::{elements, optional, period};
@@ -63,7 +63,7 @@ pub struct SweepSetting {
     /// What the link carries. Only a simulated drive can be put on another link.
     pub link: Option<BytesPerSec>,
     /// Temperature of the air. Only a simulated drive can be put into another room.
-    pub ambient: Option<Kelvin>,
+    pub ambient: Option<Celsius>,
 }
 
 impl Sweep {
@@ -141,7 +141,7 @@ fn link(typed: &str) -> Result<SweepSetting, String> {
 }
 
 fn ambient(typed: &str) -> Result<SweepSetting, String> {
-    let ambient = parse::temperature(typed).map_err(|error| error.to_string())?;
+    let ambient = parse::celsius(typed).map_err(|error| error.to_string())?;
     Ok(SweepSetting { ambient: Some(ambient), ..SweepSetting::default() })
 }
 
@@ -170,7 +170,7 @@ impl SweepSetting {
         parts.extend(self.thermal.power_state.map(|state| format!("PS{state}")));
         parts.extend(self.rate.map(|rate| format!("rate {rate}")));
         parts.extend(self.link.map(|link| format!("link {link}")));
-        parts.extend(self.ambient.map(|ambient| format!("ambient {ambient}")));
+        parts.extend(self.ambient.map(|ambient| format!("ambient {}", ambient.brief())));
         if parts.is_empty() { "default".to_owned() } else { parts.join(", ") }
     }
 }
@@ -267,7 +267,7 @@ mod test {
         assert_eq!(names("power-state=0,5"), ["PS0", "PS5"]);
         assert_eq!(names("rate=default,400MB/s"), ["default", "rate 400 MB/s"]);
         assert_eq!(names("link=500MB/s, 1GB/s"), ["link 500 MB/s", "link 1.00 GB/s"]);
-        assert_eq!(names("ambient=20C,308K"), ["ambient 20 °C", "ambient 35 °C"]);
+        assert_eq!(names("ambient=20C,308K"), ["ambient 20 °C", "ambient 34.85 °C"]);
     }
 
     #[test]

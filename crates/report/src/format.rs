@@ -10,6 +10,8 @@ pub(crate) const UNKNOWN: &str = "unknown";
 pub(crate) const MISSING: &str = "–";
 /// From here on figures are not worth printing in full; no quantity of a drive comes near.
 const ABSURD: f64 = 1e15;
+/// Less than this is told as a latency is: seconds with one digit would be zero.
+const SHORT_S: f64 = 0.05;
 
 /// A number with `decimals` places; `None` where it is none.
 pub(crate) fn number(value: f64, decimals: usize) -> Option<String> {
@@ -72,6 +74,9 @@ pub(crate) fn seconds(s: f64) -> String {
     if (3.0 * 3600.0..ABSURD).contains(&s) {
         let minutes = (s / 60.0).round();
         return format!("{:.0} h {:.0} min", (minutes / 60.0).floor(), minutes % 60.0);
+    }
+    if s > 0.0 && s < SHORT_S {
+        return latency(1e9 * s);
     }
     let decimals = usize::from(s.abs() < 10.0 && (s - s.round()).abs() >= 0.05);
     number(s, decimals).map_or_else(|| UNKNOWN.to_owned(), |text| format!("{text} s"))

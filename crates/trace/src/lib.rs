@@ -91,6 +91,8 @@ pub struct Facts {
     pub capacity_bytes: Option<u64>,
     /// Size of the fast write cache in bytes, as the maker states it.
     pub slc_bytes: Option<u64>,
+    /// TMT1 and TMT2 as they stood before the run and stand again after it, in kelvins, where the source says.
+    pub standing_tmt_k: [Option<u16>; 2],
     /// Numbers of the power states that serve I/O; `None` where the source does not say.
     pub power_states: Option<Vec<u8>>,
     /// Temperature around the drive, in kelvins.

@@ -66,6 +66,7 @@ fn facts(record: &Record) -> Facts {
         tmt_max_k: tmt_max_k.map(f64::from),
         capacity_bytes: drive.capacity_bytes(),
         slc_bytes: *slc_bytes,
+        standing_tmt_k: [manifest.settings.before.tmt1_k, manifest.settings.before.tmt2_k],
         power_states: power_states.clone(),
         ambient_k: manifest.ambient_k,
         power_baseline_w: manifest.power_baseline.map(|baseline| (baseline.watts, baseline.plus_minus_w)),

@@ -25,6 +25,7 @@ mod split_test;
 mod worker;
 
 pub use control::{Control, Halt, WriteBudget};
+pub(crate) use engine::STOP_LIMIT;
 pub use engine::{Tick, drive};
 pub use interval::{IntervalStats, OpStats};
 pub use worker::{Ended, Worker, WorkerSpec};

@@ -178,8 +178,10 @@ impl<'a> Recorder<'a> {
             self.end_run(EndReason::DeviceFailed, detail);
         }
         if let Some(budget) = self.control.writes().filter(|_| ended.contains(&Ended::WriteLimit)) {
-            let detail =
-                format!("the next write would have exceeded the {} that may be written", budget.all());
+            let detail = format!(
+                "the next write would have exceeded the {} that may be written",
+                budget.all().typed()
+            );
             self.end_run(EndReason::WriteLimit, detail);
         }
         self.tell_readings(t);

@@ -3,13 +3,15 @@
 //! Load, samplers, limit and record take their turns in an order that is always the same, so that two runs from one
 //! seed leave identical series.
 
+use std::time::Duration;
+
 use measure::Instant;
 use measure::record::{EndReason, Op};
 
 use super::grid::Grid;
 use super::recorder::Recorder;
 use super::{SessionError, ops_of_phase, workers};
-use crate::load::{IntervalStats, Tick, Worker, drive};
+use crate::load::{IntervalStats, STOP_LIMIT, Tick, Worker, drive};
 use ::drive::io::{IoPath as _, PathError, VirtualDrive, VirtualPath};
 use plan::Phase;
 
@@ -75,20 +77,30 @@ impl SimulatedTime<'_, '_> {
         let driven = drive(workers, path, hold, |now, workers, path| part.tick(now, workers, path));
         part.close(path.now(), workers);
         if let Err(error) = driven {
-            self.recorder.end_run(EndReason::DeviceFailed, no_answer(&error));
+            let (reason, why) = no_answer(&error);
+            self.recorder.end_run(reason, why);
         }
     }
 }
 
-fn no_answer(error: &PathError) -> String {
+/// A stop that outlasts everything is a result too: there is no kernel that would have reset the drive.
+fn no_answer(error: &PathError) -> (EndReason, String) {
     match error {
-        PathError::NoAnswer { in_flight: 0, .. } => "the drive does not answer and never will".to_owned(),
-        other => other.to_string(),
+        PathError::NoAnswer { in_flight: 0, .. } => {
+            (EndReason::DeviceFailed, "the drive does not answer and never will".to_owned())
+        }
+        PathError::NoAnswer { seconds, .. } if Duration::from_secs(*seconds) >= STOP_LIMIT => (
+            EndReason::SafetyLimit,
+            format!(
+                "the drive stopped and completed nothing for {seconds} s: in this air it does not cool enough to go on"
+            ),
+        ),
+        other => (EndReason::DeviceFailed, other.to_string()),
     }
 }
 
 /// How long a phase is idle before its loads, or altogether.
-fn idle_span(phase: &Phase) -> Option<std::time::Duration> {
+fn idle_span(phase: &Phase) -> Option<Duration> {
     let span = if phase.loads.is_empty() {
         phase.start_delay + phase.duration.unwrap_or_default()
     } else {

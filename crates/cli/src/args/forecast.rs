@@ -15,7 +15,8 @@ The profile written with --out is a twin: `twin:drive.toml`, `heatsoak vssd --pr
 tell it. Intervals hold 90 %.
 
 The runs that tell most: `heatsoak run thermal-id --drive DRIVE --tmt1 60C`, 30 minutes, or
-thermal-id-quick, 10.
+thermal-id-quick, 10. A drive that is not simulated also needs `--slc 64GiB`, the size of its
+SLC cache.
 
 Examples:
   heatsoak fit runs/first -o drive.toml --ambient 24C

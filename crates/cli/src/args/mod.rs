@@ -26,7 +26,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 use clap_complete::engine::ArgValueCompleter;
-use measure::{Bytes, Kelvin, parse};
+use measure::{Bytes, Celsius, Kelvin, parse};
 use plan::Sweep;
 
 pub(crate) use analyze::AnalyzeArgs;
@@ -250,8 +250,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "WHAT=A,B,...", value_parser = Sweep::parse)]
     pub(crate) sweep: Option<Sweep>,
     /// Temperature of the air around the drive, such as 24C: recorded; a simulated drive is put into it
-    #[arg(long, value_name = "TEMP", value_parser = parse::temperature, allow_hyphen_values = true)]
-    pub(crate) ambient: Option<Kelvin>,
+    #[arg(long, value_name = "TEMP", value_parser = parse::celsius, allow_hyphen_values = true)]
+    pub(crate) ambient: Option<Celsius>,
     /// Stop the load at this temperature of the drive [default: 5 K below the critical threshold, else 85C]
     #[arg(long, value_name = "TEMP", value_parser = parse::temperature, allow_hyphen_values = true)]
     pub(crate) stop_at: Option<Kelvin>,

@@ -194,7 +194,7 @@ fn each<T>(
 }
 
 fn for_people(analyzed: &Analyzed, style: &TerminalStyle) -> String {
-    let Analyzed { source, input, notes, .. } = analyzed;
+    let Analyzed { source, input, .. } = analyzed;
     let findings = analyzed.findings();
     let mut text = source.display().to_string();
     if let Some(badge) = input.simulated_badge() {
@@ -223,12 +223,6 @@ fn for_people(analyzed: &Analyzed, style: &TerminalStyle) -> String {
                 "... and {left_out} more: --json has all, `heatsoak report` draws them\n"
             ));
         }
-    }
-    if !notes.is_empty() {
-        text.push_str("\nHow it was read\n");
-    }
-    for note in notes {
-        text.push_str(&report::wrapped(note, "- ", style.width));
     }
     text
 }

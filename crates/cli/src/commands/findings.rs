@@ -1,13 +1,13 @@
 //! From a record to findings, and where both are shown: what `run`, `analyze` and `report` share.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use analysis::findings::Policy;
 use analysis::joint::JointRun;
 use analysis::{Findings, Others, accesses};
-use anyhow::Context as _;
 use import::ImportOptions;
-use measure::record::{self, Manifest, Origin, write_whole};
+use measure::record::{self, Manifest, Origin, RecordError, write_whole};
 use report::{ReportInput, TerminalStyle};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,8 +28,6 @@ pub(crate) struct Analyzed {
     pub(crate) source: PathBuf,
     /// Whether it is a run folder.
     pub(crate) is_run: bool,
-    /// How logs were understood, in sentences.
-    pub(crate) notes: Vec<String>,
     /// What was found, and what a report of it shows besides.
     pub(crate) input: ReportInput,
     /// What it adds to the policy of its drive.
@@ -147,7 +145,7 @@ impl Analyzed {
         input.clouds = clouds.unwrap_or_default();
         let source = name.to_owned();
         let origin = Input::Run(folder.to_owned());
-        Ok(Self { source, is_run: true, notes: Vec::new(), input, joint, advisable, address, origin })
+        Ok(Self { source, is_run: true, input, joint, advisable, address, origin })
     }
 
     /// Reads logs of one run, joined on one clock, and analyzes them. The first one stands for all.
@@ -160,12 +158,11 @@ impl Analyzed {
         let findings = analysis::analyze_among(&trace, others);
         let joint = JointRun::new(&inputs[0].display().to_string(), None, &trace, &findings);
         let advisable = next::advisable(&trace, &findings);
-        let notes = trace.notes.clone();
         let mut input = ReportInput::from_trace(trace, findings);
         input.read_from = Some(inputs[0].display().to_string());
         let source = inputs[0].clone();
         let origin = Input::Logs(inputs.to_owned(), options.clone());
-        Ok(Self { source, is_run: false, notes, input, joint, advisable, address: None, origin })
+        Ok(Self { source, is_run: false, input, joint, advisable, address: None, origin })
     }
 }
 
@@ -213,10 +210,25 @@ pub(crate) fn finish_run(folder: &Path, with_report: bool) -> anyhow::Result<(An
 /// Writes the report of a run into its folder; says where.
 pub(crate) fn write_report(folder: &Path, input: &ReportInput) -> anyhow::Result<PathBuf> {
     let path = folder.join(REPORT);
-    write_whole(&path, report::html(input).as_bytes()).with_context(|| {
-        format!("`heatsoak report {}` makes the report once there is room", folder.display())
-    })?;
+    write_form(&path, report::html(input).as_bytes(), folder, "report.html")?;
     Ok(path)
+}
+
+/// Writes a form of the report of `folder` to `path`.
+///
+/// # Errors
+/// That of the system, with what to do about it: wait for room, or write elsewhere.
+pub(crate) fn write_form(path: &Path, content: &[u8], folder: &Path, name: &str) -> anyhow::Result<()> {
+    write_whole(path, content).map_err(|error| {
+        let is_full = matches!(&error, RecordError::Io { source, .. }
+            if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded));
+        let hint = if is_full {
+            format!("`heatsoak report {}` makes the report once there is room", folder.display())
+        } else {
+            format!("--out FILE writes it elsewhere: `heatsoak report {} --out {name}`", folder.display())
+        };
+        anyhow::Error::new(error).context(hint)
+    })
 }
 
 /// What the terminal on stdout can show.

@@ -8,7 +8,7 @@ use report::ReportInput;
 
 use crate::Exit;
 use crate::args::ReportArgs;
-use crate::commands::findings::{Analyzed, write_report};
+use crate::commands::findings::{Analyzed, write_form, write_report};
 use crate::inputs;
 use crate::printer::Printer;
 
@@ -83,7 +83,11 @@ fn one(source: &Path, args: &ReportArgs, printer: &mut Printer) -> anyhow::Resul
             bail!("{} is not a run folder: name a file for its report with --out", source.display())
         }
         None if form == ReportForm::Page => return write_report(source, &input).map(Some),
-        None => source.join(form.name()),
+        None => {
+            let path = source.join(form.name());
+            write_form(&path, &form.make(&input)?, source, form.name())?;
+            return Ok(Some(path));
+        }
     };
     write_whole(&path, &form.make(&input)?)?;
     Ok(Some(path))

@@ -17,7 +17,7 @@ use crate::args::RunsArgs;
 use crate::commands::documents::JsonDocument as _;
 use crate::commands::findings::{FINDINGS, REPORT};
 use crate::inputs::{BETWEEN, by_number};
-use crate::printer::Printer;
+use crate::printer::{Printer, sentence};
 use crate::table;
 
 /// Folders within folders that are looked into: a library, its sweeps, their runs.
@@ -96,9 +96,19 @@ pub(crate) fn execute(args: &RunsArgs, printer: &mut Printer) -> anyhow::Result<
     let index = args.dir.join(INDEX);
     let indexed: Vec<IndexedRun> =
         folders.iter().zip(&runs).map(|(folder, run)| indexed(&args.dir, folder, run)).collect();
-    write_whole(&index, report::index_html(&indexed).as_bytes())
-        .with_context(|| format!("cannot write the library's page {}", index.display()))?;
-    printer.data(&format!("{}\nPage: {}\n", table::fitted(&rows, printer.data_width()), index.display()))?;
+    let page = write_whole(&index, report::index_html(&indexed).as_bytes());
+    // Names of folders are whole where another program reads them.
+    let is_read_by_people = std::io::stdout().is_terminal();
+    let mut text =
+        if is_read_by_people { table::fitted(&rows, printer.data_width()) } else { table::lines(&rows) };
+    if page.is_ok() {
+        text.push_str(&format!("\nPage: {}\n", index.display()));
+    }
+    printer.data(&text)?;
+    // The list is what was asked for: a library that is only to be read has one too.
+    if let Err(error) = page {
+        printer.warning(&format!("the list has no page: {}", sentence(&error.into())));
+    }
     Ok(Exit::Done)
 }
 

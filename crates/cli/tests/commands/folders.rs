@@ -105,6 +105,35 @@ fn an_edited_manifest_is_told() {
     assert!(done.stdout.contains("manifest.json was edited or is damaged"), "{}", done.stdout);
 }
 
+/// Goal: a library that is only to be read is listed all the same, and a report that cannot be written names where it can.
+/// Method: folders lie where the files would.
+#[test]
+fn what_cannot_be_written_hides_no_list_and_is_written_elsewhere() {
+    let scratch = Scratch::new();
+    run(&scratch, "library/r");
+    let long =
+        "library/2026-11-27T19-00-00-a-name-that-is-longer-than-any-terminal-of-eighty-columns-is-wide/r";
+    std::fs::create_dir_all(scratch.path(long).parent().expect("a folder")).expect("a scratch folder");
+    run(&scratch, long);
+    std::fs::create_dir_all(scratch.path("library/index.html/in-use")).expect("a scratch folder");
+    let done = scratch.run(&["runs", "library"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(done.stdout.contains("library/r") && !done.stdout.contains("Page:"), "{done:?}");
+    assert!(done.stdout.contains(long), "a name is in one line where it is not read on a terminal: {done:?}");
+    let told = "the list has no page: cannot write library/index.html: Is a directory";
+    assert!(done.stderr.contains(told), "{done:?}");
+    std::fs::remove_file(scratch.path("library/r/report.html")).expect("a report");
+    for (name, form) in [("report.html", None), ("report.svg", Some("--svg"))] {
+        std::fs::create_dir_all(scratch.path("library/r").join(name).join("in-use"))
+            .expect("a scratch folder");
+        let arguments: Vec<&str> = ["report", "library/r"].into_iter().chain(form).collect();
+        let done = scratch.run(&arguments);
+        assert_eq!(done.code, Some(2), "{done:?}");
+        assert!(done.stderr.contains(&format!("`heatsoak report library/r --out {name}`")), "{done:?}");
+        assert!(!done.stderr.contains("room"), "{done:?}");
+    }
+}
+
 const POWER_PLAN: &str = "[telemetry]\npower = { csv = \"fifo\" }\n\
     [[phase]]\nop = \"read\"\nblock_size = \"4KiB\"\nduration = \"100ms\"\n";
 

@@ -40,7 +40,7 @@ fn files_and_folders_are_joined_on_one_clock() {
     let told = findings(&scratch, &["x_bw.1.log", "smart"]);
     assert_eq!(told["results"].as_array().map(Vec::len), Some(2));
     let done = scratch.run(&["analyze", "--join", "x_bw.1.log", "smart"]);
-    assert!(done.stdout.contains("How it was read"), "{}", done.stdout);
+    assert!(done.stdout.contains("Fine print:"), "{}", done.stdout);
 }
 
 /// Goal: who names two snapshots of a drive is told how to see what happened between them, and nobody else is.

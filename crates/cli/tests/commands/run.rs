@@ -204,14 +204,34 @@ fn a_reader_of_stdout_that_goes_away_is_success() {
     assert!(!record::read(&scratch.path("r")).expect("a run").unfinished);
 }
 
-/// Goal: the advice of a refusal works: a twin without a fast write cache takes `--slc`, one with its own does not.
+/// Goal: the built-in plans run on every simulated drive as they are typed.
+#[test]
+fn every_twin_runs_the_plans_within_the_cache() {
+    let scratch = Scratch::new();
+    for profile in physics::Profile::builtin_names() {
+        let drive = format!("twin:{profile}");
+        let done =
+            scratch.run(&["run", "hctm-read", "--drive", &drive, "--out", profile, "-q", "--no-report"]);
+        assert!(matches!(done.code, Some(0 | 3)), "{profile}: {done:?}");
+    }
+    let manifest =
+        std::fs::read_to_string(scratch.path("usb-stick-usb10/manifest.json")).expect("a manifest");
+    assert!(
+        manifest.contains("the drive has no fast write cache: regions of its size are 64 GiB"),
+        "{manifest}"
+    );
+    assert!(manifest.contains("\"slc_bytes\": null"), "nothing is stated that it does not have: {manifest}");
+}
+
+/// Goal: the advice of a refusal works: a twin without a fast write cache takes `--slc`, one with its own does not, and a
+/// file must be given one.
 #[test]
 fn a_twin_without_a_fast_write_cache_runs_with_the_size_that_is_typed() {
     let scratch = Scratch::new();
     let plan = "[[phase]]\nop = \"write\"\nblock_size = \"1MiB\"\nregion = \"slc\"\nduration = \"5s\"\n";
     std::fs::write(scratch.path("w.toml"), plan).expect("written");
     let on = |drive: &str, more: &[&str]| scratch.run(&[&["run", "w.toml", "--drive", drive], more].concat());
-    let refused = on("twin:exceria-g2-usb5", &[]);
+    let refused = on("file:data?size=8MiB", &[]);
     assert_eq!(refused.code, Some(2), "{refused:?}");
     assert!(refused.stderr.contains("--slc 64GiB"), "{refused:?}");
     let done = on("twin:exceria-g2-usb5", &["--slc", "64GiB", "--out", "typed"]);
@@ -285,13 +305,15 @@ fn the_room_is_recorded_and_a_simulated_drive_is_put_into_it() {
         assert!(!ambient, "{folder}: the room is known");
         findings["segments"][0]["temp_start_k"].as_f64().expect("a temperature")
     };
-    let (cool_k, warm_k) = (ambient_k("a").expect("the profile's room"), 308.0);
+    let (cool_k, warm_k) = (ambient_k("a").expect("the profile's room"), 308.15);
     assert_eq!(ambient_k("b"), Some(warm_k));
+    let manifest = std::fs::read_to_string(scratch.path("b/manifest.json")).expect("a manifest");
+    assert!(manifest.contains("ambient_c = 35.0"), "in the air that was typed, to a tenth: {manifest}");
     assert!((first_k("b") - first_k("a") - (warm_k - cool_k)).abs() <= 1.5, "at rest it is as much warmer");
     let plan = "[[phase]]\nop = \"write\"\nblock_size = \"64KiB\"\nduration = \"1s\"\n";
     std::fs::write(scratch.path("w.toml"), plan).expect("written");
-    run(&["w.toml", "--drive", "file:data?size=8MiB", "--ambient", "24C", "--out", "c"]);
-    assert_eq!(ambient_k("c"), Some(297.0));
+    run(&["w.toml", "--drive", "file:data?size=8MiB", "--ambient", "23.5C", "--out", "c"]);
+    assert_eq!(ambient_k("c"), Some(296.65));
     run(&["w.toml", "--drive", "file:data?size=8MiB", "--out", "d"]);
     assert_eq!(ambient_k("d"), None);
 }

@@ -41,7 +41,7 @@ fn dips_beside_and_within_throttling_are_not_blamed_on_heat() {
 #[test]
 fn gains_hold_the_truth_where_power_bends_with_speed() {
     let mut given = Vec::new();
-    for (ambient, seed) in [("30C", "1"), ("30C", "2"), ("36C", "2"), ("36C", "3"), ("42C", "1")] {
+    for (ambient, seed) in [("303K", "1"), ("303K", "2"), ("309K", "2"), ("309K", "3"), ("315K", "1")] {
         let thermal = found("ssd2", ambient, seed).thermal;
         let gains =
             [(thermal.kelvin_per_gb_per_s_write_90, 21.9), (thermal.kelvin_per_gb_per_s_read_90, 8.88)];
@@ -52,6 +52,27 @@ fn gains_hold_the_truth_where_power_bends_with_speed() {
         }
     }
     assert!(given.len() >= 5, "{given:?}");
+}
+
+/// Goal: a stop that is waited for when the load is over is a result, and so is one that never ends. Method: air in which
+/// the drive takes a minute to cool below its release, and air above the release.
+#[test]
+fn a_stop_longer_than_a_kernel_waits_is_a_result() {
+    let scratch = Scratch::new();
+    let run = |ambient: &str| {
+        let arguments =
+            ["--drive", "twin:stop", "--ambient", ambient, "--out", ambient, "--json", "-q", "--no-report"];
+        scratch.run(&[&["run"], &arguments[..]].concat())
+    };
+    let done = run("40C");
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let findings: serde_json::Value = serde_json::from_str(&done.stdout).expect("JSON");
+    let policy = &findings["policy"];
+    assert!(policy["class"] == "stop" || policy["also"].to_string().contains("stop"), "{policy}");
+    let never = run("60C");
+    assert_eq!(never.code, Some(3), "{}", never.stderr);
+    assert!(never.stderr.contains("in this air it does not cool enough to go on"), "{}", never.stderr);
+    assert!(!never.stderr.contains("kernel"), "{}", never.stderr);
 }
 
 #[test]

@@ -124,7 +124,7 @@ pub enum GuardError {
         path: PathBuf,
     },
     /// The system refused.
-    #[error("cannot {what} {path}: {source}; look at its spelling, or run as root")]
+    #[error("cannot {what} {path}: {source}; check the path, or run as root")]
     Io {
         /// What was attempted, as a verb.
         what: &'static str,

@@ -77,6 +77,12 @@ pub trait IoPath {
 
     /// Adds what has completed to `done`; waits for the first completion, but not beyond `until`.
     fn reap(&mut self, until: Instant, done: &mut Vec<IoCompletion>) -> Result<(), PathError>;
+
+    /// Whether the drive is known to complete what is in flight, however late: a simulated one that stops until it is cool
+    /// does, of a real one nobody knows.
+    fn answers_later(&mut self) -> bool {
+        false
+    }
 }
 
 /// Why a path cannot go on. An I/O that fails is not among them: it is a [`IoCompletion`].

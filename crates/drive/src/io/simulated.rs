@@ -77,4 +77,8 @@ impl IoPath for VirtualPath {
         self.now = self.now.max(now);
         Ok(())
     }
+
+    fn answers_later(&mut self) -> bool {
+        self.drive.next_completion().is_some_and(|due| due < Instant::NEVER)
+    }
 }

@@ -31,9 +31,7 @@ pub struct SysfsController {
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum ReachError {
     /// There is no such device.
-    #[error(
-        "there is no device {path}; look at its spelling, or at `heatsoak list` for the drives there are"
-    )]
+    #[error("there is no device {path}; check the path; `heatsoak list` shows the drives")]
     Missing {
         /// What was named.
         path: String,

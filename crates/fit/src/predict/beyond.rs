@@ -77,6 +77,43 @@ fn is_below_tmt2(fitted: &Fitted, scenario: &Scenario, peak_k: f64) -> bool {
     fitted.seen.cooled && fitted.samples.iter().all(sure) && peak_k + BEYOND_K < next_k
 }
 
+/// Speeds while throttled that a forecast of this phase rests on and no run shows: the other operation's share stands in.
+pub(crate) fn floors_unseen(
+    fitted: &Fitted,
+    scenario: &Scenario,
+    phase: &LoadPhase,
+    of: &[PhaseOutcome],
+) -> Vec<String> {
+    let Some(read) = phase.read_share else { return Vec::new() };
+    let peak_k = interval(&of.iter().map(|outcome| outcome.peak_k).collect::<Vec<_>>())[1];
+    let on_k = |throttle: &Throttle| match throttle.follows {
+        ThresholdSource::Tmt1 => scenario.tmt_k[0].map_or(fitted.common.tmt_k[0], f64::from) + throttle.on_k,
+        ThresholdSource::Tmt2 => scenario.tmt_k[1].map_or(fitted.common.tmt_k[1], f64::from) + throttle.on_k,
+        ThresholdSource::Own => throttle.on_k,
+    };
+    let relays = fitted.best.throttles.iter().filter(|one| matches!(one.act, ThrottleAct::Relay(_)));
+    let reached = relays.filter(|throttle| peak_k >= on_k(throttle) - BEYOND_K);
+    reached
+        .flat_map(|throttle| {
+            let ops = [read > 0.0, read < 1.0].into_iter().enumerate().filter(|(_, runs)| *runs);
+            ops.filter(|(op, _)| fitted.seen.ran[*op] && !fitted.seen.shows_floor(throttle.follows, *op))
+                .map(|(op, _)| format!("{}s at {}", ["read", "write"][op], throttle.follows.named()))
+        })
+        .collect()
+}
+
+/// The same as a caveat.
+pub(crate) fn floor_caveat(unseen: &[String]) -> Option<ForecastCaveat> {
+    let mut names: Vec<&str> = unseen.iter().map(String::as_str).collect();
+    names.sort_unstable();
+    names.dedup();
+    let text = format!(
+        "Not measured: the speed of {} while throttled; the share that the other operation keeps stands in.",
+        names.join(" and of ")
+    );
+    (!names.is_empty()).then_some(ForecastCaveat { kind: "floor_unseen", text })
+}
+
 /// The lowest TMT1 at which the runs show it act, where that is far above the one that is asked about.
 pub(crate) fn above_asked_k(fitted: &Fitted, scenario: &Scenario) -> Option<f64> {
     let set_k = scenario.tmt_k[0].filter(|kelvin| *kelvin > 0).map(f64::from)?;
@@ -89,6 +126,17 @@ pub(crate) fn state_unseen(fitted: &Fitted, scenario: &Scenario, phase: &LoadPha
     let other = fitted.best.states.iter().find(|other| Some(other.state) == scenario.power_state);
     let ops = [read > 0.0, read < 1.0];
     other.is_some_and(|other| (0..2).any(|op| ops[op] && other.full[op] <= 0.0))
+}
+
+/// The same as a caveat.
+pub(crate) fn state_caveat(scenario: &Scenario, phases: &[&str]) -> Option<ForecastCaveat> {
+    let state = scenario.power_state.filter(|_| !phases.is_empty())?;
+    let text = format!(
+        "Not known: {}. No fitted run shows the full speed in power state {state}: `{}` does; fit that run too.",
+        phases.join(", "),
+        in_states(&[state])
+    );
+    Some(ForecastCaveat { kind: "power_state_unknown", text })
 }
 
 /// Whether the answer hangs on whether throttling takes its shares of what a power state allows, or of what the drive could

@@ -5,6 +5,7 @@ use std::num::NonZero;
 mod beyond;
 mod refused;
 pub(crate) mod scenario;
+pub(crate) mod unknown;
 
 pub use scenario::Scenario;
 
@@ -12,15 +13,17 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::beyond::{
-    LOWER_K, above_asked_k, beyond, state_law_caveat, state_law_unseen, state_unseen, tmt_unseen,
+    LOWER_K, above_asked_k, beyond, floor_caveat, floors_unseen, state_caveat, state_law_caveat,
+    state_law_unseen, state_unseen, tmt_unseen,
 };
 use self::refused::answerable;
 use self::scenario::{in_state, set_up};
-use crate::commands::THERMAL_ID;
+use self::unknown::{first_unknown, load_caveat, tmt_caveat};
+use crate::commands::{THERMAL_ID, with_cache_size};
 use crate::fitted::{Fitted, interval};
 use crate::heat::beyond_rounding_k;
 use crate::sample::DriveSample;
-use crate::simulate::{LoadPhase, LoadSecond, PhaseOutcome, phase_seconds, phases};
+use crate::simulate::{LoadPhase, LoadSecond, PhaseOutcome, outcome, phase_seconds, phases};
 
 /// How far the model is off besides what its samples disagree on: as a share of a throttled speed, in kelvins, as a share of
 /// a time and in seconds. All of it times [`misfit`].
@@ -116,15 +119,26 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
     let samples = in_state(fitted, scenario, stride);
     let samples: Vec<&DriveSample> = samples.iter().collect();
     let mut law_unseen: Vec<&str> = Vec::new();
+    let told = &load[..first_unknown(fitted, load).unwrap_or(load.len())];
     let outcomes =
-        if known { each(&samples, |sample| one(fitted, scenario, load, sample)) } else { Vec::new() };
+        if known { each(&samples, |sample| one(fitted, scenario, told, sample)) } else { Vec::new() };
+    let mut unshown = None;
+    let mut state_open: Vec<&str> = Vec::new();
+    let mut floor_unseen: Vec<String> = Vec::new();
     let phases: Vec<PhaseForecast> = load
         .iter()
         .enumerate()
         .map(|(at, phase)| {
-            let of: Vec<PhaseOutcome> = outcomes.iter().map(|sample| sample[at]).collect();
-            let unseen = tmt_unseen(fitted, scenario, &of) || state_unseen(fitted, scenario, phase);
+            let of: Vec<PhaseOutcome> =
+                outcomes.iter().filter_map(|sample| sample.get(at).copied()).collect();
+            if known && tmt_unseen(fitted, scenario, &of) {
+                unshown.get_or_insert(at);
+            }
+            let no_state = state_unseen(fitted, scenario, phase);
+            state_open.extend(no_state.then_some(phase.name.as_str()));
+            let unseen = unshown.is_some() || at >= told.len() || no_state;
             let of = if unseen { Vec::new() } else { of };
+            floor_unseen.extend(floors_unseen(fitted, scenario, phase, &of));
             let undecided = state_law_unseen(fitted, scenario, stride, &of);
             law_unseen.extend(undecided.then_some(phase.name.as_str()));
             PhaseForecast {
@@ -133,17 +147,13 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
             }
         })
         .collect();
-    if known && phases.iter().any(|phase| phase.peak_k.is_none()) {
-        caveats.push(ForecastCaveat {
-            kind: "tmt_unknown",
-            text: format!(
-                "The fitted runs do not show what TMT1 or TMT2 do where the drive would reach them: run `{THERMAL_ID}` \
-                 at such a setting, and fit both runs."
-            ),
-        });
-    }
+    caveats.extend(unshown.map(|at| tmt_caveat(fitted, scenario, load, at)));
+    caveats.extend(load_caveat(fitted, load).filter(|_| known));
+    caveats.extend(state_caveat(scenario, &state_open));
+    caveats.extend(floor_caveat(&floor_unseen));
     caveats.extend(state_law_caveat(fitted, scenario, &law_unseen));
-    general(fitted, scenario, load, &phases, &law_unseen, &mut caveats);
+    general(fitted, scenario, &phases, &law_unseen, &mut caveats);
+    caveats.iter_mut().for_each(|caveat| caveat.text = with_cache_size(&caveat.text, fitted.simulated));
     Forecast { schema: 1, phases, caveats }
 }
 
@@ -167,7 +177,23 @@ pub fn one(
     load: &[LoadPhase],
     sample: &DriveSample,
 ) -> Vec<PhaseOutcome> {
-    phases(&mut set_up(fitted, scenario, sample), load, &|phase| full_speed(sample, fitted, phase))
+    let full = |phase: &LoadPhase| full_speed(sample, fitted, phase);
+    let mut drive = set_up(fitted, scenario, sample);
+    if fitted.common.cache.is_none() {
+        return phases(&mut drive, load, &full);
+    }
+    // The end of the write cache is no heat: what a second would have moved without heat is asked of the same drive
+    // without a throttle.
+    let mut free = set_up(fitted, scenario, &DriveSample { throttles: Vec::new(), ..sample.clone() });
+    let of = |phase: &LoadPhase| {
+        let before_j = drive.energy().in_j;
+        let seconds = phase_seconds(&mut drive, phase);
+        let without_heat = phase_seconds(&mut free, phase);
+        let unthrottled =
+            |at: usize| without_heat.get(at).map_or(0.0, |second| second.bytes).min(full(phase));
+        PhaseOutcome { energy_j: drive.energy().in_j - before_j, ..outcome(&seconds, unthrottled) }
+    };
+    load.iter().map(of).collect()
 }
 
 /// A stretch of a forecast's course.
@@ -186,6 +212,8 @@ pub fn course(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], points: 
     if !answerable(fitted, scenario, &mut Vec::new()) {
         return Vec::new();
     }
+    // What follows a load that is open has no course either.
+    let load = &load[..first_unknown(fitted, load).unwrap_or(load.len())];
     let total: usize = load.iter().map(|phase| phase.seconds).sum();
     let stretch = total.div_ceil(points.max(1)).max(1);
     let mean = |part: &[LoadSecond], get: fn(&LoadSecond) -> f64| {
@@ -290,7 +318,6 @@ fn phase_forecast(
 fn general(
     fitted: &Fitted,
     scenario: &Scenario,
-    load: &[LoadPhase],
     phases: &[PhaseForecast],
     law_unseen: &[&str],
     caveats: &mut Vec<ForecastCaveat>,
@@ -299,7 +326,8 @@ fn general(
     add("simulated", "Predicted by simulation, not measured.".to_owned());
     let names = phases.iter().filter(|phase| phase.beyond).map(|phase| phase.name.as_str());
     // What has a caveat of its own is not too hot.
-    let beyond: Vec<&str> = names.filter(|name| !law_unseen.contains(name)).collect();
+    let open = |name: &str| phases.iter().any(|phase| phase.name == name && phase.peak_k.is_none());
+    let beyond: Vec<&str> = names.filter(|name| !law_unseen.contains(name) && !open(name)).collect();
     if let Some(acted_k) = above_asked_k(fitted, scenario) {
         add(
             "tmt_lower",
@@ -321,7 +349,8 @@ fn general(
             ),
         );
     }
-    let longest = load.iter().map(|phase| phase.seconds as f64).fold(0.0, f64::max);
+    let lasts = phases.iter().filter_map(|phase| phase.duration_s).map(|range| range.value);
+    let longest = lasts.fold(0.0, f64::max);
     if longest > 4.0 * fitted.seen.longest_s {
         add(
             "horizon",
@@ -329,16 +358,6 @@ fn general(
                 "The longest load of the runs took {:.0} s; what a load of {longest:.0} s comes to is extrapolated.",
                 fitted.seen.longest_s
             ),
-        );
-    }
-    if load
-        .iter()
-        .any(|phase| phase.read_share.is_some() && (!phase.sequential || phase.io_bytes < 128 << 10))
-    {
-        add(
-            "other_load",
-            "The fit knows large sequential I/O; random or small I/O runs at other full speeds and energies."
-                .to_owned(),
         );
     }
 }

@@ -12,11 +12,12 @@ pub use settings::Settings;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::THERMAL_ID;
+use crate::commands::{THERMAL_ID, with_cache_size};
 use crate::cooling::{self, CoolingNeed};
 use crate::fitted::Fitted;
 use crate::next::throttled_share;
 use crate::predict::scenario::Scenario;
+use crate::predict::unknown::load_caveat;
 use crate::predict::{Forecast, model_k, predict, predict_with};
 use crate::simulate::LoadPhase;
 
@@ -114,6 +115,10 @@ pub fn recommend(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], goal: Goal,
         ChoicePoint { settings, forecast, score, holds }
     };
     let now = look(Settings::default(), 0);
+    if let Some(open) = load_caveat(fitted, load) {
+        let verdict = format!("No advice. {}", with_cache_size(&open.text, fitted.simulated));
+        return Advice { schema: 1, choices: Vec::new(), avoid: Vec::new(), cooling: None, verdict };
+    }
     let mut points: Vec<ChoicePoint> =
         settings::grid(fitted, at, load).into_iter().map(|settings| look(settings, FIRST_LOOK)).collect();
     let avoid = avoid::avoid(fitted, &now, &points);
@@ -127,8 +132,8 @@ pub fn recommend(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], goal: Goal,
         points.into_iter().take(FINALISTS).map(|point| look(point.settings, 0)).collect();
     best.retain(|point| point.holds && (!now.holds || better(point.score, now.score)));
     best.sort_by(|a, b| b.score.total_cmp(&a.score));
-    let verdict = verdict(goal, fitted, &now, best.first(), bounds);
-    let mut choices: Vec<Choice> = best.into_iter().map(|point| choice(fitted, &now, point)).collect();
+    let verdict = verdict(goal, fitted, load, &now, best.first(), bounds);
+    let mut choices: Vec<Choice> = best.into_iter().map(|point| choice(fitted, load, &now, point)).collect();
     if now.holds {
         let at_end = choices.len();
         choices.insert(
@@ -225,13 +230,13 @@ fn better(score: f64, now: f64) -> bool {
     score.is_finite() && score - now > WORTH_SHARE * now.abs().max(1e-9)
 }
 
-fn choice(fitted: &Fitted, now: &ChoicePoint, point: ChoicePoint) -> Choice {
+fn choice(fitted: &Fitted, load: &[LoadPhase], now: &ChoicePoint, point: ChoicePoint) -> Choice {
     let peak = |forecast: &Forecast| {
         forecast.phases.iter().filter_map(|phase| phase.peak_k).map(|peak| peak.value).fold(0.0, f64::max)
     };
     let gained = 100.0 * (total_speed(&point.forecast) / total_speed(&now.forecast) - 1.0);
     let warmer_k = peak(&point.forecast) - peak(&now.forecast);
-    let (command, undo) = settings::commands(fitted, &point.settings);
+    let (command, undo) = settings::commands(fitted, &point.settings, load);
     Choice {
         why: format!("speed {gained:+.1} %, peak {warmer_k:+.1} K over the settings now"),
         settings: point.settings,
@@ -249,19 +254,21 @@ fn total_speed(forecast: &Forecast) -> f64 {
 fn verdict(
     goal: Goal,
     fitted: &Fitted,
+    load: &[LoadPhase],
     now: &ChoicePoint,
     best: Option<&ChoicePoint>,
     bounds: Bounds,
 ) -> String {
     let energy_unknown = goal == Goal::LeastEnergy && fitted.common.k_per_w.is_none();
     if energy_unknown {
-        return format!(
+        let open = format!(
             "Energy is not known: no power was measured in the fitted runs. Measure it beside `{THERMAL_ID}` and fit again."
         );
+        return with_cache_size(&open, fitted.simulated);
     }
     match best {
         Some(point) => {
-            let (command, _) = settings::commands(fitted, &point.settings);
+            let what = settings::sentence(fitted, &point.settings, load);
             let now_breaks = if now.holds { "" } else { " The settings now do not hold to the limits." };
             let slower = point.settings.rate_bytes_per_s.is_some();
             let sooner = if slower && total_speed(&point.forecast) > total_speed(&now.forecast) {
@@ -269,7 +276,7 @@ fn verdict(
             } else {
                 ""
             };
-            format!("{command}.{sooner}{now_breaks}")
+            format!("{what}{sooner}{now_breaks}")
         }
         None if now.holds => {
             "Leave the settings as they are: none that was tried is better by 1 %.".to_owned()
@@ -277,8 +284,8 @@ fn verdict(
         None => {
             let mut limits = Vec::new();
             limits.extend(bounds.below_k.map(|below| format!("below {:.0} °C", below - 273.15)));
-            limits
-                .extend(bounds.at_least_bytes_per_s.map(|least| format!("at least {:.2} GB/s", least / 1e9)));
+            let least = bounds.at_least_bytes_per_s.map(measure::BytesPerSec::new);
+            limits.extend(least.map(|least| format!("at least {least}")));
             format!(
                 "No setting or rate that was tried stays {}. More air or a heat sink might: `heatsoak predict` with \
                  `--airflow 2` shows the range.",

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::typed;
+use crate::commands::{RateLimit, rate_limit, typed};
 use crate::fitted::Fitted;
 use crate::predict::full_speed;
 use crate::predict::scenario::{Scenario, as_asked};
@@ -85,27 +85,36 @@ pub(super) fn neighbours(fitted: &Fitted, settings: &Settings) -> Vec<Settings> 
     moved.filter(|settings| settings.tmt1_k < settings.tmt2_k).collect()
 }
 
-pub(super) fn commands(fitted: &Fitted, settings: &Settings) -> (String, String) {
+pub(super) fn commands(fitted: &Fitted, settings: &Settings, load: &[LoadPhase]) -> (String, String) {
     let off = |kelvin: u16| if kelvin == 0 { "off".to_owned() } else { typed(kelvin) };
     match (settings.tmt1_k, settings.tmt2_k, settings.rate_bytes_per_s) {
         (Some(tmt1), Some(tmt2), _) => {
-            let [was1, was2] = fitted.common.tmt_k.map(|kelvin| kelvin as u16);
+            // A run puts back what it found.
+            let of_run = || fitted.common.tmt_k.map(|kelvin| kelvin as u16);
+            let [was1, was2] = fitted.common.standing_tmt_k.unwrap_or_else(of_run);
             (
                 format!("heatsoak hctm DRIVE --tmt1 {} --tmt2 {}", off(tmt1), off(tmt2)),
                 format!("heatsoak hctm DRIVE --tmt1 {} --tmt2 {}", off(was1), off(was2)),
             )
         }
         (_, _, Some(rate)) => {
-            let rate = format!("{:.0}MB/s", rate / 1e6);
-            (
-                format!(
-                    "limit the load: rate = \"{rate}\" in the plan, fio --rate={}",
-                    rate.replace("MB/s", "M")
-                ),
-                "no limit".to_owned(),
-            )
+            let RateLimit { plan, fio } = rate_limit(rate, load);
+            let fio = fio.map(|fio| format!(", {fio}")).unwrap_or_default();
+            (format!("limit the load: {plan} in the plan{fio}"), "no limit".to_owned())
         }
         _ => (String::new(), String::new()),
+    }
+}
+
+/// The same as a sentence.
+pub(super) fn sentence(fitted: &Fitted, settings: &Settings, load: &[LoadPhase]) -> String {
+    match settings.rate_bytes_per_s {
+        Some(rate) => {
+            let RateLimit { plan, fio } = rate_limit(rate, load);
+            let fio = fio.map(|fio| format!(", `{fio}`")).unwrap_or_default();
+            format!("Limit the load: `{plan}` in the plan{fio}.")
+        }
+        None => format!("`{}`.", commands(fitted, settings, load).0),
     }
 }
 

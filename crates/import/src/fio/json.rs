@@ -57,6 +57,8 @@ pub(super) struct JobResultOptions {
     pub(super) buffered: bool,
     /// Whether it pauses by itself: then no speed is no stop of the drive's.
     pub(super) pauses: bool,
+    /// Seconds after fio's own start before which it does not begin.
+    pub(super) start_delay_s: f64,
     /// Length of the windows of its logs, in seconds; 0 where each I/O has its row.
     pub(super) log_window_s: Option<f64>,
     /// What the job's logs are called.
@@ -299,7 +301,8 @@ impl FioJson {
                     "{}: its version does not say when jobs started; that is counted back from the time of fio's output",
                     self.file
                 ));
-                (counted_back(starts, several), starts.iter().all(|start| start.seen_s.is_some()))
+                let delays: Vec<f64> = self.jobs.iter().map(|job| job.options.start_delay_s).collect();
+                (counted_back(starts, &delays, several), starts.iter().all(|start| start.seen_s.is_some()))
             }
         };
         let first = at.iter().copied().fold(f64::INFINITY, f64::min);
@@ -316,27 +319,36 @@ impl FioJson {
 
 /// Starts of jobs that fio does not tell (before `job_start`). In a state while they run it is the state's time less
 /// what they had run. In the final one that holds for what ended last. Groups (`stonewall`) ran one after the other
-/// where their times add up to fio's whole time, and all together where the longest of them does.
-fn counted_back(starts: &[JobStart], several_states: bool) -> Vec<f64> {
+/// where that comes nearer to fio's whole time, else all together. `delays` are the jobs' `startdelay`, which fio counts from its
+/// own start (`run_threads` in backend.c).
+fn counted_back(starts: &[JobStart], delays: &[f64], several_states: bool) -> Vec<f64> {
     let seen = |start: &JobStart| start.seen_s.unwrap_or(0.0) - start.ran_s;
     if several_states {
         return starts.iter().map(seen).collect();
     }
-    let mut groups: BTreeMap<i64, f64> = BTreeMap::new();
-    for start in starts {
-        let longest = groups.entry(start.group).or_insert(0.0);
-        *longest = longest.max(start.ran_s);
+    let mut groups: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
+    for (job, start) in starts.iter().enumerate() {
+        groups.entry(start.group).or_default().push(job);
     }
+    // Seconds after fio's start at which each begins and all have ended.
+    let laid_out = |in_turn: bool| {
+        let mut begins = vec![0.0; starts.len()];
+        let (mut from_s, mut end_s) = (0.0_f64, 0.0_f64);
+        for jobs in groups.values() {
+            for job in jobs {
+                begins[*job] = delays[*job].max(from_s);
+                end_s = end_s.max(begins[*job] + starts[*job].ran_s);
+            }
+            from_s = if in_turn { end_s } else { 0.0 };
+        }
+        (begins, end_s)
+    };
     let whole_s = starts.iter().map(|start| start.elapsed_s).fold(0.0, f64::max);
-    let (sum_s, longest_s) = (groups.values().sum::<f64>(), groups.values().copied().fold(0.0, f64::max));
-    let in_turn = groups.len() > 1 && (sum_s - whole_s).abs() < (longest_s - whole_s).abs();
+    let [(together, together_s), (turns, turns_s)] = [false, true].map(laid_out);
+    let in_turn = groups.len() > 1 && (turns_s - whole_s).abs() < (together_s - whole_s).abs();
+    let (begins, length_s) = if in_turn { (turns, turns_s) } else { (together, together_s) };
     let end_s = starts.iter().filter_map(|start| start.seen_s).fold(0.0, f64::max);
-    if !in_turn {
-        return starts.iter().map(|_| end_s - longest_s).collect();
-    }
-    let after =
-        |group: i64| groups.iter().filter(|(other, _)| **other >= group).map(|(_, ran_s)| ran_s).sum::<f64>();
-    starts.iter().map(|start| end_s - after(start.group)).collect()
+    begins.into_iter().map(|begin_s| end_s - length_s + begin_s).collect()
 }
 
 impl JobResultOptions {
@@ -367,6 +379,10 @@ impl JobResultOptions {
                 && text("buffered").is_none_or(|buffered| buffered != "0")
                 && text("ioengine").is_none_or(|engine| !["null", "io_uring_cmd", "sg"].contains(&&*engine)),
             pauses: ["thinktime", "thinkcycles", "rate_process"].iter().any(|name| text(name).is_some()),
+            start_delay_s: text("startdelay")
+                .or_else(|| text("start_delay"))
+                .and_then(|t| seconds(&t))
+                .unwrap_or(0.0),
             log_window_s: text("log_avg_msec")
                 .and_then(|ms| ms.parse::<u32>().ok())
                 .map(|ms| f64::from(ms) / 1e3),
@@ -376,6 +392,23 @@ impl JobResultOptions {
                 .collect(),
         }
     }
+}
+
+/// Seconds of a time as fio reads it: a number with a unit, seconds without one. Of a range it draws one, which is not told.
+fn seconds(text: &str) -> Option<f64> {
+    let text = text.trim().to_ascii_lowercase();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let unit = match unit {
+        "" | "s" | "sec" => 1.0,
+        "us" | "usec" => 1e-6,
+        "ms" | "msec" => 1e-3,
+        "m" => 60.0,
+        "h" => 3600.0,
+        "d" => 86_400.0,
+        _ => return None,
+    };
+    number.parse::<f64>().ok().map(|number| number * unit).filter(|s| (0.0..=LONGEST_RUN_S).contains(s))
 }
 
 /// Bytes of a size as fio reads it: a number with k, m, g, t in powers of 1024 (`kb_base` at its default).

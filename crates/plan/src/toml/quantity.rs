@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::time::Duration;
 
 use measure::parse::{self, ParseError};
-use measure::{Bytes, BytesPerSec, Kelvin, Seed};
+use measure::{Bytes, BytesPerSec, Celsius, Kelvin, Seed};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
@@ -157,6 +157,10 @@ in_quotes!(Duration, "a time such as \"5m\"", parse::duration, time_text);
 in_quotes!(Bytes, "a size such as \"4GiB\"", parse::size, |size: Self| whole_bytes(size.as_u64()));
 in_quotes!(IoSize, "a size such as \"4KiB\"", io_size, |size: Self| whole_bytes(size.0.into()));
 in_quotes!(BytesPerSec, "a rate such as \"500MB/s\"", parse::rate, rate_text);
+in_quotes!(Celsius, "a temperature such as \"23.5C\"", parse::celsius, |at: Self| format!(
+    "{}C",
+    at.as_degrees()
+));
 in_quotes!(Kelvin, "a temperature such as \"65C\"", parse::temperature, |at: Self| format!(
     "{}C",
     at.as_whole_celsius()

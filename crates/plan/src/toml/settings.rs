@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use measure::record::ThermalSettings;
-use measure::{BytesPerSec, Kelvin};
+use measure::{BytesPerSec, Celsius, Kelvin};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess};
 use serde::{Deserialize, Serialize, Serializer};
@@ -83,7 +83,7 @@ pub(crate) struct SettingTable {
     #[serde(default, with = "optional")]
     link: Option<BytesPerSec>,
     #[serde(default, with = "optional")]
-    ambient: Option<Kelvin>,
+    ambient: Option<Celsius>,
 }
 
 impl From<SettingTable> for SweepSetting {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use measure::record::ThermalSettings;
-use measure::{Bytes, BytesPerSec, Kelvin, QueueDepth, Seed};
+use measure::{Bytes, BytesPerSec, Celsius, Kelvin, QueueDepth, Seed};
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
@@ -272,7 +272,8 @@ fn settings() -> impl Strategy<Value = ThermalSettings> {
 fn sweep() -> impl Strategy<Value = Sweep> {
     let rate = || of((1_u64..1 << 50).prop_map(|rate| BytesPerSec::new(rate as f64)));
     let kelvin = || of(any::<u16>().prop_map(Kelvin::from_kelvin));
-    let setting = (".+", settings(), rate(), rate(), kelvin())
+    let ambient = of((-600_i16..1500).prop_map(|tenths| Celsius::from_degrees(f64::from(tenths) / 10.0)));
+    let setting = (".+", settings(), rate(), rate(), ambient)
         .prop_map(|(name, thermal, rate, link, ambient)| SweepSetting { name, thermal, rate, link, ambient });
     (vec(setting, 1..4), any::<bool>(), kelvin(), period()).prop_map(
         |(settings, deallocate, cool_to, cool_at_most)| Sweep { settings, deallocate, cool_to, cool_at_most },

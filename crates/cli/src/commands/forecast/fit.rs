@@ -164,10 +164,11 @@ pub(super) fn row(parameter: &Parameter) -> [String; 4] {
         unit => (unit, |value| value),
     };
     let [value, low, high] = [parameter.value, parameter.low, parameter.high].map(of);
+    let digits = if unit == "GB/s" { super::digits(value) } else { 2 };
     [
         format!("  {}", parameter.name),
-        format!("{value:.2}"),
-        format!("{low:.2} to {high:.2}"),
+        format!("{value:.digits$}"),
+        format!("{low:.digits$} to {high:.digits$}"),
         unit.to_owned(),
     ]
 }

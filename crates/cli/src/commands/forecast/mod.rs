@@ -75,6 +75,13 @@ pub(crate) fn fit_run(folder: &Path, printer: &mut Printer) -> anyhow::Result<()
     Ok(())
 }
 
+/// A sentence that asks for a run of the plan, with the plan as it was typed.
+fn with_plan(text: &str, args: &PlaceArgs) -> String {
+    let typed = args.inputs.last().filter(|last| is_plan(last));
+    let typed = typed.map_or_else(|| DEFAULT_PLAN.to_owned(), |last| last.display().to_string());
+    text.replace("heatsoak run PLAN ", &format!("heatsoak run {typed} "))
+}
+
 /// A drive that can be asked, and the plan that it is asked about.
 fn asked(args: &PlaceArgs, printer: &mut Printer) -> anyhow::Result<(Fitted, Plan)> {
     let (inputs, plan) = match args.inputs.split_last() {
@@ -122,6 +129,12 @@ fn is_profile(input: &Path) -> bool {
 fn text_has(file: &Path, what: &str) -> bool {
     measure::input::read_to_string(file)
         .is_ok_and(|text| text.lines().any(|line| line.trim_start().starts_with(what)))
+}
+
+/// Digits behind the point with which a number has two that count; 2 of numbers from 0.1 on.
+fn digits(value: f64) -> usize {
+    let small = value > 0.0 && value < 0.1;
+    if small { ((-value.log10()).ceil() as usize + 1).min(9) } else { 2 }
 }
 
 /// Kelvins as degrees, to a tenth.

@@ -6,7 +6,7 @@
 use ::fit::next::{AIRFLOW, COOLER_K, NextSteps, hottest_seen_k, is_short, mean_speed, next_steps, peak_k};
 use ::fit::predict::{Forecast, Ranged};
 use ::fit::recommend::Settings;
-use ::fit::{Fitted, RunData, opinion};
+use ::fit::{Fitted, RateLimit, RunData, opinion, rate_limit, with_cache_size};
 use analysis::Findings;
 use analysis::findings::EventKind;
 use measure::BytesPerSec;
@@ -59,7 +59,15 @@ pub(crate) fn advice(run: &Advisable, from: &str, drive: Option<&str>) -> RunAdv
              not fitted in passing)."
         ));
     };
-    let runs = std::slice::from_ref(&**run);
+    let mut advice = of_run(run, from, drive);
+    for sentence in &mut advice.sentences {
+        *sentence = with_cache_size(sentence, run.simulated);
+    }
+    advice
+}
+
+fn of_run(run: &RunData, from: &str, drive: Option<&str>) -> RunAdvice {
+    let runs = std::slice::from_ref(run);
     // Runs that a fit refuses have their caveats already: no temperature, too few readings.
     let Ok(fitting) = ::fit::fit("run", runs, SEED) else { return RunAdvice::default() };
     let fitted = Fitted::new(runs, fitting);
@@ -101,13 +109,14 @@ fn change(fitted: &Fitted, next: &NextSteps, drive: Option<&str>) -> String {
         |command: &str| drive.map_or_else(|| command.to_owned(), |drive| command.replace("DRIVE", drive));
     let brings = format!("{}{}", speeds(next, &choice.predicted), peak(&next.now, &choice.predicted));
     match (tmt1_k, tmt2_k, rate_bytes_per_s) {
-        (_, _, Some(rate)) => format!(
-            "Hold the load at {}, slower is sooner: {brings}. `rate = \"{:.0}MB/s\"` in the plan, `fio --rate={:.0}M`; \
-             to undo, leave it out.",
-            BytesPerSec::new(rate),
-            rate / 1e6,
-            rate / 1e6
-        ),
+        (_, _, Some(rate)) => {
+            let RateLimit { plan, fio } = rate_limit(rate, &next.load);
+            let fio = fio.map(|fio| format!(", `{fio}`")).unwrap_or_default();
+            format!(
+                "Hold the load at {}, slower is sooner: {brings}. `{plan}` in the plan{fio}; to undo, leave it out.",
+                BytesPerSec::new(rate)
+            )
+        }
         _ => {
             let beyond = hottest_seen_k(fitted, &choice.predicted).map_or_else(String::new, |hottest_k| {
                 format!(
@@ -144,8 +153,9 @@ fn speeds(next: &NextSteps, then: &Forecast) -> String {
         (!same).then(|| {
             let Ranged { value, low, high } = then;
             let gb = |speed: f64| speed / 1e9;
+            let digits = super::digits(gb(value.min(now.value)));
             format!(
-                "{op}s {:.2} GB/s ({:.2} to {:.2}) instead of {:.2}",
+                "{op}s {:.digits$} GB/s ({:.digits$} to {:.digits$}) instead of {:.digits$}",
                 gb(value),
                 gb(low),
                 gb(high),

@@ -7,7 +7,7 @@ use ::fit::{load, predict};
 use anyhow::bail;
 
 use super::sweep::{axes, sweep};
-use super::{asked, degrees, sheet};
+use super::{asked, degrees, sheet, with_plan};
 use crate::Exit;
 use crate::args::PredictArgs;
 use crate::printer::Printer;
@@ -21,7 +21,10 @@ pub(crate) fn execute(args: &PredictArgs, printer: &mut Printer) -> anyhow::Resu
     let (base, axes) = axes(args)?;
     let (fitted, plan) = asked(&args.place, printer)?;
     if !axes.is_empty() {
-        let swept = sweep(&fitted, &plan, base, axes);
+        let mut swept = sweep(&fitted, &plan, base, axes);
+        for caveat in swept.forecasts.iter_mut().flat_map(|forecast| &mut forecast.caveats) {
+            caveat.text = with_plan(&caveat.text, &args.place);
+        }
         if let Some(out) = &args.out {
             sheet::write(&sheet::of_sweep(&fitted, &plan.name, &swept), out, printer)?;
         }
@@ -32,8 +35,11 @@ pub(crate) fn execute(args: &PredictArgs, printer: &mut Printer) -> anyhow::Resu
         }
         return Ok(Exit::Done);
     }
-    let phases = load::phases(&plan, base.rate_bytes_per_s);
-    let forecast = predict(&fitted, &base.scenario, &phases);
+    let phases = load::phases_on(&plan, base.rate_bytes_per_s, fitted.common.capacity_bytes);
+    let mut forecast = predict(&fitted, &base.scenario, &phases);
+    for caveat in &mut forecast.caveats {
+        caveat.text = with_plan(&caveat.text, &args.place);
+    }
     if let Some(refused) = forecast.caveats.iter().find(|caveat| caveat.kind == "tmt_refused") {
         bail!("{}", refused.text);
     }
@@ -75,18 +81,18 @@ pub(super) fn row(phase: &PhaseForecast) -> [String; 6] {
     let speed = if idle { None } else { phase.mean_bytes_per_s };
     [
         phase.name.clone(),
-        range(speed, 2, &|rate| rate / 1e9),
+        speed_range(speed),
         range(phase.peak_k, 1, &degrees),
         range(phase.time_to_throttle_s, 0, &|seconds| seconds),
         range(if idle { None } else { phase.throttled_share }, 0, &|share| 100.0 * share),
-        beyond(phase.beyond),
+        if !idle && phase.mean_bytes_per_s.is_none() { "not known".to_owned() } else { beyond(phase.beyond) },
     ]
 }
 
 /// A forecast in four cells: mean speed, peak, share of the time throttled, whether it is beyond what was seen.
 pub(super) fn overall(load: &[LoadPhase], forecast: &Forecast) -> [String; 4] {
     [
-        range(mean_speed(load, forecast, None), 2, &|rate| rate / 1e9),
+        speed_range(mean_speed(load, forecast, None)),
         range(peak_k(forecast), 1, &degrees),
         range(throttled_share(forecast), 0, &|share| 100.0 * share),
         beyond(forecast.phases.iter().any(|phase| phase.beyond)),
@@ -95,6 +101,12 @@ pub(super) fn overall(load: &[LoadPhase], forecast: &Forecast) -> [String; 4] {
 
 fn beyond(beyond: bool) -> String {
     if beyond { "beyond what was seen".to_owned() } else { String::new() }
+}
+
+/// In GB/s, with two digits that count of slow ones too: "1.60", "0.0042".
+fn speed_range(speed: Option<Ranged>) -> String {
+    let digits = speed.map_or(2, |speed| super::digits(speed.value / 1e9));
+    range(speed, digits, &|rate| rate / 1e9)
 }
 
 fn range(range: Option<Ranged>, digits: usize, of: &dyn Fn(f64) -> f64) -> String {

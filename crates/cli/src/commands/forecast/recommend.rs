@@ -6,7 +6,7 @@ use ::fit::recommend::{Advice, Bounds, Goal, recommend};
 use measure::{BytesPerSec, Celsius};
 
 use super::sweep::only_one;
-use super::{asked, predict};
+use super::{asked, predict, with_plan};
 use crate::Exit;
 use crate::args::{GoalArg, RecommendArgs};
 use crate::printer::Printer;
@@ -24,7 +24,9 @@ pub(crate) fn execute(args: &RecommendArgs, printer: &mut Printer) -> anyhow::Re
         GoalArg::Coolest => Goal::Coolest,
         GoalArg::LeastEnergy => Goal::LeastEnergy,
     };
-    let advice = recommend(&fitted, &only_one(&args.place)?, &load::phases(&plan, None), goal, bounds);
+    let load = load::phases_on(&plan, None, fitted.common.capacity_bytes);
+    let mut advice = recommend(&fitted, &only_one(&args.place)?, &load, goal, bounds);
+    advice.verdict = with_plan(&advice.verdict, &args.place);
     if args.place.json {
         printer.json(&advice)?;
     } else {

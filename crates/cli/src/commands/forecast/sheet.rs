@@ -254,7 +254,7 @@ pub(super) fn check_sentences(fitted: &Fitted, check: &SelfCheck) -> Vec<String>
          fitted twin misses them by {closed:.2} K.",
         fitted.residual_rms_k
     )];
-    sentences.extend(check.misfits.iter().map(misfit));
+    sentences.extend(check.misfits.iter().map(|one| ::fit::with_cache_size(&misfit(one), fitted.simulated)));
     let explained = |misfit: &Misfit| matches!(misfit, Misfit::WarmRest { .. } | Misfit::Drift { .. });
     if fitted.is_doubtful() && !check.misfits.iter().any(explained) {
         sentences.push(

@@ -149,13 +149,13 @@ pub(super) fn sweep(fitted: &Fitted, plan: &Plan, base: Cell, axes: Vec<SweepAxi
     }
     let many = cells.len() > MANY_CELLS;
     let one = |cell: &Cell| {
-        let load = load::phases(plan, cell.rate_bytes_per_s);
+        let load = load::phases_on(plan, cell.rate_bytes_per_s, fitted.common.capacity_bytes);
         match many {
             true => predict_with(fitted, &cell.scenario, &load, FEW_SAMPLES),
             false => predict(fitted, &cell.scenario, &load),
         }
     };
-    let load = load::phases(plan, None);
+    let load = load::phases_on(plan, None, fitted.common.capacity_bytes);
     SweptForecasts { forecasts: cells.iter().map(one).collect(), axes, load }
 }
 

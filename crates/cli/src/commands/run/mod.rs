@@ -13,7 +13,7 @@ use anyhow::bail;
 use capture::load::WriteBudget;
 use capture::session::Stop;
 use drive::{Address, AddressKind, DriveError, Stated};
-use measure::Seed;
+use measure::{Bytes, Seed};
 use plan::{Plan, Sweep, SweepSetting};
 
 use crate::Exit;
@@ -23,16 +23,25 @@ use crate::door;
 use crate::opening::Opening;
 use crate::printer::{Printer, is_broken_pipe, sentence};
 use crate::run_folder;
-use crate::signals;
+use crate::{signals, twin_drive};
 use one::{OneRun, outcome, tell_end};
 
 /// Runs.
 pub(crate) fn execute(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
-    let plan = plan(args)?;
+    let mut plan = plan(args)?;
     let typed = args.drive.as_deref().or(plan.drive.as_deref()).unwrap_or(DEFAULT_DRIVE);
     let address = Address::parse(typed)?;
     if let Some(out) = &args.out {
         run_folder::refuse_unusable(out)?;
+    }
+    if let AddressKind::Twin { profile } = address.kind()
+        && args.device.slc.is_none()
+    {
+        let profile = twin_drive::read_profile(profile)?;
+        let size = Bytes::new(profile.identity.capacity_bytes);
+        if let (None, Some(without)) = (profile.slc_bytes(), plan.without_cache(size)) {
+            plan = without;
+        }
     }
     let stop = signals::stop_flag()?;
     if args.until_stdin_ends {
@@ -78,8 +87,10 @@ pub(crate) fn execute(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<E
 /// The room that was typed, for a simulated drive; a real one is where it is.
 fn surroundings(args: &RunArgs, address: &Address) -> SweepSetting {
     let ambient = args.ambient.filter(|_| matches!(address.kind(), AddressKind::Twin { .. }));
-    let name = ambient.map(|ambient| format!("ambient {ambient}")).unwrap_or_default();
-    SweepSetting { name, ambient, ..SweepSetting::default() }
+    match ambient {
+        Some(_) => SweepSetting { ambient, ..SweepSetting::default() }.named(),
+        None => SweepSetting::default(),
+    }
 }
 
 /// The plan of that name. A drive named in its place has an option of its own.

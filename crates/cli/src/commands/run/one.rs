@@ -122,7 +122,7 @@ impl OneRun<'_> {
                 let profile = Profile::from_toml(profile_toml).ok();
                 profile.map(|profile| Celsius::from_degrees(profile.thermal.ambient_c).as_kelvin_f64())
             }
-            _ => self.args.ambient.map(|ambient| f64::from(ambient.as_kelvin())),
+            _ => self.args.ambient.map(Celsius::as_kelvin_f64),
         };
         let mut manifest = draft_manifest(self.plan, &drive.address().to_string(), origin, facts);
         manifest.ambient_k = ambient_k;
@@ -206,9 +206,10 @@ impl OneRun<'_> {
         let prepared = drive.prepare(self.plan, &mut filling);
         if let Some(total) = refused {
             bail!(
-                "cannot fill {} before the run: that writes {total}, and --max-write permits less; permit more, or name a \
+                "cannot fill {} before the run: that writes {}, and --max-write permits less; permit more, or name a \
                  smaller file (?size=)",
-                drive.address()
+                drive.address(),
+                total.typed()
             );
         }
         match prepared {
