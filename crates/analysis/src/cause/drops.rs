@@ -14,6 +14,8 @@ const FURTHER_THAN_VARIATION: f64 = 2.0;
 const FURTHER_AT_ANY_RATE: f64 = 0.25;
 /// A first piece of a drop that took less than this share of what the next one took.
 const PRELUDE: f64 = 0.2;
+/// ... where that left no more than this of the speed: a regulator begins bit by bit.
+const DEEP: f64 = 0.5;
 /// A drop is over when this share of the lost speed has come back.
 const REGAINED: f64 = 0.75;
 /// A load that began slow is no longer so when it is faster by this factor.
@@ -151,13 +153,15 @@ impl Walk<'_> {
         self.extend(index);
     }
 
-    /// Whether the only piece of a drop was short, and took little of what speed fell by at the next one: dips of the noise just before
-    /// a fall are no part of it.
+    /// Whether the only piece of a drop was short, and took little of what speed fell by at the next one, deep: dips of the noise just
+    /// before a fall are no part of it.
     fn is_prelude(&self, drop: usize, index: usize) -> bool {
         let drop = &self.done[drop];
         let [first, now] = [&self.pieces[drop.first], &self.pieces[index]];
         let is_only = drop.first + 1 == index && !drop.at_start && first.span_s() <= LEVEL_S;
-        is_only && drop.before.is_some_and(|before| before - first.level < PRELUDE * (before - now.level))
+        let is_shallow =
+            |before: f64| now.level <= DEEP * before && before - first.level < PRELUDE * (before - now.level);
+        is_only && drop.before.is_some_and(is_shallow)
     }
 
     /// Below which share of the piece before it a piece is a further drop.

@@ -205,6 +205,7 @@ fn machine(runs: &[JointRun], mut points: Vec<JointPoint>, starts: &[Start]) -> 
     let confidence = if untold { 0.5 } else { (1.0 / sum).min(super::MOST_CERTAIN) };
     let follows = if confidence >= NAMED { best.0 } else { Follows::Undetermined };
     let thresholds: Vec<f64> = points.iter().map(|p| nearest(p, best)).collect();
+    let told_k = median(&told(&points, best));
     let settings = |of: Follows| -> Vec<Option<f64>> {
         points.iter().map(|p| of.setting_k(p.tmt1_k, p.tmt2_k)).collect()
     };
@@ -226,8 +227,7 @@ fn machine(runs: &[JointRun], mut points: Vec<JointPoint>, starts: &[Start]) -> 
         mechanism,
         slope: against,
         offset_k: matches!(follows, Follows::Tmt1 | Follows::Tmt2).then_some(best.1),
-        threshold_k: (one_k && !matches!(follows, Follows::Tmt1 | Follows::Tmt2))
-            .then(|| median(&thresholds)),
+        threshold_k: (one_k && !matches!(follows, Follows::Tmt1 | Follows::Tmt2)).then_some(told_k),
         hysteresis_k,
         release_offset_from_tmt1_k,
         floor_bytes_per_s,
@@ -236,14 +236,19 @@ fn machine(runs: &[JointRun], mut points: Vec<JointPoint>, starts: &[Start]) -> 
     Explained { machine, sure }
 }
 
-/// Where a point shows the threshold: the onset that its own run is told with, unless the rule is elsewhere; then of the two temperatures
-/// the one nearer to it.
+/// Where a point shows the threshold: of the two temperatures the one nearer to the rule.
 fn nearest(point: &JointPoint, (follows, number): Rule) -> f64 {
     let at = follows.setting_k(point.tmt1_k, point.tmt2_k).unwrap_or(0.0) + number;
-    if let Some(onset_k) = point.onset_k.filter(|k| (k - at).abs() <= ONE_THRESHOLD_K) {
-        return onset_k;
-    }
     temperatures(point).min_by(|a, b| (a - at).abs().total_cmp(&(b - at).abs())).unwrap_or(at)
+}
+
+/// The same as each run is told with: its onset, unless the threshold is elsewhere.
+fn told(points: &[JointPoint], rule: Rule) -> Vec<f64> {
+    let of = |point: &JointPoint| {
+        let at = nearest(point, rule);
+        point.onset_k.filter(|onset_k| (onset_k - at).abs() <= ONE_THRESHOLD_K).unwrap_or(at)
+    };
+    points.iter().map(of).collect()
 }
 
 /// The slope of least squares; `None` unless the settings differ by more than rounding may make of them.

@@ -1,7 +1,7 @@
 //! What one log leaves open is left open, and what several signs say together is said.
 
 use analysis::analyze;
-use analysis::findings::{Cause, EventKind, Label, PolicyClass, SegmentOp};
+use analysis::findings::{Cause, Label, PolicyClass, SegmentOp};
 use trace::{Trace, instant};
 
 use crate::drive::{Load, Policy, Setup, simulate};
@@ -59,7 +59,7 @@ fn a_load_that_only_ran_throttled_is_not_at_full_speed() {
             let warmed = 1.0 - (-(second as f64) / 60.0).exp();
             match second {
                 ..200 => (0.0, 1.6e9, f64::min(hold_k, 310.0 + (hold_k + 2.0 - 310.0) * warmed)),
-                ..500 => {
+                200..500 => {
                     let sunk = 1.0 - (-(second as f64 - 200.0) / 60.0).exp();
                     (0.0, 1.6e9 - (1.6e9 - held_speed) * sunk, hold_k)
                 }
@@ -87,14 +87,12 @@ fn a_fall_at_the_warning_temperature_is_less_surely_a_cache() {
             if has_fallen { slow } else { 1.0 }
         });
         let mut trace = writes(&log);
-        let mut not_heat = |warning_k| {
+        let mut none = |warning_k| {
             trace.facts.warning_k = warning_k;
-            let findings = analyze(&trace);
-            let fall = findings.events.iter().find(|event| event.kind != EventKind::ThrottleRelease);
-            let fall = fall.expect("the fall");
-            if fall.cause == Cause::NotThermal { fall.confidence } else { 0.0 }
+            let policy = analyze(&trace).policy;
+            if policy.class == PolicyClass::None { policy.confidence } else { 0.0 }
         };
-        let (there, elsewhere) = (not_heat(Some(fell_k)), not_heat(Some(fell_k + 15.0)));
+        let (there, elsewhere) = (none(Some(fell_k)), none(Some(fell_k + 15.0)));
         assert!(there <= elsewhere - 0.05, "{fell_k} K: {there} at the warning, {elsewhere} below it");
     }
 }
