@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::segment::{LEVEL_S, Piece, STOP_FRACTION};
+use crate::segment::{Piece, STOP_FRACTION};
 
 /// A piece this much slower than before is slow. Below the 4 % lie run-to-run differences and the steps by which
 /// a log in whole MB/s differs from bytes.
@@ -12,10 +12,6 @@ const SLOW: f64 = 0.96;
 const FURTHER: f64 = 0.1;
 const FURTHER_THAN_VARIATION: f64 = 2.0;
 const FURTHER_AT_ANY_RATE: f64 = 0.25;
-/// A first piece of a drop that took less than this share of what the next one took.
-const PRELUDE: f64 = 0.2;
-/// ... where that left no more than this of the speed: a regulator begins bit by bit.
-const DEEP: f64 = 0.5;
 /// A drop is over when this share of the lost speed has come back.
 const REGAINED: f64 = 0.75;
 /// A load that began slow is no longer so when it is faster by this factor.
@@ -130,9 +126,6 @@ impl Walk<'_> {
         let sharp = previous.is_none_or(|previous| mean < SLOW * previous);
         if as_meant {
             self.base = Some(mean);
-        } else if let Some(inner) = self.open.last().copied().filter(|inner| self.is_prelude(*inner, index)) {
-            self.done[inner].first = index;
-            self.done[inner].own.clear();
         } else if let Some(inner) = self.open.last() {
             // A slice that the fall lies in is the edge of the drop and no level of its own.
             let edge = self.done[*inner].first + 1 == index && self.pieces[index - 1].slices <= 1
@@ -151,17 +144,6 @@ impl Walk<'_> {
             }
         }
         self.extend(index);
-    }
-
-    /// Whether the only piece of a drop was short, and took little of what speed fell by at the next one, deep: dips of the noise just
-    /// before a fall are no part of it.
-    fn is_prelude(&self, drop: usize, index: usize) -> bool {
-        let drop = &self.done[drop];
-        let [first, now] = [&self.pieces[drop.first], &self.pieces[index]];
-        let is_only = drop.first + 1 == index && !drop.at_start && first.span_s() <= LEVEL_S;
-        let is_shallow =
-            |before: f64| now.level <= DEEP * before && before - first.level < PRELUDE * (before - now.level);
-        is_only && drop.before.is_some_and(is_shallow)
     }
 
     /// Below which share of the piece before it a piece is a further drop.
@@ -310,18 +292,6 @@ mod test {
         assert_eq!(found(&[(30., 60.), (28., 5.), (26., 5.), (24., 200.)]), [(1, 3, false, None)]);
         let two = [(30., 60.), (20., 40.), (2., 40.), (20., 30.), (30., 30.)];
         assert_eq!(found(&two), [(1, 3, true, None), (2, 2, true, Some(0))]);
-    }
-
-    /// Goal: a dip of the noise just before a fall is no part of it, and what sinks in steps is. Method: a short shallow piece before
-    /// a deep one, and before one as shallow.
-    #[test]
-    fn a_drop_begins_where_most_of_it_fell() {
-        assert_eq!(found(&[(30., 60.), (28., 8.), (2., 60.), (30., 60.)]), [(2, 2, true, None)]);
-        assert_eq!(found(&[(30., 60.), (28., 8.), (26., 60.)]), [(1, 2, false, None)]);
-        assert_eq!(
-            found(&[(30., 60.), (28., 20.), (2., 60.)]),
-            [(1, 2, false, None), (2, 2, false, Some(0))]
-        );
     }
 
     #[test]
