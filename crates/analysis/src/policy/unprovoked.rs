@@ -179,7 +179,7 @@ pub(crate) fn never_cool(
     let nothing_else = unlimited().all(|op| hot(&op));
     let ops = unlimited().filter(hot).filter(|op| nothing_else || op.is_free(trace));
     let slow_loads = speeds.iter().filter(slower).map(|(load, _)| *load);
-    ops.chain(slow_loads).flat_map(|load| &load.stretches).map(|s| (s.start_s(), s.end_s())).collect()
+    spans(ops.chain(slow_loads))
 }
 
 /// From when to when operations ran, in seconds, that were never cooler than the coolest temperature at which heat slowed the drive down in this
@@ -195,8 +195,7 @@ pub(crate) fn never_below_onset(
     let by_op = loads_by(stretches, |stretch| stretch.op as u8);
     let coolest_k = |op: &&Loads| op.kelvin(heat).reduce(f64::min);
     let hot = |op: &&Loads| coolest_k(op).is_some_and(|k| k >= onset_k - AT_THRESHOLD_K);
-    let ops = by_op.values().filter(|op| !op.is_limited(trace)).filter(hot);
-    ops.flat_map(|load| &load.stretches).map(|s| (s.start_s(), s.end_s())).collect()
+    spans(by_op.values().filter(|op| !op.is_limited(trace)).filter(hot))
 }
 
 /// How much of the time that leaves a policy open the longest operation has that only ran hot, where others show something.
@@ -225,6 +224,11 @@ fn went_on_unread(heat: &Heat, stretches: &[Stretch], hottest_k: f64) -> bool {
 fn at_rest(trace: &Trace, heat: &Heat, stretches: &[Stretch]) -> bool {
     let by_op = loads_by(stretches, |stretch| stretch.op as u8);
     by_op.values().any(|op| op.is_free(trace) && op.began_at_rest(heat))
+}
+
+/// From when to when loads ran, in seconds.
+fn spans<'a>(loads: impl Iterator<Item = &'a Loads<'a>>) -> Vec<(f64, f64)> {
+    loads.flat_map(|load| &load.stretches).map(|s| (s.start_s(), s.end_s())).collect()
 }
 
 /// The stretches that move data, by a key that holds their operation.

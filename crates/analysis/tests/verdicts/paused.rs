@@ -37,7 +37,7 @@ fn a_pause_of_the_host_is_no_release_of_a_regulator() {
 }
 
 /// The same log as writes.
-fn of_writes(log: &Logged, row_s: usize) -> Trace {
+pub(crate) fn of_writes(log: &Logged, row_s: usize) -> Trace {
     let mut trace = log.trace_of(true, row_s);
     trace.speeds[0].op = SegmentOp::Write;
     trace::infer_phases(&mut trace);

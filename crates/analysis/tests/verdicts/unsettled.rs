@@ -2,18 +2,12 @@
 
 use analysis::analyze;
 use analysis::findings::{Cause, Label, PolicyClass, SegmentOp};
-use trace::{Trace, instant};
+use trace::instant;
 
 use crate::drive::{Load, Policy, Setup, simulate};
 use crate::likeness::rows;
 use crate::logs::{Logged, heat};
-
-fn writes(log: &Logged) -> Trace {
-    let mut trace = log.trace_of(true, 1);
-    trace.speeds[0].op = SegmentOp::Write;
-    trace::infer_phases(&mut trace);
-    trace
-}
+use crate::paused::of_writes;
 
 /// Goal: nothing in a log without phases tells a pause of the host from a drive that stopped because it was too hot. Method: a pause just
 /// as a hot drive is hottest, and one while it is far from that.
@@ -86,7 +80,7 @@ fn a_fall_at_the_warning_temperature_is_less_surely_a_cache() {
             has_fallen |= kelvin >= fell_k;
             if has_fallen { slow } else { 1.0 }
         });
-        let mut trace = writes(&log);
+        let mut trace = of_writes(&log, 1);
         let mut none = |warning_k| {
             trace.facts.warning_k = warning_k;
             let policy = analyze(&trace).policy;

@@ -10,6 +10,7 @@ use measure::Point;
 const LESS: f64 = 0.8;
 /// So seldom busy, a drive is asked for next to nothing, whatever else the log shows.
 const HARDLY: f64 = 0.1;
+
 /// How busy a drive is under its usual load.
 pub(super) struct BusyLoad<'a> {
     /// Share of the time up to each reading.
