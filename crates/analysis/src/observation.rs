@@ -128,6 +128,10 @@ pub enum Observation {
     AsSlowAsBefore { paused_s: f64 },
     /// The load had so many speeds, each for as long as the others.
     Scheduled { speeds: usize, period_s: f64 },
+    /// The first drop of a load came as soon as later ones, though the drive was so much cooler.
+    AsSoonFromCool { first_s: f64, usual_s: f64, cooler_k: f64 },
+    /// Bursts of one length, after the drive had been at its coolest for so long.
+    BurstsAfterRest { length_s: f64, rest_s: f64 },
     /// It recurs at a fixed interval, hot or cool.
     Clockwork { times: usize, period_s: f64, between_k: [f64; 2] },
     /// It came after a time at full speed that differs from that before its neighbours.
@@ -187,6 +191,8 @@ impl Observation {
             | Self::SameSpeedLeft { .. }
             | Self::AsSlowAsBefore { .. } => Rule::Alike,
             Self::Scheduled { .. }
+            | Self::AsSoonFromCool { .. }
+            | Self::BurstsAfterRest { .. }
             | Self::Clockwork { .. }
             | Self::Irregular { .. }
             | Self::Recurs { .. } => Rule::Recurring,

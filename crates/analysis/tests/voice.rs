@@ -58,6 +58,8 @@ const OBSERVATIONS: &[&str] = &[
     r#""kind":"fell_from_anything","drops":40,"low_bytes_per_s":2.5e6,"high_bytes_per_s":6.4e7"#,
     r#""kind":"barely_warm","above_k":1"#,
     r#""kind":"otherwise_explained","probability":0.2"#,
+    r#""kind":"as_soon_from_cool","first_s":47,"usual_s":47,"cooler_k":3"#,
+    r#""kind":"bursts_after_rest","length_s":47,"rest_s":169"#,
     r#""kind":"by_chance","stay_s_per_k":4.5,"every_s":870"#,
     r#""kind":"crept","stay_s_per_k":62"#,
     r#""kind":"began_alike","drops":0,"temp_k":338"#,

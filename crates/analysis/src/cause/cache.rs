@@ -23,6 +23,9 @@ const SMALLEST_S: f64 = 15.0;
 /// Writing that is slow for less than this up to the end of the load may be a dip.
 const STAYED_S: f64 = 30.0;
 
+/// ... and one that keeps most of its speed is rarely full: writing to cells of three bits and more is a few times slower.
+const KEPT_MOST: f64 = -1.0;
+
 /// How many of the caches that are not full yet end in a second of writing, after `written_bytes` at this speed.
 pub(super) fn ends_per_s(written_bytes: f64, bytes_per_s: f64) -> f64 {
     CACHE_ENDS / (SMALLEST_S + written_bytes / bytes_per_s.max(1.0))
@@ -62,13 +65,16 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
         if !case.rested() {
             weigh(Observation::BackWhileWriting, -3.0);
         }
-    } else if !case.drop.stops(case.pieces) && strength <= 0.6 && case.lasted_s >= STAYED_S {
+    } else if !case.drop.stops(case.pieces) && case.lasted_s >= STAYED_S {
         // The weakest that heat left of a speed, short of a stop, was 200 MB/s of 3 GB/s (SSD1 of the seed experiments);
         // a full cache left 78 MB/s of 2.6 GB/s (row D1).
         let weight = match strength {
             ..=0.05 => 3.0,
             ..=0.2 => 2.5,
-            _ => 1.8,
+            ..=0.6 => 1.8,
+            // Only where a slow link hides what the cache could do.
+            0.7.. => KEPT_MOST,
+            _ => return,
         };
         weigh(Observation::WritingStayedSlow { share: strength, written_bytes }, weight);
     }

@@ -182,7 +182,7 @@ fn meanwhile(case: &Case, onset_k: f64, evidence: &mut Evidence) {
         // Within a time constant (40 s is a usual fast one) no temperature gets far, nor does it for a small loss.
         let weight = if span_s >= 60.0 { 1.2 } else { 0.6 };
         let weight = weight * ((would_cool_k(case, onset_k) - ROUNDING_K) / COOLING_SHOWS_K).clamp(0.0, 1.0);
-        evidence.weigh_heat(Observation::StayedAsHot { temp_k, late_k }, weight, &[(Slc, -weight / 2.0)]);
+        evidence.weigh_heat(Observation::StayedAsHot { temp_k, late_k }, weight, &[(Slc, weight / 2.0)]);
     } else if moved_k <= -4.0 && !case.drop.recovered && !case.drop.stops(case.pieces) {
         // Others that began there had to get cooler still: the end of the load came first.
         let released_k = case.history.release_k(case.drop.inside.is_some(), onset_k);

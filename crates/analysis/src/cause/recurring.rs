@@ -74,7 +74,9 @@ pub(super) fn clockwork(judged: &mut [Judged], stretches: &[Stretch], pieces: &[
         return;
     }
     let first = &judged[all[0]];
-    let earlier = foretold_s(first, &stretches[pieces[first.drop.first].stretch].samples, period_s);
+    let samples = &stretches[pieces[first.drop.first].stretch].samples;
+    let earlier = foretold_s(first, samples, period_s, heat.slice_s);
+    let any_s = [earlier.clone(), began_s(&any)].concat();
     let all_s = [earlier, all_s].concat();
     let Some((peaks, swing_k)) = peaks_k(&all_s, period_s, heat) else { return };
     // Rare readings miss the peaks by as much as it goes to and fro.
@@ -82,7 +84,7 @@ pub(super) fn clockwork(judged: &mut [Judged], stretches: &[Stretch], pieces: &[
     let (low, high) = (peaks[0], peaks[peaks.len() - 1]);
     // Cycles at another threshold take another time, so few of them may keep the beat.
     let thresholds = |(peaks, _): (Vec<f64>, f64)| are_thresholds(&peaks, missed_k);
-    let of_any = peaks_k(&began_s(&any), period_s, heat).is_some_and(thresholds);
+    let of_any = peaks_k(&any_s, period_s, heat).is_some_and(thresholds);
     let few_away = away(&peaks, missed_k) < LEAST_AT_A_THRESHOLD;
     if high - low < HOT_AND_COOL_K + missed_k || few_away || of_any || are_thresholds(&peaks, missed_k) {
         return;
@@ -96,7 +98,7 @@ pub(super) fn clockwork(judged: &mut [Judged], stretches: &[Stretch], pieces: &[
 
 /// When a load was as slow before a drop, whole periods earlier, in seconds: for a slice or two, too short to be pieces of their
 /// own. Nothing where it was at other times as well.
-fn foretold_s(drop: &Judged, samples: &[Interval], period_s: f64) -> Vec<f64> {
+fn foretold_s(drop: &Judged, samples: &[Interval], period_s: f64, slice_s: f64) -> Vec<f64> {
     let Some(before) = drop.drop.before else { return Vec::new() };
     let half = 0.5 * (before + drop.drop.level);
     let end = samples.partition_point(|sample| sample.start_s < drop.start_s - 0.5 * period_s);
@@ -104,14 +106,14 @@ fn foretold_s(drop: &Judged, samples: &[Interval], period_s: f64) -> Vec<f64> {
     let slow: Vec<f64> =
         samples[..end].iter().filter(|s| s.bytes_per_s() <= half).map(|s| s.start_s).collect();
     let mut found: Vec<f64> = Vec::new();
-    let near = |from_s: f64, to_s: f64| (to_s - from_s).abs() <= ONE_PERIOD * period_s;
+    let foretells = |from_s: f64, next_s: f64| keeps_step(next_s - from_s, period_s, slice_s);
     let mut within = 0;
     for start_s in slow.iter().rev() {
         let next_s = found.last().copied().unwrap_or(drop.start_s);
         match found.last_mut() {
             // Still the one just found, which began earlier.
-            Some(last) if near(*start_s, *last) => *last = *start_s,
-            _ if near(*start_s, next_s - period_s) => found.push(*start_s),
+            Some(last) if *last - *start_s <= ONE_PERIOD * period_s => *last = *start_s,
+            _ if foretells(*start_s, next_s) => found.push(*start_s),
             _ => continue,
         }
         within += 1;
@@ -276,15 +278,17 @@ fn regular_s(began_s: &[f64], slice_s: f64) -> Option<f64> {
 
 /// Those of `all`, which began at `began_s`, that are a few whole periods after the one before or before the one after them.
 fn in_step(all: &[usize], began_s: &[f64], period_s: f64, slice_s: f64) -> (Vec<usize>, Vec<f64>) {
-    let near = |gap_s: f64| {
-        let off_s = gap_s - periods(gap_s, period_s) * period_s;
-        off_s.abs() <= (ONE_PERIOD * period_s).max(slice_s)
-    };
+    let near = |from_s: f64, to_s: f64| keeps_step(to_s - from_s, period_s, slice_s);
     let keeps = |at: usize| {
-        let before = at.checked_sub(1).is_some_and(|before| near(began_s[at] - began_s[before]));
-        before || began_s.get(at + 1).is_some_and(|next_s| near(next_s - began_s[at]))
+        let before = at.checked_sub(1).is_some_and(|before| near(began_s[before], began_s[at]));
+        before || began_s.get(at + 1).is_some_and(|next_s| near(began_s[at], *next_s))
     };
     (0..all.len()).filter(|at| keeps(*at)).map(|at| (all[at], began_s[at])).unzip()
+}
+
+/// Whether a few whole periods passed between two that were seen, to a slice: one that two slices share is as slow in neither.
+fn keeps_step(gap_s: f64, period_s: f64, slice_s: f64) -> bool {
+    (gap_s - periods(gap_s, period_s) * period_s).abs() <= (ONE_PERIOD * period_s).max(slice_s)
 }
 
 /// How many periods passed between two that were seen.

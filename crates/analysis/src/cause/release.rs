@@ -86,7 +86,7 @@ impl Release {
             temp_k,
             cooled_k: hottest_k.max(onset_k) - temp_k,
             length: span_s.ln(),
-            length_spread: ALIKE.hypot(SLICE_S / span_s),
+            length_spread: ALIKE.hypot(SLICE_S.max(case.heat.slice_s) / span_s),
             length_per_k: 1.0 / (3.0 * fell_k),
         })
     }

@@ -1,7 +1,8 @@
 //! A host's schedule: a load that begins, goes from one speed to the next and ends at equal intervals.
 //!
 //! A threshold is reached when it is reached, and a load ends when its host ends it. Where both keep one beat the host made both: a job
-//! with a ladder of rates, in a log that does not name them.
+//! with a ladder of rates, in a log that does not name them. Nor does a threshold end the first burst of a load, from a cool drive, as soon
+//! as later ones from a warm one: a job with bursts of one length does.
 
 use std::iter::once;
 
@@ -17,17 +18,81 @@ const LEAST: usize = 4;
 /// Intervals are one beat within this share of it, or a row and a half: a step lies anywhere in a row.
 const ONE_BEAT: f64 = 0.02;
 const ROWS: f64 = 1.5;
+/// What is no slower than this share of a speed is that speed.
+const ONE_SPEED: f64 = 0.9;
 /// In longer rows than this share of a beat anything keeps it.
 const COARSEST: f64 = 0.1;
 
-/// Weighs that the speeds of a load change at one beat with its beginning and its end.
+/// So many later bursts show how long they are, ...
+const LEAST_BURSTS: usize = 3;
+/// ... if nearly all of them are that long within this share of it, or a row.
+const ONE_LENGTH: f64 = 0.04;
+const NEARLY_ALL: f64 = 0.8;
+/// A drive that begins so much cooler takes longer to a threshold; whole kelvins hide half of it. By so many times what bursts differ by.
+const COOLER_K: f64 = 1.5;
+const LONGER: f64 = 1.5;
+/// What cools from a threshold is released on its way: it spends half of the time within the last of four kelvins only where it comes to
+/// rest a tenth of a kelvin below.
+const COOLED_K: f64 = 4.0;
+const AT_REST: f64 = 0.5;
+/// That a threshold makes such bursts all the same is as unlikely as a beat kept by chance, and more so the longer the way: log odds.
+const AS_SOON: f64 = 2.3;
+const AT_MOST: f64 = 4.6;
+
+/// Weighs that the speeds of a load change at one beat with its beginning and its end, or that its bursts are of one length.
 pub(super) fn weigh(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piece], heat: &Heat) {
     let of = |judged: &Judged| pieces[judged.drop.first].stretch;
     for drops in judged.chunk_by_mut(|one, next| of(one) == of(next)) {
         let index = of(&drops[0]);
-        let Some((seen, weight)) = schedule(&stretches[index], index, pieces, heat.slice_s) else { continue };
+        let schedule = schedule(&stretches[index], index, pieces, heat.slice_s)
+            .or_else(|| bursts(drops, index, pieces, heat));
+        let Some((seen, weight)) = schedule else { continue };
         drops.iter_mut().for_each(|drop| drop.evidence.weigh(seen.clone(), &[(Suspect::Other, weight)]));
     }
+}
+
+/// Bursts of one length, the first one too, of a drive that was cooler then or had come to rest before the others; and what that weighs for
+/// anything but heat.
+fn bursts(drops: &[Judged], stretch: usize, pieces: &[Piece], heat: &Heat) -> Option<(Observation, f64)> {
+    let outer: Vec<&Judged> = drops.iter().filter(|drop| drop.drop.inside.is_none()).collect();
+    let first = outer.first().filter(|first| !first.drop.at_start)?;
+    let lengths_s: Vec<f64> = outer.windows(2).map(|pair| pair[1].start_s - pair[0].end_s).collect();
+    let usual_s = median(&lengths_s);
+    let mut off_s: Vec<f64> = lengths_s.iter().map(|length_s| (length_s - usual_s).abs()).collect();
+    off_s.sort_unstable_by(f64::total_cmp);
+    let most_off_s = off_s.get((NEARLY_ALL * off_s.len() as f64) as usize)?.max(heat.slice_s);
+    // A load may begin with a row of something slower.
+    let fast = first.drop.before? * ONE_SPEED;
+    let from = pieces.partition_point(|piece| piece.stretch < stretch);
+    let begin_s = pieces[from..first.drop.first].iter().find(|piece| piece.level >= fast)?.start_s;
+    let first_s = first.start_s - begin_s;
+    let one_length = most_off_s <= (ONE_LENGTH * usual_s).max(heat.slice_s)
+        && (first_s - usual_s).abs() <= most_off_s + 1e-6;
+    if lengths_s.len() < LEAST_BURSTS || !one_length {
+        return None;
+    }
+    let later_k: Vec<f64> = outer.iter().filter_map(|drop| heat.nearest_k(drop.end_s)).collect();
+    let cooler_k = median(&later_k) - heat.nearest_k(begin_s)?;
+    // Until then it was cooler than a later burst ever is: so much later a threshold would end it.
+    let warm = heat.within(begin_s, first.start_s).iter().find(|p| p.value >= median(&later_k));
+    let longer = warm.map_or(0.0, |p| p.t.as_secs_f64() - begin_s) / most_off_s.max(heat.period_s);
+    if cooler_k >= COOLER_K.max(heat.step_k) && longer >= LONGER {
+        let seen = Observation::AsSoonFromCool { first_s, usual_s, cooler_k };
+        return Some((seen, (AS_SOON + longer.ln()).min(AT_MOST)));
+    }
+    let rests: Vec<(f64, f64)> = outer.iter().filter_map(|drop| at_rest(drop, heat)).collect();
+    let rest_s = median(&rests.iter().map(|(rest_s, _)| *rest_s).collect::<Vec<_>>());
+    let slow_s = median(&rests.iter().map(|(_, slow_s)| *slow_s).collect::<Vec<_>>());
+    let seen = Observation::BurstsAfterRest { length_s: usual_s, rest_s };
+    (rests.len() >= LEAST_BURSTS && rest_s >= AT_REST * slow_s).then_some((seen, AS_SOON))
+}
+
+/// For how long a drop went on at the temperature at which it ended, and how long it lasted, in seconds; `None` where it hardly cooled.
+fn at_rest(drop: &Judged, heat: &Heat) -> Option<(f64, f64)> {
+    let release_k = drop.release_k.filter(|_| drop.drop.recovered && heat.step_k <= 1.0)?;
+    let way = heat.within(drop.start_s, drop.end_s);
+    let there = way.iter().find(|p| p.value <= release_k)?.t.as_secs_f64();
+    (drop.onset_k? - release_k >= COOLED_K).then_some((drop.end_s - there, drop.end_s - drop.start_s))
 }
 
 /// The schedule of a load, if it has one, and what that weighs for anything but heat.

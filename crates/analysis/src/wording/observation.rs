@@ -226,7 +226,7 @@ pub fn observation(seen: &Observation) -> String {
             format!("Speed fell to the same value in {}; {}.", other_drops(*drops), of_them(*thermal, *drops))
         }
         Seen::OtherwiseExplained { probability } => format!(
-            "Taken together, the drops of this run fit another explanation with a probability of {:.1} %.",
+            "Another explanation of all drops of this run together has a probability of {:.1} %.",
             probability * 100.0
         ),
         Seen::FellFromAnything { drops, low_bytes_per_s, high_bytes_per_s } => format!(
@@ -239,6 +239,12 @@ pub fn observation(seen: &Observation) -> String {
         ),
         Seen::Scheduled { speeds, period_s } => format!(
             "The load ran at {speeds} speeds for {period_s:.0} s each, as a job with a schedule does."
+        ),
+        Seen::AsSoonFromCool { first_s, usual_s, cooler_k } => format!(
+            "The first drop came after {first_s:.0} s at full speed, later ones after {usual_s:.0} s, although the drive was {cooler_k:.0} K cooler at the start; a threshold would be reached later."
+        ),
+        Seen::BurstsAfterRest { length_s, rest_s } => format!(
+            "Each burst at full speed lasted {length_s:.0} s, the first too, and began {rest_s:.0} s after the drive had cooled to where it began; a threshold releases while the drive cools."
         ),
         Seen::Clockwork { times, period_s, between_k: [low, high] } => format!(
             "It recurred {times} times, every {period_s:.0} s, at temperatures from {} to {}.",
@@ -268,14 +274,14 @@ fn other_drops(drops: usize) -> String {
     if drops == 1 { "1 other drop".to_owned() } else { format!("{drops} other drops") }
 }
 
-/// "it is not thermal", "3 of them are thermal".
+/// "it is likely not thermal", "3 of them are likely thermal".
 fn of_them(thermal: usize, drops: usize) -> String {
     match (thermal, drops) {
-        (0, 1) => "it is not thermal".to_owned(),
-        (0, _) => "none of them is thermal".to_owned(),
-        (_, 1) => "it is thermal".to_owned(),
-        (some, all) if some >= all => "all of them are thermal".to_owned(),
-        (1, _) => "1 of them is thermal".to_owned(),
-        (some, _) => format!("{some} of them are thermal"),
+        (0, 1) => "it is likely not thermal".to_owned(),
+        (0, _) => "none of them is likely thermal".to_owned(),
+        (_, 1) => "it is likely thermal".to_owned(),
+        (some, all) if some >= all => "all of them are likely thermal".to_owned(),
+        (1, _) => "1 of them is likely thermal".to_owned(),
+        (some, _) => format!("{some} of them are likely thermal"),
     }
 }

@@ -4,7 +4,7 @@ use analysis::analyze;
 use analysis::findings::{Cause, Findings, PolicyClass};
 use trace::{Counters, Trace};
 
-use crate::logs::{Logged, heat, sure_heat};
+use crate::logs::{Logged, heat, relay, sure_heat};
 use crate::paused::in_steps;
 
 /// Whether a policy is named with confidence.
@@ -174,5 +174,41 @@ fn counters_that_stand_still_clear_no_heat_that_nobody_measured() {
         let findings = analyze(&counters_alone(&log, row_s));
         let cleared = findings.events.iter().filter(|event| event.cause == Cause::NotThermal).count();
         assert_eq!(cleared, 0, "{share}: {:#?}", findings.events);
+    }
+}
+
+/// Goal: bursts of one length, the first from a cold drive too, are a job of the host and no relay; a threshold is reached later from cold.
+/// Method: bursts by the clock over a slower load that goes on, and relays to the same speeds, in logs without phases.
+#[test]
+fn bursts_as_long_from_cold_as_from_warm_are_no_relay() {
+    for (seed, row_s, burst_s, every_s, slow, heats_k) in [
+        (1, 1, 47, 300, 0.17, 30.0),
+        (2, 2, 90, 400, 0.3, 44.0),
+        (3, 10, 120, 600, 0.25, 50.0),
+        (4, 1, 130, 600, 0.16, 60.0),
+        (5, 5, 60, 240, 0.4, 52.0),
+    ] {
+        let mut log = Logged::new(seed);
+        log.heats_k = heats_k;
+        for _ in 0..12 {
+            log.log(burst_s, |_, _| 1.0);
+            log.log(every_s - burst_s, |_, _| slow);
+        }
+        let findings = analyze(&log.trace_of(true, row_s));
+        let of = format!("{burst_s} s every {every_s} s, {heats_k} K: {:?}", findings.policy);
+        assert!(heat(&findings).is_empty(), "{of}, {:?}", heat(&findings));
+        assert!(!named(&findings, PolicyClass::Relay), "{of}");
+    }
+    for (seed, row_s, on_k, off_k, slow) in [
+        (1, 1, 346.0, 338.0, 0.17),
+        (2, 2, 348.0, 343.0, 0.3),
+        (3, 5, 350.0, 341.0, 0.25),
+        (4, 1, 345.0, 342.0, 0.4),
+    ] {
+        let mut log = Logged::new(seed);
+        log.log(2400, relay(on_k, off_k, slow));
+        let findings = analyze(&log.trace_of(true, row_s));
+        let of = format!("on at {on_k} K, off at {off_k} K: {:?}", findings.policy);
+        assert!(heat(&findings).len() >= 3 && named(&findings, PolicyClass::Relay), "{of}");
     }
 }
