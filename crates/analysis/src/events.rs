@@ -1,16 +1,21 @@
 //! From judged drops to the segments and events of the findings.
 
-use crate::cause::evidence::{Conclusion, Suspect};
+use std::collections::BTreeMap;
+
+use crate::FASTER;
+use crate::cause::evidence::{Conclusion, POSSIBLE, SUSPECTS, Suspect};
 use crate::cause::heat::Heat;
 use crate::cause::{Judged, as_meant, is_ramp};
 use crate::explain::Sources;
-use crate::findings::{Cause, Event, EventKind, Label, Segment, SegmentOp, WeighedObservation};
+use crate::findings::{Candidate, Cause, Event, EventKind, Label, Segment, SegmentOp, WeighedObservation};
 use crate::observation::Observation;
 use crate::segment::{Piece, Stretch};
 use trace::Trace;
 
 /// A slow stretch that is not heat and shorter than this is a dip.
 const LONGEST_DIP_S: f64 = 60.0;
+/// A speed that lasted as long shows how fast a load can be: less may be what a host's cache takes.
+const SHOWS_SPEED_S: f64 = 10.0;
 /// Neighbours with one label are one segment when their speeds differ by less than this share.
 const ONE_SEGMENT: f64 = 0.1;
 /// A stop this near the critical temperature, with no I/O after it, is a shutdown (the sensor may be
@@ -83,6 +88,32 @@ pub(crate) fn name_constant(segments: &mut [Segment], loads: &[(f64, f64)]) {
     }
 }
 
+/// Takes back that a load ran at full speed where one like it was much faster: of the same operation, and of the same description where
+/// both have one.
+pub(crate) fn name_slower(segments: &mut [Segment], trace: &Trace) {
+    let what = |segment: &Segment| {
+        let middle_s = f64::midpoint(segment.start_s, segment.end_s);
+        let begun = trace.phases.partition_point(|phase| phase.start_s <= middle_s);
+        begun.checked_sub(1).map_or("", |at| trace.phases[at].what.as_str())
+    };
+    let at_full_speed = |segment: &&Segment| segment.label == Label::FullSpeed;
+    let mut fastest: BTreeMap<(u8, &str), f64> = BTreeMap::new();
+    for segment in segments.iter().filter(at_full_speed).filter(|s| s.end_s - s.start_s >= SHOWS_SPEED_S) {
+        let speed = segment.mean_bytes_per_s.unwrap_or(0.0);
+        // What has no description may be any load, and any load may be like it.
+        for what in [what(segment), ""] {
+            let fastest = fastest.entry((segment.op as u8, what)).or_default();
+            *fastest = speed.max(*fastest);
+        }
+    }
+    for segment in segments.iter_mut().filter(|segment| at_full_speed(&&**segment)) {
+        let like_it = fastest.get(&(segment.op as u8, what(segment)));
+        if like_it.zip(segment.mean_bytes_per_s).is_some_and(|(fastest, own)| *fastest > FASTER * own) {
+            segment.label = Label::Slower;
+        }
+    }
+}
+
 fn kind(trace: &Trace, judged: &Judged, piece: &Piece, buffered: bool) -> Option<EventKind> {
     match judged.verdict.conclusion {
         finding if finding.is_heat() => {
@@ -113,8 +144,21 @@ fn begin(judged: &Judged, kind: EventKind) -> Event {
         cause: cause(judged.verdict.conclusion),
         strength: judged.strength,
         confidence: judged.verdict.confidence,
+        candidates: candidates(judged),
         observations,
     }
+}
+
+/// What it may have been, where that is not determined.
+fn candidates(judged: &Judged) -> Vec<Candidate> {
+    if judged.verdict.conclusion != Conclusion::Unknown {
+        return Vec::new();
+    }
+    let p = judged.evidence.odds().p;
+    let all = SUSPECTS.map(|cause| Candidate { cause, probability: p[cause as usize] });
+    let mut possible: Vec<Candidate> = all.into_iter().filter(|one| one.probability >= POSSIBLE).collect();
+    possible.sort_by(|a, b| b.probability.total_cmp(&a.probability));
+    possible
 }
 
 /// What happened.
@@ -143,6 +187,7 @@ fn release(judged: &Judged) -> Event {
         cause: cause(judged.verdict.conclusion),
         strength: judged.strength,
         confidence: judged.verdict.confidence,
+        candidates: Vec::new(),
         observations: vec![WeighedObservation { observation: returned, weight: None }],
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 pub use trace::{Caveat, SegmentOp};
 
 use crate::accesses::AccessFindings;
+pub use crate::cause::evidence::Suspect;
 use crate::fills::CacheFill;
 use crate::life::Life;
 use crate::observation::Observation;
@@ -99,19 +100,23 @@ pub enum Label {
     /// No load.
     Idle,
     /// Slow for longer than a dip, and not found to be heat; its event has the cause. Without an event: one speed, which may be a
-    /// throttled one, as the load was never seen on a cool drive.
+    /// throttled one, as the load was never seen on a cool drive, or as another load like it was much faster.
     Unknown,
-    /// The latter; `unknown` to others.
+    /// The second: never seen on a cool drive; `unknown` to others.
     #[serde(rename = "unknown", skip_deserializing)]
     #[schemars(skip)]
     Constant,
+    /// The last: another load like it was much faster.
+    #[serde(rename = "unknown", skip_deserializing)]
+    #[schemars(skip)]
+    Slower,
 }
 
 impl Label {
     /// What it looks like, whatever that is held against.
     pub const fn as_seen(self) -> Self {
         match self {
-            Self::Constant => Self::FullSpeed,
+            Self::Constant | Self::Slower => Self::FullSpeed,
             label => label,
         }
     }
@@ -132,10 +137,22 @@ pub struct Event {
     pub strength: Option<f64>,
     /// How sure this is, from 0 to 1.
     pub confidence: f64,
+    /// Where the cause is `unknown`: what it may have been, the likeliest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<Candidate>,
     /// What happened, then what was weighed, the heaviest for the cause first. In JSON `evidence` beside it holds the same
     /// as sentences.
     #[serde(default)]
     pub observations: Vec<WeighedObservation>,
+}
+
+/// A cause that the record leaves possible.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Candidate {
+    /// What it may have been.
+    pub cause: Suspect,
+    /// How likely that is, from 0 to 1.
+    pub probability: f64,
 }
 
 /// An observation, and what it weighs.

@@ -111,6 +111,7 @@ fn analyze_with<T>(
         false => policy::never_below_onset(trace, &heat, &stretches, &judged),
     };
     events::name_constant(&mut segments, &loads);
+    events::name_slower(&mut segments, trace);
     let slc_cache = slc_cache(trace, &judged);
     // Last, as it takes them: a month of evidence is not held beside the events made from it.
     let (events, seen) = events::events(&sources, judged, look);

@@ -6,6 +6,7 @@
 //! hold the drive there.
 
 mod followed;
+mod loads;
 mod unprovoked;
 
 pub(crate) use self::unprovoked::{never_below_onset, never_cool};

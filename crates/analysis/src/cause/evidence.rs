@@ -6,11 +6,11 @@
 //! ACCURACY how right they are.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use trace::HostThreshold;
 
 /// What may have made a drive slow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Suspect {
     /// Light throttling set by the host.
@@ -59,6 +59,9 @@ pub(crate) const CALLED_NOT_HEAT: f64 = 0.7;
 pub(crate) const CALLED_CACHE: f64 = 0.5;
 /// One threshold has to be twice as likely as the others together to be named: this share of all heat.
 const NAMED: f64 = 2.0 / 3.0;
+
+/// A cause less likely than this is out of the question.
+pub(crate) const POSSIBLE: f64 = 0.05;
 
 /// A cause below this confidence is told with what else would decide it.
 pub(crate) const SURE: f64 = 0.9;
@@ -269,9 +272,9 @@ impl Suspect {
         match self {
             Tmt1 => "TMT1",
             Tmt2 => "TMT2",
-            Vendor => "a threshold of the drive's own",
-            Slc => "the full write cache",
-            Other => "anything else",
+            Vendor => "a firmware threshold",
+            Slc => "a full SLC cache",
+            Other => "another cause",
         }
     }
 }

@@ -4,15 +4,14 @@ use super::Sources;
 use crate::cause::Judged;
 use crate::cause::evidence::Suspect::{Other, Slc};
 use crate::cause::evidence::{
-    CALLED_CACHE, CALLED_HEAT, CALLED_NOT_HEAT, Conclusion, HEAT, Odds, SURE, SUSPECTS, Suspect, Weighing,
+    CALLED_CACHE, CALLED_HEAT, CALLED_NOT_HEAT, Conclusion, HEAT, Odds, POSSIBLE, SURE, SUSPECTS, Suspect,
+    Weighing,
 };
 use crate::findings::SegmentOp;
 use crate::wording::with_rule;
 
 /// An observation that makes less difference is not told as a reason.
 const A_HINT: f64 = 0.5;
-/// A rival less likely than this is out of the question.
-const POSSIBLE: f64 = 0.05;
 
 /// Why the cause is called as it is.
 pub(super) fn why(judged: &Judged, odds: &Odds) -> Vec<String> {
@@ -87,7 +86,8 @@ fn odds_to_one(log_odds: f64) -> String {
 /// The observation that sets `one` furthest ahead of `other`: by how much, and its text with its rule.
 fn strongest(judged: &Judged, one: Suspect, other: Suspect) -> Option<(f64, String)> {
     let ahead = |o: &Weighing| o.weights[one as usize] - o.weights[other as usize];
-    let strongest = judged.evidence.weighings().iter().max_by(|a, b| ahead(a).total_cmp(&ahead(b)))?;
+    let seen = judged.evidence.weighings().iter().filter(|weighing| !weighing.observation.is_prior());
+    let strongest = seen.max_by(|a, b| ahead(a).total_cmp(&ahead(b)))?;
     let told = with_rule(&strongest.observation);
     (ahead(strongest) >= A_HINT).then(|| (ahead(strongest), told))
 }
@@ -111,7 +111,7 @@ pub(super) fn would_decide(evidence: &Sources, judged: &Judged, odds: &Odds) -> 
     }
     let heat = !thresholds.is_empty();
     if heat && possible(Other) {
-        ways.push("To tell heat from anything else: repeat the run with a fan on the drive. Thermal throttling starts later or not at all; anything else does not move.".to_owned());
+        ways.push("To tell heat from another cause: repeat the run with a fan on the drive. Thermal throttling starts later or not at all; anything else does not move.".to_owned());
     }
     if possible(Slc) && (heat || possible(Other)) {
         ways.push("To tell the SLC cache from the others: repeat the run on a deallocated drive at half the rate. A full cache comes after the same amount of data.".to_owned());

@@ -82,3 +82,25 @@ fn a_log_without_a_load_clears_nothing() {
     trace::infer_phases(&mut trace);
     assert_eq!(analyze(&trace).policy.class, PolicyClass::Undetermined);
 }
+
+/// Goal: a load that is slow from its first to its last second on a drive that was much faster before did not run at full speed. Method: two
+/// loads at one speed each, the second as fast as the first or a share of it.
+#[test]
+fn a_load_much_slower_than_another_is_not_at_full_speed() {
+    for (seed, share) in [(1, 0.015), (2, 0.1), (3, 0.3), (4, 0.6), (5, 1.0)] {
+        let mut log = Logged::new(seed);
+        log.heats_k = 20.0;
+        log.log(120, |_, _| 1.0);
+        log.log(60, |_, _| 0.0);
+        log.log(200, |_, _| share);
+        let findings = analyze(&log.trace_of(true, 1));
+        let last = findings.segments.iter().rfind(|segment| segment.op == SegmentOp::Read);
+        let first = findings.segments.iter().find(|segment| segment.op == SegmentOp::Read);
+        let of = format!("{share}: {:?}", findings.segments);
+        assert_eq!(first.map(|segment| segment.label), Some(Label::FullSpeed), "{of}");
+        let as_fast = last.map(|segment| segment.label) == Some(Label::FullSpeed);
+        assert_eq!(as_fast, share == 1.0, "{of}");
+        let said = serde_json::to_value(last).expect("a segment is JSON");
+        assert_eq!(said["label"], if share == 1.0 { "full_speed" } else { "unknown" }, "{of}");
+    }
+}

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use analysis::Explanation;
 use analysis::explain::{Observed, Suspect};
-use analysis::findings::{Event, EventKind};
+use analysis::findings::{Cause, Event, EventKind};
 use analysis::wording::degrees;
 use anyhow::bail;
 use report::sentences;
@@ -103,7 +103,10 @@ fn row(number: usize, event: &Event) -> [String; 6] {
         sentences::event_kind(event.kind).to_owned(),
         event.temp_k.map_or_else(|| "-".to_owned(), degrees),
         sentences::cause(event.cause, &[]),
-        format!("{:.0} %", 100.0 * event.confidence),
+        match event.cause {
+            Cause::Unknown => "-".to_owned(),
+            _ => format!("{:.0} %", 100.0 * event.confidence),
+        },
     ]
 }
 
@@ -112,12 +115,11 @@ fn explanation(one: &Explanation, width: usize) -> String {
     let at = event.temp_k.map_or_else(String::new, |kelvin| format!(", at {}", degrees(kelvin)));
     let mut text = paragraph(
         &format!(
-            "Event {}: {} at {:.1} s{at}. Cause: {} (confidence {:.0} %).",
+            "Event {}: {} at {:.1} s{at}. {}",
             one.number,
             sentences::event_kind(event.kind),
             event.t_s,
-            sentences::cause(event.cause, &[]),
-            100.0 * event.confidence
+            sentences::cause_sentence(event, &[])
         ),
         "  ",
         width,

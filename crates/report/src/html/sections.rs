@@ -243,7 +243,7 @@ fn event_cells(event: &analysis::findings::Event, input: &ReportInput) -> Vec<St
         format!("{} {}", sentences::event_sign(event.kind), sentences::event_kind(event.kind)),
         event.temp_k.map_or_else(missing, |k| format::temperature(Some(k))),
         event.strength.map_or_else(missing, sentences::ratio_cell),
-        if is_release { missing() } else { sentences::cause(event.cause, &input.levels) },
+        if is_release { missing() } else { sentences::event_cause(event, &input.levels) },
         match event.cause {
             Cause::Unknown => missing(),
             _ => format::percent(event.confidence),

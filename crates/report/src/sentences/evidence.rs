@@ -4,7 +4,7 @@
 //! believes what can be checked: thresholds, counters and bytes come first here, then what the temperature did, then
 //! statistics. Facts that say one thing together are said together.
 
-use analysis::findings::{Cause, Event, WeighedObservation};
+use analysis::findings::{Cause, Event, EventKind, WeighedObservation};
 use analysis::observation::Observation;
 use analysis::wording;
 
@@ -18,11 +18,17 @@ const LEAST_AGAINST: f64 = 0.01;
 pub(super) fn deciding(event: &Event) -> Vec<String> {
     let weighed: Vec<(&Observation, f64)> =
         event.observations.iter().filter_map(|seen| Some((&seen.observation, seen.weight?))).collect();
+    if event.cause == Cause::Unknown {
+        return known(weighed);
+    }
     let (against, mut speaks_for): (Vec<_>, Vec<_>) =
         weighed.into_iter().partition(|(_, weight)| *weight < -LEAST_AGAINST);
     let thresholds = thresholds(event.cause, &speaks_for).map(|text| capitalised(&text));
     speaks_for.retain(|(seen, _)| thresholds.is_none() || !is_in_thresholds(event.cause, seen));
-    speaks_for.sort_by(|a, b| tier(a.0).cmp(&tier(b.0)).then(b.1.total_cmp(&a.1)));
+    // That no cache was full is no reason why it was not heat.
+    let no_cache = event.cause == Cause::NotThermal && event.kind != EventKind::SlcExhausted;
+    let tier_of = |seen: &Observation| if no_cache && is_of_cache(seen) { LAST_TIER } else { tier(seen) };
+    speaks_for.sort_by(|a, b| tier_of(a.0).cmp(&tier_of(b.0)).then(b.1.total_cmp(&a.1)));
     // Which threshold acted is the question where it was heat; where it was not, bytes and times answer.
     let (first, last) = if event.cause.is_heat() { (thresholds, None) } else { (None, thresholds) };
     let mut told: Vec<String> = first.into_iter().collect();
@@ -30,6 +36,16 @@ pub(super) fn deciding(event: &Event) -> Vec<String> {
     told.extend(last);
     told.extend(against.iter().map(|(seen, _)| format!("Against it: {}", lowercase_first(&clause(seen)))));
     told
+}
+
+/// What is known of a drop whose cause is not determined, what counts most first: nothing in it decides, for or against.
+fn known(mut weighed: Vec<(&Observation, f64)>) -> Vec<String> {
+    // How likely it is that the run as a whole was something else is no fact of the run.
+    weighed.retain(|(seen, _)| !matches!(seen, Observation::OtherwiseExplained { .. }));
+    let thresholds = thresholds(Cause::Unknown, &weighed).map(|text| capitalised(&text));
+    weighed.retain(|(seen, _)| thresholds.is_none() || !is_in_thresholds(Cause::Unknown, seen));
+    weighed.sort_by(|a, b| tier(a.0).cmp(&tier(b.0)).then(b.1.abs().total_cmp(&a.1.abs())));
+    thresholds.into_iter().chain(weighed.iter().map(|(seen, _)| clause(seen))).collect()
 }
 
 /// What can be checked on the drive, what the temperature did, statistics.
@@ -40,6 +56,12 @@ fn tier(seen: &Observation) -> u8 {
         Some(Rule::Course | Rule::HotterBefore | Rule::OwnThreshold) => 1,
         _ => 2,
     }
+}
+
+const LAST_TIER: u8 = 3;
+
+fn is_of_cache(seen: &Observation) -> bool {
+    seen.rule() == Some(analysis::explain::Rule::WriteCache)
 }
 
 /// An observation without its full stop, to stand in a list.
@@ -110,7 +132,6 @@ pub(super) fn write_cache(event: &Event) -> Option<String> {
 #[cfg(test)]
 mod test {
     use super::*;
-    use analysis::findings::EventKind;
     use trace::HostThreshold::{Tmt1, Tmt2};
 
     fn event(cause: Cause, observations: &[(Observation, f64)]) -> Event {
@@ -125,6 +146,7 @@ mod test {
             cause,
             strength: Some(0.8),
             confidence: 0.9,
+            candidates: Vec::new(),
             observations: weighed.collect(),
         }
     }
@@ -145,6 +167,21 @@ mod test {
         assert!(told[1].contains("80 °C"), "{told:?}");
         assert!(told.last().is_some_and(|last| last.starts_with("Against it: ")), "{told:?}");
         assert_eq!(told.len(), 4);
+    }
+
+    /// Goal: where nothing decides, nothing is said to be against what was not said.
+    #[test]
+    fn what_is_known_of_an_undetermined_drop_is_told_as_it_is() {
+        let seen = [
+            (Observation::OtherwiseExplained { probability: 0.005 }, 0.03),
+            (Observation::StayedAsHot { temp_k: 353.0, late_k: 353.0 }, -0.6),
+            (Observation::CounterStill { threshold: Tmt1, has_counted: false }, 0.2),
+        ];
+        let told = deciding(&event(Cause::Unknown, &seen));
+        assert_eq!(
+            told,
+            ["The TMT1 counter did not move", "The temperature levelled off at 80 °C while it was slow"]
+        );
     }
 
     #[test]

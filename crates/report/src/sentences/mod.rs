@@ -27,7 +27,8 @@ pub use joint::joint_policy;
 pub use life::life;
 pub(crate) use power::{power, state_effects};
 pub use summary::{Summary, summary};
-pub use verdict::Reason;
+pub use verdict::{Reason, cause_sentence};
+pub(crate) use words::event_cause;
 pub(crate) use words::{CONSTANT, UNSTEADY, event_sign, event_sign_ascii, policy_also};
 pub use words::{cause, doing, event_kind, label, policy_class, policy_word};
 

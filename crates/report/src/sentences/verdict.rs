@@ -138,10 +138,10 @@ fn reason(what: String, event: &Event, levels: &[Level]) -> Reason {
 }
 
 /// "Firmware threshold, independent of TMT1 and TMT2 (confidence 96 %)." with a capital and a full stop.
-pub(super) fn cause_sentence(event: &Event, levels: &[Level]) -> String {
+pub fn cause_sentence(event: &Event, levels: &[Level]) -> String {
     let cause = match event.kind {
         EventKind::SlcExhausted => "SLC cache full, not heat".to_owned(),
-        _ => words::cause(event.cause, levels),
+        _ => words::event_cause(event, levels),
     };
     match event.cause {
         Cause::Unknown => format!("Cause {cause}."),

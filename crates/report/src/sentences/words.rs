@@ -1,6 +1,6 @@
 //! The fixed words of findings in plain English.
 
-use analysis::findings::{Cause, EventKind, Label, PolicyClass, SegmentOp};
+use analysis::findings::{Candidate, Cause, Event, EventKind, Label, PolicyClass, SegmentOp};
 
 use crate::format;
 use crate::view::{Level, LevelKind};
@@ -22,7 +22,7 @@ pub const fn label(label: Label) -> &'static str {
         Label::Idle => "idle",
         // What caused it stands in the sentence of its event, with how sure that is.
         Label::Unknown => "slow",
-        Label::Constant => CONSTANT,
+        Label::Constant | Label::Slower => CONSTANT,
     }
 }
 
@@ -76,6 +76,27 @@ pub fn cause(cause: Cause, levels: &[Level]) -> String {
         Cause::Thermal => "heat; which threshold is not determined".to_owned(),
         Cause::NotThermal => "not heat".to_owned(),
         Cause::Unknown => "not determined".to_owned(),
+    }
+}
+
+/// The cause of an event; where it is not determined, with what it may have been.
+pub(crate) fn event_cause(event: &Event, levels: &[Level]) -> String {
+    let cause = cause(event.cause, levels);
+    if event.candidates.is_empty() {
+        return cause;
+    }
+    format!("{cause}: {}", candidates(&event.candidates))
+}
+
+/// "a firmware threshold (49 %) or a full SLC cache (32 %)".
+fn candidates(candidates: &[Candidate]) -> String {
+    let one = |one: &Candidate| format!("{} ({})", one.cause.name(), format::percent(one.probability));
+    match candidates {
+        [] => String::new(),
+        [only] => one(only),
+        [first @ .., last] => {
+            format!("{} or {}", first.iter().map(one).collect::<Vec<_>>().join(", "), one(last))
+        }
     }
 }
 

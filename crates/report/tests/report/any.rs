@@ -2,8 +2,8 @@
 
 use analysis::Findings;
 use analysis::findings::{
-    Cause, Caveat, Event, EventKind, Label, Policy, PolicyClass, PolicyLevel, Segment, SegmentOp, SlcCache,
-    Thermal, WeighedObservation,
+    Candidate, Cause, Caveat, Event, EventKind, Label, Policy, PolicyClass, PolicyLevel, Segment, SegmentOp,
+    SlcCache, Suspect, Thermal, WeighedObservation,
 };
 use analysis::observation::Observation;
 use measure::record::Op;
@@ -81,6 +81,7 @@ fn event() -> impl Strategy<Value = Event> {
             cause,
             strength,
             confidence,
+            candidates: vec![Candidate { cause: Suspect::Vendor, probability: confidence }],
             observations,
         },
     )

@@ -62,6 +62,7 @@ fn vendor_findings() -> Findings {
             cause: Cause::Vendor,
             strength: Some(0.8),
             confidence: 0.95,
+            candidates: Vec::new(),
             observations: vec![
                 weighed(Observation::Hot { temp_k: 353.0 }, 1.2),
                 weighed(Observation::CounterStill { threshold: HostThreshold::Tmt1, has_counted: true }, 0.4),
@@ -166,6 +167,7 @@ fn relay_event(t_s: f64, kelvin: f64, is_release: bool) -> Event {
         cause: Cause::HctmTmt1,
         strength: Some(if is_release { 13.0 } else { 0.077 }),
         confidence: 0.98,
+        candidates: Vec::new(),
         observations: vec![weighed(Observation::CounterMoved { threshold: HostThreshold::Tmt1 }, 5.0)],
     }
 }
@@ -231,6 +233,7 @@ pub(crate) fn mixed() -> ReportInput {
         cause: Cause::NotThermal,
         strength: Some(0.1),
         confidence: 0.9,
+        candidates: Vec::new(),
         observations: vec![weighed(Observation::Cool { temp_k: 313.0 }, 3.0)],
     }];
     findings.slc_cache =
