@@ -25,9 +25,9 @@ pub(super) fn deciding(event: &Event) -> Vec<String> {
         weighed.into_iter().partition(|(_, weight)| *weight < -LEAST_AGAINST);
     let thresholds = thresholds(event.cause, &speaks_for).map(|text| capitalised(&text));
     speaks_for.retain(|(seen, _)| thresholds.is_none() || !is_in_thresholds(event.cause, seen));
-    // That no cache was full is no reason why it was not heat.
-    let no_cache = event.cause == Cause::NotThermal && event.kind != EventKind::SlcExhausted;
-    let tier_of = |seen: &Observation| if no_cache && is_of_cache(seen) { LAST_TIER } else { tier(seen) };
+    // Why it was no heat is said by what moved that most: thresholds, cooling and bytes speak for one kind of heat or against a cache.
+    let no_heat = event.cause == Cause::NotThermal && event.kind != EventKind::SlcExhausted;
+    let tier_of = |seen: &Observation| if no_heat { 0 } else { tier(seen) };
     speaks_for.sort_by(|a, b| tier_of(a.0).cmp(&tier_of(b.0)).then(b.1.total_cmp(&a.1)));
     // Which threshold acted is the question where it was heat; where it was not, bytes and times answer.
     let (first, last) = if event.cause.is_heat() { (thresholds, None) } else { (None, thresholds) };
@@ -56,12 +56,6 @@ fn tier(seen: &Observation) -> u8 {
         Some(Rule::Course | Rule::HotterBefore | Rule::OwnThreshold) => 1,
         _ => 2,
     }
-}
-
-const LAST_TIER: u8 = 3;
-
-fn is_of_cache(seen: &Observation) -> bool {
-    seen.rule() == Some(analysis::explain::Rule::WriteCache)
 }
 
 /// An observation without its full stop, to stand in a list.
@@ -182,6 +176,18 @@ mod test {
             told,
             ["The TMT1 counter did not move", "The temperature levelled off at 80 °C while it was slow"]
         );
+    }
+
+    /// Goal: what was not heat is explained by what moved that most, not by what clears a cache.
+    #[test]
+    fn what_is_no_heat_is_told_by_what_weighs_most() {
+        let seen = [
+            (Observation::BackWhileWriting, 0.1),
+            (Observation::CameBack { cooled_k: 6.0, release_k: 316.0 }, 0.1),
+            (Observation::AsSoonFromCool { first_s: 47.0, usual_s: 47.0, cooler_k: 2.0 }, 3.4),
+        ];
+        let told = deciding(&event(Cause::NotThermal, &seen));
+        assert!(told[0].starts_with("The first drop came after 47 s"), "{told:?}");
     }
 
     #[test]

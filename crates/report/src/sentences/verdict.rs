@@ -1,6 +1,6 @@
 //! What slowed the drive down, load by load: what happened in one sentence, its cause, and the evidence that decides.
 
-use analysis::findings::{Cause, Event, EventKind, Findings, Label, PolicyLevel, SteadyState};
+use analysis::findings::{Candidate, Cause, Event, EventKind, Findings, Label, PolicyLevel, SteadyState};
 use analysis::observation::Observation;
 use analysis::wording;
 
@@ -178,7 +178,7 @@ fn dips(block: &Block<'_>, dips: &[&Event], levels: &[Level]) -> Option<Reason> 
             let not_heat: Vec<&&Event> = dips.iter().filter(|dip| dip.cause == Cause::NotThermal).collect();
             let cause = match not_heat.len() {
                 n if n == dips.len() => "Cause: not heat.".to_owned(),
-                0 => "Cause not determined.".to_owned(),
+                0 => undetermined(dips),
                 n => {
                     format!("{n} are not heat; the cause of the other {} is not determined.", dips.len() - n)
                 }
@@ -189,6 +189,23 @@ fn dips(block: &Block<'_>, dips: &[&Event], levels: &[Level]) -> Option<Reason> 
             let what = format!("{doing}: {} {what}{}.", dips.len(), lengths(block, dips));
             Some(Reason { what, cause, evidence: evidence.collect() })
         }
+    }
+}
+
+/// What several events of an open cause may have been: the means of what each may have been.
+fn undetermined(dips: &[&Event]) -> String {
+    let mut sums: Vec<Candidate> = Vec::new();
+    for one in dips.iter().flat_map(|dip| &dip.candidates) {
+        match sums.iter_mut().find(|sum| sum.cause == one.cause) {
+            Some(sum) => sum.probability += one.probability,
+            None => sums.push(*one),
+        }
+    }
+    sums.iter_mut().for_each(|sum| sum.probability /= dips.len() as f64);
+    sums.sort_by(|a, b| b.probability.total_cmp(&a.probability));
+    match sums.as_slice() {
+        [] => "Cause not determined.".to_owned(),
+        candidates => format!("Cause not determined: {}.", words::candidates(candidates)),
     }
 }
 

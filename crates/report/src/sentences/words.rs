@@ -89,7 +89,7 @@ pub(crate) fn event_cause(event: &Event, levels: &[Level]) -> String {
 }
 
 /// "a firmware threshold (49 %) or a full SLC cache (32 %)".
-fn candidates(candidates: &[Candidate]) -> String {
+pub(super) fn candidates(candidates: &[Candidate]) -> String {
     let one = |one: &Candidate| format!("{} ({})", one.cause.name(), format::percent(one.probability));
     match candidates {
         [] => String::new(),
