@@ -1,5 +1,7 @@
 //! Short names for runs: a letter each in tables and charts, what the letter stands for once.
 
+use super::align;
+use super::loads::ComparedLoad;
 use crate::format::MISSING;
 use crate::sentences;
 use crate::view::{Provenance, ReportInput, labels};
@@ -19,9 +21,12 @@ pub(crate) struct Alias {
     pub(crate) policy: &'static str,
 }
 
-/// One alias a run, in order.
-pub(crate) fn aliases(runs: &[ReportInput]) -> Vec<Alias> {
+/// One alias a run, in order. Where no setting tells the runs apart, what they asked for may.
+pub(super) fn aliases(runs: &[ReportInput], loads: &[ComparedLoad]) -> Vec<Alias> {
     let settings: Vec<_> = runs.iter().map(|run| &run.settings).collect();
+    let alike = settings.windows(2).all(|pair| pair[0] == pair[1]);
+    let asked = if alike { align::labels(loads) } else { None };
+    let names = asked.unwrap_or_else(|| labels(&settings));
     let alias = |(index, (run, differs)): (usize, (&ReportInput, String))| Alias {
         letter: letter(index),
         differs,
@@ -29,7 +34,7 @@ pub(crate) fn aliases(runs: &[ReportInput]) -> Vec<Alias> {
         origin: origin(run),
         policy: sentences::policy_word(run.findings.policy.class),
     };
-    runs.iter().zip(labels(&settings)).enumerate().map(alias).collect()
+    runs.iter().zip(names).enumerate().map(alias).collect()
 }
 
 /// A to Z, then AA to ZZ and so on, as spreadsheets name columns.

@@ -1,5 +1,6 @@
 //! The loads of several runs beside each other: phase by phase and operation by operation, never averaged together.
 
+use super::align::LoadDifference;
 use super::power;
 use crate::figures::{self, PhaseFigures};
 use crate::format;
@@ -20,6 +21,12 @@ pub(super) struct ComparedLoad {
     pub(super) names: (String, String),
     /// Its figures in each run.
     pub(super) runs: Vec<Option<PhaseFigures>>,
+    /// How many loads of its phase and operation came before it in each run.
+    pub(super) places: Vec<Option<usize>>,
+    /// Whether all runs asked for the same.
+    pub(super) asked_alike: bool,
+    /// What they asked for, where it differs.
+    pub(super) differs: Option<LoadDifference>,
 }
 
 /// A row of the comparison: what it is, a text for each run, and which of them are best.
@@ -55,20 +62,24 @@ pub(super) fn loads(runs: &[ReportInput]) -> Vec<ComparedLoad> {
         for row in rows.into_iter().filter(|row| row.mean_bytes_per_s.is_some()) {
             let (phase, op, what, repetition) = row.key();
             let (title, names) = (title(phase, op, what, repetition), (phase.to_owned(), op.to_owned()));
-            match loads.iter_mut().find(|load| load.title == title) {
-                Some(load) => load.runs[index] = Some(row),
+            let place = loads.iter().filter(|load| load.names == names && load.runs[index].is_some()).count();
+            let load = match loads.iter().position(|load| load.title == title) {
+                Some(at) => &mut loads[at],
                 None => {
-                    let mut of_runs = vec![None; runs.len()];
-                    of_runs[index] = Some(row);
-                    loads.push(ComparedLoad { title, names, runs: of_runs });
+                    let (figures, places) = (vec![None; runs.len()], vec![None; runs.len()]);
+                    let (asked_alike, differs) = (true, None);
+                    loads.push(ComparedLoad { title, names, runs: figures, places, asked_alike, differs });
+                    let last = loads.len() - 1;
+                    &mut loads[last]
                 }
-            }
+            };
+            (load.runs[index], load.places[index]) = (Some(row), Some(place));
         }
     }
     loads
 }
 
-fn title(phase: &str, op: &str, what: &str, repetition: usize) -> String {
+pub(super) fn title(phase: &str, op: &str, what: &str, repetition: usize) -> String {
     let name = if phase == op || phase == "–" { op.to_owned() } else { format!("{phase} ({op})") };
     let what = if what.is_empty() || what == op { String::new() } else { format!(": {what}") };
     figures::numbered(&format!("{name}{what}"), repetition)
@@ -90,7 +101,8 @@ impl ComparedLoad {
 
     /// The rows that any run has something for.
     pub(super) fn rows(&self, baseline: usize, letters: &[String]) -> Vec<ComparedRow> {
-        let mut rows = vec![self.speed_row()];
+        let mut rows: Vec<ComparedRow> = self.differs.iter().map(asked_row).collect();
+        rows.push(self.speed_row());
         rows.extend(self.difference_row(baseline, &letters[baseline]));
         let text = |name: &str, show: &dyn Fn(&PhaseFigures) -> Option<String>| self.row(name, show);
         let speed = |rate: Option<f64>| rate.map(|rate| format::speed(Some(rate)));
@@ -174,11 +186,23 @@ impl ComparedLoad {
         let top = known.reduce(if smallest { f64::min } else { f64::max })?;
         let is_best = |value: &Option<f64>| value.is_some_and(|value| (value / top - 1.0).abs() <= SAME);
         let best: Vec<bool> = values.iter().map(is_best).collect();
-        let all_best = values.iter().zip(&best).all(|(value, best)| value.is_none() || *best);
+        // Of loads that asked for different things, none is the best.
+        let all_best =
+            !self.asked_alike || values.iter().zip(&best).all(|(value, best)| value.is_none() || *best);
         Some(ComparedRow {
             name: name.to_owned(),
             cells: values.iter().map(|v| v.map_or_else(|| format::MISSING.to_owned(), show)).collect(),
             best: if all_best { vec![false; best.len()] } else { best },
         })
+    }
+}
+
+/// What each run asked for.
+fn asked_row(differs: &LoadDifference) -> ComparedRow {
+    let cell = |cell: &Option<String>| cell.clone().unwrap_or_else(|| format::MISSING.to_owned());
+    ComparedRow {
+        name: differs.name.to_owned(),
+        cells: differs.cells.iter().map(cell).collect(),
+        best: vec![false; differs.cells.len()],
     }
 }

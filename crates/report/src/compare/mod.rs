@@ -4,6 +4,7 @@
 //! patterns or phases.
 
 mod alias;
+mod align;
 mod chart;
 mod gate;
 mod loads;
@@ -19,6 +20,7 @@ use crate::terminal::{TerminalStyle, columns, finished, table_width, wrapped};
 use crate::view::{ReportInput, common_settings};
 
 use alias::{Alias, aliases};
+use align::aligned;
 pub use gate::{FailIf, GateResult, check_limits};
 use loads::{ComparedLoad, ComparedRow, loads};
 pub use power_table::{PowerSort, PowerTable, PowerTableFormat, StatedPower, StatedPowerError};
@@ -52,13 +54,13 @@ impl Comparison<'_> {
 /// The comparison as an HTML page, complete in itself as a report is.
 pub fn compare_html(comparison: &Comparison<'_>) -> String {
     let runs = comparison.runs;
-    let aliases = aliases(runs);
+    let loads = aligned(loads(runs));
+    let aliases = aliases(runs, &loads);
     let title = title(runs);
     let badge = badge(runs);
     let mut body = sections::header(&title, badge.as_deref(), &subtitle(runs));
     body.push_str("<section class=\"verdict\" aria-label=\"Summary\">\n<h2>Runs</h2>\n");
     body.push_str(&text_table("aliases cards", &ALIAS_HEADERS, &alias_rows(&aliases)));
-    let loads = loads(runs);
     if let Some(changes) = changes(comparison, &loads, &aliases) {
         body.push_str("<h2>What changed</h2>\n<ul>\n");
         body.push_str(&changes.iter().map(|one| format!("<li>{}</li>\n", prose(one))).collect::<String>());
@@ -177,7 +179,8 @@ fn tables(comparison: &Comparison<'_>, loads: &[ComparedLoad], aliases: &[Alias]
 /// The comparison as text: what the letters stand for, what changed, a table a load, and why.
 pub fn compare_terminal(comparison: &Comparison<'_>, style: &TerminalStyle) -> String {
     let runs = comparison.runs;
-    let aliases = aliases(runs);
+    let loads = aligned(loads(runs));
+    let aliases = aliases(runs, &loads);
     let badge = badge(runs).map(|badge| format!("  [{badge}]")).unwrap_or_default();
     let width = style.width.max(40);
     let mut out = wrapped(&format!("{}{badge}", title(runs)), "", width) + "\n";
@@ -193,7 +196,6 @@ pub fn compare_terminal(comparison: &Comparison<'_>, style: &TerminalStyle) -> S
             width,
         ));
     }
-    let loads = loads(runs);
     if let Some(changes) = changes(comparison, &loads, &aliases) {
         out.push_str("\nWhat changed\n");
         for change in &changes {

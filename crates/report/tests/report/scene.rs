@@ -104,6 +104,24 @@ pub(crate) fn sweep() -> Vec<ReportInput> {
     [343u16, 338, 333].into_iter().map(relay_at).collect()
 }
 
+/// One plan at three rates: what a phase asked for is all that differs.
+pub(crate) fn rates() -> Vec<ReportInput> {
+    [("", 1.6e9), (", at most 400 MB/s", 4.0e8), (", at most 1.00 GB/s", 1.0e9)].map(at_rate).into()
+}
+
+fn at_rate((limit, rate): (&str, f64)) -> ReportInput {
+    let mut noise = Noise(3);
+    let io = (0..600).map(|tick| row(tick, 0, Op::Write, rate, &mut noise)).collect();
+    let mut noise = Noise(4);
+    let telemetry = (0..60).map(|second| sample(second, 313.0, &mut noise)).collect();
+    let mut record = record(io, telemetry, &["write"], hctm(343, 358));
+    record.manifest.phases[0].what = format!("sequential write, 1 MiB, depth 64{limit}");
+    let mut findings = relay_findings();
+    findings.caveats.clear();
+    findings.segments.push(segment(0.0, 60.0, SegmentOp::Write, rate, Label::FullSpeed, 313.0, 313.0));
+    ReportInput::new(&record, findings)
+}
+
 /// Written under a relay: 2.6 GB/s up to 70 °C, 0.2 GB/s until it has cooled to 67 °C, again and again.
 pub(crate) fn relay() -> ReportInput {
     relay_at(343)

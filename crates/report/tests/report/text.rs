@@ -300,3 +300,28 @@ fn trims_change_neither_the_scale_nor_the_speeds() {
     assert!(page.contains("Trims are off the scale where they deallocate faster (up to 1000.00 GB/s)"));
     assert!(!report::html(&plain).contains("off the scale"));
 }
+
+/// Goal: a sweep is read row by row. Method: one plan at three rates, which share one table with a row of what each asked for;
+/// none of them is best, and each is called by its rate.
+#[test]
+fn rates_of_a_sweep_share_a_table() {
+    let rates = scene::rates();
+    let text = compare_terminal(&Comparison { runs: &rates, baseline: 0, joint: &[], remarks: &[] }, &STYLE);
+    assert_eq!(text.matches("write: sequential write").count(), 1, "{text}");
+    let row = |name: &str| {
+        let line = text.lines().find(|line| line.trim_start().starts_with(name));
+        let cells = line.unwrap_or_else(|| panic!("{name} in {text}")).trim_start().trim_start_matches(name);
+        cells
+            .split("  ")
+            .map(str::trim)
+            .filter(|cell| !cell.is_empty())
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(row("rate limit"), ["no limit", "400 MB/s", "1.00 GB/s"]);
+    assert_eq!(row("speed"), ["1.60 GB/s", "400 MB/s", "1.00 GB/s"]);
+    assert!(text.contains("B  rate limit 400 MB/s"), "{text}");
+    // Limits do not go by that: what was asked for has changed, not what the drive does.
+    let limits: report::FailIf = "write.mean < -5%".parse().expect("a limit");
+    assert_eq!(report::check_limits(&rates, 0, &[limits])[0].checked, 0, "limits are for the same load");
+}
