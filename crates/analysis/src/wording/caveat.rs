@@ -20,7 +20,17 @@ fn counted(transitions: Option<u64>, seconds: Option<u64>) -> String {
     if moved.is_empty() { String::new() } else { format!(" ({})", moved.join(", ")) }
 }
 
-/// A caveat as a sentence.
+/// What a run of this plan needs besides a drive: the size of its fast write cache, which simulated drives tell themselves
+/// and others do not.
+const CACHE_SIZE: &str = " --slc SIZE";
+
+/// A caveat as a sentence; of a simulated drive its commands need less.
+pub fn caveat_of(caveat: &Caveat, simulated: bool) -> String {
+    let text = self::caveat(caveat);
+    if simulated { text.replace(CACHE_SIZE, "") } else { text }
+}
+
+/// A caveat as a sentence, with commands as real drives need them.
 #[expect(clippy::too_many_lines, reason = "a table: one sentence a variant")]
 pub fn caveat(caveat: &Caveat) -> String {
     match caveat {
@@ -114,7 +124,7 @@ pub fn caveat(caveat: &Caveat) -> String {
             "Buffered I/O: {}. Its speed is partly the page cache's.",
             phases.join(", ")
         ),
-        Caveat::ReleaseNotSeen => "Open: the release temperature. A cool-down under light load after the heavy one shows it, as in `heatsoak run thermal-id --drive DRIVE`.".to_owned(),
+        Caveat::ReleaseNotSeen => "Open: the release temperature. A cool-down under light load after the heavy one shows it, as in `heatsoak run thermal-id --drive DRIVE --slc SIZE`.".to_owned(),
         Caveat::Simulated => "Simulated drive: these numbers come from a model.".to_owned(),
         Caveat::SlowdownWithoutCounters { why } => {
             let why = match why {
@@ -131,7 +141,7 @@ pub fn caveat(caveat: &Caveat) -> String {
         }
         Caveat::SumDiffers(sums) => sum_differs(sums),
         Caveat::ThermalNotIdentified(HeatingUnknown::TimeConstants) => {
-            "Thermal time constants not determined: several fit this run equally well; `heatsoak run thermal-id --drive DRIVE` decides."
+            "Thermal time constants not determined: several fit this run equally well; `heatsoak run thermal-id --drive DRIVE --slc SIZE` decides."
                 .to_owned()
         }
         Caveat::ThermalNotIdentified(why) => {
@@ -324,7 +334,7 @@ fn gaps(count: usize) -> String {
 const fn undetermined(seen: SlowdownSeen) -> &'static str {
     match seen {
         SlowdownSeen::NoLoad => {
-            "Open: thermal throttling; no load was recorded. `heatsoak run thermal-id --drive DRIVE` runs one and records the temperature."
+            "Open: thermal throttling; no load was recorded. `heatsoak run thermal-id --drive DRIVE --slc SIZE` runs one and records the temperature."
         }
         SlowdownSeen::NoTemperature => "Open: thermal throttling. Record a temperature during the load.",
         SlowdownSeen::ShortLoad => {
@@ -430,7 +440,7 @@ fn heating_unknown(why: &HeatingUnknown) -> String {
             format!("the best heating model is off by {rms_k:.1} K on average")
         }
         HeatingUnknown::SeveralModels | HeatingUnknown::TimeConstants => {
-            "several models fit this run equally well; `heatsoak run thermal-id --drive DRIVE` decides"
+            "several models fit this run equally well; `heatsoak run thermal-id --drive DRIVE --slc SIZE` decides"
                 .to_owned()
         }
     }

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use trace::Caveat;
 
-pub use caveat::{caveat, kind};
+pub use caveat::{caveat, caveat_of, kind};
 pub use observation::{evidence, observation, with_rule};
 
 use crate::findings::Event;
@@ -34,7 +34,8 @@ pub(crate) struct CaveatWithText<'a> {
 
 /// Writes caveats with their sentences beside them.
 pub(crate) fn caveats_with_text<S: Serializer>(caveats: &[Caveat], to: S) -> Result<S::Ok, S::Error> {
-    to.collect_seq(caveats.iter().map(|one| CaveatWithText { caveat: one, text: caveat(one) }))
+    let simulated = caveats.contains(&Caveat::Simulated);
+    to.collect_seq(caveats.iter().map(|one| CaveatWithText { caveat: one, text: caveat_of(one, simulated) }))
 }
 
 /// An event with its evidence as sentences beside it.

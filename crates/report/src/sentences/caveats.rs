@@ -35,6 +35,7 @@ enum CaveatCost {
 /// All caveats and notes of a run.
 pub(super) fn sorted(input: &ReportInput) -> SortedCaveats {
     let all = &input.findings.caveats;
+    let simulated = all.contains(&Caveat::Simulated);
     let no_temperature = all.iter().any(|caveat| matches!(caveat, Caveat::NoTemperature { .. }));
     let mut sorted = SortedCaveats { next: input.advice.clone(), ..SortedCaveats::default() };
     let mut first: Vec<(CaveatCost, String)> = Vec::new();
@@ -48,7 +49,7 @@ pub(super) fn sorted(input: &ReportInput) -> SortedCaveats {
                     values => wording::caveat(&Caveat::NotSeen { values }),
                 }
             }
-            caveat => wording::caveat(caveat),
+            caveat => wording::caveat_of(caveat, simulated),
         };
         match cost(caveat) {
             CaveatCost::Open => sorted.next.push(text),

@@ -22,7 +22,7 @@ pub fn joint_policy(joint: &JointPolicy) -> Vec<String> {
     text.push('.');
     let mut sentences = vec![text];
     sentences.extend(joint.machines.iter().map(machine));
-    sentences.extend(joint.open.iter().map(wording::caveat));
+    sentences.extend(joint.open.iter().map(|open| wording::caveat_of(open, joint.simulated == Some(true))));
     sentences
 }
 
