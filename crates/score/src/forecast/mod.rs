@@ -13,6 +13,7 @@ mod ask;
 mod drives;
 mod log;
 mod opinion;
+mod parameters;
 mod regret;
 mod state;
 mod tally;
@@ -26,6 +27,7 @@ use plan::Plan;
 
 use ask::{Question, truth};
 use drives::TestDrive;
+use parameters::ParameterAnswer;
 use tally::{ForecastAnswer, ForecastTally};
 
 /// One for each core of a small machine.
@@ -172,6 +174,14 @@ fn score(number: u64, plan: &Plan, arguments: &ForecastArguments) -> ForecastTal
     let first = runs.iter().find(|run| run.power_state != Some(state::STATE)).expect("it is the fit's");
     tally.gains.extend(gains(&drive, &fitted, &first.findings));
     tally.opinions.extend(opinion::of(&drive, &fitted, &first.findings));
+    let answers = parameters::of(&drive, &fitted);
+    if wrong {
+        answers
+            .iter()
+            .filter_map(ParameterAnswer::wrong)
+            .for_each(|text| tally.note(format!("  wrong {text}")));
+    }
+    tally.parameters.extend(answers);
     if let Some(regret) = regret::of(&drive, &fitted) {
         tally.recommend_ms.push(regret.took_ms);
         if wrong && regret.lost > REGRET {

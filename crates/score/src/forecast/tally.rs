@@ -8,6 +8,7 @@ use fit::simulate::PhaseOutcome;
 
 use super::ask::QuestionKind;
 use super::opinion::Opinions;
+use super::parameters::{self, ParameterAnswer};
 use super::regret::Regret;
 
 /// What counts as right: a share of a speed, kelvins of a plateau, a share of a time or seconds.
@@ -157,6 +158,7 @@ pub(super) struct ForecastTally {
     pub(super) opinions: Vec<Opinions>,
     /// How far gains are off: the fit's, the verdict's, and whether the interval of that holds the truth.
     pub(super) gains: Vec<(f64, Option<(f64, bool)>)>,
+    pub(super) parameters: Vec<ParameterAnswer>,
 }
 
 impl ForecastTally {
@@ -189,6 +191,7 @@ impl ForecastTally {
         self.regrets.extend(other.regrets);
         self.opinions.extend(other.opinions);
         self.gains.extend(other.gains);
+        self.parameters.extend(other.parameters);
     }
 
     pub(super) fn text(mut self, what: &str) -> String {
@@ -232,6 +235,7 @@ impl ForecastTally {
         self.heating(&mut text);
         self.second_opinions(&mut text);
         self.advice(&mut text);
+        text.push_str(&parameters::table(&self.parameters));
         text
     }
 
