@@ -83,13 +83,7 @@ pub struct RateLimit {
 /// How `load` is held to `bytes_per_s`. fio's `M` and `MB` are 2^20 bytes, so its rate is in bytes; it limits reads and
 /// writes apart, a plan limits them together.
 pub fn rate_limit(bytes_per_s: f64, load: &[LoadPhase]) -> RateLimit {
-    let (step, unit) = match bytes_per_s {
-        rate if rate >= 1e8 => (1e6, "MB/s"),
-        rate if rate >= 1e5 => (1e3, "kB/s"),
-        _ => (1.0, "B/s"),
-    };
-    let steps = (bytes_per_s / step).round().max(1.0);
-    let bytes = steps * step;
+    let (bytes, typed) = in_steps(bytes_per_s);
     let mut shares = load.iter().filter_map(|phase| phase.read_share);
     let is_pure = |share: &f64| *share <= 0.0 || *share >= 1.0;
     let first = shares.next().unwrap_or(1.0);
@@ -100,7 +94,23 @@ pub fn rate_limit(bytes_per_s: f64, load: &[LoadPhase]) -> RateLimit {
             .all(|share| (share - first).abs() < 1e-6)
             .then(|| format!("fio --rate={:.0},{:.0}", bytes * first, bytes * (1.0 - first)))
     };
-    RateLimit { plan: format!("rate = \"{steps:.0}{unit}\""), fio }
+    RateLimit { plan: format!("rate = \"{typed}\""), fio }
+}
+
+/// A rate as it is typed.
+pub(crate) fn typed_rate(bytes_per_s: f64) -> String {
+    in_steps(bytes_per_s).1
+}
+
+/// A rate in whole steps of a unit that leaves three digits: in bytes a second, and as it is typed.
+fn in_steps(bytes_per_s: f64) -> (f64, String) {
+    let (step, unit) = match bytes_per_s {
+        rate if rate >= 1e8 => (1e6, "MB/s"),
+        rate if rate >= 1e5 => (1e3, "kB/s"),
+        _ => (1.0, "B/s"),
+    };
+    let steps = (bytes_per_s / step).round().max(1.0);
+    (steps * step, format!("{steps:.0}{unit}"))
 }
 
 /// Whole degrees as they are typed: 338 K is 65C, as nvme-cli has it.

@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::air;
 use crate::chain::{ChainWalk, walk};
 use crate::closed::{Closed, class_loss, closed_loops};
-use crate::commands::THERMAL_ID_QUICK;
+use crate::commands::{THERMAL_ID_QUICK, with_cache_size};
 use crate::data::RunData;
 use crate::heat::{HeatModel, HeatShape};
 use crate::opinion::MachineOdds;
@@ -37,11 +37,14 @@ pub enum FitError {
     /// Too few readings.
     #[error(
         "{name} has {readings} readings of the temperature beside its load; a fit needs {LEAST_READINGS} and more: \
-         record SMART beside the load, or run `{THERMAL_ID_QUICK}`"
+         record SMART beside the load, or run `{}`",
+        with_cache_size(THERMAL_ID_QUICK, *simulated)
     )]
     NoTemperature {
         /// Which run.
         name: String,
+        /// Whether it is of a simulated drive.
+        simulated: bool,
         /// How many there are.
         readings: usize,
     },
@@ -57,11 +60,14 @@ pub enum FitError {
     },
     /// No load.
     #[error(
-        "no load warmed the drive in {name}: its temperature moved by {moved_k:.1} K; run `{THERMAL_ID_QUICK}`"
+        "no load warmed the drive in {name}: its temperature moved by {moved_k:.1} K; run `{}`",
+        with_cache_size(THERMAL_ID_QUICK, *simulated)
     )]
     NoHeat {
         /// Which run.
         name: String,
+        /// Whether it is of a simulated drive.
+        simulated: bool,
         /// By how much it moved.
         moved_k: f64,
     },
@@ -208,7 +214,8 @@ fn check(runs: &[RunData]) -> Result<(), FitError> {
     }
     for run in runs {
         if run.readings.len() < LEAST_READINGS {
-            return Err(FitError::NoTemperature { name: run.name.clone(), readings: run.readings.len() });
+            let (name, simulated) = (run.name.clone(), run.simulated);
+            return Err(FitError::NoTemperature { name, simulated, readings: run.readings.len() });
         }
         if let Some(at_s) = run.changed_s {
             return Err(FitError::SettingsChanged { name: run.name.clone(), at_s });
@@ -220,7 +227,8 @@ fn check(runs: &[RunData]) -> Result<(), FitError> {
     };
     let most = runs.iter().max_by(|a, b| moved(a).total_cmp(&moved(b))).expect("there is one");
     if moved(most) < LEAST_RISE_K {
-        return Err(FitError::NoHeat { name: most.name.clone(), moved_k: moved(most) });
+        let (name, simulated) = (most.name.clone(), most.simulated);
+        return Err(FitError::NoHeat { name, simulated, moved_k: moved(most) });
     }
     Ok(())
 }

@@ -85,6 +85,54 @@ fn the_stick_is_sooner_when_it_is_slower() {
     assert!(advice.verdict.contains("Slower is sooner"), "{}", advice.verdict);
     let rate = format!("{:.0}", rate / 1e6);
     // fio's M is 2^20 bytes: it is given bytes.
-    assert!(best.command.contains(&format!("fio --rate={rate}000000")), "{}", best.command);
-    assert!(!best.undo.is_empty());
+    assert!(advice.verdict.contains(&format!("fio --rate={rate}000000")), "{}", advice.verdict);
+    // What is printed as a command runs as it is.
+    assert_eq!(best.command, format!("heatsoak run PLAN --drive DRIVE --sweep rate={rate}MB/s"));
+    assert_eq!(best.undo, "heatsoak run PLAN --drive DRIVE");
+}
+
+/// Goal: nothing is advised and warned of at once. Method: a relay that no setting lifts above what the load comes to: what it
+/// still does is said with the choice, and what is warned of are settings below it.
+#[test]
+fn what_is_advised_is_not_warned_of() {
+    let relay = profile("relay");
+    let load = writes_then_reads();
+    let fitted = fitted(&relay, &[(tmt(60, 75), load.clone())]);
+    for goal in [Goal::Fastest, Goal::Steadiest, Goal::Coolest] {
+        let advice = recommend(&fitted, &Scenario::default(), &load, goal, Bounds::default());
+        let best = advice.choices.first().expect("a choice");
+        let reached = best.why.contains("still reaches TMT1");
+        let warned = advice.avoid.iter().any(|avoid| avoid.why.starts_with("Any TMT1"));
+        let throttles = best.predicted.phases.iter().any(|phase| phase.time_to_throttle_s.is_some());
+        assert!(best.command.is_empty() || reached == throttles, "{goal:?}: {best:#?}");
+        assert!(!(throttles && warned), "{goal:?}: {:?} beside {:?}", best.why, advice.avoid);
+        for avoid in &advice.avoid {
+            let lower = avoid.settings.tmt1_k.zip(best.settings.tmt1_k).is_none_or(|(bad, good)| bad < good);
+            assert!(lower, "{goal:?}: {avoid:?} beside {:?}", best.settings);
+        }
+    }
+}
+
+/// Goal: limits are out of reach only where no rate holds to them, and are told with the number that decides. Method: SSD2, whose
+/// writes pass 60 °C at three tenths of its full speed of reads, and limits below its rest and above its full speed.
+#[test]
+fn limits_out_of_reach_are_told_with_what_decides() {
+    let ssd2 = profile("ssd2");
+    let load = writes_then_reads();
+    let fitted = fitted(&ssd2, &[(tmt(65, 75), load.clone())]);
+    let advice = |below_c: Option<f64>, at_least_bytes_per_s| {
+        let bounds = Bounds { below_k: below_c.map(|below| below + 273.15), at_least_bytes_per_s };
+        recommend(&fitted, &Scenario::default(), &load, Goal::Fastest, bounds)
+    };
+    let cool = advice(Some(58.0), None);
+    let best = cool.choices.first().unwrap_or_else(|| panic!("{}", cool.verdict));
+    assert!(best.predicted.phases.iter().all(|phase| phase.peak_k.is_none_or(|peak| peak.value < 331.15)));
+    for (below_c, least, part) in [
+        (Some(30.0), None, "(below 30 °C). Idle, the drive is at "),
+        (None, Some(9e9), "(at least 9.00 GB/s). Unthrottled, write runs at 1.2"),
+        (Some(55.0), Some(1.1e9), "(below 55 °C and at least 1.10 GB/s). The fastest below 55 °C: "),
+    ] {
+        let told = advice(below_c, least);
+        assert!(told.choices.is_empty() && told.verdict.contains(part), "{part} in {}", told.verdict);
+    }
 }

@@ -146,7 +146,10 @@ fn advice_is_undone_to_what_stood_before_the_run() {
     assert!(best["command"].as_str().is_some_and(|text| text.contains("--tmt1")), "{advice}");
     assert_eq!(best["undo"], "heatsoak hctm DRIVE --tmt1 0C --tmt2 85C", "{advice}");
     let verdict = advice["verdict"].as_str().expect("a sentence");
-    assert!(verdict.starts_with('`') && verdict.contains("C`."), "a command ends where it ends: {verdict}");
+    assert!(
+        verdict.starts_with("Set TMT1 to ") && verdict.contains("C`."),
+        "a command ends where it ends: {verdict}"
+    );
 }
 
 /// Goal: the end of a write cache that a run showed is in a forecast, and is no heat.

@@ -4,6 +4,7 @@
 //! and limits hold for three of four and nine of ten.
 
 mod avoid;
+mod limits;
 mod settings;
 
 pub use avoid::Avoid;
@@ -18,23 +19,20 @@ use crate::fitted::Fitted;
 use crate::next::throttled_share;
 use crate::predict::scenario::Scenario;
 use crate::predict::unknown::load_caveat;
-use crate::predict::{Forecast, model_k, predict, predict_with};
+use crate::predict::{Forecast, PhaseForecast, predict, predict_with};
 use crate::simulate::LoadPhase;
 
 /// Samples that look at every choice; those that look good are looked at by all.
 const FIRST_LOOK: usize = 8;
 /// Choices that get the second look.
 const FINALISTS: usize = 4;
+/// Choices that are looked at for those: what holds to a limit in the first look may not in the second.
+const MOST_LOOKED: usize = 16;
 /// Settings of which the neighbours are tried as well.
 const REFINED: usize = 3;
 /// What a choice must bring over what is set now to be worth a change: a share of the speed, a kelvin.
 const WORTH_SHARE: f64 = 0.01;
-/// Where the 90th and 75th percentiles lie between the middle and the 95th, as of a normal distribution: 1.282 and 0.674
-/// of 1.645 deviations.
-const NINE_OF_TEN: f64 = 0.779;
-const THREE_OF_FOUR: f64 = 0.410;
-/// TMT1 is set, and most sensors read, in whole kelvins: a limit that is kept more surely than that costs a whole one.
-const STEP_K: f64 = 1.0;
+const WORTH_K: f64 = 1.0;
 /// A drive that throttles for less of the time is taken for one that does not.
 const THROTTLED_SHARE_LEAST: f64 = 0.01;
 
@@ -71,7 +69,7 @@ pub struct Choice {
     pub why: String,
     /// The command that does it.
     pub command: String,
-    /// The command that undoes it.
+    /// The command that undoes it; of a rate, the run without it.
     pub undo: String,
 }
 
@@ -111,7 +109,7 @@ pub fn recommend(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], goal: Goal,
             count => predict_with(fitted, &scenario, &load, count),
         };
         let score = score(goal, &forecast, fitted);
-        let holds = holds(fitted, &forecast, bounds);
+        let holds = limits::holds(fitted, &forecast, bounds);
         ChoicePoint { settings, forecast, score, holds }
     };
     let now = look(Settings::default(), 0);
@@ -121,19 +119,38 @@ pub fn recommend(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], goal: Goal,
     }
     let mut points: Vec<ChoicePoint> =
         settings::grid(fitted, at, load).into_iter().map(|settings| look(settings, FIRST_LOOK)).collect();
-    let avoid = avoid::avoid(fitted, &now, &points);
+    let held_by_rate = |point: &ChoicePoint| point.holds && point.settings.rate_bytes_per_s.is_some();
+    if !now.holds && !points.iter().any(held_by_rate) {
+        let slower = settings::slower(fitted, at, load);
+        points.extend(slower.into_iter().map(|settings| look(settings, FIRST_LOOK)));
+    }
+    // What is warned of is looked for among all that were tried, and said once it is clear what is advised.
+    let dear = avoid::costly(&now, &points);
+    let tried: Vec<&ChoicePoint> = points.iter().chain([&now]).collect();
+    let nothing_holds = limits::nothing_holds(fitted, at, load, &tried, bounds);
     rank(&mut points);
     let near: Vec<Settings> =
         points.iter().take(REFINED).flat_map(|point| settings::neighbours(fitted, &point.settings)).collect();
     points.extend(near.into_iter().map(|settings| look(settings, FIRST_LOOK)));
     rank(&mut points);
     points.dedup_by(|a, b| a.settings == b.settings);
-    let mut best: Vec<ChoicePoint> =
-        points.into_iter().take(FINALISTS).map(|point| look(point.settings, 0)).collect();
-    best.retain(|point| point.holds && (!now.holds || better(point.score, now.score)));
-    best.sort_by(|a, b| b.score.total_cmp(&a.score));
-    let verdict = verdict(goal, fitted, load, &now, best.first(), bounds);
-    let mut choices: Vec<Choice> = best.into_iter().map(|point| choice(fitted, load, &now, point)).collect();
+    // Of each kind of change: neighbours of the best one are no choice.
+    let kinds: [fn(&Settings) -> bool; 2] =
+        [|one| one.rate_bytes_per_s.is_none(), |one| one.rate_bytes_per_s.is_some()];
+    let mut best: Vec<ChoicePoint> = Vec::new();
+    for is_kind in kinds {
+        let of_kind = points.iter().filter(|point| is_kind(&point.settings)).take(MOST_LOOKED);
+        let looked = of_kind.map(|point| look(point.settings, 0)).filter(|point| point.holds);
+        let mut looked: Vec<ChoicePoint> = looked.take(FINALISTS).collect();
+        looked.retain(|point| !now.holds || better(goal, point.score, now.score));
+        rank(&mut looked);
+        best.extend(looked.into_iter().next());
+    }
+    rank(&mut best);
+    let verdict = verdict(goal, fitted, load, &now, best.first()).unwrap_or(nothing_holds);
+    let avoid = avoid::avoid(fitted, at, best.first().unwrap_or(&now), dear);
+    let mut choices: Vec<Choice> =
+        best.into_iter().map(|point| choice(goal, fitted, at, &now, point)).collect();
     if now.holds {
         let at_end = choices.len();
         choices.insert(
@@ -157,8 +174,9 @@ fn cooling_need(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], bounds: Boun
         throttled_share(forecast).is_some_and(|share| share.value < THROTTLED_SHARE_LEAST)
     };
     let bounded = bounds.below_k.is_some() || bounds.at_least_bytes_per_s.is_some();
-    let good =
-        |forecast: &Forecast| if bounded { holds(fitted, forecast, bounds) } else { unthrottled(forecast) };
+    let good = |forecast: &Forecast| {
+        if bounded { limits::holds(fitted, forecast, bounds) } else { unthrottled(forecast) }
+    };
     let now = predict_with(fitted, at, load, FIRST_LOOK);
     let answered = now.phases.iter().all(|phase| phase.peak_k.is_some());
     (answered && !good(&now)).then(|| cooling::need(fitted, at, load, good))
@@ -179,71 +197,90 @@ fn limited(phase: &LoadPhase, rate: Option<f64>) -> LoadPhase {
 
 /// How good, the more the better; `NaN` where it cannot be said.
 fn score(goal: Goal, forecast: &Forecast, fitted: &Fitted) -> f64 {
-    let loaded = || forecast.phases.iter().filter(|phase| phase.op != "idle");
-    let seconds: f64 = loaded().filter_map(|phase| phase.duration_s).map(|range| range.value).sum();
-    let bytes = |low: bool| -> f64 {
-        let of = loaded().filter_map(|phase| {
-            let speed = phase.mean_bytes_per_s?;
-            Some(phase.duration_s?.value * if low { speed.low } else { speed.value })
-        });
-        of.sum()
-    };
+    let seconds: f64 = loaded(forecast).filter_map(|phase| phase.duration_s).map(|range| range.value).sum();
     match goal {
-        Goal::Fastest => bytes(true) / seconds,
+        Goal::Fastest => moved_bytes(forecast, true) / seconds,
         Goal::Steadiest => {
-            loaded()
-            .map(|phase| phase.evenness)
-            .fold(f64::INFINITY, f64::min)
             // Of choices that are as even, the fastest.
-            + 1e-3 * bytes(true) / seconds / 1e9 / (fitted.best.full[0] + fitted.best.full[1])
+            let full = 1e9 * (fitted.best.full[0] + fitted.best.full[1]);
+            evenness(forecast) + 1e-3 * moved_bytes(forecast, true) / seconds / full
         }
         Goal::Coolest => {
-            -loaded().filter_map(|phase| phase.peak_k).map(|range| range.high).fold(0.0, f64::max)
+            -loaded(forecast).filter_map(|phase| phase.peak_k).map(|range| range.high).fold(0.0, f64::max)
         }
-        Goal::LeastEnergy => {
-            let energy: Option<f64> = loaded().map(|phase| phase.energy_j.map(|range| range.value)).sum();
-            energy.map_or(f64::NAN, |energy_j| -energy_j / bytes(false) * 1e9)
-        }
+        Goal::LeastEnergy => j_per_gb(forecast).map_or(f64::NAN, |j_per_gb| -j_per_gb),
     }
 }
 
-/// Whether the bounds hold: a temperature for three of four drives, and to the kelvin for 19 of 20; a speed for nine of
-/// ten.
-fn holds(fitted: &Fitted, forecast: &Forecast, bounds: Bounds) -> bool {
-    forecast.phases.iter().filter(|phase| phase.op != "idle").all(|phase| {
-        // Intervals end at the 5th and 95th percentile; a bound is one-sided.
-        let towards = |middle: f64, end: f64, share: f64| middle + share * (end - middle);
-        let cool = bounds.below_k.is_none_or(|below_k| {
-            phase.peak_k.is_some_and(|peak| {
-                let high_k = peak.high - model_k(fitted);
-                towards(peak.value, high_k, THREE_OF_FOUR) < below_k && high_k < below_k + STEP_K
-            })
-        });
-        let fast = bounds.at_least_bytes_per_s.is_none_or(|least| {
-            phase.mean_bytes_per_s.is_some_and(|speed| towards(speed.value, speed.low, NINE_OF_TEN) >= least)
-        });
-        cool && fast && phase.mean_bytes_per_s.is_some()
-    })
-}
-
-fn better(score: f64, now: f64) -> bool {
-    score.is_finite() && score - now > WORTH_SHARE * now.abs().max(1e-9)
-}
-
-fn choice(fitted: &Fitted, load: &[LoadPhase], now: &ChoicePoint, point: ChoicePoint) -> Choice {
-    let peak = |forecast: &Forecast| {
-        forecast.phases.iter().filter_map(|phase| phase.peak_k).map(|peak| peak.value).fold(0.0, f64::max)
+fn better(goal: Goal, score: f64, now: f64) -> bool {
+    let worth = match goal {
+        Goal::Coolest => WORTH_K,
+        Goal::Fastest | Goal::Steadiest | Goal::LeastEnergy => WORTH_SHARE * now.abs().max(1e-9),
     };
-    let gained = 100.0 * (total_speed(&point.forecast) / total_speed(&now.forecast) - 1.0);
-    let warmer_k = peak(&point.forecast) - peak(&now.forecast);
-    let (command, undo) = settings::commands(fitted, &point.settings, load);
-    Choice {
-        why: format!("speed {gained:+.1} %, peak {warmer_k:+.1} K over the settings now"),
-        settings: point.settings,
-        predicted: point.forecast,
-        command,
-        undo,
+    score.is_finite() && score - now > worth
+}
+
+fn choice(goal: Goal, fitted: &Fitted, at: &Scenario, now: &ChoicePoint, point: ChoicePoint) -> Choice {
+    let (command, undo) = settings::commands(fitted, &point.settings);
+    let mut why = why(goal, &now.forecast, &point.forecast);
+    if let Some(reached) = avoid::reached(fitted, at, &point) {
+        why = format!("{why}; {reached}");
     }
+    Choice { why, settings: point.settings, predicted: point.forecast, command, undo }
+}
+
+/// What it brings over the settings now, what was asked for first.
+fn why(goal: Goal, now: &Forecast, then: &Forecast) -> String {
+    let gained = 100.0 * (total_speed(then) / total_speed(now) - 1.0);
+    let warmer_k = hottest_k(then) - hottest_k(now);
+    if !gained.is_finite() {
+        return "what this load comes to at the settings now is not known".to_owned();
+    }
+    let (speed, peak) = (format!("speed {gained:+.1} %"), format!("peak {warmer_k:+.1} K"));
+    let both = match goal {
+        Goal::Fastest => format!("{speed}, {peak}"),
+        Goal::Coolest => format!("{peak}, {speed}"),
+        Goal::Steadiest => {
+            let [was, is] = [now, then].map(|forecast| 100.0 * evenness(forecast));
+            format!(
+                "slowest second of the last minute {is:.0} % of the fastest instead of {was:.0} %, {speed}, {peak}"
+            )
+        }
+        Goal::LeastEnergy => match (j_per_gb(now), j_per_gb(then)) {
+            (Some(was), Some(is)) => {
+                format!("{is:.2} J/GB instead of {was:.2}, {speed}, {peak}")
+            }
+            _ => format!("{speed}, {peak}"),
+        },
+    };
+    format!("{both} over the settings now")
+}
+
+fn hottest_k(forecast: &Forecast) -> f64 {
+    forecast.phases.iter().filter_map(|phase| phase.peak_k).map(|peak| peak.value).fold(0.0, f64::max)
+}
+
+/// Slowest second over the fastest, of the least even load.
+fn evenness(forecast: &Forecast) -> f64 {
+    loaded(forecast).map(|phase| phase.evenness).fold(f64::INFINITY, f64::min)
+}
+
+fn j_per_gb(forecast: &Forecast) -> Option<f64> {
+    let energy_j: Option<f64> = loaded(forecast).map(|phase| phase.energy_j.map(|range| range.value)).sum();
+    Some(energy_j? / moved_bytes(forecast, false) * 1e9)
+}
+
+fn loaded(forecast: &Forecast) -> impl Iterator<Item = &PhaseForecast> {
+    forecast.phases.iter().filter(|phase| phase.op != "idle")
+}
+
+/// What all loads move, by the lower ends of their speeds or by their medians.
+fn moved_bytes(forecast: &Forecast, low: bool) -> f64 {
+    let of = loaded(forecast).filter_map(|phase| {
+        let speed = phase.mean_bytes_per_s?;
+        Some(phase.duration_s?.value * if low { speed.low } else { speed.value })
+    });
+    of.sum()
 }
 
 /// Mean speeds of all phases together.
@@ -251,46 +288,33 @@ fn total_speed(forecast: &Forecast) -> f64 {
     forecast.phases.iter().filter_map(|phase| phase.mean_bytes_per_s).map(|speed| speed.value).sum()
 }
 
+/// What to do in a sentence; `None` where nothing holds to the limits.
 fn verdict(
     goal: Goal,
     fitted: &Fitted,
     load: &[LoadPhase],
     now: &ChoicePoint,
     best: Option<&ChoicePoint>,
-    bounds: Bounds,
-) -> String {
+) -> Option<String> {
     let energy_unknown = goal == Goal::LeastEnergy && fitted.common.k_per_w.is_none();
     if energy_unknown {
         let open = format!(
             "Energy is not known: no power was measured in the fitted runs. Measure it beside `{THERMAL_ID}` and fit again."
         );
-        return with_cache_size(&open, fitted.simulated);
+        return Some(with_cache_size(&open, fitted.simulated));
     }
-    match best {
-        Some(point) => {
-            let what = settings::sentence(fitted, &point.settings, load);
-            let now_breaks = if now.holds { "" } else { " The settings now do not hold to the limits." };
-            let slower = point.settings.rate_bytes_per_s.is_some();
-            let sooner = if slower && total_speed(&point.forecast) > total_speed(&now.forecast) {
-                " Slower is sooner: throttling costs more than this limit."
-            } else {
-                ""
-            };
-            format!("{what}{sooner}{now_breaks}")
-        }
-        None if now.holds => {
-            "Leave the settings as they are: none that was tried is better by 1 %.".to_owned()
-        }
-        None => {
-            let mut limits = Vec::new();
-            limits.extend(bounds.below_k.map(|below| format!("below {:.0} °C", below - 273.15)));
-            let least = bounds.at_least_bytes_per_s.map(measure::BytesPerSec::new);
-            limits.extend(least.map(|least| format!("at least {least}")));
-            format!(
-                "No setting or rate that was tried stays {}. More air or a heat sink might: `heatsoak predict` with \
-                 `--airflow 2` shows the range.",
-                limits.join(" and ")
-            )
-        }
-    }
+    let Some(point) = best else {
+        let worth = if goal == Goal::Coolest { "1 K" } else { "1 %" };
+        let leave = format!("Leave the settings as they are: none that was tried is better by {worth}.");
+        return now.holds.then_some(leave);
+    };
+    let what = settings::sentence(fitted, &point.settings, load);
+    let now_breaks = if now.holds { "" } else { " The settings now do not hold to the limits." };
+    let slower = point.settings.rate_bytes_per_s.is_some();
+    let sooner = if slower && total_speed(&point.forecast) > total_speed(&now.forecast) {
+        " Slower is sooner: throttling costs more than this limit."
+    } else {
+        ""
+    };
+    Some(format!("{what}{sooner}{now_breaks}"))
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::{RateLimit, rate_limit, typed};
+use crate::commands::{RateLimit, rate_limit, typed, typed_rate, with_cache_size};
 use crate::fitted::Fitted;
 use crate::predict::full_speed;
 use crate::predict::scenario::{Scenario, as_asked};
@@ -15,6 +15,8 @@ const MOST_TMT1: f64 = 16.0;
 /// Rates that are tried, as shares of full speed of the fastest load: where throttling costs most, a rate far below full
 /// speed is above the mean speed now.
 const RATES: [f64; 8] = [0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3];
+/// Rates that are tried where none of these holds to the limits.
+const SLOWER: [f64; 5] = [0.25, 0.2, 0.15, 0.1, 0.05];
 /// TMT1 is tried up to so far above the hottest that was seen, in kelvins: further up nothing is known.
 const HOTTER_K: f64 = 20.0;
 /// Neighbours of a setting, in kelvins and as shares of a rate.
@@ -60,14 +62,21 @@ pub(super) fn grid(fitted: &Fitted, at: &Scenario, load: &[LoadPhase]) -> Vec<Se
             tmt1_k += step;
         }
     }
+    grid.extend(rates(fitted, at, load, &RATES));
+    grid
+}
+
+/// Rates below those of the grid.
+pub(super) fn slower(fitted: &Fitted, at: &Scenario, load: &[LoadPhase]) -> Vec<Settings> {
+    rates(fitted, at, load, &SLOWER)
+}
+
+/// Rates as shares of full speed of the fastest load; none where that is not known.
+fn rates(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], shares: &[f64]) -> Vec<Settings> {
     let likeliest = as_asked(fitted, at, &fitted.best);
     let fastest = load.iter().map(|phase| full_speed(&likeliest, fitted, phase)).fold(0.0, f64::max);
-    if fastest > 0.0 {
-        grid.extend(
-            RATES.map(|share| Settings { rate_bytes_per_s: Some(share * fastest), ..Settings::default() }),
-        );
-    }
-    grid
+    let shares = shares.iter().filter(|_| fastest > 0.0);
+    shares.map(|share| Settings { rate_bytes_per_s: Some(share * fastest), ..Settings::default() }).collect()
 }
 
 /// The whole kelvins around a setting of TMT1 that the grid stepped over, TMT2 moved along; rates around a rate.
@@ -85,28 +94,29 @@ pub(super) fn neighbours(fitted: &Fitted, settings: &Settings) -> Vec<Settings> 
     moved.filter(|settings| settings.tmt1_k < settings.tmt2_k).collect()
 }
 
-pub(super) fn commands(fitted: &Fitted, settings: &Settings, load: &[LoadPhase]) -> (String, String) {
-    let off = |kelvin: u16| if kelvin == 0 { "off".to_owned() } else { typed(kelvin) };
+/// What sets it, and what takes it back. A rate is an option of a run: one that is limited for good is in its plan.
+pub(super) fn commands(fitted: &Fitted, settings: &Settings) -> (String, String) {
     match (settings.tmt1_k, settings.tmt2_k, settings.rate_bytes_per_s) {
         (Some(tmt1), Some(tmt2), _) => {
             // A run puts back what it found.
             let of_run = || fitted.common.tmt_k.map(|kelvin| kelvin as u16);
             let [was1, was2] = fitted.common.standing_tmt_k.unwrap_or_else(of_run);
-            (
-                format!("heatsoak hctm DRIVE --tmt1 {} --tmt2 {}", off(tmt1), off(tmt2)),
-                format!("heatsoak hctm DRIVE --tmt1 {} --tmt2 {}", off(was1), off(was2)),
-            )
+            (hctm(tmt1, tmt2), hctm(was1, was2))
         }
         (_, _, Some(rate)) => {
-            let RateLimit { plan, fio } = rate_limit(rate, load);
-            let fio = fio.map(|fio| format!(", {fio}")).unwrap_or_default();
-            (format!("limit the load: {plan} in the plan{fio}"), "no limit".to_owned())
+            let run = with_cache_size("heatsoak run PLAN --drive DRIVE", fitted.simulated);
+            (format!("{run} --sweep rate={}", typed_rate(rate)), run)
         }
         _ => (String::new(), String::new()),
     }
 }
 
-/// The same as a sentence.
+fn hctm(tmt1_k: u16, tmt2_k: u16) -> String {
+    let off = |kelvin: u16| if kelvin == 0 { "off".to_owned() } else { typed(kelvin) };
+    format!("heatsoak hctm DRIVE --tmt1 {} --tmt2 {}", off(tmt1_k), off(tmt2_k))
+}
+
+/// What to do, as a sentence.
 pub(super) fn sentence(fitted: &Fitted, settings: &Settings, load: &[LoadPhase]) -> String {
     match settings.rate_bytes_per_s {
         Some(rate) => {
@@ -114,7 +124,10 @@ pub(super) fn sentence(fitted: &Fitted, settings: &Settings, load: &[LoadPhase])
             let fio = fio.map(|fio| format!(", `{fio}`")).unwrap_or_default();
             format!("Limit the load: `{plan}` in the plan{fio}.")
         }
-        None => format!("`{}`.", commands(fitted, settings, load).0),
+        None => {
+            let (tmt1, tmt2) = (celsius(settings.tmt1_k), celsius(settings.tmt2_k));
+            format!("Set TMT1 to {tmt1} and TMT2 to {tmt2}: `{}`.", commands(fitted, settings).0)
+        }
     }
 }
 

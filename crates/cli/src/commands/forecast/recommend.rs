@@ -27,27 +27,42 @@ pub(crate) fn execute(args: &RecommendArgs, printer: &mut Printer) -> anyhow::Re
     let load = load::phases_on(&plan, None, fitted.common.capacity_bytes);
     let mut advice = recommend(&fitted, &only_one(&args.place)?, &load, goal, bounds);
     advice.verdict = with_plan(&advice.verdict, &args.place);
+    for choice in &mut advice.choices {
+        choice.command = with_plan(&choice.command, &args.place);
+        choice.undo = with_plan(&choice.undo, &args.place);
+    }
     if args.place.json {
         printer.json(&advice)?;
     } else {
-        printer.data(&text(&advice, printer.data_width()))?;
+        printer.data(&text(&advice, cooling_for(&bounds), printer.data_width()))?;
     }
     Ok(if advice.choices.is_empty() { Exit::DoesNotHold } else { Exit::Done })
 }
 
-fn text(advice: &Advice, width: usize) -> String {
+/// What cooling is looked for.
+const fn cooling_for(bounds: &Bounds) -> &'static str {
+    match (bounds.below_k, bounds.at_least_bytes_per_s) {
+        (None, None) => "for this load not to throttle",
+        _ => "for this load to hold to the limits",
+    }
+}
+
+fn text(advice: &Advice, cooling_for: &str, width: usize) -> String {
     let mut text = report::wrapped(&advice.verdict, "", width);
     for choice in advice.choices.iter().take(2) {
         let what = if choice.command.is_empty() { "now" } else { &choice.command };
         text.push_str(&format!("\n{what}\n"));
-        if !choice.undo.is_empty() {
-            text.push_str(&format!("  {}; to undo: {}\n", choice.why, choice.undo));
+        if !choice.command.is_empty() {
+            // A rate ends with the run; what is set stays.
+            let stays = choice.settings.rate_bytes_per_s.is_none();
+            let undo = if stays { format!("; to undo: {}", choice.undo) } else { String::new() };
+            text.push_str(&report::wrapped(&format!("{}{undo}", choice.why), "  ", width));
         }
         text.push_str(&predict::text(&choice.predicted, width));
     }
     if let Some(cooling) = &advice.cooling {
         text.push_str("\n  Cooling\n");
-        text.push_str(&report::wrapped(&cooling_sentence(cooling), "  - ", width));
+        text.push_str(&report::wrapped(&cooling_sentence(cooling, cooling_for), "  - ", width));
     }
     if !advice.avoid.is_empty() {
         text.push_str("\n  Avoid\n");
@@ -59,10 +74,12 @@ fn text(advice: &Advice, width: usize) -> String {
 }
 
 /// What cooling the settings now would take.
-fn cooling_sentence(cooling: &CoolingNeed) -> String {
+fn cooling_sentence(cooling: &CoolingNeed, cooling_for: &str) -> String {
     let air = match cooling.cooler_k {
-        Some(cooler_k) => format!("with the settings now, air {cooler_k:.0} K cooler is enough"),
-        None => "with the settings now, air 30 K cooler is not enough".to_owned(),
+        Some(cooler_k) => {
+            format!("with the settings now, air {cooler_k:.0} K cooler is enough {cooling_for}")
+        }
+        None => format!("with the settings now, air 30 K cooler is not enough {cooling_for}"),
     };
     let sink = match (cooling.heatsink_k_per_w, cooling.still_cm2, cooling.fan_cm2, cooling.part) {
         (Some(k_per_w), Some(still), Some(fan), Some(part)) => format!(
