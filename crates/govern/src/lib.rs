@@ -1,7 +1,7 @@
 //! Keeps a drive below a temperature by shaping the load on it: the law, and what came of it.
 //!
 //! # Architecture
-//! - [`Governor`]: from readings to a rate limit. [`trend`] gives it the slope of the last readings.
+//! - [`Governor`]: from readings to a rate limit, by the slope of the last readings (`trend`).
 //! - [`share`]: one limit divided among those that load the drive.
 //! - [`Account`]: what a governed load came to: how hot, how long it was held back, to what rate.
 //!
