@@ -55,7 +55,9 @@ const UNUSED_K: f64 = 2.0;
 const FREE: f64 = 1.1;
 /// A load that begins this close to the target begins slowly, in kelvins.
 const NEAR_K: f64 = 10.0;
-/// The rate at which it begins then, where no rate was seen yet.
+/// So does one that gets faster than all that was seen by this factor: nobody knows what it will heat.
+const SURGE: f64 = 1.25;
+/// The rate at which a load begins there, where no rate was seen yet.
 const FIRST_BYTES_PER_S: f64 = 100e6;
 /// The logarithm changes by no more than this from one reading to the next, down and up.
 const MOST_DOWN: f64 = 0.7;
@@ -133,11 +135,12 @@ impl Governor {
         }
         self.trend.push(t.as_secs_f64(), kelvin);
         let flow = if flowed.as_f64().is_finite() { flowed.as_f64().max(0.0) } else { 0.0 };
+        let fastest_before = self.fastest;
         self.fastest = self.fastest.max(flow);
         self.lately = [self.lately[1], self.lately[2], flow];
         let seen = Seen { kelvin, span_s: since_s.clamp(0.0, STEP_S), flow };
         self.limit = match self.limit {
-            None => self.first_limit(seen),
+            None => self.first_limit(seen, fastest_before),
             Some(limit) => self.next_limit(limit, seen),
         };
         // After the limit: a hotter reading must never loosen it, by way of a finer step either.
@@ -169,14 +172,17 @@ impl Governor {
     }
 
     /// A free load: whether it has to be limited, and to what first.
-    fn first_limit(&self, seen: Seen) -> Option<f64> {
+    fn first_limit(&self, seen: Seen, fastest_before: f64) -> Option<f64> {
         let least = self.bounds.at_least.as_f64();
         if seen.kelvin >= self.below_k() {
             return Some((0.5 * seen.flow).max(least));
         }
-        let is_unknown = self.fastest <= least;
-        if is_unknown && seen.kelvin >= self.target_k() - NEAR_K {
+        let is_near = seen.kelvin >= self.target_k() - NEAR_K;
+        if is_near && self.fastest <= least {
             return Some(FIRST_BYTES_PER_S.max(least));
+        }
+        if is_near && fastest_before > least && seen.flow > SURGE * fastest_before {
+            return Some(fastest_before.max(0.5 * seen.flow));
         }
         let leads_there = self.ahead_k(seen.kelvin) >= self.target_k() && seen.flow > least;
         leads_there.then(|| self.lately.into_iter().fold(least, f64::max))

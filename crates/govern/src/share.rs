@@ -26,7 +26,7 @@ const ROOM: f64 = 1.25;
 /// Without a limit (`None`) everybody has its own bound.
 pub fn divide(total: Option<f64>, claimants: &[Claimant], least: f64) -> Vec<f64> {
     let Some(total) = total else { return claimants.iter().map(|one| one.most).collect() };
-    let wishes: Vec<f64> = claimants.iter().map(|one| wish(one, least)).collect();
+    let wishes: Vec<f64> = claimants.iter().map(wish).collect();
     let asked: f64 = wishes.iter().sum();
     let (level, spare) = match asked < total {
         true => (f64::INFINITY, (total - asked) / claimants.len().max(1) as f64),
@@ -36,10 +36,11 @@ pub fn divide(total: Option<f64>, claimants: &[Claimant], least: f64) -> Vec<f64
     wishes.iter().zip(claimants).map(part).collect()
 }
 
-/// What one would take; infinite for who takes all that is allowed.
-fn wish(one: &Claimant, least: f64) -> f64 {
+/// What one would take; infinite for who takes all that is allowed. Who takes nothing has the floor and reserves nothing: of
+/// many idle groups the floors alone would be the limit.
+fn wish(one: &Claimant) -> f64 {
     let is_content = one.flowed < CONTENT * one.allowed;
-    let wish = if is_content { (ROOM * one.flowed).max(least) } else { f64::INFINITY };
+    let wish = if is_content { ROOM * one.flowed } else { f64::INFINITY };
     wish.min(one.most)
 }
 
@@ -74,6 +75,12 @@ mod test {
         assert_eq!(divide(Some(110.0), &[hungry(), modest, hungry()], 1.0), [50.0, 10.0, 50.0]);
         assert_eq!(divide(Some(100.0), &[modest, modest], 1.0), [50.0, 50.0], "room to begin again");
         assert_eq!(divide(None, &[hungry()], 1.0), [f64::INFINITY]);
+        let idle = Claimant { flowed: 0.0, ..hungry() };
+        assert_eq!(
+            divide(Some(100.0), &[hungry(), idle, idle], 5.0),
+            [100.0, 5.0, 5.0],
+            "idle ones reserve nothing"
+        );
         let bound = Claimant { most: 20.0, ..hungry() };
         assert_eq!(divide(Some(100.0), &[hungry(), bound], 1.0), [80.0, 20.0]);
     }

@@ -103,14 +103,23 @@ impl Loop {
     }
 
     /// Runs for half an hour; what came of it, and the mean rate.
-    fn run(&self, mut next: impl FnMut(Instant, f64, f64) -> Option<BytesPerSec>) -> (Account, f64) {
+    fn run(&self, next: impl FnMut(Instant, f64, f64) -> Option<BytesPerSec>) -> (Account, f64) {
+        self.run_ops(|_| self.op, next)
+    }
+
+    /// The same with the operation of each second.
+    fn run_ops(
+        &self,
+        op: impl Fn(u32) -> Op,
+        mut next: impl FnMut(Instant, f64, f64) -> Option<BytesPerSec>,
+    ) -> (Account, f64) {
         let mut drive = self.drive();
         let mut account = Account::new(Kelvin::from_kelvin(self.below_k));
         let (mut limit, mut moved) = (next(Instant::ZERO, kelvin(&drive), 0.0), 0.0);
-        for second in 1..=1800 {
+        for second in 1..=1800_u32 {
             let until = at(f64::from(second));
             let rate = or_free(limit);
-            let transfer = Transfer { limit_bytes_per_s: rate, ..Transfer::sequential(self.op, 1 << 36) };
+            let transfer = Transfer { limit_bytes_per_s: rate, ..Transfer::sequential(op(second), 1 << 36) };
             let part = drive.advance_demand(until, &Demand::Transfer(transfer));
             let flow = part.read_bytes + part.write_bytes;
             moved += flow;
@@ -156,6 +165,21 @@ fn twins_stay_below() {
         assert_eq!(account.reached(), None, "{name}: {highest_k}");
         assert!(account.held_share().is_some_and(|share| share > 0.2), "{name} needs no governor");
         assert!(!one.keeps(1.15 * mean), "{name}: {mean} is much slower than need be");
+    }
+}
+
+/// Goal: a drive that is warm already is not surprised by a load that heats faster. Method: five minutes of writes, then
+/// reads at twice the speed, as the default plan has them.
+#[test]
+fn a_faster_load_on_a_warm_drive_stays_below() {
+    for below_k in [338, 341, 343] {
+        let writes = Loop { profile: "ssd1", room_c: 30.0, below_k, op: Op::Write };
+        let mut governor = Governor::new(bounds(below_k));
+        let (account, _) = writes.run_ops(
+            |second| if second <= 300 { Op::Write } else { Op::Read },
+            |t, kelvin, flow| governor.reading(t, kelvin, BytesPerSec::new(flow)),
+        );
+        assert_eq!(account.reached(), None, "{below_k}: {:?}", account.highest());
     }
 }
 
