@@ -81,6 +81,12 @@ pub enum CgroupError {
         /// What the system said.
         source: io::Error,
     },
+    /// A group of ours cannot be removed.
+    #[error("its limits are gone, but processes that COMMAND has left behind still run in {}", group.display())]
+    Busy {
+        /// The group.
+        group: PathBuf,
+    },
     /// The kernel took it and has something else.
     #[error("wrote {wanted} to {} and read back {got}: somebody else changes it as well", path.display())]
     NotApplied {

@@ -1,5 +1,6 @@
 //! Limits that are changed under a journal: from before the first of them until the last is put back.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{CgroupError, CgroupTree, IO_MAX, IoMax, LimitEntry};
@@ -161,6 +162,10 @@ fn put_back(
     for entry in journal.limits.iter().rev() {
         match put_back_one(tree, entry) {
             Ok(()) => restored.push((format!("io.max of {}", tree.name(&entry.group)), entry.found.to_string())),
+            Err(error @ CgroupError::Busy { .. }) => problems.push(format!(
+                "the control group {} was not removed: {error}. Type `heatsoak restore` when they have ended",
+                tree.name(&entry.group)
+            )),
             Err(error) => problems.push(format!(
                 "io.max of {} was not put back to {}: {error}. Type `heatsoak restore` to try again; a reboot takes all limits \
                  away. What was found is kept in {}",
@@ -191,13 +196,29 @@ fn put_back_one(tree: &CgroupTree, entry: &LimitEntry) -> Result<(), CgroupError
         return Err(CgroupError::NotApplied { path: entry.group.join(IO_MAX), wanted, got });
     }
     if entry.is_ours {
-        tree.files.remove(&entry.group).map_err(tree.failed("remove", &entry.group)).or_else(gone_is_fine)?;
+        let is_busy = |error: &io::Error| error.kind() == io::ErrorKind::ResourceBusy;
+        tree.files
+            .remove(&entry.group)
+            .map_err(|error| match error {
+                error if is_busy(&error) => CgroupError::Busy { group: entry.group.clone() },
+                error => tree.failed("remove", &entry.group)(error),
+            })
+            .or_else(gone_is_fine)?;
     }
     Ok(())
 }
 
-/// Puts back what the journal of a disk says and removes it: what was put back, as name and value, and what was not. `None`
-/// when there is no journal of limits. Limits of another boot are gone, and only their journal is removed.
+/// What came of limits that a journal says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RestoredLimits {
+    /// What was put back, as name and value.
+    pub restored: Vec<(String, String)>,
+    /// What was not, and what to do.
+    pub problems: Vec<String>,
+}
+
+/// Puts back what the journal of a disk says and removes it. `None` when there is no journal of limits. Limits of another
+/// boot are gone, and only their journal is removed.
 ///
 /// # Errors
 /// When another process works with them, or the journal cannot be read or removed.
@@ -206,14 +227,14 @@ pub fn restore_limits(
     journals: &Journals,
     identity: &JournalIdentity,
     boot: Option<&str>,
-) -> Result<Option<(Journal, Vec<(String, String)>, Vec<String>)>, CgroupError> {
+) -> Result<Option<RestoredLimits>, CgroupError> {
     let claim = journals.claim(identity)?;
     let Some(journal) = claim.read()?.filter(|journal| !journal.limits.is_empty()) else { return Ok(None) };
     let is_of_now = |entry: &LimitEntry| entry.boot.as_deref() == boot;
     if !journal.limits.iter().any(is_of_now) {
         claim.remove()?;
-        return Ok(Some((journal, Vec::new(), Vec::new())));
+        return Ok(Some(RestoredLimits::default()));
     }
     let (restored, problems) = put_back(tree, &claim, &journal);
-    Ok(Some((journal, restored, problems)))
+    Ok(Some(RestoredLimits { restored, problems }))
 }

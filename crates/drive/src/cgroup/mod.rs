@@ -23,7 +23,7 @@ mod test;
 
 pub use error::CgroupError;
 pub use files::{CgroupFiles, SystemCgroups};
-pub use held::{HeldLimits, LimitedDisk, restore_limits};
+pub use held::{HeldLimits, LimitedDisk, RestoredLimits, restore_limits};
 pub use limits::{IoMax, LimitEntry, moved};
 
 use std::io;
@@ -51,6 +51,16 @@ impl CgroupTree {
         let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let root = mounted(&mounts).ok_or_else(|| CgroupError::NoV2 { v1: has_v1(&mounts) })?;
         Self::at(root, Arc::new(SystemCgroups), has_v1(&mounts))
+    }
+
+    /// That of this machine, to put limits back in: where the controller is off by now, its limits are gone.
+    ///
+    /// # Errors
+    /// Where there is no cgroup v2.
+    pub fn to_restore() -> Result<Self, CgroupError> {
+        let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let root = mounted(&mounts).ok_or_else(|| CgroupError::NoV2 { v1: has_v1(&mounts) })?;
+        Ok(Self { root, files: Arc::new(SystemCgroups) })
     }
 
     /// The one whose root group is at `root`; `v1` tells whether there are groups of version 1 beside.

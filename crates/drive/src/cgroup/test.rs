@@ -25,6 +25,8 @@ struct FakeState {
     left: Option<usize>,
     /// Takes what is written and does nothing.
     deaf: bool,
+    /// Processes run in every group.
+    busy: bool,
 }
 
 const KEYS: [&str; 4] = ["rbps", "wbps", "riops", "wiops"];
@@ -135,6 +137,9 @@ impl CgroupFiles for FakeTree {
     fn remove(&self, path: &Path) -> io::Result<()> {
         self.change(|state| {
             Self::step(state)?;
+            if state.busy {
+                return Err(io::ErrorKind::ResourceBusy.into());
+            }
             state.groups.remove(path).map(|_| ()).ok_or(io::ErrorKind::NotFound.into())
         })
     }
@@ -201,7 +206,7 @@ fn a_kill_at_any_step_is_mended() {
         let refused = claimed(&fake, &journals).expect_err("a journal is there").to_string();
         assert!(refused.contains("govern --below 68C") && refused.contains("heatsoak restore"), "{refused}");
         let restored = restore_limits(&fake.tree(), &journals, &disk().identity, boot().as_deref());
-        let (_, _, problems) = restored.expect("it can").expect("a journal");
+        let problems = restored.expect("it can").expect("a journal").problems;
         assert_eq!(problems, Vec::<String>::new(), "step {steps}");
         assert_eq!(fake.groups_now(), before, "step {steps}");
         let again = restore_limits(&fake.tree(), &journals, &disk().identity, boot().as_deref());
@@ -224,11 +229,7 @@ fn groups_that_have_gone_are_no_problem_and_a_reboot_takes_all_limits() {
     fake.change(|state| state.left = Some(0));
     drop(held);
     let restored = restore_limits(&fake.tree(), &journals, &disk().identity, Some("the next boot"));
-    assert!(
-        restored
-            .expect("it can")
-            .is_some_and(|(_, restored, problems)| restored.is_empty() && problems.is_empty())
-    );
+    assert_eq!(restored.expect("it can"), Some(RestoredLimits::default()));
     assert!(journals.all().expect("a folder").is_empty());
 }
 
@@ -247,6 +248,24 @@ fn what_is_not_as_it_was_is_told() {
     );
     fake.change(|state| state.deaf = false);
     assert_eq!(held.put_back(), Vec::<String>::new());
+}
+
+/// Goal: what a command leaves running is not limited any more, and `restore` can remove its group later.
+#[test]
+fn a_group_of_ours_that_is_still_used_is_told_and_unlimited() {
+    let (fake, journals) = (FakeTree::new(), Journals::in_memory());
+    let before = fake.groups_now();
+    let mut held = claimed(&fake, &journals).expect("free");
+    let group = held.make("heatsoak-govern-1").expect("a group");
+    held.set(&group, TIGHT).expect("a limit");
+    fake.change(|state| state.busy = true);
+    let problems = held.put_back();
+    assert!(problems[0].starts_with("the control group heatsoak-govern-1 was not removed"), "{problems:?}");
+    assert!(fake.groups_now()[&group].is_empty());
+    fake.change(|state| state.busy = false);
+    drop(held);
+    assert_eq!(fake.groups_now(), before);
+    assert!(journals.all().expect("a folder").is_empty());
 }
 
 /// Goal: a panic of ours leaves nothing limited, and who may not write leaves no journal.
