@@ -57,7 +57,7 @@ impl Others {
     }
 
     fn load(&self, phase: &Phase) -> Option<&ShownLoad> {
-        let free = phase.rate_limit_bytes_per_s.is_none() && !phase.buffered;
+        let free = !phase.is_limited() && !phase.buffered;
         self.0.iter().find(|load| free && load.op == phase.op && load.what == phase.what)
     }
 }

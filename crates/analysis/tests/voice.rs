@@ -135,6 +135,7 @@ const CAVEATS: &[&str] = &[
     r#""kind":"same_record","runs":3,"records":1"#,
     r#""kind":"same_record","runs":3,"records":2"#,
     r#""kind":"not_hot_enough","runs":1,"hottest_k":336"#,
+    r#""kind":"not_hot_enough","runs":1,"hottest_k":336,"governed":true"#,
     r#""kind":"not_hot_enough","runs":3,"hottest_k":336"#,
     r#""kind":"not_seen","values":[{"value":"onset"},{"value":"release"},{"value":"lightest_onset"},{"value":"lightest_release"},{"value":"slc_bytes","written_bytes":4.8e11,"over_stated":false},{"value":"heating","op":"read","moved":false}]"#,
     r#""kind":"other_jobs","first":"x_bw.2.log","last":"x_bw.4.log""#,

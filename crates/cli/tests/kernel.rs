@@ -12,6 +12,7 @@ mod kernel {
     mod case;
     mod drives;
     mod features;
+    mod govern;
     mod guarded;
     mod guest;
     mod harness;

@@ -6,6 +6,7 @@
 //! - [`system`]: the drives of this system - a file, a device, a fabric, the null drive.
 //! - [`io`]: how I/O goes to them: io_uring, NVMe/TCP, simulated time, and the trait that the load engine drives.
 //! - [`settings`]: thermal thresholds and the like: read, changed through a journal, put back.
+//! - [`cgroup`]: limits of the kernel on the load of others, under the same journal.
 //! - [`telemetry`]: sources of readings: SMART, hwmon, smartctl, block statistics, power meters.
 //! - [`DriveIdentity`]: who a drive is, for all of the others; [`sysfs`]: block devices as the kernel shows them.
 //! - [`secret`]: what is needed to authenticate oneself.
@@ -18,6 +19,7 @@
 //! real one, and the command line has both.
 
 pub mod address;
+pub mod cgroup;
 mod drive;
 mod error;
 pub mod guard;

@@ -66,8 +66,13 @@ pub enum Caveat {
     NoTemperature { outside_load: bool },
     /// Several runs are one record.
     SameRecord { runs: usize, records: usize },
-    /// None of the runs was throttled; this is the hottest of them.
-    NotHotEnough { runs: usize, hottest_k: Option<f64> },
+    /// None of the runs was throttled; this is the hottest of them. Whether a governor kept it from getting hotter.
+    NotHotEnough {
+        runs: usize,
+        hottest_k: Option<f64>,
+        #[serde(default)]
+        governed: bool,
+    },
     /// Values that the run did not show.
     NotSeen { values: Vec<Unseen> },
     /// Other logs of the same run lie beside those read.

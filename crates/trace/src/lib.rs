@@ -122,6 +122,8 @@ pub struct Phase {
     pub end_s: f64,
     /// The plan's rate limit in bytes per second.
     pub rate_limit_bytes_per_s: Option<f64>,
+    /// Stretches in which a governor held the load back, start and end in seconds: the speed there is not the drive's.
+    pub held: Vec<(f64, f64)>,
     /// Whether its I/O goes through the page cache.
     pub buffered: bool,
     /// Whether it was read off the speeds: then zero speed may as well be no load.
@@ -142,11 +144,25 @@ impl Phase {
             start_s,
             end_s,
             rate_limit_bytes_per_s: None,
+            held: Vec::new(),
             buffered: false,
             inferred: false,
             tracked: false,
             ios: None,
         }
+    }
+}
+
+impl Phase {
+    /// Whether somebody else than the drive decided how fast it was, all the time or now and then.
+    pub fn is_limited(&self) -> bool {
+        self.rate_limit_bytes_per_s.is_some() || !self.held.is_empty()
+    }
+
+    /// Share of the time from `start_s` to `end_s` in which a governor held the load back.
+    pub fn held_share(&self, start_s: f64, end_s: f64) -> f64 {
+        let within = |(from_s, to_s): &(f64, f64)| (to_s.min(end_s) - from_s.max(start_s)).max(0.0);
+        self.held.iter().map(within).sum::<f64>() / (end_s - start_s).max(f64::MIN_POSITIVE)
     }
 }
 

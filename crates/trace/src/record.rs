@@ -1,7 +1,7 @@
 //! A trace from our own run record.
 
 use measure::record::{
-    DriveFacts, EndReason, IoRow, LostPart, Manifest, Op, PhaseFacts, Record, ThermalSettings,
+    DriveFacts, EndReason, HeldFacts, IoRow, LostPart, Manifest, Op, PhaseFacts, Record, ThermalSettings,
 };
 use measure::{Celsius, Instant, Kelvin, Series};
 
@@ -109,6 +109,7 @@ fn phases(manifest: &Manifest, io: &[IoRow]) -> Vec<Phase> {
         start_s: start_s(facts),
         end_s: end_s(facts).max(start_s(facts)),
         rate_limit_bytes_per_s: facts.rate_limit_bytes_per_s,
+        held: held(manifest, start_s(facts), end_s(facts)),
         buffered: facts.buffered,
         inferred: false,
         tracked: facts.tracked,
@@ -121,6 +122,17 @@ fn phases(manifest: &Manifest, io: &[IoRow]) -> Vec<Phase> {
         }
     }
     phases
+}
+
+/// When a governor held back the load of a phase. Until the run has ended nobody has written that down: then always.
+fn held(manifest: &Manifest, start_s: f64, end_s: f64) -> Vec<(f64, f64)> {
+    let Some(governor) = &manifest.governor else { return Vec::new() };
+    if manifest.end.is_none() {
+        return vec![(start_s, end_s)];
+    }
+    let seconds = |ns: u64| Instant::from_ns(ns).as_secs_f64();
+    let within = |held: &HeldFacts| (seconds(held.start_ns).max(start_s), seconds(held.end_ns).min(end_s));
+    governor.held.iter().map(within).filter(|(from_s, to_s)| from_s < to_s).collect()
 }
 
 fn phase_op(ops: &[String]) -> SegmentOp {

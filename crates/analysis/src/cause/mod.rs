@@ -273,9 +273,13 @@ fn judged_case(case: &Case) -> Judged {
     }
 }
 
-/// Whether a piece is as fast as the plan allows.
+/// A governor that held the load back for this share of a piece is why the piece is as fast as it is.
+const HELD: f64 = 0.5;
+
+/// Whether a piece is as fast as the plan, or a governor, allows.
 pub(crate) fn as_meant(phase: &Phase, piece: &Piece) -> bool {
-    phase.rate_limit_bytes_per_s.is_some_and(|limit| (piece.level / limit - 1.0).abs() <= AT_LIMIT)
+    let is_held = !phase.held.is_empty() && phase.held_share(piece.start_s, piece.end_s) >= HELD;
+    is_held || phase.rate_limit_bytes_per_s.is_some_and(|limit| (piece.level / limit - 1.0).abs() <= AT_LIMIT)
 }
 
 fn phase_of<'a>(trace: &'a Trace, stretches: &[Stretch], pieces: &[Piece], drop: &SpeedDrop) -> &'a Phase {

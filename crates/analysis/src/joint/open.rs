@@ -16,7 +16,7 @@ pub(super) fn open(runs: &[JointRun], machines: &[JointMachine]) -> Vec<Caveat> 
         ask(Caveat::PolicyUndetermined { seen: SlowdownSeen::NeverCool });
     } else if machines.is_empty() {
         let hottest_k = runs.iter().filter_map(|run| run.hottest_free_k()).reduce(f64::max);
-        ask(Caveat::NotHotEnough { runs: runs.len(), hottest_k });
+        ask(Caveat::NotHotEnough { runs: runs.len(), hottest_k, governed: false });
     }
     for machine in machines {
         if machine.follows == Follows::Undetermined {

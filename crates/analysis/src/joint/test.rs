@@ -137,7 +137,7 @@ fn nothing_seen_asks_for_more_heat() {
         cool
     };
     let joint = joint(&[cool(), cool()]);
-    let open = Caveat::NotHotEnough { runs: 2, hottest_k: Some(330.0) };
+    let open = Caveat::NotHotEnough { runs: 2, hottest_k: Some(330.0), governed: false };
     assert_eq!((joint.class, &joint.open[0]), (PolicyClass::None, &open));
 }
 

@@ -61,7 +61,7 @@ impl Loads<'_> {
 
     /// Whether the plan or the link explains its speed.
     pub(super) fn is_limited(&self, trace: &Trace) -> bool {
-        let held = |stretch: &&Stretch| trace.phases[stretch.phase].rate_limit_bytes_per_s.is_some();
+        let held = |stretch: &&Stretch| trace.phases[stretch.phase].is_limited();
         let fastest = self.samples().map(Interval::bytes_per_s).fold(0.0, f64::max);
         let by_link = trace.facts.link_bytes_per_s.is_some_and(|link| fastest >= BY_LINK * link);
         by_link || self.stretches.iter().any(held)

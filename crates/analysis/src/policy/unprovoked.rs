@@ -105,7 +105,8 @@ pub(super) fn policy(
     if provoked {
         return (policy(PolicyClass::None, known), Vec::new());
     }
-    let cool = Caveat::NotHotEnough { runs: 1, hottest_k: Some(hottest) };
+    let governed = trace.phases.iter().any(|phase| !phase.held.is_empty());
+    let cool = Caveat::NotHotEnough { runs: 1, hottest_k: Some(hottest), governed };
     (policy(PolicyClass::None, known), vec![cool])
 }
 

@@ -111,7 +111,7 @@ pub fn caveat(caveat: &Caveat) -> String {
         Caveat::SameRecord { runs, records } => {
             format!("Some of the {runs} runs hold the same data, or parts of it; they count as {records}.")
         }
-        Caveat::NotHotEnough { runs, hottest_k } => not_hot_enough(*runs, *hottest_k),
+        Caveat::NotHotEnough { runs, hottest_k, governed } => not_hot_enough(*runs, *hottest_k, *governed),
         Caveat::NotSeen { values } => {
             let values: Vec<String> = values.iter().map(unseen).collect();
             format!("Not observed in this run: {}.", values.join("; "))
@@ -364,8 +364,11 @@ const fn undetermined(seen: SlowdownSeen) -> &'static str {
     }
 }
 
-fn not_hot_enough(runs: usize, hottest_k: Option<f64>) -> String {
+fn not_hot_enough(runs: usize, hottest_k: Option<f64>, governed: bool) -> String {
     match hottest_k.map(degrees) {
+        Some(hottest) if governed => format!(
+            "Open: throttling above {hottest}; the load was held back there. The same plan with `heatsoak run` reaches more."
+        ),
         Some(hottest) if runs == 1 => format!(
             "Open: throttling above {hottest}, the highest temperature of this run. A longer or heavier load reaches more."
         ),

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use measure::Bytes;
+use measure::{Bytes, Instant};
+
+use super::ceiling::Ceiling;
 
 /// Shared by all workers of a phase and by whoever may stop them. Clones are the same control.
 #[derive(Clone, Debug)]
@@ -12,6 +14,7 @@ pub struct Control {
     errors: Arc<AtomicU64>,
     errors_max: u64,
     writes: Option<WriteBudget>,
+    ceiling: Arc<Ceiling>,
 }
 
 /// How many bytes may still be written, by all that share it: clones are the same budget.
@@ -58,7 +61,19 @@ impl Control {
             errors: Arc::new(AtomicU64::new(0)),
             errors_max,
             writes: None,
+            ceiling: Arc::new(Ceiling::default()),
         }
+    }
+
+    /// The rate that all workers together may move; it may change while they run.
+    pub fn ceiling(&self) -> &Ceiling {
+        &self.ceiling
+    }
+
+    /// The earliest time for the next I/O under it.
+    #[inline]
+    pub(crate) fn opens(&self) -> Instant {
+        self.ceiling.opens()
     }
 
     /// Ends the load at the write that would exceed this budget.

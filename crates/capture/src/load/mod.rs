@@ -9,6 +9,7 @@
 //! # What it does not do
 //! It opens nothing, writes no record and knows no plan as a whole: `session` does that.
 
+mod ceiling;
 mod control;
 mod draw;
 mod engine;
@@ -24,6 +25,7 @@ mod ring_test;
 mod split_test;
 mod worker;
 
+pub use ceiling::Ceiling;
 pub use control::{Control, Halt, WriteBudget};
 pub(crate) use engine::STOP_LIMIT;
 pub use engine::{Tick, drive};

@@ -199,7 +199,7 @@ impl Worker {
             return Instant::NEVER;
         }
         while let Some((ready, slot)) = self.free.front().copied() {
-            let due = ready.max(self.pace.opens());
+            let due = ready.max(self.opens());
             if due > now {
                 return due.min(self.spec.deadline);
             }
@@ -229,8 +229,8 @@ impl Worker {
                 self.free.extend(self.open.drain(..).map(|slot| (now, slot)));
                 return None;
             }
-            if self.pace.opens() > now {
-                return Some(self.pace.opens());
+            if self.opens() > now {
+                return Some(self.opens());
             }
             if self.queued.len() >= path.batch_max() {
                 return Some(now);
@@ -244,6 +244,12 @@ impl Worker {
             path.queue(self.send(now, index, slot));
         }
         None
+    }
+
+    /// The earliest time for the next I/O: by the load's own rate, and by what all of them may move together.
+    #[inline]
+    fn opens(&self) -> Instant {
+        self.pace.opens().max(self.control.opens())
     }
 
     fn stopped(&self, now: Instant) -> Option<Ended> {
@@ -277,6 +283,10 @@ impl Worker {
     fn send(&mut self, now: Instant, index: u32, slot: u16) -> Io {
         let IoSlot { op, offset, len, .. } = self.slots[usize::from(slot)];
         self.pace.count(now, len);
+        // What is deallocated moves no data and warms nothing.
+        if op != Op::Trim {
+            self.control.ceiling().count(now, len);
+        }
         self.queued.push(slot);
         Io { token: Io::token(index, slot), op, offset, len, direct: self.spec.direct }
     }

@@ -35,6 +35,7 @@ pub fn draft_manifest(plan: &Plan, address: &str, origin: Origin, drive: DriveFa
         answers: Vec::new(),
         clock_anchor: ClockAnchor { wall_unix_ns: 0, monotonic_ns: None },
         transport_events: Vec::new(),
+        governor: None,
         notes: plan.notes.clone(),
         end: None,
     }

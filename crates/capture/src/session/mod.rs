@@ -7,7 +7,8 @@
 //! - [`Observer`] is told about progress; [`StopFlag`] stops from outside.
 //!
 //! # What it does not do
-//! It draws no conclusion: "stop when steady" is a [`SteadyRule`] that the caller brings. Settings are
+//! It draws no conclusion: "stop when steady" is a [`SteadyRule`] that the caller brings, and what a load may move at a
+//! temperature is a [`RateRule`] of the caller's. Settings are
 //! `drive::settings`: here they are changed before the load and put back after it, on every path.
 
 mod grid;
@@ -19,6 +20,7 @@ mod real;
 mod recorder;
 mod rounds;
 mod settings;
+mod shaping;
 mod simulated;
 mod stop;
 mod threads;
@@ -27,6 +29,7 @@ pub use guard::thermal_limit;
 pub use manifest::draft_manifest;
 pub use observer::{Observer, Progress};
 pub use rounds::SteadyRule;
+pub use shaping::{RateReading, RateRule};
 pub use stop::{Stop, StopFlag};
 
 use std::io;
@@ -34,7 +37,7 @@ use std::path::PathBuf;
 
 use measure::record::{ClockAnchor, End, Manifest, Op, RecordError, RunWriter};
 use measure::time::wall_unix_ns;
-use measure::{Bytes, Instant, MonotonicClock, Seed};
+use measure::{Bytes, BytesPerSec, Instant, MonotonicClock, Seed};
 use thiserror::Error;
 
 use crate::load::{Control, LoadError, Worker, WorkerSpec, WriteBudget};
@@ -43,6 +46,7 @@ use plan::check::resolve;
 use plan::{Phase, Plan};
 use recorder::Recorder;
 use settings::HeldSettings;
+use shaping::Shaping;
 
 /// One plan on one drive.
 pub struct Session<'a> {
@@ -53,6 +57,7 @@ pub struct Session<'a> {
     stop: StopFlag,
     last_facts: Option<Box<LastFacts<'a>>>,
     writes: Option<WriteBudget>,
+    rate_rule: Option<Box<RateRule<'a>>>,
 }
 
 /// Adds to the manifest what is to be looked at when the run is over.
@@ -124,7 +129,16 @@ impl<'a> Session<'a> {
             stop: StopFlag::new(),
             last_facts: None,
             writes: None,
+            rate_rule: None,
         }
+    }
+
+    /// Has `rule` shape the load: at each reading of the temperature, and every few seconds without one, it says what all
+    /// loads together may move from then on.
+    #[must_use]
+    pub fn rate_rule(mut self, rule: impl FnMut(&RateReading) -> Option<BytesPerSec> + 'a) -> Self {
+        self.rate_rule = Some(Box::new(rule));
+        self
     }
 
     /// Has `look` add to the manifest when the run is over: the link, which may have changed.
@@ -186,11 +200,12 @@ impl<'a> Session<'a> {
     }
 
     fn recorder(self, real_time: bool) -> Recorder<'a> {
-        let Self { plan, writer, observer, steady_rule, stop, last_facts, writes } = self;
+        let Self { plan, writer, observer, steady_rule, stop, last_facts, writes, rate_rule } = self;
         let mut recorder = Recorder::new(plan, writer, observer, stop, real_time);
         recorder.last_facts = last_facts;
         recorder.control = recorder.control.write_budget(writes);
         recorder.rounds.rule = steady_rule;
+        recorder.shaping = rate_rule.map(Shaping::new);
         recorder
     }
 }

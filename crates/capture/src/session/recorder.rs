@@ -10,6 +10,7 @@ use measure::{Bytes, Celsius, Instant, Kelvin, Watts};
 use super::guard::{ThermalGuard, thermal_limit};
 use super::observer::{Meter, Observer};
 use super::rounds::RoundSpeeds;
+use super::shaping::Shaping;
 use super::stop::{Stop, StopFlag};
 use super::{Outcome, SessionError};
 use crate::load::{Control, Ended, Halt, IntervalStats};
@@ -45,6 +46,8 @@ pub(super) struct Recorder<'a> {
     errors: u64,
     composite: Option<Kelvin>,
     power: Option<Watts>,
+    /// What shapes the load.
+    pub(super) shaping: Option<Shaping<'a>>,
     /// What looks at last facts when the run is over.
     pub(super) last_facts: Option<Box<super::LastFacts<'a>>>,
 }
@@ -72,6 +75,7 @@ impl<'a> Recorder<'a> {
             errors: 0,
             composite: None,
             power: None,
+            shaping: None,
             last_facts: None,
             plan,
             writer,
@@ -236,6 +240,9 @@ impl<'a> Recorder<'a> {
             self.errors += op.errors;
             self.meter.count(op.op, op.bytes, op.ios);
             self.rounds.count(op.bytes);
+            if let Some(shaping) = &mut self.shaping {
+                shaping.count(op.op, op.bytes);
+            }
             self.push(IoRow {
                 t: start,
                 span: end - start,
@@ -285,6 +292,9 @@ impl<'a> Recorder<'a> {
             self.cool = true;
             self.control.halt(Halt::Drain);
         }
+        if let Some(limit) = self.shaping.as_mut().and_then(|shaping| shaping.reading(&row)) {
+            self.control.ceiling().set(row.t, limit);
+        }
         if row.is_empty() {
             return;
         }
@@ -316,6 +326,9 @@ impl<'a> Recorder<'a> {
         }
         if let Some(why) = self.guard.unwatched(now) {
             self.end_run(EndReason::SafetyLimit, why);
+        }
+        if let Some(limit) = self.shaping.as_mut().and_then(|shaping| shaping.poll(now)) {
+            self.control.ceiling().set(now, limit);
         }
         let flushed = if self.real_time {
             self.writer.flush_if_due(now)

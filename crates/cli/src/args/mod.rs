@@ -9,6 +9,7 @@ mod device;
 mod export;
 mod fleet;
 mod forecast;
+mod govern;
 mod inspect;
 mod power;
 mod remote;
@@ -34,6 +35,7 @@ pub(crate) use device::DeviceArgs;
 pub(crate) use export::{ExportArgs, ExportFormat};
 pub(crate) use fleet::{FleetArgs, FleetStream};
 pub(crate) use forecast::{FitArgs, GoalArg, PlaceArgs, PredictArgs, RecommendArgs};
+pub(crate) use govern::GovernArgs;
 pub(crate) use inspect::InspectArgs;
 pub(crate) use power::{MeterArgs, PowerArgs};
 pub(crate) use remote::{FetchArgs, LinkLostArg, OnArgs, RemoteArgs};
@@ -166,6 +168,9 @@ pub(crate) enum CliCommand {
     /// Watch drives under the load of others: speed, temperature, throttling, as a screen or lines
     #[command(after_long_help = watch::AFTER_WATCH_HELP)]
     Watch(WatchArgs),
+    /// Keep a drive below a temperature by shaping the load on it
+    #[command(after_long_help = govern::AFTER_HELP)]
+    Govern(GovernArgs),
     /// Serve metrics of drives for Prometheus
     #[command(after_long_help = watch::AFTER_EXPORTER_HELP)]
     Exporter(ExporterArgs),

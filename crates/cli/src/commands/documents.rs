@@ -23,6 +23,7 @@ use super::explain::Explained;
 use super::findings::RunResult;
 use super::forecast::fit::FitDocument;
 use super::forecast::sweep::SweepDocument;
+use super::govern::GovernDocument;
 use super::inspect::Inspection;
 use super::list::Listing;
 use super::meter::Trial;
@@ -96,6 +97,7 @@ documents! {
     TrimDocument, "trim", 1, "`heatsoak trim --json`";
     Trial, "meter", 1, "`heatsoak meter --json`";
     Library, "runs", 1, "`heatsoak runs --json`";
+    GovernDocument, "govern", 1, "`heatsoak govern --json`";
     LiveDocument, "watch", 1, "a line of `heatsoak watch --json`; `live.json` in the folder of a watch or a run under way";
     ServedLibrary, "serve-runs", 1, "`/runs.json` of `heatsoak serve`";
     ServeTold, "serve", 1, "the line of `heatsoak serve --json`";

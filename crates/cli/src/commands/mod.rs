@@ -10,6 +10,7 @@ mod finish;
 mod fleet;
 mod forecast;
 mod generate;
+mod govern;
 mod inspect;
 mod joint;
 mod list;
@@ -58,6 +59,7 @@ pub(crate) fn execute(typed: Typed, printer: &mut Printer) -> anyhow::Result<Exi
         CliCommand::Validate(args) => validate::execute(&args, printer),
         CliCommand::Vssd(args) => vssd::execute(&args, printer),
         CliCommand::Watch(args) => watch::execute(&args, printer),
+        CliCommand::Govern(args) => govern::execute(args, printer),
         CliCommand::Exporter(args) => watch::export(&args, printer),
         CliCommand::Inspect(args) => inspect::execute(&args, printer),
         CliCommand::Meter(args) => meter::execute(&args, printer),

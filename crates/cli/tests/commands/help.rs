@@ -20,6 +20,7 @@ const COMMANDS: &[&str] = &[
     "validate",
     "vssd",
     "watch",
+    "govern",
     "exporter",
     "serve",
     "fetch",

@@ -7,6 +7,7 @@ mod file_run;
 mod folders;
 mod forecast;
 mod found;
+mod govern;
 mod help;
 mod hostile_names;
 mod logs;

@@ -83,6 +83,13 @@ impl DriveScale {
             phase.end_ns = phase.end_ns.map(|ns| self.ns(ns));
             phase.rate_limit_bytes_per_s = phase.rate_limit_bytes_per_s.map(|rate| self.rate(rate));
         }
+        if let Some(governor) = &mut manifest.governor {
+            governor.at_least_bytes_per_s = self.rate(governor.at_least_bytes_per_s);
+            for held in &mut governor.held {
+                (held.start_ns, held.end_ns) = (self.ns(held.start_ns), self.ns(held.end_ns));
+                held.bytes_per_s = self.rate(held.bytes_per_s);
+            }
+        }
         if let Some(end) = &mut manifest.end {
             end.t_ns = self.ns(end.t_ns);
         }

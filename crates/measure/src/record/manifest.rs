@@ -63,10 +63,39 @@ pub struct Manifest {
     /// from before this field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transport_events: Vec<TransportEvent>,
+    /// That the load was shaped by the temperature (`heatsoak govern`); `None` where it was not, and in records from before
+    /// this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub governor: Option<GovernorFacts>,
     /// Things a reader of the numbers has to know: what was prepared, ignored or done differently.
     pub notes: Vec<String>,
     /// How the run ended; `None` while it is under way, or when it was killed.
     pub end: Option<End>,
+}
+
+/// A load that was kept from heating the drive to a temperature.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GovernorFacts {
+    /// The composite temperature was to stay below this one, in kelvins.
+    pub below_k: u16,
+    /// The load was never limited to less than this, in bytes per second.
+    pub at_least_bytes_per_s: f64,
+    /// The highest temperature that was read, in kelvins; `None` until the run has ended.
+    pub highest_k: Option<f64>,
+    /// Stretches in which the governor held the load back: the speed there is not the drive's. Empty until the run has
+    /// ended.
+    pub held: Vec<HeldFacts>,
+}
+
+/// A stretch in which a governor held the load back.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HeldFacts {
+    /// Its start, in nanoseconds since the run began.
+    pub start_ns: u64,
+    /// Its end.
+    pub end_ns: u64,
+    /// The mean of the limit in it, in bytes per second.
+    pub bytes_per_s: f64,
 }
 
 /// Where the numbers come from.

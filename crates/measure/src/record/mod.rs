@@ -34,8 +34,9 @@ mod write;
 
 pub use columns::{ColumnReference, TableReference, table_reference, unit_in_name};
 pub use manifest::{
-    ClockAnchor, DriveFacts, End, EndReason, HostFacts, LinkFacts, Manifest, MeterFacts, Origin, PhaseFacts,
-    PowerBaseline, RawAnswer, RunEdge, SettingsFacts, ThermalSettings, TransportEvent, TransportEventKind,
+    ClockAnchor, DriveFacts, End, EndReason, GovernorFacts, HeldFacts, HostFacts, LinkFacts, Manifest,
+    MeterFacts, Origin, PhaseFacts, PowerBaseline, RawAnswer, RunEdge, SettingsFacts, ThermalSettings,
+    TransportEvent, TransportEventKind,
 };
 pub use read::{LostPart, Record, is_run_folder, read, read_manifest, read_ops, read_reduced};
 pub use rows::{BlockCounters, IoRow, Op, OpRow, SmartRow, TelemetryRow};

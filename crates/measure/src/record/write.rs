@@ -426,6 +426,7 @@ mod test {
             answers: Vec::new(),
             clock_anchor: ClockAnchor { wall_unix_ns: 0, monotonic_ns: None },
             transport_events: Vec::new(),
+            governor: None,
             notes: Vec::new(),
             end: None,
         }

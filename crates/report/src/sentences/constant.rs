@@ -53,6 +53,12 @@ fn constant(one: &PhaseFigures, input: &ReportInput) -> String {
         None => format::speed(one.mean_bytes_per_s),
     };
     let span = format::seconds(one.span_s);
+    if let Some(below_k) = input.governed_below_k.filter(|_| one.labels.contains(&Label::RateLimited)) {
+        return format!(
+            "{subject}: mean {speed} for {span}, held back to stay below {}.",
+            format::degrees(format::celsius(below_k))
+        );
+    }
     if one.labels.iter().all(|label| *label == Label::RateLimited) {
         return format!("{subject}: {speed} for {span}, the plan's rate limit.");
     }

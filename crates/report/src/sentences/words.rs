@@ -17,7 +17,7 @@ pub const fn label(label: Label) -> &'static str {
         Label::Throttled => "throttled",
         Label::SlcExhausted => "SLC cache full",
         Label::Dip => "dip",
-        Label::RateLimited => "rate-limited by the plan",
+        Label::RateLimited => "rate-limited",
         Label::Ramp => "ramp",
         Label::Idle => "idle",
         // What caused it stands in the sentence of its event, with how sure that is.

@@ -51,7 +51,12 @@ pub(super) fn reproduce(manifest: &Manifest) -> Reproduce {
         }
         _ => manifest.address.clone(),
     };
-    let command = format!("heatsoak run {} --drive {}", quoted(&plan), quoted(&address));
+    let command = match &manifest.governor {
+        Some(governor) => {
+            format!("heatsoak govern {} --below {}K {}", quoted(&address), governor.below_k, quoted(&plan))
+        }
+        None => format!("heatsoak run {} --drive {}", quoted(&plan), quoted(&address)),
+    };
     Reproduce { command: Some(command), files }
 }
 

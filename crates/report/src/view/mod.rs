@@ -57,6 +57,8 @@ pub struct ReportInput {
     pub link_bytes_per_s: Option<f64>,
     /// What to do about it, as sentences; the page has a place for it. Empty: the experiment that would settle what is open.
     pub advice: Vec<String>,
+    /// The temperature that a governor kept, or was to keep, the load below, in kelvins; `None` where there was none.
+    pub governed_below_k: Option<f64>,
     /// What a fit says of the throttling policy, a sentence beside the verdict's; `None` where nothing was fitted.
     pub second_opinion: Option<String>,
     /// Things a reader of the numbers has to know.

@@ -53,6 +53,7 @@ impl ReportInput {
             advice: Vec::new(),
             second_opinion: None,
             clouds: Vec::new(),
+            governed_below_k: manifest.governor.as_ref().map(|governor| f64::from(governor.below_k)),
             notes: manifest.notes.clone(),
             ending: facts::ending(manifest),
             reproduce: facts::reproduce(manifest),

@@ -49,6 +49,7 @@ impl ReportInput {
             advice: Vec::new(),
             second_opinion: None,
             clouds: Vec::new(),
+            governed_below_k: None,
             notes: trace.notes.clone(),
             ending: trace.facts.ended_early.as_ref().map(|why| format!("The run ended early: {why}.")),
             reproduce: Reproduce::default(),

@@ -320,6 +320,9 @@ fn hctm(tmt1_k: u16, tmt2_k: u16) -> ThermalSettings {
     ThermalSettings { tmt1_k: Some(tmt1_k), tmt2_k: Some(tmt2_k), power_state: None }
 }
 
+const CLOCK_ANCHOR: ClockAnchor =
+    ClockAnchor { wall_unix_ns: 1_790_000_000_000_000_000, monotonic_ns: Some(123_456_789) };
+
 fn record(io: Vec<IoRow>, telemetry: Vec<TelemetryRow>, phases: &[&str], set: ThermalSettings) -> Record {
     let end_ns = io.last().map_or(0, |row| row.t.as_ns() + TICK_NS);
     let length_ns = end_ns / phases.len() as u64;
@@ -382,11 +385,9 @@ fn record(io: Vec<IoRow>, telemetry: Vec<TelemetryRow>, phases: &[&str], set: Th
         rated_write_bytes: None,
         switched_on: false,
         answers: Vec::new(),
-        clock_anchor: ClockAnchor {
-            wall_unix_ns: 1_790_000_000_000_000_000,
-            monotonic_ns: Some(123_456_789),
-        },
+        clock_anchor: CLOCK_ANCHOR,
         transport_events: Vec::new(),
+        governor: None,
         notes: vec!["The first 20 % of the drive was written before.".into()],
         end: Some(End { reason: EndReason::Completed, t_ns: end_ns, detail: None }),
     };

@@ -11,64 +11,31 @@ use std::os::unix::fs::FileTypeExt as _;
 
 use anyhow::bail;
 use capture::load::WriteBudget;
-use capture::session::Stop;
+use capture::session::{Outcome, Stop, StopFlag};
 use drive::{Address, AddressKind, DriveError, Stated};
 use measure::{Bytes, Seed};
 use plan::{Plan, Sweep, SweepSetting};
 
 use crate::Exit;
 use crate::args::{DEFAULT_DRIVE, RunArgs};
+use crate::commands::govern::shape::GovernedRun;
 use crate::commands::{findings, forecast};
 use crate::door;
 use crate::opening::Opening;
 use crate::printer::{Printer, is_broken_pipe, sentence};
 use crate::run_folder;
 use crate::{signals, twin_drive};
-use one::{OneRun, outcome, tell_end};
+pub(super) use one::outcome;
+use one::{OneRun, tell_end};
 
 /// Runs.
 pub(crate) fn execute(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
-    let mut plan = plan(args)?;
-    let typed = args.drive.as_deref().or(plan.drive.as_deref()).unwrap_or(DEFAULT_DRIVE);
-    let address = Address::parse(typed)?;
-    if let Some(out) = &args.out {
-        run_folder::refuse_unusable(out)?;
+    let ready = ReadyRun::new(args)?;
+    if let Some(sweep) = &ready.plan.sweep {
+        let one = OneRun { out: None, ..ready.one(args, None) };
+        return sweep::execute(&one, sweep, &ready.address, &ready.opening, printer);
     }
-    if let AddressKind::Twin { profile } = address.kind()
-        && args.device.slc.is_none()
-    {
-        let profile = twin_drive::read_profile(profile)?;
-        let size = Bytes::new(profile.identity.capacity_bytes);
-        if let (None, Some(without)) = (profile.slc_bytes(), plan.without_cache(size)) {
-            plan = without;
-        }
-    }
-    let stop = signals::stop_flag()?;
-    if args.until_stdin_ends {
-        signals::stop_when_stdin_ends(&stop)?;
-    }
-    let stated = Stated { slc: args.device.slc, destroy: args.device.permission(), give_up: stop.give_up() };
-    let surroundings = surroundings(args, &address);
-    let opening = Opening { stated, seed: plan.seed, surroundings };
-    let writes = args.max_write.iter().min().map(|most| WriteBudget::new(*most));
-    let writes = writes.as_ref();
-    if let Some(sweep) = &plan.sweep {
-        let one = OneRun { args, plan: &plan, stop: &stop, out: None, writes };
-        return sweep::execute(&one, sweep, &address, &opening, printer);
-    }
-    let mut drive = door::open(&address, &opening)?;
-    let one = OneRun { args, plan: &plan, stop: &stop, out: args.out.as_deref(), writes };
-    let ended = match one.run(&mut *drive, printer) {
-        Ok(Some(ended)) => ended,
-        Ok(None) => return Ok(Exit::Stopped),
-        // The user ended the wait for a drive that did not answer: there is no run yet.
-        Err(error) if stop.asks() == Stop::AtOnce && error.is::<DriveError>() => {
-            printer.warning(&sentence(&error));
-            return Ok(Exit::Stopped);
-        }
-        Err(error) => return Err(error),
-    };
-    tell_end(&ended, printer);
+    let Some(ended) = ready.run(args, None, printer)? else { return Ok(Exit::Stopped) };
     let mut reported = findings::tell_run(&ended.folder, args, printer);
     if args.fit && reported.is_ok() {
         reported = forecast::fit_run(&ended.folder, printer);
@@ -81,6 +48,92 @@ pub(crate) fn execute(args: &RunArgs, printer: &mut Printer) -> anyhow::Result<E
             "the run is recorded in {}, but what follows it was not done",
             ended.folder.display()
         ))),
+    }
+}
+
+/// Runs under a governor; `None` when the user stopped it before there was a run. What follows a run is the caller's.
+///
+/// # Errors
+/// As for any run; a sweep, whose runs heat one another.
+pub(crate) fn governed(
+    args: &RunArgs,
+    governed: &GovernedRun,
+    printer: &mut Printer,
+) -> anyhow::Result<Option<Outcome>> {
+    let ready = ReadyRun::new(args)?;
+    if ready.plan.sweep.is_some() {
+        bail!(
+            "cannot govern the sweep {:?}: govern one of its settings, with a plan that has no [sweep]",
+            ready.plan.name
+        );
+    }
+    ready.run(args, Some(governed), printer)
+}
+
+/// All that was typed, looked at: a run may begin.
+struct ReadyRun {
+    plan: Plan,
+    address: Address,
+    opening: Opening,
+    stop: StopFlag,
+    writes: Option<WriteBudget>,
+}
+
+impl ReadyRun {
+    fn new(args: &RunArgs) -> anyhow::Result<Self> {
+        let mut plan = plan(args)?;
+        let typed = args.drive.as_deref().or(plan.drive.as_deref()).unwrap_or(DEFAULT_DRIVE);
+        let address = Address::parse(typed)?;
+        if let Some(out) = &args.out {
+            run_folder::refuse_unusable(out)?;
+        }
+        if let AddressKind::Twin { profile } = address.kind()
+            && args.device.slc.is_none()
+        {
+            let profile = twin_drive::read_profile(profile)?;
+            let size = Bytes::new(profile.identity.capacity_bytes);
+            if let (None, Some(without)) = (profile.slc_bytes(), plan.without_cache(size)) {
+                plan = without;
+            }
+        }
+        let stop = signals::stop_flag()?;
+        if args.until_stdin_ends {
+            signals::stop_when_stdin_ends(&stop)?;
+        }
+        let stated =
+            Stated { slc: args.device.slc, destroy: args.device.permission(), give_up: stop.give_up() };
+        let surroundings = surroundings(args, &address);
+        let opening = Opening { stated, seed: plan.seed, surroundings };
+        let writes = args.max_write.iter().min().map(|most| WriteBudget::new(*most));
+        Ok(Self { plan, address, opening, stop, writes })
+    }
+
+    fn one<'a>(&'a self, args: &'a RunArgs, governed: Option<&'a GovernedRun>) -> OneRun<'a> {
+        let Self { plan, stop, writes, .. } = self;
+        OneRun { args, plan, stop, out: args.out.as_deref(), writes: writes.as_ref(), governed }
+    }
+
+    /// Makes the run and says how it ended.
+    fn run(
+        &self,
+        args: &RunArgs,
+        governed: Option<&GovernedRun>,
+        printer: &mut Printer,
+    ) -> anyhow::Result<Option<Outcome>> {
+        let mut drive = door::open(&self.address, &self.opening)?;
+        let ended = match self.one(args, governed).run(&mut *drive, printer) {
+            Ok(ended) => ended,
+            // The user ended the wait for a drive that did not answer: there is no run yet.
+            Err(error) if self.stop.asks() == Stop::AtOnce && error.is::<DriveError>() => {
+                printer.warning(&sentence(&error));
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        if let Some(ended) = &ended {
+            tell_end(ended, printer);
+        }
+        Ok(ended)
     }
 }
 

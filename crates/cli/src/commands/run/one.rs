@@ -8,10 +8,11 @@ use capture::load::WriteBudget;
 use capture::session::{self, Session, Stop, StopFlag, draft_manifest};
 use drive::kernel_log::KernelLog;
 use drive::telemetry::discover::SYSFS;
-use drive::telemetry::power;
+use drive::telemetry::{self, Reading, power};
 use drive::{Drive, DriveError, DriveIo, Examination, Prepared};
+use govern::Bounds;
 use measure::record::{EndReason, Manifest, Origin, RunWriter};
-use measure::{Bytes, BytesPerSec, Celsius};
+use measure::{Bytes, BytesPerSec, Celsius, Instant, Kelvin, MonotonicClock};
 use physics::Profile;
 use plan::Plan;
 use plan::check::{self, TargetFacts};
@@ -19,6 +20,7 @@ use plan::memory::buffer_bytes;
 
 use crate::Exit;
 use crate::args::RunArgs;
+use crate::commands::govern::shape::GovernedRun;
 use crate::cost::Cost;
 use crate::host;
 use crate::printer::Printer;
@@ -36,6 +38,8 @@ pub(super) struct OneRun<'a> {
     pub(super) out: Option<&'a Path>,
     /// What may be written, by all runs of a sweep together.
     pub(super) writes: Option<&'a WriteBudget>,
+    /// What keeps the drive below a temperature.
+    pub(super) governed: Option<&'a GovernedRun>,
 }
 
 impl OneRun<'_> {
@@ -80,7 +84,11 @@ impl OneRun<'_> {
             self.print_cost(drive, &examined.limits, printer);
         }
         let mut progress = ProgressLine::new(printer, self.args.quiet);
-        let Some(prepared) = self.prepare(drive, &mut progress)? else { return Ok(None) };
+        let Some(mut prepared) = self.prepare(drive, &mut progress)? else { return Ok(None) };
+        if let Some(governed) = self.governed {
+            let stops = session::thermal_limit(self.plan, &examined.facts);
+            can_be_governed(drive, governed.bounds(), stops, &mut prepared)?;
+        }
         let writer = self.writer(drive, self.manifest(drive, examined))?;
         if matches!(prepared.io, DriveIo::RealTime { .. }) {
             if self.args.news {
@@ -98,18 +106,26 @@ impl OneRun<'_> {
             .stop_flag(self.stop)
             .write_budget(self.writes.cloned())
             .steady_rule(steady);
-        if !is_twin(&examined.origin) {
-            // The kernel's names of it, as long as they are there.
-            let log = drive.disk().and_then(|disk| KernelLog::open(Path::new(SYSFS), &disk));
-            let drive = &*drive;
-            session = session.last_facts(move |manifest| {
-                manifest.link_end = drive.link();
-                if let Some(mut log) = log {
-                    let zero_ns = manifest.clock_anchor.monotonic_ns.unwrap_or(u64::MAX);
-                    manifest.transport_events = log.events_since(zero_ns);
-                }
-            });
+        if let Some(governed) = self.governed {
+            session = session.rate_rule(move |reading| governed.rule(reading));
         }
+        let is_real = !is_twin(&examined.origin);
+        // The kernel's names of it, as long as they are there.
+        let log = drive.disk().filter(|_| is_real).and_then(|disk| KernelLog::open(Path::new(SYSFS), &disk));
+        let (drive, governed) = (&*drive, self.governed);
+        let session = session.last_facts(move |manifest| {
+            if is_real {
+                manifest.link_end = drive.link();
+            }
+            if let Some(mut log) = log {
+                let zero_ns = manifest.clock_anchor.monotonic_ns.unwrap_or(u64::MAX);
+                manifest.transport_events = log.events_since(zero_ns);
+            }
+            if let Some(governed) = governed {
+                manifest.governor = Some(governed.facts());
+                manifest.notes.push(governed.note());
+            }
+        });
         Ok(Some(session.run(prepared)?))
     }
 
@@ -126,6 +142,7 @@ impl OneRun<'_> {
         };
         let mut manifest = draft_manifest(self.plan, &drive.address().to_string(), origin, facts);
         manifest.ambient_k = ambient_k;
+        manifest.governor = self.governed.map(GovernedRun::facts);
         (manifest.host, manifest.link) = (host, drive.link());
         manifest.rated_write_bytes = match &manifest.origin {
             Origin::Twin { profile_toml, .. } => {
@@ -232,6 +249,51 @@ impl OneRun<'_> {
     }
 }
 
+/// Whether the drive tells a temperature, and one that a load may add to.
+fn can_be_governed(
+    drive: &dyn Drive,
+    bounds: Bounds,
+    stops: Kelvin,
+    prepared: &mut Prepared,
+) -> anyhow::Result<()> {
+    let (address, below) = (drive.address(), bounds.below);
+    if below > stops {
+        bail!(
+            "cannot govern {address} below {below}: a load stops at {stops} (--stop-at, else 5 K below the drive's critical \
+             temperature); name a lower temperature"
+        );
+    }
+    let readings: Vec<Reading> = match &mut prepared.io {
+        DriveIo::Simulated(drive) => vec![drive.sample(0, Instant::ZERO)],
+        DriveIo::RealTime { samplers, .. } => {
+            let clock = MonotonicClock::start();
+            let tells = |name: &str| ["smart", "smartctl", "hwmon"].contains(&name);
+            let samplers = samplers.iter_mut().filter(|sampler| tells(sampler.source()));
+            samplers.map(|sampler| telemetry::read(&mut **sampler, &clock)).collect()
+        }
+    };
+    let kelvin = |reading: &Reading| {
+        let hwmon = || Some(Celsius::from_millidegrees(reading.row.hwmon_millicelsius?).as_kelvin_f64());
+        reading.row.composite.map(|composite| f64::from(composite.as_kelvin())).or_else(hwmon)
+    };
+    let Some(now_k) = readings.iter().find_map(kelvin) else {
+        let why = readings.iter().find_map(|reading| reading.row.gap.clone());
+        let why = why.unwrap_or_else(|| "there is no source of it".to_owned());
+        bail!(
+            "cannot govern {address}: its temperature cannot be read ({why}); `heatsoak inspect {address}` shows what can be, and \
+             root may read the SMART log"
+        );
+    };
+    if now_k >= f64::from(below.as_kelvin()) {
+        let now = Kelvin::from_kelvin(now_k.floor() as u16);
+        bail!(
+            "cannot govern {address} below {below}: it is at {now} before any load; let it cool, give it more air, or name a \
+             temperature above that"
+        );
+    }
+    Ok(())
+}
+
 /// Whether the drive is simulated in this process.
 const fn is_twin(origin: &Origin) -> bool {
     matches!(origin, Origin::Twin { .. })
@@ -257,7 +319,7 @@ pub(super) fn tell_end(ended: &session::Outcome, printer: &mut Printer) {
     }
 }
 
-pub(super) const fn outcome(reason: EndReason) -> Exit {
+pub(in crate::commands) const fn outcome(reason: EndReason) -> Exit {
     match reason {
         EndReason::Completed => Exit::Done,
         EndReason::Interrupted | EndReason::SafetyLimit | EndReason::WriteLimit => Exit::Stopped,

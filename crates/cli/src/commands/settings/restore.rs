@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context as _;
+use drive::cgroup::{self, CgroupTree, RestoredLimits, restore_limits};
 use drive::guard::Roots;
 use drive::settings::journal::{FoundJournal, Journal, JournalError, Journals, places};
 use drive::settings::linux::SysfsController;
@@ -61,8 +62,15 @@ pub(crate) struct RestoredSettingJson {
 pub(crate) fn execute(args: &RestoreArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     let drives = match &args.drive {
         Some(typed) => {
-            let mut opened = open_settings(typed)?;
-            if args.forget { forget(&opened)? } else { one(&mut opened)? }.into_iter().collect()
+            let limits = if args.forget { None } else { limits_of(typed) };
+            let own = match open_settings(typed) {
+                Ok(opened) if args.forget => forget(&opened)?,
+                Ok(mut opened) => one(&mut opened)?,
+                // A drive that has no settings of its own has limits on its load all the same.
+                Err(_) if limits.is_some() => None,
+                Err(error) => return Err(error),
+            };
+            limits.into_iter().chain(own).collect()
         }
         None => all()?,
     };
@@ -168,6 +176,9 @@ fn by_journal(journals: &Journals, found: FoundJournal) -> RestoredDriveJson {
         return problem(found.journal.as_ref().ok(), why);
     }
     let Ok(journal) = found.journal else { return problem(None, "there is no journal".to_owned()) };
+    if !journal.limits.is_empty() {
+        return limits(&journal, journals).unwrap_or_else(|why| problem(Some(&journal), why));
+    }
     if journal.settings.iter().any(|entry| entry.setting.is_of_discards()) {
         return discards(&journal, journals).unwrap_or_else(|why| problem(Some(&journal), why));
     }
@@ -196,6 +207,38 @@ fn by_journal(journals: &Journals, found: FoundJournal) -> RestoredDriveJson {
         Ok(None) => restored_json(&journal, Some(&opened.address), Restored::default()),
         Err(error) => problem(Some(&journal), error.to_string()),
     }
+}
+
+/// Limits of control groups, which are the kernel's: the disk need not be there.
+fn limits(journal: &Journal, journals: &Journals) -> Result<RestoredDriveJson, String> {
+    let boot = cgroup::boot();
+    let tree = CgroupTree::to_restore().map_err(|error| error.to_string())?;
+    let restored = restore_limits(&tree, journals, &journal.drive, boot.as_deref());
+    // Nothing: somebody else has just done it.
+    let RestoredLimits { restored, problems } =
+        restored.map_err(|error| error.to_string())?.unwrap_or_default();
+    Ok(RestoredDriveJson {
+        model: journal.drive.model.clone(),
+        serial: journal.drive.serial.clone(),
+        address: Some(journal.device.clone()),
+        why: journal.why.clone(),
+        restored: restored
+            .into_iter()
+            .map(|(setting, value)| RestoredSettingJson { setting, value })
+            .collect(),
+        problems,
+    })
+}
+
+/// What there is of limits on the disk at an address; `None` where there is no journal of them.
+fn limits_of(typed: &str) -> Option<RestoredDriveJson> {
+    let drive = door::open(&Address::parse(typed).ok()?, &Opening::plain()).ok()?;
+    let identity = journal_identity(&DriveIdentity::read(Path::new(SYSFS), &drive.disk()?)?);
+    places().into_iter().find_map(|journals| {
+        let found = journals.find(&identity)?;
+        let has_limits = found.journal.as_ref().is_ok_and(|journal| !journal.limits.is_empty());
+        has_limits.then(|| by_journal(&journals, found))
+    })
 }
 
 /// How the kernel discards on the disk of a journal, wherever it is plugged in now.

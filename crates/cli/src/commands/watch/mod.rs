@@ -10,7 +10,7 @@ mod drives;
 mod faces;
 mod metrics;
 mod parts;
-mod sources;
+pub(super) mod sources;
 mod twin;
 
 use std::fs;

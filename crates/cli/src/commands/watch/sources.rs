@@ -11,7 +11,7 @@ use drive::telemetry::{self, Reading, Sampler};
 use measure::{Clock as _, Instant, MonotonicClock};
 
 /// What wakes the loop.
-pub(super) enum Wake {
+pub(in crate::commands) enum Wake {
     /// A source of drive number `drive` was read, so late against its clock. `generation` tells a drive that came back
     /// from what is left of its threads.
     Reading { drive: usize, generation: u32, reading: Box<Reading>, late: Duration },
@@ -20,7 +20,7 @@ pub(super) enum Wake {
 }
 
 /// The threads of one drive. Dropped, they end after their present reading.
-pub(super) struct SourceThreads {
+pub(in crate::commands) struct SourceThreads {
     sources: Vec<(String, Sender<Duration>)>,
 }
 
@@ -29,7 +29,7 @@ impl SourceThreads {
     ///
     /// # Errors
     /// When the system has no thread left.
-    pub(super) fn start(
+    pub(in crate::commands) fn start(
         samplers: Vec<Box<dyn Sampler>>,
         drive: usize,
         generation: u32,
@@ -49,7 +49,7 @@ impl SourceThreads {
     }
 
     /// Reads one source less or more often from now on.
-    pub(super) fn set_period(&self, source: &str, period: Duration) {
+    pub(in crate::commands) fn set_period(&self, source: &str, period: Duration) {
         for (_, to) in self.sources.iter().filter(|(name, _)| name == source) {
             // A thread that has ended is not missed here: its readings are.
             let _ = to.send(period);
@@ -57,7 +57,7 @@ impl SourceThreads {
     }
 
     /// The names of its sources.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(in crate::commands) fn names(&self) -> impl Iterator<Item = &str> {
         self.sources.iter().map(|(name, _)| name.as_str())
     }
 }

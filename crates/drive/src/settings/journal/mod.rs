@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{Setting, Value};
+use crate::cgroup::LimitEntry;
 
 /// Version of the journal's format.
 const SCHEMA: u32 = 1;
@@ -58,6 +59,9 @@ pub struct Journal {
     pub wall_unix_ns: i64,
     /// The settings, in the order in which they are changed.
     pub settings: Vec<JournalEntry>,
+    /// Limits of control groups on the drive's load: the kernel's, not the drive's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<LimitEntry>,
 }
 
 /// One setting that is changed.
@@ -300,6 +304,7 @@ impl Journal {
             pid: std::process::id(),
             wall_unix_ns,
             settings: Vec::new(),
+            limits: Vec::new(),
         }
     }
 
@@ -307,7 +312,11 @@ impl Journal {
     pub fn text(&self) -> String {
         let entries =
             self.settings.iter().map(|entry| format!("{} ({})", entry.setting.name(), entry.found_text));
-        entries.collect::<Vec<_>>().join(", ")
+        let limits = self.limits.iter().map(|entry| {
+            let group = entry.group.file_name().unwrap_or_default().to_string_lossy();
+            format!("io.max of {group} ({})", entry.found)
+        });
+        entries.chain(limits).collect::<Vec<_>>().join(", ")
     }
 
     /// That it was left by an interrupted run, and what to type.
