@@ -87,7 +87,7 @@ fn the_stick_is_sooner_when_it_is_slower() {
     // fio's M is 2^20 bytes: it is given bytes.
     assert!(advice.verdict.contains(&format!("fio --rate={rate}000000")), "{}", advice.verdict);
     // What is printed as a command runs as it is.
-    assert_eq!(best.command, format!("heatsoak run PLAN --drive DRIVE --sweep rate={rate}MB/s"));
+    assert_eq!(best.command, format!("heatsoak run PLAN --drive DRIVE --sweep rate=default,{rate}MB/s"));
     assert_eq!(best.undo, "heatsoak run PLAN --drive DRIVE");
 }
 

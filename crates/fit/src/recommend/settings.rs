@@ -105,7 +105,7 @@ pub(super) fn commands(fitted: &Fitted, settings: &Settings) -> (String, String)
         }
         (_, _, Some(rate)) => {
             let run = with_cache_size("heatsoak run PLAN --drive DRIVE", fitted.simulated);
-            (format!("{run} --sweep rate={}", typed_rate(rate)), run)
+            (format!("{run} --sweep rate=default,{}", typed_rate(rate)), run)
         }
         _ => (String::new(), String::new()),
     }

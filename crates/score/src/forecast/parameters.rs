@@ -152,24 +152,22 @@ const OWN: (&str, &str) = ("firmware threshold", "by firmware");
 
 fn own(truths: &mut Truths, (on, machine): (&Threshold, &Machine), hysteresis_k: f64, full: [f64; 2]) {
     let named = |on: &Threshold| match *on {
-        Threshold::Tmt1PlusK(kelvin) => Some((TMT1, kelvin)),
-        Threshold::Tmt2PlusK(kelvin) => Some((TMT2, kelvin)),
-        Threshold::Kelvin(kelvin) => Some((OWN, kelvin)),
-        _ => None,
+        Threshold::Tmt1PlusK(kelvin) => (TMT1, kelvin),
+        Threshold::Tmt2PlusK(kelvin) => (TMT2, kelvin),
+        Threshold::Kelvin(kelvin) => (OWN, kelvin),
     };
     let caps =
         |cap: &Cap| [cap.read_bytes_per_s, cap.write_bytes_per_s].map(|cap| cap.unwrap_or(f64::INFINITY));
-    let Some(((name, by), on_k)) = named(on) else { return };
+    let ((name, by), on_k) = named(on);
     add(truths, name.to_owned(), on_k);
     add(truths, format!("{name}: hysteresis"), hysteresis_k);
     match machine {
         Machine::Relay(cap) => throttled_at(truths, by, full, caps(cap)),
         Machine::TwoLevel(two) => {
             throttled_at(truths, by, full, caps(&two.light));
-            if let Some(((name, by), heavy_k)) = named(&two.heavy_on) {
-                add(truths, name.to_owned(), heavy_k);
-                throttled_at(truths, by, full, caps(&two.heavy));
-            }
+            let ((name, by), heavy_k) = named(&two.heavy_on);
+            add(truths, name.to_owned(), heavy_k);
+            throttled_at(truths, by, full, caps(&two.heavy));
         }
         _ => {}
     }
