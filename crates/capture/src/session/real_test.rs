@@ -188,14 +188,19 @@ fn a_stop_ends_a_load_and_an_idle_phase() {
         },
     ] {
         let stop = StopFlag::new();
-        let mut flag = Some(stop.clone());
+        let flag = stop.clone();
         let scratch = Scratch { stop, ..Scratch::new() };
+        // The first progress may come before a busy machine has closed two intervals.
+        let mut times = 0;
         let (outcome, record) = scratch.run_with(&plan(vec![phase]), move || {
-            flag.take().into_iter().for_each(|flag| flag.raise());
+            times += 1;
+            if times == 4 {
+                flag.raise();
+            }
         });
         assert_eq!(outcome.end.reason, EndReason::Interrupted);
         assert_eq!(record.manifest.phases[0].ended_by.as_deref(), Some("interrupted"));
-        assert!(!record.unfinished && record.io.len() >= 2);
+        assert!(!record.unfinished && record.io.len() >= 2, "{} rows", record.io.len());
     }
 }
 
