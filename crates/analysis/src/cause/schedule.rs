@@ -44,8 +44,9 @@ pub(super) fn weigh(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piec
     let of = |judged: &Judged| pieces[judged.drop.first].stretch;
     for drops in judged.chunk_by_mut(|one, next| of(one) == of(next)) {
         let index = of(&drops[0]);
-        let schedule = schedule(&stretches[index], index, pieces, heat.slice_s)
-            .or_else(|| bursts(drops, index, pieces, heat));
+        let of_it = pieces_of(index, pieces);
+        let schedule =
+            schedule(&stretches[index], of_it, heat.slice_s).or_else(|| bursts(drops, of_it, heat));
         let Some((seen, weight)) = schedule else { continue };
         drops.iter_mut().for_each(|drop| drop.evidence.weigh(seen.clone(), &[(Suspect::Other, weight)]));
     }
@@ -53,7 +54,7 @@ pub(super) fn weigh(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piec
 
 /// Bursts of one length, the first one too, of a drive that was cooler then or had come to rest before the others; and what that weighs for
 /// anything but heat.
-fn bursts(drops: &[Judged], stretch: usize, pieces: &[Piece], heat: &Heat) -> Option<(Observation, f64)> {
+fn bursts(drops: &[Judged], pieces: &[Piece], heat: &Heat) -> Option<(Observation, f64)> {
     let outer: Vec<&Judged> = drops.iter().filter(|drop| drop.drop.inside.is_none()).collect();
     let first = outer.first().filter(|first| !first.drop.at_start)?;
     let lengths_s: Vec<f64> = outer.windows(2).map(|pair| pair[1].start_s - pair[0].end_s).collect();
@@ -63,8 +64,7 @@ fn bursts(drops: &[Judged], stretch: usize, pieces: &[Piece], heat: &Heat) -> Op
     let most_off_s = off_s.get((NEARLY_ALL * off_s.len() as f64) as usize)?.max(heat.slice_s);
     // A load may begin with a row of something slower.
     let fast = first.drop.before? * ONE_SPEED;
-    let from = pieces.partition_point(|piece| piece.stretch < stretch);
-    let begin_s = pieces[from..first.drop.first].iter().find(|piece| piece.level >= fast)?.start_s;
+    let begin_s = pieces.iter().find(|piece| piece.level >= fast)?.start_s;
     let first_s = first.start_s - begin_s;
     let one_length = most_off_s <= (ONE_LENGTH * usual_s).max(heat.slice_s)
         && (first_s - usual_s).abs() <= most_off_s + 1e-6;
@@ -72,9 +72,10 @@ fn bursts(drops: &[Judged], stretch: usize, pieces: &[Piece], heat: &Heat) -> Op
         return None;
     }
     let later_k: Vec<f64> = outer.iter().filter_map(|drop| heat.nearest_k(drop.end_s)).collect();
-    let cooler_k = median(&later_k) - heat.nearest_k(begin_s)?;
+    let later_k = median(&later_k);
+    let cooler_k = later_k - heat.nearest_k(begin_s)?;
     // Until then it was cooler than a later burst ever is: so much later a threshold would end it.
-    let warm = heat.within(begin_s, first.start_s).iter().find(|p| p.value >= median(&later_k));
+    let warm = heat.within(begin_s, first.start_s).iter().find(|p| p.value >= later_k);
     let longer = warm.map_or(0.0, |p| p.t.as_secs_f64() - begin_s) / most_off_s.max(heat.period_s);
     if cooler_k >= COOLER_K.max(heat.step_k) && longer >= LONGER {
         let seen = Observation::AsSoonFromCool { first_s, usual_s, cooler_k };
@@ -95,12 +96,17 @@ fn at_rest(drop: &Judged, heat: &Heat) -> Option<(f64, f64)> {
     (drop.onset_k? - release_k >= COOLED_K).then_some((drop.end_s - there, drop.end_s - drop.start_s))
 }
 
+/// The pieces of a stretch.
+fn pieces_of(stretch: usize, pieces: &[Piece]) -> &[Piece] {
+    let from = pieces.partition_point(|piece| piece.stretch < stretch);
+    let to = pieces.partition_point(|piece| piece.stretch <= stretch);
+    &pieces[from..to]
+}
+
 /// The schedule of a load, if it has one, and what that weighs for anything but heat.
-fn schedule(stretch: &Stretch, index: usize, pieces: &[Piece], slice_s: f64) -> Option<(Observation, f64)> {
-    let from = pieces.partition_point(|piece| piece.stretch < index);
-    let of_it = pieces[from..].iter().take_while(|piece| piece.stretch == index);
+fn schedule(stretch: &Stretch, pieces: &[Piece], slice_s: f64) -> Option<(Observation, f64)> {
     // The row of a step is a piece of its own where it holds some of both speeds.
-    let steps_s = of_it.skip(1).filter(|piece| piece.slices > 1).map(|piece| piece.start_s);
+    let steps_s = pieces.iter().skip(1).filter(|piece| piece.slices > 1).map(|piece| piece.start_s);
     let beats_s: Vec<f64> = once(stretch.start_s()).chain(steps_s).chain(once(stretch.end_s())).collect();
     let gaps_s: Vec<f64> = beats_s.windows(2).map(|pair| pair[1] - pair[0]).collect();
     if gaps_s.len() < LEAST {
