@@ -4,6 +4,8 @@
 //! without `--drive` a simulated one would be run. They change settings for the run alone, so they work on simulated drives
 //! too, which end with the command.
 
+pub use analysis::wording::with_cache_size;
+
 use crate::fitted::SeenRange;
 use crate::sample::Common;
 use crate::simulate::LoadPhase;
@@ -12,12 +14,6 @@ use crate::simulate::LoadPhase;
 pub const THERMAL_ID: &str = "heatsoak run thermal-id --drive DRIVE";
 /// Ten minutes of the same.
 pub const THERMAL_ID_QUICK: &str = "heatsoak run thermal-id-quick --drive DRIVE";
-
-/// A sentence or a command with what its runs need: they stay within the fast write cache, whose size simulated drives
-/// know and others do not tell.
-pub fn with_cache_size(text: &str, simulated: bool) -> String {
-    if simulated { text.to_owned() } else { text.replace("--drive DRIVE", "--drive DRIVE --slc SIZE") }
-}
 
 /// Both operations reach it within minutes on the drives that were tried.
 const LOW_SHARE: f64 = 0.45;

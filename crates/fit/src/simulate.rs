@@ -40,6 +40,23 @@ pub struct LoadPhase {
     pub region_bytes: u64,
 }
 
+impl LoadPhase {
+    /// As much as goes of sequential I/O of 1 MiB at depth 64, within 64 GiB: as the built-in plans load a drive.
+    pub fn sequential(name: &str, read_share: Option<f64>, seconds: usize) -> Self {
+        Self {
+            name: name.to_owned(),
+            read_share,
+            limit_bytes_per_s: f64::INFINITY,
+            seconds,
+            bytes: None,
+            depth: 64,
+            io_bytes: 1 << 20,
+            sequential: true,
+            region_bytes: 64 << 30,
+        }
+    }
+}
+
 /// What a phase came to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PhaseOutcome {

@@ -7,7 +7,7 @@ use trace::caveat::{
     SettingsSeen, SlowdownSeen, SteppedClock, StillCounters, StillSensor, Sums, Unseen,
 };
 
-use super::degrees;
+use super::{degrees, with_cache_size};
 
 /// " (100 transitions, 16800 s)", of what is known and moved.
 fn counted(transitions: Option<u64>, seconds: Option<u64>) -> String {
@@ -20,19 +20,18 @@ fn counted(transitions: Option<u64>, seconds: Option<u64>) -> String {
     if moved.is_empty() { String::new() } else { format!(" ({})", moved.join(", ")) }
 }
 
-/// What a run of this plan needs besides a drive: the size of its fast write cache, which simulated drives tell themselves
-/// and others do not.
-const CACHE_SIZE: &str = " --slc SIZE";
+/// A caveat as a sentence, with commands as real drives need them.
+pub fn caveat(caveat: &Caveat) -> String {
+    caveat_of(caveat, false)
+}
 
 /// A caveat as a sentence; of a simulated drive its commands need less.
 pub fn caveat_of(caveat: &Caveat, simulated: bool) -> String {
-    let text = self::caveat(caveat);
-    if simulated { text.replace(CACHE_SIZE, "") } else { text }
+    with_cache_size(&sentence(caveat), simulated)
 }
 
-/// A caveat as a sentence, with commands as real drives need them.
 #[expect(clippy::too_many_lines, reason = "a table: one sentence a variant")]
-pub fn caveat(caveat: &Caveat) -> String {
+fn sentence(caveat: &Caveat) -> String {
     match caveat {
         Caveat::AboveLinkRate { span_s, of_s, lasting, fastest_bytes_per_s, link_bytes_per_s } => {
             let (fastest, link) = (BytesPerSec::new(*fastest_bytes_per_s), BytesPerSec::new(*link_bytes_per_s));
@@ -124,7 +123,7 @@ pub fn caveat(caveat: &Caveat) -> String {
             "Buffered I/O: {}. Its speed is partly the page cache's.",
             phases.join(", ")
         ),
-        Caveat::ReleaseNotSeen => "Open: the release temperature. A cool-down under light load after the heavy one shows it, as in `heatsoak run thermal-id --drive DRIVE --slc SIZE`.".to_owned(),
+        Caveat::ReleaseNotSeen => "Open: the release temperature. A cool-down under light load after the heavy one shows it, as in `heatsoak run thermal-id --drive DRIVE`.".to_owned(),
         Caveat::Simulated => "Simulated drive: these numbers come from a model.".to_owned(),
         Caveat::SlowdownWithoutCounters { why } => {
             let why = match why {
@@ -141,7 +140,7 @@ pub fn caveat(caveat: &Caveat) -> String {
         }
         Caveat::SumDiffers(sums) => sum_differs(sums),
         Caveat::ThermalNotIdentified(HeatingUnknown::TimeConstants) => {
-            "Thermal time constants not determined: several fit this run equally well; `heatsoak run thermal-id --drive DRIVE --slc SIZE` decides."
+            "Thermal time constants not determined: several fit this run equally well; `heatsoak run thermal-id --drive DRIVE` decides."
                 .to_owned()
         }
         Caveat::ThermalNotIdentified(why) => {
@@ -334,7 +333,7 @@ fn gaps(count: usize) -> String {
 const fn undetermined(seen: SlowdownSeen) -> &'static str {
     match seen {
         SlowdownSeen::NoLoad => {
-            "Open: thermal throttling; no load was recorded. `heatsoak run thermal-id --drive DRIVE --slc SIZE` runs one and records the temperature."
+            "Open: thermal throttling; no load was recorded. `heatsoak run thermal-id --drive DRIVE` runs one and records the temperature."
         }
         SlowdownSeen::NoTemperature => "Open: thermal throttling. Record a temperature during the load.",
         SlowdownSeen::ShortLoad => {
@@ -443,7 +442,7 @@ fn heating_unknown(why: &HeatingUnknown) -> String {
             format!("the best heating model is off by {rms_k:.1} K on average")
         }
         HeatingUnknown::SeveralModels | HeatingUnknown::TimeConstants => {
-            "several models fit this run equally well; `heatsoak run thermal-id --drive DRIVE --slc SIZE` decides"
+            "several models fit this run equally well; `heatsoak run thermal-id --drive DRIVE` decides"
                 .to_owned()
         }
     }

@@ -32,6 +32,12 @@ pub(crate) struct CaveatWithText<'a> {
     text: String,
 }
 
+/// A sentence or a command with what its runs need: they stay within the fast write cache, whose size simulated drives
+/// know and others do not tell.
+pub fn with_cache_size(text: &str, simulated: bool) -> String {
+    if simulated { text.to_owned() } else { text.replace("--drive DRIVE", "--drive DRIVE --slc SIZE") }
+}
+
 /// Writes caveats with their sentences beside them.
 pub(crate) fn caveats_with_text<S: Serializer>(caveats: &[Caveat], to: S) -> Result<S::Ok, S::Error> {
     let simulated = caveats.contains(&Caveat::Simulated);

@@ -21,17 +21,7 @@ pub(crate) fn phase(
     limit_bytes_per_s: f64,
     seconds: usize,
 ) -> LoadPhase {
-    LoadPhase {
-        name: name.to_owned(),
-        read_share,
-        limit_bytes_per_s,
-        seconds,
-        bytes: None,
-        depth: 64,
-        io_bytes: 1 << 20,
-        sequential: true,
-        region_bytes: 64 << 30,
-    }
+    LoadPhase { limit_bytes_per_s, ..LoadPhase::sequential(name, read_share, seconds) }
 }
 
 /// The run of a drive as our own record would have it.

@@ -82,15 +82,8 @@ impl Question {
     /// Its load: writes, then reads; or a mix at three quarters, then reads at four fifths.
     pub(super) fn load(&self, drive: &TestDrive) -> Vec<LoadPhase> {
         let phase = |name: &str, read_share, limit_bytes_per_s| LoadPhase {
-            name: name.to_owned(),
-            read_share: Some(read_share),
             limit_bytes_per_s,
-            seconds: PHASE_S,
-            bytes: None,
-            depth: 64,
-            io_bytes: 1 << 20,
-            sequential: true,
-            region_bytes: 64 << 30,
+            ..LoadPhase::sequential(name, Some(read_share), PHASE_S)
         };
         let [read, write] = drive.full();
         let mixed = 1.0 / (0.7 / read + 0.3 / write);

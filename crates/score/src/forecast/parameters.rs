@@ -110,17 +110,7 @@ fn truths(drive: &TestDrive) -> Truths {
 
 /// Temperature at rest, and an hour of an operation while the firmware does not throttle.
 fn asleep(drive: &TestDrive, op: usize) -> (f64, Vec<LoadSecond>) {
-    let load = |read_share, seconds| LoadPhase {
-        name: String::new(),
-        read_share,
-        limit_bytes_per_s: f64::INFINITY,
-        seconds,
-        bytes: None,
-        depth: 64,
-        io_bytes: 1 << 20,
-        sequential: true,
-        region_bytes: 64 << 30,
-    };
+    let load = |read_share, seconds| LoadPhase::sequential("", read_share, seconds);
     let room = Room { tmt_k: drive.tmt_k, unguarded: true, ..Room::default() };
     let read_share = Some(if op == 0 { 1.0 } else { 0.0 });
     let mut phases = seconds(drive, room, &[load(None, 1), load(read_share, HOUR_S)]);
