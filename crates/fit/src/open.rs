@@ -7,6 +7,7 @@ use crate::fitting::Fitting;
 use crate::sample::{ThresholdSource, ThrottleAct};
 
 /// Names that others look for.
+use crate::speed::FittedSpeed;
 pub(crate) const RELEASE: &str = "release temperature";
 
 /// What shows more where no setting does.
@@ -20,7 +21,7 @@ pub(crate) fn left_open(runs: &[RunData], seen: &SeenRange, fitting: &Fitting) -
     let mut add = |what: &str, why: &str, plan: &str| {
         open.push(LeftOpen { what: what.to_owned(), why: why.to_owned(), plan: plan.to_owned() });
     };
-    loads(seen, &mut add);
+    loads(seen, &fitting.full, &mut add);
     throttling(runs, seen, fitting, &mut add);
     surroundings(runs, seen, fitting, &mut add);
     open
@@ -28,7 +29,7 @@ pub(crate) fn left_open(runs: &[RunData], seen: &SeenRange, fitting: &Fitting) -
 
 type Add<'a> = dyn FnMut(&str, &str, &str) + 'a;
 
-fn loads(seen: &SeenRange, add: &mut Add<'_>) {
+fn loads(seen: &SeenRange, full: &[FittedSpeed; 2], add: &mut Add<'_>) {
     for (op, word) in ["read", "write"].into_iter().enumerate() {
         if !seen.ran[op] {
             add(
@@ -37,7 +38,11 @@ fn loads(seen: &SeenRange, add: &mut Add<'_>) {
                 THERMAL_ID,
             );
         } else if !seen.full[op] {
-            let why = format!("{word}s never ran without a rate limit and unthrottled for 5 s");
+            let least = match full[op].value {
+                fastest if fastest > 0.0 => format!("; it is at least {fastest:.2} GB/s"),
+                _ => String::new(),
+            };
+            let why = format!("{word}s never ran without a rate limit and unthrottled for 5 s{least}");
             add(&format!("full {word} speed"), &why, THERMAL_ID);
         }
     }
