@@ -98,7 +98,7 @@ pub struct SeenRange {
     pub cooled: bool,
 }
 
-/// Operations of which the runs show the speed while throttled.
+/// Operations of which the runs show what a threshold does to them: the speed while throttled, or that it stays.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeenFloor {
     /// By which threshold.
@@ -358,8 +358,8 @@ fn seen(runs: &[RunData], fitting: &Fitting) -> SeenRange {
     // Places of the groups count these alone.
     let same = fitted_to(runs, fitting.state);
     for group in &fitting.groups {
-        let ops = group.floor.map(|floor| floor.is_some());
-        (0..2).for_each(|op| seen.throttled[op] |= ops[op]);
+        (0..2).for_each(|op| seen.throttled[op] |= group.floor[op].is_some());
+        let ops = [0, 1].map(|op| group.floor[op].is_some() || group.spared[op]);
         match seen.floors.iter_mut().find(|floor| floor.follows == group.follows) {
             Some(floor) => (0..2).for_each(|op| floor.ops[op] |= ops[op]),
             None => seen.floors.push(SeenFloor { follows: group.follows, ops }),

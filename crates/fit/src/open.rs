@@ -1,6 +1,8 @@
 //! What runs cannot tell, by name, and the command that would.
 
-use crate::commands::{THERMAL_ID, THERMAL_ID_QUICK, at_low_tmt1, at_low_tmt2, in_states, lower_tmt1, unset};
+use crate::commands::{
+    THERMAL_ID, THERMAL_ID_QUICK, at_low_tmt1, at_low_tmt2, floor_plan, in_states, lower_tmt1, unset,
+};
 use crate::data::RunData;
 use crate::fitted::{LeftOpen, SeenRange};
 use crate::fitting::Fitting;
@@ -74,7 +76,8 @@ fn throttling(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut A
     // A setting that was passed without a throttle does nothing: that is an answer.
     let is_open = |at: usize, follows| fitting.common.hctm && !acted(follows) && !seen.tmt_ignored[at];
     for (op, word) in ["read", "write"].into_iter().enumerate() {
-        if seen.ran[op] && !seen.throttled[op] {
+        // That a threshold leaves it alone is an answer.
+        if seen.ran[op] && !seen.throttled[op] && !groups.iter().any(|group| group.spared[op]) {
             let hottest_c = seen.hottest_k[op] - 273.15;
             let why = format!("heat never slowed {word}s down; the hottest was {hottest_c:.0} °C");
             let what = format!("{word} speed while throttled");
@@ -85,7 +88,7 @@ fn throttling(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut A
             }
         }
     }
-    floors(seen, fitting, &lower, add);
+    floors(seen, fitting, add);
     if is_open(0, ThresholdSource::Tmt1) {
         add("what TMT1 does", "throttling at TMT1 was not seen", &lower);
     }
@@ -128,7 +131,7 @@ fn throttling(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut A
 }
 
 /// Speeds at a threshold that slowed the other operation down alone.
-fn floors(seen: &SeenRange, fitting: &Fitting, lower: &str, add: &mut Add<'_>) {
+fn floors(seen: &SeenRange, fitting: &Fitting, add: &mut Add<'_>) {
     for throttle in &fitting.best.throttles {
         for (op, word) in ["read", "write"].into_iter().enumerate() {
             let relay = matches!(throttle.act, ThrottleAct::Relay(_));
@@ -136,17 +139,12 @@ fn floors(seen: &SeenRange, fitting: &Fitting, lower: &str, add: &mut Add<'_>) {
             if !relay || !seen.throttled[op] || seen.shows_floor(throttle.follows, op) {
                 continue;
             }
+            let plan = floor_plan(throttle.follows, seen.range_k, &fitting.common);
             let why = format!("no {word} was throttled by it");
             let what = throttle.follows.speed_while_throttled(word);
             match throttle.follows {
-                ThresholdSource::Tmt1 => add(&what, &why, lower),
-                ThresholdSource::Tmt2 => {
-                    add(&what, &why, &at_low_tmt2(seen.range_k, &fitting.common));
-                }
-                ThresholdSource::Own => {
-                    let off = if fitting.common.hctm { " --tmt1 off --tmt2 off" } else { "" };
-                    add(&what, &format!("{why}; {WARMER}"), &format!("{THERMAL_ID}{off}"));
-                }
+                ThresholdSource::Own => add(&what, &format!("{why}; {WARMER}"), &plan),
+                ThresholdSource::Tmt1 | ThresholdSource::Tmt2 => add(&what, &why, &plan),
             }
         }
     }

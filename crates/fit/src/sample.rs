@@ -79,6 +79,9 @@ pub struct Throttle {
     pub on_k: f64,
     /// Lets go so many kelvins lower.
     pub hysteresis_k: f64,
+    /// Whether it leaves reading, writing as it is.
+    #[serde(default)]
+    pub spares: [bool; 2],
     /// What it does.
     pub act: ThrottleAct,
 }
@@ -326,7 +329,11 @@ impl DriveSample {
                 ThresholdSource::Own => "firmware threshold",
             }
             .to_owned(),
-            ops: Ops::Both,
+            ops: match throttle.spares {
+                [false, true] => Ops::Read,
+                [true, false] => Ops::Write,
+                _ => Ops::Both,
+            },
             on: on(throttle.follows, throttle.on_k),
             hysteresis_k: throttle.hysteresis_k,
             poll_s: POLL_S,

@@ -55,7 +55,6 @@ fn ssd1_is_to_be_kept_unthrottled() {
         [best.settings.tmt1_k, best.settings.tmt2_k].map(|kelvin| kelvin.unwrap_or(0) - 273);
     assert_eq!(best.command, format!("heatsoak hctm DRIVE --tmt1 {tmt1_k}C --tmt2 {tmt2_k}C"));
     assert_eq!(best.undo, "heatsoak hctm DRIVE --tmt1 60C --tmt2 70C");
-    avoids(&advice, "% of the speed");
     // 200 of 1600 MB/s: nearly nine tenths are lost wherever TMT1 acts.
     avoids(&advice, "this drive switches to 13 % of full speed");
     avoids(&advice, "throttles an idle drive");
@@ -70,7 +69,8 @@ fn ssd2_is_not_to_be_set_half_way() {
     let best = advice.choices.first().expect("a choice");
     assert!(best.settings.tmt1_k.is_none_or(|tmt1_k| tmt1_k >= 273 + 65), "{:?}", best.settings);
     avoids(&advice, "% of the speed");
-    avoids(&advice, "bursts");
+    // Of a setting that the load just reaches it is said with it.
+    assert!(best.why.contains("bursts") || advice.avoid.iter().any(|avoid| avoid.why.contains("bursts")));
 }
 
 /// The stick is done sooner on the slower link: held back, it never throttles.

@@ -283,7 +283,7 @@ fn moved_bytes(forecast: &Forecast, low: bool) -> f64 {
     of.sum()
 }
 
-/// Mean speeds of all phases together.
+/// Mean speeds of all phases together; `NaN` where one is not known.
 fn total_speed(forecast: &Forecast) -> f64 {
     forecast.phases.iter().filter_map(|phase| phase.mean_bytes_per_s).map(|speed| speed.value).sum()
 }
