@@ -7,9 +7,9 @@ use crate::data::RunData;
 use crate::fitted::{LeftOpen, SeenRange};
 use crate::fitting::Fitting;
 use crate::sample::{ThresholdSource, ThrottleAct};
+use crate::speed::FittedSpeed;
 
 /// Names that others look for.
-use crate::speed::FittedSpeed;
 pub(crate) const RELEASE: &str = "release temperature";
 
 /// What shows more where no setting does.
@@ -108,9 +108,7 @@ fn throttling(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut A
     for throttle in &fitting.best.throttles {
         // A threshold that was weighed and left out has a group and no throttle.
         let Some(group) = groups.iter().find(|group| group.follows == throttle.follows) else { continue };
-        let switches =
-            matches!(throttle.act, ThrottleAct::Relay(_) | ThrottleAct::TwoLevel { .. } | ThrottleAct::Stop);
-        if switches && group.releases.is_empty() {
+        if throttle.act.switches() && group.releases.is_empty() {
             add(RELEASE, "no release was seen", THERMAL_ID);
         }
         let regulates = matches!(
@@ -139,9 +137,9 @@ fn floors(seen: &SeenRange, fitting: &Fitting, add: &mut Add<'_>) {
             if !relay || !seen.throttled[op] || seen.shows_floor(throttle.follows, op) {
                 continue;
             }
-            let plan = floor_plan(throttle.follows, seen.range_k, &fitting.common);
             let why = format!("no {word} was throttled by it");
             let what = throttle.follows.speed_while_throttled(word);
+            let plan = floor_plan(throttle.follows, seen.range_k, &fitting.common);
             match throttle.follows {
                 ThresholdSource::Own => add(&what, &format!("{why}; {WARMER}"), &plan),
                 ThresholdSource::Tmt1 | ThresholdSource::Tmt2 => add(&what, &why, &plan),
