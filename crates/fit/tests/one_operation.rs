@@ -45,6 +45,18 @@ fn writes_that_pass_the_threshold_of_reads_are_spared() {
     }
 }
 
+/// Goal: an operation that no run has is not known, nor what follows it; it was 1 kB/s.
+#[test]
+fn an_operation_that_never_ran_is_not_known() {
+    let phases = [phase("rest", None, 0.0, 30), full_read(300)];
+    let fitted = fitted(&profile("relay"), [336, 358], &phases);
+    let forecast = predict(&fitted, &Scenario::default(), &[full_read(60), full_write(60), full_read(60)]);
+    let known: Vec<bool> = forecast.phases.iter().map(|phase| phase.mean_bytes_per_s.is_some()).collect();
+    assert_eq!(known, [true, false, false]);
+    let caveat = forecast.caveats.iter().find(|caveat| caveat.kind == "operation_unknown");
+    assert!(caveat.is_some_and(|caveat| caveat.text.contains("write, read")), "{:?}", forecast.caveats);
+}
+
 /// Goal: how fast writes are while throttled is not known where no run throttled them; where they are not, their speed is.
 /// Method: a minute of writes below TMT1, then reads that reach it.
 #[test]

@@ -1,6 +1,6 @@
 //! What lies beyond the runs: where a forecast rests on something that none of them showed.
 
-use crate::commands::{at_low_tmt1, floor_plan, in_states};
+use crate::commands::{THERMAL_ID, at_low_tmt1, floor_plan, in_states};
 use crate::fitted::{Fitted, interval};
 use crate::predict::scenario::Scenario;
 use crate::predict::{ForecastCaveat, full_speed};
@@ -77,6 +77,27 @@ fn is_below_tmt2(fitted: &Fitted, scenario: &Scenario, peak_k: f64) -> bool {
     fitted.seen.cooled && fitted.samples.iter().all(sure) && peak_k + BEYOND_K < next_k
 }
 
+/// An operation of a phase that no run has: how fast it is, nobody knows.
+pub(crate) fn never_ran(fitted: &Fitted, phase: &LoadPhase) -> Option<&'static str> {
+    let read = phase.read_share?;
+    let words = [("read", read > 0.0), ("write", read < 1.0)].into_iter().enumerate();
+    words.filter(|(_, (_, runs))| *runs).find_map(|(op, (word, _))| {
+        (!fitted.seen.ran[op] && fitted.best.full[op] <= NO_GB_PER_S).then_some(word)
+    })
+}
+
+/// The same as a caveat: `open` are the phases with it and after it.
+pub(crate) fn never_ran_caveat(word: Option<&str>, open: &[&str]) -> Option<ForecastCaveat> {
+    let text = format!(
+        "Not known: {}. No fitted run has {}s that warm the drive: `{THERMAL_ID}` does; fit that run too.",
+        open.join(", "),
+        word?
+    );
+    Some(ForecastCaveat { kind: "operation_unknown", text })
+}
+
+/// What stands for the full speed of an operation that never ran, in GB/s.
+const NO_GB_PER_S: f64 = 1e-6;
 /// More than this share of the samples throttled decides the end of an interval.
 const ONE_IN: usize = 20;
 

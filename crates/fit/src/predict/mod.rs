@@ -13,8 +13,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::beyond::{
-    LOWER_K, above_asked_k, beyond, floor_caveat, floors_unseen, state_caveat, state_law_caveat,
-    state_law_unseen, state_unseen, tmt_unseen,
+    LOWER_K, above_asked_k, beyond, floor_caveat, floors_unseen, never_ran, never_ran_caveat, state_caveat,
+    state_law_caveat, state_law_unseen, state_unseen, tmt_unseen,
 };
 use self::refused::answerable;
 use self::scenario::{in_state, set_up};
@@ -126,6 +126,7 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
     let mut state_open: Vec<&str> = Vec::new();
     let mut floor_unseen: Vec<(usize, ThresholdSource)> = Vec::new();
     let mut floor_open: Vec<&str> = Vec::new();
+    let (mut never, mut never_open): (Option<&str>, Vec<&str>) = (None, Vec::new());
     let phases: Vec<PhaseForecast> = load
         .iter()
         .enumerate()
@@ -137,7 +138,9 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
             }
             let no_state = state_unseen(fitted, scenario, phase);
             state_open.extend(no_state.then_some(phase.name.as_str()));
-            let unseen = unshown.is_some() || at >= told.len() || no_state;
+            never = never.or(never_ran(fitted, phase));
+            never_open.extend(never.map(|_| phase.name.as_str()));
+            let unseen = unshown.is_some() || at >= told.len() || no_state || never.is_some();
             // What follows begins as warm as that leaves the drive.
             if !unseen {
                 floor_unseen.extend(floors_unseen(fitted, scenario, phase, &of));
@@ -157,6 +160,7 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
     caveats.extend(load_caveat(fitted, load).filter(|_| known));
     caveats.extend(state_caveat(scenario, &state_open));
     caveats.extend(floor_caveat(fitted, &floor_unseen, &floor_open));
+    caveats.extend(never_ran_caveat(never, &never_open));
     caveats.extend(state_law_caveat(fitted, scenario, &law_unseen));
     general(fitted, scenario, &phases, &law_unseen, &mut caveats);
     caveats.iter_mut().for_each(|caveat| caveat.text = with_cache_size(&caveat.text, fitted.simulated));

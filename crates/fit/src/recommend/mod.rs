@@ -308,7 +308,8 @@ fn moved_bytes(forecast: &Forecast, low: bool) -> f64 {
 
 /// Mean speeds of all phases together; `NaN` where one is not known.
 fn total_speed(forecast: &Forecast) -> f64 {
-    forecast.phases.iter().filter_map(|phase| phase.mean_bytes_per_s).map(|speed| speed.value).sum()
+    let speed = |phase: &PhaseForecast| phase.mean_bytes_per_s.map_or(f64::NAN, |speed| speed.value);
+    forecast.phases.iter().map(speed).sum()
 }
 
 /// What to do in a sentence; `None` where nothing holds to the limits.
