@@ -8,7 +8,7 @@ use crate::data::{Asked, RunData};
 use crate::opinion::{FittedMachine, MachineOdds, odds};
 use crate::sample::{Common, DriveSample, ThresholdSource};
 use crate::simulate::{LoadSecond, THROTTLED_SHARE, replay};
-use crate::throttle::{Class, OnsetGroup};
+use crate::throttle::{Class, OnsetGroup, median};
 use analysis::posterior::Draws;
 use measure::Seed;
 
@@ -21,6 +21,11 @@ const TEMPERATURE_SD_K: f64 = 0.6;
 /// What a beginning of throttling may be off, in seconds and as a share of the time until then.
 const ONSET_SD_S: f64 = 1.5;
 const ONSET_SD_SHARE: f64 = 0.04;
+/// A switch falls within a second, a regulator glides: the steepest fall of a share within so many seconds of where throttling
+/// begins, what it may be off besides the scatter of the measured speed, and how much it counts at most, over a window.
+const STEEP_S: usize = 15;
+const STEEP_SD: f64 = 0.03;
+const STEEP_MOST: f64 = 3.0;
 /// Neighbouring windows are wrong together.
 const TEMPER: f64 = 0.25;
 /// Looks at a combination, each with thresholds of its own.
@@ -158,8 +163,17 @@ fn onset_loss([read, write]: [f64; 2], run: &RunData, shown: &[LoadSecond]) -> f
             let found = first_slow(from..to, full, |at| shown[at].bytes / 1e9);
             loss += match (seen, found) {
                 (None, None) => 0.0,
-                (Some(seen), Some(found)) => {
-                    capped(((found - seen) / (ONSET_SD_S + ONSET_SD_SHARE * seen)).powi(2))
+                (Some(seen_s), Some(found_s)) => {
+                    let late = (found_s - seen_s) / (ONSET_SD_S + ONSET_SD_SHARE * seen_s);
+                    let part = |onset_s: f64| {
+                        let onset = from + onset_s as usize;
+                        onset.max(from + 2) - 1..(onset + STEEP_S).min(to.saturating_sub(1)).max(onset)
+                    };
+                    let seen: Vec<f64> =
+                        run.steps[part(seen_s)].iter().map(|step| (step.read + step.write) / full).collect();
+                    let found: Vec<f64> =
+                        shown[part(found_s)].iter().map(|second| second.bytes / 1e9 / full).collect();
+                    capped(late.powi(2)) + steep_loss(&seen, &found)
                 }
                 _ => capped(f64::INFINITY),
             };
@@ -167,6 +181,22 @@ fn onset_loss([read, write]: [f64; 2], run: &RunData, shown: &[LoadSecond]) -> f
         from = to;
     }
     loss
+}
+
+/// How far off the steepest fall is where throttling begins; shares second by second.
+fn steep_loss(seen: &[f64], found: &[f64]) -> f64 {
+    let steepest = |shares: &[f64]| {
+        // Two seconds before, and two behind the one in which it may have fallen.
+        let falls = shares.windows(5).map(|at| 0.5 * (at[0] + at[1] - at[3] - at[4]));
+        falls.reduce(f64::max)
+    };
+    let scatter = |shares: &[f64]| {
+        let moves: Vec<f64> = shares.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
+        median(&moves).unwrap_or(0.0)
+    };
+    let Some((seen_fall, found_fall)) = steepest(seen).zip(steepest(found)) else { return 0.0 };
+    let sd = STEEP_SD.hypot(scatter(seen));
+    STEEP_MOST * capped(((found_fall - seen_fall) / sd).powi(2) / STEEP_MOST)
 }
 
 /// Seconds from the beginning to where three seconds in a row are throttled on average.

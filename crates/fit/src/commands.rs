@@ -7,7 +7,7 @@
 pub use analysis::wording::with_cache_size;
 
 use crate::fitted::SeenRange;
-use crate::sample::Common;
+use crate::sample::{Common, ThresholdSource};
 use crate::simulate::LoadPhase;
 
 /// Half an hour of both operations with rests.
@@ -55,6 +55,16 @@ pub(crate) fn unset(common: &Common) -> String {
 /// What TMT2 does by itself: where TMT1 acts, the drive does not reach it.
 pub(crate) fn at_low_tmt2(range_k: [f64; 2], common: &Common) -> String {
     format!("{THERMAL_ID} --tmt1 off --tmt2 {}", typed(low_tmt1_k(range_k, common)))
+}
+
+/// The half hour that shows what a threshold leaves of the speed of an operation that it was not seen to slow down.
+pub(crate) fn floor_plan(follows: ThresholdSource, range_k: [f64; 2], common: &Common) -> String {
+    match follows {
+        ThresholdSource::Tmt1 => format!("{THERMAL_ID}{}", at_low_tmt1(range_k, common)),
+        ThresholdSource::Tmt2 => at_low_tmt2(range_k, common),
+        ThresholdSource::Own if common.hctm => format!("{THERMAL_ID} --tmt1 off --tmt2 off"),
+        ThresholdSource::Own => THERMAL_ID.to_owned(),
+    }
 }
 
 /// The ten minutes in each of these power states.

@@ -13,7 +13,8 @@ use crate::data::{Asked, RunData, TRICKLE, fitted_to};
 use crate::fitting::Fitting;
 use crate::open;
 use crate::opinion::MachineOdds;
-use crate::sample::{Common, DriveSample, ThresholdSource, ThrottleAct};
+use crate::predict::model_k;
+use crate::sample::{Common, DriveSample, ThresholdSource, Throttle, ThrottleAct, ThrottleLevel};
 use crate::throttle::Class;
 
 /// The version of the `[fit]` table.
@@ -98,7 +99,7 @@ pub struct SeenRange {
     pub cooled: bool,
 }
 
-/// Operations of which the runs show the speed while throttled.
+/// Operations of which the runs show what a threshold does to them: the speed while throttled, or that it stays.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeenFloor {
     /// By which threshold.
@@ -168,8 +169,19 @@ pub enum FittedError {
     Profile(#[from] ProfileError),
 }
 
-/// Adds a parameter: name, unit, where from, and what it is in a sample.
-type Add<'a> = dyn FnMut(String, &'static str, &'static str, &dyn Fn(&DriveSample) -> f64) + 'a;
+/// What the model adds to an interval, as it does to those of forecasts.
+#[derive(Clone, Copy)]
+enum ModelOff {
+    /// Nothing: it was measured.
+    None,
+    /// Kelvins.
+    Kelvin,
+    /// As many of the kelvins that were seen, as a share.
+    Rise,
+}
+
+/// Adds a parameter: name, unit, what the model adds, and what it is in a sample.
+type Add<'a> = dyn FnMut(String, &'static str, ModelOff, &dyn Fn(&DriveSample) -> f64) + 'a;
 
 impl Fitted {
     /// Keeps what a fit found of these runs, and runs them again on it.
@@ -243,24 +255,29 @@ impl Fitted {
     /// The drive in numbers: what the runs tell of it. What they do not tell is in `left_open` and nowhere else.
     pub fn parameters(&self) -> Vec<Parameter> {
         let mut parameters = Vec::new();
-        let mut add = |name: String, unit, from, of: &dyn Fn(&DriveSample) -> f64| {
+        let mut add = |name: String, unit, off: ModelOff, of: &dyn Fn(&DriveSample) -> f64| {
             let values: Vec<f64> = self.samples.iter().map(of).collect();
             let [low, value, high] = interval(&values);
-            parameters.push(Parameter { name, unit, value, low, high, from });
+            let off = match off {
+                ModelOff::None => 0.0,
+                ModelOff::Kelvin => model_k(self),
+                ModelOff::Rise => value * self.model_share(),
+            };
+            parameters.push(Parameter { name, unit, value, low: low - off, high: high + off, from: "runs" });
         };
-        add("temperature at rest".to_owned(), "K", "runs", &|sample| sample.rest_k);
+        add("temperature at rest".to_owned(), "K", ModelOff::Kelvin, &|sample| sample.rest_k);
         for (op, name) in ["read", "write"].into_iter().enumerate() {
             if !self.seen.ran[op] {
                 continue;
             }
             if self.seen.full[op] {
-                add(format!("{name} full speed"), "B/s", "runs", &|sample| 1e9 * sample.full[op]);
+                add(format!("{name} full speed"), "B/s", ModelOff::None, &|sample| 1e9 * sample.full[op]);
             }
             for (minutes, seconds) in [("5 min", 300.0), ("1 h", LONG_S)] {
                 if seconds > 4.0 * self.seen.longest_s {
                     continue;
                 }
-                add(format!("{name} rise after {minutes}"), "K per GB/s", "runs", &|sample| {
+                add(format!("{name} rise after {minutes}"), "K per GB/s", ModelOff::Rise, &|sample| {
                     let modes = sample.modes.iter();
                     sample.gain_k[op]
                         * modes.map(|(tau_s, share)| share * (1.0 - (-seconds / tau_s).exp())).sum::<f64>()
@@ -272,13 +289,13 @@ impl Fitted {
             for (op, name) in
                 ["read", "write"].into_iter().enumerate().filter(|(op, _)| other.full[*op] > 0.0)
             {
-                add(format!("{name} full speed, power state {state}"), "B/s", "runs", &|sample| {
+                add(format!("{name} full speed, power state {state}"), "B/s", ModelOff::None, &|sample| {
                     1e9 * sample.states.get(at).map_or(f64::NAN, |other| other.full[op])
                 });
                 add(
                     format!("{name} energy for each byte, power state {state}"),
                     "times",
-                    "runs",
+                    ModelOff::None,
                     &|sample| sample.states.get(at).map_or(f64::NAN, |other| other.energy[op]),
                 );
             }
@@ -287,7 +304,7 @@ impl Fitted {
         if let Some(k_per_w) = self.k_per_w() {
             let gain = self.best.gain_k;
             let op = usize::from(!self.seen.ran[0]);
-            add("thermal resistance to the air".to_owned(), "K/W", "runs", &|sample| {
+            add("thermal resistance to the air".to_owned(), "K/W", ModelOff::Rise, &|sample| {
                 k_per_w * sample.gain_k[op] / gain[op]
             });
         }
@@ -300,33 +317,47 @@ impl Fitted {
         self.common.k_per_w.filter(|_| LONG_S <= 4.0 * self.seen.longest_s)
     }
 
+    /// How far the model is off in kelvins, as a share of those that the runs show: of what a load warms by.
+    fn model_share(&self) -> f64 {
+        let [coolest_k, hottest_k] = self.seen.range_k;
+        model_k(self) / (hottest_k - coolest_k).max(1.0)
+    }
+
     fn throttle_parameters(&self, add: &mut Add<'_>) {
-        for (at, throttle) in self.best.throttles.iter().enumerate() {
-            let of = move |sample: &DriveSample, get: &dyn Fn(&crate::sample::Throttle) -> f64| {
-                sample.throttles.get(at).map_or(f64::NAN, get)
-            };
-            let (name, unit) = match throttle.follows {
-                ThresholdSource::Tmt1 => ("throttling sets in above TMT1 by", "K"),
-                ThresholdSource::Tmt2 => ("throttling sets in above TMT2 by", "K"),
-                ThresholdSource::Own => ("firmware threshold", "K"),
-            };
-            add(name.to_owned(), unit, "runs", &|sample| of(sample, &|throttle| throttle.on_k));
-            let relay = matches!(throttle.act, ThrottleAct::Relay(_) | ThrottleAct::TwoLevel { .. });
-            let open = |what: &str| self.left_open.iter().any(|open| open.what == what);
-            if relay && !open(open::RELEASE) {
-                add(format!("{name}: hysteresis"), "K", "runs", &|sample| {
-                    of(sample, &|throttle| throttle.hysteresis_k)
-                });
-            }
-            if let ThrottleAct::Relay(_) = throttle.act {
-                let seen = |op: &usize| self.seen.shows_floor(throttle.follows, *op);
+        let is_open = |what: &str| self.left_open.iter().any(|open| open.what == what);
+        let shown = |follows| {
+            self.seen.floors.is_empty() || self.seen.floors.iter().any(|one| one.follows == follows)
+        };
+        for throttle in &self.best.throttles {
+            // What holds the temperature sets in elsewhere than what switches: a median of both is neither.
+            let switches = throttle.act.switches();
+            for level in throttle.levels().into_iter().filter(|level| shown(level.follows)) {
+                let of = move |sample: &DriveSample, get: &dyn Fn(&Throttle, &ThrottleLevel) -> f64| {
+                    let mut alike = sample.throttles.iter().filter(|one| one.act.switches() == switches);
+                    let found = alike.find_map(|one| {
+                        let level = one.levels().into_iter().find(|other| other.follows == level.follows)?;
+                        Some(get(one, &level))
+                    });
+                    found.unwrap_or(f64::NAN)
+                };
+                let (name, unit) = match level.follows {
+                    ThresholdSource::Tmt1 => ("throttling sets in above TMT1 by", "K"),
+                    ThresholdSource::Tmt2 => ("throttling sets in above TMT2 by", "K"),
+                    ThresholdSource::Own => ("firmware threshold", "K"),
+                };
+                add(name.to_owned(), unit, ModelOff::Kelvin, &|sample| of(sample, &|_, level| level.on_k));
+                let releases = switches && throttle.act != ThrottleAct::Stop;
+                if releases && level.follows == throttle.follows && !is_open(open::RELEASE) {
+                    add(format!("{name}: hysteresis"), "K", ModelOff::None, &|sample| {
+                        of(sample, &|throttle, _| throttle.hysteresis_k)
+                    });
+                }
+                let seen = |op: &usize| level.shares.is_some() && self.seen.shows_floor(level.follows, *op);
                 for (op, word) in ["read", "write"].into_iter().enumerate().filter(|(op, _)| seen(op)) {
-                    let name = throttle.follows.speed_while_throttled(word);
-                    add(name, "B/s", "runs", &|sample| {
-                        of(sample, &|throttle| match throttle.act {
-                            ThrottleAct::Relay(shares) => 1e9 * shares[op] * sample.full[op],
-                            _ => f64::NAN,
-                        })
+                    add(level.follows.speed_while_throttled(word), "B/s", ModelOff::None, &|sample| {
+                        let share =
+                            of(sample, &|_, level| level.shares.map_or(f64::NAN, |shares| shares[op]));
+                        1e9 * share * sample.full[op]
                     });
                 }
             }
@@ -358,8 +389,8 @@ fn seen(runs: &[RunData], fitting: &Fitting) -> SeenRange {
     // Places of the groups count these alone.
     let same = fitted_to(runs, fitting.state);
     for group in &fitting.groups {
-        let ops = group.floor.map(|floor| floor.is_some());
-        (0..2).for_each(|op| seen.throttled[op] |= ops[op]);
+        (0..2).for_each(|op| seen.throttled[op] |= group.floor[op].is_some());
+        let ops = [0, 1].map(|op| group.floor[op].is_some() || group.spared[op]);
         match seen.floors.iter_mut().find(|floor| floor.follows == group.follows) {
             Some(floor) => (0..2).for_each(|op| floor.ops[op] |= ops[op]),
             None => seen.floors.push(SeenFloor { follows: group.follows, ops }),

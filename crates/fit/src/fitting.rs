@@ -13,7 +13,7 @@ use crate::chain::{ChainWalk, walk};
 use crate::closed::{Closed, class_loss, closed_loops};
 use crate::commands::{THERMAL_ID_QUICK, with_cache_size};
 use crate::data::RunData;
-use crate::heat::{HeatModel, HeatShape};
+use crate::heat::{EITHER, HeatModel, HeatShape, REGULATED};
 use crate::opinion::MachineOdds;
 use crate::sample::{Common, DriveSample, LimitsK};
 use crate::speed::{FittedSpeed, SlowStretch, full, ln_levels, slow};
@@ -144,7 +144,9 @@ fn fit_still(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> Fittin
         .collect();
     let mut draws = Draws::new(seed);
     let mut common = common(name, runs, &groups);
-    let walks = heat_walks(runs, &ln_levels, seed);
+    let bend =
+        if groups.iter().any(|group| group.said == Some(Class::Regulator)) { REGULATED } else { EITHER };
+    let walks = heat_walks(runs, &ln_levels, bend, seed);
     let share = if shapes == Shapes::TwoFree { 1.0 } else { free_share(&walks) };
     let first = usize::from(share > 0.5);
     let rms_k = walks[first].0.rms_k(&walks[first].1.best);
@@ -175,10 +177,15 @@ fn fit_still(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> Fittin
 type HeatWalk<'a> = (HeatModel<'a>, ChainWalk, f64);
 
 /// The walks of both shapes, at the same time: on a fit of 20 runs they are most of the work.
-fn heat_walks<'a>(runs: &'a [RunData], ln_levels: &'a [Vec<f64>], seed: Seed) -> Vec<HeatWalk<'a>> {
+fn heat_walks<'a>(
+    runs: &'a [RunData],
+    ln_levels: &'a [Vec<f64>],
+    bend: (f64, f64),
+    seed: Seed,
+) -> Vec<HeatWalk<'a>> {
     std::thread::scope(|scope| {
         let threads = [(HeatShape::Fixed, 1), (HeatShape::TwoFree, 2)].map(|(shape, part)| {
-            let model = HeatModel::new(runs, shape, ln_levels);
+            let model = HeatModel::new(runs, shape, ln_levels, bend);
             scope.spawn(move || heat_walk(model, Draws::new(seed.part(part))))
         });
         threads.into_iter().map(|thread| thread.join().expect("a walk does not panic")).collect()

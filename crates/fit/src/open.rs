@@ -1,10 +1,13 @@
 //! What runs cannot tell, by name, and the command that would.
 
-use crate::commands::{THERMAL_ID, THERMAL_ID_QUICK, at_low_tmt1, at_low_tmt2, in_states, lower_tmt1, unset};
+use crate::commands::{
+    THERMAL_ID, THERMAL_ID_QUICK, at_low_tmt1, at_low_tmt2, floor_plan, in_states, lower_tmt1, unset,
+};
 use crate::data::RunData;
 use crate::fitted::{LeftOpen, SeenRange};
 use crate::fitting::Fitting;
 use crate::sample::{ThresholdSource, ThrottleAct};
+use crate::speed::FittedSpeed;
 
 /// Names that others look for.
 pub(crate) const RELEASE: &str = "release temperature";
@@ -20,7 +23,7 @@ pub(crate) fn left_open(runs: &[RunData], seen: &SeenRange, fitting: &Fitting) -
     let mut add = |what: &str, why: &str, plan: &str| {
         open.push(LeftOpen { what: what.to_owned(), why: why.to_owned(), plan: plan.to_owned() });
     };
-    loads(seen, &mut add);
+    loads(seen, &fitting.full, &mut add);
     throttling(runs, seen, fitting, &mut add);
     surroundings(runs, seen, fitting, &mut add);
     open
@@ -28,7 +31,7 @@ pub(crate) fn left_open(runs: &[RunData], seen: &SeenRange, fitting: &Fitting) -
 
 type Add<'a> = dyn FnMut(&str, &str, &str) + 'a;
 
-fn loads(seen: &SeenRange, add: &mut Add<'_>) {
+fn loads(seen: &SeenRange, full: &[FittedSpeed; 2], add: &mut Add<'_>) {
     for (op, word) in ["read", "write"].into_iter().enumerate() {
         if !seen.ran[op] {
             add(
@@ -37,7 +40,11 @@ fn loads(seen: &SeenRange, add: &mut Add<'_>) {
                 THERMAL_ID,
             );
         } else if !seen.full[op] {
-            let why = format!("{word}s never ran without a rate limit and unthrottled for 5 s");
+            let least = match full[op].value {
+                fastest if fastest > 0.0 => format!("; it is at least {fastest:.2} GB/s"),
+                _ => String::new(),
+            };
+            let why = format!("{word}s never ran without a rate limit and unthrottled for 5 s{least}");
             add(&format!("full {word} speed"), &why, THERMAL_ID);
         }
     }
@@ -69,7 +76,8 @@ fn throttling(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut A
     // A setting that was passed without a throttle does nothing: that is an answer.
     let is_open = |at: usize, follows| fitting.common.hctm && !acted(follows) && !seen.tmt_ignored[at];
     for (op, word) in ["read", "write"].into_iter().enumerate() {
-        if seen.ran[op] && !seen.throttled[op] {
+        // That a threshold leaves it alone is an answer.
+        if seen.ran[op] && !seen.throttled[op] && !groups.iter().any(|group| group.spared[op]) {
             let hottest_c = seen.hottest_k[op] - 273.15;
             let why = format!("heat never slowed {word}s down; the hottest was {hottest_c:.0} °C");
             let what = format!("{word} speed while throttled");
@@ -80,7 +88,7 @@ fn throttling(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut A
             }
         }
     }
-    floors(seen, fitting, &lower, add);
+    floors(seen, fitting, add);
     if is_open(0, ThresholdSource::Tmt1) {
         add("what TMT1 does", "throttling at TMT1 was not seen", &lower);
     }
@@ -100,9 +108,7 @@ fn throttling(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut A
     for throttle in &fitting.best.throttles {
         // A threshold that was weighed and left out has a group and no throttle.
         let Some(group) = groups.iter().find(|group| group.follows == throttle.follows) else { continue };
-        let switches =
-            matches!(throttle.act, ThrottleAct::Relay(_) | ThrottleAct::TwoLevel { .. } | ThrottleAct::Stop);
-        if switches && group.releases.is_empty() {
+        if throttle.act.switches() && group.releases.is_empty() {
             add(RELEASE, "no release was seen", THERMAL_ID);
         }
         let regulates = matches!(
@@ -123,7 +129,7 @@ fn throttling(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut A
 }
 
 /// Speeds at a threshold that slowed the other operation down alone.
-fn floors(seen: &SeenRange, fitting: &Fitting, lower: &str, add: &mut Add<'_>) {
+fn floors(seen: &SeenRange, fitting: &Fitting, add: &mut Add<'_>) {
     for throttle in &fitting.best.throttles {
         for (op, word) in ["read", "write"].into_iter().enumerate() {
             let relay = matches!(throttle.act, ThrottleAct::Relay(_));
@@ -133,15 +139,10 @@ fn floors(seen: &SeenRange, fitting: &Fitting, lower: &str, add: &mut Add<'_>) {
             }
             let why = format!("no {word} was throttled by it");
             let what = throttle.follows.speed_while_throttled(word);
+            let plan = floor_plan(throttle.follows, seen.range_k, &fitting.common);
             match throttle.follows {
-                ThresholdSource::Tmt1 => add(&what, &why, lower),
-                ThresholdSource::Tmt2 => {
-                    add(&what, &why, &at_low_tmt2(seen.range_k, &fitting.common));
-                }
-                ThresholdSource::Own => {
-                    let off = if fitting.common.hctm { " --tmt1 off --tmt2 off" } else { "" };
-                    add(&what, &format!("{why}; {WARMER}"), &format!("{THERMAL_ID}{off}"));
-                }
+                ThresholdSource::Own => add(&what, &format!("{why}; {WARMER}"), &plan),
+                ThresholdSource::Tmt1 | ThresholdSource::Tmt2 => add(&what, &why, &plan),
             }
         }
     }

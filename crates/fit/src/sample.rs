@@ -79,6 +79,9 @@ pub struct Throttle {
     pub on_k: f64,
     /// Lets go so many kelvins lower.
     pub hysteresis_k: f64,
+    /// Whether it leaves reading, writing as it is.
+    #[serde(default)]
+    pub spares: [bool; 2],
     /// What it does.
     pub act: ThrottleAct,
 }
@@ -141,6 +144,39 @@ pub enum ThrottleAct {
     Stairs([f64; 3]),
     /// Nothing moves.
     Stop,
+}
+
+/// One threshold of a throttle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ThrottleLevel {
+    /// What it hangs on.
+    pub(crate) follows: ThresholdSource,
+    /// Where it sets in: kelvins above the setting, or absolute.
+    pub(crate) on_k: f64,
+    /// Shares of full speed from there on, where they are fixed: reading, writing.
+    pub(crate) shares: Option<[f64; 2]>,
+}
+
+impl Throttle {
+    /// Its thresholds: two levels have two.
+    pub(crate) fn levels(&self) -> Vec<ThrottleLevel> {
+        let level = |follows, on_k, shares| ThrottleLevel { follows, on_k, shares };
+        match self.act {
+            ThrottleAct::TwoLevel { light, heavy_k, heavy } => vec![
+                level(self.follows, self.on_k, Some(light)),
+                level(ThresholdSource::Tmt2, heavy_k, Some(heavy)),
+            ],
+            ThrottleAct::Relay(shares) => vec![level(self.follows, self.on_k, Some(shares))],
+            _ => vec![level(self.follows, self.on_k, None)],
+        }
+    }
+}
+
+impl ThrottleAct {
+    /// Whether it goes from one speed to another, and does not hold a temperature.
+    pub(crate) const fn switches(&self) -> bool {
+        matches!(self, Self::Relay(_) | Self::TwoLevel { .. } | Self::Stop)
+    }
 }
 
 /// What is the same in all samples of a drive.
@@ -326,7 +362,11 @@ impl DriveSample {
                 ThresholdSource::Own => "firmware threshold",
             }
             .to_owned(),
-            ops: Ops::Both,
+            ops: match throttle.spares {
+                [false, true] => Ops::Read,
+                [true, false] => Ops::Write,
+                _ => Ops::Both,
+            },
             on: on(throttle.follows, throttle.on_k),
             hysteresis_k: throttle.hysteresis_k,
             poll_s: POLL_S,

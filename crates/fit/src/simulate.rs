@@ -76,7 +76,7 @@ pub struct PhaseOutcome {
     pub seconds: f64,
     /// Hottest while nothing slowed it down, in kelvins.
     pub peak_unthrottled_k: f64,
-    /// Slowest second over the fastest, of the last minute: how even it is.
+    /// Slowest second over the fastest: how even it is.
     pub evenness: f64,
 }
 
@@ -171,8 +171,8 @@ pub fn outcome(seconds: &[LoadSecond], full: impl Fn(usize) -> f64) -> PhaseOutc
         peak_unthrottled_k: peak(
             &mut (0..seconds.len()).filter(|at| !slow(*at)).map(|at| seconds[at].kelvin),
         ),
-        evenness: last.iter().map(bytes).fold(f64::INFINITY, f64::min)
-            / last.iter().map(bytes).fold(1.0, f64::max),
+        evenness: seconds.iter().map(bytes).fold(f64::INFINITY, f64::min)
+            / seconds.iter().map(bytes).fold(1.0, f64::max),
     }
 }
 

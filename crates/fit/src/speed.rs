@@ -11,10 +11,25 @@ const EDGE: usize = 1;
 const ENOUGH: usize = 4;
 /// Seconds whose median is a speed.
 const TOP: usize = 4;
-/// Seconds that say whether heat held back what went before.
+/// Seconds whose median says whether heat held back what went before, and how long before at most: a relay goes to and fro.
 const BEFORE: usize = 5;
+const BEFORE_S: usize = 60;
 /// A stretch is at full speed down to this share of the fastest.
 const NEAR: f64 = 0.95;
+/// A load goes on at one speed as long as the median of the next seconds, few and more, is no further off than this share,
+/// nor so many deviations.
+const LOOKS_S: [usize; 2] = [5, 15];
+const EVEN: f64 = 0.004;
+const SURE: f64 = 3.5;
+/// Seconds at most that say what that speed is.
+const LEVEL_S: usize = 60;
+/// A switch, which leaves what came before it whole, takes more than this share at once.
+const JUMP: f64 = 0.1;
+/// Loads that begin slower than the fastest by more than this began slow; how many seconds say how fast that is.
+const ALIKE: f64 = 0.015;
+const LONG: usize = 10;
+/// Least deviation of a second's speed, as a share.
+const LEAST_NOISE: f64 = 0.001;
 
 /// Full speed of an operation.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,7 +65,7 @@ const OPS: [Asked; 2] = [Asked::Read, Asked::Write];
 struct LoadStretch {
     /// Speeds in GB/s.
     speeds: Vec<f64>,
-    /// Speed of the other operation, where that went right before, in GB/s.
+    /// Speed of the other operation in the last minute, where that went right before, in GB/s: of four fifths faster.
     before: Option<f64>,
 }
 
@@ -68,36 +83,83 @@ fn fastest(stretches: &[LoadStretch]) -> f64 {
 }
 
 /// Full speed from its stretches; `fastest` is their fastest, `other` that of the other operation, 0 where it is not known.
-fn full_of(stretches: &[LoadStretch], fastest: f64, other: f64) -> FittedSpeed {
+fn full_of<'a>(stretches: &'a [LoadStretch], fastest: f64, other: f64) -> FittedSpeed {
     if fastest <= 0.0 {
         let any = stretches.iter().flat_map(|stretch| &stretch.speeds).copied().fold(0.0, f64::max);
         return FittedSpeed { value: any, sd: 0.1 * any, seen: false };
     }
-    // The fastest of many noisy seconds is faster than the drive.
-    let moves = stretches.iter().flat_map(|stretch| stretch.speeds.windows(2));
-    let moves: Vec<f64> = moves.map(|pair| (pair[1] - pair[0]).abs()).collect();
-    let near = NEAR - 1.5 * (median_of(&moves) / fastest).min(0.1);
-    // A load begins cold: until it first falls well below, each stretch ran at full speed, its short dips included.
-    let mut cold: Vec<f64> = Vec::new();
-    for LoadStretch { speeds, before } in stretches {
-        // Heat held back what went right before: this begins at less than full speed, and nothing shows it.
-        if before.is_some_and(|before| before < NEAR * other) {
-            continue;
-        }
-        let fell = speeds.windows(TOP).position(|speeds| median_of(speeds) < near * fastest);
-        // A regulator begins gently: of a stretch that fell, the first part.
-        let until = fell.map_or(speeds.len(), |fell| if fell == 0 { 0 } else { (fell * 6 / 10).max(TOP) });
-        cold.extend(&speeds[..until.min(speeds.len())]);
-    }
-    if cold.is_empty() {
+    let noise = noise(stretches, fastest);
+    // Where heat held back what went right before, a load may begin at less than full speed: what shows that it did not is a
+    // fall later on.
+    let part = |stretch: &'a LoadStretch| {
+        let (part, fell) = even_part(&stretch.speeds, noise);
+        (fell || stretch.before.is_none_or(|before| before >= NEAR * other)).then_some(part)
+    };
+    let parts: Vec<&[f64]> = stretches.iter().filter_map(part).filter(|part| !part.is_empty()).collect();
+    // The fastest of short parts is one of noise.
+    let long = |part: &&&[f64]| part.len() >= LONG;
+    let of_best =
+        |parts: &mut dyn Iterator<Item = &&[f64]>| parts.map(|part| median_of(part)).fold(0.0, f64::max);
+    let best = of_best(&mut parts.iter().filter(long));
+    let best = if best > 0.0 { best } else { of_best(&mut parts.iter()) };
+    // One that began slow stands below the others, however even.
+    let alike =
+        |part: &&&[f64]| median_of(part) > best * (1.0 - ALIKE) - SURE * noise / (part.len() as f64).sqrt();
+    let all: Vec<f64> = parts.iter().filter(alike).flat_map(|part| part.iter().copied()).collect();
+    let middle = median_of(&all);
+    let near: Vec<f64> = all.into_iter().filter(|speed| (0.5..1.2).contains(&(speed / middle))).collect();
+    let count = near.len() as f64;
+    if near.len() < ENOUGH || middle < NEAR * fastest - SURE * noise {
         return FittedSpeed { value: fastest, sd: 0.05 * fastest, seen: false };
     }
-    let count = cold.len() as f64;
-    let middle = median_of(&cold);
-    let near: Vec<f64> = cold.into_iter().filter(|speed| (0.5..1.2).contains(&(speed / middle))).collect();
-    let mean = near.iter().sum::<f64>() / near.len().max(1) as f64;
-    let scatter = (near.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / near.len().max(1) as f64).sqrt();
-    FittedSpeed { value: mean, sd: scatter / count.sqrt() + 0.002 * mean, seen: near.len() >= ENOUGH }
+    let mean = near.iter().sum::<f64>() / count;
+    let scatter = (near.iter().map(|speed| (speed - mean).powi(2)).sum::<f64>() / count).sqrt();
+    FittedSpeed { value: mean, sd: scatter / count.sqrt() + 0.002 * mean, seen: true }
+}
+
+/// Deviation of a second's speed from the one before where both are about as fast as any, over what two alike have.
+fn noise(stretches: &[LoadStretch], fastest: f64) -> f64 {
+    let pairs = stretches.iter().flat_map(|stretch| stretch.speeds.windows(2));
+    let fast = pairs.filter(|pair| pair.iter().all(|speed| *speed > NEAR * fastest));
+    // Rows of several seconds repeat themselves.
+    let moves: Vec<f64> = fast.map(|pair| (pair[1] - pair[0]).abs()).filter(|by| *by > 0.0).collect();
+    // The median of such differences is 0.954 deviations of one.
+    (median_of(&moves) / 0.954).max(LEAST_NOISE * fastest)
+}
+
+/// The first part of a load, as long as it goes at one speed: a load begins cold, and what heat does to it comes later. Its
+/// short dips are in it; empty where it falls from the first seconds on. And whether it ends in a switch to a slower one.
+fn even_part(speeds: &[f64], noise: f64) -> (&[f64], bool) {
+    let (mut from, mut to) = (0, TOP);
+    while to < speeds.len() {
+        let level = median_of(&speeds[from..to.min(from + LEVEL_S)]);
+        let moved = |window: &usize| {
+            let next = &speeds[to..(to + window).min(speeds.len())];
+            let least = SURE * noise * (1.0 / next.len() as f64 + 1.0 / (to - from) as f64).sqrt();
+            let by = median_of(next) - level;
+            (next.len() >= TOP - 1 && by.abs() > least.max(EVEN * level)).then_some(by)
+        };
+        match LOOKS_S.iter().find_map(moved) {
+            None => to += 1,
+            // Still speeding up.
+            Some(by) if by > 0.0 => (from, to) = (to, to + TOP),
+            Some(by) => {
+                let fell = by < -JUMP * level;
+                // A regulator begins gently: the first part of what came before it shows.
+                let part = if fell { to - from } else { ((to - from) * 6 / 10).max(TOP) };
+                let falls = to - from == TOP && falls(&speeds[from..to], noise.max(EVEN * level));
+                return (&speeds[from..if falls { from } else { from + part }], fell);
+            }
+        }
+    }
+    (&speeds[from..to.min(speeds.len())], false)
+}
+
+/// Whether the second half of a few seconds is slower than the first.
+fn falls(speeds: &[f64], noise: f64) -> bool {
+    let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
+    let (first, second) = speeds.split_at(speeds.len() / 2);
+    mean(first) - mean(second) > 2.0 * noise
 }
 
 /// Speeds of an operation, stretch by stretch, in seconds that neither the host nor a full cache limited; probes of a
@@ -120,13 +182,15 @@ fn stretches(run: &RunData, asked: Asked, cache: bool) -> Vec<LoadStretch> {
     stretches
 }
 
-/// Speed of the other operation in the seconds right before, where it went in all of them.
+/// Speed of the other operation in the last minute, where it went right before; four fifths of that were faster.
 fn before(run: &RunData, asked: Asked, from: usize) -> Option<f64> {
-    let before = &run.steps[from.saturating_sub(BEFORE)..from];
-    let other = usize::from(asked == Asked::Read);
-    let speeds: Vec<f64> =
-        before.iter().filter(|step| step.asked == OPS[other]).map(|step| step.read + step.write).collect();
-    (speeds.len() == BEFORE).then(|| median_of(&speeds))
+    let other = OPS[usize::from(asked == Asked::Read)];
+    let before = run.steps[..from].iter().rev().take(BEFORE_S).take_while(|step| step.asked == other);
+    let speeds: Vec<f64> = before.map(|step| step.read + step.write).collect();
+    let mut speeds: Vec<f64> = speeds.windows(BEFORE).map(median_of).collect();
+    speeds.sort_by(f64::total_cmp);
+    // Dips are rarer than a relay is slow.
+    speeds.get(speeds.len() / 5).copied()
 }
 
 fn median_of(values: &[f64]) -> f64 {
@@ -169,4 +233,44 @@ pub(crate) fn ln_levels(run: &RunData, slow: &SlowStretch) -> Vec<f64> {
         if slow.slow[at] && count > 0.0 { f64::ln((sum / count).clamp(0.02, 1.0)) } else { 0.0 }
     };
     (0..run.steps.len()).map(level).collect()
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    const NOISE: f64 = 0.002;
+
+    fn part(speed: impl Fn(f64) -> f64) -> Vec<f64> {
+        let speeds: Vec<f64> =
+            (0..120).map(|t| speed(f64::from(t)) + NOISE * (f64::from(t) * 2.4).sin()).collect();
+        even_part(&speeds, NOISE).0.to_vec()
+    }
+
+    /// Goal: of a load that heat slows down only what came before counts, and of one that it slows down from the first second
+    /// on nothing. Method: a switch, a glide, a load that comes up to speed, one with a short dip, one that begins falling.
+    #[test]
+    fn the_even_part_is_what_comes_before_heat() {
+        let switched = part(|t| if t < 30.0 { 1.0 } else { 0.3 });
+        assert!((20..=30).contains(&switched.len()), "{switched:?}");
+        let glides = part(|t| 1.0 - 0.01 * (t - 20.0).max(0.0));
+        assert!((8..=24).contains(&glides.len()) && glides.iter().all(|speed| *speed > 0.95), "{glides:?}");
+        let comes_up = part(|t| (0.5 + 0.05 * t).min(1.0));
+        assert!(comes_up.len() > 90 && (median_of(&comes_up) - 1.0).abs() < 0.003, "{comes_up:?}");
+        let dips = part(|t| if (40.0..42.0).contains(&t) { 0.4 } else { 1.0 });
+        assert_eq!(dips.len(), 120);
+        assert!(part(|t| 1.0 - 0.01 * t).is_empty());
+    }
+
+    /// Goal: a load that goes on evenly after one that heat held back shows no full speed; one that falls later does.
+    #[test]
+    fn a_load_that_begins_slow_shows_no_full_speed() {
+        let stretch = |speeds: Vec<f64>| [LoadStretch { speeds, before: Some(0.5) }];
+        let even = stretch(vec![0.6; 100]);
+        assert!(!full_of(&even, 0.6, 1.0).seen);
+        assert!(full_of(&even, 0.6, 0.5).seen, "the other one was not slow");
+        let falls = stretch([vec![1.0; 20], vec![0.6; 80]].concat());
+        let full = full_of(&falls, 1.0, 1.0);
+        assert!(full.seen && (full.value - 1.0).abs() < 1e-9, "{full:?}");
+    }
 }

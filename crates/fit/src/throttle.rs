@@ -31,6 +31,10 @@ const LEAST_ZONE_S: usize = 5;
 const NEAR_K: f64 = 2.5;
 const LATCHED_K: f64 = 9.0;
 const GENTLE_K: f64 = 3.0;
+/// An operation that ran at full speed for so many seconds, so many kelvins above where a threshold set in, is not slowed
+/// down by it: two steps of a usual sensor, which a latch and a lag of the sensor lie within.
+const SPARED_S: usize = 20;
+const SPARED_K: f64 = 2.0;
 /// So far above the held temperature a regulator has no more to give.
 const FLOORED_K: f64 = 1.5;
 /// From how far below its threshold a regulator looks on, as the built-in ones do.
@@ -60,6 +64,8 @@ pub(crate) struct OnsetGroup {
     pub(crate) spans: Vec<(usize, usize, usize)>,
     /// Median share of full speed while slow: reading, writing; `None` where it did not act on that operation.
     pub(crate) floor: [Option<f64>; 2],
+    /// Whether it leaves reading, writing alone: that ran at full speed well above the threshold.
+    pub(crate) spared: [bool; 2],
     /// Least share over ten seconds.
     pub(crate) least: f64,
     /// What the verdict takes it for.
@@ -120,6 +126,7 @@ pub(crate) fn groups(runs: &[RunData], slow: &mut [SlowStretch]) -> Vec<OnsetGro
     for group in &mut groups {
         shares(group, runs, slow);
         switches(group, runs, slow);
+        group.spared = [0, 1].map(|op| group.floor[op].is_none() && spares(group, op, runs, slow));
         group.stepped = stepped;
     }
     groups.retain(|group| group.floor.iter().any(Option::is_some));
@@ -145,6 +152,16 @@ impl OnsetGroup {
         };
         median(&crossed.clone().filter_map(over).collect::<Vec<_>>())
             .or_else(|| median(&begun.filter_map(over).collect::<Vec<_>>()))
+    }
+
+    /// What the sensor read while it held a temperature, over the setting.
+    fn held_reading_k(&self, runs: &[RunData]) -> Option<f64> {
+        let seconds = self.spans.iter().flat_map(|(run, from, to)| {
+            let (run, settled) = (&runs[*run], (from + SETTLED_S).max(to.saturating_sub(HELD_S)));
+            let over_k = |at: usize| Some(reading_k(run, at as f64)? - setting_k(run, self.follows));
+            (settled..*to).filter_map(over_k)
+        });
+        median(&seconds.collect::<Vec<_>>())
     }
 }
 
@@ -188,6 +205,7 @@ fn group(groups: &mut Vec<OnsetGroup>, follows: ThresholdSource) -> &mut OnsetGr
             releases,
             spans,
             floor: [None; 2],
+            spared: [false; 2],
             least: 1.0,
             said: None,
             stepped: false,
@@ -263,6 +281,27 @@ fn shares(group: &mut OnsetGroup, runs: &[RunData], slow: &[SlowStretch]) {
         })
     });
     group.said = said;
+}
+
+/// Whether an operation went on at full speed where the threshold was passed by far.
+fn spares(group: &OnsetGroup, op: usize, runs: &[RunData], slow: &[SlowStretch]) -> bool {
+    let Some(onset_k) = group.onset_reading_k(runs) else { return false };
+    // Of a load that begins slow the reading there is as hot as it came: what a regulator holds is its threshold.
+    let held_k = group.held_reading_k(runs).filter(|_| group.said == Some(Class::Regulator));
+    let onset_k = onset_k.min(held_k.unwrap_or(f64::INFINITY));
+    let asked = [Asked::Read, Asked::Write][op];
+    let passed = |run: &RunData, slow: &SlowStretch| {
+        // A threshold that is off is passed by nothing, and one at MNTMT may stand for "off".
+        let least_k = run.limits.tmt_min_k.unwrap_or(0.0);
+        if group.follows != ThresholdSource::Own && setting_k(run, group.follows) <= least_k {
+            return 0;
+        }
+        let above_k = onset_k + setting_k(run, group.follows) + SPARED_K.max(2.0 * run.resolution_k);
+        let full = |at: &usize| run.steps[*at].asked == asked && slow.share[*at].is_some() && !slow.slow[*at];
+        let hot = |at: &usize| reading_k(run, *at as f64).is_some_and(|kelvin| kelvin >= above_k);
+        (0..run.steps.len()).filter(full).filter(hot).count()
+    };
+    runs.iter().zip(slow).map(|(run, slow)| passed(run, slow)).sum::<usize>() >= SPARED_S
 }
 
 /// Every second in which speed went down to the floor or back, where it goes to and fro: events of a verdict last three
@@ -348,9 +387,10 @@ pub(crate) fn read_off(
             (on_k - release_k).max(0.2)
         }
     };
-    // Where one operation was never slowed down, a throttle leaves it what it leaves the other.
+    // What no run showed of an operation is that of the other, so that there is a drive; a forecast does not rest on it.
     let known = group.floor[0].or(group.floor[1]).unwrap_or(0.5);
-    let floor = group.floor.map(|floor| floor.unwrap_or(known).clamp(0.001, 1.0));
+    let share = |op: usize| if group.spared[op] { 1.0 } else { group.floor[op].unwrap_or(known) };
+    let floor = [0, 1].map(|op| share(op).clamp(0.001, 1.0));
     let act = match class {
         Class::Relay => ThrottleAct::Relay(floor),
         Class::Stop => ThrottleAct::Stop,
@@ -379,7 +419,8 @@ pub(crate) fn read_off(
     if matches!(class, Class::Regulator | Class::DutyCycled) {
         hysteresis_k = REGULATOR_K;
     }
-    Throttle { follows: group.follows, on_k, hysteresis_k: hysteresis_k.clamp(0.0, 60.0), act }
+    let hysteresis_k = hysteresis_k.clamp(0.0, 60.0);
+    Throttle { follows: group.follows, on_k, hysteresis_k, spares: group.spared, act }
 }
 
 /// A floor that was not reached: regulators go on down to a twentieth or a fifth of full speed more often than they end

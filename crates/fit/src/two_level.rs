@@ -24,6 +24,9 @@ pub(crate) fn joined(mut throttles: Vec<Throttle>, runs: &[RunData]) -> Vec<Thro
         Some(light_at) => {
             let Some(light) = relay(&throttles[light_at]) else { return throttles };
             throttles[light_at].act = ThrottleAct::TwoLevel { light, heavy_k, heavy };
+            // What light throttling leaves alone, heavy throttling may not.
+            let both = [0, 1].map(|op| throttles[light_at].spares[op] && throttles[heavy_at].spares[op]);
+            throttles[light_at].spares = both;
             throttles.remove(heavy_at);
         }
         None => {
@@ -36,6 +39,7 @@ pub(crate) fn joined(mut throttles: Vec<Throttle>, runs: &[RunData]) -> Vec<Thro
                     follows: ThresholdSource::Tmt1,
                     on_k: 0.0,
                     hysteresis_k: (-release_k).max(0.1),
+                    spares: throttles[heavy_at].spares,
                     act: ThrottleAct::TwoLevel { light: [1.0; 2], heavy_k, heavy },
                 };
             }

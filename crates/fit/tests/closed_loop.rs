@@ -72,6 +72,22 @@ fn stairs_are_found_again() {
     assert!(matches!(relay.best.throttles[0].act, ThrottleAct::Relay(_)), "{:?}", relay.best.throttles);
 }
 
+/// Goal: a fall within a second is a relay's however long it stays there; its threshold is where it fell, not where the slower
+/// load settled 7 K above. Method: light throttling of two levels, whose TMT2 is not reached.
+#[test]
+fn a_fall_within_a_second_is_no_regulators() {
+    let mut profile = profile("two-level");
+    profile.thermal.ambient_c = 38.0;
+    let write = [phase("write", Some(0.0), f64::INFINITY, 300)];
+    let runs = [RunData::new(&record(&profile, [333, 341], &write), AIR_K)];
+    let fitted = Fitted::new(&runs, fit("test", &runs, Seed::new(1)).expect("it warms"));
+    let [throttle] = &fitted.best.throttles[..] else { panic!("{:?}", fitted.best.throttles) };
+    assert_eq!(throttle.follows, ThresholdSource::Tmt1);
+    assert!(matches!(throttle.act, ThrottleAct::Relay(_)) && throttle.on_k.abs() < 0.6, "{throttle:?}");
+    let relays = fitted.samples.iter().filter(|one| matches!(one.throttles[0].act, ThrottleAct::Relay(_)));
+    assert!(relays.count() > 40);
+}
+
 /// Another TMT1, other air: the drive itself is asked. Of twelve 90 % intervals at least ten hold what it answers.
 #[test]
 fn forecasts_hold_at_other_settings_and_in_other_air() {

@@ -1,6 +1,6 @@
 //! What lies beyond the runs: where a forecast rests on something that none of them showed.
 
-use crate::commands::{at_low_tmt1, in_states};
+use crate::commands::{THERMAL_ID, at_low_tmt1, floor_plan, in_states};
 use crate::fitted::{Fitted, interval};
 use crate::predict::scenario::Scenario;
 use crate::predict::{ForecastCaveat, full_speed};
@@ -77,14 +77,42 @@ fn is_below_tmt2(fitted: &Fitted, scenario: &Scenario, peak_k: f64) -> bool {
     fitted.seen.cooled && fitted.samples.iter().all(sure) && peak_k + BEYOND_K < next_k
 }
 
-/// Speeds while throttled that a forecast of this phase rests on and no run shows: the other operation's share stands in.
+/// An operation of a phase that no run has: how fast it is, nobody knows.
+pub(crate) fn never_ran(fitted: &Fitted, phase: &LoadPhase) -> Option<&'static str> {
+    let read = phase.read_share?;
+    let words = [("read", read > 0.0), ("write", read < 1.0)].into_iter().enumerate();
+    words.filter(|(_, (_, runs))| *runs).find_map(|(op, (word, _))| {
+        (!fitted.seen.ran[op] && fitted.best.full[op] <= NO_GB_PER_S).then_some(word)
+    })
+}
+
+/// The same as a caveat: `open` are the phases with it and after it.
+pub(crate) fn never_ran_caveat(word: Option<&str>, open: &[&str]) -> Option<ForecastCaveat> {
+    let text = format!(
+        "Not known: {}. No fitted run has {}s that warm the drive: `{THERMAL_ID}` does; fit that run too.",
+        open.join(", "),
+        word?
+    );
+    Some(ForecastCaveat { kind: "operation_unknown", text })
+}
+
+/// What stands for the full speed of an operation that never ran, in GB/s.
+const NO_GB_PER_S: f64 = 1e-6;
+/// More than this share of the samples throttled decides the end of an interval.
+const ONE_IN: usize = 20;
+
+/// Thresholds that would slow this phase down to a speed that no run shows: which operation, by what.
 pub(crate) fn floors_unseen(
     fitted: &Fitted,
     scenario: &Scenario,
     phase: &LoadPhase,
     of: &[PhaseOutcome],
-) -> Vec<String> {
+) -> Vec<(usize, ThresholdSource)> {
     let Some(read) = phase.read_share else { return Vec::new() };
+    let throttled = of.iter().filter(|outcome| outcome.time_to_throttle_s.is_some()).count();
+    if ONE_IN * throttled <= of.len() {
+        return Vec::new();
+    }
     let peak_k = interval(&of.iter().map(|outcome| outcome.peak_k).collect::<Vec<_>>())[1];
     let on_k = |throttle: &Throttle| match throttle.follows {
         ThresholdSource::Tmt1 => scenario.tmt_k[0].map_or(fitted.common.tmt_k[0], f64::from) + throttle.on_k,
@@ -97,21 +125,27 @@ pub(crate) fn floors_unseen(
         .flat_map(|throttle| {
             let ops = [read > 0.0, read < 1.0].into_iter().enumerate().filter(|(_, runs)| *runs);
             ops.filter(|(op, _)| fitted.seen.ran[*op] && !fitted.seen.shows_floor(throttle.follows, *op))
-                .map(|(op, _)| format!("{}s at {}", ["read", "write"][op], throttle.follows.named()))
+                .map(|(op, _)| (op, throttle.follows))
         })
         .collect()
 }
 
-/// The same as a caveat.
-pub(crate) fn floor_caveat(unseen: &[String]) -> Option<ForecastCaveat> {
-    let mut names: Vec<&str> = unseen.iter().map(String::as_str).collect();
-    names.sort_unstable();
-    names.dedup();
+/// The same as a caveat, with the command that shows it: `open` are phases that this leaves open, the first of which is slowed
+/// down and the others begin as warm as that leaves the drive.
+pub(crate) fn floor_caveat(
+    fitted: &Fitted,
+    unseen: &[(usize, ThresholdSource)],
+    open: &[&str],
+) -> Option<ForecastCaveat> {
+    let (op, follows) = *unseen.first()?;
+    let word = ["read", "write"][op];
+    let what = format!("how fast {word}s are while {} throttles them", follows.named());
+    let plan = floor_plan(follows, fitted.seen.range_k, &fitted.common);
     let text = format!(
-        "Not measured: the speed of {} while throttled; the share that the other operation keeps stands in.",
-        names.join(" and of ")
+        "Not known: {}. No fitted run shows {what}: `{plan}` does; fit that run too.",
+        open.join(", ")
     );
-    (!names.is_empty()).then_some(ForecastCaveat { kind: "floor_unseen", text })
+    Some(ForecastCaveat { kind: "floor_unseen", text })
 }
 
 /// The lowest TMT1 at which the runs show it act, where that is far above the one that is asked about.

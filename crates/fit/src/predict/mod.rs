@@ -13,8 +13,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::beyond::{
-    LOWER_K, above_asked_k, beyond, floor_caveat, floors_unseen, state_caveat, state_law_caveat,
-    state_law_unseen, state_unseen, tmt_unseen,
+    LOWER_K, above_asked_k, beyond, floor_caveat, floors_unseen, never_ran, never_ran_caveat, state_caveat,
+    state_law_caveat, state_law_unseen, state_unseen, tmt_unseen,
 };
 use self::refused::answerable;
 use self::scenario::{in_state, set_up};
@@ -22,7 +22,7 @@ use self::unknown::{first_unknown, load_caveat, tmt_caveat};
 use crate::commands::{THERMAL_ID, with_cache_size};
 use crate::fitted::{Fitted, interval};
 use crate::heat::beyond_rounding_k;
-use crate::sample::DriveSample;
+use crate::sample::{DriveSample, ThresholdSource};
 use crate::simulate::{LoadPhase, LoadSecond, PhaseOutcome, outcome, phase_seconds, phases};
 
 /// How far the model is off besides what its samples disagree on: as a share of a throttled speed, in kelvins, as a share of
@@ -81,7 +81,7 @@ pub struct PhaseForecast {
     pub duration_s: Option<Ranged>,
     /// Whether it lies beyond what the runs showed.
     pub beyond: bool,
-    /// Slowest second of the last minute over the fastest; `null` in JSON where nothing could be simulated.
+    /// Slowest second over the fastest; `null` in JSON where nothing could be simulated.
     #[schemars(with = "Option<f64>")]
     pub evenness: f64,
 }
@@ -124,7 +124,9 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
         if known { each(&samples, |sample| one(fitted, scenario, told, sample)) } else { Vec::new() };
     let mut unshown = None;
     let mut state_open: Vec<&str> = Vec::new();
-    let mut floor_unseen: Vec<String> = Vec::new();
+    let mut floor_unseen: Vec<(usize, ThresholdSource)> = Vec::new();
+    let mut floor_open: Vec<&str> = Vec::new();
+    let (mut never, mut never_open): (Option<&str>, Vec<&str>) = (None, Vec::new());
     let phases: Vec<PhaseForecast> = load
         .iter()
         .enumerate()
@@ -136,9 +138,16 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
             }
             let no_state = state_unseen(fitted, scenario, phase);
             state_open.extend(no_state.then_some(phase.name.as_str()));
-            let unseen = unshown.is_some() || at >= told.len() || no_state;
+            never = never.or(never_ran(fitted, phase));
+            never_open.extend(never.map(|_| phase.name.as_str()));
+            let unseen = unshown.is_some() || at >= told.len() || no_state || never.is_some();
+            // What follows begins as warm as that leaves the drive.
+            if !unseen {
+                floor_unseen.extend(floors_unseen(fitted, scenario, phase, &of));
+                floor_open.extend((!floor_unseen.is_empty()).then_some(phase.name.as_str()));
+            }
+            let unseen = unseen || !floor_unseen.is_empty();
             let of = if unseen { Vec::new() } else { of };
-            floor_unseen.extend(floors_unseen(fitted, scenario, phase, &of));
             let undecided = state_law_unseen(fitted, scenario, stride, &of);
             law_unseen.extend(undecided.then_some(phase.name.as_str()));
             PhaseForecast {
@@ -150,7 +159,8 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
     caveats.extend(unshown.map(|at| tmt_caveat(fitted, scenario, load, at)));
     caveats.extend(load_caveat(fitted, load).filter(|_| known));
     caveats.extend(state_caveat(scenario, &state_open));
-    caveats.extend(floor_caveat(&floor_unseen));
+    caveats.extend(floor_caveat(fitted, &floor_unseen, &floor_open));
+    caveats.extend(never_ran_caveat(never, &never_open));
     caveats.extend(state_law_caveat(fitted, scenario, &law_unseen));
     general(fitted, scenario, &phases, &law_unseen, &mut caveats);
     caveats.iter_mut().for_each(|caveat| caveat.text = with_cache_size(&caveat.text, fitted.simulated));
@@ -209,11 +219,9 @@ pub struct CoursePoint {
 
 /// The forecast over time, in at most `points` stretches of whole seconds; empty where there is no answer.
 pub fn course(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], points: usize) -> Vec<CoursePoint> {
-    if !answerable(fitted, scenario, &mut Vec::new()) {
-        return Vec::new();
-    }
-    // What follows a load that is open has no course either.
-    let load = &load[..first_unknown(fitted, load).unwrap_or(load.len())];
+    // What is open has no course, nor has what follows it.
+    let told = predict(fitted, scenario, load).phases;
+    let load = &load[..told.iter().take_while(|phase| phase.peak_k.is_some()).count()];
     let total: usize = load.iter().map(|phase| phase.seconds).sum();
     let stretch = total.div_ceil(points.max(1)).max(1);
     let mean = |part: &[LoadSecond], get: fn(&LoadSecond) -> f64| {

@@ -27,7 +27,9 @@ pub struct Avoid {
 pub(super) fn costly(now: &ChoicePoint, points: &[ChoicePoint]) -> Vec<Avoid> {
     let speed = |point: &ChoicePoint| total_speed(&point.forecast);
     let fastest = points.iter().map(speed).fold(speed(now), f64::max);
-    let set = points.iter().filter(|point| point.settings.tmt1_k.is_some());
+    // What is open costs nothing that is known.
+    let known = |point: &&ChoicePoint| point.forecast.phases.iter().all(|one| one.mean_bytes_per_s.is_some());
+    let set = points.iter().filter(|point| point.settings.tmt1_k.is_some()).filter(known);
     let mut avoid = Vec::new();
     let dear =
         set.clone().filter(|point| speed(point) < 0.5 * fastest).max_by_key(|point| point.settings.tmt1_k);

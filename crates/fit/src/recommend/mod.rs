@@ -12,8 +12,9 @@ pub use settings::Settings;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use thiserror::Error;
 
-use crate::commands::{THERMAL_ID, with_cache_size};
+use crate::commands::with_cache_size;
 use crate::cooling::{self, CoolingNeed};
 use crate::fitted::Fitted;
 use crate::next::throttled_share;
@@ -47,6 +48,30 @@ pub enum Goal {
     Coolest,
     /// The least energy for a byte.
     LeastEnergy,
+}
+
+/// Why a goal has no advice.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+pub enum GoalError {
+    /// No power beside the runs.
+    #[error(
+        "cannot tell what takes the least energy: no power was measured in the fitted runs; `heatsoak plans thermal-id` \
+         prints a plan, add `[telemetry.power]` to it, run it and fit that run"
+    )]
+    NoPower,
+}
+
+impl Goal {
+    /// Whether the fitted runs can tell what serves it.
+    ///
+    /// # Errors
+    /// What they lack.
+    pub const fn check(self, fitted: &Fitted) -> Result<(), GoalError> {
+        match (self, fitted.common.k_per_w) {
+            (Self::LeastEnergy, None) => Err(GoalError::NoPower),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// What must hold.
@@ -97,7 +122,7 @@ struct ChoicePoint {
     holds: bool,
 }
 
-/// Recommends.
+/// Recommends; whether `goal` can be served at all says [`Goal::check`].
 pub fn recommend(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], goal: Goal, bounds: Bounds) -> Advice {
     let look = |settings: Settings, count: usize| {
         let scenario =
@@ -242,9 +267,7 @@ fn why(goal: Goal, now: &Forecast, then: &Forecast) -> String {
         Goal::Coolest => format!("{peak}, {speed}"),
         Goal::Steadiest => {
             let [was, is] = [now, then].map(|forecast| 100.0 * evenness(forecast));
-            format!(
-                "slowest second of the last minute {is:.0} % of the fastest instead of {was:.0} %, {speed}, {peak}"
-            )
+            format!("slowest second {is:.0} % of the fastest instead of {was:.0} %, {speed}, {peak}")
         }
         Goal::LeastEnergy => match (j_per_gb(now), j_per_gb(then)) {
             (Some(was), Some(is)) => {
@@ -283,9 +306,10 @@ fn moved_bytes(forecast: &Forecast, low: bool) -> f64 {
     of.sum()
 }
 
-/// Mean speeds of all phases together.
+/// Mean speeds of all phases together; `NaN` where one is not known.
 fn total_speed(forecast: &Forecast) -> f64 {
-    forecast.phases.iter().filter_map(|phase| phase.mean_bytes_per_s).map(|speed| speed.value).sum()
+    let speed = |phase: &PhaseForecast| phase.mean_bytes_per_s.map_or(f64::NAN, |speed| speed.value);
+    forecast.phases.iter().map(speed).sum()
 }
 
 /// What to do in a sentence; `None` where nothing holds to the limits.
@@ -296,13 +320,6 @@ fn verdict(
     now: &ChoicePoint,
     best: Option<&ChoicePoint>,
 ) -> Option<String> {
-    let energy_unknown = goal == Goal::LeastEnergy && fitted.common.k_per_w.is_none();
-    if energy_unknown {
-        let open = format!(
-            "Energy is not known: no power was measured in the fitted runs. Measure it beside `{THERMAL_ID}` and fit again."
-        );
-        return Some(with_cache_size(&open, fitted.simulated));
-    }
     let Some(point) = best else {
         let worth = if goal == Goal::Coolest { "1 K" } else { "1 %" };
         let leave = format!("Leave the settings as they are: none that was tried is better by {worth}.");

@@ -34,6 +34,8 @@ use tally::{ForecastAnswer, ForecastTally};
 const THREADS: usize = 2;
 /// Advice that costs more of the speed is told among what is wrong.
 const REGRET: f64 = 0.02;
+/// So is advice that breaks its limit by more, in kelvins.
+const OVER_K: f64 = 1.0;
 /// How far a twin is off beside which forecasts of times are held, in kelvins: as much as intervals of temperatures are
 /// wide at least, half of what a sensor of whole kelvins may be off.
 const OFF_K: f64 = 0.25;
@@ -184,7 +186,7 @@ fn score(number: u64, plan: &Plan, arguments: &ForecastArguments) -> ForecastTal
     tally.parameters.extend(answers);
     if let Some(regret) = regret::of(&drive, &fitted) {
         tally.recommend_ms.push(regret.took_ms);
-        if wrong && regret.lost > REGRET {
+        if wrong && (regret.lost > REGRET || regret.over_k > OVER_K) {
             tally.note(format!("  regret {}", regret.text));
         }
         tally.regrets.push(regret);

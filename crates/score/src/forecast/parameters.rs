@@ -31,6 +31,8 @@ pub(super) struct ParameterAnswer {
     pub(super) name: String,
     /// Width of the interval over the truth; of temperatures in kelvins.
     width: f64,
+    /// By how much the number is too high, in the same terms.
+    off: f64,
     held: bool,
     text: String,
 }
@@ -42,9 +44,11 @@ pub(super) fn of(drive: &TestDrive, fitted: &Fitted) -> Vec<ParameterAnswer> {
         let Parameter { name, value, low, high, unit, .. } = parameter;
         let truths = truths.get(&name)?;
         let truth = *truths.iter().min_by(|a, b| (**a - value).abs().total_cmp(&(**b - value).abs()))?;
+        let over = if unit == "K" { 1.0 } else { truth.abs() };
         Some(ParameterAnswer {
             foreign: drive.is_foreign(),
-            width: (high - low) / if unit == "K" { 1.0 } else { truth.abs() },
+            width: (high - low) / over,
+            off: (value - truth) / over,
             held: truths.iter().any(|truth| (low..=high).contains(truth)),
             text: format!("{name} {value:.5e} ({low:.5e} to {high:.5e}) true {truths:?}"),
             name,
@@ -60,26 +64,30 @@ impl ParameterAnswer {
     }
 }
 
-/// A row for each parameter.
+/// A row for each parameter, with medians of how wide and how much too high it is.
 pub(super) fn table(answers: &[ParameterAnswer]) -> String {
     let mut rows: BTreeMap<(bool, &str), Vec<&ParameterAnswer>> = BTreeMap::new();
     for answer in answers {
         rows.entry((answer.foreign, answer.name.as_str())).or_default().push(answer);
     }
     let mut text = String::from(
-        "| physics | parameter | given | 90 % interval holds | width |\n|---|---|---|---|---|\n",
+        "| physics | parameter | given | 90 % interval holds | width | off by |\n|---|---|---|---|---|---|\n",
     );
     for ((foreign, name), row) in rows {
         let physics = if foreign { "foreign" } else { "own" };
         let held = row.iter().filter(|answer| answer.held).count();
-        let mut widths: Vec<f64> = row.iter().map(|answer| answer.width).collect();
-        widths.sort_by(f64::total_cmp);
+        let middle = |of: fn(&ParameterAnswer) -> f64| {
+            let mut values: Vec<f64> = row.iter().map(|answer| of(answer)).collect();
+            values.sort_by(f64::total_cmp);
+            values[values.len() / 2]
+        };
         let _ = writeln!(
             text,
-            "| {physics} | {name} | {} | {:.0} % | {:.3} |",
+            "| {physics} | {name} | {} | {:.0} % | {:.3} | {:+.4} |",
             row.len(),
             100.0 * held as f64 / row.len() as f64,
-            widths[widths.len() / 2]
+            middle(|answer| answer.width),
+            middle(|answer| answer.off)
         );
     }
     text

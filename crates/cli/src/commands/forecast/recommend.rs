@@ -24,6 +24,7 @@ pub(crate) fn execute(args: &RecommendArgs, printer: &mut Printer) -> anyhow::Re
         GoalArg::Coolest => Goal::Coolest,
         GoalArg::LeastEnergy => Goal::LeastEnergy,
     };
+    goal.check(&fitted)?;
     let load = load::phases_on(&plan, None, fitted.common.capacity_bytes);
     let mut advice = recommend(&fitted, &only_one(&args.place)?, &load, goal, bounds);
     advice.verdict = with_plan(&advice.verdict, &args.place);
