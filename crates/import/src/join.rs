@@ -40,16 +40,20 @@ pub(super) fn join(parts: Vec<RunPart>, offsets: &[(String, f64)]) -> Result<Tra
     let lead = leading(&parts);
     let mut caveats = Vec::new();
     let mut shifts = Vec::new();
+    let given_s =
+        |part: &RunPart| offsets.iter().find(|(name, _)| part.is_named(name)).map(|(_, offset_s)| *offset_s);
+    let lead_s = given_s(&parts[lead]).unwrap_or(0.0);
     for (index, part) in parts.iter().enumerate() {
-        let given = offsets.iter().find(|(name, _)| part.is_named(name)).map(|(_, offset_s)| *offset_s);
+        let given = given_s(part);
         let shift_s = if index == lead {
-            given.unwrap_or(0.0)
+            lead_s
         } else if part.clock.is_same_kind(parts[lead].clock) {
             part.clock.zero_s() - parts[lead].clock.zero_s() + given.unwrap_or(0.0)
         } else if let Some(offset_s) = given {
             offset_s
         } else {
-            estimated(&parts[lead], part, &mut caveats)?
+            // Against the leading part's own clock, wherever that was told to begin.
+            lead_s + estimated(&parts[lead], part, &mut caveats)?
         };
         shifts.push(shift_s);
     }

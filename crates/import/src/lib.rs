@@ -70,6 +70,13 @@ const LONGEST_LIFE_S: f64 = 40.0 * 365.25 * 86_400.0;
 /// wrong unit is told.
 const COLDEST_K: f64 = 200.0;
 const HOTTEST_K: f64 = 500.0;
+/// Readings that stand for none, in whole kelvins: 0 K is "not reported" (NVMe, 5.16.1.3), and all bits of a byte in °C or of a word in
+/// K are set where a bus did not answer.
+const NOT_READ_K: [f64; 3] = [0.0, 255.0 + 273.0, 65_535.0];
+/// Whether a temperature stands for none; whole kelvins are 273 or 273.15 more than °C.
+fn stands_for_none(kelvin: f64) -> bool {
+    NOT_READ_K.iter().any(|none_k| (kelvin - none_k).abs() < 0.5)
+}
 /// Fifteen times the fastest link to a drive that is announced (PCIe 7.0 x4: 64 GB/s) in round numbers: what was written to the page
 /// cache is slower as well, and a thousandfold by a wrong unit is not.
 const FASTEST_BYTES_PER_S: f64 = 1e12;

@@ -226,6 +226,11 @@ fn two_clocks_are_joined_by_what_is_said_or_by_what_the_data_show() {
     let found = import(files(), &said).expect("an offset");
     assert_eq!(found.speeds[0].intervals[0].start_s, 30.0);
     assert!(!found.caveats.iter().any(|c| estimated(&c)));
+    // Told of the speeds alone, the temperatures follow by the estimate.
+    let lead = ImportOptions { offsets: vec![("x_bw.1.log".into(), 30.0)], ..ImportOptions::default() };
+    let found = import(files(), &lead).expect("an estimate");
+    let begins_s = found.speeds[0].intervals[0].start_s;
+    assert!((begins_s - 30.0).abs() < 2.0, "{begins_s}");
     let flat = LogFile::from_bytes("flat.csv", b"t_s,temp_c\n0,40\n1,40\n");
     let error =
         import(vec![LogFile::from_bytes("x_bw.1.log", log.as_bytes()), flat], &ImportOptions::default());

@@ -140,6 +140,24 @@ impl RowClock {
     }
 }
 
+/// Spreads rows of a clock that tells whole seconds over the second that they share, in their order; says how many had that of the row
+/// before. Nothing where more than a few do: a faster log needs a finer clock, and two logs in one file have each second twice.
+pub(super) fn spread(t_s: &mut [f64]) -> usize {
+    const FEW: f64 = 0.25;
+    const MOST_IN_A_SECOND: usize = 3;
+    let shared = t_s.windows(2).filter(|pair| pair[0] == pair[1]).count();
+    let seconds = || t_s.chunk_by(|a, b| a == b);
+    let is_whole = t_s.iter().all(|t_s| t_s.fract() == 0.0);
+    if !is_whole || shared as f64 > FEW * t_s.len() as f64 || seconds().any(|s| s.len() > MOST_IN_A_SECOND) {
+        return 0;
+    }
+    for second in t_s.chunk_by_mut(|a, b| a == b) {
+        let count = second.len() as f64;
+        second.iter_mut().zip(0..).for_each(|(t_s, nth)| *t_s += f64::from(nth) / count);
+    }
+    shared
+}
+
 #[cfg(test)]
 mod test {
     use super::*;
@@ -148,6 +166,22 @@ mod test {
         let mut clock = RowClock::new(unit);
         let times: Vec<f64> = cells.iter().map(|cell| clock.read(None, cell).expect(cell).0).collect();
         (times.iter().map(|time| time - times[0]).collect(), clock.told)
+    }
+
+    #[test]
+    fn rows_of_one_second_are_spread_over_it() {
+        let mut jitters = vec![10.0, 11.0, 11.0, 12.0, 13.0, 14.0, 15.0, 15.0, 16.0, 17.0];
+        assert_eq!(spread(&mut jitters), 2);
+        assert_eq!(jitters, [10.0, 11.0, 11.5, 12.0, 13.0, 14.0, 15.0, 15.5, 16.0, 17.0]);
+        // Two logs in one file, four rows a second, and a clock that tells more than seconds.
+        let [twice, often, finer] = [
+            vec![1.0, 1.0, 2.0, 2.0],
+            vec![1.0, 2.0, 3.0, 3.0, 3.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0],
+            vec![1.5, 2.0, 2.0, 3.0, 4.0],
+        ];
+        for mut t_s in [twice, often, finer] {
+            assert_eq!(spread(&mut t_s), 0);
+        }
     }
 
     #[test]

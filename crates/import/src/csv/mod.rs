@@ -289,6 +289,27 @@ mod test {
         assert_eq!(read("# tmt1_c: 0\nt_s,temp_c,tmt2_c\n0,40,0\n").tmt_at(0.0), (None, None));
     }
 
+    /// Goal: a sensor that did not answer is none in a log's few rows, not a log in another unit.
+    #[test]
+    fn a_sensor_that_was_not_read_has_no_reading() {
+        for (title, none, read_k) in
+            [("temp_c", "255", 313.0), ("temp_c", "65262", 313.0), ("composite_k", "65535", 40.0 + 273.0)]
+        {
+            let degrees = if title == "composite_k" { 313 } else { 40 };
+            let text = format!("t_s,{title}\n0,{degrees}\n1,{none}\n2,{degrees}\n3,{none}\n");
+            let trace = read(&text);
+            let values: Vec<f64> = trace.temperatures[0].kelvin.points().iter().map(|p| p.value).collect();
+            assert_eq!(values, [read_k; 2], "{text}");
+            assert!(
+                trace.notes.iter().any(|note| note.starts_with("2 temperatures of 255 °C")),
+                "{:?}",
+                trace.notes
+            );
+        }
+        let off_bus = read("t_s,temp_c\n0,40\n1,-273\n2,41\n");
+        assert_eq!(off_bus.temperatures[0].kelvin.points().len(), 2);
+    }
+
     #[test]
     fn a_last_line_that_was_cut_short_is_left_out() {
         let trace = read("t_s,read_mb_per_s,temp_c\n0,3000,45\n1,3000,45\n2,30");

@@ -13,7 +13,7 @@ use crate::lines::LineReader;
 use crate::part::TimeBase;
 use crate::rates::usual_step_s;
 use crate::set_back;
-use crate::{COLDEST_K, FASTEST_BYTES_PER_S, HOTTEST_K, ImportError, LONGEST_RUN_S};
+use crate::{COLDEST_K, FASTEST_BYTES_PER_S, HOTTEST_K, ImportError, LONGEST_RUN_S, stands_for_none};
 use trace::Caveat;
 
 /// One row in this many may have a time that does not go forward.
@@ -54,6 +54,8 @@ pub(super) struct CsvTable<'a> {
     pub(super) truncated: Option<usize>,
     /// What was done to times of a clock that was set.
     pub(super) set_clocks: Vec<Caveat>,
+    /// Readings of a temperature that stand for none.
+    not_read: usize,
     /// What was decided about columns.
     pub(super) notes: Vec<String>,
 }
@@ -75,6 +77,7 @@ impl<'a> CsvTable<'a> {
             not_forward: 0,
             truncated: None,
             set_clocks: vec![],
+            not_read: 0,
             notes: vec![],
         }
     }
@@ -144,6 +147,12 @@ impl<'a> CsvTable<'a> {
         };
         if repeated > 0 {
             table.notes.push(format!("{repeated} lines that repeat the line before count once"));
+        }
+        if table.not_read > 0 {
+            table.notes.push(format!(
+                "{} temperatures of 255 °C, or of 65,535 K, stand for none: the sensor was not read",
+                table.not_read
+            ));
         }
         table.whole_table(&header, rows, device)
     }
@@ -298,6 +307,11 @@ impl<'a> CsvTable<'a> {
         }
         let is_utc = matches!(self.clock.base(0.0), TimeBase::Unix { .. });
         self.set_clocks = set_back::undo(self.file, &mut self.t_s, is_utc);
+        let spread = super::clock::spread(&mut self.t_s);
+        if spread > 0 {
+            self.notes
+                .push(format!("{spread} rows have the second of the row before; they are spread over it"));
+        }
         let mut order: Vec<usize> = (0..self.t_s.len()).collect();
         order.sort_by(|a, b| self.t_s[*a].total_cmp(&self.t_s[*b]));
         let count = order.len();
@@ -366,6 +380,10 @@ impl<'a> CsvTable<'a> {
             (Cell::Bare(value), Some(convert)) => convert.apply(value),
             (Cell::Bare(_), None) => return Err(no_unit(&self.titles[column], name, cell)),
         };
+        if let Some(value_k) = kelvin_of(name, value).filter(|kelvin| stands_for_none(*kelvin)) {
+            self.not_read += usize::from(value_k > 1.0);
+            return Ok(f64::NAN);
+        }
         if !(value.is_finite() && (value >= 0.0 || name.ends_with("_c"))) {
             return Err(format!("{value} cannot be; leave the cell empty where there is no reading"));
         }
@@ -387,6 +405,16 @@ impl<'a> CsvTable<'a> {
     /// The usual distance of two rows in seconds; one second for a single row.
     pub(super) fn step_s(&self) -> f64 {
         usual_step_s(self.t_s.iter().copied()).unwrap_or(1.0)
+    }
+}
+
+/// The temperature of the drive that a column holds, in kelvins.
+fn kelvin_of(name: &str, value: f64) -> Option<f64> {
+    match name {
+        "temp_c" => Some(value + 273.0),
+        _ if name.starts_with("sensor") && name.ends_with("_c") => Some(value + 273.0),
+        "composite_k" => Some(value),
+        _ => None,
     }
 }
 

@@ -7,7 +7,7 @@ use measure::Series;
 use super::Quantity;
 use crate::csv::kelvin_from_celsius;
 use crate::rates::{GAP_STEPS, differences, is_counter, usual_step};
-use crate::{COLDEST_K, HOTTEST_K};
+use crate::{COLDEST_K, HOTTEST_K, stands_for_none};
 use trace::{Interval, SpeedSeries, Temperature, Trace, instant};
 
 /// A counter of busy seconds runs ahead of the log's times by this factor at most; else it counts something else.
@@ -100,7 +100,7 @@ fn temperature(number: u8, values: &[(f64, f64)], zero_s: f64) -> Result<Tempera
     let mut kelvin = Series::new();
     for (t, value) in &of_own_rows(values)[..] {
         let t = instant(t - zero_s);
-        if value.is_nan() {
+        if value.is_nan() || stands_for_none(value + 273.0) {
             kelvin.push_gap(t, "no reading");
         } else if (COLDEST_K..=HOTTEST_K).contains(&(value + 273.15)) {
             kelvin.push(t, kelvin_from_celsius(*value, whole));
