@@ -28,6 +28,8 @@ const MOVED_K: f64 = 1.0;
 const SURELY_MOVED_K: f64 = 2.0;
 /// Whether a temperature came to rest does not show in steps as coarse as this.
 const COARSE_K: f64 = 2.0;
+/// No thermostat waits for the last of these shares of what the drive was warmed by.
+const AT_REST: f64 = 0.12;
 /// A sensor shows how hot it got up to so long after the load stopped, or how cool after it began.
 const LATE_S: f64 = 15.0;
 
@@ -162,10 +164,16 @@ fn thermostat(runs: &[OpRun], heat: &Readings<'_>) -> Vec<usize> {
     let ended = pauses.iter().filter(|pause| pause.to_k.is_some()).count();
     let cooled = pauses.iter().filter(|pause| pause.cooled).count();
     let one = |(low_k, high_k): (f64, f64)| high_k - low_k <= one_k;
+    // What has nearly cooled to where it began has come to rest, whatever the host had in mind.
+    let before_s = pauses.first().map_or(0.0, |pause| pause.load.1);
+    let began_k = heat.within(f64::NEG_INFINITY, before_s).iter().map(|reading| reading.value);
+    let began_k = began_k.reduce(f64::min).unwrap_or(f64::NEG_INFINITY);
+    let at_rest = to_k.1 <= began_k + AT_REST * (from_k.0 - began_k);
     let fits = ended >= 2
         && one(from_k)
         && one(to_k)
         && to_k.1 <= from_k.0 - COOLED_K
+        && !at_rest
         && lengths_differ(&pauses, heat)
         && (2 * cooled > pauses.len() || heat.step_k > COARSE_K);
     if fits { pauses.iter().map(|pause| pause.run).collect() } else { Vec::new() }
