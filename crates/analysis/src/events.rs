@@ -9,8 +9,9 @@ use crate::cause::{Judged, as_meant, is_ramp};
 use crate::explain::Sources;
 use crate::findings::{Candidate, Cause, Event, EventKind, Label, Segment, SegmentOp, WeighedObservation};
 use crate::observation::Observation;
+use crate::others::{FasterLoad, Others};
 use crate::segment::{Piece, Stretch};
-use trace::Trace;
+use trace::{Caveat, Trace};
 
 /// A slow stretch that is not heat and shorter than this is a dip.
 const LONGEST_DIP_S: f64 = 60.0;
@@ -89,8 +90,8 @@ pub(crate) fn name_constant(segments: &mut [Segment], loads: &[(f64, f64)]) {
 }
 
 /// Takes back that a load ran at full speed where one like it was much faster: of the same operation, and of the same description where
-/// both have one.
-pub(crate) fn name_slower(segments: &mut [Segment], trace: &Trace) {
+/// both have one. In the run itself, or in `others` of the drive: says which of those are told by that.
+pub(crate) fn name_slower(segments: &mut [Segment], trace: &Trace, others: &Others) -> Vec<Caveat> {
     let what = |segment: &Segment| {
         let middle_s = f64::midpoint(segment.start_s, segment.end_s);
         let begun = trace.phases.partition_point(|phase| phase.start_s <= middle_s);
@@ -106,12 +107,22 @@ pub(crate) fn name_slower(segments: &mut [Segment], trace: &Trace) {
             *fastest = speed.max(*fastest);
         }
     }
+    let mut caveats: Vec<Caveat> = Vec::new();
     for segment in segments.iter_mut().filter(|segment| at_full_speed(&&**segment)) {
         let like_it = fastest.get(&(segment.op as u8, what(segment)));
+        let elsewhere =
+            others.faster().iter().find(|load| load.op == segment.op && load.what == what(segment));
         if like_it.zip(segment.mean_bytes_per_s).is_some_and(|(fastest, own)| *fastest > FASTER * own) {
             segment.label = Label::Slower;
+        } else if let Some(FasterLoad { op, bytes_per_s, .. }) = elsewhere {
+            segment.label = Label::Slower;
+            let caveat = Caveat::FasterInOtherRun { op: *op, bytes_per_s: *bytes_per_s };
+            if !caveats.contains(&caveat) {
+                caveats.push(caveat);
+            }
         }
     }
+    caveats
 }
 
 fn kind(trace: &Trace, judged: &Judged, piece: &Piece, buffered: bool) -> Option<EventKind> {

@@ -120,6 +120,7 @@ mod test {
     use trace::instant;
 
     use super::*;
+    use crate::readings::Readings;
 
     /// A drive at 45 °C at each reading, so far apart, whose TMT1 counter goes on.
     fn still(period_s: f64) -> Option<CounterDoubt> {
@@ -131,7 +132,7 @@ mod test {
             trace.counters.push(t, Counters { tmt1_transitions: Some(n.into()), ..Counters::default() });
         }
         trace.temperatures = vec![Temperature { name: "composite".into(), kelvin }];
-        counted_without_heat(&trace, &Heat::new(&trace))
+        counted_without_heat(&trace, &Heat::new(&trace, &Readings::new(&trace)))
     }
 
     #[test]

@@ -35,6 +35,7 @@ mod others;
 mod policy;
 pub mod posterior;
 pub mod power;
+mod readings;
 mod rounds;
 mod segment;
 pub mod steady;
@@ -58,6 +59,7 @@ use cause::evidence::Conclusion;
 use cause::heat::Heat;
 use explain::Sources;
 use findings::{Caveat, Event, SlcCache, Wear};
+use readings::Readings;
 
 /// The version of the findings' format.
 pub const SCHEMA: u32 = 2;
@@ -91,7 +93,8 @@ fn analyze_with<T>(
     others: &Others,
     look: impl Fn(&Sources, &Event, &Judged) -> T,
 ) -> (Findings, Vec<T>) {
-    let heat = Heat::new(trace);
+    let readings = Readings::new(trace);
+    let heat = Heat::new(trace, &readings);
     let stretches = segment::stretches(trace);
     let pieces = segment::pieces(&stretches);
     let judged = cause::judge(trace, others, &stretches, &pieces, &heat);
@@ -99,6 +102,7 @@ fn analyze_with<T>(
     let (policy, undecided) = policy::policy(trace, &heat, &stretches, &pieces, &judged, unread);
     let (thermal, unidentified) = thermal::thermal(trace, &heat, unread);
     let mut caveats = caveats::caveats(trace, &stretches, &pieces, &heat, &judged, &thermal);
+    caveats.extend(readings.spikes.map(|(readings, by_k)| Caveat::SensorSpikes { readings, by_k }));
     caveats.extend(clocks::caveat(trace, &heat));
     caveats.extend(instruments::caveats(trace, &heat));
     caveats.extend(rounds::caveat(&stretches, &judged, heat.slice_s));
@@ -111,7 +115,7 @@ fn analyze_with<T>(
         false => policy::never_below_onset(trace, &heat, &stretches, &judged),
     };
     events::name_constant(&mut segments, &loads);
-    events::name_slower(&mut segments, trace);
+    caveats.extend(events::name_slower(&mut segments, trace, others));
     let slc_cache = slc_cache(trace, &judged);
     // Last, as it takes them: a month of evidence is not held beside the events made from it.
     let (events, seen) = events::events(&sources, judged, look);

@@ -56,6 +56,8 @@ pub enum Observation {
     AwayFromThreshold { threshold: HostThreshold, temp_k: f64, set_k: f64 },
     /// The drive ran at full speed while it was hotter.
     RanHotter { full_speed_s: f64 },
+    /// ... but not while the threshold stood that it began at: thresholds seem to have moved so often, first then.
+    ThresholdMoved { moves: usize, first_s: f64 },
     /// The temperature stayed while the drive was slow.
     StayedAsHot { temp_k: f64, late_k: f64 },
     /// The temperature was held while speed went on falling, by this share of full speed.
@@ -162,7 +164,7 @@ impl Observation {
             | Self::HeldBelowThreshold { .. }
             | Self::ThresholdBelowRun { .. }
             | Self::AwayFromThreshold { .. } => Rule::Thresholds,
-            Self::RanHotter { .. } => Rule::HotterBefore,
+            Self::RanHotter { .. } | Self::ThresholdMoved { .. } => Rule::HotterBefore,
             Self::StayedAsHot { .. }
             | Self::Held { .. }
             | Self::FellSlowly { .. }

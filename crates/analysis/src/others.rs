@@ -11,7 +11,21 @@ const SAME_SPEED: f64 = 0.04;
 
 /// What the other runs of a drive show of the loads of one.
 #[derive(Clone, Debug, Default)]
-pub struct Others(Vec<ShownLoad>);
+pub struct Others {
+    loads: Vec<ShownLoad>,
+    faster: Vec<FasterLoad>,
+}
+
+/// How fast another run was at what may be the same load, where this run is much slower: its source, or that of the other, does not say
+/// what it does.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FasterLoad {
+    pub op: SegmentOp,
+    /// What it does in this run; empty where its source does not say.
+    pub what: String,
+    /// In bytes per second.
+    pub bytes_per_s: f64,
+}
 
 /// A load as other runs show it.
 #[derive(Clone, Debug)]
@@ -35,19 +49,24 @@ pub(crate) struct ShownSlow {
 }
 
 impl Others {
-    pub(crate) const fn new(loads: Vec<ShownLoad>) -> Self {
-        Self(loads)
+    pub(crate) const fn new(loads: Vec<ShownLoad>, faster: Vec<FasterLoad>) -> Self {
+        Self { loads, faster }
     }
 
     /// Whether there is nothing that would tell a run anything.
     pub const fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.loads.is_empty() && self.faster.is_empty()
     }
 
     /// Full speed of the load of a phase, in bytes per second; `None` where no other run shows it. What is limited, or goes
     /// through the page cache, is compared with nothing.
     pub(crate) fn full_bytes_per_s(&self, phase: &Phase) -> Option<f64> {
         self.load(phase).map(|load| load.full_bytes_per_s)
+    }
+
+    /// What may be the same load as one of this run, and was much faster.
+    pub(crate) fn faster(&self) -> &[FasterLoad] {
+        &self.faster
     }
 
     /// What slowed the load of a phase down to this speed in another run.
@@ -58,6 +77,6 @@ impl Others {
 
     fn load(&self, phase: &Phase) -> Option<&ShownLoad> {
         let free = !phase.is_limited() && !phase.buffered;
-        self.0.iter().find(|load| free && load.op == phase.op && load.what == phase.what)
+        self.loads.iter().find(|load| free && load.op == phase.op && load.what == phase.what)
     }
 }

@@ -54,6 +54,8 @@ pub enum Caveat {
     Damaged(Damage),
     /// Rows that are there twice.
     Duplicated { file: String, rows: usize, first_line: usize },
+    /// Another run of the drive was much faster at what may be the same load: whether this run was at full speed is not known.
+    FasterInOtherRun { op: SegmentOp, bytes_per_s: f64 },
     /// A temperature that is not measured.
     FrozenSensor(StillSensor),
     /// A series has holes.
@@ -87,6 +89,8 @@ pub enum Caveat {
     Simulated,
     /// Heat slowed the drive down and its counters stood still.
     SlowdownWithoutCounters { why: StillCounters },
+    /// Temperatures that lie far from those before and after them, the farthest by so much: not used.
+    SensorSpikes { readings: usize, by_k: f64 },
     /// Temperatures are rare.
     SlowTemperature { period_s: f64 },
     /// Parts do not add up to the total.

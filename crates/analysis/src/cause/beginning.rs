@@ -13,6 +13,10 @@ pub(crate) struct Beginning {
     pub spread_k: f64,
     /// Seconds at full speed in a kelvin around it.
     pub stay_s_per_k: f64,
+    /// The same in the time in which a threshold stood, if it moved unseen.
+    pub stay_if_moved: Option<f64>,
+    /// Whether it ended when that moved.
+    pub let_go: bool,
     /// Seconds at full speed altogether.
     pub full_speed_s: f64,
     /// How many of the caches that are not full yet end in a second of writing, by what was written since the cache was last empty.
@@ -21,8 +25,8 @@ pub(crate) struct Beginning {
     pub least_rate_per_s: f64,
     /// Seconds at full speed before any drop of the operation in the run, while the drive was cooler than this: nothing happened.
     pub quiet_s: f64,
-    /// What weighs for heat that the drive had been hotter at full speed, if no other drop had begun there.
-    pub ran_hotter: f64,
+    /// What weighs that the drive had been hotter at full speed.
+    pub ran_hotter: RanHotter,
     /// The operation, and whether it lies in another drop.
     pub of: Depth,
     /// The load was slow from its beginning.
@@ -39,6 +43,17 @@ pub(crate) struct Beginning {
     pub left: Option<SpeedLeft>,
 }
 
+impl Beginning {
+    /// The same if the threshold moved unseen, before or after.
+    pub(super) fn moved(self) -> Self {
+        Self {
+            stay_s_per_k: self.stay_if_moved.unwrap_or(self.stay_s_per_k),
+            release: self.release.filter(|_| !self.let_go),
+            ..self
+        }
+    }
+}
+
 /// Where a drop began against a threshold that the host has set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostBeginning {
@@ -46,4 +61,15 @@ pub(crate) struct HostBeginning {
     pub above_k: f64,
     /// How likely that is by this threshold, in a kelvin.
     pub per_k: f64,
+}
+
+/// What weighs for heat that the drive had been hotter at full speed, if no other drop had begun there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RanHotter {
+    /// By all of the run.
+    pub weight: f64,
+    /// By the time in which a threshold stood, if it moved unseen ([`super::eras`]).
+    pub if_moved: f64,
+    /// The share of it that each drop counts.
+    pub shared: f64,
 }

@@ -3,10 +3,11 @@
 //! A threshold is crossed by a temperature that rises; it has one value; full speed above it does not happen; and
 //! what heat slowed down comes back when it has cooled. Each of these can be looked for.
 
+use super::beginning::RanHotter;
 use super::case::{Case, SETTLING_S, TELLING_S};
 use super::evidence::Evidence;
 use super::evidence::Suspect::{Slc, Tmt1, Tmt2, Vendor};
-use super::history::set_at;
+use super::heat::long_past_s;
 use super::likelihood::{ONE_THRESHOLD_K, seen_once};
 use super::release;
 use crate::findings::SegmentOp;
@@ -31,8 +32,6 @@ const SANK_THOUGH_COOLED: f64 = 2.0;
 const LATE: f64 = 0.65;
 const NEARLY_OVER: f64 = 0.85;
 const STILL_SINKS: f64 = 0.97;
-/// Hotter at full speed for so many times what lag and rounding leave is no lag.
-const LONG_PAST: f64 = 3.0;
 /// ... and by more than a step of a sensor of some kelvins.
 const OVER_A_STEP: f64 = 1.2;
 /// The fast time constant of an M.2 drive.
@@ -46,9 +45,8 @@ struct SlowFall {
     cooled_k: f64,
 }
 
-/// Weighs the course of the temperature around a drop that began at `onset_k`; says what weighs that the drive had been hotter at full
-/// speed, if no other drop had begun there.
-pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) -> f64 {
+/// Weighs the course of the temperature around a drop that began at `onset_k`.
+pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) -> RanHotter {
     let ran_hotter = hotter_before(case, onset_k, evidence);
     meanwhile(case, onset_k, evidence);
     let slowly = case.fell_over_s().map(|over_s| SlowFall { over_s, cooled_k: cooled_since_hottest(case) });
@@ -92,18 +90,19 @@ fn cooled_since_hottest(case: &Case) -> f64 {
 
 /// Whether the drive had been hotter at full speed - of a drop inside another one, at the speed of that -: then this temperature
 /// is no threshold. For TMT1 and TMT2 only while they were set as they were then.
-fn hotter_before(case: &Case, onset_k: f64, evidence: &mut Evidence) -> f64 {
+fn hotter_before(case: &Case, onset_k: f64, evidence: &mut Evidence) -> RanHotter {
     // Detection lag and rounding leave a second or two of full speed above any threshold.
-    let lag_s = (5.0f64).max(3.0 * case.heat.period_s);
+    let lag_s = case.heat.lag_s();
     // Of drops that began at one temperature it is seen once: a threshold that was moved speaks against none of them.
-    let began_there = case.history.onsets((case.op, case.drop.inside.is_some()), onset_k, ONE_THRESHOLD_K);
+    let began_there =
+        case.history.onsets((case.op, case.drop.inside.is_some()), None, onset_k, ONE_THRESHOLD_K);
     let shared = seen_once(began_there);
     let weight = |(all_s, drops, longest_s): (f64, usize, f64)| {
         // What is late or rounded each time is so for a share of all; hotter for long, once, is enough.
-        let once_s = if longest_s >= LONG_PAST * lag_s { longest_s } else { 0.0 };
+        let once_s = if longest_s >= long_past_s(case.heat) { longest_s } else { 0.0 };
         let hotter_s = (all_s / drops.max(1) as f64).max(once_s);
         let weight = if hotter_s < lag_s { 0.0 } else { -(3.0 + (hotter_s / lag_s).log10() * 2.0).min(6.0) };
-        weight * shared
+        weight
     };
     let above = |of, set| {
         // A step of a coarse sensor may be next to nothing.
@@ -111,7 +110,7 @@ fn hotter_before(case: &Case, onset_k: f64, evidence: &mut Evidence) -> f64 {
         let (all_s, drops) = case.history.above(of, set, hotter_k, case.drop.level);
         (all_s, drops, case.history.longest_above_s(of, set, hotter_k, case.drop.level))
     };
-    let set = Some(set_at(case.trace, case.start_s()));
+    let set = Some(case.history.setting(case.trace, case.start_s()));
     let depths = if case.drop.inside.is_some() { &[false, true][..] } else { &[false] };
     let (mut full_speed_s, mut own, mut host) = (0.0, 0.0, 0.0);
     for of in depths.iter().map(|inside| (case.op, *inside)) {
@@ -124,11 +123,13 @@ fn hotter_before(case: &Case, onset_k: f64, evidence: &mut Evidence) -> f64 {
     if case.drop.inside.is_some() && case.is_above_tmt1(onset_k) {
         host = 0.0;
     }
+    // Whether settings that nobody recorded moved is asked of all drops together.
+    let (host, if_moved) = if case.history.eras.moves() > 0 { (own, host) } else { (host, own) };
     if own < 0.0 || host < 0.0 {
-        let weights = [(Tmt1, host), (Tmt2, host), (Vendor, own)];
+        let weights = [(Tmt1, host * shared), (Tmt2, host * shared), (Vendor, own * shared)];
         evidence.weigh(Observation::RanHotter { full_speed_s }, &weights);
     }
-    own / shared
+    RanHotter { weight: own, if_moved, shared }
 }
 
 /// How far the drive would have cooled by what it lost in speed, if nothing else had happened: all that it
@@ -191,7 +192,7 @@ fn meanwhile(case: &Case, onset_k: f64, evidence: &mut Evidence) {
         }
         // One hysteresis holds for all that begin at one temperature.
         let began_there =
-            case.history.onsets((case.op, case.drop.inside.is_some()), onset_k, ONE_THRESHOLD_K);
+            case.history.onsets((case.op, case.drop.inside.is_some()), None, onset_k, ONE_THRESHOLD_K);
         let weight = release::holds_on(-moved_k).ln() * seen_once(began_there);
         let (further, above_tmt1) = (case.drop.inside.is_some(), case.is_above_tmt1(late_k + ROUNDING_K));
         if further && above_tmt1 {

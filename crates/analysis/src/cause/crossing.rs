@@ -13,7 +13,8 @@
 
 use std::collections::BTreeMap;
 
-use super::beginning::{Beginning, HostBeginning};
+use super::beginning::{Beginning, HostBeginning, RanHotter};
+use super::eras::Eras;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{heat_row, heat_share};
 use super::left::SpeedsLeft;
@@ -62,6 +63,18 @@ pub(super) struct CandidateDrop {
     pub(super) alone: [f64; 5],
     /// The drop that it lies in, and by how much hotter it began than that one, in kelvins, where that is another threshold.
     pub(super) hotter_within: Option<(usize, f64)>,
+}
+
+impl CandidateDrop {
+    /// What weighs for it that thresholds may have moved unseen: the drive was hotter at full speed only while they stood elsewhere.
+    pub(super) fn moved(&self, eras: &Eras) -> Option<(Observation, [f64; 5])> {
+        let RanHotter { weight, if_moved, shared } = self.began.ran_hotter;
+        let back = (if_moved - weight) * shared;
+        let mut row = [0.0; 5];
+        (row[Tmt1 as usize], row[Tmt2 as usize]) = (back, back);
+        let seen = Observation::ThresholdMoved { moves: eras.moves(), first_s: eras.first_s()? };
+        (back > 0.0).then_some((seen, row))
+    }
 }
 
 /// The place in [`RunSums::rows`] of what the same speed left weighs.

@@ -6,6 +6,7 @@
 
 use measure::Point;
 
+use crate::readings::Readings;
 use crate::segment::usual_span_s;
 use trace::{Counters, HostThreshold, Trace};
 
@@ -53,9 +54,17 @@ impl HeatMove {
     }
 }
 
+/// Hotter at full speed for so many times what lag and rounding leave is no lag.
+const LONG_PAST: f64 = 3.0;
+
+/// From how many seconds at full speed above a threshold on it is none, in one go.
+pub(super) fn long_past_s(heat: &Heat) -> f64 {
+    LONG_PAST * heat.lag_s()
+}
+
 impl<'a> Heat<'a> {
-    pub(crate) fn new(trace: &'a Trace) -> Self {
-        let points = trace.temperature().map_or(&[][..], |series| series.points());
+    pub(crate) fn new(trace: &'a Trace, readings: &'a Readings) -> Self {
+        let points = readings.points();
         let counters = trace.counters.points();
         let frozen = match (points.first(), points.last()) {
             (Some(first), Some(last)) => {
@@ -69,6 +78,11 @@ impl<'a> Heat<'a> {
         let slice_s = usual_span_s(&trace.speeds);
         let blur_s = period_s.max(slice_s);
         Self { period_s, slice_s, blur_s, counter_period_s, points, counters, frozen, step_k }
+    }
+
+    /// How long full speed may seem to last above a threshold because of readings that lag, in seconds.
+    pub(super) fn lag_s(&self) -> f64 {
+        (5.0f64).max(3.0 * self.period_s)
     }
 
     /// All readings from `from_s` to `to_s`.
@@ -275,7 +289,7 @@ fn index_at<T>(points: &[Point<T>], t_s: f64, is_before: impl Fn(f64) -> bool) -
 
 /// The distance of neighbouring values that the sensor shows: the lower quartile, as two that never follow each other
 /// may be further apart.
-fn step_k(points: &[Point<f64>]) -> f64 {
+pub(crate) fn step_k(points: &[Point<f64>]) -> f64 {
     let mut values: Vec<f64> = points.iter().map(|p| p.value).collect();
     values.sort_by(f64::total_cmp);
     values.dedup();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::crossing::HYSTERESIS_K;
 use super::drops::SpeedDrop;
+use super::eras::Eras;
 use super::heat::Heat;
 use crate::findings::SegmentOp;
 use crate::segment::{Piece, Stretch};
@@ -24,18 +25,23 @@ pub(super) type Depth = (SegmentOp, bool);
 pub(crate) type TmtPair = [Option<u64>; 2];
 
 /// Those of one setting, or of all (`None`).
-type HistoryKey = (u8, bool, Option<TmtPair>);
+type HistoryKey = (u8, bool, Option<Setting>);
+
+/// What stood at a time: TMT1 and TMT2, and which of the settings that nobody recorded.
+pub(super) type Setting = (TmtPair, usize);
 
 /// What a host has set at `t_s`.
-pub(crate) fn set_at(trace: &Trace, t_s: f64) -> TmtPair {
+fn set_at(trace: &Trace, eras: &Eras, t_s: f64) -> Setting {
     let (tmt1_k, tmt2_k) = trace.tmt_at(t_s);
-    [tmt1_k, tmt2_k].map(|kelvin| kelvin.map(|kelvin| kelvin as u64))
+    ([tmt1_k, tmt2_k].map(|kelvin| kelvin.map(|kelvin| kelvin as u64)), eras.at(t_s))
 }
 
 /// Sums over a run, by operation.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     by_op: BTreeMap<HistoryKey, OpHistory>,
+    /// When settings that nobody recorded may have moved.
+    pub(super) eras: Eras,
     /// The coolest reading of the run, in kelvins; infinite without any.
     pub coolest_k: f64,
     /// Speeds after the fast cache was found full, in bytes per second.
@@ -78,6 +84,8 @@ impl History {
         drops: &[SpeedDrop],
     ) -> Self {
         let coolest_k = heat.all().iter().map(|p| p.value).fold(f64::INFINITY, f64::min);
+        let eras = Eras::new(trace, heat, pieces, drops);
+        let setting = |t_s: f64| set_at(trace, &eras, t_s);
         let mut history = Self { coolest_k, ..Self::default() };
         let mut slow = vec![Slow::No; pieces.len()];
         for drop in drops {
@@ -89,7 +97,7 @@ impl History {
             }
             if let Some(onset_k) = heat.peak_k(first.start_s) {
                 let of = (stretches[first.stretch].op, drop.inside.is_some());
-                let keys = [None, Some(set_at(trace, first.start_s))].map(|set| key(of, set));
+                let keys = [None, Some(setting(first.start_s))].map(|set| key(of, set));
                 let hysteresis_k = if drop.at_start { HYSTERESIS_K } else { 0.0 };
                 for key in keys {
                     history.of_mut(key).onsets_k.push(onset_k + hysteresis_k);
@@ -106,12 +114,12 @@ impl History {
             drop.own.iter().for_each(|own| slow[*own] = Slow::Outer);
         }
         let first_s = first_drops_s(drops, stretches, pieces);
-        let set_once = trace.settings.points().len() <= 1;
+        let set_once = trace.settings.points().len() <= 1 && eras.moves() == 0;
         let mut visit = Visit::default();
         for (piece, slow) in pieces.iter().zip(&slow).filter(|(piece, _)| !piece.stopped) {
             let op = stretches[piece.stretch].op;
-            let (set, readings) = (set_at(trace, piece.start_s), heat.within(piece.start_s, piece.end_s));
-            let changes = if set_once { None } else { Some(trace) };
+            let (set, readings) = (setting(piece.start_s), heat.within(piece.start_s, piece.end_s));
+            let changes: Option<&dyn Fn(f64) -> Setting> = if set_once { None } else { Some(&setting) };
             let time = Time { piece, op, readings, reading_s: heat.period_s, set, changes };
             match slow {
                 Slow::No => {
@@ -127,6 +135,7 @@ impl History {
             }
         }
         visit.end(&mut history);
+        history.eras = eras;
         for sums in history.by_op.values_mut() {
             sums.onsets_k.sort_by(f64::total_cmp);
             sums.full_speed_s.values_mut().for_each(sum_from_hottest);
@@ -149,6 +158,11 @@ impl History {
         }
     }
 
+    /// What stood at `t_s`.
+    pub(super) fn setting(&self, trace: &Trace, t_s: f64) -> Setting {
+        set_at(trace, &self.eras, t_s)
+    }
+
     /// Seconds at full speed at `kelvin` or hotter.
     pub(crate) fn full_speed_s_above(&self, of: Depth, kelvin: f64) -> f64 {
         self.above(of, None, kelvin, 0.0).0
@@ -157,10 +171,10 @@ impl History {
     /// Seconds at full speed at `kelvin` or hotter and at no less than `least_bytes_per_s`, under one setting of TMT1 and TMT2, or
     /// under all, and how many drops there were at any temperature. A load that asks for less than what a throttle leaves does not
     /// show whether it acts.
-    pub(crate) fn above(
+    pub(super) fn above(
         &self,
         of: Depth,
-        set: Option<TmtPair>,
+        set: Option<Setting>,
         kelvin: f64,
         least_bytes_per_s: f64,
     ) -> (f64, usize) {
@@ -170,10 +184,10 @@ impl History {
     }
 
     /// The longest that it was at full speed in one go and no cooler than `kelvin`, in seconds, as [`Self::above`] has it.
-    pub(crate) fn longest_above_s(
+    pub(super) fn longest_above_s(
         &self,
         of: Depth,
-        set: Option<TmtPair>,
+        set: Option<Setting>,
         kelvin: f64,
         least_bytes_per_s: f64,
     ) -> f64 {
@@ -195,10 +209,10 @@ impl History {
 
     /// Seconds at full speed within half a band of `kelvin`, for each drop that began there: how long the drive
     /// stayed there before it gave way.
-    pub(crate) fn stay_s(&self, of: Depth, kelvin: f64, half_k: f64) -> f64 {
-        let there_s =
-            self.full_speed_s_above(of, kelvin - half_k) - self.full_speed_s_above(of, kelvin + half_k);
-        there_s / self.onsets(of, kelvin, half_k).max(1) as f64
+    pub(super) fn stay_s(&self, of: Depth, set: Option<Setting>, kelvin: f64, half_k: f64) -> f64 {
+        let above_s = |kelvin: f64| self.above(of, set, kelvin, 0.0).0;
+        let there_s = above_s(kelvin - half_k) - above_s(kelvin + half_k);
+        there_s / self.onsets(of, set, kelvin, half_k).max(1) as f64
     }
 
     /// Seconds at full speed, cooler than `kelvin`, before the first drop.
@@ -207,9 +221,9 @@ impl History {
         history.quiet_s.range(..bin(kelvin)).map(|(_, seconds)| seconds).sum()
     }
 
-    /// How many drops began within half a band of `kelvin`.
-    pub(crate) fn onsets(&self, of: Depth, kelvin: f64, half_k: f64) -> usize {
-        let history = self.by_op.get(&key(of, None));
+    /// How many drops began within half a band of `kelvin`, under one setting or all.
+    pub(super) fn onsets(&self, of: Depth, set: Option<Setting>, kelvin: f64, half_k: f64) -> usize {
+        let history = self.by_op.get(&key(of, set));
         let up_to =
             |k: f64| history.map_or(0, |history| history.onsets_k.partition_point(|onset| *onset < k));
         up_to(kelvin + half_k) - up_to(kelvin - half_k)
@@ -255,16 +269,16 @@ struct Time<'a> {
     /// What a reading stands for, in seconds.
     reading_s: f64,
     /// What was set when it began, ...
-    set: TmtPair,
+    set: Setting,
     /// ... and where that may have changed.
-    changes: Option<&'a Trace>,
+    changes: Option<&'a dyn Fn(f64) -> Setting>,
 }
 
 impl Time<'_> {
     /// Temperature bin of each reading, and what was set then.
-    fn readings(&self) -> impl Iterator<Item = (i64, TmtPair)> {
+    fn readings(&self) -> impl Iterator<Item = (i64, Setting)> {
         self.readings.iter().map(|point| {
-            let set = self.changes.map_or(self.set, |trace| set_at(trace, point.t.as_secs_f64()));
+            let set = self.changes.map_or(self.set, |setting| setting(point.t.as_secs_f64()));
             (bin(point.value), set)
         })
     }
@@ -307,7 +321,7 @@ impl Visit {
     }
 }
 
-const fn key(of: Depth, set: Option<TmtPair>) -> HistoryKey {
+const fn key(of: Depth, set: Option<Setting>) -> HistoryKey {
     (of.0 as u8, of.1, set)
 }
 

@@ -10,6 +10,7 @@ mod case;
 mod course;
 mod crossing;
 pub(crate) mod drops;
+mod eras;
 pub(crate) mod evidence;
 mod filling;
 pub(crate) mod heat;
@@ -220,7 +221,7 @@ fn judge_from(
     recurring::irregular(&mut judged, pieces, heat.slice_s);
     schedule::weigh(&mut judged, stretches, pieces, heat);
     uneven::weigh(&mut judged, stretches, pieces);
-    settle::judge(&mut judged);
+    settle::judge(&mut judged, &history.eras);
     filling::weigh(&mut judged);
     for (index, earlier) in resumed.iter().enumerate() {
         if let Some(earlier) = *earlier {

@@ -7,9 +7,10 @@
 use std::collections::BTreeMap;
 
 use super::Judged;
-use super::beginning::Beginning;
+use super::beginning::{Beginning, RanHotter};
 use super::case::OTHER_THRESHOLD_K;
 use super::crossing::{ANYWHERE_PER_K, CandidateDrop, LEFT, RunSums, Standing};
+use super::eras::Eras;
 use super::evidence::Suspect::{Other, Tmt1, Tmt2, Vendor};
 use super::evidence::{HEAT, Suspect, heat_share};
 use super::likelihood::{ONE_THRESHOLD_K, Shares, cell, kelvin, log_sum, seen_once, shares};
@@ -27,6 +28,9 @@ const NEVER_HEAT: f64 = 3.0;
 const ANY_QUIET: f64 = 2.5;
 /// One drive in seven has a threshold of its host's anywhere above 45 °C: so much counts for each drop alone.
 const ANY_SETTING: f64 = 2.0;
+/// In one log of twenty that name no settings a threshold was moved, and in one of four or five of those once more: the logarithms of that.
+const MOVED: f64 = 3.0;
+const MOVED_AGAIN: f64 = 1.5;
 /// As good as impossible, as a logarithm.
 const BARRED: f64 = -60.0;
 /// Rounds until nothing changes any more; three quarters of the way are gone in each.
@@ -38,18 +42,25 @@ const ONE_WAY: f64 = 0.1;
 const TOLD: f64 = 3e-3;
 
 /// Judges all drops together, and adds what that weighs to the evidence of each.
-pub(super) fn judge(judged: &mut [Judged]) {
-    let model = Model::new(judged);
-    if model.drops.is_empty() {
+pub(super) fn judge(judged: &mut [Judged], eras: &Eras) {
+    let stands = Model::new(judged, None);
+    if stands.drops.is_empty() {
         return;
     }
-    let settled = model.all_settled();
-    let best = &settled[0].drops;
+    let mut settled = stands.all_settled();
+    let moved = (eras.moves() > 0).then(|| Model::new(judged, Some(eras)));
+    if let Some(moved) = &moved {
+        settled = distinct(settled.into_iter().chain(moved.all_settled()).collect());
+    }
     let odds: Vec<f64> = settled.iter().map(|way| way.odds(&settled[0])).collect();
-    let sums = RunSums::new(&model.drops, best);
-    for (drop, now) in model.drops.iter().zip(best) {
+    let best = &settled[0];
+    let model = moved.as_ref().filter(|_| best.moved).unwrap_or(&stands);
+    let sums = RunSums::new(&model.drops, &best.drops);
+    for (drop, now) in model.drops.iter().zip(&best.drops) {
         let judged = &mut judged[drop.index];
-        let seen = sums.observations(drop, now).into_iter().chain(otherwise(&settled, &odds, drop.place));
+        let moved = drop.moved(eras).filter(|_| best.moved);
+        let seen = moved.into_iter().chain(sums.observations(drop, now));
+        let seen = seen.chain(otherwise(&settled, &odds, drop.place));
         seen.for_each(|(observation, weights)| judged.evidence.weigh_row(observation, weights));
         judged.verdict = judged.evidence.verdict();
         judged.evidence.shrink();
@@ -58,10 +69,13 @@ pub(super) fn judge(judged: &mut [Judged]) {
 
 struct Model {
     drops: Vec<CandidateDrop>,
+    /// How often thresholds moved unseen by it.
+    moves: usize,
 }
 
 impl Model {
-    fn new(judged: &[Judged]) -> Self {
+    /// By the thresholds that stand, or by those that moved.
+    fn new(judged: &[Judged], moved: Option<&Eras>) -> Self {
         let mut drops: Vec<CandidateDrop> = Vec::new();
         for (index, judged) in judged.iter().enumerate() {
             let Some(began) = judged.began else { continue };
@@ -72,16 +86,23 @@ impl Model {
             let hotter_within = outer
                 .map(|outer| (outer, began.temp_k - drops[outer].began.temp_k))
                 .filter(|(_, by_k)| *by_k >= OTHER_THRESHOLD_K);
-            drops.push(CandidateDrop {
+            let mut drop = CandidateDrop {
                 index,
                 place: drops.len(),
                 began,
                 shape: judged.shape,
                 alone: judged.evidence.total(),
                 hotter_within,
-            });
+            };
+            if let Some((_, moved)) = moved.and_then(|eras| drop.moved(eras)) {
+                drop.alone.iter_mut().zip(moved).for_each(|(alone, moved)| *alone += moved);
+            }
+            if moved.is_some() {
+                drop.began = drop.began.moved();
+            }
+            drops.push(drop);
         }
-        Self { drops }
+        Self { drops, moves: moved.map_or(0, Eras::moves) }
     }
 
     /// What some beginnings lead to, the likeliest first: all by what is known of each alone and heat if it can be, the same by the
@@ -98,20 +119,7 @@ impl Model {
             let settled = self.settle(from, &[]);
             Settled { likelihood: settled.likelihood - BOTH, ..settled }
         });
-        let mut ends: Vec<Settled> = of_one.chain(of_both).collect();
-        ends.sort_by(|a, b| b.likelihood.total_cmp(&a.likelihood));
-        // What counts once may turn the order around.
-        for other in 1..ends.len() {
-            if ends[other].odds(&ends[0]) > 1.0 {
-                ends.swap(0, other);
-            }
-        }
-        let mut distinct: Vec<Settled> = Vec::new();
-        for end in ends {
-            if !distinct.iter().any(|known| known.differing(&end) == 0) {
-                distinct.push(end);
-            }
-        }
+        let mut distinct = distinct(of_one.chain(of_both).collect());
         // That nothing was heat explains a run even where nothing settles there; it is told as the other explanation.
         let mut no_heat = self.settle(heat_or_chance(&|_| false), &HEAT);
         no_heat.once -= NEVER_HEAT;
@@ -178,15 +186,23 @@ impl Model {
         Settled {
             likelihood,
             once: self.ran_hotter(&now) + self.cooled_far(&now) + self.set_low(&now)
-                - self.quiet_at_first(&now),
+                - self.quiet_at_first(&now)
+                - self.moved(),
+            moved: self.moves > 0,
             drops: now,
         }
+    }
+
+    /// How unlikely it is that thresholds moved unseen, as a logarithm: who moved one once may do so again.
+    fn moved(&self) -> f64 {
+        self.moves.checked_sub(1).map_or(0.0, |more| MOVED + MOVED_AGAIN * more as f64)
     }
 
     /// What weighs that the drive had been hotter at full speed than where most drops of heat began. Each drop counts a share of it,
     /// as a threshold that was moved speaks against none; this is the rest.
     fn ran_hotter(&self, now: &[Standing]) -> f64 {
-        let weights: Vec<f64> = self.heat(now).map(|drop| drop.began.ran_hotter).collect();
+        let weight = |ran: RanHotter| if self.moves > 0 { ran.if_moved } else { ran.weight };
+        let weights: Vec<f64> = self.heat(now).map(|drop| weight(drop.began.ran_hotter)).collect();
         median(&weights) * (1.0 - seen_once(weights.len()))
     }
 
@@ -237,6 +253,8 @@ struct Settled {
     likelihood: f64,
     /// The same of what is seen once in the run, and not once a drop.
     once: f64,
+    /// Whether thresholds moved unseen by it.
+    moved: bool,
     /// What each drop is by it.
     drops: Vec<Standing>,
 }
@@ -256,6 +274,24 @@ impl Settled {
         };
         self.drops.iter().zip(&other.drops).filter(differs).count()
     }
+}
+
+/// Those that differ, the likeliest first.
+fn distinct(mut ends: Vec<Settled>) -> Vec<Settled> {
+    ends.sort_by(|a, b| b.likelihood.total_cmp(&a.likelihood));
+    // What counts once may turn the order around.
+    for other in 1..ends.len() {
+        if ends[other].odds(&ends[0]) > 1.0 {
+            ends.swap(0, other);
+        }
+    }
+    let mut distinct: Vec<Settled> = Vec::new();
+    for end in ends {
+        if !distinct.iter().any(|known| known.differing(&end) == 0) {
+            distinct.push(end);
+        }
+    }
+    distinct
 }
 
 /// What the other ways to explain the run, each by its odds, weigh for a drop.

@@ -2,7 +2,7 @@
 //!
 //! The order is that of METHODS, "Causes". Numbers in comments are log odds.
 
-use super::beginning::{Beginning, HostBeginning};
+use super::beginning::{Beginning, HostBeginning, RanHotter};
 use super::cache;
 use super::case::{Case, REGULATOR_MARGIN_K, TELLING_S};
 use super::course;
@@ -69,6 +69,7 @@ const LASTING_UNKNOWN: f64 = 1.0;
 
 /// The weakest step of heat that was measured takes a fifth (SSD1 of the seed experiments).
 const LITTLE_LOST: f64 = 0.9;
+const WHOLE_ROWS: f64 = 3.0;
 /// A load that is known to go on and moves nothing for longer than a host waits for a command (30 s, Linux's
 /// `nvme_core.io_timeout`): few things but heat stop a drive for so long and let it live. Reading has no cache to empty and
 /// nothing to erase: it stops for less.
@@ -171,16 +172,20 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
     let half_k = spread_k.max(LEAST_BAND_K);
     // What is read once in a while stayed at least half of that time.
     let least_s = 0.5 * case.heat.period_s;
+    let stay_s_per_k = |set| case.history.stay_s(of, set, temp_k, half_k).max(least_s) / (2.0 * half_k);
+    let moved = case.history.eras.moves() > 0;
     Beginning {
         temp_k,
         spread_k,
-        stay_s_per_k: case.history.stay_s(of, temp_k, half_k).max(least_s) / (2.0 * half_k),
+        stay_s_per_k: stay_s_per_k(None),
+        stay_if_moved: moved.then(|| stay_s_per_k(Some(case.history.setting(case.trace, case.start_s())))),
+        let_go: case.history.eras.let_go(case.end_s()),
         full_speed_s: case.history.full_speed_s(of),
         cache_ends_per_s: cache::ends_per_s(case.written_bytes, case.drop.before.unwrap_or(f64::INFINITY)),
         least_rate_per_s: if case.phase.inferred { HOST_PER_S } else { 0.0 },
         quiet_s: case.history.quiet_s(of, temp_k - 2.0 * spread_k),
         of,
-        ran_hotter: 0.0,
+        ran_hotter: RanHotter::default(),
         at_start: case.drop.at_start,
         own_per_k,
         host_unknown: hctm_unknown(case),
@@ -350,7 +355,11 @@ fn circumstances(case: &Case, evidence: &mut Evidence) {
     }
     lasted(case, evidence);
     // Without a temperature heat is neither blamed nor cleared.
-    let little = case.onset_k().is_some() && case.strength().is_some_and(|strength| strength > LITTLE_LOST);
+    // A row or two are in part at full speed: how much was lost they do not show.
+    let shows_it = case.span_s() >= WHOLE_ROWS * case.heat.slice_s;
+    let little = shows_it
+        && case.onset_k().is_some()
+        && case.strength().is_some_and(|strength| strength > LITTLE_LOST);
     if little && case.drop.sharp && !case.pieces[case.drop.first].gradual {
         evidence.weigh_heat(Observation::LittleLost, -1.6, &[]);
     }

@@ -1,16 +1,17 @@
 //! What the runs of a drive tell each other.
 
 use super::{Follows, JointRun, OTHER_SPEED, Ran};
+use crate::FASTER;
 use crate::findings::{Cause, Label, PolicyLevel};
-use crate::others::{Others, ShownLoad, ShownSlow};
+use crate::others::{FasterLoad, Others, ShownLoad, ShownSlow};
 
 /// A speed that lasts so long is one.
 const LASTS_S: f64 = 10.0;
 
 /// For each of these runs of one drive what the others show of its loads; nothing where they add nothing.
 ///
-/// Only loads whose source says what they do are compared, and only at the same power state and link. A copy of a run shows
-/// nothing that the run itself does not.
+/// Only loads whose source says what they do are compared drop by drop, and only at the same power state and link; of others it is told
+/// that they were much faster elsewhere. A copy of a run shows nothing that the run itself does not.
 pub fn others(runs: &[JointRun]) -> Vec<Others> {
     let of = |index: usize| {
         let mut loads: Vec<ShownLoad> = Vec::new();
@@ -20,7 +21,7 @@ pub fn others(runs: &[JointRun]) -> Vec<Others> {
                 loads.push(load);
             }
         }
-        Others::new(loads)
+        Others::new(loads, faster(runs, index))
     };
     (0..runs.len()).map(of).collect()
 }
@@ -30,13 +31,38 @@ fn shown(runs: &[JointRun], index: usize, load: &Ran) -> Option<ShownLoad> {
     let run = &runs[index];
     let others = || runs.iter().enumerate().filter(|(at, of)| *at != index && of.is_comparable(run));
     let is_load = |ran: &&Ran| !ran.what.is_empty() && ran.is_same_load(load);
-    let full = |ran: &&Ran| is_load(ran) && ran.label == Label::FullSpeed && ran.span_s >= LASTS_S;
+    let full = |ran: &&Ran| is_load(ran) && is_full(ran);
     let speeds = others().flat_map(|(_, of)| of.ran.iter().filter(full)).map(|ran| ran.bytes_per_s);
     let full_bytes_per_s = speeds.reduce(f64::max)?;
     let own = run.ran.iter().filter(is_load).map(|ran| ran.bytes_per_s).fold(0.0, f64::max);
     let slowed = others().flat_map(|(_, of)| slowed(of, run, load)).collect();
     let load = ShownLoad { op: load.op, what: load.what.clone(), full_bytes_per_s, slowed };
     (full_bytes_per_s > (1.0 + OTHER_SPEED) * own).then_some(load)
+}
+
+/// Where others were much faster than a run ever was at what may be the same load.
+fn faster(runs: &[JointRun], index: usize) -> Vec<FasterLoad> {
+    let run = &runs[index];
+    let others = runs.iter().enumerate().filter(|(at, of)| *at != index && of.is_comparable(run));
+    let full: Vec<&Ran> = others.flat_map(|(_, of)| of.ran.iter()).filter(|ran| is_full(ran)).collect();
+    let mut faster: Vec<FasterLoad> = Vec::new();
+    for own in &run.ran {
+        let told = faster.iter().any(|load| load.op == own.op && load.what == own.what);
+        let may_be = |ran: &&&Ran| {
+            ran.is_same_load(own) && (ran.what.is_empty() || own.what.is_empty()) && ran.op == own.op
+        };
+        let fastest = full.iter().filter(may_be).map(|ran| ran.bytes_per_s).fold(0.0, f64::max);
+        let alike = run.ran.iter().filter(|ran| ran.is_same_load(own)).map(|ran| ran.bytes_per_s);
+        if !told && fastest > FASTER * alike.fold(0.0, f64::max) {
+            faster.push(FasterLoad { op: own.op, what: own.what.clone(), bytes_per_s: fastest });
+        }
+    }
+    faster
+}
+
+/// Whether it shows a full speed.
+fn is_full(ran: &Ran) -> bool {
+    ran.label == Label::FullSpeed && ran.span_s >= LASTS_S
 }
 
 /// The speeds that heat left of a load in `of`, with the temperatures from which it would do so in `run`.

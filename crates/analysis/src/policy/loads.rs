@@ -20,7 +20,7 @@ const DIPPED_K: f64 = 4.0;
 /// Without slowing down, a run that stayed below this says little about what the drive does when hot.
 pub(super) const HOT_K: f64 = 343.0;
 /// A drive that is as warm as this, and within so much of the hottest from its first second on, had been loaded before.
-const WARM_K: f64 = 333.0;
+const WARM_K: f64 = 328.0;
 const AT_REST_K: f64 = 4.0;
 /// A log that begins in a load under which the drive cools by this much began after more of it, in hotter air, or throttled.
 pub(super) const COOLED_K: f64 = 8.0;

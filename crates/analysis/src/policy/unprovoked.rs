@@ -9,7 +9,7 @@ use crate::cause::evidence::Conclusion;
 use crate::cause::heat::{Heat, LATE_S};
 use crate::cause::starts;
 use crate::findings::{Caveat, Policy, PolicyClass, SegmentOp};
-use crate::segment::{LEVEL_S, Piece, Stretch, median};
+use crate::segment::{LEVEL_S, Piece, Stretch, noise_share, quarters};
 use crate::{COOL_K, FASTER};
 use trace::caveat::SlowdownSeen;
 use trace::{Interval, Phase, Trace};
@@ -25,14 +25,17 @@ const AT_REST_SEEN: f64 = 0.75;
 const PAUSED_SEEN: f64 = 0.9;
 /// A drive whose load goes on stays as hot within so much.
 const WENT_ON_K: f64 = 2.0;
+/// ... or, slowed down, within this share of what it had been warmed by: at rest it cools further in less time than it took to warm up.
+const WENT_ON: f64 = 0.25;
 /// Speed that varies by more than this share is not one: what dips by the clock in long rows varies by less.
 const TO_AND_FRO: f64 = 0.2;
 /// Stops of a thermostat lie within its hysteresis of the hottest, and so many are a habit.
 const AS_HOT_K: f64 = 7.0;
 const STOPS: usize = 5;
-/// A slice is a stall below this share of the usual speed. By chance some would have come while the drive was cooler: none do in one
+/// A slice is a stall so many standard deviations below the usual speed, and in any case below this share of it. By chance some would have come while the drive was cooler: none do in one
 /// run of four hundred, e to the minus this.
 const STALLED: f64 = 0.5;
+const SIGMAS: f64 = 5.0;
 const MISSED_COOL: f64 = 6.0;
 
 /// The policy of a run in which nothing was slowed down by heat.
@@ -192,9 +195,10 @@ fn went_on_unread(heat: &Heat, stretches: &[Stretch], hottest_k: f64) -> bool {
     let last_s = stretches.iter().map(Stretch::end_s).fold(0.0, f64::max);
     let all = heat.within(f64::NEG_INFINITY, f64::INFINITY);
     let coolest_k = all.iter().map(|p| p.value).fold(f64::INFINITY, f64::min);
-    // At rest a drive is as warm as that only if the load did not warm it.
+    // At rest a drive is as warm as that only if the load did not warm it, and slower than before it is a little cooler.
+    let warmed_k = hottest_k - coolest_k;
     let least_k =
-        if coolest_k <= hottest_k - COOLED_K { hottest_k - WENT_ON_K } else { hottest_k + WENT_ON_K };
+        hottest_k + if warmed_k >= COOLED_K { -WENT_ON_K.max(WENT_ON * warmed_k) } else { WENT_ON_K };
     let outside = all.iter().filter(|p| !(first_s..=last_s).contains(&p.t.as_secs_f64()));
     let hot_s = outside.filter(|p| p.value >= least_k).count() as f64 * heat.period_s;
     hot_s > (last_s - first_s).max(HELD_S)
@@ -238,7 +242,7 @@ fn stops_hot(trace: &Trace, heat: &Heat, stretches: &[Stretch], hottest_k: f64) 
     times >= STOPS && hottest_k >= threshold_k - AT_THRESHOLD_K
 }
 
-/// Whether an operation lost half its speed and more for less than ten seconds, again and again, only while the drive was hot, and would
+/// Whether an operation lost more of its speed than noise takes for less than ten seconds, or a row, again and again, only while the drive was hot, and would
 /// have done so as well while it was cooler if that had nothing to do with heat.
 fn stalls_hot(trace: &Trace, heat: &Heat, stretches: &[Stretch], judged: &[Judged], hottest_k: f64) -> bool {
     // What lasts is judged as a drop, and known for what it is.
@@ -247,7 +251,8 @@ fn stalls_hot(trace: &Trace, heat: &Heat, stretches: &[Stretch], judged: &[Judge
     let mut by_op: BTreeMap<u8, Stalls> = BTreeMap::new();
     for stretch in stretches.iter().filter(|stretch| stretch.op.moves_data()) {
         let speeds: Vec<f64> = stretch.samples.iter().map(Interval::bytes_per_s).collect();
-        let usual = median(&speeds);
+        let Some((_, usual)) = quarters(&speeds) else { continue };
+        let slow = usual * (1.0 - SIGMAS * noise_share(&speeds, heat.slice_s)).max(STALLED);
         let stalls = by_op.entry(stretch.op as u8).or_default();
         // In the slices at both ends of a load it may run for a part only.
         let inner = speeds.len().saturating_sub(2);
@@ -256,7 +261,7 @@ fn stalls_hot(trace: &Trace, heat: &Heat, stretches: &[Stretch], judged: &[Judge
             while drops.next_if(|drop| drop.end_s <= sample.start_s).is_some() {}
             let in_drop = drops.peek().is_some_and(|drop| drop.start_s < sample.end_s());
             let Some(kelvin) = heat.nearest_k(sample.start_s).filter(|_| !in_drop) else { continue };
-            let stalled = *speed <= STALLED * usual;
+            let stalled = *speed <= slow;
             stalls.add(kelvin, sample.span_s, stalled && !was_stalled);
             was_stalled = stalled;
         }

@@ -15,6 +15,7 @@ mod sinking;
 mod unsteady;
 
 pub(crate) use load::{Stretch, stretches, usual_span_s};
+pub(crate) use potts::piece_starts;
 
 use trace::Interval;
 
@@ -25,7 +26,8 @@ const BIN_S: f64 = 1.0;
 pub(crate) const SHORTEST_PIECE_S: f64 = 3.0;
 /// Rows a little shorter than a second, be it in the last binary digit, are as many to a piece as whole ones.
 const NEARLY_A_BIN: f64 = 0.05;
-/// Noise below this is not believed: speeds are bytes in whole I/Os over an interval.
+/// Noise of a second below this is not believed: speeds are bytes in whole I/Os over an interval. What is uneven from one to the next is
+/// less so in longer ones, by the root of their length.
 const LEAST_NOISE: f64 = 0.01;
 /// Noise above this is not noise but bursts.
 const MOST_NOISE: f64 = 0.5;
@@ -132,10 +134,10 @@ struct Cut {
 fn cuts(samples: &[Interval], still: f64) -> Vec<Cut> {
     let (bins, bin_s) = bins(samples);
     let x: Vec<f64> = bins.iter().map(|bin| log_speed(bin.bytes_per_s, still)).collect();
-    let noise = noise(&x);
+    let noise = noise(&x, bin_s);
     let shortest = (SHORTEST_PIECE_S / bin_s - NEARLY_A_BIN).ceil() as usize;
     let penalty = PENALTY * noise * (x.len().max(2) as f64).ln();
-    let starts = potts::piece_starts(&x, noise / 2.0, shortest, penalty);
+    let starts = piece_starts(&x, noise / 2.0, shortest, penalty);
     let end = |n: usize| starts.get(n + 1).copied().unwrap_or(x.len());
     let levels: Vec<f64> = (0..starts.len()).map(|n| median(&x[starts[n]..end(n)])).collect();
     let mut cuts = vec![Cut { at: 0, gradual: false }];
@@ -239,15 +241,21 @@ fn fast_speed(samples: &[Interval]) -> f64 {
     *moving.select_nth_unstable_by(rank, f64::total_cmp).1
 }
 
+/// Standard deviation of the noise of speeds between neighbours, as a share of them.
+pub(crate) fn noise_share(speeds: &[f64], slice_s: f64) -> f64 {
+    noise(&speeds.iter().filter(|speed| **speed > 0.0).map(|speed| speed.ln()).collect::<Vec<_>>(), slice_s)
+}
+
 /// Standard deviation of the noise between neighbours, which steps hardly touch.
-fn noise(x: &[f64]) -> f64 {
+fn noise(x: &[f64], slice_s: f64) -> f64 {
+    let least = LEAST_NOISE / slice_s.max(BIN_S).sqrt();
     let mut differences: Vec<f64> = x.windows(2).map(|w| (w[1] - w[0]).abs()).collect();
     if differences.is_empty() {
-        return LEAST_NOISE;
+        return least;
     }
     let quarter = differences.len() / 4;
     let quartile = *differences.select_nth_unstable_by(quarter, f64::total_cmp).1;
-    (quartile / QUARTILE_DIFFERENCE).clamp(LEAST_NOISE, MOST_NOISE)
+    (quartile / QUARTILE_DIFFERENCE).clamp(least, MOST_NOISE)
 }
 
 /// The median; 0 of nothing.

@@ -16,7 +16,7 @@ const MAX_LEVELS: usize = 256;
 ///
 /// `grid` is the wanted distance of levels, `shortest` the least points in a piece, `penalty` the cost of
 /// a change in the units of `x`. Ties go to fewer changes.
-pub(super) fn piece_starts(x: &[f64], grid: f64, shortest: usize, penalty: f64) -> Vec<usize> {
+pub(crate) fn piece_starts(x: &[f64], grid: f64, shortest: usize, penalty: f64) -> Vec<usize> {
     let shortest = shortest.max(1);
     if x.len() < 2 * shortest {
         return vec![0];

@@ -81,6 +81,17 @@ fn sentence(caveat: &Caveat) -> String {
         Caveat::Duplicated { file, rows, first_line } => format!(
             "{file}: {rows} duplicate rows were left out, the first in line {first_line}."
         ),
+        Caveat::FasterInOtherRun { op, bytes_per_s } => {
+            let moved = match op {
+                SegmentOp::Read => "read",
+                SegmentOp::Write => "wrote",
+                SegmentOp::Mixed | SegmentOp::Trim | SegmentOp::Idle => "ran",
+            };
+            let speed = BytesPerSec::new(*bytes_per_s);
+            format!(
+                "Another run of the drive {moved} at {speed}: whether this one did so at full speed is not known."
+            )
+        }
         Caveat::FrozenSensor(sensor) => frozen(sensor),
         Caveat::Gap(hole) => gap(hole),
         Caveat::TransportReset { start_s, stopped_s, log: Some(log) } if *stopped_s > 0.0 => format!(
@@ -135,6 +146,12 @@ fn sentence(caveat: &Caveat) -> String {
             };
             format!("The TMT counters did not move while the drive throttled{why}. The SMART log does not show this throttling.")
         }
+        Caveat::SensorSpikes { readings: 1, by_k } => format!(
+            "One temperature reading is {by_k:.0} K away from those before and after it; it is not used."
+        ),
+        Caveat::SensorSpikes { readings, by_k } => format!(
+            "{readings} temperature readings are up to {by_k:.0} K away from those before and after them; they are not used."
+        ),
         Caveat::SlowTemperature { period_s } => {
             format!("Temperature was read every {period_s:.0} s; peaks in between are missed.")
         }
@@ -296,7 +313,7 @@ fn frozen(sensor: &StillSensor) -> String {
             format!("Sensor {sensor} never changed while another did; it is not used.")
         }
         StillSensor::WholeRun { temp_k } => format!(
-            "The temperature stayed at {} for the whole run, with and without load: it is not a measurement.",
+            "The temperature stayed at {} for the whole run and shows nothing of the load; it is not used.",
             degrees(*temp_k)
         ),
         StillSensor::Stopped { sensor, temp_k, from_s, to_s, other, other_moved_k } => format!(

@@ -108,6 +108,12 @@ pub fn observation(seen: &Observation) -> String {
         Seen::RanHotter { full_speed_s } => {
             format!("The drive ran at full speed for {full_speed_s:.0} s while at least 1.5 K hotter.")
         }
+        Seen::ThresholdMoved { moves: 1, first_s } => format!(
+            "A threshold that was changed unrecorded explains that: the drops after {first_s:.0} s began at another temperature."
+        ),
+        Seen::ThresholdMoved { moves, first_s } => format!(
+            "A threshold that was changed unrecorded {moves} times, first at about {first_s:.0} s, explains that: the drops began at one temperature, then at another."
+        ),
         Seen::StayedAsHot { temp_k, late_k } if at(temp_k) == at(late_k) => {
             format!("The temperature levelled off at {} while it was slow.", at(late_k))
         }

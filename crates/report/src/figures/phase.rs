@@ -45,6 +45,8 @@ pub(crate) struct PhaseFigures {
     pub(crate) full: Option<FullSpeed>,
     /// Whether it may have been throttled from its first second on: its full speed is not known.
     pub(crate) never_cool: bool,
+    /// How fast another run of the drive was at what may be the same load, in bytes per second.
+    pub(crate) other_run_bytes_per_s: Option<f64>,
     /// The phase of the same load that shows full speed; where it is not known, one whose operation was faster.
     pub(crate) faster: Option<FasterLoad>,
     /// Whether its segments are of reads and writes together.
@@ -272,7 +274,8 @@ fn row(
         is_pure.then(|| series::mean_within(intervals, &of.collect::<Vec<_>>())).flatten()
     };
     let never_cool = segments.iter().any(|segment| segment.label == Label::Constant);
-    let full = mean_as(Label::FullSpeed).filter(|_| !never_cool);
+    let other_run_bytes_per_s = faster_in_other_run(input, &segments);
+    let full = mean_as(Label::FullSpeed).filter(|_| !never_cool && other_run_bytes_per_s.is_none());
     let mut figures = PhaseFigures {
         phase: phase.name.clone(),
         op: op.map_or("idle", op_name),
@@ -283,6 +286,7 @@ fn row(
         mean_bytes_per_s,
         full: full.map(|bytes_per_s| FullSpeed { bytes_per_s, seen: FullSpeedSeen::Here }),
         never_cool,
+        other_run_bytes_per_s,
         faster: None,
         is_mixed: !is_pure,
         throttled_bytes_per_s: mean_as(Label::Throttled),
@@ -315,6 +319,16 @@ fn op_name(op: Op) -> &'static str {
         Op::Trim => "trim",
         Op::Idle => "idle",
     }
+}
+
+/// How fast another run of the drive was, where that is why no segment of a phase is called full speed.
+fn faster_in_other_run(input: &ReportInput, segments: &[&Segment]) -> Option<f64> {
+    let slower = segments.iter().find(|segment| segment.label == Label::Slower)?;
+    let elsewhere = |caveat: &Caveat| match caveat {
+        Caveat::FasterInOtherRun { op, bytes_per_s } if *op == slower.op => Some(*bytes_per_s),
+        _ => None,
+    };
+    input.findings.caveats.iter().find_map(elsewhere)
 }
 
 /// The segments of an operation that lie mostly in a phase.

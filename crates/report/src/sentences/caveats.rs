@@ -110,12 +110,14 @@ const fn cost(caveat: &Caveat) -> CaveatCost {
         | Caveat::Gap(_)
         | Caveat::TransportReset { .. }
         | Caveat::TransportLost { .. }
+        | Caveat::SensorSpikes { .. }
         | Caveat::SlowTemperature { .. }
         | Caveat::Averaged { .. } => CaveatCost::Reading,
         Caveat::AtLinkRate { .. }
         | Caveat::CountersWithoutSlowdown { .. }
         | Caveat::SlowdownWithoutCounters { .. }
         | Caveat::Cyclostationary(_)
+        | Caveat::FasterInOtherRun { .. }
         | Caveat::SameRecord { .. }
         | Caveat::TooShort { .. } => CaveatCost::Verdict,
         Caveat::PolicyUndetermined { .. }

@@ -84,7 +84,14 @@ fn between(one: &PhaseFigures) -> Option<String> {
 
 /// What the speed is held against.
 fn reference(one: &PhaseFigures) -> String {
-    let Some(full) = one.full else { return "no faster speed is known for this load".to_owned() };
+    let Some(full) = one.full else {
+        return match one.other_run_bytes_per_s {
+            Some(other) => {
+                format!("another run of the drive {} at {}", verb(one), format::speed(Some(other)))
+            }
+            None => "no faster speed is known for this load".to_owned(),
+        };
+    };
     let share = || one.share_of_full().map_or_else(|| format::UNKNOWN.to_owned(), format::percent);
     let speed = format::speed(Some(full.bytes_per_s));
     let other = one.faster.as_ref().filter(|other| !other.phase.starts_with(UNNAMED));
@@ -104,16 +111,20 @@ fn reference(one: &PhaseFigures) -> String {
 
 /// "phase `fill` wrote at 2.60 GB/s": what says most about a load whose full speed is not known.
 fn faster(other: &FasterLoad, one: &PhaseFigures) -> String {
-    let verb = match one.op {
-        "read" => "read",
-        "write" => "wrote",
-        _ => "deallocated",
-    };
+    let verb = verb(one);
     let speed = format::speed(Some(other.bytes_per_s));
     let load = other.other_load.as_ref().map(|load| format!(" ({load})")).unwrap_or_default();
     match other.phase.starts_with(UNNAMED) {
         true => format!("the drive {verb} at {speed} from {} on", format::seconds(other.start_s)),
         false => format!("phase `{}`{load} {verb} at {speed}", other.phase),
+    }
+}
+
+fn verb(one: &PhaseFigures) -> &'static str {
+    match one.op {
+        "read" => "read",
+        "write" => "wrote",
+        _ => "deallocated",
     }
 }
 

@@ -1,0 +1,151 @@
+//! Which of a sensor's readings tell of the drive: each once, when it was measured, and none that no drive can have had.
+//!
+//! A log has a temperature in every row, also where its source measures one in thirty seconds and repeats it meanwhile. A bus error
+//! is a reading of 20 K more for one row. Neither is a temperature of its own.
+
+use std::borrow::Cow;
+
+use measure::Point;
+use trace::Trace;
+
+/// Nothing of a drive gets so much hotter or cooler and back from one row to the next, in rows no longer than this.
+const SPIKE_K: f64 = 15.0;
+const SPIKE_ROW_S: f64 = 2.5;
+/// More of them than this share are no errors.
+const MOST_SPIKES: f64 = 0.05;
+/// A temperature that is measured in every row does not leap by two of its steps and as many kelvins after it had stood for longer
+/// than these rows.
+const LEAP_STEPS: f64 = 2.0;
+const LEAP_K: f64 = 2.0;
+const STOOD_ROWS: f64 = 2.5;
+/// So many leaps show how often it is measured, and this share of all changes must come no sooner.
+const LEAST_LEAPS: usize = 4;
+const NEARLY_ALL: f64 = 0.9;
+/// Rows come a little sooner or later.
+const NEARLY: f64 = 0.85;
+
+/// The readings of the trusted sensor that count.
+pub(crate) struct Readings<'a> {
+    points: Cow<'a, [Point<f64>]>,
+    /// How many lay far from those before and after them, and by how much the farthest, in kelvins.
+    pub(crate) spikes: Option<(usize, f64)>,
+}
+
+impl<'a> Readings<'a> {
+    pub(crate) fn new(trace: &'a Trace) -> Self {
+        let all = trace.temperature().map_or(&[][..], |series| series.points());
+        let (points, spikes) = without_spikes(all);
+        let points = match measured_every_s(&points) {
+            Some(every_s) => Cow::Owned(measured(&points, every_s)),
+            None => points,
+        };
+        Self { points, spikes }
+    }
+
+    pub(crate) fn points(&self) -> &[Point<f64>] {
+        &self.points
+    }
+}
+
+fn gap_s(pair: &[Point<f64>]) -> f64 {
+    (pair[1].t - pair[0].t).as_secs_f64()
+}
+
+/// All but single readings far away from both beside them.
+fn without_spikes(points: &[Point<f64>]) -> (Cow<'_, [Point<f64>]>, Option<(usize, f64)>) {
+    let by_k = |three: &[Point<f64>]| {
+        let (before_k, after_k) = (three[1].value - three[0].value, three[1].value - three[2].value);
+        let near = three.windows(2).all(|pair| gap_s(pair) <= SPIKE_ROW_S);
+        let far = before_k.abs().min(after_k.abs());
+        (near && before_k * after_k > 0.0 && far >= SPIKE_K).then_some(far)
+    };
+    let spikes: Vec<(usize, f64)> =
+        points.windows(3).enumerate().filter_map(|(at, three)| Some((at + 1, by_k(three)?))).collect();
+    if spikes.is_empty() || spikes.len() as f64 > MOST_SPIKES * points.len() as f64 {
+        return (Cow::Borrowed(points), None);
+    }
+    let mut left_out = spikes.iter().map(|(at, _)| *at).peekable();
+    let kept = points.iter().enumerate().filter(|(at, _)| left_out.next_if_eq(at).is_none());
+    let kept = kept.map(|(_, point)| point.clone()).collect();
+    let most_k = spikes.iter().map(|(_, by_k)| *by_k).fold(0.0, f64::max);
+    (Cow::Owned(kept), Some((spikes.len(), most_k)))
+}
+
+/// How often the sensor is measured, in seconds, where that is more rarely than the log has a reading.
+fn measured_every_s(points: &[Point<f64>]) -> Option<f64> {
+    let rows_s: Vec<f64> = points.windows(2).map(gap_s).collect();
+    let row_s = crate::segment::median(&rows_s);
+    let changes: Vec<usize> =
+        (1..points.len()).filter(|at| points[*at].value != points[at - 1].value).collect();
+    let step_k = crate::cause::heat::step_k(points);
+    // How long it had stood before each change, and by how much it changed.
+    let stood = changes.windows(2).map(|pair| {
+        let by_k = (points[pair[1]].value - points[pair[0]].value).abs();
+        ((points[pair[1]].t - points[pair[0]].t).as_secs_f64(), by_k)
+    });
+    let stood: Vec<(f64, f64)> = stood.collect();
+    let leaps = stood.iter().filter(|(_, by_k)| *by_k >= LEAP_K.max(LEAP_STEPS * step_k));
+    let leaps_s: Vec<f64> = leaps.map(|(stood_s, _)| *stood_s).collect();
+    let every_s = crate::segment::median(&leaps_s);
+    let no_sooner = stood.iter().filter(|(stood_s, _)| *stood_s >= NEARLY * every_s).count();
+    (leaps_s.len() >= LEAST_LEAPS
+        && every_s > STOOD_ROWS * row_s
+        && no_sooner as f64 >= NEARLY_ALL * stood.len() as f64)
+        .then_some(every_s)
+}
+
+/// Each reading when it was measured: where it changed, and as often where it stood.
+fn measured(points: &[Point<f64>], every_s: f64) -> Vec<Point<f64>> {
+    let mut kept: Vec<Point<f64>> = Vec::new();
+    for point in points {
+        let is_new = kept.last().is_none_or(|last| {
+            point.value != last.value || (point.t - last.t).as_secs_f64() >= NEARLY * every_s
+        });
+        if is_new {
+            kept.push(point.clone());
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    fn points(kelvin: impl Fn(usize) -> f64, seconds: usize) -> Vec<Point<f64>> {
+        (0..seconds).map(|s| Point { t: trace::instant(s as f64), value: kelvin(s) }).collect()
+    }
+
+    /// A drive that warms up, and from 200 s on swings by three kelvins in 27 s.
+    fn drive(s: f64) -> f64 {
+        let swing = 1.5 * (s / 27.0 * std::f64::consts::TAU).sin();
+        313.0 + 30.0 * (1.0 - (-s / 80.0).exp()) + if s < 200.0 { 0.0 } else { swing }
+    }
+
+    #[test]
+    fn what_a_log_repeats_is_measured_once() {
+        for every in [5, 10, 30] {
+            let held = points(|s| drive((s / every * every) as f64).floor(), 900);
+            let found_s = measured_every_s(&held);
+            assert_eq!(found_s.map(f64::round), Some(every as f64), "every {every} s");
+            let kept = measured(&held, every as f64);
+            assert!(kept.len().abs_diff(900 / every) <= 1, "{} readings, every {every} s", kept.len());
+        }
+        // A fast one, a slow one, one of whole five kelvins, and a load that begins after an hour at rest.
+        assert_eq!(measured_every_s(&points(|s| drive(s as f64).floor(), 900)), None);
+        assert_eq!(measured_every_s(&points(|s| drive(s as f64 / 20.0).floor(), 900)), None);
+        assert_eq!(measured_every_s(&points(|s| (drive(s as f64) / 5.0).floor() * 5.0, 900)), None);
+        let late = |s: usize| if s < 3600 { 313.0 } else { drive(3.0 * (s - 3600) as f64).floor() };
+        assert_eq!(measured_every_s(&points(late, 4000)), None);
+    }
+
+    #[test]
+    fn a_reading_far_from_both_beside_it_is_none() {
+        let spiky = points(|s| drive(s as f64).floor() + if s % 97 == 96 { 20.0 } else { 0.0 }, 900);
+        let (kept, spikes) = without_spikes(&spiky);
+        assert_eq!((kept.len(), spikes.map(|(count, _)| count)), (891, Some(9)));
+        let plain = points(|s| drive(s as f64).floor(), 900);
+        let (kept, spikes) = without_spikes(&plain);
+        assert_eq!((kept.len(), spikes), (900, None));
+    }
+}
