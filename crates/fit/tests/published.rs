@@ -191,8 +191,7 @@ fn rows_of_the_publications_follow_from_others_or_are_left_open() {
         ),
         (
             ask(a135, &three_runs, &one, "A6, 70/80 °C, reads", at(tmt(70, 80)), writes_then_reads(), 2),
-            // A3 throttled writes alone.
-            Held::Open,
+            Held::Yes,
         ),
         (ask(b, &both, &two, "B2, 65/70 °C, writes", at(tmt(65, 70)), writes_then_reads(), 1), Held::Yes),
         (ask(b, &both, &two, "B7, 65/70 °C, reads", at(tmt(65, 70)), writes_then_reads(), 2), Held::Yes),

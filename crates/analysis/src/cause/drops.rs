@@ -24,6 +24,8 @@ const LEAP: f64 = 1.25;
 const STOP_PIECES: usize = 3;
 /// A burst shorter than this does not set the speed that later pieces are compared with.
 const SHORTEST_BASE_S: f64 = 3.0;
+/// ... unless one is as fast within a tenth that does.
+const AS_FAST: f64 = 1.1;
 
 /// A stretch of slower pieces.
 #[derive(Clone, Debug)]
@@ -92,7 +94,9 @@ pub(crate) fn drops(
     inferred: bool,
 ) -> Vec<SpeedDrop> {
     let base = if let DropStart::Known(speed) = start { Some(speed) } else { None };
-    let mut walk = Walk { pieces, slow_still, inferred, base, done: Vec::new(), open: Vec::new() };
+    let lasting = pieces[range.clone()].iter().filter(|piece| piece.span_s() >= SHORTEST_BASE_S);
+    let fastest = lasting.map(|piece| piece.level).fold(0.0, f64::max);
+    let mut walk = Walk { pieces, slow_still, inferred, fastest, base, done: Vec::new(), open: Vec::new() };
     for index in range.clone() {
         let at_start = index == range.start;
         if at_start && start == DropStart::Slow {
@@ -112,6 +116,8 @@ struct Walk<'a> {
     pieces: &'a [Piece],
     slow_still: &'a dyn Fn(&Piece) -> bool,
     inferred: bool,
+    /// The fastest speed that lasts, in bytes per second.
+    fastest: f64,
     base: Option<f64>,
     done: Vec<SpeedDrop>,
     /// Indices into `done` of the drops that are not over, the innermost last.
@@ -139,6 +145,8 @@ impl Walk<'_> {
             match self.base {
                 Some(base) if mean < SLOW * base => self.push(drop(index, Some(base), sharp, at_start)),
                 Some(base) if mean < base => {}
+                // What is as fast for longer later on is full speed for a second too.
+                None if mean <= AS_FAST * self.fastest => self.base = Some(mean),
                 _ if self.pieces[index].span_s() < SHORTEST_BASE_S => {}
                 _ => self.base = Some(mean),
             }
@@ -321,6 +329,17 @@ mod test {
         let ends = [(16., 60.), (9., 60.), (4., 1.), (0., 20.), (16., 60.)];
         assert_eq!(found(&ends, true), [(1, 3, true), (3, 3, true)]);
         assert_eq!(found(&ends, false), [(1, 3, true), (2, 3, true)]);
+    }
+
+    /// Goal: two seconds at full speed, before a threshold is reached, are seen where the load comes back to it.
+    #[test]
+    fn a_load_that_falls_at_once_fell_from_what_it_comes_back_to() {
+        assert_eq!(
+            found(&[(30., 2.), (3., 100.), (29., 15.), (3., 100.)]),
+            [(1, 1, true, None), (3, 3, false, None)]
+        );
+        // A burst that never comes again may be a cache's.
+        assert_eq!(found(&[(30., 2.), (3., 100.), (3.1, 15.)]), []);
     }
 
     /// Bursts that beat with the log's intervals go to and fro between two speeds of which neither is the full one.

@@ -36,6 +36,8 @@ const HOT_AND_COOL_K: f64 = 5.0;
 const ONE_LOAD: f64 = 0.9;
 /// So many peaks that agree make a threshold.
 const LEAST_AT_A_THRESHOLD: usize = 3;
+/// So many away from it show that they keep the beat of something else: one would by chance.
+const LEAST_AWAY: usize = 2;
 /// What like clockwork, hot or cool, weighs for anything else: it comes within a tenth of a period where chance would
 /// within a whole one.
 const CLOCKWORK: f64 = 2.3;
@@ -85,7 +87,7 @@ pub(super) fn clockwork(judged: &mut [Judged], stretches: &[Stretch], pieces: &[
     // Cycles at another threshold take another time, so few of them may keep the beat.
     let thresholds = |(peaks, _): (Vec<f64>, f64)| are_thresholds(&peaks, missed_k);
     let of_any = peaks_k(&any_s, period_s, heat).is_some_and(thresholds);
-    let few_away = away(&peaks, missed_k) < LEAST_AT_A_THRESHOLD;
+    let few_away = away(&peaks, missed_k) < LEAST_AWAY;
     if high - low < HOT_AND_COOL_K + missed_k || few_away || of_any || are_thresholds(&peaks, missed_k) {
         return;
     }
@@ -221,7 +223,9 @@ fn peaks_k(began_s: &[f64], period_s: f64, heat: &Heat) -> Option<(Vec<f64>, f64
         let kelvin = heat.within(pair[0], pair[1]).iter().map(|p| p.value);
         kelvin.map(|k| [k, k]).reduce(|[low, high], [k, _]| [low.min(k), high.max(k)])
     };
-    let cycles: Vec<[f64; 2]> = began_s.windows(2).filter_map(range).collect();
+    // Between two that are further apart another load may have run, hotter or cooler.
+    let is_cycle = |pair: &&[f64]| pair[1] - pair[0] <= (MOST_MISSED + 0.5) * period_s;
+    let cycles: Vec<[f64; 2]> = began_s.windows(2).filter(is_cycle).filter_map(range).collect();
     // The way to the first one too: a late sensor shows its peak soon after it.
     let first_s = *began_s.first()?;
     let first = range(&[first_s - period_s, first_s + LATE_S.min(0.5 * period_s)]);

@@ -13,6 +13,7 @@ mod lab;
 mod levels;
 mod likeness;
 mod logs;
+mod moved;
 mod paused;
 mod renamed;
 mod robust;

@@ -101,7 +101,8 @@ const NO_GB_PER_S: f64 = 1e-6;
 /// More than this share of the samples throttled decides the end of an interval.
 const ONE_IN: usize = 20;
 
-/// Thresholds that would slow this phase down to a speed that no run shows: which operation, by what.
+/// Thresholds that would slow this phase down to a speed that no run shows, so that that of the other operation stands in: which operation, by
+/// what.
 pub(crate) fn floors_unseen(
     fitted: &Fitted,
     scenario: &Scenario,
@@ -130,20 +131,15 @@ pub(crate) fn floors_unseen(
         .collect()
 }
 
-/// The same as a caveat, with the command that shows it: `open` are phases that this leaves open, the first of which is slowed
-/// down and the others begin as warm as that leaves the drive.
-pub(crate) fn floor_caveat(
-    fitted: &Fitted,
-    unseen: &[(usize, ThresholdSource)],
-    open: &[&str],
-) -> Option<ForecastCaveat> {
+/// The same as a caveat, with the command that shows it: a threshold of the host's slows the whole drive down, so the share that the other
+/// operation keeps stands in.
+pub(crate) fn floor_caveat(fitted: &Fitted, unseen: &[(usize, ThresholdSource)]) -> Option<ForecastCaveat> {
     let (op, follows) = *unseen.first()?;
-    let word = ["read", "write"][op];
-    let what = format!("how fast {word}s are while {} throttles them", follows.named());
+    let (word, other) = [("reads", "writes"), ("writes", "reads")][op];
     let plan = floor_plan(follows, fitted.seen.range_k, &fitted.common);
     let text = format!(
-        "Not known: {}. No fitted run shows {what}: `{plan}` does; fit that run too.",
-        open.join(", ")
+        "Not measured: how fast {word} are while {} throttles them; the share that {other} keep stands in. `{plan}` shows it.",
+        follows.named()
     );
     Some(ForecastCaveat { kind: "floor_unseen", text })
 }

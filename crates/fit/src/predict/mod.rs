@@ -125,7 +125,6 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
     let mut unshown = None;
     let mut state_open: Vec<&str> = Vec::new();
     let mut floor_unseen: Vec<(usize, ThresholdSource)> = Vec::new();
-    let mut floor_open: Vec<&str> = Vec::new();
     let (mut never, mut never_open): (Option<&str>, Vec<&str>) = (None, Vec::new());
     let phases: Vec<PhaseForecast> = load
         .iter()
@@ -141,12 +140,9 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
             never = never.or(never_ran(fitted, phase));
             never_open.extend(never.map(|_| phase.name.as_str()));
             let unseen = unshown.is_some() || at >= told.len() || no_state || never.is_some();
-            // What follows begins as warm as that leaves the drive.
             if !unseen {
                 floor_unseen.extend(floors_unseen(fitted, scenario, phase, &of));
-                floor_open.extend((!floor_unseen.is_empty()).then_some(phase.name.as_str()));
             }
-            let unseen = unseen || !floor_unseen.is_empty();
             let of = if unseen { Vec::new() } else { of };
             let undecided = state_law_unseen(fitted, scenario, stride, &of);
             law_unseen.extend(undecided.then_some(phase.name.as_str()));
@@ -159,7 +155,7 @@ pub fn predict_with(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], co
     caveats.extend(unshown.map(|at| tmt_caveat(fitted, scenario, load, at)));
     caveats.extend(load_caveat(fitted, load).filter(|_| known));
     caveats.extend(state_caveat(scenario, &state_open));
-    caveats.extend(floor_caveat(fitted, &floor_unseen, &floor_open));
+    caveats.extend(floor_caveat(fitted, &floor_unseen));
     caveats.extend(never_ran_caveat(never, &never_open));
     caveats.extend(state_law_caveat(fitted, scenario, &law_unseen));
     general(fitted, scenario, &phases, &law_unseen, &mut caveats);
