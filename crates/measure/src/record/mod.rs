@@ -38,7 +38,9 @@ pub use manifest::{
     MeterFacts, Origin, PhaseFacts, PowerBaseline, RawAnswer, RunEdge, SettingsFacts, ThermalSettings,
     TransportEvent, TransportEventKind,
 };
-pub use read::{LostPart, Record, is_run_folder, read, read_manifest, read_ops, read_reduced};
+pub use read::{
+    LostPart, Record, is_run_folder, read, read_manifest, read_manifest_and_lost, read_ops, read_reduced,
+};
 pub use rows::{BlockCounters, IoRow, Op, OpRow, SmartRow, TelemetryRow};
 pub use write::{ManifestDocument, RunWriter, write_whole};
 

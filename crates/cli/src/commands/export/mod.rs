@@ -15,6 +15,7 @@ use measure::record::{self, Record, write_whole};
 
 use crate::Exit;
 use crate::args::{ExportArgs, ExportFormat};
+use crate::damage;
 use crate::printer::Printer;
 
 /// The folder within a run folder that is written to without `--out`.
@@ -26,6 +27,7 @@ type ExportedFile = (PathBuf, String);
 /// Exports.
 pub(crate) fn execute(args: &ExportArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     let record = record::read(&args.run)?;
+    damage::warn_of(&args.run, &record.lost, printer);
     if record.manifest.origin.is_simulated() {
         printer.message("these numbers are SIMULATED; the files say so where their format can");
     }

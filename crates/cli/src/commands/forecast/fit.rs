@@ -47,7 +47,8 @@ pub(crate) fn execute(args: &FitArgs, printer: &mut Printer) -> anyhow::Result<E
     } else {
         runs_in(&args.inputs, printer).into_iter().map(|input| vec![input]).collect()
     };
-    let (fitted, check) = fitted(&runs, args.ambient, &args.airflow, &name(args.out.as_deref()))?;
+    let (fitted, check) =
+        fitted(&runs, args.ambient, &args.airflow, &name(args.out.as_deref()), printer)?;
     if args.out.as_deref() == Some(Path::new("-")) {
         printer.data(&profile_text(&fitted)?)?;
         return Ok(Exit::Done);

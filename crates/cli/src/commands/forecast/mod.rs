@@ -21,6 +21,7 @@ use plan::Plan;
 
 use crate::args::PlaceArgs;
 use crate::commands::findings::Analyzed;
+use crate::damage;
 use crate::inputs::runs_in;
 use crate::printer::Printer;
 
@@ -38,6 +39,7 @@ fn fitted(
     ambient: Option<Celsius>,
     airflow: &[f64],
     name: &str,
+    printer: &mut Printer,
 ) -> anyhow::Result<(Fitted, SelfCheck)> {
     if !airflow.is_empty() && airflow.len() != runs.len() {
         bail!(
@@ -49,6 +51,8 @@ fn fitted(
     let mut data = Vec::with_capacity(runs.len());
     for (inputs, times) in runs.iter().zip(airflow.iter().copied().chain(std::iter::repeat(1.0))) {
         let trace = Analyzed::trace(inputs, &ImportOptions::default())?;
+        damage::refuse_without_speeds(&inputs[0], &trace.caveats)?;
+        damage::warn(&inputs[0], &trace.caveats, printer);
         data.push(RunData::new(&trace, ambient.map(Celsius::as_kelvin_f64)).at_airflow(times));
     }
     let all: Vec<String> = runs.iter().flatten().map(|input| input.display().to_string()).collect();
@@ -65,7 +69,7 @@ const CHECK: &str = "fit.html";
 /// # Errors
 /// A run that tells nothing, or a folder that cannot be written to.
 pub(crate) fn fit_run(folder: &Path, printer: &mut Printer) -> anyhow::Result<()> {
-    let (fitted, check) = fitted(&[vec![folder.to_owned()]], None, &[], "twin")?;
+    let (fitted, check) = fitted(&[vec![folder.to_owned()]], None, &[], "twin", printer)?;
     let (out, page) = (folder.join(TWIN), folder.join(CHECK));
     fit::write(&fitted, &out)?;
     fit::write_check(&fitted, &check, &page)?;
@@ -104,7 +108,7 @@ fn asked(args: &PlaceArgs, printer: &mut Printer) -> anyhow::Result<(Fitted, Pla
         }
         runs if profiles == 0 => {
             let runs: Vec<_> = runs_in(runs, printer).into_iter().map(|run| vec![run]).collect();
-            Ok((fitted(&runs, None, &[], "fitted")?.0, plan))
+            Ok((fitted(&runs, None, &[], "fitted", printer)?.0, plan))
         }
         _ => bail!("cannot take a fitted profile and other inputs at once: fit all runs with `heatsoak fit`"),
     }
