@@ -49,7 +49,8 @@ pub(crate) fn in_brief(lost: &[LostPart]) -> String {
 /// # Errors
 /// When they are.
 pub(crate) fn refuse_without_speeds(source: &Path, caveats: &[Caveat]) -> anyhow::Result<()> {
-    let is_lost = |caveat: &Caveat| matches!(caveat, Caveat::Damaged(Damage::Table { file }) if file == SPEEDS);
+    let is_lost =
+        |caveat: &Caveat| matches!(caveat, Caveat::Damaged(Damage::Table { file }) if file == SPEEDS);
     if caveats.iter().any(is_lost) {
         bail!(
             "cannot fit {}: {SPEEDS} is missing from the run folder of a finished run, so its speeds are not known; restore \

@@ -132,7 +132,10 @@ fn what_is_missing_of_a_run_is_said_by_every_command() {
         assert!(done.stdout.is_empty() && done.stderr.contains("restore the file from a copy"), "{done:?}");
     }
     let done = said(&["fit", "library/edited", "whole"], 0, edited);
-    assert!(done.stderr.contains("warning: library/edited: ") && !done.stderr.contains("whole: "), "{done:?}");
+    assert!(
+        done.stderr.contains("warning: library/edited: ") && !done.stderr.contains("whole: "),
+        "{done:?}"
+    );
     for (run, text) in [("library/lost", missing), ("library/edited", edited)] {
         said(&["export", run, "--format", "csv", "--out", "-"], 0, text);
         said(&["compare", "whole", run], 0, &format!("Caution, run B: {text}"));

@@ -12,7 +12,7 @@ use measure::record::write_whole;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{fitted, sheet};
+use super::{FittedRuns, fitted, sheet};
 use crate::Exit;
 use crate::args::FitArgs;
 use crate::inputs::runs_in;
@@ -47,7 +47,7 @@ pub(crate) fn execute(args: &FitArgs, printer: &mut Printer) -> anyhow::Result<E
     } else {
         runs_in(&args.inputs, printer).into_iter().map(|input| vec![input]).collect()
     };
-    let (fitted, check) =
+    let FittedRuns { fitted, check, .. } =
         fitted(&runs, args.ambient, &args.airflow, &name(args.out.as_deref()), printer)?;
     if args.out.as_deref() == Some(Path::new("-")) {
         printer.data(&profile_text(&fitted)?)?;
