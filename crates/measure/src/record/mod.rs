@@ -93,7 +93,7 @@ pub enum RecordError {
         why: String,
     },
     /// The system refused.
-    #[error("cannot {what} {path}: {source}")]
+    #[error("cannot {what} {path}: {source}{}", what_to_do(what, source))]
     Io {
         /// What was attempted, as a verb.
         what: &'static str,
@@ -102,4 +102,17 @@ pub enum RecordError {
         /// What the system said.
         source: std::io::Error,
     },
+}
+
+/// What to do where the system refuses to write, as the end of a sentence; empty where nothing general helps.
+fn what_to_do(what: &str, source: &std::io::Error) -> &'static str {
+    use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    match source.kind() {
+        _ if what == "read" || what == "open" => "",
+        StorageFull | QuotaExceeded => "; free some space there, or write elsewhere with --out",
+        PermissionDenied | ReadOnlyFilesystem => {
+            "; write elsewhere with --out, or as a user who may write there"
+        }
+        _ => "",
+    }
 }

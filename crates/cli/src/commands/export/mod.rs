@@ -10,7 +10,7 @@ mod prometheus;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::{anyhow, bail};
 use measure::record::{self, Record, write_whole};
 
 use crate::Exit;
@@ -44,8 +44,9 @@ pub(crate) fn execute(args: &ExportArgs, printer: &mut Printer) -> anyhow::Resul
         for (path, text) in files(*format, &record, &args.run)? {
             let path = folder.join(path);
             let parent = path.parent().unwrap_or(&folder);
-            fs::create_dir_all(parent)
-                .with_context(|| format!("cannot make the folder {} to export to", parent.display()))?;
+            fs::create_dir_all(parent).map_err(|error| {
+                anyhow!("cannot make the folder {}: {error}; name another with --out", parent.display())
+            })?;
             write_whole(&path, text.as_bytes())?;
             printer.data(&path.display().to_string())?;
         }

@@ -96,7 +96,7 @@ fn profile_text(fitted: &Fitted) -> anyhow::Result<String> {
 /// When it cannot be written.
 pub(crate) fn write(fitted: &Fitted, out: &Path) -> anyhow::Result<()> {
     let text = profile_text(fitted)?;
-    write_whole(out, text.as_bytes()).with_context(|| format!("cannot write the profile {}", out.display()))
+    Ok(write_whole(out, text.as_bytes())?)
 }
 
 /// Writes the page of the check.
@@ -105,7 +105,7 @@ pub(crate) fn write(fitted: &Fitted, out: &Path) -> anyhow::Result<()> {
 /// When it cannot be written.
 pub(crate) fn write_check(fitted: &Fitted, check: &SelfCheck, out: &Path) -> anyhow::Result<()> {
     let page = report::sheet::sheet_html(&sheet::of_check(fitted, check));
-    write_whole(out, page.as_bytes()).with_context(|| format!("cannot write the check {}", out.display()))
+    Ok(write_whole(out, page.as_bytes())?)
 }
 
 /// What was found, for people.
