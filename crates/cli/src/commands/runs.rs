@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use analysis::findings::{Policy, PolicyClass};
 use anyhow::{Context as _, bail};
 use measure::Kelvin;
-use measure::record::{self, EndReason, Manifest, Origin, write_whole};
+use measure::record::{self, EndReason, Manifest, Origin, RecordError, write_whole};
 use report::{IndexedRun, sentences};
 use schemars::JsonSchema;
 use serde::de::IgnoredAny;
@@ -108,7 +108,11 @@ pub(crate) fn execute(args: &RunsArgs, printer: &mut Printer) -> anyhow::Result<
     printer.data(&text)?;
     // The list is what was asked for: a library that is only to be read has one too.
     if let Err(error) = page {
-        printer.warning(&format!("the list has no page: {}", sentence(&error.into())));
+        let why = match error {
+            RecordError::Io { source, .. } => source.to_string(),
+            other => sentence(&other.into()),
+        };
+        printer.warning(&format!("the list was not written as a page to {}: {why}", index.display()));
     }
     Ok(Exit::Done)
 }

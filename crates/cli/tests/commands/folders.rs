@@ -163,7 +163,7 @@ fn what_cannot_be_written_hides_no_list_and_is_written_elsewhere() {
     assert_eq!(done.code, Some(0), "{done:?}");
     assert!(done.stdout.contains("library/r") && !done.stdout.contains("Page:"), "{done:?}");
     assert!(done.stdout.contains(long), "a name is in one line where it is not read on a terminal: {done:?}");
-    let told = "the list has no page: cannot write library/index.html: Is a directory";
+    let told = "the list was not written as a page to library/index.html: Is a directory";
     assert!(done.stderr.contains(told), "{done:?}");
     std::fs::remove_file(scratch.path("library/r/report.html")).expect("a report");
     for (name, form) in [("report.html", None), ("report.svg", Some("--svg"))] {

@@ -89,11 +89,10 @@ fn cooling_sentence(cooling: &CoolingNeed, cooling_for: &str) -> String {
         (Some(k_per_w), Some(still), Some(fan), Some(part)) => format!(
             "; so is a heatsink of {k_per_w:.1} K/W, about {still:.0} cm² in still air or {fan:.0} cm² with a fan: {part}"
         ),
-        _ if cooling.is_sized => "; no heatsink surely is, as long as the share of the air in the resistance is a \
-                                  range: `heatsoak fit` names the run that tells it"
+        _ if cooling.is_sized => "; no size of a heatsink is certain to be enough while the share of the air in the thermal \
+                                  resistance is known only as a range: `heatsoak fit` names the run that narrows it"
             .to_owned(),
-        _ => "; a heatsink has no size in K/W without power and ambient in runs of a quarter of an hour and more"
-            .to_owned(),
+        _ => "; the size of a heatsink in K/W needs runs of 15 minutes and more with power and ambient recorded".to_owned(),
     };
     format!("{air}{sink}")
 }
