@@ -127,8 +127,8 @@ fn what_is_missing_of_a_run_is_said_by_every_command() {
         assert!(all.contains(text), "{args:?}: {done:?}");
         done
     };
-    for command in ["fit", "predict", "recommend"] {
-        let done = said(&[command, "library/lost"], 2, missing);
+    for args in [&["fit"][..], &["predict"], &["recommend", "--goal", "fastest"]] {
+        let done = said(&[args, &["library/lost"]].concat(), 2, missing);
         assert!(done.stdout.is_empty() && done.stderr.contains("restore the file from a copy"), "{done:?}");
     }
     let done = said(&["fit", "library/edited", "whole"], 0, edited);
