@@ -4,7 +4,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use trace::HostThreshold;
+use trace::{HostThreshold, Trace};
 
 use crate::cause::rule::Rule;
 
@@ -46,6 +46,8 @@ pub enum Observation {
     NoTemperature,
     /// The threshold is off.
     ThresholdDisabled { threshold: HostThreshold },
+    /// The source does not say what the threshold was: it was weighed as if it were off.
+    ThresholdNotRecorded { threshold: HostThreshold },
     /// It was at the threshold.
     AtThreshold { threshold: HostThreshold, temp_k: f64, set_k: f64 },
     /// The temperature was kept below the threshold from then on.
@@ -143,6 +145,23 @@ pub enum Observation {
 }
 
 impl Observation {
+    /// The same with what `trace` says at `t_s`: a threshold that is weighed as off may be one that is not known.
+    pub(crate) fn as_recorded(&self, trace: &Trace, t_s: f64) -> Self {
+        match *self {
+            Self::ThresholdDisabled { threshold } => {
+                let set_k = trace.settings_at(t_s).and_then(|settings| match threshold {
+                    HostThreshold::Tmt1 => settings.tmt1_k,
+                    HostThreshold::Tmt2 => settings.tmt2_k,
+                });
+                match set_k {
+                    Some(_) => Self::ThresholdDisabled { threshold },
+                    None => Self::ThresholdNotRecorded { threshold },
+                }
+            }
+            _ => self.clone(),
+        }
+    }
+
     /// The rule that weighs it; `None` for what only says what happened.
     pub const fn rule(&self) -> Option<Rule> {
         Some(match self {
@@ -160,6 +179,7 @@ impl Observation {
             Self::ByChance { .. } | Self::Crept { .. } => Rule::Chance,
             Self::StillTemperature | Self::NoTemperature => Rule::NoTemperature,
             Self::ThresholdDisabled { .. }
+            | Self::ThresholdNotRecorded { .. }
             | Self::AtThreshold { .. }
             | Self::HeldBelowThreshold { .. }
             | Self::ThresholdBelowRun { .. }

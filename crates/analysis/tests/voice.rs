@@ -24,6 +24,7 @@ const OBSERVATIONS: &[&str] = &[
     r#""kind":"still_temperature""#,
     r#""kind":"no_temperature""#,
     r#""kind":"threshold_disabled","threshold":"tmt1""#,
+    r#""kind":"threshold_not_recorded","threshold":"tmt2""#,
     r#""kind":"at_threshold","threshold":"tmt1","temp_k":338,"set_k":338"#,
     r#""kind":"held_below_threshold","threshold":"tmt1","temp_k":337,"set_k":338"#,
     r#""kind":"threshold_below_run","threshold":"tmt1","set_k":273"#,

@@ -15,6 +15,7 @@ mod args;
 mod block_devices;
 mod commands;
 mod cost;
+mod damage;
 mod door;
 mod host;
 mod inputs;

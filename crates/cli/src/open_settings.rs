@@ -71,7 +71,7 @@ impl OpenSettings {
             (_, true) => "saved: it outlives power cycles",
             (SettingsLast::PowerCycle, false) => "until the next power cycle or reset of the drive",
             (SettingsLast::Connection, false) => {
-                "until this command's connection to the drive ends, which is now; --save keeps it"
+                "only while a host is connected, and this command has disconnected; --save keeps it"
             }
         }
     }

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use anyhow::Context as _;
+use anyhow::anyhow;
 use measure::record::RecordError;
 
 /// Where run folders go that nobody named.
@@ -19,7 +19,7 @@ const PART_MAX: usize = 60;
 /// # Errors
 /// When the system refuses, with what to do.
 pub(crate) fn make_new(plan: &str, drive: &str) -> anyhow::Result<PathBuf> {
-    fs::create_dir_all(RUNS).with_context(|| refused(Path::new(RUNS)))?;
+    fs::create_dir_all(RUNS).map_err(|error| refused(Path::new(RUNS), &error))?;
     let name = new_name(plan, drive);
     for number in 1.. {
         let suffix = if number == 1 { String::new() } else { format!("-{number}") };
@@ -27,7 +27,8 @@ pub(crate) fn make_new(plan: &str, drive: &str) -> anyhow::Result<PathBuf> {
         // Making it is what claims it: two runs that start in the same second get two folders.
         match fs::create_dir(&path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            made => return made.with_context(|| refused(&path)).map(|()| path),
+            Err(error) => return Err(refused(&path, &error)),
+            Ok(()) => return Ok(path),
         }
     }
     unreachable!("numbers do not run out")
@@ -53,8 +54,8 @@ pub(crate) fn refuse_unusable(dir: &Path) -> Result<(), RecordError> {
     }
 }
 
-fn refused(path: &Path) -> String {
-    format!("cannot make the run folder {} (another place is named with --out)", path.display())
+fn refused(path: &Path, error: &std::io::Error) -> anyhow::Error {
+    anyhow!("cannot make the run folder {}: {error}; name another folder with --out", path.display())
 }
 
 /// `2026-11-21T10-00-00Z`: sorts by time, and has no colon, which some file systems refuse.

@@ -213,8 +213,15 @@ fn placed_in(mut profile: Profile, surroundings: &SweepSetting) -> anyhow::Resul
 
 /// A built-in wins over a file of the same name, as with plans; `./ssd1` names the file.
 pub(crate) fn read_profile(name: &str) -> anyhow::Result<Profile> {
-    if Profile::builtin_names().any(|known| known == name) || !Path::new(name).exists() {
+    let is_path = name.contains('/') || Path::new(name).extension().is_some_and(|end| end == "toml");
+    if Profile::builtin_names().any(|known| known == name) || !is_path && !Path::new(name).exists() {
         return Ok(Profile::builtin(name)?);
+    }
+    if !Path::new(name).exists() {
+        bail!(
+            "cannot read the profile {name}: there is no such file; check the path, or name one of the simulated drives \
+             that `heatsoak profiles` lists"
+        );
     }
     let text = measure::input::read_to_string(Path::new(name))
         .with_context(|| format!("cannot read the profile {name}"))?;

@@ -158,16 +158,24 @@ fn surroundings(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut
         add("ambient", why, "heatsoak fit RUN --ambient 24C");
     }
     if fitting.common.k_per_w.is_none() {
-        add(
-            "watts, K/W and J/K",
-            "no power was measured, so only kelvins for each GB/s are known; add `[telemetry.power]` to this plan",
-            "heatsoak plans thermal-id",
-        );
+        let measured = runs.iter().flat_map(|run| &run.steps).filter(|step| step.power_w.is_some()).count();
+        let why = match measured {
+            0 => "no power was measured, so only kelvins for each GB/s are known; ADDRESS is a meter's, as `heatsoak \
+                  meter --help` lists them (in a plan: `power` under `[telemetry]`)"
+                .to_owned(),
+            seconds => format!(
+                "power was measured in {seconds} s of the runs, which does not tell the watts of the load from those of the \
+                 idle drive"
+            ),
+        };
+        let plan =
+            if measured == 0 { format!("{THERMAL_ID} --power ADDRESS") } else { THERMAL_ID.to_owned() };
+        add("watts, K/W and J/K", &why, &plan);
     }
     if fitting.common.airflow.is_none() {
         add(
             "share of the resistance that is air",
-            "all runs had one airflow, so a heatsink or fan gets a range; repeat this with a fan, then fit both with \
+            "all runs had one airflow, so the effect of a heatsink or fan is known only as a range; repeat this with a fan, then fit both with \
              `--airflow 1,2`",
             THERMAL_ID_QUICK,
         );

@@ -75,6 +75,14 @@ pub fn duration(typed: &str) -> Result<Duration, ParseError> {
     Duration::try_from_secs_f64(seconds).map_err(|error| TIME.error(typed, error.to_string()))
 }
 
+/// A span of time that is not nothing.
+pub fn some_time(typed: &str) -> Result<Duration, ParseError> {
+    match duration(typed)? {
+        Duration::ZERO => Err(TIME.error(typed, "it must be more than 0 s".to_owned())),
+        span => Ok(span),
+    }
+}
+
 /// A transfer rate: a size, then `/s`.
 pub fn rate(typed: &str) -> Result<BytesPerSec, ParseError> {
     const RATE: QuantityKind = QuantityKind {
@@ -105,18 +113,36 @@ pub fn temperature(typed: &str) -> Result<Kelvin, ParseError> {
     };
     let (number, unit) = split(typed.trim().strip_prefix('-').unwrap_or(typed.trim()));
     let magnitude = whole(typed, scale(typed, number, unit, &TEMPERATURE)?, &TEMPERATURE)?;
-    let magnitude = i32::try_from(magnitude)
-        .map_err(|_| TEMPERATURE.error(typed, "no drive gets that hot".to_owned()))?;
+    let magnitude = i32::try_from(magnitude).map_err(|_| TEMPERATURE.error(typed, OFF_DRIVE.to_owned()))?;
     let degrees = if typed.trim().starts_with('-') { -magnitude } else { magnitude };
     let kelvin = match unit {
         "K" => u16::try_from(degrees).ok().map(Kelvin::from_kelvin),
         _ => Kelvin::from_whole_celsius(degrees),
     };
-    kelvin.ok_or_else(|| TEMPERATURE.error(typed, "it lies outside 0 K to 65535 K".to_owned()))
+    // 0 K is how the host turns a threshold off (NVMe Base 2.3, 5.2.26.1.9).
+    let is_sensible = |kelvin: &Kelvin| kelvin.as_kelvin() == 0 || DRIVE_K.contains(&kelvin.as_kelvin());
+    kelvin.filter(is_sensible).ok_or_else(|| TEMPERATURE.error(typed, OFF_DRIVE.to_owned()))
 }
 
-/// A temperature of the surroundings, which need not be whole: `23.5C`.
+/// Temperatures of a drive, in kelvins: -60 to 200 °C. Industrial drives are rated for -40 to 85 °C and stored at -55 °C; NAND
+/// loses its data and solder melts before 200 °C.
+const DRIVE_K: std::ops::RangeInclusive<u16> = 213..=473;
+const OFF_DRIVE: &str = "a drive's temperature lies between -60 °C and 200 °C";
+/// Temperatures of the air, in °C: colder than any data centre to hotter than any drive is rated for.
+const AIR_C: std::ops::RangeInclusive<f64> = -60.0..=120.0;
+
+/// A temperature of the air, which need not be whole: `23.5C`.
 pub fn celsius(typed: &str) -> Result<Celsius, ParseError> {
+    let air = "the temperature of the air lies between -60 °C and 120 °C";
+    celsius_within(typed, |degrees| AIR_C.contains(&degrees), air)
+}
+
+/// A temperature that a drive is to have, which need not be whole either.
+pub fn drive_celsius(typed: &str) -> Result<Celsius, ParseError> {
+    celsius_within(typed, |degrees| (-60.0..=200.0).contains(&degrees), OFF_DRIVE)
+}
+
+fn celsius_within(typed: &str, holds: impl Fn(f64) -> bool, range: &str) -> Result<Celsius, ParseError> {
     const AMBIENT: QuantityKind = QuantityKind {
         wanted: "a temperature",
         example: "23.5C or 296K",
@@ -131,8 +157,8 @@ pub fn celsius(typed: &str) -> Result<Celsius, ParseError> {
         "K" => Celsius::from_kelvin_f64(value),
         _ => Celsius::from_degrees(value),
     };
-    if degrees.as_kelvin_f64() < 0.0 {
-        return Err(AMBIENT.error(typed, "it lies below absolute zero".to_owned()));
+    if !holds(degrees.as_degrees()) {
+        return Err(AMBIENT.error(typed, range.to_owned()));
     }
     Ok(degrees)
 }
@@ -240,9 +266,9 @@ mod test {
 
     #[test]
     fn what_is_wrong_is_said_with_the_valid_units() {
-        for far in ["2147483647C", "-2147483647C", "-274C", "65536K"] {
+        for far in ["2147483647C", "-2147483647C", "-274C", "65536K", "6000C", "201C", "-61C", "1K"] {
             let error = temperature(far).expect_err("no drive is there").to_string();
-            assert!(error.contains("0 K to 65535 K"), "{error}");
+            assert!(error.contains("between -60 °C and 200 °C"), "{error}");
         }
         let error = size("4").expect_err("no unit").to_string();
         assert!(error.contains("it has no unit (B, kB"), "{error}");
@@ -254,6 +280,12 @@ mod test {
         assert!(rate("0MB/s").is_err());
         assert!(percent("120%").is_err());
         assert!(temperature("65.5C").is_err());
-        assert!(celsius("-300C").is_err());
+        for air in ["-300C", "6000C", "121C", "-61C", "1000K"] {
+            let error = celsius(air).expect_err("no air is that cold or hot").to_string();
+            assert!(error.contains("between -60 °C and 120 °C"), "{error}");
+        }
+        assert!(drive_celsius("130C").is_ok() && drive_celsius("6000C").is_err());
+        assert_eq!(temperature("0K"), Ok(Kelvin::from_kelvin(0)), "off");
+        assert!(some_time("0s").is_err() && some_time("1ns").is_ok());
     }
 }

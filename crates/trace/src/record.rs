@@ -33,22 +33,24 @@ impl Trace {
         add_telemetry(&mut trace, record);
         trace.add_meters(record);
         trace.add_wear(record);
-        trace.caveats.extend(record.lost.iter().map(|part| Caveat::Damaged(damage(part))));
+        trace.caveats.extend(record.lost.iter().map(Caveat::from));
         trace.trust_a_sensor();
         trace
     }
 }
 
-fn damage(part: &LostPart) -> Damage {
-    match part {
-        LostPart::Table { file } => Damage::Table { file: file.clone() },
-        LostPart::Rest { file, bytes, after, why } => Damage::Rest {
-            file: file.clone(),
-            bytes: *bytes,
-            after_s: after.map(Instant::as_secs_f64),
-            why: why.clone(),
-        },
-        LostPart::Manifest => Damage::Manifest,
+impl From<&LostPart> for Caveat {
+    fn from(part: &LostPart) -> Self {
+        Self::Damaged(match part {
+            LostPart::Table { file } => Damage::Table { file: file.clone() },
+            LostPart::Rest { file, bytes, after, why } => Damage::Rest {
+                file: file.clone(),
+                bytes: *bytes,
+                after_s: after.map(Instant::as_secs_f64),
+                why: why.clone(),
+            },
+            LostPart::Manifest => Damage::Manifest,
+        })
     }
 }
 

@@ -89,6 +89,9 @@ pub fn observation(seen: &Observation) -> String {
         Seen::StillTemperature => "The temperature reading never changed, so it is not usable.".to_owned(),
         Seen::NoTemperature => "No temperature was read near the onset.".to_owned(),
         Seen::ThresholdDisabled { threshold } => format!("{threshold} is disabled."),
+        Seen::ThresholdNotRecorded { threshold } => {
+            format!("{threshold} was not recorded and is taken as disabled.")
+        }
         Seen::AtThreshold { threshold, temp_k, set_k } => {
             format!("It was {} at the onset; {threshold} is {}.", at(temp_k), at(set_k))
         }

@@ -64,7 +64,7 @@ pub(crate) struct AnalyzeArgs {
     #[arg(long, value_name = "NAME", value_parser = format_names())]
     pub(crate) format: Option<Format>,
     /// How far apart readings are that carry no time, such as 1s
-    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse::some_time)]
     pub(crate) every: Option<Duration>,
     /// The drive in question, such as nvme0n1, of a log of several
     #[arg(long, value_name = "NAME")]

@@ -93,10 +93,10 @@ pub(crate) struct PlaceArgs {
     #[arg(long, value_name = "FACTOR", value_parser = positive, value_delimiter = ',')]
     pub(crate) airflow: Vec<f64>,
     /// Power state
-    #[arg(long, value_name = "N", value_delimiter = ',')]
+    #[arg(long, value_name = "N", value_parser = super::whole::<u8>(0, 31), value_delimiter = ',')]
     pub(crate) power_state: Vec<u8>,
     /// How full the drive is, such as 80 (percent)
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(long, value_name = "PERCENT", value_parser = super::whole::<u8>(0, 100))]
     pub(crate) fill: Option<u8>,
     /// Print one JSON document
     #[arg(long)]
@@ -131,7 +131,7 @@ pub(crate) struct RecommendArgs {
     #[arg(long, value_name = "GOAL")]
     pub(crate) goal: GoalArg,
     /// Never hotter than this, such as 70C
-    #[arg(long, value_name = "TEMP", value_parser = parse::celsius, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEMP", value_parser = parse::drive_celsius, allow_hyphen_values = true)]
     pub(crate) below: Option<Celsius>,
     /// Never slower than this on average, such as 1GB/s
     #[arg(long, value_name = "RATE", value_parser = parse::rate)]

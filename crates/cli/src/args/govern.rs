@@ -60,7 +60,7 @@ pub(crate) struct GovernArgs {
     #[arg(long, value_name = "PATH", help_heading = "The load of others", conflicts_with = "plan")]
     pub(crate) cgroup: Vec<PathBuf>,
     /// Stop after this time; without it at Ctrl-C, or when COMMAND ends
-    #[arg(long = "for", value_name = "TIME", value_parser = parse::duration, help_heading = "The load of others", conflicts_with = "plan")]
+    #[arg(long = "for", value_name = "TIME", value_parser = parse::some_time, help_heading = "The load of others", conflicts_with = "plan")]
     pub(crate) span: Option<Duration>,
     /// Run this in a control group of its own, and govern that group alone until it ends
     #[arg(value_name = "COMMAND", last = true, help_heading = "The load of others", conflicts_with_all = ["plan", "cgroup"])]
@@ -86,7 +86,7 @@ pub(crate) struct OwnLoadArgs {
     #[arg(long, value_name = "TEMP", value_parser = threshold, allow_hyphen_values = true)]
     pub(crate) tmt2: Option<Kelvin>,
     /// Power state for the run; `heatsoak power-state DRIVE` lists them
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(..32))]
+    #[arg(long, value_name = "N", value_parser = super::whole::<u8>(0, 31))]
     pub(crate) power_state: Option<u8>,
     /// Temperature of the air around the drive, such as 24C: recorded; a simulated drive is put into it
     #[arg(long, value_name = "TEMP", value_parser = parse::celsius, allow_hyphen_values = true)]

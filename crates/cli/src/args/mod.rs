@@ -249,7 +249,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TEMP", value_parser = threshold, allow_hyphen_values = true)]
     pub(crate) tmt2: Option<Kelvin>,
     /// Power state for the run; `heatsoak power-state DRIVE` lists them
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(..32))]
+    #[arg(long, value_name = "N", value_parser = whole::<u8>(0, 31))]
     pub(crate) power_state: Option<u8>,
     /// Run the plan once a setting, such as tmt=default,65C/70C, power-state=0,5, rate=default,400MB/s, link=1GB/s,2GB/s, ambient=20C,35C
     #[arg(long, value_name = "WHAT=A,B,...", value_parser = Sweep::parse)]
@@ -312,6 +312,16 @@ pub(crate) struct RunArgs {
     /// Print what is new once a second, for the face there
     #[arg(long, hide = true)]
     pub(crate) news: bool,
+}
+
+/// A whole number from `least` to `most`, with an error that says so.
+fn whole<T: TryFrom<u64>>(least: u32, most: u32) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync {
+    let (least, most) = (u64::from(least), u64::from(most));
+    move |typed| {
+        let number = parse::count(typed).ok().filter(|number| (least..=most).contains(number));
+        let number = number.and_then(|number| T::try_from(number).ok());
+        number.ok_or_else(|| format!("write a whole number from {least} to {most}"))
+    }
 }
 
 /// A thermal management temperature: 0 K turns it off (NVMe Base 2.3, 5.2.26.1.9).

@@ -88,7 +88,7 @@ pub(crate) struct TempThresholdArgs {
     #[arg(value_name = "DRIVE", value_hint = ValueHint::FilePath)]
     pub(crate) drive: String,
     /// Temperature sensor 1 to 8; without it the composite temperature
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=8))]
+    #[arg(long, value_name = "N", value_parser = super::whole::<u8>(1, 8))]
     pub(crate) sensor: Option<u8>,
     /// Warn at this temperature and above, such as 75C, or off
     #[arg(long, value_name = "TEMP", value_parser = over, allow_hyphen_values = true)]

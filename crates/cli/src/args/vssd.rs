@@ -87,16 +87,16 @@ pub(crate) struct VssdArgs {
     #[arg(long, value_name = "GROUP", requires = "dhchap_secret_file", value_parser = dh_group)]
     pub(crate) dhchap_group: Option<DhGroup>,
     /// How many hosts may be connected to a drive at once
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=64))]
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = super::whole::<u16>(1, 64))]
     pub(crate) hosts: u16,
     /// Say that the drive may be shared; Linux makes a multipath device of it then
     #[arg(long)]
     pub(crate) multipath: bool,
     /// Let the drive live N times faster
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = super::whole::<u32>(1, u32::MAX))]
     pub(crate) time_scale: u32,
     /// Let each byte count as N
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = super::whole::<u32>(1, u32::MAX))]
     pub(crate) bandwidth_scale: u32,
     /// Size of each drive as hosts see it, instead of the profile's
     #[arg(long, value_name = "SIZE", value_parser = parse::size)]

@@ -81,7 +81,7 @@ pub(crate) struct WatchArgs {
     #[arg(value_name = "DRIVE", required = true, add = ArgValueCompleter::new(super::complete::drives))]
     pub(crate) drives: Vec<String>,
     /// Stop after this time; without it at Ctrl-C
-    #[arg(long = "for", value_name = "TIME", value_parser = parse::duration)]
+    #[arg(long = "for", value_name = "TIME", value_parser = parse::some_time)]
     pub(crate) span: Option<Duration>,
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
@@ -103,7 +103,7 @@ pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) serving: MetricsArgs,
     /// Seconds of simulated time in one of real time, for twins; without it 60 on a terminal, else as fast as it goes
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", value_parser = super::whole::<u32>(1, 100_000))]
     pub(crate) pace: Option<u32>,
     /// A line a second instead of the screen
     #[arg(long)]
@@ -139,7 +139,7 @@ pub(crate) struct ExporterArgs {
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
     /// Stop after this time; without it at Ctrl-C
-    #[arg(long = "for", value_name = "TIME", value_parser = parse::duration)]
+    #[arg(long = "for", value_name = "TIME", value_parser = parse::some_time)]
     pub(crate) span: Option<Duration>,
 }
 

@@ -17,6 +17,7 @@ use crate::commands::documents::JsonDocument as _;
 use crate::commands::explain::Explained;
 use crate::commands::findings::{Analyzed, style};
 use crate::commands::joint;
+use crate::damage;
 use crate::inputs;
 use crate::printer::Printer;
 use crate::table;
@@ -73,7 +74,7 @@ pub(crate) fn execute(args: &AnalyzeArgs, printer: &mut Printer) -> anyhow::Resu
         return explain(args, number, printer);
     }
     let options = options(args);
-    let (analyzed, failed) = each(args, printer, |run| {
+    let (analyzed, failed) = each(args, printer, |run, _| {
         if args.join { Analyzed::read_logs(run, &options) } else { Analyzed::read_as(&run[0], &options) }
     });
     let (analyzed, joint) = joint::together(analyzed, args.one_drive)?;
@@ -142,8 +143,10 @@ fn explain(args: &AnalyzeArgs, number: Option<usize>, printer: &mut Printer) -> 
         );
     }
     let options = options(args);
-    let (explained, failed) = each(args, printer, |run| {
-        let (findings, explanations) = analysis::explain(&Analyzed::trace(run, &options)?);
+    let (explained, failed) = each(args, printer, |run, printer| {
+        let trace = Analyzed::trace(run, &options)?;
+        damage::warn(&run[0], &trace.caveats, printer);
+        let (findings, explanations) = analysis::explain(&trace);
         Explained::new(&run[0], findings.simulated, explanations, number)
     });
     if args.json {
@@ -177,12 +180,12 @@ fn runs(args: &AnalyzeArgs) -> Vec<&[PathBuf]> {
 fn each<T>(
     args: &AnalyzeArgs,
     printer: &mut Printer,
-    read: impl Fn(&[PathBuf]) -> anyhow::Result<T>,
+    read: impl Fn(&[PathBuf], &mut Printer) -> anyhow::Result<T>,
 ) -> (Vec<T>, bool) {
     let mut done = Vec::new();
     let mut failed = false;
     for run in runs(args) {
-        match read(run) {
+        match read(run, printer) {
             Ok(one) => done.push(one),
             Err(error) => {
                 failed = true;

@@ -12,6 +12,7 @@ use crate::args::CompareArgs;
 use crate::commands::findings::{Analyzed, style};
 use crate::commands::finish::{finish_sentences, finishes};
 use crate::commands::joint;
+use crate::damage;
 use crate::inputs;
 use crate::printer::Printer;
 
@@ -32,10 +33,13 @@ pub(crate) fn execute(args: &CompareArgs, printer: &mut Printer) -> anyhow::Resu
     let (runs, joint) = joint::together(runs, args.one_drive)?;
     let inputs: Vec<ReportInput> = runs.into_iter().map(|run| run.input).collect();
     if let Some(format) = args.power_table {
+        for (path, input) in paths.iter().zip(&inputs) {
+            damage::warn(path, &input.findings.caveats, printer);
+        }
         return power_table(args, format.into(), &inputs, printer);
     }
     let limits = check(args, &inputs, baseline)?;
-    let remarks = finish_remarks(&inputs);
+    let remarks = remarks(&inputs);
     let comparison = Comparison { runs: &inputs, baseline, joint: &joint, remarks: &remarks };
     if let Some(out) = &args.out {
         write_whole(out, report::compare_html(&comparison).as_bytes())?;
@@ -49,10 +53,16 @@ pub(crate) fn execute(args: &CompareArgs, printer: &mut Printer) -> anyhow::Resu
     Ok(if limits.iter().all(|limit| limit.broken_by.is_empty()) { Exit::Done } else { Exit::DoesNotHold })
 }
 
-/// Which run finished first, where it is a race, with the runs called as the comparison calls them.
-pub(crate) fn finish_remarks(inputs: &[ReportInput]) -> Vec<String> {
+/// Which run finished first, where it is a race, and what is missing of a run, with the runs called as the comparison calls
+/// them.
+pub(crate) fn remarks(inputs: &[ReportInput]) -> Vec<String> {
     let letters: Vec<String> = (0..inputs.len()).map(|run| format!("run {}", letter(run))).collect();
-    finish_sentences(&finishes(inputs, &letters))
+    let mut remarks = finish_sentences(&finishes(inputs, &letters));
+    for (input, letter) in inputs.iter().zip(&letters) {
+        let lost = damage::sentences(&input.findings.caveats);
+        remarks.extend(lost.map(|sentence| format!("Caution, {letter}: {sentence}")));
+    }
+    remarks
 }
 
 /// What the comparison calls a run: A to Z, then AA and so on.

@@ -9,6 +9,7 @@ use report::ReportInput;
 use crate::Exit;
 use crate::args::ReportArgs;
 use crate::commands::findings::{Analyzed, write_form, write_report};
+use crate::damage;
 use crate::inputs;
 use crate::printer::Printer;
 
@@ -72,6 +73,7 @@ pub(crate) fn execute(args: &ReportArgs, printer: &mut Printer) -> anyhow::Resul
 /// Makes one; says where it is, unless it went to stdout.
 fn one(source: &Path, args: &ReportArgs, printer: &mut Printer) -> anyhow::Result<Option<PathBuf>> {
     let Analyzed { input, is_run, .. } = Analyzed::read(source)?.advised();
+    damage::warn(source, &input.findings.caveats, printer);
     let form = ReportForm::of(args);
     let path = match &args.out {
         Some(out) if out == Path::new("-") => {

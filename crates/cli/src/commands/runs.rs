@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use analysis::findings::{Policy, PolicyClass};
 use anyhow::{Context as _, bail};
 use measure::Kelvin;
-use measure::record::{self, EndReason, Manifest, Origin, write_whole};
+use measure::record::{self, EndReason, Manifest, Origin, RecordError, write_whole};
 use report::{IndexedRun, sentences};
 use schemars::JsonSchema;
 use serde::de::IgnoredAny;
@@ -16,6 +16,7 @@ use crate::Exit;
 use crate::args::RunsArgs;
 use crate::commands::documents::JsonDocument as _;
 use crate::commands::findings::{FINDINGS, REPORT};
+use crate::damage;
 use crate::inputs::{BETWEEN, by_number};
 use crate::printer::{Printer, sentence};
 use crate::table;
@@ -107,7 +108,11 @@ pub(crate) fn execute(args: &RunsArgs, printer: &mut Printer) -> anyhow::Result<
     printer.data(&text)?;
     // The list is what was asked for: a library that is only to be read has one too.
     if let Err(error) = page {
-        printer.warning(&format!("the list has no page: {}", sentence(&error.into())));
+        let why = match error {
+            RecordError::Io { source, .. } => source.to_string(),
+            other => sentence(&other.into()),
+        };
+        printer.warning(&format!("the list was not written as a page to {}: {why}", index.display()));
     }
     Ok(Exit::Done)
 }
@@ -132,8 +137,8 @@ fn find(dir: &Path, depth: usize, found: &mut Vec<PathBuf>) -> std::io::Result<(
 /// A run in a few words.
 pub(super) fn library_run(folder: &Path) -> LibraryRun {
     let name = folder.display().to_string();
-    match record::read_manifest(folder) {
-        Ok(manifest) => LibraryRun {
+    match record::read_manifest_and_lost(folder) {
+        Ok((manifest, lost)) => LibraryRun {
             folder: name,
             drive: manifest.drive.model.clone().unwrap_or_else(|| manifest.address.clone()),
             plan: manifest.plan_name.clone(),
@@ -142,7 +147,7 @@ pub(super) fn library_run(folder: &Path) -> LibraryRun {
                 .monotonic_ns
                 .map(|_| manifest.clock_anchor.wall_unix_ns.div_euclid(1_000_000_000)),
             simulated: manifest.origin != Origin::Device,
-            verdict: verdict(folder, &manifest),
+            verdict: format!("{}{}", damage::in_brief(&lost), verdict(folder, &manifest)),
             has_ended: manifest.end.is_some(),
         },
         Err(_) => LibraryRun {

@@ -14,7 +14,7 @@ use serve::{AccessToken, LibraryServer, RunPages, RunSummary, ServeOptions};
 
 use crate::Exit;
 use crate::args::ServeArgs;
-use crate::commands::compare::finish_remarks;
+use crate::commands::compare::remarks;
 use crate::commands::documents::JsonDocument as _;
 use crate::commands::findings::Analyzed;
 use crate::commands::joint;
@@ -100,7 +100,7 @@ impl RunPages for Pages {
         let runs = runs.iter().map(|(name, folder)| read(name, folder)).collect::<Result<Vec<_>, _>>()?;
         let (runs, joint) = joint::together(runs, false).map_err(|error| sentence(&error))?;
         let inputs: Vec<ReportInput> = runs.into_iter().map(|run| run.input).collect();
-        let remarks = finish_remarks(&inputs);
+        let remarks = remarks(&inputs);
         let comparison = Comparison { runs: &inputs, baseline: 0, joint: &joint, remarks: &remarks };
         Ok(report::compare_html(&comparison))
     }

@@ -105,6 +105,49 @@ fn an_edited_manifest_is_told() {
     assert!(done.stdout.contains("manifest.json was edited or is damaged"), "{}", done.stdout);
 }
 
+/// Goal: no command takes a run for whole whose speeds are gone or whose manifest was edited, and none fits one without
+/// speeds. Method: a finished run without `io.parquet`, and one with a byte of its manifest changed; each command that
+/// takes a run folder.
+#[test]
+fn what_is_missing_of_a_run_is_said_by_every_command() {
+    let scratch = Scratch::new();
+    for name in ["library/lost", "library/edited", "whole"] {
+        run(&scratch, name);
+    }
+    std::fs::remove_file(scratch.path("library/lost/io.parquet")).expect("a table");
+    let path = scratch.path("library/edited/manifest.json");
+    std::fs::write(&path, read_text(&path).replacen("Simulated SSD1", "Simulated SSD2", 1)).expect("a file");
+    let missing = "io.parquet is missing from the run folder of a finished run";
+    let edited = "manifest.json was edited or is damaged";
+    let said = |args: &[&str], code: i32, text: &str| {
+        let done = scratch.run(args);
+        assert_eq!(done.code, Some(code), "{args:?}: {done:?}");
+        // Lines are broken where the terminal ends.
+        let all = format!("{} {}", done.stdout, done.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(all.contains(text), "{args:?}: {done:?}");
+        done
+    };
+    for args in [&["fit"][..], &["predict"], &["recommend", "--goal", "fastest"]] {
+        let done = said(&[args, &["library/lost"]].concat(), 2, missing);
+        assert!(done.stdout.is_empty() && done.stderr.contains("restore the file from a copy"), "{done:?}");
+    }
+    let done = said(&["fit", "library/edited", "whole"], 0, edited);
+    assert!(
+        done.stderr.contains("warning: library/edited: ") && !done.stderr.contains("whole: "),
+        "{done:?}"
+    );
+    for (run, text) in [("library/lost", missing), ("library/edited", edited)] {
+        said(&["export", run, "--format", "csv", "--out", "-"], 0, text);
+        said(&["compare", "whole", run], 0, &format!("Caution, run B: {text}"));
+        said(&["report", run], 0, text);
+        said(&["analyze", run], 0, text);
+        said(&["analyze", run, "--explain"], 0, text);
+    }
+    let runs = said(&["runs", "library"], 0, "io.parquet missing; ").stdout;
+    assert!(runs.contains("manifest edited or damaged; "), "{runs}");
+    assert!(!said(&["runs", "whole"], 0, "whole").stdout.contains("missing"));
+}
+
 /// Goal: a library that is only to be read is listed all the same, and a report that cannot be written names where it can.
 /// Method: folders lie where the files would.
 #[test]
@@ -120,7 +163,7 @@ fn what_cannot_be_written_hides_no_list_and_is_written_elsewhere() {
     assert_eq!(done.code, Some(0), "{done:?}");
     assert!(done.stdout.contains("library/r") && !done.stdout.contains("Page:"), "{done:?}");
     assert!(done.stdout.contains(long), "a name is in one line where it is not read on a terminal: {done:?}");
-    let told = "the list has no page: cannot write library/index.html: Is a directory";
+    let told = "the list was not written as a page to library/index.html: Is a directory";
     assert!(done.stderr.contains(told), "{done:?}");
     std::fs::remove_file(scratch.path("library/r/report.html")).expect("a report");
     for (name, form) in [("report.html", None), ("report.svg", Some("--svg"))] {

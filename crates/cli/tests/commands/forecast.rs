@@ -427,3 +427,30 @@ fn a_throttled_run_says_what_to_do() {
     let cool = shown(&["run", "quick", "--out", "cool", "--quiet", "--no-report"]);
     assert!(!cool.contains("simulations"), "{cool}");
 }
+
+/// Goal: advice never leads a drive whose warning temperature is not known to where load stops by itself, and what the log
+/// does not say is neither called off nor put back. Method: a log with TMT1 alone, throttled at it.
+#[test]
+fn advice_stays_below_where_load_stops_and_undoes_only_what_is_known() {
+    let scratch = Scratch::new();
+    let mut log = "t_s,write_mb_per_s,temp_c,tmt1_c,tmt1_transitions\n".to_owned();
+    for t in 0..600 {
+        let (speed, count) = if t < 300 { (2000, 0) } else { (800, 1) };
+        log += &format!("{t},{speed},{},75,{count}\n", (40 + t / 8).min(75));
+    }
+    std::fs::write(scratch.path("l.csv"), log).expect("a scratch file");
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for args in [&["analyze", "l.csv"][..], &["recommend", "l.csv", "--goal", "fastest"]] {
+        let done = scratch.run(args);
+        assert!(matches!(done.code, Some(0 | 1)), "{done:?}");
+        let told = words(&done.stdout);
+        for value in told.split("--tmt").skip(1) {
+            let degrees = value.split_once(' ').and_then(|(_, rest)| rest.split_once('C'));
+            let degrees: Option<i32> = degrees.and_then(|(degrees, _)| degrees.parse().ok());
+            assert!(degrees.is_none_or(|degrees| degrees <= 80), "{told}");
+        }
+        assert!(!told.contains("--tmt2 off") && !told.contains("TMT2 is disabled"), "{told}");
+    }
+    let told = words(&scratch.run(&["analyze", "l.csv"]).stdout);
+    assert!(told.contains("TMT2 was not recorded and is taken as disabled"), "{told}");
+}

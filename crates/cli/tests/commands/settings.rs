@@ -48,9 +48,25 @@ fn what_cannot_be_is_a_sentence_and_exit_2() {
         (&["hctm", "twin:ssd1", "--save"][..], "say which, with --tmt1 or --tmt2"),
         (&["power-state", "twin:ssd1", "31"][..], "the drive has power state"),
         (&["temp-threshold", "twin:ssd1", "--sensor", "8", "--over", "70C"][..], "no such threshold"),
-        (&["temp-threshold", "twin:ssd1", "--sensor", "9"][..], "1..=8"),
+        (&["temp-threshold", "twin:ssd1", "--sensor", "9"][..], "from 1 to 8"),
+        (
+            &["temp-threshold", "twin:ssd1", "--over", "40C", "--under", "60C"][..],
+            "warn at every temperature",
+        ),
+        (&["temp-threshold", "twin:ssd1", "--over", "6000C"][..], "between -60 °C and 200 °C"),
+        (&["hctm", "twin:ssd1", "--tmt1", "6000C"][..], "between -60 °C and 200 °C"),
+        (&["run", "--stop-at", "6000C"][..], "between -60 °C and 200 °C"),
+        (&["run", "--ambient", "6000C"][..], "between -60 °C and 120 °C"),
+        (&["predict", "d.toml", "--ambient", "6000C"][..], "between -60 °C and 120 °C"),
+        (&["fit", "r", "--ambient", "6000C"][..], "between -60 °C and 120 °C"),
+        (&["run", "quick", "-q", "--out", "/sys/no-run"][..], "write elsewhere with --out"),
+        (&["analyze", "l.csv", "--every", "0s"][..], "more than 0 s"),
+        (&["watch", "twin:ssd1", "--for", "0s"][..], "more than 0 s"),
+        (&["watch", "twin:ssd1", "--pace", "x"][..], "a whole number from 1 to 100000"),
+        (&["vssd", "--time-scale", "x"][..], "a whole number from 1 to 4294967295"),
+        (&["hctm", "twin:/no/such.toml"][..], "/no/such.toml: there is no such file"),
         (&["hctm", "/dev/no-such-drive"][..], "there is no device /dev/no-such-drive"),
-        (&["hctm", "/dev/null"][..], "a character device of something else"),
+        (&["hctm", "/dev/null"][..], "a character device, but not of an NVMe drive"),
         (&["hctm", "/"][..], "file:/"),
         (&["hctm", "file:x"][..], "name its device"),
         (&["restore", "--forget"][..], "<DRIVE>"),
@@ -140,7 +156,7 @@ fn inspect_shows_the_drive_as_its_profile_has_it() {
     insta::assert_snapshot!("inspect-ssd2", done.stdout);
     for (drive, sentence) in [
         ("/dev/no-such-drive", "there is no device"),
-        ("/dev/null", "a character device of something else"),
+        ("/dev/null", "a character device, but not of an NVMe drive"),
         ("null:", "name a drive by its device"),
     ] {
         let done = scratch.run(&["inspect", drive]);

@@ -77,8 +77,10 @@ impl SysfsController {
         if kind.is_char_device() {
             let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            return Self::of_character_device(name, sysfs)
-                .ok_or(ReachError::NoDrive { path: shown, what: "a character device of something else" });
+            return Self::of_character_device(name, sysfs).ok_or(ReachError::NoDrive {
+                path: shown,
+                what: "a character device, but not of an NVMe drive",
+            });
         }
         if !kind.is_block_device() {
             let what = if kind.is_dir() { "a folder" } else { "no device" };

@@ -123,13 +123,17 @@ fn facts(table: &CsvTable, trace: &mut Trace) -> Result<Option<f64>, ImportError
         }
         let number: f64 = value.parse().map_err(|_| wrong(format!("{value:?} is not a number")))?;
         if !number.is_finite() || (number < 0.0 && !name.ends_with("_c")) {
-            return Err(wrong(format!("{value} cannot be")));
+            return Err(wrong(format!(
+                "{value} is not a possible value; leave the line out where it is not known"
+            )));
         }
         if let Some(why) = table::implausible(name, number) {
             return Err(wrong(why));
         }
         if number == 0.0 && name.ends_with("_bytes_per_s") {
-            return Err(wrong("a rate of 0 cannot be; leave the line out where it is not known".into()));
+            return Err(wrong(
+                "a rate of 0 is not possible; leave the line out where it is not known".into(),
+            ));
         }
         let kelvin = kelvin_from_celsius(number, number.fract() == 0.0);
         match name {
@@ -254,7 +258,7 @@ mod test {
         assert!(
             refused("t_s,temp_c\n0,1\n1,abc\n").contains("line 3, column temp_c: \"abc\" is not a number")
         );
-        assert!(refused("t_s,write_mb_per_s\n0,-1\n").contains("cannot be"));
+        assert!(refused("t_s,write_mb_per_s\n0,-1\n").contains("is not a possible value"));
         assert!(refused("t_s,temp_c\n").contains("no rows"));
         assert!(refused("t_s,temp_c\n,4\n").contains("needs a time"));
         assert!(refused("t_s,t_s\n0,0\n").contains("twice"));

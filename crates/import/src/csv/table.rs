@@ -385,7 +385,9 @@ impl<'a> CsvTable<'a> {
             return Ok(f64::NAN);
         }
         if !(value.is_finite() && (value >= 0.0 || name.ends_with("_c"))) {
-            return Err(format!("{value} cannot be; leave the cell empty where there is no reading"));
+            return Err(format!(
+                "{value} is not a possible value; leave the cell empty where there is no reading"
+            ));
         }
         implausible(name, value).map_or(Ok(value), Err)
     }

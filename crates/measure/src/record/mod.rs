@@ -38,7 +38,9 @@ pub use manifest::{
     MeterFacts, Origin, PhaseFacts, PowerBaseline, RawAnswer, RunEdge, SettingsFacts, ThermalSettings,
     TransportEvent, TransportEventKind,
 };
-pub use read::{LostPart, Record, is_run_folder, read, read_manifest, read_ops, read_reduced};
+pub use read::{
+    LostPart, Record, is_run_folder, read, read_manifest, read_manifest_and_lost, read_ops, read_reduced,
+};
 pub use rows::{BlockCounters, IoRow, Op, OpRow, SmartRow, TelemetryRow};
 pub use write::{ManifestDocument, RunWriter, write_whole};
 
@@ -91,7 +93,7 @@ pub enum RecordError {
         why: String,
     },
     /// The system refused.
-    #[error("cannot {what} {path}: {source}")]
+    #[error("cannot {what} {path}: {source}{}", what_to_do(what, source))]
     Io {
         /// What was attempted, as a verb.
         what: &'static str,
@@ -100,4 +102,17 @@ pub enum RecordError {
         /// What the system said.
         source: std::io::Error,
     },
+}
+
+/// What to do where the system refuses to write, as the end of a sentence; empty where nothing general helps.
+fn what_to_do(what: &str, source: &std::io::Error) -> &'static str {
+    use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    match source.kind() {
+        _ if what == "read" || what == "open" => "",
+        StorageFull | QuotaExceeded => "; free some space there, or write elsewhere with --out",
+        PermissionDenied | ReadOnlyFilesystem => {
+            "; write elsewhere with --out, or as a user who may write there"
+        }
+        _ => "",
+    }
 }

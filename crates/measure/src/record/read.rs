@@ -121,6 +121,14 @@ pub fn read_manifest(dir: &Path) -> Result<Manifest, RecordError> {
     RunFolder::open(dir).map(|folder| folder.manifest)
 }
 
+/// The same with what is missing from the folder at a glance: an edited manifest and absent tables. No table is opened, so
+/// one that is there and damaged is not found.
+pub fn read_manifest_and_lost(dir: &Path) -> Result<(Manifest, Vec<LostPart>), RecordError> {
+    let folder = RunFolder::open(dir)?;
+    let lost = folder.lost_tables();
+    Ok((folder.manifest, lost))
+}
+
 /// Reads the single I/Os of a run as they were written, in the host's time; `None` where the plan did not ask for them.
 pub fn read_ops(dir: &Path) -> Result<Option<Vec<OpRow>>, RecordError> {
     let folder = RunFolder::open(dir)?;
@@ -198,12 +206,16 @@ impl RunFolder {
         self.dir.join(format!("{}.arrow", R::NAME))
     }
 
-    /// The tables that a finished run has lost. One that was killed at its very start may never have had them.
+    /// The tables that a finished run has lost. One that was killed at its very start may never have had them, and single
+    /// I/Os are there only where the manifest has a checksum of them.
     fn lost_tables(&self) -> Vec<LostPart> {
+        let ops = format!("{}.parquet", OpRow::NAME);
+        let had_ops = self.seal.as_ref().is_some_and(|seal| seal.table(&ops).is_some());
         let there = [
             (IoRow::NAME, self.has::<IoRow>()),
             (TelemetryRow::NAME, self.has::<TelemetryRow>()),
             (SmartRow::NAME, self.has::<SmartRow>()),
+            (OpRow::NAME, self.has::<OpRow>() || !had_ops),
         ];
         let missing = there.into_iter().filter(|(_, there)| !there && self.manifest.end.is_some());
         let tables = missing.map(|(name, _)| LostPart::Table { file: format!("{name}.parquet") });

@@ -10,11 +10,12 @@ mod prometheus;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::{anyhow, bail};
 use measure::record::{self, Record, write_whole};
 
 use crate::Exit;
 use crate::args::{ExportArgs, ExportFormat};
+use crate::damage;
 use crate::printer::Printer;
 
 /// The folder within a run folder that is written to without `--out`.
@@ -26,6 +27,7 @@ type ExportedFile = (PathBuf, String);
 /// Exports.
 pub(crate) fn execute(args: &ExportArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
     let record = record::read(&args.run)?;
+    damage::warn_of(&args.run, &record.lost, printer);
     if record.manifest.origin.is_simulated() {
         printer.message("these numbers are SIMULATED; the files say so where their format can");
     }
@@ -42,8 +44,9 @@ pub(crate) fn execute(args: &ExportArgs, printer: &mut Printer) -> anyhow::Resul
         for (path, text) in files(*format, &record, &args.run)? {
             let path = folder.join(path);
             let parent = path.parent().unwrap_or(&folder);
-            fs::create_dir_all(parent)
-                .with_context(|| format!("cannot make the folder {} to export to", parent.display()))?;
+            fs::create_dir_all(parent).map_err(|error| {
+                anyhow!("cannot make the folder {}: {error}; name another with --out", parent.display())
+            })?;
             write_whole(&path, text.as_bytes())?;
             printer.data(&path.display().to_string())?;
         }

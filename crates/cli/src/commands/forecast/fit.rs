@@ -12,7 +12,7 @@ use measure::record::write_whole;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{fitted, sheet};
+use super::{FittedRuns, fitted, sheet};
 use crate::Exit;
 use crate::args::FitArgs;
 use crate::inputs::runs_in;
@@ -47,7 +47,8 @@ pub(crate) fn execute(args: &FitArgs, printer: &mut Printer) -> anyhow::Result<E
     } else {
         runs_in(&args.inputs, printer).into_iter().map(|input| vec![input]).collect()
     };
-    let (fitted, check) = fitted(&runs, args.ambient, &args.airflow, &name(args.out.as_deref()))?;
+    let FittedRuns { fitted, check, .. } =
+        fitted(&runs, args.ambient, &args.airflow, &name(args.out.as_deref()), printer)?;
     if args.out.as_deref() == Some(Path::new("-")) {
         printer.data(&profile_text(&fitted)?)?;
         return Ok(Exit::Done);
@@ -95,7 +96,7 @@ fn profile_text(fitted: &Fitted) -> anyhow::Result<String> {
 /// When it cannot be written.
 pub(crate) fn write(fitted: &Fitted, out: &Path) -> anyhow::Result<()> {
     let text = profile_text(fitted)?;
-    write_whole(out, text.as_bytes()).with_context(|| format!("cannot write the profile {}", out.display()))
+    Ok(write_whole(out, text.as_bytes())?)
 }
 
 /// Writes the page of the check.
@@ -104,7 +105,7 @@ pub(crate) fn write(fitted: &Fitted, out: &Path) -> anyhow::Result<()> {
 /// When it cannot be written.
 pub(crate) fn write_check(fitted: &Fitted, check: &SelfCheck, out: &Path) -> anyhow::Result<()> {
     let page = report::sheet::sheet_html(&sheet::of_check(fitted, check));
-    write_whole(out, page.as_bytes()).with_context(|| format!("cannot write the check {}", out.display()))
+    Ok(write_whole(out, page.as_bytes())?)
 }
 
 /// What was found, for people.

@@ -18,9 +18,11 @@ use import::ImportOptions;
 use measure::{Celsius, Seed};
 use physics::Profile;
 use plan::Plan;
+use trace::Trace;
 
 use crate::args::PlaceArgs;
 use crate::commands::findings::Analyzed;
+use crate::damage;
 use crate::inputs::runs_in;
 use crate::printer::Printer;
 
@@ -28,6 +30,14 @@ use crate::printer::Printer;
 const DEFAULT_PLAN: &str = "hctm-read";
 /// Fits are the same each time.
 const SEED: Seed = Seed::new(1);
+
+/// Runs of one drive, fitted.
+struct FittedRuns {
+    fitted: Fitted,
+    check: SelfCheck,
+    /// Of the last run, whose settings are those that advice starts from.
+    recorded: RecordedTmt,
+}
 
 /// Fits runs of one drive.
 ///
@@ -38,7 +48,8 @@ fn fitted(
     ambient: Option<Celsius>,
     airflow: &[f64],
     name: &str,
-) -> anyhow::Result<(Fitted, SelfCheck)> {
+    printer: &mut Printer,
+) -> anyhow::Result<FittedRuns> {
     if !airflow.is_empty() && airflow.len() != runs.len() {
         bail!(
             "cannot fit {} inputs with {} values of --airflow: name one for each input, such as --airflow 1,2",
@@ -47,13 +58,91 @@ fn fitted(
         );
     }
     let mut data = Vec::with_capacity(runs.len());
+    let mut recorded = RecordedTmt::BOTH;
     for (inputs, times) in runs.iter().zip(airflow.iter().copied().chain(std::iter::repeat(1.0))) {
         let trace = Analyzed::trace(inputs, &ImportOptions::default())?;
+        damage::refuse_without_speeds(&inputs[0], &trace.caveats)?;
+        damage::warn(&inputs[0], &trace.caveats, printer);
+        recorded = RecordedTmt::of(&trace);
         data.push(RunData::new(&trace, ambient.map(Celsius::as_kelvin_f64)).at_airflow(times));
     }
     let all: Vec<String> = runs.iter().flatten().map(|input| input.display().to_string()).collect();
     let fitting = ::fit::fit(name, &data, SEED).with_context(|| format!("cannot fit {}", all.join(", ")))?;
-    Ok(Fitted::checked(&data, fitting))
+    let (fitted, check) = Fitted::checked(&data, fitting);
+    Ok(FittedRuns { fitted, check, recorded })
+}
+
+/// Whether the source says what TMT1 and TMT2 were: off is known, a column that is not there is not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct RecordedTmt([bool; 2]);
+
+impl RecordedTmt {
+    const BOTH: Self = Self([true; 2]);
+
+    pub(crate) fn of(trace: &Trace) -> Self {
+        if trace.facts.standing_tmt_k.iter().all(Option::is_some) {
+            return Self::BOTH;
+        }
+        let settings = trace.settings_at(trace.begin_s().unwrap_or(0.0) + 1.0);
+        Self(
+            [settings.and_then(|s| s.tmt1_k), settings.and_then(|s| s.tmt2_k)].map(|kelvin| kelvin.is_some()),
+        )
+    }
+
+    /// `undo`, a command as `fit` makes it, without the thresholds that nobody knows the former value of; empty where that
+    /// leaves nothing.
+    fn undo(self, undo: &str) -> String {
+        let Some((command, options)) = undo.split_once(" --tmt1 ").filter(|_| self != Self::BOTH) else {
+            return undo.to_owned();
+        };
+        let values = options.split(" --tmt2 ");
+        let known = ["--tmt1", "--tmt2"].into_iter().zip(values).zip(self.0).filter(|(_, known)| *known);
+        let known: String = known.map(|((option, value), _)| format!(" {option} {value}")).collect();
+        if known.is_empty() { known } else { format!("{command}{known}") }
+    }
+
+    /// What is to be noted before a setting is changed; `None` where the undo names all of it.
+    fn to_note(self) -> Option<String> {
+        let what = match self.0 {
+            [true, true] => return None,
+            [true, false] => "TMT2 was not recorded: note it",
+            [false, true] => "TMT1 was not recorded: note it",
+            [false, false] => "TMT1 and TMT2 were not recorded: note them",
+        };
+        Some(format!("{what} first (`heatsoak hctm DRIVE`)"))
+    }
+
+    /// How to take a setting back, for people: the command, in `quote`s, and what to note before.
+    pub(crate) fn undo_sentence(self, undo: &str, quote: &str) -> String {
+        let command = self.undo(undo);
+        let command = (!command.is_empty()).then(|| format!("{quote}{command}{quote}"));
+        command.into_iter().chain(self.to_note()).collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// How far advice keeps below the temperature at which load stops by itself, in kelvins, on a drive whose warning temperature is
+/// not known: what [`plan::stop_below`] keeps below a critical one.
+const BELOW_STOP_K: f64 = 5.0;
+
+/// Where load stops by itself on this drive; `None` where its warning temperature (WCTEMP) is known and bounds advice.
+fn stop_k(fitted: &Fitted) -> Option<f64> {
+    let limits = &fitted.common.limits;
+    let stop = plan::stop_below(limits.critical_k.map(|critical_k| critical_k as u16));
+    limits.warning_k.is_none().then(|| f64::from(stop.as_kelvin()))
+}
+
+/// The highest threshold that is advised there.
+fn most_advised_k(fitted: &Fitted) -> Option<f64> {
+    stop_k(fitted).map(|stop_k| stop_k - BELOW_STOP_K)
+}
+
+/// The drive as advice sees it: without a known warning temperature no threshold is tried near where load stops by itself.
+pub(crate) fn to_advise_on(mut fitted: Fitted) -> Fitted {
+    if let Some(most_k) = most_advised_k(&fitted) {
+        let limits = &mut fitted.common.limits;
+        limits.tmt_max_k = Some(limits.tmt_max_k.map_or(most_k, |tmt_max_k| tmt_max_k.min(most_k)));
+    }
+    fitted
 }
 
 /// What a fit of a run leaves in its folder.
@@ -65,7 +154,7 @@ const CHECK: &str = "fit.html";
 /// # Errors
 /// A run that tells nothing, or a folder that cannot be written to.
 pub(crate) fn fit_run(folder: &Path, printer: &mut Printer) -> anyhow::Result<()> {
-    let (fitted, check) = fitted(&[vec![folder.to_owned()]], None, &[], "twin")?;
+    let FittedRuns { fitted, check, .. } = fitted(&[vec![folder.to_owned()]], None, &[], "twin", printer)?;
     let (out, page) = (folder.join(TWIN), folder.join(CHECK));
     fit::write(&fitted, &out)?;
     fit::write_check(&fitted, &check, &page)?;
@@ -83,7 +172,7 @@ fn with_plan(text: &str, args: &PlaceArgs) -> String {
 }
 
 /// A drive that can be asked, and the plan that it is asked about.
-fn asked(args: &PlaceArgs, printer: &mut Printer) -> anyhow::Result<(Fitted, Plan)> {
+fn asked(args: &PlaceArgs, printer: &mut Printer) -> anyhow::Result<(Fitted, Plan, RecordedTmt)> {
     let (inputs, plan) = match args.inputs.split_last() {
         Some((last, [])) if is_plan(last) => {
             bail!("{} is a plan, not a drive: name a fitted profile or a run before it", last.display())
@@ -100,11 +189,12 @@ fn asked(args: &PlaceArgs, printer: &mut Printer) -> anyhow::Result<(Fitted, Pla
             let read = Profile::from_toml(&text).with_context(|| format!("cannot use the profile {name}"))?;
             let fitted =
                 Fitted::from_profile(&read).with_context(|| format!("cannot predict with {name}"))?;
-            Ok((fitted, plan))
+            Ok((fitted, plan, RecordedTmt::BOTH))
         }
         runs if profiles == 0 => {
             let runs: Vec<_> = runs_in(runs, printer).into_iter().map(|run| vec![run]).collect();
-            Ok((fitted(&runs, None, &[], "fitted")?.0, plan))
+            let FittedRuns { fitted, recorded, .. } = fitted(&runs, None, &[], "fitted", printer)?;
+            Ok((fitted, plan, recorded))
         }
         _ => bail!("cannot take a fitted profile and other inputs at once: fit all runs with `heatsoak fit`"),
     }

@@ -5,14 +5,14 @@
 
 use ::fit::next::{AIRFLOW, COOLER_K, NextSteps, hottest_seen_k, is_short, mean_speed, next_steps, peak_k};
 use ::fit::predict::{Forecast, Ranged};
-use ::fit::recommend::Settings;
+use ::fit::recommend::{Choice, Settings};
 use ::fit::{Fitted, RateLimit, RunData, opinion, rate_limit, with_cache_size};
 use analysis::Findings;
 use analysis::findings::EventKind;
 use measure::BytesPerSec;
 use trace::Trace;
 
-use super::{SEED, degrees};
+use super::{RecordedTmt, SEED, degrees, most_advised_k, stop_k, to_advise_on};
 
 /// Speeds that differ by less are one speed to a reader, as a share.
 const SAME_SHARE: f64 = 0.01;
@@ -20,7 +20,7 @@ const SAME_SHARE: f64 = 0.01;
 /// What a run gives to advise on.
 pub(crate) enum Advisable {
     /// A fit in passing is worth its second.
-    Run(Box<RunData>),
+    Run(Box<RunData>, RecordedTmt),
     /// It is too long for one, and none of its data are kept for it.
     TooLong,
 }
@@ -31,7 +31,10 @@ pub(crate) fn advisable(trace: &Trace, findings: &Findings) -> Option<Advisable>
         |event: &&analysis::findings::Event| event.kind == EventKind::ThrottleOnset && event.cause.is_heat();
     findings.events.iter().find(onset)?;
     Some(match is_short(trace) {
-        true => Advisable::Run(Box::new(RunData::with_findings(trace, findings.clone(), None))),
+        true => {
+            let run = RunData::with_findings(trace, findings.clone(), None);
+            Advisable::Run(Box::new(run), RecordedTmt::of(trace))
+        }
         false => Advisable::TooLong,
     })
 }
@@ -53,24 +56,24 @@ impl RunAdvice {
 
 /// What to do. `from` is the run as it was typed, `drive` its address, if that is one to be set.
 pub(crate) fn advice(run: &Advisable, from: &str, drive: Option<&str>) -> RunAdvice {
-    let Advisable::Run(run) = run else {
+    let Advisable::Run(run, recorded) = run else {
         return RunAdvice::only(format!(
             "Forecasts of other settings and cooling: `heatsoak recommend {from} --goal fastest` (runs over an hour are \
              not fitted in passing)."
         ));
     };
-    let mut advice = of_run(run, from, drive);
+    let mut advice = of_run(run, *recorded, from, drive);
     for sentence in &mut advice.sentences {
         *sentence = with_cache_size(sentence, run.simulated);
     }
     advice
 }
 
-fn of_run(run: &RunData, from: &str, drive: Option<&str>) -> RunAdvice {
+fn of_run(run: &RunData, recorded: RecordedTmt, from: &str, drive: Option<&str>) -> RunAdvice {
     let runs = std::slice::from_ref(run);
     // Runs that a fit refuses have their caveats already: no temperature, too few readings.
     let Ok(fitting) = ::fit::fit("run", runs, SEED) else { return RunAdvice::default() };
-    let fitted = Fitted::new(runs, fitting);
+    let fitted = to_advise_on(Fitted::new(runs, fitting));
     if fitted.is_doubtful() {
         return RunAdvice::only(format!(
             "No forecast is made from this run: the model of heat misses its readings by {:.1} K rms. `{}` is the run \
@@ -79,7 +82,9 @@ fn of_run(run: &RunData, from: &str, drive: Option<&str>) -> RunAdvice {
             ::fit::THERMAL_ID
         ));
     }
-    let next = next_steps(&fitted, run);
+    let mut next = next_steps(&fitted, run);
+    // A warning temperature bounds peaks where it is known.
+    next.change = next.change.filter(|choice| is_below_stop(&fitted, choice));
     if let Some([measured, foretold]) = next.misses(run).map(|pair| pair.map(BytesPerSec::new)) {
         return RunAdvice::only(format!(
             "No forecast is made from this run: the drive fitted to it comes to {foretold} under its load, the run came to {measured}. \
@@ -87,7 +92,7 @@ fn of_run(run: &RunData, from: &str, drive: Option<&str>) -> RunAdvice {
             ::fit::THERMAL_ID
         ));
     }
-    let mut sentences = vec![change(&fitted, &next, drive)];
+    let mut sentences = vec![change(&fitted, &next, recorded, drive)];
     sentences.extend(cooling(&next));
     let fit = format!("`heatsoak fit {from} -o drive.toml`");
     sentences.push(format!(
@@ -99,10 +104,24 @@ fn of_run(run: &RunData, from: &str, drive: Option<&str>) -> RunAdvice {
     RunAdvice { sentences, second_opinion: opinion::sentence(&fitted, &classes) }
 }
 
+/// Whether a drive whose warning temperature is not known stays below where load stops by itself; a rate does not heat it up.
+fn is_below_stop(fitted: &Fitted, choice: &Choice) -> bool {
+    let sets = choice.settings.rate_bytes_per_s.is_none();
+    let peak_k = peak_k(&choice.predicted).map(|peak| peak.value);
+    !sets || stop_k(fitted).is_none_or(|stop_k| peak_k.is_some_and(|peak_k| peak_k < stop_k))
+}
+
 /// The setting or rate that brings most.
-fn change(fitted: &Fitted, next: &NextSteps, drive: Option<&str>) -> String {
+fn change(fitted: &Fitted, next: &NextSteps, recorded: RecordedTmt, drive: Option<&str>) -> String {
     let Some(choice) = &next.change else {
-        return "Settings: no other TMT1, TMT2 or rate limit makes this load 2 % faster.".to_owned();
+        return match most_advised_k(fitted) {
+            Some(most_k) => format!(
+                "Settings: no rate limit and no TMT1 or TMT2 up to {:.0} °C makes this load 2 % faster (higher ones are not \
+                 advised without a known warning temperature).",
+                degrees(most_k)
+            ),
+            None => "Settings: no other TMT1, TMT2 or rate limit makes this load 2 % faster.".to_owned(),
+        };
     };
     let Settings { tmt1_k, tmt2_k, rate_bytes_per_s } = choice.settings;
     let named =
@@ -124,7 +143,8 @@ fn change(fitted: &Fitted, next: &NextSteps, drive: Option<&str>) -> String {
                     degrees(hottest_k)
                 )
             });
-            format!("`{}`: {brings}{beyond}. To undo: `{}`.", named(&choice.command), named(&choice.undo))
+            let undo = recorded.undo_sentence(&choice.undo, "`");
+            format!("`{}`: {brings}{beyond}. To undo: {}.", named(&choice.command), named(&undo))
         }
     }
 }

@@ -6,14 +6,15 @@ use ::fit::recommend::{Advice, Bounds, Goal, recommend};
 use measure::{BytesPerSec, Celsius};
 
 use super::sweep::only_one;
-use super::{asked, predict, with_plan};
+use super::{RecordedTmt, asked, predict, to_advise_on, with_plan};
 use crate::Exit;
 use crate::args::{GoalArg, RecommendArgs};
 use crate::printer::Printer;
 
 /// Recommends. Exit 1 where nothing holds to the limits.
 pub(crate) fn execute(args: &RecommendArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
-    let (fitted, plan) = asked(&args.place, printer)?;
+    let (fitted, plan, recorded) = asked(&args.place, printer)?;
+    let fitted = to_advise_on(fitted);
     let bounds = Bounds {
         below_k: args.below.map(Celsius::as_kelvin_f64),
         at_least_bytes_per_s: args.at_least.map(BytesPerSec::as_f64),
@@ -30,12 +31,12 @@ pub(crate) fn execute(args: &RecommendArgs, printer: &mut Printer) -> anyhow::Re
     advice.verdict = with_plan(&advice.verdict, &args.place);
     for choice in &mut advice.choices {
         choice.command = with_plan(&choice.command, &args.place);
-        choice.undo = with_plan(&choice.undo, &args.place);
+        choice.undo = recorded.undo(&with_plan(&choice.undo, &args.place));
     }
     if args.place.json {
         printer.json(&advice)?;
     } else {
-        printer.data(&text(&advice, cooling_for(&bounds), printer.data_width()))?;
+        printer.data(&text(&advice, recorded, cooling_for(&bounds), printer.data_width()))?;
     }
     Ok(if advice.choices.is_empty() { Exit::DoesNotHold } else { Exit::Done })
 }
@@ -48,7 +49,7 @@ const fn cooling_for(bounds: &Bounds) -> &'static str {
     }
 }
 
-fn text(advice: &Advice, cooling_for: &str, width: usize) -> String {
+fn text(advice: &Advice, recorded: RecordedTmt, cooling_for: &str, width: usize) -> String {
     let mut text = report::wrapped(&advice.verdict, "", width);
     for choice in advice.choices.iter().take(2) {
         let what = if choice.command.is_empty() { "now" } else { &choice.command };
@@ -56,7 +57,10 @@ fn text(advice: &Advice, cooling_for: &str, width: usize) -> String {
         if !choice.command.is_empty() {
             // A rate ends with the run; what is set stays.
             let stays = choice.settings.rate_bytes_per_s.is_none();
-            let undo = if stays { format!("; to undo: {}", choice.undo) } else { String::new() };
+            let undo = match stays {
+                true => format!("; to undo: {}", recorded.undo_sentence(&choice.undo, "")),
+                false => String::new(),
+            };
             text.push_str(&report::wrapped(&format!("{}{undo}", choice.why), "  ", width));
         }
         text.push_str(&predict::text(&choice.predicted, width));
@@ -86,11 +90,10 @@ fn cooling_sentence(cooling: &CoolingNeed, cooling_for: &str) -> String {
         (Some(k_per_w), Some(still), Some(fan), Some(part)) => format!(
             "; so is a heatsink of {k_per_w:.1} K/W, about {still:.0} cm² in still air or {fan:.0} cm² with a fan: {part}"
         ),
-        _ if cooling.is_sized => "; no heatsink surely is, as long as the share of the air in the resistance is a \
-                                  range: `heatsoak fit` names the run that tells it"
+        _ if cooling.is_sized => "; no size of a heatsink is certain to be enough while the share of the air in the thermal \
+                                  resistance is known only as a range: `heatsoak fit` names the run that narrows it"
             .to_owned(),
-        _ => "; a heatsink has no size in K/W without power and ambient in runs of a quarter of an hour and more"
-            .to_owned(),
+        _ => "; the size of a heatsink in K/W needs runs of 15 minutes and more with power and ambient recorded".to_owned(),
     };
     format!("{air}{sink}")
 }

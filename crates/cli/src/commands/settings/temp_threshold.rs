@@ -38,6 +38,7 @@ pub(crate) struct ThresholdJson {
 
 /// Shows, or changes.
 pub(crate) fn execute(args: &TempThresholdArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
+    refuse_always(args)?;
     let mut opened = open_settings(&args.drive)?;
     let sensor = args.sensor.map_or(ThresholdSensor::Composite, ThresholdSensor::Sensor);
     let wanted = [(ThresholdSide::Over, args.over), (ThresholdSide::Under, args.under)];
@@ -75,6 +76,19 @@ pub(crate) fn execute(args: &TempThresholdArgs, printer: &mut Printer) -> anyhow
         printer.data(&summary(&changed, &opened))?;
     }
     Ok(Exit::Done)
+}
+
+/// Refuses two thresholds that no temperature lies between.
+fn refuse_always(args: &TempThresholdArgs) -> anyhow::Result<()> {
+    let over = args.over.filter(|over| over.as_kelvin() != u16::MAX);
+    match (over, args.under) {
+        (Some(over), Some(under)) if over <= under => anyhow::bail!(
+            "cannot set --over {over} with --under {under} on {}: the drive would warn at every temperature; name an \
+             --under below --over",
+            args.drive
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// The change of one threshold that leaves its hysteresis alone.
