@@ -42,7 +42,7 @@ pub(crate) fn events<T>(
             let seen = look(sources, &event, &judged);
             events.push((event, seen));
         };
-        push(begin(sources.trace, &judged, kind));
+        push(begin(&judged, kind));
         if kind == EventKind::ThrottleOnset && judged.drop.recovered {
             push(release(&judged));
         }
@@ -144,12 +144,9 @@ fn kind(trace: &Trace, judged: &Judged, piece: &Piece, buffered: bool) -> Option
     }
 }
 
-fn begin(trace: &Trace, judged: &Judged, kind: EventKind) -> Event {
+fn begin(judged: &Judged, kind: EventKind) -> Event {
     let mut observations = vec![WeighedObservation { observation: course(judged), weight: None }];
-    observations.extend(judged.evidence.observations().into_iter().map(|one| WeighedObservation {
-        observation: one.observation.as_recorded(trace, judged.start_s),
-        ..one
-    }));
+    observations.extend(judged.evidence.observations());
     observations.shrink_to_fit();
     Event {
         kind,

@@ -4,7 +4,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use trace::{HostThreshold, Trace};
+use trace::HostThreshold;
 
 use crate::cause::rule::Rule;
 
@@ -145,23 +145,6 @@ pub enum Observation {
 }
 
 impl Observation {
-    /// The same with what `trace` says at `t_s`: a threshold that is weighed as off may be one that is not known.
-    pub(crate) fn as_recorded(&self, trace: &Trace, t_s: f64) -> Self {
-        match *self {
-            Self::ThresholdDisabled { threshold } => {
-                let set_k = trace.settings_at(t_s).and_then(|settings| match threshold {
-                    HostThreshold::Tmt1 => settings.tmt1_k,
-                    HostThreshold::Tmt2 => settings.tmt2_k,
-                });
-                match set_k {
-                    Some(_) => Self::ThresholdDisabled { threshold },
-                    None => Self::ThresholdNotRecorded { threshold },
-                }
-            }
-            _ => self.clone(),
-        }
-    }
-
     /// The rule that weighs it; `None` for what only says what happened.
     pub const fn rule(&self) -> Option<Rule> {
         Some(match self {

@@ -17,12 +17,13 @@ const MOST_SPIKES: f64 = 0.05;
 /// than these rows.
 const LEAP_STEPS: f64 = 2.0;
 const LEAP_K: f64 = 2.0;
-const STOOD_ROWS: f64 = 2.5;
-/// So many leaps show how often it is measured, and this share of all changes must come no sooner.
+const STOOD_ROWS: f64 = 9.5;
+/// So many leaps show how often it is measured, and this share of all changes must keep step with that, ...
 const LEAST_LEAPS: usize = 4;
 const NEARLY_ALL: f64 = 0.9;
-/// Rows come a little sooner or later.
-const NEARLY: f64 = 0.85;
+/// ... to a row that comes a little sooner or later, or this share of the time.
+const ROWS_OFF: f64 = 1.1;
+const OFF: f64 = 0.05;
 
 /// The readings of the trusted sensor that count.
 pub(crate) struct Readings<'a> {
@@ -87,19 +88,25 @@ fn measured_every_s(points: &[Point<f64>]) -> Option<f64> {
     let leaps = stood.iter().filter(|(_, by_k)| *by_k >= LEAP_K.max(LEAP_STEPS * step_k));
     let leaps_s: Vec<f64> = leaps.map(|(stood_s, _)| *stood_s).collect();
     let every_s = crate::segment::median(&leaps_s);
-    let no_sooner = stood.iter().filter(|(stood_s, _)| *stood_s >= NEARLY * every_s).count();
+    // However long it stands, it is for a whole number of them.
+    let whole = |stood_s: &f64| {
+        let times = (stood_s / every_s).round();
+        times >= 1.0 && (stood_s - times * every_s).abs() <= (ROWS_OFF * row_s).max(OFF * every_s)
+    };
+    let in_step = stood.iter().filter(|(stood_s, _)| whole(stood_s)).count();
     (leaps_s.len() >= LEAST_LEAPS
         && every_s > STOOD_ROWS * row_s
-        && no_sooner as f64 >= NEARLY_ALL * stood.len() as f64)
+        && in_step as f64 >= NEARLY_ALL * stood.len() as f64)
         .then_some(every_s)
 }
 
 /// Each reading when it was measured: where it changed, and as often where it stood.
 fn measured(points: &[Point<f64>], every_s: f64) -> Vec<Point<f64>> {
+    let row_s = crate::segment::median(&points.windows(2).map(gap_s).collect::<Vec<_>>());
     let mut kept: Vec<Point<f64>> = Vec::new();
     for point in points {
         let is_new = kept.last().is_none_or(|last| {
-            point.value != last.value || (point.t - last.t).as_secs_f64() >= NEARLY * every_s
+            point.value != last.value || (point.t - last.t).as_secs_f64() >= every_s - 0.5 * row_s
         });
         if is_new {
             kept.push(point.clone());
@@ -124,13 +131,18 @@ mod test {
 
     #[test]
     fn what_a_log_repeats_is_measured_once() {
-        for every in [5, 10, 30] {
+        for every in [10, 15, 30] {
             let held = points(|s| drive((s / every * every) as f64).floor(), 900);
             let found_s = measured_every_s(&held);
             assert_eq!(found_s.map(f64::round), Some(every as f64), "every {every} s");
             let kept = measured(&held, every as f64);
             assert!(kept.len().abs_diff(900 / every) <= 1, "{} readings, every {every} s", kept.len());
         }
+        // A relay that falls by leaps from where it had stood for a while.
+        let relay = |s: usize| {
+            340.0 + if s % 61 < 41 { (s % 61) as f64 / 6.0 } else { 6.7 - 2.3 * (s % 61 - 40) as f64 }
+        };
+        assert_eq!(measured_every_s(&points(|s| relay(s).max(340.0).floor(), 1800)), None);
         // A fast one, a slow one, one of whole five kelvins, and a load that begins after an hour at rest.
         assert_eq!(measured_every_s(&points(|s| drive(s as f64).floor(), 900)), None);
         assert_eq!(measured_every_s(&points(|s| drive(s as f64 / 20.0).floor(), 900)), None);

@@ -55,6 +55,7 @@ fn ssd1_is_to_be_kept_unthrottled() {
         [best.settings.tmt1_k, best.settings.tmt2_k].map(|kelvin| kelvin.unwrap_or(0) - 273);
     assert_eq!(best.command, format!("heatsoak hctm DRIVE --tmt1 {tmt1_k}C --tmt2 {tmt2_k}C"));
     assert_eq!(best.undo, "heatsoak hctm DRIVE --tmt1 60C --tmt2 70C");
+    avoids(&advice, "% of the speed");
     // 200 of 1600 MB/s: nearly nine tenths are lost wherever TMT1 acts.
     avoids(&advice, "this drive switches to 13 % of full speed");
     avoids(&advice, "throttles an idle drive");

@@ -260,7 +260,11 @@ fn thresholds(case: &Case, onset_k: f64, evidence: &mut Evidence) -> [Option<Hos
         |(threshold, set_k, early_k)| {
             let suspect = Suspect::from(threshold);
             let Some(set_k) = set_k else {
-                let seen = Observation::ThresholdDisabled { threshold };
+                // What no source says is hardly set where the other one is known to be.
+                let seen = match recorded(case, threshold) {
+                    true => Observation::ThresholdDisabled { threshold },
+                    false => Observation::ThresholdNotRecorded { threshold },
+                };
                 evidence.weigh(seen, &[(suspect, DISABLED), own(suspect, DISABLED)]);
                 return None;
             };
@@ -285,6 +289,16 @@ fn thresholds(case: &Case, onset_k: f64, evidence: &mut Evidence) -> [Option<Hos
             Some(HostBeginning { above_k, per_k })
         },
     )
+}
+
+/// Whether the source says what a threshold was set to, be it off.
+fn recorded(case: &Case, threshold: HostThreshold) -> bool {
+    let settings = case.trace.settings_at(case.start_s());
+    let set_k = settings.and_then(|settings| match threshold {
+        HostThreshold::Tmt1 => settings.tmt1_k,
+        HostThreshold::Tmt2 => settings.tmt2_k,
+    });
+    set_k.is_some()
 }
 
 /// Whether the temperature came to rest just under `threshold_k`, and stayed there to the end of the load: a regulator that

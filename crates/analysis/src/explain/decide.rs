@@ -9,13 +9,12 @@ use crate::cause::evidence::{
 };
 use crate::findings::SegmentOp;
 use crate::wording::with_rule;
-use trace::Trace;
 
 /// An observation that makes less difference is not told as a reason.
 const A_HINT: f64 = 0.5;
 
 /// Why the cause is called as it is.
-pub(super) fn why(trace: &Trace, judged: &Judged, odds: &Odds) -> Vec<String> {
+pub(super) fn why(judged: &Judged, odds: &Odds) -> Vec<String> {
     let mut ranked = SUSPECTS;
     ranked.sort_by(|a, b| odds.p[*b as usize].total_cmp(&odds.p[*a as usize]));
     let (winner, rival) = (ranked[0], ranked[1]);
@@ -32,10 +31,9 @@ pub(super) fn why(trace: &Trace, judged: &Judged, odds: &Odds) -> Vec<String> {
     ));
     let name = rival.name();
     sentences.extend(
-        strongest(trace, judged, winner, rival)
-            .map(|(by, told)| format!("Strongest for it ({by:+.1}): {told}")),
+        strongest(judged, winner, rival).map(|(by, told)| format!("Strongest for it ({by:+.1}): {told}")),
     );
-    let against = strongest(trace, judged, rival, winner);
+    let against = strongest(judged, rival, winner);
     sentences.extend(against.map(|(by, told)| format!("Strongest for {name} instead ({by:+.1}): {told}")));
     sentences
 }
@@ -86,11 +84,11 @@ fn odds_to_one(log_odds: f64) -> String {
 }
 
 /// The observation that sets `one` furthest ahead of `other`: by how much, and its text with its rule.
-fn strongest(trace: &Trace, judged: &Judged, one: Suspect, other: Suspect) -> Option<(f64, String)> {
+fn strongest(judged: &Judged, one: Suspect, other: Suspect) -> Option<(f64, String)> {
     let ahead = |o: &Weighing| o.weights[one as usize] - o.weights[other as usize];
     let seen = judged.evidence.weighings().iter().filter(|weighing| !weighing.observation.is_prior());
     let strongest = seen.max_by(|a, b| ahead(a).total_cmp(&ahead(b)))?;
-    let told = with_rule(&strongest.observation.as_recorded(trace, judged.start_s));
+    let told = with_rule(&strongest.observation);
     (ahead(strongest) >= A_HINT).then(|| (ahead(strongest), told))
 }
 

@@ -157,8 +157,8 @@ impl Sources<'_> {
             event: event.clone(),
             seen: seen::seen(self, judged),
             causes: causes(judged, &odds),
-            observations: observations(self.trace, judged),
-            why: decide::why(self.trace, judged, &odds),
+            observations: observations(judged),
+            why: decide::why(judged, &odds),
             would_decide: decide::would_decide(self, judged, &odds),
         }
     }
@@ -176,16 +176,15 @@ fn causes(judged: &Judged, odds: &Odds) -> Vec<Weighed> {
     causes
 }
 
-fn observations(trace: &Trace, judged: &Judged) -> Vec<Observed> {
+fn observations(judged: &Judged) -> Vec<Observed> {
     let observed = judged.evidence.weighings().iter().filter_map(|weighing| {
         let [tmt1, tmt2, vendor, slc, other] = weighing.weights;
-        let observation = weighing.observation.as_recorded(trace, judged.start_s);
-        let rule = observation.rule()?;
+        let rule = weighing.observation.rule()?;
         Some(Observed {
             rule,
             section: rule.section(),
-            text: wording::observation(&observation),
-            observation,
+            observation: weighing.observation.clone(),
+            text: wording::observation(&weighing.observation),
             log_odds: LogOdds { tmt1, tmt2, vendor, slc, other },
         })
     });

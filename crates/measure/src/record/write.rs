@@ -21,12 +21,14 @@ use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
+use rustix::fs::OFlags;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::RecordError;
 use super::frame::FrameSeal;
 use super::manifest::{End, Manifest, Origin};
+use super::place::Place;
 use super::read::stream_batches;
 use super::rows::{IoRow, OpRow, SmartRow, TelemetryRow};
 use super::seal::{Seal, SealedTable, Summing, with_checksum};
@@ -327,12 +329,18 @@ fn make_empty_dir(dir: &Path) -> Result<(), RecordError> {
     }
 }
 
-/// Writes a file of a run folder, or of several: whole or not at all.
+/// Writes a file of a run folder, or of several: whole or not at all. A pipe, a terminal or `/dev/null` is written to.
 ///
 /// # Errors
-/// When the system refuses.
+/// When the system refuses; where a device is there.
 pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), RecordError> {
-    replace(path, |file| crate::patient::write_all_at(file, content, 0))
+    let into = |stream: File| crate::patient::write_stream(stream, content);
+    match Place::of(path).map_err(|source| io_error("write", path, source))? {
+        Place::File(path) => replace(&path, |file| crate::patient::write_all_at(file, content, 0)),
+        Place::Stream => crate::patient::open_with(path, OFlags::WRONLY)
+            .and_then(into)
+            .map_err(|source| io_error("write", path, source)),
+    }
 }
 
 /// Writes a file beside `path`, syncs it and renames it over: whole or not at all, power cut included.

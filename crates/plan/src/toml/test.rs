@@ -239,7 +239,7 @@ fn load() -> impl Strategy<Value = Load> {
 }
 
 fn phase() -> impl Strategy<Value = Phase> {
-    let until_below = of(any::<u16>().prop_map(Kelvin::from_kelvin));
+    let until_below = of((213_u16..=473).prop_map(Kelvin::from_kelvin));
     (".*", vec(load(), 0..3), of(duration()), duration(), until_below, any::<bool>()).prop_map(
         |(name, mut loads, duration, start_delay, until_below, plain)| {
             if let (true, [only]) = (plain, loads.as_mut_slice()) {
@@ -265,14 +265,19 @@ fn power() -> impl Strategy<Value = MeterAddress> {
 }
 
 fn settings() -> impl Strategy<Value = ThermalSettings> {
-    (of(any::<u16>()), of(any::<u16>()), of(0_u8..32))
-        .prop_map(|(tmt1_k, tmt2_k, power_state)| ThermalSettings { tmt1_k, tmt2_k, power_state })
+    // Off, or what a drive may be at.
+    let kelvin = || of(prop_oneof![Just(0_u16), 213_u16..=473]);
+    (kelvin(), kelvin(), of(0_u8..32)).prop_map(|(tmt1_k, tmt2_k, power_state)| ThermalSettings {
+        tmt1_k,
+        tmt2_k,
+        power_state,
+    })
 }
 
 fn sweep() -> impl Strategy<Value = Sweep> {
     let rate = || of((1_u64..1 << 50).prop_map(|rate| BytesPerSec::new(rate as f64)));
-    let kelvin = || of(any::<u16>().prop_map(Kelvin::from_kelvin));
-    let ambient = of((-600_i16..1500).prop_map(|tenths| Celsius::from_degrees(f64::from(tenths) / 10.0)));
+    let kelvin = || of((213_u16..=473).prop_map(Kelvin::from_kelvin));
+    let ambient = of((-600_i16..=1200).prop_map(|tenths| Celsius::from_degrees(f64::from(tenths) / 10.0)));
     let setting = (".+", settings(), rate(), rate(), ambient)
         .prop_map(|(name, thermal, rate, link, ambient)| SweepSetting { name, thermal, rate, link, ambient });
     (vec(setting, 1..4), any::<bool>(), kelvin(), period()).prop_map(
@@ -283,7 +288,7 @@ fn sweep() -> impl Strategy<Value = Sweep> {
 prop_compose! {
     fn plan()(
         texts in (".*", ".*", of(".*"), vec(".*", 0..3)),
-        numbers in (period(), any::<u64>(), of(any::<u16>()), 0..u64::MAX >> 1, any::<bool>()),
+        numbers in (period(), any::<u64>(), of(213_u16..=473), 0..u64::MAX >> 1, any::<bool>()),
         periods in (period(), period(), period(), vec(power(), 0..3)),
         settings in settings(),
         sweep in of(sweep()),

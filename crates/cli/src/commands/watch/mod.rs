@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use capture::session::{Stop, StopFlag};
-use measure::record::LIVE_FILE;
+use measure::record::{LIVE_FILE, Place};
 use measure::time::{boottime_ns, monotonic_ns, processor_ns, wall_unix_ns};
 use measure::{Clock as _, Histogram, Instant, MonotonicClock};
 use plan::TelemetryPlan;
@@ -489,10 +489,14 @@ fn write_live(dir: &Path, watches: &[DriveWatch], now_s: f64) -> anyhow::Result<
     replace_unsynced(&dir.join(LIVE_FILE), text.as_bytes())
 }
 
-/// Writes beside and renames.
+/// Writes beside and renames; into what is no file.
 pub(crate) fn replace_unsynced(path: &Path, content: &[u8]) -> anyhow::Result<()> {
-    let beside = PathBuf::from(format!("{}.new", path.display()));
-    fs::write(&beside, content)
-        .and_then(|()| fs::rename(&beside, path))
-        .with_context(|| format!("cannot write {}", path.display()))
+    let replaced = Place::of(path).and_then(|place| match place {
+        Place::File(path) => {
+            let beside = PathBuf::from(format!("{}.new", path.display()));
+            fs::write(&beside, content).and_then(|()| fs::rename(&beside, path))
+        }
+        Place::Stream => fs::write(path, content),
+    });
+    replaced.with_context(|| format!("cannot write {}", path.display()))
 }
