@@ -59,7 +59,7 @@ use cause::evidence::Conclusion;
 use cause::heat::Heat;
 use explain::Sources;
 use findings::{Caveat, Event, SlcCache, Wear};
-use readings::Readings;
+use readings::{Readings, Spikes};
 
 /// The version of the findings' format.
 pub const SCHEMA: u32 = 2;
@@ -102,7 +102,8 @@ fn analyze_with<T>(
     let (policy, undecided) = policy::policy(trace, &heat, &stretches, &pieces, &judged, unread);
     let (thermal, unidentified) = thermal::thermal(trace, &heat, unread);
     let mut caveats = caveats::caveats(trace, &stretches, &pieces, &heat, &judged, &thermal);
-    caveats.extend(readings.spikes.map(|(readings, by_k)| Caveat::SensorSpikes { readings, by_k }));
+    caveats
+        .extend(readings.spikes.map(|Spikes { count, by_k }| Caveat::SensorSpikes { readings: count, by_k }));
     caveats.extend(clocks::caveat(trace, &heat));
     caveats.extend(instruments::caveats(trace, &heat));
     caveats.extend(rounds::caveat(&stretches, &judged, heat.slice_s));

@@ -28,8 +28,15 @@ const OFF: f64 = 0.05;
 /// The readings of the trusted sensor that count.
 pub(crate) struct Readings<'a> {
     points: Cow<'a, [Point<f64>]>,
-    /// How many lay far from those before and after them, and by how much the farthest, in kelvins.
-    pub(crate) spikes: Option<(usize, f64)>,
+    pub(crate) spikes: Option<Spikes>,
+}
+
+/// Readings far from those before and after them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Spikes {
+    pub(crate) count: usize,
+    /// By how much the farthest, in kelvins.
+    pub(crate) by_k: f64,
 }
 
 impl<'a> Readings<'a> {
@@ -53,7 +60,7 @@ fn gap_s(pair: &[Point<f64>]) -> f64 {
 }
 
 /// All but single readings far away from both beside them.
-fn without_spikes(points: &[Point<f64>]) -> (Cow<'_, [Point<f64>]>, Option<(usize, f64)>) {
+fn without_spikes(points: &[Point<f64>]) -> (Cow<'_, [Point<f64>]>, Option<Spikes>) {
     let by_k = |three: &[Point<f64>]| {
         let (before_k, after_k) = (three[1].value - three[0].value, three[1].value - three[2].value);
         let near = three.windows(2).all(|pair| gap_s(pair) <= SPIKE_ROW_S);
@@ -67,9 +74,9 @@ fn without_spikes(points: &[Point<f64>]) -> (Cow<'_, [Point<f64>]>, Option<(usiz
     }
     let mut left_out = spikes.iter().map(|(at, _)| *at).peekable();
     let kept = points.iter().enumerate().filter(|(at, _)| left_out.next_if_eq(at).is_none());
-    let kept = kept.map(|(_, point)| point.clone()).collect();
-    let most_k = spikes.iter().map(|(_, by_k)| *by_k).fold(0.0, f64::max);
-    (Cow::Owned(kept), Some((spikes.len(), most_k)))
+    let kept = kept.map(|(_, point)| *point).collect();
+    let by_k = spikes.iter().map(|(_, by_k)| *by_k).fold(0.0, f64::max);
+    (Cow::Owned(kept), Some(Spikes { count: spikes.len(), by_k }))
 }
 
 /// How often the sensor is measured, in seconds, where that is more rarely than the log has a reading.
@@ -109,7 +116,7 @@ fn measured(points: &[Point<f64>], every_s: f64) -> Vec<Point<f64>> {
             point.value != last.value || (point.t - last.t).as_secs_f64() >= every_s - 0.5 * row_s
         });
         if is_new {
-            kept.push(point.clone());
+            kept.push(*point);
         }
     }
     kept
@@ -155,7 +162,7 @@ mod test {
     fn a_reading_far_from_both_beside_it_is_none() {
         let spiky = points(|s| drive(s as f64).floor() + if s % 97 == 96 { 20.0 } else { 0.0 }, 900);
         let (kept, spikes) = without_spikes(&spiky);
-        assert_eq!((kept.len(), spikes.map(|(count, _)| count)), (891, Some(9)));
+        assert_eq!((kept.len(), spikes.map(|spikes| spikes.count)), (891, Some(9)));
         let plain = points(|s| drive(s as f64).floor(), 900);
         let (kept, spikes) = without_spikes(&plain);
         assert_eq!((kept.len(), spikes), (900, None));

@@ -101,8 +101,7 @@ fn hotter_before(case: &Case, onset_k: f64, evidence: &mut Evidence) -> RanHotte
         // What is late or rounded each time is so for a share of all; hotter for long, once, is enough.
         let once_s = if longest_s >= long_past_s(case.heat) { longest_s } else { 0.0 };
         let hotter_s = (all_s / drops.max(1) as f64).max(once_s);
-        let weight = if hotter_s < lag_s { 0.0 } else { -(3.0 + (hotter_s / lag_s).log10() * 2.0).min(6.0) };
-        weight
+        if hotter_s < lag_s { 0.0 } else { -(3.0 + (hotter_s / lag_s).log10() * 2.0).min(6.0) }
     };
     let above = |of, set| {
         // A step of a coarse sensor may be next to nothing.

@@ -108,10 +108,10 @@ fn hotter_s(heat: &Heat, pieces: &[Piece], drops: &[SpeedDrop], began: &[Began])
 /// above both where the drive was hotter than either.
 fn moves(began: &[Began], hotter_s: &[f64]) -> Vec<f64> {
     let mut moved_s = Vec::new();
-    for gap in 0..=began.len() {
+    for (gap, hotter_s) in hotter_s.iter().enumerate() {
         let (before, after) = (gap.checked_sub(1).map(|at| &began[at]), began.get(gap));
         let (from_s, to_s) = (before.map(|began| began.end_s), after.map(|began| began.start_s));
-        if hotter_s[gap] > 0.0 {
+        if *hotter_s > 0.0 {
             moved_s.extend([from_s, to_s].into_iter().flatten());
         } else if let Some((before, after)) = before.zip(after) {
             match before.level_k.total_cmp(&after.level_k) {
