@@ -16,7 +16,7 @@ use trace::{Counters, STUCK_WHILE_OTHERS_MOVED_K, Temperature, Trace};
 const FAR_BELOW_K: f64 = 12.0;
 /// ... when it does so this often.
 const LEAST_MOVES: usize = 3;
-/// Readings are looked for this long before a counter moved.
+/// SensorReadings are looked for this long before a counter moved.
 const COUNTED_LATE_S: f64 = 10.0;
 /// Between temperatures further apart than this a drive heats up and cools down unseen.
 const UNSEEN_S: f64 = 120.0;
@@ -120,7 +120,7 @@ mod test {
     use trace::instant;
 
     use super::*;
-    use crate::readings::Readings;
+    use crate::readings::SensorReadings;
 
     /// A drive at 45 °C at each reading, so far apart, whose TMT1 counter goes on.
     fn still(period_s: f64) -> Option<CounterDoubt> {
@@ -132,7 +132,7 @@ mod test {
             trace.counters.push(t, Counters { tmt1_transitions: Some(n.into()), ..Counters::default() });
         }
         trace.temperatures = vec![Temperature { name: "composite".into(), kelvin }];
-        counted_without_heat(&trace, &Heat::new(&trace, &Readings::new(&trace)))
+        counted_without_heat(&trace, &Heat::new(&trace, &SensorReadings::new(&trace)))
     }
 
     #[test]

@@ -59,7 +59,7 @@ use cause::evidence::Conclusion;
 use cause::heat::Heat;
 use explain::Sources;
 use findings::{Caveat, Event, SlcCache, Wear};
-use readings::{Readings, Spikes};
+use readings::{SensorReadings, Spikes};
 
 /// The version of the findings' format.
 pub const SCHEMA: u32 = 2;
@@ -93,7 +93,7 @@ fn analyze_with<T>(
     others: &Others,
     look: impl Fn(&Sources, &Event, &Judged) -> T,
 ) -> (Findings, Vec<T>) {
-    let readings = Readings::new(trace);
+    let readings = SensorReadings::new(trace);
     let heat = Heat::new(trace, &readings);
     let stretches = segment::stretches(trace);
     let pieces = segment::pieces(&stretches);

@@ -13,13 +13,13 @@ const SAME_SPEED: f64 = 0.04;
 #[derive(Clone, Debug, Default)]
 pub struct Others {
     loads: Vec<ShownLoad>,
-    faster: Vec<FasterLoad>,
+    faster: Vec<FasterElsewhere>,
 }
 
 /// How fast another run was at what may be the same load, where this run is much slower: its source, or that of the other, does not say
 /// what it does.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct FasterLoad {
+pub(crate) struct FasterElsewhere {
     pub op: SegmentOp,
     /// What it does in this run; empty where its source does not say.
     pub what: String,
@@ -49,7 +49,7 @@ pub(crate) struct ShownSlow {
 }
 
 impl Others {
-    pub(crate) const fn new(loads: Vec<ShownLoad>, faster: Vec<FasterLoad>) -> Self {
+    pub(crate) const fn new(loads: Vec<ShownLoad>, faster: Vec<FasterElsewhere>) -> Self {
         Self { loads, faster }
     }
 
@@ -65,7 +65,7 @@ impl Others {
     }
 
     /// What may be the same load as one of this run, and was much faster.
-    pub(crate) fn faster(&self) -> &[FasterLoad] {
+    pub(crate) fn faster(&self) -> &[FasterElsewhere] {
         &self.faster
     }
 

@@ -6,6 +6,9 @@
 use std::borrow::Cow;
 
 use measure::Point;
+
+use crate::cause::heat::{period_s, step_k};
+use crate::segment::median;
 use trace::Trace;
 
 /// Nothing of a drive gets so much hotter or cooler and back from one row to the next, in rows no longer than this.
@@ -26,12 +29,12 @@ const ROWS_OFF: f64 = 1.1;
 const OFF: f64 = 0.05;
 
 /// The readings of the trusted sensor that count.
-pub(crate) struct Readings<'a> {
+pub(crate) struct SensorReadings<'a> {
     points: Cow<'a, [Point<f64>]>,
     pub(crate) spikes: Option<Spikes>,
 }
 
-/// Readings far from those before and after them.
+/// SensorReadings far from those before and after them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spikes {
     pub(crate) count: usize,
@@ -39,7 +42,7 @@ pub(crate) struct Spikes {
     pub(crate) by_k: f64,
 }
 
-impl<'a> Readings<'a> {
+impl<'a> SensorReadings<'a> {
     pub(crate) fn new(trace: &'a Trace) -> Self {
         let all = trace.temperature().map_or(&[][..], |series| series.points());
         let (points, spikes) = without_spikes(all);
@@ -81,11 +84,10 @@ fn without_spikes(points: &[Point<f64>]) -> (Cow<'_, [Point<f64>]>, Option<Spike
 
 /// How often the sensor is measured, in seconds, where that is more rarely than the log has a reading.
 fn measured_every_s(points: &[Point<f64>]) -> Option<f64> {
-    let rows_s: Vec<f64> = points.windows(2).map(gap_s).collect();
-    let row_s = crate::segment::median(&rows_s);
+    let row_s = period_s(points);
     let changes: Vec<usize> =
         (1..points.len()).filter(|at| points[*at].value != points[at - 1].value).collect();
-    let step_k = crate::cause::heat::step_k(points);
+    let step_k = step_k(points);
     // How long it had stood before each change, and by how much it changed.
     let stood = changes.windows(2).map(|pair| {
         let by_k = (points[pair[1]].value - points[pair[0]].value).abs();
@@ -94,7 +96,7 @@ fn measured_every_s(points: &[Point<f64>]) -> Option<f64> {
     let stood: Vec<(f64, f64)> = stood.collect();
     let leaps = stood.iter().filter(|(_, by_k)| *by_k >= LEAP_K.max(LEAP_STEPS * step_k));
     let leaps_s: Vec<f64> = leaps.map(|(stood_s, _)| *stood_s).collect();
-    let every_s = crate::segment::median(&leaps_s);
+    let every_s = median(&leaps_s);
     // However long it stands, it is for a whole number of them.
     let whole = |stood_s: &f64| {
         let times = (stood_s / every_s).round();
@@ -109,7 +111,7 @@ fn measured_every_s(points: &[Point<f64>]) -> Option<f64> {
 
 /// Each reading when it was measured: where it changed, and as often where it stood.
 fn measured(points: &[Point<f64>], every_s: f64) -> Vec<Point<f64>> {
-    let row_s = crate::segment::median(&points.windows(2).map(gap_s).collect::<Vec<_>>());
+    let row_s = period_s(points);
     let mut kept: Vec<Point<f64>> = Vec::new();
     for point in points {
         let is_new = kept.last().is_none_or(|last| {

@@ -7,7 +7,6 @@ use super::beginning::RanHotter;
 use super::case::{Case, SETTLING_S, TELLING_S};
 use super::evidence::Evidence;
 use super::evidence::Suspect::{Slc, Tmt1, Tmt2, Vendor};
-use super::heat::long_past_s;
 use super::likelihood::{ONE_THRESHOLD_K, seen_once};
 use super::release;
 use crate::findings::SegmentOp;
@@ -99,7 +98,7 @@ fn hotter_before(case: &Case, onset_k: f64, evidence: &mut Evidence) -> RanHotte
     let shared = seen_once(began_there);
     let weight = |(all_s, drops, longest_s): (f64, usize, f64)| {
         // What is late or rounded each time is so for a share of all; hotter for long, once, is enough.
-        let once_s = if longest_s >= long_past_s(case.heat) { longest_s } else { 0.0 };
+        let once_s = if longest_s >= case.heat.long_past_s() { longest_s } else { 0.0 };
         let hotter_s = (all_s / drops.max(1) as f64).max(once_s);
         if hotter_s < lag_s { 0.0 } else { -(3.0 + (hotter_s / lag_s).log10() * 2.0).min(6.0) }
     };

@@ -5,7 +5,7 @@
 //! against all the rest that is known of the drops ([`super::settle`]).
 
 use super::drops::SpeedDrop;
-use super::heat::{Heat, long_past_s};
+use super::heat::Heat;
 use super::likelihood::ONE_THRESHOLD_K;
 use crate::segment::{Piece, median, piece_starts};
 use trace::Trace;
@@ -32,7 +32,7 @@ impl Eras {
             return Self::default();
         }
         let began = began(heat, pieces, drops);
-        let moved_s = moves(&began, &hotter_s(heat, pieces, drops, &began));
+        let moved_s = moves(&began, &ran_hotter(heat, pieces, drops, &began));
         if moved_s.len() > MOST_MOVES { Self::default() } else { Self { moved_s } }
     }
 
@@ -86,9 +86,9 @@ fn began(heat: &Heat, pieces: &[Piece], drops: &[SpeedDrop]) -> Vec<Began> {
     began
 }
 
-/// How long the drive was at full speed and hotter than the thresholds of the drops before and after, in seconds: before the first, between
+/// Whether the drive was for long at full speed and hotter than the thresholds of the drops before and after: before the first, between
 /// each two, and after the last.
-fn hotter_s(heat: &Heat, pieces: &[Piece], drops: &[SpeedDrop], began: &[Began]) -> Vec<f64> {
+fn ran_hotter(heat: &Heat, pieces: &[Piece], drops: &[SpeedDrop], began: &[Began]) -> Vec<bool> {
     let mut hotter_s = vec![0.0; began.len() + 1];
     let mut slow = vec![false; pieces.len()];
     drops.iter().for_each(|drop| slow[drop.first..=drop.last].fill(true));
@@ -100,18 +100,17 @@ fn hotter_s(heat: &Heat, pieces: &[Piece], drops: &[SpeedDrop], began: &[Began])
             hotter_s[gap] += heat.period_s;
         }
     }
-    hotter_s.iter_mut().for_each(|s| *s = if *s >= long_past_s(heat) { *s } else { 0.0 });
-    hotter_s
+    hotter_s.into_iter().map(|s| s >= heat.long_past_s()).collect()
 }
 
 /// When thresholds moved, in seconds: a higher one held in all of the time between the last drop at one and the first at another, and one
 /// above both where the drive was hotter than either.
-fn moves(began: &[Began], hotter_s: &[f64]) -> Vec<f64> {
+fn moves(began: &[Began], ran_hotter: &[bool]) -> Vec<f64> {
     let mut moved_s = Vec::new();
-    for (gap, hotter_s) in hotter_s.iter().enumerate() {
+    for (gap, ran_hotter) in ran_hotter.iter().enumerate() {
         let (before, after) = (gap.checked_sub(1).map(|at| &began[at]), began.get(gap));
         let (from_s, to_s) = (before.map(|began| began.end_s), after.map(|began| began.start_s));
-        if *hotter_s > 0.0 {
+        if *ran_hotter {
             moved_s.extend([from_s, to_s].into_iter().flatten());
         } else if let Some((before, after)) = before.zip(after) {
             match before.level_k.total_cmp(&after.level_k) {

@@ -6,7 +6,7 @@
 
 use measure::Point;
 
-use crate::readings::Readings;
+use crate::readings::SensorReadings;
 use crate::segment::usual_span_s;
 use trace::{Counters, HostThreshold, Trace};
 
@@ -14,7 +14,7 @@ use trace::{Counters, HostThreshold, Trace};
 const FROZEN_S: f64 = 120.0;
 /// Sensors were seen to lag this far behind what they measure.
 pub(crate) const LATE_S: f64 = 12.0;
-/// Readings are looked for this many periods before and after a moment, and so many times further where some were lost.
+/// SensorReadings are looked for this many periods before and after a moment, and so many times further where some were lost.
 const PERIODS_AROUND: f64 = 1.2;
 const MOST_LOST: f64 = 4.0;
 
@@ -57,13 +57,8 @@ impl HeatMove {
 /// Hotter at full speed for so many times what lag and rounding leave is no lag.
 const LONG_PAST: f64 = 3.0;
 
-/// From how many seconds at full speed above a threshold on it is none, in one go.
-pub(super) fn long_past_s(heat: &Heat) -> f64 {
-    LONG_PAST * heat.lag_s()
-}
-
 impl<'a> Heat<'a> {
-    pub(crate) fn new(trace: &'a Trace, readings: &'a Readings) -> Self {
+    pub(crate) fn new(trace: &'a Trace, readings: &'a SensorReadings) -> Self {
         let points = readings.points();
         let counters = trace.counters.points();
         let frozen = match (points.first(), points.last()) {
@@ -83,6 +78,11 @@ impl<'a> Heat<'a> {
     /// How long full speed may seem to last above a threshold because of readings that lag, in seconds.
     pub(super) fn lag_s(&self) -> f64 {
         (5.0f64).max(3.0 * self.period_s)
+    }
+
+    /// From how many seconds at full speed above a threshold on, in one go, it is none.
+    pub(super) fn long_past_s(&self) -> f64 {
+        LONG_PAST * self.lag_s()
     }
 
     /// All readings from `from_s` to `to_s`.
@@ -298,7 +298,8 @@ pub(crate) fn step_k(points: &[Point<f64>]) -> f64 {
     if steps.is_empty() { 0.0 } else { *steps.select_nth_unstable_by(quarter, f64::total_cmp).1 }
 }
 
-fn period_s<T>(points: &[Point<T>]) -> f64 {
+/// How far apart readings usually are, in seconds.
+pub(crate) fn period_s<T>(points: &[Point<T>]) -> f64 {
     let steps: Vec<f64> = points.windows(2).map(|w| w[1].t.since(w[0].t).as_secs_f64()).collect();
     if steps.is_empty() { 1.0 } else { crate::segment::median(&steps).max(1e-3) }
 }

@@ -3,7 +3,7 @@
 use super::{Follows, JointRun, OTHER_SPEED, Ran};
 use crate::FASTER;
 use crate::findings::{Cause, Label, PolicyLevel};
-use crate::others::{FasterLoad, Others, ShownLoad, ShownSlow};
+use crate::others::{FasterElsewhere, Others, ShownLoad, ShownSlow};
 
 /// A speed that lasts so long is one.
 const LASTS_S: f64 = 10.0;
@@ -41,20 +41,18 @@ fn shown(runs: &[JointRun], index: usize, load: &Ran) -> Option<ShownLoad> {
 }
 
 /// Where others were much faster than a run ever was at what may be the same load.
-fn faster(runs: &[JointRun], index: usize) -> Vec<FasterLoad> {
+fn faster(runs: &[JointRun], index: usize) -> Vec<FasterElsewhere> {
     let run = &runs[index];
     let others = runs.iter().enumerate().filter(|(at, of)| *at != index && of.is_comparable(run));
     let full: Vec<&Ran> = others.flat_map(|(_, of)| of.ran.iter()).filter(|ran| is_full(ran)).collect();
-    let mut faster: Vec<FasterLoad> = Vec::new();
+    let mut faster: Vec<FasterElsewhere> = Vec::new();
     for own in &run.ran {
         let told = faster.iter().any(|load| load.op == own.op && load.what == own.what);
-        let may_be = |ran: &&&Ran| {
-            ran.is_same_load(own) && (ran.what.is_empty() || own.what.is_empty()) && ran.op == own.op
-        };
+        let may_be = |ran: &&&Ran| ran.is_same_load(own) && (ran.what.is_empty() || own.what.is_empty());
         let fastest = full.iter().filter(may_be).map(|ran| ran.bytes_per_s).fold(0.0, f64::max);
         let alike = run.ran.iter().filter(|ran| ran.is_same_load(own)).map(|ran| ran.bytes_per_s);
         if !told && fastest > FASTER * alike.fold(0.0, f64::max) {
-            faster.push(FasterLoad { op: own.op, what: own.what.clone(), bytes_per_s: fastest });
+            faster.push(FasterElsewhere { op: own.op, what: own.what.clone(), bytes_per_s: fastest });
         }
     }
     faster

@@ -39,7 +39,7 @@ pub use manifest::{
     MeterFacts, Origin, PhaseFacts, PowerBaseline, RawAnswer, RunEdge, SettingsFacts, ThermalSettings,
     TransportEvent, TransportEventKind,
 };
-pub use place::Place;
+pub use place::OutputPlace;
 pub use read::{
     LostPart, Record, is_run_folder, read, read_manifest, read_manifest_and_lost, read_ops, read_reduced,
 };

@@ -14,14 +14,14 @@ const SINKS: [u64; 3] = [3, 5, 7];
 
 /// How a file gets to a path.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum OutputPlace {
     /// Written beside this and renamed over it: the path itself, or what it links to.
     File(PathBuf),
     /// Written into what is there: a pipe, a terminal, `/dev/null`.
     Stream,
 }
 
-impl Place {
+impl OutputPlace {
     /// What is at `path`.
     ///
     /// # Errors
@@ -66,9 +66,9 @@ mod test {
     fn what_is_no_file_is_not_replaced() {
         let folder = tempfile::tempdir().expect("a folder");
         let at = |name: &str| folder.path().join(name);
-        assert_eq!(Place::of(Path::new("/dev/null")).expect("a sink"), Place::Stream);
-        assert_eq!(Place::of(&at("new")).expect("nothing"), Place::File(at("new")));
-        assert!(Place::of(folder.path()).is_err());
+        assert_eq!(OutputPlace::of(Path::new("/dev/null")).expect("a sink"), OutputPlace::Stream);
+        assert_eq!(OutputPlace::of(&at("new")).expect("nothing"), OutputPlace::File(at("new")));
+        assert!(OutputPlace::of(folder.path()).is_err());
         std::fs::write(at("file"), b"old").expect("written");
         std::os::unix::fs::symlink(at("file"), at("link")).expect("a link");
         write_whole(&at("link"), b"new").expect("written");

@@ -28,7 +28,7 @@ use serde::Serialize;
 use super::RecordError;
 use super::frame::FrameSeal;
 use super::manifest::{End, Manifest, Origin};
-use super::place::Place;
+use super::place::OutputPlace;
 use super::read::stream_batches;
 use super::rows::{IoRow, OpRow, SmartRow, TelemetryRow};
 use super::seal::{Seal, SealedTable, Summing, with_checksum};
@@ -335,9 +335,9 @@ fn make_empty_dir(dir: &Path) -> Result<(), RecordError> {
 /// When the system refuses; where a device is there.
 pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), RecordError> {
     let into = |stream: File| crate::patient::write_stream(stream, content);
-    match Place::of(path).map_err(|source| io_error("write", path, source))? {
-        Place::File(path) => replace(&path, |file| crate::patient::write_all_at(file, content, 0)),
-        Place::Stream => crate::patient::open_with(path, OFlags::WRONLY)
+    match OutputPlace::of(path).map_err(|source| io_error("write", path, source))? {
+        OutputPlace::File(path) => replace(&path, |file| crate::patient::write_all_at(file, content, 0)),
+        OutputPlace::Stream => crate::patient::open_with(path, OFlags::WRONLY)
             .and_then(into)
             .map_err(|source| io_error("write", path, source)),
     }

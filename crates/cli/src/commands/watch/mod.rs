@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use capture::session::{Stop, StopFlag};
-use measure::record::{LIVE_FILE, Place};
+use measure::record::{LIVE_FILE, OutputPlace};
 use measure::time::{boottime_ns, monotonic_ns, processor_ns, wall_unix_ns};
 use measure::{Clock as _, Histogram, Instant, MonotonicClock};
 use plan::TelemetryPlan;
@@ -491,12 +491,12 @@ fn write_live(dir: &Path, watches: &[DriveWatch], now_s: f64) -> anyhow::Result<
 
 /// Writes beside and renames; into what is no file.
 pub(crate) fn replace_unsynced(path: &Path, content: &[u8]) -> anyhow::Result<()> {
-    let replaced = Place::of(path).and_then(|place| match place {
-        Place::File(path) => {
+    let replaced = OutputPlace::of(path).and_then(|place| match place {
+        OutputPlace::File(path) => {
             let beside = PathBuf::from(format!("{}.new", path.display()));
             fs::write(&beside, content).and_then(|()| fs::rename(&beside, path))
         }
-        Place::Stream => fs::write(path, content),
+        OutputPlace::Stream => fs::write(path, content),
     });
     replaced.with_context(|| format!("cannot write {}", path.display()))
 }
