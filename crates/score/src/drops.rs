@@ -41,7 +41,14 @@ fn truth(run: &Labelled, event: &Event) -> Option<String> {
     let off = |episode: &&Episode| off_s(episode.onset_s, event.t_s);
     let near = run.truth.episodes.iter().filter(|episode| off(episode) <= run.truth.within_s + 1e-6);
     if let Some(episode) = near.min_by(|a, b| off(a).total_cmp(&off(b))) {
-        return episode.cause.map(|cause| format!("{cause:?}"));
+        if let Some(cause) = episode.cause {
+            return Some(format!("{cause:?}"));
+        }
+    }
+    if let Some(episode) =
+        run.truth.undecided.iter().find(|episode| off(episode) <= run.truth.within_s + 1e-6)
+    {
+        return episode.cause.map(|cause| format!("Undecided {cause:?}"));
     }
     let grey = run.truth.grey_s.iter().any(|(from_s, to_s)| (*from_s..=*to_s).contains(&event.t_s));
     (!grey).then(|| "Nothing".to_owned())
