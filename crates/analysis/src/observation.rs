@@ -56,6 +56,10 @@ pub enum Observation {
     ThresholdBelowRun { threshold: HostThreshold, set_k: f64 },
     /// The threshold lies elsewhere.
     AwayFromThreshold { threshold: HostThreshold, temp_k: f64, set_k: f64 },
+    /// Another run was at full speed while it was hotter.
+    RanHotterElsewhere { full_speed_s: f64 },
+    /// Another run fell from the same speed, after another time at the same temperature, or after the same time at another one.
+    FellElsewhere { from_k: f64, fast_s: f64, elsewhere_s: f64 },
     /// The drive ran at full speed while it was hotter.
     RanHotter { full_speed_s: f64 },
     /// ... but not while the threshold stood that it began at: thresholds seem to have moved so often, first then.
@@ -74,6 +78,8 @@ pub enum Observation {
     FellSlowly { over_s: f64 },
     /// Speed fell level by level, and went on while the drive cooled from its hottest by so much.
     SankThoughCooled { cooled_k: f64 },
+    /// It had been sinking before, from the load's first second on, while the drive was as cool as this.
+    SankAlready { share: f64, from_k: f64 },
     /// The drive's counter of the threshold moved.
     CounterMoved { threshold: HostThreshold },
     /// It stood still; `has_counted` where this drive is known to count.
@@ -110,6 +116,8 @@ pub enum Observation {
     PowerStateChanged { before: u8, after: u8 },
     /// Drops of this operation fall from speeds that have nothing in common: the middle half of them lies between these.
     FellFromAnything { drops: usize, low_bytes_per_s: f64, high_bytes_per_s: f64 },
+    /// So many drops left speeds that have nothing in common: the middle half of them, from and to.
+    LeftAnything { drops: usize, low_bytes_per_s: f64, high_bytes_per_s: f64 },
     /// It was only so much hotter than ever in the run, and cool.
     BarelyWarm { above_k: f64 },
     /// How long the drive stayed at that temperature at full speed, and how often such a stretch comes by chance.
@@ -157,6 +165,7 @@ impl Observation {
             | Self::BeganAlike { .. }
             | Self::HotterWhileThrottled { .. }
             | Self::SlowedInOtherRun { .. }
+            | Self::FellElsewhere { .. }
             | Self::BarelyWarm { .. }
             | Self::FurtherWithin { .. } => Rule::OwnThreshold,
             Self::ByChance { .. } | Self::Crept { .. } => Rule::Chance,
@@ -167,11 +176,14 @@ impl Observation {
             | Self::HeldBelowThreshold { .. }
             | Self::ThresholdBelowRun { .. }
             | Self::AwayFromThreshold { .. } => Rule::Thresholds,
-            Self::RanHotter { .. } | Self::ThresholdMoved { .. } => Rule::HotterBefore,
+            Self::RanHotter { .. } | Self::RanHotterElsewhere { .. } | Self::ThresholdMoved { .. } => {
+                Rule::HotterBefore
+            }
             Self::StayedAsHot { .. }
             | Self::Held { .. }
             | Self::FellSlowly { .. }
             | Self::SankThoughCooled { .. }
+            | Self::SankAlready { .. }
             | Self::SlowThoughCooled { .. }
             | Self::CameBack { .. } => Rule::Course,
             Self::CounterMoved { .. } | Self::CounterStill { .. } => Rule::Counters,
@@ -190,7 +202,8 @@ impl Observation {
             Self::ThroughPageCache
             | Self::PowerStateChanged { .. }
             | Self::Paused { .. }
-            | Self::FellFromAnything { .. } => Rule::Host,
+            | Self::FellFromAnything { .. }
+            | Self::LeftAnything { .. } => Rule::Host,
             Self::OtherwiseExplained { .. }
             | Self::LooksAlike { .. }
             | Self::SameSpeedLeft { .. }

@@ -14,6 +14,33 @@ const SAME_SPEED: f64 = 0.04;
 pub struct Others {
     loads: Vec<ShownLoad>,
     faster: Vec<FasterElsewhere>,
+    first: Vec<FirstFall>,
+    hot: Vec<HotAtFull>,
+}
+
+/// The first fall of a load in another run, with thresholds and power state as in this one.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FirstFall {
+    pub(crate) op: SegmentOp,
+    /// What the load does, as the plan says; empty where the source does not say.
+    pub(crate) what: String,
+    /// Speed before it and after it, in bytes per second.
+    pub(crate) speeds: [f64; 2],
+    /// The temperature at which it fell, in kelvins.
+    pub(crate) from_k: f64,
+    /// For how long it had run at the speed before, in seconds.
+    pub(crate) fast_s: f64,
+}
+
+/// How hot another run was at full speed, likewise.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct HotAtFull {
+    pub(crate) op: SegmentOp,
+    pub(crate) what: String,
+    pub(crate) bytes_per_s: f64,
+    /// Kelvins at its end.
+    pub(crate) kelvin: f64,
+    pub(crate) span_s: f64,
 }
 
 /// How fast another run was at what may be the same load, where this run is much slower: its source, or that of the other, does not say
@@ -50,12 +77,17 @@ pub(crate) struct ShownSlow {
 
 impl Others {
     pub(crate) const fn new(loads: Vec<ShownLoad>, faster: Vec<FasterElsewhere>) -> Self {
-        Self { loads, faster }
+        Self { loads, faster, first: Vec::new(), hot: Vec::new() }
+    }
+
+    /// The same with what slowed other runs down first, and how hot they were before.
+    pub(crate) fn with_heat(self, first: Vec<FirstFall>, hot: Vec<HotAtFull>) -> Self {
+        Self { first, hot, ..self }
     }
 
     /// Whether there is nothing that would tell a run anything.
     pub const fn is_empty(&self) -> bool {
-        self.loads.is_empty() && self.faster.is_empty()
+        self.loads.is_empty() && self.faster.is_empty() && self.first.is_empty() && self.hot.is_empty()
     }
 
     /// Full speed of the load of a phase, in bytes per second; `None` where no other run shows it. What is limited, or goes
@@ -69,6 +101,29 @@ impl Others {
         &self.faster
     }
 
+    /// The first falls of what may be the same load, from the same speed, in bytes per second.
+    pub(crate) fn first_falls(
+        &self,
+        op: SegmentOp,
+        what: &str,
+        before: f64,
+    ) -> impl Iterator<Item = &FirstFall> {
+        self.first.iter().filter(move |fall| {
+            fall.op == op && may_be(&fall.what, what) && (fall.speeds[0] / before - 1.0).abs() <= SAME_SPEED
+        })
+    }
+
+    /// How long others ran what may be the same load as fast though they were hotter than this, in seconds.
+    pub(crate) fn hotter_s(&self, op: SegmentOp, what: &str, before: f64, kelvin: f64) -> f64 {
+        let hotter = self.hot.iter().filter(|ran| {
+            ran.op == op
+                && may_be(&ran.what, what)
+                && ran.kelvin >= kelvin
+                && ran.bytes_per_s >= (1.0 - SAME_SPEED) * before
+        });
+        hotter.map(|ran| ran.span_s).sum()
+    }
+
     /// What slowed the load of a phase down to this speed in another run.
     pub(crate) fn slowed(&self, phase: &Phase, bytes_per_s: f64) -> Option<ShownSlow> {
         let same = |slow: &&ShownSlow| (slow.bytes_per_s / bytes_per_s - 1.0).abs() <= SAME_SPEED;
@@ -79,4 +134,9 @@ impl Others {
         let free = !phase.is_limited() && !phase.buffered;
         self.loads.iter().find(|load| free && load.op == phase.op && load.what == phase.what)
     }
+}
+
+/// Whether two loads may be one, by what their sources say of them.
+fn may_be(one: &str, other: &str) -> bool {
+    one.is_empty() || other.is_empty() || one == other
 }

@@ -184,7 +184,7 @@ fn mechanisms(
         found.push((Stop, 0.98));
     } else if two_levels(trace, drops) {
         found.push((TwoLevel, 0.99));
-    } else if bursty(pieces, drops) {
+    } else if bursty(pieces, drops) && !cycles(drops, &released) {
         found.push((DutyCycled, if heat.slice_s < BLURRED_S { 0.98 } else { 0.7 }));
     } else if mostly_regulated {
         found.push(regulator);
@@ -284,6 +284,14 @@ fn two_levels(trace: &Trace, drops: &[&Judged]) -> bool {
         apart && cooled_k(j).is_some_and(|cooled| cooled >= LATCHED_K)
     });
     both || latched
+}
+
+/// Whether most drops show by themselves that they were released cooler than they began: bursts hold a temperature.
+fn cycles(drops: &[&Judged], released: &[&&Judged]) -> bool {
+    const MANY: usize = 5;
+    const SWING_K: f64 = 2.5;
+    let cooled = middle(drops.iter().filter_map(|judged| cooled_k(judged)));
+    released.len() >= MANY && released.len() * 4 >= drops.len() * 3 && cooled.is_some_and(|k| k >= SWING_K)
 }
 
 /// Whether slow speed comes as bursts rather than as a lower speed.

@@ -3,6 +3,7 @@
 //! A threshold is crossed by a temperature that rises; it has one value; full speed above it does not happen; and
 //! what heat slowed down comes back when it has cooled. Each of these can be looked for.
 
+use super::already;
 use super::beginning::RanHotter;
 use super::case::{Case, SETTLING_S, TELLING_S};
 use super::evidence::Evidence;
@@ -27,6 +28,8 @@ const FILLS_WITHIN_S: f64 = 300.0;
 /// What goes on falling while the drive cools does not follow its temperature. Regulators overshoot by three kelvins or so.
 const SANK_THOUGH_COOLED_K: f64 = 3.5;
 const SANK_THOUGH_COOLED: f64 = 2.0;
+/// What sinks from its first second on, while the drive is cooler than where it counts as a drop, follows something else.
+const SANK_ALREADY: f64 = 3.0;
 /// From here on it is late in a drop, and from here on nearly over.
 const LATE: f64 = 0.65;
 const NEARLY_OVER: f64 = 0.85;
@@ -49,9 +52,20 @@ pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) -> RanHo
     let ran_hotter = hotter_before(case, onset_k, evidence);
     meanwhile(case, onset_k, evidence);
     let slowly = case.fell_over_s().map(|over_s| SlowFall { over_s, cooled_k: cooled_since_hottest(case) });
-    held(case, onset_k, slowly, evidence);
-    fell_slowly(case, slowly, evidence);
+    if let Some(already) = slowly.and_then(|_| sank_already(case, onset_k)) {
+        let seen = Observation::SankAlready { share: already.lost, from_k: already.from_k };
+        evidence.weigh_heat(seen, -SANK_ALREADY, &[]);
+    } else {
+        held(case, onset_k, slowly, evidence);
+        fell_slowly(case, slowly, evidence);
+    }
     ran_hotter
+}
+
+/// Whether speed was sinking before the drive was as hot.
+fn sank_already(case: &Case, onset_k: f64) -> Option<already::Already> {
+    let late = case.mean_speed(case.part(NEARLY_OVER, 1.0))?;
+    already::sank(case, onset_k, (case.drop.before?, late))
 }
 
 /// Whether speed fell little by little: regulators and stairs of many steps do, and so do caches that fill while they empty.

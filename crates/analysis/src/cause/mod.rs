@@ -3,6 +3,7 @@
 //! [`drops`] finds where speed gives way, [`weigh`] gathers what speaks for each cause by the rules that [`rule`]
 //! names, [`evidence`] weighs it, [`heat`] looks up readings, [`history`] sums up the run.
 
+mod already;
 mod amounts;
 mod beginning;
 mod cache;
@@ -10,6 +11,7 @@ mod case;
 mod course;
 mod crossing;
 pub(crate) mod drops;
+mod elsewhere;
 mod eras;
 pub(crate) mod evidence;
 mod filling;
@@ -180,7 +182,7 @@ fn judge_from(
 ) -> Vec<Judged> {
     let all = all_drops(starts, trace, stretches, pieces, heat);
     let mut history = History::new(trace, heat, stretches, pieces, &all);
-    let written = Written::new(trace);
+    let written = Written::new(trace, pieces);
     let mut shapes: ByShape<usize> = ByShape::new();
     let resumed = resumed::resumed(trace, heat, &starts::loads(trace), stretches, pieces, &all);
     let last_s = resumed::last_s(&resumed, &all, pieces);
@@ -304,12 +306,12 @@ struct Written<'a> {
     writes: &'a [Interval],
     /// Data written up to the end of each.
     sums: Vec<f64>,
-    /// Ends of trims and long pauses, in seconds.
+    /// Ends of trims and long pauses, be they phases or stops within a load, in seconds.
     emptied_s: Vec<f64>,
 }
 
 impl<'a> Written<'a> {
-    fn new(trace: &'a Trace) -> Self {
+    fn new(trace: &'a Trace, pieces: &[Piece]) -> Self {
         let writes = trace.speeds.iter().find(|series| series.op == SegmentOp::Write);
         let writes = writes.map_or(&[][..], |series| &series.intervals);
         let sums = writes.iter().scan(0.0, |sum, interval| {
@@ -321,11 +323,11 @@ impl<'a> Written<'a> {
             SegmentOp::Idle => phase.end_s - phase.start_s >= EMPTYING_PAUSE_S,
             _ => false,
         };
-        Self {
-            writes,
-            sums: sums.collect(),
-            emptied_s: trace.phases.iter().filter(empties).map(|p| p.end_s).collect(),
-        }
+        let stops = pieces.iter().filter(|piece| piece.stopped && piece.span_s() >= EMPTYING_PAUSE_S);
+        let phases = trace.phases.iter().filter(empties).map(|phase| phase.end_s);
+        let mut emptied_s: Vec<f64> = phases.chain(stops.map(|piece| piece.end_s)).collect();
+        emptied_s.sort_by(f64::total_cmp);
+        Self { writes, sums: sums.collect(), emptied_s }
     }
 
     /// How often the cache had been emptied by `t_s`.

@@ -17,8 +17,11 @@ const COARSE_K: f64 = 1.5;
 const LEAST_READINGS: usize = 2;
 /// How far below its beginning heat lets go, in a kelvin: hystereses of 2 to 7 K were seen, more where the threshold
 /// below is the one that lets go; less than a kelvin and a half is the rounding of a narrow one.
-const HYSTERESIS: [(f64, f64); 4] = [(0.6, 0.004), (LEAST_K, 0.03), (8.0, 0.13), (f64::INFINITY, 0.03)];
+/// Whole kelvins hide where the usual ones end.
+const HYSTERESIS: [(f64, f64); 2] = [(0.6, 0.004), (LEAST_K, 0.03)];
 const LEAST_K: f64 = 1.9;
+const WIDE_PER_K: f64 = 0.03;
+const WIDE_FROM_K: f64 = 14.0;
 const USUAL_PER_K: f64 = 0.13;
 /// Beyond these the wider hystereses get fewer by a factor of e in so many kelvins: 28 K was measured of a stick that cools for minutes.
 const WIDER_K: f64 = 8.0;
@@ -93,7 +96,11 @@ impl Release {
 
     /// How likely heat lets go here, in a kelvin, if nothing else is known of the threshold.
     fn anew_per_k(&self) -> f64 {
-        HYSTERESIS.iter().find(|(up_to_k, _)| self.cooled_k < *up_to_k).map_or(0.0, |(_, per_k)| *per_k)
+        if let Some((_, per_k)) = HYSTERESIS.iter().find(|(up_to_k, _)| self.cooled_k < *up_to_k) {
+            return *per_k;
+        }
+        let wide = ((self.cooled_k - WIDER_K) / (WIDE_FROM_K - WIDER_K)).clamp(0.0, 1.0);
+        USUAL_PER_K * (WIDE_PER_K / USUAL_PER_K).powf(wide)
     }
 }
 

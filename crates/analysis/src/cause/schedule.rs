@@ -12,6 +12,7 @@ use super::heat::Heat;
 use super::recurring;
 use crate::observation::Observation;
 use crate::segment::{Piece, Stretch, median};
+use measure::Point;
 
 /// Speeds that one beat parts: fewer may be alike by chance.
 const LEAST: usize = 4;
@@ -28,6 +29,8 @@ const LEAST_BURSTS: usize = 3;
 /// ... if nearly all of them are that long within this share of it, or a row.
 const ONE_LENGTH: f64 = 0.04;
 const NEARLY_ALL: f64 = 0.8;
+/// Amounts of one job differ by so much at least: speeds are a mean.
+const ONE_AMOUNT: f64 = 0.02;
 /// A drive that begins so much cooler takes longer to a threshold; whole kelvins hide half of it. By so many times what bursts differ by.
 const COOLER_K: f64 = 1.5;
 const LONGER: f64 = 1.5;
@@ -45,8 +48,8 @@ pub(super) fn weigh(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piec
     for drops in judged.chunk_by_mut(|one, next| of(one) == of(next)) {
         let index = of(&drops[0]);
         let of_it = pieces_of(index, pieces);
-        let schedule =
-            schedule(&stretches[index], of_it, heat.slice_s).or_else(|| bursts(drops, of_it, heat));
+        let schedule = schedule(&stretches[index], of_it, heat.slice_s)
+            .or_else(|| bursts(drops, &stretches[index], of_it, heat));
         let Some((seen, weight)) = schedule else { continue };
         drops.iter_mut().for_each(|drop| drop.evidence.weigh(seen.clone(), &[(Suspect::Other, weight)]));
     }
@@ -54,20 +57,34 @@ pub(super) fn weigh(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piec
 
 /// Bursts of one length, the first one too, of a drive that was cooler then or had come to rest before the others; and what that weighs for
 /// anything but heat.
-fn bursts(drops: &[Judged], pieces: &[Piece], heat: &Heat) -> Option<(Observation, f64)> {
+fn bursts(drops: &[Judged], stretch: &Stretch, pieces: &[Piece], heat: &Heat) -> Option<(Observation, f64)> {
     let outer: Vec<&Judged> = drops.iter().filter(|drop| drop.drop.inside.is_none()).collect();
     let first = outer.first().filter(|first| !first.drop.at_start)?;
-    let lengths_s: Vec<f64> = outer.windows(2).map(|pair| pair[1].start_s - pair[0].end_s).collect();
+    let is_stop = |drop: &&Judged| {
+        let within =
+            |piece: &&Piece| piece.start_s >= drop.start_s - 1e-6 && piece.end_s <= drop.end_s + 1e-6;
+        pieces.iter().filter(within).any(|piece| piece.stopped)
+    };
+    // Between stops, what was moved says how long a burst was to a fraction of a row.
+    let stops = outer.iter().all(|drop| is_stop(drop));
+    let full = first.drop.before?;
+    let length_s = |from: (f64, f64), to: &Judged| match stops {
+        true => moved(stretch, from.0, to.start_s.midpoint(to.end_s)) / full,
+        false => to.start_s - from.1,
+    };
+    let ends = |drop: &Judged| (drop.start_s.midpoint(drop.end_s), drop.end_s);
+    let lengths_s: Vec<f64> = outer.windows(2).map(|pair| length_s(ends(pair[0]), pair[1])).collect();
     let usual_s = median(&lengths_s);
     let mut off_s: Vec<f64> = lengths_s.iter().map(|length_s| (length_s - usual_s).abs()).collect();
     off_s.sort_unstable_by(f64::total_cmp);
-    let most_off_s = off_s.get((NEARLY_ALL * off_s.len() as f64) as usize)?.max(heat.slice_s);
+    let least_s = if stops { ONE_AMOUNT * usual_s } else { heat.slice_s };
+    let most_off_s = off_s.get((NEARLY_ALL * off_s.len() as f64) as usize)?.max(least_s);
     // A load may begin with a row of something slower.
     let fast = first.drop.before? * ONE_SPEED;
     let begin_s = pieces.iter().find(|piece| piece.level >= fast)?.start_s;
-    let first_s = first.start_s - begin_s;
-    let one_length = most_off_s <= (ONE_LENGTH * usual_s).max(heat.slice_s)
-        && (first_s - usual_s).abs() <= most_off_s + 1e-6;
+    let first_s = length_s((stretch.start_s(), begin_s), first);
+    let one_length =
+        most_off_s <= (ONE_LENGTH * usual_s).max(least_s) && (first_s - usual_s).abs() <= most_off_s + 1e-6;
     if lengths_s.len() < LEAST_BURSTS || !one_length {
         return None;
     }
@@ -75,8 +92,9 @@ fn bursts(drops: &[Judged], pieces: &[Piece], heat: &Heat) -> Option<(Observatio
     let later_k = median(&later_k);
     let cooler_k = later_k - heat.nearest_k(begin_s)?;
     // Until then it was cooler than a later burst ever is: so much later a threshold would end it.
-    let warm = heat.within(begin_s, first.start_s).iter().find(|p| p.value >= later_k);
-    let longer = warm.map_or(0.0, |p| p.t.as_secs_f64() - begin_s) / most_off_s.max(heat.period_s);
+    let warm_s =
+        reached_s(heat.within(begin_s - heat.period_s, first.start_s), later_k).unwrap_or(begin_s) - begin_s;
+    let longer = warm_s / if stops { most_off_s } else { most_off_s.max(heat.period_s) };
     if cooler_k >= COOLER_K.max(heat.step_k) && longer >= LONGER {
         let seen = Observation::AsSoonFromCool { first_s, usual_s, cooler_k };
         return Some((seen, (AS_SOON + longer.ln()).min(AT_MOST)));
@@ -86,6 +104,21 @@ fn bursts(drops: &[Judged], pieces: &[Piece], heat: &Heat) -> Option<(Observatio
     let slow_s = median(&rests.iter().map(|(_, slow_s)| *slow_s).collect::<Vec<_>>());
     let seen = Observation::BurstsAfterRest { length_s: usual_s, rest_s };
     (rests.len() >= LEAST_BURSTS && rest_s >= AT_REST * slow_s).then_some((seen, AS_SOON))
+}
+
+/// When the temperature came to `kelvin`, in seconds, as a straight line between two readings has it.
+fn reached_s(readings: &[Point<f64>], kelvin: f64) -> Option<f64> {
+    let pair = readings.windows(2).find(|pair| pair[0].value < kelvin && pair[1].value >= kelvin)?;
+    let (from_s, to_s) = (pair[0].t.as_secs_f64(), pair[1].t.as_secs_f64());
+    Some(from_s + (to_s - from_s) * (kelvin - pair[0].value) / (pair[1].value - pair[0].value))
+}
+
+/// Bytes that a load moved from one moment to another.
+fn moved(stretch: &Stretch, from_s: f64, to_s: f64) -> f64 {
+    let at = |t_s: f64| stretch.samples.partition_point(|sample| sample.start_s < t_s);
+    let samples = &stretch.samples[at(from_s)..at(to_s)];
+    crate::work::count(samples.len());
+    samples.iter().map(|sample| sample.bytes).sum()
 }
 
 /// For how long a drop went on at the temperature at which it ended, and how long it lasted, in seconds; `None` where it hardly cooled.

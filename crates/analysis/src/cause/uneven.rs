@@ -44,14 +44,33 @@ pub(super) fn weigh(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piec
         let fell = drops.iter().filter(|index| outer(&judged[**index]));
         let fell: Vec<f64> = fell.filter_map(|index| judged[*index].drop.before).collect();
         let rose = tops.remove(&op).unwrap_or_default();
+        let left = drops.iter().filter(|index| outer(&judged[**index]) && stood(&judged[**index], pieces));
+        let left: Vec<f64> = left.map(|index| judged[*index].drop.level).collect();
+        let left = unlike(&left).and_then(|share| left_anything(share, left));
         let seen = [(spread(&fell), fell), (unlike(&rose), rose)].map(|(share, speeds)| seen(share?, speeds));
-        let Some((seen, weight)) = seen.into_iter().flatten().max_by(|a, b| a.1.total_cmp(&b.1)) else {
+        let Some((seen, weight)) =
+            seen.into_iter().chain([left]).flatten().max_by(|a, b| a.1.total_cmp(&b.1))
+        else {
             continue;
         };
         for index in drops {
             judged[index].evidence.weigh(seen.clone(), &[(Other, weight)]);
         }
     }
+}
+
+/// Whether a drop fell in one step to a speed that stood for some slices, and came back from it in one.
+fn stood(judged: &Judged, pieces: &[Piece]) -> bool {
+    let even = |at: &usize| pieces[*at].slices >= KEPT && pieces[*at].variation <= EVEN;
+    let lasting = judged.drop.own.iter().filter(|at| pieces[**at].slices > 1);
+    judged.drop.recovered && judged.drop.sharp && lasting.clone().count() == 1 && lasting.clone().all(even)
+}
+
+/// What is seen where the speeds that were left are `share` of the way from a throttle's to anything, and what that weighs.
+fn left_anything(share: f64, speeds: Vec<f64>) -> Option<(Observation, f64)> {
+    let (low_bytes_per_s, high_bytes_per_s) = quarters(&speeds)?;
+    let seen = Observation::LeftAnything { drops: speeds.len(), low_bytes_per_s, high_bytes_per_s };
+    (share > 0.0).then_some((seen, MOST * share.min(1.0)))
 }
 
 /// The speeds that loads keep, for as long as they go on: a pause, or a row that holds some of one, ends a load.

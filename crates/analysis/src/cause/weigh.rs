@@ -7,6 +7,7 @@ use super::cache;
 use super::case::{Case, REGULATOR_MARGIN_K, TELLING_S};
 use super::course;
 use super::crossing::{ANYWHERE_PER_K, BEFOREHAND, HYSTERESIS_K, PAST_K};
+use super::elsewhere;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{Evidence, Suspect};
 use super::heat::HeatMove;
@@ -95,6 +96,7 @@ pub(crate) fn weigh(case: &Case) -> (Evidence, Option<Beginning>) {
         began.host = thresholds(case, onset_k, &mut evidence);
         began.ran_hotter = course::weigh(case, onset_k, &mut evidence);
         slowed_in_other_run(case, onset_k, &mut evidence);
+        elsewhere::weigh(case, onset_k, &mut evidence);
         began
     });
     match began {

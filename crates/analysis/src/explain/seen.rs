@@ -18,7 +18,12 @@ pub(super) fn seen(evidence: &Sources, judged: &Judged) -> Seen {
     let kelvin = || during.iter().map(|point| point.value);
     let settings = evidence.trace.settings_at(judged.start_s);
     let fell_slowly = |of: &Weighing| {
-        matches!(of.observation, Observation::FellSlowly { .. } | Observation::SankThoughCooled { .. })
+        matches!(
+            of.observation,
+            Observation::FellSlowly { .. }
+                | Observation::SankThoughCooled { .. }
+                | Observation::SankAlready { .. }
+        )
     };
     let slowly = judged.evidence.weighings().iter().any(fell_slowly);
     let mut seen = Seen {

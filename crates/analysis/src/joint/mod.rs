@@ -20,7 +20,9 @@ pub use others::others;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::findings::{Cause, Caveat, Findings, Label, Policy, PolicyClass, Segment, SegmentOp};
+use crate::findings::{Cause, Caveat, Event, Findings, Label, Policy, PolicyClass, Segment, SegmentOp};
+use crate::observation::Observation;
+use crate::others::FirstFall;
 use crate::wording;
 use explain::Explained;
 use record::Record;
@@ -147,8 +149,12 @@ pub struct JointRun {
     power_state: Option<u8>,
     /// What its link can carry, in bytes per second.
     link_bytes_per_s: Option<f64>,
+    /// TMT1 and TMT2 as they were set all along, whether they act or not.
+    set_k: (Option<f64>, Option<f64>),
     /// Its stretches under load.
     ran: Vec<Ran>,
+    /// The first fall of each of its loads.
+    falls: Vec<FirstFall>,
     policy: Policy,
     record: Record,
 }
@@ -214,6 +220,8 @@ impl JointRun {
             ambient_k: trace.facts.ambient_k,
             power_state: one_power_state(trace),
             link_bytes_per_s: trace.facts.link_bytes_per_s,
+            set_k: (tmt1_k, tmt2_k),
+            falls: falls(trace, findings),
             ran: ran(trace, findings),
             policy: findings.policy.clone(),
             record: Record::new(trace),
@@ -281,6 +289,29 @@ fn ran(trace: &Trace, findings: &Findings) -> Vec<Ran> {
         })
     };
     findings.segments.iter().filter(|segment| segment.op.moves_data()).filter_map(ran).collect()
+}
+
+/// The first fall of each load of a run.
+fn falls(trace: &Trace, findings: &Findings) -> Vec<FirstFall> {
+    let mut falls: Vec<FirstFall> = Vec::new();
+    let fell = |event: &Event| {
+        event.observations.iter().find_map(|seen| match seen.observation {
+            Observation::SpeedFell { before_bytes_per_s, during_bytes_per_s, .. } => {
+                Some([before_bytes_per_s, during_bytes_per_s])
+            }
+            _ => None,
+        })
+    };
+    for event in &findings.events {
+        let (Some(speeds), Some(from_k)) = (fell(event), event.temp_k) else { continue };
+        let phase = trace.phases.iter().rfind(|phase| phase.start_s <= event.t_s && phase.op.moves_data());
+        let Some(phase) = phase.filter(|phase| !phase.is_limited() && !phase.buffered) else { continue };
+        if !falls.iter().any(|fall| fall.op == phase.op && fall.what == phase.what) {
+            let fast_s = event.t_s - phase.start_s;
+            falls.push(FirstFall { op: phase.op, what: phase.what.clone(), speeds, from_k, fast_s });
+        }
+    }
+    falls
 }
 
 /// TMT1 and TMT2, where they are one and the same for the whole run.

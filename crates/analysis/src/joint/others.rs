@@ -3,7 +3,7 @@
 use super::{Follows, JointRun, OTHER_SPEED, Ran};
 use crate::FASTER;
 use crate::findings::{Cause, Label, PolicyLevel};
-use crate::others::{FasterElsewhere, Others, ShownLoad, ShownSlow};
+use crate::others::{FasterElsewhere, HotAtFull, Others, ShownLoad, ShownSlow};
 
 /// A speed that lasts so long is one.
 const LASTS_S: f64 = 10.0;
@@ -21,7 +21,10 @@ pub fn others(runs: &[JointRun]) -> Vec<Others> {
                 loads.push(load);
             }
         }
-        Others::new(loads, faster(runs, index))
+        let same = same_thresholds(runs, index);
+        let first = same.iter().flat_map(|run| run.falls.clone()).collect();
+        let hot = same.iter().flat_map(|run| hot(run)).collect();
+        Others::new(loads, faster(runs, index)).with_heat(first, hot)
     };
     (0..runs.len()).map(of).collect()
 }
@@ -56,6 +59,32 @@ fn faster(runs: &[JointRun], index: usize) -> Vec<FasterElsewhere> {
         }
     }
     faster
+}
+
+/// For a run that fell, the other records at the same thresholds and power state: what heat does begins at the same temperature in them.
+fn same_thresholds(runs: &[JointRun], index: usize) -> Vec<&JointRun> {
+    let run = &runs[index];
+    if run.falls.is_empty() {
+        return Vec::new();
+    }
+    let is_same =
+        |of: &JointRun| of.is_comparable(run) && of.set_k == run.set_k && !of.record.is_same(&run.record);
+    runs.iter().enumerate().filter(|(at, of)| *at != index && is_same(of)).map(|(_, of)| of).collect()
+}
+
+/// How hot a run was at full speed.
+fn hot(run: &JointRun) -> Vec<HotAtFull> {
+    let at_full = |ran: &Ran| {
+        let hot = HotAtFull {
+            op: ran.op,
+            what: ran.what.clone(),
+            bytes_per_s: ran.bytes_per_s,
+            kelvin: ran.end_k?,
+            span_s: ran.span_s,
+        };
+        is_full(ran).then_some(hot)
+    };
+    run.ran.iter().filter_map(at_full).collect()
 }
 
 /// Whether it shows a full speed.

@@ -92,7 +92,7 @@ impl Record {
         self.ends().map_or(0.0, |(begin_s, end_s)| end_s - begin_s)
     }
 
-    fn is_same(&self, other: &Self) -> bool {
+    pub(super) fn is_same(&self, other: &Self) -> bool {
         let Some((ends, others)) = self.ends().zip(other.ends()) else { return self.exact == other.exact };
         let plain = [ends.0 - others.0, ends.1 - others.1, 0.0];
         let steps = self.steps_s.iter().flat_map(|s| other.steps_s.iter().map(move |other_s| s - other_s));

@@ -23,6 +23,8 @@ fn run(tmt: Option<(f64, f64)>, cause: Cause, onset_k: f64, release_k: Option<f6
         from_runs: None,
     };
     JointRun {
+        falls: Vec::new(),
+        set_k: (None, None),
         name: format!("{tmt:?}"),
         drive: Some("drive".into()),
         simulated: None,

@@ -111,6 +111,13 @@ pub fn observation(seen: &Observation) -> String {
         Seen::RanHotter { full_speed_s } => {
             format!("The drive ran at full speed for {full_speed_s:.0} s while at least 1.5 K hotter.")
         }
+        Seen::RanHotterElsewhere { full_speed_s } => format!(
+            "In another run, the drive ran at full speed for {full_speed_s:.0} s while at least 1.5 K hotter."
+        ),
+        Seen::FellElsewhere { from_k, fast_s, elsewhere_s } => format!(
+            "In another run, speed fell after {elsewhere_s:.0} s at {}; here after {fast_s:.0} s.",
+            at(from_k)
+        ),
         Seen::ThresholdMoved { moves: 1, first_s } => format!(
             "A threshold that was changed unrecorded explains that: the drops after {first_s:.0} s began at another temperature."
         ),
@@ -132,6 +139,11 @@ pub fn observation(seen: &Observation) -> String {
         Seen::SankThoughCooled { cooled_k } => {
             format!("Speed went on sinking while the drive cooled by {cooled_k:.0} K.")
         }
+        Seen::SankAlready { share, from_k } => format!(
+            "Speed had been sinking before, from {} on and by {:.1} % while cooler; a threshold takes nothing below it.",
+            at(from_k),
+            100.0 * share
+        ),
         Seen::FellSlowly { over_s } => {
             format!(
                 "Speed fell little by little, over {over_s:.0} s; what is not thermal mostly falls at once."
@@ -237,6 +249,11 @@ pub fn observation(seen: &Observation) -> String {
         Seen::OtherwiseExplained { probability } => format!(
             "Another explanation of all drops of this run together has a probability of {:.1} %.",
             probability * 100.0
+        ),
+        Seen::LeftAnything { low_bytes_per_s, high_bytes_per_s, .. } => format!(
+            "Speed fell to anything from {} to {}; a throttle has few lower speeds.",
+            rate(low_bytes_per_s),
+            rate(high_bytes_per_s)
         ),
         Seen::FellFromAnything { drops, low_bytes_per_s, high_bytes_per_s } => format!(
             "The {drops} drops fell from speeds between {} and {} (middle half); a throttled drive falls from one speed.",

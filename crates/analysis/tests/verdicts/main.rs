@@ -2,6 +2,7 @@
 //! class, and slow-downs that are not heat.
 
 mod across;
+mod amounts;
 mod anywhere;
 mod counted;
 mod drive;
@@ -17,6 +18,7 @@ mod moved;
 mod paused;
 mod renamed;
 mod robust;
+mod rooms;
 mod same;
 mod scheduled;
 mod unsettled;

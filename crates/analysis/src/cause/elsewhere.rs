@@ -1,0 +1,60 @@
+//! What other runs of the drive say of a fall: where heat is behind it, it begins at the same temperature in a warmer room, only sooner; a
+//! full cache, or a clock, strikes after the same time, however warm the drive is by then.
+
+use super::case::Case;
+use super::evidence::Evidence;
+use super::evidence::Suspect::Slc;
+use super::likelihood::{ONE_THRESHOLD_K, seen_once};
+use crate::observation::Observation;
+
+/// Times this far apart are two, and as near as that they are one; rows blur them.
+const OTHER_TIME: f64 = 1.25;
+const SAME_TIME: f64 = 1.03;
+const ROWS: f64 = 2.0;
+/// Temperatures this far apart are no single threshold, whatever the sensor.
+const OTHER_K: f64 = 4.0;
+/// Two falls agree in temperature within this by chance as often as it is a share of what the drive went through.
+const AGREE_K: f64 = 2.0 * ONE_THRESHOLD_K;
+const MOST: f64 = 2.5;
+/// A cache that ends after other amounts in each run had been filled in part before.
+const OTHER_AMOUNT: f64 = -1.5;
+const SAME_TIME_WEIGHT: f64 = 2.5;
+/// Another run was hotter at full speed: as of [`super::course`], less as air and case may have been others.
+const RAN_HOTTER: f64 = -3.0;
+const TELLS_S: f64 = 30.0;
+
+/// Weighs what others show of a drop that began at `onset_k`.
+pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) {
+    let Some(before) = case.drop.before.filter(|_| !case.drop.at_start && case.drop.inside.is_none()) else {
+        return;
+    };
+    let (op, what) = (case.op, case.phase.what.as_str());
+    let shared = seen_once(case.alike);
+    let hotter_s = case.others.hotter_s(op, what, before, onset_k + ONE_THRESHOLD_K.max(case.heat.step_k));
+    if hotter_s >= TELLS_S {
+        let seen = Observation::RanHotterElsewhere { full_speed_s: hotter_s };
+        evidence.weigh_heat(seen, RAN_HOTTER * shared, &[]);
+    }
+    let fast_s = case.start_s() - case.phase.start_s;
+    let falls = case.others.first_falls(op, what, before);
+    let weighed = falls.filter_map(|fall| {
+        let apart_k = (fall.from_k - onset_k).abs();
+        let ratio = (fast_s / fall.fast_s).max(fall.fast_s / fast_s);
+        let apart_s = (fast_s - fall.fast_s).abs();
+        let rows_s = ROWS * case.heat.slice_s;
+        let one_k = apart_k <= ONE_THRESHOLD_K.max(2.0 * case.spread_k());
+        let weight = if one_k && ratio >= OTHER_TIME && apart_s > rows_s {
+            ((onset_k - case.history.coolest_k) / AGREE_K).ln().clamp(0.0, MOST)
+        } else if apart_k >= OTHER_K && (ratio <= SAME_TIME || apart_s <= rows_s) {
+            -SAME_TIME_WEIGHT
+        } else {
+            return None;
+        };
+        Some((fall, weight))
+    });
+    // Several runs say it for one drive: the plainest counts.
+    let Some((fall, weight)) = weighed.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())) else { return };
+    let seen = Observation::FellElsewhere { from_k: fall.from_k, fast_s, elsewhere_s: fall.fast_s };
+    let cache = if weight > 0.0 { OTHER_AMOUNT } else { 0.0 };
+    evidence.weigh_heat(seen, weight * shared, &[(Slc, cache * shared)]);
+}

@@ -1,0 +1,74 @@
+//! Runs of one drive in rooms of several temperatures: what they say of each other's drops.
+
+use analysis::findings::{Cause, EventKind, Suspect};
+use analysis::joint::{JointRun, others};
+use analysis::{Findings, analyze, analyze_among};
+use trace::Trace;
+
+use crate::logs::{Logged, heat, relay};
+use crate::of_kind;
+use crate::paused::of_writes;
+
+/// The runs, each judged with what the others show.
+fn together(traces: &[Trace]) -> Vec<Findings> {
+    let runs: Vec<JointRun> =
+        traces.iter().map(|trace| JointRun::new("run", Some("drive"), trace, &analyze(trace))).collect();
+    traces.iter().zip(others(&runs)).map(|(trace, others)| analyze_among(trace, &others)).collect()
+}
+
+/// How likely heat is to be behind the first drop of a run.
+fn heat_of(findings: &Findings) -> f64 {
+    let drop = findings.events.first().expect("a drop");
+    let is_heat = |suspect: Suspect| matches!(suspect, Suspect::Tmt1 | Suspect::Tmt2 | Suspect::Vendor);
+    match drop.cause {
+        Cause::NotThermal => 1.0 - drop.confidence,
+        Cause::Unknown => drop.candidates.iter().filter(|c| is_heat(c.cause)).map(|c| c.probability).sum(),
+        _ => drop.confidence,
+    }
+}
+
+/// Goal: a drop in a cool room has the cause that it has in a warm one. Method: a drive that creeps up to its threshold and stays slow, at
+/// two rises; each run alone, and both.
+#[test]
+fn a_threshold_that_two_rooms_show_is_likelier_than_in_either_alone() {
+    for (seed, share) in [(1, 0.6), (2, 0.7), (3, 0.5), (4, 0.65), (5, 0.75)] {
+        let run = |heats_k: f64| {
+            let mut log = Logged::new(seed + heats_k as u64);
+            log.heats_k = heats_k;
+            log.log(2000, relay(346.0, 320.0, share));
+            of_writes(&log, 2)
+        };
+        let traces = [run(35.0), run(46.0)];
+        let (alone, both) = (heat_of(&analyze(&traces[1])), together(&traces));
+        assert!(
+            !heat(&both[1]).is_empty() && heat_of(&both[1]) > alone,
+            "{share}: {alone} alone, {:?}",
+            both[1].events
+        );
+        // It cooled by 13 K and stayed slow: by itself a full cache.
+        assert!(of_kind(&both[0], EventKind::SlcExhausted).is_empty(), "{share}: {:?}", both[0].events);
+    }
+}
+
+/// Goal: what comes after the same time in a warm room and in a cool one is no threshold. Method: a full cache, and a copy of a run, which says
+/// nothing.
+#[test]
+fn a_fall_after_one_amount_in_two_rooms_is_no_threshold() {
+    for (seed, fast_s, share) in
+        [(1, 200, 0.4), (2, 150, 0.5), (3, 260, 0.45), (4, 300, 0.35), (5, 180, 0.55)]
+    {
+        let run = |heats_k: f64| {
+            let mut log = Logged::new(seed + heats_k as u64);
+            log.heats_k = heats_k;
+            log.log(fast_s, |_, _| 1.0);
+            log.log(600, |_, _| share);
+            of_writes(&log, 1)
+        };
+        let traces = [run(40.0), run(56.0)];
+        let (alone, both) = (heat_of(&analyze(&traces[1])), together(&traces));
+        assert!(heat(&both[1]).is_empty(), "{fast_s} s: {:?}", both[1].events);
+        assert!(heat_of(&both[1]) < alone, "{fast_s} s: {alone} alone, {:?}", both[1].events);
+        let copies = together(&[traces[1].clone(), traces[1].clone()]);
+        assert_eq!(heat_of(&copies[0]), alone, "{fast_s} s");
+    }
+}
