@@ -9,7 +9,6 @@ use analysis::findings::{Cause, EventKind, Label};
 use trace::{HostThreshold, SegmentOp, Trace};
 
 use crate::sample::LimitsK;
-use crate::throttle::median;
 
 /// Length of a step in seconds. A second is short against the fastest mode that a fit looks for (2 s) and long enough
 /// for a burst of a duty-cycled drive to average out.
@@ -371,6 +370,13 @@ fn period_s(readings: &[FitReading]) -> f64 {
     let mut spans: Vec<f64> = readings.windows(2).map(|pair| pair[1].t_s - pair[0].t_s).collect();
     spans.sort_by(f64::total_cmp);
     spans.get(spans.len() / 2).copied().unwrap_or(1.0).max(0.05)
+}
+
+/// The middle one.
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied()
 }
 
 #[cfg(test)]

@@ -11,11 +11,11 @@ use crate::check::{self, SelfCheck};
 use crate::commands::with_cache_size;
 use crate::data::{Asked, RunData, TRICKLE, fitted_to};
 use crate::fitting::Fitting;
+use crate::onset::Class;
 use crate::open;
 use crate::opinion::MachineOdds;
 use crate::predict::model_k;
 use crate::sample::{Common, DriveSample, ThresholdSource, Throttle, ThrottleAct, ThrottleLevel};
-use crate::throttle::Class;
 
 /// The version of the `[fit]` table.
 pub const SCHEMA: u32 = 1;

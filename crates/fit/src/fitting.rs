@@ -14,11 +14,13 @@ use crate::closed::{Closed, class_loss, closed_loops};
 use crate::commands::{THERMAL_ID_QUICK, with_cache_size};
 use crate::data::RunData;
 use crate::heat::{EITHER, HeatModel, HeatShape, REGULATED};
+use crate::onset::{Class, OnsetGroup, groups};
 use crate::opinion::MachineOdds;
 use crate::sample::{Common, DriveSample, LimitsK};
 use crate::speed::{FittedSpeed, SlowStretch, full, ln_levels, slow};
+use crate::stairs;
 use crate::states;
-use crate::throttle::{Class, OnsetGroup, groups, read_off};
+use crate::throttle::read_off;
 use crate::two_level;
 use analysis::posterior::Draws;
 use analysis::posterior::least::{self, Misses as _};
@@ -135,7 +137,8 @@ pub fn fit_shapes(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> R
 fn fit_still(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> Fitting {
     let full = full(runs);
     let mut slow: Vec<SlowStretch> = runs.iter().map(|run| slow(run, &full)).collect();
-    let groups = groups(runs, &mut slow);
+    let stepped = stairs::seen(runs, &slow);
+    let groups = groups(runs, &mut slow, stepped);
     let regulates = groups.iter().any(|group| !matches!(group.said, Some(Class::Relay | Class::Stop)));
     let ln_levels: Vec<Vec<f64>> = runs
         .iter()

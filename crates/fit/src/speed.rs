@@ -2,7 +2,7 @@
 
 use analysis::findings::Label;
 
-use crate::data::{Asked, LoadStep, RunData};
+use crate::data::{Asked, LoadStep, RunData, median};
 use crate::simulate::THROTTLED_SHARE;
 
 /// Seconds at each end of a stretch that are left out: the load begins and ends within them.
@@ -194,7 +194,7 @@ fn before(run: &RunData, asked: Asked, from: usize) -> Option<f64> {
 }
 
 fn median_of(values: &[f64]) -> f64 {
-    crate::throttle::median(values).unwrap_or(0.0)
+    median(values).unwrap_or(0.0)
 }
 
 /// Which seconds of a run heat held back.

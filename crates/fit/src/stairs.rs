@@ -3,10 +3,10 @@
 //! How deep a step is shows in the speeds alone: a load that began fast stands still on the first one. With that each
 //! second has its number of steps, and the sample's own course has the temperatures at which that number changed.
 
-use crate::data::RunData;
+use crate::data::{RunData, median};
+use crate::onset::{OnsetGroup, setting_k};
 use crate::simulate::THROTTLED_SHARE;
 use crate::speed::SlowStretch;
-use crate::throttle::{OnsetGroup, median, setting_k};
 use analysis::posterior::Draws;
 
 /// Seconds whose median is a speed: stalls are no steps.
