@@ -303,8 +303,10 @@ fn switches(group: &mut OnsetGroup, runs: &[RunData], slow: &[SlowStretch]) {
         };
         let middle = 0.5 * (1.0 + floor);
         let begin = (0..*from).rev().find(|at| steps[*at].asked != asked).map_or(0, |at| at + 1);
-        let mut fast = share[begin].is_none_or(|share| share > middle);
-        for at in begin + 1..end.saturating_sub(1) {
+        // The second in which it began is none that says how.
+        let Some((first, begins)) = (begin..end).find_map(|at| Some((at, share[at]?))) else { continue };
+        let mut fast = begins > middle;
+        for at in first + 1..end.saturating_sub(1) {
             let Some(now) = share[at] else { continue };
             // The second of a switch is partly fast; its neighbour on the other side is wholly one or the other.
             let part = |share: f64| ((share - floor) / (1.0 - floor)).clamp(0.0, 1.0);

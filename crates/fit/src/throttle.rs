@@ -8,7 +8,7 @@ use crate::data::{Asked, RunData, median};
 use crate::heat::at;
 use crate::onset::{Class, HELD_S, OnsetGroup, SETTLED_S, setting_k};
 use crate::regulator::{self, REGULATOR_K};
-use crate::sample::{Throttle, ThrottleAct};
+use crate::sample::{ThresholdSource, Throttle, ThrottleAct};
 use crate::speed::SlowStretch;
 use crate::stairs;
 use analysis::posterior::Draws;
@@ -19,6 +19,9 @@ const HYSTERESIS_K: (f64, f64) = (1.0, 6.0);
 const LEAST_SHARE: f64 = 0.05;
 /// Scatter of a threshold read off a course: the second in which it was crossed, and the firmware's look at it.
 const THRESHOLD_SD_K: f64 = 0.15;
+/// How probable it is beforehand that firmware's own threshold leaves an operation alone that no run shows there: more than an
+/// end of an interval, so that forecasts hold both, and less than half.
+const SPARED_UNSEEN: f64 = 0.3;
 /// So far above the held temperature a regulator has no more to give.
 const FLOORED_K: f64 = 1.5;
 /// Integral gain of a regulator without memory: the least that a profile takes.
@@ -59,7 +62,12 @@ pub(crate) fn read_off(
     };
     // What no run showed of an operation is that of the other, so that there is a drive; a forecast does not rest on it.
     let known = group.floor[0].or(group.floor[1]).unwrap_or(0.5);
-    let share = |op: usize| if group.spared[op] { 1.0 } else { group.floor[op].unwrap_or(known) };
+    // Firmware's own threshold may leave alone what was never so hot; one of the host's slows the whole drive down.
+    let spares = [0, 1].map(|op| {
+        let open = group.follows == ThresholdSource::Own && group.floor[op].is_none();
+        group.spared[op] || open && draws.unit() < SPARED_UNSEEN
+    });
+    let share = |op: usize| if spares[op] { 1.0 } else { group.floor[op].unwrap_or(known) };
     let floor = [0, 1].map(|op| share(op).clamp(0.001, 1.0));
     let act = match class {
         Class::Relay => ThrottleAct::Relay(floor),
@@ -90,7 +98,7 @@ pub(crate) fn read_off(
         hysteresis_k = REGULATOR_K;
     }
     let hysteresis_k = hysteresis_k.clamp(0.0, 60.0);
-    Throttle { follows: group.follows, on_k, hysteresis_k, spares: group.spared, act }
+    Throttle { follows: group.follows, on_k, hysteresis_k, spares, act }
 }
 
 /// A floor that was not reached: regulators go on down to a twentieth or a fifth of full speed more often than they end
