@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::check::{self, SelfCheck};
+use crate::check::{self, Misfit, SelfCheck};
 use crate::commands::with_cache_size;
 use crate::data::{Asked, RunData, TRICKLE, fitted_to};
 use crate::fitting::Fitting;
@@ -48,6 +48,9 @@ pub struct Fitted {
     pub seen: SeenRange,
     /// What they cannot tell.
     pub left_open: Vec<LeftOpen>,
+    /// What the model does not have, as far as the runs show it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub misfits: Vec<Misfit>,
     /// Which machine throttles, the most probable first; empty where heat did not slow it down.
     #[serde(default)]
     pub machines: Vec<MachineOdds>,
@@ -188,11 +191,11 @@ impl Fitted {
     pub fn checked(runs: &[RunData], mut fitting: Fitting) -> (Self, SelfCheck) {
         let courses = std::mem::take(&mut fitting.courses);
         let fitted = Self::new(runs, fitting);
-        let check = check::check(&fitted, runs, &courses);
-        (fitted, check)
+        let (check, misfits) = check::check(&fitted, runs, &courses);
+        (Self { misfits, ..fitted }, check)
     }
 
-    /// Keeps what a fit found of these runs.
+    /// Keeps what a fit found of these runs, without a look at what the model misses.
     pub fn new(runs: &[RunData], fitting: Fitting) -> Self {
         let seen = seen(runs, &fitting);
         let simulated = runs.iter().any(|run| run.simulated);
@@ -208,6 +211,7 @@ impl Fitted {
             common,
             seen,
             left_open,
+            misfits: Vec::new(),
             machines,
             best,
             samples,
