@@ -388,7 +388,7 @@ fn seen(runs: &[RunData], fitting: &Fitting) -> SeenRange {
     let mut seen = SeenRange { range_k: [f64::INFINITY, f64::NEG_INFINITY], ..SeenRange::default() };
     seen.power_state = fitting.state;
     seen.power_states = runs.iter().rev().find_map(|run| run.power_states.clone());
-    seen.settings_known = runs.iter().any(|run| run.settings_known);
+    seen.settings_known = runs.iter().any(RunData::settings_known);
     seen.full = [0, 1].map(|op| fitting.full[op].seen);
     // Places of the groups count these alone.
     let same = fitted_to(runs, fitting.state);

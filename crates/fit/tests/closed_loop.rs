@@ -168,7 +168,8 @@ fn a_fit_says_whether_it_fits() {
         fitted.misfits
     );
     // What the fit says of itself its forecasts say too, however it was kept.
-    let kept = Fitted::from_profile(&fitted.profile().expect("a profile")).expect("a posterior");
+    let text = fitted.profile().expect("a profile").to_toml().expect("text");
+    let kept = Fitted::from_profile(&Profile::from_toml(&text).expect("a profile")).expect("a posterior");
     let read = [phase("read", Some(1.0), f64::INFINITY, 300)];
     let forecast = predict(&kept, &Scenario::default(), &read);
     assert!(forecast.caveats.iter().any(|caveat| caveat.kind == "misfit"), "{:?}", forecast.caveats);
