@@ -44,6 +44,8 @@ pub(crate) struct OnsetGroup {
     /// Run, second and setting of each crossing.
     pub(crate) onsets: Vec<(usize, f64)>,
     pub(crate) releases: Vec<(usize, f64)>,
+    /// Whether it let go between two loads, the first of which was still slow.
+    pub(crate) let_go: bool,
     /// Seconds in which it acted: run, from, to.
     pub(crate) spans: Vec<(usize, usize, usize)>,
     /// Median share of full speed while slow: reading, writing; `None` where it did not act on that operation.
@@ -109,6 +111,7 @@ pub(crate) fn groups(runs: &[RunData], slow: &mut [SlowStretch], stepped: bool) 
         switches(group, runs, slow);
         group.spared = [0, 1].map(|op| group.floor[op].is_none() && spares(group, op, runs, slow));
         group.stepped = stepped;
+        group.let_go = lets_go(group, runs, slow);
     }
     groups.retain(|group| group.floor.iter().any(Option::is_some));
     groups.sort_by_key(|group| group.follows);
@@ -184,6 +187,7 @@ fn group(groups: &mut Vec<OnsetGroup>, follows: ThresholdSource) -> &mut OnsetGr
             follows,
             onsets,
             releases,
+            let_go: false,
             spans,
             floor: [None; 2],
             spared: [false; 2],
@@ -262,6 +266,22 @@ fn shares(group: &mut OnsetGroup, runs: &[RunData], slow: &[SlowStretch]) {
         })
     });
     group.said = said;
+}
+
+/// Whether a load was slow, and one after it fast: the release lies between.
+fn lets_go(group: &OnsetGroup, runs: &[RunData], slow: &[SlowStretch]) -> bool {
+    let of = |run: usize| {
+        let mut was_slow = false;
+        (0..runs[run].steps.len()).any(|at| {
+            let op = usize::from(runs[run].steps[at].asked == Asked::Write);
+            let known = slow[run].share[at].zip(group.floor[op]).filter(|(_, floor)| *floor < 0.9);
+            let is_slow = known.map(|(share, floor)| share < 0.5 * (1.0 + floor));
+            let lets_go = was_slow && is_slow == Some(false);
+            was_slow = is_slow.unwrap_or(was_slow);
+            lets_go
+        })
+    };
+    (0..runs.len()).any(of)
 }
 
 /// Whether an operation went on at full speed where the threshold was passed by far.
