@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::commands::THERMAL_ID;
 use crate::data::{Asked, RunData, fitted_to};
 use crate::fitted::Fitted;
 use crate::heat::at;
@@ -19,14 +20,14 @@ const LEAST_STRETCH_S: usize = 60;
 const WARM_REST_K: f64 = 0.5;
 /// Residuals that move by so much over a run, in kelvins, are of air that moved.
 const DRIFT_K: f64 = 1.0;
+/// What is off by more is told as how many times, as a share.
+const MANY: f64 = 3.0;
 
 /// All runs of a fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelfCheck {
     /// One a run.
     pub runs: Vec<RunCheck>,
-    /// What the model does not have, as far as the residuals show.
-    pub misfits: Vec<Misfit>,
 }
 
 /// One run, measured and simulated.
@@ -76,16 +77,48 @@ pub enum Misfit {
         /// In kelvins.
         moved_k: f64,
     },
-    /// An unlimited load has another mean speed in the closed loop; the worst, as a share.
+    /// An unlimited load has another mean speed in the closed loop; the worst of an operation, as a share.
     Throttle {
         /// Simulated over measured, less 1.
         off: f64,
+        /// Whether it wrote.
+        #[serde(default)]
+        writes: bool,
     },
 }
 
-/// Runs the loads of `runs` again on the likeliest drive. `courses` are the temperatures of the heat model under the
-/// measured speeds.
-pub(crate) fn check(fitted: &Fitted, runs: &[RunData], courses: &[Vec<f64>]) -> SelfCheck {
+impl Misfit {
+    /// It as a sentence, with the command that shows more.
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::Heat { rms_k } => {
+                format!("The heat model does not fit: {rms_k:.1} K rms is more than rounding explains.")
+            }
+            Self::WarmRest { warmer_k } => format!(
+                "Rests after writes are {warmer_k:.1} K warmer than the model: folding of the SLC cache is heat without \
+                 host I/O. `{THERMAL_ID}` keeps it back with slow reads."
+            ),
+            Self::Drift { moved_k } => format!(
+                "The residuals move by {moved_k:+.1} K over the run: ambient or airflow changed while it ran."
+            ),
+            Self::Throttle { off, writes } => {
+                let op = if *writes { "writes" } else { "reads" };
+                let off = match off {
+                    off if *off > MANY => format!("{:.0} times what it was", 1.0 + off),
+                    off => format!("{:+.0} % off", 100.0 * off),
+                };
+                format!(
+                    "The throttling model does not fit every load: the worst mean speed of {op} is {off}. A second \
+                     threshold, a write cache, or another mechanism than was fitted; `heatsoak analyze` names what it saw."
+                )
+            }
+        }
+    }
+}
+
+/// Runs the loads of `runs` again on the likeliest drive; what the model does not have, as far as that and the residuals show.
+/// `courses` are the temperatures of the heat model under the measured speeds.
+pub(crate) fn check(fitted: &Fitted, runs: &[RunData], courses: &[Vec<f64>]) -> (SelfCheck, Vec<Misfit>) {
     let still = fitted_to(runs, fitted.seen.power_state);
     let checked: Vec<RunCheck> = still.iter().map(|run| run_check(fitted, run)).collect();
     let mut misfits = Vec::new();
@@ -94,10 +127,15 @@ pub(crate) fn check(fitted: &Fitted, runs: &[RunData], courses: &[Vec<f64>]) -> 
         misfits.extend(still.iter().zip(courses).flat_map(|(run, course)| why(run, course)));
     }
     let off = |load: &LoadCheck| load.mean_bytes_per_s[1] / load.mean_bytes_per_s[0] - 1.0;
-    let loads = checked.iter().flat_map(|run| &run.loads).filter(|load| load.mean_bytes_per_s[0] > 0.0);
-    let worst = loads.map(off).max_by(|a, b| a.abs().total_cmp(&b.abs()));
-    misfits.extend(worst.filter(|off| off.abs() > SPEED_OFF_SHARE).map(|off| Misfit::Throttle { off }));
-    SelfCheck { runs: checked, misfits }
+    for writes in [false, true] {
+        let loads = checked.iter().flat_map(|run| &run.loads);
+        let loads = loads.filter(|load| load.writes == writes && load.mean_bytes_per_s[0] > 0.0);
+        // By how many times, so that half and twice are as far off.
+        let worst = loads.map(off).max_by(|a, b| a.ln_1p().abs().total_cmp(&b.ln_1p().abs()));
+        let worst = worst.filter(|off| off.abs() > SPEED_OFF_SHARE);
+        misfits.extend(worst.map(|off| Misfit::Throttle { off, writes }));
+    }
+    (SelfCheck { runs: checked }, misfits)
 }
 
 fn run_check(fitted: &Fitted, run: &RunData) -> RunCheck {

@@ -4,11 +4,11 @@
 //! second too early is no worse a relay. The loss becomes a weight, tempered, so that a class is only left out where the
 //! runs speak against it plainly.
 
-use crate::data::{Asked, RunData};
+use crate::data::{Asked, RunData, median};
+use crate::onset::{Class, OnsetGroup};
 use crate::opinion::{FittedMachine, MachineOdds, odds};
 use crate::sample::{Common, DriveSample, ThresholdSource};
 use crate::simulate::{LoadSecond, THROTTLED_SHARE, replay};
-use crate::throttle::{Class, OnsetGroup, median};
 use analysis::posterior::Draws;
 use measure::Seed;
 

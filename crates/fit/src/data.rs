@@ -9,7 +9,6 @@ use analysis::findings::{Cause, EventKind, Label};
 use trace::{HostThreshold, SegmentOp, Trace};
 
 use crate::sample::LimitsK;
-use crate::throttle::median;
 
 /// Length of a step in seconds. A second is short against the fastest mode that a fit looks for (2 s) and long enough
 /// for a burst of a duty-cycled drive to average out.
@@ -46,7 +45,7 @@ pub struct RunData {
     /// TMT1 and TMT2 as set; `None` where off or not known.
     pub tmt_k: [Option<f64>; 2],
     /// Whether the source says what TMT1 and TMT2 were.
-    pub settings_known: bool,
+    pub tmt_recorded: [bool; 2],
     /// When TMT1 or TMT2 was changed for the first time, as the source says.
     pub changed_s: Option<f64>,
     /// Whether the drive's counters of TMT1 and TMT2 moved; `None` where it has none.
@@ -148,7 +147,8 @@ impl RunData {
             period_s: period_s(&readings),
             readings,
             tmt_k: [tmt1_k, tmt2_k],
-            settings_known: settings.is_some_and(|s| s.tmt1_k.is_some() || s.tmt2_k.is_some()),
+            tmt_recorded: settings
+                .map_or([false; 2], |s| [s.tmt1_k, s.tmt2_k].map(|kelvin| kelvin.is_some())),
             changed_s: changed_s(trace),
             counted: [HostThreshold::Tmt1, HostThreshold::Tmt2].map(|threshold| counted(trace, threshold)),
             power_state: settings.and_then(|settings| settings.power_state),
@@ -179,6 +179,11 @@ impl RunData {
     /// Whether it was in a power state; a log that does not say is taken for one that was.
     pub fn is_in_state(&self, state: Option<u8>) -> bool {
         self.power_state.is_none() || state.is_none() || self.power_state == state
+    }
+
+    /// Whether it says what TMT1 or TMT2 was.
+    pub fn settings_known(&self) -> bool {
+        self.tmt_recorded.contains(&true)
     }
 
     /// The hottest reading in kelvins.
@@ -371,6 +376,13 @@ fn period_s(readings: &[FitReading]) -> f64 {
     let mut spans: Vec<f64> = readings.windows(2).map(|pair| pair[1].t_s - pair[0].t_s).collect();
     spans.sort_by(f64::total_cmp);
     spans.get(spans.len() / 2).copied().unwrap_or(1.0).max(0.05)
+}
+
+/// The middle one.
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied()
 }
 
 #[cfg(test)]

@@ -7,15 +7,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::check::{self, SelfCheck};
+use crate::check::{self, Misfit, SelfCheck};
 use crate::commands::with_cache_size;
 use crate::data::{Asked, RunData, TRICKLE, fitted_to};
 use crate::fitting::Fitting;
+use crate::onset::Class;
 use crate::open;
 use crate::opinion::MachineOdds;
 use crate::predict::model_k;
 use crate::sample::{Common, DriveSample, ThresholdSource, Throttle, ThrottleAct, ThrottleLevel};
-use crate::throttle::Class;
 
 /// The version of the `[fit]` table.
 pub const SCHEMA: u32 = 1;
@@ -48,6 +48,9 @@ pub struct Fitted {
     pub seen: SeenRange,
     /// What they cannot tell.
     pub left_open: Vec<LeftOpen>,
+    /// What the model does not have, as far as the runs show it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub misfits: Vec<Misfit>,
     /// Which machine throttles, the most probable first; empty where heat did not slow it down.
     #[serde(default)]
     pub machines: Vec<MachineOdds>,
@@ -188,11 +191,11 @@ impl Fitted {
     pub fn checked(runs: &[RunData], mut fitting: Fitting) -> (Self, SelfCheck) {
         let courses = std::mem::take(&mut fitting.courses);
         let fitted = Self::new(runs, fitting);
-        let check = check::check(&fitted, runs, &courses);
-        (fitted, check)
+        let (check, misfits) = check::check(&fitted, runs, &courses);
+        (Self { misfits, ..fitted }, check)
     }
 
-    /// Keeps what a fit found of these runs.
+    /// Keeps what a fit found of these runs, without a look at what the model misses.
     pub fn new(runs: &[RunData], fitting: Fitting) -> Self {
         let seen = seen(runs, &fitting);
         let simulated = runs.iter().any(|run| run.simulated);
@@ -208,6 +211,7 @@ impl Fitted {
             common,
             seen,
             left_open,
+            misfits: Vec::new(),
             machines,
             best,
             samples,
@@ -384,7 +388,7 @@ fn seen(runs: &[RunData], fitting: &Fitting) -> SeenRange {
     let mut seen = SeenRange { range_k: [f64::INFINITY, f64::NEG_INFINITY], ..SeenRange::default() };
     seen.power_state = fitting.state;
     seen.power_states = runs.iter().rev().find_map(|run| run.power_states.clone());
-    seen.settings_known = runs.iter().any(|run| run.settings_known);
+    seen.settings_known = runs.iter().any(RunData::settings_known);
     seen.full = [0, 1].map(|op| fitting.full[op].seen);
     // Places of the groups count these alone.
     let same = fitted_to(runs, fitting.state);

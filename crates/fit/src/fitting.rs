@@ -14,11 +14,13 @@ use crate::closed::{Closed, class_loss, closed_loops};
 use crate::commands::{THERMAL_ID_QUICK, with_cache_size};
 use crate::data::RunData;
 use crate::heat::{EITHER, HeatModel, HeatShape, REGULATED};
+use crate::onset::{Class, OnsetGroup, groups};
 use crate::opinion::MachineOdds;
 use crate::sample::{Common, DriveSample, LimitsK};
 use crate::speed::{FittedSpeed, SlowStretch, full, ln_levels, slow};
+use crate::stairs;
 use crate::states;
-use crate::throttle::{Class, OnsetGroup, groups, read_off};
+use crate::throttle::read_off;
 use crate::two_level;
 use analysis::posterior::Draws;
 use analysis::posterior::least::{self, Misses as _};
@@ -135,7 +137,8 @@ pub fn fit_shapes(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> R
 fn fit_still(name: &str, runs: &[RunData], seed: Seed, shapes: Shapes) -> Fitting {
     let full = full(runs);
     let mut slow: Vec<SlowStretch> = runs.iter().map(|run| slow(run, &full)).collect();
-    let groups = groups(runs, &mut slow);
+    let stepped = stairs::seen(runs, &slow);
+    let groups = groups(runs, &mut slow, stepped);
     let regulates = groups.iter().any(|group| !matches!(group.said, Some(Class::Relay | Class::Stop)));
     let ln_levels: Vec<Vec<f64>> = runs
         .iter()
@@ -269,7 +272,7 @@ fn common(name: &str, runs: &[RunData], groups: &[OnsetGroup]) -> Common {
     };
     let known: Vec<f64> = runs.iter().filter_map(|run| run.ambient_k).collect();
     let all_known = known.len() == runs.len();
-    let told = runs.iter().any(|run| run.settings_known) || limits.tmt_max_k.is_some();
+    let told = runs.iter().any(RunData::settings_known) || limits.tmt_max_k.is_some();
     let follows_tmt = groups.iter().any(|group| group.follows != crate::sample::ThresholdSource::Own);
     Common {
         name: name.to_owned(),
@@ -278,10 +281,8 @@ fn common(name: &str, runs: &[RunData], groups: &[OnsetGroup]) -> Common {
         airflow: None,
         limits,
         tmt_k: last.tmt_k.map(|kelvin| kelvin.unwrap_or(0.0)),
-        standing_tmt_k: match last.standing_tmt_k {
-            [Some(tmt1_k), Some(tmt2_k)] => Some([tmt1_k, tmt2_k]),
-            _ => None,
-        },
+        standing_tmt_k: standing_tmt_k(last),
+        tmt_recorded: if standing_tmt_k(last).is_some() { [true; 2] } else { last.tmt_recorded },
         hctm: told || follows_tmt,
         link: runs.iter().find_map(|run| run.link_bytes_per_s).map(|link| link / 1e9),
         cache: runs.iter().find_map(|run| {
@@ -296,6 +297,11 @@ fn common(name: &str, runs: &[RunData], groups: &[OnsetGroup]) -> Common {
             .map(|bytes| bytes & !4095)
             .filter(|b| *b > 0),
     }
+}
+
+fn standing_tmt_k(run: &RunData) -> Option<[u16; 2]> {
+    let [tmt1_k, tmt2_k] = run.standing_tmt_k;
+    Some([tmt1_k?, tmt2_k?])
 }
 
 /// What samples are made from besides their heat.

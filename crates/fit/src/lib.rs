@@ -5,7 +5,7 @@
 //! - [`data`]: what a fit takes from a trace.
 //! - `speed`: full speeds, and the seconds that heat held back.
 //! - `heat`: from speeds to temperature, and the likelihood of readings; `chain`: its posterior (the optimum is `analysis::posterior::least`).
-//! - `throttle`, `regulator`, `stairs`, `two_level`: thresholds and gains read off a sample's own course; `closed`: their class. `air`, `states`: a second airflow, other power states.
+//! - `onset`: thresholds that acted; `throttle`, `regulator`, `stairs`, `two_level`: their numbers, read off a sample's own course; `closed`: their class. `air`, `states`: a second airflow, other power states.
 //! - [`sample`]: one drive that the runs allow, and the profile it makes.
 //! - [`fitting`]: all of these in order. [`fitted`], `open`: what is kept of it, and what stays open; `commands`: the runs that would tell.
 //! - [`opinion`]: which machine the runs make probable, beside what the verdict says.
@@ -35,6 +35,7 @@ mod heat;
 pub mod load;
 pub mod narrow;
 pub mod next;
+mod onset;
 mod open;
 pub mod opinion;
 mod power;

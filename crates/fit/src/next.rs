@@ -7,7 +7,7 @@ use crate::fitted::Fitted;
 use crate::load;
 use crate::predict::scenario::Scenario;
 use crate::predict::{Forecast, PhaseForecast, Ranged, predict};
-use crate::recommend::{Advice, Bounds, Choice, Goal, recommend};
+use crate::recommend::{Advice, Bounds, Choice, Goal, recommend_over_run};
 use crate::{RunData, simulate::LoadPhase};
 use trace::Trace;
 
@@ -47,7 +47,7 @@ pub fn next_steps(fitted: &Fitted, run: &RunData) -> NextSteps {
     let at = Scenario::default();
     // A threshold is not raised to where the drive itself warns (WCTEMP).
     let bounds = Bounds { below_k: fitted.common.limits.warning_k, at_least_bytes_per_s: None };
-    let Advice { choices, .. } = recommend(fitted, &at, &load, Goal::Fastest, bounds);
+    let Advice { choices, .. } = recommend_over_run(fitted, &load, Goal::Fastest, bounds);
     let now = predict(fitted, &at, &load);
     let other = |at: Scenario| Some(predict(fitted, &at, &load)).filter(|then| worth(&load, &now, then));
     NextSteps {

@@ -108,7 +108,7 @@ fn throttling(runs: &[RunData], seen: &SeenRange, fitting: &Fitting, add: &mut A
     for throttle in &fitting.best.throttles {
         // A threshold that was weighed and left out has a group and no throttle.
         let Some(group) = groups.iter().find(|group| group.follows == throttle.follows) else { continue };
-        if throttle.act.switches() && group.releases.is_empty() {
+        if throttle.act.switches() && group.releases.is_empty() && !group.let_go {
             add(RELEASE, "no release was seen", THERMAL_ID);
         }
         let regulates = matches!(

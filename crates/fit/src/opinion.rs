@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::commands::{THERMAL_ID, with_cache_size};
 use crate::fitted::Fitted;
-use crate::throttle::Class;
+use crate::onset::Class;
 
 /// Less than this is not worth a number.
 const LEAST: f64 = 0.005;

@@ -10,10 +10,12 @@ use analysis::posterior::{Draws, least};
 use physics::profile::Gains;
 
 use crate::data::{Asked, RunData, STEP_S};
+use crate::onset::{OnsetGroup, setting_k};
 use crate::simulate::THROTTLED_SHARE;
 use crate::speed::SlowStretch;
-use crate::throttle::{OnsetGroup, REGULATOR_K, setting_k};
 
+/// From how far below its threshold a regulator looks on, as the built-in ones do.
+pub(crate) const REGULATOR_K: f64 = 8.0;
 /// Seconds in which the share that is followed comes to the measured one.
 const OBSERVER_S: f64 = 30.0;
 /// What a share misses by besides the scatter of the speed: firmware's steps, errors of the course.

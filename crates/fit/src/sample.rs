@@ -198,6 +198,9 @@ pub struct Common {
     /// TMT1 and TMT2 before that run and after it, 0 is off; `None` where they are those of the run, as far as was told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standing_tmt_k: Option<[u16; 2]>,
+    /// Whether any source says what TMT1, TMT2 are outside of the runs: off is known, a column that is not there is not.
+    #[serde(default = "told")]
+    pub tmt_recorded: [bool; 2],
     /// Whether it has host controlled thermal management, as far as was told.
     pub hctm: bool,
     /// What the link carries in GB/s.
@@ -210,6 +213,11 @@ pub struct Common {
     /// How large the drive is, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity_bytes: Option<u64>,
+}
+
+/// Fits that were kept before this was asked are taken for ones of runs that said it.
+const fn told() -> [bool; 2] {
+    [true; 2]
 }
 
 /// Limits that a drive states, in kelvins.

@@ -2,7 +2,7 @@
 
 use analysis::findings::Label;
 
-use crate::data::{Asked, LoadStep, RunData};
+use crate::data::{Asked, LoadStep, RunData, median};
 use crate::simulate::THROTTLED_SHARE;
 
 /// Seconds at each end of a stretch that are left out: the load begins and ends within them.
@@ -45,7 +45,7 @@ pub(crate) struct FittedSpeed {
 /// What each second says about throttling.
 #[derive(Clone)]
 pub(crate) struct SlowStretch {
-    /// Speed over full speed where the load was unlimited; `None` elsewhere.
+    /// Speed over full speed where the load was unlimited for the whole second; `None` elsewhere.
     pub(crate) share: Vec<Option<f64>>,
     /// Whether heat held it back.
     pub(crate) slow: Vec<bool>,
@@ -194,24 +194,28 @@ fn before(run: &RunData, asked: Asked, from: usize) -> Option<f64> {
 }
 
 fn median_of(values: &[f64]) -> f64 {
-    crate::throttle::median(values).unwrap_or(0.0)
+    median(values).unwrap_or(0.0)
+}
+
+/// Whether a second and both beside it were asked for the same: loads begin and end within seconds, not between them.
+fn is_whole(run: &RunData, at: usize) -> bool {
+    let near = &run.steps[at.saturating_sub(EDGE)..(at + EDGE + 1).min(run.steps.len())];
+    near.iter().all(|step| step.asked == run.steps[at].asked)
 }
 
 /// Which seconds of a run heat held back.
 pub(crate) fn slow(run: &RunData, full: &[FittedSpeed; 2]) -> SlowStretch {
-    let share: Vec<Option<f64>> = run
-        .steps
-        .iter()
-        .map(|step| {
-            let full = match step.asked {
-                Asked::Read => full[0].value,
-                Asked::Write => full[1].value,
-                Asked::Nothing | Asked::Limited => return None,
-            };
-            let other = matches!(step.label, Some(Label::RateLimited));
-            (full > 0.0 && !other).then(|| (step.read + step.write) / full)
-        })
-        .collect();
+    let share_at = |at: usize| {
+        let step = &run.steps[at];
+        let full = match step.asked {
+            Asked::Read => full[0].value,
+            Asked::Write => full[1].value,
+            Asked::Nothing | Asked::Limited => return None,
+        };
+        let other = matches!(step.label, Some(Label::RateLimited));
+        (full > 0.0 && !other && is_whole(run, at)).then(|| (step.read + step.write) / full)
+    };
+    let share: Vec<Option<f64>> = (0..run.steps.len()).map(share_at).collect();
     // A mean over five seconds: single stalls and bursts are no throttling.
     let smooth = |at: usize| {
         let near = &share[at.saturating_sub(2)..(at + 3).min(share.len())];

@@ -3,10 +3,10 @@
 //! How deep a step is shows in the speeds alone: a load that began fast stands still on the first one. With that each
 //! second has its number of steps, and the sample's own course has the temperatures at which that number changed.
 
-use crate::data::RunData;
+use crate::data::{RunData, median};
+use crate::onset::{OnsetGroup, setting_k};
 use crate::simulate::THROTTLED_SHARE;
 use crate::speed::SlowStretch;
-use crate::throttle::{OnsetGroup, median, setting_k};
 use analysis::posterior::Draws;
 
 /// Seconds whose median is a speed: stalls are no steps.
@@ -124,13 +124,16 @@ fn loads((number, (run, slow)): (usize, (&RunData, &SlowStretch))) -> Vec<Steady
     let mut loads = Vec::new();
     let mut from = 0;
     for part in run.steps.chunk_by(|a, b| a.asked == b.asked) {
-        let known: Option<Vec<f64>> = slow.share[from..from + part.len()].iter().copied().collect();
+        // The seconds in which it began and ended are known in part.
+        let inner = from + 1..(from + part.len()).saturating_sub(1).max(from + 1);
+        let known: Option<Vec<f64>> = slow.share.get(inner).and_then(|share| share.iter().copied().collect());
         if let Some(share) = known.filter(|share| share.len() >= 2 * LEVEL_S) {
             let level = |at: usize| {
                 let near = &share[at.saturating_sub(LEVEL_S / 2)..(at + LEVEL_S / 2 + 1).min(share.len())];
                 median(near).unwrap_or(1.0)
             };
-            loads.push(SteadyLoad { run: number, from, share: (0..share.len()).map(level).collect() });
+            let share = (0..share.len()).map(level).collect();
+            loads.push(SteadyLoad { run: number, from: from + 1, share });
         }
         from += part.len();
     }
@@ -141,7 +144,6 @@ fn loads((number, (run, slow)): (usize, (&RunData, &SlowStretch))) -> Vec<Steady
 fn first_step(loads: &[SteadyLoad]) -> Option<f64> {
     let depth = |load: &SteadyLoad| {
         let fell = load.share.iter().position(|share| *share < THROTTLED_SHARE)?;
-        // The first second of a load is partly the one before.
         let first = load.share.get(fell + FIRST_S.start..fell + FIRST_S.end).filter(|_| fell > LEVEL_S)?;
         Some(1.0 - median(first)?)
     };

@@ -7,11 +7,11 @@ use crate::closed::class_loss;
 use crate::data::{Asked, FitReading, RunData};
 use crate::fitting::Fitting;
 use crate::heat::at;
+use crate::onset::{OnsetGroup, groups, onset_k};
 use crate::regulator::{self, Regulated};
 use crate::sample::{DriveSample, StateShare, Throttle, ThrottleAct};
 use crate::speed::{FittedSpeed, SlowStretch, full, ln_levels, slow};
 use crate::stairs;
-use crate::throttle::{OnsetGroup, groups, onset_k};
 use analysis::posterior::Draws;
 use physics::profile::Gains;
 
@@ -43,7 +43,8 @@ pub(crate) fn take(fitting: &mut Fitting, others: &[RunData]) {
 fn take_state(fitting: &mut Fitting, state: u8, runs: &[RunData], draws: &mut Draws) {
     let own = full(runs);
     let mut slow: Vec<SlowStretch> = runs.iter().map(|run| slow(run, &own)).collect();
-    let groups = groups(runs, &mut slow);
+    let stepped = stairs::seen(runs, &slow);
+    let groups = groups(runs, &mut slow, stepped);
     let first = [0, 1].map(|op| fitting.best.full[op]);
     let [beside, scaling] = [false, true].map(|scales| StateRuns {
         state,

@@ -138,6 +138,79 @@ fn limits_out_of_reach_are_told_with_what_decides() {
     }
 }
 
+/// Goal: a limit that is asked for holds: the drive itself, set or limited as advised, shows no reading as high. Method: drives
+/// that hold a temperature and drives that switch, in cool and warm air, and limits that no TMT1 lies at.
+#[test]
+fn a_limit_holds_on_the_drive_itself() {
+    for (name, air_c, below_c) in [
+        ("ssd2", 30.0, 62),
+        ("ssd2", 24.0, 59),
+        ("regulator", 34.0, 66),
+        ("relay", 28.0, 63),
+        ("ssd1", 30.0, 67),
+    ] {
+        let mut profile = profile(name);
+        profile.thermal.ambient_c = air_c;
+        let load = writes_then_reads();
+        let runs = [RunData::new(&record(&profile, tmt(58, 75), &load), Some(air_c + 273.15))];
+        let fitted = Fitted::new(&runs, fit("test", &runs, Seed::new(1)).expect("it warms"));
+        let below_k = f64::from(273 + below_c);
+        let bounds = Bounds { below_k: Some(below_k), at_least_bytes_per_s: None };
+        let advice = recommend(&fitted, &Scenario::default(), &load, Goal::Fastest, bounds);
+        let best = advice.choices.first().unwrap_or_else(|| panic!("{name}: {}", advice.verdict));
+        let of_run = tmt(58, 75);
+        let tmt_k = [best.settings.tmt1_k.unwrap_or(of_run[0]), best.settings.tmt2_k.unwrap_or(of_run[1])];
+        let rate = best.settings.rate_bytes_per_s.unwrap_or(f64::INFINITY);
+        let held: Vec<LoadPhase> = load
+            .iter()
+            .map(|one| LoadPhase { limit_bytes_per_s: one.limit_bytes_per_s.min(rate), ..one.clone() })
+            .collect();
+        let there = record(&profile, tmt_k, &held);
+        let readings = there.temperatures[0].kelvin.points().iter().map(|point| point.value);
+        let highest_k = readings.fold(0.0, f64::max);
+        assert!(highest_k < below_k, "{name}, below {below_c} °C: {highest_k} K with {:?}", best.settings);
+    }
+}
+
+/// Goal: what a drive is set to outside of the runs is what advice is compared with, and it is named. Method: a relay whose
+/// TMT1 the run had set for itself, with what stood before it recorded, recorded as the same, and not recorded.
+#[test]
+fn advice_is_compared_with_what_stands_outside_of_the_run() {
+    let load = writes_then_reads();
+    let compared = |standing_tmt_k: [Option<u16>; 2]| {
+        let run = RunData::new(&record(&profile("relay"), tmt(55, 75), &load), AIR_K);
+        let runs = [RunData { standing_tmt_k, ..run }];
+        let fitted = Fitted::new(&runs, fit("test", &runs, Seed::new(1)).expect("it warms"));
+        let advice = fastest(&fitted, &load);
+        let gain =
+            advice.choices.first().filter(|best| !best.command.is_empty()).map(|best| best.why.clone());
+        (advice.compared_with, gain)
+    };
+    let (with, gain) = compared([Some(273 + 80), Some(273 + 85)]);
+    assert_eq!(with, "the settings outside of the runs (TMT1 80 °C, TMT2 85 °C)");
+    let gains = |why: &String| why.starts_with("speed +");
+    assert!(!gain.as_ref().is_some_and(gains), "the run's own TMT1 is no loss: {gain:?}");
+    let (with, gain) = compared([Some(273 + 55), Some(273 + 75)]);
+    assert_eq!(with, "the settings now (TMT1 55 °C, TMT2 75 °C)");
+    assert!(gain.is_some_and(|gain| gain.contains(&with)));
+    let (with, gain) = compared([None; 2]);
+    assert_eq!(with, "the settings of the runs (TMT1 55 °C, TMT2 75 °C)");
+    assert!(gain.is_some_and(|gain| gain.contains(&with)));
+}
+
+/// Goal: a fit that is kept knows which of TMT1 and TMT2 nobody recorded, as what undoes an advice must not name it.
+#[test]
+fn what_nobody_recorded_stays_so_in_a_kept_fit() {
+    for tmt_recorded in [[true, false], [false, false], [true, true]] {
+        let run = RunData::new(&record(&profile("relay"), tmt(60, 75), &writes_then_reads()), AIR_K);
+        let runs = [RunData { tmt_recorded, ..run }];
+        let fitted = Fitted::new(&runs, fit("test", &runs, Seed::new(1)).expect("it warms"));
+        let text = fitted.profile().expect("a profile").to_toml().expect("text");
+        let kept = Fitted::from_profile(&Profile::from_toml(&text).expect("a profile")).expect("a posterior");
+        assert_eq!(kept.common.tmt_recorded, tmt_recorded);
+    }
+}
+
 /// Goal: where no power was measured, nothing is said to take the least energy. Method: a log without power.
 #[test]
 fn the_least_energy_needs_power() {

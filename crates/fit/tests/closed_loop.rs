@@ -139,7 +139,7 @@ fn a_fit_says_whether_it_fits() {
     };
     let mut trace = record(&profile, TMT_K, &thermal_id());
     let (fitted, check) = checked(&trace);
-    assert!(!fitted.is_doubtful() && check.misfits.is_empty(), "{:?}", check.misfits);
+    assert!(!fitted.is_doubtful() && fitted.misfits.is_empty(), "{:?}", fitted.misfits);
     assert_eq!(check.runs[0].speeds.len(), trace.end_s() as usize);
     assert!(check.runs[0].rms_k < 0.8, "{} K", check.runs[0].rms_k);
     let width_k = |residual_rms_k| {
@@ -160,9 +160,21 @@ fn a_fit_says_whether_it_fits() {
     }
     trace.temperatures[0].kelvin = warming;
     trace.trust_a_sensor();
-    let (fitted, check) = checked(&trace);
+    let (fitted, _) = checked(&trace);
     assert!(fitted.is_doubtful(), "{} K", fitted.residual_rms_k);
-    assert!(check.misfits.iter().any(|misfit| matches!(misfit, Misfit::Heat { .. })), "{:?}", check.misfits);
+    assert!(
+        fitted.misfits.iter().any(|misfit| matches!(misfit, Misfit::Heat { .. })),
+        "{:?}",
+        fitted.misfits
+    );
+    // What the fit says of itself its forecasts say too, however it was kept.
+    let text = fitted.profile().expect("a profile").to_toml().expect("text");
+    let kept = Fitted::from_profile(&Profile::from_toml(&text).expect("a profile")).expect("a posterior");
+    let read = [phase("read", Some(1.0), f64::INFINITY, 300)];
+    let forecast = predict(&kept, &Scenario::default(), &read);
+    assert!(forecast.caveats.iter().any(|caveat| caveat.kind == "misfit"), "{:?}", forecast.caveats);
+    let peak_k = forecast.phases[0].peak_k.expect("a peak");
+    assert!(peak_k.high - peak_k.low > 2.0 * fitted.residual_rms_k, "{peak_k:?}");
 }
 
 /// Goal: with a second airflow, how much of the resistance is air is read off and no longer left open.

@@ -36,7 +36,7 @@ const APPROACH_S: f64 = 25.0;
 const GAIN_UP: f64 = 4.0;
 const GAIN_DOWN: f64 = 5.0;
 /// Taken for the surroundings of a drive that has shown nothing cooler.
-const ROOM_K: f64 = 300.0;
+const SURROUNDINGS_K: f64 = 300.0;
 /// The least rise above the surroundings that is reckoned with, in kelvins.
 const RISE_MIN_K: f64 = 15.0;
 /// Kelvins between target and limit beside half a step of the sensor.
@@ -54,14 +54,18 @@ const UNUSED_K: f64 = 2.0;
 /// A limit above the fastest rate that was seen, by this factor, holds nothing.
 const FREE: f64 = 1.1;
 /// A load that begins this close to the target begins slowly, in kelvins.
-const NEAR_K: f64 = 10.0;
+const NEAR_K: f64 = 9.0;
 /// So does one that gets faster than all that was seen by this factor: nobody knows what it will heat.
 const SURGE: f64 = 1.25;
 /// The rate at which a load begins there, where no rate was seen yet.
 const FIRST_BYTES_PER_S: f64 = 100e6;
+/// A limit that holds the load back rises by this a second for each kelvin that the look ahead stays below the target by more
+/// than a step of the sensor and this many kelvins: nothing that was seen speaks for it, such as after a slow beginning.
+const ROOM_PER_K_S: f64 = 0.07;
+const ROOM_K: f64 = 3.5;
 /// The logarithm changes by no more than this from one reading to the next, down and up.
 const MOST_DOWN: f64 = 0.7;
-const MOST_UP: f64 = 0.3;
+const MOST_UP: f64 = 0.4;
 /// Readings outside are no temperatures of a drive (the thermal guard of a run has the same limits).
 const POSSIBLE_K: std::ops::RangeInclusive<f64> = 233.15..=398.15;
 /// Differences between readings beyond this are changes of temperature, and not steps of the sensor, in kelvins.
@@ -102,7 +106,7 @@ impl Governor {
             trend: Trend::new(WINDOW_S),
             last: None,
             step_k: 0.0,
-            coolest_k: ROOM_K,
+            coolest_k: SURROUNDINGS_K,
             fastest: 0.0,
             lately: [0.0; 3],
         }
@@ -212,6 +216,11 @@ impl Governor {
             // Anti-windup: less was asked than the limit, so that cooling says nothing about it.
             let unused = GAIN_UP / rise_k * ((cooler_k - UNUSED_K) / APPROACH_S).max(0.0) * seen.span_s;
             change = change.min(unused);
+        } else {
+            let room_k = self.target_k() - self.step_k.max(1.0) - ROOM_K - self.ahead_k(seen.kelvin);
+            if room_k > 0.0 {
+                change = change.max(ROOM_PER_K_S * room_k * seen.span_s);
+            }
         }
         let over_k = seen.kelvin - self.below_k();
         if over_k >= 0.0 { change.min(0.0) - OVER_PER_S * seen.span_s * (1.0 + over_k) } else { change }

@@ -43,9 +43,10 @@ Examples:
 
 /// What stands below the help of `recommend`.
 pub(crate) const AFTER_RECOMMEND_HELP: &str = "\
-Tries settings of TMT1 and TMT2, and rates, on every drive that the fitted runs allow. A temperature
-must hold for three of four of them, and within 1 K for 19 of 20; a speed for nine of ten. Each
-choice comes with the command that makes it and the one that undoes it; nothing is changed here.
+Tries settings of TMT1 and TMT2, and rates, on every drive that the fitted runs allow. All of the
+90 % interval of a temperature must lie below its limit, and a speed holds for nine of ten drives.
+Choices are compared with the settings that the drive has outside of the runs, which are named. Each
+comes with the command that makes it and the one that undoes it; nothing is changed here.
 
 Examples:
   heatsoak recommend drive.toml --goal fastest --below 70C
@@ -130,7 +131,7 @@ pub(crate) struct RecommendArgs {
     /// What is wanted
     #[arg(long, value_name = "GOAL")]
     pub(crate) goal: GoalArg,
-    /// Never hotter than this, such as 70C
+    /// No reading of the temperature as high as this, such as 70C; as with `govern`
     #[arg(long, value_name = "TEMP", value_parser = parse::drive_celsius, allow_hyphen_values = true)]
     pub(crate) below: Option<Celsius>,
     /// Never slower than this on average, such as 1GB/s

@@ -44,7 +44,7 @@ pub(crate) struct GovernArgs {
     /// load of others
     #[arg(value_name = "PLAN", add = ArgValueCompleter::new(super::complete::plans))]
     pub(crate) plan: Option<String>,
-    /// Keep the composite temperature below this, such as 68C
+    /// No reading of the composite temperature as high as this, such as 68C
     #[arg(long, value_name = "TEMP", value_parser = parse::temperature)]
     pub(crate) below: Kelvin,
     /// Never limit the load to less than this, whatever the temperature

@@ -140,10 +140,18 @@ fn loads_that_no_run_shows_are_open() {
 fn advice_is_undone_to_what_stood_before_the_run() {
     let scratch = Scratch::new();
     run(&scratch);
-    let advice = json(&scratch, &["recommend", "run", "--goal", "fastest", "--json"]);
+    // 70 °C breaks the limit, as it does with `govern`, and as nothing throttles outside of the run, that settings does.
+    let advice = json(&scratch, &["recommend", "run", "--goal", "fastest", "--below", "70C", "--json"]);
     let best = &advice["choices"][0];
     assert!(best["command"].as_str().is_some_and(|text| text.contains("--tmt1")), "{advice}");
     assert_eq!(best["undo"], "heatsoak hctm DRIVE --tmt1 0C --tmt2 85C", "{advice}");
+    let outside = "the settings outside of the runs (TMT1 0 °C, TMT2 85 °C)";
+    assert_eq!(advice["compared_with"], outside, "{advice}");
+    let why = best["why"].as_str().expect("a sentence");
+    assert!(why.starts_with("speed -") && why.contains(&format!(" over {outside}")), "{why}");
+    let phases = best["predicted"]["phases"].as_array().expect("a list");
+    let hottest_k = phases.iter().filter_map(|phase| phase["peak_k"]["high"].as_f64()).fold(0.0, f64::max);
+    assert!(hottest_k < 343.0, "{hottest_k} K");
     let verdict = advice["verdict"].as_str().expect("a sentence");
     assert!(
         verdict.starts_with("Set TMT1 to ") && verdict.contains("C`."),

@@ -3,10 +3,12 @@
 use std::num::NonZero;
 
 mod beyond;
+mod misfit;
 mod refused;
 pub(crate) mod scenario;
 pub(crate) mod unknown;
 
+pub(crate) use misfit::model_k;
 pub use scenario::Scenario;
 
 use schemars::JsonSchema;
@@ -21,22 +23,17 @@ use self::scenario::{in_state, set_up};
 use self::unknown::{first_unknown, load_caveat, tmt_caveat};
 use crate::commands::{THERMAL_ID, with_cache_size};
 use crate::fitted::{Fitted, interval};
-use crate::heat::beyond_rounding_k;
 use crate::sample::{DriveSample, ThresholdSource};
 use crate::simulate::{LoadPhase, LoadSecond, PhaseOutcome, outcome, phase_seconds, phases};
 
 /// How far the model is off besides what its samples disagree on: as a share of a throttled speed, in kelvins, as a share of
-/// a time and in seconds. All of it times [`misfit`].
+/// a time and in seconds. All of it times [`misfit::factor`].
 const MODEL_SHARE: f64 = 0.005;
 const MODEL_K: f64 = 0.25;
 const MODEL_TIME_SHARE: f64 = 0.02;
 const MODEL_S: f64 = 1.5;
 /// Full speed was measured, and its samples scatter as it did: all that is left is rounding, as a share.
 const FULL_SHARE: f64 = 0.001;
-/// Readings that miss the heat by so many kelvins rms beyond their rounding are those of a model that is off by the above.
-const MISFIT_K: f64 = 0.05;
-/// Least and most that the misfit counts: a right model has nothing to miss, and much of a large one is the sensor's noise.
-const MISFIT: [f64; 2] = [0.2, 3.0];
 /// What other air changes besides the temperature - leakage, fans of others - is not modelled either: kelvins, share of a
 /// speed and of a time, for each kelvin of air.
 const AIR_K: f64 = 0.03;
@@ -233,7 +230,7 @@ pub fn course(fitted: &Fitted, scenario: &Scenario, load: &[LoadPhase], points: 
         parts.map(|part| [mean(part, |s| s.bytes), mean(part, |s| s.kelvin)]).collect::<Vec<_>>()
     });
     let longest = courses.iter().map(Vec::len).max().unwrap_or(0);
-    let (share, least_k) = (MODEL_SHARE * misfit(fitted), model_k(fitted));
+    let (share, least_k) = (MODEL_SHARE * misfit::factor(fitted), model_k(fitted));
     let at = |place: usize| {
         let ranged = |of: usize, share: f64, least: f64| {
             let values: Vec<f64> =
@@ -260,17 +257,6 @@ pub fn full_speed(sample: &DriveSample, fitted: &Fitted, phase: &LoadPhase) -> f
     (1e9 / seconds).min(phase.limit_bytes_per_s)
 }
 
-/// How far the model is off, over what [`MODEL_K`] and its like say: by what the readings miss it.
-fn misfit(fitted: &Fitted) -> f64 {
-    let missed_k = beyond_rounding_k(fitted.residual_rms_k, fitted.resolution_k);
-    f64::hypot(MISFIT[0], missed_k / MISFIT_K).min(MISFIT[1])
-}
-
-/// The same in kelvins.
-pub(crate) fn model_k(fitted: &Fitted) -> f64 {
-    MODEL_K * misfit(fitted)
-}
-
 fn phase_forecast(
     fitted: &Fitted,
     scenario: &Scenario,
@@ -280,8 +266,8 @@ fn phase_forecast(
     let moved_k = scenario.ambient_k.zip(fitted.common.ambient_k).map_or(0.0, |(then, now)| then - now);
     let air_k = (moved_k + scenario.warmer_k).abs();
     let rough = f64::from(u8::from(!fitted.seen.cooled));
-    let misfit = misfit(fitted);
-    let least_k = misfit * (MODEL_K + AIR_K * air_k) + NO_COOLING_K * rough;
+    let misfit = misfit::factor(fitted);
+    let least_k = model_k(fitted) + misfit * AIR_K * air_k + NO_COOLING_K * rough;
     let throttled_share = misfit * (MODEL_SHARE + AIR_SHARE * air_k) + NO_COOLING_SHARE * rough;
     let time_share = misfit * (MODEL_TIME_SHARE + AIR_TIME_SHARE * air_k) + NO_COOLING_TIME_SHARE * rough;
     let ranged = |get: &dyn Fn(&PhaseOutcome) -> f64, share: f64, least: f64| {
@@ -306,7 +292,8 @@ fn phase_forecast(
     PhaseForecast {
         name: phase.name.clone(),
         op: op(phase),
-        mean_bytes_per_s: ranged(&|outcome| outcome.mean_bytes_per_s, speed_share, 0.0),
+        mean_bytes_per_s: ranged(&|outcome| outcome.mean_bytes_per_s, speed_share, 0.0)
+            .map(|speed| misfit::widened(fitted, phase, speed)),
         peak_k: ranged(&|outcome| outcome.peak_k, 0.0, least_k),
         steady_k: ranged(&|outcome| outcome.steady_k, 0.0, least_k),
         time_to_throttle_s,
@@ -328,6 +315,9 @@ fn general(
 ) {
     let mut add = |kind, text: String| caveats.push(ForecastCaveat { kind, text });
     add("simulated", "Predicted by simulation, not measured.".to_owned());
+    if phases.iter().any(|phase| phase.peak_k.is_some()) {
+        misfit::caveat(fitted).into_iter().for_each(|misses| add(misses.kind, misses.text));
+    }
     let names = phases.iter().filter(|phase| phase.beyond).map(|phase| phase.name.as_str());
     // What has a caveat of its own is not too hot.
     let open = |name: &str| phases.iter().any(|phase| phase.name == name && phase.peak_k.is_none());

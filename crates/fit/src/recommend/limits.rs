@@ -5,47 +5,35 @@ use super::{Bounds, ChoicePoint, loaded};
 use crate::commands::typed_rate;
 use crate::fitted::Fitted;
 use crate::predict::scenario::{Scenario, as_asked};
-use crate::predict::{Forecast, PhaseForecast, full_speed, model_k};
+use crate::predict::{Forecast, PhaseForecast, full_speed};
 use crate::simulate::LoadPhase;
 
-/// Where the 90th and 75th percentiles lie between the middle and the 95th, as of a normal distribution: 1.282 and 0.674
-/// of 1.645 deviations.
+/// Where the 90th percentile lies between the middle and the 95th, as of a normal distribution: 1.282 of 1.645 deviations.
 const NINE_OF_TEN: f64 = 0.779;
-const THREE_OF_FOUR: f64 = 0.410;
-/// TMT1 is set, and most sensors read, in whole kelvins: a limit that is kept more surely than that costs a whole one.
-const STEP_K: f64 = 1.0;
 
-/// Whether the bounds hold: a temperature for three of four drives, and to the kelvin for 19 of 20; a speed for nine of
-/// ten.
-pub(super) fn holds(fitted: &Fitted, forecast: &Forecast, bounds: Bounds) -> bool {
+/// Whether the bounds hold: a temperature with all of its interval, a speed for nine of ten drives.
+pub(super) fn holds(forecast: &Forecast, bounds: Bounds) -> bool {
     loaded(forecast).all(|phase| {
-        let cool = bounds.below_k.is_none_or(|below_k| peak_k(fitted, phase).is_some_and(|k| k < below_k));
+        let cool = bounds.below_k.is_none_or(|below_k| peak_k(phase).is_some_and(|k| k < below_k));
         let fast = bounds.at_least_bytes_per_s.is_none_or(|least| speed(phase).is_some_and(|is| is >= least));
         cool && fast && phase.mean_bytes_per_s.is_some()
     })
 }
 
-/// Intervals end at the 5th and 95th percentile; a bound is one-sided.
-fn towards(middle: f64, end: f64, share: f64) -> f64 {
-    middle + share * (end - middle)
-}
-
-/// The peak that has to lie below a limit.
-fn peak_k(fitted: &Fitted, phase: &PhaseForecast) -> Option<f64> {
-    let peak = phase.peak_k?;
-    let high_k = peak.high - model_k(fitted);
-    Some(towards(peak.value, high_k, THREE_OF_FOUR).max(high_k - STEP_K))
+/// The peak that has to lie below a limit: whoever asks for one has it broken by a single reading.
+fn peak_k(phase: &PhaseForecast) -> Option<f64> {
+    phase.peak_k.map(|peak| peak.high)
 }
 
 /// The mean speed that has to reach a limit.
 fn speed(phase: &PhaseForecast) -> Option<f64> {
     let speed = phase.mean_bytes_per_s?;
-    Some(towards(speed.value, speed.low, NINE_OF_TEN))
+    Some(speed.value + NINE_OF_TEN * (speed.low - speed.value))
 }
 
 /// The limits in words.
 fn named(bounds: Bounds) -> String {
-    let below = bounds.below_k.map(|below_k| format!("below {:.0} °C", below_k - 273.15));
+    let below = bounds.below_k.map(|below_k| format!("below {:.0} °C", below_k - 273.0));
     let least =
         bounds.at_least_bytes_per_s.map(|least| format!("at least {}", measure::BytesPerSec::new(least)));
     below.into_iter().chain(least).collect::<Vec<_>>().join(" and ")
@@ -54,17 +42,18 @@ fn named(bounds: Bounds) -> String {
 /// That none of `tried` holds to the bounds, with the number that decides.
 pub(super) fn nothing_holds(
     fitted: &Fitted,
-    at: &Scenario,
+    (at, now): (&Scenario, &str),
     load: &[LoadPhase],
     tried: &[&ChoicePoint],
     bounds: Bounds,
 ) -> String {
     let limits = named(bounds);
     if limits.is_empty() {
-        return "No advice: the speed of this load is not known, neither with the settings now nor with any that was tried."
-            .to_owned();
+        return format!(
+            "No advice: the speed of this load is not known, neither with {now} nor with any that was tried."
+        );
     }
-    let why = out_of_reach(fitted, at, load, tried, bounds).unwrap_or_else(|| {
+    let why = out_of_reach(fitted, (at, now), load, tried, bounds).unwrap_or_else(|| {
         "More air or a heat sink might: `heatsoak predict RUN --airflow 2` shows the range.".to_owned()
     });
     format!("No setting or rate that was tried holds to the limits ({limits}). {why}")
@@ -73,7 +62,7 @@ pub(super) fn nothing_holds(
 /// The number because of which none of `tried` holds to the bounds.
 fn out_of_reach(
     fitted: &Fitted,
-    at: &Scenario,
+    (at, now): (&Scenario, &str),
     load: &[LoadPhase],
     tried: &[&ChoicePoint],
     bounds: Bounds,
@@ -94,8 +83,8 @@ fn out_of_reach(
         return Some(format!("Idle, the drive is at {:.0} °C.", rest_k - 273.15));
     }
     let cool = Bounds { at_least_bytes_per_s: None, ..bounds };
-    let coolest = tried.iter().filter_map(|point| Some((point, hottest(fitted, &point.forecast)?)));
-    let fastest = tried.iter().filter(|point| holds(fitted, &point.forecast, cool));
+    let coolest = tried.iter().filter_map(|point| Some((point, hottest(&point.forecast)?)));
+    let fastest = tried.iter().filter(|point| holds(&point.forecast, cool));
     let fastest = fastest.filter_map(|point| Some((point, slowest_of(&point.forecast)?)));
     if bounds.at_least_bytes_per_s.is_some()
         && let Some((point, (phase, speed))) =
@@ -103,20 +92,23 @@ fn out_of_reach(
     {
         let below = bounds.below_k.map(|_| format!(" {}", named(cool))).unwrap_or_default();
         let speed = measure::BytesPerSec::new(speed);
-        return Some(format!("The fastest{below}: {}, with {speed} in {phase}.", label(&point.settings)));
+        return Some(format!(
+            "The fastest{below}: {}, with {speed} in {phase}.",
+            label(&point.settings, now)
+        ));
     }
     let (point, (phase, peak_k)) = coolest.min_by(|(_, one), (_, other)| one.1.total_cmp(&other.1))?;
     Some(format!(
         "The coolest: {}, with a peak of {:.1} °C in {phase}.",
-        label(&point.settings),
+        label(&point.settings, now),
         peak_k - 273.15
     ))
 }
 
 /// The hottest phase, and its peak; `None` where one is not known.
-fn hottest<'a>(fitted: &Fitted, forecast: &'a Forecast) -> Option<(&'a str, f64)> {
+fn hottest(forecast: &Forecast) -> Option<(&str, f64)> {
     let peaks: Option<Vec<_>> =
-        loaded(forecast).map(|phase| Some((phase.name.as_str(), peak_k(fitted, phase)?))).collect();
+        loaded(forecast).map(|phase| Some((phase.name.as_str(), peak_k(phase)?))).collect();
     peaks?.into_iter().max_by(|one, other| one.1.total_cmp(&other.1))
 }
 
@@ -139,10 +131,10 @@ fn rest_k(fitted: &Fitted, at: &Scenario) -> Option<f64> {
     Some(fitted.best.rest_k + moved_k + at.warmer_k)
 }
 
-fn label(settings: &Settings) -> String {
+fn label(settings: &Settings, now: &str) -> String {
     match (settings.tmt1_k, settings.rate_bytes_per_s) {
         (Some(_), _) => format!("TMT1 {} and TMT2 {}", celsius(settings.tmt1_k), celsius(settings.tmt2_k)),
         (None, Some(rate)) => format!("a rate of {}", typed_rate(rate)),
-        (None, None) => "the settings now".to_owned(),
+        (None, None) => now.to_owned(),
     }
 }

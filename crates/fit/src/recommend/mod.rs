@@ -1,9 +1,10 @@
 //! What to set, and what it brings: the posterior through a grid of settings and rates.
 //!
 //! A choice must be good for most drives that the runs allow, not for the likeliest alone: speed counts by its lower end,
-//! and limits hold for three of four and nine of ten.
+//! and limits hold with all of a temperature's interval and for nine of ten speeds.
 
 mod avoid;
+mod baseline;
 mod limits;
 mod settings;
 
@@ -14,6 +15,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use thiserror::Error;
 
+use self::baseline::Baseline;
 use crate::commands::with_cache_size;
 use crate::cooling::{self, CoolingNeed};
 use crate::fitted::Fitted;
@@ -77,7 +79,7 @@ impl Goal {
 /// What must hold.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bounds {
-    /// Never hotter, in kelvins.
+    /// No reading so hot, in kelvins: the drive stays below it.
     pub below_k: Option<f64>,
     /// Never slower on average, in bytes per second.
     pub at_least_bytes_per_s: Option<f64>,
@@ -110,6 +112,8 @@ pub struct Advice {
     /// Cooling with which the settings now hold to the limits, or never throttle where there is none; `None` where they
     /// do.
     pub cooling: Option<CoolingNeed>,
+    /// The settings that choices are compared with: what the drive has outside of the runs where that is known.
+    pub compared_with: String,
     /// In a sentence.
     pub verdict: String,
 }
@@ -124,6 +128,17 @@ struct ChoicePoint {
 
 /// Recommends; whether `goal` can be served at all says [`Goal::check`].
 pub fn recommend(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], goal: Goal, bounds: Bounds) -> Advice {
+    recommend_over(fitted, Baseline::standing(fitted, at, load), load, goal, bounds)
+}
+
+/// The same, compared with the settings of the last run.
+pub(crate) fn recommend_over_run(fitted: &Fitted, load: &[LoadPhase], goal: Goal, bounds: Bounds) -> Advice {
+    recommend_over(fitted, Baseline::of_runs(fitted, &Scenario::default()), load, goal, bounds)
+}
+
+fn recommend_over(fitted: &Fitted, base: Baseline, load: &[LoadPhase], goal: Goal, bounds: Bounds) -> Advice {
+    let Baseline { at, named } = base;
+    let at = &at;
     let look = |settings: Settings, count: usize| {
         let scenario =
             Scenario { tmt_k: [settings.tmt1_k.or(at.tmt_k[0]), settings.tmt2_k.or(at.tmt_k[1])], ..*at };
@@ -134,13 +149,14 @@ pub fn recommend(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], goal: Goal,
             count => predict_with(fitted, &scenario, &load, count),
         };
         let score = score(goal, &forecast, fitted);
-        let holds = limits::holds(fitted, &forecast, bounds);
+        let holds = limits::holds(&forecast, bounds);
         ChoicePoint { settings, forecast, score, holds }
     };
     let now = look(Settings::default(), 0);
     if let Some(open) = load_caveat(fitted, load) {
         let verdict = format!("No advice. {}", with_cache_size(&open.text, fitted.simulated));
-        return Advice { schema: 1, choices: Vec::new(), avoid: Vec::new(), cooling: None, verdict };
+        let (choices, avoid) = (Vec::new(), Vec::new());
+        return Advice { schema: 1, choices, avoid, cooling: None, compared_with: named, verdict };
     }
     let mut points: Vec<ChoicePoint> =
         settings::grid(fitted, at, load).into_iter().map(|settings| look(settings, FIRST_LOOK)).collect();
@@ -152,7 +168,7 @@ pub fn recommend(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], goal: Goal,
     // What is warned of is looked for among all that were tried, and said once it is clear what is advised.
     let dear = avoid::costly(&now, &points);
     let tried: Vec<&ChoicePoint> = points.iter().chain([&now]).collect();
-    let nothing_holds = limits::nothing_holds(fitted, at, load, &tried, bounds);
+    let nothing_holds = limits::nothing_holds(fitted, (at, &named), load, &tried, bounds);
     rank(&mut points);
     let near: Vec<Settings> =
         points.iter().take(REFINED).flat_map(|point| settings::neighbours(fitted, &point.settings)).collect();
@@ -172,17 +188,17 @@ pub fn recommend(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], goal: Goal,
         best.extend(looked.into_iter().next());
     }
     rank(&mut best);
-    let verdict = verdict(goal, fitted, load, &now, best.first()).unwrap_or(nothing_holds);
+    let verdict = verdict(goal, fitted, load, (&now, &named), best.first()).unwrap_or(nothing_holds);
     let avoid = avoid::avoid(fitted, at, best.first().unwrap_or(&now), dear);
     let mut choices: Vec<Choice> =
-        best.into_iter().map(|point| choice(goal, fitted, at, &now, point)).collect();
+        best.into_iter().map(|point| choice(goal, fitted, at, (&now, &named), point)).collect();
     if now.holds {
         let at_end = choices.len();
         choices.insert(
             at_end,
             Choice {
                 settings: Settings::default(),
-                why: "as it is now".to_owned(),
+                why: named.clone(),
                 command: String::new(),
                 undo: String::new(),
                 predicted: now.forecast,
@@ -190,7 +206,7 @@ pub fn recommend(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], goal: Goal,
         );
     }
     let cooling = cooling_need(fitted, at, load, bounds);
-    Advice { schema: 1, choices, avoid, cooling, verdict }
+    Advice { schema: 1, choices, avoid, cooling, compared_with: named, verdict }
 }
 
 /// What cooling the settings now take to hold to the bounds, or not to throttle where there are none.
@@ -200,7 +216,7 @@ fn cooling_need(fitted: &Fitted, at: &Scenario, load: &[LoadPhase], bounds: Boun
     };
     let bounded = bounds.below_k.is_some() || bounds.at_least_bytes_per_s.is_some();
     let good = |forecast: &Forecast| {
-        if bounded { limits::holds(fitted, forecast, bounds) } else { unthrottled(forecast) }
+        if bounded { limits::holds(forecast, bounds) } else { unthrottled(forecast) }
     };
     let now = predict_with(fitted, at, load, FIRST_LOOK);
     let answered = now.phases.iter().all(|phase| phase.peak_k.is_some());
@@ -245,21 +261,27 @@ fn better(goal: Goal, score: f64, now: f64) -> bool {
     score.is_finite() && score - now > worth
 }
 
-fn choice(goal: Goal, fitted: &Fitted, at: &Scenario, now: &ChoicePoint, point: ChoicePoint) -> Choice {
+fn choice(
+    goal: Goal,
+    fitted: &Fitted,
+    at: &Scenario,
+    (now, named): (&ChoicePoint, &str),
+    point: ChoicePoint,
+) -> Choice {
     let (command, undo) = settings::commands(fitted, &point.settings);
-    let mut why = why(goal, &now.forecast, &point.forecast);
+    let mut why = why(goal, (&now.forecast, named), &point.forecast);
     if let Some(reached) = avoid::reached(fitted, at, &point) {
         why = format!("{why}; {reached}");
     }
     Choice { why, settings: point.settings, predicted: point.forecast, command, undo }
 }
 
-/// What it brings over the settings now, what was asked for first.
-fn why(goal: Goal, now: &Forecast, then: &Forecast) -> String {
+/// What it brings over the settings that it is compared with, what was asked for first.
+fn why(goal: Goal, (now, named): (&Forecast, &str), then: &Forecast) -> String {
     let gained = 100.0 * (total_speed(then) / total_speed(now) - 1.0);
     let warmer_k = hottest_k(then) - hottest_k(now);
     if !gained.is_finite() {
-        return "what this load comes to at the settings now is not known".to_owned();
+        return format!("what this load comes to at {named} is not known");
     }
     let (speed, peak) = (format!("speed {gained:+.1} %"), format!("peak {warmer_k:+.1} K"));
     let both = match goal {
@@ -276,7 +298,7 @@ fn why(goal: Goal, now: &Forecast, then: &Forecast) -> String {
             _ => format!("{speed}, {peak}"),
         },
     };
-    format!("{both} over the settings now")
+    format!("{both} over {named}")
 }
 
 fn hottest_k(forecast: &Forecast) -> f64 {
@@ -317,16 +339,17 @@ fn verdict(
     goal: Goal,
     fitted: &Fitted,
     load: &[LoadPhase],
-    now: &ChoicePoint,
+    (now, named): (&ChoicePoint, &str),
     best: Option<&ChoicePoint>,
 ) -> Option<String> {
     let Some(point) = best else {
         let worth = if goal == Goal::Coolest { "1 K" } else { "1 %" };
-        let leave = format!("Leave the settings as they are: none that was tried is better by {worth}.");
+        let leave =
+            format!("Leave the settings as they are: none that was tried is better than {named} by {worth}.");
         return now.holds.then_some(leave);
     };
     let what = settings::sentence(fitted, &point.settings, load);
-    let now_breaks = if now.holds { "" } else { " The settings now do not hold to the limits." };
+    let now_breaks = if now.holds { String::new() } else { format!(" At {named} the limits do not hold.") };
     let slower = point.settings.rate_bytes_per_s.is_some();
     let sooner = if slower && total_speed(&point.forecast) > total_speed(&now.forecast) {
         " Slower is sooner: throttling costs more than this limit."

@@ -42,10 +42,7 @@ pub(super) fn grid(fitted: &Fitted, at: &Scenario, load: &[LoadPhase]) -> Vec<Se
     let follows = |follows| fitted.best.throttles.iter().any(|throttle| throttle.follows == follows);
     let latched =
         fitted.best.throttles.iter().any(|throttle| matches!(throttle.act, ThrottleAct::TwoLevel { .. }));
-    if common.hctm
-        && at.tmt_k == [None; 2]
-        && (follows(ThresholdSource::Tmt1) || follows(ThresholdSource::Tmt2) || latched)
-    {
+    if common.hctm && (follows(ThresholdSource::Tmt1) || follows(ThresholdSource::Tmt2) || latched) {
         let hottest_k = fitted.seen.range_k[1] + HOTTER_K;
         let least = (fitted.best.rest_k + 4.0).max(common.limits.tmt_min_k.unwrap_or(0.0)).ceil();
         let most = common.limits.tmt_max_k.unwrap_or(hottest_k).floor();

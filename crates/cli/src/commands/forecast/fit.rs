@@ -70,7 +70,7 @@ pub(crate) fn execute(args: &FitArgs, printer: &mut Printer) -> anyhow::Result<E
             machines: &fitted.machines,
             left_open: &fitted.left_open,
             residual_rms_k: fitted.residual_rms_k,
-            misfits: &check.misfits,
+            misfits: &fitted.misfits,
             next: next_run(&fitted),
         })?;
     } else {

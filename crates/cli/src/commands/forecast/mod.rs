@@ -18,7 +18,6 @@ use import::ImportOptions;
 use measure::{Celsius, Seed};
 use physics::Profile;
 use plan::Plan;
-use trace::Trace;
 
 use crate::args::PlaceArgs;
 use crate::commands::findings::Analyzed;
@@ -35,8 +34,6 @@ const SEED: Seed = Seed::new(1);
 struct FittedRuns {
     fitted: Fitted,
     check: SelfCheck,
-    /// Of the last run, whose settings are those that advice starts from.
-    recorded: RecordedTmt,
 }
 
 /// Fits runs of one drive.
@@ -58,41 +55,31 @@ fn fitted(
         );
     }
     let mut data = Vec::with_capacity(runs.len());
-    let mut recorded = RecordedTmt::BOTH;
     for (inputs, times) in runs.iter().zip(airflow.iter().copied().chain(std::iter::repeat(1.0))) {
         let trace = Analyzed::trace(inputs, &ImportOptions::default())?;
         damage::refuse_without_speeds(&inputs[0], &trace.caveats)?;
         damage::warn(&inputs[0], &trace.caveats, printer);
-        recorded = RecordedTmt::of(&trace);
         data.push(RunData::new(&trace, ambient.map(Celsius::as_kelvin_f64)).at_airflow(times));
     }
     let all: Vec<String> = runs.iter().flatten().map(|input| input.display().to_string()).collect();
     let fitting = ::fit::fit(name, &data, SEED).with_context(|| format!("cannot fit {}", all.join(", ")))?;
     let (fitted, check) = Fitted::checked(&data, fitting);
-    Ok(FittedRuns { fitted, check, recorded })
+    Ok(FittedRuns { fitted, check })
 }
 
-/// Whether the source says what TMT1 and TMT2 were: off is known, a column that is not there is not.
+/// Whether any source says what TMT1 and TMT2 are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RecordedTmt([bool; 2]);
 
 impl RecordedTmt {
-    const BOTH: Self = Self([true; 2]);
-
-    pub(crate) fn of(trace: &Trace) -> Self {
-        if trace.facts.standing_tmt_k.iter().all(Option::is_some) {
-            return Self::BOTH;
-        }
-        let settings = trace.settings_at(trace.begin_s().unwrap_or(0.0) + 1.0);
-        Self(
-            [settings.and_then(|s| s.tmt1_k), settings.and_then(|s| s.tmt2_k)].map(|kelvin| kelvin.is_some()),
-        )
+    pub(crate) const fn of(fitted: &Fitted) -> Self {
+        Self(fitted.common.tmt_recorded)
     }
 
     /// `undo`, a command as `fit` makes it, without the thresholds that nobody knows the former value of; empty where that
     /// leaves nothing.
     fn undo(self, undo: &str) -> String {
-        let Some((command, options)) = undo.split_once(" --tmt1 ").filter(|_| self != Self::BOTH) else {
+        let Some((command, options)) = undo.split_once(" --tmt1 ").filter(|_| self != Self([true; 2])) else {
             return undo.to_owned();
         };
         let values = options.split(" --tmt2 ");
@@ -172,7 +159,7 @@ fn with_plan(text: &str, args: &PlaceArgs) -> String {
 }
 
 /// A drive that can be asked, and the plan that it is asked about.
-fn asked(args: &PlaceArgs, printer: &mut Printer) -> anyhow::Result<(Fitted, Plan, RecordedTmt)> {
+fn asked(args: &PlaceArgs, printer: &mut Printer) -> anyhow::Result<(Fitted, Plan)> {
     let (inputs, plan) = match args.inputs.split_last() {
         Some((last, [])) if is_plan(last) => {
             bail!("{} is a plan, not a drive: name a fitted profile or a run before it", last.display())
@@ -189,12 +176,11 @@ fn asked(args: &PlaceArgs, printer: &mut Printer) -> anyhow::Result<(Fitted, Pla
             let read = Profile::from_toml(&text).with_context(|| format!("cannot use the profile {name}"))?;
             let fitted =
                 Fitted::from_profile(&read).with_context(|| format!("cannot predict with {name}"))?;
-            Ok((fitted, plan, RecordedTmt::BOTH))
+            Ok((fitted, plan))
         }
         runs if profiles == 0 => {
             let runs: Vec<_> = runs_in(runs, printer).into_iter().map(|run| vec![run]).collect();
-            let FittedRuns { fitted, recorded, .. } = fitted(&runs, None, &[], "fitted", printer)?;
-            Ok((fitted, plan, recorded))
+            Ok((fitted(&runs, None, &[], "fitted", printer)?.fitted, plan))
         }
         _ => bail!("cannot take a fitted profile and other inputs at once: fit all runs with `heatsoak fit`"),
     }

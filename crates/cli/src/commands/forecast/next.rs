@@ -20,7 +20,7 @@ const SAME_SHARE: f64 = 0.01;
 /// What a run gives to advise on.
 pub(crate) enum Advisable {
     /// A fit in passing is worth its second.
-    Run(Box<RunData>, RecordedTmt),
+    Run(Box<RunData>),
     /// It is too long for one, and none of its data are kept for it.
     TooLong,
 }
@@ -33,7 +33,7 @@ pub(crate) fn advisable(trace: &Trace, findings: &Findings) -> Option<Advisable>
     Some(match is_short(trace) {
         true => {
             let run = RunData::with_findings(trace, findings.clone(), None);
-            Advisable::Run(Box::new(run), RecordedTmt::of(trace))
+            Advisable::Run(Box::new(run))
         }
         false => Advisable::TooLong,
     })
@@ -56,20 +56,20 @@ impl RunAdvice {
 
 /// What to do. `from` is the run as it was typed, `drive` its address, if that is one to be set.
 pub(crate) fn advice(run: &Advisable, from: &str, drive: Option<&str>) -> RunAdvice {
-    let Advisable::Run(run, recorded) = run else {
+    let Advisable::Run(run) = run else {
         return RunAdvice::only(format!(
             "Forecasts of other settings and cooling: `heatsoak recommend {from} --goal fastest` (runs over an hour are \
              not fitted in passing)."
         ));
     };
-    let mut advice = of_run(run, *recorded, from, drive);
+    let mut advice = of_run(run, from, drive);
     for sentence in &mut advice.sentences {
         *sentence = with_cache_size(sentence, run.simulated);
     }
     advice
 }
 
-fn of_run(run: &RunData, recorded: RecordedTmt, from: &str, drive: Option<&str>) -> RunAdvice {
+fn of_run(run: &RunData, from: &str, drive: Option<&str>) -> RunAdvice {
     let runs = std::slice::from_ref(run);
     // Runs that a fit refuses have their caveats already: no temperature, too few readings.
     let Ok(fitting) = ::fit::fit("run", runs, SEED) else { return RunAdvice::default() };
@@ -92,7 +92,7 @@ fn of_run(run: &RunData, recorded: RecordedTmt, from: &str, drive: Option<&str>)
             ::fit::THERMAL_ID
         ));
     }
-    let mut sentences = vec![change(&fitted, &next, recorded, drive)];
+    let mut sentences = vec![change(&fitted, &next, drive)];
     sentences.extend(cooling(&next));
     let fit = format!("`heatsoak fit {from} -o drive.toml`");
     sentences.push(format!(
@@ -112,7 +112,7 @@ fn is_below_stop(fitted: &Fitted, choice: &Choice) -> bool {
 }
 
 /// The setting or rate that brings most.
-fn change(fitted: &Fitted, next: &NextSteps, recorded: RecordedTmt, drive: Option<&str>) -> String {
+fn change(fitted: &Fitted, next: &NextSteps, drive: Option<&str>) -> String {
     let Some(choice) = &next.change else {
         return match most_advised_k(fitted) {
             Some(most_k) => format!(
@@ -143,7 +143,7 @@ fn change(fitted: &Fitted, next: &NextSteps, recorded: RecordedTmt, drive: Optio
                     degrees(hottest_k)
                 )
             });
-            let undo = recorded.undo_sentence(&choice.undo, "`");
+            let undo = RecordedTmt::of(fitted).undo_sentence(&choice.undo, "`");
             format!("`{}`: {brings}{beyond}. To undo: {}.", named(&choice.command), named(&undo))
         }
     }

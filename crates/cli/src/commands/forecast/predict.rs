@@ -19,7 +19,7 @@ pub(crate) fn execute(args: &PredictArgs, printer: &mut Printer) -> anyhow::Resu
         sheet::check_name(out)?;
     }
     let (base, axes) = axes(args)?;
-    let (fitted, plan, _) = asked(&args.place, printer)?;
+    let (fitted, plan) = asked(&args.place, printer)?;
     if !axes.is_empty() {
         let mut swept = sweep(&fitted, &plan, base, axes);
         for caveat in swept.forecasts.iter_mut().flat_map(|forecast| &mut forecast.caveats) {

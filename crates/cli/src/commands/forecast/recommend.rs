@@ -13,10 +13,11 @@ use crate::printer::Printer;
 
 /// Recommends. Exit 1 where nothing holds to the limits.
 pub(crate) fn execute(args: &RecommendArgs, printer: &mut Printer) -> anyhow::Result<Exit> {
-    let (fitted, plan, recorded) = asked(&args.place, printer)?;
+    let (fitted, plan) = asked(&args.place, printer)?;
+    let recorded = RecordedTmt::of(&fitted);
     let fitted = to_advise_on(fitted);
     let bounds = Bounds {
-        below_k: args.below.map(Celsius::as_kelvin_f64),
+        below_k: args.below.map(below_k),
         at_least_bytes_per_s: args.at_least.map(BytesPerSec::as_f64),
     };
     let goal = match args.goal {
@@ -41,6 +42,11 @@ pub(crate) fn execute(args: &RecommendArgs, printer: &mut Printer) -> anyhow::Re
     Ok(if advice.choices.is_empty() { Exit::DoesNotHold } else { Exit::Done })
 }
 
+/// A limit of readings, in kelvins: drives read whole kelvins, shown less 273, and one that shows the limit breaks it.
+fn below_k(limit: Celsius) -> f64 {
+    limit.as_degrees() + 273.0
+}
+
 /// What cooling is looked for.
 const fn cooling_for(bounds: &Bounds) -> &'static str {
     match (bounds.below_k, bounds.at_least_bytes_per_s) {
@@ -52,7 +58,7 @@ const fn cooling_for(bounds: &Bounds) -> &'static str {
 fn text(advice: &Advice, recorded: RecordedTmt, cooling_for: &str, width: usize) -> String {
     let mut text = report::wrapped(&advice.verdict, "", width);
     for choice in advice.choices.iter().take(2) {
-        let what = if choice.command.is_empty() { "now" } else { &choice.command };
+        let what = if choice.command.is_empty() { &choice.why } else { &choice.command };
         text.push_str(&format!("\n{what}\n"));
         if !choice.command.is_empty() {
             // A rate ends with the run; what is set stays.
@@ -67,7 +73,11 @@ fn text(advice: &Advice, recorded: RecordedTmt, cooling_for: &str, width: usize)
     }
     if let Some(cooling) = &advice.cooling {
         text.push_str("\n  Cooling\n");
-        text.push_str(&report::wrapped(&cooling_sentence(cooling, cooling_for), "  - ", width));
+        text.push_str(&report::wrapped(
+            &cooling_sentence(cooling, &advice.compared_with, cooling_for),
+            "  - ",
+            width,
+        ));
     }
     if !advice.avoid.is_empty() {
         text.push_str("\n  Avoid\n");
@@ -78,13 +88,13 @@ fn text(advice: &Advice, recorded: RecordedTmt, cooling_for: &str, width: usize)
     text
 }
 
-/// What cooling the settings now would take.
-fn cooling_sentence(cooling: &CoolingNeed, cooling_for: &str) -> String {
+/// What cooling would take that changes no setting.
+fn cooling_sentence(cooling: &CoolingNeed, settings: &str, cooling_for: &str) -> String {
     let air = match cooling.cooler_k {
         Some(cooler_k) => {
-            format!("with the settings now, air {cooler_k:.0} K cooler is enough {cooling_for}")
+            format!("with {settings}, air {cooler_k:.0} K cooler is enough {cooling_for}")
         }
-        None => format!("with the settings now, air 30 K cooler is not enough {cooling_for}"),
+        None => format!("with {settings}, air 30 K cooler is not enough {cooling_for}"),
     };
     let sink = match (cooling.heatsink_k_per_w, cooling.still_cm2, cooling.fan_cm2, cooling.part) {
         (Some(k_per_w), Some(still), Some(fan), Some(part)) => format!(

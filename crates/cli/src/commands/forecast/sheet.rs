@@ -254,9 +254,10 @@ pub(super) fn check_sentences(fitted: &Fitted, check: &SelfCheck) -> Vec<String>
          fitted twin misses them by {closed:.2} K.",
         fitted.residual_rms_k
     )];
-    sentences.extend(check.misfits.iter().map(|one| ::fit::with_cache_size(&misfit(one), fitted.simulated)));
+    let misses = fitted.misfits.iter().map(Misfit::sentence);
+    sentences.extend(misses.map(|one| ::fit::with_cache_size(&one, fitted.simulated)));
     let explained = |misfit: &Misfit| matches!(misfit, Misfit::WarmRest { .. } | Misfit::Drift { .. });
-    if fitted.is_doubtful() && !check.misfits.iter().any(explained) {
+    if fitted.is_doubtful() && !fitted.misfits.iter().any(explained) {
         sentences.push(
             "Why is not seen in the residuals: a load beside this one, more heat for each byte at some temperature, or \
              airflow that changed would do it."
@@ -264,25 +265,4 @@ pub(super) fn check_sentences(fitted: &Fitted, check: &SelfCheck) -> Vec<String>
         );
     }
     sentences
-}
-
-fn misfit(misfit: &Misfit) -> String {
-    match misfit {
-        Misfit::Heat { rms_k } => {
-            format!("The heat model does not fit: {rms_k:.1} K rms is more than rounding explains.")
-        }
-        Misfit::WarmRest { warmer_k } => format!(
-            "Rests after writes are {warmer_k:.1} K warmer than the model: folding of the SLC cache is heat without \
-             host I/O. `{}` keeps it back with slow reads.",
-            ::fit::THERMAL_ID
-        ),
-        Misfit::Drift { moved_k } => format!(
-            "The residuals move by {moved_k:+.1} K over the run: ambient or airflow changed while it ran."
-        ),
-        Misfit::Throttle { off } => format!(
-            "The throttling model does not fit every load: the worst mean speed is {:+.0} % off. A second threshold, or \
-             another mechanism than was fitted; `heatsoak analyze` names what it saw.",
-            100.0 * off
-        ),
-    }
 }
