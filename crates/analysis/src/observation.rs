@@ -56,8 +56,8 @@ pub enum Observation {
     ThresholdBelowRun { threshold: HostThreshold, set_k: f64 },
     /// The threshold lies elsewhere.
     AwayFromThreshold { threshold: HostThreshold, temp_k: f64, set_k: f64 },
-    /// Another run was at full speed while it was hotter.
-    RanHotterElsewhere { full_speed_s: f64 },
+    /// Another run was at full speed up to this temperature.
+    RanHotterElsewhere { to_k: f64 },
     /// Another run fell from the same speed, after another time at the same temperature, or after the same time at another one.
     FellElsewhere { from_k: f64, fast_s: f64, elsewhere_s: f64 },
     /// The drive ran at full speed while it was hotter.

@@ -24,8 +24,8 @@ pub(crate) struct FirstFall {
     pub(crate) op: SegmentOp,
     /// What the load does, as the plan says; empty where the source does not say.
     pub(crate) what: String,
-    /// Speed before it and after it, in bytes per second.
-    pub(crate) speeds: [f64; 2],
+    /// Speed before it, in bytes per second.
+    pub(crate) before_bytes_per_s: f64,
     /// The temperature at which it fell, in kelvins.
     pub(crate) from_k: f64,
     /// For how long it had run at the speed before, in seconds.
@@ -40,7 +40,6 @@ pub(crate) struct HotAtFull {
     pub(crate) bytes_per_s: f64,
     /// Kelvins at its end.
     pub(crate) kelvin: f64,
-    pub(crate) span_s: f64,
 }
 
 /// How fast another run was at what may be the same load, where this run is much slower: its source, or that of the other, does not say
@@ -109,19 +108,18 @@ impl Others {
         before: f64,
     ) -> impl Iterator<Item = &FirstFall> {
         self.first.iter().filter(move |fall| {
-            fall.op == op && may_be(&fall.what, what) && (fall.speeds[0] / before - 1.0).abs() <= SAME_SPEED
+            fall.op == op
+                && may_be(&fall.what, what)
+                && (fall.before_bytes_per_s / before - 1.0).abs() <= SAME_SPEED
         })
     }
 
-    /// How long others ran what may be the same load as fast though they were hotter than this, in seconds.
-    pub(crate) fn hotter_s(&self, op: SegmentOp, what: &str, before: f64, kelvin: f64) -> f64 {
-        let hotter = self.hot.iter().filter(|ran| {
-            ran.op == op
-                && may_be(&ran.what, what)
-                && ran.kelvin >= kelvin
-                && ran.bytes_per_s >= (1.0 - SAME_SPEED) * before
+    /// How hot others came to be with what may be the same load, as fast, in kelvins.
+    pub(crate) fn hottest_k(&self, op: SegmentOp, what: &str, before: f64) -> Option<f64> {
+        let as_fast = self.hot.iter().filter(|ran| {
+            ran.op == op && may_be(&ran.what, what) && ran.bytes_per_s >= (1.0 - SAME_SPEED) * before
         });
-        hotter.map(|ran| ran.span_s).sum()
+        as_fast.map(|ran| ran.kelvin).reduce(f64::max)
     }
 
     /// What slowed the load of a phase down to this speed in another run.

@@ -31,7 +31,7 @@ const OBSERVATIONS: &[&str] = &[
     r#""kind":"threshold_below_run","threshold":"tmt1","set_k":273"#,
     r#""kind":"away_from_threshold","threshold":"tmt2","temp_k":353,"set_k":358"#,
     r#""kind":"ran_hotter","full_speed_s":62"#,
-    r#""kind":"ran_hotter_elsewhere","full_speed_s":120"#,
+    r#""kind":"ran_hotter_elsewhere","to_k":358"#,
     r#""kind":"threshold_moved","moves":1,"first_s":600"#,
     r#""kind":"threshold_moved","moves":2,"first_s":600"#,
     r#""kind":"stayed_as_hot","temp_k":353,"late_k":353"#,

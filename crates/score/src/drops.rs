@@ -40,10 +40,9 @@ pub(crate) fn write(path: &Path, runs: impl Iterator<Item = Labelled>) -> std::i
 fn truth(run: &Labelled, event: &Event) -> Option<String> {
     let off = |episode: &&Episode| off_s(episode.onset_s, event.t_s);
     let near = run.truth.episodes.iter().filter(|episode| off(episode) <= run.truth.within_s + 1e-6);
-    if let Some(episode) = near.min_by(|a, b| off(a).total_cmp(&off(b))) {
-        if let Some(cause) = episode.cause {
-            return Some(format!("{cause:?}"));
-        }
+    let nearest = near.min_by(|a, b| off(a).total_cmp(&off(b)));
+    if let Some(cause) = nearest.and_then(|episode| episode.cause) {
+        return Some(format!("{cause:?}"));
     }
     if let Some(episode) =
         run.truth.undecided.iter().find(|episode| off(episode) <= run.truth.within_s + 1e-6)

@@ -12,6 +12,10 @@ const EARLY: usize = 14;
 const CLEAR: f64 = 3.0;
 /// ... and by at least this share of the pace at which speed fell later: sinking may grow faster.
 const LEAST_PACE: f64 = 0.05;
+/// A load is at full speed as long as it is no slower than this share of what it falls from.
+const AT_FULL: f64 = 0.9;
+/// In less time than this a regulator may have begun before it shows.
+const LEAST_S: f64 = 30.0;
 /// Speeds of one load are hardly known to less.
 const LEAST_LOST: f64 = 0.004;
 
@@ -35,7 +39,7 @@ pub(super) fn sank(
     let from_s = case.pieces[..case.drop.first]
         .iter()
         .rev()
-        .take_while(|piece| piece.stretch == first.stretch && !piece.stopped)
+        .take_while(|piece| piece.stretch == first.stretch && piece.level >= AT_FULL * before_bytes_per_s)
         .map(|piece| piece.start_s)
         .last()?;
     let at = |t_s: f64| series.intervals.partition_point(|interval| interval.start_s < t_s - 1e-6);
@@ -54,7 +58,8 @@ pub(super) fn sank(
     let pace = lost / (until_s - from_s);
     let from_k = case.heat.within(from_s, until_s).first()?.value;
     let clear = fall >= CLEAR * error && lost >= LEAST_LOST && pace >= LEAST_PACE * later;
-    let cooler = case.median_k((from_s, until_s)).is_some_and(|k| k <= onset_k - ONE_THRESHOLD_K);
+    let readings = case.heat.within(from_s, until_s).iter().map(|point| point.value);
+    let cooler = until_s - from_s >= LEAST_S && readings.fold(0.0, f64::max) <= onset_k - ONE_THRESHOLD_K;
     (clear && cooler).then_some(Already { lost: 1.0 - (-lost).exp(), from_k })
 }
 

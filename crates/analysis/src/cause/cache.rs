@@ -23,9 +23,8 @@ const SMALLEST_S: f64 = 15.0;
 /// Writing that is slow for less than this up to the end of the load may be a dip.
 const STAYED_S: f64 = 30.0;
 
-/// What it weighs that writing stayed at such a share of its speed, in a straight line from one to the next. Cells of three bits and more take a
-/// few times as long, so a drive that keeps most of its speed rarely has a full cache; a slow link hides what the cache could do.
-const STAYED: [(f64, f64); 6] = [(0.05, 3.0), (0.2, 2.5), (0.45, 1.8), (0.6, 0.8), (0.65, 0.0), (0.7, -1.0)];
+/// ... and one that keeps most of its speed is rarely full: writing to cells of three bits and more is a few times slower.
+const KEPT_MOST: f64 = -1.0;
 
 /// How many of the caches that are not full yet end in a second of writing, after `written_bytes` at this speed.
 pub(super) fn ends_per_s(written_bytes: f64, bytes_per_s: f64) -> f64 {
@@ -69,20 +68,15 @@ pub(super) fn weigh(case: &Case, evidence: &mut Evidence) {
     } else if !case.drop.stops(case.pieces) && case.lasted_s >= STAYED_S {
         // The weakest that heat left of a speed, short of a stop, was 200 MB/s of 3 GB/s (SSD1 of the seed experiments);
         // a full cache left 78 MB/s of 2.6 GB/s (row D1).
-        let weight = stayed(strength);
-        if weight != 0.0 {
-            weigh(Observation::WritingStayedSlow { share: strength, written_bytes }, weight);
-        }
-    }
-}
-
-/// What it weighs for a full cache that so much of the speed was left.
-fn stayed(share: f64) -> f64 {
-    let next = STAYED.partition_point(|(up_to, _)| *up_to < share);
-    match (next.checked_sub(1).map(|at| STAYED[at]), STAYED.get(next)) {
-        (Some((from, low)), Some((to, high))) => low + (high - low) * (share - from) / (to - from),
-        (Some((_, last)), None) => last,
-        (None, first) => first.map_or(0.0, |(_, weight)| *weight),
+        let weight = match strength {
+            ..=0.05 => 3.0,
+            ..=0.2 => 2.5,
+            ..=0.6 => 1.8,
+            // Only where a slow link hides what the cache could do.
+            0.7.. => KEPT_MOST,
+            _ => return,
+        };
+        weigh(Observation::WritingStayedSlow { share: strength, written_bytes }, weight);
     }
 }
 

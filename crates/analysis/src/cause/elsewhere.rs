@@ -19,9 +19,8 @@ const MOST: f64 = 2.5;
 /// A cache that ends after other amounts in each run had been filled in part before.
 const OTHER_AMOUNT: f64 = -1.5;
 const SAME_TIME_WEIGHT: f64 = 2.5;
-/// Another run was hotter at full speed: as of [`super::course`], less as air and case may have been others.
+/// Another run was hotter at full speed: as of [`super::course`]. A sensor that is late on a fast rise reads some kelvins more there.
 const RAN_HOTTER: f64 = -3.0;
-const TELLS_S: f64 = 30.0;
 
 /// Weighs what others show of a drop that began at `onset_k`.
 pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) {
@@ -30,10 +29,8 @@ pub(super) fn weigh(case: &Case, onset_k: f64, evidence: &mut Evidence) {
     };
     let (op, what) = (case.op, case.phase.what.as_str());
     let shared = seen_once(case.alike);
-    let hotter_s = case.others.hotter_s(op, what, before, onset_k + ONE_THRESHOLD_K.max(case.heat.step_k));
-    if hotter_s >= TELLS_S {
-        let seen = Observation::RanHotterElsewhere { full_speed_s: hotter_s };
-        evidence.weigh_heat(seen, RAN_HOTTER * shared, &[]);
+    if let Some(to_k) = case.others.hottest_k(op, what, before).filter(|to_k| *to_k >= onset_k + OTHER_K) {
+        evidence.weigh_heat(Observation::RanHotterElsewhere { to_k }, RAN_HOTTER * shared, &[]);
     }
     let fast_s = case.start_s() - case.phase.start_s;
     let falls = case.others.first_falls(op, what, before);

@@ -49,7 +49,7 @@ pub(super) fn weigh(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piec
         let index = of(&drops[0]);
         let of_it = pieces_of(index, pieces);
         let schedule = schedule(&stretches[index], of_it, heat.slice_s)
-            .or_else(|| bursts(drops, &stretches[index], of_it, heat));
+            .or_else(|| bursts(drops, &stretches[index], pieces, heat));
         let Some((seen, weight)) = schedule else { continue };
         drops.iter_mut().for_each(|drop| drop.evidence.weigh(seen.clone(), &[(Suspect::Other, weight)]));
     }
@@ -58,15 +58,11 @@ pub(super) fn weigh(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piec
 /// Bursts of one length, the first one too, of a drive that was cooler then or had come to rest before the others; and what that weighs for
 /// anything but heat.
 fn bursts(drops: &[Judged], stretch: &Stretch, pieces: &[Piece], heat: &Heat) -> Option<(Observation, f64)> {
+    let of_it = pieces_of(pieces[drops.first()?.drop.first].stretch, pieces);
     let outer: Vec<&Judged> = drops.iter().filter(|drop| drop.drop.inside.is_none()).collect();
     let first = outer.first().filter(|first| !first.drop.at_start)?;
-    let is_stop = |drop: &&Judged| {
-        let within =
-            |piece: &&Piece| piece.start_s >= drop.start_s - 1e-6 && piece.end_s <= drop.end_s + 1e-6;
-        pieces.iter().filter(within).any(|piece| piece.stopped)
-    };
     // Between stops, what was moved says how long a burst was to a fraction of a row.
-    let stops = outer.iter().all(|drop| is_stop(drop));
+    let stops = outer.iter().all(|drop| drop.drop.stops(pieces));
     let full = first.drop.before?;
     let length_s = |from: (f64, f64), to: &Judged| match stops {
         true => moved(stretch, from.0, to.start_s.midpoint(to.end_s)) / full,
@@ -80,8 +76,8 @@ fn bursts(drops: &[Judged], stretch: &Stretch, pieces: &[Piece], heat: &Heat) ->
     let least_s = if stops { ONE_AMOUNT * usual_s } else { heat.slice_s };
     let most_off_s = off_s.get((NEARLY_ALL * off_s.len() as f64) as usize)?.max(least_s);
     // A load may begin with a row of something slower.
-    let fast = first.drop.before? * ONE_SPEED;
-    let begin_s = pieces.iter().find(|piece| piece.level >= fast)?.start_s;
+    let fast = full * ONE_SPEED;
+    let begin_s = of_it.iter().find(|piece| piece.level >= fast)?.start_s;
     let first_s = length_s((stretch.start_s(), begin_s), first);
     let one_length =
         most_off_s <= (ONE_LENGTH * usual_s).max(least_s) && (first_s - usual_s).abs() <= most_off_s + 1e-6;

@@ -294,21 +294,25 @@ fn ran(trace: &Trace, findings: &Findings) -> Vec<Ran> {
 /// The first fall of each load of a run.
 fn falls(trace: &Trace, findings: &Findings) -> Vec<FirstFall> {
     let mut falls: Vec<FirstFall> = Vec::new();
-    let fell = |event: &Event| {
+    let before = |event: &Event| {
         event.observations.iter().find_map(|seen| match seen.observation {
-            Observation::SpeedFell { before_bytes_per_s, during_bytes_per_s, .. } => {
-                Some([before_bytes_per_s, during_bytes_per_s])
-            }
+            Observation::SpeedFell { before_bytes_per_s, .. } => Some(before_bytes_per_s),
             _ => None,
         })
     };
     for event in &findings.events {
-        let (Some(speeds), Some(from_k)) = (fell(event), event.temp_k) else { continue };
+        let (Some(before_bytes_per_s), Some(from_k)) = (before(event), event.temp_k) else { continue };
         let phase = trace.phases.iter().rfind(|phase| phase.start_s <= event.t_s && phase.op.moves_data());
         let Some(phase) = phase.filter(|phase| !phase.is_limited() && !phase.buffered) else { continue };
         if !falls.iter().any(|fall| fall.op == phase.op && fall.what == phase.what) {
             let fast_s = event.t_s - phase.start_s;
-            falls.push(FirstFall { op: phase.op, what: phase.what.clone(), speeds, from_k, fast_s });
+            falls.push(FirstFall {
+                op: phase.op,
+                what: phase.what.clone(),
+                before_bytes_per_s,
+                from_k,
+                fast_s,
+            });
         }
     }
     falls

@@ -1,6 +1,6 @@
 //! What the runs of a drive tell each other.
 
-use super::{Follows, JointRun, OTHER_SPEED, Ran};
+use super::{Follows, JointRun, OTHER_SPEED, Ran, SHOWS_S};
 use crate::FASTER;
 use crate::findings::{Cause, Label, PolicyLevel};
 use crate::others::{FasterElsewhere, HotAtFull, Others, ShownLoad, ShownSlow};
@@ -80,9 +80,8 @@ fn hot(run: &JointRun) -> Vec<HotAtFull> {
             what: ran.what.clone(),
             bytes_per_s: ran.bytes_per_s,
             kelvin: ran.end_k?,
-            span_s: ran.span_s,
         };
-        is_full(ran).then_some(hot)
+        (is_full(ran) && ran.span_s >= SHOWS_S).then_some(hot)
     };
     run.ran.iter().filter_map(at_full).collect()
 }

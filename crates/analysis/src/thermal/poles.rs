@@ -29,8 +29,6 @@ const OF_A_STEP: f64 = 0.29;
 const BENT: i32 = 4;
 const LOGIT_BENT: (f64, f64) = (0.0, 1.5);
 const BENT_SHARE: f64 = 0.25;
-/// One drive in thirty is in a case that warms up for hours: with one in four, time constants were given half as often.
-const SLOW_SHARE: f64 = 0.03;
 /// Full speed is about what one cell in twenty of those with load exceeds; speeds scatter.
 const FULL: f64 = 0.95;
 const ABOUT: f64 = 0.9;
@@ -76,21 +74,19 @@ impl PoleDrive {
 /// cost had not gone around. And by how much the best one misses them, as a root mean square in kelvins.
 pub(super) fn drives(data: &ThermalData) -> (Vec<PoleDrive>, f64) {
     let passed = passed(data);
-    let kinds = [Shape::Fixed, Shape::Slow, Shape::Free].map(|shape| [(shape, false), (shape, true)]);
-    let found = kinds.as_flattened().iter().map(|(shape, bent)| {
-        let model = PoleModel::new(data, &passed, *shape, *bent);
+    let kinds = [(Shape::Fixed, false), (Shape::Fixed, true), (Shape::Free, false), (Shape::Free, true)];
+    let found = kinds.map(|(shape, bent)| {
+        let model = PoleModel::new(data, &passed, shape, bent);
         let theta = model.found();
         (model.rms_k(&theta), model, theta)
     });
-    let found: Vec<_> = found.collect();
     let rms_k = found.iter().map(|found| found.0).fold(f64::INFINITY, f64::min);
-    let found = found.into_iter().map(|(_, model, theta)| {
+    let found = found.map(|(_, model, theta)| {
         let model = model.scattered(rms_k);
         let (theta, covariance) = optimum(theta, &|theta| model.residuals(theta));
         let likely = model.log_evidence(&theta, &covariance);
         (model, theta, likely)
     });
-    let found: Vec<_> = found.collect();
     let most = found.iter().map(|found| found.2).fold(f64::NEG_INFINITY, f64::max);
     let odds = found.iter().map(|found| (found.2 - most).exp());
     let ends: Vec<f64> = odds
@@ -248,8 +244,7 @@ impl<'a> PoleModel<'a> {
         let shape: f64 = self.shape_prior.iter().map(|(_, sd)| sd.ln()).sum();
         let bent =
             if self.bent { 2.0 * LOGIT_BENT.1.ln() - BENT_SHARE.ln() } else { -(1.0 - BENT_SHARE).ln() };
-        let slow = if self.shape == Shape::Slow { SLOW_SHARE.ln() } else { 0.0 };
-        allowed - shape - bent + slow - self.loss(theta)
+        allowed - shape - bent - self.loss(theta)
     }
 
     fn rms_k(&self, theta: &[f64]) -> f64 {

@@ -18,8 +18,6 @@ pub(super) fn tau_s(at: usize) -> f64 {
 /// quarter of an hour's load 5 % too high.
 const FIXED: [f64; 13] = [-0.8, -0.5, -0.4, -0.3, 0.0, 0.0, 0.0, 0.0, -0.2, -0.4, -0.6, -3.0, -5.4];
 const FIXED_SD: f64 = 1.5;
-/// ... of a drive in a case that warms up for hours: the last two nearly as much as the others.
-const SLOW: [f64; 2] = [-1.0, -1.5];
 /// Free time constants: chip, board, and what carries the heat away. Logarithms of seconds, and how far they may be off.
 const FREE: [(f64, f64); 3] = [(1.6, 0.9), (3.7, 0.9), (5.6, 0.7)];
 /// Logarithms of the weights of the first two over that of the last.
@@ -34,8 +32,6 @@ const APART: f64 = 1.05;
 pub(super) enum Shape {
     /// The weights of fixed time constants: a drive of any number of nodes.
     Fixed,
-    /// The same of a drive whose case warms up for an hour and longer.
-    Slow,
     /// Three time constants anywhere: a drive of few nodes has nothing between them, nor anything slower.
     Free,
 }
@@ -48,9 +44,6 @@ impl Shape {
     pub(super) fn prior(self) -> Vec<(f64, f64)> {
         let mut prior: Vec<(f64, f64)> = match self {
             Self::Fixed => FIXED.iter().map(|mean| (*mean, FIXED_SD)).collect(),
-            Self::Slow => {
-                FIXED[..FIXED.len() - 2].iter().chain(&SLOW).map(|mean| (*mean, FIXED_SD)).collect()
-            }
             Self::Free => FREE.into_iter().chain([FREE_WEIGHT; 2]).collect(),
         };
         prior.push(LN_LAG);
@@ -61,9 +54,7 @@ impl Shape {
     pub(super) fn weights(self, theta: &[f64]) -> Weights {
         let weight = |log: f64| log.clamp(-8.0, 8.0).exp();
         let mut weights: Weights = match self {
-            Self::Fixed | Self::Slow => {
-                (0..FIXED.len()).map(|i| (TO_A_DOUBLING * i, weight(theta[i]))).collect()
-            }
+            Self::Fixed => (0..FIXED.len()).map(|i| (TO_A_DOUBLING * i, weight(theta[i]))).collect(),
             Self::Free => {
                 let logs = [theta[3], theta[4], 0.0];
                 theta.iter().zip(logs).flat_map(|(ln_tau, log)| between(*ln_tau, weight(log))).collect()
@@ -130,7 +121,7 @@ mod test {
 
     #[test]
     fn weights_add_up_to_one_whatever_the_lag() {
-        for shape in [Shape::Fixed, Shape::Slow, Shape::Free] {
+        for shape in [Shape::Fixed, Shape::Free] {
             let prior = shape.prior();
             for lag in [-3.0, 0.0, 1.4, 4.0] {
                 let mut theta: Vec<f64> = prior.iter().map(|(mean, _)| *mean).collect();

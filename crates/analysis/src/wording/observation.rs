@@ -111,9 +111,9 @@ pub fn observation(seen: &Observation) -> String {
         Seen::RanHotter { full_speed_s } => {
             format!("The drive ran at full speed for {full_speed_s:.0} s while at least 1.5 K hotter.")
         }
-        Seen::RanHotterElsewhere { full_speed_s } => format!(
-            "In another run, the drive ran at full speed for {full_speed_s:.0} s while at least 1.5 K hotter."
-        ),
+        Seen::RanHotterElsewhere { to_k } => {
+            format!("In another run, the drive ran at full speed up to {}.", at(to_k))
+        }
         Seen::FellElsewhere { from_k, fast_s, elsewhere_s } => format!(
             "In another run, speed fell after {elsewhere_s:.0} s at {}; here after {fast_s:.0} s.",
             at(from_k)

@@ -72,3 +72,22 @@ fn a_fall_after_one_amount_in_two_rooms_is_no_threshold() {
         assert_eq!(heat_of(&copies[0]), alone, "{fast_s} s");
     }
 }
+
+/// Goal: what a drive did at full speed in a warm room has no threshold in a cool one. Method: a lull of the host at the hottest of a run, beside
+/// a run that was hotter all the time.
+#[test]
+fn full_speed_in_a_warmer_room_rules_a_threshold_out() {
+    for (seed, share) in [(1, 0.5), (2, 0.6), (3, 0.7), (4, 0.4), (5, 0.65)] {
+        let mut cool = Logged::new(seed);
+        cool.heats_k = 38.0;
+        cool.log(400, |_, _| 1.0);
+        cool.log(300, |_, _| share);
+        let mut warm = Logged::new(seed + 10);
+        warm.heats_k = 52.0;
+        warm.log(1500, |_, _| 1.0);
+        let traces = [cool.trace_of(true, 1), warm.trace_of(true, 1)];
+        let (alone, both) = (heat_of(&analyze(&traces[0])), together(&traces));
+        assert!(heat(&both[0]).is_empty(), "{share}: {:?}", both[0].events);
+        assert!(heat_of(&both[0]) < alone, "{share}: {alone} alone, {:?}", both[0].events);
+    }
+}
