@@ -14,6 +14,7 @@ use std::ops::Range;
 
 use crate::cause::heat::Heat;
 use crate::findings::{Caveat, SegmentOp};
+use crate::line::Line;
 use crate::segment::{median, usual_span_s};
 use trace::caveat::{ClockStep, SteppedClock};
 use trace::{Interval, Trace};
@@ -93,7 +94,9 @@ fn moves(trace: &Trace, heat: &Heat) -> Option<Caveat> {
     let times: Vec<f64> = offsets.iter().map(|offset| offset.middle_s).collect();
     let values: Vec<f64> = offsets.iter().map(|offset| offset.by_s).collect();
     let (split, jump, jump_scatter) = step(&values)?;
-    let (slope, line_scatter) = line(&times, &values);
+    let line = Line::through(&times, &values);
+    let (slope, line_scatter) =
+        (line.slope, line.off(&times, &values).map(f64::abs).sum::<f64>() / times.len() as f64);
     let over_s = times[times.len() - 1] - times[0];
     let drifted = slope * over_s;
     let clear = |by_s: f64, scatter_s: f64| {
@@ -127,17 +130,6 @@ fn step(values: &[f64]) -> Option<(usize, f64, f64)> {
         (split, right - left, (a + b) / values.len() as f64)
     });
     all.min_by(|a, b| a.2.total_cmp(&b.2))
-}
-
-/// The best line through offsets: its slope, and the mean absolute deviation around it.
-fn line(times: &[f64], values: &[f64]) -> (f64, f64) {
-    let n = times.len() as f64;
-    let (mean_t, mean_v) = (times.iter().sum::<f64>() / n, values.iter().sum::<f64>() / n);
-    let squares: f64 = times.iter().map(|t| (t - mean_t).powi(2)).sum();
-    let products: f64 = times.iter().zip(values).map(|(t, v)| (t - mean_t) * (v - mean_v)).sum();
-    let slope = if squares > 0.0 { products / squares } else { 0.0 };
-    let off = |(t, v): (&f64, &f64)| (v - mean_v - slope * (t - mean_t)).abs();
-    (slope, times.iter().zip(values).map(off).sum::<f64>() / n)
 }
 
 /// The offset of a window.

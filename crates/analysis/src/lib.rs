@@ -30,6 +30,7 @@ pub mod findings;
 mod instruments;
 pub mod joint;
 pub mod life;
+mod line;
 pub mod observation;
 mod others;
 mod policy;

@@ -3,6 +3,7 @@
 
 use super::case::Case;
 use super::likelihood::ONE_THRESHOLD_K;
+use crate::line::Line;
 use trace::Interval;
 
 /// The time at full speed before a drop, in so many parts; only the first of them count, as the last may lie within the fall.
@@ -52,7 +53,9 @@ pub(super) fn sank(
     }
     let parts: Vec<f64> = slices.chunks(size).take(EARLY).map(median_log).collect();
     let until_s = slices[EARLY * size - 1].end_s();
-    let (fall, error) = line(&parts);
+    let places: Vec<f64> = (0..parts.len()).map(|part| part as f64).collect();
+    let line = Line::through(&places, &parts);
+    let (fall, error) = (-line.slope, line.slope_error(&places, &parts));
     let lost = fall * (EARLY - 1) as f64;
     let later = (before_bytes_per_s / late_bytes_per_s).ln() / case.span_s();
     let pace = lost / (until_s - from_s);
@@ -66,16 +69,4 @@ pub(super) fn sank(
 fn median_log(slices: &[Interval]) -> f64 {
     let logs: Vec<f64> = slices.iter().map(|slice| slice.bytes_per_s().max(1.0).ln()).collect();
     crate::segment::median(&logs)
-}
-
-/// By how much these fall from one to the next, on a straight line, and the standard error of that.
-fn line(values: &[f64]) -> (f64, f64) {
-    let n = values.len() as f64;
-    let (middle, mean) = ((n - 1.0) / 2.0, values.iter().sum::<f64>() / n);
-    let squares: f64 = (0..values.len()).map(|at| (at as f64 - middle).powi(2)).sum();
-    let slope =
-        values.iter().enumerate().map(|(at, value)| (at as f64 - middle) * value).sum::<f64>() / squares;
-    let off = |(at, value): (usize, &f64)| (value - mean - slope * (at as f64 - middle)).powi(2);
-    let residual = values.iter().enumerate().map(off).sum::<f64>() / (n - 2.0);
-    (-slope, (residual / squares).sqrt())
 }
