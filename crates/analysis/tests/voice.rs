@@ -150,6 +150,7 @@ const CAVEATS: &[&str] = &[
     r#""kind":"other_jobs","first":"x_bw.2.log","last":"x_bw.4.log""#,
     r#""kind":"page_cache","phases":["buffered write"]"#,
     r#""kind":"policy_undetermined","seen":"no_load""#,
+    r#""kind":"policy_undetermined","seen":"counted_without_load""#,
     r#""kind":"policy_undetermined","seen":"no_temperature""#,
     r#""kind":"policy_undetermined","seen":"load_unread""#,
     r#""kind":"policy_undetermined","seen":"short_load""#,

@@ -285,6 +285,8 @@ pub enum IoFailure {
 pub enum SlowdownSeen {
     /// There is a temperature and no load.
     NoLoad,
+    /// There is no load, and by its own counters the drive was throttled before at TMT1 or TMT2.
+    CountedWithoutLoad,
     /// No temperature that moves was read during a load.
     NoTemperature,
     /// The load lasted for some seconds.

@@ -7,7 +7,7 @@ use trace::caveat::{
     SettingsSeen, SlowdownSeen, SteppedClock, StillCounters, StillSensor, Sums, Unseen,
 };
 
-use super::{degrees, with_cache_size};
+use super::{degrees, sensor_name, with_cache_size};
 
 /// " (100 transitions, 16800 s)", of what is known and moved.
 fn counted(transitions: Option<u64>, seconds: Option<u64>) -> String {
@@ -69,7 +69,7 @@ fn sentence(caveat: &Caveat) -> String {
         Caveat::ClockStep(step) => clock_step(step),
         Caveat::CopiedSensor { sensors } => format!(
             "{} and the composite temperature are always equal: copies of one sensor.",
-            sensors.join(" and ")
+            sensors.iter().map(|sensor| sensor_name(sensor)).collect::<Vec<_>>().join(" and ")
         ),
         Caveat::CountersWithoutHeat(doubt) => counters_without_heat(doubt),
         Caveat::CountersWithoutSlowdown { threshold, transitions, seconds } => format!(
@@ -310,16 +310,26 @@ fn cyclostationary(cycles: &Cycles) -> String {
 fn frozen(sensor: &StillSensor) -> String {
     match sensor {
         StillSensor::BesideOthers { sensor } => {
-            format!("Sensor {sensor} never changed while another did; it is not used.")
+            format!("{} never changed while another did; it is not used.", sensor_at_start(sensor))
         }
         StillSensor::WholeRun { temp_k } => format!(
             "The temperature stayed at {} for the whole run and shows nothing of the load; it is not used.",
             degrees(*temp_k)
         ),
         StillSensor::Stopped { sensor, temp_k, from_s, to_s, other, other_moved_k } => format!(
-            "Sensor {sensor} stayed at {} from {from_s:.0} s to {to_s:.0} s while {other} changed by {other_moved_k:.0} K: it was stuck.",
-            degrees(*temp_k)
+            "{} stayed at {} from {from_s:.0} s to {to_s:.0} s while {} changed by {other_moved_k:.0} K: it was stuck.",
+            sensor_at_start(sensor),
+            degrees(*temp_k),
+            sensor_name(other)
         ),
+    }
+}
+
+/// "Sensor 1" or "Sensor `hwmon`", at the start of a sentence.
+fn sensor_at_start(name: &str) -> String {
+    match sensor_name(name).strip_prefix("sensor ") {
+        Some(number) => format!("Sensor {number}"),
+        None => format!("Sensor `{name}`"),
     }
 }
 
@@ -351,6 +361,9 @@ const fn undetermined(seen: SlowdownSeen) -> &'static str {
     match seen {
         SlowdownSeen::NoLoad => {
             "Open: thermal throttling; no load was recorded. `heatsoak run thermal-id --drive DRIVE` runs one and records the temperature."
+        }
+        SlowdownSeen::CountedWithoutLoad => {
+            "Open: which load throttles the drive, and how far its speed falls then; no load was recorded. `heatsoak watch DRIVE` records it under its usual load, `heatsoak run thermal-id --drive DRIVE` runs one."
         }
         SlowdownSeen::NoTemperature => "Open: thermal throttling. Record a temperature during the load.",
         SlowdownSeen::ShortLoad => {

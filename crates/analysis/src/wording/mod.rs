@@ -23,6 +23,16 @@ pub fn degrees(kelvin: f64) -> String {
     }
 }
 
+/// "sensor1" as people write it.
+pub fn sensor_name(name: &str) -> String {
+    match name.strip_prefix("sensor") {
+        Some(number) if !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()) => {
+            format!("sensor {number}")
+        }
+        _ => name.to_owned(),
+    }
+}
+
 /// A caveat with its sentence beside it.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct CaveatWithText<'a> {

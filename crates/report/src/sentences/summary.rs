@@ -11,7 +11,7 @@ use trace::caveat::Hole;
 use super::constant::quiet;
 use super::readings::without_load;
 use super::verdict::{Reason, reasons};
-use super::{caveats, evidence, lowercase_first, policy};
+use super::{caveats, evidence, life, lowercase_first, policy};
 use crate::figures::{self, PhaseFigures};
 use crate::format;
 use crate::view::ReportInput;
@@ -53,9 +53,15 @@ pub fn summary(input: &ReportInput) -> Summary {
     let mut reasons = reasons(&input.findings, &input.levels, &figures);
     reasons.extend(quiet(input, &figures));
     let sorted = caveats::sorted(input);
-    let mut policy = match input.findings.policy.class == PolicyClass::None && counted(input) {
-        true => "Throttling: counted by the drive, without a drop in the recorded speed.".to_owned(),
-        false => policy(&input.findings.policy, only_throttled(&figures)),
+    // What a drive counts in its life, and how hot it is, is the answer where nothing was loaded.
+    let life = input.findings.life.as_ref().filter(|_| figures.is_empty());
+    let (counted_before, cool_first) = (life.and_then(life::counted), life.and_then(life::cool_first));
+    let mut policy = match (input.findings.policy.class, counted_before) {
+        (PolicyClass::None, _) if counted(input) => {
+            "Throttling: counted by the drive, without a drop in the recorded speed.".to_owned()
+        }
+        (PolicyClass::Undetermined, Some(counted)) => counted,
+        _ => policy(&input.findings.policy, only_throttled(&figures)),
     };
     if let Some(opinion) = &input.second_opinion {
         policy.push_str(&format!(" {opinion}"));
@@ -65,7 +71,7 @@ pub fn summary(input: &ReportInput) -> Summary {
         reasons,
         policy,
         ruled_out: ruled_out(input, &figures),
-        next: sorted.next,
+        next: cool_first.into_iter().chain(sorted.next).collect(),
         caveats: sorted.first,
         fine_print: sorted.fine_print,
         figures,

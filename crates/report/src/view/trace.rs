@@ -14,6 +14,7 @@ use super::{
 };
 use crate::format::{self, celsius};
 use crate::reduce::ChartPoint;
+use analysis::wording::sensor_name;
 
 impl ReportInput {
     /// What a report shows of a trace and its findings. Takes the trace: a month of speeds beside itself is too much.
@@ -66,16 +67,6 @@ pub(super) fn trusted_first(readings: &mut [Readings], trace: &Trace) {
         .and_then(|trusted| readings.iter().position(|readings| readings.name == sensor_name(&trusted.name)));
     if let Some(position) = position {
         readings[..=position].rotate_right(1);
-    }
-}
-
-/// "sensor1" as people write it.
-fn sensor_name(name: &str) -> String {
-    match name.strip_prefix("sensor") {
-        Some(number) if !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()) => {
-            format!("sensor {number}")
-        }
-        _ => name.to_owned(),
     }
 }
 
