@@ -69,6 +69,7 @@ pub(super) fn policy(
         let seen = match () {
             () if !has_load && has_counted() => SlowdownSeen::CountedWithoutLoad,
             () if !has_load && has_temperature => SlowdownSeen::NoLoad,
+            () if heat.frozen => SlowdownSeen::StillTemperature,
             () => SlowdownSeen::NoTemperature,
         };
         let caveat = Caveat::PolicyUndetermined { seen };
@@ -93,7 +94,7 @@ pub(super) fn policy(
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
     if stops_hot(trace, heat, stretches, hottest) || stalls_hot(trace, heat, stretches, judged, hottest) {
-        let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::Irregular };
+        let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::OnlyHot };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
     let known = if at_rest(trace, heat, stretches) { AT_REST_SEEN } else { NOTHING_SEEN };

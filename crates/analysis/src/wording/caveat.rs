@@ -160,6 +160,9 @@ fn sentence(caveat: &Caveat) -> String {
             "Thermal time constants not determined: several fit this run equally well; `heatsoak run thermal-id --drive DRIVE` decides."
                 .to_owned()
         }
+        Caveat::ThermalNotIdentified(why @ HeatingUnknown::SeveralModels) => {
+            format!("Heating (K for each GB/s) not determined: {}.", heating_unknown(why))
+        }
         Caveat::ThermalNotIdentified(why) => {
             format!("Heating model not determined: {}.", heating_unknown(why))
         }
@@ -295,10 +298,10 @@ fn counters_without_heat(doubt: &CounterDoubt) -> String {
 fn cyclostationary(cycles: &Cycles) -> String {
     match cycles {
         Cycles::Heat { period_s } => format!(
-            "Throttling cycles every {period_s:.0} s (cyclostationary). Use measurement rounds of several cycles, and quote mean, lowest and highest speed together."
+            "Throttling comes and goes every {period_s:.0} s, so speed has no steady state. Measure over several whole cycles, and quote mean, lowest and highest speed together."
         ),
         Cycles::Dips { period_s, round_s, steady_share } => format!(
-            "Speed dips every {period_s:.0} s, and not from heat (cyclostationary). With rounds of {:.0} s the steady-state rule holds in {:.0} % of its windows, with rounds of {:.0} s in {:.0} %. Quote mean, lowest and highest speed together.",
+            "Speed dips every {period_s:.0} s, and not from heat: whether it is steady depends on the length of the rounds. With rounds of {:.0} s the SNIA steady-state rule holds in {:.0} % of its windows, with rounds of {:.0} s in {:.0} %. Quote mean, lowest and highest speed together.",
             round_s[0],
             100.0 * steady_share[0],
             round_s[1],
@@ -313,7 +316,7 @@ fn frozen(sensor: &StillSensor) -> String {
             format!("{} never changed while another did; it is not used.", sensor_at_start(sensor))
         }
         StillSensor::WholeRun { temp_k } => format!(
-            "The temperature stayed at {} for the whole run and shows nothing of the load; it is not used.",
+            "The temperature was {} in every reading and shows nothing of the load; it is not used.",
             degrees(*temp_k)
         ),
         StillSensor::Stopped { sensor, temp_k, from_s, to_s, other, other_moved_k } => format!(
@@ -366,6 +369,9 @@ const fn undetermined(seen: SlowdownSeen) -> &'static str {
             "Open: which load throttles the drive, and how far its speed falls then; no load was recorded. `heatsoak watch DRIVE` records it under its usual load, `heatsoak run thermal-id --drive DRIVE` runs one."
         }
         SlowdownSeen::NoTemperature => "Open: thermal throttling. Record a temperature during the load.",
+        SlowdownSeen::StillTemperature => {
+            "Open: thermal throttling; a temperature that never moves is that of a stuck sensor, or of a drive that was throttled at it before the log began. Begin the log with the drive cool and at rest: a sensor that works rises with the load."
+        }
         SlowdownSeen::ShortLoad => {
             "Open: thermal throttling; a load of a few seconds does not warm a drive. Record 10 minutes of it."
         }
@@ -381,8 +387,14 @@ const fn undetermined(seen: SlowdownSeen) -> &'static str {
         SlowdownSeen::Irregular => {
             "Open: the throttling policy; the drive throttled too briefly or irregularly. Repeat with 15 minutes of load at full speed."
         }
+        SlowdownSeen::OnlyHot => {
+            "Open: thermal throttling; speed fell for seconds at a time, and only while the drive was hot. Log speed and temperature every second or faster through 15 minutes at full speed."
+        }
+        SlowdownSeen::BetweenRows => {
+            "Open: the throttling policy; each drop is shorter than two rows of the log, so the speed while throttled is not known. Log the speed more often, every second or faster."
+        }
         SlowdownSeen::Following => {
-            "Open: the throttling policy; neither a release nor a held temperature was observed. Repeat with a longer load or another airflow: a regulator holds the temperature, a relay the speed."
+            "Open: the throttling policy; no release was observed, and speed and temperature did not both come to rest. Repeat with a longer load or another airflow: a regulator holds the temperature, a relay the speed."
         }
         SlowdownSeen::OneStep => {
             "Open: a fixed throttled speed, or a regulator that has settled. Repeat with a longer load or another airflow: a regulator holds the temperature, a fixed speed does not change."
@@ -399,7 +411,7 @@ fn not_hot_enough(runs: usize, hottest_k: Option<f64>, governed: bool) -> String
             "Open: throttling above {hottest}; the load was held back there. The same plan with `heatsoak run` reaches more."
         ),
         Some(hottest) if runs == 1 => format!(
-            "Open: throttling above {hottest}, the highest temperature of this run. A longer or heavier load reaches more."
+            "Open: throttling above {hottest}, the highest temperature of this run. A longer or heavier load, warmer air or less airflow reaches more."
         ),
         hottest => {
             let up_to = hottest.map(|hottest| format!(" up to {hottest}")).unwrap_or_default();
