@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use analysis::findings::{Findings, Segment};
+use analysis::findings::{Findings, Label, Segment, SegmentOp};
 use analysis::joint::JointPolicy;
 use anyhow::bail;
 use import::ImportOptions;
@@ -245,7 +245,12 @@ fn row((segment, state): (&Segment, &str)) -> [String; 6] {
     [
         format!("{:.1} s", segment.start_s),
         format!("{:.1} s", segment.end_s),
-        sentences::doing(segment.op).to_owned(),
+        // A pause within a load: the state says all that is known.
+        if segment.op == SegmentOp::Idle && state != sentences::label(Label::Idle) {
+            "-".to_owned()
+        } else {
+            sentences::doing(segment.op).to_owned()
+        },
         segment.mean_bytes_per_s.map_or_else(|| "-".to_owned(), |rate| BytesPerSec::new(rate).to_string()),
         if start == end { start } else { format!("{start} to {end}") },
         state.to_owned(),

@@ -12,6 +12,7 @@ use super::{
     Counter, CounterKind, FactGroup, Level, LevelKind, MeanInterval, OpSpeed, Provenance, Readings,
     ReportInput, Reproduce, RunPhase, RunSettings, op_word, settings,
 };
+use crate::figures::name_constant;
 use crate::format::{self, celsius};
 use crate::reduce::ChartPoint;
 use analysis::wording::sensor_name;
@@ -28,7 +29,7 @@ impl ReportInput {
         };
         // A log that says it is simulated cannot name profile and seed; the findings' word makes the badge.
         findings.simulated = findings.simulated.or(trace.facts.simulated);
-        Self {
+        let mut input = Self {
             read_from: None,
             drive: trace.name.clone(),
             plan: None,
@@ -56,7 +57,9 @@ impl ReportInput {
             reproduce: Reproduce::default(),
             written_by: None,
             findings,
-        }
+        };
+        name_constant(&mut input);
+        input
     }
 }
 

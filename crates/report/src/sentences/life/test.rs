@@ -151,11 +151,11 @@ fn the_headline_is_of_the_thresholds_whose_time_is_a_share() {
     let of_both = |one, other| LifeSpan { throttled: vec![one, other], ..empty() };
     let headline = |span: &LifeSpan| headline(span).unwrap_or_default();
     let both = of_both(throttled(Tmt1, 5, 20.0, Some(0.3)), throttled(Tmt2, 1, 1.0, Some(0.1)));
-    assert_eq!(headline(&both), "Throttled at TMT1 or TMT2 for 40 % of its life.");
+    assert_eq!(headline(&both), "Throttled at TMT1 or TMT2 for 40 % of the time powered on.");
     let one = of_both(throttled(Tmt1, 5, 20.0, Some(0.3)), throttled(Tmt2, 1, 9e4, None));
-    assert_eq!(headline(&one), "Throttled at TMT1 for 30 % of its life.");
+    assert_eq!(headline(&one), "Throttled at TMT1 for 30 % of the time powered on.");
     let much = of_both(throttled(Tmt1, 5, 20.0, Some(0.8)), throttled(Tmt2, 1, 9.0, Some(0.6)));
-    assert_eq!(headline(&much), "Throttled at TMT1 or TMT2 for at least 80 % of its life.");
+    assert_eq!(headline(&much), "Throttled at TMT1 or TMT2 for at least 80 % of the time powered on.");
     let none = of_both(throttled(Tmt1, 5, 20.0, None), throttled(Tmt2, 1, 9.0, None));
     assert_eq!(headline(&none), "");
     let fell = doubts(&[(LifeCounter::Tmt1Seconds, LifeDoubtKind::Fell)]);
