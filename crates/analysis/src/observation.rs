@@ -219,7 +219,7 @@ impl Observation {
 
     /// Takes the event's temperature for its own where it is told as "at the onset": readings are in whole kelvins, and a threshold that was
     /// crossed between two of them is told by one number.
-    pub(crate) const fn name_onset(&mut self, onset_k: f64) {
+    pub const fn name_onset(&mut self, onset_k: f64) {
         match self {
             Self::Hot { temp_k }
             | Self::Cool { temp_k }

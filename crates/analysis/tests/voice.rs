@@ -167,6 +167,7 @@ const CAVEATS: &[&str] = &[
     r#""kind":"slowdown_without_counters","why":"never_counted""#,
     r#""kind":"sensor_spikes","readings":1,"by_k":20"#,
     r#""kind":"sensor_spikes","readings":12,"by_k":20"#,
+    r#""kind":"slow_temperature","period_s":604800"#,
     r#""kind":"slow_temperature","period_s":60"#,
     r#""kind":"sum_differs","case":"fio","op":"read","logged_bytes":9e9,"reported_bytes":1e10"#,
     r#""kind":"sum_differs","case":"iometer","file":"r.csv","line":14,"workers_mb":900,"total_mb":1000"#,

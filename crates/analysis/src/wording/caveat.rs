@@ -153,7 +153,7 @@ fn sentence(caveat: &Caveat) -> String {
             "{readings} temperature readings are up to {by_k:.0} K away from those before and after them; they are not used."
         ),
         Caveat::SlowTemperature { period_s } => {
-            format!("Temperature was read every {period_s:.0} s; peaks in between are missed.")
+            format!("Temperature was read every {}; peaks in between are missed.", every(*period_s))
         }
         Caveat::SumDiffers(sums) => sum_differs(sums),
         Caveat::ThermalNotIdentified(HeatingUnknown::TimeConstants) => {
@@ -351,6 +351,11 @@ fn gap(hole: &Hole) -> String {
     }
 }
 
+/// A period of seconds, or of hours.
+fn every(period_s: f64) -> String {
+    if period_s < 7200.0 { format!("{period_s:.0} s") } else { format!("{:.0} h", period_s / 3600.0) }
+}
+
 fn often(times: usize) -> String {
     if times == 1 { "once".to_owned() } else { format!("{times} times") }
 }
@@ -385,7 +390,7 @@ const fn undetermined(seen: SlowdownSeen) -> &'static str {
             "Open: whether a load was throttled from its first second on; the drive was hot when it began, so its speed on a cool drive is not known. Run that load alone, from a cold start."
         }
         SlowdownSeen::Irregular => {
-            "Open: the throttling policy; the drive throttled too briefly or irregularly. Repeat with 15 minutes of load at full speed."
+            "Open: the throttling policy; the drive throttled too briefly or irregularly. Repeat with a longer load at full speed, or with another airflow."
         }
         SlowdownSeen::OnlyHot => {
             "Open: thermal throttling; speed fell for seconds at a time, and only while the drive was hot. Log speed and temperature every second or faster through 15 minutes at full speed."

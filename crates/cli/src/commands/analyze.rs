@@ -6,7 +6,7 @@ use analysis::findings::{Findings, Label, Segment, SegmentOp};
 use analysis::joint::JointPolicy;
 use anyhow::bail;
 use import::ImportOptions;
-use measure::{BytesPerSec, Kelvin};
+use measure::BytesPerSec;
 use report::{TerminalStyle, sentences};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -237,10 +237,7 @@ fn first_rows(segments: &[Segment]) -> (&[Segment], usize) {
 }
 
 fn row((segment, state): (&Segment, &str)) -> [String; 6] {
-    let kelvin = |k: Option<f64>| {
-        // Readings are whole kelvins; so is what people read.
-        k.map_or_else(|| "-".to_owned(), |k| Kelvin::from_kelvin(k.round() as u16).to_string())
-    };
+    let kelvin = |k: Option<f64>| k.map_or_else(|| "-".to_owned(), analysis::wording::degrees);
     let (start, end) = (kelvin(segment.temp_start_k), kelvin(segment.temp_end_k));
     [
         format!("{:.1} s", segment.start_s),

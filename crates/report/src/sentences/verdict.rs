@@ -168,7 +168,9 @@ fn dips(block: &Block<'_>, dips: &[&Event], levels: &[Level]) -> Option<Reason> 
                 Some(segment) => {
                     let stops = dip.strength == Some(0.0);
                     let what = if stops { "no I/O" } else { "slowdown" };
-                    format!("{what} for {} from {at}", format::seconds(segment.end_s - segment.start_s))
+                    // A stop goes on beyond the segment in which it began.
+                    let span_s = dip_s(dip).unwrap_or(segment.end_s - segment.start_s);
+                    format!("{what} for {} from {at}", format::seconds(span_s))
                 }
                 None => match dip_s(dip) {
                     Some(span_s) => format!("dip of {} at {at}", format::seconds(span_s)),
@@ -189,7 +191,11 @@ fn dips(block: &Block<'_>, dips: &[&Event], levels: &[Level]) -> Option<Reason> 
                 n if n == dips.len() => "Cause: not heat.".to_owned(),
                 0 => undetermined(dips),
                 n => {
-                    format!("{n} are not heat; the cause of the other {} is not determined.", dips.len() - n)
+                    let are = if n == 1 { "is" } else { "are" };
+                    format!(
+                        "{n} {are} not heat; the cause of the other {} is not determined.",
+                        dips.len() - n
+                    )
                 }
             };
             let surest = not_heat.into_iter().max_by(|a, b| a.confidence.total_cmp(&b.confidence));
@@ -347,9 +353,17 @@ fn cycle(
         what.push_str(&text.map(|text| format!("{separator}{name} {text}")).unwrap_or_default());
     }
     what.push('.');
-    // The surest of the onsets speaks for all of the same kind.
+    // The surest of the onsets speaks for all of the same kind, at the temperature that is told of all.
     let surest = onsets.iter().max_by(|a, b| a.confidence.total_cmp(&b.confidence));
-    surest.map_or_else(|| Reason::only(what.clone()), |event| reason(what.clone(), event, levels))
+    let Some(mut surest) = surest.map(|event| (*event).clone()) else { return Reason::only(what) };
+    let usual_k = match own[..] {
+        [level] => level.onset_k,
+        _ => median(onsets.iter().filter_map(|onset| onset.temp_k)),
+    };
+    if let Some(usual_k) = usual_k {
+        surest.observations.iter_mut().for_each(|seen| seen.observation.name_onset(usual_k));
+    }
+    reason(what, &surest, levels)
 }
 
 /// The events of heat of a kind, those of loads that began slow left out: they crossed nothing.

@@ -239,6 +239,28 @@ fn bytes_written_while_slow_rule_out_no_cache() {
     assert!(ruled_out(&run).contains(again), "{}", ruled_out(&run));
 }
 
+/// Goal: a cycle has one onset. Method: a relay whose surest event was half a kelvin hotter than usual.
+#[test]
+fn the_evidence_of_a_cycle_is_at_its_onset() {
+    let mut run = scene::relay();
+    let usual_k = run.findings.policy.onset_k.expect("an onset");
+    run.findings.policy.levels = vec![PolicyLevel {
+        cause: Cause::HctmTmt1,
+        onset_k: Some(usual_k),
+        release_k: run.findings.policy.release_k,
+        held_k: None,
+        floor_bytes_per_s: Some(2e8),
+    }];
+    let surest = run.findings.events.iter_mut().find(|event| event.kind == EventKind::ThrottleOnset);
+    let surest = surest.expect("it is throttled");
+    (surest.temp_k, surest.confidence) = (Some(usual_k + 0.5), 0.999);
+    let hot = Observation::Hot { temp_k: usual_k + 0.5 };
+    surest.observations.push(WeighedObservation { observation: hot, weight: Some(9.0) });
+    let evidence = sentences::summary(&run).reasons[0].evidence.join("; ");
+    let wanted = format!("It was {} at the onset", report_degrees(Some(usual_k)));
+    assert!(evidence.contains(&wanted), "{wanted}: {evidence}");
+}
+
 /// Goal: what moved nothing is no slowdown to 0 %.
 #[test]
 fn a_stop_that_is_no_heat_is_told_as_one() {
@@ -247,8 +269,9 @@ fn a_stop_that_is_no_heat_is_told_as_one() {
     run.findings.events[0].strength = Some(0.0);
     let at_s = run.findings.events[0].t_s;
     let segment = run.findings.segments.iter_mut().find(|s| s.start_s <= at_s && at_s < s.end_s);
-    segment.expect("a segment").label = Label::Unknown;
-    assert!(told(&run).contains("Writes: no I/O for "), "{}", told(&run));
+    let segment = segment.expect("a segment");
+    (segment.label, segment.end_s) = (Label::Unknown, segment.start_s + 5.0);
+    assert!(told(&run).contains("Writes: no I/O for 14 s from "), "{}", told(&run));
     assert!(!told(&run).contains("0 % of the speed"), "{}", told(&run));
 }
 
