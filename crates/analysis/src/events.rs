@@ -148,10 +148,14 @@ fn begin(judged: &Judged, kind: EventKind) -> Event {
     let mut observations = vec![WeighedObservation { observation: course(judged), weight: None }];
     observations.extend(judged.evidence.observations());
     observations.shrink_to_fit();
+    let temp_k = if judged.verdict.conclusion.is_heat() { judged.crossed_k } else { judged.onset_k };
+    if let Some(onset_k) = temp_k {
+        observations.iter_mut().for_each(|seen| seen.observation.name_onset(onset_k));
+    }
     Event {
         kind,
         t_s: judged.start_s,
-        temp_k: if judged.verdict.conclusion.is_heat() { judged.crossed_k } else { judged.onset_k },
+        temp_k,
         cause: cause(judged.verdict.conclusion),
         strength: judged.strength,
         confidence: judged.verdict.confidence,

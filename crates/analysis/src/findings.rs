@@ -97,10 +97,10 @@ pub enum Label {
     RateLimited,
     /// Speeding up or slowing down steadily.
     Ramp,
-    /// No load.
+    /// No load; within a load of a log that does not say what was asked for, no I/O for whatever reason.
     Idle,
     /// Slow for longer than a dip, and not found to be heat; its event has the cause. Without an event: one speed, which may be a
-    /// throttled one, as the load was never seen on a cool drive, or as another load like it was much faster.
+    /// throttled one, as nothing shows how fast the load can be, or as another load like it was much faster.
     Unknown,
     /// The second: never seen on a cool drive; `unknown` to others.
     #[serde(rename = "unknown", skip_deserializing)]

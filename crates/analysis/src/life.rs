@@ -14,6 +14,7 @@ use trace::{HostThreshold, LifeCounters, Trace};
 pub use counter::{LifeCounter, LifeDoubt, LifeDoubtKind};
 use span::LifeClock;
 
+use crate::COOL_K;
 use crate::caveats::GAP_STEPS;
 
 /// A point this close to a reading is of it, in seconds.
@@ -40,6 +41,9 @@ pub struct Life {
     /// The temperature at the last reading, in kelvins.
     #[serde(default)]
     pub now_k: Option<f64>,
+    /// The sensor that this temperature and the history are of: "composite", "sensor1"; `None` without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sensor: Option<String>,
     /// The highest temperature that the maker allows (SATA: Max Op Limit) or warns of (NVMe: WCTEMP), in kelvins.
     #[serde(default)]
     pub limit_k: Option<f64>,
@@ -155,10 +159,37 @@ pub(crate) fn life(trace: &Trace) -> Option<Life> {
         spare_percent: last.spare_percent,
         spare_threshold_percent: last.spare_threshold_percent,
         now_k: now(trace, last),
+        sensor: trace.trusted.as_ref().map(|sensor| trace.temperatures[sensor.index].name.clone()),
         limit_k: trace.facts.warning_k,
         hottest_k: last.hottest_k,
         history: history(trace),
     })
+}
+
+impl Life {
+    /// The thresholds of the host by which the drive was throttled at some time, as far as a counter that can be believed says so.
+    pub fn counted(&self) -> Vec<HostThreshold> {
+        let times = |one: &LifeThrottling| one.transitions.is_some_and(|times| times > 0);
+        let time = |one: &LifeThrottling| {
+            let lasted = one.time.is_some_and(|time| time.hours > 0.0);
+            let seconds = match one.threshold {
+                HostThreshold::Tmt1 => LifeCounter::Tmt1Seconds,
+                HostThreshold::Tmt2 => LifeCounter::Tmt2Seconds,
+            };
+            lasted && self.whole.doubt(seconds) != Some(LifeDoubtKind::LongerThanPoweredOn)
+        };
+        let counted = self.whole.throttled.iter().filter(|one| times(one) || time(one));
+        counted.map(|one| one.threshold).collect()
+    }
+
+    /// Whether the drive is, at its last reading, as hot as it warns of: by the flag that it raises or at its warning temperature.
+    pub fn is_hot_now(&self) -> bool {
+        let warns = self.warnings.contains(&LifeWarning::Temperature);
+        // The flag is raised below a lower threshold as well.
+        self.now_k.is_some_and(|now_k| {
+            self.limit_k.is_some_and(|limit_k| now_k >= limit_k) || warns && now_k >= COOL_K
+        })
+    }
 }
 
 /// How far the times of the readings are to be believed.

@@ -217,8 +217,41 @@ impl Observation {
         })
     }
 
+    /// Takes the event's temperature for its own where it is told as "at the onset": readings are in whole kelvins, and a threshold that was
+    /// crossed between two of them is told by one number.
+    pub const fn name_onset(&mut self, onset_k: f64) {
+        match self {
+            Self::Hot { temp_k }
+            | Self::Cool { temp_k }
+            | Self::StayedAsHot { temp_k, .. }
+            | Self::SlowThoughCooled { temp_k, .. } => *temp_k = onset_k,
+            // Half a kelvin more may be above what it stayed below.
+            Self::HeldBelowThreshold { temp_k, set_k, .. } if onset_k < *set_k => *temp_k = onset_k,
+            _ => {}
+        }
+    }
+
     /// Whether it was likely beforehand and not seen in the run: it counts, and is no evidence.
     pub(crate) const fn is_prior(&self) -> bool {
         matches!(self, Self::MostAreNotHeat | Self::MostAreNoFullCache | Self::ReadingFillsNoCache)
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// Goal: one onset has one temperature. Method: a reading of 79 C under a threshold that was crossed half a kelvin further.
+    #[test]
+    fn what_is_told_at_the_onset_has_the_temperature_of_the_event() {
+        let mut seen = [
+            Observation::Hot { temp_k: 352.0 },
+            Observation::StayedAsHot { temp_k: 352.0, late_k: 352.0 },
+            Observation::CameBack { cooled_k: 3.0, release_k: 349.0 },
+        ];
+        seen.iter_mut().for_each(|one| one.name_onset(352.5));
+        assert_eq!(seen[0], Observation::Hot { temp_k: 352.5 });
+        assert_eq!(seen[1], Observation::StayedAsHot { temp_k: 352.5, late_k: 352.0 });
+        assert_eq!(seen[2], Observation::CameBack { cooled_k: 3.0, release_k: 349.0 });
     }
 }

@@ -88,7 +88,8 @@ pub(crate) fn policy(
         class
     };
     let open = mechanisms[0].0 == PolicyClass::Undetermined;
-    let caveats = if open { vec![undecided(class, leading, followed.contains(&true))] } else { Vec::new() };
+    let caveats =
+        if open { vec![undecided(class, leading, pieces, followed.contains(&true))] } else { Vec::new() };
     let mut levels = levels(heat, pieces, judged, leading);
     if !host.is_empty() {
         levels.extend(self::levels(heat, pieces, judged, &own));
@@ -368,8 +369,10 @@ fn middle_s(judged: &Judged) -> f64 {
 }
 
 /// What one run leaves open of how the drive slows down, and which measurement would decide it.
-fn undecided(class: PolicyClass, drops: &[&Judged], followed: bool) -> Caveat {
-    let seen = if drops.iter().any(|j| j.drop.recovered) {
+fn undecided(class: PolicyClass, drops: &[&Judged], pieces: &[Piece], followed: bool) -> Caveat {
+    let seen = if floor_unseen(pieces, drops) {
+        SlowdownSeen::BetweenRows
+    } else if drops.iter().any(|j| j.drop.recovered) {
         SlowdownSeen::Irregular
     } else if followed {
         SlowdownSeen::Following

@@ -3,7 +3,7 @@
 //! Where a part is missing as a whole its own caveat says so (`policy_undetermined`, `thermal_not_identified`,
 //! `no_temperature`); this is about single values beside others that are known.
 
-use crate::findings::{Caveat, EventKind, Findings, PolicyClass, PolicyLevel, SegmentOp};
+use crate::findings::{Caveat, EventKind, Findings, Label, PolicyClass, PolicyLevel, SegmentOp};
 use trace::Trace;
 use trace::caveat::Unseen;
 
@@ -20,7 +20,7 @@ pub(crate) fn caveat(findings: &Findings, trace: &Trace) -> Option<Caveat> {
     let mut values = Vec::new();
     if findings.slc_cache.is_none() {
         let over_stated = findings.events.iter().any(|event| event.kind == EventKind::SlcExhausted);
-        values.push(Unseen::SlcBytes { written_bytes: written, over_stated });
+        values.push(Unseen::SlcBytes { written_bytes: written_fast(findings, trace), over_stated });
     }
     let policy = &findings.policy;
     if !matches!(policy.class, PolicyClass::None | PolicyClass::Undetermined) {
@@ -41,4 +41,14 @@ pub(crate) fn caveat(findings: &Findings, trace: &Trace) -> Option<Caveat> {
         values.extend(unknown.map(|(op, bytes, _)| Unseen::Heating { op, moved: bytes > 0.0 }));
     }
     (!values.is_empty()).then_some(Caveat::NotSeen { values })
+}
+
+/// Data written up to the last moment at which writing was not slow: what was written while it was may be beyond the end of a cache.
+fn written_fast(findings: &Findings, trace: &Trace) -> f64 {
+    let is_slow = |label: Label| matches!(label, Label::Throttled | Label::SlcExhausted | Label::Unknown);
+    let writes = findings.segments.iter().filter(|s| matches!(s.op, SegmentOp::Write | SegmentOp::Mixed));
+    let fast_to_s = writes.filter(|s| !is_slow(s.label)).map(|s| s.end_s).fold(0.0, f64::max);
+    let series = trace.speeds.iter().filter(|series| series.op == SegmentOp::Write);
+    let intervals = series.flat_map(|series| &series.intervals);
+    intervals.filter(|interval| interval.start_s < fast_to_s).map(|interval| interval.bytes).sum()
 }

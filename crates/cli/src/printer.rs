@@ -51,7 +51,7 @@ impl Printer {
     /// As [`Self::data`].
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.wipe_progress();
-        patient::write_stream(io::stdout(), bytes)
+        patient::write_stream(io::stdout(), bytes).map_err(unwritten)
     }
 
     /// The same with colours of ours in it.
@@ -67,7 +67,7 @@ impl Printer {
         let end = if text.ends_with('\n') { "" } else { "\n" };
         let text = if self.data_has_colour() { text.to_owned() } else { strip_str(text).to_string() };
         // Not by the standard library's buffer, which makes interrupted calls again without end.
-        patient::write_stream(io::stdout(), (text + end).as_bytes())
+        patient::write_stream(io::stdout(), (text + end).as_bytes()).map_err(unwritten)
     }
 
     /// Data that is serialised as one JSON document, which may be long: it goes out as it is made.
@@ -180,9 +180,17 @@ impl Write for JsonOut {
 
     fn flush(&mut self) -> io::Result<()> {
         let json = str::from_utf8(&self.pending).map_err(io::Error::other)?;
-        patient::write_stream(io::stdout(), visible_json(json).as_bytes())?;
+        patient::write_stream(io::stdout(), visible_json(json).as_bytes()).map_err(unwritten)?;
         self.pending.clear();
         Ok(())
+    }
+}
+
+/// What of the system's word for a failed write says what was attempted; a reader that went away stays as it is.
+fn unwritten(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => error,
+        kind => io::Error::new(kind, format!("cannot write to standard output: {error}")),
     }
 }
 

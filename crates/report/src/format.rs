@@ -2,7 +2,7 @@
 //!
 //! A number that is not one is "unknown" in a sentence and "–" in a table: a report says what is not known.
 
-use measure::{Bytes, BytesPerSec, Kelvin};
+use measure::{Bytes, BytesPerSec};
 
 /// What a sentence says where there is no number.
 pub(crate) const UNKNOWN: &str = "unknown";
@@ -46,14 +46,7 @@ pub(crate) fn speed(bytes_per_s: Option<f64>) -> String {
     }
 }
 
-/// A temperature in kelvins on the Celsius scale, with the offset that whole kelvins are shown with.
-///
-/// Readings come as whole kelvins; 353 K is 80 °C, as every other tool says ([`Kelvin`]'s display).
-/// Means of such readings take the same offset, or they would lie 0.15 °C under the readings.
-pub(crate) fn celsius(kelvin: f64) -> f64 {
-    let whole = kelvin.clamp(0.0, f64::from(u16::MAX)).trunc();
-    f64::from(Kelvin::from_kelvin(whole as u16).as_whole_celsius()) + (kelvin - whole)
-}
+pub(crate) use analysis::wording::celsius;
 
 /// A temperature given in kelvins, "80 °C"; tenths only where it is not whole.
 pub(crate) fn temperature(kelvin: Option<f64>) -> String {
@@ -190,7 +183,7 @@ mod test {
     #[test]
     fn quantities_read_as_written_by_hand() {
         assert_eq!(temperature(Some(353.0)), "80 °C");
-        assert_eq!(temperature(Some(352.64)), "79.6 °C");
+        assert_eq!(temperature(Some(352.64)), "79.5 °C");
         assert_eq!(seconds(214.3), "214 s");
         assert_eq!(seconds(3.24), "3.2 s");
         assert_eq!(seconds(12_000.0), "3 h 20 min");

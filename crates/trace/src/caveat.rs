@@ -285,8 +285,12 @@ pub enum IoFailure {
 pub enum SlowdownSeen {
     /// There is a temperature and no load.
     NoLoad,
-    /// No temperature that moves was read during a load.
+    /// There is no load, and by its own counters the drive was throttled before at TMT1 or TMT2.
+    CountedWithoutLoad,
+    /// No temperature was read during a load.
     NoTemperature,
+    /// The temperature was the same in every reading: of a sensor that is stuck, or of a drive that was held there all along.
+    StillTemperature,
     /// The load lasted for some seconds.
     ShortLoad,
     /// The speed was not read for most of the time.
@@ -297,7 +301,11 @@ pub enum SlowdownSeen {
     NeverCool,
     /// It was short or irregular.
     Irregular,
-    /// Speed followed the temperature, and neither a release nor a held temperature was seen.
+    /// No drop was heat, and speed fell for seconds at a time only while the drive was hot.
+    OnlyHot,
+    /// Each drop is shorter than two rows of the log, so its lowest speed is not known.
+    BetweenRows,
+    /// Speed followed the temperature, without a release or a temperature that stood from the onset to the end.
     Following,
     /// One step to a speed that stayed the same.
     OneStep,

@@ -36,7 +36,7 @@ pub fn infer_phases(trace: &mut Trace) {
     let (settled, waited_s) = settle(trace);
     if waited_s >= SHORTEST_S {
         trace.notes.push(format!(
-            "for {waited_s:.0} s less was asked of the drive, which was slower and less busy: that time counts as idle"
+            "for {waited_s:.0} s less was asked of the drive, which was slower and less busy: that time counts as light load and is not judged"
         ));
     }
     for (op, start_s, end_s) in settled {

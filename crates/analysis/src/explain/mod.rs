@@ -157,7 +157,7 @@ impl Sources<'_> {
             event: event.clone(),
             seen: seen::seen(self, judged),
             causes: causes(judged, &odds),
-            observations: observations(judged),
+            observations: observations(judged, event.temp_k),
             why: decide::why(judged, &odds),
             would_decide: decide::would_decide(self, judged, &odds),
         }
@@ -176,15 +176,17 @@ fn causes(judged: &Judged, odds: &Odds) -> Vec<Weighed> {
     causes
 }
 
-fn observations(judged: &Judged) -> Vec<Observed> {
+fn observations(judged: &Judged, onset_k: Option<f64>) -> Vec<Observed> {
     let observed = judged.evidence.weighings().iter().filter_map(|weighing| {
         let [tmt1, tmt2, vendor, slc, other] = weighing.weights;
-        let rule = weighing.observation.rule()?;
+        let mut observation = weighing.observation.clone();
+        onset_k.into_iter().for_each(|onset_k| observation.name_onset(onset_k));
+        let rule = observation.rule()?;
         Some(Observed {
             rule,
             section: rule.section(),
-            observation: weighing.observation.clone(),
-            text: wording::observation(&weighing.observation),
+            text: wording::observation(&observation),
+            observation,
             log_odds: LogOdds { tmt1, tmt2, vendor, slc, other },
         })
     });

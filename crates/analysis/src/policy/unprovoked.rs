@@ -9,6 +9,7 @@ use crate::cause::evidence::Conclusion;
 use crate::cause::heat::{Heat, LATE_S};
 use crate::cause::starts;
 use crate::findings::{Caveat, Policy, PolicyClass, SegmentOp};
+use crate::life;
 use crate::segment::{LEVEL_S, Piece, Stretch, noise_share, quarters};
 use crate::{COOL_K, FASTER};
 use trace::caveat::SlowdownSeen;
@@ -64,9 +65,12 @@ pub(super) fn policy(
     let has_load = stretches.iter().any(moved);
     if !hottest.is_finite() || !has_load {
         let has_temperature = trace.temperature().is_some_and(|kelvin| !kelvin.points().is_empty());
-        let seen = match !has_load && has_temperature {
-            true => SlowdownSeen::NoLoad,
-            false => SlowdownSeen::NoTemperature,
+        let has_counted = || life::life(trace).is_some_and(|life| !life.counted().is_empty());
+        let seen = match () {
+            () if !has_load && has_counted() => SlowdownSeen::CountedWithoutLoad,
+            () if !has_load && has_temperature => SlowdownSeen::NoLoad,
+            () if heat.frozen => SlowdownSeen::StillTemperature,
+            () => SlowdownSeen::NoTemperature,
         };
         let caveat = Caveat::PolicyUndetermined { seen };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
@@ -90,7 +94,7 @@ pub(super) fn policy(
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
     if stops_hot(trace, heat, stretches, hottest) || stalls_hot(trace, heat, stretches, judged, hottest) {
-        let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::Irregular };
+        let caveat = Caveat::PolicyUndetermined { seen: SlowdownSeen::OnlyHot };
         return (policy(PolicyClass::Undetermined, 0.0), vec![caveat]);
     }
     let known = if at_rest(trace, heat, stretches) { AT_REST_SEEN } else { NOTHING_SEEN };

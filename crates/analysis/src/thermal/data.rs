@@ -43,6 +43,9 @@ impl ThermalData {
     pub(super) fn new(trace: &Trace, heat: &Heat, unread: f64) -> Result<Self, HeatingUnknown> {
         let from_s = window(trace, heat);
         let end_s = (trace.end_s() - from_s).min(WINDOW_S);
+        if heat.frozen {
+            return Err(HeatingUnknown::EvenTemperature);
+        }
         let readings = heat.within(from_s, from_s + end_s);
         if readings.len() < 30 {
             return Err(HeatingUnknown::FewTemperatures);

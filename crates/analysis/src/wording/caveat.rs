@@ -7,7 +7,7 @@ use trace::caveat::{
     SettingsSeen, SlowdownSeen, SteppedClock, StillCounters, StillSensor, Sums, Unseen,
 };
 
-use super::{degrees, with_cache_size};
+use super::{degrees, sensor_name, with_cache_size};
 
 /// " (100 transitions, 16800 s)", of what is known and moved.
 fn counted(transitions: Option<u64>, seconds: Option<u64>) -> String {
@@ -69,7 +69,7 @@ fn sentence(caveat: &Caveat) -> String {
         Caveat::ClockStep(step) => clock_step(step),
         Caveat::CopiedSensor { sensors } => format!(
             "{} and the composite temperature are always equal: copies of one sensor.",
-            sensors.join(" and ")
+            sensors.iter().map(|sensor| sensor_name(sensor)).collect::<Vec<_>>().join(" and ")
         ),
         Caveat::CountersWithoutHeat(doubt) => counters_without_heat(doubt),
         Caveat::CountersWithoutSlowdown { threshold, transitions, seconds } => format!(
@@ -153,12 +153,15 @@ fn sentence(caveat: &Caveat) -> String {
             "{readings} temperature readings are up to {by_k:.0} K away from those before and after them; they are not used."
         ),
         Caveat::SlowTemperature { period_s } => {
-            format!("Temperature was read every {period_s:.0} s; peaks in between are missed.")
+            format!("Temperature was read every {}; peaks in between are missed.", every(*period_s))
         }
         Caveat::SumDiffers(sums) => sum_differs(sums),
         Caveat::ThermalNotIdentified(HeatingUnknown::TimeConstants) => {
             "Thermal time constants not determined: several fit this run equally well; `heatsoak run thermal-id --drive DRIVE` decides."
                 .to_owned()
+        }
+        Caveat::ThermalNotIdentified(why @ HeatingUnknown::SeveralModels) => {
+            format!("Heating (K for each GB/s) not determined: {}.", heating_unknown(why))
         }
         Caveat::ThermalNotIdentified(why) => {
             format!("Heating model not determined: {}.", heating_unknown(why))
@@ -295,10 +298,10 @@ fn counters_without_heat(doubt: &CounterDoubt) -> String {
 fn cyclostationary(cycles: &Cycles) -> String {
     match cycles {
         Cycles::Heat { period_s } => format!(
-            "Throttling cycles every {period_s:.0} s (cyclostationary). Use measurement rounds of several cycles, and quote mean, lowest and highest speed together."
+            "Throttling comes and goes every {period_s:.0} s, so speed has no steady state. Measure over several whole cycles, and quote mean, lowest and highest speed together."
         ),
         Cycles::Dips { period_s, round_s, steady_share } => format!(
-            "Speed dips every {period_s:.0} s, and not from heat (cyclostationary). With rounds of {:.0} s the steady-state rule holds in {:.0} % of its windows, with rounds of {:.0} s in {:.0} %. Quote mean, lowest and highest speed together.",
+            "Speed dips every {period_s:.0} s, and not from heat: whether it is steady depends on the length of the rounds. With rounds of {:.0} s the SNIA steady-state rule holds in {:.0} % of its windows, with rounds of {:.0} s in {:.0} %. Quote mean, lowest and highest speed together.",
             round_s[0],
             100.0 * steady_share[0],
             round_s[1],
@@ -310,16 +313,26 @@ fn cyclostationary(cycles: &Cycles) -> String {
 fn frozen(sensor: &StillSensor) -> String {
     match sensor {
         StillSensor::BesideOthers { sensor } => {
-            format!("Sensor {sensor} never changed while another did; it is not used.")
+            format!("{} never changed while another did; it is not used.", sensor_at_start(sensor))
         }
         StillSensor::WholeRun { temp_k } => format!(
-            "The temperature stayed at {} for the whole run and shows nothing of the load; it is not used.",
+            "The temperature was {} in every reading and shows nothing of the load; it is not used.",
             degrees(*temp_k)
         ),
         StillSensor::Stopped { sensor, temp_k, from_s, to_s, other, other_moved_k } => format!(
-            "Sensor {sensor} stayed at {} from {from_s:.0} s to {to_s:.0} s while {other} changed by {other_moved_k:.0} K: it was stuck.",
-            degrees(*temp_k)
+            "{} stayed at {} from {from_s:.0} s to {to_s:.0} s while {} changed by {other_moved_k:.0} K: it was stuck.",
+            sensor_at_start(sensor),
+            degrees(*temp_k),
+            sensor_name(other)
         ),
+    }
+}
+
+/// "Sensor 1" or "Sensor `hwmon`", at the start of a sentence.
+fn sensor_at_start(name: &str) -> String {
+    match sensor_name(name).strip_prefix("sensor ") {
+        Some(number) => format!("Sensor {number}"),
+        None => format!("Sensor `{name}`"),
     }
 }
 
@@ -338,6 +351,11 @@ fn gap(hole: &Hole) -> String {
     }
 }
 
+/// A period of seconds, or of hours.
+fn every(period_s: f64) -> String {
+    if period_s < 7200.0 { format!("{period_s:.0} s") } else { format!("{:.0} h", period_s / 3600.0) }
+}
+
 fn often(times: usize) -> String {
     if times == 1 { "once".to_owned() } else { format!("{times} times") }
 }
@@ -352,7 +370,13 @@ const fn undetermined(seen: SlowdownSeen) -> &'static str {
         SlowdownSeen::NoLoad => {
             "Open: thermal throttling; no load was recorded. `heatsoak run thermal-id --drive DRIVE` runs one and records the temperature."
         }
+        SlowdownSeen::CountedWithoutLoad => {
+            "Open: which load throttles the drive, and how far its speed falls then; no load was recorded. `heatsoak watch DRIVE` records it under its usual load, `heatsoak run thermal-id --drive DRIVE` runs one."
+        }
         SlowdownSeen::NoTemperature => "Open: thermal throttling. Record a temperature during the load.",
+        SlowdownSeen::StillTemperature => {
+            "Open: thermal throttling; a temperature that never moves is that of a stuck sensor, or of a drive that was throttled at it before the log began. Begin the log with the drive cool and at rest: a sensor that works rises with the load."
+        }
         SlowdownSeen::ShortLoad => {
             "Open: thermal throttling; a load of a few seconds does not warm a drive. Record 10 minutes of it."
         }
@@ -366,10 +390,16 @@ const fn undetermined(seen: SlowdownSeen) -> &'static str {
             "Open: whether a load was throttled from its first second on; the drive was hot when it began, so its speed on a cool drive is not known. Run that load alone, from a cold start."
         }
         SlowdownSeen::Irregular => {
-            "Open: the throttling policy; the drive throttled too briefly or irregularly. Repeat with 15 minutes of load at full speed."
+            "Open: the throttling policy; the drive throttled too briefly or irregularly. Repeat with a longer load at full speed, or with another airflow."
+        }
+        SlowdownSeen::OnlyHot => {
+            "Open: thermal throttling; speed fell for seconds at a time, and only while the drive was hot. Log speed and temperature every second or faster through 15 minutes at full speed."
+        }
+        SlowdownSeen::BetweenRows => {
+            "Open: the throttling policy; each drop is shorter than two rows of the log, so the speed while throttled is not known. Log the speed more often, every second or faster."
         }
         SlowdownSeen::Following => {
-            "Open: the throttling policy; neither a release nor a held temperature was observed. Repeat with a longer load or another airflow: a regulator holds the temperature, a relay the speed."
+            "Open: the throttling policy; no release was observed, and speed and temperature did not both come to rest. Repeat with a longer load or another airflow: a regulator holds the temperature, a relay the speed."
         }
         SlowdownSeen::OneStep => {
             "Open: a fixed throttled speed, or a regulator that has settled. Repeat with a longer load or another airflow: a regulator holds the temperature, a fixed speed does not change."
@@ -386,7 +416,7 @@ fn not_hot_enough(runs: usize, hottest_k: Option<f64>, governed: bool) -> String
             "Open: throttling above {hottest}; the load was held back there. The same plan with `heatsoak run` reaches more."
         ),
         Some(hottest) if runs == 1 => format!(
-            "Open: throttling above {hottest}, the highest temperature of this run. A longer or heavier load reaches more."
+            "Open: throttling above {hottest}, the highest temperature of this run. A longer or heavier load, warmer air or less airflow reaches more."
         ),
         hottest => {
             let up_to = hottest.map(|hottest| format!(" up to {hottest}")).unwrap_or_default();

@@ -14,12 +14,32 @@ pub use observation::{evidence, observation, with_rule};
 
 use crate::findings::Event;
 
-/// A temperature for people: whole kelvins as whole degrees, others with one decimal.
+/// A temperature in kelvins on the Celsius scale, for people.
+///
+/// Whole kelvins are whole degrees, as every other tool shows them ([`measure::Kelvin`]), and so is what lies half way between two of
+/// them. Others were measured in finer steps than a kelvin, and 273.15 lie between the scales.
+pub fn celsius(kelvin: f64) -> f64 {
+    if (2.0 * kelvin).fract() != 0.0 {
+        return measure::Celsius::from_kelvin_f64(kelvin).as_degrees();
+    }
+    let whole = kelvin.clamp(0.0, f64::from(u16::MAX)).trunc();
+    f64::from(measure::Kelvin::from_kelvin(whole as u16).as_whole_celsius()) + (kelvin - whole)
+}
+
+/// The same with its unit, and one decimal unless it is whole: "80 °C".
 pub fn degrees(kelvin: f64) -> String {
-    if kelvin.fract() == 0.0 {
-        measure::Kelvin::from_kelvin(kelvin as u16).to_string()
-    } else {
-        measure::Celsius::from_kelvin_f64(kelvin).to_string()
+    let celsius = celsius(kelvin);
+    let decimals = usize::from((celsius - celsius.round()).abs() >= 0.05);
+    format!("{celsius:.decimals$} °C")
+}
+
+/// "sensor1" as people write it.
+pub fn sensor_name(name: &str) -> String {
+    match name.strip_prefix("sensor") {
+        Some(number) if !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()) => {
+            format!("sensor {number}")
+        }
+        _ => name.to_owned(),
     }
 }
 
@@ -61,4 +81,16 @@ pub(crate) fn event_with_evidence<S: Serializer>(event: &Event, to: S) -> Result
 /// Writes events with their evidence as sentences.
 pub(crate) fn events_with_evidence<S: Serializer>(events: &[Event], to: S) -> Result<S::Ok, S::Error> {
     to.collect_seq(events.iter().map(|event| EventWithEvidence { event, evidence: evidence(event) }))
+}
+
+#[cfg(test)]
+mod test {
+    use super::degrees;
+
+    /// Goal: a temperature is shown as it was logged. Method: whole kelvins, half way between two, and 70.0 C and 118 F of finer logs.
+    #[test]
+    fn a_temperature_is_shown_as_it_was_read() {
+        let told = [353.0, 352.5, 343.15, 320.927_777_8].map(degrees);
+        assert_eq!(told, ["80 °C", "79.5 °C", "70 °C", "47.8 °C"]);
+    }
 }

@@ -201,11 +201,10 @@ pub fn observation(seen: &Observation) -> String {
         Seen::BackWhileWriting => {
             "Speed recovered while writes continued, which does not empty an SLC cache.".to_owned()
         }
-        Seen::WritingStayedSlow { share, written_bytes } => format!(
-            "Writes fell to {:.0} % after {} and did not recover.",
-            share * 100.0,
-            amount(written_bytes)
-        ),
+        // How far they fell stands in the sentence of the event.
+        Seen::WritingStayedSlow { written_bytes, .. } => {
+            format!("Writes stayed slow from {} on, to the end of the load.", amount(written_bytes))
+        }
         Seen::ThroughPageCache => {
             "The phase uses buffered I/O: its speed is partly the page cache's.".to_owned()
         }
@@ -220,12 +219,14 @@ pub fn observation(seen: &Observation) -> String {
             "The drive spent {stay_s_per_k:.0} s per kelvin at full speed there; drops unrelated to temperature occur about every {every_s:.0} s in this run."
         ),
         Seen::Crept { stay_s_per_k } => format!(
-            "Full speed held at that temperature for {stay_s_per_k:.0} s per kelvin, so a threshold there is unlikely."
+            "The drive ran at full speed around that temperature for {stay_s_per_k:.0} s per kelvin; a threshold there is the less likely for it."
         ),
-        Seen::BeganAlike { drops: 0, temp_k } => {
-            format!("No other thermal drop of this run began at {}.", at(temp_k))
+        Seen::BeganAlike { drops: 0, .. } => {
+            "No other thermal drop of this run began at that temperature.".to_owned()
         }
-        Seen::BeganAlike { drops, temp_k } => format!("{} began at {}.", other_drops(*drops), at(temp_k)),
+        // Those within a stretch that is one event are among them.
+        Seen::BeganAlike { drops: 1, .. } => "Speed fell at the same temperature once more.".to_owned(),
+        Seen::BeganAlike { drops, .. } => format!("Speed fell at the same temperature {drops} more times."),
         Seen::HotterWhileThrottled { by_k } => {
             format!("The drive was throttled already, and {by_k:.0} K hotter than when that began.")
         }
@@ -251,7 +252,7 @@ pub fn observation(seen: &Observation) -> String {
             probability * 100.0
         ),
         Seen::LeftAnything { low_bytes_per_s, high_bytes_per_s, .. } => format!(
-            "Speed fell to anything from {} to {}; a throttle has few lower speeds.",
+            "Speed fell to many levels, from {} to {}; a throttle has few.",
             rate(low_bytes_per_s),
             rate(high_bytes_per_s)
         ),

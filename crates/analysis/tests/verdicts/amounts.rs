@@ -2,7 +2,8 @@
 //! fill up.
 
 use analysis::analyze;
-use analysis::findings::{EventKind, PolicyClass};
+use analysis::findings::{Caveat, EventKind, PolicyClass};
+use trace::caveat::Unseen;
 
 use crate::logs::{Logged, heat, relay, sure_heat};
 use crate::of_kind;
@@ -116,4 +117,26 @@ fn quick_cycles_with_a_hysteresis_are_a_relays() {
         let findings = analyze(&log.trace_of(true, row_s));
         assert_eq!(findings.policy.class, PolicyClass::Relay, "{on_k} to {off_k} K: {:?}", findings.policy);
     }
+}
+
+/// Goal: no data counts as written "without reaching the end of the cache" that was written after a drop which lasted: that may be the end.
+/// Method: writing that falls and stays slow.
+#[test]
+fn what_is_written_after_a_lasting_drop_does_not_speak_against_a_cache() {
+    let mut log = Logged::new(3);
+    log.heats_k = 20.0;
+    log.log(300, |_, _| 1.0);
+    log.log(1500, |_, _| 0.72);
+    let trace = of_writes(&log, 1);
+    let written: f64 = trace.speeds.iter().flat_map(|series| &series.intervals).map(|i| i.bytes).sum();
+    let findings = analyze(&trace);
+    let of_cache = findings.caveats.iter().find_map(|caveat| match caveat {
+        Caveat::NotSeen { values } => values.iter().find_map(|value| match value {
+            Unseen::SlcBytes { written_bytes, .. } => Some(*written_bytes),
+            _ => None,
+        }),
+        _ => None,
+    });
+    let share = of_cache.expect("no end was named") / written;
+    assert!(share < 0.3, "{share}: {:?}", findings.segments);
 }

@@ -1,7 +1,8 @@
 //! Days of a host's work: rates that change as they like, jobs that begin in a page cache, logs that begin in the middle.
 
 use analysis::analyze;
-use analysis::findings::{PolicyClass, SegmentOp};
+use analysis::findings::{Caveat, PolicyClass, SegmentOp};
+use trace::caveat::SlowdownSeen;
 
 use crate::logs::{Logged, heat, relay, sure_heat};
 use crate::scheduled::named;
@@ -127,6 +128,8 @@ fn stairs_of_a_few_percent_are_not_cleared() {
 /// Goal: a drive that stops is no relay where no row shows it stopped. Method: stops shorter than a row and up to two.
 #[test]
 fn stops_no_longer_than_a_row_are_no_surely_lower_speed() {
+    let between_rows = Caveat::PolicyUndetermined { seen: SlowdownSeen::BetweenRows };
+    let mut asked = 0;
     for (seed, row_s, on_k, off_k) in [
         (1, 10, 348.0, 343.5),
         (2, 10, 347.5, 343.0),
@@ -150,7 +153,12 @@ fn stops_no_longer_than_a_row_are_no_surely_lower_speed() {
         let of = format!("rows of {row_s} s: {:?}", findings.policy);
         assert!(!named(&findings, PolicyClass::Relay), "{of}");
         assert_ne!(findings.policy.class, PolicyClass::None, "{of}");
+        // More of such rows would show no more.
+        asked += usize::from(findings.caveats.contains(&between_rows));
+        let irregular = Caveat::PolicyUndetermined { seen: SlowdownSeen::Irregular };
+        assert!(!findings.caveats.contains(&irregular), "{of}");
     }
+    assert!(asked >= 2, "{asked}");
 }
 
 /// Goal: reads and writes that keep one ratio do not tell what each heats. Method: such loads, which come and go; of the same with reads alone

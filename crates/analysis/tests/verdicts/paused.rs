@@ -1,8 +1,9 @@
 //! What a host's pauses, a cache that fills again and a drive that warms up for the first time tell of what slowed it down.
 
 use analysis::analyze;
-use analysis::findings::{Findings, PolicyClass, SegmentOp};
+use analysis::findings::{Caveat, Findings, PolicyClass, SegmentOp};
 use trace::Trace;
+use trace::caveat::SlowdownSeen;
 
 use crate::logs::{Logged, heat, relay, sure_heat};
 
@@ -125,5 +126,9 @@ fn stalls_that_come_only_while_it_is_hot_are_not_cleared() {
         });
         let findings = analyze(&log.trace_of(true, 2));
         assert!(!cleared(&findings), "stalls at {stall_k} K: {:?}, {:#?}", findings.policy, findings.events);
+        // Where nothing was found to be throttled it is not said to have been.
+        let irregular = Caveat::PolicyUndetermined { seen: SlowdownSeen::Irregular };
+        let hot = findings.events.iter().any(|event| event.cause.is_heat());
+        assert!(hot || !findings.caveats.contains(&irregular), "{:?}", findings.caveats);
     }
 }

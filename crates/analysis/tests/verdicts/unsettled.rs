@@ -1,8 +1,9 @@
 //! What one log leaves open is left open, and what several signs say together is said.
 
 use analysis::analyze;
-use analysis::findings::{Cause, Label, PolicyClass, SegmentOp};
-use trace::instant;
+use analysis::findings::{Cause, Caveat, Label, PolicyClass, SegmentOp};
+use trace::caveat::{HeatingUnknown, SlowdownSeen};
+use trace::{Temperature, Trace, instant};
 
 use crate::drive::{Load, Policy, Setup, simulate};
 use crate::likeness::rows;
@@ -125,4 +126,30 @@ fn both_thresholds_are_named_through_a_sensor_that_reads_low() {
             "{tmt1_k}, {tmt2_k} K, {low_k} K low: {found:?}"
         );
     }
+}
+
+/// Goal: nobody is told to record a temperature that is recorded. Method: a log whose temperature is one all along, and one without any.
+#[test]
+fn a_temperature_that_never_moves_is_no_missing_one() {
+    let mut log = Logged::new(5);
+    log.log(600, |_, _| 1.0);
+    let mut trace = log.trace_of(false, 1);
+    let seen = |trace: &Trace| {
+        let caveats = analyze(trace).caveats;
+        caveats.into_iter().find_map(|caveat| match caveat {
+            Caveat::PolicyUndetermined { seen } => Some(seen),
+            _ => None,
+        })
+    };
+    let mut still = measure::Series::new();
+    (0..600).for_each(|s| still.push(instant(f64::from(s)), 343.0));
+    trace.temperatures = vec![Temperature { name: "composite".into(), kelvin: still }];
+    trace.trust_a_sensor();
+    assert_eq!(seen(&trace), Some(SlowdownSeen::StillTemperature));
+    // Nor are its 600 readings too few.
+    let even = Caveat::ThermalNotIdentified(HeatingUnknown::EvenTemperature);
+    assert!(analyze(&trace).caveats.contains(&even), "{:?}", analyze(&trace).caveats);
+    trace.temperatures.clear();
+    trace.trusted = None;
+    assert_eq!(seen(&trace), Some(SlowdownSeen::NoTemperature));
 }

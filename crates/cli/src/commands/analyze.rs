@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use analysis::findings::{Findings, Segment};
+use analysis::findings::{Findings, Label, Segment, SegmentOp};
 use analysis::joint::JointPolicy;
 use anyhow::bail;
 use import::ImportOptions;
-use measure::{BytesPerSec, Kelvin};
+use measure::BytesPerSec;
 use report::{TerminalStyle, sentences};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -237,15 +237,17 @@ fn first_rows(segments: &[Segment]) -> (&[Segment], usize) {
 }
 
 fn row((segment, state): (&Segment, &str)) -> [String; 6] {
-    let kelvin = |k: Option<f64>| {
-        // Readings are whole kelvins; so is what people read.
-        k.map_or_else(|| "-".to_owned(), |k| Kelvin::from_kelvin(k.round() as u16).to_string())
-    };
+    let kelvin = |k: Option<f64>| k.map_or_else(|| "-".to_owned(), analysis::wording::degrees);
     let (start, end) = (kelvin(segment.temp_start_k), kelvin(segment.temp_end_k));
     [
         format!("{:.1} s", segment.start_s),
         format!("{:.1} s", segment.end_s),
-        sentences::doing(segment.op).to_owned(),
+        // A pause within a load: the state says all that is known.
+        if segment.op == SegmentOp::Idle && state != sentences::label(Label::Idle) {
+            "-".to_owned()
+        } else {
+            sentences::doing(segment.op).to_owned()
+        },
         segment.mean_bytes_per_s.map_or_else(|| "-".to_owned(), |rate| BytesPerSec::new(rate).to_string()),
         if start == end { start } else { format!("{start} to {end}") },
         state.to_owned(),

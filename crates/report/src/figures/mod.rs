@@ -11,5 +11,5 @@ pub(crate) use phase::{FullSpeedSeen, PhaseFigures, figures, numbered};
 pub(crate) use power::power_rows;
 pub(crate) use reference::{FasterLoad, warmed};
 pub(crate) use series::SpeedDistribution;
-pub(crate) use states::states;
+pub(crate) use states::{name_constant, states};
 pub(crate) use table::{detail_table, onset, phase_lines, phase_table, spread, temperature};

@@ -132,7 +132,7 @@ impl PhaseFigures {
         let is_known = self.full.is_some_and(|full| full.seen == FullSpeedSeen::Here);
         match label {
             Label::FullSpeed if self.is_unsteady() => sentences::UNSTEADY,
-            Label::FullSpeed if self.never_cool || !is_known && !reference::has_slow_part(self) => {
+            Label::FullSpeed if self.full.is_none() || !is_known && !reference::has_slow_part(self) => {
                 sentences::CONSTANT
             }
             label => sentences::label(label),
@@ -222,7 +222,10 @@ fn of_phase(input: &ReportInput, index: Option<usize>, phase: &RunPhase) -> Vec<
     let has_data = loads.iter().any(|(op, intervals)| *op != Op::Trim && !intervals.is_empty());
     // A log with a column for each operation has zeros for what was not done, beside what was.
     let moves = |intervals: &[MeanInterval]| intervals.iter().any(|i| i.value > 0.0);
-    let only_some_move = phase.op != op_word(SegmentOp::Mixed) && loads.iter().any(|(_, i)| moves(i));
+    // Of a pause, too: no operation was done in it.
+    let is_idle = phase.op == op_word(SegmentOp::Idle);
+    let only_some_move =
+        is_idle || phase.op != op_word(SegmentOp::Mixed) && loads.iter().any(|(_, i)| moves(i));
     let shown = |(op, intervals): &(Op, Cow<'_, [MeanInterval]>)| {
         !intervals.is_empty() && (*op != Op::Trim || !has_data) && (!only_some_move || moves(intervals))
     };
@@ -277,7 +280,11 @@ fn row(
     let other_run_bytes_per_s = faster_in_other_run(input, &segments);
     let full = mean_as(Label::FullSpeed).filter(|_| !never_cool && other_run_bytes_per_s.is_none());
     let mut figures = PhaseFigures {
-        phase: phase.name.clone(),
+        // Less was asked for than the drive can do, as a log's own columns show, and something was.
+        phase: match op.filter(|_| phase.op == op_word(SegmentOp::Idle) && phase.name == phase.op) {
+            Some(_) => sentences::LIGHT_LOAD.to_owned(),
+            None => phase.name.clone(),
+        },
         op: op.map_or("idle", op_name),
         what: phase.what.clone(),
         repetition: 0,

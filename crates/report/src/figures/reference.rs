@@ -113,7 +113,8 @@ impl FastestLoads {
                 let shown = || self.shown.get(&load(one)).copied().filter(as_fast);
                 fastest.filter(is_faster).or_else(|| shown().filter(|_| !shows_full_speed(one)))
             }
-            None => fastest,
+            // What is faster than all that shows its full speed is no share of it.
+            None => fastest.filter(|other| speed(one).is_some_and(|own| own <= FASTER * other.bytes_per_s)),
         }
     }
 

@@ -24,8 +24,11 @@ const MOST_OF_LINK: f64 = 1.05;
 pub(super) fn quiet(input: &ReportInput, figures: &[PhaseFigures]) -> Vec<Reason> {
     let is_quiet = |one: &&PhaseFigures| {
         let all = |wanted: &[Label]| one.labels.iter().all(|label| wanted.contains(label));
+        let has_event =
+            || input.findings.events.iter().any(|event| (one.start_s..one.end_s()).contains(&event.t_s));
         one.mean_bytes_per_s.is_some()
             && !one.labels.is_empty()
+            && !has_event()
             && all(&[Label::FullSpeed, Label::RateLimited, Label::Ramp])
     };
     let rows: Vec<&PhaseFigures> = figures.iter().filter(is_quiet).collect();

@@ -25,6 +25,10 @@ pub(super) fn deciding(event: &Event) -> Vec<String> {
         weighed.into_iter().partition(|(_, weight)| *weight < -LEAST_AGAINST);
     let thresholds = thresholds(event.cause, &speaks_for).map(|text| capitalised(&text));
     speaks_for.retain(|(seen, _)| thresholds.is_none() || !is_in_thresholds(event.cause, seen));
+    // What speaks neither for nor against is no reason, beside one.
+    if speaks_for.iter().any(|(_, weight)| *weight > LEAST_AGAINST) {
+        speaks_for.retain(|(_, weight)| *weight > LEAST_AGAINST);
+    }
     // Why it was no heat is said by what moved that most: thresholds, cooling and bytes speak for one kind of heat or against a cache.
     let no_heat = event.cause == Cause::NotThermal && event.kind != EventKind::SlcExhausted;
     let tier_of = |seen: &Observation| if no_heat { 0 } else { tier(seen) };
@@ -76,13 +80,16 @@ fn is_in_thresholds(cause: Cause, seen: &Observation) -> bool {
 /// What thresholds of the host and their counters say together: "TMT2 (85 °C) was not reached and neither TMT counter
 /// moved".
 fn thresholds(cause: Cause, seen: &[(&Observation, f64)]) -> Option<String> {
-    let mut reached: Vec<String> = Vec::new();
+    let mut reached: Vec<(String, String)> = Vec::new();
     let mut not_reached: Vec<String> = Vec::new();
     let (mut moved, mut still) = (Vec::new(), Vec::new());
     for (observation, _) in seen.iter().filter(|(observation, _)| is_in_thresholds(cause, observation)) {
         match observation {
-            Observation::AtThreshold { threshold, set_k, .. } => {
-                reached.push(format!("{threshold} ({})", format::temperature(Some(*set_k))));
+            Observation::AtThreshold { threshold, temp_k, set_k } => {
+                // Readings are whole kelvins, and a log has one now and then: just below is at it.
+                let short_k = (set_k - temp_k).ceil();
+                let short = if short_k >= 1.0 { format!(" to within {short_k:.0} K") } else { String::new() };
+                reached.push((format!("{threshold} ({})", format::temperature(Some(*set_k))), short));
             }
             Observation::AwayFromThreshold { threshold, set_k, .. } => {
                 not_reached.push(format!("{threshold} ({})", format::temperature(Some(*set_k))));
@@ -94,9 +101,7 @@ fn thresholds(cause: Cause, seen: &[(&Observation, f64)]) -> Option<String> {
     }
     let were = |names: &[String]| if names.len() == 1 { "was" } else { "were" };
     let mut parts: Vec<String> = Vec::new();
-    if !reached.is_empty() {
-        parts.push(format!("{} {} reached", reached.join(" and "), were(&reached)));
-    }
+    parts.extend(reached.iter().map(|(name, short)| format!("{name} was reached{short}")));
     parts.extend((!moved.is_empty()).then(|| format!("the {} counter moved", moved.join(" and "))));
     if !not_reached.is_empty() {
         parts.push(format!("{} {} not reached", not_reached.join(" and "), were(&not_reached)));
@@ -188,6 +193,20 @@ mod test {
         ];
         let told = deciding(&event(Cause::NotThermal, &seen));
         assert!(told[0].starts_with("The first drop came after 47 s"), "{told:?}");
+    }
+
+    #[test]
+    fn a_threshold_just_above_is_not_said_to_have_been_passed() {
+        let seen = [(Observation::AtThreshold { threshold: Tmt1, temp_k: 337.0, set_k: 338.0 }, 3.0)];
+        assert_eq!(deciding(&event(Cause::HctmTmt1, &seen)), ["TMT1 (65 °C) was reached to within 1 K"]);
+    }
+
+    #[test]
+    fn what_weighs_nothing_is_no_reason_beside_one_that_does() {
+        let levelled = Observation::StayedAsHot { temp_k: 346.0, late_k: 346.0 };
+        let seen = [(Observation::CameBack { cooled_k: 0.0, release_k: 346.0 }, 0.6), (levelled, 0.004)];
+        assert_eq!(deciding(&event(Cause::NotThermal, &seen)), ["Speed recovered without cooling, at 73 °C"]);
+        assert_eq!(deciding(&event(Cause::NotThermal, &seen[1..])).len(), 1);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use analysis::life::{
     Life, LifeCounter, LifeDoubt, LifeDoubtKind, LifeHistory, LifeShare, LifeSpan, LifeThrottling,
     LifeWarning,
 };
+use analysis::wording::sensor_name;
 use trace::HostThreshold;
 
 use crate::format;
@@ -87,7 +88,32 @@ fn headline(whole: &LifeSpan) -> Option<String> {
         true => format!("at least {}", small_percent(shares().map(|(_, share)| share).fold(0.0, f64::max))),
         false => small_percent(sum),
     };
-    (!names.is_empty()).then(|| format!("Throttled at {} for {share} of its life.", names.join(" or ")))
+    (!names.is_empty())
+        .then(|| format!("Throttled at {} for {share} of the time powered on.", names.join(" or ")))
+}
+
+/// "Throttling: counted by the drive at TMT1 and TMT2; how it throttles is not determined."; nothing where none was counted.
+pub(super) fn counted(life: &Life) -> Option<String> {
+    let names: Vec<String> = life.counted().iter().map(HostThreshold::to_string).collect();
+    let told = format!(
+        "Throttling: counted by the drive at {}; how it throttles is not determined.",
+        names.join(" and ")
+    );
+    (!names.is_empty()).then_some(told)
+}
+
+/// What comes before any load of a drive that is too hot already.
+pub(super) fn cool_first(life: &Life) -> Option<String> {
+    let now_k = life.now_k.filter(|_| life.is_hot_now())?;
+    let limit_k = life.limit_k.filter(|limit_k| now_k >= *limit_k);
+    let why = limit_k.map_or_else(
+        || "warns of its temperature".to_owned(),
+        |limit_k| format!("its warning temperature is {}", format::temperature(Some(limit_k))),
+    );
+    Some(format!(
+        "Cool the drive before any further load: it was {} at the last reading and {why}. More airflow or a heatsink; `heatsoak watch DRIVE` shows what that brings.",
+        format::temperature(Some(now_k))
+    ))
 }
 
 /// The counters of a threshold: how often, and how long.
@@ -109,7 +135,7 @@ fn throttling(one: &LifeThrottling, span: &LifeSpan, is_whole: bool) -> Option<S
     let of = if span.is_by_clock() { "between" } else { "powered on" };
     let times = one.transitions.map(|times| match times {
         1 => "once".to_owned(),
-        n => format!("{n} times"),
+        n => format!("{} times", thousands(n as f64)),
     });
     let lasted = one.time.filter(|time| time.hours > 0.0 || one.transitions.is_some_and(|times| times > 0));
     if lasted.is_none() && one.transitions.is_none_or(|times| times == 0) {
@@ -127,12 +153,13 @@ fn throttling(one: &LifeThrottling, span: &LifeSpan, is_whole: bool) -> Option<S
     }
     if let Some(per_hour) = one.per_hour.filter(|rate| *rate > 0.0) {
         text.push_str(&match per_hour >= 1.0 {
-            true => format!("; {} times an hour", figure(per_hour, 1)),
+            true => format!("; {} times an hour", rate(per_hour)),
             false => format!("; once in {}", hours(1.0 / per_hour)),
         });
     }
-    if let Some(per_tb) = one.per_tb_written.filter(|rate| *rate > 0.0) {
-        text.push_str(&format!("; {} times for each TB written", figure(per_tb, 1)));
+    // Less than once in 20 TB is not told: the times themselves say as much.
+    if let Some(per_tb) = one.per_tb_written.filter(|rate| *rate >= LEAST_PER_TB) {
+        text.push_str(&format!("; {} times for each TB written", rate(per_tb)));
     }
     let fell = |counter: LifeCounter| span.doubt(counter) == Some(LifeDoubtKind::Fell);
     let (transitions, seconds) = counters_of(one.threshold);
@@ -150,6 +177,13 @@ fn throttling(one: &LifeThrottling, span: &LifeSpan, is_whole: bool) -> Option<S
     }
     text.push('.');
     Some(text)
+}
+
+const LEAST_PER_TB: f64 = 0.05;
+
+/// A rate with one decimal where that counts.
+fn rate(rate: f64) -> String {
+    if rate < 100.0 { figure(rate, 1) } else { thousands(rate) }
 }
 
 /// What is said of a counter that fell between the readings.
@@ -244,7 +278,10 @@ fn left_out(whole: &LifeSpan) -> Option<String> {
 fn temperatures(life: &Life) -> Option<String> {
     let degrees = |k: f64| format::temperature(Some(k));
     let mut parts = Vec::new();
-    parts.extend(life.now_k.map(|k| format!("{} at the last reading", degrees(k))));
+    let is_own = life.sensor.as_deref().is_none_or(|sensor| !sensor.starts_with("sensor"));
+    let of = life.sensor.as_deref().filter(|_| !is_own).map(|sensor| format!(" ({})", sensor_name(sensor)));
+    let of = of.unwrap_or_default();
+    parts.extend(life.now_k.map(|k| format!("{}{of} at the last reading", degrees(k))));
     parts.extend(life.hottest_k.map(|k| format!("at most {}", degrees(k))));
     parts.extend(life.history.as_ref().map(remembered));
     parts.extend(life.limit_k.map(|k| format!("warning temperature {}", degrees(k))));

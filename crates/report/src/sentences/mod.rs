@@ -15,7 +15,7 @@ mod summary;
 mod verdict;
 mod words;
 
-use analysis::findings::{Event, EventKind, Policy, PolicyClass, SlcCache, Thermal};
+use analysis::findings::{Event, EventKind, Findings, PolicyClass, SlcCache, Thermal};
 use analysis::observation::Observation;
 use analysis::wording;
 
@@ -29,7 +29,7 @@ pub(crate) use power::{power, state_effects};
 pub use summary::{Summary, summary};
 pub use verdict::{Reason, cause_sentence};
 pub(crate) use words::event_cause;
-pub(crate) use words::{CONSTANT, UNSTEADY, event_sign, event_sign_ascii, policy_also};
+pub(crate) use words::{CONSTANT, LIGHT_LOAD, NO_IO, UNSTEADY, event_sign, event_sign_ascii, policy_also};
 pub use words::{cause, doing, event_kind, label, policy_class, policy_word};
 
 /// An event with its cause and evidence: "Throttling onset at 374 s and 80 °C, 80 % of the speed before. …".
@@ -94,8 +94,9 @@ pub(crate) fn ratio_cell(strength: f64) -> String {
     }
 }
 
-/// The throttling policy in a line; `throttled_bytes_per_s` is the speed while throttled, where there is just one.
-pub fn policy(policy: &Policy, throttled_bytes_per_s: Option<f64>) -> String {
+/// The throttling policy of some findings in a line; `throttled_bytes_per_s` is the speed while throttled, where there is just one.
+pub fn policy(findings: &Findings, throttled_bytes_per_s: Option<f64>) -> String {
+    let policy = &findings.policy;
     // Where heat did slow the drive down, how is what is open.
     let subject = match policy.class == PolicyClass::Undetermined && !policy.levels.is_empty() {
         true => "Throttling policy",
@@ -104,7 +105,13 @@ pub fn policy(policy: &Policy, throttled_bytes_per_s: Option<f64>) -> String {
     let mut text = format!("{subject}: {}", policy_class(policy.class));
     text.push_str(&policy_also(&policy.also));
     match policy.levels.as_slice() {
-        [] | [_] => text.push_str(&thresholds(policy.onset_k, policy.release_k)),
+        [] | [_] => {
+            let of = |kind: EventKind| verdict::fallen(&findings.events, kind);
+            let onset = verdict::usual(policy.onset_k, &of(EventKind::ThrottleOnset));
+            let release = verdict::usual(policy.release_k, &of(EventKind::ThrottleRelease));
+            let named = [("onset", onset), ("release", release)];
+            text.extend(named.into_iter().filter_map(|(name, k)| Some(format!(", {name} {}", k?))));
+        }
         several => {
             for (nth, level) in several.iter().enumerate() {
                 text.push_str(&format!(

@@ -3,15 +3,15 @@
 //! "What happened" stands before it: the table of phases ([`crate::figures`]).
 
 use analysis::COOL_K;
-use analysis::findings::{Cause, Event, EventKind, PolicyClass, Segment};
+use analysis::findings::{Cause, Event, EventKind, Label, PolicyClass, Segment, SegmentOp};
 use analysis::observation::Observation;
 use trace::Caveat;
-use trace::caveat::Hole;
+use trace::caveat::{Hole, Unseen};
 
 use super::constant::quiet;
 use super::readings::without_load;
 use super::verdict::{Reason, reasons};
-use super::{caveats, evidence, lowercase_first, policy};
+use super::{caveats, evidence, life, lowercase_first, policy};
 use crate::figures::{self, PhaseFigures};
 use crate::format;
 use crate::view::ReportInput;
@@ -53,9 +53,15 @@ pub fn summary(input: &ReportInput) -> Summary {
     let mut reasons = reasons(&input.findings, &input.levels, &figures);
     reasons.extend(quiet(input, &figures));
     let sorted = caveats::sorted(input);
-    let mut policy = match input.findings.policy.class == PolicyClass::None && counted(input) {
-        true => "Throttling: counted by the drive, without a drop in the recorded speed.".to_owned(),
-        false => policy(&input.findings.policy, only_throttled(&figures)),
+    // What a drive counts in its life, and how hot it is, is the answer where nothing was loaded.
+    let life = input.findings.life.as_ref().filter(|_| figures.is_empty());
+    let (counted_before, cool_first) = (life.and_then(life::counted), life.and_then(life::cool_first));
+    let mut policy = match (input.findings.policy.class, counted_before) {
+        (PolicyClass::None, _) if counted(input) => {
+            "Throttling: counted by the drive, without a drop in the recorded speed.".to_owned()
+        }
+        (PolicyClass::Undetermined, Some(counted)) => counted,
+        _ => policy(&input.findings, only_throttled(&figures)),
     };
     if let Some(opinion) = &input.second_opinion {
         policy.push_str(&format!(" {opinion}"));
@@ -65,7 +71,7 @@ pub fn summary(input: &ReportInput) -> Summary {
         reasons,
         policy,
         ruled_out: ruled_out(input, &figures),
-        next: sorted.next,
+        next: cool_first.into_iter().chain(sorted.next).collect(),
         caveats: sorted.first,
         fine_print: sorted.fine_print,
         figures,
@@ -127,7 +133,9 @@ fn ruled_out(input: &ReportInput, figures: &[PhaseFigures]) -> Vec<String> {
         match from_event {
             Some(clause) => told.push(format!("SLC cache: {}", lowercase_first(&clause))),
             None if written >= CACHE_WORTH_BYTES => {
-                told.push(format!("SLC cache: {} written without reaching its end", format::amount(written)));
+                told.extend(fast_again(input).map(|bytes| {
+                    format!("SLC cache: writes were at full speed again after {}", format::amount(bytes))
+                }));
             }
             None if figures.iter().all(|one| one.op != "write") => {
                 told.push("SLC cache: nothing was written".to_owned());
@@ -147,6 +155,24 @@ fn ruled_out(input: &ReportInput, figures: &[PhaseFigures]) -> Vec<String> {
         ));
     }
     told
+}
+
+/// Data written up to the last moment at which writes ran at full speed, where heat had slowed writes down before: what they fell from
+/// is no end of a cache. Nothing else speaks against one, as what is written while slow may lie beyond it.
+fn fast_again(input: &ReportInput) -> Option<f64> {
+    let segments = &input.findings.segments;
+    let is_write = |s: &&Segment| matches!(s.op, SegmentOp::Write | SegmentOp::Mixed);
+    let slow = segments.iter().filter(is_write).find(|segment| segment.label == Label::Throttled);
+    let fast = segments.iter().filter(is_write).rfind(|segment| segment.label.as_seen() == Label::FullSpeed);
+    let again = slow.is_some_and(|slow| fast.is_some_and(|fast| fast.start_s >= slow.end_s));
+    let values = input.findings.caveats.iter().find_map(|caveat| match caveat {
+        Caveat::NotSeen { values } if again => Some(values),
+        _ => None,
+    })?;
+    values.iter().find_map(|value| match value {
+        Unseen::SlcBytes { written_bytes, .. } if *written_bytes >= CACHE_WORTH_BYTES => Some(*written_bytes),
+        _ => None,
+    })
 }
 
 /// Whether writes fell to a speed that lasted to the end of the load, and that is open, or was the full one to what came after: a cache

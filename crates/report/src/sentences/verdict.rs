@@ -90,7 +90,7 @@ fn of_block(
     policy: &[PolicyLevel],
     figures: &[PhaseFigures],
 ) -> Vec<Reason> {
-    let mut reasons = Vec::new();
+    let mut reasons: Vec<(f64, Reason)> = Vec::new();
     let onsets = of_kind(block, EventKind::ThrottleOnset);
     let mut causes: Vec<Cause> = Vec::new();
     for onset in &onsets {
@@ -102,25 +102,31 @@ fn of_block(
         let same: Vec<&Event> = onsets.iter().copied().filter(|onset| onset.cause == *cause).collect();
         if same.len() >= CYCLE_ONSETS {
             let alone = (causes.len() == 1).then(|| row_of(block, figures)).flatten();
-            reasons.push(cycle(block, &same, alone, levels, policy));
+            reasons.push((first_s(&same), cycle(block, &same, alone, levels, policy)));
         } else {
-            reasons.extend(same.iter().map(|onset| throttled(block, onset, levels)));
+            reasons.extend(same.iter().map(|onset| (onset.t_s, throttled(block, onset, levels))));
         }
     }
     if onsets.is_empty() && block.time_as(Label::Throttled) > 0.0 {
-        reasons.push(Reason::only(throttled_from_the_start(block)));
+        reasons.push((block.range().0, Reason::only(throttled_from_the_start(block))));
     }
     for event in of_kind(block, EventKind::SlcExhausted) {
         let what = slowed(block, event, "SLC cache full");
-        reasons.push(reason(what, event, levels));
+        reasons.push((event.t_s, reason(what, event, levels)));
     }
     for event in of_kind(block, EventKind::ThermalShutdown) {
         let at = at_temperature(event, " and ");
         let what = format!("The drive stopped responding at {}{at}.", format::seconds(event.t_s));
-        reasons.push(reason(what, event, levels));
+        reasons.push((event.t_s, reason(what, event, levels)));
     }
-    reasons.extend(dips(block, &of_kind(block, EventKind::Dip), levels));
-    reasons
+    let slow = of_kind(block, EventKind::Dip);
+    reasons.extend(dips(block, &slow, levels).map(|reason| (first_s(&slow), reason)));
+    reasons.sort_by(|a, b| a.0.total_cmp(&b.0));
+    reasons.into_iter().map(|(_, reason)| reason).collect()
+}
+
+fn first_s(events: &[&Event]) -> f64 {
+    events.iter().map(|event| event.t_s).fold(f64::INFINITY, f64::min)
 }
 
 /// The row of figures that is about the same load as a block, where there is just one.
@@ -160,27 +166,36 @@ fn dips(block: &Block<'_>, dips: &[&Event], levels: &[Level]) -> Option<Reason> 
             let long = block.segment_at(dip.t_s).filter(|segment| segment.label != Label::Dip);
             let what = match long {
                 Some(segment) => {
-                    format!("slow for {} from {at}", format::seconds(segment.end_s - segment.start_s))
+                    let stops = dip.strength == Some(0.0);
+                    let what = if stops { "no I/O" } else { "slowdown" };
+                    // A stop goes on beyond the segment in which it began.
+                    let span_s = dip_s(dip).unwrap_or(segment.end_s - segment.start_s);
+                    format!("{what} for {} from {at}", format::seconds(span_s))
                 }
                 None => match dip_s(dip) {
                     Some(span_s) => format!("dip of {} at {at}", format::seconds(span_s)),
                     None => format!("dip at {at}"),
                 },
             };
-            let to = strength(dip).map(|to| format!(", {to} of the speed before")).unwrap_or_default();
+            let to = strength(dip).filter(|_| dip.strength != Some(0.0));
+            let to = to.map(|to| format!(", to {to} of the speed before")).unwrap_or_default();
             Some(reason(format!("{doing}: {what}{to}."), dip, levels))
         }
         dips => {
             let what = match dips.iter().all(|dip| label_of(dip).is_none_or(|label| label == Label::Dip)) {
                 true => "dips",
-                false => "dips and slow stretches",
+                false => "dips and slowdowns",
             };
             let not_heat: Vec<&&Event> = dips.iter().filter(|dip| dip.cause == Cause::NotThermal).collect();
             let cause = match not_heat.len() {
                 n if n == dips.len() => "Cause: not heat.".to_owned(),
                 0 => undetermined(dips),
                 n => {
-                    format!("{n} are not heat; the cause of the other {} is not determined.", dips.len() - n)
+                    let are = if n == 1 { "is" } else { "are" };
+                    format!(
+                        "{n} {are} not heat; the cause of the other {} is not determined.",
+                        dips.len() - n
+                    )
                 }
             };
             let surest = not_heat.into_iter().max_by(|a, b| a.confidence.total_cmp(&b.confidence));
@@ -298,7 +313,7 @@ fn cycle(
         "{}: throttled {} times between {} and {}",
         words::doing(block.op),
         onsets.len(),
-        format::seconds(onsets.iter().map(|event| event.t_s).fold(f64::INFINITY, f64::min)),
+        format::seconds(first_s(onsets)),
         format::seconds(block.range().1)
     );
     let speeds = alone.and_then(|row| Some((row.full?.bytes_per_s, row.throttled_bytes_per_s?)));
@@ -324,9 +339,13 @@ fn cycle(
     let own: Vec<&PolicyLevel> = policy.iter().filter(|level| Some(level.cause) == cause).collect();
     let onset = own.iter().filter_map(|level| one(level.onset_k)).collect::<Vec<_>>().join(" and ");
     let onset = if own.is_empty() { temperatures(onsets).unwrap_or_default() } else { onset };
+    let onset = match own[..] {
+        [level] => usual(level.onset_k, onsets).unwrap_or(onset),
+        _ => onset,
+    };
     let release = match own[..] {
         [] => temperatures(&releases),
-        [level] => one(level.release_k),
+        [level] => usual(level.release_k, &releases),
         _ => None,
     };
     let told = [("onset", Some(onset).filter(|text| !text.is_empty())), ("release", release)];
@@ -334,9 +353,39 @@ fn cycle(
         what.push_str(&text.map(|text| format!("{separator}{name} {text}")).unwrap_or_default());
     }
     what.push('.');
-    // The surest of the onsets speaks for all of the same kind.
+    // The surest of the onsets speaks for all of the same kind, at the temperature that is told of all.
     let surest = onsets.iter().max_by(|a, b| a.confidence.total_cmp(&b.confidence));
-    surest.map_or_else(|| Reason::only(what.clone()), |event| reason(what.clone(), event, levels))
+    let Some(mut surest) = surest.map(|event| (*event).clone()) else { return Reason::only(what) };
+    let usual_k = match own[..] {
+        [level] => level.onset_k,
+        _ => median(onsets.iter().filter_map(|onset| onset.temp_k)),
+    };
+    if let Some(usual_k) = usual_k {
+        surest.observations.iter_mut().for_each(|seen| seen.observation.name_onset(usual_k));
+    }
+    reason(what, &surest, levels)
+}
+
+/// The events of heat of a kind, those of loads that began slow left out: they crossed nothing.
+pub(super) fn fallen(events: &[Event], kind: EventKind) -> Vec<&Event> {
+    let began_slow = |event: &Event| {
+        matches!(course(event), Some(Observation::BeganSlow { .. } | Observation::BeganThrottled { .. }))
+    };
+    events.iter().filter(|event| event.kind == kind && event.cause.is_heat() && !began_slow(event)).collect()
+}
+
+/// A threshold's usual temperature, with the lowest and the highest of its events where they lie further apart: "75 °C (65 °C to 75 °C)".
+pub(super) fn usual(usual_k: Option<f64>, events: &[&Event]) -> Option<String> {
+    let usual_k = usual_k.filter(|k| k.is_finite())?;
+    let known = events.iter().filter_map(|event| event.temp_k).filter(|k| k.is_finite());
+    let (low, high) = known.fold((usual_k, usual_k), |(low, high), k| (low.min(k), high.max(k)));
+    let usual = format::temperature(Some(usual_k));
+    Some(match high - low <= ONE_TEMPERATURE_K {
+        true => usual,
+        false => {
+            format!("{usual} ({} to {})", format::temperature(Some(low)), format::temperature(Some(high)))
+        }
+    })
 }
 
 /// "65 °C" or "58 °C to 66 °C".

@@ -10,6 +10,12 @@ pub(crate) const CONSTANT: &str = "constant";
 /// What one is whose speed goes to and fro.
 pub(crate) const UNSTEADY: &str = "unsteady";
 
+/// What a pause is in a log that does not say what was asked for.
+pub(crate) const NO_IO: &str = "no I/O";
+
+/// What a time is in which a host asked for less than the drive can do.
+pub(crate) const LIGHT_LOAD: &str = "light load";
+
 /// What a segment is; [`super::Summary::states`] knows whether a full speed is known to be one.
 pub const fn label(label: Label) -> &'static str {
     match label {
@@ -21,7 +27,7 @@ pub const fn label(label: Label) -> &'static str {
         Label::Ramp => "ramp",
         Label::Idle => "idle",
         // What caused it stands in the sentence of its event, with how sure that is.
-        Label::Unknown => "slow",
+        Label::Unknown => "slowdown",
         Label::Constant | Label::Slower => CONSTANT,
     }
 }

@@ -12,6 +12,7 @@ use super::{
     Level, LevelKind, LoadTotals, MeanInterval, OpSpeed, Provenance, Readings, ReportInput, RunPhase,
     RunSettings, facts, trace::trusted_first,
 };
+use crate::figures::name_constant;
 use crate::format::celsius;
 use crate::reduce;
 
@@ -20,7 +21,7 @@ impl ReportInput {
     pub fn new(record: &Record, findings: Findings) -> Self {
         let manifest = &record.manifest;
         let end = record_end(record);
-        Self {
+        let mut input = Self {
             read_from: None,
             drive: manifest.drive.model.clone().unwrap_or_else(|| manifest.address.clone()),
             plan: Some(manifest.plan_name.clone()),
@@ -59,7 +60,9 @@ impl ReportInput {
             reproduce: facts::reproduce(manifest),
             written_by: Some(format!("heatsoak {}", manifest.heatsoak_version)),
             findings,
-        }
+        };
+        name_constant(&mut input);
+        input
     }
 }
 

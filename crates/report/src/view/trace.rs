@@ -12,8 +12,10 @@ use super::{
     Counter, CounterKind, FactGroup, Level, LevelKind, MeanInterval, OpSpeed, Provenance, Readings,
     ReportInput, Reproduce, RunPhase, RunSettings, op_word, settings,
 };
+use crate::figures::name_constant;
 use crate::format::{self, celsius};
 use crate::reduce::ChartPoint;
+use analysis::wording::sensor_name;
 
 impl ReportInput {
     /// What a report shows of a trace and its findings. Takes the trace: a month of speeds beside itself is too much.
@@ -27,7 +29,7 @@ impl ReportInput {
         };
         // A log that says it is simulated cannot name profile and seed; the findings' word makes the badge.
         findings.simulated = findings.simulated.or(trace.facts.simulated);
-        Self {
+        let mut input = Self {
             read_from: None,
             drive: trace.name.clone(),
             plan: None,
@@ -55,7 +57,9 @@ impl ReportInput {
             reproduce: Reproduce::default(),
             written_by: None,
             findings,
-        }
+        };
+        name_constant(&mut input);
+        input
     }
 }
 
@@ -66,16 +70,6 @@ pub(super) fn trusted_first(readings: &mut [Readings], trace: &Trace) {
         .and_then(|trusted| readings.iter().position(|readings| readings.name == sensor_name(&trusted.name)));
     if let Some(position) = position {
         readings[..=position].rotate_right(1);
-    }
-}
-
-/// "sensor1" as people write it.
-fn sensor_name(name: &str) -> String {
-    match name.strip_prefix("sensor") {
-        Some(number) if !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()) => {
-            format!("sensor {number}")
-        }
-        _ => name.to_owned(),
     }
 }
 

@@ -38,6 +38,21 @@ pub(crate) fn vendor() -> ReportInput {
     ReportInput::new(&record, vendor_findings())
 }
 
+/// Read for 5 minutes at 3.0 GB/s, while the drive warms by so many kelvins.
+pub(crate) fn constant(warmed_k: f64) -> ReportInput {
+    let mut noise = Noise(2);
+    let io = (0..3000).map(|tick| row(tick, 0, Op::Read, 3.0e9, &mut noise)).collect();
+    let kelvin = |s: u32| 330.0 + warmed_k * f64::from(s) / 300.0;
+    let telemetry = (0..300).map(|s| sample(s, kelvin(s), &mut noise)).collect();
+    let record = record(io, telemetry, &["read"], hctm(358, 358));
+    let mut findings = vendor_findings();
+    findings.segments =
+        vec![segment(0.0, 300.0, SegmentOp::Read, 3.0e9, Label::FullSpeed, 330.0, 330.0 + warmed_k)];
+    findings.events.clear();
+    findings.policy.class = PolicyClass::None;
+    ReportInput::new(&record, findings)
+}
+
 fn vendor_kelvin(t_s: f64) -> f64 {
     if t_s < 300.0 {
         303.0 + 34.0 * (1.0 - (-t_s / 90.0).exp())

@@ -1,6 +1,8 @@
 //! Sentences and terminal output, word for word.
 
-use analysis::findings::{Cause, Caveat, EventKind, Label, PolicyClass, PolicyLevel, WeighedObservation};
+use analysis::findings::{
+    Cause, Caveat, EventKind, Label, PolicyClass, PolicyLevel, SegmentOp, WeighedObservation,
+};
 use analysis::observation::Observation;
 use measure::record::Op;
 use report::{Comparison, ReportInput, TerminalStyle, compare_terminal, sentences, terminal};
@@ -180,8 +182,97 @@ fn a_cycle_of_two_thresholds_names_no_release_for_both() {
     let reasons = &sentences::summary(&run).reasons;
     assert!(reasons[0].what.ends_with("; onset 72.5 °C and 80.5 °C."), "{reasons:?}");
     run.findings.policy.levels.remove(0);
+    let at = |kind| if kind == EventKind::ThrottleOnset { 353.5 } else { 346.0 };
+    run.findings.events.iter_mut().for_each(|event| event.temp_k = Some(at(event.kind)));
     let reasons = &sentences::summary(&run).reasons;
     assert!(reasons[0].what.ends_with("; onset 80.5 °C, release 73 °C."), "{reasons:?}");
+}
+
+/// Goal: a usual temperature is not told as if all had it. Method: a relay with one onset 8 K below the others, in its sentence and in the policy's.
+#[test]
+fn events_that_differ_are_told_with_their_range() {
+    let mut run = scene::relay();
+    run.findings.policy.levels = vec![PolicyLevel {
+        cause: Cause::HctmTmt1,
+        onset_k: run.findings.policy.onset_k,
+        release_k: run.findings.policy.release_k,
+        held_k: None,
+        floor_bytes_per_s: Some(2e8),
+    }];
+    let texts = |run: &ReportInput| {
+        let summary = sentences::summary(run);
+        [summary.reasons[0].what.clone(), summary.policy]
+    };
+    let onset = format!("onset {}", report_degrees(run.findings.policy.onset_k));
+    for text in texts(&run) {
+        assert!(text.contains(&format!("{onset},")), "{text}");
+    }
+    let first = run.findings.events.iter_mut().find(|event| event.kind == EventKind::ThrottleOnset);
+    let first = first.expect("it is throttled");
+    first.temp_k = first.temp_k.map(|k| k - 8.0);
+    let low = report_degrees(first.temp_k);
+    for text in texts(&run) {
+        assert!(text.contains(&format!("{onset} ({low} to ")), "{text}");
+    }
+}
+
+fn report_degrees(kelvin: Option<f64>) -> String {
+    analysis::wording::degrees(kelvin.unwrap_or(f64::NAN))
+}
+
+/// Goal: what is written while writing is slow may lie beyond the end of a cache, so it rules none out. Method: writes that heat slowed to
+/// the end, and the same at full speed again.
+#[test]
+fn bytes_written_while_slow_rule_out_no_cache() {
+    let mut run = scene::vendor();
+    for segment in &mut run.findings.segments {
+        segment.op = SegmentOp::Write;
+    }
+    run.findings.caveats =
+        vec![Caveat::NotSeen { values: vec![Unseen::SlcBytes { written_bytes: 9e11, over_stated: false }] }];
+    let ruled_out = |run: &ReportInput| sentences::summary(run).ruled_out.join("; ");
+    assert!(!ruled_out(&run).contains("SLC cache"), "{}", ruled_out(&run));
+    let mut fast = run.findings.segments[0].clone();
+    (fast.start_s, fast.end_s) = (600.0, 700.0);
+    run.findings.segments.push(fast);
+    let again = "SLC cache: writes were at full speed again after 900 GB";
+    assert!(ruled_out(&run).contains(again), "{}", ruled_out(&run));
+}
+
+/// Goal: a cycle has one onset. Method: a relay whose surest event was half a kelvin hotter than usual.
+#[test]
+fn the_evidence_of_a_cycle_is_at_its_onset() {
+    let mut run = scene::relay();
+    let usual_k = run.findings.policy.onset_k.expect("an onset");
+    run.findings.policy.levels = vec![PolicyLevel {
+        cause: Cause::HctmTmt1,
+        onset_k: Some(usual_k),
+        release_k: run.findings.policy.release_k,
+        held_k: None,
+        floor_bytes_per_s: Some(2e8),
+    }];
+    let surest = run.findings.events.iter_mut().find(|event| event.kind == EventKind::ThrottleOnset);
+    let surest = surest.expect("it is throttled");
+    (surest.temp_k, surest.confidence) = (Some(usual_k + 0.5), 0.999);
+    let hot = Observation::Hot { temp_k: usual_k + 0.5 };
+    surest.observations.push(WeighedObservation { observation: hot, weight: Some(9.0) });
+    let evidence = sentences::summary(&run).reasons[0].evidence.join("; ");
+    let wanted = format!("It was {} at the onset", report_degrees(Some(usual_k)));
+    assert!(evidence.contains(&wanted), "{wanted}: {evidence}");
+}
+
+/// Goal: what moved nothing is no slowdown to 0 %.
+#[test]
+fn a_stop_that_is_no_heat_is_told_as_one() {
+    let mut run = dips(330.0);
+    run.findings.events.truncate(1);
+    run.findings.events[0].strength = Some(0.0);
+    let at_s = run.findings.events[0].t_s;
+    let segment = run.findings.segments.iter_mut().find(|s| s.start_s <= at_s && at_s < s.end_s);
+    let segment = segment.expect("a segment");
+    (segment.label, segment.end_s) = (Label::Unknown, segment.start_s + 5.0);
+    assert!(told(&run).contains("Writes: no I/O for 14 s from "), "{}", told(&run));
+    assert!(!told(&run).contains("0 % of the speed"), "{}", told(&run));
 }
 
 /// Goal: a load that nothing slowed is held against something. Method: with a temperature that rose, without one, and

@@ -116,11 +116,13 @@ fn change(fitted: &Fitted, next: &NextSteps, drive: Option<&str>) -> String {
     let Some(choice) = &next.change else {
         return match most_advised_k(fitted) {
             Some(most_k) => format!(
-                "Settings: no rate limit and no TMT1 or TMT2 up to {:.0} °C makes this load 2 % faster (higher ones are not \
+                "Settings: no rate limit and no TMT1 or TMT2 up to {:.0} °C would make this load even 2 % faster (higher ones are not \
                  advised without a known warning temperature).",
                 degrees(most_k)
             ),
-            None => "Settings: no other TMT1, TMT2 or rate limit makes this load 2 % faster.".to_owned(),
+            None => {
+                "Settings: no other TMT1, TMT2 or rate limit would make this load even 2 % faster.".to_owned()
+            }
         };
     };
     let Settings { tmt1_k, tmt2_k, rate_bytes_per_s } = choice.settings;
@@ -132,7 +134,7 @@ fn change(fitted: &Fitted, next: &NextSteps, drive: Option<&str>) -> String {
             let RateLimit { plan, fio } = rate_limit(rate, &next.load);
             let fio = fio.map(|fio| format!(", `{fio}`")).unwrap_or_default();
             format!(
-                "Hold the load at {}, slower is sooner: {brings}. `{plan}` in the plan{fio}; to undo, leave it out.",
+                "Limit the load to {}: {brings}. `{plan}` in the plan{fio}; to undo, leave it out.",
                 BytesPerSec::new(rate)
             )
         }
@@ -164,7 +166,7 @@ fn cooling(next: &NextSteps) -> Option<String> {
     (!all.is_empty()).then(|| format!("Cooling: {}.", all.join(". ")))
 }
 
-/// "reads 2.80 GB/s (2.62 to 2.98) instead of 2.54 GB/s" for each operation that changes.
+/// "reads 2.80 GB/s (2.62 GB/s to 2.98 GB/s) instead of 2.54 GB/s" for each operation that changes.
 fn speeds(next: &NextSteps, then: &Forecast) -> String {
     let one = |op: &str| {
         let of = |forecast| mean_speed(&next.load, forecast, Some(op));
@@ -172,15 +174,8 @@ fn speeds(next: &NextSteps, then: &Forecast) -> String {
         let same = (then.value / now.value - 1.0).abs() < SAME_SHARE;
         (!same).then(|| {
             let Ranged { value, low, high } = then;
-            let gb = |speed: f64| speed / 1e9;
-            let digits = super::digits(gb(value.min(now.value)));
-            format!(
-                "{op}s {:.digits$} GB/s ({:.digits$} to {:.digits$}) instead of {:.digits$}",
-                gb(value),
-                gb(low),
-                gb(high),
-                gb(now.value)
-            )
+            let [value, low, high, now] = [value, low, high, now.value].map(BytesPerSec::new);
+            format!("{op}s {value} ({low} to {high}) instead of {now}")
         })
     };
     let all: Vec<String> = ["write", "read", "mixed"].into_iter().filter_map(one).collect();

@@ -39,6 +39,7 @@ fn of(whole: LifeSpan, between: Option<LifeSpan>) -> Life {
         spare_percent: None,
         spare_threshold_percent: None,
         now_k: None,
+        sensor: None,
         limit_k: None,
         hottest_k: None,
         history: None,
@@ -98,6 +99,7 @@ fn critical_warnings_come_first_and_temperatures_stand_beside_the_limit() {
         spare_percent: Some(0.0),
         spare_threshold_percent: Some(5.0),
         now_k: Some(309.0),
+        sensor: None,
         limit_k: Some(343.0),
         hottest_k: Some(348.0),
         history: Some(LifeHistory {
@@ -149,11 +151,11 @@ fn the_headline_is_of_the_thresholds_whose_time_is_a_share() {
     let of_both = |one, other| LifeSpan { throttled: vec![one, other], ..empty() };
     let headline = |span: &LifeSpan| headline(span).unwrap_or_default();
     let both = of_both(throttled(Tmt1, 5, 20.0, Some(0.3)), throttled(Tmt2, 1, 1.0, Some(0.1)));
-    assert_eq!(headline(&both), "Throttled at TMT1 or TMT2 for 40 % of its life.");
+    assert_eq!(headline(&both), "Throttled at TMT1 or TMT2 for 40 % of the time powered on.");
     let one = of_both(throttled(Tmt1, 5, 20.0, Some(0.3)), throttled(Tmt2, 1, 9e4, None));
-    assert_eq!(headline(&one), "Throttled at TMT1 for 30 % of its life.");
+    assert_eq!(headline(&one), "Throttled at TMT1 for 30 % of the time powered on.");
     let much = of_both(throttled(Tmt1, 5, 20.0, Some(0.8)), throttled(Tmt2, 1, 9.0, Some(0.6)));
-    assert_eq!(headline(&much), "Throttled at TMT1 or TMT2 for at least 80 % of its life.");
+    assert_eq!(headline(&much), "Throttled at TMT1 or TMT2 for at least 80 % of the time powered on.");
     let none = of_both(throttled(Tmt1, 5, 20.0, None), throttled(Tmt2, 1, 9.0, None));
     assert_eq!(headline(&none), "");
     let fell = doubts(&[(LifeCounter::Tmt1Seconds, LifeDoubtKind::Fell)]);
@@ -235,4 +237,55 @@ fn readings_whose_times_tell_nothing_and_endurance_at_its_end() {
     // Two readings within seconds have no mean speed.
     let short = LifeSpan { clock_hours: Some(1e-6), written_bytes: Some(1e12), ..empty() };
     assert!(life(&of(empty(), Some(short)))[0].ends_with("0 s apart: 1.00 TB written."));
+}
+
+/// Goal: a page does not leave open what its counters say. Method: a drive that counted, one that did not, and one whose only time is in doubt.
+#[test]
+fn what_the_drive_counted_is_the_answer_where_nothing_was_loaded() {
+    use HostThreshold::{Tmt1, Tmt2};
+    let life_of = |transitions, hours, doubt: &[(LifeCounter, LifeDoubtKind)]| {
+        let all = vec![throttled(Tmt1, transitions, hours, None), throttled(Tmt2, 0, 0.0, None)];
+        of(LifeSpan { throttled: all, doubts: doubts(doubt), ..empty() }, None)
+    };
+    assert_eq!(
+        counted(&life_of(150_000, 0.0, &[])).as_deref(),
+        Some("Throttling: counted by the drive at TMT1; how it throttles is not determined.")
+    );
+    assert_eq!(counted(&life_of(0, 0.0, &[])), None);
+    let longer = [(LifeCounter::Tmt1Seconds, LifeDoubtKind::LongerThanPoweredOn)];
+    assert_eq!(counted(&life_of(0, 90.0, &longer)), None);
+    assert!(life(&life_of(150_000, 0.0, &[]))[0].starts_with("TMT1: 150,000 times"));
+}
+
+/// Goal: nobody is sent to load a drive that is too hot. Method: one at its warning temperature, one that warns without telling it, one that
+/// is cool or warns of being cold.
+#[test]
+fn a_drive_that_is_too_hot_is_cooled_first() {
+    let life_of = |now_c: f64, limit_c: Option<f64>, warnings: &[LifeWarning]| Life {
+        now_k: Some(now_c + 273.0),
+        limit_k: limit_c.map(|c| c + 273.0),
+        warnings: warnings.to_vec(),
+        ..of(empty(), None)
+    };
+    assert_eq!(
+        cool_first(&life_of(86.0, Some(84.0), &[])).as_deref(),
+        Some(
+            "Cool the drive before any further load: it was 86 °C at the last reading and its warning temperature is 84 °C. More airflow or a heatsink; `heatsoak watch DRIVE` shows what that brings."
+        )
+    );
+    let warned = cool_first(&life_of(91.0, None, &[LifeWarning::Temperature])).unwrap_or_default();
+    assert!(warned.contains("it was 91 °C at the last reading and warns of its temperature."), "{warned}");
+    assert_eq!(cool_first(&life_of(83.0, Some(84.0), &[])), None);
+    assert_eq!(cool_first(&life_of(4.0, None, &[LifeWarning::Temperature])), None);
+}
+
+/// Goal: a temperature that is not the composite one is not told as if it were.
+#[test]
+fn another_sensor_is_named() {
+    let of_sensor = |sensor: &str| {
+        let life_of = Life { now_k: Some(334.0), sensor: Some(sensor.into()), ..of(empty(), None) };
+        life(&life_of).pop().unwrap_or_default()
+    };
+    assert_eq!(of_sensor("composite"), "Temperature: 61 °C at the last reading.");
+    assert_eq!(of_sensor("sensor1"), "Temperature: 61 °C (sensor 1) at the last reading.");
 }
