@@ -26,6 +26,8 @@ pub(crate) fn write(path: &Path, runs: impl Iterator<Item = Labelled>) -> std::i
             let line = json!({
                 "number": run.recipe.number,
                 "kind": format!("{:?}", run.recipe.kind),
+                "interval_s": run.recipe.logging.interval_s,
+                "temperature_s": run.recipe.logging.temperature_s,
                 "t_s": explanation.event.t_s,
                 "truth": truth,
                 "rows": rows,
@@ -50,5 +52,6 @@ fn truth(run: &Labelled, event: &Event) -> Option<String> {
         return episode.cause.map(|cause| format!("Undecided {cause:?}"));
     }
     let grey = run.truth.grey_s.iter().any(|(from_s, to_s)| (*from_s..=*to_s).contains(&event.t_s));
-    (!grey).then(|| "Nothing".to_owned())
+    // Where heat took nothing, what is too short to be asked for is still not heat.
+    (!grey || !run.truth.throttled).then(|| "Nothing".to_owned())
 }
