@@ -6,34 +6,27 @@
 //! hold the drive there.
 
 mod followed;
+mod levels;
 mod loads;
 mod unprovoked;
 
 pub(crate) use self::unprovoked::{never_below_onset, never_cool};
 
-use std::collections::BTreeMap;
-
 use crate::cause::Judged;
-use crate::cause::ONE_THRESHOLD_K;
 use crate::cause::drops::median_speed;
 use crate::cause::evidence::{Conclusion, Suspect};
 use crate::cause::heat::Heat;
-use crate::events;
-use crate::findings::{Caveat, Policy, PolicyClass, PolicyLevel};
+use crate::findings::{Caveat, Policy, PolicyClass};
 use crate::segment::{BURSTY_VARIATION, LEVEL_S, Piece, Stretch, median, quarters};
 use trace::caveat::SlowdownSeen;
 use trace::{Interval, Trace};
 
-/// Speed does not come back where it is hotter than where it fell, but for rounding.
-const LATE_K: f64 = 0.9;
 /// A release this far below the onset is hysteresis rather than rounding.
 const HYSTERESIS_K: f64 = 1.9;
 /// A temperature is held when its middle 80 % lie within this: rounding to whole kelvins, twice, and a ripple.
 const HELD_K: f64 = 2.6;
 /// ... for at least this long, the fast time constant of an M.2 drive (40 s) one and a half times.
 const HELD_S: f64 = 60.0;
-/// A release as low as this below TMT2 was held until the lower threshold.
-const LATCHED_K: f64 = 5.0;
 /// Bursts make speed vary this many times as much as at full speed, and at least by [`BURSTY_VARIATION`].
 const BURSTY: f64 = 3.0;
 /// Speed that is off a fifth of the time and full otherwise varies by sqrt(0.2 / 0.8): nothing smooth varies so much.
@@ -71,7 +64,7 @@ pub(crate) fn policy(
         hot.iter().copied().filter(|j| j.verdict.conclusion == Conclusion::Heat(Suspect::Vendor)).collect();
     let leading = if host.is_empty() { if own.is_empty() { &hot } else { &own } } else { &host };
     let followed = followed::followed(heat, stretches, pieces, leading);
-    let mechanisms = mechanisms(trace, heat, stretches, pieces, leading, &followed);
+    let mechanisms = mechanisms(trace, heat, stretches, pieces, judged, leading, &followed);
     let mut also: Vec<PolicyClass> = Vec::new();
     let mut confidence = mean(leading.iter().map(|j| j.verdict.confidence));
     let (class, how_sure) = mechanisms[0];
@@ -90,9 +83,9 @@ pub(crate) fn policy(
     let open = mechanisms[0].0 == PolicyClass::Undetermined;
     let caveats =
         if open { vec![undecided(class, leading, pieces, followed.contains(&true))] } else { Vec::new() };
-    let mut levels = levels(heat, pieces, judged, leading);
+    let mut levels = levels::of(heat, pieces, judged, leading);
     if !host.is_empty() {
-        levels.extend(self::levels(heat, pieces, judged, &own));
+        levels.extend(levels::of(heat, pieces, judged, &own));
     }
     let lightest = levels.first();
     let policy = Policy {
@@ -108,54 +101,6 @@ pub(crate) fn policy(
     (policy, caveats)
 }
 
-/// Each threshold at which these drops began. What lies inside a drop of the same name is a threshold of its own.
-fn levels(heat: &Heat, pieces: &[Piece], all: &[Judged], drops: &[&Judged]) -> Vec<PolicyLevel> {
-    let mut by_level: BTreeMap<(usize, bool), Vec<&Judged>> = BTreeMap::new();
-    for judged in drops {
-        let finding = judged.verdict.conclusion;
-        let rank = match finding {
-            Conclusion::Heat(suspect) => suspect as usize,
-            _ => Suspect::Other as usize,
-        };
-        // At the temperature of the drop around it, it is the same threshold that went further.
-        let other_k = |outer: &Judged| match outer.crossed_k.zip(judged.crossed_k) {
-            Some((outer_k, own_k)) => (outer_k - own_k).abs() > ONE_THRESHOLD_K,
-            None => true,
-        };
-        let further = judged
-            .drop
-            .inside
-            .is_some_and(|outer| all[outer].verdict.conclusion == finding && other_k(&all[outer]))
-            && !is_host(judged);
-        by_level.entry((rank, further)).or_default().push(judged);
-    }
-    let level = |drops: &Vec<&Judged>| PolicyLevel {
-        cause: events::cause(drops[0].verdict.conclusion),
-        onset_k: thresholds_k(heat, drops)[0],
-        release_k: thresholds_k(heat, drops)[1],
-        held_k: middle(drops.iter().filter_map(|j| held_k(heat, pieces, j))),
-        floor_bytes_per_s: middle(drops.iter().map(|j| j.drop.level)),
-    };
-    by_level.values().map(level).collect()
-}
-
-/// Where these drops set in and where speed came back. A sensor that is late by part of a cycle shows the one for the other;
-/// how hot and how cool each cycle got it shows all the same.
-fn thresholds_k(heat: &Heat, drops: &[&Judged]) -> [Option<f64>; 2] {
-    let onset_k = middle(drops.iter().filter(|j| !j.drop.at_start).filter_map(|j| j.crossed_k));
-    let release_k = middle(drops.iter().filter_map(|j| j.release_k));
-    let Some((onset_k, release_k)) = onset_k.zip(release_k) else { return [onset_k, release_k] };
-    // Rounding alone does not set the release above the onset.
-    if release_k < onset_k + LATE_K {
-        return [Some(onset_k), Some(release_k.min(onset_k))];
-    }
-    let extreme = |pick: fn(f64, f64) -> f64| {
-        let cycles = drops.windows(2).map(|pair| heat.within(pair[0].start_s, pair[1].start_s));
-        middle(cycles.filter_map(|cycle| cycle.iter().map(|p| p.value).reduce(pick)))
-    };
-    [extreme(f64::max), extreme(f64::min)]
-}
-
 fn is_host(judged: &Judged) -> bool {
     matches!(judged.verdict.conclusion, Conclusion::Heat(Suspect::Tmt1 | Suspect::Tmt2))
 }
@@ -167,6 +112,7 @@ fn mechanisms(
     heat: &Heat,
     stretches: &[Stretch],
     pieces: &[Piece],
+    judged: &[Judged],
     drops: &[&Judged],
     followed: &[bool],
 ) -> Vec<(PolicyClass, f64)> {
@@ -183,8 +129,10 @@ fn mechanisms(
     let mut found = Vec::new();
     if mostly_stopped(stretches, pieces, drops) {
         found.push((Stop, 0.98));
-    } else if two_levels(trace, drops) {
+    } else if levels::are_the_hosts_two(trace, drops) {
         found.push((TwoLevel, 0.99));
+    } else if levels::are_two(judged, drops) {
+        found.push((TwoLevel, 0.95));
     } else if bursty(pieces, drops) && !cycles(drops, &released) {
         found.push((DutyCycled, if heat.slice_s < BLURRED_S { 0.98 } else { 0.7 }));
     } else if mostly_regulated {
@@ -272,19 +220,6 @@ fn floor_unseen(pieces: &[Piece], drops: &[&Judged]) -> bool {
 
 fn cooled_k(judged: &Judged) -> Option<f64> {
     Some(judged.onset_k? - judged.release_k?)
-}
-
-/// Light and heavy throttling, or heavy throttling that was held far below its threshold.
-fn two_levels(trace: &Trace, drops: &[&Judged]) -> bool {
-    let of =
-        |suspect: Suspect| drops.iter().filter(move |j| j.verdict.conclusion == Conclusion::Heat(suspect));
-    let both = of(Suspect::Tmt1).next().is_some() && of(Suspect::Tmt2).next().is_some();
-    let latched = of(Suspect::Tmt2).any(|j| {
-        let (tmt1, tmt2) = trace.tmt_at(j.start_s);
-        let apart = tmt1.zip(tmt2).is_some_and(|(one, two)| two - one >= LATCHED_K);
-        apart && cooled_k(j).is_some_and(|cooled| cooled >= LATCHED_K)
-    });
-    both || latched
 }
 
 /// Whether most drops show by themselves that they were released cooler than they began: bursts hold a temperature.

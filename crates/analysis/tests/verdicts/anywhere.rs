@@ -110,6 +110,27 @@ fn two_thresholds_of_the_drives_own_are_both_heat() {
         assert!(truth.onsets.len() >= 3, "{truth:?}");
         assert!(found.len() + 1 >= truth.onsets.len(), "{light} K and {heavy} K: {found:?}, {truth:?}");
         assert!(found.iter().all(|event| event.2 == Cause::Vendor), "{light} K and {heavy} K: {found:?}");
+        assert!(findings.policy.also.contains(&PolicyClass::TwoLevel), "{:?}", findings.policy);
+    }
+}
+
+/// Goal: light and heavy throttling are two levels although nobody recorded TMT1 and TMT2; one threshold is not.
+/// Method: runs whose settings are not known.
+#[test]
+fn two_thresholds_that_nobody_recorded_are_two_levels() {
+    let named = |policies: Vec<Policy>| {
+        let loads = vec![Load { op: SegmentOp::Read, seconds: 1500.0 }];
+        let setup =
+            Setup { policies, loads, ambient_k: 315.0, read_gain: 18.0, tmt_k: None, ..Setup::default() };
+        run(&setup).0.policy
+    };
+    for (light, heavy) in [(341.0, 347.0), (345.0, 352.0), (350.0, 356.0)] {
+        let policy = named(vec![Policy::TwoLevel { light, heavy, light_speed: 2.4, heavy_speed: 0.4 }]);
+        assert_eq!(policy.class, PolicyClass::TwoLevel, "{light} K and {heavy} K: {policy:?}");
+        let floors: Vec<f64> = policy.levels.iter().filter_map(|level| level.floor_bytes_per_s).collect();
+        assert!(floors.len() == 2 && (floors[0] / 2.4e9 - 1.0).abs() < 0.05, "{policy:?}");
+        let policy = named(vec![Policy::Relay { on: light, off: light - 5.0, speed: 0.4 }]);
+        assert_ne!(policy.class, PolicyClass::TwoLevel, "{light} K: {policy:?}");
     }
 }
 

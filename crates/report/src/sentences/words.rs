@@ -122,7 +122,7 @@ pub const fn policy_class(class: PolicyClass) -> &'static str {
     match class {
         PolicyClass::None => "none observed",
         PolicyClass::Relay => "relay with hysteresis (on at the onset, off at the release temperature)",
-        PolicyClass::TwoLevel => "two levels (light, then heavy until below TMT1)",
+        PolicyClass::TwoLevel => "two levels (light, then heavy until it has cooled)",
         PolicyClass::Regulator => "regulator (speed is controlled to hold a temperature)",
         PolicyClass::DutyCycled => "duty-cycled regulator (bursts and pauses hold a temperature)",
         PolicyClass::Vendor => "firmware threshold, independent of TMT1 and TMT2",

@@ -1,0 +1,97 @@
+//! The thresholds of a policy: where each sets in and lets go, and what it leaves.
+
+use std::collections::BTreeMap;
+
+use super::{HYSTERESIS_K, cooled_k, held_k, is_host, middle};
+use crate::cause::Judged;
+use crate::cause::ONE_THRESHOLD_K;
+use crate::cause::evidence::{Conclusion, Suspect};
+use crate::cause::heat::Heat;
+use crate::events;
+use crate::findings::PolicyLevel;
+use crate::segment::Piece;
+use trace::Trace;
+
+/// Speed does not come back where it is hotter than where it fell, but for rounding.
+const LATE_K: f64 = 0.9;
+/// A release as low as this below TMT2 was held until the lower threshold.
+const LATCHED_K: f64 = 5.0;
+/// So often a second threshold has to show: once, a speed that sinks in two steps is one of many.
+const LEAST_TWICE: usize = 2;
+
+/// Each threshold at which these drops began. What lies inside a drop of the same name is a threshold of its own.
+pub(super) fn of(heat: &Heat, pieces: &[Piece], all: &[Judged], drops: &[&Judged]) -> Vec<PolicyLevel> {
+    let mut by_level: BTreeMap<(usize, bool), Vec<&Judged>> = BTreeMap::new();
+    for judged in drops {
+        let finding = judged.verdict.conclusion;
+        let rank = match finding {
+            Conclusion::Heat(suspect) => suspect as usize,
+            _ => Suspect::Other as usize,
+        };
+        let further =
+            outer(all, judged).is_some_and(|outer| outer.verdict.conclusion == finding) && !is_host(judged);
+        by_level.entry((rank, further)).or_default().push(judged);
+    }
+    let level = |drops: &Vec<&Judged>| PolicyLevel {
+        cause: events::cause(drops[0].verdict.conclusion),
+        onset_k: thresholds_k(heat, drops)[0],
+        release_k: thresholds_k(heat, drops)[1],
+        held_k: middle(drops.iter().filter_map(|j| held_k(heat, pieces, j))),
+        floor_bytes_per_s: middle(drops.iter().map(|j| j.drop.level)),
+    };
+    by_level.values().map(level).collect()
+}
+
+/// Where these drops set in and where speed came back. A sensor that is late by part of a cycle shows the one for the other;
+/// how hot and how cool each cycle got it shows all the same.
+fn thresholds_k(heat: &Heat, drops: &[&Judged]) -> [Option<f64>; 2] {
+    let onset_k = middle(drops.iter().filter(|j| !j.drop.at_start).filter_map(|j| j.crossed_k));
+    let release_k = middle(drops.iter().filter_map(|j| j.release_k));
+    let Some((onset_k, release_k)) = onset_k.zip(release_k) else { return [onset_k, release_k] };
+    // Rounding alone does not set the release above the onset.
+    if release_k < onset_k + LATE_K {
+        return [Some(onset_k), Some(release_k.min(onset_k))];
+    }
+    let extreme = |pick: fn(f64, f64) -> f64| {
+        let cycles = drops.windows(2).map(|pair| heat.within(pair[0].start_s, pair[1].start_s));
+        middle(cycles.filter_map(|cycle| cycle.iter().map(|p| p.value).reduce(pick)))
+    };
+    [extreme(f64::max), extreme(f64::min)]
+}
+
+/// The drop of heat that this one lies in, where it began at another temperature: at the same one it is the same threshold that went
+/// further.
+fn outer<'a>(all: &'a [Judged], judged: &Judged) -> Option<&'a Judged> {
+    let outer = &all[judged.drop.inside?];
+    let other_k = |(outer_k, own_k): (f64, f64)| (outer_k - own_k).abs() > ONE_THRESHOLD_K;
+    (outer.verdict.conclusion.is_heat() && outer.crossed_k.zip(judged.crossed_k).is_none_or(other_k))
+        .then_some(outer)
+}
+
+/// Light and heavy throttling, or heavy throttling that was held far below its threshold.
+pub(super) fn are_the_hosts_two(trace: &Trace, drops: &[&Judged]) -> bool {
+    let of =
+        |suspect: Suspect| drops.iter().filter(move |j| j.verdict.conclusion == Conclusion::Heat(suspect));
+    let both = of(Suspect::Tmt1).next().is_some() && of(Suspect::Tmt2).next().is_some();
+    let latched = of(Suspect::Tmt2).any(|j| {
+        let (tmt1, tmt2) = trace.tmt_at(j.start_s);
+        let apart = tmt1.zip(tmt2).is_some_and(|(one, two)| two - one >= LATCHED_K);
+        apart && cooled_k(j).is_some_and(|cooled| cooled >= LATCHED_K)
+    });
+    both || latched
+}
+
+/// The same where nobody knows what TMT1 and TMT2 are: most drops go on to a second threshold, which is hotter each time, holds until the
+/// drive has cooled, and leads to no third.
+pub(super) fn are_two(all: &[Judged], drops: &[&Judged]) -> bool {
+    let is_further = |judged: &&Judged| judged.drop.inside.is_some() && outer(all, judged).is_some();
+    let (further, first): (Vec<&Judged>, Vec<&Judged>) = drops.iter().partition(|judged| is_further(judged));
+    let hotter = |judged: &&&Judged| {
+        let outer_k = outer(all, judged).and_then(|outer| outer.crossed_k);
+        judged.crossed_k.zip(outer_k).is_some_and(|(own_k, outer_k)| own_k > outer_k)
+    };
+    let holds = |judged: &&&Judged| cooled_k(judged).is_none_or(|cooled_k| cooled_k >= HYSTERESIS_K);
+    let of_first = |judged: &&&Judged| outer(all, judged).is_some_and(|outer| outer.drop.inside.is_none());
+    let second = further.iter().filter(hotter).filter(holds).filter(of_first).count();
+    second >= LEAST_TWICE && 2 * second > first.len() && 4 * second >= 3 * further.len()
+}
