@@ -1,8 +1,8 @@
-//! Scores the heating that a run shows: `score gains [--drives N] [--half scored|tuned] [--nodes N]`.
+//! Scores the heating that a run shows: `score gains [--drives N] [--half scored|tuned] [--nodes N] [--lag SECONDS]`.
 //!
 //! Ladders of heat capacities and resistances by code that shares nothing with `physics`, read in whole kelvins at a
-//! hertz, written and read for five minutes each. The truth is the ladder's; asked is whether the 90 % intervals hold
-//! it, and how often nothing is given.
+//! hertz, written and read for five minutes each, through sensors that lag by up to `--lag` (0 without). The truth is the
+//! ladder's; asked is whether the 90 % intervals hold it, and how often nothing is given.
 
 use analysis::findings::SegmentOp;
 use analysis::two_time_constants;
@@ -25,10 +25,12 @@ struct Ladder {
     gb_per_s: [f64; 2],
     air_k: f64,
     noise_k: f64,
+    /// Of its sensor.
+    lag_s: f64,
 }
 
 impl Ladder {
-    fn draw(draw: &mut CorpusDraw, nodes: usize) -> Self {
+    fn draw(draw: &mut CorpusDraw, nodes: usize, most_lag_s: f64) -> Self {
         let total = draw.between(6.0, 16.0);
         let shares: Vec<f64> = (0..nodes).map(|_| draw.between(0.3, 1.0)).collect();
         let sum: f64 = shares.iter().sum();
@@ -46,6 +48,7 @@ impl Ladder {
             gb_per_s: [draw.between(1.0, 4.0), draw.between(2.0, 6.0)],
             air_k: draw.between(293.0, 308.0),
             noise_k: draw.between(0.0, 0.2),
+            lag_s: draw.between(0.0, most_lag_s),
         }
     }
 
@@ -83,7 +86,7 @@ impl Ladder {
         let mut kelvin = Series::new();
         let mut speeds = [Vec::new(), Vec::new()];
         let mut rise_k = vec![0.0; self.nodes.len()];
-        let mut t_s = 0.0;
+        let (mut t_s, mut late_k) = (0.0, 0.0);
         for (number, (op, seconds)) in LOADS.into_iter().enumerate() {
             let which = match op {
                 SegmentOp::Write => Some(0),
@@ -93,9 +96,12 @@ impl Ladder {
             trace.phases.push(Phase::bare(&format!("{number}"), op, t_s, t_s + seconds));
             let watts = which.map_or(0.0, |which: usize| self.j_per_gb[which] * self.gb_per_s[which]);
             for _ in 0..seconds as usize {
-                let shown_k = self.air_k + rise_k[0] + self.noise_k * draw.normal();
+                let shown_k = self.air_k + late_k + self.noise_k * draw.normal();
                 kelvin.push(instant(t_s), shown_k.floor());
-                (0..(1.0 / STEP_S) as usize).for_each(|_| self.step(&mut rise_k, watts));
+                for _ in 0..(1.0 / STEP_S) as usize {
+                    self.step(&mut rise_k, watts);
+                    late_k += (rise_k[0] - late_k) * (1.0 - (-STEP_S / self.lag_s).exp());
+                }
                 if let Some(which) = which {
                     let bytes = 1e9 * self.gb_per_s[which] * (1.0 + 0.01 * draw.normal());
                     speeds[which].push(Interval { start_s: t_s, span_s: 1.0, bytes, phase: number as u32 });
@@ -151,17 +157,20 @@ impl GivenTally {
 
 /// Scores and tells; what was typed stands behind `gains`.
 pub(crate) fn run(mut typed: impl Iterator<Item = String>) -> Result<String, String> {
-    let (mut drives, mut odd, mut nodes) = (DRIVES, 1, 4);
+    let (mut drives, mut odd, mut nodes, mut lag_s) = (DRIVES, 1, 4, 0);
     while let Some(name) = typed.next() {
         let value = typed.next().ok_or(format!("{name} needs a value"))?;
         let number = || value.parse::<u64>().map_err(|_| format!("{value} is no whole number"));
         match (name.as_str(), value.as_str()) {
             ("--drives", _) => drives = number()?,
             ("--nodes", _) => nodes = number()?.clamp(1, 8),
+            ("--lag", _) => lag_s = number()?.min(60),
             ("--half", "scored") => odd = 1,
             ("--half", "tuned") => odd = 0,
             (other, _) => {
-                return Err(format!("{other}: known are --drives N, --nodes N, --half scored|tuned"));
+                return Err(format!(
+                    "{other}: known are --drives N, --nodes N, --lag SECONDS, --half scored|tuned"
+                ));
             }
         }
     }
@@ -170,7 +179,7 @@ pub(crate) fn run(mut typed: impl Iterator<Item = String>) -> Result<String, Str
     for n in 0..drives {
         // Seeds that no other corpus has.
         let mut draw = CorpusDraw::new(Seed::new((2 * n + odd) | 5 << 41));
-        let ladder = Ladder::draw(&mut draw, nodes as usize);
+        let ladder = Ladder::draw(&mut draw, nodes as usize, lag_s as f64);
         let thermal = analysis::analyze(&ladder.record(&mut draw)).thermal;
         let [write, read] = ladder.gain_k();
         gains.count(write, thermal.kelvin_per_gb_per_s_write, thermal.kelvin_per_gb_per_s_write_90);
@@ -181,7 +190,7 @@ pub(crate) fn run(mut typed: impl Iterator<Item = String>) -> Result<String, Str
         }
     }
     let [fast, slow] = taus;
-    Ok(format!("{drives} simulated ladders of {nodes} nodes\n\n")
+    Ok(format!("{drives} simulated ladders of {nodes} nodes, sensors late by up to {lag_s} s\n\n")
         + &gains.text("kelvins for each GB/s")
         + &fast.text("fast time constant")
         + &slow.text("slow time constant"))

@@ -56,8 +56,10 @@ pub(super) struct PoleDrive {
     pub gain_k: [f64; 2],
     /// Share of that which goes with a power of the speed.
     bent: [f64; 2],
-    /// Share of the rise by time constant, as a sensor shows it that follows late.
+    /// Share of the rise by time constant, ...
     weights: Weights,
+    /// ... and as a sensor shows it that follows late.
+    seen: Weights,
     /// Temperature without load, in kelvins.
     pub floor_k: f64,
 }
@@ -150,10 +152,12 @@ impl<'a> PoleModel<'a> {
         let (rise_k, ratio) = (theta[RISE].exp(), theta[RATIO].exp());
         let read_k = rise_k / (ratio * self.mean[0] + self.mean[1]);
         let logit = |op: usize| theta.get(self.bent_at() + op);
+        let (weights, seen) = self.shape.weights(shape);
         PoleDrive {
             gain_k: [ratio * read_k, read_k],
             bent: [0, 1].map(|op| logit(op).map_or(0.0, |logit| 1.0 / (1.0 + (-logit).exp()))),
-            weights: self.shape.weights(shape),
+            weights,
+            seen,
             floor_k: theta[FLOOR],
         }
     }
@@ -211,7 +215,7 @@ impl<'a> PoleModel<'a> {
         let load = |at: &Passed, op: usize| {
             drive.gain_k[op] * (at.speed[op] + drive.bent[op] * (at.bent[op] - at.speed[op]))
         };
-        let rise = drive.weights.iter().map(|(place, weight)| {
+        let rise = drive.seen.iter().map(|(place, weight)| {
             let at = &at[*place];
             weight * (load(at, 0) + load(at, 1) + warm_k * at.left)
         });

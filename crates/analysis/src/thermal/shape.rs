@@ -50,8 +50,8 @@ impl Shape {
         prior
     }
 
-    /// What the sensor shows of the drive.
-    pub(super) fn weights(self, theta: &[f64]) -> Weights {
+    /// What the drive does, and what its sensor shows of that.
+    pub(super) fn weights(self, theta: &[f64]) -> (Weights, Weights) {
         let weight = |log: f64| log.clamp(-8.0, 8.0).exp();
         let mut weights: Weights = match self {
             Self::Fixed => (0..FIXED.len()).map(|i| (TO_A_DOUBLING * i, weight(theta[i]))).collect(),
@@ -62,7 +62,8 @@ impl Shape {
         };
         let sum: f64 = weights.iter().map(|(_, weight)| weight).sum();
         weights.iter_mut().for_each(|(_, weight)| *weight /= sum);
-        lagged(&weights, theta[theta.len() - 1].clamp(-3.0, 4.0).exp())
+        let seen = lagged(&weights, theta[theta.len() - 1].clamp(-3.0, 4.0).exp());
+        (weights, seen)
     }
 }
 
@@ -107,7 +108,7 @@ mod test {
         for (tau, lag) in [(37.0f64, 5.0f64), (290.0, 12.0), (13.0, 12.0), (900.0, 1.5)] {
             // The first two have next to no weight.
             let theta = [1.0, 3.0, tau.ln(), -20.0, -20.0, lag.ln()];
-            let seen = Shape::Free.weights(&theta);
+            let (_, seen) = Shape::Free.weights(&theta);
             for seconds in [1.0, 10.0, 60.0, 600.0] {
                 let free = |tau: f64| 1.0 - (-seconds / tau).exp();
                 let late = (tau * free(tau) - lag * free(lag)) / (tau - lag);
@@ -126,8 +127,11 @@ mod test {
             for lag in [-3.0, 0.0, 1.4, 4.0] {
                 let mut theta: Vec<f64> = prior.iter().map(|(mean, _)| *mean).collect();
                 *theta.last_mut().expect("the lag") = lag;
-                let sum: f64 = shape.weights(&theta).iter().map(|(_, weight)| weight).sum();
-                assert!((sum - 1.0).abs() < 1e-9, "{shape:?} {lag}");
+                let (drive, seen) = shape.weights(&theta);
+                for weights in [drive, seen] {
+                    let sum: f64 = weights.iter().map(|(_, weight)| weight).sum();
+                    assert!((sum - 1.0).abs() < 1e-9, "{shape:?} {lag}");
+                }
             }
         }
     }
