@@ -23,8 +23,12 @@ pub(crate) struct Beginning {
     pub cache_ends_per_s: f64,
     /// How often a host changes its mind at least, per second, where nobody knows what was asked for; else 0.
     pub least_rate_per_s: f64,
-    /// Seconds at full speed before any drop of the operation in the run, while the drive was cooler than this: nothing happened.
+    /// The stretch of the load that it lies in.
+    pub stretch: usize,
+    /// Seconds at full speed before any drop of that, while the drive was cooler than this: nothing happened.
     pub quiet_s: f64,
+    /// ... and while it was hotter by a step of the sensor: how many times as long as a threshold may take to be met.
+    pub quiet_hotter: f64,
     /// What weighs that the drive had been hotter at full speed.
     pub ran_hotter: RanHotter,
     /// The operation, and whether it lies in another drop.

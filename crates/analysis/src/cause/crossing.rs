@@ -42,6 +42,8 @@ pub(super) const BEFOREHAND: [f64; 5] = [0.2, 0.1, 0.1, 0.1, 0.5];
 const NEW_THRESHOLD: f64 = 1.5;
 /// ... but never less likely than this leaves.
 const MOST_KNOWN: f64 = 0.8;
+/// One drive in two has a threshold for each operation.
+const EACH_ITS_OWN: f64 = 0.5;
 /// Of a drive that heat slows down already, and that is hotter now than where that began, a further drop is heat more often than
 /// another one is: odds times one more than this.
 const STAIRS: f64 = 4.0;
@@ -90,9 +92,9 @@ pub(super) struct Standing {
 
 /// What all drops together say of rates, thresholds and shapes.
 pub(super) struct RunSums {
-    /// Drops of the drive's own by temperature, and of any heat whose threshold is not known.
-    own: BTreeMap<i64, f64>,
-    own_drops: f64,
+    /// Drops of the drive's own, and of any heat whose threshold is not known: of all operations, and of each.
+    own: Onsets,
+    own_of: BTreeMap<u8, Onsets>,
     /// Drops of the host's thresholds by how far above them they began.
     host: BTreeMap<i64, f64>,
     host_drops: f64,
@@ -117,7 +119,7 @@ impl RunSums {
                 within[outer] = (alone, by_k);
             }
         }
-        let (mut own, mut own_drops) = (BTreeMap::new(), 0.0);
+        let (mut own, mut own_of) = (Onsets::default(), BTreeMap::<u8, Onsets>::new());
         let (mut host, mut host_drops) = (BTreeMap::new(), 0.0);
         let mut shapes: ByShape<(usize, Shares)> = ByShape::new();
         let mut releases = Releases::default();
@@ -134,15 +136,15 @@ impl RunSums {
             }
             if !drop.began.at_start {
                 let share = own_share(drop, shares);
-                *own.entry(cell(drop.began.temp_k)).or_default() += share;
-                own_drops += share;
+                own.add(drop.began.temp_k, share);
+                own_of.entry(op(drop)).or_default().add(drop.began.temp_k, share);
                 for (above_k, share) in host_shares(drop, shares) {
                     *host.entry(cell(above_k)).or_default() += share;
                     host_drops += share;
                 }
             }
         }
-        Self { own, own_drops, host, host_drops, shapes, releases, left, heat, within }
+        Self { own, own_of, host, host_drops, shapes, releases, left, heat, within }
     }
 
     /// What the other drops show about this one, and what it weighs.
@@ -243,31 +245,19 @@ impl RunSums {
         [chance, others, alike, release, self.further_row(drop), self.within_row(drop), left]
     }
 
-    /// Density of thresholds of the drive's own at this temperature: one that others began at, or a new one.
+    /// Density of thresholds of the drive's own at this temperature: one that others began at, or a new one. A drive may have one for all it
+    /// does, or one for each operation.
     fn own_per_k(&self, drop: &CandidateDrop, now: &Shares) -> f64 {
         let began = &drop.began;
-        let mut drops = self.own_drops;
-        let mut density = 0.0;
-        let width_k = 2f64.sqrt() * began.spread_k;
-        let (low, high) = match began.at_start {
-            true => (began.temp_k - PAST_K, began.temp_k + HYSTERESIS_K),
-            false => (began.temp_k - REACH * width_k, began.temp_k + REACH * width_k),
-        };
-        let per_k = |cell: i64| match began.at_start {
-            true => 1.0 / (PAST_K + HYSTERESIS_K),
-            false => normal(kelvin(cell) - began.temp_k, width_k),
-        };
-        for (cell, share) in self.own.range(cell(low)..=cell(high)) {
-            density += share * per_k(*cell);
-        }
-        if !began.at_start {
-            let itself = own_share(drop, now);
-            density -= itself * per_k(cell(began.temp_k));
-            drops -= itself;
-        }
+        let itself = if began.at_start { 0.0 } else { own_share(drop, now) };
+        let any_per_k = self.own.per_k(began, itself);
+        let of_op = self.own_of.get(&op(drop));
+        let (op_per_k, others) =
+            of_op.map_or((0.0, 0.0), |of_op| (of_op.per_k(began, itself), of_op.drops - itself));
+        let by_op = EACH_ITS_OWN * known_share(others.max(0.0));
         // However often a known one was met, there may be another.
-        let known = known_share(drops);
-        ((1.0 - known) * began.own_per_k + known * density / drops.max(1e-9)).max(1e-9)
+        let known = known_share(self.own.drops - itself);
+        ((1.0 - known) * began.own_per_k + known * (any_per_k + by_op * (op_per_k - any_per_k))).max(1e-9)
     }
 
     /// What others that began as far above a threshold of the host's weigh for this one: a late sensor is late each time.
@@ -295,7 +285,7 @@ impl RunSums {
     fn near(&self, drop: &CandidateDrop, now: &Shares) -> f64 {
         let reach_k = 2.0 * drop.began.spread_k;
         let (low, high) = (cell(drop.began.temp_k - reach_k), cell(drop.began.temp_k + reach_k));
-        let near: f64 = self.own.range(low..=high).map(|(_, share)| share).sum();
+        let near: f64 = self.own.by_cell.range(low..=high).map(|(_, share)| share).sum();
         let itself = if drop.began.at_start { 0.0 } else { own_share(drop, now) };
         (near - itself).max(0.0)
     }
@@ -321,6 +311,42 @@ impl RunSums {
         }
         sum
     }
+}
+
+/// Where drops of heat began.
+#[derive(Debug, Default)]
+struct Onsets {
+    /// How many, by temperature.
+    by_cell: BTreeMap<i64, f64>,
+    drops: f64,
+}
+
+impl Onsets {
+    fn add(&mut self, temp_k: f64, share: f64) {
+        *self.by_cell.entry(cell(temp_k)).or_default() += share;
+        self.drops += share;
+    }
+
+    /// Density at the beginning of another drop, `itself` of which is one of these.
+    fn per_k(&self, began: &Beginning, itself: f64) -> f64 {
+        let width_k = 2f64.sqrt() * began.spread_k;
+        let (low, high) = match began.at_start {
+            true => (began.temp_k - PAST_K, began.temp_k + HYSTERESIS_K),
+            false => (began.temp_k - REACH * width_k, began.temp_k + REACH * width_k),
+        };
+        let per_k = |cell: i64| match began.at_start {
+            true => 1.0 / (PAST_K + HYSTERESIS_K),
+            false => normal(kelvin(cell) - began.temp_k, width_k),
+        };
+        let near = self.by_cell.range(cell(low)..=cell(high));
+        let density: f64 = near.map(|(cell, share)| share * per_k(*cell)).sum();
+        (density - itself * per_k(cell(began.temp_k))).max(0.0) / (self.drops - itself).max(1e-9)
+    }
+}
+
+/// The operation of a drop.
+const fn op(drop: &CandidateDrop) -> u8 {
+    drop.began.of.0 as u8
 }
 
 /// What an observation weighs beyond another one that says the same.

@@ -245,14 +245,20 @@ impl<'a> Heat<'a> {
         self.counter_period_s
     }
 
+    /// From how long before a moment until how long after it readings count as those at that moment, in seconds, where none were lost.
+    pub(super) fn seen_around_s(&self) -> (f64, f64) {
+        let near_s = PERIODS_AROUND * self.blur_s;
+        (near_s + self.blur_s, near_s)
+    }
+
     /// The readings around a moment: as near as it is known, and on both sides one, unless that was lost with many more.
     fn around(&self, t_s: f64) -> &'a [Point<f64>] {
-        let near_s = PERIODS_AROUND * self.blur_s;
+        let (sooner_s, near_s) = self.seen_around_s();
         let most_s = MOST_LOST * near_s;
         let [before_s, after_s] =
             self.beside_s(t_s).map(|s| s.filter(|s| *s <= most_s).unwrap_or(0.0).max(near_s));
         // A slice that the drop began in is still counted as fast: it is one earlier then.
-        self.within(t_s - before_s.max(near_s + self.blur_s), t_s + after_s)
+        self.within(t_s - before_s.max(sooner_s), t_s + after_s)
     }
 
     /// How far the readings before and after a moment are from it, in seconds.

@@ -1,6 +1,6 @@
 //! What the whole run tells about one drop: how hot the drive was at full speed, how often it was slow and when.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::crossing::HYSTERESIS_K;
 use super::drops::SpeedDrop;
@@ -59,8 +59,8 @@ struct OpHistory {
     onsets_k: Vec<f64>,
     /// Likewise the longest time in one go.
     longest_s: BTreeMap<i64, BTreeMap<i64, f64>>,
-    /// Seconds at full speed by temperature bin, before the first drop.
-    quiet_s: BTreeMap<i64, f64>,
+    /// Seconds at full speed by stretch and temperature bin, before the first drop of that stretch, stretches without any since the last included.
+    quiet_s: BTreeMap<usize, BTreeMap<i64, f64>>,
 }
 
 /// What a piece is to the drops around it.
@@ -120,16 +120,18 @@ impl History {
             let op = stretches[piece.stretch].op;
             let (set, readings) = (setting(piece.start_s), heat.within(piece.start_s, piece.end_s));
             let changes: Option<&dyn Fn(f64) -> Setting> = if set_once { None } else { Some(&setting) };
-            let time = Time { piece, op, readings, reading_s: heat.period_s, set, changes };
+            let (seen_s, _) = heat.seen_around_s();
+            let time = Time { piece, op, readings, reading_s: heat.period_s, seen_s, set, changes };
             match slow {
                 Slow::No => {
-                    let is_first = first_s.get(&(op as u8)).is_none_or(|first_s| piece.start_s < *first_s);
-                    history.add(&time, false, is_first);
+                    let next = first_s.range((op as u8, piece.stretch)..).next();
+                    let quiet = next.filter(|(of, first_s)| of.0 == op as u8 && piece.start_s < **first_s);
+                    history.add(&time, false, quiet.map(|(of, _)| of.1));
                     visit.goes_on(&time, &mut history);
                 }
                 Slow::Outer => {
                     visit.end(&mut history);
-                    history.add(&time, true, false);
+                    history.add(&time, true, None);
                 }
                 Slow::Inner => visit.end(&mut history),
             }
@@ -144,15 +146,17 @@ impl History {
         history
     }
 
-    /// Counts the time of a piece at the speed that is full at its depth; `is_first` before any drop of its operation.
-    fn add(&mut self, time: &Time, inner: bool, is_first: bool) {
+    /// Counts the time of a piece at the speed that is full at its depth; `before` is the
+    /// stretch whose first drop comes next, where that of this one or of those since has not.
+    fn add(&mut self, time: &Time, inner: bool, before: Option<usize>) {
         for (bin, set) in time.readings() {
             for key in [None, Some(set)].map(|set| key((time.op, inner), set)) {
                 let sums = self.of_mut(key);
                 let of_level = sums.full_speed_s.entry(level_cell(time.piece.level)).or_default();
                 *of_level.entry(bin).or_default() += time.reading_s;
-                if is_first {
-                    *sums.quiet_s.entry(bin).or_default() += time.reading_s;
+                if let Some(stretch) = before {
+                    let quiet_s = sums.quiet_s.entry(stretch).or_default();
+                    *quiet_s.entry(bin).or_default() += time.reading_s;
                 }
             }
         }
@@ -215,10 +219,14 @@ impl History {
         there_s / self.onsets(of, set, kelvin, half_k).max(1) as f64
     }
 
-    /// Seconds at full speed, cooler than `kelvin`, before the first drop.
-    pub(crate) fn quiet_s(&self, of: Depth, kelvin: f64) -> f64 {
-        let Some(history) = self.by_op.get(&key(of, None)) else { return 0.0 };
-        history.quiet_s.range(..bin(kelvin)).map(|(_, seconds)| seconds).sum()
+    /// Seconds at full speed before the first drop of a stretch: cooler than `kelvin`, and no cooler.
+    pub(crate) fn quiet_s(&self, of: Depth, stretch: usize, kelvin: f64) -> [f64; 2] {
+        let history = self.by_op.get(&key(of, None));
+        let Some(quiet_s) = history.and_then(|history| history.quiet_s.get(&stretch)) else {
+            return [0.0; 2];
+        };
+        let cooler_s: f64 = quiet_s.range(..bin(kelvin)).map(|(_, seconds)| seconds).sum();
+        [cooler_s, quiet_s.values().sum::<f64>() - cooler_s]
     }
 
     /// How many drops began within half a band of `kelvin`, under one setting or all.
@@ -251,12 +259,13 @@ impl History {
     }
 }
 
-/// When the first drop of each operation began, in seconds.
-fn first_drops_s(drops: &[SpeedDrop], stretches: &[Stretch], pieces: &[Piece]) -> BTreeMap<u8, f64> {
-    let mut first_s: BTreeMap<u8, f64> = BTreeMap::new();
+/// When the first drop of each stretch began, in seconds, by operation.
+fn first_drops_s(drops: &[SpeedDrop], stretches: &[Stretch], pieces: &[Piece]) -> BTreeMap<(u8, usize), f64> {
+    let mut first_s: BTreeMap<(u8, usize), f64> = BTreeMap::new();
     for first in drops.iter().map(|drop| &pieces[drop.first]) {
-        let of_op = first_s.entry(stretches[first.stretch].op as u8).or_insert(f64::INFINITY);
-        *of_op = of_op.min(first.start_s);
+        let of = (stretches[first.stretch].op as u8, first.stretch);
+        let of_stretch = first_s.entry(of).or_insert(f64::INFINITY);
+        *of_stretch = of_stretch.min(first.start_s);
     }
     first_s
 }
@@ -268,6 +277,8 @@ struct Time<'a> {
     readings: &'a [Point<f64>],
     /// What a reading stands for, in seconds.
     reading_s: f64,
+    /// From how long before a moment on the temperature at an onset is looked for, in seconds.
+    seen_s: f64,
     /// What was set when it began, ...
     set: Setting,
     /// ... and where that may have changed.
@@ -275,11 +286,18 @@ struct Time<'a> {
 }
 
 impl Time<'_> {
-    /// Temperature bin of each reading, and what was set then.
+    /// Of each reading the temperature bin of a drop that would begin after it, and what was set then. As an onset is the hottest of some
+    /// readings, so is what it is compared with: of readings once a minute, half of all are cooler than any that is the hottest of three.
     fn readings(&self) -> impl Iterator<Item = (i64, Setting)> {
-        self.readings.iter().map(|point| {
-            let set = self.changes.map_or(self.set, |setting| setting(point.t.as_secs_f64()));
-            (bin(point.value), set)
+        // Readings that may be the hottest of those to come, each cooler than the one before.
+        let mut hottest: VecDeque<&Point<f64>> = VecDeque::new();
+        self.readings.iter().map(move |point| {
+            let t_s = point.t.as_secs_f64();
+            while hottest.pop_back_if(|last| last.value <= point.value).is_some() {}
+            hottest.push_back(point);
+            while hottest.pop_front_if(|first| first.t.as_secs_f64() < t_s - self.seen_s).is_some() {}
+            let kelvin = hottest.front().map_or(point.value, |first| first.value);
+            (bin(kelvin), self.changes.map_or(self.set, |setting| setting(t_s)))
         })
     }
 }

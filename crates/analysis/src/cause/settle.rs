@@ -18,14 +18,18 @@ use super::{release, shape};
 use crate::observation::Observation;
 use crate::segment::median;
 
-/// One run in twenty has drops by heat and by chance: the logarithm of that.
-const BOTH: f64 = 3.0;
+/// One run in five has drops by heat and by chance: the logarithm of that.
+const BOTH: f64 = 1.5;
 /// What is no heat begins late by itself, with the drive's filling or the host's clock, in one run of twenty: the logarithm of that.
 const BEGINS_LATE: f64 = 3.0;
+/// ... and does so again in another load more easily.
+const AGAIN: f64 = 0.5;
 /// In one run of twenty nothing was heat though each drop by itself would rather be: the logarithm of that.
 const NEVER_HEAT: f64 = 3.0;
 /// A quiet first time as unlikely as that, as a logarithm, says nothing: of some hundred runs that are not heat each has its own.
 const ANY_QUIET: f64 = 2.5;
+/// What it weighs at most that a threshold was not met for long, as a logarithm.
+const MOST_HOTTER: f64 = 3.0;
 /// One drive in seven has a threshold of its host's anywhere above 45 °C: so much counts for each drop alone.
 const ANY_SETTING: f64 = 2.0;
 /// In one log of twenty that name no settings a threshold was moved, and in one of four or five of those once more: the logarithms of that.
@@ -115,10 +119,7 @@ impl Model {
             [self.without(|_| &[Other]), self.without(|_| &[Other, Vendor]), heat_or_chance(&|_| false)];
         let of_both = self.parts().into_iter().map(|part| heat_or_chance(&|at| part[at]));
         let of_one = of_one.into_iter().map(|from| self.settle(from, &[]));
-        let of_both = of_both.map(|from| {
-            let settled = self.settle(from, &[]);
-            Settled { likelihood: settled.likelihood - BOTH, ..settled }
-        });
+        let of_both = of_both.map(|from| self.settle(from, &[]));
         let mut distinct = distinct(of_one.chain(of_both).collect());
         // That nothing was heat explains a run even where nothing settles there; it is told as the other explanation.
         let mut no_heat = self.settle(heat_or_chance(&|_| false), &HEAT);
@@ -187,6 +188,8 @@ impl Model {
             likelihood,
             once: self.ran_hotter(&now) + self.cooled_far(&now) + self.set_low(&now)
                 - self.quiet_at_first(&now)
+                - self.quiet_hotter(&now)
+                - both(&now)
                 - self.moved(),
             moved: self.moves > 0,
             drops: now,
@@ -228,23 +231,47 @@ impl Model {
         self.drops.iter().zip(now).filter(move |(_, now)| is_heat(now)).map(|(drop, _)| drop)
     }
 
-    /// How unlikely it is that what is no heat came only once the drive had warmed up: as a logarithm, by the time at full speed
-    /// that usually passed between two of these drops, against that before the first of all while the drive was cooler than any of
-    /// them began. A clock would have struck, and chance comes at any temperature.
+    /// How unlikely it is that what is no heat came only once the drive had warmed up, as a logarithm: by the time at full speed
+    /// that usually passed between two of these drops, against that before the first of a load while the drive was cooler than any of
+    /// them began. A clock would have struck, and chance comes at any temperature. What begins late once with the drive's filling does not
+    /// do so in each load.
     fn quiet_at_first(&self, now: &[Standing]) -> f64 {
-        let mut by_op: BTreeMap<u8, (f64, f64, f64)> = BTreeMap::new();
+        let mut by_op: BTreeMap<u8, (f64, f64, BTreeMap<usize, f64>)> = BTreeMap::new();
         for (drop, now) in self.drops.iter().zip(now) {
-            let Beginning { of: (op, inside), quiet_s, full_speed_s, at_start, .. } = drop.began;
+            let Beginning { of: (op, inside), stretch, quiet_s, full_speed_s, at_start, .. } = drop.began;
             let chance = now.shares[Other as usize];
             if !inside && !at_start && chance > 0.5 {
-                let of_op = by_op.entry(op as u8).or_insert((0.0, f64::INFINITY, full_speed_s));
-                *of_op = (of_op.0 + chance, of_op.1.min(quiet_s), full_speed_s);
+                let (drops, all_s, quiets_s) = by_op.entry(op as u8).or_default();
+                *drops += chance;
+                *all_s = full_speed_s;
+                let least_s = quiets_s.entry(stretch).or_insert(f64::INFINITY);
+                *least_s = least_s.min(quiet_s);
             }
         }
-        let unlikely =
-            by_op.values().map(|(drops, quiet_s, all_s)| drops * quiet_s / (all_s - quiet_s).max(1.0));
-        (unlikely.sum::<f64>() - ANY_QUIET).clamp(0.0, BEGINS_LATE)
+        let each = by_op.values().flat_map(|(drops, all_s, quiets_s)| {
+            let quiet_s: f64 = quiets_s.values().sum();
+            quiets_s
+                .values()
+                .map(move |s| (drops * s / (all_s - quiet_s).max(1.0) - ANY_QUIET).clamp(0.0, BEGINS_LATE))
+        });
+        let (sum, most) = each.fold((0.0, 0.0f64), |(sum, most), one| (sum + one, most.max(one)));
+        most + (AGAIN * (sum - most)).min(BEGINS_LATE)
     }
+
+    /// How unlikely it is that the drive was at full speed for long before any drop, hotter by a step of its sensor than where most drops of
+    /// heat began later, as a logarithm: it would have met their threshold.
+    fn quiet_hotter(&self, now: &[Standing]) -> f64 {
+        let began = self.heat(now).map(|drop| drop.began).filter(|began| !began.at_start && !began.of.1);
+        let times: Vec<f64> = began.map(|began| began.quiet_hotter).collect();
+        if times.is_empty() { 0.0 } else { median(&times).ln().clamp(0.0, MOST_HOTTER) }
+    }
+}
+
+/// How unlikely it is that some drops are heat and some come by chance, as a logarithm.
+fn both(now: &[Standing]) -> f64 {
+    let any = |of: &dyn Fn(&Standing) -> f64| now.iter().any(|now| of(now) > 0.5);
+    let has_both = any(&|now| heat_share(&now.shares)) && any(&|now| now.shares[Other as usize]);
+    if has_both { BOTH } else { 0.0 }
 }
 
 /// One way to explain the drops of a run.

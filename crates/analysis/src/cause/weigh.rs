@@ -52,6 +52,8 @@ const INSTEAD: f64 = 0.5;
 /// (e^-1.5) or fewer lie just above a threshold.
 const CREEPS_S_PER_K: f64 = 30.0;
 const CREPT: f64 = 1.5;
+/// So many steps of the sensor hotter than a drop began is no rounding.
+const HOTTER_K: f64 = 0.9;
 /// Seconds in a kelvin are counted over at least this much on both sides: whole kelvins.
 const LEAST_BAND_K: f64 = 1.0;
 /// The drive's counters are looked at this long before and after the beginning of a drop.
@@ -176,6 +178,9 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
     let least_s = 0.5 * case.heat.period_s;
     let stay_s_per_k = |set| case.history.stay_s(of, set, temp_k, half_k).max(least_s) / (2.0 * half_k);
     let moved = case.history.eras.moves() > 0;
+    let stretch = case.pieces[case.drop.first].stretch;
+    let [quiet_s, _] = case.history.quiet_s(of, stretch, temp_k - 2.0 * spread_k);
+    let [_, hotter_s] = case.history.quiet_s(of, stretch, temp_k + HOTTER_K * case.heat.step_k.max(1.0));
     Beginning {
         temp_k,
         spread_k,
@@ -185,7 +190,9 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
         full_speed_s: case.history.full_speed_s(of),
         cache_ends_per_s: cache::ends_per_s(case.written_bytes, case.drop.before.unwrap_or(f64::INFINITY)),
         least_rate_per_s: if case.phase.inferred { HOST_PER_S } else { 0.0 },
-        quiet_s: case.history.quiet_s(of, temp_k - 2.0 * spread_k),
+        stretch,
+        quiet_s,
+        quiet_hotter: hotter_s / CREEPS_S_PER_K.max(case.heat.long_past_s()),
         of,
         ran_hotter: RanHotter::default(),
         at_start: case.drop.at_start,
