@@ -104,6 +104,8 @@ pub fn policy(findings: &Findings, throttled_bytes_per_s: Option<f64>) -> String
     };
     let mut text = format!("{subject}: {}", policy_class(policy.class));
     text.push_str(&policy_also(&policy.also));
+    // Each of two levels has a speed of its own, and the mean of both is none.
+    let two_levels = policy.class == PolicyClass::TwoLevel && policy.levels.len() > 1;
     match policy.levels.as_slice() {
         [] | [_] => {
             let of = |kind: EventKind| verdict::fallen(&findings.events, kind);
@@ -114,8 +116,11 @@ pub fn policy(findings: &Findings, throttled_bytes_per_s: Option<f64>) -> String
         }
         several => {
             for (nth, level) in several.iter().enumerate() {
+                let floor = level.floor_bytes_per_s.filter(|_| two_levels);
+                let floor =
+                    floor.map(|floor| format!(", {}", format::speed(Some(floor)))).unwrap_or_default();
                 text.push_str(&format!(
-                    "; {}{}",
+                    "; {}{}{floor}",
                     words::level(level.cause, nth),
                     thresholds(level.onset_k, level.release_k)
                 ));
@@ -125,7 +130,7 @@ pub fn policy(findings: &Findings, throttled_bytes_per_s: Option<f64>) -> String
     // The rows in which a drive stops and goes on hold some of its full speed.
     let stopped = policy.floor_bytes_per_s.filter(|floor| *floor <= 0.0 && policy.class == PolicyClass::Stop);
     let rate = throttled_bytes_per_s.map(|mean| stopped.unwrap_or(mean));
-    if let Some(rate) = rate.filter(|_| policy.class != PolicyClass::None) {
+    if let Some(rate) = rate.filter(|_| policy.class != PolicyClass::None && !two_levels) {
         text.push_str(&format!(", {} while throttled", format::speed(Some(rate))));
     }
     if policy.class != PolicyClass::Undetermined {

@@ -188,6 +188,24 @@ fn a_cycle_of_two_thresholds_names_no_release_for_both() {
     assert!(reasons[0].what.ends_with("; onset 80.5 °C, release 73 °C."), "{reasons:?}");
 }
 
+/// Goal: each of two levels is told with its own speed, and no mean of both. Method: a policy of two.
+#[test]
+fn each_of_two_levels_is_told_with_its_speed() {
+    let mut run = scene::relay();
+    let level = |onset_k: f64, floor_bytes_per_s: f64| PolicyLevel {
+        cause: Cause::Thermal,
+        onset_k: Some(onset_k),
+        release_k: Some(335.0),
+        held_k: None,
+        floor_bytes_per_s: Some(floor_bytes_per_s),
+    };
+    run.findings.policy.class = PolicyClass::TwoLevel;
+    run.findings.policy.levels = vec![level(340.0, 2.3e9), level(345.5, 7.9e8)];
+    let policy = sentences::summary(&run).policy;
+    let wanted = "; one threshold, onset 67 °C, release 62 °C, 2.30 GB/s; a further threshold, onset 72.5 °C, release 62 °C, 790 MB/s (";
+    assert!(policy.contains(wanted), "{policy}");
+}
+
 /// Goal: a usual temperature is not told as if all had it. Method: a relay with one onset 8 K below the others, in its sentence and in the policy's.
 #[test]
 fn events_that_differ_are_told_with_their_range() {
