@@ -54,8 +54,11 @@ pub(crate) fn thermal(trace: &Trace, heat: &Heat, unread: f64) -> (Thermal, Opti
         (data.is_loaded(op) && high <= GAIN_KNOWN * low).then_some((value, [low, high]))
     };
     let (write, read) = (gain(0), gain(1));
-    let pairs: Vec<[f64; 2]> =
-        drives.iter().map(|drive| two_time_constants(|t_s| drive.risen(t_s))).collect();
+    // A sensor's lag and a fast part of the drive look the same from outside: both are held possible.
+    let pairs = drives
+        .iter()
+        .flat_map(|drive| [false, true].map(|seen| two_time_constants(|t_s| drive.risen(t_s, seen))));
+    let pairs: Vec<[f64; 2]> = pairs.collect();
     let taus = [0, 1].map(|i: usize| blurred(self::range(pairs.iter().map(|pair| pair[i])), TAU_BLUR));
     let tau_known = taus.iter().all(|(_, low, high)| *high <= TAU_KNOWN * low);
     let (floor_k, low_k, high_k) = range(&|drive| drive.floor_k);

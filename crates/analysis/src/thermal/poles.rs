@@ -65,9 +65,10 @@ pub(super) struct PoleDrive {
 }
 
 impl PoleDrive {
-    /// Share of the rise that is there after so many seconds of an even load.
-    pub(super) fn risen(&self, seconds: f64) -> f64 {
-        self.weights.iter().map(|(at, weight)| weight * (1.0 - (-seconds / tau_s(*at)).exp())).sum()
+    /// Share of the rise that is there after so many seconds of an even load, or that its sensor has `seen`.
+    pub(super) fn risen(&self, seconds: f64, seen: bool) -> f64 {
+        let weights = if seen { &self.seen } else { &self.weights };
+        weights.iter().map(|(at, weight)| weight * (1.0 - (-seconds / tau_s(*at)).exp())).sum()
     }
 }
 
