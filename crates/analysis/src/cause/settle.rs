@@ -18,8 +18,8 @@ use super::{release, shape};
 use crate::observation::Observation;
 use crate::segment::median;
 
-/// One run in five has drops by heat and by chance: the logarithm of that.
-const BOTH: f64 = 1.5;
+/// One run in twenty has drops by heat and by chance: the logarithm of that.
+const BOTH: f64 = 3.0;
 /// What is no heat begins late by itself, with the drive's filling or the host's clock, in one run of twenty: the logarithm of that.
 const BEGINS_LATE: f64 = 3.0;
 /// ... and does so again in another load more easily.
@@ -119,7 +119,10 @@ impl Model {
             [self.without(|_| &[Other]), self.without(|_| &[Other, Vendor]), heat_or_chance(&|_| false)];
         let of_both = self.parts().into_iter().map(|part| heat_or_chance(&|at| part[at]));
         let of_one = of_one.into_iter().map(|from| self.settle(from, &[]));
-        let of_both = of_both.map(|from| self.settle(from, &[]));
+        let of_both = of_both.map(|from| {
+            let settled = self.settle(from, &[]);
+            Settled { likelihood: settled.likelihood - BOTH, ..settled }
+        });
         let mut distinct = distinct(of_one.chain(of_both).collect());
         // That nothing was heat explains a run even where nothing settles there; it is told as the other explanation.
         let mut no_heat = self.settle(heat_or_chance(&|_| false), &HEAT);
@@ -189,7 +192,6 @@ impl Model {
             once: self.ran_hotter(&now) + self.cooled_far(&now) + self.set_low(&now)
                 - self.quiet_at_first(&now)
                 - self.quiet_hotter(&now)
-                - both(&now)
                 - self.moved(),
             moved: self.moves > 0,
             drops: now,
@@ -265,13 +267,6 @@ impl Model {
         let times: Vec<f64> = began.map(|began| began.quiet_hotter).collect();
         if times.is_empty() { 0.0 } else { median(&times).ln().clamp(0.0, MOST_HOTTER) }
     }
-}
-
-/// How unlikely it is that some drops are heat and some come by chance, as a logarithm.
-fn both(now: &[Standing]) -> f64 {
-    let any = |of: &dyn Fn(&Standing) -> f64| now.iter().any(|now| of(now) > 0.5);
-    let has_both = any(&|now| heat_share(&now.shares)) && any(&|now| now.shares[Other as usize]);
-    if has_both { BOTH } else { 0.0 }
 }
 
 /// One way to explain the drops of a run.
