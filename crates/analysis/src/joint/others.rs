@@ -48,17 +48,24 @@ fn faster(runs: &[JointRun], index: usize) -> Vec<FasterElsewhere> {
     let run = &runs[index];
     let others = runs.iter().enumerate().filter(|(at, of)| *at != index && of.is_comparable(run));
     let full: Vec<&Ran> = others.flat_map(|(_, of)| of.ran.iter()).filter(|ran| is_full(ran)).collect();
-    let mut faster: Vec<FasterElsewhere> = Vec::new();
+    if full.is_empty() {
+        return Vec::new();
+    }
+    // A month of cycles runs the same few loads many thousand times.
+    let mut loads: Vec<&Ran> = Vec::new();
     for own in &run.ran {
-        let told = faster.iter().any(|load| load.op == own.op && load.what == own.what);
+        if !loads.iter().any(|load| load.op == own.op && load.what == own.what) {
+            loads.push(own);
+        }
+    }
+    let faster = |own: &Ran| {
         let may_be = |ran: &&&Ran| ran.is_same_load(own) && (ran.what.is_empty() || own.what.is_empty());
         let fastest = full.iter().filter(may_be).map(|ran| ran.bytes_per_s).fold(0.0, f64::max);
         let alike = run.ran.iter().filter(|ran| ran.is_same_load(own)).map(|ran| ran.bytes_per_s);
-        if !told && fastest > FASTER * alike.fold(0.0, f64::max) {
-            faster.push(FasterElsewhere { op: own.op, what: own.what.clone(), bytes_per_s: fastest });
-        }
-    }
-    faster
+        let load = FasterElsewhere { op: own.op, what: own.what.clone(), bytes_per_s: fastest };
+        (fastest > FASTER * alike.fold(0.0, f64::max)).then_some(load)
+    };
+    loads.into_iter().filter_map(faster).collect()
 }
 
 /// For a run that fell, the other records at the same thresholds and power state: what heat does begins at the same temperature in them.
