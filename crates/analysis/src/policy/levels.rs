@@ -17,7 +17,7 @@ const LATE_K: f64 = 0.9;
 /// A release as low as this below TMT2 was held until the lower threshold.
 const LATCHED_K: f64 = 5.0;
 /// So often a second threshold has to show: once, a speed that sinks in two steps is one of many.
-const LEAST_TWICE: usize = 2;
+const LEAST_TIMES: usize = 2;
 
 /// Each threshold at which these drops began. What lies inside a drop of the same name is a threshold of its own.
 pub(super) fn of(heat: &Heat, pieces: &[Piece], all: &[Judged], drops: &[&Judged]) -> Vec<PolicyLevel> {
@@ -84,14 +84,14 @@ pub(super) fn are_the_hosts_two(trace: &Trace, drops: &[&Judged]) -> bool {
 /// The same where nobody knows what TMT1 and TMT2 are: most drops go on to a second threshold, which is hotter each time, holds until the
 /// drive has cooled, and leads to no third.
 pub(super) fn are_two(all: &[Judged], drops: &[&Judged]) -> bool {
-    let is_further = |judged: &&Judged| judged.drop.inside.is_some() && outer(all, judged).is_some();
-    let (further, first): (Vec<&Judged>, Vec<&Judged>) = drops.iter().partition(|judged| is_further(judged));
-    let hotter = |judged: &&&Judged| {
-        let outer_k = outer(all, judged).and_then(|outer| outer.crossed_k);
-        judged.crossed_k.zip(outer_k).is_some_and(|(own_k, outer_k)| own_k > outer_k)
+    let further: Vec<(&Judged, &Judged)> =
+        drops.iter().filter_map(|judged| Some((*judged, outer(all, judged)?))).collect();
+    let is_second = |(judged, outer): &&(&Judged, &Judged)| {
+        let hotter = judged.crossed_k.zip(outer.crossed_k).is_some_and(|(own_k, outer_k)| own_k > outer_k);
+        let holds = cooled_k(judged).is_none_or(|cooled_k| cooled_k >= HYSTERESIS_K);
+        hotter && holds && outer.drop.inside.is_none()
     };
-    let holds = |judged: &&&Judged| cooled_k(judged).is_none_or(|cooled_k| cooled_k >= HYSTERESIS_K);
-    let of_first = |judged: &&&Judged| outer(all, judged).is_some_and(|outer| outer.drop.inside.is_none());
-    let second = further.iter().filter(hotter).filter(holds).filter(of_first).count();
-    second >= LEAST_TWICE && 2 * second > first.len() && 4 * second >= 3 * further.len()
+    let second = further.iter().filter(is_second).count();
+    let first = drops.len() - further.len();
+    second >= LEAST_TIMES && 2 * second > first && 4 * second >= 3 * further.len()
 }
