@@ -6,6 +6,7 @@ mod reference;
 mod series;
 mod states;
 mod table;
+mod within;
 
 pub(crate) use phase::{FullSpeedSeen, PhaseFigures, figures, numbered};
 pub(crate) use power::power_rows;

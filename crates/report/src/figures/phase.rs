@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use analysis::findings::{Event, EventKind, Label, Segment, SegmentOp};
+use analysis::findings::{Label, Segment, SegmentOp};
 use analysis::power::PowerRow;
 use analysis::wobble::PhaseWobble;
 use measure::record::Op;
@@ -14,8 +14,9 @@ use trace::caveat::SlowdownSeen;
 
 use super::reference::{self, FasterLoad};
 use super::series::{self, SlowestSample, SpeedDistribution, covered_mean, quantile_of_sorted, seconds_of};
+use super::within::{self, Told};
 use crate::sentences;
-use crate::view::{LatencyTotals, MeanInterval, ReportInput, RunPhase, op_word, plausible};
+use crate::view::{LatencyTotals, MeanInterval, ReportInput, RunPhase, op_word};
 
 /// An I/O of at most this many bytes is judged by IOPS and latency, a larger one by throughput: random loads of
 /// 4 to 16 KiB are specified in IOPS, sequential ones of 128 KiB and more in MB/s (data sheets; SNIA PTS 2.0.2).
@@ -164,6 +165,7 @@ impl PhaseFigures {
 
 /// One row for each operation of each phase; where the source knows no phases, for each stretch of one load.
 pub(crate) fn figures(input: &ReportInput) -> Vec<PhaseFigures> {
+    let told = Told::new(&input.findings);
     let mut all: Vec<PhaseFigures> = if input.phases.is_empty() {
         let stretch = |(op, start_s, end_s): (SegmentOp, f64, f64)| RunPhase {
             name: "–".to_owned(),
@@ -175,10 +177,10 @@ pub(crate) fn figures(input: &ReportInput) -> Vec<PhaseFigures> {
             rate_limit_bytes_per_s: None,
         };
         let phases = stretches(&input.findings.segments).into_iter().map(stretch);
-        phases.flat_map(|phase| of_phase(input, None, &phase)).collect()
+        phases.flat_map(|phase| of_phase(input, &told, None, &phase)).collect()
     } else {
         let phases = input.phases.iter().enumerate();
-        phases.flat_map(|(index, phase)| of_phase(input, Some(index), phase)).collect()
+        phases.flat_map(|(index, phase)| of_phase(input, &told, Some(index), phase)).collect()
     };
     count_repetitions(&mut all);
     reference::settle(&mut all);
@@ -215,9 +217,9 @@ fn stretches(segments: &[Segment]) -> Vec<(SegmentOp, f64, f64)> {
 }
 
 /// The operations that have intervals in a phase, reads first; one row without a speed where there are none.
-fn of_phase(input: &ReportInput, index: Option<usize>, phase: &RunPhase) -> Vec<PhaseFigures> {
+fn of_phase(input: &ReportInput, told: &Told, index: Option<usize>, phase: &RunPhase) -> Vec<PhaseFigures> {
     let loads: Vec<(Op, Cow<'_, [MeanInterval]>)> =
-        [Op::Read, Op::Write, Op::Trim].map(|op| (op, intervals_of(input, op, phase))).into();
+        [Op::Read, Op::Write, Op::Trim].map(|op| (op, within::intervals_of(input, op, phase))).into();
     // What is deallocated beside reads and writes is no data that moved.
     let has_data = loads.iter().any(|(op, intervals)| *op != Op::Trim && !intervals.is_empty());
     // A log with a column for each operation has zeros for what was not done, beside what was.
@@ -232,36 +234,23 @@ fn of_phase(input: &ReportInput, index: Option<usize>, phase: &RunPhase) -> Vec<
     let mut rows: Vec<PhaseFigures> = loads
         .iter()
         .filter(|load| shown(load))
-        .map(|(op, i)| row(input, index, phase, Some(*op), i))
+        .map(|(op, i)| row(input, told, index, phase, Some(*op), i))
         .collect();
     if rows.is_empty() {
-        rows.push(row(input, index, phase, None, &[]));
+        rows.push(row(input, told, index, phase, None, &[]));
     }
     rows
 }
 
-/// The intervals of an operation in a phase, as they lie in its series where nothing is left out: a month has millions.
-fn intervals_of<'a>(input: &'a ReportInput, op: Op, phase: &RunPhase) -> Cow<'a, [MeanInterval]> {
-    let inside = |i: &MeanInterval| {
-        (phase.start_s..phase.end_s).contains(&(i.start_s + i.span_s / 2.0)) && plausible(i.value)
-    };
-    let series = input.speed.iter().filter(|series| series.op == op);
-    let parts = series.flat_map(|series| series.intervals.chunk_by(|a, b| inside(a) == inside(b)));
-    let parts: Vec<&[MeanInterval]> = parts.filter(|part| inside(&part[0])).collect();
-    match parts[..] {
-        [part] => Cow::Borrowed(part),
-        _ => Cow::Owned(parts.concat()),
-    }
-}
-
 fn row(
     input: &ReportInput,
+    told: &Told,
     index: Option<usize>,
     phase: &RunPhase,
     op: Option<Op>,
     intervals: &[MeanInterval],
 ) -> PhaseFigures {
-    let (segments, events) = (segments_of(input, phase, op), onsets_of(input, phase));
+    let segments = within::segments_of(input, phase, op);
     let totals = input.loads.iter().find(|load| Some(load.phase) == index && Some(load.op) == op);
     let mean_bytes_per_s = covered_mean(intervals);
     let covered_s: f64 = intervals.iter().map(|interval| interval.span_s).sum();
@@ -307,11 +296,12 @@ fn row(
         bytes: mean_bytes_per_s.unwrap_or(0.0) * covered_s,
         iops: totals.and_then(|t| t.ios).filter(|_| covered_s > 0.0).map(|ios| ios as f64 / covered_s),
         latency: totals.and_then(|totals| totals.latency),
-        temperature_c: temperature(input, phase),
-        power_w: power_row(input, phase).map_or_else(|| power(input, phase), |row| row.mean_w),
-        wobble: op.and_then(|op| wobble(input, phase, op.into())).cloned(),
-        power: power_row(input, phase).cloned(),
-        onset: events.first().map(|event| (event.t_s, event.temp_k.filter(|k| k.is_finite()))),
+        temperature_c: within::temperature(input, phase),
+        power_w: told.power(phase).map_or_else(|| within::power(input, phase), |row| row.mean_w),
+        wobble: op.and_then(|op| told.wobble(phase, op.into())).cloned(),
+        power: told.power(phase).cloned(),
+        onset: within::first_onset(input, phase)
+            .map(|event| (event.t_s, event.temp_k.filter(|k| k.is_finite()))),
         labels: distinct_labels(&segments),
     };
     // Half of its time is faster than the mean of what goes to and fro.
@@ -319,7 +309,7 @@ fn row(
     figures
 }
 
-fn op_name(op: Op) -> &'static str {
+pub(super) const fn op_name(op: Op) -> &'static str {
     match op {
         Op::Read => "read",
         Op::Write => "write",
@@ -338,23 +328,6 @@ fn faster_in_other_run(input: &ReportInput, segments: &[&Segment]) -> Option<f64
     input.findings.caveats.iter().find_map(elsewhere)
 }
 
-/// The segments of an operation that lie mostly in a phase.
-fn segments_of<'a>(input: &'a ReportInput, phase: &RunPhase, op: Option<Op>) -> Vec<&'a Segment> {
-    let wanted = |segment: &&Segment| match op {
-        Some(op) => segment.op == SegmentOp::Mixed || op_word(segment.op) == op_name(op),
-        None => true,
-    };
-    let inside = |s: &&Segment| (phase.start_s..phase.end_s).contains(&((s.start_s + s.end_s) / 2.0));
-    input.findings.segments.iter().filter(inside).filter(wanted).collect()
-}
-
-fn onsets_of<'a>(input: &'a ReportInput, phase: &RunPhase) -> Vec<&'a Event> {
-    // An onset at the border belongs to the load that begins there.
-    let inside = |event: &&Event| (phase.start_s..phase.end_s).contains(&event.t_s);
-    let is_onset = |event: &&Event| event.kind == EventKind::ThrottleOnset;
-    input.findings.events.iter().filter(is_onset).filter(inside).collect()
-}
-
 fn throttled_s(segments: &[&Segment]) -> f64 {
     let throttled = segments.iter().filter(|segment| segment.label == Label::Throttled);
     throttled.map(|s| s.end_s - s.start_s).filter(|span| *span > 0.0).sum()
@@ -368,36 +341,4 @@ fn distinct_labels(segments: &[&Segment]) -> Vec<Label> {
         }
     }
     labels
-}
-
-/// First, highest and last reading within the phase, in °C.
-fn temperature(input: &ReportInput, phase: &RunPhase) -> Option<[f64; 3]> {
-    let inside = |t: f64| (phase.start_s..=phase.end_s).contains(&t);
-    let points = input.temperature.first()?.points.iter().filter(|point| inside(point.0));
-    let mut known = points.filter_map(|point| point.1).filter(|value| plausible(*value));
-    let highest = known.clone().reduce(f64::max)?;
-    Some([known.clone().next()?, highest, known.next_back()?])
-}
-
-/// How unsteady an operation of a phase ran.
-fn wobble<'a>(input: &'a ReportInput, phase: &RunPhase, op: SegmentOp) -> Option<&'a PhaseWobble> {
-    let same = |one: &&PhaseWobble| {
-        one.phase == phase.name && one.op == op && (one.end_s - phase.end_s).abs() < 1e-3
-    };
-    input.findings.wobble.iter().find(same)
-}
-
-/// The row of the findings for a phase. Its beginning may lie later, where the drive started in it.
-fn power_row<'a>(input: &'a ReportInput, phase: &RunPhase) -> Option<&'a PowerRow> {
-    const SAME_S: f64 = 1e-3;
-    let found = input.findings.power.as_ref()?;
-    found.primary().find(|row| row.phase == phase.name && (row.end_s - phase.end_s).abs() < SAME_S)
-}
-
-/// Time-weighted mean power within the phase, in watts, of findings that say nothing of power.
-fn power(input: &ReportInput, phase: &RunPhase) -> Option<f64> {
-    let inside = |t: f64| (phase.start_s..=phase.end_s).contains(&t);
-    let points: Vec<_> =
-        input.power.first()?.points.iter().filter(|point| inside(point.0)).copied().collect();
-    crate::reduce::reading_means(&points, f64::MAX).first().map(|(_, mean)| *mean)
 }
