@@ -6,7 +6,7 @@
 //! found no room. Heat is not told apart here: the verdict on the run is.
 
 use serde::{Deserialize, Serialize};
-use trace::{Interval, SegmentOp, Trace};
+use trace::{Interval, Phase, SegmentOp, Trace};
 
 /// How much one phase of writes put into the fast cache.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -47,17 +47,16 @@ pub(crate) fn fills(trace: &Trace) -> Vec<CacheFill> {
     if phases.len() < 2 {
         return Vec::new();
     }
-    let seconds: Vec<Vec<(f64, f64)>> =
-        phases.iter().map(|phase| by_second(&writes.intervals, *phase as u32)).collect();
-    let level = |seconds: &Vec<(f64, f64)>| {
-        median(seconds.iter().take(LEVEL_S).map(|(span_s, bytes)| bytes / span_s))
-    };
-    let levels: Vec<Option<f64>> = seconds.iter().map(level).collect();
+    let seconds = by_second(&writes.intervals, &trace.phases);
+    let level =
+        |phase: &usize| median(seconds[*phase].iter().take(LEVEL_S).map(|(span_s, bytes)| bytes / span_s));
+    let levels: Vec<Option<f64>> = phases.iter().map(level).collect();
     let fastest = levels.iter().flatten().copied().fold(0.0, f64::max);
     let mut written_before_bytes = 0.0;
     let mut fills = Vec::new();
-    for ((phase, seconds), level) in phases.into_iter().zip(&seconds).zip(levels) {
+    for (phase, level) in phases.into_iter().zip(levels) {
         let Some(level) = level else { continue };
+        let seconds = &seconds[phase];
         let total: f64 = seconds.iter().map(|second| second.1).sum();
         let begins_slow = level < BEGINS_SLOW * fastest;
         let end = if begins_slow { Some(0) } else { falls(seconds, level) };
@@ -95,10 +94,16 @@ fn falls(seconds: &[(f64, f64)], level: f64) -> Option<usize> {
     end
 }
 
-/// Length and bytes of each second of a phase.
-fn by_second(intervals: &[Interval], phase: u32) -> Vec<(f64, f64)> {
-    let mut seconds: Vec<(f64, f64)> = Vec::new();
-    for interval in intervals.iter().filter(|interval| interval.phase == phase) {
+/// Length and bytes of each second of each phase of writes; nothing of others. Of all at once, as a log may have tens of thousands.
+fn by_second(intervals: &[Interval], phases: &[Phase]) -> Vec<Vec<(f64, f64)>> {
+    crate::work::count(intervals.len());
+    let mut by_phase: Vec<Vec<(f64, f64)>> = vec![Vec::new(); phases.len()];
+    for interval in intervals {
+        let phase = interval.phase as usize;
+        if phases.get(phase).is_none_or(|phase| phase.op != SegmentOp::Write) {
+            continue;
+        }
+        let seconds = &mut by_phase[phase];
         match seconds.last_mut() {
             Some(last) if last.0 < 0.999 => {
                 last.0 += interval.span_s;
@@ -107,7 +112,7 @@ fn by_second(intervals: &[Interval], phase: u32) -> Vec<(f64, f64)> {
             _ => seconds.push((interval.span_s, interval.bytes)),
         }
     }
-    seconds
+    by_phase
 }
 
 /// Idle time just before a phase.
@@ -125,7 +130,7 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 #[cfg(test)]
 mod test {
     use super::*;
-    use trace::{Phase, SpeedSeries};
+    use trace::SpeedSeries;
 
     /// Phases of writes: idle seconds before each, seconds at 2 GB/s, seconds at 0.1 GB/s.
     fn trace(phases: &[(f64, usize, usize)]) -> Trace {

@@ -208,7 +208,24 @@ mod test {
         trace
     }
 
-    /// Goal: a month in seconds. Method: inner steps of four days against those of one.
+    /// A drive that is read for a minute, written for a minute and left alone for a minute.
+    fn in_turn(seconds: usize) -> Trace {
+        let mut trace = Trace::empty("in turn");
+        let speed = |s: usize| 2e9 * (1.0 + 0.02 * (s as f64 * 12.9898).sin());
+        let series = |op: SegmentOp, turn: usize| {
+            let bytes = |s: usize| if s / 60 % 3 == turn { speed(s) } else { 0.0 };
+            let interval = |s: usize| Interval { start_s: s as f64, span_s: 1.0, bytes: bytes(s), phase: 0 };
+            SpeedSeries { op, intervals: (0..seconds).map(interval).collect() }
+        };
+        trace.speeds = vec![series(SegmentOp::Read, 0), series(SegmentOp::Write, 1)];
+        let mut kelvin = measure::Series::new();
+        (0..seconds).for_each(|s| kelvin.push(instant(s as f64), 330.0 + (s / 60 % 3) as f64));
+        trace.temperatures = vec![Temperature { name: "composite".into(), kelvin }];
+        trace.trust_a_sensor();
+        trace::infer_phases(&mut trace);
+        trace
+    }
+
     /// Goal: no size that contradicts the stated one. Method: one drop of writes after 300 GB, with and without a size stated.
     #[test]
     fn what_ends_after_many_fillings_is_no_size_of_the_cache() {
@@ -239,16 +256,19 @@ mod test {
         }
     }
 
+    /// Goal: a month in seconds, of one load with many events as well as of many loads. Method: inner steps of four days against those of one.
     #[test]
     fn work_grows_with_the_length_of_a_run_and_no_faster() {
-        let steps = |days: usize| {
-            let trace = cycling(days * 86_400);
+        let steps = |trace: &Trace, least: usize| {
             work::counted(|| {
-                let found = analyze(&trace);
-                assert!(found.events.len() > days * 4_000, "{} events", found.events.len());
+                let found = analyze(trace);
+                let seen = found.events.len().max(found.segments.len());
+                assert!(seen > least, "{seen} events or segments");
             })
         };
-        let (one, four) = (steps(1), steps(4));
-        assert!(one > 86_400 && four < 5 * one, "{one} steps for a day, {four} for four");
+        for (of_days, least) in [(cycling as fn(usize) -> Trace, 4_000), (in_turn, 1_000)] {
+            let [one, four] = [1, 4].map(|days| steps(&of_days(days * 86_400), days * least));
+            assert!(one > 86_400 && four < 5 * one, "{one} steps for a day, {four} for four");
+        }
     }
 }

@@ -56,14 +56,16 @@ pub(crate) fn wobble(trace: &Trace, segments: &[Segment], events: &[Event]) -> V
             let Some(share) = share(seconds, segments) else { continue };
             let within =
                 |from_s: f64, to_s: f64| (to_s.min(phase.end_s) - from_s.max(phase.start_s)).max(0.0);
-            let throttled_s: f64 = segments
+            let ended = segments.partition_point(|segment| segment.end_s <= phase.start_s);
+            let throttled_s: f64 = segments[ended..]
                 .iter()
+                .take_while(|segment| segment.start_s < phase.end_s)
                 .filter(|segment| segment.label == Label::Throttled && segment.op == series.op)
                 .map(|segment| within(segment.start_s, segment.end_s))
                 .sum();
-            let dips = events.iter().any(|event| {
-                event.kind == EventKind::Dip && (phase.start_s..=phase.end_s).contains(&event.t_s)
-            });
+            let before = events.partition_point(|event| event.t_s < phase.start_s);
+            let mut events = events[before..].iter().take_while(|event| event.t_s <= phase.end_s);
+            let dips = events.any(|event| event.kind == EventKind::Dip);
             let kind = match () {
                 () if share < STEADY => WobbleKind::Steady,
                 () if throttled_s > 0.5 * (phase.end_s - phase.start_s) => WobbleKind::RegulatorBursts,

@@ -246,9 +246,10 @@ fn fastest_alike(trace: &Trace, stretches: &[Stretch], pieces: &[Piece]) -> Vec<
             begins.entry(load).or_default().push(piece.level);
         }
     }
+    let anything = |speeds: &Vec<f64>| uneven::unlike(speeds).is_some_and(|share| share > 0.0);
+    begins.retain(|_, speeds| anything(speeds));
     let known = |(load, phase): (&LoadKey, &Phase)| {
-        let at_anything = begins.get(load).and_then(|speeds| uneven::unlike(speeds));
-        let asked = !phase.inferred || at_anything.is_none_or(|share| share <= 0.0);
+        let asked = !phase.inferred || !begins.contains_key(load);
         fastest.get(load).copied().filter(|_| asked).unwrap_or(0.0)
     };
     loads.iter().zip(&trace.phases).map(known).collect()

@@ -112,6 +112,7 @@ fn spread(speeds: &[f64]) -> Option<f64> {
 
 /// How few of these speeds are like another one, from 0 (a few speeds that come again) to 1; `None` where they are too few.
 pub(super) fn unlike(speeds: &[f64]) -> Option<f64> {
+    crate::work::count(speeds.len());
     let mut logs: Vec<f64> = speeds.iter().map(|speed| speed.max(1.0).ln()).collect();
     logs.sort_unstable_by(f64::total_cmp);
     let above = |at: usize| logs.partition_point(|log| *log <= logs[at] + ONE) - at - 1;
