@@ -46,7 +46,7 @@ pub mod wobble;
 pub mod wording;
 mod work;
 
-pub use self::thermal::two_time_constants;
+pub use self::thermal::{misses_readings, two_time_constants};
 
 pub use explain::Explanation;
 pub use findings::Findings;

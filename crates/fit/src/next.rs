@@ -17,8 +17,6 @@ pub const COOLER_K: f64 = 10.0;
 pub const AIRFLOW: f64 = 2.0;
 /// Longest run that is looked at in passing, in seconds: its fit takes a second.
 pub const LONGEST_S: usize = 3600;
-/// Rounding to whole kelvins leaves 0.29 K; trials with a right model left up to 0.36 K. Beyond this the model is wrong.
-const DOUBTFUL_RMS_K: f64 = 0.6;
 /// A forecast is hotter than what was seen from so many kelvins on: rounding of the readings, and as much again.
 const HOTTER_K: f64 = 2.0;
 /// A fitted drive that is faster or slower than the run it was fitted to by so much is not that drive.
@@ -78,7 +76,7 @@ impl NextSteps {
 impl Fitted {
     /// Whether the readings lie further from the model than rounding explains; then nothing should be foretold by it.
     pub fn is_doubtful(&self) -> bool {
-        self.residual_rms_k > DOUBTFUL_RMS_K * self.resolution_k.max(1.0)
+        analysis::misses_readings(self.residual_rms_k, self.resolution_k)
     }
 }
 

@@ -356,6 +356,11 @@ pub enum Sums {
 #[expect(missing_docs, reason = "a field's name says what it is, and its unit")]
 pub enum HeatingUnknown {
     FewTemperatures,
+    /// It was read this often, which gives too few readings in the longest part of a run that is fitted.
+    RareTemperatures {
+        every_s: f64,
+        longest_s: f64,
+    },
     /// The speed was not read for this share of the time.
     LoadUnread {
         share: f64,
@@ -363,9 +368,14 @@ pub enum HeatingUnknown {
     ShortRun,
     /// The temperature hardly changed.
     EvenTemperature,
-    /// The best model is off by so much on average.
+    /// The best model misses the readings by so much, as a root mean square.
     ModelOff {
         rms_k: f64,
+    },
+    /// The best model has the drive warmer at rest than it was under load, in kelvins.
+    WarmerAtRest {
+        floor_k: f64,
+        coolest_k: f64,
     },
     /// Gains from models that fit alike differ too much.
     SeveralModels,

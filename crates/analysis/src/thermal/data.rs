@@ -15,6 +15,8 @@ const CELL_S: f64 = 1.0;
 const LEAST_RANGE_K: f64 = 8.0;
 /// A step of 300 s gave the gain to 4 % in trials with known truth, shorter ones did not.
 const LEAST_SPAN_S: f64 = 240.0;
+/// Fewer readings than this are no course of a temperature.
+const LEAST_READINGS: usize = 30;
 /// An unread second is not an idle one: with more of them than this the heating is not known.
 const MOST_UNREAD: f64 = 0.1;
 /// Load of one operation for less than this says nothing about it.
@@ -47,8 +49,11 @@ impl ThermalData {
             return Err(HeatingUnknown::EvenTemperature);
         }
         let readings = heat.within(from_s, from_s + end_s);
-        if readings.len() < 30 {
-            return Err(HeatingUnknown::FewTemperatures);
+        if readings.len() < LEAST_READINGS {
+            return Err(match heat.all().len() < LEAST_READINGS {
+                true => HeatingUnknown::FewTemperatures,
+                false => HeatingUnknown::RareTemperatures { every_s: heat.period_s, longest_s: WINDOW_S },
+            });
         }
         if unread > MOST_UNREAD {
             return Err(HeatingUnknown::LoadUnread { share: unread });
@@ -85,6 +90,11 @@ impl ThermalData {
     /// Whether there was enough of writing (0) or reading (1) to tell what it does.
     pub(super) fn is_loaded(&self, op: usize) -> bool {
         self.load_s[op] >= LEAST_LOAD_S
+    }
+
+    /// The lowest reading, in kelvins.
+    pub(super) fn coolest_k(&self) -> f64 {
+        self.readings.iter().map(|(_, kelvin)| *kelvin).fold(f64::INFINITY, f64::min)
     }
 }
 

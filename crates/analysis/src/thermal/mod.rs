@@ -21,8 +21,8 @@ use crate::findings::{Caveat, Thermal};
 use trace::Trace;
 use trace::caveat::HeatingUnknown;
 
-/// Whole kelvins alone leave 0.29 K; more than this is not this model.
-const MOST_MISFIT_K: f64 = 1.5;
+/// Rounding leaves 0.29 of a sensor's resolution, trials with a right model left up to 0.36 of it.
+const MOST_MISFIT: f64 = 0.6;
 /// A gain is given when its interval reaches no further than by this factor from end to end, a time constant likewise.
 const GAIN_KNOWN: f64 = 1.5;
 const TAU_KNOWN: f64 = 4.0;
@@ -32,6 +32,9 @@ const GAIN_BLUR: f64 = 1.03;
 const TAU_BLUR: f64 = 1.08;
 /// The temperature without load, in kelvins from end to end.
 const FLOOR_KNOWN_K: f64 = 3.0;
+/// A drive under load is no cooler than at rest: a model that has it so much warmer at rest than it was read, in kelvins, is of another drive.
+/// So it is where a throttle slows the drive down as its room warms up, as then the drive is hottest while little moves.
+const ABOVE_COOLEST_K: f64 = 3.0;
 
 /// The thermal numbers, and why they are missing where they are; `unread` is the share of time without a speed.
 pub(crate) fn thermal(trace: &Trace, heat: &Heat, unread: f64) -> (Thermal, Option<Caveat>) {
@@ -45,10 +48,15 @@ pub(crate) fn thermal(trace: &Trace, heat: &Heat, unread: f64) -> (Thermal, Opti
         Err(why) => return nothing(why),
     };
     let (drives, rms_k) = poles::drives(&data);
-    if rms_k > MOST_MISFIT_K {
+    if misses_readings(rms_k, data.step_k) {
         return nothing(HeatingUnknown::ModelOff { rms_k });
     }
     let range = |of: &dyn Fn(&PoleDrive) -> f64| range(drives.iter().map(of));
+    let (floor_k, low_k, high_k) = range(&|drive| drive.floor_k);
+    let coolest_k = data.coolest_k();
+    if floor_k > coolest_k + ABOVE_COOLEST_K {
+        return nothing(HeatingUnknown::WarmerAtRest { floor_k, coolest_k });
+    }
     let gain = |op: usize| {
         let (value, low, high) = blurred(range(&|drive| drive.gain_k[op]), GAIN_BLUR);
         (data.is_loaded(op) && high <= GAIN_KNOWN * low).then_some((value, [low, high]))
@@ -61,7 +69,6 @@ pub(crate) fn thermal(trace: &Trace, heat: &Heat, unread: f64) -> (Thermal, Opti
     let pairs: Vec<[f64; 2]> = pairs.collect();
     let taus = [0, 1].map(|i: usize| blurred(self::range(pairs.iter().map(|pair| pair[i])), TAU_BLUR));
     let tau_known = taus.iter().all(|(_, low, high)| *high <= TAU_KNOWN * low);
-    let (floor_k, low_k, high_k) = range(&|drive| drive.floor_k);
     let thermal = Thermal {
         kelvin_per_gb_per_s_write: write.map(|(value, _)| value),
         kelvin_per_gb_per_s_write_90: write.map(|(_, interval)| interval),
@@ -78,6 +85,12 @@ pub(crate) fn thermal(trace: &Trace, heat: &Heat, unread: f64) -> (Thermal, Opti
         (false, true) => None,
     };
     (thermal, open.map(Caveat::ThermalNotIdentified))
+}
+
+/// Whether readings miss a model of heat by more than their resolution explains: by `rms_k` kelvins as a root mean square, where they come in
+/// steps of `resolution_k`. Then the model is wrong, and neither its numbers nor a forecast by it are given.
+pub fn misses_readings(rms_k: f64, resolution_k: f64) -> bool {
+    rms_k > MOST_MISFIT * resolution_k.max(1.0)
 }
 
 /// A value with its interval, further apart by a factor on both sides.

@@ -21,6 +21,8 @@ const WARM_SD_K: f64 = 2.5;
 const FLOOR_SD_K: f64 = 15.0;
 /// One reading in so many seconds is independent of the one before.
 const INDEPENDENT_S: f64 = 16.0;
+/// An autocorrelation up to this is none.
+const LOST: f64 = 0.1;
 /// Least scatter of a reading around the model in kelvins: noise of a sensor; and what cutting off to steps adds.
 const READING_SD_K: f64 = 0.2;
 const OF_A_STEP: f64 = 0.29;
@@ -83,9 +85,10 @@ pub(super) fn drives(data: &ThermalData) -> (Vec<PoleDrive>, f64) {
         let theta = model.found();
         (model.rms_k(&theta), model, theta)
     });
-    let rms_k = found.iter().map(|found| found.0).fold(f64::INFINITY, f64::min);
+    let best = found.iter().min_by(|a, b| a.0.total_cmp(&b.0));
+    let (rms_k, lasts_s) = best.map_or((0.0, 0.0), |(rms_k, model, theta)| (*rms_k, model.lasts_s(theta)));
     let found = found.map(|(_, model, theta)| {
-        let model = model.scattered(rms_k);
+        let model = model.scattered(rms_k, lasts_s);
         let (theta, covariance) = optimum(theta, &|theta| model.residuals(theta));
         let likely = model.log_evidence(&theta, &covariance);
         (model, theta, likely)
@@ -133,6 +136,8 @@ struct PoleModel<'a> {
     /// Whether a part of the heat may go with a power of the speed.
     bent: bool,
     sd_k: f64,
+    /// One reading in so many seconds is independent of the one before.
+    independent_s: f64,
     /// Means of write and read speed in GB/s.
     mean: [f64; 2],
     shape: Shape,
@@ -145,7 +150,16 @@ impl<'a> PoleModel<'a> {
         let mean = [0, 1].map(|op: usize| data.load[op].iter().sum::<f64>() / data.load[op].len() as f64);
         let mean = if mean == [0.0; 2] { [1.0; 2] } else { mean };
         let sd_k = READING_SD_K.hypot(OF_A_STEP * data.step_k);
-        Self { data, passed, bent, sd_k, mean, shape, shape_prior: shape.prior() }
+        Self {
+            data,
+            passed,
+            bent,
+            sd_k,
+            independent_s: INDEPENDENT_S,
+            mean,
+            shape,
+            shape_prior: shape.prior(),
+        }
     }
 
     fn drive(&self, theta: &[f64]) -> PoleDrive {
@@ -168,9 +182,23 @@ impl<'a> PoleModel<'a> {
         SHAPE + self.shape_prior.len()
     }
 
-    /// The same with the scatter of readings that a model of the run leaves, in kelvins.
-    fn scattered(self, rms_k: f64) -> Self {
-        Self { sd_k: self.sd_k.max(rms_k), ..self }
+    /// The same with the scatter of readings that a model of the run leaves, in kelvins, and with as few independent ones as that shows: what a
+    /// room adds that warms up and cools down stays for minutes.
+    fn scattered(self, rms_k: f64, lasts_s: f64) -> Self {
+        let independent_s =
+            if rms_k > self.sd_k { self.independent_s.max(lasts_s) } else { self.independent_s };
+        Self { sd_k: self.sd_k.max(rms_k), independent_s, ..self }
+    }
+
+    /// For how long what readings miss it by stays alike, in seconds: the sum of its autocorrelation, until that is lost.
+    fn lasts_s(&self, theta: &[f64]) -> f64 {
+        let drive = self.drive(theta);
+        let readings = self.passed.iter().zip(&self.data.readings);
+        let missed: Vec<f64> =
+            readings.map(|(at, (_, kelvin))| kelvin - self.kelvin(&drive, theta[WARM], at)).collect();
+        let product = |lag: usize| missed.iter().zip(&missed[lag..]).map(|(a, b)| a * b).sum::<f64>();
+        let alike = (1..missed.len() / 4).map(|lag| product(lag) / product(0).max(1e-12));
+        self.data.apart_s * (1.0 + 2.0 * alike.take_while(|alike| *alike > LOST).sum::<f64>())
     }
 
     /// By how much parameters, and logarithms of the gains in place of theirs, miss what is known before any data, over its deviation.
@@ -226,7 +254,7 @@ impl<'a> PoleModel<'a> {
     /// What each reading misses the model by over its deviation, weighed by how independent it is; then the prior.
     fn residuals(&self, theta: &[f64]) -> Vec<f64> {
         let drive = self.drive(theta);
-        let weight = (self.data.apart_s / INDEPENDENT_S).min(1.0).sqrt() / self.sd_k;
+        let weight = (self.data.apart_s / self.independent_s).min(1.0).sqrt() / self.sd_k;
         let readings = self.passed.iter().zip(&self.data.readings);
         let misses =
             readings.map(|(at, (_, kelvin))| weight * (kelvin - self.kelvin(&drive, theta[WARM], at)));

@@ -477,17 +477,28 @@ fn sum_differs(sums: &Sums) -> String {
     }
 }
 
-fn heating_unknown(why: &HeatingUnknown) -> String {
+/// Why how load becomes temperature stays open, as a clause.
+pub fn heating_unknown(why: &HeatingUnknown) -> String {
     match why {
         HeatingUnknown::LoadUnread { share } => {
             format!("the speed was not recorded for {:.0} % of the time", 100.0 * share)
         }
         HeatingUnknown::FewTemperatures => "fewer than 30 temperature readings".to_owned(),
+        HeatingUnknown::RareTemperatures { every_s, longest_s } => format!(
+            "one temperature reading every {} is fewer than 30 in {}, the longest part of a run that is fitted",
+            every(*every_s),
+            every(*longest_s)
+        ),
         HeatingUnknown::ShortRun => "the run is shorter than four minutes".to_owned(),
         HeatingUnknown::EvenTemperature => "the temperature changed by less than 8 K".to_owned(),
         HeatingUnknown::ModelOff { rms_k } => {
-            format!("the best heating model is off by {rms_k:.1} K on average")
+            format!("the best thermal model misses the readings by {rms_k:.1} K rms")
         }
+        HeatingUnknown::WarmerAtRest { floor_k, coolest_k } => format!(
+            "the best thermal model puts the idle drive at {}, and it was read at {} in this run",
+            degrees(*floor_k),
+            degrees(*coolest_k)
+        ),
         HeatingUnknown::SeveralModels | HeatingUnknown::TimeConstants => {
             "several models fit this run equally well; `heatsoak run thermal-id --drive DRIVE` decides"
                 .to_owned()

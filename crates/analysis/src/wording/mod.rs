@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use trace::Caveat;
 
-pub use caveat::{caveat, caveat_of, kind};
+pub use caveat::{caveat, caveat_of, heating_unknown, kind};
 pub use observation::{evidence, observation, with_rule};
 
 use crate::findings::Event;

@@ -1,10 +1,11 @@
-//! Runs of one drive in rooms of several temperatures: what they say of each other's drops.
+//! Rooms: what runs of one drive in several of them say of each other's drops, and gains in one that drifts.
 
 use analysis::findings::{Cause, EventKind, Suspect};
 use analysis::joint::{JointRun, others};
 use analysis::{Findings, analyze, analyze_among};
 use trace::Trace;
 
+use crate::likeness::rows;
 use crate::logs::{Logged, heat, relay};
 use crate::of_kind;
 use crate::paused::of_writes;
@@ -89,5 +90,41 @@ fn full_speed_in_a_warmer_room_rules_a_threshold_out() {
         let (alone, both) = (heat_of(&analyze(&traces[0])), together(&traces));
         assert!(heat(&both[0]).is_empty(), "{share}: {:?}", both[0].events);
         assert!(heat_of(&both[0]) < alone, "{share}: {alone} alone, {:?}", both[0].events);
+    }
+}
+
+/// A regulated drive of two time constants that heats by `gain_k` kelvins for each GB/s, in a room that swings by `swing_k` to either side.
+fn regulated(gain_k: f64, swing_k: f64, period_s: f64) -> Trace {
+    const HOLD_K: f64 = 345.0;
+    let (mut fast_k, mut slow_k, mut speed) = (0.0, 0.0, 3.0);
+    let row = |second: usize| {
+        let room_k = 300.0 + swing_k * (std::f64::consts::TAU * second as f64 / period_s).sin();
+        let kelvin = room_k + fast_k + slow_k;
+        if second < 30 {
+            return (0.0, 0.0, kelvin);
+        }
+        speed = f64::clamp(speed + 0.01 * (HOLD_K - kelvin), 0.3, 3.0);
+        fast_k += (0.5 * gain_k * speed - fast_k) / 20.0;
+        slow_k += (0.5 * gain_k * speed - slow_k) / 200.0;
+        (0.0, 1e9 * speed, kelvin)
+    };
+    rows(1.0, &(0..2400).map(row).collect::<Vec<_>>())
+}
+
+/// Goal: a regulator that slows a drive down as its room warms up makes no gain too small, as then the drive is hottest while least moves.
+/// Method: drives of known gains in rooms that nobody recorded; a gain that is given holds the truth, and one of a steady room is given.
+#[test]
+fn a_room_that_drifts_makes_no_gain_smaller() {
+    let of = |gain_k, swing_k, period_s| {
+        analyze(&regulated(gain_k, swing_k, period_s)).thermal.kelvin_per_gb_per_s_write_90
+    };
+    for (gain_k, swing_k, period_s) in
+        [(20.0, 4.0, 900.0), (18.0, 6.0, 700.0), (25.0, 5.0, 1200.0), (22.0, 3.0, 600.0), (30.0, 4.0, 1500.0)]
+    {
+        let drifts = of(gain_k, swing_k, period_s);
+        let holds = |[low, high]: [f64; 2]| (low..=high).contains(&gain_k);
+        assert!(drifts.is_none_or(holds), "{gain_k} in a room of ± {swing_k} K: {drifts:?}");
+        let steady = of(gain_k, 0.0, period_s);
+        assert!(steady.is_some_and(holds), "{gain_k}: {steady:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! "What to do" of a run: the numbers of `fit::next` as sentences with commands.
 //!
-//! Only where heat slowed the drive down and the model of heat holds; else nothing is said here, and the verdict's own
+//! Only where heat slowed the drive down and the thermal model holds; else nothing is said here, and the verdict's own
 //! open questions stand alone.
 
 use ::fit::next::{AIRFLOW, COOLER_K, NextSteps, hottest_seen_k, is_short, mean_speed, next_steps, peak_k};
@@ -9,8 +9,10 @@ use ::fit::recommend::{Choice, Settings};
 use ::fit::{Fitted, RateLimit, RunData, opinion, rate_limit, with_cache_size};
 use analysis::Findings;
 use analysis::findings::EventKind;
+use analysis::wording::heating_unknown;
 use measure::BytesPerSec;
 use trace::Trace;
+use trace::caveat::{Caveat, HeatingUnknown};
 
 use super::{RecordedTmt, SEED, degrees, most_advised_k, stop_k, to_advise_on};
 
@@ -74,11 +76,13 @@ fn of_run(run: &RunData, from: &str, drive: Option<&str>) -> RunAdvice {
     // Runs that a fit refuses have their caveats already: no temperature, too few readings.
     let Ok(fitting) = ::fit::fit("run", runs, SEED) else { return RunAdvice::default() };
     let fitted = to_advise_on(Fitted::new(runs, fitting));
-    if fitted.is_doubtful() {
+    // One reason and one figure on a page: that of the findings where these have one.
+    let misses = |rms_k| HeatingUnknown::ModelOff { rms_k };
+    let doubtful = || fitted.is_doubtful().then(|| misses(fitted.residual_rms_k));
+    if let Some(why) = heating_refused(run).or_else(doubtful) {
         return RunAdvice::only(format!(
-            "No forecast is made from this run: the model of heat misses its readings by {:.1} K rms. `{}` is the run \
-             to fit.",
-            fitted.residual_rms_k,
+            "No forecast is made from this run: {}. `{}` is the run to fit.",
+            heating_unknown(&why),
             ::fit::THERMAL_ID
         ));
     }
@@ -92,7 +96,8 @@ fn of_run(run: &RunData, from: &str, drive: Option<&str>) -> RunAdvice {
             ::fit::THERMAL_ID
         ));
     }
-    let mut sentences = vec![change(&fitted, &next, drive)];
+    let onset_k = run.findings.policy.onset_k;
+    let mut sentences = vec![change(&fitted, &next, onset_k, drive)];
     sentences.extend(cooling(&next));
     let fit = format!("`heatsoak fit {from} -o drive.toml`");
     sentences.push(format!(
@@ -104,6 +109,15 @@ fn of_run(run: &RunData, from: &str, drive: Option<&str>) -> RunAdvice {
     RunAdvice { sentences, second_opinion: opinion::sentence(&fitted, &classes) }
 }
 
+/// Why the findings have no heating, where that is because no model is right for this run: then no forecast by one is.
+fn heating_refused(run: &RunData) -> Option<HeatingUnknown> {
+    use HeatingUnknown::{ModelOff, WarmerAtRest};
+    run.findings.caveats.iter().find_map(|caveat| match caveat {
+        Caveat::ThermalNotIdentified(why @ (ModelOff { .. } | WarmerAtRest { .. })) => Some(why.clone()),
+        _ => None,
+    })
+}
+
 /// Whether a drive whose warning temperature is not known stays below where load stops by itself; a rate does not heat it up.
 fn is_below_stop(fitted: &Fitted, choice: &Choice) -> bool {
     let sets = choice.settings.rate_bytes_per_s.is_none();
@@ -111,20 +125,30 @@ fn is_below_stop(fitted: &Fitted, choice: &Choice) -> bool {
     !sets || stop_k(fitted).is_none_or(|stop_k| peak_k.is_some_and(|peak_k| peak_k < stop_k))
 }
 
-/// The setting or rate that brings most.
-fn change(fitted: &Fitted, next: &NextSteps, drive: Option<&str>) -> String {
-    let Some(choice) = &next.change else {
-        return match most_advised_k(fitted) {
-            Some(most_k) => format!(
-                "Settings: no rate limit and no TMT1 or TMT2 up to {:.0} °C would make this load even 2 % faster (higher ones are not \
-                 advised without a known warning temperature).",
-                degrees(most_k)
-            ),
-            None => {
-                "Settings: no other TMT1, TMT2 or rate limit would make this load even 2 % faster.".to_owned()
-            }
-        };
+/// That no setting is worth a line; `onset_k` is where this run was throttled first.
+fn no_change(fitted: &Fitted, onset_k: Option<f64>) -> String {
+    let Some(most_k) = most_advised_k(fitted) else {
+        return "Settings: no other TMT1, TMT2 or rate limit would make this load as much as 2 % faster."
+            .to_owned();
     };
+    let most = degrees(most_k);
+    match onset_k.filter(|onset_k| *onset_k >= most_k) {
+        // Such a setting throttles a load earlier that is throttled as it is.
+        Some(onset_k) => format!(
+            "Settings: no rate limit would make this load as much as 2 % faster. TMT1 and TMT2 up to {most:.0} °C lie below the onset \
+             ({:.0} °C), and higher ones are not advised without a known warning temperature.",
+            degrees(onset_k)
+        ),
+        None => format!(
+            "Settings: no rate limit and no TMT1 or TMT2 up to {most:.0} °C would make this load as much as 2 % faster (higher ones are \
+             not advised without a known warning temperature)."
+        ),
+    }
+}
+
+/// The setting or rate that brings most.
+fn change(fitted: &Fitted, next: &NextSteps, onset_k: Option<f64>, drive: Option<&str>) -> String {
+    let Some(choice) = &next.change else { return no_change(fitted, onset_k) };
     let Settings { tmt1_k, tmt2_k, rate_bytes_per_s } = choice.settings;
     let named =
         |command: &str| drive.map_or_else(|| command.to_owned(), |drive| command.replace("DRIVE", drive));
@@ -174,8 +198,11 @@ fn speeds(next: &NextSteps, then: &Forecast) -> String {
         let same = (then.value / now.value - 1.0).abs() < SAME_SHARE;
         (!same).then(|| {
             let Ranged { value, low, high } = then;
-            let [value, low, high, now] = [value, low, high, now.value].map(BytesPerSec::new);
-            format!("{op}s {value} ({low} to {high}) instead of {now}")
+            let [value, low, high, now] =
+                [value, low, high, now.value].map(|speed| BytesPerSec::new(speed).to_string());
+            // What rounds to one figure is no interval.
+            let interval = if low == high { String::new() } else { format!(" ({low} to {high})") };
+            format!("{op}s {value}{interval} instead of {now}")
         })
     };
     let all: Vec<String> = ["write", "read", "mixed"].into_iter().filter_map(one).collect();
