@@ -100,7 +100,11 @@ pub(super) fn policy(
     let known = if at_rest(trace, heat, stretches) { AT_REST_SEEN } else { NOTHING_SEEN };
     let known = known.min(NOTHING_SEEN - (NOTHING_SEEN - AT_REST_SEEN) * hot_share(trace, heat, stretches));
     let known = if paused_hot(trace, heat, hottest) { known.min(PAUSED_SEEN) } else { known };
-    let policy = |class, confidence: f64| policy(class, confidence * (1.0 - heat_left));
+    // That nothing was heat is no surer than of the drop of which that is least sure. How sure a full cache is says how likely other causes
+    // are that are no heat either.
+    let not_heat = judged.iter().filter(|judged| judged.verdict.conclusion == Conclusion::NotHeat);
+    let least_sure = not_heat.map(|judged| judged.verdict.confidence).fold(1.0, f64::min);
+    let policy = |class, confidence: f64| policy(class, (confidence * (1.0 - heat_left)).min(least_sure));
     let set: Vec<f64> = [trace.tmt_at(0.0).0, trace.tmt_at(0.0).1].into_iter().flatten().collect();
     let counted = heat.moved(0.0, trace.end_s());
     let moved = [counted.tmt1, counted.tmt2].iter().flatten().any(|n| *n > 0);
