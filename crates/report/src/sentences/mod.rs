@@ -7,6 +7,7 @@ mod block;
 mod caveats;
 mod constant;
 mod evidence;
+mod floors;
 mod joint;
 mod life;
 mod power;
@@ -19,6 +20,7 @@ use analysis::findings::{Event, EventKind, Findings, PolicyClass, SlcCache, Ther
 use analysis::observation::Observation;
 use analysis::wording;
 
+use self::floors::ThrottledSpeed;
 use crate::format;
 use crate::view::Level;
 
@@ -102,7 +104,9 @@ pub fn policy(findings: &Findings, throttled_bytes_per_s: Option<f64>) -> String
         true => "Throttling policy",
         false => "Throttling",
     };
-    let mut text = format!("{subject}: {}", policy_class(policy.class));
+    let narrow = policy.class == PolicyClass::Relay && is_narrow(policy.onset_k, policy.release_k);
+    let class = if narrow { words::NARROW_RELAY } else { policy_class(policy.class) };
+    let mut text = format!("{subject}: {class}");
     text.push_str(&policy_also(&policy.also));
     // Each of two levels has a speed of its own, and the mean of both is none.
     let two_levels = policy.class == PolicyClass::TwoLevel && policy.levels.len() > 1;
@@ -111,7 +115,7 @@ pub fn policy(findings: &Findings, throttled_bytes_per_s: Option<f64>) -> String
             let of = |kind: EventKind| verdict::fallen(&findings.events, kind);
             let onset = verdict::usual(policy.onset_k, &of(EventKind::ThrottleOnset));
             let release = verdict::usual(policy.release_k, &of(EventKind::ThrottleRelease));
-            let named = [("onset", onset), ("release", release)];
+            let named = [("onset", onset), ("release", release.filter(|_| !narrow))];
             text.extend(named.into_iter().filter_map(|(name, k)| Some(format!(", {name} {}", k?))));
         }
         several => {
@@ -131,7 +135,9 @@ pub fn policy(findings: &Findings, throttled_bytes_per_s: Option<f64>) -> String
     let stopped = policy.floor_bytes_per_s.filter(|floor| *floor <= 0.0 && policy.class == PolicyClass::Stop);
     let rate = throttled_bytes_per_s.map(|mean| stopped.unwrap_or(mean));
     if let Some(rate) = rate.filter(|_| policy.class != PolicyClass::None && !two_levels) {
-        text.push_str(&format!(", {} while throttled", format::speed(Some(rate))));
+        let drops = verdict::fallen(&findings.events, EventKind::ThrottleOnset);
+        let drops = if stopped.is_some() { Vec::new() } else { drops };
+        text.push_str(&format!(", {} while throttled", ThrottledSpeed::new(rate, &drops).text()));
     }
     if policy.class != PolicyClass::Undetermined {
         let runs = policy.from_runs.map(|runs| format!(", {runs} runs together")).unwrap_or_default();
@@ -139,6 +145,11 @@ pub fn policy(findings: &Findings, throttled_bytes_per_s: Option<f64>) -> String
     }
     text.push('.');
     text
+}
+
+/// Whether a threshold releases within a kelvin of its onset: two equal temperatures are no hysteresis.
+fn is_narrow(onset_k: Option<f64>, release_k: Option<f64>) -> bool {
+    onset_k.zip(release_k).is_some_and(|(onset_k, release_k)| (onset_k - release_k).abs() < 1.0)
 }
 
 /// Onset and release, each after a comma.

@@ -5,6 +5,7 @@ use analysis::observation::Observation;
 use analysis::wording;
 
 use super::block::{Block, blocks};
+use super::floors::ThrottledSpeed;
 use super::{course, evidence, words};
 use crate::figures::PhaseFigures;
 use crate::format;
@@ -170,7 +171,7 @@ fn dips(block: &Block<'_>, dips: &[&Event], levels: &[Level]) -> Option<Reason> 
                     let what = if stops { "no I/O" } else { "slowdown" };
                     // A stop goes on beyond the segment in which it began.
                     let span_s = dip_s(dip).unwrap_or(segment.end_s - segment.start_s);
-                    format!("{what} for {} from {at}", format::seconds(span_s))
+                    format!("{what} from {at} on, lasting {}", format::seconds(span_s))
                 }
                 None => match dip_s(dip) {
                     Some(span_s) => format!("dip of {} at {at}", format::seconds(span_s)),
@@ -320,13 +321,14 @@ fn cycle(
     let to = median(onsets.iter().filter_map(|event| event.strength));
     // Where nothing moved, the mean is that of the rows at both ends.
     let stopped = to.is_some_and(|to| to <= 0.0);
-    match speeds.map(|(full, slow)| (full, if stopped { 0.0 } else { slow })) {
+    let slow = |mean| if stopped { ThrottledSpeed::new(0.0, &[]) } else { ThrottledSpeed::new(mean, onsets) };
+    match speeds.map(|(full, mean)| (full, slow(mean))) {
         Some((full, slow)) => {
             what.push_str(&format!(
                 ", from {} to {} ({})",
                 format::speed(Some(full)),
-                format::speed(Some(slow)),
-                format::percent(slow / full)
+                slow.fallen_to(),
+                slow.share_of(full)
             ));
         }
         None => what.push_str(

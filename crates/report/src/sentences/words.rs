@@ -117,6 +117,9 @@ pub(super) const fn level(cause: Cause, nth: usize) -> &'static str {
     }
 }
 
+/// A relay whose onset and release are one temperature to whole kelvins.
+pub(super) const NARROW_RELAY: &str = "relay (on at the onset, off less than 1 K from it)";
+
 /// A kind of heat management.
 pub const fn policy_class(class: PolicyClass) -> &'static str {
     match class {
