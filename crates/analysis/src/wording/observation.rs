@@ -209,17 +209,17 @@ pub fn observation(seen: &Observation) -> String {
             "The phase uses buffered I/O: its speed is partly the page cache's.".to_owned()
         }
         Seen::Lasted { span_s } => {
-            format!("It lasted {span_s:.0} s; background work rarely does.")
+            format!("It lasted {span_s:.0} s; background work rarely lasts that long.")
         }
         Seen::LittleLost => "The drop was small and in one step; thermal steps are larger.".to_owned(),
         Seen::PowerStateChanged { before, after } => {
             format!("The host changed the power state from {before} to {after} at the onset.")
         }
         Seen::ByChance { stay_s_per_k, every_s } => format!(
-            "The drive spent {stay_s_per_k:.0} s per kelvin at full speed there; drops unrelated to temperature occur about every {every_s:.0} s in this run."
+            "The drive spent {stay_s_per_k:.0} s within 1 K of it at full speed; drops unrelated to temperature occur about every {every_s:.0} s in this run."
         ),
         Seen::Crept { stay_s_per_k } => format!(
-            "The drive ran at full speed around that temperature for {stay_s_per_k:.0} s per kelvin; a threshold there is the less likely for it."
+            "The drive spent {stay_s_per_k:.0} s within 1 K of that temperature at full speed, so a threshold there is less likely."
         ),
         Seen::BeganAlike { drops: 0, .. } => {
             "No other thermal drop of this run began at that temperature.".to_owned()

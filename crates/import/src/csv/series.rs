@@ -132,7 +132,7 @@ fn is_of_time_before(starts: &[f64], known: &[usize], step_s: f64, row_s: f64) -
     known.len() >= LEAST_VALUES && 2.0 * first_s >= step_s && (first_s + row_s - step_s).abs() < 1.5 * row_s
 }
 
-/// The air around the drive, unless the file states it as a fact: the middle one of its readings.
+/// The air around the drive, unless the file states it as a fact: the median of its readings.
 fn add_ambient(table: &CsvTable, trace: &mut Trace) {
     if trace.facts.ambient_k.is_some() {
         return;
@@ -144,7 +144,7 @@ fn add_ambient(table: &CsvTable, trace: &mut Trace) {
     trace.facts.ambient_k = Some(kelvin_from_celsius(*middle, false));
     let (coolest, warmest) = (celsius[0], celsius[celsius.len() - 1]);
     if warmest - coolest > AMBIENT_STEADY_K {
-        trace.notes.push(format!("ambient_c went from {coolest:.1} to {warmest:.1} °C; the middle one, {middle:.1} °C, is taken for the run"));
+        trace.notes.push(format!("ambient_c went from {coolest:.1} to {warmest:.1} °C; the median, {middle:.1} °C, is taken for the run"));
     }
 }
 

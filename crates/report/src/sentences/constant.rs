@@ -13,6 +13,8 @@ use crate::view::ReportInput;
 const UNNAMED: &str = "–";
 /// Loads without anything to tell that get a sentence each; more are counted.
 const QUIET_SENTENCES: usize = 4;
+/// Loads shorter than this are counted only, in seconds: none shows whether its speed lasts.
+const LEAST_S: f64 = 10.0;
 /// A sample below this share of the mean is told: no noise goes so far.
 const FAR_BELOW: f64 = 0.1;
 /// A sample of up to this length is a second.
@@ -31,14 +33,16 @@ pub(super) fn quiet(input: &ReportInput, figures: &[PhaseFigures]) -> Vec<Reason
             && !has_event()
             && all(&[Label::FullSpeed, Label::RateLimited, Label::Ramp])
     };
-    let rows: Vec<&PhaseFigures> = figures.iter().filter(is_quiet).collect();
+    let all: Vec<&PhaseFigures> = figures.iter().filter(is_quiet).collect();
+    // A row at the border of two loads is no load, where there are longer ones.
+    let long: Vec<&PhaseFigures> = all.iter().copied().filter(|one| one.span_s >= LEAST_S).collect();
+    let rows = if long.is_empty() { &all } else { &long };
     let told = if rows.len() <= QUIET_SENTENCES { rows.len() } else { QUIET_SENTENCES - 1 };
     let mut sentences: Vec<String> = rows.iter().take(told).map(|one| constant(one, input)).collect();
-    if rows.len() > told {
-        sentences.push(format!(
-            "{} more loads ran without a drop in speed; the table has them.",
-            rows.len() - told
-        ));
+    match all.len() - told {
+        0 => {}
+        1 => sentences.push("1 more load ran without a drop in speed; the table has it.".to_owned()),
+        more => sentences.push(format!("{more} more loads ran without a drop in speed; the table has them.")),
     }
     sentences.into_iter().map(|what| Reason { what, ..Reason::default() }).collect()
 }
@@ -140,7 +144,7 @@ fn share_of_link(one: &PhaseFigures, input: &ReportInput) -> Option<String> {
     is_worth.then(|| format!("{} of the link rate", format::percent(share)))
 }
 
-/// "slowest second 184 kB/s", where it is no noise: a constant mean hides it.
+/// "slowest second: 184 kB/s", where it is no noise: a constant mean hides it.
 fn slowest(one: &PhaseFigures) -> Option<String> {
     let slowest = one.slowest?;
     if slowest.bytes_per_s >= FAR_BELOW * one.mean_bytes_per_s? {
@@ -148,7 +152,7 @@ fn slowest(one: &PhaseFigures) -> Option<String> {
     }
     let speed = format::speed(Some(slowest.bytes_per_s));
     Some(match slowest.span_s <= SECOND_S {
-        true => format!("slowest second {speed}"),
-        false => format!("slowest {} {speed}", format::seconds(slowest.span_s)),
+        true => format!("slowest second: {speed}"),
+        false => format!("slowest {}: {speed}", format::seconds(slowest.span_s)),
     })
 }

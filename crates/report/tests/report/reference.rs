@@ -160,7 +160,7 @@ fn a_second_far_below_the_mean_is_told() {
     }
     has(
         &told(&run),
-        "fill (write): constant 1.20 GB/s for 300 s; no slower at 62 °C than at 30 °C; slowest second 184 kB/s.",
+        "fill (write): constant 1.20 GB/s for 300 s; no slower at 62 °C than at 30 °C; slowest second: 184 kB/s.",
     );
 }
 
