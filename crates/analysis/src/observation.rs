@@ -70,6 +70,8 @@ pub enum Observation {
     Held { temp_k: f64, share: f64 },
     /// The drive stayed slow although it cooled.
     SlowThoughCooled { temp_k: f64, late_k: f64 },
+    /// The drive stayed slow though it cooled to `late_k`; others had come back by `release_k`.
+    HeldBelowReleases { late_k: f64, release_k: f64 },
     /// Another run of the drive shows heat slow this load down to this speed, from that temperature on.
     SlowedInOtherRun { bytes_per_s: f64, from_k: f64 },
     /// Speed came back at this temperature, after it had cooled so far.
@@ -185,6 +187,7 @@ impl Observation {
             | Self::SankThoughCooled { .. }
             | Self::SankAlready { .. }
             | Self::SlowThoughCooled { .. }
+            | Self::HeldBelowReleases { .. }
             | Self::CameBack { .. } => Rule::Course,
             Self::CounterMoved { .. } | Self::CounterStill { .. } => Rule::Counters,
             Self::MostAreNoFullCache

@@ -2,7 +2,7 @@
 
 use super::history::Depth;
 use super::left::SpeedLeft;
-use super::release::Release;
+use super::release::{HeldOn, Release};
 
 /// Where and after how long a drop began.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +43,8 @@ pub(crate) struct Beginning {
     pub host: [Option<HostBeginning>; 2],
     /// Where speed came back.
     pub release: Option<Release>,
+    /// How cool it got while speed did not.
+    pub held_on: Option<HeldOn>,
     /// The speed that was left.
     pub left: Option<SpeedLeft>,
 }

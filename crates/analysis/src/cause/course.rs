@@ -20,6 +20,8 @@ const ROUNDING_K: f64 = 1.0;
 /// What held the temperature while speed gave way: from so many kelvins of cooling left out on, in full at twice that.
 const HELD: f64 = 2.5;
 const HELD_SHOWS_K: f64 = 1.5;
+/// In so long a drive has cooled by most of what it will.
+const HELD_FOR_S: f64 = 300.0;
 /// A speed that fell little by little: no drop of 1,953 of the tuned halves that are not heat did, and one of twelve that are.
 /// Simulated ones, which begin at once; real ones are trusted less.
 const FELL_SLOWLY: f64 = 2.0;
@@ -151,6 +153,16 @@ fn would_cool_k(case: &Case, onset_k: f64) -> f64 {
     loss * (onset_k - case.history.coolest_k).max(0.0) * (1.0 - (-case.span_s() / FAST_TAU_S).exp())
 }
 
+/// Whether the temperature stood for minutes where the speed that was lost would have cooled the drive: something held it there.
+pub(super) fn was_held(case: &Case, onset_k: f64) -> bool {
+    let readings = case.heat.within(case.start_s(), case.end_s()).iter().map(|reading| reading.value);
+    let (low_k, high_k) = readings.fold((f64::INFINITY, 0.0f64), |(low, high), k| (low.min(k), high.max(k)));
+    let stood_k = 2.0 * ROUNDING_K.max(case.heat.step_k);
+    case.span_s() >= HELD_FOR_S
+        && high_k - low_k <= stood_k
+        && would_cool_k(case, onset_k) >= HELD_SHOWS_K + stood_k
+}
+
 /// Whether the temperature was held while speed went on giving way: what is no heat does not follow a temperature.
 fn held(case: &Case, onset_k: f64, slowly: Option<SlowFall>, evidence: &mut Evidence) {
     let Some(before) = case.drop.before else { return };
@@ -163,9 +175,15 @@ fn held(case: &Case, onset_k: f64, slowly: Option<SlowFall>, evidence: &mut Evid
     let Some((late, late_k)) = at(LATE, 0.95) else { return };
     // What gives way little by little has done so from its first second on.
     let whole = slowly.filter(|fall| fall.cooled_k < SANK_THOUGH_COOLED_K).map(|_| (before, onset_k));
-    let falls = [at(0.05, 0.35), whole].into_iter().flatten();
-    let held = falls.filter(|(_, early_k)| (late_k - early_k).abs() <= ROUNDING_K.max(case.heat.step_k));
-    let Some(share) = held.map(|(early, _)| (early - late) / before).reduce(f64::max) else { return };
+    let early = at(0.05, 0.35);
+    let falls = [early, whole].into_iter().flatten().map(|early| (early, (late, late_k)));
+    // What follows the air gives way and comes back.
+    let bow = at(0.35, 0.65);
+    let bow = early.zip(bow).filter(|(early, middle)| early.0 > middle.0 && late > middle.0);
+    let held = falls
+        .chain(bow)
+        .filter(|((_, from_k), (_, to_k))| (to_k - from_k).abs() <= ROUNDING_K.max(case.heat.step_k));
+    let Some(share) = held.map(|((from, _), (to, _))| (from - to) / before).reduce(f64::max) else { return };
     let would_cool_k = share * (onset_k - case.history.coolest_k).max(0.0);
     let weight = HELD * ((would_cool_k - HELD_SHOWS_K) / HELD_SHOWS_K).clamp(0.0, 1.0);
     if weight > 0.0 {

@@ -17,7 +17,7 @@ use super::beginning::{Beginning, HostBeginning, RanHotter};
 use super::eras::Eras;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{heat_row, heat_share};
-use super::left::SpeedsLeft;
+use super::left::{SpeedLeft, SpeedsLeft};
 use super::likelihood::{CELL_K, Shares, cell, kelvin, mean_of_counts, normal};
 use super::release::Releases;
 use super::shape::{self, ByShape, DropShape};
@@ -39,7 +39,7 @@ pub(super) const HYSTERESIS_K: f64 = 8.0;
 /// Share of the causes beforehand: TMT1, TMT2, the drive's own, the cache, anything else.
 pub(super) const BEFOREHAND: [f64; 5] = [0.2, 0.1, 0.1, 0.1, 0.5];
 /// A new threshold of the drive's own is as likely as that one more drop began at a known one.
-const NEW_THRESHOLD: f64 = 1.5;
+pub(super) const NEW_THRESHOLD: f64 = 1.5;
 /// ... but never less likely than this leaves.
 const MOST_KNOWN: f64 = 0.8;
 /// One drive in two has a threshold for each operation.
@@ -131,7 +131,7 @@ impl RunSums {
             if let Some(release) = &drop.began.release {
                 releases.add(release, heat_share(shares));
             }
-            if let Some(speed) = &drop.began.left {
+            if let Some(speed) = drop.began.left.as_ref().filter(|left| left.stands()) {
                 left.add(speed, apart);
             }
             if !drop.began.at_start {
@@ -181,8 +181,12 @@ impl RunSums {
         seen
     }
 
-    /// Where speed came back, and what that weighs: a full cache does not empty while writing goes on.
+    /// Where speed came back, or had not, and what that weighs: a full cache does not empty while writing goes on.
     fn release(&self, drop: &CandidateDrop, now: &Shares) -> Option<(Observation, [f64; 5])> {
+        if let Some(held) = &drop.began.held_on {
+            let (seen, weight) = self.releases.held_on(held)?;
+            return Some((seen, heat_row(weight)));
+        }
         let (seen, weight) = self.releases.weigh(&drop.began.release?, heat_share(now));
         let mut row = heat_row(weight);
         row[Slc as usize] = BACK_FROM_CACHE;
@@ -191,7 +195,7 @@ impl RunSums {
 
     /// Whether others left the same speed, and what that weighs.
     fn left(&self, drop: &CandidateDrop, now: &Standing) -> Option<(Observation, [f64; 5])> {
-        drop.began.left.map(|left| self.left.weigh(&left, &now.apart))
+        drop.began.left.filter(SpeedLeft::stands).map(|left| self.left.weigh(&left, &now.apart))
     }
 
     /// How much of the drop that this one lies in is heat, and by how much hotter this one began.
@@ -355,7 +359,7 @@ fn beyond(weight: f64, other: f64) -> f64 {
 }
 
 /// How much of what comes next is where `drops` others were, and not anew.
-pub(super) fn known_share(drops: f64) -> f64 {
+fn known_share(drops: f64) -> f64 {
     (drops / (NEW_THRESHOLD + drops)).min(MOST_KNOWN)
 }
 

@@ -274,6 +274,7 @@ mod test {
                     end_s: t,
                     mean,
                     level: mean,
+                    slowest: mean,
                     variation: 0.0,
                     stopped,
                     gradual: false,

@@ -7,24 +7,28 @@ use std::collections::BTreeMap;
 
 use super::case::Case;
 use super::crossing::BEFOREHAND;
+use super::drops::LEAST_SLICES;
 use super::evidence::Suspect::{Other, Slc};
 use super::evidence::{heat_row, heat_share};
 use super::likelihood::{Shares, normal};
 use crate::findings::SegmentOp;
 use crate::observation::Observation;
+use crate::segment::median;
 
 /// Two of one cause differ by this share of their speed: what a drive's speed wanders from minute to minute.
 const SAME: f64 = 0.01;
 /// A cause may leave anything from a fiftieth of the speed to nearly all of it: each factor of e is alike, and 50 has so many.
 const LEVELS: f64 = 3.9;
-/// Logarithms of speeds are added up in cells of this width.
-const CELL: f64 = 0.0025;
-/// Further away than so many standard deviations is nothing.
-const REACH: f64 = 4.0;
 /// Odds that a drop is of the cause of another one, whatever speed it leaves.
 const SAME_CAUSE: f64 = 0.7;
 /// No drop is surer than this not to be of a kind: what is wrong with it may be wrong with all of them.
 const DOUBT: f64 = 0.03;
+/// The level at which nothing moves: next to none that moves.
+const STOPPED: f64 = 0.0;
+/// Logarithms of speeds are added up in cells of this width.
+const CELL: f64 = 0.0025;
+/// Further away than so many standard deviations is nothing.
+const REACH: f64 = 4.0;
 
 /// The speed at which a drop stood.
 #[derive(Clone, Copy, Debug)]
@@ -33,20 +37,68 @@ pub(crate) struct SpeedLeft {
     /// Logarithm of the speed in bytes per second, and the standard deviation of that.
     level: f64,
     spread: f64,
+    /// Whether it stood for some slices: one of a few may be anything between two speeds.
+    stands: bool,
 }
 
 impl SpeedLeft {
-    /// The speed that most of a drop's own time has; `None` where none stands, or nothing moves.
+    /// The speed that most of a drop's own time has; `None` where none stands, or nothing moves. In a log of few rows a drop its slowest
+    /// one is the least mixed with full speed.
     pub(super) fn new(case: &Case) -> Option<Self> {
-        let longest = case.drop.stands(case.pieces)?;
-        let most = 2.0 * longest.span_s() >= case.span_s();
-        let of_mean = longest.variation / (longest.slices.saturating_sub(2).max(1) as f64).sqrt();
-        (!longest.stopped && most && longest.level > 0.0).then(|| Self {
-            op: case.op,
-            level: longest.level.ln(),
-            spread: SAME.hypot(of_mean),
-        })
+        if case.drop.stops(case.pieces) {
+            return Some(Self { op: case.op, level: STOPPED, spread: SAME, stands: true });
+        }
+        let own = || case.drop.own.iter().map(|at| &case.pieces[*at]);
+        let stands = own().map(|piece| piece.slices).sum::<usize>() >= LEAST_SLICES;
+        let (level, spread) = if !stands {
+            (own().map(|piece| piece.slowest).fold(f64::INFINITY, f64::min), SAME)
+        } else {
+            let longest = case.drop.stands(case.pieces)?;
+            let of_mean = longest.variation / (longest.slices.saturating_sub(2).max(1) as f64).sqrt();
+            (2.0 * longest.span_s() >= case.span_s()).then_some((longest.level, SAME.hypot(of_mean)))?
+        };
+        let stopped = own().any(|piece| piece.stopped) || level <= 0.0;
+        (!stopped).then(|| Self { op: case.op, level: level.ln(), spread, stands })
     }
+
+    pub(super) const fn stands(&self) -> bool {
+        self.stands
+    }
+}
+
+/// Standard deviation between two speeds of one cause, as a share.
+const TWO_OF_ONE: f64 = std::f64::consts::SQRT_2 * SAME;
+/// What it weighs at most that a cause leaves one speed, or that two do, as a logarithm.
+const MOST: f64 = 3.0;
+/// After so many others of a cause, what comes next leaves a speed of theirs as likely as another one, ...
+const KNOWN_FROM: f64 = 4.0;
+/// ... and never more likely than this.
+const MOST_KNOWN: f64 = 0.95;
+
+/// How unlikely it is that what is no heat leaves the speed that heat leaves, as a logarithm: by how much likelier the speeds of the one are
+/// near those of the other than anywhere. Half of them must be, as one in a hundred always is.
+pub(super) fn coincide(heat: impl Iterator<Item = SpeedLeft>, other: impl Iterator<Item = SpeedLeft>) -> f64 {
+    let mut of_op: BTreeMap<usize, f64> = BTreeMap::new();
+    let mut levels: BTreeMap<(usize, i64), f64> = BTreeMap::new();
+    for left in heat {
+        *of_op.entry(left.op as usize).or_default() += 1.0;
+        *levels.entry((left.op as usize, cell(left.level))).or_default() += 1.0;
+    }
+    let mut likelier: BTreeMap<(usize, i64), f64> = BTreeMap::new();
+    let mut each: Vec<f64> = Vec::new();
+    // Nothing at all is what every pause leaves.
+    for left in other.filter(|left| left.level > STOPPED) {
+        let (op, at) = (left.op as usize, cell(left.level));
+        let Some(of_op) = of_op.get(&op) else { continue };
+        each.push(*likelier.entry((op, at)).or_insert_with(|| {
+            let reach = (REACH * TWO_OF_ONE / CELL) as i64;
+            let near = levels.range((op, at - reach)..=(op, at + reach));
+            let near = near.map(|((_, level), heat)| heat * normal((level - at) as f64 * CELL, TWO_OF_ONE));
+            (LEVELS * near.sum::<f64>() / of_op).max(1e-9).ln()
+        }));
+    }
+    crate::work::count(each.len());
+    median(&each).clamp(0.0, MOST)
 }
 
 /// The causes that leave speeds of their own: heat, a full cache, anything else.
@@ -91,23 +143,43 @@ impl Together {
 
 /// The speeds that the drops of a run leave, and what those drops are by all else.
 #[derive(Debug, Default)]
-pub(super) struct SpeedsLeft(BTreeMap<(usize, i64), Together>);
+pub(super) struct SpeedsLeft {
+    by_cell: BTreeMap<(usize, i64), Together>,
+    /// How much of the drops of an operation is heat.
+    heat: BTreeMap<usize, f64>,
+}
 
 impl SpeedsLeft {
     /// Counts one in by what it is without what its speed says.
     pub(super) fn add(&mut self, left: &SpeedLeft, apart: &Shares) {
-        self.0.entry((left.op as usize, cell(left.level))).or_default().add(apart, 1.0);
+        self.by_cell.entry((left.op as usize, cell(left.level))).or_default().add(apart, 1.0);
+        *self.heat.entry(left.op as usize).or_default() += heat_share(apart);
     }
 
     /// What it weighs that others left the same speed, by what they are; `apart` is what this one is without that.
     pub(super) fn weigh(&self, left: &SpeedLeft, apart: &Shares) -> (Observation, [f64; 5]) {
-        let others = self.others(left, apart);
+        // Nothing at all is what every pause leaves.
+        let others = if left.level > STOPPED { self.others(left, apart) } else { Together::default() };
         let [heat, cache, other] = others.weights();
-        let mut row = heat_row(heat);
+        let mut row = heat_row(heat + self.other_speed(left, apart));
         (row[Slc as usize], row[Other as usize]) = (cache, other);
         let drops = others.drops.round() as usize;
         let thermal = (others.thermal.max(0.0).round() as usize).min(drops);
         (Observation::SameSpeedLeft { drops, thermal }, row)
+    }
+
+    /// How unlikely it is that heat leaves this speed, as a logarithm, where it left others each time.
+    fn other_speed(&self, left: &SpeedLeft, apart: &Shares) -> f64 {
+        let (op, width) = (left.op as usize, 2f64.sqrt() * left.spread);
+        let others = (self.heat.get(&op).copied().unwrap_or(0.0) - heat_share(apart)).max(0.0);
+        let reach = (op, cell(left.level - REACH * width))..=(op, cell(left.level + REACH * width));
+        let near = self.by_cell.range(reach);
+        let near =
+            near.map(|((_, at), of_cell)| of_cell.thermal * normal(*at as f64 * CELL - left.level, width));
+        let itself = heat_share(apart) * normal(0.0, width);
+        let known = (others / (KNOWN_FROM + others)).min(MOST_KNOWN);
+        let by_others = known * LEVELS * (near.sum::<f64>() - itself).max(0.0) / others.max(1e-9);
+        (1.0 - known + by_others).ln().clamp(-MOST, 0.0)
     }
 
     /// The other drops, each by how likely it is of the same cause.
@@ -116,7 +188,7 @@ impl SpeedsLeft {
         let op = left.op as usize;
         let reach = (op, cell(left.level - REACH * width))..=(op, cell(left.level + REACH * width));
         let mut sum = Together::default();
-        for ((_, at), of_cell) in self.0.range(reach) {
+        for ((_, at), of_cell) in self.by_cell.range(reach) {
             crate::work::count(1);
             let mut others = *of_cell;
             if *at == cell(left.level) {

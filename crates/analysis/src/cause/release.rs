@@ -6,8 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use super::case::Case;
-use super::crossing::known_share;
+use super::case::{Case, TELLING_S};
+use super::course;
+use super::crossing::NEW_THRESHOLD;
 use super::likelihood::{cell, kelvin, normal};
 use crate::observation::Observation;
 
@@ -30,6 +31,12 @@ const TAIL_K: f64 = 6.0;
 const WIDEST: f64 = 0.02;
 /// About the same as a logarithm.
 const MOST_UNLIKELY: f64 = 4.0;
+/// However often heat let go at a temperature, it may let go elsewhere.
+const MOST_KNOWN: f64 = 0.99;
+/// Fewer of another load do not show how far a threshold lets a drive cool.
+const LEAST_RELEASES: f64 = 3.0;
+/// From here on it is late in a drop.
+const LATE: f64 = 0.65;
 /// What is no heat lasts anything from a second to minutes, each factor of e alike: a factor of 100 has so many.
 const LENGTHS: f64 = 4.6;
 /// Logarithms of lengths are added up in cells of this width.
@@ -79,6 +86,10 @@ impl Release {
         if case.heat.within(start_s, end_s).len() < LEAST_READINGS || case.heat.step_k > COARSE_K {
             return None;
         }
+        // What held the temperature lets go where it held it, as less is asked for or the air cools.
+        if course::was_held(case, onset_k) {
+            return None;
+        }
         // A late sensor shows the hottest and the coolest some time after the drive was so.
         let (hottest_k, _) = case.heat.soon_k(start_s)?;
         let (_, coolest_k) = case.heat.soon_k(end_s)?;
@@ -104,6 +115,28 @@ impl Release {
     }
 }
 
+/// How cool it got while a drive stayed slow to the end of its load: heat had not let go by then.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeldOn {
+    /// The hottest late in the drop, in kelvins.
+    late_k: f64,
+}
+
+impl HeldOn {
+    /// How cool it got in a drop that speed never came back from; `None` where it did, or readings do not show it. Within another one the
+    /// outer threshold holds too.
+    pub(super) fn new(case: &Case) -> Option<Self> {
+        let drop = case.drop;
+        let late = case.part(LATE, 1.0);
+        let late = case.heat.within(late.0, late.1);
+        let shows =
+            case.span_s() >= TELLING_S && late.len() >= LEAST_READINGS && case.heat.step_k <= COARSE_K;
+        let open = !drop.recovered && drop.inside.is_none() && !drop.stops(case.pieces);
+        let late_k = late.iter().map(|reading| reading.value).reduce(f64::max)?;
+        (shows && open).then_some(Self { late_k })
+    }
+}
+
 /// Where the drops of a run let go, by how much of each is heat.
 #[derive(Debug, Default)]
 pub(super) struct Releases {
@@ -116,6 +149,19 @@ pub(super) struct Releases {
 }
 
 impl Releases {
+    /// What it weighs for heat that it still held the drive as cool as this, by where it let go of others.
+    pub(super) fn held_on(&self, held: &HeldOn) -> Option<(Observation, f64)> {
+        let cooler: f64 = self.by_cell.range(..=cell(held.late_k + SCATTER_K)).map(|(_, share)| share).sum();
+        if self.drops < LEAST_RELEASES {
+            return None;
+        }
+        let known = known_share(self.drops);
+        let weight = (1.0 - known + known * cooler / self.drops.max(1e-9)).ln();
+        let (release_k, _) = self.by_cell.iter().find(|(_, share)| **share > 0.5)?;
+        let seen = Observation::HeldBelowReleases { late_k: held.late_k, release_k: kelvin(*release_k) };
+        (weight < 0.0).then_some((seen, weight))
+    }
+
     /// Counts one in, by the share of it that is heat.
     pub(super) fn add(&mut self, release: &Release, heat: f64) {
         *self.by_cell.entry(cell(release.temp_k)).or_default() += heat;
@@ -156,6 +202,11 @@ impl Releases {
         let weight = (per_k / self.chance_per_k(release, heat)).ln().min(0.0);
         (Observation::CameBack { cooled_k, release_k: temp_k }, weight)
     }
+}
+
+/// How much of what comes next lets go where `drops` others did.
+fn known_share(drops: f64) -> f64 {
+    (drops / (NEW_THRESHOLD + drops)).min(MOST_KNOWN)
 }
 
 fn length_cell(length: f64) -> i64 {

@@ -11,10 +11,10 @@ use super::beginning::{Beginning, RanHotter};
 use super::case::OTHER_THRESHOLD_K;
 use super::crossing::{ANYWHERE_PER_K, CandidateDrop, LEFT, RunSums, Standing};
 use super::eras::Eras;
-use super::evidence::Suspect::{Other, Tmt1, Tmt2, Vendor};
+use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{HEAT, Suspect, heat_share};
 use super::likelihood::{ONE_THRESHOLD_K, Shares, cell, kelvin, log_sum, seen_once, shares};
-use super::{release, shape};
+use super::{left, release, shape};
 use crate::observation::Observation;
 use crate::segment::median;
 
@@ -116,7 +116,7 @@ impl Model {
             self.without(|at| if is_heat(at) { &[Other] } else { &[Tmt1, Tmt2, Vendor] })
         };
         let of_one =
-            [self.without(|_| &[Other]), self.without(|_| &[Other, Vendor]), heat_or_chance(&|_| false)];
+            [self.without(|_| &[Other, Slc]), self.without(|_| &[Other, Vendor]), heat_or_chance(&|_| false)];
         let of_both = self.parts().into_iter().map(|part| heat_or_chance(&|at| part[at]));
         let of_one = of_one.into_iter().map(|from| self.settle(from, &[]));
         let of_both = of_both.map(|from| {
@@ -192,6 +192,7 @@ impl Model {
             once: self.ran_hotter(&now) + self.cooled_far(&now) + self.set_low(&now)
                 - self.quiet_at_first(&now)
                 - self.quiet_hotter(&now)
+                - self.one_speed(&now)
                 - self.moved(),
             moved: self.moves > 0,
             drops: now,
@@ -266,6 +267,15 @@ impl Model {
         let began = self.heat(now).map(|drop| drop.began).filter(|began| !began.at_start && !began.of.1);
         let times: Vec<f64> = began.map(|began| began.quiet_hotter).collect();
         if times.is_empty() { 0.0 } else { median(&times).ln().clamp(0.0, MOST_HOTTER) }
+    }
+
+    /// How unlikely it is that heat and what is no heat leave one speed, as a logarithm. A load that begins slow may go on with what heat began.
+    fn one_speed(&self, now: &[Standing]) -> f64 {
+        let is_other =
+            |drop: &CandidateDrop, now: &Standing| !drop.began.at_start && now.shares[Other as usize] > 0.5;
+        let other = self.drops.iter().zip(now).filter(|(drop, now)| is_other(drop, now));
+        let left = |drop: &CandidateDrop| drop.began.left;
+        left::coincide(self.heat(now).filter_map(left), other.filter_map(|(drop, _)| left(drop)))
     }
 }
 

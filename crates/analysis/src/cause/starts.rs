@@ -236,7 +236,12 @@ fn fastest_alike(trace: &Trace, stretches: &[Stretch], pieces: &[Piece]) -> Vec<
     let (loads, mut fastest) = (loads(trace), BTreeMap::new());
     let mut begins: BTreeMap<LoadKey, Vec<f64>> = BTreeMap::new();
     let mut before = None;
-    for piece in pieces.iter().filter(|p| p.span_s() >= SHORTEST_PIECE_S) {
+    // The only row of a load that was told by its data may hold some of the next one.
+    let shows = |p: &&Piece| {
+        let border = trace.phases[stretches[p.stretch].phase].inferred && p.slices <= 1;
+        p.span_s() >= SHORTEST_PIECE_S && !border
+    };
+    for piece in pieces.iter().filter(shows) {
         let load = loads[stretches[piece.stretch].phase];
         let speed: &mut f64 = fastest.entry(load).or_default();
         *speed = speed.max(piece.level);

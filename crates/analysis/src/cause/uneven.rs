@@ -46,6 +46,7 @@ pub(super) fn weigh(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piec
         let rose = tops.remove(&op).unwrap_or_default();
         let left = drops.iter().filter(|index| outer(&judged[**index]) && stood(&judged[**index], pieces));
         let left: Vec<f64> = left.map(|index| judged[*index].drop.level).collect();
+        let levels = left.clone();
         let left = unlike(&left).and_then(|share| left_anything(share, left));
         let seen = [(spread(&fell), fell), (unlike(&rose), rose)].map(|(share, speeds)| seen(share?, speeds));
         let Some((seen, weight)) =
@@ -53,7 +54,12 @@ pub(super) fn weigh(judged: &mut [Judged], stretches: &[Stretch], pieces: &[Piec
         else {
             continue;
         };
-        for index in drops {
+        // Where speeds have nothing in common, one that many drops left is not among them.
+        let among = |level: f64| match seen {
+            Observation::LeftAnything { .. } => among(&levels, level),
+            _ => true,
+        };
+        for index in drops.into_iter().filter(|index| among(judged[*index].drop.level)).collect::<Vec<_>>() {
             judged[index].evidence.weigh(seen.clone(), &[(Other, weight)]);
         }
     }
@@ -71,6 +77,13 @@ fn left_anything(share: f64, speeds: Vec<f64>) -> Option<(Observation, f64)> {
     let (low_bytes_per_s, high_bytes_per_s) = quarters(&speeds)?;
     let seen = Observation::LeftAnything { drops: speeds.len(), low_bytes_per_s, high_bytes_per_s };
     (share > 0.0).then_some((seen, MOST * share.min(1.0)))
+}
+
+/// Whether a level lies where these do.
+fn among(levels: &[f64], level: f64) -> bool {
+    let reach = ONE.exp();
+    let range = levels.iter().fold((f64::INFINITY, 0.0f64), |(low, high), l| (low.min(*l), high.max(*l)));
+    (range.0 / reach..=range.1 * reach).contains(&level)
 }
 
 /// The speeds that loads keep, for as long as they go on: a pause, or a row that holds some of one, ends a load.

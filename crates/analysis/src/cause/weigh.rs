@@ -13,7 +13,7 @@ use super::evidence::{Evidence, Suspect};
 use super::heat::HeatMove;
 use super::left::SpeedLeft;
 use super::likelihood::{ONE_THRESHOLD_K, seen_once};
-use super::release::Release;
+use super::release::{HeldOn, Release};
 use crate::COOL_K;
 use crate::findings::{Cause, SegmentOp};
 use crate::observation::Observation;
@@ -200,6 +200,7 @@ fn beginning(case: &Case, temp_k: f64, own_per_k: f64) -> Beginning {
         host_unknown: hctm_unknown(case),
         host: [None, None],
         release: Release::new(case, temp_k),
+        held_on: HeldOn::new(case),
         left: SpeedLeft::new(case),
     }
 }
@@ -403,10 +404,11 @@ fn circumstances(case: &Case, evidence: &mut Evidence) {
     }
 }
 
-/// How long it lasted: what is no heat seldom lasts for minutes, unless the host is behind it.
+/// How long it lasted: what is no heat seldom lasts for minutes, unless the host is behind it. The rows at its ends hold other speeds too,
+/// so that it was a row shorter than those are, and what is all in one may have been anything.
 fn lasted(case: &Case, evidence: &mut Evidence) {
-    let span_s = case.lasted_s;
-    let weight = (NEITHER_S / span_s).log2();
+    let (span_s, slice_s) = (case.lasted_s, case.heat.slice_s);
+    let weight = (NEITHER_S / (span_s - slice_s).max(slice_s / 2.0)).log2();
     if weight < 0.0 && case.onset_k().is_some() && !case.drop.at_start {
         let most = if power_states_known(case) { LASTING } else { LASTING_UNKNOWN };
         evidence.weigh(Observation::Lasted { span_s }, &[(Other, weight.max(-most) * seen_once(case.alike))]);

@@ -158,6 +158,7 @@ mod test {
             end_s: 10.0,
             mean: level,
             level,
+            slowest: level,
             variation: 0.0,
             stopped: false,
             gradual: false,

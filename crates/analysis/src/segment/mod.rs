@@ -58,6 +58,8 @@ pub(crate) struct Piece {
     pub mean: f64,
     /// The same without the slices at both ends, which hold a little of the neighbours' speed.
     pub level: f64,
+    /// The slowest of its slices, in bytes per second.
+    pub slowest: f64,
     /// Standard deviation over mean of the speeds of its slices; 0 where it stands still.
     pub variation: f64,
     /// Whether nothing moves, or no more than a trickle.
@@ -115,6 +117,7 @@ fn piece(stretch: usize, samples: &[Interval], still: f64) -> Piece {
         end_s: samples[samples.len() - 1].end_s(),
         mean,
         level,
+        slowest: samples.iter().map(Interval::bytes_per_s).fold(f64::INFINITY, f64::min),
         variation: if level > 0.0 { variance.sqrt() / level } else { 0.0 },
         stopped: level <= still,
         gradual: false,

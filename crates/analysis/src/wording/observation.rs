@@ -152,6 +152,11 @@ pub fn observation(seen: &Observation) -> String {
         Seen::SlowThoughCooled { temp_k, late_k } => {
             format!("It stayed slow while cooling from {} to {}.", at(temp_k), at(late_k))
         }
+        Seen::HeldBelowReleases { late_k, release_k } => format!(
+            "It stayed slow down to {}; other thermal drops had recovered by {}.",
+            at(late_k),
+            at(release_k)
+        ),
         Seen::CameBack { cooled_k, release_k } if *cooled_k >= 0.5 => {
             format!("Speed recovered after cooling by {cooled_k:.0} K, at {}.", at(release_k))
         }
@@ -244,6 +249,7 @@ pub fn observation(seen: &Observation) -> String {
                 of_them(*thermal, *drops)
             )
         }
+        Seen::SameSpeedLeft { drops: 0, .. } => "No other drop fell to that speed.".to_owned(),
         Seen::SameSpeedLeft { drops, thermal } => {
             format!("Speed fell to the same value in {}; {}.", other_drops(*drops), of_them(*thermal, *drops))
         }
