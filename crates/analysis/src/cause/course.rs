@@ -33,7 +33,7 @@ const SANK_THOUGH_COOLED: f64 = 2.0;
 /// What sinks from its first second on, while the drive is cooler than where it counts as a drop, follows something else.
 const SANK_ALREADY: f64 = 3.0;
 /// From here on it is late in a drop, and from here on nearly over.
-const LATE: f64 = 0.65;
+pub(super) const LATE: f64 = 0.65;
 const NEARLY_OVER: f64 = 0.85;
 const STILL_SINKS: f64 = 0.97;
 /// ... and by more than a step of a sensor of some kelvins.

@@ -18,7 +18,7 @@ use super::eras::Eras;
 use super::evidence::Suspect::{Other, Slc, Tmt1, Tmt2, Vendor};
 use super::evidence::{heat_row, heat_share};
 use super::left::{SpeedLeft, SpeedsLeft};
-use super::likelihood::{CELL_K, Shares, cell, kelvin, mean_of_counts, normal};
+use super::likelihood::{CELL_K, Shares, cell, kelvin, known_share, mean_of_counts, normal};
 use super::release::Releases;
 use super::shape::{self, ByShape, DropShape};
 use crate::observation::Observation;
@@ -258,9 +258,9 @@ impl RunSums {
         let of_op = self.own_of.get(&op(drop));
         let (op_per_k, others) =
             of_op.map_or((0.0, 0.0), |of_op| (of_op.per_k(began, itself), of_op.drops - itself));
-        let by_op = EACH_ITS_OWN * known_share(others.max(0.0));
+        let by_op = EACH_ITS_OWN * known_share(others.max(0.0), NEW_THRESHOLD, MOST_KNOWN);
         // However often a known one was met, there may be another.
-        let known = known_share(self.own.drops - itself);
+        let known = known_share(self.own.drops - itself, NEW_THRESHOLD, MOST_KNOWN);
         ((1.0 - known) * began.own_per_k + known * (any_per_k + by_op * (op_per_k - any_per_k))).max(1e-9)
     }
 
@@ -278,7 +278,7 @@ impl RunSums {
             density -= share * per_k(cell(above_k));
             drops -= share;
         }
-        let known = known_share(drops);
+        let known = known_share(drops, NEW_THRESHOLD, MOST_KNOWN);
         // Whether the sensor is late is asked once of all that began there.
         let late = (LATE * (-0.5 * (host.above_k / LATE_K).powi(2)).exp()).powf(1.0 / (1.0 + drops.max(0.0)));
         let by_others = late * known * density.max(0.0) / drops.max(1e-9);
@@ -356,11 +356,6 @@ const fn op(drop: &CandidateDrop) -> u8 {
 /// What an observation weighs beyond another one that says the same.
 fn beyond(weight: f64, other: f64) -> f64 {
     if weight * other <= 0.0 { weight } else { weight.signum() * (weight.abs() - other.abs()).max(0.0) }
-}
-
-/// How much of what comes next is where `drops` others were, and not anew.
-fn known_share(drops: f64) -> f64 {
-    (drops / (NEW_THRESHOLD + drops)).min(MOST_KNOWN)
 }
 
 /// What a step of stairs weighs for another one, by how likely it is heat.

@@ -10,7 +10,7 @@ use super::crossing::BEFOREHAND;
 use super::drops::LEAST_SLICES;
 use super::evidence::Suspect::{Other, Slc};
 use super::evidence::{heat_row, heat_share};
-use super::likelihood::{Shares, normal};
+use super::likelihood::{Shares, known_share, normal};
 use crate::findings::SegmentOp;
 use crate::observation::Observation;
 use crate::segment::median;
@@ -23,6 +23,14 @@ const LEVELS: f64 = 3.9;
 const SAME_CAUSE: f64 = 0.7;
 /// No drop is surer than this not to be of a kind: what is wrong with it may be wrong with all of them.
 const DOUBT: f64 = 0.03;
+/// Standard deviation between two speeds of one cause, as a share.
+const TWO_OF_ONE: f64 = std::f64::consts::SQRT_2 * SAME;
+/// What it weighs at most that a cause leaves one speed, or that two do, as a logarithm.
+const MOST: f64 = 3.0;
+/// After so many others of a cause, what comes next leaves a speed of theirs as likely as another one, ...
+const KNOWN_FROM: f64 = 4.0;
+/// ... and never more likely than this.
+const MOST_KNOWN: f64 = 0.95;
 /// The level at which nothing moves: next to none that moves.
 const STOPPED: f64 = 0.0;
 /// Logarithms of speeds are added up in cells of this width.
@@ -42,8 +50,8 @@ pub(crate) struct SpeedLeft {
 }
 
 impl SpeedLeft {
-    /// The speed that most of a drop's own time has; `None` where none stands, or nothing moves. In a log of few rows a drop its slowest
-    /// one is the least mixed with full speed.
+    /// The speed that most of a drop's own time has; `None` where none stands, or nothing moves. Of a drop in
+    /// a row or two the slowest is the least mixed with full speed.
     pub(super) fn new(case: &Case) -> Option<Self> {
         if case.drop.stops(case.pieces) {
             return Some(Self { op: case.op, level: STOPPED, spread: SAME, stands: true });
@@ -65,15 +73,6 @@ impl SpeedLeft {
         self.stands
     }
 }
-
-/// Standard deviation between two speeds of one cause, as a share.
-const TWO_OF_ONE: f64 = std::f64::consts::SQRT_2 * SAME;
-/// What it weighs at most that a cause leaves one speed, or that two do, as a logarithm.
-const MOST: f64 = 3.0;
-/// After so many others of a cause, what comes next leaves a speed of theirs as likely as another one, ...
-const KNOWN_FROM: f64 = 4.0;
-/// ... and never more likely than this.
-const MOST_KNOWN: f64 = 0.95;
 
 /// How unlikely it is that what is no heat leaves the speed that heat leaves, as a logarithm: by how much likelier the speeds of the one are
 /// near those of the other than anywhere. Half of them must be, as one in a hundred always is.
@@ -177,7 +176,7 @@ impl SpeedsLeft {
         let near =
             near.map(|((_, at), of_cell)| of_cell.thermal * normal(*at as f64 * CELL - left.level, width));
         let itself = heat_share(apart) * normal(0.0, width);
-        let known = (others / (KNOWN_FROM + others)).min(MOST_KNOWN);
+        let known = known_share(others, KNOWN_FROM, MOST_KNOWN);
         let by_others = known * LEVELS * (near.sum::<f64>() - itself).max(0.0) / others.max(1e-9);
         (1.0 - known + by_others).ln().clamp(-MOST, 0.0)
     }

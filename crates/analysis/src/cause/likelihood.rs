@@ -14,6 +14,12 @@ pub(super) fn seen_once(alike: usize) -> f64 {
 /// What something may be: a probability for each suspect, in the order of [`super::evidence::SUSPECTS`].
 pub(super) type Shares = [f64; 5];
 
+/// How much of what comes next is where `seen` others were, and not anew, where anew is as likely as that `anew` more are; never more than
+/// `most`.
+pub(super) fn known_share(seen: f64, anew: f64, most: f64) -> f64 {
+    (seen / (anew + seen)).min(most)
+}
+
 /// The cell of a temperature in kelvins.
 pub(super) fn cell(kelvin: f64) -> i64 {
     (kelvin / CELL_K).round() as i64

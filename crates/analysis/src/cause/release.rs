@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 
 use super::case::{Case, TELLING_S};
-use super::course;
+use super::course::{self, LATE};
 use super::crossing::NEW_THRESHOLD;
-use super::likelihood::{cell, kelvin, normal};
+use super::likelihood::{cell, kelvin, known_share, normal};
 use crate::observation::Observation;
 
 /// A sensor of wider steps shows no hysteresis of 2 K.
@@ -35,8 +35,6 @@ const MOST_UNLIKELY: f64 = 4.0;
 const MOST_KNOWN: f64 = 0.99;
 /// Fewer of another load do not show how far a threshold lets a drive cool.
 const LEAST_RELEASES: f64 = 3.0;
-/// From here on it is late in a drop.
-const LATE: f64 = 0.65;
 /// What is no heat lasts anything from a second to minutes, each factor of e alike: a factor of 100 has so many.
 const LENGTHS: f64 = 4.6;
 /// Logarithms of lengths are added up in cells of this width.
@@ -155,7 +153,7 @@ impl Releases {
         if self.drops < LEAST_RELEASES {
             return None;
         }
-        let known = known_share(self.drops);
+        let known = known_share(self.drops, NEW_THRESHOLD, MOST_KNOWN);
         let weight = (1.0 - known + known * cooler / self.drops.max(1e-9)).ln();
         let (release_k, _) = self.by_cell.iter().find(|(_, share)| **share > 0.5)?;
         let seen = Observation::HeldBelowReleases { late_k: held.late_k, release_k: kelvin(*release_k) };
@@ -179,7 +177,7 @@ impl Releases {
         let density: f64 = near.map(|(cell, share)| share * at(*cell)).sum();
         let itself = (1.0 - heat) * at(length_cell(length));
         let others = (self.others - (1.0 - heat)).max(0.0);
-        let known = known_share(others);
+        let known = known_share(others, NEW_THRESHOLD, MOST_KNOWN);
         let by_others = known * (density - itself).max(0.0) / others.max(1e-9);
         ((1.0 - known) / LENGTHS + by_others) * release.length_per_k
     }
@@ -191,7 +189,7 @@ impl Releases {
         let density: f64 =
             near.map(|(at, share)| share * normal(kelvin(*at) - release.temp_k, SCATTER_K)).sum();
         let others = (self.drops - heat).max(0.0);
-        let known = known_share(others);
+        let known = known_share(others, NEW_THRESHOLD, MOST_KNOWN);
         // Wherever others let go: without cooling hardly any threshold does. That it is such a one is seen once, not each time.
         let narrow = if release.cooled_k < LEAST_K { release.anew_per_k() / USUAL_PER_K } else { 1.0 };
         let plausible = narrow.powf(1.0 / (1.0 + others));
@@ -202,11 +200,6 @@ impl Releases {
         let weight = (per_k / self.chance_per_k(release, heat)).ln().min(0.0);
         (Observation::CameBack { cooled_k, release_k: temp_k }, weight)
     }
-}
-
-/// How much of what comes next lets go where `drops` others did.
-fn known_share(drops: f64) -> f64 {
-    (drops / (NEW_THRESHOLD + drops)).min(MOST_KNOWN)
 }
 
 fn length_cell(length: f64) -> i64 {
