@@ -342,7 +342,7 @@ fn monitored(
         Format::Dstat => monitor::dstat::part(name, lines, options.every_s, device),
         Format::InfluxCsv => monitor::influx_csv::part(name, lines, device),
         Format::NetdataJson => monitor::netdata::part(name, lines, device),
-        Format::TelegrafInflux => monitor::telegraf::lines(name, lines, device),
+        Format::TelegrafInflux => monitor::telegraf::lines(name, lines, options.every_s, device),
         Format::TelegrafJson => monitor::telegraf::json(name, lines, device),
         Format::Perfmon => columns::part(name, Dialect::Perfmon, lines, device),
         Format::GrafanaCsv => columns::part(name, Dialect::Grafana, lines, device),

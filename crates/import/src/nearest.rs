@@ -44,7 +44,6 @@ const NVME: &str = "which is not read: use `date +%s; nvme smart-log -o json` on
 const SETTINGS: &str =
     "which has settings and no readings: use `date +%s; nvme smart-log -o json` once a second";
 const SMARTCTL: &str = "which is not read: use `smartctl --json -x`, once for each reading";
-const SERIES: &str = "which is not read: export it with a column for each series (Series joined by time)";
 const RANGE: &str = "which is not read: ask for the range with api/v1/query_range";
 const OWN_CSV: &str =
     "which is not read: make a CSV of it, with columns t_s, read_mb_per_s and write_mb_per_s";
@@ -181,8 +180,6 @@ const PROGRAMS: &[(&[&str], &str, &str)] = &[
     (&[" kernel: ", "nvme"], "the kernel's log", KERNEL),
     (&["] nvme nvme"], "the kernel's log", KERNEL),
     (&["] blk_update_request: "], "the kernel's log", KERNEL),
-    (&["series;time;value"], "Grafana's table with a row for each value", SERIES),
-    (&["series,time,value"], "Grafana's table with a row for each value", SERIES),
     (
         &["quarch"],
         "a recording of Quarch's own kind",

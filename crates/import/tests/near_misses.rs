@@ -120,7 +120,6 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("#group,false,false\n#datatype,string,long\n,result,table,_value\n", "annotated CSV"),
     ("DeviceId Temperature ReadErrorsUncorrected Wear\n0        41\n", "Get-StorageReliabilityCounter"),
     ("Nov 22 09:40:00 host kernel: nvme nvme0: I/O 1 QID 1 timeout, aborting\n", "the kernel's log"),
-    ("\"Series\";\"Time\";\"Value\"\n\"write\";\"2026-11-22T09:40:00Z\";5\n", "a column for each series"),
     (",/intelcpu/0/load/0,/intelcpu/0/temperature/0\nTime,CPU Total,Core\n", "Libre Hardware Monitor"),
     ("{\"Number of Thermal throttling events\":2}\n", "ocp smart-add-log"),
     (

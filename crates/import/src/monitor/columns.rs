@@ -21,6 +21,7 @@ use measure::CellSplitter;
 use super::bare_units;
 use super::counters::counter;
 use super::hwinfo;
+use super::long_table::{self, LongHeader};
 use super::titles::{Meaning, meanings, smart_drives, zone_s};
 use super::units::{Measure, Told, Unit, told, with_units_below};
 use super::when::{DateOrder, Stamp, date_and_time, lacks_hour, lacks_seconds, no_hour, of_excel, stamp};
@@ -72,7 +73,8 @@ impl Dialect {
         {
             return Some(Self::HwInfo);
         }
-        begins(&|cells| cells[0] == "time").then_some(Self::Grafana)
+        let is_grafana = begins(&|cells| cells[0] == "time") || LongHeader::tell(&header).is_some();
+        is_grafana.then_some(Self::Grafana)
     }
 }
 
@@ -87,7 +89,7 @@ struct Open {
     mark: char,
 }
 
-struct TableReader {
+pub(super) struct TableReader {
     dialect: Dialect,
     separator: char,
     header: Vec<String>,
@@ -125,6 +127,9 @@ pub(crate) fn part(
             if Dialect::tell(line) != Some(dialect) {
                 continue;
             }
+            if let Some(header) = LongHeader::tell(line) {
+                return long_table::part(file, header, lines, device);
+            }
             let made = TableReader::new(dialect, line, &mut splitter);
             reader = Some(made.map_err(|why| ImportError::at(file, number, None, why))?);
             continue;
@@ -158,7 +163,7 @@ pub(crate) fn part(
             None => {}
         }
     }
-    let Some(mut reader) = reader else { return Err(ImportError::whole(file, "it has no header line")) };
+    let Some(reader) = reader else { return Err(ImportError::whole(file, "it has no header line")) };
     if reader.first.is_none() {
         let own = match dialect {
             Dialect::Grafana => {
@@ -171,20 +176,7 @@ pub(crate) fn part(
         );
         return Err(ImportError::whole(file, why));
     }
-    reader
-        .settle()
-        .and_then(|()| reader.take_bare_values())
-        .and_then(|()| reader.has_seconds())
-        .map_err(|why| ImportError::whole(file, why))?;
-    if dialect == Dialect::HwInfo {
-        let TableReader { samples, meanings, header, .. } = &mut reader;
-        hwinfo::name_drives(samples, meanings, smart_drives(header), names.as_deref());
-    }
-    let first = reader.first;
-    reader.samples.part(file, device, move |zero_s| match first {
-        Some(first) => first.base(zero_s),
-        None => crate::part::TimeBase::Own,
-    })
+    reader.finish(file, device, names.as_deref())
 }
 
 impl TableReader {
@@ -196,6 +188,15 @@ impl TableReader {
         };
         let separator = [',', ';', '\t'].into_iter().max_by_key(count).unwrap_or(',');
         let header: Vec<String> = splitter.split_at(line, separator).iter().map(str::to_owned).collect();
+        Self::with_header(dialect, separator, header)
+    }
+
+    /// A reader of the rows below these titles.
+    pub(super) fn with_header(
+        dialect: Dialect,
+        separator: char,
+        header: Vec<String>,
+    ) -> Result<Self, String> {
         let mut samples = Samples::default();
         let meanings = meanings(dialect, &header, &mut samples.notes)?;
         let is_bound = |meaning: &Meaning| words::is_bound(&header[meaning.cell]);
@@ -239,7 +240,7 @@ impl TableReader {
     }
 
     /// When a row was taken; `None` for a row that is none.
-    fn time(&mut self, cells: &[String]) -> Option<Stamp> {
+    pub(super) fn time(&mut self, cells: &[String]) -> Option<Stamp> {
         let told = match self.dialect {
             Dialect::HwInfo => date_and_time(cells.first()?, cells.get(1)?),
             Dialect::HardwareMonitor | Dialect::Perfmon | Dialect::Grafana => {
@@ -260,7 +261,8 @@ impl TableReader {
         })
     }
 
-    fn row(&mut self, cells: &[String], now: Stamp) -> Result<(), String> {
+    /// Takes the cells of a row.
+    pub(super) fn row(&mut self, cells: &[String], now: Stamp) -> Result<(), String> {
         if cells.len() > self.header.len() {
             return Err(self.too_long(cells));
         }
@@ -269,20 +271,38 @@ impl TableReader {
             self.samples.is_last(now.seconds) && self.time_cell(cells).is_some_and(lacks_seconds);
         self.without_seconds += usize::from(is_same_minute);
         let row = self.samples.row(now.seconds);
-        for (index, meaning) in self.meanings.iter().enumerate() {
-            let Some(cell) = cells.get(meaning.cell) else { continue };
-            let told = value(cell, meaning)
-                .map_err(|why| format!("column {:?}: {why}", self.header[meaning.cell]))?;
-            let Some(Value { number, quantity, unit, has_unit }) = told else { continue };
-            self.has_unit[index] |= has_unit;
-            match number {
-                Number::Either(number, mark) => {
-                    self.open.push(Open { meaning: index, quantity, unit, row, number, mark });
-                }
-                Number::One(number, mark) => {
-                    self.mark = self.mark.or(mark);
-                    self.samples.push_at(&meaning.drive, quantity, row, unit.count(number));
-                }
+        for index in 0..self.meanings.len() {
+            if let Some(cell) = cells.get(self.meanings[index].cell) {
+                self.take(index, cell, row)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the only cell of a moment that holds something.
+    pub(super) fn cell(&mut self, column: usize, cell: &str, now: Stamp) -> Result<(), String> {
+        self.first = self.first.or(Some(now));
+        let row = self.samples.row(now.seconds);
+        match self.meanings.iter().position(|meaning| meaning.cell == column) {
+            Some(index) => self.take(index, cell, row),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes what a cell says.
+    fn take(&mut self, index: usize, cell: &str, row: usize) -> Result<(), String> {
+        let meaning = &self.meanings[index];
+        let told =
+            value(cell, meaning).map_err(|why| format!("column {:?}: {why}", self.header[meaning.cell]))?;
+        let Some(Value { number, quantity, unit, has_unit }) = told else { return Ok(()) };
+        self.has_unit[index] |= has_unit;
+        match number {
+            Number::Either(number, mark) => {
+                self.open.push(Open { meaning: index, quantity, unit, row, number, mark });
+            }
+            Number::One(number, mark) => {
+                self.mark = self.mark.or(mark);
+                self.samples.push_at(&meaning.drive, quantity, row, unit.count(number));
             }
         }
         Ok(())
@@ -301,6 +321,33 @@ impl TableReader {
             }
         };
         format!("the row has {} cells, the header has {}: {why}", cells.len(), self.header.len())
+    }
+
+    /// Takes values in any order of time, as of one series after the other.
+    pub(super) fn is_unordered(&mut self) {
+        self.samples.is_unordered = true;
+    }
+
+    /// The part that all rows make; `names` are of whom the columns are, where the file says so.
+    pub(super) fn finish(
+        mut self,
+        file: &str,
+        device: Option<&str>,
+        names: Option<&[String]>,
+    ) -> Result<RunPart, ImportError> {
+        self.settle()
+            .and_then(|()| self.take_bare_values())
+            .and_then(|()| self.has_seconds())
+            .map_err(|why| ImportError::whole(file, why))?;
+        if self.dialect == Dialect::HwInfo {
+            let Self { samples, meanings, header, .. } = &mut self;
+            hwinfo::name_drives(samples, meanings, smart_drives(header), names);
+        }
+        let first = self.first;
+        self.samples.part(file, device, move |zero_s| match first {
+            Some(first) => first.base(zero_s),
+            None => crate::part::TimeBase::Own,
+        })
     }
 
     fn take_bare_values(&mut self) -> Result<(), String> {

@@ -34,8 +34,8 @@ const WRITING: [&str; 15] = [
 ];
 const BYTES: [&str; 6] = ["byte", "octet", "bajt", "bájt", "bayt", "байт"];
 const SECONDS: [&str; 9] = ["/s", "/sec", "/sek", "/seg", "/sn", "/с", "/сек", "per seconde", "/mp"];
-const PHYSICAL: [&str; 8] = ["phys", "fysi", "fyzi", "fizi", "fizy", "físi", "fisi", "физич"];
-const LOGICAL: [&str; 4] = ["logi", "lógi", "логич", "mantıksal"];
+const PHYSICAL: [&str; 9] = ["phys", "fysi", "fyzi", "fizi", "fizy", "físi", "fisi", "disco f", "физич"];
+const LOGICAL: [&str; 5] = ["logi", "lógi", "disco l", "логич", "mantıksal"];
 
 /// Words for time in which a drive had nothing to do, and had.
 const IDLE: [&str; 6] = ["idle", "leerlauf", "inactiv", "inattiv", "inativ", "bezczynn"];
@@ -108,6 +108,8 @@ mod test {
             ("Physikalischer Datenträger", "Bytes gelesen/s", "Bytes geschrieben/s"),
             ("Disque physique", "Lectures disque, octets/s", "Écritures disque, octets/s"),
             ("Disco físico", "Bytes de lectura de disco/s", "Bytes de escritura en disco/s"),
+            // What typeperf prints in the console's code page, read in that of Windows.
+            ("Disco f\u{a1}sico", "Bytes de lectura de disco/s", "Bytes de escritura en disco/s"),
             ("Disco fisico", "Byte letti da disco/sec", "Byte scritti su disco/sec"),
             ("PhysicalDisk", "Bytes de leitura de disco/s", "Bytes de gravação de disco/s"),
             ("Disco físico", "Bytes lidos em disco/seg", "Bytes escritos em disco/seg"),

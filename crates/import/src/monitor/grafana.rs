@@ -120,11 +120,33 @@ fn of_pcp(cell: usize, title: &str) -> Option<Meaning> {
     })
 }
 
+/// What a title with labels is of: its metric, the words that its maker put around them, or the sensor in them.
+fn labelled_name(metric: &str, labels: &str) -> String {
+    let label = |name: &str| {
+        let (_, behind) =
+            labels.split_once(name)?.1.split_once("=\"").filter(|(between, _)| between.is_empty())?;
+        behind.split_once('"').map(|(value, _)| value)
+    };
+    if let Some(name) = label("__name__") {
+        return name.to_owned();
+    }
+    let behind = labels.rsplit_once('}').map_or("", |(_, behind)| behind);
+    let words = format!("{metric}{behind}");
+    let says = words.chars().any(char::is_alphanumeric);
+    // A rate or a mean of a metric has lost its name: of node_exporter's sensors the label says what they are, the composite
+    // being the first.
+    let sensor = label("sensor").and_then(|sensor| sensor.strip_prefix("temp")?.parse::<u8>().ok());
+    match sensor {
+        Some(0 | 1) if !says => "temp".to_owned(),
+        Some(number) if !says => format!("temp sensor {}", number - 1),
+        _ => words,
+    }
+}
+
 /// A title's name and its unit, if any: of `metric{device=".."}` the metric's name.
 fn split(title: &str) -> (String, String) {
     if let Some((metric, labels)) = title.split_once('{') {
-        let name = labels.split_once("__name__=\"").and_then(|(_, behind)| behind.split_once('"'));
-        return (name.map_or(metric, |(name, _)| name).to_owned(), String::new());
+        return (labelled_name(metric, labels), String::new());
     }
     if let Some((name, unit)) = title.rsplit_once(['(', '[']) {
         let unit = unit.trim_end_matches([')', ']', ' ']);

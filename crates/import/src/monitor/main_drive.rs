@@ -3,10 +3,12 @@
 //! The one that `--device` names; else the only one; else the one that moved nine tenths of all data. Layers above drives, partitions and
 //! paths of a drive that is there too and sums are no drives.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::names::{
-    comes_before, controller, is_layer, is_of_mapper, is_partition_of, is_path_of, is_surely_drive,
+    comes_before, controller, have_same_major, is_layer, is_of_mapper, is_partition_of, is_path_of,
+    is_surely_drive,
 };
 use super::{Quantity, Samples};
 use crate::ImportError;
@@ -22,6 +24,9 @@ const MOST_NAMES: usize = 8;
 const ROUNDED: f64 = 1.02;
 const LEAST_BYTES_PER_S: f64 = 2048.0;
 const MOST_ROWS_BEYOND: usize = 50;
+
+/// More partitions of one drive are not looked for.
+const MOST_PARTITIONS: usize = 16;
 
 /// A drive that moved this share of all data is the one in question.
 const MAIN_SHARE: f64 = 0.9;
@@ -78,8 +83,19 @@ impl Samples {
                 .copied()
                 .collect()
         };
-        let layers: Vec<&String> =
-            others.iter().copied().filter(|name| self.holds(&below(name), name)).collect();
+        let mut partitions: BTreeMap<&String, Vec<&String>> = BTreeMap::new();
+        let mut is_layer = |name: &String| {
+            let below = below(name);
+            self.holds(&below, name)
+                && match below[..] {
+                    [whole] if have_same_major(name, whole) && !is_of_mapper(name) => partitions
+                        .entry(whole)
+                        .or_insert_with(|| self.partitions(whole, &others))
+                        .contains(&name),
+                    _ => true,
+                }
+        };
+        let layers: Vec<&String> = others.iter().copied().filter(|name| is_layer(name)).collect();
         if !layers.is_empty() {
             let names = shortened(layers.iter().map(|name| (*name).clone()).collect());
             self.notes.push(format!(
@@ -87,6 +103,18 @@ impl Samples {
             ));
         }
         drives.into_iter().filter(|name| !layers.contains(name)).collect()
+    }
+
+    /// The partitions of a drive where numbers alone name them: the first of those behind it that together move what it does. A second
+    /// drive, which may be slower in each report, does not.
+    fn partitions<'a>(&self, whole: &String, others: &[&'a String]) -> Vec<&'a String> {
+        let is_behind = |other: &&String| have_same_major(other, whole) && comes_before(whole, other);
+        let mut behind: Vec<&String> = others.iter().copied().filter(is_behind).collect();
+        behind.sort_by(|a, b| if comes_before(a, b) { Ordering::Less } else { Ordering::Greater });
+        let count =
+            (1..=behind.len().min(MOST_PARTITIONS)).find(|count| self.holds(&behind[..*count], whole));
+        behind.truncate(count.unwrap_or(0));
+        behind
     }
 
     /// Whether what a device moved in each report was moved by these together, too.

@@ -19,6 +19,7 @@ mod grafana;
 mod hwinfo;
 pub(super) mod influx_csv;
 pub(super) mod line_time;
+mod long_table;
 mod main_drive;
 mod names;
 pub(super) mod netdata;

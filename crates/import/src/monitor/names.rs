@@ -24,6 +24,11 @@ fn numbers(name: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
+/// Whether two names are numbers of one major.
+pub(super) fn have_same_major(name: &str, other: &str) -> bool {
+    numbers(name).zip(numbers(other)).is_some_and(|((major, _), (of_other, _))| major == of_other)
+}
+
 /// Whether a number may be the device mapper's, whose major is one of the last that are given out as they come (and virtio's).
 pub(super) fn is_of_mapper(name: &str) -> bool {
     numbers(name).is_some_and(|(major, _)| (252..=254).contains(&major))

@@ -5,6 +5,9 @@
 //!   temperatures, `nvme0` being the drive of `nvme0n1`. A chip of `sensors` says on which bus it is and not which drive: its temperature is taken
 //!   where there is one such chip.
 //! - Several hosts in one file are refused, and so is a drive that was swapped: two serial numbers at one device.
+//! - `temp` lists thresholds beside the composite temperature in old versions: they are passed over. Values of `nvme`, which scripts
+//!   write, are °C below 200 and kelvins from there on.
+//! - Lines without timestamps need `--every`: the values of each series are that far apart.
 //! - Timestamps are seconds, milliseconds, microseconds or nanoseconds since 1970, by their size.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,12 +16,12 @@ use serde_json::Value;
 
 use super::when::{since_1970, stamp};
 use super::{Quantity, Samples};
-use crate::ImportError;
 use crate::device::controller;
 use crate::json::JsonDocuments;
 use crate::lines::LineReader;
 use crate::part::{RunPart, TimeBase};
 use crate::which_drive::SerialNumbers;
+use crate::{COLDEST_K, ImportError};
 use trace::SegmentOp::{Read, Write};
 
 /// One metric: its name, tags, numeric fields and time in seconds since 1970.
@@ -34,9 +37,12 @@ pub(super) struct Metric {
 pub(crate) fn lines(
     file: &str,
     mut lines: LineReader<'_>,
+    every_s: Option<f64>,
     device: Option<&str>,
 ) -> Result<RunPart, ImportError> {
     let mut gathered = Gathered::default();
+    let mut counted = Counted::default();
+    let mut times: Option<IsTimed> = None;
     while let Some((number, line)) = lines.next()? {
         // `telegraf --test` begins its lines with "> ".
         let line = line.trim().trim_start_matches("> ");
@@ -48,18 +54,39 @@ pub(crate) fn lines(
         if line.is_empty() || line.starts_with('#') || is_statement() || is_remark() {
             continue;
         }
-        let Some(metric) = metric(line) else {
+        let read = metric(line).filter(|(_, is_timed)| times.is_none_or(|before| before == *is_timed));
+        let Some((mut metric, is_timed)) = read else {
             // The file may end within a line.
             if !lines.ended || lines.next()?.is_none() {
                 lines.line_is_cut(number);
                 break;
             }
-            let why = "it is not a line of InfluxDB's protocol: name,tag=value field=value timestamp";
+            let why = "it is not a line of InfluxDB's protocol as those before it: name,tag=value field=value timestamp";
             return Err(ImportError::at(file, number, None, why));
         };
+        times = Some(is_timed);
+        if !is_timed {
+            let why = "its lines have no timestamps: say how far apart the values of a metric are with --every TIME, such as --every 10s";
+            let every_s = every_s.ok_or_else(|| ImportError::at(file, number, None, why))?;
+            metric.t_s = counted.next(&metric) * every_s;
+            gathered.has_own_times = true;
+        }
         gathered.add(&metric);
     }
     gathered.part(file, device)
+}
+
+/// How many values of each series there were, where those have no times.
+#[derive(Default)]
+struct Counted(BTreeMap<(String, BTreeMap<String, String>), f64>);
+
+impl Counted {
+    /// How many values of the metric's series came before.
+    fn next(&mut self, metric: &Metric) -> f64 {
+        let before = self.0.entry((metric.name.clone(), metric.tags.clone())).or_insert(-1.0);
+        *before += 1.0;
+        *before
+    }
 }
 
 /// Reads JSON: a metric a line, or `{"metrics": [..]}`.
@@ -76,9 +103,17 @@ pub(crate) fn json(file: &str, lines: LineReader<'_>, device: Option<&str>) -> R
     gathered.part(file, device)
 }
 
+/// Whether a sensor of telegraf's `temp` is the composite of an NVMe drive, and not one of its thresholds, which old versions list
+/// beside it (`nvme_composite_crit`).
+fn is_composite(sensor: &str) -> bool {
+    sensor.strip_prefix("nvme_composite").is_some_and(|rest| ["", "_input"].contains(&rest))
+}
+
 /// What the metrics of a file say of drives.
 #[derive(Default)]
 pub(super) struct Gathered {
+    /// Whether times are counted from the beginning of the file, as it has none.
+    has_own_times: bool,
     samples: Samples,
     hosts: BTreeSet<String>,
     /// The serial numbers that were read at each device.
@@ -105,12 +140,20 @@ impl Gathered {
             }
             "smart_device" => self.health(tag("device"), tag("serial_no"), t_s, field("temp_c")),
             "smartctl" => self.health(tag("name"), tag("serial"), t_s, field("temperature")),
+            "nvme" => {
+                let device = Some(tag("device")).filter(|device| !device.is_empty()).unwrap_or(tag("name"));
+                let celsius = field("temperature").map(|degrees| match degrees {
+                    kelvin if kelvin >= COLDEST_K => kelvin - 273.0,
+                    celsius => celsius,
+                });
+                self.health(device, tag("serial_no"), t_s, celsius);
+            }
             "hddtemp" => self.health(tag("device"), "", t_s, field("temperature")),
             "sensors" if tag("chip").starts_with("nvme") && tag("feature") == "composite" => {
                 let chip = self.chips.entry(tag("chip").to_owned()).or_default();
                 chip.extend(field("temp_input").map(|celsius| (t_s, celsius)));
             }
-            "temp" if tag("sensor").starts_with("nvme_composite") => {
+            "temp" if is_composite(tag("sensor")) => {
                 let chip = self.chips.entry(tag("sensor").to_owned()).or_default();
                 chip.extend(field("temp").map(|celsius| (t_s, celsius)));
             }
@@ -151,7 +194,11 @@ impl Gathered {
                 .notes
                 .push(format!("the temperature is that of the only NVMe chip in it, taken for {drive}'s"));
         }
-        self.samples.part(file, Some(&drive), |zero_s| TimeBase::Unix { zero_s })
+        let has_own_times = self.has_own_times;
+        self.samples.part(file, Some(&drive), |zero_s| match has_own_times {
+            true => TimeBase::Own,
+            false => TimeBase::Unix { zero_s },
+        })
     }
 }
 
@@ -169,11 +216,14 @@ fn from_json(value: &Value) -> Metric {
     }
 }
 
+/// Whether a line has a timestamp.
+type IsTimed = bool;
+
 /// A line of InfluxDB's protocol: `name,tag=value field=1i,other="text" 1795340400000000000`, where a comma, a blank or an
-/// equals sign in a name is escaped by a backslash.
-fn metric(line: &str) -> Option<Metric> {
-    let mut parts = split(line, ' ');
-    let (head, fields, time) = (parts.next()?, parts.next()?, parts.next()?);
+/// equals sign in a name is escaped by a backslash. The timestamp may be left out.
+fn metric(line: &str) -> Option<(Metric, IsTimed)> {
+    let mut parts = split(line, ' ').filter(|part| !part.is_empty());
+    let (head, fields, time) = (parts.next()?, parts.next()?, parts.next());
     let mut head = split(head, ',');
     let name = plain(head.next()?);
     let tags = head.filter_map(|tag| {
@@ -188,7 +238,11 @@ fn metric(line: &str) -> Option<Metric> {
         })
         .collect();
     let fields = fields?.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
-    Some(Metric { name, tags: tags.collect(), fields, t_s: since_1970(time.trim().parse().ok()?)? })
+    let t_s = match time {
+        Some(time) => since_1970(time.trim().parse().ok()?)?,
+        None => 0.0,
+    };
+    Some((Metric { name, tags: tags.collect(), fields, t_s }, time.is_some()))
 }
 
 /// Splits at a separator that is neither escaped nor within quotation marks.
@@ -215,11 +269,13 @@ mod test {
         let read = metric(
             r#"diskio,host=a\ b,name=nvme0n1 reads=5i,read_bytes=4096i,note="a, b c",t=1.5 1795340400000000000"#,
         );
-        let read = read.expect("a line");
+        let (read, is_timed) = read.expect("a line");
+        assert!(is_timed);
         assert_eq!((read.name.as_str(), read.tags["host"].as_str()), ("diskio", "a b"));
         assert_eq!((read.fields["read_bytes"], read.fields["t"], read.fields.len()), (4096.0, 1.5, 3));
         assert!((read.t_s - 1_795_340_400.0).abs() < 1e-6);
-        assert_eq!(metric("diskio reads=5i"), None);
+        let untimed = metric("diskio,name=sda reads=5i").expect("a line without a timestamp");
+        assert_eq!((untimed.0.fields["reads"], untimed.1), (5.0, false));
         assert_eq!(metric("x y z"), None);
     }
 }
