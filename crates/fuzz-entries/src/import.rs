@@ -102,8 +102,9 @@ pub fn prometheus(data: &[u8]) {
     forced(data, Format::Prometheus);
 }
 
-/// JSON of smartctl.
+/// JSON and text of smartctl.
 pub fn smartctl(data: &[u8]) {
+    forced(data, Format::SmartctlText);
     forced(data, Format::SmartctlJson);
 }
 

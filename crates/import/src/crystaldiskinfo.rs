@@ -26,6 +26,12 @@ use trace::{Counters, LifeCounters};
 /// What begins the file, after a line of dashes.
 pub(super) const BEGIN: &str = "CrystalDiskInfo ";
 
+/// Whether a line is its title with the version, as in notes that somebody put the text into.
+pub(super) fn is_title(line: &str) -> bool {
+    let version = line.strip_prefix(BEGIN).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    version && line.contains("hiyohiyo")
+}
+
 /// Bytes of the log page that are read: up to the times of both host thresholds.
 const PAGE_BYTES: usize = 232;
 /// Words of identify data that are read: up to the highest threshold a host may set.

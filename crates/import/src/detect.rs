@@ -13,7 +13,8 @@
 //!    Hundreds of numbers: a histogram log.
 //! 8. A header of HWiNFO (`Date,Time,` and units in brackets), of Libre Hardware Monitor (identifiers such as `/nvme/0/temperature/0`), of
 //!    Windows' performance counters (`(PDH-CSV`) or of Grafana (`Time,`); a first line of dstat's or collectd's; a header of InfluxDB's (`_time`); a table of sysstat with `Device` or `DEV` and a speed; lines of telegraf that begin with `diskio,` or the like.
-//! 9. Text of a tool that has a JSON as well: refused with the option that makes it.
+//! 9. A line of smartctl's text, quoted or not: that. Text of another tool that has a JSON as well: refused with the option that
+//!    makes it.
 //! 10. A first line with a column of the plain CSV, or with a time and a value whose unit is told: that, whose importer says what
 //!     is missing. Anything else is refused with
 //!     the program that it may be of ([`super::nearest`]).
@@ -24,7 +25,7 @@ use super::fio::LogName;
 use super::monitor::columns::Dialect;
 use super::monitor::sysstat::{is_banner, is_header, is_sadf};
 use super::monitor::{collectd, dstat, influx_csv};
-use super::{Format, ImportError, crystaldiskinfo, json, lines, nearest, nvme_text, quarch};
+use super::{Format, ImportError, crystaldiskinfo, json, lines, nearest, nvme_text, quarch, smartctl_text};
 
 /// Keys that only one tool writes: the format is told by them. A key counts with its quotes and colon.
 const JSON_KEYS: [(Format, &[&str]); 5] = [
@@ -67,7 +68,9 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
     if header.split([',', ';', '\t']).any(|name| name.trim().trim_matches('"').eq_ignore_ascii_case("t_s")) {
         return Ok(Format::Csv);
     }
-    if lines().take(5).any(|line| line.starts_with(crystaldiskinfo::BEGIN)) {
+    if lines().take(5).any(|line| line.starts_with(crystaldiskinfo::BEGIN))
+        || lines().any(crystaldiskinfo::is_title)
+    {
         return Ok(Format::CrystalDiskInfo);
     }
     if quarch::is_header(first) {
@@ -88,6 +91,9 @@ pub(super) fn detect(file: &str, head: &[u8]) -> Result<Format, ImportError> {
     }
     if is_numbers(first) {
         return by_name(file, first);
+    }
+    if lines().any(smartctl_text::is_beginning) {
+        return Ok(Format::SmartctlText);
     }
     match monitor(text) {
         // A table of one's own may begin with `time` as one of Grafana does.
@@ -298,6 +304,13 @@ mod test {
         assert_eq!(of("x_iops.log", "1000, 1, 0, 0\n"), Format::FioIopsLog);
         assert_eq!(of("x_clat_hist.1.log", &vec!["0"; 1219].join(", ")), Format::FioHistLog);
         assert_eq!(of("a.csv", "# a: {\nt_s,temp_c\n0,1\n"), Format::Csv);
+        for text in [
+            "=== START OF INFORMATION SECTION ===\nsmartctl 7.3\n",
+            "My drive\n\n> smartctl 7.3 2022-02-28 r5338\n",
+            "194 Temperature_Celsius     -O---K   064   058   000    -    36\n",
+        ] {
+            assert_eq!(of("a", text), Format::SmartctlText, "{text}");
+        }
     }
 
     #[test]
@@ -310,7 +323,6 @@ mod test {
         assert!(refused("x", "{\"a\": \"smartctl\"}").contains("not of fio"));
         assert!(refused("x", "").contains("empty"));
         assert!(refused("x", "\n\n").contains("empty lines"));
-        assert!(refused("x", "=== START OF INFORMATION SECTION ===\nsmartctl 7.3\n").contains("--json"));
         let unknown = refused("x", "when;speed;heat\n1;2;3\n");
         assert!(
             unknown.contains("none of the logs that are read") && unknown.contains("nearest is csv"),

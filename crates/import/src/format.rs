@@ -25,6 +25,8 @@ pub enum Format {
     NvmeText,
     /// JSON of smartctl.
     SmartctlJson,
+    /// Text of smartctl.
+    SmartctlText,
     /// Answer of Prometheus to a range query.
     Prometheus,
     /// HWiNFO's log.
@@ -59,7 +61,7 @@ pub enum Format {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::Csv,
         Self::FioBwLog,
         Self::FioIopsLog,
@@ -71,6 +73,7 @@ impl Format {
         Self::NvmeJson,
         Self::NvmeText,
         Self::SmartctlJson,
+        Self::SmartctlText,
         Self::Prometheus,
         Self::HwInfo,
         Self::HardwareMonitor,
@@ -102,6 +105,7 @@ impl Format {
             Self::NvmeJson => "nvme-json",
             Self::NvmeText => "nvme-text",
             Self::SmartctlJson => "smartctl-json",
+            Self::SmartctlText => "smartctl-text",
             Self::Prometheus => "prometheus",
             Self::HwInfo => "hwinfo",
             Self::HardwareMonitor => "hardware-monitor",

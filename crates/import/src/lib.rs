@@ -42,6 +42,7 @@ mod rates;
 mod reading;
 mod set_back;
 mod smartctl;
+mod smartctl_text;
 mod which_drive;
 mod words;
 
@@ -313,6 +314,9 @@ impl Gathered {
                 self.readings.extend(crystaldiskinfo::readings(&name, lines, device)?);
             }
             Format::Quarch => self.parts.push(quarch::part(&name, lines)?),
+            Format::SmartctlText => {
+                self.readings.extend(smartctl::text_readings(&name, modified_unix_s, lines)?);
+            }
             Format::SmartctlJson => self.add_readings(smartctl::readings(&name, lines)?, &lost, &name),
             Format::Prometheus => self.parts.push(prometheus::part(&name, lines, options.device.as_deref())?),
             Format::Collectd => {
@@ -357,7 +361,12 @@ fn text_of<'a>(format: Format, head: Vec<u8>, content: Box<dyn Read + 'a>) -> Bo
     // Spreadsheets save tables in it, too.
     let is_windows = matches!(
         format,
-        Format::HwInfo | Format::Perfmon | Format::CrystalDiskInfo | Format::Csv | Format::GrafanaCsv
+        Format::HwInfo
+            | Format::Perfmon
+            | Format::CrystalDiskInfo
+            | Format::SmartctlText
+            | Format::Csv
+            | Format::GrafanaCsv
     );
     let encoding = encoding::unicode(&head).or_else(|| is_windows.then(|| encoding::code_page(&head)));
     let whole = Cursor::new(head).chain(content);

@@ -10,17 +10,6 @@ use super::monitor::when;
 /// Beginnings of lines of texts whose tool writes JSON as well, and what to do instead.
 const TEXTS: &[(&[&str], &str)] = &[
     (
-        &[
-            "smartctl ",
-            "SMART/Health Information",
-            "=== START OF ",
-            "ID# ATTRIBUTE_NAME",
-            "SMART Attributes Data Structure",
-            "Vendor Specific SMART Attributes",
-        ],
-        "it is smartctl's text; run it again with --json (smartctl 7.0 or newer)",
-    ),
-    (
         &["fio-", "Run status group "],
         "it is fio's text; run it again with --output-format=json, or name its logs",
     ),

@@ -71,7 +71,11 @@ pub(super) fn text_readings(
 }
 
 /// The readings with the time that the file itself tells, where there is one reading without a time.
-fn timed(file: &str, modified_unix_s: Option<f64>, mut readings: Vec<HealthReading>) -> Vec<HealthReading> {
+pub(super) fn timed(
+    file: &str,
+    modified_unix_s: Option<f64>,
+    mut readings: Vec<HealthReading>,
+) -> Vec<HealthReading> {
     // A name or a date of writing can tell the time of one reading only.
     let by_file = time_in_name(file).or(modified_unix_s.map(When::Written));
     if let [only] = &mut readings[..]

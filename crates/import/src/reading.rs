@@ -82,6 +82,8 @@ pub(super) struct HealthReading {
     pub(super) lacks: Option<ImportError>,
     /// Counters that say no number of things, with what they say: left out.
     pub(super) odd: Vec<String>,
+    /// What the tool does not tell, though the drive may, and what does.
+    pub(super) untold: Option<&'static str>,
 }
 
 impl HealthReading {
@@ -126,6 +128,7 @@ impl HealthReading {
             unread_time: None,
             lacks: None,
             odd: Vec::new(),
+            untold: None,
         }
     }
 }
@@ -170,6 +173,9 @@ pub(super) fn part(
     one_drive(&mut readings, options.device.as_deref())?;
     add_facts(&mut readings, &mut trace);
     tell_odd(&readings, &mut trace);
+    if readings.iter().all(|reading| reading.untold.is_some()) {
+        trace.notes.extend(readings.first().and_then(|reading| reading.untold).map(str::to_owned));
+    }
     readings.retain(|reading| reading.is_moment);
     leave_out_empty(&mut readings, &mut trace)?;
     let clock = give_times(&mut readings, &mut trace, options)?;

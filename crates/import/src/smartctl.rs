@@ -1,7 +1,9 @@
-//! JSON of smartctl (`smartctl --json`, `-a` or `-x`): NVMe, ATA with its temperature history, SCSI.
+//! smartctl (`-x`, `-a`, ..), JSON or text: NVMe, ATA with its temperature history, SCSI.
 //!
+//! Text is read as the keys of the JSON ([`super::smartctl_text`]).
 //! Temperatures are whole °C, that is whole kelvins less 273. An exit status other than 0 is no error: it is a mask of
-//! what smartctl found, and the rest is good. A document without a temperature, as of a drive that sleeps, is a gap. Times are `local_time.time_t`, whole seconds.
+//! what smartctl found, and the rest is good. A document without a temperature, as of a drive that sleeps, is a gap. Times are `local_time.time_t`, whole seconds;
+//! text has the local time with the name of its zone.
 //! Attributes of ATA drives are not read; their meaning differs by maker. Device statistics are, by page and offset (ACS-4,
 //! device statistics log), where smartctl calls them valid.
 
@@ -12,7 +14,10 @@ use super::device::controller;
 use super::file_time::time_in_name;
 use super::json::{CountsAt, count_at, number, number_at, warning_bits};
 use super::lines::LineReader;
+use super::monitor::line_time::line_time;
+use super::nvme::timed;
 use super::reading::{HealthReading, When, from_documents};
+use super::smartctl_text::{self, SmartctlText};
 use super::{COLDEST_K, HOTTEST_K, ImportError};
 use trace::{Counters, Facts, LifeCounters};
 
@@ -23,9 +28,40 @@ const SECTOR_BYTES: f64 = 512.0;
 /// A drive that moved more gigabytes than these (1 EB) fills the counter with something else.
 const MOST_GIGABYTES: f64 = 1e9;
 
+/// smartctl's text has a counter of throttling where it is not 0; its JSON had none before 2026 (smartmontools, issue 583).
+const UNTOLD: &str = "smartctl tells nothing of the TMT1 and TMT2 counters here: its text leaves out those that are 0, its JSON all of them in most versions; `nvme smart-log` has them";
+
 /// The readings in a file, one or many.
 pub(super) fn readings(file: &str, lines: LineReader<'_>) -> Result<Vec<HealthReading>, ImportError> {
     from_documents(file, lines, |object| reading(file, object).map_err(|why| (None, why)))
+}
+
+/// The readings in text, one or many.
+pub(super) fn text_readings(
+    file: &str,
+    modified_unix_s: Option<f64>,
+    lines: LineReader<'_>,
+) -> Result<Vec<HealthReading>, ImportError> {
+    let read = |text: SmartctlText| {
+        let mut reading =
+            reading(file, &text.object).map_err(|why| ImportError::at(file, text.line, None, why))?;
+        reading.take_time(text.time_before);
+        reading.unread_time = text.unread_time;
+        reading.odd.extend(text.unread);
+        if let Some(why) = &mut reading.lacks {
+            why.line = Some(text.line);
+        }
+        Ok(reading)
+    };
+    let readings = smartctl_text::objects(file, lines)?.into_iter().map(read).collect::<Result<_, _>>()?;
+    Ok(timed(file, modified_unix_s, readings))
+}
+
+/// When smartctl says that it ran, by the clock of the machine: behind the time stands its zone, in words on Windows.
+fn said_time(text: &str) -> Option<When> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let time = || line_time(&words.get(..5)?.join(" "));
+    line_time(text).or_else(time).map(When::from)
 }
 
 fn reading(file: &str, object: &Value) -> Result<HealthReading, String> {
@@ -33,7 +69,10 @@ fn reading(file: &str, object: &Value) -> Result<HealthReading, String> {
     let float = |path: &str| at(path).and_then(number);
     let when = match float("/local_time/time_t") {
         Some(t) => When::Unix(t),
-        None => time_in_name(file).unwrap_or(When::Never),
+        None => {
+            let said = at("/local_time/asctime").and_then(Value::as_str).and_then(said_time);
+            said.or_else(|| time_in_name(file)).unwrap_or(When::Never)
+        }
     };
     let mut reading = HealthReading::new(file, when);
     let text = |key: &str| object.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -124,6 +163,9 @@ fn nvme(health: &Value, reading: &mut HealthReading) {
         tmt1_seconds: counts.count("thermal_mgmt_temperature_1_total_time"),
         tmt2_seconds: counts.count("thermal_mgmt_temperature_2_total_time"),
     };
+    if reading.counters == Counters::default() {
+        reading.untold = Some(UNTOLD);
+    }
     reading.moved = counts.data_units();
     let life = &mut reading.life;
     life.power_on_h = life.power_on_h.or_else(|| counts.number("power_on_hours"));

@@ -43,14 +43,16 @@ fn the_text_of_id_ctrl_tells_thresholds() {
 
 /// What programs print, and what the refusal has to name.
 const PROGRAMS: &[(&str, &str)] = &[
-    ("smartctl version 5.38 [x86_64-unknown-linux-gnu] Copyright (C) 2002-8 Bruce Allen\n", "--json"),
-    ("smartctl 7.3 2022-02-28 r5338 [x86_64-linux-6.1.0] (local build)\n", "--json"),
-    ("=== START OF READ SMART DATA SECTION ===\nSMART Health Status: OK\n", "--json"),
     (
-        "ID# ATTRIBUTE_NAME          FLAG     VALUE WORST THRESH TYPE\n194 Temperature_Celsius     0x0022\n",
-        "--json",
+        "smartctl version 5.38 [x86_64-unknown-linux-gnu] Copyright (C) 2002-8 Bruce Allen\n",
+        "smartctl --json -x",
     ),
-    ("SMART/Health Information (NVMe Log 0x02)\nCritical Warning:                   0x00\n", "--json"),
+    ("smartctl 7.3 2022-02-28 r5338 [x86_64-linux-6.1.0] (local build)\n", "smartctl --json -x"),
+    ("=== START OF READ SMART DATA SECTION ===\nSMART Health Status: OK\n", "smartctl --json -x"),
+    (
+        "ID# ATTRIBUTE_NAME          FLAG     VALUE WORST THRESH TYPE\n241 Total_LBAs_Written     0x0022\n",
+        "smartctl --json -x",
+    ),
     ("w: (g=0): rw=write, bs=(R) 4096B-4096B\nfio-3.33\nStarting 1 process\n", "--output-format=json"),
     (
         "  write: IOPS=1200, BW=1200MiB/s (1258MB/s)(70.3GiB/60001msec)\n    clat (usec): min=1\n",

@@ -22,7 +22,8 @@ which are taken for one run; `-` is a log on standard input. Logs are told by th
     seconds there may be dates and times, instead of names titles such as `Write (MB/s)`, of commas
     semicolons. Rows or columns of several drives need --device.
   fio: logs of bandwidth, I/Os and latencies of any version, JSON and JSON+
-  nvme-cli: JSON of smart-log and id-ctrl. smartctl: JSON, with a SATA drive's own history
+  nvme-cli: JSON and text of smart-log and id-ctrl. smartctl: JSON and text, with a SATA drive's
+    own history
   Iometer: results and instantaneous results
   Prometheus: answers to range queries of node_exporter, smartctl_exporter and the like
   HWiNFO, Libre Hardware Monitor, Windows' performance counters; iostat, sar, dstat; telegraf,
