@@ -17,6 +17,9 @@ const LEAST_SPEED_S: f64 = 60.0;
 /// PCIe 5.0 x4 carries 15.8 GB/s, and no drive writes more; PCIe 6.0 x4 carries 31.5 GB/s, and drives read nearly that.
 const FASTEST_WRITE_BYTES_PER_S: f64 = 16e9;
 const FASTEST_READ_BYTES_PER_S: f64 = 32e9;
+/// Throttling that began more often than once a second is none that a temperature brings about: times are counted in seconds, and
+/// sensors are read about as often.
+const MOST_TRANSITIONS_PER_S: f64 = 1.0;
 /// Hours powered on are whole ones: a time may be longer by one.
 const WHOLE_H: f64 = 1.0;
 /// No drive is older: 40 years.
@@ -77,7 +80,8 @@ pub enum LifeDoubtKind {
     LongerThanPoweredOn,
     /// It is at its end: it counts no further, or was filled with ones.
     AtItsEnd,
-    /// It is more than the fastest drive moves in the hours that it was powered on, or more than the hours of 40 years.
+    /// It is more than the fastest drive moves in the hours that it was powered on, more transitions than seconds in them, or more
+    /// than the hours of 40 years.
     MoreThanPossible,
 }
 
@@ -121,6 +125,9 @@ impl LifeCounter {
             Self::PoweredOn => Some(clock_s / 3600.0 + SLACK_H),
             Self::AboveWarning | Self::AboveCritical => Some(clock_s / 60.0 + SLACK_MIN),
             Self::Tmt1Seconds | Self::Tmt2Seconds => Some(clock_s + SLACK_S),
+            Self::Tmt1Transitions | Self::Tmt2Transitions => {
+                Some((clock_s + SLACK_S) * MOST_TRANSITIONS_PER_S)
+            }
             Self::Read if span_s >= LEAST_SPEED_S => Some(clock_s * FASTEST_READ_BYTES_PER_S),
             Self::Written if span_s >= LEAST_SPEED_S => Some(clock_s * FASTEST_WRITE_BYTES_PER_S),
             _ => None,
@@ -146,6 +153,7 @@ impl LifeCounter {
         let to = self.value(reading)?;
         let hours = reading.power_on_h.filter(|hours| *hours <= OLDEST_H);
         let moved = |bytes_per_s: f64| (hours.unwrap_or(OLDEST_H) + SLACK_H) * 3600.0 * bytes_per_s;
+        let most_transitions = (hours.unwrap_or(OLDEST_H) + SLACK_H) * 3600.0 * MOST_TRANSITIONS_PER_S;
         let powered_on = |per_hour: f64| hours.filter(|hours| *hours > 0.0).map(|hours| hours * per_hour);
         let doubt = |kind, most: f64| Some(LifeDoubt { counter: self, kind, from: most, to });
         let longer = |per_hour: f64| {
@@ -162,6 +170,9 @@ impl LifeCounter {
             }
             Self::PoweredOn | Self::Read | Self::Written | Self::EnduranceUsed => None,
             _ if to >= END => doubt(LifeDoubtKind::AtItsEnd, END),
+            Self::Tmt1Transitions | Self::Tmt2Transitions if to > most_transitions => {
+                doubt(LifeDoubtKind::MoreThanPossible, most_transitions)
+            }
             Self::AboveWarning | Self::AboveCritical => longer(60.0),
             Self::Tmt1Seconds | Self::Tmt2Seconds => longer(3600.0),
             _ => None,

@@ -88,8 +88,8 @@ fn headline(whole: &LifeSpan) -> Option<String> {
         true => format!("at least {}", small_percent(shares().map(|(_, share)| share).fold(0.0, f64::max))),
         false => small_percent(sum),
     };
-    (!names.is_empty())
-        .then(|| format!("Throttled at {} for {share} of the time powered on.", names.join(" or ")))
+    // Transitions whose time is 0 are told one by one.
+    (sum > 0.0).then(|| format!("Throttled at {} for {share} of the time powered on.", names.join(" or ")))
 }
 
 /// "Throttling: counted by the drive at TMT1 and TMT2; how it throttles is not determined."; nothing where none was counted.
@@ -144,7 +144,10 @@ fn throttling(one: &LifeThrottling, span: &LifeSpan, is_whole: bool) -> Option<S
     let mut text =
         format!("{}: {}", one.threshold, times.unwrap_or_else(|| "an unknown number of times".to_owned()));
     if lasted.is_some_and(|time| time.hours == 0.0) {
-        text.push_str(", each shorter than one count");
+        text.push_str(match one.transitions.is_some_and(|times| times >= MANY_TRANSITIONS) {
+            true => " while its time counter stayed at 0, which the drive may not keep",
+            false => ", each shorter than one count",
+        });
     } else if let Some(time) = lasted {
         text.push_str(&format!(", {} in all", hours(time.hours)));
         if let Some(share) = time.share {
@@ -180,6 +183,8 @@ fn throttling(one: &LifeThrottling, span: &LifeSpan, is_whole: bool) -> Option<S
 }
 
 const LEAST_PER_TB: f64 = 0.05;
+/// So many transitions last a second together, unless their time is not counted.
+const MANY_TRANSITIONS: u64 = 10;
 
 /// A rate with one decimal where that counts.
 fn rate(rate: f64) -> String {
@@ -264,6 +269,9 @@ fn left_out(whole: &LifeSpan) -> Option<String> {
     let why = |counter: LifeCounter, kind: LifeDoubtKind| match kind {
         LifeDoubtKind::AtItsEnd => Some("the counter is at its end"),
         LifeDoubtKind::MoreThanPossible if counter == LifeCounter::PoweredOn => Some("more than 40 years"),
+        LifeDoubtKind::MoreThanPossible if is_of_transitions(counter) => {
+            Some("more than one in each second of its power-on hours")
+        }
         LifeDoubtKind::MoreThanPossible => Some("more than the fastest drive moves in its power-on hours"),
         _ => None,
     };
@@ -272,6 +280,10 @@ fn left_out(whole: &LifeSpan) -> Option<String> {
     };
     let all: Vec<String> = whole.doubts.iter().filter_map(told).collect();
     (!all.is_empty()).then(|| format!("Left out, as it cannot be: {}.", all.join(", ")))
+}
+
+const fn is_of_transitions(counter: LifeCounter) -> bool {
+    matches!(counter, LifeCounter::Tmt1Transitions | LifeCounter::Tmt2Transitions)
 }
 
 /// How hot it is, was and may be.

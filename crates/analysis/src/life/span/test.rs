@@ -83,6 +83,10 @@ fn growth_that_the_clock_does_not_allow_is_told_and_has_no_rate() {
     let found = between(&[counters(0.0, 500, 100), fast], LifeClock::Read).expect("a minute");
     assert_eq!((found.doubts[0].counter, found.written_bytes), (LifeCounter::Written, None));
     assert_eq!(found.above_warning, Some(LifeShare { hours: 0.0, share: None }));
+    let found = between(&[counters(0.0, 500, 100), counters(3600.0, 90_000, 200)], LifeClock::Read);
+    let found = found.expect("an hour");
+    assert_eq!(found.doubts[0].counter, LifeCounter::Tmt1Transitions);
+    assert_eq!((found.throttled[0].transitions, found.throttled[0].per_hour), (None, None));
     let old =
         LifeCounters { power_on_h: Some(9000.0), warning_min: Some(70.0), ..counters(3600.0, 500, 100) };
     let found = between(&[counters(0.0, 500, 100), old], LifeClock::Read).expect("an hour");
@@ -115,6 +119,11 @@ fn counters_that_cannot_be_are_named() {
         assert_eq!(kinds(&span), [(LifeCounter::Written, LifeDoubtKind::MoreThanPossible)]);
         assert_eq!((span.written_bytes, span.throttled[0].per_tb_written), (None, None));
     }
+    // Once a second in 1000 hours and two more.
+    assert_eq!(one(counters(0.0, 3_607_200, 3_600_000)).doubts, []);
+    let often = one(counters(0.0, 3_607_201, 3_600_000));
+    assert_eq!(kinds(&often), [(LifeCounter::Tmt1Transitions, LifeDoubtKind::MoreThanPossible)]);
+    assert_eq!((often.throttled[0].transitions, often.throttled[0].per_hour), (None, None));
     // Nothing is possible or not by hours that are not.
     let old = one(LifeCounters { power_on_h: Some(1e7), ..counters(0.0, 5, 60) });
     assert_eq!(kinds(&old), [(LifeCounter::PoweredOn, LifeDoubtKind::MoreThanPossible)]);

@@ -203,6 +203,21 @@ fn counters_in_doubt_say_why_and_claim_no_never() {
     );
 }
 
+/// Many transitions last a second together: their time is not counted.
+#[test]
+fn a_time_that_stays_at_zero_is_no_share() {
+    for (transitions, told) in [
+        (3, "TMT1: 3 times, each shorter than one count."),
+        (120, "TMT1: 120 times while its time counter stayed at 0, which the drive may not keep."),
+    ] {
+        let span = LifeSpan {
+            throttled: vec![throttled(HostThreshold::Tmt1, transitions, 0.0, Some(0.0))],
+            ..empty()
+        };
+        assert_eq!(life(&of(span, None))[0], told);
+    }
+}
+
 /// The minutes above WCTEMP of an NVMe drive are those below CCTEMP.
 #[test]
 fn time_above_the_critical_temperature_is_not_in_that_above_the_warning_one() {
